@@ -1,17 +1,15 @@
 package studio
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
-	"io"
 	"io/fs"
 	"net/http"
 	"syscall"
 
 	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/terminal"
+	"github.com/luaccm/ccm/studio/guard"
 	"github.com/luaccm/ccm/studio/model"
 )
 
@@ -33,7 +31,7 @@ func refuse(status int, code, message string) *refusal {
 func post[In any](answer func(ctx context.Context, in In) (any, error)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		var in In
-		if decode(w, r, &in) {
+		if guard.Decode(w, r, &in) {
 			respond(w)(answer(r.Context(), in))
 		}
 	}
@@ -49,9 +47,9 @@ func respond(w http.ResponseWriter) func(v any, err error) {
 		case v == nil:
 			w.WriteHeader(http.StatusNoContent)
 		case ok:
-			reply(w, http.StatusAccepted, started)
+			guard.Reply(w, http.StatusAccepted, started)
 		default:
-			reply(w, http.StatusOK, v)
+			guard.Reply(w, http.StatusOK, v)
 		}
 	}
 }
@@ -92,42 +90,5 @@ func failureOf(err error) (int, Failure) {
 	return status, f
 }
 
-// reply answers with JSON.
-func reply(w http.ResponseWriter, status int, v any) {
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(v); err != nil {
-		status = http.StatusInternalServerError
-		b.Reset()
-		_ = enc.Encode(Failure{Error: err.Error()}) // two words of text
-	}
-	w.Header().Set("Content-Type", "application/json")
-	w.WriteHeader(status)
-	_, _ = w.Write(b.Bytes()) // the browser went away
-}
-
 // fail answers with what went wrong.
-func fail(w http.ResponseWriter, status int, f Failure) { reply(w, status, f) }
-
-// decode reads the body of a request: one JSON value that v has the fields of. Of another it
-// tells, and returns false.
-func decode(w http.ResponseWriter, r *http.Request, v any) bool {
-	dec := json.NewDecoder(r.Body)
-	dec.DisallowUnknownFields()
-	err := dec.Decode(v)
-	if err == nil {
-		if _, more := dec.Token(); more != io.EOF {
-			err = errors.New("want one JSON object")
-		}
-	}
-	if err == nil {
-		return true
-	}
-	status := http.StatusBadRequest
-	if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
-		status = http.StatusRequestEntityTooLarge
-	}
-	fail(w, status, Failure{Error: "the request: " + err.Error()})
-	return false
-}
+func fail(w http.ResponseWriter, status int, f Failure) { guard.Reply(w, status, f) }

@@ -14,6 +14,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/luaccm/ccm/runtime/diag"
+	"github.com/luaccm/ccm/studio/guard"
 )
 
 const (
@@ -263,7 +264,7 @@ func saveIn(at *os.Root, base, text, had string) (err error) {
 	if len(temp) > maxName-32 {
 		temp = ".ccm-studio"
 	}
-	temp += "." + randomText(8)
+	temp += "." + guard.RandomText(8)
 	f, err := at.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL|syscall.O_NOFOLLOW, 0o600)
 	if err != nil {
 		return err

@@ -9,6 +9,7 @@ import (
 
 	"github.com/luaccm/ccm/runtime/lazyregexp"
 	"github.com/luaccm/ccm/runtime/terminal"
+	"github.com/luaccm/ccm/studio/guard"
 )
 
 // maxListed is how many entries of a directory are shown.
@@ -72,7 +73,7 @@ func (s *Server) serveFiles(w http.ResponseWriter, _ *http.Request) {
 		}
 	}
 	slices.SortFunc(out.Files, func(a, b File) int { return strings.Compare(a.Name, b.Name) })
-	reply(w, http.StatusOK, out)
+	guard.Reply(w, http.StatusOK, out)
 }
 
 // isEdited reports whether a document has what is not saved.

@@ -16,6 +16,7 @@ import (
 	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/terminal"
 	"github.com/luaccm/ccm/site"
+	"github.com/luaccm/ccm/studio/guard"
 )
 
 // open opens studio on a directory with the given files.
@@ -154,10 +155,10 @@ func TestGuard(t *testing.T) {
 			"no JSON":                          {change: func(r *http.Request) { r.Body = io.NopCloser(strings.NewReader("{")) }, status: 400, post: true},
 			"two values":                       {change: func(r *http.Request) { r.Body = io.NopCloser(strings.NewReader("{}{}")) }, status: 400, post: true},
 			"a field that is not there":        {change: func(r *http.Request) { r.Body = io.NopCloser(strings.NewReader(`{"evil":1}`)) }, status: 400, post: true},
-			"a body that says to be too large": {change: func(r *http.Request) { r.ContentLength = maxBody + 1 }, status: 413, post: true},
+			"a body that says to be too large": {change: func(r *http.Request) { r.ContentLength = guard.MaxBody + 1 }, status: 413, post: true},
 			"a body that is too large": {change: func(r *http.Request) {
 				r.ContentLength = -1
-				r.Body = io.NopCloser(io.MultiReader(strings.NewReader(`{"file":"`), io.LimitReader(letters{}, maxBody)))
+				r.Body = io.NopCloser(io.MultiReader(strings.NewReader(`{"file":"`), io.LimitReader(letters{}, guard.MaxBody)))
 			}, status: 413, post: true},
 		} {
 			if x.api && !strings.HasPrefix(path, "/api/") || x.post && route.method != "POST" {
@@ -245,51 +246,5 @@ func TestNavigation(t *testing.T) {
 		require.Equal(t, status, v.send(r).Code, path)
 		r.Header.Set("Sec-Fetch-Dest", "iframe")
 		require.Equal(t, 403, v.send(r).Code, path)
-	}
-}
-
-// TestLogin: a token is good once and for two minutes, and ten wrong ones end it.
-func TestLogin(t *testing.T) {
-	s := open(t, siteDir(t), nil)
-	now := time.Now()
-	s.login.now = func() time.Time { return now }
-	v := &visitor{t: t, s: s, h: s.handler()}
-	token := func() string { _, token, _ := strings.Cut(s.Address(), "#token="); return token }
-	login := func(token string) int {
-		w := v.send(v.request("POST", "/login", `{"token":"`+token+`"}`))
-		if w.Code == 204 {
-			c := w.Header().Get("Set-Cookie")
-			require.Regexp(t, `^ccm-studio-[0-9]+=[0-9a-f]{64}; Path=/; HttpOnly; SameSite=Strict$`, c)
-			require.NotContains(t, c, token)
-		}
-		return w.Code
-	}
-	first := token()
-	require.Equal(t, 401, login(""))
-	require.Equal(t, 401, login(first[:63]))
-	require.Equal(t, 204, login(first))
-	require.Equal(t, 401, login(first), "used")
-	second := token()
-	third := token()
-	require.Equal(t, 401, login(second), "replaced")
-	require.Equal(t, 204, login(third))
-	late := token()
-	now = now.Add(tokenAge + time.Second)
-	require.Equal(t, 401, login(late))
-	last := token()
-	for range maxWrong {
-		require.Equal(t, 401, login("wrong"))
-	}
-	require.Equal(t, 401, login(last), "ended")
-	require.Equal(t, 204, login(token()), "Enter in the terminal begins anew")
-}
-
-// TestLoopback: only this machine is listened to.
-func TestLoopback(t *testing.T) {
-	for _, good := range []string{"127.0.0.1:0", "127.0.0.2:80", "[::1]:0"} {
-		require.NoError(t, checkLoopback(good), good)
-	}
-	for _, bad := range []string{"0.0.0.0:0", "[::]:0", ":0", "localhost:0", "192.168.1.1:0", "[::ffff:127.0.0.1]:0", "[::1%lo]:0", "127.0.0.1", "", "8.8.8.8:1", "[fe80::1]:1"} {
-		require.Error(t, checkLoopback(bad), bad)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/luaccm/ccm/runtime/markup"
 	"github.com/luaccm/ccm/runtime/report"
 	"github.com/luaccm/ccm/runtime/report/part"
+	"github.com/luaccm/ccm/studio/guard"
 )
 
 // serveRuns answers GET /api/runs.
@@ -22,7 +23,7 @@ func (s *Server) serveRuns(w http.ResponseWriter, r *http.Request) {
 	if err := end.asError(); err != nil {
 		out.Error = err.Error()
 	}
-	reply(w, http.StatusOK, out)
+	guard.Reply(w, http.StatusOK, out)
 }
 
 // sharesOf returns the bar of a summary, which may be nil, and its counts in words.

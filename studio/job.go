@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/luaccm/ccm/runtime/terminal"
+	"github.com/luaccm/ccm/studio/guard"
 )
 
 const (
@@ -128,7 +129,7 @@ func (s *Server) start(c func(id string) command, end func(id string, e commandE
 	if len(s.jobs) >= maxJobs {
 		return nil, refuse(http.StatusTooManyRequests, "busy", "two commands are under way already")
 	}
-	id := randomText(8)
+	id := guard.RandomText(8)
 	ctx, cancel := context.WithTimeout(s.ctx, jobTimeout)
 	s.jobs[id] = cancel
 	one := c(id)

@@ -15,6 +15,7 @@ import (
 	"github.com/luaccm/ccm/runtime/facts"
 	"github.com/luaccm/ccm/runtime/terminal"
 	"github.com/luaccm/ccm/site"
+	"github.com/luaccm/ccm/studio/guard"
 )
 
 const (
@@ -50,7 +51,7 @@ func (s *Server) serveComplete(w http.ResponseWriter, r *http.Request) {
 		}
 		out.Items = append(out.Items, CompletionItem{Text: terminal.Line(name)})
 	}
-	reply(w, http.StatusOK, out)
+	guard.Reply(w, http.StatusOK, out)
 }
 
 // complete returns what begins with prefix, in order.

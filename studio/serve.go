@@ -4,11 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
-	"log"
 	"net"
 	"net/http"
-	"net/netip"
 	"os"
 	"sync"
 	"time"
@@ -17,6 +14,7 @@ import (
 	"github.com/luaccm/ccm/runtime/facts"
 	"github.com/luaccm/ccm/runtime/state/statedir"
 	"github.com/luaccm/ccm/site"
+	"github.com/luaccm/ccm/studio/guard"
 )
 
 // Options say what is designed, and for whom.
@@ -40,7 +38,7 @@ type Server struct {
 	// Host is what it listens on, as the page is named.
 	Host     string
 	listener net.Listener
-	login    *login
+	login    *guard.Login
 	hub      *hub
 	quit     func() // ends Serve
 	quitOnce sync.Once
@@ -69,8 +67,9 @@ const maxEvaluations = 2
 // Open opens the directory and listens. What is named must be there. What works for the pages
 // ends with the context.
 func Open(ctx context.Context, o Options) (_ *Server, err error) {
-	if err := checkLoopback(o.Listen); err != nil {
-		return nil, err
+	if err := guard.CheckLoopback(o.Listen); err != nil {
+		return nil, diag.Errorf(diag.Pos{}, "--listen: %w", err).
+			WithHint("studio has the rights of who starts it; to reach it from elsewhere, forward a port by ssh -L")
 	}
 	files := o.Process.Files
 	if err := files.CheckState(o.StateDir); err != nil {
@@ -103,7 +102,7 @@ func Open(ctx context.Context, o Options) (_ *Server, err error) {
 		return nil, fmt.Errorf("--listen: %w", err)
 	}
 	s.Host = s.listener.Addr().String()
-	s.login = newLogin(s.Host, time.Now)
+	s.login = guard.NewLogin("ccm studio", s.Host, time.Now)
 	go words() // the first page does not wait for it
 	return s, nil
 }
@@ -128,23 +127,17 @@ func (s *Server) close() {
 	}
 }
 
-// checkLoopback refuses to listen on anything that other machines reach. Names are refused
-// too: what they lead to is decided elsewhere.
-func checkLoopback(listen string) error {
-	to, err := netip.ParseAddrPort(listen)
-	if err != nil {
-		return diag.Errorf(diag.Pos{}, "--listen: want an address with a port such as 127.0.0.1:0, got %q", listen)
-	}
-	if a := to.Addr(); !a.IsLoopback() || a.Is4In6() || a.Zone() != "" {
-		return diag.Errorf(diag.Pos{}, "--listen: %s is no address of this machine alone", a).
-			WithHint("studio has the rights of who starts it; to reach it from elsewhere, forward a port by ssh -L")
-	}
-	return nil
-}
+// origin is the page as the browser names it.
+func (s *Server) origin() string { return "http://" + s.Host }
 
 // Address returns the address to open. It is good once and for two minutes, and ends the one
 // before.
-func (s *Server) Address() string { return "http://" + s.Host + "/#token=" + s.login.issue() }
+func (s *Server) Address() string { return s.origin() + "/#token=" + s.login.Issue() }
+
+// OpenBrowser opens an address of Address in a browser, if there is one.
+func (s *Server) OpenBrowser(address string, open func(file string) error) {
+	guard.OpenBrowser("ccm studio", address, s.ended, open)
+}
 
 // A route is one request that is answered.
 type route struct {
@@ -155,7 +148,7 @@ type route struct {
 // routes returns all of them.
 func (s *Server) routes() []route {
 	return []route{
-		{http.MethodPost, "/login", s.login.serve},
+		{http.MethodPost, "/login", s.login.ServeHTTP},
 		{http.MethodGet, "/", serveStatic},
 		{http.MethodGet, "/api/session", s.serveSession},
 		{http.MethodGet, "/api/events", s.serveEvents},
@@ -198,15 +191,12 @@ func (s *Server) handler() http.Handler {
 		}
 		mux.ServeHTTP(w, r)
 	})
-	return &guard{host: s.Host, login: s.login, next: known}
+	return &guard.Guard{Origin: s.origin(), Login: s.login, Next: known}
 }
 
 // Serve answers requests until the context ends or the page says so.
 func (s *Server) Serve(ctx context.Context) error {
-	server := &http.Server{
-		Handler: s.handler(), ReadHeaderTimeout: headerTimeout, IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeader,
-		ErrorLog: log.New(io.Discard, "", 0), // what strangers send is none of the user's business
-	}
+	server := guard.NewServer(s.handler())
 	defer s.close()
 	go s.watch(s.ctx)
 	failed := make(chan error, 1)
@@ -231,7 +221,7 @@ func (s *Server) Serve(ctx context.Context) error {
 // serveQuit answers POST /api/quit.
 func (s *Server) serveQuit(w http.ResponseWriter, r *http.Request) {
 	var in struct{}
-	if !decode(w, r, &in) {
+	if !guard.Decode(w, r, &in) {
 		return
 	}
 	w.WriteHeader(http.StatusNoContent)

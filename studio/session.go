@@ -4,6 +4,8 @@ import (
 	"net/http"
 	"os"
 	"os/user"
+
+	"github.com/luaccm/ccm/studio/guard"
 )
 
 // session returns what the page is told first.
@@ -24,5 +26,5 @@ func (s *Server) session() Session {
 
 // serveSession answers GET /api/session.
 func (s *Server) serveSession(w http.ResponseWriter, _ *http.Request) {
-	reply(w, http.StatusOK, s.session())
+	guard.Reply(w, http.StatusOK, s.session())
 }

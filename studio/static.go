@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/luaccm/ccm/runtime/report/part"
+	"github.com/luaccm/ccm/studio/guard"
 )
 
 //go:embed web/*.html web/*.css web/*.js web/vendor
@@ -51,7 +52,7 @@ func serveStatic(w http.ResponseWriter, r *http.Request) {
 		}
 	}
 	if name == "/index.html" {
-		text = bytes.ReplaceAll(text, []byte("{{nonce}}"), []byte(nonceOf(r.Context())))
+		text = bytes.ReplaceAll(text, []byte("{{nonce}}"), []byte(guard.Nonce(r.Context())))
 	}
 	w.Header().Set("Content-Type", kind)
 	_, _ = w.Write(text) // the browser went away

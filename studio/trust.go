@@ -14,6 +14,7 @@ import (
 
 	"github.com/luaccm/ccm/runtime/state/statedir"
 	"github.com/luaccm/ccm/runtime/trust"
+	"github.com/luaccm/ccm/studio/guard"
 )
 
 // A site is a program that runs as whoever opens it. What lies in a directory is evaluated only
@@ -107,7 +108,7 @@ func (t *trustState) remember(state *statedir.Dir) error {
 // serveTrust answers POST /api/trust.
 func (s *Server) serveTrust(w http.ResponseWriter, r *http.Request) {
 	var in Trust
-	if !decode(w, r, &in) {
+	if !guard.Decode(w, r, &in) {
 		return
 	}
 	if filepath.Clean(in.Directory) != s.options.Directory {
@@ -126,7 +127,7 @@ func (s *Server) serveTrust(w http.ResponseWriter, r *http.Request) {
 	s.mu.Unlock()
 	s.hub.send("trust", s.session())
 	s.recheckAll()
-	reply(w, http.StatusOK, s.session())
+	guard.Reply(w, http.StatusOK, s.session())
 }
 
 // isTrusted reports whether the directory may be evaluated.

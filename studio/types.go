@@ -171,11 +171,6 @@ type Chunk struct {
 	Theirs   string `json:"theirs,omitempty"`
 }
 
-// A Login brings the token of the address that ccm studio printed. POST /login.
-type Login struct {
-	Token string `json:"token"`
-}
-
 // A Session is what the page is told first. GET /api/session.
 type Session struct {
 	Version   string `json:"version"`

@@ -63,6 +63,7 @@ func TestImports(t *testing.T) {
 		{of: "fleet/subject", banned: []string{"fleet", "runtime"}},
 		{of: "fleet/record", banned: []string{"fleet", "runtime"}},
 		{of: "studio", banned: []string{"cmd", "providers"}},
+		{of: "studio/guard", banned: []string{"runtime", "resources", "luaapi", "stdlib", "site", "studio"}},
 		{of: "studio/yamledit", banned: []string{"runtime", "resources", "luaapi", "stdlib", "site"}, except: []string{"runtime/textedit", "runtime/lazyregexp"}},
 		{of: "studio/luaedit", banned: []string{"runtime", "resources", "stdlib", "site"}, except: []string{"runtime/textedit/splice", "runtime/luadata", "runtime/template"}},
 		{of: "studio/model", banned: []string{"resources", "providers", "site", "cmd", "std:os", "runtime/host"}},

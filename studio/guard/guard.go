@@ -1,55 +1,75 @@
-package studio
+// Package guard protects a page that one program serves to one person on the loopback
+// interface, as ccm studio does. Any page in the person's browser can send requests to its port,
+// and so can the other users of the machine.
+//
+// A [Guard] stands before all routes, a [Login] turns the token of the printed address into a
+// session, and [NewServer] limits what a connection may take.
+package guard
 
 import (
 	"context"
 	"crypto/rand"
 	"encoding/hex"
+	"io"
+	"log"
 	"mime"
 	"net/http"
 	"strings"
 	"time"
 )
 
+// MaxBody is how many bytes the body of a request may have.
+const MaxBody = 8 << 20
+
 // Limits of what is believed to come from one page.
 const (
-	maxBody       = 8 << 20
 	maxHeader     = 16 << 10
 	headerTimeout = 5 * time.Second
 	bodyTimeout   = 30 * time.Second
 	idleTimeout   = 2 * time.Minute
 )
 
-// A guard stands before all routes: each answer has its headers, and what does not come from
-// our own page is refused. Any page in the user's browser can send requests to this port, and
-// so can the other users of the machine.
-type guard struct {
-	host  string // as the page is named: an address and a port
-	login *login
-	next  http.Handler
+// NewServer returns a server that limits the headers of requests and the time for them, and
+// does not log: what strangers send is none of the user's business.
+func NewServer(handler http.Handler) *http.Server {
+	return &http.Server{
+		Handler: handler, ReadHeaderTimeout: headerTimeout, IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeader,
+		ErrorLog: log.New(io.Discard, "", 0),
+	}
+}
+
+// A Guard stands before all routes: each answer has its headers, and what does not come from
+// our own page is refused. What lies below /api/ needs a session as well.
+type Guard struct {
+	// Origin is the page as the browser names it, such as http://127.0.0.1:41873, or
+	// https://ccm.example.org behind a proxy that keeps the Host of requests.
+	Origin string
+	Login  *Login
+	Next   http.Handler
 }
 
 type nonceKey struct{}
 
-// nonceOf returns the nonce of the answer: style sheets that scripts make carry it.
-func nonceOf(ctx context.Context) string {
+// Nonce returns the nonce of the answer: style sheets that scripts make carry it.
+func Nonce(ctx context.Context) string {
 	nonce, _ := ctx.Value(nonceKey{}).(string)
 	return nonce
 }
 
 // ServeHTTP implements http.Handler.
-func (g *guard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	nonce := randomText(16)
+func (g *Guard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	nonce := RandomText(16)
 	setHeaders(w.Header(), nonce)
 	if code, f := g.refuse(r); code != 0 {
 		w.Header().Set("Connection", "close") // its body is not read
-		fail(w, code, f)
+		Reply(w, code, f)
 		return
 	}
 	if r.Method == http.MethodPost {
 		_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(bodyTimeout)) // recorders of tests have none
-		r.Body = http.MaxBytesReader(w, r.Body, maxBody)
+		r.Body = http.MaxBytesReader(w, r.Body, MaxBody)
 	}
-	g.next.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), nonceKey{}, nonce)))
+	g.Next.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), nonceKey{}, nonce)))
 }
 
 // setHeaders sets what every answer has, errors too.
@@ -72,39 +92,45 @@ func setHeaders(h http.Header, nonce string) {
 }
 
 // refuse returns the status with which a request is refused, 0 if it is not, and why.
-func (g *guard) refuse(r *http.Request) (int, Failure) {
+func (g *Guard) refuse(r *http.Request) (int, Refusal) {
 	switch {
 	case !isPlainPath(r.RequestURI):
-		return http.StatusBadRequest, Failure{Error: "the path of the address is none of ours"}
-	case r.Host != g.host:
+		return http.StatusBadRequest, Refusal{Error: "the path of the address is none of ours"}
+	case r.Host != g.host():
 		// DNS rebinding: the name of another site leads here.
-		return http.StatusMisdirectedRequest, Failure{Error: "this is " + g.host, Hint: "use the address that ccm studio printed"}
+		return http.StatusMisdirectedRequest, Refusal{Error: "this is " + g.host(), Hint: "use the address that " + g.Login.Program + " printed"}
 	case !g.isOurOrigin(r):
-		return http.StatusForbidden, Failure{Error: "the request comes from another page"}
+		return http.StatusForbidden, Refusal{Error: "the request comes from another page"}
 	case r.Method != http.MethodGet && r.Method != http.MethodPost:
 		if r.Method == http.MethodOptions { // a browser asks for another page: the answer is no
-			return http.StatusForbidden, Failure{Error: "no other page may ask"}
+			return http.StatusForbidden, Refusal{Error: "no other page may ask"}
 		}
-		return http.StatusMethodNotAllowed, Failure{Error: "want GET or POST"}
-	case strings.HasPrefix(r.URL.Path, "/api/") && !g.login.has(r):
-		return http.StatusUnauthorized, Failure{Error: "not logged in", Hint: "open the address that ccm studio printed"}
+		return http.StatusMethodNotAllowed, Refusal{Error: "want GET or POST"}
+	case strings.HasPrefix(r.URL.Path, "/api/") && !g.Login.has(r):
+		return http.StatusUnauthorized, Refusal{Error: "not logged in", Hint: g.Login.where()}
 	}
 	if r.Method == http.MethodPost {
 		if t, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || t != "application/json" {
-			return http.StatusUnsupportedMediaType, Failure{Error: "want a body of type application/json"}
+			return http.StatusUnsupportedMediaType, Refusal{Error: "want a body of type application/json"}
 		}
-		if r.ContentLength > maxBody { // one without a length is read so far
-			return http.StatusRequestEntityTooLarge, Failure{Error: "the request: it is too large", Code: "limit"}
+		if r.ContentLength > MaxBody { // one without a length is read so far
+			return http.StatusRequestEntityTooLarge, Refusal{Error: "the request: it is too large", Code: "limit"}
 		}
 	}
-	return 0, Failure{}
+	return 0, Refusal{}
+}
+
+// host returns the address and the port of the page, or its name.
+func (g *Guard) host() string {
+	_, host, _ := strings.Cut(g.Origin, "://")
+	return host
 }
 
 // isOurOrigin reports whether a request comes from our page, or from a person who typed the
 // address or followed a link to it.
-func (g *guard) isOurOrigin(r *http.Request) bool {
+func (g *Guard) isOurOrigin(r *http.Request) bool {
 	origins := r.Header.Values("Origin")
-	if len(origins) > 1 || len(origins) == 1 && origins[0] != "http://"+g.host {
+	if len(origins) > 1 || len(origins) == 1 && origins[0] != g.Origin {
 		return false
 	}
 	if len(origins) == 0 && r.Method == http.MethodPost {
@@ -144,8 +170,8 @@ func isPlainPath(uri string) bool {
 	return !strings.Contains(strings.ToLower(query), "%00")
 }
 
-// randomText returns n random bytes as hexadecimal digits.
-func randomText(n int) string {
+// RandomText returns n random bytes as hexadecimal digits.
+func RandomText(n int) string {
 	b := make([]byte, n)
 	_, _ = rand.Read(b) // it never fails (Go 1.24)
 	return hex.EncodeToString(b)

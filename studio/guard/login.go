@@ -1,0 +1,107 @@
+package guard
+
+import (
+	"crypto/sha256"
+	"crypto/subtle"
+	"net/http"
+	"strings"
+	"sync"
+	"time"
+)
+
+// TokenAge is how long a token is good.
+const TokenAge = 2 * time.Minute
+
+const (
+	maxWrong    = 10
+	maxSessions = 16
+)
+
+// A Login turns the token of the address into a session. The token is used once, within two
+// minutes. Ten wrong ones end it.
+type Login struct {
+	// Program is what printed the address, such as "ccm studio".
+	Program string
+	cookie  string // its name
+	now     func() time.Time
+
+	mu       sync.Mutex
+	token    [sha256.Size]byte // its digest, all zero if there is none
+	issued   time.Time
+	wrong    int
+	sessions [][sha256.Size]byte // digests
+}
+
+// NewLogin returns the login of the page of a program, such as "ccm studio", at a host with a
+// port. A browser sends the cookies of a host to all of its ports, so that the name of the cookie
+// has the port in it. A time in place of [time.Now] is for tests.
+func NewLogin(program, host string, now func() time.Time) *Login {
+	port := host[strings.LastIndexByte(host, ':')+1:]
+	return &Login{Program: program, cookie: strings.ReplaceAll(program, " ", "-") + "-" + port, now: now}
+}
+
+// where says what to do without a session.
+func (l *Login) where() string { return "open the address that " + l.Program + " printed" }
+
+// Issue returns a new token. An earlier one is good no more.
+func (l *Login) Issue() string {
+	token := RandomText(32)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.token, l.issued, l.wrong = sha256.Sum256([]byte(token)), l.now(), 0
+	return token
+}
+
+// redeem returns a session for a token, "" if the token is not good.
+func (l *Login) redeem(token string) (session string, why Refusal) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	sum := sha256.Sum256([]byte(token))
+	switch {
+	case l.token == [sha256.Size]byte{} || l.now().Sub(l.issued) > TokenAge:
+		return "", Refusal{Error: "the address was used already, or is older than two minutes", Hint: "press Enter in the terminal of " + l.Program + " for a new one"}
+	case subtle.ConstantTimeCompare(sum[:], l.token[:]) != 1:
+		if l.wrong++; l.wrong >= maxWrong {
+			l.token = [sha256.Size]byte{}
+		}
+		return "", Refusal{Error: "wrong token", Hint: l.where()}
+	}
+	l.token = [sha256.Size]byte{}
+	session = RandomText(32)
+	l.sessions = append(l.sessions, sha256.Sum256([]byte(session)))
+	if len(l.sessions) > maxSessions {
+		l.sessions = l.sessions[1:]
+	}
+	return session, Refusal{}
+}
+
+// has reports whether a request carries a session.
+func (l *Login) has(r *http.Request) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	found := 0
+	for _, c := range r.CookiesNamed(l.cookie) {
+		sum := sha256.Sum256([]byte(c.Value))
+		for i := range l.sessions {
+			found |= subtle.ConstantTimeCompare(sum[:], l.sessions[i][:])
+		}
+	}
+	return found == 1
+}
+
+// ServeHTTP answers POST /login: it brings the token of the address, and is answered with a cookie.
+func (l *Login) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	var in struct {
+		Token string `json:"token"`
+	}
+	if !Decode(w, r, &in) {
+		return
+	}
+	session, why := l.redeem(in.Token)
+	if session == "" {
+		Reply(w, http.StatusUnauthorized, why)
+		return
+	}
+	http.SetCookie(w, &http.Cookie{Name: l.cookie, Value: session, Path: "/", HttpOnly: true, SameSite: http.SameSiteStrictMode})
+	w.WriteHeader(http.StatusNoContent)
+}

@@ -1,0 +1,19 @@
+package guard
+
+import (
+	"fmt"
+	"net/netip"
+)
+
+// CheckLoopback refuses an address with a port that other machines reach. Names are refused too:
+// what they lead to is decided elsewhere.
+func CheckLoopback(listen string) error {
+	to, err := netip.ParseAddrPort(listen)
+	if err != nil {
+		return fmt.Errorf("want an address with a port such as 127.0.0.1:0, got %q", listen)
+	}
+	if a := to.Addr(); !a.IsLoopback() || a.Is4In6() || a.Zone() != "" {
+		return fmt.Errorf("%s is no address of this machine alone", a)
+	}
+	return nil
+}
