@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -9,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"runtime"
 	"strings"
@@ -167,26 +165,18 @@ func saveBundle(ctx context.Context, folder bundle.Folder, out string, exe bool,
 	return sum, hex.EncodeToString(hash.Sum(nil)), err
 }
 
-// signBundle has ssh-keygen sign a file, which knows agents and keys in hardware.
+// signBundle writes the signature of a file beside it.
 func signBundle(ctx context.Context, e *env, key, file string) error {
 	f, err := os.Open(file)
 	if err != nil {
 		return err
 	}
 	defer f.Close()
-	var signature bytes.Buffer
-	cmd := exec.CommandContext(ctx, "ssh-keygen", "-q", "-Y", "sign", "-f", key, "-n", site.SignatureNamespace)
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = f, &signature, asideWriter{e.stderr} // which may ask to touch a key
-	if err := cmd.Run(); err != nil {
-		return fmt.Errorf("--sign %s: ssh-keygen: %w", key, err)
-	}
-	if _, err := f.Seek(0, io.SeekStart); err != nil {
-		return err
-	}
-	if err := signers.Check(f, signature.Bytes(), site.SignatureNamespace); err != nil {
+	signature, err := signers.Key{File: key, Said: asideWriter{e.stderr}}.Sign(ctx, f, site.SignatureNamespace)
+	if err != nil {
 		return fmt.Errorf("--sign %s: %w", key, err)
 	}
-	return host.New(host.Options{}).Save(file+site.SignatureSuffix, signature.Bytes(), 0o644)
+	return host.New(host.Options{}).Save(file+site.SignatureSuffix, signature, 0o644)
 }
 
 // An asideWriter passes on what another program says to a person.

@@ -1,0 +1,214 @@
+package signed
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// A Release says which bundle the nodes of an environment run, and how far it goes at a time.
+type Release struct {
+	Header
+	// Version is higher than that of any release of the environment before it.
+	Version int64 `json:"version"`
+	// Bundle is its digest, as sha256: and hexadecimal digits.
+	Bundle string `json:"bundle"`
+	// Previous is the version of the release before it, 0 for the first.
+	Previous int64 `json:"previous"`
+	// Stages are conditions, or percentages of all nodes. The last is 100%.
+	Stages []string `json:"stages"`
+	// Soak is how long a stage is watched after all its nodes have reported.
+	Soak Duration `json:"soak"`
+	// MaxFailed is how many nodes may fail, in each stage and in all: a number or a percentage.
+	MaxFailed Share `json:"max_failed"`
+	// MaxSilent is how many nodes may be silent: a number or a percentage.
+	MaxSilent Share `json:"max_silent"`
+	// Spread is the time over which nodes of a stage begin.
+	Spread Duration `json:"spread"`
+	// Reason is why, in words.
+	Reason string `json:"reason,omitempty"`
+}
+
+// A Rollout says how far a release is. Stages up to Stage may begin with it.
+type Rollout struct {
+	Header
+	// Version is higher than that of any rollout of the environment before it.
+	Version int64        `json:"version"`
+	Release int64        `json:"release"`
+	Stage   int          `json:"stage"`
+	State   RolloutState `json:"state"`
+	// Since is when the stage began.
+	Since time.Time `json:"since"`
+	By    string    `json:"by,omitempty"`
+	Why   string    `json:"why,omitempty"`
+}
+
+// A RolloutState is whether nodes may begin with a release.
+type RolloutState string
+
+// The states of a rollout.
+const (
+	Rolling RolloutState = "rolling"
+	Paused  RolloutState = "paused"  // by somebody
+	Stopped RolloutState = "stopped" // because of failures
+	Aborted RolloutState = "aborted" // for good
+	Done    RolloutState = "done"
+)
+
+// Signers say who may sign from now on.
+type Signers struct {
+	Header
+	Version int64 `json:"version"`
+	// Threshold is how many of them must have signed a release.
+	Threshold int `json:"threshold"`
+	// Signers is a text as allowed_signers of ssh-keygen(1).
+	Signers string `json:"signers"`
+}
+
+// maxText is how long the texts of people may be, in bytes.
+const maxText = 1000
+
+// Kind implements Document.
+func (*Release) Kind() Kind { return KindRelease }
+
+// Kind implements Document.
+func (*Rollout) Kind() Kind { return KindRollout }
+
+// Kind implements Document.
+func (*Signers) Kind() Kind { return KindSigners }
+
+// ID names a release in all environments.
+func (r *Release) ID() string { return r.Environment + ":" + strconv.FormatInt(r.Version, 10) }
+
+// Digest returns the digest of the bundle, in hexadecimal.
+func (r *Release) Digest() string { return strings.TrimPrefix(r.Bundle, "sha256:") }
+
+// Begins reports whether a node may begin with the release at a time. One that is in use stays so.
+func (r *Release) Begins(now time.Time) error {
+	if now.After(r.Expires.Add(Skew)) {
+		return refuse(Expired, "the release expired at %s", r.Expires.Format(time.RFC3339))
+	}
+	return nil
+}
+
+// Validate implements Document.
+func (r *Release) Validate() error {
+	if err := checkDigest(r.Bundle); err != nil {
+		return fmt.Errorf("bundle: %w", err)
+	}
+	switch {
+	case r.Version <= 0 || r.Previous < 0 || r.Previous >= r.Version:
+		return errors.New("version: want a number above 0 and above that of the previous release")
+	case len(r.Stages) == 0 || len(r.Stages) > 32:
+		return errors.New("stages: want 1 to 32")
+	case r.Stages[len(r.Stages)-1] != "100%":
+		return errors.New("stages: the last must be 100%")
+	case len(r.Reason) > maxText:
+		return errors.New("reason: it is too long")
+	}
+	last := 0.0
+	for _, s := range r.Stages {
+		p, isPercent, err := ParseStage(s)
+		if err != nil {
+			return fmt.Errorf("stages: %w", err)
+		}
+		if isPercent {
+			if p <= last {
+				return fmt.Errorf("stages: %s does not go further than the one before it", s)
+			}
+			last = p
+		}
+	}
+	return nil
+}
+
+// ParseStage reads one stage: a percentage above 0, or a condition.
+func ParseStage(text string) (percent float64, isPercent bool, err error) {
+	digits, ok := strings.CutSuffix(text, "%")
+	if !ok {
+		if strings.TrimSpace(text) == "" || len(text) > maxText {
+			return 0, false, errors.New("want a percentage or a condition")
+		}
+		return 0, false, nil
+	}
+	p, err := strconv.ParseFloat(digits, 64)
+	if err != nil || !(p > 0 && p <= 100) || strings.Trim(digits, "0123456789.") != "" {
+		return 0, false, fmt.Errorf("want a percentage above 0%% and up to 100%%, got %q", text)
+	}
+	return p, true, nil
+}
+
+// InPercent reports whether a node is among the first percent of a release. Each release begins with
+// others, and a node that is in stays in when the percentage grows.
+func (r *Release) InPercent(node string, percent float64) bool {
+	sum := sha256.Sum256([]byte(r.ID() + "\x00" + node))
+	return float64(binary.BigEndian.Uint64(sum[:8])%10000) < 100*percent
+}
+
+// StageOf returns the first stage that a node is in. The node is asked about conditions with holds, whose
+// error makes it be in none of that condition.
+func (r *Release) StageOf(node string, holds func(condition string) (bool, error)) int {
+	for i, s := range r.Stages {
+		p, isPercent, err := ParseStage(s)
+		if err != nil {
+			continue
+		}
+		if !isPercent {
+			if ok, err := holds(s); ok && err == nil {
+				return i
+			}
+		} else if r.InPercent(node, p) {
+			return i
+		}
+	}
+	return len(r.Stages) - 1
+}
+
+// Validate implements Document.
+func (r *Rollout) Validate() error {
+	switch r.State {
+	case Rolling, Paused, Stopped, Aborted, Done:
+	default:
+		return fmt.Errorf("state: want rolling, paused, stopped, aborted or done, got %q", r.State)
+	}
+	switch {
+	case r.Version <= 0 || r.Release <= 0:
+		return errors.New("version, release: want numbers above 0")
+	case r.Stage < 0 || r.Stage >= 32:
+		return errors.New("stage: want the number of one")
+	case len(r.By) > maxText || len(r.Why) > maxText:
+		return errors.New("by, why: too long")
+	}
+	return nil
+}
+
+// Validate implements Document.
+func (s *Signers) Validate() error {
+	if s.Version <= 0 || s.Threshold < 1 || s.Threshold > maxSignatures {
+		return fmt.Errorf("version, threshold: want numbers from 1 on, the threshold up to %d", maxSignatures)
+	}
+	return nil
+}
+
+// Newer reports an error if a version is not above the highest that was seen. Equal is not newer; the
+// same document may be read again, which callers see by its digest before they ask.
+func Newer(version, highest int64) error {
+	if version <= highest {
+		return refuse(RollbackRefused, "version %d is not above %d, which was seen", version, highest)
+	}
+	return nil
+}
+
+// checkDigest reports an error if a text is no digest of a bundle.
+func checkDigest(text string) error {
+	digits, ok := strings.CutPrefix(text, "sha256:")
+	if sum, err := hex.DecodeString(digits); !ok || err != nil || len(sum) != sha256.Size || digits != strings.ToLower(digits) {
+		return fmt.Errorf("want sha256: and 64 hexadecimal digits in lower case, got %q", text)
+	}
+	return nil
+}

@@ -1,0 +1,131 @@
+package signed
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+)
+
+// MaxJob is how long after it was made a job may still be carried out.
+const MaxJob = 24 * time.Hour
+
+// MaxNames is how many nodes a job names at most. One for more has only a condition.
+const MaxNames = 500
+
+// A Verb is what a job asks for.
+type Verb string
+
+// The verbs of jobs.
+const (
+	VerbRun    Verb = "run"
+	VerbPlan   Verb = "plan"
+	VerbCancel Verb = "cancel"
+	VerbFacts  Verb = "facts"
+)
+
+// A Job asks nodes to do something with what they have. It carries no code.
+type Job struct {
+	Header
+	// ID is new for each job: 26 digits and capitals, as ULIDs are written.
+	ID   string `json:"id"`
+	Verb Verb   `json:"verb"`
+	// Nodes are who is meant, sorted, if there are at most MaxNames; else Where says it.
+	Nodes []string `json:"nodes,omitempty"`
+	Where string   `json:"where,omitempty"`
+	// Set is the digest of the names of all who are meant, and Count how many they are.
+	Set   string `json:"set"`
+	Count int    `json:"count"`
+	// AtMost is how many are asked at a time; 0 for all.
+	AtMost int `json:"at_most,omitempty"`
+	// Targets limit a run to these resources, as type#name.
+	Targets []string `json:"targets,omitempty"`
+	// MonitorOnly has only health checks looked at.
+	MonitorOnly bool   `json:"monitor_only,omitempty"`
+	Reason      string `json:"reason,omitempty"`
+	By          string `json:"by,omitempty"`
+}
+
+// Kind implements Document.
+func (*Job) Kind() Kind { return KindJob }
+
+// Validate implements Document.
+func (j *Job) Validate() error {
+	switch j.Verb {
+	case VerbRun, VerbPlan, VerbCancel, VerbFacts:
+	default:
+		return fmt.Errorf("verb: want run, plan, cancel or facts, got %q", j.Verb)
+	}
+	switch {
+	case len(j.ID) != 26 || strings.Trim(j.ID, "0123456789ABCDEFGHJKMNPQRSTVWXYZ") != "":
+		return fmt.Errorf("id: want 26 digits and capitals, got %q", j.ID)
+	case j.Expires.Sub(j.Created) > MaxJob:
+		return fmt.Errorf("expires: want at most %s after it was created", MaxJob)
+	case len(j.Nodes) > MaxNames || len(j.Targets) > MaxNames || j.Count < 0 || j.AtMost < 0:
+		return errors.New("nodes, targets: too many")
+	case len(j.Nodes) == 0 && j.Where == "":
+		return errors.New("want nodes, or where")
+	case len(j.Reason) > maxText || len(j.Where) > maxText || len(j.By) > maxText:
+		return errors.New("reason, where, by: too long")
+	}
+	if err := checkDigest(j.Set); err != nil {
+		return fmt.Errorf("set: %w", err)
+	}
+	for _, name := range j.Nodes {
+		if !isName(name) {
+			return fmt.Errorf("nodes: want names of nodes, got %q", name)
+		}
+	}
+	if len(j.Nodes) > 0 && (SetDigest(j.Nodes) != j.Set || len(j.Nodes) != j.Count) {
+		return errors.New("set: it is not the digest of the nodes")
+	}
+	for _, t := range j.Targets {
+		if kind, name, ok := strings.Cut(t, "#"); !ok || kind == "" || name == "" || t[0] == '-' || strings.ContainsFunc(t, func(r rune) bool { return r < ' ' || r == 0x7f }) {
+			return fmt.Errorf("targets: want type#name, got %q", t)
+		}
+	}
+	return nil
+}
+
+// SetDigest returns the digest of a set of nodes.
+func SetDigest(nodes []string) string {
+	names := slices.Sorted(slices.Values(nodes))
+	sum := sha256.Sum256([]byte(strings.Join(names, "\n")))
+	return "sha256:" + hex.EncodeToString(sum[:])
+}
+
+// Check reports an error if a node must not carry out the job at a time. The clock of the node is
+// wrong by skew, as far as it knows.
+func (j *Job) Check(now time.Time) error {
+	switch {
+	case now.After(j.Expires.Add(Skew)):
+		return refuse(Expired, "the job expired at %s", j.Expires.Format(time.RFC3339))
+	case j.Created.After(now.Add(Skew)):
+		return refuse(ClockSkew, "the job was made at %s, and here it is %s: one of the clocks is wrong", j.Created.Format(time.RFC3339), now.UTC().Format(time.RFC3339))
+	}
+	return nil
+}
+
+// Means reports whether a node is meant. Holds tells whether a condition holds for the node.
+func (j *Job) Means(node string, holds func(condition string) (bool, error)) error {
+	if len(j.Nodes) > 0 {
+		if !slices.Contains(j.Nodes, node) {
+			return refuse(NotMeant, "the job is for others")
+		}
+		return nil
+	}
+	ok, err := holds(j.Where)
+	if err != nil {
+		return refuse(NotMeant, "the condition of the job cannot be answered: %w", err)
+	}
+	if !ok {
+		return refuse(NotMeant, "the job is for others")
+	}
+	return nil
+}
+
+// ForgetAt is from when on the id of a job need not be known any more.
+func (j *Job) ForgetAt() time.Time { return j.Expires.Add(MaxJob) }

@@ -1,0 +1,100 @@
+package signed
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"unicode/utf8"
+)
+
+// maxDepth is how deep objects and lists of a document may stand in one another.
+const maxDepth = 6
+
+// decode reads a payload into a document, strictly: no key twice, no unknown key, no key in another
+// spelling, nothing behind it. Two readers must never understand two things.
+func decode(payload []byte, doc Document) error {
+	if err := decodeStrictly(payload, doc); err != nil {
+		return &RefusedError{Malformed, err}
+	}
+	if got, want := doc.Head().Protocol, doc.Kind().Protocol; got != want {
+		return refuse(WrongKind, "it is %q, want %q", got, want)
+	}
+	h := doc.Head()
+	switch {
+	case !isName(h.Environment):
+		return refuse(Malformed, "environment: want a name such as prod, got %q", h.Environment)
+	case h.Created.IsZero() || h.Expires.IsZero() || !h.Expires.After(h.Created):
+		return refuse(Malformed, "want when it was created, and an expiry after that")
+	}
+	if err := doc.Validate(); err != nil {
+		return &RefusedError{Malformed, err}
+	}
+	return nil
+}
+
+func decodeStrictly(payload []byte, into any) error {
+	if !utf8.Valid(payload) {
+		return errors.New("it is not UTF-8")
+	}
+	if err := checkKeys(payload); err != nil {
+		return err
+	}
+	dec := json.NewDecoder(bytes.NewReader(payload))
+	dec.DisallowUnknownFields()
+	return dec.Decode(into)
+}
+
+// checkKeys walks through the one value of a payload.
+func checkKeys(payload []byte) error {
+	dec := json.NewDecoder(bytes.NewReader(payload))
+	var open []map[string]bool // what stands around: the keys of objects, nil for lists
+	key := false               // the next token is a key
+	for {
+		token, err := dec.Token()
+		if err != nil {
+			return errors.New("it is no JSON")
+		}
+		delim, isDelim := token.(json.Delim)
+		switch {
+		case isDelim && (delim == '{' || delim == '['):
+			if len(open) == maxDepth {
+				return fmt.Errorf("it is more than %d levels deep", maxDepth)
+			}
+			var keys map[string]bool
+			if delim == '{' {
+				keys = make(map[string]bool)
+			}
+			open = append(open, keys)
+		case isDelim:
+			open = open[:len(open)-1]
+		case key:
+			name := token.(string)
+			if strings.Trim(name, "abcdefghijklmnopqrstuvwxyz0123456789_") != "" {
+				return fmt.Errorf("unknown key %q", name) // encoding/json takes other spellings
+			}
+			keys := open[len(open)-1]
+			if keys[name] {
+				return fmt.Errorf("the key %q stands there twice", name)
+			}
+			keys[name] = true
+			key = false
+			continue
+		}
+		if len(open) == 0 {
+			break
+		}
+		key = open[len(open)-1] != nil
+	}
+	if _, err := dec.Token(); err != io.EOF {
+		return errors.New("something stands behind it")
+	}
+	return nil
+}
+
+// isName reports whether a text can be the name of a node or an environment.
+func isName(s string) bool {
+	return s != "" && len(s) <= 63 && s[0] != '-' && strings.Trim(s, "abcdefghijklmnopqrstuvwxyz0123456789-") == ""
+}
