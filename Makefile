@@ -7,6 +7,7 @@
 # make lint       gofmt, go vet, staticcheck
 # make generate   write what is derived from the declarations
 # make plans      hold plans of SITES random sites against their runs
+# make hostile    show text that a terminal would act on with every command in every way
 # make integration  real apt, dnf and systemd in throw-away systems (root)
 # make nats       read from a real nats-server
 # make browser    try in headless Chromium what is written for browsers
@@ -41,7 +42,7 @@ BUILD = go build -trimpath -ldflags "-s -w -X main.version=$(VERSION)"
 ARCH ?= $(shell go env GOARCH)
 PACKAGE = go -C .ci/package
 
-.PHONY: build cross package share reproducible check-release portable test lint generate integration nats browser studio-vendor reliability growth bench bench-go fuzz plans
+.PHONY: build cross package share reproducible check-release portable test lint generate integration nats browser studio-vendor reliability growth bench bench-go fuzz plans hostile
 
 build:
 	$(BUILD) -o bin/ccm ./cmd/ccm
@@ -97,6 +98,9 @@ generate:
 
 plans:
 	CCM_PLANS=$(SITES) CCM_PLANS_SEED=$(SEED) go test ./cmd/ccm -count=1 -v -timeout 2h -run '^TestPlansComeTrue$$'
+
+hostile:
+	CCM_TEST_TERMINAL=all go test ./cmd/ccm -count=1 -run '^TestHostileTextInReports$$'
 
 integration:
 	test/lab/lab check
