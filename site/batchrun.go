@@ -28,7 +28,7 @@ type Result struct {
 func (*Result) Begin(*resource.Resource, int, int) {}
 
 // Event implements converge.Reporter.
-func (r *Result) Event(e *converge.Event) { r.Events = append(r.Events, e) }
+func (r *Result) Event(e *converge.Event) { r.Events = append(r.Events, e.Clone()) }
 
 // Unmet reports whether something was skipped because of something that failed.
 // Unlike in a run, no other event says so.

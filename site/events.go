@@ -15,7 +15,7 @@ type events []*converge.Event
 func (*events) Begin(*resource.Resource, int, int) {}
 
 // Event implements converge.Reporter.
-func (es *events) Event(e *converge.Event) { *es = append(*es, e) }
+func (es *events) Event(e *converge.Event) { *es = append(*es, e.Clone()) }
 
 // An eventFunc takes each event when it is reported, and holds on to none.
 type eventFunc func(*converge.Event)

@@ -107,7 +107,7 @@ func (t *Timings) Event(e *converge.Event) {
 	if len(t.slowest) == mostSlow {
 		t.slowest = t.slowest[:mostSlow-1]
 	}
-	t.slowest = slices.Insert(t.slowest, at, e)
+	t.slowest = slices.Insert(t.slowest, at, e.Clone())
 }
 
 // watch returns a reporter that reports to t too.

@@ -164,7 +164,7 @@ func (w *hostile) holds(t *testing.T, name, text string) {
 type eventsOf []*converge.Event
 
 func (l *eventsOf) Begin(*resource.Resource, int, int) {}
-func (l *eventsOf) Event(e *converge.Event)            { *l = append(*l, e) }
+func (l *eventsOf) Event(e *converge.Event)            { *l = append(*l, e.Clone()) }
 
 // late reports whether an evaluation was ended by its limits: where depends on
 // how busy the machine is.

@@ -59,7 +59,7 @@ type watched struct {
 }
 
 func (w *watched) Begin(_ *resource.Resource, index, _ int) { w.begin(index) }
-func (w *watched) Event(ev *converge.Event)                 { w.events = append(w.events, ev) }
+func (w *watched) Event(ev *converge.Event)                 { w.events = append(w.events, ev.Clone()) }
 
 // TestBatchesOverlap: a batch is committed while the next one is written, and not reported
 // before. If something else stands at the path of one of its files by then, that file and

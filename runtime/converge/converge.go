@@ -133,6 +133,9 @@ func (e *Engine) walk(ctx context.Context, v *host.View, h *host.Host, c *catalo
 			continue
 		}
 		w.report(events)
+		if len(events) == 1 && ev.Outcome == Stable && w.transaction == nil {
+			w.unused = ev
+		}
 	}
 	w.commit(ctx)
 	w.runDeferredChecks(ctx)
@@ -185,6 +188,20 @@ type walk struct {
 	queue       []*Event        // to be reported after batch or transaction is committed, or deferred is verified
 	redactor    *redactor       // nil if there is nothing to redact
 	single      [1]*Event       // holds the result of finishEdits for a resource that is no edit
+	unused      *Event          // that was reported, or nil
+}
+
+// newEvent returns an empty event: that of an earlier stable resource if there is one that nobody
+// has any more. Events of 10,000 stable files are 5 MiB, of which the kernel has to clear each page:
+// 7 percent of the time of a run.
+func (w *walk) newEvent() *Event {
+	ev := w.unused
+	if ev == nil {
+		return new(Event)
+	}
+	w.unused = nil
+	*ev = Event{}
+	return ev
 }
 
 // recordOutcome records the outcome of a resource, for those that come after it.
@@ -219,7 +236,8 @@ func (w *walk) recordPrior(i int, o Outcome) {
 // what is between is decideAndAct.
 func (w *walk) convergeResource(ctx context.Context, i int) *Event {
 	r := w.catalog.Resources[i]
-	ev := &Event{Resource: r, Index: i, Deps: w.catalog.Deps[i], Catalog: w.catalog, Noop: w.noop(r), Start: w.since}
+	ev := w.newEvent()
+	ev.Resource, ev.Index, ev.Deps, ev.Catalog, ev.Noop, ev.Start = r, i, w.catalog.Deps[i], w.catalog, w.noop(r), w.since
 	run := ctx
 	if limit := time.Duration(r.Common.Timeout); limit > 0 {
 		var cancel context.CancelFunc

@@ -185,7 +185,7 @@ type tape struct {
 func (*tape) Begin(*resource.Resource, int, int) {}
 
 func (tp *tape) Event(e *converge.Event) {
-	tp.events = append(tp.events, e)
+	tp.events = append(tp.events, e.Clone())
 	s := e.Resource.ID.Name + " " + e.Outcome.String()
 	if e.Refreshed {
 		s += " by " + fmt.Sprint(e.RefreshedBy)

@@ -95,6 +95,12 @@ type Event struct {
 // Fails reports whether the event fails the run: a failure may be ignored.
 func (e *Event) Fails() bool { return e.Outcome == Failed && !e.Resource.Common.IgnoreFailure }
 
+// Clone returns a copy of the event, for a [Reporter] that keeps it.
+func (e *Event) Clone() *Event {
+	c := *e
+	return &c
+}
+
 // A Predecessor is a resource that comes earlier, and what would become of it.
 type Predecessor struct {
 	ID      resource.ID
@@ -188,7 +194,8 @@ func (s *Summary) Add(e *Event) {
 type Reporter interface {
 	// Begin is called before a resource is acted on, with its place in the run.
 	Begin(r *resource.Resource, index, total int)
-	// Event is called for every resource.
+	// Event is called for every resource. The event is filled in anew for a later resource: what
+	// is kept of it is a copy ([Event.Clone]).
 	Event(e *Event)
 }
 
