@@ -62,6 +62,7 @@ func TestImports(t *testing.T) {
 			except: []string{"runtime/bundle", "runtime/host", "runtime/lazyregexp", "runtime/sha256sum", "runtime/terminal", "runtime/signers", "runtime/diag"}},
 		{of: "fleet/subject", banned: []string{"fleet", "runtime"}},
 		{of: "fleet/record", banned: []string{"fleet", "runtime"}},
+		{of: "fleet/direct", banned: []string{"runtime"}},
 		{of: "fleet/signed", banned: []string{"runtime"}, except: []string{"runtime/signers"}},
 		{of: "studio", banned: []string{"cmd", "providers"}},
 		{of: "studio/guard", banned: []string{"runtime", "resources", "luaapi", "stdlib", "site", "studio"}},
