@@ -55,6 +55,7 @@ type State struct {
 
 	Bundle   string            `json:"bundle,omitempty"`  // sha256:HEX of what ran
 	Release  int64             `json:"release,omitempty"` // the version of what ran
+	Stage    int               `json:"stage,omitempty"`   // with which stage of its rollout that came here, from 1 on
 	Labels   map[string]string `json:"labels,omitempty"`  // the facts by which nodes are looked for
 	Skew     float64           `json:"skew,omitempty"`    // seconds that the clock is ahead of the servers'
 	Problems []Problem         `json:"problems,omitempty"`

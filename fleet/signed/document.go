@@ -20,6 +20,8 @@ type Release struct {
 	Bundle string `json:"bundle"`
 	// Previous is the version of the release before it, 0 for the first.
 	Previous int64 `json:"previous"`
+	// PreviousBundle is that of the release before it, for going back; "" for the first.
+	PreviousBundle string `json:"previous_bundle,omitempty"`
 	// Stages are conditions, or percentages of all nodes. The last is 100%.
 	Stages []string `json:"stages"`
 	// Soak is how long a stage is watched after all its nodes have reported.
@@ -42,10 +44,11 @@ type Rollout struct {
 	Release int64        `json:"release"`
 	Stage   int          `json:"stage"`
 	State   RolloutState `json:"state"`
-	// Since is when the stage began.
-	Since time.Time `json:"since"`
-	By    string    `json:"by,omitempty"`
-	Why   string    `json:"why,omitempty"`
+	// Since is when the stage began, and Settled when all of its nodes had reported; zero before.
+	Since   time.Time `json:"since"`
+	Settled time.Time `json:"settled,omitzero"`
+	By      string    `json:"by,omitempty"`
+	Why     string    `json:"why,omitempty"`
 }
 
 // A RolloutState is whether nodes may begin with a release.
@@ -86,7 +89,10 @@ func (*Signers) Kind() Kind { return KindSigners }
 func (r *Release) ID() string { return r.Environment + ":" + strconv.FormatInt(r.Version, 10) }
 
 // Digest returns the digest of the bundle, in hexadecimal.
-func (r *Release) Digest() string { return strings.TrimPrefix(r.Bundle, "sha256:") }
+func (r *Release) Digest() string { return HexDigest(r.Bundle) }
+
+// HexDigest returns the digits of a digest.
+func HexDigest(digest string) string { return strings.TrimPrefix(digest, "sha256:") }
 
 // Begins reports whether a node may begin with the release at a time. One that is in use stays so.
 func (r *Release) Begins(now time.Time) error {
@@ -100,6 +106,11 @@ func (r *Release) Begins(now time.Time) error {
 func (r *Release) Validate() error {
 	if err := checkDigest(r.Bundle); err != nil {
 		return fmt.Errorf("bundle: %w", err)
+	}
+	if r.PreviousBundle != "" {
+		if err := checkDigest(r.PreviousBundle); err != nil {
+			return fmt.Errorf("previous_bundle: %w", err)
+		}
 	}
 	switch {
 	case r.Version <= 0 || r.Previous < 0 || r.Previous >= r.Version:

@@ -1,0 +1,232 @@
+// Package release brings releases to the nodes of a fleet: it stores bundles and signed documents, and
+// moves a rollout from stage to stage as the nodes report.
+//
+// Begin with [Store] and [Assess]. What becomes of a rollout is decided by Assess, which is given all that
+// it looks at; [Controller] does what it says.
+package release
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/luaccm/ccm/fleet/record"
+	"github.com/luaccm/ccm/fleet/roster"
+	"github.com/luaccm/ccm/fleet/signed"
+	"github.com/luaccm/ccm/fleet/where"
+)
+
+// A Verdict is what comes next in a rollout.
+type Verdict string
+
+// The verdicts.
+const (
+	Wait   Verdict = "wait"   // for nodes of the stage
+	Settle Verdict = "settle" // all have reported: the time of soaking begins
+	Soak   Verdict = "soak"   // until it is over
+	Pass   Verdict = "pass"   // the next stage may begin
+	Stop   Verdict = "stop"   // too many failed or are silent
+	Finish Verdict = "finish" // the last stage is over
+	Rest   Verdict = "rest"   // it is paused, stopped, aborted or done
+)
+
+// An Assessment says how far a rollout is.
+type Assessment struct {
+	Environment string              `json:"environment"`
+	Release     int64               `json:"release"`
+	Bundle      string              `json:"bundle"`
+	State       signed.RolloutState `json:"state"`
+	Stage       int                 `json:"stage"`
+	Why         string              `json:"why,omitempty"`
+	Verdict     Verdict             `json:"verdict"`
+	// SoakUntil is when the stage may pass, if it soaks.
+	SoakUntil time.Time `json:"soak_until,omitzero"`
+	Stages    []Stage   `json:"stages"`
+	Causes    []Cause   `json:"causes,omitempty"`
+}
+
+// A Stage says what became of the nodes of one.
+type Stage struct {
+	Name    string `json:"name"`
+	Nodes   int    `json:"nodes"`
+	Done    int    `json:"done"`
+	Changed int    `json:"changed"`
+	Failed  int    `json:"failed"`
+	Silent  int    `json:"silent"`
+	Waiting int    `json:"waiting"`
+	// The names behind the numbers.
+	FailedNodes  []string `json:"failed_nodes,omitempty"`
+	SilentNodes  []string `json:"silent_nodes,omitempty"`
+	WaitingNodes []string `json:"waiting_nodes,omitempty"`
+}
+
+// A Cause is why nodes failed.
+type Cause struct {
+	Resource string   `json:"resource"` // or the code of a problem
+	Message  string   `json:"message"`
+	Nodes    []string `json:"nodes"`
+}
+
+// Assess says how far the rollout of a release is, given all nodes of the environment.
+func Assess(r *signed.Release, ro *signed.Rollout, nodes []*roster.Node, now time.Time) *Assessment {
+	a := &Assessment{Environment: r.Environment, Release: r.Version, Bundle: r.Bundle, State: ro.State, Stage: ro.Stage, Why: ro.Why}
+	conditions := parseStages(r.Stages)
+	for _, s := range r.Stages {
+		a.Stages = append(a.Stages, Stage{Name: s})
+	}
+	causes := make(map[[2]string]*Cause)
+	for _, n := range nodes {
+		a.Stages[min(stageOf(r, conditions, n, now), len(a.Stages)-1)].count(r, n, now, causes)
+	}
+	for _, c := range causes {
+		a.Causes = append(a.Causes, *c)
+	}
+	slices.SortFunc(a.Causes, func(x, y Cause) int {
+		return cmp.Or(len(y.Nodes)-len(x.Nodes), cmp.Compare(x.Resource, y.Resource), cmp.Compare(x.Message, y.Message))
+	})
+	a.judge(r, ro, now)
+	return a
+}
+
+// parseStages returns the conditions among stages; nil for percentages.
+func parseStages(stages []string) []*where.Condition {
+	list := make([]*where.Condition, len(stages))
+	for i, s := range stages {
+		if _, percent, err := signed.ParseStage(s); !percent && err == nil {
+			list[i], _ = where.Parse(s)
+		}
+	}
+	return list
+}
+
+// stageOf returns the stage in which a node is: that with which it took the release, or else that in
+// which it would.
+func stageOf(r *signed.Release, conditions []*where.Condition, n *roster.Node, now time.Time) int {
+	if n.State != nil && n.State.Release == r.Version && n.State.Stage > 0 {
+		return n.State.Stage - 1
+	}
+	return r.StageOf(n.Name, func(text string) (bool, error) {
+		for i, s := range r.Stages {
+			if s == text && conditions[i] != nil {
+				return conditions[i].Holds(n.About(now))
+			}
+		}
+		return false, nil
+	})
+}
+
+// count adds a node to a stage.
+func (s *Stage) count(r *signed.Release, n *roster.Node, now time.Time, causes map[[2]string]*Cause) {
+	s.Nodes++
+	failure := blocked(r, n.State)
+	switch {
+	case n.State != nil && n.State.Release == r.Version && n.State.RunID != "":
+		s.Done++
+		switch n.State.Outcome {
+		case "changed":
+			s.Changed++
+		case "failed", "interrupted":
+			failure = firstFailure(n.State)
+		}
+	case failure != nil:
+	case n.Silent(now):
+		s.Silent++
+		s.SilentNodes = append(s.SilentNodes, n.Name)
+		return
+	default:
+		s.Waiting++
+		s.WaitingNodes = append(s.WaitingNodes, n.Name)
+		return
+	}
+	if failure == nil {
+		return
+	}
+	s.Failed++
+	s.FailedNodes = append(s.FailedNodes, n.Name)
+	key := [2]string{failure.Resource, failure.Message}
+	if causes[key] == nil {
+		causes[key] = &Cause{Resource: failure.Resource, Message: failure.Message}
+	}
+	causes[key].Nodes = append(causes[key].Nodes, n.Name)
+}
+
+func firstFailure(s *record.State) *record.Failure {
+	if len(s.Failed) > 0 {
+		return &s.Failed[0]
+	}
+	return &record.Failure{Resource: "run", Message: s.Outcome}
+}
+
+// blocked returns why a node cannot take a release, as far as it says so.
+func blocked(r *signed.Release, s *record.State) *record.Failure {
+	if s == nil || s.Release == r.Version {
+		return nil
+	}
+	for _, p := range s.Problems {
+		switch p.Code {
+		case record.BundleError, record.DigestMismatch, record.SignatureRefused, record.RollbackRefused, record.ReleaseExpired:
+			if !p.Since.Before(r.Created.Add(-signed.Skew)) {
+				return &record.Failure{Resource: string(p.Code), Message: p.Message}
+			}
+		}
+	}
+	return nil
+}
+
+// judge says what comes next.
+func (a *Assessment) judge(r *signed.Release, ro *signed.Rollout, now time.Time) {
+	stage := a.Stages[min(ro.Stage, len(a.Stages)-1)]
+	nodes, failed := 0, 0
+	for _, s := range a.Stages[:min(ro.Stage+1, len(a.Stages))] {
+		nodes, failed = nodes+s.Nodes, failed+s.Failed
+	}
+	most, mostInAll := r.MaxFailed.Of(stage.Nodes), r.MaxFailed.Of(nodes)
+	switch {
+	case ro.State != signed.Rolling:
+		a.Verdict = Rest
+	case stage.Failed > most:
+		a.Verdict, a.Why = Stop, fmt.Sprintf("%d failed, at most %s", stage.Failed, limit(most, r.MaxFailed))
+	case failed > mostInAll:
+		a.Verdict, a.Why = Stop, fmt.Sprintf("%d failed in all, at most %s", failed, limit(mostInAll, r.MaxFailed))
+	case stage.Waiting > 0:
+		a.Verdict = Wait
+	case ro.Settled.IsZero():
+		a.Verdict = Settle
+	case now.Before(ro.Settled.Add(time.Duration(r.Soak))):
+		a.Verdict, a.SoakUntil = Soak, ro.Settled.Add(time.Duration(r.Soak))
+	case stage.Silent > r.MaxSilent.Of(stage.Nodes):
+		a.Verdict, a.Why = Stop, fmt.Sprintf("%d silent, at most %s", stage.Silent, limit(r.MaxSilent.Of(stage.Nodes), r.MaxSilent))
+	case ro.Stage >= len(a.Stages)-1:
+		a.Verdict = Finish
+	default:
+		a.Verdict = Pass
+	}
+}
+
+func limit(n int, s signed.Share) string {
+	if text := s.String(); text != fmt.Sprint(n) {
+		return fmt.Sprintf("%d (%s)", n, text)
+	}
+	return fmt.Sprint(n)
+}
+
+// Next returns the rollout that an assessment asks for, or nil if it asks for none.
+func (a *Assessment) Next(ro *signed.Rollout, now time.Time) *signed.Rollout {
+	next := *ro
+	next.Version++
+	next.Why = ""
+	switch a.Verdict {
+	case Settle:
+		next.Settled = now
+	case Pass:
+		next.Stage, next.Since, next.Settled = ro.Stage+1, now, time.Time{}
+	case Stop:
+		next.State, next.Why = signed.Stopped, a.Why
+	case Finish:
+		next.State = signed.Done
+	default:
+		return nil
+	}
+	return &next
+}

@@ -1,0 +1,165 @@
+package release_test
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/luaccm/ccm/fleet/record"
+	"github.com/luaccm/ccm/fleet/release"
+	"github.com/luaccm/ccm/fleet/roster"
+	"github.com/luaccm/ccm/fleet/signed"
+)
+
+var now = time.Date(2026, 11, 24, 3, 0, 0, 0, time.UTC)
+
+func share(t *testing.T, text string) signed.Share {
+	s, err := signed.ParseShare(text)
+	require.NoError(t, err)
+	return s
+}
+
+// A fleet of a canary and 19 others, all of which follow release 41.
+func fleet() []*roster.Node {
+	var nodes []*roster.Node
+	for i := range 20 {
+		labels := map[string]string{"role": "web"}
+		if i == 0 {
+			labels["role"] = "canary"
+		}
+		nodes = append(nodes, &roster.Node{
+			Name: fmt.Sprintf("node%02d", i), Seen: now.Add(-10 * time.Second),
+			State: &record.State{Environment: "prod", Release: 41, RunID: "r1", Outcome: "stable", Labels: labels},
+		})
+	}
+	return nodes
+}
+
+func canary(t *testing.T) (*signed.Release, *signed.Rollout) {
+	r := &signed.Release{
+		Header: signed.Header{Environment: "prod", Created: now.Add(-time.Hour)}, Version: 42, Stages: []string{`labels.role == "canary"`, "50%", "100%"},
+		Soak: signed.Duration(10 * time.Minute), MaxFailed: share(t, "10%"), MaxSilent: share(t, "5%"),
+	}
+	return r, &signed.Rollout{Version: 1, Release: 42, State: signed.Rolling, Since: now.Add(-time.Minute)}
+}
+
+func took(n *roster.Node, stage int, outcome string, failed ...record.Failure) {
+	s := *n.State
+	s.Release, s.Stage, s.Outcome, s.RunID, s.Failed = 42, stage, outcome, "r2", failed
+	n.State = &s
+}
+
+// A rollout waits for its nodes, soaks, and goes on; at the end it is done.
+func TestRollout(t *testing.T) {
+	r, ro := canary(t)
+	nodes := fleet()
+	at := now
+	var verdicts []release.Verdict
+	for range 40 {
+		a := release.Assess(r, ro, nodes, at)
+		verdicts = append(verdicts, a.Verdict)
+		switch a.Verdict {
+		case release.Wait:
+			for i, n := range nodes {
+				for s := range a.Stages[:ro.Stage+1] {
+					for _, name := range a.Stages[s].WaitingNodes {
+						if name == n.Name {
+							took(nodes[i], s+1, "changed")
+						}
+					}
+				}
+			}
+		case release.Soak:
+			at = a.SoakUntil
+			for _, n := range nodes {
+				n.Seen = at
+			}
+		}
+		next := a.Next(ro, at)
+		if next != nil {
+			require.Equal(t, ro.Version+1, next.Version)
+			ro = next
+		}
+		if a.Verdict == release.Finish {
+			break
+		}
+	}
+	stage := []release.Verdict{release.Wait, release.Settle, release.Soak}
+	want := append(append(append([]release.Verdict{}, stage...), release.Pass), stage...)
+	want = append(append(append(want, release.Pass), stage...), release.Finish)
+	require.Equal(t, want, verdicts)
+	require.Equal(t, signed.Done, ro.State)
+	require.Equal(t, release.Rest, release.Assess(r, ro, nodes, at).Verdict)
+}
+
+// Too many failures end a stage at once, and the report says what failed where.
+func TestStopsOnFailures(t *testing.T) {
+	r, ro := canary(t)
+	nodes := fleet()
+	took(nodes[0], 1, "failed", record.Failure{Resource: "service#nginx", Message: "exit status 1"})
+	a := release.Assess(r, ro, nodes, now)
+	require.Equal(t, release.Stop, a.Verdict)
+	require.Equal(t, "1 failed, at most 0 (10%)", a.Why)
+	require.Equal(t, []release.Cause{{Resource: "service#nginx", Message: "exit status 1", Nodes: []string{"node00"}}}, a.Causes)
+	require.Equal(t, signed.Stopped, a.Next(ro, now).State)
+}
+
+// Who cannot take a release, for want of space, counts as failed; what happened before it does not.
+func TestBlockedNodesFail(t *testing.T) {
+	r, ro := canary(t)
+	nodes := fleet()
+	nodes[0].State.Problems = []record.Problem{{Code: record.BundleError, Message: "no space left on device", Since: r.Created.Add(-time.Hour)}}
+	require.Equal(t, release.Wait, release.Assess(r, ro, nodes, now).Verdict)
+	nodes[0].State.Problems[0].Since = now
+	a := release.Assess(r, ro, nodes, now)
+	require.Equal(t, release.Stop, a.Verdict)
+	require.Equal(t, "bundle_error", a.Causes[0].Resource)
+}
+
+// Silent nodes are waited for until the stage has soaked; then too many of them end it.
+func TestSilentNodes(t *testing.T) {
+	r, ro := canary(t)
+	nodes := fleet()
+	nodes[0].Seen = now.Add(-10 * time.Minute)
+	a := release.Assess(r, ro, nodes, now)
+	require.Equal(t, release.Settle, a.Verdict)
+	require.Equal(t, []string{"node00"}, a.Stages[0].SilentNodes)
+	ro = a.Next(ro, now)
+	require.Equal(t, release.Soak, release.Assess(r, ro, nodes, now).Verdict)
+	later := now.Add(10 * time.Minute)
+	a = release.Assess(r, ro, nodes, later)
+	require.Equal(t, release.Stop, a.Verdict)
+	require.Equal(t, "1 silent, at most 0 (5%)", a.Why)
+
+	r.MaxSilent = share(t, "1")
+	require.Equal(t, release.Pass, release.Assess(r, ro, nodes, later).Verdict)
+}
+
+// A node stays in the stage with which it took the release, whatever its labels say later.
+func TestStageIsKept(t *testing.T) {
+	r, ro := canary(t)
+	nodes := fleet()
+	took(nodes[0], 1, "changed")
+	nodes[0].State.Labels = map[string]string{"role": "web"}
+	a := release.Assess(r, ro, nodes, now)
+	require.Equal(t, 1, a.Stages[0].Done)
+	require.Equal(t, 1, a.Stages[0].Nodes)
+}
+
+// A rollout that is paused, stopped or aborted rests.
+func TestRests(t *testing.T) {
+	r, ro := canary(t)
+	for _, state := range []signed.RolloutState{signed.Paused, signed.Stopped, signed.Aborted, signed.Done} {
+		ro.State = state
+		a := release.Assess(r, ro, fleet(), now)
+		require.Equal(t, release.Rest, a.Verdict)
+		require.Nil(t, a.Next(ro, now))
+	}
+}
+
+// One signs what the other must read: 2 % of 912 are 18.
+func TestLimits(t *testing.T) {
+	require.Equal(t, 18, share(t, "2%").Of(912))
+}

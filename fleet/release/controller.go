@@ -1,0 +1,216 @@
+package release
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/luaccm/ccm/fleet/roster"
+	"github.com/luaccm/ccm/fleet/signed"
+	"github.com/luaccm/ccm/runtime/signers"
+)
+
+// expiry is how long releases and rollouts may be begun with.
+const expiry = 90 * 24 * time.Hour
+
+// A Controller moves rollouts. Two at a time do no harm: what one stores is refused of the other.
+type Controller struct {
+	Store *Store
+	Key   signers.Key
+	By    string
+	Clock func() time.Time
+	// Keep is told each document that was stored. May be nil.
+	Keep func(kind string, version int64, text []byte) error
+}
+
+// header returns that of a document that is made now.
+func (c *Controller) header() signed.Header {
+	now := c.Clock().UTC().Truncate(time.Second)
+	return signed.Header{Environment: c.Store.Environment, Created: now, Expires: now.Add(expiry)}
+}
+
+// Look assesses the present rollout.
+func (c *Controller) Look(ctx context.Context) (*Control, *Assessment, error) {
+	control, err := c.Store.Read(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	if control.Release == nil {
+		return control, nil, fmt.Errorf("the environment %s has no release: ccm fleet release %s SITE", c.Store.Environment, c.Store.Environment)
+	}
+	if control.Rollout == nil || control.Rollout.Release != control.Release.Version {
+		// It was stopped between the two documents: no node begins.
+		control.Rollout = &signed.Rollout{Release: control.Release.Version, State: signed.Paused, Why: "the rollout did not begin: ccm fleet rollout next", Version: versionOf(control.Rollout)}
+	}
+	nodes, err := roster.Read(ctx, c.Store.NC, roster.Options{Environment: c.Store.Environment, Facts: asksFacts(control.Release)})
+	if err != nil {
+		return nil, nil, err
+	}
+	return control, Assess(control.Release, control.Rollout, nodes, c.Clock()), nil
+}
+
+func versionOf(r *signed.Rollout) int64 {
+	if r == nil {
+		return 0
+	}
+	return r.Version
+}
+
+// asksFacts reports whether a stage of a release asks for facts.
+func asksFacts(r *signed.Release) bool {
+	for _, c := range parseStages(r.Stages) {
+		if c != nil && c.Asks("facts") {
+			return true
+		}
+	}
+	return false
+}
+
+// Step does what the present state of the rollout asks for, and returns it. Somebody else may have done
+// it meanwhile, which is no error.
+func (c *Controller) Step(ctx context.Context) (*Assessment, error) {
+	control, a, err := c.Look(ctx)
+	if err != nil {
+		return nil, err
+	}
+	next := a.Next(control.Rollout, c.Clock().UTC().Truncate(time.Second))
+	if next == nil {
+		return a, nil
+	}
+	if err := c.put(ctx, next, control.RolloutEntry.Sequence); err != nil && !errors.Is(err, ErrConflict) {
+		return nil, err
+	}
+	_, a, err = c.Look(ctx)
+	return a, err
+}
+
+// put signs and stores a rollout.
+func (c *Controller) put(ctx context.Context, next *signed.Rollout, last uint64) error {
+	next.Header = c.header()
+	next.By = c.By
+	text, err := signed.Sign(ctx, next, c.Key)
+	if err != nil {
+		return err
+	}
+	if err := c.Store.PutRollout(ctx, text, last); err != nil {
+		return err
+	}
+	return c.keep("rollout", next.Version, text)
+}
+
+func (c *Controller) keep(kind string, version int64, text []byte) error {
+	if c.Keep == nil {
+		return nil
+	}
+	return c.Keep(kind, version, text)
+}
+
+// A Deed is what somebody does with a rollout by hand.
+type Deed string
+
+// The deeds.
+const (
+	PauseIt  Deed = "pause"  // no further node begins
+	ResumeIt Deed = "resume" // it goes on where it was, also after a stop
+	NextIt   Deed = "next"   // the next stage begins now
+	AbortIt  Deed = "abort"  // it ends where it is
+)
+
+// Do has a deed done to the present rollout.
+func (c *Controller) Do(ctx context.Context, deed Deed, why string) (*Assessment, error) {
+	control, _, err := c.Look(ctx)
+	if err != nil {
+		return nil, err
+	}
+	now := c.Clock().UTC().Truncate(time.Second)
+	next := *control.Rollout
+	next.Version++
+	next.Why = why
+	stages := len(control.Release.Stages)
+	if next.State == signed.Aborted || next.State == signed.Done {
+		return nil, fmt.Errorf("the rollout of release %d is %s: make another release", control.Release.Version, next.State)
+	}
+	switch deed {
+	case PauseIt:
+		next.State = signed.Paused
+	case ResumeIt:
+		if next.State == signed.Rolling {
+			return nil, fmt.Errorf("the rollout of release %d is under way", control.Release.Version)
+		}
+		next.State = signed.Rolling
+		if next.Since.IsZero() {
+			next.Since = now
+		}
+		next.Settled = time.Time{}
+	case NextIt:
+		next.State = signed.Rolling
+		if next.Since.IsZero() { // it did not begin
+			next.Since = now
+			break
+		}
+		if next.Stage >= stages-1 {
+			return nil, fmt.Errorf("the rollout of release %d is at its last stage", control.Release.Version)
+		}
+		next.Stage, next.Since, next.Settled = next.Stage+1, now, time.Time{}
+	case AbortIt:
+		next.State = signed.Aborted
+	}
+	if err := c.put(ctx, &next, control.RolloutEntry.Sequence); err != nil {
+		return nil, err
+	}
+	_, a, err := c.Look(ctx)
+	return a, err
+}
+
+// Begin stores a release and begins its rollout. Keys sign it besides that of the controller, where two
+// have to. Its version and what was before it are filled in.
+func (c *Controller) Begin(ctx context.Context, r *signed.Release, more ...signers.Key) error {
+	control, err := c.Store.Read(ctx)
+	if err != nil {
+		return err
+	}
+	r.Header = c.header()
+	r.Version = 1
+	if before := control.Release; before != nil {
+		r.Version, r.Previous, r.PreviousBundle = before.Version+1, before.Version, before.Bundle
+	}
+	text, err := signed.Sign(ctx, r, c.Key)
+	if err != nil {
+		return err
+	}
+	for _, key := range more {
+		if text, err = signed.AddSignature(ctx, text, new(signed.Release), key); err != nil {
+			return err
+		}
+	}
+	if err := c.keep("release", r.Version, text); err != nil {
+		return err
+	}
+	if err := c.Store.PutRelease(ctx, text, control.ReleaseEntry.Sequence); err != nil {
+		return err
+	}
+	return c.put(ctx, &signed.Rollout{
+		Version: versionOf(control.Rollout) + 1, Release: r.Version, State: signed.Rolling, Since: r.Created,
+	}, control.RolloutEntry.Sequence)
+}
+
+// Back returns a release that goes back from the present one to the bundle before it. Those who have
+// the present one are first.
+func (c *Controller) Back(ctx context.Context) (*signed.Release, error) {
+	control, err := c.Store.Read(ctx)
+	if err != nil {
+		return nil, err
+	}
+	now := control.Release
+	if now == nil || now.PreviousBundle == "" {
+		return nil, fmt.Errorf("the environment %s has no release before the present one", c.Store.Environment)
+	}
+	if has, err := c.Store.HasBundle(ctx, signed.HexDigest(now.PreviousBundle)); err != nil || !has {
+		return nil, errors.Join(err, fmt.Errorf("the bundle of release %d is not in %s any more", now.Previous, c.Store.Environment))
+	}
+	return &signed.Release{
+		Bundle: now.PreviousBundle, Stages: []string{fmt.Sprintf("state.release == %d", now.Version), "100%"},
+		MaxFailed: now.MaxFailed, MaxSilent: now.MaxSilent, Reason: fmt.Sprintf("back from release %d to %d", now.Version, now.Previous),
+	}, nil
+}

@@ -1,0 +1,147 @@
+// Package roster reads which nodes a fleet has, and what they say of themselves, from the buckets in
+// which they write it.
+//
+// Begin with [Read].
+package roster
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/nats-io/nats.go"
+
+	"github.com/luaccm/ccm/fleet/direct"
+	"github.com/luaccm/ccm/fleet/record"
+	"github.com/luaccm/ccm/fleet/subject"
+	"github.com/luaccm/ccm/fleet/where"
+)
+
+// A Node is what is known of one.
+type Node struct {
+	Name     string
+	State    *record.State // nil if it wrote none that can be read
+	Facts    *record.Facts // nil if they were not asked for, or it wrote none
+	Presence *record.Presence
+	// Seen is when its last heartbeat was stored, by the clock of the servers; zero if it is silent.
+	Seen time.Time
+	// Damaged says which of its documents cannot be read, and why.
+	Damaged []error
+}
+
+// Environment returns that of a node, as it says.
+func (n *Node) Environment() string {
+	if n.State == nil {
+		return ""
+	}
+	return n.State.Environment
+}
+
+// Silent reports whether a node has sent no heartbeat for so long that it counts as away.
+func (n *Node) Silent(now time.Time) bool {
+	return n.Seen.IsZero() || now.Sub(n.Seen) > record.Absent
+}
+
+// About returns what conditions are asked about.
+func (n *Node) About(now time.Time) where.Node {
+	x := where.Node{Name: n.Name, Environment: n.Environment(), State: n.State, Seen: 1 << 62}
+	if !n.Seen.IsZero() {
+		x.Seen = max(0, now.Sub(n.Seen))
+	}
+	if n.Facts != nil {
+		x.Facts = n.Facts.Facts
+	}
+	return x
+}
+
+// Options say what is read.
+type Options struct {
+	Environment string // "" for all
+	Facts       bool
+	Only        []string // names; nil for all
+}
+
+// Read reads the nodes, sorted by name.
+func Read(ctx context.Context, nc *nats.Conn, o Options) ([]*Node, error) {
+	nodes := make(map[string]*Node)
+	get := func(name string) *Node {
+		if nodes[name] == nil {
+			nodes[name] = &Node{Name: name}
+		}
+		return nodes[name]
+	}
+	kinds := "*.state"
+	if o.Facts {
+		kinds = ">"
+	}
+	stream := subject.KVStream(subject.Nodes)
+	prefix := subject.KV(subject.Nodes, "")
+	err := direct.All(ctx, nc, direct.Request{Stream: stream, Filter: prefix + kinds}, func(m *direct.Message) error {
+		name, key, _ := strings.Cut(strings.TrimPrefix(m.Subject, prefix), ".")
+		if m.Deleted() || subject.CheckName("node", name) != nil {
+			return nil
+		}
+		n := get(name)
+		switch key {
+		case "state":
+			s, err := record.DecodeState(name, m.Data)
+			if err != nil {
+				n.Damaged = append(n.Damaged, err)
+				return nil
+			}
+			n.State = &s
+		case "facts":
+			f, err := record.DecodeFacts(name, m.Data)
+			if err != nil {
+				n.Damaged = append(n.Damaged, err)
+				return nil
+			}
+			n.Facts = &f
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	prefix = subject.KV(subject.Presence, "")
+	err = direct.All(ctx, nc, direct.Request{Stream: subject.KVStream(subject.Presence), Filter: prefix + "*"}, func(m *direct.Message) error {
+		name := strings.TrimPrefix(m.Subject, prefix)
+		if m.Deleted() || subject.CheckName("node", name) != nil {
+			return nil
+		}
+		p, err := record.DecodePresence(m.Data)
+		if err != nil {
+			get(name).Damaged = append(get(name).Damaged, err)
+			return nil
+		}
+		get(name).Presence, get(name).Seen = &p, m.Time
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	var list []*Node
+	for name, n := range nodes {
+		if (o.Environment == "" || n.Environment() == o.Environment) && (o.Only == nil || slices.Contains(o.Only, name)) {
+			list = append(list, n)
+		}
+	}
+	slices.SortFunc(list, func(a, b *Node) int { return strings.Compare(a.Name, b.Name) })
+	return list, nil
+}
+
+// Where returns the nodes for which a condition holds. An error of a condition about one node makes it
+// none of them, and the first is returned beside the others.
+func Where(nodes []*Node, c *where.Condition, now time.Time) (list []*Node, err error) {
+	for _, n := range nodes {
+		ok, e := c.Holds(n.About(now))
+		if e != nil && err == nil {
+			err = e
+		}
+		if ok && e == nil {
+			list = append(list, n)
+		}
+	}
+	return list, err
+}
