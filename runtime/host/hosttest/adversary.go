@@ -11,6 +11,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"sync/atomic"
@@ -56,7 +57,12 @@ func AttackIfAsked() {
 	}
 }
 
-// NewAdversary starts an adversary. Names are what root is going to work on in its home.
+// isDirectory reports whether a name that root works on is one of a directory.
+func isDirectory(name string) bool { return name == "dir" || name == ".ssh" }
+
+// NewAdversary starts an adversary. Names are what root is going to work on in its home; dir
+// and .ssh are directories, which hold all the others. If the home is moved, the adversary goes
+// on there; if it is removed, in the next one, or where moved beside it leads.
 // The test is skipped unless root runs it.
 func NewAdversary(t *testing.T, names ...string) *Adversary {
 	t.Helper()
@@ -117,10 +123,10 @@ func sharedMemory() string {
 // fillVictim gives the victim everything that root works on in the home.
 func (a *Adversary) fillVictim(t *testing.T, names []string) {
 	require.NoError(t, os.Mkdir(a.Victim, 0o755))
-	for _, dir := range []string{"", "dir", "dir/dir"} {
+	for _, dir := range append([]string{"", "dir", "dir/dir"}, slices.DeleteFunc(slices.Clone(names), func(name string) bool { return !isDirectory(name) })...) {
 		require.NoError(t, os.MkdirAll(filepath.Join(a.Victim, dir), 0o755))
-		for _, name := range append(names, "secret") {
-			if name == "dir" {
+		for _, name := range append(slices.Clone(names), "secret") {
+			if isDirectory(name) {
 				continue
 			}
 			require.NoError(t, os.WriteFile(filepath.Join(a.Victim, dir, name), []byte(Secret), 0o600))
@@ -233,7 +239,7 @@ func attack(home string) {
 	must(os.Chdir(home))
 	count, err := sharedCounter(counter)
 	must(err)
-	x := &attacker{names: names, random: rand.New(rand.NewPCG(1, uint64(os.Getpid()))), swaps: count}
+	x := &attacker{home: home, names: names, random: rand.New(rand.NewPCG(1, uint64(os.Getpid()))), swaps: count}
 	x.setUp()
 	fmt.Println("begun")
 	ended := make(chan struct{})
@@ -248,6 +254,7 @@ func attack(home string) {
 			return
 		default:
 		}
+		x.follow()
 		for range 10 {
 			x.swap()
 		}
@@ -257,10 +264,27 @@ func attack(home string) {
 }
 
 type attacker struct {
+	home   string
 	names  []string
 	random *rand.Rand
 	swaps  *uint64
 	leaked bool
+}
+
+// follow enters the home that is there now, if it is another one.
+func (x *attacker) follow() {
+	var here, there unix.Stat_t
+	if unix.Stat(".", &here) != nil {
+		return
+	}
+	for _, home := range []string{x.home, filepath.Join(filepath.Dir(x.home), "moved")} {
+		if unix.Stat(home, &there) == nil && (there.Ino != here.Ino || there.Dev != here.Dev) && os.Chdir(home) == nil {
+			return
+		}
+		if here.Nlink > 0 {
+			return
+		}
+	}
 }
 
 // stores is where the things are that are swapped in: each has one of every name.
@@ -268,10 +292,10 @@ var stores = []string{".own", ".link", ".abs", ".hard", ".fifo", ".dir", ".dirli
 
 // setUp makes what was used up.
 func (x *attacker) setUp() {
-	victim := filepath.Join(filepath.Dir(mustGetwd()), "victim")
+	victim := filepath.Join(filepath.Dir(x.home), "victim")
 	_ = os.WriteFile("mine", []byte("mine\n"), 0o644)
 	for _, name := range x.names {
-		isDir := name == "dir"
+		isDir := isDirectory(name)
 		for _, kind := range stores {
 			at := kind + name
 			if _, err := os.Lstat(at); err == nil {
@@ -362,12 +386,4 @@ func (x *attacker) report() {
 		fmt.Println("leak")
 	}
 	fmt.Println(atomic.LoadUint64(x.swaps))
-}
-
-func mustGetwd() string {
-	dir, err := os.Getwd()
-	if err != nil {
-		panic(err)
-	}
-	return dir
 }

@@ -1,0 +1,113 @@
+package main
+
+import (
+	"bufio"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/luaccm/ccm/runtime/host/hosttest"
+	"github.com/luaccm/ccm/test/tally"
+)
+
+// userAmongUsers keeps an account whose home the adversary has: made, given keys, moved and
+// removed.
+const userAmongUsers = `
+	local user, authorized_key, known_host = require "std.user", require "std.authorized_key", require "std.known_host"
+	local key = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIGPM8dYdjBcJZzFO4y6Nn3FAbfDEQ1B3L8FhFJPYI4pB"
+	local kind = arg[1]
+	if kind == "absent" then
+		user { "ccm-adversary", ensure = "absent", manage_home = true }
+	elseif kind == "moved" then
+		user { "ccm-adversary", home = arg[2], manage_home = true, shell = "/bin/false" }
+		authorized_key { "moved", user = "ccm-adversary", key = key }
+	else
+		user { "ccm-adversary", uid = UID, home = "HOME", manage_home = true, ssh_key = "ed25519" }
+		authorized_key { "made", user = "ccm-adversary", key = key, comment = kind, options = { "restrict" } }
+		known_host { "host", key = key, path = "HOME/.ssh/known_hosts" }
+	end`
+
+// ownUsers gives a command an /etc with a skeleton of what the adversary swaps, and directories of
+// its own for what useradd and its like write elsewhere.
+const ownUsers = ownEtc + `
+for d in /var/log /var/mail /run; do mount -t tmpfs own "$d"; done
+mkdir -p /etc/skel/dir/dir /etc/skel/.ssh
+for f in f dir/f dir/dir/f .ssh/authorized_keys .ssh/known_hosts secret dir/secret; do echo of the skeleton > "/etc/skel/$f"; done
+for i in 1 2 3 4 5 6 7 8 9; do mkdir "/etc/skel/dir/d$i"; for f in f authorized_keys secret; do echo of the skeleton > "/etc/skel/dir/d$i/$f"; done; done
+echo ready; read end`
+
+// TestAdversaryOfUsers: whatever a user swaps in the home of an account while root makes it, gives it
+// keys, moves and removes it, nothing of others is changed or read. Root has processes and accounts of its own,
+// so that usermod and userdel do not see those of the adversary, at whose sight they do nothing.
+func TestAdversaryOfUsers(t *testing.T) {
+	if os.Geteuid() != 0 {
+		t.Skip("needs root")
+	}
+	tries := tally.Of(t, "a user swaps files, links, pipes and directories in his home while root makes his account, gives it an ssh key, keys that may log in and known hosts, moves its home and removes both",
+		"files and directories of root beside it keep content, mode, owner and entries, and nothing of them can be read")
+	program, err := exec.LookPath("ccm")
+	require.NoError(t, err)
+	a := hosttest.NewAdversary(t, ".ssh", "authorized_keys", "known_hosts", "id_ed25519", "f", "dir")
+	base := filepath.Dir(a.Home)
+	far, err := os.MkdirTemp("/var/tmp", "ccm-adversary-") // another file system: what is moved is copied
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, os.RemoveAll(far)) })
+	require.NoError(t, os.Chmod(far, 0o755))
+	require.NoError(t, os.Symlink(filepath.Join(far, "moved"), filepath.Join(base, "moved")))
+	file := siteFile(t, "lua", strings.NewReplacer("HOME", a.Home, "UID", strconv.Itoa(int(a.UID))).Replace(userAmongUsers))
+
+	root := exec.Command("unshare", "--mount", "--pid", "--fork", "--kill-child", "--mount-proc", "sh", "-ec", ownUsers)
+	in, err := root.StdinPipe()
+	require.NoError(t, err)
+	out, err := root.StdoutPipe()
+	require.NoError(t, err)
+	root.Stderr = os.Stderr
+	require.NoError(t, root.Start())
+	t.Cleanup(func() { _ = in.Close(); _ = root.Wait() })
+	if line, _ := bufio.NewReader(out).ReadString('\n'); line != "ready\n" {
+		t.Skip("no namespaces here")
+	}
+	children, err := os.ReadFile(fmt.Sprintf("/proc/%d/task/%[1]d/children", root.Process.Pid))
+	require.NoError(t, err)
+	shell := strings.TrimSpace(string(children))
+
+	secret, state := strings.TrimSpace(hosttest.Secret), t.TempDir()
+	done := map[string]int{}
+	runs := tally.Times(12, 2000)
+	for n := range runs {
+		kind := []string{"made", "again", "moved", "absent"}[n%4]
+		moved := []string{filepath.Join(far, "moved"), filepath.Join(base, "near")}[n/4%2]
+		if home, err := os.Stat(a.Home); err == nil && home.IsDir() {
+			a.Wait()
+		}
+		tries.Add(1)
+		cmd := exec.Command("nsenter", "--mount", "--pid", "--target", shell, program, "run", "--diff", "full", "--backup-size", "1MiB", "--state-dir", state, file, kind, moved)
+		cmd.Env = []string{"PATH=/usr/sbin:/usr/bin:/sbin:/bin"}
+		text, err := cmd.CombinedOutput()
+		require.NotContains(t, string(text), secret, "root was led to read a file of root")
+		if err == nil {
+			done[kind]++
+		} else {
+			require.Equal(t, exitFailed, cmd.ProcessState.ExitCode(), "%s", text)
+		}
+		if testing.Verbose() && os.Getenv("CCM_TEST_SHOW") != "" {
+			t.Logf("%s: %s", kind, text)
+		}
+		if n%4 == 3 {
+			_ = os.Rename(moved, fmt.Sprintf("%s%d", moved, n)) // if it could not be removed
+		}
+	}
+	swaps := a.Lost(t)
+	t.Logf("%d runs, %v of them did what was wanted, %d swaps", runs, done, swaps)
+	for _, path := range listed(t, far) {
+		if text, err := os.ReadFile(path); err == nil {
+			require.NotContains(t, string(text), secret, path)
+		}
+	}
+}
