@@ -52,7 +52,7 @@ func TestLine(t *testing.T) {
 		},
 	}.run(t)
 	require.Equal(t, `site.lua:1:1: line#/x: line is required`, mistake(t, `require "std.line" { "/x" }`))
-	require.Equal(t, `site.lua:1:35: line#/x: line: want one line`, mistake(t, `require "std.line" { "/x", line = "a\nb" }`))
+	require.Equal(t, `site.lua:1:35: line#/x: line: want one line, got "a\nb"`, mistake(t, `require "std.line" { "/x", line = "a\nb" }`))
 }
 
 // TestLineCreate: the file is made with what create says, and one that is there keeps its own.

@@ -41,8 +41,13 @@ func TestFirewall(t *testing.T) {
 	for args, want := range map[string]string{
 		`rules = "chain a { } } table ip x {"`: `rules: a } ends the table, which has its own`,
 		`rules = "chain a {"`:                  `rules: a { has no }`,
-		`rules = [[include "/x"]]`:             `rules: include is not allowed: fs.read takes a file of the site`,
-		`family = "inet"`:                      `rules: is required unless ensure is absent`,
+		// For nft a text in quotes goes on in the next line.
+		`rules = [[chain a { accept comment "x` + "\n" + `y"; }; }; table ip evil { chain b { accept comment "z"; }]]`: `rules: a } ends the table, which has its own`,
+		`rules = [[chain a { accept comment "x; }]]`: `rules: want a text without NUL bytes, and quotes in pairs`,
+		`rules = [["]]`:            `rules: want a text without NUL bytes, and quotes in pairs`,
+		`rules = "chain a { }\0}"`: `rules: want a text without NUL bytes, and quotes in pairs`,
+		`rules = [[include "/x"]]`: `rules: include is not allowed: fs.read takes a file of the site`,
+		`family = "inet"`:          `rules: is required unless ensure is absent`,
 	} {
 		require.Contains(t, mistake(t, `require "std.firewall" { "web", `+args+` }`), "firewall#web: "+want)
 	}

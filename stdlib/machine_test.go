@@ -38,6 +38,8 @@ func TestMount(t *testing.T) {
 			"options":   `{ "/srv/my data", options = { "nodev" }, ensure = "present" }`,
 			"unmounted": `{ "/srv/my data", device = "/dev/sd b", ensure = "unmounted" }`,
 			"absent":    `{ "/srv/my data", ensure = "absent" }`,
+			// White space that ends no field of fstab, a quote, and what a terminal obeys.
+			"odd": `{ "/srv/a\194\160b\rc\11d\194\133e f\ng", device = "tm\195\160pfs\12\27[2J", type = "tmpfs", options = { "nosuid", [[context="a\b"]] } }`,
 		},
 		fails: map[string]string{
 			"nothing/options": "device is required, because /etc/fstab has no line for /srv/my data", "missing/options": "device is required",
@@ -54,13 +56,20 @@ func TestMount(t *testing.T) {
 			"twice/plain":     {fstab: new("LABEL=data /srv/my\\040data ext4 noatime,nofail 0 2\n" + others)},
 			"twice/absent":    {fstab: new(others)},
 			"right/absent":    {fstab: new(others)},
+			"missing/odd":     {fstab: new(others + "tmàpfs\f\x1b[2J /srv/a\u00a0b\rc\vd\u0085e\\040f\\012g tmpfs nosuid,context=\"a\\134b\" 0 0\n")},
 		},
 	}.run(t)
 	for args, want := range map[string]string{
-		`"srv"`:                             `mount#srv: name: want an absolute path`,
-		`{ "/srv", options = { "a,b" } }`:   `mount#/srv: options: want one option in each text, such as noatime, got "a,b"`,
-		`{ "/srv", device = "#x" }`:         `mount#/srv: device: want such as LABEL=data, got "#x"`,
-		`{ "/srv", type = "ext4 defaults"}`: `mount#/srv: type: want such as ext4, got "ext4 defaults"`,
+		`"srv"`:                                                `mount#srv: name: want an absolute path`,
+		`{ "/srv", options = { "a,b" } }`:                      `mount#/srv: options: want one option in each text, such as noatime, got "a,b"`,
+		`{ "/srv", device = "#x" }`:                            `mount#/srv: device: want such as LABEL=data, got "#x"`,
+		`{ "/srv", options = { "a\0b" } }`:                     `mount#/srv: options: want one line, got "a\x00b"`,
+		`{ "/srv", options = { "a\nb" } }`:                     `mount#/srv: options: want one line, got "a\nb"`,
+		`{ "/srv", options = { "a b" } }`:                      `mount#/srv: options: want one option in each text`,
+		`{ "/srv", options = { [[x="]], "nosuid" } }`:          `mount#/srv: options: want quotes in pairs, because what follows would be a part of it, got 'x="'`,
+		`{ "/srv", options = { "rbind" }, device = "home/m" }`: `mount#/srv: device: want an absolute path with rbind, got "home/m"`,
+		`{ "/srv", device = "a\0b" }`:                          `mount#/srv: device: want one line, got "a\x00b"`,
+		`{ "/srv", type = "ext4 defaults"}`:                    `mount#/srv: type: want such as ext4, got "ext4 defaults"`,
 	} {
 		require.Contains(t, mistake(t, `require "std.mount" `+args), want)
 	}

@@ -38,32 +38,39 @@ func TestEveryTypeIsDocumented(t *testing.T) {
 	}
 }
 
+// exampleOf returns the example in the comment at the head of a module, "" if there is none.
+func exampleOf(t *testing.T, file string) string {
+	t.Helper()
+	text, err := fs.ReadFile(stdlib.Library, file)
+	require.NoError(t, err)
+	head, _, _ := strings.Cut(string(text), "\n\n")
+	var example []string
+	for line := range strings.Lines(head) {
+		if code, ok := strings.CutPrefix(line, "--   "); ok {
+			example = append(example, strings.TrimSuffix(code, "\n"))
+		} else if len(example) > 0 {
+			break
+		}
+	}
+	if len(example) == 0 || !strings.Contains(example[0], "require") {
+		require.NotContains(t, string(text), "return ccm.type", file)
+		return ""
+	}
+	// Files of the site and facts are not there in this test.
+	return strings.NewReplacer(`fs.read "files/app.service"`, `"x"`, `fs.read "files/example.asc"`, `"x"`, "facts.os.codename", `"x"`,
+		`fs.read "files/alice.pub"`, `"`+sshKey+`"`, `fs.read "files/git.pub"`, `"`+sshKey+`"`, "ssh-ed25519 AAAA...", sshKey).Replace(strings.Join(example, "\n"))
+}
+
 // TestExamplesOfTheHeads evaluates what stands in the comment at the head of each
 // type.
 func TestExamplesOfTheHeads(t *testing.T) {
 	files, err := fs.Glob(stdlib.Library, "std/*.lua")
 	require.NoError(t, err)
 	for _, file := range files {
-		text, err := fs.ReadFile(stdlib.Library, file)
-		require.NoError(t, err)
-		head, _, _ := strings.Cut(string(text), "\n\n")
-		var example []string
-		for line := range strings.Lines(head) {
-			if code, ok := strings.CutPrefix(line, "--   "); ok {
-				example = append(example, strings.TrimSuffix(code, "\n"))
-			} else if len(example) > 0 {
-				break
-			}
+		if code := exampleOf(t, file); code != "" {
+			_, list, mistakes := evaluate(t, code)
+			require.Empty(t, mistakes, file)
+			require.NotEmpty(t, list, file)
 		}
-		if len(example) == 0 || !strings.Contains(example[0], "require") {
-			require.NotContains(t, string(text), "return ccm.type", file)
-			continue
-		}
-		// Files of the site and facts are not there in this test.
-		code := strings.NewReplacer(`fs.read "files/app.service"`, `"x"`, `fs.read "files/example.asc"`, `"x"`, "facts.os.codename", `"x"`,
-			`fs.read "files/alice.pub"`, `"`+sshKey+`"`, `fs.read "files/git.pub"`, `"`+sshKey+`"`, "ssh-ed25519 AAAA...", sshKey).Replace(strings.Join(example, "\n"))
-		_, list, mistakes := evaluate(t, code)
-		require.Empty(t, mistakes, file)
-		require.NotEmpty(t, list, file)
 	}
 }

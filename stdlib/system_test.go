@@ -155,7 +155,7 @@ func TestCron(t *testing.T) {
 		`schedule = "0 3 1-32 * *"`:                                     `schedule: want a day of the month of at most 31, got "1-32"`,
 		`schedule = "0 # * * *"`:                                        `schedule: want an hour, got "#"`,
 		`schedule = "@daily", user = "a b"`:                             `user: want the name of a user, got "a b"`,
-		`schedule = "@daily", user = "root\0"`:                          `user: want the name of a user, got "root\0"`,
+		`schedule = "@daily", user = "root\0"`:                          `user: want one line, got "root\x00"`,
 		`schedule = "@daily", user = "A=b"`:                             `user: want the name of a user, got "A=b"`,
 		`schedule = "@daily", environment = { A = "1\0" }`:              `environment: want one line for A, got`,
 		`schedule = "@daily", environment = { A = "1\n@daily root x" }`: `environment: want one line for A, got`,
@@ -166,7 +166,7 @@ func TestCron(t *testing.T) {
 		require.Contains(t, mistake(t, `require "std.cron" { "b", command = "x", `+args+` }`), "cron#b: "+want)
 	}
 	require.Contains(t, mistake(t, `require "std.cron" { "b", command = "x\0", schedule = "@daily" }`), `cron#b: command: want one line`)
-	require.Contains(t, mistake(t, `require "std.cron" { "b", command = " x", schedule = "@daily" }`), `cron#b: command: want one line that does not begin with a space, got " x"`)
+	require.Contains(t, mistake(t, `require "std.cron" { "b", command = " x", schedule = "@daily" }`), `cron#b: command: want a line that does not begin with a space, got " x"`)
 }
 
 func TestSysctl(t *testing.T) {
@@ -312,7 +312,7 @@ func TestKernelModule(t *testing.T) {
 	}.run(t)
 	for args, want := range map[string]string{
 		`"a b"`:                           `kernel_module#a b: name: want the name of a module such as br_netfilter, got "a b"`,
-		`{ "a", options = "x\ninstall" }`: `kernel_module#a: options: want parameters in one line`,
+		`{ "a", options = "x\ninstall" }`: `kernel_module#a: options: want one line`,
 	} {
 		require.Contains(t, mistake(t, `require "std.kernel_module" `+args), want)
 	}

@@ -50,6 +50,8 @@ func TestUsersPaths(t *testing.T) {
 		mount { base .. "/home/d/new", device = "tmpfs", type = "tmpfs" }
 		mount { base .. "/home/link", device = "tmpfs", type = "tmpfs", ensure = "present" }
 		mount { base .. "/root/users/x", device = "tmpfs", type = "tmpfs" }
+		mount { base .. "/root/4", device = "overlay", type = "overlay", options = { "lowerdir=" .. base .. "/root:" .. base .. "/home/link" } }
+		mount { base .. "/root/5", device = "overlay", type = "overlay", options = { "lowerdir=" .. base .. "/root", "upperdir=" .. base .. "/home/d", "workdir=/" } }
 		mount { base .. "/open/made", device = "tmpfs", type = "tmpfs" }
 		for manager in pairs { pip = 1, npm = 1, gem = 1 } do
 			language_package { manager, manager = manager, path = base .. "/home/project" }
@@ -65,7 +67,7 @@ func TestUsersPaths(t *testing.T) {
 		out, err := inOwnMounts(t, ownEtc, "sh", "-c", `ccm "$@"; cat /etc/fstab /proc/self/mountinfo`, "sh", verb, "--state-dir", t.TempDir(), site).CombinedOutput()
 		require.NoError(t, err, "%s", out)
 		text := string(out)
-		for _, name := range []string{"root/1", "root/2", "root/3", "home/d/new", "home/link", "root/users/x", "open/made"} {
+		for _, name := range []string{"root/1", "root/2", "root/3", "root/4", "root/5", "home/d/new", "home/link", "root/users/x", "open/made"} {
 			require.Regexp(t, `x mount#`+base+"/"+name+`: failed: .* belongs to 54321, so a link could lead mount elsewhere`, text)
 		}
 		for _, name := range []string{"pip", "npm", "gem"} {

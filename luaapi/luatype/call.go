@@ -174,6 +174,14 @@ func (d *definition) callPerform(ctx context.Context, h *host.Host, want *resour
 	return err
 }
 
+// validateAny reports texts of several lines where one is wanted, and what the script finds wrong.
+func (d *definition) validateAny(want *resource.Properties) error {
+	if err := d.checkLines(want); err != nil || d.validate == nil {
+		return err
+	}
+	return d.callValidate(want)
+}
+
 // callValidate reports what the script finds wrong in properties: it returns a
 // message, or the property to blame and a message.
 func (d *definition) callValidate(want *resource.Properties) error {

@@ -62,7 +62,9 @@ return ccm.type {
     color  = { enum = { "red", "green" }, default = "red" },
     mode   = { type = "mode" },
     where  = { type = "path" },
-    words  = { type = "list" },
+    words  = { type = "list", one_line = true },
+    title  = { one_line = true },
+    labels = { type = "map", one_line = true },
     sizes  = { type = "list", items = "integer" },
     env    = { type = "map" },
     limits = { properties = { cpu = { type = "number", required = true }, mem = { type = "integer" } } },
@@ -97,6 +99,10 @@ return ccm.type {
 		{`rules = { { port = "http" } }`, `"http"`, `rules[1].port: want an integer, got "http"`},
 		{`force = "yes"`, `"yes"`, `force: want true or false, got "yes"`},
 		{`provider = "posix"`, `"posix"`, `provider: want one of lua, got "posix"`},
+		{`title = "a\nb"`, `"a\nb"`, `title: want one line, got "a\nb"`},
+		{`title = "a\0b"`, `"a\0b"`, `title: want one line, got "a\x00b"`},
+		{`words = { "a", "a\rb" }`, `{ "a", "a`, `words: want one line, got "a\rb"`},
+		{`labels = { a = "b", ["c\nd"] = "e" }`, `{ a =`, `labels: want one line, got "c\nd"`},
 		{`count = 13`, `13`, `count: 13 is unlucky`},
 		{`ratio = 2`, `require`, `two is too much`},
 	} {
@@ -107,6 +113,9 @@ return ccm.type {
 	}
 
 	s := newSite(t, library)
+	require.Contains(t, s.eval(`require "std.thing" { "a", source = "a\0b" }`), "thing#a: source: want a path without NUL bytes, got")
+
+	s = newSite(t, library)
 	s.declare(`
 require "std.thing" { "all", count = 1, ratio = 0.5, force = true, color = "green", mode = "644", where = "/x", words = "one",
   sizes = { 1, 2 }, env = { A = "1" }, limits = { cpu = 2 }, rules = { { port = 80 } }, data = { x = 1 }, source = "files/x" }

@@ -45,10 +45,10 @@ func (d *definition) validateEdit(want *resource.Properties) error {
 	if _, _, err := d.creation(want); err != nil {
 		return err
 	}
-	if err := d.checkValidation(want); err != nil || d.validate == nil {
+	if err := d.checkValidation(want); err != nil {
 		return err
 	}
-	return d.callValidate(want)
+	return d.validateAny(want)
 }
 
 // editedPath returns the file that is edited.

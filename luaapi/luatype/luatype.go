@@ -128,8 +128,8 @@ func (d *definition) functions() resource.Functions {
 		Name: d.name, Provider: "lua", Commands: d.commands, Schema: d.schema, ResolvePaths: d.locate(),
 		Status: d.callStatus, Decide: d.decideAny, Perform: d.callPerform,
 	}
-	if d.validate != nil {
-		f.Validate = d.callValidate
+	if d.validate != nil || d.hasLines() {
+		f.Validate = d.validateAny
 	}
 	if d.refresh != nil {
 		f.Refresh = d.addRefresh

@@ -16,11 +16,12 @@ import (
 type field struct {
 	set      bool // a list whose order does not matter
 	relative bool // a path that may be relative to the script
+	oneLine  bool // its texts have no line breaks
 }
 
 // propertyKeys are what the table of a property may have.
 var propertyKeys = []string{
-	"type", "name", "required", "default", "enum", "doc", "example", "secret", "alias", "items", "properties", "set", "relative", "kind",
+	"type", "name", "required", "default", "enum", "doc", "example", "secret", "alias", "items", "properties", "set", "relative", "one_line", "kind",
 }
 
 // valueKinds are what values can be said to be, for forms that offer some.
@@ -75,7 +76,7 @@ func (r *reader) property(name string, t *lua.LTable, path schema.Path) (schema.
 		r.failIn(append(path, "kind"), false, diag.DidYouMean(p.ValueKind, valueKinds), "%swant one of %s, got %q", prefix(append(path, "kind")), strings.Join(valueKinds, ", "), p.ValueKind)
 	}
 	p.IsName, p.Required, p.Secret = r.truth(t, path, "name"), r.truth(t, path, "required"), r.truth(t, path, "secret")
-	f := field{set: r.truth(t, path, "set"), relative: r.truth(t, path, "relative")}
+	f := field{set: r.truth(t, path, "set"), relative: r.truth(t, path, "relative"), oneLine: r.truth(t, path, "one_line")}
 	p.Aliases = r.strings(t, path, "alias")
 	p.Values = r.strings(t, path, "enum")
 	r.valueType(t, path, &p, &f)
@@ -105,6 +106,8 @@ func (r *reader) valueType(t *lua.LTable, path schema.Path, p *schema.Property, 
 		wrong("set", "only a list can be a set, this is a %s", typ)
 	case f.relative && typ != "path" && typ != "string":
 		wrong("relative", "only a path can be relative, this is a %s", typ)
+	case f.oneLine && typ != "string" && typ != "list" && typ != "map":
+		wrong("one_line", "only a string, or those of a list or map, can be one line, this is a %s", typ)
 	case p.Values != nil && typ != "string" && typ != "list":
 		wrong("enum", "only a string, or the items of a list, can be one of some values, this is a %s", typ)
 	}

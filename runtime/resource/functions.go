@@ -83,6 +83,11 @@ func (p *Properties) Table() *schema.Table { return schema.Union{p.functions.Sch
 // Name returns the name of the resource.
 func (p *Properties) Name() string { return p.functions.Schema.NameOf(p) }
 
+// Value returns the value of a property; given is false if it was left out.
+func (p *Properties) Value(property string) (v schema.Value, given bool) {
+	return p.functions.Schema.Value(p, property)
+}
+
 // Text returns the text of a property, "" if it was left out.
 func (p *Properties) Text(property string) string { return p.functions.Schema.Text(p, property) }
 

@@ -143,17 +143,19 @@ func structOf(p any) reflect.Value {
 	return reflect.ValueOf(p).Elem()
 }
 
+// Value returns the value of a property; given is false if it was left out, or if there is none of that name.
+func (s *Schema) Value(src any, property string) (v Value, given bool) {
+	i, ok := s.byName[property]
+	if !ok {
+		return Value{}, false
+	}
+	return s.Fields[i].encode(structOf(src).Field(i))
+}
+
 // Text returns the text of a property: of one with a syntax of its own as its
 // type writes it, "" if it was left out or is no text.
 func (s *Schema) Text(src any, property string) string {
-	i, ok := s.byName[property]
-	if !ok {
-		return ""
-	}
-	v, given := s.Fields[i].encode(structOf(src).Field(i))
-	if !given {
-		return ""
-	}
+	v, _ := s.Value(src, property)
 	return v.S
 }
 

@@ -42,11 +42,11 @@ return ccm.type {
   doc = "Lets the owner of a key log in as a user by ssh, by a line in the user's authorized_keys.",
   commands = {},
   properties = {
-    name = { name = true, doc = "The user or, if user is given, any name.", example = "deploy" },
-    user = { kind = "owner", doc = "The user, who is in /etc/passwd. Left out, it is the name." },
+    name = { name = true, one_line = true, doc = "The user or, if user is given, any name.", example = "deploy" },
+    user = { one_line = true, kind = "owner", doc = "The user, who is in /etc/passwd. Left out, it is the name." },
     key = { required = true, doc = "The public key, as the line of a .pub file. Its comment is that of a new line.", example = "ssh-ed25519 AAAA... alice@example.org" },
-    options = { type = "list", set = true, doc = "The options before the key, as sshd(8) has them. Left out, a line that is there keeps its own; given, there is one line with the key.", example = 'from="192.0.2.0/24"' },
-    comment = { doc = "The comment behind the key. Left out, a line that is there keeps its own." },
+    options = { type = "list", set = true, one_line = true, doc = "The options before the key, as sshd(8) has them. Left out, a line that is there keeps its own; given, there is one line with the key.", example = 'from="192.0.2.0/24"' },
+    comment = { one_line = true, doc = "The comment behind the key. Left out, a line that is there keeps its own." },
     path = { type = "path", doc = "The file, in a directory that is there. Left out, it is .ssh/authorized_keys in the home of the user, and .ssh is made and has mode 0700. The file is the user's and has mode 0600." },
     ensure = { enum = { "present", "absent" }, default = "present", doc = "Whether the key is to be in the file. Other lines stay." },
   },
@@ -58,11 +58,10 @@ return ccm.type {
     if wrong then return "key", wrong end
     if #key.options > 0 then return "key", "want options apart from the key: options = " .. inspect(key.options) end
     for _, o in ipairs(want.options or {}) do
-      if not re.test(o, [[^[A-Za-z0-9-]+(?:=]] .. ssh.quoted .. [[)?$]]) or o:find("[\r\n]") then
+      if not re.test(o, [[^[A-Za-z0-9-]+(?:=]] .. ssh.quoted .. [[)?$]]) then
         return "options", [[want options such as no-pty and command="/bin/true", got ]] .. inspect(o)
       end
     end
-    if want.comment and want.comment:find("[\r\n]") then return "comment", "want one line" end
   end,
 
   status = function(want, host)

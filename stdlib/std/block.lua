@@ -16,10 +16,10 @@ return ccm.type {
   name = "block",
   doc = "Keeps some lines of a text file between two markers that bear its name.",
   properties = {
-    name = { name = true, doc = "The name of the block in the file.", example = "web servers" },
+    name = { name = true, one_line = true, doc = "The name of the block in the file.", example = "web servers" },
     path = { type = "path", required = true, doc = "The file.", example = "/etc/hosts" },
     content = { doc = "The lines. It is required unless ensure is absent." },
-    comment = { default = "#", doc = "What begins a comment in the file." },
+    comment = { one_line = true, default = "#", doc = "What begins a comment in the file." },
     insert_after = { doc = "A regular expression (RE2). A new block is put behind the last line that matches, and at the end if none does." },
     create = lines.create,
     validate = lines.validate,
@@ -29,7 +29,7 @@ return ccm.type {
 
   validate = function(want)
     if want.ensure == "present" and not want.content then return "content is required unless ensure is absent" end
-    if want.name:find("[\r\n]") then return "name", "want one line" end
+    if want.content and want.content:find("\0", 1, true) then return "content", "want a text without NUL bytes" end
   end,
 
   edit = function(want, text)

@@ -27,9 +27,9 @@ return ccm.type {
   commands = {},
   properties = {
     name = { name = true, doc = "The name of the file: letters, digits, hyphens and underscores, because cron passes over others.", example = "backup" },
-    command = { doc = "What the shell runs. It is required unless ensure is absent." },
-    schedule = { doc = "When it is run, as in crontab(5): five fields, or a word such as @daily. It is required unless ensure is absent.", example = "30 3 * * *" },
-    user = { kind = "owner", default = "root", doc = "The user that runs it." },
+    command = { one_line = true, doc = "What the shell runs. It is required unless ensure is absent." },
+    schedule = { one_line = true, doc = "When it is run, as in crontab(5): five fields, or a word such as @daily. It is required unless ensure is absent.", example = "30 3 * * *" },
+    user = { one_line = true, kind = "owner", default = "root", doc = "The user that runs it." },
     environment = { type = "map", doc = "Variables that the command sees, such as MAILTO." },
     ensure = { enum = { "present", "absent" }, default = "present", doc = "Whether there is to be such a file." },
   },
@@ -41,7 +41,7 @@ return ccm.type {
     if not want.command then return "command", "is required unless ensure is absent" end
     local wrong = crontab.schedule_mistake(want.schedule or "")
     if wrong then return "schedule", wrong end
-    if not re.test(want.command, [[^\S[^\r\n\x00]*$]]) then return "command", "want one line that does not begin with a space, got " .. inspect(want.command) end
+    if not re.test(want.command, [[^\S.*$]]) then return "command", "want a line that does not begin with a space, got " .. inspect(want.command) end
     if not re.test(want.user, [[^[\w.][\w.@-]*\$?$]]) then return "user", "want the name of a user, got " .. inspect(want.user) end
     local misfit = crontab.environment_mistake(want.environment or {})
     if misfit then return "environment", misfit end

@@ -8,8 +8,7 @@
 --     }
 --   ]] }
 
-local lines = require "std.lines"
-local include = 'include "/etc/nftables.d/ccm-*.nft"'
+local lines, include = require "std.lines", 'include "/etc/nftables.d/ccm-*.nft"'
 
 local function file(want) return "/etc/nftables.d/ccm-" .. want.name .. ".nft" end
 -- Before and after the rules. The table is replaced in one step: it is made so that it can be
@@ -36,15 +35,16 @@ local function main(host)
   return tbl.find({ "/etc/nftables.conf", "/etc/sysconfig/nftables.conf" }, function(f) return host.stat(f) ~= nil end)
 end
 
--- What would end the table, so that what follows is no longer in it.
+-- What would end the table, so that what follows is no longer in it. A text in quotes has no escapes, and may have lines.
 local function mistake(rules)
-  local text, depth = re.replace(rules, [["[^"\n]*"|#[^\n]*]], ""), 0
+  local text, depth = re.replace(rules, [["[^"]*"|#[^\n]*]], ""), 0
+  if rules:find("\0", 1, true) or text:find('"', 1, true) then return "want a text without NUL bytes, and quotes in pairs" end
   if re.test(text, [[(^|[\s;{}])include\b]]) then return "include is not allowed: fs.read takes a file of the site" end
   for c in text:gmatch("[{}]") do
     depth = depth + (c == "{" and 1 or -1)
     if depth < 0 then return "a } ends the table, which has its own" end
   end
-  if depth > 0 then return "a { has no }" end
+  return depth > 0 and "a { has no }" or nil
 end
 
 return ccm.type {

@@ -1,6 +1,6 @@
 -- Reads /etc/fstab and what is mounted, for the type mount.
 
-local lines = require "std.lines"
+local lines, safepath = require "std.lines", require "std.safepath"
 
 local fstab = { path = "/etc/fstab" }
 
@@ -8,9 +8,12 @@ local fstab = { path = "/etc/fstab" }
 local function escaped(text) return (text:gsub("[ \t\n\\]", function(c) return ("\\%03o"):format(c:byte()) end)) end
 local function unescaped(text) return (text:gsub("\\([0-7][0-7][0-7])", function(o) return string.char(tonumber(o, 8)) end)) end
 
+-- The fields of a line. What else is white space may be in a field.
+local function fields(text) return re.find_all(text or "", "[^ \\t]+") end
+
 -- The parts of a line of fstab, nil if it mounts nothing at the point.
 local function entry(line, point)
-  local f = str.fields(line)
+  local f = fields(line)
   if #f < 3 or str.starts(f[1], "#") or unescaped(f[2]) ~= point then return nil end
   return { device = unescaped(f[1]), type = f[3], options = str.split(unescaped(f[4] or "defaults"), ","), dump = tonumber(f[5] or 0), pass = tonumber(f[6] or 0) }
 end
@@ -51,7 +54,7 @@ function fstab.mounted(host, point)
   local found = nil
   for _, l in ipairs(str.lines(host.read("/proc/self/mountinfo") or "")) do
     local before, after = str.cut(l, " - ")
-    local at, what = str.fields(before), str.fields(after or "")
+    local at, what = fields(before), fields(after)
     if at[5] == escaped(point) then
       found = { type = what[1], device = unescaped(what[2]), options = tbl.concat(str.split(at[6], ","), str.split(what[3] or "", ",")) }
     end
@@ -74,6 +77,27 @@ function fstab.is_same(host, e, now, point)
   if e.type ~= "auto" and not str.starts(now.type, e.type) then return false end
   if not re.test(e.device, "^(/dev/|[A-Z]+=)") then return true end
   return place(host, e.device) == place(host, now.device)
+end
+
+-- The paths of an entry that mount goes along: the directory, what is mounted there, and what an overlay is made of.
+local function paths(name, e)
+  local list = { name, e.device and str.starts(e.device, "/") and e.device or nil }
+  for _, o in ipairs(e.options) do
+    local key, value = o:match("^([%l+]+)=(.*)$")
+    if re.test(key or "", [[^(lowerdir|datadir)\+?$|^(upperdir|workdir)$]]) then
+      list = tbl.concat(list, tbl.filter(str.split(value, ":"), function(p) return str.starts(p, "/") end))
+    end
+  end
+  return list
+end
+
+--- Refuses paths that a user could exchange for a link: mount(8) and umount(8) follow links, and so
+--- does systemd at boot.
+function fstab.refuse_users_paths(host, name, e)
+  for _, p in ipairs(paths(name, e)) do
+    local weakness = host.root == "/" and safepath.weakness(host, p)
+    if weakness then error(("%s, so a link could lead mount elsewhere on the way to %s; take a path on which all directories are root's"):format(weakness, p), 0) end
+  end
 end
 
 return fstab

@@ -36,8 +36,8 @@ return ccm.type {
   commands = { "git" },
   properties = {
     path = { type = "path", name = true, doc = "Where the clone is.", example = "/srv/app" },
-    url = { doc = "Where the repository is. It is required unless ensure is absent." },
-    ref = { default = "HEAD", doc = "A branch, a tag or the 40 digits of a commit. HEAD is the main branch as it was when the clone was made." },
+    url = { one_line = true, doc = "Where the repository is. It is required unless ensure is absent." },
+    ref = { one_line = true, default = "HEAD", doc = "A branch, a tag or the 40 digits of a commit. HEAD is the main branch as it was when the clone was made." },
     update = { type = "boolean", default = true, doc = "Whether the clone follows a branch or a tag that moves." },
     force = { type = "boolean", default = false, doc = "Whether changes in the clone are thrown away. Otherwise one that was changed is an error." },
     ensure = { enum = { "present", "absent" }, default = "present", doc = "Whether there is to be a clone. With absent the directory is removed with all that is in it." },

@@ -14,7 +14,7 @@ return ccm.type {
     name = { name = true, doc = "The name of the group.", example = "deploy" },
     gid = { type = "integer", doc = "The number of the group. Left out, the system chooses one." },
     system = { type = "boolean", default = false, doc = "Whether the number of a new group is one of those for services." },
-    members = { type = "list", set = true, doc = "The users that are in the group besides those whose own group it is. They must be there." },
+    members = { type = "list", set = true, one_line = true, doc = "The users that are in the group besides those whose own group it is. They must be there." },
     membership = { enum = { "minimum", "exact" }, default = "minimum", doc = "Whether others may be members too." },
     ensure = { enum = { "present", "absent" }, default = "present", doc = "Whether there is to be such a group." },
   },

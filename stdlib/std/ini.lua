@@ -11,12 +11,12 @@ return ccm.type {
   name = "ini",
   doc = "Keeps one setting in a file that has sections in brackets.",
   properties = {
-    name = { name = true, doc = "The key or, if key is given, any name.", example = "listen" },
+    name = { name = true, one_line = true, doc = "The key or, if key is given, any name.", example = "listen" },
     path = { type = "path", required = true, doc = "The file.", example = "/etc/app.ini" },
-    section = { doc = "The section. Left out, it is what stands before the first one." },
-    key = { doc = "The key. Left out, it is the name." },
-    value = { doc = "The value, with whatever else stands behind the equals sign. It is required unless ensure is absent." },
-    separator = { default = " = ", doc = "What stands between a key and its value in a new line." },
+    section = { one_line = true, doc = "The section. Left out, it is what stands before the first one." },
+    key = { one_line = true, doc = "The key. Left out, it is the name." },
+    value = { one_line = true, doc = "The value, with whatever else stands behind the equals sign. It is required unless ensure is absent." },
+    separator = { one_line = true, default = " = ", doc = "What stands between a key and its value in a new line." },
     whole_section = { type = "boolean", default = false, doc = "Whether the whole section is removed, and not one setting of it. It is that of section or, if that is left out, of the name. It goes with ensure absent." },
     create = lines.create,
     validate = lines.validate,
@@ -28,7 +28,6 @@ return ccm.type {
     if want.whole_section and want.ensure == "present" then return "whole_section", "goes with ensure absent" end
     if want.whole_section and want.key then return "key", "goes without whole_section" end
     if want.ensure == "present" and not want.value then return "value is required unless ensure is absent" end
-    if want.value and want.value:find("[\r\n]") then return "value", "want one line" end
   end,
 
   edit = function(want, text)

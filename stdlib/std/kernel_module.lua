@@ -37,7 +37,7 @@ return ccm.type {
   commands = { "modprobe" },
   properties = {
     name = { name = true, doc = "The name of the module.", example = "br_netfilter" },
-    options = { doc = "The parameters of the module, kept in /etc/modprobe.d. A module that is loaded already has them when it is loaded again.", example = "hashsize=65536" },
+    options = { one_line = true, doc = "The parameters of the module, kept in /etc/modprobe.d. A module that is loaded already has them when it is loaded again.", example = "hashsize=65536" },
     ensure = { enum = { "present", "absent" }, default = "present", doc = "Whether the module is to be loaded. With absent it is unloaded, which fails if it is in use, and others may load it again." },
   },
   phrases = { create = "added the module", update = "updated the module", remove = "removed the module" },

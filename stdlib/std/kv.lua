@@ -12,12 +12,12 @@ return ccm.type {
   name = "kv",
   doc = "Keeps one setting in a file that has a key and its value in each line, such as sshd_config.",
   properties = {
-    name = { name = true, doc = "The key or, if key is given, any name.", example = "PermitRootLogin" },
+    name = { name = true, one_line = true, doc = "The key or, if key is given, any name.", example = "PermitRootLogin" },
     path = { type = "path", required = true, doc = "The file.", example = "/etc/ssh/sshd_config" },
-    key = { doc = "The key. Left out, it is the name." },
-    value = { doc = "The value. It is required unless ensure is absent.", example = "no" },
-    separator = { default = " ", doc = "What stands between a key and its value in a new line. Blanks around it do not matter in a line that is there." },
-    comment = { default = "#", doc = "What begins a comment. A new line is put behind a setting that is commented out." },
+    key = { one_line = true, doc = "The key. Left out, it is the name." },
+    value = { one_line = true, doc = "The value. It is required unless ensure is absent.", example = "no" },
+    separator = { one_line = true, default = " ", doc = "What stands between a key and its value in a new line. Blanks around it do not matter in a line that is there." },
+    comment = { one_line = true, default = "#", doc = "What begins a comment. A new line is put behind a setting that is commented out." },
     ends_at = { doc = "A regular expression (RE2). What follows the first line that matches is left alone, such as ^Match in sshd_config." },
     create = lines.create,
     validate = lines.validate,
@@ -27,7 +27,6 @@ return ccm.type {
 
   validate = function(want)
     if want.ensure == "present" and not want.value then return "value is required unless ensure is absent" end
-    if want.value and want.value:find("[\r\n]") then return "value", "want one line" end
     local key = want.key or want.name
     if key:find("%s") then return want.key and "key" or "name", "want a key without blanks, got " .. inspect(key) end
   end,

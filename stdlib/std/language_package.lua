@@ -19,7 +19,7 @@ return ccm.type {
     ensure = { enum = { "present", "latest", "absent" }, default = "present", doc = "Whether there is to be such a package. With latest it is the newest version that the registry has, which is asked in every plan and run." },
     path = { type = "path", doc = "A virtual environment of Python, which is made if it is missing, a project of npm, or a directory of gems. Left out, the package is that of the whole machine." },
     source = { type = "path", relative = true, doc = "A package file to install instead of what a registry has." },
-    options = { type = "list", doc = "Further words for the command that installs the package.", example = "--no-index" },
+    options = { type = "list", one_line = true, doc = "Further words for the command that installs the package.", example = "--no-index" },
     user = { kind = "owner", doc = "The user who runs the package manager. Left out, it is the one who runs ccm, and root wants a path that nobody else can exchange." },
   },
   phrases = { create = "installed the package", update = "replaced the package", remove = "removed the package" },

@@ -47,7 +47,7 @@ return ccm.type {
   properties = {
     name = { name = true, doc = "The path of the file or, if path is given, any name.", example = "/etc/hosts.allow" },
     path = { type = "path", doc = "The file. Left out, it is the name." },
-    line = { doc = "The whole line. It is required unless ensure is absent and match is given. If match is given, ${1} is what its first group matched, ${2} the second, and $$ in a line with one of them is a dollar. If no line matches, such a line is not added." },
+    line = { one_line = true, doc = "The whole line. It is required unless ensure is absent and match is given. If match is given, ${1} is what its first group matched, ${2} the second, and $$ in a line with one of them is a dollar. If no line matches, such a line is not added." },
     match = { doc = "A regular expression (RE2). If the line is not there, the last line that matches is replaced by it. With ensure absent, all lines that match are removed." },
     all = { type = "boolean", doc = "Whether every line that matches is replaced, and not only the last. It goes with match." },
     insert_before = { doc = "A regular expression. A new line is put before the first line that matches, and at the end if none does. Every resource has a property before, which is about the order of resources; hence the longer name." },
@@ -60,7 +60,6 @@ return ccm.type {
 
   validate = function(want)
     if not want.line and not (want.ensure == "absent" and want.match) then return "line is required" end
-    if want.line and want.line:find("[\r\n]") then return "line", "want one line" end
     if want.all and not want.match then return "all", "goes with match" end
     if want.insert_before and want.insert_after then return "insert_before", "goes without insert_after" end
     if not want.match or want.ensure == "absent" then return end

@@ -5,16 +5,7 @@
 --   mount { "/tmp", device = "tmpfs", type = "tmpfs", options = { "nosuid", "nodev", "size=512M" } }
 --   mount { "/srv/www", device = "/var/lib/web/www", type = "none", options = { "bind" } }
 
-local fstab, safepath, systemd = require "std.fstab", require "std.safepath", require "std.systemd"
-
--- Refuses paths that a user could exchange for a link: mount(8) and umount(8) follow links, and so
--- does systemd at boot.
-local function refuse_users_paths(host, name, device)
-  for _, p in ipairs { name, device and str.starts(device, "/") and device or nil } do
-    local weakness = host.root == "/" and safepath.weakness(host, p)
-    if weakness then error(("%s, so a link could lead mount elsewhere on the way to %s; take a path on which all directories are root's"):format(weakness, p), 0) end
-  end
-end
+local fstab, systemd = require "std.fstab", require "std.systemd"
 
 -- The verb for what is mounted, and in words; nothing if it is as wanted, or if the machine is only a directory.
 local function task(want, have)
@@ -36,9 +27,9 @@ return ccm.type {
   commands = { "mount", "umount", "readlink", "test", "systemctl" },
   properties = {
     name = { name = true, type = "path", doc = "The directory. Nobody but root may be able to exchange it or one above it.", example = "/srv/data" },
-    device = { doc = "What is mounted: a device, LABEL=, UUID=, host:/path of NFS, the directory of a bind mount, or tmpfs. Nobody but root may be able to exchange a path. Left out, it is that in fstab.", example = "LABEL=data" },
-    type = { doc = "The file system, as mount -t takes it. Left out, it is that in fstab, or auto." },
-    options = { type = "list", doc = "The options. If they change, what is mounted gets them too (mount -o remount). Left out, they are those in fstab, or defaults.", example = "noatime" },
+    device = { one_line = true, doc = "What is mounted: a device, LABEL=, UUID=, host:/path of NFS, the directory of a bind mount, or tmpfs. Nobody but root may be able to exchange a path. Left out, it is that in fstab.", example = "LABEL=data" },
+    type = { one_line = true, doc = "The file system, as mount -t takes it. Left out, it is that in fstab, or auto." },
+    options = { type = "list", one_line = true, doc = "The options. If they change, what is mounted gets them too (mount -o remount). Left out, they are those in fstab, or defaults.", example = "noatime" },
     dump = { type = "integer", doc = "The fifth field of fstab, for dump. Left out, it stays, or is 0." },
     pass = { type = "integer", doc = "The sixth field of fstab: when fsck checks it, 0 for never. Left out, it stays, or is 0." },
     ensure = { enum = { "mounted", "unmounted", "present", "absent" }, default = "mounted", doc = "In fstab and mounted; in fstab and not mounted; in fstab, and mounted or not; or neither. What is in use cannot be unmounted." },
@@ -50,6 +41,8 @@ return ccm.type {
     end
     for _, o in ipairs(want.options or {}) do
       if not re.test(o, [[^[^,\s]+$]]) then return "options", "want one option in each text, such as noatime, got " .. inspect(o) end
+      if str.count(o, '"') % 2 > 0 then return "options", "want quotes in pairs, because what follows would be a part of it, got " .. inspect(o) end
+      if re.test(o, "^r?bind$") and want.device and not str.starts(want.device, "/") then return "device", "want an absolute path with " .. o .. ", got " .. inspect(want.device) end
     end
   end,
 
@@ -60,7 +53,7 @@ return ccm.type {
     local have = tbl.merge({ text = text, found = found, lacks = {} }, found or {})
     if host.root == "/" then
       local now = fstab.mounted(host, want.name)
-      if now or want.ensure ~= "absent" then refuse_users_paths(host, want.name, entry.device) end
+      if now or want.ensure ~= "absent" then fstab.refuse_users_paths(host, want.name, entry) end
       have.mounted = not now and "nothing" or entry.device and not fstab.is_same(host, entry, now, want.name) and "other" or "it"
       have.other = now and now.device .. " (" .. now.type .. ")"
       local shown = { "ro", "nosuid", "nodev", "noexec", "noatime", "nodiratime" } -- that the kernel tells as they were given
@@ -105,7 +98,7 @@ return ccm.type {
     if action == "unmount" then return end
     local made = not host.is_directory(want.name) and host.missing_parents(path.join(want.name, "x")) or {}
     if #made > 0 then host.mkdir(want.name) end
-    refuse_users_paths(host, want.name, e.device) -- what was not there before may be a user's
+    fstab.refuse_users_paths(host, want.name, e) -- what was not there before may be a user's
     -- The file that is read at boot comes last: what cannot be mounted is not put there.
     local ok, err = pcall(host.run, { "mount", "-t", e.type, "-o", options, "--", e.device, want.name })
     if ok then return end

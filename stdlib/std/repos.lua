@@ -40,13 +40,13 @@ function repos.rpm_type(spec)
   local function file(want) return spec.directory .. "/" .. want.name .. ".repo" end
   local properties = {
     name = { name = true, doc = "The ID of the repository, and the name of its file without a suffix.", example = "example" },
-    title = { doc = "What the repository is called. Left out, it is the name." },
-    baseurl = { type = "list", doc = "Where the repository is. One of baseurl, mirrorlist and metalink is required unless ensure is absent." },
-    mirrorlist = { doc = "The URL of a list of mirrors." }, metalink = { doc = "The URL of a metalink." },
+    title = { one_line = true, doc = "What the repository is called. Left out, it is the name." },
+    baseurl = { type = "list", one_line = true, doc = "Where the repository is. One of baseurl, mirrorlist and metalink is required unless ensure is absent." },
+    mirrorlist = { one_line = true, doc = "The URL of a list of mirrors." }, metalink = { one_line = true, doc = "The URL of a metalink." },
     enabled = { type = "boolean", default = true, doc = "Whether packages come from the repository." },
     gpgcheck = { type = "boolean", default = true, doc = "Whether the signatures of packages are checked." },
     repo_gpgcheck = { type = "boolean", doc = "Whether the signature of the index is checked." },
-    gpgkey = { type = "list", doc = "URLs of the keys that sign it, such as file:///etc/pki/rpm-gpg/RPM-GPG-KEY-example. package_key keeps one." },
+    gpgkey = { type = "list", one_line = true, doc = "URLs of the keys that sign it, such as file:///etc/pki/rpm-gpg/RPM-GPG-KEY-example. package_key keeps one." },
     priority = { type = "integer", doc = "Which repositories go first: the lower, the sooner. Left out, it is 99." },
     ensure = { enum = { "present", "absent" }, default = "present", doc = "Whether there is to be such a repository." },
   }
@@ -79,9 +79,6 @@ function repos.rpm_type(spec)
       if repos.bad_name(want.name) then return repos.bad_name(want.name) end
       if want.ensure == "present" and not (want.mirrorlist or want.metalink) and #(want.baseurl or {}) == 0 then
         return "baseurl", "one of baseurl, mirrorlist and metalink is required unless ensure is absent"
-      end
-      for property, value in pairs(texts(want)) do
-        if value:find("[\r\n]") then return property, "want one line" end
       end
     end,
 

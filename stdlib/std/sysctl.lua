@@ -54,7 +54,7 @@ return ccm.type {
   commands = { "sysctl" },
   properties = {
     name = { name = true, doc = "The name of the setting.", example = "net.ipv4.ip_forward" },
-    value = { doc = "Its value. It is required unless ensure is absent." },
+    value = { one_line = true, doc = "Its value. It is required unless ensure is absent." },
     path = { type = "path", default = "/etc/sysctl.d/60-ccm.conf", doc = "The file that is read at boot." },
     ensure = { enum = { "present", "absent" }, default = "present", doc = "Whether the file is to have the setting. With absent the running kernel keeps the value that it has." },
   },
@@ -63,7 +63,6 @@ return ccm.type {
   validate = function(want)
     if not re.test(want.name, [[^[\w./-]+$]]) then return "name", "want the name of a setting such as vm.swappiness, got " .. inspect(want.name) end
     if want.ensure == "present" and not want.value then return "value is required unless ensure is absent" end
-    if want.value and want.value:find("[\r\n]") then return "value", "want one line" end
   end,
 
   status = function(want, host)

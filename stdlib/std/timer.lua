@@ -40,12 +40,12 @@ return ccm.type {
   commands = { "systemctl" },
   properties = {
     name = { name = true, doc = "The name of the two units, without a suffix.", example = "backup" },
-    command = { doc = "What is run, with an absolute path, as ExecStart has it: no shell is started, and a percent sign is written %%. It is required unless ensure is absent." },
-    schedule = { type = "list", doc = "When it is run, as in systemd.time(7), such as daily or Mon *-*-* 03:30. It is required unless ensure is absent." },
-    user = { kind = "owner", doc = "The user that runs it. Left out, it is root." },
-    description = { doc = "What the units say they are. Left out, it is the name." },
+    command = { one_line = true, doc = "What is run, with an absolute path, as ExecStart has it: no shell is started, and a percent sign is written %%. It is required unless ensure is absent." },
+    schedule = { type = "list", one_line = true, doc = "When it is run, as in systemd.time(7), such as daily or Mon *-*-* 03:30. It is required unless ensure is absent." },
+    user = { one_line = true, kind = "owner", doc = "The user that runs it. Left out, it is root." },
+    description = { one_line = true, doc = "What the units say they are. Left out, it is the name." },
     persistent = { type = "boolean", default = true, doc = "Whether a time that was missed, because the machine was off, is made up for." },
-    delay = { doc = "The longest time, chosen at random, to wait beyond the schedule, such as 5m." },
+    delay = { one_line = true, doc = "The longest time, chosen at random, to wait beyond the schedule, such as 5m." },
     ensure = { enum = { "present", "absent" }, default = "present", doc = "Whether there is to be such a timer." },
   },
 
@@ -54,9 +54,6 @@ return ccm.type {
     if want.ensure == "absent" then return end
     if not want.command or not str.starts(want.command, "/") then return "command", "want a command with an absolute path" end
     if #(want.schedule or {}) == 0 then return "schedule", "is required unless ensure is absent" end
-    for _, p in ipairs { "command", "user", "description", "delay" } do
-      if want[p] and want[p]:find("[\r\n]") then return p, "want one line" end
-    end
   end,
 
   status = function(want, host)

@@ -34,6 +34,7 @@ return ccm.type {
       return want.unit and "unit" or "name", "want the name of a unit with its suffix, such as app.service, got " .. inspect(name(want))
     end
     if want.ensure == "present" and not want.content then return "content is required unless ensure is absent" end
+    if want.content and want.content:find("\0", 1, true) then return "content", "want a text without NUL bytes" end
     if want.dropin and not re.test(want.dropin, [[^[\w.-]+$]]) then return "dropin", "want a word, got " .. inspect(want.dropin) end
   end,
 

@@ -24,14 +24,14 @@ return ccm.type {
   properties = {
     name = { name = true, doc = "The name of the user.", example = "deploy" },
     uid = { type = "integer", doc = "The number of the user. Left out, the system chooses one." },
-    group = { kind = "group", doc = "The name of the group that is the user's own. Left out, a new user gets one of the same name." },
-    groups = { type = "list", set = true, doc = "The names of further groups that the user is in. They must be there." },
+    group = { one_line = true, kind = "group", doc = "The name of the group that is the user's own. Left out, a new user gets one of the same name." },
+    groups = { type = "list", set = true, one_line = true, doc = "The names of further groups that the user is in. They must be there." },
     membership = { enum = { "minimum", "exact" }, default = "minimum", doc = "Whether the user may be in other groups too." },
-    comment = { doc = "The full name, or what the user is for." },
+    comment = { one_line = true, doc = "The full name, or what the user is for." },
     home = { type = "path", doc = "The home directory." },
     manage_home = { type = "boolean", default = false, doc = "Whether the home directory is made, moved and removed with the user." },
     shell = { type = "path", doc = "What is run when the user logs in." },
-    password = { secret = true, doc = "The password as crypt(3) makes it, such as with mkpasswd. * is none that fits." },
+    password = { one_line = true, secret = true, doc = "The password as crypt(3) makes it, such as with mkpasswd. * is none that fits." },
     update_password = { enum = { "always", "on_create" }, default = "always", doc = "Whether another password is replaced, or only a new user is given one." },
     min_days = { type = "integer", doc = "How many days a password has to be kept before it can be changed." },
     max_days = { type = "integer", doc = "After how many days a password has to be changed; -1 for never." },
@@ -44,7 +44,7 @@ return ccm.type {
 
   validate = function(want)
     if not accounts.is_name(want.name) then return "name", "want the name of a user, got " .. inspect(want.name) end
-    if want.comment and want.comment:find("[:\r\n]") then return "comment", "want one line without colons" end
+    if want.comment and want.comment:find(":", 1, true) then return "comment", "want a text without colons" end
     return shadow.mistake(want)
   end,
 

@@ -38,9 +38,9 @@ return ccm.type {
   doc = "Waits until a port answers, a file is there or a page can be had, and fails if that takes too long. It changes nothing.",
   commands = { "sleep" },
   properties = {
-    name = { name = true, doc = "Any name; the path of a file if none of port, file and url is given.", example = "database" },
+    name = { name = true, one_line = true, doc = "Any name; the path of a file if none of port, file and url is given.", example = "database" },
     port = { type = "integer", doc = "The TCP port that is to answer." },
-    host = { default = "127.0.0.1", doc = "The name or address of the machine with the port." },
+    host = { one_line = true, default = "127.0.0.1", doc = "The name or address of the machine with the port." },
     file = { type = "path", doc = "The path at which something is to be: a file, a socket, a directory.", example = "/run/app/app.sock" },
     url = { doc = "The page of http or https that is to answer with status 200.", example = "http://127.0.0.1:8080/health" },
     match = { doc = "A regular expression that the file or the page is to match.", example = "ready" },

@@ -10,8 +10,8 @@ return ccm.type(require("std.repos").rpm_type {
   directory = "/etc/yum.repos.d",
   cache = "/var/cache/dnf",
   properties = {
-    exclude = { type = "list", doc = "Patterns of packages that do not come from it." },
-    metadata_expire = { doc = "After what time dnf reads the index again, such as 6h." },
+    exclude = { type = "list", one_line = true, doc = "Patterns of packages that do not come from it." },
+    metadata_expire = { one_line = true, doc = "After what time dnf reads the index again, such as 6h." },
   },
   -- Only this repository is read.
   read = function(name) return { "dnf", "-q", "makecache", "--refresh", "--disablerepo=*", "--enablerepo=" .. name } end,

@@ -1,0 +1,63 @@
+package luatype
+
+import (
+	"strings"
+
+	"github.com/luaccm/ccm/runtime/resource"
+	"github.com/luaccm/ccm/runtime/schema"
+)
+
+// hasLines reports whether checkLines has anything to look at.
+func (d *definition) hasLines() bool {
+	for _, f := range d.fields {
+		if f.oneLine || f.relative {
+			return true
+		}
+	}
+	return false
+}
+
+// checkLines reports a text with a line break or a NUL byte in a property that is said to be one
+// line. In a file of lines a break would begin another one, and programs in C read no further than
+// a NUL.
+func (d *definition) checkLines(want *resource.Properties) error {
+	for i := range d.schema.Fields {
+		name := d.schema.Fields[i].Name
+		f := d.fields[name]
+		if !f.oneLine && !f.relative {
+			continue
+		}
+		v, given := want.Value(name)
+		text, found := breaksLine(v)
+		switch {
+		case !given:
+		case found && f.oneLine:
+			return resource.PropertyErrorf(name, "want one line, got %q", text)
+		case f.relative && strings.ContainsRune(v.S, 0): // others are refused by Path
+			return resource.PropertyErrorf(name, "want a path without NUL bytes, got %q", v.S)
+		}
+	}
+	return nil
+}
+
+// breaksLine returns a text in v that is more than a line.
+func breaksLine(v schema.Value) (text string, found bool) {
+	for _, item := range v.Items() {
+		if text, found = breaksLine(item); found {
+			return text, true
+		}
+	}
+	if t := v.Table(); t != nil {
+		for _, e := range t.Entries {
+			if strings.ContainsAny(e.Key, lineBreaks) {
+				return e.Key, true
+			}
+			if text, found = breaksLine(e.Val); found {
+				return text, true
+			}
+		}
+	}
+	return v.S, strings.ContainsAny(v.S, lineBreaks)
+}
+
+const lineBreaks = "\r\n\x00"
