@@ -240,3 +240,6 @@ func ID(id string) Option { return Option{"Nats-Msg-Id", id} }
 func Expect(sequence uint64) Option {
 	return Option{"Nats-Expected-Last-Subject-Sequence", strconv.FormatUint(sequence, 10)}
 }
+
+// Header is any other header of a message.
+func Header(name, value string) Option { return Option{name, value} }

@@ -167,3 +167,6 @@ func Canonical(signature []byte) error {
 	}
 	return nil
 }
+
+// Len returns how many keys a list has.
+func (l *List) Len() int { return len(l.lines) }

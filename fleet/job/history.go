@@ -1,0 +1,106 @@
+package job
+
+import (
+	"bytes"
+	"context"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/nats-io/nats.go"
+
+	"github.com/luaccm/ccm/fleet/direct"
+	"github.com/luaccm/ccm/fleet/record"
+	"github.com/luaccm/ccm/fleet/signed"
+	"github.com/luaccm/ccm/fleet/subject"
+)
+
+// A Past is a job that was sent, and what became of it.
+type Past struct {
+	*signed.Job
+	Stored   time.Time
+	Progress *Progress
+}
+
+// History returns the last jobs of an environment, or of all if it is "", the newest first. What became
+// of them is known as long as their events are kept.
+func History(ctx context.Context, nc *nats.Conn, environment string, last int) ([]*Past, error) {
+	filter := subject.AllJobs
+	if environment != "" {
+		filter = subject.Job(environment, "")
+	}
+	byID := make(map[string]*Past)
+	read := func(m *direct.Message) error {
+		j := new(signed.Job)
+		if signed.Read(m.Data, j) == nil && byID[j.ID] == nil {
+			byID[j.ID] = &Past{Job: j, Stored: m.Time}
+		}
+		return nil
+	}
+	for _, of := range []string{filter, filter + ".*"} {
+		if err := direct.All(ctx, nc, direct.Request{Stream: subject.Jobs, Filter: of}, read); err != nil {
+			return nil, err
+		}
+		if environment == "" {
+			break
+		}
+	}
+	var list []*Past
+	for _, p := range byID {
+		list = append(list, p)
+	}
+	slices.SortFunc(list, func(a, b *Past) int { return b.Stored.Compare(a.Stored) })
+	if last > 0 && len(list) > last {
+		list = list[:last]
+	}
+	return list, results(ctx, nc, list)
+}
+
+// results reads what became of jobs.
+func results(ctx context.Context, nc *nats.Conn, list []*Past) error {
+	if len(list) == 0 {
+		return nil
+	}
+	type answers map[string]*Node
+	known := make(map[string]answers)
+	oldest := list[0].Created
+	for _, p := range list {
+		known[p.ID] = answers{}
+		for _, name := range p.Nodes {
+			known[p.ID][name] = &Node{Name: name, asked: p.Created}
+		}
+		if p.Created.Before(oldest) {
+			oldest = p.Created
+		}
+	}
+	err := direct.All(ctx, nc, direct.Request{Stream: subject.Events, Filter: subject.AllEvents, Since: oldest.Add(-signed.Skew)}, func(m *direct.Message) error {
+		if !bytes.Contains(m.Data, []byte(record.JobProtocol)) {
+			return nil
+		}
+		for line := range bytes.Lines(m.Data) {
+			r, ok := record.DecodeJobResult(line)
+			a := known[r.Job]
+			if !ok || a == nil {
+				continue
+			}
+			name := nodeOf(m.Subject)
+			if a[name] == nil {
+				a[name] = &Node{Name: name}
+			}
+			a[name].heard(r)
+		}
+		return nil
+	})
+	for _, p := range list {
+		var nodes []*Node
+		for _, n := range known[p.ID] {
+			nodes = append(nodes, n)
+		}
+		slices.SortFunc(nodes, func(a, b *Node) int { return strings.Compare(a.Name, b.Name) })
+		p.Progress = count(p.Job, nodes)
+		if missing := p.Count - len(nodes); missing > 0 { // of a job for more than it names
+			p.Progress.NotAsked, p.Progress.Nodes = missing, p.Count
+		}
+	}
+	return err
+}

@@ -1,0 +1,315 @@
+// Package job sends jobs to nodes of a fleet, and hears what becomes of them.
+//
+// Begin with [Sender.Send]. Who is meant is known before: so it is known who did not answer.
+package job
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/nats-io/nats.go"
+
+	"github.com/luaccm/ccm/fleet/direct"
+	"github.com/luaccm/ccm/fleet/record"
+	"github.com/luaccm/ccm/fleet/signed"
+	"github.com/luaccm/ccm/fleet/subject"
+	"github.com/luaccm/ccm/runtime/signers"
+)
+
+// DefaultAgain is when a job is said again to nodes that do not answer: they may have been changing
+// servers. The id makes that harmless.
+var DefaultAgain = []time.Duration{5 * time.Second, 20 * time.Second, time.Minute}
+
+// A Sender sends jobs to an environment.
+type Sender struct {
+	NC          *nats.Conn
+	Environment string
+	Key         signers.Key
+	By          string
+	Clock       func() time.Time
+	Again       []time.Duration // nil for DefaultAgain
+}
+
+// Fill completes a job for some nodes: its id, its times, and who is meant. The condition must be that
+// by which the nodes were chosen.
+func (s *Sender) Fill(j *signed.Job, names []string, expires time.Duration) {
+	now := s.Clock().UTC().Truncate(time.Second)
+	j.Environment, j.Created, j.Expires = s.Environment, now, now.Add(expires)
+	j.ID, j.By, j.Set, j.Count = NewID(s.Clock()), s.By, signed.SetDigest(names), len(names)
+	if len(names) <= signed.MaxNames {
+		j.Nodes = slices.Sorted(slices.Values(names))
+	}
+}
+
+// digits are those of Crockford's base 32, in which ULIDs are written (github.com/ulid/spec).
+const digits = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
+
+// NewID returns a new ULID: 48 bits of time in milliseconds, and 80 random ones.
+func NewID(now time.Time) string {
+	var b [16]byte
+	ms := uint64(now.UnixMilli())
+	for i := range 6 {
+		b[i] = byte(ms >> (8 * (5 - i)))
+	}
+	_, _ = rand.Read(b[6:]) // which never fails
+	var out [26]byte
+	var acc uint32
+	bits, at := 2, 0 // 130 bits for 128
+	for _, x := range b {
+		acc, bits = acc<<8|uint32(x), bits+8
+		for bits >= 5 {
+			bits -= 5
+			out[at] = digits[acc>>bits&31]
+			at++
+		}
+	}
+	return string(out[:])
+}
+
+// A Node is what became of a job on one.
+type Node struct {
+	Name   string            `json:"node"`
+	State  record.JobState   `json:"state"` // "" if it did not answer
+	Result *record.JobResult `json:"result,omitempty"`
+
+	asked time.Time
+	again int
+}
+
+// over reports whether nothing more is to come of a node.
+func (n *Node) over() bool { return n.State != "" && n.State != record.JobAccepted }
+
+// A Progress is what became of a job so far.
+type Progress struct {
+	Job      string `json:"job"`
+	Nodes    int    `json:"nodes"`
+	Accepted int    `json:"accepted"`
+	Done     int    `json:"done"`
+	Changed  int    `json:"changed"`
+	Failed   int    `json:"failed"`
+	Refused  int    `json:"refused"`
+	Expired  int    `json:"expired"`
+	// NotAsked are those whose turn has not come, Silent those who did not answer.
+	NotAsked int      `json:"not_asked"`
+	Silent   []string `json:"silent,omitempty"`
+
+	ByNode []*Node `json:"-"`
+}
+
+// OK reports whether all nodes did what they should.
+func (p *Progress) OK() bool {
+	return p.Failed == 0 && p.Refused == 0 && p.Expired == 0 && p.NotAsked == 0 && len(p.Silent) == 0 && p.Done == p.Nodes
+}
+
+// Send signs a job, sends it, and tells how it goes until all have answered, it has expired, or the
+// context ends. Then the job itself goes on.
+func (s *Sender) Send(ctx context.Context, j *signed.Job, names []string, tell func(*Progress)) (*Progress, error) {
+	text, err := signed.Sign(ctx, j, s.Key)
+	if err != nil {
+		return nil, err
+	}
+	w := &wait{s: s, job: j, text: text, again: s.Again, nodes: make(map[string]*Node)}
+	if w.again == nil {
+		w.again = DefaultAgain
+	}
+	for _, name := range slices.Sorted(slices.Values(names)) {
+		n := &Node{Name: name}
+		w.nodes[name] = n
+		w.order = append(w.order, n)
+	}
+	messages := make(chan *nats.Msg, 4096)
+	sub, err := s.NC.ChanSubscribe(subject.Event(s.Environment, "*"), messages)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = sub.Unsubscribe() }()
+	if err := s.NC.FlushWithContext(ctx); err != nil {
+		return nil, err
+	}
+	if j.AtMost == 0 {
+		if err := w.sayToAll(ctx); err != nil {
+			return nil, err
+		}
+	}
+	err = w.run(ctx, messages, tell)
+	return w.progress(), err
+}
+
+// A wait is a job that answers are waited for.
+type wait struct {
+	s     *Sender
+	job   *signed.Job
+	text  []byte
+	again []time.Duration
+	nodes map[string]*Node
+	order []*Node
+}
+
+func (w *wait) sayToAll(ctx context.Context) error {
+	if _, err := direct.Publish(ctx, w.s.NC, subject.Job(w.s.Environment, ""), w.text); err != nil {
+		return err
+	}
+	for _, n := range w.order {
+		n.asked = w.s.Clock()
+	}
+	return nil
+}
+
+// tick is how often is looked at who is to be asked.
+const tick = 200 * time.Millisecond
+
+func (w *wait) run(ctx context.Context, messages <-chan *nats.Msg, tell func(*Progress)) error {
+	t := time.NewTicker(tick)
+	defer t.Stop()
+	for {
+		if err := w.ask(ctx); err != nil && ctx.Err() == nil {
+			return err
+		}
+		p := w.progress()
+		if tell != nil {
+			tell(p)
+		}
+		if w.over() {
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case m := <-messages:
+			w.heard(m)
+			for drained := false; !drained; {
+				select {
+				case m := <-messages:
+					w.heard(m)
+				default:
+					drained = true
+				}
+			}
+		case <-t.C:
+		}
+	}
+}
+
+// over reports whether nothing more is to come.
+func (w *wait) over() bool {
+	if w.s.Clock().After(w.job.Expires.Add(2 * time.Second)) {
+		return true
+	}
+	for _, n := range w.order {
+		if !n.over() {
+			return false
+		}
+	}
+	return true
+}
+
+// ask asks those whose turn it is, and says it again to those who do not answer.
+func (w *wait) ask(ctx context.Context) error {
+	now := w.s.Clock()
+	if now.After(w.job.Expires) {
+		return nil
+	}
+	busy := 0
+	for _, n := range w.order {
+		if n.asked.IsZero() || n.over() {
+			continue
+		}
+		if n.State == "" && n.again < len(w.again) && now.Sub(n.asked) >= w.again[n.again] {
+			n.again++
+			if err := w.say(ctx, n); err != nil {
+				return err
+			}
+		}
+		// Who was asked that often and says nothing is in nobody's way.
+		if n.State != "" || n.again < len(w.again) {
+			busy++
+		}
+	}
+	if w.job.AtMost == 0 {
+		return nil
+	}
+	for _, n := range w.order {
+		if busy >= w.job.AtMost {
+			break
+		}
+		if n.asked.IsZero() {
+			if err := w.say(ctx, n); err != nil {
+				return err
+			}
+			n.asked = now
+			busy++
+		}
+	}
+	return nil
+}
+
+func (w *wait) say(ctx context.Context, n *Node) error {
+	_, err := direct.Publish(ctx, w.s.NC, subject.Job(w.s.Environment, n.Name), w.text)
+	if err != nil {
+		return fmt.Errorf("the job could not be said to %s: %w", n.Name, err)
+	}
+	return nil
+}
+
+// heard takes what a node tells.
+func (w *wait) heard(m *nats.Msg) {
+	name := nodeOf(m.Subject)
+	n := w.nodes[name]
+	if n == nil {
+		return
+	}
+	for line := range bytes.Lines(m.Data) {
+		if r, ok := record.DecodeJobResult(line); ok && r.Job == w.job.ID {
+			n.heard(r)
+		}
+	}
+}
+
+// heard takes a result. One that is over stays so, but for a better one: a node that was refused the
+// first time may have been told again.
+func (n *Node) heard(r record.JobResult) {
+	if n.over() && r.State != record.JobDone {
+		return
+	}
+	n.State, n.Result = r.State, &r
+}
+
+// nodeOf returns the last token of a subject.
+func nodeOf(s string) string { return s[bytes.LastIndexByte([]byte(s), '.')+1:] }
+
+func (w *wait) progress() *Progress { return count(w.job, w.order) }
+
+func count(j *signed.Job, nodes []*Node) *Progress {
+	p := &Progress{Job: j.ID, Nodes: len(nodes), ByNode: nodes}
+	for _, n := range nodes {
+		switch n.State {
+		case "":
+			if n.asked.IsZero() {
+				p.NotAsked++
+			} else {
+				p.Silent = append(p.Silent, n.Name)
+			}
+			continue
+		case record.JobRefused:
+			p.Refused++
+			continue
+		case record.JobExpired:
+			p.Expired++
+			continue
+		case record.JobDone:
+			p.Done++
+			switch n.Result.Outcome {
+			case "changed":
+				p.Changed++
+			case "failed", "interrupted":
+				p.Failed++
+			}
+		}
+		p.Accepted++
+	}
+	return p
+}
