@@ -62,7 +62,7 @@ func commandNames(at *cobra.Command) (names []string) {
 }
 
 // exitCodesTopic is ccm help exit-codes.
-func exitCodesTopic() *cobra.Command {
+func exitCodesTopic(*env) *cobra.Command {
 	return &cobra.Command{
 		Use:   "exit-codes",
 		Short: "What the exit status says",

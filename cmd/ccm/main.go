@@ -200,7 +200,7 @@ func (e *env) command(ctx context.Context, args []string) int {
 	return exitOK
 }
 
-// newRootCommand returns ccm with all its commands.
+// newRootCommand returns ccm with its commands (addCommands).
 func newRootCommand(e *env) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "ccm",
@@ -234,15 +234,7 @@ ccm help exit-codes says what the exit status means.`,
 	}
 	root.PersistentFlags().StringVar(&e.color, "color", "auto", "colours in output: auto, always or never")
 	root.PersistentFlags().BoolVar(&e.Files.AllowInsecure, "allow-insecure", false, "as root, believe files that everybody may write, too")
-	root.AddCommand(
-		newReplCommand(e), newEvalCommand(e),
-		newRunCommand(e), newPlanCommand(e), newConvertCommand(e), newFactsCommand(e), newDocCommand(e), newDocsCommand(e), newVersionCommand(e),
-		newHistoryCommand(e), newDiffCommand(e), newRestoreCommand(e), newUndoCommand(e), newPruneCommand(e), newDriftCommand(e),
-		newEnsureCommand(e), newStatusCommand(e), newSessionCommand(e), newSchemaCommand(e), newDataCommand(e), newHieraCommand(e),
-		newImportCommand(e), newGraphCommand(e), newCatalogCommand(e), newBundleCommand(e), newSSHCommand(e), newServeCommand(e),
-		newTypesCommand(e), newInitCommand(e), newStudioCommand(e), newLintCommand(e), newTestCommand(e), newDoctorCommand(e), newSecretCommand(e),
-		newModCommand(e), exitCodesTopic(),
-	)
+	addCommands(e, root)
 	root.SetHelpCommand(helpCommand())
 	fitHelp(e, root)
 	if completes(e) {
