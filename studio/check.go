@@ -49,7 +49,7 @@ type diagnosis struct {
 type declared struct {
 	id     string
 	skip   string
-	values map[string]json.RawMessage // its properties here
+	values func() map[string]json.RawMessage // its properties here
 }
 
 // A pendingCheck is a check under way.
@@ -285,10 +285,7 @@ func (c *check) declared(found *site.Site, secrets *secret.Keeper) map[diag.Pos]
 		if filepath.Clean(r.Pos.File) != filepath.FromSlash(c.name) {
 			continue
 		}
-		one := declared{id: r.ID.String(), skip: r.Skip}
-		if r.Skip == "" {
-			one.values = valuesOf(r, secrets)
-		}
+		one := declared{id: r.ID.String(), skip: r.Skip, values: func() map[string]json.RawMessage { return valuesOf(r, secrets) }}
 		at := diag.Pos{Line: r.Pos.Line, Col: r.Pos.Col}
 		out[at] = append(out[at], one)
 	}
@@ -298,6 +295,9 @@ func (c *check) declared(found *site.Site, secrets *secret.Keeper) map[diag.Pos]
 // valuesOf returns the properties of a resource as they are here, without its secrets.
 func valuesOf(r *resource.Resource, secrets *secret.Keeper) map[string]json.RawMessage {
 	out := map[string]json.RawMessage{}
+	if r.Skip != "" {
+		return out
+	}
 	for _, e := range r.Type.Properties().Conceal(r.Properties()).Entries {
 		if text, err := json.Marshal(e.Val.Go()); err == nil {
 			out[e.Key] = json.RawMessage(secrets.Stars(string(text)))

@@ -101,7 +101,7 @@ func (s *Server) addImported(ctx context.Context, d *document, in Import, lines 
 	if err := d.record(list, false); err != nil {
 		return nil, err
 	}
-	return s.tell(ctx, d, before, base, list, in.Client, false), nil
+	return s.tell(ctx, d, before, base, list, asker{client: in.Client, have: in.Have}), nil
 }
 
 // convert answers POST /api/convert.

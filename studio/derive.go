@@ -128,7 +128,7 @@ func (s *Server) editDerived(ctx context.Context, d *document, in TextEdit) (any
 			d.model, d.modelErr, d.read = next, nil, d.rev
 		}
 	}
-	return s.tell(ctx, d, before, rev, list, in.Client, false), nil
+	return s.tell(ctx, d, before, rev, list, asker{in.Client, in.Have, false}), nil
 }
 
 // typedText returns a text as a request leaves it.

@@ -32,6 +32,8 @@ type document struct {
 	read     int // the revision of the model
 	checked  *checked
 	pending  *pendingCheck // that is under way, or nil
+	serial   int           // of the last state
+	shown    []shown       // the last states
 }
 
 // A step is what undo takes back: splices of the text before it, and those of the text after it

@@ -33,11 +33,11 @@ func (s *Server) edit(ctx context.Context, in Edit) (any, error) {
 	if err := s.atRevision(d, in.Rev); err != nil {
 		return nil, err
 	}
-	return s.apply(ctx, d, e, in.Client)
+	return s.apply(ctx, d, e, asker{client: in.Client, have: in.Have})
 }
 
 // apply makes an edit of a document. The caller holds it.
-func (s *Server) apply(ctx context.Context, d *document, e model.Edit, client string) (*State, error) {
+func (s *Server) apply(ctx context.Context, d *document, e model.Edit, by asker) (*State, error) {
 	s.readModel(d)
 	if d.modelErr != nil {
 		return nil, refuse(http.StatusUnprocessableEntity, "shape", "the text has a mistake: "+errText(d.modelErr))
@@ -63,14 +63,17 @@ func (s *Server) apply(ctx context.Context, d *document, e model.Edit, client st
 	if next.Text == d.text { // it was read already
 		d.model, d.modelErr, d.read = next, nil, d.rev
 	}
-	st := s.tell(ctx, d, before, base, list, client, false)
-	st.Selected = selected(st.Resources, old, e)
+	st := s.tell(ctx, d, before, base, list, by)
+	st.Selected = selected(d.model, old, e)
 	return st, nil
 }
 
 // selected returns the key of the resource that an edit made or changed.
-func selected(now []Resource, old map[string]bool, e model.Edit) string {
-	for _, r := range now {
+func selected(now *model.Model, old map[string]bool, e model.Edit) string {
+	if now == nil {
+		return e.Resource
+	}
+	for _, r := range now.Resources {
 		if !old[r.Key] {
 			return r.Key
 		}

@@ -111,7 +111,7 @@ func TestDerived(t *testing.T) {
 func TestTwoPages(t *testing.T) {
 	s := open(t, siteDir(t), map[string]string{"site.yaml": small})
 	v := trusted(t, s)
-	events := s.hub.join()
+	events := s.hub.join("")
 	v.get("site.yaml")
 	v.edit(Edit{File: "site.yaml", Op: "set", Resource: "file#/tmp/a", Property: "mode", Value: raw(`"0700"`), Client: "one"})
 	var st State
@@ -130,10 +130,10 @@ func TestStreams(t *testing.T) {
 	h := newHub()
 	var slow chan []byte
 	for range maxStreams {
-		slow = h.join()
+		slow = h.join("")
 		require.NotNil(t, slow)
 	}
-	require.Nil(t, h.join())
+	require.Nil(t, h.join(""))
 	for range streamBuffer + 1 {
 		h.send("state", 1)
 	}

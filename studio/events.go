@@ -20,21 +20,21 @@ const (
 // A hub sends events to all pages that listen (server-sent events, HTML Living Standard 9.2).
 type hub struct {
 	mu      sync.Mutex
-	streams map[chan []byte]bool
+	streams map[chan []byte]string // the name that the page gave itself
 	closed  bool
 }
 
-func newHub() *hub { return &hub{streams: map[chan []byte]bool{}} }
+func newHub() *hub { return &hub{streams: map[chan []byte]string{}} }
 
 // join returns the events of one page, nil if there are too many pages.
-func (h *hub) join() chan []byte {
+func (h *hub) join(client string) chan []byte {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.closed || len(h.streams) >= maxStreams {
 		return nil
 	}
 	c := make(chan []byte, streamBuffer)
-	h.streams[c] = true
+	h.streams[c] = client
 	return c
 }
 
@@ -42,21 +42,28 @@ func (h *hub) join() chan []byte {
 func (h *hub) leave(c chan []byte) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if h.streams[c] {
+	if _, open := h.streams[c]; open {
 		delete(h.streams, c)
 		close(c)
 	}
 }
 
 // send sends an event to all pages.
-func (h *hub) send(name string, v any) {
+func (h *hub) send(name string, v any) { h.sendOthers("", name, v) }
+
+// sendOthers sends an event to all pages but the one that asked for what it is about, which is
+// answered by itself.
+func (h *hub) sendOthers(but, name string, v any) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if len(h.streams) == 0 {
-		return
-	}
-	text := eventText(name, v)
-	for c := range h.streams {
+	var text []byte
+	for c, client := range h.streams {
+		if but != "" && client == but {
+			continue
+		}
+		if text == nil {
+			text = eventText(name, v)
+		}
 		select {
 		case c <- text:
 		default:
@@ -93,7 +100,7 @@ func eventText(name string, v any) []byte {
 
 // serveEvents answers GET /api/events.
 func (s *Server) serveEvents(w http.ResponseWriter, r *http.Request) {
-	events := s.hub.join()
+	events := s.hub.join(r.URL.Query().Get("client"))
 	if events == nil {
 		fail(w, http.StatusServiceUnavailable, Failure{Error: "too many pages are open", Hint: "close one", Code: "limit"})
 		return

@@ -46,10 +46,10 @@ func (s *Server) save(ctx context.Context, in Save) (any, error) {
 	d.disk, d.where = opened{d.name, d.text, saved.digest}, "same"
 	st := s.stateOf(d)
 	st.Base, st.Client = d.rev, in.Client
-	s.hub.send("state", st)
+	s.hub.sendOthers(in.Client, "state", st)
 	s.hub.send("files", struct{}{})
 	s.recheckOthers(d)
-	return st, nil
+	return d.answer(st, in.Have), nil
 }
 
 // takeTheirs makes the text that of the disk.
@@ -63,7 +63,7 @@ func (s *Server) takeTheirs(ctx context.Context, d *document, in Save) (any, err
 	if err := d.follow(opened{d.name, now.text, now.digest}); err != nil {
 		return nil, err
 	}
-	return s.tell(ctx, d, before, base, list, in.Client, false), nil
+	return s.tell(ctx, d, before, base, list, asker{in.Client, in.Have, false}), nil
 }
 
 // conflictOf returns the three texts of a file.

@@ -321,7 +321,7 @@ func TestOutside(t *testing.T) {
 	s := open(t, dir, map[string]string{"a.txt": "one"})
 	v := visit(t, s)
 	v.get("a.txt")
-	events := s.hub.join()
+	events := s.hub.join("")
 	change := func(text string) {
 		require.NoError(t, os.WriteFile(filepath.Join(dir, "a.txt"), []byte(text), 0o644))
 		s.lookAtDocuments()

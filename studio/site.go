@@ -180,15 +180,23 @@ func (s *Server) wholeState(ctx context.Context, name string) (any, error) {
 	return st, nil
 }
 
+// An asker is the page that asked for a change.
+type asker struct {
+	client string
+	have   int  // the serial of the last state that it took
+	typed  bool // it has the text already
+}
+
 // tell answers a change that led from the text before at revision base, and tells the other
-// pages. Typed is whether the page that asked has the text already.
-func (s *Server) tell(ctx context.Context, d *document, before string, base int, list []splice.Splice, client string, typed bool) *State {
+// pages.
+func (s *Server) tell(ctx context.Context, d *document, before string, base int, list []splice.Splice, by asker) *State {
 	s.checkSoon(ctx, d, false)
 	st := s.stateOf(d)
-	st.Base, st.Client = base, client
+	st.Base, st.Client = base, by.client
 	st.Splices = wireSplices(splice.UTF16(before, inOrder(list)))
-	s.hub.send("state", st)
-	if typed {
+	s.hub.sendOthers(by.client, "state", st)
+	st = d.answer(st, by.have)
+	if by.typed {
 		st.Splices = nil
 	}
 	return st
@@ -242,7 +250,7 @@ func (s *Server) editText(ctx context.Context, in TextEdit) (any, error) {
 			return nil, err
 		}
 	}
-	return s.tell(ctx, d, before, base, list, in.Client, true), nil
+	return s.tell(ctx, d, before, base, list, asker{in.Client, in.Have, true}), nil
 }
 
 // checkText refuses a text that is too long to be opened again.
@@ -284,7 +292,7 @@ func (s *Server) undo(redo bool) func(ctx context.Context, in Step) (any, error)
 		if err != nil {
 			return nil, err
 		}
-		return s.tell(ctx, d, before, base, list, in.Client, false), nil
+		return s.tell(ctx, d, before, base, list, asker{in.Client, in.Have, false}), nil
 	}
 }
 

@@ -40,6 +40,7 @@ func (s *Server) stateOf(d *document) *State {
 		st.Derived = &derived
 	}
 	st.Data = s.dataOf(d)
+	d.note(st)
 	return st
 }
 
@@ -61,11 +62,8 @@ func (s *Server) resourcesOf(d *document, c *checked) []Resource {
 	for i := range d.model.Resources {
 		r := &d.model.Resources[i]
 		x := Resource{
-			Key: r.Key, ID: r.ID, Type: r.Type, Name: r.Name, File: d.name, Path: r.Path, Line: r.Line, Group: max(r.Group, 0), Item: r.Item,
+			Key: r.Key, ID: r.ID, Type: r.Type, Name: r.Name, File: d.name, Line: r.Line, Group: max(r.Group, 0),
 			Props: propsOf(r.Props), Form: string(r.Form), Why: r.Why, Shared: r.Shared,
-		}
-		if r.Call >= 0 {
-			x.Call = &r.Call
 		}
 		var came []declared
 		if c != nil {
@@ -73,17 +71,20 @@ func (s *Server) resourcesOf(d *document, c *checked) []Resource {
 				came = c.declared[diag.Pos{Line: r.Line}] // of a script only the line is known
 			}
 		}
-		var values map[string]json.RawMessage
 		if len(came) > 0 {
-			x.Skip, values = came[0].skip, came[0].values
+			x.Skip = came[0].skip
 		}
 		if len(came) > 1 || len(came) == 1 && came[0].id != r.ID {
 			for _, one := range came {
 				x.Results = append(x.Results, one.id)
 			}
 		}
+		var values map[string]json.RawMessage // are made for expressions alone
 		for _, p := range r.Props {
 			if !p.Literal {
+				if values == nil && len(came) > 0 {
+					values = came[0].values()
+				}
 				text := p.Text
 				if s, ok := p.Value.(string); ok { // of a manifest: without its quotes
 					text = s

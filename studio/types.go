@@ -19,12 +19,9 @@ type Resource struct {
 	Type string `json:"type"`
 	Name string `json:"name"`
 	File string `json:"file"` // where it is declared; an edit must be one of this file
-	// Path leads to its properties in a manifest; Call is its number in a script.
-	Path  []any `json:"path,omitempty"`
-	Call  *int  `json:"call,omitempty"`
-	Line  int   `json:"line"`
-	Group int   `json:"group"` // which item of ccm.resources; in a script 0
-	Item  int   `json:"item"`  // which of the group
+	Line int    `json:"line"`
+	// Group is which item of ccm.resources it is in; in a script 0.
+	Group int `json:"group"`
 	// Props are the properties as they are written, in their order. What is an expression has
 	// its text, and stands in Expressions.
 	Props       json.RawMessage `json:"props"`
@@ -94,10 +91,14 @@ type State struct {
 	Text    *string  `json:"text,omitempty"`
 	Base    int      `json:"base,omitempty"`
 	Splices []Splice `json:"splices,omitempty"`
+	// Serial counts the states of a file. A page names the last one that it took with what it asks
+	// for, and is answered with what differs from that one, if the server still knows it.
+	Serial int `json:"serial"`
 	// Derived is the same in the other language; null if there is none.
 	Derived *Derived `json:"derived,omitempty"`
-	// Resources is absent if they are those of the last state.
+	// Resources is null if Delta says how they differ, or if the text cannot be read: they stay.
 	Resources []Resource `json:"resources"`
+	Delta     *Delta     `json:"delta,omitempty"`
 	Mistakes  []Mistake  `json:"mistakes"`
 	// Checked is whether mistakes, results and values are of this revision. False: they
 	// follow in an event state, or never, as the directory is not trusted.
@@ -118,10 +119,21 @@ type State struct {
 	Timing map[string]int64 `json:"timing,omitempty"`
 }
 
+// A Delta is how the resources of a file differ from those of an earlier state. What is absent did
+// not change.
+type Delta struct {
+	Keys    []string   `json:"keys,omitempty"`    // all, in their order
+	Lines   []int      `json:"lines,omitempty"`   // of all
+	Groups  []int      `json:"groups,omitempty"`  // of all
+	Changed []Resource `json:"changed,omitempty"` // the new ones, and those that changed besides Line and Group
+}
+
 // A Derived is the text of a file in the other language.
 type Derived struct {
 	Language string `json:"language"`
-	Text     string `json:"text"`
+	// Text is the whole text, unless Splices lead to it from that of the earlier state.
+	Text    string   `json:"text"`
+	Splices []Splice `json:"splices"`
 	// Current is whether it is of this revision; while there is a mistake, it stays as it was.
 	Current bool `json:"current"`
 	// Editable is whether one may type into it (text with derived).
@@ -249,8 +261,10 @@ type File struct {
 //	split   {resource}: takes a name out of a list of names, an alias out of its anchor, or a
 //	        resource out of its group
 type Edit struct {
-	File       string          `json:"file"`
-	Rev        int             `json:"rev"`
+	File string `json:"file"`
+	Rev  int    `json:"rev"`
+	// Have is the serial of the last state that the page took, 0 for none.
+	Have       int             `json:"have,omitempty"`
 	Op         string          `json:"op"`
 	Resource   string          `json:"resource,omitempty"`
 	Resources  []string        `json:"resources,omitempty"`
@@ -272,8 +286,10 @@ type Edit struct {
 // own: the page has them already. With Derived it is about the derived pane, and the State has
 // the splices of the file.
 type TextEdit struct {
-	File    string   `json:"file"`
-	Rev     int      `json:"rev"`
+	File string `json:"file"`
+	Rev  int    `json:"rev"`
+	// Have is the serial of the last state that the page took, 0 for none.
+	Have    int      `json:"have,omitempty"`
 	Splices []Splice `json:"splices,omitempty"`
 	Text    *string  `json:"text,omitempty"` // the whole, instead of splices
 	Derived bool     `json:"derived,omitempty"`
@@ -284,8 +300,10 @@ type TextEdit struct {
 
 // A Step names a file for undo and redo. POST /api/undo, /api/redo, answered by a State.
 type Step struct {
-	File   string `json:"file"`
-	Rev    int    `json:"rev"`
+	File string `json:"file"`
+	Rev  int    `json:"rev"`
+	// Have is the serial of the last state that the page took, 0 for none.
+	Have   int    `json:"have,omitempty"`
 	Client string `json:"client,omitempty"`
 }
 
@@ -293,6 +311,8 @@ type Step struct {
 type Save struct {
 	File string `json:"file"`
 	Rev  int    `json:"rev"`
+	// Have is the serial of the last state that the page took, 0 for none.
+	Have int `json:"have,omitempty"`
 	// OnConflict is ask (the default), mine (write all the same) or theirs (take what is on the
 	// disk as a step that can be undone). Theirs is the digest of what the person was shown: if
 	// it changed again, that is a conflict again. A merged text is sent by text, then saved with mine.
@@ -422,8 +442,10 @@ type Profile struct {
 
 // An Import writes down what stands on this machine. POST /api/import, answered by a State.
 type Import struct {
-	File  string   `json:"file"`
-	Rev   int      `json:"rev"`
+	File string `json:"file"`
+	Rev  int    `json:"rev"`
+	// Have is the serial of the last state that the page took, 0 for none.
+	Have  int      `json:"have,omitempty"`
 	Type  string   `json:"type"`
 	Names []string `json:"names"`
 	At    string   `json:"at,omitempty"`

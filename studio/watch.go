@@ -60,7 +60,7 @@ func (s *Server) lookAt(d *document, now fileText, missing bool) {
 		return // the journal cannot be written; the next edit says so
 	}
 	if d.rev != rev {
-		s.tell(s.ctx, d, before, rev, difference(before, d.text), "", false)
+		s.tell(s.ctx, d, before, rev, difference(before, d.text), asker{})
 	} else if d.where != where || d.saved() != saved {
 		st := s.stateOf(d)
 		st.Base = d.rev

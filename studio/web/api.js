@@ -27,12 +27,12 @@ export async function call(path, body) {
 export const get = (path, query) => call(query ? path + "?" + new URLSearchParams(query) : path);
 
 // listen calls on(name, data) for each event. The browser connects again by itself; state is
-// told open and closed.
-export function listen(on, state) {
+// told open and closed. The server does not tell the client what it asked for itself.
+export function listen(client, on, state) {
   let source;
   const names = ["hello", "state", "disk", "files", "plan", "plan-end", "test-end", "trust", "bye"];
   const connect = () => {
-    source = new EventSource("/api/events");
+    source = new EventSource("/api/events?client=" + client);
     source.onopen = () => state(true);
     source.onerror = () => {
       state(false);

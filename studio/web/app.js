@@ -142,7 +142,7 @@ async function begin() {
   try { session.value = await get("/api/session"); } catch (e) { if (e.code === "login") { needLogin.value = true; return; } throw e; }
   await Promise.all([store.loadTypes(), store.loadFiles()]);
   let lost = false;
-  listen((name, data) => {
+  listen(store.client, (name, data) => {
     if (name === "hello") { session.value = { ...data }; }
     else if (name === "state") merge(data);
     else if (name === "disk") { if (doc.value?.file === data.file) doc.value = { ...doc.value, disk: data.disk }; }

@@ -7,9 +7,16 @@ import { atRest } from "/pointer.js";
 let list = [];
 const shown = signal(list);
 
+// digest tells texts apart (FNV-1a): a text of a large site is too much to be stored with each edit.
+function digest(text) {
+  let h = 0x811c9dc5;
+  for (let i = 0; i < text.length; i++) h = Math.imul(h ^ text.charCodeAt(i), 0x01000193);
+  return text.length + "." + (h >>> 0);
+}
+
 function changed(file, text) {
   const ops = list.filter(o => o.file === file);
-  try { if (ops.length) sessionStorage["asked:" + file] = JSON.stringify({ base: text, ops }); else sessionStorage.removeItem("asked:" + file); } catch { } // it is too large
+  try { if (ops.length) sessionStorage["asked:" + file] = JSON.stringify({ base: digest(text), ops }); else sessionStorage.removeItem("asked:" + file); } catch { } // it is too large
   atRest(() => shown.value = list);
 }
 
@@ -47,6 +54,6 @@ export function left(file, text) {
   try {
     const { base, ops } = JSON.parse(sessionStorage["asked:" + file]);
     sessionStorage.removeItem("asked:" + file);
-    return base === text ? ops : ops.filter(o => o.op === "set" || o.op === "unset");
+    return base === digest(text) ? ops : ops.filter(o => o.op === "set" || o.op === "unset");
   } catch { return []; }
 }

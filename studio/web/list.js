@@ -69,7 +69,7 @@ export async function remove() {
 export const double = () => { const keys = pickedInOrder(); if (keys.length) return edit({ op: "double", resources: keys }); };
 
 export function List() {
-  const box = useRef(), [top, setTop] = useState(0), [high, setHigh] = useState(600), [over, setOver] = useState(-1), [wire, setWire] = useState(null);
+  const box = useRef(), live = useRef(), cells = useRef(new Map()), [top, setTop] = useState(0), [high, setHigh] = useState(600), [over, setOver] = useState(-1), [wire, setWire] = useState(null);
   const q = filter.value.toLowerCase();
   const rows = resources.value.filter(r => (!q || r.id.toLowerCase().includes(q) || summary(r).toLowerCase().includes(q)) && (!wrongOnly.value || mistakesOf.value.has(r.key)));
   useEffect(() => { const stop = () => setOver(-1); document.addEventListener("dragend", stop); return () => document.removeEventListener("dragend", stop); }, []);
@@ -106,6 +106,29 @@ export function List() {
     else return;
     e.preventDefault();
   };
+  const readonly = r => r.form === "none" || r.file !== doc.value.file;
+  // One row is drawn again if what it shows is another; where the handlers look things up is now.
+  live.current = { rows, at };
+  const row = i => {
+    const r = rows[i], wrong = mistakesOf.value.get(r.key), out = outcomes.value[r.id];
+    const now = r.key === selected.value, many = picked.value.has(r.key), opens = i > 0 && rows[i - 1].group !== r.group, aim = wire?.to === i;
+    const shows = [r, i, rows.length, now, many, opens, aim, out, old.value, JSON.stringify(wrong)], drawn = cells.current.get(r.key);
+    if (drawn?.shows.every((x, n) => x === shows[n])) return drawn.cell;
+    const cell = html`<div key=${r.key} id=${"row-" + i} role="option" aria-selected=${many} aria-posinset=${i + 1} aria-setsize=${rows.length}
+            class=${"row" + (now ? " now" : "") + (many ? " picked" : "") + (opens ? " opens" : "") + (r.skip ? " skipped" : "") + (aim ? " aim" : "")} style=${{ top: i * ROW + "px" }}
+            draggable=${!readonly(r)} onDragStart=${e => { if (e.target.classList.contains("knob")) return e.preventDefault(); e.dataTransfer.setData("text/ccm-key", r.key); e.dataTransfer.effectAllowed = "move"; }} onDragEnd=${() => setOver(-1)}
+            onClick=${e => choose(r.key, { extend: e.shiftKey, toggle: e.ctrlKey || e.metaKey })} onDblClick=${() => document.querySelector(".form input")?.focus()}>
+            <span class="grip" aria-hidden="true">⠿</span>
+            <span class="knob" aria-hidden="true" title="Drag onto another resource to draw an arrow" onPointerDown=${e => draw(e, r)}></span>
+            <${Badge} type=${r.type} /><span class="what">${r.name}</span>
+            ${r.file !== doc.value.file ? html`<span class="tag">${r.file}</span>` : r.form === "none" ? html`<span class="tag" title=${r.why}>text only</span>` : null}
+            ${r.results?.length > 1 ? html`<span class="tag">× ${r.results.length}</span>` : null}
+            <span class="sum">${r.skip ? "left out: " + r.skip : summary(r)}</span>
+            ${wrong ? html`<span class=${"mark " + (wrong.some(m => m.severity !== "warning") ? "err" : "warn")} title=${wrong.map(m => m.message).join("\n")}>${wrong.some(m => m.severity !== "warning") ? "mistake" : "warning"}</span>`
+              : out ? html`<span class=${"mark o " + out.outcome + (old.value ? " old" : "")} title=${(old.value ? "before the last edit: " : "") + out.story}>${wordOf(out)}</span>` : null}</div>`;
+    cells.current.set(r.key, { shows, cell });
+    return cell;
+  };
   const rowAt = e => Math.floor((e.clientY - box.current.getBoundingClientRect().top + box.current.scrollTop) / ROW);
   const drop = e => {
     setOver(-1);
@@ -124,7 +147,7 @@ export function List() {
     e.preventDefault();
     e.stopPropagation();
     e.target.setPointerCapture(e.pointerId);
-    const i = at.get(r.key);
+    const { rows, at } = live.current, i = at.get(r.key);
     const onMove = m => setWire({ from: i, to: Math.max(0, Math.min(rows.length - 1, rowAt(m))) });
     const onUp = m => {
       e.target.removeEventListener("pointermove", onMove);
@@ -139,10 +162,10 @@ export function List() {
   const shown = [];
   for (let i = from; i < to; i++) shown.push(i);
   if (sel >= 0 && (sel < from || sel >= to)) shown.push(sel);
+  if (cells.current.size > 400) cells.current.clear();
   const mistakes = doc.value.mistakes, errors = mistakes.filter(m => m.severity !== "warning").length;
   const y = i => i * ROW + ROW / 2;
   const arc = (a, b) => { const w = Math.min(44, 10 + Math.abs(a - b) * 7); return `M50 ${y(a)} C${50 - w} ${y(a)} ${50 - w} ${y(b)} 50 ${y(b)}`; };
-  const readonly = r => r.form === "none" || r.file !== doc.value.file;
   return html`<section class="list" aria-label="Resources">
     <div class="bar"><input type="search" id="filter" placeholder="Filter resources" aria-label="Filter resources" value=${filter.value} onInput=${e => filter.value = e.target.value}
         onKeyDown=${e => { if (e.key === "ArrowDown" || e.key === "Enter") { box.current.focus(); e.preventDefault(); } if (e.key === "Escape") filter.value = ""; }} />
@@ -157,21 +180,7 @@ export function List() {
           ${wire && wire.from !== wire.to ? html`<path class="hot wire" d=${arc(wire.to, wire.from)} />` : null}
         </svg>
         ${over >= 0 ? html`<div class="drop" role="presentation" style=${{ top: over * ROW - 1 + "px" }}></div>` : null}
-        ${shown.map(i => {
-          const r = rows[i], wrong = mistakesOf.value.get(r.key), out = outcomes.value[r.id], before = rows[i - 1];
-          return html`<div key=${r.key} id=${"row-" + i} role="option" aria-selected=${picked.value.has(r.key)} aria-posinset=${i + 1} aria-setsize=${rows.length}
-            class=${"row" + (r.key === selected.value ? " now" : "") + (picked.value.has(r.key) ? " picked" : "") + (before && before.group !== r.group ? " opens" : "") + (r.skip ? " skipped" : "") + (wire?.to === i ? " aim" : "")} style=${{ top: i * ROW + "px" }}
-            draggable=${!readonly(r)} onDragStart=${e => { if (e.target.classList.contains("knob")) return e.preventDefault(); e.dataTransfer.setData("text/ccm-key", r.key); e.dataTransfer.effectAllowed = "move"; }} onDragEnd=${() => setOver(-1)}
-            onClick=${e => choose(r.key, { extend: e.shiftKey, toggle: e.ctrlKey || e.metaKey })} onDblClick=${() => document.querySelector(".form input")?.focus()}>
-            <span class="grip" aria-hidden="true">⠿</span>
-            <span class="knob" aria-hidden="true" title="Drag onto another resource to draw an arrow" onPointerDown=${e => draw(e, r)}></span>
-            <${Badge} type=${r.type} /><span class="what">${r.name}</span>
-            ${r.file !== doc.value.file ? html`<span class="tag">${r.file}</span>` : r.form === "none" ? html`<span class="tag" title=${r.why}>text only</span>` : null}
-            ${r.results?.length > 1 ? html`<span class="tag">× ${r.results.length}</span>` : null}
-            <span class="sum">${r.skip ? "left out: " + r.skip : summary(r)}</span>
-            ${wrong ? html`<span class=${"mark " + (wrong.some(m => m.severity !== "warning") ? "err" : "warn")} title=${wrong.map(m => m.message).join("\n")}>${wrong.some(m => m.severity !== "warning") ? "mistake" : "warning"}</span>`
-              : out ? html`<span class=${"mark o " + out.outcome + (old.value ? " old" : "")} title=${(old.value ? "before the last edit: " : "") + out.story}>${wordOf(out)}</span>` : null}</div>`;
-        })}
+        ${shown.map(i => row(i))}
       </div>
       </div>
       ${resources.value.length ? null : html`<${Empty} />`}

@@ -61,7 +61,7 @@ export const attach = e => { editor = e; if (doc.value) { e.open(server, doc.val
 export const spliced = (text, splices) => splices.reduceRight((t, s) => t.slice(0, s.from) + s.text + t.slice(s.to), text);
 
 // client is how this page is named in its requests, so that it knows its own edits among events.
-const client = crypto.randomUUID();
+export const client = crypto.randomUUID();
 
 // difference returns the one splice that leads from a text to another, or null.
 export function difference(a, b) {
@@ -75,9 +75,22 @@ export function difference(a, b) {
   return { from, to: a.length - end, text: b.slice(from, b.length - end) };
 }
 
+// resourcesOf are the resources of a state; a delta says how they differ from the old ones. What did
+// not change stays the same object.
+function resourcesOf({ resources, delta }, old) {
+  if (resources || !delta) return resources ?? old;
+  const by = new Map(old.map(r => [r.key, r]));
+  for (const r of delta.changed ?? []) by.set(r.key, r);
+  return (delta.keys ?? old.map(r => r.key)).map((key, i) => {
+    const r = by.get(key), line = delta.lines?.[i] ?? r.line, group = delta.groups?.[i] ?? r.group;
+    return r.line === line && r.group === group ? r : { ...r, line, group };
+  });
+}
+
 // take makes an answer of the server what the page shows. typed: the text that the server has
 // now is known, as it was sent.
-export function take(state, { typed, op, was = {} } = {}) {
+// then is done with it in one painting.
+export function take(state, { typed, op, was = {}, then } = {}) {
   const old = doc.value, same = old && old.file === state.file;
   let text = server;
   if (state.text !== undefined) text = state.text;
@@ -86,12 +99,15 @@ export function take(state, { typed, op, was = {} } = {}) {
   const before = server, moved = difference(server, text);
   const echo = typed !== undefined && text === typed && op !== "merge";
   server = text;
-  const next = { ...state, resources: state.resources ?? (same ? old.resources : []) };
+  const next = { ...state, resources: resourcesOf(state, same ? old.resources : []) };
+  if (next.derived?.splices) next.derived = { ...next.derived, text: spliced(old.derived.text, next.derived.splices) };
+  delete next.delta;
   delete next.text;
   delete next.splices;
   if (next.derived === undefined && same && !state.checked) next.derived = old.derived && { ...old.derived, current: false };
   batch(() => {
     doc.value = next;
+    then?.();
     if (op === "rename" && next.selected) { renamed(next.file, was.resource, next.selected); renames.set(was.resource, next.selected); }
     if (!same) { selected.value = next.selected || next.resources?.[0]?.key || ""; picked.value = new Set(selected.value ? [selected.value] : []); outcomes.value = {}; }
     else if (op === "rename" && was.resource === selected.value) select(next.selected, { stay: true });
@@ -171,7 +187,7 @@ export const settled = () => once(() => editor?.flushNow());
 
 // send posts a change and takes the answer. When nobody answers, it waits until somebody does:
 // what was asked for is kept. typed is the whole text that a text edit leads to.
-async function send(path, body, { typed, op = body.op, asked = turn } = {}) {
+async function send(path, body, { typed, op = body.op, asked = turn, then } = {}) {
   const was = { turn: asked, resource: body.resource };
   waiting.value++;
   const began = performance.now();
@@ -188,10 +204,10 @@ async function send(path, body, { typed, op = body.op, asked = turn } = {}) {
           if (!undone && typed === undefined) return { state: now, unsure: true };
           if (typed !== undefined) { editor?.flush(); return { state: now }; }
         }
-        const state = await call(path, path === "/api/new" ? body : { ...body, rev: doc.value.rev, client });
+        const state = await call(path, path === "/api/new" ? body : { ...body, rev: doc.value.rev, have: doc.value.serial, client });
         const answered = performance.now();
         await released();
-        if (state) take(state, { typed, op, was });
+        if (state) take(state, { typed, op, was, then });
         if (timings.length > 1000) timings.shift();
         timings.push({ path, op: body.op, answer: answered - began, taken: performance.now() - began, server: state?.timing });
         return { state };
@@ -237,12 +253,12 @@ export function edit(op) {
     if (!it) return false;
     try {
       if (it.file !== doc.value.file) return await editOther(it);
-      const { unsure } = await send("/api/edit", it, { asked });
+      const done = () => { if (told.value?.kind === "err") told.value = null; answered(it, server); it = null; };
+      const { unsure } = await send("/api/edit", it, { asked, then: done });
       if (unsure) tell("The studio was away. What it has now is shown: look whether your last change is in it.", { kind: "warn" });
-      else told.value = told.value?.kind === "err" ? null : told.value;
       return true;
     } catch (e) { complain(e); return false; }
-    finally { answered(it, server); }
+    finally { if (it) answered(it, server); }
   });
 }
 

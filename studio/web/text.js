@@ -68,18 +68,35 @@ function pane(parent, label, sent, extra) {
   };
   it.stop = () => { clearTimeout(timer); it.typing = false; };
   it.change = s => { if (s) view.dispatch({ changes: { from: s.from, to: s.to, insert: s.text }, annotations: ours.of(true) }); };
-  it.set = text => it.change(difference(view.state.doc.toString(), text));
+  // shown is the text of the server that the editor has; set shows another one, follow keeps what was
+  // typed since.
+  let shown = "";
+  it.set = text => { it.change(difference(view.state.doc.toString(), text)); shown = text; };
+  it.follow = text => {
+    if (text === shown) return;
+    const local = difference(shown, view.state.doc.toString()), remote = set(difference(shown, text), shown);
+    view.dispatch({ changes: local ? remote.map(set(local, shown), true) : remote, annotations: ours.of(true) });
+    shown = text;
+  };
   it.open = (text, lang) => {
     view.dispatch({ changes: { from: 0, to: view.state.doc.length, insert: text }, selection: { anchor: 0 }, effects: language.reconfigure(modeOf(lang, doc.value?.file ?? "")), annotations: ours.of(true) });
   };
-  it.language = lang => view.dispatch({ effects: language.reconfigure(modeOf(lang, "")) });
-  it.lock = on => view.dispatch({ effects: locked.reconfigure(on ? [cm.EditorState.readOnly.of(true)] : []) });
+  // What is so already is not done again: the editor would read its whole text once more.
+  let speaks, isLocked, marked = "[]";
+  it.language = lang => { if (lang !== speaks) view.dispatch({ effects: language.reconfigure(modeOf(speaks = lang, "")) }); };
+  it.lock = on => { if (on !== isLocked) view.dispatch({ effects: locked.reconfigure((isLocked = on) ? [cm.EditorState.readOnly.of(true)] : []) }); };
   it.line = n => {
     if (n < 1 || n > view.state.doc.lines) return;
     const at = view.state.doc.line(n).from;
     view.dispatch({ selection: { anchor: at }, effects: cm.EditorView.scrollIntoView(at, { y: "center" }) });
   };
-  it.mistakes = list => view.dispatch(cm.setDiagnostics(view.state, list.filter(m => m.line > 0 && m.line <= view.state.doc.lines).map(m => {
+  it.mistakes = list => {
+    const now = JSON.stringify(list);
+    if (now === marked && now === "[]") return;
+    marked = now;
+    mark(list);
+  };
+  const mark = list => view.dispatch(cm.setDiagnostics(view.state, list.filter(m => m.line > 0 && m.line <= view.state.doc.lines).map(m => {
     const l = view.state.doc.line(m.line), from = Math.min(l.to, l.from + Math.max(0, m.col - 1));
     return { from, to: Math.min(l.to, m.len ? from + m.len : l.to), severity: m.severity === "warning" ? "warning" : "error", message: m.message + (m.hint ? "\n" + m.hint : "") };
   })));
@@ -128,7 +145,9 @@ function makeSource(parent) {
 }
 
 function makeDerived(parent) {
-  derived = pane(parent, "The same in the other language", async (text, joined) => {
+  derived = pane(parent, "The same in the other language", async (_, joined) => {
+    followNow();
+    const text = derived.view.state.doc.toString();
     const { marked, why } = await typeDerived(text, joined);
     note.refused = marked.length || why ? { marked, why } : null;
     derived.mistakes((marked ?? []).map(line => ({ line, col: 1, len: 0, message: why || "this has no counterpart" })));
@@ -136,6 +155,19 @@ function makeDerived(parent) {
   });
 }
 const note = { refused: null, tell: null };
+
+// follow shows the derived text after what was edited has been painted: a person looks there second.
+let following = 0;
+function follow() {
+  cancelAnimationFrame(following);
+  following = requestAnimationFrame(() => setTimeout(followNow));
+}
+function followNow() {
+  const x = doc.value?.derived;
+  if (!x || note.refused) return;
+  derived.language(x.language);
+  if (derived.typing) derived.follow(x.text); else derived.set(x.text);
+}
 
 // Panes shows the editors.
 export function Panes() {
@@ -146,12 +178,7 @@ export function Panes() {
     makeDerived(d.current);
     const stops = [
       effect(() => { const list = doc.value?.mistakes ?? []; const file = doc.value?.file; source.mistakes(list.filter(m => !m.file || m.file === file)); }),
-      effect(() => {
-        const x = doc.value?.derived;
-        derived.lock(!x?.editable);
-        if (derived.typing) return;
-        if (x && !note.refused) { derived.language(x.language); derived.set(x.text); }
-      }),
+      effect(() => { derived.lock(!doc.value?.derived?.editable); follow(); }),
       effect(() => { const r = reveal.value; if (r.line) { source.line(r.line); source.view.focus(); } }),
     ];
     return () => stops.forEach(f => f());

@@ -392,3 +392,13 @@ func (b *tab) another(s *studio) *tab {
 	n.settled()
 	return n
 }
+
+// awaited returns what a promise in JavaScript comes to.
+func awaited[T any](b *tab, js string) T {
+	b.t.Helper()
+	v, err := chromedp.Run(b.ctx, chromedp.Evaluate[T](js, chromedp.EvalAwaitPromise))
+	if err != nil {
+		b.t.Fatalf("%s: %v", js, err)
+	}
+	return v
+}

@@ -1,0 +1,90 @@
+package studio
+
+import (
+	"reflect"
+
+	"github.com/luaccm/ccm/runtime/textedit/splice"
+)
+
+// keptStates is how many states of a file are known, to say how a later one differs. A page that is
+// slower than that is told everything.
+const keptStates = 4
+
+// A shown state is what pages were told of the resources and the derived text of a file.
+type shown struct {
+	serial    int
+	resources []Resource
+	derived   string
+}
+
+// note numbers a state and remembers it.
+func (d *document) note(st *State) {
+	d.serial++
+	st.Serial = d.serial
+	s := shown{serial: st.Serial, resources: st.Resources}
+	if st.Derived != nil {
+		s.derived = st.Derived.Text
+	}
+	d.shown = append(d.shown, s)
+	d.shown = d.shown[max(0, len(d.shown)-keptStates):]
+}
+
+// answer returns a state for a page that has an earlier one: with a site of hundreds of resources,
+// what an edit did not change is nearly all of it.
+func (d *document) answer(st *State, have int) *State {
+	for _, was := range d.shown {
+		if was.serial != have {
+			continue
+		}
+		out := *st
+		if st.Resources != nil && was.resources != nil {
+			out.Resources, out.Delta = nil, deltaOf(was.resources, st.Resources)
+		}
+		if st.Derived != nil && was.derived != "" {
+			derived := *st.Derived
+			derived.Splices = wireSplices(splice.UTF16(was.derived, difference(was.derived, derived.Text)))
+			derived.Text = ""
+			out.Derived = &derived
+		}
+		return &out
+	}
+	return st
+}
+
+// deltaOf returns how resources differ from earlier ones.
+func deltaOf(was, now []Resource) *Delta {
+	out := &Delta{}
+	old := make(map[string]*Resource, len(was))
+	for i := range was {
+		old[was[i].Key] = &was[i]
+	}
+	keys, lines, groups := make([]string, len(now)), make([]int, len(now)), make([]int, len(now))
+	sameKeys, sameLines, sameGroups := len(was) == len(now), true, true
+	for i := range now {
+		r := &now[i]
+		keys[i], lines[i], groups[i] = r.Key, r.Line, r.Group
+		before := old[r.Key]
+		sameKeys = sameKeys && was[i].Key == r.Key
+		sameLines = sameLines && before != nil && before.Line == r.Line
+		sameGroups = sameGroups && before != nil && before.Group == r.Group
+		if before == nil || !sameBesidesPlace(*before, *r) {
+			out.Changed = append(out.Changed, *r)
+		}
+	}
+	if !sameKeys {
+		out.Keys = keys
+	}
+	if !sameLines {
+		out.Lines = lines
+	}
+	if !sameGroups {
+		out.Groups = groups
+	}
+	return out
+}
+
+// sameBesidesPlace reports whether two resources differ in their place alone.
+func sameBesidesPlace(a, b Resource) bool {
+	a.Line, a.Group = b.Line, b.Group
+	return reflect.DeepEqual(a, b)
+}
