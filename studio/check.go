@@ -227,11 +227,12 @@ func (c *check) run(ctx context.Context) (out *checked) {
 		}
 		out.took = time.Since(began)
 	}()
+	p := c.s.process(c.edited, func(d *diag.Error) { out.add(d, "warning") })
 	if c.kind != "manifest" && c.kind != "script" {
 		out.add(c.parse(), "error")
+		c.lint(ctx, p, out)
 		return out
 	}
-	p := c.s.process(c.edited, func(d *diag.Error) { out.add(d, "warning") })
 	o := c.s.evaluation()
 	found, err := p.Examine(ctx, c.name, o)
 	if found != nil {
@@ -245,6 +246,7 @@ func (c *check) run(ctx context.Context) (out *checked) {
 		out.catalog = found.Catalog
 		out.declared = c.declared(found, p.Secrets)
 	}
+	c.lint(ctx, p, out)
 	out.derived = c.derive(found, out.types, err)
 	return out
 }
@@ -387,6 +389,9 @@ func (s *Server) locate(d *document, m diagnosis, x *Mistake) {
 			continue
 		}
 		x.Resource = r.Key
+		if namedProperty(m) == "" && x.Line == r.Line && (m.Pos.Col == 0 || m.Pos.Col == r.Column) {
+			return // it is about the whole
+		}
 		for _, p := range r.Props {
 			if p.Line <= x.Line && x.Line <= lastLine(d.text, p.To) && mentions(m, p.Name) {
 				x.Field = p.Name

@@ -10,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/luaccm/ccm/luaapi/lint"
 	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/facts"
 	"github.com/luaccm/ccm/runtime/state/statedir"
@@ -24,6 +25,8 @@ type Options struct {
 	Site site.Options
 	// StateDir is the state directory.
 	StateDir string
+	// Linter makes what looks at scripts without running them; nil does not look.
+	Linter func() (*lint.Linter, error)
 	// Program is ccm itself, for plans.
 	Program   string
 	Directory string // that is shown, absolute
@@ -47,6 +50,7 @@ type Server struct {
 	end      func()
 	// evaluating has room for as many evaluations as may go on at once.
 	evaluating chan struct{}
+	linter     func() (*lint.Linter, error) // makes it once
 	directory  *directory
 	state      *statedir.Dir
 	locked     *os.File // while it is open, this is the only studio of the directory
@@ -80,7 +84,7 @@ func Open(ctx context.Context, o Options) (_ *Server, err error) {
 	}
 	s := &Server{
 		options: o, hub: newHub(), ended: make(chan struct{}), documents: map[string]*document{}, jobs: map[string]context.CancelFunc{}, evaluating: make(chan struct{}, maxEvaluations),
-		state: statedir.New(o.StateDir, nil, nil),
+		state: statedir.New(o.StateDir, nil, nil), linter: sync.OnceValues(o.makeLinter),
 	}
 	s.ctx, s.end = context.WithCancel(ctx)
 	s.quit = func() { s.quitOnce.Do(func() { close(s.ended) }) }

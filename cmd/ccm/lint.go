@@ -55,19 +55,11 @@ func lintFiles(ctx context.Context, e *env, args, exclude []string, asJSON bool)
 	if err != nil {
 		return err
 	}
-	reg, err := site.NewRegistry(new(site.TemplateEnv))
+	l, err := newLinter()
 	if err != nil {
 		return err
 	}
-	lang, err := languageOf(reg)
-	if err != nil {
-		return err
-	}
-	l := &lint.Linter{Registry: reg, Libraries: lang.Libraries, Globals: lang.Globals, FactFields: lang.FactFields, Modules: make(map[string]*resource.Type)}
 	l.ReadFile = func(path string) ([]byte, error) { return e.Files.Trust().ReadFile(ctx, path) }
-	for _, m := range lang.Modules {
-		l.Modules[m.Name] = m.Type
-	}
 	clean := true
 	for _, file := range files {
 		name, text, err := e.ReadInput(ctx, file)
@@ -88,6 +80,23 @@ func lintFiles(ctx context.Context, e *env, args, exclude []string, asJSON bool)
 		return status(exitUsage)
 	}
 	return nil
+}
+
+// newLinter returns a linter that knows what ships with ccm, and reads no files.
+func newLinter() (*lint.Linter, error) {
+	reg, err := site.NewRegistry(new(site.TemplateEnv))
+	if err != nil {
+		return nil, err
+	}
+	lang, err := languageOf(reg)
+	if err != nil {
+		return nil, err
+	}
+	l := &lint.Linter{Registry: reg, Libraries: lang.Libraries, Globals: lang.Globals, FactFields: lang.FactFields, Modules: make(map[string]*resource.Type)}
+	for _, m := range lang.Modules {
+		l.Modules[m.Name] = m.Type
+	}
+	return l, nil
 }
 
 func lintText(e *env, found []lint.Finding, text string) {

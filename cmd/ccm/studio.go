@@ -18,7 +18,7 @@ import (
 )
 
 func newStudioCommand(e *env) *cobra.Command {
-	o := studio.Options{Process: e.Process}
+	o := studio.Options{Process: e.Process, Linter: newLinter}
 	f := &siteFlags{}
 	noBrowser, asRoot, stateDir := false, false, ""
 	cmd := &cobra.Command{

@@ -42,31 +42,32 @@ function One({ r }) {
   const unknown = t ? Object.keys(p).filter(n => !known.has(n)) : [];
   const shownFields = new Set([...top, ...(set ?? []), ...order, ...(all.value ? [...more, ...common] : []), "name", rowOf(r.type)?.name_property]);
   const loose = wrong.filter(m => !m.field || !shownFields.has(m.field) && !unknown.includes(m.field));
-  const f = n => html`<${Field} key=${epoch.value + n} r=${r} name=${n} schema=${t.properties[n]} value=${p[n]} error=${wrong.find(m => m.field === n)} must=${must?.has(n) || extra(t.properties[n]).required} unless=${extra(t.properties[n]).required_unless} />`;
+  const at = fits => wrong.find(m => fits(m) && m.severity !== "warning") ?? wrong.find(fits); // a mistake before a warning
+  const f = n => html`<${Field} key=${epoch.value + n} r=${r} name=${n} schema=${t.properties[n]} value=${p[n]} said=${at(m => m.field === n)} must=${must?.has(n) || extra(t.properties[n]).required} unless=${extra(t.properties[n]).required_unless} />`;
   const back = e => { if (e.key === "Escape") { document.querySelector(".rows")?.focus(); e.preventDefault(); } };
   const out = outcomes.value[r.id];
   const users = resources.value.filter(x => x.key !== r.key && relations.some(k => [].concat(x.props?.[k] ?? []).includes(r.id)));
   const rename = name => { if (name && name !== r.name) return edit(r, { op: "rename", name }); };
   const nameX = t && Object.entries(t.properties).find(([n]) => n === (rowOf(r.type)?.name_property ?? "name"));
   const nameKind = extra(nameX?.[1]).kind;
-  const nameWrong = wrong.find(m => m.field === "name" || nameX && m.field === nameX[0]);
+  const nameWrong = at(m => m.field === "name" || nameX && m.field === nameX[0]);
   return html`<aside class="form" aria-label="Properties" ref=${box} onKeyDown=${back}>
     <header><${Badge} type=${r.type} /><span class="space"></span>
       <button class="mini" title="Double it (Ctrl+D in the list)" onClick=${double}>Double</button><button class="mini" title="Remove it (Del in the list)" onClick=${remove}>Remove</button>
       ${away ? null : html`<button class="mini" title="Show it in the text" onClick=${() => { if (panes.value === "none") panes.value = "both"; show(r.line); }}>line ${r.line}</button>`}</header>
     <div class="scroll" tabindex="-1" onFocusIn=${e => { const n = e.target.closest("[data-property]")?.dataset.property; if (n) about.value = n; }}>
-    ${loose.map(m => html`<p class="err box" role="alert">${m.field && !wordsOf(m, r).startsWith(m.field) ? html`<b>${m.field}</b>: ` : null}${wordsOf(m, r)}${m.hint ? html` <em>${m.hint}</em>` : null}</p>`)}
+    ${loose.map(m => html`<p class=${toneOf(m) + " box"} role="alert">${m.field && !wordsOf(m, r).startsWith(m.field) ? html`<b>${m.field}</b>: ` : null}${wordsOf(m, r)}${m.hint ? html` <em>${m.hint}</em>` : null}</p>`)}
     ${out?.outcome === "failed" && !old.value ? html`<p class="err box"><b>It would fail:</b> ${out.story}</p>` : null}
     ${away ? html`<p class="note">It is declared in ${r.file}. <button class="link" onClick=${() => open(r.file)}>Open that file</button></p>` : r.form === "none" ? html`<p class="note">${r.why || "Only the text can say this."} <button class="link" onClick=${() => { if (panes.value === "none") panes.value = "both"; show(r.line); }}>Show it in the text</button></p>` : null}
     ${r.shared ? html`<p class="note">${r.shared === 1 ? "One more resource shares this text: an edit changes both." : r.shared + " more resources share this text: an edit changes all."} ${fixed ? null : html`<button class="link" onClick=${() => edit(r, { op: "split" })}>Give it a text of its own</button>`}</p>` : null}
     ${r.skip ? html`<p class="note">It is left out here: ${r.skip}</p>` : null}
     ${r.results?.length > 1 ? html`<p class="note">It declares ${r.results.length} resources: ${r.results.slice(0, 6).join(", ")}${r.results.length > 6 ? " and more" : ""}.</p>` : null}
-    <div class=${"field name" + (nameWrong ? " wrong" : "")} data-property="name"><label for="f-name">Name</label>
+    <div class=${"field name" + (toneOf(nameWrong) === "err" ? " wrong" : "")} data-property="name"><label for="f-name">Name</label>
       ${fixed ? html`<output id="f-name" class="mono">${r.name}</output>` : nameKind && ["package", "service", "path", "owner", "group"].includes(nameKind) || ["package", "service", "user", "group"].includes(r.type)
         ? html`<${Combo} key=${epoch.value} id="f-name" value=${r.name} aria-describedby="f-name-d" onSave=${rename} source=${async q => (await get("/api/complete", { what: nameKind ?? (r.type === "user" ? "owner" : r.type), prefix: q, file: doc.value.file, type: r.type, property: "name" })).items ?? []} />`
         : html`<${Text} key=${epoch.value} id="f-name" value=${r.name} aria-describedby="f-name-d" onSave=${rename} />`}
       <p id="f-name-d" class="help" hidden>${words(nameX?.[1]?.description)}</p>
-      ${nameWrong ? html`<p class="err" role="alert">${wordsOf(nameWrong, r)}</p>` : null}</div>
+      ${nameWrong ? html`<p class=${toneOf(nameWrong)} role="alert">${wordsOf(nameWrong, r)}</p>` : null}</div>
     ${t && !fixed ? html`<div class="fields">${top.map(f)}${set.map(f)}</div>
       ${unknown.map(n => html`<div key=${n} class="field wrong" data-property=${n}><label>${n}</label><button class="mini" onClick=${() => edit(r, { op: "unset", property: n })}>Take it out</button><output class="mono">${JSON.stringify(p[n])}</output><p class="err" role="alert">${wrong.some(m => m.field === n) ? wordsOf(wrong.find(m => m.field === n), r) : "unknown property"}${wrong.find(m => m.field === n)?.hint ? html` <em>${wrong.find(m => m.field === n).hint}</em>` : null}</p></div>`)}
       ${order.length ? html`<h4>Order</h4>${order.map(f)}` : null}
@@ -98,7 +99,11 @@ function Reference({ type, t }) {
     ${s?.default !== undefined ? html`<p class="quiet">Left out, it is <code>${String(s.default)}</code>.</p>` : null}${extra(s).example || s?.examples && extra(s).kind !== "mode" ? html`<p class="quiet">Such as <code>${String(extra(s).example ?? s.examples[0])}</code>.</p>` : null}</section>`;
 }
 
-function Field({ r, name, schema, value, error, must, unless }) {
+// toneOf is how a mistake or a warning looks.
+const toneOf = m => m ? m.severity === "warning" ? "warn" : "err" : "";
+
+function Field({ r, name, schema, value, said, must, unless }) {
+  const error = toneOf(said) === "err" ? said : null;
   const [help, setHelp] = useState(false), [fx, setFx] = useState(false);
   const lua = doc.value.language === "lua", found = r.expressions?.find(e => e.property === name);
   const expr = (found && !lua && typeof value === "string" ? { ...found, text: value } : found) ?? (fx ? { text: value === undefined ? "" : typeof value === "string" ? JSON.stringify(value) : String(value) } : undefined);
@@ -112,7 +117,7 @@ function Field({ r, name, schema, value, error, must, unless }) {
     <span class="tools">${doc.value.language === "lua" && !expr && !wide ? html`<button type="button" class="what" title="Write an expression" aria-label=${"Write " + name + " as an expression"} onClick=${() => setFx(true)}>fx</button>` : null}
     ${has && !wide ? html`<button type="button" class="what" title="Take it out" aria-label=${"Take " + name + " out"} onClick=${() => onSave(undefined)}>×</button>` : null}
     <button type="button" class="what" title="What it is" aria-label=${"What " + name + " is"} aria-expanded=${help} onClick=${() => setHelp(!help)}>?</button></span>
-    <${Control} id=${id} name=${name} type=${r.type} schema=${schema} value=${value} self=${r.id} onSave=${onSave} expr=${expr} onExpression=${onExpression} describe=${id + "-d" + (error ? " " + id + "-e" : "")} wrong=${!!error} />
+    <${Control} id=${id} name=${name} type=${r.type} schema=${schema} value=${value} self=${r.id} onSave=${onSave} expr=${expr} onExpression=${onExpression} describe=${id + "-d" + (said ? " " + id + "-e" : "")} wrong=${!!error} />
     <p id=${id + "-d"} class="help" hidden=${!help}>${words(schema?.description)}</p>
-    ${error ? html`<p class="err" id=${id + "-e"} role="alert">${wordsOf(error, r)}${error.hint ? html` <em>${error.hint}</em>` : null}</p>` : null}</div>`;
+    ${said ? html`<p class=${toneOf(said)} id=${id + "-e"} role="alert">${wordsOf(said, r)}${said.hint ? html` <em>${said.hint}</em>` : null}</p>` : null}</div>`;
 }

@@ -1,0 +1,52 @@
+package studio
+
+import (
+	"context"
+	"path/filepath"
+
+	"github.com/luaccm/ccm/luaapi/lint"
+	"github.com/luaccm/ccm/site"
+	"github.com/luaccm/ccm/studio/model"
+)
+
+// makeLinter returns what looks at scripts without running them, nil if nothing does.
+func (o Options) makeLinter() (*lint.Linter, error) {
+	if o.Linter == nil {
+		return nil, nil
+	}
+	return o.Linter()
+}
+
+// lint adds what ccm lint says of a script as warnings. A line that has a mistake has that alone:
+// both often mean the same.
+func (c *check) lint(ctx context.Context, p *site.Process, out *checked) {
+	if c.language != model.Lua || ctx.Err() != nil {
+		return
+	}
+	made, err := c.s.linter()
+	if made == nil || err != nil {
+		return // the types of this program are declared wrongly: tests say so
+	}
+	l := *made
+	l.ReadFile = func(path string) ([]byte, error) {
+		absolute := path
+		if !filepath.IsAbs(path) {
+			absolute = c.s.pathOf(path)
+		}
+		if text, ok := c.edited[absolute]; ok {
+			return []byte(text), nil
+		}
+		return p.Files.Trust().ReadFile(ctx, absolute)
+	}
+	wrong := map[int]bool{}
+	for _, m := range out.mistakes {
+		if c.s.relative(m.Pos.File) == c.name {
+			wrong[m.Pos.Line] = true
+		}
+	}
+	for _, f := range l.Check(c.name, c.edited[c.s.pathOf(c.name)]) {
+		if !wrong[f.Pos.Line] {
+			out.mistakes = append(out.mistakes, diagnosis{f.Error, "warning"})
+		}
+	}
+}
