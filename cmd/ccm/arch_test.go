@@ -59,7 +59,7 @@ func TestImports(t *testing.T) {
 		{of: "stdlib", banned: []string{"luaapi", "providers", "site", "cmd"}},
 		{of: "site", banned: []string{"cmd", "studio", "std:os/exec"}},
 		{of: "fleet", banned: []string{"runtime", "resources", "providers", "luaapi", "stdlib", "site", "studio", "cmd"},
-			except: []string{"runtime/bundle", "runtime/host", "runtime/lazyregexp", "runtime/sha256sum", "runtime/terminal", "runtime/signers", "runtime/diag"}},
+			except: []string{"runtime/bundle", "runtime/encryption", "runtime/host", "runtime/lazyregexp", "runtime/sha256sum", "runtime/terminal", "runtime/signers", "runtime/diag"}},
 		{of: "fleet/subject", banned: []string{"fleet", "runtime"}},
 		{of: "fleet/record", banned: []string{"fleet", "runtime"}},
 		{of: "fleet/direct", banned: []string{"runtime"}},

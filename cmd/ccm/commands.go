@@ -18,6 +18,7 @@ func commands() map[string]func(*env) *cobra.Command {
 		"eval":        newEvalCommand,
 		"exit-codes":  exitCodesTopic,
 		"facts":       newFactsCommand,
+		"fleet":       newFleetCommand,
 		"graph":       newGraphCommand,
 		"hiera":       newHieraCommand,
 		"history":     newHistoryCommand,

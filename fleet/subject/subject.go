@@ -13,7 +13,8 @@ const (
 	Presence     = "CCM_PRESENCE" // bucket: heartbeats
 	Events       = "CCM_EVENTS"   // stream: events, summaries, results of jobs
 	Jobs         = "CCM_JOBS"     // stream: jobs; the audit log
-	Enrolment    = "CCM_ENROL"    // stream: requests of new machines, and answers
+	Enrolment    = "CCM_ENROL"    // stream: requests of new machines, which expire
+	Answers      = "CCM_ENROLLED" // stream: answers to them, which stay
 	Registration = "REGISTRATION" // stream: services that nodes offer; the name and subjects are upstream's
 	sites        = "CCM_SITES_"   // object store, one per environment
 )
@@ -28,7 +29,7 @@ const (
 	AllRequests = prefix + "enrol.*"
 	AllEnrolled = prefix + "enrolled.*"
 	AllEntries  = "choria.ccm.registration.v1.>"
-	directGet   = "$JS.API.DIRECT.GET."
+	directGet   = "$JS.API.DIRECT.GET"
 )
 
 // KVStream returns the stream of a key-value bucket.
@@ -49,12 +50,15 @@ func Objects(store string) (metadata, chunks string) {
 func Sites(environment string) string { return sites + environment }
 
 // DirectGet returns the subject that is asked for messages of a stream: the bare one by a request in
-// the body, with the last message of a subject if that is given.
+// the body, with the last message of a subject if that is given. It also serves for patterns.
 func DirectGet(stream, last string) string {
-	if last == "" {
-		return directGet + stream
+	name := directGet
+	for _, part := range []string{stream, last} {
+		if part != "" {
+			name += "." + part
+		}
 	}
-	return directGet + stream + "." + last
+	return name
 }
 
 // ReleaseKey, RolloutKey and SignersKey are the keys of an environment in the bucket [Control].
@@ -108,6 +112,9 @@ func Enrolled(key string) string { return prefix + "enrolled." + key }
 // Inbox returns the prefix of the subjects on which a node receives answers, for nats.CustomInboxPrefix.
 // Each has its own, so that none hears the answers for others.
 func Inbox(node string) string { return "_INBOX_" + node }
+
+// UserInbox is that of a person, whose name may be that of a node.
+func UserInbox(user string) string { return "_INBOX_USER_" + user }
 
 // EnrolmentInbox is that of machines that have no name yet, by their public key.
 func EnrolmentInbox(key string) string { return "_INBOX_ENROL." + key }

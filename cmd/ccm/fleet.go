@@ -1,0 +1,133 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"github.com/luaccm/ccm/fleet/cluster"
+	"github.com/luaccm/ccm/fleet/enrol"
+	"github.com/luaccm/ccm/fleet/identity"
+	"github.com/luaccm/ccm/runtime/diag"
+	"github.com/luaccm/ccm/site"
+)
+
+// fleetVariable names the directory of the fleet if --fleet does not.
+const fleetVariable = "CCM_FLEET"
+
+// fleetFlags are the flags of all commands of a fleet.
+type fleetFlags struct{ directory string }
+
+func newFleetCommand(e *env) *cobra.Command {
+	f := &fleetFlags{}
+	cmd := &cobra.Command{
+		Use:   "fleet",
+		Short: "See and steer many machines, by way of NATS",
+		Long: `See and steer many machines that run ccm agent. What they are told, and what they
+tell, is stored by three nats-servers; what a machine does is believed only if an
+operator has signed it.
+
+  ccm fleet init ~/fleet --server nats1 --server nats2 --server nats3
+  ccm fleet enrol approve web1
+  ccm fleet nodes --where 'state.outcome == "failed"'
+
+The directory of the fleet is said by --fleet, or by CCM_FLEET, or is
+~/.config/ccm/fleet.`,
+	}
+	cmd.PersistentFlags().StringVar(&f.directory, "fleet", "", "the `DIR` of the fleet (default CCM_FLEET, else ~/.config/ccm/fleet)")
+	cmd.AddCommand(newFleetInitCommand(e), newFleetEnrolCommand(e, f), newFleetRevokeCommand(e, f), newFleetUserCommand(e, f), newFleetMachineCommand(e))
+	needCommand(cmd)
+	return cmd
+}
+
+// newFleetMachineCommand holds what is run on a node.
+func newFleetMachineCommand(e *env) *cobra.Command {
+	cmd := &cobra.Command{Use: "machine", Short: "Make this machine a node"}
+	cmd.AddCommand(newAgentEnrolCommand(e))
+	needCommand(cmd)
+	return cmd
+}
+
+// path returns the directory of the fleet.
+func (f *fleetFlags) path() string {
+	for _, dir := range []string{f.directory, os.Getenv(fleetVariable)} {
+		if dir != "" {
+			return dir
+		}
+	}
+	return filepath.Join(site.UserConfig(), "fleet")
+}
+
+// open reads the directory of the fleet.
+func (f *fleetFlags) open(e *env) (*identity.Directory, error) {
+	d, err := identity.Open(f.path(), machine(e))
+	if err != nil {
+		return nil, (&diag.Error{Err: err}).WithHint("--fleet DIR or %s names the directory that ccm fleet init or ccm fleet user add has made", fleetVariable)
+	}
+	return d, nil
+}
+
+// connect connects to the servers of the fleet. The connection is to be closed.
+func (f *fleetFlags) connect(e *env) (*cluster.Cluster, error) {
+	d, err := f.open(e)
+	if err != nil {
+		return nil, err
+	}
+	return cluster.Connect(d)
+}
+
+// desk connects to the servers to answer requests.
+func (f *fleetFlags) desk(e *env) (*enrol.Desk, error) {
+	c, err := f.connect(e)
+	if err != nil {
+		return nil, err
+	}
+	return &enrol.Desk{Cluster: c, Now: e.Clock.Now}, nil
+}
+
+// adminDesk is desk for those who answer requests.
+func (f *fleetFlags) adminDesk(e *env) (*enrol.Desk, error) {
+	d, err := f.open(e)
+	if err != nil {
+		return nil, err
+	}
+	if d.Fleet.Role != identity.Admin {
+		return nil, fmt.Errorf("%s is a %s of this fleet: that takes an admin", d.Fleet.User, d.Fleet.Role)
+	}
+	return f.desk(e)
+}
+
+// completeNodes offers the names of nodes that are not revoked, for an argument.
+func (f *fleetFlags) completeNodes(e *env) cobra.CompletionFunc {
+	return func(cmd *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {
+		d, err := f.desk(e)
+		if err != nil {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		defer d.Cluster.Close()
+		nodes, _, err := d.Nodes(cmd.Context())
+		if err != nil {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		var names []string
+		for _, n := range nodes {
+			if !n.Revoked {
+				names = append(names, n.Name)
+			}
+		}
+		return names, cobra.ShellCompDirectiveNoFileComp
+	}
+}
+
+// completeEnvironments offers the environments of the fleet.
+func (f *fleetFlags) completeEnvironments(e *env) cobra.CompletionFunc {
+	return func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+		d, err := f.open(e)
+		if err != nil {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		return d.Fleet.Environments, cobra.ShellCompDirectiveNoFileComp
+	}
+}

@@ -1,0 +1,130 @@
+package main
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/luaccm/ccm/fleet/enrol"
+	"github.com/luaccm/ccm/fleet/identity"
+	"github.com/luaccm/ccm/runtime/diag"
+	"github.com/luaccm/ccm/runtime/terminal"
+)
+
+func newFleetUserCommand(e *env, f *fleetFlags) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "user",
+		Short: "Give people access to a fleet",
+	}
+	cmd.AddCommand(newFleetUserAddCommand(e, f))
+	needCommand(cmd)
+	return cmd
+}
+
+func newFleetUserAddCommand(e *env, f *fleetFlags) *cobra.Command {
+	role := newChoice(string(identity.Viewer), string(identity.Viewer), string(identity.Operator), string(identity.Admin))
+	cmd := &cobra.Command{
+		Use:   "add NAME",
+		Short: "Make the credentials of a person",
+		Long: `Make a directory with the credentials of a person, to be handed over as it is. It
+becomes that person's ~/.config/ccm/fleet, or what CCM_FLEET names.
+
+  viewer     reads nodes, events and jobs
+  operator   also writes releases, roll-outs and jobs; nodes believe them only if
+             they are signed, so an operator also stands in allowed_signers
+  admin      also enrols, and changes streams
+
+To approve and to revoke takes keys of the directory of the fleet besides.`,
+		Args: wantArguments(1, 1),
+		RunE: func(_ *cobra.Command, args []string) error {
+			d, err := f.open(e)
+			if err != nil {
+				return err
+			}
+			path, err := d.AddUser(args[0], identity.Role(role.value))
+			if err != nil {
+				return err
+			}
+			terminal.Fprintf(e.stdout, "+ %s %s: %s\n", role.value, args[0], path)
+			say(e, "Hand this directory over by a safe way: it holds a private key. Then remove it here.")
+			return nil
+		},
+	}
+	cmd.Flags().Var(role, "role", "what the person may do: viewer, operator or admin")
+	return cmd
+}
+
+func newFleetRevokeCommand(e *env, f *fleetFlags) *cobra.Command {
+	person := false
+	cmd := &cobra.Command{
+		Use:   "revoke NAME",
+		Short: "Take the credentials of a node back, or with --user those of a person",
+		Long: `Take the credentials of a node back. The servers end its connection at once, and
+take none of it again. The machine goes on as it is, with what it has: to have it
+do something else somebody has to go there.`,
+		Args: wantArguments(1, 1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			d, err := f.adminDesk(e)
+			if err != nil {
+				return err
+			}
+			defer d.Cluster.Close()
+			if person {
+				return revokeUser(cmd.Context(), e, d, args[0])
+			}
+			return revokeNode(cmd.Context(), e, d, args[0])
+		},
+	}
+	cmd.Flags().BoolVar(&person, "user", false, "the name is that of a person")
+	cmd.ValidArgsFunction = f.completeNodes(e)
+	return cmd
+}
+
+func revokeNode(ctx context.Context, e *env, d *enrol.Desk, name string) error {
+	nodes, _, err := d.Nodes(ctx)
+	if err != nil {
+		return err
+	}
+	var names []string
+	found := false
+	for _, n := range nodes {
+		if names = append(names, n.Name); n.Name != name || n.Revoked {
+			continue
+		}
+		servers, err := d.Revoke(ctx, n)
+		if err != nil {
+			return err
+		}
+		found = true
+		terminal.Fprintf(e.stdout, "- node %s of %s, %s\n", n.Name, n.Environment, enrol.Fingerprint(n.Key, n.Recipient))
+		sayServers(e, d, servers)
+	}
+	if !found {
+		out := diag.Errorf(diag.Pos{}, "there is no node %s that is not revoked", name)
+		out.Hint = diag.DidYouMean(name, names)
+		return out
+	}
+	return nil
+}
+
+func revokeUser(ctx context.Context, e *env, d *enrol.Desk, name string) error {
+	key, err := d.Cluster.Directory.UserKey(name)
+	if err != nil {
+		return fmt.Errorf("user %s: %w", name, err)
+	}
+	servers, err := d.RevokeKey(ctx, key)
+	if err != nil {
+		return err
+	}
+	terminal.Fprintf(e.stdout, "- user %s\n", name)
+	sayServers(e, d, servers)
+	return nil
+}
+
+// sayServers says if not all servers have a change of the account.
+func sayServers(e *env, d *enrol.Desk, servers []string) {
+	if all := len(d.Cluster.Directory.Fleet.Servers); len(servers) < all {
+		say(e, "%d of %d servers know it: %s. The others get it from these when they are back.", len(servers), all, namesOf(servers))
+	}
+}

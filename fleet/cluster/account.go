@@ -1,0 +1,164 @@
+package cluster
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/nats-io/nats.go"
+
+	"github.com/luaccm/ccm/fleet/identity"
+)
+
+// Answers of servers to requests of the system account (docs.nats.io, "System Events").
+type systemAnswer struct {
+	Server struct {
+		Name string `json:"name"`
+	} `json:"server"`
+	Data struct {
+		Code    int    `json:"code"`
+		Message string `json:"message"`
+	} `json:"data"`
+	Error *struct {
+		Description string `json:"description"`
+	} `json:"error"`
+}
+
+// system connects to the system account.
+func system(d *identity.Directory) (*nats.Conn, error) {
+	return Access{Servers: d.Fleet.URLs(), CA: d.CA(), Credentials: d.SystemCredentials(), Inbox: "_INBOX", Name: "ccm fleet accounts"}.Dial()
+}
+
+// PushAccount hands the JWT of the account to all servers, and returns the names of those that have it.
+// The others get it from these when they are back.
+func PushAccount(ctx context.Context, d *identity.Directory, token string) ([]string, error) {
+	conn, err := system(d)
+	if err != nil {
+		return nil, err
+	}
+	defer conn.Close()
+	if int64(len(token)) > conn.MaxPayload() {
+		return nil, fmt.Errorf("the account has grown to %d bytes by its revocations, and the servers take %d: ccm fleet rekey drops them", len(token), conn.MaxPayload())
+	}
+	inbox := conn.NewInbox()
+	sub, err := conn.SubscribeSync(inbox)
+	if err != nil {
+		return nil, err
+	}
+	if err := conn.PublishRequest("$SYS.REQ.ACCOUNT."+d.Fleet.Account+".CLAIMS.UPDATE", inbox, []byte(token)); err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, Patience)
+	defer cancel()
+	var names []string
+	for len(names) < len(d.Fleet.Servers) {
+		within := ctx
+		if len(names) > 0 { // the first has it, the others need no longer than it by much
+			short, stop := context.WithTimeout(ctx, 2*time.Second)
+			defer stop()
+			within = short
+		}
+		m, err := sub.NextMsgWithContext(within)
+		if err != nil {
+			break
+		}
+		var a systemAnswer
+		if err := json.Unmarshal(m.Data, &a); err != nil {
+			return names, fmt.Errorf("an answer of a server: %w", err)
+		}
+		switch {
+		case a.Error != nil:
+			return names, fmt.Errorf("server %s: %s", a.Server.Name, a.Error.Description)
+		case a.Data.Code != 200:
+			return names, fmt.Errorf("server %s: %s", a.Server.Name, a.Data.Message)
+		}
+		names = append(names, a.Server.Name)
+	}
+	if len(names) == 0 {
+		return nil, errors.New("no server took the account")
+	}
+	return names, nil
+}
+
+// Account returns the JWT of the account that the servers have, "" if they have none.
+func Account(ctx context.Context, d *identity.Directory) (string, error) {
+	conn, err := system(d)
+	if err != nil {
+		return "", err
+	}
+	defer conn.Close()
+	ctx, cancel := context.WithTimeout(ctx, Patience)
+	defer cancel()
+	m, err := conn.RequestWithContext(ctx, "$SYS.REQ.ACCOUNT."+d.Fleet.Account+".CLAIMS.LOOKUP", nil)
+	if err != nil {
+		return "", err
+	}
+	return strings.TrimSpace(string(m.Data)), nil
+}
+
+// A Server is one of those that answer.
+type Server struct {
+	Name, Version string
+	Start         time.Time
+	JetStream     struct{ MemoryUsed, MemoryMax, DiskUsed, DiskMax uint64 }
+	Connections   int
+	Now           time.Time // by its clock
+	Delay         time.Duration
+}
+
+// Servers asks all servers how they are.
+func Servers(ctx context.Context, d *identity.Directory) ([]Server, error) {
+	conn, err := system(d)
+	if err != nil {
+		return nil, err
+	}
+	defer conn.Close()
+	inbox := conn.NewInbox()
+	sub, err := conn.SubscribeSync(inbox)
+	if err != nil {
+		return nil, err
+	}
+	asked := time.Now()
+	if err := conn.PublishRequest("$SYS.REQ.SERVER.PING.VARZ", inbox, nil); err != nil {
+		return nil, err
+	}
+	var list []Server
+	for len(list) < len(d.Fleet.Servers) {
+		within, cancel := context.WithTimeout(ctx, 2*time.Second)
+		m, err := sub.NextMsgWithContext(within)
+		cancel()
+		if err != nil {
+			break // who does not answer is missing in the list
+		}
+		var a struct {
+			Data struct {
+				Name        string    `json:"server_name"`
+				Version     string    `json:"version"`
+				Start       time.Time `json:"start"`
+				Now         time.Time `json:"now"`
+				Connections int       `json:"connections"`
+				JetStream   struct {
+					Config struct {
+						MaxMemory uint64 `json:"max_memory"`
+						MaxStore  uint64 `json:"max_storage"`
+					} `json:"config"`
+					Stats struct {
+						Memory uint64 `json:"memory"`
+						Store  uint64 `json:"storage"`
+					} `json:"stats"`
+				} `json:"jetstream"`
+			} `json:"data"`
+		}
+		if err := json.Unmarshal(m.Data, &a); err != nil {
+			return list, fmt.Errorf("an answer of a server: %w", err)
+		}
+		s := Server{Name: a.Data.Name, Version: a.Data.Version, Start: a.Data.Start, Now: a.Data.Now, Connections: a.Data.Connections, Delay: time.Since(asked)}
+		s.JetStream.MemoryUsed, s.JetStream.MemoryMax = a.Data.JetStream.Stats.Memory, a.Data.JetStream.Config.MaxMemory
+		s.JetStream.DiskUsed, s.JetStream.DiskMax = a.Data.JetStream.Stats.Store, a.Data.JetStream.Config.MaxStore
+		list = append(list, s)
+	}
+	return list, nil
+}

@@ -1,0 +1,107 @@
+// Package cluster is the NATS servers of a fleet as operators' commands and nodes see them: how they
+// are reached, how much is read from them at once, and what streams they have.
+package cluster
+
+import (
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/luaccm/ccm/fleet/identity"
+	"github.com/luaccm/ccm/fleet/subject"
+)
+
+// Patience is how long the servers may take to accept a connection, or to answer.
+const Patience = 10 * time.Second
+
+// A Cluster is a connection to the servers of a fleet.
+type Cluster struct {
+	*nats.Conn
+	JetStream jetstream.JetStream
+	Directory *identity.Directory
+}
+
+// An Access says how servers are reached.
+type Access struct {
+	Servers     []string // URLs: tls://HOST:PORT
+	CA          string   // file of certificates
+	Credentials string   // file; "" for the system account's
+	Inbox       string   // prefix of the subjects of answers
+	Name        string   // of this connection, for the servers' lists
+}
+
+// Options returns how a connection is made to servers of a fleet: TLS 1.3 to its authority, as the
+// holder of its credentials, which are read again for each connection.
+func (a Access) Options() ([]nats.Option, error) {
+	pem, err := os.ReadFile(a.CA)
+	if err != nil {
+		return nil, err
+	}
+	roots := x509.NewCertPool()
+	if !roots.AppendCertsFromPEM(pem) {
+		return nil, fmt.Errorf("%s: want certificates as PEM", a.CA)
+	}
+	if info, err := os.Stat(a.Credentials); err != nil {
+		return nil, err
+	} else if info.Mode().Perm()&0o077 != 0 {
+		return nil, fmt.Errorf("%s: others may read these credentials (mode %04o); chmod 600 it, and think about who has", a.Credentials, info.Mode().Perm())
+	}
+	return []nats.Option{
+		nats.Name(a.Name), nats.Timeout(Patience), nats.CustomInboxPrefix(a.Inbox),
+		nats.Secure(&tls.Config{MinVersion: tls.VersionTLS13, RootCAs: roots}), nats.UserCredentials(a.Credentials),
+		nats.ErrorHandler(func(*nats.Conn, *nats.Subscription, error) {}), // the library prints them otherwise
+	}, nil
+}
+
+// Dial connects, once: a command says soon that nobody answers.
+func (a Access) Dial(options ...nats.Option) (*nats.Conn, error) {
+	own, err := a.Options()
+	if err != nil {
+		return nil, err
+	}
+	conn, err := nats.Connect(strings.Join(a.Servers, ","), append(own, options...)...)
+	if err != nil {
+		return nil, explain(a.Servers, err)
+	}
+	return conn, nil
+}
+
+// explain says in words why there is no connection.
+func explain(servers []string, err error) error {
+	where := strings.Join(servers, ", ")
+	var unknown x509.UnknownAuthorityError
+	var name x509.HostnameError
+	switch {
+	case errors.Is(err, nats.ErrAuthRevoked), errors.Is(err, nats.ErrAuthorization), errors.Is(err, nats.ErrAuthExpired):
+		return fmt.Errorf("%s: the servers do not accept these credentials: they are revoked, or of another fleet", where)
+	case errors.As(err, &unknown):
+		return fmt.Errorf("%s: the certificate of the server is not signed by the authority of this fleet", where)
+	case errors.As(err, &name):
+		return fmt.Errorf("%s: %w", where, name)
+	case errors.Is(err, nats.ErrNoServers):
+		return fmt.Errorf("%s: no server answers", where)
+	}
+	return fmt.Errorf("%s: %w", where, err)
+}
+
+// Connect connects whoever uses the directory of a fleet.
+func Connect(d *identity.Directory) (*Cluster, error) {
+	a := Access{Servers: d.Fleet.URLs(), CA: d.CA(), Credentials: d.Credentials(), Inbox: subject.UserInbox(d.Fleet.User), Name: "ccm fleet " + d.Fleet.User}
+	conn, err := a.Dial(nats.MaxReconnects(-1), nats.ReconnectWait(200*time.Millisecond))
+	if err != nil {
+		return nil, err
+	}
+	js, err := jetstream.New(conn)
+	if err != nil {
+		conn.Close()
+		return nil, err
+	}
+	return &Cluster{Conn: conn, JetStream: js, Directory: d}, nil
+}

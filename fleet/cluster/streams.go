@@ -1,0 +1,163 @@
+package cluster
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/luaccm/ccm/fleet/identity"
+	"github.com/luaccm/ccm/fleet/record"
+	"github.com/luaccm/ccm/fleet/subject"
+)
+
+// header is what the headers of a message may add to its value.
+const header = 1 << 10
+
+// A Stream is one that a fleet needs.
+type Stream struct {
+	What   string // as people call it: KV CCM_NODES
+	Config jetstream.StreamConfig
+}
+
+// Streams returns those that a fleet needs.
+//
+// Nodes write to some of them, so none of them allows roll-ups: with one message a node could empty
+// the whole stream (ADR-9). That also forbids markers of expired keys, for which the server turns
+// roll-ups on (nats-server 2.15, checkStreamCfg); so heartbeats stay for a week, and their time tells
+// who is silent.
+func Streams(f *identity.Fleet) []Stream {
+	bucket := func(name string, c jetstream.StreamConfig) Stream {
+		c.Name, c.Subjects = subject.KVStream(name), []string{subject.KV(name, ">")}
+		c.MaxMsgsPerSubject = max(c.MaxMsgsPerSubject, 1)
+		return Stream{"KV " + name, c}
+	}
+	stream := func(name string, c jetstream.StreamConfig) Stream {
+		c.Name = name
+		return Stream{"stream " + name, c}
+	}
+	const day = 24 * time.Hour
+	list := []Stream{
+		bucket(subject.Control, jetstream.StreamConfig{MaxMsgsPerSubject: 32, MaxMsgSize: 64<<10 + header, DenyDelete: true,
+			RePublish: &jetstream.RePublish{Source: subject.KV(subject.Control, ">"), Destination: subject.AllControl}}),
+		bucket(subject.Nodes, jetstream.StreamConfig{MaxMsgSize: 256 << 10, Compression: jetstream.S2Compression}),
+		bucket(subject.Presence, jetstream.StreamConfig{Storage: jetstream.MemoryStorage, MaxMsgSize: record.MaxPresence + header, MaxAge: 7 * day}),
+		stream(subject.Events, jetstream.StreamConfig{Subjects: []string{subject.AllEvents}, MaxMsgsPerSubject: 5000, MaxAge: 7 * day,
+			MaxBytes: f.EventBytes(), MaxMsgSize: 256 << 10, Compression: jetstream.S2Compression, Duplicates: 2 * time.Minute}),
+		stream(subject.Jobs, jetstream.StreamConfig{Subjects: []string{subject.AllJobs}, MaxAge: 400 * day, MaxBytes: f.JobBytes(), MaxMsgSize: 256 << 10, DenyDelete: true, DenyPurge: true,
+			RePublish: &jetstream.RePublish{Source: subject.AllJobs, Destination: subject.AllOrders}}),
+		stream(subject.Enrolment, jetstream.StreamConfig{Subjects: []string{subject.AllRequests}, MaxMsgsPerSubject: 1, MaxMsgs: 100_000, MaxAge: 7 * day,
+			MaxMsgSize: 4 << 10, Discard: jetstream.DiscardNew, DiscardNewPerSubject: true}),
+		stream(subject.Answers, jetstream.StreamConfig{Subjects: []string{subject.AllEnrolled}, MaxMsgsPerSubject: 1, MaxMsgSize: 16 << 10, AllowMsgTTL: true}),
+		stream(subject.Registration, jetstream.StreamConfig{Subjects: []string{subject.AllEntries}, MaxMsgsPerSubject: 1, MaxAge: 90 * time.Minute,
+			MaxMsgSize: 16 << 10, AllowMsgTTL: true, AllowRollup: f.Upstream}),
+	}
+	for _, env := range f.Environments {
+		metadata, chunks := subject.Objects(subject.Sites(env))
+		// Object stores replace the description of an object by a roll-up (ADR-20), and nodes cannot
+		// write there.
+		list = append(list, Stream{"store " + subject.Sites(env), jetstream.StreamConfig{Name: subject.ObjectStream(subject.Sites(env)),
+			Subjects: []string{chunks, metadata}, MaxBytes: f.SiteBytes(), AllowRollup: true, Discard: jetstream.DiscardNew}})
+	}
+	for i := range list {
+		list[i].Config.Replicas, list[i].Config.AllowDirect = f.Replicas(), true
+	}
+	return list
+}
+
+// A StreamChange is what differs in a stream, or that it is missing.
+type StreamChange struct {
+	Stream Stream
+	New    bool
+	Diff   []string // "max_age: 3600000000000 → 0"
+}
+
+// Plan returns what streams are missing or differ. It changes nothing.
+func (c *Cluster) Plan(ctx context.Context) ([]StreamChange, error) {
+	var changes []StreamChange
+	for _, want := range Streams(&c.Directory.Fleet) {
+		within, cancel := context.WithTimeout(ctx, Patience)
+		have, err := c.JetStream.Stream(within, want.Config.Name)
+		cancel()
+		switch {
+		case errors.Is(err, jetstream.ErrStreamNotFound):
+			changes = append(changes, StreamChange{Stream: want, New: true})
+			continue
+		case err != nil:
+			return nil, fmt.Errorf("%s: %w", want.What, err)
+		}
+		if diff := compare(have.CachedInfo().Config, want.Config); len(diff) > 0 {
+			changes = append(changes, StreamChange{Stream: want, Diff: diff})
+		}
+	}
+	return changes, nil
+}
+
+// Apply makes a change.
+func (c *Cluster) Apply(ctx context.Context, change StreamChange) error {
+	ctx, cancel := context.WithTimeout(ctx, 3*Patience)
+	defer cancel()
+	var err error
+	if change.New {
+		_, err = c.JetStream.CreateStream(ctx, change.Stream.Config)
+	} else {
+		_, err = c.JetStream.UpdateStream(ctx, change.Stream.Config)
+	}
+	if err != nil {
+		return fmt.Errorf("%s: %w", change.Stream.What, err)
+	}
+	return nil
+}
+
+// compared are the settings that ccm decides. Servers add others.
+var compared = []string{"subjects", "storage", "max_msgs", "max_msgs_per_subject", "max_bytes", "max_age", "max_msg_size", "num_replicas", "duplicate_window",
+	"discard", "discard_new_per_subject", "deny_delete", "deny_purge", "allow_rollup_hdrs", "allow_direct", "allow_msg_ttl", "subject_delete_marker_ttl", "compression", "republish"}
+
+// compare returns in which settings two configurations differ.
+func compare(have, want jetstream.StreamConfig) []string {
+	if want.Duplicates == 0 {
+		want.Duplicates = have.Duplicates // the servers' own
+	}
+	h, w := settings(have), settings(want)
+	var diff []string
+	for _, name := range compared {
+		a, b := text(h[name]), text(w[name])
+		if unset(a) && unset(b) || a == b {
+			continue
+		}
+		diff = append(diff, fmt.Sprintf("%s: %s → %s", name, a, b))
+	}
+	return diff
+}
+
+func settings(c jetstream.StreamConfig) map[string]any {
+	var m map[string]any
+	b, err := json.Marshal(c)
+	if err == nil {
+		err = json.Unmarshal(b, &m)
+	}
+	if err != nil {
+		return nil
+	}
+	return m
+}
+
+func text(v any) string {
+	if f, ok := v.(float64); ok {
+		return fmt.Sprintf("%.0f", f)
+	}
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err.Error()
+	}
+	return string(b)
+}
+
+// unset reports whether a setting is as if it were not there: servers write -1 for no limit.
+func unset(s string) bool {
+	return slices.Contains([]string{"null", "0", "-1", "false", `"none"`, `""`}, s)
+}

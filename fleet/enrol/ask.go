@@ -1,0 +1,298 @@
+package enrol
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nkeys"
+
+	"github.com/luaccm/ccm/fleet/cluster"
+	"github.com/luaccm/ccm/fleet/direct"
+	"github.com/luaccm/ccm/fleet/identity"
+	"github.com/luaccm/ccm/fleet/subject"
+	"github.com/luaccm/ccm/runtime/encryption"
+	"github.com/luaccm/ccm/runtime/host"
+)
+
+// Directory is where a node has what it needs, and the names of files in it.
+const (
+	Directory       = "/etc/ccm/fleet"
+	CredentialsFile = "node.creds"
+	CAFile          = "ca.pem"
+	SignersFile     = "allowed_signers"
+	pendingKeyFile  = "node.nk" // until there is an answer
+)
+
+// How long a machine waits between two looks for an answer.
+const (
+	firstLook = time.Second
+	lastLook  = 10 * time.Second
+)
+
+// A Machine is one that asks to be a node.
+type Machine struct {
+	Directory   string   // where its credentials are to be
+	Servers     []string // URLs
+	CA          string   // file with the authority of the servers
+	Credentials string   // file of those that new machines have
+	Signers     string   // file of those whose documents are believed; "" for none
+	Identity    string   // file of its identity of age; made if it is not there
+	Request     Request  // name, environment, and what it tells of itself
+	Token       *Token   // or nil
+
+	Host  *host.Host
+	Clock host.Clock
+	Tell  func(format string, args ...any)
+}
+
+// Ask asks, waits for an answer, and writes the credentials. A machine that has asked before asks with
+// the same key.
+func (m *Machine) Ask(ctx context.Context) (identity.NodeIdentity, error) {
+	var none identity.NodeIdentity
+	if n, err := identity.ReadCredentials(m.file(CredentialsFile)); err == nil {
+		return none, fmt.Errorf("this machine is node %s of %s already: %s", n.Name, n.Environment, m.file(CredentialsFile))
+	} else if !errors.Is(err, fs.ErrNotExist) {
+		return none, err
+	}
+	if err := m.prepare(); err != nil {
+		return none, err
+	}
+	pair, err := m.key()
+	if err != nil {
+		return none, err
+	}
+	key, err := pair.PublicKey()
+	if err != nil {
+		return none, err
+	}
+	conn, err := cluster.Access{Servers: m.Servers, CA: m.CA, Credentials: m.Credentials, Inbox: subject.EnrolmentInbox(key), Name: "ccm agent enrol"}.Dial(nats.MaxReconnects(-1))
+	if err != nil {
+		return none, err
+	}
+	defer conn.Close()
+	r := m.Request
+	r.Key, r.Time = key, m.Clock.Now().UTC()
+	if ip, err := conn.GetClientIP(); err == nil {
+		r.Address = ip.String()
+	}
+	a, err := lookForAnswer(ctx, conn, key)
+	if errors.Is(err, direct.ErrNone) {
+		if err = m.send(ctx, conn, r, pair); err == nil {
+			m.Tell("Asked to be node %s of %s. Fingerprint: %s", r.Name, r.Environment, r.Fingerprint())
+			m.Tell("Waiting for \"ccm fleet enrol approve %s\" ...", r.Name)
+			a, err = waitForAnswer(ctx, conn, key)
+		}
+	}
+	if err != nil {
+		return none, err
+	}
+	return m.accept(a, r, pair)
+}
+
+func (m *Machine) file(name string) string { return filepath.Join(m.Directory, name) }
+
+// prepare makes what the node needs besides its key: its directory, the identity of age, copies of
+// the authority and the signers.
+func (m *Machine) prepare() error {
+	if err := m.Host.SaveDirectory(m.Directory); err != nil {
+		return err
+	}
+	if err := m.readIdentity(); err != nil {
+		return err
+	}
+	for name, from := range map[string]string{CAFile: m.CA, SignersFile: m.Signers} {
+		if from == "" || filepath.Clean(from) == m.file(name) {
+			continue
+		}
+		text, err := os.ReadFile(from)
+		if err != nil {
+			return err
+		}
+		if have, err := os.ReadFile(m.file(name)); err == nil && bytes.Equal(have, text) {
+			continue
+		}
+		if err := m.Host.Save(m.file(name), text, 0o644); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// readIdentity reads the identity of age, or makes it.
+func (m *Machine) readIdentity() error {
+	text, err := os.ReadFile(m.Identity)
+	if errors.Is(err, fs.ErrNotExist) {
+		made, _, err := encryption.NewIdentity(m.Clock.Now().UTC().Format(time.RFC3339))
+		if err != nil {
+			return err
+		}
+		if err := m.Host.SaveDirectory(filepath.Dir(m.Identity)); err != nil {
+			return err
+		}
+		if err := m.Host.SaveNew(m.Identity, []byte(made), 0o600); err != nil {
+			return err
+		}
+		text = []byte(made)
+	} else if err != nil {
+		return err
+	}
+	keys, err := encryption.PublicKeys(text)
+	if err != nil {
+		return fmt.Errorf("%s: %w", m.Identity, err)
+	}
+	for _, key := range keys {
+		if strings.HasPrefix(key, "age1") {
+			m.Request.Recipient = key
+			return nil
+		}
+	}
+	return fmt.Errorf("%s: it has no identity of age itself", m.Identity)
+}
+
+// key reads the key with which this machine has asked, or makes one.
+func (m *Machine) key() (nkeys.KeyPair, error) {
+	path := m.file(pendingKeyFile)
+	text, err := os.ReadFile(path)
+	if err == nil {
+		return nkeys.FromSeed(bytes.TrimSpace(text))
+	}
+	if !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	pair, err := nkeys.CreateUser()
+	if err != nil {
+		return nil, err
+	}
+	seed, err := pair.Seed()
+	if err != nil {
+		return nil, err
+	}
+	return pair, m.Host.SaveNew(path, append(seed, '\n'), 0o600)
+}
+
+// send stores the request, unless the servers have one of this key.
+func (m *Machine) send(ctx context.Context, conn *nats.Conn, r Request, pair nkeys.KeyPair) error {
+	text, err := r.Encode(pair, m.Token)
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, cluster.Patience)
+	defer cancel()
+	reply, err := conn.RequestWithContext(ctx, subject.Request(r.Key), text)
+	switch {
+	case errors.Is(err, nats.ErrNoResponders):
+		return errors.New("the servers take no requests: they have no stream for them; ccm fleet init --apply makes it")
+	case err != nil:
+		return fmt.Errorf("the request: %w", err)
+	}
+	if answer := string(reply.Data); strings.Contains(answer, `"error"`) && !strings.Contains(answer, "maximum messages per subject exceeded") {
+		return fmt.Errorf("the servers do not take the request: %s", strings.TrimSpace(answer))
+	}
+	return nil
+}
+
+// lookForAnswer reads the answer to a key.
+func lookForAnswer(ctx context.Context, conn *nats.Conn, key string) (answer, error) {
+	m, err := direct.Last(ctx, conn, subject.Answers, subject.Enrolled(key))
+	if err != nil {
+		return answer{}, err
+	}
+	return decodeAnswer(m.Data)
+}
+
+// waitForAnswer looks until there is one. It asks, and does not listen: a machine that is no node yet
+// may hear nothing that is for others.
+func waitForAnswer(ctx context.Context, conn *nats.Conn, key string) (answer, error) {
+	for pause := firstLook; ; pause = min(pause*5/4, lastLook) {
+		select {
+		case <-ctx.Done():
+			return answer{}, fmt.Errorf("nobody has answered yet; run it again, and it goes on waiting: %w", ctx.Err())
+		case <-time.After(pause):
+		}
+		a, err := lookForAnswer(ctx, conn, key)
+		if err == nil || ctx.Err() == nil && !isPassing(err) {
+			return a, err
+		}
+	}
+}
+
+// isPassing reports whether an error may be none at the next look.
+func isPassing(err error) bool {
+	return errors.Is(err, direct.ErrNone) || errors.Is(err, context.DeadlineExceeded) || errors.Is(err, nats.ErrTimeout) || errors.Is(err, nats.ErrNoResponders) ||
+		strings.Contains(err.Error(), "no answer within") || strings.Contains(err.Error(), "no server has this stream now")
+}
+
+// accept writes the credentials that an answer makes, if it is for this key.
+func (m *Machine) accept(a answer, r Request, pair nkeys.KeyPair) (identity.NodeIdentity, error) {
+	if a.Denied != "" {
+		// The key was denied, so the next attempt has another one.
+		if err := os.Remove(m.file(pendingKeyFile)); err != nil {
+			return identity.NodeIdentity{}, err
+		}
+		return identity.NodeIdentity{}, fmt.Errorf("an operator has denied it: %s", a.Denied)
+	}
+	n, err := identity.DecodeNode(a.JWT)
+	switch {
+	case err != nil:
+		return n, fmt.Errorf("the answer: %w", err)
+	case n.Key != r.Key:
+		return n, errors.New("the answer is for another key")
+	case n.Recipient != r.Recipient:
+		return n, errors.New("the answer has another recipient of secrets than this machine asked with: somebody has changed it on the way")
+	}
+	creds, err := identity.Credentials(a.JWT, pair)
+	if err != nil {
+		return n, err
+	}
+	if err := m.Host.SaveNew(m.file(CredentialsFile), creds, 0o600); err != nil {
+		return n, err
+	}
+	return n, os.Remove(m.file(pendingKeyFile))
+}
+
+// Renew looks whether operators have given a node a new JWT, and puts it into its credentials file. It
+// reports whether they have; the connection then has to be made again. A node calls it when it
+// connects, and now and then.
+func Renew(ctx context.Context, conn *nats.Conn, credentials string, h *host.Host) (bool, error) {
+	text, err := os.ReadFile(credentials)
+	if err != nil {
+		return false, err
+	}
+	have, err := identity.ReadCredentials(credentials)
+	if err != nil {
+		return false, err
+	}
+	a, err := lookForAnswer(ctx, conn, have.Key)
+	if errors.Is(err, direct.ErrNone) {
+		return false, nil
+	}
+	if err != nil || a.JWT == "" || a.JWT == have.JWT {
+		return false, err
+	}
+	n, err := identity.DecodeNode(a.JWT)
+	switch {
+	case err != nil:
+		return false, fmt.Errorf("new credentials: %w", err)
+	case n.Key != have.Key, n.Name != have.Name, n.Recipient != have.Recipient:
+		return false, errors.New("new credentials: they are of another node")
+	case n.IssuedAt <= have.IssuedAt:
+		return false, nil // a replica that lags, or servers that were restored
+	}
+	pair, err := nkeys.ParseDecoratedUserNKey(text)
+	if err != nil {
+		return false, err
+	}
+	creds, err := identity.Credentials(a.JWT, pair)
+	if err != nil {
+		return false, err
+	}
+	return true, h.Save(credentials, creds, 0o600)
+}

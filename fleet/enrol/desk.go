@@ -1,0 +1,366 @@
+package enrol
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+	"github.com/nats-io/nkeys"
+
+	"github.com/luaccm/ccm/fleet/cluster"
+	"github.com/luaccm/ccm/fleet/direct"
+	"github.com/luaccm/ccm/fleet/identity"
+	"github.com/luaccm/ccm/fleet/subject"
+)
+
+// denialStays is how long a machine can read that it was denied.
+const denialStays = 7 * 24 * time.Hour
+
+// A Desk is where operators answer requests.
+type Desk struct {
+	Cluster *cluster.Cluster
+	Now     func() time.Time
+}
+
+// A Node is one that an operator has approved.
+type Node struct {
+	identity.NodeIdentity
+	Revoked  bool
+	Sequence uint64 // of the answer
+	Time     time.Time
+}
+
+// Nodes returns the nodes that the fleet has, in the order of their names, those that are revoked too.
+// What no key of the fleet has signed is left out, and counted.
+func (d *Desk) Nodes(ctx context.Context) (nodes []Node, foreign int, err error) {
+	revoked, err := d.Cluster.Directory.Revoked()
+	if err != nil {
+		return nil, 0, err
+	}
+	err = direct.All(ctx, d.Cluster.Conn, direct.Request{Stream: subject.Answers, Filter: subject.AllEnrolled}, func(m *direct.Message) error {
+		key := keyOf(m.Subject)
+		if !nkeys.IsValidPublicUserKey(key) {
+			return nil // how often a token was used
+		}
+		a, err := decodeAnswer(m.Data)
+		if err != nil || a.JWT == "" {
+			return nil
+		}
+		n, err := d.Cluster.Directory.Fleet.ReadNode(a.JWT)
+		if err != nil || n.Key != key {
+			foreign++
+			return nil
+		}
+		nodes = append(nodes, Node{NodeIdentity: n, Revoked: revoked[key], Sequence: m.Sequence, Time: m.Time})
+		return nil
+	})
+	slices.SortFunc(nodes, func(a, b Node) int { return strings.Compare(a.Name+" "+a.Key, b.Name+" "+b.Key) })
+	return nodes, foreign, err
+}
+
+// Pending is a request that nobody has answered.
+type Pending struct {
+	Received
+	Twice bool // others ask for the same name
+	Taken bool // a node has it
+}
+
+// Pending returns the requests that wait, oldest first, and how many were left out because their key
+// has not signed them.
+func (d *Desk) Pending(ctx context.Context) (list []Pending, dropped int, err error) {
+	answered := map[string]bool{}
+	err = direct.All(ctx, d.Cluster.Conn, direct.Request{Stream: subject.Answers, Filter: subject.AllEnrolled}, func(m *direct.Message) error {
+		answered[keyOf(m.Subject)] = true
+		return nil
+	})
+	if err != nil {
+		return nil, 0, err
+	}
+	nodes, _, err := d.Nodes(ctx)
+	if err != nil {
+		return nil, 0, err
+	}
+	names := map[string]int{}
+	err = direct.All(ctx, d.Cluster.Conn, direct.Request{Stream: subject.Enrolment, Filter: subject.AllRequests}, func(m *direct.Message) error {
+		key := keyOf(m.Subject)
+		if answered[key] {
+			return nil
+		}
+		r, err := Decode(key, m.Data)
+		if err != nil {
+			dropped++
+			return nil
+		}
+		r.Sequence, r.Asked = m.Sequence, m.Time
+		names[r.Name]++
+		list = append(list, Pending{Received: *r, Taken: slices.ContainsFunc(nodes, func(n Node) bool { return n.Name == r.Name && !n.Revoked })})
+		return nil
+	})
+	for i := range list {
+		list[i].Twice = names[list[i].Name] > 1
+	}
+	return list, dropped, err
+}
+
+// Approval is how a request is answered.
+type Approval struct {
+	Fingerprint string   // that the operator has compared; may be cut, but not below 12 characters
+	Name        string   // under which it becomes a node, if not the one that it asked for
+	Environment string   // the same
+	Tags        []string // NAME=VALUE
+	Replace     bool     // revoke the node that has the name
+	Token       *Token   // by which it is approved
+}
+
+// Errors of Find.
+var (
+	ErrNoRequest = errors.New("nobody has asked for that name")
+	ErrTwice     = errors.New("several machines ask for that name: say which one with --fingerprint")
+)
+
+// Find returns the request for a name, with a fingerprint if there is one to choose by.
+func Find(list []Pending, name, fingerprint string) (*Pending, error) {
+	var found []*Pending
+	for i := range list {
+		if list[i].Name == name && fits(list[i].Fingerprint(), fingerprint) {
+			found = append(found, &list[i])
+		}
+	}
+	switch {
+	case len(found) == 1:
+		return found[0], nil
+	case len(found) > 1:
+		return nil, ErrTwice
+	case fingerprint != "" && slices.ContainsFunc(list, func(p Pending) bool { return p.Name == name }):
+		return nil, fmt.Errorf("the machine that asks to be %s has another fingerprint", name)
+	}
+	return nil, ErrNoRequest
+}
+
+// fits reports whether a fingerprint is the one that a person gave, or begins so.
+func fits(have, given string) bool {
+	if given == "" {
+		return true
+	}
+	given = "SHA256:" + strings.TrimPrefix(given, "SHA256:")
+	return have == given || len(given) >= len("SHA256:")+12 && strings.HasPrefix(have, given)
+}
+
+// Approve makes a machine a node. It returns the node, and the one that it replaces.
+func (d *Desk) Approve(ctx context.Context, p *Pending, a Approval) (node identity.NodeIdentity, replaced *Node, err error) {
+	nodes, _, err := d.Nodes(ctx)
+	if err != nil {
+		return node, nil, err
+	}
+	node = identity.NodeIdentity{Name: p.Name, Environment: p.Environment, Key: p.Key, Recipient: p.Recipient, Tags: a.Tags}
+	if a.Name != "" {
+		node.Name = a.Name
+	}
+	if a.Environment != "" {
+		node.Environment = a.Environment
+	}
+	for i, n := range nodes {
+		switch {
+		case n.Key == p.Key:
+			return node, nil, fmt.Errorf("the machine is node %s already", n.Name)
+		case n.Name != node.Name || n.Revoked:
+		case !a.Replace:
+			return node, nil, fmt.Errorf("there is a node %s already, with the fingerprint %s: --replace revokes its key", n.Name, Fingerprint(n.Key, n.Recipient))
+		default:
+			replaced = &nodes[i]
+		}
+	}
+	if a.Token != nil {
+		node.Token, node.Tags = a.Token.ID, a.Token.Tags
+		if err := d.use(ctx, a.Token, p.Key); err != nil {
+			return node, nil, err
+		}
+	}
+	if node, err = d.Cluster.Directory.Sign(node); err != nil {
+		return node, nil, err
+	}
+	if replaced != nil {
+		if _, err := d.Revoke(ctx, *replaced); err != nil {
+			return node, nil, err
+		}
+	}
+	return node, replaced, d.store(ctx, node, 0)
+}
+
+// store stores the answer to a request, in place of the one with a sequence: 0 for none. It is kept in
+// the directory too, so that the servers have no only copy.
+func (d *Desk) store(ctx context.Context, n identity.NodeIdentity, before uint64) error {
+	text, err := answer{JWT: n.JWT}.encode()
+	if err != nil {
+		return err
+	}
+	if _, err := direct.Publish(ctx, d.Cluster.Conn, subject.Enrolled(n.Key), text, direct.Expect(before)); err != nil {
+		if direct.IsConflict(err) {
+			return fmt.Errorf("somebody else has just answered %s", n.Name)
+		}
+		return err
+	}
+	return d.Cluster.Directory.SaveNode(n)
+}
+
+// use counts one use of a token, by a key.
+func (d *Desk) use(ctx context.Context, t *Token, key string) error {
+	for range 20 {
+		var u uses
+		var before uint64
+		m, err := direct.Last(ctx, d.Cluster.Conn, subject.Answers, subject.Enrolled(t.ID))
+		switch {
+		case err == nil:
+			before = m.Sequence
+			if err := json.Unmarshal(m.Data, &u); err != nil || u.Protocol != usesProtocol {
+				return fmt.Errorf("the uses of the token %s cannot be read", t.ID)
+			}
+		case !errors.Is(err, direct.ErrNone):
+			return err
+		}
+		if slices.Contains(u.Keys, key) {
+			return nil
+		}
+		if len(u.Keys) >= t.Uses {
+			return fmt.Errorf("the token %s was used %d times, which is all", t.ID, t.Uses)
+		}
+		u.Protocol, u.Keys = usesProtocol, append(u.Keys, key)
+		text, err := json.Marshal(u)
+		if err != nil {
+			return err
+		}
+		_, err = direct.Publish(ctx, d.Cluster.Conn, subject.Enrolled(t.ID), text, direct.Expect(before))
+		if err == nil || !direct.IsConflict(err) {
+			return err
+		}
+		// A replica that lags gave an old count, or another desk was faster.
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(50 * time.Millisecond):
+		}
+	}
+	return fmt.Errorf("the uses of the token %s change all the time", t.ID)
+}
+
+// Deny answers a request with why it is denied, and forgets it.
+func (d *Desk) Deny(ctx context.Context, p *Pending, why string) error {
+	text, err := answer{Denied: why}.encode()
+	if err != nil {
+		return err
+	}
+	if _, err := direct.Publish(ctx, d.Cluster.Conn, subject.Enrolled(p.Key), text, direct.Expect(0), direct.Header("Nats-TTL", strconv.Itoa(int(denialStays.Seconds())))); err != nil {
+		return err
+	}
+	return d.forget(ctx, p.Sequence)
+}
+
+// forget deletes a request.
+func (d *Desk) forget(ctx context.Context, sequence uint64) error {
+	ctx, cancel := context.WithTimeout(ctx, cluster.Patience)
+	defer cancel()
+	s, err := d.Cluster.JetStream.Stream(ctx, subject.Enrolment)
+	if err != nil {
+		return err
+	}
+	if err := s.DeleteMsg(ctx, sequence); err != nil && !errors.Is(err, jetstream.ErrMsgNotFound) {
+		return err
+	}
+	return nil
+}
+
+// Revoke takes a node's key back, and has the servers end its connection. It returns the servers
+// that have it.
+func (d *Desk) Revoke(ctx context.Context, n Node) ([]string, error) {
+	return d.RevokeKey(ctx, n.Key)
+}
+
+// RevokeKey is Revoke for the key of a person.
+func (d *Desk) RevokeKey(ctx context.Context, key string) ([]string, error) {
+	return d.change(ctx, func(a *identity.AccountChange) { a.Revoke(key, d.Now()) })
+}
+
+// Restore stores the answers that only the directory has, after the servers have lost theirs, and keeps
+// copies of those that only the servers have. It returns the nodes that it stored; with noop it only
+// says them.
+func (d *Desk) Restore(ctx context.Context, noop bool) ([]identity.NodeIdentity, error) {
+	nodes, _, err := d.Nodes(ctx)
+	if errors.Is(err, direct.ErrNone) || noop && err != nil {
+		return nil, nil // there is no stream yet
+	}
+	if err != nil {
+		return nil, err
+	}
+	saved, err := d.Cluster.Directory.SavedNodes()
+	if err != nil {
+		return nil, err
+	}
+	revoked, err := d.Cluster.Directory.Revoked()
+	if err != nil {
+		return nil, err
+	}
+	there, here := map[string]bool{}, map[string]bool{}
+	for _, n := range nodes {
+		there[n.Key] = true
+	}
+	var stored []identity.NodeIdentity
+	for _, n := range saved {
+		if here[n.Key] = true; there[n.Key] || revoked[n.Key] {
+			continue
+		}
+		if !noop {
+			if err := d.store(ctx, n, 0); err != nil {
+				return stored, err
+			}
+		}
+		stored = append(stored, n)
+	}
+	for _, n := range nodes {
+		if !here[n.Key] && !n.Revoked && !noop {
+			if err := d.Cluster.Directory.SaveNode(n.NodeIdentity); err != nil {
+				return stored, err
+			}
+		}
+	}
+	return stored, nil
+}
+
+// change changes the account, here and on the servers. What somebody else has revoked stays.
+func (d *Desk) change(ctx context.Context, f func(*identity.AccountChange)) ([]string, error) {
+	dir := d.Cluster.Directory
+	there, err := cluster.Account(ctx, dir)
+	if err != nil {
+		return nil, err
+	}
+	token, err := dir.ChangeAccount(there, f)
+	if err != nil {
+		return nil, err
+	}
+	return cluster.PushAccount(ctx, dir, token)
+}
+
+// ApproveByToken approves all requests that carry a token of a list, and reports each. It is called again and again.
+func (d *Desk) ApproveByToken(ctx context.Context, tokens []Token, report func(p Pending, err error)) error {
+	list, _, err := d.Pending(ctx)
+	if err != nil {
+		return err
+	}
+	for _, p := range list {
+		i := slices.IndexFunc(tokens, func(t Token) bool { return p.Token == t.ID })
+		if i < 0 {
+			continue
+		}
+		err := tokens[i].allows(&p.Received, d.Now())
+		if err == nil {
+			_, _, err = d.Approve(ctx, &p, Approval{Token: &tokens[i]})
+		}
+		report(p, err)
+	}
+	return nil
+}

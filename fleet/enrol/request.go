@@ -1,0 +1,165 @@
+// Package enrol makes a machine a node of a fleet. The machine makes a key that never leaves it, and asks
+// under a name; an operator compares fingerprints and answers with a JWT for that key. [Ask] is the
+// side of the machine, [Desk] that of the operator.
+package enrol
+
+import (
+	"bytes"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/nats-io/nkeys"
+
+	"github.com/luaccm/ccm/fleet/subject"
+)
+
+// Protocols of the documents, and what is signed with the first. The key of a node also signs the
+// challenges of servers, so a request begins with words that no challenge has.
+const (
+	requestProtocol = "io.choria.ccm.v1.enrol.request"
+	answerProtocol  = "io.choria.ccm.v1.enrol.answer"
+	signedPrefix    = "ccm enrolment request\n"
+)
+
+// maxRequest is the most bytes of a request, as the stream has it.
+const maxRequest = 4 << 10
+
+// A Request is what a machine says of itself. All of it is a claim, but that whoever wrote it has the key.
+type Request struct {
+	Protocol    string    `json:"protocol"`
+	Name        string    `json:"name"`
+	Environment string    `json:"environment"`
+	Key         string    `json:"key"`       // public key of the node
+	Recipient   string    `json:"recipient"` // of age
+	HostKey     string    `json:"host_key,omitempty"`
+	Host        string    `json:"host,omitempty"` // full host name
+	Machine     string    `json:"machine_id,omitempty"`
+	Address     string    `json:"address,omitempty"`
+	Version     string    `json:"version"` // of ccm
+	Time        time.Time `json:"time"`
+	Token       string    `json:"token,omitempty"` // id of the token whose secret is proven
+}
+
+// Fingerprint returns what a person compares: it stands for the key and for the recipient of secrets,
+// so that nobody on the way can exchange one of them.
+func Fingerprint(key, recipient string) string {
+	sum := sha256.Sum256([]byte("ccm node\n" + key + "\n" + recipient))
+	return "SHA256:" + base64.RawStdEncoding.EncodeToString(sum[:])
+}
+
+// Fingerprint returns that of a request.
+func (r *Request) Fingerprint() string { return Fingerprint(r.Key, r.Recipient) }
+
+// Encode returns the request in a line of JSON, a line with the signature of the key, and one with the
+// proof of a token if there is one.
+func (r Request) Encode(pair nkeys.KeyPair, token *Token) ([]byte, error) {
+	r.Protocol = requestProtocol
+	if token != nil {
+		r.Token = token.ID
+	}
+	text, err := json.Marshal(r)
+	if err != nil {
+		return nil, err
+	}
+	signature, err := pair.Sign(append([]byte(signedPrefix), text...))
+	if err != nil {
+		return nil, err
+	}
+	out := append(text, '\n')
+	out = append(out, base64.StdEncoding.EncodeToString(signature)...)
+	out = append(out, '\n')
+	if token != nil {
+		out = append(out, base64.StdEncoding.EncodeToString(token.proof(text))...)
+		out = append(out, '\n')
+	}
+	if len(out) > maxRequest {
+		return nil, fmt.Errorf("the request has %d bytes, and at most %d are taken", len(out), maxRequest)
+	}
+	return out, nil
+}
+
+// A Received is a request that its key has signed.
+type Received struct {
+	Request
+	text, proof []byte
+	Sequence    uint64
+	Asked       time.Time // when the servers stored it
+}
+
+// errUnsigned says that a request is not what its key has signed.
+var errUnsigned = errors.New("it is not signed by the key under which it came")
+
+// Decode reads the request that came under a key. What that key did not sign is an error.
+func Decode(key string, body []byte) (*Received, error) {
+	if len(body) > maxRequest {
+		return nil, fmt.Errorf("it has %d bytes, and at most %d are taken", len(body), maxRequest)
+	}
+	lines := bytes.Split(bytes.TrimSuffix(body, []byte("\n")), []byte("\n"))
+	if len(lines) != 2 && len(lines) != 3 {
+		return nil, errUnsigned
+	}
+	signature, err := base64.StdEncoding.DecodeString(string(lines[1]))
+	if err != nil || !nkeys.IsValidPublicUserKey(key) {
+		return nil, errUnsigned
+	}
+	pair, err := nkeys.FromPublicKey(key)
+	if err != nil || pair.Verify(append([]byte(signedPrefix), lines[0]...), signature) != nil {
+		return nil, errUnsigned
+	}
+	r := &Received{text: lines[0]}
+	if err := json.Unmarshal(lines[0], &r.Request); err != nil {
+		return nil, err
+	}
+	switch {
+	case r.Protocol != requestProtocol:
+		return nil, fmt.Errorf("want the protocol %s, got %q", requestProtocol, r.Protocol)
+	case r.Key != key:
+		return nil, errUnsigned
+	}
+	if err := errors.Join(subject.CheckName("node", r.Name), subject.CheckName("environment", r.Environment)); err != nil {
+		return nil, err
+	}
+	if len(lines) == 3 {
+		if r.proof, err = base64.StdEncoding.DecodeString(string(lines[2])); err != nil {
+			return nil, errors.New("the proof of its token is none")
+		}
+	}
+	return r, nil
+}
+
+// Proves reports whether whoever asked had a token.
+func (r *Received) Proves(t *Token) bool {
+	return r.Token == t.ID && hmac.Equal(r.proof, t.proof(r.text))
+}
+
+// An answer is what an operator says to a request.
+type answer struct {
+	Protocol string `json:"protocol"`
+	JWT      string `json:"jwt,omitempty"`
+	Denied   string `json:"denied,omitempty"` // why it was
+}
+
+func (a answer) encode() ([]byte, error) {
+	a.Protocol = answerProtocol
+	return json.Marshal(a)
+}
+
+func decodeAnswer(text []byte) (answer, error) {
+	var a answer
+	if err := json.Unmarshal(text, &a); err != nil {
+		return a, err
+	}
+	if a.Protocol != answerProtocol {
+		return a, fmt.Errorf("want the protocol %s, got %q", answerProtocol, a.Protocol)
+	}
+	return a, nil
+}
+
+// keyOf returns the key that a subject ends with.
+func keyOf(name string) string { return name[strings.LastIndexByte(name, '.')+1:] }

@@ -1,0 +1,132 @@
+package enrol
+
+import (
+	"crypto/hmac"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/base32"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"path"
+	"strings"
+	"time"
+
+	"github.com/luaccm/ccm/fleet/identity"
+	"github.com/luaccm/ccm/fleet/subject"
+)
+
+// A Token lets a machine be approved without a person: for images, and for cloud-init. Its secret never
+// goes over the wire, so that a server cannot use it again.
+type Token struct {
+	ID          string    `json:"id"`
+	Secret      []byte    `json:"secret"`
+	Name        string    `json:"name"` // pattern of names, as path.Match has them
+	Environment string    `json:"environment"`
+	Uses        int       `json:"uses"`
+	Expires     time.Time `json:"expires"`
+	Tags        []string  `json:"tags,omitempty"`
+}
+
+var tokenEncoding = base32.StdEncoding.WithPadding(base32.NoPadding)
+
+// NewToken makes a token.
+func NewToken(t Token) (Token, error) {
+	if err := subject.CheckName("environment", t.Environment); err != nil {
+		return t, err
+	}
+	if _, err := path.Match(t.Name, "x"); err != nil || t.Name == "" {
+		return t, fmt.Errorf("want a pattern of names such as 'web*', got %q", t.Name)
+	}
+	if t.Uses < 1 {
+		return t, fmt.Errorf("want at least one use, got %d", t.Uses)
+	}
+	for _, tag := range t.Tags {
+		if err := identity.CheckTag(tag); err != nil {
+			return t, err
+		}
+	}
+	id := make([]byte, 10)
+	t.Secret = make([]byte, 20)
+	_, _ = rand.Read(id) // it never fails (Go 1.24)
+	_, _ = rand.Read(t.Secret)
+	t.ID = strings.ToLower(tokenEncoding.EncodeToString(id))
+	return t, nil
+}
+
+// String returns the token as a machine is given it.
+func (t Token) String() string {
+	return t.ID + "." + strings.ToLower(tokenEncoding.EncodeToString(t.Secret))
+}
+
+// ParseToken reads what String returns.
+func ParseToken(text string) (*Token, error) {
+	id, secret, ok := strings.Cut(strings.TrimSpace(text), ".")
+	bytes, err := tokenEncoding.DecodeString(strings.ToUpper(secret))
+	if !ok || err != nil || len(bytes) != 20 || !isTokenID(id) {
+		return nil, errors.New("want a token as ccm fleet enrol token prints it")
+	}
+	t := &Token{ID: id, Secret: bytes}
+	if t.String() != strings.TrimSpace(text) { // base 32 has several forms of the same bytes
+		return nil, errors.New("want a token as ccm fleet enrol token prints it, in small letters")
+	}
+	return t, nil
+}
+
+func isTokenID(s string) bool {
+	b, err := tokenEncoding.DecodeString(strings.ToUpper(s))
+	return err == nil && len(b) == 10 && s == strings.ToLower(s)
+}
+
+// proof returns the evidence that whoever wrote a text has the secret.
+func (t *Token) proof(text []byte) []byte {
+	h := hmac.New(sha256.New, t.Secret)
+	h.Write([]byte("ccm enrolment token\n"))
+	h.Write(text)
+	return h.Sum(nil)
+}
+
+// allows returns why a token does not stand for a request, nil if it does.
+func (t *Token) allows(r *Received, now time.Time) error {
+	switch ok, _ := path.Match(t.Name, r.Name); {
+	case !r.Proves(t):
+		return errors.New("its proof is wrong")
+	case !ok:
+		return fmt.Errorf("it is for the names %s", t.Name)
+	case t.Environment != r.Environment:
+		return fmt.Errorf("it is for the environment %s", t.Environment)
+	case now.After(t.Expires):
+		return fmt.Errorf("it expired at %s", t.Expires.Format(time.RFC3339))
+	}
+	return nil
+}
+
+// ReadTokens reads a file with a token a line, as JSON.
+func ReadTokens(text []byte) ([]Token, error) {
+	var list []Token
+	number := 0
+	for line := range strings.Lines(string(text)) {
+		number++
+		if strings.TrimSpace(line) == "" {
+			continue
+		}
+		var t Token
+		if err := json.Unmarshal([]byte(line), &t); err != nil {
+			return nil, fmt.Errorf("line %d: %w", number, err)
+		}
+		if !isTokenID(t.ID) || len(t.Secret) != 20 {
+			return nil, fmt.Errorf("line %d: this is no token", number)
+		}
+		list = append(list, t)
+	}
+	return list, nil
+}
+
+// uses is how often a token was used, and by which keys. It is stored with the answers, and replaced
+// only by who has seen the last: two who approve at once do not count past each other.
+type uses struct {
+	Protocol string   `json:"protocol"`
+	Keys     []string `json:"keys"`
+}
+
+const usesProtocol = "io.choria.ccm.v1.enrol.token"

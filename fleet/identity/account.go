@@ -1,0 +1,184 @@
+package identity
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/nats-io/jwt/v2"
+	"github.com/nats-io/nkeys"
+
+	"github.com/luaccm/ccm/fleet/subject"
+)
+
+// An AccountChange is what is to become of the account.
+type AccountChange struct{ claims *jwt.AccountClaims }
+
+// Revoke takes back all credentials of a key that were made until now.
+func (c *AccountChange) Revoke(key string, now time.Time) {
+	// JWTs count seconds: one of this very second is meant, too.
+	c.claims.RevokeAt(key, now.Add(time.Second))
+}
+
+// Revoked returns the keys that were taken back.
+func (d *Directory) Revoked() (map[string]bool, error) {
+	claims, _, err := d.account()
+	if errors.Is(err, fs.ErrNotExist) { // the directory of a user, who cannot know
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	keys := map[string]bool{}
+	for key := range claims.Revocations {
+		keys[key] = true
+	}
+	return keys, nil
+}
+
+// AccountToken returns the JWT of the account.
+func (d *Directory) AccountToken() (string, error) {
+	_, token, err := d.account()
+	return token, err
+}
+
+// ChangeAccount changes the account, and returns its JWT. there is what the servers have, "" if that is
+// not known: what they have revoked stays so. Permissions are those of this program.
+func (d *Directory) ChangeAccount(there string, f func(*AccountChange)) (string, error) {
+	have, _, err := d.account()
+	if err != nil {
+		return "", err
+	}
+	signer, err := d.key(accountsKeyFile)
+	if err != nil {
+		return "", fmt.Errorf("the account is changed with the key that signs it: %w", err)
+	}
+	keys, err := d.scopeKeys()
+	if err != nil {
+		return "", err
+	}
+	revoked := jwt.RevocationList{}
+	for key, at := range have.Revocations {
+		revoked[key] = at
+	}
+	if there != "" {
+		other, err := jwt.DecodeAccountClaims(there)
+		if err != nil {
+			return "", fmt.Errorf("the account that the servers have: %w", err)
+		}
+		for key, at := range other.Revocations {
+			revoked[key] = max(at, revoked[key])
+		}
+	}
+	claims := d.Fleet.accountClaims(keys, revoked)
+	f(&AccountChange{claims})
+	if sameAccount(have, claims) {
+		_, token, err := d.account()
+		return token, err
+	}
+	token, err := claims.Encode(signer)
+	if err != nil {
+		return "", err
+	}
+	return token, d.save(accountFile, []byte(token+"\n"), 0o644)
+}
+
+// scopeKeys returns the public keys of the roles: of nodes all that are believed.
+func (d *Directory) scopeKeys() (map[Role][]string, error) {
+	keys := map[Role][]string{Node: d.Fleet.NodeKeys}
+	for _, role := range roles[1:] {
+		pair, err := d.key(role.keyFile())
+		if err != nil {
+			return nil, err
+		}
+		keys[role] = []string{public(pair)}
+	}
+	return keys, nil
+}
+
+// SaveNode keeps a copy of a node's JWT.
+func (d *Directory) SaveNode(n NodeIdentity) error {
+	return d.save(path.Join(nodesFolder, n.Name+".jwt"), []byte(n.JWT+"\n"), 0o644)
+}
+
+// SavedNodes returns the nodes of which there is a copy.
+func (d *Directory) SavedNodes() ([]NodeIdentity, error) {
+	entries, err := os.ReadDir(d.file(nodesFolder))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	var list []NodeIdentity
+	for _, e := range entries {
+		if filepath.Ext(e.Name()) != ".jwt" {
+			continue
+		}
+		name := path.Join(nodesFolder, e.Name())
+		text, err := os.ReadFile(d.file(name))
+		if err != nil {
+			return nil, err
+		}
+		n, err := d.Fleet.ReadNode(strings.TrimSpace(string(text)))
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", d.file(name), err)
+		}
+		list = append(list, n)
+	}
+	return list, nil
+}
+
+// AddUser makes a directory with all that a person needs, and returns its path. It is that person's
+// to keep: it holds a private key.
+func (d *Directory) AddUser(name string, role Role) (string, error) {
+	if err := subject.CheckName("user", name); err != nil {
+		return "", err
+	}
+	if !slices.Contains([]Role{Viewer, Operator, Admin}, role) {
+		return "", fmt.Errorf("want the role viewer, operator or admin, got %q", role)
+	}
+	folder := path.Join(usersFolder, name)
+	if _, err := os.Lstat(d.file(folder)); err == nil {
+		return "", fmt.Errorf("%s is there already", d.file(folder))
+	}
+	signer, err := d.key(role.keyFile())
+	if err != nil {
+		return "", err
+	}
+	creds, key, err := d.Fleet.newUser(name, signer)
+	if err != nil {
+		return "", err
+	}
+	ca, err := os.ReadFile(d.CA())
+	if err != nil {
+		return "", err
+	}
+	own := &Directory{Path: d.file(folder), host: d.host, Fleet: d.Fleet}
+	own.Fleet.User, own.Fleet.Role, own.Fleet.Credentials, own.Fleet.CA = name, role, "user.creds", caFile
+	err = errors.Join(own.save(own.Fleet.Credentials, creds, 0o600), own.save(caFile, ca, 0o644), own.saveFleet(),
+		d.save(path.Join(usersFolder, name+".key"), []byte(key+"\n"), 0o644))
+	return own.Path, err
+}
+
+// UserKey returns the public key of a person that AddUser made.
+func (d *Directory) UserKey(name string) (string, error) {
+	if err := subject.CheckName("user", name); err != nil {
+		return "", err
+	}
+	text, err := os.ReadFile(d.file(path.Join(usersFolder, name+".key")))
+	if err != nil {
+		return "", err
+	}
+	key := strings.TrimSpace(string(text))
+	if !nkeys.IsValidPublicUserKey(key) {
+		return "", fmt.Errorf("users/%s.key: want the public key of a user", name)
+	}
+	return key, nil
+}

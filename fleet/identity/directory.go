@@ -1,0 +1,250 @@
+// Package identity makes and keeps who is who in a fleet: the keys of the operator and the account of
+// NATS, the signing keys of each role with their permissions, the certificates and configurations of
+// the servers. All of it lies in one directory, which [Open] reads and [Init] makes.
+//
+// Forms are those of NATS: nkeys, JWTs and credentials files (docs.nats.io, "Decentralized
+// Authentication").
+package identity
+
+import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/nats-io/jwt/v2"
+	"github.com/nats-io/nkeys"
+
+	"github.com/luaccm/ccm/fleet/subject"
+	"github.com/luaccm/ccm/runtime/host"
+)
+
+// Names of files in the directory of a fleet.
+const (
+	fleetFile       = "fleet.json"
+	caFile          = "ca.pem"
+	caKeyFile       = "keys/ca.key"
+	accountFile     = "account.jwt"
+	operatorFile    = "operator.jwt"
+	systemFile      = "system.jwt"
+	OperatorCreds   = "operator.creds"
+	EnrolCreds      = "enrol.creds"
+	systemCreds     = "keys/system.creds"
+	contextFile     = "ccm-fleet.json"
+	operatorKeyFile = "keys/operator.nk"
+	accountsKeyFile = "keys/accounts.nk" // the operator's signing key, for accounts
+	accountKeyFile  = "keys/account.nk"
+	systemKeyFile   = "keys/system.nk"
+	nodesFolder     = "nodes"
+	usersFolder     = "users"
+)
+
+// protocol is that of fleet.json.
+const protocol = "io.choria.ccm.v1.fleet"
+
+// A Fleet says how a fleet is reached, and what it is made of. It holds no secrets.
+type Fleet struct {
+	Protocol     string   `json:"protocol"`
+	Servers      []string `json:"servers"`     // HOST or HOST:PORT, as they were named
+	CA           string   `json:"ca"`          // file, relative to the directory
+	Credentials  string   `json:"credentials"` // the same
+	User         string   `json:"user"`
+	Role         Role     `json:"role"`
+	Account      string   `json:"account"`   // public key
+	NodeKeys     []string `json:"node_keys"` // public keys that sign nodes, the present one first
+	Environments []string `json:"environments,omitempty"`
+	Registry     bool     `json:"allow_registry,omitempty"`
+	Data         []string `json:"allow_data,omitempty"` // buckets that nodes may read
+	Upstream     bool     `json:"upstream,omitempty"`   // its agents register services, too
+	ConfigDir    string   `json:"config_dir,omitempty"` // on the servers
+	StoreDir     string   `json:"store_dir,omitempty"`  // on the servers
+	Sizes        Sizes    `json:"sizes,omitzero"`
+}
+
+// Sizes are how many bytes streams may have on each server; 0 for the usual ones. The servers
+// refuse a stream for which they have no room.
+type Sizes struct {
+	Events int64 `json:"events,omitempty"`
+	Jobs   int64 `json:"jobs,omitempty"`
+	Sites  int64 `json:"sites,omitempty"` // of each environment
+}
+
+// EventBytes returns how large the stream of events may become.
+func (f *Fleet) EventBytes() int64 { return cmp.Or(f.Sizes.Events, 50<<30) }
+
+// JobBytes returns how large the stream of jobs may become.
+func (f *Fleet) JobBytes() int64 { return cmp.Or(f.Sizes.Jobs, 2<<30) }
+
+// SiteBytes returns how large the store of bundles of an environment may become.
+func (f *Fleet) SiteBytes() int64 { return cmp.Or(f.Sizes.Sites, 10<<30) }
+
+// URLs returns the addresses of the servers.
+func (f *Fleet) URLs() []string {
+	var urls []string
+	for _, s := range f.Servers {
+		host, port, _ := splitServer(s)
+		urls = append(urls, "tls://"+joinServer(host, port))
+	}
+	return urls
+}
+
+// Replicas returns how many servers have each message.
+func (f *Fleet) Replicas() int { return min(len(f.Servers), 3) }
+
+// A Directory is that of a fleet: of who made it with all keys, or of a user.
+type Directory struct {
+	Path  string
+	Fleet Fleet
+	host  *host.Host
+}
+
+// ErrNoFleet says that a directory is none of a fleet.
+var ErrNoFleet = errors.New("no fleet: there is no " + fleetFile)
+
+// Open reads the directory of a fleet.
+func Open(path string, h *host.Host) (*Directory, error) {
+	path, err := filepath.Abs(path)
+	if err != nil {
+		return nil, err
+	}
+	d := &Directory{Path: path, host: h}
+	text, err := os.ReadFile(d.file(fleetFile))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("%s: %w", path, ErrNoFleet)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if err := json.Unmarshal(text, &d.Fleet); err != nil {
+		return nil, fmt.Errorf("%s: %w", d.file(fleetFile), err)
+	}
+	return d, d.check()
+}
+
+// check returns what is wrong with fleet.json.
+func (d *Directory) check() error {
+	f := &d.Fleet
+	wrong := func(format string, args ...any) error {
+		return fmt.Errorf("%s: %s", d.file(fleetFile), fmt.Sprintf(format, args...))
+	}
+	switch {
+	case f.Protocol != protocol:
+		return wrong("want the protocol %s, got %q", protocol, f.Protocol)
+	case len(f.Servers) == 0:
+		return wrong("it names no servers")
+	case !nkeys.IsValidPublicAccountKey(f.Account):
+		return wrong("account: want the public key of an account")
+	}
+	for _, s := range f.Servers {
+		if _, _, err := splitServer(s); err != nil {
+			return wrong("servers: %s", err)
+		}
+	}
+	for _, e := range f.Environments {
+		if err := subject.CheckName("environment", e); err != nil {
+			return wrong("%s", err)
+		}
+	}
+	for _, name := range []string{f.CA, f.Credentials} {
+		if !filepath.IsLocal(name) {
+			return wrong("want a file in this directory, got %q", name)
+		}
+	}
+	return nil
+}
+
+func (d *Directory) file(name string) string { return filepath.Join(d.Path, filepath.FromSlash(name)) }
+
+// CA returns the path of the certificates that servers are checked by.
+func (d *Directory) CA() string { return d.file(d.Fleet.CA) }
+
+// Credentials returns the path of the credentials of whoever uses this directory.
+func (d *Directory) Credentials() string { return d.file(d.Fleet.Credentials) }
+
+// TokenFile returns the path of the file of tokens for new machines.
+func (d *Directory) TokenFile() string { return d.file("tokens") }
+
+// SystemCredentials returns the path of the credentials with which accounts are changed. The file
+// is there only where the fleet was made.
+func (d *Directory) SystemCredentials() string { return d.file(systemCreds) }
+
+// save writes a file. Those with secrets have mode 0600.
+func (d *Directory) save(name string, text []byte, mode uint32) error {
+	path := d.file(name)
+	folder := filepath.Dir(path)
+	if err := d.host.SaveDirectory(folder); err != nil {
+		return err
+	}
+	if mode == 0o600 {
+		// One that is there keeps its mode in Save, and may have been opened to others.
+		if info, err := os.Lstat(path); err == nil && info.Mode().Perm()&0o077 != 0 {
+			if err := os.Chmod(path, 0o600); err != nil {
+				return err
+			}
+		}
+	}
+	return d.host.Save(path, text, mode)
+}
+
+// saveFleet writes fleet.json.
+func (d *Directory) saveFleet() error {
+	text, err := json.MarshalIndent(d.Fleet, "", "  ")
+	if err != nil {
+		return err
+	}
+	return d.save(fleetFile, append(text, '\n'), 0o644)
+}
+
+// key reads a private key. A file that others may read is refused.
+func (d *Directory) key(name string) (nkeys.KeyPair, error) {
+	path := d.file(name)
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, err
+	}
+	if info.Mode().Perm()&0o077 != 0 {
+		return nil, fmt.Errorf("%s: others may read this private key (mode %04o); chmod 600 it, and think about who has", path, info.Mode().Perm())
+	}
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	pair, err := nkeys.FromSeed([]byte(strings.TrimSpace(string(text))))
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return pair, nil
+}
+
+// account reads the JWT of the account, with its revocations.
+func (d *Directory) account() (*jwt.AccountClaims, string, error) {
+	text, err := os.ReadFile(d.file(accountFile))
+	if err != nil {
+		return nil, "", err
+	}
+	claims, err := jwt.DecodeAccountClaims(strings.TrimSpace(string(text)))
+	if err != nil {
+		return nil, "", fmt.Errorf("%s: %w", d.file(accountFile), err)
+	}
+	if claims.Subject != d.Fleet.Account {
+		return nil, "", fmt.Errorf("%s: it is of another account than %s says", d.file(accountFile), fleetFile)
+	}
+	return claims, strings.TrimSpace(string(text)), nil
+}
+
+// HasEnvironment reports whether the fleet has an environment.
+func (f *Fleet) HasEnvironment(name string) bool { return slices.Contains(f.Environments, name) }
+
+// public returns the public half of a key.
+func public(pair nkeys.KeyPair) string {
+	text, err := pair.PublicKey()
+	if err != nil { // it was made from a seed
+		panic(err)
+	}
+	return text
+}

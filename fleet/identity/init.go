@@ -1,0 +1,432 @@
+package identity
+
+import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/nats-io/jwt/v2"
+	"github.com/nats-io/nkeys"
+
+	"github.com/luaccm/ccm/fleet/subject"
+	"github.com/luaccm/ccm/runtime/host"
+)
+
+// Options are those of Init. What is left empty stays as the fleet has it.
+type Options struct {
+	Servers      []string // HOST or HOST:PORT
+	Environments []string // to add
+	Registry     bool     // nodes may read the registry of services
+	Data         []string // buckets that nodes may read, to add
+	Upstream     bool     // agents of upstream register services, too
+	User         string   // who the first operator is
+	ConfigDir    string   // where the servers have their configuration
+	StoreDir     string   // and their data
+	Sizes        Sizes    // of streams
+}
+
+// Where servers have their files, if nothing else is said.
+const (
+	defaultConfigDir = "/etc/nats"
+	defaultStoreDir  = "/var/lib/nats"
+)
+
+// A Change is a file that Init writes.
+type Change struct {
+	Path string // relative to the directory
+	New  bool   // else it is there, and changes
+	Why  string // what it is, or why it changes
+	text []byte
+	mode uint32
+}
+
+// An Initialization is what is to be written so that a directory is that of a fleet.
+type Initialization struct {
+	Directory *Directory
+	Changes   []Change
+}
+
+// Plan says what is to be written so that a directory holds all that the servers of a fleet need. It
+// writes nothing. Keys that are there stay.
+func Plan(path string, o Options, h *host.Host, now time.Time) (*Initialization, error) {
+	d, err := Open(path, h)
+	if errors.Is(err, ErrNoFleet) {
+		abs, err := filepath.Abs(path)
+		if err != nil {
+			return nil, err
+		}
+		d = &Directory{Path: abs, host: h, Fleet: Fleet{Protocol: protocol, CA: caFile, Credentials: OperatorCreds, Role: Admin}}
+	} else if err != nil {
+		return nil, err
+	}
+	if d.Fleet.User != "" && d.Fleet.Credentials != OperatorCreds {
+		return nil, fmt.Errorf("%s is the directory of the user %s; the fleet was made elsewhere", d.Path, d.Fleet.User)
+	}
+	if err := d.Fleet.merge(o); err != nil {
+		return nil, err
+	}
+	p := &planner{Initialization: Initialization{Directory: d}, now: now}
+	return &p.Initialization, p.all()
+}
+
+// merge takes over what options say.
+func (f *Fleet) merge(o Options) error {
+	if len(o.Servers) > 0 {
+		f.Servers = o.Servers
+	}
+	switch len(f.Servers) {
+	case 1, 3, 5:
+	case 0:
+		return errors.New("want --server HOST, once for each nats-server: three, or one for a trial")
+	default:
+		return fmt.Errorf("want 1, 3 or 5 servers, got %d: an even number withstands no more failures than one less", len(f.Servers))
+	}
+	for _, s := range f.Servers {
+		if _, _, err := splitServer(s); err != nil {
+			return err
+		}
+	}
+	if sorted := slices.Sorted(slices.Values(f.ServerNames())); len(slices.Compact(sorted)) < len(f.Servers) {
+		return errors.New("two servers have the same host and port")
+	}
+	for _, e := range o.Environments {
+		if err := subject.CheckName("environment", e); err != nil {
+			return err
+		}
+		if !f.HasEnvironment(e) {
+			f.Environments = append(f.Environments, e)
+		}
+	}
+	for _, b := range o.Data {
+		if !isBucket(b) {
+			return fmt.Errorf("bucket %q: want letters, digits, - and _", b)
+		}
+		if strings.HasPrefix(b, "CCM_") {
+			return fmt.Errorf("bucket %q: those of ccm itself are not for all nodes", b)
+		}
+		if !slices.Contains(f.Data, b) {
+			f.Data = append(f.Data, b)
+		}
+	}
+	f.Registry, f.Upstream = f.Registry || o.Registry, f.Upstream || o.Upstream
+	f.User = cmp.Or(f.User, o.User, "operator")
+	f.Sizes.Events, f.Sizes.Jobs, f.Sizes.Sites = cmp.Or(o.Sizes.Events, f.Sizes.Events), cmp.Or(o.Sizes.Jobs, f.Sizes.Jobs), cmp.Or(o.Sizes.Sites, f.Sizes.Sites)
+	f.ConfigDir, f.StoreDir = cmp.Or(o.ConfigDir, f.ConfigDir, defaultConfigDir), cmp.Or(o.StoreDir, f.StoreDir, defaultStoreDir)
+	if !filepath.IsAbs(f.ConfigDir) || !filepath.IsAbs(f.StoreDir) {
+		return errors.New("want absolute paths for the directories of the servers")
+	}
+	return nil
+}
+
+func isBucket(s string) bool {
+	for _, c := range []byte(s) {
+		if !(c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '-' || c == '_') {
+			return false
+		}
+	}
+	return s != ""
+}
+
+// Apply writes what Plan found.
+func (i *Initialization) Apply() error {
+	d := i.Directory
+	if err := d.host.SaveDirectory(d.Path); err != nil {
+		return err
+	}
+	if err := d.host.SaveDirectory(d.file("keys")); err != nil {
+		return err
+	}
+	if err := os.Chmod(d.file("keys"), 0o700); err != nil {
+		return err
+	}
+	for _, c := range i.Changes {
+		if err := d.save(c.Path, c.text, c.mode); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// A planner compares what is there with what should be.
+type planner struct {
+	Initialization
+	now time.Time
+}
+
+// put has a file written if its text differs.
+func (p *planner) put(name string, text []byte, mode uint32, why string) {
+	have, err := os.ReadFile(p.Directory.file(name))
+	if err == nil && string(have) == string(text) {
+		return
+	}
+	p.Changes = append(p.Changes, Change{Path: name, New: errors.Is(err, fs.ErrNotExist), Why: why, text: text, mode: mode})
+}
+
+// keyPair returns the key of a file, or a new one.
+func (p *planner) keyPair(name, why string, create func() (nkeys.KeyPair, error)) (nkeys.KeyPair, error) {
+	pair, err := p.Directory.key(name)
+	if !errors.Is(err, fs.ErrNotExist) {
+		return pair, err
+	}
+	if pair, err = create(); err != nil {
+		return nil, err
+	}
+	seed, err := pair.Seed()
+	if err != nil {
+		return nil, err
+	}
+	p.put(name, append(seed, '\n'), 0o600, why)
+	return pair, nil
+}
+
+// all plans everything.
+func (p *planner) all() error {
+	f := &p.Directory.Fleet
+	operator, err := p.keyPair(operatorKeyFile, "the operator; keep it offline", nkeys.CreateOperator)
+	if err != nil {
+		return err
+	}
+	account, err := p.keyPair(accountKeyFile, "the account; keep it offline", nkeys.CreateAccount)
+	if err != nil {
+		return err
+	}
+	accounts, err := p.keyPair(accountsKeyFile, "signs the account: permissions and revocations", nkeys.CreateOperator)
+	if err != nil {
+		return err
+	}
+	system, err := p.keyPair(systemKeyFile, "the system account of the servers", nkeys.CreateAccount)
+	if err != nil {
+		return err
+	}
+	if f.Account != "" && f.Account != public(account) {
+		return fmt.Errorf("%s: it is not the key of the account that %s names", p.Directory.file(accountKeyFile), fleetFile)
+	}
+	f.Account = public(account)
+	signers := map[Role]nkeys.KeyPair{}
+	keys := map[Role][]string{}
+	for _, role := range roles {
+		why := "signs people with the role " + string(role)
+		switch role {
+		case Node:
+			why = `signs nodes ("ccm fleet enrol approve")`
+		case Enrol:
+			why = "signs the credentials of new machines"
+		}
+		if signers[role], err = p.keyPair(role.keyFile(), why, nkeys.CreateAccount); err != nil {
+			return err
+		}
+		keys[role] = []string{public(signers[role])}
+	}
+	f.NodeKeys = withFirst(f.NodeKeys, keys[Node][0])
+	keys[Node] = f.NodeKeys
+	operatorJWT, systemJWT, err := p.operator(operator, accounts, system)
+	if err != nil {
+		return err
+	}
+	accountJWT, err := p.account(keys, accounts)
+	if err != nil {
+		return err
+	}
+	if err := p.users(signers, system); err != nil {
+		return err
+	}
+	return p.servers(operatorJWT, public(system), systemJWT, accountJWT)
+}
+
+// withFirst returns a list with an item at its begin, once.
+func withFirst(list []string, item string) []string {
+	return append([]string{item}, slices.DeleteFunc(slices.Clone(list), func(s string) bool { return s == item })...)
+}
+
+// operator plans the JWTs of the operator and the system account.
+func (p *planner) operator(operator, accounts, system nkeys.KeyPair) (operatorJWT, systemJWT string, err error) {
+	operatorJWT = p.text(operatorFile)
+	if operatorJWT == "" {
+		c := jwt.NewOperatorClaims(public(operator))
+		c.Name, c.SystemAccount = "ccm-fleet", public(system)
+		c.SigningKeys.Add(public(accounts))
+		if operatorJWT, err = c.Encode(operator); err != nil {
+			return "", "", err
+		}
+		p.put(operatorFile, []byte(operatorJWT+"\n"), 0o644, "what the servers believe")
+	}
+	systemJWT = p.text(systemFile)
+	if systemJWT == "" {
+		c := jwt.NewAccountClaims(public(system))
+		c.Name = "SYS"
+		if systemJWT, err = c.Encode(accounts); err != nil {
+			return "", "", err
+		}
+		p.put(systemFile, []byte(systemJWT+"\n"), 0o644, "the system account")
+	}
+	return operatorJWT, systemJWT, nil
+}
+
+func (p *planner) text(name string) string {
+	text, _ := os.ReadFile(p.Directory.file(name)) // one that is not there is made
+	return strings.TrimSpace(string(text))
+}
+
+// account plans the JWT of the account, with the revocations that it has.
+func (p *planner) account(keys map[Role][]string, signer nkeys.KeyPair) (string, error) {
+	have, text, err := p.Directory.account()
+	var revoked jwt.RevocationList
+	switch {
+	case err == nil:
+		revoked = have.Revocations
+	case !errors.Is(err, fs.ErrNotExist):
+		return "", err
+	}
+	want := p.Directory.Fleet.accountClaims(keys, revoked)
+	if have != nil && sameAccount(have, want) {
+		return text, nil
+	}
+	token, err := want.Encode(signer)
+	if err != nil {
+		return "", err
+	}
+	p.put(accountFile, []byte(token+"\n"), 0o644, "the account: permissions of all roles")
+	return token, nil
+}
+
+// sameAccount reports whether two JWTs of an account say the same.
+func sameAccount(a, b *jwt.AccountClaims) bool {
+	one, err1 := json.Marshal(a.Account)
+	// Only encoding settles some fields, so the new one takes that way too.
+	two, err2 := json.Marshal(normal(b))
+	return err1 == nil && err2 == nil && string(one) == string(two)
+}
+
+func normal(c *jwt.AccountClaims) jwt.Account {
+	pair, err := nkeys.CreateOperator()
+	if err != nil {
+		return c.Account
+	}
+	token, err := c.Encode(pair)
+	if err != nil {
+		return c.Account
+	}
+	back, err := jwt.DecodeAccountClaims(token)
+	if err != nil {
+		return c.Account
+	}
+	return back.Account
+}
+
+// users plans the credentials of who made this, of new machines, and of the system account.
+func (p *planner) users(signers map[Role]nkeys.KeyPair, system nkeys.KeyPair) error {
+	f := &p.Directory.Fleet
+	for _, u := range []struct {
+		file, name, why string
+		signer          nkeys.KeyPair
+	}{
+		{OperatorCreds, f.User, `for you: nats context "ccm-fleet"`, signers[Admin]},
+		{EnrolCreds, "enrol", "for new machines; can ask to be enrolled and nothing else", signers[Enrol]},
+		{systemCreds, "system", "hands the account to the servers", nil},
+	} {
+		if _, err := os.Lstat(p.Directory.file(u.file)); err == nil {
+			continue
+		}
+		var creds []byte
+		var err error
+		if u.signer != nil {
+			creds, _, err = f.newUser(u.name, u.signer)
+		} else {
+			creds, err = systemUser(system)
+		}
+		if err != nil {
+			return err
+		}
+		p.put(u.file, creds, 0o600, u.why)
+	}
+	return nil
+}
+
+// systemUser makes credentials for the system account, of which a key signs without scope.
+func systemUser(system nkeys.KeyPair) ([]byte, error) {
+	pair, err := nkeys.CreateUser()
+	if err != nil {
+		return nil, err
+	}
+	c := jwt.NewUserClaims(public(pair))
+	c.Name = "ccm-fleet"
+	c.Pub.Allow.Add("$SYS.REQ.>")
+	c.Sub.Allow.Add("_INBOX.>")
+	token, err := c.Encode(system)
+	if err != nil {
+		return nil, err
+	}
+	return Credentials(token, pair)
+}
+
+// preloaded returns the account that the configuration of a server has. It stays: the servers hand newer
+// ones to each other, and a configuration that changes would have to be copied.
+func (p *planner) preloaded(name string) string {
+	_, rest, ok := strings.Cut(p.text(name+"/nats.conf"), "\n  "+p.Directory.Fleet.Account+": ")
+	if !ok {
+		return ""
+	}
+	token, _, _ := strings.Cut(rest, "\n")
+	return token
+}
+
+// servers plans the certificates and configurations of the servers.
+func (p *planner) servers(operatorJWT, system, systemJWT, accountJWT string) error {
+	d, f := p.Directory, &p.Directory.Fleet
+	ca, caKey := []byte(p.text(caFile)), []byte(p.text(caKeyFile))
+	if len(ca) == 0 {
+		var err error
+		if ca, caKey, err = newAuthority(p.now); err != nil {
+			return err
+		}
+		p.put(caFile, ca, 0o644, "by which nodes and operators know the servers")
+		p.put(caKeyFile, caKey, 0o600, "signs certificates of servers; keep it offline")
+	} else {
+		ca = append(ca, '\n')
+	}
+	var signs *authority
+	if len(caKey) > 0 {
+		var err error
+		if signs, err = readAuthority(ca, caKey); err != nil {
+			return fmt.Errorf("%s: %w", d.file(caKeyFile), err)
+		}
+	}
+	names := f.ServerNames()
+	for i, server := range f.Servers {
+		host, _, _ := splitServer(server)
+		cert := []byte(p.text(names[i] + "/cert.pem"))
+		if signs != nil {
+			if why := signs.stale(cert, host, p.now); why != "" {
+				cert, key, err := signs.server(host, p.now)
+				if err != nil {
+					return err
+				}
+				p.put(names[i]+"/cert.pem", cert, 0o644, "certificate of "+server)
+				p.put(names[i]+"/key.pem", key, 0o600, "and its private key")
+			}
+		} else if len(cert) == 0 {
+			return fmt.Errorf("%s: without this key there can be no certificate for %s", d.file(caKeyFile), server)
+		}
+		p.put(names[i]+"/ca.pem", ca, 0o644, "")
+		p.put(names[i]+"/nats.conf", []byte(f.serverConfig(i, operatorJWT, system, systemJWT, cmp.Or(p.preloaded(names[i]), accountJWT))), 0o644, "for nats-server -c")
+	}
+	context, err := json.MarshalIndent(map[string]string{"description": "ccm fleet", "url": strings.Join(f.URLs(), ","), "creds": d.file(OperatorCreds),
+		"ca": d.file(caFile), "inbox_prefix": subject.UserInbox(f.User)}, "", "  ")
+	if err != nil {
+		return err
+	}
+	p.put(contextFile, append(context, '\n'), 0o644, "the same as a context of the nats tool")
+	text, err := json.MarshalIndent(f, "", "  ")
+	if err != nil {
+		return err
+	}
+	p.put(fleetFile, append(text, '\n'), 0o644, "what this fleet is")
+	return nil
+}

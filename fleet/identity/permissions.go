@@ -1,0 +1,135 @@
+package identity
+
+import (
+	"time"
+
+	"github.com/nats-io/jwt/v2"
+
+	"github.com/luaccm/ccm/fleet/subject"
+)
+
+// A Role is what somebody may do on the servers. Each has a signing key of its own, whose
+// permissions stand once, in the JWT of the account: to change them is to change them for all
+// who were signed by that key, without new credentials.
+type Role string
+
+// The roles. Nodes and machines that ask to be enrolled have theirs as people have.
+const (
+	Node     Role = "node"     // a machine: writes what it says of itself, reads what it follows
+	Enrol    Role = "enrol"    // a new machine: asks, and reads the answer
+	Viewer   Role = "viewer"   // reads nodes, events and jobs
+	Operator Role = "operator" // also writes releases, roll-outs and jobs
+	Admin    Role = "admin"    // also enrols, revokes and makes streams
+)
+
+// roles are all of them, in the order in which they are told.
+var roles = []Role{Node, Enrol, Viewer, Operator, Admin}
+
+// keyFile returns the file of the private key of a role.
+func (r Role) keyFile() string {
+	return map[Role]string{Node: "keys/nodes.nk", Enrol: "keys/enrol.nk", Viewer: "keys/viewers.nk", Operator: "keys/operators.nk", Admin: "keys/admins.nk"}[r]
+}
+
+// Templates of NATS, filled in for each user by the server.
+const (
+	nameTemplate = "{{name()}}"
+	envTemplate  = "{{tag(env)}}"
+	keyTemplate  = "{{subject()}}"
+)
+
+// Limits of one message, in bytes, by role.
+const (
+	nodePayload  = 256 << 10
+	enrolPayload = 4 << 10
+)
+
+// scope returns the permissions of a role.
+func (f *Fleet) scope(role Role, key string) *jwt.UserScope {
+	s := jwt.NewUserScope()
+	s.Key, s.Role = key, string(role)
+	t := &s.Template
+	switch role {
+	case Node:
+		f.allowNode(t)
+	case Enrol:
+		t.Limits.NatsLimits.Payload, t.Limits.NatsLimits.Subs = enrolPayload, 4
+		t.Pub.Allow.Add(subject.AllRequests, subject.DirectGet(subject.Answers, subject.AllEnrolled))
+		t.Sub.Allow.Add(subject.EnrolmentInbox(">"))
+	case Viewer:
+		f.allowViewer(t)
+	case Operator:
+		f.allowViewer(t)
+		t.Pub.Allow.Add(subject.AllJobs, subject.KV(subject.Control, ">"), subject.DirectGet("", ">"))
+		for _, e := range f.Environments {
+			metadata, chunks := subject.Objects(subject.Sites(e))
+			t.Pub.Allow.Add(metadata, chunks, "$JS.API.STREAM.PURGE."+subject.ObjectStream(subject.Sites(e)))
+		}
+	case Admin:
+		t.Pub.Allow.Add("ccm.v1.>", "choria.ccm.>", "$KV.>", "$O.>", "$JS.API.>", "$JS.ACK.>", "$JS.FC.>")
+		t.Sub.Allow.Add("ccm.v1.>", "choria.ccm.>", "$KV.>", "$JS.EVENT.ADVISORY.>", subject.UserInbox(nameTemplate)+".>")
+	}
+	return s
+}
+
+// allowNode lets a node write under its own name, and read what its environment follows.
+func (f *Fleet) allowNode(t *jwt.UserPermissionLimits) {
+	t.Limits.NatsLimits.Payload, t.Limits.NatsLimits.Subs = nodePayload, 16
+	nodes, presence, control := subject.KVStream(subject.Nodes), subject.KVStream(subject.Presence), subject.KVStream(subject.Control)
+	own := subject.KV(subject.Nodes, nameTemplate+".>")
+	beat := subject.KV(subject.Presence, subject.PresenceKey(nameTemplate))
+	bundles := subject.ObjectStream(subject.Sites(envTemplate))
+	t.Pub.Allow.Add(own, beat, subject.Event(envTemplate, nameTemplate),
+		"choria.ccm.registration.v1.*.*.*.*.{{tag(reg)}}",
+		subject.DirectGet(control, subject.KV(subject.Control, envTemplate+".>")),
+		subject.DirectGet(subject.Jobs, subject.Job(envTemplate, "")), subject.DirectGet(subject.Jobs, subject.Job(envTemplate, nameTemplate)),
+		subject.DirectGet(bundles, ""), subject.DirectGet(bundles, ">"),
+		subject.DirectGet(nodes, own), subject.DirectGet(presence, beat),
+		subject.DirectGet(subject.Answers, subject.Enrolled(keyTemplate)))
+	if f.Registry {
+		t.Pub.Allow.Add(subject.DirectGet(subject.Registration, ""))
+	}
+	for _, bucket := range f.Data {
+		t.Pub.Allow.Add(subject.DirectGet(subject.KVStream(bucket), ">"))
+	}
+	t.Sub.Allow.Add(subject.ControlChanges(envTemplate), subject.Order(envTemplate, ""), subject.Order(envTemplate, nameTemplate),
+		subject.Inbox(nameTemplate)+".>")
+}
+
+// allowViewer lets a person read what nodes say and what operators ordered, but no bundles.
+func (f *Fleet) allowViewer(t *jwt.UserPermissionLimits) {
+	for _, stream := range readable() {
+		t.Pub.Allow.Add(subject.DirectGet(stream, ""), subject.DirectGet(stream, ">"), "$JS.API.STREAM.INFO."+stream)
+	}
+	for _, e := range f.Environments { // whether a bundle is there, not what is in it
+		t.Pub.Allow.Add("$JS.API.STREAM.INFO." + subject.ObjectStream(subject.Sites(e)))
+	}
+	events := subject.Events // "ccm fleet events -f" makes one consumer, which ends with it
+	t.Pub.Allow.Add("$JS.API.INFO", "$JS.API.STREAM.NAMES", "$JS.API.STREAM.LIST",
+		"$JS.API.CONSUMER.CREATE."+events, "$JS.API.CONSUMER.CREATE."+events+".>", "$JS.API.CONSUMER.INFO."+events+".*",
+		"$JS.API.CONSUMER.MSG.NEXT."+events+".*", "$JS.API.CONSUMER.DELETE."+events+".*", "$JS.ACK."+events+".>", "$JS.FC."+events+".>")
+	t.Sub.Allow.Add(subject.AllEvents, subject.AllControl, subject.AllOrders, subject.KV(subject.Nodes, ">"), subject.KV(subject.Presence, ">"),
+		subject.UserInbox(nameTemplate)+".>")
+}
+
+// readable are the streams that a viewer reads.
+func readable() []string {
+	return []string{subject.KVStream(subject.Nodes), subject.KVStream(subject.Presence), subject.KVStream(subject.Control),
+		subject.Events, subject.Jobs, subject.Answers, subject.Registration}
+}
+
+// accountClaims returns what the JWT of the account says. Keys are the public ones by role; a role
+// may have several while it is given a new one.
+func (f *Fleet) accountClaims(keys map[Role][]string, revoked jwt.RevocationList) *jwt.AccountClaims {
+	c := jwt.NewAccountClaims(f.Account)
+	c.Name = "CCM"
+	c.Limits.JetStreamLimits = jwt.JetStreamLimits{MemoryStorage: jwt.NoLimit, DiskStorage: jwt.NoLimit, Streams: jwt.NoLimit, Consumer: jwt.NoLimit}
+	for _, role := range roles {
+		for _, key := range keys[role] {
+			c.SigningKeys.AddScopedSigner(f.scope(role, key))
+		}
+	}
+	for key, until := range revoked {
+		c.RevokeAt(key, time.Unix(until, 0))
+	}
+	return c
+}
