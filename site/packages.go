@@ -19,7 +19,7 @@ func (p *Process) LockedSite(dir string, found bool) (*module.Site, error) {
 }
 
 func (p *Process) lockedSite(policy *trust.Policy, dir string, found bool) (*module.Site, error) {
-	return module.Find(policy, dir, found, p.ModuleCaches())
+	return module.Find(policy, dir, found, p.ModuleCaches(), p.inBundle)
 }
 
 // ModuleCaches returns the directories in which modules are looked for. The first is the one
@@ -60,7 +60,7 @@ func (x *packages) open() error {
 	if x.site, x.err = x.process.lockedSite(x.policy, x.dir, x.found); x.err != nil || x.site == nil || x.site.File == nil {
 		return x.err
 	}
-	x.err = CheckVersion(x.site.File.CCM, x.process.Version, filepath.Join(x.site.Dir, module.FileName))
+	x.err = CheckVersion(x.site.File.CCM, x.process.Version, x.process.inBundle(filepath.Join(x.site.Dir, module.FileName)))
 	return x.err
 }
 

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/luaccm/ccm/providers/choria"
+	"github.com/luaccm/ccm/runtime/data"
 	"github.com/luaccm/ccm/runtime/facts"
 	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/resource"
@@ -32,7 +33,11 @@ func (e *TemplateEnv) scaffold(context.Context) (choria.Env, error) {
 	// Sprig has the others, under the same names.
 	goFuncs := env.GoFunctions()
 	more := map[string]any{"to_json": goFuncs["to_json"], "to_yaml": goFuncs["to_yaml"]}
-	return choria.Env{Facts: tree, Data: e.Data, Lookup: env.Lookup, JetFunctions: env.JetFunctions(), GoFunctions: more}, nil
+	out := choria.Env{Facts: tree, Data: e.Data, Lookup: env.Lookup, JetFunctions: env.JetFunctions(), GoFunctions: more}
+	if data.HoldsSealed(e.Data) {
+		out.Open, out.Sealed = data.Unseal, data.SealedText
+	}
+	return out, nil
 }
 
 // Environ returns the environment of this process.

@@ -204,23 +204,29 @@ func addBundle(fs *pflag.FlagSet, o *site.BundleOptions) {
 	fs.StringVar(&o.SHA256, "sha256", "", "run only what has this SHA-256 `DIGEST`: a bundle, or what is behind a URL")
 }
 
-// within calls do with the site of f at hand, which may be a bundle or behind a URL.
-func (f *runFlags) within(ctx context.Context, e *env, name string, do func() error) (err error) {
+// within calls do with the site of f at hand, which may be a bundle or behind a URL. Paths are further
+// flags, which are meant from the working directory.
+func (f *siteFlags) within(ctx context.Context, e *env, name string, do func() error, paths ...*string) (err error) {
 	dir, err := os.Getwd()
 	if err != nil {
 		return err
 	}
-	leave, err := e.Enter(ctx, name, f.siteFlags.options())
+	leave, err := e.Enter(ctx, name, f.options())
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, leave()) }()
 	if now, _ := os.Getwd(); now != dir {
-		for _, path := range []*string{&f.stateDir, &e.stateDir, &f.report.path, &f.out, &f.profile.file} {
+		for _, path := range append(paths, &e.stateDir) {
 			if *path != "" && !filepath.IsAbs(*path) && !strings.HasPrefix(*path, "-") {
 				*path = filepath.Join(dir, *path)
 			}
 		}
 	}
 	return do()
+}
+
+// within is that of siteFlags, with the paths of a run.
+func (f *runFlags) within(ctx context.Context, e *env, name string, do func() error) error {
+	return f.siteFlags.within(ctx, e, name, do, &f.stateDir, &f.report.path, &f.out, &f.profile.file)
 }

@@ -29,18 +29,21 @@ shown. The same script on the same machine gives the same text.
 With --output json, mistakes are told on standard output as well, one object a line.`,
 		Args: needFile, ValidArgsFunction: completeFile(),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			s, err := e.Load(cmd.Context(), args[0], args[1:], f.options())
-			if err != nil {
-				return err
-			}
-			if output.value == "json" {
-				return e.print().catalog(s.Catalog)
-			}
-			return e.print().value(schema.MapValue(catalogTable(s.Catalog)), output.value)
+			return f.within(cmd.Context(), e, args[0], func() error {
+				s, err := e.Load(cmd.Context(), args[0], args[1:], f.options())
+				if err != nil {
+					return err
+				}
+				if output.value == "json" {
+					return e.print().catalog(s.Catalog)
+				}
+				return e.print().value(schema.MapValue(catalogTable(s.Catalog)), output.value)
+			})
 		},
 	}
 	cmd.Annotations = map[string]string{tellsEvents: "yes"}
 	f.add(cmd.Flags())
+	addBundle(cmd.Flags(), &f.Bundle)
 	cmd.Flags().Var(output, "output", "form of the output: json or yaml")
 	addUnsaved(cmd)
 	return cmd

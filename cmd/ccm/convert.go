@@ -24,14 +24,17 @@ with a comment.
   ccm convert site.yaml > site.lua`,
 		Args: needFile, ValidArgsFunction: completeFile(),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			m, err := loadManifest(cmd.Context(), e, args[0], f)
-			if err != nil {
-				return err
-			}
-			return m.Convert(e.print().data())
+			return f.within(cmd.Context(), e, args[0], func() error {
+				m, err := loadManifest(cmd.Context(), e, args[0], f)
+				if err != nil {
+					return err
+				}
+				return m.Convert(e.print().data())
+			})
 		},
 	}
 	f.add(cmd.Flags())
+	addBundle(cmd.Flags(), &f.Bundle)
 	addUnsaved(cmd)
 	return cmd
 }

@@ -27,24 +27,27 @@ In svg, resources of one type with the same neighbours make a stack, and an arro
 is left out if a longer way implies it.`,
 		Args: needFile, ValidArgsFunction: completeFile(),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			s, err := e.Load(cmd.Context(), args[0], args[1:], f.options())
-			if err != nil {
+			return f.within(cmd.Context(), e, args[0], func() error {
+				s, err := e.Load(cmd.Context(), args[0], args[1:], f.options())
+				if err != nil {
+					return err
+				}
+				var text string
+				switch output.value {
+				case "dot":
+					text = report.Dot(s.Catalog)
+				case "mermaid":
+					text = report.Mermaid(s.Catalog)
+				case "svg":
+					text = report.SVG(s.Catalog, int(stack))
+				}
+				_, err = io.WriteString(e.print().data(), text)
 				return err
-			}
-			var text string
-			switch output.value {
-			case "dot":
-				text = report.Dot(s.Catalog)
-			case "mermaid":
-				text = report.Mermaid(s.Catalog)
-			case "svg":
-				text = report.SVG(s.Catalog, int(stack))
-			}
-			_, err = io.WriteString(e.print().data(), text)
-			return err
+			})
 		},
 	}
 	f.add(cmd.Flags())
+	addBundle(cmd.Flags(), &f.Bundle)
 	addUnsaved(cmd)
 	cmd.Flags().Var(output, "output", "form of the drawing: dot, mermaid or svg")
 	cmd.Flags().UintVar(&stack, "stack", stack, "in svg, draw `N` or more resources that are alike as one; 0 draws each by itself")

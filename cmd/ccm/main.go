@@ -111,7 +111,6 @@ type env struct {
 	args           []string // of the command line, for messages
 	screen         *term.Mode
 	color          string
-	editing        string        // the directory in which a secret is edited
 	hasSudo        bool          // the command has --sudo, and this is not root
 	hasSite        bool          // a site is in this executable
 	stateDir       string        // that the command line names, or ""

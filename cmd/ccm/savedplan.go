@@ -3,12 +3,14 @@ package main
 import (
 	"context"
 	"fmt"
+	"net/url"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"github.com/luaccm/ccm/runtime/converge"
 	"github.com/luaccm/ccm/runtime/diag"
+	"github.com/luaccm/ccm/runtime/host/fetch"
 	"github.com/luaccm/ccm/runtime/terminal"
 	"github.com/luaccm/ccm/site"
 )
@@ -44,6 +46,12 @@ func (f *runFlags) checkOut(ctx context.Context, e *env, file string) error {
 		return nil
 	case file == "-":
 		return diag.Errorf(diag.Pos{}, "--out: a plan of standard input cannot be run later, since it cannot be read again").WithHint("name a file")
+	}
+	for _, name := range []string{file, f.Data.File} {
+		if u, err := url.Parse(name); err == nil && u.User != nil && fetch.IsURL(name) {
+			return diag.Errorf(diag.Pos{}, "--out: the plan would hold the user and the password of %s", fetch.RedactURL(u)).
+				WithHint("download it, and plan the file")
+		}
 	}
 	return e.CheckPlanFile(ctx, f.out)
 }

@@ -6,17 +6,13 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 
-	"github.com/kballard/go-shellquote"
 	"github.com/spf13/cobra"
 
 	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/encryption"
-	"github.com/luaccm/ccm/runtime/safepath"
 )
 
 func newSecretEditCommand(e *env) *cobra.Command {
@@ -32,8 +28,9 @@ that is written like that is encrypted too; one that did not change stays as it 
 byte for byte.
 
 What is edited lies in a directory that only its owner can enter, in memory if the
-system has such a place, and is overwritten afterwards. If the editor fails, or what
-was written cannot be encrypted, it stays there, and that is said.`,
+system has such a place, and is overwritten and removed when the editor ends. If
+the editor fails, or what was written has a mistake, it is kept encrypted in
+FILE.edited.age, which ccm secret decrypt prints.`,
 		Args: wantArguments(1, 1),
 		RunE: func(cmd *cobra.Command, args []string) error { return editSecret(cmd.Context(), e, args[0], names) },
 	}
@@ -90,17 +87,17 @@ func editSecret(ctx context.Context, e *env, file string, names []string) error 
 		}
 		return err
 	}
-	after, done, err := edited(ctx, e, strings.TrimSuffix(filepath.Base(file), encryption.Suffix), plain)
-	if err != nil {
+	after, err := edited(ctx, e, strings.TrimSuffix(filepath.Base(file), encryption.Suffix), plain)
+	if err == nil && bytes.Equal(after, plain) {
+		err = fmt.Errorf("nothing was changed, and %s stays as it is", file)
+	}
+	if after == nil || bytes.Equal(after, plain) {
 		return err
 	}
-	if bytes.Equal(after, plain) {
-		done()
-		return fmt.Errorf("nothing was changed, and %s stays as it is", file)
-	}
 	// Until it is written, what was typed must not be lost.
-	kept := func(err error) error {
-		return diag.Errorf(diag.Pos{}, "%w; what you wrote is in %s", err, e.editing).WithHint("remove that directory when you have it")
+	kept := func(err error) error { return keepEdited(e, file, after, to, err) }
+	if err != nil {
+		return kept(err)
 	}
 	var out []byte
 	if whole {
@@ -129,79 +126,26 @@ func editSecret(ctx context.Context, e *env, file string, names []string) error 
 	if err := saveSecret(e, file, out); err != nil {
 		return kept(err)
 	}
-	done()
 	say(e, "wrote %s, for %s", file, audienceText(to))
 	return nil
 }
 
-// edited returns what the user makes of a text in an editor. Done removes all traces of it.
-func edited(ctx context.Context, e *env, name string, text []byte) (after []byte, done func(), err error) {
-	editor := os.Getenv("VISUAL")
-	if editor == "" {
-		editor = os.Getenv("EDITOR")
-	}
-	if editor == "" {
-		editor = "vi"
-	}
-	argv, err := shellquote.Split(editor)
-	if err != nil || len(argv) == 0 {
-		return nil, nil, fmt.Errorf("EDITOR: want a command, got %q", editor)
-	}
-	dir, err := os.MkdirTemp(memoryDirectory(), "ccm-edit-*") // mode 0700
-	if err != nil {
-		return nil, nil, err
-	}
-	e.editing = dir
-	done = func() { shred(dir) }
-	path := filepath.Join(dir, name)
-	if err := os.WriteFile(path, text, 0o600); err != nil {
-		done()
-		return nil, nil, err
-	}
-	cmd := exec.CommandContext(ctx, argv[0], append(argv[1:], path)...)
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
-	failed := cmd.Run()
-	after, err = (&safepath.Resolver{Root: "/"}).ReadRegular(path, encryption.LargestFile)
-	switch {
-	case failed != nil && (err != nil || bytes.Equal(after, text)):
-		done()
-		return nil, nil, diag.Errorf(diag.Pos{}, "the editor %s: %w", argv[0], failed).WithHint("EDITOR names another one; nothing was changed")
-	case failed != nil:
-		return nil, nil, diag.Errorf(diag.Pos{}, "the editor %s: %w; what you wrote is in %s", argv[0], failed, dir).WithHint("remove that directory when you have it")
-	case err != nil:
-		done()
-		return nil, nil, fmt.Errorf("the editor has removed the file: %w", err)
-	}
-	return after, done, nil
-}
-
-// memoryDirectory returns a directory whose files are in memory, "" if there is none.
-func memoryDirectory() string {
-	for _, dir := range []string{os.Getenv("XDG_RUNTIME_DIR"), "/dev/shm"} {
-		if dir != "" && filepath.IsAbs(dir) && isTmpfs(dir) {
-			if probe, err := os.MkdirTemp(dir, "ccm-probe-*"); err == nil {
-				_ = os.Remove(probe)
-				return dir
-			}
+// keepEdited writes what was typed and could not be used beside the file, encrypted for those who read the file, and
+// adds to the error where it is.
+func keepEdited(e *env, file string, text []byte, to *encryption.Audience, err error) error {
+	sealed, failed := encryption.Encrypt(text, to, false)
+	base := strings.TrimSuffix(file, encryption.Suffix) + ".edited"
+	for i := 1; failed == nil && i < 100; i++ {
+		name := base + encryption.Suffix
+		if i > 1 {
+			name = fmt.Sprintf("%s.%d%s", base, i, encryption.Suffix)
+		}
+		if failed = machine(e).SaveNew(name, sealed, 0o600); failed == nil {
+			return diag.Errorf(diag.Pos{}, "%w; what you wrote is in %s", err, name).WithHint("ccm secret decrypt %s prints it", name)
+		}
+		if errors.Is(failed, fs.ErrExist) {
+			failed = nil
 		}
 	}
-	return ""
-}
-
-// shred overwrites all files below a directory and removes it. Backups of editors lie there as well.
-func shred(dir string) {
-	_ = filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
-		if err != nil || !entry.Type().IsRegular() {
-			return nil //nolint:nilerr // the rest is overwritten all the same
-		}
-		if f, err := os.OpenFile(path, os.O_WRONLY, 0); err == nil {
-			if info, err := f.Stat(); err == nil {
-				_, _ = f.Write(make([]byte, min(info.Size(), encryption.LargestFile)))
-			}
-			_ = f.Sync()
-			_ = f.Close()
-		}
-		return nil
-	})
-	_ = os.RemoveAll(dir)
+	return errors.Join(err, fmt.Errorf("what you wrote is lost: %w", failed))
 }

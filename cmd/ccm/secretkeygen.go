@@ -107,7 +107,11 @@ func makeIdentity(e *env, path string, passphrase bool, pluginName string) error
 		}
 		return err
 	}
-	say(e, "wrote %s: keep it to yourself, and a copy where the machine cannot lose it", path)
+	what := path
+	if path == filepath.Join(encryption.SystemDir, encryption.IdentityFile) {
+		what += ", the key of this machine"
+	}
+	say(e, "wrote %s: keep it to yourself, and a copy where the machine cannot lose it", what)
 	if public == "" {
 		say(e, "its public key is told by age-plugin-%s", pluginName)
 		return nil

@@ -128,14 +128,19 @@ func isPlain(text string) bool {
 // dataRead is data.read: the text of the file becomes the argument of a decoder.
 func dataRead(c *call) int {
 	name, text := readArg(c, 1, "data")
-	if c.Open != nil && strings.Contains(text, "ENC[age,") && strings.ToLower(path.Ext(name)) != ".toml" {
+	syntax, sealed := strings.ToLower(path.Ext(name)), c.Open != nil && strings.Contains(text, "ENC[age,")
+	if sealed && syntax != ".toml" {
 		doc, err := data.Parse(name, text)
 		c.must(err)
 		return c.give(c.in.Tables.Value(name, doc.Plain(c.Open)))
 	}
 	c.L.Replace(1, lua.LString(text))
 	c.name += ": " + strings.ReplaceAll(name, "%", "%%")
-	switch strings.ToLower(path.Ext(name)) {
+	if sealed {
+		c.L.Replace(1, c.lua(c.toml(text)))
+		return c.give(c.in.Tables.Value(name, c.seal(c.plain(1), name, nil)))
+	}
+	switch syntax {
 	case ".json":
 		return jsonDecode(c)
 	case ".toml":

@@ -10,6 +10,7 @@ import (
 	gotemplate "text/template"
 	"text/template/parse"
 
+	"github.com/luaccm/ccm/runtime/data"
 	"github.com/luaccm/ccm/runtime/template"
 	"github.com/luaccm/ccm/runtime/template/blocks"
 )
@@ -35,6 +36,10 @@ func renderGo(c *call, name, text string) string {
 	}
 	if err == nil {
 		tolerateDefaults(t)
+		if data.HoldsSealed(c.tree) {
+			t.Funcs(gotemplate.FuncMap{dataFunc: func(names ...string) (any, error) { return env.LookupSteps(append([]string{"data"}, names...)) }})
+			nameData(t)
+		}
 		countSteps(t)
 		err = t.Execute(&out, templateValues(c))
 	}
@@ -139,6 +144,36 @@ func tolerateDefaults(t *gotemplate.Template) {
 	})
 }
 
+// dataFunc is a function of templates that nameData alone writes.
+const dataFunc = "ccm_data"
+
+// nameData makes data.a.b ask for just that: data alone is all of it, and all that is encrypted in it is decrypted.
+func nameData(t *gotemplate.Template) {
+	eachPipe(t, func(p *parse.PipeNode) {
+		for _, cmd := range p.Cmds {
+			for i, arg := range cmd.Args {
+				c, ok := arg.(*parse.ChainNode)
+				if !ok {
+					continue
+				}
+				if id, ok := c.Node.(*parse.IdentifierNode); ok && id.Ident == "data" {
+					args := append([]parse.Node{parse.NewIdentifier(dataFunc).SetPos(c.Pos)}, textNodes(c.Pos, c.Field)...)
+					call := &parse.CommandNode{NodeType: parse.NodeCommand, Pos: c.Pos, Args: args}
+					cmd.Args[i] = &parse.PipeNode{NodeType: parse.NodePipe, Pos: c.Pos, Cmds: []*parse.CommandNode{call}}
+				}
+			}
+		}
+	})
+}
+
+// textNodes returns texts as arguments.
+func textNodes(pos parse.Pos, texts []string) (list []parse.Node) {
+	for _, text := range texts {
+		list = append(list, &parse.StringNode{NodeType: parse.NodeString, Pos: pos, Quoted: strconv.Quote(text), Text: text})
+	}
+	return list
+}
+
 // eachPipe calls do for every pipeline of a template and of those that it defines.
 func eachPipe(t *gotemplate.Template, do func(*parse.PipeNode)) {
 	var list func(*parse.ListNode)
@@ -189,10 +224,7 @@ func eachPipe(t *gotemplate.Template, do func(*parse.PipeNode)) {
 
 func fieldCall(f *parse.FieldNode) *parse.CommandNode {
 	args := []parse.Node{parse.NewIdentifier(fieldFunc).SetPos(f.Pos), &parse.DotNode{NodeType: parse.NodeDot, Pos: f.Pos}}
-	for _, name := range f.Ident {
-		args = append(args, &parse.StringNode{NodeType: parse.NodeString, Pos: f.Pos, Quoted: strconv.Quote(name), Text: name})
-	}
-	return &parse.CommandNode{NodeType: parse.NodeCommand, Pos: f.Pos, Args: args}
+	return &parse.CommandNode{NodeType: parse.NodeCommand, Pos: f.Pos, Args: append(args, textNodes(f.Pos, f.Ident)...)}
 }
 
 // stepFunc is a function of templates that countSteps alone writes.

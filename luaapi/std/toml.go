@@ -93,8 +93,10 @@ func quoted(text string) int {
 	return min(i, len(text))
 }
 
-func tomlDecode(c *call) int {
-	text := c.str(1)
+func tomlDecode(c *call) int { return c.give(c.lua(c.toml(c.str(1)))) }
+
+// toml reads a document.
+func (c *call) toml(text string) map[string]any {
 	if len(text) > maxTOML {
 		c.fail("the text is longer than %d MiB", maxTOML>>20)
 	}
@@ -112,7 +114,7 @@ func tomlDecode(c *call) int {
 	if data == nil {
 		data = map[string]any{}
 	}
-	return c.give(c.lua(data))
+	return data
 }
 
 // tomlProblem says what is wrong without the name of the library.

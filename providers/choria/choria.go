@@ -23,6 +23,11 @@ import (
 // An Env has the data of templates.
 type Env struct {
 	Facts, Data map[string]any
+	// Open returns a part of Data in which nothing is encrypted any more. It is called for the parts that
+	// templates name. Nil if nothing in Data is encrypted.
+	Open func(val any) (any, error)
+	// Sealed is how a value prints that is still encrypted.
+	Sealed string
 	// Lookup returns what is at a path such as facts.os.family, or the fallback
 	// if there is nothing.
 	Lookup func(path string, fallback ...any) (any, error)

@@ -20,10 +20,11 @@ import (
 )
 
 // variables returns what templates see at the top. Templates can change tables,
-// so they are given copies.
-func variables(env Env) map[string]any {
-	facts, data := copied(env.Facts), copied(env.Data)
-	return map[string]any{"facts": facts, "Facts": facts, "data": data, "Data": data}
+// so they are given copies. Paths are those into data that they name.
+func variables(env Env, paths [][]string) (map[string]any, error) {
+	data, err := env.openData(paths)
+	facts := copied(env.Facts)
+	return map[string]any{"facts": facts, "Facts": facts, "data": data, "Data": data}, err
 }
 
 // copied returns a deep copy of plain data.

@@ -47,6 +47,10 @@ type rendering struct {
 	templates int
 	// sources is all files in the source.
 	sources []string
+	// named is the paths into data that their code names.
+	named [][]string
+	// sealed is how a value prints that is still encrypted, "" if none can be.
+	sealed string
 	// sums is the SHA-256 of the files, where that is all that is known of them.
 	sums map[string]string
 }
@@ -66,7 +70,7 @@ func (p *scaffolds) render(ctx context.Context, v *host.View, want resources.Sca
 			return fmt.Errorf("source: %w", err)
 		}
 		if r.templates > 0 {
-			if err := p.engine(ctx, s, want); err != nil {
+			if err := p.engine(ctx, &r, want); err != nil {
 				return r.explain(want, r.unclosed(ctx, v, want, err))
 			}
 		}
@@ -126,6 +130,8 @@ func (r *rendering) copySource(ctx context.Context, v *host.View, want resources
 					warnOfDelims(v, want, e.Rel, text)
 				}
 				literal = literal || bytes.Contains(text, []byte(nothing(want.Engine)))
+				left, right := delimiters(want)
+				r.named = namedData(r.named, string(text), left, right)
 				err = r.scratch.WriteFile(path.Join(sourceDir, e.Rel), prepare(want, text))
 			}
 		}
@@ -169,7 +175,8 @@ func (r *rendering) unclosed(ctx context.Context, v *host.View, want resources.S
 }
 
 // engine has the library render from the one directory to the other.
-func (p *scaffolds) engine(ctx context.Context, s *host.Scratch, want resources.Scaffold) (err error) {
+func (p *scaffolds) engine(ctx context.Context, r *rendering, want resources.Scaffold) (err error) {
+	s := r.scratch
 	env, err := p.env(ctx)
 	if err != nil {
 		return err
@@ -178,7 +185,11 @@ func (p *scaffolds) engine(ctx context.Context, s *host.Scratch, want resources.
 		SourceDirectory: s.Path(sourceDir), TargetDirectory: s.Path(targetDir), MergeTargetDirectory: true,
 	}
 	cfg.CustomLeftDelimiter, cfg.CustomRightDelimiter = delimiters(want)
-	vars := variables(env)
+	r.sealed = env.Sealed
+	vars, err := variables(env, r.named)
+	if err != nil {
+		return err
+	}
 	funcs := template.FuncMap{"lookup": env.lookup, "keys": sortedKeys, "values": sortedValues, deepFunc: deep}
 	maps.Copy(funcs, env.GoFunctions)
 	lib, err := scaffold.New(cfg, funcs)
@@ -234,6 +245,10 @@ func (r *rendering) collect(ctx context.Context, v *host.View, want resources.Sc
 		if !literal && bytes.Contains(text, []byte(nothing(want.Engine))) {
 			line := 1 + bytes.Count(text[:bytes.Index(text, []byte(nothing(want.Engine)))], []byte("\n"))
 			return fmt.Errorf("%s: line %d of what was rendered has a value that is not there, printed as %s", e.Rel, line, nothing(want.Engine))
+		}
+		if at := bytes.Index(text, []byte(r.sealed)); r.sealed != "" && at >= 0 {
+			line := 1 + bytes.Count(text[:at], []byte("\n"))
+			return fmt.Errorf("%s: line %d of what was rendered has a value that is encrypted: the template has to name it, such as .data.db.password, or .data", e.Rel, line)
 		}
 		if want.SkipEmpty && len(bytes.TrimSpace(text)) == 0 {
 			continue

@@ -19,14 +19,14 @@ func NewSealed(open func() (string, error)) *Sealed { return &Sealed{sync.OnceVa
 // Text returns what it holds.
 func (s *Sealed) Text() (string, error) { return s.reveal() }
 
-// sealedText is what stands for an encrypted text where data is printed.
-const sealedText = "(encrypted)"
+// SealedText is what stands for an encrypted text where data is printed.
+const SealedText = "(encrypted)"
 
 // String returns what stands for it where data is printed: it is not decrypted for that.
-func (s *Sealed) String() string { return sealedText }
+func (s *Sealed) String() string { return SealedText }
 
 // MarshalText implements encoding.TextMarshaler, as String.
-func (s *Sealed) MarshalText() ([]byte, error) { return []byte(sealedText), nil }
+func (s *Sealed) MarshalText() ([]byte, error) { return []byte(SealedText), nil }
 
 // IsSealed reports whether a text is the encrypted form of another.
 func IsSealed(text string) bool { return strings.HasPrefix(text, "ENC[age,") }
@@ -61,7 +61,7 @@ func Shown(val any) any {
 	if !HoldsSealed(val) {
 		return val
 	}
-	out, _ := eachSealed(val, func(*Sealed) (string, error) { return sealedText, nil })
+	out, _ := eachSealed(val, func(*Sealed) (string, error) { return SealedText, nil })
 	return out
 }
 

@@ -11,7 +11,6 @@ import (
 	"strings"
 	"testing"
 
-	"filippo.io/age/plugin"
 	"github.com/stretchr/testify/require"
 	"golang.org/x/crypto/ssh"
 
@@ -289,14 +288,6 @@ func TestPassphrase(t *testing.T) {
 	d.Identities.Passphrase = nil
 	_, err = d.File("x.age", enc)
 	require.ErrorContains(t, err, "there is no terminal to ask for it")
-}
-
-// TestPlugin: a program that is not there is named.
-func TestPlugin(t *testing.T) {
-	t.Setenv("PATH", t.TempDir())
-	key := plugin.EncodeRecipient("nowhere", []byte("x"))
-	_, err := encryption.Encrypt([]byte("x"), audience(t, "ann "+key+"\n"), false)
-	require.ErrorContains(t, err, "age-plugin-nowhere is needed")
 }
 
 func TestReadRecipients(t *testing.T) {

@@ -2,6 +2,7 @@ package encryption
 
 import (
 	"bytes"
+	"crypto/x509"
 	"errors"
 	"fmt"
 	"io"
@@ -223,7 +224,36 @@ func (ids *Identities) sshIdentity(name string, text []byte) (age.Identity, erro
 			return nil, fmt.Errorf("its public key is needed beside it, as %s.pub", filepath.Base(name))
 		}
 	}
-	return agessh.NewEncryptedSSHIdentity(public, text, func() ([]byte, error) { return ids.ask(name) })
+	key, err := agessh.NewEncryptedSSHIdentity(public, text, func() ([]byte, error) { return ids.ask(name) })
+	if err != nil {
+		return nil, err
+	}
+	return &lockedSSHIdentity{name: name, key: key}, nil
+}
+
+// A lockedSSHIdentity is a private key of SSH with a passphrase. A wrong one is not asked for again.
+type lockedSSHIdentity struct {
+	name string
+	key  age.Identity
+	err  error
+}
+
+// Unwrap implements age.Identity.
+func (l *lockedSSHIdentity) Unwrap(stanzas []*age.Stanza) ([]byte, error) {
+	if l.err != nil {
+		return nil, l.err
+	}
+	key, err := l.key.Unwrap(stanzas)
+	switch {
+	case err == nil, errors.Is(err, age.ErrIncorrectIdentity):
+		return key, err
+	case strings.Contains(err.Error(), x509.IncorrectPasswordError.Error()): // age does not wrap it
+		err = fmt.Errorf("identity %s: this is not its passphrase", l.name)
+	default:
+		err = fmt.Errorf("identity %s: %w", l.name, err)
+	}
+	l.err = err
+	return nil, err
 }
 
 // ask asks for a passphrase.

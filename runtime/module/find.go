@@ -72,7 +72,7 @@ func (s *Site) Require(from, name string) (*Found, error) {
 	}
 	for dependency := range asks {
 		if s.locked(dependency) == nil {
-			return nil, diag.Errorf(diag.Pos{File: s.path(LockName)}, "%s needs %s, which the lock does not have", from, dependency).
+			return nil, diag.Errorf(diag.Pos{File: s.shownPath(LockName)}, "%s needs %s, which the lock does not have", from, dependency).
 				WithHint("write the lock anew: ccm mod tidy")
 		}
 	}
@@ -229,7 +229,7 @@ func (s *Site) Denied(m *Locked, global string) error {
 			WithHint("in the %s of %s: capabilities = { %q }", FileName, m.Name, capability)
 	case !slices.Contains(allowed, capability):
 		return diag.Errorf(diag.Pos{}, "%s uses %s, and the site does not allow it the capability %q", m.Name, global, capability).
-			WithHint("in %s: allow = { [%q] = { %q } }, if it may %s", s.path(FileName), m.Name, capability, strings.Replace(Capabilities[capability].Doc, "s ", " ", 1))
+			WithHint("in %s: allow = { [%q] = { %q } }, if it may %s", s.shownPath(FileName), m.Name, capability, strings.Replace(Capabilities[capability].Doc, "s ", " ", 1))
 	}
 	return nil
 }

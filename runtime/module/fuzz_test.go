@@ -10,7 +10,7 @@ import (
 	"github.com/luaccm/ccm/runtime/module"
 )
 
-// A lock is refused, or another one that is written from it is the same: its text has the sum of that.
+// A lock is refused, or it is what would be written.
 func FuzzLock(f *testing.F) {
 	l := module.Lock{Modules: []module.Locked{{Name: "base", Version: "v1.0.0", Source: module.Source{Git: "https://example.org/base"}, Hash: "h1:47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=", Exports: []string{"base"}}}}
 	f.Add(l.Text())
@@ -21,12 +21,8 @@ func FuzzLock(f *testing.F) {
 		if err != nil {
 			return
 		}
-		again, err := module.ParseLock("ccm.lock", lock.Text())
-		if err != nil {
-			t.Fatalf("%q was read, and what is written of it is not: %v", text, err)
-		}
-		if !bytes.Equal(again.Text(), lock.Text()) {
-			t.Fatalf("%q changed when it was written and read", text)
+		if !bytes.Equal(lock.Text(), text) {
+			t.Fatalf("%q was read, and it is written as %q", text, lock.Text())
 		}
 	})
 }
@@ -89,7 +85,7 @@ func TestFind(t *testing.T) {
 	dir := t.TempDir()
 	write(t, dir, map[string]string{"ccm.mod.lua": "return {}", "site/roles/web/site.lua": "", "site/.git/HEAD": ""})
 	find := func(at string) *module.Site {
-		s, err := module.Find(nil, dir+at, false, []string{dir})
+		s, err := module.Find(nil, dir+at, false, []string{dir}, nil)
 		require.NoError(t, err)
 		return s
 	}

@@ -144,6 +144,11 @@ func ParseLock(file string, text []byte) (*Lock, error) {
 	if err := l.CheckExports(); err != nil {
 		return nil, damaged("%w", err)
 	}
+	// A key that is there twice, or that only another program knows, must not mean one thing to whoever reads
+	// the lock and another one here.
+	if !bytes.Equal(l.Text(), text) {
+		return nil, damaged("the lock is not written as ccm mod writes it")
+	}
 	return &l, nil
 }
 

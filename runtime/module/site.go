@@ -25,6 +25,7 @@ type Site struct {
 
 	policy *trust.Policy
 	caches []string
+	shown  func(file string) string // how messages name a file
 	opened map[string]Copy
 	known  *knownTrees
 	vendor *bool // whether there is a directory vendor, once that was looked for
@@ -47,8 +48,9 @@ type Copy struct {
 // of a git repository, and before a directory that belongs to somebody else than the first
 // one, or that everybody may write: such as /tmp and /home.
 //
-// Found says that nobody has named the directory: it is only the working directory.
-func Find(p *trust.Policy, dir string, found bool, caches []string) (*Site, error) {
+// Found says that nobody has named the directory: it is only the working directory. Shown returns how
+// messages name a file; nil is as it is.
+func Find(p *trust.Policy, dir string, found bool, caches []string, shown func(file string) string) (*Site, error) {
 	dir, err := filepath.Abs(dir)
 	if err != nil {
 		return nil, err
@@ -64,7 +66,7 @@ func Find(p *trust.Policy, dir string, found bool, caches []string) (*Site, erro
 				return nil, nil
 			}
 		}
-		s, err := open(p, at, found, caches)
+		s, err := open(p, at, found, caches, shown)
 		if s != nil || err != nil {
 			return s, err
 		}
@@ -85,17 +87,20 @@ func Open(p *trust.Policy, dir string, caches []string) (*Site, error) {
 	if err != nil {
 		return nil, err
 	}
-	return open(p, dir, false, caches)
+	return open(p, dir, false, caches, nil)
 }
 
-func open(p *trust.Policy, dir string, found bool, caches []string) (*Site, error) {
-	s := &Site{Dir: dir, policy: p, caches: caches, opened: make(map[string]Copy)}
+func open(p *trust.Policy, dir string, found bool, caches []string, shown func(string) string) (*Site, error) {
+	if shown == nil {
+		shown = func(file string) string { return file }
+	}
+	s := &Site{Dir: dir, policy: p, caches: caches, shown: shown, opened: make(map[string]Copy)}
 	text, err := readBeside(p, filepath.Join(dir, FileName), found)
 	if err != nil {
 		return nil, err
 	}
 	if text != nil {
-		if s.File, err = ParseFile(filepath.Join(dir, FileName), string(text)); err != nil {
+		if s.File, err = ParseFile(s.shownPath(FileName), string(text)); err != nil {
 			return nil, err
 		}
 	}
@@ -103,7 +108,7 @@ func open(p *trust.Policy, dir string, found bool, caches []string) (*Site, erro
 		return nil, err
 	}
 	if text != nil {
-		if s.Lock, err = ParseLock(filepath.Join(dir, LockName), text); err != nil {
+		if s.Lock, err = ParseLock(s.shownPath(LockName), text); err != nil {
 			return nil, err
 		}
 	}
@@ -143,7 +148,7 @@ func readBeside(p *trust.Policy, file string, found bool) ([]byte, error) {
 // Check returns an error if the lock is not that of ccm.mod.lua.
 func (s *Site) Check() error {
 	if s.File == nil {
-		return diag.Errorf(diag.Pos{File: s.path(LockName)}, "there is no %s beside the lock", FileName).WithHint("ccm mod init writes one")
+		return diag.Errorf(diag.Pos{File: s.shownPath(LockName)}, "there is no %s beside the lock", FileName).WithHint("ccm mod init writes one")
 	}
 	for _, d := range s.File.Dependencies {
 		var m *Locked
@@ -176,6 +181,9 @@ func (s *Site) Check() error {
 }
 
 func (s *Site) path(name string) string { return filepath.Join(s.Dir, name) }
+
+// shownPath is path for messages.
+func (s *Site) shownPath(name string) string { return s.shown(s.path(name)) }
 
 // Copies returns all modules of the lock with their directories, in order of their names,
 // and has checked the files of each. It is for whoever packs a site: to put each Dir at
@@ -218,7 +226,7 @@ func (s *Site) Open(name string) (Copy, error) {
 		m = s.locked(name)
 	}
 	if m == nil {
-		return Copy{}, diag.Errorf(diag.Pos{File: s.path(LockName)}, "the lock has no module %s", name)
+		return Copy{}, diag.Errorf(diag.Pos{File: s.shownPath(LockName)}, "the lock has no module %s", name)
 	}
 	dir, err := s.locate(m)
 	if err != nil {
@@ -244,7 +252,7 @@ func (s *Site) locked(name string) *Locked {
 
 // locate returns where the files of a module are.
 func (s *Site) locate(m *Locked) (string, error) {
-	lock := diag.Pos{File: s.path(LockName)}
+	lock := diag.Pos{File: s.shownPath(LockName)}
 	if m.Replace != "" {
 		dir := m.Replace
 		if !filepath.IsAbs(dir) {
@@ -276,7 +284,7 @@ func (s *Site) locate(m *Locked) (string, error) {
 			return dir, nil
 		}
 	}
-	return "", diag.Errorf(lock, "%s is locked, and its files are neither in %s nor in the cache %s", m, filepath.Join(s.Dir, VendorDir), s.caches[0]).
+	return "", diag.Errorf(lock, "%s is locked, and its files are neither in %s nor in the cache %s", m, s.shownPath(VendorDir), s.caches[0]).
 		WithHint("get it: ccm mod get")
 }
 
@@ -350,9 +358,9 @@ func (s *Site) verify(c Copy) ([]file, error) {
 		return nil, fmt.Errorf("%s: %w", c.Locked, err)
 	}
 	if got != c.Hash {
-		e := diag.Errorf(diag.Pos{File: s.path(LockName)}, "%w", &TamperedError{c.Locked, c.Dir, got})
+		e := diag.Errorf(diag.Pos{File: s.shownPath(LockName)}, "%w", &TamperedError{c.Locked, s.shown(c.Dir), got})
 		if strings.HasPrefix(c.Dir, s.path(VendorDir)+"/") {
-			return nil, e.WithHint("somebody changed files of the module, or the lock is newer: see what it is, remove %s, and copy it anew: ccm mod vendor", c.Dir)
+			return nil, e.WithHint("somebody changed files of the module, or the lock is newer: see what it is, remove %s, and copy it anew: ccm mod vendor", s.shown(c.Dir))
 		}
 		return nil, e.WithHint("somebody changed files of the module: see what it is; ccm mod get gets it anew")
 	}

@@ -1,9 +1,12 @@
 package module_test
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"testing"
 
@@ -172,5 +175,26 @@ func TestOpenToEverybody(t *testing.T) {
 		require.NoError(t, err)
 		_, err = s.Open("nginx")
 		require.ErrorContains(t, err, "everybody may write", name)
+	}
+}
+
+// A lock with the right sum is refused all the same if it is not what ccm mod writes: a key that is there twice means
+// one thing to a reader and another one to a program.
+func TestLockIsWrittenInOneWay(t *testing.T) {
+	_, lock := vendored(t)
+	text := string(lock.Text())
+	for _, change := range [][2]string{
+		{`"name": "nginx",`, `"name": "other", "name": "nginx",`},
+		{`"name": "nginx",`, `"NAME": "other", "name": "nginx",`},
+		{`"name": "nginx",`, `"name":  "nginx",`},
+		{`"name": "nginx",`, `"name": "nginx", "more": 1,`},
+		{`"name": "nginx",`, `"name": "ngin\u0078",`},
+	} {
+		before := text[:strings.LastIndex(text, `"sum": "`)+len(`"sum": "`)]
+		changed := strings.Replace(before, change[0], change[1], 1)
+		require.NotEqual(t, before, changed)
+		sum := sha256.Sum256([]byte(changed + "\"\n}\n"))
+		_, err := module.ParseLock("ccm.lock", []byte(changed+hex.EncodeToString(sum[:])+"\"\n}\n"))
+		require.ErrorContains(t, err, "the lock is not written as ccm mod writes it", change[1])
 	}
 }

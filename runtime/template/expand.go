@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/luaccm/ccm/runtime/data"
 	"github.com/luaccm/ccm/runtime/diag"
 )
 
@@ -180,6 +181,8 @@ func plainDepth(val any, left *int) (any, error) {
 		return int64(x), nil
 	case time.Time:
 		return x.Format(time.RFC3339), nil
+	case *data.Sealed:
+		return x.Text()
 	case fmt.Stringer:
 		return x.String(), nil
 	case []byte:

@@ -96,7 +96,7 @@ func (e *Env) render(file, text, left, right string, put jet.SafeWriter) (out Ou
 	}
 	defer leave()
 	defer e.usage.begin()()
-	r := &renderer{env: e, out: new(output)}
+	r := &renderer{env: e, sealed: e.trees.isSealed(), out: new(output)}
 	defer func() { // Jet lets the panics of reflection pass
 		if p := recover(); p != nil {
 			out, err = Output{}, r.explain(file, panicError(p))
@@ -147,6 +147,7 @@ func (l loader) Open(path string) (io.ReadCloser, error) {
 // cache of the template set, through which Jet passes every template that it reads.
 type renderer struct {
 	env       *Env
+	sealed    bool // some data is encrypted
 	templates map[string]*jet.Template
 	out       *output
 	at        Line // of what runs
@@ -172,6 +173,9 @@ func (r *renderer) add(path, text string, t *jet.Template) {
 	r.templates[path] = t
 	countJoined(reflect.ValueOf(t.Root))
 	(&instrument{path, text}).list(t.Root)
+	if r.sealed {
+		openList(t.Root)
+	}
 }
 
 // variables returns the variables of a template. Facts are gathered only if its text, or
@@ -182,10 +186,7 @@ func (r *renderer) variables(text string) (jet.VarMap, error) {
 		if tree == factsRoot && !strings.Contains(text, name) && !strings.Contains(text, "include") && !strings.Contains(text, "import") && !strings.Contains(text, "extends") {
 			continue
 		}
-		if tree == dataRoot && r.env.trees.isSealed() && !namesTree(text, name) {
-			continue // nothing is decrypted that nobody asks for
-		}
-		val, err := r.env.trees.tree(tree)
+		val, err := r.env.trees.sealedTree(tree)
 		if err != nil {
 			return nil, err
 		}
@@ -195,16 +196,6 @@ func (r *renderer) variables(text string) (jet.VarMap, error) {
 		vars.Set(name, val)
 	}
 	return vars, nil
-}
-
-// namesTree reports whether a template may ask for a tree.
-func namesTree(text, name string) bool {
-	for _, word := range []string{name, "include", "import", "extends"} {
-		if strings.Contains(text, word) {
-			return true
-		}
-	}
-	return false
 }
 
 var (
@@ -233,7 +224,7 @@ func (r *renderer) explain(file string, err error) error {
 		}
 	}
 	e := &diag.Error{Err: errors.New(text)}
-	if strings.HasPrefix(text, "cannot index slice/array/string with type string") {
+	if strings.HasPrefix(text, "cannot index slice/array/string with type string") || strings.Contains(text, "data.Sealed") {
 		text = "a name follows what is a text or a list, and has no names"
 		e.Err = errors.New(text)
 	}
@@ -385,6 +376,7 @@ func (r *renderer) globals(set *jet.Set) {
 	for name, f := range e.JetFunctions() {
 		set.AddGlobalFunc(name, f)
 	}
+	set.AddGlobalFunc(openFunc, func(a jet.Arguments) reflect.Value { return opened(a.Get(0)) })
 	set.AddGlobalFunc(sortFunc, func(a jet.Arguments) reflect.Value { return ordered(a.Get(0)) })
 	set.AddGlobalFunc(hasValueFunc, func(a jet.Arguments) reflect.Value {
 		v := a.Get(0)

@@ -160,7 +160,11 @@ func (e *Env) JetFunctions() map[string]jet.Func {
 				if f.Name == Default && i == 0 && !a.IsSet(i) {
 					continue
 				}
-				if v := a.Get(i); v.IsValid() {
+				v := a.Get(i)
+				if f.Name == Default && i == 0 {
+					v = opened(v)
+				}
+				if v.IsValid() {
 					args[i] = v.Interface()
 				}
 			}

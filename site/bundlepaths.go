@@ -1,0 +1,70 @@
+package site
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/luaccm/ccm/runtime/encryption"
+	"github.com/luaccm/ccm/runtime/state"
+)
+
+// absolute makes the paths in the options absolute, and those that the environment gives.
+func (o *Options) absolute(dir string, p *Process) error {
+	from := func(path string) string {
+		if path == "" || path == "-" || filepath.IsAbs(path) || isRemote(path) {
+			return path
+		}
+		return filepath.Join(dir, path)
+	}
+	for _, path := range []*string{&o.Root, &o.Facts.File, &o.Data.File, &o.Data.EnvFile, &o.Bundle.Signers} {
+		*path = from(*path)
+	}
+	for i, path := range p.Modules {
+		p.Modules[i] = from(path)
+	}
+	for _, name := range []string{DataVariable, state.DirVariable, encryption.IdentityFileVariable} {
+		if path := os.Getenv(name); path != "" {
+			if err := os.Setenv(name, from(path)); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// workingDirectory returns the directory in which ccm was called.
+func (p *Process) workingDirectory() (string, error) {
+	if p.bundle != nil {
+		return p.bundle.origin, nil
+	}
+	return os.Getwd()
+}
+
+// fromBundle returns how messages name a file: one of the bundle that runs as its script does, because
+// the place where it was unpacked is gone afterwards. Others stay as they are.
+func (p *Process) fromBundle(file string) string {
+	if p.bundle == nil || !strings.HasPrefix(file, p.bundle.place.Path+string(filepath.Separator)) {
+		return file
+	}
+	here, err := os.Getwd()
+	if err != nil {
+		return file
+	}
+	if rel, err := filepath.Rel(here, file); err == nil {
+		return rel
+	}
+	return file
+}
+
+// inBundle returns how messages name a file that the user did not name: one of the bundle that runs with the name of
+// the bundle before it. Others stay as they are.
+func (p *Process) inBundle(file string) string {
+	if p.bundle == nil {
+		return file
+	}
+	if rel, ok := strings.CutPrefix(file, filepath.Join(p.bundle.place.Path, unpackedName)+string(filepath.Separator)); ok {
+		return p.bundle.shown + "/" + rel
+	}
+	return file
+}

@@ -1,0 +1,49 @@
+package site
+
+import (
+	"context"
+	"fmt"
+	"io"
+
+	"github.com/luaccm/ccm/runtime/diag"
+	"github.com/luaccm/ccm/runtime/safepath"
+	"github.com/luaccm/ccm/runtime/signers"
+)
+
+// SignatureSuffix is how the name of a signature ends, behind that of what was signed.
+const SignatureSuffix = ".sig"
+
+// SignatureNamespace is for what a bundle is signed (ssh-keygen -Y sign -n).
+const SignatureNamespace = "ccm-bundle"
+
+// A verifier returns who has signed what r holds.
+type verifier func(r io.Reader) (*signers.Signer, error)
+
+// verifier reads who may sign, and the signature, before anything is fetched; it returns nil if none is
+// asked for.
+func (p *Process) verifier(ctx context.Context, in *incoming, o *BundleOptions) (verifier, error) {
+	if o.Signers == "" {
+		return nil, nil
+	}
+	text, err := p.Files.ReadFile(o.Signers)
+	if err != nil {
+		return nil, fmt.Errorf("--signers: %w", err)
+	}
+	list, err := signers.Parse(o.Signers, string(text))
+	if err != nil {
+		return nil, fmt.Errorf("--signers: %w", err)
+	}
+	r, err := in.beside(ctx, SignatureSuffix)
+	if err != nil {
+		return nil, diag.Errorf(diag.Pos{File: in.shown}, "--signers asks for a signature: %w", err).WithHint("ccm bundle --sign KEY makes one")
+	}
+	defer r.Close()
+	signature, err := safepath.ReadUpTo(r, signers.MaxSignature)
+	if err != nil {
+		return nil, placed(in.shown+SignatureSuffix, err)
+	}
+	return func(r io.Reader) (*signers.Signer, error) {
+		who, err := list.Verify(r, signature, SignatureNamespace, p.Clock.Now())
+		return &who, err
+	}, nil
+}

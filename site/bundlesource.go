@@ -1,0 +1,193 @@
+package site
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"io"
+	"net/url"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+
+	"github.com/luaccm/ccm/runtime/bundle"
+	"github.com/luaccm/ccm/runtime/diag"
+	"github.com/luaccm/ccm/runtime/host/fetch"
+	"github.com/luaccm/ccm/runtime/signers"
+)
+
+// A contextReader reads until the context ends.
+type contextReader struct {
+	ctx context.Context
+	r   io.Reader
+}
+
+// Read implements io.Reader.
+func (c contextReader) Read(p []byte) (int, error) {
+	if err := context.Cause(c.ctx); err != nil {
+		return 0, err
+	}
+	return c.r.Read(p)
+}
+
+// An incoming is a site that comes from elsewhere, as a stream.
+type incoming struct {
+	io.ReadCloser
+	shown  string // how messages speak of it
+	known  string // the name under which the state directory knows it
+	single string // the name of the file if it is no bundle but a script or manifest; "" if it must be one
+	failed func(error) error
+	// beside opens what stands beside it, by its name with a suffix.
+	beside func(ctx context.Context, suffix string) (io.ReadCloser, error)
+}
+
+// openBundle opens what is no script or manifest here; it returns nil if it is one.
+func (p *Process) openBundle(ctx context.Context, name, natsContext string, o *BundleOptions) (*incoming, error) {
+	if fetch.IsURL(name) {
+		return p.openURL(ctx, name, o)
+	}
+	if strings.HasPrefix(name, objectSchema) {
+		return p.openObject(ctx, name, natsContext, o)
+	}
+	if name == "-" {
+		return nil, nil
+	}
+	if fi, err := os.Stat(name); err != nil || !fi.Mode().IsRegular() {
+		return nil, nil // a pipe can be read only once; of the rest who reads it says what is wrong
+	}
+	if is, err := isBundle(name); err != nil || !is {
+		return nil, nil
+	}
+	known, err := filepath.Abs(name)
+	if err != nil {
+		return nil, err
+	}
+	f, err := p.Files.Trust().Open(name)
+	if err != nil {
+		return nil, err
+	}
+	found, err := bundle.Find(f)
+	if found == nil || err != nil {
+		return nil, errors.Join(placed(name, cmp.Or(err, errChanged)), f.Close())
+	}
+	_, at, _ := found.Outer()
+	return &incoming{
+		ReadCloser: readCloser{found, func() { f.Close() }}, shown: name, known: known, failed: func(err error) error { return err },
+		beside: func(_ context.Context, suffix string) (io.ReadCloser, error) {
+			if at > 0 {
+				return nil, errors.New("an executable has none")
+			}
+			return p.Files.Trust().Open(name + suffix)
+		},
+	}, nil
+}
+
+// errChanged says that a bundle is none any more.
+var errChanged = errors.New("it was changed while it was read")
+
+// isBundle reports whether a file here is a bundle, or an executable with one, by what it begins
+// and ends with.
+func isBundle(name string) (bool, error) {
+	f, err := os.Open(name)
+	if err != nil {
+		return false, err
+	}
+	defer f.Close()
+	found, err := bundle.Find(f)
+	return found != nil, err
+}
+
+// openURL asks a server. What root does must not depend on what everybody on the way to it
+// can write.
+func (p *Process) openURL(ctx context.Context, name string, o *BundleOptions) (*incoming, error) {
+	u, err := url.Parse(name)
+	if err != nil || u.Host == "" {
+		return nil, diag.Errorf(diag.Pos{}, "want a URL such as https://example.org/site.tar.gz, got %q", name)
+	}
+	shown := fetch.RedactURL(u)
+	if err := p.checkPlainHTTP(u, o.given() != ""); err != nil {
+		return nil, err
+	}
+	x, err := get(ctx, u, o.SHA256, bundle.DefaultLimits.Packed)
+	if err != nil {
+		return nil, err
+	}
+	return &incoming{
+		ReadCloser: readCloser{x, x.Close}, shown: shown, known: shown, single: fileName(u.Path), failed: x.Failed,
+		beside: func(ctx context.Context, suffix string) (io.ReadCloser, error) {
+			v := *u
+			v.Path, v.RawPath = u.Path+suffix, ""
+			x, err := get(ctx, &v, o.SHA256, signers.MaxSignature)
+			if err != nil {
+				return nil, err
+			}
+			return readCloser{x, x.Close}, nil
+		},
+	}, nil
+}
+
+// openObject asks NATS.
+func (p *Process) openObject(ctx context.Context, name, natsContext string, o *BundleOptions) (*incoming, error) {
+	bucket, key, err := bucketAndKey(name, objectSchema)
+	if err != nil {
+		return nil, err
+	}
+	client := p.nats(natsContext, o.given() != "")
+	r, err := client.Object(ctx, bucket, key, bundle.DefaultLimits.Packed)
+	if err != nil {
+		return nil, placed(name, explainNATS(err))
+	}
+	return &incoming{
+		ReadCloser: r, shown: name, known: name, single: fileName(key), failed: func(err error) error { return err },
+		beside: func(ctx context.Context, suffix string) (io.ReadCloser, error) {
+			return client.Object(ctx, bucket, key+suffix, signers.MaxSignature)
+		},
+	}, nil
+}
+
+// get asks a server for what is behind a URL. With a checksum it may be redirected to what
+// everybody can change.
+func get(ctx context.Context, u *url.URL, checksum string, limit int64) (*fetch.Transfer, error) {
+	x := fetch.New(ctx, fetch.Request{URL: u, Checksum: checksum}, limit)
+	err := x.Open(fetch.NewTransport())
+	if err == nil {
+		err = x.CheckSize()
+	}
+	if err != nil {
+		err = x.Failed(err)
+		x.Close()
+		return nil, err
+	}
+	return x, nil
+}
+
+// knownURL returns a URL without what authorizes.
+func knownURL(name string) (string, bool) {
+	if !isRemote(name) {
+		return "", false
+	}
+	u, err := url.Parse(name)
+	if err != nil {
+		return "", false
+	}
+	return fetch.RedactURL(u), true
+}
+
+// A readCloser is closed by a function.
+type readCloser struct {
+	io.Reader
+	close func()
+}
+
+// Close implements io.Closer.
+func (r readCloser) Close() error { r.close(); return nil }
+
+// fileName returns how the script or manifest behind a URL is called here.
+func fileName(p string) string {
+	name := path.Base(p)
+	if name == "." || name == "/" || len(name) > 200 || strings.ContainsFunc(name, func(r rune) bool { return r < ' ' || r == 0x7f || r == '\\' }) {
+		return "site"
+	}
+	return name
+}
