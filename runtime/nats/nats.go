@@ -60,6 +60,8 @@ type Client struct {
 	js   jetstream.JetStream
 	err  error // of connecting
 	gone chan struct{}
+	// waiting are those who wait for an answer: the server refuses a request by an error of the connection.
+	waiting map[*context.CancelCauseFunc]bool
 }
 
 // New returns a client.
@@ -70,7 +72,7 @@ func New(o Options) *Client {
 			name = other
 		}
 	}
-	return &Client{options: o, name: name, gone: make(chan struct{})}
+	return &Client{options: o, name: name, gone: make(chan struct{}), waiting: make(map[*context.CancelCauseFunc]bool)}
 }
 
 // Close ends the connection, if there is one.
@@ -118,7 +120,7 @@ func (c *Client) connectAnew() error {
 	}
 	gone := c.gone
 	conn, settings, err := natscontext.Connect(c.name, nats.Name("ccm"), nats.Timeout(connectPatience), nats.NoReconnect(),
-		nats.ErrorHandler(func(*nats.Conn, *nats.Subscription, error) {}), nats.ClosedHandler(func(*nats.Conn) { close(gone) }))
+		nats.ErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) { c.refused(err) }), nats.ClosedHandler(func(*nats.Conn) { close(gone) }))
 	if err != nil {
 		return connectError(err, settings)
 	}
@@ -187,21 +189,52 @@ func withoutURLs(err error) error {
 	return errors.New(strings.Join(words, " "))
 }
 
+// errRefused says that a user may not do what a request needs.
+var errRefused = errors.New("the server does not permit it to who the context says that this is")
+
+// refused ends what waits for an answer if an error of the connection is that something is not permitted.
+func (c *Client) refused(err error) {
+	if !errors.Is(err, nats.ErrPermissionViolation) {
+		return
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for end := range c.waiting {
+		(*end)(errRefused)
+	}
+}
+
+// wait returns a context for a request, which ends with the patience for an answer.
+func (c *Client) wait(ctx context.Context) (context.Context, func()) {
+	ctx, end := context.WithCancelCause(ctx)
+	c.mu.Lock()
+	c.waiting[&end] = true
+	c.mu.Unlock()
+	ctx, cancel := context.WithTimeout(ctx, answerPatience)
+	return ctx, func() {
+		c.mu.Lock()
+		delete(c.waiting, &end)
+		c.mu.Unlock()
+		cancel()
+		end(nil)
+	}
+}
+
 // Value returns the value of a key in a key-value bucket. More than limit bytes are an error.
 func (c *Client) Value(ctx context.Context, bucket, key string, limit int64) ([]byte, error) {
 	js, err := c.connect()
 	if err != nil {
 		return nil, err
 	}
-	ctx, cancel := context.WithTimeout(ctx, answerPatience)
-	defer cancel()
+	ctx, done := c.wait(ctx)
+	defer done()
 	kv, err := js.KeyValue(ctx, bucket)
 	if err != nil {
-		return nil, c.failed(err, "bucket "+bucket)
+		return nil, c.failed(ctx, err, "bucket "+bucket)
 	}
 	entry, err := kv.Get(ctx, key)
 	if err != nil {
-		return nil, c.failed(err, fmt.Sprintf("key %s in the bucket %s", key, bucket))
+		return nil, c.failed(ctx, err, fmt.Sprintf("key %s in the bucket %s", key, bucket))
 	}
 	if int64(len(entry.Value())) > limit {
 		return nil, fmt.Errorf("the value has more than %s, which is the limit", bytesize.Format(limit))
@@ -216,15 +249,15 @@ func (c *Client) Object(ctx context.Context, bucket, key string, limit int64) (i
 	if err != nil {
 		return nil, err
 	}
-	short, cancel := context.WithTimeout(ctx, answerPatience)
-	defer cancel()
+	short, done := c.wait(ctx)
+	defer done()
 	store, err := js.ObjectStore(short, bucket)
 	if err != nil {
-		return nil, c.failed(err, "bucket "+bucket)
+		return nil, c.failed(short, err, "bucket "+bucket)
 	}
 	info, err := store.GetInfo(short, key)
 	if err != nil {
-		return nil, c.failed(err, fmt.Sprintf("object %s in the bucket %s", key, bucket))
+		return nil, c.failed(short, err, fmt.Sprintf("object %s in the bucket %s", key, bucket))
 	}
 	if info.Size > uint64(limit) {
 		return nil, fmt.Errorf("the object has %s, and the limit is %s", bytesize.Format(int64(min(info.Size, 1<<62))), bytesize.Format(limit))
@@ -233,7 +266,7 @@ func (c *Client) Object(ctx context.Context, bucket, key string, limit int64) (i
 	r, err := store.Get(ctx, key)
 	if err != nil {
 		stop(nil)
-		return nil, c.failed(err, fmt.Sprintf("object %s in the bucket %s", key, bucket))
+		return nil, c.failed(ctx, err, fmt.Sprintf("object %s in the bucket %s", key, bucket))
 	}
 	o := &object{r: r, client: c, ctx: ctx, stop: stop, left: limit, limit: limit, what: fmt.Sprintf("object %s in the bucket %s", key, bucket)}
 	o.stall = time.AfterFunc(partPatience, func() { stop(errStalled) })
@@ -281,10 +314,7 @@ func (o *object) Read(p []byte) (int, error) {
 	if err == nil || err == io.EOF {
 		return n, err
 	}
-	if cause := context.Cause(o.ctx); cause != nil {
-		err = cause
-	}
-	return n, o.client.failed(err, o.what)
+	return n, o.client.failed(o.ctx, err, o.what)
 }
 
 // Close implements io.Closer.
@@ -295,8 +325,13 @@ func (o *object) Close() error {
 }
 
 // failed says what became of a request for something.
-func (c *Client) failed(err error, what string) error {
+func (c *Client) failed(ctx context.Context, err error, what string) error {
+	if cause := context.Cause(ctx); cause != nil {
+		err = cause
+	}
 	switch {
+	case errors.Is(err, errRefused):
+		return fmt.Errorf("%s: %w", what, err)
 	case errors.Is(err, jetstream.ErrBucketNotFound), errors.Is(err, jetstream.ErrStreamNotFound),
 		errors.Is(err, jetstream.ErrKeyNotFound), errors.Is(err, jetstream.ErrKeyDeleted), errors.Is(err, jetstream.ErrObjectNotFound):
 		return fmt.Errorf("no %s", what)
