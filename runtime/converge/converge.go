@@ -133,9 +133,6 @@ func (e *Engine) walk(ctx context.Context, v *host.View, h *host.Host, c *catalo
 			continue
 		}
 		w.report(events)
-		if len(events) == 1 && ev.Outcome == Stable && w.transaction == nil {
-			w.unused = ev
-		}
 	}
 	w.commit(ctx)
 	w.runDeferredChecks(ctx)
@@ -151,6 +148,9 @@ func (w *walk) report(events []*Event) {
 		w.sum.Add(ev)
 		w.redactor.event(ev)
 		w.Reporter.Event(ev)
+		if ev.Outcome == Stable && w.transaction == nil { // a transaction may look again at what it has passed
+			w.unused = append(w.unused, ev)
+		}
 	}
 }
 
@@ -188,18 +188,19 @@ type walk struct {
 	queue       []*Event        // to be reported after batch or transaction is committed, or deferred is verified
 	redactor    *redactor       // nil if there is nothing to redact
 	single      [1]*Event       // holds the result of finishEdits for a resource that is no edit
-	unused      *Event          // that was reported, or nil
+	unused      []*Event        // of stable resources, that were reported
 }
 
 // newEvent returns an empty event: that of an earlier stable resource if there is one that nobody
 // has any more. Events of 10,000 stable files are 5 MiB, of which the kernel has to clear each page:
 // 7 percent of the time of a run.
 func (w *walk) newEvent() *Event {
-	ev := w.unused
-	if ev == nil {
+	last := len(w.unused) - 1
+	if last < 0 {
 		return new(Event)
 	}
-	w.unused = nil
+	ev := w.unused[last]
+	w.unused = w.unused[:last]
 	*ev = Event{}
 	return ev
 }
