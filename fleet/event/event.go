@@ -21,6 +21,9 @@ import (
 	"github.com/luaccm/ccm/fleet/subject"
 )
 
+// patience is how long the servers may take to listen.
+const patience = 10 * time.Second
+
 // A Line is what a node told of one resource, run or job.
 type Line struct {
 	Node, Environment string
@@ -166,7 +169,7 @@ func Follow(ctx context.Context, nc *nats.Conn, f Filter, do func(*Line) error) 
 		return err
 	}
 	defer func() { _ = sub.Unsubscribe() }()
-	if err := nc.FlushWithContext(ctx); err != nil {
+	if err := nc.FlushTimeout(patience); err != nil {
 		return err
 	}
 	if !f.Since.IsZero() {

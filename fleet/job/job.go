@@ -24,6 +24,9 @@ import (
 // servers. The id makes that harmless.
 var DefaultAgain = []time.Duration{5 * time.Second, 20 * time.Second, time.Minute}
 
+// patience is how long the servers may take to listen.
+const patience = 10 * time.Second
+
 // A Sender sends jobs to an environment.
 type Sender struct {
 	NC          *nats.Conn
@@ -127,7 +130,7 @@ func (s *Sender) Send(ctx context.Context, j *signed.Job, names []string, tell f
 		return nil, err
 	}
 	defer func() { _ = sub.Unsubscribe() }()
-	if err := s.NC.FlushWithContext(ctx); err != nil {
+	if err := s.NC.FlushTimeout(patience); err != nil {
 		return nil, err
 	}
 	if j.AtMost == 0 {

@@ -41,7 +41,7 @@ func (c *Controller) Look(ctx context.Context) (*Control, *Assessment, error) {
 	}
 	if control.Rollout == nil || control.Rollout.Release != control.Release.Version {
 		// It was stopped between the two documents: no node begins.
-		control.Rollout = &signed.Rollout{Release: control.Release.Version, State: signed.Paused, Why: "the rollout did not begin: ccm fleet rollout next", Version: versionOf(control.Rollout)}
+		control.Rollout = &signed.Rollout{Release: control.Release.Version, State: signed.Paused, Why: "the rollout did not begin: ccm fleet next begins it", Version: versionOf(control.Rollout)}
 	}
 	nodes, err := roster.Read(ctx, c.Store.NC, roster.Options{Environment: c.Store.Environment, Facts: asksFacts(control.Release)})
 	if err != nil {

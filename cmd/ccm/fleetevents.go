@@ -1,0 +1,116 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/luaccm/ccm/fleet/event"
+	"github.com/luaccm/ccm/runtime/terminal"
+)
+
+// eventFlags are the flags of fleet events.
+type eventFlags struct {
+	*fleetFlags
+	follow             bool
+	environment, where string
+	since              time.Duration
+	output             *choice
+}
+
+func newFleetEventsCommand(e *env, fleet *fleetFlags) *cobra.Command {
+	f := &eventFlags{fleetFlags: fleet, output: newChoice("text", "text", "json")}
+	cmd := &cobra.Command{
+		Use:   "events [NODE...]",
+		Short: "Print what nodes tell of their runs",
+		Long: `Print what nodes tell of their runs and jobs: with --output json the lines of
+ccm run --output json, with the node. Resources that are as they should be say
+nothing. Events are kept for 7 days, the last 5,000 messages of each node.
+
+  ccm fleet events -f --where 'outcome == "failed"'`,
+		ValidArgsFunction: fleet.completeNodes(e),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			ctx, cancel := e.UntilStopped(cmd.Context())
+			defer cancel()
+			return f.print(ctx, e, args)
+		},
+	}
+	fs := cmd.Flags()
+	fs.BoolVarP(&f.follow, "follow", "f", false, "print what comes, too, until Ctrl-C")
+	fs.StringVar(&f.environment, "environment", "", "only of nodes of this `ENVIRONMENT`")
+	fs.StringVar(&f.where, "where", "", "only lines for which `CONDITION` holds: outcome == \"failed\"")
+	fs.DurationVar(&f.since, "since", time.Hour, "those of the last `TIME`")
+	fs.Var(f.output, "output", "form of the output: text or json (one object a line)")
+	_ = cmd.RegisterFlagCompletionFunc("output", f.output.complete)
+	_ = cmd.RegisterFlagCompletionFunc("environment", fleet.completeEnvironments(e))
+	return cmd
+}
+
+func (f *eventFlags) print(ctx context.Context, e *env, nodes []string) error {
+	filter := event.Filter{Environment: f.environment, Nodes: nodes, Since: e.Clock.Now().Add(-f.since)}
+	if f.where != "" {
+		c, err := event.ParseCondition(f.where)
+		if err != nil {
+			return fmt.Errorf("--where: %w", err)
+		}
+		filter.Where = c
+	}
+	c, err := f.connect(e)
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	show := func(l *event.Line) error {
+		text := string(l.Text)
+		if f.output.value == "text" {
+			text = toldBy(l)
+		}
+		terminal.Fprintf(e.stdout, "%s\n", terminal.Line(text))
+		if !f.follow {
+			return nil
+		}
+		return e.stdout.Flush()
+	}
+	if f.follow {
+		return event.Follow(ctx, c.Conn, filter, show)
+	}
+	return event.Read(ctx, c.Conn, filter, show)
+}
+
+// toldBy says in a line what a node tells.
+func toldBy(l *event.Line) string {
+	text := func(name string) string {
+		s, _ := l.Fields[name].(string)
+		return firstLineOf(s)
+	}
+	when := text("timestamp")
+	if when == "" {
+		when = text("start_time")
+	}
+	if t, err := time.Parse(time.RFC3339Nano, when); err == nil {
+		when = t.Local().Format("2006-01-02 15:04:05")
+	}
+	var what string
+	switch text("protocol") {
+	case "io.choria.ccm.v1.transaction.event":
+		what = text("outcome") + "  " + text("type") + "#" + text("name")
+		for _, more := range []string{"message", "noop_message"} {
+			if text(more) != "" {
+				what += ": " + text(more)
+			}
+		}
+		if list, ok := l.Fields["errors"].([]any); ok && len(list) > 0 {
+			what += ": " + firstLineOf(fmt.Sprint(list[0]))
+		}
+	case "io.choria.ccm.v1.session.summary":
+		what = fmt.Sprintf("run %s: %v resources, %v changed, %v failed", text("run_id"), l.Fields["total_resources"], l.Fields["changed_resources"], l.Fields["failed_resources"])
+	case "io.choria.ccm.v1.job.result":
+		what = strings.TrimSpace("job " + text("job") + ": " + text("state") + " " + text("outcome") + " " + text("message"))
+	default:
+		what = text("protocol")
+	}
+	return when + "  " + l.Node + "  " + what
+}

@@ -1,0 +1,148 @@
+package release
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/luaccm/ccm/fleet/signed"
+	"github.com/luaccm/ccm/runtime/host"
+)
+
+// An Archive is a copy of what was released, in the directory of a fleet: nothing of the servers is the
+// only copy.
+type Archive struct{ Directory, Environment string }
+
+func (a Archive) path(parts ...string) string {
+	return filepath.Join(append([]string{a.Directory, "releases", a.Environment}, parts...)...)
+}
+
+// Keep writes a document. It is as Controller.Keep wants it.
+func (a Archive) Keep(kind string, version int64, text []byte) error {
+	if err := os.MkdirAll(a.path(), 0o700); err != nil {
+		return err
+	}
+	return host.New(host.Options{}).Save(a.path(fmt.Sprintf("%06d.%s", version, kind)), text, 0o600)
+}
+
+// AddBundle adds a bundle that write writes to a file, and returns where it is then. Write returns its digest.
+func (a Archive) AddBundle(write func(temporary string) (digest string, err error)) (file, digest string, err error) {
+	if err := os.MkdirAll(a.path(), 0o700); err != nil {
+		return "", "", err
+	}
+	f, err := os.CreateTemp(a.path(), "bundle.*.new")
+	if err != nil {
+		return "", "", err
+	}
+	defer os.Remove(f.Name())
+	if err := f.Close(); err != nil {
+		return "", "", err
+	}
+	if digest, err = write(f.Name()); err != nil {
+		return "", "", err
+	}
+	file = a.path(ObjectName(digest))
+	return file, digest, os.Rename(f.Name(), file)
+}
+
+// CopyBundle adds a bundle that is there already.
+func (a Archive) CopyBundle(from string) (file, digest string, err error) {
+	return a.AddBundle(func(temporary string) (string, error) {
+		in, err := os.Open(from)
+		if err != nil {
+			return "", err
+		}
+		defer in.Close()
+		out, err := os.OpenFile(temporary, os.O_WRONLY|os.O_TRUNC, 0o600)
+		if err != nil {
+			return "", err
+		}
+		sum := sha256.New()
+		_, err = io.Copy(io.MultiWriter(out, sum), in)
+		return hex.EncodeToString(sum.Sum(nil)), errors.Join(err, out.Sync(), out.Close())
+	})
+}
+
+// last returns the newest document of a kind; nil if there is none.
+func (a Archive) last(kind string) ([]byte, error) {
+	entries, err := os.ReadDir(a.path())
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	highest, name := int64(0), ""
+	for _, e := range entries {
+		digits, ok := strings.CutSuffix(e.Name(), "."+kind)
+		if v, err := strconv.ParseInt(digits, 10, 64); ok && err == nil && v > highest {
+			highest, name = v, e.Name()
+		}
+	}
+	if name == "" {
+		return nil, nil
+	}
+	return os.ReadFile(a.path(name))
+}
+
+// StoreAgain stores what an archive has and the servers have lost, or have only in an older version. It
+// returns what that was. Nothing is signed: these are the documents of then.
+func (c *Controller) StoreAgain(ctx context.Context, a Archive) (stored []string, err error) {
+	control, err := c.Store.Read(ctx)
+	if err != nil {
+		return nil, err
+	}
+	text, err := a.last("release")
+	if err != nil {
+		return nil, err
+	}
+	r := new(signed.Release)
+	if text == nil {
+		return nil, fmt.Errorf("%s has no release of %s", a.Directory, a.Environment)
+	}
+	if err := signed.Read(text, r); err != nil {
+		return nil, err
+	}
+	if has, err := c.Store.HasBundle(ctx, r.Digest()); err != nil || !has {
+		if err != nil {
+			return nil, err
+		}
+		f, err := os.Open(a.path(ObjectName(r.Digest())))
+		if err != nil {
+			return nil, err
+		}
+		defer f.Close()
+		if err := c.Store.PutBundle(ctx, r.Digest(), f); err != nil {
+			return nil, err
+		}
+		stored = append(stored, "bundle "+r.Bundle)
+	}
+	if control.Release == nil || control.Release.Version < r.Version {
+		if err := c.Store.PutRelease(ctx, text, control.ReleaseEntry.Sequence); err != nil {
+			return stored, err
+		}
+		stored = append(stored, fmt.Sprintf("release %d", r.Version))
+	}
+	ro := new(signed.Rollout)
+	if text, err = a.last("rollout"); err != nil || text == nil {
+		return stored, err
+	}
+	if err := signed.Read(text, ro); err != nil {
+		return stored, err
+	}
+	if control.Rollout == nil || control.Rollout.Version < ro.Version {
+		if err := c.Store.PutRollout(ctx, text, control.RolloutEntry.Sequence); err != nil {
+			return stored, err
+		}
+		stored = append(stored, fmt.Sprintf("rollout %d of release %d: %s, stage %d", ro.Version, ro.Release, ro.State, ro.Stage+1))
+	}
+	return stored, nil
+}
