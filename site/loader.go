@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 
 	"github.com/luaccm/ccm/luaapi"
 	"github.com/luaccm/ccm/luaapi/std"
@@ -14,6 +15,7 @@ import (
 	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/manifest"
+	"github.com/luaccm/ccm/runtime/registration"
 	"github.com/luaccm/ccm/runtime/resource"
 	"github.com/luaccm/ccm/stdlib"
 )
@@ -36,7 +38,9 @@ type Loader struct {
 	evaluating int            // scripts inside one another
 	packages   map[string]*packages
 	lookupEnv  func(name string) (string, bool)
-	keys       map[string]string // values that kvGet has read, by their URLs
+	remote     sync.Mutex                                  // guards what follows, and the inputs, from scaffolds, which ask during a run
+	keys       map[string]string                           // values that kvGet has read, by their URLs
+	services   map[registration.Query]registration.Entries // that were found
 }
 
 // newLoader returns what reads the site s. Templates see env.
@@ -63,6 +67,7 @@ func (p *Process) newLoader(s *Site, env *TemplateEnv, o *Options, args []string
 // init completes a loader. Expressions see environ.
 func (l *Loader) init(environ map[string]string) (err error) {
 	p, s := l.process, l.site
+	l.env.loader = l
 	if l.cwd, err = p.workingDirectory(); err != nil {
 		return err
 	}
@@ -73,7 +78,7 @@ func (l *Loader) init(environ map[string]string) (err error) {
 	l.units = catalog.Units{Builder: &l.builder, ReadFile: p.Files.ReadFile, Load: l.apply}
 	l.manifests = &manifest.Loader{
 		Registry: s.Registry, Facts: s.Facts, Environ: environ, ReadFile: p.Files.ReadFile, Now: s.Host.Now,
-		Module: l.module, Fetch: l.fetch, KVGet: l.kvGet, Dialect: l.options.Dialect, Secrets: p.Secrets, Open: p.openValue, Warn: p.Messages.warnAt, Strict: l.options.Strict,
+		Module: l.module, Fetch: l.fetch, KVGet: l.kvGet, Registrations: l.templateRegistrations, Dialect: l.options.Dialect, Secrets: p.Secrets, Open: p.openValue, Warn: p.Messages.warnAt, Strict: l.options.Strict,
 		Timeout: l.options.EvalTimeout,
 	}
 	return nil
@@ -228,9 +233,10 @@ func (l *Loader) library(u *catalog.Unit) std.Options {
 			}
 			return data, err
 		},
-		Templates: l.manifests.Env,
-		Decrypt:   l.process.decryptFile,
-		Open:      l.process.openValue,
+		Templates:     l.manifests.Env,
+		Registrations: l.registrations,
+		Decrypt:       l.process.decryptFile,
+		Open:          l.process.openValue,
 	}
 }
 

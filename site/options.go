@@ -125,8 +125,10 @@ type FactOptions struct {
 type DataOptions struct {
 	File    string // the hierarchy document; "" for the one that is found
 	None    bool   // no data is read
-	Context string // of NATS, for kvGet(), kv:// and obj://; "" for the usual one
-	EnvFile string // "" for the one that is found
-	ReadEnv bool   // ./.env is read, if it is there
-	Site    string `json:"-"` // the script or manifest that was named, "" if none was
+	Context string // of NATS, for kvGet(), kv://, obj:// and the registry; "" for the usual one
+	// Registry is that of services.
+	Registry RegistryOptions
+	EnvFile  string // "" for the one that is found
+	ReadEnv  bool   // ./.env is read, if it is there
+	Site     string `json:"-"` // the script or manifest that was named, "" if none was
 }

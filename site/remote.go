@@ -122,6 +122,8 @@ func (p *Process) remoteSource(name, natsContext string) (manifest.Source, error
 
 // kvGet is the function of expressions and templates. One key has one value in a run.
 func (l *Loader) kvGet(bucket, key string) (string, error) {
+	l.remote.Lock()
+	defer l.remote.Unlock()
 	name := keySchema + bucket + "/" + key
 	if val, ok := l.keys[name]; ok {
 		return val, nil

@@ -107,12 +107,19 @@ func (r *Run) Converge(ctx context.Context) converge.Summary {
 	r.scripts = s.reportTo(ctx, r.engine, r.process.Messages.Explain)
 	r.engine.Reporter = o.Timings.watch(r.engine.Reporter)
 	o.Timings.enter(phaseConverge)
+	services := r.newRegistrar(ctx)
+	if services != nil {
+		r.engine.Reporter = converge.Reporters{services, r.engine.Reporter}
+	}
 	if o.Plan {
 		r.summary = r.engine.Plan(ctx, &s.Host.View, s.Catalog)
 	} else {
 		r.summary = r.engine.Run(ctx, s.Host, s.Catalog)
 	}
 	o.Timings.enter(phaseReport)
+	if services != nil {
+		r.summary.Registrations = services.finish()
+	}
 	if !o.Plan && o.Site.Part.isWhole() && !r.summary.Interrupted {
 		n, err := r.record.writer.CountUndeclared()
 		if err != nil {

@@ -21,6 +21,7 @@ type TemplateEnv struct {
 	Clock host.Clock
 
 	substitutes []resource.Binding // see Process
+	loader      *Loader            // that asks servers; nil if nobody does
 }
 
 // scaffold gathers the facts for the templates of scaffolds.
@@ -29,10 +30,19 @@ func (e *TemplateEnv) scaffold(context.Context) (choria.Env, error) {
 	if err != nil {
 		return choria.Env{}, err
 	}
-	env := template.New(template.Options{Facts: e.Facts, Data: e.Data, Environ: Environ(), Now: e.Clock.Now})
+	o := template.Options{Facts: e.Facts, Data: e.Data, Environ: Environ(), Now: e.Clock.Now}
+	if e.loader != nil {
+		o.KVGet, o.Registrations = e.loader.kvGet, e.loader.templateRegistrations
+	}
+	env := template.New(o)
 	// Sprig has the others, under the same names.
-	goFuncs := env.GoFunctions()
-	more := map[string]any{"to_json": goFuncs["to_json"], "to_yaml": goFuncs["to_yaml"]}
+	more := make(map[string]any)
+	for name, f := range env.GoFunctions() {
+		switch name {
+		case "to_json", "to_yaml", "kvGet", "registrations":
+			more[name] = f
+		}
+	}
 	out := choria.Env{Facts: tree, Data: e.Data, Lookup: env.Lookup, JetFunctions: env.JetFunctions(), GoFunctions: more}
 	if data.HoldsSealed(e.Data) {
 		out.Open, out.Sealed = data.Unseal, data.SealedText

@@ -263,7 +263,7 @@ func newEnsureTypeCommand(e *env, f *oneOffFlags, reg *resource.Registry, t *res
 	var own pflag.FlagSet
 	c.add(&own)
 	own.AddFlagSet(common)
-	x := newTyped(e, cmd, reg, t, &own, "health_checks", "before", "notify")
+	x := newTyped(e, cmd, reg, t, &own, "health_checks", "register_when_stable", "before", "notify")
 	c.add(cmd.Flags())
 	cmd.Args, cmd.ValidArgsFunction = x.args, x.complete(e, reg)
 	for _, name := range []string{"require", "subscribe"} {

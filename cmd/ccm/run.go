@@ -41,6 +41,7 @@ type runFlags struct {
 	plan        *site.SavedPlan // that is run, or nil
 	site        string          // the script or manifest as another command takes it, with flags and arguments
 	confirm     bool
+	register    *choice // nil if nothing is registered
 	step        bool
 	tty         *terminal.Writer // for questions; nil if none is asked
 }
@@ -76,6 +77,8 @@ nothing at all if the site or what it touches has changed since.`,
 	cmd.Flags().BoolVar(&f.noop, "dry-run", false, "the same as --noop")
 	cmd.Flags().BoolVar(&f.render, "render", false, "print the manifest with all that is resolved in it, and do nothing")
 	cmd.Flags().BoolVar(&f.monitorOnly, "monitor-only", false, "only run the health checks")
+	f.register = newRegisterChoice()
+	cmd.Flags().Var(f.register, "register", registerUsage)
 	cmd.Flags().BoolVar(&f.idempotent, "check-idempotent", false, "look again after the run, and fail naming what a second run would change")
 	cmd.Flags().BoolVar(&f.confirm, "confirm", false, "say what would be done, ask once, and do just that")
 	cmd.Flags().BoolVar(&f.step, "step", false, "ask before each resource that would be changed")
@@ -189,6 +192,9 @@ func runSite(ctx context.Context, e *env, f *runFlags, args []string, timings *s
 		return err
 	}
 	if f.site, err = f.commandLine(args); err != nil {
+		return err
+	}
+	if err := chooseRegister(f.register, &f.Data); err != nil {
 		return err
 	}
 	rep := newReport(e, f)

@@ -47,7 +47,8 @@ func addDataFlags(fs *pflag.FlagSet, o *site.DataOptions) {
 	fs.StringVar(&o.File, "data", "", "read data from the hierarchy document `FILE`, or from a URL: https://, kv://BUCKET/KEY or obj://BUCKET/KEY (default "+site.DataVariable+", else ./"+site.DefaultData+" if it is there)")
 	fs.StringVar(&o.File, "hiera", "", "the same as --data")
 	fs.Lookup("hiera").Hidden = true
-	fs.StringVar(&o.Context, "context", "", "read kv:// and obj:// with this context `NAME` of the nats tool (default "+nats.ContextVariable+", else "+nats.DefaultContext+")")
+	fs.StringVar(&o.Context, "context", "", "read kv://, obj:// and the registry with this context `NAME` of the nats tool (default "+nats.ContextVariable+", else "+nats.DefaultContext+")")
+	addStreamFlag(fs, o)
 	fs.BoolVar(&o.None, "no-data", false, "read no data, neither from "+site.DataVariable+" nor from ./"+site.DefaultData)
 	fs.StringVar(&o.EnvFile, "env-file", "", "read environment variables for expressions from `FILE` (default ./"+site.DotenvFile+" if it is there)")
 	fs.BoolVar(&o.ReadEnv, "read-env", true, "read environment variables for expressions from ./"+site.DotenvFile)

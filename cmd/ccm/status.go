@@ -40,7 +40,7 @@ shown.`,
 	addDataFlags(fs, &f.Data)
 	addTypeCommands(e, cmd, func(reg *resource.Registry, t *resource.Type) *cobra.Command {
 		sub := &cobra.Command{Use: t.Name + " NAME", Short: "Print the present state of a " + t.Name}
-		x := newTyped(e, sub, reg, t, fs, "ensure", "alias", "require", "before", "notify", "subscribe", "health_checks", "timeout", "backup")
+		x := newTyped(e, sub, reg, t, fs, "ensure", "alias", "require", "before", "notify", "subscribe", "health_checks", "register_when_stable", "timeout", "backup")
 		x.ensure = false
 		sub.Args, sub.ValidArgsFunction = x.args, x.complete(e, reg)
 		sub.RunE = func(cmd *cobra.Command, args []string) error {

@@ -11,6 +11,7 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -18,8 +19,14 @@ import (
 	"github.com/luaccm/ccm/fleet/subject"
 )
 
-// ErrNone says that there is no such message.
-var ErrNone = errors.New("there is none")
+// ErrNone says that there is no such message, ErrNoStream that nobody answers for the stream.
+var (
+	ErrNone     = errors.New("there is none")
+	ErrNoStream = errors.New("no server has this stream now (ccm fleet check)")
+)
+
+// usualPrefix begins the subjects of JetStream unless something else is said.
+const usualPrefix = "$JS.API"
 
 // patience is how long a server may take to send the next message.
 const patience = 10 * time.Second
@@ -60,6 +67,8 @@ type Request struct {
 	From   uint64 // the first sequence that is wanted; 0 for the first
 	// Since asks for what was stored from then on, if From is 0. May be zero.
 	Since    time.Time
+	// Prefix begins the subjects of JetStream, as $JS.hub.API for the domain hub; "" for the usual one.
+	Prefix   string
 	Batch    int // messages at most
 	MaxBytes int // bytes at most, but at least one message; 0 for no limit
 }
@@ -95,7 +104,11 @@ func Read(ctx context.Context, nc *nats.Conn, r Request, do func(*Message) error
 	if err := sub.SetPendingLimits(-1, -1); err != nil { // what comes is limited by what was asked for
 		return next, 0, err
 	}
-	if err := nc.PublishRequest(subject.DirectGet(r.Stream, ""), inbox, request); err != nil {
+	to := subject.DirectGet(r.Stream, "")
+	if r.Prefix != "" {
+		to = r.Prefix + strings.TrimPrefix(to, usualPrefix)
+	}
+	if err := nc.PublishRequest(to, inbox, request); err != nil {
 		return next, 0, plain(err, r.Stream)
 	}
 	for {
@@ -159,6 +172,8 @@ func status(m *nats.Msg, stream string) error {
 		return nil
 	case "404":
 		return ErrNone
+	case "503":
+		return fmt.Errorf("%s: %w", stream, ErrNoStream)
 	default:
 		return fmt.Errorf("%s: the server answers %s %s", stream, code, m.Header.Get("Description"))
 	}
@@ -168,7 +183,7 @@ func status(m *nats.Msg, stream string) error {
 func plain(err error, stream string) error {
 	switch {
 	case errors.Is(err, nats.ErrNoResponders):
-		return fmt.Errorf("%s: no server has this stream now (ccm fleet check)", stream)
+		return fmt.Errorf("%s: %w", stream, ErrNoStream)
 	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, nats.ErrTimeout):
 		return fmt.Errorf("%s: no answer within %s", stream, patience)
 	}

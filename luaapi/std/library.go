@@ -86,6 +86,7 @@ var index = [...]struct {
 	{"capture", openFunc(captureLibrary), captureLibrary},
 	{"data", openData, dataLibrary},
 	{"lookup", openFunc(lookupLibrary), lookupLibrary},
+	{"registrations", openFunc(registrationsLibrary), registrationsLibrary},
 	{"secret", openSecret, secretLibrary},
 	{"site", openProperties(siteLibrary), siteLibrary},
 	{"module", openProperties(moduleLibrary), moduleLibrary},

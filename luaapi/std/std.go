@@ -24,6 +24,7 @@ import (
 	"github.com/luaccm/ccm/luaapi"
 	"github.com/luaccm/ccm/runtime/data"
 	"github.com/luaccm/ccm/runtime/host"
+	"github.com/luaccm/ccm/runtime/registration"
 	"github.com/luaccm/ccm/runtime/template"
 )
 
@@ -51,6 +52,8 @@ type Options struct {
 	// Templates returns what evaluates expressions and templates that see the
 	// given data, with relative paths beginning at dir. Nil refuses them.
 	Templates func(data map[string]any, dir string) *template.Env
+	// Registrations finds services in the registry. Nil refuses registrations.
+	Registrations func(cluster, protocol, service, address string) (registration.Entries, error)
 }
 
 // An Input is something outside of the script that its result depends on.

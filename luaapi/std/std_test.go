@@ -3,6 +3,7 @@ package std_test
 import (
 	"bytes"
 	"context"
+	"errors"
 	"io"
 	"log/slog"
 	"net/http"
@@ -23,6 +24,7 @@ import (
 	"github.com/luaccm/ccm/runtime/facts"
 	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/host/hosttest"
+	"github.com/luaccm/ccm/runtime/registration"
 	"github.com/luaccm/ccm/runtime/resource"
 	"github.com/luaccm/ccm/runtime/template"
 )
@@ -89,7 +91,20 @@ func newLab(t testing.TB) *lab {
 			return r.Data, err
 		},
 		Templates: templates,
-		Decrypt:   func(string, []byte) ([]byte, error) { return []byte("correct horse\n"), nil },
+		Registrations: func(cluster, protocol, service, address string) (registration.Entries, error) {
+			if cluster == "lost" {
+				return nil, errors.New("no server answers")
+			}
+			if service == "none" {
+				return nil, nil
+			}
+			ttl := registration.NewTTL(time.Minute)
+			return registration.Entries{
+				{Cluster: "c", Service: "web", Protocol: protocol, Address: "192.0.2.1", Port: int64(80), Priority: 1, TTL: &ttl, Annotations: map[string]string{"v": "1"}},
+				{Cluster: "c", Service: "web", Protocol: protocol, Address: address, Priority: 2},
+			}, nil
+		},
+		Decrypt: func(string, []byte) ([]byte, error) { return []byte("correct horse\n"), nil },
 	}
 	return l
 }

@@ -90,13 +90,13 @@ func expressionEnv(c *call) *template.Env {
 		c.fail("not available here")
 	}
 	data, mayRead := c.tree, ownFiles(c)
-	noEnviron := c.in.Granted(c.L, "env")
+	noEnviron, noServers := c.in.Granted(c.L, "env"), c.in.Granted(c.L, "http")
 	if c.in.Granted(c.L, "data") != nil {
 		data = nil
 	}
 	env := c.Templates(data, c.in.Dir(c.L))
-	if noEnviron != nil || mayRead != nil {
-		env = env.Limited(noEnviron == nil, mayRead)
+	if noEnviron != nil || noServers != nil || mayRead != nil {
+		env = env.Limited(noEnviron == nil, noServers == nil, mayRead)
 	}
 	return env
 }

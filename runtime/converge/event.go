@@ -156,6 +156,26 @@ type Summary struct {
 	Dropped []PendingRefresh
 	// Undeclared is how many resources that earlier runs have made are declared no more.
 	Undeclared int
+	// Registrations is what became of the services that resources register.
+	Registrations Registrations
+}
+
+// Registrations are what became of services that resources register
+// (resource.Common.RegisterWhenStable).
+type Registrations struct {
+	// Published is how many were.
+	Published int
+	// Unpublished is how many were not, because nobody has said how.
+	Unpublished int
+	// Problems are those that could not be.
+	Problems []RegistrationProblem
+}
+
+// A RegistrationProblem is why a service of a resource is not registered.
+type RegistrationProblem struct {
+	Resource resource.ID
+	Service  string // as people name it
+	Err      error
 }
 
 // Of returns how many resources had the outcome.

@@ -1,7 +1,9 @@
 package converge
 
 import (
+	"cmp"
 	"context"
+	"encoding/json"
 	"fmt"
 	"strings"
 	"time"
@@ -63,16 +65,16 @@ func checkHealth(ctx context.Context, v *host.View, ev *Event) {
 // health runs one check until it says ok, as often as it may.
 func health(ctx context.Context, v *host.View, c resource.HealthCheck) (h Health) {
 	h.Name = c.Name
+	cmd, judge, err := healthCommand(&c)
 	if h.Name == "" {
-		h.Name = c.Command
+		h.Name = cmp.Or(c.Command, gossProgram)
 	}
-	argv, err := resource.SplitWords(c.Command)
 	if err != nil {
 		h.State, h.Output = HealthUnknown, err.Error()
 		return h
 	}
 	for h.Tries = 1; ; h.Tries++ {
-		res, err := v.Query(ctx, host.Cmd{Argv: argv, Timeout: time.Duration(c.Timeout), KeepLocale: true})
+		res, err := v.Query(ctx, cmd)
 		h.State, h.Output = judge(res, err)
 		if h.State == HealthOK || h.Tries >= c.Tries {
 			return h
@@ -83,6 +85,19 @@ func health(ctx context.Context, v *host.View, c resource.HealthCheck) (h Health
 		case <-time.After(time.Duration(c.TrySleep)):
 		}
 	}
+}
+
+// healthCommand returns the command of a check, and what its result means.
+func healthCommand(c *resource.HealthCheck) (host.Cmd, func(host.Result, error) (HealthState, string), error) {
+	cmd := host.Cmd{Timeout: time.Duration(c.Timeout), KeepLocale: true}
+	var err error
+	if c.IsGoss() {
+		cmd.Argv = gossCommand
+		cmd.Stdin, err = json.Marshal(c.GossRules)
+		return cmd, judgeGoss, err
+	}
+	cmd.Argv, err = resource.SplitWords(c.Command)
+	return cmd, judge, err
 }
 
 // judge returns the state that the result of a check means, and its output.

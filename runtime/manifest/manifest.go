@@ -49,6 +49,8 @@ type Loader struct {
 	Fetch func(ctx context.Context, url string) ([]byte, error)
 	// KVGet returns the value of a key in a key-value bucket. Nil: expressions have no kvGet().
 	KVGet func(bucket, key string) (string, error)
+	// Registrations finds services in the registry. Nil: expressions have no registrations().
+	Registrations func(cluster, protocol, service, address string) (any, error)
 	// Secrets gets the texts of sensitive tables. May be nil.
 	Secrets *secret.Keeper
 	// Open decrypts a text of data. Nil leaves encrypted ones as they are.
@@ -106,7 +108,7 @@ func (l *Loader) Load(ctx context.Context, u *catalog.Unit, text string) (*Manif
 // env returns an environment of expressions with facts and environment, without data.
 func (l *Loader) env() *template.Env {
 	if l.base == nil {
-		l.base = template.New(template.Options{Facts: l.Facts, Environ: l.Environ, ReadFile: l.readTemplate, KVGet: l.KVGet, Now: l.Now})
+		l.base = template.New(template.Options{Facts: l.Facts, Environ: l.Environ, ReadFile: l.readTemplate, KVGet: l.KVGet, Registrations: l.Registrations, Now: l.Now})
 	}
 	return l.base
 }

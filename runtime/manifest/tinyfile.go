@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"net/url"
 	"strings"
 
@@ -164,7 +165,7 @@ func (f *tinyFile) fileContent(n *data.Node, kind string, interpolate bool) {
 	}
 	if interpolate {
 		f.loader.remember(name, text)
-		if text, err = template.Jinja(name, text, f.constants, f.loader.readTemplate, f.check); err != nil {
+		if text, err = template.Jinja(name, text, f.jinjaVariables(), f.loader.readTemplate, f.check); err != nil {
 			if late, ok := errors.AsType[*timeoutError](err); ok {
 				f.wrong(n, late.Hint(), "contents: %w", err)
 				return
@@ -174,6 +175,14 @@ func (f *tinyFile) fileContent(n *data.Node, kind string, interpolate bool) {
 		}
 	}
 	f.set("content", n, schema.StringValue(text))
+}
+
+// jinjaVariables returns what a Jinja template sees: the constants, and functions that ask
+// servers unless a constant has the name of one.
+func (f *tinyFile) jinjaVariables() map[string]any {
+	vars := f.loader.env().JinjaFunctions()
+	maps.Copy(vars, f.constants)
+	return vars
 }
 
 // read returns the text of a template and its name for messages.

@@ -88,6 +88,8 @@ func CapabilityOf(global string) string {
 		return global
 	case "lookup":
 		return "data"
+	case "registrations":
+		return "http"
 	}
 	return ""
 }

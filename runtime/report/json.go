@@ -195,6 +195,28 @@ type Summary struct {
 	// Undeclared is how many resources that earlier runs have made are declared no more
 	// (ccm prune).
 	Undeclared int `json:"undeclared_resources,omitempty"`
+	// Registrations is what became of services that resources register; left out if none does.
+	Registrations *Registrations `json:"registrations,omitempty"`
+}
+
+// Registrations is the JSON of what became of services that resources register.
+type Registrations struct {
+	// Published is how many were told to the registry.
+	Published int `json:"published"`
+	// Unpublished is how many were not, because the run was not told how.
+	Unpublished int `json:"unpublished,omitempty"`
+	// Problems are the services that could not be registered.
+	Problems []RegistrationProblem `json:"problems,omitempty"`
+}
+
+// RegistrationProblem is the JSON of a service that could not be registered.
+type RegistrationProblem struct {
+	// Resource is what registers it, as type#name.
+	Resource string `json:"resource"`
+	// Service is its cluster, protocol, name and address.
+	Service string `json:"service"`
+	// Error is why it is not registered.
+	Error string `json:"error"`
 }
 
 // JSON reports to programs, one object a line.
@@ -381,6 +403,12 @@ func SummaryOf(s converge.Summary, runID string) Summary {
 		Stable: s.Of(converge.Stable), Changed: s.Of(converge.Changed), Pending: s.Of(converge.Pending),
 		Unknown: s.Of(converge.Unknown), Skipped: s.Of(converge.Skipped), Failed: s.Of(converge.Failed), Ignored: s.Ignored,
 		Refreshed: s.Refreshed, Noop: s.Noop, Interrupted: s.Interrupted, Undeclared: s.Undeclared,
+	}
+	if r := s.Registrations; r.Published+r.Unpublished+len(r.Problems) > 0 {
+		out.Registrations = &Registrations{Published: r.Published, Unpublished: r.Unpublished}
+		for _, p := range r.Problems {
+			out.Registrations.Problems = append(out.Registrations.Problems, RegistrationProblem{p.Resource.String(), p.Service, p.Err.Error()})
+		}
 	}
 	for _, d := range s.Dropped {
 		out.Dropped = append(out.Dropped, LeftOver{d.To.String(), d.By.String(), d.Run})

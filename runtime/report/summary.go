@@ -18,6 +18,7 @@ func (t Text) Summary(s converge.Summary) {
 		}
 		terminal.Fprintf(t.W, "%s refresh of %s left over from run %s (%s changed): it is not declared any more\n", word, d.To, d.Run, d.By)
 	}
+	defer t.registrations(s.Registrations)
 	if t.Quiet && s.Of(converge.Failed) == 0 && !s.Interrupted {
 		return
 	}
@@ -26,6 +27,29 @@ func (t Text) Summary(s converge.Summary) {
 		terminal.Fprintf(t.W, "%s of earlier runs %s declared no more (ccm prune %s)\n", count(s.Undeclared, "resource", "resources"), map[bool]string{true: "is", false: "are"}[s.Undeclared == 1], t.Site)
 	}
 }
+
+// registrations tells what became of services that resources register.
+func (t Text) registrations(r converge.Registrations) {
+	for i, p := range r.Problems {
+		if i == maxProblems && len(r.Problems) > maxProblems+1 {
+			terminal.Fprintf(t.W, "and %s more\n", count(len(r.Problems)-i, "service is not registered", "services are not registered"))
+			break
+		}
+		terminal.Fprintf(t.W, "%s %s of %s is not registered: %s\n", t.paint(terminal.Yellow, "warning:"), p.Service, p.Resource, terminal.LineText(p.Err.Error()))
+	}
+	if t.Quiet {
+		return
+	}
+	if r.Unpublished > 0 {
+		terminal.Fprintf(t.W, "%s not registered: --register jetstream, nats or none says how\n", count(r.Unpublished, "service is", "services are"))
+	}
+	if r.Published > 0 && t.Verbose {
+		terminal.Fprintf(t.W, "%s registered\n", count(r.Published, "service is", "services are"))
+	}
+}
+
+// maxProblems is how many services are named that are not registered.
+const maxProblems = 10
 
 // healthSummary counts the health checks that were not ok.
 func healthSummary(s converge.Summary) string {

@@ -154,43 +154,6 @@ type UnknownError struct{ Because string }
 // Error names the reason.
 func (e *UnknownError) Error() string { return "unknown, because " + e.Because }
 
-// A HealthCheck is a command in the conventions of Nagios plugins: exit status 0
-// is ok, 1 a warning, 2 critical. Any other, a command that is missing and one that
-// takes too long are unknown. What is critical or unknown fails the resource.
-type HealthCheck struct {
-	// Command is split into words as a shell would and run without one.
-	Command string `ccm:"command,required,argv"`
-	// Name is how reports speak of the check. Left out, it is the command.
-	Name string `ccm:"name"`
-	// Tries is how often the command is run until it says ok.
-	Tries int `ccm:"tries,default=1"`
-	// TrySleep is the time between two tries, such as "1s".
-	TrySleep host.Duration `ccm:"try_sleep,default=1s"`
-	// Timeout ends a try, such as "10s".
-	Timeout host.Duration `ccm:"timeout,default=10s"`
-	// WarnFails has a warning fail the resource. Left out, it is only reported.
-	WarnFails bool `ccm:"warn_fails"`
-}
-
-// checkHealthChecks reports commands that could never run, and checks that would
-// never be tried.
-func checkHealthChecks(checks []HealthCheck) error {
-	var errs []error
-	for i, c := range checks {
-		words, err := SplitWords(c.Command)
-		switch {
-		case err != nil:
-			errs = append(errs, PropertyErrorf("health_checks", "check %d: %w", i+1, err))
-		case len(words) == 0:
-			errs = append(errs, PropertyErrorf("health_checks", "no command specified in check %d", i+1))
-		}
-		if c.Tries < 1 {
-			errs = append(errs, PropertyErrorf("health_checks", "want at least 1 as tries of check %d, got %d", i+1, c.Tries))
-		}
-	}
-	return errors.Join(errs...)
-}
-
 // Common is the properties that every type has.
 type Common struct {
 	// Alias is a second name by which other resources can speak of this one.
@@ -210,10 +173,14 @@ type Common struct {
 	// Tags are words by which --tags and --skip-tags select the resource. Those of the
 	// defaults are added to them.
 	Tags []Tag `ccm:"tags,added"`
-	// HealthChecks are commands that are run after the resource is in order. They exit
-	// as plugins of Nagios do: 0 is ok, 1 a warning, 2 critical, anything else unknown.
-	// One that is critical or unknown fails the resource.
+	// HealthChecks are commands or rules of goss that are checked after the resource is in
+	// order. Commands exit as plugins of Nagios do: 0 is ok, 1 a warning, which is reported,
+	// 2 critical, anything else unknown. One that is critical or unknown fails the resource.
 	HealthChecks []HealthCheck `ccm:"health_checks"`
+	// RegisterWhenStable are services that are told to the registry in each run in which the
+	// resource is in order and its health checks are ok. A registry that does not answer fails
+	// nothing.
+	RegisterWhenStable []Registration `ccm:"register_when_stable"`
 	// Timeout ends the commands and downloads of the resource when they have taken
 	// that long together, such as "5m", and fails it. 0 means never.
 	Timeout host.Duration `ccm:"timeout"`
@@ -250,7 +217,7 @@ func (c *Common) Retries() (tries int, sleep time.Duration) {
 
 // check finds mistakes in the properties that every type has.
 func (c *Common) check() error {
-	err := checkHealthChecks(c.HealthChecks)
+	err := errors.Join(checkHealthChecks(c.HealthChecks), checkRegistrations(c.RegisterWhenStable))
 	switch {
 	case c.Tries != nil && *c.Tries < 1:
 		err = errors.Join(err, PropertyErrorf("tries", "want at least 1, got %d", *c.Tries))

@@ -60,8 +60,8 @@ func (e *Env) variables() map[string]any {
 		vars["file"], vars["readFile"] = e.files.readFile, e.files.readFile
 		vars["template"], vars["jet"] = e.template, e.jet
 	}
-	if e.o.KVGet != nil {
-		vars["kvGet"] = func(args ...any) (any, error) { return e.kvGet(args) }
+	for name, f := range e.remoteFunctions() {
+		vars[name] = func(args ...any) (any, error) { return f(args) }
 	}
 	maps.Copy(vars, e.usage.functions())
 	maps.Copy(vars, e.o.Vars)

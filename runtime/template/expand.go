@@ -169,6 +169,10 @@ func plain(val any) (any, error) {
 	return plainDepth(val, &left)
 }
 
+// A Plainer is a value of Go that templates go through by its fields and methods, and that is
+// plain data where a value is wanted.
+type Plainer interface{ Plain() any }
+
 // plainDepth is plain for a value in which no more than so many others may be.
 func plainDepth(val any, left *int) (any, error) {
 	if *left--; *left < 0 {
@@ -179,6 +183,8 @@ func plainDepth(val any, left *int) (any, error) {
 		return x, nil
 	case int:
 		return int64(x), nil
+	case Plainer:
+		return plainDepth(x.Plain(), left)
 	case time.Time:
 		return x.Format(time.RFC3339), nil
 	case *data.Sealed:

@@ -305,9 +305,6 @@ func (r *renderer) globals(set *jet.Set) {
 		}
 	}
 	add("lookup", 1, 2, func(args []any) (any, error) { return e.trees.lookup(args...) })
-	if e.o.KVGet != nil {
-		add("kvGet", 2, 2, e.kvGet)
-	}
 	if e.o.ReadFile != nil {
 		for _, name := range []string{"file", "readFile"} {
 			add(name, 1, 1, text(name, func(s string) (any, error) { return e.files.readFile(s) }))

@@ -17,6 +17,8 @@
 //	template(text), template("x.templ")
 //	jet(text), jet("x.jet"), jet(text, left, right)
 //	now()                             the time at which the run began
+//	kvGet(bucket, key)                a value of a key-value bucket of NATS
+//	registrations(cluster, protocol, service, address)   services of the registry
 //
 // Facts are gathered only where an expression asks for them.
 //
@@ -47,6 +49,9 @@ type Options struct {
 	ReadFile func(path string) ([]byte, error)
 	// KVGet returns the value of a key in a key-value bucket. Without it, there is no kvGet().
 	KVGet func(bucket, key string) (string, error)
+	// Registrations finds services in the registry, as what templates go through. Without it,
+	// there is no registrations().
+	Registrations func(cluster, protocol, service, address string) (any, error)
 	// Now is the time that now() gives.
 	Now func() time.Time
 	// Check is called regularly during an evaluation, which ends with its error. May be
@@ -104,10 +109,13 @@ func (e *Env) ForData() *Env {
 	return New(o)
 }
 
-// Limited returns a copy of e that sees the environment only if environ is set, and reads only
-// the files that mayRead has nothing against; nil is for all.
-func (e *Env) Limited(environ bool, mayRead func(path string) error) *Env {
+// Limited returns a copy of e that sees the environment only if environ is set, asks servers
+// only if servers is, and reads only the files that mayRead has nothing against; nil is for all.
+func (e *Env) Limited(environ, servers bool, mayRead func(path string) error) *Env {
 	o := e.o
+	if !servers {
+		o.KVGet, o.Registrations = nil, nil
+	}
 	if !environ {
 		o.Environ = map[string]string{}
 	}

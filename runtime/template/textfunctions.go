@@ -147,9 +147,9 @@ func (f TextFunction) check(n int) error {
 	return fmt.Errorf("%s: want %d or %d values, got %d", f.Name, f.Low, f.High, n)
 }
 
-// JetFunctions returns the text functions for Jet.
+// JetFunctions returns the text functions for Jet, and those that ask servers.
 func (e *Env) JetFunctions() map[string]jet.Func {
-	funcs := make(map[string]jet.Func)
+	funcs := e.jetRemote()
 	for _, f := range e.TextFunctions() {
 		funcs[f.Name] = func(a jet.Arguments) reflect.Value {
 			if err := f.check(a.NumOfArguments()); err != nil {
@@ -179,9 +179,12 @@ func (e *Env) JetFunctions() map[string]jet.Func {
 }
 
 // GoFunctions returns the text functions for text/template: they get the value last, so
-// that it can be handed to them by a pipeline.
+// that it can be handed to them by a pipeline. Besides it returns those that ask servers.
 func (e *Env) GoFunctions() gotemplate.FuncMap {
 	funcs := make(gotemplate.FuncMap)
+	for name, f := range e.remoteFunctions() {
+		funcs[name] = func(args ...any) (any, error) { return f(args) }
+	}
 	for _, f := range e.TextFunctions() {
 		funcs[f.Name] = func(args ...any) (any, error) {
 			if err := f.check(len(args)); err != nil {

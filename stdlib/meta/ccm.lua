@@ -389,14 +389,28 @@ facts = nil
 
 ---A HealthCheck is a command in the conventions of Nagios plugins: exit status 0
 ---is ok, 1 a warning, 2 critical. Any other, a command that is missing and one that
----takes too long are unknown. What is critical or unknown fails the resource.
+---takes too long are unknown. What is critical or unknown fails the resource. In place of a
+---command it may have rules of goss: one that does not hold is critical.
 ---@class (exact) ccm.HealthCheck
----@field command string command is split into words as a shell would and run without one.
----@field name? string name is how reports speak of the check. Left out, it is the command.
----@field tries? integer tries is how often the command is run until it says ok. Default: 1.
+---@field command? string command is split into words as a shell would and run without one. Its exit status 0 is ok, 1 a warning, 2 critical, and anything else unknown, also if there is no such command.
+---@field goss_rules? table<string, any> goss_rules are what the program goss checks, which has to be in the PATH: what a file of goss holds. It is critical if one does not hold, and unknown if goss does not say.
+---@field format? "nagios"|"goss" format is how the check says how it is. Left out, it is nagios for a command and goss for rules.
+---@field name? string name is how reports speak of the check. Left out, it is the command, or goss.
+---@field tries? integer tries is how often the check is run until it says ok. Default: 1.
 ---@field try_sleep? string try_sleep is the time between two tries, such as "1s". Default: 1s.
 ---@field timeout? string timeout ends a try, such as "10s". Default: 10s.
 ---@field warn_fails? boolean warn_fails has a warning fail the resource. Left out, it is only reported.
+
+---A Registration is an entry of the service registry: where a service is offered.
+---@class (exact) ccm.Registration
+---@field cluster string cluster is the group of machines that the service belongs to, such as production.
+---@field service string service is what is offered, such as web.
+---@field protocol string protocol is how it is spoken to, such as http.
+---@field address string address is where: an IP address or the name of a host.
+---@field port? integer port is from 1 to 65535. Left out, the entry has none.
+---@field priority? integer priority is from 1 to 255. The lower, the better. Default: 100.
+---@field ttl? string ttl is how long the entry holds after a run, such as "10m", or "never". Left out, it holds as long as the registry keeps entries.
+---@field annotations? table<string, string> annotations are further texts for whoever finds the entry.
 
 ---Common is the properties that every type has.
 ---@class (exact) ccm.Common
@@ -407,7 +421,8 @@ facts = nil
 ---@field notify? string|ccm.Handle|(string|ccm.Handle)[] notify is before, and refreshes the named resources when this one changes. Those that cannot be refreshed are only ordered.
 ---@field subscribe? string|ccm.Handle|(string|ccm.Handle)[] subscribe is require, and refreshes this resource when one of them changes. A resource that cannot be refreshed is only ordered.
 ---@field tags? string|string[] tags are words by which --tags and --skip-tags select the resource. Those of the defaults are added to them.
----@field health_checks? ccm.HealthCheck[] health_checks are commands that are run after the resource is in order. They exit as plugins of Nagios do: 0 is ok, 1 a warning, 2 critical, anything else unknown. One that is critical or unknown fails the resource.
+---@field health_checks? ccm.HealthCheck[] health_checks are commands or rules of goss that are checked after the resource is in order. Commands exit as plugins of Nagios do: 0 is ok, 1 a warning, which is reported, 2 critical, anything else unknown. One that is critical or unknown fails the resource.
+---@field register_when_stable? ccm.Registration[] register_when_stable are services that are told to the registry in each run in which the resource is in order and its health checks are ok. A registry that does not answer fails nothing.
 ---@field timeout? string timeout ends the commands and downloads of the resource when they have taken that long together, such as "5m", and fails it. 0 means never.
 ---@field tries? integer tries is how often looking at the resource, and each of its actions, is tried before it has failed.
 ---@field try_sleep? string try_sleep is how long to wait before another try, such as "10s". Left out, it is 1s.
@@ -2199,6 +2214,15 @@ function data.read(path, options) end
 ---@param default? any
 ---@return any
 function lookup(path, default) end
+
+---Returns the services of the registry in NATS that have what the query says, by address and port. What it leaves out may be anything, and so may "*". Each is a table with cluster, protocol, service, address, priority and annotations, and with port and ttl if it has them. No service is an empty list. A registry that does not answer is a mistake.
+---
+---```lua
+---registrations({ service = "web" })[1].address --> "192.0.2.1"
+---```
+---@param query? { cluster?: string, protocol?: string, service?: string, address?: string }
+---@return table[]
+function registrations(query) end
 
 ---Values that nobody may see. A secret is an ordinary string: it can be joined, formatted, put into tables and templates, and be the value of a property. Wherever it would be written, in a report, a diff, a log, the output of a command, the state directory or the history of the prompt, (secret 1a2b3c4d) stands in its place. The digits are a keyed digest, so that a change can be seen. A secret cannot be an argument of a command, which every user of the machine can read, nor the name of a resource.
 ---@class ccm.lib.secret

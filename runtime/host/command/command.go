@@ -195,7 +195,18 @@ func LookPath(name, path string) (string, error) {
 			return file, nil
 		}
 	}
-	return "", fmt.Errorf("command %q not found in %s", name, someOf(filepath.SplitList(path)))
+	return "", &NotFoundError{name, filepath.SplitList(path)}
+}
+
+// A NotFoundError says that there is no command of a name.
+type NotFoundError struct {
+	Name string
+	Dirs []string // in which it was looked up
+}
+
+// Error names the command, and some of the directories.
+func (e *NotFoundError) Error() string {
+	return fmt.Sprintf("command %q not found in %s", e.Name, someOf(e.Dirs))
 }
 
 // someOf names the first of several directories and says how many more there are.

@@ -26,7 +26,7 @@ func TestKVGet(t *testing.T) {
 		`kvGet("B", "none")`: "kvGet: no key none",
 		`kvGet("B")`:         "kvGet: want a bucket and a key, got 1 values",
 		`kvGet("B", 1)`:      "kvGet: want a key, got",
-		`kvGet("", "k")`:     "kvGet: want the name of a bucket, got",
+		`kvGet("", "k")`:     "kvGet: want a bucket, got",
 	} {
 		_, err := env.Evaluate(code)
 		require.ErrorContains(t, err, want, code)

@@ -1,0 +1,156 @@
+// Package registry keeps the entries of services in a stream of NATS, and finds them there. The
+// stream, its subjects and its messages are those of Choria CCM, see [registration.Entry].
+//
+// Begin with [Registry]. Nothing is connected before something is asked for.
+package registry
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	natsio "github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/luaccm/ccm/fleet/direct"
+	"github.com/luaccm/ccm/runtime/nats"
+	"github.com/luaccm/ccm/runtime/registration"
+)
+
+// A Mode is how entries are published.
+type Mode string
+
+// The modes.
+const (
+	// Core sends entries to whoever listens. It does not ask whether anybody does.
+	Core Mode = "nats"
+	// Stored waits until the stream has stored an entry.
+	Stored Mode = "jetstream"
+)
+
+// Headers of messages: how long the server keeps the message (ADR-43 of NATS), in which stream it
+// has to arrive, and why the server put a message in the place of another one.
+const (
+	headerTTL    = "Nats-TTL"
+	headerStream = "Nats-Expected-Stream"
+	headerMarker = "Nats-Marker-Reason"
+)
+
+// A Registry is one stream of entries.
+type Registry struct {
+	Client *nats.Client
+	// Stream is the name of the stream.
+	Stream string
+}
+
+// Publish publishes an entry, which has to be right (registration.Entry.Check).
+func (r *Registry) Publish(ctx context.Context, e *registration.Entry, mode Mode) error {
+	text, err := json.Marshal(e)
+	if err != nil {
+		return err
+	}
+	if len(text) > registration.MaxSize {
+		return fmt.Errorf("an entry has at most %d bytes, this one has %d", registration.MaxSize, len(text))
+	}
+	msg := natsio.NewMsg(e.Subject())
+	msg.Data = text
+	if mode == Core {
+		return r.Client.Send(ctx, msg)
+	}
+	if e.TTL != nil {
+		msg.Header.Set(headerTTL, e.TTL.String())
+	}
+	msg.Header.Set(headerStream, r.Stream)
+	switch err := r.Client.Store(ctx, msg); {
+	case errors.Is(err, nats.ErrOtherStream):
+		return fmt.Errorf("its subject belongs to another stream than %s", r.Stream)
+	case errors.Is(err, nats.ErrNoStream):
+		return fmt.Errorf("there is no stream %s (ccm registration init makes it)", r.Stream)
+	default:
+		return err
+	}
+}
+
+// Remove takes an entry out of the stream. It is false if it was not there.
+func (r *Registry) Remove(ctx context.Context, e *registration.Entry) (bool, error) {
+	js, err := r.Client.JetStream()
+	if err != nil {
+		return false, err
+	}
+	stream, err := js.Stream(ctx, r.Stream)
+	if err != nil {
+		return false, r.Client.Explain(err, "stream "+r.Stream)
+	}
+	there := false
+	err = r.each(ctx, e.Subject(), func(m *direct.Message) { there = !m.Deleted() })
+	if err != nil || !there {
+		return false, err
+	}
+	if err := stream.Purge(ctx, jetstream.WithPurgeSubject(e.Subject())); err != nil {
+		return false, r.Client.Explain(err, "stream "+r.Stream)
+	}
+	return true, nil
+}
+
+// Find returns the entries that a query means, by address and port. What is stored there and is no
+// entry is left out; refused is told why.
+func (r *Registry) Find(ctx context.Context, q registration.Query, refused func(error)) (registration.Entries, error) {
+	if err := q.Check(); err != nil {
+		return nil, err
+	}
+	latest := make(map[string]*registration.Entry) // by subject: another stream may keep more than one
+	err := r.each(ctx, q.Filter(), func(m *direct.Message) {
+		delete(latest, m.Subject)
+		if m.Deleted() {
+			return
+		}
+		e, err := registration.Decode(m.Subject, m.Data)
+		if err != nil {
+			refused(err)
+			return
+		}
+		latest[m.Subject] = e
+	})
+	if err != nil {
+		return nil, err
+	}
+	list := make(registration.Entries, 0, len(latest))
+	for _, e := range latest {
+		list = append(list, e)
+	}
+	list.Sort()
+	return list, nil
+}
+
+// readBytes is how much a server is asked for at a time: it buffers that much for each who asks.
+const readBytes = 256 << 10
+
+// each calls do for each message on subjects that match a filter. It makes no consumer, and needs
+// the permission of direct get alone.
+func (r *Registry) each(ctx context.Context, filter string, do func(*direct.Message)) error {
+	js, err := r.Client.JetStream()
+	if err != nil {
+		return err
+	}
+	request := direct.Request{Stream: r.Stream, Filter: filter, Batch: 1 << 20, MaxBytes: readBytes}
+	if o := js.Options(); o.Domain != "" {
+		request.Prefix = "$JS." + o.Domain + ".API"
+	} else if o.APIPrefix != "" {
+		request.Prefix = strings.TrimSuffix(o.APIPrefix, ".")
+	}
+	for {
+		next, pending, err := direct.Read(ctx, js.Conn(), request, func(m *direct.Message) error {
+			do(m)
+			return nil
+		})
+		if errors.Is(err, direct.ErrNoStream) {
+			return fmt.Errorf("there is no stream %s with direct get (ccm registration init makes it)", r.Stream)
+		}
+		if err != nil || pending == 0 {
+			return err
+		}
+		request.From = next
+	}
+}

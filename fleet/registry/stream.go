@@ -1,0 +1,108 @@
+package registry
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/luaccm/ccm/runtime/registration"
+)
+
+// maxReplicas is how many servers may hold a stream of NATS.
+const maxReplicas = 5
+
+// StreamOptions say how the stream shall be.
+type StreamOptions struct {
+	// Replicas is on how many servers it is.
+	Replicas int
+	// MaxAge is how long an entry without a TTL holds.
+	MaxAge time.Duration
+	// Upstream lets publishers send the header Nats-Rollup, as agents of Choria CCM do, and has
+	// the server leave a mark where an entry was. Whoever may publish one entry can then remove
+	// all. Nil leaves a stream as it is, and gives a new one neither.
+	Upstream *bool
+}
+
+// Init makes the stream, or changes it as far as it is otherwise. It returns what it changed, in
+// words: nothing if the stream was right.
+func (r *Registry) Init(ctx context.Context, o StreamOptions) (changes []string, err error) {
+	switch {
+	case o.Replicas < 1 || o.Replicas > maxReplicas:
+		return nil, fmt.Errorf("want 1 to %d replicas, got %d", maxReplicas, o.Replicas)
+	case o.MaxAge < time.Second:
+		return nil, fmt.Errorf("want a maximal age of at least 1s, got %s", o.MaxAge)
+	}
+	js, err := r.Client.JetStream()
+	if err != nil {
+		return nil, err
+	}
+	stream, err := js.Stream(ctx, r.Stream)
+	if errors.Is(err, jetstream.ErrStreamNotFound) {
+		c := jetstream.StreamConfig{Name: r.Stream, Storage: jetstream.FileStorage, Retention: jetstream.LimitsPolicy}
+		o.apply(&c)
+		if _, err := js.CreateStream(ctx, c); err != nil {
+			return nil, r.Client.Explain(err, "stream "+r.Stream)
+		}
+		return []string{fmt.Sprintf("made it: %s, kept %s, on %d", c.Subjects[0], c.MaxAge, c.Replicas)}, nil
+	}
+	if err != nil {
+		return nil, r.Client.Explain(err, "stream "+r.Stream)
+	}
+	have := stream.CachedInfo().Config
+	if have.Retention != jetstream.LimitsPolicy {
+		return nil, fmt.Errorf("stream %s: it is a queue (retention %s), so it can hold no registry", r.Stream, have.Retention)
+	}
+	want := have
+	o.apply(&want)
+	changes = differences(have, want)
+	if len(changes) == 0 {
+		return nil, nil
+	}
+	if _, err := js.UpdateStream(ctx, want); err != nil {
+		return nil, r.Client.Explain(err, "stream "+r.Stream)
+	}
+	return changes, nil
+}
+
+// apply writes into a configuration what a registry needs, and leaves the rest alone.
+func (o *StreamOptions) apply(c *jetstream.StreamConfig) {
+	c.Subjects = []string{registration.Prefix + ".>"}
+	c.Replicas, c.MaxAge, c.MaxMsgsPerSubject = o.Replicas, o.MaxAge, 1
+	c.AllowMsgTTL, c.AllowDirect, c.DenyDelete, c.DenyPurge = true, true, true, false
+	if c.MaxAge < c.Duplicates || c.Duplicates == 0 {
+		c.Duplicates = min(c.MaxAge, 2*time.Minute)
+	}
+	if o.Upstream != nil {
+		c.AllowRollup, c.SubjectDeleteMarkerTTL = *o.Upstream, 0
+	}
+	if c.AllowRollup && (o.Upstream != nil || c.SubjectDeleteMarkerTTL > 0) {
+		c.SubjectDeleteMarkerTTL = o.MaxAge
+	}
+}
+
+// differences says in words what differs.
+func differences(have, want jetstream.StreamConfig) (list []string) {
+	add := func(what string, a, b any) {
+		if a != b {
+			list = append(list, fmt.Sprintf("%s: %v instead of %v", what, b, a))
+		}
+	}
+	if !slices.Equal(have.Subjects, want.Subjects) {
+		add("subjects", fmt.Sprint(have.Subjects), fmt.Sprint(want.Subjects))
+	}
+	add("replicas", have.Replicas, want.Replicas)
+	add("maximal age", have.MaxAge, want.MaxAge)
+	add("messages of a subject", have.MaxMsgsPerSubject, want.MaxMsgsPerSubject)
+	add("TTL of messages", have.AllowMsgTTL, want.AllowMsgTTL)
+	add("direct get", have.AllowDirect, want.AllowDirect)
+	add("refusal of deletes", have.DenyDelete, want.DenyDelete)
+	add("refusal of purges", have.DenyPurge, want.DenyPurge)
+	add("duplicates are known for", have.Duplicates, want.Duplicates)
+	add("roll-ups", have.AllowRollup, want.AllowRollup)
+	add("marks of removed entries for", have.SubjectDeleteMarkerTTL, want.SubjectDeleteMarkerTTL)
+	return list
+}

@@ -1,0 +1,159 @@
+package registry
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"time"
+
+	natsio "github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/luaccm/ccm/fleet/direct"
+	"github.com/luaccm/ccm/runtime/registration"
+)
+
+// An Event is a change of the registry.
+type Event struct {
+	// Action is Register or Remove.
+	Action Action `json:"action"`
+	// Entry is the entry. Of one that was removed it may be no more than its subject says.
+	Entry *registration.Entry `json:"entry"`
+	// Reason is why it was removed: MaxAge in the word of the server, and Gone if it is not
+	// there and the server does not say why.
+	Reason string `json:"reason,omitempty"`
+}
+
+// An Action is what became of an entry.
+type Action string
+
+// The actions.
+const (
+	Register Action = "register" // it is new, or was published again
+	Remove   Action = "remove"
+)
+
+// reasonGone is the reason of a removal of which the server does not tell.
+const reasonGone = "Gone"
+
+// recheck is how often the stream is looked at. A server leaves marks only of entries that have
+// expired, and only if the stream asks for them; of what is purged it tells nothing (seen with
+// nats-server 2.15).
+const recheck = 2 * time.Second
+
+// Watch tells of all entries that a query means, and then of each change, until the context ends
+// or the connection is lost for good. What is no entry is told to refused.
+func (r *Registry) Watch(ctx context.Context, q registration.Query, tell func(Event), refused func(error)) error {
+	if err := q.Check(); err != nil {
+		return err
+	}
+	js, err := r.Client.JetStream()
+	if err != nil {
+		return err
+	}
+	consumer, err := js.OrderedConsumer(ctx, r.Stream, jetstream.OrderedConsumerConfig{
+		FilterSubjects: []string{q.Filter()}, DeliverPolicy: jetstream.DeliverLastPerSubjectPolicy,
+	})
+	if err != nil {
+		return r.Client.Explain(err, "stream "+r.Stream)
+	}
+	messages := make(chan jetstream.Msg, 256)
+	lost := make(chan error, 1)
+	consuming, err := consumer.Consume(func(m jetstream.Msg) {
+		select {
+		case messages <- m:
+		case <-ctx.Done():
+		}
+	}, jetstream.ConsumeErrHandler(func(_ jetstream.ConsumeContext, err error) {
+		if js.Conn().IsClosed() {
+			select {
+			case lost <- err:
+			default:
+			}
+		}
+	}))
+	if err != nil {
+		return r.Client.Explain(err, "stream "+r.Stream)
+	}
+	defer consuming.Stop()
+	w := &watcher{registry: r, query: q, known: make(map[string]*registration.Entry), tell: tell, refused: refused}
+	again := time.NewTicker(recheck)
+	defer again.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case m := <-messages:
+			w.message(m)
+		case err := <-lost:
+			return r.Client.Explain(err, "stream "+r.Stream)
+		case <-consuming.Closed():
+			return r.Client.Explain(natsio.ErrConnectionClosed, "stream "+r.Stream)
+		case <-again.C:
+			if err := w.recheck(ctx); err != nil && ctx.Err() == nil {
+				return err
+			}
+		}
+	}
+}
+
+// A watcher knows what was told.
+type watcher struct {
+	registry *Registry
+	query    registration.Query
+	known    map[string]*registration.Entry // by subject
+	missing  map[string]bool                // known subjects that were not there at the last look
+	tell     func(Event)
+	refused  func(error)
+}
+
+// message tells of one message of the stream.
+func (w *watcher) message(m jetstream.Msg) {
+	subject := m.Subject()
+	if reason := m.Headers().Get(headerMarker); reason != "" {
+		w.remove(subject, reason)
+		return
+	}
+	e, err := registration.Decode(subject, m.Data())
+	if err != nil {
+		w.refused(err)
+		return
+	}
+	w.known[subject] = e
+	w.tell(Event{Action: Register, Entry: e})
+}
+
+// remove tells that an entry is not there any more.
+func (w *watcher) remove(subject, reason string) {
+	e := w.known[subject]
+	if e == nil {
+		var err error
+		if e, err = registration.OfSubject(subject); err != nil {
+			w.refused(err)
+			return
+		}
+	}
+	delete(w.known, subject)
+	w.tell(Event{Action: Remove, Entry: e, Reason: reason})
+}
+
+// recheck tells of the entries that are in the stream no more.
+func (w *watcher) recheck(ctx context.Context) error {
+	there := make(map[string]bool)
+	err := w.registry.each(ctx, w.query.Filter(), func(m *direct.Message) { there[m.Subject] = !m.Deleted() })
+	if err != nil {
+		return err
+	}
+	before := w.missing
+	w.missing = make(map[string]bool)
+	for _, subject := range slices.Sorted(maps.Keys(w.known)) {
+		switch {
+		case there[subject]:
+		case before[subject]:
+			w.remove(subject, reasonGone)
+		default: // a replica that answers may lag behind
+			w.missing[subject] = true
+		}
+	}
+	return nil
+}

@@ -1,0 +1,61 @@
+package converge
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/luaccm/ccm/runtime/host"
+	"github.com/luaccm/ccm/runtime/host/command"
+)
+
+// gossProgram is what checks rules of goss (https://goss.readthedocs.io). It is looked up in the
+// PATH.
+const gossProgram = "goss"
+
+// gossCommand has goss read rules from standard input, and report in JSON.
+var gossCommand = []string{gossProgram, "--gossfile", "-", "validate", "--format", "json", "--no-color"}
+
+// A gossReport is what goss reports (outputs/json.go of github.com/goss-org/goss).
+type gossReport struct {
+	Results []struct {
+		Successful bool   `json:"successful"`
+		Line       string `json:"summary-line-compact"`
+	} `json:"results"`
+	Summary *struct {
+		Tests  int    `json:"test-count"`
+		Failed int    `json:"failed-count"`
+		Line   string `json:"summary-line"`
+	} `json:"summary"`
+}
+
+// judgeGoss returns the state that a report of goss means, and in a line what does not hold. A
+// rule that does not hold is critical. Without a report it is unknown.
+func judgeGoss(res host.Result, err error) (HealthState, string) {
+	if _, ok := errors.AsType[*command.NotFoundError](err); ok {
+		return HealthUnknown, "goss_rules need the program goss in the PATH: " + err.Error()
+	}
+	if err != nil {
+		return HealthUnknown, err.Error()
+	}
+	var report gossReport
+	if err := json.Unmarshal(res.Stdout, &report); err != nil || report.Summary == nil {
+		_, line := judge(host.Result{Code: int(HealthUnknown), Stdout: res.Stdout, Stderr: res.Stderr}, nil)
+		return HealthUnknown, fmt.Sprintf("goss gave no report, and exit status %d%s", res.Code, withOutput(line))
+	}
+	if report.Summary.Failed == 0 {
+		if res.Code != 0 {
+			return HealthUnknown, fmt.Sprintf("goss reports no failure, and exit status %d", res.Code)
+		}
+		return HealthOK, report.Summary.Line
+	}
+	what := fmt.Sprintf("%d of %d do not hold", report.Summary.Failed, report.Summary.Tests)
+	for _, r := range report.Results {
+		if !r.Successful {
+			line, _, _ := strings.Cut(strings.TrimSpace(r.Line), "\n")
+			return HealthCritical, what + withOutput(line)
+		}
+	}
+	return HealthCritical, what
+}

@@ -1,0 +1,188 @@
+package registration_test
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/luaccm/ccm/runtime/registration"
+)
+
+// web returns an entry that is right.
+func web(change func(*registration.Entry)) *registration.Entry {
+	ttl := registration.NewTTL(10 * time.Minute)
+	e := &registration.Entry{
+		Cluster: "production", Service: "web", Protocol: "http", Address: "10.0.0.5", Port: int64(8080), Priority: 10, TTL: &ttl,
+		Annotations: map[string]string{"version": "1.2.3", "a<b": "&"},
+	}
+	if change != nil {
+		change(e)
+	}
+	return e
+}
+
+// TestWire: subject and JSON are those of Choria CCM, to the byte. The hashes were computed
+// apart from this code, by the definition of FNV-1a with 64 bits.
+func TestWire(t *testing.T) {
+	e := web(nil)
+	require.NoError(t, e.Check())
+	require.Equal(t, "choria.ccm.registration.v1.production.http.web.10_0_0_5.d097567f5aa3133c", e.Subject())
+	text, err := json.Marshal(e)
+	require.NoError(t, err)
+	require.Equal(t, `{"cluster":"production","service":"web","protocol":"http","address":"10.0.0.5","port":8080,"priority":10,`+
+		`"annotations":{"a\u003cb":"\u0026","version":"1.2.3"},"ttl":"10m0s"}`, string(text))
+	back, err := registration.Decode(e.Subject(), text)
+	require.NoError(t, err)
+	require.Equal(t, e, back)
+
+	bare := web(func(e *registration.Entry) { e.Port, e.TTL, e.Annotations = nil, nil, nil })
+	text, err = json.Marshal(bare)
+	require.NoError(t, err)
+	require.Equal(t, `{"cluster":"production","service":"web","protocol":"http","address":"10.0.0.5","port":null,"priority":10}`, string(text))
+	require.Equal(t, "7dd9c4048883b944", bare.Instance())
+	back, err = registration.Decode(bare.Subject(), text)
+	require.NoError(t, err)
+	require.Equal(t, bare, back)
+	require.Equal(t, "production/http/web at 10.0.0.5", bare.String())
+
+	six := web(func(e *registration.Entry) { e.Address = "2001:db8::1" })
+	require.NoError(t, six.Check())
+	require.Contains(t, six.Subject(), ".web.2001:db8::1.")
+	require.Equal(t, "production/http/web at [2001:db8::1]:8080", six.String())
+}
+
+// TestCheck: what no registry would take has an error that names the field.
+func TestCheck(t *testing.T) {
+	for want, change := range map[string]func(*registration.Entry){
+		`cluster: want a name of letters, digits, - and _ that begins with a letter, got ""`:    func(e *registration.Entry) { e.Cluster = "" },
+		`cluster: want a name of letters, digits, - and _ that begins with a letter, got "a.b"`: func(e *registration.Entry) { e.Cluster = "a.b" },
+		`service: want a name of letters, digits, - and _ that begins with a letter, got "9"`:   func(e *registration.Entry) { e.Service = "9" },
+		`protocol: want a name of letters, digits, - and _ that begins with a letter, got ">"`:  func(e *registration.Entry) { e.Protocol = ">" },
+		`address: want an IP address or the name of a host, got "10.0.0.500"`:                   func(e *registration.Entry) { e.Address = "10.0.0.500" },
+		`address: want an IP address or the name of a host, got "fe80::1%eth0"`:                 func(e *registration.Entry) { e.Address = "fe80::1%eth0" },
+		`address: want an IP address or the name of a host, got "x y"`:                          func(e *registration.Entry) { e.Address = "x y" },
+		`address: want an IP address or the name of a host, got "a..b"`:                         func(e *registration.Entry) { e.Address = "a..b" },
+		`address: want an IP address or the name of a host, got "a;reboot"`:                     func(e *registration.Entry) { e.Address = "a;reboot" },
+		`port: want a number from 1 to 65535, got 0`:                                            func(e *registration.Entry) { e.Port = int64(0) },
+		`port: want a number from 1 to 65535, got 65536`:                                        func(e *registration.Entry) { e.Port = int64(65536) },
+		`priority: want a number from 1 to 255, got 256`:                                        func(e *registration.Entry) { e.Priority = 256 },
+		`ttl: want at least 1s, got 10ms`: func(e *registration.Entry) {
+			ttl := registration.NewTTL(10 * time.Millisecond)
+			e.TTL = &ttl
+		},
+	} {
+		require.EqualError(t, web(change).Check(), want)
+	}
+	for _, address := range []string{"db1", "db-1.example.net", "::1", "192.0.2.1", "1a.example"} {
+		require.NoError(t, web(func(e *registration.Entry) { e.Address = address }).Check(), address)
+	}
+}
+
+// TestTTL: texts, and numbers as Go writes them.
+func TestTTL(t *testing.T) {
+	for text, want := range map[string]string{`"10m"`: "10m0s", `"1d"`: "24h0m0s", `"2w"`: "336h0m0s", `"never"`: "never", `60000000000`: "1m0s", `null`: ""} {
+		var ttl registration.TTL
+		require.NoError(t, json.Unmarshal([]byte(text), &ttl), text)
+		require.Equal(t, want, ttl.String())
+	}
+	for _, text := range []string{`"x"`, `"10"`, `"0s"`, `"-1h"`, `true`, `-1`, `"d"`} {
+		require.Error(t, json.Unmarshal([]byte(text), new(registration.TTL)), text)
+	}
+}
+
+// TestDecode: what comes from the network is an entry of its own subject, or nothing.
+func TestDecode(t *testing.T) {
+	text, err := json.Marshal(web(nil))
+	require.NoError(t, err)
+	subject := web(nil).Subject()
+	for name, x := range map[string]struct{ subject, text, want string }{
+		"no JSON":            {subject, "x", "this is no entry"},
+		"a list":             {subject, "[]", "this is no entry"},
+		"nothing":            {subject, "null", "cluster: want a name"},
+		"a port as text":     {subject, strings.Replace(string(text), "8080", `"8080"`, 1), "this is no entry"},
+		"half a port":        {subject, strings.Replace(string(text), "8080", "80.5", 1), "this is no entry"},
+		"an address as code": {subject, strings.Replace(string(text), "10.0.0.5", "10.0.0.5\\n}", 1), "address: want an IP address"},
+		"another's":          {strings.Replace(subject, "10_0_0_5", "10_0_0_6", 1), string(text), "the entry is another one: production/http/web at 10.0.0.5:8080"},
+		"of another cluster": {strings.Replace(subject, "production", "test", 1), string(text), "the entry is another one"},
+		"no subject":         {"", string(text), "the entry is another one"},
+		"much":               {subject, strings.Repeat(" ", 100_000), "an entry has at most 65536 bytes"},
+	} {
+		_, err := registration.Decode(x.subject, []byte(x.text))
+		require.ErrorContains(t, err, x.want, name)
+	}
+	// The last part is that of who publishes: an agent of a fleet has its name there.
+	_, err = registration.Decode(strings.Replace(subject, "d097567f5aa3133c", "web1", 1), text)
+	require.NoError(t, err)
+}
+
+func FuzzDecode(f *testing.F) {
+	text, _ := json.Marshal(web(nil))
+	f.Add(web(nil).Subject(), string(text))
+	f.Fuzz(func(t *testing.T, subject, text string) {
+		e, err := registration.Decode(subject, []byte(text))
+		if err != nil {
+			return
+		}
+		require.NoError(t, e.Check())
+		again, err := json.Marshal(e)
+		require.NoError(t, err)
+		back, err := registration.Decode(e.Subject(), again)
+		require.NoError(t, err)
+		require.Equal(t, e.String(), back.String())
+		_, err = registration.Entries{e}.PrometheusFileSD()
+		require.NoError(t, err)
+	})
+}
+
+// TestQuery: * and nothing stand for any, and nothing else gets into a filter.
+func TestQuery(t *testing.T) {
+	require.Equal(t, "choria.ccm.registration.v1.*.*.*.*.*", registration.Query{}.Filter())
+	q := registration.Query{Cluster: "p", Protocol: "*", Service: "web", Address: "10.0.0.1"}
+	require.Equal(t, "choria.ccm.registration.v1.p.*.web.10_0_0_1.*", q.Filter())
+	require.NoError(t, q.Check())
+	require.ErrorContains(t, registration.Query{Cluster: ">"}.Check(), "cluster: want a name")
+	require.ErrorContains(t, registration.Query{Address: "a b"}.Check(), "address: want an IP address")
+}
+
+// TestPrometheus: who is read by Prometheus, with which labels.
+func TestPrometheus(t *testing.T) {
+	entry := func(service, address string, port any, annotations map[string]string) *registration.Entry {
+		return &registration.Entry{Cluster: "c", Service: service, Protocol: "http", Address: address, Port: port, Priority: 1, Annotations: annotations}
+	}
+	yes, no := map[string]string{"prometheus.io/scrape": "true", "zone": "a", "empty": "", "__x": "y", "with-dash": "z"}, map[string]string{"prometheus.io/scrape": "no"}
+	text, err := registration.Entries{
+		entry("web", "10.0.0.1", int64(80), yes), entry("web", "fd00::1", int64(80), yes), entry("web", "10.0.0.3", int64(80), nil), entry("web", "10.0.0.4", nil, yes),
+		entry("prometheus", "10.0.0.5", int64(9090), nil), entry("prometheus", "10.0.0.6", int64(9090), no),
+	}.PrometheusFileSD()
+	require.NoError(t, err)
+	require.Equal(t, `[
+  {
+    "labels": {
+      "cluster": "c",
+      "protocol": "http",
+      "service": "web",
+      "zone": "a"
+    },
+    "targets": [
+      "10.0.0.1:80",
+      "[fd00::1]:80"
+    ]
+  },
+  {
+    "labels": {
+      "cluster": "c",
+      "protocol": "http",
+      "service": "prometheus"
+    },
+    "targets": [
+      "10.0.0.5:9090"
+    ]
+  }
+]`, text)
+	text, err = registration.Entries(nil).PrometheusFileSD()
+	require.NoError(t, err)
+	require.Equal(t, "[]", text)
+}

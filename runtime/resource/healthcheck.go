@@ -1,0 +1,85 @@
+package resource
+
+import (
+	"errors"
+
+	"github.com/luaccm/ccm/runtime/host"
+)
+
+// A HealthCheck is a command in the conventions of Nagios plugins: exit status 0
+// is ok, 1 a warning, 2 critical. Any other, a command that is missing and one that
+// takes too long are unknown. What is critical or unknown fails the resource. In place of a
+// command it may have rules of goss: one that does not hold is critical.
+type HealthCheck struct {
+	// Command is split into words as a shell would and run without one. Its exit status 0 is
+	// ok, 1 a warning, 2 critical, and anything else unknown, also if there is no such command.
+	Command string `ccm:"command,argv"`
+	// GossRules are what the program goss checks, which has to be in the PATH: what a file of
+	// goss holds. It is critical if one does not hold, and unknown if goss does not say.
+	GossRules map[string]any `ccm:"goss_rules"`
+	// Format is how the check says how it is. Left out, it is nagios for a command and goss
+	// for rules.
+	Format HealthFormat `ccm:"format"`
+	// Name is how reports speak of the check. Left out, it is the command, or goss.
+	Name string `ccm:"name"`
+	// Tries is how often the check is run until it says ok.
+	Tries int `ccm:"tries,default=1"`
+	// TrySleep is the time between two tries, such as "1s".
+	TrySleep host.Duration `ccm:"try_sleep,default=1s"`
+	// Timeout ends a try, such as "10s".
+	Timeout host.Duration `ccm:"timeout,default=10s"`
+	// WarnFails has a warning fail the resource. Left out, it is only reported.
+	WarnFails bool `ccm:"warn_fails"`
+}
+
+// A HealthFormat is how a health check says how it is.
+type HealthFormat string
+
+// The formats: the exit status of a Nagios plugin, and what goss reports.
+const (
+	NagiosFormat HealthFormat = "nagios"
+	GossFormat   HealthFormat = "goss"
+)
+
+// Values implements schema.Enum.
+func (HealthFormat) Values() []string { return []string{string(NagiosFormat), string(GossFormat)} }
+
+// IsGoss reports whether the check is one of rules of goss.
+func (c *HealthCheck) IsGoss() bool { return c.GossRules != nil }
+
+// check returns what is wrong with the check.
+func (c *HealthCheck) check() error {
+	switch {
+	case c.IsGoss() && c.Command != "":
+		return errors.New("want a command or goss_rules, got both")
+	case c.IsGoss() && c.Format == NagiosFormat:
+		return errors.New("the format nagios is that of a command, and this has goss_rules")
+	case c.IsGoss() && len(c.GossRules) == 0:
+		return errors.New("want at least one rule in goss_rules")
+	case c.IsGoss():
+		return nil
+	case c.Format == GossFormat:
+		return errors.New("the format goss is that of goss_rules, and this has a command")
+	}
+	words, err := SplitWords(c.Command)
+	if err == nil && len(words) == 0 {
+		err = errors.New("want a command or goss_rules")
+	}
+	return err
+}
+
+// checkHealthChecks reports commands that could never run, and checks that would
+// never be tried.
+func checkHealthChecks(checks []HealthCheck) error {
+	var errs []error
+	for i := range checks {
+		c := &checks[i]
+		if err := c.check(); err != nil {
+			errs = append(errs, PropertyErrorf("health_checks", "check %d: %w", i+1, err))
+		}
+		if c.Tries < 1 {
+			errs = append(errs, PropertyErrorf("health_checks", "want at least 1 as tries of check %d, got %d", i+1, c.Tries))
+		}
+	}
+	return errors.Join(errs...)
+}

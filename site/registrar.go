@@ -1,0 +1,153 @@
+package site
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"github.com/luaccm/ccm/fleet/registry"
+	"github.com/luaccm/ccm/runtime/converge"
+	"github.com/luaccm/ccm/runtime/registration"
+	"github.com/luaccm/ccm/runtime/resource"
+	"github.com/luaccm/ccm/runtime/secret"
+)
+
+// lastPublished is how long the end of a run waits for services that are still being published.
+const lastPublished = 10 * time.Second
+
+// A registrar publishes the services of resources that are in order, beside the run, which does
+// not wait for it before its end. What cannot be published fails nothing.
+type registrar struct {
+	ctx         context.Context
+	registry    *registry.Registry
+	mode        registry.Mode
+	secrets     *secret.Keeper
+	monitorOnly bool
+	stop        <-chan struct{} // closed when the run shall end
+
+	mu      sync.Mutex
+	queue   []service
+	under   *service      // that is being published, or nil
+	working chan struct{} // closed when the queue is empty; nil if nothing was published yet
+	result  converge.Registrations
+}
+
+// A service is one entry of a resource.
+type service struct {
+	of    resource.ID
+	entry *registration.Entry
+}
+
+// Begin implements converge.Reporter.
+func (*registrar) Begin(*resource.Resource, int, int) {}
+
+// Event implements converge.Reporter. It takes the services of a resource that is in order.
+func (r *registrar) Event(e *converge.Event) {
+	if !r.isInOrder(e) {
+		return
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for i := range e.Resource.Common.RegisterWhenStable {
+		s := service{e.Resource.ID, e.Resource.Common.RegisterWhenStable[i].Entry()}
+		switch r.mode {
+		case "":
+			r.result.Unpublished++
+		case RegisterNothing:
+		default:
+			r.queue = append(r.queue, s)
+		}
+	}
+	if len(r.queue) > 0 && r.under == nil {
+		r.working = make(chan struct{})
+		r.under = new(service)
+		go r.work(r.working)
+	}
+}
+
+// isInOrder reports whether an event says that its resource works: it is as wanted, and all its
+// health checks are ok. Where only health checks are run, those have to be there.
+func (r *registrar) isInOrder(e *converge.Event) bool {
+	if e.Noop || e.Outcome != converge.Stable && e.Outcome != converge.Changed || e.Err != nil {
+		return false
+	}
+	if len(e.Health) == 0 && (r.monitorOnly || e.Resource.Restraint() == resource.MonitorOnly) {
+		return false
+	}
+	for _, h := range e.Health {
+		if h.State != converge.HealthOK {
+			return false
+		}
+	}
+	return true
+}
+
+// work publishes what is in the queue.
+func (r *registrar) work(done chan<- struct{}) {
+	defer close(done)
+	for {
+		r.mu.Lock()
+		if len(r.queue) == 0 {
+			r.under = nil
+			r.mu.Unlock()
+			return
+		}
+		next := r.queue[0]
+		r.queue, r.under = r.queue[1:], &next
+		r.mu.Unlock()
+		err := r.publish(next.entry)
+		r.mu.Lock()
+		if err != nil {
+			r.addProblem(next, err)
+		} else {
+			r.result.Published++
+		}
+		r.mu.Unlock()
+	}
+}
+
+// publish publishes one entry. One that holds a secret is not for all to read.
+func (r *registrar) publish(e *registration.Entry) error {
+	texts := []string{e.Cluster, e.Service, e.Protocol, e.Address}
+	for name, val := range e.Annotations {
+		texts = append(texts, name, val)
+	}
+	for _, text := range texts {
+		if r.secrets.Contains(text) {
+			return errors.New("it holds a secret, and whoever reads the registry would see it")
+		}
+	}
+	return r.registry.Publish(r.ctx, e, r.mode)
+}
+
+func (r *registrar) addProblem(s service, err error) {
+	r.result.Problems = append(r.result.Problems, converge.RegistrationProblem{Resource: s.of, Service: s.entry.String(), Err: err})
+}
+
+// finish waits until all is published, but not for long, and returns what became of it.
+func (r *registrar) finish() converge.Registrations {
+	r.mu.Lock()
+	working := r.working
+	r.mu.Unlock()
+	if working != nil {
+		late := time.NewTimer(lastPublished)
+		defer late.Stop()
+		select {
+		case <-working:
+		case <-late.C:
+		case <-r.stop:
+		}
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	left := r.queue
+	if r.under != nil {
+		left = append([]service{*r.under}, left...)
+	}
+	for _, s := range left {
+		r.addProblem(s, errors.New("the registry did not answer before the end of the run"))
+	}
+	r.queue = nil
+	return r.result
+}

@@ -1,0 +1,96 @@
+package site
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/luaccm/ccm/fleet/registry"
+	"github.com/luaccm/ccm/luaapi/std"
+	"github.com/luaccm/ccm/runtime/registration"
+)
+
+// RegistryOptions say where services are registered and looked up.
+type RegistryOptions struct {
+	// Stream is that of the registry, "" for registration.DefaultStream.
+	Stream string
+	// Mode is how a run publishes what resources register. "" publishes nothing and says so,
+	// RegisterNothing says nothing.
+	Mode registry.Mode
+}
+
+// RegisterNothing is the mode of who wants no service registered.
+const RegisterNothing registry.Mode = "none"
+
+// RegisterVariable names the mode of runs if no flag does.
+const RegisterVariable = "CCM_REGISTER"
+
+// Registry returns the registry that the options mean. With plain it may be asked over
+// connections without TLS, which is not for what a site depends on.
+func (p *Process) Registry(o *DataOptions, plain bool) *registry.Registry {
+	stream := o.Registry.Stream
+	if stream == "" {
+		stream = registration.DefaultStream
+	}
+	return &registry.Registry{Client: p.nats(o.Context, plain), Stream: stream}
+}
+
+// registrations finds services for expressions, templates and scripts. One query has one answer
+// in a run.
+func (l *Loader) registrations(cluster, protocol, service, address string) (registration.Entries, error) {
+	l.remote.Lock()
+	defer l.remote.Unlock()
+	q := registration.Query{Cluster: cluster, Protocol: protocol, Service: service, Address: address}
+	if list, ok := l.services[q]; ok {
+		return slices.Clone(list), nil
+	}
+	ctx, cancel := l.process.UntilStopped(l.process.Files.ctx)
+	defer cancel()
+	var refused []string
+	list, err := l.process.Registry(&l.options.Data, false).Find(ctx, q, func(err error) { refused = append(refused, err.Error()) })
+	if err != nil {
+		return nil, l.process.interruption(ctx, explainNATS(err))
+	}
+	if len(refused) > 0 {
+		l.process.Messages.Warn(fmt.Sprintf("%d entries of the registry are left out; the first: %s", len(refused), refused[0]))
+	}
+	if l.services == nil {
+		l.services = make(map[registration.Query]registration.Entries)
+	}
+	l.services[q] = list
+	text, err := json.Marshal(list)
+	if err != nil {
+		return nil, err
+	}
+	sum := sha256.Sum256(text)
+	name := strings.Join([]string{q.Cluster, q.Protocol, q.Service, q.Address}, " ")
+	l.site.inputs.add(std.Input{Kind: "registrations", Name: name, Value: hex.EncodeToString(sum[:]), Text: string(text)})
+	return slices.Clone(list), nil
+}
+
+// templateRegistrations is registrations for what goes through values of Go.
+func (l *Loader) templateRegistrations(cluster, protocol, service, address string) (any, error) {
+	return l.registrations(cluster, protocol, service, address)
+}
+
+// newRegistrar returns what publishes the services of the site's resources, nil if there are
+// none.
+func (r *Run) newRegistrar(ctx context.Context) *registrar {
+	if r.options.Plan {
+		return nil
+	}
+	for _, x := range r.Site.Catalog.Resources {
+		if len(x.Common.RegisterWhenStable) > 0 {
+			data := &r.options.Site.Data
+			return &registrar{
+				ctx: ctx, registry: r.process.Registry(data, true), mode: data.Registry.Mode,
+				secrets: r.process.Secrets, monitorOnly: r.options.MonitorOnly, stop: r.process.Stop,
+			}
+		}
+	}
+	return nil
+}
