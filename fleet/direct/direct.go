@@ -66,7 +66,7 @@ type Request struct {
 	Filter string // the subjects, which may have wildcards
 	From   uint64 // the first sequence that is wanted; 0 for the first
 	// Since asks for what was stored from then on, if From is 0. May be zero.
-	Since    time.Time
+	Since time.Time
 	// Prefix begins the subjects of JetStream, as $JS.hub.API for the domain hub; "" for the usual one.
 	Prefix   string
 	Batch    int // messages at most

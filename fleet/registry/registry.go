@@ -81,7 +81,7 @@ func (r *Registry) Remove(ctx context.Context, e *registration.Entry) (bool, err
 	}
 	stream, err := js.Stream(ctx, r.Stream)
 	if err != nil {
-		return false, r.Client.Explain(err, "stream "+r.Stream)
+		return false, r.Client.Explain(ctx, err, "stream "+r.Stream)
 	}
 	there := false
 	err = r.each(ctx, e.Subject(), func(m *direct.Message) { there = !m.Deleted() })
@@ -89,7 +89,7 @@ func (r *Registry) Remove(ctx context.Context, e *registration.Entry) (bool, err
 		return false, err
 	}
 	if err := stream.Purge(ctx, jetstream.WithPurgeSubject(e.Subject())); err != nil {
-		return false, r.Client.Explain(err, "stream "+r.Stream)
+		return false, r.Client.Explain(ctx, err, "stream "+r.Stream)
 	}
 	return true, nil
 }

@@ -45,12 +45,12 @@ func (r *Registry) Init(ctx context.Context, o StreamOptions) (changes []string,
 		c := jetstream.StreamConfig{Name: r.Stream, Storage: jetstream.FileStorage, Retention: jetstream.LimitsPolicy}
 		o.apply(&c)
 		if _, err := js.CreateStream(ctx, c); err != nil {
-			return nil, r.Client.Explain(err, "stream "+r.Stream)
+			return nil, r.Client.Explain(ctx, err, "stream "+r.Stream)
 		}
 		return []string{fmt.Sprintf("made it: %s, kept %s, on %d", c.Subjects[0], c.MaxAge, c.Replicas)}, nil
 	}
 	if err != nil {
-		return nil, r.Client.Explain(err, "stream "+r.Stream)
+		return nil, r.Client.Explain(ctx, err, "stream "+r.Stream)
 	}
 	have := stream.CachedInfo().Config
 	if have.Retention != jetstream.LimitsPolicy {
@@ -63,7 +63,7 @@ func (r *Registry) Init(ctx context.Context, o StreamOptions) (changes []string,
 		return nil, nil
 	}
 	if _, err := js.UpdateStream(ctx, want); err != nil {
-		return nil, r.Client.Explain(err, "stream "+r.Stream)
+		return nil, r.Client.Explain(ctx, err, "stream "+r.Stream)
 	}
 	return changes, nil
 }

@@ -55,7 +55,7 @@ func (r *Registry) Watch(ctx context.Context, q registration.Query, tell func(Ev
 		FilterSubjects: []string{q.Filter()}, DeliverPolicy: jetstream.DeliverLastPerSubjectPolicy,
 	})
 	if err != nil {
-		return r.Client.Explain(err, "stream "+r.Stream)
+		return r.Client.Explain(ctx, err, "stream "+r.Stream)
 	}
 	messages := make(chan jetstream.Msg, 256)
 	lost := make(chan error, 1)
@@ -73,7 +73,7 @@ func (r *Registry) Watch(ctx context.Context, q registration.Query, tell func(Ev
 		}
 	}))
 	if err != nil {
-		return r.Client.Explain(err, "stream "+r.Stream)
+		return r.Client.Explain(ctx, err, "stream "+r.Stream)
 	}
 	defer consuming.Stop()
 	w := &watcher{registry: r, query: q, known: make(map[string]*registration.Entry), tell: tell, refused: refused}
@@ -86,9 +86,9 @@ func (r *Registry) Watch(ctx context.Context, q registration.Query, tell func(Ev
 		case m := <-messages:
 			w.message(m)
 		case err := <-lost:
-			return r.Client.Explain(err, "stream "+r.Stream)
+			return r.Client.Explain(ctx, err, "stream "+r.Stream)
 		case <-consuming.Closed():
-			return r.Client.Explain(natsio.ErrConnectionClosed, "stream "+r.Stream)
+			return r.Client.Explain(ctx, natsio.ErrConnectionClosed, "stream "+r.Stream)
 		case <-again.C:
 			if err := w.recheck(ctx); err != nil && ctx.Err() == nil {
 				return err

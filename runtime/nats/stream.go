@@ -22,13 +22,13 @@ func (c *Client) Send(ctx context.Context, msg *nats.Msg) error {
 	defer cancel()
 	conn := js.Conn()
 	if err := conn.PublishMsg(msg); err != nil {
-		return c.failed(err, "subject "+msg.Subject)
+		return c.failed(ctx, err, "subject "+msg.Subject)
 	}
 	if err := conn.FlushWithContext(ctx); err != nil {
-		return c.failed(err, "subject "+msg.Subject)
+		return c.failed(ctx, err, "subject "+msg.Subject)
 	}
 	if err := conn.LastError(); err != nil { // of the permissions of who publishes
-		return c.failed(err, "subject "+msg.Subject)
+		return c.failed(ctx, err, "subject "+msg.Subject)
 	}
 	return nil
 }
@@ -51,7 +51,7 @@ func (c *Client) Store(ctx context.Context, msg *nats.Msg) error {
 	case errors.Is(err, jetstream.ErrNoStreamResponse):
 		return ErrNoStream
 	}
-	return c.failed(err, "subject "+msg.Subject)
+	return c.failed(ctx, err, "subject "+msg.Subject)
 }
 
 var (
@@ -66,4 +66,6 @@ const codeOtherStream = 10060
 
 // Explain returns an error of the library about something, such as a stream, in words that help,
 // and without what authorizes.
-func (c *Client) Explain(err error, what string) error { return c.failed(err, what) }
+func (c *Client) Explain(ctx context.Context, err error, what string) error {
+	return c.failed(ctx, err, what)
+}
