@@ -5,16 +5,11 @@ import (
 	"fmt"
 	"io"
 
+	"github.com/luaccm/ccm/runtime/bundle"
 	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/safepath"
 	"github.com/luaccm/ccm/runtime/signers"
 )
-
-// SignatureSuffix is how the name of a signature ends, behind that of what was signed.
-const SignatureSuffix = ".sig"
-
-// SignatureNamespace is for what a bundle is signed (ssh-keygen -Y sign -n).
-const SignatureNamespace = "ccm-bundle"
 
 // A verifier returns who has signed what r holds.
 type verifier func(r io.Reader) (*signers.Signer, error)
@@ -33,17 +28,17 @@ func (p *Process) verifier(ctx context.Context, in *incoming, o *BundleOptions) 
 	if err != nil {
 		return nil, fmt.Errorf("--signers: %w", err)
 	}
-	r, err := in.beside(ctx, SignatureSuffix)
+	r, err := in.beside(ctx, bundle.SignatureSuffix)
 	if err != nil {
 		return nil, diag.Errorf(diag.Pos{File: in.shown}, "--signers asks for a signature: %w", err).WithHint("ccm bundle --sign KEY makes one")
 	}
 	defer r.Close()
 	signature, err := safepath.ReadUpTo(r, signers.MaxSignature)
 	if err != nil {
-		return nil, placed(in.shown+SignatureSuffix, err)
+		return nil, placed(in.shown+bundle.SignatureSuffix, err)
 	}
 	return func(r io.Reader) (*signers.Signer, error) {
-		who, err := list.Verify(r, signature, SignatureNamespace, p.Clock.Now())
+		who, err := list.Verify(r, signature, bundle.SignatureNamespace, p.Clock.Now())
 		return &who, err
 	}, nil
 }

@@ -47,6 +47,7 @@ func TestInstalledPaths(t *testing.T) {
 			}
 		}
 		require.Equal(t, format != "apk", paths["/usr/lib/systemd/system/ccm-run.timer"], format)
+		require.Equal(t, format != "apk", paths["/usr/lib/systemd/system/ccm-agent.service"], format)
 		for _, path := range []string{"/usr/bin/ccm", "/etc/ccm", "/usr/share/man/man1/", "/usr/share/bash-completion/completions/ccm"} {
 			require.True(t, paths[path], "%s has no %s", format, path)
 		}
@@ -54,6 +55,9 @@ func TestInstalledPaths(t *testing.T) {
 	unit, err := os.ReadFile(filepath.Join(root, ".ci/packaging/ccm-run.service"))
 	require.NoError(t, err)
 	require.Contains(t, string(unit), "\nExecStart=/usr/bin/ccm run /etc/ccm/site.lua\n")
+	unit, err = os.ReadFile(filepath.Join(root, ".ci/packaging/ccm-agent.service"))
+	require.NoError(t, err)
+	require.Contains(t, string(unit), "\nExecStart=/usr/bin/ccm agent\n")
 }
 
 // TestFileNames: each system of packages has names of its own for processors.

@@ -7,7 +7,8 @@ case ${1-} in
 esac
 if [ -d /run/systemd/system ]; then
   systemctl stop ccm-run.timer >/dev/null 2>&1 || :
-  systemctl disable ccm-run.timer >/dev/null 2>&1 || :
+  systemctl --no-block stop ccm-agent.service >/dev/null 2>&1 || :
+  systemctl disable ccm-run.timer ccm-agent.service >/dev/null 2>&1 || :
   # A run that has failed is not to be listed by systemctl --failed for ever.
-  systemctl reset-failed ccm-run.service >/dev/null 2>&1 || :
+  systemctl reset-failed ccm-run.service ccm-agent.service >/dev/null 2>&1 || :
 fi

@@ -40,11 +40,12 @@ func TestImports(t *testing.T) {
 		{of: "runtime/trust", banned: []string{"runtime"}, except: []string{"runtime/diag", "runtime/safepath"}},
 		{of: "runtime/ignore", banned: []string{"runtime"}},
 		{of: "runtime/registration", banned: []string{"runtime"}},
+		{of: "runtime/git", banned: []string{"runtime"}},
 		{of: "runtime/nats", banned: []string{"runtime"}, except: []string{"runtime/bytesize"}},
 		{of: "runtime/signers", banned: []string{"runtime"}},
 		{of: "runtime/bundle", banned: []string{"runtime"}, except: []string{"runtime/bytesize"}},
 		{of: "runtime/luadata", banned: []string{"runtime"}, except: []string{"runtime/diag"}},
-		{of: "runtime/module", banned: []string{"runtime"}, except: []string{"runtime/bytesize", "runtime/diag", "runtime/host", "runtime/luadata", "runtime/safepath", "runtime/trust", "runtime/signers", "runtime/lazyregexp"}},
+		{of: "runtime/module", banned: []string{"runtime"}, except: []string{"runtime/bytesize", "runtime/diag", "runtime/host", "runtime/luadata", "runtime/safepath", "runtime/trust", "runtime/signers", "runtime/lazyregexp", "runtime/git"}},
 		{of: "runtime/facts", banned: []string{"runtime"}, except: []string{"runtime/diag", "runtime/host", "runtime/lazyregexp", "runtime/trust"}},
 		{of: "runtime/resource", banned: []string{"runtime"}, except: []string{"runtime/registration", "runtime/diag", "runtime/schema", "runtime/host", "runtime/facts", "runtime/lazyregexp", "runtime/secret"}},
 		{of: "runtime/catalog", banned: []string{"runtime"}, except: []string{"runtime/diag", "runtime/schema", "runtime/resource", "runtime/secret"}},
@@ -60,7 +61,8 @@ func TestImports(t *testing.T) {
 		{of: "stdlib", banned: []string{"luaapi", "providers", "site", "cmd"}},
 		{of: "site", banned: []string{"cmd", "studio", "std:os/exec"}},
 		{of: "fleet", banned: []string{"runtime", "resources", "providers", "luaapi", "stdlib", "site", "studio", "cmd"},
-			except: []string{"runtime/bundle", "runtime/encryption", "runtime/host", "runtime/lazyregexp", "runtime/sha256sum", "runtime/terminal", "runtime/signers", "runtime/diag", "runtime/nats", "runtime/registration"}},
+			except: []string{"runtime/bundle", "runtime/encryption", "runtime/host", "runtime/lazyregexp", "runtime/sha256sum", "runtime/terminal", "runtime/signers", "runtime/diag", "runtime/nats", "runtime/registration", "runtime/git", "runtime/safepath", "runtime/trust"}},
+		{of: "fleet/agent", banned: []string{"fleet/node", "fleet/ssh"}},
 		{of: "fleet/subject", banned: []string{"fleet", "runtime"}},
 		{of: "fleet/record", banned: []string{"fleet", "runtime"}},
 		{of: "fleet/direct", banned: []string{"runtime"}},
@@ -72,7 +74,7 @@ func TestImports(t *testing.T) {
 		{of: "studio/model", banned: []string{"resources", "providers", "site", "cmd", "std:os", "runtime/host"}},
 	}
 	// yaml.v3 stands in few places, so that it can be exchanged.
-	yamlMayBeIn := []string{"fleet/inventory", "runtime/manifest", "runtime/data", "runtime/textedit", "runtime/textedit/yamltext", "studio/yamledit"}
+	yamlMayBeIn := []string{"fleet/agent", "fleet/inventory", "runtime/manifest", "runtime/data", "runtime/textedit", "runtime/textedit/yamltext", "studio/yamledit"}
 
 	out, err := exec.Command("go", "list", "-json=ImportPath,Imports", goModule+"/...").Output()
 	require.NoError(t, err)

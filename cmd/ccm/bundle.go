@@ -148,7 +148,7 @@ func saveBundle(ctx context.Context, folder bundle.Folder, out string, exe bool,
 		mode = 0o755
 	}
 	folder.Leave = func(rel string, dir bool) bool {
-		return leave(rel, dir) || !dir && isFile(filepath.Join(folder.Dir, rel), out) || !dir && isFile(filepath.Join(folder.Dir, rel), out+site.SignatureSuffix)
+		return leave(rel, dir) || !dir && isFile(filepath.Join(folder.Dir, rel), out) || !dir && isFile(filepath.Join(folder.Dir, rel), out+bundle.SignatureSuffix)
 	}
 	r, w := io.Pipe()
 	packed := make(chan error, 1)
@@ -172,11 +172,11 @@ func signBundle(ctx context.Context, e *env, key, file string) error {
 		return err
 	}
 	defer f.Close()
-	signature, err := signers.Key{File: key, Said: asideWriter{e.stderr}}.Sign(ctx, f, site.SignatureNamespace)
+	signature, err := signers.Key{File: key, Said: asideWriter{e.stderr}}.Sign(ctx, f, bundle.SignatureNamespace)
 	if err != nil {
 		return fmt.Errorf("--sign %s: %w", key, err)
 	}
-	return host.New(host.Options{}).Save(file+site.SignatureSuffix, signature, 0o644)
+	return host.New(host.Options{}).Save(file+bundle.SignatureSuffix, signature, 0o644)
 }
 
 // An asideWriter passes on what another program says to a person.
@@ -200,7 +200,7 @@ func isFile(a, b string) bool {
 
 // addBundle adds the flags about which bundles are believed.
 func addBundle(fs *pflag.FlagSet, o *site.BundleOptions) {
-	fs.StringVar(&o.Signers, "signers", "", "run only what one of these has signed, for the namespace "+site.SignatureNamespace+": a `FILE` as allowed_signers of ssh-keygen(1)")
+	fs.StringVar(&o.Signers, "signers", "", "run only what one of these has signed, for the namespace "+bundle.SignatureNamespace+": a `FILE` as allowed_signers of ssh-keygen(1)")
 	fs.StringVar(&o.SHA256, "sha256", "", "run only what has this SHA-256 `DIGEST`: a bundle, or what is behind a URL")
 }
 

@@ -5,6 +5,7 @@ import "github.com/spf13/cobra"
 // commands returns what makes each command of ccm, by its name.
 func commands() map[string]func(*env) *cobra.Command {
 	return map[string]func(*env) *cobra.Command{
+		"agent":        newAgentCommand,
 		"bundle":       newBundleCommand,
 		"catalog":      newCatalogCommand,
 		"convert":      newConvertCommand,

@@ -43,6 +43,13 @@ func tooLarge(l Limits) error {
 	return &LimitError{bytesize.Format(l.Bytes)}
 }
 
+// SignatureSuffix is how the name of a signature ends, behind that of what was signed, and
+// SignatureNamespace is what for it was signed (ssh-keygen -Y sign -n).
+const (
+	SignatureSuffix    = ".sig"
+	SignatureNamespace = "ccm-bundle"
+)
+
 // metaName is the file of a bundle that says which script or manifest is run, if that is none
 // of entries. It is a name of the bundle only: no site can have it.
 const metaName = ".ccm/bundle.json"

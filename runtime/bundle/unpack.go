@@ -31,14 +31,26 @@ func Unpack(ctx context.Context, r io.Reader, root *os.Root, l Limits) (entry st
 	// Whatever the archive says of sizes, no more than this is expanded: the contents, and for
 	// each entry a header, names of full length, and padding.
 	stream := &limitedReader{r: gz, left: l.Bytes + int64(l.Entries)*(2*maxName+4*512) + 1<<20, err: tooLarge(l)}
-	u := &unpacker{ctx: ctx, root: root, limits: l, kinds: make(map[string]fs.FileMode)}
-	if err := u.read(stream); err != nil {
-		return "", err
-	}
-	if err := u.makeLinks(); err != nil {
+	u, err := unpackTar(ctx, stream, root, l)
+	if err != nil {
 		return "", err
 	}
 	return u.entry()
+}
+
+// UnpackTar is [Unpack] for an archive that is not compressed, such as git archive makes, and of
+// which the caller knows what is run.
+func UnpackTar(ctx context.Context, r io.Reader, root *os.Root, l Limits) error {
+	_, err := unpackTar(ctx, r, root, l)
+	return err
+}
+
+func unpackTar(ctx context.Context, stream io.Reader, root *os.Root, l Limits) (*unpacker, error) {
+	u := &unpacker{ctx: ctx, root: root, limits: l, kinds: make(map[string]fs.FileMode)}
+	if err := u.read(stream); err != nil {
+		return nil, err
+	}
+	return u, u.makeLinks()
 }
 
 // unreadable says that an archive is not one, or only part of one.

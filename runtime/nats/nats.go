@@ -242,6 +242,29 @@ func (c *Client) Value(ctx context.Context, bucket, key string, limit int64) ([]
 	return entry.Value(), nil
 }
 
+// ObjectRevision returns what an object store calls the present content of an object: its digest, or
+// another text that is a different one for each content.
+func (c *Client) ObjectRevision(ctx context.Context, bucket, key string) (string, error) {
+	js, err := c.connect()
+	if err != nil {
+		return "", err
+	}
+	ctx, cancel := context.WithTimeout(ctx, answerPatience)
+	defer cancel()
+	store, err := js.ObjectStore(ctx, bucket)
+	if err != nil {
+		return "", c.failed(ctx, err, "bucket "+bucket)
+	}
+	info, err := store.GetInfo(ctx, key)
+	if err != nil {
+		return "", c.failed(ctx, err, fmt.Sprintf("object %s in the bucket %s", key, bucket))
+	}
+	if info.Digest == "" {
+		return info.NUID, nil
+	}
+	return info.Digest, nil
+}
+
 // Object returns an object of an object store, whose digest is checked at its end. More than
 // limit bytes are an error.
 func (c *Client) Object(ctx context.Context, bucket, key string, limit int64) (io.ReadCloser, error) {

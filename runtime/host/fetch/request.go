@@ -24,6 +24,9 @@ type Request struct {
 	Username, Password string
 	// Header is added to the request.
 	Header map[string]string
+	// ETag and Modified are what the server said of the content that is here already; "" for
+	// nothing. If it has no other, the transfer fails with ErrNotModified (RFC 9110, section 13.1).
+	ETag, Modified string
 	// Checksum is the SHA-256 of the content in hexadecimal; "" accepts any.
 	Checksum string
 	// Stall ends the download if for that long nothing comes, or less than a server
@@ -71,9 +74,12 @@ func NewTransport() http.RoundTripper {
 
 const maxRedirects = 10
 
-// open sends the request, follows redirects and returns the body and its size,
-// -1 if that is not known. It calls alive before each request.
-func (d Request) open(ctx context.Context, t http.RoundTripper, alive func()) (io.ReadCloser, int64, error) {
+// ErrNotModified says that the server has what is here already.
+var ErrNotModified = errors.New("it is not modified")
+
+// open sends the request, follows redirects and returns the answer. It calls alive before
+// each request.
+func (d Request) open(ctx context.Context, t http.RoundTripper, alive func()) (*http.Response, error) {
 	first := *d.URL
 	if user := first.User; user != nil {
 		if d.Username == "" {
@@ -87,26 +93,29 @@ func (d Request) open(ctx context.Context, t http.RoundTripper, alive func()) (i
 		alive()
 		resp, err := d.get(ctx, t, at, trusted)
 		if err != nil {
-			return nil, 0, via(err)
+			return nil, via(err)
 		}
 		if resp.StatusCode == http.StatusOK {
-			return resp.Body, resp.ContentLength, nil
+			return resp, nil
 		}
 		resp.Body.Close()
+		if resp.StatusCode == http.StatusNotModified && d.ETag+d.Modified != "" {
+			return nil, ErrNotModified
+		}
 		if !isRedirect(resp.StatusCode) {
-			return nil, 0, via(d.refusal(resp.StatusCode, trusted))
+			return nil, via(d.refusal(resp.StatusCode, trusted))
 		}
 		next, err := at.Parse(resp.Header.Get("Location"))
 		if err != nil || resp.Header.Get("Location") == "" {
-			return nil, 0, via(fmt.Errorf("status %d without a usable Location", resp.StatusCode))
+			return nil, via(fmt.Errorf("status %d without a usable Location", resp.StatusCode))
 		}
 		if err := d.follows(at, next); err != nil {
-			return nil, 0, via(err)
+			return nil, via(err)
 		}
 		trusted = trusted && sameServer(at, next)
 		at, via = next, func(err error) error { return fmt.Errorf("redirected to %s: %w", RedactURL(next), err) }
 	}
-	return nil, 0, fmt.Errorf("more than %d redirects", maxRedirects)
+	return nil, fmt.Errorf("more than %d redirects", maxRedirects)
 }
 
 // get sends one request. What authorizes it goes with it if trusted is set.
@@ -118,6 +127,12 @@ func (d Request) get(ctx context.Context, t http.RoundTripper, at *url.URL, trus
 		return nil, errors.New("want a valid URL")
 	}
 	req.Header.Set("User-Agent", "ccm")
+	if d.ETag != "" {
+		req.Header.Set("If-None-Match", d.ETag)
+	}
+	if d.Modified != "" {
+		req.Header.Set("If-Modified-Since", d.Modified)
+	}
 	if user := at.User; user != nil { // the server that redirected said so
 		password, _ := user.Password()
 		req.SetBasicAuth(user.Username(), password)

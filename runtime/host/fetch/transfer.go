@@ -25,7 +25,10 @@ type Transfer struct {
 	body    io.ReadCloser
 	// Size is how many bytes the server said that it sends, -1 if it did not.
 	Size int64
-	got  int64
+	// ETag and Modified are what the server calls the content, for a later Request; "" if it said
+	// nothing.
+	ETag, Modified string
+	got            int64
 }
 
 // New prepares a request of which no more than limit bytes may come. Open must follow, and
@@ -49,10 +52,23 @@ func (x *Transfer) Close() {
 
 // Open sends the request, follows redirects, and returns when the head of the answer is
 // there.
-func (x *Transfer) Open(t http.RoundTripper) (err error) {
-	x.body, x.Size, err = x.request.open(x.ctx, t, x.guard.reset)
+func (x *Transfer) Open(t http.RoundTripper) error {
+	resp, err := x.request.open(x.ctx, t, x.guard.reset)
 	x.guard.pause()
-	return err
+	if err != nil {
+		return err
+	}
+	x.body, x.Size = resp.Body, resp.ContentLength
+	x.ETag, x.Modified = validator(resp.Header.Get("ETag")), validator(resp.Header.Get("Last-Modified"))
+	return nil
+}
+
+// validator returns a header of an answer, unless it is longer than any that means it.
+func validator(text string) string {
+	if len(text) > 1000 {
+		return ""
+	}
+	return text
 }
 
 // Failed returns an error as that of the transfer: it names the URL, and if the context has

@@ -13,6 +13,7 @@ import (
 	"golang.org/x/mod/semver"
 
 	"github.com/luaccm/ccm/runtime/diag"
+	"github.com/luaccm/ccm/runtime/git"
 	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/host/unpack"
 	"github.com/luaccm/ccm/runtime/module"
@@ -21,24 +22,9 @@ import (
 // gitTimeout is how long one command of git may take.
 const gitTimeout = 10 * time.Minute
 
-// rawAttributes has git archive give files as they were committed: attributes of the repository,
-// and the settings of whoever runs git, change line ends and keywords otherwise, and the hash
-// with them (gitattributes(5)).
-const rawAttributes = "* -text -eol -ident -filter -working-tree-encoding -export-ignore -export-subst\n"
-
 // git runs the git of the user, whose credentials and proxies hold.
 func (r *Resolver) git(ctx context.Context, dir string, args ...string) (string, error) {
-	env := []string{"GIT_TERMINAL_PROMPT=0", "GIT_ALLOW_PROTOCOL=ssh:https:http:file"}
-	if os.Getenv("GIT_SSH_COMMAND") == "" && os.Getenv("GIT_SSH") == "" {
-		// ssh asks for a passphrase on the terminal, and would wait there for ever.
-		env = append(env, "GIT_SSH_COMMAND=ssh -o BatchMode=yes")
-	}
-	// -u: what git sets for its hooks is about another repository.
-	argv := []string{"env", "-u", "GIT_DIR", "-u", "GIT_WORK_TREE", "-u", "GIT_INDEX_FILE", "-u", "GIT_OBJECT_DIRECTORY", "-u", "GIT_ALTERNATE_OBJECT_DIRECTORIES", "git"}
-	if dir != "" {
-		argv = append(argv, "--git-dir="+dir)
-	}
-	cmd := host.Cmd{Argv: append(argv, args...), Env: env, Timeout: gitTimeout}
+	cmd := host.Cmd{Argv: git.Argv(dir, args...), Env: git.Environment(), Timeout: gitTimeout}
 	res, err := r.Host.Query(ctx, cmd)
 	if err != nil {
 		return "", err
@@ -170,7 +156,7 @@ func (r *Resolver) fromGit(ctx context.Context, source module.Source, version, s
 	if err := os.MkdirAll(filepath.Join(repo, "info"), 0o700); err != nil {
 		return nil, err
 	}
-	if err := os.WriteFile(filepath.Join(repo, "info", "attributes"), []byte(rawAttributes), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(repo, "info", "attributes"), []byte(git.RawAttributes), 0o600); err != nil {
 		return nil, err
 	}
 	ref := "refs/tags/" + tag

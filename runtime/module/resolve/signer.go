@@ -9,14 +9,9 @@ import (
 	"time"
 
 	"github.com/luaccm/ccm/runtime/diag"
+	"github.com/luaccm/ccm/runtime/git"
 	"github.com/luaccm/ccm/runtime/signers"
 )
-
-// gitNamespace is that of SSH signatures of git (gpg.format=ssh, git-config(1)).
-const gitNamespace = "git"
-
-// signatureBegin is where in a tag its signature begins.
-const signatureBegin = "-----BEGIN SSH SIGNATURE-----\n"
 
 // signer returns who has signed a tag, if the file of signers lets them.
 func (r *Resolver) signer(file string, got *Got) (string, error) {
@@ -26,7 +21,7 @@ func (r *Resolver) signer(file string, got *Got) (string, error) {
 	if got.Tag == "" {
 		return "", unsigned("it is an archive, and archives are not signed")
 	}
-	at := strings.Index(got.TagObject, signatureBegin)
+	at := strings.Index(got.TagObject, git.SignatureBegin)
 	if at < 0 {
 		return "", unsigned("the tag %s has no SSH signature", got.Tag)
 	}
@@ -46,7 +41,7 @@ func (r *Resolver) signer(file string, got *Got) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	who, err := list.Verify(strings.NewReader(payload), []byte(signature), gitNamespace, when)
+	who, err := list.Verify(strings.NewReader(payload), []byte(signature), git.SignatureNamespace, when)
 	if err != nil {
 		return "", unsigned("the tag %s: %w", got.Tag, err)
 	}

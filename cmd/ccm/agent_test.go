@@ -1,0 +1,536 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/luaccm/ccm/fleet/agent"
+	"github.com/luaccm/ccm/runtime/bundle"
+	"github.com/luaccm/ccm/runtime/host"
+	"github.com/luaccm/ccm/test/tally"
+)
+
+// A siteServer has a bundle that can be changed, and can be out of order.
+type siteServer struct {
+	*httptest.Server
+	mu    sync.Mutex
+	text  []byte
+	data  string
+	down  bool
+	asked int
+}
+
+func newSiteServer(t *testing.T) *siteServer {
+	s := &siteServer{}
+	s.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.asked++
+		switch {
+		case s.down:
+			w.WriteHeader(http.StatusServiceUnavailable)
+			return
+		case r.URL.Path == "/data.yaml":
+			_, _ = io.WriteString(w, s.data)
+			return
+		}
+		tag := fmt.Sprintf(`"%d-%x"`, len(s.text), s.text[len(s.text)-8:])
+		w.Header().Set("ETag", tag)
+		if r.Header.Get("If-None-Match") == tag {
+			w.WriteHeader(http.StatusNotModified)
+			return
+		}
+		_, _ = w.Write(s.text)
+	}))
+	t.Cleanup(s.Close)
+	return s
+}
+
+// put has the server give a bundle of a script.
+func (s *siteServer) put(t *testing.T, script string) {
+	dir := t.TempDir()
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "site.lua"), []byte(script), 0o644))
+	var b strings.Builder
+	_, err := bundle.Write(t.Context(), &b, bundle.Folder{Dir: dir, Limits: bundle.DefaultLimits})
+	require.NoError(t, err)
+	s.set(func() { s.text = []byte(b.String()) })
+}
+
+func (s *siteServer) set(change func()) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	change()
+}
+
+// An agentWorld is a directory in which an agent keeps something in order.
+type agentWorld struct {
+	t    *testing.T
+	dir  string
+	root string
+	log  *lockedBuffer
+}
+
+type lockedBuffer struct {
+	mu sync.Mutex
+	b  strings.Builder
+}
+
+func (l *lockedBuffer) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.Write(p)
+}
+
+func (l *lockedBuffer) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.String()
+}
+
+func newAgentWorld(t *testing.T) *agentWorld {
+	w := &agentWorld{t: t, dir: t.TempDir(), log: new(lockedBuffer)}
+	w.root = filepath.Join(w.dir, "root")
+	require.NoError(t, os.Mkdir(w.root, 0o755))
+	t.Setenv("CCM_STATE_DIR", filepath.Join(w.dir, "state"))
+	t.Setenv("CCM_CACHE_DIR", filepath.Join(w.dir, "cache"))
+	return w
+}
+
+// file returns a declaration of a file below the root.
+func (w *agentWorld) file(name, content string) string {
+	return fmt.Sprintf("file { %q, content = %q, owner = \"%d\", group = \"%d\", mode = \"0644\" }\n", filepath.Join(w.root, name), content, os.Getuid(), os.Getgid())
+}
+
+func (w *agentWorld) content(name string) string {
+	text, _ := os.ReadFile(filepath.Join(w.root, name))
+	return string(text)
+}
+
+// config parses a configuration.
+func (w *agentWorld) config(text string) *agent.Config {
+	c, err := agent.ParseConfig(filepath.Join(w.dir, "agent.yaml"), "cache_dir: "+w.dir+"/agent\nallow_insecure: true\n"+text)
+	require.NoError(w.t, err)
+	return c
+}
+
+// start runs an agent in this process, with short times. It returns what ends it.
+func (w *agentWorld) start(c *agent.Config, change func(*agent.Options)) (a *agent.Agent, stop func()) {
+	ccm, err := exec.LookPath("ccm")
+	require.NoError(w.t, err)
+	o := agent.Options{
+		Config: c, Executable: ccm, Log: slog.New(slog.NewTextHandler(w.log, &slog.HandlerOptions{Level: slog.LevelDebug})), Clock: host.RealClock{}, Node: "node",
+		Timing: agent.Timing{Poll: 20 * time.Millisecond, BackoffLeast: time.Millisecond, BackoffMost: 20 * time.Millisecond, LockWait: time.Minute},
+	}
+	if change != nil {
+		change(&o)
+	}
+	a, err = agent.New(o)
+	require.NoError(w.t, err)
+	asked, ended := make(chan struct{}), make(chan error, 1)
+	go func() { ended <- a.Run(w.t.Context(), asked) }()
+	stop = sync.OnceFunc(func() {
+		close(asked)
+		require.NoError(w.t, <-ended)
+	})
+	w.t.Cleanup(stop)
+	return a, stop
+}
+
+// eventually waits until something holds, and says what the agent told if it does not.
+func (w *agentWorld) eventually(holds func() bool, what string) {
+	w.t.Helper()
+	for end := time.Now().Add(longEnough); !holds(); time.Sleep(5 * time.Millisecond) {
+		if time.Now().After(end) {
+			require.Fail(w.t, what, w.log.String())
+		}
+	}
+}
+
+// A change on a server is run at once, what runs without the server is the last good site, and
+// the server that is back is asked again.
+func TestAgentFollowsServer(t *testing.T) {
+	w, s := newAgentWorld(t), newSiteServer(t)
+	s.put(t, w.file("a", "one"))
+	a, stop := w.start(w.config("sources: ["+s.URL+"/site.tar.gz]"), nil)
+	w.eventually(func() bool { return w.content("a") == "one" }, "the first site is run")
+	s.put(t, w.file("a", "two"))
+	w.eventually(func() bool { return w.content("a") == "two" }, "the change is run")
+	s.set(func() { s.down = true })
+	w.eventually(func() bool { return strings.Contains(w.log.String(), "503 Service Unavailable") }, "the failure is told")
+	require.NoError(t, os.Remove(filepath.Join(w.root, "a")))
+	results, err := a.Do(t.Context(), agent.Request{Mode: agent.Apply, Reason: "the test says so"})
+	require.NoError(t, err)
+	require.Len(t, results, 1)
+	require.Equal(t, map[string]int{"total": 1, "changed": 1}, results[0].Counts)
+	require.Equal(t, "two", w.content("a"))
+	s.put(t, w.file("a", "three"))
+	s.set(func() { s.down = false })
+	w.eventually(func() bool { return w.content("a") == "three" }, "the server is asked again")
+	stop()
+	require.Equal(t, 1, strings.Count(w.log.String(), "503 Service Unavailable"), "a failure that goes on is told once")
+	require.Contains(t, w.log.String(), "reached again")
+
+	// Another agent without a server has it all.
+	s.Close()
+	require.NoError(t, os.Remove(filepath.Join(w.root, "a")))
+	w.start(w.config("sources: ["+s.URL+"/site.tar.gz]"), nil)
+	w.eventually(func() bool { return w.content("a") == "three" }, "the last good site is run without a server")
+}
+
+// Only a health check that is critical has the site run.
+func TestAgentHealthChecks(t *testing.T) {
+	w := newAgentWorld(t)
+	check := filepath.Join(w.dir, "check")
+	state := func(status int) {
+		require.NoError(t, os.WriteFile(check+".new", []byte(fmt.Sprintf("#!/bin/sh\nexit %d\n", status)), 0o755))
+		require.NoError(t, os.Rename(check+".new", check))
+	}
+	state(0)
+	script := filepath.Join(w.dir, "site.lua")
+	require.NoError(t, os.WriteFile(script, []byte(fmt.Sprintf("file { %q, content = 'x', owner = '%d', group = '%d', mode = '0644', health_checks = {{ command = %q, name = 'check' }} }", w.root+"/a", os.Getuid(), os.Getgid(), check)), 0o644))
+	c := w.config("sources: [" + script + "]")
+	c.HealthInterval = 50 * time.Millisecond
+	seen := &runCounter{}
+	w.start(c, func(o *agent.Options) { o.Observers = []agent.Observer{seen} })
+	w.eventually(func() bool { return seen.of(agent.Check) >= 3 }, "checks are asked")
+	require.Equal(t, 1, seen.of(agent.Apply))
+	for _, harmless := range []int{1, 3, 127} {
+		state(harmless)
+		now := seen.of(agent.Check)
+		w.eventually(func() bool { return seen.of(agent.Check) >= now+2 }, "checks are asked")
+		require.Equal(t, 1, seen.of(agent.Apply), "exit status %d", harmless)
+	}
+	require.NoError(t, os.Remove(filepath.Join(w.root, "a")))
+	state(2)
+	w.eventually(func() bool { return seen.of(agent.Apply) >= 2 && w.content("a") == "x" }, "the site is run")
+	require.Contains(t, w.log.String(), "a health check is critical")
+}
+
+// A runCounter counts runs, and keeps the lines of the last one.
+type runCounter struct {
+	mu    sync.Mutex
+	modes map[agent.Mode]int
+	lines []string
+	last  *agent.Result
+}
+
+func (c *runCounter) RunBegins(*agent.Run) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.lines = nil
+}
+func (c *runCounter) RunLine(_ *agent.Run, line []byte) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.lines = append(c.lines, string(line))
+}
+func (c *runCounter) RunEnded(r *agent.Run, result *agent.Result) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.modes == nil {
+		c.modes = make(map[agent.Mode]int)
+	}
+	c.modes[r.Mode]++
+	c.last = result
+}
+func (c *runCounter) of(m agent.Mode) int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.modes[m]
+}
+
+// Requests have modes and targets, are observed, and can be ended.
+func TestAgentRequests(t *testing.T) {
+	w := newAgentWorld(t)
+	script := filepath.Join(w.dir, "site.lua")
+	require.NoError(t, os.WriteFile(script, []byte(w.file("a", "a")+w.file("b", "b")), 0o644))
+	seen := &runCounter{}
+	a, _ := w.start(w.config("noop: true\nsources: ["+script+"]"), func(o *agent.Options) { o.Observers = []agent.Observer{seen} })
+	w.eventually(func() bool { return seen.of(agent.Plan) == 1 }, "noop in the configuration makes a plan of a run")
+	require.Empty(t, w.content("a"))
+	results, err := a.Do(t.Context(), agent.Request{Mode: agent.Apply, Targets: []string{"file#" + w.root + "/b"}})
+	require.NoError(t, err)
+	require.Equal(t, agent.Plan, results[0].Mode, "noop in the configuration cannot be overridden")
+	require.Equal(t, map[string]int{"total": 1, "pending": 1}, results[0].Counts)
+	require.Len(t, seen.lines, 2, "an event and a summary")
+	_, err = a.Do(t.Context(), agent.Request{Mode: agent.Apply, Source: "none"})
+	require.EqualError(t, err, "there is no source none")
+}
+
+// Cancel and a context that ends do what Ctrl-C does: the resource that is worked on is finished.
+func TestAgentCancel(t *testing.T) {
+	w := newAgentWorld(t)
+	script, began := filepath.Join(w.dir, "site.lua"), filepath.Join(w.dir, "began")
+	require.NoError(t, os.WriteFile(script, []byte(fmt.Sprintf("exec { 'slow', command = \"sh -c 'touch %s; sleep 1; touch %s.end'\" }\n", began, began)+w.file("c", "c")), 0o644))
+	a, stop := w.start(w.config("sources: ["+script+"]"), nil)
+	ended := func(name string) {
+		w.eventually(func() bool { _, err := os.Stat(began + ".end"); return err == nil }, "the command is finished")
+		w.eventually(func() bool { return !a.Cancel() }, "the run ends")
+		require.Empty(t, w.content("c"), name)
+		require.NoError(t, os.Remove(began))
+		require.NoError(t, os.Remove(began+".end"))
+	}
+	appears(t, began)
+	require.True(t, a.Cancel())
+	ended("the first run")
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan []*agent.Result, 1)
+	go func() {
+		r, _ := a.Do(ctx, agent.Request{Mode: agent.Apply})
+		done <- r
+	}()
+	appears(t, began)
+	cancel()
+	r := <-done
+	require.Len(t, r, 1)
+	require.True(t, r[0].Interrupted)
+	require.Equal(t, 130, r[0].Exit)
+	ended("a request whose context ends")
+	go func() { _, _ = a.Do(t.Context(), agent.Request{Mode: agent.Apply}) }()
+	appears(t, began)
+	stop()
+	ended("an agent that is stopped")
+	_, err := a.Do(t.Context(), agent.Request{Mode: agent.Apply})
+	require.EqualError(t, err, "the agent stops")
+}
+
+// Data that cannot be had is asked for ten times, then the last good data is taken, and it is said.
+func TestAgentData(t *testing.T) {
+	w, s := newAgentWorld(t), newSiteServer(t)
+	s.data = "data: {text: first}\n"
+	script := filepath.Join(w.dir, "site.lua")
+	require.NoError(t, os.WriteFile(script, []byte(strings.Replace(w.file("a", "?"), `"?"`, "data.text", 1)), 0o644))
+	a, _ := w.start(w.config("external_data_url: "+s.URL+"/data.yaml\nsources: ["+script+"]"), nil)
+	w.eventually(func() bool { return w.content("a") == "first" }, "the data is taken")
+	run := func() *agent.Result {
+		r, err := a.Do(t.Context(), agent.Request{Mode: agent.Apply})
+		require.NoError(t, err)
+		return r[0]
+	}
+	s.set(func() { s.data = "data: {text: second}\n" })
+	require.Nil(t, run().DataStale)
+	require.Equal(t, "second", w.content("a"))
+	s.set(func() { s.down, s.asked = true, 0 })
+	r := run()
+	require.NotNil(t, r.DataStale)
+	require.True(t, r.OK())
+	require.Equal(t, 10, s.asked)
+	run()
+	require.Equal(t, 11, s.asked, "and then once a run")
+	status, err := agent.ReadStatus(w.dir + "/agent")
+	require.NoError(t, err)
+	require.NotNil(t, status.Data.Stale)
+	require.Contains(t, status.Data.Error, "503")
+	s.set(func() { s.down, s.data = false, "data: {text: third}\n" })
+	require.Nil(t, run().DataStale)
+	require.Equal(t, "third", w.content("a"))
+}
+
+// The memory, the descriptors and the goroutines of an agent stay what they are.
+func TestAgentStaysSmall(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes a minute")
+	}
+	w, s := newAgentWorld(t), newSiteServer(t)
+	s.put(t, w.file("a", "0"))
+	c := w.config("sources: [" + s.URL + "/site.tar.gz]")
+	seen := &runCounter{}
+	a, _ := w.start(c, func(o *agent.Options) {
+		o.Observers = []agent.Observer{seen}
+		o.Timing.Poll = 2 * time.Millisecond
+	})
+	w.eventually(func() bool { return seen.of(agent.Apply) == 1 }, "it begins")
+	measure := func() (heap uint64, descriptors, goroutines int) {
+		runtime.GC()
+		var m runtime.MemStats
+		runtime.ReadMemStats(&m)
+		list, err := os.ReadDir("/proc/self/fd")
+		require.NoError(t, err)
+		return m.HeapAlloc, len(list), runtime.NumGoroutine()
+	}
+	var heap uint64
+	var descriptors, goroutines int
+	for i := range 100 {
+		if i%10 == 9 {
+			s.put(t, w.file("a", strconv.Itoa(i)))
+			w.eventually(func() bool { return w.content("a") == strconv.Itoa(i) }, "a change is run")
+		}
+		_, err := a.Do(t.Context(), agent.Request{Mode: []agent.Mode{agent.Apply, agent.Check, agent.Plan}[i%3]})
+		require.NoError(t, err)
+		if i == 20 {
+			heap, descriptors, goroutines = measure()
+		}
+	}
+	h, d, g := measure()
+	s.set(func() { require.Greater(t, s.asked, 500) })
+	t.Logf("heap %d -> %d, descriptors %d -> %d, goroutines %d -> %d, polls %d", heap, h, descriptors, d, goroutines, g, s.asked)
+	require.Less(t, int64(h)-int64(heap), int64(1<<20))
+	require.LessOrEqual(t, d, descriptors+3, "connections that are under way")
+	require.LessOrEqual(t, g, goroutines+5)
+}
+
+// freePort returns a port that nobody has.
+func freePort(t *testing.T) int {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	defer l.Close()
+	return l.Addr().(*net.TCPAddr).Port
+}
+
+// An agentProcess is ccm agent as people start it.
+type agentProcess struct {
+	cmd    *exec.Cmd
+	output *lockedBuffer
+	lines  chan string
+}
+
+func startAgent(t *testing.T, config string) *agentProcess {
+	p := &agentProcess{cmd: exec.Command("realccm", "agent", "--config", config), output: new(lockedBuffer), lines: make(chan string, 1000)}
+	stderr, err := p.cmd.StderrPipe()
+	require.NoError(t, err)
+	require.NoError(t, p.cmd.Start())
+	go func() {
+		for scan := bufio.NewScanner(stderr); scan.Scan(); {
+			_, _ = io.WriteString(p.output, scan.Text()+"\n")
+			p.lines <- scan.Text()
+		}
+		close(p.lines)
+	}()
+	t.Cleanup(func() { _ = p.cmd.Process.Kill(); _ = p.cmd.Wait() })
+	return p
+}
+
+// tells waits for a line.
+func (p *agentProcess) tells(t *testing.T, what string) {
+	t.Helper()
+	timeout := time.After(longEnough)
+	for {
+		select {
+		case line, ok := <-p.lines:
+			require.True(t, ok, "want %q in\n%s", what, p.output)
+			if regexp.MustCompile(what).MatchString(line) {
+				return
+			}
+		case <-timeout:
+			require.Fail(t, what, p.output.String())
+		}
+	}
+}
+
+// The command: metrics, status, reload, one at a time, and an end in order.
+func TestAgentCommand(t *testing.T) {
+	w := newAgentWorld(t)
+	port := freePort(t)
+	config, script, began := filepath.Join(w.dir, "agent.yaml"), filepath.Join(w.dir, "site.lua"), filepath.Join(w.dir, "began")
+	write := func(path, text string) { require.NoError(t, os.WriteFile(path, []byte(text), 0o644)) }
+	text := fmt.Sprintf("cache_dir: %s/agent\nmonitor_port: %d\nmonitor_address: 127.0.0.1\nsources: [%s]\n", w.dir, port, script)
+	write(config, text)
+	write(script, w.file("a", "a"))
+	ccm := func(args ...string) (string, int) {
+		cmd := exec.Command("realccm", append([]string{"agent"}, args...)...)
+		out, _ := cmd.CombinedOutput()
+		return string(out), cmd.ProcessState.ExitCode()
+	}
+	out, code := ccm("status", "--config", config)
+	require.Equal(t, 1, code)
+	require.Contains(t, out, "no agent is running, and none has run yet with "+config+" (systemctl enable --now ccm-agent)")
+
+	p := startAgent(t, config)
+	p.tells(t, `INF .*site\.lua: ~ file#.*/a: Created the file|INF .*run: 1 resource: 1 changed`)
+	p.tells(t, `INF .*run: 1 resource: 1 changed`)
+	out, code = ccm("status", "--config", config)
+	require.Zero(t, code, out)
+	require.Contains(t, out, "with "+config+", since ")
+	require.Contains(t, out, "\nnext run ")
+	require.Contains(t, out, "\n"+script+"\n  run ")
+	require.Contains(t, out, "1 resource: 1 changed")
+	out, code = ccm("--config", config)
+	require.Equal(t, 1, code)
+	require.Contains(t, out, fmt.Sprintf("another agent runs with the cache directory %s/agent: pid %d", w.dir, p.cmd.Process.Pid))
+	resp, err := http.Get(fmt.Sprintf("http://127.0.0.1:%d/metrics", port))
+	require.NoError(t, err)
+	metrics, err := io.ReadAll(resp.Body)
+	resp.Body.Close()
+	require.NoError(t, err)
+	require.Contains(t, string(metrics), fmt.Sprintf("choria_ccm_resource_state_changed_count{type=\"file\",name=\"%s/a\"} 1\n", w.root))
+	require.Contains(t, string(metrics), fmt.Sprintf("choria_ccm_agent_apply_duration_seconds_count{manifest=%q} 1\n", script))
+
+	// A configuration with a mistake is not taken.
+	write(config, text+"intervall: 5m\n")
+	require.NoError(t, p.cmd.Process.Signal(syscall.SIGHUP))
+	p.tells(t, `ERR the configuration stays as it was: .*agent.yaml:5:1: unknown key "intervall" \(did you mean "interval"\?\)`)
+	out, code = ccm("status", "--config", config)
+	require.Equal(t, 1, code, "the configuration cannot be read")
+	require.Contains(t, out, "unknown key")
+	write(config, text)
+	write(script, fmt.Sprintf("exec { 'slow', command = \"sh -c 'touch %s; sleep 1; touch %s.end'\" }\n", began, began)+w.file("b", "b"))
+	require.NoError(t, p.cmd.Process.Signal(syscall.SIGHUP))
+	p.tells(t, "the configuration was read anew: 1 source")
+
+	// The command that is under way is finished, the file behind it is not made.
+	appears(t, began)
+	require.NoError(t, p.cmd.Process.Signal(syscall.SIGTERM))
+	p.tells(t, "run: .*interrupted")
+	p.tells(t, "the agent ends")
+	require.NoError(t, p.cmd.Wait())
+	require.FileExists(t, began+".end")
+	require.Empty(t, w.content("b"))
+	out, code = ccm("status", "--config", config)
+	require.Equal(t, 1, code)
+	require.Contains(t, out, "No agent is running. The last one: ccm ")
+
+	// A second signal ends it at once.
+	require.NoError(t, os.Remove(began))
+	write(script, fmt.Sprintf("exec { 'slow', command = \"sh -c 'touch %s; sleep 600'\" }\n", began))
+	p = startAgent(t, config)
+	appears(t, began)
+	require.NoError(t, p.cmd.Process.Signal(syscall.SIGTERM))
+	require.NoError(t, p.cmd.Process.Signal(syscall.SIGTERM))
+	_ = p.cmd.Wait()
+	require.Equal(t, exitInterrupted, p.cmd.ProcessState.ExitCode())
+}
+
+// Killed while a run is under way, that run goes on by itself, and the next agent waits for it.
+func TestAgentKilledInRun(t *testing.T) {
+	tries := tally.Of(t, "kills of the agent in the middle of a run", "the run ends by itself, the next agent waits for it and runs again")
+	w := newAgentWorld(t)
+	config, script, began := filepath.Join(w.dir, "agent.yaml"), filepath.Join(w.dir, "site.lua"), filepath.Join(w.dir, "began")
+	require.NoError(t, os.WriteFile(config, []byte(fmt.Sprintf("cache_dir: %s/agent\nsources: [%s]\n", w.dir, script)), 0o644))
+	require.NoError(t, os.WriteFile(script, []byte(fmt.Sprintf("exec { 'slow', command = \"sh -c 'echo x >> %s; sleep 1'\", creates = %q }\n", began, w.root+"/b")+w.file("b", "b")), 0o644))
+	for range 3 {
+		_ = os.Remove(began)
+		_ = os.Remove(filepath.Join(w.root, "b"))
+		p := startAgent(t, config)
+		appears(t, began)
+		require.NoError(t, p.cmd.Process.Kill())
+		_ = p.cmd.Wait()
+		tries.Add(1)
+		p = startAgent(t, config)
+		p.tells(t, "run: 2 resources: 2 stable")
+		require.Equal(t, "b", w.content("b"))
+		text, err := os.ReadFile(began)
+		require.NoError(t, err)
+		require.Equal(t, "x\n", string(text), "the command ran once")
+		require.NoError(t, p.cmd.Process.Signal(syscall.SIGTERM))
+		require.NoError(t, p.cmd.Wait())
+	}
+}

@@ -1,0 +1,324 @@
+// Package agent keeps a machine as its sites describe it: it brings them here from files, servers,
+// repositories and object stores, runs them at intervals and when they change, and asks health
+// checks. Each run is a process of its own. What was brought here once is run without a network, too.
+//
+// Begin with [ParseConfig] and [New]. What belongs to a fleet attaches itself by [Options]: it gives
+// further sources, asks for runs by [Agent.Do], and is told of all runs as an [Observer].
+package agent
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"math/rand/v2"
+	"os"
+	"sync"
+	"time"
+
+	"github.com/luaccm/ccm/runtime/host"
+	"github.com/luaccm/ccm/runtime/trust"
+)
+
+// Timing is how often and how long things are waited for. Tests make it short.
+type Timing struct {
+	Poll                      time.Duration // between questions whether a source has changed
+	BackoffLeast, BackoffMost time.Duration // after a failure
+	LockWait                  time.Duration // for a run that somebody else began
+}
+
+// DefaultTiming is that of the agent of Choria CCM.
+var DefaultTiming = Timing{Poll: 30 * time.Second, BackoffLeast: 500 * time.Millisecond, BackoffMost: 20 * time.Second, LockWait: 10 * time.Minute}
+
+// Options are those of an agent. Config, Executable, Log and Clock are required.
+type Options struct {
+	Config *Config
+	// Reload reads the configuration anew. Without it a reload only has all polled and run.
+	Reload func() (*Config, error)
+	// Executable is ccm, and Arguments are further ones of its command run.
+	Executable string
+	Arguments  []string
+	Version    string
+	// Policy says which files are believed; nil believes all.
+	Policy *trust.Policy
+	Log    *slog.Logger
+	Clock  host.Clock
+	// Node is the name of this machine; "" for its host name. When it runs depends on it.
+	Node string
+	// Effect is asked before each step that changes the cache directory; may be nil.
+	Effect func(op, path string) error
+	// Observers are told of runs.
+	Observers []Observer
+	// Fleet begins what belongs to a fleet, if the configuration has a part about it; nil leaves
+	// it alone.
+	Fleet func(c *FleetConfig, a *Agent) (Fleet, error)
+	// Timing is DefaultTiming if it is zero.
+	Timing Timing
+}
+
+// A Fleet is what an agent has of a fleet.
+type Fleet interface {
+	Observer
+	// Sources are run before those of the configuration.
+	Sources() []Source
+	// Run does what has to be done until the context ends, when the last run has ended. It may
+	// call Agent.Do. A reload of the configuration leaves it alone.
+	Run(ctx context.Context)
+}
+
+// An Agent keeps a machine in order. Make it by New.
+type Agent struct {
+	options Options
+	config  *Config
+	timing  Timing
+	log     *slog.Logger
+	now     func() time.Time
+	random  func() float64
+	store   *storeRoot
+	metrics *metrics
+	status  *statusKeeper
+	runner  *runner
+	data    *dataSource
+	fleet   Fleet
+	queue   *queue
+	reload  chan struct{}
+
+	sources  []Source // of the present configuration
+	pollers  sync.WaitGroup
+	endPolls context.CancelFunc
+	endServe func()
+	endFleet func()
+
+	mu      sync.Mutex
+	current *activeRun // nil if none is under way
+}
+
+// New prepares an agent. Nothing is run before Run.
+func New(o Options) (*Agent, error) {
+	if o.Timing == (Timing{}) {
+		o.Timing = DefaultTiming
+	}
+	if o.Node == "" {
+		o.Node, _ = os.Hostname()
+	}
+	if err := checkCacheDir(o.Policy, o.Config.CacheDir); err != nil {
+		return nil, err
+	}
+	a := &Agent{
+		options: o, config: o.Config, timing: o.Timing, log: o.Log, now: o.Clock.Now, random: rand.Float64,
+		metrics: newMetrics(), queue: newQueue(), reload: make(chan struct{}, 1), endServe: func() {}, endPolls: func() {}, endFleet: func() {},
+	}
+	var err error
+	if a.store, err = openStore(o.Config.CacheDir, o.Effect); err != nil {
+		return nil, fmt.Errorf("cache_dir: %w", err)
+	}
+	a.runner = &runner{executable: o.Executable, environ: environment(), lockWait: o.Timing.LockWait}
+	return a, nil
+}
+
+// checkCacheDir returns an error unless a directory is of whoever runs the agent: what lies there
+// is run.
+func checkCacheDir(policy *trust.Policy, dir string) error {
+	for at := dir; ; {
+		err := policy.CheckKept(at)
+		if errors.Is(err, os.ErrNotExist) && at != parentOf(at) {
+			at = parentOf(at)
+			continue
+		}
+		if err != nil {
+			return fmt.Errorf("cache_dir: %w", err)
+		}
+		return nil
+	}
+}
+
+// Reload has the configuration read anew, and all of it polled and run. It returns at once.
+func (a *Agent) Reload() {
+	select {
+	case a.reload <- struct{}{}:
+	default: // one is under way to be
+	}
+}
+
+// Run keeps the machine in order until stop is closed; then a run under way finishes the resource
+// that it is working on. When the context ends, that is ended too.
+func (a *Agent) Run(ctx context.Context, stop <-chan struct{}) error {
+	lock, err := a.store.lock()
+	if err != nil {
+		return err
+	}
+	defer lock.Close()
+	a.status = &statusKeeper{store: a.store, lost: a.statusLost(), now: Status{
+		PID: os.Getpid(), Version: a.options.Version, Since: a.now(), State: "waiting",
+	}}
+	a.keepResults()
+	if err := a.configure(ctx, a.config, "the agent began"); err != nil {
+		return err
+	}
+	defer func() {
+		a.endPolls()
+		a.pollers.Wait()
+		a.endFleet()
+		a.closeSources()
+		a.endServe()
+		a.status.update(func(s *Status) { s.State, s.Running, s.NextRun, s.NextCheck = "stopped", nil, nil, nil })
+	}()
+	a.log.Info(fmt.Sprintf("the agent begins, ccm %s: %s", a.options.Version, counted(len(a.sources), "source")))
+	if len(a.sources) == 0 {
+		a.log.Warn(a.config.File + " names nothing to run: sources: [/etc/ccm/site.lua]")
+	}
+	notify("READY=1", "STATUS=waiting")
+	err = a.loop(ctx, stop)
+	return err
+}
+
+// keepResults takes over what the agent before has written of its runs, if it was of the same sources.
+func (a *Agent) keepResults() {
+	old, err := ReadStatus(a.store.path)
+	if old == nil || err != nil && !errors.Is(err, ErrNotRunning) {
+		return
+	}
+	a.status.now.Sources = old.Sources
+}
+
+// configure has a configuration hold: it makes the sources, and has them polled and run for a reason.
+func (a *Agent) configure(ctx context.Context, c *Config, reason string) error {
+	x := &access{policy: a.options.Policy, insecure: c.AllowInsecure, context: c.Context, store: a.store, now: a.now}
+	sources, err := x.newSources(c.Sources)
+	if err != nil {
+		return err
+	}
+	data, err := x.newData(c.Data)
+	if err != nil {
+		return err
+	}
+	if c.MonitorPort != a.config.MonitorPort || c.MonitorAddress != a.config.MonitorAddress || a.sources == nil {
+		a.endServe()
+		a.endServe = func() {}
+		if c.MonitorPort > 0 {
+			if a.endServe, err = a.metrics.serve(c.MonitorAddress, c.MonitorPort); err != nil {
+				a.endServe = func() {}
+				return err
+			}
+		}
+	}
+	if a.fleet == nil && c.Fleet != nil && a.options.Fleet != nil {
+		if a.fleet, err = a.options.Fleet(c.Fleet, a); err != nil {
+			return fmt.Errorf("fleet: %w", err)
+		}
+		a.startFleet(ctx)
+	}
+	if a.fleet != nil {
+		sources = append(a.fleet.Sources(), sources...)
+	}
+	a.config, a.sources, a.data = c, sources, data
+	a.runner.arguments = a.options.Arguments
+	if c.AllowInsecure {
+		a.runner.arguments = append([]string{"--allow-insecure"}, a.runner.arguments...)
+	}
+	a.status.update(func(s *Status) {
+		s.Config, s.Noop, s.ConfigError, s.Data = c.File, c.Noop, "", nil
+		kept := s.Sources
+		s.Sources = nil
+		for _, source := range sources {
+			now := s.source(source.Name())
+			for _, old := range kept {
+				if old.Name == now.Name {
+					now.LastRun, now.LastCheck = old.LastRun, old.LastCheck
+				}
+			}
+		}
+		if data != nil {
+			s.Data = data.status(nil)
+		}
+	})
+	polling, cancel := context.WithCancel(ctx)
+	a.endPolls = cancel
+	for _, source := range sources {
+		a.pollers.Go(func() { a.poll(polling, source, reason) })
+	}
+	return nil
+}
+
+// startFleet begins what belongs to the fleet, which outlives a reload.
+func (a *Agent) startFleet(ctx context.Context) {
+	ctx, cancel := context.WithCancel(ctx)
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		a.fleet.Run(ctx)
+	}()
+	a.endFleet = func() {
+		cancel()
+		<-ended
+	}
+}
+
+// reconfigure reads the configuration anew. What is wrong with it is told, and the old one holds.
+func (a *Agent) reconfigure(ctx context.Context) {
+	notify("RELOADING=1", "STATUS=reading the configuration")
+	defer notify("READY=1", "STATUS=waiting")
+	c := a.config
+	if a.options.Reload != nil {
+		read, err := a.options.Reload()
+		if err == nil && read.CacheDir != c.CacheDir {
+			err = fmt.Errorf("%s: cache_dir: another one needs a restart", read.File)
+		}
+		if err != nil {
+			a.log.Error(fmt.Sprintf("the configuration stays as it was: %s", message(err)))
+			a.status.update(func(s *Status) { s.ConfigError = message(err) })
+			return
+		}
+		c = read
+	}
+	a.endPolls()
+	a.pollers.Wait()
+	old, oldSources, oldData := a.config, a.sources, a.data
+	closing := a.closer(oldSources, oldData)
+	if err := a.configure(ctx, c, "the configuration was read anew"); err != nil {
+		a.log.Error(fmt.Sprintf("the configuration stays as it was: %s", message(err)))
+		if again := a.configure(ctx, old, "the configuration stays as it was"); again != nil {
+			a.log.Error(message(again))
+		}
+		a.status.update(func(s *Status) { s.ConfigError = message(err) })
+	} else {
+		a.log.Info(fmt.Sprintf("the configuration was read anew: %s", counted(len(a.sources), "source")))
+	}
+	closing()
+}
+
+// closer returns what closes the connections of sources and data, but not those of the fleet.
+func (a *Agent) closer(sources []Source, data *dataSource) func() {
+	return func() {
+		for _, s := range sources {
+			if c, ok := s.(io.Closer); ok {
+				_ = c.Close()
+			}
+		}
+		data.close()
+	}
+}
+
+func (a *Agent) closeSources() { a.closer(a.sources, a.data)() }
+
+// statusLost returns what tells, once, that the status cannot be written.
+func (a *Agent) statusLost() func(error) {
+	told := ""
+	return func(err error) {
+		switch {
+		case err == nil:
+			told = ""
+		case told != message(err):
+			told = message(err)
+			a.log.Error("the status cannot be written: " + told)
+		}
+	}
+}
+
+func counted(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
+}

@@ -1,0 +1,103 @@
+package agent
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/luaccm/ccm/runtime/git"
+	"github.com/luaccm/ccm/runtime/signers"
+)
+
+// commitSigner returns who has signed a commit, given its text (git cat-file commit). What is
+// signed is the text without the header of the signature (gpg.format=ssh, git-config(1)). As git
+// does, who may sign is asked for the time of the commit.
+func commitSigner(list *signers.List, text string) (signers.Signer, error) {
+	payload, signature, err := splitCommit(text)
+	if err != nil {
+		return signers.Signer{}, err
+	}
+	when, err := committed(payload)
+	if err != nil {
+		return signers.Signer{}, err
+	}
+	return list.Verify(strings.NewReader(payload), []byte(signature), git.SignatureNamespace, when)
+}
+
+// splitCommit takes the signature out of the text of a commit. A header goes on in lines that
+// begin with a blank; an empty line ends the headers.
+func splitCommit(text string) (payload, signature string, err error) {
+	var rest, sig strings.Builder
+	in, found, at := false, 0, 0
+	for line := range strings.Lines(text) {
+		if line == "\n" {
+			break
+		}
+		at += len(line)
+		if in && line[0] == ' ' {
+			sig.WriteString(line[1:])
+			continue
+		}
+		name, val, _ := strings.Cut(line, " ")
+		if in = name == "gpgsig" || name == "gpgsig-sha256"; in {
+			found++
+			sig.WriteString(val)
+			continue
+		}
+		rest.WriteString(line)
+	}
+	switch {
+	case found == 0:
+		return "", "", errors.New("it is not signed")
+	case found > 1:
+		return "", "", errors.New("it has more than one signature")
+	}
+	rest.WriteString(text[at:])
+	return rest.String(), sig.String(), checkKind(sig.String())
+}
+
+func checkKind(signature string) error {
+	if !strings.HasPrefix(signature, git.SignatureBegin) {
+		return errors.New("it is signed, but not with an SSH key")
+	}
+	return nil
+}
+
+// committed returns when a commit was made: committer NAME <ADDRESS> SECONDS ZONE.
+func committed(payload string) (time.Time, error) {
+	head, _, _ := strings.Cut(payload, "\n\n")
+	var when time.Time
+	seen := 0
+	for line := range strings.Lines(head) {
+		rest, ok := strings.CutPrefix(line, "committer ")
+		if !ok {
+			continue
+		}
+		seen++
+		words := strings.Fields(rest)
+		if len(words) < 2 {
+			break
+		}
+		seconds, err := strconv.ParseInt(words[len(words)-2], 10, 64)
+		if err != nil {
+			break
+		}
+		when = time.Unix(seconds, 0)
+	}
+	if seen != 1 || when.IsZero() {
+		return when, errors.New("it does not say when it was made")
+	}
+	return when, nil
+}
+
+// fingerprint returns a short name of a text; "" of "".
+func fingerprint(text string) string {
+	if text == "" {
+		return ""
+	}
+	sum := sha256.Sum256([]byte(text))
+	return hex.EncodeToString(sum[:8])
+}

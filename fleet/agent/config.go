@@ -1,0 +1,310 @@
+package agent
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"net/url"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"gopkg.in/yaml.v3"
+
+	"github.com/luaccm/ccm/runtime/diag"
+)
+
+// What holds if a configuration says nothing, and the least that it may say.
+const (
+	DefaultInterval = 5 * time.Minute
+	DefaultCacheDir = "/var/lib/ccm/agent"
+	MinInterval     = 30 * time.Second
+	// MinHealthInterval is less: health checks are asked often.
+	MinHealthInterval = time.Second
+)
+
+// ConfigFiles are where the configuration is looked for, in this order. The second one is that
+// of Choria CCM.
+var ConfigFiles = []string{"/etc/ccm/agent.yaml", "/etc/choria/ccm/config.yaml"}
+
+// A Config is what a configuration file says. Its keys are those of the agent of Choria CCM, and
+// further ones.
+type Config struct {
+	// File is where it was read.
+	File string
+	// Interval is the time between runs.
+	Interval time.Duration
+	// HealthInterval is the time between health checks; 0 for none but those of runs.
+	HealthInterval time.Duration
+	// Splay is how much later than the interval says runs of this node are, at most.
+	Splay time.Duration
+	// Noop has all runs only say what they would do.
+	Noop bool
+	// Sources are what is run, in this order.
+	Sources []SourceConfig
+	// Data is where external data comes from, a path or a URL; "" for nowhere.
+	Data string
+	// CacheDir is where the agent keeps what it fetched, and its status.
+	CacheDir string
+	// Context is that of the nats tool; "" for the usual one.
+	Context string
+	// LogLevel is debug, info, warn or error.
+	LogLevel string
+	// MonitorPort and MonitorAddress are where metrics are served; 0 for nowhere, "" for all addresses.
+	MonitorPort    int
+	MonitorAddress string
+	// Registration is where services are registered: nats, jetstream, or "" for nowhere.
+	Registration string
+	// AllowInsecure believes what comes over connections without TLS, too.
+	AllowInsecure bool
+	// Fleet is how releases and jobs are had; nil if they are not.
+	Fleet *FleetConfig
+}
+
+// A SourceConfig is one thing that is run.
+type SourceConfig struct {
+	Pos diag.Pos
+	// URL is a path, or a URL: http, https, obj. "" for a repository.
+	URL string
+	// Git is the address of a repository, Ref a branch, tag or full name of a ref in it, and Path
+	// the folder, script or manifest in it.
+	Git, Ref, Path string
+	// Signers is a file of who may have signed it; "" asks for no signature.
+	Signers string
+	// SHA256 is what a bundle must have; "" for any.
+	SHA256 string
+}
+
+// A FleetConfig says how the machine belongs to a fleet.
+type FleetConfig struct {
+	Pos     diag.Pos
+	Servers []string
+	// CA, Credentials and Signers are files.
+	CA, Credentials, Signers string
+	// Labels are facts that the state has with it.
+	Labels []string
+}
+
+// ParseConfig reads the text of a configuration file. It reports all mistakes.
+func ParseConfig(file, text string) (*Config, error) {
+	c := &Config{File: file, Interval: DefaultInterval, CacheDir: DefaultCacheDir, LogLevel: "info"}
+	var doc yaml.Node
+	dec := yaml.NewDecoder(bytes.NewReader([]byte(text)))
+	switch err := dec.Decode(&doc); {
+	case errors.Is(err, io.EOF):
+		return c, nil
+	case err != nil:
+		return nil, yamlMistake(file, err)
+	}
+	if err := dec.Decode(new(yaml.Node)); !errors.Is(err, io.EOF) {
+		return nil, diag.Errorf(diag.Pos{File: file}, "want one document, found more")
+	}
+	r := &configReader{file: file}
+	if len(doc.Content) > 0 {
+		r.mapping(doc.Content[0], "the configuration", c.keys(r))
+	}
+	if err := r.mistakes.Err(); err != nil {
+		return nil, err
+	}
+	return c, nil
+}
+
+// keys are those of the file.
+func (c *Config) keys(r *configReader) map[string]func(*yaml.Node) {
+	sources := func(n *yaml.Node) { c.Sources = append(c.Sources, r.sources(n)...) }
+	return map[string]func(*yaml.Node){
+		"interval":              func(n *yaml.Node) { c.Interval = r.duration(n, MinInterval) },
+		"health_check_interval": func(n *yaml.Node) { c.HealthInterval = r.duration(n, MinHealthInterval) },
+		"splay":                 func(n *yaml.Node) { c.Splay = r.duration(n, 0) },
+		"noop":                  func(n *yaml.Node) { c.Noop = r.boolean(n) },
+		"manifests":             sources,
+		"sites":                 sources,
+		"sources":               sources,
+		"external_data_url":     func(n *yaml.Node) { c.Data = r.data(n) },
+		"cache_dir":             func(n *yaml.Node) { c.CacheDir = r.path(n) },
+		"nats_context":          func(n *yaml.Node) { c.Context = r.text(n) },
+		"log_level":             func(n *yaml.Node) { c.LogLevel = r.choice(n, "debug", "info", "warn", "error") },
+		"monitor_port":          func(n *yaml.Node) { c.MonitorPort = r.port(n) },
+		"monitor_address":       func(n *yaml.Node) { c.MonitorAddress = r.text(n) },
+		"registration":          func(n *yaml.Node) { c.Registration = r.choice(n, "", "nats", "jetstream") },
+		"allow_insecure":        func(n *yaml.Node) { c.AllowInsecure = r.boolean(n) },
+		"fleet":                 func(n *yaml.Node) { c.Fleet = r.fleet(n) },
+	}
+}
+
+// fleet reads the part about the fleet.
+func (r *configReader) fleet(n *yaml.Node) *FleetConfig {
+	f := &FleetConfig{Pos: r.at(n)}
+	r.mapping(n, "fleet", map[string]func(*yaml.Node){
+		"servers":     func(n *yaml.Node) { f.Servers = r.texts(n) },
+		"ca":          func(n *yaml.Node) { f.CA = r.path(n) },
+		"credentials": func(n *yaml.Node) { f.Credentials = r.path(n) },
+		"signers":     func(n *yaml.Node) { f.Signers = r.path(n) },
+		"labels":      func(n *yaml.Node) { f.Labels = r.texts(n) },
+	})
+	return f
+}
+
+// sources reads a list of what is run.
+func (r *configReader) sources(n *yaml.Node) (list []SourceConfig) {
+	if isNull(n) {
+		return nil
+	}
+	if n = r.resolve(n); n.Kind != yaml.SequenceNode {
+		r.mistake(n, "want a list: each source behind a dash")
+		return nil
+	}
+	for _, item := range n.Content {
+		if s, ok := r.source(r.resolve(item)); ok {
+			list = append(list, s)
+		}
+	}
+	return list
+}
+
+func (r *configReader) source(n *yaml.Node) (s SourceConfig, ok bool) {
+	s.Pos = r.at(n)
+	before := len(r.mistakes)
+	if n.Kind == yaml.ScalarNode {
+		s.URL = r.text(n)
+	} else {
+		r.mapping(n, "a source", map[string]func(*yaml.Node){
+			"url":     func(n *yaml.Node) { s.URL = r.text(n) },
+			"git":     func(n *yaml.Node) { s.Git = r.text(n) },
+			"ref":     func(n *yaml.Node) { s.Ref = r.text(n) },
+			"path":    func(n *yaml.Node) { s.Path = r.text(n) },
+			"signers": func(n *yaml.Node) { s.Signers = r.path(n) },
+			"sha256":  func(n *yaml.Node) { s.SHA256 = r.text(n) },
+		})
+	}
+	if len(r.mistakes) > before {
+		return s, false
+	}
+	if err := s.check(); err != nil {
+		r.mistakes.Add(&diag.Error{Pos: s.Pos, Err: err})
+		return s, false
+	}
+	return s, true
+}
+
+// Schemes of sources and data.
+const (
+	objectScheme = "obj://"
+	keyScheme    = "kv://"
+	fileScheme   = "file://"
+)
+
+func isHTTP(name string) bool {
+	return strings.HasPrefix(name, "http://") || strings.HasPrefix(name, "https://")
+}
+
+// check returns what is wrong with a source.
+func (s *SourceConfig) check() error {
+	if s.SHA256 != "" {
+		text := strings.ToLower(strings.TrimPrefix(s.SHA256, "sha256:"))
+		if len(text) != 64 || strings.Trim(text, "0123456789abcdef") != "" {
+			return fmt.Errorf("sha256: want 64 hexadecimal digits, got %q", s.SHA256)
+		}
+		s.SHA256 = text
+	}
+	switch {
+	case s.Git != "" && s.URL != "":
+		return errors.New("git and url exclude each other")
+	case s.Git != "":
+		return s.checkGit()
+	case s.Ref != "" || s.Path != "":
+		return errors.New("ref and path belong to a git source")
+	}
+	return s.checkURL()
+}
+
+func (s *SourceConfig) checkGit() error {
+	switch {
+	case s.SHA256 != "":
+		return errors.New("sha256 is about bundles: a commit may stand in ref")
+	case strings.HasPrefix(s.Git, "-") || strings.ContainsFunc(s.Git, isControl):
+		return fmt.Errorf("git: want the address of a repository, got %q", s.Git)
+	case strings.Contains(s.Git, "::"):
+		return errors.New("git: want an address by ssh, https, http or file, and no other transport")
+	case strings.HasPrefix(s.Ref, "-") || strings.ContainsAny(s.Ref, " ~^:?*[\\") || strings.Contains(s.Ref, "..") || strings.ContainsFunc(s.Ref, isControl):
+		return fmt.Errorf("ref: want a branch, a tag, or the full name of a ref, got %q", s.Ref)
+	case s.Path != "" && !filepath.IsLocal(s.Path):
+		return fmt.Errorf("path: want a path in the repository, got %q", s.Path)
+	}
+	return nil
+}
+
+func (s *SourceConfig) checkURL() error {
+	switch {
+	case s.URL == "":
+		return diag.Errorf(diag.Pos{}, "want a path or a URL").WithHint("- /srv/site.lua, - https://example.org/site.tar.gz, - {git: https://example.org/site.git, ref: main}")
+	case isHTTP(s.URL):
+		if u, err := url.Parse(s.URL); err != nil || u.Host == "" {
+			return errors.New("want a URL such as https://example.org/site.tar.gz")
+		}
+	case strings.HasPrefix(s.URL, objectScheme):
+		if _, _, err := bucketAndKey(s.URL, objectScheme); err != nil {
+			return err
+		}
+	case strings.HasPrefix(s.URL, fileScheme):
+		s.URL = strings.TrimPrefix(s.URL, fileScheme)
+		fallthrough
+	default:
+		if strings.Contains(s.URL, "://") {
+			scheme, _, _ := strings.Cut(s.URL, "://")
+			return diag.Errorf(diag.Pos{}, "nothing can be run from %s://", scheme).WithHint("a path, https://, obj:// or git: URL")
+		}
+		if !filepath.IsAbs(s.URL) {
+			return diag.Errorf(diag.Pos{}, "want an absolute path, got %q", s.URL)
+		}
+		s.URL = filepath.Clean(s.URL)
+	}
+	return nil
+}
+
+func isControl(r rune) bool { return r < ' ' || r == 0x7f }
+
+// bucketAndKey returns what a name such as kv://BUCKET/KEY says.
+func bucketAndKey(name, scheme string) (bucket, key string, err error) {
+	bucket, key, ok := strings.Cut(strings.TrimPrefix(name, scheme), "/")
+	if !ok || bucket == "" || key == "" {
+		return "", "", fmt.Errorf("want %sBUCKET/KEY, got %q", scheme, name)
+	}
+	return bucket, key, nil
+}
+
+// data reads where external data comes from.
+func (r *configReader) data(n *yaml.Node) string {
+	name := r.text(n)
+	switch {
+	case name == "":
+	case strings.HasPrefix(name, keyScheme):
+		_, _, err := bucketAndKey(name, keyScheme)
+		r.failed(n, err)
+	case strings.HasPrefix(name, objectScheme):
+		_, _, err := bucketAndKey(name, objectScheme)
+		r.failed(n, err)
+	case isHTTP(name):
+		if u, err := url.Parse(name); err != nil || u.Host == "" {
+			r.mistake(n, "want a URL such as https://example.org/data.yaml")
+		}
+	default:
+		name = strings.TrimPrefix(name, fileScheme)
+		if strings.Contains(name, "://") || !filepath.IsAbs(name) {
+			r.mistake(n, "want an absolute path, or a URL: file://, kv://, obj://, http:// or https://")
+		}
+	}
+	return name
+}
+
+// names returns the keys of a table, sorted.
+func names[V any](m map[string]V) []string {
+	list := make([]string, 0, len(m))
+	for name := range m {
+		list = append(list, name)
+	}
+	slices.Sort(list)
+	return list
+}

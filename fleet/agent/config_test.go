@@ -1,0 +1,189 @@
+package agent
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+// Configurations of the agent of Choria CCM are read as they are.
+func TestConfigsOfChoria(t *testing.T) {
+	files, err := filepath.Glob("testdata/choria/*.yaml")
+	require.NoError(t, err)
+	require.GreaterOrEqual(t, len(files), 4)
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		require.NoError(t, err)
+		c, err := ParseConfig(file, string(text))
+		require.NoError(t, err)
+		require.NotEmpty(t, c.Sources, file)
+	}
+	text, err := os.ReadFile("testdata/choria/full.yaml")
+	require.NoError(t, err)
+	c, err := ParseConfig("full.yaml", string(text))
+	require.NoError(t, err)
+	want := &Config{
+		File: "full.yaml", Interval: 10 * time.Minute, HealthInterval: time.Minute, CacheDir: "/etc/choria/ccm/source", LogLevel: "debug",
+		Context: "FLEET", MonitorPort: 9100, Registration: "jetstream", Data: "kv://ccm-data/common",
+	}
+	for _, s := range c.Sources {
+		want.Sources = append(want.Sources, SourceConfig{Pos: s.Pos, URL: s.URL})
+	}
+	require.Equal(t, want, c)
+	require.Equal(t, "/etc/choria/ccm/manifests/base.yaml", c.Sources[0].URL)
+	require.Equal(t, "obj://ccm-manifests/app.tar.gz", c.Sources[1].URL)
+	require.Equal(t, "https://user:pass@example.com/manifest.tar.gz", c.Sources[3].URL)
+}
+
+func TestConfig(t *testing.T) {
+	c, err := ParseConfig("a.yaml", "")
+	require.NoError(t, err)
+	require.Equal(t, &Config{File: "a.yaml", Interval: DefaultInterval, CacheDir: DefaultCacheDir, LogLevel: "info"}, c)
+	c, err = ParseConfig("a.yaml", strings.ReplaceAll(`
+interval: 1d
+health_check_interval: 1h30m
+splay: 90s
+noop: true
+allow_insecure: true
+monitor_address: 127.0.0.1
+sites: [/srv/site.lua]
+manifests: [file:///srv/manifest.yaml]
+sources:
+  - &web {git: "https://example.org/web.git", ref: main, signers: /etc/ccm/allowed_signers, path: sites/web}
+  - {url: "https://example.org/site.tar.gz", sha256: SHA256}
+fleet:
+  servers: [tls://nats1.example.net]
+  ca: /etc/ccm/fleet/ca.pem
+  credentials: /etc/ccm/fleet/node.creds
+  signers: /etc/ccm/fleet/allowed_signers
+  labels: [os.family]
+`, "SHA256", "sha256:"+strings.Repeat("AB", 32)))
+	require.NoError(t, err)
+	require.Equal(t, 24*time.Hour, c.Interval)
+	require.Equal(t, 90*time.Minute, c.HealthInterval)
+	require.True(t, c.Noop && c.AllowInsecure)
+	require.Len(t, c.Sources, 4)
+	require.Equal(t, "/srv/manifest.yaml", c.Sources[1].URL)
+	require.Equal(t, SourceConfig{Pos: c.Sources[2].Pos, Git: "https://example.org/web.git", Ref: "main", Signers: "/etc/ccm/allowed_signers", Path: "sites/web"}, c.Sources[2])
+	require.Equal(t, strings.Repeat("ab", 32), c.Sources[3].SHA256)
+	require.Equal(t, []string{"tls://nats1.example.net"}, c.Fleet.Servers)
+}
+
+// Each mistake is one error, with its place and what helps.
+func TestMistakesInConfig(t *testing.T) {
+	for text, want := range map[string]string{
+		"intervall: 5m":                                  `a.yaml:1:1: unknown key "intervall" (did you mean "interval"?)`,
+		"interval: 10s":                                  `a.yaml:1:11: interval: want at least 30s, got "10s"`,
+		"interval: soon":                                 `a.yaml:1:11: interval: want a time such as 30s, 5m, 1h30m or 1d, got "soon"`,
+		"interval: -5m":                                  `want a time such as`,
+		"interval: [5m]":                                 `a.yaml:1:11: want a text`,
+		"interval: 5m\ninterval: 6m":                     `a.yaml:2:1: the key "interval" stands here twice`,
+		"health_check_interval: 0.1s":                    `want at least 1s`,
+		"log_level: inof":                                `a.yaml:1:12: log_level: want debug, info, warn, error, got "inof" (did you mean "info"?)`,
+		"registration: kafka":                            `registration: want nats, jetstream, got "kafka"`,
+		"cache_dir: ''":                                  `cache_dir: want an absolute path, got ""`,
+		"monitor_port: 99999":                            `monitor_port: want a port, or 0 for none, got "99999"`,
+		"noop: ja":                                       `noop: want true or false`,
+		"manifests: /srv/site.lua":                       `a.yaml:1:12: manifests: want a list: each source behind a dash`,
+		"manifests:\n  - site.lua":                       `a.yaml:2:5: want an absolute path, got "site.lua"`,
+		"manifests:\n  - obj://bucket":                   `a.yaml:2:5: want obj://BUCKET/KEY, got "obj://bucket"`,
+		"manifests:\n  - kv://bucket/key":                `a.yaml:2:5: nothing can be run from kv:// (a path, https://, obj:// or git: URL)`,
+		"manifests:\n  - https:///x":                     `want a URL such as https://example.org/site.tar.gz`,
+		"manifests: [{}]":                                `want a path or a URL (- /srv/site.lua, `,
+		"sources: [{git: /srv/x.git, url: /srv/x}]":      `git and url exclude each other`,
+		"sources: [{git: /srv/x.git, ref: '-x'}]":        `ref: want a branch, a tag, or the full name of a ref, got "-x"`,
+		"sources: [{git: '--upload-pack=x'}]":            `git: want the address of a repository`,
+		"sources: [{git: 'ext::sh -c x'}]":               `git: want an address by ssh, https, http or file, and no other transport`,
+		"sources: [{git: /srv/x.git, path: ../x}]":       `path: want a path in the repository, got "../x"`,
+		"sources: [{git: /srv/x.git, sha256: x}]":        `sha256: want 64 hexadecimal digits`,
+		"sources: [{url: /srv/x, ref: main}]":            `ref and path belong to a git source`,
+		"sources: [{gitt: /srv/x}]":                      `a.yaml:1:12: unknown key "gitt" (did you mean "git"?)`,
+		"sources: [{git: /srv/x.git, signers: signers}]": `signers: want an absolute path, got "signers"`,
+		"external_data_url: data.yaml":                   `external_data_url: want an absolute path, or a URL: file://, kv://, obj://, http:// or https://`,
+		"external_data_url: kv://x":                      `external_data_url: want kv://BUCKET/KEY, got "kv://x"`,
+		"fleet: {server: [x]}":                           `unknown key "server" (did you mean "servers"?)`,
+		"- a":                                            `a.yaml:1:1: want keys and values for the configuration`,
+		"a: b: c":                                        `a.yaml: mapping values are not allowed in this context`,
+		"interval: 5m\n---\ninterval: 6m":                `want one document, found more`,
+		"<<: {interval: 5m}":                             `a.yaml:1:1: want a key`,
+		"zzzzzz: 1":                                      `unknown key "zzzzzz" (keys of the configuration: allow_insecure, cache_dir, `,
+	} {
+		_, err := ParseConfig("a.yaml", text)
+		require.ErrorContains(t, err, want, text)
+	}
+	_, err := ParseConfig("a.yaml", "intervall: 1\nlog_lvel: x\nsources: [x, y]")
+	require.Len(t, strings.Split(strings.TrimSpace(err.Error()), "\n"), 4, "all mistakes are told: %v", err)
+}
+
+func FuzzConfig(f *testing.F) {
+	files, _ := filepath.Glob("testdata/choria/*.yaml")
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		require.NoError(f, err)
+		f.Add(string(text))
+	}
+	f.Add("sources: [{git: x, ref: y, path: z, signers: /a}]\nfleet: {servers: [a], labels: [b]}")
+	f.Add("a: &a [*a]\nsources: *a")
+	f.Add("interval: 1e9d")
+	f.Fuzz(func(t *testing.T, text string) {
+		if len(text) > 1<<16 {
+			return
+		}
+		c, err := ParseConfig("x.yaml", text)
+		if err != nil {
+			return
+		}
+		require.GreaterOrEqual(t, c.Interval, MinInterval)
+		require.True(t, filepath.IsAbs(c.CacheDir))
+		for _, s := range c.Sources {
+			require.NoError(t, s.check())
+			require.True(t, (s.Git == "") != (s.URL == ""))
+			require.False(t, strings.HasPrefix(s.Git, "-") || strings.HasPrefix(s.Ref, "-"))
+		}
+	})
+}
+
+// A time of a node is always the same, below the splay, and spread evenly.
+func TestSpread(t *testing.T) {
+	var sum time.Duration
+	for i := range 1000 {
+		node := strings.Repeat("n", i%7) + time.Duration(i).String()
+		d := spread(node, time.Hour)
+		require.Equal(t, d, spread(node, time.Hour))
+		require.True(t, d >= 0 && d < time.Hour)
+		sum += d
+	}
+	require.InDelta(t, 30*time.Minute, sum/1000, float64(3*time.Minute))
+	require.Zero(t, spread("x", 0))
+}
+
+func TestBackoff(t *testing.T) {
+	b := backoff{least: 500 * time.Millisecond, most: 20 * time.Second}
+	var got []time.Duration
+	for range 8 {
+		got = append(got, b.next(func() float64 { return 1 }))
+	}
+	require.Equal(t, []time.Duration{500e6, 1e9, 2e9, 4e9, 8e9, 16e9, 20e9, 20e9}, got)
+	b.reset()
+	require.Equal(t, 250*time.Millisecond, b.next(func() float64 { return 0 }))
+}
+
+func TestSchedule(t *testing.T) {
+	begin := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	s := schedule{every: time.Minute, next: begin.Add(time.Minute)}
+	require.False(t, s.due(begin))
+	require.True(t, s.due(begin.Add(61*time.Second)))
+	require.False(t, s.due(begin.Add(119*time.Second)), "the next one is at its time, however late the last one was")
+	require.True(t, s.due(begin.Add(2*time.Minute)))
+	require.True(t, s.due(begin.Add(time.Hour)), "of a machine that slept")
+	require.False(t, s.due(begin.Add(time.Hour)), "those that were missed are one")
+	require.True(t, s.due(begin.Add(61*time.Minute)))
+	require.False(t, s.due(begin.Add(-100*24*time.Hour)), "a clock that was set back")
+	require.True(t, s.due(begin.Add(-100*24*time.Hour+time.Minute)))
+	never := schedule{}
+	require.False(t, never.due(begin.Add(time.Hour)))
+}

@@ -1,0 +1,190 @@
+package agent
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/url"
+	"path"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/luaccm/ccm/runtime/host/fetch"
+	"github.com/luaccm/ccm/runtime/nats"
+	"github.com/luaccm/ccm/runtime/safepath"
+)
+
+const dataDir = "data"
+
+// dataTries is how often external data is asked for before the last good data is taken.
+const dataTries = 10
+
+// A dataSource is external data, which is fetched before each run. It is kept on the disk, so that
+// there is some without a network.
+type dataSource struct {
+	x     *access
+	url   string
+	shown string // the URL without what authorizes
+	file  string // below the cache directory; "" if the data is a file of the machine
+	nats  *natsClient
+	stale time.Time // since when it could not be had; zero if it could
+}
+
+// newData returns external data; nil if there is none.
+func (x *access) newData(name string) (*dataSource, error) {
+	if name == "" {
+		return nil, nil
+	}
+	d := &dataSource{x: x, url: name, shown: name}
+	if filepath.IsAbs(name) {
+		return d, nil
+	}
+	if isHTTP(name) {
+		u, err := url.Parse(name)
+		if err != nil {
+			return nil, err
+		}
+		d.shown = fetch.RedactURL(u)
+	} else {
+		d.nats = x.nats(false)
+	}
+	ext := path.Ext(d.shown)
+	if ext != ".json" {
+		ext = ".yaml"
+	}
+	d.file = path.Join(dataDir, slug(d.shown)+"-"+fingerprint(name)[:8]+ext)
+	return d, x.store.root.MkdirAll(dataDir, 0o700)
+}
+
+func (d *dataSource) close() {
+	if d != nil && d.nats != nil {
+		d.nats.close()
+	}
+}
+
+// path returns what --data is given; "" if there is no data yet.
+func (d *dataSource) path() string {
+	if d.file == "" {
+		return d.url
+	}
+	if _, err := d.x.store.root.Stat(d.file); err != nil {
+		return ""
+	}
+	return filepath.Join(d.x.store.path, filepath.FromSlash(d.file))
+}
+
+// refresh fetches the data anew. An error says that it could not be had; the last good data stays.
+func (d *dataSource) refresh(ctx context.Context) error {
+	if d.file == "" {
+		return nil
+	}
+	text, err := d.read(ctx)
+	if err != nil {
+		return err
+	}
+	if len(strings.TrimSpace(string(text))) == 0 {
+		return errors.New("it is empty")
+	}
+	old, err := d.x.store.root.ReadFile(d.file)
+	if err == nil && string(old) == string(text) {
+		return nil
+	}
+	return d.x.store.writeFile(d.file, text, true)
+}
+
+// read reads what the URL names.
+func (d *dataSource) read(ctx context.Context) (text []byte, err error) {
+	if d.nats == nil {
+		return d.readHTTP(ctx)
+	}
+	scheme := keyScheme
+	if strings.HasPrefix(d.url, objectScheme) {
+		scheme = objectScheme
+	}
+	bucket, key, err := bucketAndKey(d.url, scheme)
+	if err != nil {
+		return nil, err
+	}
+	err = d.nats.use(func(c *nats.Client) error {
+		if scheme == keyScheme {
+			text, err = c.Value(ctx, bucket, key, safepath.LargestText)
+			return err
+		}
+		r, err := c.Object(ctx, bucket, key, safepath.LargestText)
+		if err != nil {
+			return err
+		}
+		defer r.Close()
+		text, err = io.ReadAll(r)
+		return err
+	})
+	return text, explainNATS(err)
+}
+
+func (d *dataSource) readHTTP(ctx context.Context) ([]byte, error) {
+	u, err := url.Parse(d.url)
+	if err != nil {
+		return nil, err
+	}
+	if err := d.x.checkPlainHTTP(u, false); err != nil {
+		return nil, err
+	}
+	t := fetch.NewTransport()
+	defer closeIdle(t)
+	x := fetch.New(ctx, fetch.Request{URL: u}, safepath.LargestText)
+	defer x.Close()
+	if err := x.Open(t); err != nil {
+		return nil, x.Failed(err)
+	}
+	return io.ReadAll(failing{x})
+}
+
+// prepare has the newest data that can be had, for the next run. It is asked for ten times; then
+// the last good data is taken, and asked for only once until there is newer data again.
+func (a *Agent) prepareData(ctx context.Context) (file string, err error) {
+	d := a.data
+	if d == nil {
+		return "", nil
+	}
+	tries := dataTries
+	if !d.stale.IsZero() {
+		tries = 1
+	}
+	b := backoff{least: a.timing.BackoffLeast, most: a.timing.BackoffMost}
+	for try := 1; ; try++ {
+		began := a.now()
+		err = d.refresh(ctx)
+		a.metrics.took(metricDataTime, a.now().Sub(began))
+		if err == nil {
+			if !d.stale.IsZero() {
+				a.log.Info(fmt.Sprintf("%s: had again", d.shown))
+			}
+			d.stale = time.Time{}
+			break
+		}
+		a.metrics.count(metricDataErrors, d.shown)
+		if ctx.Err() != nil || try >= tries {
+			break
+		}
+		if try == 1 {
+			a.log.Warn(fmt.Sprintf("%s: %s; it is asked for again", d.shown, message(err)))
+		}
+		if !sleep(ctx, b.next(a.random)) {
+			break
+		}
+	}
+	file = d.path()
+	if err != nil {
+		if file == "" {
+			return "", fmt.Errorf("%s: %w", d.shown, err)
+		}
+		if d.stale.IsZero() && ctx.Err() == nil {
+			d.stale = a.now()
+			a.log.Warn(fmt.Sprintf("%s: %s; going on with the last good data", d.shown, message(err)))
+		}
+	}
+	a.status.update(func(s *Status) { s.Data = d.status(err) })
+	return file, nil
+}

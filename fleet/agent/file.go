@@ -1,0 +1,63 @@
+package agent
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/luaccm/ccm/runtime/bundle"
+)
+
+// A fileSource is a script, manifest, folder or bundle of the machine. It is not watched: half of
+// an edit must not be run. It is read anew in each run.
+type fileSource struct {
+	path      string
+	arguments []string
+}
+
+func newFileSource(c SourceConfig) *fileSource {
+	s := &fileSource{path: c.URL}
+	if c.Signers != "" {
+		s.arguments = append(s.arguments, "--signers", c.Signers)
+	}
+	if c.SHA256 != "" {
+		s.arguments = append(s.arguments, "--sha256", c.SHA256)
+	}
+	return s
+}
+
+// Name implements Source.
+func (s *fileSource) Name() string { return s.path }
+
+// Take implements Source.
+func (s *fileSource) Take() (Site, func(), bool) {
+	name, err := s.entry()
+	return Site{Path: name, Arguments: s.arguments}, func() {}, err == nil
+}
+
+// Poll implements Source. It only says whether there is something to run.
+func (s *fileSource) Poll(context.Context) (bool, error) {
+	_, err := s.entry()
+	return false, err
+}
+
+// entry returns the file that is run.
+func (s *fileSource) entry() (string, error) {
+	fi, err := os.Stat(s.path)
+	if err != nil {
+		if errors.Is(err, os.ErrNotExist) {
+			err = errors.New("there is no such file")
+		}
+		return "", err
+	}
+	if !fi.IsDir() {
+		return s.path, nil
+	}
+	entry, err := bundle.FindEntry(os.DirFS(s.path))
+	if err != nil {
+		return "", fmt.Errorf("the folder cannot be run: %w", err)
+	}
+	return filepath.Join(s.path, entry), nil
+}

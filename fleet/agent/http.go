@@ -1,0 +1,112 @@
+package agent
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"net/url"
+	"path"
+
+	"github.com/luaccm/ccm/runtime/bundle"
+	"github.com/luaccm/ccm/runtime/diag"
+	"github.com/luaccm/ccm/runtime/host/fetch"
+	"github.com/luaccm/ccm/runtime/signers"
+)
+
+// An httpSource is a bundle, script or manifest behind a URL. It is asked for with the ETag and
+// the time that the server gave the last one (RFC 9110, section 13.1), so that nothing is sent
+// when nothing has changed.
+type httpSource struct {
+	packed
+	url  *url.URL
+	name string
+}
+
+func (x *access) newHTTPSource(c SourceConfig) (*httpSource, error) {
+	u, err := url.Parse(c.URL)
+	if err != nil {
+		return nil, err
+	}
+	s := &httpSource{packed: packed{x: x, config: c, single: path.Base(u.Path)}, url: u, name: fetch.RedactURL(u)}
+	s.store, err = x.store.openStore(s.name, c.URL, c.SHA256)
+	return s, err
+}
+
+// Name implements Source.
+func (s *httpSource) Name() string { return s.name }
+
+// Take implements Source.
+func (s *httpSource) Take() (Site, func(), bool) { return s.store.take() }
+
+// Poll implements Source.
+func (s *httpSource) Poll(ctx context.Context) (changed bool, err error) {
+	if err := s.x.checkPlainHTTP(s.url, s.config.SHA256 != "" || s.config.Signers != ""); err != nil {
+		return false, err
+	}
+	_, who, err := s.x.signersText(ctx, s.config.Signers)
+	if err != nil {
+		return false, err
+	}
+	r := fetch.Request{URL: s.url, Checksum: s.config.SHA256}
+	if now := s.store.current(); now != nil && now.Signers == fingerprint(who) {
+		r.ETag, r.Modified = now.Revision, now.Modified
+	}
+	t := fetch.NewTransport()
+	defer closeIdle(t)
+	x := fetch.New(ctx, r, bundle.DefaultLimits.Packed)
+	defer x.Close()
+	switch err := x.Open(t); {
+	case errors.Is(err, fetch.ErrNotModified):
+		return false, nil
+	case err != nil:
+		return false, x.Failed(err)
+	}
+	if err := x.CheckSize(); err != nil {
+		return false, x.Failed(err)
+	}
+	changed, err = s.install(ctx, &remote{
+		body: failing{x}, revision: x.ETag, modified: x.Modified,
+		signature: func(ctx context.Context) ([]byte, error) { return s.signature(ctx, t) },
+	})
+	return changed, err
+}
+
+// signature fetches the signature beside the bundle.
+func (s *httpSource) signature(ctx context.Context, t http.RoundTripper) ([]byte, error) {
+	u := *s.url
+	u.Path, u.RawPath = u.Path+bundle.SignatureSuffix, ""
+	x := fetch.New(ctx, fetch.Request{URL: &u}, signers.MaxSignature)
+	defer x.Close()
+	if err := x.Open(t); err != nil {
+		return nil, x.Failed(err)
+	}
+	return readSignature(failing{x})
+}
+
+// failing says of a transfer that fails in the middle what it was.
+type failing struct{ x *fetch.Transfer }
+
+// Read implements io.Reader.
+func (f failing) Read(p []byte) (int, error) {
+	n, err := f.x.Read(p)
+	if err != nil && !isEOF(err) {
+		err = f.x.Failed(err)
+	}
+	return n, err
+}
+
+// closeIdle ends the connections that a transport keeps for later.
+func closeIdle(t http.RoundTripper) {
+	if x, ok := t.(interface{ CloseIdleConnections() }); ok {
+		x.CloseIdleConnections()
+	}
+}
+
+// checkPlainHTTP refuses root what everybody on the way can change, unless it is checked later.
+func (x *access) checkPlainHTTP(u *url.URL, checked bool) error {
+	if u.Scheme != "http" || checked || x.insecure || x.policy == nil {
+		return nil
+	}
+	return diag.Errorf(diag.Pos{}, "not believed as root, because everybody on the way can change what http brings").
+		WithHint("https, sha256 or signers, or allow_insecure: true")
+}

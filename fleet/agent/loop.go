@@ -1,0 +1,411 @@
+package agent
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+)
+
+// An activeRun is a run under way.
+type activeRun struct {
+	run Run
+	end func() // asks it to end
+}
+
+// loop runs what is to be run, one after the other, until stop is closed.
+func (a *Agent) loop(ctx context.Context, stop <-chan struct{}) error {
+	defer a.queue.close()
+	offset := spread(a.options.Node, a.config.Splay)
+	run := schedule{every: a.config.Interval, next: a.now().Add(a.config.Interval + offset)}
+	check := schedule{every: a.config.HealthInterval, next: a.now().Add(a.config.HealthInterval)}
+	for {
+		select {
+		case <-stop:
+			notify("STOPPING=1")
+			a.log.Info("the agent ends")
+			return nil
+		default:
+		}
+		if run.due(a.now()) {
+			a.triggerAll(Apply, "the interval is over")
+		}
+		if check.due(a.now()) {
+			a.triggerAll(Check, "it is time for health checks")
+		}
+		if j, t, ok := a.queue.next(); ok {
+			if j != nil {
+				a.carryOut(ctx, stop, j)
+			} else {
+				a.answer(ctx, stop, t)
+			}
+			continue
+		}
+		a.waits(&run, &check)
+		timer := time.NewTimer(a.untilNext(&run, &check))
+		select {
+		case <-stop:
+		case <-a.queue.wake:
+		case <-timer.C:
+		case <-a.reload:
+			a.reconfigure(ctx)
+			offset = spread(a.options.Node, a.config.Splay)
+			run = schedule{every: a.config.Interval, next: a.now().Add(a.config.Interval + offset)}
+			check = schedule{every: a.config.HealthInterval, next: a.now().Add(a.config.HealthInterval)}
+		}
+		timer.Stop()
+	}
+}
+
+// A schedule is when something is due; never, if every is 0.
+type schedule struct {
+	every time.Duration
+	next  time.Time
+}
+
+// due reports whether it is time, and sets the next one. Those that were missed, while a run took
+// long or the machine slept, are one. A clock that was set back does not make it wait longer.
+func (s *schedule) due(now time.Time) bool {
+	if s.every <= 0 {
+		return false
+	}
+	if now.Before(s.next) {
+		if s.next.Sub(now) > 2*s.every+24*time.Hour {
+			s.next = now.Add(s.every)
+		}
+		return false
+	}
+	s.next = s.next.Add(s.every)
+	if s.next.Before(now) {
+		s.next = now.Add(s.every)
+	}
+	return true
+}
+
+// longestWait is how long the agent waits at most before it looks at the clock again: that may have
+// been set, and timers do not run while a machine sleeps.
+const longestWait = time.Minute
+
+func (a *Agent) untilNext(list ...*schedule) time.Duration {
+	wait := longestWait
+	for _, s := range list {
+		if s.every > 0 {
+			wait = min(wait, s.next.Sub(a.now()))
+		}
+	}
+	return max(wait, time.Millisecond)
+}
+
+// waits says until when nothing is done.
+func (a *Agent) waits(run, check *schedule) {
+	due := func(s *schedule) *time.Time {
+		if s.every <= 0 || len(a.sources) == 0 {
+			return nil
+		}
+		at := s.next
+		return &at
+	}
+	a.status.mu.Lock()
+	now := &a.status.now
+	same := now.State == "waiting" && equalTimes(now.NextRun, due(run)) && equalTimes(now.NextCheck, due(check))
+	a.status.mu.Unlock()
+	if same {
+		return
+	}
+	a.status.update(func(s *Status) {
+		s.State, s.Running, s.NextRun, s.NextCheck = "waiting", nil, due(run), due(check)
+	})
+	notify("STATUS=waiting")
+}
+
+func equalTimes(a, b *time.Time) bool {
+	return (a == nil) == (b == nil) && (a == nil || a.Equal(*b))
+}
+
+func (a *Agent) triggerAll(mode Mode, reason string) {
+	for _, s := range a.sources {
+		a.queue.trigger(s.Name(), mode, reason)
+	}
+}
+
+// source returns a source by its name.
+func (a *Agent) source(name string) Source {
+	i := slices.IndexFunc(a.sources, func(s Source) bool { return s.Name() == name })
+	if i < 0 {
+		return nil
+	}
+	return a.sources[i]
+}
+
+// answer runs a source because of a trigger. A health check that is critical has it run again, all
+// of it.
+func (a *Agent) answer(ctx context.Context, stop <-chan struct{}, t trigger) {
+	source := a.source(t.source)
+	if source == nil {
+		return // it was taken out of the configuration
+	}
+	r := a.run(ctx, stop, source, Request{Reason: t.reason, Mode: t.mode, Source: t.source})
+	if r != nil && t.mode == Check && r.Health["critical"] > 0 && !r.Interrupted {
+		a.metrics.count(metricRemediations, t.source)
+		a.queue.trigger(t.source, Apply, "a health check is critical")
+	}
+}
+
+// carryOut does what a request asks for.
+func (a *Agent) carryOut(ctx context.Context, stop <-chan struct{}, j *job) {
+	defer close(j.done)
+	found := false
+	for _, s := range a.sources {
+		if j.request.Source != "" && j.request.Source != s.Name() {
+			continue
+		}
+		found = true
+		if j.err = context.Cause(j.ctx); j.err != nil {
+			return
+		}
+		asked, cancel := either(stop, j.ctx.Done())
+		r := a.run(ctx, asked, s, j.request)
+		cancel()
+		if r != nil {
+			j.results = append(j.results, r)
+		}
+	}
+	switch {
+	case !found && j.request.Source != "":
+		j.err = fmt.Errorf("there is no source %s", j.request.Source)
+	case len(j.results) == 0:
+		j.err = fmt.Errorf("there is nothing to run yet")
+	}
+}
+
+// either returns a channel that is closed when one of two is, and what ends the wait for that.
+func either(a, b <-chan struct{}) (c <-chan struct{}, end func()) {
+	closed, ended := make(chan struct{}), make(chan struct{})
+	go func() {
+		select {
+		case <-a:
+			close(closed)
+		case <-b:
+			close(closed)
+		case <-ended:
+		}
+	}()
+	return closed, sync.OnceFunc(func() { close(ended) })
+}
+
+// run runs a source; it returns nil if there is nothing to run.
+func (a *Agent) run(ctx context.Context, stop <-chan struct{}, source Source, request Request) *Result {
+	request.Source = source.Name()
+	if request.Mode == Apply && a.config.Noop {
+		request.Mode = Plan
+	}
+	site, release, ok := source.Take()
+	if !ok {
+		return nil // which its poll has told
+	}
+	defer release()
+	cancelled := make(chan struct{})
+	asked, end := either(stop, cancelled)
+	defer end()
+	active := &activeRun{run: Run{Request: request, Site: site, Began: a.now()}, end: sync.OnceFunc(func() { close(cancelled) })}
+	r := &active.run
+	a.mu.Lock()
+	a.current = active
+	a.mu.Unlock()
+	defer func() {
+		a.mu.Lock()
+		a.current = nil
+		a.mu.Unlock()
+	}()
+	a.status.update(func(s *Status) {
+		s.State, s.Running = "running", &Running{Source: r.Source, Mode: r.Mode, Reason: r.Reason, Began: r.Began}
+	})
+	notify("STATUS=" + string(r.Mode) + " of " + r.Source)
+	a.log.Debug(fmt.Sprintf("%s: %s, because %s", r.Source, r.Mode, r.Reason))
+	result := a.perform(ctx, interruption{ask: asked, insist: ctx.Done()}, r)
+	a.status.update(func(s *Status) {
+		x := s.source(r.Source)
+		a.tell(result, x.LastCheck)
+		if r.Mode == Check {
+			x.LastCheck = result
+		} else {
+			x.LastRun = result
+		}
+		s.State, s.Running = "waiting", nil
+	})
+	return result
+}
+
+// perform runs a site and returns what became of it.
+func (a *Agent) perform(ctx context.Context, stop interruption, r *Run) *Result {
+	result := &Result{Source: r.Source, Mode: r.Mode, Reason: r.Reason, Digest: r.Site.Digest, Began: r.Began}
+	observers := a.options.Observers
+	if a.fleet != nil {
+		observers = append(slices.Clip(observers), a.fleet)
+	}
+	for _, o := range observers {
+		o.RunBegins(r)
+	}
+	defer func() {
+		result.Took = a.now().Sub(r.Began)
+		for _, o := range observers {
+			o.RunEnded(r, result)
+		}
+		a.measure(result)
+	}()
+	data, err := a.dataOf(ctx, stop, r.Mode)
+	if a.data != nil && !a.data.stale.IsZero() {
+		stale := a.data.stale
+		result.DataStale = &stale
+	}
+	if err != nil {
+		result.Exit, result.Error = 1, message(err)
+		return result
+	}
+	exit, words, err := a.runner.run(r, data, a.config.Context, stop, func(text []byte) {
+		a.take(r, result, text)
+		for _, o := range observers {
+			o.RunLine(r, text)
+		}
+	})
+	result.Exit = exit
+	switch {
+	case err != nil:
+		result.Exit, result.Error = max(exit, 1), message(err)
+	case exit == -1:
+		result.Error = "it was killed"
+	case exit != 0 && exit != 130 && result.Summary == nil:
+		result.Error = strings.TrimSpace(words)
+	case r.Mode != Check:
+		for text := range strings.Lines(words) {
+			a.log.Warn(r.Source + ": " + strings.TrimSpace(text))
+		}
+	}
+	result.Interrupted = result.Interrupted || exit == 130
+	return result
+}
+
+// dataOf returns the file of external data. Health checks take what is there.
+func (a *Agent) dataOf(ctx context.Context, stop interruption, mode Mode) (string, error) {
+	if a.data == nil {
+		return "", nil
+	}
+	if mode == Check {
+		return a.data.path(), nil
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	go func() {
+		select {
+		case <-stop.ask:
+			cancel()
+		case <-ctx.Done():
+		}
+	}()
+	return a.prepareData(ctx)
+}
+
+// take takes what it needs of a line of a report.
+func (a *Agent) take(r *Run, result *Result, text []byte) {
+	var l line
+	if json.Unmarshal(text, &l) != nil {
+		return
+	}
+	switch l.Protocol {
+	case eventProtocol:
+		a.metrics.event(&l)
+		if l.Failed && len(result.Failed) < mostFailures {
+			result.Failed = append(result.Failed, Failure{Resource: l.Type + "#" + l.Name, Message: cut(l.reason(), 500)})
+		}
+		if story, bad := l.story(); bad {
+			a.log.Error(r.Source + ": " + story)
+		} else if story != "" {
+			a.log.Info(r.Source + ": " + story)
+		}
+	case summaryProtocol:
+		var s summary
+		if json.Unmarshal(text, &s) != nil {
+			return
+		}
+		result.RunID, result.Counts, result.Health, result.Interrupted = s.RunID, s.counts(), s.Health, s.Interrupted
+		result.Summary = slices.Clone(text)
+	}
+}
+
+// cut shortens a text.
+func cut(text string, most int) string {
+	if len(text) <= most {
+		return text
+	}
+	return strings.ToValidUTF8(text[:most], "") + "…"
+}
+
+// measure counts a run.
+func (a *Agent) measure(r *Result) {
+	if r.Mode == Check {
+		a.metrics.took(metricHealth, r.Took, r.Source)
+		return
+	}
+	a.metrics.took(metricApply, r.Took, r.Source)
+	a.metrics.took(metricManifest, r.Took, r.Source)
+}
+
+// tell tells what became of a run, in one line. Health checks are asked often: they are told when
+// they come out otherwise than before.
+func (a *Agent) tell(r, before *Result) {
+	text := fmt.Sprintf("%s: %s: %s (%s), because %s", r.Source, r.Mode, r.Outcome(), r.Took.Round(time.Millisecond), r.Reason)
+	switch {
+	case r.Mode == Check && (before == nil && r.OK() && r.allOK() || before != nil && before.Outcome() == r.Outcome()):
+		a.log.Debug(text)
+	case !r.OK() && !r.Interrupted:
+		a.log.Error(text)
+	default:
+		a.log.Info(text)
+	}
+}
+
+// allOK reports whether no health check came to another status than ok.
+func (r *Result) allOK() bool {
+	for name, n := range r.Health {
+		if name != "ok" && n > 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// Outcome returns what became of a run, in words.
+func (r *Result) Outcome() string {
+	if r.Error != "" {
+		return "failed: " + firstLine(r.Error)
+	}
+	var parts []string
+	for _, name := range []string{"stable", "changed", "pending", "unknown", "skipped", "failed"} {
+		if n := r.Counts[name]; n > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", n, name))
+		}
+	}
+	text := counted(r.Counts["total"], "resource")
+	if len(parts) > 0 {
+		text += ": " + strings.Join(parts, ", ")
+	}
+	var health []string
+	for _, name := range names(r.Health) {
+		health = append(health, fmt.Sprintf("%d %s", r.Health[name], name))
+	}
+	if len(health) > 0 {
+		text += ", health checks: " + strings.Join(health, ", ")
+	}
+	if r.Interrupted {
+		text += ", interrupted"
+	}
+	return text
+}
+
+func firstLine(text string) string {
+	first, _, _ := strings.Cut(text, "\n")
+	return first
+}

@@ -1,0 +1,293 @@
+package agent
+
+import (
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+)
+
+// Metrics are served in the text format of Prometheus (exposition format 0.0.4), under the names
+// that the agent of Choria CCM has.
+type metrics struct {
+	mu        sync.Mutex
+	families  map[string]*family
+	resources map[[2]string]*resourceMetrics
+	checks    map[checkKey]int
+	others    int // resources of which no count is kept by name
+}
+
+// A family is all series of one name.
+type family struct {
+	help   string
+	kind   string // counter or summary
+	labels []string
+	series map[string]*series // by the values of the labels
+}
+
+type series struct {
+	values []string
+	count  float64
+	sum    float64 // of a summary
+}
+
+// counts of resources, in the order of resourceCounters.
+type resourceMetrics struct {
+	counts   [len(resourceCounters)]uint32
+	provider string
+	applied  uint32
+	took     float64 // seconds
+}
+
+// What is counted of resources.
+const (
+	countTotal = iota
+	countStable
+	countChanged
+	countRefreshed
+	countFailed
+	countError
+	countSkipped
+	countNoop
+)
+
+var resourceCounters = [...]struct{ name, help string }{
+	countTotal:     {"resource_state_total_count", "How many times resources were looked at"},
+	countStable:    {"resource_state_stable_count", "How many times resources were as wanted"},
+	countChanged:   {"resource_state_changed_count", "How many times resources were changed"},
+	countRefreshed: {"resource_state_refreshed_count", "How many times resources were refreshed"},
+	countFailed:    {"resource_state_failed_count", "How many times resources failed"},
+	countError:     {"resource_state_error_count", "How many times resources had errors"},
+	countSkipped:   {"resource_state_skipped_count", "How many times resources were skipped"},
+	countNoop:      {"resource_state_noop_count", "How many times resources were only planned"},
+}
+
+type checkKey struct{ typ, name, check, status string }
+
+// Names of families.
+const (
+	metricPrefix        = "choria_ccm_"
+	metricManifest      = "manifest_apply_duration_seconds"
+	metricResource      = "resource_apply_duration_seconds"
+	metricCheckTime     = "healthcheck_duration_seconds"
+	metricCheckStatus   = "healthcheck_status_count"
+	metricFactsGather   = "facts_gather_duration_seconds"
+	metricApply         = "agent_apply_duration_seconds"
+	metricHealth        = "agent_healthcheck_duration_seconds"
+	metricRemediations  = "agent_healthcheck_remediations_count"
+	metricDataTime      = "agent_data_resolve_duration_seconds"
+	metricDataErrors    = "agent_data_resolve_error_count"
+	metricFactsTime     = "agent_facts_resolve_duration_seconds"
+	metricFactsErrors   = "agent_facts_resolve_error_count"
+	metricFetches       = "agent_manifest_fetch_count"
+	metricFetchFailures = "agent_manifest_fetch_error_count"
+)
+
+// mostResources is how many resources have counts of their own: a machine whose resources have
+// new names each day must not fill the memory.
+const mostResources = 20_000
+
+func newMetrics() *metrics {
+	m := &metrics{families: make(map[string]*family), resources: make(map[[2]string]*resourceMetrics), checks: make(map[checkKey]int)}
+	for _, f := range []struct {
+		name, kind, help string
+		labels           []string
+	}{
+		{metricManifest, "summary", "Time taken by runs of a script or manifest", []string{"source"}},
+		{metricCheckTime, "summary", "Time taken by runs in which a resource had health checks", []string{"type", "name", "check"}},
+		{metricFactsGather, "summary", "Time taken to gather facts of the machine", nil},
+		{metricApply, "summary", "Time taken by runs of the agent", []string{"manifest"}},
+		{metricHealth, "summary", "Time taken by health checks of the agent", []string{"manifests"}},
+		{metricRemediations, "counter", "How many times health checks led to runs", []string{"manifest"}},
+		{metricDataTime, "summary", "Time taken to fetch external data", nil},
+		{metricDataErrors, "counter", "How many times external data could not be had", []string{"url"}},
+		{metricFactsTime, "summary", "Time taken to ask for facts", nil},
+		{metricFactsErrors, "counter", "How many times facts could not be had", nil},
+		{metricFetches, "counter", "How many times something new was fetched", []string{"manifest"}},
+		{metricFetchFailures, "counter", "How many times fetching failed", []string{"manifest"}},
+	} {
+		m.families[f.name] = &family{help: f.help, kind: f.kind, labels: f.labels, series: make(map[string]*series)}
+		if len(f.labels) == 0 {
+			m.add(f.name, 0, 0)
+		}
+	}
+	return m
+}
+
+// add adds to a series. The caller holds m.mu, or has m for itself.
+func (m *metrics) add(name string, count, sum float64, values ...string) {
+	f := m.families[name]
+	key := strings.Join(values, "\x00")
+	s := f.series[key]
+	if s == nil {
+		s = &series{values: values}
+		f.series[key] = s
+	}
+	s.count += count
+	s.sum += sum
+}
+
+// count counts one.
+func (m *metrics) count(name string, values ...string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.add(name, 1, 0, values...)
+}
+
+// took counts one, and how long it took.
+func (m *metrics) took(name string, d time.Duration, values ...string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.add(name, 1, d.Seconds(), values...)
+}
+
+// event counts what an event says.
+func (m *metrics) event(l *line) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	key := [2]string{l.Type, l.Name}
+	r := m.resources[key]
+	if r == nil {
+		if len(m.resources) >= mostResources {
+			m.others++
+			return
+		}
+		r = new(resourceMetrics)
+		m.resources[key] = r
+	}
+	for i, is := range [len(resourceCounters)]bool{
+		countTotal: true, countStable: l.Outcome == "stable", countChanged: l.Changed && !l.Noop, countRefreshed: l.Refreshed && !l.Noop,
+		countFailed: l.Failed, countError: len(l.Errors) > 0, countSkipped: l.Skipped, countNoop: l.Noop,
+	} {
+		if is {
+			r.counts[i]++
+		}
+	}
+	if !l.Skipped {
+		r.provider, r.applied, r.took = l.Provider, r.applied+1, r.took+l.Duration.Seconds()
+	}
+	for _, h := range l.checks() {
+		if k := (checkKey{l.Type, l.Name, h.Name, h.Status}); m.checks[k] > 0 || len(m.checks) < mostResources {
+			m.checks[k]++
+			m.add(metricCheckTime, 1, h.Duration.Seconds(), l.Type, l.Name, h.Name)
+		}
+	}
+}
+
+// WriteTo writes all metrics.
+func (m *metrics) write(w io.Writer) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, name := range names(m.families) {
+		f := m.families[name]
+		if len(f.series) == 0 {
+			continue
+		}
+		header(w, name, f.kind, f.help)
+		for _, key := range names(f.series) {
+			s := f.series[key]
+			labels := labelText(f.labels, s.values)
+			if f.kind == "counter" {
+				fmt.Fprintf(w, "%s%s%s %s\n", metricPrefix, name, labels, number(s.count))
+				continue
+			}
+			fmt.Fprintf(w, "%s%s_sum%s %s\n", metricPrefix, name, labels, number(s.sum))
+			fmt.Fprintf(w, "%s%s_count%s %s\n", metricPrefix, name, labels, number(s.count))
+		}
+	}
+	m.writeResources(w)
+	return m.writeChecks(w)
+}
+
+func (m *metrics) writeResources(w io.Writer) {
+	keys := make([][2]string, 0, len(m.resources))
+	for key := range m.resources {
+		keys = append(keys, key)
+	}
+	slices.SortFunc(keys, func(a, b [2]string) int { return slices.Compare(a[:], b[:]) })
+	for i, c := range resourceCounters {
+		told := false
+		for _, key := range keys {
+			if n := m.resources[key].counts[i]; n > 0 {
+				if !told {
+					header(w, c.name, "counter", c.help)
+					told = true
+				}
+				fmt.Fprintf(w, "%s%s%s %d\n", metricPrefix, c.name, labelText([]string{"type", "name"}, key[:]), n)
+			}
+		}
+	}
+	if len(keys) > 0 {
+		header(w, metricResource, "summary", "Time taken by a resource in runs")
+	}
+	for _, key := range keys {
+		r := m.resources[key]
+		labels := labelText([]string{"type", "provider", "name"}, []string{key[0], r.provider, key[1]})
+		fmt.Fprintf(w, "%s%s_sum%s %s\n%s%s_count%s %d\n", metricPrefix, metricResource, labels, number(r.took), metricPrefix, metricResource, labels, r.applied)
+	}
+}
+
+func (m *metrics) writeChecks(w io.Writer) error {
+	keys := make([]checkKey, 0, len(m.checks))
+	for key := range m.checks {
+		keys = append(keys, key)
+	}
+	slices.SortFunc(keys, func(a, b checkKey) int {
+		return slices.Compare([]string{a.typ, a.name, a.check, a.status}, []string{b.typ, b.name, b.check, b.status})
+	})
+	if len(keys) > 0 {
+		header(w, metricCheckStatus, "counter", "How many times health checks came to a status")
+	}
+	for _, k := range keys {
+		labels := labelText([]string{"type", "name", "status", "check"}, []string{k.typ, k.name, k.status, k.check})
+		fmt.Fprintf(w, "%s%s%s %d\n", metricPrefix, metricCheckStatus, labels, m.checks[k])
+	}
+	return nil
+}
+
+func header(w io.Writer, name, kind, help string) {
+	fmt.Fprintf(w, "# HELP %s%s %s\n# TYPE %s%s %s\n", metricPrefix, name, help, metricPrefix, name, kind)
+}
+
+func number(x float64) string { return strconv.FormatFloat(x, 'g', -1, 64) }
+
+var labelEscaper = strings.NewReplacer(`\`, `\\`, "\n", `\n`, `"`, `\"`)
+
+func labelText(names, values []string) string {
+	if len(names) == 0 {
+		return ""
+	}
+	var b strings.Builder
+	for i, name := range names {
+		sep := ","
+		if i == 0 {
+			sep = "{"
+		}
+		fmt.Fprintf(&b, `%s%s="%s"`, sep, name, labelEscaper.Replace(strings.ToValidUTF8(values[i], "\uFFFD")))
+	}
+	return b.String() + "}"
+}
+
+// serve serves /metrics until the returned function is called.
+func (m *metrics) serve(address string, port int) (stop func(), err error) {
+	l, err := net.Listen("tcp", net.JoinHostPort(address, strconv.Itoa(port)))
+	if err != nil {
+		return nil, fmt.Errorf("monitor_port: %w", err)
+	}
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /metrics", func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "text/plain; version=0.0.4; charset=utf-8")
+		b := new(strings.Builder) // a slow reader must not keep the lock
+		if m.write(b) == nil {
+			_, _ = io.WriteString(w, b.String())
+		}
+	})
+	s := &http.Server{Handler: mux, ReadHeaderTimeout: 10 * time.Second, WriteTimeout: 30 * time.Second, IdleTimeout: time.Minute, MaxHeaderBytes: 16 << 10}
+	go func() { _ = s.Serve(l) }()
+	return func() { s.Close() }, nil
+}

@@ -1,0 +1,135 @@
+package agent
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path"
+	"strings"
+
+	"github.com/luaccm/ccm/runtime/bundle"
+	"github.com/luaccm/ccm/runtime/safepath"
+	"github.com/luaccm/ccm/runtime/signers"
+)
+
+// A packed is what a server has for a source: a bundle, or a script or manifest alone.
+type packed struct {
+	x      *access
+	config SourceConfig
+	store  *store
+	single string // the name of the file if it is no bundle
+}
+
+// A remote is what a server has now.
+type remote struct {
+	body io.Reader
+	// revision and modified are what the server calls it.
+	revision, modified string
+	// signature fetches the signature that lies beside it.
+	signature func(ctx context.Context) ([]byte, error)
+}
+
+// signersText reads who may sign. The text is part of what a version is: who is struck off the
+// list must not go on saying what is run.
+func (x *access) signersText(ctx context.Context, file string) (*signers.List, string, error) {
+	if file == "" {
+		return nil, "", nil
+	}
+	text, err := x.policy.ReadFile(ctx, file)
+	if err != nil {
+		return nil, "", fmt.Errorf("signers: %w", err)
+	}
+	list, err := signers.Parse(file, string(text))
+	if err != nil {
+		return nil, "", fmt.Errorf("signers: %w", err)
+	}
+	return list, string(text), nil
+}
+
+// install brings what a server has here, unless it is here already. It reports whether what is run
+// is something else then.
+func (p *packed) install(ctx context.Context, r *remote) (changed bool, err error) {
+	list, who, err := p.x.signersText(ctx, p.config.Signers)
+	if err != nil {
+		return false, err
+	}
+	st, err := p.store.begin()
+	if err != nil {
+		return false, err
+	}
+	defer st.discard()
+	f, digest, err := st.receive(ctx, r.body)
+	if err != nil {
+		return false, err
+	}
+	defer f.Close()
+	v := version{Digest: "sha256:" + digest, Revision: r.revision, Modified: r.modified, Signers: fingerprint(who), Fetched: p.x.now().UTC()}
+	if now := p.store.current(); now != nil && now.Digest == v.Digest && now.Signers == v.Signers {
+		return false, p.store.confirm(r.revision, r.modified)
+	}
+	if p.config.SHA256 != "" && p.config.SHA256 != digest {
+		return false, fmt.Errorf("want the SHA-256 %s, got %s", p.config.SHA256, digest)
+	}
+	if list != nil {
+		signature, err := r.signature(ctx)
+		if err != nil {
+			return false, fmt.Errorf("signers ask for a signature: %w", err)
+		}
+		signer, err := list.Verify(contextReader{ctx, f}, signature, bundle.SignatureNamespace, p.x.now())
+		if err != nil {
+			return false, err
+		}
+		v.Signer = signer.String()
+		if _, err := f.Seek(0, io.SeekStart); err != nil {
+			return false, err
+		}
+	}
+	if v.Entry, err = st.unpack(func(root *os.Root) (string, error) { return p.unpack(ctx, f, root) }); err != nil {
+		return false, err
+	}
+	if err := st.root.Remove("packed"); err != nil {
+		return false, err
+	}
+	return true, st.keep(ctx, v)
+}
+
+// unpack unpacks a bundle, or copies a script or manifest.
+func (p *packed) unpack(ctx context.Context, f *os.File, root *os.Root) (entry string, err error) {
+	head := make([]byte, 4)
+	n, err := f.ReadAt(head, 0)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return "", err
+	}
+	if bundle.IsBundle(head[:n]) {
+		return bundle.Unpack(ctx, f, root, bundle.DefaultLimits)
+	}
+	if !isScript(p.single) {
+		return "", errors.New("want a bundle (.tar.gz), or a script or manifest whose name ends with .lua, .yaml or .yml")
+	}
+	text, err := safepath.ReadUpTo(f, safepath.LargestText)
+	if err != nil {
+		return "", err
+	}
+	return p.single, root.WriteFile(p.single, text, 0o600)
+}
+
+// isScript reports whether a name is that of a script or manifest.
+func isScript(name string) bool {
+	if strings.ContainsFunc(name, func(r rune) bool { return r < ' ' || r == 0x7f || r == '\\' || r == '/' }) || len(name) > 200 {
+		return false
+	}
+	switch path.Ext(name) {
+	case ".lua", ".yaml", ".yml":
+		return true
+	}
+	return false
+}
+
+// readSignature reads a signature from what a server sends.
+func readSignature(r io.Reader) ([]byte, error) {
+	text, err := safepath.ReadUpTo(r, signers.MaxSignature)
+	return bytes.TrimSpace(text), err
+}

@@ -1,0 +1,108 @@
+package agent
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"time"
+)
+
+func parentOf(path string) string { return filepath.Dir(path) }
+
+// poll asks a source whether it has changed until the context ends, and has it run then. The first
+// answer, whatever it is, lets the first run begin: a machine that comes back after a month runs
+// what is so now, and one without a network what it has. Reason is that of the first run.
+func (a *Agent) poll(ctx context.Context, source Source, reason string) {
+	name := source.Name()
+	every := a.timing.Poll
+	if p, ok := source.(Patience); ok && p.PollInterval() > 0 {
+		every = p.PollInterval()
+	}
+	var told <-chan struct{}
+	if n, ok := source.(Notifier); ok {
+		told = n.Changed()
+	}
+	b := backoff{least: a.timing.BackoffLeast, most: a.timing.BackoffMost}
+	failure, first := "", true
+	var since time.Time
+	for {
+		changed, err := source.Poll(ctx)
+		if ctx.Err() != nil {
+			return
+		}
+		switch {
+		case err != nil:
+			a.metrics.count(metricFetchFailures, name)
+			if text := message(err); text != failure {
+				if failure == "" {
+					since = a.now()
+				}
+				failure = text
+				a.log.Error(fmt.Sprintf("%s: %s", name, text))
+			}
+		case failure != "":
+			a.log.Info(fmt.Sprintf("%s: reached again", name))
+			failure, since = "", time.Time{}
+		}
+		if changed {
+			a.metrics.count(metricFetches, name)
+		}
+		a.polled(source, failure, since)
+		switch {
+		case changed:
+			site, release, ok := source.Take()
+			if ok {
+				release()
+				a.log.Info(fmt.Sprintf("%s: new: %s%s", name, short(site.Digest), signedBy(site.Signer)))
+			}
+			a.queue.trigger(name, Apply, "it has changed")
+		case first:
+			a.queue.trigger(name, Apply, reason)
+		}
+		first = false
+		wait := every + time.Duration(a.random()*float64(every)/10)
+		if err != nil {
+			wait = b.next(a.random)
+		} else {
+			b.reset()
+		}
+		t := time.NewTimer(wait)
+		select {
+		case <-t.C:
+		case <-told:
+			t.Stop()
+		case <-ctx.Done():
+			t.Stop()
+			return
+		}
+	}
+}
+
+// polled records what is known of a source.
+func (a *Agent) polled(source Source, failure string, since time.Time) {
+	site, release, ok := source.Take()
+	if ok {
+		release()
+	}
+	a.status.update(func(s *Status) {
+		x := s.source(source.Name())
+		x.Asked, x.Error, x.FailingSince = a.now(), failure, nil
+		x.Digest, x.Signer, x.Path = site.Digest, site.Signer, site.Path
+		if !since.IsZero() {
+			x.FailingSince = &since
+		}
+	})
+}
+
+// short returns the beginning of a digest, as people compare it.
+func short(digest string) string {
+	const most = len("sha256:") + 12
+	return digest[:min(len(digest), most)]
+}
+
+func signedBy(signer string) string {
+	if signer == "" {
+		return ""
+	}
+	return ", signed by " + signer
+}

@@ -1,0 +1,193 @@
+package agent
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// A runner runs sites in processes of their own, so that one that takes all memory does not take
+// the agent along. Lock, record and reports are those of every run.
+type runner struct {
+	executable string
+	arguments  []string // of ccm, behind the command
+	environ    []string
+	lockWait   time.Duration // for a run that somebody else began
+}
+
+// lastWork is how long after the second signal a run may take to end by itself.
+const lastWork = 10 * time.Second
+
+// An interruption ends a run: what comes from Ask has it end after the resource that it is working
+// on, what comes from Insist at once.
+type interruption struct{ ask, insist <-chan struct{} }
+
+// run runs a site, and calls line for each line of its report. It returns the end of what the run
+// wrote besides: warnings and errors.
+func (x *runner) run(r *Run, data, context string, stop interruption, line func([]byte)) (exit int, lastWords string, err error) {
+	cmd := exec.Command(x.executable, x.argv(r, data, context)...)
+	cmd.Dir = filepath.Dir(r.Site.Path)
+	cmd.Env = x.environ
+	// Signals of a terminal are for the agent, which passes them on.
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	stdout, err := cmd.StdoutPipe()
+	if err != nil {
+		return -1, "", err
+	}
+	stderr, err := cmd.StderrPipe()
+	if err != nil {
+		return -1, "", err
+	}
+	if err := cmd.Start(); err != nil {
+		return -1, "", err
+	}
+	ended := make(chan struct{})
+	watched := make(chan struct{})
+	go func() {
+		defer close(watched)
+		signalled(cmd.Process, stop, ended)
+	}()
+	words := make(chan string, 1)
+	go func() { words <- lastLines(stderr) }()
+	readErr := lines(stdout, line)
+	lastWords = <-words
+	waitErr := cmd.Wait()
+	close(ended)
+	<-watched
+	if exit, ok := errors.AsType[*exec.ExitError](waitErr); ok {
+		return exit.ExitCode(), lastWords, nil
+	}
+	return 0, lastWords, errors.Join(readErr, waitErr)
+}
+
+// signalled passes on to a process that it is to end.
+func signalled(p *os.Process, stop interruption, ended <-chan struct{}) {
+	select {
+	case <-stop.ask:
+		_ = p.Signal(syscall.SIGTERM)
+	case <-stop.insist:
+		_ = p.Signal(syscall.SIGTERM)
+	case <-ended:
+		return
+	}
+	select {
+	case <-stop.insist:
+		_ = p.Signal(syscall.SIGTERM)
+	case <-ended:
+		return
+	}
+	select {
+	case <-time.After(lastWork):
+		_ = p.Kill()
+	case <-ended:
+	}
+}
+
+// argv returns the arguments of ccm for a run.
+func (x *runner) argv(r *Run, data, context string) []string {
+	argv := []string{"run", "--output", "json", "--diff", "off", "--lock-timeout", x.lockWait.String()}
+	switch r.Mode {
+	case Plan:
+		argv = append(argv, "--noop")
+	case Check:
+		argv = append(argv, "--monitor-only")
+	}
+	for _, target := range r.Targets {
+		argv = append(argv, "--target", target)
+	}
+	if data != "" {
+		argv = append(argv, "--data", data)
+	}
+	if context != "" {
+		argv = append(argv, "--context", context)
+	}
+	argv = append(argv, x.arguments...)
+	argv = append(argv, r.Site.Arguments...)
+	return append(argv, "--", r.Site.Path)
+}
+
+// maxLine is how long a line of a report may be. Events hold what a command wrote, 128 KiB at most
+// before it is escaped.
+const maxLine = 4 << 20
+
+// lines calls do for each line. Longer ones than maxLine are left out.
+func lines(r io.Reader, do func([]byte)) error {
+	buf := bufio.NewReaderSize(r, 16<<10)
+	var long []byte
+	tooLong := false
+	for {
+		part, err := buf.ReadSlice('\n')
+		switch {
+		case errors.Is(err, bufio.ErrBufferFull):
+			if tooLong = tooLong || len(long)+len(part) > maxLine; !tooLong {
+				long = append(long, part...)
+			}
+			continue
+		case len(long) > 0 && !tooLong:
+			do(bytes.TrimSuffix(append(long, part...), []byte("\n")))
+		case len(part) > 0 && !tooLong:
+			do(bytes.TrimSuffix(part, []byte("\n")))
+		}
+		if cap(long) > 64<<10 {
+			long = nil
+		}
+		long, tooLong = long[:0], false
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// lastLines returns the end of what comes, 10 lines at most.
+func lastLines(r io.Reader) string {
+	var last []string
+	_ = lines(r, func(line []byte) {
+		text := string(line[:min(len(line), 1000)])
+		if strings.TrimSpace(text) == "" {
+			return
+		}
+		if last = append(last, text); len(last) > 10 {
+			last = slices.Delete(last, 0, 1)
+		}
+	})
+	return strings.Join(last, "\n")
+}
+
+// environment returns that of runs: the one of the agent, without what systemd told the agent
+// alone (sd_notify(3), sd_watchdog_enabled(3)).
+func environment() []string {
+	return slices.DeleteFunc(os.Environ(), func(v string) bool {
+		name, _, _ := strings.Cut(v, "=")
+		return slices.Contains([]string{"NOTIFY_SOCKET", "WATCHDOG_PID", "WATCHDOG_USEC", "LISTEN_FDS", "LISTEN_PID", "LISTEN_FDNAMES"}, name)
+	})
+}
+
+// Output runs another command of ccm, such as facts, and returns what it writes: 16 MiB at most.
+func (a *Agent) Output(ctx context.Context, args ...string) ([]byte, error) {
+	cmd := exec.CommandContext(ctx, a.runner.executable, args...)
+	cmd.Env = a.runner.environ
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
+	cmd.WaitDelay = lastWork
+	var stdout, stderr bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &boundedWriter{w: &stdout, left: 16 << 20}, &boundedWriter{w: &stderr, left: 64 << 10}
+	if err := cmd.Run(); err != nil {
+		if words := strings.TrimSpace(stderr.String()); words != "" {
+			err = errors.New(words)
+		}
+		return nil, err
+	}
+	return stdout.Bytes(), nil
+}

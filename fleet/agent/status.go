@@ -1,0 +1,191 @@
+package agent
+
+import (
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"sync"
+	"syscall"
+	"time"
+)
+
+const statusFile = "status.json"
+
+// A Status is what an agent says of itself. It lies in the cache directory, for ccm agent status.
+type Status struct {
+	PID     int       `json:"pid"`
+	Version string    `json:"version"`
+	Config  string    `json:"config"`
+	Since   time.Time `json:"since"`
+	// State is what it does: waiting, running or stopped.
+	State string `json:"state"`
+	// Running is the run under way; nil if there is none.
+	Running *Running `json:"running,omitempty"`
+	Noop    bool     `json:"noop,omitempty"`
+	// NextRun and NextCheck are when the next ones are due; nil if none are.
+	NextRun   *time.Time     `json:"next_run,omitempty"`
+	NextCheck *time.Time     `json:"next_health_check,omitempty"`
+	Sources   []SourceStatus `json:"sources"`
+	Data      *DataStatus    `json:"data,omitempty"`
+	// ConfigError is why a new configuration was not taken.
+	ConfigError string `json:"config_error,omitempty"`
+}
+
+// Running is a run under way.
+type Running struct {
+	Source string    `json:"source"`
+	Mode   Mode      `json:"mode"`
+	Reason string    `json:"reason"`
+	Began  time.Time `json:"began"`
+}
+
+// A SourceStatus is what is known of one source.
+type SourceStatus struct {
+	Name   string `json:"name"`
+	Digest string `json:"digest,omitempty"`
+	Signer string `json:"signer,omitempty"`
+	Path   string `json:"path,omitempty"`
+	// Asked is when it was last asked whether it has changed, Error why that failed, and
+	// FailingSince since when.
+	Asked        time.Time  `json:"asked"`
+	Error        string     `json:"error,omitempty"`
+	FailingSince *time.Time `json:"failing_since,omitempty"`
+	LastRun      *Result    `json:"last_run,omitempty"`
+	LastCheck    *Result    `json:"last_health_check,omitempty"`
+}
+
+// A DataStatus is what is known of external data.
+type DataStatus struct {
+	URL string `json:"url"`
+	// Stale is since when it could not be had; nil if it could.
+	Stale *time.Time `json:"data_stale,omitempty"`
+	Error string     `json:"error,omitempty"`
+}
+
+func (d *dataSource) status(err error) *DataStatus {
+	s := &DataStatus{URL: d.shown}
+	if err != nil {
+		s.Error = message(err)
+	}
+	if !d.stale.IsZero() {
+		stale := d.stale
+		s.Stale = &stale
+	}
+	return s
+}
+
+// OK reports whether all that the agent does succeeds.
+func (s *Status) OK() bool {
+	for _, x := range s.Sources {
+		if x.Error != "" || x.LastRun != nil && !x.LastRun.OK() || x.LastCheck != nil && !x.LastCheck.OK() {
+			return false
+		}
+	}
+	return s.ConfigError == "" && (s.Data == nil || s.Data.Error == "")
+}
+
+// A statusKeeper keeps the status, and writes it when it changes.
+type statusKeeper struct {
+	mu    sync.Mutex
+	now   Status
+	store *storeRoot
+	lost  func(error) // told that it cannot be written; may be nil
+}
+
+// update changes the status and writes it. That it cannot be written stops nothing.
+func (k *statusKeeper) update(change func(*Status)) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	change(&k.now)
+	text, err := json.MarshalIndent(&k.now, "", "  ")
+	if err == nil {
+		err = k.store.writeFile(statusFile, append(text, '\n'), false)
+	}
+	if k.lost != nil {
+		k.lost(err)
+	}
+}
+
+// source returns the status of a source, which is added if it is missing.
+func (s *Status) source(name string) *SourceStatus {
+	for i := range s.Sources {
+		if s.Sources[i].Name == name {
+			return &s.Sources[i]
+		}
+	}
+	s.Sources = append(s.Sources, SourceStatus{Name: name})
+	return &s.Sources[len(s.Sources)-1]
+}
+
+// ErrNotRunning says that no agent runs with a cache directory.
+var ErrNotRunning = errors.New("no agent is running")
+
+// ReadStatus returns the status that the agent of a cache directory has written. If that agent does
+// not run any more, it returns what it wrote last, and ErrNotRunning.
+func ReadStatus(dir string) (*Status, error) {
+	text, err := os.ReadFile(filepath.Join(dir, statusFile))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, ErrNotRunning
+	}
+	if err != nil {
+		return nil, err
+	}
+	s := new(Status)
+	if err := json.Unmarshal(text, s); err != nil {
+		return nil, errors.New("the status is damaged")
+	}
+	if !isHeld(dir) {
+		s.State = "stopped"
+		return s, ErrNotRunning
+	}
+	return s, nil
+}
+
+const lockName = "agent.lock"
+
+// An AlreadyRunningError says that an agent runs with the cache directory.
+type AlreadyRunningError struct {
+	Dir string
+	PID int // 0 if it is not known
+}
+
+// Error names it.
+func (e *AlreadyRunningError) Error() string {
+	if e.PID == 0 {
+		return "another agent runs with the cache directory " + e.Dir
+	}
+	return "another agent runs with the cache directory " + e.Dir + ": pid " + strconv.Itoa(e.PID)
+}
+
+// lock makes this the only agent with a cache directory, for as long as the process lives (flock(2)).
+func (s *storeRoot) lock() (*os.File, error) {
+	f, err := s.root.OpenFile(lockName, os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
+		f.Close()
+		if !errors.Is(err, syscall.EWOULDBLOCK) {
+			return nil, err
+		}
+		e := &AlreadyRunningError{Dir: s.path}
+		if other, err := ReadStatus(s.path); err == nil {
+			e.PID = other.PID
+		}
+		return nil, e
+	}
+	return f, nil
+}
+
+// isHeld reports whether an agent runs with a cache directory.
+func isHeld(dir string) bool {
+	f, err := os.Open(filepath.Join(dir, lockName))
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	return errors.Is(syscall.Flock(int(f.Fd()), syscall.LOCK_SH|syscall.LOCK_NB), syscall.EWOULDBLOCK)
+}

@@ -1,0 +1,422 @@
+package agent
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/luaccm/ccm/runtime/bundle"
+)
+
+// What lies in the cache directory.
+const (
+	sourcesDir = "sources" // a directory for each source
+	currentDir = "current" // in it: a link to the version that is run
+	siteDir    = "site"    // in a version: what was in the bundle
+	metaFile   = "version.json"
+	topName    = ".git" // the search for modules ends here, as at the top of a repository
+	newSuffix  = ".new"
+	keptCount  = 3 // versions of a source
+)
+
+// A storeRoot is the cache directory of an agent.
+type storeRoot struct {
+	root   *os.Root
+	path   string
+	effect func(op, path string) error // asked before each step that changes something; may be nil
+}
+
+// openStore opens a cache directory, which is made if it is missing.
+func openStore(dir string, effect func(op, path string) error) (*storeRoot, error) {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, err
+	}
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return nil, err
+	}
+	return &storeRoot{root: root, path: dir, effect: effect}, nil
+}
+
+// do asks for an effect, and has it.
+func (s *storeRoot) do(op, name string, effect func() error) error {
+	if s.effect != nil {
+		if err := s.effect(op, filepath.Join(s.path, name)); err != nil {
+			return err
+		}
+	}
+	return effect()
+}
+
+// writeFile replaces a file in one step. Durable says that it is to survive a loss of power.
+func (s *storeRoot) writeFile(name string, text []byte, durable bool) error {
+	temporary := name + newSuffix
+	err := s.do("write", name, func() error {
+		f, err := s.root.OpenFile(temporary, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+		if err != nil {
+			return err
+		}
+		_, err = f.Write(text)
+		if durable && err == nil {
+			err = f.Sync()
+		}
+		return errors.Join(err, f.Close())
+	})
+	if err == nil {
+		err = s.do("rename", name, func() error { return s.root.Rename(temporary, name) })
+	}
+	if err == nil && durable {
+		err = s.syncDir(path.Dir(name))
+	}
+	return err
+}
+
+func (s *storeRoot) syncDir(name string) error {
+	d, err := s.root.Open(name)
+	if err != nil {
+		return err
+	}
+	defer d.Close()
+	return d.Sync()
+}
+
+// A version is one state of a source that was brought here.
+type version struct {
+	// Digest names the content, Revision what the server calls it: an ETag, a digest, a commit.
+	Digest   string    `json:"digest"`
+	Revision string    `json:"revision,omitempty"`
+	Modified string    `json:"modified,omitempty"` // Last-Modified of HTTP
+	Entry    string    `json:"entry"`
+	Signer   string    `json:"signer,omitempty"`
+	Signers  string    `json:"signers,omitempty"` // the file that was asked who may sign
+	Fetched  time.Time `json:"fetched"`
+}
+
+// A store keeps the versions of one source: in a directory each, and a link to the one that is
+// run. A version is written beside, and gets its name when it is whole and on the disk; then the
+// link is replaced. So whenever the agent dies, there is a whole version, or none yet.
+type store struct {
+	top *storeRoot
+	dir string // below top
+
+	use sync.RWMutex // held for reading while a run has the files
+	mu  sync.Mutex
+	now *version // nil if there is none
+}
+
+// openStore opens the store of a source, by its name and all that makes it another one.
+func (s *storeRoot) openStore(name string, parts ...string) (*store, error) {
+	sum := sha256.Sum256([]byte(strings.Join(append([]string{name}, parts...), "\x00")))
+	x := &store{top: s, dir: path.Join(sourcesDir, slug(name)+"-"+hex.EncodeToString(sum[:4]))}
+	if err := s.root.MkdirAll(x.dir, 0o700); err != nil {
+		return nil, err
+	}
+	if err := x.sweep(); err != nil {
+		return nil, err
+	}
+	text, err := s.root.ReadFile(path.Join(x.dir, currentDir, metaFile))
+	if errors.Is(err, fs.ErrNotExist) {
+		return x, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	v := new(version)
+	if json.Unmarshal(text, v) == nil && v.Entry != "" && fs.ValidPath(v.Entry) {
+		if fi, err := s.root.Stat(path.Join(x.dir, currentDir, siteDir, v.Entry)); err == nil && fi.Mode().IsRegular() {
+			x.now = v
+		}
+	}
+	return x, nil // what is damaged is fetched again
+}
+
+// slug returns the readable part of the name of a directory.
+func slug(name string) string {
+	if _, rest, ok := strings.Cut(name, "://"); ok {
+		name = rest
+	}
+	name = strings.Map(func(r rune) rune {
+		switch {
+		case r >= 'a' && r <= 'z', r >= 'A' && r <= 'Z', r >= '0' && r <= '9', r == '.', r == '_':
+			return r
+		}
+		return '-'
+	}, name)
+	name = strings.Trim(name, "-.")
+	return name[max(0, len(name)-40):]
+}
+
+// current returns the version that is run; nil if there is none.
+func (x *store) current() *version {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	return x.now
+}
+
+// take returns what is run, as Source.Take does.
+func (x *store) take() (Site, func(), bool) {
+	x.use.RLock()
+	v := x.current()
+	if v == nil {
+		x.use.RUnlock()
+		return Site{}, nil, false
+	}
+	p := filepath.Join(x.top.path, x.dir, currentDir, siteDir, filepath.FromSlash(v.Entry))
+	return Site{Path: p, Digest: v.Digest, Signer: v.Signer}, sync.OnceFunc(x.use.RUnlock), true
+}
+
+// A stage is a version in the making.
+type stage struct {
+	store *store
+	name  string   // of its directory, below store.dir
+	root  *os.Root // its directory
+}
+
+// begin makes a place for a version.
+func (x *store) begin() (*stage, error) {
+	st := &stage{store: x, name: "next" + newSuffix}
+	dir := path.Join(x.dir, st.name)
+	err := x.top.do("mkdir", dir, func() (err error) {
+		if err = x.top.root.RemoveAll(dir); err != nil {
+			return err
+		}
+		if err = x.top.root.Mkdir(dir, 0o700); err != nil {
+			return err
+		}
+		st.root, err = x.top.root.OpenRoot(dir)
+		return err
+	})
+	return st, err
+}
+
+// discard removes it, unless it was kept.
+func (st *stage) discard() {
+	st.root.Close()
+	_ = st.store.top.root.RemoveAll(path.Join(st.store.dir, st.name))
+}
+
+// path returns where something in it is.
+func (st *stage) path(name string) string {
+	return filepath.Join(st.store.top.path, filepath.FromSlash(st.store.dir), st.name, name)
+}
+
+// unpack unpacks what unpack reads into the folder of the site.
+func (st *stage) unpack(unpack func(root *os.Root) (entry string, err error)) (entry string, err error) {
+	err = st.store.top.do("unpack", path.Join(st.store.dir, st.name, siteDir), func() error {
+		for _, name := range []string{topName, siteDir} {
+			if err := st.root.Mkdir(name, 0o700); err != nil {
+				return err
+			}
+		}
+		root, err := st.root.OpenRoot(siteDir)
+		if err != nil {
+			return err
+		}
+		defer root.Close()
+		entry, err = unpack(root)
+		return err
+	})
+	return entry, err
+}
+
+// keep makes it the version that is run. It waits for a run that has the files of the one before.
+func (st *stage) keep(ctx context.Context, v version) error {
+	x, top := st.store, st.store.top
+	text, err := json.MarshalIndent(v, "", "  ")
+	if err != nil {
+		return err
+	}
+	if err := st.root.WriteFile(metaFile, text, 0o600); err != nil {
+		return err
+	}
+	if err := top.do("sync", path.Join(x.dir, st.name), func() error { return syncTree(ctx, st.root) }); err != nil {
+		return err
+	}
+	x.use.Lock()
+	defer x.use.Unlock()
+	final := v.name()
+	err = top.do("rename", path.Join(x.dir, final), func() error {
+		if err := top.root.RemoveAll(path.Join(x.dir, final)); err != nil {
+			return err
+		}
+		if err := top.root.Rename(path.Join(x.dir, st.name), path.Join(x.dir, final)); err != nil {
+			return err
+		}
+		return top.syncDir(x.dir)
+	})
+	if err != nil {
+		return err
+	}
+	st.name = final + newSuffix // so that discard does not remove it
+	return x.activate(final, &v)
+}
+
+// name is that of the directory of a version.
+func (v *version) name() string {
+	sum := sha256.Sum256([]byte(v.Digest + "\x00" + v.Entry + "\x00" + v.Signers))
+	return hex.EncodeToString(sum[:8])
+}
+
+// activate has a version be the one that is run. The caller has locked x.use.
+func (x *store) activate(name string, v *version) error {
+	link, temporary := path.Join(x.dir, currentDir), path.Join(x.dir, currentDir+newSuffix)
+	err := x.top.do("link", link, func() error {
+		if err := x.top.root.RemoveAll(temporary); err != nil {
+			return err
+		}
+		if err := x.top.root.Symlink(name, temporary); err != nil {
+			return err
+		}
+		if err := x.top.root.Rename(temporary, link); err != nil {
+			return err
+		}
+		return x.top.syncDir(x.dir)
+	})
+	if err != nil {
+		return err
+	}
+	x.mu.Lock()
+	x.now = v
+	x.mu.Unlock()
+	return x.top.do("prune", x.dir, func() error { return x.prune(name) })
+}
+
+// confirm records under which revision the server has what is here already.
+func (x *store) confirm(revision, modified string) error {
+	x.mu.Lock()
+	v := *x.now
+	x.mu.Unlock()
+	if v.Revision == revision && v.Modified == modified {
+		return nil
+	}
+	v.Revision, v.Modified = revision, modified
+	text, err := json.MarshalIndent(v, "", "  ")
+	if err == nil {
+		err = x.top.writeFile(path.Join(x.dir, currentDir, metaFile), text, false)
+	}
+	if err == nil {
+		x.mu.Lock()
+		x.now = &v
+		x.mu.Unlock()
+	}
+	return err
+}
+
+// prune removes the oldest versions, but not the one that is run.
+func (x *store) prune(current string) error {
+	list, err := x.entries()
+	if err != nil {
+		return err
+	}
+	type aged struct {
+		name string
+		at   time.Time
+	}
+	var old []aged
+	for _, e := range list {
+		if !e.IsDir() || e.Name() == current || strings.HasSuffix(e.Name(), newSuffix) {
+			continue
+		}
+		if fi, err := e.Info(); err == nil {
+			old = append(old, aged{e.Name(), fi.ModTime()})
+		}
+	}
+	slices.SortFunc(old, func(a, b aged) int { return b.at.Compare(a.at) })
+	for i, v := range old {
+		if i >= keptCount-1 {
+			err = errors.Join(err, x.top.root.RemoveAll(path.Join(x.dir, v.name)))
+		}
+	}
+	return err
+}
+
+// sweep removes what an agent has left behind that died.
+func (x *store) sweep() error {
+	list, err := x.entries()
+	for _, e := range list {
+		if strings.HasSuffix(e.Name(), newSuffix) {
+			err = errors.Join(err, x.top.root.RemoveAll(path.Join(x.dir, e.Name())))
+		}
+	}
+	return err
+}
+
+func (x *store) entries() ([]fs.DirEntry, error) {
+	d, err := x.top.root.Open(x.dir)
+	if err != nil {
+		return nil, err
+	}
+	defer d.Close()
+	return d.ReadDir(-1)
+}
+
+// syncTree has all of a directory on the disk.
+func syncTree(ctx context.Context, root *os.Root) error {
+	return fs.WalkDir(root.FS(), ".", func(name string, e fs.DirEntry, err error) error {
+		if err == nil {
+			err = context.Cause(ctx)
+		}
+		if err != nil || !e.IsDir() && !e.Type().IsRegular() {
+			return err
+		}
+		f, err := root.Open(name)
+		if err != nil {
+			return err
+		}
+		return errors.Join(f.Sync(), f.Close())
+	})
+}
+
+// receive copies a bundle or a script into a stage, and returns the file, at its beginning, and its SHA-256.
+func (st *stage) receive(ctx context.Context, r io.Reader) (f *os.File, digest string, err error) {
+	err = st.store.top.do("fetch", path.Join(st.store.dir, st.name, "packed"), func() error {
+		f, err = st.root.OpenFile("packed", os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
+		if err != nil {
+			return err
+		}
+		sum := sha256.New()
+		limit := bundle.DefaultLimits.Packed
+		n, err := io.Copy(io.MultiWriter(f, sum), io.LimitReader(contextReader{ctx, r}, limit+1))
+		if err == nil && n > limit {
+			err = fmt.Errorf("it has more than %d bytes, which is the limit", limit)
+		}
+		if err == nil {
+			_, err = f.Seek(0, io.SeekStart)
+		}
+		digest = hex.EncodeToString(sum.Sum(nil))
+		return err
+	})
+	if err != nil && f != nil {
+		f.Close()
+		f = nil
+	}
+	return f, digest, err
+}
+
+// A contextReader reads until the context ends.
+type contextReader struct {
+	ctx context.Context
+	r   io.Reader
+}
+
+// Read implements io.Reader.
+func (c contextReader) Read(p []byte) (int, error) {
+	if err := context.Cause(c.ctx); err != nil {
+		return 0, err
+	}
+	return c.r.Read(p)
+}
+
+func isEOF(err error) bool { return errors.Is(err, io.EOF) }

@@ -1,0 +1,144 @@
+//go:build integration
+
+package integration
+
+import (
+	"os"
+	"os/exec"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/luaccm/ccm/test/dialog"
+)
+
+// installAgent puts ccm and the unit of the agent where packages put them.
+func (l *lab) installAgent() {
+	l.t.Helper()
+	unit, err := os.ReadFile("../../.ci/packaging/ccm-agent.service")
+	require.NoError(l.t, err)
+	l.sh("cp /opt/ccm/ccm /usr/bin/ccm; mkdir -p /etc/ccm /usr/lib/systemd/system")
+	l.write("/usr/lib/systemd/system/ccm-agent.service", unit)
+	l.sh("systemctl daemon-reload; systemd-analyze verify --man=no /usr/lib/systemd/system/ccm-agent.service")
+}
+
+// siteOfAgent does what hardening could hinder: it installs a package, starts a service, and makes
+// files in homes, in /tmp, and with the bit that has them run as their owner.
+const siteOfAgent = `
+file.defaults { owner = "root", group = "root", mode = "0644" }
+package { "ccm-demo-service", ensure = "present" }
+service { "ccm-demo", enable = true }
+file { "/root/made", content = "x" }
+file { "/home/made", content = "x" }
+file { "/tmp/made", content = "x" }
+file { "/usr/local/bin/made", content = "#!/bin/sh\n", mode = "4755", special_bits = true }
+`
+
+// TestAgentUnit has systemd start, reload, stop and restart the agent.
+func TestAgentUnit(t *testing.T) {
+	l := boot(t, debian)
+	l.installAgent()
+	l.write("/etc/ccm/site.lua", []byte(siteOfAgent))
+	l.write("/etc/ccm/agent.yaml", []byte("sources: [/etc/ccm/site.lua]\n"))
+	l.sh("systemctl start ccm-agent")
+	l.until("the first run", "ccm agent status | grep -q '6 resources: 6 changed'")
+	l.sh("ccm agent status; systemctl is-active ccm-agent ccm-demo; test -e /root/made; test -e /home/made; test -e /tmp/made; test -u /usr/local/bin/made")
+	l.until("the log", "journalctl -q -u ccm-agent | grep -q 'package#ccm-demo-service: '")
+	l.says("running", "systemctl is-system-running")
+	require.Contains(t, l.sh("journalctl -q -u ccm-agent -o json | grep 'file#/tmp/made'"), `"PRIORITY":"6"`)
+
+	// It is small when it waits.
+	rss, err := strconv.Atoi(l.sh("awk '/VmRSS/ { print $2 }' /proc/$(systemctl show -P MainPID ccm-agent)/status"))
+	require.NoError(t, err)
+	require.Less(t, rss, 30<<10, "KiB")
+	t.Logf("VmRSS %d KiB, %s", rss, l.sh("grep -h Rss /proc/$(systemctl show -P MainPID ccm-agent)/status | tr -s '\\n\\t ' ' '"))
+
+	// A mistake in the configuration is told, and the old one holds.
+	l.write("/etc/ccm/agent.yaml", []byte("source: [/etc/ccm/site.lua]\n"))
+	l.sh("systemctl reload ccm-agent")
+	l.until("the mistake", `journalctl -q -u ccm-agent -p err | grep -q 'unknown key "source" (did you mean "sources"?)'`)
+	l.write("/etc/ccm/agent.yaml", []byte("sources: [/etc/ccm/site.lua]\n"))
+	l.write("/etc/ccm/site.lua", []byte("exec { 'slow', command = \"sh -c 'touch /run/began; sleep 2; touch /run/ended'\", unless = 'test -e /run/ended' }\nfile { '/run/after', content = 'x', owner = 'root', group = 'root', mode = '0644' }\n"))
+	l.sh("systemctl reload ccm-agent")
+
+	// Stopped in a run, it finishes the command that it is working on, and nothing behind that.
+	l.until("the command", "test -e /run/began")
+	l.sh("systemctl stop ccm-agent; test -e /run/ended; ! test -e /run/after")
+	l.says("success", "systemctl show -P Result ccm-agent")
+	require.Contains(t, l.sh("ccm history"), "interrupted")
+	require.Equal(t, 1, l.exec("ccm", "agent", "status").status)
+
+	// Killed in a run, it is started again, and the next run does what is left.
+	l.sh("rm -f /run/began /run/ended; systemctl start ccm-agent")
+	l.until("the command", "test -e /run/began")
+	l.sh("kill -KILL $(systemctl show -P MainPID ccm-agent)")
+	l.until("the agent after it", "test $(systemctl show -P NRestarts ccm-agent) -ge 1 && test -e /run/after && ccm agent status")
+	l.says("active", "systemctl is-active ccm-agent")
+	l.sh("systemctl restart ccm-agent")
+	l.until("the run after a restart", "ccm agent status | grep -q '2 resources: 2 stable'")
+	require.NotRegexp(t, regexp.MustCompile("panic|ccm is broken"), l.sh("journalctl -q -u ccm-agent"))
+}
+
+// TestAgentGuide types in docs/agent.md on two machines. What the page has in a repository on a
+// server lies in a directory that both see.
+func TestAgentGuide(t *testing.T) {
+	text, err := os.ReadFile("../../docs/agent.md")
+	require.NoError(t, err)
+	shared := t.TempDir()
+	require.NoError(t, os.Chmod(shared, 0o755))
+	require.NoError(t, exec.CommandContext(t.Context(), "git", "init", "-q", "--bare", "-b", "main", shared+"/site.git").Run())
+	machines := make(map[string]*lab)
+	for _, name := range []string{"web1", "web2"} {
+		l := &lab{t: t, name: "it-agent-guide-" + name, up: time.Now()}
+		t.Cleanup(l.down)
+		out, err := exec.CommandContext(t.Context(), labCommand, "up", l.name, "--replace", "--net", "--family", debian, "--bind", binaries+":/opt/ccm", "--bind-rw", shared+":/srv/git").CombinedOutput()
+		require.NoError(t, err, "%s", out)
+		l.installAgent()
+		l.bringGit()
+		keygen, err := exec.LookPath("ssh-keygen")
+		require.NoError(t, err)
+		l.bring(append([]string{keygen}, l.missing(keygen)...)...)
+		l.sh("mkdir -p /usr/share/git-core/templates; git config --global --add safe.directory '*'")
+		machines[name] = l
+	}
+	for _, l := range machines {
+		l.sh("echo \"$(getent hosts " + machines["web1"].name + " | cut -d' ' -f1) web1\" >> /etc/hosts")
+	}
+	page := strings.ReplaceAll(string(text), "https://git.example.org/site.git", "/srv/git/site.git")
+	tried := 0
+	for _, b := range dialog.Blocks(page) {
+		if b.File != "" {
+			machines["web1"].write("/srv/config/"+b.File, []byte(b.Text))
+			continue
+		}
+		if !b.IsDialog() {
+			continue
+		}
+		for _, c := range b.Commands() {
+			l := machines[c.Prompt]
+			require.NotNil(t, l, c.Line)
+			tried++
+			if strings.HasPrefix(c.Line, "scp ") { // there is no ssh between labs
+				for _, file := range []string{"agent.yaml", "allowed_signers"} {
+					machines["web2"].write("/etc/ccm/"+file, []byte(l.sh("cat /etc/ccm/"+file)+"\n"))
+				}
+				continue
+			}
+			// The agent does by itself what the page says that it does a moment later.
+			looks := strings.HasPrefix(c.Line, "cat ") || strings.HasPrefix(c.Line, "ccm agent status")
+			want, got := regexp.MustCompile(c.Answer()), ""
+			for end := time.Now().Add(time.Minute); ; time.Sleep(200 * time.Millisecond) {
+				got = l.sh("cd \"$(cat /tmp/where 2>/dev/null || echo /root)\"\n{ "+c.Line+"\n} 2>&1 || true\npwd >/tmp/where") + "\n"
+				if !looks || want.MatchString(got) || time.Now().After(end) {
+					break
+				}
+			}
+			require.Regexp(t, want, got, "%s$ %s\n%s", c.Prompt, c.Line, l.sh("journalctl -q -u ccm-agent | tail -20"))
+		}
+	}
+	require.Greater(t, tried, 20)
+}
