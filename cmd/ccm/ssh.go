@@ -124,13 +124,17 @@ func runSSH(ctx context.Context, e *env, f *sshFlags, names, args []string) erro
 	if f.output.value == "json" {
 		report = &ssh.JSONReport{Out: &ssh.LineWriter{W: e.stdout.Unwrap()}}
 	}
+	progress := newSSHProgress(e, len(hosts))
 	worst := exitOK
 	left := many.Run(hosts, ssh.Failed, func(h ssh.Host) ssh.Result {
+		progress.begin(h.Name)
 		return c.Run(ctx, e.Stop, h, func(l ssh.Line) { report.Line(h, l) })
 	}, func(r ssh.Result) {
 		worst = worse(worst, exitOfHost(r))
+		progress.end(r.Host.Name)
 		report.Ended(r)
 	})
+	progress.close()
 	report.End(left)
 	select {
 	case <-e.Stop:

@@ -78,11 +78,13 @@ func (f *sshFlags) inventoryHosts(ctx context.Context, e *env, patterns []string
 		return nil, err
 	}
 	hosts := make([]ssh.Host, len(list))
+	var unknown unknownVariables
 	for i := range list {
-		if hosts[i], err = inventoryHost(&list[i]); err != nil {
+		if hosts[i], err = inventoryHost(&list[i], unknown.add); err != nil {
 			return nil, err
 		}
 	}
+	unknown.warn(e)
 	return hosts, nil
 }
 
@@ -90,8 +92,8 @@ func (f *sshFlags) inventoryHosts(ctx context.Context, e *env, patterns []string
 var passwords = []string{"ansible_password", "ansible_ssh_pass", "ansible_become_password", "ansible_become_pass", "ansible_sudo_pass"}
 
 // inventoryHost returns how a host of an inventory is reached: its variables ansible_... say that,
-// and all others are facts.
-func inventoryHost(h *inventory.Host) (s ssh.Host, err error) {
+// and all others are facts. Unknown is told of those whose values cannot be known.
+func inventoryHost(h *inventory.Host, unknown func(*inventory.UnknownError)) (s ssh.Host, err error) {
 	s.Name = h.Name
 	mistake := func(name string, err error) error {
 		return diag.Errorf(diag.Pos{}, "host %s of the inventory: %s: %v", h.Name, name, err)
@@ -140,8 +142,38 @@ func inventoryHost(h *inventory.Host) (s ssh.Host, err error) {
 	if err != nil {
 		return s, mistake("ansible_host, ansible_port or ansible_user", err)
 	}
-	s.Facts, err = h.Facts(func(name string) bool { return strings.HasPrefix(name, "ansible_") })
-	return s, err
+	s.Facts = h.Facts(func(name string) bool { return strings.HasPrefix(name, "ansible_") }, unknown)
+	return s, nil
+}
+
+// unknownVariables are those that are left out of facts, with the hosts that have them.
+type unknownVariables struct {
+	list  []*inventory.UnknownError
+	hosts map[inventory.UnknownError]int // by the variable, whatever the host
+}
+
+func (u *unknownVariables) add(err *inventory.UnknownError) {
+	key := *err
+	key.Host = ""
+	if u.hosts == nil {
+		u.hosts = make(map[inventory.UnknownError]int)
+	}
+	if u.hosts[key]++; u.hosts[key] == 1 {
+		u.list = append(u.list, err)
+	}
+}
+
+// warn tells of each variable once.
+func (u *unknownVariables) warn(e *env) {
+	for _, err := range u.list {
+		key := *err
+		key.Host = ""
+		of := err.Host
+		if n := u.hosts[key]; n > 1 {
+			of = fmt.Sprintf("%s and %d more", of, n-1)
+		}
+		e.Messages.Warn(fmt.Sprintf("%s: %s: %s; it is left out of the facts of %s", err.At, err.Variable, err.Why, of))
+	}
 }
 
 // becomeOf returns the command for ansible_become_method.

@@ -124,14 +124,28 @@ func (inv *Inventory) resolve(name string, groups []*group) variables {
 // Variable returns a variable of a host, nil if it has none. One that cannot be known is an error.
 func (h *Host) Variable(name string) (any, error) {
 	v := h.vars[name]
-	if why := unknown(v.value); why != "" {
-		return nil, fmt.Errorf("%s: %s of host %s: %s", v.at, name, h.Name, why)
+	if why := whyUnknown(v.value); why != "" {
+		return nil, &UnknownError{At: fmt.Sprint(v.at), Variable: name, Host: h.Name, Why: why}
 	}
 	return v.value, nil
 }
 
-// Facts returns all variables but those for which left is true.
-func (h *Host) Facts(left func(name string) bool) (map[string]any, error) {
+// An UnknownError says that the value of a variable cannot be known.
+type UnknownError struct {
+	At       string // its place
+	Variable string
+	Host     string
+	Why      string
+}
+
+// Error names variable and host.
+func (e *UnknownError) Error() string {
+	return fmt.Sprintf("%s: %s of host %s: %s", e.At, e.Variable, e.Host, e.Why)
+}
+
+// Facts returns all variables but those for which left is true. Those that cannot be known are left
+// out too; unknown is told of each, with its place and the reason.
+func (h *Host) Facts(left func(name string) bool, unknown func(*UnknownError)) map[string]any {
 	facts := map[string]any{"inventory_hostname": h.Name, "group_names": h.Groups}
 	for _, name := range sortedKeys(h.vars) {
 		if left(name) {
@@ -139,15 +153,18 @@ func (h *Host) Facts(left func(name string) bool) (map[string]any, error) {
 		}
 		value, err := h.Variable(name)
 		if err != nil {
-			return nil, err
+			if u, ok := errors.AsType[*UnknownError](err); ok {
+				unknown(u)
+			}
+			continue
 		}
 		facts[name] = value
 	}
-	return facts, nil
+	return facts
 }
 
-// unknown returns why a value cannot be known.
-func unknown(v any) string {
+// whyUnknown returns why a value cannot be known.
+func whyUnknown(v any) string {
 	switch v := v.(type) {
 	case untold:
 		return string(v) + ", which ccm does not read"
@@ -157,13 +174,13 @@ func unknown(v any) string {
 		}
 	case []any:
 		for _, x := range v {
-			if why := unknown(x); why != "" {
+			if why := whyUnknown(x); why != "" {
 				return why
 			}
 		}
 	case map[string]any:
 		for _, k := range sortedKeys(v) {
-			if why := unknown(v[k]); why != "" {
+			if why := whyUnknown(v[k]); why != "" {
 				return why
 			}
 		}
