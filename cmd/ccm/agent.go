@@ -100,10 +100,14 @@ func runAgent(ctx context.Context, e *env, f *agentFlags) error {
 	debug.SetGCPercent(50)
 	debug.SetMemoryLimit(math.MaxInt64)
 	policy := e.Files.Trust()
-	a, err := agent.New(agent.Options{
+	o := agent.Options{
 		Config: c, Reload: func() (*agent.Config, error) { return f.readConfig(e) }, Executable: own,
 		Version: readBuildInfo().Version, Policy: policy, Log: newAgentLogger(e, c.LogLevel), Clock: e.Clock, Effect: e.Effect,
-	})
+	}
+	o.Fleet = func(f *agent.FleetConfig, a *agent.Agent) (agent.Fleet, error) {
+		return newFleetNode(e, f, c.CacheDir, a, o)
+	}
+	a, err := agent.New(o)
 	if err != nil {
 		return err
 	}

@@ -1,0 +1,58 @@
+package main
+
+import (
+	"path/filepath"
+	"time"
+
+	"github.com/luaccm/ccm/fleet/agent"
+	"github.com/luaccm/ccm/fleet/node"
+	"github.com/luaccm/ccm/runtime/state"
+)
+
+// What a node of a fleet has unless its configuration says otherwise.
+const (
+	nodeCredentials = "/etc/ccm/fleet/node.creds"
+	nodeSigners     = "/etc/ccm/fleet/allowed_signers"
+	revokedAfter    = 7 * 24 * time.Hour
+)
+
+// newFleetNode has an agent belong to a fleet.
+func newFleetNode(e *env, c *agent.FleetConfig, cacheDir string, a *agent.Agent, o agent.Options) (agent.Fleet, error) {
+	signers, credentials := c.Signers, c.Credentials
+	if signers == "" {
+		signers = nodeSigners
+	}
+	if credentials == "" {
+		credentials = nodeCredentials
+	}
+	text, err := e.Files.ReadFile(signers)
+	if err != nil {
+		return nil, err
+	}
+	for _, file := range []string{credentials, c.CA} {
+		if file == "" {
+			continue
+		}
+		if _, err := e.Files.ReadFile(file); err != nil { // is it believed?
+			return nil, err
+		}
+	}
+	bundles, err := a.BundleStore("fleet")
+	if err != nil {
+		return nil, err
+	}
+	return node.New(node.Options{
+		Servers: c.Servers, CA: c.CA, Credentials: credentials, SignersText: string(text), SignersFile: signers, Labels: c.Labels, RevokedAfter: revokedAfter,
+		Directory: filepath.Join(cacheDir, "fleet"), Runs: filepath.Join(state.Dir(""), "runs"),
+		Version: o.Version, Built: buildTime(), Clock: o.Clock.Now, Log: o.Log,
+	}, a, bundles)
+}
+
+// buildTime returns when the commit was made that ccm was built of; zero if that is not known.
+func buildTime() time.Time {
+	t, err := time.Parse(time.RFC3339, readBuildInfo().Time)
+	if err != nil {
+		return time.Time{}
+	}
+	return t
+}

@@ -1,0 +1,189 @@
+package node
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"github.com/luaccm/ccm/fleet/signed"
+	"github.com/luaccm/ccm/runtime/host"
+)
+
+// The documents that a node keeps, by the names of their files.
+const (
+	releaseFile = "release.signed"
+	rolloutFile = "rollout.signed"
+	signersFile = "signers.signed"
+	memoryFile  = "fleet.json"
+)
+
+// A memory is what a node remembers, on disk. All of it is durable before it counts (fsync(2)).
+type memory struct {
+	dir string
+	mu  sync.Mutex
+	x   remembered
+	// The documents that are believed; nil if there is none.
+	release *signed.Release
+	rollout *signed.Rollout
+	signers *signed.Signers
+}
+
+// remembered is what the file holds.
+type remembered struct {
+	// Newest is the newest signed time that was seen.
+	Newest time.Time `json:"newest,omitzero"`
+	// Documents are those that were believed last, by the names of their files.
+	Documents map[string]seen `json:"documents,omitempty"`
+	// Taken is the release whose bundle is run, and Stage with which stage it came.
+	Taken int64 `json:"taken,omitempty"`
+	Stage int   `json:"stage,omitempty"`
+	// Jobs that are known, by their ids.
+	Jobs map[string]job `json:"jobs,omitempty"`
+	// Boot is that of the last process.
+	Boot string `json:"boot,omitempty"`
+	// Revoked is since when the servers do not let the node in.
+	Revoked time.Time `json:"revoked,omitzero"`
+}
+
+// seen is the highest version of a document.
+type seen struct {
+	Version int64  `json:"version"`
+	Digest  string `json:"digest"`
+}
+
+// A job is one that the node knows.
+type job struct {
+	Digest string    `json:"digest"`
+	Forget time.Time `json:"forget"`
+	Open   bool      `json:"open,omitempty"` // it was begun, and its end not told
+}
+
+// openMemory reads what a node remembers.
+func openMemory(dir string) (*memory, error) {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, err
+	}
+	m := &memory{dir: dir, x: remembered{Documents: map[string]seen{}, Jobs: map[string]job{}}}
+	text, err := os.ReadFile(filepath.Join(dir, memoryFile))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	if err == nil {
+		if err := json.Unmarshal(text, &m.x); err != nil {
+			return nil, fmt.Errorf("%s is damaged: %w", filepath.Join(dir, memoryFile), err)
+		}
+	}
+	release, rollout, who := new(signed.Release), new(signed.Rollout), new(signed.Signers)
+	for file, doc := range map[string]signed.Document{releaseFile: release, rolloutFile: rollout, signersFile: who} {
+		text, err := os.ReadFile(filepath.Join(dir, file))
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err == nil {
+			err = signed.Read(text, doc)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", filepath.Join(dir, file), err)
+		}
+		m.set(doc)
+	}
+	return m, nil
+}
+
+func (m *memory) set(doc signed.Document) {
+	switch doc := doc.(type) {
+	case *signed.Release:
+		m.release = doc
+	case *signed.Rollout:
+		m.rollout = doc
+	case *signed.Signers:
+		m.signers = doc
+	}
+}
+
+// save writes what is remembered. The caller has locked m.mu.
+func (m *memory) save() error {
+	text, err := json.MarshalIndent(&m.x, "", "  ")
+	if err != nil {
+		return err
+	}
+	return host.New(host.Options{}).Save(filepath.Join(m.dir, memoryFile), text, 0o600)
+}
+
+// update changes what is remembered, durably. If it cannot be written nothing has changed.
+func (m *memory) update(change func(x *remembered)) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	before, err := json.Marshal(&m.x)
+	if err != nil {
+		return err
+	}
+	change(&m.x)
+	if err := m.save(); err != nil {
+		m.x = remembered{}
+		return errors.Join(err, json.Unmarshal(before, &m.x))
+	}
+	return nil
+}
+
+// keep remembers a document that is believed.
+func (m *memory) keep(file string, doc signed.Document, version int64, digest string, text []byte) error {
+	// The document is there before its version counts. The other way round it might be lost.
+	if err := host.New(host.Options{}).Save(filepath.Join(m.dir, file), text, 0o600); err != nil {
+		return err
+	}
+	err := m.update(func(x *remembered) {
+		if x.Documents == nil {
+			x.Documents = map[string]seen{}
+		}
+		x.Documents[file] = seen{version, digest}
+		if created := doc.Head().Created; created.After(x.Newest) {
+			x.Newest = created
+		}
+	})
+	if err != nil {
+		return err
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.set(doc)
+	return nil
+}
+
+func (m *memory) newest() time.Time {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.x.Newest
+}
+
+func (m *memory) highest(file string) seen {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.x.Documents[file]
+}
+
+// documents returns those that are believed.
+func (m *memory) documents() (*signed.Release, *signed.Rollout, *signed.Signers) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.release, m.rollout, m.signers
+}
+
+// taken returns which release is run, and with which stage it came.
+func (m *memory) taken() (release int64, stage int) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.x.Taken, m.x.Stage
+}
+
+// revoked returns since when the node is not let in; zero if it is.
+func (m *memory) revoked() time.Time {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.x.Revoked
+}

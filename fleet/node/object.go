@@ -1,0 +1,126 @@
+package node
+
+import (
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/luaccm/ccm/fleet/direct"
+	"github.com/luaccm/ccm/fleet/subject"
+	"github.com/luaccm/ccm/runtime/bundle"
+)
+
+// What a node asks for at a time: servers buffer what they are asked for, for each node.
+const requestBytes = 256 << 10
+
+// How long parts of a bundle are waited for that a replica does not have yet.
+const chunkPatience = time.Minute
+
+// objectName is how a bundle is called in the object store.
+func objectName(digest string) string { return "sha256-" + digest + ".tar.gz" }
+
+// An object is a bundle, read in requests of requestBytes. Whether it is the right one is for who reads
+// it to see, by its digest.
+type object struct {
+	n        *Node
+	ctx      context.Context
+	stream   string
+	chunks   string // their subject
+	left     int    // chunks that have not come
+	from     uint64 // sequence to go on from
+	buffered []byte
+}
+
+// openObject looks for a bundle in the object store (ADR-20).
+func (n *Node) openObject(ctx context.Context, digest string) (io.ReadCloser, error) {
+	store := subject.Sites(n.identity.Environment)
+	metadata, chunks := subject.Objects(store)
+	o := &object{n: n, ctx: ctx, stream: subject.ObjectStream(store), from: 1}
+	name := base64.URLEncoding.EncodeToString([]byte(objectName(digest)))
+	var m *direct.Message
+	err := o.patiently(func() (bool, error) {
+		var err error
+		m, err = direct.Last(ctx, n.nc, o.stream, strings.TrimSuffix(metadata, ">")+name)
+		return err == nil && !m.Deleted(), err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("bundle %s: %w", digest, err)
+	}
+	var info struct {
+		NUID    string `json:"nuid"`
+		Size    uint64 `json:"size"`
+		Chunks  int    `json:"chunks"`
+		Deleted bool   `json:"deleted"`
+	}
+	if err := json.Unmarshal(m.Data, &info); err != nil {
+		return nil, fmt.Errorf("bundle %s: what the store says of it cannot be read", digest)
+	}
+	switch {
+	case info.Deleted:
+		return nil, fmt.Errorf("bundle %s was deleted", digest)
+	case info.NUID == "" || strings.ContainsAny(info.NUID, ".*> \t\r\n"):
+		return nil, fmt.Errorf("bundle %s: what the store says of it is damaged", digest)
+	case info.Size > uint64(bundle.DefaultLimits.Packed):
+		return nil, fmt.Errorf("bundle %s has %d bytes, and may have %d", digest, info.Size, bundle.DefaultLimits.Packed)
+	}
+	o.left, o.chunks = info.Chunks, strings.TrimSuffix(chunks, ">")+info.NUID
+	return o, nil
+}
+
+// patiently asks until something came, with growing pauses, as long as something comes within
+// chunkPatience. What a replica lacks comes from another one, or a moment later.
+func (o *object) patiently(ask func() (came bool, err error)) error {
+	end := time.Now().Add(chunkPatience)
+	pause := 100 * time.Millisecond
+	for {
+		came, err := ask()
+		if came {
+			return nil
+		}
+		if time.Now().After(end) {
+			return errors.Join(errors.New("parts of it do not come"), err)
+		}
+		if !sleep(o.ctx, pause) {
+			return context.Cause(o.ctx)
+		}
+		pause = min(2*pause, 5*time.Second)
+	}
+}
+
+// Read implements io.Reader.
+func (o *object) Read(p []byte) (int, error) {
+	for len(o.buffered) == 0 {
+		if o.left == 0 {
+			return 0, io.EOF
+		}
+		if err := o.patiently(o.more); err != nil {
+			return 0, err
+		}
+	}
+	n := copy(p, o.buffered)
+	o.buffered = o.buffered[n:]
+	return n, nil
+}
+
+// more asks for the next chunks.
+func (o *object) more() (came bool, err error) {
+	var got []byte
+	next, _, err := direct.Read(o.ctx, o.n.nc, direct.Request{Stream: o.stream, Filter: o.chunks, From: o.from, Batch: o.left, MaxBytes: requestBytes}, func(m *direct.Message) error {
+		if o.left == 0 {
+			return errors.New("there is more of it than the store says")
+		}
+		got = append(got, m.Data...)
+		o.left--
+		return nil
+	})
+	o.from, o.buffered = next, got // what came before an error counts
+	return len(got) > 0, err
+}
+
+// Close implements io.Closer.
+func (o *object) Close() error { return nil }

@@ -1,0 +1,337 @@
+package node
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/luaccm/ccm/fleet/direct"
+	"github.com/luaccm/ccm/fleet/subject"
+)
+
+// Limits of messages with events.
+const (
+	batchBytes = 32 << 10
+	lineBytes  = 200 << 10 // a longer one is cut to what it is about
+	keptLines  = 5000      // of what leaves no record, while there is no connection
+)
+
+// An outbox sends what the node tells: events and summaries, results of jobs, state and facts. It never
+// has a run wait. Events are read from the records of runs, which are on the disk anyway; a cursor says
+// what was acknowledged. So nothing is lost while a record is kept, whatever ends in between.
+type outbox struct {
+	n    *Node
+	wake chan struct{}
+	// stateDue and factsDue say that there may be something to send.
+	stateDue, factsDue, forgetFacts atomic.Bool
+	factsSent                       string // digest; for the goroutine that sends
+	asked                           time.Time
+
+	mu     sync.Mutex
+	lines  [][]byte // what leaves no record
+	part   int      // of this process, for the names of messages
+	cursor cursor
+}
+
+// A cursor says how far records were sent.
+type cursor struct {
+	Run    string `json:"run"`    // the record
+	Offset int64  `json:"offset"` // in it
+	Line   int    `json:"line"`
+	Number int64  `json:"number"` // of the last message of this node: gaps show that some were lost
+}
+
+const cursorFile = "cursor.json"
+
+func newOutbox(n *Node) *outbox {
+	o := &outbox{n: n, wake: make(chan struct{}, 1)}
+	text, err := os.ReadFile(filepath.Join(n.o.Directory, cursorFile))
+	if err != nil || json.Unmarshal(text, &o.cursor) != nil {
+		// A node that is new tells nothing of what was before it.
+		if records := o.records(); len(records) > 0 {
+			o.cursor.Run = records[len(records)-1]
+			if fi, err := os.Stat(o.path(o.cursor.Run)); err == nil {
+				o.cursor.Offset = fi.Size()
+			}
+		}
+	}
+	return o
+}
+
+// add has a line sent that stands in no record.
+func (o *outbox) add(line []byte) {
+	o.mu.Lock()
+	if len(o.lines) == keptLines {
+		o.lines = o.lines[1:]
+	}
+	o.lines = append(o.lines, bytes.Clone(line))
+	o.mu.Unlock()
+	poke(o.wake)
+}
+
+// line is add for a line of a run, unless it says that a resource is as it should be.
+func (o *outbox) line(line []byte) {
+	if tells(line) {
+		o.add(line)
+	}
+}
+
+// tells reports whether an event is sent: stable resources say nothing.
+func tells(line []byte) bool {
+	var x struct {
+		Protocol string `json:"protocol"`
+		Outcome  string `json:"outcome"`
+	}
+	return json.Unmarshal(line, &x) == nil && x.Protocol == "io.choria.ccm.v1.transaction.event" && x.Outcome != "stable"
+}
+
+// records returns the names of the records, oldest first.
+func (o *outbox) records() []string {
+	entries, err := os.ReadDir(o.n.o.Runs)
+	if err != nil {
+		return nil
+	}
+	var names []string
+	for _, e := range entries {
+		if strings.HasSuffix(e.Name(), ".ndjson") && e.Type().IsRegular() {
+			names = append(names, e.Name())
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
+func (o *outbox) path(record string) string { return filepath.Join(o.n.o.Runs, record) }
+
+// hasRecord reports whether a run has a record, whose end has its summary.
+func (o *outbox) hasRecord(run string) bool {
+	_, err := os.Stat(o.path(run + ".ndjson"))
+	return err == nil
+}
+
+// run sends what there is, again and again.
+func (o *outbox) run(ctx context.Context) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-o.wake:
+		case <-time.After(jitter(o.n.o.Timing.Retry)):
+		}
+		if !sleep(ctx, o.n.o.Timing.Batch) { // for what comes with it
+			return
+		}
+		if !o.n.nc.IsConnected() {
+			continue
+		}
+		if err := o.sendAll(ctx); err != nil && ctx.Err() == nil {
+			o.n.log.Debug("fleet: " + err.Error())
+			if !sleep(ctx, jitter(min(time.Second, o.n.o.Timing.Retry))) {
+				return
+			}
+			poke(o.wake)
+		}
+	}
+}
+
+func (o *outbox) sendAll(ctx context.Context) error {
+	if o.forgetFacts.Swap(false) {
+		o.factsSent = ""
+	}
+	if now := time.Now(); now.Sub(o.asked) > o.n.o.Timing.Control {
+		o.asked = now
+		o.n.lookForOwn(ctx)
+	}
+	if o.stateDue.Swap(false) {
+		if err := o.n.sendState(ctx); err != nil {
+			o.stateDue.Store(true)
+			return err
+		}
+	}
+	if o.factsDue.Swap(false) {
+		if err := o.n.sendFacts(ctx); err != nil {
+			o.factsDue.Store(true)
+			return err
+		}
+	}
+	return errors.Join(o.sendRecords(ctx), o.sendLines(ctx))
+}
+
+// sendLines sends what stands in no record.
+func (o *outbox) sendLines(ctx context.Context) error {
+	for {
+		o.mu.Lock()
+		var batch []byte
+		count := 0
+		for _, line := range o.lines {
+			line = shortened(line)
+			if count > 0 && len(batch)+len(line)+1 > batchBytes {
+				break
+			}
+			batch = append(append(batch, line...), '\n')
+			count++
+		}
+		o.mu.Unlock()
+		if count == 0 {
+			return nil
+		}
+		id := fmt.Sprintf("%s.%s.%d", o.n.identity.Name, o.n.boot, o.part)
+		if err := o.send(ctx, id, batch); err != nil {
+			return err
+		}
+		o.part++
+		o.mu.Lock()
+		o.lines = o.lines[min(count, len(o.lines)):]
+		o.mu.Unlock()
+	}
+}
+
+// send sends one message.
+func (o *outbox) send(ctx context.Context, id string, batch []byte) error {
+	_, err := o.n.publish(ctx, subject.Event(o.n.identity.Environment, o.n.identity.Name), batch, direct.ID(id), direct.Header(NumberHeader, fmt.Sprint(o.cursor.Number+1)))
+	if err != nil {
+		return err
+	}
+	o.cursor.Number++
+	if err := o.saveCursor(); err != nil { // a full disk does not make what was sent unsent
+		o.n.log.Debug("fleet: " + err.Error())
+	}
+	return nil
+}
+
+// NumberHeader has the number of a message among those of its node.
+const NumberHeader = "Ccm-Number"
+
+// saveCursor writes it. It need not be durable: what is sent again is known by its id.
+func (o *outbox) saveCursor() error {
+	text, err := json.Marshal(o.cursor)
+	if err != nil {
+		return err
+	}
+	file := filepath.Join(o.n.o.Directory, cursorFile)
+	if err := os.WriteFile(file+".new", text, 0o600); err != nil {
+		return err
+	}
+	return os.Rename(file+".new", file)
+}
+
+// sendRecords sends what records have behind the cursor.
+func (o *outbox) sendRecords(ctx context.Context) error {
+	for {
+		records := o.records()
+		at, found := slices.BinarySearch(records, o.cursor.Run)
+		if !found { // there is none yet, or it was removed as too old
+			if at == len(records) {
+				return nil
+			}
+			o.cursor.Run, o.cursor.Offset, o.cursor.Line = records[at], 0, 0
+		}
+		if err := o.sendRecord(ctx); err != nil {
+			return err
+		}
+		// The next one may begin while this goes on, if it is of another site; a run that is at work
+		// holds the lock, so whatever comes later is complete.
+		if at+1 >= len(records) {
+			return nil
+		}
+		o.cursor.Run, o.cursor.Offset, o.cursor.Line = records[at+1], 0, 0
+	}
+}
+
+// sendRecord sends what one record has behind the cursor, up to its last complete line.
+func (o *outbox) sendRecord(ctx context.Context) error {
+	f, err := os.Open(o.path(o.cursor.Run))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	r := newLineReader(f, o.cursor.Offset)
+	run := strings.TrimSuffix(o.cursor.Run, ".ndjson")
+	for {
+		first := o.cursor.Line
+		var batch []byte
+		lines := 0
+		for len(batch) < batchBytes {
+			line, ok, err := r.next()
+			if err != nil {
+				return err
+			}
+			if !ok {
+				break
+			}
+			lines++
+			if out := ofRecord(line); out != nil {
+				batch = append(append(batch, shortened(out)...), '\n')
+			}
+		}
+		if lines == 0 {
+			return nil
+		}
+		before := o.cursor
+		o.cursor.Line, o.cursor.Offset = o.cursor.Line+lines, r.offset
+		if len(batch) == 0 {
+			continue
+		}
+		if err := o.send(ctx, fmt.Sprintf("%s.%s.%d", o.n.identity.Name, run, first), batch); err != nil {
+			number := o.cursor.Number
+			o.cursor = before
+			o.cursor.Number = number
+			return err
+		}
+	}
+}
+
+// ofRecord returns what is sent of a line of a record; nil if nothing is.
+func ofRecord(line []byte) []byte {
+	var x struct {
+		Protocol string          `json:"protocol"`
+		Summary  json.RawMessage `json:"summary"`
+	}
+	if json.Unmarshal(line, &x) != nil {
+		return nil
+	}
+	switch x.Protocol {
+	case "io.choria.ccm.v1.session.end":
+		return x.Summary
+	case "io.choria.ccm.v1.transaction.event":
+		if tells(line) {
+			return line
+		}
+	}
+	return nil
+}
+
+// shortened returns a line, or what it is about if it is too long for a message.
+func shortened(line []byte) []byte {
+	if len(line) <= lineBytes {
+		return line
+	}
+	var x map[string]json.RawMessage
+	if json.Unmarshal(line, &x) != nil {
+		return []byte(`{"protocol":"io.choria.ccm.v1.damaged"}`)
+	}
+	for name, value := range x {
+		if len(value) > 4096 {
+			delete(x, name)
+		}
+	}
+	x["_truncated"] = json.RawMessage("true")
+	out, err := json.Marshal(x)
+	if err != nil || len(out) > lineBytes {
+		return []byte(`{"protocol":"io.choria.ccm.v1.damaged"}`)
+	}
+	return out
+}

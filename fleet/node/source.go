@@ -1,0 +1,45 @@
+package node
+
+import (
+	"context"
+	"time"
+
+	"github.com/luaccm/ccm/fleet/agent"
+)
+
+// Sources implements agent.Fleet.
+func (n *Node) Sources() []agent.Source { return []agent.Source{source{n}} }
+
+// A source has what the release says is run.
+type source struct{ n *Node }
+
+// Name implements agent.Source.
+func (s source) Name() string { return s.n.bundles.Name() }
+
+// Take implements agent.Source.
+func (s source) Take() (site agent.Site, release func(), ok bool) {
+	if taken, _ := s.n.memory.taken(); taken == 0 {
+		return agent.Site{}, nil, false // a bundle that was brought here before its release counted
+	}
+	site, release, ok = s.n.bundles.Take()
+	if ok && s.n.planOnly() {
+		site.Arguments = append(site.Arguments, "--noop")
+	}
+	return site, release, ok
+}
+
+// Poll implements agent.Source. Bundles are brought here when it is their time; the agent only hears of it.
+func (s source) Poll(context.Context) (changed bool, err error) {
+	select {
+	case <-s.n.arrived:
+		return true, nil
+	default:
+		return false, nil
+	}
+}
+
+// Changed implements agent.Notifier.
+func (s source) Changed() <-chan struct{} { return s.n.changed }
+
+// PollInterval implements agent.Patience.
+func (s source) PollInterval() time.Duration { return time.Hour }
