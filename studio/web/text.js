@@ -146,7 +146,7 @@ function makeSource(parent) {
 
 function makeDerived(parent) {
   derived = pane(parent, "The same in the other language", async (_, joined) => {
-    followNow();
+    followNow(true);
     const text = derived.view.state.doc.toString();
     const { marked, why } = await typeDerived(text, joined);
     note.refused = marked.length || why ? { marked, why } : null;
@@ -160,13 +160,13 @@ const note = { refused: null, tell: null };
 let following = 0;
 function follow() {
   cancelAnimationFrame(following);
-  following = requestAnimationFrame(() => setTimeout(followNow));
+  following = requestAnimationFrame(() => setTimeout(() => followNow()));
 }
-function followNow() {
+function followNow(typed = derived.typing) {
   const x = doc.value?.derived;
   if (!x || note.refused) return;
   derived.language(x.language);
-  if (derived.typing) derived.follow(x.text); else derived.set(x.text);
+  if (typed) derived.follow(x.text); else derived.set(x.text);
 }
 
 // Panes shows the editors.
