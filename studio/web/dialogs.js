@@ -60,7 +60,7 @@ function Command() {
     <footer><span class="space"></span><button onClick=${close}>Close</button></footer></${Dialog}>`;
 }
 
-const kinds = [["site.yaml", "A site in YAML"], ["site.lua", "A site in Lua"], ["data/common.yaml", "Data: values that sites use"], ["modules/mine.lua", "A module: types of your own"], ["spec/site_spec.lua", "A spec: what the site must do"], ["templates/file.tmpl", "A template: text with places for values"]];
+const kinds = [["site.yaml", "A site. Choose this if you are not sure"], ["site.lua", "A site as a program in Lua"], ["data/common.yaml", "Data: values that sites use"], ["modules/mine.lua", "A module: types of your own"], ["spec/site_spec.lua", "A spec: what the site must do"], ["templates/file.tmpl", "A template: text with places for values"]];
 function New({ name }) {
   const [file, setFile] = useState(name ?? free("site.yaml")), input = useRef();
   const make = async () => { if (!file.trim()) return; if (await post("/api/new", { file: file.trim() })) { close(); view.value = "design"; side.value = "types"; loadFiles(); } };
@@ -72,7 +72,7 @@ function New({ name }) {
 }
 function free(name) { let n = name, i = 2; while (files.value.files.some(f => f.name === n)) n = name.replace(/(\.\w+)$/, "-" + i++ + "$1"); return n; }
 
-const directions = [["require", "starts after"], ["subscribe", "starts after, and is told when it changes:"], ["before", "comes before"], ["notify", "comes before, and tells of its changes:"]];
+const directions = [["require", "comes after the other"], ["subscribe", "comes after the other, and acts again when that changes"], ["before", "comes before the other"], ["notify", "comes before the other, which acts again when this changes"]];
 function Link({ from, to }) {
   const r = withAsked(byKey(from)), [how, setHow] = useState("require"), [target, setTarget] = useState(byKey(to)?.id ?? "");
   if (!r) { close(); return null; }

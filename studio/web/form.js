@@ -4,6 +4,7 @@ import { epoch, naming, wordsOf, doc, types, resources, current, picked, pickedI
 import { extra, parts, words, first, relations, rowOf } from "/schema.js";
 import { Control, Text, Combo } from "/fields.js";
 import { Badge, remove, double, move } from "/list.js";
+import { add } from "/palette.js";
 import { wordOf, old } from "/plan.js";
 import { Inside } from "/parts.js";
 import { get } from "/api.js";
@@ -57,7 +58,7 @@ function One({ r }) {
       ${away ? null : html`<button class="mini" title="Show it in the text" onClick=${() => { if (panes.value === "none") panes.value = "both"; show(r.line); }}>line ${r.line}</button>`}</header>
     <div class="scroll" tabindex="-1" onFocusIn=${e => { const n = e.target.closest("[data-property]")?.dataset.property; if (n) about.value = n; }}>
     ${loose.map(m => html`<p class=${toneOf(m) + " box"} role="alert">${m.field && !wordsOf(m, r).startsWith(m.field) ? html`<b>${m.field}</b>: ` : null}${wordsOf(m, r)}${m.hint ? html` <em>${m.hint}</em>` : null}</p>`)}
-    ${out?.outcome === "failed" && !old.value ? html`<p class="err box"><b>It would fail:</b> ${out.story}</p>` : null}
+    ${out?.outcome === "failed" && !old.value ? html`<p class="err box"><b>It would fail:</b> ${out.story}${lacking(out) ? html` <button class="mini" onClick=${() => add("directory", r.key, lacking(out))}>Add ${lacking(out)} before it</button>` : null}</p>` : null}
     ${away ? html`<p class="note">It is declared in ${r.file}. <button class="link" onClick=${() => open(r.file)}>Open that file</button></p>` : r.form === "none" ? html`<p class="note">${r.why || "Only the text can say this."} <button class="link" onClick=${() => { if (panes.value === "none") panes.value = "both"; show(r.line); }}>Show it in the text</button></p>` : null}
     ${r.shared ? html`<p class="note">${r.shared === 1 ? "One more resource shares this text: an edit changes both." : r.shared + " more resources share this text: an edit changes all."} ${fixed ? null : html`<button class="link" onClick=${() => edit(r, { op: "split" })}>Give it a text of its own</button>`}</p>` : null}
     ${r.skip ? html`<p class="note">It is left out here: ${r.skip}</p>` : null}
@@ -77,8 +78,11 @@ function One({ r }) {
     : html`<dl class="props">${Object.entries(p).map(([k, v]) => html`<dt>${k}</dt><dd class="mono">${r.expressions?.find(e => e.property === k)?.text ?? (typeof v === "string" ? v : JSON.stringify(v))}</dd>`)}</dl>`}
     ${out ? html`<h4>Plan</h4><p class="say"><b class=${"o " + out.outcome}>${wordOf(out)}</b></p><${Inside} event=${out} />` : null}
     </div>
-    <${Reference} type=${r.type} t=${t} /></aside>`;
+    <${Reference} type=${r.type} t=${t} name=${nameX?.[1]} /></aside>`;
 }
+
+// lacking is the directory that an event says has to be declared before it, if any.
+const lacking = e => e.story?.match(/(\/\S*) does not exist \(declare it before this, as a directory/)?.[1];
 
 // steady leaves a field where it stands while its resource is chosen: one that gets a value does not
 // go from beneath the mouse or the caret, nor does one that loses it.
@@ -93,9 +97,9 @@ function steady(place) {
 }
 
 // Reference says at the foot of the form what the property is for in which one types.
-function Reference({ type, t }) {
-  const n = about.value, s = t?.properties[n];
-  return html`<section class="reference" aria-label="Reference" tabindex="0"><h4>${s && n !== "name" ? n : s ? type + ": name" : type}</h4><p>${words(s ? s.description : t?.description || rowOf(type)?.short)}</p>
+function Reference({ type, t, name }) {
+  const n = about.value, s = n === "name" ? name : t?.properties[n];
+  return html`<section class="reference" aria-label="Reference" tabindex="0"><h4>${s && n !== "name" ? n : s ? type + ": name" : type}</h4>${n === "name" && s ? html`<p>${first(t.description)}.</p>` : null}<p>${words(s ? s.description : t?.description || rowOf(type)?.short)}</p>
     ${s?.default !== undefined ? html`<p class="quiet">Left out, it is <code>${String(s.default)}</code>.</p>` : null}${extra(s).example || s?.examples && extra(s).kind !== "mode" ? html`<p class="quiet">Such as <code>${String(extra(s).example ?? s.examples[0])}</code>.</p>` : null}</section>`;
 }
 

@@ -164,6 +164,7 @@ export function List() {
   if (sel >= 0 && (sel < from || sel >= to)) shown.push(sel);
   if (cells.current.size > 400) cells.current.clear();
   const mistakes = doc.value.mistakes, errors = mistakes.filter(m => m.severity !== "warning").length;
+  const failing = old.value ? [] : Object.values(outcomes.value).filter(e => e.outcome === "failed"), fails = failing.map(e => byID.value.get(e.type + "#" + e.name)).find(Boolean);
   const y = i => i * ROW + ROW / 2;
   const arc = (a, b) => { const w = Math.min(44, 10 + Math.abs(a - b) * 7); return `M50 ${y(a)} C${50 - w} ${y(a)} ${50 - w} ${y(b)} 50 ${y(b)}`; };
   return html`<section class="list" aria-label="Resources">
@@ -185,7 +186,7 @@ export function List() {
       </div>
       ${resources.value.length ? null : html`<${Empty} />`}
     <div class="foot"><span class="hints"><kbd>↑↓</kbd> choose <kbd>Alt ↑↓</kbd> move <kbd>Enter</kbd> edit <kbd>R</kbd> arrow <kbd>Del</kbd> remove</span>
-      <span role="status">${mistakes.length ? html`<button class=${errors ? "err" : "warn"} onClick=${() => { wrongOnly.value = false; nextMistake(); }}>${errors ? errors + (errors === 1 ? " mistake" : " mistakes") : mistakes.length + (mistakes.length === 1 ? " warning" : " warnings")}</button>${elsewhere(mistakes)}` : doc.value.checked ? html`<span class="good">no mistakes</span>` : session.value?.trusted ? "checking…" : "not checked: the folder is not trusted"}</span></div>
+      <span role="status">${fails ? html`<button class="err" onClick=${() => { wrongOnly.value = false; choose(fails.key); }}>${failing.length === 1 ? "1 would fail" : failing.length + " would fail"}</button> ` : null}${mistakes.length ? html`<button class=${errors ? "err" : "warn"} onClick=${() => { wrongOnly.value = false; nextMistake(); }}>${errors ? errors + (errors === 1 ? " mistake" : " mistakes") : mistakes.length + (mistakes.length === 1 ? " warning" : " warnings")}</button>${elsewhere(mistakes)}` : doc.value.checked ? fails ? "" : html`<span class="good">no mistakes</span>` : session.value?.trusted ? "checking…" : "not checked: the folder is not trusted"}</span></div>
   </section>`;
 }
 

@@ -31,13 +31,13 @@ function groupsOf() {
 }
 
 // add puts a new resource behind the selected one, or before the one with the key at.
-export async function add(type, at) {
+export async function add(type, at, called) {
   const rs = resources.value, row = rowOf(type);
   if (at === undefined) {
     const i = rs.findIndex(r => r.key === selected.value);
     at = i >= 0 && i + 1 < rs.length ? rs[i + 1].key : "";
   }
-  let base = row?.example || (/^(file|directory|link)$/.test(type) ? "/etc/example" : "example"), name = base, n = 2;
+  let base = called || row?.example || (/^(file|directory|link)$/.test(type) ? "/etc/example" : "example"), name = base, n = 2;
   while (rs.some(r => r.id === type + "#" + name) || isAsked(type + "#" + name)) name = base.replace(/(\.\w+)?$/, "-" + n++ + "$1");
   if (await edit({ op: "add", type, name, props: row?.new ?? fresh(type), at: at || undefined })) say("added " + type);
 }

@@ -313,9 +313,13 @@ func TestTutorialSite(t *testing.T) {
 	if say := eval[string](b, `document.querySelector(".form .err.box").textContent`); !strings.Contains(say, "/srv/www does not exist (declare it before this, as a directory") {
 		t.Errorf("the form says %s", say)
 	}
-	b.drag(".type|directory", ".row|index.html", -17)
+	if foot := eval[string](b, `document.querySelector(".foot [role=status]").textContent`); !strings.Contains(foot, "1 would fail") {
+		t.Errorf("the foot says %q", foot)
+	}
+	b.both("would-fail")
+	b.size(1600, 1000)
+	b.click(".form .err.box button|Add /srv/www before it")
 	b.settled()
-	b.fill("#f-name", "/srv/www")
 	b.click(".row|index.html")
 	b.click(".type|package")
 	b.settled()
