@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/luaccm/ccm/runtime/luadata"
-
 	"github.com/luaccm/ccm/runtime/template"
 	"github.com/luaccm/ccm/studio/luaedit"
 )
@@ -21,6 +20,7 @@ type luaEditor struct {
 	steps  []Splice
 }
 
+func (l *luaEditor) list() []Resource  { return l.res }
 func (l *luaEditor) model() *Model     { return l.now }
 func (l *luaEditor) splices() []Splice { return l.steps }
 
@@ -41,32 +41,6 @@ func fromLua(err error) error {
 	return asOurs(err, map[error]error{luaedit.ErrShape: ErrShape, luaedit.ErrPath: ErrPath})
 }
 
-func (l *luaEditor) apply(e Edit) error {
-	switch e.Op {
-	case Set, Unset, Insert, Order:
-		return l.value(e)
-	case Rename:
-		return l.rename(e)
-	case Add:
-		return l.add(e)
-	case Remove:
-		return l.each(e.Resources, func(i int) error { return l.step(l.script.Remove(l.res[i].Call)) })
-	case Copy:
-		return l.each(e.Resources, l.copy)
-	case Move:
-		return l.move(e)
-	case Paste:
-		at, err := l.before(e.At)
-		if err != nil {
-			return err
-		}
-		return l.step(l.script.Insert(at, e.Text))
-	case Split:
-		return l.split(e)
-	}
-	return fmt.Errorf("there is no edit %q", e.Op)
-}
-
 // resource returns the resource with a key that a form can edit.
 func (l *luaEditor) resource(key string) (*Resource, error) {
 	i, err := indexOf(l.res, key)
@@ -77,115 +51,6 @@ func (l *luaEditor) resource(key string) (*Resource, error) {
 		return res, nil
 	}
 	return nil, fmt.Errorf("%w: %s", ErrShape, l.res[i].Why)
-}
-
-// value makes an edit of a property, or of what is in it.
-func (l *luaEditor) value(e Edit) error {
-	res, err := l.resource(e.Resource)
-	if err != nil {
-		return err
-	}
-	property, inner := e.Property, e.Path
-	if property == "" && len(inner) > 0 {
-		property, _ = inner[0].(string)
-		inner = inner[1:]
-	}
-	if property == "" {
-		return fmt.Errorf("%w: want a property", ErrPath)
-	}
-	p := res.Prop(property)
-	if len(inner) == 0 && e.Op == Set {
-		return l.set(res, property, e)
-	}
-	if p == nil {
-		return l.notThere(res, property)
-	}
-	if len(inner) == 0 && e.Op == Unset {
-		return l.step(l.script.Unset(res.Call, property))
-	}
-	if !p.Literal {
-		return fmt.Errorf("%w: %s is an expression", ErrShape, property)
-	}
-	value, err := changed(p.Value, inner, e)
-	if err != nil {
-		return err
-	}
-	return l.step(l.script.Set(res.Call, property, value))
-}
-
-func (l *luaEditor) set(res *Resource, property string, e Edit) error {
-	if e.Expression != "" {
-		return l.step(l.script.Set(res.Call, property, luaedit.Expr(e.Expression)))
-	}
-	return l.step(l.script.Set(res.Call, property, e.Value))
-}
-
-// notThere says why a property cannot be taken away or changed in part.
-func (l *luaEditor) notThere(res *Resource, property string) error {
-	if slices.ContainsFunc(res.Defaults, func(p Prop) bool { return p.Name == property }) {
-		return &Refusal{Err: fmt.Errorf("%w: %s comes from the defaults above", ErrPath, property), Line: res.Line,
-			Hint: "set it to another value here, or change the defaults"}
-	}
-	return fmt.Errorf("%w: %s", ErrPath, property)
-}
-
-// changed returns a value with an edit of what is in it.
-func changed(v any, path []any, e Edit) (any, error) {
-	if len(path) == 0 {
-		switch e.Op {
-		case Insert, Order:
-			return changedList(v, e)
-		}
-		return e.Value, nil
-	}
-	last := len(path) == 1 && e.Op == Unset
-	switch v := v.(type) {
-	case []any:
-		i, isInt := path[0].(int)
-		if !isInt || i < 0 || i >= len(v) {
-			return nil, ErrPath
-		}
-		v = slices.Clone(v)
-		if last {
-			return slices.Delete(v, i, i+1), nil
-		}
-		inner, err := changed(v[i], path[1:], e)
-		v[i] = inner
-		return v, err
-	case map[string]any:
-		key, isText := path[0].(string)
-		if !isText {
-			return nil, ErrPath
-		}
-		out := make(map[string]any, len(v)+1)
-		for k, e := range v {
-			out[k] = e
-		}
-		if last {
-			delete(out, key)
-			return out, nil
-		}
-		inner, err := changed(out[key], path[1:], e)
-		out[key] = inner
-		return out, err
-	}
-	return nil, ErrPath
-}
-
-// changedList returns a list with an item put in, or moved.
-func changedList(v any, e Edit) (any, error) {
-	list, isList := v.([]any)
-	if m, isMap := v.(map[string]any); v == nil || isMap && len(m) == 0 {
-		list, isList = nil, true
-	}
-	if !isList || e.Index < 0 || e.Index > len(list) || e.Op == Order && (max(e.Index, e.To) >= len(list) || e.To < 0) {
-		return nil, ErrPath
-	}
-	if e.Op == Insert {
-		return slices.Insert(slices.Clone(list), e.Index, e.Value), nil
-	}
-	item := list[e.Index]
-	return slices.Insert(slices.Delete(slices.Clone(list), e.Index, e.Index+1), e.To, item), nil
 }
 
 func (l *luaEditor) rename(e Edit) error {
@@ -206,27 +71,8 @@ func (l *luaEditor) renameTo(res *Resource, name string) error {
 	return l.step(l.script.SetName(res.Call, 0, name))
 }
 
-// each makes an edit of several resources by their keys, the last first.
-func (l *luaEditor) each(keys []string, do func(i int) error) error {
-	var indices []int
-	for _, key := range keys {
-		i, err := indexOf(l.res, key)
-		if err != nil {
-			return err
-		}
-		indices = append(indices, i)
-	}
-	slices.Sort(indices)
-	for _, i := range slices.Backward(slices.Compact(indices)) {
-		if err := do(i); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// before returns the call before which something comes: that of a resource, or the end.
-func (l *luaEditor) before(key string) (int, error) {
+// callBefore returns the call before which something comes: that of a resource, or the end.
+func (l *luaEditor) callBefore(key string) (int, error) {
 	if key == "" {
 		return len(l.script.Calls), nil
 	}
@@ -279,7 +125,7 @@ func (l *luaEditor) add(e Edit) error {
 	if key := template.LuaKey(e.Type, false); key != e.Type {
 		return fmt.Errorf("%q is no name of a constructor", e.Type)
 	}
-	at, err := l.before(e.At)
+	at, err := l.callBefore(e.At)
 	if err != nil {
 		return err
 	}
@@ -304,50 +150,6 @@ func declaration(typ, name string, props []Prop) string {
 		return one + "\n"
 	}
 	return typ + " {\n  " + strings.Join(parts, ",\n  ") + ",\n}\n"
-}
-
-// move moves calls before another one, in the order of the text.
-func (l *luaEditor) move(e Edit) error {
-	at := len(l.res)
-	if e.At != "" {
-		i, err := indexOf(l.res, e.At)
-		if err != nil {
-			return err
-		}
-		at = i
-	}
-	var moved []int
-	for _, key := range e.Resources {
-		i, err := indexOf(l.res, key)
-		if err != nil {
-			return err
-		}
-		moved = append(moved, i)
-	}
-	slices.Sort(moved)
-	moveOne := func(i, at int) error {
-		if at == i || at == i+1 {
-			return nil
-		}
-		to := len(l.script.Calls)
-		if at < len(l.res) {
-			to = l.res[at].Call
-		}
-		return l.step(l.script.Move(l.res[i].Call, to))
-	}
-	earlier := slices.DeleteFunc(slices.Clone(moved), func(i int) bool { return i >= at })
-	for n, i := range slices.Backward(earlier) {
-		if err := moveOne(i, at-(len(earlier)-1-n)); err != nil {
-			return err
-		}
-	}
-	for _, i := range moved[len(earlier):] {
-		if err := moveOne(i, at); err != nil {
-			return err
-		}
-		at++
-	}
-	return nil
 }
 
 // split takes a name out of a call that declares several: it becomes a call of its own behind it.
@@ -386,4 +188,26 @@ func (l *luaEditor) split(e Edit) error {
 		return err
 	}
 	return l.step(l.script.CutName(call, n))
+}
+
+func (l *luaEditor) remove(i int) error { return l.step(l.script.Remove(l.res[i].Call)) }
+
+// moveOne moves resource i before resource at.
+func (l *luaEditor) moveOne(i, at int) error {
+	if at == i || at == i+1 {
+		return nil
+	}
+	to := len(l.script.Calls)
+	if at < len(l.res) {
+		to = l.res[at].Call
+	}
+	return l.step(l.script.Move(l.res[i].Call, to))
+}
+
+func (l *luaEditor) paste(e Edit) error {
+	at, err := l.callBefore(e.At)
+	if err != nil {
+		return err
+	}
+	return l.step(l.script.Insert(at, e.Text))
 }

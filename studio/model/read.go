@@ -8,16 +8,6 @@ import (
 	"github.com/luaccm/ccm/runtime/textedit/splice"
 )
 
-// editor is a text of one language under edit. Each step changes it and keeps the splice.
-type editor interface {
-	// apply makes an edit.
-	apply(e Edit) error
-	// model returns what the text declares now.
-	model() *Model
-	// splices returns those of the steps, each with the offsets of the text before it.
-	splices() []Splice
-}
-
 // A reader makes models of a file.
 type reader struct {
 	file  string
@@ -55,7 +45,7 @@ func (r reader) read(language, text string) (*Model, error) {
 // Apply makes an edit. The splices are of the text of m, in order. The error is a *Refusal.
 func (m *Model) Apply(e Edit) (*Model, []Splice, error) {
 	ed := m.edit()
-	if err := ed.apply(e); err != nil {
+	if err := apply(ed, e); err != nil {
 		return nil, nil, m.refusal(err, e)
 	}
 	out := ed.model()

@@ -1,0 +1,145 @@
+package model
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// change compares the properties of the resources that are in both texts.
+func (d *derivation) change() {
+	for _, now := range d.now {
+		if old := find(d.old, now.id); old != nil {
+			d.compare(*old, now)
+		}
+	}
+}
+
+// compare makes the changes of one resource in the file.
+func (d *derivation) compare(old, now entry) {
+	for _, p := range now.Props {
+		was := old.Prop(p.Name)
+		if was != nil && was.Literal == p.Literal && (p.Literal && same(was.Value, p.Value) || !p.Literal && was.Text == p.Text) {
+			continue
+		}
+		d.set(now, was, p)
+	}
+	for _, p := range old.Props {
+		if now.Prop(p.Name) == nil {
+			if key := d.fileKey(now.id); d.mine(now, &p, key, p.Name, now.Line) && d.own(key, &now, now.Line) {
+				d.apply(now.Line, &now, Edit{Op: Unset, Resource: d.fileKey(now.id), Property: p.Name})
+			}
+		}
+	}
+}
+
+// set makes the change of one property.
+func (d *derivation) set(now entry, was *Prop, p Prop) {
+	key := d.fileKey(now.id)
+	switch {
+	case now.Form == None:
+		d.mark(p.Line, &now, p.Name, "%s: %s", now.id, now.Why)
+	case !p.Literal:
+		d.mark(p.Line, &now, p.Name, "%s is an expression: this needs a file in %s", p.Name, title(d.source.Language))
+	case d.mine(now, was, key, p.Name, p.Line) && d.own(key, &now, p.Line):
+		d.apply(p.Line, &now, Edit{Op: Set, Resource: d.fileKey(now.id), Property: p.Name, Value: p.Value})
+	}
+}
+
+// mine reports whether the derived text showed all that the file says of a property, so that a change of it loses
+// nothing. Otherwise it marks why not.
+func (d *derivation) mine(now entry, was *Prop, key, property string, line int) bool {
+	r := d.m.Resource(key)
+	if r == nil {
+		d.mark(line, &now, property, "the file does not declare %s itself", now.id)
+		return false
+	}
+	p := r.Prop(property)
+	switch {
+	case p == nil:
+		return true // it is new, or comes from defaults
+	case was == nil:
+		d.mark(line, &now, property, "the file has %s already, which the derived text does not show: %s", property, p.Text)
+		return false
+	case !p.Literal && was.Literal:
+		d.mark(line, &now, property, "the file computes %s: %s", property, oneLine(p.Text))
+		return false
+	case p.Literal && was.Literal && !alike(p.Value, was.Value):
+		d.mark(line, &now, property, "the file says more of %s than is shown here: %s", property, oneLine(p.Text))
+		return false
+	}
+	return true
+}
+
+func oneLine(text string) string {
+	text = strings.Join(strings.Fields(text), " ")
+	if runes := []rune(text); len(runes) > 80 {
+		return string(runes[:80]) + "..."
+	}
+	return text
+}
+
+// own makes a resource of a call that declares several one of its own.
+func (d *derivation) own(key string, e *entry, line int) bool {
+	r := d.m.Resource(key)
+	if r == nil || len(r.Names) < 2 {
+		return true
+	}
+	// All names of the call that changed in the same way are changed one after another.
+	return d.apply(line, e, Edit{Op: Split, Resource: key, Name: e.Name0()})
+}
+
+// same reports whether two values are equal.
+func same(a, b any) bool { return fmt.Sprintf("%T%v", a, a) == fmt.Sprintf("%T%v", b, b) }
+
+// alike reports whether values mean the same to a property: a number is its text, and a single
+// value a list of one.
+func alike(a, b any) bool {
+	if list, ok := a.([]any); ok && len(list) == 1 {
+		a = list[0]
+	}
+	if list, ok := b.([]any); ok && len(list) == 1 {
+		b = list[0]
+	}
+	return fmt.Sprint(a) == fmt.Sprint(b)
+}
+
+// removeGone removes what is gone from the file.
+func (d *derivation) removeGone() {
+	for _, e := range d.gone {
+		key := d.fileKey(e.id)
+		if key == "" {
+			d.mark(0, &e, "", "%s is not declared by the file itself, and stays", e.id)
+			continue
+		}
+		if d.own(key, &e, 0) {
+			d.apply(0, &e, Edit{Op: Remove, Resources: []string{d.fileKey(e.id)}})
+		}
+	}
+}
+
+// addNew adds to the file what is new.
+func (d *derivation) addNew() {
+	for _, e := range slices.Backward(d.added) {
+		if e.Form == None || strings.HasPrefix(e.Why, "its name") || strings.Contains(e.Why, "condition") {
+			d.mark(e.Line, &e, "", "%s: %s: this needs a file in %s", e.id, e.Why, title(d.source.Language))
+			continue
+		}
+		edit := Edit{Op: Add, Type: e.Type, Name: e.Name0()}
+		for _, p := range slices.Concat(e.Props, e.Defaults) {
+			if !p.Literal {
+				d.mark(p.Line, &e, p.Name, "%s is an expression: this needs a file in %s", p.Name, title(d.source.Language))
+				continue
+			}
+			edit.Props = append(edit.Props, p)
+		}
+		i := slices.IndexFunc(d.now, func(x entry) bool { return x.id == e.id })
+		for _, next := range d.now[i+1:] {
+			if key := d.fileKey(next.id); key != "" {
+				edit.At = key
+				break
+			}
+		}
+		d.apply(e.Line, &e, edit)
+	}
+}

@@ -1,0 +1,44 @@
+package studio
+
+import (
+	"context"
+	"slices"
+
+	"github.com/luaccm/ccm/runtime/textedit/splice"
+)
+
+// An asker is the page that asked for a change.
+type asker struct {
+	client string
+	have   int  // the serial of the last state that it took
+	typed  bool // it has the text already
+}
+
+// tell answers a change that led from the text before at revision base, and tells the other
+// pages.
+func (s *Server) tell(ctx context.Context, d *document, before string, base int, list []splice.Splice, by asker) *State {
+	s.checkSoon(ctx, d, false)
+	st := s.stateOf(d)
+	st.Base, st.Client = base, by.client
+	st.Splices = wireSplices(splice.UTF16(before, inOrder(list)))
+	s.hub.sendOthers(by.client, "state", st)
+	st = d.answer(st, by.have)
+	if by.typed {
+		st.Splices = nil
+	}
+	return st
+}
+
+func inOrder(list []splice.Splice) []splice.Splice {
+	list = slices.Clone(list)
+	slices.SortStableFunc(list, func(a, b splice.Splice) int { return a.From - b.From })
+	return list
+}
+
+func wireSplices(list []splice.Splice) []Splice {
+	out := make([]Splice, len(list))
+	for i, s := range list {
+		out[i] = Splice(s)
+	}
+	return out
+}

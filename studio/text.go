@@ -1,0 +1,88 @@
+package studio
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/luaccm/ccm/runtime/textedit/splice"
+)
+
+// text answers POST /api/text.
+func (s *Server) editText(ctx context.Context, in TextEdit) (any, error) {
+	d, err := s.document(in.File, false)
+	if err != nil {
+		return nil, err
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if err := s.atRevision(d, in.Rev); err != nil {
+		return nil, err
+	}
+	if in.Derived {
+		return s.editDerived(ctx, d, in)
+	}
+	before, base := d.text, d.rev
+	list := make([]splice.Splice, len(in.Splices))
+	for i, x := range in.Splices {
+		if x.From < 0 || x.To < x.From {
+			return nil, refuse(http.StatusBadRequest, "", "a splice ends before it begins")
+		}
+		list[i] = splice.Splice(x)
+	}
+	list = splice.FromUTF16(before, list)
+	if in.Text != nil {
+		list = difference(before, *in.Text)
+	}
+	if err := checkText(before, list); err != nil {
+		return nil, err
+	}
+	if len(list) > 0 {
+		if err := d.record(list, in.Joined); err != nil {
+			return nil, err
+		}
+	}
+	return s.tell(ctx, d, before, base, list, asker{in.Client, in.Have, true}), nil
+}
+
+// checkText refuses a text that is too long to be opened again.
+func checkText(before string, list []splice.Splice) error {
+	size := len(before)
+	for _, x := range list {
+		size += len(x.Text) - (x.To - x.From)
+	}
+	if size > maxText {
+		return refuse(http.StatusRequestEntityTooLarge, "limit", errTooLarge.Error())
+	}
+	return nil
+}
+
+// undo answers POST /api/undo and redo.
+func (s *Server) undo(redo bool) func(ctx context.Context, in Step) (any, error) {
+	return func(ctx context.Context, in Step) (any, error) {
+		d, err := s.document(in.File, false)
+		if err != nil {
+			return nil, err
+		}
+		d.mu.Lock()
+		defer d.mu.Unlock()
+		if err := s.atRevision(d, in.Rev); err != nil {
+			return nil, err
+		}
+		before, base := d.text, d.rev
+		steps, move := d.undo, d.back
+		if redo {
+			steps, move = d.redo, d.forth
+		}
+		if len(steps) == 0 {
+			return nil, errNothing
+		}
+		if err := d.journal.append(entry{Undo: !redo, Redo: redo}); err != nil {
+			return nil, err
+		}
+		list, err := move()
+		if err != nil {
+			return nil, err
+		}
+		return s.tell(ctx, d, before, base, list, asker{in.Client, in.Have, false}), nil
+	}
+}
