@@ -181,6 +181,7 @@ func TestSysctl(t *testing.T) {
 		wants: map[string]string{
 			"ten":    `{ "vm.swappiness", value = "10" }`,
 			"words":  `{ "net.ipv4.range", value = "1 2" }`,
+			"slash":  `{ "net/ipv4/conf/eth0.5/forwarding", value = "1" }`,
 			"path":   `{ "vm.swappiness", value = "10", path = "/etc/sysctl.d/x.conf" }`,
 			"absent": `{ "vm.swappiness", ensure = "absent" }`,
 		},

@@ -6,8 +6,12 @@
 
 local lines = require "std.lines"
 
--- The file of the running kernel: of dots and slashes each stands for the other.
-local function proc(want) return "/proc/sys/" .. want.name:gsub("[./]", { ["."] = "/", ["/"] = "." }) end
+-- The file of the running kernel. If the first separator of the name is a slash, slashes and dots are
+-- what they are; if it is a dot, each stands for the other (sysctl.d(5)).
+local function proc(want)
+  local slashes = want.name:match("[./]") == "/"
+  return "/proc/sys/" .. (slashes and want.name or want.name:gsub("[./]", { ["."] = "/", ["/"] = "." }))
+end
 
 -- Values are equal if their words are.
 local function words(value) return value and str.join(str.fields(value), " ") end

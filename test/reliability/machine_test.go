@@ -59,8 +59,16 @@ type output struct {
 // String shows what was said, for a test that fails.
 func (o output) String() string { return fmt.Sprintf("status %d\n%s%s", o.status, o.stdout, o.stderr) }
 
-// try runs a command.
+// try runs a command, which has to end in time.
 func try(t *testing.T, argv ...string) output {
+	t.Helper()
+	out, ended := tryFor(t, argv...)
+	require.True(t, ended, "%q was not done after %v\n%.2000s%.2000s", argv, limit, out.stdout, out.stderr)
+	return out
+}
+
+// tryFor runs a command, and kills it when the time is over: then ended is false.
+func tryFor(t *testing.T, argv ...string) (out output, ended bool) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), limit)
 	defer cancel()
@@ -68,11 +76,11 @@ func try(t *testing.T, argv ...string) output {
 	var stdout, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	err := cmd.Run()
-	if _, exited := errors.AsType[*exec.ExitError](err); exited && ctx.Err() == nil {
+	if _, exited := errors.AsType[*exec.ExitError](err); exited {
 		err = nil
 	}
 	require.NoError(t, err, "%q\n%s%s", argv, &stdout, &stderr)
-	return output{stdout.String(), stderr.String(), cmd.ProcessState.ExitCode()}
+	return output{stdout.String(), stderr.String(), cmd.ProcessState.ExitCode()}, ctx.Err() == nil
 }
 
 // do runs a command that has to succeed, and returns what it said without the last line

@@ -1,0 +1,119 @@
+//go:build integration
+
+package integration
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// TestFirewall has real nft load, replace and delete rules in the kernel, and read them as at boot.
+func TestFirewall(t *testing.T) {
+	l := boot(t, debian)
+	l.fromDebian("nftables")
+	l.sh("/opt/ccm/ccm ensure package nftables")
+	site := func(arg, does string) step {
+		return step{site: "kernel/firewall.lua " + arg, does: []string{"firewall#web: " + does}}
+	}
+	l.converge(site("80", "Loaded the rules"))
+	l.says("tcp dport { 22, 80 } counter packets 0 bytes 0 accept comment \"two", "nft list chain inet web input | grep -o 'tcp dport.*'")
+
+	// Counters, elements of sets and tables of others are none of its business; other rules are.
+	l.sh(`nft add element inet web ours '{ 192.0.2.1 timeout 1h }'; nft add table ip other`)
+	l.converge(site("80", "stable"))
+	l.sh("nft insert rule inet web input tcp dport 23 accept")
+	_, run := l.converge(site("80", "Replaced the rules"))
+	require.Equal(t, "rules: changed by somebody else → loaded", run.event("firewall#web").Diff[0].String())
+	l.sh("nft flush ruleset")
+	_, run = l.converge(site("80", "Replaced the rules"))
+	require.Equal(t, "rules: not loaded → loaded", run.event("firewall#web").Diff[0].String())
+	l.sh("nft add table ip other")
+	l.converge(site("8080", "Replaced the rules"))
+	rules := l.sh("nft list table inet web")
+
+	// What nft does not take leaves the rules and the file as they were.
+	file := l.sh("cat /etc/nftables.d/ccm-web.nft")
+	l.converge(step{site: "kernel/firewall.lua bad", does: []string{"firewall#web: failed"}, errs: map[string][]string{"firewall#web": {"nft does not take the rules", "nonsense"}}})
+	require.Equal(t, rules, l.sh("nft list table inet web"))
+	require.Equal(t, file, l.sh("cat /etc/nftables.d/ccm-web.nft"))
+
+	// At boot the same rules come.
+	l.sh("nft flush ruleset; systemctl restart nftables")
+	require.Equal(t, rules, l.sh("nft list table inet web"))
+	l.converge(site("8080", "stable"))
+
+	l.sh("nft add table ip other")
+	l.converge(site("absent", "Removed the rules"))
+	l.says("table inet filter\ntable ip other", "nft list tables")
+	l.says("", "ls /etc/nftables.d")
+}
+
+// TestSysctl sets what belongs to the network of the lab. The kernel refuses what belongs to the whole
+// machine, and that is said.
+func TestSysctl(t *testing.T) {
+	l := boot(t, debian)
+	l.sh("sysctl -q -w net.ipv4.ip_forward=0 net.ipv4.conf.lo.rp_filter=0 net.ipv4.tcp_rmem='4096 131072 6000000'")
+	swappiness, is := "sysctl#vm.swappiness", l.sh("sysctl -n vm.swappiness")
+	s := step{site: "kernel/sysctl.lua", does: []string{
+		"sysctl#net.ipv4.ip_forward: Set the kernel setting", "sysctl#net/ipv4/conf/lo/rp_filter: Set the kernel setting",
+		"sysctl#net.ipv4.tcp_rmem: Set the kernel setting", swappiness + ": failed", "sysctl#net.ipv4.no_such_setting: failed",
+	}, errs: map[string][]string{swappiness: {"permission denied on key \"vm.swappiness\""}, "sysctl#net.ipv4.no_such_setting": {"the kernel has no setting net.ipv4.no_such_setting"}}}
+	l.ccm("run", s)
+	l.says("1\n2\n4096\t131072\t6291456\n"+is, "sysctl -n net.ipv4.ip_forward net.ipv4.conf.lo.rp_filter net.ipv4.tcp_rmem vm.swappiness")
+	again := l.ccm("run", s)
+	for i, line := range story(again) {
+		id, message := split(line)
+		require.Equal(t, map[bool]string{true: "stable", false: "failed"}[i < 3], message, id)
+	}
+	require.Equal(t, "value: "+is+" → 11", again.event(swappiness).Diff[0].String())
+
+	// What systemd reads at boot comes to the same.
+	l.sh("sysctl -q -w net.ipv4.ip_forward=0 net.ipv4.conf.lo.rp_filter=0; /lib/systemd/systemd-sysctl 60-ccm.conf || :")
+	l.says("1\n2", "sysctl -n net.ipv4.ip_forward net.ipv4.conf.lo.rp_filter")
+}
+
+// TestSSHKeys has real ssh-keygen make keys of a user. One that is there stays.
+func TestSSHKeys(t *testing.T) {
+	l := boot(t, debian)
+	l.fromDebian("openssh-client")
+	l.sh("/opt/ccm/ccm ensure package openssh-client")
+	for i, kind := range []string{"ed25519", "ecdsa", "rsa"} {
+		does := "user#keys: Created the user"
+		if i > 0 {
+			does = "user#keys: Updated the user"
+		}
+		l.converge(step{site: "kernel/keys.lua " + kind, does: []string{does}})
+		// The owner can use it, and nobody else read it.
+		l.says("keys 600\nkeys 644\nkeys 700", "cd /srv/keys/.ssh; stat -c '%U %a' id_"+kind+" id_"+kind+".pub .")
+		require.Contains(t, l.sh("runuser -u keys -- ssh-keygen -l -f /srv/keys/.ssh/id_"+kind), strings.ToUpper(kind))
+		require.Equal(t, l.sh("cut -d' ' -f1,2 /srv/keys/.ssh/id_"+kind+".pub"), l.sh("runuser -u keys -- ssh-keygen -y -P '' -f /srv/keys/.ssh/id_"+kind+" | cut -d' ' -f1,2"))
+	}
+	l.sh("rm /srv/keys/.ssh/*.pub")
+	sums := l.sh("sha256sum /srv/keys/.ssh/id_*")
+	l.converge(step{site: "kernel/keys.lua rsa", does: []string{"user#keys: stable"}})
+	require.Equal(t, sums, l.sh("sha256sum /srv/keys/.ssh/id_*"))
+}
+
+// TestSELinux has the real tools change a policy. The kernel of a lab has no SELinux, so that what is at boot
+// counts.
+func TestSELinux(t *testing.T) {
+	l := boot(t, debian)
+	l.fromDebian("selinux-policy-default", "policycoreutils", "policycoreutils-python-utils")
+	l.sh("/opt/ccm/ccm ensure package selinux-policy-default; /opt/ccm/ccm ensure package policycoreutils-python-utils")
+	l.converge(step{site: "kernel/selinux.lua", does: []string{
+		"selinux_boolean#httpd_can_network_connect: Turned it on", "selinux_context#/srv/www(/.*)?: Added the pattern", "selinux_context#/srv/data: Added the pattern",
+	}})
+	l.says("/srv/data directory system_u:object_r:httpd_cache_t:s0\n/srv/www(/.*)? all files system_u:object_r:httpd_sys_content_t:s0", "semanage fcontext -l -C -n | tr -s ' ' | sed 's/ $//' | sort")
+	l.says("httpd_can_network_connect (on , on)", "semanage boolean -l -C -n | tr -s ' ' | cut -d')' -f1 | sed 's/$/)/'")
+	l.says("system_u:object_r:httpd_sys_content_t:s0", "matchpathcon -n /srv/www/index.html")
+	l.converge(step{site: "kernel/selinux.lua httpd_cache_t", does: []string{
+		"selinux_boolean#httpd_can_network_connect: stable", "selinux_context#/srv/www(/.*)?: Updated the pattern", "selinux_context#/srv/data: stable",
+	}})
+	l.says("system_u:object_r:httpd_cache_t:s0", "matchpathcon -n /srv/www/index.html")
+	l.converge(step{site: "kernel/selinux.lua absent", does: []string{
+		"selinux_context#/srv/www(/.*)?: Removed the pattern", "selinux_boolean#httpd_can_network_connect: Turned it off",
+	}})
+	l.says("/srv/data directory system_u:object_r:httpd_cache_t:s0", "semanage fcontext -l -C -n | tr -s ' ' | sed 's/ $//'")
+}
