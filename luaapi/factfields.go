@@ -11,8 +11,9 @@ import (
 
 // A fact that is a text has no fields, but Lua gives nil for most fields of a text: it looks
 // them up in the library string. So where a script writes out a path below a fact, such as
-// facts.os.release.major, the value before the last name is passed through a function that
-// refuses a text.
+// facts.os.release.major, the value before the last name is passed through a function. For a
+// part that is a fact of its own, release_major, it gives a table with that part, and it
+// refuses others. A part of the version is found also where the fact was put into a variable.
 
 // FactPath returns the names that follow facts in a path that is written out; nil if e is none.
 func FactPath(e ast.Expr) []string {
@@ -42,7 +43,8 @@ func (d *rewriter) checkedFact(e *ast.AttrGetExpr, path []string) ast.Expr {
 	check := d.call(func(L *lua.LState) int {
 		text, ok := L.Get(1).(lua.LString)
 		if ok && L.Get(2) == d.in.globals.get("facts") && L.GetField(text, last) == lua.LNil {
-			d.in.Tables.refuseTextFact(L, path)
+			L.Push(d.in.Tables.partOfText(L, path))
+			return 1
 		}
 		L.SetTop(1)
 		return 1
@@ -51,14 +53,41 @@ func (d *rewriter) checkedFact(e *ast.AttrGetExpr, path []string) ast.Expr {
 	return check
 }
 
-// refuseTextFact throws if path leads through a fact that is a text.
-func (ts *Tables) refuseTextFact(L *lua.LState, path []string) {
-	_, err := ts.in.opts.Facts.At(path)
+// partOfText returns a table with the fact at path, whose last name is a part of a text. It throws if there is
+// no such fact.
+func (ts *Tables) partOfText(L *lua.LState, path []string) lua.LValue {
+	val, err := ts.in.opts.Facts.At(path)
 	if nf, ok := errors.AsType[*facts.NotFoundError](err); ok && nf.Scalar != "" {
-		hint := nf.Hint()
-		if nf.Instead != "" {
-			hint = "write facts." + nf.Instead
-		}
-		ts.in.report.throw(L, hint, "%w", err)
+		ts.in.report.throw(L, nf.Hint(), "%w", err)
 	}
+	if err != nil {
+		return L.Get(1)
+	}
+	t := L.NewTable()
+	t.RawSetString(path[len(path)-1], ts.Value("", val))
+	return t
+}
+
+// versionParts are the parts of the text os.release that are facts.
+var versionParts = []string{"major", "minor"}
+
+// checkedText returns the replacement of the object of e, whose key is one of versionParts: of the text
+// that os.release is, the part is os.release_major or os.release_minor.
+func (d *rewriter) checkedText(e *ast.AttrGetExpr, part string) ast.Expr {
+	check := d.call(func(L *lua.LState) int {
+		L.SetTop(1)
+		text, ok := L.Get(1).(lua.LString)
+		if !ok || d.in.opts.Facts == nil || L.GetField(text, part) != lua.LNil {
+			return 1
+		}
+		path := []string{"os", "release"}
+		if release, err := d.in.opts.Facts.At(path); err == nil && release == string(text) {
+			if _, err := d.in.opts.Facts.At(append(path, part)); err == nil {
+				L.Push(d.in.Tables.partOfText(L, append(path, part)))
+			}
+		}
+		return 1
+	}, d.expr(e.Object))
+	check.SetLine(e.Line())
+	return check
 }

@@ -151,7 +151,7 @@ func (ts *Tables) nestedValue(v any, path func() string) lua.LValue {
 func (ts *Tables) fact(L *lua.LState) int {
 	path := L.CheckString(1)
 	val, err := ts.in.opts.Facts.Get(path)
-	if nf, missing := errors.AsType[*facts.NotFoundError](err); missing && nf.Instead == "" {
+	if _, missing := errors.AsType[*facts.NotFoundError](err); missing {
 		L.Push(L.Get(2))
 		return 1
 	}

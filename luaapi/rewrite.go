@@ -1,6 +1,7 @@
 package luaapi
 
 import (
+	"slices"
 	"strconv"
 
 	lua "github.com/yuin/gopher-lua"
@@ -188,6 +189,10 @@ func (d *rewriter) inside(e ast.Expr) {
 	case *ast.AttrGetExpr:
 		if path := FactPath(e); len(path) > 1 {
 			e.Object = d.checkedFact(e, path)
+			return
+		}
+		if key, ok := e.Key.(*ast.StringExpr); ok && slices.Contains(versionParts, key.Value) {
+			e.Object = d.checkedText(e, key.Value)
 			return
 		}
 		e.Object, e.Key = d.expr(e.Object), d.expr(e.Key)

@@ -94,7 +94,8 @@ func TestCheck(t *testing.T) {
 		// Fields.
 		{`return str.trmi("x")`, `a.lua:1:8: str has no "trmi" (did you mean "trim"?)`},
 		{`return facts.role, facts.os`, ""},
-		{`return facts.os.release.major`, `a.lua:1:8: facts.os.release is no table, and has no "major" (write facts.os.release_major)`},
+		{`return facts.os.release.major, facts.os.release.minor`, ""},
+		{`return facts.os.release.patch`, `a.lua:1:8: facts.os.release is no table, and has no "patch"`},
 		{`return facts.hostname.short`, `a.lua:1:8: facts.hostname is no table, and has no "short"`},
 		{`return facts.os.releas`, `a.lua:1:8: no fact "releas" in facts.os (did you mean "release"?)`},
 		{`return facts.os.release_major, facts.os.release:match("x"), facts.mounts["/"].device, facts.os.ours, facts.role.name`, ""},

@@ -69,13 +69,10 @@ func (s *scan) fact(e *ast.AttrGetExpr) {
 		}
 		return
 	}
-	hint := ""
-	if siblings, _ := s.l.FactFields(before[:last]); siblings != nil {
-		if flat := facts.Flat(before[last], name, siblings); flat != "" {
-			hint = "write facts." + strings.Join(append(slices.Clone(before[:last]), flat), ".")
-		}
+	if siblings, _ := s.l.FactFields(before[:last]); facts.Flat(before[last], name, siblings) != "" {
+		return // facts.os.release.major is facts.os.release_major
 	}
-	s.report(UnknownField, s.p.Pos(e), hint, "facts.%s is no table, and has no %q", strings.Join(before, "."), name)
+	s.report(UnknownField, s.p.Pos(e), "", "facts.%s is no table, and has no %q", strings.Join(before, "."), name)
 }
 
 // field reports a field that a global does not have.

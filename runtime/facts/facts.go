@@ -149,8 +149,6 @@ type NotFoundError struct {
 	Known []string // what is there instead
 	// Scalar says which value on the way has no fields, such as "os.release is a text"; "" if none.
 	Scalar string
-	// Instead is the path of the fact that is meant by one below a scalar; "" if there is none.
-	Instead string
 }
 
 // Error says which fact is not there.
@@ -163,23 +161,12 @@ func (e *NotFoundError) Error() string {
 
 // Hint returns the nearest name, or "".
 func (e *NotFoundError) Hint() string {
-	if e.Instead != "" {
-		return fmt.Sprintf("did you mean %q?", e.Instead)
-	}
 	return diag.DidYouMean(e.Part, e.Known)
 }
 
-// below notes that the path goes through the value of a type at parts. Names are those beside it.
-func (e *NotFoundError) below(parts []string, typ string, names []string) {
-	e.Scalar = strings.Join(parts, ".") + " is " + typ
-	last := len(parts) - 1
-	if name := Flat(parts[last], e.Part, names); name != "" {
-		e.Instead = strings.Join(append(slices.Clone(parts[:last]), name), ".")
-	}
-}
-
 // Flat returns the one of names that says what part of a text is: release_major for major of
-// release. Facts are written so because a text has no fields. It is "" if there is none.
+// release. Facts are written so because a text has no fields; a path may be written either way. It is
+// "" if there is none.
 func Flat(text, part string, names []string) string {
 	if name := text + "_" + part; slices.Contains(names, name) {
 		return name
@@ -228,27 +215,33 @@ func (f *Facts) at(path string, parts []string) (any, error) {
 		}
 		return nil, err
 	}
-	var siblings []string // of val
+	var beside map[string]any // what stands beside val
 	for i, part := range parts[1:] {
 		var known []string
 		ok, at := false, val
 		switch x := val.(type) {
 		case map[string]any:
-			known = slices.Sorted(maps.Keys(x))
-			val, ok = x[part]
+			beside = x
+			if val, ok = x[part]; !ok {
+				known = slices.Sorted(maps.Keys(x))
+			}
 		case []any:
 			if i, err := strconv.Atoi(part); err == nil && i >= 0 && i < len(x) {
 				val, ok = x[i], true
+			}
+			beside = nil
+		case string:
+			if val, ok = beside[parts[i]+"_"+part]; ok {
+				beside = nil
 			}
 		}
 		if !ok {
 			e := &NotFoundError{Path: path, Part: part, Known: known}
 			if typ := scalarType(at); typ != "" {
-				e.below(parts[:i+1], typ, siblings)
+				e.Scalar = strings.Join(parts[:i+1], ".") + " is " + typ
 			}
 			return nil, e
 		}
-		siblings = known
 	}
 	return val, nil
 }

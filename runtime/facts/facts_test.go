@@ -93,7 +93,9 @@ func TestNotFoundHints(t *testing.T) {
 		{"os.famly", `did you mean "family"?`, ""},
 		{"os.zzzzzzzz", "", ""},
 		{"os.family.x", "", ": os.family is a text"},
-		{"os.release.major", `did you mean "os.release_major"?`, ": os.release is a text"},
+		{"os.release.minor", "", ": os.release is a text"},
+		{"os.release.major.x", "", ": os.release.major is a number"},
+		{"os.family.name", "", ": os.family is a text"},
 		{"os.release_major.x", "", ": os.release_major is a number"},
 		{"list.0.nmae", `did you mean "name"?`, ""},
 		{"list.1", "", ""},
@@ -109,7 +111,10 @@ func TestNotFoundHints(t *testing.T) {
 		require.EqualError(t, err, `no fact "`+c.path+`"`+c.scalar)
 		require.Equal(t, c.hint, nf.Hint(), c.path)
 	}
-	got, err := f.Get("list.0.name")
+	got, err := f.Get("os.release.major")
+	require.NoError(t, err)
+	require.Equal(t, int64(12), got, "a part of a text, as other tools write it")
+	got, err = f.Get("list.0.name")
 	require.NoError(t, err)
 	require.Equal(t, "a", got)
 }

@@ -76,25 +76,20 @@ type notFoundError struct {
 	what  string // "no fact os.familly"
 	part  string
 	known []string
-	// instead is the path that is meant, if that is known: facts.os.release_major.
-	instead string
 }
 
 func (e *notFoundError) Error() string { return e.what }
 
 // hint returns what may have been meant, or "".
 func (e *notFoundError) hint() string {
-	if e.instead != "" {
-		return fmt.Sprintf("did you mean %q?", e.instead)
-	}
 	return diag.DidYouMean(e.part, e.known)
 }
 
 // IsMissing reports whether an error says that there is nothing at a path, so that a default
-// counts. A path of which it is known what it should be is a mistake on every machine.
+// counts.
 func IsMissing(err error) bool {
-	e, ok := errors.AsType[*notFoundError](err)
-	return ok && e.instead == ""
+	_, ok := errors.AsType[*notFoundError](err)
+	return ok
 }
 
 func notFound(r root, path []string, n int, known []string) error {
@@ -135,31 +130,27 @@ func (t *trees) get(r root, path []string) (any, error) {
 	for i, step := range path[1:] {
 		next, known, ok := child(val, step)
 		if !ok {
-			if e := t.belowScalar(r, path); e != nil {
-				return nil, e
+			if r != factsRoot {
+				return nil, notFound(r, path, i+1, known)
 			}
-			return nil, notFound(r, path, i+1, known)
+			return t.partOfText(path, i+1, known)
 		}
 		val = next
 	}
 	return data.Unseal(val)
 }
 
-// belowScalar returns the error that a path goes through a fact without fields, or nil.
-func (t *trees) belowScalar(r root, path []string) error {
-	if r != factsRoot {
-		return nil
+// partOfText returns the fact at a path of which the name at n is not there, if it is a part of a text:
+// os.release.major is os.release_major.
+func (t *trees) partOfText(path []string, n int, known []string) (any, error) {
+	val, err := t.facts.At(path)
+	if nf, ok := errors.AsType[*facts.NotFoundError](err); ok && nf.Scalar != "" {
+		return nil, &notFoundError{what: nf.Error(), part: nf.Part}
 	}
-	_, err := t.facts.At(path)
-	nf, ok := errors.AsType[*facts.NotFoundError](err)
-	if !ok || nf.Scalar == "" {
-		return nil
+	if err != nil {
+		return nil, notFound(factsRoot, path, n, known)
 	}
-	e := &notFoundError{what: nf.Error(), part: nf.Part}
-	if nf.Instead != "" {
-		e.instead = "facts." + nf.Instead
-	}
-	return e
+	return val, nil
 }
 
 // child returns the value under one name or number of a tree, or what is there

@@ -95,25 +95,3 @@ func TestSSHKeys(t *testing.T) {
 	l.converge(step{site: "kernel/keys.lua rsa", does: []string{"user#keys: stable"}})
 	require.Equal(t, sums, l.sh("sha256sum /srv/keys/.ssh/id_*"))
 }
-
-// TestSELinux has the real tools change a policy. The kernel of a lab has no SELinux, so that what is at boot
-// counts.
-func TestSELinux(t *testing.T) {
-	l := boot(t, debian)
-	l.fromDebian("selinux-policy-default", "policycoreutils", "policycoreutils-python-utils")
-	l.sh("/opt/ccm/ccm ensure package selinux-policy-default; /opt/ccm/ccm ensure package policycoreutils-python-utils")
-	l.converge(step{site: "kernel/selinux.lua", does: []string{
-		"selinux_boolean#httpd_can_network_connect: Turned it on", "selinux_context#/srv/www(/.*)?: Added the pattern", "selinux_context#/srv/data: Added the pattern",
-	}})
-	l.says("/srv/data directory system_u:object_r:httpd_cache_t:s0\n/srv/www(/.*)? all files system_u:object_r:httpd_sys_content_t:s0", "semanage fcontext -l -C -n | tr -s ' ' | sed 's/ $//' | sort")
-	l.says("httpd_can_network_connect (on , on)", "semanage boolean -l -C -n | tr -s ' ' | cut -d')' -f1 | sed 's/$/)/'")
-	l.says("system_u:object_r:httpd_sys_content_t:s0", "matchpathcon -n /srv/www/index.html")
-	l.converge(step{site: "kernel/selinux.lua httpd_cache_t", does: []string{
-		"selinux_boolean#httpd_can_network_connect: stable", "selinux_context#/srv/www(/.*)?: Updated the pattern", "selinux_context#/srv/data: stable",
-	}})
-	l.says("system_u:object_r:httpd_cache_t:s0", "matchpathcon -n /srv/www/index.html")
-	l.converge(step{site: "kernel/selinux.lua absent", does: []string{
-		"selinux_context#/srv/www(/.*)?: Removed the pattern", "selinux_boolean#httpd_can_network_connect: Turned it off",
-	}})
-	l.says("/srv/data directory system_u:object_r:httpd_cache_t:s0", "semanage fcontext -l -C -n | tr -s ' ' | sed 's/ $//'")
-}
