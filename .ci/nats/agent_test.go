@@ -71,7 +71,7 @@ func TestAgent(t *testing.T) {
 	target := filepath.Join(store, "made")
 	put := func(word string) {
 		dir := "site-" + word
-		w.write(dir+"/manifest.yaml", fmt.Sprintf("data: {text: own}\nccm:\n  resources:\n    - file:\n        - %s: {content: \"%s ${ Data.text }\\n\", owner: root, group: root, mode: \"0644\"}\n", target, word))
+		w.write(dir+"/manifest.yaml", fmt.Sprintf("data: {text: own}\nccm:\n  resources:\n    - file:\n        - %s: {content: \"%s ${ Data.text }\\n\", owner: root, group: root, mode: \"0644\", register_when_stable: [{cluster: test, service: web, protocol: http, address: 192.0.2.7, port: 80}]}\n", target, word))
 		_, stderr, status := w.ccm("bundle", dir)
 		require.Zero(t, status, stderr)
 		text, err := os.ReadFile(filepath.Join(w.dir, dir+".tar.gz"))
@@ -79,10 +79,17 @@ func TestAgent(t *testing.T) {
 		_, err = objects.PutBytes(t.Context(), "app.tar.gz", text)
 		require.NoError(t, err)
 	}
+	_, stderr, status := w.ccm("registration", "init", "--replicas", "1")
+	require.Zero(t, status, stderr)
 	put("one")
-	config := "interval: 5m\nmanifests: [obj://SITES/app.tar.gz]\nexternal_data_url: kv://CONF/data\nnats_context: CCM\ncache_dir: " + store + "/cache\n"
+	config := "interval: 5m\nmanifests: [obj://SITES/app.tar.gz]\nexternal_data_url: kv://CONF/data\nnats_context: CCM\nregistration: jetstream\ncache_dir: " + store + "/cache\n"
 	cmd, said := w.agent(config)
 	becomes(t, target, "one from kv data\n", said)
+	found := ""
+	require.Eventually(t, func() bool {
+		found, _, _ = w.ccm("registration", "query", "test", "http", "web", "*")
+		return strings.Contains(found, "192.0.2.7")
+	}, 2*time.Minute, 100*time.Millisecond, "the service is registered")
 	put("two")
 	_, err = kv.PutString(t.Context(), "data", "data: {text: newer}\n")
 	require.NoError(t, err)
@@ -96,8 +103,8 @@ func TestAgent(t *testing.T) {
 	cmd, said = w.agent(strings.Replace(config, "external_data_url: kv://CONF/data\n", "", 1))
 	becomes(t, target, "two own\n", said)
 	require.Contains(t, said.String(), "ERR obj://SITES/app.tar.gz: NATS context \"CCM\": no server answers\n")
-	out, _, status := w.ccm("agent", "status", "--config", "agent.yaml")
-	require.Equal(t, 4, status)
+	out, _, code := w.ccm("agent", "status", "--config", "agent.yaml")
+	require.Equal(t, 4, code)
 	require.Contains(t, out, "no server answers (since ")
 	require.NoError(t, cmd.Process.Signal(syscall.SIGTERM))
 	require.NoError(t, cmd.Wait())

@@ -223,6 +223,7 @@ func TestAgentHealthChecks(t *testing.T) {
 	state(2)
 	w.eventually(func() bool { return seen.of(agent.Apply) >= 2 && w.content("a") == "x" }, "the site is run")
 	require.Contains(t, w.log.String(), "a health check is critical")
+	require.Contains(t, strings.Join(seen.checked, "\n"), `"tries":1,"duration":`)
 }
 
 // A runCounter counts runs, and keeps the lines of the last one.
@@ -230,7 +231,9 @@ type runCounter struct {
 	mu    sync.Mutex
 	modes map[agent.Mode]int
 	lines []string
-	last  *agent.Result
+	// checked are lines with results of health checks.
+	checked []string
+	last    *agent.Result
 }
 
 func (c *runCounter) RunBegins(*agent.Run) {
@@ -242,6 +245,9 @@ func (c *runCounter) RunLine(_ *agent.Run, line []byte) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.lines = append(c.lines, string(line))
+	if strings.Contains(string(line), `"health_checks":[`) {
+		c.checked = append(c.checked, string(line))
+	}
 }
 func (c *runCounter) RunEnded(r *agent.Run, result *agent.Result) {
 	c.mu.Lock()

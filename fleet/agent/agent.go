@@ -213,7 +213,7 @@ func (a *Agent) configure(ctx context.Context, c *Config, reason string) error {
 		sources = append(a.fleet.Sources(), sources...)
 	}
 	a.config, a.sources, a.data = c, sources, data
-	a.runner.arguments = a.options.Arguments
+	a.runner.arguments, a.runner.register = a.options.Arguments, c.Registration
 	if c.AllowInsecure {
 		a.runner.arguments = append([]string{"--allow-insecure"}, a.runner.arguments...)
 	}

@@ -22,6 +22,7 @@ type runner struct {
 	arguments  []string // of ccm, behind the command
 	environ    []string
 	lockWait   time.Duration // for a run that somebody else began
+	register   string        // how services are registered; "" for what the environment says
 }
 
 // lastWork is how long after the second signal a run may take to end by itself.
@@ -109,6 +110,9 @@ func (x *runner) argv(r *Run, data, context string) []string {
 	}
 	if context != "" {
 		argv = append(argv, "--context", context)
+	}
+	if x.register != "" && r.Mode != Plan {
+		argv = append(argv, "--register", x.register)
 	}
 	argv = append(argv, x.arguments...)
 	argv = append(argv, r.Site.Arguments...)

@@ -46,13 +46,16 @@ type Health struct {
 	State  HealthState
 	Output string // the first line of output of the command, or why there is none
 	Tries  int
+	Took   time.Duration // all tries together
 }
 
 // checkHealth runs the health checks of a resource, and fails it if one of them
 // does. HealthUnknown counts as bad.
 func checkHealth(ctx context.Context, v *host.View, ev *Event) {
 	for _, c := range ev.Resource.Common.HealthChecks {
+		began := v.Now()
 		res := health(ctx, v, c)
+		res.Took = v.Now().Sub(began)
 		ev.Health = append(ev.Health, res)
 		fails := res.State > HealthWarning || res.State == HealthWarning && c.WarnFails
 		if fails && ev.Err == nil {

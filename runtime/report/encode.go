@@ -57,6 +57,9 @@ func (e Event) AppendJSON(b []byte) []byte {
 		o.Text("status", h.Status)
 		o.OptionalText("output", h.Output)
 		o.Int("tries", int64(h.Tries))
+		if h.Duration != 0 {
+			o.Int("duration", int64(h.Duration))
+		}
 	})
 	o.Texts("errors", e.Errors)
 	if e.ExitCode != nil {

@@ -140,6 +140,8 @@ type HealthCheck struct {
 	Output string `json:"output,omitempty"`
 	// Tries is how often it was run.
 	Tries int `json:"tries"`
+	// Duration is how long all tries took together, in nanoseconds.
+	Duration time.Duration `json:"duration,omitempty"`
 }
 
 // LeftOver is the JSON of a refresh that is pending since an earlier run.
@@ -346,7 +348,7 @@ func EventWithoutText(e *converge.Event, runID string) Event {
 		out.ExitCode, out.Stdout, out.Stderr = &e.Ran.Code, lastOf(e.Ran.Stdout), lastOf(e.Ran.Stderr)
 	}
 	for _, h := range e.Health {
-		out.HealthChecks = append(out.HealthChecks, HealthCheck{h.Name, h.State.String(), h.Output, h.Tries})
+		out.HealthChecks = append(out.HealthChecks, HealthCheck{h.Name, h.State.String(), h.Output, h.Tries, h.Took})
 	}
 	return out
 }

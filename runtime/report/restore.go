@@ -40,7 +40,7 @@ func Restore(e Event) *converge.Event {
 	for _, h := range e.HealthChecks {
 		for _, s := range converge.HealthStates {
 			if s.String() == h.Status {
-				out.Health = append(out.Health, converge.Health{Name: h.Name, State: s, Output: h.Output, Tries: h.Tries})
+				out.Health = append(out.Health, converge.Health{Name: h.Name, State: s, Output: h.Output, Tries: h.Tries, Took: h.Duration})
 			}
 		}
 	}

@@ -62,20 +62,24 @@ func TestAgentUnit(t *testing.T) {
 	l.sh("systemctl reload ccm-agent")
 	l.until("the mistake", `journalctl -q -u ccm-agent -p err | grep -q 'unknown key "source" (did you mean "sources"?)'`)
 	l.write("/etc/ccm/agent.yaml", []byte("sources: [/etc/ccm/site.lua]\n"))
-	l.write("/etc/ccm/site.lua", []byte("exec { 'slow', command = \"sh -c 'touch /run/began; sleep 2; touch /run/ended'\", unless = 'test -e /run/ended' }\nfile { '/run/after', content = 'x', owner = 'root', group = 'root', mode = '0644' }\n"))
+	l.write("/etc/ccm/site.lua", []byte("exec { 'slow', command = \"sh -c 'touch /run/began; until test -e /run/go; do sleep 0.1; done; touch /run/ended'\", unless = 'test -e /run/ended' }\nfile { '/run/after', content = 'x', owner = 'root', group = 'root', mode = '0644' }\n"))
 	l.sh("systemctl reload ccm-agent")
 
 	// Stopped in a run, it finishes the command that it is working on, and nothing behind that.
 	l.until("the command", "test -e /run/began")
-	l.sh("systemctl stop ccm-agent; test -e /run/ended; ! test -e /run/after")
+	l.sh("systemctl stop --no-block ccm-agent")
+	l.until("it is told", "systemctl is-active ccm-agent | grep -qx deactivating")
+	l.sh("touch /run/go")
+	l.until("its end", "systemctl is-active ccm-agent | grep -qx inactive")
+	l.sh("test -e /run/ended; ! test -e /run/after")
 	l.says("success", "systemctl show -P Result ccm-agent")
 	require.Contains(t, l.sh("ccm history"), "interrupted")
 	require.Equal(t, 1, l.exec("ccm", "agent", "status").status)
 
 	// Killed in a run, it is started again, and the next run does what is left.
-	l.sh("rm -f /run/began /run/ended; systemctl start ccm-agent")
+	l.sh("rm -f /run/began /run/ended /run/go; systemctl start ccm-agent")
 	l.until("the command", "test -e /run/began")
-	l.sh("kill -KILL $(systemctl show -P MainPID ccm-agent)")
+	l.sh("kill -KILL $(systemctl show -P MainPID ccm-agent); touch /run/go")
 	l.until("the agent after it", "test $(systemctl show -P NRestarts ccm-agent) -ge 1 && test -e /run/after && ccm agent status")
 	l.says("active", "systemctl is-active ccm-agent")
 	l.sh("systemctl restart ccm-agent")
