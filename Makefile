@@ -9,7 +9,7 @@
 # make plans      hold plans of SITES random sites against their runs
 # make hostile    show text that a terminal would act on with every command in every way
 # make integration  real apt, dnf and systemd in throw-away systems (root)
-# make nats       read from a real nats-server
+# make fleet      what ccm does with real nats-servers: keys, objects, and a fleet
 # make browser    try in headless Chromium what is written for browsers
 # make studio-vendor  bundle again what the page of ccm studio is made with (needs npm)
 # make fuzz       every fuzz target for FUZZTIME, one after the other
@@ -42,7 +42,7 @@ BUILD = go build -trimpath -ldflags "-s -w -X main.version=$(VERSION)"
 ARCH ?= $(shell go env GOARCH)
 PACKAGE = go -C .ci/package
 
-.PHONY: build cross package share reproducible check-release portable test lint generate integration nats browser studio-vendor reliability growth bench bench-go fuzz plans hostile
+.PHONY: build cross package share reproducible check-release portable test lint generate integration fleet browser bench-fleet studio-vendor reliability growth bench bench-go fuzz plans hostile
 
 build:
 	$(BUILD) -o bin/ccm ./cmd/ccm
@@ -108,8 +108,11 @@ integration:
 	go test -tags integration -count=1 -timeout 40m -parallel 4 ./test/integration
 	go test -tags integration -count=1 -timeout 60m ./test/reliability
 
-nats:
-	cd .ci/nats && go vet ./... && go test -count=1 ./...
+fleet:
+	cd test/fleet && go vet ./... && go test -count=1 -timeout 30m ./...
+
+bench-fleet:
+	cd test/fleet && go run ./bench -n $(or $(NODES),1000)
 
 browser:
 	cd test/browser && go vet ./... && go test -count=1 ./...

@@ -49,7 +49,7 @@ Without --config it is ` + strings.Join(agent.ConfigFiles, ", or else\n") + `.`,
 	}
 	cmd.PersistentFlags().StringVar(&f.config, "config", "", "read the configuration from `FILE`")
 	cmd.Flags().StringVar(&f.context, "context", "", "read kv:// and obj:// with this context `NAME` of the nats tool, whatever the configuration says")
-	cmd.AddCommand(newAgentStatusCommand(e, f))
+	cmd.AddCommand(newAgentEnrolCommand(e), newAgentStatusCommand(e, f))
 	return cmd
 }
 

@@ -37,18 +37,11 @@ The directory of the fleet is said by --fleet, or by CCM_FLEET, or is
 ~/.config/ccm/fleet.`,
 	}
 	cmd.PersistentFlags().StringVar(&f.directory, "fleet", "", "the `DIR` of the fleet (default CCM_FLEET, else ~/.config/ccm/fleet)")
-	cmd.AddCommand(newFleetInitCommand(e), newFleetEnrolCommand(e, f), newFleetRevokeCommand(e, f), newFleetUserCommand(e, f), newFleetMachineCommand(e))
+	cmd.AddCommand(newFleetInitCommand(e), newFleetEnrolCommand(e, f), newFleetRevokeCommand(e, f), newFleetUserCommand(e, f))
 	cmd.AddCommand(newFleetReleaseCommand(e, f), newFleetRolloutCommand(e, f), newFleetRollbackCommand(e, f), newFleetJobsCommand(e, f), newFleetEventsCommand(e, f))
 	cmd.AddCommand(newFleetDeedCommands(e, f)...)
 	cmd.AddCommand(newFleetJobCommands(e, f)...)
-	needCommand(cmd)
-	return cmd
-}
-
-// newFleetMachineCommand holds what is run on a node.
-func newFleetMachineCommand(e *env) *cobra.Command {
-	cmd := &cobra.Command{Use: "machine", Short: "Make this machine a node"}
-	cmd.AddCommand(newAgentEnrolCommand(e))
+	cmd.AddCommand(newFleetNodesCommand(e, f), newFleetStatusCommand(e, f), newFleetCheckCommand(e, f))
 	needCommand(cmd)
 	return cmd
 }

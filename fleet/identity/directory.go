@@ -166,6 +166,9 @@ func (d *Directory) CA() string { return d.file(d.Fleet.CA) }
 // Credentials returns the path of the credentials of whoever uses this directory.
 func (d *Directory) Credentials() string { return d.file(d.Fleet.Credentials) }
 
+// Certificate returns the path of the certificate of a server.
+func (d *Directory) Certificate(server string) string { return d.file(server + "/cert.pem") }
+
 // TokenFile returns the path of the file of tokens for new machines.
 func (d *Directory) TokenFile() string { return d.file("tokens") }
 

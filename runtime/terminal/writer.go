@@ -101,9 +101,14 @@ func (w *Writer) flush() error {
 
 // What a terminal is told besides text.
 var (
-	EraseLine   = Text{"\r\x1b[K"}      // and stand at its beginning
-	LineAbove   = Text{"\x1b[1A"}       // go there
-	EraseScreen = Text{"\x1b[H\x1b[2J"} // and stand at its top
-	AskPosition = Text{"\x1b[6n"}       // of the cursor, which it answers
-	EndPaste    = Text{"\x1b[?2004l\r"} // no longer mark what is pasted
+	EraseLine   = Text{"\r\x1b[K"}             // and stand at its beginning
+	LineAbove   = Text{"\x1b[1A"}              // go there
+	EraseScreen = Text{"\x1b[H\x1b[2J"}        // and stand at its top
+	AskPosition = Text{"\x1b[6n"}              // of the cursor, which it answers
+	EndPaste    = Text{"\x1b[?2004l\r"}        // no longer mark what is pasted
+	OtherScreen = Text{"\x1b[?1049h\x1b[?25l"} // a page that is drawn again and again, without a cursor
+	OwnScreen   = Text{"\x1b[?25h\x1b[?1049l"} // and back
+	Home        = Text{"\x1b[H"}               // go to its top
+	EraseRest   = Text{"\x1b[K"}               // of the line
+	EraseBelow  = Text{"\x1b[J"}               // all that follows
 )

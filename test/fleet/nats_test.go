@@ -1,6 +1,4 @@
-// Package nats_test has ccm read from a real nats-server. It is a module of its own, so that
-// the server is no dependency of ccm.
-package nats_test
+package fleet_test
 
 import (
 	"bytes"
@@ -29,25 +27,6 @@ import (
 	"github.com/nats-io/nkeys"
 	"github.com/stretchr/testify/require"
 )
-
-// binary is ccm.
-var binary string
-
-func TestMain(m *testing.M) {
-	dir, err := os.MkdirTemp("", "ccm-nats-")
-	if err != nil {
-		panic(err)
-	}
-	binary = filepath.Join(dir, "ccm")
-	build := exec.Command("go", "build", "-o", binary, "./cmd/ccm")
-	build.Dir, build.Stderr = "../..", os.Stderr
-	if err := build.Run(); err != nil {
-		panic(err)
-	}
-	code := m.Run()
-	os.RemoveAll(dir)
-	os.Exit(code)
-}
 
 // A world is a server, and a directory of contexts for it.
 type world struct {

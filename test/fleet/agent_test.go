@@ -1,4 +1,4 @@
-package nats_test
+package fleet_test
 
 import (
 	"bytes"

@@ -1,0 +1,120 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/luaccm/ccm/fleet/cluster"
+	"github.com/luaccm/ccm/fleet/enrol"
+	"github.com/luaccm/ccm/fleet/overview"
+	"github.com/luaccm/ccm/fleet/record"
+	"github.com/luaccm/ccm/runtime/terminal"
+)
+
+func newFleetCheckCommand(e *env, f *fleetFlags) *cobra.Command {
+	output := newChoice("text", "text", "json")
+	cmd := &cobra.Command{
+		Use:   "check",
+		Short: "Look for what is wrong with the servers and the nodes of a fleet",
+		Long: `Look at servers, streams, replicas, space, clocks and certificates, and at what
+nodes say is wrong with them. It changes nothing.
+
+Exit status: 0 if all is well, 4 if something is not.`,
+		Args: wantArguments(0, 0),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			d, err := f.desk(e)
+			if err != nil {
+				return err
+			}
+			defer d.Cluster.Close()
+			return checkFleet(cmd.Context(), e, d, output.value)
+		},
+	}
+	cmd.Flags().Var(output, "output", "how to print it: text or json")
+	return cmd
+}
+
+func checkFleet(ctx context.Context, e *env, d *enrol.Desk, form string) error {
+	servers, findings, err := d.Cluster.Check(ctx, e.Clock.Now)
+	if err != nil {
+		return err
+	}
+	nodes, total, err := overview.Nodes(ctx, d, overview.Options{})
+	if err != nil {
+		findings = append(findings, cluster.Finding{What: "nodes: " + err.Error()})
+	}
+	findings = append(findings, aboutNodes(nodes, e.Clock.Now())...)
+	if form == "json" {
+		err = e.print().json(map[string]any{"servers": servers, "nodes": total, "findings": findings})
+	} else {
+		for _, s := range servers {
+			terminal.Fprintf(e.stdout, "server %s  nats-server %s, up %s, %d connections\n", s.Name, s.Version, ago(s.Now.Sub(s.Start)), s.Connections)
+		}
+		terminal.Fprintf(e.stdout, "%d nodes\n", total)
+		for _, x := range findings {
+			terminal.Fprintf(e.stdout, "! %s\n", x.What)
+			if x.Hint != "" {
+				terminal.Fprintf(e.stdout, "  %s\n", x.Hint)
+			}
+		}
+		if len(findings) == 0 {
+			say(e, "All is well.")
+		}
+	}
+	if err == nil && len(findings) > 0 {
+		err = status(exitFailed)
+	}
+	return err
+}
+
+// aboutNodes gathers what nodes say is wrong.
+func aboutNodes(nodes []*overview.Node, now time.Time) []cluster.Finding {
+	var silent, skewed, damaged []string
+	problems := map[record.ProblemCode][]string{}
+	var codes []record.ProblemCode
+	for _, n := range nodes {
+		if n.Silent(now) {
+			silent = append(silent, n.Name)
+		}
+		if n.Skewed() {
+			skewed = append(skewed, n.Name)
+		}
+		if len(n.Damaged) > 0 {
+			damaged = append(damaged, n.Name)
+		}
+		if n.State == nil {
+			continue
+		}
+		for _, p := range n.State.Problems {
+			if problems[p.Code] == nil {
+				codes = append(codes, p.Code)
+			}
+			problems[p.Code] = append(problems[p.Code], n.Name)
+		}
+	}
+	var list []cluster.Finding
+	add := func(names []string, what, hint string) {
+		if len(names) > 0 {
+			list = append(list, cluster.Finding{What: what + ": " + someOf(names), Hint: hint})
+		}
+	}
+	add(silent, "silent nodes", "ccm agent status there says what it does without the servers")
+	add(skewed, "nodes whose clocks are wrong by more than five minutes", "they refuse jobs that expire soon")
+	add(damaged, "nodes that write what cannot be read", "another version of ccm, or somebody else who has the key")
+	for _, code := range codes {
+		add(problems[code], string(code), "ccm fleet nodes NODE says more")
+	}
+	return list
+}
+
+// someOf names the first of many.
+func someOf(names []string) string {
+	const most = 10
+	if len(names) <= most {
+		return namesOf(names)
+	}
+	return namesOf(names[:most]) + fmt.Sprintf(" and %d more", len(names)-most)
+}

@@ -1,0 +1,195 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/luaccm/ccm/fleet/enrol"
+	"github.com/luaccm/ccm/fleet/overview"
+	"github.com/luaccm/ccm/runtime/terminal"
+)
+
+func newFleetStatusCommand(e *env, f *fleetFlags) *cobra.Command {
+	environment, every, once := "", 2*time.Second, false
+	output := newChoice("text", "text", "json")
+	cmd := &cobra.Command{
+		Use:   "status",
+		Short: "Show how a fleet is, again and again",
+		Long: `Show how a fleet is: its nodes by outcome and release, how far rollouts are, and
+why nodes failed. On a terminal it is shown again every two seconds until Ctrl-C;
+otherwise once.`,
+		Args: wantArguments(0, 0),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			ctx, cancel := e.UntilStopped(cmd.Context())
+			defer cancel()
+			d, err := f.desk(e)
+			if err != nil {
+				return err
+			}
+			defer d.Cluster.Close()
+			o := overview.Options{Environment: environment}
+			if output.value == "json" || once || !terminal.IsTerminal(e.stdout) {
+				return showStatus(ctx, e, d, o, output.value)
+			}
+			return watchStatus(ctx, e, d, o, max(every, 100*time.Millisecond))
+		},
+	}
+	fs := cmd.Flags()
+	fs.StringVar(&environment, "environment", "", "only the environment `NAME`")
+	fs.DurationVar(&every, "every", every, "show it again after this `DURATION`")
+	fs.BoolVar(&once, "once", false, "show it once")
+	fs.Var(output, "output", "how to print it: text or json")
+	completeFlag(e, cmd, "environment", f.completeEnvironments(e))
+	return cmd
+}
+
+func showStatus(ctx context.Context, e *env, d *enrol.Desk, o overview.Options, form string) error {
+	fleet, err := overview.Read(ctx, d, o)
+	if err != nil {
+		return err
+	}
+	if form == "json" {
+		return e.print().json(fleet)
+	}
+	for _, line := range statusLines(fleet, e.Clock.Now(), 0, 0) {
+		terminal.Fprintf(e.stdout, "%s\n", line)
+	}
+	return nil
+}
+
+// watchStatus shows the status until it is stopped. When the servers do not answer it says so, and
+// since when the page is old.
+func watchStatus(ctx context.Context, e *env, d *enrol.Desk, o overview.Options, every time.Duration) error {
+	terminal.Fprintf(e.stdout, "%s", terminal.OtherScreen)
+	defer terminal.Fprintf(e.stdout, "%s", terminal.OwnScreen)
+	var last *overview.Fleet
+	for {
+		fleet, err := overview.Read(ctx, d, o)
+		if ctx.Err() != nil {
+			return nil
+		}
+		if err == nil {
+			last = fleet
+		}
+		columns, rows := terminal.Size(e.stdout)
+		var lines []string
+		if last != nil {
+			lines = statusLines(last, e.Clock.Now(), columns, rows-1)
+		}
+		if err != nil {
+			lines = append([]string{fit("! "+err.Error(), columns)}, lines...)
+		}
+		terminal.Fprintf(e.stdout, "%s", terminal.Home)
+		for _, line := range lines[:min(len(lines), max(rows-1, 1))] {
+			terminal.Fprintf(e.stdout, "%s%s\r\n", line, terminal.EraseRest)
+		}
+		terminal.Fprintf(e.stdout, "%s", terminal.EraseBelow)
+		if err := e.stdout.Flush(); err != nil {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-time.After(every):
+		}
+	}
+}
+
+// barWidth is how wide the bar of a rollout is, in characters.
+const barWidth = 30
+
+// statusLines lays out the page. Columns and rows are those that there are, 0 for any number.
+func statusLines(f *overview.Fleet, now time.Time, columns, rows int) []string {
+	lines := []string{fmt.Sprintf("%d nodes, %s", f.Nodes, f.Time.Local().Format("15:04:05"))}
+	add := func(format string, args ...any) { lines = append(lines, fit(fmt.Sprintf(format, args...), columns)) }
+	for _, env := range f.Environments {
+		add("")
+		var parts []string
+		for _, c := range env.Outcomes {
+			parts = append(parts, fmt.Sprintf("%d %s", c.N, c.Name))
+		}
+		add("%s  %d nodes: %s", env.Name, env.Nodes, orDash(strings.Join(parts, ", ")))
+		parts = nil
+		for i, r := range env.Releases {
+			if i == 5 {
+				parts = append(parts, fmt.Sprintf("and %d older ones", len(env.Releases)-5))
+				break
+			}
+			name := "no release"
+			if r.Version > 0 {
+				name = fmt.Sprintf("release %d", r.Version)
+			}
+			parts = append(parts, fmt.Sprintf("%s on %d", name, r.N))
+		}
+		if len(parts) > 0 {
+			add("  %s", strings.Join(parts, ", "))
+		}
+		if env.Problem != "" {
+			add("  ! %s", env.Problem)
+		}
+		if a := env.Rollout; a != nil {
+			done, all := 0, 0
+			for _, s := range a.Stages {
+				done, all = done+s.Done, all+s.Nodes
+			}
+			add("  rollout of %d  [%s] %d of %d  %s", a.Release, bar(done, all), done, all, a.State)
+			if a.Why != "" {
+				add("    %s", a.Why)
+			}
+			for i, s := range a.Stages {
+				mark := "  "
+				if i == a.Stage {
+					mark = "> "
+				}
+				add("  %s%-24s %5d nodes %5d done %5d changed %5d failed %5d silent", mark, s.Name, s.Nodes, s.Done, s.Changed, s.Failed, s.Silent)
+			}
+		}
+	}
+	if len(f.Causes) > 0 {
+		add("")
+		add("last failures")
+		room := len(f.Causes)
+		if rows > 0 {
+			room = min(room, max(rows-len(lines)-1, 1))
+		}
+		for _, c := range f.Causes[:room] {
+			add("  %5d  %s: %s", len(c.Nodes), c.Resource, c.Message)
+		}
+		if room < len(f.Causes) {
+			add("  and %d more", len(f.Causes)-room)
+		}
+	}
+	return lines
+}
+
+// bar draws how much of something is done.
+func bar(done, all int) string {
+	filled := 0
+	if all > 0 {
+		filled = barWidth * done / all
+	}
+	return strings.Repeat("#", filled) + strings.Repeat(".", barWidth-filled)
+}
+
+func orDash(s string) string {
+	if s == "" {
+		return "-"
+	}
+	return s
+}
+
+// fit cuts a line to the width of a terminal. What a terminal would act on is shown instead.
+func fit(s string, columns int) string {
+	s = terminal.Line(s)
+	if columns <= 0 {
+		return s
+	}
+	if runes := []rune(s); len(runes) > columns {
+		return string(runes[:columns-1]) + "…"
+	}
+	return s
+}

@@ -1,0 +1,125 @@
+package cluster
+
+import (
+	"context"
+	"crypto/x509"
+	"encoding/pem"
+	"fmt"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/luaccm/ccm/runtime/bytesize"
+)
+
+// A Finding is something that is not as it should be.
+type Finding struct {
+	What string `json:"what"`
+	Hint string `json:"hint,omitempty"`
+}
+
+// fullPercent is how full a disk may be, and maxSkew how wrong a clock, before it is a finding.
+const (
+	fullPercent = 80
+	maxSkew     = 10 * time.Second
+	endsSoon    = 90 * 24 * time.Hour
+	manyRevoked = 5000
+)
+
+// Check looks at servers, streams, replicas, space, clocks and certificates. The servers that answer
+// are returned too.
+func (c *Cluster) Check(ctx context.Context, now func() time.Time) (servers []Server, findings []Finding, err error) {
+	add := func(hint, format string, args ...any) {
+		findings = append(findings, Finding{fmt.Sprintf(format, args...), hint})
+	}
+	d := c.Directory
+	if servers, err = Servers(ctx, d); err != nil {
+		add("it is looked for in the directory in which the fleet was made", "servers are not asked: %s", err)
+	} else {
+		names := map[string]bool{}
+		for _, s := range servers {
+			names[s.Name] = true
+			if m := s.JetStream; m.DiskMax > 0 && m.DiskUsed*100 > m.DiskMax*fullPercent {
+				add("ccm fleet init --apply with smaller sizes, or a larger disk", "server %s: its streams have %s of %s", s.Name, bytesize.Format(int64(m.DiskUsed)), bytesize.Format(int64(m.DiskMax)))
+			}
+			if skew := s.Now.Sub(now()); skew > maxSkew || skew < -maxSkew-s.Delay {
+				add("set one of the clocks", "server %s: its clock differs by %s from this one", s.Name, skew.Round(time.Second))
+			}
+		}
+		for _, name := range d.Fleet.ServerNames() {
+			if !names[name] {
+				add("nats-server -c nats.conf there; its log says why it ended", "server %s does not answer", name)
+			}
+		}
+	}
+	c.checkStreams(ctx, add)
+	c.checkCertificates(now(), add)
+	if revoked, err := d.Revoked(); err == nil && len(revoked) > manyRevoked {
+		add("ccm fleet rekey", "%d keys are revoked; the list must stay below what the servers take", len(revoked))
+	}
+	return servers, findings, nil
+}
+
+// checkStreams looks whether each stream is there, is as it should be, and has all its replicas.
+func (c *Cluster) checkStreams(ctx context.Context, add func(hint, format string, args ...any)) {
+	changes, err := c.Plan(ctx)
+	if err != nil {
+		add("", "streams: %s", err)
+	}
+	for _, change := range changes {
+		if change.New {
+			add("ccm fleet init --apply", "%s is missing", change.Stream.What)
+			continue
+		}
+		add("ccm fleet init --apply", "%s differs: %s", change.Stream.What, strings.Join(change.Diff, ", "))
+	}
+	for _, want := range Streams(&c.Directory.Fleet) {
+		within, cancel := context.WithTimeout(ctx, Patience)
+		s, err := c.JetStream.Stream(within, want.Config.Name)
+		cancel()
+		if err != nil {
+			continue // Plan has said it
+		}
+		info := s.CachedInfo()
+		if info.Cluster == nil {
+			continue
+		}
+		if info.Cluster.Leader == "" {
+			add("", "%s has no leader: it takes nothing now", want.What)
+		}
+		for _, r := range info.Cluster.Replicas {
+			if r.Offline || !r.Current {
+				add("", "%s: server %s does not have all of it (%d behind)", want.What, r.Name, r.Lag)
+			}
+		}
+		if limit := info.Config.MaxBytes; limit > 0 && info.State.Bytes*100 > uint64(limit)*fullPercent && info.Config.Discard != 0 {
+			add("larger sizes with ccm fleet init", "%s has %s of %s", want.What, bytesize.Format(int64(info.State.Bytes)), bytesize.Format(limit))
+		}
+	}
+}
+
+// checkCertificates looks when the authority and the certificates of the servers end.
+func (c *Cluster) checkCertificates(now time.Time, add func(hint, format string, args ...any)) {
+	files := []string{c.Directory.CA()}
+	for _, name := range c.Directory.Fleet.ServerNames() {
+		files = append(files, c.Directory.Certificate(name))
+	}
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			continue // that of a server is only where the fleet was made
+		}
+		block, _ := pem.Decode(text)
+		if block == nil {
+			add("", "%s: it holds no certificate", file)
+			continue
+		}
+		cert, err := x509.ParseCertificate(block.Bytes)
+		switch {
+		case err != nil:
+			add("", "%s: %s", file, err)
+		case now.Add(endsSoon).After(cert.NotAfter):
+			add("ccm fleet init makes new ones for the servers", "%s ends on %s", file, cert.NotAfter.Format(time.DateOnly))
+		}
+	}
+}

@@ -1,0 +1,275 @@
+// Package overview says how a fleet is now: its nodes, what they last did, how far releases are rolled out,
+// and why nodes failed. The terminal and the browser show the same.
+//
+// Begin with [Read].
+package overview
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/luaccm/ccm/fleet/direct"
+	"github.com/luaccm/ccm/fleet/enrol"
+	"github.com/luaccm/ccm/fleet/record"
+	"github.com/luaccm/ccm/fleet/release"
+	"github.com/luaccm/ccm/fleet/roster"
+	"github.com/luaccm/ccm/fleet/where"
+)
+
+// Outcomes of nodes, besides those of runs.
+const (
+	Silent = "silent" // no heartbeat for three minutes
+	New    = "new"    // it has not told of a run yet
+)
+
+// A Node is one that operators have approved, and what it says.
+type Node struct {
+	*roster.Node
+	Enrolled enrol.Node
+}
+
+// Environment is the one that operators gave it, whatever it says.
+func (n *Node) Environment() string { return n.Enrolled.Environment }
+
+// Outcome returns the outcome of its last run, or that there is none.
+func (n *Node) Outcome() string {
+	if n.State == nil || n.State.Outcome == "" {
+		return New
+	}
+	return n.State.Outcome
+}
+
+// Status returns its outcome, or that it is silent.
+func (n *Node) Status(now time.Time) string {
+	if n.Silent(now) {
+		return Silent
+	}
+	return n.Outcome()
+}
+
+// LastSeen returns when the servers last heard of it, zero for never.
+func (n *Node) LastSeen() time.Time { return n.Seen }
+
+// Failure returns why its last run failed, as one line.
+func (n *Node) Failure() string {
+	if n.State == nil || len(n.State.Failed) == 0 {
+		return ""
+	}
+	f := n.State.Failed[0]
+	line, _, _ := strings.Cut(f.Message, "\n")
+	return f.Resource + ": " + line
+}
+
+// Options say what is read.
+type Options struct {
+	Environment string           // "" for all
+	Condition   *where.Condition // nil for all
+	Facts       bool             // also if the condition does not ask for them
+}
+
+// Nodes reads the nodes that are not revoked, by name. total is how many there are, whatever the
+// condition says. An error of a condition about one node leaves that node out, and is returned with the
+// others.
+func Nodes(ctx context.Context, d *enrol.Desk, o Options) (list []*Node, total int, err error) {
+	enrolled, _, err := d.Nodes(ctx)
+	if err != nil {
+		return nil, 0, err
+	}
+	said, err := roster.Read(ctx, d.Cluster.Conn, roster.Options{Facts: o.Facts || o.Condition != nil && o.Condition.Asks("facts")})
+	if err != nil {
+		return nil, 0, err
+	}
+	by := make(map[string]*roster.Node, len(said))
+	for _, n := range said {
+		by[n.Name] = n
+	}
+	now := d.Now()
+	var wrong error
+	for _, e := range enrolled {
+		if e.Revoked || o.Environment != "" && e.Environment != o.Environment {
+			continue
+		}
+		total++
+		n := &Node{Node: by[e.Name], Enrolled: e}
+		if n.Node == nil {
+			n.Node = &roster.Node{Name: e.Name}
+		}
+		if o.Condition != nil {
+			about := n.About(now)
+			about.Environment = e.Environment
+			ok, err := o.Condition.Holds(about)
+			wrong = cmp.Or(wrong, err)
+			if !ok || err != nil {
+				continue
+			}
+		}
+		list = append(list, n)
+	}
+	return list, total, wrong
+}
+
+// A Count is how many nodes have something in common.
+type Count struct {
+	Name string `json:"name"`
+	N    int    `json:"nodes"`
+}
+
+// An Environment is how its nodes are.
+type Environment struct {
+	Name     string              `json:"name"`
+	Nodes    int                 `json:"nodes"`
+	Outcomes []Count             `json:"outcomes"` // the worst first
+	Releases []Release           `json:"releases"` // the newest first
+	Rollout  *release.Assessment `json:"rollout,omitempty"`
+	Problem  string              `json:"problem,omitempty"` // why the rollout is not known
+}
+
+// A Release is how many nodes ran one last.
+type Release struct {
+	Version int64 `json:"release"` // 0 for none
+	N       int   `json:"nodes"`
+}
+
+// A Cause is why nodes failed.
+type Cause struct {
+	Resource string   `json:"resource"` // or the code of a problem
+	Message  string   `json:"message"`
+	Nodes    []string `json:"nodes"`
+}
+
+// A Fleet is all of it.
+type Fleet struct {
+	Time         time.Time     `json:"time"`
+	Nodes        int           `json:"nodes"`
+	Environments []Environment `json:"environments"`
+	Causes       []Cause       `json:"causes"`
+	List         []*Node       `json:"-"`
+}
+
+// order is that in which outcomes are told.
+var order = []string{"failed", "interrupted", Silent, "changed", "pending", New, "stable"}
+
+// Read reads all.
+func Read(ctx context.Context, d *enrol.Desk, o Options) (*Fleet, error) {
+	list, total, err := Nodes(ctx, d, o)
+	if err != nil {
+		return nil, err
+	}
+	f := &Fleet{Time: d.Now().UTC(), Nodes: total, List: list, Causes: Causes(list)}
+	for _, name := range d.Cluster.Directory.Fleet.Environments {
+		if o.Environment != "" && name != o.Environment {
+			continue
+		}
+		e := summarize(name, list, f.Time)
+		store := &release.Store{NC: d.Cluster.Conn, Environment: name}
+		control, assessment, err := (&release.Controller{Store: store, Clock: d.Now}).Look(ctx)
+		switch {
+		case err == nil:
+			e.Rollout = assessment
+		case control == nil || control.Release != nil:
+			e.Problem = err.Error()
+		}
+		f.Environments = append(f.Environments, e)
+	}
+	return f, nil
+}
+
+// summarize counts the nodes of an environment.
+func summarize(name string, list []*Node, now time.Time) Environment {
+	e := Environment{Name: name}
+	outcomes, releases := map[string]int{}, map[int64]int{}
+	for _, n := range list {
+		if n.Environment() != name {
+			continue
+		}
+		e.Nodes++
+		outcomes[n.Status(now)]++
+		if n.State != nil {
+			releases[n.State.Release]++
+		}
+	}
+	for o, n := range outcomes {
+		e.Outcomes = append(e.Outcomes, Count{o, n})
+	}
+	rank := func(c Count) int {
+		if i := slices.Index(order, c.Name); i >= 0 {
+			return i
+		}
+		return len(order) // a node wrote a word of its own
+	}
+	slices.SortFunc(e.Outcomes, func(a, b Count) int { return cmp.Or(rank(a)-rank(b), strings.Compare(a.Name, b.Name)) })
+	for v, n := range releases {
+		e.Releases = append(e.Releases, Release{v, n})
+	}
+	slices.SortFunc(e.Releases, func(a, b Release) int { return cmp.Compare(b.Version, a.Version) })
+	return e
+}
+
+// Causes returns why nodes failed last, or say that they have a problem, the most frequent first.
+func Causes(list []*Node) []Cause {
+	by := map[[2]string]*Cause{}
+	add := func(resource, message, node string) {
+		line, _, _ := strings.Cut(message, "\n")
+		key := [2]string{resource, line}
+		if by[key] == nil {
+			by[key] = &Cause{Resource: resource, Message: line}
+		}
+		if names := by[key].Nodes; len(names) == 0 || names[len(names)-1] != node {
+			by[key].Nodes = append(names, node)
+		}
+	}
+	for _, n := range list {
+		if n.State == nil {
+			continue
+		}
+		for _, f := range n.State.Failed {
+			add(f.Resource, f.Message, n.Name)
+		}
+		for _, p := range n.State.Problems {
+			add(string(p.Code), p.Message, n.Name)
+		}
+	}
+	causes := make([]Cause, 0, len(by))
+	for _, c := range by {
+		causes = append(causes, *c)
+	}
+	slices.SortFunc(causes, func(a, b Cause) int {
+		return cmp.Or(len(b.Nodes)-len(a.Nodes), strings.Compare(a.Resource, b.Resource), strings.Compare(a.Message, b.Message))
+	})
+	return causes
+}
+
+// ErrNoNode says that there is no such node.
+var ErrNoNode = errors.New("there is no such node")
+
+// One reads all of one node.
+func One(ctx context.Context, d *enrol.Desk, name string) (*Node, error) {
+	list, _, err := Nodes(ctx, d, Options{Facts: true})
+	if err != nil && !errors.Is(err, direct.ErrNone) {
+		return nil, err
+	}
+	for _, n := range list {
+		if n.Name == name {
+			return n, nil
+		}
+	}
+	return nil, ErrNoNode
+}
+
+// Skewed reports whether the clock of a node is so wrong that jobs are refused.
+func (n *Node) Skewed() bool {
+	const most = 5 * time.Minute
+	return n.State != nil && (n.State.Skew > most.Seconds() || n.State.Skew < -most.Seconds())
+}
+
+// Failed returns the failures of its last run.
+func (n *Node) Failed() []record.Failure {
+	if n.State == nil {
+		return nil
+	}
+	return n.State.Failed
+}

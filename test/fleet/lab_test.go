@@ -1,0 +1,267 @@
+package fleet_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nkeys"
+	"github.com/stretchr/testify/require"
+
+	"github.com/luaccm/ccm/fleet/cluster"
+	"github.com/luaccm/ccm/fleet/enrol"
+	"github.com/luaccm/ccm/fleet/identity"
+	"github.com/luaccm/ccm/fleet/subject"
+	"github.com/luaccm/ccm/runtime/host"
+)
+
+// patience is how long something may take that a test waits for.
+const patience = time.Minute
+
+// A lab is a fleet with three nats-servers, as ccm fleet init configures them.
+type lab struct {
+	dir     string // of the fleet
+	scratch string
+	ports   []string
+	servers map[string]*exec.Cmd
+	machine *host.Host
+}
+
+// A failer is what a lab needs of a test.
+type failer interface {
+	require.TestingT
+	Helper()
+}
+
+// newLab starts a fleet that ends with the test.
+func newLab(t *testing.T) *lab {
+	t.Helper()
+	scratch, err := os.MkdirTemp("", "lab-")
+	require.NoError(t, err)
+	l := startLab(t, scratch)
+	t.Cleanup(l.end)
+	return l
+}
+
+var (
+	sharedOnce sync.Once
+	shared     *lab
+)
+
+// sharedLab returns a fleet for tests that leave it as it is, but for nodes of their own.
+func sharedLab(t *testing.T) *lab {
+	t.Helper()
+	sharedOnce.Do(func() {
+		scratch, err := os.MkdirTemp("", "lab-")
+		require.NoError(t, err)
+		shared = startLab(t, scratch)
+	})
+	require.NotNil(t, shared, "the fleet did not start")
+	return shared
+}
+
+func endShared() {
+	if shared != nil {
+		shared.end()
+	}
+}
+
+func startLab(t failer, scratch string) *lab {
+	t.Helper()
+	l := &lab{dir: filepath.Join(scratch, "fleet"), scratch: scratch, servers: map[string]*exec.Cmd{}, machine: host.New(host.Options{Clock: host.RealClock{}})}
+	args := []string{"fleet", "init", l.dir, "--config-dir", l.dir, "--store-dir", filepath.Join(scratch, "store"),
+		"--events-size", "256MiB", "--jobs-size", "64MiB", "--sites-size", "256MiB", "--environment", "prod", "--environment", "test", "--allow-registry"}
+	for range 3 {
+		port := freePort(t)
+		l.ports = append(l.ports, port)
+		args = append(args, "--server", "127.0.0.1:"+port)
+	}
+	l.must(t, args...)
+	for _, port := range l.ports {
+		l.start(t, port)
+	}
+	// The servers are a cluster when they have chosen a leader, which the first streams need.
+	waitFor(t, "the streams of the fleet", func() error {
+		_, stderr, status := l.ccm("fleet", "init", l.dir, "--apply")
+		if status != 0 {
+			return errors.New(stderr)
+		}
+		return nil
+	})
+	return l
+}
+
+// end ends the servers, and removes all.
+func (l *lab) end() {
+	for port := range l.servers {
+		l.kill(port)
+	}
+	os.RemoveAll(l.scratch)
+}
+
+// start starts a server.
+func (l *lab) start(t failer, port string) {
+	t.Helper()
+	log, err := os.OpenFile(filepath.Join(l.scratch, port+".log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	require.NoError(t, err)
+	defer log.Close()
+	cmd := exec.Command(natsServer, "-c", filepath.Join(l.dir, "127.0.0.1-"+port, "nats.conf"))
+	cmd.Stdout, cmd.Stderr = log, log
+	require.NoError(t, cmd.Start())
+	l.servers[port] = cmd
+}
+
+// kill ends a server as a power cut does.
+func (l *lab) kill(port string) {
+	if cmd := l.servers[port]; cmd != nil {
+		_ = cmd.Process.Kill()
+		_ = cmd.Wait()
+		delete(l.servers, port)
+	}
+}
+
+// freePort returns a port that is free, with those that ccm fleet init derives of it.
+func freePort(t failer) string {
+	for range 100 {
+		first, err := net.Listen("tcp", "127.0.0.1:0")
+		require.NoError(t, err)
+		port := first.Addr().(*net.TCPAddr).Port
+		free := port < 60000
+		for _, p := range []int{port + 2000, port + 4000} {
+			other, err := net.Listen("tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(p)))
+			if err != nil {
+				free = false
+				continue
+			}
+			other.Close()
+		}
+		first.Close()
+		if free {
+			return strconv.Itoa(port)
+		}
+	}
+	require.FailNow(t, "no free ports")
+	return ""
+}
+
+// waitFor calls f until it returns no error.
+func waitFor(t failer, what string, f func() error) {
+	t.Helper()
+	var err error
+	for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
+		if err = f(); err == nil {
+			return
+		}
+	}
+	require.NoError(t, err, "waited for %s", what)
+}
+
+// ccm runs ccm as the operator of the fleet.
+func (l *lab) ccm(args ...string) (stdout, stderr string, status int) {
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	cmd := l.command(ctx, args...)
+	var out, errs bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &errs
+	_ = cmd.Run()
+	return out.String(), errs.String(), cmd.ProcessState.ExitCode()
+}
+
+func (l *lab) command(ctx context.Context, args ...string) *exec.Cmd {
+	cmd := exec.CommandContext(ctx, binary, args...)
+	cmd.Dir = l.scratch
+	cmd.Env = append(os.Environ(), "CCM_FLEET="+l.dir, "NO_COLOR=1", "CCM_STATE_DIR="+filepath.Join(l.scratch, "state"), "XDG_CONFIG_HOME="+filepath.Join(l.scratch, "config"))
+	return cmd
+}
+
+// must runs ccm, which has to end well, and returns what it prints.
+func (l *lab) must(t failer, args ...string) string {
+	t.Helper()
+	stdout, stderr, status := l.ccm(args...)
+	require.Zero(t, status, "ccm %s: %s", strings.Join(args, " "), stderr)
+	return stdout
+}
+
+// directory opens that of the fleet.
+func (l *lab) directory(t failer) *identity.Directory {
+	t.Helper()
+	d, err := identity.Open(l.dir, l.machine)
+	require.NoError(t, err)
+	return d
+}
+
+// desk is the operator's.
+func (l *lab) desk(t *testing.T) *enrol.Desk {
+	t.Helper()
+	c, err := cluster.Connect(l.directory(t))
+	require.NoError(t, err)
+	t.Cleanup(c.Close)
+	return &enrol.Desk{Cluster: c, Now: time.Now}
+}
+
+// An identified is a node, by a key that the fleet knows by a name.
+type identified struct {
+	identity.NodeIdentity
+	credentials string // file
+}
+
+// recipient is one of nobody.
+var recipient = "age1" + strings.Repeat("q", 58)
+
+// addNode makes a node without asking for it.
+func (l *lab) addNode(t *testing.T, name, environment string) *identified {
+	t.Helper()
+	pair, err := nkeys.CreateUser()
+	require.NoError(t, err)
+	key, err := pair.PublicKey()
+	require.NoError(t, err)
+	d := l.desk(t)
+	request := enrol.Pending{Received: enrol.Received{Request: enrol.Request{Name: name, Environment: environment, Key: key, Recipient: recipient}}}
+	n, _, err := d.Approve(t.Context(), &request, enrol.Approval{})
+	require.NoError(t, err)
+	creds, err := identity.Credentials(n.JWT, pair)
+	require.NoError(t, err)
+	file := filepath.Join(t.TempDir(), "node.creds")
+	require.NoError(t, os.WriteFile(file, creds, 0o600))
+	return &identified{n, file}
+}
+
+// access is how a node reaches the servers.
+func (l *lab) access(t failer, credentials, inbox string) cluster.Access {
+	t.Helper()
+	d := l.directory(t)
+	return cluster.Access{Servers: d.Fleet.URLs(), CA: d.CA(), Credentials: credentials, Inbox: inbox, Name: "test"}
+}
+
+// dial connects as the holder of a node's key.
+func (l *lab) dial(t *testing.T, n *identified, options ...nats.Option) *nats.Conn {
+	t.Helper()
+	conn, err := l.access(t, n.credentials, subject.Inbox(n.Name)).Dial(options...)
+	require.NoError(t, err)
+	t.Cleanup(conn.Close)
+	return conn
+}
+
+// unique returns a name that no other test uses.
+func unique(prefix string) string {
+	uniqueMu.Lock()
+	defer uniqueMu.Unlock()
+	uniqueCount++
+	return fmt.Sprintf("%s%d", prefix, uniqueCount)
+}
+
+var (
+	uniqueMu    sync.Mutex
+	uniqueCount int
+)

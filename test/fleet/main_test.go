@@ -1,0 +1,34 @@
+// Package fleet_test has ccm work with real nats-servers. It is a module of its own, so that the server
+// is no dependency of ccm.
+package fleet_test
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+)
+
+// binary is ccm, and natsServer the nats-server of the version that go.mod names.
+var binary, natsServer string
+
+func TestMain(m *testing.M) {
+	dir, err := os.MkdirTemp("", "ccm-fleet-")
+	if err != nil {
+		panic(err)
+	}
+	binary, natsServer = filepath.Join(dir, "ccm"), filepath.Join(dir, "nats-server")
+	build := func(from, out, pkg string) {
+		cmd := exec.Command("go", "build", "-o", out, pkg)
+		cmd.Dir, cmd.Stderr = from, os.Stderr
+		if err := cmd.Run(); err != nil {
+			panic(err)
+		}
+	}
+	build("../..", binary, "./cmd/ccm")
+	build(".", natsServer, "github.com/nats-io/nats-server/v2")
+	code := m.Run()
+	endShared()
+	os.RemoveAll(dir)
+	os.Exit(code)
+}

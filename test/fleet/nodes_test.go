@@ -1,0 +1,142 @@
+package fleet_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/luaccm/ccm/fleet/direct"
+	"github.com/luaccm/ccm/fleet/record"
+	"github.com/luaccm/ccm/fleet/subject"
+)
+
+// says has a node write its facts, its state and a heartbeat.
+func (l *lab) says(t *testing.T, n *identified, s record.State, facts map[string]any) {
+	t.Helper()
+	conn := l.dial(t, n)
+	put := func(bucket, key string, text []byte, err error) {
+		t.Helper()
+		require.NoError(t, err)
+		_, err = direct.Publish(t.Context(), conn, subject.KV(bucket, key), text)
+		require.NoError(t, err)
+	}
+	s.Node, s.Environment, s.Time, s.Version = n.Name, n.Environment, time.Now(), "1.0"
+	text, err := s.Encode()
+	put(subject.Nodes, subject.StateKey(n.Name), text, err)
+	text, err = record.Facts{Node: n.Name, Time: time.Now(), Facts: facts}.Encode()
+	put(subject.Nodes, subject.FactsKey(n.Name), text, err)
+	text, err = record.Presence{Boot: "b", Version: "1.0", Started: time.Now()}.Encode()
+	put(subject.Presence, subject.PresenceKey(n.Name), text, err)
+}
+
+// fewNodes makes five nodes of which two have failed, and one says nothing.
+func fewNodes(t *testing.T, l *lab) {
+	debian, rocky := map[string]any{"os": map[string]any{"family": "debian"}}, map[string]any{"os": map[string]any{"family": "rhel"}}
+	started := time.Date(2026, 11, 22, 3, 10, 0, 0, time.UTC)
+	nginx := []record.Failure{{Resource: "service#nginx", Message: "exit status 1"}}
+	l.says(t, l.addNode(t, "web1", "prod"), record.State{Outcome: "stable", Started: started, Release: 42, Labels: map[string]string{"role": "web"}}, debian)
+	l.says(t, l.addNode(t, "web2", "prod"), record.State{Outcome: "failed", Started: started, Release: 42, Failed: nginx, Labels: map[string]string{"role": "web"}}, debian)
+	l.says(t, l.addNode(t, "web3", "prod"), record.State{Outcome: "failed", Started: started, Release: 41, Failed: nginx, Skew: 7200}, rocky)
+	l.says(t, l.addNode(t, "db1", "test"), record.State{Outcome: "changed", Started: started, Release: 7, Problems: []record.Problem{{Code: record.BundleError, Message: "\x1b[31mno space left"}}}, rocky)
+	l.addNode(t, "new1", "test")
+}
+
+func TestNodes(t *testing.T) {
+	l := newLab(t)
+	fewNodes(t, l)
+	// What a node says of its environment counts for nothing: db1 is a node of test.
+	liar := l.addNode(t, "liar", "test")
+	conn := l.dial(t, liar)
+	state, err := record.State{Node: "liar", Environment: "prod", Outcome: "stable"}.Encode()
+	require.NoError(t, err)
+	_, err = direct.Publish(t.Context(), conn, subject.KV(subject.Nodes, "liar.state"), state)
+	require.NoError(t, err)
+	_, err = direct.Publish(t.Context(), conn, subject.KV(subject.Nodes, "liar.facts"), []byte("{"))
+	require.NoError(t, err)
+
+	stdout, stderr, status := l.ccm("fleet", "nodes")
+	require.Zero(t, status, stderr)
+	t.Log("\n" + stdout)
+	require.Contains(t, stderr, "6 of 6 nodes")
+	require.Contains(t, stdout, "service#nginx: exit status 1  clock 2h0m0s")
+	require.Regexp(t, `new1 +test +never +- +new`, stdout)
+	for condition, want := range map[string]string{
+		`state.outcome == "failed"`:                                "web2 web3",
+		`facts.os.family == "debian" && state.outcome == "failed"`: "web2",
+		`labels.role == "web"`:                                     "web1 web2",
+		`environment == "prod"`:                                    "web1 web2 web3",
+		`node startsWith "db" && seen < duration("1m")`:            "db1",
+		`seen > duration("3m")`:                                    "liar new1",
+		`state.release == 42`:                                      "web1 web2",
+	} {
+		require.Equal(t, want, strings.Join(strings.Fields(l.must(t, "fleet", "nodes", "--where", condition, "--output", "names")), " "), condition)
+	}
+	require.Equal(t, "db1\nliar\nnew1\n", l.must(t, "fleet", "nodes", "--environment", "test", "--output", "names"))
+	_, stderr, status = l.ccm("fleet", "nodes", "--where", "state.outcome ==")
+	require.NotZero(t, status)
+	require.Contains(t, stderr, "--where")
+
+	first, _, _ := strings.Cut(l.must(t, "fleet", "nodes", "--where", `node == "web2"`, "--output", "json"), "\n")
+	var line struct {
+		Node  string
+		State record.State
+		Facts map[string]any
+	}
+	require.NoError(t, json.Unmarshal([]byte(first), &line))
+	require.Equal(t, "failed", line.State.Outcome)
+	require.Equal(t, map[string]any{"family": "debian"}, line.Facts["os"])
+	require.Contains(t, l.must(t, "fleet", "nodes", "web3"), "outcome: failed")
+	_, stderr, _ = l.ccm("fleet", "nodes", "web9")
+	require.Contains(t, stderr, "there is no such node")
+
+	status1 := l.must(t, "fleet", "status")
+	t.Log("\n" + status1)
+	require.Contains(t, status1, "prod  3 nodes: 2 failed, 1 stable")
+	require.Contains(t, status1, "release 42 on 2, release 41 on 1")
+	require.Contains(t, status1, "    2  service#nginx: exit status 1")
+	require.NotContains(t, status1, "\x1b", "text of a node is no command to the terminal")
+
+	stdout, _, status = l.ccm("fleet", "check")
+	t.Log("\n" + stdout)
+	require.Equal(t, 4, status)
+	require.Contains(t, stdout, "! silent nodes: liar, new1")
+	require.Contains(t, stdout, "! bundle_error: db1")
+	require.Contains(t, stdout, "wrong by more than five minutes: web3")
+	l.kill(l.ports[1])
+	waitFor(t, "what check says of a server that is gone", func() error {
+		if stdout, _, _ = l.ccm("fleet", "check"); !strings.Contains(stdout, "! server 127.0.0.1-"+l.ports[1]+" does not answer") {
+			return fmt.Errorf("it says %s", stdout)
+		}
+		return nil
+	})
+	require.Contains(t, l.must(t, "fleet", "nodes"), "web1", "two of three servers are enough")
+	for _, revoked := range []string{"web1"} {
+		l.must(t, "fleet", "revoke", revoked)
+		require.NotContains(t, l.must(t, "fleet", "nodes", "--output", "names"), revoked)
+	}
+	complete := l.must(t, "__complete", "fleet", "nodes", "w")
+	require.Contains(t, complete, "web2")
+	require.Contains(t, l.must(t, "__complete", "fleet", "nodes", "--environment", ""), "prod")
+	hold(t, l)
+}
+
+// hold keeps a fleet, for a person to look at, while the file is there that CCM_FLEET_HOLD names.
+func hold(t *testing.T, l *lab) {
+	file := os.Getenv("CCM_FLEET_HOLD")
+	if file == "" {
+		return
+	}
+	require.NoError(t, os.WriteFile(file, []byte(filepath.Clean(l.dir)+"\n"+binary+"\n"), 0o600))
+	for {
+		if _, err := os.Stat(file); err != nil {
+			return
+		}
+		time.Sleep(time.Second)
+	}
+}

@@ -1,0 +1,327 @@
+package fleet_test
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/stretchr/testify/require"
+
+	"github.com/luaccm/ccm/fleet/cluster"
+	"github.com/luaccm/ccm/fleet/direct"
+	"github.com/luaccm/ccm/fleet/subject"
+)
+
+// errRefused says that a server did not let somebody do something.
+var errRefused = errors.New("refused")
+
+// attempt is something that whoever has a key tries.
+type attempt struct {
+	what    string
+	allowed bool
+	do      func(*nats.Conn) error
+}
+
+// request sends a request, and returns how it was answered. That there are no rights for it comes before
+// the answer to a ping, so nothing is waited for.
+func request(to, body string, headers ...string) func(*nats.Conn) error {
+	return func(conn *nats.Conn) error {
+		inbox := conn.NewInbox()
+		sub, err := conn.SubscribeSync(inbox)
+		if err != nil {
+			return err
+		}
+		m := &nats.Msg{Subject: to, Reply: inbox, Data: []byte(body), Header: nats.Header{}}
+		for i := 0; i < len(headers); i += 2 {
+			m.Header.Set(headers[i], headers[i+1])
+		}
+		if err := conn.PublishMsg(m); err != nil {
+			return err
+		}
+		if err := refused(conn); err != nil {
+			return err
+		}
+		answer, err := sub.NextMsg(10 * time.Second)
+		if err != nil {
+			return fmt.Errorf("no answer: %w", err)
+		}
+		var a struct {
+			Error *struct {
+				Code        int    `json:"err_code"`
+				Description string `json:"description"`
+			} `json:"error"`
+		}
+		if json.Unmarshal(answer.Data, &a) == nil && a.Error != nil {
+			return fmt.Errorf("%w: %s (%d)", errRefused, a.Error.Description, a.Error.Code)
+		}
+		if status := answer.Header.Get("Status"); status != "" && status != "204" && status != "404" {
+			return fmt.Errorf("%w: status %s", errRefused, status)
+		}
+		return nil
+	}
+}
+
+// listen subscribes.
+func listen(to string) func(*nats.Conn) error {
+	return func(conn *nats.Conn) error {
+		if _, err := conn.SubscribeSync(to); err != nil {
+			return err
+		}
+		return refused(conn)
+	}
+}
+
+// refused returns what a server has said against the last operations.
+func refused(conn *nats.Conn) error {
+	if err := conn.FlushTimeout(10 * time.Second); err != nil {
+		return err
+	}
+	if err := conn.LastError(); err != nil {
+		return fmt.Errorf("%w: %w", errRefused, err)
+	}
+	return nil
+}
+
+// try runs attempts, each with a connection of its own.
+func try(t *testing.T, dial func(t *testing.T) *nats.Conn, list []attempt) {
+	for _, a := range list {
+		t.Run(a.what, func(t *testing.T) {
+			err := a.do(dial(t))
+			if a.allowed {
+				require.NoError(t, err)
+				return
+			}
+			require.ErrorIs(t, err, errRefused)
+		})
+	}
+}
+
+// TestStolenNodeKey tries all that somebody can think of who has the credentials of a node.
+func TestStolenNodeKey(t *testing.T) {
+	l := sharedLab(t)
+	d := l.desk(t)
+	name, other := unique("web"), unique("web")
+	n := l.addNode(t, name, "prod")
+	for _, env := range []string{"prod", "test"} {
+		_, err := d.Cluster.JetStream.Publish(t.Context(), subject.KV(subject.Control, subject.ReleaseKey(env)), []byte("signed"))
+		require.NoError(t, err)
+		store, err := d.Cluster.JetStream.ObjectStore(t.Context(), subject.Sites(env))
+		require.NoError(t, err)
+		_, err = store.PutString(t.Context(), "sha256-00.tar.gz", "bundle")
+		require.NoError(t, err)
+	}
+	nodes, control, sites, testSites := subject.KVStream(subject.Nodes), subject.KVStream(subject.Control), subject.ObjectStream(subject.Sites("prod")), subject.ObjectStream(subject.Sites("test"))
+	const api = "$JS.API."
+	batch := `{"seq":1,"next_by_subj":">","batch":10}`
+	consumer := `{"stream_name":"` + sites + `","config":{"deliver_policy":"all","ack_policy":"none"}}`
+	list := []attempt{
+		{"write own facts", true, request(subject.KV(subject.Nodes, subject.FactsKey(name)), "{}")},
+		{"write own state", true, request(subject.KV(subject.Nodes, subject.StateKey(name)), "{}")},
+		{"write own heartbeat", true, request(subject.KV(subject.Presence, name), "{}")},
+		{"write own event", true, request(subject.Event("prod", name), "{}")},
+		{"register an own service", true, request("choria.ccm.registration.v1.prod.http.web.10_0_0_1."+name, "{}")},
+		{"register an own service, second port", true, request("choria.ccm.registration.v1.prod.http.web.10_0_0_1."+name+"_2", "{}")},
+		{"register an own service, fourth port", true, request("choria.ccm.registration.v1.prod.http.web.10_0_0_1."+name+"_4", "{}")},
+		{"read the release of its environment", true, request(subject.DirectGet(control, subject.KV(subject.Control, "prod.release")), "")},
+		{"read the signers of its environment", true, request(subject.DirectGet(control, subject.KV(subject.Control, "prod.signers")), "")},
+		{"read a bundle of its environment", true, request(subject.DirectGet(sites, ""), batch)},
+		{"read the last job of its environment", true, request(subject.DirectGet(subject.Jobs, subject.Job("prod", "")), "")},
+		{"read its own last job", true, request(subject.DirectGet(subject.Jobs, subject.Job("prod", name)), "")},
+		{"read its own facts", true, request(subject.DirectGet(nodes, subject.KV(subject.Nodes, subject.FactsKey(name))), "")},
+		{"read its own heartbeat", true, request(subject.DirectGet(subject.KVStream(subject.Presence), subject.KV(subject.Presence, name)), "")},
+		{"read its own new credentials", true, request(subject.DirectGet(subject.Answers, subject.Enrolled(n.Key)), "")},
+		{"read the registry, as init allowed", true, request(subject.DirectGet(subject.Registration, ""), batch)},
+		{"listen to changes of its environment", true, listen(subject.ControlChanges("prod"))},
+		{"listen to jobs of its environment", true, listen(subject.Order("prod", ""))},
+		{"listen to its own jobs", true, listen(subject.Order("prod", name))},
+		{"listen to its own answers", true, listen(subject.Inbox(name) + ".>")},
+
+		{"write facts of another node", false, request(subject.KV(subject.Nodes, subject.FactsKey(other)), "{}")},
+		{"write the state of another node", false, request(subject.KV(subject.Nodes, subject.StateKey(other)), "{}")},
+		{"write the heartbeat of another node", false, request(subject.KV(subject.Presence, other), "{}")},
+		{"write an event of another node", false, request(subject.Event("prod", other), "{}")},
+		{"write an event of another environment", false, request(subject.Event("test", name), "{}")},
+		{"register a service of another node", false, request("choria.ccm.registration.v1.prod.http.web.10_0_0_1."+other, "{}")},
+		{"register a fifth port", false, request("choria.ccm.registration.v1.prod.http.web.10_0_0_1."+name+"_5", "{}")},
+		{"read the release of another environment", false, request(subject.DirectGet(control, subject.KV(subject.Control, "test.release")), "")},
+		{"read it by a body", false, request(subject.DirectGet(control, ""), `{"last_by_subj":"$KV.CCM_CONTROL.test.release"}`)},
+		{"read a bundle of another environment", false, request(subject.DirectGet(testSites, ""), batch)},
+		{"read a bundle of another environment by its subject", false, request(subject.DirectGet(testSites, "$O.CCM_SITES_test.M.x"), "")},
+		{"read facts of all nodes", false, request(subject.DirectGet(nodes, ""), batch)},
+		{"read facts of another node", false, request(subject.DirectGet(nodes, subject.KV(subject.Nodes, subject.FactsKey(other))), "")},
+		{"read heartbeats of all nodes", false, request(subject.DirectGet(subject.KVStream(subject.Presence), ""), batch)},
+		{"read events", false, request(subject.DirectGet(subject.Events, ""), batch)},
+		{"read all jobs", false, request(subject.DirectGet(subject.Jobs, ""), batch)},
+		{"read jobs of another environment", false, request(subject.DirectGet(subject.Jobs, subject.Job("test", "")), "")},
+		{"read jobs of another node", false, request(subject.DirectGet(subject.Jobs, subject.Job("prod", other)), "")},
+		{"read requests of new machines", false, request(subject.DirectGet(subject.Enrolment, ""), batch)},
+		{"read answers to all machines", false, request(subject.DirectGet(subject.Answers, ""), batch)},
+		{"write a release", false, request(subject.KV(subject.Control, "prod.release"), "evil")},
+		{"write signers", false, request(subject.KV(subject.Control, "prod.signers"), "evil")},
+		{"overwrite a bundle", false, request("$O.CCM_SITES_prod.C.x", "evil")},
+		{"write what a bundle is", false, request("$O.CCM_SITES_prod.M.x", "evil")},
+		{"order a job", false, request(subject.Job("prod", ""), "evil")},
+		{"tell a job as if it were stored", false, request(subject.Order("prod", ""), "evil")},
+		{"tell a job to another node", false, request(subject.Order("prod", other), "evil")},
+		{"tell a release as if it were stored", false, request(subject.ControlChange("prod.release"), "evil")},
+		{"ask to be enrolled", false, request(subject.Request(n.Key), "x")},
+		{"approve a machine", false, request(subject.Enrolled(n.Key), "x")},
+		{"create a consumer", false, request(api+"CONSUMER.CREATE."+sites, consumer)},
+		{"create a stream", false, request(api+"STREAM.CREATE.EVIL", `{"name":"EVIL","subjects":["evil"]}`)},
+		{"change a stream", false, request(api+"STREAM.UPDATE."+subject.Events, `{"name":"CCM_EVENTS"}`)},
+		{"delete a stream", false, request(api+"STREAM.DELETE."+subject.Events, "")},
+		{"empty a stream", false, request(api+"STREAM.PURGE."+nodes, "")},
+		{"delete a message", false, request(api+"STREAM.MSG.DELETE."+subject.Events, `{"seq":1}`)},
+		{"read a message by the other way", false, request(api+"STREAM.MSG.GET."+nodes, `{"seq":1}`)},
+		{"list streams", false, request(api+"STREAM.NAMES", "")},
+		{"look at a stream", false, request(api+"STREAM.INFO."+nodes, "")},
+		{"look at the account", false, request(api+"INFO", "")},
+		{"ask the servers", false, request("$SYS.REQ.SERVER.PING", "")},
+		{"listen to all", false, listen(">")},
+		{"listen to the usual answers", false, listen("_INBOX.>")},
+		{"listen to answers for another node", false, listen(subject.Inbox(other) + ".>")},
+		{"listen to answers for operators", false, listen(subject.UserInbox("*") + ".>")},
+		{"listen to events", false, listen(subject.AllEvents)},
+		{"listen to jobs of another environment", false, listen(subject.Order("test", ""))},
+		{"listen to jobs of another node", false, listen(subject.Order("prod", other))},
+		{"listen to jobs of all", false, listen(subject.AllOrders)},
+		{"listen to changes of another environment", false, listen(subject.ControlChanges("test"))},
+		{"listen to facts", false, listen(subject.KV(subject.Nodes, ">"))},
+		{"listen to requests of new machines", false, listen(subject.AllRequests)},
+		{"empty the facts of all by a roll-up", false, request(subject.KV(subject.Nodes, subject.FactsKey(name)), "{}", "Nats-Rollup", "all")},
+		{"empty its own facts by a roll-up", false, request(subject.KV(subject.Nodes, subject.FactsKey(name)), "{}", "Nats-Rollup", "sub")},
+		{"empty heartbeats by a roll-up", false, request(subject.KV(subject.Presence, name), "{}", "Nats-Rollup", "all")},
+		{"empty events by a roll-up", false, request(subject.Event("prod", name), "{}", "Nats-Rollup", "all")},
+		{"empty the registry by a roll-up", false, request("choria.ccm.registration.v1.prod.http.web.10_0_0_1."+name, "{}", "Nats-Rollup", "all")},
+	}
+	dial := func(t *testing.T) *nats.Conn { return l.dial(t, n) }
+	try(t, dial, list)
+	t.Run("more than 16 subscriptions", func(t *testing.T) {
+		conn := dial(t)
+		for i := range 20 {
+			_, err := conn.SubscribeSync(fmt.Sprintf("%s.%d", subject.Inbox(name), i))
+			require.NoError(t, err)
+		}
+		_ = conn.FlushTimeout(10 * time.Second)
+		require.Error(t, conn.LastError())
+	})
+	t.Run("a message of more than 256 KiB", func(t *testing.T) {
+		tooLarge(t, l.access(t, n.credentials, subject.Inbox(name)), subject.KV(subject.Nodes, subject.FactsKey(name)), 257<<10)
+	})
+}
+
+// What new machines have is read by whoever reads an image.
+func TestStolenEnrolmentCredentials(t *testing.T) {
+	l := sharedLab(t)
+	name := unique("web")
+	n := l.addNode(t, name, "prod")
+	file := l.directory(t).Path + "/enrol.creds"
+	dial := func(t *testing.T) *nats.Conn {
+		conn, err := l.access(t, file, subject.EnrolmentInbox(n.Key)).Dial()
+		require.NoError(t, err)
+		t.Cleanup(conn.Close)
+		return conn
+	}
+	try(t, dial, []attempt{
+		{"ask", true, request(subject.Request("U"+unique("X")), "x")},
+		{"read an answer", true, request(subject.DirectGet(subject.Answers, subject.Enrolled(n.Key)), "")},
+		{"write facts", false, request(subject.KV(subject.Nodes, subject.FactsKey(name)), "{}")},
+		{"approve itself", false, request(subject.Enrolled(n.Key), "x")},
+		{"read all answers", false, request(subject.DirectGet(subject.Answers, ""), `{"seq":1,"next_by_subj":">","batch":10}`)},
+		{"read all requests", false, request(subject.DirectGet(subject.Enrolment, ""), `{"seq":1,"next_by_subj":">","batch":10}`)},
+		{"read a release", false, request(subject.DirectGet(subject.KVStream(subject.Control), subject.KV(subject.Control, "prod.release")), "")},
+		{"listen to jobs", false, listen(subject.Order("prod", ""))},
+		{"listen to requests", false, listen(subject.AllRequests)},
+		{"listen to answers for a node", false, listen(subject.Inbox(name) + ".>")},
+		{"delete requests", false, request("$JS.API.STREAM.PURGE."+subject.Enrolment, "")},
+	})
+	tooLarge(t, l.access(t, file, subject.EnrolmentInbox(n.Key)), subject.Request("UX"), 5<<10)
+}
+
+// tooLarge sends a message for which the server ends the connection.
+func tooLarge(t *testing.T, a cluster.Access, to string, bytes int) {
+	t.Helper()
+	closed := make(chan struct{})
+	conn, err := a.Dial(nats.NoReconnect(), nats.ClosedHandler(func(*nats.Conn) { close(closed) }))
+	require.NoError(t, err)
+	defer conn.Close()
+	if err := conn.Publish(to, make([]byte, bytes)); err == nil {
+		_ = conn.FlushTimeout(patience)
+	}
+	select {
+	case <-closed:
+	case <-time.After(patience):
+		t.Fatal("the server takes it")
+	}
+}
+
+// TestRolesOfPeople tries what viewers and operators may do.
+func TestRolesOfPeople(t *testing.T) {
+	l := sharedLab(t)
+	read := `{"seq":1,"next_by_subj":">","batch":10}`
+	for _, role := range []string{"viewer", "operator"} {
+		operator := role == "operator"
+		person := unique(role)
+		l.must(t, "fleet", "user", "add", person, "--role", role)
+		file := l.dir + "/users/" + person + "/user.creds"
+		dial := func(t *testing.T) *nats.Conn {
+			conn, err := l.access(t, file, subject.UserInbox(person)).Dial()
+			require.NoError(t, err)
+			t.Cleanup(conn.Close)
+			return conn
+		}
+		t.Run(role, func(t *testing.T) {
+			try(t, dial, []attempt{
+				{"read facts", true, request(subject.DirectGet(subject.KVStream(subject.Nodes), ""), read)},
+				{"read heartbeats", true, request(subject.DirectGet(subject.KVStream(subject.Presence), ""), read)},
+				{"read events", true, request(subject.DirectGet(subject.Events, ""), read)},
+				{"read jobs", true, request(subject.DirectGet(subject.Jobs, ""), read)},
+				{"read releases", true, request(subject.DirectGet(subject.KVStream(subject.Control), subject.KV(subject.Control, "prod.release")), "")},
+				{"listen to events", true, listen(subject.AllEvents)},
+				{"read bundles", operator, request(subject.DirectGet(subject.ObjectStream(subject.Sites("prod")), ""), read)},
+				{"write a release", operator, request(subject.KV(subject.Control, "prod.rollout"), "x")},
+				{"write a bundle", operator, request("$O.CCM_SITES_prod.C."+unique("x"), "x")},
+				{"order a job", operator, request(subject.Job("prod", ""), "x")},
+				{"write facts of a node", false, request(subject.KV(subject.Nodes, "web1.facts"), "x")},
+				{"approve a machine", false, request(subject.Enrolled("UX"), "x")},
+				{"tell a job as if it were stored", false, request(subject.Order("prod", ""), "x")},
+				{"delete a job", false, request("$JS.API.STREAM.MSG.DELETE."+subject.Jobs, `{"seq":1}`)},
+				{"empty the log of jobs", false, request("$JS.API.STREAM.PURGE."+subject.Jobs, "")},
+				{"delete a stream", false, request("$JS.API.STREAM.DELETE."+subject.Events, "")},
+				{"listen to answers for others", false, listen(subject.UserInbox("*") + ".>")},
+				{"listen to answers for nodes", false, listen("_INBOX_web1.>")},
+			})
+		})
+	}
+}
+
+// The log of jobs cannot be changed even by those who make streams.
+func TestJobsCannotBeDeleted(t *testing.T) {
+	l := sharedLab(t)
+	d := l.desk(t)
+	_, err := direct.Publish(t.Context(), d.Cluster.Conn, subject.Job("prod", ""), []byte("x"))
+	require.NoError(t, err)
+	s, err := d.Cluster.JetStream.Stream(t.Context(), subject.Jobs)
+	require.NoError(t, err)
+	require.Error(t, s.Purge(t.Context()))
+	require.Error(t, s.DeleteMsg(t.Context(), 1))
+}
+
+// Nobody reaches the servers without TLS 1.3, or without credentials.
+func TestConnections(t *testing.T) {
+	l := sharedLab(t)
+	url := "127.0.0.1:" + l.ports[0]
+	_, err := nats.Connect("nats://"+url, nats.UserCredentials(l.dir+"/operator.creds"))
+	require.Error(t, err, "plain")
+	_, err = nats.Connect("tls://"+url, nats.RootCAs(l.dir+"/ca.pem"))
+	require.ErrorIs(t, err, nats.ErrAuthorization)
+	n := l.addNode(t, unique("web"), "prod")
+	_, err = nats.Connect("tls://"+url, nats.RootCAs(l.dir+"/ca.pem"), nats.UserJWT(func() (string, error) { return n.JWT, nil }, func([]byte) ([]byte, error) { return make([]byte, 64), nil }))
+	require.ErrorIs(t, err, nats.ErrAuthorization, "a JWT without its seed")
+	other := newCertificates(t)
+	_, err = nats.Connect("tls://"+url, nats.RootCAs(other), nats.UserCredentials(n.credentials))
+	require.ErrorContains(t, err, "certificate", "a server of another authority")
+}
