@@ -44,8 +44,7 @@ nothing. Events are kept for 7 days, the last 5,000 messages of each node.
 	fs.StringVar(&f.where, "where", "", "only lines for which `CONDITION` holds: outcome == \"failed\"")
 	fs.DurationVar(&f.since, "since", time.Hour, "those of the last `TIME`")
 	fs.Var(f.output, "output", "form of the output: text or json (one object a line)")
-	_ = cmd.RegisterFlagCompletionFunc("output", f.output.complete)
-	_ = cmd.RegisterFlagCompletionFunc("environment", fleet.completeEnvironments(e))
+	completeFlag(e, cmd, "environment", fleet.completeEnvironments(e))
 	return cmd
 }
 

@@ -74,8 +74,7 @@ Exit status: 4 if a node failed, refused, or did not answer.`,
 		fs.DurationVar(&f.expires, "expires", 15*time.Minute, "no node begins after so `LONG`")
 		fs.StringVar(&f.reason, "reason", "", "`TEXT` that says why; it is kept with the job")
 		fs.Var(f.output, "output", "form of the output: text, json, or names of those who did not do it")
-		_ = cmd.RegisterFlagCompletionFunc("output", f.output.complete)
-		_ = cmd.RegisterFlagCompletionFunc("environment", fleet.completeEnvironments(e))
+		completeFlag(e, cmd, "environment", fleet.completeEnvironments(e))
 		if v.verb == signed.VerbRun || v.verb == signed.VerbPlan {
 			fs.IntVar(&f.atMost, "at-most", 0, "`NUMBER` of nodes at a time (default: all)")
 			fs.StringArrayVar(&f.targets, "target", nil, "only the resource `TYPE#NAME` and what it needs (may be given again)")

@@ -30,8 +30,7 @@ kept for 400 days, and nobody can remove one; what nodes told of them for 7.`,
 	cmd.Flags().IntVar(&last, "last", last, "only the last `NUMBER` of them; 0 for all")
 	cmd.Flags().StringVar(&environment, "environment", "", "only those of this `ENVIRONMENT`")
 	cmd.Flags().Var(output, "output", "form of the output: text or json (one object a line)")
-	_ = cmd.RegisterFlagCompletionFunc("output", output.complete)
-	_ = cmd.RegisterFlagCompletionFunc("environment", fleet.completeEnvironments(e))
+	completeFlag(e, cmd, "environment", fleet.completeEnvironments(e))
 	return cmd
 }
 

@@ -49,7 +49,6 @@ Exit status: 4 if the rollout was stopped, or aborted.`,
 	cmd.Flags().BoolVar(&f.watch, "watch", false, "follow it until its end, and move it on")
 	cmd.Flags().BoolVar(&f.looking, "look-only", false, "with --watch: move nothing on")
 	cmd.Flags().Var(f.output, "output", "form of the output: text or json (one object a line)")
-	_ = cmd.RegisterFlagCompletionFunc("output", f.output.complete)
 	return cmd
 }
 
@@ -84,7 +83,6 @@ func newFleetDeedCommands(e *env, fleet *fleetFlags) (list []*cobra.Command) {
 		f.sign.add(cmd.Flags())
 		cmd.Flags().StringVar(&f.why, "reason", "", "`TEXT` that says why")
 		cmd.Flags().Var(f.output, "output", "form of the output: text or json")
-		_ = cmd.RegisterFlagCompletionFunc("output", f.output.complete)
 		list = append(list, cmd)
 	}
 	return list
@@ -127,7 +125,6 @@ present one are its first stage.`,
 	cmd.Flags().StringVar(&f.why, "reason", "", "`TEXT` that says why")
 	cmd.Flags().BoolVar(&f.watch, "watch", false, "follow it until its end, and move it on")
 	cmd.Flags().Var(f.output, "output", "form of the output: text or json")
-	_ = cmd.RegisterFlagCompletionFunc("output", f.output.complete)
 	return cmd
 }
 

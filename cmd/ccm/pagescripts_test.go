@@ -42,6 +42,7 @@ func TestBlocksDeclare(t *testing.T) {
 	w.facts = facts.Static(map[string]any{
 		"os": map[string]any{"family": "debian", "id": "debian", "arch": "amd64"}, "hostname": "web1", "role": "web",
 		"host": map[string]any{"info": map[string]any{"hostname": "web1"}}, "memory": map[string]any{"total": int64(1 << 30)},
+		"network": map[string]any{"default_ipv4": "192.0.2.17"},
 	})
 	t.Setenv("DB_PASSWORD", "correct horse")
 	t.Setenv("REGISTRY_PASSWORD", "battery staple")
