@@ -42,7 +42,7 @@ BUILD = go build -trimpath -ldflags "-s -w -X main.version=$(VERSION)"
 ARCH ?= $(shell go env GOARCH)
 PACKAGE = go -C .ci/package
 
-.PHONY: build cross package share reproducible check-release portable test lint generate integration fleet browser bench-fleet studio-vendor reliability growth bench bench-go fuzz plans hostile
+.PHONY: build cross package share reproducible check-release portable test lint generate integration fleet browser studio-vendor reliability growth bench bench-go fuzz plans hostile
 
 build:
 	$(BUILD) -o bin/ccm ./cmd/ccm
@@ -110,9 +110,6 @@ integration:
 
 fleet:
 	cd test/fleet && go vet ./... && go test -count=1 -timeout 30m ./...
-
-bench-fleet:
-	cd test/fleet && go run ./bench -n $(or $(NODES),1000)
 
 browser:
 	cd test/browser && go vet ./... && go test -count=1 ./...
