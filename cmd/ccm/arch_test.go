@@ -61,7 +61,7 @@ func TestImports(t *testing.T) {
 		{of: "stdlib", banned: []string{"luaapi", "providers", "site", "cmd"}},
 		{of: "site", banned: []string{"cmd", "studio", "std:os/exec"}},
 		{of: "fleet", banned: []string{"runtime", "resources", "providers", "luaapi", "stdlib", "site", "studio", "cmd"},
-			except: []string{"runtime/bundle", "runtime/bytesize", "runtime/encryption", "runtime/host", "runtime/lazyregexp", "runtime/sha256sum", "runtime/terminal", "runtime/signers", "runtime/diag", "runtime/nats", "runtime/registration", "runtime/git", "runtime/safepath", "runtime/trust"}},
+			except: []string{"runtime/bundle", "runtime/bytesize", "runtime/encryption", "runtime/host", "runtime/lazyregexp", "runtime/sha256sum", "runtime/terminal", "runtime/signers", "runtime/diag", "runtime/nats", "runtime/registration", "runtime/git", "runtime/safepath", "runtime/trust", "runtime/report", "runtime/markup", "studio/guard"}},
 		{of: "fleet/agent", banned: []string{"fleet/node", "fleet/ssh"}},
 		{of: "fleet/subject", banned: []string{"fleet", "runtime"}},
 		{of: "fleet/record", banned: []string{"fleet", "runtime"}},

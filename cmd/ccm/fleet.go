@@ -41,7 +41,7 @@ The directory of the fleet is said by --fleet, or by CCM_FLEET, or is
 	cmd.AddCommand(newFleetReleaseCommand(e, f), newFleetRolloutCommand(e, f), newFleetRollbackCommand(e, f), newFleetJobsCommand(e, f), newFleetEventsCommand(e, f))
 	cmd.AddCommand(newFleetDeedCommands(e, f)...)
 	cmd.AddCommand(newFleetJobCommands(e, f)...)
-	cmd.AddCommand(newFleetNodesCommand(e, f), newFleetStatusCommand(e, f), newFleetCheckCommand(e, f))
+	cmd.AddCommand(newFleetNodesCommand(e, f), newFleetStatusCommand(e, f), newFleetCheckCommand(e, f), newFleetServeCommand(e, f))
 	needCommand(cmd)
 	return cmd
 }

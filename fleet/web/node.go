@@ -1,0 +1,136 @@
+package web
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/luaccm/ccm/fleet/enrol"
+	"github.com/luaccm/ccm/fleet/event"
+	"github.com/luaccm/ccm/fleet/overview"
+	"github.com/luaccm/ccm/runtime/markup"
+	"github.com/luaccm/ccm/runtime/report"
+	"github.com/luaccm/ccm/runtime/report/part"
+)
+
+// maxRuns is how many runs of a node are shown, and maxEvents how many resources of each.
+const (
+	maxRuns   = 10
+	maxEvents = 300
+)
+
+// A toldRun is what a node has told of one.
+type toldRun struct {
+	id      string
+	events  []*report.Event
+	summary *report.Summary
+}
+
+// node is the page of one node: what it is, its runs with their differences, its facts.
+func (s *Server) node(ctx context.Context, name string) (*markup.Element, error) {
+	n, err := overview.One(ctx, s.desk, name)
+	if err != nil {
+		return nil, err
+	}
+	now := s.desk.Now()
+	body := markup.New("div").Add(markup.New("h1").Say(n.Name))
+	about := markup.New("dl")
+	say := func(what, value string) {
+		if value != "" {
+			about.Add(markup.New("dt").Say(what), markup.New("dd").Say(value))
+		}
+	}
+	say("Environment", n.Environment())
+	say("Status", n.Status(now))
+	say("Seen", seen(n, now))
+	say("Fingerprint", enrol.Fingerprint(n.Enrolled.Key, n.Enrolled.Recipient))
+	for _, tag := range n.Enrolled.Tags {
+		say("Tag", tag)
+	}
+	if st := n.State; st != nil {
+		say("ccm", st.Version)
+		if st.Release > 0 {
+			say("Release", fmt.Sprint(st.Release))
+		}
+		say("Bundle", st.Bundle)
+		for _, p := range st.Problems {
+			say("Problem", string(p.Code)+" "+p.Message)
+		}
+	}
+	body.Add(about)
+	for _, f := range n.Failed() {
+		body.Add(markup.New("p").Add(link(f.Resource, "failure", f.Resource, firstLine(f.Message))), markup.New("pre", "class", "err").Say(f.Message))
+	}
+	runs, err := s.runs(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	body.Add(markup.New("h2").Say("Runs"))
+	if len(runs) == 0 {
+		body.Add(markup.New("p").Say("It has told of none in the last seven days."))
+	}
+	for _, r := range runs {
+		body.Add(r.element())
+	}
+	if n.Facts != nil {
+		text, err := json.MarshalIndent(n.Facts.Facts, "", "  ")
+		if err != nil {
+			return nil, err
+		}
+		body.Add(markup.New("details", "id", "facts").Add(markup.New("summary").Say("Facts"), markup.New("pre").Say(string(text))))
+	}
+	return body, nil
+}
+
+// runs reads what a node has told, newest run first. A node tells the events of a run, then its summary.
+func (s *Server) runs(ctx context.Context, name string) ([]*toldRun, error) {
+	var list []*toldRun
+	going := &toldRun{}
+	err := event.Read(ctx, s.desk.Cluster.Conn, event.Filter{Nodes: []string{name}, Since: s.desk.Now().Add(-7 * 24 * time.Hour)}, func(l *event.Line) error {
+		switch l.Fields["protocol"] {
+		case report.EventProtocol:
+			var e report.Event
+			if json.Unmarshal(l.Text, &e) == nil && len(going.events) < maxEvents {
+				going.events = append(going.events, &e)
+			}
+		case report.SummaryProtocol:
+			var sum report.Summary
+			if json.Unmarshal(l.Text, &sum) == nil {
+				going.id, going.summary = sum.RunID, &sum
+				list, going = append(list, going), &toldRun{}
+			}
+		}
+		return nil
+	})
+	if len(going.events) > 0 {
+		going.id = "a run that has not told its end"
+		list = append(list, going)
+	}
+	slices.Reverse(list)
+	return list[:min(len(list), maxRuns)], err
+}
+
+// element returns a run as reports have it.
+func (r *toldRun) element() *markup.Element {
+	s := markup.New("section").Add(markup.New("h3").Say(r.id))
+	if r.summary != nil {
+		counts := part.Counts(r.summary, false)
+		s.Add(part.Bar(counts), part.Legend(counts))
+	}
+	events := markup.New("div", "class", "events")
+	for i, e := range r.events {
+		events.Add(part.Row(e, part.RowOf{ID: fmt.Sprintf("%s-%d", r.id, i)}))
+	}
+	return s.Add(events)
+}
+
+func firstLine(s string) string {
+	for i, c := range s {
+		if c == '\n' {
+			return s[:i]
+		}
+	}
+	return s
+}

@@ -1,0 +1,107 @@
+package fleet_test
+
+import (
+	"bufio"
+	"context"
+	"net/http"
+	"net/url"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/luaccm/ccm/fleet/direct"
+	"github.com/luaccm/ccm/fleet/subject"
+)
+
+// serve starts ccm fleet serve, and returns the address that it prints.
+func (l *lab) serve(t *testing.T) string {
+	t.Helper()
+	ctx, cancel := context.WithCancel(context.Background())
+	cmd := l.command(ctx, "fleet", "serve")
+	out, err := cmd.StdoutPipe()
+	require.NoError(t, err)
+	require.NoError(t, cmd.Start())
+	t.Cleanup(func() { cancel(); _ = cmd.Wait() })
+	line, err := bufio.NewReader(out).ReadString('\n')
+	require.NoError(t, err)
+	return strings.TrimSpace(line)
+}
+
+// open returns a page of ccm fleet serve as headless Chromium has drawn it.
+func (l *lab) open(t *testing.T, page string) string {
+	t.Helper()
+	chromium, err := exec.LookPath("chromium")
+	if err != nil {
+		if os.Getenv("CCM_BROWSER") == "required" {
+			t.Fatal("there is no chromium")
+		}
+		t.Skip("there is no chromium")
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	args := []string{"--headless", "--no-sandbox", "--disable-gpu", "--user-data-dir=" + t.TempDir(), "--virtual-time-budget=20000"}
+	if shot := os.Getenv("CCM_SHOTS"); shot != "" {
+		args = append(args, "--window-size=1100,900", "--screenshot="+shot+"/"+strings.ReplaceAll(strings.Trim(page, "/"), "/", "-")+".png")
+	}
+	args = append(args, "--dump-dom", l.serve(t)+"&to="+url.QueryEscape(page))
+	out, err := exec.CommandContext(ctx, chromium, args...).Output()
+	require.NoError(t, err)
+	return string(out)
+}
+
+// tell has a node tell of a run, as its agent does.
+func (l *lab) tell(t *testing.T, n *identified, lines string) {
+	t.Helper()
+	_, err := direct.Publish(t.Context(), l.dial(t, n), subject.Event(n.Environment, n.Name), []byte(lines))
+	require.NoError(t, err)
+}
+
+func TestServe(t *testing.T) {
+	l := newLab(t)
+	fewNodes(t, l)
+	l.tell(t, l.addNode(t, "web9", "prod"), `{"protocol":"io.choria.ccm.v1.transaction.event","event_id":"e1","timestamp":"2026-11-22T03:10:00Z","type":"file","name":"/etc/<b>motd</b>","outcome":"failed","failed":true,"errors":["<script>document.title='evil'</script>"],"diff":[{"property":"mode","have":"0600","want":"0644"}]}
+{"protocol":"io.choria.ccm.v1.session.summary","run_id":"20261122T031000Z-1","start_time":"2026-11-22T03:10:00Z","total_resources":3,"stable_resources":2,"failed_resources":1}
+`)
+	first := l.open(t, "/")
+	require.Contains(t, first, "<h1>6 nodes</h1>")
+	require.Contains(t, first, `href="#/node/web2"`)
+	require.Contains(t, first, "bundle_error")
+	node := l.open(t, "/node/web9")
+	require.Contains(t, node, "20261122T031000Z-1")
+	require.Contains(t, node, "/etc/&lt;b&gt;motd&lt;/b&gt;", "what a node says is text")
+	require.Contains(t, node, "<title>web9 - ccm fleet</title>")
+	require.Contains(t, node, "0644", "the difference")
+	failure := l.open(t, "/failure/service%23nginx/exit%20status%201")
+	require.Contains(t, failure, "Nodes: 2")
+	require.Contains(t, failure, `href="#/node/web3"`)
+	require.Contains(t, l.open(t, "/release/prod"), "There is no release.")
+	require.Contains(t, l.open(t, "/node/web99"), "there is no such node")
+}
+
+// Nobody reads the pages who has not opened the printed address, nor does a page of somebody else.
+func TestServeRefuses(t *testing.T) {
+	l := sharedLab(t)
+	at, _, _ := strings.Cut(l.serve(t), "#")
+	get := func(path string, change func(*http.Request)) int {
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, at+path, nil)
+		require.NoError(t, err)
+		if change != nil {
+			change(r)
+		}
+		res, err := http.DefaultClient.Do(r)
+		require.NoError(t, err)
+		res.Body.Close()
+		return res.StatusCode
+	}
+	require.Equal(t, http.StatusOK, get("", nil))
+	require.Equal(t, http.StatusUnauthorized, get("api/page?page=overview", nil))
+	require.Equal(t, http.StatusMisdirectedRequest, get("", func(r *http.Request) { r.Host = "evil.example" }))
+	require.Equal(t, http.StatusForbidden, get("api/page", func(r *http.Request) { r.Header.Set("Origin", "http://evil.example") }))
+	require.Equal(t, http.StatusNotFound, get("serve.go", nil))
+	_, stderr, status := l.ccm("fleet", "serve", "--listen", "0.0.0.0:0")
+	require.NotZero(t, status)
+	require.Contains(t, stderr, "this machine alone")
+}
