@@ -170,7 +170,7 @@ func typed(b markdown.Block) (list []string) {
 			list = append(list, m[1])
 		case isMore && goesOn && b.Language == "console":
 			list = append(list, more)
-		case strings.HasPrefix(line, "ccm "): // the usage of a command
+		case usage.MatchString(line):
 			list = append(list, "# "+line)
 		}
 		goesOn = m != nil || isMore && goesOn
@@ -180,6 +180,8 @@ func typed(b markdown.Block) (list []string) {
 
 var (
 	prompted = regexp.MustCompile(`^[a-z0-9]*\$ (.*)`)
+	// usage is the usage of a command, and not a line that ccm prints with its version.
+	usage = regexp.MustCompile(`^ccm [a-zA-Z-]`)
 	// called is a call of ccm in a line of a shell.
 	called = regexp.MustCompile(`(?:^|[;&|({]\s*|\$\(\s*|\b(?:sudo|time|exec|then|do|nohup)\s+|^# )ccm\s+([^;&|)<>]*)`)
 )
