@@ -165,7 +165,7 @@ func TestAuthorizedKey(t *testing.T) {
 		`key = [[` + quoted + sshKey + `]]`:                       `key: want options apart from the key: options = { 'command="echo \\"a b\\", ` + otherKey + `"', "no-pty" }`,
 		`key = "` + sshKey + `\n` + sshKey + `"`:                  `key: want the one line of a .pub file, got several`,
 		`key = "` + sshKey + `", options = { [[command="a" b]] }`: `options: want options such as no-pty and command="/bin/true", got 'command="a" b'`,
-		`key = "` + sshKey + `", options = { "a\nssh-rsa AAAA" }`: `options: want options such as no-pty and command="/bin/true", got "a\nssh-rsa AAAA"`,
+		`key = "` + sshKey + `", options = { "a\nssh-rsa AAAA" }`: `options: want one line, got "a\nssh-rsa AAAA"`,
 		`key = "` + sshKey + `", comment = "a\nssh-rsa AAAA"`:     `comment: want one line`,
 	} {
 		require.Contains(t, mistake(t, `require "std.authorized_key" { "me", `+args+` }`), "authorized_key#me: "+want)

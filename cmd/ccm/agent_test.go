@@ -223,7 +223,7 @@ func TestAgentHealthChecks(t *testing.T) {
 	state(2)
 	w.eventually(func() bool { return seen.of(agent.Apply) >= 2 && w.content("a") == "x" }, "the site is run")
 	require.Contains(t, w.log.String(), "a health check is critical")
-	require.Contains(t, strings.Join(seen.checked, "\n"), `"tries":1,"duration":`)
+	require.Contains(t, strings.Join(seen.checked, "\n"), `"health_checks":[{"name":"check","status":"critical","tries":1`)
 }
 
 // A runCounter counts runs, and keeps the lines of the last one.
@@ -510,6 +510,7 @@ func TestAgentCommand(t *testing.T) {
 	p = startAgent(t, config)
 	appears(t, began)
 	require.NoError(t, p.cmd.Process.Signal(syscall.SIGTERM))
+	p.tells(t, "is asked to end") // two of a signal that was not yet heard are one
 	require.NoError(t, p.cmd.Process.Signal(syscall.SIGTERM))
 	_ = p.cmd.Wait()
 	require.Equal(t, exitInterrupted, p.cmd.ProcessState.ExitCode())

@@ -169,8 +169,16 @@ func (a *Agent) Run(ctx context.Context, stop <-chan struct{}) error {
 		a.log.Warn(a.config.File + " names nothing to run: sources: [/etc/ccm/site.lua]")
 	}
 	notify("READY=1", "STATUS=waiting")
-	err = a.loop(ctx, stop)
-	return err
+	over := make(chan struct{})
+	defer close(over)
+	go func() {
+		select {
+		case <-stop:
+			a.log.Info("the agent is asked to end: what is being run finishes its resource first; a second signal ends it at once")
+		case <-over:
+		}
+	}()
+	return a.loop(ctx, stop)
 }
 
 // keepResults takes over what the agent before has written of its runs, if it was of the same sources.

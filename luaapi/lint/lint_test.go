@@ -75,7 +75,7 @@ func TestCheck(t *testing.T) {
 		{`file { "/a", [1 + 1] = 2, onwer = print }`, `a.lua:1:27: file#/a: unknown property "onwer" (did you mean "owner"?)`},
 		{`file { name = "/a", force = 1 }`, `a.lua:1:29: file#/a: force: want true or false, got the number 1`},
 		{`exec { "x", creates = "/y", returns = { 0, "one" } }`, `a.lua:1:44: exec#x: returns[2]: want an integer, got "one"`},
-		{`exec { "x", creates = "/y", health_checks = { { comand = "z" } } }`, "a.lua:1:47: exec#x: health_checks[1]: command is required\na.lua:1:49: exec#x: health_checks[1]: unknown property \"comand\" (did you mean \"command\"?)"},
+		{`exec { "x", creates = "/y", health_checks = { { comand = "z" } } }`, "a.lua:1:49: exec#x: health_checks[1]: unknown property \"comand\" (did you mean \"command\"?)"},
 		{`local function file() end file { mode = 1 }`, ""},
 		// Guards.
 		{`for _, c in ipairs { "a" } do exec { c } end`, "a.lua:1:31: exec: runs every time: nothing says when it is not needed (give it creates, removes, onlyif, unless, check, refreshonly or subscribe)"},

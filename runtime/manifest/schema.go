@@ -185,6 +185,7 @@ func forms(f *schema.Field) []any {
 		if len(required) > 0 {
 			out["required"] = required
 		}
+		maps.Copy(out, f.Constraints())
 		return []any{out}
 	case schema.Any:
 		return []any{shape{}}

@@ -44,6 +44,14 @@ const (
 // Values implements schema.Enum.
 func (HealthFormat) Values() []string { return []string{string(NagiosFormat), string(GossFormat)} }
 
+// JSONSchema implements schema.JSONSchemer.
+func (HealthCheck) JSONSchema() map[string]any {
+	return map[string]any{"oneOf": []any{
+		map[string]any{"required": []any{"command"}},
+		map[string]any{"required": []any{"goss_rules"}},
+	}}
+}
+
 // IsGoss reports whether the check is one of rules of goss.
 func (c *HealthCheck) IsGoss() bool { return c.GossRules != nil }
 

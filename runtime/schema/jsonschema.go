@@ -70,7 +70,9 @@ func (f *Field) shape() map[string]any {
 	case Map:
 		return map[string]any{"type": "object", "additionalProperties": f.Elem.JSONSchema()}
 	case Object:
-		return Union{f.Object}.JSONSchema()
+		out := Union{f.Object}.JSONSchema()
+		maps.Copy(out, f.Constraints())
+		return out
 	case Any:
 		return map[string]any{}
 	}
@@ -82,6 +84,15 @@ func (f *Field) shape() map[string]any {
 		return map[string]any{"anyOf": []any{text, map[string]any{"type": "array", "items": text}}}
 	}
 	return text
+}
+
+// Constraints returns what a table of f's type says of its properties together, in words of JSON
+// Schema; nil for most.
+func (f *Field) Constraints() map[string]any {
+	if d, ok := reflect.New(elemType(f.goType)).Interface().(JSONSchemer); ok {
+		return d.JSONSchema()
+	}
+	return nil
 }
 
 // A Kinded is a type with a syntax of its own whose values are of a kind (see [Field.ValueKind]).

@@ -159,12 +159,24 @@ function ccm.type(definition) end
 facts = nil
 
 ---@class (exact) ccm.HealthCheck
----@field command string
+---@field command? string
+---@field goss_rules? table<string, any>
+---@field format? "nagios"|"goss"
 ---@field name? string
 ---@field tries? integer Default: 1.
 ---@field try_sleep? string Default: 1s.
 ---@field timeout? string Default: 10s.
 ---@field warn_fails? boolean
+
+---@class (exact) ccm.Registration
+---@field cluster string
+---@field service string
+---@field protocol string
+---@field address string
+---@field port? integer
+---@field priority? integer Default: 100.
+---@field ttl? string
+---@field annotations? table<string, string>
 
 ---@class (exact) ccm.Common
 ---@field alias? string
@@ -175,6 +187,7 @@ facts = nil
 ---@field subscribe? string|ccm.Handle|(string|ccm.Handle)[]
 ---@field tags? string|string[]
 ---@field health_checks? ccm.HealthCheck[]
+---@field register_when_stable? ccm.Registration[]
 ---@field timeout? string
 ---@field tries? integer
 ---@field try_sleep? string
