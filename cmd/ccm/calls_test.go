@@ -25,7 +25,7 @@ type callKind struct {
 }
 
 var callKinds = map[string]callKind{
-	"lua": {name: "site.lua", text: "local big, long, list, sparse = ('a'):rep(2 ^ 24), ('9'):rep(2 ^ 20), {}, {}\nfor i = 1, 2 ^ 15 do list[i] = 'k' .. i end sparse[2 ^ 22 - 2] = 1\nlocal x = %s", functions: `
+	"lua": {name: "site.lua", text: "local big, long, list, sparse = ('a'):rep(2 ^ 24), ('9'):rep(2 ^ 20), {}, {}\nfor i = 1, 2 ^ 15 do list[i] = 'k' .. i end sparse[2 ^ 20 - 2] = 1\nlocal x = %s", functions: `
 		string.rep(%s, 2 ^ 53)
 		string.gsub(%s, '.*', ('%%0'):rep(2 ^ 10))
 		string.gsub(%s, '', ('%%0'):rep(2 ^ 20))
