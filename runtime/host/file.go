@@ -90,8 +90,8 @@ func (v *View) Exists(name string) (bool, error) {
 	if o := v.planned(); o != nil {
 		return o.Exists(name)
 	}
-	info, err := v.Stat(name)
-	return err == nil && info.Kind != Missing, err
+	there, err := v.files.Exists(name)
+	return there, safepath.PathError("stat", name, err)
 }
 
 // IsDirectory reports whether a directory stands at the path, or a link to one.

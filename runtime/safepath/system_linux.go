@@ -93,8 +93,15 @@ func (r *Resolver) Stat(name string) (Info, error) {
 }
 
 // IsDirectory reports whether a directory stands at a path, or a link to one.
-func (r *Resolver) IsDirectory(name string) (bool, error) {
-	fd, err := r.Follow(name, unix.O_PATH|unix.O_DIRECTORY)
+func (r *Resolver) IsDirectory(name string) (bool, error) { return r.opens(name, unix.O_DIRECTORY) }
+
+// Exists reports whether anything stands at a path. A link counts if what it leads to exists.
+func (r *Resolver) Exists(name string) (bool, error) { return r.opens(name, 0) }
+
+// opens reports whether a path can be opened with flags, links followed. Nothing there, or
+// something that the flags exclude, is no error.
+func (r *Resolver) opens(name string, flags int) (bool, error) {
+	fd, err := r.Follow(name, unix.O_PATH|flags)
 	if err == nil {
 		return true, unix.Close(fd)
 	}

@@ -161,6 +161,12 @@ func (r *Resolver) IsDirectory(name string) (bool, error) {
 	return info.Kind == Directory, err
 }
 
+// Exists reports whether anything stands at a path. A link counts if what it leads to exists.
+func (r *Resolver) Exists(name string) (bool, error) {
+	info, err := r.Stat(name)
+	return err == nil && info.Kind != Missing, err
+}
+
 // StatAt describes what is at a place to which links have led. Nothing there is an error.
 func (r *Resolver) StatAt(p Location) (Info, error) {
 	var st unix.Stat_t
