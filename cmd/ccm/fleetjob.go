@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
@@ -11,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/luaccm/ccm/fleet/cluster"
+	"github.com/luaccm/ccm/fleet/enrol"
 	"github.com/luaccm/ccm/fleet/job"
 	"github.com/luaccm/ccm/fleet/roster"
 	"github.com/luaccm/ccm/fleet/signed"
@@ -113,7 +113,11 @@ func (f *jobFlags) choose(ctx context.Context, e *env, c *cluster.Cluster, envir
 	if err != nil {
 		return nil, 0, fmt.Errorf("--where: %w", err)
 	}
-	nodes, err := roster.Read(ctx, c.Conn, roster.Options{Environment: environment, Facts: condition.Asks("facts")})
+	issued, err := (&enrol.Desk{Cluster: c, Now: e.Clock.Now}).Environments(ctx)
+	if err != nil {
+		return nil, 0, err
+	}
+	nodes, err := roster.Read(ctx, c.Conn, roster.Options{Issued: issued, Environment: environment, Facts: condition.Asks("facts")})
 	if err != nil {
 		return nil, 0, err
 	}
@@ -191,15 +195,10 @@ func (f *jobFlags) send(ctx context.Context, e *env, j *signed.Job, args []strin
 func (f *jobFlags) print(e *env, p *job.Progress) error {
 	switch f.output.value {
 	case "json":
-		text, err := json.Marshal(struct {
+		return e.print().line(struct {
 			*job.Progress
 			ByNode []*job.Node `json:"by_node"`
 		}{p, p.ByNode})
-		if err != nil {
-			return err
-		}
-		terminal.Fprintf(e.stdout, "%s\n", text)
-		return nil
 	case "names":
 		for _, n := range p.ByNode {
 			if n.State != "done" || n.Result.Outcome == "failed" || n.Result.Outcome == "interrupted" {

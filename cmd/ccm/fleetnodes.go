@@ -75,7 +75,7 @@ type nodeLine struct {
 }
 
 func lineOf(n *overview.Node, now time.Time) nodeLine {
-	l := nodeLine{Node: n.Name, Environment: n.Environment(), Status: n.Status(now), Fingerprint: enrol.Fingerprint(n.Enrolled.Key, n.Enrolled.Recipient),
+	l := nodeLine{Node: n.Name, Environment: n.Environment, Status: n.Status(now), Fingerprint: enrol.Fingerprint(n.Enrolled.Key, n.Enrolled.Recipient),
 		Recipient: n.Enrolled.Recipient, Tags: n.Enrolled.Tags, State: n.State, Presence: n.Presence}
 	if !n.Seen.IsZero() {
 		l.Seen = &n.Seen
@@ -148,7 +148,7 @@ func nodeRow(n *overview.Node, now time.Time) []string {
 	if n.Skewed() {
 		notes = strings.TrimLeft(notes+"  clock "+time.Duration(n.State.Skew*float64(time.Second)).Round(time.Minute).String(), " ")
 	}
-	return []string{n.Name, n.Environment(), seen, number, outcome, last, notes}
+	return []string{n.Name, n.Environment, seen, number, outcome, last, notes}
 }
 
 func printNode(ctx context.Context, e *env, d *enrol.Desk, name, form string) error {

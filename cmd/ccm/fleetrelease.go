@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/luaccm/ccm/fleet/cluster"
+	"github.com/luaccm/ccm/fleet/enrol"
 	"github.com/luaccm/ccm/fleet/release"
 	"github.com/luaccm/ccm/fleet/signed"
 	"github.com/luaccm/ccm/fleet/where"
@@ -123,6 +124,7 @@ func controllerOf(e *env, c *cluster.Cluster, environment string, sign *signFlag
 	archive := release.Archive{Directory: c.Directory.Path, Environment: environment}
 	return &release.Controller{
 		Store: &release.Store{NC: c.Conn, Environment: environment}, Key: sign.signer(e), By: c.Directory.Fleet.User, Clock: e.Clock.Now, Keep: archive.Keep,
+		Issued: (&enrol.Desk{Cluster: c, Now: e.Clock.Now}).Environments,
 	}, nil
 }
 

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"reflect"
 	"strconv"
@@ -204,11 +203,9 @@ func stoppedStatus(a *release.Assessment) error {
 // print prints an assessment.
 func (f *rolloutFlags) print(e *env, a *release.Assessment) error {
 	if f.output.value == "json" {
-		text, err := json.Marshal(a)
-		if err != nil {
+		if err := e.print().line(a); err != nil {
 			return err
 		}
-		terminal.Fprintf(e.stdout, "%s\n", text)
 		return e.stdout.Flush()
 	}
 	terminal.Fprintf(e.stdout, "Release %d of %s, bundle %s: %s\n", a.Release, a.Environment, shortDigest(a.Bundle), stateWords(a))

@@ -243,6 +243,8 @@ func (m *Machine) accept(a answer, r Request, pair nkeys.KeyPair) (identity.Node
 	switch {
 	case err != nil:
 		return n, fmt.Errorf("the answer: %w", err)
+	case !a.Revoked.IsZero():
+		return n, fmt.Errorf("an operator has approved and then revoked it; without %s it asks with another key", m.file(pendingKeyFile))
 	case n.Key != r.Key:
 		return n, errors.New("the answer is for another key")
 	case n.Recipient != r.Recipient:

@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
-	"github.com/nats-io/nkeys"
 
 	"github.com/luaccm/ccm/fleet/cluster"
 	"github.com/luaccm/ccm/fleet/direct"
@@ -26,42 +25,6 @@ const denialStays = 7 * 24 * time.Hour
 type Desk struct {
 	Cluster *cluster.Cluster
 	Now     func() time.Time
-}
-
-// A Node is one that an operator has approved.
-type Node struct {
-	identity.NodeIdentity
-	Revoked  bool
-	Sequence uint64 // of the answer
-	Time     time.Time
-}
-
-// Nodes returns the nodes that the fleet has, in the order of their names, those that are revoked too.
-// What no key of the fleet has signed is left out, and counted.
-func (d *Desk) Nodes(ctx context.Context) (nodes []Node, foreign int, err error) {
-	revoked, err := d.Cluster.Directory.Revoked()
-	if err != nil {
-		return nil, 0, err
-	}
-	err = direct.All(ctx, d.Cluster.Conn, direct.Request{Stream: subject.Answers, Filter: subject.AllEnrolled}, func(m *direct.Message) error {
-		key := keyOf(m.Subject)
-		if !nkeys.IsValidPublicUserKey(key) {
-			return nil // how often a token was used
-		}
-		a, err := decodeAnswer(m.Data)
-		if err != nil || a.JWT == "" {
-			return nil
-		}
-		n, err := d.Cluster.Directory.Fleet.ReadNode(a.JWT)
-		if err != nil || n.Key != key {
-			foreign++
-			return nil
-		}
-		nodes = append(nodes, Node{NodeIdentity: n, Revoked: revoked[key], Sequence: m.Sequence, Time: m.Time})
-		return nil
-	})
-	slices.SortFunc(nodes, func(a, b Node) int { return strings.Compare(a.Name+" "+a.Key, b.Name+" "+b.Key) })
-	return nodes, foreign, err
 }
 
 // Pending is a request that nobody has answered.
@@ -273,76 +236,6 @@ func (d *Desk) forget(ctx context.Context, sequence uint64) error {
 		return err
 	}
 	return nil
-}
-
-// Revoke takes a node's key back, and has the servers end its connection. It returns the servers
-// that have it.
-func (d *Desk) Revoke(ctx context.Context, n Node) ([]string, error) {
-	return d.RevokeKey(ctx, n.Key)
-}
-
-// RevokeKey is Revoke for the key of a person.
-func (d *Desk) RevokeKey(ctx context.Context, key string) ([]string, error) {
-	return d.change(ctx, func(a *identity.AccountChange) { a.Revoke(key, d.Now()) })
-}
-
-// Restore stores the answers that only the directory has, after the servers have lost theirs, and keeps
-// copies of those that only the servers have. It returns the nodes that it stored; with noop it only
-// says them.
-func (d *Desk) Restore(ctx context.Context, noop bool) ([]identity.NodeIdentity, error) {
-	nodes, _, err := d.Nodes(ctx)
-	if errors.Is(err, direct.ErrNone) || noop && err != nil {
-		return nil, nil // there is no stream yet
-	}
-	if err != nil {
-		return nil, err
-	}
-	saved, err := d.Cluster.Directory.SavedNodes()
-	if err != nil {
-		return nil, err
-	}
-	revoked, err := d.Cluster.Directory.Revoked()
-	if err != nil {
-		return nil, err
-	}
-	there, here := map[string]bool{}, map[string]bool{}
-	for _, n := range nodes {
-		there[n.Key] = true
-	}
-	var stored []identity.NodeIdentity
-	for _, n := range saved {
-		if here[n.Key] = true; there[n.Key] || revoked[n.Key] {
-			continue
-		}
-		if !noop {
-			if err := d.store(ctx, n, 0); err != nil {
-				return stored, err
-			}
-		}
-		stored = append(stored, n)
-	}
-	for _, n := range nodes {
-		if !here[n.Key] && !n.Revoked && !noop {
-			if err := d.Cluster.Directory.SaveNode(n.NodeIdentity); err != nil {
-				return stored, err
-			}
-		}
-	}
-	return stored, nil
-}
-
-// change changes the account, here and on the servers. What somebody else has revoked stays.
-func (d *Desk) change(ctx context.Context, f func(*identity.AccountChange)) ([]string, error) {
-	dir := d.Cluster.Directory
-	there, err := cluster.Account(ctx, dir)
-	if err != nil {
-		return nil, err
-	}
-	token, err := dir.ChangeAccount(there, f)
-	if err != nil {
-		return nil, err
-	}
-	return cluster.PushAccount(ctx, dir, token)
 }
 
 // ApproveByToken approves all requests that carry a token of a list, and reports each. It is called again and again.

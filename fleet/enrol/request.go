@@ -143,6 +143,8 @@ type answer struct {
 	Protocol string `json:"protocol"`
 	JWT      string `json:"jwt,omitempty"`
 	Denied   string `json:"denied,omitempty"` // why it was
+	// Revoked is when the node was revoked: who has not the account's list can read it here.
+	Revoked time.Time `json:"revoked,omitzero"`
 }
 
 func (a answer) encode() ([]byte, error) {

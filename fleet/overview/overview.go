@@ -32,9 +32,6 @@ type Node struct {
 	Enrolled enrol.Node
 }
 
-// Environment is the one that operators gave it, whatever it says.
-func (n *Node) Environment() string { return n.Enrolled.Environment }
-
 // Outcome returns the outcome of its last run, or that there is none.
 func (n *Node) Outcome() string {
 	if n.State == nil || n.State.Outcome == "" {
@@ -79,7 +76,7 @@ func Nodes(ctx context.Context, d *enrol.Desk, o Options) (list []*Node, total i
 	if err != nil {
 		return nil, 0, err
 	}
-	said, err := roster.Read(ctx, d.Cluster.Conn, roster.Options{Facts: o.Facts || o.Condition != nil && o.Condition.Asks("facts")})
+	said, err := roster.Read(ctx, d.Cluster.Conn, roster.Options{Issued: enrol.Environments(enrolled), Facts: o.Facts || o.Condition != nil && o.Condition.Asks("facts")})
 	if err != nil {
 		return nil, 0, err
 	}
@@ -96,12 +93,10 @@ func Nodes(ctx context.Context, d *enrol.Desk, o Options) (list []*Node, total i
 		total++
 		n := &Node{Node: by[e.Name], Enrolled: e}
 		if n.Node == nil {
-			n.Node = &roster.Node{Name: e.Name}
+			n.Node = &roster.Node{Name: e.Name, Environment: e.Environment}
 		}
 		if o.Condition != nil {
-			about := n.About(now)
-			about.Environment = e.Environment
-			ok, err := o.Condition.Holds(about)
+			ok, err := o.Condition.Holds(n.About(now))
 			wrong = cmp.Or(wrong, err)
 			if !ok || err != nil {
 				continue
@@ -166,7 +161,7 @@ func Read(ctx context.Context, d *enrol.Desk, o Options) (*Fleet, error) {
 		}
 		e := summarize(name, list, f.Time)
 		store := &release.Store{NC: d.Cluster.Conn, Environment: name}
-		control, assessment, err := (&release.Controller{Store: store, Clock: d.Now}).Look(ctx)
+		control, assessment, err := (&release.Controller{Store: store, Clock: d.Now, Issued: d.Environments}).Look(ctx)
 		switch {
 		case err == nil:
 			e.Rollout = assessment
@@ -183,7 +178,7 @@ func summarize(name string, list []*Node, now time.Time) Environment {
 	e := Environment{Name: name}
 	outcomes, releases := map[string]int{}, map[int64]int{}
 	for _, n := range list {
-		if n.Environment() != name {
+		if n.Environment != name {
 			continue
 		}
 		e.Nodes++

@@ -20,6 +20,9 @@ type Controller struct {
 	Key   signers.Key
 	By    string
 	Clock func() time.Time
+	// Issued returns the environments of the nodes that operators have approved, by name: what nodes say
+	// of that counts for nothing.
+	Issued func(context.Context) (map[string]string, error)
 	// Keep is told each document that was stored. May be nil.
 	Keep func(kind string, version int64, text []byte) error
 }
@@ -43,7 +46,11 @@ func (c *Controller) Look(ctx context.Context) (*Control, *Assessment, error) {
 		// It was stopped between the two documents: no node begins.
 		control.Rollout = &signed.Rollout{Release: control.Release.Version, State: signed.Paused, Why: "the rollout did not begin: ccm fleet next begins it", Version: versionOf(control.Rollout)}
 	}
-	nodes, err := roster.Read(ctx, c.Store.NC, roster.Options{Environment: c.Store.Environment, Facts: asksFacts(control.Release)})
+	issued, err := c.Issued(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	nodes, err := roster.Read(ctx, c.Store.NC, roster.Options{Issued: issued, Environment: c.Store.Environment, Facts: asksFacts(control.Release)})
 	if err != nil {
 		return nil, nil, err
 	}

@@ -1,11 +1,13 @@
-// Package roster reads which nodes a fleet has, and what they say of themselves, from the buckets in
-// which they write it.
+// Package roster reads what the nodes of a fleet say of themselves, from the buckets in which they write
+// it. Which nodes there are, and in which environment, operators have issued: nodes are not asked.
 //
 // Begin with [Read].
 package roster
 
 import (
 	"context"
+	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -20,22 +22,15 @@ import (
 
 // A Node is what is known of one.
 type Node struct {
-	Name     string
-	State    *record.State // nil if it wrote none that can be read
-	Facts    *record.Facts // nil if they were not asked for, or it wrote none
-	Presence *record.Presence
+	Name        string
+	Environment string        // that operators issued
+	State       *record.State // nil if it wrote none that can be read
+	Facts       *record.Facts // nil if they were not asked for, or it wrote none
+	Presence    *record.Presence
 	// Seen is when its last heartbeat was stored, by the clock of the servers; zero if it is silent.
 	Seen time.Time
 	// Damaged says which of its documents cannot be read, and why.
 	Damaged []error
-}
-
-// Environment returns that of a node, as it says.
-func (n *Node) Environment() string {
-	if n.State == nil {
-		return ""
-	}
-	return n.State.Environment
 }
 
 // Silent reports whether a node has sent no heartbeat for so long that it counts as away.
@@ -45,7 +40,7 @@ func (n *Node) Silent(now time.Time) bool {
 
 // About returns what conditions are asked about.
 func (n *Node) About(now time.Time) where.Node {
-	x := where.Node{Name: n.Name, Environment: n.Environment(), State: n.State, Seen: 1 << 62}
+	x := where.Node{Name: n.Name, Environment: n.Environment, State: n.State, Seen: 1 << 62}
 	if !n.Seen.IsZero() {
 		x.Seen = max(0, now.Sub(n.Seen))
 	}
@@ -57,17 +52,24 @@ func (n *Node) About(now time.Time) where.Node {
 
 // Options say what is read.
 type Options struct {
+	// Issued are the environments of the nodes that operators have approved and not revoked, by name.
+	// What others wrote is left out.
+	Issued      map[string]string
 	Environment string // "" for all
 	Facts       bool
-	Only        []string // names; nil for all
 }
 
-// Read reads the nodes, sorted by name.
+// Read reads the nodes that have told anything of themselves, sorted by name. A state that speaks of
+// another environment than operators issued is not believed, but damaged: its release is none of this one.
 func Read(ctx context.Context, nc *nats.Conn, o Options) ([]*Node, error) {
 	nodes := make(map[string]*Node)
-	get := func(name string) *Node {
+	get := func(name string) *Node { // nil if it is not wanted
+		env, ok := o.Issued[name]
+		if !ok || o.Environment != "" && env != o.Environment {
+			return nil
+		}
 		if nodes[name] == nil {
-			nodes[name] = &Node{Name: name}
+			nodes[name] = &Node{Name: name, Environment: env}
 		}
 		return nodes[name]
 	}
@@ -79,13 +81,16 @@ func Read(ctx context.Context, nc *nats.Conn, o Options) ([]*Node, error) {
 	prefix := subject.KV(subject.Nodes, "")
 	err := direct.All(ctx, nc, direct.Request{Stream: stream, Filter: prefix + kinds}, func(m *direct.Message) error {
 		name, key, _ := strings.Cut(strings.TrimPrefix(m.Subject, prefix), ".")
-		if m.Deleted() || subject.CheckName("node", name) != nil {
+		n := get(name)
+		if m.Deleted() || n == nil {
 			return nil
 		}
-		n := get(name)
 		switch key {
 		case "state":
 			s, err := record.DecodeState(name, m.Data)
+			if err == nil && s.Environment != n.Environment {
+				err = fmt.Errorf("its state says that it is of the environment %q: it is of %s", s.Environment, n.Environment)
+			}
 			if err != nil {
 				n.Damaged = append(n.Damaged, err)
 				return nil
@@ -107,28 +112,22 @@ func Read(ctx context.Context, nc *nats.Conn, o Options) ([]*Node, error) {
 	prefix = subject.KV(subject.Presence, "")
 	err = direct.All(ctx, nc, direct.Request{Stream: subject.KVStream(subject.Presence), Filter: prefix + "*"}, func(m *direct.Message) error {
 		name := strings.TrimPrefix(m.Subject, prefix)
-		if m.Deleted() || subject.CheckName("node", name) != nil {
+		n := get(name)
+		if m.Deleted() || n == nil {
 			return nil
 		}
 		p, err := record.DecodePresence(m.Data)
 		if err != nil {
-			get(name).Damaged = append(get(name).Damaged, err)
+			n.Damaged = append(n.Damaged, err)
 			return nil
 		}
-		get(name).Presence, get(name).Seen = &p, m.Time
+		n.Presence, n.Seen = &p, m.Time
 		return nil
 	})
 	if err != nil {
 		return nil, err
 	}
-	var list []*Node
-	for name, n := range nodes {
-		if (o.Environment == "" || n.Environment() == o.Environment) && (o.Only == nil || slices.Contains(o.Only, name)) {
-			list = append(list, n)
-		}
-	}
-	slices.SortFunc(list, func(a, b *Node) int { return strings.Compare(a.Name, b.Name) })
-	return list, nil
+	return slices.SortedFunc(maps.Values(nodes), func(a, b *Node) int { return strings.Compare(a.Name, b.Name) }), nil
 }
 
 // Where returns the nodes for which a condition holds. An error of a condition about one node makes it

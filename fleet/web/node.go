@@ -42,7 +42,7 @@ func (s *Server) node(ctx context.Context, name string) (*markup.Element, error)
 			about.Add(markup.New("dt").Say(what), markup.New("dd").Say(value))
 		}
 	}
-	say("Environment", n.Environment())
+	say("Environment", n.Environment)
 	say("Status", n.Status(now))
 	say("Seen", seen(n, now))
 	say("Fingerprint", enrol.Fingerprint(n.Enrolled.Key, n.Enrolled.Recipient))

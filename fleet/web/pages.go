@@ -121,7 +121,7 @@ func nodes(list []*overview.Node, now time.Time) *markup.Element {
 			if n.State != nil && n.State.Release > 0 {
 				version = fmt.Sprint(n.State.Release)
 			}
-			rows.Add(row(link(n.Name, "node", n.Name), markup.Text(n.Environment()), markup.Text(seen(n, now)), markup.Text(version),
+			rows.Add(row(link(n.Name, "node", n.Name), markup.Text(n.Environment), markup.Text(seen(n, now)), markup.Text(version),
 				markup.New("span", "class", class(n.Status(now))).Say(n.Status(now)), markup.Text(n.Failure())))
 		}
 	}

@@ -1,0 +1,157 @@
+package enrol
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/nats-io/nkeys"
+
+	"github.com/luaccm/ccm/fleet/cluster"
+	"github.com/luaccm/ccm/fleet/direct"
+	"github.com/luaccm/ccm/fleet/identity"
+	"github.com/luaccm/ccm/fleet/subject"
+)
+
+// A Node is one that an operator has approved.
+type Node struct {
+	identity.NodeIdentity
+	Revoked  bool
+	Sequence uint64 // of the answer
+	Time     time.Time
+}
+
+// Nodes returns the nodes that the fleet has, in the order of their names, those that are revoked too.
+// What no key of the fleet has signed is left out, and counted.
+func (d *Desk) Nodes(ctx context.Context) (nodes []Node, foreign int, err error) {
+	revoked, err := d.Cluster.Directory.Revoked()
+	if err != nil {
+		return nil, 0, err
+	}
+	err = direct.All(ctx, d.Cluster.Conn, direct.Request{Stream: subject.Answers, Filter: subject.AllEnrolled}, func(m *direct.Message) error {
+		key := keyOf(m.Subject)
+		if !nkeys.IsValidPublicUserKey(key) {
+			return nil // how often a token was used
+		}
+		a, err := decodeAnswer(m.Data)
+		if err != nil || a.JWT == "" {
+			return nil
+		}
+		n, err := d.Cluster.Directory.Fleet.ReadNode(a.JWT)
+		if err != nil || n.Key != key {
+			foreign++
+			return nil
+		}
+		nodes = append(nodes, Node{NodeIdentity: n, Revoked: revoked[key] || !a.Revoked.IsZero(), Sequence: m.Sequence, Time: m.Time})
+		return nil
+	})
+	slices.SortFunc(nodes, func(a, b Node) int { return strings.Compare(a.Name+" "+a.Key, b.Name+" "+b.Key) })
+	return nodes, foreign, err
+}
+
+// Environments returns those of the nodes that are not revoked, by name.
+func (d *Desk) Environments(ctx context.Context) (map[string]string, error) {
+	nodes, foreign, err := d.Nodes(ctx)
+	if err == nil && foreign > 0 && len(nodes) == 0 {
+		err = ErrForeign
+	}
+	return Environments(nodes), err
+}
+
+// ErrForeign says that the directory of a fleet does not know the key that signs its nodes.
+var ErrForeign = errors.New("the nodes are signed by a key that fleet.json does not name: after ccm fleet rekey everybody needs it anew from the directory of the fleet")
+
+// Environments returns those of nodes that are not revoked, by name.
+func Environments(nodes []Node) map[string]string {
+	by := make(map[string]string, len(nodes))
+	for _, n := range nodes {
+		if !n.Revoked {
+			by[n.Name] = n.Environment
+		}
+	}
+	return by
+}
+
+// Revoke takes a node's key back, and has the servers end its connection. It returns the servers
+// that have it.
+func (d *Desk) Revoke(ctx context.Context, n Node) ([]string, error) {
+	servers, err := d.RevokeKey(ctx, n.Key)
+	if err != nil {
+		return servers, err
+	}
+	text, err := answer{JWT: n.JWT, Revoked: d.Now().UTC()}.encode()
+	if err != nil {
+		return servers, err
+	}
+	if _, err := direct.Publish(ctx, d.Cluster.Conn, subject.Enrolled(n.Key), text, direct.Expect(n.Sequence)); err != nil && !direct.IsConflict(err) {
+		return servers, fmt.Errorf("%s is revoked, but not marked so for who has another directory: %w", n.Name, err)
+	}
+	return servers, nil
+}
+
+// RevokeKey is Revoke for the key of a person.
+func (d *Desk) RevokeKey(ctx context.Context, key string) ([]string, error) {
+	return d.change(ctx, func(a *identity.AccountChange) { a.Revoke(key, d.Now()) })
+}
+
+// Restore stores the answers that only the directory has, after the servers have lost theirs, and keeps
+// copies of those that only the servers have. It returns the nodes that it stored; with noop it only
+// says them.
+func (d *Desk) Restore(ctx context.Context, noop bool) ([]identity.NodeIdentity, error) {
+	nodes, _, err := d.Nodes(ctx)
+	if errors.Is(err, direct.ErrNone) || noop && err != nil {
+		return nil, nil // there is no stream yet
+	}
+	if err != nil {
+		return nil, err
+	}
+	saved, err := d.Cluster.Directory.SavedNodes()
+	if err != nil {
+		return nil, err
+	}
+	revoked, err := d.Cluster.Directory.Revoked()
+	if err != nil {
+		return nil, err
+	}
+	there, here := map[string]bool{}, map[string]bool{}
+	for _, n := range nodes {
+		there[n.Key] = true
+	}
+	var stored []identity.NodeIdentity
+	for _, n := range saved {
+		if here[n.Key] = true; there[n.Key] || revoked[n.Key] {
+			continue
+		}
+		if !noop {
+			if err := d.store(ctx, n, 0); err != nil {
+				return stored, err
+			}
+		}
+		stored = append(stored, n)
+	}
+	for _, n := range nodes {
+		if !here[n.Key] && !n.Revoked && !noop {
+			if err := d.Cluster.Directory.SaveNode(n.NodeIdentity); err != nil {
+				return stored, err
+			}
+		}
+	}
+	return stored, nil
+}
+
+// change changes the account, here and on the servers. What somebody else has revoked stays.
+func (d *Desk) change(ctx context.Context, f func(*identity.AccountChange)) ([]string, error) {
+	dir := d.Cluster.Directory
+	there, err := cluster.Account(ctx, dir)
+	if err != nil {
+		return nil, err
+	}
+	token, err := dir.ChangeAccount(there, f)
+	if err != nil {
+		return nil, err
+	}
+	return cluster.PushAccount(ctx, dir, token)
+}
