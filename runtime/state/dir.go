@@ -58,7 +58,7 @@ const lockFile = "lock"
 
 // claim makes the state directory. One that is there already and that others can
 // look into is closed to them, because it holds what files held that they may not
-// read. It may hold a key that somebody has brought. What is plainly not a state
+// read. It may hold a key that somebody has brought, and what the agent keeps. What is plainly not a state
 // directory, such as the home directory of somebody, is refused instead, and so is
 // one in which a link or anything else lies that leads elsewhere.
 func claim(d *statedir.Dir) error {
@@ -104,12 +104,21 @@ func judge(d *statedir.Dir) (tooWide bool, err error) {
 	if fi.Mode().Perm()&0o077 == 0 {
 		return false, nil
 	}
-	isOurs := func(e os.DirEntry) bool { return e.Name() == lockFile }
-	if slices.ContainsFunc(entries, isOurs) || len(entries) == 0 || len(entries) == 1 && entries[0].Name() == keyFile {
+	isLock := func(e os.DirEntry) bool { return e.Name() == lockFile }
+	other := slices.IndexFunc(entries, isForeign)
+	if other < 0 || slices.ContainsFunc(entries, isLock) {
 		return true, nil
 	}
-	return false, diag.Errorf(diag.Pos{File: d.Root}, "want a directory for state alone that only its owner may enter, found one with mode %04o that holds %s", fi.Mode().Perm(), entries[0].Name()).
+	return false, diag.Errorf(diag.Pos{File: d.Root}, "want a directory for state alone that only its owner may enter, found one with mode %04o that holds %s", fi.Mode().Perm(), entries[other].Name()).
 		WithHint("name one that is empty or not there")
+}
+
+// agentDir is where the agent keeps what it fetched. It is there before the first run.
+const agentDir = "agent"
+
+// isForeign reports whether an entry cannot be in a state directory in which nothing was run yet.
+func isForeign(e os.DirEntry) bool {
+	return e.Name() != keyFile && (e.Name() != agentDir || !e.IsDir())
 }
 
 // home returns the home directory of the user: HOME or, without it, what the

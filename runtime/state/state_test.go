@@ -221,6 +221,12 @@ func TestStateDirectoryIsPrivate(t *testing.T) {
 		"of ours": {make: func(dir string) error {
 			return errors.Join(os.Mkdir(dir, 0o755), os.WriteFile(dir+"/lock", nil, 0o600), os.WriteFile(dir+"/x", nil, 0o600))
 		}, want: 0o700},
+		"of an agent": {make: func(dir string) error {
+			return errors.Join(os.MkdirAll(dir+"/agent/sources", 0o755), os.WriteFile(dir+"/key", nil, 0o600))
+		}, want: 0o700},
+		"a file agent": {make: func(dir string) error {
+			return errors.Join(os.Mkdir(dir, 0o755), os.WriteFile(dir+"/agent", nil, 0o600))
+		}, want: 0o755, refused: true},
 		"of a group":  {make: func(dir string) error { return errors.Join(os.Mkdir(dir, 0o700), os.Chmod(dir, 0o2770)) }, want: 0o700},
 		"of somebody": {make: func(dir string) error { return errors.Join(os.Mkdir(dir, 0o755), os.WriteFile(dir+"/x", nil, 0o600)) }, want: 0o755, refused: true},
 	} {
@@ -229,7 +235,7 @@ func TestStateDirectoryIsPrivate(t *testing.T) {
 			require.NoError(t, x.make(dir))
 			held, err := state.Lock(t.Context(), dir, "test", 0, time.Time{})
 			if x.refused {
-				require.ErrorContains(t, err, "want a directory for state alone that only its owner may enter, found one with mode 0755 that holds x")
+				require.ErrorContains(t, err, "want a directory for state alone that only its owner may enter, found one with mode 0755 that holds ")
 				require.NoFileExists(t, filepath.Join(dir, "lock"))
 			} else {
 				require.NoError(t, err)

@@ -146,3 +146,37 @@ func TestAgentGuide(t *testing.T) {
 	}
 	require.Greater(t, tried, 20)
 }
+
+// TestAgentOfPackage installs the packages of ccm, and starts the agent that they bring: on a machine
+// without anything, and on one where somebody has made the directory of the agent. An upgrade starts
+// the agent anew.
+func TestAgentOfPackage(t *testing.T) {
+	for name, x := range map[string]installer{"Deb": installsDeb, "Rpm": installsRPM} {
+		t.Run(name, func(t *testing.T) {
+			l := boot(t, x.family)
+			l.offer(x, olderVersion)
+			l.sh(x.install)
+			l.says("disabled\ninactive", "systemctl is-enabled ccm-agent || :; systemctl is-active ccm-agent || :")
+			l.write("/etc/ccm/site.lua", []byte(`file { "/etc/motd", content = "kept by ccm\n", owner = "root", group = "root", mode = "0644" }`+"\n"))
+			l.write("/etc/ccm/agent.yaml", []byte("sources: [/etc/ccm/site.lua]\n"))
+			l.sh("! test -e /var/lib/ccm; systemctl start ccm-agent")
+			l.until("the first run", "ccm agent status | grep -q '1 resource: 1 changed'")
+			l.says("700", "stat -c %a /var/lib/ccm")
+			require.Contains(t, l.sh("ccm history"), "1 changed")
+
+			l.sh("systemctl stop ccm-agent; rm -rf /var/lib/ccm; mkdir -m 0755 -p /var/lib/ccm/agent/sources")
+			l.sh("ccm run /etc/ccm/site.lua")
+			l.says("700", "stat -c %a /var/lib/ccm")
+			l.sh("systemctl start ccm-agent")
+			l.until("the first run", "ccm agent status | grep -q '1 resource: 1 stable'")
+
+			pid := l.sh("systemctl show -P MainPID ccm-agent")
+			l.offer(x, newerVersion)
+			l.sh(x.install)
+			l.until("the agent of the new version", "ccm agent status | grep -q '^ccm "+newerVersion+", '")
+			require.NotEqual(t, pid, l.sh("systemctl show -P MainPID ccm-agent"))
+			l.sh(x.remove)
+			l.until("its end", "! systemctl is-active ccm-agent")
+		})
+	}
+}
