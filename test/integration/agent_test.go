@@ -90,6 +90,7 @@ func TestAgentUnit(t *testing.T) {
 // TestAgentGuide types in docs/agent.md on two machines. What the page has in a repository on a
 // server lies in a directory that both see.
 func TestAgentGuide(t *testing.T) {
+	t.Parallel()
 	text, err := os.ReadFile("../../docs/agent.md")
 	require.NoError(t, err)
 	shared := t.TempDir()
