@@ -28,6 +28,7 @@ func TestMain(m *testing.M) {
 		"laterccm":     func() { clock = later{}; main() },
 		"with-systemd": withSystemd,
 		"peak-of":      peakOf,
+		"runs-of-ccm":  runsOfCCM,
 	})
 }
 

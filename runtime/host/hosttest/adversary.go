@@ -17,6 +17,7 @@ import (
 	"sync/atomic"
 	"syscall"
 	"testing"
+	"time"
 	"unsafe"
 
 	"github.com/stretchr/testify/require"
@@ -35,6 +36,7 @@ type Adversary struct {
 	Victim   string // the directory of root beside it
 	before   string // what was in there
 
+	t     *testing.T
 	cmd   *exec.Cmd
 	end   io.Closer
 	out   *bufio.Reader
@@ -72,7 +74,7 @@ func NewAdversary(t *testing.T, names ...string) *Adversary {
 	base, err := os.MkdirTemp(sharedMemory(), "ccm-adversary-")
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, os.RemoveAll(base)) })
-	a := &Adversary{UID: adversaryUID, GID: adversaryUID, Home: filepath.Join(base, "home"), Victim: filepath.Join(base, "victim")}
+	a := &Adversary{t: t, UID: adversaryUID, GID: adversaryUID, Home: filepath.Join(base, "home"), Victim: filepath.Join(base, "victim")}
 	require.NoError(t, os.Chmod(base, 0o755))
 	require.NoError(t, os.Mkdir(a.Home, 0o755))
 	require.NoError(t, os.Chown(a.Home, adversaryUID, adversaryUID))
@@ -106,8 +108,10 @@ func sharedCounter(name string) (*uint64, error) {
 
 // Wait waits until the adversary is at work again: this process may have had all processors.
 func (a *Adversary) Wait() {
-	for atomic.LoadUint64(a.count) < a.seen+20 {
-		runtime.Gosched()
+	for since := time.Now(); atomic.LoadUint64(a.count) < a.seen+20; runtime.Gosched() {
+		if time.Since(since) > 5*time.Minute {
+			a.t.Fatal("the adversary swaps nothing any more")
+		}
 	}
 	a.seen = atomic.LoadUint64(a.count)
 }
@@ -153,6 +157,7 @@ func (a *Adversary) start(t *testing.T, names []string) {
 	require.NoError(t, err)
 	a.end, a.out = in, bufio.NewReader(out)
 	require.NoError(t, a.cmd.Start())
+	t.Cleanup(func() { _ = a.cmd.Process.Kill(); _ = a.cmd.Wait() }) // if the test has failed
 	line, err := a.out.ReadString('\n')
 	require.NoError(t, err)
 	require.Equal(t, "begun\n", line)
@@ -169,7 +174,7 @@ func (a *Adversary) Lost(t *testing.T) int {
 	require.NoError(t, a.cmd.Wait())
 	require.NotContains(t, string(rest), "leak", "it has read what only root may read")
 	require.Equal(t, a.before, a.snapshot(t), "the victim was changed")
-	require.False(t, holdsSecret(a.Home), "a file in its home holds what only root may read")
+	require.False(t, HoldsSecret(a.Home), "a file in its home holds what only root may read")
 	swaps, err := strconv.Atoi(strings.TrimSpace(string(rest)))
 	require.NoError(t, err)
 	require.Positive(t, swaps)
@@ -203,9 +208,9 @@ func (a *Adversary) snapshot(t *testing.T) string {
 	return all.String()
 }
 
-// holdsSecret reports whether a file below a directory that this process can read holds
+// HoldsSecret reports whether a file below a directory that this process can read holds
 // the secret.
-func holdsSecret(dir string) (found bool) {
+func HoldsSecret(dir string) (found bool) {
 	_ = filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 		if err != nil {
 			return nil
@@ -269,6 +274,7 @@ type attacker struct {
 	random *rand.Rand
 	swaps  *uint64
 	leaked bool
+	locks  []int // descriptors
 }
 
 // follow enters the home that is there now, if it is another one.
@@ -293,7 +299,7 @@ var stores = []string{".own", ".link", ".abs", ".hard", ".fifo", ".dir", ".dirli
 // setUp makes what was used up.
 func (x *attacker) setUp() {
 	victim := filepath.Join(filepath.Dir(x.home), "victim")
-	_ = os.WriteFile("mine", []byte("mine\n"), 0o644)
+	write("mine", 0o644)
 	for _, name := range x.names {
 		isDir := isDirectory(name)
 		for _, kind := range stores {
@@ -306,7 +312,7 @@ func (x *attacker) setUp() {
 				if isDir {
 					x.ownDir(at)
 				} else {
-					_ = os.WriteFile(at, []byte("mine\n"), 0o640)
+					write(at, 0o640)
 				}
 			case ".link":
 				_ = os.Symlink("../victim/"+name, at)
@@ -328,7 +334,7 @@ func (x *attacker) setUp() {
 			if isDir {
 				x.ownDir(name)
 			} else {
-				_ = os.WriteFile(name, []byte("mine\n"), 0o640)
+				write(name, 0o640)
 			}
 		}
 	}
@@ -338,8 +344,16 @@ func (x *attacker) setUp() {
 func (x *attacker) ownDir(at string) {
 	_ = os.MkdirAll(filepath.Join(at, "dir"), 0o755)
 	for _, name := range x.names {
-		_ = os.WriteFile(filepath.Join(at, name), []byte("mine\n"), 0o644)
-		_ = os.WriteFile(filepath.Join(at, "dir", name), []byte("mine\n"), 0o644)
+		write(filepath.Join(at, name), 0o644)
+		write(filepath.Join(at, "dir", name), 0o644)
+	}
+}
+
+// write writes a file of its own, and does not wait for a reader where root has just copied a pipe to.
+func write(name string, mode fs.FileMode) {
+	if f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_TRUNC|unix.O_NOFOLLOW|unix.O_NONBLOCK, mode); err == nil {
+		_, _ = f.WriteString("mine\n")
+		f.Close()
 	}
 }
 
@@ -369,7 +383,8 @@ func (x *attacker) meddle() {
 				continue
 			}
 			if fd, err := unix.Open(name, unix.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK, 0); err == nil {
-				_ = unix.Flock(fd, unix.LOCK_EX|unix.LOCK_NB) // and never closed, up to the limit
+				_ = unix.Flock(fd, unix.LOCK_EX|unix.LOCK_NB)
+				x.lock(fd)
 			}
 			_ = exchange(name, ".link"+x.names[0])
 		}
@@ -381,8 +396,17 @@ func (x *attacker) meddle() {
 	}
 }
 
+// lock keeps a descriptor open, with its lock, until there are many newer ones.
+func (x *attacker) lock(fd int) {
+	x.locks = append(x.locks, fd)
+	if len(x.locks) > 500 {
+		_ = unix.Close(x.locks[0])
+		x.locks = x.locks[1:]
+	}
+}
+
 func (x *attacker) report() {
-	if x.leaked || holdsSecret(".") {
+	if x.leaked || HoldsSecret(".") {
 		fmt.Println("leak")
 	}
 	fmt.Println(atomic.LoadUint64(x.swaps))

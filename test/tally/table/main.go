@@ -92,9 +92,9 @@ type testPackage struct {
 	tests []string
 }
 
-// run runs tests of the package one after the other.
+// run runs tests of the package one after the other, and shows how far they are.
 func (p testPackage) run(tests []string, file string) error {
-	args := []string{"test", "-tags", "integration", "-count=1", "-timeout", "2h", "-run", "^(" + strings.Join(tests, "|") + ")$", p.path}
+	args := []string{"test", "-tags", "integration", "-count=1", "-timeout", "2h", "-v", "-run", "^(" + strings.Join(tests, "|") + ")$", p.path}
 	cmd := exec.Command("go", args...)
 	cmd.Env = append(os.Environ(), tally.Variable+"="+file)
 	cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr
