@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"os"
+	"time"
 
 	"golang.org/x/term"
 
@@ -12,35 +13,37 @@ import (
 
 // askPassphrase asks for the passphrase of an identity on the terminal, which shows nothing of it.
 func (e *env) askPassphrase(file string) ([]byte, error) {
-	return e.readHidden("passphrase of " + file + ": ")
+	return e.readHidden("passphrase of "+file+": ", hintForPassphrase)
 }
 
 // askNewPassphrase asks for a passphrase twice.
 func (e *env) askNewPassphrase() (string, error) {
-	first, err := e.readHidden("new passphrase: ")
+	first, err := e.readHidden("new passphrase: ", hintForPassphrase)
 	if err != nil {
 		return "", err
 	}
 	if len(first) < 8 {
 		return "", errors.New("the passphrase has less than 8 characters")
 	}
-	second, err := e.readHidden("the same again: ")
+	second, err := e.readHidden("the same again: ", hintForPassphrase)
 	if err == nil && string(first) != string(second) {
 		err = errors.New("they are not the same")
 	}
 	return string(first), err
 }
 
-// readHidden reads a line from the terminal, wherever standard input and output go.
-func (e *env) readHidden(prompt string) ([]byte, error) {
+// hintForPassphrase is what does where there is no terminal.
+const hintForPassphrase = "an identity without a passphrase does, in CCM_AGE_IDENTITY_FILE"
+
+// readHidden reads a line from the terminal, wherever standard input and output go. Hint is what does
+// where there is none.
+func (e *env) readHidden(prompt, hint string) ([]byte, error) {
 	tty, err := os.OpenFile("/dev/tty", os.O_RDWR, 0)
 	if err != nil {
-		return nil, diag.Errorf(diag.Pos{}, "there is no terminal to ask for it").WithHint("an identity without a passphrase does, in CCM_AGE_IDENTITY_FILE")
+		return nil, diag.Errorf(diag.Pos{}, "there is no terminal to ask for it").WithHint("%s", hint)
 	}
 	defer tty.Close()
 	out := terminal.NewWriter(tty)
-	terminal.Fprintf(out, "%s", prompt)
-	_ = out.Flush()
 	// A signal in the middle would leave the terminal without echo.
 	state, err := term.GetState(int(tty.Fd()))
 	if err != nil {
@@ -55,6 +58,9 @@ func (e *env) readHidden(prompt string) ([]byte, error) {
 		line, err := term.ReadPassword(int(tty.Fd()))
 		read <- result{line, err}
 	}()
+	awaitChange(int(tty.Fd()), state)
+	terminal.Fprintf(out, "%s", prompt)
+	_ = out.Flush()
 	select {
 	case r := <-read:
 		terminal.Fprintf(out, "\n")
@@ -65,5 +71,15 @@ func (e *env) readHidden(prompt string) ([]byte, error) {
 		terminal.Fprintf(out, "\n")
 		_ = out.Flush()
 		return nil, errors.New("interrupted")
+	}
+}
+
+// awaitChange waits until the terminal is in another state, but not for long: what is typed as soon
+// as the prompt is there must not be shown.
+func awaitChange(fd int, from *term.State) {
+	for end := time.Now().Add(time.Second); time.Now().Before(end); time.Sleep(time.Millisecond) {
+		if now, err := term.GetState(fd); err != nil || *now != *from {
+			return
+		}
 	}
 }

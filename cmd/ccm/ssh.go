@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -14,7 +13,6 @@ import (
 
 	"github.com/kballard/go-shellquote"
 	"github.com/spf13/cobra"
-	xterm "golang.org/x/term"
 
 	"github.com/luaccm/ccm/fleet/ssh"
 	"github.com/luaccm/ccm/runtime/diag"
@@ -231,19 +229,9 @@ func (f *sshFlags) setBecome(e *env, c *ssh.Client) error {
 		}
 		c.Become = words
 	case f.askPassword:
-		w, err := e.openTerminal("--ask-sudo-pass", "sudo that asks for no password needs only --sudo")
+		password, err := e.readHidden("Password of sudo on the hosts: ", "sudo that asks for no password needs only --sudo")
 		if err != nil {
-			return err
-		}
-		tty, ok := e.Stdin.(*os.File)
-		if !ok {
-			return errors.New("--ask-sudo-pass: standard input is no terminal")
-		}
-		terminal.Fprintf(w, "Password of sudo on the hosts: ")
-		password, err := xterm.ReadPassword(int(tty.Fd()))
-		terminal.Fprintf(w, "\n")
-		if err != nil {
-			return err
+			return fmt.Errorf("--ask-sudo-pass: %w", err)
 		}
 		if c.Password = string(password); c.Password != "" {
 			_ = e.Secrets.Add(c.Password) // one that is too short to be masked is none the less sent
