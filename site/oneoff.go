@@ -151,6 +151,11 @@ func (o *OneOff) Converge(ctx context.Context, what manifest.Single, rep converg
 	if err != nil {
 		return nil, o.unknownReference(err, r, b)
 	}
+	for _, r := range c.Resources {
+		if len(r.Common.RegisterWhenStable) > 0 && !o.options.Plan {
+			o.process.Messages.Warn(r.ID.String() + ": its services are not registered: only ccm run and the agent do that")
+		}
+	}
 	scripts := l.site.reportTo(ctx, engine, o.process.Messages.Explain)
 	result.Summary = batch.converge(ctx, engine, o.host, c)
 	result.Incomplete = scripts.failed
