@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -186,4 +187,18 @@ func TestSchedule(t *testing.T) {
 	require.True(t, s.due(begin.Add(-100*24*time.Hour+time.Minute)))
 	never := schedule{}
 	require.False(t, never.due(begin.Add(time.Hour)))
+}
+
+func TestMetricsOfFacts(t *testing.T) {
+	m := newMetrics()
+	m.gatheredFacts(2*time.Second, nil)
+	m.gatheredFacts(time.Second, errors.New("no"))
+	var b strings.Builder
+	require.NoError(t, m.write(&b))
+	for _, line := range []string{
+		"facts_gather_duration_seconds_sum 2", "facts_gather_duration_seconds_count 1",
+		"agent_facts_resolve_duration_seconds_sum 3", "agent_facts_resolve_duration_seconds_count 2", "agent_facts_resolve_error_count 1",
+	} {
+		require.Contains(t, b.String(), "\nchoria_ccm_"+line+"\n")
+	}
 }

@@ -8,11 +8,9 @@ import (
 	"io/fs"
 	"net/url"
 	"os"
-	"os/exec"
 	"path"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"time"
 
 	"github.com/luaccm/ccm/runtime/bundle"
@@ -36,6 +34,8 @@ type gitSource struct {
 	local  string // where it is on this machine, "" if it is elsewhere
 	plain  *url.URL
 	store  *store
+	used   time.Duration // of a processor, by git since the last poll began
+	pause  time.Duration // at least, between polls
 }
 
 func (x *access) newGitSource(c SourceConfig) (*gitSource, error) {
@@ -66,6 +66,17 @@ func (s *gitSource) Name() string { return s.name }
 // Take implements Source.
 func (s *gitSource) Take() (Site, func(), bool) { return s.store.take() }
 
+// Asking is not to take more of a processor than one part in so many, in the long run: at most
+// longestPause lies between polls for that.
+const (
+	shareOfProcessor = 1000
+	longestPause     = 5 * time.Minute
+)
+
+// PollInterval implements Patience. What git needs to ask depends on the machine and on how the
+// repository is reached: some milliseconds for a directory, hundreds for ssh on a small board.
+func (s *gitSource) PollInterval() time.Duration { return s.pause }
+
 // Poll implements Source.
 func (s *gitSource) Poll(ctx context.Context) (changed bool, err error) {
 	if s.plain != nil {
@@ -82,7 +93,9 @@ func (s *gitSource) Poll(ctx context.Context) (changed bool, err error) {
 	if err != nil {
 		return false, err
 	}
+	s.used = 0
 	ref, commit, err := s.ask(ctx)
+	s.pause = min(s.used*shareOfProcessor, longestPause)
 	if err != nil {
 		return false, err
 	}
@@ -248,89 +261,4 @@ func (s *gitSource) entry(root *os.Root) (string, error) {
 		return "", diag.Errorf(diag.Pos{}, "the folder %s of the commit cannot be run: %w", at, err).WithHint("path: FOLDER, or path: FILE")
 	}
 	return path.Join(at, name), nil
-}
-
-// git runs git and returns what it writes.
-func (s *gitSource) git(ctx context.Context, patience time.Duration, repo string, args ...string) (string, error) {
-	ctx, cancel := context.WithTimeout(ctx, patience)
-	defer cancel()
-	cmd := gitCommand(ctx, repo, args...)
-	var stdout, stderr bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &boundedWriter{w: &stdout, left: 4 << 20}, &boundedWriter{w: &stderr, left: 64 << 10}
-	if err := cmd.Run(); err != nil {
-		if ctx.Err() != nil && errors.Is(ctx.Err(), context.DeadlineExceeded) {
-			return "", fmt.Errorf("git %s took longer than %s", args[0], patience)
-		}
-		return "", s.failed(args[0], stderr.String(), err)
-	}
-	return stdout.String(), nil
-}
-
-// gitCommand returns a command that ends with the context, and all that it started.
-func gitCommand(ctx context.Context, repo string, args ...string) *exec.Cmd {
-	argv := git.Argv(repo, args...)
-	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
-	cmd.Env = append(os.Environ(), git.Environment()...)
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
-	cmd.WaitDelay = 5 * time.Second
-	return cmd
-}
-
-// failed says why git failed, without what authorizes.
-func (s *gitSource) failed(verb, stderr string, err error) error {
-	if exit, ok := errors.AsType[*exec.ExitError](err); ok && exit.ExitCode() == 127 {
-		return startError(exec.ErrNotFound)
-	}
-	if s.plain != nil && s.plain.User != nil {
-		stderr = strings.ReplaceAll(stderr, s.config.Git, fetch.RedactURL(s.plain))
-		if password, ok := s.plain.User.Password(); ok && password != "" {
-			stderr = strings.ReplaceAll(stderr, password, "xxxxx")
-		}
-	}
-	words := lastWords(stderr)
-	if words == "" {
-		words = err.Error()
-	}
-	return fmt.Errorf("git %s: %s", verb, words)
-}
-
-func startError(err error) error {
-	if errors.Is(err, exec.ErrNotFound) {
-		return diag.Errorf(diag.Pos{}, "there is no program git").WithHint("install git: the agent calls that of the machine")
-	}
-	return err
-}
-
-// lastWords returns the last line of a text that says something: one that begins as errors do, if
-// there is one.
-func lastWords(text string) string {
-	last, failure := "", ""
-	for line := range strings.Lines(text) {
-		if line = strings.TrimSpace(line); line == "" {
-			continue
-		}
-		last = line
-		if rest, ok := strings.CutPrefix(line, "fatal: "); ok && failure == "" {
-			failure = rest
-		}
-	}
-	if failure != "" {
-		return failure
-	}
-	return last
-}
-
-// A boundedWriter writes so much, and drops the rest.
-type boundedWriter struct {
-	w    *bytes.Buffer
-	left int
-}
-
-// Write implements io.Writer.
-func (b *boundedWriter) Write(p []byte) (int, error) {
-	n := min(len(p), b.left)
-	b.left -= n
-	b.w.Write(p[:n])
-	return len(p), nil
 }

@@ -110,6 +110,9 @@ func TestGitSource(t *testing.T) {
 			changed, err = s.Poll(t.Context())
 			require.NoError(t, err)
 			require.False(t, changed)
+			pause := s.(Patience).PollInterval()
+			require.LessOrEqual(t, pause, longestPause)
+			require.Equal(t, c.config.Ref == first, pause == 0, "git is asked for all but a commit, which cannot change")
 		}
 		s := source(SourceConfig{Ref: "main"})
 		r.commit(map[string]string{"site.lua": "two"})

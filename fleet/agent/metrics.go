@@ -146,6 +146,18 @@ func (m *metrics) took(name string, d time.Duration, values ...string) {
 	m.add(name, 1, d.Seconds(), values...)
 }
 
+// gatheredFacts counts that facts were asked for, which gathers all of them.
+func (m *metrics) gatheredFacts(took time.Duration, err error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.add(metricFactsTime, 1, took.Seconds())
+	if err != nil {
+		m.add(metricFactsErrors, 1, 0)
+		return
+	}
+	m.add(metricFactsGather, 1, took.Seconds())
+}
+
 // event counts what an event says.
 func (m *metrics) event(l *line) {
 	m.mu.Lock()

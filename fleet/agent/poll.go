@@ -14,10 +14,6 @@ func parentOf(path string) string { return filepath.Dir(path) }
 // what is so now, and one without a network what it has. Reason is that of the first run.
 func (a *Agent) poll(ctx context.Context, source Source, reason string) {
 	name := source.Name()
-	every := a.timing.Poll
-	if p, ok := source.(Patience); ok && p.PollInterval() > 0 {
-		every = p.PollInterval()
-	}
 	var told <-chan struct{}
 	if n, ok := source.(Notifier); ok {
 		told = n.Changed()
@@ -60,6 +56,10 @@ func (a *Agent) poll(ctx context.Context, source Source, reason string) {
 			a.queue.trigger(name, Apply, reason)
 		}
 		first = false
+		every := a.timing.Poll
+		if p, ok := source.(Patience); ok {
+			every = max(every, p.PollInterval())
+		}
 		wait := every + time.Duration(a.random()*float64(every)/10)
 		if err != nil {
 			wait = b.next(a.random)

@@ -187,7 +187,12 @@ func (a *Agent) Output(ctx context.Context, args ...string) ([]byte, error) {
 	cmd.WaitDelay = lastWork
 	var stdout, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &boundedWriter{w: &stdout, left: 16 << 20}, &boundedWriter{w: &stderr, left: 64 << 10}
-	if err := cmd.Run(); err != nil {
+	began := a.now()
+	err := cmd.Run()
+	if len(args) > 0 && args[0] == "facts" {
+		a.metrics.gatheredFacts(a.now().Sub(began), err)
+	}
+	if err != nil {
 		if words := strings.TrimSpace(stderr.String()); words != "" {
 			err = errors.New(words)
 		}

@@ -40,7 +40,8 @@ type Source interface {
 // once.
 type Notifier interface{ Changed() <-chan struct{} }
 
-// A Patience is a source that wants to be polled at times of its own.
+// A Patience is a source that wants to be polled less often than others. PollInterval is asked after
+// each poll.
 type Patience interface{ PollInterval() time.Duration }
 
 // access is how sources reach what is elsewhere.

@@ -1,0 +1,106 @@
+package agent
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/luaccm/ccm/runtime/diag"
+	"github.com/luaccm/ccm/runtime/git"
+	"github.com/luaccm/ccm/runtime/host/fetch"
+)
+
+// git runs git and returns what it writes.
+func (s *gitSource) git(ctx context.Context, patience time.Duration, repo string, args ...string) (string, error) {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	cmd := gitCommand(ctx, repo, args...)
+	var stdout, stderr bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &boundedWriter{w: &stdout, left: 4 << 20}, &boundedWriter{w: &stderr, left: 64 << 10}
+	err := cmd.Run()
+	if cmd.ProcessState != nil {
+		s.used += cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()
+	}
+	if err != nil {
+		if ctx.Err() != nil && errors.Is(ctx.Err(), context.DeadlineExceeded) {
+			return "", fmt.Errorf("git %s took longer than %s", args[0], patience)
+		}
+		return "", s.failed(args[0], stderr.String(), err)
+	}
+	return stdout.String(), nil
+}
+
+// gitCommand returns a command that ends with the context, and all that it started.
+func gitCommand(ctx context.Context, repo string, args ...string) *exec.Cmd {
+	argv := git.Argv(repo, args...)
+	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
+	cmd.Env = append(os.Environ(), git.Environment()...)
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
+	cmd.WaitDelay = 5 * time.Second
+	return cmd
+}
+
+// failed says why git failed, without what authorizes.
+func (s *gitSource) failed(verb, stderr string, err error) error {
+	if exit, ok := errors.AsType[*exec.ExitError](err); ok && exit.ExitCode() == 127 {
+		return startError(exec.ErrNotFound)
+	}
+	if s.plain != nil && s.plain.User != nil {
+		stderr = strings.ReplaceAll(stderr, s.config.Git, fetch.RedactURL(s.plain))
+		if password, ok := s.plain.User.Password(); ok && password != "" {
+			stderr = strings.ReplaceAll(stderr, password, "xxxxx")
+		}
+	}
+	words := lastWords(stderr)
+	if words == "" {
+		words = err.Error()
+	}
+	return fmt.Errorf("git %s: %s", verb, words)
+}
+
+func startError(err error) error {
+	if errors.Is(err, exec.ErrNotFound) {
+		return diag.Errorf(diag.Pos{}, "there is no program git").WithHint("install git: the agent calls that of the machine")
+	}
+	return err
+}
+
+// lastWords returns the last line of a text that says something: one that begins as errors do, if
+// there is one.
+func lastWords(text string) string {
+	last, failure := "", ""
+	for line := range strings.Lines(text) {
+		if line = strings.TrimSpace(line); line == "" {
+			continue
+		}
+		last = line
+		if rest, ok := strings.CutPrefix(line, "fatal: "); ok && failure == "" {
+			failure = rest
+		}
+	}
+	if failure != "" {
+		return failure
+	}
+	return last
+}
+
+// A boundedWriter writes so much, and drops the rest.
+type boundedWriter struct {
+	w    *bytes.Buffer
+	left int
+}
+
+// Write implements io.Writer.
+func (b *boundedWriter) Write(p []byte) (int, error) {
+	n := min(len(p), b.left)
+	b.left -= n
+	b.w.Write(p[:n])
+	return len(p), nil
+}
