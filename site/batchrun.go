@@ -9,6 +9,7 @@ import (
 
 	"github.com/luaccm/ccm/runtime/catalog"
 	"github.com/luaccm/ccm/runtime/converge"
+	"github.com/luaccm/ccm/runtime/event"
 	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/resource"
 	"github.com/luaccm/ccm/runtime/state"
@@ -16,19 +17,19 @@ import (
 
 // A Result is the outcome of one resource, and of what it brought with it.
 type Result struct {
-	converge.Summary
+	event.Summary
 	ID     string // of the run
-	Events []*converge.Event
+	Events []*event.Event
 	// Incomplete says that what followed from the outcome failed: a function of
 	// ccm.after, or the note in the session.
 	Incomplete bool
 }
 
-// Begin implements converge.Reporter.
+// Begin implements event.Reporter.
 func (*Result) Begin(*resource.Resource, int, int) {}
 
-// Event implements converge.Reporter.
-func (r *Result) Event(e *converge.Event) { r.Events = append(r.Events, e.Clone()) }
+// Event implements event.Reporter.
+func (r *Result) Event(e *event.Event) { r.Events = append(r.Events, e.Clone()) }
 
 // Unmet reports whether something was skipped because of something that failed.
 // Unlike in a run, no other event says so.
@@ -46,7 +47,7 @@ func (r *Result) Unmet() bool {
 type batchRun struct {
 	*runRecord
 	id      string
-	summary converge.Summary
+	summary event.Summary
 }
 
 // open begins a batch, unless one is open.
@@ -65,7 +66,7 @@ func (o *OneOff) open(ctx context.Context) (*batchRun, error) {
 	if err != nil {
 		return nil, err
 	}
-	o.batch = &batchRun{runRecord: rec, id: id, summary: converge.Summary{Start: o.host.Now(), Noop: o.options.Plan}}
+	o.batch = &batchRun{runRecord: rec, id: id, summary: event.Summary{Start: o.host.Now(), Noop: o.options.Plan}}
 	return o.batch, nil
 }
 
@@ -85,7 +86,7 @@ func (o *OneOff) Close() {
 }
 
 // converge runs an engine, or has it plan, as a part of b.
-func (b *batchRun) converge(ctx context.Context, engine *converge.Engine, h *host.Host, c *catalog.Catalog) converge.Summary {
+func (b *batchRun) converge(ctx context.Context, engine *converge.Engine, h *host.Host, c *catalog.Catalog) event.Summary {
 	engine.Cause = b.store.Cause("", "", b.root)
 	p := b.recorder.process
 	if err := p.conceal(engine, b.store); err != nil {
@@ -95,10 +96,10 @@ func (b *batchRun) converge(ctx context.Context, engine *converge.Engine, h *hos
 		b.writer.AddCatalog(c)
 		engine.Cause = b.writer.Cause
 		engine.Journal, engine.PendingRefreshes = b.writer, b.writer.PendingRefreshes("", c)
-		engine.Reporter = converge.Reporters{b.writer, engine.Reporter}
+		engine.Reporter = event.Reporters{b.writer, engine.Reporter}
 	}
 	engine.Reporter = &numberingReporter{engine.Reporter, b}
-	var sum converge.Summary
+	var sum event.Summary
 	if b.writer == nil {
 		sum = engine.Plan(ctx, &h.View, c)
 	} else {
@@ -110,12 +111,12 @@ func (b *batchRun) converge(ctx context.Context, engine *converge.Engine, h *hos
 
 // A numberingReporter numbers the events of a batch through.
 type numberingReporter struct {
-	converge.Reporter
+	event.Reporter
 	batch *batchRun
 }
 
-// Event implements converge.Reporter.
-func (n *numberingReporter) Event(e *converge.Event) {
+// Event implements event.Reporter.
+func (n *numberingReporter) Event(e *event.Event) {
 	c := *e
 	c.Index = n.batch.summary.Total()
 	n.batch.summary.Add(&c)

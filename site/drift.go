@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/luaccm/ccm/runtime/converge"
+	"github.com/luaccm/ccm/runtime/event"
 	"github.com/luaccm/ccm/runtime/resource"
 	"github.com/luaccm/ccm/runtime/state"
 )
@@ -12,10 +13,10 @@ import (
 // Drift compares the machine with what was applied and reports how it differs. What
 // cannot be told from what was recorded is reported as unknown. With texts, events
 // say how texts differ.
-func (p *Process) Drift(ctx context.Context, store *state.Store, a state.AppliedHeader, rep converge.Reporter, texts bool) (converge.Summary, error) {
+func (p *Process) Drift(ctx context.Context, store *state.Store, a state.AppliedHeader, rep event.Reporter, texts bool) (event.Summary, error) {
 	s, unrecorded, err := p.appliedSite(ctx, store, a)
 	if err != nil {
-		return converge.Summary{}, err
+		return event.Summary{}, err
 	}
 	for i, r := range s.Catalog.Resources {
 		if resource.ActsAlways(r.Spec) {
@@ -26,16 +27,16 @@ func (p *Process) Drift(ctx context.Context, store *state.Store, a state.Applied
 	d := &driftReporter{Reporter: rep}
 	engine := &converge.Engine{
 		Registry: s.Registry, Facts: s.Facts, Reporter: d, Stop: p.Stop, Texts: texts,
-		Cause: func(*resource.Resource, resource.DesiredDigest, func() string) converge.Cause {
-			return converge.Corrective
+		Cause: func(*resource.Resource, resource.DesiredDigest, func() string) event.Cause {
+			return event.Corrective
 		},
 		Recall: store.DesiredDigests(a),
 	}
 	if err := p.conceal(engine, store); err != nil {
-		return converge.Summary{}, err
+		return event.Summary{}, err
 	}
 	sum := engine.Plan(ctx, &s.Host.View, s.Catalog)
-	sum.Counts[converge.Skipped] -= d.ignored
+	sum.Counts[event.Skipped] -= d.ignored
 	for _, u := range unrecorded {
 		ev := unknownEvent(u, sum.Total(), p.Clock.Now())
 		sum.Add(ev)
@@ -46,12 +47,12 @@ func (p *Process) Drift(ctx context.Context, store *state.Store, a state.Applied
 
 // A driftReporter passes on what says something about drift.
 type driftReporter struct {
-	converge.Reporter
+	event.Reporter
 	ignored int
 }
 
-// Event implements converge.Reporter.
-func (d *driftReporter) Event(e *converge.Event) {
+// Event implements event.Reporter.
+func (d *driftReporter) Event(e *event.Event) {
 	if e.Resource.Skip != "" {
 		d.ignored++
 		return
@@ -60,10 +61,10 @@ func (d *driftReporter) Event(e *converge.Event) {
 }
 
 // unknownEvent says that a resource cannot be compared with the past.
-func unknownEvent(u state.MissingRecord, index int, now time.Time) *converge.Event {
+func unknownEvent(u state.MissingRecord, index int, now time.Time) *event.Event {
 	id, _ := resource.ParseID(u.ID)
-	return &converge.Event{
-		Resource: &resource.Resource{ID: id, Common: resource.EmptyCommon}, Index: index, Outcome: converge.Unknown, Noop: true, Reason: u.Because, Start: now,
+	return &event.Event{
+		Resource: &resource.Resource{ID: id, Common: resource.EmptyCommon}, Index: index, Outcome: event.Unknown, Noop: true, Reason: u.Because, Start: now,
 	}
 }
 

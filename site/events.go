@@ -4,27 +4,27 @@ import (
 	"strings"
 
 	"github.com/luaccm/ccm/luaapi/spec"
-	"github.com/luaccm/ccm/runtime/converge"
+	"github.com/luaccm/ccm/runtime/event"
 	"github.com/luaccm/ccm/runtime/resource"
 )
 
 // events collects what is reported.
-type events []*converge.Event
+type events []*event.Event
 
-// Begin implements converge.Reporter.
+// Begin implements event.Reporter.
 func (*events) Begin(*resource.Resource, int, int) {}
 
-// Event implements converge.Reporter.
-func (es *events) Event(e *converge.Event) { *es = append(*es, e.Clone()) }
+// Event implements event.Reporter.
+func (es *events) Event(e *event.Event) { *es = append(*es, e.Clone()) }
 
 // An eventFunc takes each event when it is reported, and holds on to none.
-type eventFunc func(*converge.Event)
+type eventFunc func(*event.Event)
 
-// Begin implements converge.Reporter.
+// Begin implements event.Reporter.
 func (eventFunc) Begin(*resource.Resource, int, int) {}
 
-// Event implements converge.Reporter.
-func (f eventFunc) Event(e *converge.Event) { f(e) }
+// Event implements event.Reporter.
+func (f eventFunc) Event(e *event.Event) { f(e) }
 
 func (es *events) list() []spec.Event {
 	var out []spec.Event
@@ -38,7 +38,7 @@ func (es *events) list() []spec.Event {
 func (es *events) unsettled() []spec.Event {
 	var out []spec.Event
 	for i, e := range *es {
-		if e.Outcome != converge.Stable && e.Outcome != converge.Skipped {
+		if e.Outcome != event.Stable && e.Outcome != event.Skipped {
 			out = append(out, (*es)[i:i+1].one())
 		}
 	}
@@ -49,7 +49,7 @@ func (es events) one() spec.Event { return es.list()[0] }
 
 // whyOf says why a resource is what it is: what failed, what differs, or what
 // would be done.
-func whyOf(e *converge.Event) string {
+func whyOf(e *event.Event) string {
 	switch {
 	case e.Err != nil:
 		return e.Err.Error()

@@ -7,23 +7,23 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/luaccm/ccm/runtime/converge"
 	"github.com/luaccm/ccm/runtime/diag"
+	"github.com/luaccm/ccm/runtime/event"
 	"github.com/luaccm/ccm/runtime/resource"
 	"github.com/luaccm/ccm/runtime/state"
 )
 
 // MakePlan says what the run would do, to rep, and returns that as a plan. It changes nothing.
-func (r *Run) MakePlan(ctx context.Context, rep converge.Reporter) (*SavedPlan, converge.Summary, error) {
+func (r *Run) MakePlan(ctx context.Context, rep event.Reporter) (*SavedPlan, event.Summary, error) {
 	return r.makePlan(ctx, rep, r.process.Messages.Explain)
 }
 
 // makePlan is MakePlan. Explain takes the mistakes of functions of scripts.
-func (r *Run) makePlan(ctx context.Context, rep converge.Reporter, explain func(error)) (*SavedPlan, converge.Summary, error) {
+func (r *Run) makePlan(ctx context.Context, rep event.Reporter, explain func(error)) (*SavedPlan, event.Summary, error) {
 	p, s := r.process, r.Site
 	var planned []plannedResource
 	engine := *r.engine
-	engine.Reporter, engine.Journal, engine.Texts = converge.Reporters{eventFunc(func(ev *converge.Event) {
+	engine.Reporter, engine.Journal, engine.Texts = event.Reporters{eventFunc(func(ev *event.Event) {
 		x := p.plannedResource(ev)
 		x.Declaration = p.Secrets.Digest("plan", declarationText(s.Catalog.Resources[ev.Index]))
 		planned = append(planned, x)
@@ -48,12 +48,12 @@ func (r *Run) makePlan(ctx context.Context, rep converge.Reporter, explain func(
 }
 
 // plannedResource returns what a plan holds of an event.
-func (p *Process) plannedResource(ev *converge.Event) plannedResource {
+func (p *Process) plannedResource(ev *event.Event) plannedResource {
 	x := plannedResource{ID: plainText(ev.Resource.ID.String()), Outcome: ev.Outcome.String(), Provider: ev.Provider}
 	switch ev.Outcome {
-	case converge.Failed:
+	case event.Failed:
 		x.Reason = plainText(p.Secrets.Redact(ev.Err.Error()))
-	case converge.Pending:
+	case event.Pending:
 		x.Actions, x.Diff = plainActions(ev.Actions), plainDiff(ev.Diff)
 	}
 	return x
@@ -90,7 +90,7 @@ func plainDiff(list []resource.Delta) []resource.Delta {
 // what is not as it was planned. In the run, a resource that would be changed otherwise
 // fails. What the plan did not know is decided in its turn.
 func (r *Run) Follow(ctx context.Context, plan *SavedPlan) error {
-	now, sum, err := r.makePlan(ctx, converge.Reporters{}, func(error) {})
+	now, sum, err := r.makePlan(ctx, event.Reporters{}, func(error) {})
 	switch {
 	case err != nil:
 		return err
@@ -106,9 +106,9 @@ func (r *Run) Follow(ctx context.Context, plan *SavedPlan) error {
 }
 
 // Ask has the run ask before it acts on a resource ([converge.Engine.Approve]).
-func (r *Run) Ask(ask func(*converge.Event) error) {
+func (r *Run) Ask(ask func(*event.Event) error) {
 	planned := r.engine.Approve
-	r.engine.Approve = func(ev *converge.Event) error {
+	r.engine.Approve = func(ev *event.Event) error {
 		if planned != nil {
 			if err := planned(ev); err != nil {
 				return err
@@ -119,21 +119,21 @@ func (r *Run) Ask(ask func(*converge.Event) error) {
 }
 
 // asPlanned returns what approves of the actions that were planned.
-func asPlanned(resources []plannedResource) func(*converge.Event) error {
+func asPlanned(resources []plannedResource) func(*event.Event) error {
 	planned := make(map[string]*plannedResource, len(resources))
 	for i := range resources {
 		planned[resources[i].ID] = &resources[i]
 	}
-	return func(ev *converge.Event) error {
+	return func(ev *event.Event) error {
 		x := planned[plainText(ev.Resource.ID.String())]
 		switch x.Outcome {
-		case converge.Unknown.String():
+		case event.Unknown.String():
 			return nil
-		case converge.Failed.String():
+		case event.Failed.String():
 			return fmt.Errorf("it fails in the plan: %s", x.Reason)
 		}
 		for _, by := range ev.RefreshedBy { // the plan could not know that it is refreshed
-			if b := planned[plainText(by.String())]; b != nil && b.Outcome == converge.Unknown.String() {
+			if b := planned[plainText(by.String())]; b != nil && b.Outcome == event.Unknown.String() {
 				return nil
 			}
 		}
@@ -142,7 +142,7 @@ func asPlanned(resources []plannedResource) func(*converge.Event) error {
 }
 
 // differs returns how what would be done about a resource differs from the plan.
-func (x *plannedResource) differs(ev *converge.Event) error {
+func (x *plannedResource) differs(ev *event.Event) error {
 	now := plannedResource{Outcome: ev.Outcome.String(), Actions: plainActions(ev.Actions), Diff: plainDiff(ev.Diff)}
 	if x.Outcome == now.Outcome && slices.Equal(x.Actions, now.Actions) && slices.EqualFunc(x.Diff, now.Diff, agree) {
 		return nil

@@ -8,6 +8,7 @@ import (
 	"github.com/luaccm/ccm/runtime/catalog"
 	"github.com/luaccm/ccm/runtime/converge"
 	"github.com/luaccm/ccm/runtime/diag"
+	"github.com/luaccm/ccm/runtime/event"
 	"github.com/luaccm/ccm/runtime/facts"
 	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/manifest"
@@ -109,7 +110,7 @@ func (o *OneOff) Registry() (*resource.Registry, error) {
 
 // Converge brings one resource in order, or says what would be done. An error
 // means that nothing was done. The record stays open until Close is called.
-func (o *OneOff) Converge(ctx context.Context, what manifest.Single, rep converge.Reporter) (*Result, error) {
+func (o *OneOff) Converge(ctx context.Context, what manifest.Single, rep event.Reporter) (*Result, error) {
 	l, err := o.loader()
 	if err != nil {
 		return nil, err
@@ -137,12 +138,12 @@ func (o *OneOff) Converge(ctx context.Context, what manifest.Single, rep converg
 	result := &Result{ID: batch.id}
 	engine := &converge.Engine{
 		Registry: reg, Facts: o.facts, Texts: o.options.Diff != report.DiffOff, Stop: o.process.Stop,
-		Reporter: converge.Reporters{result, rep},
+		Reporter: event.Reporters{result, rep},
 	}
 	var recorder *session.Reporter
 	if s := o.options.Session; s != nil {
 		recorder = s.Reporter(batch.id, o.options.Diff, o.host.Now)
-		engine.Reporter = converge.Reporters{recorder, engine.Reporter}
+		engine.Reporter = event.Reporters{recorder, engine.Reporter}
 		if engine.Prior, engine.PriorCauses, err = s.Settle(b, reg, r.ID, o.options.Plan); err != nil {
 			return nil, err
 		}

@@ -8,6 +8,7 @@ import (
 	"github.com/luaccm/ccm/runtime/catalog"
 	"github.com/luaccm/ccm/runtime/converge"
 	"github.com/luaccm/ccm/runtime/diag"
+	"github.com/luaccm/ccm/runtime/event"
 	"github.com/luaccm/ccm/runtime/resource"
 	"github.com/luaccm/ccm/runtime/schema"
 	"github.com/luaccm/ccm/runtime/state"
@@ -27,7 +28,7 @@ type Prune struct {
 	known map[string]bool
 	// parents is the directories that runs of the site have made above what they made.
 	parents []state.MadeParent
-	summary converge.Summary
+	summary event.Summary
 	ran     bool
 	planned []plannedResource
 }
@@ -163,34 +164,34 @@ func decodeRemoval(t *resource.Type, u state.UndeclaredResource, keep []string) 
 }
 
 // engine returns what walks over the catalog.
-func (x *Prune) engine(rep converge.Reporter) (*converge.Engine, error) {
+func (x *Prune) engine(rep event.Reporter) (*converge.Engine, error) {
 	e := &converge.Engine{Registry: x.site.Registry, Facts: x.site.Facts, Reporter: rep, Texts: true, Stop: x.process.Stop}
 	return e, x.process.conceal(e, x.record.store)
 }
 
 // Plan says what would be removed, to rep.
-func (x *Prune) Plan(ctx context.Context, rep converge.Reporter) (converge.Summary, error) {
-	plan := eventFunc(func(ev *converge.Event) { x.planned = append(x.planned, x.process.plannedResource(ev)) })
-	engine, err := x.engine(converge.Reporters{plan, rep})
+func (x *Prune) Plan(ctx context.Context, rep event.Reporter) (event.Summary, error) {
+	plan := eventFunc(func(ev *event.Event) { x.planned = append(x.planned, x.process.plannedResource(ev)) })
+	engine, err := x.engine(event.Reporters{plan, rep})
 	if err != nil {
-		return converge.Summary{}, err
+		return event.Summary{}, err
 	}
 	x.summary = engine.Plan(ctx, &x.site.Host.View, x.catalog)
 	return x.summary, nil
 }
 
 // Run removes it and, after [Prune.Plan], just what was planned.
-func (x *Prune) Run(ctx context.Context, rep converge.Reporter) (converge.Summary, error) {
+func (x *Prune) Run(ctx context.Context, rep event.Reporter) (event.Summary, error) {
 	ctx, cancel := x.options.Record.limited(ctx)
 	defer cancel()
-	stays := eventFunc(func(ev *converge.Event) {
-		if ev.Outcome == converge.Failed || ev.Outcome == converge.Skipped && ev.Resource.Skip == "" {
+	stays := eventFunc(func(ev *event.Event) {
+		if ev.Outcome == event.Failed || ev.Outcome == event.Skipped && ev.Resource.Skip == "" {
 			delete(x.known, ev.Resource.ID.String())
 		}
 	})
-	engine, err := x.engine(converge.Reporters{x.record.writer, stays, rep})
+	engine, err := x.engine(event.Reporters{x.record.writer, stays, rep})
 	if err != nil {
-		return converge.Summary{}, err
+		return event.Summary{}, err
 	}
 	if x.planned != nil {
 		engine.Approve = asPlanned(x.planned)

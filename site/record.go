@@ -10,6 +10,7 @@ import (
 
 	"github.com/luaccm/ccm/runtime/catalog"
 	"github.com/luaccm/ccm/runtime/converge"
+	"github.com/luaccm/ccm/runtime/event"
 	"github.com/luaccm/ccm/runtime/state"
 )
 
@@ -47,13 +48,13 @@ func (r *runRecord) attach(engine *converge.Engine, c *catalog.Catalog) error {
 	engine.Journal, engine.PendingRefreshes, engine.Cause = r.writer, r.writer.PendingRefreshes(r.site, c), r.writer.Cause
 	// The record comes first, so that it is there even if the report cannot be
 	// written.
-	engine.Reporter = converge.Reporters{r.writer, engine.Reporter}
+	engine.Reporter = event.Reporters{r.writer, engine.Reporter}
 	return nil
 }
 
 // end ends the record and gives the lock back. That the record could not be
 // written does not undo the run.
-func (r *runRecord) end(s converge.Summary) {
+func (r *runRecord) end(s event.Summary) {
 	if r.writer == nil {
 		return
 	}

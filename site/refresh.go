@@ -7,6 +7,7 @@ import (
 
 	"github.com/luaccm/ccm/runtime/catalog"
 	"github.com/luaccm/ccm/runtime/converge"
+	"github.com/luaccm/ccm/runtime/event"
 	"github.com/luaccm/ccm/runtime/facts"
 	"github.com/luaccm/ccm/runtime/resource"
 	"github.com/luaccm/ccm/runtime/state"
@@ -105,14 +106,14 @@ func (x *refreshPlan) record(j converge.Journal, by resource.ID) error {
 		return nil
 	}
 	x.recorded[by] = true
-	if err := j.AddRefreshes(by, converge.Intended, x.direct[by]); err != nil {
+	if err := j.AddRefreshes(by, event.Intended, x.direct[by]); err != nil {
 		return fmt.Errorf("cannot record what this would refresh: %w", err)
 	}
 	return nil
 }
 
 // perform performs the refreshes, and adds to the summary.
-func (x *refreshPlan) perform(ctx context.Context, r *restore, sum *converge.Summary) error {
+func (x *refreshPlan) perform(ctx context.Context, r *restore, sum *event.Summary) error {
 	if len(x.catalog.Resources) == 0 {
 		return nil
 	}
@@ -122,13 +123,13 @@ func (x *refreshPlan) perform(ctx context.Context, r *restore, sum *converge.Sum
 	if err := r.process.conceal(engine, r.record.store); err != nil {
 		return err
 	}
-	var more converge.Summary
+	var more event.Summary
 	if r.options.Plan {
 		engine.PendingRefreshes = x.expected(r.options.ID)
 		more = engine.Plan(ctx, &r.host.View, x.catalog)
 	} else {
 		engine.Journal, engine.PendingRefreshes = r.record.writer, r.record.writer.PendingRefreshes("", x.catalog)
-		engine.Reporter = converge.Reporters{r.record.writer, engine.Reporter}
+		engine.Reporter = event.Reporters{r.record.writer, engine.Reporter}
 		more = engine.Run(ctx, r.host, x.catalog)
 	}
 	for i, n := range more.Counts {
@@ -140,10 +141,10 @@ func (x *refreshPlan) perform(ctx context.Context, r *restore, sum *converge.Sum
 }
 
 // expected returns the refreshes that the journal would have, for a plan.
-func (x *refreshPlan) expected(run string) (list []converge.PendingRefresh) {
+func (x *refreshPlan) expected(run string) (list []event.PendingRefresh) {
 	for _, by := range x.changed {
 		for _, to := range x.direct[by] {
-			list = append(list, converge.PendingRefresh{To: to, By: by, Run: run, Cause: converge.Intended})
+			list = append(list, event.PendingRefresh{To: to, By: by, Run: run, Cause: event.Intended})
 		}
 	}
 	return list

@@ -7,7 +7,8 @@ import (
 	"time"
 
 	"github.com/luaccm/ccm/fleet/registry"
-	"github.com/luaccm/ccm/runtime/converge"
+	"github.com/luaccm/ccm/runtime/event"
+	"github.com/luaccm/ccm/runtime/health"
 	"github.com/luaccm/ccm/runtime/registration"
 	"github.com/luaccm/ccm/runtime/resource"
 	"github.com/luaccm/ccm/runtime/secret"
@@ -30,7 +31,7 @@ type registrar struct {
 	queue   []service
 	under   *service      // that is being published, or nil
 	working chan struct{} // closed when the queue is empty; nil if nothing was published yet
-	result  converge.Registrations
+	result  event.Registrations
 }
 
 // A service is one entry of a resource.
@@ -39,11 +40,11 @@ type service struct {
 	entry *registration.Entry
 }
 
-// Begin implements converge.Reporter.
+// Begin implements event.Reporter.
 func (*registrar) Begin(*resource.Resource, int, int) {}
 
-// Event implements converge.Reporter. It takes the services of a resource that is in order.
-func (r *registrar) Event(e *converge.Event) {
+// Event implements event.Reporter. It takes the services of a resource that is in order.
+func (r *registrar) Event(e *event.Event) {
 	if !r.isInOrder(e) {
 		return
 	}
@@ -68,15 +69,15 @@ func (r *registrar) Event(e *converge.Event) {
 
 // isInOrder reports whether an event says that its resource works: it is as wanted, and all its
 // health checks are ok. Where only health checks are run, those have to be there.
-func (r *registrar) isInOrder(e *converge.Event) bool {
-	if e.Noop || e.Outcome != converge.Stable && e.Outcome != converge.Changed || e.Err != nil {
+func (r *registrar) isInOrder(e *event.Event) bool {
+	if e.Noop || e.Outcome != event.Stable && e.Outcome != event.Changed || e.Err != nil {
 		return false
 	}
 	if len(e.Health) == 0 && (r.monitorOnly || e.Resource.Restraint() == resource.MonitorOnly) {
 		return false
 	}
 	for _, h := range e.Health {
-		if h.State != converge.HealthOK {
+		if h.State != health.OK {
 			return false
 		}
 	}
@@ -122,11 +123,11 @@ func (r *registrar) publish(e *registration.Entry) error {
 }
 
 func (r *registrar) addProblem(s service, err error) {
-	r.result.Problems = append(r.result.Problems, converge.RegistrationProblem{Resource: s.of, Service: s.entry.String(), Err: err})
+	r.result.Problems = append(r.result.Problems, event.RegistrationProblem{Resource: s.of, Service: s.entry.String(), Err: err})
 }
 
 // finish waits until all is published, but not for long, and returns what became of it.
-func (r *registrar) finish() converge.Registrations {
+func (r *registrar) finish() event.Registrations {
 	r.mu.Lock()
 	working := r.working
 	r.mu.Unlock()

@@ -7,8 +7,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/luaccm/ccm/runtime/converge"
 	"github.com/luaccm/ccm/runtime/diag"
+	"github.com/luaccm/ccm/runtime/event"
 	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/resource"
 	"github.com/luaccm/ccm/runtime/state"
@@ -31,7 +31,7 @@ type RestoreOptions struct {
 	Plan bool
 	// Texts has events say how texts differ.
 	Texts    bool
-	Reporter converge.Reporter
+	Reporter event.Reporter
 }
 
 // A restore gives files back what they were before a run.
@@ -46,7 +46,7 @@ type restore struct {
 
 // Restore gives the paths that a run changed back what they were before it, as a run
 // of its own.
-func (p *Process) Restore(ctx context.Context, o *RestoreOptions) (sum converge.Summary, err error) {
+func (p *Process) Restore(ctx context.Context, o *RestoreOptions) (sum event.Summary, err error) {
 	o.Record.Root = o.Run.Root
 	r := &restore{process: p, options: o}
 	recorder := p.NewRecorder(o.Record)
@@ -84,9 +84,9 @@ func (p *Process) Restore(ctx context.Context, o *RestoreOptions) (sum converge.
 }
 
 // files restores paths, or says what would be restored, and reports it.
-func (r *restore) files(ctx context.Context, list []state.Restoration) converge.Summary {
-	sum := converge.Summary{Start: r.host.Now(), Noop: r.options.Plan}
-	events := make([]*converge.Event, len(list))
+func (r *restore) files(ctx context.Context, list []state.Restoration) event.Summary {
+	sum := event.Summary{Start: r.host.Now(), Noop: r.options.Plan}
+	events := make([]*event.Event, len(list))
 	for i := range list {
 		events[i] = r.look(ctx, i, list)
 	}
@@ -95,7 +95,7 @@ func (r *restore) files(ctx context.Context, list []state.Restoration) converge.
 		errs := r.record.store.Restore(ctx, r.host, list, func(x state.Restoration) error { return r.begin(ctx, x) })
 		for i, err := range errs {
 			if err != nil {
-				events[i].Outcome, events[i].Err = converge.Failed, err
+				events[i].Outcome, events[i].Err = event.Failed, err
 			}
 		}
 	}
@@ -104,7 +104,7 @@ func (r *restore) files(ctx context.Context, list []state.Restoration) converge.
 	}
 	rep := r.options.Reporter
 	if r.record.writer != nil {
-		rep = converge.Reporters{r.record.writer, rep}
+		rep = event.Reporters{r.record.writer, rep}
 	}
 	for i, ev := range events {
 		sum.Counts[ev.Outcome]++
@@ -126,19 +126,19 @@ func isBelowLink(path string, list []state.Restoration) bool {
 }
 
 // look tells of one path of the list what is to be done.
-func (r *restore) look(ctx context.Context, i int, list []state.Restoration) *converge.Event {
+func (r *restore) look(ctx context.Context, i int, list []state.Restoration) *event.Event {
 	x := list[i]
-	ev := &converge.Event{
+	ev := &event.Event{
 		Resource: &resource.Resource{ID: resource.ID{Type: "file", Name: x.Path}, Common: resource.EmptyCommon}, Index: i, Noop: r.options.Plan,
-		Provider: "restore", Start: r.host.Now(), Outcome: converge.Changed,
+		Provider: "restore", Start: r.host.Now(), Outcome: event.Changed,
 	}
 	if err := state.Place(&r.host.View, x); err != nil {
 		_, moved := errors.AsType[*state.MovedError](err)
 		switch {
 		case !moved || !isBelowLink(x.Path, list):
-			ev.Outcome, ev.Err = converge.Failed, err
+			ev.Outcome, ev.Err = event.Failed, err
 		case r.options.Plan:
-			ev.Outcome = converge.Pending
+			ev.Outcome = event.Pending
 		}
 		ev.Actions = []resource.Action{{Verb: "Restore", Phrase: phraseOf(x)}}
 		return ev
@@ -146,16 +146,16 @@ func (r *restore) look(ctx context.Context, i int, list []state.Restoration) *co
 	diff, err := r.record.store.Differs(ctx, &r.host.View, x)
 	switch {
 	case err != nil:
-		ev.Outcome, ev.Err = converge.Failed, err
+		ev.Outcome, ev.Err = event.Failed, err
 		return ev
 	case len(diff) == 0 && x.Lost == "":
-		ev.Outcome = converge.Stable
+		ev.Outcome = event.Stable
 		return ev
 	case r.options.Plan && x.Lost != "":
-		ev.Outcome, ev.Err = converge.Failed, fmt.Errorf("its content was not kept: %s", x.Lost)
+		ev.Outcome, ev.Err = event.Failed, fmt.Errorf("its content was not kept: %s", x.Lost)
 		return ev
 	case r.options.Plan:
-		ev.Outcome = converge.Pending
+		ev.Outcome = event.Pending
 	}
 	ev.Diff, ev.Actions = diff, []resource.Action{{Verb: "Restore", Phrase: phraseOf(x)}}
 	return ev
@@ -198,24 +198,24 @@ func (r *restore) ended(ctx context.Context) error {
 // skipRest has the events of paths that were not restored say why, and reports whether a
 // signal was the reason. If it was the time, the first of them has failed, unless another
 // has.
-func (r *restore) skipRest(ctx context.Context, events []*converge.Event) (interrupted bool) {
+func (r *restore) skipRest(ctx context.Context, events []*event.Event) (interrupted bool) {
 	why := r.ended(ctx)
 	late, isLate := errors.AsType[errRunTimeout](why)
-	failed := slices.ContainsFunc(events, func(ev *converge.Event) bool {
-		return ev.Outcome == converge.Failed && !errors.Is(ev.Err, why) || r.begun[ev.Resource.ID.Name] && ev.Err != nil
+	failed := slices.ContainsFunc(events, func(ev *event.Event) bool {
+		return ev.Outcome == event.Failed && !errors.Is(ev.Err, why) || r.begun[ev.Resource.ID.Name] && ev.Err != nil
 	})
 	for _, ev := range events {
-		out := ev.Outcome == converge.Changed || errors.Is(ev.Err, why)
+		out := ev.Outcome == event.Changed || errors.Is(ev.Err, why)
 		switch {
 		case !out || r.begun[ev.Resource.ID.Name]:
 		case !isLate:
 			interrupted = true
-			ev.Outcome, ev.Err, ev.Reason = converge.Skipped, nil, "the run was interrupted"
+			ev.Outcome, ev.Err, ev.Reason = event.Skipped, nil, "the run was interrupted"
 		case !failed:
 			failed = true
-			ev.Outcome, ev.Err = converge.Failed, late
+			ev.Outcome, ev.Err = event.Failed, late
 		default:
-			ev.Outcome, ev.Err, ev.Reason = converge.Skipped, nil, late.Error()
+			ev.Outcome, ev.Err, ev.Reason = event.Skipped, nil, late.Error()
 		}
 	}
 	return interrupted

@@ -7,6 +7,7 @@ import (
 
 	"github.com/luaccm/ccm/runtime/converge"
 	"github.com/luaccm/ccm/runtime/diag"
+	"github.com/luaccm/ccm/runtime/event"
 	"github.com/luaccm/ccm/runtime/state"
 )
 
@@ -27,7 +28,7 @@ type RunOptions struct {
 	// Texts has events say how texts differ.
 	Texts bool
 	// Reporter takes the events.
-	Reporter converge.Reporter
+	Reporter event.Reporter
 	// Timings take how long the phases took. May be nil.
 	Timings *Timings
 }
@@ -44,7 +45,7 @@ type Run struct {
 	record   *runRecord
 	engine   *converge.Engine
 	scripts  *scriptReporter
-	summary  converge.Summary
+	summary  event.Summary
 	timedOut bool
 	walked   bool // the catalog, so that there is something to record
 }
@@ -99,7 +100,7 @@ func (r *Run) begin(ctx context.Context, file string, args []string) (err error)
 }
 
 // Converge brings the machine in order, or says what that would do.
-func (r *Run) Converge(ctx context.Context) converge.Summary {
+func (r *Run) Converge(ctx context.Context) event.Summary {
 	o, s := r.options, r.Site
 	r.walked = true
 	ctx, cancel := o.Record.limited(ctx)
@@ -109,7 +110,7 @@ func (r *Run) Converge(ctx context.Context) converge.Summary {
 	o.Timings.enter(phaseConverge)
 	services := r.newRegistrar(ctx)
 	if services != nil {
-		r.engine.Reporter = converge.Reporters{services, r.engine.Reporter}
+		r.engine.Reporter = event.Reporters{services, r.engine.Reporter}
 	}
 	if o.Plan {
 		r.summary = r.engine.Plan(ctx, &s.Host.View, s.Catalog)

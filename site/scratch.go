@@ -9,6 +9,7 @@ import (
 	"github.com/luaccm/ccm/luaapi"
 	"github.com/luaccm/ccm/runtime/catalog"
 	"github.com/luaccm/ccm/runtime/converge"
+	"github.com/luaccm/ccm/runtime/event"
 	"github.com/luaccm/ccm/runtime/facts"
 	"github.com/luaccm/ccm/runtime/report"
 	"github.com/luaccm/ccm/runtime/resource"
@@ -147,7 +148,7 @@ func (s *Scratch) providers(list ...*resource.Resource) (*resource.Registry, err
 }
 
 // engine returns what converges a catalog, as rec records it.
-func (s *Scratch) engine(rec *runRecord, c *catalog.Catalog, rep converge.Reporter) (*converge.Engine, error) {
+func (s *Scratch) engine(rec *runRecord, c *catalog.Catalog, rep event.Reporter) (*converge.Engine, error) {
 	reg, err := s.providers(c.Resources...)
 	if err != nil {
 		return nil, err
@@ -166,7 +167,7 @@ func (s *Scratch) reportTo(ctx context.Context, engine *converge.Engine) {
 }
 
 // Plan reports what Apply would do.
-func (s *Scratch) Plan(ctx context.Context, c *catalog.Catalog, rep converge.Reporter) (sum converge.Summary, err error) {
+func (s *Scratch) Plan(ctx context.Context, c *catalog.Catalog, rep event.Reporter) (sum event.Summary, err error) {
 	rec, err := s.recorder.openRecord(s.File, "")
 	if err != nil {
 		return sum, err
@@ -182,7 +183,7 @@ func (s *Scratch) Plan(ctx context.Context, c *catalog.Catalog, rep converge.Rep
 
 // Apply converges the machine. When stop is closed the run ends after the resource
 // that is being worked on.
-func (s *Scratch) Apply(ctx context.Context, c *catalog.Catalog, rep converge.Reporter, h HostOptions, stop <-chan struct{}) (sum converge.Summary, err error) {
+func (s *Scratch) Apply(ctx context.Context, c *catalog.Catalog, rep event.Reporter, h HostOptions, stop <-chan struct{}) (sum event.Summary, err error) {
 	rec, err := s.recorder.begin(ctx, state.Info{ID: NewRunID(s.process.Clock.Now()), Kind: "repl", Site: s.File, Inputs: s.loader.site.inputs.records()})
 	if err != nil {
 		return sum, err

@@ -5,6 +5,7 @@ import (
 
 	"github.com/luaccm/ccm/luaapi"
 	"github.com/luaccm/ccm/runtime/converge"
+	"github.com/luaccm/ccm/runtime/event"
 	"github.com/luaccm/ccm/runtime/resource"
 )
 
@@ -17,7 +18,7 @@ type scriptReporter struct {
 	failed  bool        // there was one
 }
 
-var _ converge.Reporter = (*scriptReporter)(nil)
+var _ event.Reporter = (*scriptReporter)(nil)
 
 // reportTo has an engine report to the scripts of a site, after all others, if one
 // of them waits for an outcome.
@@ -30,18 +31,18 @@ func (s *Site) reportTo(ctx context.Context, engine *converge.Engine, explain fu
 		}
 	}
 	if len(r.scripts) > 0 {
-		engine.Reporter = converge.Reporters{engine.Reporter, r}
+		engine.Reporter = event.Reporters{engine.Reporter, r}
 	}
 	return r
 }
 
-// Begin implements converge.Reporter.
+// Begin implements event.Reporter.
 func (*scriptReporter) Begin(*resource.Resource, int, int) {}
 
-// Event implements converge.Reporter.
-func (r *scriptReporter) Event(ev *converge.Event) {
+// Event implements event.Reporter.
+func (r *scriptReporter) Event(ev *event.Event) {
 	result := luaapi.Result{
-		Outcome: ev.Outcome.String(), Changed: ev.Outcome == converge.Changed, Failed: ev.Outcome == converge.Failed,
+		Outcome: ev.Outcome.String(), Changed: ev.Outcome == event.Changed, Failed: ev.Outcome == event.Failed,
 		Planned: ev.Noop, Command: ev.Ran,
 	}
 	for _, in := range r.scripts {

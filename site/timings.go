@@ -10,7 +10,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/luaccm/ccm/runtime/converge"
+	"github.com/luaccm/ccm/runtime/event"
 	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/resource"
 	"github.com/luaccm/ccm/runtime/terminal"
@@ -34,7 +34,7 @@ type Timings struct {
 	phase     string // that is under way
 	since     time.Time
 	resources int
-	slowest   []*converge.Event
+	slowest   []*event.Event
 	memory    memory
 }
 
@@ -51,7 +51,7 @@ type memory struct {
 	atMost    uint64 // of the process
 }
 
-var _ converge.Reporter = (*Timings)(nil)
+var _ event.Reporter = (*Timings)(nil)
 
 // mostSlow is how many resources are named.
 const mostSlow = 10
@@ -92,16 +92,16 @@ func (t *Timings) measureHeap() {
 	t.memory.inUse = m.HeapAlloc
 }
 
-// Begin implements converge.Reporter.
+// Begin implements event.Reporter.
 func (*Timings) Begin(*resource.Resource, int, int) {}
 
-// Event implements converge.Reporter.
-func (t *Timings) Event(e *converge.Event) {
+// Event implements event.Reporter.
+func (t *Timings) Event(e *event.Event) {
 	t.resources++
 	if e.Took <= 0 || len(t.slowest) == mostSlow && e.Took <= t.slowest[mostSlow-1].Took {
 		return
 	}
-	at, _ := slices.BinarySearchFunc(t.slowest, e, func(a, b *converge.Event) int {
+	at, _ := slices.BinarySearchFunc(t.slowest, e, func(a, b *event.Event) int {
 		return cmp.Or(cmp.Compare(b.Took, a.Took), cmp.Compare(a.Index, b.Index))
 	})
 	if len(t.slowest) == mostSlow {
@@ -111,11 +111,11 @@ func (t *Timings) Event(e *converge.Event) {
 }
 
 // watch returns a reporter that reports to t too.
-func (t *Timings) watch(r converge.Reporter) converge.Reporter {
+func (t *Timings) watch(r event.Reporter) event.Reporter {
 	if t == nil {
 		return r
 	}
-	return converge.Reporters{r, t}
+	return event.Reporters{r, t}
 }
 
 // Print writes the table, unless the run ended before anything was read.

@@ -7,8 +7,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/luaccm/ccm/runtime/converge"
 	"github.com/luaccm/ccm/runtime/diag"
+	"github.com/luaccm/ccm/runtime/event"
 	"github.com/luaccm/ccm/runtime/resource"
 )
 
@@ -23,7 +23,7 @@ func TestTimings(t *testing.T) {
 	c := &stepping{time.Unix(1, 0)}
 	s := NewTimings(c, c.now, 2*time.Millisecond)
 	took := func(name string, ms float64) {
-		s.Event(&converge.Event{
+		s.Event(&event.Event{
 			Resource: &resource.Resource{ID: resource.ID{Type: "exec", Name: name}, Pos: diag.Pos{File: "site.lua", Line: 3}, Common: new(resource.Common)},
 			Index:    s.resources, Took: time.Duration(ms * float64(time.Millisecond)),
 		})
@@ -77,6 +77,6 @@ func TestTimingsNothing(t *testing.T) {
 
 	var none *Timings
 	none.enter(phaseOrder)
-	rep := converge.Reporters{}
+	rep := event.Reporters{}
 	require.Equal(t, rep, none.watch(rep))
 }

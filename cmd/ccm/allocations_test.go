@@ -10,7 +10,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/stretchr/testify/require"
 
-	"github.com/luaccm/ccm/runtime/converge"
+	"github.com/luaccm/ccm/runtime/event"
 	"github.com/luaccm/ccm/runtime/host/hosttest"
 	"github.com/luaccm/ccm/runtime/report"
 	"github.com/luaccm/ccm/site"
@@ -38,7 +38,7 @@ func useOf(t *testing.T, name string) (m allocated) {
 	heap(&evaluated)
 	sum := run.Converge(t.Context())
 	heap(&after)
-	require.Equal(t, len(run.Site.Catalog.Resources), sum.Of(converge.Stable))
+	require.Equal(t, len(run.Site.Catalog.Resources), sum.Of(event.Stable))
 	return allocated{
 		evaluated: float64(evaluated.Mallocs - before.Mallocs),
 		walked:    float64(after.Mallocs - evaluated.Mallocs),

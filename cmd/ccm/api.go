@@ -12,8 +12,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/luaccm/ccm/runtime/converge"
 	"github.com/luaccm/ccm/runtime/diag"
+	"github.com/luaccm/ccm/runtime/event"
 	"github.com/luaccm/ccm/runtime/manifest"
 	"github.com/luaccm/ccm/runtime/report"
 	"github.com/luaccm/ccm/runtime/secret"
@@ -217,7 +217,7 @@ func (x *exchange) converge(ctx context.Context, read func() (manifest.Request, 
 		return nil, err
 	}
 	what.Pos, what.Sensitive = diag.Pos{File: "request"}, req.Sensitive
-	return x.oneOff.Converge(ctx, what, converge.Reporters{})
+	return x.oneOff.Converge(ctx, what, event.Reporters{})
 }
 
 // errorText returns an error as the text of a response. The mistakes of one

@@ -11,6 +11,7 @@ import (
 
 	"github.com/luaccm/ccm/runtime/converge"
 	"github.com/luaccm/ccm/runtime/diag"
+	"github.com/luaccm/ccm/runtime/event"
 	"github.com/luaccm/ccm/runtime/report"
 	"github.com/luaccm/ccm/runtime/secret"
 	"github.com/luaccm/ccm/runtime/terminal"
@@ -110,7 +111,7 @@ func (f *runFlags) confirmRun(ctx context.Context, e *env, run *site.Run, rep *r
 	if err = errors.Join(err, rep.end(sum)); err != nil {
 		return false, err
 	}
-	if sum.Interrupted || sum.Of(converge.Pending)+sum.Of(converge.Unknown) == 0 {
+	if sum.Interrupted || sum.Of(event.Pending)+sum.Of(event.Unknown) == 0 {
 		return false, exitStatus(sum, f.detailed)
 	}
 	if err := e.confirm(ctx, f.tty); err != nil {
@@ -143,7 +144,7 @@ func newStepper(ctx context.Context, e *env, f *runFlags) *stepper {
 }
 
 // ask implements [converge.Engine.Approve].
-func (s *stepper) ask(ev *converge.Event) error {
+func (s *stepper) ask(ev *event.Event) error {
 	if s.all || s.quit != nil {
 		return s.quit
 	}

@@ -8,8 +8,8 @@ import (
 	"github.com/kballard/go-shellquote"
 	"github.com/spf13/cobra"
 
-	"github.com/luaccm/ccm/runtime/converge"
 	"github.com/luaccm/ccm/runtime/diag"
+	"github.com/luaccm/ccm/runtime/event"
 	"github.com/luaccm/ccm/runtime/report"
 	"github.com/luaccm/ccm/runtime/state"
 	"github.com/luaccm/ccm/site"
@@ -77,7 +77,7 @@ func reportDrift(ctx context.Context, e *env, f *runFlags, args []string) (err e
 	if err := rep.end(sum); err != nil {
 		return err
 	}
-	sum.Counts[converge.Unknown] = 0 // is said, and is no drift
+	sum.Counts[event.Unknown] = 0 // is said, and is no drift
 	return exitStatus(sum, true)
 }
 

@@ -7,8 +7,8 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/luaccm/ccm/runtime/converge"
 	"github.com/luaccm/ccm/runtime/diag"
+	"github.com/luaccm/ccm/runtime/event"
 	"github.com/luaccm/ccm/runtime/manifest"
 	"github.com/luaccm/ccm/runtime/resource"
 	"github.com/luaccm/ccm/runtime/schema"
@@ -307,7 +307,7 @@ func ensureResource(e *env, cmd *cobra.Command, f *oneOffFlags, what manifest.Si
 	if err != nil {
 		return err
 	}
-	rep.summary = func(converge.Summary) {} // one line tells all
+	rep.summary = func(event.Summary) {} // one line tells all
 	if err := rep.end(result.Summary); err != nil {
 		return err
 	}

@@ -20,6 +20,7 @@ import (
 	"github.com/luaccm/ccm/luaapi/std"
 	"github.com/luaccm/ccm/runtime/converge"
 	"github.com/luaccm/ccm/runtime/diag"
+	"github.com/luaccm/ccm/runtime/event"
 	"github.com/luaccm/ccm/runtime/facts"
 	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/host/hosttest"
@@ -149,7 +150,7 @@ func (w *hostile) holds(t *testing.T, name, text string) {
 		}
 	}
 	events := new(eventsOf)
-	engine := &converge.Engine{Registry: s.Registry, Facts: s.Facts, Texts: true, Reporter: converge.Reporters{events}}
+	engine := &converge.Engine{Registry: s.Registry, Facts: s.Facts, Texts: true, Reporter: event.Reporters{events}}
 	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
 	defer cancel()
 	engine.Plan(ctx, &s.Host.View, s.Catalog)
@@ -161,10 +162,10 @@ func (w *hostile) holds(t *testing.T, name, text string) {
 	}
 }
 
-type eventsOf []*converge.Event
+type eventsOf []*event.Event
 
 func (l *eventsOf) Begin(*resource.Resource, int, int) {}
-func (l *eventsOf) Event(e *converge.Event)            { *l = append(*l, e.Clone()) }
+func (l *eventsOf) Event(e *event.Event)               { *l = append(*l, e.Clone()) }
 
 // late reports whether an evaluation was ended by its limits: where depends on
 // how busy the machine is.

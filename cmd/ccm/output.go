@@ -10,7 +10,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/luaccm/ccm/runtime/converge"
+	"github.com/luaccm/ccm/runtime/event"
 	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/report"
 	"github.com/luaccm/ccm/runtime/resource"
@@ -23,9 +23,9 @@ import (
 type runReport struct {
 	id        string // of the run
 	file      *reportFile
-	reporters converge.Reporter
+	reporters event.Reporter
 	stderr    terminal.Printer // for logs; the status line makes way for it
-	summary   func(converge.Summary)
+	summary   func(event.Summary)
 	rights    func()                                   // says how to have those that were lacking
 	out       *bufio.Writer                            // stdout, buffered unless it is a terminal
 	progress  func(host.Progress)                      // of downloads; nil if nobody sees it
@@ -56,7 +56,7 @@ func newReport(e *env, f *runFlags) *runReport {
 		r.out = bufio.NewWriterSize(e.stdout.Unwrap(), 64<<10)
 		stdout = terminal.NewWriter(r.out)
 	}
-	var rep converge.Reporter
+	var rep event.Reporter
 	if f.output.value == "json" {
 		documents := secret.Documents(e.stdout, protocol())
 		if r.out != nil {
@@ -74,18 +74,18 @@ func newReport(e *env, f *runFlags) *runReport {
 	} else {
 		t := report.Text{W: stdout, Color: colorful(e, e.stdout), Verbose: f.verbose, Quiet: f.quiet, OneOff: f.asked, Drift: f.drift, Diff: report.DiffMode(f.diff.value), DiffLines: int(f.diffLines), Site: f.site}
 		failures := &report.Failures{Text: t, HasSudo: e.hasSudo}
-		rep = converge.Reporters{t, failures}
-		r.summary = func(s converge.Summary) { failures.Tell(); t.Summary(s) }
+		rep = event.Reporters{t, failures}
+		r.summary = func(s event.Summary) { failures.Tell(); t.Summary(s) }
 		r.rights = failures.TellRights
 	}
-	all := converge.Reporters{rep}
+	all := event.Reporters{rep}
 	switch {
 	case line != nil:
-		all = converge.Reporters{line, rep}
+		all = event.Reporters{line, rep}
 		r.progress = func(p host.Progress) { line.Note(p.String()) }
 	case !f.quiet:
 		h := &report.Heartbeat{W: e.stderr, Every: 30 * time.Second}
-		all = converge.Reporters{h, rep}
+		all = event.Reporters{h, rep}
 		r.site = h
 	}
 	if r.out != nil && f.output.value == "json" {
@@ -118,7 +118,7 @@ func (r *runReport) reads(name string) func() {
 }
 
 // end writes the last line and everything that is buffered.
-func (r *runReport) end(s converge.Summary) error {
+func (r *runReport) end(s event.Summary) error {
 	r.summary(s)
 	r.rights()
 	r.file.end(s)

@@ -9,8 +9,8 @@ import (
 	"github.com/kballard/go-shellquote"
 	"github.com/spf13/cobra"
 
-	"github.com/luaccm/ccm/runtime/converge"
 	"github.com/luaccm/ccm/runtime/diag"
+	"github.com/luaccm/ccm/runtime/event"
 	"github.com/luaccm/ccm/runtime/report"
 	"github.com/luaccm/ccm/runtime/terminal"
 	"github.com/luaccm/ccm/site"
@@ -79,7 +79,7 @@ func pruneSite(ctx context.Context, e *env, f *runFlags, args []string, yes bool
 		}
 		return nil
 	}
-	var sum converge.Summary
+	var sum event.Summary
 	told := rep.reporters
 	if asks || f.noop {
 		if sum, err = x.Plan(ctx, told); err != nil {
@@ -88,8 +88,8 @@ func pruneSite(ctx context.Context, e *env, f *runFlags, args []string, yes bool
 	}
 	switch {
 	case !asks || sum.Interrupted:
-	case sum.Of(converge.Pending)+sum.Of(converge.Unknown) == 0:
-		told = converge.Reporters{} // it is all said
+	case sum.Of(event.Pending)+sum.Of(event.Unknown) == 0:
+		told = event.Reporters{} // it is all said
 	default:
 		if err := rep.end(sum); err != nil {
 			return err

@@ -9,6 +9,7 @@ import (
 
 	"github.com/luaccm/ccm/luaapi/lint"
 	"github.com/luaccm/ccm/runtime/converge"
+	"github.com/luaccm/ccm/runtime/event"
 	"github.com/luaccm/ccm/runtime/facts"
 	"github.com/luaccm/ccm/site"
 )
@@ -41,7 +42,7 @@ func TestReadme(t *testing.T) {
 		s, err := w.load(t, "site."+b[1], b[2])
 		require.NoError(t, err, b[2])
 		events := new(eventsOf)
-		(&converge.Engine{Registry: s.Registry, Facts: s.Facts, Reporter: converge.Reporters{events}}).Plan(t.Context(), &s.Host.View, s.Catalog)
+		(&converge.Engine{Registry: s.Registry, Facts: s.Facts, Reporter: event.Reporters{events}}).Plan(t.Context(), &s.Host.View, s.Catalog)
 		for _, ev := range *events {
 			if ev.Resource.ID.Type == "file" {
 				require.NoError(t, ev.Err)

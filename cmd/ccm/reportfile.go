@@ -12,8 +12,8 @@ import (
 	"github.com/kballard/go-shellquote"
 	"github.com/spf13/cobra"
 
-	"github.com/luaccm/ccm/runtime/converge"
 	"github.com/luaccm/ccm/runtime/diag"
+	"github.com/luaccm/ccm/runtime/event"
 	"github.com/luaccm/ccm/runtime/report"
 	"github.com/luaccm/ccm/runtime/report/page"
 	"github.com/luaccm/ccm/runtime/terminal"
@@ -55,7 +55,7 @@ func (f *reportFile) check() error {
 func (f *reportFile) form() string { return strings.ToLower(filepath.Ext(f.path)) }
 
 // begin returns what takes the events, nil if no report is wanted.
-func (f *reportFile) begin(e *env, where report.Origin, diff report.DiffMode, drift bool) converge.Reporter {
+func (f *reportFile) begin(e *env, where report.Origin, diff report.DiffMode, drift bool) event.Reporter {
 	if f.path == "" {
 		return nil
 	}
@@ -70,7 +70,7 @@ func (f *reportFile) begin(e *env, where report.Origin, diff report.DiffMode, dr
 }
 
 // end takes the summary of a run. Another run may follow: one that was planned and confirmed.
-func (f *reportFile) end(s converge.Summary) {
+func (f *reportFile) end(s event.Summary) {
 	if f.collector != nil {
 		f.run, f.err = f.collector.End(s)
 	}
@@ -84,7 +84,7 @@ func (f *reportFile) write(e *env, quiet bool, err *error) {
 		return
 	}
 	if f.run == nil && f.err == nil { // it did not get so far
-		f.end(converge.Summary{})
+		f.end(event.Summary{})
 	}
 	problem := f.problem
 	if _, told := errors.AsType[status](*err); problem == nil && !told {

@@ -9,8 +9,8 @@ import (
 	"github.com/kballard/go-shellquote"
 	"github.com/spf13/cobra"
 
-	"github.com/luaccm/ccm/runtime/converge"
 	"github.com/luaccm/ccm/runtime/diag"
+	"github.com/luaccm/ccm/runtime/event"
 	"github.com/luaccm/ccm/runtime/report"
 	"github.com/luaccm/ccm/runtime/terminal"
 	"github.com/luaccm/ccm/site"
@@ -216,7 +216,7 @@ func runSite(ctx context.Context, e *env, f *runFlags, args []string, timings *s
 		}
 	}
 	var plan *site.SavedPlan
-	var sum converge.Summary
+	var sum event.Summary
 	if f.confirm {
 		if more, err := f.confirmRun(ctx, e, run, rep); !more || err != nil {
 			return err
@@ -253,7 +253,7 @@ func runSite(ctx context.Context, e *env, f *runFlags, args []string, timings *s
 }
 
 // exitStatus returns the exit status of a run or plan, nil for 0.
-func exitStatus(s converge.Summary, detailed bool) error {
+func exitStatus(s event.Summary, detailed bool) error {
 	if s.Interrupted {
 		return status(exitInterrupted)
 	}
@@ -261,7 +261,7 @@ func exitStatus(s converge.Summary, detailed bool) error {
 	if s.Failed() {
 		code = exitFailed
 	}
-	if detailed && s.Of(converge.Changed)+s.Of(converge.Pending)+s.Of(converge.Unknown) > 0 {
+	if detailed && s.Of(event.Changed)+s.Of(event.Pending)+s.Of(event.Unknown) > 0 {
 		code |= exitChanges
 	}
 	if code == exitOK {

@@ -8,8 +8,8 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/luaccm/ccm/runtime/converge"
 	"github.com/luaccm/ccm/runtime/diag"
+	"github.com/luaccm/ccm/runtime/event"
 	"github.com/luaccm/ccm/runtime/host/fetch"
 	"github.com/luaccm/ccm/runtime/terminal"
 	"github.com/luaccm/ccm/site"
@@ -57,7 +57,7 @@ func (f *runFlags) checkOut(ctx context.Context, e *env, file string) error {
 }
 
 // savePlan saves a plan as the flags say.
-func (f *runFlags) savePlan(ctx context.Context, e *env, plan *site.SavedPlan, sum converge.Summary) error {
+func (f *runFlags) savePlan(ctx context.Context, e *env, plan *site.SavedPlan, sum event.Summary) error {
 	if f.out == "" || sum.Interrupted {
 		return nil
 	}
@@ -65,7 +65,7 @@ func (f *runFlags) savePlan(ctx context.Context, e *env, plan *site.SavedPlan, s
 		return err
 	}
 	later := ""
-	if n := sum.Of(converge.Unknown); n > 0 {
+	if n := sum.Of(event.Unknown); n > 0 {
 		later = fmt.Sprintf("; what is unknown (%d) is decided in its turn", n)
 	}
 	terminal.Fprintf(e.stderr, "ccm: the plan is saved: ccm run %s does just that%s\n", f.out, later)

@@ -9,8 +9,8 @@ import (
 	"github.com/kballard/go-shellquote"
 	"github.com/spf13/cobra"
 
-	"github.com/luaccm/ccm/runtime/converge"
 	"github.com/luaccm/ccm/runtime/diag"
+	"github.com/luaccm/ccm/runtime/event"
 	"github.com/luaccm/ccm/runtime/report"
 	"github.com/luaccm/ccm/runtime/secret"
 	"github.com/luaccm/ccm/runtime/session"
@@ -100,7 +100,7 @@ func sessionStatus(r session.Report, detailed bool) error {
 	if r.Failed {
 		code = exitFailed
 	}
-	if detailed && r.Summary.Of(converge.Changed)+r.Summary.Of(converge.Pending)+r.Summary.Of(converge.Unknown) > 0 {
+	if detailed && r.Summary.Of(event.Changed)+r.Summary.Of(event.Pending)+r.Summary.Of(event.Unknown) > 0 {
 		code |= exitChanges
 	}
 	if code == exitOK {

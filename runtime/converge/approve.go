@@ -1,29 +1,32 @@
 package converge
 
-import "errors"
+import (
+	"errors"
+	"github.com/luaccm/ccm/runtime/event"
+)
 
 // ErrDeclined is what [Engine.Approve] returns for a resource that is not to be acted on.
 var ErrDeclined = errors.New("it was declined")
 
 // approves asks whether the event's resource may be acted on. If not, it gives the event the
 // outcome. The event is shown as c redacts it.
-func (e *Engine) approves(c *redactor, ev *Event) bool {
+func (e *Engine) approves(c *redactor, ev *event.Event) bool {
 	if e.Approve == nil {
 		return true
 	}
 	shown := *ev
-	shown.Outcome = Pending
+	shown.Outcome = event.Pending
 	c.event(&shown)
 	err := e.Approve(&shown)
 	if err == nil {
 		return true
 	}
-	ev.Refreshed, ev.RefreshedBy, ev.PendingRefreshes, ev.Cause = false, nil, nil, NoCause
+	ev.Refreshed, ev.RefreshedBy, ev.PendingRefreshes, ev.Cause = false, nil, nil, event.NoCause
 	ev.Actions, ev.Diff, ev.Text = nil, nil, nil
 	if errors.Is(err, ErrDeclined) {
-		ev.Outcome, ev.Reason, ev.Declined = Skipped, err.Error(), true
+		ev.Outcome, ev.Reason, ev.Declined = event.Skipped, err.Error(), true
 		return false
 	}
-	ev.Outcome, ev.Err = Failed, err
+	ev.Outcome, ev.Err = event.Failed, err
 	return false
 }

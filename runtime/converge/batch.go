@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/luaccm/ccm/runtime/event"
 	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/resource"
 )
@@ -28,12 +29,12 @@ type batch struct {
 	// errs is what was wrong with each file, and events is those to be reported, once the
 	// commit has begun.
 	errs   []error
-	events []*Event
+	events []*event.Event
 }
 
 // A stagedFile is the file of one resource in a batch.
 type stagedFile struct {
-	event    *Event
+	event    *event.Event
 	provider resource.Binding
 	decision resource.Decision
 	host     *host.Host // that writes to the batch
@@ -73,7 +74,7 @@ func (w *walk) canBatch(i int) bool {
 		return false
 	}
 	for _, d := range w.catalog.Deps[i] {
-		if d.Index >= w.batchFirst && w.outcomes[d.Index] != Stable {
+		if d.Index >= w.batchFirst && w.outcomes[d.Index] != event.Stable {
 			return false
 		}
 	}
@@ -94,7 +95,7 @@ func (w *walk) commitBefore(ctx context.Context, i int) {
 // decision has to be to write one whole file, and that has to be possible together with
 // others. It begins a batch if there is none, and commits what is under way for any other
 // decision.
-func (w *walk) stage(ctx context.Context, provider resource.Binding, d resource.Decision, ev *Event) bool {
+func (w *walk) stage(ctx context.Context, provider resource.Binding, d resource.Decision, ev *event.Event) bool {
 	if len(d.Effects) != 1 || d.Effects[0].Kind != host.Regular || d.Effects[0].Kept {
 		w.commit(ctx)
 		return false
@@ -289,7 +290,7 @@ func (w *walk) conclude(ctx context.Context, x *stagedFile, err error) {
 		w.verify(ctx, x.provider, ev)
 	}
 	if ev.Err != nil {
-		ev.Outcome = Failed
+		ev.Outcome = event.Failed
 		w.recordOutcome(ev)
 	}
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/luaccm/ccm/runtime/catalog"
 	"github.com/luaccm/ccm/runtime/converge"
+	"github.com/luaccm/ccm/runtime/event"
 	"github.com/luaccm/ccm/runtime/facts"
 	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/resource"
@@ -55,11 +56,11 @@ var pageType = resource.Define[page, bool, pages]("page")
 // watched is a reporter that calls begin before each resource is acted on.
 type watched struct {
 	begin  func(index int)
-	events []*converge.Event
+	events []*event.Event
 }
 
 func (w *watched) Begin(_ *resource.Resource, index, _ int) { w.begin(index) }
-func (w *watched) Event(ev *converge.Event)                 { w.events = append(w.events, ev.Clone()) }
+func (w *watched) Event(ev *event.Event)                    { w.events = append(w.events, ev.Clone()) }
 
 // TestBatchesOverlap: a batch is committed while the next one is written, and not reported
 // before. If something else stands at the path of one of its files by then, that file and
@@ -92,7 +93,7 @@ func TestBatchesOverlap(t *testing.T) {
 				}
 				e := converge.Engine{Registry: reg, Facts: facts.Static(nil), Reporter: w}
 				sum := e.Run(t.Context(), host.New(host.Options{}), c)
-				require.Equal(t, count, sum.Of(converge.Changed))
+				require.Equal(t, count, sum.Of(event.Changed))
 				for i, ev := range w.events {
 					require.Equal(t, i, ev.Index)
 					text, err := os.ReadFile(filepath.Join(dir, fmt.Sprint(i)))

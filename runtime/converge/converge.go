@@ -14,7 +14,9 @@ import (
 	"time"
 
 	"github.com/luaccm/ccm/runtime/catalog"
+	"github.com/luaccm/ccm/runtime/event"
 	"github.com/luaccm/ccm/runtime/facts"
+	"github.com/luaccm/ccm/runtime/health"
 	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/resource"
 	"github.com/luaccm/ccm/runtime/secret"
@@ -24,7 +26,7 @@ import (
 type Engine struct {
 	Registry *resource.Registry
 	Facts    *facts.Facts
-	Reporter Reporter
+	Reporter event.Reporter
 	// Texts asks for the content before and after of files that change.
 	Texts bool
 	// FailOnError skips everything after the first failure.
@@ -40,19 +42,19 @@ type Engine struct {
 	// Prior has the outcomes of resources that another process has converged before the run.
 	// The catalog has them, skipped, so that others can refer to them. They have no events and
 	// are in no summary.
-	Prior map[resource.ID]Outcome
+	Prior map[resource.ID]event.Outcome
 	// PriorCauses has the causes of those of Prior that were changed.
-	PriorCauses map[resource.ID]Cause
+	PriorCauses map[resource.ID]event.Cause
 	// Journal records pending refreshes; nil for none. A run that changes nothing does not
 	// write to it.
 	Journal Journal
 	// PendingRefreshes is the refreshes that earlier runs did not get to.
-	PendingRefreshes []PendingRefresh
+	PendingRefreshes []event.PendingRefresh
 	// Cause compares a resource that is to be changed with the last applied catalog: whether
 	// it was managed before, and with the same desired state. Desired is the digest that its
 	// state has (resource.DesiredDigester), text returns the text of the digest where the
 	// state leaves it out (resource.LazyDesired). May be nil.
-	Cause func(r *resource.Resource, desired resource.DesiredDigest, text func() string) Cause
+	Cause func(r *resource.Resource, desired resource.DesiredDigest, text func() string) event.Cause
 	// Recall returns the digest of the desired state of a resource when it was last in order,
 	// the zero digest if there is none on record. It is for plans that compare the machine
 	// with the past, for which the present content of sources and templates does not count.
@@ -65,25 +67,25 @@ type Engine struct {
 	// Approve is asked in a run before a resource is acted on, with the event as it would be
 	// reported: what differs and what would be done. With [ErrDeclined] the resource is skipped,
 	// and what comes after it as well; with any other error it has failed. May be nil.
-	Approve func(ev *Event) error
+	Approve func(ev *event.Event) error
 	// Stop, once closed, ends a run: the present resource is finished, the others are
 	// skipped. May be nil.
 	Stop <-chan struct{}
 }
 
 // Plan reports what Run would do. It cannot change the machine.
-func (e *Engine) Plan(ctx context.Context, v *host.View, c *catalog.Catalog) Summary {
+func (e *Engine) Plan(ctx context.Context, v *host.View, c *catalog.Catalog) event.Summary {
 	return e.walk(ctx, v.Planning(ctx), nil, c)
 }
 
 // Run converges the machine.
-func (e *Engine) Run(ctx context.Context, h *host.Host, c *catalog.Catalog) Summary {
+func (e *Engine) Run(ctx context.Context, h *host.Host, c *catalog.Catalog) event.Summary {
 	return e.walk(ctx, &h.View, h, c)
 }
 
 // walk makes one pass over a catalog: it converges the resources in order and reports their
 // events. It goes on after a failure, and skips what depends on one. Without h it is a plan.
-func (e *Engine) walk(ctx context.Context, v *host.View, h *host.Host, c *catalog.Catalog) Summary {
+func (e *Engine) walk(ctx context.Context, v *host.View, h *host.Host, c *catalog.Catalog) event.Summary {
 	declared := c.Resources
 	c = resolvable(c)
 	ctx = resource.WithDeclared(ctx, func() []*resource.Resource {
@@ -93,7 +95,7 @@ func (e *Engine) walk(ctx context.Context, v *host.View, h *host.Host, c *catalo
 		}
 		return all
 	})
-	p := &progress{catalog: c, view: v, planning: h == nil, outcomes: make([]Outcome, len(c.Resources))}
+	p := &progress{catalog: c, view: v, planning: h == nil, outcomes: make([]event.Outcome, len(c.Resources))}
 	w := &walk{
 		Engine: e, progress: p, host: h, declared: declared, prefetcher: e.startPrefetcher(ctx, v, c), blocks: make([]bool, len(c.Resources)),
 		suspects: &suspectFinder{progress: p}, refreshes: &refreshTracker{progress: p}, redactor: newRedactor(e, c.Resources), pool: newPool(),
@@ -104,7 +106,7 @@ func (e *Engine) walk(ctx context.Context, v *host.View, h *host.Host, c *catalo
 		w.refreshes.journal = e.Journal
 	}
 	w.batchPaths.view, w.byName.catalog = v, c
-	w.sum = Summary{Start: v.Now(), Noop: h == nil}
+	w.sum = event.Summary{Start: v.Now(), Noop: h == nil}
 	w.sum.Dropped = w.refreshes.load(e.PendingRefreshes)
 	w.since = v.Now()
 	for i, r := range c.Resources {
@@ -143,12 +145,12 @@ func (e *Engine) walk(ctx context.Context, v *host.View, h *host.Host, c *catalo
 }
 
 // report passes events to the reporter and counts them.
-func (w *walk) report(events []*Event) {
+func (w *walk) report(events []*event.Event) {
 	for _, ev := range events {
 		w.sum.Add(ev)
 		w.redactor.event(ev)
 		w.Reporter.Event(ev)
-		if ev.Outcome == Stable && w.transaction == nil { // a transaction may look again at what it has passed
+		if ev.Outcome == event.Stable && w.transaction == nil { // a transaction may look again at what it has passed
 			w.unused = append(w.unused, ev)
 		}
 	}
@@ -168,9 +170,9 @@ type walk struct {
 	suspects   *suspectFinder
 	forecaster *forecaster
 	refreshes  *refreshTracker
-	sum        Summary   // of the events that were reported
-	since      time.Time // end of the last resource
-	blocks     []bool    // failed, or skipped because of something that failed
+	sum        event.Summary // of the events that were reported
+	since      time.Time     // end of the last resource
+	blocks     []bool        // failed, or skipped because of something that failed
 
 	byName      namedResources
 	endReason   string // why no further resource is worked on, or ""
@@ -185,32 +187,32 @@ type walk struct {
 	deferred    []deferredCheck // of resources that were acted on
 	transaction *transaction    // that is not committed, or nil
 	alone       bool            // no transaction may begin
-	queue       []*Event        // to be reported after batch or transaction is committed, or deferred is verified
+	queue       []*event.Event  // to be reported after batch or transaction is committed, or deferred is verified
 	redactor    *redactor       // nil if there is nothing to redact
-	single      [1]*Event       // holds the result of finishEdits for a resource that is no edit
-	unused      []*Event        // of stable resources, that were reported
+	single      [1]*event.Event // holds the result of finishEdits for a resource that is no edit
+	unused      []*event.Event  // of stable resources, that were reported
 }
 
 // newEvent returns an empty event: that of an earlier stable resource if there is one that nobody
 // has any more. Events of 10,000 stable files are 5 MiB, of which the kernel has to clear each page:
 // 7 percent of the time of a run.
-func (w *walk) newEvent() *Event {
+func (w *walk) newEvent() *event.Event {
 	last := len(w.unused) - 1
 	if last < 0 {
-		return new(Event)
+		return new(event.Event)
 	}
 	ev := w.unused[last]
 	w.unused = w.unused[:last]
-	*ev = Event{}
+	*ev = event.Event{}
 	return ev
 }
 
 // recordOutcome records the outcome of a resource, for those that come after it.
-func (w *walk) recordOutcome(ev *Event) {
+func (w *walk) recordOutcome(ev *event.Event) {
 	w.outcomes[ev.Index] = ev.Outcome
 	if isUnsettled(ev.Resource, ev.Outcome) {
 		w.unsettled = append(w.unsettled, ev.Index)
-	} else if ev.Outcome == Pending || ev.Outcome == Unknown {
+	} else if ev.Outcome == event.Pending || ev.Outcome == event.Unknown {
 		w.onlyPlanned = append(w.onlyPlanned, ev.Index)
 	}
 	w.looks = nil
@@ -226,8 +228,8 @@ func (w *walk) recordOutcome(ev *Event) {
 }
 
 // recordPrior records the outcome that a resource had before the run.
-func (w *walk) recordPrior(i int, o Outcome) {
-	w.outcomes[i], w.blocks[i] = o, o == Failed || o == Skipped
+func (w *walk) recordPrior(i int, o event.Outcome) {
+	w.outcomes[i], w.blocks[i] = o, o == event.Failed || o == event.Skipped
 	w.refreshes.recordCause(i, w.PriorCauses[w.catalog.Resources[i].ID])
 	w.prefetcher.leave(i)
 }
@@ -235,7 +237,7 @@ func (w *walk) recordPrior(i int, o Outcome) {
 // convergeResource converges the resource whose turn it is, and returns its event. It finds
 // out whether the resource is skipped and which provider it has, and runs its health checks;
 // what is between is decideAndAct.
-func (w *walk) convergeResource(ctx context.Context, i int) *Event {
+func (w *walk) convergeResource(ctx context.Context, i int) *event.Event {
 	r := w.catalog.Resources[i]
 	ev := w.newEvent()
 	ev.Resource, ev.Index, ev.Deps, ev.Catalog, ev.Noop, ev.Start = r, i, w.catalog.Deps[i], w.catalog, w.noop(r), w.since
@@ -256,7 +258,7 @@ func (w *walk) convergeResource(ctx context.Context, i int) *Event {
 	r = ev.Resource
 	provider, err := w.prefetcher.provider(r)
 	if err != nil {
-		ev.Outcome, ev.Err = Failed, err
+		ev.Outcome, ev.Err = event.Failed, err
 		w.forecaster.recordProviderFailure(ctx, ev, err)
 		return ev
 	}
@@ -265,24 +267,32 @@ func (w *walk) convergeResource(ctx context.Context, i int) *Event {
 		w.forecaster.recordConditions(i)
 		w.decideAndAct(ctx, i, provider, ev)
 	}
-	if !w.noop(r) && ev.Outcome != Failed && !ev.Declined {
-		checkHealth(ctx, w.view, ev)
+	if !w.noop(r) && ev.Outcome != event.Failed && !ev.Declined {
+		w.checkHealth(ctx, ev)
 	}
 	return ev
 }
 
+// checkHealth runs the health checks of the event's resource, and fails it if one of them does.
+func (w *walk) checkHealth(ctx context.Context, ev *event.Event) {
+	list, err := health.Check(ctx, w.view, ev.Resource.Common.HealthChecks)
+	if ev.Health = list; err != nil && ev.Err == nil {
+		ev.Outcome, ev.Err = event.Failed, err
+	}
+}
+
 // explain adds to an event's error why its context has ended, and what is missing.
-func (w *walk) explain(ctx context.Context, ev *Event) {
+func (w *walk) explain(ctx context.Context, ev *event.Event) {
 	ev.Err = withCause(ctx, ev.Err)
-	if ev.Outcome == Failed && w.stopped(ctx) && errors.Is(ev.Err, context.Canceled) {
+	if ev.Outcome == event.Failed && w.stopped(ctx) && errors.Is(ev.Err, context.Canceled) {
 		w.interrupted, ev.Err = true, errors.New("interrupted")
 	}
 	w.byName.explainParent(ev)
 }
 
 // skip reports whether the resource is skipped, and gives the event the reason.
-func (w *walk) skip(ctx context.Context, i int, ev *Event) bool {
-	ev.Outcome = Skipped
+func (w *walk) skip(ctx context.Context, i int, ev *event.Event) bool {
+	ev.Outcome = event.Skipped
 	if ev.Reason = ev.Resource.Skip; ev.Reason != "" {
 		return true
 	}
@@ -304,14 +314,14 @@ func (w *walk) skip(ctx context.Context, i int, ev *Event) bool {
 		}
 		id := w.catalog.Resources[d.Index].ID
 		if ev.Unmet = append(ev.Unmet, id); len(ev.Unmet) == 1 {
-			ev.Reason = fmt.Sprintf("%s %s", id, map[bool]string{true: "failed", false: "was skipped"}[w.outcomes[d.Index] == Failed])
+			ev.Reason = fmt.Sprintf("%s %s", id, map[bool]string{true: "failed", false: "was skipped"}[w.outcomes[d.Index] == event.Failed])
 		}
 	}
 	if len(ev.Unmet) > 0 {
 		failWithParts(w.catalog, w.blocks, ev)
 		return true
 	}
-	ev.Outcome = Stable
+	ev.Outcome = event.Stable
 	return false
 }
 

@@ -15,7 +15,9 @@ import (
 	"github.com/luaccm/ccm/runtime/catalog"
 	"github.com/luaccm/ccm/runtime/converge"
 	"github.com/luaccm/ccm/runtime/diag"
+	"github.com/luaccm/ccm/runtime/event"
 	"github.com/luaccm/ccm/runtime/facts"
+	"github.com/luaccm/ccm/runtime/health"
 	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/resource"
 )
@@ -179,12 +181,12 @@ func cat(t *testing.T, lines string) *catalog.Catalog {
 // tape records events as text.
 type tape struct {
 	lines  []string
-	events []*converge.Event
+	events []*event.Event
 }
 
 func (*tape) Begin(*resource.Resource, int, int) {}
 
-func (tp *tape) Event(e *converge.Event) {
+func (tp *tape) Event(e *event.Event) {
 	tp.events = append(tp.events, e.Clone())
 	s := e.Resource.ID.Name + " " + e.Outcome.String()
 	if e.Refreshed {
@@ -206,7 +208,7 @@ func (w *world) plan(t *testing.T, c *catalog.Catalog) *tape {
 	return tp
 }
 
-func (w *world) run(t *testing.T, c *catalog.Catalog, change ...func(*converge.Engine)) (*tape, converge.Summary) {
+func (w *world) run(t *testing.T, c *catalog.Catalog, change ...func(*converge.Engine)) (*tape, event.Summary) {
 	tp := new(tape)
 	e := converge.Engine{Registry: w.registry(t), Facts: facts.Static(nil), Reporter: tp}
 	for _, f := range change {
@@ -262,7 +264,7 @@ func TestMostSuspects(t *testing.T) {
 	w, c := newWorld(), cat(t, strings.Join(append(lines, "z=1 needs=k7 require=k250,k290"), ";"))
 	events := w.plan(t, c).events
 	last := events[len(events)-1]
-	require.Equal(t, converge.Unknown, last.Outcome)
+	require.Equal(t, event.Unknown, last.Outcome)
 	require.Len(t, last.Because, 100)
 	require.Equal(t, []string{"k250", "k290", "k0"}, []string{last.Because[0].ID.Name, last.Because[1].ID.Name, last.Because[2].ID.Name})
 }
@@ -284,12 +286,12 @@ func TestFailOnError(t *testing.T) {
 
 // stopAfter closes the channel when a resource has been dealt with.
 type stopAfter struct {
-	converge.Reporter
+	event.Reporter
 	name string
 	stop chan struct{}
 }
 
-func (s stopAfter) Event(e *converge.Event) {
+func (s stopAfter) Event(e *event.Event) {
 	s.Reporter.Event(e)
 	if e.Resource.ID.Name == s.name {
 		close(s.stop)
@@ -310,8 +312,8 @@ func TestApprove(t *testing.T) {
 	answers := map[string]error{"b": converge.ErrDeclined, "d": errors.New("not like this")}
 	tp, sum := w.run(t, cat(t, "a=1;b=2;c=3 require=b;d=4;e=5 require=d;f=6;g=7"), func(e *converge.Engine) {
 		e.Stop = stop
-		e.Approve = func(ev *converge.Event) error {
-			require.Equal(t, converge.Pending, ev.Outcome)
+		e.Approve = func(ev *event.Event) error {
+			require.Equal(t, event.Pending, ev.Outcome)
 			if ev.Resource.ID.Name == "f" {
 				close(stop)
 				return converge.ErrDeclined
@@ -349,11 +351,11 @@ func TestHealthChecks(t *testing.T) {
 	got := tp.events[0].Health[0]
 	require.Positive(t, got.Took)
 	got.Took = 0
-	require.Equal(t, converge.Health{Name: "sh -c 'echo fine;echo more'", State: converge.HealthOK, Output: "fine", Tries: 1}, got)
-	require.Equal(t, converge.HealthWarning, tp.events[1].Health[0].State)
+	require.Equal(t, health.Result{Name: "sh -c 'echo fine;echo more'", State: health.OK, Output: "fine", Tries: 1}, got)
+	require.Equal(t, health.Warning, tp.events[1].Health[0].State)
 	require.Equal(t, 2, tp.events[1].Health[0].Tries)
-	require.Equal(t, converge.HealthUnknown, tp.events[3].Health[0].State)
-	require.Equal(t, converge.HealthUnknown, tp.events[4].Health[0].State)
+	require.Equal(t, health.Unknown, tp.events[3].Health[0].State)
+	require.Equal(t, health.Unknown, tp.events[4].Health[0].State)
 	require.Equal(t, [...]int{1, 2, 1, 4}, sum.Health)
 	// A plan runs none, and with MonitorOnly nothing else happens.
 	require.Empty(t, w.plan(t, cat(t, "z=1 health=false")).events[0].Health)
@@ -395,17 +397,17 @@ func TestPlanIsHonest(t *testing.T) {
 		run, _ := w.run(t, c)
 		for i, p := range plan.events {
 			switch r := run.events[i]; p.Outcome {
-			case converge.Pending:
-				require.Equal(t, converge.Changed, r.Outcome, "%v\n%v\n%v", lines, plan.lines, run.lines)
+			case event.Pending:
+				require.Equal(t, event.Changed, r.Outcome, "%v\n%v\n%v", lines, plan.lines, run.lines)
 				require.Equal(t, p.Diff, r.Diff)
 				if p.Reason == "" {
 					require.Equal(t, p.Actions, r.Actions)
 				}
-			case converge.Stable:
-				require.Equal(t, converge.Stable, r.Outcome, "%v\n%v\n%v", lines, plan.lines, run.lines)
+			case event.Stable:
+				require.Equal(t, event.Stable, r.Outcome, "%v\n%v\n%v", lines, plan.lines, run.lines)
 			}
 		}
 		second, sum := w.run(t, c)
-		require.Zero(t, sum.Of(converge.Changed), second.lines)
+		require.Zero(t, sum.Of(event.Changed), second.lines)
 	}
 }

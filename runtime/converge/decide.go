@@ -3,12 +3,13 @@ package converge
 import (
 	"context"
 
+	"github.com/luaccm/ccm/runtime/event"
 	"github.com/luaccm/ccm/runtime/resource"
 )
 
 // decideAndAct looks at a resource, decides what is to be done about it and, in a run, has
 // that done by act. The outcome is in the event.
-func (w *walk) decideAndAct(ctx context.Context, i int, provider *resource.Binding, ev *Event) {
+func (w *walk) decideAndAct(ctx context.Context, i int, provider *resource.Binding, ev *event.Event) {
 	r := ev.Resource
 	by, maybe := w.refreshes.refreshers(i)
 	owed := w.refreshes.owed[r.ID]
@@ -89,7 +90,7 @@ func (w *walk) decideAndAct(ctx context.Context, i int, provider *resource.Bindi
 }
 
 // look returns the state of a resource and the decision about it.
-func (w *walk) look(ctx context.Context, i int, provider *resource.Binding, ev *Event, refresh bool) (any, resource.Decision, error) {
+func (w *walk) look(ctx context.Context, i int, provider *resource.Binding, ev *event.Event, refresh bool) (any, resource.Decision, error) {
 	state, err := w.statusWithRetries(ctx, i, provider, ev)
 	if err != nil {
 		return nil, resource.Decision{}, err
@@ -98,7 +99,7 @@ func (w *walk) look(ctx context.Context, i int, provider *resource.Binding, ev *
 }
 
 // statusWithRetries is status, tried again in a run if it fails and the resource wants that.
-func (w *walk) statusWithRetries(ctx context.Context, i int, provider *resource.Binding, ev *Event) (state any, err error) {
+func (w *walk) statusWithRetries(ctx context.Context, i int, provider *resource.Binding, ev *event.Event) (state any, err error) {
 	if ev.Resource.Common.Tries == nil || w.noop(ev.Resource) {
 		return w.status(ctx, i, provider)
 	}
@@ -138,7 +139,7 @@ func (t *refreshTracker) refreshers(i int) (by, maybe []resource.ID) {
 		switch id := t.catalog.Resources[d.Index].ID; {
 		case t.refreshed(i, d.Index):
 			by = append(by, id)
-		case t.outcomes[d.Index] == Unknown && concerns(t.catalog.Resources[i], t.catalog.Resources[d.Index]):
+		case t.outcomes[d.Index] == event.Unknown && concerns(t.catalog.Resources[i], t.catalog.Resources[d.Index]):
 			maybe = append(maybe, id)
 		}
 	}
@@ -150,5 +151,5 @@ func (t *refreshTracker) refreshers(i int) (by, maybe []resource.ID) {
 func (t *refreshTracker) refreshed(i, by int) bool {
 	o := t.outcomes[by]
 	r := t.catalog.Resources[i]
-	return o == Changed || o == Pending && t.noop(r) && concerns(r, t.catalog.Resources[by]) // in a run, a pending change refreshes nothing
+	return o == event.Changed || o == event.Pending && t.noop(r) && concerns(r, t.catalog.Resources[by]) // in a run, a pending change refreshes nothing
 }

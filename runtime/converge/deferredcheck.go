@@ -3,6 +3,7 @@ package converge
 import (
 	"context"
 
+	"github.com/luaccm/ccm/runtime/event"
 	"github.com/luaccm/ccm/runtime/resource"
 )
 
@@ -11,7 +12,7 @@ import (
 // depend on each other are acted on first and waited for after that, so that it takes
 // as long as for one of them.
 type deferredCheck struct {
-	event      *Event
+	event      *event.Event
 	provider   resource.Binding
 	hasRefresh bool // its refreshes are finished if it is in order
 }
@@ -46,7 +47,7 @@ func (w *walk) canDefer(i int) bool {
 		return false
 	}
 	for _, d := range w.catalog.Deps[i] {
-		if d.Index >= first.Index && w.outcomes[d.Index] != Stable {
+		if d.Index >= first.Index && w.outcomes[d.Index] != event.Stable {
 			return false
 		}
 	}
@@ -54,7 +55,7 @@ func (w *walk) canDefer(i int) bool {
 }
 
 // deferredCheckOf returns the entry of an event that was just added, nil if there is none.
-func deferredCheckOf(list []deferredCheck, ev *Event) *deferredCheck {
+func deferredCheckOf(list []deferredCheck, ev *event.Event) *deferredCheck {
 	if n := len(list); n > 0 && list[n-1].event == ev {
 		return &list[n-1]
 	}
@@ -72,7 +73,7 @@ func (w *walk) runDeferredChecks(ctx context.Context) {
 		w.verify(ctx, x.provider, ev)
 		ev.Took += w.view.Now().Sub(began)
 		if ev.Err != nil {
-			ev.Outcome = Failed
+			ev.Outcome = event.Failed
 			w.explain(ctx, ev)
 			w.recordOutcome(ev)
 		}

@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/luaccm/ccm/runtime/converge"
+	"github.com/luaccm/ccm/runtime/event"
 )
 
 // Resources that have to settle and follow one another are acted on first and looked
@@ -53,7 +54,7 @@ func TestSettlingOwed(t *testing.T) {
 		w.values["a"], w.values["b"] = "1", "1"
 		w.run(t, cat(t, "a=1 settle;b=1 settle"), func(e *converge.Engine) {
 			e.Journal = l
-			e.PendingRefreshes = []converge.PendingRefresh{{To: id("a"), By: id("z"), Run: "r"}, {To: id("b"), By: id("z"), Run: "r"}}
+			e.PendingRefreshes = []event.PendingRefresh{{To: id("a"), By: id("z"), Run: "r"}, {To: id("b"), By: id("z"), Run: "r"}}
 		})
 		require.Equal(t, "kick a|kick b|look a|look b", strings.Join(w.did, "|"))
 		require.Equal(t, want, strings.Join(l.notes[max(0, len(l.notes)-len(strings.Split(want, "|"))):], "|"), "%q falls", falls)

@@ -3,6 +3,7 @@ package converge
 import (
 	"context"
 
+	"github.com/luaccm/ccm/runtime/event"
 	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/resource"
 )
@@ -15,8 +16,8 @@ import (
 // failed.
 type edits struct {
 	edit   *host.Edit
-	last   int      // the number of the last resource
-	events []*Event // so far
+	last   int            // the number of the last resource
+	events []*event.Event // so far
 
 	// The walk's own, which come back after the last edit.
 	view *host.View
@@ -66,7 +67,7 @@ func sameBackup(a, b *resource.Resource) bool {
 // finishEdits writes the edited file after the last edit of its row, and returns the events that
 // can be reported then: that of the resource or, of edits, all at the end of the row and none
 // before.
-func (w *walk) finishEdits(ctx context.Context, ev *Event) []*Event {
+func (w *walk) finishEdits(ctx context.Context, ev *event.Event) []*event.Event {
 	e := w.edits
 	if e == nil {
 		w.single[0] = ev
@@ -79,7 +80,7 @@ func (w *walk) finishEdits(ctx context.Context, ev *Event) []*Event {
 	w.edits, w.view, w.host = nil, e.view, e.host
 	err := e.edit.Commit()
 	for _, ev := range e.events {
-		if ev.Outcome != Changed {
+		if ev.Outcome != event.Changed {
 			continue
 		}
 		w.mayHaveChanged = true
@@ -87,20 +88,20 @@ func (w *walk) finishEdits(ctx context.Context, ev *Event) []*Event {
 			w.verifyEdit(ctx, ev)
 			continue
 		}
-		ev.Outcome, ev.Err, ev.Actions = Failed, err, nil
+		ev.Outcome, ev.Err, ev.Actions = event.Failed, err, nil
 		w.recordOutcome(ev)
 	}
 	return e.events
 }
 
 // verifyEdit verifies a resource after its file was written.
-func (w *walk) verifyEdit(ctx context.Context, ev *Event) {
+func (w *walk) verifyEdit(ctx context.Context, ev *event.Event) {
 	var provider resource.Binding
 	if provider, ev.Err = w.Registry.Select(ev.Resource, w.Facts); ev.Err == nil {
 		w.verify(ctx, provider, ev)
 	}
 	if ev.Err != nil {
-		ev.Outcome = Failed
+		ev.Outcome = event.Failed
 		w.recordOutcome(ev)
 	}
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/luaccm/ccm/runtime/catalog"
 	"github.com/luaccm/ccm/runtime/converge"
+	"github.com/luaccm/ccm/runtime/event"
 	"github.com/luaccm/ccm/runtime/facts"
 	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/resource"
@@ -64,7 +65,7 @@ func (w *told) note(line string) {
 }
 
 func (w *told) Begin(r *resource.Resource, _, _ int) { w.note("begin " + r.ID.Name) }
-func (w *told) Event(e *converge.Event) {
+func (w *told) Event(e *event.Event) {
 	line := e.Resource.ID.Name + " " + e.Outcome.String()
 	for _, a := range e.Actions {
 		line += ", " + a.Phrase

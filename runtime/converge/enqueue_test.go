@@ -12,6 +12,7 @@ import (
 
 	"github.com/luaccm/ccm/runtime/catalog"
 	"github.com/luaccm/ccm/runtime/converge"
+	"github.com/luaccm/ccm/runtime/event"
 	"github.com/luaccm/ccm/runtime/facts"
 	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/resource"
@@ -92,5 +93,5 @@ func TestDirectoryReplacedMeanwhile(t *testing.T) {
 	require.NoError(t, err)
 	e := converge.Engine{Registry: reg, Facts: facts.Static(nil), Reporter: tp, Prefetcher: prefetch}
 	sum := e.Plan(t.Context(), &h.View, c)
-	require.Equal(t, count, sum.Of(converge.Pending))
+	require.Equal(t, count, sum.Of(event.Pending))
 }

@@ -3,30 +3,13 @@ package converge
 import (
 	"context"
 	"errors"
-	"fmt"
 	"path"
 	"slices"
 
+	"github.com/luaccm/ccm/runtime/event"
 	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/resource"
 )
-
-// A Forecast is what would become of a resource that is unknown.
-type Forecast struct {
-	// Outcome is Stable, Pending or Failed.
-	Outcome Outcome
-	// Once says that the forecast holds once the missing things are there; otherwise it holds
-	// for the present state.
-	Once bool
-	// MayExist says that the thing to create may exist by then.
-	MayExist bool
-	// Refresh says that it holds if something that the resource subscribes to changes.
-	Refresh bool
-	Diff    []resource.Delta
-	Actions []resource.Action
-	Text    *resource.TextChange
-	Err     error
-}
 
 // A forecaster says in a plan what would become of resources whose state hangs on others
 // that are pending: which ones these are, and what a run may do. Later looks heed that.
@@ -45,7 +28,7 @@ type forecaster struct {
 	installers, removers map[string][]int
 	lost                 []int // those that remove what cannot be had again
 	// forecasts is what would become of unknown resources.
-	forecasts map[int]Outcome
+	forecasts map[int]event.Outcome
 }
 
 // recordingView returns the view for the resource whose turn it is. In a plan in which something
@@ -63,7 +46,7 @@ func (f *forecaster) recordingView() (v *host.View, looks *host.Looks) {
 
 // recordStatusFailure records that Status or Decide has failed. In a plan the reason may be
 // something that is pending.
-func (f *forecaster) recordStatusFailure(ctx context.Context, provider *resource.Binding, ev *Event, err error) {
+func (f *forecaster) recordStatusFailure(ctx context.Context, provider *resource.Binding, ev *event.Event, err error) {
 	err = ev.Resource.ExplainMissing(err)
 	if f.noop(ev.Resource) {
 		if u, ok := errors.AsType[*resource.UnknownError](err); ok {
@@ -76,17 +59,17 @@ func (f *forecaster) recordStatusFailure(ctx context.Context, provider *resource
 	defer func() { f.suspects.failing = false }()
 	if isOnlyPlanned(ev.Resource) && len(f.onlyPlanned) > 0 { // nothing of what is pending there can be seen
 		f.blame(ctx, nil, ev, mergeSuspects(latestFirst(f.onlyPlanned), f.suspects.of(ev.Index, f.looks)))
-		ev.Forecast = &Forecast{Outcome: Failed, Err: err}
+		ev.Forecast = &event.Forecast{Outcome: event.Failed, Err: err}
 		return
 	}
 	suspects := f.suspects.of(ev.Index, f.looks)
 	if len(suspects) == 0 {
-		ev.Outcome, ev.Err = Failed, err
+		ev.Outcome, ev.Err = event.Failed, err
 		return
 	}
 	d, hopeful, certain := f.forecastDecision(ctx, provider, ev)
 	if certain != nil {
-		ev.Outcome, ev.Err = Failed, ev.Resource.ExplainMissing(certain)
+		ev.Outcome, ev.Err = event.Failed, ev.Resource.ExplainMissing(certain)
 		return
 	}
 	f.blame(ctx, provider, ev, suspects)
@@ -96,7 +79,7 @@ func (f *forecaster) recordStatusFailure(ctx context.Context, provider *resource
 			ev.Forecast = f.forecastOf(ctx, ev, from, false)
 			ev.Forecast.MayExist = true
 		case !f.looks.IsVague(): // else it may have been seen as what it is not
-			ev.Forecast = &Forecast{Outcome: Failed, Err: err}
+			ev.Forecast = &event.Forecast{Outcome: event.Failed, Err: err}
 		}
 		f.assumeMayAct(ev, nil)
 		return
@@ -116,7 +99,7 @@ func latestFirst(list []int) (suspects []suspect) {
 
 // recordProviderFailure is lookFailed for a resource that has no provider: what brings
 // its commands may be pending.
-func (f *forecaster) recordProviderFailure(ctx context.Context, ev *Event, err error) {
+func (f *forecaster) recordProviderFailure(ctx context.Context, ev *event.Event, err error) {
 	if !f.planning {
 		return
 	}
@@ -127,16 +110,16 @@ func (f *forecaster) recordProviderFailure(ctx context.Context, ev *Event, err e
 	if suspects := f.suspects.of(ev.Index, looks); len(suspects) > 0 {
 		ev.Err = nil
 		f.blame(ctx, nil, ev, suspects)
-		ev.Forecast = &Forecast{Outcome: Failed, Err: err}
+		ev.Forecast = &event.Forecast{Outcome: event.Failed, Err: err}
 		f.assumeMayAct(ev, nil)
 	}
 }
 
 // recordForecastFailure records that the actions of a resource are going to fail, unless
 // something pending prevents that.
-func (f *forecaster) recordForecastFailure(ctx context.Context, provider *resource.Binding, d resource.Decision, ev *Event, err error) {
+func (f *forecaster) recordForecastFailure(ctx context.Context, provider *resource.Binding, d resource.Decision, ev *event.Event, err error) {
 	if !f.planning {
-		ev.Outcome, ev.Err = Failed, err
+		ev.Outcome, ev.Err = event.Failed, err
 		return
 	}
 	f.suspects.failing = true
@@ -146,7 +129,7 @@ func (f *forecaster) recordForecastFailure(ctx context.Context, provider *resour
 		suspects = slices.DeleteFunc(suspects, func(x suspect) bool { return x.rank == mayBe })
 	}
 	if len(suspects) == 0 {
-		ev.Outcome, ev.Err = Failed, err
+		ev.Outcome, ev.Err = event.Failed, err
 		return
 	}
 	f.blame(ctx, provider, ev, suspects)
@@ -155,7 +138,7 @@ func (f *forecaster) recordForecastFailure(ctx context.Context, provider *resour
 
 // forecastDecision decides about a resource as if the missing things that suspects may bring
 // were there. An error means that it would fail even then.
-func (f *forecaster) forecastDecision(ctx context.Context, provider *resource.Binding, ev *Event) (d resource.Decision, ok bool, err error) {
+func (f *forecaster) forecastDecision(ctx context.Context, provider *resource.Binding, ev *event.Event) (d resource.Decision, ok bool, err error) {
 	r := ev.Resource
 	looks := f.newLooks()
 	looks.Grant = func(l host.Look, doubts []any) bool {
@@ -184,13 +167,13 @@ func (f *forecaster) forecastDecision(ctx context.Context, provider *resource.Bi
 }
 
 // forecast records the forecast of a resource that is unknown, and what it may do.
-func (f *forecaster) forecast(ctx context.Context, ev *Event, d resource.Decision, once bool) {
+func (f *forecaster) forecast(ctx context.Context, ev *event.Event, d resource.Decision, once bool) {
 	f.forecastOutcome(ctx, ev, d, once)
 	f.assumeMayAct(ev, &d)
 }
 
 // forecastOutcome records the forecast of a resource that is unknown.
-func (f *forecaster) forecastOutcome(ctx context.Context, ev *Event, d resource.Decision, once bool) {
+func (f *forecaster) forecastOutcome(ctx context.Context, ev *event.Event, d resource.Decision, once bool) {
 	told, known := f.decideWithoutImagined(ctx, ev)
 	fromNothing := known && makesSomething(told)
 	if known && !fromNothing && told.Stable() && isRemoval(ev.Resource) && len(d.Actions) > 0 {
@@ -207,13 +190,13 @@ func (f *forecaster) forecastOutcome(ctx context.Context, ev *Event, d resource.
 }
 
 // forecastOf returns the forecast that a decision gives.
-func (f *forecaster) forecastOf(ctx context.Context, ev *Event, d resource.Decision, once bool) *Forecast {
-	x := &Forecast{Outcome: Pending, Once: once, Diff: d.Diff, Actions: d.Actions}
+func (f *forecaster) forecastOf(ctx context.Context, ev *event.Event, d resource.Decision, once bool) *event.Forecast {
+	x := &event.Forecast{Outcome: event.Pending, Once: once, Diff: d.Diff, Actions: d.Actions}
 	switch {
 	case d.Err != nil:
-		x.Outcome, x.Err = Failed, d.Err
+		x.Outcome, x.Err = event.Failed, d.Err
 	case len(d.Actions) == 0:
-		x.Outcome = Stable
+		x.Outcome = event.Stable
 	}
 	if f.texts && d.Text != nil {
 		if text, err := d.Text(ctx, f.view); err == nil {
@@ -225,7 +208,7 @@ func (f *forecaster) forecastOf(ctx context.Context, ev *Event, d resource.Decis
 
 // imagined returns who will bring something of a kind that nobody knows to the path of a
 // resource. What its state says of that is made up.
-func (f *forecaster) imagined(ev *Event) map[any]bool {
+func (f *forecaster) imagined(ev *event.Event) map[any]bool {
 	name, _, _ := resource.BoundsOf(ev.Resource.Spec)
 	if name == "" || f.looks == nil {
 		return nil
@@ -235,7 +218,7 @@ func (f *forecaster) imagined(ev *Event) map[any]bool {
 
 // decideFromNothing is decideWithoutImagined. It reports whether the resource would make
 // something there.
-func (f *forecaster) decideFromNothing(ctx context.Context, ev *Event) (d resource.Decision, ok bool) {
+func (f *forecaster) decideFromNothing(ctx context.Context, ev *event.Event) (d resource.Decision, ok bool) {
 	d, known := f.decideWithoutImagined(ctx, ev)
 	return d, known && makesSomething(d)
 }
@@ -252,7 +235,7 @@ func isRemoval(r *resource.Resource) bool {
 
 // decideWithoutImagined decides about a resource at the path of which something of a kind
 // that nobody knows will stand: as if that were not there. It reports whether it could.
-func (f *forecaster) decideWithoutImagined(ctx context.Context, ev *Event) (d resource.Decision, ok bool) {
+func (f *forecaster) decideWithoutImagined(ctx context.Context, ev *event.Event) (d resource.Decision, ok bool) {
 	by := f.imagined(ev)
 	if len(by) == 0 {
 		return d, false
@@ -281,7 +264,7 @@ func withoutState(diff []resource.Delta) []resource.Delta {
 }
 
 // mayExist reports whether the thing to create may exist by then.
-func (f *forecaster) mayExist(ev *Event, d resource.Decision) bool {
+func (f *forecaster) mayExist(ev *event.Event, d resource.Decision) bool {
 	name, _, _ := resource.BoundsOf(ev.Resource.Spec)
 	want, ok := ev.Resource.Spec.(resource.EnsureReporter)
 	if name == "" || !d.Has("ensure") || ok && resource.IsAbsent(want.WantedEnsure()) {
@@ -296,7 +279,7 @@ func (f *forecaster) mayExist(ev *Event, d resource.Decision) bool {
 
 // assumeMayAct adds the possible effects of an unknown resource to the view for later
 // resources. D is its decision as far as it is known, nil if it is not.
-func (f *forecaster) assumeMayAct(ev *Event, d *resource.Decision) {
+func (f *forecaster) assumeMayAct(ev *event.Event, d *resource.Decision) {
 	r := ev.Resource
 	if !f.planning || isOnlyPlanned(r) {
 		return
@@ -382,7 +365,7 @@ func (f *forecaster) recordConditions(i int) {
 		if len(list) >= mostSuspects {
 			break
 		}
-		if f.outcomes[d.Index] == Unknown && !isOnlyPlanned(f.catalog.Resources[d.Index]) {
+		if f.outcomes[d.Index] == event.Unknown && !isOnlyPlanned(f.catalog.Resources[d.Index]) {
 			list = append(list, suspect{d.Index, declared})
 		} else if !f.conditional[d.Index] {
 			continue
@@ -397,26 +380,26 @@ func (f *forecaster) recordConditions(i int) {
 }
 
 // recordUnknown records that the outcome cannot be known in a plan.
-func recordUnknown(ev *Event, because string) { ev.Outcome, ev.Reason = Unknown, because }
+func recordUnknown(ev *event.Event, because string) { ev.Outcome, ev.Reason = event.Unknown, because }
 
 // blame records that the outcome is unknown because of suspects. The provider, if it is
 // known, finds hidden ones. Where the surest suspects are unknown themselves, the pending
 // one that is behind them is told instead.
-func (f *forecaster) blame(ctx context.Context, provider *resource.Binding, ev *Event, suspects []suspect) {
+func (f *forecaster) blame(ctx context.Context, provider *resource.Binding, ev *event.Event, suspects []suspect) {
 	f.blameDirect(ctx, provider, ev, f.suspects.withOrigins(suspects))
 }
 
 // withOrigins returns suspects with the pending ones first that are behind all of the surest
 // ones, if these are unknown.
 func (s *suspectFinder) withOrigins(suspects []suspect) []suspect {
-	surest := suspects[:min(s.alikeCount(suspects), fewBecause)]
-	if s.outcomes[surest[0].index] != Unknown {
+	surest := suspects[:min(s.alikeCount(suspects), event.MostNamed)]
+	if s.outcomes[surest[0].index] != event.Unknown {
 		return suspects
 	}
 	var origins []suspect
 	for _, x := range suspects {
 		isOther := func(by suspect) bool { return !slices.Contains(s.because[by.index], x.index) }
-		if x.rank < mayBe && s.outcomes[x.index] == Pending && !slices.ContainsFunc(surest, isOther) {
+		if x.rank < mayBe && s.outcomes[x.index] == event.Pending && !slices.ContainsFunc(surest, isOther) {
 			origins = append(origins, suspect{x.index, surest[0].rank})
 		}
 	}
@@ -424,31 +407,18 @@ func (s *suspectFinder) withOrigins(suspects []suspect) []suspect {
 }
 
 // blameDirect is blame that tells the surest suspects, be they unknown or not.
-func (f *forecaster) blameDirect(ctx context.Context, provider *resource.Binding, ev *Event, suspects []suspect) {
+func (f *forecaster) blameDirect(ctx context.Context, provider *resource.Binding, ev *event.Event, suspects []suspect) {
 	suspects = f.hiddenSuspects(ctx, provider, ev, suspects[:min(len(suspects), mostSuspects)])
-	ev.Outcome, ev.BecauseSurely, ev.Cause = Unknown, suspects[0].rank < mayBe, NoCause
 	f.suspects.recordBecause(ev.Index, suspects)
-	for _, x := range suspects {
-		ev.Because = append(ev.Because, Predecessor{f.catalog.Resources[x.index].ID, f.outcomes[x.index]})
+	list := make([]event.Predecessor, len(suspects))
+	for k, x := range suspects {
+		list[k] = event.Predecessor{ID: f.catalog.Resources[x.index].ID, Outcome: f.outcomes[x.index]}
 	}
+	more := 0
 	if len(suspects) == mostSuspects {
-		ev.BecauseMore = max(0, len(f.unsettled)-mostSuspects)
+		more = max(0, len(f.unsettled)-mostSuspects)
 	}
-	alike := f.suspects.alikeCount(suspects)
-	ev.named = min(alike, fewBecause)
-	ev.others = alike - ev.named
-	if alike == mostSuspects {
-		ev.others += ev.BecauseMore
-	}
-	word := "is"
-	if alike > 1 {
-		word = "are"
-	}
-	causes, state := joined(ev.Because[:ev.named], ev.others), word+" "+ev.Because[0].Outcome.String()
-	ev.Reason = causes + " " + state
-	if !ev.BecauseSurely {
-		ev.Reason = fmt.Sprintf("%s, which %s, may make a difference", causes, state)
-	}
+	ev.Blame(list, f.suspects.alikeCount(suspects), more, suspects[0].rank < mayBe)
 }
 
 // recordBecause records the suspects of resource i.
@@ -464,12 +434,12 @@ func (s *suspectFinder) recordBecause(i int, suspects []suspect) {
 }
 
 // recordForecast records the forecast of a resource that is unknown, for later ones.
-func (f *forecaster) recordForecast(ev *Event) {
-	if ev.Forecast == nil || ev.Outcome != Unknown {
+func (f *forecaster) recordForecast(ev *event.Event) {
+	if ev.Forecast == nil || ev.Outcome != event.Unknown {
 		return
 	}
 	if f.forecasts == nil {
-		f.forecasts = make(map[int]Outcome)
+		f.forecasts = make(map[int]event.Outcome)
 	}
 	f.forecasts[ev.Index] = ev.Forecast.Outcome
 }
@@ -483,6 +453,3 @@ func (s *suspectFinder) alikeCount(suspects []suspect) int {
 	}
 	return n
 }
-
-// fewBecause is how many suspects reports name.
-const fewBecause = 3

@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 
+	"github.com/luaccm/ccm/runtime/event"
 	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/resource"
 )
@@ -52,7 +53,7 @@ func (s *suspectFinder) pendingOf(i int, list []int) (suspects []suspect) {
 
 // blameBringers records that a resource is unknown because others may install or remove
 // it. D is the decision about the present state.
-func (f *forecaster) blameBringers(ctx context.Context, provider *resource.Binding, ev *Event, d resource.Decision, bringers []suspect, removed bool) {
+func (f *forecaster) blameBringers(ctx context.Context, provider *resource.Binding, ev *event.Event, d resource.Decision, bringers []suspect, removed bool) {
 	r := ev.Resource
 	if removed {
 		d = r.Type.DecideZero(r.Spec)

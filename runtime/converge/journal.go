@@ -5,46 +5,15 @@ import (
 	"slices"
 
 	"github.com/luaccm/ccm/runtime/catalog"
+	"github.com/luaccm/ccm/runtime/event"
 	"github.com/luaccm/ccm/runtime/resource"
 )
-
-// A Cause says why something was to be changed.
-type Cause uint8
-
-// The causes.
-const (
-	NoCause    Cause = iota // nothing was changed, or nobody knows
-	New                     // it was not managed before
-	Intended                // what is wanted of it has changed
-	Corrective              // it was as wanted once, and is not any more
-)
-
-// String returns the word for c, "" for none.
-func (c Cause) String() string { return [...]string{"", "new", "intended", "corrective"}[c] }
-
-// ParseCause is the inverse of String. What is no cause is NoCause.
-func ParseCause(s string) Cause {
-	for _, c := range []Cause{New, Intended, Corrective} {
-		if c.String() == s {
-			return c
-		}
-	}
-	return NoCause
-}
-
-// A PendingRefresh is a refresh of resource To that is due because resource By, to which it
-// subscribes, was changed.
-type PendingRefresh struct {
-	To, By resource.ID
-	Run    string // in which By was changed
-	Cause  Cause  // of that change
-}
 
 // A Journal records refreshes until they were performed, even if the run ends in between.
 type Journal interface {
 	// AddRefreshes records, durably, that a change of by refreshes others. It is called
 	// before by is changed; if it fails, by is not changed.
-	AddRefreshes(by resource.ID, cause Cause, to []resource.ID) error
+	AddRefreshes(by resource.ID, cause event.Cause, to []resource.ID) error
 	// CancelRefreshes removes the refreshes of this run that come of by, which was not changed
 	// after all.
 	CancelRefreshes(by resource.ID)
@@ -52,11 +21,11 @@ type Journal interface {
 	// any more.
 	FinishRefreshes(to resource.ID)
 	// DropRefresh removes a refresh of a resource that is not declared any more.
-	DropRefresh(d PendingRefresh)
+	DropRefresh(d event.PendingRefresh)
 }
 
 // pendingRefreshes is refreshes of earlier runs, by the resource to refresh.
-type pendingRefreshes map[resource.ID][]PendingRefresh
+type pendingRefreshes map[resource.ID][]event.PendingRefresh
 
 // A refreshTracker knows which refreshes are due, and why.
 type refreshTracker struct {
@@ -66,12 +35,12 @@ type refreshTracker struct {
 	// something else.
 	owed    pendingRefreshes
 	targets map[int][]resource.ID // what a change of a resource refreshes; nil until it is needed
-	causes  []Cause               // of the changes so far; nil for none
+	causes  []event.Cause         // of the changes so far; nil for none
 }
 
 // load takes the pending refreshes of earlier runs. It returns those of resources that are
 // not declared any more, which a run removes from its journal.
-func (t *refreshTracker) load(list []PendingRefresh) (dropped []PendingRefresh) {
+func (t *refreshTracker) load(list []event.PendingRefresh) (dropped []event.PendingRefresh) {
 	if len(list) == 0 {
 		return nil
 	}
@@ -95,7 +64,7 @@ func (t *refreshTracker) load(list []PendingRefresh) (dropped []PendingRefresh) 
 }
 
 // add records what a change of resource i is going to refresh.
-func (t *refreshTracker) add(i int, cause Cause) error {
+func (t *refreshTracker) add(i int, cause event.Cause) error {
 	if t.journal == nil {
 		return nil
 	}
@@ -135,15 +104,15 @@ func (t *refreshTracker) cancel(by resource.ID) {
 }
 
 // finish removes the refreshes of a resource that is in order.
-func (t *refreshTracker) finish(ev *Event) {
-	if t.journal != nil && (ev.Outcome == Stable || ev.Outcome == Changed) {
+func (t *refreshTracker) finish(ev *event.Event) {
+	if t.journal != nil && (ev.Outcome == event.Stable || ev.Outcome == event.Changed) {
 		t.journal.FinishRefreshes(ev.Resource.ID)
 	}
 }
 
 // cancelIfUnchanged removes the refreshes that come of a change which failed and changed
 // nothing: the resource differs in the same way as before. They stay if that is not known.
-func (t *refreshTracker) cancelIfUnchanged(ctx context.Context, provider resource.Binding, d resource.Decision, ev *Event) {
+func (t *refreshTracker) cancelIfUnchanged(ctx context.Context, provider resource.Binding, d resource.Decision, ev *event.Event) {
 	r := ev.Resource
 	if len(t.targets[ev.Index]) == 0 || len(d.Diff) == 0 || resource.VerifiesItself(r.Spec) {
 		return
@@ -158,9 +127,9 @@ func (t *refreshTracker) cancelIfUnchanged(ctx context.Context, provider resourc
 }
 
 // causeOf returns why the event's resource, which has that state, is to be changed.
-func (w *walk) causeOf(ctx context.Context, ev *Event, state any) Cause {
+func (w *walk) causeOf(ctx context.Context, ev *event.Event, state any) event.Cause {
 	if w.Cause == nil {
-		return NoCause
+		return event.NoCause
 	}
 	r := ev.Resource
 	c := w.Cause(w.declared[ev.Index], ev.DesiredDigest, func() string {
@@ -168,38 +137,38 @@ func (w *walk) causeOf(ctx context.Context, ev *Event, state any) Cause {
 		return text
 	})
 	switch {
-	case c == New:
+	case c == event.New:
 	case ev.Refreshed && len(ev.Diff) == 0:
 		return w.refreshes.causeOfRefresh(ev)
-	case c == Corrective && resource.ActsAlways(ev.Resource.Spec):
-		return Intended
+	case c == event.Corrective && resource.ActsAlways(ev.Resource.Spec):
+		return event.Intended
 	}
 	return c
 }
 
 // recordCause records the cause of the change of resource i.
-func (t *refreshTracker) recordCause(i int, c Cause) {
-	if c == NoCause {
+func (t *refreshTracker) recordCause(i int, c event.Cause) {
+	if c == event.NoCause {
 		return
 	}
 	if t.causes == nil {
-		t.causes = make([]Cause, len(t.catalog.Resources))
+		t.causes = make([]event.Cause, len(t.catalog.Resources))
 	}
 	t.causes[i] = c
 }
 
 // causeOfRefresh returns the cause of a refresh: corrective if all changes that it is for
 // were.
-func (t *refreshTracker) causeOfRefresh(ev *Event) Cause {
+func (t *refreshTracker) causeOfRefresh(ev *event.Event) event.Cause {
 	for _, d := range t.catalog.Deps[ev.Index] {
-		if d.Refresh && t.refreshed(ev.Index, d.Index) && (t.causes == nil || t.causes[d.Index] != Corrective) {
-			return Intended
+		if d.Refresh && t.refreshed(ev.Index, d.Index) && (t.causes == nil || t.causes[d.Index] != event.Corrective) {
+			return event.Intended
 		}
 	}
 	for _, d := range ev.PendingRefreshes {
-		if d.Cause != Corrective {
-			return Intended
+		if d.Cause != event.Corrective {
+			return event.Intended
 		}
 	}
-	return Corrective
+	return event.Corrective
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/luaccm/ccm/runtime/converge"
+	"github.com/luaccm/ccm/runtime/event"
 	"github.com/luaccm/ccm/runtime/facts"
 	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/resource"
@@ -17,24 +18,24 @@ import (
 // ledger is a journal in memory. It notes when what was recorded.
 type ledger struct {
 	w     *world
-	debts []converge.PendingRefresh
+	debts []event.PendingRefresh
 	notes []string
 	full  bool
 }
 
-func (l *ledger) AddRefreshes(by resource.ID, cause converge.Cause, to []resource.ID) error {
+func (l *ledger) AddRefreshes(by resource.ID, cause event.Cause, to []resource.ID) error {
 	if l.full {
 		return errors.New("no space left on device")
 	}
 	for _, id := range to {
-		l.debts = append(l.debts, converge.PendingRefresh{To: id, By: by, Run: "now", Cause: cause})
+		l.debts = append(l.debts, event.PendingRefresh{To: id, By: by, Run: "now", Cause: cause})
 	}
 	l.notes = append(l.notes, fmt.Sprintf("%s, which is %q, owes %v", by.Name, l.w.values[by.Name], to))
 	return nil
 }
 
-func (l *ledger) strike(verb string, match func(converge.PendingRefresh) bool) {
-	var left []converge.PendingRefresh
+func (l *ledger) strike(verb string, match func(event.PendingRefresh) bool) {
+	var left []event.PendingRefresh
 	for _, d := range l.debts {
 		if !match(d) {
 			left = append(left, d)
@@ -45,26 +46,26 @@ func (l *ledger) strike(verb string, match func(converge.PendingRefresh) bool) {
 }
 
 func (l *ledger) CancelRefreshes(by resource.ID) {
-	l.strike("forgiven "+by.Name, func(d converge.PendingRefresh) bool { return d.By == by && d.Run == "now" })
+	l.strike("forgiven "+by.Name, func(d event.PendingRefresh) bool { return d.By == by && d.Run == "now" })
 }
 
 func (l *ledger) FinishRefreshes(to resource.ID) {
-	l.strike("settled "+to.Name, func(d converge.PendingRefresh) bool { return d.To == to })
+	l.strike("settled "+to.Name, func(d event.PendingRefresh) bool { return d.To == to })
 }
 
-func (l *ledger) DropRefresh(d converge.PendingRefresh) {
-	l.strike("dropped "+d.To.Name, func(x converge.PendingRefresh) bool { return x == d })
+func (l *ledger) DropRefresh(d event.PendingRefresh) {
+	l.strike("dropped "+d.To.Name, func(x event.PendingRefresh) bool { return x == d })
 }
 
 func id(name string) resource.ID { return resource.ID{Type: "knob", Name: name} }
 
 func TestJournal(t *testing.T) {
-	old := func(to string) converge.PendingRefresh {
-		return converge.PendingRefresh{To: id(to), By: id("z"), Run: "before"}
+	old := func(to string) event.PendingRefresh {
+		return event.PendingRefresh{To: id(to), By: id("z"), Run: "before"}
 	}
 	for _, x := range []struct {
 		name, lines string
-		left        []converge.PendingRefresh
+		left        []event.PendingRefresh
 		run, notes  string
 		owed        string
 	}{
@@ -80,17 +81,17 @@ func TestJournal(t *testing.T) {
 			run: "a changed|b failed by [knob#a]: it broke", notes: `a, which is "", owes [knob#b]`, owed: "b of a"},
 		{name: "a subscriber that is skipped is owed", lines: "a=1;c=broken;b= subscribe=a require=c",
 			run: "a changed|c failed: it broke|b skipped: knob#c failed", notes: `a, which is "", owes [knob#b]`, owed: "b of a"},
-		{name: "left over", lines: "b=", left: []converge.PendingRefresh{old("b")}, run: "b changed by []", notes: "settled b"},
-		{name: "left over, and a change besides", lines: "a=1;b= subscribe=a", left: []converge.PendingRefresh{old("b")},
+		{name: "left over", lines: "b=", left: []event.PendingRefresh{old("b")}, run: "b changed by []", notes: "settled b"},
+		{name: "left over, and a change besides", lines: "a=1;b= subscribe=a", left: []event.PendingRefresh{old("b")},
 			run: "a changed|b changed by [knob#a]", notes: `a, which is "", owes [knob#b]|settled b`},
-		{name: "left over to what is not managed", lines: "b= skip", left: []converge.PendingRefresh{old("b")}, run: "b skipped: control says so", owed: "b of z"},
-		{name: "left over to what is not there", lines: "a=", left: []converge.PendingRefresh{old("b")}, run: "a stable", notes: "dropped b"},
-		{name: "left over and refreshing others", lines: "b=;c= subscribe=b", left: []converge.PendingRefresh{old("b")},
+		{name: "left over to what is not managed", lines: "b= skip", left: []event.PendingRefresh{old("b")}, run: "b skipped: control says so", owed: "b of z"},
+		{name: "left over to what is not there", lines: "a=", left: []event.PendingRefresh{old("b")}, run: "a stable", notes: "dropped b"},
+		{name: "left over and refreshing others", lines: "b=;c= subscribe=b", left: []event.PendingRefresh{old("b")},
 			run: "b changed by []|c changed by [knob#b]", notes: `b, which is "", owes [knob#c]|settled b|settled c`},
 	} {
 		t.Run(x.name, func(t *testing.T) {
 			w := newWorld()
-			l := &ledger{w: w, debts: append([]converge.PendingRefresh(nil), x.left...)}
+			l := &ledger{w: w, debts: append([]event.PendingRefresh(nil), x.left...)}
 			tp, sum := w.run(t, cat(t, x.lines), func(e *converge.Engine) { e.Journal, e.PendingRefreshes = l, x.left })
 			require.Equal(t, x.run, strings.Join(tp.lines, "|"))
 			require.Equal(t, x.notes, strings.Join(l.notes, "|"))
@@ -117,7 +118,7 @@ func TestJournalThatCannotBeWritten(t *testing.T) {
 func TestPlanOfLeftOver(t *testing.T) {
 	w, tp := newWorld(), new(tape)
 	l := &ledger{w: w}
-	left := []converge.PendingRefresh{{To: id("b"), By: id("z"), Run: "before"}, {To: id("gone"), By: id("z"), Run: "before"}}
+	left := []event.PendingRefresh{{To: id("b"), By: id("z"), Run: "before"}, {To: id("gone"), By: id("z"), Run: "before"}}
 	e := converge.Engine{Registry: w.registry(t), Facts: facts.Static(nil), Reporter: tp, Journal: l, PendingRefreshes: left}
 	sum := e.Plan(t.Context(), &host.New(host.Options{}).View, cat(t, "a=1;b= subscribe=a;c= subscribe=b"))
 	require.Equal(t, []string{"a pending", "b pending by [knob#a]", "c pending by [knob#b]"}, tp.lines)
@@ -129,9 +130,9 @@ func TestPlanOfLeftOver(t *testing.T) {
 
 func TestCauseOfRefreshes(t *testing.T) {
 	w := newWorld()
-	causes := map[string]converge.Cause{"a": converge.Corrective, "b": converge.Corrective, "c": converge.Intended, "d": converge.Corrective, "e": converge.New}
+	causes := map[string]event.Cause{"a": event.Corrective, "b": event.Corrective, "c": event.Intended, "d": event.Corrective, "e": event.New}
 	tp, _ := w.run(t, cat(t, "a=1;b= subscribe=a;c=1;d= subscribe=a,c;e= subscribe=a"), func(e *converge.Engine) {
-		e.Cause = func(r *resource.Resource, _ resource.DesiredDigest, _ func() string) converge.Cause {
+		e.Cause = func(r *resource.Resource, _ resource.DesiredDigest, _ func() string) event.Cause {
 			return causes[r.ID.Name]
 		}
 	})

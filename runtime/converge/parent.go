@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/luaccm/ccm/runtime/catalog"
+	"github.com/luaccm/ccm/runtime/event"
 	"github.com/luaccm/ccm/runtime/host"
 )
 
@@ -20,7 +21,7 @@ type namedResources struct {
 
 // explainParent adds to the error of a missing directory where it is declared, or that it
 // should be.
-func (n *namedResources) explainParent(ev *Event) {
+func (n *namedResources) explainParent(ev *event.Event) {
 	parent, ok := errors.AsType[*host.ParentError](ev.Err)
 	if !ok || !parent.Missing {
 		return

@@ -8,12 +8,13 @@ import (
 	"strings"
 	"time"
 
+	"github.com/luaccm/ccm/runtime/event"
 	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/resource"
 )
 
 // act performs a decision about a state, or records it where nothing is done (noop).
-func (w *walk) act(ctx context.Context, provider resource.Binding, d resource.Decision, state any, ev *Event) {
+func (w *walk) act(ctx context.Context, provider resource.Binding, d resource.Decision, state any, ev *event.Event) {
 	r := ev.Resource
 	nameVersion(ev, d, state)
 	ev.Diff, ev.Actions, ev.DesiredDigest = d.Diff, d.Actions, w.desiredDigest(ev, resource.DesiredDigestOf(state))
@@ -47,12 +48,12 @@ func (w *walk) act(ctx context.Context, provider resource.Binding, d resource.De
 			}
 		}
 		if d.Uncertain != "" {
-			ev.Actions, ev.Diff, ev.Text, ev.Cause = nil, nil, nil, NoCause
+			ev.Actions, ev.Diff, ev.Text, ev.Cause = nil, nil, nil, event.NoCause
 			recordUnknown(ev, d.Uncertain)
 			w.forecaster.forecast(ctx, ev, d, false)
 			return
 		}
-		ev.Outcome, ev.Reason = Pending, joinRemarks(ev.Reason, caveat)
+		ev.Outcome, ev.Reason = event.Pending, joinRemarks(ev.Reason, caveat)
 		w.joinTransaction(provider, d, ev)
 		if !isOnlyPlanned(r) {
 			w.view.Plan().Assume(ev.Index, w.forecaster.conditional[ev.Index], d.Effects...)
@@ -72,37 +73,37 @@ func (w *walk) act(ctx context.Context, provider resource.Binding, d resource.De
 	}
 	w.Reporter.Begin(r, ev.Index, len(w.catalog.Resources))
 	if err := w.refreshes.add(ev.Index, ev.Cause); err != nil {
-		ev.Outcome, ev.Err, ev.Actions = Failed, fmt.Errorf("cannot record what this would refresh: %w", err), nil
+		ev.Outcome, ev.Err, ev.Actions = event.Failed, fmt.Errorf("cannot record what this would refresh: %w", err), nil
 		return
 	}
 	if w.stage(ctx, provider, d, ev) {
-		ev.Outcome = Changed
+		ev.Outcome = event.Changed
 		return
 	}
 	if !w.joinTransaction(provider, d, ev) {
 		w.performAlone(ctx, provider, d, ev)
 		return
 	}
-	ev.Outcome = Changed
+	ev.Outcome = event.Changed
 }
 
 // performAlone performs the actions of one resource and looks at it again. The event gets
 // what became of it.
-func (w *walk) performAlone(ctx context.Context, provider resource.Binding, d resource.Decision, ev *Event) {
+func (w *walk) performAlone(ctx context.Context, provider resource.Binding, d resource.Decision, ev *event.Event) {
 	r := ev.Resource
 	done, err := w.perform(ctx, hostFor(ctx, ev, w.host), provider, d, ev)
 	if errors.Is(err, resource.ErrUnchanged) {
-		ev.Outcome, ev.Actions, ev.Diff, ev.Refreshed, ev.RefreshedBy, ev.Cause = Stable, nil, nil, false, nil, NoCause
-		w.refreshes.recordCause(ev.Index, NoCause)
+		ev.Outcome, ev.Actions, ev.Diff, ev.Refreshed, ev.RefreshedBy, ev.Cause = event.Stable, nil, nil, false, nil, event.NoCause
+		w.refreshes.recordCause(ev.Index, event.NoCause)
 		w.refreshes.cancel(r.ID)
 		return
 	}
 	if err != nil {
-		ev.Outcome, ev.Err, ev.Actions = Failed, err, d.Actions[:done]
+		ev.Outcome, ev.Err, ev.Actions = event.Failed, err, d.Actions[:done]
 		w.refreshes.cancelIfUnchanged(ctx, provider, d, ev)
 		return
 	}
-	ev.Outcome = Changed
+	ev.Outcome = event.Changed
 	if resource.VerifiesItself(r.Spec) {
 		return
 	}
@@ -111,12 +112,12 @@ func (w *walk) performAlone(ctx context.Context, provider resource.Binding, d re
 		return
 	}
 	if w.verify(ctx, provider, ev); ev.Err != nil {
-		ev.Outcome = Failed
+		ev.Outcome = event.Failed
 	}
 }
 
 // perform performs the actions of a decision, and returns how many succeeded.
-func (e *Engine) perform(ctx context.Context, h *host.Host, provider resource.Binding, d resource.Decision, ev *Event) (int, error) {
+func (e *Engine) perform(ctx context.Context, h *host.Host, provider resource.Binding, d resource.Decision, ev *event.Event) (int, error) {
 	for n, a := range d.Actions {
 		err := e.try(ctx, h, ev, func() error { return provider.Perform(ctx, h, ev.Resource.Spec, a) })
 		if err != nil {
@@ -128,7 +129,7 @@ func (e *Engine) perform(ctx context.Context, h *host.Host, provider resource.Bi
 
 // try calls do until it succeeds or has been tried as often as the event's resource wants,
 // and returns the last error. It warns of the others.
-func (e *Engine) try(ctx context.Context, h *host.Host, ev *Event, do func() error) error {
+func (e *Engine) try(ctx context.Context, h *host.Host, ev *event.Event, do func() error) error {
 	tries, sleep := ev.Resource.Common.Retries()
 	for n := 1; ; n++ {
 		err := do()
@@ -148,7 +149,7 @@ func (e *Engine) try(ctx context.Context, h *host.Host, ev *Event, do func() err
 }
 
 // hostFor returns h for the actions of the event's resource.
-func hostFor(ctx context.Context, ev *Event, h *host.Host) *host.Host {
+func hostFor(ctx context.Context, ev *event.Event, h *host.Host) *host.Host {
 	r := ev.Resource
 	h = h.OnBehalfOf(r)
 	if log := h.Log(); log.Enabled(ctx, slog.LevelInfo) {
@@ -169,13 +170,13 @@ func withCause(ctx context.Context, err error) error {
 }
 
 // verify looks again at the event's resource. Nothing may be left to do.
-func (w *walk) verify(ctx context.Context, provider resource.Binding, ev *Event) {
+func (w *walk) verify(ctx context.Context, provider resource.Binding, ev *event.Event) {
 	state, err := provider.Status(ctx, w.view, ev.Resource.Spec)
 	w.judge(ev, state, err)
 }
 
 // judge gives the event the final state of its resource, and an error if it differs still.
-func (w *walk) judge(ev *Event, state any, err error) {
+func (w *walk) judge(ev *event.Event, state any, err error) {
 	if err != nil {
 		ev.Ensure, ev.Err = "", err
 		return
@@ -203,7 +204,7 @@ func (w *walk) judge(ev *Event, state any, err error) {
 
 // nameVersion gives the event of a thing that appears or disappears its version, which is
 // that of a state before or after the change.
-func nameVersion(ev *Event, d resource.Decision, state any) {
+func nameVersion(ev *event.Event, d resource.Decision, state any) {
 	s, ok := state.(resource.Versioned)
 	if !ok || s.CurrentVersion() == "" {
 		return

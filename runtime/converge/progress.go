@@ -2,6 +2,7 @@ package converge
 
 import (
 	"github.com/luaccm/ccm/runtime/catalog"
+	"github.com/luaccm/ccm/runtime/event"
 	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/resource"
 )
@@ -12,7 +13,7 @@ type progress struct {
 	catalog  *catalog.Catalog
 	view     *host.View
 	planning bool
-	outcomes []Outcome
+	outcomes []event.Outcome
 	// unsettled is the resources with the outcome Pending or Unknown, in order. Those of
 	// onlyPlanned are apart: a run does nothing about them.
 	unsettled, onlyPlanned []int
@@ -33,7 +34,7 @@ func (p *progress) noop(r *resource.Resource) bool {
 // isPending reports whether x is the number of a pending resource.
 func (p *progress) isPending(x any) bool {
 	k, ok := x.(int)
-	return ok && p.outcomes[k] == Pending
+	return ok && p.outcomes[k] == event.Pending
 }
 
 // newLooks returns an empty record of looks for the present resource. Its commands run once.

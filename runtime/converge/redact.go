@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/luaccm/ccm/runtime/event"
 	"github.com/luaccm/ccm/runtime/resource"
 	"github.com/luaccm/ccm/runtime/secret"
 )
@@ -55,7 +56,7 @@ func (c *redactor) properties(r *resource.Resource) []string {
 }
 
 // event redacts the differences of an event.
-func (c *redactor) event(ev *Event) {
+func (c *redactor) event(ev *event.Event) {
 	if c == nil || len(ev.Diff) == 0 && ev.Text == nil {
 		return
 	}
@@ -83,7 +84,7 @@ func (c *redactor) event(ev *Event) {
 // hidesContent reports whether the digest of a content whose text is not known must be
 // masked: the file has held secrets, or it was too large to be searched for some. A size
 // alone reveals none.
-func (c *redactor) hidesContent(ev *Event) bool {
+func (c *redactor) hidesContent(ev *event.Event) bool {
 	path, _, _ := resource.BoundsOf(ev.Resource.Spec)
 	switch {
 	case path == "":

@@ -3,6 +3,7 @@ package converge
 import (
 	"context"
 
+	"github.com/luaccm/ccm/runtime/event"
 	"github.com/luaccm/ccm/runtime/resource"
 )
 
@@ -10,7 +11,7 @@ import (
 // the suspects of these.
 func (s *suspectFinder) refreshing(i int) (list []suspect) {
 	for _, x := range s.catalog.Deps[i] {
-		if x.Refresh && s.outcomes[x.Index] == Unknown && concerns(s.catalog.Resources[i], s.catalog.Resources[x.Index]) && len(list) < mostSuspects {
+		if x.Refresh && s.outcomes[x.Index] == event.Unknown && concerns(s.catalog.Resources[i], s.catalog.Resources[x.Index]) && len(list) < mostSuspects {
 			list = append(list, suspect{x.Index, declared})
 		}
 	}
@@ -40,12 +41,12 @@ func mergeSuspects(list, more []suspect) []suspect {
 // forecastRefresh records the forecast of a stable resource that d refreshes if a resource
 // changes that is unknown: it follows from the forecasts of these. Only says that its state is
 // known, so that it does nothing without a refresh.
-func (f *forecaster) forecastRefresh(ctx context.Context, ev *Event, d resource.Decision, only bool) {
+func (f *forecaster) forecastRefresh(ctx context.Context, ev *event.Event, d resource.Decision, only bool) {
 	for _, x := range f.catalog.Deps[ev.Index] {
-		if !x.Refresh || f.outcomes[x.Index] != Unknown || !concerns(ev.Resource, f.catalog.Resources[x.Index]) {
+		if !x.Refresh || f.outcomes[x.Index] != event.Unknown || !concerns(ev.Resource, f.catalog.Resources[x.Index]) {
 			continue
 		}
-		if o, known := f.forecasts[x.Index]; !known || o == Pending {
+		if o, known := f.forecasts[x.Index]; !known || o == event.Pending {
 			f.forecast(ctx, ev, d, true)
 			ev.Forecast.Refresh = true
 			return

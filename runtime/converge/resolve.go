@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/luaccm/ccm/runtime/catalog"
+	"github.com/luaccm/ccm/runtime/event"
 	"github.com/luaccm/ccm/runtime/resource"
 )
 
@@ -27,7 +28,7 @@ func resolvable(c *catalog.Catalog) *catalog.Catalog {
 
 // resolve asks for the late values of the event's resource. It is false if they cannot be
 // had. Health checks alone do not need them.
-func (w *walk) resolve(ctx context.Context, ev *Event) bool {
+func (w *walk) resolve(ctx context.Context, ev *event.Event) bool {
 	r := ev.Resource
 	switch {
 	case r.Resolve == nil || w.monitorsOnly(r):
@@ -43,14 +44,14 @@ func (w *walk) resolve(ctx context.Context, ev *Event) bool {
 	}
 	spec, err := r.Resolve(ctx)
 	if err != nil {
-		ev.Outcome, ev.Err = Failed, err
+		ev.Outcome, ev.Err = event.Failed, err
 		return false
 	}
 	ev.Resource = r.WithSpec(spec)
 	if w.redactor != nil {
 		ev.Resource.AddSecrets(w.redactor.k)
 		if err := ev.Resource.MarkSensitive(w.redactor.k); err != nil {
-			ev.Outcome, ev.Err = Failed, err
+			ev.Outcome, ev.Err = event.Failed, err
 			return false
 		}
 	}
@@ -88,7 +89,7 @@ func laterText(names []string) string {
 
 // desiredDigest returns a digest with the fingerprint of the late values of the event's
 // resource.
-func (w *walk) desiredDigest(ev *Event, desired resource.DesiredDigest) resource.DesiredDigest {
+func (w *walk) desiredDigest(ev *event.Event, desired resource.DesiredDigest) resource.DesiredDigest {
 	if len(w.declared[ev.Index].Later) > 0 {
 		desired.LateValues = fmt.Sprintf("%016x", ev.Resource.Type.Schema().Fingerprint(ev.Resource.Spec))
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/luaccm/ccm/runtime/catalog"
 	"github.com/luaccm/ccm/runtime/converge"
+	"github.com/luaccm/ccm/runtime/event"
 	"github.com/luaccm/ccm/runtime/facts"
 	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/resource"
@@ -57,7 +58,7 @@ func TestKnownLater(t *testing.T) {
 			require.Equal(t, x.plan, strings.Join(tp.lines, "|"))
 			tp, _ = w.run(t, c)
 			require.Equal(t, x.run, strings.Join(tp.lines, "|"))
-			if tp.events[1].Outcome == converge.Changed {
+			if tp.events[1].Outcome == event.Changed {
 				require.Equal(t, "<1>", w.values["b"])
 				require.Equal(t, "<1>", tp.events[1].Resource.Spec.(*knob).Value)
 			}
@@ -91,13 +92,13 @@ func TestKnownLaterCause(t *testing.T) {
 		w.values["b"] = ""
 		c := later(cat(t, "b="), "b", func() (string, error) { return value, nil })
 		w.run(t, c, func(e *converge.Engine) {
-			e.Cause = func(r *resource.Resource, wish resource.DesiredDigest, _ func() string) converge.Cause {
+			e.Cause = func(r *resource.Resource, wish resource.DesiredDigest, _ func() string) event.Cause {
 				require.Same(t, c.Resources[0], r)
 				if old, ok := seen[value]; ok {
 					require.Equal(t, old, wish)
 				}
 				seen[value] = wish
-				return converge.Intended
+				return event.Intended
 			}
 		})
 	}
@@ -129,8 +130,8 @@ func TestKnownLaterAhead(t *testing.T) {
 	require.NoError(t, err)
 	e := converge.Engine{Registry: reg, Facts: facts.Static(nil), Reporter: tp}
 	sum := e.Run(t.Context(), host.New(host.Options{}), c)
-	require.Equal(t, 60, sum.Of(converge.Changed))
-	require.Equal(t, 240, sum.Of(converge.Stable))
+	require.Equal(t, 60, sum.Of(event.Changed))
+	require.Equal(t, 240, sum.Of(event.Stable))
 }
 
 // What a command said is told of resources that are judged by it.
@@ -145,7 +146,7 @@ func TestOutputs(t *testing.T) {
 	require.NoError(t, err)
 	e := converge.Engine{Registry: reg, Facts: facts.Static(nil), Reporter: tp}
 	e.Run(t.Context(), host.New(host.Options{}), c)
-	require.Equal(t, converge.Changed, tp.events[0].Outcome)
+	require.Equal(t, event.Changed, tp.events[0].Outcome)
 	require.Equal(t, "x", string(tp.events[0].Ran.Stdout))
 }
 

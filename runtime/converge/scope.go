@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/luaccm/ccm/runtime/catalog"
+	"github.com/luaccm/ccm/runtime/event"
 	"github.com/luaccm/ccm/runtime/resource"
 )
 
@@ -16,8 +17,8 @@ func concerns(r, by *resource.Resource) bool { return isOnlyPlanned(r) || !isOnl
 
 // isUnsettled reports whether a resource with an outcome may be something else when the turn of
 // others has come in a run: it is pending or unknown, and not only planned.
-func isUnsettled(r *resource.Resource, o Outcome) bool {
-	return (o == Pending || o == Unknown) && !isOnlyPlanned(r)
+func isUnsettled(r *resource.Resource, o event.Outcome) bool {
+	return (o == event.Pending || o == event.Unknown) && !isOnlyPlanned(r)
 }
 
 // monitorsOnly reports whether only the health checks of r are run.
@@ -51,7 +52,7 @@ func (x scopeEnds) reason(r *resource.Resource) string {
 
 // failWithParts makes a failure of the event of a composite that was skipped because some of
 // its parts have failed.
-func failWithParts(c *catalog.Catalog, blocks []bool, ev *Event) {
+func failWithParts(c *catalog.Catalog, blocks []bool, ev *event.Event) {
 	if !resource.FailsWithParts(ev.Resource.Spec) {
 		return
 	}
@@ -62,7 +63,7 @@ func failWithParts(c *catalog.Catalog, blocks []bool, ev *Event) {
 		}
 	}
 	if failed > 0 {
-		ev.Outcome, ev.Err, ev.Unmet = Failed, fmt.Errorf("%d of what it applies failed or was skipped: %s", failed, ev.Reason), nil
+		ev.Outcome, ev.Err, ev.Unmet = event.Failed, fmt.Errorf("%d of what it applies failed or was skipped: %s", failed, ev.Reason), nil
 		ev.Reason = ""
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/luaccm/ccm/runtime/event"
 	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/resource"
 )
@@ -25,12 +26,12 @@ type transaction struct {
 	members  []member
 	// passed are the events of resources in between that were stable. What the transaction
 	// does may change that.
-	passed []*Event
+	passed []*event.Event
 }
 
 // A member is one resource of a transaction.
 type member struct {
-	event    *Event
+	event    *event.Event
 	decision resource.Decision
 }
 
@@ -51,7 +52,7 @@ func (w *walk) canPass(i int) bool {
 		return false
 	}
 	for _, d := range w.catalog.Deps[i] {
-		if d.Index >= t.first && w.outcomes[d.Index] != Stable {
+		if d.Index >= t.first && w.outcomes[d.Index] != event.Stable {
 			return false
 		}
 	}
@@ -59,7 +60,7 @@ func (w *walk) canPass(i int) bool {
 }
 
 // joins reports whether a decision is one of the transaction, of which there may be none.
-func (t *transaction) joins(provider *resource.Binding, ev *Event, d resource.Decision) bool {
+func (t *transaction) joins(provider *resource.Binding, ev *event.Event, d resource.Decision) bool {
 	return t != nil && d.Err == nil && d.Uncertain == "" && !ev.Refreshed && provider.Same(t.provider) &&
 		slices.EqualFunc(d.Actions, t.members[0].decision.Actions, func(a, b resource.Action) bool { return a.Verb == b.Verb }) &&
 		t.provider.Type.Together(t.members[0].event.Resource.Spec, ev.Resource.Spec)
@@ -68,7 +69,7 @@ func (t *transaction) joins(provider *resource.Binding, ev *Event, d resource.De
 // interruptTransaction commits the transaction if what was found of the event's resource
 // neither joins it nor leaves the machine alone. It reports whether the resource is to be
 // looked at again, because the transaction may have changed it.
-func (w *walk) interruptTransaction(ctx context.Context, provider *resource.Binding, ev *Event, d resource.Decision, err error) bool {
+func (w *walk) interruptTransaction(ctx context.Context, provider *resource.Binding, ev *event.Event, d resource.Decision, err error) bool {
 	t := w.transaction
 	if t == nil || provider.Same(t.provider) && err == nil && (d.Stable() || t.joins(provider, ev, d)) {
 		return false
@@ -80,7 +81,7 @@ func (w *walk) interruptTransaction(ctx context.Context, provider *resource.Bind
 
 // joinTransaction adds a decision to the transaction, or begins one with it, and reports
 // whether it has. It is decided already that one which does not join has ended it.
-func (w *walk) joinTransaction(provider resource.Binding, d resource.Decision, ev *Event) bool {
+func (w *walk) joinTransaction(provider resource.Binding, d resource.Decision, ev *event.Event) bool {
 	if w.transaction == nil {
 		r := ev.Resource
 		if w.alone || w.isWriting() || len(w.deferred) > 0 || d.Uncertain != "" || ev.Refreshed || !w.mayWait(ev.Index) || !r.Type.Together(r.Spec, r.Spec) {
@@ -94,7 +95,7 @@ func (w *walk) joinTransaction(provider resource.Binding, d resource.Decision, e
 }
 
 // pass notes a resource that had nothing to do while a transaction, if there is one, is open.
-func (t *transaction) pass(ev *Event) {
+func (t *transaction) pass(ev *event.Event) {
 	if t != nil {
 		t.passed = append(t.passed, ev)
 	}
@@ -133,7 +134,7 @@ func (w *walk) performTransaction(ctx context.Context, t *transaction) {
 		return
 	}
 	if len(t.members) == 1 {
-		w.finish(ctx, t.members[0].event, func(ev *Event) { w.performAlone(ctx, t.provider, t.members[0].decision, ev) })
+		w.finish(ctx, t.members[0].event, func(ev *event.Event) { w.performAlone(ctx, t.provider, t.members[0].decision, ev) })
 		return
 	}
 	began := w.view.Now()
@@ -147,7 +148,7 @@ func (w *walk) performTransaction(ctx context.Context, t *transaction) {
 	}
 	if _, done := errors.AsType[*resource.DoneError](err); done {
 		for _, m := range t.members {
-			w.finish(ctx, m.event, func(ev *Event) {
+			w.finish(ctx, m.event, func(ev *event.Event) {
 				ev.Err, ev.Actions = err, m.decision.Actions
 				w.refreshes.cancelIfUnchanged(ctx, t.provider, m.decision, ev)
 			})
@@ -155,18 +156,18 @@ func (w *walk) performTransaction(ctx context.Context, t *transaction) {
 		return
 	}
 	if err == nil {
-		list := make([]*Event, len(t.members))
+		list := make([]*event.Event, len(t.members))
 		for i, m := range t.members {
 			list[i] = m.event
 		}
 		states, errs := statesOf(ctx, w.view, t.provider, list)
 		for i, ev := range list {
-			w.finish(ctx, ev, func(ev *Event) { w.judge(ev, states[i], errs[i]) })
+			w.finish(ctx, ev, func(ev *event.Event) { w.judge(ev, states[i], errs[i]) })
 		}
 		return
 	}
 	for _, m := range t.members {
-		w.finish(ctx, m.event, func(ev *Event) {
+		w.finish(ctx, m.event, func(ev *event.Event) {
 			state, err := t.provider.Status(ctx, w.view, ev.Resource.Spec) // those before may have brought it in order
 			if d := decide(ev, state, err); len(d.Actions) > 0 {
 				w.performAlone(ctx, t.provider, d, ev)
@@ -193,7 +194,7 @@ func (t *transaction) performTogether(ctx context.Context, h *host.Host) error {
 }
 
 // statesOf looks at the resources of events.
-func statesOf(ctx context.Context, v *host.View, provider resource.Binding, list []*Event) (states []any, errs []error) {
+func statesOf(ctx context.Context, v *host.View, provider resource.Binding, list []*event.Event) (states []any, errs []error) {
 	specs := make([]any, len(list))
 	for i, ev := range list {
 		specs[i] = ev.Resource.Spec
@@ -209,7 +210,7 @@ func statesOf(ctx context.Context, v *host.View, provider resource.Binding, list
 }
 
 // decide decides about what a look has found.
-func decide(ev *Event, state any, err error) resource.Decision {
+func decide(ev *event.Event, state any, err error) resource.Decision {
 	if err != nil {
 		return resource.Decision{Err: err}
 	}
@@ -217,10 +218,10 @@ func decide(ev *Event, state any, err error) resource.Decision {
 }
 
 // finish calls do, which completes an event that was recorded before, and corrects the record.
-func (w *walk) finish(ctx context.Context, ev *Event, do func(ev *Event)) {
+func (w *walk) finish(ctx context.Context, ev *event.Event, do func(ev *event.Event)) {
 	began := w.view.Now()
 	if do(ev); ev.Err != nil {
-		ev.Outcome = Failed
+		ev.Outcome = event.Failed
 		w.explain(ctx, ev)
 	}
 	ev.Took += w.view.Now().Sub(began)
@@ -230,7 +231,7 @@ func (w *walk) finish(ctx context.Context, ev *Event, do func(ev *Event)) {
 // skipMember skips a resource because the run was interrupted before its transaction.
 func (w *walk) skipMember(m member) {
 	ev := m.event
-	ev.Outcome, ev.Reason, ev.Actions, ev.Diff, ev.Cause = Skipped, "the run was interrupted", nil, nil, NoCause
+	ev.Outcome, ev.Reason, ev.Actions, ev.Diff, ev.Cause = event.Skipped, "the run was interrupted", nil, nil, event.NoCause
 	w.refreshes.cancel(ev.Resource.ID)
 	w.recordOutcome(ev)
 }
@@ -246,7 +247,7 @@ func (w *walk) reconsider(ctx context.Context, t *transaction) {
 	defer func() { w.alone = false }()
 	for i, ev := range t.passed {
 		if d := decide(ev, states[i], errs[i]); !d.Stable() {
-			w.finish(ctx, ev, func(ev *Event) { w.decideAndAct(ctx, ev.Index, &t.provider, ev) })
+			w.finish(ctx, ev, func(ev *event.Event) { w.decideAndAct(ctx, ev.Index, &t.provider, ev) })
 			w.prefetcher.change(ev.Resource, false)
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/luaccm/ccm/runtime/converge"
+	"github.com/luaccm/ccm/runtime/event"
 	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/resource"
 )
@@ -81,7 +82,7 @@ func TestTransaction(t *testing.T) {
 			require.Equal(t, x.run, strings.Join(tp.lines, "|"))
 			require.Equal(t, len(tp.lines), sum.Total())
 			for _, e := range tp.events {
-				if e.Outcome == converge.Changed && !e.Refreshed {
+				if e.Outcome == event.Changed && !e.Refreshed {
 					require.Equal(t, "Set the value", e.Actions[0].Done())
 				}
 			}

@@ -7,41 +7,41 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/luaccm/ccm/runtime/converge"
+	"github.com/luaccm/ccm/runtime/event"
 	"github.com/luaccm/ccm/runtime/resource"
 )
 
 func TestCauseAndLeftOver(t *testing.T) {
-	line := func(text Text, change func(e *converge.Event)) string {
+	line := func(text Text, change func(e *event.Event)) string {
 		var b strings.Builder
 		text.W = &b
-		text.Event(event("/f", func(e *converge.Event) {
-			e.Outcome, e.Actions = converge.Changed, []resource.Action{{Verb: "Store", Phrase: "updated the file"}}
+		text.Event(eventOf("/f", func(e *event.Event) {
+			e.Outcome, e.Actions = event.Changed, []resource.Action{{Verb: "Store", Phrase: "updated the file"}}
 			change(e)
 		}))
 		return b.String()
 	}
-	for want, change := range map[string]func(e *converge.Event){
-		"~ file#/f: Updated the file\n":              func(e *converge.Event) { e.Cause = converge.New },
-		"~ file#/f: Updated the file (intended)\n":   func(e *converge.Event) { e.Cause = converge.Intended },
-		"~ file#/f: Updated the file (corrective)\n": func(e *converge.Event) { e.Cause = converge.Corrective },
-		"! file#/f: Updated the file, because refresh left over from run r1: file#/x changed\n": func(e *converge.Event) {
-			e.Refreshed, e.PendingRefreshes = true, []converge.PendingRefresh{{To: id("/f"), By: id("/x"), Run: "r1"}}
+	for want, change := range map[string]func(e *event.Event){
+		"~ file#/f: Updated the file\n":              func(e *event.Event) { e.Cause = event.New },
+		"~ file#/f: Updated the file (intended)\n":   func(e *event.Event) { e.Cause = event.Intended },
+		"~ file#/f: Updated the file (corrective)\n": func(e *event.Event) { e.Cause = event.Corrective },
+		"! file#/f: Updated the file, because refresh left over from run r1: file#/x changed\n": func(e *event.Event) {
+			e.Refreshed, e.PendingRefreshes = true, []event.PendingRefresh{{To: id("/f"), By: id("/x"), Run: "r1"}}
 		},
-		"! file#/f: Updated the file, because file#/a changed, and refresh left over from run r1: file#/x changed\n": func(e *converge.Event) {
-			e.Refreshed, e.RefreshedBy, e.PendingRefreshes = true, []resource.ID{id("/a")}, []converge.PendingRefresh{{By: id("/x"), Run: "r1"}}
+		"! file#/f: Updated the file, because file#/a changed, and refresh left over from run r1: file#/x changed\n": func(e *event.Event) {
+			e.Refreshed, e.RefreshedBy, e.PendingRefreshes = true, []resource.ID{id("/a")}, []event.PendingRefresh{{By: id("/x"), Run: "r1"}}
 		},
 	} {
 		require.Equal(t, want, line(Text{}, change))
 	}
-	require.Equal(t, "~ file#/f: Updated the file (new)\n", line(Text{Verbose: true}, func(e *converge.Event) { e.Cause = converge.New }))
+	require.Equal(t, "~ file#/f: Updated the file (new)\n", line(Text{Verbose: true}, func(e *event.Event) { e.Cause = event.New }))
 
 	// Of very many causes the first are told, unless all are asked for.
-	many := func(e *converge.Event) {
+	many := func(e *event.Event) {
 		e.Refreshed = true
 		for _, name := range []string{"/a", "/b", "/c", "/d", "/e"} {
 			e.RefreshedBy = append(e.RefreshedBy, id(name))
-			e.PendingRefreshes = append(e.PendingRefreshes, converge.PendingRefresh{By: id(name), Run: "r1"})
+			e.PendingRefreshes = append(e.PendingRefreshes, event.PendingRefresh{By: id(name), Run: "r1"})
 		}
 	}
 	require.Equal(t, "! file#/f: Updated the file, because file#/a and file#/b and file#/c and 2 more changed"+
@@ -52,9 +52,9 @@ func TestCauseAndLeftOver(t *testing.T) {
 
 	var b strings.Builder
 	j := NewJSON(&b, Origin{RunID: "run2"}, DiffOff)
-	j.Event(event("/f", func(e *converge.Event) {
-		e.Outcome, e.Cause, e.Reason = converge.Changed, converge.Corrective, "a caveat"
-		e.PendingRefreshes = []converge.PendingRefresh{{To: id("/f"), By: id("/x"), Run: "r1"}}
+	j.Event(eventOf("/f", func(e *event.Event) {
+		e.Outcome, e.Cause, e.Reason = event.Changed, event.Corrective, "a caveat"
+		e.PendingRefreshes = []event.PendingRefresh{{To: id("/f"), By: id("/x"), Run: "r1"}}
 	}))
 	var ev Event
 	require.NoError(t, json.Unmarshal([]byte(b.String()), &ev))
@@ -64,7 +64,7 @@ func TestCauseAndLeftOver(t *testing.T) {
 }
 
 func TestDropped(t *testing.T) {
-	s := converge.Summary{Counts: [6]int{1}, Dropped: []converge.PendingRefresh{{To: id("/f"), By: id("/x"), Run: "r1"}}}
+	s := event.Summary{Counts: [6]int{1}, Dropped: []event.PendingRefresh{{To: id("/f"), By: id("/x"), Run: "r1"}}}
 	var b strings.Builder
 	Text{W: &b}.Summary(s)
 	require.Equal(t, "Dropped refresh of file#/f left over from run r1 (file#/x changed): it is not declared any more\n"+

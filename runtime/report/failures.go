@@ -4,7 +4,7 @@ import (
 	"errors"
 	"io/fs"
 
-	"github.com/luaccm/ccm/runtime/converge"
+	"github.com/luaccm/ccm/runtime/event"
 	"github.com/luaccm/ccm/runtime/resource"
 	"github.com/luaccm/ccm/runtime/terminal"
 )
@@ -14,26 +14,26 @@ type Failures struct {
 	Text    Text
 	HasSudo bool // the command has --sudo, and this is not root
 
-	failed []converge.Event
+	failed []event.Event
 	denied int // how many failed, or would, because this user may not
 	since  int // how many other resources were reported since the first of them
 }
 
-var _ converge.Reporter = (*Failures)(nil)
+var _ event.Reporter = (*Failures)(nil)
 
 // farAbove is after how many other resources failures are told again.
 const farAbove = 20
 
-// Begin implements converge.Reporter.
+// Begin implements event.Reporter.
 func (*Failures) Begin(*resource.Resource, int, int) {}
 
-// Event implements converge.Reporter.
-func (f *Failures) Event(e *converge.Event) {
+// Event implements event.Reporter.
+func (f *Failures) Event(e *event.Event) {
 	if isDenied(e) {
 		f.denied++
 	}
 	switch {
-	case e.Outcome == converge.Failed:
+	case e.Outcome == event.Failed:
 		f.failed = append(f.failed, *e)
 	case len(f.failed) > 0 && f.Text.tells(e):
 		f.since++
@@ -42,9 +42,9 @@ func (f *Failures) Event(e *converge.Event) {
 
 // isDenied reports whether a resource fails, or would, because the user of this process may
 // not do something.
-func isDenied(e *converge.Event) bool {
+func isDenied(e *event.Event) bool {
 	err := e.Err
-	if e.Outcome == converge.Unknown && e.Forecast != nil {
+	if e.Outcome == event.Unknown && e.Forecast != nil {
 		err = e.Forecast.Err
 	}
 	return errors.Is(err, fs.ErrPermission)

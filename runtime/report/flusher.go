@@ -3,7 +3,7 @@ package report
 import (
 	"bufio"
 
-	"github.com/luaccm/ccm/runtime/converge"
+	"github.com/luaccm/ccm/runtime/event"
 	"github.com/luaccm/ccm/runtime/resource"
 )
 
@@ -12,12 +12,12 @@ import (
 // reporter that writes to W.
 type Flusher struct{ W *bufio.Writer }
 
-// Begin implements converge.Reporter.
+// Begin implements event.Reporter.
 func (f Flusher) Begin(*resource.Resource, int, int) { _ = f.W.Flush() }
 
-// Event implements converge.Reporter.
-func (f Flusher) Event(e *converge.Event) {
-	if e.Outcome != converge.Stable {
+// Event implements event.Reporter.
+func (f Flusher) Event(e *event.Event) {
+	if e.Outcome != event.Stable {
 		_ = f.W.Flush()
 	}
 }

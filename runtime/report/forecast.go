@@ -7,7 +7,7 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/luaccm/ccm/runtime/converge"
+	"github.com/luaccm/ccm/runtime/event"
 	"github.com/luaccm/ccm/runtime/jsonwriter"
 	"github.com/luaccm/ccm/runtime/resource"
 	"github.com/luaccm/ccm/runtime/terminal"
@@ -35,7 +35,7 @@ type Forecast struct {
 
 // forecastOf returns the forecast of an event without the text of a diff, nil if it has
 // none.
-func forecastOf(e *converge.Event) *Forecast {
+func forecastOf(e *event.Event) *Forecast {
 	f := e.Forecast
 	if f == nil {
 		return nil
@@ -48,7 +48,7 @@ func forecastOf(e *converge.Event) *Forecast {
 }
 
 // becauseOf returns the IDs of the resources that make an event unknown.
-func becauseOf(e *converge.Event) []string {
+func becauseOf(e *event.Event) []string {
 	var out []string
 	for _, b := range e.Because {
 		out = append(out, b.ID.String())
@@ -57,7 +57,7 @@ func becauseOf(e *converge.Event) []string {
 }
 
 // unknownStory says in one line why a resource is unknown, and its forecast.
-func (t Text) unknownStory(e *converge.Event) string {
+func (t Text) unknownStory(e *event.Event) string {
 	f := e.Forecast
 	if f == nil {
 		return "unknown, because " + e.Reason
@@ -68,7 +68,7 @@ func (t Text) unknownStory(e *converge.Event) string {
 	}
 	would := forecastText(f, made)
 	if len(e.Because) == 0 { // it depends on nothing else
-		if f.Outcome == converge.Pending && !slices.ContainsFunc(f.Actions, func(a resource.Action) bool { return a.Intent == "" }) {
+		if f.Outcome == event.Pending && !slices.ContainsFunc(f.Actions, func(a resource.Action) bool { return a.Intent == "" }) {
 			return would
 		}
 		return would + ", unknown whether that changes anything: " + e.Reason
@@ -78,13 +78,13 @@ func (t Text) unknownStory(e *converge.Event) string {
 		names = append(names, terminal.Sprintf("%s (%s)", b.ID, b.Outcome).String())
 	}
 	if n := e.Others(); n > 0 {
-		names = append(names, converge.OthersText(n))
+		names = append(names, event.OthersText(n))
 	}
 	causes, many := names[0], len(names) > 1
 	if many {
 		causes = strings.Join(names[:len(names)-1], ", ") + " and " + names[len(names)-1]
 	}
-	if f.Outcome == converge.Pending && f.Once && e.BecauseSurely && resource.UncertainAfterPending(e.Resource.Spec) {
+	if f.Outcome == event.Pending && f.Once && e.BecauseSurely && resource.UncertainAfterPending(e.Resource.Spec) {
 		would += " if its guards allow"
 	}
 	switch {
@@ -92,9 +92,9 @@ func (t Text) unknownStory(e *converge.Event) string {
 		return "if one of " + causes + " changes: " + would
 	case e.BecauseSurely && f.Refresh:
 		return "if " + causes + " changes: " + would
-	case e.BecauseSurely && (f.Once || f.Outcome == converge.Pending && f.MayExist):
+	case e.BecauseSurely && (f.Once || f.Outcome == event.Pending && f.MayExist):
 		return "after " + causes + ": " + would
-	case e.BecauseSurely && f.Outcome == converge.Failed:
+	case e.BecauseSurely && f.Outcome == event.Failed:
 		return "after " + causes + ": as things stand " + would
 	case e.BecauseSurely:
 		return "after " + causes + ": " + would + ", as things stand"
@@ -106,11 +106,11 @@ func (t Text) unknownStory(e *converge.Event) string {
 
 // forecastText lists the actions of a forecast. Made is what something new consists of, ""
 // if that is not told.
-func forecastText(f *converge.Forecast, made string) string {
+func forecastText(f *event.Forecast, made string) string {
 	switch f.Outcome {
-	case converge.Stable:
+	case event.Stable:
 		return "nothing would be done"
-	case converge.Failed:
+	case event.Failed:
 		return "it would fail: " + terminal.Indented(f.Err.Error(), indent)
 	}
 	verbs, mayUpdate := make([]string, len(f.Actions)), false

@@ -4,7 +4,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/luaccm/ccm/runtime/converge"
+	"github.com/luaccm/ccm/runtime/event"
 	"github.com/luaccm/ccm/runtime/resource"
 	"github.com/luaccm/ccm/runtime/terminal"
 )
@@ -21,9 +21,9 @@ type Heartbeat struct {
 	timer   *time.Timer
 }
 
-var _ converge.Reporter = (*Heartbeat)(nil)
+var _ event.Reporter = (*Heartbeat)(nil)
 
-// Begin implements converge.Reporter.
+// Begin implements event.Reporter.
 func (h *Heartbeat) Begin(r *resource.Resource, _, _ int) { h.BeginSite(r.ID.String()) }
 
 // BeginSite begins with the script or manifest that is read.
@@ -50,8 +50,8 @@ func (h *Heartbeat) tell() {
 	h.timer.Reset(h.Every)
 }
 
-// Event implements converge.Reporter.
-func (h *Heartbeat) Event(*converge.Event) { h.EndSite() }
+// Event implements event.Reporter.
+func (h *Heartbeat) Event(*event.Event) { h.EndSite() }
 
 // EndSite ends what BeginSite has begun.
 func (h *Heartbeat) EndSite() {

@@ -9,7 +9,8 @@ import (
 	"sync"
 	"time"
 
-	"github.com/luaccm/ccm/runtime/converge"
+	"github.com/luaccm/ccm/runtime/event"
+	"github.com/luaccm/ccm/runtime/health"
 	"github.com/luaccm/ccm/runtime/resource"
 )
 
@@ -241,17 +242,17 @@ type Origin struct {
 }
 
 // Event returns the JSON form of an event.
-func (o Origin) Event(e *converge.Event, diff DiffMode) Event {
+func (o Origin) Event(e *event.Event, diff DiffMode) Event {
 	out := EventOf(e, o.RunID, diff)
 	out.Host, out.Root = o.Host, o.root()
-	if o.Drift && e.Outcome == converge.Pending {
+	if o.Drift && e.Outcome == event.Pending {
 		out.NoopMessage = driftMessage(e, diff)
 	}
 	return out
 }
 
 // Summary returns the JSON form of a summary.
-func (o Origin) Summary(s converge.Summary) Summary {
+func (o Origin) Summary(s event.Summary) Summary {
 	out := SummaryOf(s, o.RunID)
 	out.Host, out.Root = o.Host, o.root()
 	return out
@@ -264,7 +265,7 @@ func (o Origin) root() string {
 	return o.Root
 }
 
-var _ converge.Reporter = (*JSON)(nil)
+var _ event.Reporter = (*JSON)(nil)
 
 // NewJSON returns a reporter that writes to w.
 func NewJSON(w io.Writer, where Origin, diff DiffMode) *JSON {
@@ -273,11 +274,11 @@ func NewJSON(w io.Writer, where Origin, diff DiffMode) *JSON {
 	return &JSON{w: w, enc: enc, where: where, diff: diff}
 }
 
-// Begin implements converge.Reporter.
+// Begin implements event.Reporter.
 func (*JSON) Begin(*resource.Resource, int, int) {}
 
-// Event implements converge.Reporter.
-func (j *JSON) Event(e *converge.Event) {
+// Event implements event.Reporter.
+func (j *JSON) Event(e *event.Event) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	j.line = append(j.where.Event(e, j.diff).AppendJSON(j.line[:0]), '\n')
@@ -292,10 +293,10 @@ func (j *JSON) Output(of *resource.Resource, line string) {
 }
 
 // Summary writes the last object.
-func (j *JSON) Summary(s converge.Summary) { _ = j.enc.Encode(j.where.Summary(s)) }
+func (j *JSON) Summary(s event.Summary) { _ = j.enc.Encode(j.where.Summary(s)) }
 
 // EventOf returns the JSON form of an event.
-func EventOf(e *converge.Event, runID string, diff DiffMode) Event {
+func EventOf(e *event.Event, runID string, diff DiffMode) Event {
 	out := EventWithoutText(e, runID)
 	if f := out.Forecast; f != nil && diff == DiffOff {
 		f.Diff = nil
@@ -312,24 +313,24 @@ func EventOf(e *converge.Event, runID string, diff DiffMode) Event {
 }
 
 // EventWithoutText is EventOf without the diff of a text.
-func EventWithoutText(e *converge.Event, runID string) Event {
+func EventWithoutText(e *event.Event, runID string) Event {
 	r := e.Resource
 	out := Event{
 		Protocol: EventProtocol, EventID: eventID(runID, e.Index), Timestamp: e.Start.UTC(),
 		Type: r.ID.Type, Name: r.ID.Name, Alias: r.Common.Alias, Provider: e.Provider, Position: r.Pos.String(),
 		FinalEnsure: e.Ensure, Duration: e.Took, Outcome: e.Outcome.String(),
-		Changed: e.Outcome == converge.Changed || e.Outcome == converge.Pending, Refreshed: e.Refreshed,
-		Failed: e.Outcome == converge.Failed, Ignored: e.Outcome == converge.Failed && !e.Fails(), Skipped: e.Outcome == converge.Skipped, Noop: e.Noop,
+		Changed: e.Outcome == event.Changed || e.Outcome == event.Pending, Refreshed: e.Refreshed,
+		Failed: e.Outcome == event.Failed, Ignored: e.Outcome == event.Failed && !e.Fails(), Skipped: e.Outcome == event.Skipped, Noop: e.Noop,
 		Reason: e.Reason, Diff: e.Diff, RefreshedBy: ids(e.RefreshedBy), UnmetRequirements: ids(e.Unmet),
 	}
 	out.Requires, out.Subscribes, out.OrderMore = orderOf(e)
 	for _, tag := range r.Common.Tags {
 		out.Tags = append(out.Tags, tag.String())
 	}
-	if e.Outcome == converge.Unknown {
+	if e.Outcome == event.Unknown {
 		out.Because, out.BecauseMore, out.Forecast = becauseOf(e), e.BecauseMore, forecastOf(e)
 	}
-	if e.Cause != converge.NoCause {
+	if e.Cause != event.NoCause {
 		out.Reason, out.Caveat = e.Cause.String(), e.Reason
 	}
 	for _, d := range e.PendingRefreshes {
@@ -357,7 +358,7 @@ func EventWithoutText(e *converge.Event, runID string) Event {
 const orderLimit = 1000
 
 // orderOf names what a resource comes after.
-func orderOf(e *converge.Event) (requires, subscribes []string, more int) {
+func orderOf(e *event.Event) (requires, subscribes []string, more int) {
 	deps := e.Deps
 	if len(deps) > orderLimit {
 		deps, more = deps[:orderLimit], len(deps)-orderLimit
@@ -399,11 +400,11 @@ func ids(list []resource.ID) []string {
 }
 
 // SummaryOf returns the JSON form of a summary.
-func SummaryOf(s converge.Summary, runID string) Summary {
+func SummaryOf(s event.Summary, runID string) Summary {
 	out := Summary{
 		Protocol: SummaryProtocol, RunID: runID, StartTime: s.Start.UTC(), Duration: s.Took, Total: s.Total(),
-		Stable: s.Of(converge.Stable), Changed: s.Of(converge.Changed), Pending: s.Of(converge.Pending),
-		Unknown: s.Of(converge.Unknown), Skipped: s.Of(converge.Skipped), Failed: s.Of(converge.Failed), Ignored: s.Ignored,
+		Stable: s.Of(event.Stable), Changed: s.Of(event.Changed), Pending: s.Of(event.Pending),
+		Unknown: s.Of(event.Unknown), Skipped: s.Of(event.Skipped), Failed: s.Of(event.Failed), Ignored: s.Ignored,
 		Refreshed: s.Refreshed, Noop: s.Noop, Interrupted: s.Interrupted, Undeclared: s.Undeclared,
 	}
 	if r := s.Registrations; r.Published+r.Unpublished+len(r.Problems) > 0 {
@@ -415,7 +416,7 @@ func SummaryOf(s converge.Summary, runID string) Summary {
 	for _, d := range s.Dropped {
 		out.Dropped = append(out.Dropped, LeftOver{d.To.String(), d.By.String(), d.Run})
 	}
-	for _, state := range converge.HealthStates {
+	for _, state := range health.States {
 		if n := s.Health[state]; n > 0 {
 			if out.Health == nil {
 				out.Health = make(map[string]int)

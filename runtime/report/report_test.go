@@ -13,52 +13,53 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/luaccm/ccm/runtime/converge"
 	"github.com/luaccm/ccm/runtime/diag"
+	"github.com/luaccm/ccm/runtime/event"
+	"github.com/luaccm/ccm/runtime/health"
 	"github.com/luaccm/ccm/runtime/resource"
 	"github.com/luaccm/ccm/runtime/terminal"
 )
 
 func id(name string) resource.ID { return resource.ID{Type: "file", Name: name} }
 
-func event(name string, change func(*converge.Event)) *converge.Event {
-	e := &converge.Event{Resource: &resource.Resource{ID: id(name), Pos: diag.Pos{File: "site.lua", Line: 3}, Common: new(resource.Common)}, Provider: "posix"}
+func eventOf(name string, change func(*event.Event)) *event.Event {
+	e := &event.Event{Resource: &resource.Resource{ID: id(name), Pos: diag.Pos{File: "site.lua", Line: 3}, Common: new(resource.Common)}, Provider: "posix"}
 	change(e)
 	return e
 }
 
-func samples() []*converge.Event {
+func samples() []*event.Event {
 	created := resource.Action{Verb: "Store", Phrase: "created the file"}
 	updated := resource.Action{Verb: "Store", Phrase: "updated the file"}
-	return []*converge.Event{
-		event("/stable", func(e *converge.Event) {}),
-		event("/new", func(e *converge.Event) {
-			e.Outcome, e.Noop, e.Actions = converge.Pending, true, []resource.Action{created}
+	return []*event.Event{
+		eventOf("/stable", func(e *event.Event) {}),
+		eventOf("/new", func(e *event.Event) {
+			e.Outcome, e.Noop, e.Actions = event.Pending, true, []resource.Action{created}
 			e.Diff = []resource.Delta{{Property: "ensure", Have: "absent", Want: "present"}, {Property: "content", Want: "sha256:00"}, {Property: "owner", Want: "root"}, {Property: "mode", Want: "0644"}}
 			e.Text = &resource.TextChange{Path: "/new", WantExists: true, Want: "one\ntwo\n"}
 		}),
-		event("/changed", func(e *converge.Event) {
-			e.Outcome, e.Actions, e.Refreshed, e.RefreshedBy = converge.Changed, []resource.Action{updated}, true, []resource.ID{id("/a"), id("/b")}
+		eventOf("/changed", func(e *event.Event) {
+			e.Outcome, e.Actions, e.Refreshed, e.RefreshedBy = event.Changed, []resource.Action{updated}, true, []resource.ID{id("/a"), id("/b")}
 			e.Diff = []resource.Delta{{Property: "content", Have: "sha256:01", Want: "sha256:02"}, {Property: "mode", Have: "0600", Want: "0644"}}
 			e.Text = &resource.TextChange{Path: "/changed", HaveExists: true, WantExists: true, Have: "x\n", Want: "y\n"}
 		}),
-		event("/binary", func(e *converge.Event) {
-			e.Outcome, e.Actions = converge.Changed, []resource.Action{updated}
+		eventOf("/binary", func(e *event.Event) {
+			e.Outcome, e.Actions = event.Changed, []resource.Action{updated}
 			e.Diff = []resource.Delta{{Property: "content", Have: "sha256:01", Want: "sha256:02"}}
 			e.Text = &resource.TextChange{Path: "/binary", HaveExists: true, WantExists: true, Have: "x\x00", Want: "y\x00z"}
 		}),
-		event("/gone", func(e *converge.Event) {
-			e.Outcome, e.Actions = converge.Changed, []resource.Action{{Verb: "Remove", Phrase: "removed the file"}}
+		eventOf("/gone", func(e *event.Event) {
+			e.Outcome, e.Actions = event.Changed, []resource.Action{{Verb: "Remove", Phrase: "removed the file"}}
 			e.Diff = []resource.Delta{{Property: "ensure", Have: "present", Want: "absent"}}
 		}),
-		event("/unknown", func(e *converge.Event) { e.Outcome, e.Reason = converge.Unknown, "exec#x is pending" }),
-		event("/skipped", func(e *converge.Event) {
-			e.Outcome, e.Reason, e.Unmet = converge.Skipped, "file#/bad failed", []resource.ID{id("/bad")}
+		eventOf("/unknown", func(e *event.Event) { e.Outcome, e.Reason = event.Unknown, "exec#x is pending" }),
+		eventOf("/skipped", func(e *event.Event) {
+			e.Outcome, e.Reason, e.Unmet = event.Skipped, "file#/bad failed", []resource.ID{id("/bad")}
 		}),
-		event("/bad", func(e *converge.Event) {
-			e.Outcome, e.Err = converge.Failed, errors.New("it broke\nbadly")
+		eventOf("/bad", func(e *event.Event) {
+			e.Outcome, e.Err = event.Failed, errors.New("it broke\nbadly")
 			e.Resource.Calls = []diag.Note{{Pos: diag.Pos{File: "site.lua", Line: 9}, Text: "called from here"}}
-			e.Health = []converge.Health{{Name: "ping", State: converge.HealthCritical, Output: "no answer", Tries: 3}}
+			e.Health = []health.Result{{Name: "ping", State: health.Critical, Output: "no answer", Tries: 3}}
 		}),
 	}
 }
@@ -123,19 +124,19 @@ func TestNewParts(t *testing.T) {
 }
 
 func TestSummary(t *testing.T) {
-	line := func(s converge.Summary, text Text) string {
+	line := func(s event.Summary, text Text) string {
 		var b strings.Builder
 		text.W = &b
 		text.Summary(s)
 		return b.String()
 	}
-	all := converge.Summary{Counts: [...]int{3, 2, 0, 0, 1, 1}, Refreshed: 1, Took: 1234567 * time.Microsecond}
+	all := event.Summary{Counts: [...]int{3, 2, 0, 0, 1, 1}, Refreshed: 1, Took: 1234567 * time.Microsecond}
 	require.Equal(t, "7 resources: 3 stable, 2 changed (1 by refresh), 1 skipped, 1 failed (1.235s)\n", line(all, Text{}))
 	require.Equal(t, "7 resources: 3 stable, 2 changed (1 by refresh), 1 skipped, 1 failed (1.235s)\n", line(all, Text{Quiet: true}))
-	require.Equal(t, "Nothing to do: 1 resource is as wanted (1.23ms)\n", line(converge.Summary{Counts: [6]int{1}, Took: 1234 * time.Microsecond}, Text{}))
-	require.Empty(t, line(converge.Summary{Counts: [6]int{1}}, Text{Quiet: true}))
-	require.Equal(t, "2 resources: 1 pending, 1 unknown (0s), nothing was touched\n", line(converge.Summary{Counts: [6]int{0, 0, 1, 1}, Noop: true}, Text{}))
-	require.Equal(t, "1 resource: 1 skipped (0s), interrupted\n", line(converge.Summary{Counts: [6]int{0, 0, 0, 0, 1}, Interrupted: true}, Text{}))
+	require.Equal(t, "Nothing to do: 1 resource is as wanted (1.23ms)\n", line(event.Summary{Counts: [6]int{1}, Took: 1234 * time.Microsecond}, Text{}))
+	require.Empty(t, line(event.Summary{Counts: [6]int{1}}, Text{Quiet: true}))
+	require.Equal(t, "2 resources: 1 pending, 1 unknown (0s), nothing was touched\n", line(event.Summary{Counts: [6]int{0, 0, 1, 1}, Noop: true}, Text{}))
+	require.Equal(t, "1 resource: 1 skipped (0s), interrupted\n", line(event.Summary{Counts: [6]int{0, 0, 0, 0, 1}, Interrupted: true}, Text{}))
 }
 
 func TestJSON(t *testing.T) {
@@ -144,7 +145,7 @@ func TestJSON(t *testing.T) {
 	for _, e := range samples() {
 		j.Event(e)
 	}
-	j.Summary(converge.Summary{Counts: [...]int{1, 3, 1, 1, 1, 1}, Took: 5})
+	j.Summary(event.Summary{Counts: [...]int{1, 3, 1, 1, 1, 1}, Took: 5})
 	lines := strings.Split(strings.TrimSpace(b.String()), "\n")
 	require.Len(t, lines, 9)
 	var e Event
@@ -308,8 +309,8 @@ func TestMissingParts(t *testing.T) {
 		{false, parts[:1], "~ file#/x: Changed it\n    source  f0 is missing → rendered\n"},
 	} {
 		var b strings.Builder
-		Text{W: &b, Verbose: x.verbose, Diff: DiffSummary}.Event(event("/x", func(e *converge.Event) {
-			e.Outcome, e.Diff, e.Actions = converge.Changed, x.diff, []resource.Action{{Verb: "Scaffold", Phrase: "changed it"}}
+		Text{W: &b, Verbose: x.verbose, Diff: DiffSummary}.Event(eventOf("/x", func(e *event.Event) {
+			e.Outcome, e.Diff, e.Actions = event.Changed, x.diff, []resource.Action{{Verb: "Scaffold", Phrase: "changed it"}}
 		}))
 		require.Equal(t, x.want, b.String())
 	}
@@ -331,7 +332,7 @@ func TestRightsAreToldOnce(t *testing.T) {
 		var b strings.Builder
 		f := &Failures{Text: Text{W: &b}, HasSudo: x.sudo}
 		for _, err := range x.errs {
-			f.Event(&converge.Event{Resource: &resource.Resource{ID: id("/x"), Common: new(resource.Common)}, Outcome: converge.Failed, Err: err})
+			f.Event(&event.Event{Resource: &resource.Resource{ID: id("/x"), Common: new(resource.Common)}, Outcome: event.Failed, Err: err})
 		}
 		f.TellRights()
 		require.Equal(t, x.want, b.String())
@@ -343,14 +344,14 @@ func TestFailuresAreToldAgain(t *testing.T) {
 	for n, again := range map[int]bool{farAbove - 1: false, farAbove: true} {
 		var b strings.Builder
 		f := &Failures{Text: Text{W: &b}}
-		event := func(name string, o converge.Outcome, err error) {
-			f.Event(&converge.Event{Resource: &resource.Resource{ID: id(name), Common: new(resource.Common)}, Outcome: o, Err: err})
+		eventOf := func(name string, o event.Outcome, err error) {
+			f.Event(&event.Event{Resource: &resource.Resource{ID: id(name), Common: new(resource.Common)}, Outcome: o, Err: err})
 		}
-		event("/early", converge.Changed, nil)
-		event("/bad", converge.Failed, errors.New("it broke"))
+		eventOf("/early", event.Changed, nil)
+		eventOf("/bad", event.Failed, errors.New("it broke"))
 		for range n {
-			event("/stable", converge.Stable, nil)
-			event("/changed", converge.Changed, nil)
+			eventOf("/stable", event.Stable, nil)
+			eventOf("/changed", event.Changed, nil)
 		}
 		f.Tell()
 		if !again {

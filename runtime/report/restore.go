@@ -4,26 +4,27 @@ import (
 	"errors"
 	"strings"
 
-	"github.com/luaccm/ccm/runtime/converge"
 	"github.com/luaccm/ccm/runtime/diag"
+	"github.com/luaccm/ccm/runtime/event"
+	"github.com/luaccm/ccm/runtime/health"
 	"github.com/luaccm/ccm/runtime/resource"
 )
 
 // Restore is the inverse of [EventOf], as far as [Text] needs it.
-func Restore(e Event) *converge.Event {
-	out := &converge.Event{
+func Restore(e Event) *event.Event {
+	out := &event.Event{
 		Resource: &resource.Resource{
 			ID: resource.ID{Type: e.Type, Name: e.Name}, Common: &resource.Common{Alias: e.Alias}, Pos: diag.Pos{File: e.Position},
 		},
 		Provider: e.Provider, Noop: e.Noop, Diff: e.Diff, Refreshed: e.Refreshed, RefreshedBy: references(e.RefreshedBy),
 		Reason: e.Reason, Unmet: references(e.UnmetRequirements), Ensure: e.FinalEnsure, Start: e.Timestamp, Took: e.Duration,
 	}
-	for _, o := range converge.Outcomes {
+	for _, o := range event.Outcomes {
 		if o.String() == e.Outcome {
 			out.Outcome = o
 		}
 	}
-	if out.Cause = converge.ParseCause(e.Reason); out.Cause != converge.NoCause {
+	if out.Cause = event.ParseCause(e.Reason); out.Cause != event.NoCause {
 		out.Reason = e.Caveat
 	}
 	phrase := e.Message
@@ -38,9 +39,9 @@ func Restore(e Event) *converge.Event {
 		out.Err = errors.New(strings.Join(e.Errors, "; "))
 	}
 	for _, h := range e.HealthChecks {
-		for _, s := range converge.HealthStates {
+		for _, s := range health.States {
 			if s.String() == h.Status {
-				out.Health = append(out.Health, converge.Health{Name: h.Name, State: s, Output: h.Output, Tries: h.Tries, Took: h.Duration})
+				out.Health = append(out.Health, health.Result{Name: h.Name, State: s, Output: h.Output, Tries: h.Tries, Took: h.Duration})
 			}
 		}
 	}

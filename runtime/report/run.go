@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/luaccm/ccm/runtime/converge"
+	"github.com/luaccm/ccm/runtime/event"
 	"github.com/luaccm/ccm/runtime/resource"
 )
 
@@ -45,7 +45,7 @@ func (s *Summary) Count(outcome string) {
 
 // Fails reports whether an event makes the command that reports it fail.
 func (r *Run) Fails(e *Event) bool {
-	return e.Failed && !e.Ignored || r.Drift && e.Outcome == converge.Pending.String()
+	return e.Failed && !e.Ignored || r.Drift && e.Outcome == event.Pending.String()
 }
 
 // A Collector keeps what is reported until a run has ended.
@@ -61,18 +61,18 @@ type Collector struct {
 	texts  texts   // that are kept
 }
 
-var _ converge.Reporter = (*Collector)(nil)
+var _ event.Reporter = (*Collector)(nil)
 
 const (
 	diffLimit     = 64 << 10 // bytes of a diff that are kept
 	allTextsLimit = 6 << 20  // bytes of all diffs and outputs that are kept
 )
 
-// Begin implements converge.Reporter.
+// Begin implements event.Reporter.
 func (*Collector) Begin(*resource.Resource, int, int) {}
 
-// Event implements converge.Reporter.
-func (c *Collector) Event(e *converge.Event) {
+// Event implements event.Reporter.
+func (c *Collector) Event(e *event.Event) {
 	out := c.Where.Event(e, c.Diff)
 	c.texts.limit(&out)
 	c.events = append(c.events, out)
@@ -122,7 +122,7 @@ func limited(text string) string {
 
 // End returns all that was reported, without secrets: a secret that became known late is hidden
 // in what was reported before as well. What is reported then belongs to another run.
-func (c *Collector) End(s converge.Summary) (*Run, error) {
+func (c *Collector) End(s event.Summary) (*Run, error) {
 	run := c.Run
 	run.Summary = c.Where.Summary(s)
 	for _, e := range c.events {
@@ -140,7 +140,7 @@ func (c *Collector) End(s converge.Summary) (*Run, error) {
 // OutcomeWord returns the outcome of an event as people are told it. Drift says that the
 // machine was compared with what a past run made.
 func (e *Event) OutcomeWord(drift bool) string {
-	if drift && e.Outcome == converge.Pending.String() {
+	if drift && e.Outcome == event.Pending.String() {
 		return "drifted"
 	}
 	return e.Outcome

@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/luaccm/ccm/runtime/catalog"
-	"github.com/luaccm/ccm/runtime/converge"
+	"github.com/luaccm/ccm/runtime/event"
 	"github.com/luaccm/ccm/runtime/resource"
 )
 
@@ -25,7 +25,7 @@ func TestEventsHaveTheOrder(t *testing.T) {
 		c.Deps[1202] = append(c.Deps[1202], catalog.Dep{Index: i})
 	}
 	event := func(i int) Event {
-		return EventWithoutText(&converge.Event{Resource: c.Resources[i], Deps: c.Deps[i], Catalog: c}, "run1")
+		return EventWithoutText(&event.Event{Resource: c.Resources[i], Deps: c.Deps[i], Catalog: c}, "run1")
 	}
 	e := event(2)
 	require.Equal(t, []string{"file#/1"}, e.Requires)
@@ -47,13 +47,13 @@ func TestCollector(t *testing.T) {
 	long := strings.Repeat("line of text\n", 20_000)
 	for i := range 200 {
 		i = 199 - i
-		c.Event(&converge.Event{
-			Resource: &resource.Resource{ID: id(fmt.Sprint("/", i)), Common: &resource.Common{}}, Index: i, Outcome: converge.Changed,
+		c.Event(&event.Event{
+			Resource: &resource.Resource{ID: id(fmt.Sprint("/", i)), Common: &resource.Common{}}, Index: i, Outcome: event.Changed,
 			Diff: []resource.Delta{{Property: "content", Have: "s3cret", Want: "b"}},
 			Text: &resource.TextChange{Path: "/x", Want: long},
 		})
 	}
-	run, err := c.End(converge.Summary{Counts: [6]int{0, 200}})
+	run, err := c.End(event.Summary{Counts: [6]int{0, 200}})
 	require.NoError(t, err)
 	require.Equal(t, "web1", run.Summary.Host)
 	require.Empty(t, run.Summary.Root)
@@ -67,7 +67,7 @@ func TestCollector(t *testing.T) {
 	require.Contains(t, run.Events[199].Text, "more lines]\n")
 	require.Equal(t, "[left out: this report is long]\n", run.Events[0].Text)
 	require.Less(t, size, 7<<20)
-	run, err = c.End(converge.Summary{})
+	run, err = c.End(event.Summary{})
 	require.NoError(t, err)
 	require.Empty(t, run.Events, "they belong to the run before")
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 	"github.com/stretchr/testify/require"
 
-	"github.com/luaccm/ccm/runtime/converge"
+	"github.com/luaccm/ccm/runtime/event"
 )
 
 // found is a state with all that reports ask for.
@@ -67,7 +67,7 @@ func TestEventsAreReadBack(t *testing.T) {
 	require.Error(t, s.Validate(map[string]any{"protocol": EventProtocol}))
 }
 
-func told(e *converge.Event) string {
+func told(e *event.Event) string {
 	var b strings.Builder
 	Text{W: &b, Verbose: true, Diff: DiffSummary}.Event(e)
 	return b.String()

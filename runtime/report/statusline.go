@@ -7,7 +7,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/luaccm/ccm/runtime/converge"
+	"github.com/luaccm/ccm/runtime/event"
 	"github.com/luaccm/ccm/runtime/resource"
 	"github.com/luaccm/ccm/runtime/terminal"
 )
@@ -35,8 +35,8 @@ type StatusLine struct {
 }
 
 var (
-	_ converge.Reporter = (*StatusLine)(nil)
-	_ terminal.Printer  = (*StatusLine)(nil)
+	_ event.Reporter   = (*StatusLine)(nil)
+	_ terminal.Printer = (*StatusLine)(nil)
 )
 
 // NewStatusLine returns a line on the terminal that w writes to.
@@ -44,7 +44,7 @@ func NewStatusLine(w io.Writer) *StatusLine {
 	return &StatusLine{W: w, Size: func() (int, int) { return terminal.Size(w) }}
 }
 
-// Begin implements converge.Reporter. A resource that takes longer than a moment is shown
+// Begin implements event.Reporter. A resource that takes longer than a moment is shown
 // with the time it has taken.
 func (s *StatusLine) Begin(r *resource.Resource, index, total int) {
 	s.BeginSite(terminal.Sprintf("[%d/%d] %s", index+1, total, r.ID).String())
@@ -66,8 +66,8 @@ func (s *StatusLine) EndSite() {
 	s.end()
 }
 
-// Event implements converge.Reporter.
-func (s *StatusLine) Event(*converge.Event) { s.EndSite() }
+// Event implements event.Reporter.
+func (s *StatusLine) Event(*event.Event) { s.EndSite() }
 
 func (s *StatusLine) end() {
 	s.erase()

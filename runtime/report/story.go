@@ -5,13 +5,13 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/luaccm/ccm/runtime/converge"
+	"github.com/luaccm/ccm/runtime/event"
 	"github.com/luaccm/ccm/runtime/resource"
 	"github.com/luaccm/ccm/runtime/terminal"
 )
 
 // whole returns what is not broken in the story of an event: names and values.
-func whole(e *converge.Event) (list []string) {
+func whole(e *event.Event) (list []string) {
 	for _, refs := range [][]resource.ID{e.RefreshedBy, e.Unmet} {
 		for _, id := range refs {
 			list = append(list, id.String())
@@ -34,15 +34,15 @@ func whole(e *converge.Event) (list []string) {
 }
 
 // symbol returns the character and the colour of an event.
-func symbol(e *converge.Event) (string, terminal.Style) {
+func symbol(e *event.Event) (string, terminal.Style) {
 	switch e.Outcome {
-	case converge.Failed:
+	case event.Failed:
 		return "x", terminal.Red
-	case converge.Skipped:
+	case event.Skipped:
 		return ".", terminal.Faint
-	case converge.Unknown:
+	case event.Unknown:
 		return "?", terminal.Yellow
-	case converge.Stable:
+	case event.Stable:
 		return "=", terminal.Faint
 	}
 	if isNew(e.Diff) {
@@ -60,15 +60,15 @@ func symbol(e *converge.Event) (string, terminal.Style) {
 }
 
 // story describes the outcome of a resource in one line.
-func (t Text) story(e *converge.Event) terminal.Text {
+func (t Text) story(e *event.Event) terminal.Text {
 	switch e.Outcome {
-	case converge.Stable:
+	case event.Stable:
 		return terminal.LineText("stable")
-	case converge.Skipped:
+	case event.Skipped:
 		return terminal.IndentedText("skipped, because "+e.Reason, indent)
-	case converge.Unknown:
+	case event.Unknown:
 		return terminal.IndentedText(t.unknownStory(e), indent)
-	case converge.Failed:
+	case event.Failed:
 		const failed = "failed"
 		place := e.Resource.Pos.String()
 		if !e.Fails() {
@@ -91,14 +91,14 @@ func (t Text) story(e *converge.Event) terminal.Text {
 	if e.Refreshed {
 		s = terminal.Sprintf("%s, because %s", s, t.refreshCauses(e))
 	}
-	if e.Cause == converge.Intended || e.Cause == converge.Corrective || e.Cause == converge.New && t.Verbose && !t.OneOff {
+	if e.Cause == event.Intended || e.Cause == event.Corrective || e.Cause == event.New && t.Verbose && !t.OneOff {
 		s = terminal.Sprintf("%s (%s)", s, e.Cause)
 	}
 	return terminal.Sprintf("%s%s", s, inBrackets(e.Reason))
 }
 
 // driftMessage says in one line how something differs from what was applied.
-func driftMessage(e *converge.Event, diff DiffMode) string {
+func driftMessage(e *event.Event, diff DiffMode) string {
 	const drifted = "Drifted"
 	if diff == DiffOff || len(e.Diff) == 0 {
 		return drifted
@@ -141,7 +141,7 @@ func (t Text) causeLimit(n int) int {
 
 // refreshCauses lists the changes that cause a refresh; of many the first ones and the
 // number of the others.
-func (t Text) refreshCauses(e *converge.Event) string {
+func (t Text) refreshCauses(e *event.Event) string {
 	var names []string
 	for _, id := range e.RefreshedBy[:t.causeLimit(len(e.RefreshedBy))] {
 		names = append(names, id.String())
@@ -168,7 +168,7 @@ func (t Text) refreshCauses(e *converge.Event) string {
 }
 
 // Message returns the phrases of the actions of an event.
-func Message(e *converge.Event) string {
+func Message(e *event.Event) string {
 	if len(e.Actions) == 1 && !e.Noop {
 		return e.Actions[0].Done()
 	}

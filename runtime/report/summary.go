@@ -5,12 +5,13 @@ import (
 	"strings"
 	"time"
 
-	"github.com/luaccm/ccm/runtime/converge"
+	"github.com/luaccm/ccm/runtime/event"
+	"github.com/luaccm/ccm/runtime/health"
 	"github.com/luaccm/ccm/runtime/terminal"
 )
 
 // Summary writes the last line of a report.
-func (t Text) Summary(s converge.Summary) {
+func (t Text) Summary(s event.Summary) {
 	for _, d := range s.Dropped {
 		word := "Dropped"
 		if s.Noop {
@@ -19,7 +20,7 @@ func (t Text) Summary(s converge.Summary) {
 		terminal.Fprintf(t.W, "%s refresh of %s left over from run %s (%s changed): it is not declared any more\n", word, d.To, d.Run, d.By)
 	}
 	defer t.registrations(s.Registrations)
-	if t.Quiet && s.Of(converge.Failed) == 0 && !s.Interrupted {
+	if t.Quiet && s.Of(event.Failed) == 0 && !s.Interrupted {
 		return
 	}
 	terminal.Fprintf(t.W, "%s%s\n", t.summary(s), healthSummary(s))
@@ -29,7 +30,7 @@ func (t Text) Summary(s converge.Summary) {
 }
 
 // registrations tells what became of services that resources register.
-func (t Text) registrations(r converge.Registrations) {
+func (t Text) registrations(r event.Registrations) {
 	for i, p := range r.Problems {
 		if i == maxProblems && len(r.Problems) > maxProblems+1 {
 			terminal.Fprintf(t.W, "and %s more\n", count(len(r.Problems)-i, "service is not registered", "services are not registered"))
@@ -52,9 +53,9 @@ func (t Text) registrations(r converge.Registrations) {
 const maxProblems = 10
 
 // healthSummary counts the health checks that were not ok.
-func healthSummary(s converge.Summary) string {
+func healthSummary(s event.Summary) string {
 	var parts []string
-	for _, state := range converge.HealthStates[1:] {
+	for _, state := range health.States[1:] {
 		if n := s.Health[state]; n > 0 {
 			parts = append(parts, fmt.Sprintf("%d %s", n, state))
 		}
@@ -65,34 +66,34 @@ func healthSummary(s converge.Summary) string {
 	return ", health checks: " + strings.Join(parts, ", ")
 }
 
-func (t Text) summary(s converge.Summary) terminal.Text {
+func (t Text) summary(s event.Summary) terminal.Text {
 	took := s.Took.Round(time.Millisecond)
 	if s.Took < 10*time.Millisecond {
 		took = s.Took.Round(10 * time.Microsecond)
 	}
 	n := s.Total()
-	if s.Of(converge.Stable) == n {
+	if s.Of(event.Stable) == n {
 		if t.Drift {
 			return terminal.Sprintf("No drift: %s as applied (%s)", count(n, "resource is", "resources are"), took)
 		}
 		return terminal.Sprintf("Nothing to do: %s as wanted (%s)", count(n, "resource is", "resources are"), took)
 	}
 	var parts []terminal.Text
-	for _, o := range converge.Outcomes {
+	for _, o := range event.Outcomes {
 		if c := s.Of(o); c > 0 {
 			part := terminal.Sprintf("%d %s", c, o)
-			if t.Drift && o == converge.Pending {
+			if t.Drift && o == event.Pending {
 				part = terminal.Sprintf("%d drifted", c)
 			}
 			switch o {
-			case converge.Failed:
+			case event.Failed:
 				if part = terminal.Red.On(t.Color).Paint(part); s.Ignored > 0 {
 					part = terminal.Sprintf("%s (%d ignored)", part, s.Ignored)
 				}
-			case converge.Changed, converge.Pending:
+			case event.Changed, event.Pending:
 				part = terminal.Yellow.On(t.Color).Paint(part)
 				refreshed := s.RefreshedLater
-				if o == converge.Changed {
+				if o == event.Changed {
 					refreshed = s.Refreshed - s.RefreshedLater
 				}
 				if refreshed > 0 {

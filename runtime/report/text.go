@@ -6,7 +6,8 @@ import (
 	"io"
 	"sync"
 
-	"github.com/luaccm/ccm/runtime/converge"
+	"github.com/luaccm/ccm/runtime/event"
+	"github.com/luaccm/ccm/runtime/health"
 	"github.com/luaccm/ccm/runtime/resource"
 	"github.com/luaccm/ccm/runtime/terminal"
 )
@@ -44,9 +45,9 @@ type Text struct {
 	Site string
 }
 
-var _ converge.Reporter = Text{}
+var _ event.Reporter = Text{}
 
-// Begin implements converge.Reporter.
+// Begin implements event.Reporter.
 func (Text) Begin(*resource.Resource, int, int) {}
 
 func (t Text) paint(style terminal.Style, s string) terminal.Text {
@@ -54,12 +55,12 @@ func (t Text) paint(style terminal.Style, s string) terminal.Text {
 }
 
 // tells reports whether an event is told.
-func (t Text) tells(e *converge.Event) bool {
-	return e.Outcome == converge.Failed || !t.Quiet && (t.Verbose || e.Outcome != converge.Stable || !allWell(e.Health))
+func (t Text) tells(e *event.Event) bool {
+	return e.Outcome == event.Failed || !t.Quiet && (t.Verbose || e.Outcome != event.Stable || !allWell(e.Health))
 }
 
-// Event implements converge.Reporter.
-func (t Text) Event(e *converge.Event) {
+// Event implements event.Reporter.
+func (t Text) Event(e *event.Event) {
 	if !t.tells(e) {
 		return
 	}
@@ -70,21 +71,21 @@ func (t Text) Event(e *converge.Event) {
 	id := e.Resource.ID
 	b.Printf("%s\n", terminal.Prose(t.W, terminal.Sprintf("%s %s#%s: ", t.paint(style, mark), id.Type, id.Name), t.story(e), whole(e)...))
 	if t.tellsDifferences() {
-		if made := newParts(e.Diff, e.Text); e.Outcome == converge.Failed && made != "" {
+		if made := newParts(e.Diff, e.Text); e.Outcome == event.Failed && made != "" {
 			b.Printf("    %s\n", made)
 		}
 		t.differences(b, e.Diff, e.Text)
-		if f := e.Forecast; e.Outcome == converge.Unknown && f != nil && f.Outcome == converge.Pending {
+		if f := e.Forecast; e.Outcome == event.Unknown && f != nil && f.Outcome == event.Pending {
 			t.differences(b, f.Diff, f.Text)
 		}
 	}
-	if e.Outcome == converge.Failed {
+	if e.Outcome == event.Failed {
 		for _, n := range e.Resource.Calls {
 			b.Printf("    %s: %s\n", n.Pos, n.Text)
 		}
 	}
 	for _, h := range e.Health {
-		if t.Verbose || h.State != converge.HealthOK {
+		if t.Verbose || h.State != health.OK {
 			b.Printf("    health check %s: %s", h.Name, h.State)
 			if h.Output != "" {
 				b.Printf(" %s", terminal.IndentedText(h.Output, indent))
@@ -101,9 +102,9 @@ func (t Text) tellsDifferences() bool { return t.Diff != DiffOff && !t.Quiet }
 // bufferPool holds buffers for the text of one event.
 var bufferPool = sync.Pool{New: func() any { return new(terminal.Buffer) }}
 
-func allWell(checks []converge.Health) bool {
+func allWell(checks []health.Result) bool {
 	for _, h := range checks {
-		if h.State != converge.HealthOK {
+		if h.State != health.OK {
 			return false
 		}
 	}

@@ -3,7 +3,7 @@ package session
 import (
 	"slices"
 
-	"github.com/luaccm/ccm/runtime/converge"
+	"github.com/luaccm/ccm/runtime/event"
 	"github.com/luaccm/ccm/runtime/report"
 	"github.com/luaccm/ccm/runtime/resource"
 )
@@ -17,7 +17,7 @@ type Report struct {
 	// middle of an action counts as a failure.
 	Events []report.Event
 	// Summary counts them.
-	Summary converge.Summary
+	Summary event.Summary
 	// Failed says that a resource is not in order: the last event of it says that
 	// it failed, or was skipped because of something that failed.
 	Failed bool
@@ -47,7 +47,7 @@ func (s *Session) Report() (Report, error) {
 	}
 	for _, r := range latest {
 		o := outcome(r, false)
-		out.Failed = out.Failed || o == converge.Failed || o == converge.Skipped
+		out.Failed = out.Failed || o == event.Failed || o == event.Skipped
 	}
 	return out, nil
 }
@@ -81,6 +81,6 @@ func (r *Report) add(e report.Event) {
 // death returns the event that a process did not come to tell.
 func (r Entry) death() report.Event {
 	e := r.Event
-	e.Protocol, e.Outcome, e.Failed, e.Errors = report.EventProtocol, converge.Failed.String(), true, []string{died}
+	e.Protocol, e.Outcome, e.Failed, e.Errors = report.EventProtocol, event.Failed.String(), true, []string{died}
 	return e
 }

@@ -3,7 +3,7 @@ package session
 import (
 	"time"
 
-	"github.com/luaccm/ccm/runtime/converge"
+	"github.com/luaccm/ccm/runtime/event"
 	"github.com/luaccm/ccm/runtime/report"
 	"github.com/luaccm/ccm/runtime/resource"
 )
@@ -17,14 +17,14 @@ type Reporter struct {
 	err   error
 }
 
-var _ converge.Reporter = (*Reporter)(nil)
+var _ event.Reporter = (*Reporter)(nil)
 
 // Reporter returns a reporter for a run.
 func (s *Session) Reporter(runID string, diff report.DiffMode, now func() time.Time) *Reporter {
 	return &Reporter{s: s, runID: runID, diff: diff, now: now}
 }
 
-// Begin implements converge.Reporter: before anything is changed, that is said.
+// Begin implements event.Reporter: before anything is changed, that is said.
 // A process that dies in the middle would otherwise take with it that what
 // subscribes is to be refreshed.
 func (r *Reporter) Begin(x *resource.Resource, _, _ int) {
@@ -33,8 +33,8 @@ func (r *Reporter) Begin(x *resource.Resource, _, _ int) {
 	}})
 }
 
-// Event implements converge.Reporter.
-func (r *Reporter) Event(e *converge.Event) {
+// Event implements event.Reporter.
+func (r *Reporter) Event(e *event.Event) {
 	rec := Entry{Event: report.EventOf(e, r.runID, r.diff)}
 	rec.Text = "" // the properties that differ are enough for a report
 	for _, ref := range e.Resource.Common.Subscribe {

@@ -16,7 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/luaccm/ccm/runtime/catalog"
-	"github.com/luaccm/ccm/runtime/converge"
+	"github.com/luaccm/ccm/runtime/event"
 	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/report"
 	"github.com/luaccm/ccm/runtime/resource"
@@ -144,8 +144,8 @@ func TestSettleIntoCatalog(t *testing.T) {
 	require.NoError(t, err)
 	settled, _, err := s.Settle(&b, reg, x.ID, false)
 	require.NoError(t, err)
-	require.Equal(t, map[resource.ID]converge.Outcome{
-		{Type: "knob", Name: "a"}: converge.Changed, {Type: "knob", Name: "b"}: converge.Failed,
+	require.Equal(t, map[resource.ID]event.Outcome{
+		{Type: "knob", Name: "a"}: event.Changed, {Type: "knob", Name: "b"}: event.Failed,
 	}, settled)
 	c, err := b.Build()
 	require.NoError(t, err)
@@ -266,21 +266,21 @@ func TestRecorderAndReport(t *testing.T) {
 		Subscribe: []resource.Reference{{Type: "knob", Name: "a"}},
 	}}
 	rec.Begin(a, 0, 1)
-	rec.Event(&converge.Event{Resource: a, Outcome: converge.Changed, Start: at, Took: time.Second, Actions: []resource.Action{{Phrase: "turned the knob"}}})
-	rec.Event(&converge.Event{Resource: b, Outcome: converge.Failed, Err: errors.New("it broke"), Took: time.Second})
+	rec.Event(&event.Event{Resource: a, Outcome: event.Changed, Start: at, Took: time.Second, Actions: []resource.Action{{Phrase: "turned the knob"}}})
+	rec.Event(&event.Event{Resource: b, Outcome: event.Failed, Err: errors.New("it broke"), Took: time.Second})
 	require.NoError(t, rec.Err())
 
 	r, err := s.Report()
 	require.NoError(t, err)
 	require.True(t, r.Failed)
 	require.Len(t, r.Events, 2)
-	require.Equal(t, 1, r.Summary.Of(converge.Changed))
-	require.Equal(t, 1, r.Summary.Of(converge.Failed))
+	require.Equal(t, 1, r.Summary.Of(event.Changed))
+	require.Equal(t, 1, r.Summary.Of(event.Failed))
 	require.Equal(t, 2*time.Second, r.Summary.Took)
 	require.Equal(t, at, r.Summary.Start)
 	require.False(t, r.Summary.Noop)
 
-	rec.Event(&converge.Event{Resource: b, Outcome: converge.Stable})
+	rec.Event(&event.Event{Resource: b, Outcome: event.Stable})
 	r, err = s.Report()
 	require.NoError(t, err)
 	require.False(t, r.Failed, "it was brought in order since")
@@ -326,7 +326,7 @@ func TestReportOfDeaths(t *testing.T) {
 		got = append(got, e.Name+":"+e.Outcome+":"+strings.Join(e.Errors, ""))
 	}
 	require.Equal(t, []string{"a:failed:" + died, "b:changed:", "a:stable:", "c:failed:" + died, "c:failed:", "d:failed:" + died}, got)
-	require.Equal(t, 4, r.Summary.Of(converge.Failed))
+	require.Equal(t, 4, r.Summary.Of(event.Failed))
 	require.True(t, r.Failed)
 }
 

@@ -4,8 +4,8 @@ import (
 	"slices"
 
 	"github.com/luaccm/ccm/runtime/catalog"
-	"github.com/luaccm/ccm/runtime/converge"
 	"github.com/luaccm/ccm/runtime/diag"
+	"github.com/luaccm/ccm/runtime/event"
 	"github.com/luaccm/ccm/runtime/resource"
 )
 
@@ -13,8 +13,8 @@ import (
 type earlier struct {
 	id      resource.ID
 	alias   string
-	outcome converge.Outcome
-	cause   converge.Cause // of the changes that count; NoCause if there are none
+	outcome event.Outcome
+	cause   event.Cause // of the changes that count; NoCause if there are none
 }
 
 // Settle adds the resources that earlier processes dealt with to b, so that what
@@ -26,7 +26,7 @@ type earlier struct {
 // was last brought in order: a subscriber is refreshed once for each change, and
 // again if its refresh did not succeed. An action that began and of which no event
 // tells counts as a change that failed: the process that took it died.
-func (s *Session) Settle(b *catalog.Builder, reg *resource.Registry, id resource.ID, plan bool) (settled map[resource.ID]converge.Outcome, causes map[resource.ID]converge.Cause, err error) {
+func (s *Session) Settle(b *catalog.Builder, reg *resource.Registry, id resource.ID, plan bool) (settled map[resource.ID]event.Outcome, causes map[resource.ID]event.Cause, err error) {
 	own := b.Resources()
 	if !slices.ContainsFunc(own, refers) {
 		return nil, nil, nil
@@ -35,7 +35,7 @@ func (s *Session) Settle(b *catalog.Builder, reg *resource.Registry, id resource
 	if err != nil {
 		return nil, nil, err
 	}
-	settled, causes = make(map[resource.ID]converge.Outcome), make(map[resource.ID]converge.Cause)
+	settled, causes = make(map[resource.ID]event.Outcome), make(map[resource.ID]event.Cause)
 	for _, e := range settle(records, id, plan) {
 		t := reg.Type(e.id.Type)
 		declared := slices.ContainsFunc(own, func(r *resource.Resource) bool { return r.ID == e.id })
@@ -63,7 +63,7 @@ func settle(records []Entry, id resource.ID, plan bool) []earlier {
 	var ids []resource.ID
 	latest := make(map[resource.ID]Entry)
 	changed := make(map[resource.ID]bool)
-	causes := make(map[resource.ID]converge.Cause)
+	causes := make(map[resource.ID]event.Cause)
 	for _, r := range records {
 		if r.Noop && !plan {
 			continue
@@ -77,7 +77,7 @@ func settle(records []Entry, id resource.ID, plan bool) []earlier {
 			changed[x] = true
 		}
 		if r.Changed {
-			causes[x] = alsoFor(causes[x], converge.ParseCause(r.Reason))
+			causes[x] = alsoFor(causes[x], event.ParseCause(r.Reason))
 		}
 		if x == id && !r.Noop && inOrder(r) {
 			for _, ref := range r.Subscribe {
@@ -95,11 +95,11 @@ func settle(records []Entry, id resource.ID, plan bool) []earlier {
 
 // alsoFor returns the cause of a change and a further one of the same resource:
 // they correct it only if both do.
-func alsoFor(first, second converge.Cause) converge.Cause {
-	if first == converge.NoCause || first == second {
+func alsoFor(first, second event.Cause) event.Cause {
+	if first == event.NoCause || first == second {
 		return second
 	}
-	return converge.Intended
+	return event.Intended
 }
 
 // resolve returns the resource that a reference means, by its name or alias.
@@ -122,20 +122,20 @@ func inOrder(r Entry) bool {
 }
 
 // outcome returns what became of a resource, given its latest record.
-func outcome(latest Entry, changed bool) converge.Outcome {
+func outcome(latest Entry, changed bool) event.Outcome {
 	switch {
 	case latest.Failed && !latest.Ignored, latest.isBegin():
-		return converge.Failed
+		return event.Failed
 	case len(latest.UnmetRequirements) > 0:
-		return converge.Skipped
-	case latest.Outcome == converge.Unknown.String():
-		return converge.Unknown
+		return event.Skipped
+	case latest.Outcome == event.Unknown.String():
+		return event.Unknown
 	case changed && latest.Noop:
-		return converge.Pending
+		return event.Pending
 	case changed:
-		return converge.Changed
+		return event.Changed
 	}
-	return converge.Stable
+	return event.Stable
 }
 
 // Planned reports whether the session speaks of a resource only in plans.

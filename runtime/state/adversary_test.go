@@ -8,7 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/luaccm/ccm/runtime/converge"
+	"github.com/luaccm/ccm/runtime/event"
 	"github.com/luaccm/ccm/runtime/host/hosttest"
 	"github.com/luaccm/ccm/runtime/state"
 	"github.com/luaccm/ccm/test/tally"
@@ -49,7 +49,7 @@ func TestAdversaryOfRestore(t *testing.T) {
 				restored++
 			}
 		}
-		require.NoError(t, again.End(converge.Summary{}))
+		require.NoError(t, again.End(event.Summary{}))
 	}
 	t.Logf("%d runs, %d paths restored, %d swaps", runs, restored, a.Lost(t))
 }

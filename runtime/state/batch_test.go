@@ -11,7 +11,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/luaccm/ccm/runtime/converge"
+	"github.com/luaccm/ccm/runtime/event"
 	"github.com/luaccm/ccm/runtime/host/hosttest"
 )
 
@@ -77,7 +77,7 @@ func TestCrowdedBatch(t *testing.T) {
 				id := b.must(twelve("b")...)
 				require.Len(t, b.events, 12)
 				for _, e := range b.events {
-					require.Equal(t, converge.Changed, e.Outcome)
+					require.Equal(t, event.Changed, e.Outcome)
 				}
 				require.Equal(t, 1, failed)
 				_, errs := b.restore(id)
@@ -105,8 +105,8 @@ func TestBatchIsNotBlamedForOthers(t *testing.T) {
 	}
 	_, sum, err := b.run(cat(t, twelve("b")...))
 	require.NoError(t, err)
-	require.Equal(t, 1, sum.Of(converge.Failed))
-	require.Equal(t, converge.Failed, b.events[7].Outcome)
-	require.Equal(t, 11, sum.Of(converge.Changed))
+	require.Equal(t, 1, sum.Of(event.Failed))
+	require.Equal(t, event.Failed, b.events[7].Outcome)
+	require.Equal(t, 11, sum.Of(event.Changed))
 	noLeftovers(t, b.root)
 }

@@ -7,7 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/luaccm/ccm/runtime/converge"
+	"github.com/luaccm/ccm/runtime/event"
 	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/state"
 )
@@ -34,7 +34,7 @@ func TestOvertaken(t *testing.T) {
 			}
 			run, sum, err := b.run(cat(t, file("/a", "first"), x.wish, file("/b", "last")))
 			require.NoError(t, err)
-			require.Equal(t, 3, sum.Of(converge.Changed), b.told())
+			require.Equal(t, 3, sum.Of(event.Changed), b.told())
 			text, err := os.ReadFile(filepath.Join(b.root, "f"))
 			require.NoError(t, err)
 			require.Equal(t, x.want, string(text))
@@ -75,14 +75,14 @@ func TestForetoldBySecond(t *testing.T) {
 	run.AddCatalog(c)
 	first, second := c.Resources[1], c.Resources[0]
 	require.NoError(t, h.OnBehalfOf(first).SetAttr("/f", host.Attr{UID: uint32(os.Geteuid()), GID: uint32(os.Getegid()), Mode: 0o640}))
-	run.Event(&converge.Event{Resource: first, Outcome: converge.Changed})
+	run.Event(&event.Event{Resource: first, Outcome: event.Changed})
 	info, err := h.Lstat("/f")
 	require.NoError(t, err)
 	next := info
 	next.Size = 3
 	require.NoError(t, run.BeforeChange(&h.View, host.PreImage{Path: "/f", Info: info, Content: true, Next: &next, For: second}))
-	run.Event(&converge.Event{Resource: second, Outcome: converge.Changed})
-	require.NoError(t, run.End(converge.Summary{}))
+	run.Event(&event.Event{Resource: second, Outcome: event.Changed})
+	require.NoError(t, run.End(event.Summary{}))
 	rec, err := b.store().Record(run.ID())
 	require.NoError(t, err)
 	require.Len(t, rec.Changes, 1)

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/luaccm/ccm/runtime/converge"
+	"github.com/luaccm/ccm/runtime/event"
 	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/resource"
 	"github.com/luaccm/ccm/runtime/state/backup"
@@ -44,8 +44,8 @@ func (r *RecordWriter) closeChanges(ids ...resource.ID) (list []*fileChange) {
 // closeChange looks at a path that was changed, and returns the line to record, if there
 // is one: not if it is recorded already, or nobody can tell. Event is that of
 // the resource for which it was changed, or nil.
-func (r *RecordWriter) closeChange(c *fileChange, e *converge.Event) (changeLine, bool) {
-	if c.hasNext && e != nil && e.Outcome == converge.Changed && e.Resource.ID == c.by {
+func (r *RecordWriter) closeChange(c *fileChange, e *event.Event) (changeLine, bool) {
+	if c.hasNext && e != nil && e.Outcome == event.Changed && e.Resource.ID == c.by {
 		c.After = c.Next
 		return changeLine{}, false
 	}

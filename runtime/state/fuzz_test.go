@@ -11,7 +11,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/luaccm/ccm/runtime/converge"
+	"github.com/luaccm/ccm/runtime/event"
 	"github.com/luaccm/ccm/runtime/host/hosttest"
 	"github.com/luaccm/ccm/runtime/state"
 )
@@ -86,7 +86,7 @@ func FuzzState(f *testing.F) {
 		_, sum, err := b.run(cat(t, file("/f", "newer")))
 		if !spoilt {
 			require.NoError(t, err)
-			require.Zero(t, sum.Of(converge.Failed), b.told())
+			require.Zero(t, sum.Of(event.Failed), b.told())
 			_, errs := b.restore(id)
 			require.Empty(t, errs)
 			text, err := os.ReadFile(b.root + "/f")
@@ -106,7 +106,7 @@ func FuzzState(f *testing.F) {
 				continue
 			}
 			_ = s.Restore(context.Background(), h, list, func(state.Restoration) error { return nil })
-			_ = run.End(converge.Summary{})
+			_ = run.End(event.Summary{})
 		}
 		require.Equal(t, []string{"a"}, namesIn(t, base))
 		require.Equal(t, []string{"machine", "state"}, namesIn(t, base+"/a"))

@@ -13,7 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/luaccm/ccm/runtime/catalog"
-	"github.com/luaccm/ccm/runtime/converge"
+	"github.com/luaccm/ccm/runtime/event"
 	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/host/hosttest"
 	"github.com/luaccm/ccm/test/tally"
@@ -144,10 +144,10 @@ func TestKilledAnywhere(t *testing.T) {
 func (b *box) converged(c *catalog.Catalog) {
 	_, sum, err := b.run(c)
 	require.NoError(b.t, err)
-	require.Zero(b.t, sum.Of(converge.Failed), b.told())
+	require.Zero(b.t, sum.Of(event.Failed), b.told())
 	_, sum, err = b.run(c)
 	require.NoError(b.t, err)
-	require.Equal(b.t, sum.Total(), sum.Of(converge.Stable), b.told())
+	require.Equal(b.t, sum.Total(), sum.Of(event.Stable), b.told())
 }
 
 func (b *box) warnedOf(text string) []string {

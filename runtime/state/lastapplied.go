@@ -7,7 +7,7 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/luaccm/ccm/runtime/converge"
+	"github.com/luaccm/ccm/runtime/event"
 	"github.com/luaccm/ccm/runtime/resource"
 	"github.com/luaccm/ccm/runtime/schema"
 )
@@ -200,7 +200,7 @@ func (a *siteRecord) sameDesired(r *resource.Resource, old, now resource.Desired
 }
 
 // Cause returns [RecordWriter.Cause] for plans: nothing is written.
-func (s *Store) Cause(site, file, root string) func(r *resource.Resource, desired resource.DesiredDigest, text func() string) converge.Cause {
+func (s *Store) Cause(site, file, root string) func(r *resource.Resource, desired resource.DesiredDigest, text func() string) event.Cause {
 	a := &siteRecord{s: s, site: site, file: file, root: root, readOnly: true}
 	return a.cause
 }

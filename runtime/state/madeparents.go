@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"github.com/luaccm/ccm/runtime/catalog"
-	"github.com/luaccm/ccm/runtime/converge"
+	"github.com/luaccm/ccm/runtime/event"
 	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/schema"
 	"github.com/luaccm/ccm/runtime/state/statedir"
@@ -36,8 +36,8 @@ func (p MadeParent) Is(found host.Info) bool {
 
 // noteParents notes the directories above a resource that was changed among the changes that
 // were made for it.
-func (a *siteRecord) noteParents(changes []*fileChange, e *converge.Event) {
-	if e.Outcome != converge.Changed {
+func (a *siteRecord) noteParents(changes []*fileChange, e *event.Event) {
+	if e.Outcome != event.Changed {
 		return
 	}
 	for _, c := range changes {

@@ -8,7 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/luaccm/ccm/runtime/converge"
+	"github.com/luaccm/ccm/runtime/event"
 	"github.com/luaccm/ccm/runtime/host/hosttest"
 	"github.com/luaccm/ccm/test/tally"
 )
@@ -35,7 +35,7 @@ func TestReadOnlyFileSystem(t *testing.T) {
 	before := hosttest.Snapshot(t, b.root)
 	_, sum, err := b.run(cat(t, file("/a", "new"), file("/b", ""), absent("/a2"), Dir("/d", "0755")))
 	require.NoError(t, err)
-	require.Equal(t, 3, sum.Of(converge.Failed))
+	require.Equal(t, 3, sum.Of(event.Failed))
 	for _, e := range b.events {
 		if e.Err != nil {
 			require.ErrorIs(t, e.Err, syscall.EROFS)
@@ -59,7 +59,7 @@ func TestMountPoint(t *testing.T) {
 	before := hosttest.Snapshot(t, b.root)
 	_, sum, err := b.run(cat(t, file("/a", "new")))
 	require.NoError(t, err)
-	require.Equal(t, 1, sum.Of(converge.Failed))
+	require.Equal(t, 1, sum.Of(event.Failed))
 	require.ErrorIs(t, b.events[0].Err, syscall.EBUSY)
 	require.Equal(t, before, hosttest.Snapshot(t, b.root))
 	noLeftovers(t, b.root)

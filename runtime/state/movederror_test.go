@@ -9,7 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/luaccm/ccm/runtime/converge"
+	"github.com/luaccm/ccm/runtime/event"
 	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/host/hosttest"
 )
@@ -92,7 +92,7 @@ func TestRestoreWithLink(t *testing.T) {
 			for _, step := range steps {
 				require.NoError(t, step(h))
 			}
-			require.NoError(t, run.End(converge.Summary{}))
+			require.NoError(t, run.End(event.Summary{}))
 			require.NotEqual(t, before, hosttest.Snapshot(t, b.root))
 			_, errs := b.restore(run.ID())
 			require.Empty(t, errs)

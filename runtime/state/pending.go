@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/luaccm/ccm/runtime/catalog"
-	"github.com/luaccm/ccm/runtime/converge"
+	"github.com/luaccm/ccm/runtime/event"
 	"github.com/luaccm/ccm/runtime/resource"
 )
 
@@ -83,7 +83,7 @@ func (s *Store) Pending() (list []PendingRecord, damaged int, err error) {
 // PendingRefreshes selects from list for a run of the site on the root: the refreshes of its
 // earlier runs, and those of other sites for resources that it declares too. Site may be "",
 // which is none.
-func PendingRefreshes(list []PendingRecord, site, root string, c *catalog.Catalog) []converge.PendingRefresh {
+func PendingRefreshes(list []PendingRecord, site, root string, c *catalog.Catalog) []event.PendingRefresh {
 	if len(list) == 0 {
 		return nil
 	}
@@ -91,7 +91,7 @@ func PendingRefreshes(list []PendingRecord, site, root string, c *catalog.Catalo
 	for _, r := range c.Resources {
 		declared[r.ID.String()] = true
 	}
-	var out []converge.PendingRefresh
+	var out []event.PendingRefresh
 	for _, p := range list {
 		if p.Root != root || !declared[p.To] && (site == "" || p.Site != site) {
 			continue
@@ -99,7 +99,7 @@ func PendingRefreshes(list []PendingRecord, site, root string, c *catalog.Catalo
 		to, errTo := resource.ParseID(p.To)
 		by, errBy := resource.ParseID(p.By)
 		if errors.Join(errTo, errBy) == nil {
-			out = append(out, converge.PendingRefresh{To: to, By: by, Run: p.Run, Cause: converge.ParseCause(p.Cause)})
+			out = append(out, event.PendingRefresh{To: to, By: by, Run: p.Run, Cause: event.ParseCause(p.Cause)})
 		}
 	}
 	return out
@@ -154,7 +154,7 @@ func (j *journal) rewrite() error {
 
 // add implements converge.Journal. Where a refresh of the same resource is durable
 // already, one more reason for it need not survive a loss of power.
-func (j *journal) add(by resource.ID, cause converge.Cause, to []resource.ID) error {
+func (j *journal) add(by resource.ID, cause event.Cause, to []resource.ID) error {
 	var objects []any
 	durable := true
 	at := len(j.list)
@@ -205,7 +205,7 @@ func (j *journal) cancel(by resource.ID) {
 	j.remove(pendingLine{Cancel: &x}, x)
 }
 
-func (j *journal) drop(d converge.PendingRefresh) {
+func (j *journal) drop(d event.PendingRefresh) {
 	x := pendingMatch{To: d.To.String(), By: d.By.String(), Run: d.Run, Root: j.info.Root}
 	j.remove(pendingLine{Cancel: &x}, x)
 }

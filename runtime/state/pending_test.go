@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/luaccm/ccm/runtime/catalog"
-	"github.com/luaccm/ccm/runtime/converge"
+	"github.com/luaccm/ccm/runtime/event"
 	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/host/hosttest"
 	"github.com/luaccm/ccm/runtime/resource"
@@ -283,6 +283,6 @@ func TestRunThatChangesNothingWritesOneLine(t *testing.T) {
 	b.effect = func(op, path string) error { ops = append(ops, op+" "+filepath.Base(path)); return nil }
 	_, sum, err := b.run(c)
 	require.NoError(t, err)
-	require.Equal(t, 1, sum.Of(converge.Stable))
+	require.Equal(t, 1, sum.Of(event.Stable))
 	require.Equal(t, []string{"open history.ndjson", "append history.ndjson"}, ops)
 }

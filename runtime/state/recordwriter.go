@@ -7,6 +7,7 @@ import (
 
 	"github.com/luaccm/ccm/runtime/catalog"
 	"github.com/luaccm/ccm/runtime/converge"
+	"github.com/luaccm/ccm/runtime/event"
 	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/report"
 	"github.com/luaccm/ccm/runtime/resource"
@@ -85,8 +86,8 @@ type RecordWriter struct {
 }
 
 var (
-	_ converge.Journal  = (*RecordWriter)(nil)
-	_ converge.Reporter = (*RecordWriter)(nil)
+	_ converge.Journal = (*RecordWriter)(nil)
+	_ event.Reporter   = (*RecordWriter)(nil)
 )
 
 // Begin starts the record of a run. The lock of the directory must be held.
@@ -124,12 +125,12 @@ func (r *RecordWriter) ID() string { return r.info.ID }
 
 // PendingRefreshes returns the pending refreshes of resources of a catalog and, if the run is
 // one of a site, of those that the site does not declare any more.
-func (r *RecordWriter) PendingRefreshes(site string, c *catalog.Catalog) []converge.PendingRefresh {
+func (r *RecordWriter) PendingRefreshes(site string, c *catalog.Catalog) []event.PendingRefresh {
 	return PendingRefreshes(r.journal.list, site, r.info.Root, c)
 }
 
 // AddRefreshes implements converge.Journal.
-func (r *RecordWriter) AddRefreshes(by resource.ID, cause converge.Cause, to []resource.ID) error {
+func (r *RecordWriter) AddRefreshes(by resource.ID, cause event.Cause, to []resource.ID) error {
 	return r.journal.add(by, cause, to)
 }
 
@@ -140,13 +141,13 @@ func (r *RecordWriter) CancelRefreshes(by resource.ID) { r.journal.cancel(by) }
 func (r *RecordWriter) FinishRefreshes(to resource.ID) { r.journal.finish(to) }
 
 // DropRefresh implements converge.Journal.
-func (r *RecordWriter) DropRefresh(d converge.PendingRefresh) { r.journal.drop(d) }
+func (r *RecordWriter) DropRefresh(d event.PendingRefresh) { r.journal.drop(d) }
 
 // Cause compares a resource with the last applied catalog (converge.Engine.Cause). A run
 // that applies no catalog knows no cause.
-func (r *RecordWriter) Cause(res *resource.Resource, desired resource.DesiredDigest, text func() string) converge.Cause {
+func (r *RecordWriter) Cause(res *resource.Resource, desired resource.DesiredDigest, text func() string) event.Cause {
 	if r.siteRecord == nil {
-		return converge.NoCause
+		return event.NoCause
 	}
 	return r.siteRecord.cause(res, desired, text)
 }
@@ -206,7 +207,7 @@ type Entry struct {
 const longHistory = 1 << 20
 
 // End ends the record of a run.
-func (r *RecordWriter) End(sum converge.Summary) error {
+func (r *RecordWriter) End(sum event.Summary) error {
 	r.SetResource(nil)
 	var errs []error
 	errs = append(errs, r.endCatalog())

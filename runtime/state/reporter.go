@@ -6,12 +6,12 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/luaccm/ccm/runtime/converge"
+	"github.com/luaccm/ccm/runtime/event"
 	"github.com/luaccm/ccm/runtime/report"
 	"github.com/luaccm/ccm/runtime/resource"
 )
 
-// Begin implements converge.Reporter: the lines so far are written.
+// Begin implements event.Reporter: the lines so far are written.
 func (r *RecordWriter) Begin(*resource.Resource, int, int) { r.warnOf(r.file.flush()) }
 
 // SetResource sets the resource to which changes belong from now on that have no
@@ -22,8 +22,8 @@ func (r *RecordWriter) SetResource(res *resource.Resource) {
 	r.noteSecrets(res)
 }
 
-// Event implements converge.Reporter.
-func (r *RecordWriter) Event(e *converge.Event) {
+// Event implements event.Reporter.
+func (r *RecordWriter) Event(e *event.Event) {
 	r.setResult(e)
 	// The zero ID has the changes for which the host has named no resource.
 	changes := r.closeChanges(resource.ID{}, e.Resource.ID)
@@ -35,13 +35,13 @@ func (r *RecordWriter) Event(e *converge.Event) {
 }
 
 // isNotable reports whether an event is recorded: not if it says only that all is as it was.
-func isNotable(e *converge.Event) bool {
-	return (e.Outcome != converge.Stable || len(e.Health) > 0) && (e.Outcome != converge.Skipped || len(e.Unmet) > 0)
+func isNotable(e *event.Event) bool {
+	return (e.Outcome != event.Stable || len(e.Health) > 0) && (e.Outcome != event.Skipped || len(e.Unmet) > 0)
 }
 
 // appendOutcome appends lines to b: what became of the paths of changes, and an event that is
 // not nil, if it is notable.
-func (r *RecordWriter) appendOutcome(b []byte, changes []*fileChange, e *converge.Event) ([]byte, error) {
+func (r *RecordWriter) appendOutcome(b []byte, changes []*fileChange, e *event.Event) ([]byte, error) {
 	var errs []error
 	for _, c := range changes {
 		if line, ok := r.closeChange(c, e); ok {
@@ -59,7 +59,7 @@ func (r *RecordWriter) appendOutcome(b []byte, changes []*fileChange, e *converg
 // recordOutcome adds lines about what has happened already, which are written with the
 // next ones, or before anything else happens. That they cannot be written undoes
 // nothing, and is a warning.
-func (r *RecordWriter) recordOutcome(changes []*fileChange, e *converge.Event) {
+func (r *RecordWriter) recordOutcome(changes []*fileChange, e *event.Event) {
 	if len(changes) == 0 && (e == nil || !isNotable(e)) {
 		return
 	}

@@ -16,7 +16,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/luaccm/ccm/runtime/converge"
+	"github.com/luaccm/ccm/runtime/event"
 	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/host/hosttest"
 	"github.com/luaccm/ccm/runtime/resource"
@@ -36,7 +36,7 @@ func (b *box) restore(id string, paths ...string) (*state.RecordWriter, []error)
 		run.SetResource(&resource.Resource{ID: id, Common: new(resource.Common)})
 		return nil
 	})
-	require.NoError(b.t, run.End(converge.Summary{}))
+	require.NoError(b.t, run.End(event.Summary{}))
 	for i, err := range errs {
 		if err != nil {
 			errs[i] = fmt.Errorf("%s: %w", list[i].Path, err)
@@ -56,7 +56,7 @@ func (b *box) write(name, text string, mode os.FileMode) {
 func (b *box) must(list ...decl) string {
 	run, sum, err := b.run(cat(b.t, list...))
 	require.NoError(b.t, err)
-	require.Zero(b.t, sum.Of(converge.Failed), b.told())
+	require.Zero(b.t, sum.Of(event.Failed), b.told())
 	return run.ID()
 }
 
@@ -264,7 +264,7 @@ func TestEveryEffectOfRestoreFails(t *testing.T) {
 		run, h, err := b.begin("restore")
 		if err == nil {
 			b.store().Restore(context.Background(), h, list, func(state.Restoration) error { return nil })
-			_ = run.End(converge.Summary{})
+			_ = run.End(event.Summary{})
 		}
 		done := asked() < n
 		b.effect = nil

@@ -4,32 +4,32 @@ import (
 	"slices"
 
 	"github.com/luaccm/ccm/runtime/catalog"
-	"github.com/luaccm/ccm/runtime/converge"
+	"github.com/luaccm/ccm/runtime/event"
 	"github.com/luaccm/ccm/runtime/resource"
 )
 
 // A resourceResult is the outcome of a resource that was not stable, and its digest.
 type resourceResult struct {
-	outcome converge.Outcome
+	outcome event.Outcome
 	digest  resource.DesiredDigest
 }
 
 // setResult sets the result of a resource.
-func (r *RecordWriter) setResult(e *converge.Event) {
+func (r *RecordWriter) setResult(e *event.Event) {
 	if r.siteRecord == nil {
 		return
 	}
 	id := e.Resource.ID
 	r.siteRecord.noteMade(e)
 	switch {
-	case e.Outcome == converge.Changed && e.DesiredDigest == (resource.DesiredDigest{}):
+	case e.Outcome == event.Changed && e.DesiredDigest == (resource.DesiredDigest{}):
 		delete(r.results, id) // as if it had been stable
-	case e.Outcome != converge.Stable || e.DesiredDigest != (resource.DesiredDigest{}):
+	case e.Outcome != event.Stable || e.DesiredDigest != (resource.DesiredDigest{}):
 		r.results[id] = resourceResult{e.Outcome, r.siteRecord.keyed(e.Resource, withLateValues(e.DesiredDigest))}
-	case r.results[id].outcome != converge.Changed:
+	case r.results[id].outcome != event.Changed:
 		delete(r.results, id) // it is in order now, whatever came before
 	}
-	if r.lazy[id] && (e.Outcome == converge.Stable || e.Outcome == converge.Changed) {
+	if r.lazy[id] && (e.Outcome == event.Stable || e.Outcome == event.Changed) {
 		r.resolved[id] = e.Resource
 	}
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/luaccm/ccm/runtime/catalog"
-	"github.com/luaccm/ccm/runtime/converge"
+	"github.com/luaccm/ccm/runtime/event"
 	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/host/hosttest"
 	"github.com/luaccm/ccm/runtime/resource"
@@ -29,7 +29,7 @@ func (b *box) secret(list ...decl) string {
 	require.NoError(b.t, catalog.MarkSecrets(b.keeper, c.Resources))
 	run, sum, err := b.run(c)
 	require.NoError(b.t, err)
-	require.Zero(b.t, sum.Of(converge.Failed), b.told())
+	require.Zero(b.t, sum.Of(event.Failed), b.told())
 	return run.ID()
 }
 

@@ -16,7 +16,7 @@ import (
 	"time"
 
 	"github.com/luaccm/ccm/runtime/catalog"
-	"github.com/luaccm/ccm/runtime/converge"
+	"github.com/luaccm/ccm/runtime/event"
 	"github.com/luaccm/ccm/runtime/resource"
 	"github.com/luaccm/ccm/runtime/schema"
 )
@@ -83,7 +83,7 @@ func managed(r *resource.Resource) bool {
 }
 
 // cause implements Run.Cause.
-func (a *siteRecord) cause(r *resource.Resource, found resource.DesiredDigest, text func() string) converge.Cause {
+func (a *siteRecord) cause(r *resource.Resource, found resource.DesiredDigest, text func() string) event.Cause {
 	a.load()
 	last := &a.last
 	if a.isFirst {
@@ -91,7 +91,7 @@ func (a *siteRecord) cause(r *resource.Resource, found resource.DesiredDigest, t
 	}
 	old, known := last.find(r.ID.String())
 	if !known {
-		return converge.New
+		return event.New
 	}
 	if last == &a.last {
 		if a.cache == nil {
@@ -105,9 +105,9 @@ func (a *siteRecord) cause(r *resource.Resource, found resource.DesiredDigest, t
 		spec, _ = fingerprint(r)
 	}
 	if old.spec != spec || !a.sameDesired(r, old.digest, found, text) {
-		return converge.Intended
+		return event.Intended
 	}
-	return converge.Corrective
+	return event.Corrective
 }
 
 // siblings returns what was applied last of the same file with other arguments and options: it
@@ -224,7 +224,7 @@ func (a *siteRecord) unchanged(c *catalog.Catalog, sums []fingerprints, results 
 		return false
 	}
 	for id, res := range results {
-		if res.outcome != converge.Changed || res.digest != (resource.DesiredDigest{}) && a.digestBefore(id) != res.digest {
+		if res.outcome != event.Changed || res.digest != (resource.DesiredDigest{}) && a.digestBefore(id) != res.digest {
 			return false
 		}
 	}

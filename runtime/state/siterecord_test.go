@@ -11,6 +11,7 @@ import (
 
 	"github.com/luaccm/ccm/runtime/catalog"
 	"github.com/luaccm/ccm/runtime/converge"
+	"github.com/luaccm/ccm/runtime/event"
 	"github.com/luaccm/ccm/runtime/facts"
 	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/resource"
@@ -64,7 +65,7 @@ func TestFailureKeepsWhatWasWanted(t *testing.T) {
 	b.write("d/x", "", 0o644)
 	_, sum, err := b.run(cat(t, file("/a", "one"), file("/d", "a directory is in the way")))
 	require.NoError(t, err)
-	require.Equal(t, 1, sum.Of(converge.Failed))
+	require.Equal(t, 1, sum.Of(event.Failed))
 	_, c, err := b.applied()
 	require.NoError(t, err)
 	require.Equal(t, []string{"file#/a"}, ids(c))
@@ -126,7 +127,7 @@ func TestAppliedCatalog(t *testing.T) {
 		require.NoError(t, err)
 		e := converge.Engine{Registry: registry(t), Facts: facts.Static(nil), Reporter: b}
 		sum := e.Plan(t.Context(), &host.New(host.Options{Root: b.root, Runner: b.runner}).View, back)
-		return sum.Of(converge.Pending)
+		return sum.Of(event.Pending)
 	}
 	require.Zero(t, plan())
 	b.write("a", "by hand", 0o644)

@@ -5,7 +5,7 @@ import (
 	"io"
 
 	"github.com/luaccm/ccm/runtime/catalog"
-	"github.com/luaccm/ccm/runtime/converge"
+	"github.com/luaccm/ccm/runtime/event"
 	"github.com/luaccm/ccm/runtime/resource"
 )
 
@@ -31,7 +31,7 @@ func (a *siteRecord) next(c *catalog.Catalog, sums []fingerprints, results map[r
 		res, ok := results[r.ID]
 		switch {
 		case r.Skip != "":
-		case !managed(r) || ok && res.outcome != converge.Changed && res.outcome != converge.Stable:
+		case !managed(r) || ok && res.outcome != event.Changed && res.outcome != event.Stable:
 			keep(id)
 		default:
 			old, _ := a.last.find(id)

@@ -14,6 +14,7 @@ import (
 	"github.com/luaccm/ccm/runtime/catalog"
 	"github.com/luaccm/ccm/runtime/converge"
 	"github.com/luaccm/ccm/runtime/diag"
+	"github.com/luaccm/ccm/runtime/event"
 	"github.com/luaccm/ccm/runtime/facts"
 	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/host/hosttest"
@@ -39,7 +40,7 @@ type box struct {
 	runner host.Runner
 	warned []string
 	stop   <-chan struct{}
-	events []*converge.Event
+	events []*event.Event
 	runs   int
 	// secrets are those that the process knows; each has a keeper of its own.
 	secrets []string
@@ -76,7 +77,7 @@ func (b *box) store() *state.Store {
 }
 
 func (b *box) Begin(*resource.Resource, int, int) {}
-func (b *box) Event(e *converge.Event)            { b.events = append(b.events, e.Clone()) }
+func (b *box) Event(e *event.Event)               { b.events = append(b.events, e.Clone()) }
 
 func registry(t testing.TB) *resource.Registry {
 	reg, err := resource.NewRegistry(posix.Providers()...)
@@ -99,16 +100,16 @@ func (b *box) begin(kind string) (*state.RecordWriter, *host.Host, error) {
 
 // run converges a catalog, and returns its record. An error is that of the
 // record, not of a resource.
-func (b *box) run(c *catalog.Catalog) (*state.RecordWriter, converge.Summary, error) {
+func (b *box) run(c *catalog.Catalog) (*state.RecordWriter, event.Summary, error) {
 	require.NoError(b.t, os.MkdirAll(b.dir, 0o700))
 	b.events = nil
 	run, h, err := b.begin("run")
 	if err != nil {
-		return nil, converge.Summary{}, err
+		return nil, event.Summary{}, err
 	}
 	run.AddCatalog(c)
 	e := converge.Engine{
-		Registry: registry(b.t), Facts: facts.Static(nil), Reporter: converge.Reporters{run, b},
+		Registry: registry(b.t), Facts: facts.Static(nil), Reporter: event.Reporters{run, b},
 		Journal: run, PendingRefreshes: run.PendingRefreshes("/site.lua", c), Cause: run.Cause, Stop: b.stop,
 	}
 	sum := e.Run(b.t.Context(), h, c)
@@ -120,11 +121,11 @@ func (b *box) run(c *catalog.Catalog) (*state.RecordWriter, converge.Summary, er
 func (b *box) told() string {
 	var out []string
 	for _, e := range b.events {
-		if e.Outcome == converge.Stable {
+		if e.Outcome == event.Stable {
 			continue
 		}
 		s := e.Resource.ID.Name + " " + e.Outcome.String()
-		if e.Cause != converge.NoCause {
+		if e.Cause != event.NoCause {
 			s += " " + e.Cause.String()
 		}
 		for _, id := range e.RefreshedBy {

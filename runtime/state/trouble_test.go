@@ -10,7 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/luaccm/ccm/runtime/converge"
+	"github.com/luaccm/ccm/runtime/event"
 	"github.com/luaccm/ccm/runtime/host/hosttest"
 	"github.com/luaccm/ccm/test/tally"
 )
@@ -37,8 +37,8 @@ func TestTrouble(t *testing.T) {
 				}
 				_, sum, err := b.run(cat(t, file("/a", "new", props{"mode": "0666"}), file("/b", "other")))
 				require.NoError(t, err)
-				require.Equal(t, 1, sum.Of(converge.Failed))
-				require.Equal(t, 1, sum.Of(converge.Changed))
+				require.Equal(t, 1, sum.Of(event.Failed))
+				require.Equal(t, 1, sum.Of(event.Changed))
 				require.ErrorIs(t, b.events[0].Err, errno)
 				require.Equal(t, before, hosttest.Snapshot(t, b.root)["a"])
 				noLeftovers(t, b.root)
@@ -71,10 +71,10 @@ func TestTroubleWithState(t *testing.T) {
 		_, sum, err := b.run(cat(t, file("/a", "new"), file("/b", "")))
 		done = count < n
 		now := hosttest.Snapshot(t, b.root)["a"]
-		if b.events != nil && b.events[0].Outcome == converge.Failed {
+		if b.events != nil && b.events[0].Outcome == event.Failed {
 			require.Equal(t, before, now)
 		}
-		if sum.Of(converge.Failed) == 0 && !done {
+		if sum.Of(event.Failed) == 0 && !done {
 			require.True(t, err != nil || len(b.warned) > 0, "effect %d failed and nobody says so", n)
 		}
 		b.effect = nil
@@ -109,7 +109,7 @@ func TestFullDisk(t *testing.T) {
 	before := hosttest.Snapshot(t, b.root)
 	_, sum, err := b.run(cat(t, file("/a", strings.Repeat("new", 10000))))
 	require.NoError(t, err)
-	require.Equal(t, 1, sum.Of(converge.Failed))
+	require.Equal(t, 1, sum.Of(event.Failed))
 	require.ErrorIs(t, b.events[0].Err, syscall.ENOSPC)
 	require.Equal(t, before, hosttest.Snapshot(t, b.root))
 	// Once there is room, the same run succeeds.
@@ -125,7 +125,7 @@ func TestFullStateDirectory(t *testing.T) {
 	fill(t, b.dir)
 	before := hosttest.Snapshot(t, b.root)
 	_, sum, _ := b.run(cat(t, file("/a", "new")))
-	require.Equal(t, 1, sum.Of(converge.Failed))
+	require.Equal(t, 1, sum.Of(event.Failed))
 	require.ErrorIs(t, b.events[0].Err, syscall.ENOSPC)
 	require.Equal(t, before, hosttest.Snapshot(t, b.root))
 	noLeftovers(t, b.dir)
@@ -143,7 +143,7 @@ func TestUnreadable(t *testing.T) {
 	b.root = "/"
 	_, sum, err := b.run(cat(t, file("/proc/self/mem", "new")))
 	require.NoError(t, err)
-	require.Equal(t, 1, sum.Of(converge.Failed))
+	require.Equal(t, 1, sum.Of(event.Failed))
 	require.ErrorIs(t, b.events[0].Err, syscall.EIO)
 }
 
@@ -153,7 +153,7 @@ func TestVanished(t *testing.T) {
 	require.NoError(t, os.MkdirAll(filepath.Join(b.root, "d"), 0o755))
 	_, sum, err := b.run(cat(t, file("/a", "", props{"owner": "bob"}), file("/none/b", ""), file("/d", "")))
 	require.NoError(t, err)
-	require.Equal(t, 3, sum.Of(converge.Failed))
+	require.Equal(t, 3, sum.Of(event.Failed))
 	var all error
 	for _, e := range b.events {
 		all = errors.Join(all, e.Err)

@@ -7,8 +7,8 @@ import (
 	"slices"
 
 	"github.com/luaccm/ccm/runtime/catalog"
-	"github.com/luaccm/ccm/runtime/converge"
 	"github.com/luaccm/ccm/runtime/diag"
+	"github.com/luaccm/ccm/runtime/event"
 	"github.com/luaccm/ccm/runtime/resource"
 	"github.com/luaccm/ccm/runtime/schema"
 	"github.com/luaccm/ccm/runtime/state/statedir"
@@ -32,14 +32,14 @@ type UndeclaredResource struct {
 }
 
 // noteMade notes that a resource was made, or that it is absent.
-func (a *siteRecord) noteMade(e *converge.Event) {
-	made := e.Outcome == converge.Changed && slices.ContainsFunc(e.Diff, func(d resource.Delta) bool {
+func (a *siteRecord) noteMade(e *event.Event) {
+	made := e.Outcome == event.Changed && slices.ContainsFunc(e.Diff, func(d resource.Delta) bool {
 		return d.Property == "ensure" && d.Have == "absent" && d.Want != "absent"
 	})
 	switch {
 	case !made && e.Ensure != "absent":
 		return
-	case made && e.Cause == converge.Corrective:
+	case made && e.Cause == event.Corrective:
 		return // it was there before that; whether a run had made it then is on record
 	}
 	if a.made == nil {

@@ -9,8 +9,8 @@ import (
 
 	"github.com/luaccm/ccm/luaapi/repl"
 	"github.com/luaccm/ccm/runtime/catalog"
-	"github.com/luaccm/ccm/runtime/converge"
 	"github.com/luaccm/ccm/runtime/diag"
+	"github.com/luaccm/ccm/runtime/event"
 	"github.com/luaccm/ccm/runtime/facts"
 	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/report"
@@ -88,7 +88,7 @@ func (p *Prompt) applyCommand(ctx context.Context, _ *repl.Dialog, target string
 		return interrupted(err)
 	}
 	rep.Summary(sum)
-	if sum.Of(converge.Pending)+sum.Of(converge.Unknown) == 0 {
+	if sum.Of(event.Pending)+sum.Of(event.Unknown) == 0 {
 		return nil
 	}
 	if p.options.Plan {
@@ -110,12 +110,12 @@ func (p *Prompt) apply(ctx context.Context, c *catalog.Catalog) error {
 	stderr := p.process.Messages.W
 	rep := p.text(p.options.Diff)
 	p.events = liveEvents{}
-	reporters := converge.Reporters{&p.events, rep}
+	reporters := event.Reporters{&p.events, rep}
 	h := site.HostOptions{Log: p.options.Log(stderr)}
 	var printer terminal.Printer = stderr
 	if terminal.IsTerminal(stderr) && os.Getenv("TERM") != "dumb" {
 		line := report.NewStatusLine(stderr)
-		reporters, printer = converge.Reporters{&p.events, line, rep}, line
+		reporters, printer = event.Reporters{&p.events, line, rep}, line
 		h = site.HostOptions{Log: p.options.Log(line), Progress: func(x host.Progress) { line.Note(x.String()) }, Output: line.Output}
 	}
 	ctx, cancel := p.terminal.Stoppable(context.WithoutCancel(ctx))
@@ -171,7 +171,7 @@ func (p *Prompt) planFunction(ctx context.Context, args []any) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	if _, err := p.planned(ctx, c, converge.Reporters{}); err != nil {
+	if _, err := p.planned(ctx, c, event.Reporters{}); err != nil {
 		return nil, err
 	}
 	return p.events, nil

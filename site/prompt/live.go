@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/luaccm/ccm/luaapi"
-	"github.com/luaccm/ccm/runtime/converge"
+	"github.com/luaccm/ccm/runtime/event"
 	"github.com/luaccm/ccm/runtime/report"
 	"github.com/luaccm/ccm/runtime/resource"
 	"github.com/luaccm/ccm/runtime/schema"
@@ -20,7 +20,7 @@ type liveEvents []*liveEvent
 
 var (
 	_ luaapi.MethodLister = liveEvents{}
-	_ converge.Reporter   = (*liveEvents)(nil)
+	_ event.Reporter      = (*liveEvents)(nil)
 )
 
 // liveEvent is what became of one resource.
@@ -38,7 +38,7 @@ type liveEvent struct {
 	Provider    string    `json:"provider"`
 	Position    string    `json:"position"`
 	Seconds     float64   `json:"seconds"`
-	event       *converge.Event
+	event       *event.Event
 }
 
 // liveDiff lists the properties that differ, or differed.
@@ -54,13 +54,13 @@ type liveDelta struct {
 // liveNames is a list of names.
 type liveNames []string
 
-// Begin implements converge.Reporter.
+// Begin implements event.Reporter.
 func (*liveEvents) Begin(*resource.Resource, int, int) {}
 
-// Event implements converge.Reporter.
-func (l *liveEvents) Event(e *converge.Event) { *l = append(*l, newLiveEvent(e)) }
+// Event implements event.Reporter.
+func (l *liveEvents) Event(e *event.Event) { *l = append(*l, newLiveEvent(e)) }
 
-func newLiveEvent(e *converge.Event) *liveEvent {
+func newLiveEvent(e *event.Event) *liveEvent {
 	ev := report.EventOf(e, "", report.DiffFull)
 	out := &liveEvent{
 		ID: e.Resource.ID.String(), Type: ev.Type, Name: ev.Name, Outcome: ev.Outcome, Message: ev.Message + ev.NoopMessage,
@@ -79,7 +79,7 @@ func (liveEvents) LuaMethods() []string {
 	return []string{"changed", "failed", "pending", "skipped", "stable", "unknown"}
 }
 
-func (l liveEvents) of(o converge.Outcome) liveEvents {
+func (l liveEvents) of(o event.Outcome) liveEvents {
 	out := liveEvents{}
 	for _, e := range l {
 		if e.event.Outcome == o {
@@ -90,35 +90,35 @@ func (l liveEvents) of(o converge.Outcome) liveEvents {
 }
 
 // Changed returns the events of what was changed.
-func (l liveEvents) Changed() liveEvents { return l.of(converge.Changed) }
+func (l liveEvents) Changed() liveEvents { return l.of(event.Changed) }
 
 // Failed returns the events of what failed.
-func (l liveEvents) Failed() liveEvents { return l.of(converge.Failed) }
+func (l liveEvents) Failed() liveEvents { return l.of(event.Failed) }
 
 // Pending returns the events of what would be changed.
-func (l liveEvents) Pending() liveEvents { return l.of(converge.Pending) }
+func (l liveEvents) Pending() liveEvents { return l.of(event.Pending) }
 
 // Skipped returns the events of what was not looked at.
-func (l liveEvents) Skipped() liveEvents { return l.of(converge.Skipped) }
+func (l liveEvents) Skipped() liveEvents { return l.of(event.Skipped) }
 
 // Stable returns the events of what is as wanted.
-func (l liveEvents) Stable() liveEvents { return l.of(converge.Stable) }
+func (l liveEvents) Stable() liveEvents { return l.of(event.Stable) }
 
 // Unknown returns the events of what cannot be known yet.
-func (l liveEvents) Unknown() liveEvents { return l.of(converge.Unknown) }
+func (l liveEvents) Unknown() liveEvents { return l.of(event.Unknown) }
 
 // String returns the events as a report tells them, and how many there are.
 func (l liveEvents) String() string {
 	var b strings.Builder
-	var counts [len(converge.Outcomes)]int
+	var counts [len(event.Outcomes)]int
 	for _, e := range l {
 		counts[e.event.Outcome]++
-		if e.event.Outcome != converge.Stable {
+		if e.event.Outcome != event.Stable {
 			b.WriteString(e.String() + "\n")
 		}
 	}
 	var parts []string
-	for _, o := range converge.Outcomes {
+	for _, o := range event.Outcomes {
 		if counts[o] > 0 {
 			parts = append(parts, fmt.Sprintf("%d %s", counts[o], o))
 		}

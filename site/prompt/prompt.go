@@ -17,7 +17,7 @@ import (
 	"github.com/luaccm/ccm/luaapi/repl"
 	"github.com/luaccm/ccm/luaapi/repl/term"
 	"github.com/luaccm/ccm/runtime/catalog"
-	"github.com/luaccm/ccm/runtime/converge"
+	"github.com/luaccm/ccm/runtime/event"
 	"github.com/luaccm/ccm/runtime/facts"
 	"github.com/luaccm/ccm/runtime/report"
 	"github.com/luaccm/ccm/runtime/resource"
@@ -213,7 +213,7 @@ func (p *Prompt) openHistory() *repl.History {
 }
 
 // planned plans a catalog, and keeps the events.
-func (p *Prompt) planned(ctx context.Context, c *catalog.Catalog, rep converge.Reporter) (converge.Summary, error) {
+func (p *Prompt) planned(ctx context.Context, c *catalog.Catalog, rep event.Reporter) (event.Summary, error) {
 	p.events = liveEvents{}
-	return p.scratch.Plan(ctx, c, converge.Reporters{&p.events, rep})
+	return p.scratch.Plan(ctx, c, event.Reporters{&p.events, rep})
 }

@@ -1,4 +1,4 @@
-package converge
+package event
 
 import (
 	"fmt"
@@ -6,30 +6,10 @@ import (
 	"time"
 
 	"github.com/luaccm/ccm/runtime/catalog"
+	"github.com/luaccm/ccm/runtime/health"
 	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/resource"
 )
-
-// An Outcome is what became of a resource.
-type Outcome uint8
-
-// The outcomes.
-const (
-	Stable  Outcome = iota // as wanted already
-	Changed                // is now as wanted
-	Pending                // would be changed
-	Unknown                // cannot be known before something pending was done
-	Skipped                // not looked at
-	Failed
-)
-
-// Outcomes lists all outcomes in the order in which summaries name them.
-var Outcomes = [...]Outcome{Stable, Changed, Pending, Unknown, Skipped, Failed}
-
-// String returns the word for o.
-func (o Outcome) String() string {
-	return [...]string{"stable", "changed", "pending", "unknown", "skipped", "failed"}[o]
-}
 
 // An Event is the record of one resource in one run.
 type Event struct {
@@ -49,7 +29,7 @@ type Event struct {
 	// Ran is the result of the command of a resource (resource.SelfVerifier); nil if none
 	// was run.
 	Ran *host.Result
-	// Text is the content before and after; nil if it is not known, or without [Engine.Texts].
+	// Text is the content before and after; nil if it is not known, or not asked for.
 	Text *resource.TextChange
 	// Refreshed says that a refresh is among the actions, RefreshedBy which changes it is
 	// for.
@@ -79,7 +59,7 @@ type Event struct {
 	Forecast *Forecast
 	named    int // how many of Because are named to people
 	others   int // how many are as sure as these, and are not
-	// Declined says that a resource was skipped because [Engine.Approve] has declined it.
+	// Declined says that a resource was skipped because who was asked has declined it.
 	Declined bool
 	// Unmet lists the requirements that failed or were themselves skipped.
 	Unmet []resource.ID
@@ -87,7 +67,7 @@ type Event struct {
 	Err error
 	// Ensure is the final state in the words of the ensure property; "" if that is not known.
 	Ensure string
-	Health []Health
+	Health []health.Result
 	Start  time.Time
 	Took   time.Duration
 }
@@ -105,6 +85,30 @@ func (e *Event) Clone() *Event {
 type Predecessor struct {
 	ID      resource.ID
 	Outcome Outcome
+}
+
+// MostNamed is how many of Because are named to people at most.
+const MostNamed = 3
+
+// Blame makes the resource unknown because of earlier ones, the surest first. Alike is how many
+// of these are as sure as the first, more is BecauseMore, surely is BecauseSurely.
+func (e *Event) Blame(list []Predecessor, alike, more int, surely bool) {
+	e.Outcome, e.Cause = Unknown, NoCause
+	e.Because, e.BecauseMore, e.BecauseSurely = list, more, surely
+	e.named = min(alike, MostNamed)
+	e.others = alike - e.named
+	if alike == len(list) {
+		e.others += more
+	}
+	word := "is"
+	if alike > 1 {
+		word = "are"
+	}
+	causes, state := joined(list[:e.named], e.others), word+" "+list[0].Outcome.String()
+	e.Reason = causes + " " + state
+	if !surely {
+		e.Reason = fmt.Sprintf("%s, which %s, may make a difference", causes, state)
+	}
 }
 
 // Named returns those of Because that are named to people.
@@ -135,103 +139,4 @@ func joined(list []Predecessor, others int) string {
 		return strings.Join(names[:len(names)-1], ", ") + " and " + names[len(names)-1]
 	}
 	return names[0]
-}
-
-// A Summary counts the events of a run.
-type Summary struct {
-	Counts    [len(Outcomes)]int
-	Refreshed int // how many were changed, or would be, by a refresh
-	// Ignored is how many failures do not fail the run (ignore_failure).
-	Ignored int
-	// RefreshedLater is how many of these are pending.
-	RefreshedLater int
-	Health         [len(HealthStates)]int
-	Start          time.Time
-	Took           time.Duration
-	Noop           bool
-	// Interrupted says that the run was stopped before its end.
-	Interrupted bool
-	// Dropped lists the refreshes of earlier runs for resources that are not declared any
-	// more.
-	Dropped []PendingRefresh
-	// Undeclared is how many resources that earlier runs have made are declared no more.
-	Undeclared int
-	// Registrations is what became of the services that resources register.
-	Registrations Registrations
-}
-
-// Registrations are what became of services that resources register
-// (resource.Common.RegisterWhenStable).
-type Registrations struct {
-	// Published is how many were.
-	Published int
-	// Unpublished is how many were not, because nobody has said how.
-	Unpublished int
-	// Problems are those that could not be.
-	Problems []RegistrationProblem
-}
-
-// A RegistrationProblem is why a service of a resource is not registered.
-type RegistrationProblem struct {
-	Resource resource.ID
-	Service  string // as people name it
-	Err      error
-}
-
-// Of returns how many resources had the outcome.
-func (s Summary) Of(o Outcome) int { return s.Counts[o] }
-
-// Failed reports whether a resource has failed whose failure is not ignored.
-func (s Summary) Failed() bool { return s.Counts[Failed] > s.Ignored }
-
-// Total returns the number of resources.
-func (s Summary) Total() int {
-	n := 0
-	for _, c := range s.Counts {
-		n += c
-	}
-	return n
-}
-
-// Add counts one event.
-func (s *Summary) Add(e *Event) {
-	s.Counts[e.Outcome]++
-	if e.Outcome == Failed && !e.Fails() {
-		s.Ignored++
-	}
-	if e.Refreshed && (e.Outcome == Changed || e.Outcome == Pending) {
-		s.Refreshed++
-		if e.Outcome == Pending {
-			s.RefreshedLater++
-		}
-	}
-	for _, h := range e.Health {
-		s.Health[h.State]++
-	}
-}
-
-// A Reporter gets the events of a run, in order and from one goroutine.
-type Reporter interface {
-	// Begin is called before a resource is acted on, with its place in the run.
-	Begin(r *resource.Resource, index, total int)
-	// Event is called for every resource. The event is filled in anew for a later resource: what
-	// is kept of it is a copy ([Event.Clone]).
-	Event(e *Event)
-}
-
-// Reporters passes everything on to several reporters.
-type Reporters []Reporter
-
-// Begin implements Reporter.
-func (rs Reporters) Begin(r *resource.Resource, index, total int) {
-	for _, x := range rs {
-		x.Begin(r, index, total)
-	}
-}
-
-// Event implements Reporter.
-func (rs Reporters) Event(e *Event) {
-	for _, x := range rs {
-		x.Event(e)
-	}
 }

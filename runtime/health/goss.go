@@ -1,4 +1,4 @@
-package converge
+package health
 
 import (
 	"encoding/json"
@@ -32,30 +32,30 @@ type gossReport struct {
 
 // judgeGoss returns the state that a report of goss means, and in a line what does not hold. A
 // rule that does not hold is critical. Without a report it is unknown.
-func judgeGoss(res host.Result, err error) (HealthState, string) {
+func judgeGoss(res host.Result, err error) (State, string) {
 	if _, ok := errors.AsType[*command.NotFoundError](err); ok {
-		return HealthUnknown, "goss_rules need the program goss in the PATH: " + err.Error()
+		return Unknown, "goss_rules need the program goss in the PATH: " + err.Error()
 	}
 	if err != nil {
-		return HealthUnknown, err.Error()
+		return Unknown, err.Error()
 	}
 	var report gossReport
 	if err := json.Unmarshal(res.Stdout, &report); err != nil || report.Summary == nil {
-		_, line := judge(host.Result{Code: int(HealthUnknown), Stdout: res.Stdout, Stderr: res.Stderr}, nil)
-		return HealthUnknown, fmt.Sprintf("goss gave no report, and exit status %d%s", res.Code, withOutput(line))
+		_, line := judge(host.Result{Code: int(Unknown), Stdout: res.Stdout, Stderr: res.Stderr}, nil)
+		return Unknown, fmt.Sprintf("goss gave no report, and exit status %d%s", res.Code, withOutput(line))
 	}
 	if report.Summary.Failed == 0 {
 		if res.Code != 0 {
-			return HealthUnknown, fmt.Sprintf("goss reports no failure, and exit status %d", res.Code)
+			return Unknown, fmt.Sprintf("goss reports no failure, and exit status %d", res.Code)
 		}
-		return HealthOK, report.Summary.Line
+		return OK, report.Summary.Line
 	}
 	what := fmt.Sprintf("%d of %d do not hold", report.Summary.Failed, report.Summary.Tests)
 	for _, r := range report.Results {
 		if !r.Successful {
 			line, _, _ := strings.Cut(strings.TrimSpace(r.Line), "\n")
-			return HealthCritical, what + withOutput(line)
+			return Critical, what + withOutput(line)
 		}
 	}
-	return HealthCritical, what
+	return Critical, what
 }

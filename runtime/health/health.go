@@ -1,4 +1,4 @@
-package converge
+package health
 
 import (
 	"cmp"
@@ -14,72 +14,72 @@ import (
 
 // A HealthState is what a health check says, in the conventions of Nagios
 // plugins (Monitoring Plugins Development Guidelines, section 2.3).
-type HealthState uint8
+type State uint8
 
 // The health states, in the order of their exit codes.
 const (
-	HealthOK HealthState = iota
-	HealthWarning
-	HealthCritical
-	HealthUnknown
+	OK State = iota
+	Warning
+	Critical
+	Unknown
 )
 
 // HealthStates lists all health states.
-var HealthStates = [...]HealthState{HealthOK, HealthWarning, HealthCritical, HealthUnknown}
+var States = [...]State{OK, Warning, Critical, Unknown}
 
 // String returns the word for s.
-func (s HealthState) String() string {
+func (s State) String() string {
 	return [...]string{"ok", "warning", "critical", "unknown"}[s]
 }
 
 // predicate returns what follows "is" in a sentence about a check.
-func (s HealthState) predicate() string {
-	if s == HealthWarning {
+func (s State) predicate() string {
+	if s == Warning {
 		return "a warning"
 	}
 	return s.String()
 }
 
 // Health is the result of one health check.
-type Health struct {
+type Result struct {
 	Name   string
-	State  HealthState
+	State  State
 	Output string // the first line of output of the command, or why there is none
 	Tries  int
 	Took   time.Duration // all tries together
 }
 
-// checkHealth runs the health checks of a resource, and fails it if one of them
-// does. HealthUnknown counts as bad.
-func checkHealth(ctx context.Context, v *host.View, ev *Event) {
-	for _, c := range ev.Resource.Common.HealthChecks {
+// checkHealth runs health checks, and returns an error if one of them fails its resource.
+// HealthUnknown counts as bad.
+func Check(ctx context.Context, v *host.View, checks []resource.HealthCheck) (list []Result, err error) {
+	for _, c := range checks {
 		began := v.Now()
-		res := health(ctx, v, c)
+		res := run(ctx, v, c)
 		res.Took = v.Now().Sub(began)
-		ev.Health = append(ev.Health, res)
-		fails := res.State > HealthWarning || res.State == HealthWarning && c.WarnFails
-		if fails && ev.Err == nil {
-			ev.Outcome = Failed
-			ev.Err = fmt.Errorf("health check %s is %s%s", res.Name, res.State.predicate(), withOutput(res.Output))
+		list = append(list, res)
+		fails := res.State > Warning || res.State == Warning && c.WarnFails
+		if fails && err == nil {
+			err = fmt.Errorf("health check %s is %s%s", res.Name, res.State.predicate(), withOutput(res.Output))
 		}
 	}
+	return list, err
 }
 
 // health runs one check until it says ok, as often as it may.
-func health(ctx context.Context, v *host.View, c resource.HealthCheck) (h Health) {
+func run(ctx context.Context, v *host.View, c resource.HealthCheck) (h Result) {
 	h.Name = c.Name
-	cmd, judge, err := healthCommand(&c)
+	cmd, judge, err := commandOf(&c)
 	if h.Name == "" {
 		h.Name = cmp.Or(c.Command, gossProgram)
 	}
 	if err != nil {
-		h.State, h.Output = HealthUnknown, err.Error()
+		h.State, h.Output = Unknown, err.Error()
 		return h
 	}
 	for h.Tries = 1; ; h.Tries++ {
 		res, err := v.Query(ctx, cmd)
 		h.State, h.Output = judge(res, err)
-		if h.State == HealthOK || h.Tries >= c.Tries {
+		if h.State == OK || h.Tries >= c.Tries {
 			return h
 		}
 		select {
@@ -91,7 +91,7 @@ func health(ctx context.Context, v *host.View, c resource.HealthCheck) (h Health
 }
 
 // healthCommand returns the command of a check, and what its result means.
-func healthCommand(c *resource.HealthCheck) (host.Cmd, func(host.Result, error) (HealthState, string), error) {
+func commandOf(c *resource.HealthCheck) (host.Cmd, func(host.Result, error) (State, string), error) {
 	cmd := host.Cmd{Timeout: time.Duration(c.Timeout), KeepLocale: true}
 	var err error
 	if c.IsGoss() {
@@ -104,18 +104,18 @@ func healthCommand(c *resource.HealthCheck) (host.Cmd, func(host.Result, error) 
 }
 
 // judge returns the state that the result of a check means, and its output.
-func judge(res host.Result, err error) (HealthState, string) {
+func judge(res host.Result, err error) (State, string) {
 	if err != nil {
-		return HealthUnknown, err.Error()
+		return Unknown, err.Error()
 	}
 	line, _, _ := strings.Cut(strings.TrimSpace(string(res.Stdout)), "\n")
 	if line == "" {
 		line, _, _ = strings.Cut(strings.TrimSpace(string(res.Stderr)), "\n")
 	}
-	if res.Code >= 0 && res.Code <= int(HealthUnknown) {
-		return HealthState(res.Code), line
+	if res.Code >= 0 && res.Code <= int(Unknown) {
+		return State(res.Code), line
 	}
-	return HealthUnknown, fmt.Sprintf("exit status %d%s", res.Code, withOutput(line))
+	return Unknown, fmt.Sprintf("exit status %d%s", res.Code, withOutput(line))
 }
 
 // withOutput returns ": " and the output of a command, or "".

@@ -1,0 +1,22 @@
+package event
+
+// An Outcome is what became of a resource.
+type Outcome uint8
+
+// The outcomes.
+const (
+	Stable  Outcome = iota // as wanted already
+	Changed                // is now as wanted
+	Pending                // would be changed
+	Unknown                // cannot be known before something pending was done
+	Skipped                // not looked at
+	Failed
+)
+
+// Outcomes lists all outcomes in the order in which summaries name them.
+var Outcomes = [...]Outcome{Stable, Changed, Pending, Unknown, Skipped, Failed}
+
+// String returns the word for o.
+func (o Outcome) String() string {
+	return [...]string{"stable", "changed", "pending", "unknown", "skipped", "failed"}[o]
+}
