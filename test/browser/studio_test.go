@@ -119,17 +119,22 @@ func (s *studio) kill() {
 // ccm runs a command of ccm in the folder.
 func (s *studio) ccm(args ...string) string {
 	s.t.Helper()
+	out, err := s.command(args...).CombinedOutput()
+	if err != nil {
+		s.t.Fatalf("ccm %s: %v\n%s", strings.Join(args, " "), err, out)
+	}
+	return string(out)
+}
+
+func (s *studio) command(args ...string) *exec.Cmd {
+	s.t.Helper()
 	bin, err := ccm()
 	if err != nil {
 		s.t.Fatal(err)
 	}
 	cmd := exec.Command(bin, args...)
 	cmd.Dir, cmd.Env = s.dir, s.environment()
-	out, err := cmd.CombinedOutput()
-	if err != nil {
-		s.t.Fatalf("ccm %s: %v\n%s", strings.Join(args, " "), err, out)
-	}
-	return string(out)
+	return cmd
 }
 
 // newPage opens the studio in a tab, and trusts the folder if it is asked.
