@@ -44,7 +44,7 @@ func newFleetNode(e *env, c *agent.FleetConfig, cacheDir string, a *agent.Agent,
 	return node.New(node.Options{
 		Servers: c.Servers, CA: c.CA, Credentials: credentials, SignersText: string(text), SignersFile: signers, Labels: c.Labels, RevokedAfter: revokedAfter,
 		Directory: filepath.Join(cacheDir, "fleet"), Runs: filepath.Join(state.Dir(""), "runs"),
-		Version: o.Version, Built: buildTime(), Clock: o.Clock.Now, Log: o.Log,
+		Version: o.Version, Built: buildTime(), Clock: o.Clock.Now, Log: o.Log, Host: machine(e),
 	}, a, bundles)
 }
 

@@ -102,66 +102,135 @@ func watchStatus(ctx context.Context, e *env, d *enrol.Desk, o overview.Options,
 // barWidth is how wide the bar of a rollout is, in characters.
 const barWidth = 30
 
-// statusLines lays out the page. Columns and rows are those that there are, 0 for any number.
+// statusLines lays out the page. Columns and rows are those that there are, 0 for any number. If all does
+// not fit, environments are told in fewer words: failures are what is looked for.
 func statusLines(f *overview.Fleet, now time.Time, columns, rows int) []string {
-	lines := []string{fmt.Sprintf("%d nodes, %s", f.Nodes, f.Time.Local().Format("15:04:05"))}
-	add := func(format string, args ...any) { lines = append(lines, fit(fmt.Sprintf(format, args...), columns)) }
-	for _, env := range f.Environments {
-		add("")
-		var parts []string
-		for _, c := range env.Outcomes {
-			parts = append(parts, fmt.Sprintf("%d %s", c.N, c.Name))
+	var lines []string
+	for _, detail := range []statusDetail{allStages, presentStage, oneLine} {
+		lines = []string{fmt.Sprintf("%d nodes, %s", f.Nodes, f.Time.Local().Format("15:04:05"))}
+		for _, env := range f.Environments {
+			lines = append(lines, environmentLines(env, detail)...)
 		}
-		add("%s  %d nodes: %s", env.Name, env.Nodes, orDash(strings.Join(parts, ", ")))
-		parts = nil
-		for i, r := range env.Releases {
-			if i == 5 {
-				parts = append(parts, fmt.Sprintf("and %d older ones", len(env.Releases)-5))
-				break
-			}
-			name := "no release"
-			if r.Version > 0 {
-				name = fmt.Sprintf("release %d", r.Version)
-			}
-			parts = append(parts, fmt.Sprintf("%s on %d", name, r.N))
-		}
-		if len(parts) > 0 {
-			add("  %s", strings.Join(parts, ", "))
-		}
-		if env.Problem != "" {
-			add("  ! %s", env.Problem)
-		}
-		if a := env.Rollout; a != nil {
-			done, all := 0, 0
-			for _, s := range a.Stages {
-				done, all = done+s.Done, all+s.Nodes
-			}
-			add("  rollout of %d  [%s] %d of %d  %s", a.Release, bar(done, all), done, all, a.State)
-			if a.Why != "" {
-				add("    %s", a.Why)
-			}
-			for i, s := range a.Stages {
-				mark := "  "
-				if i == a.Stage {
-					mark = "> "
-				}
-				add("  %s%-24s %5d nodes %5d done %5d changed %5d failed %5d silent", mark, s.Name, s.Nodes, s.Done, s.Changed, s.Failed, s.Silent)
-			}
+		if rows <= 0 || len(lines)+causeRows(f) <= rows {
+			break
 		}
 	}
-	if len(f.Causes) > 0 {
+	if rows > 0 {
+		if room := max(rows-causeRows(f), 2); len(lines) > room {
+			lines = append(lines[:room-1], fmt.Sprintf("and %d more environments", len(lines)-room+1))
+		}
+	}
+	lines = append(lines, causeLines(f, rows-len(lines), rows > 0)...)
+	for i := range lines {
+		lines[i] = fit(lines[i], columns)
+	}
+	return lines
+}
+
+// A statusDetail is how much is told of an environment.
+type statusDetail int
+
+const (
+	allStages statusDetail = iota
+	presentStage
+	oneLine
+)
+
+// environmentLines tells of an environment.
+func environmentLines(env overview.Environment, detail statusDetail) (lines []string) {
+	add := func(format string, args ...any) { lines = append(lines, fmt.Sprintf(format, args...)) }
+	var parts []string
+	for _, c := range env.Outcomes {
+		parts = append(parts, fmt.Sprintf("%d %s", c.N, c.Name))
+	}
+	if detail == allStages {
 		add("")
-		add("last failures")
-		room := len(f.Causes)
-		if rows > 0 {
-			room = min(room, max(rows-len(lines)-1, 1))
+	}
+	first := fmt.Sprintf("%s  %d nodes: %s", env.Name, env.Nodes, orDash(strings.Join(parts, ", ")))
+	if detail == oneLine {
+		if a := env.Rollout; a != nil {
+			first += fmt.Sprintf("; release %d %s", a.Release, a.State)
 		}
-		for _, c := range f.Causes[:room] {
-			add("  %5d  %s: %s", len(c.Nodes), c.Resource, c.Message)
+		return []string{first}
+	}
+	add("%s", first)
+	if text := releasesOf(env); text != "" && detail == allStages {
+		add("  %s", text)
+	}
+	if env.Problem != "" {
+		add("  ! %s", env.Problem)
+	}
+	if a := env.Rollout; a != nil {
+		done, all := 0, 0
+		for _, s := range a.Stages {
+			done, all = done+s.Done, all+s.Nodes
 		}
-		if room < len(f.Causes) {
-			add("  and %d more", len(f.Causes)-room)
+		add("  rollout of %d  [%s] %d of %d  %s", a.Release, bar(done, all), done, all, a.State)
+		if a.Why != "" {
+			add("    %s", a.Why)
 		}
+		for i, s := range a.Stages {
+			mark := "  "
+			if i == a.Stage {
+				mark = "> "
+			} else if detail == presentStage {
+				continue
+			}
+			add("  %s%-24s %5d nodes %5d done %5d changed %5d failed %5d silent", mark, s.Name, s.Nodes, s.Done, s.Changed, s.Failed, s.Silent)
+		}
+	}
+	return lines
+}
+
+// releasesOf says how many nodes have which release.
+func releasesOf(env overview.Environment) string {
+	var parts []string
+	for i, r := range env.Releases {
+		if i == 5 {
+			parts = append(parts, fmt.Sprintf("and %d older ones", len(env.Releases)-5))
+			break
+		}
+		name := "no release"
+		if r.Version > 0 {
+			name = fmt.Sprintf("release %d", r.Version)
+		}
+		parts = append(parts, fmt.Sprintf("%s on %d", name, r.N))
+	}
+	return strings.Join(parts, ", ")
+}
+
+// leastCauses is how many failures are shown before environments are told in more words.
+const leastCauses = 3
+
+// causeRows is how many rows failures need at least, with their title and what says that there are more.
+func causeRows(f *overview.Fleet) int {
+	switch n := len(f.Causes); {
+	case n == 0:
+		return 0
+	case n <= leastCauses:
+		return 1 + n
+	}
+	return 1 + leastCauses + 1
+}
+
+// causeLines tells the last failures in so many rows, if they are limited.
+func causeLines(f *overview.Fleet, rows int, limited bool) (lines []string) {
+	if len(f.Causes) == 0 {
+		return nil
+	}
+	if !limited || rows > causeRows(f) {
+		lines = append(lines, "")
+	}
+	lines = append(lines, "last failures")
+	shown := len(f.Causes)
+	if room := rows - len(lines); limited && shown > room {
+		shown = max(room-1, 0) // the last row says how many are left
+	}
+	for _, c := range f.Causes[:shown] {
+		lines = append(lines, fmt.Sprintf("  %5d  %s: %s", len(c.Nodes), c.Resource, c.Message))
+	}
+	if shown < len(f.Causes) {
+		lines = append(lines, fmt.Sprintf("  and %d more", len(f.Causes)-shown))
 	}
 	return lines
 }

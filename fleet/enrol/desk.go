@@ -10,8 +10,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/nats-io/nats.go/jetstream"
-
 	"github.com/luaccm/ccm/fleet/cluster"
 	"github.com/luaccm/ccm/fleet/direct"
 	"github.com/luaccm/ccm/fleet/identity"
@@ -221,21 +219,7 @@ func (d *Desk) Deny(ctx context.Context, p *Pending, why string) error {
 	if _, err := direct.Publish(ctx, d.Cluster.Conn, subject.Enrolled(p.Key), text, direct.Expect(0), direct.Header("Nats-TTL", strconv.Itoa(int(denialStays.Seconds())))); err != nil {
 		return err
 	}
-	return d.forget(ctx, p.Sequence)
-}
-
-// forget deletes a request.
-func (d *Desk) forget(ctx context.Context, sequence uint64) error {
-	ctx, cancel := context.WithTimeout(ctx, cluster.Patience)
-	defer cancel()
-	s, err := d.Cluster.JetStream.Stream(ctx, subject.Enrolment)
-	if err != nil {
-		return err
-	}
-	if err := s.DeleteMsg(ctx, sequence); err != nil && !errors.Is(err, jetstream.ErrMsgNotFound) {
-		return err
-	}
-	return nil
+	return d.forgetIn(ctx, subject.Enrolment, p.Sequence)
 }
 
 // ApproveByToken approves all requests that carry a token of a list, and reports each. It is called again and again.

@@ -9,6 +9,8 @@ import (
 
 	"github.com/nats-io/nats.go"
 
+	"github.com/luaccm/ccm/fleet/enrol"
+	"github.com/luaccm/ccm/fleet/identity"
 	"github.com/luaccm/ccm/fleet/record"
 	"github.com/luaccm/ccm/fleet/subject"
 )
@@ -66,6 +68,12 @@ func (n *Node) connect() error {
 // connected is called after each connect. What was missed is read, not by all nodes at once.
 func (n *Node) connected() {
 	n.log.Info("fleet: connected")
+	if own, err := identity.ReadCredentials(n.o.Credentials); err == nil {
+		n.mu.Lock()
+		n.issuer = own.Issuer
+		n.mu.Unlock()
+		poke(n.beatNow) // operators may wait for it
+	}
 	if !n.memory.revoked().IsZero() {
 		if err := n.memory.update(func(x *remembered) { x.Revoked = time.Time{} }); err != nil {
 			n.log.Error("fleet: " + err.Error())
@@ -102,9 +110,27 @@ func (n *Node) beat(ctx context.Context) {
 	var last uint64 // the sequence of the own heartbeat before
 	for {
 		last = n.heartbeat(ctx, last)
-		if !sleep(ctx, jitter(n.o.Timing.Heartbeat)) {
+		select {
+		case <-ctx.Done():
 			return
+		case <-n.beatNow:
+		case <-time.After(jitter(n.o.Timing.Heartbeat)):
 		}
+	}
+}
+
+// renew takes a new JWT that operators have issued for this node, and connects with it.
+func (n *Node) renew(ctx context.Context) {
+	renewed, err := enrol.Renew(ctx, n.nc, n.o.Credentials, n.o.Host)
+	if err != nil {
+		n.log.Debug("fleet: " + err.Error())
+	}
+	if !renewed {
+		return
+	}
+	n.log.Info("fleet: operators have signed this node anew; it connects again")
+	if err := n.nc.ForceReconnect(); err != nil {
+		n.log.Warn("fleet: " + err.Error())
 	}
 }
 
@@ -116,9 +142,9 @@ func (n *Node) heartbeat(ctx context.Context, last uint64) uint64 {
 	key := subject.KV(subject.Presence, subject.PresenceKey(n.identity.Name))
 	n.lookForOther(ctx, key, last)
 	n.mu.Lock()
-	running := n.running
+	running, issuer := n.running, n.issuer
 	n.mu.Unlock()
-	text, err := record.Presence{Boot: n.boot, Version: n.o.Version, Started: n.started, Running: running}.Encode()
+	text, err := record.Presence{Boot: n.boot, Version: n.o.Version, Started: n.started, Running: running, Issuer: issuer}.Encode()
 	if err != nil {
 		return last
 	}

@@ -75,6 +75,7 @@ func (n *Node) follow(ctx context.Context) {
 		if !n.nc.IsConnected() {
 			continue
 		}
+		n.renew(ctx)
 		n.readControl(ctx)
 		n.readJobs(ctx)
 		poke(n.decide)

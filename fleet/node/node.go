@@ -24,6 +24,7 @@ import (
 	"github.com/luaccm/ccm/fleet/record"
 	"github.com/luaccm/ccm/fleet/signed"
 	"github.com/luaccm/ccm/fleet/where"
+	"github.com/luaccm/ccm/runtime/host"
 )
 
 // Options are those of a node.
@@ -45,11 +46,13 @@ type Options struct {
 	RevokedAfter time.Duration
 	// Directory keeps what outlives the process, Runs are the records of runs.
 	Directory, Runs string
-	Version         string
-	Built           time.Time // zero if it is not known
-	Clock           func() time.Time
-	Log             *slog.Logger
-	Timing          Timing
+	// Host writes the credentials when operators have signed the node anew.
+	Host    *host.Host
+	Version string
+	Built   time.Time // zero if it is not known
+	Clock   func() time.Time
+	Log     *slog.Logger
+	Timing  Timing
 }
 
 // Timing is how often things are done. Tests make it short.
@@ -112,6 +115,7 @@ type Node struct {
 	changed   chan struct{} // for the agent: it is to ask
 	arrived   chan struct{} // there is another release
 	factsWake chan struct{}
+	beatNow   chan struct{}
 	outbox    *outbox
 
 	mu        sync.Mutex
@@ -121,6 +125,7 @@ type Node struct {
 	stateSent string // digest of what was sent
 	skew      time.Duration
 	running   bool
+	issuer    string // the key that signed the JWT in use
 	job       string // the id of the job whose run is under way
 }
 
@@ -144,9 +149,10 @@ func New(o Options, machine Machine, bundles Bundles) (*Node, error) {
 	_, _ = rand.Read(boot) // which never fails
 	n := &Node{
 		o: o, identity: own, machine: machine, bundles: bundles, memory: m, log: o.Log, boot: hex.EncodeToString(boot), started: o.Clock().UTC(),
-		control: make(chan struct{}, 1), decide: make(chan struct{}, 1), orders: make(chan []byte, 64), changed: make(chan struct{}, 1), arrived: make(chan struct{}, 1), factsWake: make(chan struct{}, 1),
+		control: make(chan struct{}, 1), decide: make(chan struct{}, 1), orders: make(chan []byte, 64), changed: make(chan struct{}, 1), arrived: make(chan struct{}, 1), factsWake: make(chan struct{}, 1), beatNow: make(chan struct{}, 1),
 		problems: make(map[record.ProblemCode]record.Problem),
 	}
+	n.issuer = own.Issuer
 	n.before = m.x.Boot
 	if err := m.update(func(x *remembered) { x.Boot = n.boot }); err != nil {
 		n.log.Warn("fleet: " + err.Error()) // a full disk is no reason not to go on

@@ -113,6 +113,8 @@ type Presence struct {
 	Version  string    `json:"version"` // of ccm
 	Started  time.Time `json:"started"` // when the agent was
 	Running  bool      `json:"running,omitempty"`
+	// Issuer is the public key that signed the JWT by which the node is connected.
+	Issuer string `json:"issuer,omitempty"`
 }
 
 // Heartbeat is how often a node writes its presence, and Absent how long after the last one it counts

@@ -1,0 +1,101 @@
+package identity
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"slices"
+
+	"github.com/nats-io/nkeys"
+)
+
+// BeginRekey makes a new signing key for nodes, unless it is under way already: then several keys of
+// nodes are believed, of which the first signs. The old ones are believed until EndRekey.
+func (d *Directory) BeginRekey() error {
+	if len(d.Fleet.NodeKeys) > 1 {
+		return nil
+	}
+	// Also if it ended between the two files below the key is there, and only has to be named.
+	pair, err := d.key(Node.keyFile())
+	if err != nil {
+		return fmt.Errorf("nodes are signed anew with their signing key: %w", err)
+	}
+	if slices.Contains(d.Fleet.NodeKeys, public(pair)) {
+		if pair, err = nkeys.CreateAccount(); err != nil {
+			return err
+		}
+		seed, err := pair.Seed()
+		if err != nil {
+			return err
+		}
+		if err := d.save(Node.keyFile(), append(seed, '\n'), 0o600); err != nil {
+			return err
+		}
+	}
+	d.Fleet.NodeKeys = withFirst(d.Fleet.NodeKeys, public(pair))
+	return errors.Join(d.saveFleet(), d.shareNodeKeys())
+}
+
+// EndRekey has only the first key believed. The account is to be changed after it.
+func (d *Directory) EndRekey() error {
+	d.Fleet.NodeKeys = d.Fleet.NodeKeys[:1]
+	return errors.Join(d.saveFleet(), d.shareNodeKeys())
+}
+
+// shareNodeKeys writes the keys that sign nodes into the directories of people that are still here.
+func (d *Directory) shareNodeKeys() error {
+	entries, err := os.ReadDir(d.file(usersFolder))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		if !e.IsDir() {
+			continue
+		}
+		own, err := Open(d.file(path.Join(usersFolder, e.Name())), d.host)
+		if errors.Is(err, ErrNoFleet) {
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		own.Fleet.NodeKeys = d.Fleet.NodeKeys
+		if err := own.saveFleet(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Signs reports whether a key is the one that signs nodes now.
+func (f *Fleet) Signs(key string) bool { return len(f.NodeKeys) > 0 && f.NodeKeys[0] == key }
+
+// Forget takes keys from the list of those that were taken back: for nodes whose JWTs nothing believes
+// any more.
+func (c *AccountChange) Forget(keys []string) {
+	for _, key := range keys {
+		delete(c.claims.Revocations, key)
+	}
+}
+
+// ForgetNode removes the copy of a node's JWT, if it is that of a key.
+func (d *Directory) ForgetNode(name, key string) error {
+	file := path.Join(nodesFolder, name+".jwt")
+	text, err := os.ReadFile(d.file(file))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	n, err := DecodeNode(string(text))
+	if err != nil || n.Key != key {
+		return nil // it is of the node that replaced it
+	}
+	return os.Remove(d.file(file))
+}

@@ -1,0 +1,108 @@
+package fleet_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/luaccm/ccm/fleet/identity"
+	"github.com/luaccm/ccm/fleet/node"
+	"github.com/luaccm/ccm/fleet/subject"
+)
+
+// agents returns what starts agents of nodes of a lab.
+func (l *lab) agents(t *testing.T, allowed string) *fleet {
+	t.Helper()
+	return &fleet{t: t, dir: t.TempDir(), nodes: map[string]*member{}, allowed: allowed}
+}
+
+// join starts the agent of a node.
+func (f *fleet) join(l *lab, n *identified, change ...func(*node.Options)) *member {
+	return f.start(n.Name, append([]func(*node.Options){func(o *node.Options) {
+		o.Servers, o.CA, o.Credentials, o.Host = l.directory(f.t).Fleet.URLs(), filepath.Join(l.dir, "ca.pem"), n.credentials, l.machine
+	}}, change...)...)
+}
+
+// isRefused reports whether the servers let the holder of credentials in.
+func (l *lab) isRefused(t *testing.T, credentials, inbox string) bool {
+	conn, err := l.access(t, credentials, inbox).Dial()
+	if err == nil {
+		conn.Close()
+	}
+	return err != nil
+}
+
+// After a rekey only nodes that were signed anew are let in, those that were revoked are off the list and
+// stay out, and what else was revoked is still on it.
+func TestRekey(t *testing.T) {
+	l := newLab(t)
+	_, allowed := l.operatorKey(t, "ops", 7)
+	f := l.agents(t, allowed)
+	web1, web2, away, gone := l.addNode(t, "web1", "prod"), l.addNode(t, "web2", "test"), l.addNode(t, "web3", "prod"), l.addNode(t, "gone", "prod")
+	for _, n := range []*identified{web1, web2} {
+		f.join(l, n)
+	}
+	for _, person := range []string{"ann", "bob"} {
+		l.must(t, "fleet", "user", "add", person, "--role", "viewer")
+	}
+	l.must(t, "fleet", "revoke", "gone")
+	l.must(t, "fleet", "revoke", "--user", "bob")
+	stolen := filepath.Join(t.TempDir(), "stolen.creds") // a copy of what web1 has now
+	text, err := os.ReadFile(web1.credentials)
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(stolen, text, 0o600))
+	old := l.directory(t).Fleet.NodeKeys[0]
+
+	// A node is away: the others change, and nothing is taken from anybody.
+	stdout, stderr, status := l.ccm("fleet", "rekey", "--wait", "15s")
+	require.Equal(t, 4, status, stderr)
+	require.Contains(t, stdout, "~ 3 nodes signed by the new key")
+	require.Contains(t, stderr, "1 of 3 nodes do not use the new key: web3. Both keys are believed.")
+	require.Len(t, l.directory(t).Fleet.NodeKeys, 2)
+	for _, n := range []*identified{web1, web2} {
+		now, err := identity.ReadCredentials(n.credentials)
+		require.NoError(t, err)
+		require.NotEqual(t, old, now.Issuer)
+		require.Equal(t, []string{n.Name, n.Environment, n.Key, n.Recipient}, []string{now.Name, now.Environment, now.Key, now.Recipient})
+	}
+	require.False(t, l.isRefused(t, away.credentials, subject.Inbox("web3")), "it can still fetch what is for it")
+
+	l.must(t, "fleet", "revoke", "web3")
+	stdout, stderr, status = l.ccm("fleet", "rekey", "--output", "json")
+	require.Zero(t, status, stderr)
+	require.JSONEq(t, `{"signed":2,"waiting":[],"revoked":1,"done":true}`, stdout)
+	d := l.directory(t)
+	require.Len(t, d.Fleet.NodeKeys, 1)
+	require.NotEqual(t, old, d.Fleet.NodeKeys[0])
+	revoked, err := d.Revoked()
+	require.NoError(t, err)
+	bob, err := d.UserKey("bob")
+	require.NoError(t, err)
+	require.Equal(t, map[string]bool{away.Key: true, bob: true}, revoked, "web3 has a JWT of the new key; gone has none")
+	for name, creds := range map[string]string{"gone": gone.credentials, "web3": away.credentials, "web1": stolen} {
+		require.True(t, l.isRefused(t, creds, subject.Inbox(name)), name)
+	}
+	require.True(t, l.isRefused(t, l.dir+"/users/bob/user.creds", subject.UserInbox("bob")))
+	require.False(t, l.isRefused(t, web1.credentials, subject.Inbox("web1")))
+
+	// Everything goes on: for the operator, for people, and after the servers have lost all.
+	ann := *l
+	ann.dir = l.dir + "/users/ann"
+	for _, at := range []*lab{l, &ann} {
+		waitFor(t, "both nodes", func() error {
+			if out := at.must(t, "fleet", "nodes", "--where", `seen < duration("1m")`, "--output", "names"); out != "web1\nweb2\n" {
+				return fmt.Errorf("it lists %q", out)
+			}
+			return nil
+		})
+	}
+	require.Empty(t, l.must(t, "fleet", "init", l.dir, "--apply"))
+	l.addNode(t, "web4", "prod")
+	stdout, _, status = l.ccm("fleet", "rekey", "--wait", "2s", "--leave-silent")
+	require.Equal(t, 4, status)
+	require.Contains(t, stdout, "~ 3 nodes signed by the new key")
+	require.Len(t, l.directory(t).Fleet.NodeKeys, 1)
+}
