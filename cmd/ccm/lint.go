@@ -100,6 +100,9 @@ func newLinter() (*lint.Linter, error) {
 }
 
 func lintText(e *env, found []lint.Finding, text string) {
+	if len(found) == 0 {
+		return // what follows would copy a large text
+	}
 	text = luaapi.HideLiterals(hidePlain(found, text))
 	for _, f := range found {
 		diag.Render(e.stdout, "", f.Error, func(string) (string, bool) { return text, true })
