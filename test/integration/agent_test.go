@@ -181,3 +181,46 @@ func TestAgentOfPackage(t *testing.T) {
 		})
 	}
 }
+
+// configOfChoria is a file that the agent of Choria CCM runs with, where it looks for it.
+const configOfChoria = `interval: 5m
+health_check_interval: 1m
+manifests:
+  - /etc/choria/ccm/manifests/base.yaml
+external_data_url: file:///etc/choria/ccm/data.yaml
+cache_dir: /etc/choria/ccm/source
+monitor_port: 9100
+log_level: info
+nats_context: CCM
+`
+
+// TestAgentOfChoria starts the agent on a machine that Choria CCM has managed: nothing is changed for it.
+func TestAgentOfChoria(t *testing.T) {
+	l := boot(t, debian)
+	l.installAgent()
+	l.sh("rmdir /etc/ccm; mkdir -p /etc/choria/ccm/manifests")
+	l.write("/etc/choria/ccm/config.yaml", []byte(configOfChoria))
+	l.write("/etc/choria/ccm/data.yaml", []byte("data:\n  text: of the data\n"))
+	l.write("/etc/choria/ccm/manifests/base.yaml", []byte(`data:
+  text: own
+ccm:
+  resources:
+    - file:
+        - /etc/motd:
+            content: "${ Data.text }\n"
+            owner: root
+            group: root
+            mode: "0644"
+            health_checks:
+              - command: test -e /run/healthy
+                name: healthy
+`))
+	l.sh("touch /run/healthy; systemctl start ccm-agent")
+	l.until("the first run", "ccm agent status | grep -q '1 resource: 1 changed'")
+	l.says("of the data", "cat /etc/motd")
+	metrics := l.sh("python3 -c 'import urllib.request as u; print(u.urlopen(\"http://127.0.0.1:9100/metrics\").read().decode())'")
+	require.Contains(t, metrics, `choria_ccm_agent_apply_duration_seconds_count{manifest="/etc/choria/ccm/manifests/base.yaml"} 1`)
+	require.Contains(t, metrics, `choria_ccm_healthcheck_status_count{type="file",name="/etc/motd",status="ok",check="healthy"} 1`)
+	l.sh("test -e /etc/choria/ccm/source/status.json; systemctl stop ccm-agent")
+	l.says("success", "systemctl show -P Result ccm-agent")
+}
