@@ -3,8 +3,8 @@ package site
 import (
 	"context"
 
-	"github.com/luaccm/ccm/runtime/converge"
 	"github.com/luaccm/ccm/runtime/host"
+	"github.com/luaccm/ccm/runtime/prefetch"
 )
 
 // An observedRunner calls ran after each command.
@@ -26,7 +26,7 @@ func (o *observedRunner) Run(ctx context.Context, c host.Cmd) (host.Result, erro
 // that run meanwhile go through o, since they may change what was seen.
 func (l *Loader) prefetch(ctx context.Context, o *observedRunner) {
 	s := l.site
-	s.prefetcher = converge.NewPrefetcher(ctx, s.Registry, s.Facts, &s.Host.View)
+	s.prefetcher = prefetch.New(ctx, s.Registry, s.Facts, &s.Host.View)
 	l.builder.Added = s.prefetcher.Enqueue
 	o.ran = s.prefetcher.Invalidate
 }

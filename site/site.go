@@ -9,11 +9,11 @@ import (
 
 	"github.com/luaccm/ccm/luaapi"
 	"github.com/luaccm/ccm/runtime/catalog"
-	"github.com/luaccm/ccm/runtime/converge"
 	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/facts"
 	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/manifest"
+	"github.com/luaccm/ccm/runtime/prefetch"
 	"github.com/luaccm/ccm/runtime/resource"
 	"github.com/luaccm/ccm/runtime/secret"
 )
@@ -28,7 +28,7 @@ type Site struct {
 
 	secrets    *secret.Keeper
 	scripts    []*luaapi.Interp     // that were evaluated, or are
-	prefetcher *converge.Prefetcher // nil if nothing was looked at yet
+	prefetcher *prefetch.Prefetcher // nil if nothing was looked at yet
 	inputs     *inputLog
 }
 

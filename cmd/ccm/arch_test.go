@@ -51,6 +51,7 @@ func TestImports(t *testing.T) {
 		{of: "runtime/catalog", banned: []string{"runtime"}, except: []string{"runtime/diag", "runtime/schema", "runtime/resource", "runtime/secret"}},
 		{of: "runtime/health", banned: []string{"runtime"}, except: []string{"runtime/resource", "runtime/host"}},
 		{of: "runtime/event", banned: []string{"runtime"}, except: []string{"runtime/health", "runtime/resource", "runtime/catalog", "runtime/host"}},
+		{of: "runtime/prefetch", banned: []string{"runtime"}, except: []string{"runtime/resource", "runtime/catalog", "runtime/host", "runtime/facts"}},
 		{of: "runtime/report", banned: []string{"runtime/converge"}},
 		{of: "runtime/converge", banned: []string{"runtime/trust", "runtime/state", "runtime/report", "runtime/manifest", "runtime/data", "runtime/template"}},
 		{of: "runtime/state/backup", banned: []string{"runtime"}, except: []string{"runtime/bytesize", "runtime/host", "runtime/safepath", "runtime/secret", "runtime/state/statedir"}},

@@ -70,7 +70,7 @@ func (w *walk) batchable(i int) bool {
 // way are concluded.
 func (w *walk) canBatch(i int) bool {
 	path, looks, _ := resource.BoundsOf(w.catalog.Resources[i].Spec)
-	if !looks || !w.batchable(i) || w.batchPaths.covers(path) || i-w.batchFirst >= maxBatchSpan {
+	if !looks || !w.batchable(i) || w.batchPaths.Covers(path) || i-w.batchFirst >= maxBatchSpan {
 		return false
 	}
 	for _, d := range w.catalog.Deps[i] {
@@ -111,7 +111,7 @@ func (w *walk) stage(ctx context.Context, provider resource.Binding, d resource.
 	}
 	b := w.batch
 	path, _, _ := resource.BoundsOf(ev.Resource.Spec)
-	w.batchPaths.addNew(path)
+	w.batchPaths.AddNew(path)
 	x := &stagedFile{event: ev, provider: provider, decision: d, host: b.files.File()}
 	if b.entries = append(b.entries, x); !b.files.Concurrent() || len(b.entries) == 1 {
 		w.write(ctx, x)
@@ -155,7 +155,7 @@ func (w *walk) commit(ctx context.Context) {
 		w.beginCommit(ctx)
 	}
 	w.finishCommit(ctx)
-	w.batchPaths.clear()
+	w.batchPaths.Clear()
 	events := w.queue
 	w.queue = nil
 	w.report(events)
@@ -279,14 +279,14 @@ func (w *walk) conclude(ctx context.Context, x *stagedFile, err error) {
 	}
 	switch {
 	case err != nil:
-		w.prefetcher.change(ev.Resource, false)
+		w.prefetcher.Change(ev.Resource, false)
 		ev.Err, ev.Actions = err, ev.Actions[:done]
 		w.refreshes.cancelIfUnchanged(ctx, x.provider, x.decision, ev)
 	case x.hasStatus:
-		w.prefetcher.change(ev.Resource, true)
+		w.prefetcher.Change(ev.Resource, true)
 		w.judge(ev, x.state, x.statusErr)
 	default: // it was written by itself just now
-		w.prefetcher.change(ev.Resource, false)
+		w.prefetcher.Change(ev.Resource, false)
 		w.verify(ctx, x.provider, ev)
 	}
 	if ev.Err != nil {

@@ -18,6 +18,7 @@ import (
 	"github.com/luaccm/ccm/runtime/facts"
 	"github.com/luaccm/ccm/runtime/health"
 	"github.com/luaccm/ccm/runtime/host"
+	"github.com/luaccm/ccm/runtime/prefetch"
 	"github.com/luaccm/ccm/runtime/resource"
 	"github.com/luaccm/ccm/runtime/secret"
 )
@@ -38,7 +39,7 @@ type Engine struct {
 	Sequential bool
 	// Prefetcher has looked at resources since they were declared. The walk ends it. May be
 	// nil.
-	Prefetcher *Prefetcher
+	Prefetcher *prefetch.Prefetcher
 	// Prior has the outcomes of resources that another process has converged before the run.
 	// The catalog has them, skipped, so that others can refer to them. They have no events and
 	// are in no summary.
@@ -97,7 +98,7 @@ func (e *Engine) walk(ctx context.Context, v *host.View, h *host.Host, c *catalo
 	})
 	p := &progress{catalog: c, view: v, planning: h == nil, outcomes: make([]event.Outcome, len(c.Resources))}
 	w := &walk{
-		Engine: e, progress: p, host: h, declared: declared, prefetcher: e.startPrefetcher(ctx, v, c), blocks: make([]bool, len(c.Resources)),
+		Engine: e, progress: p, host: h, declared: declared, prefetcher: prefetch.ForWalk(ctx, e.Prefetcher, e.Registry, e.Facts, v, c, e.Sequential), blocks: make([]bool, len(c.Resources)),
 		suspects: &suspectFinder{progress: p}, refreshes: &refreshTracker{progress: p}, redactor: newRedactor(e, c.Resources), pool: newPool(),
 	}
 	defer w.prefetcher.Stop()
@@ -105,7 +106,7 @@ func (e *Engine) walk(ctx context.Context, v *host.View, h *host.Host, c *catalo
 	if h != nil {
 		w.refreshes.journal = e.Journal
 	}
-	w.batchPaths.view, w.byName.catalog = v, c
+	w.batchPaths.View, w.byName.catalog = v, c
 	w.sum = event.Summary{Start: v.Now(), Noop: h == nil}
 	w.sum.Dropped = w.refreshes.load(e.PendingRefreshes)
 	w.since = v.Now()
@@ -127,9 +128,9 @@ func (e *Engine) walk(ctx context.Context, v *host.View, h *host.Host, c *catalo
 		w.recordOutcome(ev)
 		events := w.finishEdits(ctx, ev)
 		if w.mayHaveChanged {
-			w.prefetcher.change(r, false)
+			w.prefetcher.Change(r, false)
 		}
-		w.prefetcher.leave(i)
+		w.prefetcher.Leave(i)
 		if w.isWriting() || len(w.deferred) > 0 || w.transaction != nil && !w.planning {
 			w.queue = append(w.queue, events...)
 			continue
@@ -166,7 +167,7 @@ type walk struct {
 	declared []*resource.Resource
 	// prefetcher answers for the walk which provider a resource has and what its state is,
 	// also where nothing was asked ahead of its turn.
-	prefetcher *Prefetcher
+	prefetcher *prefetch.Prefetcher
 	suspects   *suspectFinder
 	forecaster *forecaster
 	refreshes  *refreshTracker
@@ -178,19 +179,19 @@ type walk struct {
 	endReason   string // why no further resource is worked on, or ""
 	scopeEnds   scopeEnds
 	interrupted bool
-	edits       *edits          // that are under way, or nil
-	batch       *batch          // of files that are being written, or nil
-	committing  *batch          // the one before, until it is concluded
-	batchFirst  int             // index of the first resource whose file is under way
-	batchPaths  changedPaths    // of the files since then
-	pool        *pool           // that writes and commits files
-	deferred    []deferredCheck // of resources that were acted on
-	transaction *transaction    // that is not committed, or nil
-	alone       bool            // no transaction may begin
-	queue       []*event.Event  // to be reported after batch or transaction is committed, or deferred is verified
-	redactor    *redactor       // nil if there is nothing to redact
-	single      [1]*event.Event // holds the result of finishEdits for a resource that is no edit
-	unused      []*event.Event  // of stable resources, that were reported
+	edits       *edits                // that are under way, or nil
+	batch       *batch                // of files that are being written, or nil
+	committing  *batch                // the one before, until it is concluded
+	batchFirst  int                   // index of the first resource whose file is under way
+	batchPaths  prefetch.ChangedPaths // of the files since then
+	pool        *pool                 // that writes and commits files
+	deferred    []deferredCheck       // of resources that were acted on
+	transaction *transaction          // that is not committed, or nil
+	alone       bool                  // no transaction may begin
+	queue       []*event.Event        // to be reported after batch or transaction is committed, or deferred is verified
+	redactor    *redactor             // nil if there is nothing to redact
+	single      [1]*event.Event       // holds the result of finishEdits for a resource that is no edit
+	unused      []*event.Event        // of stable resources, that were reported
 }
 
 // newEvent returns an empty event: that of an earlier stable resource if there is one that nobody
@@ -231,7 +232,7 @@ func (w *walk) recordOutcome(ev *event.Event) {
 func (w *walk) recordPrior(i int, o event.Outcome) {
 	w.outcomes[i], w.blocks[i] = o, o == event.Failed || o == event.Skipped
 	w.refreshes.recordCause(i, w.PriorCauses[w.catalog.Resources[i].ID])
-	w.prefetcher.leave(i)
+	w.prefetcher.Leave(i)
 }
 
 // convergeResource converges the resource whose turn it is, and returns its event. It finds
@@ -256,7 +257,7 @@ func (w *walk) convergeResource(ctx context.Context, i int) *event.Event {
 		return ev
 	}
 	r = ev.Resource
-	provider, err := w.prefetcher.provider(r)
+	provider, err := w.prefetcher.Provider(r)
 	if err != nil {
 		ev.Outcome, ev.Err = event.Failed, err
 		w.forecaster.recordProviderFailure(ctx, ev, err)

@@ -124,7 +124,7 @@ func (w *walk) status(ctx context.Context, i int, provider *resource.Binding) (a
 	w.looks = looks
 	spec := w.catalog.Resources[i].Spec
 	if looks == nil || len(w.suspects.effects.list) == 0 && !w.view.Plan().IsDoubtful() && resource.MayPrefetch(spec) {
-		return w.prefetcher.status(ctx, v, i, provider)
+		return w.prefetcher.Status(ctx, v, i, provider)
 	}
 	return provider.Status(ctx, v, spec)
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/luaccm/ccm/runtime/event"
 	"github.com/luaccm/ccm/runtime/facts"
 	"github.com/luaccm/ccm/runtime/host"
+	"github.com/luaccm/ccm/runtime/prefetch"
 	"github.com/luaccm/ccm/runtime/resource"
 )
 
@@ -60,14 +61,14 @@ func TestDirectoryReplacedMeanwhile(t *testing.T) {
 	for i := range count {
 		require.NoError(t, os.WriteFile(name(i), []byte(name(i)), 0o644))
 	}
-	var prefetch *converge.Prefetcher
+	var ahead *prefetch.Prefetcher
 	all := make(chan bool, 1)
 	l := looker{func(n note) {
 		switch n.Name {
 		case name(count / 2):
 			require.NoError(t, os.Rename(dir, dir+".old"))
 			require.NoError(t, os.Mkdir(dir, 0o755))
-			prefetch.Invalidate()
+			ahead.Invalidate()
 		case name(count - 1):
 			select {
 			case all <- true:
@@ -78,8 +79,8 @@ func TestDirectoryReplacedMeanwhile(t *testing.T) {
 	reg, err := resource.NewRegistry(noteType.Provide("looker", resource.Always[note](1), l))
 	require.NoError(t, err)
 	h := host.New(host.Options{})
-	prefetch = converge.NewPrefetcher(t.Context(), reg, facts.Static(nil), &h.View)
-	b := catalog.Builder{Added: prefetch.Enqueue}
+	ahead = prefetch.New(t.Context(), reg, facts.Static(nil), &h.View)
+	b := catalog.Builder{Added: ahead.Enqueue}
 	for i := range count {
 		_, err := b.Add(&resource.Resource{Type: noteType.Type, ID: resource.ID{Type: "note", Name: name(i)}, Spec: &note{name(i)}})
 		require.NoError(t, err)
@@ -91,7 +92,7 @@ func TestDirectoryReplacedMeanwhile(t *testing.T) {
 	tp := new(tape)
 	reg, err = resource.NewRegistry(noteType.Provide("looker", resource.Always[note](1), l))
 	require.NoError(t, err)
-	e := converge.Engine{Registry: reg, Facts: facts.Static(nil), Reporter: tp, Prefetcher: prefetch}
+	e := converge.Engine{Registry: reg, Facts: facts.Static(nil), Reporter: tp, Prefetcher: ahead}
 	sum := e.Plan(t.Context(), &h.View, c)
 	require.Equal(t, count, sum.Of(event.Pending))
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/luaccm/ccm/runtime/event"
 	"github.com/luaccm/ccm/runtime/host"
+	"github.com/luaccm/ccm/runtime/prefetch"
 	"github.com/luaccm/ccm/runtime/resource"
 )
 
@@ -17,7 +18,7 @@ type forecaster struct {
 	*progress
 	suspects *suspectFinder
 	// prefetcher tells the providers of resources.
-	prefetcher *Prefetcher
+	prefetcher *prefetch.Prefetcher
 	texts      bool // Engine.Texts
 	// conditional is set for what comes after something unknown.
 	conditional []bool
@@ -241,7 +242,7 @@ func (f *forecaster) decideWithoutImagined(ctx context.Context, ev *event.Event)
 		return d, false
 	}
 	r := ev.Resource
-	provider, err := f.prefetcher.provider(r)
+	provider, err := f.prefetcher.Provider(r)
 	if err != nil {
 		return d, false
 	}

@@ -48,7 +48,7 @@ func (f *forecaster) predictMany(ctx context.Context, i int, provider *resource.
 		if x.Type != provider.Type || x.Skip != "" || x.Resolve != nil {
 			continue
 		}
-		if other, err := f.prefetcher.provider(x); err == nil && other.Same(*provider) {
+		if other, err := f.prefetcher.Provider(x); err == nil && other.Same(*provider) {
 			specs, at = append(specs, x.Spec), append(at, k)
 		}
 	}

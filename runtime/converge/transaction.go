@@ -125,7 +125,7 @@ func (w *walk) commitTransaction(ctx context.Context) {
 // failure of all of them. The time is that of all, in
 // equal parts.
 func (w *walk) performTransaction(ctx context.Context, t *transaction) {
-	defer w.prefetcher.change(w.catalog.Resources[t.first], false)
+	defer w.prefetcher.Change(w.catalog.Resources[t.first], false)
 	if w.stopped(ctx) {
 		w.interrupted = true
 		for _, m := range t.members {
@@ -248,7 +248,7 @@ func (w *walk) reconsider(ctx context.Context, t *transaction) {
 	for i, ev := range t.passed {
 		if d := decide(ev, states[i], errs[i]); !d.Stable() {
 			w.finish(ctx, ev, func(ev *event.Event) { w.decideAndAct(ctx, ev.Index, &t.provider, ev) })
-			w.prefetcher.change(ev.Resource, false)
+			w.prefetcher.Change(ev.Resource, false)
 		}
 	}
 }

@@ -1,3 +1,4 @@
+// Package event says what became of the resources of a run: one event for each, and their sum.
 package event
 
 import (

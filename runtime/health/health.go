@@ -1,3 +1,4 @@
+// Package health runs the health checks of resources.
 package health
 
 import (

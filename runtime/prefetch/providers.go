@@ -1,4 +1,4 @@
-package converge
+package prefetch
 
 import (
 	"github.com/luaccm/ccm/runtime/facts"

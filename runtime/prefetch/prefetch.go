@@ -1,4 +1,6 @@
-package converge
+// Package prefetch asks for the status of resources before their turn, and knows which answers
+// the changes of a walk have made void.
+package prefetch
 
 import (
 	"context"
@@ -49,7 +51,7 @@ type Prefetcher struct {
 	unchanged int             // how many resources in a row left alone what others see
 	ahead     int             // how far it looks ahead at most: no farther than unchanged either
 	changed   bool            // something was changed that is not in changes
-	changes   changedPaths
+	changes   ChangedPaths
 }
 
 // A prefetchJob is a number of resources that one worker looks at.
@@ -82,9 +84,9 @@ const (
 	maxJobs  = 1024
 )
 
-// NewPrefetcher returns a prefetcher that looks through v. Stop must be called. It is for
+// New returns a prefetcher that looks through v. Stop must be called. It is for
 // use by one goroutine, but for Invalidate.
-func NewPrefetcher(ctx context.Context, reg *resource.Registry, f *facts.Facts, v *host.View) *Prefetcher {
+func New(ctx context.Context, reg *resource.Registry, f *facts.Facts, v *host.View) *Prefetcher {
 	return &Prefetcher{providers: providerCache{registry: reg, facts: f}, ctx: ctx, view: v, jobs: make(chan *prefetchJob, maxJobs)}
 }
 
@@ -179,23 +181,23 @@ func (p *Prefetcher) do(j *prefetchJob) {
 	close(j.done)
 }
 
-// startPrefetcher returns the prefetcher of a walk, which ends it with Stop.
-func (e *Engine) startPrefetcher(ctx context.Context, v *host.View, c *catalog.Catalog) *Prefetcher {
-	p := e.Prefetcher
-	ready := p != nil && !p.stopped.Load() && !e.Sequential
+// ForWalk returns the prefetcher of a walk over c, which ends it with Stop: p, if it is
+// there and still looks, or a new one. Sequential says that nothing is asked before its turn.
+func ForWalk(ctx context.Context, p *Prefetcher, reg *resource.Registry, f *facts.Facts, v *host.View, c *catalog.Catalog, sequential bool) *Prefetcher {
+	ready := p != nil && !p.stopped.Load() && !sequential
 	if !ready {
-		p = NewPrefetcher(ctx, e.Registry, e.Facts, v)
+		p = New(ctx, reg, f, v)
 	}
 	p.walking.Store(true)
 	p.ctx, p.view, p.catalog = ctx, v, c
-	p.providers = providerCache{registry: e.Registry, facts: e.Facts}
-	p.results, p.changes.view = make([]*statusResult, len(c.Resources)), v
+	p.providers = providerCache{registry: reg, facts: f}
+	p.results, p.changes.View = make([]*statusResult, len(c.Resources)), v
 	p.unchanged, p.ahead = jobSize, maxAhead
 	if ready {
 		p.match()
 		p.unchanged, p.ahead = len(c.Resources), len(c.Resources) // to look at the rest is no more of a bet
 	}
-	if e.Sequential || len(c.Resources) < minCatalog {
+	if sequential || len(c.Resources) < minCatalog {
 		p.next = len(c.Resources)
 		return p
 	}
@@ -271,9 +273,9 @@ func (p *Prefetcher) advance() {
 	}
 }
 
-// status returns the state of resource i, whose turn it is: a prefetched one that still counts,
+// Status returns the state of resource i, whose turn it is: a prefetched one that still counts,
 // or what provider finds now through the view v.
-func (p *Prefetcher) status(ctx context.Context, v *host.View, i int, provider *resource.Binding) (any, error) {
+func (p *Prefetcher) Status(ctx context.Context, v *host.View, i int, provider *resource.Binding) (any, error) {
 	r := p.catalog.Resources[i]
 	p.next = max(p.next, i+1)
 	if x := p.results[i]; x != nil {
@@ -308,7 +310,7 @@ func (p *Prefetcher) bulkStatus(ctx context.Context, v *host.View, i int, provid
 		if x.Type != r.Type || k > i && (x.Skip != "" || x.Resolve != nil) || resource.MayPrefetch(x.Spec) {
 			continue
 		}
-		if other, err := p.provider(x); err != nil || !other.Same(*provider) {
+		if other, err := p.Provider(x); err != nil || !other.Same(*provider) {
 			continue
 		}
 		specs, at = append(specs, x.Spec), append(at, k)
@@ -324,9 +326,9 @@ func (p *Prefetcher) bulkStatus(ctx context.Context, v *host.View, i int, provid
 	return states[0], errs[0]
 }
 
-// provider returns the provider of a resource. It is kept, because most resources of a type
+// Provider returns the provider of a resource. It is kept, because most resources of a type
 // have the same.
-func (p *Prefetcher) provider(r *resource.Resource) (*resource.Binding, error) {
+func (p *Prefetcher) Provider(r *resource.Resource) (*resource.Binding, error) {
 	return p.providers.of(r, p.epoch.Load())
 }
 
@@ -337,26 +339,26 @@ func (p *Prefetcher) isStale(r *resource.Resource) bool {
 		return false
 	}
 	path, looks, _ := resource.BoundsOf(r.Spec)
-	return !looks || p.changes.covers(path)
+	return !looks || p.changes.Covers(path)
 }
 
-// change tells that the machine, or in a plan what is assumed of it, was changed on
+// Change tells that the machine, or in a plan what is assumed of it, was changed on
 // behalf of r. IsNew says that this has replaced a file as a whole: the new one has no
 // other names.
-func (p *Prefetcher) change(r *resource.Resource, isNew bool) {
+func (p *Prefetcher) Change(r *resource.Resource, isNew bool) {
 	p.providers.clear()
 	if path, _, acts := resource.BoundsOf(r.Spec); acts {
-		if isNew && p.changes.addNew(path) || !isNew && p.changes.add(path) {
+		if isNew && p.changes.AddNew(path) || !isNew && p.changes.add(path) {
 			return
 		}
 	}
-	p.changes.clear()
+	p.changes.Clear()
 	p.epoch.Add(1)
 	p.changed, p.unchanged, p.ahead = true, 0, maxAhead
 }
 
-// leave tells that the walk is through with resource i.
-func (p *Prefetcher) leave(i int) {
+// Leave tells that the walk is through with resource i.
+func (p *Prefetcher) Leave(i int) {
 	p.at = i + 1
 	if p.unchanged++; i%16 == 0 {
 		p.advance()

@@ -1,4 +1,4 @@
-package converge
+package prefetch
 
 import (
 	"path/filepath"
@@ -7,14 +7,15 @@ import (
 	"github.com/luaccm/ccm/runtime/host"
 )
 
-// changedPaths are the paths that were changed by resources which change nothing else
+// ChangedPaths are the paths that were changed by resources which change nothing else
 // (resource.PathConfined): a status of another path stays valid. Paths are without links, so
 // that one file has one name.
 //
 // Every resource after the first change asks, so paths are kept by directory, of which there
 // are few.
-type changedPaths struct {
-	view *host.View
+type ChangedPaths struct {
+	// View is the machine with the paths.
+	View *host.View
 	// in is the changed names in a directory, by its path without links.
 	in map[string]*names
 	// dirs is a cache of directories, by the names in paths.
@@ -35,15 +36,15 @@ type names struct {
 // A directory is the parent of paths.
 type directory struct {
 	path  string // without links, "" if it leads nowhere
-	count int    // of the changedPaths, when gone was computed
+	count int    // of the ChangedPaths, when gone was computed
 	gone  bool   // it, or one above it, was changed itself
 }
 
 // empty reports whether nothing was changed.
-func (c *changedPaths) empty() bool { return c.count == 0 }
+func (c *ChangedPaths) empty() bool { return c.count == 0 }
 
-// clear forgets all paths, and which of them are links.
-func (c *changedPaths) clear() {
+// Clear forgets all paths, and which of them are links.
+func (c *ChangedPaths) Clear() {
 	clear(c.in)
 	clear(c.dirs)
 	c.last, c.count = nil, 0
@@ -51,15 +52,15 @@ func (c *changedPaths) clear() {
 
 // add adds the path of a change. It is false if more than that path may be another thing
 // now: the path leads nowhere, or to a file that has other names too.
-func (c *changedPaths) add(path string) bool {
-	if info, err := c.view.Lstat(path); err != nil || info.Kind == host.Regular && info.Links > 1 {
+func (c *ChangedPaths) add(path string) bool {
+	if info, err := c.View.Lstat(path); err != nil || info.Kind == host.Regular && info.Links > 1 {
 		return false
 	}
-	return c.addNew(path)
+	return c.AddNew(path)
 }
 
-// addNew is add for a file that has no other names.
-func (c *changedPaths) addNew(path string) bool {
+// AddNew is add for a file that has no other names.
+func (c *ChangedPaths) AddNew(path string) bool {
 	dir, base := c.split(path)
 	if dir.path == "" {
 		return false
@@ -78,8 +79,8 @@ func (c *changedPaths) addNew(path string) bool {
 	return true
 }
 
-// covers reports whether a change may have changed what stands at a path.
-func (c *changedPaths) covers(path string) bool {
+// Covers reports whether a change may have changed what stands at a path.
+func (c *ChangedPaths) Covers(path string) bool {
 	if c.empty() {
 		return false
 	}
@@ -95,7 +96,7 @@ func (c *changedPaths) covers(path string) bool {
 }
 
 // changedOrBelow reports whether a directory, or one above it, was changed.
-func (c *changedPaths) changedOrBelow(path string) bool {
+func (c *ChangedPaths) changedOrBelow(path string) bool {
 	for path != "/" {
 		parent := filepath.Dir(path)
 		if in := c.in[parent]; in != nil && in.changed[filepath.Base(path)] {
@@ -106,7 +107,7 @@ func (c *changedPaths) changedOrBelow(path string) bool {
 	return false
 }
 
-func (c *changedPaths) namesIn(path string) *names {
+func (c *ChangedPaths) namesIn(path string) *names {
 	in := c.in[path]
 	if in == nil {
 		in = &names{make(map[string]bool), make(map[string]bool)}
@@ -119,7 +120,7 @@ func (c *changedPaths) namesIn(path string) *names {
 }
 
 // split returns the directory that a path is in, and its last element.
-func (c *changedPaths) split(path string) (*directory, string) {
+func (c *ChangedPaths) split(path string) (*directory, string) {
 	slash := strings.LastIndexByte(path, '/')
 	name, base := path[:slash+1], path[slash+1:]
 	if c.last != nil && c.lastName == name {
@@ -128,7 +129,7 @@ func (c *changedPaths) split(path string) (*directory, string) {
 	dir := c.dirs[name]
 	if dir == nil {
 		dir = &directory{count: -1}
-		if real, err := c.view.Canonical(filepath.Clean(name)); err == nil {
+		if real, err := c.View.Canonical(filepath.Clean(name)); err == nil {
 			dir.path = real
 		}
 		if c.dirs == nil {
