@@ -58,9 +58,10 @@ const lockFile = "lock"
 
 // claim makes the state directory. One that is there already and that others can
 // look into is closed to them, because it holds what files held that they may not
-// read. It may hold a key that somebody has brought, and what the agent keeps. What is plainly not a state
-// directory, such as the home directory of somebody, is refused instead, and so is
-// one in which a link or anything else lies that leads elsewhere.
+// read. It may hold a key that somebody has brought, and what the agent keeps.
+// What is plainly not a state directory, such as the home directory of somebody,
+// is refused instead, and so is one in which a link or anything else lies that
+// leads elsewhere.
 func claim(d *statedir.Dir) error {
 	if err := os.MkdirAll(d.Root, 0o700); err != nil {
 		return err
