@@ -51,7 +51,7 @@ type Service struct {
 	// With reload it reads its configuration again and goes on running; one that
 	// cannot do that fails. With reload-or-restart it is restarted if it cannot
 	// reload, or if its unit file has changed.
-	OnChange ServiceOnChange `ccm:"on_change,default=restart"`
+	OnChange ServiceOnChange `ccm:"on_change,default=restart,usual"`
 	// Settle is how long the service has to stay up after it was started, restarted
 	// or reloaded in a run. One that ends before that has failed, and so has one that
 	// the service manager starts again and again. 0 turns that off. A service that
