@@ -38,7 +38,7 @@ The directory of the fleet is said by --fleet, or by CCM_FLEET, or is
 	}
 	cmd.PersistentFlags().StringVar(&f.directory, "fleet", "", "the `DIR` of the fleet (default CCM_FLEET, else ~/.config/ccm/fleet)")
 	cmd.AddCommand(newFleetInitCommand(e), newFleetEnrolCommand(e, f), newFleetRevokeCommand(e, f), newFleetUserCommand(e, f), newFleetRekeyCommand(e, f))
-	cmd.AddCommand(newFleetReleaseCommand(e, f), newFleetRolloutCommand(e, f), newFleetRollbackCommand(e, f), newFleetJobsCommand(e, f), newFleetEventsCommand(e, f))
+	cmd.AddCommand(newFleetReleaseCommand(e, f), newFleetRolloutCommand(e, f), newFleetRollbackCommand(e, f), newFleetSignersCommand(e, f), newFleetJobsCommand(e, f), newFleetEventsCommand(e, f))
 	cmd.AddCommand(newFleetDeedCommands(e, f)...)
 	cmd.AddCommand(newFleetJobCommands(e, f)...)
 	cmd.AddCommand(newFleetNodesCommand(e, f), newFleetStatusCommand(e, f), newFleetCheckCommand(e, f), newFleetServeCommand(e, f))

@@ -13,7 +13,6 @@ import (
 const (
 	nodeCredentials = "/etc/ccm/fleet/node.creds"
 	nodeSigners     = "/etc/ccm/fleet/allowed_signers"
-	revokedAfter    = 7 * 24 * time.Hour
 )
 
 // newFleetNode has an agent belong to a fleet.
@@ -42,7 +41,7 @@ func newFleetNode(e *env, c *agent.FleetConfig, cacheDir string, a *agent.Agent,
 		return nil, err
 	}
 	return node.New(node.Options{
-		Servers: c.Servers, CA: c.CA, Credentials: credentials, SignersText: string(text), SignersFile: signers, Labels: c.Labels, RevokedAfter: revokedAfter,
+		Servers: c.Servers, CA: c.CA, Credentials: credentials, SignersText: string(text), SignersFile: signers, Labels: c.Labels, RevokedAfter: c.RevokedAfter, Threshold: c.Threshold,
 		Directory: filepath.Join(cacheDir, "fleet"), Runs: filepath.Join(state.Dir(""), "runs"),
 		Version: o.Version, Built: buildTime(), Clock: o.Clock.Now, Log: o.Log, Host: machine(e),
 	}, a, bundles)

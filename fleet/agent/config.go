@@ -21,6 +21,8 @@ const (
 	DefaultInterval = 5 * time.Minute
 	DefaultCacheDir = "/var/lib/ccm/agent"
 	MinInterval     = 30 * time.Second
+	// DefaultRevokedAfter is how long a node that was revoked goes on with what it has.
+	DefaultRevokedAfter = 7 * 24 * time.Hour
 	// MinHealthInterval is less: health checks are asked often.
 	MinHealthInterval = time.Second
 )
@@ -85,6 +87,12 @@ type FleetConfig struct {
 	CA, Credentials, Signers string
 	// Labels are facts that the state has with it.
 	Labels []string
+	// RevokedAfter is how long a node that the servers do not let in any more goes on with what it
+	// has, before it only plans; 0 for ever.
+	RevokedAfter time.Duration
+	// Threshold is how many of the signers must have signed a release, until the environment says
+	// otherwise.
+	Threshold int
 }
 
 // ParseConfig reads the text of a configuration file. It reports all mistakes.
@@ -136,13 +144,15 @@ func (c *Config) keys(r *configReader) map[string]func(*yaml.Node) {
 
 // fleet reads the part about the fleet.
 func (r *configReader) fleet(n *yaml.Node) *FleetConfig {
-	f := &FleetConfig{Pos: r.at(n)}
+	f := &FleetConfig{Pos: r.at(n), RevokedAfter: DefaultRevokedAfter, Threshold: 1}
 	r.mapping(n, "fleet", map[string]func(*yaml.Node){
-		"servers":     func(n *yaml.Node) { f.Servers = r.texts(n) },
-		"ca":          func(n *yaml.Node) { f.CA = r.path(n) },
-		"credentials": func(n *yaml.Node) { f.Credentials = r.path(n) },
-		"signers":     func(n *yaml.Node) { f.Signers = r.path(n) },
-		"labels":      func(n *yaml.Node) { f.Labels = r.texts(n) },
+		"servers":       func(n *yaml.Node) { f.Servers = r.texts(n) },
+		"ca":            func(n *yaml.Node) { f.CA = r.path(n) },
+		"credentials":   func(n *yaml.Node) { f.Credentials = r.path(n) },
+		"signers":       func(n *yaml.Node) { f.Signers = r.path(n) },
+		"labels":        func(n *yaml.Node) { f.Labels = r.texts(n) },
+		"revoked_after": func(n *yaml.Node) { f.RevokedAfter = r.duration(n, 0) },
+		"threshold":     func(n *yaml.Node) { f.Threshold = r.count(n, 16) },
 	})
 	return f
 }

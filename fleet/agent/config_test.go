@@ -62,6 +62,8 @@ fleet:
   credentials: /etc/ccm/fleet/node.creds
   signers: /etc/ccm/fleet/allowed_signers
   labels: [os.family]
+  revoked_after: 2d
+  threshold: 2
 `, "SHA256", "sha256:"+strings.Repeat("AB", 32)))
 	require.NoError(t, err)
 	require.Equal(t, 24*time.Hour, c.Interval)
@@ -72,12 +74,17 @@ fleet:
 	require.Equal(t, SourceConfig{Pos: c.Sources[2].Pos, Git: "https://example.org/web.git", Ref: "main", Signers: "/etc/ccm/allowed_signers", Path: "sites/web"}, c.Sources[2])
 	require.Equal(t, strings.Repeat("ab", 32), c.Sources[3].SHA256)
 	require.Equal(t, []string{"tls://nats1.example.net"}, c.Fleet.Servers)
+	require.Equal(t, []any{48 * time.Hour, 2}, []any{c.Fleet.RevokedAfter, c.Fleet.Threshold})
+	c, err = ParseConfig("a.yaml", "fleet: {servers: [tls://a], revoked_after: 0s}")
+	require.NoError(t, err)
+	require.Equal(t, []any{time.Duration(0), 1}, []any{c.Fleet.RevokedAfter, c.Fleet.Threshold}, "0 is for ever")
 }
 
 // Each mistake is one error, with its place and what helps.
 func TestMistakesInConfig(t *testing.T) {
 	for text, want := range map[string]string{
 		"intervall: 5m":                                  `a.yaml:1:1: unknown key "intervall" (did you mean "interval"?)`,
+		"fleet: {threshold: 0}":                          `a.yaml:1:20: threshold: want a number from 1 to 16, got "0"`,
 		"interval: 10s":                                  `a.yaml:1:11: interval: want at least 30s, got "10s"`,
 		"interval: soon":                                 `a.yaml:1:11: interval: want a time such as 30s, 5m, 1h30m or 1d, got "soon"`,
 		"interval: -5m":                                  `want a time such as`,

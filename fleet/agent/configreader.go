@@ -162,6 +162,16 @@ func (r *configReader) port(n *yaml.Node) int {
 	return port
 }
 
+// count reads a number from 1 on.
+func (r *configReader) count(n *yaml.Node, most int) int {
+	text := r.text(n)
+	count, err := strconv.Atoi(text)
+	if err != nil || count < 1 || count > most {
+		r.mistake(n, "want a number from 1 to %d, got %q", most, text)
+	}
+	return count
+}
+
 func (r *configReader) choice(n *yaml.Node, among ...string) string {
 	text := r.text(n)
 	if !slices.Contains(among, text) {

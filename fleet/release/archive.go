@@ -131,6 +131,11 @@ func (c *Controller) StoreAgain(ctx context.Context, a Archive) (stored []string
 		}
 		stored = append(stored, fmt.Sprintf("release %d", r.Version))
 	}
+	again, err := c.storeSignersAgain(ctx, a, control)
+	stored = append(stored, again...)
+	if err != nil {
+		return stored, err
+	}
 	ro := new(signed.Rollout)
 	if text, err = a.last("rollout"); err != nil || text == nil {
 		return stored, err

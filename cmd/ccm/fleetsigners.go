@@ -1,0 +1,125 @@
+package main
+
+import (
+	"context"
+
+	"github.com/spf13/cobra"
+
+	"github.com/luaccm/ccm/runtime/diag"
+	"github.com/luaccm/ccm/runtime/signers"
+	"github.com/luaccm/ccm/runtime/terminal"
+)
+
+// signersFlags are the flags of fleet signers.
+type signersFlags struct {
+	*fleetFlags
+	sign      signFlags
+	also      []string
+	threshold int
+	output    *choice
+}
+
+// A signersOutput is who may sign, as JSON has it.
+type signersOutput struct {
+	Environment string `json:"environment"`
+	Version     int64  `json:"version"`
+	Threshold   int    `json:"threshold"`
+	Signers     string `json:"signers"`
+}
+
+func newFleetSignersCommand(e *env, fleet *fleetFlags) *cobra.Command {
+	f := &signersFlags{fleetFlags: fleet, output: newChoice("text", "text", "json")}
+	cmd := &cobra.Command{
+		Use:   "signers ENVIRONMENT [FILE]",
+		Short: "Say whose signatures an environment believes, or change that",
+		Long: `Say whose signatures the nodes of an environment believe. With FILE, one as
+allowed_signers of ssh-keygen(1), those in it are believed from now on, and as many
+of them as --threshold says must sign each release.
+
+  ccm fleet signers prod allowed_signers --threshold 2 --also-sign ~/.ssh/bob
+
+Nodes take it if those sign it who may sign now, as many as must now. Nodes that
+are enrolled later begin with the file that they were given, and take it too if
+one of that file has signed it: keep the file that you hand out up to date.`,
+		Args: wantArguments(1, 2),
+		ValidArgsFunction: func(cmd *cobra.Command, args []string, text string) ([]string, cobra.ShellCompDirective) {
+			if len(args) == 0 {
+				return fleet.completeEnvironments(e)(cmd, args, text)
+			}
+			return nil, cobra.ShellCompDirectiveDefault
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			ctx, cancel := e.UntilStopped(cmd.Context())
+			defer cancel()
+			if len(args) == 1 {
+				return f.show(ctx, e, args[0])
+			}
+			return f.change(ctx, e, args[0], args[1])
+		},
+	}
+	f.sign.add(cmd.Flags())
+	cmd.Flags().StringArrayVar(&f.also, "also-sign", nil, "sign with this `KEY` too, where two have to sign (may be given again)")
+	cmd.Flags().IntVar(&f.threshold, "threshold", 1, "how many of FILE must sign a release: `NUMBER`")
+	cmd.Flags().Var(f.output, "output", "form of the output: text or json")
+	return cmd
+}
+
+func (f *signersFlags) show(ctx context.Context, e *env, environment string) error {
+	c, err := f.connect(e)
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	controller, err := controllerOf(e, c, environment, &f.sign)
+	if err != nil {
+		return err
+	}
+	control, err := controller.Store.Read(ctx)
+	if err != nil {
+		return err
+	}
+	s := control.Signers
+	switch {
+	case s == nil:
+		say(e, "Nodes of %s believe those in the file that they were enrolled with.", environment)
+		return nil
+	case f.output.value == "json":
+		return e.print().line(signersOutput{environment, s.Version, s.Threshold, s.Signers})
+	}
+	terminal.Fprintf(e.stdout, "%s", terminal.LinesText(s.Signers))
+	say(e, "Signers %d of %s: %d must sign a release.", s.Version, environment, s.Threshold)
+	return nil
+}
+
+func (f *signersFlags) change(ctx context.Context, e *env, environment, file string) error {
+	text, err := e.Files.ReadFile(file)
+	if err != nil {
+		return err
+	}
+	if f.threshold < 1 {
+		return diag.Errorf(diag.Pos{}, "--threshold: want a number from 1 on, got %d", f.threshold)
+	}
+	c, err := f.connect(e)
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	controller, err := controllerOf(e, c, environment, &f.sign)
+	if err != nil {
+		return err
+	}
+	var more []signers.Key
+	for _, key := range f.also {
+		more = append(more, signers.Key{File: key, Said: asideWriter{e.stderr}})
+	}
+	s, err := controller.SetSigners(ctx, file, string(text), f.threshold, more...)
+	if err != nil {
+		return err
+	}
+	if f.output.value == "json" {
+		return e.print().line(signersOutput{environment, s.Version, s.Threshold, s.Signers})
+	}
+	terminal.Fprintf(e.stdout, "Signers %d of %s: %d must sign a release\n", s.Version, environment, s.Threshold)
+	say(e, "Who refuses it says so: ccm fleet check")
+	return nil
+}

@@ -1,0 +1,65 @@
+package release
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/luaccm/ccm/fleet/signed"
+	"github.com/luaccm/ccm/runtime/signers"
+)
+
+// signersKind is how an archive names documents about who may sign.
+const signersKind = "signers"
+
+// SetSigners stores who may sign from now on, in a text as allowed_signers of ssh-keygen(1), and how many
+// of them must have signed a release. Nodes believe it if as many of those who may sign now have signed it
+// as must have now: keys sign it besides that of the controller.
+func (c *Controller) SetSigners(ctx context.Context, file, text string, threshold int, more ...signers.Key) (*signed.Signers, error) {
+	list, err := signers.Parse(file, text)
+	if err != nil {
+		return nil, err
+	}
+	if threshold < 1 || list.Len() < threshold {
+		return nil, fmt.Errorf("%s: it has %d signers, of whom %d would have to sign: nobody could release any more", file, list.Len(), threshold)
+	}
+	control, err := c.Store.Read(ctx)
+	if err != nil {
+		return nil, err
+	}
+	s := &signed.Signers{Header: c.header(), Version: 1, Threshold: threshold, Signers: text}
+	if before := control.Signers; before != nil {
+		s.Version = before.Version + 1
+	}
+	out, err := signed.Sign(ctx, s, c.Key)
+	if err != nil {
+		return nil, err
+	}
+	for _, key := range more {
+		if out, err = signed.AddSignature(ctx, out, new(signed.Signers), key); err != nil {
+			return nil, err
+		}
+	}
+	if err := c.keep(signersKind, s.Version, out); err != nil {
+		return nil, err
+	}
+	return s, c.Store.PutSigners(ctx, out, control.SignersEntry.Sequence)
+}
+
+// storeSignersAgain is StoreAgain for who may sign.
+func (c *Controller) storeSignersAgain(ctx context.Context, a Archive, control *Control) (stored []string, err error) {
+	text, err := a.last(signersKind)
+	if err != nil || text == nil {
+		return nil, err
+	}
+	s := new(signed.Signers)
+	if err := signed.Read(text, s); err != nil {
+		return nil, err
+	}
+	if control.Signers != nil && control.Signers.Version >= s.Version {
+		return nil, nil
+	}
+	if err := c.Store.PutSigners(ctx, text, control.SignersEntry.Sequence); err != nil {
+		return nil, err
+	}
+	return []string{fmt.Sprintf("signers %d", s.Version)}, nil
+}

@@ -1,0 +1,76 @@
+package fleet_test
+
+import (
+	"bytes"
+	"context"
+	"crypto/ed25519"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"golang.org/x/crypto/ssh"
+
+	"github.com/luaccm/ccm/fleet/record"
+	"github.com/luaccm/ccm/fleet/signed"
+)
+
+// Who may sign is changed for nodes that run: from then on two have to. Somebody who may not cannot change it.
+func TestFleetSigners(t *testing.T) {
+	f := newFleet(t)
+	f.start("web1")
+	f.waitForNodes(1)
+	ctx := context.Background()
+	public, err := ssh.NewPublicKey(ed25519.NewKeyFromSeed(bytes.Repeat([]byte{9}, ed25519.SeedSize)).Public())
+	require.NoError(t, err)
+	second, both := f.stranger(), f.allowed+"second@example.org "+string(ssh.MarshalAuthorizedKey(public))
+	_, err = f.controller().SetSigners(ctx, "allowed_signers", both, 3)
+	require.ErrorContains(t, err, "nobody could release any more")
+
+	refused := func(document string) func() bool {
+		return func() bool {
+			nodes, err := f.read()
+			require.NoError(t, err)
+			for _, p := range nodes[0].State.Problems {
+				if p.Code == record.SignatureRefused && bytes.HasPrefix([]byte(p.Message), []byte(document)) {
+					return true
+				}
+			}
+			return false
+		}
+	}
+	hostile := f.controller()
+	hostile.Key = second
+	_, err = hostile.SetSigners(ctx, "allowed_signers", both, 1)
+	require.NoError(t, err)
+	f.eventually(refused("prod.signers: "))
+
+	s, err := f.controller().SetSigners(ctx, "allowed_signers", both, 2)
+	require.NoError(t, err)
+	require.Equal(t, int64(2), s.Version)
+	f.eventually(func() bool { return !refused("prod.signers: ")() })
+	r := &signed.Release{Bundle: "sha256:" + f.bundle(motd("one")), Stages: []string{"100%"}}
+	require.NoError(t, f.controller().Begin(ctx, r))
+	f.eventually(refused("prod.release: "))
+	require.Empty(t, f.motd("web1"), "one of two is not enough")
+	r = &signed.Release{Bundle: r.Bundle, Stages: []string{"100%"}}
+	require.NoError(t, f.controller().Begin(ctx, r, second))
+	f.eventually(func() bool { return !refused("prod.release: ")() }) // else the refusal of the one before stops it
+	require.Equal(t, signed.Done, f.advance().State)
+	require.Equal(t, "one", f.motd("web1"))
+}
+
+// The command shows what it has stored, and refuses a list that nobody could release with.
+func TestSignersCommand(t *testing.T) {
+	l := sharedLab(t)
+	key, allowed := l.operatorKey(t, "ops", 7)
+	file := filepath.Join(t.TempDir(), "allowed_signers")
+	require.NoError(t, os.WriteFile(file, []byte(allowed), 0o644))
+	_, stderr, status := l.ccm("fleet", "signers", "test", file, "--threshold", "2", "--sign", key)
+	require.NotZero(t, status)
+	require.Contains(t, stderr, "nobody could release any more")
+	require.Equal(t, "Signers 1 of test: 1 must sign a release\n", l.must(t, "fleet", "signers", "test", file, "--sign", key))
+	require.Equal(t, allowed, l.must(t, "fleet", "signers", "test"))
+	require.Contains(t, l.must(t, "fleet", "signers", "test", "--output", "json"), `"version":1,"threshold":1`)
+	require.Contains(t, l.must(t, "__complete", "fleet", "signers", ""), "test")
+}
