@@ -75,7 +75,7 @@ func TestAdversaryOfUsers(t *testing.T) {
 	tries := tally.Of(t, "a user swaps files, links, pipes and directories in his home while root makes his account with an ssh key, gives it keys that may log in and known hosts, moves its home, and removes both",
 		"files and directories of root beside it keep content, mode, owner and entries, and nothing of them can be read")
 	worlds := tally.Times(1, 4)
-	runs := tally.Times(12, 4*2000) / worlds
+	runs := tally.Times(12, 2000) / worlds
 	for n := range worlds {
 		t.Run(strconv.Itoa(n), func(t *testing.T) {
 			t.Parallel()

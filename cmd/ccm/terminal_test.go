@@ -332,13 +332,17 @@ func (h *hostileRun) show(mode string, args []string) string {
 	case "coloured pipe":
 		return h.pipe(append([]string{"--color", "always"}, args...))
 	}
-	cmd := h.command(args)
+	return onTerminal(h.t, h.command(args))
+}
+
+// onTerminal returns what a command writes to a terminal.
+func onTerminal(t *testing.T, cmd *exec.Cmd) string {
 	master, slave, err := pty.Open()
-	require.NoError(h.t, err)
+	require.NoError(t, err)
 	defer master.Close()
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = slave, slave, slave
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
-	require.NoError(h.t, cmd.Start())
+	require.NoError(t, cmd.Start())
 	_ = slave.Close()
 	var out bytes.Buffer
 	_, _ = io.Copy(&out, master) // it ends with an error when nobody has the other side

@@ -88,8 +88,8 @@ managers.gem = {
   versions = function(want, host)
     local out = host.query(managers.command(want, { "gem", "list", "--local", "--exact", want.name }, host))
     local list = {}
-    for versions in out:gmatch("%((.-)%)") do -- (13.1.0, default: 13.0.6)
-      for v in versions:gmatch("[^,%s]+") do
+    for name, versions in ("\n" .. out):gmatch("\n(%S+) %((.-)%)") do -- rake (13.1.0, default: 13.0.6)
+      for v in (name == want.name and versions or ""):gmatch("[^,%s]+") do
         if v ~= "default:" then list[#list + 1] = v end
       end
     end

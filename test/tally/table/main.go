@@ -93,8 +93,9 @@ type testPackage struct {
 }
 
 // run runs tests of the package one after the other, and shows how far they are.
+// Those that go on side by side wait for commands most of the time.
 func (p testPackage) run(tests []string, file string) error {
-	args := []string{"test", "-tags", "integration", "-count=1", "-timeout", "2h", "-v", "-run", "^(" + strings.Join(tests, "|") + ")$", p.path}
+	args := []string{"test", "-tags", "integration", "-count=1", "-timeout", "2h", "-v", "-parallel", "4", "-run", "^(" + strings.Join(tests, "|") + ")$", p.path}
 	cmd := exec.Command("go", args...)
 	cmd.Env = append(os.Environ(), tally.Variable+"="+file)
 	cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr
