@@ -90,7 +90,7 @@ func parseRecords(out string) ([]record, error) {
 		texts := strings.SplitN(line, "\t", 3)
 		words := strings.Split(texts[0], " ") // an unknown version is an empty word
 		if len(texts) != 3 || len(words) != 6 {
-			return nil, fmt.Errorf("dpkg-query: want a line about a package, got %q", line)
+			return nil, fmt.Errorf("dpkg-query: want a line about a package, got %.200q", line)
 		}
 		list = append(list, record{
 			pkg: words[0], version: words[1], arch: words[2], status: words[3], want: words[4],
@@ -119,7 +119,7 @@ func pick(list []record) (r record, err error) {
 		case slices.Contains(unfinished, x.status):
 			r = x
 		case !slices.Contains(gone, x.status):
-			return r, fmt.Errorf("dpkg says that %s is %q, which is no status that ccm knows", x.unique, x.status)
+			return r, fmt.Errorf("dpkg says that %s is %.200q, which is no status that ccm knows", x.unique, x.status)
 		}
 	}
 	return r, nil

@@ -97,7 +97,7 @@ func parseOffers(out string, found rpm.Offers) error {
 			continue
 		}
 		if len(words) != 5 {
-			return fmt.Errorf("dnf repoquery: want a line about a package, got %q", line)
+			return fmt.Errorf("dnf repoquery: want a line about a package, got %.200q", line)
 		}
 		found.Add(words[0], rpm.Offer{EVR: rpm.EVR{Epoch: words[1], Version: words[2], Release: words[3]}, Arch: words[4]})
 	}

@@ -122,7 +122,7 @@ func compare(ctx context.Context, v *host.View, a, b string) (int, error) {
 	}
 	order, err := strconv.Atoi(strings.TrimSpace(string(res.Stdout)))
 	if err != nil || res.Code != 0 {
-		return 0, fmt.Errorf("vercmp %s %s: exit status %d, want a number, got %q%s", a, b, res.Code, res.Stdout, res.LastWords())
+		return 0, fmt.Errorf("vercmp %s %s: exit status %d, want a number, got %.200q%s", a, b, res.Code, res.Stdout, res.LastWords())
 	}
 	return order, nil
 }

@@ -91,7 +91,7 @@ func installed(ctx context.Context, v *host.View, wants []resources.Package) ([]
 	for _, line := range lines {
 		words := strings.SplitN(line, "\t", 5)
 		if len(words) != 5 {
-			return pkgtool.StatesOf(wants, nil, fmt.Errorf("pkg query: want a line about a package, got %q", line))
+			return pkgtool.StatesOf(wants, nil, fmt.Errorf("pkg query: want a line about a package, got %.200q", line))
 		}
 		found[words[0]] = resources.PackageMetadata{
 			Name: words[0], Version: words[1], Arch: words[2], URL: words[3], Summary: words[4], Provider: Name,

@@ -62,7 +62,7 @@ func CompareByCommand(ctx context.Context, v *host.View, tool *Tool, argv ...str
 	case ">":
 		return 1, nil
 	default:
-		return 0, fmt.Errorf("%s: exit status %d, want <, = or >, got %q%s", host.Cmd{Argv: argv}, res.Code, word, res.LastWords())
+		return 0, fmt.Errorf("%s: exit status %d, want <, = or >, got %.200q%s", host.Cmd{Argv: argv}, res.Code, word, res.LastWords())
 	}
 }
 
