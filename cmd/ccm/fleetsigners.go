@@ -80,6 +80,8 @@ func (f *signersFlags) show(ctx context.Context, e *env, environment string) err
 	}
 	s := control.Signers
 	switch {
+	case s == nil && f.output.value == "json":
+		return e.print().line(signersOutput{Environment: environment})
 	case s == nil:
 		say(e, "Nodes of %s believe those in the file that they were enrolled with.", environment)
 		return nil

@@ -10,9 +10,14 @@ import (
 	"sync"
 	"syscall"
 	"time"
+
+	"github.com/luaccm/ccm/runtime/safepath"
 )
 
-const statusFile = "status.json"
+const (
+	statusFile    = "status.json"
+	largestStatus = 16 << 20 // bytes
+)
 
 // A Status is what an agent says of itself. It lies in the cache directory, for ccm agent status.
 type Status struct {
@@ -126,7 +131,7 @@ var ErrNotRunning = errors.New("no agent is running")
 // ReadStatus returns the status that the agent of a cache directory has written. If that agent does
 // not run any more, it returns what it wrote last, and ErrNotRunning.
 func ReadStatus(dir string) (*Status, error) {
-	text, err := os.ReadFile(filepath.Join(dir, statusFile))
+	text, err := (&safepath.Resolver{Root: "/"}).ReadRegular(filepath.Join(dir, statusFile), largestStatus)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, ErrNotRunning
 	}
