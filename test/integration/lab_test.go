@@ -23,7 +23,7 @@ const sites = "/srv/sites/"
 
 // limit is how long one command in a lab may take. None takes a tenth of it; one
 // that hangs is told from one that is slow.
-const limit = 2 * time.Minute
+const limit = 10 * time.Minute
 
 // A lab is a throw-away system.
 type lab struct {
