@@ -3,7 +3,6 @@ package luaapi
 import (
 	"errors"
 	"fmt"
-	"github.com/luaccm/ccm/runtime/data"
 	"maps"
 	"slices"
 	"strconv"
@@ -11,6 +10,7 @@ import (
 
 	lua "github.com/yuin/gopher-lua"
 
+	"github.com/luaccm/ccm/runtime/data"
 	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/facts"
 )

@@ -128,6 +128,20 @@ func controllerOf(e *env, c *cluster.Cluster, environment string, sign *signFlag
 	}, nil
 }
 
+// withController calls do with what moves the rollouts of an environment.
+func (f *fleetFlags) withController(e *env, environment string, sign *signFlags, do func(*release.Controller) error) error {
+	c, err := f.connect(e)
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	controller, err := controllerOf(e, c, environment, sign)
+	if err != nil {
+		return err
+	}
+	return do(controller)
+}
+
 func (f *releaseFlags) release(ctx context.Context, e *env, c *cluster.Cluster, environment, name string) error {
 	r, err := f.document()
 	if err != nil {

@@ -129,16 +129,7 @@ present one are its first stage.`,
 
 // with calls do with what moves the rollout of an environment.
 func (f *rolloutFlags) with(e *env, environment string, do func(*release.Controller) error) error {
-	c, err := f.connect(e)
-	if err != nil {
-		return err
-	}
-	defer c.Close()
-	controller, err := controllerOf(e, c, environment, &f.sign)
-	if err != nil {
-		return err
-	}
-	return do(controller)
+	return f.withController(e, environment, &f.sign, do)
 }
 
 // show is fleet rollout.

@@ -5,6 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/luaccm/ccm/fleet/release"
 	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/signers"
 	"github.com/luaccm/ccm/runtime/terminal"
@@ -65,32 +66,25 @@ one of that file has signed it: keep the file that you hand out up to date.`,
 }
 
 func (f *signersFlags) show(ctx context.Context, e *env, environment string) error {
-	c, err := f.connect(e)
-	if err != nil {
-		return err
-	}
-	defer c.Close()
-	controller, err := controllerOf(e, c, environment, &f.sign)
-	if err != nil {
-		return err
-	}
-	control, err := controller.Store.Read(ctx)
-	if err != nil {
-		return err
-	}
-	s := control.Signers
-	switch {
-	case s == nil && f.output.value == "json":
-		return e.print().line(signersOutput{Environment: environment})
-	case s == nil:
-		say(e, "Nodes of %s believe those in the file that they were enrolled with.", environment)
+	return f.withController(e, environment, &f.sign, func(c *release.Controller) error {
+		control, err := c.Store.Read(ctx)
+		if err != nil {
+			return err
+		}
+		s := control.Signers
+		switch {
+		case s == nil && f.output.value == "json":
+			return e.print().line(signersOutput{Environment: environment})
+		case s == nil:
+			say(e, "Nodes of %s believe those in the file that they were enrolled with.", environment)
+			return nil
+		case f.output.value == "json":
+			return e.print().line(signersOutput{environment, s.Version, s.Threshold, s.Signers})
+		}
+		terminal.Fprintf(e.stdout, "%s", terminal.LinesText(s.Signers))
+		say(e, "Signers %d of %s: %d must sign a release.", s.Version, environment, s.Threshold)
 		return nil
-	case f.output.value == "json":
-		return e.print().line(signersOutput{environment, s.Version, s.Threshold, s.Signers})
-	}
-	terminal.Fprintf(e.stdout, "%s", terminal.LinesText(s.Signers))
-	say(e, "Signers %d of %s: %d must sign a release.", s.Version, environment, s.Threshold)
-	return nil
+	})
 }
 
 func (f *signersFlags) change(ctx context.Context, e *env, environment, file string) error {
@@ -101,27 +95,20 @@ func (f *signersFlags) change(ctx context.Context, e *env, environment, file str
 	if f.threshold < 1 {
 		return diag.Errorf(diag.Pos{}, "--threshold: want a number from 1 on, got %d", f.threshold)
 	}
-	c, err := f.connect(e)
-	if err != nil {
-		return err
-	}
-	defer c.Close()
-	controller, err := controllerOf(e, c, environment, &f.sign)
-	if err != nil {
-		return err
-	}
 	var more []signers.Key
 	for _, key := range f.also {
 		more = append(more, signers.Key{File: key, Said: asideWriter{e.stderr}})
 	}
-	s, err := controller.SetSigners(ctx, file, string(text), f.threshold, more...)
-	if err != nil {
-		return err
-	}
-	if f.output.value == "json" {
-		return e.print().line(signersOutput{environment, s.Version, s.Threshold, s.Signers})
-	}
-	terminal.Fprintf(e.stdout, "Signers %d of %s: %d must sign a release\n", s.Version, environment, s.Threshold)
-	say(e, "Who refuses it says so: ccm fleet check")
-	return nil
+	return f.withController(e, environment, &f.sign, func(c *release.Controller) error {
+		s, err := c.SetSigners(ctx, file, string(text), f.threshold, more...)
+		if err != nil {
+			return err
+		}
+		if f.output.value == "json" {
+			return e.print().line(signersOutput{environment, s.Version, s.Threshold, s.Signers})
+		}
+		terminal.Fprintf(e.stdout, "Signers %d of %s: %d must sign a release\n", s.Version, environment, s.Threshold)
+		say(e, "Who refuses it says so: ccm fleet check")
+		return nil
+	})
 }

@@ -15,6 +15,7 @@ import (
 	"strings"
 
 	"github.com/kballard/go-shellquote"
+
 	"github.com/luaccm/ccm/runtime/lazyregexp"
 )
 

@@ -3,9 +3,9 @@ package ssh
 import (
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/luaccm/ccm/runtime/lazyregexp"
-	"strings"
 )
 
 // The scripts below are one line for sh (POSIX), and go to the login shell of the user in single

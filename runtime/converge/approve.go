@@ -2,6 +2,7 @@ package converge
 
 import (
 	"errors"
+
 	"github.com/luaccm/ccm/runtime/event"
 )
 

@@ -1,9 +1,10 @@
 package event
 
 import (
+	"time"
+
 	"github.com/luaccm/ccm/runtime/health"
 	"github.com/luaccm/ccm/runtime/resource"
-	"time"
 )
 
 // A Summary counts the events of a run.
