@@ -105,7 +105,7 @@ hostile:
 integration:
 	test/lab/lab check
 	test/lab/lab build
-	go test -tags integration -count=1 -timeout 40m -parallel 4 ./test/integration
+	go test -tags integration -count=1 -timeout 60m -parallel 4 ./test/integration
 	go test -tags integration -count=1 -timeout 60m ./test/reliability
 
 fleet:

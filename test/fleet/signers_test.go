@@ -62,7 +62,7 @@ func TestFleetSigners(t *testing.T) {
 
 // The command shows what it has stored, and refuses a list that nobody could release with.
 func TestSignersCommand(t *testing.T) {
-	l := sharedLab(t)
+	l := newLab(t)
 	key, allowed := l.operatorKey(t, "ops", 7)
 	file := filepath.Join(t.TempDir(), "allowed_signers")
 	require.NoError(t, os.WriteFile(file, []byte(allowed), 0o644))
