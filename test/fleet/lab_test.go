@@ -27,7 +27,7 @@ import (
 )
 
 // patience is how long something may take that a test waits for.
-const patience = time.Minute
+const patience = 3 * time.Minute
 
 // A lab is a fleet with three nats-servers, as ccm fleet init configures them.
 type lab struct {

@@ -48,7 +48,7 @@ func newWorld(t *testing.T, change func(*server.Options)) *world {
 	s, err := server.NewServer(o)
 	require.NoError(t, err)
 	go s.Start()
-	require.True(t, s.ReadyForConnections(10*time.Second))
+	require.True(t, s.ReadyForConnections(time.Minute))
 	t.Cleanup(func() { s.Shutdown(); s.WaitForShutdown() })
 	w := &world{t: t, server: s, config: t.TempDir(), dir: t.TempDir()}
 	w.env = append(os.Environ(), "XDG_CONFIG_HOME="+w.config, "NO_COLOR=1", "CCM_CACHE_DIR="+t.TempDir(), "CCM_STATE_DIR="+filepath.Join(t.TempDir(), "state"), "NATS_CONTEXT=")

@@ -44,7 +44,7 @@ func request(to, body string, headers ...string) func(*nats.Conn) error {
 		if err := refused(conn); err != nil {
 			return err
 		}
-		answer, err := sub.NextMsg(10 * time.Second)
+		answer, err := sub.NextMsg(time.Minute)
 		if err != nil {
 			return fmt.Errorf("no answer: %w", err)
 		}
@@ -76,7 +76,7 @@ func listen(to string) func(*nats.Conn) error {
 
 // refused returns what a server has said against the last operations.
 func refused(conn *nats.Conn) error {
-	if err := conn.FlushTimeout(10 * time.Second); err != nil {
+	if err := conn.FlushTimeout(time.Minute); err != nil {
 		return err
 	}
 	if err := conn.LastError(); err != nil {
@@ -205,7 +205,7 @@ func TestStolenNodeKey(t *testing.T) {
 			_, err := conn.SubscribeSync(fmt.Sprintf("%s.%d", subject.Inbox(name), i))
 			require.NoError(t, err)
 		}
-		_ = conn.FlushTimeout(10 * time.Second)
+		_ = conn.FlushTimeout(time.Minute)
 		require.Error(t, conn.LastError())
 	})
 	t.Run("a message of more than 256 KiB", func(t *testing.T) {

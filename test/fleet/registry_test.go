@@ -67,12 +67,12 @@ func TestRegisteredBytes(t *testing.T) {
 	require.NoError(t, js.Conn().Flush())
 	_, stderr, status := w.run(t.TempDir(), "site.yaml", "--register", "jetstream")
 	require.Zero(t, status, stderr)
-	msg, err := sub.NextMsg(5 * time.Second)
+	msg, err := sub.NextMsg(time.Minute)
 	require.NoError(t, err)
 	require.Equal(t, "choria.ccm.registration.v1.production.http.web.10_0_0_5.d097567f5aa3133c", msg.Subject)
 	require.Equal(t, `{"cluster":"production","service":"web","protocol":"http","address":"10.0.0.5","port":8080,"priority":10,"annotations":{"version":"1.2.3"},"ttl":"10m0s"}`, string(msg.Data))
 	require.Equal(t, nats.Header{"Nats-Ttl": {"10m0s"}, "Nats-Expected-Stream": {"REGISTRATION"}}, canonical(msg.Header))
-	msg, err = sub.NextMsg(5 * time.Second)
+	msg, err = sub.NextMsg(time.Minute)
 	require.NoError(t, err)
 	require.Regexp(t, `^choria\.ccm\.registration\.v1\.production\.http\.metrics\.db1_example_net\.[0-9a-f]{16}$`, msg.Subject)
 	require.Equal(t, `{"cluster":"production","service":"metrics","protocol":"http","address":"db1.example.net","port":null,"priority":100}`, string(msg.Data))
@@ -80,7 +80,7 @@ func TestRegisteredBytes(t *testing.T) {
 
 	_, stderr, status = w.run(t.TempDir(), "site.yaml", "--register", "nats")
 	require.Zero(t, status, stderr)
-	msg, err = sub.NextMsg(5 * time.Second)
+	msg, err = sub.NextMsg(time.Minute)
 	require.NoError(t, err)
 	require.Empty(t, msg.Header)
 }

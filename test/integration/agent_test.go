@@ -133,10 +133,11 @@ func TestAgentGuide(t *testing.T) {
 				}
 				continue
 			}
-			// The agent does by itself what the page says that it does a moment later.
+			// The agent does by itself what the page says that it does a moment later. It asks a
+			// repository each five minutes at the least, if git takes long on this machine.
 			looks := strings.HasPrefix(c.Line, "cat ") || strings.HasPrefix(c.Line, "ccm agent status")
 			want, got := regexp.MustCompile(c.Answer()), ""
-			for end := time.Now().Add(time.Minute); ; time.Sleep(200 * time.Millisecond) {
+			for end := time.Now().Add(patience); ; time.Sleep(200 * time.Millisecond) {
 				got = l.sh("cd \"$(cat /tmp/where 2>/dev/null || echo /root)\"\n{ "+c.Line+"\n} 2>&1 || true\npwd >/tmp/where") + "\n"
 				if !looks || want.MatchString(got) || time.Now().After(end) {
 					break

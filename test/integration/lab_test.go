@@ -25,6 +25,9 @@ const sites = "/srv/sites/"
 // that hangs is told from one that is slow.
 const limit = 10 * time.Minute
 
+// patience is how long a lab may take to bring about by itself what a test waits for.
+const patience = 6 * time.Minute
+
 // A lab is a throw-away system.
 type lab struct {
 	t    *testing.T
@@ -163,5 +166,5 @@ func (l *lab) write(path string, content []byte) {
 // until waits for a condition that the machine brings about by itself.
 func (l *lab) until(what, script string) {
 	l.t.Helper()
-	require.Eventually(l.t, func() bool { return l.exec("sh", "-c", script).status == 0 }, time.Minute, 50*time.Millisecond, "%s", what)
+	require.Eventually(l.t, func() bool { return l.exec("sh", "-c", script).status == 0 }, patience, 50*time.Millisecond, "%s", what)
 }
