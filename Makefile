@@ -10,6 +10,7 @@
 # make hostile    show text that a terminal would act on with every command in every way
 # make integration  real apt, dnf and systemd in throw-away systems (root)
 # make fleet      what ccm does with real nats-servers: keys, objects, and a fleet
+# make bench-fleet  measure fleets of NODES simulated nodes, and write the table in docs/fleet.md (ten minutes, 8 GiB)
 # make browser    try in headless Chromium what is written for browsers
 # make studio-vendor  bundle again what the page of ccm studio is made with (needs npm)
 # make fuzz       every fuzz target for FUZZTIME, one after the other
@@ -42,7 +43,7 @@ BUILD = go build -trimpath -ldflags "-s -w -X main.version=$(VERSION)"
 ARCH ?= $(shell go env GOARCH)
 PACKAGE = go -C .ci/package
 
-.PHONY: build cross package share reproducible check-release portable test lint generate integration fleet browser studio-vendor reliability growth bench bench-go fuzz plans hostile
+.PHONY: build cross package share reproducible check-release portable test lint generate integration fleet bench-fleet browser studio-vendor reliability growth bench bench-go fuzz plans hostile
 
 build:
 	$(BUILD) -o bin/ccm ./cmd/ccm
@@ -110,6 +111,12 @@ integration:
 
 fleet:
 	cd test/fleet && go vet ./... && go test -count=1 -timeout 30m ./...
+
+# What a fleet takes: see test/fleet/bench. 1,000 nodes take two minutes of a machine with two cores.
+NODES ?= 1000,10000
+
+bench-fleet:
+	cd test/fleet && go run ./bench -nodes $(NODES) -out ../../docs/fleet.md
 
 browser:
 	cd test/browser && go vet ./... && go test -count=1 ./...

@@ -6,11 +6,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -36,6 +33,11 @@ type outbox struct {
 	stateDue, factsDue, forgetFacts atomic.Bool
 	factsSent                       string // digest; for the goroutine that sends
 	asked                           time.Time
+
+	// What was sent and not acknowledged may have been stored. It is sent again as it was: with more
+	// lines under the same name the servers would take all of it for what they have.
+	unsure      []byte // lines that stand in no record
+	unsureLines int    // how many lines of the record; 0 if none were
 
 	mu     sync.Mutex
 	lines  [][]byte // what leaves no record
@@ -95,30 +97,6 @@ func tells(line []byte) bool {
 	return json.Unmarshal(line, &x) == nil && x.Protocol == "io.choria.ccm.v1.transaction.event" && x.Outcome != "stable"
 }
 
-// records returns the names of the records, oldest first.
-func (o *outbox) records() []string {
-	entries, err := os.ReadDir(o.n.o.Runs)
-	if err != nil {
-		return nil
-	}
-	var names []string
-	for _, e := range entries {
-		if strings.HasSuffix(e.Name(), ".ndjson") && e.Type().IsRegular() {
-			names = append(names, e.Name())
-		}
-	}
-	slices.Sort(names)
-	return names
-}
-
-func (o *outbox) path(record string) string { return filepath.Join(o.n.o.Runs, record) }
-
-// hasRecord reports whether a run has a record, whose end has its summary.
-func (o *outbox) hasRecord(run string) bool {
-	_, err := os.Stat(o.path(run + ".ndjson"))
-	return err == nil
-}
-
 // run sends what there is, again and again.
 func (o *outbox) run(ctx context.Context) {
 	for {
@@ -170,30 +148,36 @@ func (o *outbox) sendAll(ctx context.Context) error {
 // sendLines sends what stands in no record.
 func (o *outbox) sendLines(ctx context.Context) error {
 	for {
-		o.mu.Lock()
-		var batch []byte
-		count := 0
-		for _, line := range o.lines {
-			line = shortened(line)
-			if count > 0 && len(batch)+len(line)+1 > batchBytes {
-				break
-			}
-			batch = append(append(batch, line...), '\n')
-			count++
+		if o.unsure == nil {
+			o.unsure = o.takeLines()
 		}
-		o.mu.Unlock()
-		if count == 0 {
+		if o.unsure == nil {
 			return nil
 		}
 		id := fmt.Sprintf("%s.%s.%d", o.n.identity.Name, o.n.boot, o.part)
-		if err := o.send(ctx, id, batch); err != nil {
+		if err := o.send(ctx, id, o.unsure); err != nil {
 			return err
 		}
 		o.part++
-		o.mu.Lock()
-		o.lines = o.lines[min(count, len(o.lines)):]
-		o.mu.Unlock()
+		o.unsure = nil
 	}
+}
+
+// takeLines takes as many lines as fit into a message; nil if there are none.
+func (o *outbox) takeLines() (batch []byte) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	count := 0
+	for _, line := range o.lines {
+		line = shortened(line)
+		if count > 0 && len(batch)+len(line)+1 > batchBytes {
+			break
+		}
+		batch = append(append(batch, line...), '\n')
+		count++
+	}
+	o.lines = o.lines[count:]
+	return batch
 }
 
 // send sends one message.
@@ -223,115 +207,4 @@ func (o *outbox) saveCursor() error {
 		return err
 	}
 	return os.Rename(file+".new", file)
-}
-
-// sendRecords sends what records have behind the cursor.
-func (o *outbox) sendRecords(ctx context.Context) error {
-	for {
-		records := o.records()
-		at, found := slices.BinarySearch(records, o.cursor.Run)
-		if !found { // there is none yet, or it was removed as too old
-			if at == len(records) {
-				return nil
-			}
-			o.cursor.Run, o.cursor.Offset, o.cursor.Line = records[at], 0, 0
-		}
-		if err := o.sendRecord(ctx); err != nil {
-			return err
-		}
-		// The next one may begin while this goes on, if it is of another site; a run that is at work
-		// holds the lock, so whatever comes later is complete.
-		if at+1 >= len(records) {
-			return nil
-		}
-		o.cursor.Run, o.cursor.Offset, o.cursor.Line = records[at+1], 0, 0
-	}
-}
-
-// sendRecord sends what one record has behind the cursor, up to its last complete line.
-func (o *outbox) sendRecord(ctx context.Context) error {
-	f, err := os.Open(o.path(o.cursor.Run))
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	r := newLineReader(f, o.cursor.Offset)
-	run := strings.TrimSuffix(o.cursor.Run, ".ndjson")
-	for {
-		first := o.cursor.Line
-		var batch []byte
-		lines := 0
-		for len(batch) < batchBytes {
-			line, ok, err := r.next()
-			if err != nil {
-				return err
-			}
-			if !ok {
-				break
-			}
-			lines++
-			if out := ofRecord(line); out != nil {
-				batch = append(append(batch, shortened(out)...), '\n')
-			}
-		}
-		if lines == 0 {
-			return nil
-		}
-		before := o.cursor
-		o.cursor.Line, o.cursor.Offset = o.cursor.Line+lines, r.offset
-		if len(batch) == 0 {
-			continue
-		}
-		if err := o.send(ctx, fmt.Sprintf("%s.%s.%d", o.n.identity.Name, run, first), batch); err != nil {
-			number := o.cursor.Number
-			o.cursor = before
-			o.cursor.Number = number
-			return err
-		}
-	}
-}
-
-// ofRecord returns what is sent of a line of a record; nil if nothing is.
-func ofRecord(line []byte) []byte {
-	var x struct {
-		Protocol string          `json:"protocol"`
-		Summary  json.RawMessage `json:"summary"`
-	}
-	if json.Unmarshal(line, &x) != nil {
-		return nil
-	}
-	switch x.Protocol {
-	case "io.choria.ccm.v1.session.end":
-		return x.Summary
-	case "io.choria.ccm.v1.transaction.event":
-		if tells(line) {
-			return line
-		}
-	}
-	return nil
-}
-
-// shortened returns a line, or what it is about if it is too long for a message.
-func shortened(line []byte) []byte {
-	if len(line) <= lineBytes {
-		return line
-	}
-	var x map[string]json.RawMessage
-	if json.Unmarshal(line, &x) != nil {
-		return []byte(`{"protocol":"io.choria.ccm.v1.damaged"}`)
-	}
-	for name, value := range x {
-		if len(value) > 4096 {
-			delete(x, name)
-		}
-	}
-	x["_truncated"] = json.RawMessage("true")
-	out, err := json.Marshal(x)
-	if err != nil || len(out) > lineBytes {
-		return []byte(`{"protocol":"io.choria.ccm.v1.damaged"}`)
-	}
-	return out
 }

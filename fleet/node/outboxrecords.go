@@ -1,0 +1,151 @@
+package node
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// records returns the names of the records, oldest first.
+func (o *outbox) records() []string {
+	entries, err := os.ReadDir(o.n.o.Runs)
+	if err != nil {
+		return nil
+	}
+	var names []string
+	for _, e := range entries {
+		if strings.HasSuffix(e.Name(), ".ndjson") && e.Type().IsRegular() {
+			names = append(names, e.Name())
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
+func (o *outbox) path(record string) string { return filepath.Join(o.n.o.Runs, record) }
+
+// hasRecord reports whether a run has a record, whose end has its summary.
+func (o *outbox) hasRecord(run string) bool {
+	_, err := os.Stat(o.path(run + ".ndjson"))
+	return err == nil
+}
+
+// sendRecords sends what records have behind the cursor.
+func (o *outbox) sendRecords(ctx context.Context) error {
+	for {
+		records := o.records()
+		at, found := slices.BinarySearch(records, o.cursor.Run)
+		if !found { // there is none yet, or it was removed as too old
+			if at == len(records) {
+				return nil
+			}
+			o.cursor.Run, o.cursor.Offset, o.cursor.Line = records[at], 0, 0
+		}
+		if err := o.sendRecord(ctx); err != nil {
+			return err
+		}
+		// The next one may begin while this goes on, if it is of another site; a run that is at work
+		// holds the lock, so whatever comes later is complete.
+		if at+1 >= len(records) {
+			return nil
+		}
+		o.cursor.Run, o.cursor.Offset, o.cursor.Line = records[at+1], 0, 0
+	}
+}
+
+// sendRecord sends what one record has behind the cursor, up to its last complete line.
+func (o *outbox) sendRecord(ctx context.Context) error {
+	f, err := os.Open(o.path(o.cursor.Run))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	r := newLineReader(f, o.cursor.Offset)
+	run := strings.TrimSuffix(o.cursor.Run, ".ndjson")
+	for {
+		first := o.cursor.Line
+		var batch []byte
+		lines := 0
+		for len(batch) < batchBytes && (o.unsureLines == 0 || lines < o.unsureLines) {
+			line, ok, err := r.next()
+			if err != nil {
+				return err
+			}
+			if !ok {
+				break
+			}
+			lines++
+			if out := ofRecord(line); out != nil {
+				batch = append(append(batch, shortened(out)...), '\n')
+			}
+		}
+		if lines == 0 {
+			return nil
+		}
+		before := o.cursor
+		o.cursor.Line, o.cursor.Offset = o.cursor.Line+lines, r.offset
+		if len(batch) == 0 {
+			continue
+		}
+		// The name says which lines these are: a process that begins anew may send others from the same one on.
+		if err := o.send(ctx, fmt.Sprintf("%s.%s.%d-%d", o.n.identity.Name, run, first, o.cursor.Line-1), batch); err != nil {
+			number := o.cursor.Number
+			o.cursor = before
+			o.cursor.Number = number
+			o.unsureLines = lines
+			return err
+		}
+		o.unsureLines = 0
+	}
+}
+
+// ofRecord returns what is sent of a line of a record; nil if nothing is.
+func ofRecord(line []byte) []byte {
+	var x struct {
+		Protocol string          `json:"protocol"`
+		Summary  json.RawMessage `json:"summary"`
+	}
+	if json.Unmarshal(line, &x) != nil {
+		return nil
+	}
+	switch x.Protocol {
+	case "io.choria.ccm.v1.session.end":
+		return x.Summary
+	case "io.choria.ccm.v1.transaction.event":
+		if tells(line) {
+			return line
+		}
+	}
+	return nil
+}
+
+// shortened returns a line, or what it is about if it is too long for a message.
+func shortened(line []byte) []byte {
+	if len(line) <= lineBytes {
+		return line
+	}
+	var x map[string]json.RawMessage
+	if json.Unmarshal(line, &x) != nil {
+		return []byte(`{"protocol":"io.choria.ccm.v1.damaged"}`)
+	}
+	for name, value := range x {
+		if len(value) > 4096 {
+			delete(x, name)
+		}
+	}
+	x["_truncated"] = json.RawMessage("true")
+	out, err := json.Marshal(x)
+	if err != nil || len(out) > lineBytes {
+		return []byte(`{"protocol":"io.choria.ccm.v1.damaged"}`)
+	}
+	return out
+}

@@ -1,0 +1,168 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/luaccm/ccm/fleet/agent"
+	"github.com/luaccm/ccm/fleet/direct"
+	"github.com/luaccm/ccm/fleet/subject"
+)
+
+// What each node tells while a server is killed: so many messages, with so many events of so many bytes.
+const (
+	rounds     = 10
+	events     = 5
+	eventBytes = 600
+)
+
+// recordName is the run whose record nodes send. It comes behind all others.
+const recordName = "99991231T000000.000000Z-bench.ndjson"
+
+// append writes the next events into the record of the node's run, as a run does.
+func (m *machine) append(round int) error {
+	f, err := os.OpenFile(filepath.Join(m.runsDir(), recordName), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	var lines bytes.Buffer
+	for i := range events {
+		line := map[string]any{"protocol": "io.choria.ccm.v1.transaction.event", "event_id": fmt.Sprintf("bench-%s-%d-%d", m.name, round, i), "outcome": "changed", "message": ""}
+		bare, err := json.Marshal(line)
+		if err != nil {
+			return err
+		}
+		line["message"] = strings.Repeat("m", eventBytes-len(bare))
+		text, err := json.Marshal(line)
+		if err != nil {
+			return err
+		}
+		lines.Write(append(text, '\n'))
+	}
+	_, err = f.Write(lines.Bytes())
+	return err
+}
+
+// told reports whether the servers have acknowledged all of the record.
+func (m *machine) told() bool {
+	text, err := os.ReadFile(filepath.Join(m.dir, "fleet", "cursor.json"))
+	var c struct {
+		Run    string `json:"run"`
+		Offset int64  `json:"offset"`
+	}
+	if err != nil || json.Unmarshal(text, &c) != nil || c.Run != recordName {
+		return false
+	}
+	info, err := os.Stat(filepath.Join(m.runsDir(), recordName))
+	return err == nil && c.Offset == info.Size()
+}
+
+// crash kills the leader of the events while all nodes publish.
+func (b *bench) crash(ctx context.Context) error {
+	stream, err := b.c.JetStream.Stream(ctx, subject.Events)
+	if err != nil {
+		return err
+	}
+	info := stream.CachedInfo()
+	first := info.State.LastSeq + 1
+	port := info.Cluster.Leader[strings.LastIndexByte(info.Cluster.Leader, '-')+1:]
+	var wg sync.WaitGroup
+	failed := make(chan error, len(b.machines))
+	for _, m := range b.machines {
+		wg.Go(func() {
+			for round := range rounds {
+				time.Sleep(time.Duration(rand.Int64N(int64(2 * time.Second))))
+				if err := m.append(round); err != nil {
+					failed <- err
+					return
+				}
+				m.node.RunLine(&agent.Run{Request: agent.Request{Mode: agent.Apply}}, nil) // of a run that leaves a record
+			}
+		})
+	}
+	time.Sleep(3 * time.Second)
+	killed := time.Now()
+	b.s.kill(port)
+	wg.Wait()
+	select {
+	case err := <-failed:
+		return err
+	default:
+	}
+	if err := b.until(ctx, "the events", func() bool {
+		return !slices.ContainsFunc(b.machines, func(m *machine) bool { return !m.told() })
+	}); err != nil {
+		return err
+	}
+	return b.count(ctx, first, killed)
+}
+
+// lag is how long a replica that answers may take to have what was acknowledged.
+const lag = time.Minute
+
+// count compares what is stored with what nodes have told.
+func (b *bench) count(ctx context.Context, first uint64, killed time.Time) error {
+	want := b.nodes * rounds * events
+	var seen map[string]int
+	var stored []time.Time
+	for end := time.Now().Add(lag); ; time.Sleep(time.Second) {
+		var err error
+		if seen, stored, err = b.stored(ctx, first); err != nil {
+			return err
+		}
+		if len(seen) == want || time.Now().After(end) {
+			break
+		}
+	}
+	twice := 0
+	for _, times := range seen {
+		if times > 1 {
+			twice++
+		}
+	}
+	// The time without an acknowledgement is that in which nothing was stored.
+	slices.SortFunc(stored, time.Time.Compare)
+	var gap time.Duration
+	for i := 1; i < len(stored); i++ {
+		if stored[i].After(killed) {
+			gap = max(gap, stored[i].Sub(stored[i-1]))
+		}
+	}
+	b.set(rowLost, float64(want-len(seen)+twice), "%s told, %d lost, %d twice", thousands(want), want-len(seen), twice)
+	b.seconds(rowGap, gap)
+	disk := b.s.diskOf()
+	b.set(rowDisk, disk/(1<<20), "%.0f MiB", disk/(1<<20))
+	return nil
+}
+
+// stored returns how often each event is stored, and when messages were.
+func (b *bench) stored(ctx context.Context, first uint64) (seen map[string]int, stored []time.Time, err error) {
+	seen = make(map[string]int)
+	err = direct.All(ctx, b.c.Conn, direct.Request{Stream: subject.Events, Filter: subject.AllEvents, From: first}, func(m *direct.Message) error {
+		ours := false
+		for line := range bytes.Lines(m.Data) {
+			var x struct {
+				ID string `json:"event_id"`
+			}
+			if json.Unmarshal(line, &x) == nil && strings.HasPrefix(x.ID, "bench-") {
+				seen[x.ID]++
+				ours = true
+			}
+		}
+		if ours {
+			stored = append(stored, m.Time)
+		}
+		return nil
+	})
+	return seen, stored, err
+}

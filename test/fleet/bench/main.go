@@ -1,0 +1,69 @@
+// Bench measures what a fleet takes: three nats-servers as ccm fleet init configures them, and nodes that run
+// the code of the agent's fleet, each with its key and its connection by TLS. Only the machine behind a
+// node is none: runs do nothing, and what a node keeps on its disk lies in memory, because the disks of
+// 10,000 machines would be one here.
+//
+//	go run ./bench -nodes 1000,10000 -out ../../docs/fleet.md
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"os"
+	"os/signal"
+	"strconv"
+	"strings"
+)
+
+func main() {
+	nodes := flag.String("nodes", "1000,10000", "how many nodes, `N` after N")
+	out := flag.String("out", "", "the `FILE` between whose markers the table is written; else it is printed")
+	dir := flag.String("dir", "", "where the servers have their data: a `DIRECTORY` on a disk; else that of temporary files")
+	flag.Parse()
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	if err := measureAll(ctx, *nodes, *dir, *out); err != nil {
+		fmt.Fprintln(os.Stderr, "bench-fleet:", err)
+		os.Exit(1)
+	}
+}
+
+// measureAll measures fleets of some sizes, one after the other, and writes the table.
+func measureAll(ctx context.Context, sizes, dir, out string) error {
+	var all []*measured
+	for text := range strings.SplitSeq(sizes, ",") {
+		count, err := strconv.Atoi(strings.TrimSpace(text))
+		if err != nil || count < few {
+			return fmt.Errorf("-nodes: want numbers from %d on, got %q", few, text)
+		}
+		m, err := measure(ctx, count, dir)
+		if err != nil {
+			return fmt.Errorf("%d nodes: %w", count, err)
+		}
+		all = append(all, m)
+	}
+	text := table(all)
+	if out == "" {
+		fmt.Print(text)
+		return nil
+	}
+	return write(out, text)
+}
+
+// A measured is what was seen of a fleet of one size.
+type measured struct {
+	nodes  int
+	values map[string]value // by the names of rows
+}
+
+// A value is what a row has for one size.
+type value struct {
+	text   string
+	number float64 // in the unit of the row's target
+}
+
+func (m *measured) set(row string, number float64, format string, args ...any) {
+	m.values[row] = value{fmt.Sprintf(format, args...), number}
+	fmt.Fprintf(os.Stderr, "%6d nodes: %s: %s\n", m.nodes, row, m.values[row].text)
+}
