@@ -41,6 +41,14 @@ func (rp *reporter) stopped(pos diag.Pos, notes []diag.Note) *diag.Error {
 	return e
 }
 
+// tellsEnd reports whether a mistake says itself what the evaluation was cancelled with: that
+// of a command that took too long names the command.
+func (in *Interp) tellsEnd(e *diag.Error) bool {
+	cause := context.Cause(in.ctx)
+	_, stopped := errors.AsType[*stopError](e.Err)
+	return cause != nil && !stopped && !ofLimits(cause) && errors.Is(e.Err, cause)
+}
+
 // errSilent is the error for a call of error without a message.
 var errSilent = errors.New("error is called without a message")
 
@@ -85,7 +93,7 @@ func (rp *reporter) faultOf(L *lua.LState, r any) *diag.Error {
 		return &diag.Error{Pos: pos, Notes: notes, Err: errors.New(rp.valueText(L, err.Object))}
 	}
 	if e := rp.lastThrown.mistake; e != nil && string(text) == rp.lastThrown.text {
-		if rp.in.ctx.Err() != nil {
+		if rp.in.ctx.Err() != nil && !rp.in.tellsEnd(e) {
 			return rp.stopped(e.Pos, e.Notes)
 		}
 		return e

@@ -72,10 +72,12 @@ func (in *Interp) Invoke(ctx context.Context, fn *lua.LFunction, results int, ar
 			return
 		}
 		e := in.report.fault(L, r)
-		if cause := context.Cause(ctx); cause != nil && !errors.Is(cause, errTimeout) && !errors.Is(cause, errMemory) {
-			e = &diag.Error{Pos: e.Pos, Notes: e.Notes, Err: cause}
-		} else if cause != nil {
+		switch cause := context.Cause(ctx); {
+		case cause == nil || in.tellsEnd(e):
+		case ofLimits(cause):
 			e.Hint = ""
+		default:
+			e = &diag.Error{Pos: e.Pos, Notes: e.Notes, Err: cause}
 		}
 		in.report.mistakes.Add(e)
 		if out, err = nil, in.report.mistakes.Err(); len(in.report.mistakes) == 1 {

@@ -14,6 +14,9 @@ var (
 	errMemory  = errors.New("memory")
 )
 
+// ofLimits reports whether an evaluation was stopped by its own limits, and not from outside.
+func ofLimits(cause error) bool { return errors.Is(cause, errTimeout) || errors.Is(cause, errMemory) }
+
 // limits bounds what an evaluation uses: its time, the memory it holds, and the
 // calls that wait for one another.
 type limits struct {

@@ -106,11 +106,11 @@ $`, s.run())
 	}
 }
 
-// TestCommandsAreCancelled: what the run is cancelled with ends a command.
+// TestCommandsAreCancelled: what the run is cancelled with ends a command, and the error names it.
 func TestCommandsAreCancelled(t *testing.T) {
 	s := newSite(t, one(`status = function(want, host) host.query { "sleep", "100000" } end, perform = function() end,`))
 	s.declare(`require "std.one" { "x", timeout = "50ms" }`)
-	require.Contains(t, s.run(), "timed out after 50ms")
+	require.Contains(t, s.run(), "x one#x: failed: sleep 100000: timed out after 50ms (site.lua:1)\n", "which command it was")
 }
 
 func TestComparisonByName(t *testing.T) {

@@ -13,7 +13,9 @@ import (
 // own; the file is written once, after the last of them. So the machine never
 // has a file that only some of them have edited, and what is told of them is
 // told after it was written: if that fails, all that changed something have
-// failed.
+// failed. Each is verified on what it leaves, since those after it may undo it as they may
+// where something stands between them; if the file is not what was written, each is verified on
+// what is there.
 type edits struct {
 	edit   *host.Edit
 	last   int            // the number of the last resource
@@ -79,22 +81,24 @@ func (w *walk) finishEdits(ctx context.Context, ev *event.Event) []*event.Event 
 	}
 	w.edits, w.view, w.host = nil, e.view, e.host
 	err := e.edit.Commit()
+	placed := err == nil && e.edit.IsPlaced()
 	for _, ev := range e.events {
 		if ev.Outcome != event.Changed {
 			continue
 		}
 		w.mayHaveChanged = true
-		if err == nil {
+		switch {
+		case err != nil:
+			ev.Outcome, ev.Err, ev.Actions = event.Failed, err, nil
+			w.recordOutcome(ev)
+		case !placed:
 			w.verifyEdit(ctx, ev)
-			continue
 		}
-		ev.Outcome, ev.Err, ev.Actions = event.Failed, err, nil
-		w.recordOutcome(ev)
 	}
 	return e.events
 }
 
-// verifyEdit verifies a resource after its file was written.
+// verifyEdit verifies a resource on its file as somebody has changed it since it was written.
 func (w *walk) verifyEdit(ctx context.Context, ev *event.Event) {
 	var provider resource.Binding
 	if provider, ev.Err = w.Registry.Select(ev.Resource, w.Facts); ev.Err == nil {

@@ -20,7 +20,8 @@ import (
 	"github.com/luaccm/ccm/runtime/schema"
 )
 
-// words is a type that keeps its name as a line of the file /words.
+// words is a type that keeps its name as a line of the file /words. With a minus before
+// the name it is to have no such line.
 func words(t *testing.T) resource.Binding {
 	t.Helper()
 	s, err := schema.Make("", []schema.Property{{Name: "name", Type: reflect.TypeFor[string](), IsName: true}})
@@ -32,7 +33,12 @@ func words(t *testing.T) resource.Binding {
 			return string(text), err
 		},
 		Decide: func(want *resource.Properties, have any) (d resource.Decision) {
-			if !strings.Contains(have.(string), want.Name()+"\n") {
+			if gone, ok := strings.CutPrefix(want.Name(), "-"); ok {
+				if strings.Contains(have.(string), gone+"\n") {
+					d.Add("name", gone, "")
+					d.Act("remove", "removed "+gone)
+				}
+			} else if !strings.Contains(have.(string), want.Name()+"\n") {
 				d.Add("name", "", want.Name())
 				d.Act("add", "added "+want.Name()+" to "+strings.ReplaceAll(have.(string), "\n", " "))
 				d.Effects, d.Complete = []host.PathEffect{{Path: "/words", Kind: host.Regular, Content: new(have.(string) + want.Name() + "\n")}}, true
@@ -44,8 +50,12 @@ func words(t *testing.T) resource.Binding {
 			if err != nil || want.Name() == "bad" {
 				return errors.Join(err, errors.New("no such word"))
 			}
+			after := string(text) + want.Name() + "\n"
+			if gone, ok := strings.CutPrefix(want.Name(), "-"); ok {
+				after = strings.Replace(string(text), gone+"\n", "", 1)
+			}
 			attr := host.Attr{UID: uint32(os.Geteuid()), GID: uint32(os.Getegid()), Mode: 0o644}
-			return h.WriteFile("/words", strings.NewReader(string(text)+want.Name()+"\n"), attr)
+			return h.WriteFile("/words", strings.NewReader(after), attr)
 		},
 		Edits: func(*resource.Properties) string { return "/words" },
 	}.Bind()
@@ -89,7 +99,9 @@ func edit(t *testing.T, options host.Options, plan, failOnError bool, names ...s
 	}
 	c, err := b.Build()
 	require.NoError(t, err)
-	options.Root = t.TempDir()
+	if options.Root == "" {
+		options.Root = t.TempDir()
+	}
 	w := &told{file: filepath.Join(options.Root, "words")}
 	require.NoError(t, os.WriteFile(w.file, []byte("old\n"), 0o644))
 	e := converge.Engine{Registry: base, Facts: facts.Static(nil), Reporter: w, FailOnError: failOnError}
@@ -112,6 +124,26 @@ func TestEditsInARow(t *testing.T) {
 	require.Equal(t, []string{
 		"a pending, added a to old  | old ", "old stable | old ", "b pending, added b to old a  | old ",
 	}, edit(t, host.Options{}, true, false, "a", "old", "b"))
+}
+
+// TestEditThatIsUndone: each is verified on what it leaves, and not on what those after it do.
+func TestEditThatIsUndone(t *testing.T) {
+	require.Equal(t, []string{
+		"begin a | old ", "begin -a | old ", "begin b | old ",
+		"a changed, added a to old  | old b ", "-a changed, removed a | old b ", "b changed, added b to old  | old b ",
+	}, edit(t, host.Options{}, false, false, "a", "-a", "b"))
+}
+
+// TestEditsThatSomebodyUndoes: what somebody does to the file when it has its place is seen.
+func TestEditsThatSomebodyUndoes(t *testing.T) {
+	root := t.TempDir()
+	lines := edit(t, host.Options{Root: root, Effect: func(op, _ string) error {
+		if op == "syncdir" {
+			return os.WriteFile(filepath.Join(root, "words"), []byte("b\n"), 0o644)
+		}
+		return nil
+	}}, false, false, "a", "b")
+	require.Equal(t, []string{"begin a | old ", "begin b | old ", "a failed, added a to old  | b ", "b changed, added b to old a  | b "}, lines)
 }
 
 // TestEditThatFails: the others are written.

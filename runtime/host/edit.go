@@ -52,3 +52,17 @@ func (e *Edit) Commit() error {
 	}
 	return e.host.OnBehalfOf(e.onBehalfOf).WriteFile(e.path, strings.NewReader(e.content), e.attr)
 }
+
+// IsPlaced reports whether the file is what Commit was to make it. If it cannot be looked at, it is not.
+func (e *Edit) IsPlaced() bool {
+	if !e.written {
+		return true
+	}
+	info, err := e.host.Lstat(e.path)
+	if err != nil || info.Kind != Regular || info.Size != int64(len(e.content)) ||
+		(Attr{UID: info.UID, GID: info.GID, Mode: info.Mode}) != e.attr {
+		return false
+	}
+	text, err := e.host.ReadText(e.path, info.Size)
+	return err == nil && text == e.content
+}

@@ -81,7 +81,7 @@ func (o *View) LookPath(name, list, dir string) (string, error) {
 	}
 	_, err := command.LookPath(name, list)
 	if err == nil { // it is going to be removed
-		err = fmt.Errorf("command %q not found in %s", name, list)
+		err = &command.NotFoundError{Name: name, Dirs: filepath.SplitList(list)}
 	}
 	return "", err
 }

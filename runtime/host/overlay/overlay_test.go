@@ -31,3 +31,18 @@ func TestPlanning(t *testing.T) {
 	require.NoError(t, err)
 	require.True(t, there)
 }
+
+// TestProgramThatGoes: a program that is going to be removed is missing as any other is, and the error
+// names few of the directories of a long PATH.
+func TestProgramThatGoes(t *testing.T) {
+	h, root := hosttest.New(t, nil)
+	require.NoError(t, os.WriteFile(filepath.Join(root, "tool"), []byte("#!/bin/sh\n"), 0o755))
+	list := root + ":/a:/b:/c:/d"
+	v := h.Planning(t.Context())
+	found, err := v.LookPath("tool", list, "/")
+	require.NoError(t, err)
+	require.Equal(t, filepath.Join(root, "tool"), found)
+	v.Plan().Assume(nil, false, host.PathEffect{Path: "/tool", Kind: host.Missing})
+	_, err = v.LookPath("tool", list, "/")
+	require.EqualError(t, err, `command "tool" not found in `+root+`, /a, /b and 2 more directories`)
+}
