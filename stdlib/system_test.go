@@ -59,20 +59,24 @@ func TestUnit(t *testing.T) {
 	suite{
 		name: "unit", machine: func(root string) host.Runner { return units{root} },
 		starts: map[string]map[string]string{
-			"nothing": {"/etc/": ""},
-			"there":   {dir + "x.timer": "[Timer]\n"},
-			"other":   {dir + "x.timer": "[Unit]\n"},
-			"enabled": {dir + "x.timer": "[Timer]\n", dir + "timers.target.wants/x.timer": "->../x.timer"},
-			"dropin":  {dir + "x.timer.d/a.conf": "old\n"},
+			"nothing":  {"/etc/": ""},
+			"there":    {dir + "x.timer": "[Timer]\n"},
+			"other":    {dir + "x.timer": "[Unit]\n"},
+			"enabled":  {dir + "x.timer": "[Timer]\n", dir + "timers.target.wants/x.timer": "->../x.timer"},
+			"dropin":   {dir + "x.timer.d/a.conf": "old\n"},
+			"template": {dir + "x@.timer": "[Timer]\n"},
 		},
 		wants: map[string]string{
-			"file":    `{ "x.timer", content = "[Timer]\n" }`,
-			"enabled": `{ "x.timer", content = "[Timer]\n", enable = true, active = true }`,
-			"not":     `{ "x.timer", content = "[Timer]\n", enable = false }`,
-			"dropin":  `{ "x a", unit = "x.timer", dropin = "a", content = "new\n" }`,
-			"absent":  `{ "x.timer", ensure = "absent" }`,
+			"file":        `{ "x.timer", content = "[Timer]\n" }`,
+			"enabled":     `{ "x.timer", content = "[Timer]\n", enable = true, active = true }`,
+			"not":         `{ "x.timer", content = "[Timer]\n", enable = false }`,
+			"dropin":      `{ "x a", unit = "x.timer", dropin = "a", content = "new\n" }`,
+			"absent":      `{ "x.timer", ensure = "absent" }`,
+			"template":    `{ "x@.timer", content = "[Timer]\n" }`,
+			"no template": `{ "x@.timer", ensure = "absent" }`,
 		},
 		phrases: map[string][]string{
+			"nothing/template": {"created the unit"}, "template/template": {}, "template/no template": {"removed the unit"},
 			"nothing/file": {"created the unit"}, "there/file": {}, "there/enabled": {"updated the unit"}, "enabled/enabled": {}, "enabled/not": {"updated the unit"},
 			"other/file": {"updated the unit"}, "dropin/dropin": {"updated the unit"}, "enabled/absent": {"removed the unit"}, "nothing/absent": {},
 		},
@@ -84,6 +88,8 @@ func TestUnit(t *testing.T) {
 	}.run(t)
 	require.Equal(t, `site.lua:1:22: unit#x: name: want the name of a unit with its suffix, such as app.service, got "x"`,
 		mistake(t, `require "std.unit" { "x", content = "" }`))
+	require.Equal(t, `site.lua:1:57: unit#x@.timer: enable: x@.timer is a template, and only its instances run: service { "x@NAME", enable = true }`,
+		mistake(t, `require "std.unit" { "x@.timer", content = "", enable = true }`))
 }
 
 func TestTimer(t *testing.T) {

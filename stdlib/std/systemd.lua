@@ -6,11 +6,12 @@ local systemd = { directory = "/etc/systemd/system" }
 --- are there.
 function systemd.runs(host) return host.root == "/" and host.stat("/run/systemd/system") ~= nil end
 
---- Returns properties of a unit, such as { ActiveState = "active" }. If systemd is
---- not running, only what its files tell: UnitFileState.
+--- Returns properties of a unit, such as { ActiveState = "active" }. Of a pattern such as app@*.service
+--- each has a word for every unit that systemd has loaded: "active failed". If systemd is not running,
+--- only what its files tell: UnitFileState.
 function systemd.show(host, unit, ...)
   if not systemd.runs(host) then
-    if not host.which("systemctl") then return {} end
+    if not host.which("systemctl") or str.contains(unit, "*") then return {} end
     local state = host.query { "systemctl", "--root", host.root, "is-enabled", unit, check = false }
     return { UnitFileState = state }
   end
@@ -18,7 +19,7 @@ function systemd.show(host, unit, ...)
   local found = {}
   for _, l in ipairs(str.lines(out)) do
     local name, value = str.cut(l, "=")
-    found[name] = value
+    if name ~= "" then found[name] = found[name] and found[name] .. " " .. value or value end
   end
   return found
 end

@@ -10,6 +10,12 @@ local systemd = require "std.systemd"
 
 local function name(want) return want.unit or want.name end
 
+-- A template such as app@.service is no unit of its own: what is asked of it is asked of its instances.
+local function is_template(want) return str.contains(name(want), "@.") end
+local function units(want) return (name(want):gsub("@%.", "@*.")) end
+
+local function any(words, word) return tbl.contains(str.fields(words or ""), word) end
+
 local function file(want)
   local path = systemd.directory .. "/" .. name(want)
   return want.dropin and path .. ".d/" .. want.dropin .. ".conf" or path
@@ -17,7 +23,7 @@ end
 
 return ccm.type {
   name = "unit",
-  doc = "Keeps a unit file of systemd in /etc/systemd/system and has systemd read it (daemon-reload).",
+  doc = "Keeps a unit file of systemd in /etc/systemd/system and has systemd read it (daemon-reload). A name such as app@.service is a template, whose instances are services: app@blue.",
   commands = { "systemctl" },
   properties = {
     name = { name = true, doc = "The name of the unit with its suffix or, if unit is given, any name.", example = "app.service" },
@@ -26,7 +32,7 @@ return ccm.type {
     dropin = { doc = "The name of a drop-in: the file is NAME.d/DROPIN.conf then, and adds to a unit from elsewhere." },
     enable = { type = "boolean", doc = "Whether the unit starts at boot. Left out, that is not managed." },
     active = { type = "boolean", doc = "Whether the unit is to be active now. Left out, that is not managed." },
-    ensure = { enum = { "present", "absent" }, default = "present", doc = "Whether there is to be such a file. With absent the unit is stopped and disabled before." },
+    ensure = { enum = { "present", "absent" }, default = "present", doc = "Whether there is to be such a file. With absent the unit, or each instance of a template, is stopped and disabled before." },
   },
 
   validate = function(want)
@@ -35,6 +41,10 @@ return ccm.type {
     end
     if want.ensure == "present" and not want.content then return "content is required unless ensure is absent" end
     if want.content and want.content:find("\0", 1, true) then return "content", "want a text without NUL bytes" end
+    if is_template(want) and (want.enable ~= nil or want.active ~= nil) then
+      return want.enable ~= nil and "enable" or "active",
+        ("%s is a template, and only its instances run: service { %q, enable = true }"):format(name(want), (name(want):gsub("@.*", "@NAME")))
+    end
     if want.dropin and not re.test(want.dropin, [[^[\w.-]+$]]) then return "dropin", "want a word, got " .. inspect(want.dropin) end
   end,
 
@@ -42,11 +52,11 @@ return ccm.type {
     local content = host.read(file(want))
     local have = { ensure = content and "present" or "absent", content = content }
     if not content and want.ensure == "absent" then return have end
-    local found = systemd.show(host, name(want), "UnitFileState", "ActiveState", "NeedDaemonReload")
-    have.enable = found.UnitFileState == "enabled"
-    have.active = found.ActiveState == "active" or found.ActiveState == "activating"
+    local found = systemd.show(host, units(want), "UnitFileState", "ActiveState", "NeedDaemonReload")
+    have.enable = any(found.UnitFileState, "enabled")
+    have.active = any(found.ActiveState, "active") or any(found.ActiveState, "activating")
     if not systemd.runs(host) then have.active = want.active end
-    have.unread = found.NeedDaemonReload == "yes"
+    have.unread = any(found.NeedDaemonReload, "yes")
     return have
   end,
 
@@ -70,8 +80,8 @@ return ccm.type {
   perform = function(action, want, have, host)
     if action == "remove" then
       if not want.dropin then
-        if have.active then systemd.ctl(host, "stop", "--", name(want)) end
-        if have.enable then systemd.enable(host, name(want), false) end
+        if have.active then systemd.ctl(host, "stop", "--", units(want)) end
+        if have.enable or is_template(want) then systemd.enable(host, name(want), false) end
       end
       host.remove(file(want))
       return systemd.ctl(host, "daemon-reload")
@@ -89,7 +99,7 @@ return ccm.type {
 
   -- A change elsewhere, or nothing: a unit that is not running is left alone.
   refresh = function(want, have, host)
-    if have.active then systemd.ctl(host, "restart", "--", name(want)) end
+    if have.active then systemd.ctl(host, "try-restart", "--", units(want)) end
   end,
   phrases = { refresh = "restarted the unit" },
 }

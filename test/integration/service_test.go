@@ -183,7 +183,9 @@ func TestServiceStatic(t *testing.T) {
 // gives it.
 func TestServiceNames(t *testing.T) {
 	l := boot(t, debian)
-	l.write("/etc/systemd/system/it@.service", []byte("[Service]\nExecStart=/bin/sh -c 'echo %i >> /run/it.starts; exec sleep infinity'\n[Install]\nWantedBy=multi-user.target\n"))
+	l.write("/root/it@.service", []byte("[Service]\nExecStart=/bin/sh -c 'echo %i >> /run/it.starts; exec sleep infinity'\n[Install]\nWantedBy=multi-user.target\n"))
+	template := `/opt/ccm/ccm ensure unit it@.service `
+	l.sh(template + `--content "$(cat /root/it@.service)"`)
 	l.write(`/etc/systemd/system/srv-data\x2d1.mount`, []byte("[Mount]\nWhat=tmpfs\nWhere=/srv/data-1\nType=tmpfs\n[Install]\nWantedBy=multi-user.target\n"))
 	l.converge(only("it@one running true", "it@one", "Started. Enabled"))
 	l.converge(only("it@two unmanaged true", "it@two", "Enabled"))
@@ -193,6 +195,9 @@ func TestServiceNames(t *testing.T) {
 	l.converge(only("it@one stopped false", "it@one", "Stopped. Disabled"))
 	l.is("it@one", "inactive", "disabled")
 	l.is("it@two", "inactive", "enabled")
+	l.sh("systemctl start it@two; echo >> /etc/systemd/system/it@.service") // not read by systemd yet
+	l.sh(template + `--content "$(cat /root/it@.service)"; systemctl show -P NeedDaemonReload it@two | grep no`)
+	l.sh(template + `--ensure absent; systemctl is-active it@two && exit 1; ! ls /etc/systemd/system/*/it@*`)
 	l.converge(only(`srv-data\x2d1.mount running true`, `srv-data\x2d1.mount`, "Started. Enabled"))
 	l.sh("mountpoint -q /srv/data-1")
 	l.converge(only(`srv-data\x2d1.mount stopped false`, `srv-data\x2d1.mount`, "Stopped. Disabled"))
