@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"path"
 	"reflect"
+	"slices"
 	"sync"
 
 	"github.com/luaccm/ccm/runtime/facts"
@@ -222,6 +223,12 @@ func (f *Functions) importState(state any, im Import) (any, error) {
 		return nil, errors.New("it is not there")
 	}
 	name := f.Schema.Name().Name
+	if i := slices.IndexFunc(f.Schema.Fields, func(x schema.Field) bool { return x.Name == "ensure" }); i >= 0 {
+		now, ok := t.Get("ensure")
+		if values := f.Schema.Fields[i].Values; ok && values != nil && !slices.Contains(values, now.S) {
+			return nil, fmt.Errorf("it is %s, which no declaration says", now.S)
+		}
+	}
 	if found, ok := t.Get(name); ok && found.S != im.Name {
 		return nil, fmt.Errorf("found %s instead", found.S)
 	}

@@ -92,6 +92,23 @@ func TestFunctions(t *testing.T) {
 	require.EqualError(t, err, "x:1: note#a: text: want something good")
 }
 
+// found is the state of a note that exists in one of several ways.
+type found struct{ ensure string }
+
+func (f found) DesiredProperties() *schema.Table {
+	return &schema.Table{Entries: []schema.Entry{{Key: "ensure", Val: schema.StringValue(f.ensure)}}}
+}
+
+func TestImportOfWhatNoDeclarationSays(t *testing.T) {
+	b, err := note(t, nil)
+	require.NoError(t, err)
+	r, err := b.Type.Import(found{"present"}, resource.Import{Name: "a"})
+	require.NoError(t, err)
+	require.Equal(t, "present", r.Spec.(*resource.Properties).WantedEnsure())
+	_, err = b.Type.Import(found{"half there"}, resource.Import{Name: "a"})
+	require.EqualError(t, err, "it is half there, which no declaration says")
+}
+
 func TestFunctionsThatAreNone(t *testing.T) {
 	for want, change := range map[string]func(*resource.Functions){
 		"a type and its provider have names":                 func(f *resource.Functions) { f.Provider = "" },

@@ -64,3 +64,16 @@ func TestMountPoint(t *testing.T) {
 	require.Equal(t, before, hosttest.Snapshot(t, b.root))
 	noLeftovers(t, b.root)
 }
+
+// TestUndoOfMountPoint: the directory that a run made stays while something is mounted there.
+func TestUndoOfMountPoint(t *testing.T) {
+	b := newBox(t)
+	b.root = mounted(t)
+	id := b.must(Dir("/point", "0755"))
+	point := filepath.Join(b.root, "point")
+	require.NoError(t, syscall.Mount("tmpfs", point, "tmpfs", 0, "size=64k"))
+	_, errs := b.restore(id)
+	require.NoError(t, syscall.Unmount(point, 0))
+	require.Len(t, errs, 1)
+	require.ErrorContains(t, errs[0], "a file system is mounted there, and stays (umount it, and remove the directory)")
+}

@@ -9,6 +9,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"syscall"
 
 	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/host/sparse"
@@ -203,7 +204,11 @@ func (x *restorer) clear(r Restoration) error {
 	if err := x.begin(r); err != nil {
 		return err
 	}
-	return x.h.Remove(r.Path)
+	err = x.h.Remove(r.Path)
+	if errors.Is(err, syscall.EBUSY) {
+		return fmt.Errorf("%w: a file system is mounted there, and stays (umount it, and remove the directory)", err)
+	}
+	return err
 }
 
 // possible reports why a path cannot be restored.

@@ -33,6 +33,7 @@ func TestSet(t *testing.T) {
 		{".json", "{\r\n  \"a\": {}\r\n}\r\n", "a.b", int64(2), "{\r\n  \"a\": {\r\n    \"b\": 2\r\n  }\r\n}\r\n"},
 		{".json", "{\n  \"editor.size\": 1\n}\n", `editor\.size`, int64(2), "{\n  \"editor.size\": 2\n}\n"},
 		{".json", "{} // c", "a", int64(1), "{\n  \"a\": 1\n} // c"},
+		{".json", "{\n  \"l\": [1, 2], // c\n  \"m\": []\n}\n", "l", []any{"x", "y"}, "{\n  \"l\": [\"x\",\"y\"], // c\n  \"m\": []\n}\n"},
 		{".json", `{"l": [1, 2]}`, "l.2", int64(3), `{"l": [1, 2, 3]}`},
 		{".json", `{"l": [1, 2]}`, "l.0", nil, `{"l": [null, 2]}`},
 		{".yaml", "", "a.b", int64(1), "a:\n  b: 1\n"},

@@ -105,6 +105,9 @@ func setJSON(text string, path Path, value any) ([]splice, error) {
 		}
 		return addJSON(text, v, name, nested(rest[1:], value), unit), nil
 	}
+	if len(elementsOf(v)) > 0 && !strings.Contains(text[v.StartOffset:v.EndOffset], "\n") {
+		unit = "" // a list or object on one line stays on one
+	}
 	return []splice{replace(v.StartOffset, v.EndOffset, jsonText(nested(rest, value), indentAt(text, v.StartOffset), unit))}, nil
 }
 

@@ -23,7 +23,7 @@ end
 
 return ccm.type {
   name = "mount",
-  doc = "Keeps a file system mounted: now, and at boot by a line in /etc/fstab. A missing directory is made, and removed only if the mount fails.",
+  doc = "Keeps a file system mounted: now, and at boot by a line in /etc/fstab. A missing directory is made, and removed only if the mount fails. ccm undo brings /etc/fstab back, and leaves what is mounted.",
   commands = { "mount", "umount", "readlink", "test", "systemctl" },
   properties = {
     name = { name = true, type = "path", doc = "The directory. Nobody but root may be able to exchange it or one above it.", example = "/srv/data" },
@@ -62,7 +62,7 @@ return ccm.type {
     end
     local off = not have.mounted or have.mounted == "nothing"
     have.ensure = found and (have.mounted and want.ensure ~= "present" and (off and "unmounted" or "mounted") or want.ensure ~= "absent" and want.ensure or "present")
-      or off and "absent" or "not in fstab"
+      or off and "absent" or "mounted, but not in fstab"
     return have
   end,
 
