@@ -1,9 +1,11 @@
 package main
 
 import (
-	"fmt"
+	"context"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -83,16 +85,53 @@ func (f *fleetFlags) desk(e *env) (*enrol.Desk, error) {
 	return &enrol.Desk{Cluster: c, Now: e.Clock.Now}, nil
 }
 
-// adminDesk is desk for those who answer requests.
-func (f *fleetFlags) adminDesk(e *env) (*enrol.Desk, error) {
+// deskOf is desk for those who have a role, or one that may more.
+func (f *fleetFlags) deskOf(e *env, least identity.Role) (*enrol.Desk, error) {
+	c, err := f.connectAs(e, least)
+	if err != nil {
+		return nil, err
+	}
+	return &enrol.Desk{Cluster: c, Now: e.Clock.Now}, nil
+}
+
+// connectAs is connect for those who have a role, or one that may more. The servers would say nothing to others.
+func (f *fleetFlags) connectAs(e *env, least identity.Role) (*cluster.Cluster, error) {
 	d, err := f.open(e)
 	if err != nil {
 		return nil, err
 	}
-	if d.Fleet.Role != identity.Admin {
-		return nil, fmt.Errorf("%s is a %s of this fleet: that takes an admin", d.Fleet.User, d.Fleet.Role)
+	if !d.Fleet.Role.Includes(least) {
+		return nil, diag.Errorf(diag.Pos{}, "%s is %s of this fleet: that takes %s", d.Fleet.User, d.Fleet.Role.Article(), least.Article()).
+			WithHint("an admin makes other credentials with ccm fleet user add %s --role %s", d.Fleet.User, least)
 	}
-	return f.desk(e)
+	return cluster.Connect(d)
+}
+
+// checkNodes returns an error for the first name that is that of no node.
+func checkNodes(ctx context.Context, d *enrol.Desk, names []string) error {
+	if len(names) == 0 {
+		return nil
+	}
+	issued, err := d.Environments(ctx)
+	if err != nil {
+		return err
+	}
+	for _, name := range names {
+		if issued[name] == "" {
+			return unknownNode("the fleet", name, slices.Collect(maps.Keys(issued)))
+		}
+	}
+	return nil
+}
+
+// unknownNode says that a fleet, or an environment, has no node of a name.
+func unknownNode(of, name string, known []string) error {
+	err := diag.Errorf(diag.Pos{}, "%s has no node %s", of, name)
+	err.Hint = diag.DidYouMean(name, known)
+	if err.Hint == "" {
+		err.Hint = "ccm fleet nodes --output names lists them"
+	}
+	return err
 }
 
 // completeNodes offers the names of nodes that are not revoked, for an argument.

@@ -9,8 +9,10 @@ import (
 
 	"github.com/luaccm/ccm/fleet/cluster"
 	"github.com/luaccm/ccm/fleet/enrol"
+	"github.com/luaccm/ccm/fleet/event"
 	"github.com/luaccm/ccm/fleet/overview"
 	"github.com/luaccm/ccm/fleet/record"
+	"github.com/luaccm/ccm/fleet/subject"
 	"github.com/luaccm/ccm/runtime/terminal"
 )
 
@@ -47,6 +49,7 @@ func checkFleet(ctx context.Context, e *env, d *enrol.Desk, form string) error {
 		findings = append(findings, cluster.Finding{What: "nodes: " + err.Error()})
 	}
 	findings = append(findings, aboutNodes(nodes, e.Clock.Now())...)
+	findings = append(findings, aboutEvents(ctx, d, nodes)...)
 	if form == "json" {
 		err = e.print().json(map[string]any{"servers": servers, "nodes": total, "findings": findings})
 	} else {
@@ -68,6 +71,28 @@ func checkFleet(ctx context.Context, e *env, d *enrol.Desk, form string) error {
 		err = status(exitFailed)
 	}
 	return err
+}
+
+// aboutEvents finds what the servers have lost of what nodes told.
+func aboutEvents(ctx context.Context, d *enrol.Desk, nodes []*overview.Node) []cluster.Finding {
+	issued := make(map[string]string, len(nodes))
+	for _, n := range nodes {
+		issued[n.Name] = n.Environment
+	}
+	gaps, err := (&event.Looker{NC: d.Cluster.Conn, JetStream: d.Cluster.JetStream, Issued: issued}).Gaps(ctx)
+	if err != nil {
+		return []cluster.Finding{{What: "events: " + err.Error()}}
+	}
+	var names []string
+	for _, g := range event.Open(gaps) {
+		if len(names) == 0 || names[len(names)-1] != g.Node {
+			names = append(names, g.Node)
+		}
+	}
+	if len(names) == 0 {
+		return nil
+	}
+	return []cluster.Finding{{What: subject.Events + " has gaps, in what these told: " + someOf(names), Hint: "ccm fleet events --fill has them tell it again"}}
 }
 
 // aboutNodes gathers what nodes say is wrong.

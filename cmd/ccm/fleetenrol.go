@@ -13,6 +13,7 @@ import (
 
 	"github.com/luaccm/ccm/fleet/cluster"
 	"github.com/luaccm/ccm/fleet/enrol"
+	"github.com/luaccm/ccm/fleet/identity"
 	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/terminal"
 )
@@ -47,7 +48,7 @@ type enrolmentLine struct {
 }
 
 func listRequests(ctx context.Context, e *env, f *fleetFlags, form string) error {
-	d, err := f.adminDesk(e)
+	d, err := f.deskOf(e, identity.Admin)
 	if err != nil {
 		return err
 	}
@@ -127,7 +128,7 @@ tokens in FILE, until this is ended. Several may do it at once.`,
 
 // pendingNames returns the names that machines ask for.
 func (f *fleetFlags) pendingNames(ctx context.Context, e *env) (names []string) {
-	d, err := f.adminDesk(e)
+	d, err := f.deskOf(e, identity.Admin)
 	if err != nil {
 		return nil
 	}
@@ -143,7 +144,7 @@ func (f *fleetFlags) pendingNames(ctx context.Context, e *env) (names []string) 
 }
 
 func approve(ctx context.Context, e *env, f *fleetFlags, name string, a enrol.Approval) error {
-	d, err := f.adminDesk(e)
+	d, err := f.deskOf(e, identity.Admin)
 	if err != nil {
 		return err
 	}
@@ -193,7 +194,7 @@ const watchPause = 2 * time.Second
 func watchRequests(ctx context.Context, e *env, f *fleetFlags, tokenFile string) error {
 	ctx, cancel := e.UntilStopped(ctx)
 	defer cancel()
-	d, err := f.adminDesk(e)
+	d, err := f.deskOf(e, identity.Admin)
 	if err != nil {
 		return err
 	}
@@ -239,7 +240,7 @@ func newFleetDenyCommand(e *env, f *fleetFlags) *cobra.Command {
 		Short: "Tell a machine that it does not become a node",
 		Args:  wantArguments(1, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			d, err := f.adminDesk(e)
+			d, err := f.deskOf(e, identity.Admin)
 			if err != nil {
 				return err
 			}

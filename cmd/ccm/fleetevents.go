@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/luaccm/ccm/fleet/enrol"
 	"github.com/luaccm/ccm/fleet/event"
 	"github.com/luaccm/ccm/runtime/terminal"
 )
@@ -15,7 +16,8 @@ import (
 // eventFlags are the flags of fleet events.
 type eventFlags struct {
 	*fleetFlags
-	follow             bool
+	sign               signFlags
+	follow, fill       bool
 	environment, where string
 	since              time.Duration
 	output             *choice
@@ -30,21 +32,38 @@ func newFleetEventsCommand(e *env, fleet *fleetFlags) *cobra.Command {
 ccm run --output json, with the node. Resources that are as they should be say
 nothing. Events are kept for 7 days, the last 5,000 messages of each node.
 
-  ccm fleet events -f --where 'outcome == "failed"'`,
+  ccm fleet events -f --where 'outcome == "failed"'
+
+Servers that come back as they were yesterday lack what was told since. The
+numbers of messages show that: --fill finds such gaps, of some nodes or of all,
+and has nodes tell again what their records of runs hold. Plans and results of
+jobs stand in no record and stay lost.
+
+  ccm fleet events --fill web7
+
+Exit status: 4 if a gap could not be filled.`,
 		ValidArgsFunction: fleet.completeNodes(e),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			ctx, cancel := e.UntilStopped(cmd.Context())
 			defer cancel()
+			if f.fill {
+				return f.fillGaps(ctx, e, args)
+			}
 			return f.print(ctx, e, args)
 		},
 	}
 	fs := cmd.Flags()
 	fs.BoolVarP(&f.follow, "follow", "f", false, "print what comes, too, until Ctrl-C")
+	fs.BoolVar(&f.fill, "fill", false, "have nodes tell again what the servers have lost, by a signed job")
+	f.sign.add(fs)
 	fs.StringVar(&f.environment, "environment", "", "only of nodes of this `ENVIRONMENT`")
 	fs.StringVar(&f.where, "where", "", "only lines for which `CONDITION` holds: outcome == \"failed\"")
 	fs.DurationVar(&f.since, "since", time.Hour, "those of the last `TIME`")
 	fs.Var(f.output, "output", "form of the output: text or json (one object a line)")
 	completeFlag(e, cmd, "environment", fleet.completeEnvironments(e))
+	for _, other := range []string{"follow", "where", "since"} {
+		cmd.MarkFlagsMutuallyExclusive("fill", other)
+	}
 	return cmd
 }
 
@@ -57,11 +76,15 @@ func (f *eventFlags) print(ctx context.Context, e *env, nodes []string) error {
 		}
 		filter.Where = c
 	}
-	c, err := f.connect(e)
+	d, err := f.desk(e)
 	if err != nil {
 		return err
 	}
+	c := d.Cluster
 	defer c.Close()
+	if err := f.check(ctx, d, nodes); err != nil {
+		return err
+	}
 	show := func(l *event.Line) error {
 		text := string(l.Text)
 		if f.output.value == "text" {
@@ -77,6 +100,16 @@ func (f *eventFlags) print(ctx context.Context, e *env, nodes []string) error {
 		return event.Follow(ctx, c.Conn, filter, show)
 	}
 	return event.Read(ctx, c.Conn, filter, show)
+}
+
+// check returns an error for a node or an environment that there is not.
+func (f *eventFlags) check(ctx context.Context, d *enrol.Desk, nodes []string) error {
+	if f.environment != "" {
+		if _, err := environmentOf(d.Cluster, f.environment); err != nil {
+			return err
+		}
+	}
+	return checkNodes(ctx, d, nodes)
 }
 
 // toldBy says in a line what a node tells.

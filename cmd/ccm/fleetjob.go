@@ -11,7 +11,9 @@ import (
 
 	"github.com/luaccm/ccm/fleet/cluster"
 	"github.com/luaccm/ccm/fleet/enrol"
+	"github.com/luaccm/ccm/fleet/identity"
 	"github.com/luaccm/ccm/fleet/job"
+	"github.com/luaccm/ccm/fleet/record"
 	"github.com/luaccm/ccm/fleet/roster"
 	"github.com/luaccm/ccm/fleet/signed"
 	"github.com/luaccm/ccm/fleet/where"
@@ -68,7 +70,7 @@ Exit status: 4 if a node failed, refused, or did not answer.`,
 		}
 		fs := cmd.Flags()
 		f.sign.add(fs)
-		fs.StringVar(&f.environment, "environment", "", "the nodes of this `ENVIRONMENT` (default: the only one there is)")
+		fs.StringVar(&f.environment, "environment", "", "the nodes of this `ENVIRONMENT` (default: that of the nodes, or the only one there is)")
 		fs.StringVar(&f.where, "where", "", "the nodes for which `CONDITION` holds")
 		fs.BoolVar(&f.all, "all", false, "all nodes of the environment")
 		fs.DurationVar(&f.expires, "expires", 15*time.Minute, "no node begins after so `LONG`")
@@ -101,6 +103,27 @@ func environmentOf(c *cluster.Cluster, named string) (string, error) {
 	return named, nil
 }
 
+// environmentOf returns the environment of a job: that of the nodes that are named, if nothing else says it.
+func (f *jobFlags) environmentOf(ctx context.Context, e *env, c *cluster.Cluster, nodes []string) (string, error) {
+	if f.environment != "" || len(nodes) == 0 {
+		return environmentOf(c, f.environment)
+	}
+	d := &enrol.Desk{Cluster: c, Now: e.Clock.Now}
+	if err := checkNodes(ctx, d, nodes); err != nil {
+		return "", err
+	}
+	issued, err := d.Environments(ctx)
+	if err != nil {
+		return "", err
+	}
+	for _, name := range nodes[1:] {
+		if issued[name] != issued[nodes[0]] {
+			return "", fmt.Errorf("%s is of %s, and %s of %s: a job is for one environment", nodes[0], issued[nodes[0]], name, issued[name])
+		}
+	}
+	return issued[nodes[0]], nil
+}
+
 // choose returns the names of the nodes that are meant.
 func (f *jobFlags) choose(ctx context.Context, e *env, c *cluster.Cluster, environment string, args []string) (names []string, total int, err error) {
 	switch given := len(args) > 0; {
@@ -127,7 +150,11 @@ func (f *jobFlags) choose(ctx context.Context, e *env, c *cluster.Cluster, envir
 	}
 	for _, name := range args {
 		if !known[name] {
-			return nil, 0, fmt.Errorf("%s has no node %s that has told anything of itself", environment, name)
+			var others []string
+			for _, n := range nodes {
+				others = append(others, n.Name)
+			}
+			return nil, 0, unknownNode(environment+" (of those that have told anything of themselves)", name, others)
 		}
 	}
 	if len(args) > 0 {
@@ -144,12 +171,12 @@ func (f *jobFlags) choose(ctx context.Context, e *env, c *cluster.Cluster, envir
 }
 
 func (f *jobFlags) send(ctx context.Context, e *env, j *signed.Job, args []string) error {
-	c, err := f.connect(e)
+	c, err := f.connectAs(e, identity.Operator)
 	if err != nil {
 		return err
 	}
 	defer c.Close()
-	environment, err := environmentOf(c, f.environment)
+	environment, err := f.environmentOf(ctx, e, c, args)
 	if err != nil {
 		return err
 	}
@@ -161,7 +188,7 @@ func (f *jobFlags) send(ctx context.Context, e *env, j *signed.Job, args []strin
 		f.where = "true" // all of them: more than a job can name
 	}
 	j.Where = f.where
-	s := &job.Sender{NC: c.Conn, Environment: environment, Key: f.sign.signer(e), By: c.Directory.Fleet.User, Clock: e.Clock.Now}
+	s := f.sign.sender(e, c, environment)
 	s.Fill(j, names, f.expires)
 	if f.output.value == "text" {
 		atATime := ""
@@ -201,7 +228,7 @@ func (f *jobFlags) print(e *env, p *job.Progress) error {
 		}{p, p.ByNode})
 	case "names":
 		for _, n := range p.ByNode {
-			if n.State != "done" || n.Result.Outcome == "failed" || n.Result.Outcome == "interrupted" {
+			if !n.Done() {
 				terminal.Fprintf(e.stdout, "%s\n", terminal.Line(n.Name))
 			}
 		}
@@ -216,7 +243,7 @@ func (f *jobFlags) print(e *env, p *job.Progress) error {
 		if len(n.Result.Failed) > 0 {
 			message = n.Result.Failed[0].Resource + ": " + n.Result.Failed[0].Message
 		}
-		if n.State != "done" && n.State != "accepted" || n.Result.Outcome == "failed" || n.Result.Outcome == "interrupted" {
+		if n.State != record.JobAccepted && !n.Done() {
 			terminal.Fprintf(e.stdout, "  %s  %s  %s\n", terminal.Line(n.Name), terminal.Line(strings.TrimSpace(string(n.State)+" "+n.Result.Outcome)), terminal.Line(firstLineOf(message)))
 		}
 	}

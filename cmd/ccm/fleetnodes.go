@@ -10,15 +10,16 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/luaccm/ccm/fleet/enrol"
+	"github.com/luaccm/ccm/fleet/identity"
 	"github.com/luaccm/ccm/fleet/overview"
 	"github.com/luaccm/ccm/fleet/record"
 	"github.com/luaccm/ccm/fleet/where"
-	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/terminal"
 )
 
 func newFleetNodesCommand(e *env, f *fleetFlags) *cobra.Command {
 	condition, environment := "", ""
+	live := &liveFlags{}
 	output := newChoice("text", "text", "json", "yaml", "names")
 	cmd := &cobra.Command{
 		Use:   "nodes [NODE]",
@@ -31,27 +32,56 @@ func newFleetNodesCommand(e *env, f *fleetFlags) *cobra.Command {
 
 A condition is about facts, state, labels, seen, node and environment, in the
 language of expressions in manifests. One that does not name facts is answered
-faster: they are not read.`,
+faster: they are not read.
+
+That is what nodes told last. --live asks those that are there, by a signed job,
+and lists those that answer, as they are now; the others are named.
+
+Exit status: 4 if --live asked a node that did not answer.`,
 		Args: wantArguments(0, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			d, err := f.desk(e)
+			c, err := where.Parse(condition)
+			if err != nil {
+				return fmt.Errorf("--where: %w", err)
+			}
+			if len(args) == 1 && (condition != "" || environment != "") {
+				return errors.New("want the name of a node, or --where and --environment")
+			}
+			least := identity.Viewer
+			if live.live {
+				least = identity.Operator
+			}
+			d, err := f.deskOf(e, least)
 			if err != nil {
 				return err
 			}
 			defer d.Cluster.Close()
-			if len(args) == 1 {
-				return printNode(cmd.Context(), e, d, args[0], output.value)
+			if err := checkNodes(cmd.Context(), d, args); err != nil {
+				return err
 			}
-			o := overview.Options{Environment: environment, Facts: output.value == "json" || output.value == "yaml"}
-			if o.Condition, err = where.Parse(condition); err != nil {
-				return fmt.Errorf("--where: %w", err)
+			if environment != "" {
+				if environment, err = environmentOf(d.Cluster, environment); err != nil {
+					return err
+				}
 			}
-			return listNodes(cmd.Context(), e, d, o, output.value)
+			ctx, cancel := e.UntilStopped(cmd.Context())
+			defer cancel()
+			o := overview.Options{Environment: environment, Condition: c, Facts: output.value == "json" || output.value == "yaml"}
+			switch {
+			case live.live:
+				return live.askNodes(ctx, e, d, o, args, output.value)
+			case len(args) == 1:
+				return printNode(ctx, e, d, args[0], output.value)
+			}
+			return listNodes(ctx, e, d, o, output.value)
 		},
 	}
 	fs := cmd.Flags()
 	fs.StringVar(&condition, "where", "", "only nodes for which this `EXPRESSION` holds")
 	fs.StringVar(&environment, "environment", "", "only nodes of the environment `NAME`")
+	fs.BoolVar(&live.live, "live", false, "ask the nodes that are there now, by a signed job")
+	fs.DurationVar(&live.within, "within", 30*time.Second, "with --live, wait so `LONG` for answers")
+	live.sign.add(fs)
 	fs.Var(output, "output", "how to print them: text, json, yaml or names")
 	completeFlag(e, cmd, "environment", f.completeEnvironments(e))
 	cmd.ValidArgsFunction = f.completeNodes(e)
@@ -94,6 +124,20 @@ func listNodes(ctx context.Context, e *env, d *enrol.Desk, o overview.Options, f
 	if wrong != nil && list == nil {
 		return wrong
 	}
+	if err := printNodes(e, list, form); err != nil {
+		return err
+	}
+	if form == "text" {
+		say(e, "%d of %d nodes", len(list), total)
+	}
+	if wrong != nil {
+		say(e, "Nodes are missing, because they do not have what the condition asks for: %s", wrong)
+	}
+	return nil
+}
+
+// printNodes prints nodes in a form: text is a table.
+func printNodes(e *env, list []*overview.Node, form string) error {
 	now := e.Clock.Now()
 	rows := [][]string{{"NODE", "ENV", "SEEN", "RELEASE", "OUTCOME", "LAST RUN", "FAILED"}}
 	for _, n := range list {
@@ -113,14 +157,8 @@ func listNodes(ctx context.Context, e *env, d *enrol.Desk, o overview.Options, f
 			rows = append(rows, nodeRow(n, now))
 		}
 	}
-	if form == "text" {
-		if len(list) > 0 {
-			printTable(e, rows)
-		}
-		say(e, "%d of %d nodes", len(list), total)
-	}
-	if wrong != nil {
-		say(e, "Nodes are missing, because they do not have what the condition asks for: %s", wrong)
+	if len(rows) > 1 {
+		printTable(e, rows)
 	}
 	return nil
 }
@@ -153,12 +191,14 @@ func nodeRow(n *overview.Node, now time.Time) []string {
 
 func printNode(ctx context.Context, e *env, d *enrol.Desk, name, form string) error {
 	n, err := overview.One(ctx, d, name)
-	if errors.Is(err, overview.ErrNoNode) {
-		return diag.Errorf(diag.Pos{}, "%s: %w", name, err).WithHint("ccm fleet nodes --output names lists them")
-	}
 	if err != nil {
 		return err
 	}
+	return printOne(e, n, form)
+}
+
+// printOne prints all of a node in a form: text is YAML.
+func printOne(e *env, n *overview.Node, form string) error {
 	switch form {
 	case "names":
 		terminal.Fprintf(e.stdout, "%s\n", n.Name)

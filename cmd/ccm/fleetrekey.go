@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/luaccm/ccm/fleet/enrol"
+	"github.com/luaccm/ccm/fleet/identity"
 	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/terminal"
 )
@@ -49,7 +50,7 @@ Exit status: 4 if nodes do not use the new key yet.`,
 			}
 			ctx, cancel := e.UntilStopped(cmd.Context())
 			defer cancel()
-			d, err := f.adminDesk(e)
+			d, err := f.deskOf(e, identity.Admin)
 			if err != nil {
 				return err
 			}

@@ -6,6 +6,8 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"github.com/luaccm/ccm/fleet/cluster"
+	"github.com/luaccm/ccm/fleet/job"
 	"github.com/luaccm/ccm/runtime/signers"
 )
 
@@ -17,6 +19,11 @@ type signFlags struct{ key string }
 
 func (f *signFlags) add(fs *pflag.FlagSet) {
 	fs.StringVar(&f.key, "sign", "", "sign with the SSH `KEY` in this file, private or public (default "+signVariable+", else the first key of ssh-agent)")
+}
+
+// sender returns what sends jobs to an environment.
+func (f *signFlags) sender(e *env, c *cluster.Cluster, environment string) *job.Sender {
+	return &job.Sender{NC: c.Conn, Environment: environment, Key: f.signer(e), By: c.Directory.Fleet.User, Clock: e.Clock.Now}
 }
 
 // signer returns the key.

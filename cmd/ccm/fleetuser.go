@@ -65,7 +65,7 @@ take none of it again. The machine goes on as it is, with what it has: to have i
 do something else somebody has to go there.`,
 		Args: wantArguments(1, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			d, err := f.adminDesk(e)
+			d, err := f.deskOf(e, identity.Admin)
 			if err != nil {
 				return err
 			}

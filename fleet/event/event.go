@@ -10,7 +10,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/expr-lang/expr"
@@ -83,11 +82,10 @@ type reader struct {
 const remembered = 200_000
 
 func (r *reader) message(on string, data []byte) error {
-	parts := strings.Split(on, ".")
-	if len(parts) != 5 {
+	env, node, ok := nodeOf(on)
+	if !ok {
 		return nil
 	}
-	env, node := parts[3], parts[4]
 	if len(r.f.Nodes) > 0 && !slices.Contains(r.f.Nodes, node) {
 		return nil
 	}

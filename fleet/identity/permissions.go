@@ -1,6 +1,7 @@
 package identity
 
 import (
+	"slices"
 	"time"
 
 	"github.com/nats-io/jwt/v2"
@@ -24,6 +25,20 @@ const (
 
 // roles are all of them, in the order in which they are told.
 var roles = []Role{Node, Enrol, Viewer, Operator, Admin}
+
+// Includes reports whether a person of this role may all that one of another may.
+func (r Role) Includes(other Role) bool {
+	people := []Role{Viewer, Operator, Admin}
+	return slices.Index(people, r) >= slices.Index(people, other)
+}
+
+// Article returns the role with the article that it has in a sentence.
+func (r Role) Article() string {
+	if r == Viewer {
+		return "a " + string(r)
+	}
+	return "an " + string(r)
+}
 
 // keyFile returns the file of the private key of a role.
 func (r Role) keyFile() string {

@@ -83,6 +83,11 @@ type Node struct {
 	again int
 }
 
+// Done reports whether a node did what was asked, and did not fail.
+func (n *Node) Done() bool {
+	return n.State == record.JobDone && n.Result.Outcome != "failed" && n.Result.Outcome != "interrupted"
+}
+
 // over reports whether nothing more is to come of a node.
 func (n *Node) over() bool { return n.State != "" && n.State != record.JobAccepted }
 

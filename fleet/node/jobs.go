@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"sync"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -43,18 +44,24 @@ func (n *Node) readJobs(ctx context.Context) {
 	}
 }
 
-// carryOutJobs carries out jobs, one after the other. One that cancels does not wait.
+// carryOutJobs carries out jobs, those that run something one after the other. One that cancels does not wait.
 func (n *Node) carryOutJobs(ctx context.Context) {
 	n.tellUnfinished()
-	queue := make(chan *signed.Job, 64)
-	ended := make(chan struct{})
-	go func() {
-		defer close(ended)
-		for j := range queue {
-			n.carryOut(ctx, j)
-		}
-	}()
-	defer func() { close(queue); <-ended }()
+	// What only tells does not wait for runs.
+	var workers sync.WaitGroup
+	defer workers.Wait()
+	worker := func() chan<- *signed.Job {
+		queue := make(chan *signed.Job, 64)
+		workers.Go(func() {
+			for j := range queue {
+				n.carryOut(ctx, j)
+			}
+		})
+		return queue
+	}
+	runs, tells := worker(), worker()
+	defer close(runs)
+	defer close(tells)
 	for {
 		select {
 		case <-ctx.Done():
@@ -72,6 +79,10 @@ func (n *Node) carryOutJobs(ctx context.Context) {
 			if j.Verb == signed.VerbCancel {
 				n.carryOut(ctx, j)
 				continue
+			}
+			queue := runs
+			if j.Verb == signed.VerbFacts || j.Verb == signed.VerbEvents {
+				queue = tells
 			}
 			select {
 			case queue <- j:
@@ -187,6 +198,8 @@ func (n *Node) carryOut(ctx context.Context, j *signed.Job) {
 		if err := n.gatherFacts(ctx, true); err != nil {
 			r.Outcome, r.Message = "failed", err.Error()
 		}
+	case signed.VerbEvents:
+		n.tellEvents(ctx, j, &r)
 	default:
 		n.runJob(ctx, j, &r)
 	}

@@ -8,11 +8,13 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/luaccm/ccm/fleet/direct"
+	"github.com/luaccm/ccm/fleet/record"
 	"github.com/luaccm/ccm/fleet/subject"
 )
 
@@ -33,11 +35,13 @@ type outbox struct {
 	stateDue, factsDue, forgetFacts atomic.Bool
 	factsSent                       string // digest; for the goroutine that sends
 	asked                           time.Time
+	again                           chan *telling // what is to be told again
 
 	// What was sent and not acknowledged may have been stored. It is sent again as it was: with more
 	// lines under the same name the servers would take all of it for what they have.
 	unsure      []byte // lines that stand in no record
 	unsureLines int    // how many lines of the record; 0 if none were
+	telling     *telling
 
 	mu     sync.Mutex
 	lines  [][]byte // what leaves no record
@@ -56,7 +60,7 @@ type cursor struct {
 const cursorFile = "cursor.json"
 
 func newOutbox(n *Node) *outbox {
-	o := &outbox{n: n, wake: make(chan struct{}, 1)}
+	o := &outbox{n: n, wake: make(chan struct{}, 1), again: make(chan *telling, 4)}
 	text, err := os.ReadFile(filepath.Join(n.o.Directory, cursorFile))
 	if err != nil || json.Unmarshal(text, &o.cursor) != nil {
 		// A node that is new tells nothing of what was before it.
@@ -142,7 +146,29 @@ func (o *outbox) sendAll(ctx context.Context) error {
 			return err
 		}
 	}
-	return errors.Join(o.sendRecords(ctx), o.sendLines(ctx))
+	return o.sendEvents(ctx)
+}
+
+// sendEvents sends what there is to tell. What was sent and not acknowledged is sent first, so that it has the
+// number again which it may be stored under.
+func (o *outbox) sendEvents(ctx context.Context) error {
+	steps := []func(context.Context) error{o.sendRecords, o.tellAgain, o.sendLines}
+	switch {
+	case o.unsure != nil:
+		steps = slices.Insert(steps, 0, o.sendLines)
+	case o.telling != nil:
+		steps = slices.Insert(steps, 0, o.tellAgain)
+	}
+	var errs []error
+	for _, step := range steps {
+		if err := step(ctx); err != nil {
+			errs = append(errs, err)
+		}
+		if o.unsure != nil || o.unsureLines > 0 || o.telling != nil {
+			break
+		}
+	}
+	return errors.Join(errs...)
 }
 
 // sendLines sends what stands in no record.
@@ -182,7 +208,7 @@ func (o *outbox) takeLines() (batch []byte) {
 
 // send sends one message.
 func (o *outbox) send(ctx context.Context, id string, batch []byte) error {
-	_, err := o.n.publish(ctx, subject.Event(o.n.identity.Environment, o.n.identity.Name), batch, direct.ID(id), direct.Header(NumberHeader, fmt.Sprint(o.cursor.Number+1)))
+	_, err := o.n.publish(ctx, subject.Event(o.n.identity.Environment, o.n.identity.Name), batch, direct.ID(id), direct.Header(record.NumberHeader, fmt.Sprint(o.cursor.Number+1)))
 	if err != nil {
 		return err
 	}
@@ -192,9 +218,6 @@ func (o *outbox) send(ctx context.Context, id string, batch []byte) error {
 	}
 	return nil
 }
-
-// NumberHeader has the number of a message among those of its node.
-const NumberHeader = "Ccm-Number"
 
 // saveCursor writes it. It need not be durable: what is sent again is known by its id.
 func (o *outbox) saveCursor() error {

@@ -12,6 +12,9 @@ import (
 	"strings"
 )
 
+// recordSuffix is how the names of records end, behind the ids of their runs.
+const recordSuffix = ".ndjson"
+
 // records returns the names of the records, oldest first.
 func (o *outbox) records() []string {
 	entries, err := os.ReadDir(o.n.o.Runs)
@@ -20,7 +23,7 @@ func (o *outbox) records() []string {
 	}
 	var names []string
 	for _, e := range entries {
-		if strings.HasSuffix(e.Name(), ".ndjson") && e.Type().IsRegular() {
+		if strings.HasSuffix(e.Name(), recordSuffix) && e.Type().IsRegular() {
 			names = append(names, e.Name())
 		}
 	}
@@ -32,7 +35,7 @@ func (o *outbox) path(record string) string { return filepath.Join(o.n.o.Runs, r
 
 // hasRecord reports whether a run has a record, whose end has its summary.
 func (o *outbox) hasRecord(run string) bool {
-	_, err := os.Stat(o.path(run + ".ndjson"))
+	_, err := os.Stat(o.path(run + recordSuffix))
 	return err == nil
 }
 
@@ -70,26 +73,12 @@ func (o *outbox) sendRecord(ctx context.Context) error {
 	}
 	defer f.Close()
 	r := newLineReader(f, o.cursor.Offset)
-	run := strings.TrimSuffix(o.cursor.Run, ".ndjson")
+	run := strings.TrimSuffix(o.cursor.Run, recordSuffix)
 	for {
 		first := o.cursor.Line
-		var batch []byte
-		lines := 0
-		for len(batch) < batchBytes && (o.unsureLines == 0 || lines < o.unsureLines) {
-			line, ok, err := r.next()
-			if err != nil {
-				return err
-			}
-			if !ok {
-				break
-			}
-			lines++
-			if out := ofRecord(line); out != nil {
-				batch = append(append(batch, shortened(out)...), '\n')
-			}
-		}
-		if lines == 0 {
-			return nil
+		batch, lines, _, err := nextBatch(r, o.unsureLines)
+		if err != nil || lines == 0 {
+			return err
 		}
 		before := o.cursor
 		o.cursor.Line, o.cursor.Offset = o.cursor.Line+lines, r.offset
@@ -106,6 +95,26 @@ func (o *outbox) sendRecord(ctx context.Context) error {
 		}
 		o.unsureLines = 0
 	}
+}
+
+// nextBatch returns what is sent of the next lines of a record, at most so many (0 for any number), as one
+// message; how many lines these are, and how many of them are sent. No lines are its end.
+func nextBatch(r *lineReader, most int) (batch []byte, lines, sent int, err error) {
+	for len(batch) < batchBytes && (most == 0 || lines < most) {
+		line, ok, err := r.next()
+		if err != nil {
+			return nil, 0, 0, err
+		}
+		if !ok {
+			break
+		}
+		lines++
+		if out := ofRecord(line); out != nil {
+			batch = append(append(batch, shortened(out)...), '\n')
+			sent++
+		}
+	}
+	return batch, lines, sent, nil
 }
 
 // ofRecord returns what is sent of a line of a record; nil if nothing is.

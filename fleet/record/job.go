@@ -31,6 +31,25 @@ type JobResult struct {
 	Outcome  string    `json:"outcome,omitempty"`
 	Counts   Counts    `json:"counts,omitzero"`
 	Failed   []Failure `json:"failed,omitempty"`
+	// Since and Until are between which times the runs began whose events were told again.
+	Since time.Time `json:"since,omitzero"`
+	Until time.Time `json:"until,omitzero"`
+}
+
+// NumberHeader is the header of a message with events that has its number among those of its node: a gap shows
+// that some were lost.
+const NumberHeader = "Ccm-Number"
+
+// runTime is how the id of a run begins: when it began, by the clock of its machine.
+const runTime = "20060102T150405.000000Z"
+
+// RunTime returns when a run began, by its id.
+func RunTime(id string) (time.Time, bool) {
+	if len(id) < len(runTime) {
+		return time.Time{}, false
+	}
+	t, err := time.Parse(runTime, id[:len(runTime)])
+	return t, err == nil
 }
 
 // DecodeJobResult reads a line of the events of a node. A line about something else gives ok false.

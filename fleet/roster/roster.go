@@ -26,7 +26,10 @@ type Node struct {
 	Environment string        // that operators issued
 	State       *record.State // nil if it wrote none that can be read
 	Facts       *record.Facts // nil if they were not asked for, or it wrote none
-	Presence    *record.Presence
+	// FactsSequence is that of the message with its facts, which tells older from newer ones; 0 if they were
+	// not asked for.
+	FactsSequence uint64
+	Presence      *record.Presence
 	// Seen is when its last heartbeat was stored, by the clock of the servers; zero if it is silent.
 	Seen time.Time
 	// Damaged says which of its documents cannot be read, and why.
@@ -102,7 +105,7 @@ func Read(ctx context.Context, nc *nats.Conn, o Options) ([]*Node, error) {
 				n.Damaged = append(n.Damaged, err)
 				return nil
 			}
-			n.Facts = &f
+			n.Facts, n.FactsSequence = &f, m.Sequence
 		}
 		return nil
 	})

@@ -25,6 +25,7 @@ const (
 	VerbPlan   Verb = "plan"
 	VerbCancel Verb = "cancel"
 	VerbFacts  Verb = "facts"
+	VerbEvents Verb = "events" // tell again what records of runs have
 )
 
 // A Job asks nodes to do something with what they have. It carries no code.
@@ -44,9 +45,12 @@ type Job struct {
 	// Targets limit a run to these resources, as type#name.
 	Targets []string `json:"targets,omitempty"`
 	// MonitorOnly has only health checks looked at.
-	MonitorOnly bool   `json:"monitor_only,omitempty"`
-	Reason      string `json:"reason,omitempty"`
-	By          string `json:"by,omitempty"`
+	MonitorOnly bool `json:"monitor_only,omitempty"`
+	// Since and Until limit what is told again to the runs that began between them, by the clock of the node.
+	Since  time.Time `json:"since,omitzero"`
+	Until  time.Time `json:"until,omitzero"`
+	Reason string    `json:"reason,omitempty"`
+	By     string    `json:"by,omitempty"`
 }
 
 // Kind implements Document.
@@ -55,11 +59,13 @@ func (*Job) Kind() Kind { return KindJob }
 // Validate implements Document.
 func (j *Job) Validate() error {
 	switch j.Verb {
-	case VerbRun, VerbPlan, VerbCancel, VerbFacts:
+	case VerbRun, VerbPlan, VerbCancel, VerbFacts, VerbEvents:
 	default:
-		return fmt.Errorf("verb: want run, plan, cancel or facts, got %q", j.Verb)
+		return fmt.Errorf("verb: want run, plan, cancel, facts or events, got %q", j.Verb)
 	}
 	switch {
+	case (j.Verb == VerbEvents) != !j.Until.IsZero() || j.Until.Before(j.Since):
+		return errors.New("since, until: want them for events, in this order, and for nothing else")
 	case len(j.ID) != 26 || strings.Trim(j.ID, "0123456789ABCDEFGHJKMNPQRSTVWXYZ") != "":
 		return fmt.Errorf("id: want 26 digits and capitals, got %q", j.ID)
 	case j.Expires.Sub(j.Created) > MaxJob:

@@ -1,0 +1,224 @@
+package event
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/luaccm/ccm/fleet/direct"
+	"github.com/luaccm/ccm/fleet/record"
+	"github.com/luaccm/ccm/fleet/subject"
+)
+
+// A Gap is between two messages of a node: those between them the servers have lost. Each message has the number
+// that it has among those of its node.
+type Gap struct {
+	Node        string `json:"node"`
+	Environment string `json:"environment"`
+	Messages    int64  `json:"messages"` // how many are missing
+	// After and Before are when the messages around it were stored; After is zero if there is none.
+	After  time.Time `json:"after,omitzero"`
+	Before time.Time `json:"before"`
+	// Since and Until are when the runs around it began, by the clock of the node: what it lacks is of these,
+	// or of runs between them.
+	Since time.Time `json:"since,omitzero"`
+	Until time.Time `json:"until"`
+	// Filled says that the node has told again what it had of it.
+	Filled bool `json:"filled"`
+}
+
+// lookers is how many nodes are looked at at a time.
+const lookers = 32
+
+// A Looker looks for gaps in what nodes told.
+type Looker struct {
+	NC        *nats.Conn
+	JetStream jetstream.JetStream
+	// Issued are the environments of nodes by name: others are not looked at.
+	Issued map[string]string
+	Nodes  []string // only these; nil for all
+}
+
+// Gaps returns the gaps in the events of nodes, by node and time. Only nodes whose numbers of messages do not fit
+// are read in whole, so this is quick where there are none.
+func (l *Looker) Gaps(ctx context.Context) ([]Gap, error) {
+	stream, err := l.JetStream.Stream(ctx, subject.Events)
+	if err != nil {
+		return nil, err
+	}
+	info, err := stream.Info(ctx, jetstream.WithSubjectFilter(subject.AllEvents))
+	if err != nil {
+		return nil, err
+	}
+	var (
+		wg   sync.WaitGroup
+		mu   sync.Mutex
+		gaps []Gap
+		errs []error
+		free = make(chan struct{}, lookers)
+	)
+	places := make(map[string]int) // how many environments a node was in
+	for on := range info.State.Subjects {
+		if _, node, ok := nodeOf(on); ok {
+			places[node]++
+		}
+	}
+	for on, count := range info.State.Subjects {
+		env, node, ok := nodeOf(on)
+		if !ok || l.Issued[node] != env || len(l.Nodes) > 0 && !slices.Contains(l.Nodes, node) {
+			continue
+		}
+		free <- struct{}{}
+		wg.Go(func() {
+			defer func() { <-free }()
+			found, err := l.of(ctx, on, count, info, places[node] > 1)
+			mu.Lock()
+			defer mu.Unlock()
+			gaps = append(gaps, found...)
+			if err != nil && len(errs) == 0 {
+				errs = append(errs, err)
+			}
+		})
+	}
+	wg.Wait()
+	slices.SortFunc(gaps, func(a, b Gap) int {
+		if a.Node != b.Node {
+			return strings.Compare(a.Node, b.Node)
+		}
+		return a.Before.Compare(b.Before)
+	})
+	return gaps, errors.Join(errs...)
+}
+
+// nodeOf returns of whose events a subject is.
+func nodeOf(on string) (environment, node string, ok bool) {
+	parts := strings.Split(on, ".")
+	if len(parts) != 5 {
+		return "", "", false
+	}
+	return parts[3], parts[4], true
+}
+
+// of returns the gaps of one node, which has count messages in the stream. One that has moved from another
+// environment began to count there.
+func (l *Looker) of(ctx context.Context, on string, count uint64, info *jetstream.StreamInfo, moved bool) ([]Gap, error) {
+	w := newWalk(on)
+	// Whatever the stream lets go of old messages is no gap; what it lost when it was made anew is.
+	limit := info.Config.MaxMsgsPerSubject
+	w.whole = !moved && (limit <= 0 || count < uint64(limit)) && (info.Config.MaxAge <= 0 || info.TimeStamp.Sub(info.Created) < info.Config.MaxAge)
+	w.kept = info.Config.MaxAge
+	ends := newWalk(on)
+	ends.whole = w.whole
+	_, _, err := direct.Read(ctx, l.NC, direct.Request{Stream: subject.Events, Filter: on, Batch: 1}, ends.message)
+	if err == nil {
+		var m *direct.Message
+		if m, err = direct.Last(ctx, l.NC, subject.Events, on); err == nil {
+			err = ends.message(m)
+		}
+	}
+	switch {
+	case errors.Is(err, direct.ErrNone):
+		return nil, nil // it went meanwhile
+	case err != nil:
+		return nil, err
+	case uint64(ends.last-ends.first+1) == count && !(ends.whole && ends.first > 1):
+		return nil, nil
+	}
+	if err := direct.All(ctx, l.NC, direct.Request{Stream: subject.Events, Filter: on}, w.message); err != nil {
+		return nil, err
+	}
+	return w.end(), nil
+}
+
+// A walk goes through the messages of a node, oldest first.
+type walk struct {
+	environment, node string
+	whole             bool          // nothing of what was stored first has been let go of
+	kept              time.Duration // how long messages are kept
+
+	first, last int64 // numbers
+	stored      time.Time
+	run         time.Time // when the last run began of which something was told
+	gaps        []Gap
+	open        []int // gaps behind which no run was seen yet
+	filled      []record.JobResult
+}
+
+func newWalk(on string) *walk {
+	env, node, _ := nodeOf(on)
+	return &walk{environment: env, node: node}
+}
+
+func (w *walk) message(m *direct.Message) error {
+	number, err := strconv.ParseInt(m.Header.Get(record.NumberHeader), 10, 64)
+	if err != nil || number < 1 {
+		return nil // it is none of ours, or of somebody who has the key
+	}
+	missing := number - w.last - 1
+	switch {
+	case w.first == 0:
+		w.first = number
+		if missing = number - 1; !w.whole {
+			missing = 0
+		}
+	case number <= w.last: // the node began to count anew
+		missing = 0
+	}
+	if missing > 0 {
+		w.open = append(w.open, len(w.gaps))
+		w.gaps = append(w.gaps, Gap{Node: w.node, Environment: w.environment, Messages: missing, After: w.stored, Before: m.Time, Since: w.run, Until: m.Time})
+	}
+	w.last, w.stored = number, m.Time
+	if began, ok := runOf(w.node, m.Header.Get(nats.MsgIdHdr)); ok {
+		for _, i := range w.open {
+			w.gaps[i].Until = began
+		}
+		w.open, w.run = nil, began
+	}
+	for line := range strings.Lines(string(m.Data)) {
+		if !strings.Contains(line, record.JobProtocol) {
+			continue
+		}
+		if r, ok := record.DecodeJobResult([]byte(line)); ok && r.State == record.JobDone && r.Outcome != "failed" && !r.Until.IsZero() {
+			w.filled = append(w.filled, r)
+		}
+	}
+	return nil
+}
+
+// runOf returns when the run began of which a message with an id tells first: <node>.<run>.<line>.
+func runOf(node, id string) (time.Time, bool) {
+	rest, ok := strings.CutPrefix(id, node+".")
+	if !ok {
+		return time.Time{}, false
+	}
+	return record.RunTime(rest)
+}
+
+func (w *walk) end() []Gap {
+	for i := range w.gaps {
+		g := &w.gaps[i]
+		if g.Since.IsZero() && w.kept > 0 { // nothing older would have been kept anyway
+			g.Since = g.Before.Add(-w.kept)
+		}
+		if g.Until.Before(g.Since) { // its clock was set back
+			g.Since, g.Until = g.Until, g.Since
+		}
+		g.Filled = slices.ContainsFunc(w.filled, func(r record.JobResult) bool {
+			return !r.Since.After(g.Since) && !r.Until.Before(g.Until)
+		})
+	}
+	return w.gaps
+}
+
+// Open returns the gaps that have not been filled.
+func Open(gaps []Gap) []Gap {
+	return slices.DeleteFunc(slices.Clone(gaps), func(g Gap) bool { return g.Filled })
+}

@@ -1,0 +1,136 @@
+package node
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/luaccm/ccm/fleet/record"
+	"github.com/luaccm/ccm/fleet/signed"
+)
+
+// A telling is the wish that events be told again which the servers have lost.
+type telling struct {
+	ctx          context.Context // of the job
+	job          string
+	since, until time.Time
+	ended        chan error
+	done         map[string]bool // messages that were acknowledged, by their ids
+	// What was told.
+	runs, lines int
+	oldest      time.Time // when the oldest run began that has a record here
+}
+
+// tellEvents has the events of runs told again, and waits until the servers have them. Whoever reads them knows
+// by their ids what was there before.
+func (n *Node) tellEvents(ctx context.Context, j *signed.Job, r *record.JobResult) {
+	r.Since, r.Until = j.Since, j.Until
+	ctx, cancel := context.WithDeadline(ctx, time.Now().Add(max(0, j.Expires.Sub(n.now()))))
+	defer cancel()
+	t := &telling{ctx: ctx, job: j.ID, since: j.Since, until: j.Until, ended: make(chan error, 1), done: make(map[string]bool)}
+	var err error
+	select {
+	case n.outbox.again <- t:
+		poke(n.outbox.wake)
+		select {
+		case err = <-t.ended:
+		case <-ctx.Done():
+			err = ctx.Err()
+		}
+	case <-ctx.Done():
+		err = ctx.Err()
+	}
+	if err != nil {
+		r.Outcome, r.Message = "failed", err.Error()
+		return
+	}
+	r.Outcome = "stable"
+	r.Message = fmt.Sprintf("told again %d lines of %d runs", t.lines, t.runs)
+	if t.oldest.After(j.Since) {
+		r.Message += ", the oldest that has a record began at " + t.oldest.Format(time.RFC3339)
+	}
+}
+
+// tellAgain tells again what is wished for. If the connection breaks meanwhile it goes on later.
+func (o *outbox) tellAgain(ctx context.Context) error {
+	for {
+		if o.telling == nil {
+			select {
+			case o.telling = <-o.again:
+			default:
+				return nil
+			}
+		}
+		t := o.telling
+		if t.ctx.Err() != nil { // nobody waits for it any more
+			o.telling = nil
+			continue
+		}
+		err := o.tellRuns(ctx, t)
+		if _, unreadable := errors.AsType[*fs.PathError](err); err != nil && !unreadable {
+			return err
+		}
+		o.telling = nil
+		t.ended <- err
+	}
+}
+
+// tellRuns tells the events of the runs again that began in the time of a telling, as far as they have been told.
+func (o *outbox) tellRuns(ctx context.Context, t *telling) error {
+	t.runs, t.lines, t.oldest = 0, 0, time.Time{}
+	for _, name := range o.records() {
+		began, ok := record.RunTime(name)
+		if !ok {
+			continue
+		}
+		if t.oldest.IsZero() {
+			t.oldest = began
+		}
+		if began.Before(t.since) || began.After(t.until) || name > o.cursor.Run {
+			continue
+		}
+		lines, err := o.tellRecord(ctx, t, name)
+		if err != nil {
+			return err
+		}
+		t.runs++
+		t.lines += lines
+	}
+	return nil
+}
+
+// tellRecord tells one record again, up to the cursor, and returns how many lines that were.
+func (o *outbox) tellRecord(ctx context.Context, t *telling, name string) (lines int, err error) {
+	f, err := os.Open(o.path(name))
+	if errors.Is(err, fs.ErrNotExist) {
+		return 0, nil
+	}
+	if err != nil {
+		return 0, err
+	}
+	defer f.Close()
+	r := newLineReader(f, 0)
+	for first := 0; name != o.cursor.Run || r.offset < o.cursor.Offset; {
+		batch, read, sent, err := nextBatch(r, 0)
+		if err != nil || read == 0 {
+			return lines, err
+		}
+		if len(batch) > 0 {
+			// Another id than the first time: what has that one may hold less.
+			id := fmt.Sprintf("%s.again.%s.%s.%d-%d", o.n.identity.Name, t.job, strings.TrimSuffix(name, recordSuffix), first, first+read-1)
+			if !t.done[id] {
+				if err := o.send(ctx, id, batch); err != nil {
+					return lines, err
+				}
+				t.done[id] = true
+			}
+		}
+		first += read
+		lines += sent
+	}
+	return lines, nil
+}

@@ -1,0 +1,172 @@
+package overview
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/luaccm/ccm/fleet/enrol"
+	"github.com/luaccm/ccm/fleet/job"
+	"github.com/luaccm/ccm/fleet/signed"
+)
+
+// An Answer is what came of asking the nodes of a fleet.
+type Answer struct {
+	// Nodes are those that answered and for which the condition holds, as they are now, by name.
+	Nodes []*Node
+	// Total is how many nodes there are, and Answered how many of them answered.
+	Total, Answered int
+	// Away had sent no heartbeat and were not asked; Missing were asked, and did not answer in time or
+	// refused.
+	Away, Missing []string
+	// Wrong is the first error of the condition about a node, which is left out.
+	Wrong error
+}
+
+// An Asking says who is asked, and how.
+type Asking struct {
+	Options
+	Names []string // only these; nil for all
+	// Sender sends the jobs to the nodes of an environment.
+	Sender func(environment string) *job.Sender
+	// Within is how long the nodes may take.
+	Within time.Duration
+}
+
+// Ask asks the nodes that are there to tell their facts and their state anew, by a job for each
+// environment, and returns those that did. Nodes that sent no heartbeat are not waited for.
+func Ask(ctx context.Context, d *enrol.Desk, a Asking) (*Answer, error) {
+	before, _, err := Nodes(ctx, d, Options{Environment: a.Environment, Facts: true})
+	if err != nil {
+		return nil, err
+	}
+	answer := &Answer{}
+	known := make(map[string]uint64) // what facts they had
+	asked := make(map[string][]string)
+	for _, n := range before {
+		if len(a.Names) > 0 && !slices.Contains(a.Names, n.Name) {
+			continue
+		}
+		answer.Total++
+		if n.Silent(d.Now()) {
+			answer.Away = append(answer.Away, n.Name)
+			continue
+		}
+		known[n.Name] = n.FactsSequence
+		asked[n.Environment] = append(asked[n.Environment], n.Name)
+	}
+	ended, err := askAll(ctx, a, asked)
+	if err != nil {
+		return nil, err
+	}
+	after, err := readNewer(ctx, d, a.Environment, known, ended)
+	if err != nil {
+		return nil, err
+	}
+	for _, n := range after {
+		sequence, was := known[n.Name]
+		at, did := ended[n.Name]
+		switch {
+		case !was:
+			continue
+		case !did || n.FactsSequence == sequence:
+			answer.Missing = append(answer.Missing, n.Name)
+			continue
+		}
+		answer.Answered++
+		n.Seen = at
+		if a.Condition != nil {
+			ok, err := a.Condition.Holds(n.About(d.Now()))
+			if err != nil && answer.Wrong == nil {
+				answer.Wrong = err
+			}
+			if !ok || err != nil {
+				continue
+			}
+		}
+		answer.Nodes = append(answer.Nodes, n)
+	}
+	return answer, nil
+}
+
+// askAll sends the jobs, and returns when which nodes said that they had done theirs.
+func askAll(ctx context.Context, a Asking, asked map[string][]string) (map[string]time.Time, error) {
+	var (
+		wg    sync.WaitGroup
+		mu    sync.Mutex
+		errs  []error
+		ended = make(map[string]time.Time)
+	)
+	for environment, names := range asked {
+		wg.Add(1)
+		go func() {
+			defer wg.Done()
+			s := a.Sender(environment)
+			j := &signed.Job{Verb: signed.VerbFacts, Where: manyNames(names)}
+			s.Fill(j, names, a.Within)
+			done := make(map[string]time.Time)
+			p, err := s.Send(ctx, j, names, func(p *job.Progress) {
+				for _, n := range p.ByNode {
+					if n.Done() && done[n.Name].IsZero() {
+						done[n.Name] = s.Clock()
+					}
+				}
+			})
+			mu.Lock()
+			defer mu.Unlock()
+			if err != nil {
+				errs = append(errs, err)
+			}
+			if p == nil {
+				return
+			}
+			for _, n := range p.ByNode {
+				if n.Done() {
+					ended[n.Name] = done[n.Name]
+					if ended[n.Name].IsZero() {
+						ended[n.Name] = s.Clock()
+					}
+				}
+			}
+		}()
+	}
+	wg.Wait()
+	return ended, errors.Join(errs...)
+}
+
+// manyNames returns the condition of a job for more nodes than one can name.
+func manyNames(names []string) string {
+	if len(names) > signed.MaxNames {
+		return "true"
+	}
+	return ""
+}
+
+// lagging is how long a replica may take to have what nodes have stored.
+const lagging = 5 * time.Second
+
+// readNewer reads the nodes until all that answered have other facts than were known before. A direct read may be
+// answered by a replica that lags.
+func readNewer(ctx context.Context, d *enrol.Desk, environment string, known map[string]uint64, ended map[string]time.Time) ([]*Node, error) {
+	until := time.Now().Add(lagging)
+	for {
+		nodes, _, err := Nodes(ctx, d, Options{Environment: environment, Facts: true})
+		if err != nil {
+			return nil, err
+		}
+		old := slices.ContainsFunc(nodes, func(n *Node) bool {
+			_, did := ended[n.Name]
+			return did && n.FactsSequence == known[n.Name]
+		})
+		if !old || time.Now().After(until) {
+			return nodes, nil
+		}
+		select {
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		case <-time.After(100 * time.Millisecond):
+		}
+	}
+}
