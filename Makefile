@@ -125,7 +125,7 @@ studio-vendor:
 	cd studio/bundle && npm ci && node build.mjs
 
 reliability:
-	go run ./test/tally/table $(if $(RUN),-run '$(RUN)') $(LAB)
+	go run ./test/tally/table $(if $(RUN),-run '$(RUN)') $(if $(COUNTS),-counts '$(COUNTS)') $(LAB)
 
 growth:
 	CCM_TEST_GROWTH=100000 CCM_TEST_HEAP=1 go test ./cmd/ccm -count=1 -v -timeout 2h \

@@ -24,9 +24,10 @@ const userAmongUsers = `
 	local key = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIGPM8dYdjBcJZzFO4y6Nn3FAbfDEQ1B3L8FhFJPYI4pB"
 	local kind = arg[1]
 	if kind == "absent" then
-		user { "ccm-adversary", ensure = "absent", manage_home = true }
+		user { "ccm-adversary", ensure = "absent", manage_home = true, timeout = "30s" }
 	elseif kind == "moved" then
-		user { "ccm-adversary", home = arg[2], manage_home = true, shell = "/bin/false" }
+		-- usermod goes on for as long as new files come to the home.
+		user { "ccm-adversary", home = arg[2], manage_home = true, shell = "/bin/false", timeout = "30s" }
 		authorized_key { "moved", user = "ccm-adversary", key = key }
 	else
 		user { "ccm-adversary", uid = UID, home = "HOME", manage_home = true, ssh_key = "ed25519" }
@@ -67,14 +68,15 @@ type answer struct {
 
 // TestAdversaryOfUsers: whatever a user swaps in the home of an account while root makes it, gives it
 // keys, moves and removes it, nothing of others is changed or read. Root has processes and accounts of its own,
-// so that usermod and userdel do not see those of the adversary, at whose sight they do nothing.
+// so that usermod and userdel do not see those of the adversary, at whose sight they do nothing. The long
+// form has 20 worlds of 100 runs, each of which can be run alone.
 func TestAdversaryOfUsers(t *testing.T) {
 	if os.Geteuid() != 0 {
 		t.Skip("needs root")
 	}
 	tries := tally.Of(t, "a user swaps files, links, pipes and directories in his home while root makes his account with an ssh key, gives it keys that may log in and known hosts, moves its home, and removes both",
 		"files and directories of root beside it keep content, mode, owner and entries, and nothing of them can be read")
-	worlds := tally.Times(1, 4)
+	worlds := tally.Times(1, 20)
 	runs := tally.Times(12, 2000) / worlds
 	for n := range worlds {
 		t.Run(strconv.Itoa(n), func(t *testing.T) {

@@ -29,7 +29,7 @@ return ccm.type {
     membership = { enum = { "minimum", "exact" }, default = "minimum", doc = "Whether the user may be in other groups too." },
     comment = { one_line = true, doc = "The full name, or what the user is for." },
     home = { type = "path", doc = "The home directory." },
-    manage_home = { type = "boolean", default = false, doc = "Whether the home directory is made, moved and removed with the user." },
+    manage_home = { type = "boolean", default = false, doc = "Whether the home directory is made, moved and removed with the user. To move it to another file system and to remove it take as long as files in it do; a user who makes new ones all the time keeps usermod and userdel at work until timeout." },
     shell = { type = "path", doc = "What is run when the user logs in." },
     password = { one_line = true, secret = true, doc = "The password as crypt(3) makes it, such as with mkpasswd. * is none that fits." },
     update_password = { enum = { "always", "on_create" }, default = "always", doc = "Whether another password is replaced, or only a new user is given one." },

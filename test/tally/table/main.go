@@ -24,10 +24,11 @@ import (
 
 func main() {
 	out := flag.String("out", "docs/reliability.md", "the `FILE` with the table")
-	only := flag.String("run", "", "run the tests whose names match `PATTERN`; other rows stay as they are")
+	only := flag.String("run", "", "run the tests whose names match `PATTERN`, of which a part after a slash is for subtests; other rows stay as they are")
+	kept := flag.String("counts", "", "keep the counts in this `FILE`, and add those that it holds: a long test can be run in pieces")
 	lab := flag.Bool("lab", false, "run the tests in throw-away systems too (root)")
 	flag.Parse()
-	if err := write(*out, *only, *lab); err != nil {
+	if err := write(*out, *only, *kept, *lab); err != nil {
 		fmt.Fprintln(os.Stderr, "table:", err)
 		os.Exit(1)
 	}
@@ -35,7 +36,8 @@ func main() {
 
 // write runs the tests and updates the document. If tests fail, the table says so, and
 // it is an error as well.
-func write(out, only string, lab bool) error {
+func write(out, only, kept string, lab bool) error {
+	only, subtests, _ := strings.Cut(only, "/")
 	pattern, err := regexp.Compile(only)
 	if err != nil {
 		return err
@@ -44,12 +46,11 @@ func write(out, only string, lab bool) error {
 	if err != nil {
 		return err
 	}
-	file, err := os.CreateTemp("", "ccm-tally-")
+	file, remove, err := countsFile(kept)
 	if err != nil {
 		return err
 	}
-	file.Close()
-	defer os.Remove(file.Name())
+	defer remove()
 
 	var tests []string
 	var failed error
@@ -62,12 +63,12 @@ func write(out, only string, lab bool) error {
 		}
 		run := slices.DeleteFunc(slices.Clone(p.tests), func(name string) bool { return !pattern.MatchString(name) })
 		if len(run) > 0 && (lab || !strings.HasSuffix(p.path, "/integration")) {
-			if err := p.run(run, file.Name()); err != nil {
+			if err := p.run(run, subtests, file); err != nil {
 				failed = errors.Join(failed, fmt.Errorf("%s: %w", p.path, err))
 			}
 		}
 	}
-	lines, err := os.ReadFile(file.Name())
+	lines, err := os.ReadFile(file)
 	if err != nil {
 		return err
 	}
@@ -86,16 +87,41 @@ func write(out, only string, lab bool) error {
 	return errors.Join(failed, os.WriteFile(out, []byte(text), 0o644))
 }
 
+// countsFile returns the path of the file to which the tests write, and what removes it if it is
+// not to be kept. Tests of packages run elsewhere, so the path is absolute.
+func countsFile(kept string) (file string, remove func(), err error) {
+	if kept == "" {
+		f, err := os.CreateTemp("", "ccm-tally-")
+		if err != nil {
+			return "", nil, err
+		}
+		return f.Name(), func() { _ = os.Remove(f.Name()) }, f.Close()
+	}
+	if file, err = filepath.Abs(kept); err != nil {
+		return "", nil, err
+	}
+	f, err := os.OpenFile(file, os.O_RDONLY|os.O_CREATE, 0o600)
+	if err != nil {
+		return "", nil, err
+	}
+	return file, func() {}, f.Close()
+}
+
 // A testPackage is a package with tests that count.
 type testPackage struct {
 	path  string
 	tests []string
 }
 
-// run runs tests of the package one after the other, and shows how far they are.
+// run runs tests of the package one after the other, of each those subtests that match a
+// pattern if there is one, and shows how far they are.
 // Those that go on side by side wait for commands most of the time.
-func (p testPackage) run(tests []string, file string) error {
-	args := []string{"test", "-tags", "integration", "-count=1", "-timeout", "2h", "-v", "-parallel", "4", "-run", "^(" + strings.Join(tests, "|") + ")$", p.path}
+func (p testPackage) run(tests []string, subtests, file string) error {
+	pattern := "^(" + strings.Join(tests, "|") + ")$"
+	if subtests != "" {
+		pattern += "/" + subtests
+	}
+	args := []string{"test", "-tags", "integration", "-count=1", "-timeout", "2h", "-v", "-parallel", "4", "-run", pattern, p.path}
 	cmd := exec.Command("go", args...)
 	cmd.Env = append(os.Environ(), tally.Variable+"="+file)
 	cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr
