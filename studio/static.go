@@ -4,10 +4,13 @@ import (
 	"bytes"
 	"compress/gzip"
 	"embed"
+	"fmt"
 	"io"
+	"io/fs"
 	"net/http"
 	"path"
 	"strings"
+	"sync"
 
 	"github.com/luaccm/ccm/runtime/report/part"
 	"github.com/luaccm/ccm/studio/guard"
@@ -53,10 +56,24 @@ func serveStatic(w http.ResponseWriter, r *http.Request) {
 	}
 	if name == "/index.html" {
 		text = bytes.ReplaceAll(text, []byte("{{nonce}}"), []byte(guard.Nonce(r.Context())))
+		text = bytes.ReplaceAll(text, []byte("{{modules}}"), modulePreloads())
 	}
 	w.Header().Set("Content-Type", kind)
 	_, _ = w.Write(text) // the browser went away
 }
+
+// modulePreloads returns the links that have the browser fetch all modules at once, rather than
+// find them level by level (HTML Living Standard, link type modulepreload).
+var modulePreloads = sync.OnceValue(func() []byte {
+	var b bytes.Buffer
+	for _, pattern := range []string{"web/*.js", "web/vendor/*.js.gz"} {
+		names, _ := fs.Glob(web, pattern) // the patterns are well formed
+		for _, name := range names {
+			fmt.Fprintf(&b, "<link rel=\"modulepreload\" href=\"%s\">\n", strings.TrimSuffix(strings.TrimPrefix(name, "web"), ".gz"))
+		}
+	}
+	return bytes.TrimSpace(b.Bytes())
+})
 
 // unpacked returns what gzip has compressed.
 func unpacked(packed []byte) ([]byte, error) {

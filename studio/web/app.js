@@ -140,7 +140,8 @@ async function begin() {
   }
   render(html`<${App} />`, document.getElementById("app"));
   try { session.value = await get("/api/session"); } catch (e) { if (e.code === "login") { needLogin.value = true; return; } throw e; }
-  await Promise.all([store.loadTypes(), store.loadFiles()]);
+  let first = session.value.file || sessionStorage.file;
+  await Promise.all([store.loadTypes(), store.loadFiles(), first && open(first)]);
   let lost = false;
   listen(store.client, (name, data) => {
     if (name === "hello") { session.value = { ...data }; }
@@ -160,8 +161,8 @@ async function begin() {
     batch(() => { online.value = true; needLogin.value = false; ended.value = false; });
     if (lost && doc.value) { lost = false; store.refetch(); store.loadTypes(); store.loadFiles(); }
   });
-  const first = session.value.file || sessionStorage.file || files.value.files.find(f => f.kind === "manifest" || f.kind === "script")?.name;
-  if (first) await open(first); else side.value = "files";
+  if (!first && (first = files.value.files.find(f => f.kind === "manifest" || f.kind === "script")?.name)) await open(first);
+  if (!first) side.value = "files";
   loadFacts("").catch(() => {});
   window.studio.ready = performance.now();
 }

@@ -325,7 +325,7 @@ func TestServerGoes(t *testing.T) {
 	began := time.Now()
 	_, stderr, status := w.plan("obj://SITES/large.tar.gz")
 	require.Equal(t, 1, status)
-	require.Less(t, time.Since(began), 40*time.Second)
+	require.Less(t, time.Since(began), 2*time.Minute)
 	t.Log(fmt.Sprint(time.Since(began)), stderr)
 }
 
