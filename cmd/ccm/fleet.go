@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/luaccm/ccm/fleet/cluster"
 	"github.com/luaccm/ccm/fleet/enrol"
@@ -38,7 +39,7 @@ operator has signed it.
 The directory of the fleet is said by --fleet, or by CCM_FLEET, or is
 ~/.config/ccm/fleet.`,
 	}
-	cmd.PersistentFlags().StringVar(&f.directory, "fleet", "", "the `DIR` of the fleet (default CCM_FLEET, else ~/.config/ccm/fleet)")
+	f.add(cmd.PersistentFlags())
 	cmd.AddCommand(newFleetInitCommand(e), newFleetEnrolCommand(e, f), newFleetRevokeCommand(e, f), newFleetUserCommand(e, f), newFleetRekeyCommand(e, f))
 	cmd.AddCommand(newFleetReleaseCommand(e, f), newFleetRolloutCommand(e, f), newFleetRollbackCommand(e, f), newFleetSignersCommand(e, f), newFleetJobsCommand(e, f), newFleetEventsCommand(e, f))
 	cmd.AddCommand(newFleetDeedCommands(e, f)...)
@@ -46,6 +47,10 @@ The directory of the fleet is said by --fleet, or by CCM_FLEET, or is
 	cmd.AddCommand(newFleetNodesCommand(e, f), newFleetStatusCommand(e, f), newFleetCheckCommand(e, f), newFleetServeCommand(e, f))
 	needCommand(cmd)
 	return cmd
+}
+
+func (f *fleetFlags) add(fs *pflag.FlagSet) {
+	fs.StringVar(&f.directory, "fleet", "", "the `DIR` of the fleet (default CCM_FLEET, else ~/.config/ccm/fleet)")
 }
 
 // path returns the directory of the fleet.

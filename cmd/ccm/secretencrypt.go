@@ -14,6 +14,7 @@ import (
 )
 
 type encryptFlags struct {
+	nodes       nodeFlags
 	names, keys []string
 	out         string
 	marked      bool
@@ -37,9 +38,15 @@ that is marked: !secret hunter2 in YAML, DEC[hunter2] in all of them.
 In Lua the values stand in a table: secret.values { db = { password = "..." } }.`,
 		Example: `  ccm secret encrypt files/tls.key --for @web
   ccm secret encrypt data.yaml --key db.password
-  pwgen 32 1 | ccm secret encrypt - -o secrets/db.age`,
+  pwgen 32 1 | ccm secret encrypt - -o secrets/db.age
+  ccm secret encrypt files/db.conf --for ann --to tag:role=db`,
 		Args: wantArguments(1, 1),
-		RunE: func(_ *cobra.Command, args []string) error {
+		RunE: func(cmd *cobra.Command, args []string) error {
+			names, err := f.nodes.resolve(cmd.Context(), e, f.near(args[0]))
+			if err != nil {
+				return err
+			}
+			f.names = append(f.names, names...)
 			if len(f.keys) > 0 || f.marked {
 				return encryptValues(e, args[0], f)
 			}
@@ -47,6 +54,7 @@ In Lua the values stand in a table: secret.values { db = { password = "..." } }.
 		},
 	}
 	addFor(e, cmd, &f.names, "who can read it (default "+encryption.Everybody+")")
+	f.nodes.add(e, cmd, "which nodes can read it, too")
 	fs := cmd.Flags()
 	fs.StringArrayVar(&f.keys, "key", nil, "encrypt the value at `PATH`, such as db.password or users.0.token (may be given again)")
 	fs.BoolVar(&f.marked, "marked", false, "encrypt all values that are marked")
@@ -54,6 +62,14 @@ In Lua the values stand in a table: secret.values { db = { password = "..." } }.
 	fs.BoolVarP(&f.armor, "armor", "a", false, "write text that can be printed and mailed")
 	fs.BoolVar(&f.force, "force", false, "overwrite the file that is written")
 	return cmd
+}
+
+// near returns the file whose site has the recipients.
+func (f *encryptFlags) near(file string) string {
+	if f.out != "" {
+		return f.out
+	}
+	return file
 }
 
 func encryptFile(e *env, name string, f *encryptFlags) error {
@@ -92,6 +108,7 @@ func encryptFile(e *env, name string, f *encryptFlags) error {
 		return err
 	}
 	say(e, "wrote %s, for %s", out, audienceText(to))
+	warnNobody(e, out, to)
 	if name != "-" {
 		say(e, "%s is still there, and not encrypted: remove it, and take it out of version control", name)
 	}
@@ -153,6 +170,7 @@ func encryptValues(e *env, file string, f *encryptFlags) error {
 		return err
 	}
 	say(e, "%s: encrypted %s, for %s", file, strings.Join(done, ", "), audienceText(to))
+	warnNobody(e, file, to)
 	return nil
 }
 

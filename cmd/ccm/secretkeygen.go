@@ -163,7 +163,7 @@ file that holds one, such as ~/.ssh/id_ed25519.pub. A name may have several keys
 		Short: "Remove a person or a host, also from groups",
 		Args:  wantArguments(1, 1),
 		RunE:  func(_ *cobra.Command, args []string) error { return removeRecipient(e, args[0]) },
-	})
+	}, newSecretNodesCommand(e))
 	return cmd
 }
 

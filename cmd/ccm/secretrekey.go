@@ -15,6 +15,7 @@ import (
 
 func newSecretRekeyCommand(e *env) *cobra.Command {
 	var names []string
+	nodes := nodeFlags{}
 	dry := false
 	cmd := &cobra.Command{
 		Use:   "rekey [FILE|DIR...]",
@@ -26,9 +27,26 @@ written.
 
 Whoever left could read what he could read: his copy of the repository still has it,
 and his key opens it. That is listed, and has to be changed where it is used.`,
-		RunE: func(_ *cobra.Command, args []string) error { return rekey(e, args, names, dry) },
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(nodes.to) > 0 {
+				if len(args) == 0 {
+					return diag.Errorf(diag.Pos{}, "want the files that are to be for %s", namesOf(nodes.to)).
+						WithHint("ccm secret recipients nodes, then ccm secret rekey has all follow that is for nodes")
+				}
+				if dry {
+					return errors.New("want --to or --noop: nodes are written into " + encryption.RecipientsFile)
+				}
+				more, err := nodes.resolve(cmd.Context(), e, args[0])
+				if err != nil {
+					return err
+				}
+				names = append(names, more...)
+			}
+			return rekey(e, args, names, dry)
+		},
 	}
 	addFor(e, cmd, &names, "let these read it, instead of those that it names itself")
+	nodes.add(e, cmd, "let these read it")
 	cmd.Flags().BoolVarP(&dry, "noop", "n", false, "only say what would be done")
 	return cmd
 }
@@ -73,7 +91,7 @@ func rekey(e *env, args, names []string, dry bool) error {
 			errs = append(errs, err)
 			continue
 		}
-		for _, name := range c.Gone {
+		for _, name := range slices.Compact(slices.Sorted(slices.Values(append(slices.Clone(c.Gone), c.Removed...)))) {
 			gone[name] = append(gone[name], item.String())
 		}
 		if c.IsNone() {

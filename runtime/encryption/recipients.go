@@ -94,7 +94,7 @@ func ReadRecipients(file, text string) (*Recipients, error) {
 				members = members[:i]
 			}
 			switch {
-			case !isName(strings.TrimPrefix(name, "@")):
+			case !isGroup(strings.TrimPrefix(name, "@")):
 				fail("", "want a name of letters, digits, - _ and . for a group, got %q", words[0])
 			case name == Everybody:
 				fail("", "%s is everybody in this file, and is not written down", Everybody)

@@ -1,0 +1,47 @@
+package enrol
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/luaccm/ccm/fleet/identity"
+)
+
+// Choose returns the nodes that are not revoked and that a text chooses: the name of one, tag:NAME=VALUE, or
+// env:NAME. It goes by what operators have signed: what nodes say of themselves does not count. None is an
+// error.
+func Choose(nodes []Node, text string) (list []Node, err error) {
+	is := func(n Node) bool { return n.Name == text }
+	none := "there is no node " + text
+	kind, value, _ := strings.Cut(text, ":")
+	switch {
+	case kind == text:
+	case kind == "tag":
+		if err := identity.CheckTag(value); err != nil {
+			return nil, err
+		}
+		is = func(n Node) bool { return slices.Contains(n.Tags, value) }
+		none = "no node has the tag " + value
+	case kind == "env":
+		is = func(n Node) bool { return n.Environment == value }
+		none = "no node is of the environment " + value
+	default:
+		return nil, fmt.Errorf("want the name of a node, tag:NAME=VALUE or env:NAME, got %q", text)
+	}
+	for _, n := range nodes {
+		if !n.Revoked && is(n) {
+			list = append(list, n)
+		}
+	}
+	if len(list) == 0 {
+		return nil, &NoneError{Text: none}
+	}
+	return list, nil
+}
+
+// A NoneError says that no node is chosen.
+type NoneError struct{ Text string }
+
+// Error returns what there is none of.
+func (e *NoneError) Error() string { return e.Text }

@@ -1,0 +1,171 @@
+package fleet_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/nats-io/jwt/v2"
+	"github.com/nats-io/nkeys"
+	"github.com/stretchr/testify/require"
+
+	"github.com/luaccm/ccm/fleet/direct"
+	"github.com/luaccm/ccm/fleet/identity"
+	"github.com/luaccm/ccm/fleet/record"
+	"github.com/luaccm/ccm/fleet/subject"
+)
+
+// A secretSite is a folder with secrets, and whose identities there are.
+type secretSite struct {
+	l   *lab
+	dir string
+}
+
+// run runs ccm in the folder, with the identity of age in the file key.
+func (s *secretSite) run(key string, args ...string) (stdout, stderr string, status int) {
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	cmd := s.l.command(ctx, args...)
+	cmd.Dir, cmd.Env = s.dir, append(cmd.Env, "CCM_AGE_IDENTITY_FILE="+key)
+	var out, errs bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &errs
+	_ = cmd.Run()
+	return out.String(), errs.String(), cmd.ProcessState.ExitCode()
+}
+
+// must is run for what has to end well. It returns all that is printed.
+func (s *secretSite) must(t *testing.T, key string, args ...string) string {
+	t.Helper()
+	stdout, stderr, status := s.run(key, args...)
+	require.Zero(t, status, "ccm %v: %s%s", args, stdout, stderr)
+	return stdout + stderr
+}
+
+// enrol makes a machine a node, with a key of age of its own, and returns the file of that.
+func (l *lab) enrol(t *testing.T, name, environment string, more ...string) (key string) {
+	t.Helper()
+	m := l.ask(t, name, environment)
+	l.must(t, append([]string{"fleet", "enrol", "approve", name, "--fingerprint", m.fingerprint(t)}, more...)...)
+	require.NoError(t, <-m.done, m.text(t))
+	return filepath.Join(m.dir, "age.key")
+}
+
+// Secrets for a role can be read by the nodes to which operators gave it, and by none that gives it to itself;
+// not by whoever stores a node on the servers, either.
+func TestSecretsForRole(t *testing.T) {
+	l := sharedLab(t)
+	role, db1, db2, web := unique("role"), unique("db"), unique("db"), unique("web")
+	first := l.enrol(t, db1, "prod", "--tag", "role="+role)
+	liar := l.enrol(t, web, "prod")
+	own, err := identity.ReadCredentials(filepath.Join(filepath.Dir(liar), "node.creds"))
+	require.NoError(t, err)
+	l.says(t, &identified{own, filepath.Join(filepath.Dir(liar), "node.creds")},
+		record.State{Outcome: "stable", Labels: map[string]string{"role": role}}, map[string]any{"role": role, "tags": []string{"role=" + role}})
+
+	s := &secretSite{l, t.TempDir()}
+	ann := filepath.Join(s.dir, "ann.key")
+	public, stderr, status := s.run("", "secret", "keygen", "-o", ann)
+	require.Zero(t, status, stderr)
+	s.must(t, "", "secret", "recipients", "add", "ann", public[:len(public)-1])
+	plain := filepath.Join(s.dir, "db.conf")
+	require.NoError(t, os.WriteFile(plain, []byte("password = hunter2"), 0o600))
+
+	// Nobody has it: nothing is written.
+	before, err := os.ReadFile(filepath.Join(s.dir, ".ccm/recipients"))
+	require.NoError(t, err)
+	for _, c := range []struct{ to, want string }{
+		{"tag:role=" + role + "x", "no node has the tag role=" + role + `x (did you mean "tag:role=` + role + `"?)`},
+		{"tag:role", `tag "role": want NAME=VALUE`},
+		{"role:db", `want the name of a node, tag:NAME=VALUE or env:NAME, got "role:db"`},
+		{db1 + "x", "there is no node " + db1 + "x (did you mean"},
+	} {
+		_, stderr, status := s.run(ann, "secret", "encrypt", "db.conf", "--to", c.to)
+		require.NotZero(t, status)
+		require.Contains(t, stderr, "--to "+c.to+": "+c.want)
+	}
+	after, err := os.ReadFile(filepath.Join(s.dir, ".ccm/recipients"))
+	require.NoError(t, err)
+	require.Equal(t, string(before), string(after))
+	require.NoFileExists(t, plain+".age")
+
+	said := s.must(t, ann, "secret", "encrypt", "db.conf", "--for", "ann", "--to", "tag:role="+role)
+	require.Contains(t, said, "wrote db.conf.age, for ann, @tag:role="+role+" (ann, "+db1+")\n")
+	require.NotContains(t, said, "Only nodes can read it")
+	text, err := os.ReadFile(filepath.Join(s.dir, ".ccm/recipients"))
+	require.NoError(t, err)
+	require.Contains(t, string(text), "@tag:role="+role+" "+db1+"\n")
+	require.Contains(t, string(text), "# prod SHA256:", "what a reader compares")
+	require.NotContains(t, string(text), web)
+	require.Equal(t, "password = hunter2", s.must(t, first, "secret", "decrypt", "db.conf.age"))
+	_, stderr, status = s.run(liar, "secret", "decrypt", "db.conf.age")
+	require.NotZero(t, status)
+	require.Contains(t, stderr, "no identity here can decrypt it")
+	require.Contains(t, s.must(t, ann, "secret", "encrypt", "db.conf", "--to", db1, "-o", "alone.age"), "Only nodes can read it: nobody can edit or rekey it. --for NAME adds people.\n")
+	require.NoError(t, os.Remove(filepath.Join(s.dir, "alone.age")))
+
+	// A node that whoever has the servers stored there: no key of the fleet has signed it.
+	sequence := l.forge(t, "prod", "role", role)
+	_, stderr, status = s.run(ann, "secret", "recipients", "nodes")
+	require.NotZero(t, status)
+	require.Contains(t, stderr, "1 nodes are signed by a key that fleet.json does not name")
+	stream, err := l.desk(t).Cluster.JetStream.Stream(t.Context(), subject.Answers)
+	require.NoError(t, err)
+	require.NoError(t, stream.DeleteMsg(t.Context(), sequence))
+	waitFor(t, "it to be gone", func() error {
+		if _, foreign, err := l.desk(t).Nodes(t.Context()); err != nil || foreign > 0 {
+			return errors.Join(err, errors.New("it is there"))
+		}
+		return nil
+	})
+
+	// Another node gets the role; what is encrypted already follows.
+	second := l.enrol(t, db2, "test", "--tag", "role="+role)
+	stdout, stderr, status := s.run(ann, "secret", "recipients", "nodes", "-n")
+	require.Equal(t, 4, status, stdout+stderr)
+	require.Contains(t, stderr, "+ "+db2+"  test SHA256:")
+	unchanged, err := os.ReadFile(filepath.Join(s.dir, ".ccm/recipients"))
+	require.NoError(t, err)
+	require.Equal(t, string(text), string(unchanged))
+	require.Contains(t, s.must(t, ann, "secret", "recipients", "nodes"), "~ @tag:role="+role+" is "+db1+", "+db2+"\n")
+	require.Contains(t, s.must(t, ann, "secret", "rekey"), "db.conf.age: now for "+db2+"\n")
+	require.Equal(t, "password = hunter2", s.must(t, second, "secret", "decrypt", "db.conf.age"))
+	require.Contains(t, s.must(t, ann, "secret", "recipients", "nodes"), "The nodes in .ccm/recipients are those of the fleet.")
+
+	// One is revoked. Who could have read is told.
+	l.must(t, "fleet", "revoke", db1)
+	require.Contains(t, s.must(t, ann, "secret", "recipients", "nodes"), "- "+db1+"\n")
+	said = s.must(t, ann, "secret", "rekey")
+	require.Contains(t, said, "db.conf.age: no more for "+db1+"\n"+db1+" could read: db.conf.age\n")
+	_, _, status = s.run(first, "secret", "decrypt", "db.conf.age")
+	require.NotZero(t, status)
+
+	// A file is for somebody else from now on.
+	_, stderr, status = s.run(ann, "secret", "rekey", "--to", web)
+	require.NotZero(t, status)
+	require.Contains(t, stderr, "want the files that are to be for "+web)
+	said = s.must(t, ann, "secret", "rekey", "db.conf.age", "--for", "ann", "--to", web)
+	require.Contains(t, said, "db.conf.age: now for "+web+", no more for "+db2+"\n"+db2+" could read: db.conf.age\n")
+	require.Equal(t, "password = hunter2", s.must(t, liar, "secret", "decrypt", "db.conf.age"))
+}
+
+// forge stores a node with a tag that a key has signed which is none of the fleet. It returns the sequence.
+func (l *lab) forge(t *testing.T, environment, tag, value string) uint64 {
+	t.Helper()
+	signer, err := nkeys.CreateAccount()
+	require.NoError(t, err)
+	user, err := nkeys.CreateUser()
+	require.NoError(t, err)
+	key, err := user.PublicKey()
+	require.NoError(t, err)
+	claims := jwt.NewUserClaims(key)
+	claims.Name, claims.IssuerAccount = "forged", l.directory(t).Fleet.Account
+	claims.Tags.Add("env:"+environment, tag+":"+value)
+	token, err := claims.Encode(signer)
+	require.NoError(t, err)
+	ack, err := direct.Publish(t.Context(), l.desk(t).Cluster.Conn, subject.Enrolled(key), []byte(`{"protocol":"io.choria.ccm.v1.enrol.answer","jwt":"`+token+`"}`))
+	require.NoError(t, err)
+	return ack.Sequence
+}
