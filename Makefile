@@ -11,6 +11,7 @@
 # make integration  real apt, dnf and systemd in throw-away systems (root)
 # make fleet      what ccm does with real nats-servers: keys, objects, and a fleet
 # make bench-fleet  measure fleets of NODES simulated nodes, and write the table in docs/fleet.md (ten minutes, 8 GiB)
+# make fleet-soak  the long forms of make fleet (half an hour, root)
 # make browser    try in headless Chromium what is written for browsers
 # make studio-vendor  bundle again what the page of ccm studio is made with (needs npm)
 # make fuzz       every fuzz target for FUZZTIME, one after the other
@@ -43,7 +44,7 @@ BUILD = go build -trimpath -ldflags "-s -w -X main.version=$(VERSION)"
 ARCH ?= $(shell go env GOARCH)
 PACKAGE = go -C .ci/package
 
-.PHONY: build cross package share reproducible check-release portable test lint generate integration fleet bench-fleet browser studio-vendor reliability growth bench bench-go fuzz plans hostile
+.PHONY: build cross package share reproducible check-release portable test lint generate integration fleet bench-fleet fleet-soak browser studio-vendor reliability growth bench bench-go fuzz plans hostile
 
 build:
 	$(BUILD) -o bin/ccm ./cmd/ccm
@@ -117,6 +118,10 @@ NODES ?= 1000,10000
 
 bench-fleet:
 	cd test/fleet && go run ./bench -nodes $(NODES) -out ../../docs/fleet.md
+
+fleet-soak:
+	cd test/fleet && CCM_FLEET_SOAK=1 go test -count=1 -v -timeout 3h -run Soak .
+	CCM_FLEET_SOAK=1 go test -tags integration -count=1 -v -timeout 2h -run '^TestFleetOfTwenty$$' ./test/integration
 
 browser:
 	cd test/browser && go vet ./... && go test -count=1 ./...

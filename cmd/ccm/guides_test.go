@@ -27,7 +27,7 @@ const onRoot = `ccm() {
 
 // TestGuides types in what the pages of docs show in blocks of the language console, each page in a
 // directory and on a root of its own, and compares the answers. UPDATE=1 writes those anew that
-// differ. docs/tutorial.md, docs/install.md, docs/agent.md and docs/ssh.md are typed in on real machines, by
+// differ. docs/tutorial.md, docs/install.md, docs/agent.md, docs/fleet.md and docs/ssh.md are typed in on real machines, by
 // the tests of test/integration.
 func TestGuides(t *testing.T) {
 	if os.Geteuid() != 0 {
@@ -39,7 +39,7 @@ func TestGuides(t *testing.T) {
 	for _, page := range pages {
 		text, err := os.ReadFile(page)
 		require.NoError(t, err)
-		if name := filepath.Base(page); name == "tutorial.md" || name == "install.md" || name == "agent.md" || name == "ssh.md" || !strings.Contains(string(text), "\n```console\n") {
+		if name := filepath.Base(page); name == "tutorial.md" || name == "install.md" || name == "agent.md" || name == "ssh.md" || name == "fleet.md" || !strings.Contains(string(text), "\n```console\n") {
 			continue
 		}
 		tried++

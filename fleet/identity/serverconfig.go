@@ -100,6 +100,7 @@ func (f *Fleet) serverConfig(i int, operator, system, systemJWT, accountJWT stri
 	p("# %s, made by ccm fleet init. It belongs into %s, with the files beside it.", name, config)
 	p("server_name: %q", name)
 	p("listen: %q", joinServer(listen, port))
+	p("client_advertise: %q  # not its address: the certificate has the name", joinServer(host, port))
 	p("http: %q  # figures for this machine only", joinServer("127.0.0.1", monitor))
 	p("max_payload: 1MB")
 	p("tls {\n  cert_file: %q\n  key_file: %q\n  min_version: \"1.3\"\n  timeout: 15\n}", path.Join(config, "cert.pem"), path.Join(config, "key.pem"))
@@ -116,6 +117,7 @@ func (f *Fleet) serverConfig(i int, operator, system, systemJWT, accountJWT stri
 			}
 		}
 		p("cluster {\n  name: \"ccm\"\n  listen: %q\n  routes: [%s]", joinServer(listen, port+routeOffset), strings.Join(routes, ", "))
+		p("  advertise: %q", joinServer(host, port+routeOffset))
 		p("  tls {\n    cert_file: %q\n    key_file: %q\n    ca_file: %q\n    verify: true\n    min_version: \"1.3\"\n    timeout: 15\n  }\n}",
 			path.Join(config, "cert.pem"), path.Join(config, "key.pem"), path.Join(config, "ca.pem"))
 	}

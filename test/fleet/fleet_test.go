@@ -46,6 +46,7 @@ type fleet struct {
 	allowed string // the text of allowed_signers
 	dir     string
 	nodes   map[string]*member
+	lab     *lab // whose servers these are; nil for those of this process
 }
 
 // A member is a node with its agent.
@@ -69,6 +70,9 @@ func (s *syncBuffer) Write(p []byte) (int, error) {
 }
 
 func (s *syncBuffer) String() string { s.mu.Lock(); defer s.mu.Unlock(); return s.b.String() }
+
+// limit is how long nodes may take for anything, on a machine ten times slower.
+const limit = 3 * time.Minute
 
 var shortTiming = node.Timing{
 	Heartbeat: 300 * time.Millisecond, Control: 5 * time.Second, Facts: 300 * time.Millisecond, Batch: 20 * time.Millisecond,
@@ -132,7 +136,12 @@ func (f *fleet) connect(replicas int) {
 	}
 	_, err = js.CreateOrUpdateObjectStore(ctx, jetstream.ObjectStoreConfig{Bucket: subject.Sites("prod"), Replicas: replicas})
 	require.NoError(t, err)
+	f.operator()
+}
 
+// operator makes the key of the operator.
+func (f *fleet) operator() {
+	t := f.t
 	private := ed25519.NewKeyFromSeed(bytes.Repeat([]byte{7}, ed25519.SeedSize))
 	block, err := ssh.MarshalPrivateKey(private, "ops")
 	require.NoError(t, err)
@@ -143,8 +152,11 @@ func (f *fleet) connect(replicas int) {
 	f.allowed = "ops@example.org " + string(ssh.MarshalAuthorizedKey(public))
 }
 
-// credentials writes those of a node. The servers of these tests let everybody in.
+// credentials writes those of a node. Servers of this process let everybody in.
 func (f *fleet) credentials(name string) string {
+	if f.lab != nil {
+		return f.lab.credentials(f.t, name)
+	}
 	account, _ := nkeys.CreateAccount()
 	user, _ := nkeys.CreateUser()
 	key, _ := user.PublicKey()
@@ -177,6 +189,9 @@ func (f *fleet) start(name string, change ...func(*node.Options)) *member {
 	options := node.Options{
 		Servers: f.urls, Credentials: f.credentials(name), SignersText: f.allowed, SignersFile: "allowed_signers",
 		Directory: filepath.Join(m.cache, "fleet"), Runs: filepath.Join(stateDir, "runs"), Version: "test", Clock: time.Now, Log: log, Timing: shortTiming,
+	}
+	if f.lab != nil {
+		options.CA, options.Host = f.lab.directory(t).CA(), f.lab.machine
 	}
 	for _, c := range change {
 		c(&options)
@@ -229,7 +244,16 @@ func (m factsOf) Output(ctx context.Context, args ...string) ([]byte, error) {
 
 // controller returns what moves rollouts.
 func (f *fleet) controller() *release.Controller {
-	return &release.Controller{Store: &release.Store{NC: f.nc, Environment: "prod"}, Key: f.key, By: "ops@example.org", Clock: time.Now, Issued: f.issued}
+	c := &release.Controller{Store: &release.Store{NC: f.nc, Environment: "prod"}, Key: f.key, By: "ops@example.org", Clock: time.Now, Issued: f.issued}
+	if f.lab != nil {
+		c.Keep = f.archive().Keep
+	}
+	return c
+}
+
+// archive is where the operator keeps what was released.
+func (f *fleet) archive() release.Archive {
+	return release.Archive{Directory: f.lab.dir, Environment: "prod"}
 }
 
 // issued says that all nodes are of prod: the servers of these tests let everybody in.
@@ -245,18 +269,32 @@ func (f *fleet) issued(context.Context) (map[string]string, error) {
 func (f *fleet) bundle(script string) (digest string) {
 	dir := f.t.TempDir()
 	require.NoError(f.t, os.WriteFile(filepath.Join(dir, "site.lua"), []byte(script), 0o644))
+	return f.bundleOf(dir)
+}
+
+// bundleOf packs a site and stores it.
+func (f *fleet) bundleOf(dir string) (digest string) {
 	var packed bytes.Buffer
 	_, err := bundle.Write(context.Background(), &packed, bundle.Folder{Dir: dir, Leave: func(string, bool) bool { return false }})
 	require.NoError(f.t, err)
 	sum := sha256.Sum256(packed.Bytes())
 	digest = hex.EncodeToString(sum[:])
+	if f.lab != nil {
+		_, _, err := f.archive().AddBundle(func(file string) (string, error) { return digest, os.WriteFile(file, packed.Bytes(), 0o600) })
+		require.NoError(f.t, err)
+	}
 	require.NoError(f.t, f.controller().Store.PutBundle(context.Background(), digest, &packed))
 	return digest
 }
 
 // release releases a script.
 func (f *fleet) release(script string, stages ...string) *signed.Release {
-	r := &signed.Release{Bundle: "sha256:" + f.bundle(script), Stages: append(stages, "100%"), MaxFailed: signed.Share{}, MaxSilent: signed.Share{}}
+	return f.releaseOf(f.bundle(script), stages...)
+}
+
+// releaseOf releases a bundle that is stored.
+func (f *fleet) releaseOf(digest string, stages ...string) *signed.Release {
+	r := &signed.Release{Bundle: "sha256:" + digest, Stages: append(stages, "100%"), MaxFailed: signed.Share{}, MaxSilent: signed.Share{}}
 	require.NoError(f.t, f.controller().Begin(context.Background(), r))
 	return r
 }

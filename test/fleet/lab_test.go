@@ -202,7 +202,7 @@ func (l *lab) directory(t failer) *identity.Directory {
 }
 
 // desk is the operator's.
-func (l *lab) desk(t *testing.T) *enrol.Desk {
+func (l *lab) desk(t testing.TB) *enrol.Desk {
 	t.Helper()
 	c, err := cluster.Connect(l.directory(t))
 	require.NoError(t, err)
@@ -220,7 +220,7 @@ type identified struct {
 var recipient = "age1" + strings.Repeat("q", 58)
 
 // addNode makes a node without asking for it.
-func (l *lab) addNode(t *testing.T, name, environment string) *identified {
+func (l *lab) addNode(t testing.TB, name, environment string) *identified {
 	t.Helper()
 	pair, err := nkeys.CreateUser()
 	require.NoError(t, err)
@@ -235,6 +235,16 @@ func (l *lab) addNode(t *testing.T, name, environment string) *identified {
 	file := filepath.Join(t.TempDir(), "node.creds")
 	require.NoError(t, os.WriteFile(file, creds, 0o600))
 	return &identified{n, file}
+}
+
+// credentials returns the file of those of a node of prod, which it makes if there is none.
+func (l *lab) credentials(t testing.TB, name string) string {
+	t.Helper()
+	file := filepath.Join(l.scratch, name+".creds")
+	if _, err := os.Stat(file); err != nil {
+		require.NoError(t, os.Rename(l.addNode(t, name, "prod").credentials, file))
+	}
+	return file
 }
 
 // access is how a node reaches the servers.

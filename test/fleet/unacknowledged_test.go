@@ -63,7 +63,7 @@ func TestFleetRecordGrowsUnacknowledged(t *testing.T) {
 	f.eventually(func() bool { return f.told("web1")["first"] == 1 })
 	line("second")
 	f.acknowledge(true)
-	require.Eventually(t, func() bool { return f.told("web1")["second"] > 0 }, 2*time.Minute, 50*time.Millisecond, "what came later is lost")
+	require.Eventually(t, func() bool { return f.told("web1")["second"] > 0 }, limit, 50*time.Millisecond, "what came later is lost")
 	require.Equal(t, map[string]int{"first": 1, "second": 1}, f.told("web1"))
 }
 
@@ -88,7 +88,7 @@ func TestFleetJobsUnacknowledged(t *testing.T) {
 	two := say()
 	f.acknowledge(true)
 	for _, id := range []string{one, two} {
-		require.Eventually(t, func() bool { return slices.Contains(f.results("web1", id), "done") }, 2*time.Minute, 50*time.Millisecond, "what came later is lost")
+		require.Eventually(t, func() bool { return slices.Contains(f.results("web1", id), "done") }, limit, 50*time.Millisecond, "what came later is lost")
 		require.Equal(t, []string{"accepted", "done"}, f.results("web1", id))
 	}
 }

@@ -71,6 +71,8 @@ func prepare(dir string) error {
 	return errors.Join(
 		command(ccm...),
 		command("go", "build", "-trimpath", "-o", dir, "./server", "./services"),
+		// It is a dependency of that module alone.
+		command("go", "-C", "../fleet", "build", "-trimpath", "-o", filepath.Join(dir, "nats-server"), "github.com/nats-io/nats-server/v2"),
 		command(labCommand, "build"),
 		os.Chmod(dir, 0o755),
 	)

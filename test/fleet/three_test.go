@@ -1,0 +1,145 @@
+package fleet_test
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/nats-io/nats.go/jetstream"
+	"github.com/stretchr/testify/require"
+
+	"github.com/luaccm/ccm/fleet/cluster"
+	"github.com/luaccm/ccm/fleet/record"
+)
+
+// newThree starts a fleet with three nats-servers as ccm fleet init configures them: TLS, and a key for each.
+// Its nodes are real agents with roots of their own.
+func newThree(t testing.TB) *fleet {
+	scratch, err := os.MkdirTemp("", "three-")
+	require.NoError(t, err)
+	l := startLab(t, scratch)
+	t.Cleanup(l.end)
+	return l.fleet(t)
+}
+
+// fleet returns the fleet of servers.
+func (l *lab) fleet(t testing.TB) *fleet {
+	d := l.directory(t)
+	f := &fleet{t: t, dir: t.TempDir(), nodes: map[string]*member{}, lab: l, urls: d.Fleet.URLs()}
+	f.eventually(func() bool {
+		c, err := cluster.Connect(d)
+		if err == nil {
+			f.nc = c.Conn
+		}
+		return err == nil
+	})
+	t.Cleanup(f.nc.Close)
+	f.operator()
+	return f
+}
+
+// killAll ends all servers, and startAll starts them.
+func (l *lab) killAll() {
+	for _, port := range l.ports {
+		l.kill(port)
+	}
+}
+
+func (l *lab) startAll(t testing.TB) {
+	for _, port := range l.ports {
+		l.start(t, port)
+	}
+}
+
+// settled waits until all servers have all streams.
+func (f *fleet) settled() {
+	js, err := jetstream.New(f.nc)
+	require.NoError(f.t, err)
+	f.eventually(func() bool {
+		for _, want := range cluster.Streams(&f.lab.directory(f.t).Fleet) {
+			s, err := js.Stream(f.t.Context(), want.Config.Name)
+			if err != nil || s.CachedInfo().Cluster == nil || s.CachedInfo().Cluster.Leader == "" {
+				return false
+			}
+			for _, r := range s.CachedInfo().Cluster.Replicas {
+				if r.Offline || !r.Current {
+					return false
+				}
+			}
+		}
+		return true
+	})
+}
+
+// leader returns the port of the server that leads a stream.
+func (f *fleet) leader(stream string) (port string) {
+	js, err := jetstream.New(f.nc)
+	require.NoError(f.t, err)
+	f.eventually(func() bool {
+		s, err := js.Stream(f.t.Context(), stream)
+		if err != nil || s.CachedInfo().Cluster == nil {
+			return false
+		}
+		name := s.CachedInfo().Cluster.Leader
+		for _, p := range f.lab.ports {
+			if name == "127.0.0.1-"+p {
+				port = p
+			}
+		}
+		return port != ""
+	})
+	return port
+}
+
+// state returns what a node says of itself; an empty one if the servers do not have it.
+func (f *fleet) state(name string) record.State {
+	nodes, err := f.read()
+	if err != nil {
+		return record.State{}
+	}
+	for _, n := range nodes {
+		if n.Name == name && n.State != nil {
+			return *n.State
+		}
+	}
+	return record.State{}
+}
+
+// problem returns what a node says of a kind of problem; "" if it has none.
+func (f *fleet) problem(name string, code record.ProblemCode) string {
+	for _, p := range f.state(name).Problems {
+		if p.Code == code {
+			return p.Message
+		}
+	}
+	return ""
+}
+
+// runs reports whether all nodes ran a release last, and well.
+func (f *fleet) runs(version int64) bool {
+	for name := range f.nodes {
+		if s := f.state(name); s.Release != version || s.Outcome == "failed" || s.Outcome == "" {
+			return false
+		}
+	}
+	return true
+}
+
+// again starts the agent of a node anew.
+func (f *fleet) again(name string) {
+	f.nodes[name].stop()
+	f.start(name)
+}
+
+// drift changes by hand what the site of a node describes.
+func (f *fleet) drift(name string) {
+	require.NoError(f.t, os.WriteFile(filepath.Join(f.nodes[name].root, "etc/motd"), []byte("by hand"), 0o644))
+}
+
+// copyStore copies the data of all servers.
+func (l *lab) copyStore(t testing.TB, from, to string) {
+	require.NoError(t, os.RemoveAll(to))
+	require.NoError(t, os.CopyFS(to, os.DirFS(from)))
+}
+
+func (l *lab) store() string { return filepath.Join(l.scratch, "store") }
