@@ -144,6 +144,10 @@ func checkBlock(page string, b markdown.Block) (shell string, err error) {
 				return "", errors.New(string(bytes.TrimSpace(out)))
 			}
 		}
+	case "ini":
+		if b.Note == "" {
+			return "", errors.New("a unit has the name of its file, so that a test on real machines starts it")
+		}
 	case "puppet": // what the reader has, and no part of ccm
 	default:
 		return "", fmt.Errorf("no test reads blocks of the language %s", b.Language)
