@@ -280,6 +280,7 @@ func TestPlanOfOrdinaryUser(t *testing.T) {
 	own, site := u.own, filepath.Join(filepath.Dir(u.own), "site.lua")
 	require.NoError(t, os.WriteFile(site, []byte(strings.ReplaceAll(`
 exec { "opaque", command = "sh -c 'echo x'" }
+exec { "id", user = "root" }
 file { "/etc/of-root", content = "x", owner = "-1", group = "-1", mode = "0644" }
 require "std.sysctl" { "vm.swappiness", value = "7", path = "OWN/sysctl" }
 require "std.user" { "ccm-nobody" }
@@ -294,11 +295,12 @@ file { "OWN/mine", content = "x", owner = "-1", group = "-1", mode = "0644" }
 		"x sysctl#vm.swappiness: failed: would fail: needs root: only root can give /proc/sys/vm/swappiness to another user",
 		"x user#ccm-nobody: failed: would fail: needs root: only root can change users and groups",
 		"x cron#ccm-job: failed: would fail: needs root: /etc",
+		"x exec#id: failed: only root can run a command as root",
 	} {
 		require.Contains(t, plan, want)
 	}
 	require.Equal(t, 1, strings.Count(plan, "--sudo"))
-	require.Contains(t, plan, "5 resources fail for want of rights: --sudo does all of this as root\n")
+	require.Contains(t, plan, "6 resources fail for want of rights: --sudo does all of this as root\n")
 	out, status := u.ccm("ensure", "file", "/etc/of-root", "--content", "x", "--owner", "-1", "--group", "-1", "--mode", "0644")
 	require.Equal(t, 1, strings.Count(out, "1 resource fails for want of rights: --sudo does all of this as root\n"), out)
 	require.NotZero(t, status)

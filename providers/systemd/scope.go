@@ -4,8 +4,12 @@ import (
 	"context"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strconv"
+	"strings"
+	"time"
 
+	"github.com/luaccm/ccm/providers/svctool"
 	"github.com/luaccm/ccm/resources"
 	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/resource"
@@ -60,18 +64,41 @@ func (s *scope) logOf(unit string) []string {
 }
 
 // isRunning returns an error unless the service manager of the scope runs on the machine
-// that v looks at.
-func (s *scope) isRunning(v *host.View) error {
+// that v looks at. One that is being started, as after "loginctl enable-linger", is waited for:
+// systemd limits how long that takes.
+func (s *scope) isRunning(ctx context.Context, v *host.View, wait svctool.Wait) error {
 	if err := isBooted(v); err != nil || s.login == nil {
 		return err
 	}
-	switch ok, err := v.Exists(s.runtime + "/systemd/private"); {
-	case err != nil:
-		return err
-	case !ok:
-		return fmt.Errorf("the service manager of the user %s does not run: it does while the user is logged in, and always after `loginctl enable-linger %[1]s`", s.login.Name)
+	for starting := true; ; {
+		ok, err := v.Exists(s.runtime + "/systemd/private")
+		if err != nil || ok {
+			return err
+		}
+		if !starting {
+			return fmt.Errorf("the service manager of the user %s does not run: it does while the user is logged in, and always after `loginctl enable-linger %[1]s`", s.login.Name)
+		}
+		if starting = s.isStarting(ctx, v); starting {
+			err = wait(ctx, managerPoll)
+		}
+		if err != nil {
+			return err
+		}
 	}
-	return nil
+}
+
+// managerPoll is how long to wait before looking again for a service manager that is being started.
+const managerPoll = 100 * time.Millisecond
+
+// isStarting reports whether the service manager of the user is about to run: systemd starts it, or
+// has that before it.
+func (s *scope) isStarting(ctx context.Context, v *host.View) bool {
+	unit := "user@" + strconv.FormatUint(uint64(s.login.UID), 10) + ".service"
+	res, err := v.Query(ctx, systemctl("show", "--system", "--property", "ActiveState,Job", "--", unit))
+	return err == nil && slices.ContainsFunc(strings.Fields(string(res.Stdout)), func(line string) bool {
+		job, waits := strings.CutPrefix(line, "Job=")
+		return line == "ActiveState=activating" || waits && job != "" && job != "0"
+	})
 }
 
 // services returns the services of the scope of want.

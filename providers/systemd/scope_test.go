@@ -3,6 +3,7 @@ package systemd
 import (
 	"fmt"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -23,7 +24,10 @@ func userMachine(t *testing.T) (h *host.Host, r *hosttest.Runner, root string) {
 		if c.Argv[0] != "systemctl" {
 			return said("0\n"), nil // id -G
 		}
-		require.NotContains(t, c.Argv, "--system")
+		if slices.Contains(c.Argv, "--system") { // about the service manager of the user
+			require.Equal(t, fmt.Sprintf("user@%d.service", os.Getuid()), c.Argv[len(c.Argv)-1])
+			return said("ActiveState=inactive\n"), nil
+		}
 		require.Contains(t, c.Argv, "--user")
 		require.Equal(t, uint32(os.Getuid()), c.As.UID)
 		require.Contains(t, c.Env, fmt.Sprintf("XDG_RUNTIME_DIR=/run/user/%d", os.Getuid()))
@@ -73,6 +77,33 @@ func TestUserScope(t *testing.T) {
 	caveat, err := p.Predict(t.Context(), &h.View, want)
 	require.NoError(t, err, "everybody may change his own")
 	require.Empty(t, caveat)
+}
+
+// A service manager that systemd is about to start is waited for, and one whose start fails is not.
+func TestUserManagerStarts(t *testing.T) {
+	h, r, root := userMachine(t)
+	answer, lines := r.Answer, []string{"ActiveState=inactive\nJob=7\n", "ActiveState=activating\nJob=7\n", "ActiveState=active\n"}
+	starts := true
+	r.Answer = func(c host.Cmd) (host.Result, error) {
+		if !slices.Contains(c.Argv, "--system") || len(lines) == 0 {
+			return answer(c)
+		}
+		line := lines[0]
+		if lines = lines[1:]; len(lines) == 0 && starts {
+			require.NoError(t, os.MkdirAll(root+"/run/user/"+strconv.Itoa(os.Getuid())+"/systemd/private", 0o755))
+		}
+		return said(line), nil
+	}
+	want := resources.Service{Name: "x", Ensure: resources.ServiceRunning, Scope: resources.UserService}
+	have, err := (&provider{system: newServices(noWait)}).Status(t.Context(), &h.View, want)
+	require.NoError(t, err)
+	require.Equal(t, "inactive", have.Active)
+
+	require.NoError(t, os.RemoveAll(root+"/run/user"))
+	lines, starts = []string{"ActiveState=activating\nJob=7\n", "ActiveState=failed\nJob=0\n"}, false
+	_, err = (&provider{system: newServices(noWait)}).Status(t.Context(), &h.View, want)
+	require.ErrorContains(t, err, "does not run")
+	require.Empty(t, lines)
 }
 
 // A plan knows where the unit files of a user are.

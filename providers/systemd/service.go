@@ -42,7 +42,7 @@ func (s *services) StatusAll(ctx context.Context, v *host.View, wants []resource
 		err = nil // of what a user made of his directories
 	}
 	if err == nil {
-		err = s.ctl.isRunning(v)
+		err = s.ctl.isRunning(ctx, v, s.wait)
 	}
 	if err != nil {
 		return states, slices.Repeat([]error{err}, len(wants))

@@ -2,7 +2,7 @@ package host
 
 import (
 	"context"
-	"fmt"
+	"io/fs"
 	"strings"
 
 	"github.com/luaccm/ccm/runtime/host/accounts"
@@ -44,6 +44,15 @@ func accountID(v *View, d *accounts.Database, name string) (uint32, error) {
 	return id, err
 }
 
+// A deniedError says what the user of this process may not do: an [fs.ErrPermission].
+type deniedError string
+
+// Error implements error.
+func (e deniedError) Error() string { return string(e) }
+
+// Is reports whether the error is of that kind, for [errors.Is].
+func (deniedError) Is(kind error) bool { return kind == fs.ErrPermission }
+
 // Login returns what a command needs that runs as a user, a group or both, each given by
 // name or number; "" for that of this process. The groups are those of the user, with
 // group instead of the first. It fails if this process may not become that user.
@@ -62,7 +71,7 @@ func (v *View) Login(ctx context.Context, user, group string) (*Login, error) {
 		}
 	}
 	if !privileged && (uid != self || group != "") {
-		return nil, fmt.Errorf("only root can run a command as %s", strings.Trim(user+":"+group, ":"))
+		return nil, deniedError("only root can run a command as " + strings.Trim(user+":"+group, ":"))
 	}
 	if uid == NoAccount { // in a plan: something pending makes the user
 		return &Login{UID: uid, Name: user}, nil
