@@ -30,6 +30,11 @@ local function resolve(host, want)
   error(("%s has no branch or tag %s"):format(want.url, want.ref), 0)
 end
 
+-- The URL that the clone has, "" if none.
+local function origin(host, want)
+  return (host.query(command({ "config", "--get", "remote.origin.url" }, { cwd = want.path, check = false })))
+end
+
 return ccm.type {
   name = "git",
   doc = "Keeps a clone of a git repository at a branch, a tag or a commit. Git must be installed.",
@@ -59,7 +64,7 @@ return ccm.type {
       return { ensure = "absent" }
     end
     local function ask(...) return (host.query(command({ ... }, { cwd = want.path }))) end
-    local have = { ensure = "present", url = host.query(command({ "config", "--get", "remote.origin.url" }, { cwd = want.path, check = false })), ref = want.ref }
+    local have = { ensure = "present", url = origin(host, want), ref = want.ref }
     local head = host.query(command({ "rev-parse", "--verify", "-q", "HEAD" }, { cwd = want.path, check = false }))
     -- A clone that was begun and has no commit yet.
     if head == "" then
@@ -86,7 +91,7 @@ return ccm.type {
     if action == "create" then host.mkdir(want.path) end
     local function run(...) host.run(command({ ... }, { cwd = want.path })) end
     if action == "create" then run("init", "--quiet") end
-    if action == "create" or have.url == "" then
+    if origin(host, want) == "" then -- asked now: an earlier try may have come this far
       run("remote", "add", "origin", want.url)
     else
       run("remote", "set-url", "origin", want.url)
