@@ -35,11 +35,12 @@ type Machine struct {
 	// and succeeds, once the machine converges.
 	Answers map[string]Answer
 
-	mu       sync.Mutex
-	commands []string
-	held     map[string]bool      // packages
-	done     map[string]bool      // commands of execs that were run
-	owners   map[string][2]string // owner and group of files that were written
+	mu         sync.Mutex
+	commands   []string
+	held       map[string]bool      // packages
+	done       map[string]bool      // commands of execs that were run
+	owners     map[string][2]string // owner and group of files that were written
+	unanswered int                  // how many commands ran that nobody answers for
 	// converging is set once commands may be run that nobody answers for.
 	converging bool
 }
@@ -73,6 +74,12 @@ func (m *Machine) Run(_ context.Context, c host.Cmd) (host.Result, error) {
 	a, ok := m.Answers[c.String()]
 	if !ok && !m.converging {
 		return host.Result{}, fmt.Errorf("no command runs in a spec, and the options of catalog do not say what this one does: commands = { [%q] = ... }", c)
+	}
+	if !ok {
+		m.unanswered++
+		if c.Argv[0] == "sleep" {
+			return host.Result{}, errWait
+		}
 	}
 	return host.Result{Stdout: []byte(a.Stdout), Stderr: []byte(a.Stderr), Code: a.Code}, nil
 }

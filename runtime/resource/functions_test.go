@@ -123,6 +123,28 @@ func TestFunctionsThatAreNone(t *testing.T) {
 	}
 }
 
+// TestModel: a layer for an imagined machine changes what a type does, and no other layer.
+func TestModel(t *testing.T) {
+	base, err := resource.NewRegistry()
+	require.NoError(t, err)
+	b, err := note(t, nil)
+	require.NoError(t, err)
+	layer := base.WithModel(func(f *resource.Functions) {
+		f.Status = func(context.Context, *host.View, *resource.Properties) (any, error) { return "model", nil }
+	})
+	typ, err := layer.Add(b)
+	require.NoError(t, err)
+	require.NotSame(t, b.Type, typ)
+	r, err := decode(t, layer.Bindings(typ)[0], "", "x")
+	require.NoError(t, err)
+	state, err := layer.Bindings(typ)[0].Status(t.Context(), nil, r.Spec)
+	require.NoError(t, err)
+	require.Equal(t, "model", state)
+	state, err = b.Status(t.Context(), nil, r.Spec)
+	require.NoError(t, err)
+	require.Equal(t, "state of a", state)
+}
+
 func TestLayers(t *testing.T) {
 	base, err := resource.NewRegistry()
 	require.NoError(t, err)

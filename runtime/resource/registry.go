@@ -18,6 +18,7 @@ type Registry struct {
 	layer     bool
 	find      func(reg *Registry, name string)
 	searching bool
+	model     func(f *Functions)
 }
 
 // NewRegistry returns a registry with the given providers and their types.
@@ -49,7 +50,7 @@ func (reg *Registry) sort() {
 // added. Reg does not change.
 func (reg *Registry) Layer() *Registry {
 	return &Registry{
-		types: slices.Clone(reg.types), byName: maps.Clone(reg.byName), bindings: maps.Clone(reg.bindings), layer: true, find: reg.find,
+		types: slices.Clone(reg.types), byName: maps.Clone(reg.byName), bindings: maps.Clone(reg.bindings), layer: true, find: reg.find, model: reg.model,
 	}
 }
 
@@ -58,6 +59,14 @@ func (reg *Registry) Layer() *Registry {
 func (reg *Registry) WithFinder(find func(reg *Registry, name string)) *Registry {
 	l := reg.Layer()
 	l.find = find
+	return l
+}
+
+// WithModel returns a layer in which model changes what types of functions do, before they are
+// added: for a machine that is imagined.
+func (reg *Registry) WithModel(model func(f *Functions)) *Registry {
+	l := reg.Layer()
+	l.model = model
 	return l
 }
 
@@ -73,6 +82,14 @@ func (reg *Registry) Add(b Binding) (*Type, error) {
 		return known, nil
 	case known != nil:
 		return nil, fmt.Errorf("there is a type %s already", b.Type.Name)
+	}
+	if f, ok := b.impl.(*Functions); ok && reg.model != nil {
+		modelled := *f
+		reg.model(&modelled)
+		var err error
+		if b, err = modelled.Bind(); err != nil {
+			return nil, err
+		}
 	}
 	reg.byName[b.Type.Name] = b.Type
 	// The old list stays as it is, because Types has returned it.

@@ -33,7 +33,7 @@ managers.pip = {
   versions = function(want, host)
     if want.path and not host.stat(want.path .. "/bin/python3") then return {} end
     local out = host.query(managers.command(want, { python(want, host), "-m", "pip", "list", "--format=json" }, host))
-    for _, p in ipairs(json.decode(out)) do
+    for _, p in ipairs(json.decode(out ~= "" and out or "[]")) do -- in a spec pip says nothing
       if normal(p.name) == normal(want.name) then return { p.version } end
     end
     return {}

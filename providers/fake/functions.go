@@ -1,0 +1,73 @@
+package fake
+
+import (
+	"context"
+	"errors"
+	"sync"
+
+	"github.com/luaccm/ccm/runtime/host"
+	"github.com/luaccm/ccm/runtime/resource"
+)
+
+// errWait ends what waits for something: nothing comes about by waiting.
+var errWait = errors.New("nothing is waited for in a spec")
+
+// inOrder is the state of a resource whose commands count as done.
+type inOrder struct{ ensure string }
+
+// CurrentEnsure implements resource.StateEnsure.
+func (s inOrder) CurrentEnsure() string { return s.ensure }
+
+// Functions has a type that a script defines do without commands, since none runs. Where an action has
+// run one that nobody answers for and the resource is not as wanted afterwards, it counts as that: what the
+// command would have done is not known. So does what an action would have waited for.
+func (m *Machine) Functions(f *resource.Functions) {
+	var mu sync.Mutex
+	done := make(map[*resource.Properties]bool)
+	status, decide, perform, refresh := f.Status, f.Decide, f.Perform, f.Refresh
+	ran := func() int {
+		m.mu.Lock()
+		defer m.mu.Unlock()
+		return m.unanswered
+	}
+	f.Perform = func(ctx context.Context, h *host.Host, want *resource.Properties, a resource.Action) error {
+		before := ran()
+		err := perform(ctx, h, want, a)
+		if errors.Is(err, errWait) {
+			err = nil
+		}
+		if err == nil && ran() > before {
+			mu.Lock()
+			defer mu.Unlock()
+			done[want] = true
+		}
+		return err
+	}
+	f.Status = func(ctx context.Context, v *host.View, want *resource.Properties) (any, error) {
+		have, err := status(ctx, v, want)
+		mu.Lock()
+		trusted := done[want]
+		mu.Unlock()
+		if !trusted {
+			return have, err
+		}
+		if d := decide(want, have); err == nil && d.Err == nil && len(d.Actions) == 0 {
+			return have, nil
+		}
+		return inOrder{want.WantedEnsure()}, nil
+	}
+	f.Decide = func(want *resource.Properties, have any) resource.Decision {
+		if _, ok := have.(inOrder); ok {
+			return resource.Decision{}
+		}
+		return decide(want, have)
+	}
+	if refresh != nil {
+		f.Refresh = func(want *resource.Properties, have any, d resource.Decision) resource.Decision {
+			if _, ok := have.(inOrder); ok {
+				return d
+			}
+			return refresh(want, have, d)
+		}
+	}
+}
