@@ -12,7 +12,15 @@ import (
 // binary is ccm, and natsServer the nats-server of the version that go.mod names.
 var binary, natsServer string
 
+// binariesVariable names the directory with both, for tests that were started by others.
+const binariesVariable = "CCM_FLEET_BINARIES"
+
 func TestMain(m *testing.M) {
+	dir := os.Getenv(binariesVariable)
+	if dir != "" { // a test in a network of its own
+		binary, natsServer = filepath.Join(dir, "ccm"), filepath.Join(dir, "nats-server")
+		os.Exit(m.Run())
+	}
 	dir, err := os.MkdirTemp("", "ccm-fleet-")
 	if err != nil {
 		panic(err)

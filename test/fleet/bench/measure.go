@@ -8,7 +8,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/pem"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -104,8 +103,11 @@ func (b *bench) seconds(row string, d time.Duration) {
 // until waits for something that nodes do.
 func (b *bench) until(ctx context.Context, what string, is func() bool) error {
 	for end := time.Now().Add(patience); !is(); time.Sleep(2 * time.Millisecond) {
-		if ctx.Err() != nil || time.Now().After(end) {
-			return errors.Join(fmt.Errorf("%s did not come within %s", what, patience), ctx.Err())
+		if ctx.Err() != nil {
+			return fmt.Errorf("waiting for %s: %w", what, ctx.Err())
+		}
+		if time.Now().After(end) {
+			return fmt.Errorf("%s did not come within %s", what, patience)
 		}
 	}
 	return nil
