@@ -63,12 +63,12 @@ var rows = []struct {
 // table returns the page's text of all sizes.
 func table(all []*measured) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s. %d cores and %s for three `nats-server`s, all nodes and the operator together; %s; other work took %.1f cores when it began.\n\n| work |",
+	fmt.Fprintf(&b, "%s. %d cores and %s for three `nats-server`s, all nodes and the operator together; %s. Before it began the load of the machine was %.1f: beyond 1, other work makes the times longer.\n\n| work |",
 		time.Now().Format("2006-01-02"), runtime.NumCPU(), memory(), version(), load)
 	for _, m := range all {
 		fmt.Fprintf(&b, " %s nodes |", thousands(m.nodes))
 	}
-	b.WriteString(" wanted |\n|---|" + strings.Repeat("---|", len(all)) + "---|\n")
+	b.WriteString(" wanted of 10,000 on a quiet machine |\n|---|" + strings.Repeat("---|", len(all)) + "---|\n")
 	for _, r := range rows {
 		fmt.Fprintf(&b, "| %s |", r.name)
 		for _, m := range all {
@@ -104,7 +104,7 @@ func write(file, text string) error {
 	return os.WriteFile(file, slices.Concat(before, []byte(begin+"\n"+text+"\n"+end), after), 0o644)
 }
 
-// load is how many cores others took before anything was measured (proc_loadavg(5)).
+// load is how many processes wanted to run in the minute before (proc_loadavg(5)).
 var load = func() float64 {
 	text, _ := os.ReadFile("/proc/loadavg")
 	first, _, _ := strings.Cut(string(text), " ")
