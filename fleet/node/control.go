@@ -37,7 +37,7 @@ func (n *Node) controlChanged(m *nats.Msg) {
 	for _, key := range n.keys() {
 		if m.Subject == subject.ControlChange(key.name) && len(m.Data) > 0 {
 			if err := n.accept(key, m.Data); err != nil {
-				n.refused(key, err)
+				n.refused(key, m.Data, err)
 			}
 		}
 	}
@@ -89,6 +89,7 @@ const lags = 5
 func (n *Node) readControl(ctx context.Context) {
 	for _, key := range n.keys() {
 		var err error
+		var text []byte
 		for try := range lags {
 			if try > 0 && !sleep(ctx, min(time.Second, n.o.Timing.Retry)) {
 				return
@@ -100,13 +101,14 @@ func (n *Node) readControl(ctx context.Context) {
 				break
 			}
 			if err == nil {
-				err = n.accept(key, m.Data)
+				text = m.Data
+				err = n.accept(key, text)
 			}
 			if signed.ReasonOf(err) != signed.RollbackRefused {
 				break
 			}
 		}
-		n.refused(key, err)
+		n.refused(key, text, err)
 	}
 }
 
@@ -154,10 +156,15 @@ func (n *Node) accept(key controlKey, text []byte) error {
 }
 
 // believed ends the problems that a document had.
-func (n *Node) believed(key controlKey) { n.refused(key, nil) }
+func (n *Node) believed(key controlKey) { n.refused(key, nil, nil) }
 
 // refused tells that a document is not believed; nil that it is. What was believed before holds.
-func (n *Node) refused(key controlKey, err error) {
+func (n *Node) refused(key controlKey, text []byte, err error) {
+	p := record.Problem{Message: key.name + ": "}
+	if err != nil {
+		p.Message += err.Error()
+		p.Release, p.Bundle = releaseOf(key, text)
+	}
 	reason := signed.ReasonOf(err)
 	switch {
 	case err == nil:
@@ -170,15 +177,34 @@ func (n *Node) refused(key controlKey, err error) {
 			}
 		}
 	case reason == signed.RollbackRefused:
-		n.problem(record.RollbackRefused, key.name+": "+err.Error())
+		p.Code = record.RollbackRefused
+		n.note(p)
 	case reason != "":
-		n.problem(record.SignatureRefused, key.name+": "+err.Error())
+		p.Code = record.SignatureRefused
+		n.note(p)
 	case errors.Is(err, errNotKept):
-		n.problem(record.BundleError, key.name+": "+err.Error())
+		p.Code = record.BundleError
+		n.note(p)
 		time.AfterFunc(jitter(n.o.Timing.Retry), func() { poke(n.control) })
 	default:
 		n.log.Debug("fleet: " + key.name + ": " + err.Error())
 	}
+}
+
+// releaseOf returns of which release a document speaks that is not believed; 0 if of none, or if it cannot be
+// read.
+func releaseOf(key controlKey, text []byte) (version int64, bundle string) {
+	doc := key.empty()
+	if signed.Read(text, doc) != nil {
+		return 0, ""
+	}
+	switch doc := doc.(type) {
+	case *signed.Release:
+		return doc.Version, doc.Bundle
+	case *signed.Rollout:
+		return doc.Release, ""
+	}
+	return 0, ""
 }
 
 func versionOf(doc signed.Document) int64 {

@@ -230,13 +230,29 @@ func jitter(d time.Duration) time.Duration {
 
 // problem notes what the node could not do, or did not believe; an empty message says that it is over.
 func (n *Node) problem(code record.ProblemCode, message string) {
+	n.note(record.Problem{Code: code, Message: message})
+}
+
+// problemOf is problem for what a release is the matter of.
+func (n *Node) problemOf(r *signed.Release, code record.ProblemCode, message string) {
+	n.note(record.Problem{Code: code, Message: message, Release: r.Version, Bundle: r.Bundle})
+}
+
+// note notes a problem. One of a release is not hidden by one that is of none: a job that was refused is told as
+// such, too.
+func (n *Node) note(p record.Problem) {
+	code, message := p.Code, p.Message
+	p.Since = n.o.Clock().UTC().Truncate(time.Second)
 	n.mu.Lock()
 	old, had := n.problems[code]
 	switch {
+	case message != "" && old.Release != 0 && p.Release == 0:
+		n.mu.Unlock()
+		return
 	case message == "" && had:
 		delete(n.problems, code)
-	case message != "" && old.Message != message:
-		n.problems[code] = record.Problem{Code: code, Message: message, Since: n.o.Clock().UTC().Truncate(time.Second)}
+	case message != "" && (old.Message != message || old.Release != p.Release || old.Bundle != p.Bundle):
+		n.problems[code] = p
 	default:
 		n.mu.Unlock()
 		return

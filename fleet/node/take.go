@@ -82,7 +82,7 @@ func (n *Node) carryOutRelease(ctx context.Context) time.Duration {
 	x := ready(r, ro, n.identity.Name, n.holds, n.now())
 	if !x.begins {
 		if signed.ReasonOf(x.err) == signed.Expired {
-			n.problem(record.ReleaseExpired, x.why)
+			n.problemOf(r, record.ReleaseExpired, x.why)
 		}
 		n.log.Debug(fmt.Sprintf("fleet: release %d: not yet: %s", r.Version, x.why))
 		return 0
@@ -101,13 +101,13 @@ func (n *Node) carryOutRelease(ctx context.Context) time.Duration {
 			code = record.DigestMismatch
 			_ = n.nc.ForceReconnect() // another server may have what was meant
 		}
-		n.problem(code, fmt.Sprintf("release %d: %s", r.Version, err))
+		n.problemOf(r, code, fmt.Sprintf("release %d: %s", r.Version, err))
 		return jitter(n.o.Timing.Retry)
 	}
 	n.problem(record.BundleError, "")
 	n.problem(record.DigestMismatch, "")
 	if err := n.memory.update(func(m *remembered) { m.Taken, m.Stage = r.Version, x.stage+1 }); err != nil {
-		n.problem(record.BundleError, fmt.Sprintf("release %d: %s", r.Version, err))
+		n.problemOf(r, record.BundleError, fmt.Sprintf("release %d: %s", r.Version, err))
 		return jitter(n.o.Timing.Retry)
 	}
 	n.log.Info(fmt.Sprintf("fleet: begins with release %d (bundle %s)", r.Version, r.Bundle))
@@ -122,7 +122,7 @@ func (n *Node) sayExpired(r *signed.Release) {
 		return
 	}
 	if err := r.Begins(n.now()); err != nil {
-		n.problem(record.ReleaseExpired, err.Error())
+		n.problemOf(r, record.ReleaseExpired, err.Error())
 	} else {
 		n.problem(record.ReleaseExpired, "")
 	}

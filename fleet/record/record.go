@@ -83,6 +83,10 @@ type Problem struct {
 	Code    ProblemCode `json:"code"`
 	Message string      `json:"message,omitempty"`
 	Since   time.Time   `json:"since,omitzero"`
+	// Release and Bundle are the version and the bundle of the release that the node could not take, or did not
+	// believe; 0 and "" if it is about something else, or its document does not say.
+	Release int64  `json:"release,omitempty"`
+	Bundle  string `json:"bundle,omitempty"`
 }
 
 // A ProblemCode says of which kind a problem is.

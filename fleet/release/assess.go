@@ -158,7 +158,8 @@ func firstFailure(s *record.State) *record.Failure {
 	return &record.Failure{Resource: "run", Message: s.Outcome}
 }
 
-// blocked returns why a node cannot take a release, as far as it says so.
+// blocked returns why a node cannot take a release, as far as it says so. What it says of another release, which
+// may be a moment older, does not count.
 func blocked(r *signed.Release, s *record.State) *record.Failure {
 	if s == nil || s.Release == r.Version {
 		return nil
@@ -166,7 +167,7 @@ func blocked(r *signed.Release, s *record.State) *record.Failure {
 	for _, p := range s.Problems {
 		switch p.Code {
 		case record.BundleError, record.DigestMismatch, record.SignatureRefused, record.RollbackRefused, record.ReleaseExpired:
-			if !p.Since.Before(r.Created.Add(-signed.Skew)) {
+			if p.Release == r.Version && (p.Bundle == "" || p.Bundle == r.Bundle) {
 				return &record.Failure{Resource: string(p.Code), Message: p.Message}
 			}
 		}

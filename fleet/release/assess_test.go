@@ -106,16 +106,34 @@ func TestStopsOnFailures(t *testing.T) {
 	require.Equal(t, signed.Stopped, a.Next(ro, now).State)
 }
 
-// Who cannot take a release, for want of space, counts as failed; what happened before it does not.
+// Who cannot take a release, for want of space, counts as failed. What it says of another release does not count,
+// however shortly before it was.
 func TestBlockedNodesFail(t *testing.T) {
 	r, ro := canary(t)
+	r.Bundle = "sha256:42"
 	nodes := fleet()
-	nodes[0].State.Problems = []record.Problem{{Code: record.BundleError, Message: "no space left on device", Since: r.Created.Add(-time.Hour)}}
-	require.Equal(t, release.Wait, release.Assess(r, ro, nodes, now).Verdict)
-	nodes[0].State.Problems[0].Since = now
-	a := release.Assess(r, ro, nodes, now)
-	require.Equal(t, release.Stop, a.Verdict)
-	require.Equal(t, "bundle_error", a.Causes[0].Resource)
+	problem := record.Problem{Code: record.BundleError, Message: "no space left on device", Since: now}
+	for _, c := range []struct {
+		release int64
+		bundle  string
+		blocks  bool
+	}{
+		{42, "sha256:42", true},
+		{42, "", true}, // of its rollout
+		{42, "sha256:41", false},
+		{41, "sha256:42", false},
+		{0, "", false}, // of a job
+	} {
+		problem.Release, problem.Bundle = c.release, c.bundle
+		nodes[0].State.Problems = []record.Problem{problem}
+		a := release.Assess(r, ro, nodes, now)
+		require.Equal(t, c.blocks, a.Verdict == release.Stop, "%+v", c)
+		if c.blocks {
+			require.Equal(t, "bundle_error", a.Causes[0].Resource)
+			continue
+		}
+		require.Equal(t, release.Wait, a.Verdict)
+	}
 }
 
 // Silent nodes are waited for until the stage has soaked; then too many of them end it.
