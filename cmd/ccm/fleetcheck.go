@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -44,19 +45,23 @@ func checkFleet(ctx context.Context, e *env, d *enrol.Desk, form string) error {
 	if err != nil {
 		return err
 	}
-	nodes, total, err := overview.Nodes(ctx, d, overview.Options{})
+	list, err := overview.Nodes(ctx, d, overview.Options{})
 	if err != nil {
 		findings = append(findings, cluster.Finding{What: "nodes: " + err.Error()})
+		list, err = &overview.List{}, nil
 	}
-	findings = append(findings, aboutNodes(nodes, e.Clock.Now())...)
-	findings = append(findings, aboutEvents(ctx, d, nodes)...)
+	if len(list.Foreign) > 0 {
+		findings = append(findings, cluster.Finding{What: strings.TrimPrefix(foreignText(list.Foreign), "! "), Hint: foreignHint})
+	}
+	findings = append(findings, aboutNodes(list.Nodes, e.Clock.Now())...)
+	findings = append(findings, aboutEvents(ctx, d, list.Nodes)...)
 	if form == "json" {
-		err = e.print().json(map[string]any{"servers": servers, "nodes": total, "findings": findings})
+		err = e.print().json(map[string]any{"servers": servers, "nodes": list.Total, "findings": findings})
 	} else {
 		for _, s := range servers {
 			terminal.Fprintf(e.stdout, "server %s  nats-server %s, up %s, %d connections\n", s.Name, s.Version, ago(s.Now.Sub(s.Start)), s.Connections)
 		}
-		terminal.Fprintf(e.stdout, "%d nodes\n", total)
+		terminal.Fprintf(e.stdout, "%d nodes\n", list.Total)
 		for _, x := range findings {
 			terminal.Fprintf(e.stdout, "! %s\n", x.What)
 			if x.Hint != "" {

@@ -39,6 +39,9 @@ func (f *liveFlags) askNodes(ctx context.Context, e *env, d *enrol.Desk, o overv
 	if answer.Wrong != nil {
 		say(e, "Nodes are missing, because they do not have what the condition asks for: %s", answer.Wrong)
 	}
+	if form == "text" {
+		sayForeign(e, answer.Foreign)
+	}
 	for _, x := range []struct {
 		names []string
 		what  string

@@ -120,15 +120,21 @@ func lineOf(n *overview.Node, now time.Time) nodeLine {
 }
 
 func listNodes(ctx context.Context, e *env, d *enrol.Desk, o overview.Options, form string) error {
-	list, total, wrong := overview.Nodes(ctx, d, o)
+	list, wrong := overview.Nodes(ctx, d, o)
 	if wrong != nil && list == nil {
 		return wrong
 	}
-	if err := printNodes(e, list, form); err != nil {
+	if err := printNodes(e, list.Nodes, form); err != nil {
 		return err
 	}
-	if form == "text" {
-		say(e, "%d of %d nodes", len(list), total)
+	switch form {
+	case "text":
+		say(e, "%d of %d nodes", len(list.Nodes), list.Total)
+		sayForeign(e, list.Foreign)
+	case "json", "yaml":
+		if err := printForeign(e, list.Foreign, form); err != nil {
+			return err
+		}
 	}
 	if wrong != nil {
 		say(e, "Nodes are missing, because they do not have what the condition asks for: %s", wrong)
@@ -159,6 +165,49 @@ func printNodes(e *env, list []*overview.Node, form string) error {
 	}
 	if len(rows) > 1 {
 		printTable(e, rows)
+	}
+	return nil
+}
+
+// notInFleet is the status of a node that none of the keys signed which fleet.json names.
+const notInFleet = "not_in_fleet"
+
+// foreignHint says where to get the newer one.
+const foreignHint = "after ccm fleet rekey everybody needs fleet.json anew: it is in users/NAME of the directory of the fleet"
+
+// sayForeign names the nodes of which nothing else is known.
+func sayForeign(e *env, list []enrol.Foreign) {
+	if len(list) > 0 {
+		say(e, "%s", foreignText(list))
+		say(e, "  %s", foreignHint)
+	}
+}
+
+func foreignText(list []enrol.Foreign) string {
+	var names []string
+	for _, f := range list {
+		names = append(names, f.Node)
+	}
+	return fmt.Sprintf("! %d nodes are not in fleet.json, which does not name the key that signed them: %s", len(list), someOf(names))
+}
+
+// printForeign prints them for programs.
+func printForeign(e *env, list []enrol.Foreign, form string) error {
+	for _, f := range list {
+		line := struct {
+			enrol.Foreign
+			Status string `json:"status"`
+		}{f, notInFleet}
+		if form == "json" {
+			if err := e.print().line(line); err != nil {
+				return err
+			}
+			continue
+		}
+		terminal.Fprintf(e.stdout, "---\n")
+		if err := e.print().yaml(line); err != nil {
+			return err
+		}
 	}
 	return nil
 }

@@ -108,6 +108,9 @@ func statusLines(f *overview.Fleet, now time.Time, columns, rows int) []string {
 	var lines []string
 	for _, detail := range []statusDetail{allStages, presentStage, oneLine} {
 		lines = []string{fmt.Sprintf("%d nodes, %s", f.Nodes, f.Time.Local().Format("15:04:05"))}
+		if len(f.Foreign) > 0 {
+			lines = append(lines, foreignText(f.Foreign), "  "+foreignHint)
+		}
 		for _, env := range f.Environments {
 			lines = append(lines, environmentLines(env, detail)...)
 		}

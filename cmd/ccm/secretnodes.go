@@ -96,9 +96,9 @@ func (f *nodeFlags) update(ctx context.Context, e *env, near string, dry bool) (
 	if err != nil {
 		return false, err
 	}
-	if foreign > 0 {
-		return false, diag.Errorf(diag.Pos{}, "%d nodes are signed by a key that fleet.json does not name, and would be left out", foreign).
-			WithHint("after ccm fleet rekey everybody needs fleet.json anew from the directory of the fleet")
+	if len(foreign) > 0 {
+		return false, diag.Errorf(diag.Pos{}, "%d nodes are signed by a key that fleet.json does not name, and would be left out", len(foreign)).
+			WithHint("%s", foreignHint)
 	}
 	path := recipientsPath(near)
 	old, err := e.Files.ReadFile(path)

@@ -46,6 +46,7 @@ func (c *Cluster) Check(ctx context.Context, now func() time.Time) (servers []Se
 				add("set one of the clocks", "server %s: its clock differs by %s from this one", s.Name, skew.Round(time.Second))
 			}
 		}
+		c.checkAccount(ctx, add)
 		for _, name := range d.Fleet.ServerNames() {
 			if !names[name] {
 				add("nats-server -c nats.conf there; its log says why it ended", "server %s does not answer", name)
@@ -58,6 +59,30 @@ func (c *Cluster) Check(ctx context.Context, now func() time.Time) (servers []Se
 		add("ccm fleet rekey", "%d keys are revoked; the list must stay below what the servers take", len(revoked))
 	}
 	return servers, findings, nil
+}
+
+// checkAccount looks whether the servers have the account that was handed to them last. Servers that lost all they
+// had begin with the one that stands in their configuration, which may be old.
+func (c *Cluster) checkAccount(ctx context.Context, add func(hint, format string, args ...any)) {
+	d := c.Directory
+	hint := "ccm fleet init " + d.Path + " --apply"
+	there, err := Account(ctx, d)
+	if err != nil {
+		add("", "account: %s", err)
+		return
+	}
+	same, newer, forgotten, err := d.CompareAccount(there)
+	switch {
+	case err != nil:
+		add(hint, "account: %s", err)
+	case same:
+	case forgotten > 0:
+		add(hint+" hands them the present one", "the servers have an old account, and let in %d keys that were revoked since", forgotten)
+	case newer:
+		add(hint+" takes what was changed", "the servers have a newer account than this directory: somebody else has changed it")
+	default:
+		add(hint+" hands them the present one", "the servers have an old account: keys and permissions are not those of this directory")
+	}
 }
 
 // checkStreams looks whether each stream is there, is as it should be, and has all its replicas.

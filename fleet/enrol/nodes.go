@@ -24,12 +24,29 @@ type Node struct {
 	Time     time.Time
 }
 
+// A Foreign is a node that none of the keys signed which fleet.json names. What it is called is what its JWT says,
+// and nothing vouches for that.
+type Foreign struct {
+	Node        string `json:"node"` // "?" if that is no name
+	Environment string `json:"environment,omitempty"`
+	Issuer      string `json:"issuer,omitempty"`
+}
+
+// foreignOf returns what a JWT says that is not believed.
+func foreignOf(text string) Foreign {
+	n, err := identity.DecodeNode(text)
+	if err != nil {
+		return Foreign{Node: "?"}
+	}
+	return Foreign{n.Name, n.Environment, n.Issuer}
+}
+
 // Nodes returns the nodes that the fleet has, in the order of their names, those that are revoked too.
-// What no key of the fleet has signed is left out, and counted.
-func (d *Desk) Nodes(ctx context.Context) (nodes []Node, foreign int, err error) {
+// What no key of the fleet has signed is foreign: after the key was exchanged, to whoever has an old fleet.json.
+func (d *Desk) Nodes(ctx context.Context) (nodes []Node, foreign []Foreign, err error) {
 	revoked, err := d.Cluster.Directory.Revoked()
 	if err != nil {
-		return nil, 0, err
+		return nil, nil, err
 	}
 	err = direct.All(ctx, d.Cluster.Conn, direct.Request{Stream: subject.Answers, Filter: subject.AllEnrolled}, func(m *direct.Message) error {
 		key := keyOf(m.Subject)
@@ -42,20 +59,23 @@ func (d *Desk) Nodes(ctx context.Context) (nodes []Node, foreign int, err error)
 		}
 		n, err := d.Cluster.Directory.Fleet.ReadNode(a.JWT)
 		if err != nil || n.Key != key {
-			foreign++
+			if a.Revoked.IsZero() {
+				foreign = append(foreign, foreignOf(a.JWT))
+			}
 			return nil
 		}
 		nodes = append(nodes, Node{NodeIdentity: n, Revoked: revoked[key] || !a.Revoked.IsZero(), Sequence: m.Sequence, Time: m.Time})
 		return nil
 	})
 	slices.SortFunc(nodes, func(a, b Node) int { return strings.Compare(a.Name+" "+a.Key, b.Name+" "+b.Key) })
+	slices.SortFunc(foreign, func(a, b Foreign) int { return strings.Compare(a.Node+" "+a.Issuer, b.Node+" "+b.Issuer) })
 	return nodes, foreign, err
 }
 
 // Environments returns those of the nodes that are not revoked, by name.
 func (d *Desk) Environments(ctx context.Context) (map[string]string, error) {
 	nodes, foreign, err := d.Nodes(ctx)
-	if err == nil && foreign > 0 && len(nodes) == 0 {
+	if err == nil && len(foreign) > 0 && len(nodes) == 0 {
 		err = ErrForeign
 	}
 	return Environments(nodes), err

@@ -36,8 +36,8 @@ func (d *Desk) BeginRekey(ctx context.Context) (signed int, err error) {
 	if err != nil {
 		return 0, err
 	}
-	if foreign > 0 {
-		return 0, fmt.Errorf("%d nodes are signed by keys that this directory does not know: they would be lost", foreign)
+	if len(foreign) > 0 {
+		return 0, fmt.Errorf("%d nodes are signed by keys that this directory does not know: they would be lost", len(foreign))
 	}
 	if err := d.waitUntilAfter(ctx, nodes); err != nil {
 		return 0, err

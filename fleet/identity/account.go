@@ -42,6 +42,25 @@ func (d *Directory) Revoked() (map[string]bool, error) {
 	return keys, nil
 }
 
+// CompareAccount says in what the account that the servers have differs from that of this directory: forgotten are
+// keys that were revoked here and are believed there, and newer that somebody else has changed it since.
+func (d *Directory) CompareAccount(there string) (same, newer bool, forgotten int, err error) {
+	have, token, err := d.account()
+	if err != nil || token == there {
+		return err == nil, false, 0, err
+	}
+	other, err := jwt.DecodeAccountClaims(there)
+	if err != nil {
+		return false, false, 0, fmt.Errorf("the account that the servers have: %w", err)
+	}
+	for key, at := range have.Revocations {
+		if other.Revocations[key] < at {
+			forgotten++
+		}
+	}
+	return false, other.IssuedAt > have.IssuedAt, forgotten, nil
+}
+
 // AccountToken returns the JWT of the account.
 func (d *Directory) AccountToken() (string, error) {
 	_, token, err := d.account()

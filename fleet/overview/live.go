@@ -21,6 +21,7 @@ type Answer struct {
 	// Away had sent no heartbeat and were not asked; Missing were asked, and did not answer in time or
 	// refused.
 	Away, Missing []string
+	Foreign       []enrol.Foreign // who cannot be asked, see List
 	// Wrong is the first error of the condition about a node, which is left out.
 	Wrong error
 }
@@ -38,14 +39,14 @@ type Asking struct {
 // Ask asks the nodes that are there to tell their facts and their state anew, by a job for each
 // environment, and returns those that did. Nodes that sent no heartbeat are not waited for.
 func Ask(ctx context.Context, d *enrol.Desk, a Asking) (*Answer, error) {
-	before, _, err := Nodes(ctx, d, Options{Environment: a.Environment, Facts: true})
+	before, err := Nodes(ctx, d, Options{Environment: a.Environment, Facts: true})
 	if err != nil {
 		return nil, err
 	}
-	answer := &Answer{}
+	answer := &Answer{Foreign: before.Foreign}
 	known := make(map[string]uint64) // what facts they had
 	asked := make(map[string][]string)
-	for _, n := range before {
+	for _, n := range before.Nodes {
 		if len(a.Names) > 0 && !slices.Contains(a.Names, n.Name) {
 			continue
 		}
@@ -152,10 +153,11 @@ const lagging = 5 * time.Second
 func readNewer(ctx context.Context, d *enrol.Desk, environment string, known map[string]uint64, ended map[string]time.Time) ([]*Node, error) {
 	until := time.Now().Add(lagging)
 	for {
-		nodes, _, err := Nodes(ctx, d, Options{Environment: environment, Facts: true})
+		list, err := Nodes(ctx, d, Options{Environment: environment, Facts: true})
 		if err != nil {
 			return nil, err
 		}
+		nodes := list.Nodes
 		old := slices.ContainsFunc(nodes, func(n *Node) bool {
 			_, did := ended[n.Name]
 			return did && n.FactsSequence == known[n.Name]

@@ -68,17 +68,30 @@ type Options struct {
 	Facts       bool             // also if the condition does not ask for them
 }
 
-// Nodes reads the nodes that are not revoked, by name. total is how many there are, whatever the
-// condition says. An error of a condition about one node leaves that node out, and is returned with the
-// others.
-func Nodes(ctx context.Context, d *enrol.Desk, o Options) (list []*Node, total int, err error) {
-	enrolled, _, err := d.Nodes(ctx)
+// A List is the nodes of a fleet, by name.
+type List struct {
+	Nodes []*Node
+	Total int // how many there are, whatever the condition says
+	// Foreign are those that none of the keys signed which fleet.json names: nothing else is known of them.
+	Foreign []enrol.Foreign
+}
+
+// Nodes reads the nodes that are not revoked. An error of a condition about one node leaves that node out, and
+// is returned with the others.
+func Nodes(ctx context.Context, d *enrol.Desk, o Options) (*List, error) {
+	enrolled, foreign, err := d.Nodes(ctx)
 	if err != nil {
-		return nil, 0, err
+		return nil, err
+	}
+	l := &List{}
+	for _, f := range foreign {
+		if o.Environment == "" || f.Environment == o.Environment || f.Environment == "" {
+			l.Foreign = append(l.Foreign, f)
+		}
 	}
 	said, err := roster.Read(ctx, d.Cluster.Conn, roster.Options{Issued: enrol.Environments(enrolled), Facts: o.Facts || o.Condition != nil && o.Condition.Asks("facts")})
 	if err != nil {
-		return nil, 0, err
+		return nil, err
 	}
 	by := make(map[string]*roster.Node, len(said))
 	for _, n := range said {
@@ -90,7 +103,7 @@ func Nodes(ctx context.Context, d *enrol.Desk, o Options) (list []*Node, total i
 		if e.Revoked || o.Environment != "" && e.Environment != o.Environment {
 			continue
 		}
-		total++
+		l.Total++
 		n := &Node{Node: by[e.Name], Enrolled: e}
 		if n.Node == nil {
 			n.Node = &roster.Node{Name: e.Name, Environment: e.Environment}
@@ -102,9 +115,9 @@ func Nodes(ctx context.Context, d *enrol.Desk, o Options) (list []*Node, total i
 				continue
 			}
 		}
-		list = append(list, n)
+		l.Nodes = append(l.Nodes, n)
 	}
-	return list, total, wrong
+	return l, wrong
 }
 
 // A Count is how many nodes have something in common.
@@ -142,7 +155,9 @@ type Fleet struct {
 	Nodes        int           `json:"nodes"`
 	Environments []Environment `json:"environments"`
 	Causes       []Cause       `json:"causes"`
-	List         []*Node       `json:"-"`
+	// Foreign are nodes that are in none of the numbers: fleet.json is old, or somebody else's keys signed them.
+	Foreign []enrol.Foreign `json:"not_in_fleet,omitempty"`
+	List    []*Node         `json:"-"`
 }
 
 // order is that in which outcomes are told.
@@ -150,11 +165,12 @@ var order = []string{"failed", "interrupted", Silent, "changed", "pending", New,
 
 // Read reads all.
 func Read(ctx context.Context, d *enrol.Desk, o Options) (*Fleet, error) {
-	list, total, err := Nodes(ctx, d, o)
+	nodes, err := Nodes(ctx, d, o)
 	if err != nil {
 		return nil, err
 	}
-	f := &Fleet{Time: d.Now().UTC(), Nodes: total, List: list, Causes: Causes(list)}
+	list := nodes.Nodes
+	f := &Fleet{Time: d.Now().UTC(), Nodes: nodes.Total, List: list, Causes: Causes(list), Foreign: nodes.Foreign}
 	for _, name := range d.Cluster.Directory.Fleet.Environments {
 		if o.Environment != "" && name != o.Environment {
 			continue
@@ -243,11 +259,11 @@ var ErrNoNode = errors.New("there is no such node")
 
 // One reads all of one node.
 func One(ctx context.Context, d *enrol.Desk, name string) (*Node, error) {
-	list, _, err := Nodes(ctx, d, Options{Facts: true})
+	list, err := Nodes(ctx, d, Options{Facts: true})
 	if err != nil && !errors.Is(err, direct.ErrNone) {
 		return nil, err
 	}
-	for _, n := range list {
+	for _, n := range list.Nodes {
 		if n.Name == name {
 			return n, nil
 		}

@@ -3,6 +3,7 @@ package web
 import (
 	"fmt"
 	"net/url"
+	"strings"
 	"time"
 
 	"github.com/luaccm/ccm/fleet/overview"
@@ -78,6 +79,13 @@ func legend(list []overview.Count, total int) *markup.Element {
 // whole is the first page.
 func whole(f *overview.Fleet) *markup.Element {
 	body := markup.New("div").Add(markup.New("h1").Say(fmt.Sprintf("%d nodes", f.Nodes)))
+	if len(f.Foreign) > 0 {
+		var names []string
+		for _, x := range f.Foreign[:min(len(f.Foreign), maxNames)] {
+			names = append(names, x.Node)
+		}
+		body.Add(markup.New("p", "class", "failed").Say(fmt.Sprintf("%d nodes are not in fleet.json, which does not name the key that signed them: %s", len(f.Foreign), strings.Join(names, ", "))))
+	}
 	for _, e := range f.Environments {
 		s := markup.New("section").Add(markup.New("h2").Say(e.Name), part.Bar(counts(e.Outcomes)), legend(e.Outcomes, e.Nodes))
 		if e.Rollout != nil {

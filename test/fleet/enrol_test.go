@@ -305,6 +305,8 @@ func TestInitRestores(t *testing.T) {
 	for _, port := range l.ports {
 		l.start(t, port)
 	}
+	// Until then they go by the account in their configuration, in which nobody is revoked.
+	l.checkSays(t, "the servers have an old account, and let in 1 keys that were revoked since\n  ccm fleet init "+l.dir+" --apply hands them the present one\n")
 	out := ""
 	waitFor(t, "the streams", func() error {
 		stdout, stderr, status := l.ccm("fleet", "init", l.dir, "--apply")

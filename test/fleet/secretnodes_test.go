@@ -115,7 +115,7 @@ func TestSecretsForRole(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, stream.DeleteMsg(t.Context(), sequence))
 	waitFor(t, "it to be gone", func() error {
-		if _, foreign, err := l.desk(t).Nodes(t.Context()); err != nil || foreign > 0 {
+		if _, foreign, err := l.desk(t).Nodes(t.Context()); err != nil || len(foreign) > 0 {
 			return errors.Join(err, errors.New("it is there"))
 		}
 		return nil
