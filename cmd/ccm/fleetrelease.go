@@ -14,6 +14,7 @@ import (
 
 	"github.com/luaccm/ccm/fleet/cluster"
 	"github.com/luaccm/ccm/fleet/enrol"
+	"github.com/luaccm/ccm/fleet/identity"
 	"github.com/luaccm/ccm/fleet/release"
 	"github.com/luaccm/ccm/fleet/signed"
 	"github.com/luaccm/ccm/fleet/where"
@@ -29,10 +30,11 @@ type releaseFlags struct {
 	also, plain                                       []string
 	canary, stages, soak, failed, silent, spread, why string
 	again, noCheck                                    bool
+	output                                            *choice
 }
 
 func newFleetReleaseCommand(e *env, fleet *fleetFlags) *cobra.Command {
-	f := &releaseFlags{fleetFlags: fleet}
+	f := &releaseFlags{fleetFlags: fleet, output: newChoice("text", "text", "json")}
 	cmd := &cobra.Command{
 		Use:   "release ENVIRONMENT SITE",
 		Short: "Have the nodes of an environment run a site, some of them first",
@@ -59,7 +61,7 @@ stores the last ones anew, for servers that have lost them.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			ctx, cancel := e.UntilStopped(cmd.Context())
 			defer cancel()
-			c, err := f.connect(e)
+			c, err := f.connectAs(e, identity.Operator)
 			if err != nil {
 				return err
 			}
@@ -81,6 +83,7 @@ stores the last ones anew, for servers that have lost them.`,
 	fs.StringVar(&f.spread, "spread", "0s", "the nodes of a stage begin within this `TIME`")
 	fs.StringVar(&f.why, "reason", "", "`TEXT` that says why")
 	fs.StringArrayVar(&f.plain, "allow-plain", nil, "pack files that match `PATTERN` although they seem to hold a secret as it is (may be given again)")
+	fs.Var(f.output, "output", "form of the output: text or json")
 	fs.BoolVar(&f.again, "again", false, "store the last release and its rollout anew, from the directory of the fleet")
 	fs.BoolVar(&f.noCheck, "no-check", false, "release without ccm lint and ccm test")
 	return cmd
@@ -177,6 +180,15 @@ func (f *releaseFlags) release(ctx context.Context, e *env, c *cluster.Cluster, 
 	}
 	if err := controller.Begin(ctx, r, more...); err != nil {
 		return err
+	}
+	if f.output.value == "json" {
+		return e.print().json(struct {
+			Environment    string `json:"environment"`
+			Release        int64  `json:"release"`
+			Bundle         string `json:"bundle"`
+			Previous       int64  `json:"previous,omitempty"`
+			PreviousBundle string `json:"previous_bundle,omitempty"`
+		}{environment, r.Version, r.Bundle, r.Previous, r.PreviousBundle})
 	}
 	was := ""
 	if r.Previous > 0 {

@@ -116,7 +116,7 @@ func (l *lab) testNodesLive(t *testing.T, key string, web *agentProcess) {
 	l.must(t, "fleet", "user", "add", "ann", "--role", "viewer")
 	viewer := *l
 	viewer.dir = filepath.Join(l.dir, "users", "ann")
-	for _, args := range [][]string{{"nodes", "--live"}, {"events", "--fill"}, {"run", "web1"}, {"facts", "web1"}, {"plan", "--all"}, {"cancel", "web1"}} {
+	for _, args := range [][]string{{"nodes", "--live"}, {"events", "--fill"}, {"run", "web1"}, {"facts", "web1"}, {"plan", "--all"}, {"cancel", "web1"}, {"release", "prod", "site"}} {
 		_, stderr, status = viewer.ccm(append([]string{"fleet"}, append(args, "--sign", key)...)...)
 		require.NotZero(t, status)
 		require.Contains(t, stderr, "ann is a viewer of this fleet: that takes an operator (an admin makes other credentials with ccm fleet user add ann --role operator)", "%s", args)
@@ -128,7 +128,7 @@ func (l *lab) testNodesLive(t *testing.T, key string, web *agentProcess) {
 func (l *lab) testEventsFill(t *testing.T, key string) {
 	made := filepath.Join(t.TempDir(), "made")
 	site := l.site(t, fmt.Sprintf("file { %q, content = 'x', owner = '%d', group = '%d', mode = '0644' }\n", made, os.Getuid(), os.Getgid()))
-	l.must(t, "fleet", "release", "prod", site, "--sign", key, "--no-check")
+	require.Regexp(t, `"environment": ?"prod",\s*"release": ?1,\s*"bundle": ?"sha256:`, l.must(t, "fleet", "release", "prod", site, "--sign", key, "--no-check", "--output", "json"))
 	becomes(t, made, "x", new(output))
 	for range 3 {
 		require.NoError(t, os.Remove(made))
