@@ -90,6 +90,7 @@ func listRequests(ctx context.Context, e *env, f *fleetFlags, form string) error
 func newFleetApproveCommand(e *env, f *fleetFlags) *cobra.Command {
 	a := enrol.Approval{}
 	watch, tokenFile := false, ""
+	var out changePrinter
 	cmd := &cobra.Command{
 		Use:   "approve NAME",
 		Short: "Make a machine a node",
@@ -104,13 +105,14 @@ tokens in FILE, until this is ended. Several may do it at once.`,
 			case watch && (tokenFile == "" || len(args) > 0):
 				return diag.Errorf(diag.Pos{}, "--watch: want --token-file FILE, and no name").WithHint("%s --watch --token-file FILE", cmd.CommandPath())
 			case watch:
-				return watchRequests(cmd.Context(), e, f, tokenFile)
+				return watchRequests(cmd.Context(), e, f, out, tokenFile)
 			case len(args) == 0:
 				return diag.Errorf(diag.Pos{}, "want the name of a machine that asks").WithHint("ccm fleet enrol lists them")
 			}
-			return approve(cmd.Context(), e, f, args[0], a)
+			return approve(cmd.Context(), e, f, out, args[0], a)
 		},
 	}
+	out = addChangePrinter(cmd)
 	fs := cmd.Flags()
 	fs.StringVar(&a.Fingerprint, "fingerprint", "", "the `FINGERPRINT` that the machine has printed, or its begin")
 	fs.StringVar(&a.Name, "as", "", "make it a node of another `NAME` than it asked for")
@@ -143,7 +145,7 @@ func (f *fleetFlags) pendingNames(ctx context.Context, e *env) (names []string) 
 	return names
 }
 
-func approve(ctx context.Context, e *env, f *fleetFlags, name string, a enrol.Approval) error {
+func approve(ctx context.Context, e *env, f *fleetFlags, out changePrinter, name string, a enrol.Approval) error {
 	d, err := f.deskOf(e, identity.Admin)
 	if err != nil {
 		return err
@@ -158,9 +160,15 @@ func approve(ctx context.Context, e *env, f *fleetFlags, name string, a enrol.Ap
 		return err
 	}
 	if replaced != nil {
-		terminal.Fprintf(e.stdout, "- node %s with the fingerprint %s\n", replaced.Name, enrol.Fingerprint(replaced.Key, replaced.Recipient))
+		c := nodeChange(removed, replaced)
+		if err := out.print(e, c, fmt.Sprintf("node %s with the fingerprint %s", c.Name, c.Fingerprint)); err != nil {
+			return err
+		}
 	}
-	terminal.Fprintf(e.stdout, "+ node %s of %s\n", node.Name, node.Environment)
+	c := fleetChange{Change: created, What: "node", Name: node.Name, Environment: node.Environment, Fingerprint: p.Fingerprint()}
+	if err := out.print(e, c, nodeText(c)); err != nil {
+		return err
+	}
 	if a.Fingerprint == "" {
 		say(e, "Its fingerprint is %s: compare it with what the machine has printed.", p.Fingerprint())
 	}
@@ -191,7 +199,7 @@ func find(ctx context.Context, d *enrol.Desk, name, fingerprint string) (*enrol.
 // watchPause is how often those who ask are looked for.
 const watchPause = 2 * time.Second
 
-func watchRequests(ctx context.Context, e *env, f *fleetFlags, tokenFile string) error {
+func watchRequests(ctx context.Context, e *env, f *fleetFlags, out changePrinter, tokenFile string) error {
 	ctx, cancel := e.UntilStopped(ctx)
 	defer cancel()
 	d, err := f.deskOf(e, identity.Admin)
@@ -212,7 +220,8 @@ func watchRequests(ctx context.Context, e *env, f *fleetFlags, tokenFile string)
 		err = d.ApproveByToken(ctx, tokens, func(p enrol.Pending, err error) {
 			switch {
 			case err == nil:
-				terminal.Fprintf(e.stdout, "+ node %s of %s\n", p.Name, p.Environment)
+				c := fleetChange{Change: created, What: "node", Name: p.Name, Environment: p.Environment, Fingerprint: p.Fingerprint()}
+				_ = out.print(e, c, nodeText(c)) // the machine is a node all the same
 				_ = e.stdout.Flush()
 			case !told[p.Key]:
 				told[p.Key] = true
@@ -235,6 +244,7 @@ func watchRequests(ctx context.Context, e *env, f *fleetFlags, tokenFile string)
 
 func newFleetDenyCommand(e *env, f *fleetFlags) *cobra.Command {
 	fingerprint, why := "", ""
+	var out changePrinter
 	cmd := &cobra.Command{
 		Use:   "deny NAME",
 		Short: "Tell a machine that it does not become a node",
@@ -252,10 +262,11 @@ func newFleetDenyCommand(e *env, f *fleetFlags) *cobra.Command {
 			if err := d.Deny(cmd.Context(), p, why); err != nil {
 				return err
 			}
-			terminal.Fprintf(e.stdout, "- request of %s, %s\n", p.Name, p.Fingerprint())
-			return nil
+			c := fleetChange{Change: removed, What: "request", Name: p.Name, Environment: p.Environment, Fingerprint: p.Fingerprint()}
+			return out.print(e, c, fmt.Sprintf("request of %s, %s", c.Name, c.Fingerprint))
 		},
 	}
+	out = addChangePrinter(cmd)
 	cmd.Flags().StringVar(&fingerprint, "fingerprint", "", "the `FINGERPRINT` of the machine that is meant, or its begin")
 	cmd.Flags().StringVar(&why, "reason", "no reason was given", "why, which the machine is told: `TEXT`")
 	cmd.ValidArgsFunction = func(cmd *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {
@@ -267,6 +278,7 @@ func newFleetDenyCommand(e *env, f *fleetFlags) *cobra.Command {
 func newFleetTokenCommand(e *env, f *fleetFlags) *cobra.Command {
 	t := enrol.Token{}
 	file, life := "", 24*time.Hour
+	output := newChoice("text", "text", "json")
 	cmd := &cobra.Command{
 		Use:   "token",
 		Short: "Make a token with which machines are approved by themselves",
@@ -293,6 +305,9 @@ ccm agent enrol --token-file. Both files are as secret as a private key.`,
 			if err := addToken(e, file, token); err != nil {
 				return err
 			}
+			if output.value == "json" {
+				return e.print().json(fleetChange{Change: created, What: "token", Name: t.Name, Environment: t.Environment, Token: token.String(), Path: file})
+			}
 			terminal.Fprintf(e.stdout, "%s\n", token)
 			say(e, "For %d machines named %s, of %s, until %s; kept in %s.", t.Uses, t.Name, t.Environment, t.Expires.Format(time.RFC3339), file)
 			return nil
@@ -305,6 +320,7 @@ ccm agent enrol --token-file. Both files are as secret as a private key.`,
 	fs.DurationVar(&life, "expires", life, "valid for this `DURATION`")
 	fs.StringArrayVar(&t.Tags, "tag", nil, "give these nodes a tag `NAME=VALUE` (may be given again)")
 	fs.StringVar(&file, "token-file", "", "add it to this `FILE` (default tokens in the directory of the fleet)")
+	fs.Var(output, "output", "form of the output: text or json")
 	completeFlag(e, cmd, "environment", f.completeEnvironments(e))
 	return cmd
 }
@@ -327,11 +343,14 @@ func addToken(e *env, file string, t enrol.Token) error {
 
 // restoreNodes gives the servers the nodes back that only the directory has, and the directory those
 // that only the servers have. It returns how many it gave them.
-func restoreNodes(ctx context.Context, e *env, c *cluster.Cluster, noop bool) (int, error) {
+func restoreNodes(ctx context.Context, e *env, out changePrinter, c *cluster.Cluster, noop bool) (int, error) {
 	d := &enrol.Desk{Cluster: c, Now: e.Clock.Now}
 	restored, err := d.Restore(ctx, noop)
 	for _, n := range restored {
-		terminal.Fprintf(e.stdout, "+ node %s of %s, from its copy\n", n.Name, n.Environment)
+		c := fleetChange{Change: created, What: "node", Name: n.Name, Environment: n.Environment}
+		if err := out.print(e, c, nodeText(c)+", from its copy"); err != nil {
+			return len(restored), err
+		}
 	}
 	return len(restored), err
 }

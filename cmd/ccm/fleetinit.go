@@ -11,13 +11,13 @@ import (
 	"github.com/luaccm/ccm/fleet/identity"
 	"github.com/luaccm/ccm/fleet/subject"
 	"github.com/luaccm/ccm/resources"
-	"github.com/luaccm/ccm/runtime/terminal"
 )
 
 func newFleetInitCommand(e *env) *cobra.Command {
 	o := identity.Options{}
 	apply, noop := false, false
 	var events, jobs, sites resources.Size
+	var out changePrinter
 	cmd := &cobra.Command{
 		Use:   "init DIR",
 		Short: "Make keys and server configurations of a fleet, and with --apply its streams",
@@ -38,7 +38,7 @@ signature of an operator.`,
 			if u, err := user.Current(); err == nil {
 				o.User = subject.NodeName(u.Username)
 			}
-			return initFleet(cmd.Context(), e, args[0], o, apply, noop)
+			return initFleet(cmd.Context(), e, out, args[0], o, apply, noop)
 		},
 	}
 	fs := cmd.Flags()
@@ -57,20 +57,26 @@ signature of an operator.`,
 	size("events-size", &events, "how large the events may become on each server, as a `SIZE` such as 5GiB (default 50GiB)")
 	size("jobs-size", &jobs, "how large the log of jobs may become, a `SIZE` (default 2GiB)")
 	size("sites-size", &sites, "how large the bundles of an environment may become, a `SIZE` (default 10GiB)")
+	out = addChangePrinter(cmd)
 	return cmd
 }
 
-func initFleet(ctx context.Context, e *env, dir string, o identity.Options, apply, noop bool) error {
+func initFleet(ctx context.Context, e *env, out changePrinter, dir string, o identity.Options, apply, noop bool) error {
 	plan, err := identity.Plan(dir, o, machine(e), e.Clock.Now())
 	if err != nil {
 		return err
 	}
 	for _, c := range plan.Changes {
-		sign := "~"
+		f := fleetChange{Change: changed, What: "file", Name: c.Path}
 		if c.New {
-			sign = "+"
+			f.Change = created
 		}
-		terminal.Fprintf(e.stdout, "%s\n", strings.TrimRight(sign+" "+pad(c.Path, 34)+" "+c.Why, " "))
+		if c.Why != "" {
+			f.Detail = []string{c.Why}
+		}
+		if err := out.print(e, f, pad(c.Path, 34)+" "+c.Why); err != nil {
+			return err
+		}
 	}
 	if !noop {
 		if err := plan.Apply(); err != nil {
@@ -82,7 +88,7 @@ func initFleet(ctx context.Context, e *env, dir string, o identity.Options, appl
 		say(e, "What the servers have is not compared: the directory is not as it would be.")
 		return nil
 	case apply:
-		return applyFleet(ctx, e, plan.Directory, noop)
+		return applyFleet(ctx, e, out, plan.Directory, noop)
 	case len(plan.Changes) == 0:
 		say(e, "Nothing to do in %s.", plan.Directory.Path)
 	case !noop:
@@ -92,10 +98,10 @@ func initFleet(ctx context.Context, e *env, dir string, o identity.Options, appl
 }
 
 // applyFleet brings the servers to what the directory says.
-func applyFleet(ctx context.Context, e *env, d *identity.Directory, noop bool) error {
+func applyFleet(ctx context.Context, e *env, out changePrinter, d *identity.Directory, noop bool) error {
 	ctx, cancel := e.UntilStopped(ctx)
 	defer cancel()
-	pushed, err := pushAccount(ctx, e, d, noop)
+	pushed, err := pushAccount(ctx, e, out, d, noop)
 	if err != nil {
 		return err
 	}
@@ -114,13 +120,16 @@ func applyFleet(ctx context.Context, e *env, d *identity.Directory, noop bool) e
 				return err
 			}
 		}
-		if change.New {
-			terminal.Fprintf(e.stdout, "+ %s\n", change.Stream.What)
-			continue
+		f, text := fleetChange{Change: created, What: "stream", Name: strings.TrimPrefix(change.Stream.What, "stream ")}, change.Stream.What
+		if !change.New {
+			f.Change, f.Detail = changed, change.Diff
+			text += ": " + strings.Join(change.Diff, ", ")
 		}
-		terminal.Fprintf(e.stdout, "~ %s: %s\n", change.Stream.What, strings.Join(change.Diff, ", "))
+		if err := out.print(e, f, text); err != nil {
+			return err
+		}
 	}
-	restored, err := restoreNodes(ctx, e, c, noop)
+	restored, err := restoreNodes(ctx, e, out, c, noop)
 	if err != nil {
 		return err
 	}
@@ -131,7 +140,7 @@ func applyFleet(ctx context.Context, e *env, d *identity.Directory, noop bool) e
 }
 
 // pushAccount hands the account to the servers if theirs is another.
-func pushAccount(ctx context.Context, e *env, d *identity.Directory, noop bool) (bool, error) {
+func pushAccount(ctx context.Context, e *env, out changePrinter, d *identity.Directory, noop bool) (bool, error) {
 	there, err := cluster.Account(ctx, d)
 	if err != nil {
 		return false, err
@@ -141,8 +150,7 @@ func pushAccount(ctx context.Context, e *env, d *identity.Directory, noop bool) 
 		return false, err
 	}
 	if noop {
-		terminal.Fprintf(e.stdout, "~ account of the servers\n")
-		return true, nil
+		return true, out.print(e, fleetChange{Change: changed, What: "account", Name: "account"}, "account of the servers")
 	}
 	if token, err = d.ChangeAccount(there, func(*identity.AccountChange) {}); err != nil || token == there {
 		return false, err
@@ -151,8 +159,7 @@ func pushAccount(ctx context.Context, e *env, d *identity.Directory, noop bool) 
 	if err != nil {
 		return false, err
 	}
-	terminal.Fprintf(e.stdout, "~ account of the servers %s\n", namesOf(names))
-	return true, nil
+	return true, out.print(e, fleetChange{Change: changed, What: "account", Name: "account", Servers: names}, "account of the servers "+namesOf(names))
 }
 
 // pad fills a text up with spaces.

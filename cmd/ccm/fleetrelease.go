@@ -131,9 +131,10 @@ func controllerOf(e *env, c *cluster.Cluster, environment string, sign *signFlag
 	}, nil
 }
 
-// withController calls do with what moves the rollouts of an environment.
-func (f *fleetFlags) withController(e *env, environment string, sign *signFlags, do func(*release.Controller) error) error {
-	c, err := f.connect(e)
+// withController calls do with what moves the rollouts of an environment, for those who have a role, or one that may
+// more.
+func (f *fleetFlags) withController(e *env, environment string, least identity.Role, sign *signFlags, do func(*release.Controller) error) error {
+	c, err := f.connectAs(e, least)
 	if err != nil {
 		return err
 	}
@@ -181,21 +182,34 @@ func (f *releaseFlags) release(ctx context.Context, e *env, c *cluster.Cluster, 
 	if err := controller.Begin(ctx, r, more...); err != nil {
 		return err
 	}
-	if f.output.value == "json" {
+	if err := printRelease(e, f.output.value, environment, r); err != nil || f.output.value == "json" {
+		return err
+	}
+	say(e, "The first stage begins. It goes on with: ccm fleet rollout %s --watch", environment)
+	return nil
+}
+
+// printRelease prints a release that has begun.
+func printRelease(e *env, form, environment string, r *signed.Release) error {
+	if form == "json" {
 		return e.print().json(struct {
 			Environment    string `json:"environment"`
 			Release        int64  `json:"release"`
 			Bundle         string `json:"bundle"`
 			Previous       int64  `json:"previous,omitempty"`
 			PreviousBundle string `json:"previous_bundle,omitempty"`
-		}{environment, r.Version, r.Bundle, r.Previous, r.PreviousBundle})
+			Reason         string `json:"reason,omitempty"`
+		}{environment, r.Version, r.Bundle, r.Previous, r.PreviousBundle, r.Reason})
 	}
 	was := ""
 	if r.Previous > 0 {
 		was = fmt.Sprintf(" (was %d: %s)", r.Previous, shortDigest(r.PreviousBundle))
 	}
-	terminal.Fprintf(e.stdout, "Release %d of %s: bundle %s%s\n", r.Version, environment, shortDigest(r.Bundle), was)
-	say(e, "The first stage begins. It goes on with: ccm fleet rollout %s --watch", environment)
+	why := ""
+	if r.Reason != "" {
+		why = ", " + terminal.Line(r.Reason)
+	}
+	terminal.Fprintf(e.stdout, "Release %d of %s: bundle %s%s%s\n", r.Version, environment, shortDigest(r.Bundle), was, why)
 	return nil
 }
 
@@ -282,7 +296,10 @@ func (f *releaseFlags) storeAgain(ctx context.Context, e *env, c *cluster.Cluste
 		say(e, "The servers of %s have all of it.", environment)
 	}
 	for _, what := range slices.Sorted(slices.Values(stored)) {
-		terminal.Fprintf(e.stdout, "+ %s\n", what)
+		c := fleetChange{Change: created, What: "document", Name: what, Environment: environment}
+		if err := (changePrinter{f.output}).print(e, c, what); err != nil {
+			return err
+		}
 	}
 	return nil
 }

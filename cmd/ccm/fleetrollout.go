@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/luaccm/ccm/fleet/identity"
 	"github.com/luaccm/ccm/fleet/release"
 	"github.com/luaccm/ccm/fleet/signed"
 	"github.com/luaccm/ccm/runtime/terminal"
@@ -70,7 +71,7 @@ func newFleetDeedCommands(e *env, fleet *fleetFlags) (list []*cobra.Command) {
 			RunE: func(cmd *cobra.Command, args []string) error {
 				ctx, cancel := e.UntilStopped(cmd.Context())
 				defer cancel()
-				return f.with(e, args[0], func(c *release.Controller) error {
+				return f.withController(e, args[0], identity.Operator, &f.sign, func(c *release.Controller) error {
 					a, err := c.Do(ctx, d.deed, f.why)
 					if err != nil {
 						return err
@@ -100,7 +101,7 @@ present one are its first stage.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			ctx, cancel := e.UntilStopped(cmd.Context())
 			defer cancel()
-			return f.with(e, args[0], func(c *release.Controller) error {
+			return f.withController(e, args[0], identity.Operator, &f.sign, func(c *release.Controller) error {
 				r, err := c.Back(ctx)
 				if err != nil {
 					return err
@@ -111,7 +112,12 @@ present one are its first stage.`,
 				if err := c.Begin(ctx, r); err != nil {
 					return err
 				}
-				terminal.Fprintf(e.stdout, "Release %d of %s: bundle %s, %s\n", r.Version, args[0], shortDigest(r.Bundle), terminal.Line(r.Reason))
+				if err := printRelease(e, f.output.value, args[0], r); err != nil {
+					return err
+				}
+				if !f.watch && f.output.value == "json" {
+					return nil
+				}
 				if !f.watch {
 					say(e, "It goes on with: ccm fleet rollout %s --watch", args[0])
 					return nil
@@ -127,14 +133,13 @@ present one are its first stage.`,
 	return cmd
 }
 
-// with calls do with what moves the rollout of an environment.
-func (f *rolloutFlags) with(e *env, environment string, do func(*release.Controller) error) error {
-	return f.withController(e, environment, &f.sign, do)
-}
-
 // show is fleet rollout.
 func (f *rolloutFlags) show(ctx context.Context, e *env, environment string) error {
-	return f.with(e, environment, func(c *release.Controller) error {
+	least := identity.Viewer
+	if f.watch && !f.looking {
+		least = identity.Operator
+	}
+	return f.withController(e, environment, least, &f.sign, func(c *release.Controller) error {
 		if f.watch {
 			return f.follow(ctx, e, c)
 		}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/luaccm/ccm/fleet/identity"
 	"github.com/luaccm/ccm/fleet/release"
 	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/signers"
@@ -66,7 +67,7 @@ one of that file has signed it: keep the file that you hand out up to date.`,
 }
 
 func (f *signersFlags) show(ctx context.Context, e *env, environment string) error {
-	return f.withController(e, environment, &f.sign, func(c *release.Controller) error {
+	return f.withController(e, environment, identity.Viewer, &f.sign, func(c *release.Controller) error {
 		control, err := c.Store.Read(ctx)
 		if err != nil {
 			return err
@@ -99,7 +100,7 @@ func (f *signersFlags) change(ctx context.Context, e *env, environment, file str
 	for _, key := range f.also {
 		more = append(more, signers.Key{File: key, Said: asideWriter{e.stderr}})
 	}
-	return f.withController(e, environment, &f.sign, func(c *release.Controller) error {
+	return f.withController(e, environment, identity.Operator, &f.sign, func(c *release.Controller) error {
 		s, err := c.SetSigners(ctx, file, string(text), f.threshold, more...)
 		if err != nil {
 			return err

@@ -9,7 +9,6 @@ import (
 	"github.com/luaccm/ccm/fleet/enrol"
 	"github.com/luaccm/ccm/fleet/identity"
 	"github.com/luaccm/ccm/runtime/diag"
-	"github.com/luaccm/ccm/runtime/terminal"
 )
 
 func newFleetUserCommand(e *env, f *fleetFlags) *cobra.Command {
@@ -24,6 +23,7 @@ func newFleetUserCommand(e *env, f *fleetFlags) *cobra.Command {
 
 func newFleetUserAddCommand(e *env, f *fleetFlags) *cobra.Command {
 	role := newChoice(string(identity.Viewer), string(identity.Viewer), string(identity.Operator), string(identity.Admin))
+	var out changePrinter
 	cmd := &cobra.Command{
 		Use:   "add NAME",
 		Short: "Make the credentials of a person",
@@ -46,17 +46,22 @@ To approve and to revoke takes keys of the directory of the fleet besides.`,
 			if err != nil {
 				return err
 			}
-			terminal.Fprintf(e.stdout, "+ %s %s: %s\n", role.value, args[0], path)
+			c := fleetChange{Change: created, What: "user", Name: args[0], Role: role.value, Path: path}
+			if err := out.print(e, c, fmt.Sprintf("%s %s: %s", c.Role, c.Name, c.Path)); err != nil {
+				return err
+			}
 			say(e, "Hand this directory over by a safe way: it holds a private key. Then remove it here.")
 			return nil
 		},
 	}
+	out = addChangePrinter(cmd)
 	cmd.Flags().Var(role, "role", "what the person may do: viewer, operator or admin")
 	return cmd
 }
 
 func newFleetRevokeCommand(e *env, f *fleetFlags) *cobra.Command {
 	person := false
+	var out changePrinter
 	cmd := &cobra.Command{
 		Use:   "revoke NAME",
 		Short: "Take the credentials of a node back, or with --user those of a person",
@@ -71,17 +76,18 @@ do something else somebody has to go there.`,
 			}
 			defer d.Cluster.Close()
 			if person {
-				return revokeUser(cmd.Context(), e, d, args[0])
+				return revokeUser(cmd.Context(), e, d, out, args[0])
 			}
-			return revokeNode(cmd.Context(), e, d, args[0])
+			return revokeNode(cmd.Context(), e, d, out, args[0])
 		},
 	}
+	out = addChangePrinter(cmd)
 	cmd.Flags().BoolVar(&person, "user", false, "the name is that of a person")
 	cmd.ValidArgsFunction = f.completeNodes(e)
 	return cmd
 }
 
-func revokeNode(ctx context.Context, e *env, d *enrol.Desk, name string) error {
+func revokeNode(ctx context.Context, e *env, d *enrol.Desk, out changePrinter, name string) error {
 	nodes, _, err := d.Nodes(ctx)
 	if err != nil {
 		return err
@@ -97,7 +103,11 @@ func revokeNode(ctx context.Context, e *env, d *enrol.Desk, name string) error {
 			return err
 		}
 		found = true
-		terminal.Fprintf(e.stdout, "- node %s of %s, %s\n", n.Name, n.Environment, enrol.Fingerprint(n.Key, n.Recipient))
+		c := nodeChange(removed, &n)
+		c.Servers = servers
+		if err := out.print(e, c, nodeText(c)+", "+c.Fingerprint); err != nil {
+			return err
+		}
 		sayServers(e, d, servers)
 	}
 	if !found {
@@ -108,7 +118,7 @@ func revokeNode(ctx context.Context, e *env, d *enrol.Desk, name string) error {
 	return nil
 }
 
-func revokeUser(ctx context.Context, e *env, d *enrol.Desk, name string) error {
+func revokeUser(ctx context.Context, e *env, d *enrol.Desk, out changePrinter, name string) error {
 	key, err := d.Cluster.Directory.UserKey(name)
 	if err != nil {
 		return fmt.Errorf("user %s: %w", name, err)
@@ -117,7 +127,9 @@ func revokeUser(ctx context.Context, e *env, d *enrol.Desk, name string) error {
 	if err != nil {
 		return err
 	}
-	terminal.Fprintf(e.stdout, "- user %s\n", name)
+	if err := out.print(e, fleetChange{Change: removed, What: "user", Name: name, Servers: servers}, "user "+name); err != nil {
+		return err
+	}
 	sayServers(e, d, servers)
 	return nil
 }

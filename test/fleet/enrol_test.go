@@ -91,8 +91,10 @@ func TestEnrolment(t *testing.T) {
 	conn := l.dial(t, &identified{n, first.dir + "/node.creds"})
 	closed := make(chan struct{})
 	conn.SetClosedHandler(func(*nats.Conn) { close(closed) })
-	out := l.must(t, "fleet", "enrol", "approve", name, "--replace", "--fingerprint", second.fingerprint(t))
-	require.Contains(t, out, "- node "+name+" with the fingerprint "+first.fingerprint(t))
+	out := l.must(t, "fleet", "enrol", "approve", name, "--replace", "--fingerprint", second.fingerprint(t), "--output", "json")
+	for change, m := range map[string]*machine{"removed": first, "created": second} {
+		require.Contains(t, out, fmt.Sprintf(`"change":%q,"what":"node","name":%q,"environment":"prod","fingerprint":%q}`, change, name, m.fingerprint(t)))
+	}
 	require.NoError(t, <-second.done)
 	<-closed
 }
@@ -100,7 +102,8 @@ func TestEnrolment(t *testing.T) {
 func TestDenied(t *testing.T) {
 	l := sharedLab(t)
 	m := l.ask(t, unique("web"), "prod")
-	l.must(t, "fleet", "enrol", "deny", "--fingerprint", m.fingerprint(t), "--reason", "wrong rack", nameOf(t, m))
+	out := l.must(t, "fleet", "enrol", "deny", "--fingerprint", m.fingerprint(t), "--reason", "wrong rack", nameOf(t, m), "--output", "json")
+	require.Contains(t, out, fmt.Sprintf(`"change":"removed","what":"request","name":%q,"environment":"prod","fingerprint":%q}`, nameOf(t, m), m.fingerprint(t)))
 	require.Error(t, <-m.done)
 	require.Contains(t, m.text(t), "wrong rack")
 	require.NoFileExists(t, m.dir+"/node.creds")
@@ -288,7 +291,8 @@ func TestRevokeUser(t *testing.T) {
 	conn, err := l.access(t, file, subject.UserInbox(person)).Dial()
 	require.NoError(t, err)
 	conn.Close()
-	require.Equal(t, "- user "+person+"\n", l.must(t, "fleet", "revoke", "--user", person))
+	out := l.must(t, "fleet", "revoke", "--user", person, "--output", "json")
+	require.Contains(t, out, fmt.Sprintf(`"change":"removed","what":"user","name":%q,"servers":[`, person))
 	_, err = l.access(t, file, subject.UserInbox(person)).Dial()
 	require.ErrorContains(t, err, "revoked")
 }
@@ -337,7 +341,8 @@ func TestInitSaysDrift(t *testing.T) {
 	require.NoError(t, err)
 	want := "~ stream CCM_EVENTS: max_age: 3600000000000 → 604800000000000\n"
 	require.Equal(t, want, l.must(t, "fleet", "init", l.dir, "--apply", "-n"))
-	require.Equal(t, want, l.must(t, "fleet", "init", l.dir, "--apply", "-n"), "-n changes nothing")
+	require.Contains(t, l.must(t, "fleet", "init", l.dir, "--apply", "-n", "--output", "json"),
+		`"change":"changed","what":"stream","name":"CCM_EVENTS","detail":["max_age: 3600000000000 → 604800000000000"]}`, "-n changes nothing")
 	require.Equal(t, want, l.must(t, "fleet", "init", l.dir, "--apply"))
 	require.Empty(t, l.must(t, "fleet", "init", l.dir, "--apply"))
 	for _, change := range streamsWithRollup(t, l) {

@@ -116,7 +116,8 @@ func (l *lab) testNodesLive(t *testing.T, key string, web *agentProcess) {
 	l.must(t, "fleet", "user", "add", "ann", "--role", "viewer")
 	viewer := *l
 	viewer.dir = filepath.Join(l.dir, "users", "ann")
-	for _, args := range [][]string{{"nodes", "--live"}, {"events", "--fill"}, {"run", "web1"}, {"facts", "web1"}, {"plan", "--all"}, {"cancel", "web1"}, {"release", "prod", "site"}} {
+	for _, args := range [][]string{{"nodes", "--live"}, {"events", "--fill"}, {"run", "web1"}, {"facts", "web1"}, {"plan", "--all"}, {"cancel", "web1"}, {"release", "prod", "site"}, {"rollout", "prod", "--watch"},
+		{"rollback", "prod"}, {"pause", "prod"}, {"resume", "prod"}, {"next", "prod"}, {"abort", "prod"}, {"signers", "prod", key}} {
 		_, stderr, status = viewer.ccm(append([]string{"fleet"}, append(args, "--sign", key)...)...)
 		require.NotZero(t, status)
 		require.Contains(t, stderr, "ann is a viewer of this fleet: that takes an operator (an admin makes other credentials with ccm fleet user add ann --role operator)", "%s", args)
