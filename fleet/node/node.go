@@ -64,12 +64,14 @@ type Timing struct {
 	ReconnectLeast, ReconnectMost time.Duration
 	Retry                         time.Duration // after something failed
 	SpreadReads                   time.Duration // of all nodes after a reconnect
+	Parts                         time.Duration // how long parts of a bundle are waited for that a replica does not have yet
 }
 
 // DefaultTiming is that of nodes.
 var DefaultTiming = Timing{
 	Heartbeat: record.Heartbeat, Control: 10 * time.Minute, Facts: 2 * time.Minute, Batch: 250 * time.Millisecond,
 	ReconnectLeast: 500 * time.Millisecond, ReconnectMost: 20 * time.Second, Retry: 30 * time.Second, SpreadReads: 10 * time.Second,
+	Parts: time.Minute,
 }
 
 // DefaultLabels are the facts that a state has with it.

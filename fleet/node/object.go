@@ -18,9 +18,6 @@ import (
 // What a node asks for at a time: servers buffer what they are asked for, for each node.
 const requestBytes = 256 << 10
 
-// How long parts of a bundle are waited for that a replica does not have yet.
-const chunkPatience = time.Minute
-
 // objectName is how a bundle is called in the object store.
 func objectName(digest string) string { return "sha256-" + digest + ".tar.gz" }
 
@@ -73,9 +70,9 @@ func (n *Node) openObject(ctx context.Context, digest string) (io.ReadCloser, er
 }
 
 // patiently asks until something came, with growing pauses, as long as something comes within
-// chunkPatience. What a replica lacks comes from another one, or a moment later.
+// Timing.Parts. What a replica lacks comes from another one, or a moment later.
 func (o *object) patiently(ask func() (came bool, err error)) error {
-	end := time.Now().Add(chunkPatience)
+	end := time.Now().Add(o.n.o.Timing.Parts)
 	pause := 100 * time.Millisecond
 	for {
 		came, err := ask()

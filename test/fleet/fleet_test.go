@@ -77,6 +77,7 @@ const limit = 3 * time.Minute
 var shortTiming = node.Timing{
 	Heartbeat: 300 * time.Millisecond, Control: 5 * time.Second, Facts: 300 * time.Millisecond, Batch: 20 * time.Millisecond,
 	ReconnectLeast: 50 * time.Millisecond, ReconnectMost: 300 * time.Millisecond, Retry: 500 * time.Millisecond, SpreadReads: 50 * time.Millisecond,
+	Parts: 10 * time.Second,
 }
 
 // startServer starts one server of a cluster; alone if routes is empty.
