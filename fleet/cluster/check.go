@@ -77,7 +77,7 @@ func (c *Cluster) checkAccount(ctx context.Context, add func(hint, format string
 		add(hint, "account: %s", err)
 	case same:
 	case forgotten > 0:
-		add(hint+" hands them the present one", "the servers have an old account, and let in %d keys that were revoked since", forgotten)
+		add(hint+" hands them the present one", "the servers have an old account, and let in keys that were revoked since (%d)", forgotten)
 	case newer:
 		add(hint+" takes what was changed", "the servers have a newer account than this directory: somebody else has changed it")
 	default:

@@ -73,7 +73,7 @@ func Streams(f *identity.Fleet) []Stream {
 type StreamChange struct {
 	Stream Stream
 	New    bool
-	Diff   []string // "max_age: 3600000000000 → 0"
+	Diff   []string // "max_age: 1h0m0s → 168h0m0s"
 }
 
 // Plan returns what streams are missing or differ. It changes nothing.
@@ -129,7 +129,7 @@ func compare(have, want jetstream.StreamConfig) []string {
 		if unset(a) && unset(b) || a == b {
 			continue
 		}
-		diff = append(diff, fmt.Sprintf("%s: %s → %s", name, a, b))
+		diff = append(diff, fmt.Sprintf("%s: %s → %s", name, shown(name, h[name]), shown(name, w[name])))
 	}
 	return diff
 }
@@ -155,6 +155,21 @@ func text(v any) string {
 		return err.Error()
 	}
 	return string(b)
+}
+
+// times are the settings that are times; the servers count nanoseconds.
+var times = []string{"max_age", "duplicate_window", "subject_delete_marker_ttl"}
+
+// shown returns a setting for people.
+func shown(name string, v any) string {
+	f, number := v.(float64)
+	switch {
+	case unset(text(v)):
+		return "none"
+	case number && slices.Contains(times, name):
+		return time.Duration(f).String()
+	}
+	return text(v)
 }
 
 // unset reports whether a setting is as if it were not there: servers write -1 for no limit.

@@ -310,7 +310,7 @@ func TestInitRestores(t *testing.T) {
 		l.start(t, port)
 	}
 	// Until then they go by the account in their configuration, in which nobody is revoked.
-	l.checkSays(t, "the servers have an old account, and let in 1 keys that were revoked since\n  ccm fleet init "+l.dir+" --apply hands them the present one\n")
+	l.checkSays(t, "the servers have an old account, and let in keys that were revoked since (1)\n  ccm fleet init "+l.dir+" --apply hands them the present one\n")
 	out := ""
 	waitFor(t, "the streams", func() error {
 		stdout, stderr, status := l.ccm("fleet", "init", l.dir, "--apply")
@@ -339,10 +339,10 @@ func TestInitSaysDrift(t *testing.T) {
 	config.MaxAge = time.Hour
 	_, err = d.Cluster.JetStream.UpdateStream(t.Context(), config)
 	require.NoError(t, err)
-	want := "~ stream CCM_EVENTS: max_age: 3600000000000 → 604800000000000\n"
+	want := "~ stream CCM_EVENTS: max_age: 1h0m0s → 168h0m0s\n"
 	require.Equal(t, want, l.must(t, "fleet", "init", l.dir, "--apply", "-n"))
 	require.Contains(t, l.must(t, "fleet", "init", l.dir, "--apply", "-n", "--output", "json"),
-		`"change":"changed","what":"stream","name":"CCM_EVENTS","detail":["max_age: 3600000000000 → 604800000000000"]}`, "-n changes nothing")
+		`"change":"changed","what":"stream","name":"CCM_EVENTS","detail":["max_age: 1h0m0s → 168h0m0s"]}`, "-n changes nothing")
 	require.Equal(t, want, l.must(t, "fleet", "init", l.dir, "--apply"))
 	require.Empty(t, l.must(t, "fleet", "init", l.dir, "--apply"))
 	for _, change := range streamsWithRollup(t, l) {
