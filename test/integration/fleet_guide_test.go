@@ -77,11 +77,9 @@ func bootForFleet(t *testing.T, prefix, name, shared string) *lab {
 // introduce has machines know others by their short names.
 func introduce(machines, others map[string]*lab) {
 	for _, l := range machines {
-		script := ""
 		for name, other := range others {
-			script += "echo \"$(getent hosts " + other.name + " | cut -d' ' -f1) " + name + "\" >> /etc/hosts\n"
+			l.knows(name, other)
 		}
-		l.sh(script)
 	}
 }
 

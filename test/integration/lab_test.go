@@ -163,6 +163,13 @@ func (l *lab) write(path string, content []byte) {
 	require.NoError(l.t, err, "%s", out)
 }
 
+// knows gives another machine of the network a name. The lab writes /etc/hosts anew whenever a machine comes
+// or goes, with what stands in /etc/hosts.more behind it.
+func (l *lab) knows(name string, other *lab) {
+	l.t.Helper()
+	l.sh("line=\"$(getent hosts " + other.name + " | cut -d' ' -f1) " + name + "\"; echo \"$line\" >> /etc/hosts.more; echo \"$line\" >> /etc/hosts; getent hosts " + name)
+}
+
 // until waits for a condition that the machine brings about by itself.
 func (l *lab) until(what, script string) {
 	l.t.Helper()

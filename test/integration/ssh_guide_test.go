@@ -45,7 +45,8 @@ systemctl start ssh`)
 			l.sh("install -d -m 0700 -o " + who + " -g " + who + " /home/" + who + "/.ssh")
 			l.write("/home/"+who+"/.ssh/authorized_keys", []byte(key+"\n"))
 		}
-		here.sh("echo \"$(getent hosts " + l.name + " | cut -d' ' -f1) " + name + "\" >> /etc/hosts; ssh-keyscan -t ed25519 " + name + " >> /root/.ssh/known_hosts 2>/dev/null")
+		here.knows(name, l)
+		here.sh("ssh-keyscan -t ed25519 " + name + " >> /root/.ssh/known_hosts 2>/dev/null")
 	}
 	here.sh("printf 'Host web*\\n  User ada\\n' > /root/.ssh/config")
 	return all
