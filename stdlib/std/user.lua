@@ -87,8 +87,8 @@ return ccm.type {
     local function differs(property) return want[property] and (new or want[property] ~= have[property]) end
     local function finish()
       shadow.change(want, host, differs, new)
-      local now = accounts.users(host)[want.name] or { home = "/home/" .. want.name } -- in a spec useradd does nothing
-      if differs "ssh_key" then ssh.generate(host, want.name, want.ssh_key, key_file(want, now)) end
+      local now = accounts.users(host)[want.name] -- none in a spec, where useradd does nothing
+      if now and differs "ssh_key" then ssh.generate(host, want.name, want.ssh_key, key_file(want, now)) end
     end
     local options = {}
     local function option(given, ...)
