@@ -40,7 +40,7 @@ func (m *Messages) Warn(message string) {
 		m.Warning(&diag.Error{Err: errors.New(message)})
 		return
 	}
-	terminal.Fprintf(m.W, "%s\n", terminal.Prose(m.W, terminal.LineText("ccm: warning: "), terminal.IndentedText(message, "    ")))
+	terminal.Fprintf(m.W, "%s\n", terminal.Prose(m.W, terminal.LineText("ccm: warning: "), terminal.IndentedText(message, "    "), nil))
 }
 
 // warnOf prints mistakes that keep nothing from being done. Strict makes them an error.

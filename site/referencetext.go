@@ -27,7 +27,7 @@ func WriteTypes(w io.Writer, reg *resource.Registry) {
 func writeType(w io.Writer, reg *resource.Registry, t *resource.Type) {
 	terminal.Fprintf(w, "## %s\n\n%s\n\nProviders: %s\n", t.Name, terminal.LinesText(terminal.Wrap(t.Schema().Doc, "", terminal.Columns(w))), strings.Join(reg.Providers(t), ", "))
 	for _, b := range Described(reg, t) {
-		terminal.Fprintf(w, "%s\n", terminal.Prose(w, terminal.Sprintf("- %s: ", b.Name), terminal.LineText(b.Text)))
+		terminal.Fprintf(w, "%s\n", terminal.Prose(w, terminal.Sprintf("- %s: ", b.Name), terminal.LineText(b.Text), nil))
 	}
 	terminal.Fprintf(w, "\n")
 	writeFields(w, t.Schema())
@@ -77,7 +77,7 @@ func writeField(w io.Writer, f *schema.Field) {
 	if f.Default != "" {
 		traits = append(traits, "default "+f.Default)
 	}
-	traitsText := terminal.Prose(w, terminal.Sprintf("- `%s` ", f.Name), terminal.Sprintf("(%s)", strings.Join(traits, "; ")))
+	traitsText := terminal.Prose(w, terminal.Sprintf("- `%s` ", f.Name), terminal.Sprintf("(%s)", strings.Join(traits, "; ")), nil)
 	terminal.Fprintf(w, "%s\n%s\n", traitsText, terminal.LinesText(terminal.Wrap(f.Doc, "  ", terminal.Columns(w))))
 	for _, obj := range []*schema.Schema{f.Object, f.ElemObject()} {
 		if obj == nil {

@@ -59,7 +59,7 @@ func undone(e *env, run state.Entry, noop bool) terminal.Text {
 	if noop {
 		what = "Would undo"
 	}
-	return terminal.Prose(e.stdout, terminal.LineText(what+" "), terminal.Sprintf("%s of %s (%s)", run.Command, shownTime(run.Start), run.ID))
+	return terminal.Prose(e.stdout, terminal.LineText(what+" "), terminal.Sprintf("%s of %s (%s)", run.Command, shownTime(run.Start), run.ID), nil)
 }
 
 // errNothingToUndo says that no run has changed anything.

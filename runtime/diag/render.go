@@ -43,7 +43,7 @@ func render(w io.Writer, prefix, further string, err error, src Sources) {
 		}
 		rest := *e
 		rest.Subject = "" // a name is no text of several lines
-		terminal.Fprintf(w, "%s\n", terminal.Prose(w, terminal.LineText(head), terminal.IndentedText(rest.Message(), further)))
+		terminal.Fprintf(w, "%s\n", terminal.Prose(w, terminal.LineText(head), terminal.IndentedText(rest.Message(), further), nil))
 		excerpt(w, e.Pos, src)
 		for _, n := range e.Notes {
 			terminal.Fprintf(w, "  %s: %s\n", n.Pos, n.Text)

@@ -22,7 +22,7 @@ func newParts(diff []resource.Delta, text *resource.TextChange) string {
 	}
 	owner, group, mode := given(diff, "owner"), given(diff, "group"), given(diff, "mode")
 	together := owner != "" && group != ""
-	var parts []string
+	parts := make([]string, 0, len(diff))
 	if names := missingParts(diff); len(names) > 0 {
 		parts = append(parts, firstParts(names))
 	}

@@ -15,10 +15,11 @@ const narrowest = 24
 
 // Prose returns head and text, of which the first line is prose, so that it fits into the
 // terminal that w writes to; as they are if w is none. It is broken between words, but not
-// in head and in none of keep, such as the names of resources and the values of properties,
-// and not in what looks like a quotation or a command. What stands on further lines is what
-// others have written, and is left alone.
-func Prose(w any, head, text Text, keep ...string) Text {
+// in head and in none of what keep returns, such as the names of resources and the values of
+// properties, and not in what looks like a quotation or a command. Keep may be nil; it is
+// called only if a line is too long. What stands on further lines is what others have
+// written, and is left alone.
+func Prose(w any, head, text Text, keep func() []string) Text {
 	columns, _ := Size(w)
 	return prose(columns, head, text, keep)
 }
@@ -38,10 +39,14 @@ func beside(columns int, head, text Text) Text {
 	return Text{head.s + fold(text.s, columns, column, strings.Repeat(" ", column), nil)}
 }
 
-func prose(columns int, head, text Text, keep []string) Text {
+func prose(columns int, head, text Text, keep func() []string) Text {
 	first, rest, several := strings.Cut(text.s, "\n")
 	if columns > 0 && visible(head.s)+visible(first) > columns {
-		first = fold(first, columns, visible(head.s)%columns, hang, keep)
+		var whole []string
+		if keep != nil {
+			whole = keep()
+		}
+		first = fold(first, columns, visible(head.s)%columns, hang, whole)
 	}
 	if several {
 		first += "\n" + rest

@@ -31,7 +31,7 @@ func TestProse(t *testing.T) {
 		{10, "", "a /path/that/is/far/too/long b", nil, "a\n    /path/that/is/far/too/long\n    b"},
 		{16, "", "the first line is long\nthe others are left alone", nil, "the first line\n    is long\nthe others are left alone"},
 	} {
-		got := prose(x.columns, LineText(x.head), LinesText(x.text), x.keep)
+		got := prose(x.columns, LineText(x.head), LinesText(x.text), func() []string { return x.keep })
 		want := strings.ReplaceAll(x.want, ":      \n", ": \n")
 		require.Equal(t, want, got.String())
 		blank := strings.NewReplacer(" ", "", "\n", "")
@@ -62,7 +62,7 @@ func TestFit(t *testing.T) {
 func FuzzProse(f *testing.F) {
 	f.Add("x f: ", "failed to \"reach\" ccm run { it } --a b: exit status 3", 12)
 	f.Fuzz(func(t *testing.T, head, text string, columns int) {
-		got := prose(columns%200, LineText(head), LineText(text), []string{"a b", ""}).String()
+		got := prose(columns%200, LineText(head), LineText(text), func() []string { return []string{"a b", ""} }).String()
 		requireHarmless(t, got, true)
 		blank := strings.NewReplacer(" ", "", "\n", "")
 		require.Equal(t, blank.Replace(Line(head)+Line(text)), blank.Replace(got))
