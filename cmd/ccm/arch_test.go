@@ -53,6 +53,8 @@ func TestImports(t *testing.T) {
 		{of: "runtime/event", banned: []string{"runtime"}, except: []string{"runtime/health", "runtime/resource", "runtime/catalog", "runtime/host"}},
 		{of: "runtime/prefetch", banned: []string{"runtime"}, except: []string{"runtime/resource", "runtime/catalog", "runtime/host", "runtime/facts"}},
 		{of: "runtime/report", banned: []string{"runtime/converge"}},
+		{of: "runtime/redact", banned: []string{"runtime"}, except: []string{"runtime/event", "runtime/resource", "runtime/secret"}},
+		{of: "runtime/forecast", banned: []string{"runtime"}, except: []string{"runtime/event", "runtime/catalog", "runtime/resource", "runtime/host", "runtime/schema", "runtime/lazyregexp"}},
 		{of: "runtime/converge", banned: []string{"runtime/trust", "runtime/state", "runtime/report", "runtime/manifest", "runtime/data", "runtime/template"}},
 		{of: "runtime/state/backup", banned: []string{"runtime"}, except: []string{"runtime/bytesize", "runtime/host", "runtime/safepath", "runtime/secret", "runtime/state/statedir"}},
 		{of: "runtime/state/statedir", banned: []string{"runtime"}, except: []string{"runtime/diag", "runtime/safepath"}},

@@ -4,6 +4,7 @@ import (
 	"errors"
 
 	"github.com/luaccm/ccm/runtime/event"
+	"github.com/luaccm/ccm/runtime/redact"
 )
 
 // ErrDeclined is what [Engine.Approve] returns for a resource that is not to be acted on.
@@ -11,13 +12,13 @@ var ErrDeclined = errors.New("it was declined")
 
 // approves asks whether the event's resource may be acted on. If not, it gives the event the
 // outcome. The event is shown as c redacts it.
-func (e *Engine) approves(c *redactor, ev *event.Event) bool {
+func (e *Engine) approves(c *redact.Redactor, ev *event.Event) bool {
 	if e.Approve == nil {
 		return true
 	}
 	shown := *ev
 	shown.Outcome = event.Pending
-	c.event(&shown)
+	c.Event(&shown)
 	err := e.Approve(&shown)
 	if err == nil {
 		return true

@@ -16,9 +16,11 @@ import (
 	"github.com/luaccm/ccm/runtime/catalog"
 	"github.com/luaccm/ccm/runtime/event"
 	"github.com/luaccm/ccm/runtime/facts"
+	"github.com/luaccm/ccm/runtime/forecast"
 	"github.com/luaccm/ccm/runtime/health"
 	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/prefetch"
+	"github.com/luaccm/ccm/runtime/redact"
 	"github.com/luaccm/ccm/runtime/resource"
 	"github.com/luaccm/ccm/runtime/secret"
 )
@@ -64,7 +66,7 @@ type Engine struct {
 	// Secrets are masked in events. May be nil.
 	Secrets *secret.Keeper
 	// SecretHistory is the properties and files that have held secrets; nil for none.
-	SecretHistory SecretHistory
+	SecretHistory redact.History
 	// Approve is asked in a run before a resource is acted on, with the event as it would be
 	// reported: what differs and what would be done. With [ErrDeclined] the resource is skipped,
 	// and what comes after it as well; with any other error it has failed. May be nil.
@@ -99,10 +101,10 @@ func (e *Engine) walk(ctx context.Context, v *host.View, h *host.Host, c *catalo
 	p := &progress{catalog: c, view: v, planning: h == nil, outcomes: make([]event.Outcome, len(c.Resources))}
 	w := &walk{
 		Engine: e, progress: p, host: h, declared: declared, prefetcher: prefetch.ForWalk(ctx, e.Prefetcher, e.Registry, e.Facts, v, c, e.Sequential), blocks: make([]bool, len(c.Resources)),
-		suspects: &suspectFinder{progress: p}, refreshes: &refreshTracker{progress: p}, redactor: newRedactor(e, c.Resources), pool: newPool(),
+		refreshes: &refreshTracker{progress: p}, redactor: redact.New(e.Secrets, e.SecretHistory, e.Texts, c.Resources), pool: newPool(),
 	}
 	defer w.prefetcher.Stop()
-	w.forecaster = &forecaster{progress: p, suspects: w.suspects, prefetcher: w.prefetcher, texts: e.Texts, conditional: make([]bool, len(c.Resources))}
+	w.forecaster = forecast.New(forecast.Walk{Catalog: c, View: v, Planning: h == nil, Outcomes: p.outcomes, Provider: w.prefetcher.Provider, Texts: e.Texts})
 	if h != nil {
 		w.refreshes.journal = e.Journal
 	}
@@ -149,7 +151,7 @@ func (e *Engine) walk(ctx context.Context, v *host.View, h *host.Host, c *catalo
 func (w *walk) report(events []*event.Event) {
 	for _, ev := range events {
 		w.sum.Add(ev)
-		w.redactor.event(ev)
+		w.redactor.Event(ev)
 		w.Reporter.Event(ev)
 		if ev.Outcome == event.Stable && w.transaction == nil { // a transaction may look again at what it has passed
 			w.unused = append(w.unused, ev)
@@ -168,8 +170,7 @@ type walk struct {
 	// prefetcher answers for the walk which provider a resource has and what its state is,
 	// also where nothing was asked ahead of its turn.
 	prefetcher *prefetch.Prefetcher
-	suspects   *suspectFinder
-	forecaster *forecaster
+	forecaster *forecast.Forecaster
 	refreshes  *refreshTracker
 	sum        event.Summary // of the events that were reported
 	since      time.Time     // end of the last resource
@@ -189,7 +190,7 @@ type walk struct {
 	transaction *transaction          // that is not committed, or nil
 	alone       bool                  // no transaction may begin
 	queue       []*event.Event        // to be reported after batch or transaction is committed, or deferred is verified
-	redactor    *redactor             // nil if there is nothing to redact
+	redactor    *redact.Redactor      // nil if there is nothing to redact
 	single      [1]*event.Event       // holds the result of finishEdits for a resource that is no edit
 	unused      []*event.Event        // of stable resources, that were reported
 }
@@ -211,13 +212,9 @@ func (w *walk) newEvent() *event.Event {
 // recordOutcome records the outcome of a resource, for those that come after it.
 func (w *walk) recordOutcome(ev *event.Event) {
 	w.outcomes[ev.Index] = ev.Outcome
-	if isUnsettled(ev.Resource, ev.Outcome) {
-		w.unsettled = append(w.unsettled, ev.Index)
-	} else if ev.Outcome == event.Pending || ev.Outcome == event.Unknown {
-		w.onlyPlanned = append(w.onlyPlanned, ev.Index)
+	if w.forecaster.Record(ev) {
+		w.mayHaveChanged = true
 	}
-	w.looks = nil
-	w.forecaster.recordForecast(ev)
 	w.blocks[ev.Index] = ev.Fails() || len(ev.Unmet) > 0 || ev.Declined
 	if !ev.Fails() {
 		return
@@ -260,12 +257,12 @@ func (w *walk) convergeResource(ctx context.Context, i int) *event.Event {
 	provider, err := w.prefetcher.Provider(r)
 	if err != nil {
 		ev.Outcome, ev.Err = event.Failed, err
-		w.forecaster.recordProviderFailure(ctx, ev, err)
+		w.forecaster.ProviderFailure(ctx, ev, err)
 		return ev
 	}
 	ev.Provider = provider.Name
 	if !w.monitorsOnly(r) {
-		w.forecaster.recordConditions(i)
+		w.forecaster.RecordConditions(i)
 		w.decideAndAct(ctx, i, provider, ev)
 	}
 	if !w.noop(r) && ev.Outcome != event.Failed && !ev.Declined {

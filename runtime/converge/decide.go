@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/luaccm/ccm/runtime/event"
+	"github.com/luaccm/ccm/runtime/forecast"
 	"github.com/luaccm/ccm/runtime/resource"
 )
 
@@ -26,7 +27,7 @@ func (w *walk) decideAndAct(ctx context.Context, i int, provider *resource.Bindi
 		state, d, err = w.look(ctx, i, provider, ev, refresh)
 	}
 	if err != nil {
-		w.forecaster.recordStatusFailure(ctx, provider, ev, err)
+		w.forecaster.StatusFailure(ctx, provider, ev, err)
 		return
 	}
 	ev.Ensure = ensureOf(state)
@@ -37,53 +38,26 @@ func (w *walk) decideAndAct(ctx context.Context, i int, provider *resource.Bindi
 			ev.RefreshedBy, ev.PendingRefreshes = by, owed
 		}
 	}
-	mayRefresh := len(maybe) > 0 && !ev.Refreshed && len(r.Type.Decide(r.Spec, state, true).Actions) > len(d.Actions)
-	if bringers, removed := w.forecaster.pendingBringers(i); len(bringers) > 0 && d.Err == nil && !(w.transaction.joins(provider, ev, d) && bringers[0].index >= w.transaction.first) {
-		w.forecaster.blameBringers(ctx, provider, ev, d, bringers, removed)
-		return
-	}
-	if lost := w.forecaster.lostBefore(i); len(lost) > 0 && len(d.Actions) > 0 {
-		w.forecaster.blame(ctx, provider, ev, mergeSuspects(lost, w.suspects.of(i, w.looks)))
-		w.forecaster.forecast(ctx, ev, d, false)
-		return
-	}
-	switch {
-	case d.Err != nil:
-		ev.Diff = d.Diff
-		w.forecaster.recordStatusFailure(ctx, provider, ev, d.Err)
-		return
-	// In a plan, something that is pending may have made the look come out otherwise.
-	case w.looks != nil && !(ev.Refreshed && resource.UncertainAfterPending(r.Spec)):
-		if suspects := w.suspects.of(i, w.looks); len(suspects) > 0 {
-			if len(d.Actions) > 0 { // what is to be done hangs on more
-				_, _ = w.forecaster.predict(ctx, w.view.Recording(w.looks), i, provider)
-				suspects = w.suspects.of(i, w.looks)
-			}
-			if mayRefresh {
-				w.forecaster.blameDirect(ctx, provider, ev, mergeSuspects(w.suspects.refreshing(i), suspects))
-			} else {
-				w.forecaster.blame(ctx, provider, ev, suspects)
-			}
-			if mayRefresh && d.Stable() {
-				w.forecaster.forecastRefresh(ctx, ev, r.Type.Decide(r.Spec, state, true), false)
-			} else {
-				w.forecaster.forecast(ctx, ev, d, false)
-			}
-			return
+	found := forecast.Finding{Decision: d, Joins: i}
+	if len(maybe) > 0 && !ev.Refreshed {
+		if with := r.Type.Decide(r.Spec, state, true); len(with.Actions) > len(d.Actions) {
+			found.Refresh = &with
 		}
 	}
-	switch {
-	case d.Stable() && mayRefresh:
-		w.forecaster.blameDirect(ctx, provider, ev, w.suspects.refreshing(i))
-		w.forecaster.forecastRefresh(ctx, ev, r.Type.Decide(r.Spec, state, true), true)
+	if w.transaction.joins(provider, ev, d) {
+		found.Joins = w.transaction.first
+	}
+	if w.forecaster.IsUnknown(ctx, provider, ev, found) {
 		return
-	case d.Stable():
+	}
+	if d.Stable() {
 		w.transaction.pass(ev)
 		if resource.DependsOnData(r.Spec) { // a later run cannot tell from its properties what was desired
 			ev.DesiredDigest = w.desiredDigest(ev, resource.DesiredDigestOf(state))
 		}
 		return
-	case mayRefresh:
+	}
+	if found.Refresh != nil {
 		ev.Reason = "it may be refreshed besides, because " + maybe[0].String() + " is unknown"
 	}
 	w.act(ctx, *provider, d, state, ev)
@@ -120,10 +94,9 @@ func (w *walk) status(ctx context.Context, i int, provider *resource.Binding) (a
 			return state, err
 		}
 	}
-	v, looks := w.forecaster.recordingView()
-	w.looks = looks
+	v := w.forecaster.Recording(w.view)
 	spec := w.catalog.Resources[i].Spec
-	if looks == nil || len(w.suspects.effects.list) == 0 && !w.view.Plan().IsDoubtful() && resource.MayPrefetch(spec) {
+	if w.forecaster.MayPrefetch(spec) {
 		return w.prefetcher.Status(ctx, v, i, provider)
 	}
 	return provider.Status(ctx, v, spec)
@@ -139,7 +112,7 @@ func (t *refreshTracker) refreshers(i int) (by, maybe []resource.ID) {
 		switch id := t.catalog.Resources[d.Index].ID; {
 		case t.refreshed(i, d.Index):
 			by = append(by, id)
-		case t.outcomes[d.Index] == event.Unknown && concerns(t.catalog.Resources[i], t.catalog.Resources[d.Index]):
+		case t.outcomes[d.Index] == event.Unknown && t.catalog.Resources[i].ConcernedBy(t.catalog.Resources[d.Index]):
 			maybe = append(maybe, id)
 		}
 	}
@@ -151,5 +124,5 @@ func (t *refreshTracker) refreshers(i int) (by, maybe []resource.ID) {
 func (t *refreshTracker) refreshed(i, by int) bool {
 	o := t.outcomes[by]
 	r := t.catalog.Resources[i]
-	return o == event.Changed || o == event.Pending && t.noop(r) && concerns(r, t.catalog.Resources[by]) // in a run, a pending change refreshes nothing
+	return o == event.Changed || o == event.Pending && t.noop(r) && r.ConcernedBy(t.catalog.Resources[by]) // in a run, a pending change refreshes nothing
 }

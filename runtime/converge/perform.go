@@ -26,41 +26,10 @@ func (w *walk) act(ctx context.Context, provider resource.Binding, d resource.De
 			ev.Text = &text
 		}
 	}
-	w.mayHaveChanged = !isOnlyPlanned(r)
+	w.mayHaveChanged = !r.IsOnlyPlanned()
 	if w.noop(r) {
-		v, looks := w.forecaster.recordingView()
-		w.looks = looks
-		caveat, err := w.forecaster.predict(ctx, v, ev.Index, &provider)
-		if err == nil {
-			err = v.Plan().Permits(d.Effects...)
-		}
-		if err != nil {
-			ev.Actions, ev.Diff, ev.Text = nil, nil, nil
-			w.forecaster.recordForecastFailure(ctx, &provider, d, ev, err)
-			return
-		}
-		if w.looks != nil && !w.looks.IsEmpty() {
-			if suspects := w.suspects.of(ev.Index, w.looks); len(suspects) > 0 {
-				ev.Actions, ev.Diff, ev.Text = nil, nil, nil
-				w.forecaster.blame(ctx, &provider, ev, suspects)
-				w.forecaster.forecast(ctx, ev, d, false)
-				return
-			}
-		}
-		if d.Uncertain != "" {
-			ev.Actions, ev.Diff, ev.Text, ev.Cause = nil, nil, nil, event.NoCause
-			recordUnknown(ev, d.Uncertain)
-			w.forecaster.forecast(ctx, ev, d, false)
-			return
-		}
-		ev.Outcome, ev.Reason = event.Pending, joinRemarks(ev.Reason, caveat)
-		w.joinTransaction(provider, d, ev)
-		if !isOnlyPlanned(r) {
-			w.view.Plan().Assume(ev.Index, w.forecaster.conditional[ev.Index], d.Effects...)
-			if !d.Complete {
-				w.suspects.addIncompleteEffect(ev.Index, d.FilesComplete, w.forecaster.predictions[ev.Index].Removes)
-				w.forecaster.assumeUnknown(ev.Index, d)
-			}
+		if w.forecaster.Predict(ctx, w.view, &provider, d, ev) {
+			w.joinTransaction(provider, d, ev)
 		}
 		return
 	}
@@ -191,9 +160,7 @@ func (w *walk) judge(ev *event.Event, state any, err error) {
 	case d.Err != nil:
 		err = fmt.Errorf("%w: %w", resource.ErrDesiredStateFailed, d.Err)
 	case len(d.Diff) > 0:
-		if w.redactor != nil {
-			d.Diff = w.redactor.deltas(d.Diff, w.redactor.properties(r), r.Type)
-		}
+		d.Diff = w.redactor.Deltas(d.Diff, r)
 		err = fmt.Errorf("%w: %s", resource.ErrDesiredStateFailed, d)
 	case len(d.Actions) > 0:
 		err = fmt.Errorf("%w: it would have to be %s again", resource.ErrDesiredStateFailed, phrases(d.Actions))
@@ -211,17 +178,9 @@ func nameVersion(ev *event.Event, d resource.Decision, state any) {
 	}
 	for _, x := range d.Diff {
 		if x.Property == "ensure" && (resource.IsAbsent(x.Have) && x.Want != s.CurrentVersion() || resource.IsAbsent(x.Want)) {
-			ev.Reason = joinRemarks("version "+s.CurrentVersion(), ev.Reason)
+			ev.Reason = event.JoinRemarks("version "+s.CurrentVersion(), ev.Reason)
 		}
 	}
-}
-
-// joinRemarks returns two remarks as one.
-func joinRemarks(a, b string) string {
-	if a == "" || b == "" {
-		return a + b
-	}
-	return a + ", " + b
 }
 
 func phrases(actions []resource.Action) string {

@@ -8,19 +8,6 @@ import (
 	"github.com/luaccm/ccm/runtime/resource"
 )
 
-// isOnlyPlanned reports whether not even a run does anything about r.
-func isOnlyPlanned(r *resource.Resource) bool { return r.Restraint() == resource.Noop }
-
-// concerns reports whether an outcome of resource by says something of r: what is only planned
-// changes nothing for what is not.
-func concerns(r, by *resource.Resource) bool { return isOnlyPlanned(r) || !isOnlyPlanned(by) }
-
-// isUnsettled reports whether a resource with an outcome may be something else when the turn of
-// others has come in a run: it is pending or unknown, and not only planned.
-func isUnsettled(r *resource.Resource, o event.Outcome) bool {
-	return (o == event.Pending || o == event.Unknown) && !isOnlyPlanned(r)
-}
-
 // monitorsOnly reports whether only the health checks of r are run.
 func (e *Engine) monitorsOnly(r *resource.Resource) bool {
 	return e.MonitorOnly || r.Restraint() == resource.MonitorOnly

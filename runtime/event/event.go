@@ -141,3 +141,11 @@ func joined(list []Predecessor, others int) string {
 	}
 	return names[0]
 }
+
+// JoinRemarks returns two remarks as one, such as parts of a reason. Each may be empty.
+func JoinRemarks(a, b string) string {
+	if a == "" || b == "" {
+		return a + b
+	}
+	return a + ", " + b
+}

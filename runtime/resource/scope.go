@@ -52,6 +52,13 @@ func (r *Resource) Restraint() Restraint {
 	return r.Scope.Restraint
 }
 
+// IsOnlyPlanned reports whether not even a run does anything about r.
+func (r *Resource) IsOnlyPlanned() bool { return r.Restraint() == Noop }
+
+// ConcernedBy reports whether an outcome of resource by says something of r: what is only
+// planned changes nothing for what is not.
+func (r *Resource) ConcernedBy(by *Resource) bool { return r.IsOnlyPlanned() || !by.IsOnlyPlanned() }
+
 // A Child is a script or manifest that a resource applies.
 type Child struct {
 	// Path is relative to the script or manifest that declares the resource.

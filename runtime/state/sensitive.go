@@ -7,7 +7,7 @@ import (
 	"os"
 	"slices"
 
-	"github.com/luaccm/ccm/runtime/converge"
+	"github.com/luaccm/ccm/runtime/redact"
 	"github.com/luaccm/ccm/runtime/resource"
 )
 
@@ -27,12 +27,12 @@ type Sensitive struct {
 	paths     map[string]bool
 }
 
-var _ converge.SecretHistory = (*Sensitive)(nil)
+var _ redact.History = (*Sensitive)(nil)
 
-// Held implements converge.SecretHistory.
+// Held implements redact.History.
 func (x *Sensitive) Held(id resource.ID) []string { return x.resources[id.String()] }
 
-// HeldIn implements converge.SecretHistory.
+// HeldIn implements redact.History.
 func (x *Sensitive) HeldIn(path string) bool { return x.paths[path] }
 
 // Sensitive returns the properties and paths that held secrets in the runs so far.
@@ -69,7 +69,7 @@ func (x *Sensitive) add(id string, properties []string) (added bool) {
 }
 
 // SecretHistory returns the Sensitive for an engine; nil if it is empty.
-func (s *Store) SecretHistory() (converge.SecretHistory, error) {
+func (s *Store) SecretHistory() (redact.History, error) {
 	if _, err := s.dir.Stat(sensitiveFile); errors.Is(err, os.ErrNotExist) {
 		return nil, nil
 	}

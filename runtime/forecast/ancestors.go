@@ -1,4 +1,4 @@
-package converge
+package forecast
 
 import (
 	"slices"
@@ -52,7 +52,7 @@ func (a *ancestry) add(s *suspectFinder, k int) {
 			continue
 		}
 		a.in[k], a.members = true, append(a.members, k)
-		if isUnsettled(s.catalog.Resources[k], s.outcomes[k]) {
+		if s.isUnsettled(k) {
 			at, _ := slices.BinarySearch(a.unsettled, k)
 			if at < mostSuspects {
 				a.unsettled = slices.Insert(a.unsettled, at, k)

@@ -1,4 +1,5 @@
-package converge
+// Package redact masks secrets in events: in the differences and in the texts of files.
+package redact
 
 import (
 	"slices"
@@ -9,33 +10,36 @@ import (
 	"github.com/luaccm/ccm/runtime/secret"
 )
 
-// A SecretHistory is the properties and files that have held secrets in earlier runs. These
+// A History is the properties and files that have held secrets in earlier runs. These
 // secrets may not be the present ones, and are not on record.
-type SecretHistory interface {
+type History interface {
 	// Held returns the properties of a resource that have held secrets.
 	Held(id resource.ID) []string
 	// HeldIn reports whether a file has held secrets.
 	HeldIn(path string) bool
 }
 
-// A redactor masks secrets in events.
-type redactor struct {
+// A Redactor masks secrets in events. A nil one leaves everything as it is.
+type Redactor struct {
 	k       *secret.Keeper
-	history SecretHistory // nil for none
-	// texts is Engine.Texts.
+	history History // nil for none
+	// texts says that the contents of files that change were asked for.
 	texts bool
 	// secretEdits are the files that are edited on behalf of resources with secrets.
 	secretEdits map[string]bool
 }
 
-func newRedactor(e *Engine, list []*resource.Resource) *redactor {
-	if !e.Secrets.Any() && e.SecretHistory == nil {
+// New returns a redactor for the events of resources, nil if nothing of them can be secret. K has
+// the secrets and may be nil, as history may be. Texts says that the contents of files that change
+// were asked for, so that it is known of them whether they have secrets.
+func New(k *secret.Keeper, history History, texts bool, list []*resource.Resource) *Redactor {
+	if !k.Any() && history == nil {
 		// A value that is known later may be one.
 		if !slices.ContainsFunc(list, func(r *resource.Resource) bool { return r.Resolve != nil || len(r.Sensitive) > 0 }) {
 			return nil
 		}
 	}
-	c := &redactor{k: e.Secrets, history: e.SecretHistory, texts: e.Texts, secretEdits: make(map[string]bool)}
+	c := &Redactor{k: k, history: history, texts: texts, secretEdits: make(map[string]bool)}
 	if c.k == nil {
 		c.k = secret.New(nil)
 	}
@@ -48,15 +52,15 @@ func newRedactor(e *Engine, list []*resource.Resource) *redactor {
 }
 
 // properties returns the properties of r that hold secrets, or have held some.
-func (c *redactor) properties(r *resource.Resource) []string {
+func (c *Redactor) properties(r *resource.Resource) []string {
 	if c.history == nil {
 		return r.Sensitive
 	}
 	return append(slices.Clip(r.Sensitive), c.history.Held(r.ID)...)
 }
 
-// event redacts the differences of an event.
-func (c *redactor) event(ev *event.Event) {
+// Event redacts the differences of an event.
+func (c *Redactor) Event(ev *event.Event) {
 	if c == nil || len(ev.Diff) == 0 && ev.Text == nil {
 		return
 	}
@@ -84,7 +88,7 @@ func (c *redactor) event(ev *event.Event) {
 // hidesContent reports whether the digest of a content whose text is not known must be
 // masked: the file has held secrets, or it was too large to be searched for some. A size
 // alone reveals none.
-func (c *redactor) hidesContent(ev *event.Event) bool {
+func (c *Redactor) hidesContent(ev *event.Event) bool {
 	path, _, _ := resource.BoundsOf(ev.Resource.Spec)
 	switch {
 	case path == "":
@@ -97,11 +101,25 @@ func (c *redactor) hidesContent(ev *event.Event) bool {
 	})
 }
 
-// deltas returns redacted differences.
-func (c *redactor) deltas(list []resource.Delta, properties []string, of *resource.Type) []resource.Delta {
+// Deltas returns differences of r redacted.
+func (c *Redactor) Deltas(list []resource.Delta, r *resource.Resource) []resource.Delta {
 	if c == nil {
 		return list
 	}
+	return c.deltas(list, c.properties(r), r.Type)
+}
+
+// Mark adds the secrets of a resource whose late values have become known.
+func (c *Redactor) Mark(r *resource.Resource) error {
+	if c == nil {
+		return nil
+	}
+	r.AddSecrets(c.k)
+	return r.MarkSensitive(c.k)
+}
+
+// deltas returns differences redacted, of which those in some properties are secret.
+func (c *Redactor) deltas(list []resource.Delta, properties []string, of *resource.Type) []resource.Delta {
 	var out []resource.Delta
 	for i, d := range list {
 		name, _, _ := strings.Cut(d.Property, ".")
@@ -130,7 +148,7 @@ func plain(name string, of *resource.Type) bool {
 // known text are masked, and all of an unknown one. A size
 // is masked without digits: contents of one size would have the same. A digest is
 // masked as a whole, so that one content has one mask everywhere.
-func (c *redactor) side(text string, known bool) string {
+func (c *Redactor) side(text string, known bool) string {
 	switch {
 	case text == "", text == resource.KnownAfterRun, strings.HasPrefix(text, "("):
 		return text

@@ -1,4 +1,4 @@
-package converge
+package forecast
 
 import (
 	"context"
@@ -12,7 +12,7 @@ import (
 // pendingBringers returns the pending resources that may install or remove resource i as
 // well (resource.Prediction), such as a package that depends on another, in order. Removed
 // says that the last one removes it.
-func (f *forecaster) pendingBringers(i int) (suspects []suspect, removed bool) {
+func (f *Forecaster) pendingBringers(i int) (suspects []suspect, removed bool) {
 	name := f.catalog.Resources[i].ID.Name
 	suspects = f.suspects.pendingOf(i, f.installers[name])
 	removers := f.suspects.pendingOf(i, f.removers[name])
@@ -27,7 +27,7 @@ func (f *forecaster) pendingBringers(i int) (suspects []suspect, removed bool) {
 
 // lostBefore returns the pending resources that remove for good what resource i may need, which
 // is to be installed.
-func (f *forecaster) lostBefore(i int) (suspects []suspect) {
+func (f *Forecaster) lostBefore(i int) (suspects []suspect) {
 	if p := f.predictions[i]; p.Look.Kind != host.RepositoryLook || !p.Look.Found {
 		return nil
 	}
@@ -44,7 +44,7 @@ func (s *suspectFinder) pendingOf(i int, list []int) (suspects []suspect) {
 		if k >= i || s.without[k] || s.catalog.Resources[k].Type != s.catalog.Resources[i].Type {
 			continue
 		}
-		if isUnsettled(s.catalog.Resources[k], s.outcomes[k]) {
+		if s.isUnsettled(k) {
 			suspects = append(suspects, suspect{k, fits})
 		}
 	}
@@ -53,7 +53,7 @@ func (s *suspectFinder) pendingOf(i int, list []int) (suspects []suspect) {
 
 // blameBringers records that a resource is unknown because others may install or remove
 // it. D is the decision about the present state.
-func (f *forecaster) blameBringers(ctx context.Context, provider *resource.Binding, ev *event.Event, d resource.Decision, bringers []suspect, removed bool) {
+func (f *Forecaster) blameBringers(ctx context.Context, provider *resource.Binding, ev *event.Event, d resource.Decision, bringers []suspect, removed bool) {
 	r := ev.Resource
 	if removed {
 		d = r.Type.DecideZero(r.Spec)

@@ -1,4 +1,4 @@
-package converge
+package forecast
 
 import (
 	"context"
@@ -12,7 +12,7 @@ import (
 // nothing, until the state of the resource is known without them. An assumption about a path
 // hides the earlier ones, and a directory that one resource may make is not looked for from
 // another.
-func (f *forecaster) hiddenSuspects(ctx context.Context, provider *resource.Binding, ev *event.Event, suspects []suspect) []suspect {
+func (f *Forecaster) hiddenSuspects(ctx context.Context, provider *resource.Binding, ev *event.Event, suspects []suspect) []suspect {
 	if provider == nil || !f.planning {
 		return suspects
 	}
@@ -44,7 +44,7 @@ func (f *forecaster) hiddenSuspects(ctx context.Context, provider *resource.Bind
 
 // lookThrough repeats through v all looks on which the outcome of a resource depends. It
 // returns why the resource would fail.
-func (f *forecaster) lookThrough(ctx context.Context, provider *resource.Binding, ev *event.Event, v *host.View) error {
+func (f *Forecaster) lookThrough(ctx context.Context, provider *resource.Binding, ev *event.Event, v *host.View) error {
 	r := ev.Resource
 	state, err := provider.Status(ctx, v, r.Spec)
 	if err != nil {

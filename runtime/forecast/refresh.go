@@ -1,4 +1,4 @@
-package converge
+package forecast
 
 import (
 	"context"
@@ -11,7 +11,7 @@ import (
 // the suspects of these.
 func (s *suspectFinder) refreshing(i int) (list []suspect) {
 	for _, x := range s.catalog.Deps[i] {
-		if x.Refresh && s.outcomes[x.Index] == event.Unknown && concerns(s.catalog.Resources[i], s.catalog.Resources[x.Index]) && len(list) < mostSuspects {
+		if x.Refresh && s.outcomes[x.Index] == event.Unknown && s.catalog.Resources[i].ConcernedBy(s.catalog.Resources[x.Index]) && len(list) < mostSuspects {
 			list = append(list, suspect{x.Index, declared})
 		}
 	}
@@ -41,9 +41,9 @@ func mergeSuspects(list, more []suspect) []suspect {
 // forecastRefresh records the forecast of a stable resource that d refreshes if a resource
 // changes that is unknown: it follows from the forecasts of these. Only says that its state is
 // known, so that it does nothing without a refresh.
-func (f *forecaster) forecastRefresh(ctx context.Context, ev *event.Event, d resource.Decision, only bool) {
+func (f *Forecaster) forecastRefresh(ctx context.Context, ev *event.Event, d resource.Decision, only bool) {
 	for _, x := range f.catalog.Deps[ev.Index] {
-		if !x.Refresh || f.outcomes[x.Index] != event.Unknown || !concerns(ev.Resource, f.catalog.Resources[x.Index]) {
+		if !x.Refresh || f.outcomes[x.Index] != event.Unknown || !ev.Resource.ConcernedBy(f.catalog.Resources[x.Index]) {
 			continue
 		}
 		if o, known := f.forecasts[x.Index]; !known || o == event.Pending {

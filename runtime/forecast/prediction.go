@@ -1,4 +1,4 @@
-package converge
+package forecast
 
 import (
 	"context"
@@ -9,7 +9,7 @@ import (
 
 // predict returns an error if the actions of resource i are going to fail, and a caveat.
 // A provider that can answer for many resources is asked once in a plan.
-func (f *forecaster) predict(ctx context.Context, v *host.View, i int, provider *resource.Binding) (caveat string, err error) {
+func (f *Forecaster) predict(ctx context.Context, v *host.View, i int, provider *resource.Binding) (caveat string, err error) {
 	p, ok := f.predictions[i]
 	if !ok && f.planning {
 		p, ok = f.predictMany(ctx, i, provider)
@@ -37,7 +37,7 @@ func (f *forecaster) predict(ctx context.Context, v *host.View, i int, provider 
 
 // predictMany asks for the predictions of resource i and of all that follow with the same
 // provider.
-func (f *forecaster) predictMany(ctx context.Context, i int, provider *resource.Binding) (resource.Prediction, bool) {
+func (f *Forecaster) predictMany(ctx context.Context, i int, provider *resource.Binding) (resource.Prediction, bool) {
 	if !provider.HasBulkPrediction() {
 		return resource.Prediction{}, false
 	}
@@ -48,7 +48,7 @@ func (f *forecaster) predictMany(ctx context.Context, i int, provider *resource.
 		if x.Type != provider.Type || x.Skip != "" || x.Resolve != nil {
 			continue
 		}
-		if other, err := f.prefetcher.Provider(x); err == nil && other.Same(*provider) {
+		if other, err := f.provider(x); err == nil && other.Same(*provider) {
 			specs, at = append(specs, x.Spec), append(at, k)
 		}
 	}

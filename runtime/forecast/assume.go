@@ -1,0 +1,98 @@
+package forecast
+
+import (
+	"path"
+	"slices"
+
+	"github.com/luaccm/ccm/runtime/event"
+	"github.com/luaccm/ccm/runtime/host"
+	"github.com/luaccm/ccm/runtime/resource"
+)
+
+// assumeMayAct adds the possible effects of an unknown resource to the view for later
+// resources. D is its decision as far as it is known, nil if it is not.
+func (f *Forecaster) assumeMayAct(ev *event.Event, d *resource.Decision) {
+	r := ev.Resource
+	if !f.planning || r.IsOnlyPlanned() {
+		return
+	}
+	if d != nil && d.Err == nil && (d.Complete || len(d.Actions) == 0 && isConfined(r)) {
+		f.view.Plan().Assume(ev.Index, true, d.Effects...)
+		if len(d.Actions) > 0 {
+			return
+		}
+	}
+	if paths := confinesOf(r); len(paths) > 0 {
+		there := d == nil && f.willExist(r)
+		for _, p := range paths {
+			f.view.Plan().Assume(ev.Index, !there, host.PathEffect{Path: p, Unsure: !there, Vague: there})
+		}
+		return
+	}
+	if d != nil && len(d.Effects) > 0 {
+		f.view.Plan().Assume(ev.Index, true, d.Effects...)
+	}
+	if x, ok := r.Type.DecideFresh(r.Spec); ok && x.Err == nil && x.Complete { // all that it can do is known
+		f.assumePossible(ev.Index, x.Effects)
+		return
+	}
+	f.suspects.addIncompleteEffect(ev.Index, d != nil && d.FilesComplete, f.predictions[ev.Index].Removes)
+	f.assumeUnknown(ev.Index, resource.Decision{})
+}
+
+// assumePossible adds effects to the view that resource i may have, and is not expected to.
+func (f *Forecaster) assumePossible(i int, effects []host.PathEffect) {
+	if !f.planning || f.catalog.Resources[i].IsOnlyPlanned() {
+		return
+	}
+	for _, p := range effects {
+		f.view.Plan().Assume(i, true, host.PathEffect{Path: p.Path, OfSystem: p.OfSystem, Unsure: true})
+	}
+}
+
+// willExist reports whether a resource with late values will exist.
+func (f *Forecaster) willExist(r *resource.Resource) bool {
+	want, ok := r.Spec.(resource.EnsureReporter)
+	name, _, _ := resource.BoundsOf(r.Spec)
+	if !ok || name == "" || len(r.Later) == 0 || slices.Contains(r.Later, "ensure") || resource.IsAbsent(want.WantedEnsure()) {
+		return false
+	}
+	is, err := f.view.IsDirectory(path.Dir(name))
+	return err == nil && is
+}
+
+// assumeUnknown makes the paths that resource i manages unknown in the view, except those in
+// the effects of its decision.
+func (f *Forecaster) assumeUnknown(i int, d resource.Decision) {
+	paths, _ := managedBy(f.catalog.Resources[i])
+	for _, p := range paths {
+		if !slices.ContainsFunc(d.Effects, func(x host.PathEffect) bool { return x.Path == p }) {
+			f.view.Plan().Assume(i, false, host.PathEffect{Path: p, Unsure: true})
+		}
+	}
+}
+
+func isConfined(r *resource.Resource) bool { return len(confinesOf(r)) > 0 }
+
+// confinesOf returns the paths at or below which all effects of a resource are; none if it
+// may have others.
+func confinesOf(r *resource.Resource) []string {
+	c, ok := r.Spec.(resource.EffectBound)
+	if !ok {
+		return nil
+	}
+	paths, _ := c.ConfinedTo()
+	return paths
+}
+
+// assume adds the effects of the event's resource, which is pending, to the view.
+func (f *Forecaster) assume(ev *event.Event, d resource.Decision) {
+	if ev.Resource.IsOnlyPlanned() {
+		return
+	}
+	f.view.Plan().Assume(ev.Index, f.conditional[ev.Index], d.Effects...)
+	if !d.Complete {
+		f.suspects.addIncompleteEffect(ev.Index, d.FilesComplete, f.predictions[ev.Index].Removes)
+		f.assumeUnknown(ev.Index, d)
+	}
+}

@@ -1,0 +1,133 @@
+package forecast
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"github.com/luaccm/ccm/runtime/event"
+	"github.com/luaccm/ccm/runtime/host"
+	"github.com/luaccm/ccm/runtime/resource"
+)
+
+// StatusFailure records that Status or Decide has failed. In a plan the reason may be
+// something that is pending.
+func (f *Forecaster) StatusFailure(ctx context.Context, provider *resource.Binding, ev *event.Event, err error) {
+	err = ev.Resource.ExplainMissing(err)
+	if f.planning || ev.Resource.IsOnlyPlanned() {
+		if u, ok := errors.AsType[*resource.UnknownError](err); ok {
+			recordUnknown(ev, u.Because)
+			f.assumeMayAct(ev, nil)
+			return
+		}
+	}
+	f.suspects.failing = true
+	defer func() { f.suspects.failing = false }()
+	if ev.Resource.IsOnlyPlanned() && len(f.onlyPlanned) > 0 { // nothing of what is pending there can be seen
+		f.blame(ctx, nil, ev, mergeSuspects(latestFirst(f.onlyPlanned), f.suspects.of(ev.Index, f.looks)))
+		ev.Forecast = &event.Forecast{Outcome: event.Failed, Err: err}
+		return
+	}
+	suspects := f.suspects.of(ev.Index, f.looks)
+	if len(suspects) == 0 {
+		ev.Outcome, ev.Err = event.Failed, err
+		return
+	}
+	d, hopeful, certain := f.decideAsIfBrought(ctx, provider, ev)
+	if certain != nil {
+		ev.Outcome, ev.Err = event.Failed, ev.Resource.ExplainMissing(certain)
+		return
+	}
+	f.blame(ctx, provider, ev, suspects)
+	if !hopeful {
+		switch from, ok := f.decideFromNothing(ctx, ev); {
+		case ok:
+			ev.Forecast = f.forecastOf(ctx, ev, from, false)
+			ev.Forecast.MayExist = true
+		case !f.looks.IsVague(): // else it may have been seen as what it is not
+			ev.Forecast = &event.Forecast{Outcome: event.Failed, Err: err}
+		}
+		f.assumeMayAct(ev, nil)
+		return
+	}
+	f.forecast(ctx, ev, d, true)
+}
+
+// latestFirst returns resources as suspects, of which the last one is the surest.
+func latestFirst(list []int) (suspects []suspect) {
+	for _, k := range slices.Backward(list) {
+		if len(suspects) < mostSuspects {
+			suspects = append(suspects, suspect{k, map[bool]rank{true: fits, false: mayBe}[len(suspects) == 0]})
+		}
+	}
+	return suspects
+}
+
+// ProviderFailure is StatusFailure for a resource that has no provider: what brings
+// its commands may be pending.
+func (f *Forecaster) ProviderFailure(ctx context.Context, ev *event.Event, err error) {
+	if !f.planning {
+		return
+	}
+	f.suspects.failing = true
+	defer func() { f.suspects.failing = false }()
+	looks := new(host.Looks)
+	f.view.Recording(looks).Plan().RecordLook(host.ProgramLook, ev.Resource.Type.Name, false)
+	if suspects := f.suspects.of(ev.Index, looks); len(suspects) > 0 {
+		ev.Err = nil
+		f.blame(ctx, nil, ev, suspects)
+		ev.Forecast = &event.Forecast{Outcome: event.Failed, Err: err}
+		f.assumeMayAct(ev, nil)
+	}
+}
+
+// forecastFailure records that the actions of a resource are going to fail, unless
+// something pending prevents that.
+func (f *Forecaster) forecastFailure(ctx context.Context, provider *resource.Binding, d resource.Decision, ev *event.Event, err error) {
+	if !f.planning {
+		ev.Outcome, ev.Err = event.Failed, err
+		return
+	}
+	f.suspects.failing = true
+	defer func() { f.suspects.failing = false }()
+	suspects := f.suspects.of(ev.Index, f.looks)
+	if errors.Is(err, host.ErrNeedsRoot) { // no command of this user gives the right, unless it is about that
+		suspects = slices.DeleteFunc(suspects, func(x suspect) bool { return x.rank == mayBe })
+	}
+	if len(suspects) == 0 {
+		ev.Outcome, ev.Err = event.Failed, err
+		return
+	}
+	f.blame(ctx, provider, ev, suspects)
+	f.forecast(ctx, ev, d, true)
+}
+
+// decideAsIfBrought decides about a resource as if the missing things that suspects may bring
+// were there. An error means that it would fail even then.
+func (f *Forecaster) decideAsIfBrought(ctx context.Context, provider *resource.Binding, ev *event.Event) (d resource.Decision, ok bool, err error) {
+	r := ev.Resource
+	looks := f.newLooks()
+	looks.Grant = func(l host.Look, doubts []any) bool {
+		return f.suspects.mayBring(ev.Index, l) || slices.ContainsFunc(doubts, f.isPending)
+	}
+	v := f.view.Recording(looks)
+	state, err := provider.Status(ctx, v, r.Spec)
+	if err == nil {
+		if d = r.Type.Decide(r.Spec, state, false); d.Err == nil {
+			_, err = f.predict(ctx, v, ev.Index, provider)
+			if err == nil {
+				return d, true, nil
+			}
+		}
+		if d.Err != nil {
+			err = d.Err
+		}
+	}
+	if len(f.suspects.of(ev.Index, looks)) == 0 {
+		return d, false, err
+	}
+	if d, ok := r.Type.DecideFresh(r.Spec); ok && d.Err == nil {
+		return d, true, nil
+	}
+	return d, false, nil
+}

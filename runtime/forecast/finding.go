@@ -1,0 +1,108 @@
+package forecast
+
+import (
+	"context"
+
+	"github.com/luaccm/ccm/runtime/event"
+	"github.com/luaccm/ccm/runtime/host"
+	"github.com/luaccm/ccm/runtime/resource"
+)
+
+// A Finding is what was found of the resource whose turn it is.
+type Finding struct {
+	Decision resource.Decision
+	// Refresh is the decision with a refresh, where a resource that is unknown may bring one and
+	// that makes a difference; nil otherwise.
+	Refresh *resource.Decision
+	// Joins is the first resource of the transaction that the decision joins. What is pending
+	// since that one is done in the same go. It is the resource itself if there is none.
+	Joins int
+}
+
+// IsUnknown reports whether a plan cannot know what becomes of the event's resource, because
+// something that is pending may change what was found, or whether the decision about it is an
+// error. The event gets the reason and the forecast.
+func (f *Forecaster) IsUnknown(ctx context.Context, provider *resource.Binding, ev *event.Event, x Finding) bool {
+	d, i := x.Decision, ev.Index
+	if bringers, removed := f.pendingBringers(i); len(bringers) > 0 && d.Err == nil && bringers[0].index < x.Joins {
+		f.blameBringers(ctx, provider, ev, d, bringers, removed)
+		return true
+	}
+	if lost := f.lostBefore(i); len(lost) > 0 && len(d.Actions) > 0 {
+		f.blame(ctx, provider, ev, mergeSuspects(lost, f.suspects.of(i, f.looks)))
+		f.forecast(ctx, ev, d, false)
+		return true
+	}
+	if d.Err != nil {
+		ev.Diff = d.Diff
+		f.StatusFailure(ctx, provider, ev, d.Err)
+		return true
+	}
+	if f.looks != nil && !(ev.Refreshed && resource.UncertainAfterPending(ev.Resource.Spec)) && f.isSuspect(ctx, provider, ev, x) {
+		return true
+	}
+	if x.Refresh == nil || !d.Stable() {
+		return false
+	}
+	f.blameDirect(ctx, provider, ev, f.suspects.refreshing(i))
+	f.forecastRefresh(ctx, ev, *x.Refresh, true)
+	return true
+}
+
+// isSuspect reports whether something that is pending may have made the look come out otherwise.
+// The event gets the reason and the forecast.
+func (f *Forecaster) isSuspect(ctx context.Context, provider *resource.Binding, ev *event.Event, x Finding) bool {
+	d, i := x.Decision, ev.Index
+	suspects := f.suspects.of(i, f.looks)
+	if len(suspects) == 0 {
+		return false
+	}
+	if len(d.Actions) > 0 { // what is to be done hangs on more
+		_, _ = f.predict(ctx, f.view.Recording(f.looks), i, provider)
+		suspects = f.suspects.of(i, f.looks)
+	}
+	if x.Refresh != nil {
+		f.blameDirect(ctx, provider, ev, mergeSuspects(f.suspects.refreshing(i), suspects))
+	} else {
+		f.blame(ctx, provider, ev, suspects)
+	}
+	if x.Refresh != nil && d.Stable() {
+		f.forecastRefresh(ctx, ev, *x.Refresh, false)
+	} else {
+		f.forecast(ctx, ev, d, false)
+	}
+	return true
+}
+
+// Predict makes the event pending if the actions of a decision can be expected to succeed: then it
+// lays their effects over the view and returns true. Otherwise the event is unknown or has
+// failed, for the reason that it gets. V is what the pass looks through.
+func (f *Forecaster) Predict(ctx context.Context, v *host.View, provider *resource.Binding, d resource.Decision, ev *event.Event) bool {
+	v = f.Recording(v)
+	caveat, err := f.predict(ctx, v, ev.Index, provider)
+	if err == nil {
+		err = v.Plan().Permits(d.Effects...)
+	}
+	var suspects []suspect
+	if err == nil && f.looks != nil && !f.looks.IsEmpty() {
+		suspects = f.suspects.of(ev.Index, f.looks)
+	}
+	if err == nil && len(suspects) == 0 && d.Uncertain == "" {
+		ev.Outcome, ev.Reason = event.Pending, event.JoinRemarks(ev.Reason, caveat)
+		f.assume(ev, d)
+		return true
+	}
+	ev.Actions, ev.Diff, ev.Text = nil, nil, nil
+	switch {
+	case err != nil:
+		f.forecastFailure(ctx, provider, d, ev, err)
+	case len(suspects) > 0:
+		f.blame(ctx, provider, ev, suspects)
+		f.forecast(ctx, ev, d, false)
+	default:
+		ev.Cause = event.NoCause
+		recordUnknown(ev, d.Uncertain)
+		f.forecast(ctx, ev, d, false)
+	}
+	return false
+}

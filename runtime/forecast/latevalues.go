@@ -1,0 +1,54 @@
+package forecast
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/luaccm/ccm/runtime/event"
+	"github.com/luaccm/ccm/runtime/resource"
+)
+
+// LateValuesUnknown reports whether the late values of the event's resource cannot be known,
+// because something is pending before it. The event gets that.
+func (f *Forecaster) LateValuesUnknown(ctx context.Context, ev *event.Event) bool {
+	r := ev.Resource
+	if len(f.unsettled) == 0 && !(r.IsOnlyPlanned() && len(f.onlyPlanned) > 0) {
+		return false
+	}
+	for _, name := range r.Later {
+		ev.Diff = append(ev.Diff, resource.Delta{Property: name, Want: resource.KnownAfterRun})
+	}
+	f.blame(ctx, nil, ev, f.suspects.earlier(ev.Index))
+	ev.Reason = laterText(r.Later)
+	f.assumeMayAct(ev, nil)
+	return true
+}
+
+// earlier returns what is pending or unknown before resource i, what it comes after
+// first. What is only planned makes a difference only for what is, too.
+func (s *suspectFinder) earlier(i int) (list []suspect) {
+	for _, k := range s.ancestorsOf(i).unsettled {
+		list = append(list, suspect{k, declared})
+	}
+	others := s.unsettled
+	if s.catalog.Resources[i].IsOnlyPlanned() {
+		others = slices.Sorted(slices.Values(slices.Concat(s.unsettled, s.onlyPlanned)))
+	}
+	for _, k := range others {
+		if len(list) == mostSuspects {
+			break
+		}
+		if !s.comesAfter(i, k) {
+			list = append(list, suspect{k, mayBe})
+		}
+	}
+	return list
+}
+
+func laterText(names []string) string {
+	if len(names) == 1 {
+		return "the value of " + names[0] + " is known after run"
+	}
+	return "the values of " + strings.Join(names, " and ") + " are known after run"
+}

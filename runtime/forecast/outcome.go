@@ -1,0 +1,121 @@
+package forecast
+
+import (
+	"context"
+	"slices"
+
+	"github.com/luaccm/ccm/runtime/event"
+	"github.com/luaccm/ccm/runtime/host"
+	"github.com/luaccm/ccm/runtime/resource"
+)
+
+// forecast records the forecast of a resource that is unknown, and what it may do.
+func (f *Forecaster) forecast(ctx context.Context, ev *event.Event, d resource.Decision, once bool) {
+	f.forecastOutcome(ctx, ev, d, once)
+	f.assumeMayAct(ev, &d)
+}
+
+// forecastOutcome records the forecast of a resource that is unknown.
+func (f *Forecaster) forecastOutcome(ctx context.Context, ev *event.Event, d resource.Decision, once bool) {
+	told, known := f.decideWithoutImagined(ctx, ev)
+	fromNothing := known && makesSomething(told)
+	if known && !fromNothing && told.Stable() && isRemoval(ev.Resource) && len(d.Actions) > 0 {
+		once = true // what it removes is still to come
+	}
+	if !fromNothing {
+		told = d
+		if len(f.imagined(ev)) > 0 {
+			told.Diff = withoutState(d.Diff)
+		}
+	}
+	ev.Forecast = f.forecastOf(ctx, ev, told, once)
+	ev.Forecast.MayExist = fromNothing || f.mayExist(ev, d)
+}
+
+// forecastOf returns the forecast that a decision gives.
+func (f *Forecaster) forecastOf(ctx context.Context, ev *event.Event, d resource.Decision, once bool) *event.Forecast {
+	x := &event.Forecast{Outcome: event.Pending, Once: once, Diff: d.Diff, Actions: d.Actions}
+	switch {
+	case d.Err != nil:
+		x.Outcome, x.Err = event.Failed, d.Err
+	case len(d.Actions) == 0:
+		x.Outcome = event.Stable
+	}
+	if f.texts && d.Text != nil {
+		if text, err := d.Text(ctx, f.view); err == nil {
+			x.Text = &text
+		}
+	}
+	return x
+}
+
+// imagined returns who will bring something of a kind that nobody knows to the path of a
+// resource. What its state says of that is made up.
+func (f *Forecaster) imagined(ev *event.Event) map[any]bool {
+	name, _, _ := resource.BoundsOf(ev.Resource.Spec)
+	if name == "" || f.looks == nil {
+		return nil
+	}
+	return f.looks.Imagined(f.view.Plan().PathOf(name))
+}
+
+// decideFromNothing is decideWithoutImagined. It reports whether the resource would make
+// something there.
+func (f *Forecaster) decideFromNothing(ctx context.Context, ev *event.Event) (d resource.Decision, ok bool) {
+	d, known := f.decideWithoutImagined(ctx, ev)
+	return d, known && makesSomething(d)
+}
+
+func makesSomething(d resource.Decision) bool {
+	return d.Err == nil && d.Has("ensure") && len(d.Actions) > 0
+}
+
+// isRemoval reports whether a resource is to be absent.
+func isRemoval(r *resource.Resource) bool {
+	want, ok := r.Spec.(resource.EnsureReporter)
+	return ok && resource.IsAbsent(want.WantedEnsure())
+}
+
+// decideWithoutImagined decides about a resource at the path of which something of a kind
+// that nobody knows will stand: as if that were not there. It reports whether it could.
+func (f *Forecaster) decideWithoutImagined(ctx context.Context, ev *event.Event) (d resource.Decision, ok bool) {
+	by := f.imagined(ev)
+	if len(by) == 0 {
+		return d, false
+	}
+	r := ev.Resource
+	provider, err := f.provider(r)
+	if err != nil {
+		return d, false
+	}
+	state, err := provider.Status(ctx, f.view.Without(by).Recording(f.newLooks()), r.Spec)
+	if err != nil {
+		return d, false
+	}
+	return r.Type.Decide(r.Spec, state, false), true
+}
+
+// withoutState returns differences without what there is.
+func withoutState(diff []resource.Delta) []resource.Delta {
+	diff = slices.Clone(diff)
+	for i := range diff {
+		if diff[i].Property != "ensure" {
+			diff[i].Have = ""
+		}
+	}
+	return diff
+}
+
+// mayExist reports whether the thing to create may exist by then.
+func (f *Forecaster) mayExist(ev *event.Event, d resource.Decision) bool {
+	name, _, _ := resource.BoundsOf(ev.Resource.Spec)
+	want, ok := ev.Resource.Spec.(resource.EnsureReporter)
+	if name == "" || !d.Has("ensure") || ok && resource.IsAbsent(want.WantedEnsure()) {
+		return false
+	}
+	look := host.Look{Kind: host.PathLook, Name: f.view.Plan().PathOf(name)}
+	for range f.suspects.effects.matching(look, true) {
+		return true
+	}
+	return f.suspects.ancestorsOf(ev.Index).brings
+}
