@@ -4,11 +4,9 @@ import (
 	"context"
 	"errors"
 	"io/fs"
-	"math"
 	"os"
 	"os/signal"
 	"path/filepath"
-	"runtime/debug"
 	"strings"
 	"syscall"
 
@@ -97,8 +95,7 @@ func runAgent(ctx context.Context, e *env, f *agentFlags) error {
 		return err
 	}
 	// It lives long, unlike a run: little memory counts more than little time.
-	debug.SetGCPercent(50)
-	debug.SetMemoryLimit(math.MaxInt64)
+	stayCollector(50)
 	policy := e.Files.Trust()
 	o := agent.Options{
 		Config: c, Reload: func() (*agent.Config, error) { return f.readConfig(e) }, Executable: own,

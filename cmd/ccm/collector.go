@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 )
 
 // A collector says when the garbage collector is to work: by how much memory the process may have
@@ -21,6 +22,9 @@ type collector struct {
 }
 
 const mebibyte = 1 << 20
+
+// givenLimit is what GOMEMLIMIT says (package runtime).
+var givenLimit int64 = math.MaxInt64
 
 // relaxCollector makes the garbage collector rarer than Go does by itself, because a run is short: most
 // runs end before the first collection. That comes when the process has 38 MiB without the pages of the
@@ -39,8 +43,8 @@ func relaxCollector() {
 		c.least = max(10*mebibyte, min(c.least, machine/10))
 		c.most = machine / 4 * 3
 	}
-	if given := debug.SetMemoryLimit(-1); given < math.MaxInt64 {
-		c.least, c.most = min(c.least, given), given
+	if givenLimit = debug.SetMemoryLimit(-1); givenLimit < math.MaxInt64 {
+		c.least, c.most = min(c.least, givenLimit), givenLimit
 	}
 	debug.SetGCPercent(-1)
 	debug.SetMemoryLimit(c.least)
@@ -54,6 +58,11 @@ func (c collector) afterCollection() {
 	// A cleanup of something that nothing holds runs after the next collection. If that is late, the
 	// one after it comes too early, and not too late.
 	runtime.AddCleanup(new([16]byte), func(struct{}) {
+		stays.Lock()
+		defer stays.Unlock()
+		if stays.on {
+			return
+		}
 		sample := []metrics.Sample{
 			{Name: "/gc/heap/live:bytes"}, {Name: "/memory/classes/total:bytes"}, {Name: "/memory/classes/heap/released:bytes"},
 			{Name: "/memory/classes/heap/free:bytes"}, {Name: "/memory/classes/heap/objects:bytes"},
@@ -63,6 +72,22 @@ func (c collector) afterCollection() {
 		debug.SetMemoryLimit(c.limit(of(0), of(1)-of(2)-of(3)-of(4)))
 		c.afterCollection()
 	}, struct{}{})
+}
+
+// stays says that this process lives long: what relaxCollector began ends.
+var stays struct {
+	sync.Mutex
+	on bool
+}
+
+// stayCollector has the collector work when the heap has grown by so many percent, as Go does by itself. It
+// is for commands that live long. What GOMEMLIMIT says holds as well.
+func stayCollector(percent int) {
+	stays.Lock()
+	defer stays.Unlock()
+	stays.on = true
+	debug.SetGCPercent(percent)
+	debug.SetMemoryLimit(givenLimit)
 }
 
 // limit returns how much the process may have until the next collection. Of its heap live bytes are in

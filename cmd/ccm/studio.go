@@ -85,6 +85,8 @@ func designed(name string) (dir, file string, err error) {
 
 // serveStudio serves until it is interrupted or the page ends it.
 func serveStudio(ctx context.Context, e *env, o studio.Options, browser bool) error {
+	// Each edit makes as much garbage as a third of what is in use, and somebody waits for it.
+	stayCollector(200)
 	s, err := studio.Open(ctx, o)
 	if err != nil {
 		return err

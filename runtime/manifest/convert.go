@@ -50,6 +50,8 @@ type converter struct {
 	m       *Manifest
 	out     *bufio.Writer
 	skipped map[string]bool // the IDs of resources with a condition
+	// next is the properties of the resource that ended the last call, so that they are not made again.
+	next []luaProperty
 }
 
 // modules writes the calls of require for the types that modules define.
@@ -82,15 +84,23 @@ type luaProperty struct{ key, value, comment string }
 // only in the name. It returns how many these are.
 func (c *converter) resources(list []ResolvedResource) int {
 	d := list[0]
+	props := c.next
+	c.next = nil
 	cond, known := c.condition(d)
 	if d.Skip != "" && !known {
 		c.line(0, "-- "+d.Type.Name+"#"+d.Name+" is skipped here: "+d.Skip)
 		return 1
 	}
-	props := c.properties(d)
+	if props == nil {
+		props = c.properties(d)
+	}
 	names := []string{c.name(d)}
 	for _, next := range list[1:] {
-		if known || next.Skip != "" || next.Type != d.Type || next.decl != nil && next.control() != nil || !slices.Equal(c.properties(next), props) {
+		c.next = nil
+		if known || next.Skip != "" || next.Type != d.Type || next.decl != nil && next.control() != nil {
+			break
+		}
+		if c.next = c.properties(next); !slices.Equal(c.next, props) {
 			break
 		}
 		names = append(names, c.name(next))
