@@ -143,7 +143,12 @@ func (a *Adversary) start(t *testing.T, names []string) {
 	text, err := os.ReadFile(os.Args[0])
 	require.NoError(t, err)
 	copied := filepath.Join(filepath.Dir(a.Home), "adversary")
-	require.NoError(t, os.WriteFile(copied, text, 0o755))
+	// A program that another test starts meanwhile would hold the copy open for writing until
+	// its own exec, and what is open for writing cannot be executed (ETXTBSY).
+	syscall.ForkLock.RLock()
+	err = os.WriteFile(copied, text, 0o755)
+	syscall.ForkLock.RUnlock()
+	require.NoError(t, err)
 	a.cmd = exec.Command(copied, names...)
 	a.cmd.Dir = "/"
 	a.cmd.Env = []string{adversaryEnv + "=" + a.Home}
