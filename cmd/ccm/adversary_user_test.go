@@ -54,7 +54,7 @@ func runsOfCCM() {
 			return
 		}
 		var text bytes.Buffer
-		status := newEnv(strings.NewReader(""), &text, &text, hosttest.Clock{}).run(context.Background(), args)
+		status := run(context.Background(), newEnv(strings.NewReader(""), &text, &text, hosttest.Clock{}), args)
 		if answers.Encode(answer{status, text.String()}) != nil {
 			return
 		}

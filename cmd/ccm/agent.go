@@ -99,7 +99,7 @@ func runAgent(ctx context.Context, e *env, f *agentFlags) error {
 	policy := e.Files.Trust()
 	o := agent.Options{
 		Config: c, Reload: func() (*agent.Config, error) { return f.readConfig(e) }, Executable: own,
-		Version: readBuildInfo().Version, Policy: policy, Log: newAgentLogger(e, c.LogLevel), Clock: e.Clock, Effect: e.Effect,
+		Version: e.build.Version, Policy: policy, Log: newAgentLogger(e, c.LogLevel), Clock: e.Clock, Effect: e.Effect,
 	}
 	o.Fleet = func(f *agent.FleetConfig, a *agent.Agent) (agent.Fleet, error) {
 		return newFleetNode(e, f, c.CacheDir, a, o)

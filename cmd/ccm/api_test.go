@@ -42,7 +42,7 @@ func newPipe(t testing.TB, args ...string) *pipe {
 	p.answers.Buffer(nil, 1<<20)
 	e := newEnv(inR, outW, io.Discard, host.RealClock{})
 	go func() {
-		p.status <- e.run(t.Context(), append([]string{"ensure", "api", "pipe", "--stream", "--root", t.TempDir(), "--state-dir", t.TempDir()}, args...))
+		p.status <- run(t.Context(), e, append([]string{"ensure", "api", "pipe", "--stream", "--root", t.TempDir(), "--state-dir", t.TempDir()}, args...))
 		outW.Close()
 	}()
 	return p
@@ -106,7 +106,7 @@ func TestStreamLetsOthersIn(t *testing.T) {
 	p.ask(requestLine(1))
 	require.Equal(t, "changed", p.answer().State.Outcome)
 	e := newEnv(strings.NewReader(""), io.Discard, io.Discard, host.RealClock{})
-	require.Equal(t, exitOK, e.run(t.Context(), []string{"ensure", "exec", "true", "--state-dir", state, "--lock-timeout", "30s"}))
+	require.Equal(t, exitOK, run(t.Context(), e, []string{"ensure", "exec", "true", "--state-dir", state, "--lock-timeout", "30s"}))
 	p.ask(requestLine(1))
 	require.Equal(t, "stable", p.answer().State.Outcome)
 	p.in.Close()

@@ -56,3 +56,11 @@ func quotedList(args []string) string {
 	}
 	return strings.Join(quoted, ", ")
 }
+
+// needFile reports a command line without a script or manifest.
+func needFile(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return diag.Errorf(diag.Pos{}, "want a script or manifest").WithHint("%s FILE; - is standard input", cmd.CommandPath())
+	}
+	return nil
+}

@@ -4,32 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
-	"os"
-	"slices"
-	"strings"
 
 	"github.com/luaccm/ccm/runtime/converge"
-	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/event"
 	"github.com/luaccm/ccm/runtime/report"
-	"github.com/luaccm/ccm/runtime/secret"
 	"github.com/luaccm/ccm/runtime/terminal"
 	"github.com/luaccm/ccm/site"
 )
-
-// openTerminal returns where questions are written, or an error if nobody can be asked.
-func (e *env) openTerminal(flag, hint string) (*terminal.Writer, error) {
-	if terminal.IsTerminal(e.Stdin) {
-		if terminal.IsTerminal(e.stderr) {
-			return e.stderr, nil
-		}
-		if f, err := os.OpenFile("/dev/tty", os.O_WRONLY, 0); err == nil {
-			return terminal.NewWriter(secret.NewWriter(f, e.Secrets)), nil
-		}
-	}
-	return nil, diag.Errorf(diag.Pos{}, "%s asks on a terminal, and there is none", flag).WithHint("%s", hint)
-}
 
 // openQuestions opens the terminal for the questions of the flags.
 func (f *runFlags) openQuestions(e *env) (err error) {
@@ -47,63 +28,6 @@ func (f *runFlags) openQuestions(e *env) (err error) {
 	return err
 }
 
-// ask asks a question on a terminal until the answer is one of the words or the beginning
-// of one, and returns that word. No answer at all is the last word.
-func (e *env) ask(ctx context.Context, tty *terminal.Writer, words ...string) (string, error) {
-	ctx, cancel := e.UntilStopped(ctx)
-	defer cancel()
-	for {
-		terminal.Fprintf(tty, "Do this? (%s) ", strings.Join(words, ", "))
-		_ = tty.Flush()
-		line, err := readLine(ctx, e.Stdin)
-		if err != nil {
-			terminal.Fprintf(tty, "\n")
-			return "", err
-		}
-		answer := strings.ToLower(strings.TrimSpace(line))
-		if answer == "" {
-			return words[len(words)-1], nil
-		}
-		if i := slices.IndexFunc(words, func(w string) bool { return strings.HasPrefix(w, answer) }); i >= 0 {
-			return words[i], nil
-		}
-	}
-}
-
-// longestAnswer is how many bytes of a line are read.
-const longestAnswer = 256
-
-// readLine reads a line of a terminal. It returns as soon as the context ends.
-func readLine(ctx context.Context, in io.Reader) (string, error) {
-	type result struct {
-		line string
-		err  error
-	}
-	done := make(chan result, 1)
-	go func() {
-		var line []byte
-		var one [1]byte
-		for len(line) < longestAnswer {
-			n, err := in.Read(one[:])
-			if n == 1 && one[0] == '\n' || errors.Is(err, io.EOF) {
-				break
-			}
-			if err != nil {
-				done <- result{"", err}
-				return
-			}
-			line = append(line, one[:n]...)
-		}
-		done <- result{string(line), nil}
-	}()
-	select {
-	case r := <-done:
-		return r.line, r.err
-	case <-ctx.Done():
-		return "", context.Cause(ctx)
-	}
-}
-
 // confirmRun says what a run would do and asks whether to do it. It returns false if nothing
 // is to be done.
 func (f *runFlags) confirmRun(ctx context.Context, e *env, run *site.Run, rep *runReport) (bool, error) {
@@ -118,15 +42,6 @@ func (f *runFlags) confirmRun(ctx context.Context, e *env, run *site.Run, rep *r
 		return false, err
 	}
 	return true, run.Follow(ctx, plan)
-}
-
-// confirm asks whether to do what was said. No is an error.
-func (e *env) confirm(ctx context.Context, tty *terminal.Writer) error {
-	answer, err := e.ask(ctx, tty, "yes", "no")
-	if err == nil && answer == "no" {
-		err = errors.New("nothing was done")
-	}
-	return err
 }
 
 // A stepper asks before each resource that would be changed.

@@ -2,18 +2,13 @@ package main
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"runtime"
-	"strings"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	"github.com/luaccm/ccm/runtime/bundle"
 	"github.com/luaccm/ccm/runtime/diag"
@@ -101,7 +96,14 @@ func writeBundle(ctx context.Context, e *env, f *bundleFlags, name string) error
 	if err := e.RefusePlain(folder, f.plain); err != nil {
 		return err
 	}
-	sum, digest, err := saveBundle(ctx, folder, out, f.exe, e.stdout.Unwrap())
+	var program *os.File
+	if f.exe {
+		if program, err = openSelf(); err != nil {
+			return err
+		}
+		defer program.Close()
+	}
+	sum, digest, err := site.SaveBundle(ctx, folder, out, program, e.stdout.Unwrap())
 	if err != nil {
 		return err
 	}
@@ -119,52 +121,6 @@ func writeBundle(ctx context.Context, e *env, f *bundleFlags, name string) error
 	return nil
 }
 
-// saveBundle writes the bundle of a folder to a file, or to stdout, and returns the SHA-256 of what
-// was written. With exe the file is an executable.
-func saveBundle(ctx context.Context, folder bundle.Folder, out string, exe bool, stdout io.Writer) (sum bundle.Summary, digest string, err error) {
-	hash := sha256.New()
-	write := func(to io.Writer) (err error) {
-		to = io.MultiWriter(to, hash)
-		pack := func(w io.Writer) (err error) {
-			sum, err = bundle.Write(ctx, w, folder)
-			return err
-		}
-		if !exe {
-			return pack(to)
-		}
-		self, err := openSelf()
-		if err != nil {
-			return err
-		}
-		defer self.Close()
-		return bundle.WriteExecutable(to, self, pack)
-	}
-	if out == "-" {
-		err = write(stdout)
-		return sum, hex.EncodeToString(hash.Sum(nil)), err
-	}
-	leave, mode := folder.Leave, uint32(0o644)
-	if exe {
-		mode = 0o755
-	}
-	folder.Leave = func(rel string, dir bool) bool {
-		return leave(rel, dir) || !dir && isFile(filepath.Join(folder.Dir, rel), out) || !dir && isFile(filepath.Join(folder.Dir, rel), out+bundle.SignatureSuffix)
-	}
-	r, w := io.Pipe()
-	packed := make(chan error, 1)
-	go func() {
-		err := write(w)
-		w.CloseWithError(err)
-		packed <- err
-	}()
-	err = host.New(host.Options{}).SaveFrom(out, r, mode)
-	r.CloseWithError(err) // ends the writer, if it has not ended
-	if failed := <-packed; failed != nil && err != nil {
-		err = failed // saving failed because of it, or with the same error
-	}
-	return sum, hex.EncodeToString(hash.Sum(nil)), err
-}
-
 // signBundle writes the signature of a file beside it.
 func signBundle(ctx context.Context, e *env, key, file string) error {
 	f, err := os.Open(file)
@@ -172,58 +128,11 @@ func signBundle(ctx context.Context, e *env, key, file string) error {
 		return err
 	}
 	defer f.Close()
-	signature, err := signers.Key{File: key, Said: asideWriter{e.stderr}}.Sign(ctx, f, bundle.SignatureNamespace)
+	signature, err := signers.Key{File: key, Said: newAsideWriter(e)}.Sign(ctx, f, bundle.SignatureNamespace)
 	if err != nil {
 		return fmt.Errorf("--sign %s: %w", key, err)
 	}
 	return host.New(host.Options{}).Save(file+bundle.SignatureSuffix, signature, 0o644)
-}
-
-// An asideWriter passes on what another program says to a person.
-type asideWriter struct{ to *terminal.Writer }
-
-// Write implements io.Writer.
-func (w asideWriter) Write(p []byte) (int, error) {
-	terminal.Fprintf(w.to, "%s", terminal.LinesText(string(p)))
-	return len(p), w.to.Flush()
-}
-
-// isFile reports whether two paths lead to one file.
-func isFile(a, b string) bool {
-	x, err := os.Stat(a)
-	if err != nil {
-		return false
-	}
-	y, err := os.Stat(b)
-	return err == nil && os.SameFile(x, y)
-}
-
-// addBundle adds the flags about which bundles are believed.
-func addBundle(fs *pflag.FlagSet, o *site.BundleOptions) {
-	fs.StringVar(&o.Signers, "signers", "", "run only what one of these has signed, for the namespace "+bundle.SignatureNamespace+": a `FILE` as allowed_signers of ssh-keygen(1)")
-	fs.StringVar(&o.SHA256, "sha256", "", "run only what has this SHA-256 `DIGEST`: a bundle, or what is behind a URL")
-}
-
-// within calls do with the site of f at hand, which may be a bundle or behind a URL. Paths are further
-// flags, which are meant from the working directory.
-func (f *siteFlags) within(ctx context.Context, e *env, name string, do func() error, paths ...*string) (err error) {
-	dir, err := os.Getwd()
-	if err != nil {
-		return err
-	}
-	leave, err := e.Enter(ctx, name, f.options())
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, leave()) }()
-	if now, _ := os.Getwd(); now != dir {
-		for _, path := range append(paths, &e.stateDir) {
-			if *path != "" && !filepath.IsAbs(*path) && !strings.HasPrefix(*path, "-") {
-				*path = filepath.Join(dir, *path)
-			}
-		}
-	}
-	return do()
 }
 
 // within is that of siteFlags, with the paths of a run.

@@ -35,7 +35,7 @@ With --output json, mistakes are told on standard output as well, one object a l
 					return err
 				}
 				if output.value == "json" {
-					return e.print().catalog(s.Catalog)
+					return printCatalog(e, s.Catalog)
 				}
 				return e.print().value(schema.MapValue(catalogTable(s.Catalog)), output.value)
 			})
@@ -61,12 +61,12 @@ func catalogTable(c *catalog.Catalog) *schema.Table {
 	}}
 }
 
-// catalog prints a catalog as JSON on several lines, one resource after the other: all of it
+// printCatalog prints a catalog as JSON on several lines, one resource after the other: all of it
 // at once would be several times as long as what the files hold.
-func (p printer) catalog(c *catalog.Catalog) error {
-	out := bufio.NewWriterSize(secret.Underneath(p.w), 64<<10)
+func printCatalog(e *env, c *catalog.Catalog) error {
+	out := bufio.NewWriterSize(secret.Underneath(e.stdout), 64<<10)
 	_, _ = out.WriteString("{\n  \"protocol\": \"" + catalogProtocol + "\",\n  \"resources\": [") // that it failed, Flush says
-	enc := json.NewEncoder(withoutNewline{secret.DocumentsTo(p.w, out)})
+	enc := json.NewEncoder(withoutNewline{secret.DocumentsTo(e.stdout, out)})
 	enc.SetEscapeHTML(false)
 	enc.SetIndent("    ", "  ")
 	separator, end := "\n    ", "]\n}\n"

@@ -1,14 +1,7 @@
 package main
 
 import (
-	"context"
-	"strings"
-
 	"github.com/spf13/cobra"
-
-	"github.com/luaccm/ccm/runtime/diag"
-	"github.com/luaccm/ccm/runtime/manifest"
-	"github.com/luaccm/ccm/runtime/terminal"
 )
 
 func newConvertCommand(e *env) *cobra.Command {
@@ -37,42 +30,4 @@ with a comment.
 	addBundle(cmd.Flags(), &f.Bundle)
 	addUnsaved(cmd)
 	return cmd
-}
-
-// renderManifest prints the manifest with all that is resolved in it.
-func renderManifest(ctx context.Context, e *env, name string, f *siteFlags) error {
-	m, err := loadManifest(ctx, e, name, f)
-	if err != nil {
-		return err
-	}
-	text, err := m.Render()
-	if err != nil {
-		return err
-	}
-	_, err = e.print().data().Write(text)
-	return err
-}
-
-// loadManifest reads a manifest. A script is refused.
-func loadManifest(ctx context.Context, e *env, name string, f *siteFlags) (*manifest.Manifest, error) {
-	m, err := e.LoadManifest(ctx, name, f.options())
-	if err == nil && m == nil {
-		err = diag.Errorf(diag.Pos{File: name}, "want a manifest, found a Lua script")
-	}
-	return m, err
-}
-
-// printMessages prints what a manifest has to say before a run, and returns what
-// prints what it has to say after it.
-func printMessages(e *env, m *manifest.Manifest) (after func()) {
-	say := func(text string) {
-		if text != "" {
-			terminal.Fprintf(e.stderr, "%s\n", terminal.LinesText(strings.TrimSuffix(text, "\n")))
-		}
-	}
-	if m == nil {
-		return func() {}
-	}
-	say(m.PreMessage)
-	return func() { say(m.PostMessage) }
 }

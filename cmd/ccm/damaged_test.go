@@ -38,7 +38,7 @@ func TestDamagedFiles(t *testing.T) {
 	command := func(args ...string) (code int, out string) {
 		var text bytes.Buffer
 		e := newEnv(strings.NewReader(""), &text, &text, host.RealClock{})
-		code = e.run(context.Background(), append(args, "--state-dir", "state"))
+		code = run(context.Background(), e, append(args, "--state-dir", "state"))
 		return code, text.String()
 	}
 	for _, text := range []string{"one", "two"} {

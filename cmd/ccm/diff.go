@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 	"io"
-	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -48,27 +47,6 @@ with #, and so is that a file changed which holds secrets or has held some. Give
 	return cmd
 }
 
-// absolute returns paths with the working directory before those that are
-// relative.
-func absolute(paths []string) ([]string, error) {
-	out := make([]string, len(paths))
-	for i, p := range paths {
-		abs, err := filepath.Abs(p)
-		if err != nil {
-			return nil, err
-		}
-		out[i] = abs
-	}
-	return out, nil
-}
-
-// A pathDiff is the change of one path as programs read it.
-type pathDiff struct {
-	state.Change
-	Text string `json:"text,omitempty"`
-	Note string `json:"note,omitempty"`
-}
-
 func diffRun(e *env, store *state.Store, rec *state.Record, paths []string, asJSON bool) error {
 	found := len(paths) == 0
 	d, err := newDiffer(e, store, rec)
@@ -82,7 +60,7 @@ func diffRun(e *env, store *state.Store, rec *state.Record, paths []string, asJS
 		found = true
 		text, note := d.diff(&c)
 		if asJSON {
-			if err := e.print().line(pathDiff{c, text, note}); err != nil {
+			if err := e.print().line(pathDiff{Change: c, Text: text, Note: note}); err != nil {
 				return err
 			}
 			continue

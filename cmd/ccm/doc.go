@@ -81,14 +81,3 @@ func docOne(e *env, reg *resource.Registry, topic string, asJSON bool) error {
 	ref.WriteText(e.stdout)
 	return nil
 }
-
-// typeCompletions returns what a shell offers for the name of a type, with what
-// the type is for.
-func typeCompletions(wanted func(*resource.Type) bool) (out []string) {
-	for _, t := range site.AllTypes() {
-		if wanted(t) {
-			out = append(out, t.Name+"\t"+site.ShortOf(t))
-		}
-	}
-	return out
-}

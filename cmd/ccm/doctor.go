@@ -2,7 +2,6 @@ package main
 
 import (
 	"slices"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -28,8 +27,7 @@ going to run ccm.
 Exit status: 0 runs are possible, also with warnings; 4 runs would fail.`,
 		Args: wantArguments(0, 0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			built, _ := time.Parse(time.RFC3339, readBuildInfo().Time)
-			found := doctor.Examine(cmd.Context(), e.Process, doctor.Options{StateDir: stateDir, Built: built, MemoryLimit: memoryLimit()})
+			found := doctor.Examine(cmd.Context(), e.Process, doctor.Options{StateDir: stateDir, Built: e.build.built(), MemoryLimit: memoryLimit()})
 			var err error
 			if output.value == "json" {
 				err = e.print().json(found)

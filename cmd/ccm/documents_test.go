@@ -41,7 +41,7 @@ func TestDocumentsParse(t *testing.T) {
 	pages = slices.Concat(pages, reference, types, []string{"../../examples/roles/README.md"})
 	reg, err := site.NewRegistry(new(site.TemplateEnv))
 	require.NoError(t, err)
-	lang, err := languageOf(reg)
+	lang, err := site.LanguageOf(reg)
 	require.NoError(t, err)
 	l := &lint.Linter{Registry: reg, Libraries: lang.Libraries, Globals: lang.Globals, FactFields: lang.FactFields}
 	blocks := 0

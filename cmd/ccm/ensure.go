@@ -12,7 +12,6 @@ import (
 	"github.com/luaccm/ccm/runtime/manifest"
 	"github.com/luaccm/ccm/runtime/resource"
 	"github.com/luaccm/ccm/runtime/schema"
-	"github.com/luaccm/ccm/runtime/terminal"
 	"github.com/luaccm/ccm/site"
 )
 
@@ -90,11 +89,6 @@ func mayMean(e *env, cmd *cobra.Command) bool {
 	})
 }
 
-// completes reports whether a shell asks what may be typed.
-func completes(e *env) bool {
-	return len(e.args) > 0 && strings.HasPrefix(e.args[0], cobra.ShellCompRequestCmd)
-}
-
 // asksForAll reports whether the command line is about all types, and not only
 // about those that it names.
 func asksForAll(e *env, reg *resource.Registry) bool {
@@ -105,30 +99,6 @@ func asksForAll(e *env, reg *resource.Registry) bool {
 	return e.args == nil || slices.ContainsFunc(e.args, func(arg string) bool {
 		return arg == "help" || arg == "--help" || arg == "-h" || strings.HasPrefix(arg, "--man")
 	})
-}
-
-// typeAnnotation marks the commands that are for a type.
-const typeAnnotation = "ccm.type"
-
-// describeTypes fills in the help of the commands for types below cmd, which are those of reg.
-func describeTypes(cmd *cobra.Command, reg *resource.Registry) error {
-	documented, err := site.Documented()
-	if err != nil {
-		return err
-	}
-	types := make(map[string]*resource.Type)
-	for _, t := range slices.Concat(reg.Types(), documented.Types()) {
-		types[t.Name] = t
-	}
-	for _, sub := range cmd.Commands() {
-		if t := types[sub.Annotations[typeAnnotation]]; t != nil {
-			doc := strings.Join(strings.Fields(t.Schema().Doc), " ")
-			sub.Short = site.ShortOf(t)
-			sub.Long = terminal.Wrap(doc, "", terminal.TextWidth)
-			schema.Describe(sub.Flags())
-		}
-	}
-	return nil
 }
 
 // A typedCommand is a command whose flags are the properties of a type.
@@ -312,4 +282,38 @@ func ensureResource(e *env, cmd *cobra.Command, f *oneOffFlags, what manifest.Si
 		return err
 	}
 	return resultStatus(result, f.detailed).err()
+}
+
+// complete offers names of resources, and then values of ensure.
+func (x *typedCommand) complete(e *env, reg *resource.Registry) cobra.CompletionFunc {
+	return func(cmd *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
+		switch {
+		case len(args) == 0:
+			return completeName(e, cmd, reg, x.typ, prefix)
+		case len(args) == 1 && x.ensure:
+			return x.typ.Schema().Field("ensure").Suggestions(), cobra.ShellCompDirectiveNoFileComp
+		}
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+}
+
+// completeReference offers the resources of the session.
+func completeReference(e *env) cobra.CompletionFunc {
+	return func(cmd *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {
+		const directive = cobra.ShellCompDirectiveNoFileComp
+		s, err := openSession(cmd, e)
+		if err != nil || s == nil {
+			return nil, directive
+		}
+		records, err := s.Entries()
+		if err != nil {
+			return nil, directive
+		}
+		var names []string
+		for _, r := range records {
+			names = append(names, r.Type+"#"+r.Name)
+		}
+		slices.Sort(names)
+		return slices.Compact(names), directive
+	}
 }

@@ -13,7 +13,7 @@ const escapeFlag = "--ccm"
 
 // ownArguments returns the arguments of the command line. In an executable that ccm bundle --exe has
 // made they are those of ccm run of the site in it.
-func (e *env) ownArguments(args []string) ([]string, error) {
+func ownArguments(e *env, args []string) ([]string, error) {
 	self, err := openSelf()
 	if err != nil {
 		return args, nil // of a program that was removed there is nothing to read
@@ -32,7 +32,7 @@ func (e *env) ownArguments(args []string) ([]string, error) {
 }
 
 // escaped returns arguments of ccm for this executable.
-func (e *env) escaped(args []string) []string {
+func escaped(e *env, args []string) []string {
 	if e.hasSite {
 		return append([]string{escapeFlag}, args...)
 	}

@@ -84,3 +84,6 @@ func needCommand(cmd *cobra.Command) {
 		return err
 	}
 }
+
+// tellsEvents marks commands that tell mistakes on standard output if they are asked for JSON.
+const tellsEvents = "events"

@@ -123,13 +123,13 @@ tokens in FILE, until this is ended. Several may do it at once.`,
 	fs.StringVar(&tokenFile, "token-file", "", "the `FILE` with tokens that ccm fleet enrol token has written")
 	completeFlag(e, cmd, "environment", f.completeEnvironments(e))
 	cmd.ValidArgsFunction = func(cmd *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {
-		return f.pendingNames(cmd.Context(), e), cobra.ShellCompDirectiveNoFileComp
+		return pendingNames(cmd.Context(), e, f), cobra.ShellCompDirectiveNoFileComp
 	}
 	return cmd
 }
 
 // pendingNames returns the names that machines ask for.
-func (f *fleetFlags) pendingNames(ctx context.Context, e *env) (names []string) {
+func pendingNames(ctx context.Context, e *env, f *fleetFlags) (names []string) {
 	d, err := f.deskOf(e, identity.Admin)
 	if err != nil {
 		return nil
@@ -270,7 +270,7 @@ func newFleetDenyCommand(e *env, f *fleetFlags) *cobra.Command {
 	cmd.Flags().StringVar(&fingerprint, "fingerprint", "", "the `FINGERPRINT` of the machine that is meant, or its begin")
 	cmd.Flags().StringVar(&why, "reason", "no reason was given", "why, which the machine is told: `TEXT`")
 	cmd.ValidArgsFunction = func(cmd *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {
-		return f.pendingNames(cmd.Context(), e), cobra.ShellCompDirectiveNoFileComp
+		return pendingNames(cmd.Context(), e, f), cobra.ShellCompDirectiveNoFileComp
 	}
 	return cmd
 }

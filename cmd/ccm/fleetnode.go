@@ -2,7 +2,6 @@ package main
 
 import (
 	"path/filepath"
-	"time"
 
 	"github.com/luaccm/ccm/fleet/agent"
 	"github.com/luaccm/ccm/fleet/node"
@@ -43,15 +42,6 @@ func newFleetNode(e *env, c *agent.FleetConfig, cacheDir string, a *agent.Agent,
 	return node.New(node.Options{
 		Servers: c.Servers, CA: c.CA, Credentials: credentials, SignersText: string(text), SignersFile: signers, Labels: c.Labels, RevokedAfter: c.RevokedAfter, Threshold: c.Threshold,
 		Directory: filepath.Join(cacheDir, "fleet"), Runs: filepath.Join(state.Dir(""), "runs"),
-		Version: o.Version, Built: buildTime(), Clock: o.Clock.Now, Log: o.Log, Host: machine(e),
+		Version: o.Version, Built: e.build.built(), Clock: o.Clock.Now, Log: o.Log, Host: machine(e),
 	}, a, bundles)
-}
-
-// buildTime returns when the commit was made that ccm was built of; zero if that is not known.
-func buildTime() time.Time {
-	t, err := time.Parse(time.RFC3339, readBuildInfo().Time)
-	if err != nil {
-		return time.Time{}
-	}
-	return t
 }

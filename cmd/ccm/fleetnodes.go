@@ -172,9 +172,6 @@ func printNodes(e *env, list []*overview.Node, form string) error {
 // notInFleet is the status of a node that none of the keys signed which fleet.json names.
 const notInFleet = "not_in_fleet"
 
-// foreignHint says where to get the newer one.
-const foreignHint = "after ccm fleet rekey everybody needs fleet.json anew: it is in users/NAME of the directory of the fleet"
-
 // sayForeign names the nodes of which nothing else is known.
 func sayForeign(e *env, list []enrol.Foreign) {
 	if len(list) > 0 {

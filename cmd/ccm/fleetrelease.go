@@ -21,6 +21,7 @@ import (
 	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/signers"
 	"github.com/luaccm/ccm/runtime/terminal"
+	"github.com/luaccm/ccm/site"
 )
 
 // releaseFlags are the flags of fleet release.
@@ -133,7 +134,7 @@ func controllerOf(e *env, c *cluster.Cluster, environment string, sign *signFlag
 
 // withController calls do with what moves the rollouts of an environment, for those who have a role, or one that may
 // more.
-func (f *fleetFlags) withController(e *env, environment string, least identity.Role, sign *signFlags, do func(*release.Controller) error) error {
+func withController(e *env, f *fleetFlags, environment string, least identity.Role, sign *signFlags, do func(*release.Controller) error) error {
 	c, err := f.connectAs(e, least)
 	if err != nil {
 		return err
@@ -177,7 +178,7 @@ func (f *releaseFlags) release(ctx context.Context, e *env, c *cluster.Cluster, 
 	r.Bundle = "sha256:" + digest
 	var more []signers.Key
 	for _, key := range f.also {
-		more = append(more, signers.Key{File: key, Said: asideWriter{e.stderr}})
+		more = append(more, signers.Key{File: key, Said: newAsideWriter(e)})
 	}
 	if err := controller.Begin(ctx, r, more...); err != nil {
 		return err
@@ -234,7 +235,7 @@ func (f *releaseFlags) pack(ctx context.Context, e *env, archive release.Archive
 		return "", "", err
 	}
 	return archive.AddBundle(func(temporary string) (string, error) {
-		_, digest, err := saveBundle(ctx, folder, temporary, false, nil)
+		_, digest, err := site.SaveBundle(ctx, folder, temporary, nil, nil)
 		return digest, err
 	})
 }

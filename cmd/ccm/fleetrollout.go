@@ -71,7 +71,7 @@ func newFleetDeedCommands(e *env, fleet *fleetFlags) (list []*cobra.Command) {
 			RunE: func(cmd *cobra.Command, args []string) error {
 				ctx, cancel := e.UntilStopped(cmd.Context())
 				defer cancel()
-				return f.withController(e, args[0], identity.Operator, &f.sign, func(c *release.Controller) error {
+				return withController(e, f.fleetFlags, args[0], identity.Operator, &f.sign, func(c *release.Controller) error {
 					a, err := c.Do(ctx, d.deed, f.why)
 					if err != nil {
 						return err
@@ -101,7 +101,7 @@ present one are its first stage.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			ctx, cancel := e.UntilStopped(cmd.Context())
 			defer cancel()
-			return f.withController(e, args[0], identity.Operator, &f.sign, func(c *release.Controller) error {
+			return withController(e, f.fleetFlags, args[0], identity.Operator, &f.sign, func(c *release.Controller) error {
 				r, err := c.Back(ctx)
 				if err != nil {
 					return err
@@ -139,7 +139,7 @@ func (f *rolloutFlags) show(ctx context.Context, e *env, environment string) err
 	if f.watch && !f.looking {
 		least = identity.Operator
 	}
-	return f.withController(e, environment, least, &f.sign, func(c *release.Controller) error {
+	return withController(e, f.fleetFlags, environment, least, &f.sign, func(c *release.Controller) error {
 		if f.watch {
 			return f.follow(ctx, e, c)
 		}

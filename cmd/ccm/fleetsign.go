@@ -28,5 +28,5 @@ func (f *signFlags) sender(e *env, c *cluster.Cluster, environment string) *job.
 
 // signer returns the key.
 func (f *signFlags) signer(e *env) signers.Key {
-	return signers.Key{File: cmp.Or(f.key, os.Getenv(signVariable)), Said: asideWriter{e.stderr}}
+	return signers.Key{File: cmp.Or(f.key, os.Getenv(signVariable)), Said: newAsideWriter(e)}
 }

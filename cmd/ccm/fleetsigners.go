@@ -67,7 +67,7 @@ one of that file has signed it: keep the file that you hand out up to date.`,
 }
 
 func (f *signersFlags) show(ctx context.Context, e *env, environment string) error {
-	return f.withController(e, environment, identity.Viewer, &f.sign, func(c *release.Controller) error {
+	return withController(e, f.fleetFlags, environment, identity.Viewer, &f.sign, func(c *release.Controller) error {
 		control, err := c.Store.Read(ctx)
 		if err != nil {
 			return err
@@ -98,9 +98,9 @@ func (f *signersFlags) change(ctx context.Context, e *env, environment, file str
 	}
 	var more []signers.Key
 	for _, key := range f.also {
-		more = append(more, signers.Key{File: key, Said: asideWriter{e.stderr}})
+		more = append(more, signers.Key{File: key, Said: newAsideWriter(e)})
 	}
-	return f.withController(e, environment, identity.Operator, &f.sign, func(c *release.Controller) error {
+	return withController(e, f.fleetFlags, environment, identity.Operator, &f.sign, func(c *release.Controller) error {
 		s, err := c.SetSigners(ctx, file, string(text), f.threshold, more...)
 		if err != nil {
 			return err

@@ -68,7 +68,7 @@ func (w *randomWorld) tellOf(t *testing.T, command string, args ...string) (map[
 	var stdout, stderr bytes.Buffer
 	e := newEnv(strings.NewReader(""), &stdout, &stderr, host.RealClock{})
 	e.Substitutes = randomMachine{filepath.Join(w.dir, "sys"), w.at}.providers()
-	status := e.run(t.Context(), append([]string{command, "--output", "json"}, args...))
+	status := run(t.Context(), e, append([]string{command, "--output", "json"}, args...))
 	all := make(map[string]told)
 	for line := range strings.Lines(stdout.String()) {
 		var x told

@@ -147,7 +147,7 @@ func (x *longRun) measured(t *testing.T) map[string]work {
 		e := newEnv(strings.NewReader(""), io.Discard, &out, hosttest.Clock{})
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
-		code := e.run(t.Context(), args)
+		code := run(t.Context(), e, args)
 		runtime.ReadMemStats(&after)
 		require.Zero(t, code, "%s: %s", c.what, &out)
 		took[c.what] = work{float64(after.Mallocs - before.Mallocs), float64(after.TotalAlloc - before.TotalAlloc)}

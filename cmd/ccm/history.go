@@ -6,14 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"slices"
 	"strings"
 	"text/tabwriter"
-	"time"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/report"
@@ -21,20 +18,6 @@ import (
 	"github.com/luaccm/ccm/runtime/state"
 	"github.com/luaccm/ccm/runtime/terminal"
 )
-
-// pastFlags are the flags of commands that look at what earlier runs did.
-type pastFlags struct {
-	stateDir string
-	output   *choice
-}
-
-func (f *pastFlags) add(fs *pflag.FlagSet) {
-	f.output = newChoice("text", "text", "json")
-	fs.StringVar(&f.stateDir, "state-dir", "", "look at the state in `DIR` (default CCM_STATE_DIR, else /var/lib/ccm or ~/.local/state/ccm)")
-	fs.Var(f.output, "output", "form of the output: text, or json (one object a line)")
-}
-
-func (f *pastFlags) json() bool { return f.output.value == "json" }
 
 func newHistoryCommand(e *env) *cobra.Command {
 	f := &pastFlags{}
@@ -85,12 +68,6 @@ func listPending(e *env, f *pastFlags) error {
 	return nil
 }
 
-func warnDamaged(e *env, lines int) {
-	if lines > 0 {
-		e.Messages.Warn(fmt.Sprintf("%d lines in the state directory are damaged and left out", lines))
-	}
-}
-
 func listRuns(e *env, f *pastFlags, limit int) error {
 	store, err := e.Store(f.stateDir, state.Limits{})
 	if err != nil {
@@ -124,9 +101,6 @@ func listRuns(e *env, f *pastFlags, limit int) error {
 	}
 	return w.Flush()
 }
-
-// shownTime formats a time for people.
-func shownTime(t time.Time) string { return t.Local().Format(time.DateTime) }
 
 // resultOf says in few words how a run ended.
 func resultOf(entry state.Entry) string {
@@ -184,50 +158,6 @@ func newHistoryShowCommand(e *env) *cobra.Command {
 	cmd.Flags().BoolVar(&html, "html", false, "write a page to standard output, as ccm run --report FILE.html does")
 	cmd.MarkFlagsMutuallyExclusive("html", "output")
 	return cmd
-}
-
-// completeRun offers the names of runs.
-func completeRun(e *env, f *pastFlags) cobra.CompletionFunc {
-	return func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
-		if len(args) > 0 {
-			return nil, cobra.ShellCompDirectiveDefault // paths
-		}
-		store, err := e.Store(f.stateDir, state.Limits{})
-		if err != nil {
-			return nil, cobra.ShellCompDirectiveNoFileComp
-		}
-		list, _, err := store.History()
-		if err != nil {
-			return nil, cobra.ShellCompDirectiveNoFileComp
-		}
-		names := []string{"last"}
-		for _, entry := range slices.Backward(list) {
-			names = append(names, entry.ID+"\t"+shownTime(entry.Start)+" "+entry.Command)
-		}
-		return names, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
-	}
-}
-
-// findRun returns the record of the run that name stands for. A run that did
-// nothing has an empty one. Read is the method of the store that reads it.
-func findRun(e *env, store *state.Store, name string, read func(id string) (*state.Record, error)) (*state.Record, error) {
-	id, err := store.Find(name)
-	if err != nil {
-		return nil, err
-	}
-	rec, err := read(id)
-	if !errors.Is(err, os.ErrNotExist) {
-		if err == nil {
-			warnDamaged(e, rec.Damaged)
-		}
-		return rec, err
-	}
-	list, _, err := store.History()
-	at := slices.IndexFunc(list, func(entry state.Entry) bool { return entry.ID == id })
-	if err != nil || at < 0 {
-		return nil, errors.Join(err, fmt.Errorf("no run %q", name))
-	}
-	return &state.Record{Entry: list[at]}, nil
 }
 
 // printRecord prints a record as JSON on one line, piece by piece: it may be long.

@@ -88,7 +88,7 @@ func newLinter() (*lint.Linter, error) {
 	if err != nil {
 		return nil, err
 	}
-	lang, err := languageOf(reg)
+	lang, err := site.LanguageOf(reg)
 	if err != nil {
 		return nil, err
 	}

@@ -26,15 +26,6 @@ import (
 	"github.com/luaccm/ccm/site"
 )
 
-// Exit statuses.
-const (
-	exitOK          = 0
-	exitUsage       = 1   // could not start: command line, script, manifest, lock
-	exitChanges     = 2   // with --detailed-exitcodes: something was changed, or would be
-	exitFailed      = 4   // a resource failed
-	exitInterrupted = 130 // ended by a signal
-)
-
 func main() {
 	began, before := clock.Now(), beforeMain()
 	relaxCollector()
@@ -71,11 +62,11 @@ func main() {
 		os.Exit(exitUsage)
 	}
 	args := os.Args[1:]
-	if args, err = e.ownArguments(args); err != nil {
+	if args, err = ownArguments(e, args); err != nil {
 		e.Messages.Explain(err)
 		os.Exit(exitUsage)
 	}
-	status := e.run(ctx, args)
+	status := run(ctx, e, args)
 	if err := end(); err != nil {
 		e.Messages.Explain(err)
 		status = max(status, exitUsage)
@@ -104,48 +95,19 @@ func lastWords(line string) {
 // see host.Options. It is nil but in tests.
 var effect func(op, path string) error
 
-// An env is what the commands of one command line share.
-type env struct {
-	*site.Process  // whose Begin and Load the commands call
-	stdout, stderr *terminal.Writer
-	args           []string // of the command line, for messages
-	screen         *term.Mode
-	color          string
-	hasSudo        bool          // the command has --sudo, and this is not root
-	hasSite        bool          // a site is in this executable
-	stateDir       string        // that the command line names, or ""
-	began          time.Time     // when main began
-	before         time.Duration // what the process had used by then
-}
-
-// newEnv returns an env that writes to the given writers.
+// newEnv returns an env of this ccm that writes to the given writers.
 func newEnv(stdin io.Reader, stdout, stderr io.Writer, clock host.Clock) *env {
-	m := new(site.Messages)
-	e := &env{
-		Process: &site.Process{Clock: clock, Stdin: stdin, Files: &site.Files{Messages: m}, Messages: m, Version: readBuildInfo().Version},
-		stdout:  terminal.NewWriter(stdout), stderr: terminal.NewWriter(stderr), screen: new(term.Mode),
-	}
-	e.Secrets = secret.New(func() ([]byte, error) { return e.Files.ReadKey(e.stateDir) })
-	e.Passphrase = e.askPassphrase
-	m.W = e.stderr
-	return e
+	return newEnvOf(stdin, stdout, stderr, clock, readBuildInfo())
 }
-
-// status is an exit status that is no error of its own: everything has been
-// said.
-type status int
-
-// Error implements error.
-func (s status) Error() string { return "exit status " + string(rune('0'+s)) }
 
 // run is main for tests.
-func (e *env) run(ctx context.Context, args []string) int {
+func run(ctx context.Context, e *env, args []string) int {
 	out := &terminal.StickyWriter{W: e.stdout.Unwrap()}
 	// Secrets are taken out last: they are known as they are escaped, too.
 	stdout, stderr := secret.NewWriter(out, e.Secrets), secret.NewWriter(e.stderr.Unwrap(), e.Secrets)
 	e.stdout, e.stderr = terminal.NewWriter(stdout), terminal.NewWriter(stderr)
 	e.Messages.W = e.stderr
-	code := e.recovered(ctx, args)
+	code := recovered(ctx, e, args)
 	_, _ = e.stdout.Flush(), e.stderr.Flush()
 	_, _ = stdout.Flush(), stderr.Flush() // the error is kept by out
 	// Whoever reads may stop reading: that is no mistake of ours.
@@ -157,18 +119,18 @@ func (e *env) run(ctx context.Context, args []string) int {
 }
 
 // recovered runs one command. That it is broken it says without secrets.
-func (e *env) recovered(ctx context.Context, args []string) (code int) {
+func recovered(ctx context.Context, e *env, args []string) (code int) {
 	defer func() {
 		if x := recover(); x != nil {
 			terminal.Fprintf(e.stderr, "ccm is broken: %v\n%s", x, terminal.LinesText(string(debug.Stack())))
 			code = exitFailed
 		}
 	}()
-	return e.command(ctx, args)
+	return execute(ctx, e, args)
 }
 
-// command runs one command and returns its exit status.
-func (e *env) command(ctx context.Context, args []string) int {
+// execute runs one command and returns its exit status.
+func execute(ctx context.Context, e *env, args []string) int {
 	e.args = args
 	within, cancel := e.UntilStopped(ctx)
 	defer cancel()
@@ -212,14 +174,14 @@ manifest, changes what is not so, and says exactly what it did.
 
 ccm docs has the documentation: tutorial, guides and reference.
 ccm help exit-codes says what the exit status means.`,
-		Version:      readBuildInfo().Version,
+		Version:      e.build.Version,
 		SilenceUsage: true, SilenceErrors: true,
 		CompletionOptions: cobra.CompletionOptions{HiddenDefaultCmd: false},
 	}
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return flagError(cmd, err) })
 	root.PersistentPreRunE = func(cmd *cobra.Command, _ []string) error {
 		if f := cmd.Flag("sudo"); f != nil && f.Value.String() == "true" {
-			if err := becomeRoot(e.escaped(e.args)); err != nil {
+			if err := becomeRoot(escaped(e, e.args)); err != nil {
 				return err
 			}
 		}

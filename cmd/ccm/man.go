@@ -49,7 +49,7 @@ func manDate(e *env) time.Time {
 	if sec, err := strconv.ParseInt(os.Getenv("SOURCE_DATE_EPOCH"), 10, 64); err == nil {
 		return time.Unix(sec, 0).UTC()
 	}
-	if at, err := time.Parse(time.RFC3339, readBuildInfo().Time); err == nil {
+	if at := e.build.built(); !at.IsZero() {
 		return at
 	}
 	return e.Clock.Now().UTC()

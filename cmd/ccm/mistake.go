@@ -21,9 +21,6 @@ type mistake struct {
 	Hint     string `json:"hint,omitempty"`
 }
 
-// tellsEvents marks commands that tell mistakes on standard output if they are asked for JSON.
-const tellsEvents = "events"
-
 // reportsJSON reports whether a command was asked for JSON, and tells mistakes in it.
 func reportsJSON(cmd *cobra.Command) bool {
 	f := cmd.Flag("output")

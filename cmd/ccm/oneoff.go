@@ -1,15 +1,10 @@
 package main
 
 import (
-	"errors"
-	"io/fs"
-	"os"
-	"path/filepath"
 	"time"
 
 	"github.com/spf13/cobra"
 
-	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/report"
 	"github.com/luaccm/ccm/runtime/session"
 	"github.com/luaccm/ccm/site"
@@ -42,34 +37,6 @@ func (f *oneOffFlags) add(cmd *cobra.Command) {
 	fs.DurationVar(&f.lockTimeout, "lock-timeout", time.Minute, "how long to wait for another run to end")
 	addSudo(fs)
 	fs.BoolVar(&f.debug, "debug", false, "log every effect on the machine")
-}
-
-// openSession returns the session that the flag of a command and the environment
-// name, nil if there is none.
-func openSession(cmd *cobra.Command, e *env) (*session.Session, error) {
-	dir, set := os.LookupEnv(session.Variable)
-	if f := cmd.Flag("session"); f != nil && f.Changed {
-		dir, set = f.Value.String(), true
-	}
-	switch {
-	case !set:
-		return nil, nil
-	case dir == "":
-		return nil, diag.Errorf(diag.Pos{}, "want the directory of a session, got an empty one").
-			WithHint(`eval "$(ccm session new)" begins a session, unset %s leaves it`, session.Variable)
-	}
-	policy := e.Files.Trust()
-	s, err := session.Open(dir)
-	if err == nil {
-		s.Secrets = e.Secrets
-		err = policy.Check(dir)
-	}
-	if path := filepath.Join(dir, session.FileName); err == nil {
-		if err = policy.Check(path); errors.Is(err, fs.ErrNotExist) {
-			err = nil // nobody has appended anything yet
-		}
-	}
-	return s, err
 }
 
 // newOneOff returns what converges the resources of a command one by one. Kind is

@@ -28,7 +28,7 @@ func planOfPackages(t *testing.T, files map[string]string, site string) string {
 	var stdout, stderr bytes.Buffer
 	e := newEnv(strings.NewReader(""), &stdout, &stderr, hosttest.Clock{})
 	e.Substitutes = m.providers()
-	require.Zero(t, e.run(t.Context(), []string{"plan", file}), stderr.String())
+	require.Zero(t, run(t.Context(), e, []string{"plan", file}), stderr.String())
 	var lines []string
 	for line := range strings.Lines(strings.NewReplacer(m.dir+"/", "D/", " "+owner+":"+group+" ", " OWNER:GROUP ").Replace(stdout.String())) {
 		if strings.Contains("+-~?=", line[:1]) && strings.Contains(line, "#") {

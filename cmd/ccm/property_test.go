@@ -23,7 +23,7 @@ func ccm(t *testing.T, effect func(op, path string) error, args ...string) (stdo
 	var out, errs bytes.Buffer
 	e := newEnv(strings.NewReader(""), &out, &errs, hosttest.Clock{})
 	e.Effect = effect
-	status = e.run(t.Context(), args)
+	status = run(t.Context(), e, args)
 	return out.String(), errs.String(), status
 }
 

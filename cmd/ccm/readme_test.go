@@ -29,7 +29,7 @@ func TestReadme(t *testing.T) {
 		if b[1] == "lua" {
 			reg, err := site.NewRegistry(new(site.TemplateEnv))
 			require.NoError(t, err)
-			lang, err := languageOf(reg)
+			lang, err := site.LanguageOf(reg)
 			require.NoError(t, err)
 			l := &lint.Linter{Registry: reg, Libraries: lang.Libraries, Globals: lang.Globals, FactFields: lang.FactFields}
 			for _, f := range l.Check("README.md", b[2]) {

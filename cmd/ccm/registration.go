@@ -2,8 +2,6 @@ package main
 
 import (
 	"context"
-	"fmt"
-	"os"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -12,7 +10,6 @@ import (
 	"github.com/luaccm/ccm/fleet/registry"
 	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/nats"
-	"github.com/luaccm/ccm/runtime/registration"
 	"github.com/luaccm/ccm/runtime/terminal"
 	"github.com/luaccm/ccm/site"
 )
@@ -47,11 +44,6 @@ Choria CCM keeps the same entries in the same stream.`,
 
 // add adds the flag about the stream.
 func (f *registrationFlags) add(fs *pflag.FlagSet) { addStreamFlag(fs, &f.DataOptions) }
-
-// addStreamFlag adds the flag about the stream of the registry.
-func addStreamFlag(fs *pflag.FlagSet, o *site.DataOptions) {
-	fs.StringVarP(&o.Registry.Stream, "registration", "R", "", "keep and find services in this `STREAM` of NATS (default "+registration.DefaultStream+")")
-}
 
 // with calls do with the registry, until ccm shall end.
 func (f *registrationFlags) with(cmd *cobra.Command, e *env, do func(ctx context.Context, r *registry.Registry) error) error {
@@ -104,26 +96,4 @@ made with --upstream. Whoever may publish one service there can remove all of th
 // needName returns the error of a flag that names a thing and was not given.
 func needName(flag string) error {
 	return diag.Errorf(diag.Pos{}, "want --%s", flag)
-}
-
-// newRegisterChoice returns the values of --register.
-func newRegisterChoice() *choice {
-	return newChoice("", string(registry.Stored), string(registry.Core), string(site.RegisterNothing))
-}
-
-// registerUsage describes --register.
-const registerUsage = "tell the registry what resources register (register_when_stable): jetstream waits until it is stored, nats sends it to whoever listens, none does nothing (default " + site.RegisterVariable + ")"
-
-// chooseRegister puts into the options what the flag or the environment says.
-func chooseRegister(flag *choice, o *site.DataOptions) error {
-	if flag == nil {
-		return nil
-	}
-	if text := os.Getenv(site.RegisterVariable); flag.value == "" && text != "" {
-		if err := flag.Set(text); err != nil {
-			return fmt.Errorf("%s: %w", site.RegisterVariable, err)
-		}
-	}
-	o.Registry.Mode = registry.Mode(flag.value)
-	return nil
 }

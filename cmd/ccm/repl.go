@@ -99,7 +99,7 @@ func startRepl(ctx context.Context, e *env, f *replFlags, args []string) error {
 func newPrompt(ctx context.Context, e *env, f *replFlags, args []string, print io.Writer) (*prompt.Prompt, error) {
 	greeting := ""
 	if !f.quiet {
-		greeting = "ccm " + readBuildInfo().Version + " (Lua 5.1). .help helps, Ctrl-D leaves.\n"
+		greeting = "ccm " + e.build.Version + " (Lua 5.1). .help helps, Ctrl-D leaves.\n"
 	}
 	color := colorful(e, e.stdout)
 	return prompt.New(ctx, e.Process, prompt.Options{

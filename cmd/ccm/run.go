@@ -4,13 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
+	"strings"
 
 	"github.com/kballard/go-shellquote"
 	"github.com/spf13/cobra"
 
 	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/event"
+	"github.com/luaccm/ccm/runtime/manifest"
 	"github.com/luaccm/ccm/runtime/report"
 	"github.com/luaccm/ccm/runtime/terminal"
 	"github.com/luaccm/ccm/site"
@@ -117,14 +118,6 @@ properties only digests. ccm plan FILE says whether a saved plan still holds.`,
 	cmd.Flags().StringVar(&f.out, "out", "", "save the plan in `FILE`, for ccm run FILE")
 	addUnsaved(cmd)
 	return cmd
-}
-
-// needFile reports a command line without a script or manifest.
-func needFile(cmd *cobra.Command, args []string) error {
-	if len(args) == 0 {
-		return diag.Errorf(diag.Pos{}, "want a script or manifest").WithHint("%s FILE; - is standard input", cmd.CommandPath())
-	}
-	return nil
 }
 
 func (f *runFlags) add(cmd *cobra.Command, diff report.DiffMode) {
@@ -270,20 +263,17 @@ func exitStatus(s event.Summary, detailed bool) error {
 	return status(code)
 }
 
-// err returns s as an error, nil if it is 0.
-func (s status) err() error {
-	if s == exitOK {
-		return nil
+// printMessages prints what a manifest has to say before a run, and returns what
+// prints what it has to say after it.
+func printMessages(e *env, m *manifest.Manifest) (after func()) {
+	say := func(text string) {
+		if text != "" {
+			terminal.Fprintf(e.stderr, "%s\n", terminal.LinesText(strings.TrimSuffix(text, "\n")))
+		}
 	}
-	return s
-}
-
-// newLogger returns the log of a run: what commands say, and with debug every
-// effect.
-func newLogger(e *env, w terminal.Printer, debug bool) *slog.Logger {
-	level := slog.LevelInfo
-	if debug {
-		level = slog.LevelDebug
+	if m == nil {
+		return func() {}
 	}
-	return slog.New(terminal.NewLogHandler(w, level, colorful(e, e.stderr)))
+	say(m.PreMessage)
+	return func() { say(m.PostMessage) }
 }

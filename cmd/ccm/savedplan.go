@@ -35,7 +35,8 @@ func (f *runFlags) readPlan(cmd *cobra.Command, e *env, args []string) ([]string
 			err = diag.Errorf(diag.Pos{}, "--%s does not go with a saved plan", flag.Name).WithHint("%s says what it was made with", args[0])
 		}
 	})
-	f.plan, f.Options, f.dialect = plan, *plan.Options, nil
+	f.plan = plan
+	f.siteFlags.set(plan.Options)
 	return append([]string{plan.File}, plan.Args...), err
 }
 

@@ -2,7 +2,6 @@ package main
 
 import (
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -14,7 +13,6 @@ import (
 	"github.com/luaccm/ccm/luaapi/tabletext"
 	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/encryption"
-	"github.com/luaccm/ccm/runtime/terminal"
 )
 
 func newSecretCommand(e *env) *cobra.Command {
@@ -102,12 +100,4 @@ func readSite(e *env, path string) ([]byte, error) {
 		return e.ReadStdin(e.Files.Context())
 	}
 	return e.Files.ReadFile(path)
-}
-
-// namesOf is a list as reports write it.
-func namesOf(list []string) string { return strings.Join(list, ", ") }
-
-// say tells what was done, on standard error: standard output is for data.
-func say(e *env, format string, args ...any) {
-	terminal.Fprintf(e.stderr, "%s\n", fmt.Sprintf(format, args...))
 }

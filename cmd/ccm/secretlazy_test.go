@@ -130,7 +130,7 @@ assert(d.db.s1 == "hunter1-toml" and d.db.name == "app" and d.when == "2026-01-0
 		require.NoError(t, os.MkdirAll(filepath.Join(dir, "root"), 0o755))
 		var out bytes.Buffer
 		e := newEnv(strings.NewReader(""), &out, &out, clock)
-		require.Zero(t, e.run(context.Background(), args), out.String())
+		require.Zero(t, run(context.Background(), e, args), out.String())
 		require.Equal(t, c.decrypted, e.Decrypter().Decrypted(), "%q: %s", c.args, out.String())
 		require.Equal(t, c.read, e.Decrypter().Identities.Reads(), "%q", c.args)
 		require.NotContains(t, out.String(), "hunter")

@@ -257,7 +257,7 @@ func TestBroken(t *testing.T) {
 	e := newEnv(strings.NewReader(""), &out, &errs, nil) // without a clock
 	site := filepath.Join(t.TempDir(), "site.lua")
 	require.NoError(t, os.WriteFile(site, []byte(`secret "goroutine"`), 0o600))
-	require.Equal(t, exitFailed, e.run(t.Context(), []string{"run", site}))
+	require.Equal(t, exitFailed, run(t.Context(), e, []string{"run", site}))
 	require.Contains(t, errs.String(), "ccm is broken: ")
 	require.NotContains(t, errs.String(), "goroutine")
 }

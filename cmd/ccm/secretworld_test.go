@@ -203,7 +203,7 @@ func (w *secretWorld) secrets(value func(string) string) {
 func (w *secretWorld) ccm(stdin string, args ...string) (string, int) {
 	var out, errs bytes.Buffer
 	e := newEnv(strings.NewReader(stdin), &out, &errs, hosttest.Clock{})
-	status := e.run(w.t.Context(), args)
+	status := run(w.t.Context(), e, args)
 	fmt.Fprintf(&w.printed, "\n$ ccm %s\n%s\n2> %s\n", strings.Join(args, " "), out.String(), errs.String())
 	if out.Len() > 0 {
 		for _, a := range args {

@@ -137,7 +137,7 @@ func TestSequential(t *testing.T) {
 		e := newEnv(strings.NewReader(""), &out, &errs, hosttest.Clock{})
 		e.Effect = effect
 		e.Sequential = sequential
-		status := e.run(t.Context(), []string{command, "--output", "json", "-v", "--root", root, site})
+		status := run(t.Context(), e, []string{command, "--output", "json", "-v", "--root", root, site})
 		return fmt.Sprint(status, "\n", passing.ReplaceAllString(out.String(), "$1"), errs.String()), disk(t, root)
 	}
 	seeds := uint64(4) // even ones are entangled, odd ones calm

@@ -33,6 +33,9 @@ func (f *siteFlags) add(fs *pflag.FlagSet) {
 	fs.StringArrayVar(&f.Part.SkipTags, "skip-tags", nil, "leave out resources with one of these `TAGS` (repeatable)")
 }
 
+// set has the flags say what options are.
+func (f *siteFlags) set(o *site.Options) { f.Options, f.dialect = *o, nil }
+
 // options returns what the flags say.
 func (f *siteFlags) options() *site.Options {
 	if f.dialect != nil {

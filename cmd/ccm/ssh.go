@@ -187,7 +187,7 @@ func (f *sshFlags) client(e *env, hosts int) (*ssh.Client, error) {
 		return nil, err
 	}
 	cache = filepath.Join(cache, "ccm")
-	folders := append(slices.Clone(f.binaries), filepath.Dir(own), filepath.Join(cache, "bin", readBuildInfo().Version))
+	folders := append(slices.Clone(f.binaries), filepath.Dir(own), filepath.Join(cache, "bin", e.build.Version))
 	c := &ssh.Client{
 		Command: []string{"ssh"}, ControlDir: ssh.ControlDirectory(cache), RemoteDir: f.remoteDir, Timeout: f.timeout,
 		// Many that ask at the same time would be answered in the wrong order.
@@ -257,7 +257,7 @@ func newServeCommand(e *env) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			s := &ssh.Server{Executable: own, Version: readBuildInfo().Version, Cache: filepath.Join(cache, "ccm"), In: e.Stdin, Out: e.stdout.Unwrap()}
+			s := &ssh.Server{Executable: own, Version: e.build.Version, Cache: filepath.Join(cache, "ccm"), In: e.Stdin, Out: e.stdout.Unwrap()}
 			ctx, cancel := e.UntilStopped(cmd.Context())
 			defer cancel()
 			return s.Serve(ctx)

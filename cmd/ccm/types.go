@@ -5,24 +5,17 @@ import (
 	"context"
 	"errors"
 	"io/fs"
-	"path"
 	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
 
-	"github.com/luaccm/ccm/docs"
-	"github.com/luaccm/ccm/luaapi"
-	"github.com/luaccm/ccm/luaapi/std"
 	"github.com/luaccm/ccm/luaapi/stubs"
-	"github.com/luaccm/ccm/runtime/catalog"
 	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/host"
-	"github.com/luaccm/ccm/runtime/resource"
 	"github.com/luaccm/ccm/runtime/safepath"
 	"github.com/luaccm/ccm/runtime/terminal"
 	"github.com/luaccm/ccm/site"
-	"github.com/luaccm/ccm/stdlib"
 )
 
 //go:generate go run . types --definitions ../../stdlib/meta/ccm.lua
@@ -95,34 +88,7 @@ func language() (*stubs.Language, error) {
 	if err != nil {
 		return nil, err
 	}
-	return languageOf(reg)
-}
-
-func languageOf(reg *resource.Registry) (*stubs.Language, error) {
-	lib := std.Options{View: &host.New(host.Options{}).View}
-	layer := reg.Layer()
-	in := luaapi.New(luaapi.Options{
-		Registry: layer, Builder: new(catalog.Builder), Library: stdlib.Library,
-		Extend: site.Extend(lib),
-	})
-	defer in.Close()
-	lang := &stubs.Language{Registry: reg, Libraries: std.Libraries(), Globals: in.Globals(), FactsPage: docs.Facts()}
-	files, err := fs.Glob(stdlib.Library, "std/*.lua")
-	if err != nil {
-		return nil, err
-	}
-	for _, file := range files {
-		// By the custom of the library a module that returns a type has its name.
-		name := strings.TrimSuffix(path.Base(file), ".lua")
-		if err := in.Run(context.Background(), "types", "local _ = require \"std."+name+"\""); err != nil {
-			return nil, err
-		}
-		if t := layer.Type(name); t != nil {
-			lang.Modules = append(lang.Modules, stubs.Module{Name: "std." + name, Type: t})
-		}
-	}
-	in.ForgetPlaces()
-	return lang, nil
+	return site.LanguageOf(reg)
 }
 
 func writeDefinitions(e *env, lang *stubs.Language, file string) error {
@@ -218,9 +184,6 @@ func writeFiles(e *env, dir string, files []writtenFile, force bool) error {
 	}
 	return nil
 }
-
-// machine returns the machine on which a command writes what it was asked for.
-func machine(e *env) *host.Host { return host.New(host.Options{Clock: e.Clock}) }
 
 // readBeside reads a file that is about to be written.
 func readBeside(h *host.Host, path string) ([]byte, error) {

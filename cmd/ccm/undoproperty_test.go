@@ -106,7 +106,7 @@ func TestRestoreEnds(t *testing.T) {
 	require.Equal(t, exitOK, code, stderr)
 	list, _, code := ccm(t, nil, "history", "--output", "json")
 	require.Equal(t, exitOK, code)
-	run := regexp.MustCompile(`\d{8}T\d{6}\.\d+Z-[0-9a-f]+`).FindString(list)
+	id := regexp.MustCompile(`\d{8}T\d{6}\.\d+Z-[0-9a-f]+`).FindString(list)
 	held := func() (texts []string) {
 		for _, name := range names {
 			text, err := os.ReadFile(filepath.Join(dir, name))
@@ -116,7 +116,7 @@ func TestRestoreEnds(t *testing.T) {
 		return texts
 	}
 
-	stdout, _, code := ccm(t, nil, "restore", "--timeout", "1ns", run)
+	stdout, _, code := ccm(t, nil, "restore", "--timeout", "1ns", id)
 	require.Equal(t, exitFailed, code, stdout)
 	require.Contains(t, stdout, "failed: the run took longer than 1ns")
 	require.Contains(t, stdout, "skipped, because the run took longer than 1ns")
@@ -133,11 +133,11 @@ func TestRestoreEnds(t *testing.T) {
 		}
 		return nil
 	}
-	require.Equal(t, exitInterrupted, e.run(t.Context(), []string{"restore", run}), out.String())
+	require.Equal(t, exitInterrupted, run(t.Context(), e, []string{"restore", id}), out.String())
 	require.Contains(t, out.String(), "1 changed, 2 skipped")
 	require.Equal(t, []string{"before", "after", "after"}, held())
 
-	_, stderr, code = ccm(t, nil, "restore", run)
+	_, stderr, code = ccm(t, nil, "restore", id)
 	require.Equal(t, exitOK, code, stderr)
 	require.Equal(t, []string{"before", "before", "before"}, held())
 }

@@ -21,16 +21,6 @@ var (
 	commitTime = "" // as RFC 3339
 )
 
-// buildInfo is what a binary knows about how it was built.
-type buildInfo struct {
-	Version  string `json:"version"`
-	Commit   string `json:"commit,omitempty"`
-	Time     string `json:"time,omitempty"`     // of the commit, as RFC 3339
-	Modified bool   `json:"modified,omitempty"` // files differed from the commit
-	Go       string `json:"go"`
-	System   string `json:"system"` // GOOS/GOARCH
-}
-
 func readBuildInfo() buildInfo {
 	b := buildInfo{Version: version, Commit: commit, Time: commitTime, Go: runtime.Version(), System: runtime.GOOS + "/" + runtime.GOARCH}
 	info, ok := debug.ReadBuildInfo()
@@ -85,7 +75,7 @@ func newVersionCommand(e *env) *cobra.Command {
 types, each resource type with its providers; schemas, what ccm schema prints.`,
 		Args: wantArguments(0, 0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			b := readBuildInfo()
+			b := e.build
 			if output.value == "json" {
 				f, err := readFeatures()
 				if err != nil {

@@ -15,3 +15,10 @@ var protocol = sync.OnceValue(func() *secret.Protocol {
 	return secret.NewProtocol(append(slices.Clone(report.FixedFields), "path", "object", "kind", "run", "resource", "root", "site"),
 		report.Event{}, report.Output{}, report.Summary{}, state.Record{}, state.PendingRecord{}, session.Entry{}, report.Response{}, pathDiff{})
 })
+
+// A pathDiff is the change of one path as programs read it.
+type pathDiff struct {
+	state.Change
+	Text string `json:"text,omitempty"`
+	Note string `json:"note,omitempty"`
+}

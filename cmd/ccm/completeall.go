@@ -1,0 +1,74 @@
+package main
+
+import (
+	"io"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/luaccm/ccm/runtime/catalog"
+	"github.com/luaccm/ccm/runtime/terminal"
+	"github.com/luaccm/ccm/site"
+)
+
+// completeChoices has a shell offer the words that a flag may have, for all commands.
+func completeChoices(e *env, cmd *cobra.Command) {
+	complete := func(f *pflag.Flag) {
+		if c, ok := f.Value.(*choice); ok {
+			completeFlag(e, cmd, f.Name, c.complete)
+		}
+	}
+	cmd.Flags().VisitAll(complete)
+	cmd.PersistentFlags().VisitAll(complete)
+	for _, sub := range cmd.Commands() {
+		completeChoices(e, sub)
+	}
+}
+
+// completeParts has the flags --target, --tags and --skip-tags of all commands that read a
+// script or manifest offer what that declares.
+func completeParts(e *env, root *cobra.Command) {
+	for _, cmd := range root.Commands() {
+		if cmd.Flags().Lookup("target") == nil {
+			continue
+		}
+		for flag, names := range map[string]func(*catalog.Catalog) []string{
+			"target": (*catalog.Catalog).Names, "tags": (*catalog.Catalog).Tags, "skip-tags": (*catalog.Catalog).Tags,
+		} {
+			completeFlag(e, cmd, flag, completeDeclared(e, names))
+		}
+	}
+}
+
+// plainUsages takes the backquotes out of what is said of flags. They mark the name of the value
+// for the help; a shell would show them.
+func plainUsages(cmd *cobra.Command) {
+	plain := func(f *pflag.Flag) { f.Usage = strings.ReplaceAll(f.Usage, "`", "") }
+	cmd.Flags().VisitAll(plain)
+	cmd.PersistentFlags().VisitAll(plain)
+	for _, sub := range cmd.Commands() {
+		plainUsages(sub)
+	}
+}
+
+// completeDeclared offers names from the catalog of the script or manifest of a command.
+func completeDeclared(e *env, names func(*catalog.Catalog) []string) cobra.CompletionFunc {
+	return func(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+		const directive = cobra.ShellCompDirectiveNoFileComp
+		if len(args) == 0 || args[0] == "-" {
+			return nil, directive
+		}
+		e.Messages.W, e.Log = terminal.NewWriter(io.Discard), nil // the shell wants no story
+		s, err := e.Load(cmd.Context(), args[0], args[1:], &site.Options{Root: "/", EvalTimeout: completionTimeout})
+		if err != nil {
+			return nil, directive
+		}
+		return names(s.Catalog), directive
+	}
+}
+
+// completionTimeout is how long a script may take to evaluate while somebody
+// waits for completions.
+const completionTimeout = 5 * time.Second

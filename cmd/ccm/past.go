@@ -1,0 +1,96 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/luaccm/ccm/runtime/state"
+)
+
+// pastFlags are the flags of commands that look at what earlier runs did.
+type pastFlags struct {
+	stateDir string
+	output   *choice
+}
+
+func (f *pastFlags) add(fs *pflag.FlagSet) {
+	f.output = newChoice("text", "text", "json")
+	fs.StringVar(&f.stateDir, "state-dir", "", "look at the state in `DIR` (default CCM_STATE_DIR, else /var/lib/ccm or ~/.local/state/ccm)")
+	fs.Var(f.output, "output", "form of the output: text, or json (one object a line)")
+}
+
+func (f *pastFlags) json() bool { return f.output.value == "json" }
+
+func warnDamaged(e *env, lines int) {
+	if lines > 0 {
+		e.Messages.Warn(fmt.Sprintf("%d lines in the state directory are damaged and left out", lines))
+	}
+}
+
+// shownTime formats a time for people.
+func shownTime(t time.Time) string { return t.Local().Format(time.DateTime) }
+
+// completeRun offers the names of runs.
+func completeRun(e *env, f *pastFlags) cobra.CompletionFunc {
+	return func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+		if len(args) > 0 {
+			return nil, cobra.ShellCompDirectiveDefault // paths
+		}
+		store, err := e.Store(f.stateDir, state.Limits{})
+		if err != nil {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		list, _, err := store.History()
+		if err != nil {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		names := []string{"last"}
+		for _, entry := range slices.Backward(list) {
+			names = append(names, entry.ID+"\t"+shownTime(entry.Start)+" "+entry.Command)
+		}
+		return names, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
+	}
+}
+
+// findRun returns the record of the run that name stands for. A run that did
+// nothing has an empty one. Read is the method of the store that reads it.
+func findRun(e *env, store *state.Store, name string, read func(id string) (*state.Record, error)) (*state.Record, error) {
+	id, err := store.Find(name)
+	if err != nil {
+		return nil, err
+	}
+	rec, err := read(id)
+	if !errors.Is(err, os.ErrNotExist) {
+		if err == nil {
+			warnDamaged(e, rec.Damaged)
+		}
+		return rec, err
+	}
+	list, _, err := store.History()
+	at := slices.IndexFunc(list, func(entry state.Entry) bool { return entry.ID == id })
+	if err != nil || at < 0 {
+		return nil, errors.Join(err, fmt.Errorf("no run %q", name))
+	}
+	return &state.Record{Entry: list[at]}, nil
+}
+
+// absolute returns paths with the working directory before those that are
+// relative.
+func absolute(paths []string) ([]string, error) {
+	out := make([]string, len(paths))
+	for i, p := range paths {
+		abs, err := filepath.Abs(p)
+		if err != nil {
+			return nil, err
+		}
+		out[i] = abs
+	}
+	return out, nil
+}

@@ -1,0 +1,64 @@
+package site
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"io"
+	"os"
+	"path/filepath"
+
+	"github.com/luaccm/ccm/runtime/bundle"
+	"github.com/luaccm/ccm/runtime/host"
+)
+
+// SaveBundle writes the bundle of a folder to a file, or to stdout, and returns the SHA-256 of what
+// was written. With a program the file is an executable: this program, and the site in it.
+func SaveBundle(ctx context.Context, folder bundle.Folder, out string, program *os.File, stdout io.Writer) (sum bundle.Summary, digest string, err error) {
+	hash := sha256.New()
+	write := func(to io.Writer) (err error) {
+		to = io.MultiWriter(to, hash)
+		pack := func(w io.Writer) (err error) {
+			sum, err = bundle.Write(ctx, w, folder)
+			return err
+		}
+		if program == nil {
+			return pack(to)
+		}
+		return bundle.WriteExecutable(to, program, pack)
+	}
+	if out == "-" {
+		err = write(stdout)
+		return sum, hex.EncodeToString(hash.Sum(nil)), err
+	}
+	leave, mode := folder.Leave, uint32(0o644)
+	if program != nil {
+		mode = 0o755
+	}
+	folder.Leave = func(rel string, dir bool) bool {
+		return leave(rel, dir) || !dir && isFile(filepath.Join(folder.Dir, rel), out) || !dir && isFile(filepath.Join(folder.Dir, rel), out+bundle.SignatureSuffix)
+	}
+	r, w := io.Pipe()
+	packed := make(chan error, 1)
+	go func() {
+		err := write(w)
+		w.CloseWithError(err)
+		packed <- err
+	}()
+	err = host.New(host.Options{}).SaveFrom(out, r, mode)
+	r.CloseWithError(err) // ends the writer, if it has not ended
+	if failed := <-packed; failed != nil && err != nil {
+		err = failed // saving failed because of it, or with the same error
+	}
+	return sum, hex.EncodeToString(hash.Sum(nil)), err
+}
+
+// isFile reports whether two paths lead to one file.
+func isFile(a, b string) bool {
+	x, err := os.Stat(a)
+	if err != nil {
+		return false
+	}
+	y, err := os.Stat(b)
+	return err == nil && os.SameFile(x, y)
+}
