@@ -10,6 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/luaccm/ccm/cmd/ccm/cli"
 	"github.com/luaccm/ccm/runtime/host/hosttest"
 	"github.com/luaccm/ccm/test/tally"
 )
@@ -156,14 +157,14 @@ func TestAdversaryOfScripts(t *testing.T) {
 				a.Wait()
 				tries.Add(1)
 				stdout, stderr, status := ccm(t, nil, "run", "--diff", "full", "--backup-size", "1MiB", file)
-				require.Contains(t, []int{exitOK, exitFailed}, status, stderr)
+				require.Contains(t, []int{cli.ExitOK, cli.ExitFailed}, status, stderr)
 				require.NotContains(t, stdout+stderr, secret, "root was led to read a file of root")
-				if status == exitOK {
+				if status == cli.ExitOK {
 					done++
 				}
 				if args := furtherRuns[name]; args != nil {
 					stdout, stderr, status := ccm(t, nil, append(slices.Clone(args), file, "later")...)
-					require.Contains(t, []int{exitOK, exitFailed}, status, stderr)
+					require.Contains(t, []int{cli.ExitOK, cli.ExitFailed}, status, stderr)
 					require.NotContains(t, stdout+stderr, secret, "root was led to read a file of root")
 				}
 			}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/luaccm/ccm/cmd/ccm/cli"
 	"github.com/luaccm/ccm/runtime/host/hosttest"
 	"github.com/luaccm/ccm/test/tally"
 )
@@ -124,9 +125,9 @@ func attackAccounts(t *testing.T, tries *tally.Counter, runs int) {
 		if n%100 == 99 {
 			t.Logf("%d of %d runs", n+1, runs)
 		}
-		require.Contains(t, []int{exitOK, exitFailed}, got.Status, got.Text)
+		require.Contains(t, []int{cli.ExitOK, cli.ExitFailed}, got.Status, got.Text)
 		require.NotContains(t, got.Text, secret, "root was led to read a file of root")
-		if got.Status == exitOK {
+		if got.Status == cli.ExitOK {
 			done[kind]++
 		}
 		if os.Getenv("CCM_TEST_SHOW") != "" {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/luaccm/ccm/cmd/ccm/cli"
 	"github.com/luaccm/ccm/fleet/agent"
 	"github.com/luaccm/ccm/runtime/diag"
 )
@@ -21,7 +22,7 @@ type agentFlags struct {
 	config, context string
 }
 
-func newAgentCommand(e *env) *cobra.Command {
+func newAgentCommand(e *cli.Env) *cobra.Command {
 	f := &agentFlags{}
 	cmd := &cobra.Command{
 		Use:   "agent",
@@ -52,7 +53,7 @@ Without --config it is ` + strings.Join(agent.ConfigFiles, ", or else\n") + `.`,
 }
 
 // readConfig reads the configuration of the agent.
-func (f *agentFlags) readConfig(e *env) (*agent.Config, error) {
+func (f *agentFlags) readConfig(e *cli.Env) (*agent.Config, error) {
 	file := f.config
 	if file == "" {
 		for _, name := range agent.ConfigFiles {
@@ -85,7 +86,7 @@ func (f *agentFlags) readConfig(e *env) (*agent.Config, error) {
 }
 
 // runAgent is agent.
-func runAgent(ctx context.Context, e *env, f *agentFlags) error {
+func runAgent(ctx context.Context, e *cli.Env, f *agentFlags) error {
 	c, err := f.readConfig(e)
 	if err != nil {
 		return err
@@ -99,7 +100,7 @@ func runAgent(ctx context.Context, e *env, f *agentFlags) error {
 	policy := e.Files.Trust()
 	o := agent.Options{
 		Config: c, Reload: func() (*agent.Config, error) { return f.readConfig(e) }, Executable: own,
-		Version: e.build.Version, Policy: policy, Log: newAgentLogger(e, c.LogLevel), Clock: e.Clock, Effect: e.Effect,
+		Version: e.Build.Version, Policy: policy, Log: newAgentLogger(e, c.LogLevel), Clock: e.Clock, Effect: e.Effect,
 	}
 	o.Fleet = func(f *agent.FleetConfig, a *agent.Agent) (agent.Fleet, error) {
 		return newFleetNode(e, f, c.CacheDir, a, o)
@@ -128,7 +129,7 @@ func runAgent(ctx context.Context, e *env, f *agentFlags) error {
 		return err
 	}
 	if ctx.Err() != nil {
-		return status(exitInterrupted)
+		return cli.Status(cli.ExitInterrupted)
 	}
 	return nil
 }

@@ -23,6 +23,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/luaccm/ccm/cmd/ccm/cli"
 	"github.com/luaccm/ccm/fleet/agent"
 	"github.com/luaccm/ccm/runtime/bundle"
 	"github.com/luaccm/ccm/runtime/host"
@@ -513,7 +514,7 @@ func TestAgentCommand(t *testing.T) {
 	p.tells(t, "is asked to end") // two of a signal that was not yet heard are one
 	require.NoError(t, p.cmd.Process.Signal(syscall.SIGTERM))
 	_ = p.cmd.Wait()
-	require.Equal(t, exitInterrupted, p.cmd.ProcessState.ExitCode())
+	require.Equal(t, cli.ExitInterrupted, p.cmd.ProcessState.ExitCode())
 }
 
 // Killed while a run is under way, that run goes on by itself, and the next agent waits for it.

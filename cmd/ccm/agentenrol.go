@@ -9,13 +9,14 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/luaccm/ccm/cmd/ccm/cli"
 	"github.com/luaccm/ccm/fleet/enrol"
 	"github.com/luaccm/ccm/fleet/subject"
 	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/encryption"
 )
 
-func newAgentEnrolCommand(e *env) *cobra.Command {
+func newAgentEnrolCommand(e *cli.Env) *cobra.Command {
 	m := &enrol.Machine{}
 	name, environment, tokenFile := "", "", ""
 	var wait time.Duration
@@ -30,7 +31,7 @@ fingerprint that is printed with the one in ccm fleet enrol.
     --credentials enrol.creds --signers allowed_signers --environment prod
 
 It may be interrupted: run again it goes on waiting with the same key.`,
-		Args: wantArguments(0, 0),
+		Args: cli.WantArguments(0, 0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			m.Request.Name, m.Request.Environment = name, environment
 			if tokenFile != "" {
@@ -61,7 +62,7 @@ It may be interrupted: run again it goes on waiting with the same key.`,
 	return cmd
 }
 
-func enrolMachine(ctx context.Context, e *env, m *enrol.Machine, wait time.Duration) error {
+func enrolMachine(ctx context.Context, e *cli.Env, m *enrol.Machine, wait time.Duration) error {
 	host, err := os.Hostname()
 	if err != nil {
 		return err
@@ -88,8 +89,8 @@ func enrolMachine(ctx context.Context, e *env, m *enrol.Machine, wait time.Durat
 	if filepath.Clean(m.Directory) == enrol.Directory {
 		m.Identity = filepath.Join(encryption.SystemDir, encryption.IdentityFile) // that of the machine
 	}
-	m.Host, m.Clock = machine(e), e.Clock
-	m.Tell = func(format string, args ...any) { say(e, format, args...); _ = e.stderr.Flush() }
+	m.Host, m.Clock = cli.Machine(e), e.Clock
+	m.Tell = func(format string, args ...any) { cli.Say(e, format, args...); _ = e.Stderr.Flush() }
 	ctx, cancel := e.UntilStopped(ctx)
 	defer cancel()
 	if wait > 0 {
@@ -101,7 +102,7 @@ func enrolMachine(ctx context.Context, e *env, m *enrol.Machine, wait time.Durat
 	if err != nil {
 		return err
 	}
-	say(e, "Enrolled as node %s of %s. Credentials in %s", n.Name, n.Environment, filepath.Join(m.Directory, enrol.CredentialsFile))
+	cli.Say(e, "Enrolled as node %s of %s. Credentials in %s", n.Name, n.Environment, filepath.Join(m.Directory, enrol.CredentialsFile))
 	return nil
 }
 

@@ -5,17 +5,18 @@ import (
 	"log/slog"
 	"os"
 
+	"github.com/luaccm/ccm/cmd/ccm/cli"
 	"github.com/luaccm/ccm/runtime/terminal"
 )
 
 // newAgentLogger returns the log of the agent: one line a happening. The journal of systemd keeps the
 // time and the level by itself; it takes the level from the beginning of a line (sd-daemon(3)).
-func newAgentLogger(e *env, name string) *slog.Logger {
+func newAgentLogger(e *cli.Env, name string) *slog.Logger {
 	level := map[string]slog.Level{"debug": slog.LevelDebug, "warn": slog.LevelWarn, "error": slog.LevelError}[name]
-	if os.Getenv("JOURNAL_STREAM") != "" && !terminal.IsTerminal(e.stderr) {
-		return slog.New(journalHandler{e.stderr, level})
+	if os.Getenv("JOURNAL_STREAM") != "" && !terminal.IsTerminal(e.Stderr) {
+		return slog.New(journalHandler{e.Stderr, level})
 	}
-	return slog.New(terminal.NewLogHandler(e.stderr, level, colorful(e, e.stderr)))
+	return slog.New(terminal.NewLogHandler(e.Stderr, level, cli.Colorful(e, e.Stderr)))
 }
 
 // A journalHandler writes lines for the journal. The agent logs no attributes.

@@ -9,13 +9,14 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/luaccm/ccm/cmd/ccm/cli"
 	"github.com/luaccm/ccm/fleet/agent"
 	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/terminal"
 )
 
-func newAgentStatusCommand(e *env, f *agentFlags) *cobra.Command {
-	output := newChoice("text", "text", "json")
+func newAgentStatusCommand(e *cli.Env, f *agentFlags) *cobra.Command {
+	output := cli.NewChoice("text", "text", "json")
 	cmd := &cobra.Command{
 		Use:   "status",
 		Short: "Say what the agent of this machine runs, what became of it, and when it runs next",
@@ -37,20 +38,20 @@ cannot be had, 1 if no agent runs.`,
 				}
 				return err
 			}
-			if output.value == "json" {
+			if output.Value == "json" {
 				text, jsonErr := json.MarshalIndent(s, "", "  ")
 				if jsonErr != nil {
 					return jsonErr
 				}
-				terminal.Fprintf(e.stdout, "%s\n", terminal.LinesText(string(text)))
+				terminal.Fprintf(e.Stdout, "%s\n", terminal.LinesText(string(text)))
 			} else {
 				printAgentStatus(e, s)
 			}
 			switch {
 			case errors.Is(err, agent.ErrNotRunning):
-				return status(exitUsage)
+				return cli.Status(cli.ExitUsage)
 			case !s.OK():
-				return status(exitFailed)
+				return cli.Status(cli.ExitFailed)
 			}
 			return nil
 		},
@@ -60,9 +61,9 @@ cannot be had, 1 if no agent runs.`,
 }
 
 // printAgentStatus prints a status for people.
-func printAgentStatus(e *env, s *agent.Status) {
+func printAgentStatus(e *cli.Env, s *agent.Status) {
 	now := e.Clock.Now()
-	say := func(format string, args ...any) { terminal.Fprintf(e.stdout, format+"\n", args...) }
+	say := func(format string, args ...any) { terminal.Fprintf(e.Stdout, format+"\n", args...) }
 	switch {
 	case s.State == "stopped":
 		say("No agent is running. The last one: ccm %s, with %s", s.Version, s.Config)

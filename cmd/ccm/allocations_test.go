@@ -31,7 +31,7 @@ func useOf(t *testing.T, name string) (m allocated) {
 	var before, evaluated, after runtime.MemStats
 	heap(&before)
 	run, err := e.Begin(t.Context(), name, nil, &site.RunOptions{
-		Site: f.siteFlags.options(), Record: f.recordFlags.options("/"), Plan: true, Reporter: newReport(e, f).reporters,
+		Site: f.SiteFlags.SiteOptions(), Record: f.RecordFlags.RecordOptions("/"), Plan: true, Reporter: newReport(e, f).reporters,
 	})
 	require.NoError(t, err)
 	defer run.End()

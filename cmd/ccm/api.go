@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/luaccm/ccm/cmd/ccm/cli"
 	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/event"
 	"github.com/luaccm/ccm/runtime/manifest"
@@ -25,14 +26,14 @@ import (
 type apiFlags struct {
 	stream bool
 	yaml   bool
-	output *choice
+	output *cli.Choice
 }
 
-func newAPICommand(e *env, f *oneOffFlags) *cobra.Command {
+func newAPICommand(e *cli.Env, f *oneOffFlags) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "api", Short: "Bring resources in order for programs in other languages",
 	}
-	a := &apiFlags{output: newChoice("json", "json", "yaml")}
+	a := &apiFlags{output: cli.NewChoice("json", "json", "yaml")}
 	pipe := &cobra.Command{
 		Use: "pipe", Aliases: []string{"piped"},
 		Short: "Read requests from standard input, and answer on standard output",
@@ -50,7 +51,7 @@ or an error. "ccm schema request" and "ccm schema response" print their schemas.
 
 Exit status: 0 all is as wanted; 4 a resource failed; 1 a request was not one,
 or nothing could be done about it.`,
-		Args: wantArguments(0, 0),
+		Args: cli.WantArguments(0, 0),
 		RunE: func(cmd *cobra.Command, _ []string) error { return servePipe(e, cmd, f, a) },
 	}
 	fs := pipe.Flags()
@@ -58,16 +59,16 @@ or nothing could be done about it.`,
 	fs.Var(a.output, "output", "form of the answer: json or yaml")
 	fs.BoolVar(&a.yaml, "yaml", false, "the same as --output yaml")
 	cmd.AddCommand(pipe)
-	needCommand(cmd)
+	cli.NeedCommand(cmd)
 	return cmd
 }
 
 // servePipe answers the requests on standard input.
-func servePipe(e *env, cmd *cobra.Command, f *oneOffFlags, a *apiFlags) error {
+func servePipe(e *cli.Env, cmd *cobra.Command, f *oneOffFlags, a *apiFlags) error {
 	if a.yaml {
-		a.output.value = "yaml"
+		a.output.Value = "yaml"
 	}
-	if a.stream && a.output.value == "yaml" {
+	if a.stream && a.output.Value == "yaml" {
 		return diag.Errorf(diag.Pos{}, "--stream answers in JSON, one object a line")
 	}
 	x, err := newExchange(e, cmd, f, a.stream)
@@ -89,20 +90,20 @@ func servePipe(e *env, cmd *cobra.Command, f *oneOffFlags, a *apiFlags) error {
 	if err := writeAnswer(e, a, out); err != nil {
 		return err
 	}
-	return code.err()
+	return code.Err()
 }
 
 // writeAnswer prints one response.
-func writeAnswer(e *env, a *apiFlags, out report.Response) error {
-	if a.output.value == "yaml" {
-		return e.print().yaml(out)
+func writeAnswer(e *cli.Env, a *apiFlags, out report.Response) error {
+	if a.output.Value == "yaml" {
+		return e.Print().YAML(out)
 	}
-	return secret.NewEncoder(e.stdout, protocol()).Encode(out)
+	return secret.NewEncoder(e.Stdout, cli.Protocol()).Encode(out)
 }
 
 // An exchange answers the requests of one program.
 type exchange struct {
-	env      *env
+	env      *cli.Env
 	oneOff   *site.OneOff
 	diff     report.DiffMode
 	detailed bool
@@ -110,16 +111,16 @@ type exchange struct {
 
 // newExchange returns what answers requests. Those of a stream can refer to those
 // before them.
-func newExchange(e *env, cmd *cobra.Command, f *oneOffFlags, stream bool) (*exchange, error) {
-	s, err := openSession(cmd, e)
+func newExchange(e *cli.Env, cmd *cobra.Command, f *oneOffFlags, stream bool) (*exchange, error) {
+	s, err := cli.OpenSession(cmd, e)
 	if err != nil {
 		return nil, err
 	}
 	if s == nil && stream {
 		s = session.Memory()
 	}
-	o, err := newOneOff(e, cmd, f, "request", site.HostOptions{Log: newLogger(e, e.stderr, f.debug)}, s)
-	return &exchange{env: e, oneOff: o, diff: report.DiffMode(f.diff.value), detailed: f.detailed}, err
+	o, err := newOneOff(e, cmd, f, "request", site.HostOptions{Log: cli.NewLogger(e, e.Stderr, f.debug)}, s)
+	return &exchange{env: e, oneOff: o, diff: report.DiffMode(f.diff.Value), detailed: f.detailed}, err
 }
 
 // pause is for how long a stream holds the lock without being asked anything.
@@ -145,13 +146,13 @@ func (x *exchange) stream(ctx context.Context) error {
 			}
 		}
 	}()
-	enc := secret.NewEncoder(x.env.stdout, protocol())
+	enc := secret.NewEncoder(x.env.Stdout, cli.Protocol())
 	defer x.oneOff.Close()
-	var all status
+	var all cli.Status
 	for {
 		select {
 		case <-x.env.Stop:
-			return status(exitInterrupted)
+			return cli.Status(cli.ExitInterrupted)
 		case <-time.After(pause):
 			x.oneOff.Close() // so that others can have the lock
 			continue
@@ -160,19 +161,19 @@ func (x *exchange) stream(ctx context.Context) error {
 				if readErr != nil {
 					return fmt.Errorf("standard input: %w", readErr)
 				}
-				return all.err()
+				return all.Err()
 			}
 			out, code := x.answer(ctx, func() (manifest.Request, error) { return manifest.ReadJSONRequest(line) })
 			if err := enc.Encode(out); err != nil {
 				return fmt.Errorf("answer: %w", err)
 			}
 			switch {
-			case code == exitInterrupted:
+			case code == cli.ExitInterrupted:
 				return code
-			case code == exitUsage && all&exitFailed == 0:
-				all = exitUsage
-			case code != exitUsage && code != exitOK:
-				all = all&^exitUsage | code
+			case code == cli.ExitUsage && all&cli.ExitFailed == 0:
+				all = cli.ExitUsage
+			case code != cli.ExitUsage && code != cli.ExitOK:
+				all = all&^cli.ExitUsage | code
 			}
 		}
 	}
@@ -181,18 +182,18 @@ func (x *exchange) stream(ctx context.Context) error {
 // answer reads a request and deals with it. Whatever goes wrong is the answer.
 // What a request brings with it, such as the resources of a manifest, is told by
 // the event of the resource itself.
-func (x *exchange) answer(ctx context.Context, read func() (manifest.Request, error)) (out report.Response, code status) {
+func (x *exchange) answer(ctx context.Context, read func() (manifest.Request, error)) (out report.Response, code cli.Status) {
 	out.Protocol = report.ResponseProtocol
 	defer func() {
 		if p := recover(); p != nil {
 			x.oneOff.Log().Error("a request broke ccm", "panic", p, "stack", string(debug.Stack()))
-			out, code = report.Response{Protocol: report.ResponseProtocol, Error: fmt.Sprintf("ccm is broken: %v", p)}, exitUsage
+			out, code = report.Response{Protocol: report.ResponseProtocol, Error: fmt.Sprintf("ccm is broken: %v", p)}, cli.ExitUsage
 		}
 	}()
 	result, err := x.converge(ctx, read)
 	if err != nil {
 		out.Error = errorText(err)
-		return out, exitUsage
+		return out, cli.ExitUsage
 	}
 	out.State = new(report.EventOf(result.Events[len(result.Events)-1], result.ID, x.diff))
 	return out, resultStatus(result, x.detailed)

@@ -13,6 +13,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/luaccm/ccm/cmd/ccm/cli"
 	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/manifest"
 	"github.com/luaccm/ccm/runtime/report"
@@ -96,7 +97,7 @@ func TestStreamAnswersInOrder(t *testing.T) {
 		}
 	}
 	require.False(t, p.answers.Scan())
-	require.Equal(t, exitUsage, <-p.status)
+	require.Equal(t, cli.ExitUsage, <-p.status)
 }
 
 // Between requests, others can have the lock.
@@ -106,11 +107,11 @@ func TestStreamLetsOthersIn(t *testing.T) {
 	p.ask(requestLine(1))
 	require.Equal(t, "changed", p.answer().State.Outcome)
 	e := newEnv(strings.NewReader(""), io.Discard, io.Discard, host.RealClock{})
-	require.Equal(t, exitOK, run(t.Context(), e, []string{"ensure", "exec", "true", "--state-dir", state, "--lock-timeout", "30s"}))
+	require.Equal(t, cli.ExitOK, run(t.Context(), e, []string{"ensure", "exec", "true", "--state-dir", state, "--lock-timeout", "30s"}))
 	p.ask(requestLine(1))
 	require.Equal(t, "stable", p.answer().State.Outcome)
 	p.in.Close()
-	require.Equal(t, exitOK, <-p.status)
+	require.Equal(t, cli.ExitOK, <-p.status)
 }
 
 // The answers are what "ccm schema response" says: a state or an error, and no more.
@@ -130,7 +131,7 @@ func TestAnswers(t *testing.T) {
 		require.NotEqual(t, r.State == nil, r.Error == "", p.answers.Text())
 	}
 	p.in.Close()
-	require.Equal(t, exitFailed, <-p.status)
+	require.Equal(t, cli.ExitFailed, <-p.status)
 }
 
 // BenchmarkStream is what a request costs in a stream when nothing is to be done:
@@ -144,7 +145,7 @@ func BenchmarkStream(b *testing.B) {
 		p.answer()
 	}
 	p.in.Close()
-	require.Equal(b, exitOK, <-p.status)
+	require.Equal(b, cli.ExitOK, <-p.status)
 }
 
 // BenchmarkProcessEach is what a request costs in a process of its own.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/luaccm/ccm/cmd/ccm/cli"
 	"github.com/luaccm/ccm/runtime/converge"
 	"github.com/luaccm/ccm/runtime/event"
 	"github.com/luaccm/ccm/runtime/report"
@@ -13,7 +14,7 @@ import (
 )
 
 // openQuestions opens the terminal for the questions of the flags.
-func (f *runFlags) openQuestions(e *env) (err error) {
+func (f *runFlags) openQuestions(e *cli.Env) (err error) {
 	flag, hint := "--confirm", "ccm plan --out FILE, and ccm run FILE later, does without"
 	switch {
 	case f.step:
@@ -21,16 +22,16 @@ func (f *runFlags) openQuestions(e *env) (err error) {
 	case !f.confirm:
 		return nil
 	}
-	if f.output.value != "text" {
+	if f.output.Value != "text" {
 		return fmt.Errorf("%s goes only with --output text", flag)
 	}
-	f.tty, err = e.openTerminal(flag, hint)
+	f.tty, err = e.OpenTerminal(flag, hint)
 	return err
 }
 
 // confirmRun says what a run would do and asks whether to do it. It returns false if nothing
 // is to be done.
-func (f *runFlags) confirmRun(ctx context.Context, e *env, run *site.Run, rep *runReport) (bool, error) {
+func (f *runFlags) confirmRun(ctx context.Context, e *cli.Env, run *site.Run, rep *runReport) (bool, error) {
 	plan, sum, err := run.MakePlan(ctx, rep.reporters)
 	if err = errors.Join(err, rep.end(sum)); err != nil {
 		return false, err
@@ -38,7 +39,7 @@ func (f *runFlags) confirmRun(ctx context.Context, e *env, run *site.Run, rep *r
 	if sum.Interrupted || sum.Of(event.Pending)+sum.Of(event.Unknown) == 0 {
 		return false, exitStatus(sum, f.detailed)
 	}
-	if err := e.confirm(ctx, f.tty); err != nil {
+	if err := e.Confirm(ctx, f.tty); err != nil {
 		return false, err
 	}
 	return true, run.Follow(ctx, plan)
@@ -47,15 +48,15 @@ func (f *runFlags) confirmRun(ctx context.Context, e *env, run *site.Run, rep *r
 // A stepper asks before each resource that would be changed.
 type stepper struct {
 	ctx  context.Context // of the run
-	e    *env
+	e    *cli.Env
 	tty  *terminal.Writer
 	show report.Text
 	all  bool  // nothing is asked any more
 	quit error // nothing is done any more
 }
 
-func newStepper(ctx context.Context, e *env, f *runFlags) *stepper {
-	return &stepper{ctx: ctx, e: e, tty: f.tty, show: report.Text{W: f.tty, Color: colorful(e, f.tty), Diff: report.DiffMode(f.diff.value)}}
+func newStepper(ctx context.Context, e *cli.Env, f *runFlags) *stepper {
+	return &stepper{ctx: ctx, e: e, tty: f.tty, show: report.Text{W: f.tty, Color: cli.Colorful(e, f.tty), Diff: report.DiffMode(f.diff.Value)}}
 }
 
 // ask implements [converge.Engine.Approve].
@@ -66,7 +67,7 @@ func (s *stepper) ask(ev *event.Event) error {
 	shown := *ev
 	shown.Noop = true
 	s.show.Event(&shown)
-	answer, err := s.e.ask(s.ctx, s.tty, "yes", "no", "all", "quit")
+	answer, err := s.e.Ask(s.ctx, s.tty, "yes", "no", "all", "quit")
 	switch {
 	case err != nil:
 		s.quit = fmt.Errorf("%w: %w", converge.ErrDeclined, err)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/luaccm/ccm/cmd/ccm/cli"
 	"github.com/luaccm/ccm/runtime/bundle"
 	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/host"
@@ -27,7 +28,7 @@ type bundleFlags struct {
 	exe     bool
 }
 
-func newBundleCommand(e *env) *cobra.Command {
+func newBundleCommand(e *cli.Env) *cobra.Command {
 	f := &bundleFlags{}
 	cmd := &cobra.Command{
 		Use:   "bundle DIR|FILE",
@@ -52,7 +53,7 @@ With --exe the file is an executable: its arguments are those of ccm run, or aft
 			}
 			return nil
 		},
-		ValidArgsFunction: completeFile(),
+		ValidArgsFunction: cli.CompleteFile(),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			ctx, cancel := e.UntilStopped(cmd.Context())
 			defer cancel()
@@ -69,7 +70,7 @@ With --exe the file is an executable: its arguments are those of ccm run, or aft
 }
 
 // writeBundle is bundle.
-func writeBundle(ctx context.Context, e *env, f *bundleFlags, name string) error {
+func writeBundle(ctx context.Context, e *cli.Env, f *bundleFlags, name string) error {
 	folder, err := e.BundleFolder(name, f.exclude)
 	if err != nil {
 		return err
@@ -103,7 +104,7 @@ func writeBundle(ctx context.Context, e *env, f *bundleFlags, name string) error
 		}
 		defer program.Close()
 	}
-	sum, digest, err := site.SaveBundle(ctx, folder, out, program, e.stdout.Unwrap())
+	sum, digest, err := site.SaveBundle(ctx, folder, out, program, e.Stdout.Unwrap())
 	if err != nil {
 		return err
 	}
@@ -112,30 +113,30 @@ func writeBundle(ctx context.Context, e *env, f *bundleFlags, name string) error
 			return err
 		}
 	}
-	line := e.stdout
+	line := e.Stdout
 	if out == "-" {
-		line = e.stderr
+		line = e.Stderr
 	}
 	terminal.Fprintf(line, "%s  %s\n", digest, out)
-	terminal.Fprintf(e.stderr, "ccm: %s\n", sum.String())
+	terminal.Fprintf(e.Stderr, "ccm: %s\n", sum.String())
 	return nil
 }
 
 // signBundle writes the signature of a file beside it.
-func signBundle(ctx context.Context, e *env, key, file string) error {
+func signBundle(ctx context.Context, e *cli.Env, key, file string) error {
 	f, err := os.Open(file)
 	if err != nil {
 		return err
 	}
 	defer f.Close()
-	signature, err := signers.Key{File: key, Said: newAsideWriter(e)}.Sign(ctx, f, bundle.SignatureNamespace)
+	signature, err := signers.Key{File: key, Said: cli.NewAsideWriter(e)}.Sign(ctx, f, bundle.SignatureNamespace)
 	if err != nil {
 		return fmt.Errorf("--sign %s: %w", key, err)
 	}
 	return host.New(host.Options{}).Save(file+bundle.SignatureSuffix, signature, 0o644)
 }
 
-// within is that of siteFlags, with the paths of a run.
-func (f *runFlags) within(ctx context.Context, e *env, name string, do func() error) error {
-	return f.siteFlags.within(ctx, e, name, do, &f.stateDir, &f.report.path, &f.out, &f.profile.file)
+// within is that of SiteFlags, with the paths of a run.
+func (f *runFlags) within(ctx context.Context, e *cli.Env, name string, do func() error) error {
+	return f.SiteFlags.Within(ctx, e, name, do, &f.StateDir, &f.report.path, &f.out, &f.profile.file)
 }

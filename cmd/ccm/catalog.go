@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/luaccm/ccm/cmd/ccm/cli"
 	"github.com/luaccm/ccm/runtime/catalog"
 	"github.com/luaccm/ccm/runtime/resource"
 	"github.com/luaccm/ccm/runtime/schema"
@@ -16,9 +17,9 @@ import (
 
 const catalogProtocol = "io.choria.ccm.v1.catalog"
 
-func newCatalogCommand(e *env) *cobra.Command {
-	f := &siteFlags{}
-	output := newChoice("json", "json", "yaml")
+func newCatalogCommand(e *cli.Env) *cobra.Command {
+	f := &cli.SiteFlags{}
+	output := cli.NewChoice("json", "json", "yaml")
 	cmd := &cobra.Command{
 		Use:   "catalog FILE [ARG...]",
 		Short: "Print what a script or manifest declares on this machine, as plain data",
@@ -27,25 +28,25 @@ order in which they are converged, with all their properties. Secrets are not
 shown. The same script on the same machine gives the same text.
 
 With --output json, mistakes are told on standard output as well, one object a line.`,
-		Args: needFile, ValidArgsFunction: completeFile(),
+		Args: cli.NeedFile, ValidArgsFunction: cli.CompleteFile(),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return f.within(cmd.Context(), e, args[0], func() error {
-				s, err := e.Load(cmd.Context(), args[0], args[1:], f.options())
+			return f.Within(cmd.Context(), e, args[0], func() error {
+				s, err := e.Load(cmd.Context(), args[0], args[1:], f.SiteOptions())
 				if err != nil {
 					return err
 				}
-				if output.value == "json" {
+				if output.Value == "json" {
 					return printCatalog(e, s.Catalog)
 				}
-				return e.print().value(schema.MapValue(catalogTable(s.Catalog)), output.value)
+				return e.Print().Value(schema.MapValue(catalogTable(s.Catalog)), output.Value)
 			})
 		},
 	}
-	cmd.Annotations = map[string]string{tellsEvents: "yes"}
-	f.add(cmd.Flags())
-	addBundle(cmd.Flags(), &f.Bundle)
+	cmd.Annotations = map[string]string{cli.TellsEvents: "yes"}
+	f.Add(cmd.Flags())
+	cli.AddBundleFlags(cmd.Flags(), &f.Bundle)
 	cmd.Flags().Var(output, "output", "form of the output: json or yaml")
-	addUnsaved(cmd)
+	cli.AddUnsavedFlag(cmd)
 	return cmd
 }
 
@@ -63,10 +64,10 @@ func catalogTable(c *catalog.Catalog) *schema.Table {
 
 // printCatalog prints a catalog as JSON on several lines, one resource after the other: all of it
 // at once would be several times as long as what the files hold.
-func printCatalog(e *env, c *catalog.Catalog) error {
-	out := bufio.NewWriterSize(secret.Underneath(e.stdout), 64<<10)
+func printCatalog(e *cli.Env, c *catalog.Catalog) error {
+	out := bufio.NewWriterSize(secret.Underneath(e.Stdout), 64<<10)
 	_, _ = out.WriteString("{\n  \"protocol\": \"" + catalogProtocol + "\",\n  \"resources\": [") // that it failed, Flush says
-	enc := json.NewEncoder(withoutNewline{secret.DocumentsTo(e.stdout, out)})
+	enc := json.NewEncoder(withoutNewline{secret.DocumentsTo(e.Stdout, out)})
 	enc.SetEscapeHTML(false)
 	enc.SetIndent("    ", "  ")
 	separator, end := "\n    ", "]\n}\n"

@@ -1,10 +1,14 @@
 package main
 
-import "github.com/spf13/cobra"
+import (
+	"github.com/spf13/cobra"
+
+	"github.com/luaccm/ccm/cmd/ccm/cli"
+)
 
 // commands returns what makes each command of ccm, by its name.
-func commands() map[string]func(*env) *cobra.Command {
-	return map[string]func(*env) *cobra.Command{
+func commands() map[string]func(*cli.Env) *cobra.Command {
+	return map[string]func(*cli.Env) *cobra.Command{
 		"agent":        newAgentCommand,
 		"bundle":       newBundleCommand,
 		"catalog":      newCatalogCommand,
@@ -50,10 +54,10 @@ func commands() map[string]func(*env) *cobra.Command {
 // addCommands adds the command that the command line begins with or, where it begins with none, all
 // of them: to make all takes a twelfth of the instructions of a run that has nothing to do. The
 // manual pages of ccm doc are about all.
-func addCommands(e *env, root *cobra.Command) {
+func addCommands(e *cli.Env, root *cobra.Command) {
 	all := commands()
-	if len(e.args) > 0 && e.args[0] != "doc" {
-		if one := all[e.args[0]]; one != nil {
+	if len(e.Args) > 0 && e.Args[0] != "doc" {
+		if one := all[e.Args[0]]; one != nil {
 			root.AddCommand(one(e))
 			return
 		}

@@ -14,7 +14,7 @@ import (
 // namesOfCommands returns the names of the commands that ccm has with a command line.
 func namesOfCommands(args ...string) (names []string) {
 	e := newEnv(strings.NewReader(""), io.Discard, io.Discard, hosttest.Clock{})
-	e.args = args
+	e.Args = args
 	for _, c := range newRootCommand(e).Commands() {
 		names = append(names, c.Name())
 	}

@@ -2,10 +2,12 @@ package main
 
 import (
 	"github.com/spf13/cobra"
+
+	"github.com/luaccm/ccm/cmd/ccm/cli"
 )
 
-func newConvertCommand(e *env) *cobra.Command {
-	f := &siteFlags{}
+func newConvertCommand(e *cli.Env) *cobra.Command {
+	f := &cli.SiteFlags{}
 	cmd := &cobra.Command{
 		Use:   "convert MANIFEST",
 		Short: "Print the Lua script that declares what a manifest does",
@@ -15,19 +17,19 @@ data.load. What Lua has no words for is written as its value on this machine,
 with a comment.
 
   ccm convert site.yaml > site.lua`,
-		Args: needFile, ValidArgsFunction: completeFile(),
+		Args: cli.NeedFile, ValidArgsFunction: cli.CompleteFile(),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return f.within(cmd.Context(), e, args[0], func() error {
-				m, err := loadManifest(cmd.Context(), e, args[0], f)
+			return f.Within(cmd.Context(), e, args[0], func() error {
+				m, err := cli.LoadManifest(cmd.Context(), e, args[0], f)
 				if err != nil {
 					return err
 				}
-				return m.Convert(e.print().data())
+				return m.Convert(e.Print().Data())
 			})
 		},
 	}
-	f.add(cmd.Flags())
-	addBundle(cmd.Flags(), &f.Bundle)
-	addUnsaved(cmd)
+	f.Add(cmd.Flags())
+	cli.AddBundleFlags(cmd.Flags(), &f.Bundle)
+	cli.AddUnsavedFlag(cmd)
 	return cmd
 }

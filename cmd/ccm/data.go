@@ -14,6 +14,7 @@ import (
 	"github.com/kballard/go-shellquote"
 	"github.com/spf13/cobra"
 
+	"github.com/luaccm/ccm/cmd/ccm/cli"
 	"github.com/luaccm/ccm/runtime/data"
 	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/facts"
@@ -23,7 +24,7 @@ import (
 
 // lookFlags are the flags of data.
 type lookFlags struct {
-	siteFlags
+	cli.SiteFlags
 	given    []string
 	overlays []string
 	envFacts bool
@@ -31,10 +32,10 @@ type lookFlags struct {
 	yaml     bool
 	prefix   string
 	query    string
-	output   *choice
+	output   *cli.Choice
 }
 
-func newDataCommand(e *env) *cobra.Command {
+func newDataCommand(e *cli.Env) *cobra.Command {
 	f := &lookFlags{}
 	cmd := &cobra.Command{
 		Use:   "data FILE [KEY] [NAME=VALUE...]",
@@ -51,7 +52,7 @@ manifest is a hierarchy document too. Arguments with = are facts.
 }
 
 // newHieraCommand returns the command data under its name in Choria.
-func newHieraCommand(e *env) *cobra.Command {
+func newHieraCommand(e *cli.Env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "hiera", Short: "Resolve hierarchy documents: another name of data", Hidden: true,
 	}
@@ -65,14 +66,14 @@ func newHieraCommand(e *env) *cobra.Command {
 	parse.Flags().BoolP("system-facts", "S", true, "facts of this machine are always known")
 	parse.Flags().Lookup("system-facts").Hidden = true
 	cmd.AddCommand(parse)
-	needCommand(cmd)
+	cli.NeedCommand(cmd)
 	return cmd
 }
 
-func addData(e *env, cmd *cobra.Command, f *lookFlags) {
+func addData(e *cli.Env, cmd *cobra.Command, f *lookFlags) {
 	fs := cmd.Flags()
 	fs.SortFlags = false
-	f.output = newChoice("json", "json", "yaml", "env", "text")
+	f.output = cli.NewChoice("json", "json", "yaml", "env", "text")
 	fs.Var(f.output, "output", "form of the output: json, yaml, env (variables for a shell) or text")
 	fs.BoolVar(&f.env, "env", false, "the same as --output env")
 	fs.BoolVar(&f.yaml, "yaml", false, "the same as --output yaml")
@@ -108,25 +109,25 @@ func addData(e *env, cmd *cobra.Command, f *lookFlags) {
 }
 
 // printResolved prints the data of a hierarchy document.
-func printResolved(e *env, cmd *cobra.Command, f *lookFlags, name string) error {
+func printResolved(e *cli.Env, cmd *cobra.Command, f *lookFlags, name string) error {
 	if f.env {
-		f.output.value = "env"
+		f.output.Value = "env"
 	}
 	if f.yaml {
-		f.output.value = "yaml"
+		f.output.Value = "yaml"
 	}
 	val, err := resolveData(e, cmd, f, name)
 	if err != nil {
 		return err
 	}
-	if f.output.value == "env" {
-		return writeVariables(e.print().data(), f.prefix, val)
+	if f.output.Value == "env" {
+		return writeVariables(e.Print().Data(), f.prefix, val)
 	}
-	return e.print().plain(val, f.output.value)
+	return e.Print().Plain(val, f.output.Value)
 }
 
 // resolveData returns the data of a hierarchy document, or what is at a key in it.
-func resolveData(e *env, cmd *cobra.Command, f *lookFlags, name string) (any, error) {
+func resolveData(e *cli.Env, cmd *cobra.Command, f *lookFlags, name string) (any, error) {
 	if f.envFacts {
 		// What is given by name wins.
 		var all []string

@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/luaccm/ccm/cmd/ccm/cli"
 	"github.com/luaccm/ccm/runtime/bytesize"
 	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/host"
@@ -17,37 +18,37 @@ import (
 	"github.com/luaccm/ccm/runtime/terminal"
 )
 
-func newDiffCommand(e *env) *cobra.Command {
-	f := &pastFlags{}
+func newDiffCommand(e *cli.Env) *cobra.Command {
+	f := &cli.PastFlags{}
 	cmd := &cobra.Command{
 		Use:   "diff RUN [PATH...]",
 		Short: "Say how a run changed files, as a patch",
 		Long: `Print how a run changed files, in the form that patch -p1 and git apply read.
 What a patch cannot say, such as a change of owner, is told in lines that begin
 with #, and so is that a file changed which holds secrets or has held some. Given PATHs, it is only these and what is below them.`,
-		Args:              wantArguments(1, anyNumber),
-		ValidArgsFunction: completeRun(e, f),
+		Args:              cli.WantArguments(1, cli.AnyNumber),
+		ValidArgsFunction: cli.CompleteRun(e, f),
 		RunE: func(_ *cobra.Command, args []string) error {
-			store, err := e.Store(f.stateDir, state.Limits{})
+			store, err := e.Store(f.StateDir, state.Limits{})
 			if err != nil {
 				return err
 			}
-			rec, err := findRun(e, store, args[0], store.Changes)
+			rec, err := cli.FindRun(e, store, args[0], store.Changes)
 			if err != nil {
 				return err
 			}
-			paths, err := absolute(args[1:])
+			paths, err := cli.Absolute(args[1:])
 			if err != nil {
 				return err
 			}
-			return diffRun(e, store, rec, paths, f.json())
+			return diffRun(e, store, rec, paths, f.JSON())
 		},
 	}
-	f.add(cmd.Flags())
+	f.Add(cmd.Flags())
 	return cmd
 }
 
-func diffRun(e *env, store *state.Store, rec *state.Record, paths []string, asJSON bool) error {
+func diffRun(e *cli.Env, store *state.Store, rec *state.Record, paths []string, asJSON bool) error {
 	found := len(paths) == 0
 	d, err := newDiffer(e, store, rec)
 	if err != nil {
@@ -60,12 +61,12 @@ func diffRun(e *env, store *state.Store, rec *state.Record, paths []string, asJS
 		found = true
 		text, note := d.diff(&c)
 		if asJSON {
-			if err := e.print().line(pathDiff{Change: c, Text: text, Note: note}); err != nil {
+			if err := e.Print().Line(cli.PathDiff{Change: c, Text: text, Note: note}); err != nil {
 				return err
 			}
 			continue
 		}
-		out := e.print().data()
+		out := e.Print().Data()
 		for _, a := range attributeChanges(d.view, c) {
 			terminal.Fprintf(out, "# %s: %s\n", c.Path, a)
 		}
@@ -95,14 +96,14 @@ func below(path string, paths []string) bool {
 
 // A differ says how a run changed files.
 type differ struct {
-	env   *env
+	env   *cli.Env
 	store *state.Store
 	view  *host.View
 	held  *state.Sensitive // which paths hold secrets, or have held some
 	later state.LaterChanges
 }
 
-func newDiffer(e *env, store *state.Store, rec *state.Record) (*differ, error) {
+func newDiffer(e *cli.Env, store *state.Store, rec *state.Record) (*differ, error) {
 	d := &differ{env: e, store: store, view: &host.New(host.Options{Root: rec.Root}).View}
 	var err error
 	if d.held, err = store.Sensitive(); err == nil {

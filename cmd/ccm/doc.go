@@ -3,12 +3,13 @@ package main
 import (
 	"github.com/spf13/cobra"
 
+	"github.com/luaccm/ccm/cmd/ccm/cli"
 	"github.com/luaccm/ccm/runtime/resource"
 	"github.com/luaccm/ccm/site"
 )
 
-func newDocCommand(e *env) *cobra.Command {
-	output := newChoice("text", "text", "json")
+func newDocCommand(e *cli.Env) *cobra.Command {
+	output := cli.NewChoice("text", "text", "json")
 	man := ""
 	var modules []string
 	cmd := &cobra.Command{
@@ -23,12 +24,12 @@ With --output json it is a JSON Schema (draft 2020-12).
 
 With --man DIR it writes a manual page for every command to a directory, as
 "man -l DIR/ccm-run.1" reads them.`,
-		Args: wantArguments(0, 1),
+		Args: cli.WantArguments(0, 1),
 		ValidArgsFunction: func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 			if len(args) > 0 {
 				return nil, cobra.ShellCompDirectiveNoFileComp
 			}
-			return append(typeCompletions(func(*resource.Type) bool { return true }), site.LibraryNames()...), cobra.ShellCompDirectiveNoFileComp
+			return append(cli.TypeCompletions(func(*resource.Type) bool { return true }), site.LibraryNames()...), cobra.ShellCompDirectiveNoFileComp
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if man != "" {
@@ -45,9 +46,9 @@ With --man DIR it writes a manual page for every command to a directory, as
 			}
 			if len(args) == 0 {
 				site.AddShipped(reg)
-				return docAll(e, reg, output.value == "json")
+				return docAll(e, reg, output.Value == "json")
 			}
-			return docOne(e, reg, args[0], output.value == "json")
+			return docOne(e, reg, args[0], output.Value == "json")
 		},
 	}
 	cmd.Flags().Var(output, "output", "form of the output: text or json")
@@ -57,27 +58,27 @@ With --man DIR it writes a manual page for every command to a directory, as
 	return cmd
 }
 
-func docAll(e *env, reg *resource.Registry, asJSON bool) error {
+func docAll(e *cli.Env, reg *resource.Registry, asJSON bool) error {
 	if asJSON {
 		all := map[string]any{}
 		for _, t := range reg.Types() {
 			all[t.Name] = t.Properties().JSONSchema()
 		}
-		return e.print().json(map[string]any{"$schema": "https://json-schema.org/draft/2020-12/schema", "$defs": all})
+		return e.Print().JSON(map[string]any{"$schema": "https://json-schema.org/draft/2020-12/schema", "$defs": all})
 	}
-	site.WriteTypes(e.stdout, reg)
+	site.WriteTypes(e.Stdout, reg)
 	return nil
 }
 
 // docOne prints the reference of a topic.
-func docOne(e *env, reg *resource.Registry, topic string, asJSON bool) error {
+func docOne(e *cli.Env, reg *resource.Registry, topic string, asJSON bool) error {
 	ref, err := site.FindReference(reg, topic)
 	switch {
 	case err != nil:
 		return err
 	case asJSON:
-		return e.print().json(ref.JSON)
+		return e.Print().JSON(ref.JSON)
 	}
-	ref.WriteText(e.stdout)
+	ref.WriteText(e.Stdout)
 	return nil
 }

@@ -6,13 +6,14 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/luaccm/ccm/cmd/ccm/cli"
 	"github.com/luaccm/ccm/docs"
 	"github.com/luaccm/ccm/docs/markdown"
 	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/terminal"
 )
 
-func newDocsCommand(e *env) *cobra.Command {
+func newDocsCommand(e *cli.Env) *cobra.Command {
 	search := ""
 	cmd := &cobra.Command{
 		Use:   "docs [TOPIC]",
@@ -25,7 +26,7 @@ all pages. The beginning of a name will do.
   ccm docs build /tmp/ccm-docs
 
 ccm doc has the reference of a single property or function.`,
-		Args: wantArguments(0, 1),
+		Args: cli.WantArguments(0, 1),
 		ValidArgsFunction: func(_ *cobra.Command, args []string, _ string) (names []string, _ cobra.ShellCompDirective) {
 			if len(args) == 0 {
 				for _, name := range docs.Names() {
@@ -57,9 +58,9 @@ ccm doc has the reference of a single property or function.`,
 }
 
 // printPage prints a page.
-func printPage(e *env, name string) error {
-	columns := terminal.Columns(e.stdout)
-	t := markdown.Terminal{Columns: columns, Styled: colorful(e, e.stdout), Command: "ccm docs", Topic: func(destination string) string {
+func printPage(e *cli.Env, name string) error {
+	columns := terminal.Columns(e.Stdout)
+	t := markdown.Terminal{Columns: columns, Styled: cli.Colorful(e, e.Stdout), Command: "ccm docs", Topic: func(destination string) string {
 		file, _, _ := strings.Cut(destination, "#")
 		to := path.Join(path.Dir(name), strings.TrimSuffix(file, ".md"))
 		if file == "" || docs.Text(to) == "" {
@@ -67,39 +68,39 @@ func printPage(e *env, name string) error {
 		}
 		return docs.Topic(to)
 	}}
-	return t.Write(e.stdout, markdown.Parse(docs.Text(name)))
+	return t.Write(e.Stdout, markdown.Parse(docs.Text(name)))
 }
 
 // listPages lists all pages by theme.
-func listPages(e *env) {
+func listPages(e *cli.Env) {
 	groups, longest := docs.Groups(), 0
 	for _, g := range groups {
 		for _, name := range g.Pages {
 			longest = max(longest, len(docs.Topic(name)))
 		}
 	}
-	bold := terminal.Bold.On(colorful(e, e.stdout))
+	bold := terminal.Bold.On(cli.Colorful(e, e.Stdout))
 	for i, g := range groups {
 		if i > 0 {
-			terminal.Fprintf(e.stdout, "\n")
+			terminal.Fprintf(e.Stdout, "\n")
 		}
-		terminal.Fprintf(e.stdout, "%s\n", bold.Paint(terminal.LineText(g.Title)))
+		terminal.Fprintf(e.Stdout, "%s\n", bold.Paint(terminal.LineText(g.Title)))
 		for _, name := range g.Pages {
-			terminal.Fprintf(e.stdout, "  %-*s  %s\n", longest, docs.Topic(name), docs.Summary(name))
+			terminal.Fprintf(e.Stdout, "  %-*s  %s\n", longest, docs.Topic(name), docs.Summary(name))
 		}
 	}
-	terminal.Fprintf(e.stdout, "\nccm docs TOPIC prints one of them.\n")
+	terminal.Fprintf(e.Stdout, "\nccm docs TOPIC prints one of them.\n")
 }
 
 // searchPages lists the sections with all the words of a query, in any case.
-func searchPages(e *env, query string) error {
+func searchPages(e *cli.Env, query string) error {
 	words := strings.Fields(strings.ToLower(query))
 	found := 0
 	for _, g := range docs.Groups() {
 		for _, name := range g.Pages {
 			for _, s := range markdown.Parse(docs.Text(name)).Sections() {
 				if holdsAll(strings.ToLower(s.Text+" "+s.Body), words) {
-					terminal.Fprintf(e.stdout, "%-26s %s\n", docs.Topic(name), s.Text)
+					terminal.Fprintf(e.Stdout, "%-26s %s\n", docs.Topic(name), s.Text)
 					found++
 				}
 			}

@@ -9,13 +9,14 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/luaccm/ccm/cmd/ccm/cli"
 	"github.com/luaccm/ccm/docs/website"
 	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/terminal"
 )
 
-func newDocsBuildCommand(e *env) *cobra.Command {
+func newDocsBuildCommand(e *cli.Env) *cobra.Command {
 	return &cobra.Command{
 		Use:   "build DIR",
 		Short: "Write the documentation as a website to a directory",
@@ -24,16 +25,16 @@ read from the files: no server is needed, and nothing is loaded from elsewhere.
 
 DIR is made if it is not there. If it is, it has to be empty, or hold a website
 that ccm docs build has written, which is then replaced.`,
-		Args: wantArguments(1, 1),
+		Args: cli.WantArguments(1, 1),
 		RunE: func(_ *cobra.Command, args []string) error {
 			files, err := website.Build(website.Documentation())
 			if err != nil {
 				return err
 			}
-			if err := writeWebsite(machine(e), args[0], files); err != nil {
+			if err := writeWebsite(cli.Machine(e), args[0], files); err != nil {
 				return err
 			}
-			terminal.Fprintf(e.stdout, "wrote %d files; the first page is %s\n", len(files), filepath.Join(args[0], "index.html"))
+			terminal.Fprintf(e.Stdout, "wrote %d files; the first page is %s\n", len(files), filepath.Join(args[0], "index.html"))
 			return nil
 		},
 	}

@@ -5,12 +5,13 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/luaccm/ccm/cmd/ccm/cli"
 	"github.com/luaccm/ccm/runtime/terminal"
 	"github.com/luaccm/ccm/site/doctor"
 )
 
-func newDoctorCommand(e *env) *cobra.Command {
-	output := newChoice("text", "text", "json")
+func newDoctorCommand(e *cli.Env) *cobra.Command {
+	output := cli.NewChoice("text", "text", "json")
 	stateDir := ""
 	cmd := &cobra.Command{
 		Use:   "doctor",
@@ -25,17 +26,17 @@ going to run ccm.
   failure  runs would fail
 
 Exit status: 0 runs are possible, also with warnings; 4 runs would fail.`,
-		Args: wantArguments(0, 0),
+		Args: cli.WantArguments(0, 0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			found := doctor.Examine(cmd.Context(), e.Process, doctor.Options{StateDir: stateDir, Built: e.build.built(), MemoryLimit: memoryLimit()})
+			found := doctor.Examine(cmd.Context(), e.Process, doctor.Options{StateDir: stateDir, Built: e.Build.Built(), MemoryLimit: memoryLimit()})
 			var err error
-			if output.value == "json" {
-				err = e.print().json(found)
+			if output.Value == "json" {
+				err = e.Print().JSON(found)
 			} else {
 				printFindings(e, found)
 			}
 			if err == nil && slices.ContainsFunc(found, func(f doctor.Finding) bool { return f.Result == doctor.Failure }) {
-				return status(exitFailed)
+				return cli.Status(cli.ExitFailed)
 			}
 			return err
 		},
@@ -46,14 +47,14 @@ Exit status: 0 runs are possible, also with warnings; 4 runs would fail.`,
 }
 
 // printFindings prints one finding a line, and what to do below it.
-func printFindings(e *env, found []doctor.Finding) {
+func printFindings(e *cli.Env, found []doctor.Finding) {
 	styles := map[doctor.Result]terminal.Style{doctor.OK: terminal.Green, doctor.Warning: terminal.Yellow, doctor.Failure: terminal.Red}
 	for _, f := range found {
-		result := styles[f.Result].On(colorful(e, e.stdout)).Paint(terminal.Sprintf("%-8s", string(f.Result)))
+		result := styles[f.Result].On(cli.Colorful(e, e.Stdout)).Paint(terminal.Sprintf("%-8s", string(f.Result)))
 		head := terminal.Sprintf("%s %-9s ", result, f.Check)
-		terminal.Fprintf(e.stdout, "%s\n", terminal.Beside(e.stdout, head, terminal.LineText(f.Text)))
+		terminal.Fprintf(e.Stdout, "%s\n", terminal.Beside(e.Stdout, head, terminal.LineText(f.Text)))
 		if f.Hint != "" {
-			terminal.Fprintf(e.stdout, "%s\n", terminal.Beside(e.stdout, terminal.Sprintf("%-19s", ""), terminal.Sprintf("hint: %s", f.Hint)))
+			terminal.Fprintf(e.Stdout, "%s\n", terminal.Beside(e.Stdout, terminal.Sprintf("%-19s", ""), terminal.Sprintf("hint: %s", f.Hint)))
 		}
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/kballard/go-shellquote"
 	"github.com/spf13/cobra"
 
+	"github.com/luaccm/ccm/cmd/ccm/cli"
 	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/event"
 	"github.com/luaccm/ccm/runtime/report"
@@ -16,7 +17,7 @@ import (
 )
 
 // newDriftCommand returns drift.
-func newDriftCommand(e *env) *cobra.Command {
+func newDriftCommand(e *cli.Env) *cobra.Command {
 	f := &runFlags{noop: true}
 	cmd := &cobra.Command{
 		Use:   "drift [FILE [ARG...]]",
@@ -39,16 +40,16 @@ be looked at, 6 both.`,
 			return reportDrift(cmd.Context(), e, f, args)
 		},
 	}
-	f.output = newChoice("text", "text", "json")
-	f.diff = newChoice(string(report.DiffChanges), report.DiffChanges.Values()...)
+	f.output = cli.NewChoice("text", "text", "json")
+	f.diff = cli.NewChoice(string(report.DiffChanges), report.DiffChanges.Values()...)
 	f.addReport(cmd)
 	cmd.Flags().StringVar(&f.Root, "root", "", "compare what was applied to the file system below `DIR` (default: wherever it was)")
 	return cmd
 }
 
 // reportDrift says how the machine differs from what was applied.
-func reportDrift(ctx context.Context, e *env, f *runFlags, args []string) (err error) {
-	store, err := e.Store(f.stateDir, state.Limits{})
+func reportDrift(ctx context.Context, e *cli.Env, f *runFlags, args []string) (err error) {
+	store, err := e.Store(f.StateDir, state.Limits{})
 	if err != nil {
 		return err
 	}
@@ -70,7 +71,7 @@ func reportDrift(ctx context.Context, e *env, f *runFlags, args []string) (err e
 	f.drift, f.Root = true, a.Root
 	rep := newReport(e, f)
 	defer f.report.write(e, f.quiet, &err)
-	sum, err := e.Drift(ctx, store, a, rep.reporters, f.diff.value != string(report.DiffOff))
+	sum, err := e.Drift(ctx, store, a, rep.reporters, f.diff.Value != string(report.DiffOff))
 	if err != nil {
 		return err
 	}

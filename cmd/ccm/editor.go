@@ -15,6 +15,7 @@ import (
 	"github.com/kballard/go-shellquote"
 	"golang.org/x/sys/unix"
 
+	"github.com/luaccm/ccm/cmd/ccm/cli"
 	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/encryption"
 	"github.com/luaccm/ccm/runtime/safepath"
@@ -22,7 +23,7 @@ import (
 
 // edited returns what the user makes of a text in an editor. Nothing of it is left on the machine in plain text.
 // If the editor fails, it returns an error, and what was written up to then if that can be read.
-func edited(ctx context.Context, e *env, name string, text []byte) (after []byte, err error) {
+func edited(ctx context.Context, e *cli.Env, name string, text []byte) (after []byte, err error) {
 	editor := os.Getenv("VISUAL")
 	if editor == "" {
 		editor = os.Getenv("EDITOR")

@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/luaccm/ccm/cmd/ccm/cli"
 	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/event"
 	"github.com/luaccm/ccm/runtime/manifest"
@@ -15,7 +16,7 @@ import (
 	"github.com/luaccm/ccm/site"
 )
 
-func newEnsureCommand(e *env) *cobra.Command {
+func newEnsureCommand(e *cli.Env) *cobra.Command {
 	f := &oneOffFlags{}
 	cmd := &cobra.Command{
 		Use:   "ensure TYPE NAME [ENSURE] [--PROPERTY VALUE...]",
@@ -45,7 +46,7 @@ mistake; 4 the resource failed, or something that it requires has failed.`,
 
 // addTypeCommands adds a command for each type to cmd. Help for them is looked up
 // when it is asked for.
-func addTypeCommands(e *env, cmd *cobra.Command, make func(*resource.Registry, *resource.Type) *cobra.Command) {
+func addTypeCommands(e *cli.Env, cmd *cobra.Command, make func(*resource.Registry, *resource.Type) *cobra.Command) {
 	reg, err := site.NewRegistry(new(site.TemplateEnv))
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		switch {
@@ -61,20 +62,20 @@ func addTypeCommands(e *env, cmd *cobra.Command, make func(*resource.Registry, *
 	if err != nil || !mayMean(e, cmd) {
 		return
 	}
-	site.AddShipped(reg, append(e.args, "")...)
+	site.AddShipped(reg, append(e.Args, "")...)
 	if asksForAll(e, reg) {
 		site.AddShipped(reg)
 	}
 	for _, t := range reg.Types() {
 		sub := make(reg, t)
-		sub.Annotations = map[string]string{typeAnnotation: t.Name}
+		sub.Annotations = map[string]string{cli.TypeAnnotation: t.Name}
 		cmd.AddCommand(sub)
 	}
-	if completes(e) {
-		_ = describeTypes(cmd, reg) // a shell shows it beside what it offers
+	if cli.Completes(e) {
+		_ = cli.DescribeTypes(cmd, reg) // a shell shows it beside what it offers
 	}
 	cmd.SetHelpFunc(func(c *cobra.Command, args []string) {
-		if err := describeTypes(cmd, reg); err != nil {
+		if err := cli.DescribeTypes(cmd, reg); err != nil {
 			e.Messages.Explain(err)
 		}
 		c.Root().HelpFunc()(c, args)
@@ -83,20 +84,20 @@ func addTypeCommands(e *env, cmd *cobra.Command, make func(*resource.Registry, *
 
 // mayMean reports whether the command line may be about cmd. The commands for all
 // types take a moment to make, which other commands need not wait for.
-func mayMean(e *env, cmd *cobra.Command) bool {
-	return e.args == nil || slices.ContainsFunc(e.args, func(arg string) bool {
+func mayMean(e *cli.Env, cmd *cobra.Command) bool {
+	return e.Args == nil || slices.ContainsFunc(e.Args, func(arg string) bool {
 		return arg == cmd.Name() || cmd.HasAlias(arg) || strings.HasPrefix(arg, "--man")
 	})
 }
 
 // asksForAll reports whether the command line is about all types, and not only
 // about those that it names.
-func asksForAll(e *env, reg *resource.Registry) bool {
-	if completes(e) {
+func asksForAll(e *cli.Env, reg *resource.Registry) bool {
+	if cli.Completes(e) {
 		isType := func(arg string) bool { return slices.Contains(reg.TypeNames(), arg) }
-		return !slices.ContainsFunc(e.args[:len(e.args)-1], isType)
+		return !slices.ContainsFunc(e.Args[:len(e.Args)-1], isType)
 	}
-	return e.args == nil || slices.ContainsFunc(e.args, func(arg string) bool {
+	return e.Args == nil || slices.ContainsFunc(e.Args, func(arg string) bool {
 		return arg == "help" || arg == "--help" || arg == "-h" || strings.HasPrefix(arg, "--man")
 	})
 }
@@ -112,7 +113,7 @@ type typedCommand struct {
 
 // newTyped gives cmd flags for the properties of a type. Where properties are
 // left out, cmd has other flags for them.
-func newTyped(e *env, cmd *cobra.Command, reg *resource.Registry, t *resource.Type, own *pflag.FlagSet, leaveOut ...string) *typedCommand {
+func newTyped(e *cli.Env, cmd *cobra.Command, reg *resource.Registry, t *resource.Type, own *pflag.FlagSet, leaveOut ...string) *typedCommand {
 	x := &typedCommand{typ: t, ensure: t.Schema().Field("ensure") != nil}
 	fs := cmd.Flags()
 	fs.SortFlags = false
@@ -128,7 +129,7 @@ func newTyped(e *env, cmd *cobra.Command, reg *resource.Registry, t *resource.Ty
 			values = reg.Providers(t)
 		}
 		if len(values) > 0 {
-			completeFlag(e, cmd, p.Name, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp))
+			cli.CompleteFlag(e, cmd, p.Name, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp))
 		}
 	}
 	return x
@@ -156,9 +157,9 @@ func (x *typedCommand) args(cmd *cobra.Command, args []string) error {
 }
 
 // properties returns what the arguments and flags say, with their places.
-func (x *typedCommand) properties(e *env, cmd *cobra.Command, args []string) *schema.Table {
+func (x *typedCommand) properties(e *cli.Env, cmd *cobra.Command, args []string) *schema.Table {
 	tab := new(schema.Table)
-	where := &commandLine{args: e.args, flags: cmd.Flags(), words: 2, positional: []string{x.typ.Schema().Name().Name}}
+	where := &commandLine{args: e.Args, flags: cmd.Flags(), words: 2, positional: []string{x.typ.Schema().Name().Name}}
 	tab.Entries = append(tab.Entries, schema.Entry{Key: where.positional[0], Val: schema.TextValue(args[0])})
 	if len(args) > 1 {
 		where.positional = append(where.positional, "ensure")
@@ -227,7 +228,7 @@ func (c *conditionFlags) healthChecks(properties *schema.Table) error {
 
 // newEnsureTypeCommand returns the command for one type. All of them have the flags in
 // common, which f holds.
-func newEnsureTypeCommand(e *env, f *oneOffFlags, reg *resource.Registry, t *resource.Type, common *pflag.FlagSet) *cobra.Command {
+func newEnsureTypeCommand(e *cli.Env, f *oneOffFlags, reg *resource.Registry, t *resource.Type, common *pflag.FlagSet) *cobra.Command {
 	c := &conditionFlags{}
 	cmd := &cobra.Command{Use: use(t), Short: "Bring one " + t.Name + " in order"}
 	var own pflag.FlagSet
@@ -237,7 +238,7 @@ func newEnsureTypeCommand(e *env, f *oneOffFlags, reg *resource.Registry, t *res
 	c.add(cmd.Flags())
 	cmd.Args, cmd.ValidArgsFunction = x.args, x.complete(e, reg)
 	for _, name := range []string{"require", "subscribe"} {
-		completeFlag(e, cmd, name, completeReference(e))
+		cli.CompleteFlag(e, cmd, name, completeReference(e))
 	}
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		what := manifest.Single{
@@ -254,10 +255,10 @@ func newEnsureTypeCommand(e *env, f *oneOffFlags, reg *resource.Registry, t *res
 }
 
 // ensureResource brings one resource in order and reports it.
-func ensureResource(e *env, cmd *cobra.Command, f *oneOffFlags, what manifest.Single) error {
+func ensureResource(e *cli.Env, cmd *cobra.Command, f *oneOffFlags, what manifest.Single) error {
 	f.verbose, f.asked = !f.quiet, true // that a resource is stable is an answer too
 	rep := newReport(e, &f.runFlags)
-	s, err := openSession(cmd, e)
+	s, err := cli.OpenSession(cmd, e)
 	if err != nil {
 		return err
 	}
@@ -281,15 +282,15 @@ func ensureResource(e *env, cmd *cobra.Command, f *oneOffFlags, what manifest.Si
 	if err := rep.end(result.Summary); err != nil {
 		return err
 	}
-	return resultStatus(result, f.detailed).err()
+	return resultStatus(result, f.detailed).Err()
 }
 
 // complete offers names of resources, and then values of ensure.
-func (x *typedCommand) complete(e *env, reg *resource.Registry) cobra.CompletionFunc {
+func (x *typedCommand) complete(e *cli.Env, reg *resource.Registry) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
 		switch {
 		case len(args) == 0:
-			return completeName(e, cmd, reg, x.typ, prefix)
+			return cli.CompleteName(e, cmd, reg, x.typ, prefix)
 		case len(args) == 1 && x.ensure:
 			return x.typ.Schema().Field("ensure").Suggestions(), cobra.ShellCompDirectiveNoFileComp
 		}
@@ -298,10 +299,10 @@ func (x *typedCommand) complete(e *env, reg *resource.Registry) cobra.Completion
 }
 
 // completeReference offers the resources of the session.
-func completeReference(e *env) cobra.CompletionFunc {
+func completeReference(e *cli.Env) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {
 		const directive = cobra.ShellCompDirectiveNoFileComp
-		s, err := openSession(cmd, e)
+		s, err := cli.OpenSession(cmd, e)
 		if err != nil || s == nil {
 			return nil, directive
 		}

@@ -3,11 +3,12 @@ package main
 import (
 	"github.com/spf13/cobra"
 
+	"github.com/luaccm/ccm/cmd/ccm/cli"
 	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/site"
 )
 
-func newEvalCommand(e *env) *cobra.Command {
+func newEvalCommand(e *cli.Env) *cobra.Command {
 	f := &replFlags{}
 	var load string
 	cmd := &cobra.Command{
@@ -28,7 +29,7 @@ state. Nothing on this machine is touched.
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			f.Data.Site = load
-			p, err := newPrompt(cmd.Context(), e, f, nil, e.stderr)
+			p, err := newPrompt(cmd.Context(), e, f, nil, e.Stderr)
 			if err != nil {
 				return err
 			}

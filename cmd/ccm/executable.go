@@ -4,6 +4,7 @@ import (
 	"os"
 	"runtime"
 
+	"github.com/luaccm/ccm/cmd/ccm/cli"
 	"github.com/luaccm/ccm/runtime/bundle"
 )
 
@@ -13,7 +14,7 @@ const escapeFlag = "--ccm"
 
 // ownArguments returns the arguments of the command line. In an executable that ccm bundle --exe has
 // made they are those of ccm run of the site in it.
-func ownArguments(e *env, args []string) ([]string, error) {
+func ownArguments(e *cli.Env, args []string) ([]string, error) {
 	self, err := openSelf()
 	if err != nil {
 		return args, nil // of a program that was removed there is nothing to read
@@ -23,7 +24,7 @@ func ownArguments(e *env, args []string) ([]string, error) {
 	if found == nil || err != nil {
 		return args, err
 	}
-	e.hasSite = true
+	e.HasSite = true
 	if len(args) > 0 && args[0] == escapeFlag {
 		return args[1:], nil
 	}
@@ -32,8 +33,8 @@ func ownArguments(e *env, args []string) ([]string, error) {
 }
 
 // escaped returns arguments of ccm for this executable.
-func escaped(e *env, args []string) []string {
-	if e.hasSite {
+func escaped(e *cli.Env, args []string) []string {
+	if e.HasSite {
 		return append([]string{escapeFlag}, args...)
 	}
 	return args

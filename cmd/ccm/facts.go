@@ -8,19 +8,20 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/luaccm/ccm/cmd/ccm/cli"
 	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/facts"
 )
 
-func newFactsCommand(e *env) *cobra.Command {
-	f := &siteFlags{}
-	output := newChoice("text", "text", "json", "yaml")
+func newFactsCommand(e *cli.Env) *cobra.Command {
+	f := &cli.SiteFlags{}
+	output := cli.NewChoice("text", "text", "json", "yaml")
 	cmd := &cobra.Command{
 		Use:   "facts [PATH]",
 		Short: "Print what is known about this machine",
 		Long: `Print the facts of this machine, or the one at a dotted path such as
 os.family. Only what is asked for is gathered.`,
-		Args: wantArguments(0, 1),
+		Args: cli.WantArguments(0, 1),
 		ValidArgsFunction: func(cmd *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
 			return completeFact(e, cmd, args, prefix, f)
 		},
@@ -44,7 +45,7 @@ os.family. Only what is asked for is gathered.`,
 			if err != nil {
 				e.Messages.Explain(err) // what could be gathered is printed all the same
 			}
-			return e.print().plain(val, output.value)
+			return e.Print().Plain(val, output.Value)
 		},
 	}
 	fs := cmd.Flags()
@@ -57,7 +58,7 @@ os.family. Only what is asked for is gathered.`,
 
 // completeFact offers the names below the last dot of a path. It gathers only
 // what is before that dot.
-func completeFact(e *env, cmd *cobra.Command, args []string, prefix string, f *siteFlags) ([]string, cobra.ShellCompDirective) {
+func completeFact(e *cli.Env, cmd *cobra.Command, args []string, prefix string, f *cli.SiteFlags) ([]string, cobra.ShellCompDirective) {
 	const directive = cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace
 	v := e.View(f.Root)
 	fs, err := e.Facts(cmd.Context(), v, f.Facts)

@@ -7,12 +7,14 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/luaccm/ccm/cmd/ccm/cli"
+	"github.com/luaccm/ccm/cmd/ccm/cli/fleetdir"
 	"github.com/luaccm/ccm/fleet/enrol"
 	"github.com/luaccm/ccm/runtime/diag"
 )
 
-func newFleetCommand(e *env) *cobra.Command {
-	f := &fleetFlags{}
+func newFleetCommand(e *cli.Env) *cobra.Command {
+	f := &fleetdir.Flags{}
 	cmd := &cobra.Command{
 		Use:   "fleet",
 		Short: "See and steer many machines, by way of NATS",
@@ -27,13 +29,13 @@ operator has signed it.
 The directory of the fleet is said by --fleet, or by CCM_FLEET, or is
 ~/.config/ccm/fleet.`,
 	}
-	f.add(cmd.PersistentFlags())
+	f.Add(cmd.PersistentFlags())
 	cmd.AddCommand(newFleetInitCommand(e), newFleetEnrolCommand(e, f), newFleetRevokeCommand(e, f), newFleetUserCommand(e, f), newFleetRekeyCommand(e, f))
 	cmd.AddCommand(newFleetReleaseCommand(e, f), newFleetRolloutCommand(e, f), newFleetRollbackCommand(e, f), newFleetSignersCommand(e, f), newFleetJobsCommand(e, f), newFleetEventsCommand(e, f))
 	cmd.AddCommand(newFleetDeedCommands(e, f)...)
 	cmd.AddCommand(newFleetJobCommands(e, f)...)
 	cmd.AddCommand(newFleetNodesCommand(e, f), newFleetStatusCommand(e, f), newFleetCheckCommand(e, f), newFleetServeCommand(e, f))
-	needCommand(cmd)
+	cli.NeedCommand(cmd)
 	return cmd
 }
 

@@ -5,6 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/luaccm/ccm/cmd/ccm/cli"
 	"github.com/luaccm/ccm/fleet/enrol"
 	"github.com/luaccm/ccm/runtime/terminal"
 )
@@ -40,21 +41,21 @@ func nodeText(c fleetChange) string { return "node " + c.Name + " of " + c.Envir
 
 // A changePrinter prints what a command of a fleet has done: a line each for people, or an object a
 // line for programs.
-type changePrinter struct{ output *choice }
+type changePrinter struct{ output *cli.Choice }
 
 // addChangePrinter adds --output to a command.
 func addChangePrinter(cmd *cobra.Command) changePrinter {
-	p := changePrinter{newChoice("text", "text", "json")}
+	p := changePrinter{cli.NewChoice("text", "text", "json")}
 	cmd.Flags().Var(p.output, "output", "form of the output: text or json (one object a line)")
 	return p
 }
 
 // print prints a change, for people as a text without the sign before it.
-func (p changePrinter) print(e *env, c fleetChange, text string) error {
-	if p.output.value == "json" {
-		return e.print().line(c)
+func (p changePrinter) print(e *cli.Env, c fleetChange, text string) error {
+	if p.output.Value == "json" {
+		return e.Print().Line(c)
 	}
 	sign := map[string]string{created: "+ ", changed: "~ ", removed: "- "}[c.Change]
-	terminal.Fprintf(e.stdout, "%s\n", strings.TrimRight(sign+text, " "))
+	terminal.Fprintf(e.Stdout, "%s\n", strings.TrimRight(sign+text, " "))
 	return nil
 }

@@ -8,6 +8,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/luaccm/ccm/cmd/ccm/cli"
+	"github.com/luaccm/ccm/cmd/ccm/cli/fleetdir"
 	"github.com/luaccm/ccm/fleet/cluster"
 	"github.com/luaccm/ccm/fleet/enrol"
 	"github.com/luaccm/ccm/fleet/event"
@@ -17,8 +19,8 @@ import (
 	"github.com/luaccm/ccm/runtime/terminal"
 )
 
-func newFleetCheckCommand(e *env, f *fleetFlags) *cobra.Command {
-	output := newChoice("text", "text", "json")
+func newFleetCheckCommand(e *cli.Env, f *fleetdir.Flags) *cobra.Command {
+	output := cli.NewChoice("text", "text", "json")
 	cmd := &cobra.Command{
 		Use:   "check",
 		Short: "Look for what is wrong with the servers and the nodes of a fleet",
@@ -26,21 +28,21 @@ func newFleetCheckCommand(e *env, f *fleetFlags) *cobra.Command {
 nodes say is wrong with them. It changes nothing.
 
 Exit status: 0 if all is well, 4 if something is not.`,
-		Args: wantArguments(0, 0),
+		Args: cli.WantArguments(0, 0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			d, err := f.desk(e)
+			d, err := f.Desk(e)
 			if err != nil {
 				return err
 			}
 			defer d.Cluster.Close()
-			return checkFleet(cmd.Context(), e, d, output.value)
+			return checkFleet(cmd.Context(), e, d, output.Value)
 		},
 	}
 	cmd.Flags().Var(output, "output", "how to print it: text or json")
 	return cmd
 }
 
-func checkFleet(ctx context.Context, e *env, d *enrol.Desk, form string) error {
+func checkFleet(ctx context.Context, e *cli.Env, d *enrol.Desk, form string) error {
 	servers, findings, err := d.Cluster.Check(ctx, e.Clock.Now)
 	if err != nil {
 		return err
@@ -51,29 +53,29 @@ func checkFleet(ctx context.Context, e *env, d *enrol.Desk, form string) error {
 		list, err = &overview.List{}, nil
 	}
 	if len(list.Foreign) > 0 {
-		findings = append(findings, cluster.Finding{What: strings.TrimPrefix(foreignText(list.Foreign), "! "), Hint: foreignHint})
+		findings = append(findings, cluster.Finding{What: strings.TrimPrefix(foreignText(list.Foreign), "! "), Hint: fleetdir.ForeignHint})
 	}
 	findings = append(findings, aboutNodes(list.Nodes, e.Clock.Now())...)
 	findings = append(findings, aboutEvents(ctx, d, list.Nodes)...)
 	if form == "json" {
-		err = e.print().json(map[string]any{"servers": servers, "nodes": list.Total, "findings": findings})
+		err = e.Print().JSON(map[string]any{"servers": servers, "nodes": list.Total, "findings": findings})
 	} else {
 		for _, s := range servers {
-			terminal.Fprintf(e.stdout, "server %s  nats-server %s, up %s, %d connections\n", s.Name, s.Version, ago(s.Now.Sub(s.Start)), s.Connections)
+			terminal.Fprintf(e.Stdout, "server %s  nats-server %s, up %s, %d connections\n", s.Name, s.Version, ago(s.Now.Sub(s.Start)), s.Connections)
 		}
-		terminal.Fprintf(e.stdout, "%d nodes\n", list.Total)
+		terminal.Fprintf(e.Stdout, "%d nodes\n", list.Total)
 		for _, x := range findings {
-			terminal.Fprintf(e.stdout, "! %s\n", x.What)
+			terminal.Fprintf(e.Stdout, "! %s\n", x.What)
 			if x.Hint != "" {
-				terminal.Fprintf(e.stdout, "  %s\n", x.Hint)
+				terminal.Fprintf(e.Stdout, "  %s\n", x.Hint)
 			}
 		}
 		if len(findings) == 0 {
-			say(e, "All is well.")
+			cli.Say(e, "All is well.")
 		}
 	}
 	if err == nil && len(findings) > 0 {
-		err = status(exitFailed)
+		err = cli.Status(cli.ExitFailed)
 	}
 	return err
 }
@@ -144,7 +146,7 @@ func aboutNodes(nodes []*overview.Node, now time.Time) []cluster.Finding {
 func someOf(names []string) string {
 	const most = 10
 	if len(names) <= most {
-		return namesOf(names)
+		return cli.NamesOf(names)
 	}
-	return namesOf(names[:most]) + fmt.Sprintf(" and %d more", len(names)-most)
+	return cli.NamesOf(names[:most]) + fmt.Sprintf(" and %d more", len(names)-most)
 }

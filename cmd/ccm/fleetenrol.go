@@ -11,6 +11,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/luaccm/ccm/cmd/ccm/cli"
+	"github.com/luaccm/ccm/cmd/ccm/cli/fleetdir"
 	"github.com/luaccm/ccm/fleet/cluster"
 	"github.com/luaccm/ccm/fleet/enrol"
 	"github.com/luaccm/ccm/fleet/identity"
@@ -18,8 +20,8 @@ import (
 	"github.com/luaccm/ccm/runtime/terminal"
 )
 
-func newFleetEnrolCommand(e *env, f *fleetFlags) *cobra.Command {
-	output := newChoice("text", "text", "json")
+func newFleetEnrolCommand(e *cli.Env, f *fleetdir.Flags) *cobra.Command {
+	output := cli.NewChoice("text", "text", "json")
 	cmd := &cobra.Command{
 		Use:   "enrol",
 		Short: "List the machines that ask to be nodes, approve and deny them",
@@ -30,8 +32,8 @@ what the machine says.
   ccm fleet enrol
   ccm fleet enrol approve web1 --fingerprint SHA256:mVPw...
   ccm fleet enrol token --name 'web*' --environment prod --uses 20 --expires 24h`,
-		Args: wantArguments(0, 0),
-		RunE: func(cmd *cobra.Command, _ []string) error { return listRequests(cmd.Context(), e, f, output.value) },
+		Args: cli.WantArguments(0, 0),
+		RunE: func(cmd *cobra.Command, _ []string) error { return listRequests(cmd.Context(), e, f, output.Value) },
 	}
 	cmd.Flags().Var(output, "output", "how to print them: text or json")
 	cmd.AddCommand(newFleetApproveCommand(e, f), newFleetDenyCommand(e, f), newFleetTokenCommand(e, f))
@@ -47,8 +49,8 @@ type enrolmentLine struct {
 	Taken       bool      `json:"taken"`
 }
 
-func listRequests(ctx context.Context, e *env, f *fleetFlags, form string) error {
-	d, err := f.deskOf(e, identity.Admin)
+func listRequests(ctx context.Context, e *cli.Env, f *fleetdir.Flags, form string) error {
+	d, err := f.DeskOf(e, identity.Admin)
 	if err != nil {
 		return err
 	}
@@ -58,12 +60,12 @@ func listRequests(ctx context.Context, e *env, f *fleetFlags, form string) error
 		return err
 	}
 	if dropped > 0 {
-		say(e, "%d requests are left out: their keys have not signed them.", dropped)
+		cli.Say(e, "%d requests are left out: their keys have not signed them.", dropped)
 	}
 	rows := [][]string{{"NAME", "ENVIRONMENT", "FINGERPRINT", "ADDRESS", "ASKED", ""}}
 	for _, p := range list {
 		if form == "json" {
-			if err := e.print().line(enrolmentLine{p.Request, p.Fingerprint(), p.Asked, p.Twice, p.Taken}); err != nil {
+			if err := e.Print().Line(enrolmentLine{p.Request, p.Fingerprint(), p.Asked, p.Twice, p.Taken}); err != nil {
 				return err
 			}
 			continue
@@ -80,14 +82,14 @@ func listRequests(ctx context.Context, e *env, f *fleetFlags, form string) error
 	switch {
 	case form == "json":
 	case len(list) == 0:
-		say(e, "No machine asks.")
+		cli.Say(e, "No machine asks.")
 	default:
 		printTable(e, rows)
 	}
 	return nil
 }
 
-func newFleetApproveCommand(e *env, f *fleetFlags) *cobra.Command {
+func newFleetApproveCommand(e *cli.Env, f *fleetdir.Flags) *cobra.Command {
 	a := enrol.Approval{}
 	watch, tokenFile := false, ""
 	var out changePrinter
@@ -99,7 +101,7 @@ machine looks for it.
 
 With --watch --token-file FILE all machines are approved that have one of the
 tokens in FILE, until this is ended. Several may do it at once.`,
-		Args: wantArguments(0, 1),
+		Args: cli.WantArguments(0, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			switch {
 			case watch && (tokenFile == "" || len(args) > 0):
@@ -121,7 +123,7 @@ tokens in FILE, until this is ended. Several may do it at once.`,
 	fs.BoolVar(&a.Replace, "replace", false, "revoke the node that has the name")
 	fs.BoolVar(&watch, "watch", false, "go on approving what has a token")
 	fs.StringVar(&tokenFile, "token-file", "", "the `FILE` with tokens that ccm fleet enrol token has written")
-	completeFlag(e, cmd, "environment", f.completeEnvironments(e))
+	cli.CompleteFlag(e, cmd, "environment", f.CompleteEnvironments(e))
 	cmd.ValidArgsFunction = func(cmd *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {
 		return pendingNames(cmd.Context(), e, f), cobra.ShellCompDirectiveNoFileComp
 	}
@@ -129,8 +131,8 @@ tokens in FILE, until this is ended. Several may do it at once.`,
 }
 
 // pendingNames returns the names that machines ask for.
-func pendingNames(ctx context.Context, e *env, f *fleetFlags) (names []string) {
-	d, err := f.deskOf(e, identity.Admin)
+func pendingNames(ctx context.Context, e *cli.Env, f *fleetdir.Flags) (names []string) {
+	d, err := f.DeskOf(e, identity.Admin)
 	if err != nil {
 		return nil
 	}
@@ -145,8 +147,8 @@ func pendingNames(ctx context.Context, e *env, f *fleetFlags) (names []string) {
 	return names
 }
 
-func approve(ctx context.Context, e *env, f *fleetFlags, out changePrinter, name string, a enrol.Approval) error {
-	d, err := f.deskOf(e, identity.Admin)
+func approve(ctx context.Context, e *cli.Env, f *fleetdir.Flags, out changePrinter, name string, a enrol.Approval) error {
+	d, err := f.DeskOf(e, identity.Admin)
 	if err != nil {
 		return err
 	}
@@ -170,7 +172,7 @@ func approve(ctx context.Context, e *env, f *fleetFlags, out changePrinter, name
 		return err
 	}
 	if a.Fingerprint == "" {
-		say(e, "Its fingerprint is %s: compare it with what the machine has printed.", p.Fingerprint())
+		cli.Say(e, "Its fingerprint is %s: compare it with what the machine has printed.", p.Fingerprint())
 	}
 	return nil
 }
@@ -199,10 +201,10 @@ func find(ctx context.Context, d *enrol.Desk, name, fingerprint string) (*enrol.
 // watchPause is how often those who ask are looked for.
 const watchPause = 2 * time.Second
 
-func watchRequests(ctx context.Context, e *env, f *fleetFlags, out changePrinter, tokenFile string) error {
+func watchRequests(ctx context.Context, e *cli.Env, f *fleetdir.Flags, out changePrinter, tokenFile string) error {
 	ctx, cancel := e.UntilStopped(ctx)
 	defer cancel()
-	d, err := f.deskOf(e, identity.Admin)
+	d, err := f.DeskOf(e, identity.Admin)
 	if err != nil {
 		return err
 	}
@@ -222,17 +224,17 @@ func watchRequests(ctx context.Context, e *env, f *fleetFlags, out changePrinter
 			case err == nil:
 				c := fleetChange{Change: created, What: "node", Name: p.Name, Environment: p.Environment, Fingerprint: p.Fingerprint()}
 				_ = out.print(e, c, nodeText(c)) // the machine is a node all the same
-				_ = e.stdout.Flush()
+				_ = e.Stdout.Flush()
 			case !told[p.Key]:
 				told[p.Key] = true
-				say(e, "%s is not approved: %s", p.Name, err)
+				cli.Say(e, "%s is not approved: %s", p.Name, err)
 			}
 		})
 		switch {
 		case ctx.Err() != nil:
 			return nil
 		case err != nil:
-			say(e, "%s; tried again", err)
+			cli.Say(e, "%s; tried again", err)
 		}
 		select {
 		case <-ctx.Done():
@@ -242,15 +244,15 @@ func watchRequests(ctx context.Context, e *env, f *fleetFlags, out changePrinter
 	}
 }
 
-func newFleetDenyCommand(e *env, f *fleetFlags) *cobra.Command {
+func newFleetDenyCommand(e *cli.Env, f *fleetdir.Flags) *cobra.Command {
 	fingerprint, why := "", ""
 	var out changePrinter
 	cmd := &cobra.Command{
 		Use:   "deny NAME",
 		Short: "Tell a machine that it does not become a node",
-		Args:  wantArguments(1, 1),
+		Args:  cli.WantArguments(1, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			d, err := f.deskOf(e, identity.Admin)
+			d, err := f.DeskOf(e, identity.Admin)
 			if err != nil {
 				return err
 			}
@@ -275,24 +277,24 @@ func newFleetDenyCommand(e *env, f *fleetFlags) *cobra.Command {
 	return cmd
 }
 
-func newFleetTokenCommand(e *env, f *fleetFlags) *cobra.Command {
+func newFleetTokenCommand(e *cli.Env, f *fleetdir.Flags) *cobra.Command {
 	t := enrol.Token{}
 	file, life := "", 24*time.Hour
-	output := newChoice("text", "text", "json")
+	output := cli.NewChoice("text", "text", "json")
 	cmd := &cobra.Command{
 		Use:   "token",
 		Short: "Make a token with which machines are approved by themselves",
 		Long: `Make a token for images and cloud-init, print it, and add it to the file that
 ccm fleet enrol approve --watch --token-file reads. A machine gives it with
 ccm agent enrol --token-file. Both files are as secret as a private key.`,
-		Args: wantArguments(0, 0),
+		Args: cli.WantArguments(0, 0),
 		RunE: func(*cobra.Command, []string) error {
-			dir, err := f.open(e)
+			dir, err := f.Open(e)
 			if err != nil {
 				return err
 			}
 			if !dir.Fleet.HasEnvironment(t.Environment) {
-				return fmt.Errorf("--environment: there is no environment %q (have %s)", t.Environment, namesOf(dir.Fleet.Environments))
+				return fmt.Errorf("--environment: there is no environment %q (have %s)", t.Environment, cli.NamesOf(dir.Fleet.Environments))
 			}
 			t.Expires = e.Clock.Now().Add(life).UTC().Truncate(time.Second)
 			token, err := enrol.NewToken(t)
@@ -305,11 +307,11 @@ ccm agent enrol --token-file. Both files are as secret as a private key.`,
 			if err := addToken(e, file, token); err != nil {
 				return err
 			}
-			if output.value == "json" {
-				return e.print().json(fleetChange{Change: created, What: "token", Name: t.Name, Environment: t.Environment, Token: token.String(), Path: file})
+			if output.Value == "json" {
+				return e.Print().JSON(fleetChange{Change: created, What: "token", Name: t.Name, Environment: t.Environment, Token: token.String(), Path: file})
 			}
-			terminal.Fprintf(e.stdout, "%s\n", token)
-			say(e, "For %d machines named %s, of %s, until %s; kept in %s.", t.Uses, t.Name, t.Environment, t.Expires.Format(time.RFC3339), file)
+			terminal.Fprintf(e.Stdout, "%s\n", token)
+			cli.Say(e, "For %d machines named %s, of %s, until %s; kept in %s.", t.Uses, t.Name, t.Environment, t.Expires.Format(time.RFC3339), file)
 			return nil
 		},
 	}
@@ -321,12 +323,12 @@ ccm agent enrol --token-file. Both files are as secret as a private key.`,
 	fs.StringArrayVar(&t.Tags, "tag", nil, "give these nodes a tag `NAME=VALUE` (may be given again)")
 	fs.StringVar(&file, "token-file", "", "add it to this `FILE` (default tokens in the directory of the fleet)")
 	fs.Var(output, "output", "form of the output: text or json")
-	completeFlag(e, cmd, "environment", f.completeEnvironments(e))
+	cli.CompleteFlag(e, cmd, "environment", f.CompleteEnvironments(e))
 	return cmd
 }
 
 // addToken adds a token to a file, which only its owner reads.
-func addToken(e *env, file string, t enrol.Token) error {
+func addToken(e *cli.Env, file string, t enrol.Token) error {
 	have, err := os.ReadFile(file)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
@@ -338,12 +340,12 @@ func addToken(e *env, file string, t enrol.Token) error {
 	if info, err := os.Stat(file); err == nil && info.Mode().Perm()&0o077 != 0 {
 		return fmt.Errorf("%s: others may read these tokens (mode %04o); chmod 600 it", file, info.Mode().Perm())
 	}
-	return machine(e).Save(file, append(append(have, line...), '\n'), 0o600)
+	return cli.Machine(e).Save(file, append(append(have, line...), '\n'), 0o600)
 }
 
 // restoreNodes gives the servers the nodes back that only the directory has, and the directory those
 // that only the servers have. It returns how many it gave them.
-func restoreNodes(ctx context.Context, e *env, out changePrinter, c *cluster.Cluster, noop bool) (int, error) {
+func restoreNodes(ctx context.Context, e *cli.Env, out changePrinter, c *cluster.Cluster, noop bool) (int, error) {
 	d := &enrol.Desk{Cluster: c, Now: e.Clock.Now}
 	restored, err := d.Restore(ctx, noop)
 	for _, n := range restored {

@@ -8,6 +8,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/luaccm/ccm/cmd/ccm/cli"
+	"github.com/luaccm/ccm/cmd/ccm/cli/fleetdir"
 	"github.com/luaccm/ccm/fleet/enrol"
 	"github.com/luaccm/ccm/fleet/event"
 	"github.com/luaccm/ccm/runtime/terminal"
@@ -15,16 +17,16 @@ import (
 
 // eventFlags are the flags of fleet events.
 type eventFlags struct {
-	*fleetFlags
+	*fleetdir.Flags
 	sign               signFlags
 	follow, fill       bool
 	environment, where string
 	since              time.Duration
-	output             *choice
+	output             *cli.Choice
 }
 
-func newFleetEventsCommand(e *env, fleet *fleetFlags) *cobra.Command {
-	f := &eventFlags{fleetFlags: fleet, output: newChoice("text", "text", "json")}
+func newFleetEventsCommand(e *cli.Env, fleet *fleetdir.Flags) *cobra.Command {
+	f := &eventFlags{Flags: fleet, output: cli.NewChoice("text", "text", "json")}
 	cmd := &cobra.Command{
 		Use:   "events [NODE...]",
 		Short: "Print what nodes tell of their runs",
@@ -42,7 +44,7 @@ jobs stand in no record and stay lost.
   ccm fleet events --fill web7
 
 Exit status: 4 if a gap could not be filled.`,
-		ValidArgsFunction: fleet.completeNodes(e),
+		ValidArgsFunction: fleet.CompleteNodes(e),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			ctx, cancel := e.UntilStopped(cmd.Context())
 			defer cancel()
@@ -60,14 +62,14 @@ Exit status: 4 if a gap could not be filled.`,
 	fs.StringVar(&f.where, "where", "", "only lines for which `CONDITION` holds: outcome == \"failed\"")
 	fs.DurationVar(&f.since, "since", time.Hour, "those of the last `TIME`")
 	fs.Var(f.output, "output", "form of the output: text or json (one object a line)")
-	completeFlag(e, cmd, "environment", fleet.completeEnvironments(e))
+	cli.CompleteFlag(e, cmd, "environment", fleet.CompleteEnvironments(e))
 	for _, other := range []string{"follow", "where", "since"} {
 		cmd.MarkFlagsMutuallyExclusive("fill", other)
 	}
 	return cmd
 }
 
-func (f *eventFlags) print(ctx context.Context, e *env, nodes []string) error {
+func (f *eventFlags) print(ctx context.Context, e *cli.Env, nodes []string) error {
 	filter := event.Filter{Environment: f.environment, Nodes: nodes, Since: e.Clock.Now().Add(-f.since)}
 	if f.where != "" {
 		c, err := event.ParseCondition(f.where)
@@ -76,7 +78,7 @@ func (f *eventFlags) print(ctx context.Context, e *env, nodes []string) error {
 		}
 		filter.Where = c
 	}
-	d, err := f.desk(e)
+	d, err := f.Desk(e)
 	if err != nil {
 		return err
 	}
@@ -87,14 +89,14 @@ func (f *eventFlags) print(ctx context.Context, e *env, nodes []string) error {
 	}
 	show := func(l *event.Line) error {
 		text := string(l.Text)
-		if f.output.value == "text" {
+		if f.output.Value == "text" {
 			text = toldBy(l)
 		}
-		terminal.Fprintf(e.stdout, "%s\n", terminal.Line(text))
+		terminal.Fprintf(e.Stdout, "%s\n", terminal.Line(text))
 		if !f.follow {
 			return nil
 		}
-		return e.stdout.Flush()
+		return e.Stdout.Flush()
 	}
 	if f.follow {
 		return event.Follow(ctx, c.Conn, filter, show)

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/luaccm/ccm/cmd/ccm/cli"
 	"github.com/luaccm/ccm/fleet/event"
 	"github.com/luaccm/ccm/fleet/identity"
 	"github.com/luaccm/ccm/fleet/job"
@@ -35,8 +36,8 @@ func (f *filling) missing() (n int64) {
 }
 
 // fillGaps finds gaps in what nodes told, and has them tell it again.
-func (f *eventFlags) fillGaps(ctx context.Context, e *env, nodes []string) error {
-	d, err := f.deskOf(e, identity.Operator)
+func (f *eventFlags) fillGaps(ctx context.Context, e *cli.Env, nodes []string) error {
+	d, err := f.DeskOf(e, identity.Operator)
 	if err != nil {
 		return err
 	}
@@ -57,7 +58,7 @@ func (f *eventFlags) fillGaps(ctx context.Context, e *env, nodes []string) error
 	}
 	fillings := fillingsOf(event.Open(gaps))
 	if len(fillings) == 0 {
-		say(e, "There are no gaps: the servers have all that was told and is still kept.")
+		cli.Say(e, "There are no gaps: the servers have all that was told and is still kept.")
 		return nil
 	}
 	byEnvironment := make(map[string][]*filling)
@@ -112,7 +113,7 @@ func tellAgain(ctx context.Context, s *job.Sender, some []*filling) error {
 }
 
 // printFillings prints what became of gaps.
-func (f *eventFlags) printFillings(e *env, list []*filling) error {
+func (f *eventFlags) printFillings(e *cli.Env, list []*filling) error {
 	rows := [][]string{{"NODE", "MISSING", "UNTIL", "ANSWER"}}
 	open := 0
 	for _, x := range list {
@@ -120,8 +121,8 @@ func (f *eventFlags) printFillings(e *env, list []*filling) error {
 		if !done {
 			open++
 		}
-		if f.output.value == "json" {
-			if err := e.print().line(x); err != nil {
+		if f.output.Value == "json" {
+			if err := e.Print().Line(x); err != nil {
 				return err
 			}
 			continue
@@ -135,12 +136,12 @@ func (f *eventFlags) printFillings(e *env, list []*filling) error {
 		last := x.Gaps[len(x.Gaps)-1]
 		rows = append(rows, []string{x.Node, strconv.FormatInt(x.missing(), 10), last.Before.Local().Format("2006-01-02 15:04"), answer})
 	}
-	if f.output.value == "text" {
+	if f.output.Value == "text" {
 		printTable(e, rows)
-		terminal.Fprintf(e.stderr, "%d of %d nodes have told again what they have of it\n", len(list)-open, len(list))
+		terminal.Fprintf(e.Stderr, "%d of %d nodes have told again what they have of it\n", len(list)-open, len(list))
 	}
 	if open > 0 {
-		return status(exitFailed)
+		return cli.Status(cli.ExitFailed)
 	}
 	return nil
 }

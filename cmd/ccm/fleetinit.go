@@ -7,13 +7,14 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/luaccm/ccm/cmd/ccm/cli"
 	"github.com/luaccm/ccm/fleet/cluster"
 	"github.com/luaccm/ccm/fleet/identity"
 	"github.com/luaccm/ccm/fleet/subject"
 	"github.com/luaccm/ccm/resources"
 )
 
-func newFleetInitCommand(e *env) *cobra.Command {
+func newFleetInitCommand(e *cli.Env) *cobra.Command {
 	o := identity.Options{}
 	apply, noop := false, false
 	var events, jobs, sites resources.Size
@@ -32,7 +33,7 @@ server a folder with the configuration of an unmodified nats-server.
 What is there stays: run again it says what has changed. Whoever has DIR can
 enrol and revoke machines, but not have them do anything: that needs the
 signature of an operator.`,
-		Args: wantArguments(1, 1),
+		Args: cli.WantArguments(1, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.Sizes = identity.Sizes{Events: int64(events), Jobs: int64(jobs), Sites: int64(sites)}
 			if u, err := user.Current(); err == nil {
@@ -61,8 +62,8 @@ signature of an operator.`,
 	return cmd
 }
 
-func initFleet(ctx context.Context, e *env, out changePrinter, dir string, o identity.Options, apply, noop bool) error {
-	plan, err := identity.Plan(dir, o, machine(e), e.Clock.Now())
+func initFleet(ctx context.Context, e *cli.Env, out changePrinter, dir string, o identity.Options, apply, noop bool) error {
+	plan, err := identity.Plan(dir, o, cli.Machine(e), e.Clock.Now())
 	if err != nil {
 		return err
 	}
@@ -85,20 +86,20 @@ func initFleet(ctx context.Context, e *env, out changePrinter, dir string, o ide
 	}
 	switch {
 	case apply && noop && len(plan.Changes) > 0:
-		say(e, "What the servers have is not compared: the directory is not as it would be.")
+		cli.Say(e, "What the servers have is not compared: the directory is not as it would be.")
 		return nil
 	case apply:
 		return applyFleet(ctx, e, out, plan.Directory, noop)
 	case len(plan.Changes) == 0:
-		say(e, "Nothing to do in %s.", plan.Directory.Path)
+		cli.Say(e, "Nothing to do in %s.", plan.Directory.Path)
 	case !noop:
-		say(e, "Copy the folder of each server to it, start nats-server -c nats.conf there, then ccm fleet init %s --apply.", dir)
+		cli.Say(e, "Copy the folder of each server to it, start nats-server -c nats.conf there, then ccm fleet init %s --apply.", dir)
 	}
 	return nil
 }
 
 // applyFleet brings the servers to what the directory says.
-func applyFleet(ctx context.Context, e *env, out changePrinter, d *identity.Directory, noop bool) error {
+func applyFleet(ctx context.Context, e *cli.Env, out changePrinter, d *identity.Directory, noop bool) error {
 	ctx, cancel := e.UntilStopped(ctx)
 	defer cancel()
 	pushed, err := pushAccount(ctx, e, out, d, noop)
@@ -134,13 +135,13 @@ func applyFleet(ctx context.Context, e *env, out changePrinter, d *identity.Dire
 		return err
 	}
 	if len(changes) == 0 && !pushed && restored == 0 {
-		say(e, "Nothing to do: the servers have all that the fleet needs.")
+		cli.Say(e, "Nothing to do: the servers have all that the fleet needs.")
 	}
 	return nil
 }
 
 // pushAccount hands the account to the servers if theirs is another.
-func pushAccount(ctx context.Context, e *env, out changePrinter, d *identity.Directory, noop bool) (bool, error) {
+func pushAccount(ctx context.Context, e *cli.Env, out changePrinter, d *identity.Directory, noop bool) (bool, error) {
 	there, err := cluster.Account(ctx, d)
 	if err != nil {
 		return false, err
@@ -159,7 +160,7 @@ func pushAccount(ctx context.Context, e *env, out changePrinter, d *identity.Dir
 	if err != nil {
 		return false, err
 	}
-	return true, out.print(e, fleetChange{Change: changed, What: "account", Name: "account", Servers: names}, "account of the servers "+namesOf(names))
+	return true, out.print(e, fleetChange{Change: changed, What: "account", Name: "account", Servers: names}, "account of the servers "+cli.NamesOf(names))
 }
 
 // pad fills a text up with spaces.

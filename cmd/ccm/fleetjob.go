@@ -9,6 +9,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/luaccm/ccm/cmd/ccm/cli"
+	"github.com/luaccm/ccm/cmd/ccm/cli/fleetdir"
 	"github.com/luaccm/ccm/fleet/cluster"
 	"github.com/luaccm/ccm/fleet/enrol"
 	"github.com/luaccm/ccm/fleet/identity"
@@ -23,7 +25,7 @@ import (
 
 // jobFlags are the flags of commands that send a job.
 type jobFlags struct {
-	*fleetFlags
+	*fleetdir.Flags
 	sign               signFlags
 	environment, where string
 	all, monitorOnly   bool
@@ -31,7 +33,7 @@ type jobFlags struct {
 	expires            time.Duration
 	reason             string
 	targets            []string
-	output             *choice
+	output             *cli.Choice
 }
 
 // jobVerbs are the commands that send a job.
@@ -47,9 +49,9 @@ var jobVerbs = []struct {
 	{signed.VerbFacts, "Have nodes gather their facts anew", "Have nodes gather their facts anew, and send them."},
 }
 
-func newFleetJobCommands(e *env, fleet *fleetFlags) (list []*cobra.Command) {
+func newFleetJobCommands(e *cli.Env, fleet *fleetdir.Flags) (list []*cobra.Command) {
 	for _, v := range jobVerbs {
-		f := &jobFlags{fleetFlags: fleet, output: newChoice("text", "text", "json", "names")}
+		f := &jobFlags{Flags: fleet, output: cli.NewChoice("text", "text", "json", "names")}
 		cmd := &cobra.Command{
 			Use: string(v.verb) + " [NODE...]", Short: v.short,
 			Long: v.long + `
@@ -60,7 +62,7 @@ answer. It is said again to them after 5, 20 and 60 seconds. --output names
 prints those who did not answer, or did not do it.
 
 Exit status: 4 if a node failed, refused, or did not answer.`,
-			ValidArgsFunction: fleet.completeNodes(e),
+			ValidArgsFunction: fleet.CompleteNodes(e),
 			RunE: func(cmd *cobra.Command, args []string) error {
 				ctx, cancel := e.UntilStopped(cmd.Context())
 				defer cancel()
@@ -76,7 +78,7 @@ Exit status: 4 if a node failed, refused, or did not answer.`,
 		fs.DurationVar(&f.expires, "expires", 15*time.Minute, "no node begins after so `LONG`")
 		fs.StringVar(&f.reason, "reason", "", "`TEXT` that says why; it is kept with the job")
 		fs.Var(f.output, "output", "form of the output: text, json, or names of those who did not do it")
-		completeFlag(e, cmd, "environment", fleet.completeEnvironments(e))
+		cli.CompleteFlag(e, cmd, "environment", fleet.CompleteEnvironments(e))
 		if v.verb == signed.VerbRun || v.verb == signed.VerbPlan {
 			fs.IntVar(&f.atMost, "at-most", 0, "`NUMBER` of nodes at a time (default: all)")
 			fs.StringArrayVar(&f.targets, "target", nil, "only the resource `TYPE#NAME` and what it needs (may be given again)")
@@ -104,7 +106,7 @@ func environmentOf(c *cluster.Cluster, named string) (string, error) {
 }
 
 // environmentOf returns the environment of a job: that of the nodes that are named, if nothing else says it.
-func (f *jobFlags) environmentOf(ctx context.Context, e *env, c *cluster.Cluster, nodes []string) (string, error) {
+func (f *jobFlags) environmentOf(ctx context.Context, e *cli.Env, c *cluster.Cluster, nodes []string) (string, error) {
 	if f.environment != "" || len(nodes) == 0 {
 		return environmentOf(c, f.environment)
 	}
@@ -125,7 +127,7 @@ func (f *jobFlags) environmentOf(ctx context.Context, e *env, c *cluster.Cluster
 }
 
 // choose returns the names of the nodes that are meant.
-func (f *jobFlags) choose(ctx context.Context, e *env, c *cluster.Cluster, environment string, args []string) (names []string, total int, err error) {
+func (f *jobFlags) choose(ctx context.Context, e *cli.Env, c *cluster.Cluster, environment string, args []string) (names []string, total int, err error) {
 	switch given := len(args) > 0; {
 	case given && (f.where != "" || f.all), f.where != "" && f.all:
 		return nil, 0, errors.New("want names, --where or --all, and only one of them")
@@ -170,8 +172,8 @@ func (f *jobFlags) choose(ctx context.Context, e *env, c *cluster.Cluster, envir
 	return names, len(nodes), nil
 }
 
-func (f *jobFlags) send(ctx context.Context, e *env, j *signed.Job, args []string) error {
-	c, err := f.connectAs(e, identity.Operator)
+func (f *jobFlags) send(ctx context.Context, e *cli.Env, j *signed.Job, args []string) error {
+	c, err := f.ConnectAs(e, identity.Operator)
 	if err != nil {
 		return err
 	}
@@ -190,13 +192,13 @@ func (f *jobFlags) send(ctx context.Context, e *env, j *signed.Job, args []strin
 	j.Where = f.where
 	s := f.sign.sender(e, c, environment)
 	s.Fill(j, names, f.expires)
-	if f.output.value == "text" {
+	if f.output.Value == "text" {
 		atATime := ""
 		if j.AtMost > 0 {
 			atATime = fmt.Sprintf(", %d at a time", j.AtMost)
 		}
-		terminal.Fprintf(e.stdout, "Job %s to %d of %d nodes of %s%s\n", j.ID, len(names), total, environment, atATime)
-		if err := e.stdout.Flush(); err != nil {
+		terminal.Fprintf(e.Stdout, "Job %s to %d of %d nodes of %s%s\n", j.ID, len(names), total, environment, atATime)
+		if err := e.Stdout.Flush(); err != nil {
 			return err
 		}
 	}
@@ -208,33 +210,33 @@ func (f *jobFlags) send(ctx context.Context, e *env, j *signed.Job, args []strin
 	}
 	switch {
 	case errors.Is(err, context.Canceled):
-		say(e, "The job goes on: ccm fleet jobs --last 1")
-		return status(exitInterrupted)
+		cli.Say(e, "The job goes on: ccm fleet jobs --last 1")
+		return cli.Status(cli.ExitInterrupted)
 	case err != nil:
 		return err
 	case !p.OK():
-		return status(exitFailed)
+		return cli.Status(cli.ExitFailed)
 	}
 	return nil
 }
 
 // print prints what became of a job.
-func (f *jobFlags) print(e *env, p *job.Progress) error {
-	switch f.output.value {
+func (f *jobFlags) print(e *cli.Env, p *job.Progress) error {
+	switch f.output.Value {
 	case "json":
-		return e.print().line(struct {
+		return e.Print().Line(struct {
 			*job.Progress
 			ByNode []*job.Node `json:"by_node"`
 		}{p, p.ByNode})
 	case "names":
 		for _, n := range p.ByNode {
 			if !n.Done() {
-				terminal.Fprintf(e.stdout, "%s\n", terminal.Line(n.Name))
+				terminal.Fprintf(e.Stdout, "%s\n", terminal.Line(n.Name))
 			}
 		}
 		return nil
 	}
-	terminal.Fprintf(e.stdout, " accepted %d   done %d   changed %d   failed %d   refused %d   expired %d\n", p.Accepted, p.Done, p.Changed, p.Failed, p.Refused, p.Expired)
+	terminal.Fprintf(e.Stdout, " accepted %d   done %d   changed %d   failed %d   refused %d   expired %d\n", p.Accepted, p.Done, p.Changed, p.Failed, p.Refused, p.Expired)
 	for _, n := range p.ByNode {
 		if n.Result == nil {
 			continue
@@ -244,14 +246,14 @@ func (f *jobFlags) print(e *env, p *job.Progress) error {
 			message = n.Result.Failed[0].Resource + ": " + n.Result.Failed[0].Message
 		}
 		if n.State != record.JobAccepted && !n.Done() {
-			terminal.Fprintf(e.stdout, "  %s  %s  %s\n", terminal.Line(n.Name), terminal.Line(strings.TrimSpace(string(n.State)+" "+n.Result.Outcome)), terminal.Line(firstLineOf(message)))
+			terminal.Fprintf(e.Stdout, "  %s  %s  %s\n", terminal.Line(n.Name), terminal.Line(strings.TrimSpace(string(n.State)+" "+n.Result.Outcome)), terminal.Line(firstLineOf(message)))
 		}
 	}
 	if len(p.Silent) > 0 {
-		terminal.Fprintf(e.stdout, " no answer %d: %s (--output names)\n", len(p.Silent), terminal.Line(someNames(p.Silent)))
+		terminal.Fprintf(e.Stdout, " no answer %d: %s (--output names)\n", len(p.Silent), terminal.Line(someNames(p.Silent)))
 	}
 	if p.NotAsked > 0 {
-		terminal.Fprintf(e.stdout, " not asked %d: their turn did not come\n", p.NotAsked)
+		terminal.Fprintf(e.Stdout, " not asked %d: their turn did not come\n", p.NotAsked)
 	}
 	return nil
 }

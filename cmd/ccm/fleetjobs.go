@@ -8,34 +8,36 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/luaccm/ccm/cmd/ccm/cli"
+	"github.com/luaccm/ccm/cmd/ccm/cli/fleetdir"
 	"github.com/luaccm/ccm/fleet/job"
 	"github.com/luaccm/ccm/runtime/terminal"
 )
 
-func newFleetJobsCommand(e *env, fleet *fleetFlags) *cobra.Command {
-	output := newChoice("text", "text", "json")
+func newFleetJobsCommand(e *cli.Env, fleet *fleetdir.Flags) *cobra.Command {
+	output := cli.NewChoice("text", "text", "json")
 	last, environment := 20, ""
 	cmd := &cobra.Command{
 		Use:   "jobs",
 		Short: "List the jobs that were sent, and what became of them",
 		Long: `List the jobs that were sent, the newest first, and what became of them. Jobs are
 kept for 400 days, and nobody can remove one; what nodes told of them for 7.`,
-		Args: wantArguments(0, 0),
+		Args: cli.WantArguments(0, 0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			ctx, cancel := e.UntilStopped(cmd.Context())
 			defer cancel()
-			return listJobs(ctx, e, fleet, environment, last, output.value)
+			return listJobs(ctx, e, fleet, environment, last, output.Value)
 		},
 	}
 	cmd.Flags().IntVar(&last, "last", last, "only the last `NUMBER` of them; 0 for all")
 	cmd.Flags().StringVar(&environment, "environment", "", "only those of this `ENVIRONMENT`")
 	cmd.Flags().Var(output, "output", "form of the output: text or json (one object a line)")
-	completeFlag(e, cmd, "environment", fleet.completeEnvironments(e))
+	cli.CompleteFlag(e, cmd, "environment", fleet.CompleteEnvironments(e))
 	return cmd
 }
 
-func listJobs(ctx context.Context, e *env, fleet *fleetFlags, environment string, last int, output string) error {
-	c, err := fleet.connect(e)
+func listJobs(ctx context.Context, e *cli.Env, fleet *fleetdir.Flags, environment string, last int, output string) error {
+	c, err := fleet.Connect(e)
 	if err != nil {
 		return err
 	}
@@ -53,7 +55,7 @@ func listJobs(ctx context.Context, e *env, fleet *fleetFlags, environment string
 			if err != nil {
 				return err
 			}
-			terminal.Fprintf(e.stdout, "%s\n", text)
+			terminal.Fprintf(e.Stdout, "%s\n", text)
 		}
 		return nil
 	}

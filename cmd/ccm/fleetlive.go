@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/luaccm/ccm/cmd/ccm/cli"
 	"github.com/luaccm/ccm/fleet/enrol"
 	"github.com/luaccm/ccm/fleet/job"
 	"github.com/luaccm/ccm/fleet/overview"
@@ -19,7 +20,7 @@ type liveFlags struct {
 }
 
 // askNodes asks the nodes that are there, prints those that answer, and names the others.
-func (f *liveFlags) askNodes(ctx context.Context, e *env, d *enrol.Desk, o overview.Options, names []string, form string) error {
+func (f *liveFlags) askNodes(ctx context.Context, e *cli.Env, d *enrol.Desk, o overview.Options, names []string, form string) error {
 	answer, err := overview.Ask(ctx, d, overview.Asking{
 		Options: o, Names: names, Within: f.within,
 		Sender: func(environment string) *job.Sender { return f.sign.sender(e, d.Cluster, environment) },
@@ -34,10 +35,10 @@ func (f *liveFlags) askNodes(ctx context.Context, e *env, d *enrol.Desk, o overv
 		return err
 	}
 	if form == "text" {
-		say(e, "%d of %d nodes; %d answered", len(answer.Nodes), answer.Total, answer.Answered)
+		cli.Say(e, "%d of %d nodes; %d answered", len(answer.Nodes), answer.Total, answer.Answered)
 	}
 	if answer.Wrong != nil {
-		say(e, "Nodes are missing, because they do not have what the condition asks for: %s", answer.Wrong)
+		cli.Say(e, "Nodes are missing, because they do not have what the condition asks for: %s", answer.Wrong)
 	}
 	if form == "text" {
 		sayForeign(e, answer.Foreign)
@@ -50,14 +51,14 @@ func (f *liveFlags) askNodes(ctx context.Context, e *env, d *enrol.Desk, o overv
 		{answer.Away, "Not asked, because they are silent"},
 	} {
 		if len(x.names) > 0 {
-			say(e, "%s: %s", x.what, someOf(x.names))
+			cli.Say(e, "%s: %s", x.what, someOf(x.names))
 		}
 	}
 	switch {
 	case len(names) == 1 && answer.Answered == 0:
 		return diag.Errorf(diag.Pos{}, "%s does not answer", names[0]).WithHint("ccm fleet nodes %s prints what it told before", names[0])
 	case len(answer.Missing) > 0:
-		return status(exitFailed)
+		return cli.Status(cli.ExitFailed)
 	}
 	return nil
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"path/filepath"
 
+	"github.com/luaccm/ccm/cmd/ccm/cli"
 	"github.com/luaccm/ccm/fleet/agent"
 	"github.com/luaccm/ccm/fleet/node"
 	"github.com/luaccm/ccm/runtime/state"
@@ -15,7 +16,7 @@ const (
 )
 
 // newFleetNode has an agent belong to a fleet.
-func newFleetNode(e *env, c *agent.FleetConfig, cacheDir string, a *agent.Agent, o agent.Options) (agent.Fleet, error) {
+func newFleetNode(e *cli.Env, c *agent.FleetConfig, cacheDir string, a *agent.Agent, o agent.Options) (agent.Fleet, error) {
 	signers, credentials := c.Signers, c.Credentials
 	if signers == "" {
 		signers = nodeSigners
@@ -42,6 +43,6 @@ func newFleetNode(e *env, c *agent.FleetConfig, cacheDir string, a *agent.Agent,
 	return node.New(node.Options{
 		Servers: c.Servers, CA: c.CA, Credentials: credentials, SignersText: string(text), SignersFile: signers, Labels: c.Labels, RevokedAfter: c.RevokedAfter, Threshold: c.Threshold,
 		Directory: filepath.Join(cacheDir, "fleet"), Runs: filepath.Join(state.Dir(""), "runs"),
-		Version: o.Version, Built: e.build.built(), Clock: o.Clock.Now, Log: o.Log, Host: machine(e),
+		Version: o.Version, Built: e.Build.Built(), Clock: o.Clock.Now, Log: o.Log, Host: cli.Machine(e),
 	}, a, bundles)
 }

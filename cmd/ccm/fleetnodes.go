@@ -9,6 +9,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/luaccm/ccm/cmd/ccm/cli"
+	"github.com/luaccm/ccm/cmd/ccm/cli/fleetdir"
 	"github.com/luaccm/ccm/fleet/enrol"
 	"github.com/luaccm/ccm/fleet/identity"
 	"github.com/luaccm/ccm/fleet/overview"
@@ -17,10 +19,10 @@ import (
 	"github.com/luaccm/ccm/runtime/terminal"
 )
 
-func newFleetNodesCommand(e *env, f *fleetFlags) *cobra.Command {
+func newFleetNodesCommand(e *cli.Env, f *fleetdir.Flags) *cobra.Command {
 	condition, environment := "", ""
 	live := &liveFlags{}
-	output := newChoice("text", "text", "json", "yaml", "names")
+	output := cli.NewChoice("text", "text", "json", "yaml", "names")
 	cmd := &cobra.Command{
 		Use:   "nodes [NODE]",
 		Short: "List the nodes of a fleet, or print all of one",
@@ -38,7 +40,7 @@ That is what nodes told last. --live asks those that are there, by a signed job,
 and lists those that answer, as they are now; the others are named.
 
 Exit status: 4 if --live asked a node that did not answer.`,
-		Args: wantArguments(0, 1),
+		Args: cli.WantArguments(0, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			c, err := where.Parse(condition)
 			if err != nil {
@@ -51,7 +53,7 @@ Exit status: 4 if --live asked a node that did not answer.`,
 			if live.live {
 				least = identity.Operator
 			}
-			d, err := f.deskOf(e, least)
+			d, err := f.DeskOf(e, least)
 			if err != nil {
 				return err
 			}
@@ -66,14 +68,14 @@ Exit status: 4 if --live asked a node that did not answer.`,
 			}
 			ctx, cancel := e.UntilStopped(cmd.Context())
 			defer cancel()
-			o := overview.Options{Environment: environment, Condition: c, Facts: output.value == "json" || output.value == "yaml"}
+			o := overview.Options{Environment: environment, Condition: c, Facts: output.Value == "json" || output.Value == "yaml"}
 			switch {
 			case live.live:
-				return live.askNodes(ctx, e, d, o, args, output.value)
+				return live.askNodes(ctx, e, d, o, args, output.Value)
 			case len(args) == 1:
-				return printNode(ctx, e, d, args[0], output.value)
+				return printNode(ctx, e, d, args[0], output.Value)
 			}
-			return listNodes(ctx, e, d, o, output.value)
+			return listNodes(ctx, e, d, o, output.Value)
 		},
 	}
 	fs := cmd.Flags()
@@ -83,8 +85,8 @@ Exit status: 4 if --live asked a node that did not answer.`,
 	fs.DurationVar(&live.within, "within", 30*time.Second, "with --live, wait so `LONG` for answers")
 	live.sign.add(fs)
 	fs.Var(output, "output", "how to print them: text, json, yaml or names")
-	completeFlag(e, cmd, "environment", f.completeEnvironments(e))
-	cmd.ValidArgsFunction = f.completeNodes(e)
+	cli.CompleteFlag(e, cmd, "environment", f.CompleteEnvironments(e))
+	cmd.ValidArgsFunction = f.CompleteNodes(e)
 	return cmd
 }
 
@@ -119,7 +121,7 @@ func lineOf(n *overview.Node, now time.Time) nodeLine {
 	return l
 }
 
-func listNodes(ctx context.Context, e *env, d *enrol.Desk, o overview.Options, form string) error {
+func listNodes(ctx context.Context, e *cli.Env, d *enrol.Desk, o overview.Options, form string) error {
 	list, wrong := overview.Nodes(ctx, d, o)
 	if wrong != nil && list == nil {
 		return wrong
@@ -129,7 +131,7 @@ func listNodes(ctx context.Context, e *env, d *enrol.Desk, o overview.Options, f
 	}
 	switch form {
 	case "text":
-		say(e, "%d of %d nodes", len(list.Nodes), list.Total)
+		cli.Say(e, "%d of %d nodes", len(list.Nodes), list.Total)
 		sayForeign(e, list.Foreign)
 	case "json", "yaml":
 		if err := printForeign(e, list.Foreign, form); err != nil {
@@ -137,26 +139,26 @@ func listNodes(ctx context.Context, e *env, d *enrol.Desk, o overview.Options, f
 		}
 	}
 	if wrong != nil {
-		say(e, "Nodes are missing, because they do not have what the condition asks for: %s", wrong)
+		cli.Say(e, "Nodes are missing, because they do not have what the condition asks for: %s", wrong)
 	}
 	return nil
 }
 
 // printNodes prints nodes in a form: text is a table.
-func printNodes(e *env, list []*overview.Node, form string) error {
+func printNodes(e *cli.Env, list []*overview.Node, form string) error {
 	now := e.Clock.Now()
 	rows := [][]string{{"NODE", "ENV", "SEEN", "RELEASE", "OUTCOME", "LAST RUN", "FAILED"}}
 	for _, n := range list {
 		switch form {
 		case "names":
-			terminal.Fprintf(e.stdout, "%s\n", n.Name)
+			terminal.Fprintf(e.Stdout, "%s\n", n.Name)
 		case "json":
-			if err := e.print().line(lineOf(n, now)); err != nil {
+			if err := e.Print().Line(lineOf(n, now)); err != nil {
 				return err
 			}
 		case "yaml":
-			terminal.Fprintf(e.stdout, "---\n")
-			if err := e.print().yaml(lineOf(n, now)); err != nil {
+			terminal.Fprintf(e.Stdout, "---\n")
+			if err := e.Print().YAML(lineOf(n, now)); err != nil {
 				return err
 			}
 		default:
@@ -173,10 +175,10 @@ func printNodes(e *env, list []*overview.Node, form string) error {
 const notInFleet = "not_in_fleet"
 
 // sayForeign names the nodes of which nothing else is known.
-func sayForeign(e *env, list []enrol.Foreign) {
+func sayForeign(e *cli.Env, list []enrol.Foreign) {
 	if len(list) > 0 {
-		say(e, "%s", foreignText(list))
-		say(e, "  %s", foreignHint)
+		cli.Say(e, "%s", foreignText(list))
+		cli.Say(e, "  %s", fleetdir.ForeignHint)
 	}
 }
 
@@ -189,20 +191,20 @@ func foreignText(list []enrol.Foreign) string {
 }
 
 // printForeign prints them for programs.
-func printForeign(e *env, list []enrol.Foreign, form string) error {
+func printForeign(e *cli.Env, list []enrol.Foreign, form string) error {
 	for _, f := range list {
 		line := struct {
 			enrol.Foreign
 			Status string `json:"status"`
 		}{f, notInFleet}
 		if form == "json" {
-			if err := e.print().line(line); err != nil {
+			if err := e.Print().Line(line); err != nil {
 				return err
 			}
 			continue
 		}
-		terminal.Fprintf(e.stdout, "---\n")
-		if err := e.print().yaml(line); err != nil {
+		terminal.Fprintf(e.Stdout, "---\n")
+		if err := e.Print().YAML(line); err != nil {
 			return err
 		}
 	}
@@ -235,7 +237,7 @@ func nodeRow(n *overview.Node, now time.Time) []string {
 	return []string{n.Name, n.Environment, seen, number, outcome, last, notes}
 }
 
-func printNode(ctx context.Context, e *env, d *enrol.Desk, name, form string) error {
+func printNode(ctx context.Context, e *cli.Env, d *enrol.Desk, name, form string) error {
 	n, err := overview.One(ctx, d, name)
 	if err != nil {
 		return err
@@ -244,13 +246,13 @@ func printNode(ctx context.Context, e *env, d *enrol.Desk, name, form string) er
 }
 
 // printOne prints all of a node in a form: text is YAML.
-func printOne(e *env, n *overview.Node, form string) error {
+func printOne(e *cli.Env, n *overview.Node, form string) error {
 	switch form {
 	case "names":
-		terminal.Fprintf(e.stdout, "%s\n", n.Name)
+		terminal.Fprintf(e.Stdout, "%s\n", n.Name)
 		return nil
 	case "json":
-		return e.print().json(lineOf(n, e.Clock.Now()))
+		return e.Print().JSON(lineOf(n, e.Clock.Now()))
 	}
-	return e.print().yaml(lineOf(n, e.Clock.Now()))
+	return e.Print().YAML(lineOf(n, e.Clock.Now()))
 }

@@ -7,6 +7,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/luaccm/ccm/cmd/ccm/cli"
+	"github.com/luaccm/ccm/cmd/ccm/cli/fleetdir"
 	"github.com/luaccm/ccm/fleet/enrol"
 	"github.com/luaccm/ccm/fleet/identity"
 	"github.com/luaccm/ccm/runtime/diag"
@@ -22,9 +24,9 @@ type rekeyOutput struct {
 	Done bool `json:"done"`
 }
 
-func newFleetRekeyCommand(e *env, f *fleetFlags) *cobra.Command {
+func newFleetRekeyCommand(e *cli.Env, f *fleetdir.Flags) *cobra.Command {
 	wait, leave := 30*time.Minute, false
-	output := newChoice("text", "text", "json")
+	output := cli.NewChoice("text", "text", "json")
 	cmd := &cobra.Command{
 		Use:   "rekey",
 		Short: "Exchange the key that signs nodes, and empty the list of revoked ones",
@@ -43,19 +45,19 @@ copy it again where you keep it, and give people the fleet.json of users/NAME,
 without which they see no nodes.
 
 Exit status: 4 if nodes do not use the new key yet.`,
-		Args: wantArguments(0, 0),
+		Args: cli.WantArguments(0, 0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if wait < 0 {
 				return diag.Errorf(diag.Pos{}, "--wait: want a duration such as 30m, got %s", wait)
 			}
 			ctx, cancel := e.UntilStopped(cmd.Context())
 			defer cancel()
-			d, err := f.deskOf(e, identity.Admin)
+			d, err := f.DeskOf(e, identity.Admin)
 			if err != nil {
 				return err
 			}
 			defer d.Cluster.Close()
-			return rekeyFleet(ctx, e, d, e.Clock.Now().Add(wait), leave, output.value)
+			return rekeyFleet(ctx, e, d, e.Clock.Now().Add(wait), leave, output.Value)
 		},
 	}
 	cmd.Flags().DurationVar(&wait, "wait", wait, "how long to wait for nodes: `DURATION`")
@@ -64,14 +66,14 @@ Exit status: 4 if nodes do not use the new key yet.`,
 	return cmd
 }
 
-func rekeyFleet(ctx context.Context, e *env, d *enrol.Desk, until time.Time, leave bool, form string) error {
+func rekeyFleet(ctx context.Context, e *cli.Env, d *enrol.Desk, until time.Time, leave bool, form string) error {
 	signed, err := d.BeginRekey(ctx)
 	if err != nil {
 		return err
 	}
 	if form == "text" {
-		terminal.Fprintf(e.stdout, "~ %d nodes signed by the new key\n", signed)
-		_ = e.stdout.Flush() // that it failed, the end says
+		terminal.Fprintf(e.Stdout, "~ %d nodes signed by the new key\n", signed)
+		_ = e.Stdout.Flush() // that it failed, the end says
 	}
 	r, err := waitForRekeyed(ctx, e, d, until)
 	if err != nil {
@@ -86,30 +88,30 @@ func rekeyFleet(ctx context.Context, e *env, d *enrol.Desk, until time.Time, lea
 		sayServers(e, d, servers)
 	}
 	if form == "json" {
-		err = e.print().line(out)
+		err = e.Print().Line(out)
 	} else if out.Done {
-		terminal.Fprintf(e.stdout, "- the old key, and %d revoked nodes from the list\n", r.Revoked)
+		terminal.Fprintf(e.Stdout, "- the old key, and %d revoked nodes from the list\n", r.Revoked)
 	}
 	if len(r.Waiting) > 0 {
 		hint := "Both keys are believed. Run it again when they are back, or revoke them"
 		if out.Done {
 			hint = "They were left behind: enrol them again"
 		}
-		say(e, "%d of %d nodes do not use the new key: %s. %s.", len(r.Waiting), r.Signed, someOf(r.Waiting), hint)
+		cli.Say(e, "%d of %d nodes do not use the new key: %s. %s.", len(r.Waiting), r.Signed, someOf(r.Waiting), hint)
 	}
 	switch {
 	case err != nil:
 		return err
 	case ctx.Err() != nil:
-		return status(exitInterrupted)
+		return cli.Status(cli.ExitInterrupted)
 	case len(r.Waiting) > 0:
-		return status(exitFailed)
+		return cli.Status(cli.ExitFailed)
 	}
 	return nil
 }
 
 // waitForRekeyed waits until all nodes use the new key, or until a time.
-func waitForRekeyed(ctx context.Context, e *env, d *enrol.Desk, until time.Time) (*enrol.Rekeying, error) {
+func waitForRekeyed(ctx context.Context, e *cli.Env, d *enrol.Desk, until time.Time) (*enrol.Rekeying, error) {
 	told := -1
 	for {
 		r, err := d.Rekeyed(context.WithoutCancel(ctx))
@@ -121,7 +123,7 @@ func waitForRekeyed(ctx context.Context, e *env, d *enrol.Desk, until time.Time)
 		}
 		if told != len(r.Waiting) {
 			told = len(r.Waiting)
-			say(e, "Waiting for %d of %d nodes: %s", told, r.Signed, someOf(r.Waiting))
+			cli.Say(e, "Waiting for %d of %d nodes: %s", told, r.Signed, someOf(r.Waiting))
 		}
 		select {
 		case <-ctx.Done():

@@ -12,6 +12,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/luaccm/ccm/cmd/ccm/cli"
+	"github.com/luaccm/ccm/cmd/ccm/cli/fleetdir"
 	"github.com/luaccm/ccm/fleet/cluster"
 	"github.com/luaccm/ccm/fleet/enrol"
 	"github.com/luaccm/ccm/fleet/identity"
@@ -26,16 +28,16 @@ import (
 
 // releaseFlags are the flags of fleet release.
 type releaseFlags struct {
-	*fleetFlags
+	*fleetdir.Flags
 	sign                                              signFlags
 	also, plain                                       []string
 	canary, stages, soak, failed, silent, spread, why string
 	again, noCheck                                    bool
-	output                                            *choice
+	output                                            *cli.Choice
 }
 
-func newFleetReleaseCommand(e *env, fleet *fleetFlags) *cobra.Command {
-	f := &releaseFlags{fleetFlags: fleet, output: newChoice("text", "text", "json")}
+func newFleetReleaseCommand(e *cli.Env, fleet *fleetdir.Flags) *cobra.Command {
+	f := &releaseFlags{Flags: fleet, output: cli.NewChoice("text", "text", "json")}
 	cmd := &cobra.Command{
 		Use:   "release ENVIRONMENT SITE",
 		Short: "Have the nodes of an environment run a site, some of them first",
@@ -54,15 +56,15 @@ documents and the bundle are also kept in the directory of the fleet: --again
 stores the last ones anew, for servers that have lost them.`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if f.again {
-				return wantArguments(1, 1)(cmd, args)
+				return cli.WantArguments(1, 1)(cmd, args)
 			}
-			return wantArguments(2, 2)(cmd, args)
+			return cli.WantArguments(2, 2)(cmd, args)
 		},
-		ValidArgsFunction: fleet.completeEnvironments(e),
+		ValidArgsFunction: fleet.CompleteEnvironments(e),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			ctx, cancel := e.UntilStopped(cmd.Context())
 			defer cancel()
-			c, err := f.connectAs(e, identity.Operator)
+			c, err := f.ConnectAs(e, identity.Operator)
 			if err != nil {
 				return err
 			}
@@ -121,7 +123,7 @@ func (f *releaseFlags) document() (*signed.Release, error) {
 }
 
 // controllerOf returns what moves the rollouts of an environment.
-func controllerOf(e *env, c *cluster.Cluster, environment string, sign *signFlags) (*release.Controller, error) {
+func controllerOf(e *cli.Env, c *cluster.Cluster, environment string, sign *signFlags) (*release.Controller, error) {
 	if fleet := c.Directory.Fleet; !fleet.HasEnvironment(environment) {
 		return nil, diag.Errorf(diag.Pos{}, "there is no environment %s", environment).WithHint("ccm fleet init DIR --apply --environment %s makes it; there is %s", environment, strings.Join(fleet.Environments, ", "))
 	}
@@ -134,8 +136,8 @@ func controllerOf(e *env, c *cluster.Cluster, environment string, sign *signFlag
 
 // withController calls do with what moves the rollouts of an environment, for those who have a role, or one that may
 // more.
-func withController(e *env, f *fleetFlags, environment string, least identity.Role, sign *signFlags, do func(*release.Controller) error) error {
-	c, err := f.connectAs(e, least)
+func withController(e *cli.Env, f *fleetdir.Flags, environment string, least identity.Role, sign *signFlags, do func(*release.Controller) error) error {
+	c, err := f.ConnectAs(e, least)
 	if err != nil {
 		return err
 	}
@@ -147,7 +149,7 @@ func withController(e *env, f *fleetFlags, environment string, least identity.Ro
 	return do(controller)
 }
 
-func (f *releaseFlags) release(ctx context.Context, e *env, c *cluster.Cluster, environment, name string) error {
+func (f *releaseFlags) release(ctx context.Context, e *cli.Env, c *cluster.Cluster, environment, name string) error {
 	r, err := f.document()
 	if err != nil {
 		return err
@@ -178,22 +180,22 @@ func (f *releaseFlags) release(ctx context.Context, e *env, c *cluster.Cluster, 
 	r.Bundle = "sha256:" + digest
 	var more []signers.Key
 	for _, key := range f.also {
-		more = append(more, signers.Key{File: key, Said: newAsideWriter(e)})
+		more = append(more, signers.Key{File: key, Said: cli.NewAsideWriter(e)})
 	}
 	if err := controller.Begin(ctx, r, more...); err != nil {
 		return err
 	}
-	if err := printRelease(e, f.output.value, environment, r); err != nil || f.output.value == "json" {
+	if err := printRelease(e, f.output.Value, environment, r); err != nil || f.output.Value == "json" {
 		return err
 	}
-	say(e, "The first stage begins. It goes on with: ccm fleet rollout %s --watch", environment)
+	cli.Say(e, "The first stage begins. It goes on with: ccm fleet rollout %s --watch", environment)
 	return nil
 }
 
 // printRelease prints a release that has begun.
-func printRelease(e *env, form, environment string, r *signed.Release) error {
+func printRelease(e *cli.Env, form, environment string, r *signed.Release) error {
 	if form == "json" {
-		return e.print().json(struct {
+		return e.Print().JSON(struct {
 			Environment    string `json:"environment"`
 			Release        int64  `json:"release"`
 			Bundle         string `json:"bundle"`
@@ -210,7 +212,7 @@ func printRelease(e *env, form, environment string, r *signed.Release) error {
 	if r.Reason != "" {
 		why = ", " + terminal.Line(r.Reason)
 	}
-	terminal.Fprintf(e.stdout, "Release %d of %s: bundle %s%s%s\n", r.Version, environment, shortDigest(r.Bundle), was, why)
+	terminal.Fprintf(e.Stdout, "Release %d of %s: bundle %s%s%s\n", r.Version, environment, shortDigest(r.Bundle), was, why)
 	return nil
 }
 
@@ -223,7 +225,7 @@ func shortDigest(digest string) string {
 }
 
 // pack packs a site into the archive of the fleet and returns the file and its digest.
-func (f *releaseFlags) pack(ctx context.Context, e *env, archive release.Archive, name string, isBundle bool) (file, digest string, err error) {
+func (f *releaseFlags) pack(ctx context.Context, e *cli.Env, archive release.Archive, name string, isBundle bool) (file, digest string, err error) {
 	if isBundle {
 		return archive.CopyBundle(name)
 	}
@@ -242,7 +244,7 @@ func (f *releaseFlags) pack(ctx context.Context, e *env, archive release.Archive
 
 // checkSite runs ccm lint and ccm test on a site, each in a process of its own: what they say is shown
 // only if something is wrong.
-func checkSite(ctx context.Context, e *env, name string) error {
+func checkSite(ctx context.Context, e *cli.Env, name string) error {
 	own, err := os.Executable()
 	if err != nil {
 		return err
@@ -254,19 +256,19 @@ func checkSite(ctx context.Context, e *env, name string) error {
 	var done []string
 	for _, command := range []string{"lint", "test"} {
 		if command == "test" && !hasSpecs(dir) {
-			say(e, "There are no tests: ccm init starts a site with one.")
+			cli.Say(e, "There are no tests: ccm init starts a site with one.")
 			continue
 		}
 		var said bytes.Buffer
 		cmd := exec.CommandContext(ctx, own, command, dir)
 		cmd.Stdout, cmd.Stderr = &said, &said
 		if err := cmd.Run(); err != nil {
-			terminal.Fprintf(e.stderr, "%s", terminal.LinesText(said.String()))
+			terminal.Fprintf(e.Stderr, "%s", terminal.LinesText(said.String()))
 			return diag.Errorf(diag.Pos{}, "ccm %s %s found something: nothing was released", command, dir).WithHint("--no-check releases it nevertheless")
 		}
 		done = append(done, "ccm "+command)
 	}
-	say(e, "Checked: %s.", strings.Join(done, ", "))
+	cli.Say(e, "Checked: %s.", strings.Join(done, ", "))
 	return nil
 }
 
@@ -284,7 +286,7 @@ func hasSpecs(dir string) bool {
 }
 
 // storeAgain is release --again.
-func (f *releaseFlags) storeAgain(ctx context.Context, e *env, c *cluster.Cluster, environment string) error {
+func (f *releaseFlags) storeAgain(ctx context.Context, e *cli.Env, c *cluster.Cluster, environment string) error {
 	controller, err := controllerOf(e, c, environment, &f.sign)
 	if err != nil {
 		return err
@@ -294,7 +296,7 @@ func (f *releaseFlags) storeAgain(ctx context.Context, e *env, c *cluster.Cluste
 		return err
 	}
 	if len(stored) == 0 {
-		say(e, "The servers of %s have all of it.", environment)
+		cli.Say(e, "The servers of %s have all of it.", environment)
 	}
 	for _, what := range slices.Sorted(slices.Values(stored)) {
 		c := fleetChange{Change: created, What: "document", Name: what, Environment: environment}

@@ -10,6 +10,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/luaccm/ccm/cmd/ccm/cli"
+	"github.com/luaccm/ccm/cmd/ccm/cli/fleetdir"
 	"github.com/luaccm/ccm/fleet/identity"
 	"github.com/luaccm/ccm/fleet/release"
 	"github.com/luaccm/ccm/fleet/signed"
@@ -18,16 +20,16 @@ import (
 
 // rolloutFlags are the flags of commands about a rollout.
 type rolloutFlags struct {
-	*fleetFlags
+	*fleetdir.Flags
 	sign    signFlags
 	watch   bool
 	looking bool
 	why     string
-	output  *choice
+	output  *cli.Choice
 }
 
-func newFleetRolloutCommand(e *env, fleet *fleetFlags) *cobra.Command {
-	f := &rolloutFlags{fleetFlags: fleet, output: newChoice("text", "text", "json")}
+func newFleetRolloutCommand(e *cli.Env, fleet *fleetdir.Flags) *cobra.Command {
+	f := &rolloutFlags{Flags: fleet, output: cli.NewChoice("text", "text", "json")}
 	cmd := &cobra.Command{
 		Use:   "rollout ENVIRONMENT",
 		Short: "Say how far a release is, or move it on",
@@ -37,8 +39,8 @@ takes a key that may sign for ccm-rollout. Without anybody who watches, the
 stage stays where it is. Two who watch do no harm.
 
 Exit status: 4 if the rollout was stopped, or aborted.`,
-		Args:              wantArguments(1, 1),
-		ValidArgsFunction: fleet.completeEnvironments(e),
+		Args:              cli.WantArguments(1, 1),
+		ValidArgsFunction: fleet.CompleteEnvironments(e),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			ctx, cancel := e.UntilStopped(cmd.Context())
 			defer cancel()
@@ -63,15 +65,15 @@ var deeds = []struct {
 	{release.AbortIt, "End a rollout where it is", "End a rollout where it is, for good. Nodes that have the release keep it: ccm fleet rollback takes it from them."},
 }
 
-func newFleetDeedCommands(e *env, fleet *fleetFlags) (list []*cobra.Command) {
+func newFleetDeedCommands(e *cli.Env, fleet *fleetdir.Flags) (list []*cobra.Command) {
 	for _, d := range deeds {
-		f := &rolloutFlags{fleetFlags: fleet, output: newChoice("text", "text", "json")}
+		f := &rolloutFlags{Flags: fleet, output: cli.NewChoice("text", "text", "json")}
 		cmd := &cobra.Command{
-			Use: string(d.deed) + " ENVIRONMENT", Short: d.short, Long: d.long, Args: wantArguments(1, 1), ValidArgsFunction: fleet.completeEnvironments(e),
+			Use: string(d.deed) + " ENVIRONMENT", Short: d.short, Long: d.long, Args: cli.WantArguments(1, 1), ValidArgsFunction: fleet.CompleteEnvironments(e),
 			RunE: func(cmd *cobra.Command, args []string) error {
 				ctx, cancel := e.UntilStopped(cmd.Context())
 				defer cancel()
-				return withController(e, f.fleetFlags, args[0], identity.Operator, &f.sign, func(c *release.Controller) error {
+				return withController(e, f.Flags, args[0], identity.Operator, &f.sign, func(c *release.Controller) error {
 					a, err := c.Do(ctx, d.deed, f.why)
 					if err != nil {
 						return err
@@ -88,20 +90,20 @@ func newFleetDeedCommands(e *env, fleet *fleetFlags) (list []*cobra.Command) {
 	return list
 }
 
-func newFleetRollbackCommand(e *env, fleet *fleetFlags) *cobra.Command {
-	f := &rolloutFlags{fleetFlags: fleet, output: newChoice("text", "text", "json")}
+func newFleetRollbackCommand(e *cli.Env, fleet *fleetdir.Flags) *cobra.Command {
+	f := &rolloutFlags{Flags: fleet, output: cli.NewChoice("text", "text", "json")}
 	cmd := &cobra.Command{
 		Use:   "rollback ENVIRONMENT",
 		Short: "Go back to the bundle before the present release",
 		Long: `Go back to the bundle before the present release. That is a release of its own,
 with a higher version: nodes never go back a version. The nodes that have the
 present one are its first stage.`,
-		Args:              wantArguments(1, 1),
-		ValidArgsFunction: fleet.completeEnvironments(e),
+		Args:              cli.WantArguments(1, 1),
+		ValidArgsFunction: fleet.CompleteEnvironments(e),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			ctx, cancel := e.UntilStopped(cmd.Context())
 			defer cancel()
-			return withController(e, f.fleetFlags, args[0], identity.Operator, &f.sign, func(c *release.Controller) error {
+			return withController(e, f.Flags, args[0], identity.Operator, &f.sign, func(c *release.Controller) error {
 				r, err := c.Back(ctx)
 				if err != nil {
 					return err
@@ -112,14 +114,14 @@ present one are its first stage.`,
 				if err := c.Begin(ctx, r); err != nil {
 					return err
 				}
-				if err := printRelease(e, f.output.value, args[0], r); err != nil {
+				if err := printRelease(e, f.output.Value, args[0], r); err != nil {
 					return err
 				}
-				if !f.watch && f.output.value == "json" {
+				if !f.watch && f.output.Value == "json" {
 					return nil
 				}
 				if !f.watch {
-					say(e, "It goes on with: ccm fleet rollout %s --watch", args[0])
+					cli.Say(e, "It goes on with: ccm fleet rollout %s --watch", args[0])
 					return nil
 				}
 				return f.follow(ctx, e, c)
@@ -134,12 +136,12 @@ present one are its first stage.`,
 }
 
 // show is fleet rollout.
-func (f *rolloutFlags) show(ctx context.Context, e *env, environment string) error {
+func (f *rolloutFlags) show(ctx context.Context, e *cli.Env, environment string) error {
 	least := identity.Viewer
 	if f.watch && !f.looking {
 		least = identity.Operator
 	}
-	return withController(e, f.fleetFlags, environment, least, &f.sign, func(c *release.Controller) error {
+	return withController(e, f.Flags, environment, least, &f.sign, func(c *release.Controller) error {
 		if f.watch {
 			return f.follow(ctx, e, c)
 		}
@@ -158,7 +160,7 @@ func (f *rolloutFlags) show(ctx context.Context, e *env, environment string) err
 const watchInterval = 2 * time.Second
 
 // follow shows a rollout as it changes, and moves it on, until it rests.
-func (f *rolloutFlags) follow(ctx context.Context, e *env, c *release.Controller) error {
+func (f *rolloutFlags) follow(ctx context.Context, e *cli.Env, c *release.Controller) error {
 	var last *release.Assessment
 	for {
 		var a *release.Assessment
@@ -182,7 +184,7 @@ func (f *rolloutFlags) follow(ctx context.Context, e *env, c *release.Controller
 		}
 		select {
 		case <-ctx.Done():
-			return status(exitInterrupted)
+			return cli.Status(cli.ExitInterrupted)
 		case <-time.After(watchInterval):
 		}
 	}
@@ -191,20 +193,20 @@ func (f *rolloutFlags) follow(ctx context.Context, e *env, c *release.Controller
 // stoppedStatus is the exit status of a rollout that did not go well.
 func stoppedStatus(a *release.Assessment) error {
 	if a.State == signed.Stopped || a.State == signed.Aborted {
-		return status(exitFailed)
+		return cli.Status(cli.ExitFailed)
 	}
 	return nil
 }
 
 // print prints an assessment.
-func (f *rolloutFlags) print(e *env, a *release.Assessment) error {
-	if f.output.value == "json" {
-		if err := e.print().line(a); err != nil {
+func (f *rolloutFlags) print(e *cli.Env, a *release.Assessment) error {
+	if f.output.Value == "json" {
+		if err := e.Print().Line(a); err != nil {
 			return err
 		}
-		return e.stdout.Flush()
+		return e.Stdout.Flush()
 	}
-	terminal.Fprintf(e.stdout, "Release %d of %s, bundle %s: %s\n", a.Release, a.Environment, shortDigest(a.Bundle), stateWords(a))
+	terminal.Fprintf(e.Stdout, "Release %d of %s, bundle %s: %s\n", a.Release, a.Environment, shortDigest(a.Bundle), stateWords(a))
 	rows := [][]string{{"STAGE", "NODES", "DONE", "CHANGED", "FAILED", "SILENT", "WAITING", ""}}
 	for i, s := range a.Stages {
 		n := strconv.Itoa
@@ -212,14 +214,14 @@ func (f *rolloutFlags) print(e *env, a *release.Assessment) error {
 	}
 	printTable(e, rows)
 	for _, c := range a.Causes {
-		terminal.Fprintf(e.stdout, "  %s  %d  %s  (%s)\n", terminal.Line(c.Resource), len(c.Nodes), terminal.Line(firstLineOf(c.Message)), terminal.Line(someNames(c.Nodes)))
+		terminal.Fprintf(e.Stdout, "  %s  %d  %s  (%s)\n", terminal.Line(c.Resource), len(c.Nodes), terminal.Line(firstLineOf(c.Message)), terminal.Line(someNames(c.Nodes)))
 	}
 	for _, s := range a.Stages[:min(a.Stage+1, len(a.Stages))] {
 		if len(s.SilentNodes) > 0 {
-			terminal.Fprintf(e.stdout, "  silent  %d  (%s)\n", len(s.SilentNodes), terminal.Line(someNames(s.SilentNodes)))
+			terminal.Fprintf(e.Stdout, "  silent  %d  (%s)\n", len(s.SilentNodes), terminal.Line(someNames(s.SilentNodes)))
 		}
 	}
-	return e.stdout.Flush()
+	return e.Stdout.Flush()
 }
 
 func firstLineOf(text string) string {

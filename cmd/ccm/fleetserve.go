@@ -6,12 +6,14 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/luaccm/ccm/cmd/ccm/cli"
+	"github.com/luaccm/ccm/cmd/ccm/cli/fleetdir"
 	"github.com/luaccm/ccm/fleet/web"
 	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/terminal"
 )
 
-func newFleetServeCommand(e *env, f *fleetFlags) *cobra.Command {
+func newFleetServeCommand(e *cli.Env, f *fleetdir.Flags) *cobra.Command {
 	listen, origin := "127.0.0.1:0", ""
 	cmd := &cobra.Command{
 		Use:   "serve",
@@ -23,12 +25,12 @@ reads, and does so as whoever runs it.
 The page is on this machine only. Its address is printed; it is good once and for
 two minutes. Enter prints a new one. Behind a proxy of your own, which keeps the
 Host of requests, --origin https://ccm.example.net says how browsers name it.`,
-		Args: wantArguments(0, 0),
+		Args: cli.WantArguments(0, 0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if origin != "" && !strings.HasPrefix(origin, "https://") && !strings.HasPrefix(origin, "http://") {
 				return diag.Errorf(diag.Pos{}, "--origin: want https://NAME, got %q", origin)
 			}
-			d, err := f.desk(e)
+			d, err := f.Desk(e)
 			if err != nil {
 				return err
 			}
@@ -39,13 +41,13 @@ Host of requests, --origin https://ccm.example.net says how browsers name it.`,
 			}
 			ctx, cancel := e.UntilStopped(cmd.Context())
 			defer cancel()
-			terminal.Fprintf(e.stdout, "%s\n", s.Address())
-			_ = e.stdout.Flush() // that it failed, the end says
+			terminal.Fprintf(e.Stdout, "%s\n", s.Address())
+			_ = e.Stdout.Flush() // that it failed, the end says
 			if terminal.IsTerminal(e.Stdin) {
 				go func() { // it ends with the process
 					for lines := bufio.NewScanner(e.Stdin); lines.Scan(); {
-						terminal.Fprintf(e.stdout, "%s\n", s.Address())
-						_ = e.stdout.Flush()
+						terminal.Fprintf(e.Stdout, "%s\n", s.Address())
+						_ = e.Stdout.Flush()
 					}
 				}()
 			}

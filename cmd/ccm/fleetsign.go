@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"github.com/luaccm/ccm/cmd/ccm/cli"
 	"github.com/luaccm/ccm/fleet/cluster"
 	"github.com/luaccm/ccm/fleet/job"
 	"github.com/luaccm/ccm/runtime/signers"
@@ -22,11 +23,11 @@ func (f *signFlags) add(fs *pflag.FlagSet) {
 }
 
 // sender returns what sends jobs to an environment.
-func (f *signFlags) sender(e *env, c *cluster.Cluster, environment string) *job.Sender {
+func (f *signFlags) sender(e *cli.Env, c *cluster.Cluster, environment string) *job.Sender {
 	return &job.Sender{NC: c.Conn, Environment: environment, Key: f.signer(e), By: c.Directory.Fleet.User, Clock: e.Clock.Now}
 }
 
 // signer returns the key.
-func (f *signFlags) signer(e *env) signers.Key {
-	return signers.Key{File: cmp.Or(f.key, os.Getenv(signVariable)), Said: newAsideWriter(e)}
+func (f *signFlags) signer(e *cli.Env) signers.Key {
+	return signers.Key{File: cmp.Or(f.key, os.Getenv(signVariable)), Said: cli.NewAsideWriter(e)}
 }

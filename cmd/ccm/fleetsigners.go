@@ -5,6 +5,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/luaccm/ccm/cmd/ccm/cli"
+	"github.com/luaccm/ccm/cmd/ccm/cli/fleetdir"
 	"github.com/luaccm/ccm/fleet/identity"
 	"github.com/luaccm/ccm/fleet/release"
 	"github.com/luaccm/ccm/runtime/diag"
@@ -14,11 +16,11 @@ import (
 
 // signersFlags are the flags of fleet signers.
 type signersFlags struct {
-	*fleetFlags
+	*fleetdir.Flags
 	sign      signFlags
 	also      []string
 	threshold int
-	output    *choice
+	output    *cli.Choice
 }
 
 // A signersOutput is who may sign, as JSON has it.
@@ -29,8 +31,8 @@ type signersOutput struct {
 	Signers     string `json:"signers"`
 }
 
-func newFleetSignersCommand(e *env, fleet *fleetFlags) *cobra.Command {
-	f := &signersFlags{fleetFlags: fleet, output: newChoice("text", "text", "json")}
+func newFleetSignersCommand(e *cli.Env, fleet *fleetdir.Flags) *cobra.Command {
+	f := &signersFlags{Flags: fleet, output: cli.NewChoice("text", "text", "json")}
 	cmd := &cobra.Command{
 		Use:   "signers ENVIRONMENT [FILE]",
 		Short: "Say whose signatures an environment believes, or change that",
@@ -43,10 +45,10 @@ of them as --threshold says must sign each release.
 Nodes take it if those sign it who may sign now, as many as must now. Nodes that
 are enrolled later begin with the file that they were given, and take it too if
 one of that file has signed it: keep the file that you hand out up to date.`,
-		Args: wantArguments(1, 2),
+		Args: cli.WantArguments(1, 2),
 		ValidArgsFunction: func(cmd *cobra.Command, args []string, text string) ([]string, cobra.ShellCompDirective) {
 			if len(args) == 0 {
-				return fleet.completeEnvironments(e)(cmd, args, text)
+				return fleet.CompleteEnvironments(e)(cmd, args, text)
 			}
 			return nil, cobra.ShellCompDirectiveDefault
 		},
@@ -66,29 +68,29 @@ one of that file has signed it: keep the file that you hand out up to date.`,
 	return cmd
 }
 
-func (f *signersFlags) show(ctx context.Context, e *env, environment string) error {
-	return withController(e, f.fleetFlags, environment, identity.Viewer, &f.sign, func(c *release.Controller) error {
+func (f *signersFlags) show(ctx context.Context, e *cli.Env, environment string) error {
+	return withController(e, f.Flags, environment, identity.Viewer, &f.sign, func(c *release.Controller) error {
 		control, err := c.Store.Read(ctx)
 		if err != nil {
 			return err
 		}
 		s := control.Signers
 		switch {
-		case s == nil && f.output.value == "json":
-			return e.print().line(signersOutput{Environment: environment})
+		case s == nil && f.output.Value == "json":
+			return e.Print().Line(signersOutput{Environment: environment})
 		case s == nil:
-			say(e, "Nodes of %s believe those in the file that they were enrolled with.", environment)
+			cli.Say(e, "Nodes of %s believe those in the file that they were enrolled with.", environment)
 			return nil
-		case f.output.value == "json":
-			return e.print().line(signersOutput{environment, s.Version, s.Threshold, s.Signers})
+		case f.output.Value == "json":
+			return e.Print().Line(signersOutput{environment, s.Version, s.Threshold, s.Signers})
 		}
-		terminal.Fprintf(e.stdout, "%s", terminal.LinesText(s.Signers))
-		say(e, "Signers %d of %s: %d must sign a release.", s.Version, environment, s.Threshold)
+		terminal.Fprintf(e.Stdout, "%s", terminal.LinesText(s.Signers))
+		cli.Say(e, "Signers %d of %s: %d must sign a release.", s.Version, environment, s.Threshold)
 		return nil
 	})
 }
 
-func (f *signersFlags) change(ctx context.Context, e *env, environment, file string) error {
+func (f *signersFlags) change(ctx context.Context, e *cli.Env, environment, file string) error {
 	text, err := e.Files.ReadFile(file)
 	if err != nil {
 		return err
@@ -98,18 +100,18 @@ func (f *signersFlags) change(ctx context.Context, e *env, environment, file str
 	}
 	var more []signers.Key
 	for _, key := range f.also {
-		more = append(more, signers.Key{File: key, Said: newAsideWriter(e)})
+		more = append(more, signers.Key{File: key, Said: cli.NewAsideWriter(e)})
 	}
-	return withController(e, f.fleetFlags, environment, identity.Operator, &f.sign, func(c *release.Controller) error {
+	return withController(e, f.Flags, environment, identity.Operator, &f.sign, func(c *release.Controller) error {
 		s, err := c.SetSigners(ctx, file, string(text), f.threshold, more...)
 		if err != nil {
 			return err
 		}
-		if f.output.value == "json" {
-			return e.print().line(signersOutput{environment, s.Version, s.Threshold, s.Signers})
+		if f.output.Value == "json" {
+			return e.Print().Line(signersOutput{environment, s.Version, s.Threshold, s.Signers})
 		}
-		terminal.Fprintf(e.stdout, "Signers %d of %s: %d must sign a release\n", s.Version, environment, s.Threshold)
-		say(e, "Who refuses it says so: ccm fleet check")
+		terminal.Fprintf(e.Stdout, "Signers %d of %s: %d must sign a release\n", s.Version, environment, s.Threshold)
+		cli.Say(e, "Who refuses it says so: ccm fleet check")
 		return nil
 	})
 }

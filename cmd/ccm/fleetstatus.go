@@ -8,32 +8,34 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/luaccm/ccm/cmd/ccm/cli"
+	"github.com/luaccm/ccm/cmd/ccm/cli/fleetdir"
 	"github.com/luaccm/ccm/fleet/enrol"
 	"github.com/luaccm/ccm/fleet/overview"
 	"github.com/luaccm/ccm/runtime/terminal"
 )
 
-func newFleetStatusCommand(e *env, f *fleetFlags) *cobra.Command {
+func newFleetStatusCommand(e *cli.Env, f *fleetdir.Flags) *cobra.Command {
 	environment, every, once := "", 2*time.Second, false
-	output := newChoice("text", "text", "json")
+	output := cli.NewChoice("text", "text", "json")
 	cmd := &cobra.Command{
 		Use:   "status",
 		Short: "Show how a fleet is, again and again",
 		Long: `Show how a fleet is: its nodes by outcome and release, how far rollouts are, and
 why nodes failed. On a terminal it is shown again every two seconds until Ctrl-C;
 otherwise once.`,
-		Args: wantArguments(0, 0),
+		Args: cli.WantArguments(0, 0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			ctx, cancel := e.UntilStopped(cmd.Context())
 			defer cancel()
-			d, err := f.desk(e)
+			d, err := f.Desk(e)
 			if err != nil {
 				return err
 			}
 			defer d.Cluster.Close()
 			o := overview.Options{Environment: environment}
-			if output.value == "json" || once || !terminal.IsTerminal(e.stdout) {
-				return showStatus(ctx, e, d, o, output.value)
+			if output.Value == "json" || once || !terminal.IsTerminal(e.Stdout) {
+				return showStatus(ctx, e, d, o, output.Value)
 			}
 			return watchStatus(ctx, e, d, o, max(every, 100*time.Millisecond))
 		},
@@ -43,29 +45,29 @@ otherwise once.`,
 	fs.DurationVar(&every, "every", every, "show it again after this `DURATION`")
 	fs.BoolVar(&once, "once", false, "show it once")
 	fs.Var(output, "output", "how to print it: text or json")
-	completeFlag(e, cmd, "environment", f.completeEnvironments(e))
+	cli.CompleteFlag(e, cmd, "environment", f.CompleteEnvironments(e))
 	return cmd
 }
 
-func showStatus(ctx context.Context, e *env, d *enrol.Desk, o overview.Options, form string) error {
+func showStatus(ctx context.Context, e *cli.Env, d *enrol.Desk, o overview.Options, form string) error {
 	fleet, err := overview.Read(ctx, d, o)
 	if err != nil {
 		return err
 	}
 	if form == "json" {
-		return e.print().json(fleet)
+		return e.Print().JSON(fleet)
 	}
 	for _, line := range statusLines(fleet, e.Clock.Now(), 0, 0) {
-		terminal.Fprintf(e.stdout, "%s\n", line)
+		terminal.Fprintf(e.Stdout, "%s\n", line)
 	}
 	return nil
 }
 
 // watchStatus shows the status until it is stopped. When the servers do not answer it says so, and
 // since when the page is old.
-func watchStatus(ctx context.Context, e *env, d *enrol.Desk, o overview.Options, every time.Duration) error {
-	terminal.Fprintf(e.stdout, "%s", terminal.OtherScreen)
-	defer terminal.Fprintf(e.stdout, "%s", terminal.OwnScreen)
+func watchStatus(ctx context.Context, e *cli.Env, d *enrol.Desk, o overview.Options, every time.Duration) error {
+	terminal.Fprintf(e.Stdout, "%s", terminal.OtherScreen)
+	defer terminal.Fprintf(e.Stdout, "%s", terminal.OwnScreen)
 	var last *overview.Fleet
 	for {
 		fleet, err := overview.Read(ctx, d, o)
@@ -75,7 +77,7 @@ func watchStatus(ctx context.Context, e *env, d *enrol.Desk, o overview.Options,
 		if err == nil {
 			last = fleet
 		}
-		columns, rows := terminal.Size(e.stdout)
+		columns, rows := terminal.Size(e.Stdout)
 		var lines []string
 		if last != nil {
 			lines = statusLines(last, e.Clock.Now(), columns, rows-1)
@@ -83,12 +85,12 @@ func watchStatus(ctx context.Context, e *env, d *enrol.Desk, o overview.Options,
 		if err != nil {
 			lines = append([]string{fit("! "+err.Error(), columns)}, lines...)
 		}
-		terminal.Fprintf(e.stdout, "%s", terminal.Home)
+		terminal.Fprintf(e.Stdout, "%s", terminal.Home)
 		for _, line := range lines[:min(len(lines), max(rows-1, 1))] {
-			terminal.Fprintf(e.stdout, "%s%s\r\n", line, terminal.EraseRest)
+			terminal.Fprintf(e.Stdout, "%s%s\r\n", line, terminal.EraseRest)
 		}
-		terminal.Fprintf(e.stdout, "%s", terminal.EraseBelow)
-		if err := e.stdout.Flush(); err != nil {
+		terminal.Fprintf(e.Stdout, "%s", terminal.EraseBelow)
+		if err := e.Stdout.Flush(); err != nil {
 			return err
 		}
 		select {
@@ -109,7 +111,7 @@ func statusLines(f *overview.Fleet, now time.Time, columns, rows int) []string {
 	for _, detail := range []statusDetail{allStages, presentStage, oneLine} {
 		lines = []string{fmt.Sprintf("%d nodes, %s", f.Nodes, f.Time.Local().Format("15:04:05"))}
 		if len(f.Foreign) > 0 {
-			lines = append(lines, foreignText(f.Foreign), "  "+foreignHint)
+			lines = append(lines, foreignText(f.Foreign), "  "+fleetdir.ForeignHint)
 		}
 		for _, env := range f.Environments {
 			lines = append(lines, environmentLines(env, detail)...)

@@ -6,13 +6,14 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/luaccm/ccm/cmd/ccm/cli"
 	"github.com/luaccm/ccm/runtime/terminal"
 )
 
 // printTable prints rows of the same number of columns, each as wide as its widest text.
-func printTable(e *env, rows [][]string) {
+func printTable(e *cli.Env, rows [][]string) {
 	for _, line := range tableLines(rows) {
-		terminal.Fprintf(e.stdout, "%s\n", line)
+		terminal.Fprintf(e.Stdout, "%s\n", line)
 	}
 }
 

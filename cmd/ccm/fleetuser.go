@@ -6,23 +6,25 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/luaccm/ccm/cmd/ccm/cli"
+	"github.com/luaccm/ccm/cmd/ccm/cli/fleetdir"
 	"github.com/luaccm/ccm/fleet/enrol"
 	"github.com/luaccm/ccm/fleet/identity"
 	"github.com/luaccm/ccm/runtime/diag"
 )
 
-func newFleetUserCommand(e *env, f *fleetFlags) *cobra.Command {
+func newFleetUserCommand(e *cli.Env, f *fleetdir.Flags) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "user",
 		Short: "Give people access to a fleet",
 	}
 	cmd.AddCommand(newFleetUserAddCommand(e, f))
-	needCommand(cmd)
+	cli.NeedCommand(cmd)
 	return cmd
 }
 
-func newFleetUserAddCommand(e *env, f *fleetFlags) *cobra.Command {
-	role := newChoice(string(identity.Viewer), string(identity.Viewer), string(identity.Operator), string(identity.Admin))
+func newFleetUserAddCommand(e *cli.Env, f *fleetdir.Flags) *cobra.Command {
+	role := cli.NewChoice(string(identity.Viewer), string(identity.Viewer), string(identity.Operator), string(identity.Admin))
 	var out changePrinter
 	cmd := &cobra.Command{
 		Use:   "add NAME",
@@ -36,21 +38,21 @@ becomes that person's ~/.config/ccm/fleet, or what CCM_FLEET names.
   admin      also enrols, and changes streams
 
 To approve and to revoke takes keys of the directory of the fleet besides.`,
-		Args: wantArguments(1, 1),
+		Args: cli.WantArguments(1, 1),
 		RunE: func(_ *cobra.Command, args []string) error {
-			d, err := f.open(e)
+			d, err := f.Open(e)
 			if err != nil {
 				return err
 			}
-			path, err := d.AddUser(args[0], identity.Role(role.value))
+			path, err := d.AddUser(args[0], identity.Role(role.Value))
 			if err != nil {
 				return err
 			}
-			c := fleetChange{Change: created, What: "user", Name: args[0], Role: role.value, Path: path}
+			c := fleetChange{Change: created, What: "user", Name: args[0], Role: role.Value, Path: path}
 			if err := out.print(e, c, fmt.Sprintf("%s %s: %s", c.Role, c.Name, c.Path)); err != nil {
 				return err
 			}
-			say(e, "Hand this directory over by a safe way: it holds a private key. Then remove it here.")
+			cli.Say(e, "Hand this directory over by a safe way: it holds a private key. Then remove it here.")
 			return nil
 		},
 	}
@@ -59,7 +61,7 @@ To approve and to revoke takes keys of the directory of the fleet besides.`,
 	return cmd
 }
 
-func newFleetRevokeCommand(e *env, f *fleetFlags) *cobra.Command {
+func newFleetRevokeCommand(e *cli.Env, f *fleetdir.Flags) *cobra.Command {
 	person := false
 	var out changePrinter
 	cmd := &cobra.Command{
@@ -68,9 +70,9 @@ func newFleetRevokeCommand(e *env, f *fleetFlags) *cobra.Command {
 		Long: `Take the credentials of a node back. The servers end its connection at once, and
 take none of it again. The machine goes on as it is, with what it has: to have it
 do something else somebody has to go there.`,
-		Args: wantArguments(1, 1),
+		Args: cli.WantArguments(1, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			d, err := f.deskOf(e, identity.Admin)
+			d, err := f.DeskOf(e, identity.Admin)
 			if err != nil {
 				return err
 			}
@@ -83,11 +85,11 @@ do something else somebody has to go there.`,
 	}
 	out = addChangePrinter(cmd)
 	cmd.Flags().BoolVar(&person, "user", false, "the name is that of a person")
-	cmd.ValidArgsFunction = f.completeNodes(e)
+	cmd.ValidArgsFunction = f.CompleteNodes(e)
 	return cmd
 }
 
-func revokeNode(ctx context.Context, e *env, d *enrol.Desk, out changePrinter, name string) error {
+func revokeNode(ctx context.Context, e *cli.Env, d *enrol.Desk, out changePrinter, name string) error {
 	nodes, _, err := d.Nodes(ctx)
 	if err != nil {
 		return err
@@ -118,7 +120,7 @@ func revokeNode(ctx context.Context, e *env, d *enrol.Desk, out changePrinter, n
 	return nil
 }
 
-func revokeUser(ctx context.Context, e *env, d *enrol.Desk, out changePrinter, name string) error {
+func revokeUser(ctx context.Context, e *cli.Env, d *enrol.Desk, out changePrinter, name string) error {
 	key, err := d.Cluster.Directory.UserKey(name)
 	if err != nil {
 		return fmt.Errorf("user %s: %w", name, err)
@@ -135,8 +137,8 @@ func revokeUser(ctx context.Context, e *env, d *enrol.Desk, out changePrinter, n
 }
 
 // sayServers says if not all servers have a change of the account.
-func sayServers(e *env, d *enrol.Desk, servers []string) {
+func sayServers(e *cli.Env, d *enrol.Desk, servers []string) {
 	if all := len(d.Cluster.Directory.Fleet.Servers); len(servers) < all {
-		say(e, "%d of %d servers know it: %s. The others get it from these when they are back.", len(servers), all, namesOf(servers))
+		cli.Say(e, "%d of %d servers know it: %s. The others get it from these when they are back.", len(servers), all, cli.NamesOf(servers))
 	}
 }

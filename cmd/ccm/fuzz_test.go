@@ -12,6 +12,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/luaccm/ccm/cmd/ccm/cli"
 	"github.com/luaccm/ccm/runtime/data"
 	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/manifest"
@@ -217,7 +218,7 @@ func FuzzRequest(f *testing.F) {
 				return out
 			}
 			out := answer()
-			require.NoError(t, writeAnswer(e, &apiFlags{output: newChoice("json", "json", "yaml")}, out))
+			require.NoError(t, writeAnswer(e, &apiFlags{output: cli.NewChoice("json", "json", "yaml")}, out))
 			if out.State != nil && out.State.Outcome == "changed" && out.State.Type == "file" {
 				again := answer()
 				require.NotNil(t, again.State, again.Error)
@@ -243,7 +244,7 @@ func FuzzRequest(f *testing.F) {
 }
 
 // exchange answers requests on the confined machine.
-func (w *hostile) exchange(t *testing.T, e *env, stream bool) *exchange {
+func (w *hostile) exchange(t *testing.T, e *cli.Env, stream bool) *exchange {
 	o := site.OneOffOptions{
 		Kind: "request", Site: &site.Options{EvalTimeout: fuzzTimeout, Facts: site.FactOptions{Known: w.facts}, Data: site.DataOptions{None: true}},
 		Record: site.RecordOptions{StateDir: filepath.Join(w.base, "state"), LockTimeout: time.Second, Limits: state.DefaultLimits}, Diff: report.DiffSummary,

@@ -5,13 +5,14 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/luaccm/ccm/cmd/ccm/cli"
 	"github.com/luaccm/ccm/runtime/report"
 	"github.com/luaccm/ccm/runtime/report/graph"
 )
 
-func newGraphCommand(e *env) *cobra.Command {
-	f := &siteFlags{}
-	output := newChoice("dot", "dot", "mermaid", "svg")
+func newGraphCommand(e *cli.Env) *cobra.Command {
+	f := &cli.SiteFlags{}
+	output := cli.NewChoice("dot", "dot", "mermaid", "svg")
 	stack := uint(graph.DefaultStack)
 	cmd := &cobra.Command{
 		Use:   "graph FILE [ARG...]",
@@ -25,15 +26,15 @@ other. Resources without arrows are converged in the order of the text.
 
 In svg, resources of one type with the same neighbours make a stack, and an arrow
 is left out if a longer way implies it.`,
-		Args: needFile, ValidArgsFunction: completeFile(),
+		Args: cli.NeedFile, ValidArgsFunction: cli.CompleteFile(),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return f.within(cmd.Context(), e, args[0], func() error {
-				s, err := e.Load(cmd.Context(), args[0], args[1:], f.options())
+			return f.Within(cmd.Context(), e, args[0], func() error {
+				s, err := e.Load(cmd.Context(), args[0], args[1:], f.SiteOptions())
 				if err != nil {
 					return err
 				}
 				var text string
-				switch output.value {
+				switch output.Value {
 				case "dot":
 					text = report.Dot(s.Catalog)
 				case "mermaid":
@@ -41,14 +42,14 @@ is left out if a longer way implies it.`,
 				case "svg":
 					text = report.SVG(s.Catalog, int(stack))
 				}
-				_, err = io.WriteString(e.print().data(), text)
+				_, err = io.WriteString(e.Print().Data(), text)
 				return err
 			})
 		},
 	}
-	f.add(cmd.Flags())
-	addBundle(cmd.Flags(), &f.Bundle)
-	addUnsaved(cmd)
+	f.Add(cmd.Flags())
+	cli.AddBundleFlags(cmd.Flags(), &f.Bundle)
+	cli.AddUnsavedFlag(cmd)
 	cmd.Flags().Var(output, "output", "form of the drawing: dot, mermaid or svg")
 	cmd.Flags().UintVar(&stack, "stack", stack, "in svg, draw `N` or more resources that are alike as one; 0 draws each by itself")
 	return cmd

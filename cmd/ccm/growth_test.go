@@ -58,7 +58,7 @@ func planned(t *testing.T, text string) (allocations, size uint64) {
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
 	run, err := e.Begin(t.Context(), name, nil, &site.RunOptions{
-		Site: f.siteFlags.options(), Record: f.recordFlags.options(root), Plan: true, Reporter: newReport(e, f).reporters,
+		Site: f.SiteFlags.SiteOptions(), Record: f.RecordFlags.RecordOptions(root), Plan: true, Reporter: newReport(e, f).reporters,
 	})
 	require.NoError(t, err)
 	defer run.End()

@@ -6,12 +6,13 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/luaccm/ccm/cmd/ccm/cli"
 	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/terminal"
 )
 
 // fitHelp makes the help of all commands fit into the terminal.
-func fitHelp(e *env, root *cobra.Command) {
+func fitHelp(e *cli.Env, root *cobra.Command) {
 	help := root.HelpFunc()
 	root.SetHelpFunc(func(cmd *cobra.Command, args []string) {
 		var page bytes.Buffer
@@ -19,7 +20,7 @@ func fitHelp(e *env, root *cobra.Command) {
 		cmd.SetOut(&page)
 		help(cmd, args)
 		cmd.SetOut(out)
-		terminal.Fprint(e.stdout, terminal.Fit(e.stdout, page.String()))
+		terminal.Fprint(e.Stdout, terminal.Fit(e.Stdout, page.String()))
 	})
 }
 
@@ -62,7 +63,7 @@ func commandNames(at *cobra.Command) (names []string) {
 }
 
 // exitCodesTopic is ccm help exit-codes.
-func exitCodesTopic(*env) *cobra.Command {
+func exitCodesTopic(*cli.Env) *cobra.Command {
 	return &cobra.Command{
 		Use:   "exit-codes",
 		Short: "What the exit status says",

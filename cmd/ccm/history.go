@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/luaccm/ccm/cmd/ccm/cli"
 	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/report"
 	"github.com/luaccm/ccm/runtime/secret"
@@ -19,8 +20,8 @@ import (
 	"github.com/luaccm/ccm/runtime/terminal"
 )
 
-func newHistoryCommand(e *env) *cobra.Command {
-	f := &pastFlags{}
+func newHistoryCommand(e *cli.Env) *cobra.Command {
+	f := &cli.PastFlags{}
 	limit, pending := 20, false
 	cmd := &cobra.Command{
 		Use:   "history",
@@ -30,7 +31,7 @@ short where commands ask for it, and last is the latest.
 
 With --pending it lists the refreshes that runs have left over, because they
 were ended before, or because the refresh failed. The next run performs them.`,
-		Args: wantArguments(0, 0),
+		Args: cli.WantArguments(0, 0),
 		RunE: func(*cobra.Command, []string) error {
 			if pending {
 				return listPending(e, f)
@@ -38,15 +39,15 @@ were ended before, or because the refresh failed. The next run performs them.`,
 			return listRuns(e, f, limit)
 		},
 	}
-	f.add(cmd.Flags())
+	f.Add(cmd.Flags())
 	cmd.Flags().IntVarP(&limit, "limit", "l", limit, "how many runs to list; 0 lists all")
 	cmd.Flags().BoolVar(&pending, "pending", false, "list the refreshes that are left over")
 	cmd.AddCommand(newHistoryShowCommand(e))
 	return cmd
 }
 
-func listPending(e *env, f *pastFlags) error {
-	store, err := e.Store(f.stateDir, state.Limits{})
+func listPending(e *cli.Env, f *cli.PastFlags) error {
+	store, err := e.Store(f.StateDir, state.Limits{})
 	if err != nil {
 		return err
 	}
@@ -54,12 +55,12 @@ func listPending(e *env, f *pastFlags) error {
 	if err != nil {
 		return err
 	}
-	warnDamaged(e, damaged)
+	cli.WarnDamaged(e, damaged)
 	for _, p := range list {
-		if f.json() {
-			err = e.print().line(p)
+		if f.JSON() {
+			err = e.Print().Line(p)
 		} else {
-			_, err = terminal.Fprintf(e.stdout, "%s (%s)\n", p, shownTime(p.Since))
+			_, err = terminal.Fprintf(e.Stdout, "%s (%s)\n", p, cli.ShownTime(p.Since))
 		}
 		if err != nil {
 			return err
@@ -68,8 +69,8 @@ func listPending(e *env, f *pastFlags) error {
 	return nil
 }
 
-func listRuns(e *env, f *pastFlags, limit int) error {
-	store, err := e.Store(f.stateDir, state.Limits{})
+func listRuns(e *cli.Env, f *cli.PastFlags, limit int) error {
+	store, err := e.Store(f.StateDir, state.Limits{})
 	if err != nil {
 		return err
 	}
@@ -77,27 +78,27 @@ func listRuns(e *env, f *pastFlags, limit int) error {
 	if err != nil {
 		return err
 	}
-	warnDamaged(e, damaged)
+	cli.WarnDamaged(e, damaged)
 	slices.Reverse(list)
 	if limit > 0 && len(list) > limit {
 		list = list[:limit]
 	}
-	if f.json() {
+	if f.JSON() {
 		for _, entry := range list {
-			if err := e.print().line(entry); err != nil {
+			if err := e.Print().Line(entry); err != nil {
 				return err
 			}
 		}
 		return nil
 	}
 	if len(list) == 0 {
-		terminal.Fprintf(e.stderr, "No run is recorded.\n")
+		terminal.Fprintf(e.Stderr, "No run is recorded.\n")
 		return nil
 	}
-	w := tabwriter.NewWriter(e.stdout, 0, 0, 2, ' ', 0)
+	w := tabwriter.NewWriter(e.Stdout, 0, 0, 2, ' ', 0)
 	terminal.Fprintf(w, "RUN\tSTARTED\tWHAT\tPATHS\tRESULT\n")
 	for _, entry := range list {
-		terminal.Fprintf(w, "%s\t%s\t%s\t%d\t%s\n", entry.ID, shownTime(entry.Start), entry.Command, entry.Files, resultOf(entry))
+		terminal.Fprintf(w, "%s\t%s\t%s\t%d\t%s\n", entry.ID, cli.ShownTime(entry.Start), entry.Command, entry.Files, resultOf(entry))
 	}
 	return w.Flush()
 }
@@ -129,40 +130,40 @@ func resultOf(entry state.Entry) string {
 	return strings.Join(parts, ", ")
 }
 
-func newHistoryShowCommand(e *env) *cobra.Command {
-	f, html := &pastFlags{}, false
+func newHistoryShowCommand(e *cli.Env) *cobra.Command {
+	f, html := &cli.PastFlags{}, false
 	cmd := &cobra.Command{
 		Use:               "show RUN",
 		Short:             "Say what a run did",
-		Args:              wantArguments(1, 1),
-		ValidArgsFunction: completeRun(e, f),
+		Args:              cli.WantArguments(1, 1),
+		ValidArgsFunction: cli.CompleteRun(e, f),
 		RunE: func(_ *cobra.Command, args []string) error {
-			store, err := e.Store(f.stateDir, state.Limits{})
+			store, err := e.Store(f.StateDir, state.Limits{})
 			if err != nil {
 				return err
 			}
-			rec, err := findRun(e, store, args[0], store.Record)
+			rec, err := cli.FindRun(e, store, args[0], store.Record)
 			if err != nil {
 				return err
 			}
 			switch {
 			case html:
 				return writeRecordPage(e, store, rec)
-			case f.json():
+			case f.JSON():
 				return printRecord(e, rec)
 			}
 			return showRun(e, rec)
 		},
 	}
-	f.add(cmd.Flags())
+	f.Add(cmd.Flags())
 	cmd.Flags().BoolVar(&html, "html", false, "write a page to standard output, as ccm run --report FILE.html does")
 	cmd.MarkFlagsMutuallyExclusive("html", "output")
 	return cmd
 }
 
 // printRecord prints a record as JSON on one line, piece by piece: it may be long.
-func printRecord(e *env, rec *state.Record) error {
-	out := secret.Underneath(e.stdout)
+func printRecord(e *cli.Env, rec *state.Record) error {
+	out := secret.Underneath(e.Stdout)
 	var line bytes.Buffer
 	var errs []error
 	add := func(before string, v any) {
@@ -172,7 +173,7 @@ func printRecord(e *env, rec *state.Record) error {
 		err := enc.Encode(v)
 		errs = append(errs, err)
 		line.WriteString(before)
-		line.Write(e.Secrets.JSON(bytes.TrimRight(text.Bytes(), "\n"), protocol()))
+		line.Write(e.Secrets.JSON(bytes.TrimRight(text.Bytes(), "\n"), cli.Protocol()))
 		if line.Len() > 64<<10 {
 			_, err = line.WriteTo(out)
 			errs = append(errs, err)
@@ -204,9 +205,9 @@ func printRecord(e *env, rec *state.Record) error {
 	return errors.Join(append(errs, err)...)
 }
 
-func showRun(e *env, rec *state.Record) error {
-	w := e.stdout
-	terminal.Fprintf(w, "run %s\n%s, started %s: %s\n", rec.ID, rec.Command, shownTime(rec.Start), resultOf(rec.Entry))
+func showRun(e *cli.Env, rec *state.Record) error {
+	w := e.Stdout
+	terminal.Fprintf(w, "run %s\n%s, started %s: %s\n", rec.ID, rec.Command, cli.ShownTime(rec.Start), resultOf(rec.Entry))
 	if rec.Root != "/" {
 		terminal.Fprintf(w, "root %s\n", rec.Root)
 	}

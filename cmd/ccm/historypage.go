@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/luaccm/ccm/cmd/ccm/cli"
 	"github.com/luaccm/ccm/runtime/report"
 	"github.com/luaccm/ccm/runtime/report/page"
 	"github.com/luaccm/ccm/runtime/secret"
@@ -12,13 +13,13 @@ import (
 )
 
 // writeRecordPage prints the page about a run that was recorded.
-func writeRecordPage(e *env, store *state.Store, rec *state.Record) error {
-	run := recordedRun(rec, func(document []byte) []byte { return e.Secrets.JSON(document, protocol()) })
+func writeRecordPage(e *cli.Env, store *state.Store, rec *state.Record) error {
+	run := recordedRun(rec, func(document []byte) []byte { return e.Secrets.JSON(document, cli.Protocol()) })
 	if err := addDiffs(e, store, rec, run.Events); err != nil {
 		return err
 	}
 	run.Command, run.Error = e.Secrets.Redact(run.Command), e.Secrets.Redact(run.Error)
-	return page.Write(secret.Underneath(e.stdout), run)
+	return page.Write(secret.Underneath(e.Stdout), run)
 }
 
 // recordedRun returns what is recorded of a run, with the events as mask returns them.
@@ -54,7 +55,7 @@ func recordedRun(rec *state.Record, mask func(document []byte) []byte) *report.R
 }
 
 // addDiffs adds to events how the contents of their files were changed, as ccm diff does.
-func addDiffs(e *env, store *state.Store, rec *state.Record, events []report.Event) error {
+func addDiffs(e *cli.Env, store *state.Store, rec *state.Record, events []report.Event) error {
 	differ, err := newDiffer(e, store, rec)
 	if err != nil {
 		return err

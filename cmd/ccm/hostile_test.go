@@ -17,6 +17,7 @@ import (
 	"github.com/rogpeppe/go-internal/txtar"
 	"github.com/stretchr/testify/require"
 
+	"github.com/luaccm/ccm/cmd/ccm/cli"
 	"github.com/luaccm/ccm/luaapi/std"
 	"github.com/luaccm/ccm/runtime/converge"
 	"github.com/luaccm/ccm/runtime/diag"
@@ -105,7 +106,7 @@ func (w *hostile) untouched(t *testing.T, before map[string]string, but ...strin
 func (w *hostile) snapshot(t *testing.T) map[string]string { return hosttest.Snapshot(t, w.base) }
 
 // env returns one whose hosts are confined.
-func (w *hostile) env(stdin io.Reader, stdout, stderr io.Writer) *env {
+func (w *hostile) env(stdin io.Reader, stdout, stderr io.Writer) *cli.Env {
 	e := newEnv(stdin, stdout, stderr, hosttest.Clock{})
 	e.NewHost = func(o host.Options) *host.Host {
 		confined := w.host()

@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/luaccm/ccm/cmd/ccm/cli"
 	"github.com/luaccm/ccm/resources"
 	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/facts"
@@ -22,15 +23,15 @@ import (
 
 // importFlags are the flags of import.
 type importFlags struct {
-	siteFlags
+	cli.SiteFlags
 	files    string
 	stateDir string
 	user     string // of whom the services are; "" for those of the system
-	output   *choice
+	output   *cli.Choice
 }
 
-func newImportCommand(e *env) *cobra.Command {
-	f := &importFlags{output: newChoice("lua", "lua", "yaml", "json")}
+func newImportCommand(e *cli.Env) *cobra.Command {
+	f := &importFlags{output: cli.NewChoice("lua", "lua", "yaml", "json")}
 	cmd := &cobra.Command{
 		Use:   "import TYPE NAME...",
 		Short: "Print a script that describes what is there",
@@ -60,11 +61,11 @@ Exit status: 1 if something could not be described; the rest is printed.`,
 			case err != nil:
 				return nil, cobra.ShellCompDirectiveError
 			case len(args) == 0:
-				return typeCompletions((*resource.Type).Importable), cobra.ShellCompDirectiveNoFileComp
+				return cli.TypeCompletions((*resource.Type).Importable), cobra.ShellCompDirectiveNoFileComp
 			case reg.Type(args[0]) == nil:
 				return nil, cobra.ShellCompDirectiveNoFileComp
 			}
-			return completeName(e, cmd, reg, reg.Type(args[0]), prefix)
+			return cli.CompleteName(e, cmd, reg, reg.Type(args[0]), prefix)
 		},
 		RunE: func(cmd *cobra.Command, args []string) error { return importAll(e, cmd, f, args[0], args[1:]) },
 	}
@@ -89,7 +90,7 @@ func importable(reg *resource.Registry) (names []string) {
 
 // importAll prints what describes the resources of those names, and reports which
 // cannot be described.
-func importAll(e *env, cmd *cobra.Command, f *importFlags, typ string, names []string) error {
+func importAll(e *cli.Env, cmd *cobra.Command, f *importFlags, typ string, names []string) error {
 	templates := &site.TemplateEnv{Clock: e.Clock}
 	reg, err := site.NewRegistry(templates)
 	if err != nil {
@@ -146,18 +147,18 @@ func importAll(e *env, cmd *cobra.Command, f *importFlags, typ string, names []s
 }
 
 // print prints what was found.
-func (f *importFlags) print(e *env, m *manifest.Manifest) error {
-	switch f.output.value {
+func (f *importFlags) print(e *cli.Env, m *manifest.Manifest) error {
+	switch f.output.Value {
 	case "yaml":
 		text, err := m.Render()
 		if err != nil {
 			return err
 		}
-		_, err = e.print().data().Write(text)
+		_, err = e.Print().Data().Write(text)
 		return err
 	case "json":
 		for _, d := range m.Resources {
-			err := e.print().line(&schema.Table{Entries: []schema.Entry{
+			err := e.Print().Line(&schema.Table{Entries: []schema.Entry{
 				{Key: "type", Val: schema.StringValue(d.Type.Name)}, {Key: "name", Val: schema.StringValue(d.Name)}, {Key: "properties", Val: schema.MapValue(d.Properties)},
 			}})
 			if err != nil {
@@ -166,7 +167,7 @@ func (f *importFlags) print(e *env, m *manifest.Manifest) error {
 		}
 		return nil
 	}
-	return m.Convert(e.print().data())
+	return m.Convert(e.Print().Data())
 }
 
 // importOne returns the declaration of one resource as it is, of a service of a user if that
@@ -200,11 +201,11 @@ func importOne(cmd *cobra.Command, reg *resource.Registry, t *resource.Type, im 
 }
 
 // copyAside writes content to a file that is new, or holds it already.
-func copyAside(e *env, path string, content []byte) (string, error) {
+func copyAside(e *cli.Env, path string, content []byte) (string, error) {
 	if err := e.Files.CheckPlace(path); err != nil {
 		return "", err
 	}
-	h := machine(e)
+	h := cli.Machine(e)
 	have, err := readBeside(h, path)
 	switch {
 	case err == nil && bytes.Equal(have, content):

@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/luaccm/ccm/cmd/ccm/cli"
 	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/terminal"
 )
@@ -20,14 +21,14 @@ import (
 //go:embed all:newsite
 var newSite embed.FS
 
-func newInitCommand(e *env) *cobra.Command {
+func newInitCommand(e *cli.Env) *cobra.Command {
 	return &cobra.Command{
 		Use:   "init [DIR]",
 		Short: "Start a new site: a script, a module, a spec, and files for the editor",
 		Long: `Start a new site in a directory: site.lua, a module in lib, a spec in spec, and
 what ccm types writes. Nothing is overwritten: if one of the files is there
 already, nothing is written.`,
-		Args: wantArguments(0, 1),
+		Args: cli.WantArguments(0, 1),
 		RunE: func(_ *cobra.Command, args []string) error {
 			dir := "."
 			if len(args) > 0 {
@@ -48,7 +49,7 @@ already, nothing is written.`,
 			if err := writeFiles(e, dir, files, false); err != nil {
 				return err
 			}
-			_, err = terminal.Fprintf(e.stdout, "\nNext: cd %s && ccm test && ccm plan site.lua\n", dir)
+			_, err = terminal.Fprintf(e.Stdout, "\nNext: cd %s && ccm test && ccm plan site.lua\n", dir)
 			return err
 		},
 	}

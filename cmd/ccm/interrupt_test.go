@@ -18,6 +18,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sys/unix"
 
+	"github.com/luaccm/ccm/cmd/ccm/cli"
 	"github.com/luaccm/ccm/test/tally"
 )
 
@@ -159,7 +160,7 @@ func endsBySecondSignal(t *testing.T, cmd *exec.Cmd, began func(*exec.Cmd)) {
 		_ = cmd.Process.Kill()
 		t.Fatalf("it does not end: %s", &stderr)
 	}
-	require.Equal(t, exitInterrupted, cmd.ProcessState.ExitCode(), "%s", &stderr)
+	require.Equal(t, cli.ExitInterrupted, cmd.ProcessState.ExitCode(), "%s", &stderr)
 }
 
 // The timeout of a resource, and that of a run, end what comes slowly.
@@ -172,7 +173,7 @@ func TestTimeoutOfSource(t *testing.T) {
 			site := `file { "` + t.TempDir() + `/f", source = "` + server + `/x", owner = "root", group = "root", mode = "0644"` + with(args[0]) + ` }`
 			cmd := exec.Command("ccm", "run", "--state-dir", t.TempDir(), "--timeout", with(args[1]), siteFile(t, "lua", site))
 			out, _ := cmd.CombinedOutput()
-			require.Equal(t, exitFailed, cmd.ProcessState.ExitCode(), "%s", out)
+			require.Equal(t, cli.ExitFailed, cmd.ProcessState.ExitCode(), "%s", out)
 			require.Contains(t, string(out), limit.String())
 		}
 		<-asked
@@ -245,7 +246,7 @@ func TestInputsEnd(t *testing.T) {
 		for _, args := range [][]string{{"plan", "--eval-timeout", "10ms"}, {"run", "--timeout", "10ms", "--state-dir", t.TempDir()}} {
 			cmd, stderr := start(args...)
 			require.Error(t, cmd.Wait())
-			require.Equal(t, exitUsage, cmd.ProcessState.ExitCode(), "%s", stderr)
+			require.Equal(t, cli.ExitUsage, cmd.ProcessState.ExitCode(), "%s", stderr)
 			require.Contains(t, stderr.String(), "/dev/fd/3: it does not end within 10ms (--eval-timeout and --timeout give it more time)")
 		}
 		cmd, stderr := start("plan", "--eval-timeout", "1h")
@@ -257,6 +258,6 @@ func TestInputsEnd(t *testing.T) {
 		}, longEnough, 5*time.Millisecond)
 		require.NoError(t, cmd.Process.Signal(os.Interrupt))
 		require.Error(t, cmd.Wait())
-		require.Equal(t, exitInterrupted, cmd.ProcessState.ExitCode(), "%s", stderr)
+		require.Equal(t, cli.ExitInterrupted, cmd.ProcessState.ExitCode(), "%s", stderr)
 	}
 }

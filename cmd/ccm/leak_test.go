@@ -9,6 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/luaccm/ccm/cmd/ccm/cli"
 	"github.com/luaccm/ccm/runtime/host/hosttest"
 )
 
@@ -72,7 +73,7 @@ func TestCommandsKeepNothing(t *testing.T) {
 						}
 					}
 					stdout, stderr, status := ccm(t, nil, given...)
-					require.Equal(t, what == "mistake", status != exitOK, stdout+stderr)
+					require.Equal(t, what == "mistake", status != cli.ExitOK, stdout+stderr)
 				}
 				runtime.GC()
 				runtime.GC() // what a pool has is kept for one collection

@@ -12,6 +12,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/luaccm/ccm/cmd/ccm/cli"
 	"github.com/luaccm/ccm/runtime/host/hosttest"
 	"github.com/luaccm/ccm/test/tally"
 )
@@ -35,7 +36,7 @@ func TestArchiveLeavesNothing(t *testing.T) {
 			effect, asked := hosttest.Failing(n, 1<<30)
 			_, stderr, status := ccm(t, effect, "run", site)
 			if asked() < n {
-				require.Equal(t, exitOK, status, stderr)
+				require.Equal(t, cli.ExitOK, status, stderr)
 				break
 			}
 			steps++
@@ -45,7 +46,7 @@ func TestArchiveLeavesNothing(t *testing.T) {
 				next = siteFile(t, "lua", fmt.Sprintf(`file { "%s/other", content = "x", owner = "%d", group = "%d", mode = "0644" }`, dir, os.Getuid(), os.Getgid()))
 			}
 			_, stderr, status = ccm(t, nil, "run", next)
-			require.Equal(t, exitOK, status, "step %d: %s", n, stderr)
+			require.Equal(t, cli.ExitOK, status, "step %d: %s", n, stderr)
 			if strings.Contains(stderr, "warning: removed "+dir) {
 				removed++
 			}
@@ -54,7 +55,7 @@ func TestArchiveLeavesNothing(t *testing.T) {
 			}
 			if !same {
 				_, stderr, status = ccm(t, nil, "run", site)
-				require.Equal(t, exitOK, status, "step %d: %s", n, stderr)
+				require.Equal(t, cli.ExitOK, status, "step %d: %s", n, stderr)
 			}
 			_, err := os.Stat(dir + "/opt/app/bin/app")
 			require.NoError(t, err, "step %d", n)
@@ -95,7 +96,7 @@ func TestLeftoverOfOthers(t *testing.T) {
 	} {
 		require.NoError(t, os.WriteFile(filepath.Join(state, "unfinished.ndjson"), []byte(line+"\n"), 0o600))
 		_, stderr, status := ccm(t, nil, "run", siteFile(t, "lua", `exec { "true" }`))
-		require.Equal(t, exitOK, status, stderr)
+		require.Equal(t, cli.ExitOK, status, stderr)
 		require.NotContains(t, stderr, "warning: removed", line)
 		require.DirExists(t, name+"/mine")
 	}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/luaccm/ccm/cmd/ccm/cli"
 	"github.com/luaccm/ccm/luaapi"
 	"github.com/luaccm/ccm/luaapi/lint"
 	"github.com/luaccm/ccm/runtime/diag"
@@ -14,8 +15,8 @@ import (
 	"github.com/luaccm/ccm/site"
 )
 
-func newLintCommand(e *env) *cobra.Command {
-	output := newChoice("text", "text", "json")
+func newLintCommand(e *cli.Env) *cobra.Command {
+	output := cli.NewChoice("text", "text", "json")
 	var exclude []string
 	cmd := &cobra.Command{
 		Use:   "lint FILE|DIR...",
@@ -42,7 +43,7 @@ Exit status: 1 if something is found.`,
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return lintFiles(cmd.Context(), e, args, exclude, output.value == "json")
+			return lintFiles(cmd.Context(), e, args, exclude, output.Value == "json")
 		},
 	}
 	cmd.Flags().Var(output, "output", "form of the output: text, or json (one object a line)")
@@ -50,7 +51,7 @@ Exit status: 1 if something is found.`,
 	return cmd
 }
 
-func lintFiles(ctx context.Context, e *env, args, exclude []string, asJSON bool) error {
+func lintFiles(ctx context.Context, e *cli.Env, args, exclude []string, asJSON bool) error {
 	files, err := lint.Files(args, exclude)
 	if err != nil {
 		return err
@@ -77,7 +78,7 @@ func lintFiles(ctx context.Context, e *env, args, exclude []string, asJSON bool)
 		}
 	}
 	if !clean {
-		return status(exitUsage)
+		return cli.Status(cli.ExitUsage)
 	}
 	return nil
 }
@@ -99,13 +100,13 @@ func newLinter() (*lint.Linter, error) {
 	return l, nil
 }
 
-func lintText(e *env, found []lint.Finding, text string) {
+func lintText(e *cli.Env, found []lint.Finding, text string) {
 	if len(found) == 0 {
 		return // what follows would copy a large text
 	}
 	text = luaapi.HideLiterals(hidePlain(found, text))
 	for _, f := range found {
-		diag.Render(e.stdout, "", f.Error, func(string) (string, bool) { return text, true })
+		diag.Render(e.Stdout, "", f.Error, func(string) (string, bool) { return text, true })
 	}
 }
 
@@ -121,8 +122,8 @@ func hidePlain(found []lint.Finding, text string) string {
 	return strings.Join(lines, "")
 }
 
-func lintJSON(e *env, found []lint.Finding) error {
-	enc := secret.NewEncoder(e.stdout, nil)
+func lintJSON(e *cli.Env, found []lint.Finding) error {
+	enc := secret.NewEncoder(e.Stdout, nil)
 	for _, f := range found {
 		err := enc.Encode(struct {
 			File    string `json:"file"`

@@ -17,6 +17,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/luaccm/ccm/cmd/ccm/cli"
 	"github.com/luaccm/ccm/luaapi/repl/term"
 	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/host"
@@ -52,24 +53,24 @@ func main() {
 		}
 		commands.Kill()
 		screen.Restore()
-		os.Exit(exitInterrupted)
+		os.Exit(cli.ExitInterrupted)
 	}()
 	e := newEnv(os.Stdin, os.Stdout, os.Stderr, clock)
-	e.Stop, e.Effect, e.Commands, e.screen, e.began, e.before = stop, effect, commands, screen, began, before
+	e.Stop, e.Effect, e.Commands, e.Screen, e.Began, e.Before = stop, effect, commands, screen, began, before
 	end, err := profile()
 	if err != nil {
 		e.Messages.Explain(err)
-		os.Exit(exitUsage)
+		os.Exit(cli.ExitUsage)
 	}
 	args := os.Args[1:]
 	if args, err = ownArguments(e, args); err != nil {
 		e.Messages.Explain(err)
-		os.Exit(exitUsage)
+		os.Exit(cli.ExitUsage)
 	}
 	status := run(ctx, e, args)
 	if err := end(); err != nil {
 		e.Messages.Explain(err)
-		status = max(status, exitUsage)
+		status = max(status, cli.ExitUsage)
 	}
 	os.Exit(status)
 }
@@ -96,73 +97,73 @@ func lastWords(line string) {
 var effect func(op, path string) error
 
 // newEnv returns an env of this ccm that writes to the given writers.
-func newEnv(stdin io.Reader, stdout, stderr io.Writer, clock host.Clock) *env {
-	return newEnvOf(stdin, stdout, stderr, clock, readBuildInfo())
+func newEnv(stdin io.Reader, stdout, stderr io.Writer, clock host.Clock) *cli.Env {
+	return cli.NewEnv(stdin, stdout, stderr, clock, readBuildInfo())
 }
 
 // run is main for tests.
-func run(ctx context.Context, e *env, args []string) int {
-	out := &terminal.StickyWriter{W: e.stdout.Unwrap()}
+func run(ctx context.Context, e *cli.Env, args []string) int {
+	out := &terminal.StickyWriter{W: e.Stdout.Unwrap()}
 	// Secrets are taken out last: they are known as they are escaped, too.
-	stdout, stderr := secret.NewWriter(out, e.Secrets), secret.NewWriter(e.stderr.Unwrap(), e.Secrets)
-	e.stdout, e.stderr = terminal.NewWriter(stdout), terminal.NewWriter(stderr)
-	e.Messages.W = e.stderr
+	stdout, stderr := secret.NewWriter(out, e.Secrets), secret.NewWriter(e.Stderr.Unwrap(), e.Secrets)
+	e.Stdout, e.Stderr = terminal.NewWriter(stdout), terminal.NewWriter(stderr)
+	e.Messages.W = e.Stderr
 	code := recovered(ctx, e, args)
-	_, _ = e.stdout.Flush(), e.stderr.Flush()
+	_, _ = e.Stdout.Flush(), e.Stderr.Flush()
 	_, _ = stdout.Flush(), stderr.Flush() // the error is kept by out
 	// Whoever reads may stop reading: that is no mistake of ours.
-	if code == exitOK && out.Err != nil && !errors.Is(out.Err, syscall.EPIPE) {
+	if code == cli.ExitOK && out.Err != nil && !errors.Is(out.Err, syscall.EPIPE) {
 		e.Messages.Explain(fmt.Errorf("standard output: %w", out.Err))
-		return exitUsage
+		return cli.ExitUsage
 	}
 	return code
 }
 
 // recovered runs one command. That it is broken it says without secrets.
-func recovered(ctx context.Context, e *env, args []string) (code int) {
+func recovered(ctx context.Context, e *cli.Env, args []string) (code int) {
 	defer func() {
 		if x := recover(); x != nil {
-			terminal.Fprintf(e.stderr, "ccm is broken: %v\n%s", x, terminal.LinesText(string(debug.Stack())))
-			code = exitFailed
+			terminal.Fprintf(e.Stderr, "ccm is broken: %v\n%s", x, terminal.LinesText(string(debug.Stack())))
+			code = cli.ExitFailed
 		}
 	}()
 	return execute(ctx, e, args)
 }
 
 // execute runs one command and returns its exit status.
-func execute(ctx context.Context, e *env, args []string) int {
-	e.args = args
+func execute(ctx context.Context, e *cli.Env, args []string) int {
+	e.Args = args
 	within, cancel := e.UntilStopped(ctx)
 	defer cancel()
 	e.Files.Begin(within)
 	root := newRootCommand(e)
 	root.SetArgs(args)
 	root.SetIn(e.Stdin)
-	root.SetOut(e.stdout)
-	root.SetErr(e.stderr)
+	root.SetOut(e.Stdout)
+	root.SetErr(e.Stderr)
 	cmd, err := root.ExecuteContextC(ctx)
-	if s, ok := errors.AsType[status](err); ok {
+	if s, ok := errors.AsType[cli.Status](err); ok {
 		return int(s)
 	}
 	switch {
 	case errors.Is(err, site.ErrLockInterrupted), errors.Is(err, term.ErrStopped):
-		return exitInterrupted
+		return cli.ExitInterrupted
 	case errors.Is(err, site.ErrInterrupted):
 		e.Messages.Explain(site.ErrInterrupted)
-		return exitInterrupted
+		return cli.ExitInterrupted
 	}
 	if err != nil {
 		if reportsJSON(cmd) {
 			err = errors.Join(err, explainJSON(e, err))
 		}
 		e.Messages.Explain(err)
-		return exitUsage
+		return cli.ExitUsage
 	}
-	return exitOK
+	return cli.ExitOK
 }
 
 // newRootCommand returns ccm with its commands (addCommands).
-func newRootCommand(e *env) *cobra.Command {
+func newRootCommand(e *cli.Env) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "ccm",
 		Short: "Bring a machine to the state that a Lua script or a YAML manifest describes",
@@ -174,31 +175,31 @@ manifest, changes what is not so, and says exactly what it did.
 
 ccm docs has the documentation: tutorial, guides and reference.
 ccm help exit-codes says what the exit status means.`,
-		Version:      e.build.Version,
+		Version:      e.Build.Version,
 		SilenceUsage: true, SilenceErrors: true,
 		CompletionOptions: cobra.CompletionOptions{HiddenDefaultCmd: false},
 	}
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return flagError(cmd, err) })
 	root.PersistentPreRunE = func(cmd *cobra.Command, _ []string) error {
 		if f := cmd.Flag("sudo"); f != nil && f.Value.String() == "true" {
-			if err := becomeRoot(escaped(e, e.args)); err != nil {
+			if err := cli.BecomeRoot(escaped(e, e.Args)); err != nil {
 				return err
 			}
 		}
-		e.hasSudo = cmd.Flag("sudo") != nil && os.Geteuid() != 0
+		e.HasSudo = cmd.Flag("sudo") != nil && os.Geteuid() != 0
 		if f := cmd.Flag("state-dir"); f != nil {
-			e.stateDir = f.Value.String()
+			e.StateDir = f.Value.String()
 		}
-		e.Log = newLogger(e, e.stderr, false)
+		e.Log = cli.NewLogger(e, e.Stderr, false)
 		limitPaths(e, cmd)
-		return readUnsaved(e, cmd)
+		return cli.ReadUnsaved(e, cmd)
 	}
-	root.PersistentFlags().StringVar(&e.color, "color", "auto", "colours in output: auto, always or never")
+	root.PersistentFlags().StringVar(&e.Color, "color", "auto", "colours in output: auto, always or never")
 	root.PersistentFlags().BoolVar(&e.Files.AllowInsecure, "allow-insecure", false, "as root, believe files that everybody may write, too")
 	addCommands(e, root)
 	root.SetHelpCommand(helpCommand())
 	fitHelp(e, root)
-	if completes(e) {
+	if cli.Completes(e) {
 		completeParts(e, root)
 		completeChoices(e, root)
 		plainUsages(root)

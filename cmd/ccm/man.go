@@ -8,13 +8,14 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/luaccm/ccm/cmd/ccm/cli"
 	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/site"
 )
 
 // writeMan writes a manual page for every command to a directory.
-func writeMan(e *env, root *cobra.Command, dir string) error {
-	h := machine(e)
+func writeMan(e *cli.Env, root *cobra.Command, dir string) error {
+	h := cli.Machine(e)
 	if err := h.SaveDirectory(dir); err != nil {
 		return err
 	}
@@ -24,7 +25,7 @@ func writeMan(e *env, root *cobra.Command, dir string) error {
 	}
 	site.AddShipped(reg)
 	for _, cmd := range root.Commands() {
-		if err := describeTypes(cmd, reg); err != nil {
+		if err := cli.DescribeTypes(cmd, reg); err != nil {
 			return err
 		}
 	}
@@ -45,11 +46,11 @@ func writePages(h *host.Host, cmd *cobra.Command, date time.Time, dir string) er
 
 // manDate returns the date of the pages: SOURCE_DATE_EPOCH
 // (reproducible-builds.org), else when what was built was committed, else now.
-func manDate(e *env) time.Time {
+func manDate(e *cli.Env) time.Time {
 	if sec, err := strconv.ParseInt(os.Getenv("SOURCE_DATE_EPOCH"), 10, 64); err == nil {
 		return time.Unix(sec, 0).UTC()
 	}
-	if at := e.build.built(); !at.IsZero() {
+	if at := e.Build.Built(); !at.IsZero() {
 		return at
 	}
 	return e.Clock.Now().UTC()

@@ -3,6 +3,7 @@ package main
 import (
 	"github.com/spf13/cobra"
 
+	"github.com/luaccm/ccm/cmd/ccm/cli"
 	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/secret"
 )
@@ -24,14 +25,14 @@ type mistake struct {
 // reportsJSON reports whether a command was asked for JSON, and tells mistakes in it.
 func reportsJSON(cmd *cobra.Command) bool {
 	f := cmd.Flag("output")
-	return f != nil && f.Changed && f.Value.String() == "json" && cmd.Annotations[tellsEvents] != ""
+	return f != nil && f.Changed && f.Value.String() == "json" && cmd.Annotations[cli.TellsEvents] != ""
 }
 
 // explainJSON tells mistakes in the place of events, one object a line.
-func explainJSON(e *env, err error) error {
+func explainJSON(e *cli.Env, err error) error {
 	var list diag.List
 	list.Add(err)
-	enc := secret.NewEncoder(e.stdout, nil)
+	enc := secret.NewEncoder(e.Stdout, nil)
 	for _, d := range list {
 		m := mistake{Protocol: mistakeProtocol, File: d.Pos.File, Line: d.Pos.Line, Column: d.Pos.Col, Subject: d.Subject, Message: d.Err.Error(), Hint: d.Hint}
 		if err := enc.Encode(m); err != nil {

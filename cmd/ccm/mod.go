@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/luaccm/ccm/cmd/ccm/cli"
 	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/host/fetch"
@@ -20,7 +21,7 @@ import (
 	"github.com/luaccm/ccm/runtime/terminal"
 )
 
-func newModCommand(e *env) *cobra.Command {
+func newModCommand(e *cli.Env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "mod",
 		Short: "Use Lua modules of others at fixed versions",
@@ -34,14 +35,14 @@ reads both and fetches nothing: only these commands ask servers.
 	}
 	cmd.AddCommand(newModInitCommand(e), newModGetCommand(e), newModUpdateCommand(e), newModTidyCommand(e), newModVendorCommand(e),
 		newModVerifyCommand(e), newModWhyCommand(e), newModListCommand(e))
-	needCommand(cmd)
+	cli.NeedCommand(cmd)
 	return cmd
 }
 
 // A modSite is the site that ccm mod works on.
 type modSite struct {
 	*module.Site
-	e *env
+	e *cli.Env
 	r *resolve.Resolver
 }
 
@@ -49,7 +50,7 @@ type modSite struct {
 const staleStage = 24 * time.Hour
 
 // openModSite finds the site of the working directory.
-func openModSite(e *env) (*modSite, error) {
+func openModSite(e *cli.Env) (*modSite, error) {
 	s, err := e.LockedSite(".", true)
 	if err != nil {
 		return nil, err
@@ -60,11 +61,11 @@ func openModSite(e *env) (*modSite, error) {
 	return &modSite{Site: s, e: e, r: newResolver(e)}, nil
 }
 
-func newResolver(e *env) *resolve.Resolver {
+func newResolver(e *cli.Env) *resolve.Resolver {
 	r := &resolve.Resolver{
 		Host: host.New(host.Options{Clock: e.Clock, Runner: e.Exec(), Log: e.Log}), Transport: fetch.NewTransport(), Policy: e.Files.Trust(),
 		Caches: e.ModuleCaches(), Version: e.Version,
-		Tell: func(what string) { terminal.Fprintf(e.stderr, "%s\n", what) },
+		Tell: func(what string) { terminal.Fprintf(e.Stderr, "%s\n", what) },
 	}
 	r.CleanStale(func(fi fs.FileInfo) bool { return e.Clock.Now().Sub(fi.ModTime()) > staleStage })
 	return r
@@ -80,7 +81,7 @@ func (x *modSite) relock(ctx context.Context, text string) error {
 	if err != nil {
 		return err
 	}
-	h := machine(x.e)
+	h := cli.Machine(x.e)
 	old := x.Lock
 	if old == nil {
 		old = new(module.Lock)
@@ -102,7 +103,7 @@ func (x *modSite) relock(ctx context.Context, text string) error {
 
 // tellChanges says what a new lock has that the old one had not.
 func (x *modSite) tellChanges(old, lock *module.Lock, file *module.File) {
-	w, changed := x.e.stdout, false
+	w, changed := x.e.Stdout, false
 	for i := range lock.Modules {
 		m := &lock.Modules[i]
 		have := old.Module(m.Name)
@@ -159,14 +160,14 @@ func (x *modSite) tellVendor() error {
 		m := &x.Lock.Modules[i]
 		dir := filepath.Join(x.Dir, module.VendorDir, filepath.FromSlash(m.Name))
 		if have, err := module.HashDir(dir); m.Replace == "" && err == nil && have != m.Hash {
-			terminal.Fprintf(x.e.stdout, "%s has another %s: ccm mod vendor\n", module.VendorDir, m.Name)
+			terminal.Fprintf(x.e.Stdout, "%s has another %s: ccm mod vendor\n", module.VendorDir, m.Name)
 		}
 	}
 	return nil
 }
 
 // completeModules offers the modules of the site.
-func completeModules(e *env) cobra.CompletionFunc {
+func completeModules(e *cli.Env) cobra.CompletionFunc {
 	return func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 		const directive = cobra.ShellCompDirectiveNoFileComp
 		s, err := e.LockedSite(".", true)
@@ -191,13 +192,13 @@ func completeModules(e *env) cobra.CompletionFunc {
 	}
 }
 
-func newModInitCommand(e *env) *cobra.Command {
+func newModInitCommand(e *cli.Env) *cobra.Command {
 	return &cobra.Command{
 		Use: "init [NAME]", Short: "Begin the " + module.FileName + " of a site or, with a name, of a module",
 		Long: `Write ` + module.FileName + ` to the working directory. Without a name it is that of a
 site. With one, such as nginx or example.org/nginx, it is that of a module, which
 exports the Lua files that are in lib under this name.`,
-		Args: wantArguments(0, 1), ValidArgsFunction: cobra.NoFileCompletions,
+		Args: cli.WantArguments(0, 1), ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(_ *cobra.Command, args []string) error {
 			text := "return {\n  dependencies = {},\n}\n"
 			if len(args) > 0 {
@@ -206,10 +207,10 @@ exports the Lua files that are in lib under this name.`,
 					return err
 				}
 			}
-			if err := machine(e).SaveNew(module.FileName, []byte(text), 0o644); err != nil {
+			if err := cli.Machine(e).SaveNew(module.FileName, []byte(text), 0o644); err != nil {
 				return err
 			}
-			_, err := terminal.Fprintf(e.stdout, "wrote %s\n", module.FileName)
+			_, err := terminal.Fprintf(e.Stdout, "wrote %s\n", module.FileName)
 			return err
 		},
 	}

@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/mod/semver"
 
+	"github.com/luaccm/ccm/cmd/ccm/cli"
 	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/host/fetch"
 	"github.com/luaccm/ccm/runtime/module"
@@ -14,7 +15,7 @@ import (
 	"github.com/luaccm/ccm/runtime/terminal"
 )
 
-func newModGetCommand(e *env) *cobra.Command {
+func newModGetCommand(e *cli.Env) *cobra.Command {
 	return &cobra.Command{
 		Use: "get [MODULE[@VERSION]...]", Short: "Ask for modules, or get what the lock has",
 		Long: `Ask for a module in ` + module.FileName + `, choose versions, and write ` + module.LockName + `. A module is a
@@ -27,7 +28,7 @@ after two slashes. Without a version it is the newest release.
   ccm mod get https://example.org/nginx-1.2.0.tar.gz@v1.2.0
 
 Without arguments it gets what the lock has and this machine has not.`,
-		Args: wantArguments(0, anyNumber), ValidArgsFunction: completeModules(e),
+		Args: cli.WantArguments(0, cli.AnyNumber), ValidArgsFunction: completeModules(e),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			x, err := openModSite(e)
 			if err != nil {
@@ -55,7 +56,7 @@ func (x *modSite) getLocked(ctx context.Context) error {
 		return err
 	}
 	if x.Lock == nil {
-		_, err := terminal.Fprintf(x.e.stdout, "nothing is locked\n")
+		_, err := terminal.Fprintf(x.e.Stdout, "nothing is locked\n")
 		return err
 	}
 	for i := range x.Lock.Modules {
@@ -75,7 +76,7 @@ func (x *modSite) getLocked(ctx context.Context) error {
 	if _, err := x.Copies(); err != nil {
 		return err
 	}
-	_, err := terminal.Fprintf(x.e.stdout, "%s, all here\n", count(len(x.Lock.Modules), "module"))
+	_, err := terminal.Fprintf(x.e.Stdout, "%s, all here\n", count(len(x.Lock.Modules), "module"))
 	return err
 }
 
@@ -171,13 +172,13 @@ func splitFolder(at string) (address, folder string) {
 	return at, ""
 }
 
-func newModUpdateCommand(e *env) *cobra.Command {
+func newModUpdateCommand(e *cli.Env) *cobra.Command {
 	return &cobra.Command{
 		Use: "update [MODULE...]", Short: "Ask for the newest versions",
 		Long: `Ask in ` + module.FileName + ` for the newest release of each module that it names, or of
 those that are given, and write ` + module.LockName + `. The first number of a version stays:
 v2.0.0 after v1.9.0 may want something of the site, and ccm mod get takes it.`,
-		Args: wantArguments(0, anyNumber), ValidArgsFunction: completeModules(e),
+		Args: cli.WantArguments(0, cli.AnyNumber), ValidArgsFunction: completeModules(e),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			x, err := openModSite(e)
 			if err != nil {

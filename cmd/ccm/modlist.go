@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/mod/semver"
 
+	"github.com/luaccm/ccm/cmd/ccm/cli"
 	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/module"
 	"github.com/luaccm/ccm/runtime/module/resolve"
@@ -27,14 +28,14 @@ type modRow struct {
 	Signer  string `json:"signer,omitempty"`
 }
 
-func newModListCommand(e *env) *cobra.Command {
+func newModListCommand(e *cli.Env) *cobra.Command {
 	outdated := false
-	output := newChoice("text", "text", "json")
+	output := cli.NewChoice("text", "text", "json")
 	cmd := &cobra.Command{
 		Use: "list", Short: "List the modules of the lock",
 		Long: `List the modules of ` + module.LockName + ` with their versions. With --outdated it asks the
 repositories, and lists those of which there is a newer release.`,
-		Args: wantArguments(0, 0),
+		Args: cli.WantArguments(0, 0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			x, err := openModSite(e)
 			if err == nil {
@@ -49,10 +50,10 @@ repositories, and lists those of which there is a newer release.`,
 			if err != nil {
 				return err
 			}
-			if output.value == "json" {
-				return e.print().json(rows)
+			if output.Value == "json" {
+				return e.Print().JSON(rows)
 			}
-			w := tabwriter.NewWriter(e.stdout, 0, 0, 2, ' ', 0)
+			w := tabwriter.NewWriter(e.Stdout, 0, 0, 2, ' ', 0)
 			for _, r := range rows {
 				latest := ""
 				if r.Latest != "" {
@@ -99,13 +100,13 @@ func (x *modSite) rows(ctx context.Context, outdated bool) ([]modRow, error) {
 	return rows, nil
 }
 
-func newModTidyCommand(e *env) *cobra.Command {
+func newModTidyCommand(e *cli.Env) *cobra.Command {
 	return &cobra.Command{
 		Use: "tidy", Short: "Write the lock anew, without modules that nothing requires",
 		Long: `Take modules out of ` + module.FileName + ` that no script of the site requires, and write
 ` + module.LockName + ` as ` + module.FileName + ` wants it. If a script requires something whose name is not
 written out, no module is taken out.`,
-		Args: wantArguments(0, 0),
+		Args: cli.WantArguments(0, 0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			x, err := openModSite(e)
 			if err != nil {
@@ -128,7 +129,7 @@ written out, no module is taken out.`,
 					continue
 				}
 				if len(used.Unsure) > 0 {
-					terminal.Fprintf(e.stdout, "%s may be unused; it stays, because %s requires a name that is not written out\n", d.Name, used.Unsure[0])
+					terminal.Fprintf(e.Stdout, "%s may be unused; it stays, because %s requires a name that is not written out\n", d.Name, used.Unsure[0])
 					continue
 				}
 				file, err := module.ParseFile(x.File.Doc.File, text)
@@ -138,20 +139,20 @@ written out, no module is taken out.`,
 				if text, err = file.RemoveDependency(d.Name); err != nil {
 					return err
 				}
-				terminal.Fprintf(e.stdout, "%s: no script requires it\n", d.Name)
+				terminal.Fprintf(e.Stdout, "%s: no script requires it\n", d.Name)
 			}
 			return x.relock(ctx, text)
 		},
 	}
 }
 
-func newModVendorCommand(e *env) *cobra.Command {
+func newModVendorCommand(e *cli.Env) *cobra.Command {
 	return &cobra.Command{
 		Use: "vendor", Short: "Copy the modules of the lock into the site",
 		Long: `Copy the modules of ` + module.LockName + ` to ` + module.VendorDir + ` beside it, for machines without a network. A
 run takes them from there before it looks into the cache. Modules that the lock
 has no more are removed from ` + module.VendorDir + `, all else there is left alone.`,
-		Args: wantArguments(0, 0),
+		Args: cli.WantArguments(0, 0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			x, err := openModSite(e)
 			if err == nil {
@@ -171,9 +172,9 @@ has no more are removed from ` + module.VendorDir + `, all else there is left al
 				return err
 			}
 			for _, name := range removed {
-				terminal.Fprintf(e.stdout, "- %s/%s\n", module.VendorDir, name)
+				terminal.Fprintf(e.Stdout, "- %s/%s\n", module.VendorDir, name)
 			}
-			_, err = terminal.Fprintf(e.stdout, "%s in %s\n", count(len(copies), "module"), module.VendorDir)
+			_, err = terminal.Fprintf(e.Stdout, "%s in %s\n", count(len(copies), "module"), module.VendorDir)
 			return err
 		},
 	}
@@ -203,13 +204,13 @@ func (x *modSite) fromCache(ctx context.Context) ([]module.Copy, error) {
 	return copies, nil
 }
 
-func newModVerifyCommand(e *env) *cobra.Command {
+func newModVerifyCommand(e *cli.Env) *cobra.Command {
 	return &cobra.Command{
 		Use: "verify", Short: "Read all files of the modules, and compare them with the lock",
 		Long: `Read all files of all modules of ` + module.LockName + `, and compare their hashes with it. A run
 does so too, for the modules that it uses, and reads only files that were
 touched since the last time.`,
-		Args: wantArguments(0, 0),
+		Args: cli.WantArguments(0, 0),
 		RunE: func(*cobra.Command, []string) error {
 			x, err := openModSite(e)
 			if err == nil {
@@ -227,9 +228,9 @@ touched since the last time.`,
 				case err != nil:
 					wrong.Add(err)
 				case m.Replace != "":
-					terminal.Fprintf(e.stdout, "%s: a folder, which has no hash\n", m)
+					terminal.Fprintf(e.Stdout, "%s: a folder, which has no hash\n", m)
 				default:
-					terminal.Fprintf(e.stdout, "%s: as the lock says, in %s\n", m, c.Dir)
+					terminal.Fprintf(e.Stdout, "%s: as the lock says, in %s\n", m, c.Dir)
 				}
 			}
 			return wrong.Err()
@@ -237,10 +238,10 @@ touched since the last time.`,
 	}
 }
 
-func newModWhyCommand(e *env) *cobra.Command {
+func newModWhyCommand(e *cli.Env) *cobra.Command {
 	return &cobra.Command{
 		Use: "why MODULE", Short: "Say who asks for a module, and for which version",
-		Args: wantArguments(1, 1), ValidArgsFunction: completeModules(e),
+		Args: cli.WantArguments(1, 1), ValidArgsFunction: completeModules(e),
 		RunE: func(_ *cobra.Command, args []string) error {
 			x, err := openModSite(e)
 			if err == nil {
@@ -252,7 +253,7 @@ func newModWhyCommand(e *env) *cobra.Command {
 			if x.Lock == nil || x.Lock.Module(args[0]) == nil {
 				return x.unknown(args[0])
 			}
-			terminal.Fprintf(e.stdout, "%s\n", x.Lock.Module(args[0]))
+			terminal.Fprintf(e.Stdout, "%s\n", x.Lock.Module(args[0]))
 			x.why(args[0], "  ", nil)
 			return nil
 		},
@@ -274,14 +275,14 @@ func (x *modSite) unknown(name string) error {
 // why prints who asks for a module, and who asks for these.
 func (x *modSite) why(name, indent string, above []string) {
 	if d := x.File.Dependency(name); d != nil {
-		terminal.Fprintf(x.e.stdout, "%s%s asks for %s %s\n", indent, module.FileName, name, d.Version)
+		terminal.Fprintf(x.e.Stdout, "%s%s asks for %s %s\n", indent, module.FileName, name, d.Version)
 	}
 	for _, by := range x.Dependent(name) {
 		if by == "" || slices.Contains(above, by) {
 			continue
 		}
 		m := x.Lock.Module(by)
-		terminal.Fprintf(x.e.stdout, "%s%s asks for %s %s\n", indent, m, name, m.Dependencies[name])
+		terminal.Fprintf(x.e.Stdout, "%s%s asks for %s %s\n", indent, m, name, m.Dependencies[name])
 		x.why(by, indent+"  ", append(above, name))
 	}
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/luaccm/ccm/cmd/ccm/cli"
 	"github.com/luaccm/ccm/runtime/report"
 	"github.com/luaccm/ccm/runtime/session"
 	"github.com/luaccm/ccm/site"
@@ -22,37 +23,37 @@ func (f *oneOffFlags) add(cmd *cobra.Command) {
 	fs.BoolVarP(&f.noop, "noop", "n", false, "only say what would be done")
 	fs.BoolVar(&f.noop, "dry-run", false, "the same as --noop")
 	fs.Lookup("dry-run").Hidden = true
-	f.output = newChoice("text", "text", "json")
-	f.diff = newChoice(string(report.DiffSummary), report.DiffSummary.Values()...)
+	f.output = cli.NewChoice("text", "text", "json")
+	f.diff = cli.NewChoice(string(report.DiffSummary), report.DiffSummary.Values()...)
 	fs.Var(f.output, "output", "form of the report: text or json")
 	fs.Var(f.diff, "diff", diffUsage)
 	fs.BoolVar(&f.detailed, "detailed-exitcodes", false, "exit with 0 if nothing is to do, 2 on a change, 4 on a failure, 6 on both")
 	fs.BoolVarP(&f.quiet, "quiet", "q", false, "report failures only")
 	fs.String("session", "", "take part in the session in `DIR` (default "+session.Variable+")")
-	addDataFlags(fs, &f.Data)
+	cli.AddDataFlags(fs, &f.Data)
 	fs.StringArrayVar(&f.Facts.Assignments, "fact", nil, "set the fact `NAME=VALUE` (repeatable)")
 	fs.StringVar(&f.Facts.File, "facts", "", "read further facts from `FILE` (JSON or YAML)")
 	fs.StringVar(&f.Root, "root", "/", "converge the file system below `DIR`")
-	fs.StringVar(&f.stateDir, "state-dir", "", "keep state in `DIR` (default CCM_STATE_DIR, else /var/lib/ccm or ~/.local/state/ccm)")
-	fs.DurationVar(&f.lockTimeout, "lock-timeout", time.Minute, "how long to wait for another run to end")
-	addSudo(fs)
+	fs.StringVar(&f.StateDir, "state-dir", "", "keep state in `DIR` (default CCM_STATE_DIR, else /var/lib/ccm or ~/.local/state/ccm)")
+	fs.DurationVar(&f.LockTimeout, "lock-timeout", time.Minute, "how long to wait for another run to end")
+	cli.AddSudoFlag(fs)
 	fs.BoolVar(&f.debug, "debug", false, "log every effect on the machine")
 }
 
 // newOneOff returns what converges the resources of a command one by one. Kind is
 // what the history calls the runs.
-func newOneOff(e *env, cmd *cobra.Command, f *oneOffFlags, kind string, h site.HostOptions, s *session.Session) (*site.OneOff, error) {
+func newOneOff(e *cli.Env, cmd *cobra.Command, f *oneOffFlags, kind string, h site.HostOptions, s *session.Session) (*site.OneOff, error) {
 	f.EvalTimeout = time.Minute
 	return e.NewOneOff(cmd.Context(), site.OneOffOptions{
-		Kind: kind, Site: &f.Options, Record: f.recordFlags.options(f.Root), Host: h, Plan: f.noop, Diff: report.DiffMode(f.diff.value), Session: s,
+		Kind: kind, Site: &f.Options, Record: f.RecordFlags.RecordOptions(f.Root), Host: h, Plan: f.noop, Diff: report.DiffMode(f.diff.Value), Session: s,
 	})
 }
 
 // resultStatus returns the exit status of one resource.
-func resultStatus(r *site.Result, detailed bool) status {
-	code, _ := exitStatus(r.Summary, detailed).(status)
+func resultStatus(r *site.Result, detailed bool) cli.Status {
+	code, _ := exitStatus(r.Summary, detailed).(cli.Status)
 	if (r.Unmet() || r.Incomplete) && !r.Interrupted {
-		code |= exitFailed
+		code |= cli.ExitFailed
 	}
 	return code
 }

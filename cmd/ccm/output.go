@@ -10,6 +10,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/luaccm/ccm/cmd/ccm/cli"
 	"github.com/luaccm/ccm/runtime/event"
 	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/report"
@@ -38,32 +39,32 @@ type runReport struct {
 
 // newReport returns the report that the flags ask for. On a terminal a status
 // line shows what is being worked on.
-func newReport(e *env, f *runFlags) *runReport {
-	r := &runReport{id: site.NewRunID(time.Now()), stderr: e.stderr, file: &f.report, rights: func() {}}
-	stdout := e.stdout
+func newReport(e *cli.Env, f *runFlags) *runReport {
+	r := &runReport{id: site.NewRunID(time.Now()), stderr: e.Stderr, file: &f.report, rights: func() {}}
+	stdout := e.Stdout
 	var line *report.StatusLine
-	if terminal.IsTerminal(e.stderr) && !f.quiet && !f.step && os.Getenv("TERM") != "dumb" {
-		line = report.NewStatusLine(terminal.NewWriter(e.stderr.Unwrap()))
-		e.stderr.Before(line.MakeWay)
-		e.stdout.Before(line.MakeWay)
+	if terminal.IsTerminal(e.Stderr) && !f.quiet && !f.step && os.Getenv("TERM") != "dumb" {
+		line = report.NewStatusLine(terminal.NewWriter(e.Stderr.Unwrap()))
+		e.Stderr.Before(line.MakeWay)
+		e.Stdout.Before(line.MakeWay)
 		e.Looking = line.Look
 		r.stderr, r.output, r.site = line, line.Output, line
 	}
 	if f.stream {
 		r.output = report.Stream{W: r.stderr}.Output
 	}
-	if !terminal.IsTerminal(e.stdout) {
-		r.out = bufio.NewWriterSize(e.stdout.Unwrap(), 64<<10)
+	if !terminal.IsTerminal(e.Stdout) {
+		r.out = bufio.NewWriterSize(e.Stdout.Unwrap(), 64<<10)
 		stdout = terminal.NewWriter(r.out)
 	}
 	var rep event.Reporter
-	if f.output.value == "json" {
-		documents := secret.Documents(e.stdout, protocol())
+	if f.output.Value == "json" {
+		documents := secret.Documents(e.Stdout, cli.Protocol())
 		if r.out != nil {
-			r.out.Reset(secret.Underneath(e.stdout))
-			documents = secret.NewWriter(r.out, e.Secrets).JSON(protocol())
+			r.out.Reset(secret.Underneath(e.Stdout))
+			documents = secret.NewWriter(r.out, e.Secrets).JSON(cli.Protocol())
 		}
-		j := report.NewJSON(documents, originOf(f, r.id), report.DiffMode(f.diff.value))
+		j := report.NewJSON(documents, originOf(f, r.id), report.DiffMode(f.diff.Value))
 		rep, r.summary = j, j.Summary
 		if f.stream {
 			r.output = j.Output
@@ -72,8 +73,8 @@ func newReport(e *env, f *runFlags) *runReport {
 			}
 		}
 	} else {
-		t := report.Text{W: stdout, Color: colorful(e, e.stdout), Verbose: f.verbose, Quiet: f.quiet, OneOff: f.asked, Drift: f.drift, Diff: report.DiffMode(f.diff.value), DiffLines: int(f.diffLines), Site: f.site}
-		failures := &report.Failures{Text: t, HasSudo: e.hasSudo}
+		t := report.Text{W: stdout, Color: cli.Colorful(e, e.Stdout), Verbose: f.verbose, Quiet: f.quiet, OneOff: f.asked, Drift: f.drift, Diff: report.DiffMode(f.diff.Value), DiffLines: int(f.diffLines), Site: f.site}
+		failures := &report.Failures{Text: t, HasSudo: e.HasSudo}
 		rep = event.Reporters{t, failures}
 		r.summary = func(s event.Summary) { failures.Tell(); t.Summary(s) }
 		r.rights = failures.TellRights
@@ -84,14 +85,14 @@ func newReport(e *env, f *runFlags) *runReport {
 		all = event.Reporters{line, rep}
 		r.progress = func(p host.Progress) { line.Note(p.String()) }
 	case !f.quiet:
-		h := &report.Heartbeat{W: e.stderr, Every: 30 * time.Second}
+		h := &report.Heartbeat{W: e.Stderr, Every: 30 * time.Second}
 		all = event.Reporters{h, rep}
 		r.site = h
 	}
-	if r.out != nil && f.output.value == "json" {
+	if r.out != nil && f.output.Value == "json" {
 		all = append(all, report.Flusher{W: r.out})
 	}
-	if files := r.file.begin(e, originOf(f, r.id), report.DiffMode(f.diff.value), f.drift); files != nil {
+	if files := r.file.begin(e, originOf(f, r.id), report.DiffMode(f.diff.Value), f.drift); files != nil {
 		all = append(all, files)
 	}
 	r.reporters = all
@@ -133,6 +134,6 @@ func (r *runReport) end(s event.Summary) error {
 }
 
 // hostOptions returns those of the host that the run changes.
-func (r *runReport) hostOptions(e *env, f *runFlags) site.HostOptions {
-	return site.HostOptions{Log: newLogger(e, r.stderr, f.debug), Progress: r.progress, Output: r.output}
+func (r *runReport) hostOptions(e *cli.Env, f *runFlags) site.HostOptions {
+	return site.HostOptions{Log: cli.NewLogger(e, r.stderr, f.debug), Progress: r.progress, Output: r.output}
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/luaccm/ccm/cmd/ccm/cli"
 	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/site"
 )
@@ -83,7 +84,7 @@ func (f *profileFlag) Set(s string) error {
 
 // profiled runs a command and, if that is asked for, tells where its time went.
 // What it has to say comes last.
-func profiled(ctx context.Context, e *env, f *profileFlag, run func(context.Context, *site.Timings) error) (err error) {
+func profiled(ctx context.Context, e *cli.Env, f *profileFlag, run func(context.Context, *site.Timings) error) (err error) {
 	if !f.asked {
 		return run(ctx, nil)
 	}
@@ -97,9 +98,9 @@ func profiled(ctx context.Context, e *env, f *profileFlag, run func(context.Cont
 		}
 		defer func() { err = errors.Join(err, end()) }()
 	}
-	timings := site.NewTimings(e.Clock, e.began, e.before)
+	timings := site.NewTimings(e.Clock, e.Began, e.Before)
 	err = run(ctx, timings)
 	timings.End()
-	timings.Print(e.stderr)
+	timings.Print(e.Stderr)
 	return err
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/kballard/go-shellquote"
 	"github.com/spf13/cobra"
 
+	"github.com/luaccm/ccm/cmd/ccm/cli"
 	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/event"
 	"github.com/luaccm/ccm/runtime/report"
@@ -17,7 +18,7 @@ import (
 )
 
 // newPruneCommand returns prune.
-func newPruneCommand(e *env) *cobra.Command {
+func newPruneCommand(e *cli.Env) *cobra.Command {
 	f := &runFlags{}
 	yes := false
 	cmd := &cobra.Command{
@@ -29,7 +30,7 @@ What was there before stays, and so does what commands and services did; that is
 said. What would be removed is shown first, and then asked about.
 
 A prune is a run of its own, with backups: ccm undo brings files back.`,
-		Args: needFile, ValidArgsFunction: completeFile(),
+		Args: cli.NeedFile, ValidArgsFunction: cli.CompleteFile(),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if o := f.Part; len(o.Targets)+len(o.Tags)+len(o.SkipTags) > 0 {
 				return diag.Errorf(diag.Pos{}, "prune looks at all that the site declares: --target, --tags and --skip-tags do not go with it")
@@ -37,7 +38,7 @@ A prune is a run of its own, with backups: ccm undo brings files back.`,
 			return pruneSite(cmd.Context(), e, f, args, yes)
 		},
 	}
-	f.siteFlags.add(cmd.Flags())
+	f.SiteFlags.Add(cmd.Flags())
 	for _, name := range []string{"target", "tags", "skip-tags", "with-dependents"} {
 		cmd.Flags().Lookup(name).Hidden = true
 	}
@@ -47,11 +48,11 @@ A prune is a run of its own, with backups: ccm undo brings files back.`,
 }
 
 // pruneSite removes what a site declares no more.
-func pruneSite(ctx context.Context, e *env, f *runFlags, args []string, yes bool) (err error) {
+func pruneSite(ctx context.Context, e *cli.Env, f *runFlags, args []string, yes bool) (err error) {
 	asks := !yes && !f.noop
 	if asks {
 		var err error
-		if f.tty, err = e.openTerminal("prune", "--yes removes without asking, --noop only says what would be removed"); err != nil {
+		if f.tty, err = e.OpenTerminal("prune", "--yes removes without asking, --noop only says what would be removed"); err != nil {
 			return err
 		}
 	}
@@ -59,23 +60,23 @@ func pruneSite(ctx context.Context, e *env, f *runFlags, args []string, yes bool
 	defer f.report.write(e, f.quiet, &err)
 	read := rep.reads(args[0])
 	x, err := e.BeginPrune(ctx, args[0], args[1:], &site.RunOptions{
-		ID: rep.id, Site: f.siteFlags.options(), Record: f.recordFlags.options(f.Root), Host: rep.hostOptions(e, f),
-		Plan: f.noop, Texts: f.diff.value != string(report.DiffOff),
+		ID: rep.id, Site: f.SiteFlags.SiteOptions(), Record: f.RecordFlags.RecordOptions(f.Root), Host: rep.hostOptions(e, f),
+		Plan: f.noop, Texts: f.diff.Value != string(report.DiffOff),
 	})
 	read()
 	if err != nil {
 		return err
 	}
 	defer x.End()
-	if f.output.value == "text" && !f.quiet {
+	if f.output.Value == "text" && !f.quiet {
 		for _, other := range slices.Sorted(maps.Keys(x.Kept)) {
 			n := x.Kept[other]
-			terminal.Fprintf(e.stdout, "%d %s, as %s has declared %s in its last run\n", n, map[bool]string{true: "resource stays", false: "resources stay"}[n == 1], other, map[bool]string{true: "it", false: "them"}[n == 1])
+			terminal.Fprintf(e.Stdout, "%d %s, as %s has declared %s in its last run\n", n, map[bool]string{true: "resource stays", false: "resources stay"}[n == 1], other, map[bool]string{true: "it", false: "them"}[n == 1])
 		}
 	}
-	if x.Empty() && f.output.value == "text" {
+	if x.Empty() && f.output.Value == "text" {
 		if !f.quiet {
-			terminal.Fprintf(e.stdout, "Nothing to prune: what earlier runs of %s have made is declared\n", shellquote.Join(args...))
+			terminal.Fprintf(e.Stdout, "Nothing to prune: what earlier runs of %s have made is declared\n", shellquote.Join(args...))
 		}
 		return nil
 	}
@@ -94,7 +95,7 @@ func pruneSite(ctx context.Context, e *env, f *runFlags, args []string, yes bool
 		if err := rep.end(sum); err != nil {
 			return err
 		}
-		if err := e.confirm(ctx, f.tty); err != nil {
+		if err := e.Confirm(ctx, f.tty); err != nil {
 			return err
 		}
 	}

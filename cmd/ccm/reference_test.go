@@ -11,6 +11,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/luaccm/ccm/cmd/ccm/cli"
 	"github.com/luaccm/ccm/docs/markdown"
 	"github.com/luaccm/ccm/docs/reference"
 	"github.com/luaccm/ccm/runtime/host/hosttest"
@@ -42,7 +43,7 @@ func TestReferencePages(t *testing.T) {
 	s.Commands.InitDefaultHelpCmd()
 	s.Commands.InitDefaultCompletionCmd()
 	for _, cmd := range s.Commands.Commands() {
-		require.NoError(t, describeTypes(cmd, reg))
+		require.NoError(t, cli.DescribeTypes(cmd, reg))
 	}
 	t.Setenv("PATH", t.TempDir()) // what this machine has installed is not on a page
 	for _, typ := range reg.Types() {

@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/luaccm/ccm/cmd/ccm/cli"
 	"github.com/luaccm/ccm/fleet/registry"
 	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/nats"
@@ -17,7 +18,7 @@ import (
 // registrationFlags say which registry is meant.
 type registrationFlags struct{ site.DataOptions }
 
-func newRegistrationCommand(e *env) *cobra.Command {
+func newRegistrationCommand(e *cli.Env) *cobra.Command {
 	f := &registrationFlags{}
 	cmd := &cobra.Command{
 		Use: "registration", Aliases: []string{"reg"},
@@ -38,15 +39,15 @@ Choria CCM keeps the same entries in the same stream.`,
 	cmd.PersistentFlags().StringVar(&f.Context, "context", "", "ask the servers of this context `NAME` of the nats tool (default "+nats.ContextVariable+", else "+nats.DefaultContext+")")
 	cmd.AddCommand(newRegistrationInitCommand(e, f), newRegistrationCreateCommand(e, f), newRegistrationRmCommand(e, f),
 		newRegistrationQueryCommand(e, f), newRegistrationWatchCommand(e, f))
-	needCommand(cmd)
+	cli.NeedCommand(cmd)
 	return cmd
 }
 
 // add adds the flag about the stream.
-func (f *registrationFlags) add(fs *pflag.FlagSet) { addStreamFlag(fs, &f.DataOptions) }
+func (f *registrationFlags) add(fs *pflag.FlagSet) { cli.AddStreamFlag(fs, &f.DataOptions) }
 
 // with calls do with the registry, until ccm shall end.
-func (f *registrationFlags) with(cmd *cobra.Command, e *env, do func(ctx context.Context, r *registry.Registry) error) error {
+func (f *registrationFlags) with(cmd *cobra.Command, e *cli.Env, do func(ctx context.Context, r *registry.Registry) error) error {
 	ctx, cancel := e.UntilStopped(cmd.Context())
 	defer cancel()
 	r := e.Registry(&f.DataOptions, true)
@@ -54,7 +55,7 @@ func (f *registrationFlags) with(cmd *cobra.Command, e *env, do func(ctx context
 	return do(ctx, r)
 }
 
-func newRegistrationInitCommand(e *env, f *registrationFlags) *cobra.Command {
+func newRegistrationInitCommand(e *cli.Env, f *registrationFlags) *cobra.Command {
 	o := registry.StreamOptions{}
 	upstream := false
 	cmd := &cobra.Command{
@@ -65,7 +66,7 @@ already is left alone, and what is changed is said.
 
 Agents of Choria CCM send a header that the server refuses unless the stream was
 made with --upstream. Whoever may publish one service there can remove all of them.`,
-		Args: wantArguments(0, 0),
+		Args: cli.WantArguments(0, 0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if cmd.Flags().Changed("upstream") {
 				o.Upstream = &upstream
@@ -76,10 +77,10 @@ made with --upstream. Whoever may publish one service there can remove all of th
 					return err
 				}
 				for _, c := range changes {
-					terminal.Fprintf(e.stdout, "+ stream %s: %s\n", r.Stream, c)
+					terminal.Fprintf(e.Stdout, "+ stream %s: %s\n", r.Stream, c)
 				}
 				if len(changes) == 0 {
-					terminal.Fprintf(e.stdout, "Nothing to do: the stream %s is as wanted\n", r.Stream)
+					terminal.Fprintf(e.Stdout, "Nothing to do: the stream %s is as wanted\n", r.Stream)
 				}
 				return nil
 			})

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/luaccm/ccm/cmd/ccm/cli"
 	"github.com/luaccm/ccm/fleet/registry"
 	"github.com/luaccm/ccm/runtime/registration"
 	"github.com/luaccm/ccm/runtime/terminal"
@@ -68,12 +69,12 @@ func (f *entryFlags) check(fs *pflag.FlagSet) error {
 	return err
 }
 
-func newRegistrationCreateCommand(e *env, f *registrationFlags) *cobra.Command {
+func newRegistrationCreateCommand(e *cli.Env, f *registrationFlags) *cobra.Command {
 	x := &entryFlags{}
 	cmd := &cobra.Command{
 		Use: "create", Aliases: []string{"c"},
 		Short: "Register a service",
-		Args:  wantArguments(0, 0),
+		Args:  cli.WantArguments(0, 0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := x.check(cmd.Flags()); err != nil {
 				return err
@@ -82,7 +83,7 @@ func newRegistrationCreateCommand(e *env, f *registrationFlags) *cobra.Command {
 				if err := r.Publish(ctx, &x.entry, registry.Stored); err != nil {
 					return err
 				}
-				terminal.Fprintf(e.stdout, "Registered %s, priority %d, ttl %s\n", x.entry.String(), x.entry.Priority, x.entry.TTL)
+				terminal.Fprintf(e.Stdout, "Registered %s, priority %d, ttl %s\n", x.entry.String(), x.entry.Priority, x.entry.TTL)
 				return nil
 			})
 		},
@@ -96,24 +97,24 @@ func newRegistrationCreateCommand(e *env, f *registrationFlags) *cobra.Command {
 	return cmd
 }
 
-func newRegistrationRmCommand(e *env, f *registrationFlags) *cobra.Command {
+func newRegistrationRmCommand(e *cli.Env, f *registrationFlags) *cobra.Command {
 	x := &entryFlags{}
 	force := false
 	cmd := &cobra.Command{
 		Use: "rm", Aliases: []string{"delete"},
 		Short: "Take a service out of the registry",
-		Args:  wantArguments(0, 0),
+		Args:  cli.WantArguments(0, 0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := x.check(cmd.Flags()); err != nil {
 				return err
 			}
 			if !force {
-				tty, err := e.openTerminal("ccm registration rm", "--force removes without being asked")
+				tty, err := e.OpenTerminal("ccm registration rm", "--force removes without being asked")
 				if err != nil {
 					return err
 				}
 				terminal.Fprintf(tty, "Remove %s from the registry.\n", x.entry.String())
-				if err := e.confirm(cmd.Context(), tty); err != nil {
+				if err := e.Confirm(cmd.Context(), tty); err != nil {
 					return err
 				}
 			}
@@ -123,9 +124,9 @@ func newRegistrationRmCommand(e *env, f *registrationFlags) *cobra.Command {
 				case err != nil:
 					return err
 				case was:
-					terminal.Fprintf(e.stdout, "Removed %s\n", x.entry.String())
+					terminal.Fprintf(e.Stdout, "Removed %s\n", x.entry.String())
 				default:
-					terminal.Fprintf(e.stdout, "Nothing to do: %s is not registered\n", x.entry.String())
+					terminal.Fprintf(e.Stdout, "Nothing to do: %s is not registered\n", x.entry.String())
 				}
 				return nil
 			})

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/luaccm/ccm/cmd/ccm/cli"
 	"github.com/luaccm/ccm/fleet/registry"
 	"github.com/luaccm/ccm/runtime/registration"
 	"github.com/luaccm/ccm/runtime/schema"
@@ -23,14 +24,14 @@ func queryOf(args []string) registration.Query {
 	return registration.Query{Cluster: args[0], Protocol: args[1], Service: args[2], Address: args[3]}
 }
 
-func newRegistrationQueryCommand(e *env, f *registrationFlags) *cobra.Command {
+func newRegistrationQueryCommand(e *cli.Env, f *registrationFlags) *cobra.Command {
 	asJSON, asYAML := false, false
 	cmd := &cobra.Command{
 		Use: "query" + queryUse, Aliases: []string{"q"},
 		Short: "Print the services that are registered",
 		Long: `Print the services that are registered. * stands for any cluster, protocol,
 service or address, and so does what is left out.`,
-		Args: wantArguments(0, 4),
+		Args: cli.WantArguments(0, 4),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return f.with(cmd, e, func(ctx context.Context, r *registry.Registry) error {
 				list, err := r.Find(ctx, queryOf(args), func(err error) { e.Messages.Warn(err.Error()) })
@@ -38,9 +39,9 @@ service or address, and so does what is left out.`,
 				case err != nil:
 					return err
 				case asJSON:
-					return e.print().json(list)
+					return e.Print().JSON(list)
 				case asYAML:
-					return e.print().value(schema.ValueOf(list.Plain()), "yaml")
+					return e.Print().Value(schema.ValueOf(list.Plain()), "yaml")
 				}
 				printServices(e, list)
 				return nil
@@ -56,9 +57,9 @@ service or address, and so does what is left out.`,
 }
 
 // printServices prints entries for people, those of a service together.
-func printServices(e *env, list registration.Entries) {
+func printServices(e *cli.Env, list registration.Entries) {
 	if len(list) == 0 {
-		terminal.Fprintf(e.stdout, "No results found\n")
+		terminal.Fprintf(e.Stdout, "No results found\n")
 		return
 	}
 	slices.SortStableFunc(list, func(a, b *registration.Entry) int {
@@ -68,24 +69,24 @@ func printServices(e *env, list registration.Entries) {
 	for _, x := range list {
 		if h := strings.Join([]string{x.Service, x.Cluster}, " @ "); h != head {
 			head = h
-			terminal.Fprintf(e.stdout, "Service: %s\n\n", head)
+			terminal.Fprintf(e.Stdout, "Service: %s\n\n", head)
 		}
-		terminal.Fprintf(e.stdout, "       Cluster: %s\n      Protocol: %s\n       Service: %s\n       Address: %s\n", x.Cluster, x.Protocol, x.Service, x.Address)
+		terminal.Fprintf(e.Stdout, "       Cluster: %s\n      Protocol: %s\n       Service: %s\n       Address: %s\n", x.Cluster, x.Protocol, x.Service, x.Address)
 		if x.Port != nil {
-			terminal.Fprintf(e.stdout, "          Port: %d\n", x.Port)
+			terminal.Fprintf(e.Stdout, "          Port: %d\n", x.Port)
 		}
-		terminal.Fprintf(e.stdout, "      Priority: %d\n", x.Priority)
+		terminal.Fprintf(e.Stdout, "      Priority: %d\n", x.Priority)
 		if len(x.Annotations) > 0 {
-			terminal.Fprintf(e.stdout, "   Annotations:\n")
+			terminal.Fprintf(e.Stdout, "   Annotations:\n")
 		}
 		for _, name := range slices.Sorted(maps.Keys(x.Annotations)) {
-			terminal.Fprintf(e.stdout, "                %s: %s\n", name, x.Annotations[name])
+			terminal.Fprintf(e.Stdout, "                %s: %s\n", name, x.Annotations[name])
 		}
-		terminal.Fprintf(e.stdout, "\n")
+		terminal.Fprintf(e.Stdout, "\n")
 	}
 }
 
-func newRegistrationWatchCommand(e *env, f *registrationFlags) *cobra.Command {
+func newRegistrationWatchCommand(e *cli.Env, f *registrationFlags) *cobra.Command {
 	asJSON := false
 	cmd := &cobra.Command{
 		Use:   "watch" + queryUse,
@@ -95,12 +96,12 @@ again or removed, until it is interrupted. * stands for any.
 
 A server tells of what has expired, and only if the stream was made with --upstream.
 So the stream is looked at every two seconds, and what is gone is told too.`,
-		Args: wantArguments(0, 4),
+		Args: cli.WantArguments(0, 4),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return f.with(cmd, e, func(ctx context.Context, r *registry.Registry) error {
 				tell := func(ev registry.Event) { printRegistryEvent(e, ev) }
 				if asJSON {
-					tell = func(ev registry.Event) { _ = e.print().line(ev) }
+					tell = func(ev registry.Event) { _ = e.Print().Line(ev) }
 				}
 				return r.Watch(ctx, queryOf(args), tell, func(err error) { e.Messages.Warn(err.Error()) })
 			})
@@ -112,15 +113,15 @@ So the stream is looked at every two seconds, and what is gone is told too.`,
 }
 
 // printRegistryEvent prints one line.
-func printRegistryEvent(e *env, ev registry.Event) {
+func printRegistryEvent(e *cli.Env, ev registry.Event) {
 	x := ev.Entry
 	if ev.Action == registry.Remove {
-		terminal.Fprintf(e.stdout, "- %s: removed (%s)\n", x.String(), ev.Reason)
+		terminal.Fprintf(e.Stdout, "- %s: removed (%s)\n", x.String(), ev.Reason)
 		return
 	}
 	ttl := ""
 	if x.TTL != nil {
 		ttl = ", ttl " + x.TTL.String()
 	}
-	terminal.Fprintf(e.stdout, "+ %s: priority %d%s\n", x.String(), x.Priority, ttl)
+	terminal.Fprintf(e.Stdout, "+ %s: priority %d%s\n", x.String(), x.Priority, ttl)
 }

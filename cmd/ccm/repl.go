@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/luaccm/ccm/cmd/ccm/cli"
 	"github.com/luaccm/ccm/luaapi/repl"
 	"github.com/luaccm/ccm/luaapi/repl/term"
 	"github.com/luaccm/ccm/runtime/report"
@@ -23,10 +24,10 @@ import (
 type replFlags struct {
 	runFlags
 	noInit bool
-	form   *choice // in which values are written
+	form   *cli.Choice // in which values are written
 }
 
-func newReplCommand(e *env) *cobra.Command {
+func newReplCommand(e *cli.Env) *cobra.Command {
 	f := &replFlags{}
 	cmd := &cobra.Command{
 		Use:   "repl [FILE [ARG...]]",
@@ -50,32 +51,32 @@ the exit status is that of run.`,
 }
 
 func (f *replFlags) add(fs *pflag.FlagSet) {
-	f.siteFlags.add(fs)
-	f.recordFlags.add(fs)
-	f.form = newChoice(repl.OutputLua, repl.Outputs...)
-	f.output = newChoice("text")
-	f.diff = newChoice(string(report.DiffSummary), report.DiffSummary.Values()...)
+	f.SiteFlags.Add(fs)
+	f.RecordFlags.Add(fs)
+	f.form = cli.NewChoice(repl.OutputLua, repl.Outputs...)
+	f.output = cli.NewChoice("text")
+	f.diff = cli.NewChoice(string(report.DiffSummary), report.DiffSummary.Values()...)
 	fs.Var(f.form, "output", "form in which values are written: lua, json or yaml")
-	fs.StringVar(&f.stateDir, "state-dir", "", "keep state in `DIR` (default CCM_STATE_DIR, else /var/lib/ccm or ~/.local/state/ccm)")
-	fs.DurationVar(&f.lockTimeout, "lock-timeout", 0, "how long to wait for another run to end")
+	fs.StringVar(&f.StateDir, "state-dir", "", "keep state in `DIR` (default CCM_STATE_DIR, else /var/lib/ccm or ~/.local/state/ccm)")
+	fs.DurationVar(&f.LockTimeout, "lock-timeout", 0, "how long to wait for another run to end")
 	fs.BoolVar(&f.debug, "debug", false, "log every effect on the machine")
 }
 
 // runInteractively is run --interactive.
-func runInteractively(ctx context.Context, e *env, f *runFlags, args []string) error {
-	return startRepl(ctx, e, &replFlags{runFlags: *f, form: newChoice(repl.OutputLua, repl.Outputs...)}, args)
+func runInteractively(ctx context.Context, e *cli.Env, f *runFlags, args []string) error {
+	return startRepl(ctx, e, &replFlags{runFlags: *f, form: cli.NewChoice(repl.OutputLua, repl.Outputs...)}, args)
 }
 
 // noDeadline is how long a text may take that a person can interrupt.
 const noDeadline = 365 * 24 * time.Hour
 
 // startRepl prompts, or evaluates standard input if nobody is there to type.
-func startRepl(ctx context.Context, e *env, f *replFlags, args []string) error {
+func startRepl(ctx context.Context, e *cli.Env, f *replFlags, args []string) error {
 	typing := terminal.IsTerminal(e.Stdin)
 	if typing {
 		f.EvalTimeout = noDeadline
 	}
-	p, err := newPrompt(ctx, e, f, args, e.stdout)
+	p, err := newPrompt(ctx, e, f, args, e.Stdout)
 	if err != nil {
 		return err
 	}
@@ -96,19 +97,19 @@ func startRepl(ctx context.Context, e *env, f *replFlags, args []string) error {
 
 // newPrompt makes a dialog that has heard nothing yet. What scripts print goes
 // to print.
-func newPrompt(ctx context.Context, e *env, f *replFlags, args []string, print io.Writer) (*prompt.Prompt, error) {
+func newPrompt(ctx context.Context, e *cli.Env, f *replFlags, args []string, print io.Writer) (*prompt.Prompt, error) {
 	greeting := ""
 	if !f.quiet {
-		greeting = "ccm " + e.build.Version + " (Lua 5.1). .help helps, Ctrl-D leaves.\n"
+		greeting = "ccm " + e.Build.Version + " (Lua 5.1). .help helps, Ctrl-D leaves.\n"
 	}
-	color := colorful(e, e.stdout)
+	color := cli.Colorful(e, e.Stdout)
 	return prompt.New(ctx, e.Process, prompt.Options{
-		Site: f.siteFlags.options(), Record: f.recordFlags.options(f.Root), Args: args, Plan: f.noop, Diff: report.DiffMode(f.diff.value),
-		Form: f.form.value, Print: print, Data: e.print().data(), Stdout: e.stdout, Color: color, Init: !f.noInit, Greeting: greeting,
-		Log: func(w terminal.Printer) *slog.Logger { return newLogger(e, w, f.debug) },
+		Site: f.SiteFlags.SiteOptions(), Record: f.RecordFlags.RecordOptions(f.Root), Args: args, Plan: f.noop, Diff: report.DiffMode(f.diff.Value),
+		Form: f.form.Value, Print: print, Data: e.Print().Data(), Stdout: e.Stdout, Color: color, Init: !f.noInit, Greeting: greeting,
+		Log: func(w terminal.Printer) *slog.Logger { return cli.NewLogger(e, w, f.debug) },
 		Terminal: term.New(term.Options{
-			Stdin: e.Stdin, Stdout: e.stdout, Stderr: e.stderr, Color: color, Mode: e.screen, Stop: e.Stop, Warn: e.Messages.Warn,
-			CheckFound: e.Files.Trust().CheckFound, HasTool: hasTool, RunTool: runTool, Exit: func() { os.Exit(exitInterrupted) },
+			Stdin: e.Stdin, Stdout: e.Stdout, Stderr: e.Stderr, Color: color, Mode: e.Screen, Stop: e.Stop, Warn: e.Messages.Warn,
+			CheckFound: e.Files.Trust().CheckFound, HasTool: hasTool, RunTool: runTool, Exit: func() { os.Exit(cli.ExitInterrupted) },
 		}),
 	})
 }

@@ -13,6 +13,8 @@ import (
 	"github.com/creack/pty"
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sys/unix"
+
+	"github.com/luaccm/ccm/cmd/ccm/cli"
 )
 
 func TestReplResize(t *testing.T) {
@@ -157,14 +159,14 @@ func TestReplTerminated(t *testing.T) {
 		s.enter("1")
 		s.ends("1", "ccm>")
 		require.NoError(t, s.cmd.Process.Signal(syscall.SIGTERM))
-		require.Equal(t, exitInterrupted, s.status())
+		require.Equal(t, cli.ExitInterrupted, s.status())
 	}
 	s := onScreen(t, screenOptions{}, "repl", "-q")
 	s.ends("ccm>")
 	s.press("print(123) while true do end\r")
 	s.shows("\n123")
 	require.NoError(t, s.cmd.Process.Signal(syscall.SIGTERM))
-	require.Equal(t, exitInterrupted, s.status())
+	require.Equal(t, cli.ExitInterrupted, s.status())
 }
 
 // Colours come if they are wanted.
@@ -306,7 +308,7 @@ func TestReplTerminatedTwice(t *testing.T) {
 			require.NotZero(t, is.Lflag&unix.ECHO, "the terminal does not echo what is typed")
 			require.NotZero(t, is.Lflag&unix.ICANON)
 			tty.Close()
-			require.Equal(t, exitInterrupted, s.status())
+			require.Equal(t, cli.ExitInterrupted, s.status())
 		})
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/kballard/go-shellquote"
 	"github.com/spf13/cobra"
 
+	"github.com/luaccm/ccm/cmd/ccm/cli"
 	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/event"
 	"github.com/luaccm/ccm/runtime/report"
@@ -55,7 +56,7 @@ func (f *reportFile) check() error {
 func (f *reportFile) form() string { return strings.ToLower(filepath.Ext(f.path)) }
 
 // begin returns what takes the events, nil if no report is wanted.
-func (f *reportFile) begin(e *env, where report.Origin, diff report.DiffMode, drift bool) event.Reporter {
+func (f *reportFile) begin(e *cli.Env, where report.Origin, diff report.DiffMode, drift bool) event.Reporter {
 	if f.path == "" {
 		return nil
 	}
@@ -63,8 +64,8 @@ func (f *reportFile) begin(e *env, where report.Origin, diff report.DiffMode, dr
 		diff = report.DiffFull // it is not in anybody's way there
 	}
 	f.collector = &report.Collector{
-		Diff: diff, Where: where, Mask: func(document []byte) []byte { return e.Secrets.JSON(document, protocol()) },
-		Run: report.Run{Command: "ccm " + shellquote.Join(e.args...), Version: e.Version, Drift: drift},
+		Diff: diff, Where: where, Mask: func(document []byte) []byte { return e.Secrets.JSON(document, cli.Protocol()) },
+		Run: report.Run{Command: "ccm " + shellquote.Join(e.Args...), Version: e.Version, Drift: drift},
 	}
 	return f.collector
 }
@@ -79,7 +80,7 @@ func (f *reportFile) end(s event.Summary) {
 // write writes the report once the command has ended with err, and adds to err that it cannot
 // be written. Unless quiet, it says that it has. The file is for its owner alone: it may have
 // content of files that are.
-func (f *reportFile) write(e *env, quiet bool, err *error) {
+func (f *reportFile) write(e *cli.Env, quiet bool, err *error) {
 	if f.collector == nil {
 		return
 	}
@@ -87,7 +88,7 @@ func (f *reportFile) write(e *env, quiet bool, err *error) {
 		f.end(event.Summary{})
 	}
 	problem := f.problem
-	if _, told := errors.AsType[status](*err); problem == nil && !told {
+	if _, told := errors.AsType[cli.Status](*err); problem == nil && !told {
 		problem = *err
 	}
 	failed := f.err
@@ -95,12 +96,12 @@ func (f *reportFile) write(e *env, quiet bool, err *error) {
 		f.run.Command, f.run.Error = e.Secrets.Redact(f.run.Command), e.Secrets.Redact(explained(e, problem))
 		var b bytes.Buffer
 		if failed = reportForms[f.form()](&b, f.run); failed == nil {
-			failed = machine(e).Save(f.path, b.Bytes(), 0o600)
+			failed = cli.Machine(e).Save(f.path, b.Bytes(), 0o600)
 		}
 	}
 	if failed != nil {
 		failed = fmt.Errorf("--report %s: %w", f.path, failed)
-		if _, told := errors.AsType[status](*err); told { // which stays the exit status
+		if _, told := errors.AsType[cli.Status](*err); told { // which stays the exit status
 			e.Messages.Explain(failed)
 			return
 		}
@@ -108,12 +109,12 @@ func (f *reportFile) write(e *env, quiet bool, err *error) {
 		return
 	}
 	if !quiet {
-		terminal.Fprintf(e.stderr, "ccm: the report is written: %s\n", f.path)
+		terminal.Fprintf(e.Stderr, "ccm: the report is written: %s\n", f.path)
 	}
 }
 
 // explained returns an error as it is printed, without colours.
-func explained(e *env, err error) string {
+func explained(e *cli.Env, err error) string {
 	if err == nil {
 		return ""
 	}

@@ -5,14 +5,15 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/luaccm/ccm/cmd/ccm/cli"
 	"github.com/luaccm/ccm/runtime/report"
 	"github.com/luaccm/ccm/site"
 )
 
 // newRestoreCommand returns restore.
-func newRestoreCommand(e *env) *cobra.Command {
+func newRestoreCommand(e *cli.Env) *cobra.Command {
 	f := &runFlags{}
-	past := &pastFlags{}
+	past := &cli.PastFlags{}
 	cmd := &cobra.Command{
 		Use:   "restore RUN [PATH...]",
 		Short: "Give files back what they were before a run",
@@ -22,18 +23,18 @@ only these and what is below them.
 
 What is there now is kept first. A restore is a run of its own, so it can be
 undone like any other.`,
-		Args:              wantArguments(1, anyNumber),
-		ValidArgsFunction: completeRun(e, past),
+		Args:              cli.WantArguments(1, cli.AnyNumber),
+		ValidArgsFunction: cli.CompleteRun(e, past),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			paths, err := absolute(args[1:])
+			paths, err := cli.Absolute(args[1:])
 			if err != nil {
 				return err
 			}
-			store, err := e.Store(f.stateDir, f.limits())
+			store, err := e.Store(f.StateDir, f.Limits())
 			if err != nil {
 				return err
 			}
-			rec, err := findRun(e, store, args[0], store.Changes)
+			rec, err := cli.FindRun(e, store, args[0], store.Changes)
 			if err != nil {
 				return err
 			}
@@ -41,31 +42,31 @@ undone like any other.`,
 		},
 	}
 	f.addRestore(cmd)
-	past.stateDir = f.stateDir
+	past.StateDir = f.StateDir
 	return cmd
 }
 
 // addRestore adds the flags of commands that restore files.
 func (f *runFlags) addRestore(cmd *cobra.Command) {
 	fs := cmd.Flags()
-	f.recordFlags.add(fs)
-	f.output = newChoice("text", "text", "json")
-	f.diff = newChoice(string(report.DiffSummary), report.DiffSummary.Values()...)
+	f.RecordFlags.Add(fs)
+	f.output = cli.NewChoice("text", "text", "json")
+	f.diff = cli.NewChoice(string(report.DiffSummary), report.DiffSummary.Values()...)
 	fs.BoolVarP(&f.noop, "noop", "n", false, "only say what would be done")
 	fs.BoolVar(&f.noop, "dry-run", false, "the same as --noop")
 	fs.Lookup("dry-run").Hidden = true
 	fs.BoolVar(&f.detailed, "detailed-exitcodes", false, "exit with 0 if nothing is to do, 2 on changes, 4 on failures, 6 on both")
-	fs.DurationVar(&f.lockTimeout, "lock-timeout", 0, "how long to wait for another run to end")
+	fs.DurationVar(&f.LockTimeout, "lock-timeout", 0, "how long to wait for another run to end")
 	f.addReport(cmd)
 }
 
 // restoreFiles gives files back what they were, as the flags say, and reports it.
-func restoreFiles(ctx context.Context, e *env, f *runFlags, o *site.RestoreOptions) (err error) {
+func restoreFiles(ctx context.Context, e *cli.Env, f *runFlags, o *site.RestoreOptions) (err error) {
 	f.Root = o.Run.Root
 	rep := newReport(e, f)
 	defer f.report.write(e, f.quiet, &err)
-	o.ID, o.Record, o.Host, o.Reporter = rep.id, f.recordFlags.options(f.Root), rep.hostOptions(e, f), rep.reporters
-	o.Plan, o.Texts = f.noop, f.diff.value != string(report.DiffOff)
+	o.ID, o.Record, o.Host, o.Reporter = rep.id, f.RecordFlags.RecordOptions(f.Root), rep.hostOptions(e, f), rep.reporters
+	o.Plan, o.Texts = f.noop, f.diff.Value != string(report.DiffOff)
 	sum, err := e.Restore(ctx, o)
 	if err != nil {
 		return err

@@ -9,6 +9,7 @@ import (
 	"github.com/kballard/go-shellquote"
 	"github.com/spf13/cobra"
 
+	"github.com/luaccm/ccm/cmd/ccm/cli"
 	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/event"
 	"github.com/luaccm/ccm/runtime/manifest"
@@ -19,13 +20,13 @@ import (
 
 // runFlags are the flags of run and plan.
 type runFlags struct {
-	siteFlags
-	recordFlags
+	cli.SiteFlags
+	cli.RecordFlags
 	report      reportFile
 	noop        bool
-	output      *choice
+	output      *cli.Choice
 	detailed    bool
-	diff        *choice
+	diff        *cli.Choice
 	verbose     bool
 	quiet       bool
 	stream      bool
@@ -42,12 +43,12 @@ type runFlags struct {
 	plan        *site.SavedPlan // that is run, or nil
 	site        string          // the script or manifest as another command takes it, with flags and arguments
 	confirm     bool
-	register    *choice // nil if nothing is registered
+	register    *cli.Choice // nil if nothing is registered
 	step        bool
 	tty         *terminal.Writer // for questions; nil if none is asked
 }
 
-func newRunCommand(e *env) *cobra.Command {
+func newRunCommand(e *cli.Env) *cobra.Command {
 	f := &runFlags{}
 	cmd := &cobra.Command{
 		Use: "run FILE [ARG...]", Aliases: []string{"apply"},
@@ -58,7 +59,7 @@ script; what follows -- is never taken for a flag.
 
 FILE may be a plan that ccm plan --out has saved. Then just that is done, and
 nothing at all if the site or what it touches has changed since.`,
-		Args: needFile, ValidArgsFunction: completeFile("plan", "gz", "tgz"),
+		Args: cli.NeedFile, ValidArgsFunction: cli.CompleteFile("plan", "gz", "tgz"),
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
 			if args, err = f.readPlan(cmd, e, args); err != nil {
 				return err
@@ -78,8 +79,8 @@ nothing at all if the site or what it touches has changed since.`,
 	cmd.Flags().BoolVar(&f.noop, "dry-run", false, "the same as --noop")
 	cmd.Flags().BoolVar(&f.render, "render", false, "print the manifest with all that is resolved in it, and do nothing")
 	cmd.Flags().BoolVar(&f.monitorOnly, "monitor-only", false, "only run the health checks")
-	f.register = newRegisterChoice()
-	cmd.Flags().Var(f.register, "register", registerUsage)
+	f.register = cli.NewRegisterChoice()
+	cmd.Flags().Var(f.register, "register", cli.RegisterUsage)
 	cmd.Flags().BoolVar(&f.idempotent, "check-idempotent", false, "look again after the run, and fail naming what a second run would change")
 	cmd.Flags().BoolVar(&f.confirm, "confirm", false, "say what would be done, ask once, and do just that")
 	cmd.Flags().BoolVar(&f.step, "step", false, "ask before each resource that would be changed")
@@ -91,7 +92,7 @@ nothing at all if the site or what it touches has changed since.`,
 	return cmd
 }
 
-func newPlanCommand(e *env) *cobra.Command {
+func newPlanCommand(e *cli.Env) *cobra.Command {
 	f := &runFlags{noop: true}
 	cmd := &cobra.Command{
 		Use:   "plan FILE [ARG...]",
@@ -101,7 +102,7 @@ func newPlanCommand(e *env) *cobra.Command {
 With --out the plan is saved, and ccm run FILE does just that, or nothing if the
 site or what it touches has changed since. The file holds the command line, and of
 properties only digests. ccm plan FILE says whether a saved plan still holds.`,
-		Args: needFile, ValidArgsFunction: completeFile("plan", "gz", "tgz"),
+		Args: cli.NeedFile, ValidArgsFunction: cli.CompleteFile("plan", "gz", "tgz"),
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
 			if args, err = f.readPlan(cmd, e, args); err != nil {
 				return err
@@ -116,21 +117,21 @@ properties only digests. ccm plan FILE says whether a saved plan still holds.`,
 	}
 	f.add(cmd, report.DiffChanges)
 	cmd.Flags().StringVar(&f.out, "out", "", "save the plan in `FILE`, for ccm run FILE")
-	addUnsaved(cmd)
+	cli.AddUnsavedFlag(cmd)
 	return cmd
 }
 
 func (f *runFlags) add(cmd *cobra.Command, diff report.DiffMode) {
 	fs := cmd.Flags()
-	f.siteFlags.add(fs)
-	addBundle(fs, &f.Bundle)
-	f.recordFlags.add(fs)
-	f.output = newChoice("text", "text", "json")
-	f.diff = newChoice(string(diff), diff.Values()...)
+	f.SiteFlags.Add(fs)
+	cli.AddBundleFlags(fs, &f.Bundle)
+	f.RecordFlags.Add(fs)
+	f.output = cli.NewChoice("text", "text", "json")
+	f.diff = cli.NewChoice(string(diff), diff.Values()...)
 	f.addReport(cmd)
 	f.profile.add(cmd)
 	fs.BoolVar(&f.detailed, "detailed-exitcodes", false, "exit with 0 if nothing is to do, 2 on changes, 4 on failures, 6 on both")
-	fs.DurationVar(&f.lockTimeout, "lock-timeout", 0, "how long to wait for another run to end")
+	fs.DurationVar(&f.LockTimeout, "lock-timeout", 0, "how long to wait for another run to end")
 }
 
 // diffUsage describes --diff.
@@ -139,11 +140,11 @@ const diffUsage = "how much is told of what differs: off, summary, changes (diff
 // addReport adds the flags about what is told, and those that every command has
 // which looks at the machine or at what was done to it.
 func (f *runFlags) addReport(cmd *cobra.Command) {
-	cmd.Annotations = map[string]string{tellsEvents: "yes"}
+	cmd.Annotations = map[string]string{cli.TellsEvents: "yes"}
 	fs := cmd.Flags()
 	fs.Var(f.output, "output", "form of the report: text, or json (one object a line)")
 	fs.Var(f.diff, "diff", diffUsage)
-	fs.StringVar(&f.stateDir, "state-dir", "", "keep state in `DIR` (default CCM_STATE_DIR, else /var/lib/ccm or ~/.local/state/ccm)")
+	fs.StringVar(&f.StateDir, "state-dir", "", "keep state in `DIR` (default CCM_STATE_DIR, else /var/lib/ccm or ~/.local/state/ccm)")
 	fs.BoolVarP(&f.verbose, "verbose", "v", false, "report stable resources too, and every missing file of a scaffold; without --diff, --diff is full")
 	fs.BoolVarP(&f.quiet, "quiet", "q", false, "report failures only")
 	fs.UintVar(&f.diffLines, "diff-lines", 0, "tell at most `N` lines of each diff (0 for all); with it, --diff is full")
@@ -154,10 +155,10 @@ func (f *runFlags) addReport(cmd *cobra.Command) {
 		given, limited := cmd.Flags().Changed("diff"), cmd.Flags().Changed("diff-lines")
 		switch {
 		case !given && (limited || f.verbose):
-			f.diff.value = string(report.DiffFull)
+			f.diff.Value = string(report.DiffFull)
 		case !limited:
-		case f.diff.value != string(report.DiffFull):
-			return diag.Errorf(diag.Pos{}, "--diff-lines is about the diffs of --diff full, got --diff %s", f.diff.value)
+		case f.diff.Value != string(report.DiffFull):
+			return diag.Errorf(diag.Pos{}, "--diff-lines is about the diffs of --diff full, got --diff %s", f.diff.Value)
 		}
 		return nil
 	}
@@ -169,17 +170,17 @@ func (f *runFlags) addReport(cmd *cobra.Command) {
 
 // commandLine returns what another command takes to see what this one sees.
 func (f *runFlags) commandLine(args []string) (string, error) {
-	text, err := site.FlagsAndArguments(args[0], args[1:], f.siteFlags.options())
-	if f.stateDir != "" {
-		text = shellquote.Join("--state-dir", f.stateDir) + " " + text
+	text, err := site.FlagsAndArguments(args[0], args[1:], f.SiteFlags.SiteOptions())
+	if f.StateDir != "" {
+		text = shellquote.Join("--state-dir", f.StateDir) + " " + text
 	}
 	return text, err
 }
 
 // runSite is run and plan.
-func runSite(ctx context.Context, e *env, f *runFlags, args []string, timings *site.Timings) (err error) {
+func runSite(ctx context.Context, e *cli.Env, f *runFlags, args []string, timings *site.Timings) (err error) {
 	if f.render {
-		return renderManifest(ctx, e, args[0], &f.siteFlags)
+		return cli.RenderManifest(ctx, e, args[0], &f.SiteFlags)
 	}
 	if err := f.openQuestions(e); err != nil {
 		return err
@@ -187,15 +188,15 @@ func runSite(ctx context.Context, e *env, f *runFlags, args []string, timings *s
 	if f.site, err = f.commandLine(args); err != nil {
 		return err
 	}
-	if err := chooseRegister(f.register, &f.Data); err != nil {
+	if err := cli.ChooseRegister(f.register, &f.Data); err != nil {
 		return err
 	}
 	rep := newReport(e, f)
 	defer f.report.write(e, f.quiet, &err)
 	read := rep.reads(args[0])
 	run, err := e.Begin(ctx, args[0], args[1:], &site.RunOptions{
-		ID: rep.id, Site: f.siteFlags.options(), Record: f.recordFlags.options(f.Root), Host: rep.hostOptions(e, f),
-		Plan: f.noop, ForRun: f.out != "" || f.plan != nil, MonitorOnly: f.monitorOnly, Texts: f.diff.value != string(report.DiffOff), Reporter: rep.reporters, Timings: timings,
+		ID: rep.id, Site: f.SiteFlags.SiteOptions(), Record: f.RecordFlags.RecordOptions(f.Root), Host: rep.hostOptions(e, f),
+		Plan: f.noop, ForRun: f.out != "" || f.plan != nil, MonitorOnly: f.monitorOnly, Texts: f.diff.Value != string(report.DiffOff), Reporter: rep.reporters, Timings: timings,
 	})
 	read()
 	if err != nil {
@@ -227,48 +228,48 @@ func runSite(ctx context.Context, e *env, f *runFlags, args []string, timings *s
 		return err
 	}
 	after()
-	code, _ := exitStatus(sum, f.detailed).(status)
+	code, _ := exitStatus(sum, f.detailed).(cli.Status)
 	switch {
 	case run.TimedOut() && sum.Interrupted:
-		f.report.problem = fmt.Errorf("the run took longer than %s", f.timeout)
-		return status(exitFailed)
+		f.report.problem = fmt.Errorf("the run took longer than %s", f.Timeout)
+		return cli.Status(cli.ExitFailed)
 	case run.TimedOut(), run.ScriptFailed() && !sum.Interrupted:
 		f.report.problem = errors.New("a function of the script that waited for an outcome failed, as told on standard error")
-		return code | exitFailed
+		return code | cli.ExitFailed
 	case f.idempotent && !sum.Interrupted && !sum.Failed():
 		if err := run.CheckIdempotent(ctx); err != nil {
 			e.Messages.Explain(err)
 			f.report.problem = err
-			return code | exitFailed
+			return code | cli.ExitFailed
 		}
 	}
-	return code.err()
+	return code.Err()
 }
 
 // exitStatus returns the exit status of a run or plan, nil for 0.
 func exitStatus(s event.Summary, detailed bool) error {
 	if s.Interrupted {
-		return status(exitInterrupted)
+		return cli.Status(cli.ExitInterrupted)
 	}
-	code := exitOK
+	code := cli.ExitOK
 	if s.Failed() {
-		code = exitFailed
+		code = cli.ExitFailed
 	}
 	if detailed && s.Of(event.Changed)+s.Of(event.Pending)+s.Of(event.Unknown) > 0 {
-		code |= exitChanges
+		code |= cli.ExitChanges
 	}
-	if code == exitOK {
+	if code == cli.ExitOK {
 		return nil
 	}
-	return status(code)
+	return cli.Status(code)
 }
 
 // printMessages prints what a manifest has to say before a run, and returns what
 // prints what it has to say after it.
-func printMessages(e *env, m *manifest.Manifest) (after func()) {
+func printMessages(e *cli.Env, m *manifest.Manifest) (after func()) {
 	say := func(text string) {
 		if text != "" {
-			terminal.Fprintf(e.stderr, "%s\n", terminal.LinesText(strings.TrimSuffix(text, "\n")))
+			terminal.Fprintf(e.Stderr, "%s\n", terminal.LinesText(strings.TrimSuffix(text, "\n")))
 		}
 	}
 	if m == nil {

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/luaccm/ccm/cmd/ccm/cli"
 	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/event"
 	"github.com/luaccm/ccm/runtime/host/fetch"
@@ -17,8 +18,8 @@ import (
 
 // readPlan reads the saved plan that is named, if it is one, and returns the arguments of the
 // command line that it was made with: how the site is read is said by the plan.
-func (f *runFlags) readPlan(cmd *cobra.Command, e *env, args []string) ([]string, error) {
-	plan, err := e.ReadPlan(cmd.Context(), args[0], f.stateDir)
+func (f *runFlags) readPlan(cmd *cobra.Command, e *cli.Env, args []string) ([]string, error) {
+	plan, err := e.ReadPlan(cmd.Context(), args[0], f.StateDir)
 	if plan == nil || err != nil {
 		return args, err
 	}
@@ -26,7 +27,7 @@ func (f *runFlags) readPlan(cmd *cobra.Command, e *env, args []string) ([]string
 		return nil, diag.Errorf(diag.Pos{}, "%s is a saved plan, which has its arguments: want no more", args[0])
 	}
 	own := pflag.NewFlagSet("", pflag.ContinueOnError)
-	new(siteFlags).add(own)
+	new(cli.SiteFlags).Add(own)
 	for _, name := range []string{"render", "interactive", "monitor-only", "out"} {
 		own.Bool(name, false, "")
 	}
@@ -36,12 +37,12 @@ func (f *runFlags) readPlan(cmd *cobra.Command, e *env, args []string) ([]string
 		}
 	})
 	f.plan = plan
-	f.siteFlags.set(plan.Options)
+	f.SiteFlags.Set(plan.Options)
 	return append([]string{plan.File}, plan.Args...), err
 }
 
 // checkOut reports a plan that cannot be saved, before it is made.
-func (f *runFlags) checkOut(ctx context.Context, e *env, file string) error {
+func (f *runFlags) checkOut(ctx context.Context, e *cli.Env, file string) error {
 	switch {
 	case f.out == "":
 		return nil
@@ -58,7 +59,7 @@ func (f *runFlags) checkOut(ctx context.Context, e *env, file string) error {
 }
 
 // savePlan saves a plan as the flags say.
-func (f *runFlags) savePlan(ctx context.Context, e *env, plan *site.SavedPlan, sum event.Summary) error {
+func (f *runFlags) savePlan(ctx context.Context, e *cli.Env, plan *site.SavedPlan, sum event.Summary) error {
 	if f.out == "" || sum.Interrupted {
 		return nil
 	}
@@ -69,6 +70,6 @@ func (f *runFlags) savePlan(ctx context.Context, e *env, plan *site.SavedPlan, s
 	if n := sum.Of(event.Unknown); n > 0 {
 		later = fmt.Sprintf("; what is unknown (%d) is decided in its turn", n)
 	}
-	terminal.Fprintf(e.stderr, "ccm: the plan is saved: ccm run %s does just that%s\n", f.out, later)
+	terminal.Fprintf(e.Stderr, "ccm: the plan is saved: ccm run %s does just that%s\n", f.out, later)
 	return nil
 }

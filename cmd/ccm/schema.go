@@ -7,13 +7,14 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/luaccm/ccm/cmd/ccm/cli"
 	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/manifest"
 	"github.com/luaccm/ccm/runtime/report"
 	"github.com/luaccm/ccm/site"
 )
 
-func newSchemaCommand(e *env) *cobra.Command {
+func newSchemaCommand(e *cli.Env) *cobra.Command {
 	return &cobra.Command{
 		Use:   "schema request|response|event|manifest",
 		Short: "Print the JSON Schema of what programs read and write",
@@ -43,16 +44,16 @@ They are derived from the declarations of the resource types.`,
 			}
 			switch args[0] {
 			case "request":
-				return e.print().json(manifest.RequestSchema(reg, manifest.RequestProtocol))
+				return e.Print().JSON(manifest.RequestSchema(reg, manifest.RequestProtocol))
 			case "response":
-				return e.print().json(report.ResponseSchema())
+				return e.Print().JSON(report.ResponseSchema())
 			case "event":
 				event := report.EventSchema()
 				event["$schema"], event["title"] = report.SchemaDialect, "ccm event"
-				return e.print().json(event)
+				return e.Print().JSON(event)
 			}
 			site.AddShipped(reg)
-			return e.print().json(manifest.Schema(reg))
+			return e.Print().JSON(manifest.Schema(reg))
 		},
 	}
 }

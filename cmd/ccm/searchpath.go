@@ -5,6 +5,8 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+
+	"github.com/luaccm/ccm/cmd/ccm/cli"
 )
 
 // modulesVariable names the variable with directories of modules.
@@ -17,7 +19,7 @@ const temporaryVariable = "TMPDIR"
 // limitPaths leaves out directories of PATH, CCM_PATH and TMPDIR that are not trusted,
 // and says so once. Root runs commands that it finds in PATH, and works on files below
 // TMPDIR; so do the commands that it starts, so both are changed for all of them.
-func limitPaths(e *env, cmd *cobra.Command) {
+func limitPaths(e *cli.Env, cmd *cobra.Command) {
 	e.Modules = e.Files.SearchPath(modulesVariable)
 	if dir := os.Getenv(temporaryVariable); dir != "" && len(e.Files.TrustedDirectories(temporaryVariable, []string{dir})) == 0 {
 		_ = os.Unsetenv(temporaryVariable)

@@ -10,12 +10,13 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/luaccm/ccm/cmd/ccm/cli"
 	"github.com/luaccm/ccm/luaapi/tabletext"
 	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/encryption"
 )
 
-func newSecretCommand(e *env) *cobra.Command {
+func newSecretCommand(e *cli.Env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "secret",
 		Short: "Keep secrets in a site, encrypted with age to people and hosts",
@@ -32,7 +33,7 @@ stands in .ccm/recipients, the private key of each in a file of their own.
 	}
 	cmd.AddCommand(newSecretKeygenCommand(e), newSecretRecipientsCommand(e), newSecretEncryptCommand(e), newSecretDecryptCommand(e),
 		newSecretEditCommand(e), newSecretRekeyCommand(e), newSecretListCommand(e), newSecretScanCommand(e))
-	needCommand(cmd)
+	cli.NeedCommand(cmd)
 	return cmd
 }
 
@@ -57,7 +58,7 @@ func recipientsPath(file string) string {
 }
 
 // readRecipients reads the recipients of the site that a file belongs to.
-func readRecipients(e *env, file string) (*encryption.Recipients, error) {
+func readRecipients(e *cli.Env, file string) (*encryption.Recipients, error) {
 	path := recipientsPath(file)
 	text, err := e.Files.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -71,9 +72,9 @@ func readRecipients(e *env, file string) (*encryption.Recipients, error) {
 }
 
 // addFor adds the flag that says for whom something is encrypted.
-func addFor(e *env, cmd *cobra.Command, names *[]string, what string) {
+func addFor(e *cli.Env, cmd *cobra.Command, names *[]string, what string) {
 	cmd.Flags().StringSliceVar(names, "for", nil, what+": `NAMES` of people, hosts and @groups, with commas between them")
-	completeFlag(e, cmd, "for", func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+	cli.CompleteFlag(e, cmd, "for", func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 		r, err := readRecipients(e, ".")
 		if err != nil {
 			return nil, cobra.ShellCompDirectiveNoFileComp
@@ -92,10 +93,12 @@ func addFor(e *env, cmd *cobra.Command, names *[]string, what string) {
 
 // saveSecret writes a file with the mode of the one that it replaces, 0644 if there is none: what is
 // encrypted may be read.
-func saveSecret(e *env, path string, text []byte) error { return machine(e).Save(path, text, 0o644) }
+func saveSecret(e *cli.Env, path string, text []byte) error {
+	return cli.Machine(e).Save(path, text, 0o644)
+}
 
 // readSite reads a file of the site.
-func readSite(e *env, path string) ([]byte, error) {
+func readSite(e *cli.Env, path string) ([]byte, error) {
 	if path == "-" {
 		return e.ReadStdin(e.Files.Context())
 	}

@@ -11,11 +11,12 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/luaccm/ccm/cmd/ccm/cli"
 	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/encryption"
 )
 
-func newSecretEditCommand(e *env) *cobra.Command {
+func newSecretEditCommand(e *cli.Env) *cobra.Command {
 	var names []string
 	cmd := &cobra.Command{
 		Use:   "edit FILE",
@@ -31,7 +32,7 @@ What is edited lies in a directory that only its owner can enter, in memory if t
 system has such a place, and is overwritten and removed when the editor ends. If
 the editor fails, or what was written has a mistake, it is kept encrypted in
 FILE.edited.age, which ccm secret decrypt prints.`,
-		Args: wantArguments(1, 1),
+		Args: cli.WantArguments(1, 1),
 		RunE: func(cmd *cobra.Command, args []string) error { return editSecret(cmd.Context(), e, args[0], names) },
 	}
 	addFor(e, cmd, &names, "who can read what is new (default: who can read the rest, else "+encryption.Everybody+")")
@@ -39,7 +40,7 @@ FILE.edited.age, which ccm secret decrypt prints.`,
 }
 
 // editSecret edits a file or the values of a document.
-func editSecret(ctx context.Context, e *env, file string, names []string) error {
+func editSecret(ctx context.Context, e *cli.Env, file string, names []string) error {
 	r, err := readRecipients(e, file)
 	if err != nil {
 		return err
@@ -126,13 +127,13 @@ func editSecret(ctx context.Context, e *env, file string, names []string) error 
 	if err := saveSecret(e, file, out); err != nil {
 		return kept(err)
 	}
-	say(e, "wrote %s, for %s", file, audienceText(to))
+	cli.Say(e, "wrote %s, for %s", file, audienceText(to))
 	return nil
 }
 
 // keepEdited writes what was typed and could not be used beside the file, encrypted for those who read the file, and
 // adds to the error where it is.
-func keepEdited(e *env, file string, text []byte, to *encryption.Audience, err error) error {
+func keepEdited(e *cli.Env, file string, text []byte, to *encryption.Audience, err error) error {
 	sealed, failed := encryption.Encrypt(text, to, false)
 	base := strings.TrimSuffix(file, encryption.Suffix) + ".edited"
 	for i := 1; failed == nil && i < 100; i++ {
@@ -140,7 +141,7 @@ func keepEdited(e *env, file string, text []byte, to *encryption.Audience, err e
 		if i > 1 {
 			name = fmt.Sprintf("%s.%d%s", base, i, encryption.Suffix)
 		}
-		if failed = machine(e).SaveNew(name, sealed, 0o600); failed == nil {
+		if failed = cli.Machine(e).SaveNew(name, sealed, 0o600); failed == nil {
 			return diag.Errorf(diag.Pos{}, "%w; what you wrote is in %s", err, name).WithHint("ccm secret decrypt %s prints it", name)
 		}
 		if errors.Is(failed, fs.ErrExist) {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/luaccm/ccm/cmd/ccm/cli"
 	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/encryption"
 )
@@ -22,7 +23,7 @@ type encryptFlags struct {
 	force       bool
 }
 
-func newSecretEncryptCommand(e *env) *cobra.Command {
+func newSecretEncryptCommand(e *cli.Env) *cobra.Command {
 	f := &encryptFlags{}
 	cmd := &cobra.Command{
 		Use:   "encrypt FILE",
@@ -40,7 +41,7 @@ In Lua the values stand in a table: secret.values { db = { password = "..." } }.
   ccm secret encrypt data.yaml --key db.password
   pwgen 32 1 | ccm secret encrypt - -o secrets/db.age
   ccm secret encrypt files/db.conf --for ann --to tag:role=db`,
-		Args: wantArguments(1, 1),
+		Args: cli.WantArguments(1, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			names, err := f.nodes.resolve(cmd.Context(), e, f.near(args[0]))
 			if err != nil {
@@ -72,7 +73,7 @@ func (f *encryptFlags) near(file string) string {
 	return file
 }
 
-func encryptFile(e *env, name string, f *encryptFlags) error {
+func encryptFile(e *cli.Env, name string, f *encryptFlags) error {
 	out := f.out
 	switch {
 	case out == "" && name == "-":
@@ -107,10 +108,10 @@ func encryptFile(e *env, name string, f *encryptFlags) error {
 	if err := saveSecret(e, out, enc); err != nil {
 		return err
 	}
-	say(e, "wrote %s, for %s", out, audienceText(to))
+	cli.Say(e, "wrote %s, for %s", out, audienceText(to))
 	warnNobody(e, out, to)
 	if name != "-" {
-		say(e, "%s is still there, and not encrypted: remove it, and take it out of version control", name)
+		cli.Say(e, "%s is still there, and not encrypted: remove it, and take it out of version control", name)
 	}
 	return nil
 }
@@ -123,14 +124,14 @@ func audienceText(to *encryption.Audience) string {
 			people = append(people, k.Name)
 		}
 	}
-	asked, are := namesOf(to.Names), namesOf(people)
+	asked, are := cli.NamesOf(to.Names), cli.NamesOf(people)
 	if asked == are {
 		return are
 	}
 	return asked + " (" + are + ")"
 }
 
-func encryptValues(e *env, file string, f *encryptFlags) error {
+func encryptValues(e *cli.Env, file string, f *encryptFlags) error {
 	if f.out != "" || f.armor {
 		return errors.New("--output and --armor are for whole files: a value is encrypted in its place")
 	}
@@ -169,28 +170,28 @@ func encryptValues(e *env, file string, f *encryptFlags) error {
 	if err := saveSecret(e, file, []byte(text)); err != nil {
 		return err
 	}
-	say(e, "%s: encrypted %s, for %s", file, strings.Join(done, ", "), audienceText(to))
+	cli.Say(e, "%s: encrypted %s, for %s", file, strings.Join(done, ", "), audienceText(to))
 	warnNobody(e, file, to)
 	return nil
 }
 
-func newSecretDecryptCommand(e *env) *cobra.Command {
+func newSecretDecryptCommand(e *cli.Env) *cobra.Command {
 	out, key := "", ""
 	cmd := &cobra.Command{
 		Use:   "decrypt FILE",
 		Short: "Print what an encrypted file or value holds",
 		Long: `Print what an encrypted file holds, or a document with its encrypted values as
 DEC[...]. With --key a single value is printed, as it is.`,
-		Args: wantArguments(1, 1),
+		Args: cli.WantArguments(1, 1),
 		RunE: func(_ *cobra.Command, args []string) error {
 			text, err := decrypted(e, args[0], key)
 			if err != nil {
 				return err
 			}
 			if out != "" {
-				return machine(e).Save(out, text, 0o600)
+				return cli.Machine(e).Save(out, text, 0o600)
 			}
-			_, err = e.print().data().Write(text)
+			_, err = e.Print().Data().Write(text)
 			return err
 		},
 	}
@@ -199,7 +200,7 @@ DEC[...]. With --key a single value is printed, as it is.`,
 	return cmd
 }
 
-func decrypted(e *env, file, key string) ([]byte, error) {
+func decrypted(e *cli.Env, file, key string) ([]byte, error) {
 	raw, err := readSite(e, file)
 	if err != nil {
 		return nil, err

@@ -14,13 +14,14 @@ import (
 	"filippo.io/age/plugin"
 	"github.com/spf13/cobra"
 
+	"github.com/luaccm/ccm/cmd/ccm/cli"
 	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/encryption"
 	"github.com/luaccm/ccm/runtime/terminal"
 	"github.com/luaccm/ccm/site"
 )
 
-func newSecretKeygenCommand(e *env) *cobra.Command {
+func newSecretKeygenCommand(e *cli.Env) *cobra.Command {
 	out, passphrase, pluginName, show := "", false, "", false
 	cmd := &cobra.Command{
 		Use:   "keygen",
@@ -31,7 +32,7 @@ others ~/.config/ccm/age.key, with mode 0600. A key that is there stays.
 
 An SSH key of the kind ed25519 or RSA does as well: a host that has
 /etc/ssh/ssh_host_ed25519_key needs no other.`,
-		Args: wantArguments(0, 0),
+		Args: cli.WantArguments(0, 0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if out == "" {
 				out = identityPath()
@@ -65,7 +66,7 @@ func identityPath() string {
 	return ""
 }
 
-func makeIdentity(e *env, path string, passphrase bool, pluginName string) error {
+func makeIdentity(e *cli.Env, path string, passphrase bool, pluginName string) error {
 	if _, err := os.Lstat(path); err == nil {
 		return diag.Errorf(diag.Pos{}, "%s is there already, and stays: without it nobody could read what is for it", path).
 			WithHint("ccm secret keygen --show prints its public key, -o FILE makes another one")
@@ -86,7 +87,7 @@ func makeIdentity(e *env, path string, passphrase bool, pluginName string) error
 		text, public = []byte(plain), key
 	}
 	if passphrase {
-		pass, err := e.askNewPassphrase()
+		pass, err := e.AskNewPassphrase()
 		if err != nil {
 			return err
 		}
@@ -94,7 +95,7 @@ func makeIdentity(e *env, path string, passphrase bool, pluginName string) error
 			return err
 		}
 	}
-	h := machine(e)
+	h := cli.Machine(e)
 	if err := e.Files.CheckPlace(path); err != nil {
 		return err
 	}
@@ -111,16 +112,16 @@ func makeIdentity(e *env, path string, passphrase bool, pluginName string) error
 	if path == filepath.Join(encryption.SystemDir, encryption.IdentityFile) {
 		what += ", the key of this machine"
 	}
-	say(e, "wrote %s: keep it to yourself, and a copy where the machine cannot lose it", what)
+	cli.Say(e, "wrote %s: keep it to yourself, and a copy where the machine cannot lose it", what)
 	if public == "" {
-		say(e, "its public key is told by age-plugin-%s", pluginName)
+		cli.Say(e, "its public key is told by age-plugin-%s", pluginName)
 		return nil
 	}
-	terminal.Fprintf(e.stdout, "%s\n", public)
+	terminal.Fprintf(e.Stdout, "%s\n", public)
 	return nil
 }
 
-func showPublicKeys(e *env, path string) error {
+func showPublicKeys(e *cli.Env, path string) error {
 	text, err := e.Files.ReadFile(path)
 	if err != nil {
 		return err
@@ -133,19 +134,19 @@ func showPublicKeys(e *env, path string) error {
 		return fmt.Errorf("%s: %w", path, err)
 	}
 	for _, key := range keys {
-		terminal.Fprintf(e.stdout, "%s\n", key)
+		terminal.Fprintf(e.Stdout, "%s\n", key)
 	}
 	return nil
 }
 
-func newSecretRecipientsCommand(e *env) *cobra.Command {
+func newSecretRecipientsCommand(e *cli.Env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "recipients",
 		Short: "List, add and remove those to whom secrets are encrypted",
 		Long: `List those to whom secrets of this site are encrypted: people, hosts and groups,
 as .ccm/recipients names them. add and remove change that file, and leave its
 comments; ccm secret rekey then has what is encrypted already follow.`,
-		Args: wantArguments(0, 0),
+		Args: cli.WantArguments(0, 0),
 		RunE: func(*cobra.Command, []string) error { return listRecipients(e) },
 	}
 	cmd.AddCommand(&cobra.Command{
@@ -154,20 +155,20 @@ comments; ccm secret rekey then has what is encrypted already follow.`,
 		Long: `Add a person or a host with a public key: age1..., "ssh-ed25519 AAAA...", or a
 file that holds one, such as ~/.ssh/id_ed25519.pub. A name may have several keys.`,
 		Example: "  ccm secret recipients add web1 /etc/ssh/ssh_host_ed25519_key.pub",
-		Args:    wantArguments(2, 3),
+		Args:    cli.WantArguments(2, 3),
 		RunE: func(_ *cobra.Command, args []string) error {
 			return addRecipient(e, args[0], strings.Join(args[1:], " "))
 		},
 	}, &cobra.Command{
 		Use:   "remove NAME",
 		Short: "Remove a person or a host, also from groups",
-		Args:  wantArguments(1, 1),
+		Args:  cli.WantArguments(1, 1),
 		RunE:  func(_ *cobra.Command, args []string) error { return removeRecipient(e, args[0]) },
 	}, newSecretNodesCommand(e))
 	return cmd
 }
 
-func listRecipients(e *env) error {
+func listRecipients(e *cli.Env) error {
 	r, err := readRecipients(e, "x")
 	if err != nil {
 		return err
@@ -177,7 +178,7 @@ func listRecipients(e *env) error {
 		width = max(width, len(k.Name))
 	}
 	for _, k := range r.Keys {
-		terminal.Fprintf(e.stdout, "%-*s  %s\n", width, k.Name, k.Text)
+		terminal.Fprintf(e.Stdout, "%-*s  %s\n", width, k.Name, k.Text)
 	}
 	var groups []string
 	for g := range r.Groups {
@@ -185,12 +186,12 @@ func listRecipients(e *env) error {
 	}
 	slices.Sort(groups)
 	for _, g := range groups {
-		terminal.Fprintf(e.stdout, "%s  %s\n", g, strings.Join(r.Groups[g], " "))
+		terminal.Fprintf(e.Stdout, "%s  %s\n", g, strings.Join(r.Groups[g], " "))
 	}
 	return nil
 }
 
-func addRecipient(e *env, name, key string) error {
+func addRecipient(e *cli.Env, name, key string) error {
 	if !strings.HasPrefix(key, "age1") && !strings.HasPrefix(key, "ssh-") {
 		text, err := e.Files.ReadFile(key)
 		if err != nil {
@@ -219,17 +220,17 @@ func addRecipient(e *env, name, key string) error {
 	if _, err := encryption.ReadRecipients(path, text); err != nil {
 		return err
 	}
-	if err := machine(e).SaveDirectory(filepath.Dir(path)); err != nil {
+	if err := cli.Machine(e).SaveDirectory(filepath.Dir(path)); err != nil {
 		return err
 	}
 	if err := saveSecret(e, path, []byte(text)); err != nil {
 		return err
 	}
-	say(e, "%s is in %s; ccm secret rekey lets %[1]s read what is encrypted already", name, path)
+	cli.Say(e, "%s is in %s; ccm secret rekey lets %[1]s read what is encrypted already", name, path)
 	return nil
 }
 
-func removeRecipient(e *env, name string) error {
+func removeRecipient(e *cli.Env, name string) error {
 	r, err := readRecipients(e, "x")
 	if err != nil {
 		return err
@@ -257,7 +258,7 @@ func removeRecipient(e *env, name string) error {
 				break
 			}
 			if len(kept) == 1 {
-				say(e, "the group %s has nobody any more, and goes too", kept[0])
+				cli.Say(e, "the group %s has nobody any more, and goes too", kept[0])
 				continue
 			}
 			line = strings.Join(kept, " ") + "\n"
@@ -273,6 +274,6 @@ func removeRecipient(e *env, name string) error {
 	if err := saveSecret(e, r.File, []byte(out.String())); err != nil {
 		return err
 	}
-	say(e, "%s is not in %s any more; ccm secret rekey takes what is encrypted away from %[1]s, and says what %[1]s could read", name, r.File)
+	cli.Say(e, "%s is not in %s any more; ccm secret rekey takes what is encrypted away from %[1]s, and says what %[1]s could read", name, r.File)
 	return nil
 }

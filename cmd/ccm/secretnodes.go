@@ -11,6 +11,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/luaccm/ccm/cmd/ccm/cli"
+	"github.com/luaccm/ccm/cmd/ccm/cli/fleetdir"
 	"github.com/luaccm/ccm/fleet/enrol"
 	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/encryption"
@@ -19,22 +21,22 @@ import (
 
 // nodeFlags say to which nodes of a fleet something is encrypted.
 type nodeFlags struct {
-	fleetFlags
+	fleetdir.Flags
 	to []string
 }
 
-func (f *nodeFlags) add(e *env, cmd *cobra.Command, what string) {
+func (f *nodeFlags) add(e *cli.Env, cmd *cobra.Command, what string) {
 	fs := cmd.Flags()
 	fs.StringSliceVar(&f.to, "to", nil, what+": `NODES` of the fleet by name, tag:NAME=VALUE or env:NAME, with commas between them")
-	f.fleetFlags.add(fs)
-	completeFlag(e, cmd, "to", func(cmd *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {
+	f.Flags.Add(fs)
+	cli.CompleteFlag(e, cmd, "to", func(cmd *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {
 		return f.selectors(cmd.Context(), e), cobra.ShellCompDirectiveNoFileComp
 	})
 }
 
 // selectors returns all by which nodes can be chosen.
-func (f *nodeFlags) selectors(ctx context.Context, e *env) []string {
-	d, err := f.desk(e)
+func (f *nodeFlags) selectors(ctx context.Context, e *cli.Env) []string {
+	d, err := f.Desk(e)
 	if err != nil {
 		return nil
 	}
@@ -62,7 +64,7 @@ func selectorsOf(nodes []enrol.Node) []string {
 
 // resolve brings the nodes of the fleet that stand in the recipients of a site up to date, with those of --to, and
 // returns the names by which these are called there. Without --to it does nothing.
-func (f *nodeFlags) resolve(ctx context.Context, e *env, near string) ([]string, error) {
+func (f *nodeFlags) resolve(ctx context.Context, e *cli.Env, near string) ([]string, error) {
 	if len(f.to) == 0 {
 		return nil, nil
 	}
@@ -86,8 +88,8 @@ func groupOf(text string) string {
 
 // update writes the nodes anew that stand in the recipients of a site, and those of --to, as operators have approved
 // them. It prints what changes, and reports whether something does.
-func (f *nodeFlags) update(ctx context.Context, e *env, near string, dry bool) (changed bool, err error) {
-	d, err := f.desk(e)
+func (f *nodeFlags) update(ctx context.Context, e *cli.Env, near string, dry bool) (changed bool, err error) {
+	d, err := f.Desk(e)
 	if err != nil {
 		return false, err
 	}
@@ -98,7 +100,7 @@ func (f *nodeFlags) update(ctx context.Context, e *env, near string, dry bool) (
 	}
 	if len(foreign) > 0 {
 		return false, diag.Errorf(diag.Pos{}, "%d nodes are signed by a key that fleet.json does not name, and would be left out", len(foreign)).
-			WithHint("%s", foreignHint)
+			WithHint("%s", fleetdir.ForeignHint)
 	}
 	path := recipientsPath(near)
 	old, err := e.Files.ReadFile(path)
@@ -124,7 +126,7 @@ func (f *nodeFlags) update(ctx context.Context, e *env, near string, dry bool) (
 	if text == string(old) || dry {
 		return text != string(old), nil
 	}
-	if err := machine(e).SaveDirectory(filepath.Dir(path)); err != nil {
+	if err := cli.Machine(e).SaveDirectory(filepath.Dir(path)); err != nil {
 		return false, err
 	}
 	return true, saveSecret(e, path, []byte(text))
@@ -185,7 +187,7 @@ func checkByHand(path, text string, now *encryption.Nodes) error {
 }
 
 // printNodeChanges prints who has come and who has gone, on standard error.
-func printNodeChanges(e *env, had, now *encryption.Nodes) {
+func printNodeChanges(e *cli.Env, had, now *encryption.Nodes) {
 	keys := func(n *encryption.Nodes) map[string]string {
 		m := make(map[string]string)
 		for _, k := range n.Keys {
@@ -197,14 +199,14 @@ func printNodeChanges(e *env, had, now *encryption.Nodes) {
 	for _, k := range now.Keys {
 		switch {
 		case before[k.Name] == "":
-			say(e, "+ %s  %s", k.Name, k.Note)
+			cli.Say(e, "+ %s  %s", k.Name, k.Note)
 		case before[k.Name] != k.Text:
-			say(e, "~ %s  %s, another key", k.Name, k.Note)
+			cli.Say(e, "~ %s  %s, another key", k.Name, k.Note)
 		}
 	}
 	for _, k := range had.Keys {
 		if after[k.Name] == "" {
-			say(e, "- %s", k.Name)
+			cli.Say(e, "- %s", k.Name)
 		}
 	}
 	groups := maps.Clone(had.Groups)
@@ -214,14 +216,14 @@ func printNodeChanges(e *env, had, now *encryption.Nodes) {
 		switch {
 		case slices.Equal(is, slices.Sorted(slices.Values(had.Groups[g]))):
 		case len(is) == 0:
-			say(e, "- %s: no node is any more", g)
+			cli.Say(e, "- %s: no node is any more", g)
 		default:
-			say(e, "~ %s is %s", g, namesOf(is))
+			cli.Say(e, "~ %s is %s", g, cli.NamesOf(is))
 		}
 	}
 }
 
-func newSecretNodesCommand(e *env) *cobra.Command {
+func newSecretNodesCommand(e *cli.Env) *cobra.Command {
 	f := &nodeFlags{}
 	dry := false
 	cmd := &cobra.Command{
@@ -246,11 +248,11 @@ Exit status: 4 if with -n the file is not as the fleet is.`,
 			case err != nil:
 				return err
 			case !changed:
-				say(e, "The nodes in %s are those of the fleet.", recipientsPath("x"))
+				cli.Say(e, "The nodes in %s are those of the fleet.", recipientsPath("x"))
 			case dry:
-				return status(exitFailed)
+				return cli.Status(cli.ExitFailed)
 			default:
-				say(e, "ccm secret rekey has what is encrypted already follow")
+				cli.Say(e, "ccm secret rekey has what is encrypted already follow")
 			}
 			return nil
 		},
@@ -258,13 +260,13 @@ Exit status: 4 if with -n the file is not as the fleet is.`,
 			return f.selectors(cmd.Context(), e), cobra.ShellCompDirectiveNoFileComp
 		},
 	}
-	f.fleetFlags.add(cmd.Flags())
+	f.Flags.Add(cmd.Flags())
 	cmd.Flags().BoolVarP(&dry, "noop", "n", false, "only say what would be changed")
 	return cmd
 }
 
 // warnNobody says that only nodes can read something, so that no person can change it.
-func warnNobody(e *env, near string, to *encryption.Audience) {
+func warnNobody(e *cli.Env, near string, to *encryption.Audience) {
 	path := recipientsPath(near)
 	text, err := e.Files.ReadFile(path)
 	if err != nil {
@@ -279,5 +281,5 @@ func warnNobody(e *env, near string, to *encryption.Audience) {
 			return
 		}
 	}
-	terminal.Fprintf(e.stderr, "Only nodes can read it: nobody can edit or rekey it. --for NAME adds people.\n")
+	terminal.Fprintf(e.Stderr, "Only nodes can read it: nobody can edit or rekey it. --for NAME adds people.\n")
 }

@@ -8,12 +8,13 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/luaccm/ccm/cmd/ccm/cli"
 	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/encryption"
 	"github.com/luaccm/ccm/runtime/terminal"
 )
 
-func newSecretRekeyCommand(e *env) *cobra.Command {
+func newSecretRekeyCommand(e *cli.Env) *cobra.Command {
 	var names []string
 	nodes := nodeFlags{}
 	dry := false
@@ -30,7 +31,7 @@ and his key opens it. That is listed, and has to be changed where it is used.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(nodes.to) > 0 {
 				if len(args) == 0 {
-					return diag.Errorf(diag.Pos{}, "want the files that are to be for %s", namesOf(nodes.to)).
+					return diag.Errorf(diag.Pos{}, "want the files that are to be for %s", cli.NamesOf(nodes.to)).
 						WithHint("ccm secret recipients nodes, then ccm secret rekey has all follow that is for nodes")
 				}
 				if dry {
@@ -52,7 +53,7 @@ and his key opens it. That is listed, and has to be changed where it is used.`,
 }
 
 // findSecrets returns what is encrypted in files and below directories; here, if none are named.
-func findSecrets(e *env, args []string) ([]encryption.Item, error) {
+func findSecrets(e *cli.Env, args []string) ([]encryption.Item, error) {
 	if len(args) == 0 {
 		args = []string{"."}
 	}
@@ -68,7 +69,7 @@ func findSecrets(e *env, args []string) ([]encryption.Item, error) {
 	return items, nil
 }
 
-func rekey(e *env, args, names []string, dry bool) error {
+func rekey(e *cli.Env, args, names []string, dry bool) error {
 	items, err := findSecrets(e, args)
 	if err != nil {
 		return err
@@ -123,20 +124,20 @@ func rekey(e *env, args, names []string, dry bool) error {
 			}
 		}
 		for _, c := range byFile[file] {
-			terminal.Fprintf(e.stdout, "%s: %s\n", c.Item, changeText(c))
+			terminal.Fprintf(e.Stdout, "%s: %s\n", c.Item, changeText(c))
 		}
 	}
 	for _, name := range slices.Sorted(keysOf(gone)) {
-		terminal.Fprintf(e.stdout, "%s could read: %s\n", name, strings.Join(gone[name], ", "))
+		terminal.Fprintf(e.Stdout, "%s could read: %s\n", name, strings.Join(gone[name], ", "))
 	}
 	if len(gone) > 0 {
-		terminal.Fprintf(e.stdout, "Who left, or whose old key was lost, still can, from a copy of the repository: change these secrets where they are used\n")
+		terminal.Fprintf(e.Stdout, "Who left, or whose old key was lost, still can, from a copy of the repository: change these secrets where they are used\n")
 	}
 	words := "encrypted anew"
 	if dry {
 		words = "to be encrypted anew"
 	}
-	terminal.Fprintf(e.stdout, "%d of %d %s\n", changes, len(items), words)
+	terminal.Fprintf(e.Stdout, "%d of %d %s\n", changes, len(items), words)
 	return nil
 }
 
@@ -154,7 +155,7 @@ func changeText(c *encryption.Change) string {
 	var parts []string
 	add := func(word string, names []string) {
 		if len(names) > 0 {
-			parts = append(parts, word+" "+namesOf(names))
+			parts = append(parts, word+" "+cli.NamesOf(names))
 		}
 	}
 	add("now for", c.Added)
@@ -163,21 +164,21 @@ func changeText(c *encryption.Change) string {
 	return strings.Join(parts, ", ")
 }
 
-func newSecretListCommand(e *env) *cobra.Command {
-	output := newChoice("text", "text", "json")
+func newSecretListCommand(e *cli.Env) *cobra.Command {
+	output := cli.NewChoice("text", "text", "json")
 	cmd := &cobra.Command{
 		Use: "ls [FILE|DIR...]", Aliases: []string{"list"},
 		Short: "List what is encrypted, and for whom",
 		Long: `List the files and values that are encrypted, and for whom, with the names that
 they have themselves. No identity is needed. What the recipients have moved away
 from is marked; ccm secret rekey brings it in order.`,
-		RunE: func(_ *cobra.Command, args []string) error { return listSecrets(e, args, output.value == "json") },
+		RunE: func(_ *cobra.Command, args []string) error { return listSecrets(e, args, output.Value == "json") },
 	}
 	cmd.Flags().Var(output, "output", "form of the output: text, or json (one object a line)")
 	return cmd
 }
 
-func listSecrets(e *env, args []string, asJSON bool) error {
+func listSecrets(e *cli.Env, args []string, asJSON bool) error {
 	items, err := findSecrets(e, args)
 	if err != nil {
 		return err
@@ -185,7 +186,7 @@ func listSecrets(e *env, args []string, asJSON bool) error {
 	var r *encryption.Recipients
 	if len(items) > 0 {
 		if r, err = readRecipients(e, items[0].File); err != nil {
-			say(e, "ccm: warning: %v", err)
+			cli.Say(e, "ccm: warning: %v", err)
 		}
 	}
 	width, broken := 0, false
@@ -217,7 +218,7 @@ func listSecrets(e *env, args []string, asJSON bool) error {
 			if item.Description != nil {
 				x.For, x.Readers, x.Kinds = item.For, item.Readers(), item.Kinds
 			}
-			if err := e.print().line(x); err != nil {
+			if err := e.Print().Line(x); err != nil {
 				return err
 			}
 			continue
@@ -225,17 +226,17 @@ func listSecrets(e *env, args []string, asJSON bool) error {
 		whom := ""
 		if item.Description != nil {
 			whom = item.ForWhom()
-			if asked := namesOf(item.For); asked != "" && asked != whom {
+			if asked := cli.NamesOf(item.For); asked != "" && asked != whom {
 				whom = asked + " (" + whom + ")"
 			}
 		}
 		if note != "" && whom != "" {
 			note = "  ! " + note
 		}
-		terminal.Fprintf(e.stdout, "%s\n", strings.TrimRight(fmt.Sprintf("%-*s  %s%s", width, item, whom, note), " "))
+		terminal.Fprintf(e.Stdout, "%s\n", strings.TrimRight(fmt.Sprintf("%-*s  %s%s", width, item, whom, note), " "))
 	}
 	if broken {
-		return status(exitUsage)
+		return cli.Status(cli.ExitUsage)
 	}
 	return nil
 }

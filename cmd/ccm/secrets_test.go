@@ -11,6 +11,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/luaccm/ccm/cmd/ccm/cli"
 	"github.com/luaccm/ccm/runtime/manifest"
 )
 
@@ -102,14 +103,14 @@ file { arg[1] .. "/template", content = "nothing\n", owner = "-1", group = "-1",
 `)
 	for _, more := range [][]string{{"plan", "-v", "--diff", "full"}, {"plan", "--output", "json", "--diff", "full"}, {"run", "-v", "--diff", "full"}} {
 		_, status := w.ccm("", append(more, site, w.out)...)
-		require.Equal(t, exitOK, status, w.printed.String())
+		require.Equal(t, cli.ExitOK, status, w.printed.String())
 	}
 	look()
 	for _, form := range []string{"text", "json"} {
 		w.ccm("", "undo", "--noop", "--diff", "full", "--output", form)
 	}
 	out, status := w.ccm("", "undo", "--diff", "full")
-	require.Equal(t, exitOK, status, out)
+	require.Equal(t, cli.ExitOK, status, out)
 	now, err := os.ReadFile(w.out + "/key.pem")
 	require.NoError(t, err)
 	require.Equal(t, string(after), string(now), "what was sealed comes back as it was")
@@ -257,7 +258,7 @@ func TestBroken(t *testing.T) {
 	e := newEnv(strings.NewReader(""), &out, &errs, nil) // without a clock
 	site := filepath.Join(t.TempDir(), "site.lua")
 	require.NoError(t, os.WriteFile(site, []byte(`secret "goroutine"`), 0o600))
-	require.Equal(t, exitFailed, run(t.Context(), e, []string{"run", site}))
+	require.Equal(t, cli.ExitFailed, run(t.Context(), e, []string{"run", site}))
 	require.Contains(t, errs.String(), "ccm is broken: ")
 	require.NotContains(t, errs.String(), "goroutine")
 }

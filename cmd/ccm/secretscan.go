@@ -6,13 +6,14 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/luaccm/ccm/cmd/ccm/cli"
 	"github.com/luaccm/ccm/runtime/ignore"
 	"github.com/luaccm/ccm/runtime/plainsecret"
 	"github.com/luaccm/ccm/runtime/terminal"
 )
 
-func newSecretScanCommand(e *env) *cobra.Command {
-	output := newChoice("text", "text", "json")
+func newSecretScanCommand(e *cli.Env) *cobra.Command {
+	output := cli.NewChoice("text", "text", "json")
 	cmd := &cobra.Command{
 		Use:   "scan [DIR...]",
 		Short: "Look for what is likely a secret that is not encrypted",
@@ -25,13 +26,13 @@ A line with the comment "ccm: ignore" is left alone, and so is what .ccmignore n
 and .git.
 
 Exit status: 1 if something is found.`,
-		RunE: func(_ *cobra.Command, args []string) error { return scanSecrets(e, args, output.value == "json") },
+		RunE: func(_ *cobra.Command, args []string) error { return scanSecrets(e, args, output.Value == "json") },
 	}
 	cmd.Flags().Var(output, "output", "form of the output: text, or json (one object a line)")
 	return cmd
 }
 
-func scanSecrets(e *env, dirs []string, asJSON bool) error {
+func scanSecrets(e *cli.Env, dirs []string, asJSON bool) error {
 	if len(dirs) == 0 {
 		dirs = []string{"."}
 	}
@@ -45,16 +46,16 @@ func scanSecrets(e *env, dirs []string, asJSON bool) error {
 			clean = false
 			f.File = filepath.Join(dir, filepath.FromSlash(f.File))
 			if asJSON {
-				if err := e.print().line(f); err != nil {
+				if err := e.Print().Line(f); err != nil {
 					return err
 				}
 				continue
 			}
-			terminal.Fprintf(e.stdout, "%s\n", f.String())
+			terminal.Fprintf(e.Stdout, "%s\n", f.String())
 		}
 	}
 	if !clean {
-		return status(exitUsage)
+		return cli.Status(cli.ExitUsage)
 	}
 	return nil
 }

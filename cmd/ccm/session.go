@@ -9,6 +9,7 @@ import (
 	"github.com/kballard/go-shellquote"
 	"github.com/spf13/cobra"
 
+	"github.com/luaccm/ccm/cmd/ccm/cli"
 	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/event"
 	"github.com/luaccm/ccm/runtime/report"
@@ -17,7 +18,7 @@ import (
 	"github.com/luaccm/ccm/runtime/terminal"
 )
 
-func newSessionCommand(e *env) *cobra.Command {
+func newSessionCommand(e *cli.Env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "session",
 		Short: "Let the commands of a shell script know of each other",
@@ -30,22 +31,22 @@ ones name by --require and --subscribe is looked up there:
   ccm session report --remove`,
 	}
 	cmd.AddCommand(newSessionNewCommand(e), newSessionReportCommand(e))
-	needCommand(cmd)
+	cli.NeedCommand(cmd)
 	return cmd
 }
 
-func newSessionNewCommand(e *env) *cobra.Command {
+func newSessionNewCommand(e *cli.Env) *cobra.Command {
 	dir := ""
 	cmd := &cobra.Command{
 		Use: "new", Aliases: []string{"start", "create"},
 		Short: "Begin a session, and print what the shell has to be told of it",
-		Args:  wantArguments(0, 0),
+		Args:  cli.WantArguments(0, 0),
 		RunE: func(*cobra.Command, []string) error {
 			s, err := session.New(dir)
 			if err != nil {
 				return err
 			}
-			_, err = fmt.Fprintf(e.print().data(), "export %s=%s\n", session.Variable, shellquote.Join(s.Dir()))
+			_, err = fmt.Fprintf(e.Print().Data(), "export %s=%s\n", session.Variable, shellquote.Join(s.Dir()))
 			return err
 		},
 	}
@@ -53,18 +54,18 @@ func newSessionNewCommand(e *env) *cobra.Command {
 	return cmd
 }
 
-func newSessionReportCommand(e *env) *cobra.Command {
+func newSessionReportCommand(e *cli.Env) *cobra.Command {
 	remove, detailed := false, false
-	output := newChoice("text", "text", "json")
+	output := cli.NewChoice("text", "text", "json")
 	cmd := &cobra.Command{
 		Use:   "report",
 		Short: "Say what the commands of a session did",
 		Long: `Say what the commands of a session did.
 
 Exit status: 4 if something that failed was not brought in order since.`,
-		Args: wantArguments(0, 0),
+		Args: cli.WantArguments(0, 0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			s, err := openSession(cmd, e)
+			s, err := cli.OpenSession(cmd, e)
 			if err == nil && s == nil {
 				return diag.Errorf(diag.Pos{}, "there is no session: %s is not set", session.Variable).WithHint(`eval "$(ccm session new)" begins one`)
 			}
@@ -75,7 +76,7 @@ Exit status: 4 if something that failed was not brought in order since.`,
 			if err != nil {
 				return err
 			}
-			if err := printSession(e, r, filepath.Base(s.Dir()), output.value == "json"); err != nil {
+			if err := printSession(e, r, filepath.Base(s.Dir()), output.Value == "json"); err != nil {
 				return err
 			}
 			if remove {
@@ -96,24 +97,24 @@ Exit status: 4 if something that failed was not brought in order since.`,
 
 // sessionStatus returns the exit status, nil for 0.
 func sessionStatus(r session.Report, detailed bool) error {
-	code := exitOK
+	code := cli.ExitOK
 	if r.Failed {
-		code = exitFailed
+		code = cli.ExitFailed
 	}
 	if detailed && r.Summary.Of(event.Changed)+r.Summary.Of(event.Pending)+r.Summary.Of(event.Unknown) > 0 {
-		code |= exitChanges
+		code |= cli.ExitChanges
 	}
-	if code == exitOK {
+	if code == cli.ExitOK {
 		return nil
 	}
-	return status(code)
+	return cli.Status(code)
 }
 
 // printSession prints what a session did.
-func printSession(e *env, r session.Report, runID string, asJSON bool) error {
+func printSession(e *cli.Env, r session.Report, runID string, asJSON bool) error {
 	if asJSON {
-		out := bufio.NewWriter(secret.Underneath(e.stdout))
-		enc := json.NewEncoder(secret.NewWriter(out, e.Secrets).JSON(protocol()))
+		out := bufio.NewWriter(secret.Underneath(e.Stdout))
+		enc := json.NewEncoder(secret.NewWriter(out, e.Secrets).JSON(cli.Protocol()))
 		enc.SetEscapeHTML(false)
 		for _, ev := range r.Events {
 			if err := enc.Encode(ev); err != nil {
@@ -125,8 +126,8 @@ func printSession(e *env, r session.Report, runID string, asJSON bool) error {
 		}
 		return out.Flush()
 	}
-	out := bufio.NewWriter(e.stdout.Unwrap())
-	text := report.Text{W: terminal.NewWriter(out), Color: colorful(e, e.stdout), Verbose: true, OneOff: true, Diff: report.DiffOff}
+	out := bufio.NewWriter(e.Stdout.Unwrap())
+	text := report.Text{W: terminal.NewWriter(out), Color: cli.Colorful(e, e.Stdout), Verbose: true, OneOff: true, Diff: report.DiffOff}
 	for _, ev := range r.Events {
 		text.Event(report.Restore(ev))
 	}

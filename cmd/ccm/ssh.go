@@ -14,6 +14,7 @@ import (
 	"github.com/kballard/go-shellquote"
 	"github.com/spf13/cobra"
 
+	"github.com/luaccm/ccm/cmd/ccm/cli"
 	"github.com/luaccm/ccm/fleet/ssh"
 	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/terminal"
@@ -30,14 +31,14 @@ type sshFlags struct {
 	parallel                                    int
 	timeout                                     time.Duration
 	sudo, askPassword                           bool
-	output                                      choice
+	output                                      cli.Choice
 }
 
 // remoteCommands are the commands that can be run on other machines.
 var remoteCommands = []string{"run", "apply", "plan", "facts", "drift", "status", "ensure", "history", "undo", "test", "doctor", "version"}
 
-func newSSHCommand(e *env) *cobra.Command {
-	f := &sshFlags{output: *newChoice("text", "text", "json")}
+func newSSHCommand(e *cli.Env) *cobra.Command {
+	f := &sshFlags{output: *cli.NewChoice("text", "text", "json")}
 	cmd := &cobra.Command{
 		Use:   "ssh HOST... -- COMMAND [ARG...]",
 		Short: "Run ccm on other machines, by way of your own ssh",
@@ -84,7 +85,7 @@ Exit status: the worst of all hosts, 5 if one could not be reached.`,
 }
 
 // runSSH is ssh.
-func runSSH(ctx context.Context, e *env, f *sshFlags, names, args []string) error {
+func runSSH(ctx context.Context, e *cli.Env, f *sshFlags, names, args []string) error {
 	hosts, err := f.hostList(ctx, e, names)
 	if err != nil {
 		return err
@@ -118,12 +119,12 @@ func runSSH(ctx context.Context, e *env, f *sshFlags, names, args []string) erro
 		}
 		many.MaxFailed = most.Of(len(hosts))
 	}
-	var report ssh.Report = ssh.NewTextReport(e.stdout, e.stderr, hosts)
-	if f.output.value == "json" {
-		report = &ssh.JSONReport{Out: &ssh.LineWriter{W: e.stdout.Unwrap()}}
+	var report ssh.Report = ssh.NewTextReport(e.Stdout, e.Stderr, hosts)
+	if f.output.Value == "json" {
+		report = &ssh.JSONReport{Out: &ssh.LineWriter{W: e.Stdout.Unwrap()}}
 	}
 	progress := newSSHProgress(e, len(hosts))
-	worst := exitOK
+	worst := cli.ExitOK
 	left := many.Run(hosts, ssh.Failed, func(h ssh.Host) ssh.Result {
 		progress.begin(h.Name)
 		return c.Run(ctx, e.Stop, h, func(l ssh.Line) { report.Line(h, l) })
@@ -136,14 +137,14 @@ func runSSH(ctx context.Context, e *env, f *sshFlags, names, args []string) erro
 	report.End(left)
 	select {
 	case <-e.Stop:
-		return status(exitInterrupted)
+		return cli.Status(cli.ExitInterrupted)
 	default:
 	}
-	if worst == exitOK && len(left) > 0 {
-		worst = exitUsage
+	if worst == cli.ExitOK && len(left) > 0 {
+		worst = cli.ExitUsage
 	}
-	if worst != exitOK {
-		return status(worst)
+	if worst != cli.ExitOK {
+		return cli.Status(worst)
 	}
 	return nil
 }
@@ -153,14 +154,14 @@ func exitOfHost(r ssh.Result) int {
 	switch {
 	case r.Unreachable:
 		return exitUnreachable
-	case r.Err != nil && r.Exit == exitOK:
-		return exitUsage
+	case r.Err != nil && r.Exit == cli.ExitOK:
+		return cli.ExitUsage
 	}
 	return r.Exit
 }
 
 // badness is the exit statuses from good to bad.
-var badness = []int{exitOK, exitChanges, exitUsage, exitFailed, exitChanges | exitFailed, exitInterrupted, exitUnreachable}
+var badness = []int{cli.ExitOK, cli.ExitChanges, cli.ExitUsage, cli.ExitFailed, cli.ExitChanges | cli.ExitFailed, cli.ExitInterrupted, exitUnreachable}
 
 // worse returns the worse of two exit statuses. One that nobody knows is as bad as a failure.
 func worse(a, b int) int {
@@ -168,7 +169,7 @@ func worse(a, b int) int {
 		if i := slices.Index(badness, code); i >= 0 {
 			return i
 		}
-		return slices.Index(badness, exitFailed)
+		return slices.Index(badness, cli.ExitFailed)
 	}
 	if rank(b) > rank(a) {
 		return b
@@ -177,7 +178,7 @@ func worse(a, b int) int {
 }
 
 // client returns what reaches the hosts.
-func (f *sshFlags) client(e *env, hosts int) (*ssh.Client, error) {
+func (f *sshFlags) client(e *cli.Env, hosts int) (*ssh.Client, error) {
 	own, err := os.Executable()
 	if err != nil {
 		return nil, err
@@ -187,7 +188,7 @@ func (f *sshFlags) client(e *env, hosts int) (*ssh.Client, error) {
 		return nil, err
 	}
 	cache = filepath.Join(cache, "ccm")
-	folders := append(slices.Clone(f.binaries), filepath.Dir(own), filepath.Join(cache, "bin", e.build.Version))
+	folders := append(slices.Clone(f.binaries), filepath.Dir(own), filepath.Join(cache, "bin", e.Build.Version))
 	c := &ssh.Client{
 		Command: []string{"ssh"}, ControlDir: ssh.ControlDirectory(cache), RemoteDir: f.remoteDir, Timeout: f.timeout,
 		// Many that ask at the same time would be answered in the wrong order.
@@ -215,7 +216,7 @@ func (f *sshFlags) client(e *env, hosts int) (*ssh.Client, error) {
 }
 
 // setBecome sets how ccm becomes root on the hosts.
-func (f *sshFlags) setBecome(e *env, c *ssh.Client) error {
+func (f *sshFlags) setBecome(e *cli.Env, c *ssh.Client) error {
 	switch {
 	case f.become != "" && (f.sudo || f.askPassword):
 		return diag.Errorf(diag.Pos{}, "--become and --sudo exclude each other")
@@ -229,7 +230,7 @@ func (f *sshFlags) setBecome(e *env, c *ssh.Client) error {
 		}
 		c.Become = words
 	case f.askPassword:
-		password, err := e.readHidden("Password of sudo on the hosts: ", "sudo that asks for no password needs only --sudo")
+		password, err := e.ReadHidden("Password of sudo on the hosts: ", "sudo that asks for no password needs only --sudo")
 		if err != nil {
 			return fmt.Errorf("--ask-sudo-pass: %w", err)
 		}
@@ -244,7 +245,7 @@ func (f *sshFlags) setBecome(e *env, c *ssh.Client) error {
 }
 
 // newServeCommand returns serve-stdio, the other side of ssh.
-func newServeCommand(e *env) *cobra.Command {
+func newServeCommand(e *cli.Env) *cobra.Command {
 	return &cobra.Command{
 		Use: "serve-stdio", Hidden: true, Args: cobra.NoArgs,
 		Short: "Answer ccm ssh, which calls this",
@@ -257,7 +258,7 @@ func newServeCommand(e *env) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			s := &ssh.Server{Executable: own, Version: e.build.Version, Cache: filepath.Join(cache, "ccm"), In: e.Stdin, Out: e.stdout.Unwrap()}
+			s := &ssh.Server{Executable: own, Version: e.Build.Version, Cache: filepath.Join(cache, "ccm"), In: e.Stdin, Out: e.Stdout.Unwrap()}
 			ctx, cancel := e.UntilStopped(cmd.Context())
 			defer cancel()
 			return s.Serve(ctx)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/kballard/go-shellquote"
 
+	"github.com/luaccm/ccm/cmd/ccm/cli"
 	"github.com/luaccm/ccm/fleet/inventory"
 	"github.com/luaccm/ccm/fleet/ssh"
 	"github.com/luaccm/ccm/runtime/diag"
@@ -19,7 +20,7 @@ import (
 
 // hostList returns the hosts of the arguments and of --hosts. With -i the arguments are patterns of
 // the inventory.
-func (f *sshFlags) hostList(ctx context.Context, e *env, names []string) (hosts []ssh.Host, err error) {
+func (f *sshFlags) hostList(ctx context.Context, e *cli.Env, names []string) (hosts []ssh.Host, err error) {
 	if len(f.inventories) > 0 {
 		if hosts, err = f.inventoryHosts(ctx, e, names); err != nil {
 			return nil, err
@@ -46,7 +47,7 @@ func (f *sshFlags) hostList(ctx context.Context, e *env, names []string) (hosts 
 }
 
 // readHosts reads the file of --hosts.
-func (f *sshFlags) readHosts(e *env) ([]ssh.Host, error) {
+func (f *sshFlags) readHosts(e *cli.Env) ([]ssh.Host, error) {
 	if f.hosts == "-" {
 		return ssh.ReadHosts(e.Stdin, "standard input")
 	}
@@ -58,7 +59,7 @@ func (f *sshFlags) readHosts(e *env) ([]ssh.Host, error) {
 }
 
 // inventoryHosts returns the hosts of inventories that patterns select.
-func (f *sshFlags) inventoryHosts(ctx context.Context, e *env, patterns []string) ([]ssh.Host, error) {
+func (f *sshFlags) inventoryHosts(ctx context.Context, e *cli.Env, patterns []string) ([]ssh.Host, error) {
 	ctx, cancel := e.UntilStopped(ctx)
 	defer cancel()
 	// What is run here must belong to who runs it, or to root, whoever that is.
@@ -164,7 +165,7 @@ func (u *unknownVariables) add(err *inventory.UnknownError) {
 }
 
 // warn tells of each variable once.
-func (u *unknownVariables) warn(e *env) {
+func (u *unknownVariables) warn(e *cli.Env) {
 	for _, err := range u.list {
 		key := *err
 		key.Host = ""

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/luaccm/ccm/cmd/ccm/cli"
 	"github.com/luaccm/ccm/runtime/report"
 	"github.com/luaccm/ccm/runtime/terminal"
 )
@@ -24,13 +25,13 @@ type sshProgress struct {
 
 // newSSHProgress returns nil where nobody sees it: not on a terminal, and for a single host, whose
 // lines are told as they come.
-func newSSHProgress(e *env, hosts int) *sshProgress {
-	if hosts < 2 || !terminal.IsTerminal(e.stderr) || os.Getenv("TERM") == "dumb" {
+func newSSHProgress(e *cli.Env, hosts int) *sshProgress {
+	if hosts < 2 || !terminal.IsTerminal(e.Stderr) || os.Getenv("TERM") == "dumb" {
 		return nil
 	}
-	line := report.NewStatusLine(terminal.NewWriter(e.stderr.Unwrap()))
-	e.stderr.Before(line.MakeWay)
-	e.stdout.Before(line.MakeWay)
+	line := report.NewStatusLine(terminal.NewWriter(e.Stderr.Unwrap()))
+	e.Stderr.Before(line.MakeWay)
+	e.Stdout.Before(line.MakeWay)
 	p := &sshProgress{line: line, all: hosts}
 	line.BeginSite(fmt.Sprintf("%d hosts", hosts))
 	return p

@@ -14,6 +14,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"github.com/luaccm/ccm/cmd/ccm/cli"
 	"github.com/luaccm/ccm/fleet/ssh"
 	"github.com/luaccm/ccm/runtime/bundle"
 	"github.com/luaccm/ccm/runtime/diag"
@@ -21,7 +22,7 @@ import (
 )
 
 // request returns what is run on the hosts, with the bundle of the site.
-func (f *sshFlags) request(ctx context.Context, e *env, args []string, hasFacts bool) (req ssh.Request, content []byte, err error) {
+func (f *sshFlags) request(ctx context.Context, e *cli.Env, args []string, hasFacts bool) (req ssh.Request, content []byte, err error) {
 	name := args[0]
 	if !slices.Contains(remoteCommands, name) {
 		return req, nil, diag.Errorf(diag.Pos{}, "%s is no command that ccm runs on other machines", name).WithHint("these are: %s", strings.Join(remoteCommands, ", "))
@@ -49,7 +50,7 @@ func (f *sshFlags) request(ctx context.Context, e *env, args []string, hasFacts 
 			req.Bundle.Arg += 2
 		}
 	}
-	if f.output.value == "json" && fs.Lookup("output") != nil && !fs.Lookup("output").Changed {
+	if f.output.Value == "json" && fs.Lookup("output") != nil && !fs.Lookup("output").Changed {
 		req.Args = slices.Insert(req.Args, 1, "--output", "json")
 		if req.Bundle != nil {
 			req.Bundle.Arg += 2
@@ -75,7 +76,7 @@ func parseRemote(args []string) (*pflag.FlagSet, []string, error) {
 }
 
 // pack packs the site that an argument names.
-func (f *sshFlags) pack(ctx context.Context, e *env, args []string, site string) (*ssh.BundleRef, []byte, error) {
+func (f *sshFlags) pack(ctx context.Context, e *cli.Env, args []string, site string) (*ssh.BundleRef, []byte, error) {
 	folder, err := e.BundleFolder(site, nil)
 	if err != nil {
 		return nil, nil, err

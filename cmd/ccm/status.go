@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/luaccm/ccm/cmd/ccm/cli"
 	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/report"
 	"github.com/luaccm/ccm/runtime/resource"
@@ -15,12 +16,12 @@ import (
 
 // statusFlags are the flags of status.
 type statusFlags struct {
-	siteFlags
-	output *choice
+	cli.SiteFlags
+	output *cli.Choice
 }
 
-func newStatusCommand(e *env) *cobra.Command {
-	f := &statusFlags{output: newChoice("text", "text", "json", "yaml")}
+func newStatusCommand(e *cli.Env) *cobra.Command {
+	f := &statusFlags{output: cli.NewChoice("text", "text", "json", "yaml")}
 	cmd := &cobra.Command{
 		Use: "status TYPE NAME", Aliases: []string{"info"},
 		Short: "Print the present state of one resource",
@@ -37,7 +38,7 @@ shown.`,
 	fs.StringVar(&f.Root, "root", "/", "look at the file system below `DIR`")
 	fs.StringArrayVar(&f.Facts.Assignments, "fact", nil, "set the fact `NAME=VALUE` (repeatable)")
 	fs.StringVar(&f.Facts.File, "facts", "", "read further facts from `FILE` (JSON or YAML)")
-	addDataFlags(fs, &f.Data)
+	cli.AddDataFlags(fs, &f.Data)
 	addTypeCommands(e, cmd, func(reg *resource.Registry, t *resource.Type) *cobra.Command {
 		sub := &cobra.Command{Use: t.Name + " NAME", Short: "Print the present state of a " + t.Name}
 		x := newTyped(e, sub, reg, t, fs, "ensure", "alias", "require", "before", "notify", "subscribe", "health_checks", "register_when_stable", "timeout", "backup")
@@ -52,7 +53,7 @@ shown.`,
 }
 
 // printStatus prints the state of the resource that the properties name.
-func printStatus(e *env, cmd *cobra.Command, f *statusFlags, typ string, properties *schema.Table) error {
+func printStatus(e *cli.Env, cmd *cobra.Command, f *statusFlags, typ string, properties *schema.Table) error {
 	templates := &site.TemplateEnv{Clock: e.Clock}
 	reg, err := site.NewRegistry(templates)
 	if err != nil {
@@ -88,18 +89,18 @@ func printStatus(e *env, cmd *cobra.Command, f *statusFlags, typ string, propert
 	if err != nil {
 		return r.About(err)
 	}
-	return printState(e, report.StateOf(r.ID, provider.Name, state), f.output.value)
+	return printState(e, report.StateOf(r.ID, provider.Name, state), f.output.Value)
 }
 
 // printState prints a state.
-func printState(e *env, s report.State, form string) error {
+func printState(e *cli.Env, s report.State, form string) error {
 	switch form {
 	case "json":
-		return e.print().json(s)
+		return e.Print().JSON(s)
 	case "yaml":
-		return e.print().yaml(s)
+		return e.Print().YAML(s)
 	}
 	text, err := s.Text()
-	_, _ = io.WriteString(e.stdout, text) // that it failed, run says
+	_, _ = io.WriteString(e.Stdout, text) // that it failed, run says
 	return err
 }

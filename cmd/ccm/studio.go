@@ -11,15 +11,16 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/luaccm/ccm/cmd/ccm/cli"
 	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/state"
 	"github.com/luaccm/ccm/runtime/terminal"
 	"github.com/luaccm/ccm/studio"
 )
 
-func newStudioCommand(e *env) *cobra.Command {
+func newStudioCommand(e *cli.Env) *cobra.Command {
 	o := studio.Options{Process: e.Process, Linter: newLinter}
-	f := &siteFlags{}
+	f := &cli.SiteFlags{}
 	noBrowser, asRoot, stateDir := false, false, ""
 	cmd := &cobra.Command{
 		Use:   "studio [DIR|FILE]",
@@ -34,7 +35,7 @@ nothing else: it never brings the machine in order.
 
 The page is on this machine only. Its address is printed; it is good once and for
 two minutes. Enter prints a new one.`,
-		Args: wantArguments(0, 1),
+		Args: cli.WantArguments(0, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			name := "."
 			if len(args) > 0 {
@@ -48,7 +49,7 @@ two minutes. Enter prints a new one.`,
 			if o.Directory, o.File, err = designed(name); err != nil {
 				return err
 			}
-			o.Site, o.StateDir = *f.options(), state.Dir(stateDir)
+			o.Site, o.StateDir = *f.SiteOptions(), state.Dir(stateDir)
 			if o.Program, err = os.Executable(); err != nil {
 				return err
 			}
@@ -84,7 +85,7 @@ func designed(name string) (dir, file string, err error) {
 }
 
 // serveStudio serves until it is interrupted or the page ends it.
-func serveStudio(ctx context.Context, e *env, o studio.Options, browser bool) error {
+func serveStudio(ctx context.Context, e *cli.Env, o studio.Options, browser bool) error {
 	// Each edit makes as much garbage as a third of what is in use, and somebody waits for it.
 	stayCollector(200)
 	s, err := studio.Open(ctx, o)
@@ -94,16 +95,16 @@ func serveStudio(ctx context.Context, e *env, o studio.Options, browser bool) er
 	ctx, cancel := e.UntilStopped(ctx)
 	defer cancel()
 	address := s.Address()
-	terminal.Fprintf(e.stdout, "%s\n", address)
-	_ = e.stdout.Flush() // that it failed, the end says
+	terminal.Fprintf(e.Stdout, "%s\n", address)
+	_ = e.Stdout.Flush() // that it failed, the end says
 	if browser && hasDisplay() {
 		s.OpenBrowser(address, func(file string) error { return openFile(ctx, file) })
 	}
 	if terminal.IsTerminal(e.Stdin) {
 		go func() { // it ends with the process
 			for lines := bufio.NewScanner(e.Stdin); lines.Scan(); {
-				terminal.Fprintf(e.stdout, "%s\n", s.Address())
-				_ = e.stdout.Flush()
+				terminal.Fprintf(e.Stdout, "%s\n", s.Address())
+				_ = e.Stdout.Flush()
 			}
 		}()
 	}

@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/luaccm/ccm/cmd/ccm/cli"
 )
 
 // TestUnderSudo: sudo gets the arguments as they were written, and not the PATH of the user.
@@ -14,12 +16,12 @@ func TestUnderSudo(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "none") + ":" + dir
 	args := []string{"run", "--sudo", "a  b.lua", "--", "-x", "$HOME", "", "line\nbreak"}
-	_, _, err := underSudo(filepath.Join(dir, "none"), args, nil)
+	_, _, err := cli.UnderSudo(filepath.Join(dir, "none"), args, nil)
 	require.ErrorContains(t, err, "--sudo: there is no sudo in "+filepath.Join(dir, "none"))
 
 	fake := filepath.Join(dir, "sudo")
 	require.NoError(t, os.WriteFile(fake, []byte("#!/bin/sh\nprintf '<%s>' \"$PATH\" \"$KEPT\" \"$@\"\nexit 6\n"), 0o700))
-	argv, env, err := underSudo(path, args, []string{"KEPT=yes", "PATH=" + dir + "/home", "PATHS=x"})
+	argv, env, err := cli.UnderSudo(path, args, []string{"KEPT=yes", "PATH=" + dir + "/home", "PATHS=x"})
 	require.NoError(t, err)
 	require.Equal(t, fake, argv[0])
 	cmd := exec.Command(argv[0], argv[1:]...)

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/luaccm/ccm/cmd/ccm/cli"
 	"github.com/luaccm/ccm/luaapi/lint"
 	"github.com/luaccm/ccm/luaapi/spec/report"
 
@@ -23,13 +24,13 @@ import (
 
 // testFlags are the flags of test.
 type testFlags struct {
-	output        *choice
+	output        *cli.Choice
 	filter        string
 	tags, without []string
 }
 
-func newTestCommand(e *env) *cobra.Command {
-	f := &testFlags{output: newChoice("text", report.Forms...)}
+func newTestCommand(e *cli.Env) *cobra.Command {
+	f := &testFlags{output: cli.NewChoice("text", report.Forms...)}
 	cmd := &cobra.Command{
 		Use:   "test [PATH...]",
 		Short: "Run the tests of a site, without root",
@@ -48,7 +49,7 @@ Exit status: 1 if a test fails.`,
 	}
 	fl := cmd.Flags()
 	fl.Var(f.output, "output", "form of the report: text, json (one object a line), tap or junit")
-	addUnsaved(cmd)
+	cli.AddUnsavedFlag(cmd)
 	fl.StringVar(&f.filter, "filter", "", "only tests whose full name matches the regular expression `RE`")
 	fl.StringSliceVarP(&f.tags, "tags", "t", nil, "only tests with one of these `TAGS`, which are words of their names that begin with #")
 	fl.StringSliceVar(&f.without, "exclude-tags", nil, "no tests with one of these `TAGS`")
@@ -57,7 +58,7 @@ Exit status: 1 if a test fails.`,
 
 // withinBundle calls do with the folder in which a bundle was unpacked, or with the name of what is
 // none.
-func withinBundle(ctx context.Context, e *env, name string, do func(name string) error) (err error) {
+func withinBundle(ctx context.Context, e *cli.Env, name string, do func(name string) error) (err error) {
 	dir, err := os.Getwd()
 	if err != nil {
 		return err
@@ -87,7 +88,7 @@ func (f *testFlags) wanted() (func(name string, tags []string) bool, error) {
 	}, nil
 }
 
-func runSpecs(ctx context.Context, e *env, f *testFlags, args []string) error {
+func runSpecs(ctx context.Context, e *cli.Env, f *testFlags, args []string) error {
 	believed := e.Files.Trust().Check
 	if len(args) == 0 {
 		args, believed = []string{"."}, e.Files.Trust().CheckFound
@@ -102,10 +103,10 @@ func runSpecs(ctx context.Context, e *env, f *testFlags, args []string) error {
 	}
 	ctx, cancel := e.UntilStopped(ctx)
 	defer cancel()
-	rep := report.New(f.output.value, e.stdout, colorful(e, e.stdout), e.Clock.Now)
+	rep := report.New(f.output.Value, e.Stdout, cli.Colorful(e, e.Stdout), e.Clock.Now)
 	for _, file := range files {
 		if ctx.Err() != nil {
-			return status(exitInterrupted)
+			return cli.Status(cli.ExitInterrupted)
 		}
 		if err := believed(file); err != nil {
 			return err
@@ -119,15 +120,15 @@ func runSpecs(ctx context.Context, e *env, f *testFlags, args []string) error {
 	}
 	switch {
 	case ctx.Err() != nil:
-		return status(exitInterrupted)
+		return cli.Status(cli.ExitInterrupted)
 	case rep.Failed():
-		return status(exitUsage)
+		return cli.Status(cli.ExitUsage)
 	}
 	return nil
 }
 
 // runSpecFile runs the tests of one file.
-func runSpecFile(ctx context.Context, e *env, file string, wanted func(string, []string) bool, rep *report.Report) (err error) {
+func runSpecFile(ctx context.Context, e *cli.Env, file string, wanted func(string, []string) bool, rep *report.Report) (err error) {
 	text, err := e.Files.ReadFile(file)
 	if err != nil {
 		return err

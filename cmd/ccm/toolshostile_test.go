@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/luaccm/ccm/cmd/ccm/cli"
 )
 
 // A hostileTool is a resource, and the tools that it asks and that do its work, of which none can be believed.
@@ -89,7 +91,7 @@ func TestHostileAnswersOfTools(t *testing.T) {
 				plain := ownSequences.ReplaceAllString(out, "")
 				require.NotRegexp(t, `(?m)^\+ package#|^1 resource: 1 changed`, plain)
 				require.NotEmpty(t, strings.Trim(strings.Join(x.started(t), ""), "\n"), "no tool was asked: %s", plain)
-				require.Equal(t, exitFailed, cmd.ProcessState.ExitCode(), "%s", plain)
+				require.Equal(t, cli.ExitFailed, cmd.ProcessState.ExitCode(), "%s", plain)
 				if testing.Verbose() {
 					t.Log(plain)
 				}
@@ -143,7 +145,7 @@ func TestHangingTools(t *testing.T) {
 			require.NoError(t, cmd.Process.Signal(syscall.SIGINT))
 			require.NoError(t, cmd.Process.Signal(syscall.SIGTERM)) // two of one kind may arrive as one
 			_ = cmd.Wait()
-			require.Equal(t, exitInterrupted, cmd.ProcessState.ExitCode())
+			require.Equal(t, cli.ExitInterrupted, cmd.ProcessState.ExitCode())
 			ended()
 		})
 	}

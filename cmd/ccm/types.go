@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/luaccm/ccm/cmd/ccm/cli"
 	"github.com/luaccm/ccm/luaapi/stubs"
 	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/host"
@@ -20,8 +21,8 @@ import (
 
 //go:generate go run . types --definitions ../../stdlib/meta/ccm.lua
 
-func newTypesCommand(e *env) *cobra.Command {
-	f := &siteFlags{}
+func newTypesCommand(e *cli.Env) *cobra.Command {
+	f := &cli.SiteFlags{}
 	withFacts, force := false, false
 	definitions := ""
 	cmd := &cobra.Command{
@@ -32,7 +33,7 @@ and its configuration, that of selene and that of luacheck. An editor then
 completes properties and flags those that are not there. All of it is written
 from the declarations of the types. A file of configuration that was not
 written by ccm types is left alone.`,
-		Args: wantArguments(0, 1),
+		Args: cli.WantArguments(0, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if definitions != "" && len(args) > 0 {
 				return diag.Errorf(diag.Pos{}, "want either DIR or --definitions")
@@ -70,7 +71,7 @@ written by ccm types is left alone.`,
 
 // factTree returns the facts of this machine. What cannot be gathered is left
 // out, with a message.
-func factTree(ctx context.Context, e *env, f *siteFlags) (map[string]any, error) {
+func factTree(ctx context.Context, e *cli.Env, f *cli.SiteFlags) (map[string]any, error) {
 	facts, err := e.Facts(ctx, e.View(""), f.Facts)
 	if err != nil {
 		return nil, err
@@ -91,14 +92,14 @@ func language() (*stubs.Language, error) {
 	return site.LanguageOf(reg)
 }
 
-func writeDefinitions(e *env, lang *stubs.Language, file string) error {
+func writeDefinitions(e *cli.Env, lang *stubs.Language, file string) error {
 	var b bytes.Buffer
 	lang.Definitions(&b)
 	if file == "-" {
-		_, err := e.print().data().Write(b.Bytes())
+		_, err := e.Print().Data().Write(b.Bytes())
 		return err
 	}
-	return machine(e).Save(file, b.Bytes(), 0o644)
+	return cli.Machine(e).Save(file, b.Bytes(), 0o644)
 }
 
 // A writtenFile is a file that ccm types or ccm init writes.
@@ -111,7 +112,7 @@ type writtenFile struct {
 }
 
 // moduleDirectories returns the directories of the modules that a site has locked.
-func moduleDirectories(e *env, dir string) ([]string, error) {
+func moduleDirectories(e *cli.Env, dir string) ([]string, error) {
 	s, err := e.LockedSite(dir, false)
 	if err != nil || s == nil {
 		return nil, err
@@ -159,8 +160,8 @@ func editorFiles(lang *stubs.Language, libraries ...string) []writtenFile {
 }
 
 // writeFiles writes files below a directory and says which.
-func writeFiles(e *env, dir string, files []writtenFile, force bool) error {
-	h, w := machine(e), e.stdout
+func writeFiles(e *cli.Env, dir string, files []writtenFile, force bool) error {
+	h, w := cli.Machine(e), e.Stdout
 	for _, f := range files {
 		path := filepath.Join(dir, filepath.FromSlash(f.name))
 		old, err := readBeside(h, path)

@@ -5,13 +5,14 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/luaccm/ccm/cmd/ccm/cli"
 	"github.com/luaccm/ccm/runtime/state"
 	"github.com/luaccm/ccm/runtime/terminal"
 	"github.com/luaccm/ccm/site"
 )
 
 // newUndoCommand returns undo.
-func newUndoCommand(e *env) *cobra.Command {
+func newUndoCommand(e *cli.Env) *cobra.Command {
 	f := &runFlags{}
 	cmd := &cobra.Command{
 		Use:   "undo",
@@ -22,9 +23,9 @@ did are left as they are.
 
 An undo is a run of its own: undoing it brings back what it undid. The next run
 of the script makes the same changes again, unless the script is changed first.`,
-		Args: wantArguments(0, 0),
+		Args: cli.WantArguments(0, 0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			store, err := e.Store(f.stateDir, f.limits())
+			store, err := e.Store(f.StateDir, f.Limits())
 			if err != nil {
 				return err
 			}
@@ -39,12 +40,12 @@ of the script makes the same changes again, unless the script is changed first.`
 			if at < 0 {
 				return errNothingToUndo
 			}
-			rec, err := findRun(e, store, list[at].ID, store.Changes)
+			rec, err := cli.FindRun(e, store, list[at].ID, store.Changes)
 			if err != nil {
 				return err
 			}
-			if f.output.value == "text" && !f.quiet {
-				terminal.Fprintf(e.stdout, "%s\n", undone(e, list[at], f.noop))
+			if f.output.Value == "text" && !f.quiet {
+				terminal.Fprintf(e.Stdout, "%s\n", undone(e, list[at], f.noop))
 			}
 			return restoreFiles(cmd.Context(), e, f, &site.RestoreOptions{Kind: "undo", Run: rec, Refresh: true})
 		},
@@ -54,12 +55,12 @@ of the script makes the same changes again, unless the script is changed first.`
 }
 
 // undone says which run an undo takes back.
-func undone(e *env, run state.Entry, noop bool) terminal.Text {
+func undone(e *cli.Env, run state.Entry, noop bool) terminal.Text {
 	what := "Undoing"
 	if noop {
 		what = "Would undo"
 	}
-	return terminal.Prose(e.stdout, terminal.LineText(what+" "), terminal.Sprintf("%s of %s (%s)", run.Command, shownTime(run.Start), run.ID), nil)
+	return terminal.Prose(e.Stdout, terminal.LineText(what+" "), terminal.Sprintf("%s of %s (%s)", run.Command, cli.ShownTime(run.Start), run.ID), nil)
 }
 
 // errNothingToUndo says that no run has changed anything.

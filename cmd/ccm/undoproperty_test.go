@@ -14,6 +14,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/luaccm/ccm/cmd/ccm/cli"
 	"github.com/luaccm/ccm/runtime/host/hosttest"
 	"github.com/luaccm/ccm/runtime/state"
 	"github.com/luaccm/ccm/test/tally"
@@ -103,9 +104,9 @@ func TestRestoreEnds(t *testing.T) {
 		site += fmt.Sprintf("file { %q, content = 'after', mode = '0644', owner = '%d', group = '%d' }\n", filepath.Join(dir, name), os.Getuid(), os.Getgid())
 	}
 	_, stderr, code := ccm(t, nil, "run", siteFile(t, "lua", site))
-	require.Equal(t, exitOK, code, stderr)
+	require.Equal(t, cli.ExitOK, code, stderr)
 	list, _, code := ccm(t, nil, "history", "--output", "json")
-	require.Equal(t, exitOK, code)
+	require.Equal(t, cli.ExitOK, code)
 	id := regexp.MustCompile(`\d{8}T\d{6}\.\d+Z-[0-9a-f]+`).FindString(list)
 	held := func() (texts []string) {
 		for _, name := range names {
@@ -117,7 +118,7 @@ func TestRestoreEnds(t *testing.T) {
 	}
 
 	stdout, _, code := ccm(t, nil, "restore", "--timeout", "1ns", id)
-	require.Equal(t, exitFailed, code, stdout)
+	require.Equal(t, cli.ExitFailed, code, stdout)
 	require.Contains(t, stdout, "failed: the run took longer than 1ns")
 	require.Contains(t, stdout, "skipped, because the run took longer than 1ns")
 	require.Equal(t, []string{"after", "after", "after"}, held())
@@ -133,11 +134,11 @@ func TestRestoreEnds(t *testing.T) {
 		}
 		return nil
 	}
-	require.Equal(t, exitInterrupted, run(t.Context(), e, []string{"restore", id}), out.String())
+	require.Equal(t, cli.ExitInterrupted, run(t.Context(), e, []string{"restore", id}), out.String())
 	require.Contains(t, out.String(), "1 changed, 2 skipped")
 	require.Equal(t, []string{"before", "after", "after"}, held())
 
 	_, stderr, code = ccm(t, nil, "restore", id)
-	require.Equal(t, exitOK, code, stderr)
+	require.Equal(t, cli.ExitOK, code, stderr)
 	require.Equal(t, []string{"before", "before", "before"}, held())
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 	lua "github.com/yuin/gopher-lua"
 
+	"github.com/luaccm/ccm/cmd/ccm/cli"
 	"github.com/luaccm/ccm/runtime/secret"
 	"github.com/luaccm/ccm/runtime/terminal"
 	"github.com/luaccm/ccm/site"
@@ -21,8 +22,8 @@ var (
 	commitTime = "" // as RFC 3339
 )
 
-func readBuildInfo() buildInfo {
-	b := buildInfo{Version: version, Commit: commit, Time: commitTime, Go: runtime.Version(), System: runtime.GOOS + "/" + runtime.GOARCH}
+func readBuildInfo() cli.BuildInfo {
+	b := cli.BuildInfo{Version: version, Commit: commit, Time: commitTime, Go: runtime.Version(), System: runtime.GOOS + "/" + runtime.GOARCH}
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
 		return b
@@ -66,27 +67,27 @@ func readFeatures() (features, error) {
 	return f, nil
 }
 
-func newVersionCommand(e *env) *cobra.Command {
-	output := newChoice("text", "text", "json")
+func newVersionCommand(e *cli.Env) *cobra.Command {
+	output := cli.NewChoice("text", "text", "json")
 	cmd := &cobra.Command{
 		Use: "version", Short: "Print the version, and as JSON what this ccm can do",
 		Long: `Print the version. With --output json it is an object with version, commit, time
 (of the commit), go, system, and features: lua, the version of the language;
 types, each resource type with its providers; schemas, what ccm schema prints.`,
-		Args: wantArguments(0, 0),
+		Args: cli.WantArguments(0, 0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			b := e.build
-			if output.value == "json" {
+			b := e.Build
+			if output.Value == "json" {
 				f, err := readFeatures()
 				if err != nil {
 					return err
 				}
-				return secret.NewEncoder(e.stdout, nil).Encode(struct {
-					buildInfo
+				return secret.NewEncoder(e.Stdout, nil).Encode(struct {
+					cli.BuildInfo
 					Features features `json:"features"`
 				}{b, f})
 			}
-			_, err := terminal.Fprintf(e.stdout, "ccm %s (%s)\n", b.Version, b.Go)
+			_, err := terminal.Fprintf(e.Stdout, "ccm %s (%s)\n", b.Version, b.Go)
 			return err
 		},
 	}

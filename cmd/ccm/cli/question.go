@@ -1,4 +1,4 @@
-package main
+package cli
 
 import (
 	"context"
@@ -13,11 +13,11 @@ import (
 	"github.com/luaccm/ccm/runtime/terminal"
 )
 
-// openTerminal returns where questions are written, or an error if nobody can be asked.
-func (e *env) openTerminal(flag, hint string) (*terminal.Writer, error) {
+// OpenTerminal returns where questions are written, or an error if nobody can be asked.
+func (e *Env) OpenTerminal(flag, hint string) (*terminal.Writer, error) {
 	if terminal.IsTerminal(e.Stdin) {
-		if terminal.IsTerminal(e.stderr) {
-			return e.stderr, nil
+		if terminal.IsTerminal(e.Stderr) {
+			return e.Stderr, nil
 		}
 		if f, err := os.OpenFile("/dev/tty", os.O_WRONLY, 0); err == nil {
 			return terminal.NewWriter(secret.NewWriter(f, e.Secrets)), nil
@@ -26,9 +26,9 @@ func (e *env) openTerminal(flag, hint string) (*terminal.Writer, error) {
 	return nil, diag.Errorf(diag.Pos{}, "%s asks on a terminal, and there is none", flag).WithHint("%s", hint)
 }
 
-// ask asks a question on a terminal until the answer is one of the words or the beginning
+// Ask asks a question on a terminal until the answer is one of the words or the beginning
 // of one, and returns that word. No answer at all is the last word.
-func (e *env) ask(ctx context.Context, tty *terminal.Writer, words ...string) (string, error) {
+func (e *Env) Ask(ctx context.Context, tty *terminal.Writer, words ...string) (string, error) {
 	ctx, cancel := e.UntilStopped(ctx)
 	defer cancel()
 	for {
@@ -83,9 +83,9 @@ func readLine(ctx context.Context, in io.Reader) (string, error) {
 	}
 }
 
-// confirm asks whether to do what was said. No is an error.
-func (e *env) confirm(ctx context.Context, tty *terminal.Writer) error {
-	answer, err := e.ask(ctx, tty, "yes", "no")
+// Confirm asks whether to do what was said. No is an error.
+func (e *Env) Confirm(ctx context.Context, tty *terminal.Writer) error {
+	answer, err := e.Ask(ctx, tty, "yes", "no")
 	if err == nil && answer == "no" {
 		err = errors.New("nothing was done")
 	}

@@ -1,4 +1,4 @@
-package main
+package cli
 
 import (
 	"errors"
@@ -12,46 +12,46 @@ import (
 	"github.com/luaccm/ccm/site"
 )
 
-// siteFlags are the flags of every command that reads a script or manifest.
-type siteFlags struct {
+// ..SiteFlags are the flags of every command that reads a script or manifest.
+type SiteFlags struct {
 	site.Options
-	dialect *choice
+	dialect *Choice
 }
 
-func (f *siteFlags) add(fs *pflag.FlagSet) {
+func (f *SiteFlags) Add(fs *pflag.FlagSet) {
 	fs.StringVar(&f.Root, "root", "/", "converge the file system below `DIR`")
 	fs.StringArrayVar(&f.Facts.Assignments, "fact", nil, "set the fact `NAME=VALUE` for this run (repeatable)")
 	fs.StringVar(&f.Facts.File, "facts", "", "read further facts from `FILE` (JSON or YAML)")
 	fs.DurationVar(&f.EvalTimeout, "eval-timeout", time.Minute, "how long a script may take to evaluate")
 	fs.BoolVar(&f.Strict, "strict", false, "take what a script or manifest is warned of for an error, such as a property that is nil")
-	f.dialect = newChoice("", "ccm", "tinycm")
+	f.dialect = NewChoice("", "ccm", "tinycm")
 	fs.Var(f.dialect, "dialect", "of a manifest: ccm or tinycm (default: tinycm for *.cm.yml, else ccm)")
-	addDataFlags(fs, &f.Data)
+	AddDataFlags(fs, &f.Data)
 	fs.StringArrayVar(&f.Part.Targets, "target", nil, "only this resource, as `TYPE#NAME`, and what it requires; * and ** stand for any text (repeatable)")
 	fs.StringArrayVar(&f.Part.Tags, "tags", nil, "only resources with one of these `TAGS`, as web,db, and what they require (repeatable)")
 	fs.BoolVar(&f.Part.WithDependents, "with-dependents", false, "with --target or --tags: also what requires these, and all that that requires")
 	fs.StringArrayVar(&f.Part.SkipTags, "skip-tags", nil, "leave out resources with one of these `TAGS` (repeatable)")
 }
 
-// set has the flags say what options are.
-func (f *siteFlags) set(o *site.Options) { f.Options, f.dialect = *o, nil }
+// Set has the flags say what options are.
+func (f *SiteFlags) Set(o *site.Options) { f.Options, f.dialect = *o, nil }
 
-// options returns what the flags say.
-func (f *siteFlags) options() *site.Options {
+// SiteOptions returns what the flags say.
+func (f *SiteFlags) SiteOptions() *site.Options {
 	if f.dialect != nil {
-		f.Dialect = f.dialect.value
+		f.Dialect = f.dialect.Value
 	}
 	return &f.Options
 }
 
-// addDataFlags adds the flags about which data and which environment expressions
+// AddDataFlags adds the flags about which data and which environment expressions
 // see.
-func addDataFlags(fs *pflag.FlagSet, o *site.DataOptions) {
+func AddDataFlags(fs *pflag.FlagSet, o *site.DataOptions) {
 	fs.StringVar(&o.File, "data", "", "read data from the hierarchy document `FILE`, or from a URL: https://, kv://BUCKET/KEY or obj://BUCKET/KEY (default "+site.DataVariable+", else ./"+site.DefaultData+" if it is there)")
 	fs.StringVar(&o.File, "hiera", "", "the same as --data")
 	fs.Lookup("hiera").Hidden = true
 	fs.StringVar(&o.Context, "context", "", "read kv://, obj:// and the registry with this context `NAME` of the nats tool (default "+nats.ContextVariable+", else "+nats.DefaultContext+")")
-	addStreamFlag(fs, o)
+	AddStreamFlag(fs, o)
 	fs.BoolVar(&o.None, "no-data", false, "read no data, neither from "+site.DataVariable+" nor from ./"+site.DefaultData)
 	fs.StringVar(&o.EnvFile, "env-file", "", "read environment variables for expressions from `FILE` (default ./"+site.DotenvFile+" if it is there)")
 	fs.BoolVar(&o.ReadEnv, "read-env", true, "read environment variables for expressions from ./"+site.DotenvFile)
@@ -77,26 +77,26 @@ func (n negation) Set(s string) error {
 	return nil
 }
 
-// recordFlags are the flags of commands that change the machine and record it.
-type recordFlags struct {
-	stateDir    string
-	lockTimeout time.Duration
-	timeout     time.Duration
+// ..RecordFlags are the flags of commands that change the machine and record it.
+type RecordFlags struct {
+	StateDir    string
+	LockTimeout time.Duration
+	Timeout     time.Duration
 	backupSize  resources.Size
 	backupAge   time.Duration
 }
 
-func (f *recordFlags) add(fs *pflag.FlagSet) {
-	addSudo(fs)
+func (f *RecordFlags) Add(fs *pflag.FlagSet) {
+	AddSudoFlag(fs)
 	f.backupSize = resources.Size(state.DefaultLimits.Bytes)
-	fs.DurationVar(&f.timeout, "timeout", 0, "end the run after this long; 0 means never")
+	fs.DurationVar(&f.Timeout, "timeout", 0, "end the run after this long; 0 means never")
 	fs.Func("backup-size", "how much the backups of all runs may take, as a `SIZE` such as 500MiB (default "+f.backupSize.String()+")",
 		func(text string) error { return f.backupSize.UnmarshalText([]byte(text)) })
 	fs.DurationVar(&f.backupAge, "backup-age", state.DefaultLimits.Age, "how long runs and their backups are kept")
 }
 
-// limits returns those of what is kept of runs.
-func (f *recordFlags) limits() state.Limits {
+// Limits returns those of what is kept of runs.
+func (f *RecordFlags) Limits() state.Limits {
 	limits := state.DefaultLimits
 	if f.backupSize > 0 {
 		limits.Bytes = int64(f.backupSize)
@@ -107,7 +107,7 @@ func (f *recordFlags) limits() state.Limits {
 	return limits
 }
 
-// options returns what the flags say, for a run below root.
-func (f *recordFlags) options(root string) site.RecordOptions {
-	return site.RecordOptions{StateDir: f.stateDir, LockTimeout: f.lockTimeout, Timeout: f.timeout, Limits: f.limits(), Root: root}
+// RecordOptions returns what the flags say, for a run below root.
+func (f *RecordFlags) RecordOptions(root string) site.RecordOptions {
+	return site.RecordOptions{StateDir: f.StateDir, LockTimeout: f.LockTimeout, Timeout: f.Timeout, Limits: f.Limits(), Root: root}
 }

@@ -1,4 +1,4 @@
-package main
+package cli
 
 import (
 	"fmt"
@@ -10,14 +10,14 @@ import (
 	"github.com/luaccm/ccm/runtime/diag"
 )
 
-// anyNumber is the most arguments of a command that takes as many as there are.
-const anyNumber = -1
+// AnyNumber is the most arguments of a command that takes as many as there are.
+const AnyNumber = -1
 
-// wantArguments reports a command line with fewer or more arguments than a command
-// takes. Most may be anyNumber.
-func wantArguments(least, most int) cobra.PositionalArgs {
+// WantArguments reports a command line with fewer or more arguments than a command
+// takes. Most may be AnyNumber.
+func WantArguments(least, most int) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
-		if len(args) >= least && (most == anyNumber || len(args) <= most) {
+		if len(args) >= least && (most == AnyNumber || len(args) <= most) {
 			return nil
 		}
 		name, form, _ := strings.Cut(cmd.Use, " ")
@@ -31,7 +31,7 @@ func argumentsWanted(least, most int) string {
 	switch {
 	case most == 0:
 		return "no arguments"
-	case most == anyNumber:
+	case most == AnyNumber:
 		return "at least " + arguments(least)
 	case least == most:
 		return arguments(least)
@@ -57,8 +57,8 @@ func quotedList(args []string) string {
 	return strings.Join(quoted, ", ")
 }
 
-// needFile reports a command line without a script or manifest.
-func needFile(cmd *cobra.Command, args []string) error {
+// NeedFile reports a command line without a script or manifest.
+func NeedFile(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return diag.Errorf(diag.Pos{}, "want a script or manifest").WithHint("%s FILE; - is standard input", cmd.CommandPath())
 	}

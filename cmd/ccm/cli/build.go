@@ -1,9 +1,9 @@
-package main
+package cli
 
 import "time"
 
-// buildInfo is what a binary knows about how it was built.
-type buildInfo struct {
+// BuildInfo is what a binary knows about how it was built.
+type BuildInfo struct {
 	Version  string `json:"version"`
 	Commit   string `json:"commit,omitempty"`
 	Time     string `json:"time,omitempty"`     // of the commit, as RFC 3339
@@ -12,8 +12,8 @@ type buildInfo struct {
 	System   string `json:"system"` // GOOS/GOARCH
 }
 
-// built returns when the commit was made that ccm was built of; zero if that is not known.
-func (b buildInfo) built() time.Time {
+// Built returns when the commit was made that ccm was built of; zero if that is not known.
+func (b BuildInfo) Built() time.Time {
 	t, err := time.Parse(time.RFC3339, b.Time)
 	if err != nil {
 		return time.Time{}

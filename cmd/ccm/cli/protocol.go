@@ -1,4 +1,4 @@
-package main
+package cli
 
 import (
 	"slices"
@@ -10,14 +10,14 @@ import (
 	"github.com/luaccm/ccm/runtime/state"
 )
 
-// protocol is what is not masked in the JSON of events and of the past.
-var protocol = sync.OnceValue(func() *secret.Protocol {
+// Protocol is what is not masked in the JSON of events and of the past.
+var Protocol = sync.OnceValue(func() *secret.Protocol {
 	return secret.NewProtocol(append(slices.Clone(report.FixedFields), "path", "object", "kind", "run", "resource", "root", "site"),
-		report.Event{}, report.Output{}, report.Summary{}, state.Record{}, state.PendingRecord{}, session.Entry{}, report.Response{}, pathDiff{})
+		report.Event{}, report.Output{}, report.Summary{}, state.Record{}, state.PendingRecord{}, session.Entry{}, report.Response{}, PathDiff{})
 })
 
-// A pathDiff is the change of one path as programs read it.
-type pathDiff struct {
+// A PathDiff is the change of one path as programs read it.
+type PathDiff struct {
 	state.Change
 	Text string `json:"text,omitempty"`
 	Note string `json:"note,omitempty"`

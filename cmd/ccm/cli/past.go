@@ -1,4 +1,4 @@
-package main
+package cli
 
 import (
 	"errors"
@@ -14,36 +14,36 @@ import (
 	"github.com/luaccm/ccm/runtime/state"
 )
 
-// pastFlags are the flags of commands that look at what earlier runs did.
-type pastFlags struct {
-	stateDir string
-	output   *choice
+// PastFlags are the flags of commands that look at what earlier runs did.
+type PastFlags struct {
+	StateDir string
+	output   *Choice
 }
 
-func (f *pastFlags) add(fs *pflag.FlagSet) {
-	f.output = newChoice("text", "text", "json")
-	fs.StringVar(&f.stateDir, "state-dir", "", "look at the state in `DIR` (default CCM_STATE_DIR, else /var/lib/ccm or ~/.local/state/ccm)")
+func (f *PastFlags) Add(fs *pflag.FlagSet) {
+	f.output = NewChoice("text", "text", "json")
+	fs.StringVar(&f.StateDir, "state-dir", "", "look at the state in `DIR` (default CCM_STATE_DIR, else /var/lib/ccm or ~/.local/state/ccm)")
 	fs.Var(f.output, "output", "form of the output: text, or json (one object a line)")
 }
 
-func (f *pastFlags) json() bool { return f.output.value == "json" }
+func (f *PastFlags) JSON() bool { return f.output.Value == "json" }
 
-func warnDamaged(e *env, lines int) {
+func WarnDamaged(e *Env, lines int) {
 	if lines > 0 {
 		e.Messages.Warn(fmt.Sprintf("%d lines in the state directory are damaged and left out", lines))
 	}
 }
 
-// shownTime formats a time for people.
-func shownTime(t time.Time) string { return t.Local().Format(time.DateTime) }
+// ShownTime formats a time for people.
+func ShownTime(t time.Time) string { return t.Local().Format(time.DateTime) }
 
-// completeRun offers the names of runs.
-func completeRun(e *env, f *pastFlags) cobra.CompletionFunc {
+// CompleteRun offers the names of runs.
+func CompleteRun(e *Env, f *PastFlags) cobra.CompletionFunc {
 	return func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 		if len(args) > 0 {
 			return nil, cobra.ShellCompDirectiveDefault // paths
 		}
-		store, err := e.Store(f.stateDir, state.Limits{})
+		store, err := e.Store(f.StateDir, state.Limits{})
 		if err != nil {
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}
@@ -53,15 +53,15 @@ func completeRun(e *env, f *pastFlags) cobra.CompletionFunc {
 		}
 		names := []string{"last"}
 		for _, entry := range slices.Backward(list) {
-			names = append(names, entry.ID+"\t"+shownTime(entry.Start)+" "+entry.Command)
+			names = append(names, entry.ID+"\t"+ShownTime(entry.Start)+" "+entry.Command)
 		}
 		return names, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
 	}
 }
 
-// findRun returns the record of the run that name stands for. A run that did
+// FindRun returns the record of the run that name stands for. A run that did
 // nothing has an empty one. Read is the method of the store that reads it.
-func findRun(e *env, store *state.Store, name string, read func(id string) (*state.Record, error)) (*state.Record, error) {
+func FindRun(e *Env, store *state.Store, name string, read func(id string) (*state.Record, error)) (*state.Record, error) {
 	id, err := store.Find(name)
 	if err != nil {
 		return nil, err
@@ -69,7 +69,7 @@ func findRun(e *env, store *state.Store, name string, read func(id string) (*sta
 	rec, err := read(id)
 	if !errors.Is(err, os.ErrNotExist) {
 		if err == nil {
-			warnDamaged(e, rec.Damaged)
+			WarnDamaged(e, rec.Damaged)
 		}
 		return rec, err
 	}
@@ -81,9 +81,9 @@ func findRun(e *env, store *state.Store, name string, read func(id string) (*sta
 	return &state.Record{Entry: list[at]}, nil
 }
 
-// absolute returns paths with the working directory before those that are
+// Absolute returns paths with the working directory before those that are
 // relative.
-func absolute(paths []string) ([]string, error) {
+func Absolute(paths []string) ([]string, error) {
 	out := make([]string, len(paths))
 	for i, p := range paths {
 		abs, err := filepath.Abs(p)

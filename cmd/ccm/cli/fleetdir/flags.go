@@ -1,4 +1,5 @@
-package main
+// Package fleetdir has the flag --fleet, and what commands do with the directory that it names.
+package fleetdir
 
 import (
 	"os"
@@ -7,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/luaccm/ccm/cmd/ccm/cli"
 	"github.com/luaccm/ccm/fleet/cluster"
 	"github.com/luaccm/ccm/fleet/enrol"
 	"github.com/luaccm/ccm/fleet/identity"
@@ -17,15 +19,15 @@ import (
 // fleetVariable names the directory of the fleet if --fleet does not.
 const fleetVariable = "CCM_FLEET"
 
-// fleetFlags are the flags of all commands of a fleet.
-type fleetFlags struct{ directory string }
+// ..Flags are the flags of all commands of a fleet.
+type Flags struct{ directory string }
 
-func (f *fleetFlags) add(fs *pflag.FlagSet) {
+func (f *Flags) Add(fs *pflag.FlagSet) {
 	fs.StringVar(&f.directory, "fleet", "", "the `DIR` of the fleet (default CCM_FLEET, else ~/.config/ccm/fleet)")
 }
 
 // path returns the directory of the fleet.
-func (f *fleetFlags) path() string {
+func (f *Flags) path() string {
 	for _, dir := range []string{f.directory, os.Getenv(fleetVariable)} {
 		if dir != "" {
 			return dir
@@ -34,45 +36,45 @@ func (f *fleetFlags) path() string {
 	return filepath.Join(site.UserConfig(), "fleet")
 }
 
-// open reads the directory of the fleet.
-func (f *fleetFlags) open(e *env) (*identity.Directory, error) {
-	d, err := identity.Open(f.path(), machine(e))
+// Open reads the directory of the fleet.
+func (f *Flags) Open(e *cli.Env) (*identity.Directory, error) {
+	d, err := identity.Open(f.path(), cli.Machine(e))
 	if err != nil {
 		return nil, (&diag.Error{Err: err}).WithHint("--fleet DIR or %s names the directory that ccm fleet init or ccm fleet user add has made", fleetVariable)
 	}
 	return d, nil
 }
 
-// connect connects to the servers of the fleet. The connection is to be closed.
-func (f *fleetFlags) connect(e *env) (*cluster.Cluster, error) {
-	d, err := f.open(e)
+// Connect connects to the servers of the fleet. The connection is to be closed.
+func (f *Flags) Connect(e *cli.Env) (*cluster.Cluster, error) {
+	d, err := f.Open(e)
 	if err != nil {
 		return nil, err
 	}
 	return cluster.Connect(d)
 }
 
-// desk connects to the servers to answer requests.
-func (f *fleetFlags) desk(e *env) (*enrol.Desk, error) {
-	c, err := f.connect(e)
+// Desk connects to the servers to answer requests.
+func (f *Flags) Desk(e *cli.Env) (*enrol.Desk, error) {
+	c, err := f.Connect(e)
 	if err != nil {
 		return nil, err
 	}
 	return &enrol.Desk{Cluster: c, Now: e.Clock.Now}, nil
 }
 
-// deskOf is desk for those who have a role, or one that may more.
-func (f *fleetFlags) deskOf(e *env, least identity.Role) (*enrol.Desk, error) {
-	c, err := f.connectAs(e, least)
+// DeskOf is desk for those who have a role, or one that may more.
+func (f *Flags) DeskOf(e *cli.Env, least identity.Role) (*enrol.Desk, error) {
+	c, err := f.ConnectAs(e, least)
 	if err != nil {
 		return nil, err
 	}
 	return &enrol.Desk{Cluster: c, Now: e.Clock.Now}, nil
 }
 
-// connectAs is connect for those who have a role, or one that may more. The servers would say nothing to others.
-func (f *fleetFlags) connectAs(e *env, least identity.Role) (*cluster.Cluster, error) {
-	d, err := f.open(e)
+// ConnectAs is connect for those who have a role, or one that may more. The servers would say nothing to others.
+func (f *Flags) ConnectAs(e *cli.Env, least identity.Role) (*cluster.Cluster, error) {
+	d, err := f.Open(e)
 	if err != nil {
 		return nil, err
 	}
@@ -83,10 +85,10 @@ func (f *fleetFlags) connectAs(e *env, least identity.Role) (*cluster.Cluster, e
 	return cluster.Connect(d)
 }
 
-// completeNodes offers the names of nodes that are not revoked, for an argument.
-func (f *fleetFlags) completeNodes(e *env) cobra.CompletionFunc {
+// CompleteNodes offers the names of nodes that are not revoked, for an argument.
+func (f *Flags) CompleteNodes(e *cli.Env) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {
-		d, err := f.desk(e)
+		d, err := f.Desk(e)
 		if err != nil {
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}
@@ -105,10 +107,10 @@ func (f *fleetFlags) completeNodes(e *env) cobra.CompletionFunc {
 	}
 }
 
-// completeEnvironments offers the environments of the fleet.
-func (f *fleetFlags) completeEnvironments(e *env) cobra.CompletionFunc {
+// CompleteEnvironments offers the environments of the fleet.
+func (f *Flags) CompleteEnvironments(e *cli.Env) cobra.CompletionFunc {
 	return func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
-		d, err := f.open(e)
+		d, err := f.Open(e)
 		if err != nil {
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}
@@ -116,5 +118,5 @@ func (f *fleetFlags) completeEnvironments(e *env) cobra.CompletionFunc {
 	}
 }
 
-// foreignHint says where to get the newer one.
-const foreignHint = "after ccm fleet rekey everybody needs fleet.json anew: it is in users/NAME of the directory of the fleet"
+// ForeignHint says where to get the newer one.
+const ForeignHint = "after ccm fleet rekey everybody needs fleet.json anew: it is in users/NAME of the directory of the fleet"

@@ -1,4 +1,4 @@
-package main
+package cli
 
 import (
 	"fmt"
@@ -17,29 +17,29 @@ import (
 // of the user are not in it. Sudo is looked for there, too.
 const systemPath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
-// addSudo adds the flag that has a command run as root.
-func addSudo(fs *pflag.FlagSet) {
+// AddSudoFlag adds the flag that has a command run as root.
+func AddSudoFlag(fs *pflag.FlagSet) {
 	fs.Bool("sudo", false, "run all of this as root, by sudo")
 }
 
-// becomeRoot runs the command line again by sudo, in the place of this process. It returns
+// BecomeRoot runs the command line again by sudo, in the place of this process. It returns
 // only if that fails, and if it is not needed: to root the flag says nothing. Nothing was
 // read before: what root does, root has read, and judged as for who types sudo
 // (package trust).
-func becomeRoot(args []string) error {
+func BecomeRoot(args []string) error {
 	if os.Geteuid() == 0 {
 		return nil
 	}
-	argv, env, err := underSudo(systemPath, args, os.Environ())
+	argv, env, err := UnderSudo(systemPath, args, os.Environ())
 	if err != nil {
 		return err
 	}
 	return fmt.Errorf("--sudo: %s: %w", argv[0], syscall.Exec(argv[0], argv, env))
 }
 
-// underSudo returns the command that runs ccm with the arguments as root, and its
+// UnderSudo returns the command that runs ccm with the arguments as root, and its
 // environment.
-func underSudo(path string, args, environ []string) (argv, env []string, err error) {
+func UnderSudo(path string, args, environ []string) (argv, env []string, err error) {
 	sudo := ""
 	for _, dir := range append(filepath.SplitList(path), "/run/wrappers/bin") { // the last one is NixOS
 		if found, err := exec.LookPath(filepath.Join(dir, "sudo")); err == nil && sudo == "" {

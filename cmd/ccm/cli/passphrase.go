@@ -1,4 +1,4 @@
-package main
+package cli
 
 import (
 	"errors"
@@ -12,20 +12,20 @@ import (
 )
 
 // askPassphrase asks for the passphrase of an identity on the terminal, which shows nothing of it.
-func (e *env) askPassphrase(file string) ([]byte, error) {
-	return e.readHidden("passphrase of "+file+": ", hintForPassphrase)
+func (e *Env) askPassphrase(file string) ([]byte, error) {
+	return e.ReadHidden("passphrase of "+file+": ", hintForPassphrase)
 }
 
-// askNewPassphrase asks for a passphrase twice.
-func (e *env) askNewPassphrase() (string, error) {
-	first, err := e.readHidden("new passphrase: ", hintForPassphrase)
+// AskNewPassphrase asks for a passphrase twice.
+func (e *Env) AskNewPassphrase() (string, error) {
+	first, err := e.ReadHidden("new passphrase: ", hintForPassphrase)
 	if err != nil {
 		return "", err
 	}
 	if len(first) < 8 {
 		return "", errors.New("the passphrase has less than 8 characters")
 	}
-	second, err := e.readHidden("the same again: ", hintForPassphrase)
+	second, err := e.ReadHidden("the same again: ", hintForPassphrase)
 	if err == nil && string(first) != string(second) {
 		err = errors.New("they are not the same")
 	}
@@ -35,9 +35,9 @@ func (e *env) askNewPassphrase() (string, error) {
 // hintForPassphrase is what does where there is no terminal.
 const hintForPassphrase = "an identity without a passphrase does, in CCM_AGE_IDENTITY_FILE"
 
-// readHidden reads a line from the terminal, wherever standard input and output go. Hint is what does
+// ReadHidden reads a line from the terminal, wherever standard input and output go. Hint is what does
 // where there is none.
-func (e *env) readHidden(prompt, hint string) ([]byte, error) {
+func (e *Env) ReadHidden(prompt, hint string) ([]byte, error) {
 	tty, err := os.OpenFile("/dev/tty", os.O_RDWR, 0)
 	if err != nil {
 		return nil, diag.Errorf(diag.Pos{}, "there is no terminal to ask for it").WithHint("%s", hint)

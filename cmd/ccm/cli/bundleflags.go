@@ -1,4 +1,4 @@
-package main
+package cli
 
 import (
 	"context"
@@ -13,26 +13,26 @@ import (
 	"github.com/luaccm/ccm/site"
 )
 
-// addBundle adds the flags about which bundles are believed.
-func addBundle(fs *pflag.FlagSet, o *site.BundleOptions) {
+// AddBundleFlags adds the flags about which bundles are believed.
+func AddBundleFlags(fs *pflag.FlagSet, o *site.BundleOptions) {
 	fs.StringVar(&o.Signers, "signers", "", "run only what one of these has signed, for the namespace "+bundle.SignatureNamespace+": a `FILE` as allowed_signers of ssh-keygen(1)")
 	fs.StringVar(&o.SHA256, "sha256", "", "run only what has this SHA-256 `DIGEST`: a bundle, or what is behind a URL")
 }
 
-// within calls do with the site of f at hand, which may be a bundle or behind a URL. Paths are further
+// Within calls do with the site of f at hand, which may be a bundle or behind a URL. Paths are further
 // flags, which are meant from the working directory.
-func (f *siteFlags) within(ctx context.Context, e *env, name string, do func() error, paths ...*string) (err error) {
+func (f *SiteFlags) Within(ctx context.Context, e *Env, name string, do func() error, paths ...*string) (err error) {
 	dir, err := os.Getwd()
 	if err != nil {
 		return err
 	}
-	leave, err := e.Enter(ctx, name, f.options())
+	leave, err := e.Enter(ctx, name, f.SiteOptions())
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, leave()) }()
 	if now, _ := os.Getwd(); now != dir {
-		for _, path := range append(paths, &e.stateDir) {
+		for _, path := range append(paths, &e.StateDir) {
 			if *path != "" && !filepath.IsAbs(*path) && !strings.HasPrefix(*path, "-") {
 				*path = filepath.Join(dir, *path)
 			}

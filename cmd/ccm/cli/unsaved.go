@@ -1,4 +1,4 @@
-package main
+package cli
 
 import (
 	"encoding/json"
@@ -9,13 +9,13 @@ import (
 	"github.com/luaccm/ccm/runtime/diag"
 )
 
-// addUnsaved adds the flag by which editors have texts read that they have not saved.
-func addUnsaved(cmd *cobra.Command) {
+// AddUnsavedFlag adds the flag by which editors have texts read that they have not saved.
+func AddUnsavedFlag(cmd *cobra.Command) {
 	cmd.Flags().Bool("unsaved", false, `for editors: read {"FILE": "text", ...} from standard input, and these texts instead of the files`)
 }
 
-// readUnsaved reads the texts of --unsaved, if it is given.
-func readUnsaved(e *env, cmd *cobra.Command) error {
+// ReadUnsaved reads the texts of --unsaved, if it is given.
+func ReadUnsaved(e *Env, cmd *cobra.Command) error {
 	if f := cmd.Flag("unsaved"); f == nil || f.Value.String() != "true" {
 		return nil
 	}

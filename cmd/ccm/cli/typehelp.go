@@ -1,4 +1,4 @@
-package main
+package cli
 
 import (
 	"slices"
@@ -12,11 +12,11 @@ import (
 	"github.com/luaccm/ccm/site"
 )
 
-// typeAnnotation marks the commands that are for a type.
-const typeAnnotation = "ccm.type"
+// TypeAnnotation marks the commands that are for a type.
+const TypeAnnotation = "ccm.type"
 
-// describeTypes fills in the help of the commands for types below cmd, which are those of reg.
-func describeTypes(cmd *cobra.Command, reg *resource.Registry) error {
+// DescribeTypes fills in the help of the commands for types below cmd, which are those of reg.
+func DescribeTypes(cmd *cobra.Command, reg *resource.Registry) error {
 	documented, err := site.Documented()
 	if err != nil {
 		return err
@@ -26,7 +26,7 @@ func describeTypes(cmd *cobra.Command, reg *resource.Registry) error {
 		types[t.Name] = t
 	}
 	for _, sub := range cmd.Commands() {
-		if t := types[sub.Annotations[typeAnnotation]]; t != nil {
+		if t := types[sub.Annotations[TypeAnnotation]]; t != nil {
 			doc := strings.Join(strings.Fields(t.Schema().Doc), " ")
 			sub.Short = site.ShortOf(t)
 			sub.Long = terminal.Wrap(doc, "", terminal.TextWidth)

@@ -1,4 +1,4 @@
-package main
+package cli
 
 import (
 	"fmt"
@@ -12,22 +12,22 @@ import (
 	"github.com/luaccm/ccm/runtime/terminal"
 )
 
-// choice is a flag with a closed set of values.
-type choice struct {
-	value  string
+// Choice is a flag with a closed set of values.
+type Choice struct {
+	Value  string
 	values []string
 }
 
-func newChoice(value string, values ...string) *choice { return &choice{value, values} }
+func NewChoice(value string, values ...string) *Choice { return &Choice{value, values} }
 
 // String implements pflag.Value.
-func (c *choice) String() string { return c.value }
+func (c *Choice) String() string { return c.Value }
 
 // Type implements pflag.Value.
-func (c *choice) Type() string { return strings.Join(c.values, "|") }
+func (c *Choice) Type() string { return strings.Join(c.values, "|") }
 
 // Set implements pflag.Value.
-func (c *choice) Set(s string) error {
+func (c *Choice) Set(s string) error {
 	if !slices.Contains(c.values, s) {
 		hint := ""
 		if near := diag.DidYouMean(s, c.values); near != "" {
@@ -35,20 +35,20 @@ func (c *choice) Set(s string) error {
 		}
 		return fmt.Errorf("want one of %s%s", strings.Join(c.values, ", "), hint)
 	}
-	c.value = s
+	c.Value = s
 	return nil
 }
 
-// complete offers the values of c for completion of a flag.
-func (c *choice) complete(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+// Complete offers the values of c for completion of a flag.
+func (c *Choice) Complete(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 	return c.values, cobra.ShellCompDirectiveNoFileComp
 }
 
-// colorful reports whether output to w is to be coloured: --color wins, then
+// Colorful reports whether output to w is to be coloured: --color wins, then
 // CLICOLOR_FORCE and FORCE_COLOR, then NO_COLOR and TERM=dumb, then whether w is
 // a terminal.
-func colorful(e *env, w any) bool {
-	switch e.color {
+func Colorful(e *Env, w any) bool {
+	switch e.Color {
 	case "always":
 		return true
 	case "never":
@@ -65,9 +65,9 @@ func colorful(e *env, w any) bool {
 
 func set(name string) bool { v := os.Getenv(name); return v != "" && v != "0" }
 
-// needCommand makes a command without a meaning of its own ask for one of those
+// NeedCommand makes a command without a meaning of its own ask for one of those
 // below it.
-func needCommand(cmd *cobra.Command) {
+func NeedCommand(cmd *cobra.Command) {
 	cmd.Args = cobra.ArbitraryArgs
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		var names []string
@@ -85,5 +85,5 @@ func needCommand(cmd *cobra.Command) {
 	}
 }
 
-// tellsEvents marks commands that tell mistakes on standard output if they are asked for JSON.
-const tellsEvents = "events"
+// TellsEvents marks commands that tell mistakes on standard output if they are asked for JSON.
+const TellsEvents = "events"

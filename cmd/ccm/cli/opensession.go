@@ -1,4 +1,4 @@
-package main
+package cli
 
 import (
 	"errors"
@@ -12,9 +12,9 @@ import (
 	"github.com/luaccm/ccm/runtime/session"
 )
 
-// openSession returns the session that the flag of a command and the environment
+// OpenSession returns the session that the flag of a command and the environment
 // name, nil if there is none.
-func openSession(cmd *cobra.Command, e *env) (*session.Session, error) {
+func OpenSession(cmd *cobra.Command, e *Env) (*session.Session, error) {
 	dir, set := os.LookupEnv(session.Variable)
 	if f := cmd.Flag("session"); f != nil && f.Changed {
 		dir, set = f.Value.String(), true

@@ -1,0 +1,25 @@
+package cli
+
+// Exit statuses.
+const (
+	ExitOK          = 0
+	ExitUsage       = 1   // could not start: command line, script, manifest, lock
+	ExitChanges     = 2   // with --detailed-exitcodes: something was changed, or would be
+	ExitFailed      = 4   // a resource failed
+	ExitInterrupted = 130 // ended by a signal
+)
+
+// Status is an exit status that is no error of its own: everything has been
+// said.
+type Status int
+
+// Error implements error.
+func (s Status) Error() string { return "exit status " + string(rune('0'+s)) }
+
+// Err returns s as an error, nil if it is 0.
+func (s Status) Err() error {
+	if s == ExitOK {
+		return nil
+	}
+	return s
+}

@@ -1,0 +1,39 @@
+package cli
+
+import (
+	"fmt"
+	"os"
+
+	"github.com/spf13/pflag"
+
+	"github.com/luaccm/ccm/fleet/registry"
+	"github.com/luaccm/ccm/runtime/registration"
+	"github.com/luaccm/ccm/site"
+)
+
+// AddStreamFlag adds the flag about the stream of the registry.
+func AddStreamFlag(fs *pflag.FlagSet, o *site.DataOptions) {
+	fs.StringVarP(&o.Registry.Stream, "registration", "R", "", "keep and find services in this `STREAM` of NATS (default "+registration.DefaultStream+")")
+}
+
+// NewRegisterChoice returns the values of --register.
+func NewRegisterChoice() *Choice {
+	return NewChoice("", string(registry.Stored), string(registry.Core), string(site.RegisterNothing))
+}
+
+// RegisterUsage describes --register.
+const RegisterUsage = "tell the registry what resources register (register_when_stable): jetstream waits until it is stored, nats sends it to whoever listens, none does nothing (default " + site.RegisterVariable + ")"
+
+// ChooseRegister puts into the options what the flag or the environment says.
+func ChooseRegister(flag *Choice, o *site.DataOptions) error {
+	if flag == nil {
+		return nil
+	}
+	if text := os.Getenv(site.RegisterVariable); flag.Value == "" && text != "" {
+		if err := flag.Set(text); err != nil {
+			return fmt.Errorf("%s: %w", site.RegisterVariable, err)
+		}
+	}
+	o.Registry.Mode = registry.Mode(flag.Value)
+	return nil
+}

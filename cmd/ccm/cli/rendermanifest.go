@@ -1,0 +1,31 @@
+package cli
+
+import (
+	"context"
+
+	"github.com/luaccm/ccm/runtime/diag"
+	"github.com/luaccm/ccm/runtime/manifest"
+)
+
+// RenderManifest prints the manifest with all that is resolved in it.
+func RenderManifest(ctx context.Context, e *Env, name string, f *SiteFlags) error {
+	m, err := LoadManifest(ctx, e, name, f)
+	if err != nil {
+		return err
+	}
+	text, err := m.Render()
+	if err != nil {
+		return err
+	}
+	_, err = e.Print().Data().Write(text)
+	return err
+}
+
+// LoadManifest reads a manifest. A script is refused.
+func LoadManifest(ctx context.Context, e *Env, name string, f *SiteFlags) (*manifest.Manifest, error) {
+	m, err := e.LoadManifest(ctx, name, f.SiteOptions())
+	if err == nil && m == nil {
+		err = diag.Errorf(diag.Pos{File: name}, "want a manifest, found a Lua script")
+	}
+	return m, err
+}
