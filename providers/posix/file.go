@@ -10,6 +10,7 @@ import (
 
 	"github.com/luaccm/ccm/resources"
 	"github.com/luaccm/ccm/runtime/host"
+	"github.com/luaccm/ccm/runtime/host/sources"
 	"github.com/luaccm/ccm/runtime/resource"
 	"github.com/luaccm/ccm/runtime/sha256sum"
 )
@@ -191,7 +192,7 @@ func (files) sourced(ctx context.Context, v *host.View, want resources.File, sou
 		}
 		sum, err := v.Sources().Sum(ctx, want.SourceName())
 		if err == nil {
-			err = host.CheckSum(*want.Source, sum, have.WantChecksum)
+			err = sources.CheckSum(*want.Source, sum, have.WantChecksum)
 		}
 		if err != nil && !errors.Is(err, host.ErrNotKnown) {
 			return err

@@ -2,10 +2,10 @@ package host
 
 import (
 	"fmt"
-	"os"
 
 	"golang.org/x/sys/unix"
 
+	"github.com/luaccm/ccm/runtime/host/target"
 	"github.com/luaccm/ccm/runtime/safepath"
 )
 
@@ -33,16 +33,16 @@ func (h *Host) SetAttrOf(name string, have Info, attr Attr) error {
 	h.log.Debug("attributes", "path", name, "mode", fmt.Sprintf("%04o", attr.Mode))
 	info := safepath.InfoOf(&d.Stat)
 	if info.UID != attr.UID || info.GID != attr.GID || info.Mode != attr.Mode {
-		if err := p.announceAttr(info); err != nil {
+		if err := h.announceAttr(p, info); err != nil {
 			return err
 		}
 	}
-	return p.setAttr(d, attr)
+	return p.SetAttr(d, attr)
 }
 
 // opened opens what stands at a path, whatever it is, and returns its place too. Both are
 // for the caller to close.
-func (h *Host) opened(name string) (target, *safepath.Handle, error) {
+func (h *Host) opened(name string) (target.Target, *safepath.Handle, error) {
 	p, err := h.at(name)
 	if err != nil {
 		return p, nil, err
@@ -55,42 +55,11 @@ func (h *Host) opened(name string) (target, *safepath.Handle, error) {
 }
 
 // announceAttr says that the owner or the mode of what stands there is about to be changed.
-func (t target) announceAttr(info Info) error {
-	if err := t.h.refusedInBatch(); err != nil {
+func (h *Host) announceAttr(t target.Target, info Info) error {
+	if err := h.refusedInBatch(); err != nil {
 		return err
 	}
-	return t.h.BeforeChange(PreImage{Path: t.path, Dir: t.Dir.Path, Info: info})
-}
-
-// setAttr gives what is open its owner and mode, where they are not so already.
-func (t target) setAttr(d *safepath.Handle, attr Attr) error {
-	info := safepath.InfoOf(&d.Stat)
-	if info.UID != attr.UID || info.GID != attr.GID {
-		if err := t.chown(d, attr.UID, attr.GID); err != nil {
-			return err
-		}
-		// A change of owner clears setuid and setgid, so the mode is set again.
-		info.Mode = ^attr.Mode
-	}
-	if info.Mode == attr.Mode {
-		return nil
-	}
-	return t.h.Effect("chmod", t.path, func() error {
-		if err := d.Chmod(attr.Mode & 0o7777); err != nil {
-			return &os.PathError{Op: "chmod", Path: t.real(t.Location), Err: err}
-		}
-		return nil
-	})
-}
-
-// chown gives what is open an owner.
-func (t target) chown(d *safepath.Handle, uid, gid uint32) error {
-	return t.h.Effect("chown", t.path, func() error {
-		if err := d.Chown(uid, gid); err != nil {
-			return &os.PathError{Op: "lchown", Path: t.real(t.Location), Err: err}
-		}
-		return nil
-	})
+	return h.BeforeChange(PreImage{Path: t.PathName, Dir: t.Dir.Path, Info: info})
 }
 
 // ChownLink gives the link at the path its owner. What it points to is not
@@ -109,8 +78,8 @@ func (h *Host) ChownLink(name string, uid, gid uint32) error {
 	case info.UID == uid && info.GID == gid:
 		return nil
 	}
-	if err := p.announceAttr(info); err != nil {
+	if err := h.announceAttr(p, info); err != nil {
 		return err
 	}
-	return p.chown(d, uid, gid)
+	return p.Chown(d, uid, gid)
 }

@@ -10,6 +10,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/luaccm/ccm/runtime/host/target"
 	"github.com/luaccm/ccm/runtime/safepath"
 )
 
@@ -20,7 +21,7 @@ import (
 type Batch struct {
 	host    *Host
 	entries []*batchEntry
-	dirs    dirCache
+	dirs    safepath.DirectoryCache
 }
 
 // A batchEntry is one file of a batch.
@@ -144,7 +145,7 @@ const manyFiles = 8
 // what fails is to make the new name of a file durable.
 func (b *Batch) Commit(errs []error, placed func(n int)) {
 	b.sync(errs)
-	b.dirs.revalidate(b.host.files)
+	b.dirs.Revalidate(b.host.files)
 	for i, e := range b.entries {
 		if e.temp == nil {
 			continue
@@ -159,7 +160,7 @@ func (b *Batch) Commit(errs []error, placed func(n int)) {
 		}
 	}
 	b.syncDirs(errs)
-	b.dirs.close()
+	b.dirs.Close()
 	b.entries = nil
 }
 
@@ -176,7 +177,7 @@ func (b *Batch) each(errs []error, do func(i int, e *batchEntry) error) {
 // are durable after the call for the last file that has no error; see [PreImage.More]. Errs
 // is as for Commit.
 func (b *Batch) Announce(errs []error) {
-	b.dirs.revalidate(b.host.files)
+	b.dirs.Revalidate(b.host.files)
 	last := -1
 	b.each(errs, func(i int, _ *batchEntry) error { last = i; return nil })
 	announced := -1 // the last file with which that succeeded
@@ -224,9 +225,9 @@ func (b *Batch) syncDirs(errs []error) {
 		dir := filepath.Dir(e.temp.name)
 		err, done := dirs[dir]
 		if !done {
-			var p target
+			var p target.Target
 			if p, err = e.temp.h.at(e.temp.name); err == nil {
-				err = p.syncDirectory()
+				err = p.SyncDirectory()
 				p.Close()
 			}
 			dirs[dir] = err

@@ -95,12 +95,12 @@ func unnoticed(v *View) *View {
 // A comparer compares files of two directories.
 type comparer struct {
 	*View
-	fromDirs, toDirs dirCache // of the user and of the machine
+	fromDirs, toDirs safepath.DirectoryCache // of the user and of the machine
 }
 
 func (v *comparer) close() {
-	v.fromDirs.close()
-	v.toDirs.close()
+	v.fromDirs.Close()
+	v.toDirs.Close()
 }
 
 // differ reports whether a file of the user and a file of the machine hold something else.
@@ -124,7 +124,7 @@ func (v *comparer) differ(ctx context.Context, source, name string, p TreePair) 
 		return false, err
 	}
 	defer b.Close()
-	same, err := sameContent(untilDone(ctx, a), b)
+	same, err := sameContent(sources.Within(ctx, a), b)
 	if err != nil {
 		err = fmt.Errorf("%s and %s: %w", source, name, err)
 	}
@@ -155,9 +155,9 @@ func (v *comparer) sameSmall(source, name string, info *Info) (same, ok bool) {
 }
 
 // readWhole reads a file that is as long as the buffer.
-func readWhole(dirs *dirCache, w *safepath.Resolver, name string, buf []byte) bool {
+func readWhole(dirs *safepath.DirectoryCache, w *safepath.Resolver, name string, buf []byte) bool {
 	dir, base := safepath.Split(name)
-	d, err := dirs.open(w, dir)
+	d, err := dirs.Open(w, dir)
 	if err != nil {
 		return false
 	}

@@ -22,6 +22,7 @@ import (
 	"github.com/luaccm/ccm/runtime/host/overlay"
 	"github.com/luaccm/ccm/runtime/host/sources"
 	"github.com/luaccm/ccm/runtime/host/systembus"
+	"github.com/luaccm/ccm/runtime/host/target"
 	"github.com/luaccm/ccm/runtime/safepath"
 )
 
@@ -55,7 +56,7 @@ type machine struct {
 	decrypt         func(name string, text []byte) ([]byte, error)
 	sums            *sources.Sums
 	scratches       *sync.Map // the directories of Scratch that are in use
-	sweeps          *sweepLog
+	sweeps          *target.Sweeps
 }
 
 // A Host is a View that can also change the machine.
@@ -129,7 +130,7 @@ func New(o Options) *Host {
 	m.scratches = new(sync.Map)
 	m.files = &safepath.Resolver{Root: m.root, UserName: func(uid uint32) string { return m.accounts.Users.NameOf(uid) }}
 	m.sources = &safepath.Resolver{Root: "/", UserName: m.files.UserName}
-	m.accounts, m.texts, m.sums, m.sweeps = accounts.New(m.root, m.getent), new(sources.Texts), new(sources.Sums), new(sweepLog)
+	m.accounts, m.texts, m.sums, m.sweeps = accounts.New(m.root, m.getent), new(sources.Texts), new(sources.Sums), new(target.Sweeps)
 	m.recordTemporary, m.decrypt = o.RecordTemporary, o.Decrypt
 	m.progress, m.output, m.transport = o.Progress, o.Output, sync.OnceValue(fetch.NewTransport)
 	if o.Transport != nil {
@@ -191,6 +192,11 @@ func (h *Host) Effect(op, path string, effect func() error) error {
 		}
 	}
 	return effect()
+}
+
+// SyncDirectory makes what happened to the names in the directory of a path durable.
+func (h *Host) SyncDirectory(name string, d *safepath.Handle) error {
+	return target.SyncDirectory(h, name, d)
 }
 
 // WithLog returns a copy of h that logs to log.

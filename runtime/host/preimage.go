@@ -4,6 +4,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"github.com/luaccm/ccm/runtime/host/target"
 	"github.com/luaccm/ccm/runtime/safepath"
 )
 
@@ -34,15 +35,15 @@ type PreImage struct {
 func (h *Host) WatchesChanges() bool { return h.beforeChange != nil }
 
 // announce passes what stands at the target to [Options.BeforeChange].
-func (t target) announce(content bool) error {
-	if err := t.h.refusedInBatch(); err != nil || t.h.beforeChange == nil {
+func (h *Host) announce(t target.Target, content bool) error {
+	if err := h.refusedInBatch(); err != nil || h.beforeChange == nil {
 		return err
 	}
 	info, err := t.Stat()
 	if err != nil {
-		return safepath.PathError("lstat", t.path, err)
+		return safepath.PathError("lstat", t.PathName, err)
 	}
-	return t.h.BeforeChange(PreImage{Path: t.path, Dir: t.Dir.Path, Info: info, Content: content})
+	return h.BeforeChange(PreImage{Path: t.PathName, Dir: t.Dir.Path, Info: info, Content: content})
 }
 
 // BeforeChange passes what stands at a path to [Options.BeforeChange], with whom the host
@@ -57,8 +58,7 @@ func (h *Host) BeforeChange(d PreImage) error {
 
 // announceTree announces the removal of the directory at the target, which is open as top,
 // with everything in it: what is in a directory comes before the directory.
-func (t target) announceTree(top *safepath.Handle) error {
-	h := t.h
+func (h *Host) announceTree(t target.Target, top *safepath.Handle) error {
 	if err := h.refusedInBatch(); err != nil || h.beforeChange == nil {
 		return err
 	}
@@ -67,9 +67,9 @@ func (t target) announceTree(top *safepath.Handle) error {
 		return err
 	}
 	for _, e := range slices.Backward(entries) {
-		if err := h.beforeChange(&h.View, PreImage{Path: filepath.Join(t.path, e.Rel), Dir: filepath.Dir(filepath.Join(top.Path, e.Rel)), Info: e.Info, Content: true, For: h.onBehalfOf, More: true}); err != nil {
+		if err := h.beforeChange(&h.View, PreImage{Path: filepath.Join(t.PathName, e.Rel), Dir: filepath.Dir(filepath.Join(top.Path, e.Rel)), Info: e.Info, Content: true, For: h.onBehalfOf, More: true}); err != nil {
 			return err
 		}
 	}
-	return h.BeforeChange(PreImage{Path: t.path, Dir: t.Dir.Path, Info: safepath.InfoOf(&top.Stat), Content: true})
+	return h.BeforeChange(PreImage{Path: t.PathName, Dir: t.Dir.Path, Info: safepath.InfoOf(&top.Stat), Content: true})
 }

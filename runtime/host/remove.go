@@ -8,6 +8,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/luaccm/ccm/runtime/host/target"
 	"github.com/luaccm/ccm/runtime/safepath"
 )
 
@@ -18,19 +19,19 @@ func (h *Host) Remove(name string) error {
 		return err
 	}
 	defer p.Close()
-	return p.remove()
+	return h.removeAt(p)
 }
 
-// remove is [Host.Remove] for a target.
-func (t target) remove() error {
-	t.h.log.Debug("remove", "path", t.path)
-	if err := t.announce(true); err != nil {
+// removeAt is [Host.Remove] for a target.
+func (h *Host) removeAt(t target.Target) error {
+	h.log.Debug("remove", "path", t.PathName)
+	if err := h.announce(t, true); err != nil {
 		return err
 	}
-	if err := t.unlink(t.Location); err != nil {
+	if err := t.Unlink(t.Location); err != nil {
 		return err
 	}
-	return t.syncDirectory()
+	return t.SyncDirectory()
 }
 
 // RemoveTree removes the directory at the path and everything in it. The root
@@ -46,7 +47,7 @@ func (h *Host) RemoveTree(name string) error {
 	defer p.Close()
 	top, err := p.OpenDirectory()
 	if err == unix.ENOTDIR || err == unix.ELOOP {
-		return p.remove()
+		return h.removeAt(p)
 	}
 	if err != nil {
 		return safepath.PathError("open", name, err)
@@ -56,7 +57,7 @@ func (h *Host) RemoveTree(name string) error {
 	if err := holdsNoMount(name, p.Dir, top); err != nil {
 		return err
 	}
-	if err := p.announceTree(top); err != nil {
+	if err := h.announceTree(p, top); err != nil {
 		return err
 	}
 	err = h.Effect("remove", name, func() error {
@@ -66,9 +67,9 @@ func (h *Host) RemoveTree(name string) error {
 		return safepath.RemoveEmpty(p.Location, top)
 	})
 	if err != nil {
-		return safepath.PathError("remove", p.real(p.Location), err)
+		return safepath.PathError("remove", p.Real(p.Location), err)
 	}
-	return p.syncDirectory()
+	return p.SyncDirectory()
 }
 
 // holdsNoMount reports a mount point at or below a path. What is mounted there is
@@ -112,11 +113,11 @@ func (h *Host) RemoveBelow(dir, rel string) error {
 	}
 	defer place.Close()
 	h.log.Debug("remove", "path", name)
-	p := target{Location: place, h: h, path: name}
-	if err := p.announce(true); err != nil {
+	p := h.targetAt(place, name)
+	if err := h.announce(p, true); err != nil {
 		return err
 	}
-	err = p.unlink(p.Location)
+	err = p.Unlink(p.Location)
 	if errors.Is(err, os.ErrNotExist) {
 		return nil
 	}

@@ -1,11 +1,9 @@
 package host
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"net/url"
 	"os"
 	"strings"
@@ -17,20 +15,11 @@ import (
 	"github.com/luaccm/ccm/runtime/safepath"
 )
 
-// StatData is what is known of a source without reading it, as package sources has it.
-type StatData = sources.StatData
-
-// A Source is the content of a file that the user names as one. Sources belong
-// to the script, not to the machine below the root.
-type Source struct {
-	io.ReadCloser
-	StatData
-	sparse bool
-}
-
-// HasHoles reports whether parts of the source are not on the disk because they are
-// nothing but zeros (a sparse file). A copy of it has holes too.
-func (s *Source) HasHoles() bool { return s.sparse }
+// What is known of a source, as package sources has it.
+type (
+	StatData = sources.StatData
+	Source   = sources.Source
+)
 
 // Sources are the files of the user that a script names, and what is behind URLs. In a plan
 // they hold what they will.
@@ -70,7 +59,7 @@ func (s Sources) decrypted(name string) (*Source, error) {
 	if err != nil {
 		return nil, err
 	}
-	return memorySource(text, StatData{}), nil
+	return sources.InMemory(text, StatData{}), nil
 }
 
 // Open opens a source: a file, links followed, or what is behind an http
@@ -78,7 +67,7 @@ func (s Sources) decrypted(name string) (*Source, error) {
 func (s Sources) Open(ctx context.Context, name string) (*Source, error) {
 	if fetch.IsURL(name) {
 		text, err := s.fetch(ctx, name)
-		return memorySource(text, StatData{Reliable: true}), err
+		return sources.InMemory(text, StatData{Reliable: true}), err
 	}
 	if file, ok := strings.CutPrefix(name, encryptedMark); ok {
 		return s.decrypted(file)
@@ -89,39 +78,9 @@ func (s Sources) Open(ctx context.Context, name string) (*Source, error) {
 	}
 	if safepath.IsPseudo(f, fi) {
 		text, err := safepath.ReadPseudo(f, name, sourceLimit)
-		return memorySource(text, sources.StatDataOf(fi, s.v.Now())), err
+		return sources.InMemory(text, sources.StatDataOf(fi, s.v.Now())), err
 	}
-	return &Source{ReadCloser: struct {
-		io.Reader
-		io.Closer
-	}{untilDone(ctx, f), f}, StatData: sources.StatDataOf(fi, s.v.Now()), sparse: sparse.IsSparse(fi)}, nil
-}
-
-// memorySource returns a source that was read already.
-func memorySource(text []byte, g StatData) *Source {
-	if g.Size = int64(len(text)); g.Size > 0 {
-		g.Inode = 0 // the kernel tells of no change of what it makes up
-	}
-	return &Source{ReadCloser: io.NopCloser(bytes.NewReader(text)), StatData: g}
-}
-
-// Within returns r, from which nothing is read any more once the context has ended.
-func Within(ctx context.Context, r io.ReadCloser) io.ReadCloser {
-	return struct {
-		io.Reader
-		io.Closer
-	}{untilDone(ctx, r), r}
-}
-
-// untilDone returns r, from which nothing is read any more once the context has
-// ended.
-func untilDone(ctx context.Context, r io.Reader) io.Reader {
-	return readerFunc(func(p []byte) (int, error) {
-		if ctx.Err() != nil {
-			return 0, context.Cause(ctx)
-		}
-		return r.Read(p)
-	})
+	return &Source{ReadCloser: sources.Within(ctx, f), StatData: sources.StatDataOf(fi, s.v.Now()), Sparse: sparse.IsSparse(fi)}, nil
 }
 
 // OpenFile opens a file of the user for reading, links followed. It lies
@@ -185,8 +144,3 @@ func (v *View) Holds(name string, src *Source) (bool, error) {
 	}
 	return sameContent(f, src)
 }
-
-type readerFunc func(p []byte) (int, error)
-
-// Read implements io.Reader.
-func (f readerFunc) Read(p []byte) (int, error) { return f(p) }

@@ -2,14 +2,8 @@ package host
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
-	"fmt"
-	"hash"
 	"io"
-	"net/url"
 
-	"github.com/luaccm/ccm/runtime/host/fetch"
 	"github.com/luaccm/ccm/runtime/host/sources"
 	"github.com/luaccm/ccm/runtime/sha256sum"
 )
@@ -22,7 +16,7 @@ func (v *View) Sum(ctx context.Context, name string) (string, error) {
 		return "", err
 	}
 	defer f.Close()
-	return sha256sum.Reader(untilDone(ctx, f))
+	return sha256sum.Reader(sources.Within(ctx, f))
 }
 
 // Sum is Sum for a source. What is known since an earlier call is not read
@@ -69,39 +63,8 @@ func (s Sources) OpenSummed(ctx context.Context, name, checksum string) (io.Read
 	if err != nil {
 		return nil, err
 	}
-	return &sumReader{src, sha256.New(), func(sum string) error {
+	return sources.Summed(src, func(sum string) error {
 		s.v.sums.Set(name, src.StatData, sum)
-		return CheckSum(name, sum, checksum)
-	}}, nil
-}
-
-// CheckSum returns an error if the SHA-256 of a source is another one than checksum, which may
-// be "".
-func CheckSum(source, sum, checksum string) error {
-	if checksum == "" || sum == checksum {
-		return nil
-	}
-	if u, err := url.Parse(source); err == nil {
-		source = fetch.RedactURL(u)
-	}
-	return fmt.Errorf("%s: checksum mismatch, expected %q got %q", source, checksum, sum)
-}
-
-// sumReader is a source whose digest is computed while it is read.
-type sumReader struct {
-	*Source
-	hash hash.Hash
-	end  func(sum string) error
-}
-
-// Read implements io.Reader.
-func (s *sumReader) Read(b []byte) (int, error) {
-	n, err := s.Source.Read(b)
-	s.hash.Write(b[:n])
-	if err == io.EOF {
-		if wrong := s.end(hex.EncodeToString(s.hash.Sum(nil))); wrong != nil {
-			err = wrong
-		}
-	}
-	return n, err
+		return sources.CheckSum(name, sum, checksum)
+	}), nil
 }

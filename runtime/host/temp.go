@@ -10,6 +10,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/luaccm/ccm/runtime/host/sparse"
+	"github.com/luaccm/ccm/runtime/host/target"
 	"github.com/luaccm/ccm/runtime/safepath"
 )
 
@@ -21,7 +22,7 @@ type Temp struct {
 	// directory open (target.Dir is nil), and opens it again when it gets its name. It was made
 	// in from, which is one of dirs.
 	target safepath.Location
-	dirs   *dirCache
+	dirs   *safepath.DirectoryCache
 	from   *safepath.Handle
 	// temp is the name of the temporary file, "" while it has none (O_TMPFILE): if ccm
 	// dies, it is gone.
@@ -80,7 +81,7 @@ func (h *Host) begin(name string, open func(*Temp) error) (*Temp, error) {
 }
 
 // at returns the place of the target as the host changes it.
-func (t *Temp) at() target { return target{Location: t.target, h: t.h, path: t.name} }
+func (t *Temp) at() target.Target { return t.h.targetAt(t.target, t.name) }
 
 // path returns the path of the temporary file, or of the target while it has no name,
 // for the operating system.
@@ -140,7 +141,7 @@ func (t *Temp) openFile(p safepath.Location, flags int, mode uint32) (err error)
 
 // open makes the temporary file under a name.
 func (t *Temp) open() (err error) {
-	t.temp, err = t.at().claim(func(temp safepath.Location) error {
+	t.temp, err = t.at().Claim(func(temp safepath.Location) error {
 		return t.h.Effect("create", t.name, func() error { return t.openFile(temp, unix.O_CREAT|unix.O_EXCL, 0o600) })
 	})
 	if err != nil {
@@ -246,7 +247,7 @@ func (t *Temp) Commit() error {
 	if err := t.sync(); err != nil {
 		return err
 	}
-	if err := t.at().announce(true); err != nil {
+	if err := t.h.announce(t.at(), true); err != nil {
 		return err
 	}
 	now, err := t.h.at(t.name)
@@ -265,7 +266,7 @@ func (t *Temp) Commit() error {
 	if err != nil {
 		return err
 	}
-	return now.syncDirectory()
+	return now.SyncDirectory()
 }
 
 // rename gives a file that has a name, and is durable, its place. The directory is

@@ -13,9 +13,9 @@ import (
 // committed (O_TMPFILE), so that a batch that dies leaves nothing. Where the file system
 // cannot do that, it has one. Nobody else can open it until it has a name, so that it
 // may have its mode from the start.
-func (t *Temp) openUnnamed(dirs *dirCache, mode uint32) error {
+func (t *Temp) openUnnamed(dirs *safepath.DirectoryCache, mode uint32) error {
 	dir, base := safepath.Split(t.name)
-	d, err := dirs.open(t.h.files, dir)
+	d, err := dirs.Open(t.h.files, dir)
 	if err != nil {
 		return err
 	}
@@ -91,7 +91,7 @@ func (t *Temp) findDir() error {
 	if t.target.Dir != nil {
 		return nil
 	}
-	if t.target.Dir = t.dirs.reopen(t.from); t.target.Dir != nil {
+	if t.target.Dir = t.dirs.Reopen(t.from); t.target.Dir != nil {
 		return nil
 	}
 	now, err := t.h.at(t.name)
@@ -115,7 +115,7 @@ func (t *Temp) linkTemp() (err error) {
 	if err := t.lock(); err != nil {
 		return err
 	}
-	name, err := t.at().claim(t.link)
+	name, err := t.at().Claim(t.link)
 	if err == nil {
 		t.temp = name
 	}

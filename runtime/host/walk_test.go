@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sys/unix"
 
+	"github.com/luaccm/ccm/runtime/host/target"
 	"github.com/luaccm/ccm/runtime/safepath"
 )
 
@@ -260,8 +261,8 @@ func TestSharedDirectory(t *testing.T) {
 	require.Len(t, before, 5)
 
 	// A run that dies leaves a file that is half written, and one that somebody still writes.
-	left := safepath.RandomName("f", tempSuffix)
-	require.True(t, safepath.IsRandomName(left, tempSuffix))
+	left := safepath.RandomName("f", target.TempSuffix)
+	require.True(t, safepath.IsRandomName(left, target.TempSuffix))
 	require.NoError(t, os.WriteFile(filepath.Join(root, left), []byte("half"), 0o600))
 	writing, err := h.Create("/g", attr)
 	require.NoError(t, err)

@@ -2,7 +2,6 @@ package host
 
 import (
 	"errors"
-	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -74,7 +73,7 @@ func (h *Host) MakeDirectory(name string, attr Attr) error {
 	}
 	defer p.Close()
 	h.log.Debug("mkdir", "path", name)
-	if err := p.announce(true); err != nil {
+	if err := h.announce(p, true); err != nil {
 		return err
 	}
 	first := uint32(0o700)
@@ -82,32 +81,14 @@ func (h *Host) MakeDirectory(name string, attr Attr) error {
 		first = attr.Mode & 0o1777 // so that a run that dies here leaves no other mode
 	}
 	if err := h.Effect("mkdir", name, func() error { return unix.Mkdirat(p.Dir.FD, p.Name, first) }); err != nil {
-		return safepath.PathError("mkdir", p.real(p.Location), err)
+		return safepath.PathError("mkdir", p.Real(p.Location), err)
 	}
-	if err := p.setNewAttr(attr); err != nil {
+	if err := p.SetNewAttr(attr); err != nil {
 		return errors.Join(err, h.Effect("remove", name, func() error {
 			return safepath.PathError("remove", name, unix.Unlinkat(p.Dir.FD, p.Name, unix.AT_REMOVEDIR))
 		}))
 	}
-	return p.syncDirectory()
-}
-
-// setNewAttr gives a directory that was made just now its owner and mode, unless another
-// one is in its place by now.
-func (t target) setNewAttr(attr Attr) error {
-	d, err := t.OpenDirectory()
-	if err != nil {
-		return safepath.PathError("open", t.path, err)
-	}
-	defer d.Close()
-	names, err := safepath.NamesIn(d)
-	if own, _ := safepath.Self(); err == nil && (d.Stat.Uid != own || len(names) > 0) {
-		err = fmt.Errorf("%s: another directory was put in the place of the one that was made", t.path)
-	}
-	if err != nil {
-		return safepath.PathError("open", t.path, err)
-	}
-	return t.setAttr(d, attr)
+	return p.SyncDirectory()
 }
 
 // ownAttr is for directories that are made on the way to something.
@@ -124,16 +105,16 @@ func (h *Host) Symlink(to, name string) error {
 		return err
 	}
 	defer p.Close()
-	if err := p.announce(true); err != nil {
+	if err := h.announce(p, true); err != nil {
 		return err
 	}
 	temp := safepath.Location{Dir: p.Dir}
-	temp.Name, err = p.claim(func(temp safepath.Location) error { return p.symlink(to, temp) })
+	temp.Name, err = p.Claim(func(temp safepath.Location) error { return p.Symlink(to, temp) })
 	if err != nil {
 		return err
 	}
 	if err := h.Effect("rename", name, func() error { return safepath.Rename(temp, p.Location) }); err != nil {
 		return errors.Join(err, h.Effect("remove", name, func() error { return safepath.Unlink(temp) }))
 	}
-	return p.syncDirectory()
+	return p.SyncDirectory()
 }

@@ -12,6 +12,7 @@ import (
 	"syscall"
 
 	"github.com/luaccm/ccm/runtime/host"
+	"github.com/luaccm/ccm/runtime/host/sources"
 	"github.com/luaccm/ccm/runtime/host/sparse"
 	"github.com/luaccm/ccm/runtime/resource"
 )
@@ -263,7 +264,7 @@ func (x *restorer) create(r Restoration) error {
 	if err != nil {
 		return x.gone(r.Want.Object, err)
 	}
-	return errors.Join(x.h.WriteFile(r.Path, sparse.WithHoles(host.Within(x.ctx, content)), attr), content.Close())
+	return errors.Join(x.h.WriteFile(r.Path, sparse.WithHoles(sources.Within(x.ctx, content)), attr), content.Close())
 }
 
 // finish gives a directory its owner and mode, after its entries.

@@ -1,5 +1,5 @@
-// Package sources remembers what is known of the files and URLs that the user names as
-// sources: digests and contents, each for a run.
+// Package sources has the files and URLs that the user names as sources, and what is known of them:
+// digests and contents, each for a run.
 package sources
 
 import (

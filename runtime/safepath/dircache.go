@@ -1,30 +1,28 @@
-package host
+package safepath
 
 import (
 	"slices"
 	"sync"
-
-	"github.com/luaccm/ccm/runtime/safepath"
 )
 
-// A dirCache holds open the directories in which a batch makes files: to walk to a
-// directory takes as long as much of what is done there. The zero dirCache is empty.
-type dirCache struct {
+// A DirectoryCache holds open the directories in which many files are made or read: to walk to a
+// directory takes as long as much of what is done there. The zero DirectoryCache is empty.
+type DirectoryCache struct {
 	mu   sync.Mutex
 	dirs []*cachedDir // least recently used first
 }
 
 // A cachedDir is a directory that is held open, and the path by which it is asked for.
 type cachedDir struct {
-	*safepath.Handle
+	*Handle
 	name string
 }
 
 // mostCachedDirs is how many directories are held open at most.
 const mostCachedDirs = 4
 
-// open returns the directory at a path, for the caller to close.
-func (c *dirCache) open(w *safepath.Resolver, name string) (*safepath.Handle, error) {
+// Open returns the directory at a path, for the caller to close.
+func (c *DirectoryCache) Open(w *Resolver, name string) (*Handle, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if i := slices.IndexFunc(c.dirs, func(d *cachedDir) bool { return d.name == name }); i >= 0 {
@@ -43,9 +41,9 @@ func (c *dirCache) open(w *safepath.Resolver, name string) (*safepath.Handle, er
 	return d.Hold(), nil
 }
 
-// reopen returns a directory that open has returned, for the caller to close; nil if it
+// Reopen returns a directory that Open has returned, for the caller to close; nil if it
 // is not in the cache any more and may stand elsewhere by now.
-func (c *dirCache) reopen(d *safepath.Handle) *safepath.Handle {
+func (c *DirectoryCache) Reopen(d *Handle) *Handle {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if !slices.ContainsFunc(c.dirs, func(x *cachedDir) bool { return x.Handle == d }) {
@@ -54,14 +52,14 @@ func (c *dirCache) reopen(d *safepath.Handle) *safepath.Handle {
 	return d.Hold()
 }
 
-func (c *dirCache) evict(i int) {
+func (c *DirectoryCache) evict(i int) {
 	c.dirs[i].Close()
 	c.dirs = slices.Delete(c.dirs, i, i+1)
 }
 
-// revalidate evicts the directories that do not stand at their paths any more: somebody
+// Revalidate evicts the directories that do not stand at their paths any more: somebody
 // may have moved one away.
-func (c *dirCache) revalidate(w *safepath.Resolver) {
+func (c *DirectoryCache) Revalidate(w *Resolver) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for i := len(c.dirs) - 1; i >= 0; i-- {
@@ -75,8 +73,8 @@ func (c *dirCache) revalidate(w *safepath.Resolver) {
 	}
 }
 
-// close empties the cache.
-func (c *dirCache) close() {
+// Close empties the cache.
+func (c *DirectoryCache) Close() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for len(c.dirs) > 0 {

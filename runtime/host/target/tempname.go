@@ -1,4 +1,4 @@
-package host
+package target
 
 import (
 	"errors"
@@ -11,20 +11,21 @@ import (
 	"github.com/luaccm/ccm/runtime/safepath"
 )
 
-const tempSuffix = ".ccm-new"
+// TempSuffix ends the names of temporary files.
+const TempSuffix = ".ccm-new"
 
 // tempName returns the name of the temporary file of a file. It is cut where
 // file systems would refuse it.
-func tempName(base string) string { return safepath.HiddenName(base, tempSuffix) }
+func tempName(base string) string { return safepath.HiddenName(base, TempSuffix) }
 
-// claim makes something that has a temporary name beside the target, and returns that name.
+// Claim makes something that has a temporary name beside the target, and returns that name.
 // Make fails with fs.ErrExist if the name is taken.
 //
 // Where others may make names in the directory, the name is random: nobody can take it
 // first, and nobody can lock what stands there. A run that died may have left such names;
 // they are looked for once. Elsewhere there is one name for each file, so that what a run
 // has left is found without looking for it.
-func (t target) claim(make func(temp safepath.Location) error) (string, error) {
+func (t Target) Claim(make func(temp safepath.Location) error) (string, error) {
 	if safepath.IsShared(&t.Dir.Stat) {
 		if err := t.sweep(); err != nil {
 			return "", err
@@ -41,13 +42,13 @@ func (t target) claim(make func(temp safepath.Location) error) (string, error) {
 			}
 		}
 	}
-	temp := safepath.Location{Dir: t.Dir, Name: safepath.RandomName(t.Name, tempSuffix)}
+	temp := safepath.Location{Dir: t.Dir, Name: safepath.RandomName(t.Name, TempSuffix)}
 	return temp.Name, make(temp)
 }
 
 // removeLeftover removes the temporary file of a run that died. One that somebody has
 // locked is left: it is being written.
-func (t target) removeLeftover(temp safepath.Location) error {
+func (t Target) removeLeftover(temp safepath.Location) error {
 	fd, err := temp.Open(unix.O_RDONLY|unix.O_NONBLOCK, 0)
 	switch {
 	case err == nil:
@@ -58,15 +59,15 @@ func (t target) removeLeftover(temp safepath.Location) error {
 	case err == unix.ENOENT:
 		return nil
 	}
-	err = t.h.Effect("remove", t.path, func() error { return unix.Unlinkat(temp.Dir.FD, temp.Name, 0) })
+	err = t.Effect("remove", t.PathName, func() error { return unix.Unlinkat(temp.Dir.FD, temp.Name, 0) })
 	if err == unix.ENOENT || err == unix.EISDIR {
 		return nil
 	}
-	return safepath.PathError("remove", t.real(temp), err)
+	return safepath.PathError("remove", t.Real(temp), err)
 }
 
-// sweepLog remembers in which directories was looked for what runs have left.
-type sweepLog struct {
+// Sweeps remember in which directories was looked for what runs have left.
+type Sweeps struct {
 	mu   sync.Mutex
 	dirs map[[2]uint64]bool
 }
@@ -74,8 +75,8 @@ type sweepLog struct {
 // sweep removes the temporary files that runs have left in the directory, unless that was
 // done before. To remove a name from a directory that its owner has given this form does
 // nothing that he could not do himself, so it is not asked whose it is.
-func (t target) sweep() error {
-	done, d := t.h.sweeps, t.Dir
+func (t Target) sweep() error {
+	done, d := t.Sweeps, t.Dir
 	done.mu.Lock()
 	defer done.mu.Unlock()
 	key := [2]uint64{uint64(d.Stat.Dev), d.Stat.Ino}
@@ -84,10 +85,10 @@ func (t target) sweep() error {
 	}
 	names, err := safepath.NamesIn(d)
 	if err != nil && err != unix.EACCES { // one may write in a directory without being able to read it
-		return safepath.PathError("open", filepath.Dir(t.path), err)
+		return safepath.PathError("open", filepath.Dir(t.PathName), err)
 	}
 	for _, left := range names {
-		if safepath.IsRandomName(left, tempSuffix) {
+		if safepath.IsRandomName(left, TempSuffix) {
 			if err := t.removeLeftover(safepath.Location{Dir: d, Name: left}); err != nil {
 				return err
 			}

@@ -1,0 +1,89 @@
+package sources
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"hash"
+	"io"
+	"net/url"
+
+	"github.com/luaccm/ccm/runtime/host/fetch"
+)
+
+// A Source is the content of a file that the user names as one. Sources belong
+// to the script, not to the machine below the root.
+type Source struct {
+	io.ReadCloser
+	StatData
+	// Sparse is set if parts of the source are not on the disk because they are nothing but
+	// zeros.
+	Sparse bool
+}
+
+// HasHoles reports whether the source is sparse. A copy of it has holes too.
+func (s *Source) HasHoles() bool { return s.Sparse }
+
+// InMemory returns a source that was read already.
+func InMemory(text []byte, g StatData) *Source {
+	if g.Size = int64(len(text)); g.Size > 0 {
+		g.Inode = 0 // the kernel tells of no change of what it makes up
+	}
+	return &Source{ReadCloser: io.NopCloser(bytes.NewReader(text)), StatData: g}
+}
+
+// Within returns r, from which nothing is read any more once the context has ended.
+func Within(ctx context.Context, r io.ReadCloser) io.ReadCloser { return contextReader{r, ctx} }
+
+// A contextReader is read until its context ends.
+type contextReader struct {
+	io.ReadCloser
+	ctx context.Context
+}
+
+// Read implements io.Reader.
+func (b contextReader) Read(p []byte) (int, error) {
+	if b.ctx.Err() != nil {
+		return 0, context.Cause(b.ctx)
+	}
+	return b.ReadCloser.Read(p)
+}
+
+// CheckSum returns an error if the SHA-256 of a source is another one than checksum, which may
+// be "".
+func CheckSum(source, sum, checksum string) error {
+	if checksum == "" || sum == checksum {
+		return nil
+	}
+	if u, err := url.Parse(source); err == nil {
+		source = fetch.RedactURL(u)
+	}
+	return fmt.Errorf("%s: checksum mismatch, expected %q got %q", source, checksum, sum)
+}
+
+// Summed returns a source whose digest is computed while it is read: end is told its SHA-256 in
+// hexadecimal when it was read to its end, and the last Read returns its error.
+func Summed(s *Source, end func(sum string) error) io.ReadCloser {
+	return &sumReader{s, sha256.New(), end}
+}
+
+// A sumReader computes the digest of what is read of it.
+type sumReader struct {
+	*Source
+	hash hash.Hash
+	end  func(sum string) error
+}
+
+// Read implements io.Reader.
+func (s *sumReader) Read(b []byte) (int, error) {
+	n, err := s.Source.Read(b)
+	s.hash.Write(b[:n])
+	if err == io.EOF {
+		if wrong := s.end(hex.EncodeToString(s.hash.Sum(nil))); wrong != nil {
+			err = wrong
+		}
+	}
+	return n, err
+}

@@ -1,0 +1,188 @@
+package target
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/luaccm/ccm/runtime/safepath"
+)
+
+const backupSuffix = ".ccm-old"
+
+// backupName returns the name of a backup in a directory where nobody else can take that
+// name.
+func backupName(base string) string { return safepath.HiddenName(base, backupSuffix) }
+
+// Backup gives the file or symbolic link at the target a second name in its directory. If nothing
+// is there, a link that leads nowhere records that. An earlier backup stays.
+func (t Target) Backup() error {
+	if earlier, err := FindBackup(t.Location); err != nil || earlier.Exists() {
+		return safepath.PathError("lstat", t.PathName, err)
+	}
+	info, err := t.Stat()
+	if err != nil {
+		return safepath.PathError("lstat", t.PathName, err)
+	}
+	old := safepath.Location{Dir: t.Dir, Name: backupName(t.Name)}
+	if safepath.IsShared(&t.Dir.Stat) {
+		old.Name = safepath.RandomName(t.Name, backupSuffix)
+	}
+	switch info.Kind {
+	case safepath.Missing:
+		// A link to itself leads nowhere, whatever is made later.
+		err = t.Symlink(old.Name, old)
+	case safepath.Regular, safepath.Symlink:
+		err = t.Effect("link", t.PathName, func() error {
+			return safepath.PathError("link", t.Real(old), unix.Linkat(t.Dir.FD, t.Name, old.Dir.FD, old.Name, 0))
+		})
+		if errors.Is(err, unix.EPERM) || errors.Is(err, unix.ENOTSUP) || errors.Is(err, unix.EMLINK) {
+			if info.Kind == safepath.Symlink {
+				err = t.copyLink(old)
+			} else {
+				err = t.copyBackup(old, info)
+			}
+		}
+	default:
+		return fmt.Errorf("want a file to set aside, found %s", info.Kind)
+	}
+	if err != nil {
+		return err
+	}
+	return t.SyncDirectory()
+}
+
+// copyBackup makes a backup on file systems without hard links.
+func (t Target) copyBackup(old safepath.Location, info safepath.Info) error {
+	return t.Effect("copy", t.PathName, func() (err error) {
+		from, err := t.Open(unix.O_RDONLY|unix.O_NONBLOCK, 0)
+		if err != nil {
+			return safepath.PathError("open", t.PathName, err)
+		}
+		src := os.NewFile(uintptr(from), t.PathName)
+		defer src.Close()
+		temp := safepath.Location{Dir: old.Dir, Name: old.Name + "~"}
+		_ = unix.Unlinkat(temp.Dir.FD, temp.Name, 0)
+		to, err := temp.Open(unix.O_WRONLY|unix.O_CREAT|unix.O_EXCL, 0o600)
+		if err != nil {
+			return safepath.PathError("open", t.Real(temp), err)
+		}
+		dst := os.NewFile(uintptr(to), temp.Path())
+		_, err = io.Copy(dst, src)
+		err = errors.Join(err, dst.Chown(int(info.UID), int(info.GID)), dst.Chmod(safepath.FileMode(info.Mode)), safepath.SetMTime(to, info.MTime), dst.Sync(), dst.Close())
+		if err == nil {
+			err = safepath.Rename(temp, old)
+		}
+		if err != nil {
+			return errors.Join(err, safepath.Unlink(temp))
+		}
+		return nil
+	})
+}
+
+// copyLink makes a symbolic link that leads where the one at the target does.
+func (t Target) copyLink(old safepath.Location) error {
+	to, err := t.Readlink()
+	if err != nil {
+		return safepath.PathError("readlink", t.PathName, err)
+	}
+	return t.Symlink(to, old)
+}
+
+// A BackupFile is the backup of a place: the file or link, or what records that nothing was there.
+type BackupFile struct {
+	at   safepath.Location
+	info safepath.Info
+}
+
+// Exists reports whether there is a backup.
+func (b BackupFile) Exists() bool { return b.info.Kind != safepath.Missing }
+
+// FindBackup finds the backup of a place.
+//
+// Where others may make names in the directory, what is found counts only if its owner
+// could have put it at the place as well, or if it is ours.
+func FindBackup(p safepath.Location) (BackupFile, error) {
+	old := BackupFile{at: safepath.Location{Dir: p.Dir, Name: backupName(p.Name)}}
+	if !safepath.IsShared(&p.Dir.Stat) {
+		var err error
+		old.info, err = old.at.Stat()
+		if err == nil && old.Exists() && !isBackup(old.info) {
+			err = fmt.Errorf("%s: want a file that was set aside, found %s", old.at.Path(), old.info.Kind)
+		}
+		return old, err
+	}
+	names, err := safepath.NamesIn(p.Dir)
+	if err != nil {
+		return old, err
+	}
+	now, err := p.Stat()
+	if err != nil {
+		return old, err
+	}
+	for _, name := range names {
+		if !safepath.IsRandomName(name, backupSuffix) || !strings.HasPrefix(name, safepath.RandomPrefix(p.Name, backupSuffix)) {
+			continue
+		}
+		found := BackupFile{at: safepath.Location{Dir: p.Dir, Name: name}}
+		info, err := found.at.Stat()
+		found.info = info
+		mine := safepath.IsOurs(info.UID) || info.UID == p.Dir.Stat.Uid || now.Kind == safepath.Regular && info.UID == now.UID
+		if err != nil || isBackup(info) && mine {
+			return found, err
+		}
+	}
+	return old, nil
+}
+
+// isBackup reports whether what is at a place is what Backup makes.
+func isBackup(info safepath.Info) bool {
+	return info.Kind == safepath.Regular || info.Kind == safepath.Symlink
+}
+
+// recordsNothing reports whether a backup says that nothing was there: it is a link to
+// itself.
+func (b BackupFile) recordsNothing() (bool, error) {
+	if b.info.Kind != safepath.Symlink {
+		return false, nil
+	}
+	to, err := b.at.Readlink()
+	return to == b.at.Name, err
+}
+
+// Rollback puts a backup back in its place: the very file, or nothing.
+func (t Target) Rollback(old BackupFile) error {
+	nothing, err := old.recordsNothing()
+	if err != nil {
+		return safepath.PathError("readlink", t.PathName, err)
+	}
+	if !nothing {
+		err = t.Effect("rename", t.PathName, func() error { return safepath.Rename(old.at, t.Location) })
+		if now, e := t.Stat(); err == nil && e == nil && now.Ino == old.info.Ino && now.Dev == old.info.Dev {
+			// It was not replaced, and rename(2) leaves two names of one file alone.
+			err = t.RemoveBackup(old)
+		}
+	} else {
+		err = t.Unlink(t.Location)
+		if errors.Is(err, os.ErrNotExist) {
+			err = nil
+		}
+		if err == nil {
+			err = t.RemoveBackup(old)
+		}
+	}
+	return errors.Join(err, t.SyncDirectory())
+}
+
+// RemoveBackup removes a backup, if it is there.
+func (t Target) RemoveBackup(old BackupFile) error {
+	err := t.Unlink(old.at)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil
+	}
+	return err
+}
