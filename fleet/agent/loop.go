@@ -2,7 +2,6 @@ package agent
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -306,106 +305,4 @@ func (a *Agent) dataOf(ctx context.Context, stop interruption, mode Mode) (strin
 		}
 	}()
 	return a.prepareData(ctx)
-}
-
-// take takes what it needs of a line of a report.
-func (a *Agent) take(r *Run, result *Result, text []byte) {
-	var l line
-	if json.Unmarshal(text, &l) != nil {
-		return
-	}
-	switch l.Protocol {
-	case eventProtocol:
-		a.metrics.event(&l)
-		if l.Failed && len(result.Failed) < mostFailures {
-			result.Failed = append(result.Failed, Failure{Resource: l.Type + "#" + l.Name, Message: cut(l.reason(), 500)})
-		}
-		if story, bad := l.story(); bad {
-			a.log.Error(r.Source + ": " + story)
-		} else if story != "" {
-			a.log.Info(r.Source + ": " + story)
-		}
-	case summaryProtocol:
-		var s summary
-		if json.Unmarshal(text, &s) != nil {
-			return
-		}
-		result.RunID, result.Counts, result.Health, result.Interrupted = s.RunID, s.counts(), s.Health, s.Interrupted
-		result.Summary = slices.Clone(text)
-	}
-}
-
-// cut shortens a text.
-func cut(text string, most int) string {
-	if len(text) <= most {
-		return text
-	}
-	return strings.ToValidUTF8(text[:most], "") + "…"
-}
-
-// measure counts a run.
-func (a *Agent) measure(r *Result) {
-	if r.Mode == Check {
-		a.metrics.took(metricHealth, r.Took, r.Source)
-		return
-	}
-	a.metrics.took(metricApply, r.Took, r.Source)
-	a.metrics.took(metricManifest, r.Took, r.Source)
-}
-
-// tell tells what became of a run, in one line. Health checks are asked often: they are told when
-// they come out otherwise than before.
-func (a *Agent) tell(r, before *Result) {
-	text := fmt.Sprintf("%s: %s: %s (%s), because %s", r.Source, r.Mode, r.Outcome(), r.Took.Round(time.Millisecond), r.Reason)
-	switch {
-	case r.Mode == Check && (before == nil && r.OK() && r.allOK() || before != nil && before.Outcome() == r.Outcome()):
-		a.log.Debug(text)
-	case !r.OK() && !r.Interrupted:
-		a.log.Error(text)
-	default:
-		a.log.Info(text)
-	}
-}
-
-// allOK reports whether no health check came to another status than ok.
-func (r *Result) allOK() bool {
-	for name, n := range r.Health {
-		if name != "ok" && n > 0 {
-			return false
-		}
-	}
-	return true
-}
-
-// Outcome returns what became of a run, in words.
-func (r *Result) Outcome() string {
-	if r.Error != "" {
-		return "failed: " + firstLine(r.Error)
-	}
-	var parts []string
-	for _, name := range []string{"stable", "changed", "pending", "unknown", "skipped", "failed"} {
-		if n := r.Counts[name]; n > 0 {
-			parts = append(parts, fmt.Sprintf("%d %s", n, name))
-		}
-	}
-	text := counted(r.Counts["total"], "resource")
-	if len(parts) > 0 {
-		text += ": " + strings.Join(parts, ", ")
-	}
-	var health []string
-	for _, name := range names(r.Health) {
-		health = append(health, fmt.Sprintf("%d %s", r.Health[name], name))
-	}
-	if len(health) > 0 {
-		text += ", health checks: " + strings.Join(health, ", ")
-	}
-	if r.Interrupted {
-		text += ", interrupted"
-	}
-	return text
-}
-
-func firstLine(text string) string {
-	first, _, _ := strings.Cut(text, "\n")
-	return first
 }

@@ -5,20 +5,13 @@
 package command
 
 import (
-	"bufio"
-	"bytes"
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
-	"os/exec"
 	"path"
 	"path/filepath"
 	"strings"
-	"sync"
-	"syscall"
 	"time"
 
 	"github.com/kballard/go-shellquote"
@@ -99,10 +92,6 @@ func (c Cmd) openDir() (*safepath.Handle, error) {
 	}
 	return d, safepath.PathError("chdir", c.Dir, err)
 }
-
-// underUmask has a shell set the mask and become the command. Go can set only that of the
-// whole process.
-const underUmask = `umask "$1" && shift && exec "$@"`
 
 // String formats c so that a shell would read it.
 func (c Cmd) String() string { return shellquote.Join(c.Argv...) }
@@ -216,196 +205,4 @@ func someOf(dirs []string) string {
 		return strings.Join(dirs, ", ")
 	}
 	return fmt.Sprintf("%s and %d more directories", strings.Join(dirs[:few], ", "), len(dirs)-few)
-}
-
-// Exec is the Runner of a real machine.
-type Exec struct {
-	// Commands is told of what runs; may be nil.
-	Commands *Commands
-}
-
-// grace is how long a command that is told to end may take to tidy up, and how
-// long its outputs may stay open after it has ended. It is hurried if nobody wants
-// to wait for it any more, which is so after a second interrupt.
-const (
-	grace   = 2 * time.Second
-	hurried = 300 * time.Millisecond
-)
-
-// Run implements Runner.
-func (e Exec) Run(ctx context.Context, c Cmd) (Result, error) {
-	if len(c.Argv) == 0 {
-		return Result{}, errors.New("no command specified")
-	}
-	file, err := LookPath(c.Argv[0], c.Path)
-	if err != nil {
-		return Result{}, err
-	}
-	if c.Timeout > 0 {
-		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeoutCause(ctx, c.Timeout, fmt.Errorf("%w after %s", ErrTimeout, c.Timeout))
-		defer cancel()
-	}
-	cmd := exec.CommandContext(ctx, file)
-	cmd.Args = c.Argv
-	dir, err := c.openDir()
-	if err != nil {
-		return Result{}, err
-	}
-	defer dir.Close()
-	cmd.Dir = cmp.Or(dir.ProcPath(), c.workingDir())
-	other := c.As != nil && os.Geteuid() == 0
-	running, environ := e.Commands.begin(c.String(), other)
-	cmd.Env = append(c.environ(), environ...)
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: !other, Setsid: other}
-	if other {
-		// In the session of root it could open the terminal, and type there as root (TIOCSTI).
-		cmd.SysProcAttr.Credential = &syscall.Credential{Uid: c.As.UID, Gid: c.As.GID, Groups: c.As.Groups}
-	}
-	if c.Umask != "" {
-		const shell = "/bin/sh"
-		cmd.Path, cmd.Args = shell, append([]string{shell, "-c", underUmask, "sh", c.Umask, file}, c.Argv[1:]...)
-	}
-	if c.Stdin != nil {
-		cmd.Stdin = bytes.NewReader(c.Stdin)
-	}
-	var stdout, stderr capture
-	cmd.Stdout, cmd.Stderr = &stdout, &stderr
-	if c.OnLine != nil {
-		lines := newLineWriter(c.OnLine)
-		defer lines.Close()
-		cmd.Stdout, cmd.Stderr = io.MultiWriter(&stdout, lines), io.MultiWriter(&stderr, lines)
-	}
-	cmd.WaitDelay = grace + time.Second
-	cmd.Cancel = func() error {
-		group, patience := -cmd.Process.Pid, grace
-		if !errors.Is(ctx.Err(), context.DeadlineExceeded) {
-			patience, cmd.WaitDelay = hurried, hurried+100*time.Millisecond
-		}
-		time.AfterFunc(patience, func() { _ = syscall.Kill(group, syscall.SIGKILL) })
-		return syscall.Kill(group, syscall.SIGTERM)
-	}
-	if err = cmd.Start(); err == nil {
-		running.started(cmd.Process.Pid)
-		err = cmd.Wait()
-	}
-	running.ended()
-	res := Result{Stdout: stdout.Bytes(), Stderr: stderr.Bytes()}
-	if cmd.ProcessState == nil {
-		return res, err
-	}
-	res.Code = cmd.ProcessState.ExitCode()
-	if ws, ok := cmd.ProcessState.Sys().(syscall.WaitStatus); ok && ws.Signaled() {
-		res.Code = 128 + int(ws.Signal())
-	}
-	if ctx.Err() != nil {
-		_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL)
-		return res, fmt.Errorf("%s: %w", c, context.Cause(ctx))
-	}
-	// A command that leaves a daemon behind leaves its outputs open too.
-	if _, ok := errors.AsType[*exec.ExitError](err); ok || errors.Is(err, exec.ErrWaitDelay) {
-		err = nil
-	}
-	return res, err
-}
-
-func (c Cmd) environ() []string {
-	env := append(os.Environ(), "PWD="+c.workingDir())
-	if c.Path != "" {
-		env = append(env, "PATH="+c.Path)
-	}
-	if !c.KeepLocale {
-		env = append(env, "LC_ALL=C.UTF-8", "LANGUAGE=")
-	}
-	if c.As != nil {
-		env = append(env, c.As.environ()...)
-	}
-	return append(env, c.Env...)
-}
-
-// capture keeps the beginning and the end of what is written to it.
-type capture struct {
-	head, tail bytes.Buffer
-	left       int
-}
-
-// Write implements io.Writer. It never fails.
-func (c *capture) Write(p []byte) (int, error) {
-	n := len(p)
-	if room := OutputLimit/2 - c.head.Len(); room > 0 {
-		k := min(room, len(p))
-		c.head.Write(p[:k])
-		p = p[k:]
-	}
-	c.tail.Write(p)
-	if c.tail.Len() > OutputLimit {
-		cut := c.tail.Len() - OutputLimit/2
-		c.left += cut
-		c.tail.Next(cut)
-	}
-	return n, nil
-}
-
-// Bytes returns what was kept.
-func (c *capture) Bytes() []byte {
-	if cut := c.tail.Len() - OutputLimit/2; cut > 0 {
-		c.left += cut
-		c.tail.Next(cut)
-	}
-	out := c.head.Bytes()
-	if c.left > 0 {
-		out = append(out, fmt.Sprintf("\n[%d bytes left out]\n", c.left)...)
-	}
-	return append(out, c.tail.Bytes()...)
-}
-
-// lineWriter calls a function for each line.
-type lineWriter struct {
-	pw   *io.PipeWriter
-	done sync.WaitGroup
-}
-
-func newLineWriter(onLine func(string)) *lineWriter {
-	pr, pw := io.Pipe()
-	w := &lineWriter{pw: pw}
-	w.done.Go(func() {
-		sc := bufio.NewScanner(pr)
-		sc.Buffer(nil, 2*longestLine)
-		sc.Split(splitLine)
-		for sc.Scan() {
-			onLine(sc.Text())
-		}
-		_, _ = io.Copy(io.Discard, pr)
-	})
-	return w
-}
-
-// longestLine is how many bytes a line of output has at most.
-const longestLine = 64 << 10
-
-// splitLine is a bufio.SplitFunc. What a command writes over its last line, such as how far
-// it is, is a line of its own.
-func splitLine(data []byte, atEOF bool) (advance int, token []byte, err error) {
-	i := bytes.IndexAny(data, "\r\n")
-	switch {
-	case i >= 0 && data[i] == '\r' && i+1 == len(data) && !atEOF:
-		return 0, nil, nil // a line feed may follow
-	case i >= 0 && bytes.HasPrefix(data[i:], []byte("\r\n")):
-		return i + 2, data[:i], nil
-	case i >= 0:
-		return i + 1, data[:i], nil
-	case len(data) >= longestLine || atEOF && len(data) > 0:
-		return len(data), data, nil
-	}
-	return 0, nil, nil
-}
-
-// Write implements io.Writer.
-func (w *lineWriter) Write(p []byte) (int, error) { return w.pw.Write(p) }
-
-// Close waits until the last line has been told.
-func (w *lineWriter) Close() error {
-	err := w.pw.Close()
-	w.done.Wait()
-	return err
 }

@@ -1,0 +1,169 @@
+package resources
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+
+	"github.com/luaccm/ccm/runtime/host"
+	"github.com/luaccm/ccm/runtime/resource"
+)
+
+// Decide implements resource.Spec.
+func (f File) Decide(have FileState) resource.Decision {
+	switch {
+	case f.Ensure == FileAbsent:
+		return f.decideAbsent(have)
+	case f.Ensure == FileExisting && have.Kind == host.Missing:
+		return resource.Decision{Err: errors.New("want a file or a directory that exists already, found nothing")}
+	case have.Kind == host.Symlink:
+		return resource.Decision{Err: fmt.Errorf("want %s, found a symbolic link to %s, which is not followed", f.wanted(), have.Target)}
+	case f.Ensure == FileExisting && have.Kind == host.Directory:
+	case have.Kind != host.Missing && have.Kind != f.wanted():
+		return resource.Decision{Err: fmt.Errorf("want %s, found %s, which is not replaced", f.wanted(), have.Kind)}
+	}
+	if f.Ensure == FilePresent {
+		if err := have.parentError(f.Parents); err != nil {
+			return resource.Decision{Err: err}
+		}
+	}
+	return f.decidePresent(have)
+}
+
+// wanted returns the kind of thing that is wanted.
+func (f File) wanted() host.FileKind {
+	if f.Ensure == FileDirectory {
+		return host.Directory
+	}
+	return host.Regular
+}
+
+func (f File) decideAbsent(have FileState) (d resource.Decision) {
+	if have.Kind == host.Missing && !have.CheckAfterPending {
+		return d
+	}
+	if f.ValidationAfter().IsGiven() && (have.Kind == host.Directory || have.Kind == host.Special) {
+		d.Err = fmt.Errorf("validate_after: want a file or a symbolic link to remove, found %s, which could not be put back", have.Kind)
+		return d
+	}
+	if have.Kind == host.Directory && have.Entries && !f.Force {
+		d.Err = errors.New("want nothing, found a directory that is not empty (force = true removes it with all its entries)")
+		return d
+	}
+	phrase := "removed the file"
+	switch have.Kind {
+	case host.Directory:
+		phrase = "removed the directory"
+	case host.Symlink:
+		phrase = "removed the symbolic link"
+	case host.Missing:
+		phrase = "asked validate_after about the removed file"
+	}
+	if have.Kind != host.Missing {
+		d.Add("ensure", have.CurrentEnsure(), string(FileAbsent))
+	}
+	if have.CheckAfterPending {
+		d.Add("validate_after", "not asked", "passed")
+	}
+	d.Act("Remove", phrase)
+	d.Effects, d.Complete = []host.PathEffect{{Path: f.Name, Kind: host.Missing}}, true
+	if have.Kind == host.Regular {
+		d.Text = f.text(have)
+	}
+	return d
+}
+
+func (f File) decidePresent(have FileState) (d resource.Decision) {
+	verb, phrase := "Create", "created the file"
+	switch {
+	case f.Ensure == FileDirectory:
+		verb, phrase = "CreateDirectory", "created directory"
+	case f.Content == nil && f.Source == nil:
+		phrase = "created an empty file" // said apart: content may have been left out on purpose, or have been nil by mistake
+	}
+	if have.Kind == host.Missing {
+		d.Add("ensure", string(FileAbsent), string(f.Ensure))
+	} else {
+		phrase = "updated attributes"
+		switch f.Ensure {
+		case FilePresent:
+			verb = "Store"
+		case FileExisting:
+			verb = "SetAttributes"
+		}
+	}
+	if have.ContentDiffers {
+		d.Add("content", have.content(), have.wantedContent())
+		if have.Kind != host.Missing {
+			phrase = "updated the file"
+		}
+	}
+	if have.Kind == host.Missing {
+		if f.ManagesOwner() {
+			d.Add("owner", "", f.Owner)
+		}
+		if f.ManagesGroup() {
+			d.Add("group", "", f.Group)
+		}
+		if f.mode().mask != 0 {
+			d.Add("mode", "", f.Mode.String())
+		}
+		have.tellParents(&d)
+	} else {
+		if have.UID != have.WantUID {
+			d.Add("owner", have.Owner, f.Owner)
+		}
+		if have.GID != have.WantGID {
+			d.Add("group", have.Group, f.Group)
+		}
+		will := f.ModeOver(have.Kind, have.Mode, len(d.Diff) > 0)
+		switch {
+		case !f.mode().Matches(have.Mode):
+			d.Add("mode", modeText(have.Mode), f.Mode.String())
+		case len(d.Diff) > 0 && will != have.Mode:
+			d.Add("mode", modeText(have.Mode), modeText(will))
+		}
+	}
+	if have.CheckAfterPending {
+		d.Add("validate_after", "not asked", "passed")
+	}
+	if len(d.Diff) == 0 {
+		return d
+	}
+	d.Act(verb, phrase)
+	d.Effects, d.Complete = have.Parents.leaves(f.leaves(have)), true
+	if have.ContentDiffers || have.Kind == host.Missing && f.Ensure == FilePresent {
+		d.Text = f.text(have)
+	}
+	return d
+}
+
+// leaves returns what will stand there.
+func (f File) leaves(have FileState) host.PathEffect {
+	p := host.PathEffect{Path: f.Name, Kind: f.wanted()}
+	if f.Ensure == FileExisting {
+		p.Kind = have.Kind
+	}
+	switch {
+	case p.Kind == host.Directory:
+	case f.ManagesContent(have.Kind):
+		if p.Content = f.Content; f.Source != nil && !have.SourceUnknown {
+			p.Source = *f.Source
+		}
+	case have.Kind == host.Missing:
+		p.Content = new("")
+	default:
+		p.Kept = true
+	}
+	mode := have.Mode
+	if have.Kind == host.Missing {
+		if mode = 0o644; f.Ensure == FileDirectory {
+			mode = 0o755
+		}
+	}
+	chowned := have.UID != have.WantUID || have.GID != have.WantGID
+	p.Attr = &host.Attr{UID: have.WantUID, GID: have.WantGID, Mode: f.ModeOver(p.Kind, mode, chowned)}
+	return p
+}
+
+func modeText(mode uint32) string { return "0" + strconv.FormatUint(uint64(mode), 8) }

@@ -1,0 +1,123 @@
+package command
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"syscall"
+	"time"
+)
+
+// Exec is the Runner of a real machine.
+type Exec struct {
+	// Commands is told of what runs; may be nil.
+	Commands *Commands
+}
+
+// grace is how long a command that is told to end may take to tidy up, and how
+// long its outputs may stay open after it has ended. It is hurried if nobody wants
+// to wait for it any more, which is so after a second interrupt.
+const (
+	grace   = 2 * time.Second
+	hurried = 300 * time.Millisecond
+)
+
+// Run implements Runner.
+func (e Exec) Run(ctx context.Context, c Cmd) (Result, error) {
+	if len(c.Argv) == 0 {
+		return Result{}, errors.New("no command specified")
+	}
+	file, err := LookPath(c.Argv[0], c.Path)
+	if err != nil {
+		return Result{}, err
+	}
+	if c.Timeout > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeoutCause(ctx, c.Timeout, fmt.Errorf("%w after %s", ErrTimeout, c.Timeout))
+		defer cancel()
+	}
+	cmd := exec.CommandContext(ctx, file)
+	cmd.Args = c.Argv
+	dir, err := c.openDir()
+	if err != nil {
+		return Result{}, err
+	}
+	defer dir.Close()
+	cmd.Dir = cmp.Or(dir.ProcPath(), c.workingDir())
+	other := c.As != nil && os.Geteuid() == 0
+	running, environ := e.Commands.begin(c.String(), other)
+	cmd.Env = append(c.environ(), environ...)
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: !other, Setsid: other}
+	if other {
+		// In the session of root it could open the terminal, and type there as root (TIOCSTI).
+		cmd.SysProcAttr.Credential = &syscall.Credential{Uid: c.As.UID, Gid: c.As.GID, Groups: c.As.Groups}
+	}
+	if c.Umask != "" {
+		const shell = "/bin/sh"
+		cmd.Path, cmd.Args = shell, append([]string{shell, "-c", underUmask, "sh", c.Umask, file}, c.Argv[1:]...)
+	}
+	if c.Stdin != nil {
+		cmd.Stdin = bytes.NewReader(c.Stdin)
+	}
+	var stdout, stderr capture
+	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	if c.OnLine != nil {
+		lines := newLineWriter(c.OnLine)
+		defer lines.Close()
+		cmd.Stdout, cmd.Stderr = io.MultiWriter(&stdout, lines), io.MultiWriter(&stderr, lines)
+	}
+	cmd.WaitDelay = grace + time.Second
+	cmd.Cancel = func() error {
+		group, patience := -cmd.Process.Pid, grace
+		if !errors.Is(ctx.Err(), context.DeadlineExceeded) {
+			patience, cmd.WaitDelay = hurried, hurried+100*time.Millisecond
+		}
+		time.AfterFunc(patience, func() { _ = syscall.Kill(group, syscall.SIGKILL) })
+		return syscall.Kill(group, syscall.SIGTERM)
+	}
+	if err = cmd.Start(); err == nil {
+		running.started(cmd.Process.Pid)
+		err = cmd.Wait()
+	}
+	running.ended()
+	res := Result{Stdout: stdout.Bytes(), Stderr: stderr.Bytes()}
+	if cmd.ProcessState == nil {
+		return res, err
+	}
+	res.Code = cmd.ProcessState.ExitCode()
+	if ws, ok := cmd.ProcessState.Sys().(syscall.WaitStatus); ok && ws.Signaled() {
+		res.Code = 128 + int(ws.Signal())
+	}
+	if ctx.Err() != nil {
+		_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL)
+		return res, fmt.Errorf("%s: %w", c, context.Cause(ctx))
+	}
+	// A command that leaves a daemon behind leaves its outputs open too.
+	if _, ok := errors.AsType[*exec.ExitError](err); ok || errors.Is(err, exec.ErrWaitDelay) {
+		err = nil
+	}
+	return res, err
+}
+
+func (c Cmd) environ() []string {
+	env := append(os.Environ(), "PWD="+c.workingDir())
+	if c.Path != "" {
+		env = append(env, "PATH="+c.Path)
+	}
+	if !c.KeepLocale {
+		env = append(env, "LC_ALL=C.UTF-8", "LANGUAGE=")
+	}
+	if c.As != nil {
+		env = append(env, c.As.environ()...)
+	}
+	return append(env, c.Env...)
+}
+
+// underUmask has a shell set the mask and become the command. Go can set only that of the
+// whole process.
+const underUmask = `umask "$1" && shift && exec "$@"`
