@@ -22,6 +22,7 @@ func TestImports(t *testing.T) {
 	}{
 		{of: "runtime", banned: []string{"resources", "providers", "luaapi", "stdlib", "site", "studio", "cmd"}},
 		{of: "runtime/terminal", banned: []string{"runtime"}},
+		{of: "runtime/collector", banned: []string{"runtime"}},
 		{of: "runtime/heap", banned: []string{"runtime"}},
 		{of: "runtime/lazyregexp", banned: []string{"runtime"}},
 		{of: "runtime/junit", banned: []string{"runtime"}},

@@ -1,47 +1,58 @@
 package main
 
 import (
+	"io"
+	"strings"
+
 	"github.com/spf13/cobra"
 
+	"github.com/luaccm/ccm/cmd/ccm/agent"
 	"github.com/luaccm/ccm/cmd/ccm/cli"
+	"github.com/luaccm/ccm/cmd/ccm/docs"
+	"github.com/luaccm/ccm/cmd/ccm/fleet"
+	"github.com/luaccm/ccm/cmd/ccm/history"
+	"github.com/luaccm/ccm/cmd/ccm/mod"
+	"github.com/luaccm/ccm/cmd/ccm/registration"
+	"github.com/luaccm/ccm/cmd/ccm/secret"
+	"github.com/luaccm/ccm/cmd/ccm/ssh"
 )
 
 // commands returns what makes each command of ccm, by its name.
 func commands() map[string]func(*cli.Env) *cobra.Command {
 	return map[string]func(*cli.Env) *cobra.Command{
-		"agent":        newAgentCommand,
+		"agent":        agent.Command,
 		"bundle":       newBundleCommand,
 		"catalog":      newCatalogCommand,
 		"convert":      newConvertCommand,
 		"data":         newDataCommand,
-		"diff":         newDiffCommand,
-		"doc":          newDocCommand,
-		"docs":         newDocsCommand,
+		"diff":         history.DiffCommand,
+		"doc":          docs.DocCommand,
+		"docs":         docs.Command,
 		"doctor":       newDoctorCommand,
 		"drift":        newDriftCommand,
 		"ensure":       newEnsureCommand,
 		"eval":         newEvalCommand,
 		"exit-codes":   exitCodesTopic,
 		"facts":        newFactsCommand,
-		"fleet":        newFleetCommand,
+		"fleet":        fleet.Command,
 		"graph":        newGraphCommand,
 		"hiera":        newHieraCommand,
-		"history":      newHistoryCommand,
+		"history":      history.Command,
 		"import":       newImportCommand,
 		"init":         newInitCommand,
 		"lint":         newLintCommand,
-		"mod":          newModCommand,
+		"mod":          mod.Command,
 		"plan":         newPlanCommand,
 		"prune":        newPruneCommand,
-		"registration": newRegistrationCommand,
+		"registration": registration.Command,
 		"repl":         newReplCommand,
 		"restore":      newRestoreCommand,
 		"run":          newRunCommand,
 		"schema":       newSchemaCommand,
-		"secret":       newSecretCommand,
-		"serve-stdio":  newServeCommand,
+		"secret":       secret.Command,
+		"serve-stdio":  ssh.ServeCommand,
 		"session":      newSessionCommand,
-		"ssh":          newSSHCommand,
+		"ssh":          func(e *cli.Env) *cobra.Command { return ssh.Command(e, wholeCommand) },
 		"status":       newStatusCommand,
 		"studio":       newStudioCommand,
 		"test":         newTestCommand,
@@ -49,6 +60,11 @@ func commands() map[string]func(*cli.Env) *cobra.Command {
 		"undo":         newUndoCommand,
 		"version":      newVersionCommand,
 	}
+}
+
+// wholeCommand returns ccm with all its commands, to read command lines with.
+func wholeCommand() *cobra.Command {
+	return newRootCommand(newEnv(strings.NewReader(""), io.Discard, io.Discard, clock))
 }
 
 // addCommands adds the command that the command line begins with or, where it begins with none, all

@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/luaccm/ccm/cmd/ccm/cli"
+	"github.com/luaccm/ccm/runtime/collector"
 	"github.com/luaccm/ccm/runtime/terminal"
 	"github.com/luaccm/ccm/site/doctor"
 )
@@ -28,7 +29,7 @@ going to run ccm.
 Exit status: 0 runs are possible, also with warnings; 4 runs would fail.`,
 		Args: cli.WantArguments(0, 0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			found := doctor.Examine(cmd.Context(), e.Process, doctor.Options{StateDir: stateDir, Built: e.Build.Built(), MemoryLimit: memoryLimit()})
+			found := doctor.Examine(cmd.Context(), e.Process, doctor.Options{StateDir: stateDir, Built: e.Build.Built(), MemoryLimit: collector.MemoryLimit()})
 			var err error
 			if output.Value == "json" {
 				err = e.Print().JSON(found)

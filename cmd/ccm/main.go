@@ -19,6 +19,7 @@ import (
 
 	"github.com/luaccm/ccm/cmd/ccm/cli"
 	"github.com/luaccm/ccm/luaapi/repl/term"
+	"github.com/luaccm/ccm/runtime/collector"
 	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/host/command"
@@ -29,7 +30,7 @@ import (
 
 func main() {
 	began, before := clock.Now(), beforeMain()
-	relaxCollector()
+	collector.Relax()
 	log.SetOutput(io.Discard) // net/http logs what servers send, and reports it as an error too
 	commands := new(command.Commands)
 	// The first signal asks a run to end, the second ends it.

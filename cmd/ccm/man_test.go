@@ -24,9 +24,3 @@ func TestManualPageExamples(t *testing.T) {
 		require.Contains(t, string(page), want)
 	}
 }
-
-// Nothing in a text is taken for a request or an escape of roff.
-func TestManText(t *testing.T) {
-	require.Equal(t, "a\\en\n\\&.so /etc/shadow\n\\&'br", manText("a\\n\n.so /etc/shadow\n'br"))
-	require.Equal(t, "\\-\\-x", manLiteral("--x"))
-}

@@ -87,7 +87,7 @@ func TestCommandsWriteByHost(t *testing.T) {
 	except := map[string][]string{
 		"cmd/ccm/cli/question.go":   {"OpenFile"},                                                  // the terminal, /dev/tty
 		"cmd/ccm/cli/passphrase.go": {"OpenFile"},                                                  // the terminal, /dev/tty
-		"cmd/ccm/editor.go":         {"MkdirTemp", "WriteFile", "OpenFile", "Remove", "RemoveAll"}, // what the editor of the user edits, in a directory of its own with a random name
+		"cmd/ccm/secret/editor.go":  {"MkdirTemp", "WriteFile", "OpenFile", "Remove", "RemoveAll"}, // what the editor of the user edits, in a directory of its own with a random name
 		"cmd/ccm/test.go":           {"MkdirTemp", "RemoveAll", "Mkdir"},                           // the machine of a spec, with a random name
 		"cmd/ccm/studio.go":         {"Chdir"},                                                     // to the site, as if commands were typed there
 		"site/bundle.go":            {"Chdir"},                                                     // a place of our own that nobody else can write to, and back

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/luaccm/ccm/cmd/ccm/cli"
+	"github.com/luaccm/ccm/runtime/collector"
 	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/state"
 	"github.com/luaccm/ccm/runtime/terminal"
@@ -87,7 +88,7 @@ func designed(name string) (dir, file string, err error) {
 // serveStudio serves until it is interrupted or the page ends it.
 func serveStudio(ctx context.Context, e *cli.Env, o studio.Options, browser bool) error {
 	// Each edit makes as much garbage as a third of what is in use, and somebody waits for it.
-	stayCollector(200)
+	collector.Stay(200)
 	s, err := studio.Open(ctx, o)
 	if err != nil {
 		return err

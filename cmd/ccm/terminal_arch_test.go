@@ -25,7 +25,7 @@ func TestOnlyTerminalWrites(t *testing.T) {
 		"luaapi/repl/term/complete.go":   {"os.Stdout"},              // asks for its size
 		"luaapi/repl/term/color.go":      {"escape"},                 // tells the library for lines how it draws
 		"luaapi/repl/term/probe.go":      {"escape"},                 // reads the answer of a terminal
-		"cmd/ccm/editor.go":              {"os.Stdout", "os.Stderr"}, // the editor of the user has the terminal to itself
+		"cmd/ccm/secret/editor.go":       {"os.Stdout", "os.Stderr"}, // the editor of the user has the terminal to itself
 		"runtime/encryption/identity.go": {"os.Stderr"},              // gives it to a writer of package terminal: what a plugin of age says
 		"cmd/ccm/data.go":                {"fmt.Fprint"},             // data
 		"cmd/ccm/session.go":             {"fmt.Fprint"},             // what a shell evaluates

@@ -1,0 +1,137 @@
+// Package agent is ccm agent: it brings sites to this machine and runs them.
+package agent
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"strings"
+	"syscall"
+
+	"github.com/spf13/cobra"
+
+	"github.com/luaccm/ccm/cmd/ccm/cli"
+	"github.com/luaccm/ccm/fleet/agent"
+	"github.com/luaccm/ccm/runtime/collector"
+	"github.com/luaccm/ccm/runtime/diag"
+)
+
+// agentFlags are the flags of agent and its commands.
+type agentFlags struct {
+	config, context string
+}
+
+func Command(e *cli.Env) *cobra.Command {
+	f := &agentFlags{}
+	cmd := &cobra.Command{
+		Use:   "agent",
+		Short: "Keep this machine as its sites describe it, for as long as it runs",
+		Long: `Keep this machine as its sites describe it, for as long as it runs. What is run,
+and how often, is said by a configuration file:
+
+  interval: 5m
+  sources:
+    - https://config.example.org/web.tar.gz
+    - {git: https://git.example.org/site.git, ref: main}
+
+Each run is a process of its own, as ccm run is. Sources are asked every 30
+seconds whether they have changed, and then run at once. Without a network
+what was fetched last is run.
+
+The first signal ends the agent when the resource is finished that a run is
+working on, the second at once. SIGHUP has the configuration read anew.
+
+Without --config it is ` + strings.Join(agent.ConfigFiles, ", or else\n") + `.`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return runAgent(cmd.Context(), e, f) },
+	}
+	cmd.PersistentFlags().StringVar(&f.config, "config", "", "read the configuration from `FILE`")
+	cmd.Flags().StringVar(&f.context, "context", "", "read kv:// and obj:// with this context `NAME` of the nats tool, whatever the configuration says")
+	cmd.AddCommand(newEnrolCommand(e), newStatusCommand(e, f))
+	return cmd
+}
+
+// readConfig reads the configuration of the agent.
+func (f *agentFlags) readConfig(e *cli.Env) (*agent.Config, error) {
+	file := f.config
+	if file == "" {
+		for _, name := range agent.ConfigFiles {
+			if _, err := os.Lstat(name); !errors.Is(err, fs.ErrNotExist) {
+				file = name
+				break
+			}
+		}
+	}
+	if file == "" {
+		return nil, diag.Errorf(diag.Pos{}, "there is no configuration: neither %s", strings.Join(agent.ConfigFiles, " nor ")).WithHint("--config FILE names one")
+	}
+	file, err := filepath.Abs(file)
+	if err != nil {
+		return nil, err
+	}
+	text, err := e.Files.ReadFile(file)
+	if err != nil {
+		return nil, err
+	}
+	c, err := agent.ParseConfig(file, string(text))
+	if err != nil {
+		return nil, err
+	}
+	if f.context != "" {
+		c.Context = f.context
+	}
+	c.AllowInsecure = c.AllowInsecure || e.Files.AllowInsecure
+	return c, nil
+}
+
+// runAgent is agent.
+func runAgent(ctx context.Context, e *cli.Env, f *agentFlags) error {
+	c, err := f.readConfig(e)
+	if err != nil {
+		return err
+	}
+	own, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	// It lives long, unlike a run: little memory counts more than little time.
+	collector.Stay(50)
+	policy := e.Files.Trust()
+	o := agent.Options{
+		Config: c, Reload: func() (*agent.Config, error) { return f.readConfig(e) }, Executable: own,
+		Version: e.Build.Version, Policy: policy, Log: newAgentLogger(e, c.LogLevel), Clock: e.Clock, Effect: e.Effect,
+	}
+	o.Fleet = func(f *agent.FleetConfig, a *agent.Agent) (agent.Fleet, error) {
+		return newFleetNode(e, f, c.CacheDir, a, o)
+	}
+	a, err := agent.New(o)
+	if err != nil {
+		return err
+	}
+	hangup := make(chan os.Signal, 1)
+	signal.Reset(syscall.SIGHUP) // which ends the other commands
+	signal.Notify(hangup, syscall.SIGHUP)
+	defer signal.Stop(hangup)
+	ended := make(chan struct{})
+	defer close(ended)
+	go func() {
+		for {
+			select {
+			case <-hangup:
+				a.Reload()
+			case <-ended:
+				return
+			}
+		}
+	}()
+	if err := a.Run(ctx, e.Stop); err != nil {
+		return err
+	}
+	if ctx.Err() != nil {
+		return cli.Status(cli.ExitInterrupted)
+	}
+	return nil
+}

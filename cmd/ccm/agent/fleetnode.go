@@ -1,0 +1,48 @@
+package agent
+
+import (
+	"path/filepath"
+
+	"github.com/luaccm/ccm/cmd/ccm/cli"
+	"github.com/luaccm/ccm/fleet/agent"
+	"github.com/luaccm/ccm/fleet/node"
+	"github.com/luaccm/ccm/runtime/state"
+)
+
+// What a node of a fleet has unless its configuration says otherwise.
+const (
+	nodeCredentials = "/etc/ccm/fleet/node.creds"
+	nodeSigners     = "/etc/ccm/fleet/allowed_signers"
+)
+
+// newFleetNode has an agent belong to a fleet.
+func newFleetNode(e *cli.Env, c *agent.FleetConfig, cacheDir string, a *agent.Agent, o agent.Options) (agent.Fleet, error) {
+	signers, credentials := c.Signers, c.Credentials
+	if signers == "" {
+		signers = nodeSigners
+	}
+	if credentials == "" {
+		credentials = nodeCredentials
+	}
+	text, err := e.Files.ReadFile(signers)
+	if err != nil {
+		return nil, err
+	}
+	for _, file := range []string{credentials, c.CA} {
+		if file == "" {
+			continue
+		}
+		if _, err := e.Files.ReadFile(file); err != nil { // is it believed?
+			return nil, err
+		}
+	}
+	bundles, err := a.BundleStore("fleet")
+	if err != nil {
+		return nil, err
+	}
+	return node.New(node.Options{
+		Servers: c.Servers, CA: c.CA, Credentials: credentials, SignersText: string(text), SignersFile: signers, Labels: c.Labels, RevokedAfter: c.RevokedAfter, Threshold: c.Threshold,
+		Directory: filepath.Join(cacheDir, "fleet"), Runs: filepath.Join(state.Dir(""), "runs"),
+		Version: o.Version, Built: e.Build.Built(), Clock: o.Clock.Now, Log: o.Log, Host: cli.Machine(e),
+	}, a, bundles)
+}

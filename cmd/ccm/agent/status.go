@@ -1,0 +1,162 @@
+package agent
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/luaccm/ccm/cmd/ccm/cli"
+	"github.com/luaccm/ccm/fleet/agent"
+	"github.com/luaccm/ccm/runtime/diag"
+	"github.com/luaccm/ccm/runtime/terminal"
+)
+
+func newStatusCommand(e *cli.Env, f *agentFlags) *cobra.Command {
+	output := cli.NewChoice("text", "text", "json")
+	cmd := &cobra.Command{
+		Use:   "status",
+		Short: "Say what the agent of this machine runs, what became of it, and when it runs next",
+		Long: `Say what the agent of this machine runs, what became of it, and when it runs
+next.
+
+Exit status: 0 if all is well, 4 if a run or a health check failed or a source
+cannot be had, 1 if no agent runs.`,
+		Args: cobra.NoArgs,
+		RunE: func(*cobra.Command, []string) error {
+			c, err := f.readConfig(e)
+			if err != nil {
+				return err
+			}
+			s, err := agent.ReadStatus(c.CacheDir)
+			if s == nil {
+				if errors.Is(err, agent.ErrNotRunning) {
+					return diag.Errorf(diag.Pos{}, "%w, and none has run yet with %s", err, c.File).WithHint("systemctl enable --now ccm-agent")
+				}
+				return err
+			}
+			if output.Value == "json" {
+				text, jsonErr := json.MarshalIndent(s, "", "  ")
+				if jsonErr != nil {
+					return jsonErr
+				}
+				terminal.Fprintf(e.Stdout, "%s\n", terminal.LinesText(string(text)))
+			} else {
+				printAgentStatus(e, s)
+			}
+			switch {
+			case errors.Is(err, agent.ErrNotRunning):
+				return cli.Status(cli.ExitUsage)
+			case !s.OK():
+				return cli.Status(cli.ExitFailed)
+			}
+			return nil
+		},
+	}
+	cmd.Flags().Var(output, "output", "form of the answer: text or json")
+	return cmd
+}
+
+// printAgentStatus prints a status for people.
+func printAgentStatus(e *cli.Env, s *agent.Status) {
+	now := e.Clock.Now()
+	say := func(format string, args ...any) { terminal.Fprintf(e.Stdout, format+"\n", args...) }
+	switch {
+	case s.State == "stopped":
+		say("No agent is running. The last one: ccm %s, with %s", s.Version, s.Config)
+	default:
+		say("ccm %s, pid %d, with %s, since %s", s.Version, s.PID, s.Config, moment(s.Since, now))
+	}
+	if s.Noop {
+		say("noop: runs only say what they would do")
+	}
+	if s.ConfigError != "" {
+		say("x the new configuration is not taken: %s", s.ConfigError)
+	}
+	switch {
+	case s.Running != nil && s.State != "stopped":
+		say("%s of %s since %s, because %s", string(s.Running.Mode), s.Running.Source, moment(s.Running.Began, now), s.Running.Reason)
+	case s.NextRun != nil:
+		say("next run %s", moment(*s.NextRun, now))
+	}
+	if s.NextCheck != nil {
+		say("next health check %s", moment(*s.NextCheck, now))
+	}
+	if d := s.Data; d != nil {
+		say("\ndata %s", d.URL)
+		if d.Error != "" {
+			say("  x %s", d.Error)
+		}
+		if d.Stale != nil {
+			say("  stale since %s: runs take the last good data", moment(*d.Stale, now))
+		}
+	}
+	for _, x := range s.Sources {
+		printAgentSource(say, &x, now)
+	}
+}
+
+func printAgentSource(say func(string, ...any), x *agent.SourceStatus, now time.Time) {
+	say("\n%s", x.Name)
+	switch {
+	case x.Digest != "" && x.Signer != "":
+		say("  %s, signed by %s", x.Digest, x.Signer)
+	case x.Digest != "":
+		say("  %s", x.Digest)
+	case x.Path == "":
+		say("  not here yet")
+	}
+	if x.Error != "" {
+		since := ""
+		if x.FailingSince != nil {
+			since = " (since " + moment(*x.FailingSince, now) + ")"
+		}
+		say("  x %s%s", x.Error, since)
+	}
+	for _, r := range []*agent.Result{x.LastRun, x.LastCheck} {
+		if r == nil {
+			continue
+		}
+		say("  %s %s: %s (%s), because %s", string(r.Mode), moment(r.Began, now), r.Outcome(), r.Took.Round(time.Millisecond), r.Reason)
+		for _, failed := range r.Failed {
+			say("    x %s: %s", failed.Resource, failed.Message)
+		}
+		if r.DataStale != nil {
+			say("    with data that is stale since %s", moment(*r.DataStale, now))
+		}
+		if r.RunID != "" && !r.OK() {
+			say("    ccm history show %s", r.RunID)
+		}
+	}
+}
+
+// moment returns a time, and how far it is from now.
+func moment(at, now time.Time) string {
+	text := at.Local().Format(time.DateTime)
+	d := at.Sub(now).Round(time.Second)
+	switch {
+	case d > 0:
+		return fmt.Sprintf("%s (in %s)", text, plainDuration(d))
+	case d < 0:
+		return fmt.Sprintf("%s (%s ago)", text, plainDuration(-d))
+	}
+	return text + " (now)"
+}
+
+// plainDuration returns a time in its two largest units.
+func plainDuration(d time.Duration) string {
+	if d >= 48*time.Hour {
+		return fmt.Sprintf("%dd", int(d.Hours()/24))
+	}
+	if d >= time.Hour {
+		d = d.Round(time.Minute)
+	}
+	text := d.String()
+	if strings.HasSuffix(text, "m0s") {
+		text = strings.TrimSuffix(text, "0s")
+	}
+	return text
+}

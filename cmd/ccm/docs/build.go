@@ -1,0 +1,115 @@
+package docs
+
+import (
+	"errors"
+	"io/fs"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/luaccm/ccm/cmd/ccm/cli"
+	"github.com/luaccm/ccm/docs/website"
+	"github.com/luaccm/ccm/runtime/diag"
+	"github.com/luaccm/ccm/runtime/host"
+	"github.com/luaccm/ccm/runtime/terminal"
+)
+
+func newBuildCommand(e *cli.Env) *cobra.Command {
+	return &cobra.Command{
+		Use:   "build DIR",
+		Short: "Write the documentation as a website to a directory",
+		Long: `Write the documentation as a website. DIR/index.html is its first page. It is
+read from the files: no server is needed, and nothing is loaded from elsewhere.
+
+DIR is made if it is not there. If it is, it has to be empty, or hold a website
+that ccm docs build has written, which is then replaced.`,
+		Args: cli.WantArguments(1, 1),
+		RunE: func(_ *cobra.Command, args []string) error {
+			files, err := website.Build(website.Documentation())
+			if err != nil {
+				return err
+			}
+			if err := writeWebsite(cli.Machine(e), args[0], files); err != nil {
+				return err
+			}
+			terminal.Fprintf(e.Stdout, "wrote %d files; the first page is %s\n", len(files), filepath.Join(args[0], "index.html"))
+			return nil
+		},
+	}
+}
+
+// websiteList is the file that lists the others of a website, one a line. By it a directory is
+// known as one.
+const websiteList = ".ccm-docs"
+
+// writeWebsite writes files to a directory, and removes those that an earlier website had and
+// this one has not. It writes nothing into a directory with other things in it.
+func writeWebsite(h *host.Host, dir string, files []website.File) error {
+	dir, err := filepath.Abs(dir)
+	if err != nil {
+		return err
+	}
+	old, err := earlierWebsite(h, dir)
+	if err != nil {
+		return err
+	}
+	var names []string
+	for _, f := range files {
+		names = append(names, f.Name)
+		if there, err := h.Exists(filepath.Join(dir, filepath.FromSlash(f.Name))); err != nil || there && !slices.Contains(old, f.Name) {
+			return errors.Join(err, notOurs(dir, f.Name))
+		}
+	}
+	gone := slices.DeleteFunc(slices.Clone(old), func(name string) bool { return slices.Contains(names, name) })
+	// Until all is done the list has both, so that the next attempt knows what is there.
+	if err := h.SaveDirectory(dir); err != nil {
+		return err
+	}
+	list := filepath.Join(dir, websiteList)
+	if err := h.Save(list, lines(slices.Concat(names, gone)), 0o644); err != nil {
+		return err
+	}
+	for _, f := range files {
+		path := filepath.Join(dir, filepath.FromSlash(f.Name))
+		if err := errors.Join(h.SaveDirectory(filepath.Dir(path)), h.Save(path, f.Data, 0o644)); err != nil {
+			return err
+		}
+	}
+	for _, name := range gone {
+		if err := h.RemoveBelow(dir, filepath.FromSlash(name)); err != nil {
+			return err
+		}
+	}
+	return h.Save(list, lines(names), 0o644)
+}
+
+// earlierWebsite returns the names of the files of the website in a directory; none if it is
+// empty or not there.
+func earlierWebsite(h *host.Host, dir string) ([]string, error) {
+	there, err := h.ReadDir(dir)
+	if errors.Is(err, fs.ErrNotExist) || err == nil && len(there) == 0 {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	text, err := h.ReadFile(filepath.Join(dir, websiteList))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, notOurs(dir, there[0])
+	}
+	names := strings.Fields(string(text))
+	for _, name := range names {
+		if !filepath.IsLocal(filepath.FromSlash(name)) {
+			return nil, errors.Join(err, notOurs(dir, name))
+		}
+	}
+	return names, err
+}
+
+func notOurs(dir, name string) error {
+	return diag.Errorf(diag.Pos{}, "%s has %s in it, which ccm docs build has not written", dir, name).WithHint("name an empty directory, or one that is not there")
+}
+
+func lines(names []string) []byte { return []byte(strings.Join(names, "\n") + "\n") }

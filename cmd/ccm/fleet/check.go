@@ -1,0 +1,152 @@
+package fleet
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/luaccm/ccm/cmd/ccm/cli"
+	"github.com/luaccm/ccm/cmd/ccm/cli/fleetdir"
+	"github.com/luaccm/ccm/fleet/cluster"
+	"github.com/luaccm/ccm/fleet/enrol"
+	"github.com/luaccm/ccm/fleet/event"
+	"github.com/luaccm/ccm/fleet/overview"
+	"github.com/luaccm/ccm/fleet/record"
+	"github.com/luaccm/ccm/fleet/subject"
+	"github.com/luaccm/ccm/runtime/terminal"
+)
+
+func newCheckCommand(e *cli.Env, f *fleetdir.Flags) *cobra.Command {
+	output := cli.NewChoice("text", "text", "json")
+	cmd := &cobra.Command{
+		Use:   "check",
+		Short: "Look for what is wrong with the servers and the nodes of a fleet",
+		Long: `Look at servers, streams, replicas, space, clocks and certificates, and at what
+nodes say is wrong with them. It changes nothing.
+
+Exit status: 0 if all is well, 4 if something is not.`,
+		Args: cli.WantArguments(0, 0),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			d, err := f.Desk(e)
+			if err != nil {
+				return err
+			}
+			defer d.Cluster.Close()
+			return checkFleet(cmd.Context(), e, d, output.Value)
+		},
+	}
+	cmd.Flags().Var(output, "output", "how to print it: text or json")
+	return cmd
+}
+
+func checkFleet(ctx context.Context, e *cli.Env, d *enrol.Desk, form string) error {
+	servers, findings, err := d.Cluster.Check(ctx, e.Clock.Now)
+	if err != nil {
+		return err
+	}
+	list, err := overview.Nodes(ctx, d, overview.Options{})
+	if err != nil {
+		findings = append(findings, cluster.Finding{What: "nodes: " + err.Error()})
+		list, err = &overview.List{}, nil
+	}
+	if len(list.Foreign) > 0 {
+		findings = append(findings, cluster.Finding{What: strings.TrimPrefix(foreignText(list.Foreign), "! "), Hint: fleetdir.ForeignHint})
+	}
+	findings = append(findings, aboutNodes(list.Nodes, e.Clock.Now())...)
+	findings = append(findings, aboutEvents(ctx, d, list.Nodes)...)
+	if form == "json" {
+		err = e.Print().JSON(map[string]any{"servers": servers, "nodes": list.Total, "findings": findings})
+	} else {
+		for _, s := range servers {
+			terminal.Fprintf(e.Stdout, "server %s  nats-server %s, up %s, %d connections\n", s.Name, s.Version, ago(s.Now.Sub(s.Start)), s.Connections)
+		}
+		terminal.Fprintf(e.Stdout, "%d nodes\n", list.Total)
+		for _, x := range findings {
+			terminal.Fprintf(e.Stdout, "! %s\n", x.What)
+			if x.Hint != "" {
+				terminal.Fprintf(e.Stdout, "  %s\n", x.Hint)
+			}
+		}
+		if len(findings) == 0 {
+			cli.Say(e, "All is well.")
+		}
+	}
+	if err == nil && len(findings) > 0 {
+		err = cli.Status(cli.ExitFailed)
+	}
+	return err
+}
+
+// aboutEvents finds what the servers have lost of what nodes told.
+func aboutEvents(ctx context.Context, d *enrol.Desk, nodes []*overview.Node) []cluster.Finding {
+	issued := make(map[string]string, len(nodes))
+	for _, n := range nodes {
+		issued[n.Name] = n.Environment
+	}
+	gaps, err := (&event.Looker{NC: d.Cluster.Conn, JetStream: d.Cluster.JetStream, Issued: issued}).Gaps(ctx)
+	if err != nil {
+		return []cluster.Finding{{What: "events: " + err.Error()}}
+	}
+	var names []string
+	for _, g := range event.Open(gaps) {
+		if len(names) == 0 || names[len(names)-1] != g.Node {
+			names = append(names, g.Node)
+		}
+	}
+	if len(names) == 0 {
+		return nil
+	}
+	return []cluster.Finding{{What: subject.Events + " has gaps, in what these told: " + someOf(names), Hint: "ccm fleet events --fill has them tell it again"}}
+}
+
+// aboutNodes gathers what nodes say is wrong.
+func aboutNodes(nodes []*overview.Node, now time.Time) []cluster.Finding {
+	var silent, skewed, damaged []string
+	problems := map[record.ProblemCode][]string{}
+	var codes []record.ProblemCode
+	for _, n := range nodes {
+		if n.Silent(now) {
+			silent = append(silent, n.Name)
+		}
+		if n.Skewed() {
+			skewed = append(skewed, n.Name)
+		}
+		if len(n.Damaged) > 0 {
+			damaged = append(damaged, n.Name)
+		}
+		if n.State == nil {
+			continue
+		}
+		for _, p := range n.State.Problems {
+			if problems[p.Code] == nil {
+				codes = append(codes, p.Code)
+			}
+			problems[p.Code] = append(problems[p.Code], n.Name)
+		}
+	}
+	var list []cluster.Finding
+	add := func(names []string, what, hint string) {
+		if len(names) > 0 {
+			list = append(list, cluster.Finding{What: what + ": " + someOf(names), Hint: hint})
+		}
+	}
+	add(silent, "silent nodes", "ccm agent status there says what it does without the servers")
+	add(skewed, "nodes whose clocks are wrong by more than five minutes", "they refuse jobs that expire soon")
+	add(damaged, "nodes that write what cannot be read", "another version of ccm, or somebody else who has the key")
+	for _, code := range codes {
+		add(problems[code], string(code), "ccm fleet nodes NODE says more")
+	}
+	return list
+}
+
+// someOf names the first of many.
+func someOf(names []string) string {
+	const most = 10
+	if len(names) <= most {
+		return cli.NamesOf(names)
+	}
+	return cli.NamesOf(names[:most]) + fmt.Sprintf(" and %d more", len(names)-most)
+}

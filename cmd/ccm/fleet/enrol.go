@@ -1,0 +1,358 @@
+package fleet
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/luaccm/ccm/cmd/ccm/cli"
+	"github.com/luaccm/ccm/cmd/ccm/cli/fleetdir"
+	"github.com/luaccm/ccm/fleet/cluster"
+	"github.com/luaccm/ccm/fleet/enrol"
+	"github.com/luaccm/ccm/fleet/identity"
+	"github.com/luaccm/ccm/runtime/diag"
+	"github.com/luaccm/ccm/runtime/terminal"
+)
+
+func newEnrolCommand(e *cli.Env, f *fleetdir.Flags) *cobra.Command {
+	output := cli.NewChoice("text", "text", "json")
+	cmd := &cobra.Command{
+		Use:   "enrol",
+		Short: "List the machines that ask to be nodes, approve and deny them",
+		Long: `List the machines that ask to be nodes. A machine asks with ccm agent enrol, which
+prints the fingerprint of its key. Compare it before you approve: a name is only
+what the machine says.
+
+  ccm fleet enrol
+  ccm fleet enrol approve web1 --fingerprint SHA256:mVPw...
+  ccm fleet enrol token --name 'web*' --environment prod --uses 20 --expires 24h`,
+		Args: cli.WantArguments(0, 0),
+		RunE: func(cmd *cobra.Command, _ []string) error { return listRequests(cmd.Context(), e, f, output.Value) },
+	}
+	cmd.Flags().Var(output, "output", "how to print them: text or json")
+	cmd.AddCommand(newApproveCommand(e, f), newDenyCommand(e, f), newTokenCommand(e, f))
+	return cmd
+}
+
+// enrolmentLine is a request as JSON has it.
+type enrolmentLine struct {
+	enrol.Request
+	Fingerprint string    `json:"fingerprint"`
+	Asked       time.Time `json:"asked"`
+	Twice       bool      `json:"asked_twice"`
+	Taken       bool      `json:"taken"`
+}
+
+func listRequests(ctx context.Context, e *cli.Env, f *fleetdir.Flags, form string) error {
+	d, err := f.DeskOf(e, identity.Admin)
+	if err != nil {
+		return err
+	}
+	defer d.Cluster.Close()
+	list, dropped, err := d.Pending(ctx)
+	if err != nil {
+		return err
+	}
+	if dropped > 0 {
+		cli.Say(e, "%d requests are left out: their keys have not signed them.", dropped)
+	}
+	rows := [][]string{{"NAME", "ENVIRONMENT", "FINGERPRINT", "ADDRESS", "ASKED", ""}}
+	for _, p := range list {
+		if form == "json" {
+			if err := e.Print().Line(enrolmentLine{p.Request, p.Fingerprint(), p.Asked, p.Twice, p.Taken}); err != nil {
+				return err
+			}
+			continue
+		}
+		note := ""
+		switch {
+		case p.Twice:
+			note = "name asked for twice"
+		case p.Taken:
+			note = "a node has this name"
+		}
+		rows = append(rows, []string{p.Name, p.Environment, p.Fingerprint(), p.Address, ago(e.Clock.Now().Sub(p.Asked)) + " ago", note})
+	}
+	switch {
+	case form == "json":
+	case len(list) == 0:
+		cli.Say(e, "No machine asks.")
+	default:
+		printTable(e, rows)
+	}
+	return nil
+}
+
+func newApproveCommand(e *cli.Env, f *fleetdir.Flags) *cobra.Command {
+	a := enrol.Approval{}
+	watch, tokenFile := false, ""
+	var out changePrinter
+	cmd := &cobra.Command{
+		Use:   "approve NAME",
+		Short: "Make a machine a node",
+		Long: `Make a machine that asks a node: sign a JWT for its key, and store it where the
+machine looks for it.
+
+With --watch --token-file FILE all machines are approved that have one of the
+tokens in FILE, until this is ended. Several may do it at once.`,
+		Args: cli.WantArguments(0, 1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			switch {
+			case watch && (tokenFile == "" || len(args) > 0):
+				return diag.Errorf(diag.Pos{}, "--watch: want --token-file FILE, and no name").WithHint("%s --watch --token-file FILE", cmd.CommandPath())
+			case watch:
+				return watchRequests(cmd.Context(), e, f, out, tokenFile)
+			case len(args) == 0:
+				return diag.Errorf(diag.Pos{}, "want the name of a machine that asks").WithHint("ccm fleet enrol lists them")
+			}
+			return approve(cmd.Context(), e, f, out, args[0], a)
+		},
+	}
+	out = addChangePrinter(cmd)
+	fs := cmd.Flags()
+	fs.StringVar(&a.Fingerprint, "fingerprint", "", "the `FINGERPRINT` that the machine has printed, or its begin")
+	fs.StringVar(&a.Name, "as", "", "make it a node of another `NAME` than it asked for")
+	fs.StringVar(&a.Environment, "environment", "", "make it a node of the environment `NAME`, whatever it asked for")
+	fs.StringArrayVar(&a.Tags, "tag", nil, "a tag `NAME=VALUE` for those to whom secrets are encrypted (may be given again)")
+	fs.BoolVar(&a.Replace, "replace", false, "revoke the node that has the name")
+	fs.BoolVar(&watch, "watch", false, "go on approving what has a token")
+	fs.StringVar(&tokenFile, "token-file", "", "the `FILE` with tokens that ccm fleet enrol token has written")
+	cli.CompleteFlag(e, cmd, "environment", f.CompleteEnvironments(e))
+	cmd.ValidArgsFunction = func(cmd *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {
+		return pendingNames(cmd.Context(), e, f), cobra.ShellCompDirectiveNoFileComp
+	}
+	return cmd
+}
+
+// pendingNames returns the names that machines ask for.
+func pendingNames(ctx context.Context, e *cli.Env, f *fleetdir.Flags) (names []string) {
+	d, err := f.DeskOf(e, identity.Admin)
+	if err != nil {
+		return nil
+	}
+	defer d.Cluster.Close()
+	list, _, err := d.Pending(ctx)
+	if err != nil {
+		return nil
+	}
+	for _, p := range list {
+		names = append(names, p.Name)
+	}
+	return names
+}
+
+func approve(ctx context.Context, e *cli.Env, f *fleetdir.Flags, out changePrinter, name string, a enrol.Approval) error {
+	d, err := f.DeskOf(e, identity.Admin)
+	if err != nil {
+		return err
+	}
+	defer d.Cluster.Close()
+	p, err := find(ctx, d, name, a.Fingerprint)
+	if err != nil {
+		return err
+	}
+	node, replaced, err := d.Approve(ctx, p, a)
+	if err != nil {
+		return err
+	}
+	if replaced != nil {
+		c := nodeChange(removed, replaced)
+		if err := out.print(e, c, fmt.Sprintf("node %s with the fingerprint %s", c.Name, c.Fingerprint)); err != nil {
+			return err
+		}
+	}
+	c := fleetChange{Change: created, What: "node", Name: node.Name, Environment: node.Environment, Fingerprint: p.Fingerprint()}
+	if err := out.print(e, c, nodeText(c)); err != nil {
+		return err
+	}
+	if a.Fingerprint == "" {
+		cli.Say(e, "Its fingerprint is %s: compare it with what the machine has printed.", p.Fingerprint())
+	}
+	return nil
+}
+
+// find returns the request for a name.
+func find(ctx context.Context, d *enrol.Desk, name, fingerprint string) (*enrol.Pending, error) {
+	list, _, err := d.Pending(ctx)
+	if err != nil {
+		return nil, err
+	}
+	p, err := enrol.Find(list, name, fingerprint)
+	if err != nil {
+		var names []string
+		for _, p := range list {
+			names = append(names, p.Name)
+		}
+		out := &diag.Error{Err: fmt.Errorf("%s: %w", name, err)}
+		if errors.Is(err, enrol.ErrNoRequest) {
+			out.Hint = diag.DidYouMean(name, names)
+		}
+		return nil, out
+	}
+	return p, nil
+}
+
+// watchPause is how often those who ask are looked for.
+const watchPause = 2 * time.Second
+
+func watchRequests(ctx context.Context, e *cli.Env, f *fleetdir.Flags, out changePrinter, tokenFile string) error {
+	ctx, cancel := e.UntilStopped(ctx)
+	defer cancel()
+	d, err := f.DeskOf(e, identity.Admin)
+	if err != nil {
+		return err
+	}
+	defer d.Cluster.Close()
+	told := map[string]bool{} // what was refused is said once
+	for {
+		text, err := e.Files.ReadFile(tokenFile) // again: tokens are added
+		if err != nil {
+			return err
+		}
+		tokens, err := enrol.ReadTokens(text)
+		if err != nil {
+			return fmt.Errorf("%s: %w", tokenFile, err)
+		}
+		err = d.ApproveByToken(ctx, tokens, func(p enrol.Pending, err error) {
+			switch {
+			case err == nil:
+				c := fleetChange{Change: created, What: "node", Name: p.Name, Environment: p.Environment, Fingerprint: p.Fingerprint()}
+				_ = out.print(e, c, nodeText(c)) // the machine is a node all the same
+				_ = e.Stdout.Flush()
+			case !told[p.Key]:
+				told[p.Key] = true
+				cli.Say(e, "%s is not approved: %s", p.Name, err)
+			}
+		})
+		switch {
+		case ctx.Err() != nil:
+			return nil
+		case err != nil:
+			cli.Say(e, "%s; tried again", err)
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-time.After(watchPause):
+		}
+	}
+}
+
+func newDenyCommand(e *cli.Env, f *fleetdir.Flags) *cobra.Command {
+	fingerprint, why := "", ""
+	var out changePrinter
+	cmd := &cobra.Command{
+		Use:   "deny NAME",
+		Short: "Tell a machine that it does not become a node",
+		Args:  cli.WantArguments(1, 1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			d, err := f.DeskOf(e, identity.Admin)
+			if err != nil {
+				return err
+			}
+			defer d.Cluster.Close()
+			p, err := find(cmd.Context(), d, args[0], fingerprint)
+			if err != nil {
+				return err
+			}
+			if err := d.Deny(cmd.Context(), p, why); err != nil {
+				return err
+			}
+			c := fleetChange{Change: removed, What: "request", Name: p.Name, Environment: p.Environment, Fingerprint: p.Fingerprint()}
+			return out.print(e, c, fmt.Sprintf("request of %s, %s", c.Name, c.Fingerprint))
+		},
+	}
+	out = addChangePrinter(cmd)
+	cmd.Flags().StringVar(&fingerprint, "fingerprint", "", "the `FINGERPRINT` of the machine that is meant, or its begin")
+	cmd.Flags().StringVar(&why, "reason", "no reason was given", "why, which the machine is told: `TEXT`")
+	cmd.ValidArgsFunction = func(cmd *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {
+		return pendingNames(cmd.Context(), e, f), cobra.ShellCompDirectiveNoFileComp
+	}
+	return cmd
+}
+
+func newTokenCommand(e *cli.Env, f *fleetdir.Flags) *cobra.Command {
+	t := enrol.Token{}
+	file, life := "", 24*time.Hour
+	output := cli.NewChoice("text", "text", "json")
+	cmd := &cobra.Command{
+		Use:   "token",
+		Short: "Make a token with which machines are approved by themselves",
+		Long: `Make a token for images and cloud-init, print it, and add it to the file that
+ccm fleet enrol approve --watch --token-file reads. A machine gives it with
+ccm agent enrol --token-file. Both files are as secret as a private key.`,
+		Args: cli.WantArguments(0, 0),
+		RunE: func(*cobra.Command, []string) error {
+			dir, err := f.Open(e)
+			if err != nil {
+				return err
+			}
+			if !dir.Fleet.HasEnvironment(t.Environment) {
+				return fmt.Errorf("--environment: there is no environment %q (have %s)", t.Environment, cli.NamesOf(dir.Fleet.Environments))
+			}
+			t.Expires = e.Clock.Now().Add(life).UTC().Truncate(time.Second)
+			token, err := enrol.NewToken(t)
+			if err != nil {
+				return err
+			}
+			if file == "" {
+				file = dir.TokenFile()
+			}
+			if err := addToken(e, file, token); err != nil {
+				return err
+			}
+			if output.Value == "json" {
+				return e.Print().JSON(fleetChange{Change: created, What: "token", Name: t.Name, Environment: t.Environment, Token: token.String(), Path: file})
+			}
+			terminal.Fprintf(e.Stdout, "%s\n", token)
+			cli.Say(e, "For %d machines named %s, of %s, until %s; kept in %s.", t.Uses, t.Name, t.Environment, t.Expires.Format(time.RFC3339), file)
+			return nil
+		},
+	}
+	fs := cmd.Flags()
+	fs.StringVar(&t.Name, "name", "", "for machines whose names fit this `PATTERN`, such as 'web*'")
+	fs.StringVar(&t.Environment, "environment", "", "for nodes of the environment `NAME`")
+	fs.IntVar(&t.Uses, "uses", 1, "for `N` machines")
+	fs.DurationVar(&life, "expires", life, "valid for this `DURATION`")
+	fs.StringArrayVar(&t.Tags, "tag", nil, "give these nodes a tag `NAME=VALUE` (may be given again)")
+	fs.StringVar(&file, "token-file", "", "add it to this `FILE` (default tokens in the directory of the fleet)")
+	fs.Var(output, "output", "form of the output: text or json")
+	cli.CompleteFlag(e, cmd, "environment", f.CompleteEnvironments(e))
+	return cmd
+}
+
+// addToken adds a token to a file, which only its owner reads.
+func addToken(e *cli.Env, file string, t enrol.Token) error {
+	have, err := os.ReadFile(file)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	line, err := json.Marshal(t)
+	if err != nil {
+		return err
+	}
+	if info, err := os.Stat(file); err == nil && info.Mode().Perm()&0o077 != 0 {
+		return fmt.Errorf("%s: others may read these tokens (mode %04o); chmod 600 it", file, info.Mode().Perm())
+	}
+	return cli.Machine(e).Save(file, append(append(have, line...), '\n'), 0o600)
+}
+
+// restoreNodes gives the servers the nodes back that only the directory has, and the directory those
+// that only the servers have. It returns how many it gave them.
+func restoreNodes(ctx context.Context, e *cli.Env, out changePrinter, c *cluster.Cluster, noop bool) (int, error) {
+	d := &enrol.Desk{Cluster: c, Now: e.Clock.Now}
+	restored, err := d.Restore(ctx, noop)
+	for _, n := range restored {
+		c := fleetChange{Change: created, What: "node", Name: n.Name, Environment: n.Environment}
+		if err := out.print(e, c, nodeText(c)+", from its copy"); err != nil {
+			return len(restored), err
+		}
+	}
+	return len(restored), err
+}

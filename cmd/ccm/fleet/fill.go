@@ -1,0 +1,147 @@
+package fleet
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/luaccm/ccm/cmd/ccm/cli"
+	"github.com/luaccm/ccm/fleet/event"
+	"github.com/luaccm/ccm/fleet/identity"
+	"github.com/luaccm/ccm/fleet/job"
+	"github.com/luaccm/ccm/fleet/signed"
+	"github.com/luaccm/ccm/runtime/terminal"
+)
+
+// fillExpires is how long nodes have to tell again what was lost.
+const fillExpires = 5 * time.Minute
+
+// A filling is what became of the gaps of a node.
+type filling struct {
+	Node        string      `json:"node"`
+	Environment string      `json:"environment"`
+	Gaps        []event.Gap `json:"gaps"`
+	Answer      *job.Node   `json:"answer"`
+}
+
+// missing returns how many messages of the node were missing.
+func (f *filling) missing() (n int64) {
+	for _, g := range f.Gaps {
+		n += g.Messages
+	}
+	return n
+}
+
+// fillGaps finds gaps in what nodes told, and has them tell it again.
+func (f *eventFlags) fillGaps(ctx context.Context, e *cli.Env, nodes []string) error {
+	d, err := f.DeskOf(e, identity.Operator)
+	if err != nil {
+		return err
+	}
+	defer d.Cluster.Close()
+	if err := f.check(ctx, d, nodes); err != nil {
+		return err
+	}
+	issued, err := d.Environments(ctx)
+	if err != nil {
+		return err
+	}
+	if f.environment != "" {
+		maps.DeleteFunc(issued, func(_, env string) bool { return env != f.environment })
+	}
+	gaps, err := (&event.Looker{NC: d.Cluster.Conn, JetStream: d.Cluster.JetStream, Issued: issued, Nodes: nodes}).Gaps(ctx)
+	if err != nil {
+		return err
+	}
+	fillings := fillingsOf(event.Open(gaps))
+	if len(fillings) == 0 {
+		cli.Say(e, "There are no gaps: the servers have all that was told and is still kept.")
+		return nil
+	}
+	byEnvironment := make(map[string][]*filling)
+	for _, x := range fillings {
+		byEnvironment[x.Environment] = append(byEnvironment[x.Environment], x)
+	}
+	for _, environment := range slices.Sorted(maps.Keys(byEnvironment)) {
+		for some := range slices.Chunk(byEnvironment[environment], signed.MaxNames) {
+			if err := tellAgain(ctx, f.sign.sender(e, d.Cluster, environment), some); err != nil {
+				return err
+			}
+		}
+	}
+	return f.printFillings(e, fillings)
+}
+
+// fillingsOf gathers gaps by node.
+func fillingsOf(gaps []event.Gap) (list []*filling) {
+	for _, g := range gaps {
+		if len(list) == 0 || list[len(list)-1].Node != g.Node {
+			list = append(list, &filling{Node: g.Node, Environment: g.Environment})
+		}
+		last := list[len(list)-1]
+		last.Gaps = append(last.Gaps, g)
+	}
+	return list
+}
+
+// tellAgain has nodes of an environment tell again what they told in the time of all their gaps.
+func tellAgain(ctx context.Context, s *job.Sender, some []*filling) error {
+	j := &signed.Job{Verb: signed.VerbEvents, Reason: "the servers have lost events"}
+	var names []string
+	for _, x := range some {
+		names = append(names, x.Node)
+		for _, g := range x.Gaps {
+			if j.Since.IsZero() || g.Since.Before(j.Since) {
+				j.Since = g.Since
+			}
+			if g.Until.After(j.Until) {
+				j.Until = g.Until
+			}
+		}
+	}
+	s.Fill(j, names, fillExpires)
+	p, err := s.Send(ctx, j, names, nil)
+	if p != nil {
+		for i, n := range p.ByNode { // both by name
+			some[i].Answer = n
+		}
+	}
+	return err
+}
+
+// printFillings prints what became of gaps.
+func (f *eventFlags) printFillings(e *cli.Env, list []*filling) error {
+	rows := [][]string{{"NODE", "MISSING", "UNTIL", "ANSWER"}}
+	open := 0
+	for _, x := range list {
+		done := x.Answer != nil && x.Answer.Done()
+		if !done {
+			open++
+		}
+		if f.output.Value == "json" {
+			if err := e.Print().Line(x); err != nil {
+				return err
+			}
+			continue
+		}
+		answer := "no answer"
+		if x.Answer != nil && x.Answer.Result != nil {
+			if answer = firstLineOf(x.Answer.Result.Message); !done {
+				answer = fmt.Sprintf("%s: %s", x.Answer.State, answer)
+			}
+		}
+		last := x.Gaps[len(x.Gaps)-1]
+		rows = append(rows, []string{x.Node, strconv.FormatInt(x.missing(), 10), last.Before.Local().Format("2006-01-02 15:04"), answer})
+	}
+	if f.output.Value == "text" {
+		printTable(e, rows)
+		terminal.Fprintf(e.Stderr, "%d of %d nodes have told again what they have of it\n", len(list)-open, len(list))
+	}
+	if open > 0 {
+		return cli.Status(cli.ExitFailed)
+	}
+	return nil
+}

@@ -1,0 +1,68 @@
+// Package fleet is ccm fleet: many machines, by way of NATS.
+package fleet
+
+import (
+	"context"
+	"maps"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"github.com/luaccm/ccm/cmd/ccm/cli"
+	"github.com/luaccm/ccm/cmd/ccm/cli/fleetdir"
+	"github.com/luaccm/ccm/fleet/enrol"
+	"github.com/luaccm/ccm/runtime/diag"
+)
+
+func Command(e *cli.Env) *cobra.Command {
+	f := &fleetdir.Flags{}
+	cmd := &cobra.Command{
+		Use:   "fleet",
+		Short: "See and steer many machines, by way of NATS",
+		Long: `See and steer many machines that run ccm agent. What they are told, and what they
+tell, is stored by three nats-servers; what a machine does is believed only if an
+operator has signed it.
+
+  ccm fleet init ~/fleet --server nats1 --server nats2 --server nats3
+  ccm fleet enrol approve web1
+  ccm fleet nodes --where 'state.outcome == "failed"'
+
+The directory of the fleet is said by --fleet, or by CCM_FLEET, or is
+~/.config/ccm/fleet.`,
+	}
+	f.Add(cmd.PersistentFlags())
+	cmd.AddCommand(newInitCommand(e), newEnrolCommand(e, f), newRevokeCommand(e, f), newUserCommand(e, f), newRekeyCommand(e, f))
+	cmd.AddCommand(newReleaseCommand(e, f), newRolloutCommand(e, f), newRollbackCommand(e, f), newSignersCommand(e, f), newJobsCommand(e, f), newEventsCommand(e, f))
+	cmd.AddCommand(newDeedCommands(e, f)...)
+	cmd.AddCommand(newJobCommands(e, f)...)
+	cmd.AddCommand(newNodesCommand(e, f), newStatusCommand(e, f), newCheckCommand(e, f), newServeCommand(e, f))
+	cli.NeedCommand(cmd)
+	return cmd
+}
+
+// checkNodes returns an error for the first name that is that of no node.
+func checkNodes(ctx context.Context, d *enrol.Desk, names []string) error {
+	if len(names) == 0 {
+		return nil
+	}
+	issued, err := d.Environments(ctx)
+	if err != nil {
+		return err
+	}
+	for _, name := range names {
+		if issued[name] == "" {
+			return unknownNode("the fleet", name, slices.Collect(maps.Keys(issued)))
+		}
+	}
+	return nil
+}
+
+// unknownNode says that a fleet, or an environment, has no node of a name.
+func unknownNode(of, name string, known []string) error {
+	err := diag.Errorf(diag.Pos{}, "%s has no node %s", of, name)
+	err.Hint = diag.DidYouMean(name, known)
+	if err.Hint == "" {
+		err.Hint = "ccm fleet nodes --output names lists them"
+	}
+	return err
+}

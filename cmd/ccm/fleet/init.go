@@ -1,0 +1,167 @@
+package fleet
+
+import (
+	"context"
+	"os/user"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/luaccm/ccm/cmd/ccm/cli"
+	"github.com/luaccm/ccm/fleet/cluster"
+	"github.com/luaccm/ccm/fleet/identity"
+	"github.com/luaccm/ccm/fleet/subject"
+	"github.com/luaccm/ccm/resources"
+)
+
+func newInitCommand(e *cli.Env) *cobra.Command {
+	o := identity.Options{}
+	apply, noop := false, false
+	var events, jobs, sites resources.Size
+	var out changePrinter
+	cmd := &cobra.Command{
+		Use:   "init DIR",
+		Short: "Make keys and server configurations of a fleet, and with --apply its streams",
+		Long: `Make what the servers of a fleet need in DIR, and nothing elsewhere: keys, the
+credentials of who runs this and of new machines, certificates, and for each
+server a folder with the configuration of an unmodified nats-server.
+
+  ccm fleet init ~/fleet --server nats1.example.net --server nats2.example.net --server nats3.example.net
+  scp -r ~/fleet/nats1.example.net root@nats1.example.net:/etc/nats   # the same for the others
+  ccm fleet init ~/fleet --apply --environment prod
+
+What is there stays: run again it says what has changed. Whoever has DIR can
+enrol and revoke machines, but not have them do anything: that needs the
+signature of an operator.`,
+		Args: cli.WantArguments(1, 1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			o.Sizes = identity.Sizes{Events: int64(events), Jobs: int64(jobs), Sites: int64(sites)}
+			if u, err := user.Current(); err == nil {
+				o.User = subject.NodeName(u.Username)
+			}
+			return initFleet(cmd.Context(), e, out, args[0], o, apply, noop)
+		},
+	}
+	fs := cmd.Flags()
+	fs.StringArrayVar(&o.Servers, "server", nil, "a nats-server, as `HOST[:PORT]` that nodes reach (once for each: three, or one for a trial)")
+	fs.StringArrayVar(&o.Environments, "environment", nil, "add an environment of this `NAME` (may be given again)")
+	fs.BoolVar(&apply, "apply", false, "also hand the account to the servers, and make or change their streams")
+	fs.BoolVarP(&noop, "noop", "n", false, "say what would be done, and do nothing")
+	fs.BoolVar(&o.Registry, "allow-registry", false, "let all nodes read the registry of services")
+	fs.StringArrayVar(&o.Data, "allow-data", nil, "let all nodes read the key-value bucket `NAME` (may be given again)")
+	fs.BoolVar(&o.Upstream, "upstream", false, "agents of Choria's ccm register services too; they need roll-ups, with which one of them can empty the registry")
+	fs.StringVar(&o.ConfigDir, "config-dir", "", "where the servers have their configuration: `DIR` (default /etc/nats)")
+	fs.StringVar(&o.StoreDir, "store-dir", "", "where the servers have their data: `DIR` (default /var/lib/nats)")
+	size := func(name string, s *resources.Size, what string) {
+		fs.Func(name, what, func(text string) error { return s.UnmarshalText([]byte(text)) })
+	}
+	size("events-size", &events, "how large the events may become on each server, as a `SIZE` such as 5GiB (default 50GiB)")
+	size("jobs-size", &jobs, "how large the log of jobs may become, a `SIZE` (default 2GiB)")
+	size("sites-size", &sites, "how large the bundles of an environment may become, a `SIZE` (default 10GiB)")
+	out = addChangePrinter(cmd)
+	return cmd
+}
+
+func initFleet(ctx context.Context, e *cli.Env, out changePrinter, dir string, o identity.Options, apply, noop bool) error {
+	plan, err := identity.Plan(dir, o, cli.Machine(e), e.Clock.Now())
+	if err != nil {
+		return err
+	}
+	for _, c := range plan.Changes {
+		f := fleetChange{Change: changed, What: "file", Name: c.Path}
+		if c.New {
+			f.Change = created
+		}
+		if c.Why != "" {
+			f.Detail = []string{c.Why}
+		}
+		if err := out.print(e, f, pad(c.Path, 34)+" "+c.Why); err != nil {
+			return err
+		}
+	}
+	if !noop {
+		if err := plan.Apply(); err != nil {
+			return err
+		}
+	}
+	switch {
+	case apply && noop && len(plan.Changes) > 0:
+		cli.Say(e, "What the servers have is not compared: the directory is not as it would be.")
+		return nil
+	case apply:
+		return applyFleet(ctx, e, out, plan.Directory, noop)
+	case len(plan.Changes) == 0:
+		cli.Say(e, "Nothing to do in %s.", plan.Directory.Path)
+	case !noop:
+		cli.Say(e, "Copy the folder of each server to it, start nats-server -c nats.conf there, then ccm fleet init %s --apply.", dir)
+	}
+	return nil
+}
+
+// applyFleet brings the servers to what the directory says.
+func applyFleet(ctx context.Context, e *cli.Env, out changePrinter, d *identity.Directory, noop bool) error {
+	ctx, cancel := e.UntilStopped(ctx)
+	defer cancel()
+	pushed, err := pushAccount(ctx, e, out, d, noop)
+	if err != nil {
+		return err
+	}
+	c, err := cluster.Connect(d)
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	changes, err := c.Plan(ctx)
+	if err != nil {
+		return err
+	}
+	for _, change := range changes {
+		if !noop {
+			if err := c.Apply(ctx, change); err != nil {
+				return err
+			}
+		}
+		f, text := fleetChange{Change: created, What: "stream", Name: strings.TrimPrefix(change.Stream.What, "stream ")}, change.Stream.What
+		if !change.New {
+			f.Change, f.Detail = changed, change.Diff
+			text += ": " + strings.Join(change.Diff, ", ")
+		}
+		if err := out.print(e, f, text); err != nil {
+			return err
+		}
+	}
+	restored, err := restoreNodes(ctx, e, out, c, noop)
+	if err != nil {
+		return err
+	}
+	if len(changes) == 0 && !pushed && restored == 0 {
+		cli.Say(e, "Nothing to do: the servers have all that the fleet needs.")
+	}
+	return nil
+}
+
+// pushAccount hands the account to the servers if theirs is another.
+func pushAccount(ctx context.Context, e *cli.Env, out changePrinter, d *identity.Directory, noop bool) (bool, error) {
+	there, err := cluster.Account(ctx, d)
+	if err != nil {
+		return false, err
+	}
+	token, err := d.AccountToken()
+	if err != nil || token == there {
+		return false, err
+	}
+	if noop {
+		return true, out.print(e, fleetChange{Change: changed, What: "account", Name: "account"}, "account of the servers")
+	}
+	if token, err = d.ChangeAccount(there, func(*identity.AccountChange) {}); err != nil || token == there {
+		return false, err
+	}
+	names, err := cluster.PushAccount(ctx, d, token)
+	if err != nil {
+		return false, err
+	}
+	return true, out.print(e, fleetChange{Change: changed, What: "account", Name: "account", Servers: names}, "account of the servers "+cli.NamesOf(names))
+}
+
+// pad fills a text up with spaces.
+func pad(s string, width int) string { return s + strings.Repeat(" ", max(0, width-len(s))) }

@@ -1,0 +1,259 @@
+package fleet
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/luaccm/ccm/cmd/ccm/cli"
+	"github.com/luaccm/ccm/cmd/ccm/cli/fleetdir"
+	"github.com/luaccm/ccm/fleet/cluster"
+	"github.com/luaccm/ccm/fleet/enrol"
+	"github.com/luaccm/ccm/fleet/identity"
+	"github.com/luaccm/ccm/fleet/job"
+	"github.com/luaccm/ccm/fleet/record"
+	"github.com/luaccm/ccm/fleet/roster"
+	"github.com/luaccm/ccm/fleet/signed"
+	"github.com/luaccm/ccm/fleet/where"
+	"github.com/luaccm/ccm/runtime/diag"
+	"github.com/luaccm/ccm/runtime/terminal"
+)
+
+// jobFlags are the flags of commands that send a job.
+type jobFlags struct {
+	*fleetdir.Flags
+	sign               signFlags
+	environment, where string
+	all, monitorOnly   bool
+	atMost             int
+	expires            time.Duration
+	reason             string
+	targets            []string
+	output             *cli.Choice
+}
+
+// jobVerbs are the commands that send a job.
+var jobVerbs = []struct {
+	verb        signed.Verb
+	short, long string
+}{
+	{signed.VerbRun, "Have nodes run now what they have", `Have nodes run now what they have: the bundle of their release. A job never carries code.
+
+  ccm fleet run --where 'labels.role == "web"' --reason CVE-2026-1234 --at-most 200 --expires 15m`},
+	{signed.VerbPlan, "Have nodes say what a run would do", "Have nodes say what a run would do. Nothing is changed; ccm fleet events shows what they say."},
+	{signed.VerbCancel, "Have nodes end the run that is under way", "Have nodes end the run that is under way, as Ctrl-C does: the resource that is being worked on is finished."},
+	{signed.VerbFacts, "Have nodes gather their facts anew", "Have nodes gather their facts anew, and send them."},
+}
+
+func newJobCommands(e *cli.Env, fleet *fleetdir.Flags) (list []*cobra.Command) {
+	for _, v := range jobVerbs {
+		f := &jobFlags{Flags: fleet, output: cli.NewChoice("text", "text", "json", "names")}
+		cmd := &cobra.Command{
+			Use: string(v.verb) + " [NODE...]", Short: v.short,
+			Long: v.long + `
+
+Nodes are named, or chosen by --where among those that have told something of
+themselves. The job names them, or their digest, so it is known who did not
+answer. It is said again to them after 5, 20 and 60 seconds. --output names
+prints those who did not answer, or did not do it.
+
+Exit status: 4 if a node failed, refused, or did not answer.`,
+			ValidArgsFunction: fleet.CompleteNodes(e),
+			RunE: func(cmd *cobra.Command, args []string) error {
+				ctx, cancel := e.UntilStopped(cmd.Context())
+				defer cancel()
+				j := &signed.Job{Verb: v.verb, AtMost: f.atMost, Targets: f.targets, MonitorOnly: f.monitorOnly, Reason: f.reason}
+				return f.send(ctx, e, j, args)
+			},
+		}
+		fs := cmd.Flags()
+		f.sign.add(fs)
+		fs.StringVar(&f.environment, "environment", "", "the nodes of this `ENVIRONMENT` (default: that of the nodes, or the only one there is)")
+		fs.StringVar(&f.where, "where", "", "the nodes for which `CONDITION` holds")
+		fs.BoolVar(&f.all, "all", false, "all nodes of the environment")
+		fs.DurationVar(&f.expires, "expires", 15*time.Minute, "no node begins after so `LONG`")
+		fs.StringVar(&f.reason, "reason", "", "`TEXT` that says why; it is kept with the job")
+		fs.Var(f.output, "output", "form of the output: text, json, or names of those who did not do it")
+		cli.CompleteFlag(e, cmd, "environment", fleet.CompleteEnvironments(e))
+		if v.verb == signed.VerbRun || v.verb == signed.VerbPlan {
+			fs.IntVar(&f.atMost, "at-most", 0, "`NUMBER` of nodes at a time (default: all)")
+			fs.StringArrayVar(&f.targets, "target", nil, "only the resource `TYPE#NAME` and what it needs (may be given again)")
+		}
+		if v.verb == signed.VerbRun {
+			fs.BoolVar(&f.monitorOnly, "monitor-only", false, "only health checks")
+		}
+		list = append(list, cmd)
+	}
+	return list
+}
+
+// environmentOf returns the environment that was named, or the only one.
+func environmentOf(c *cluster.Cluster, named string) (string, error) {
+	list := c.Directory.Fleet.Environments
+	switch {
+	case named == "" && len(list) == 1:
+		return list[0], nil
+	case named == "":
+		return "", diag.Errorf(diag.Pos{}, "want an environment: there are %s", strings.Join(list, ", ")).WithHint("--environment NAME")
+	case !c.Directory.Fleet.HasEnvironment(named):
+		return "", diag.Errorf(diag.Pos{}, "there is no environment %s", named).WithHint("there is %s", strings.Join(list, ", "))
+	}
+	return named, nil
+}
+
+// environmentOf returns the environment of a job: that of the nodes that are named, if nothing else says it.
+func (f *jobFlags) environmentOf(ctx context.Context, e *cli.Env, c *cluster.Cluster, nodes []string) (string, error) {
+	if f.environment != "" || len(nodes) == 0 {
+		return environmentOf(c, f.environment)
+	}
+	d := &enrol.Desk{Cluster: c, Now: e.Clock.Now}
+	if err := checkNodes(ctx, d, nodes); err != nil {
+		return "", err
+	}
+	issued, err := d.Environments(ctx)
+	if err != nil {
+		return "", err
+	}
+	for _, name := range nodes[1:] {
+		if issued[name] != issued[nodes[0]] {
+			return "", fmt.Errorf("%s is of %s, and %s of %s: a job is for one environment", nodes[0], issued[nodes[0]], name, issued[name])
+		}
+	}
+	return issued[nodes[0]], nil
+}
+
+// choose returns the names of the nodes that are meant.
+func (f *jobFlags) choose(ctx context.Context, e *cli.Env, c *cluster.Cluster, environment string, args []string) (names []string, total int, err error) {
+	switch given := len(args) > 0; {
+	case given && (f.where != "" || f.all), f.where != "" && f.all:
+		return nil, 0, errors.New("want names, --where or --all, and only one of them")
+	case !given && f.where == "" && !f.all:
+		return nil, 0, diag.Errorf(diag.Pos{}, "want the names of nodes, or a condition").WithHint("--all means all nodes of the environment")
+	}
+	condition, err := where.Parse(f.where)
+	if err != nil {
+		return nil, 0, fmt.Errorf("--where: %w", err)
+	}
+	issued, err := (&enrol.Desk{Cluster: c, Now: e.Clock.Now}).Environments(ctx)
+	if err != nil {
+		return nil, 0, err
+	}
+	nodes, err := roster.Read(ctx, c.Conn, roster.Options{Issued: issued, Environment: environment, Facts: condition.Asks("facts")})
+	if err != nil {
+		return nil, 0, err
+	}
+	known := make(map[string]bool)
+	for _, n := range nodes {
+		known[n.Name] = true
+	}
+	for _, name := range args {
+		if !known[name] {
+			var others []string
+			for _, n := range nodes {
+				others = append(others, n.Name)
+			}
+			return nil, 0, unknownNode(environment+" (of those that have told anything of themselves)", name, others)
+		}
+	}
+	if len(args) > 0 {
+		return args, len(nodes), nil
+	}
+	chosen, err := roster.Where(nodes, condition, e.Clock.Now())
+	if len(chosen) == 0 {
+		return nil, 0, errors.Join(errors.New("no node is meant"), err)
+	}
+	for _, n := range chosen {
+		names = append(names, n.Name)
+	}
+	return names, len(nodes), nil
+}
+
+func (f *jobFlags) send(ctx context.Context, e *cli.Env, j *signed.Job, args []string) error {
+	c, err := f.ConnectAs(e, identity.Operator)
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	environment, err := f.environmentOf(ctx, e, c, args)
+	if err != nil {
+		return err
+	}
+	names, total, err := f.choose(ctx, e, c, environment, args)
+	if err != nil {
+		return err
+	}
+	if len(names) > signed.MaxNames && f.where == "" {
+		f.where = "true" // all of them: more than a job can name
+	}
+	j.Where = f.where
+	s := f.sign.sender(e, c, environment)
+	s.Fill(j, names, f.expires)
+	if f.output.Value == "text" {
+		atATime := ""
+		if j.AtMost > 0 {
+			atATime = fmt.Sprintf(", %d at a time", j.AtMost)
+		}
+		terminal.Fprintf(e.Stdout, "Job %s to %d of %d nodes of %s%s\n", j.ID, len(names), total, environment, atATime)
+		if err := e.Stdout.Flush(); err != nil {
+			return err
+		}
+	}
+	p, err := s.Send(ctx, j, names, nil)
+	if p != nil {
+		if err := f.print(e, p); err != nil {
+			return err
+		}
+	}
+	switch {
+	case errors.Is(err, context.Canceled):
+		cli.Say(e, "The job goes on: ccm fleet jobs --last 1")
+		return cli.Status(cli.ExitInterrupted)
+	case err != nil:
+		return err
+	case !p.OK():
+		return cli.Status(cli.ExitFailed)
+	}
+	return nil
+}
+
+// print prints what became of a job.
+func (f *jobFlags) print(e *cli.Env, p *job.Progress) error {
+	switch f.output.Value {
+	case "json":
+		return e.Print().Line(struct {
+			*job.Progress
+			ByNode []*job.Node `json:"by_node"`
+		}{p, p.ByNode})
+	case "names":
+		for _, n := range p.ByNode {
+			if !n.Done() {
+				terminal.Fprintf(e.Stdout, "%s\n", terminal.Line(n.Name))
+			}
+		}
+		return nil
+	}
+	terminal.Fprintf(e.Stdout, " accepted %d   done %d   changed %d   failed %d   refused %d   expired %d\n", p.Accepted, p.Done, p.Changed, p.Failed, p.Refused, p.Expired)
+	for _, n := range p.ByNode {
+		if n.Result == nil {
+			continue
+		}
+		message := n.Result.Message
+		if len(n.Result.Failed) > 0 {
+			message = n.Result.Failed[0].Resource + ": " + n.Result.Failed[0].Message
+		}
+		if n.State != record.JobAccepted && !n.Done() {
+			terminal.Fprintf(e.Stdout, "  %s  %s  %s\n", terminal.Line(n.Name), terminal.Line(strings.TrimSpace(string(n.State)+" "+n.Result.Outcome)), terminal.Line(firstLineOf(message)))
+		}
+	}
+	if len(p.Silent) > 0 {
+		terminal.Fprintf(e.Stdout, " no answer %d: %s (--output names)\n", len(p.Silent), terminal.Line(someNames(p.Silent)))
+	}
+	if p.NotAsked > 0 {
+		terminal.Fprintf(e.Stdout, " not asked %d: their turn did not come\n", p.NotAsked)
+	}
+	return nil
+}

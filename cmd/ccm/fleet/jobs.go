@@ -1,0 +1,70 @@
+package fleet
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strconv"
+
+	"github.com/spf13/cobra"
+
+	"github.com/luaccm/ccm/cmd/ccm/cli"
+	"github.com/luaccm/ccm/cmd/ccm/cli/fleetdir"
+	"github.com/luaccm/ccm/fleet/job"
+	"github.com/luaccm/ccm/runtime/terminal"
+)
+
+func newJobsCommand(e *cli.Env, fleet *fleetdir.Flags) *cobra.Command {
+	output := cli.NewChoice("text", "text", "json")
+	last, environment := 20, ""
+	cmd := &cobra.Command{
+		Use:   "jobs",
+		Short: "List the jobs that were sent, and what became of them",
+		Long: `List the jobs that were sent, the newest first, and what became of them. Jobs are
+kept for 400 days, and nobody can remove one; what nodes told of them for 7.`,
+		Args: cli.WantArguments(0, 0),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			ctx, cancel := e.UntilStopped(cmd.Context())
+			defer cancel()
+			return listJobs(ctx, e, fleet, environment, last, output.Value)
+		},
+	}
+	cmd.Flags().IntVar(&last, "last", last, "only the last `NUMBER` of them; 0 for all")
+	cmd.Flags().StringVar(&environment, "environment", "", "only those of this `ENVIRONMENT`")
+	cmd.Flags().Var(output, "output", "form of the output: text or json (one object a line)")
+	cli.CompleteFlag(e, cmd, "environment", fleet.CompleteEnvironments(e))
+	return cmd
+}
+
+func listJobs(ctx context.Context, e *cli.Env, fleet *fleetdir.Flags, environment string, last int, output string) error {
+	c, err := fleet.Connect(e)
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	list, err := job.History(ctx, c.Conn, environment, last)
+	if err != nil {
+		return err
+	}
+	if output == "json" {
+		for _, p := range list {
+			text, err := json.Marshal(struct {
+				*job.Past
+				Progress *job.Progress `json:"progress"`
+			}{p, p.Progress})
+			if err != nil {
+				return err
+			}
+			terminal.Fprintf(e.Stdout, "%s\n", text)
+		}
+		return nil
+	}
+	rows := [][]string{{"JOB", "TIME", "BY", "WHAT", "NODES", "REASON", ""}}
+	for _, p := range list {
+		r := p.Progress
+		rows = append(rows, []string{p.ID, p.Created.Local().Format("2006-01-02 15:04"), p.By, p.Environment + " " + string(p.Verb), strconv.Itoa(p.Count), strconv.Quote(p.Reason),
+			fmt.Sprintf("%d ok, %d failed, %d refused, %d silent", r.Done-r.Failed, r.Failed, r.Refused+r.Expired, len(r.Silent)+r.NotAsked)})
+	}
+	printTable(e, rows)
+	return nil
+}

@@ -1,0 +1,64 @@
+package fleet
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/luaccm/ccm/cmd/ccm/cli"
+	"github.com/luaccm/ccm/fleet/enrol"
+	"github.com/luaccm/ccm/fleet/job"
+	"github.com/luaccm/ccm/fleet/overview"
+	"github.com/luaccm/ccm/runtime/diag"
+)
+
+// liveFlags say how nodes are asked instead of what they told before.
+type liveFlags struct {
+	sign   signFlags
+	live   bool
+	within time.Duration
+}
+
+// askNodes asks the nodes that are there, prints those that answer, and names the others.
+func (f *liveFlags) askNodes(ctx context.Context, e *cli.Env, d *enrol.Desk, o overview.Options, names []string, form string) error {
+	answer, err := overview.Ask(ctx, d, overview.Asking{
+		Options: o, Names: names, Within: f.within,
+		Sender: func(environment string) *job.Sender { return f.sign.sender(e, d.Cluster, environment) },
+	})
+	if err != nil {
+		return err
+	}
+	if len(names) == 1 && answer.Answered == 1 {
+		return printOne(e, answer.Nodes[0], form)
+	}
+	if err := printNodes(e, answer.Nodes, form); err != nil {
+		return err
+	}
+	if form == "text" {
+		cli.Say(e, "%d of %d nodes; %d answered", len(answer.Nodes), answer.Total, answer.Answered)
+	}
+	if answer.Wrong != nil {
+		cli.Say(e, "Nodes are missing, because they do not have what the condition asks for: %s", answer.Wrong)
+	}
+	if form == "text" {
+		sayForeign(e, answer.Foreign)
+	}
+	for _, x := range []struct {
+		names []string
+		what  string
+	}{
+		{answer.Missing, fmt.Sprintf("Asked, and no answer within %s", f.within)},
+		{answer.Away, "Not asked, because they are silent"},
+	} {
+		if len(x.names) > 0 {
+			cli.Say(e, "%s: %s", x.what, someOf(x.names))
+		}
+	}
+	switch {
+	case len(names) == 1 && answer.Answered == 0:
+		return diag.Errorf(diag.Pos{}, "%s does not answer", names[0]).WithHint("ccm fleet nodes %s prints what it told before", names[0])
+	case len(answer.Missing) > 0:
+		return cli.Status(cli.ExitFailed)
+	}
+	return nil
+}

@@ -1,0 +1,258 @@
+package fleet
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/luaccm/ccm/cmd/ccm/cli"
+	"github.com/luaccm/ccm/cmd/ccm/cli/fleetdir"
+	"github.com/luaccm/ccm/fleet/enrol"
+	"github.com/luaccm/ccm/fleet/identity"
+	"github.com/luaccm/ccm/fleet/overview"
+	"github.com/luaccm/ccm/fleet/record"
+	"github.com/luaccm/ccm/fleet/where"
+	"github.com/luaccm/ccm/runtime/terminal"
+)
+
+func newNodesCommand(e *cli.Env, f *fleetdir.Flags) *cobra.Command {
+	condition, environment := "", ""
+	live := &liveFlags{}
+	output := cli.NewChoice("text", "text", "json", "yaml", "names")
+	cmd := &cobra.Command{
+		Use:   "nodes [NODE]",
+		Short: "List the nodes of a fleet, or print all of one",
+		Long: `List the nodes of a fleet, or print all that is known of one.
+
+  ccm fleet nodes --where 'facts.os.family == "debian" && state.outcome == "failed"'
+  ccm fleet nodes --where 'labels.role == "web"' --output names
+  ccm fleet nodes web7
+
+A condition is about facts, state, labels, seen, node and environment, in the
+language of expressions in manifests. One that does not name facts is answered
+faster: they are not read.
+
+That is what nodes told last. --live asks those that are there, by a signed job,
+and lists those that answer, as they are now; the others are named.
+
+Exit status: 4 if --live asked a node that did not answer.`,
+		Args: cli.WantArguments(0, 1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			c, err := where.Parse(condition)
+			if err != nil {
+				return fmt.Errorf("--where: %w", err)
+			}
+			if len(args) == 1 && (condition != "" || environment != "") {
+				return errors.New("want the name of a node, or --where and --environment")
+			}
+			least := identity.Viewer
+			if live.live {
+				least = identity.Operator
+			}
+			d, err := f.DeskOf(e, least)
+			if err != nil {
+				return err
+			}
+			defer d.Cluster.Close()
+			if err := checkNodes(cmd.Context(), d, args); err != nil {
+				return err
+			}
+			if environment != "" {
+				if environment, err = environmentOf(d.Cluster, environment); err != nil {
+					return err
+				}
+			}
+			ctx, cancel := e.UntilStopped(cmd.Context())
+			defer cancel()
+			o := overview.Options{Environment: environment, Condition: c, Facts: output.Value == "json" || output.Value == "yaml"}
+			switch {
+			case live.live:
+				return live.askNodes(ctx, e, d, o, args, output.Value)
+			case len(args) == 1:
+				return printNode(ctx, e, d, args[0], output.Value)
+			}
+			return listNodes(ctx, e, d, o, output.Value)
+		},
+	}
+	fs := cmd.Flags()
+	fs.StringVar(&condition, "where", "", "only nodes for which this `EXPRESSION` holds")
+	fs.StringVar(&environment, "environment", "", "only nodes of the environment `NAME`")
+	fs.BoolVar(&live.live, "live", false, "ask the nodes that are there now, by a signed job")
+	fs.DurationVar(&live.within, "within", 30*time.Second, "with --live, wait so `LONG` for answers")
+	live.sign.add(fs)
+	fs.Var(output, "output", "how to print them: text, json, yaml or names")
+	cli.CompleteFlag(e, cmd, "environment", f.CompleteEnvironments(e))
+	cmd.ValidArgsFunction = f.CompleteNodes(e)
+	return cmd
+}
+
+// nodeLine is a node as JSON and YAML have it.
+type nodeLine struct {
+	Node        string           `json:"node"`
+	Environment string           `json:"environment"`
+	Status      string           `json:"status"`
+	Seen        *time.Time       `json:"seen"`
+	Fingerprint string           `json:"fingerprint"`
+	Recipient   string           `json:"recipient,omitempty"`
+	Tags        []string         `json:"tags,omitempty"`
+	State       *record.State    `json:"state"`
+	Presence    *record.Presence `json:"presence"`
+	Facts       map[string]any   `json:"facts,omitempty"`
+	Truncated   []string         `json:"facts_truncated,omitempty"`
+	Damaged     []string         `json:"damaged,omitempty"`
+}
+
+func lineOf(n *overview.Node, now time.Time) nodeLine {
+	l := nodeLine{Node: n.Name, Environment: n.Environment, Status: n.Status(now), Fingerprint: enrol.Fingerprint(n.Enrolled.Key, n.Enrolled.Recipient),
+		Recipient: n.Enrolled.Recipient, Tags: n.Enrolled.Tags, State: n.State, Presence: n.Presence}
+	if !n.Seen.IsZero() {
+		l.Seen = &n.Seen
+	}
+	if n.Facts != nil {
+		l.Facts, l.Truncated = n.Facts.Facts, n.Facts.Truncated
+	}
+	for _, err := range n.Damaged {
+		l.Damaged = append(l.Damaged, err.Error())
+	}
+	return l
+}
+
+func listNodes(ctx context.Context, e *cli.Env, d *enrol.Desk, o overview.Options, form string) error {
+	list, wrong := overview.Nodes(ctx, d, o)
+	if wrong != nil && list == nil {
+		return wrong
+	}
+	if err := printNodes(e, list.Nodes, form); err != nil {
+		return err
+	}
+	switch form {
+	case "text":
+		cli.Say(e, "%d of %d nodes", len(list.Nodes), list.Total)
+		sayForeign(e, list.Foreign)
+	case "json", "yaml":
+		if err := printForeign(e, list.Foreign, form); err != nil {
+			return err
+		}
+	}
+	if wrong != nil {
+		cli.Say(e, "Nodes are missing, because they do not have what the condition asks for: %s", wrong)
+	}
+	return nil
+}
+
+// printNodes prints nodes in a form: text is a table.
+func printNodes(e *cli.Env, list []*overview.Node, form string) error {
+	now := e.Clock.Now()
+	rows := [][]string{{"NODE", "ENV", "SEEN", "RELEASE", "OUTCOME", "LAST RUN", "FAILED"}}
+	for _, n := range list {
+		switch form {
+		case "names":
+			terminal.Fprintf(e.Stdout, "%s\n", n.Name)
+		case "json":
+			if err := e.Print().Line(lineOf(n, now)); err != nil {
+				return err
+			}
+		case "yaml":
+			terminal.Fprintf(e.Stdout, "---\n")
+			if err := e.Print().YAML(lineOf(n, now)); err != nil {
+				return err
+			}
+		default:
+			rows = append(rows, nodeRow(n, now))
+		}
+	}
+	if len(rows) > 1 {
+		printTable(e, rows)
+	}
+	return nil
+}
+
+// notInFleet is the status of a node that none of the keys signed which fleet.json names.
+const notInFleet = "not_in_fleet"
+
+// sayForeign names the nodes of which nothing else is known.
+func sayForeign(e *cli.Env, list []enrol.Foreign) {
+	if len(list) > 0 {
+		cli.Say(e, "%s", foreignText(list))
+		cli.Say(e, "  %s", fleetdir.ForeignHint)
+	}
+}
+
+func foreignText(list []enrol.Foreign) string {
+	var names []string
+	for _, f := range list {
+		names = append(names, f.Node)
+	}
+	return fmt.Sprintf("! %d nodes are not in fleet.json, which does not name the key that signed them: %s", len(list), someOf(names))
+}
+
+// printForeign prints them for programs.
+func printForeign(e *cli.Env, list []enrol.Foreign, form string) error {
+	for _, f := range list {
+		line := struct {
+			enrol.Foreign
+			Status string `json:"status"`
+		}{f, notInFleet}
+		if form == "json" {
+			if err := e.Print().Line(line); err != nil {
+				return err
+			}
+			continue
+		}
+		terminal.Fprintf(e.Stdout, "---\n")
+		if err := e.Print().YAML(line); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// nodeRow is a node in a table.
+func nodeRow(n *overview.Node, now time.Time) []string {
+	seen, number, outcome, last := "never", "-", n.Outcome(), "-"
+	if !n.Seen.IsZero() {
+		if seen = ago(now.Sub(n.Seen)); n.Silent(now) {
+			seen += "!"
+		}
+	}
+	if s := n.State; s != nil {
+		if s.Release > 0 {
+			number = fmt.Sprint(s.Release)
+		}
+		if !s.Started.IsZero() {
+			last = s.Started.Local().Format("2006-01-02 15:04")
+		}
+		if s.Noop {
+			outcome += " (noop)"
+		}
+	}
+	notes := n.Failure()
+	if n.Skewed() {
+		notes = strings.TrimLeft(notes+"  clock "+time.Duration(n.State.Skew*float64(time.Second)).Round(time.Minute).String(), " ")
+	}
+	return []string{n.Name, n.Environment, seen, number, outcome, last, notes}
+}
+
+func printNode(ctx context.Context, e *cli.Env, d *enrol.Desk, name, form string) error {
+	n, err := overview.One(ctx, d, name)
+	if err != nil {
+		return err
+	}
+	return printOne(e, n, form)
+}
+
+// printOne prints all of a node in a form: text is YAML.
+func printOne(e *cli.Env, n *overview.Node, form string) error {
+	switch form {
+	case "names":
+		terminal.Fprintf(e.Stdout, "%s\n", n.Name)
+		return nil
+	case "json":
+		return e.Print().JSON(lineOf(n, e.Clock.Now()))
+	}
+	return e.Print().YAML(lineOf(n, e.Clock.Now()))
+}

@@ -1,0 +1,133 @@
+package fleet
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/luaccm/ccm/cmd/ccm/cli"
+	"github.com/luaccm/ccm/cmd/ccm/cli/fleetdir"
+	"github.com/luaccm/ccm/fleet/enrol"
+	"github.com/luaccm/ccm/fleet/identity"
+	"github.com/luaccm/ccm/runtime/diag"
+	"github.com/luaccm/ccm/runtime/terminal"
+)
+
+// rekeyPause is how often is looked which nodes use the new key.
+const rekeyPause = 2 * time.Second
+
+// A rekeyOutput is what became of it, as JSON has it.
+type rekeyOutput struct {
+	*enrol.Rekeying
+	Done bool `json:"done"`
+}
+
+func newRekeyCommand(e *cli.Env, f *fleetdir.Flags) *cobra.Command {
+	wait, leave := 30*time.Minute, false
+	output := cli.NewChoice("text", "text", "json")
+	cmd := &cobra.Command{
+		Use:   "rekey",
+		Short: "Exchange the key that signs nodes, and empty the list of revoked ones",
+		Long: `Exchange the key that signs nodes: after its theft, or because the list of revoked
+nodes has grown (ccm fleet check says so). A new key signs all nodes that are not
+revoked, and is believed besides the old one. Each node takes its new JWT when it
+looks for it, within ten minutes, and connects anew. When all have, the old key is
+believed no more, and the nodes that it alone has signed are off the list.
+
+Ended in between, or if nodes are away, run it again: it goes on where it was.
+Until then both keys are believed. A node that is away for good is revoked, or left
+behind with --leave-silent: it has to be enrolled again.
+
+End ccm fleet enrol approve --watch before. The directory of the fleet changes:
+copy it again where you keep it, and give people the fleet.json of users/NAME,
+without which they see no nodes.
+
+Exit status: 4 if nodes do not use the new key yet.`,
+		Args: cli.WantArguments(0, 0),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if wait < 0 {
+				return diag.Errorf(diag.Pos{}, "--wait: want a duration such as 30m, got %s", wait)
+			}
+			ctx, cancel := e.UntilStopped(cmd.Context())
+			defer cancel()
+			d, err := f.DeskOf(e, identity.Admin)
+			if err != nil {
+				return err
+			}
+			defer d.Cluster.Close()
+			return rekeyFleet(ctx, e, d, e.Clock.Now().Add(wait), leave, output.Value)
+		},
+	}
+	cmd.Flags().DurationVar(&wait, "wait", wait, "how long to wait for nodes: `DURATION`")
+	cmd.Flags().BoolVar(&leave, "leave-silent", false, "after that leave nodes behind: they have to be enrolled again")
+	cmd.Flags().Var(output, "output", "how to print what became of it: text or json")
+	return cmd
+}
+
+func rekeyFleet(ctx context.Context, e *cli.Env, d *enrol.Desk, until time.Time, leave bool, form string) error {
+	signed, err := d.BeginRekey(ctx)
+	if err != nil {
+		return err
+	}
+	if form == "text" {
+		terminal.Fprintf(e.Stdout, "~ %d nodes signed by the new key\n", signed)
+		_ = e.Stdout.Flush() // that it failed, the end says
+	}
+	r, err := waitForRekeyed(ctx, e, d, until)
+	if err != nil {
+		return err
+	}
+	out := rekeyOutput{r, len(r.Waiting) == 0 || leave && ctx.Err() == nil}
+	if out.Done {
+		servers, err := d.EndRekey(ctx)
+		if err != nil {
+			return err
+		}
+		sayServers(e, d, servers)
+	}
+	if form == "json" {
+		err = e.Print().Line(out)
+	} else if out.Done {
+		terminal.Fprintf(e.Stdout, "- the old key, and %d revoked nodes from the list\n", r.Revoked)
+	}
+	if len(r.Waiting) > 0 {
+		hint := "Both keys are believed. Run it again when they are back, or revoke them"
+		if out.Done {
+			hint = "They were left behind: enrol them again"
+		}
+		cli.Say(e, "%d of %d nodes do not use the new key: %s. %s.", len(r.Waiting), r.Signed, someOf(r.Waiting), hint)
+	}
+	switch {
+	case err != nil:
+		return err
+	case ctx.Err() != nil:
+		return cli.Status(cli.ExitInterrupted)
+	case len(r.Waiting) > 0:
+		return cli.Status(cli.ExitFailed)
+	}
+	return nil
+}
+
+// waitForRekeyed waits until all nodes use the new key, or until a time.
+func waitForRekeyed(ctx context.Context, e *cli.Env, d *enrol.Desk, until time.Time) (*enrol.Rekeying, error) {
+	told := -1
+	for {
+		r, err := d.Rekeyed(context.WithoutCancel(ctx))
+		if err != nil {
+			return nil, fmt.Errorf("which nodes use the new key cannot be read: %w", err)
+		}
+		if len(r.Waiting) == 0 || ctx.Err() != nil || e.Clock.Now().After(until) {
+			return r, nil
+		}
+		if told != len(r.Waiting) {
+			told = len(r.Waiting)
+			cli.Say(e, "Waiting for %d of %d nodes: %s", told, r.Signed, someOf(r.Waiting))
+		}
+		select {
+		case <-ctx.Done():
+		case <-time.After(rekeyPause):
+		}
+	}
+}

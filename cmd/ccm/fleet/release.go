@@ -1,0 +1,308 @@
+package fleet
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/luaccm/ccm/cmd/ccm/cli"
+	"github.com/luaccm/ccm/cmd/ccm/cli/fleetdir"
+	"github.com/luaccm/ccm/fleet/cluster"
+	"github.com/luaccm/ccm/fleet/enrol"
+	"github.com/luaccm/ccm/fleet/identity"
+	"github.com/luaccm/ccm/fleet/release"
+	"github.com/luaccm/ccm/fleet/signed"
+	"github.com/luaccm/ccm/fleet/where"
+	"github.com/luaccm/ccm/runtime/diag"
+	"github.com/luaccm/ccm/runtime/signers"
+	"github.com/luaccm/ccm/runtime/terminal"
+	"github.com/luaccm/ccm/site"
+)
+
+// releaseFlags are the flags of fleet release.
+type releaseFlags struct {
+	*fleetdir.Flags
+	sign                                              signFlags
+	also, plain                                       []string
+	canary, stages, soak, failed, silent, spread, why string
+	again, noCheck                                    bool
+	output                                            *cli.Choice
+}
+
+func newReleaseCommand(e *cli.Env, fleet *fleetdir.Flags) *cobra.Command {
+	f := &releaseFlags{Flags: fleet, output: cli.NewChoice("text", "text", "json")}
+	cmd := &cobra.Command{
+		Use:   "release ENVIRONMENT SITE",
+		Short: "Have the nodes of an environment run a site, some of them first",
+		Long: `Have the nodes of an environment run a site. SITE is its folder, a script or
+manifest, or a bundle that ccm bundle has made. It is checked by ccm lint and
+ccm test, packed, stored, and signed. Then the first stage of nodes begins.
+
+  ccm fleet release prod site/ --canary 'labels.role == "canary"' --stages 1%,10%,100% --soak 10m --max-failed 2%
+  ccm fleet rollout prod --watch
+
+A stage passes when all its nodes have run the release, no more of them failed
+or are silent than may, and it has soaked. ccm fleet rollout --watch moves it on.
+
+Nodes believe a release only if one of their signers has signed it. The signed
+documents and the bundle are also kept in the directory of the fleet: --again
+stores the last ones anew, for servers that have lost them.`,
+		Args: func(cmd *cobra.Command, args []string) error {
+			if f.again {
+				return cli.WantArguments(1, 1)(cmd, args)
+			}
+			return cli.WantArguments(2, 2)(cmd, args)
+		},
+		ValidArgsFunction: fleet.CompleteEnvironments(e),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			ctx, cancel := e.UntilStopped(cmd.Context())
+			defer cancel()
+			c, err := f.ConnectAs(e, identity.Operator)
+			if err != nil {
+				return err
+			}
+			defer c.Close()
+			if f.again {
+				return f.storeAgain(ctx, e, c, args[0])
+			}
+			return f.release(ctx, e, c, args[0], args[1])
+		},
+	}
+	fs := cmd.Flags()
+	f.sign.add(fs)
+	fs.StringArrayVar(&f.also, "also-sign", nil, "sign with this `KEY` too, where two have to sign (may be given again)")
+	fs.StringVar(&f.canary, "canary", "", "the nodes for which `CONDITION` holds are the first stage")
+	fs.StringVar(&f.stages, "stages", "100%", "the `STAGES` after it, as percentages of all nodes: 1%,10%,100%")
+	fs.StringVar(&f.soak, "soak", "0s", "watch a stage for so `LONG` before the next one begins")
+	fs.StringVar(&f.failed, "max-failed", "0", "the `NUMBER` or percentage of nodes that may fail, in each stage and in all")
+	fs.StringVar(&f.silent, "max-silent", "5%", "the `NUMBER` or percentage of nodes of a stage that may be silent")
+	fs.StringVar(&f.spread, "spread", "0s", "the nodes of a stage begin within this `TIME`")
+	fs.StringVar(&f.why, "reason", "", "`TEXT` that says why")
+	fs.StringArrayVar(&f.plain, "allow-plain", nil, "pack files that match `PATTERN` although they seem to hold a secret as it is (may be given again)")
+	fs.Var(f.output, "output", "form of the output: text or json")
+	fs.BoolVar(&f.again, "again", false, "store the last release and its rollout anew, from the directory of the fleet")
+	fs.BoolVar(&f.noCheck, "no-check", false, "release without ccm lint and ccm test")
+	return cmd
+}
+
+// document returns the release that the flags describe.
+func (f *releaseFlags) document() (*signed.Release, error) {
+	r := &signed.Release{Reason: f.why}
+	if f.canary != "" {
+		if _, err := where.Parse(f.canary); err != nil {
+			return nil, fmt.Errorf("--canary: %w", err)
+		}
+		r.Stages = append(r.Stages, f.canary)
+	}
+	for stage := range strings.SplitSeq(f.stages, ",") {
+		stage = strings.TrimSpace(stage)
+		if _, percent, err := signed.ParseStage(stage); err != nil || !percent {
+			return nil, diag.Errorf(diag.Pos{}, "--stages: want percentages, got %q", stage).WithHint("--stages 1%%,10%%,100%%")
+		}
+		r.Stages = append(r.Stages, stage)
+	}
+	if r.Stages[len(r.Stages)-1] != "100%" {
+		return nil, diag.Errorf(diag.Pos{}, "--stages: the last one must be 100%%").WithHint("ccm fleet pause and abort end a rollout before that")
+	}
+	for _, x := range []struct {
+		flag, text string
+		into       interface{ UnmarshalText([]byte) error }
+	}{{"soak", f.soak, &r.Soak}, {"spread", f.spread, &r.Spread}, {"max-failed", f.failed, &r.MaxFailed}, {"max-silent", f.silent, &r.MaxSilent}} {
+		if err := x.into.UnmarshalText([]byte(x.text)); err != nil {
+			return nil, fmt.Errorf("--%s: %w", x.flag, err)
+		}
+	}
+	return r, nil
+}
+
+// controllerOf returns what moves the rollouts of an environment.
+func controllerOf(e *cli.Env, c *cluster.Cluster, environment string, sign *signFlags) (*release.Controller, error) {
+	if fleet := c.Directory.Fleet; !fleet.HasEnvironment(environment) {
+		return nil, diag.Errorf(diag.Pos{}, "there is no environment %s", environment).WithHint("ccm fleet init DIR --apply --environment %s makes it; there is %s", environment, strings.Join(fleet.Environments, ", "))
+	}
+	archive := release.Archive{Directory: c.Directory.Path, Environment: environment}
+	return &release.Controller{
+		Store: &release.Store{NC: c.Conn, Environment: environment}, Key: sign.signer(e), By: c.Directory.Fleet.User, Clock: e.Clock.Now, Keep: archive.Keep,
+		Issued: (&enrol.Desk{Cluster: c, Now: e.Clock.Now}).Environments,
+	}, nil
+}
+
+// withController calls do with what moves the rollouts of an environment, for those who have a role, or one that may
+// more.
+func withController(e *cli.Env, f *fleetdir.Flags, environment string, least identity.Role, sign *signFlags, do func(*release.Controller) error) error {
+	c, err := f.ConnectAs(e, least)
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	controller, err := controllerOf(e, c, environment, sign)
+	if err != nil {
+		return err
+	}
+	return do(controller)
+}
+
+func (f *releaseFlags) release(ctx context.Context, e *cli.Env, c *cluster.Cluster, environment, name string) error {
+	r, err := f.document()
+	if err != nil {
+		return err
+	}
+	controller, err := controllerOf(e, c, environment, &f.sign)
+	if err != nil {
+		return err
+	}
+	isBundle := strings.HasSuffix(name, ".tar.gz") || strings.HasSuffix(name, ".tgz")
+	if !isBundle && !f.noCheck {
+		if err := checkSite(ctx, e, name); err != nil {
+			return err
+		}
+	}
+	archive := release.Archive{Directory: c.Directory.Path, Environment: environment}
+	file, digest, err := f.pack(ctx, e, archive, name, isBundle)
+	if err != nil {
+		return err
+	}
+	in, err := os.Open(file)
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	if err := controller.Store.PutBundle(ctx, digest, in); err != nil {
+		return err
+	}
+	r.Bundle = "sha256:" + digest
+	var more []signers.Key
+	for _, key := range f.also {
+		more = append(more, signers.Key{File: key, Said: cli.NewAsideWriter(e)})
+	}
+	if err := controller.Begin(ctx, r, more...); err != nil {
+		return err
+	}
+	if err := printRelease(e, f.output.Value, environment, r); err != nil || f.output.Value == "json" {
+		return err
+	}
+	cli.Say(e, "The first stage begins. It goes on with: ccm fleet rollout %s --watch", environment)
+	return nil
+}
+
+// printRelease prints a release that has begun.
+func printRelease(e *cli.Env, form, environment string, r *signed.Release) error {
+	if form == "json" {
+		return e.Print().JSON(struct {
+			Environment    string `json:"environment"`
+			Release        int64  `json:"release"`
+			Bundle         string `json:"bundle"`
+			Previous       int64  `json:"previous,omitempty"`
+			PreviousBundle string `json:"previous_bundle,omitempty"`
+			Reason         string `json:"reason,omitempty"`
+		}{environment, r.Version, r.Bundle, r.Previous, r.PreviousBundle, r.Reason})
+	}
+	was := ""
+	if r.Previous > 0 {
+		was = fmt.Sprintf(" (was %d: %s)", r.Previous, shortDigest(r.PreviousBundle))
+	}
+	why := ""
+	if r.Reason != "" {
+		why = ", " + terminal.Line(r.Reason)
+	}
+	terminal.Fprintf(e.Stdout, "Release %d of %s: bundle %s%s%s\n", r.Version, environment, shortDigest(r.Bundle), was, why)
+	return nil
+}
+
+func shortDigest(digest string) string {
+	digest = signed.HexDigest(digest)
+	if len(digest) < 12 {
+		return digest
+	}
+	return digest[:4] + "..." + digest[len(digest)-2:]
+}
+
+// pack packs a site into the archive of the fleet and returns the file and its digest.
+func (f *releaseFlags) pack(ctx context.Context, e *cli.Env, archive release.Archive, name string, isBundle bool) (file, digest string, err error) {
+	if isBundle {
+		return archive.CopyBundle(name)
+	}
+	folder, err := e.BundleFolder(name, nil)
+	if err != nil {
+		return "", "", err
+	}
+	if err := e.RefusePlain(folder, f.plain); err != nil {
+		return "", "", err
+	}
+	return archive.AddBundle(func(temporary string) (string, error) {
+		_, digest, err := site.SaveBundle(ctx, folder, temporary, nil, nil)
+		return digest, err
+	})
+}
+
+// checkSite runs ccm lint and ccm test on a site, each in a process of its own: what they say is shown
+// only if something is wrong.
+func checkSite(ctx context.Context, e *cli.Env, name string) error {
+	own, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	dir := name
+	if fi, err := os.Stat(name); err == nil && !fi.IsDir() {
+		dir = filepath.Dir(name)
+	}
+	var done []string
+	for _, command := range []string{"lint", "test"} {
+		if command == "test" && !hasSpecs(dir) {
+			cli.Say(e, "There are no tests: ccm init starts a site with one.")
+			continue
+		}
+		var said bytes.Buffer
+		cmd := exec.CommandContext(ctx, own, command, dir)
+		cmd.Stdout, cmd.Stderr = &said, &said
+		if err := cmd.Run(); err != nil {
+			terminal.Fprintf(e.Stderr, "%s", terminal.LinesText(said.String()))
+			return diag.Errorf(diag.Pos{}, "ccm %s %s found something: nothing was released", command, dir).WithHint("--no-check releases it nevertheless")
+		}
+		done = append(done, "ccm "+command)
+	}
+	cli.Say(e, "Checked: %s.", strings.Join(done, ", "))
+	return nil
+}
+
+// hasSpecs reports whether a folder has tests.
+func hasSpecs(dir string) bool {
+	found := false
+	_ = filepath.WalkDir(dir, func(_ string, d os.DirEntry, err error) error {
+		if err == nil && strings.HasSuffix(d.Name(), "_spec.lua") {
+			found = true
+			return filepath.SkipAll
+		}
+		return nil
+	})
+	return found
+}
+
+// storeAgain is release --again.
+func (f *releaseFlags) storeAgain(ctx context.Context, e *cli.Env, c *cluster.Cluster, environment string) error {
+	controller, err := controllerOf(e, c, environment, &f.sign)
+	if err != nil {
+		return err
+	}
+	stored, err := controller.StoreAgain(ctx, release.Archive{Directory: c.Directory.Path, Environment: environment})
+	if err != nil {
+		return err
+	}
+	if len(stored) == 0 {
+		cli.Say(e, "The servers of %s have all of it.", environment)
+	}
+	for _, what := range slices.Sorted(slices.Values(stored)) {
+		c := fleetChange{Change: created, What: "document", Name: what, Environment: environment}
+		if err := (changePrinter{f.output}).print(e, c, what); err != nil {
+			return err
+		}
+	}
+	return nil
+}

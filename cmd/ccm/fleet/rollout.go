@@ -1,0 +1,263 @@
+package fleet
+
+import (
+	"context"
+	"fmt"
+	"reflect"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/luaccm/ccm/cmd/ccm/cli"
+	"github.com/luaccm/ccm/cmd/ccm/cli/fleetdir"
+	"github.com/luaccm/ccm/fleet/identity"
+	"github.com/luaccm/ccm/fleet/release"
+	"github.com/luaccm/ccm/fleet/signed"
+	"github.com/luaccm/ccm/runtime/terminal"
+)
+
+// rolloutFlags are the flags of commands about a rollout.
+type rolloutFlags struct {
+	*fleetdir.Flags
+	sign    signFlags
+	watch   bool
+	looking bool
+	why     string
+	output  *cli.Choice
+}
+
+func newRolloutCommand(e *cli.Env, fleet *fleetdir.Flags) *cobra.Command {
+	f := &rolloutFlags{Flags: fleet, output: cli.NewChoice("text", "text", "json")}
+	cmd := &cobra.Command{
+		Use:   "rollout ENVIRONMENT",
+		Short: "Say how far a release is, or move it on",
+		Long: `Say how far the release of an environment is. With --watch it is followed until
+its end, and moved on: a stage that passed is followed by the next one. That
+takes a key that may sign for ccm-rollout. Without anybody who watches, the
+stage stays where it is. Two who watch do no harm.
+
+Exit status: 4 if the rollout was stopped, or aborted.`,
+		Args:              cli.WantArguments(1, 1),
+		ValidArgsFunction: fleet.CompleteEnvironments(e),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			ctx, cancel := e.UntilStopped(cmd.Context())
+			defer cancel()
+			return f.show(ctx, e, args[0])
+		},
+	}
+	f.sign.add(cmd.Flags())
+	cmd.Flags().BoolVar(&f.watch, "watch", false, "follow it until its end, and move it on")
+	cmd.Flags().BoolVar(&f.looking, "look-only", false, "with --watch: move nothing on")
+	cmd.Flags().Var(f.output, "output", "form of the output: text or json (one object a line)")
+	return cmd
+}
+
+// deeds are the commands that change a rollout by hand.
+var deeds = []struct {
+	deed        release.Deed
+	short, long string
+}{
+	{release.PauseIt, "Have no further node begin with a release", "Have no further node begin with the release of an environment. Those that have begun go on. ccm fleet resume goes on."},
+	{release.ResumeIt, "Go on with a rollout that was paused or stopped", "Go on with a rollout that was paused, or stopped because of failures. Nodes that failed count as long as they have not run without failing."},
+	{release.NextIt, "Begin the next stage of a rollout now", "Begin the next stage of a rollout now, whatever became of the present one."},
+	{release.AbortIt, "End a rollout where it is", "End a rollout where it is, for good. Nodes that have the release keep it: ccm fleet rollback takes it from them."},
+}
+
+func newDeedCommands(e *cli.Env, fleet *fleetdir.Flags) (list []*cobra.Command) {
+	for _, d := range deeds {
+		f := &rolloutFlags{Flags: fleet, output: cli.NewChoice("text", "text", "json")}
+		cmd := &cobra.Command{
+			Use: string(d.deed) + " ENVIRONMENT", Short: d.short, Long: d.long, Args: cli.WantArguments(1, 1), ValidArgsFunction: fleet.CompleteEnvironments(e),
+			RunE: func(cmd *cobra.Command, args []string) error {
+				ctx, cancel := e.UntilStopped(cmd.Context())
+				defer cancel()
+				return withController(e, f.Flags, args[0], identity.Operator, &f.sign, func(c *release.Controller) error {
+					a, err := c.Do(ctx, d.deed, f.why)
+					if err != nil {
+						return err
+					}
+					return f.print(e, a)
+				})
+			},
+		}
+		f.sign.add(cmd.Flags())
+		cmd.Flags().StringVar(&f.why, "reason", "", "`TEXT` that says why")
+		cmd.Flags().Var(f.output, "output", "form of the output: text or json")
+		list = append(list, cmd)
+	}
+	return list
+}
+
+func newRollbackCommand(e *cli.Env, fleet *fleetdir.Flags) *cobra.Command {
+	f := &rolloutFlags{Flags: fleet, output: cli.NewChoice("text", "text", "json")}
+	cmd := &cobra.Command{
+		Use:   "rollback ENVIRONMENT",
+		Short: "Go back to the bundle before the present release",
+		Long: `Go back to the bundle before the present release. That is a release of its own,
+with a higher version: nodes never go back a version. The nodes that have the
+present one are its first stage.`,
+		Args:              cli.WantArguments(1, 1),
+		ValidArgsFunction: fleet.CompleteEnvironments(e),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			ctx, cancel := e.UntilStopped(cmd.Context())
+			defer cancel()
+			return withController(e, f.Flags, args[0], identity.Operator, &f.sign, func(c *release.Controller) error {
+				r, err := c.Back(ctx)
+				if err != nil {
+					return err
+				}
+				if f.why != "" {
+					r.Reason = f.why
+				}
+				if err := c.Begin(ctx, r); err != nil {
+					return err
+				}
+				if err := printRelease(e, f.output.Value, args[0], r); err != nil {
+					return err
+				}
+				if !f.watch && f.output.Value == "json" {
+					return nil
+				}
+				if !f.watch {
+					cli.Say(e, "It goes on with: ccm fleet rollout %s --watch", args[0])
+					return nil
+				}
+				return f.follow(ctx, e, c)
+			})
+		},
+	}
+	f.sign.add(cmd.Flags())
+	cmd.Flags().StringVar(&f.why, "reason", "", "`TEXT` that says why")
+	cmd.Flags().BoolVar(&f.watch, "watch", false, "follow it until its end, and move it on")
+	cmd.Flags().Var(f.output, "output", "form of the output: text or json")
+	return cmd
+}
+
+// show is fleet rollout.
+func (f *rolloutFlags) show(ctx context.Context, e *cli.Env, environment string) error {
+	least := identity.Viewer
+	if f.watch && !f.looking {
+		least = identity.Operator
+	}
+	return withController(e, f.Flags, environment, least, &f.sign, func(c *release.Controller) error {
+		if f.watch {
+			return f.follow(ctx, e, c)
+		}
+		_, a, err := c.Look(ctx)
+		if err != nil {
+			return err
+		}
+		if err := f.print(e, a); err != nil {
+			return err
+		}
+		return stoppedStatus(a)
+	})
+}
+
+// watchInterval is how often is looked at a rollout that is followed.
+const watchInterval = 2 * time.Second
+
+// follow shows a rollout as it changes, and moves it on, until it rests.
+func (f *rolloutFlags) follow(ctx context.Context, e *cli.Env, c *release.Controller) error {
+	var last *release.Assessment
+	for {
+		var a *release.Assessment
+		var err error
+		if f.looking {
+			_, a, err = c.Look(ctx)
+		} else {
+			a, err = c.Step(ctx)
+		}
+		if err != nil {
+			return err
+		}
+		if last == nil || !reflect.DeepEqual(last, a) {
+			if err := f.print(e, a); err != nil {
+				return err
+			}
+			last = a
+		}
+		if a.Verdict == release.Rest && a.State != signed.Paused {
+			return stoppedStatus(a)
+		}
+		select {
+		case <-ctx.Done():
+			return cli.Status(cli.ExitInterrupted)
+		case <-time.After(watchInterval):
+		}
+	}
+}
+
+// stoppedStatus is the exit status of a rollout that did not go well.
+func stoppedStatus(a *release.Assessment) error {
+	if a.State == signed.Stopped || a.State == signed.Aborted {
+		return cli.Status(cli.ExitFailed)
+	}
+	return nil
+}
+
+// print prints an assessment.
+func (f *rolloutFlags) print(e *cli.Env, a *release.Assessment) error {
+	if f.output.Value == "json" {
+		if err := e.Print().Line(a); err != nil {
+			return err
+		}
+		return e.Stdout.Flush()
+	}
+	terminal.Fprintf(e.Stdout, "Release %d of %s, bundle %s: %s\n", a.Release, a.Environment, shortDigest(a.Bundle), stateWords(a))
+	rows := [][]string{{"STAGE", "NODES", "DONE", "CHANGED", "FAILED", "SILENT", "WAITING", ""}}
+	for i, s := range a.Stages {
+		n := strconv.Itoa
+		rows = append(rows, []string{s.Name, n(s.Nodes), n(s.Done), n(s.Changed), n(s.Failed), n(s.Silent), n(s.Waiting), stageWords(a, i)})
+	}
+	printTable(e, rows)
+	for _, c := range a.Causes {
+		terminal.Fprintf(e.Stdout, "  %s  %d  %s  (%s)\n", terminal.Line(c.Resource), len(c.Nodes), terminal.Line(firstLineOf(c.Message)), terminal.Line(someNames(c.Nodes)))
+	}
+	for _, s := range a.Stages[:min(a.Stage+1, len(a.Stages))] {
+		if len(s.SilentNodes) > 0 {
+			terminal.Fprintf(e.Stdout, "  silent  %d  (%s)\n", len(s.SilentNodes), terminal.Line(someNames(s.SilentNodes)))
+		}
+	}
+	return e.Stdout.Flush()
+}
+
+func firstLineOf(text string) string {
+	first, _, _ := strings.Cut(text, "\n")
+	return first
+}
+
+// someNames lists the first names, and says how many more there are.
+func someNames(names []string) string {
+	const most = 5
+	if len(names) <= most {
+		return strings.Join(names, " ")
+	}
+	return fmt.Sprintf("%s ... %d more", strings.Join(names[:most], " "), len(names)-most)
+}
+
+func stateWords(a *release.Assessment) string {
+	if a.Why != "" {
+		return string(a.State) + ": " + terminal.Line(a.Why)
+	}
+	return string(a.State)
+}
+
+// stageWords says how a stage is.
+func stageWords(a *release.Assessment, i int) string {
+	switch {
+	case i < a.Stage || a.State == signed.Done:
+		return "ok"
+	case i > a.Stage:
+		return ""
+	case a.State != signed.Rolling:
+		return stateWords(a)
+	case a.Verdict == release.Soak:
+		return "soaks until " + a.SoakUntil.Local().Format("15:04:05")
+	case a.Verdict == release.Wait:
+		return "waits for its nodes"
+	}
+	return ""
+}

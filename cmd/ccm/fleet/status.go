@@ -1,0 +1,269 @@
+package fleet
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/luaccm/ccm/cmd/ccm/cli"
+	"github.com/luaccm/ccm/cmd/ccm/cli/fleetdir"
+	"github.com/luaccm/ccm/fleet/enrol"
+	"github.com/luaccm/ccm/fleet/overview"
+	"github.com/luaccm/ccm/runtime/terminal"
+)
+
+func newStatusCommand(e *cli.Env, f *fleetdir.Flags) *cobra.Command {
+	environment, every, once := "", 2*time.Second, false
+	output := cli.NewChoice("text", "text", "json")
+	cmd := &cobra.Command{
+		Use:   "status",
+		Short: "Show how a fleet is, again and again",
+		Long: `Show how a fleet is: its nodes by outcome and release, how far rollouts are, and
+why nodes failed. On a terminal it is shown again every two seconds until Ctrl-C;
+otherwise once.`,
+		Args: cli.WantArguments(0, 0),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			ctx, cancel := e.UntilStopped(cmd.Context())
+			defer cancel()
+			d, err := f.Desk(e)
+			if err != nil {
+				return err
+			}
+			defer d.Cluster.Close()
+			o := overview.Options{Environment: environment}
+			if output.Value == "json" || once || !terminal.IsTerminal(e.Stdout) {
+				return showStatus(ctx, e, d, o, output.Value)
+			}
+			return watchStatus(ctx, e, d, o, max(every, 100*time.Millisecond))
+		},
+	}
+	fs := cmd.Flags()
+	fs.StringVar(&environment, "environment", "", "only the environment `NAME`")
+	fs.DurationVar(&every, "every", every, "show it again after this `DURATION`")
+	fs.BoolVar(&once, "once", false, "show it once")
+	fs.Var(output, "output", "how to print it: text or json")
+	cli.CompleteFlag(e, cmd, "environment", f.CompleteEnvironments(e))
+	return cmd
+}
+
+func showStatus(ctx context.Context, e *cli.Env, d *enrol.Desk, o overview.Options, form string) error {
+	fleet, err := overview.Read(ctx, d, o)
+	if err != nil {
+		return err
+	}
+	if form == "json" {
+		return e.Print().JSON(fleet)
+	}
+	for _, line := range statusLines(fleet, e.Clock.Now(), 0, 0) {
+		terminal.Fprintf(e.Stdout, "%s\n", line)
+	}
+	return nil
+}
+
+// watchStatus shows the status until it is stopped. When the servers do not answer it says so, and
+// since when the page is old.
+func watchStatus(ctx context.Context, e *cli.Env, d *enrol.Desk, o overview.Options, every time.Duration) error {
+	terminal.Fprintf(e.Stdout, "%s", terminal.OtherScreen)
+	defer terminal.Fprintf(e.Stdout, "%s", terminal.OwnScreen)
+	var last *overview.Fleet
+	for {
+		fleet, err := overview.Read(ctx, d, o)
+		if ctx.Err() != nil {
+			return nil
+		}
+		if err == nil {
+			last = fleet
+		}
+		columns, rows := terminal.Size(e.Stdout)
+		var lines []string
+		if last != nil {
+			lines = statusLines(last, e.Clock.Now(), columns, rows-1)
+		}
+		if err != nil {
+			lines = append([]string{fit("! "+err.Error(), columns)}, lines...)
+		}
+		terminal.Fprintf(e.Stdout, "%s", terminal.Home)
+		for _, line := range lines[:min(len(lines), max(rows-1, 1))] {
+			terminal.Fprintf(e.Stdout, "%s%s\r\n", line, terminal.EraseRest)
+		}
+		terminal.Fprintf(e.Stdout, "%s", terminal.EraseBelow)
+		if err := e.Stdout.Flush(); err != nil {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-time.After(every):
+		}
+	}
+}
+
+// barWidth is how wide the bar of a rollout is, in characters.
+const barWidth = 30
+
+// statusLines lays out the page. Columns and rows are those that there are, 0 for any number. If all does
+// not fit, environments are told in fewer words: failures are what is looked for.
+func statusLines(f *overview.Fleet, now time.Time, columns, rows int) []string {
+	var lines []string
+	for _, detail := range []statusDetail{allStages, presentStage, oneLine} {
+		lines = []string{fmt.Sprintf("%d nodes, %s", f.Nodes, f.Time.Local().Format("15:04:05"))}
+		if len(f.Foreign) > 0 {
+			lines = append(lines, foreignText(f.Foreign), "  "+fleetdir.ForeignHint)
+		}
+		for _, env := range f.Environments {
+			lines = append(lines, environmentLines(env, detail)...)
+		}
+		if rows <= 0 || len(lines)+causeRows(f) <= rows {
+			break
+		}
+	}
+	if rows > 0 {
+		if room := max(rows-causeRows(f), 2); len(lines) > room {
+			lines = append(lines[:room-1], fmt.Sprintf("and %d more environments", len(lines)-room+1))
+		}
+	}
+	lines = append(lines, causeLines(f, rows-len(lines), rows > 0)...)
+	for i := range lines {
+		lines[i] = fit(lines[i], columns)
+	}
+	return lines
+}
+
+// A statusDetail is how much is told of an environment.
+type statusDetail int
+
+const (
+	allStages statusDetail = iota
+	presentStage
+	oneLine
+)
+
+// environmentLines tells of an environment.
+func environmentLines(env overview.Environment, detail statusDetail) (lines []string) {
+	add := func(format string, args ...any) { lines = append(lines, fmt.Sprintf(format, args...)) }
+	var parts []string
+	for _, c := range env.Outcomes {
+		parts = append(parts, fmt.Sprintf("%d %s", c.N, c.Name))
+	}
+	if detail == allStages {
+		add("")
+	}
+	first := fmt.Sprintf("%s  %d nodes: %s", env.Name, env.Nodes, orDash(strings.Join(parts, ", ")))
+	if detail == oneLine {
+		if a := env.Rollout; a != nil {
+			first += fmt.Sprintf("; release %d %s", a.Release, a.State)
+		}
+		return []string{first}
+	}
+	add("%s", first)
+	if text := releasesOf(env); text != "" && detail == allStages {
+		add("  %s", text)
+	}
+	if env.Problem != "" {
+		add("  ! %s", env.Problem)
+	}
+	if a := env.Rollout; a != nil {
+		done, all := 0, 0
+		for _, s := range a.Stages {
+			done, all = done+s.Done, all+s.Nodes
+		}
+		add("  rollout of %d  [%s] %d of %d  %s", a.Release, bar(done, all), done, all, a.State)
+		if a.Why != "" {
+			add("    %s", a.Why)
+		}
+		for i, s := range a.Stages {
+			mark := "  "
+			if i == a.Stage {
+				mark = "> "
+			} else if detail == presentStage {
+				continue
+			}
+			add("  %s%-24s %5d nodes %5d done %5d changed %5d failed %5d silent", mark, s.Name, s.Nodes, s.Done, s.Changed, s.Failed, s.Silent)
+		}
+	}
+	return lines
+}
+
+// releasesOf says how many nodes have which release.
+func releasesOf(env overview.Environment) string {
+	var parts []string
+	for i, r := range env.Releases {
+		if i == 5 {
+			parts = append(parts, fmt.Sprintf("and %d older ones", len(env.Releases)-5))
+			break
+		}
+		name := "no release"
+		if r.Version > 0 {
+			name = fmt.Sprintf("release %d", r.Version)
+		}
+		parts = append(parts, fmt.Sprintf("%s on %d", name, r.N))
+	}
+	return strings.Join(parts, ", ")
+}
+
+// leastCauses is how many failures are shown before environments are told in more words.
+const leastCauses = 3
+
+// causeRows is how many rows failures need at least, with their title and what says that there are more.
+func causeRows(f *overview.Fleet) int {
+	switch n := len(f.Causes); {
+	case n == 0:
+		return 0
+	case n <= leastCauses:
+		return 1 + n
+	}
+	return 1 + leastCauses + 1
+}
+
+// causeLines tells the last failures in so many rows, if they are limited.
+func causeLines(f *overview.Fleet, rows int, limited bool) (lines []string) {
+	if len(f.Causes) == 0 {
+		return nil
+	}
+	if !limited || rows > causeRows(f) {
+		lines = append(lines, "")
+	}
+	lines = append(lines, "last failures")
+	shown := len(f.Causes)
+	if room := rows - len(lines); limited && shown > room {
+		shown = max(room-1, 0) // the last row says how many are left
+	}
+	for _, c := range f.Causes[:shown] {
+		lines = append(lines, fmt.Sprintf("  %5d  %s: %s", len(c.Nodes), c.Resource, c.Message))
+	}
+	if shown < len(f.Causes) {
+		lines = append(lines, fmt.Sprintf("  and %d more", len(f.Causes)-shown))
+	}
+	return lines
+}
+
+// bar draws how much of something is done.
+func bar(done, all int) string {
+	filled := 0
+	if all > 0 {
+		filled = barWidth * done / all
+	}
+	return strings.Repeat("#", filled) + strings.Repeat(".", barWidth-filled)
+}
+
+func orDash(s string) string {
+	if s == "" {
+		return "-"
+	}
+	return s
+}
+
+// fit cuts a line to the width of a terminal. What a terminal would act on is shown instead.
+func fit(s string, columns int) string {
+	s = terminal.Line(s)
+	if columns <= 0 {
+		return s
+	}
+	if runes := []rune(s); len(runes) > columns {
+		return string(runes[:columns-1]) + "…"
+	}
+	return s
+}

@@ -1,0 +1,184 @@
+package history
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/luaccm/ccm/cmd/ccm/cli"
+	"github.com/luaccm/ccm/runtime/bytesize"
+	"github.com/luaccm/ccm/runtime/diag"
+	"github.com/luaccm/ccm/runtime/host"
+	"github.com/luaccm/ccm/runtime/report"
+	"github.com/luaccm/ccm/runtime/resource"
+	"github.com/luaccm/ccm/runtime/sha256sum"
+	"github.com/luaccm/ccm/runtime/state"
+	"github.com/luaccm/ccm/runtime/terminal"
+)
+
+func DiffCommand(e *cli.Env) *cobra.Command {
+	f := &cli.PastFlags{}
+	cmd := &cobra.Command{
+		Use:   "diff RUN [PATH...]",
+		Short: "Say how a run changed files, as a patch",
+		Long: `Print how a run changed files, in the form that patch -p1 and git apply read.
+What a patch cannot say, such as a change of owner, is told in lines that begin
+with #, and so is that a file changed which holds secrets or has held some. Given PATHs, it is only these and what is below them.`,
+		Args:              cli.WantArguments(1, cli.AnyNumber),
+		ValidArgsFunction: cli.CompleteRun(e, f),
+		RunE: func(_ *cobra.Command, args []string) error {
+			store, err := e.Store(f.StateDir, state.Limits{})
+			if err != nil {
+				return err
+			}
+			rec, err := cli.FindRun(e, store, args[0], store.Changes)
+			if err != nil {
+				return err
+			}
+			paths, err := cli.Absolute(args[1:])
+			if err != nil {
+				return err
+			}
+			return diffRun(e, store, rec, paths, f.JSON())
+		},
+	}
+	f.Add(cmd.Flags())
+	return cmd
+}
+
+func diffRun(e *cli.Env, store *state.Store, rec *state.Record, paths []string, asJSON bool) error {
+	found := len(paths) == 0
+	d, err := newDiffer(e, store, rec)
+	if err != nil {
+		return err
+	}
+	for _, c := range rec.Changes {
+		if c.Undone() || !below(string(c.Path), paths) {
+			continue
+		}
+		found = true
+		text, note := d.diff(&c)
+		if asJSON {
+			if err := e.Print().Line(cli.PathDiff{Change: c, Text: text, Note: note}); err != nil {
+				return err
+			}
+			continue
+		}
+		out := e.Print().Data()
+		for _, a := range attributeChanges(d.view, c) {
+			terminal.Fprintf(out, "# %s: %s\n", c.Path, a)
+		}
+		if note != "" {
+			terminal.Fprintf(out, "# %s: %s\n", c.Path, note)
+		}
+		if _, err := io.WriteString(out, text); err != nil {
+			return err
+		}
+	}
+	if !found {
+		return diag.Errorf(diag.Pos{}, "run %s did not change %s", rec.ID, strings.Join(paths, " or "))
+	}
+	return nil
+}
+
+// below reports whether path is one of paths or below one. All are, if there are
+// none.
+func below(path string, paths []string) bool {
+	for _, p := range paths {
+		if path == p || strings.HasPrefix(path, strings.TrimSuffix(p, "/")+"/") {
+			return true
+		}
+	}
+	return len(paths) == 0
+}
+
+// A differ says how a run changed files.
+type differ struct {
+	env   *cli.Env
+	store *state.Store
+	view  *host.View
+	held  *state.Sensitive // which paths hold secrets, or have held some
+	later state.LaterChanges
+}
+
+func newDiffer(e *cli.Env, store *state.Store, rec *state.Record) (*differ, error) {
+	d := &differ{env: e, store: store, view: &host.New(host.Options{Root: rec.Root}).View}
+	var err error
+	if d.held, err = store.Sensitive(); err == nil {
+		d.later, err = store.LaterChanges(rec.ID)
+	}
+	return d, err
+}
+
+// diff returns how the content of a path changed, as a unified diff, and what that does not say.
+// It sets c.Sensitive if the path has held secrets since. Of what holds secrets it is only told
+// that it changed.
+func (d *differ) diff(c *state.Change) (text, note string) {
+	c.Sensitive = c.Sensitive || d.held.HeldIn(string(c.Path))
+	text, note, err := d.contents(c)
+	if err != nil {
+		note = err.Error()
+	}
+	return text, note
+}
+
+// contents is diff without a look at other runs.
+func (d *differ) contents(c *state.Change) (text, note string, err error) {
+	was, is := c.Before, state.Version{}
+	if c.After == nil {
+		return "", "what became of it is not known: the run ended before", nil
+	}
+	is = *c.After
+	if was.Kind != host.Regular && is.Kind != host.Regular {
+		return "", kindChange(was.Kind, is.Kind), nil
+	}
+	if !c.Content && was.Kind == is.Kind {
+		return "", "", nil
+	}
+	t := resource.TextChange{Path: string(c.Path), HaveExists: was.Kind == host.Regular, WantExists: is.Kind == host.Regular}
+	if t.HaveExists {
+		if was.Object == "" {
+			return "", "the content before is not kept: " + was.Unkept, nil
+		}
+		before, err := d.store.Content(was.Object)
+		if err != nil {
+			return "", "", err
+		}
+		t.Have = string(before)
+	}
+	after, known, err := d.store.After(d.view, d.later, *c)
+	if err != nil {
+		return "", "", err
+	}
+	t.Want = string(after)
+	if !known && is.Size > resource.TextLimit {
+		return "", fmt.Sprintf("the content after is not kept: it is larger than %s", bytesize.Format(resource.TextLimit)), nil
+	}
+	if !known {
+		return "", "the content after is not kept: the file was changed since", nil
+	}
+	if c.Sensitive {
+		side := func(exists bool, text string) string {
+			if !exists {
+				return "nothing"
+			}
+			return d.env.Secrets.Mask(resource.DigestText(sha256sum.Bytes([]byte(text))))
+		}
+		return "", fmt.Sprintf("it holds secrets: %s → %s", side(t.HaveExists, t.Have), side(t.WantExists, t.Want)), nil
+	}
+	text, ok := report.Unified(t)
+	if !ok {
+		note = fmt.Sprintf("%d bytes → %d bytes, which are not text", len(t.Have), len(t.Want))
+	}
+	return text, note, nil
+}
+
+// kindChange says what stood where nothing is a file.
+func kindChange(was, is host.FileKind) string {
+	if was == is {
+		return ""
+	}
+	return fmt.Sprintf("%s → %s", was, is)
+}

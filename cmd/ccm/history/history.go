@@ -1,0 +1,299 @@
+// Package history is ccm history and ccm diff: what earlier runs did.
+package history
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"github.com/luaccm/ccm/cmd/ccm/cli"
+	"github.com/luaccm/ccm/runtime/host"
+	"github.com/luaccm/ccm/runtime/report"
+	"github.com/luaccm/ccm/runtime/secret"
+	"github.com/luaccm/ccm/runtime/state"
+	"github.com/luaccm/ccm/runtime/terminal"
+)
+
+func Command(e *cli.Env) *cobra.Command {
+	f := &cli.PastFlags{}
+	limit, pending := 20, false
+	cmd := &cobra.Command{
+		Use:   "history",
+		Short: "List the runs on this machine, the latest first",
+		Long: `List the runs on this machine, the latest first. A name of a run may be cut
+short where commands ask for it, and last is the latest.
+
+With --pending it lists the refreshes that runs have left over, because they
+were ended before, or because the refresh failed. The next run performs them.`,
+		Args: cli.WantArguments(0, 0),
+		RunE: func(*cobra.Command, []string) error {
+			if pending {
+				return listPending(e, f)
+			}
+			return listRuns(e, f, limit)
+		},
+	}
+	f.Add(cmd.Flags())
+	cmd.Flags().IntVarP(&limit, "limit", "l", limit, "how many runs to list; 0 lists all")
+	cmd.Flags().BoolVar(&pending, "pending", false, "list the refreshes that are left over")
+	cmd.AddCommand(newShowCommand(e))
+	return cmd
+}
+
+func listPending(e *cli.Env, f *cli.PastFlags) error {
+	store, err := e.Store(f.StateDir, state.Limits{})
+	if err != nil {
+		return err
+	}
+	list, damaged, err := store.Pending()
+	if err != nil {
+		return err
+	}
+	cli.WarnDamaged(e, damaged)
+	for _, p := range list {
+		if f.JSON() {
+			err = e.Print().Line(p)
+		} else {
+			_, err = terminal.Fprintf(e.Stdout, "%s (%s)\n", p, cli.ShownTime(p.Since))
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func listRuns(e *cli.Env, f *cli.PastFlags, limit int) error {
+	store, err := e.Store(f.StateDir, state.Limits{})
+	if err != nil {
+		return err
+	}
+	list, damaged, err := store.History()
+	if err != nil {
+		return err
+	}
+	cli.WarnDamaged(e, damaged)
+	slices.Reverse(list)
+	if limit > 0 && len(list) > limit {
+		list = list[:limit]
+	}
+	if f.JSON() {
+		for _, entry := range list {
+			if err := e.Print().Line(entry); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	if len(list) == 0 {
+		terminal.Fprintf(e.Stderr, "No run is recorded.\n")
+		return nil
+	}
+	w := tabwriter.NewWriter(e.Stdout, 0, 0, 2, ' ', 0)
+	terminal.Fprintf(w, "RUN\tSTARTED\tWHAT\tPATHS\tRESULT\n")
+	for _, entry := range list {
+		terminal.Fprintf(w, "%s\t%s\t%s\t%d\t%s\n", entry.ID, cli.ShownTime(entry.Start), entry.Command, entry.Files, resultOf(entry))
+	}
+	return w.Flush()
+}
+
+// resultOf says in few words how a run ended.
+func resultOf(entry state.Entry) string {
+	s := entry.Summary
+	if s == nil {
+		return "ended without a last word"
+	}
+	var parts []string
+	for _, p := range []struct {
+		n    int
+		word string
+	}{{s.Changed, "changed"}, {s.Pending, "pending"}, {s.Unknown, "unknown"}, {s.Skipped, "skipped"}, {s.Failed, "failed"}} {
+		if p.n > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", p.n, p.word))
+		}
+	}
+	if s.Ignored > 0 {
+		parts[len(parts)-1] += fmt.Sprintf(" (%d ignored)", s.Ignored)
+	}
+	if s.Interrupted {
+		parts = append(parts, "interrupted")
+	}
+	if len(parts) == 0 {
+		return "nothing to do"
+	}
+	return strings.Join(parts, ", ")
+}
+
+func newShowCommand(e *cli.Env) *cobra.Command {
+	f, html := &cli.PastFlags{}, false
+	cmd := &cobra.Command{
+		Use:               "show RUN",
+		Short:             "Say what a run did",
+		Args:              cli.WantArguments(1, 1),
+		ValidArgsFunction: cli.CompleteRun(e, f),
+		RunE: func(_ *cobra.Command, args []string) error {
+			store, err := e.Store(f.StateDir, state.Limits{})
+			if err != nil {
+				return err
+			}
+			rec, err := cli.FindRun(e, store, args[0], store.Record)
+			if err != nil {
+				return err
+			}
+			switch {
+			case html:
+				return writeRecordPage(e, store, rec)
+			case f.JSON():
+				return printRecord(e, rec)
+			}
+			return showRun(e, rec)
+		},
+	}
+	f.Add(cmd.Flags())
+	cmd.Flags().BoolVar(&html, "html", false, "write a page to standard output, as ccm run --report FILE.html does")
+	cmd.MarkFlagsMutuallyExclusive("html", "output")
+	return cmd
+}
+
+// printRecord prints a record as JSON on one line, piece by piece: it may be long.
+func printRecord(e *cli.Env, rec *state.Record) error {
+	out := secret.Underneath(e.Stdout)
+	var line bytes.Buffer
+	var errs []error
+	add := func(before string, v any) {
+		var text bytes.Buffer
+		enc := json.NewEncoder(&text)
+		enc.SetEscapeHTML(false)
+		err := enc.Encode(v)
+		errs = append(errs, err)
+		line.WriteString(before)
+		line.Write(e.Secrets.JSON(bytes.TrimRight(text.Bytes(), "\n"), cli.Protocol()))
+		if line.Len() > 64<<10 {
+			_, err = line.WriteTo(out)
+			errs = append(errs, err)
+		}
+	}
+	add("", rec.Entry)
+	line.Truncate(line.Len() - len("}"))
+	before := `,"changes":[`
+	for _, c := range rec.Changes {
+		add(before, c)
+		before = ","
+	}
+	if len(rec.Changes) > 0 {
+		line.WriteByte(']')
+	}
+	before = `,"events":[`
+	for _, ev := range rec.Events {
+		add(before, ev)
+		before = ","
+	}
+	if len(rec.Events) > 0 {
+		line.WriteByte(']')
+	}
+	if rec.Damaged > 0 {
+		add(`,"damaged":`, rec.Damaged)
+	}
+	line.WriteString("}\n")
+	_, err := line.WriteTo(out)
+	return errors.Join(append(errs, err)...)
+}
+
+func showRun(e *cli.Env, rec *state.Record) error {
+	w := e.Stdout
+	terminal.Fprintf(w, "run %s\n%s, started %s: %s\n", rec.ID, rec.Command, cli.ShownTime(rec.Start), resultOf(rec.Entry))
+	if rec.Root != "/" {
+		terminal.Fprintf(w, "root %s\n", rec.Root)
+	}
+	for _, in := range rec.Inputs {
+		terminal.Fprintf(w, "looked at %s %s  %s\n", in.Kind, in.Name, in.Value)
+	}
+	for _, text := range rec.Events {
+		var ev report.Event
+		if err := json.Unmarshal(text, &ev); err != nil {
+			continue // counted as damaged where it matters
+		}
+		terminal.Fprintf(w, "\n%s#%s: %s\n", ev.Type, ev.Name, storyOf(ev))
+		for _, d := range ev.Diff {
+			terminal.Fprintf(w, "    %s  %s → %s\n", d.Property, orNone(d.Have), orNone(d.Want))
+		}
+	}
+	v := &host.New(host.Options{Root: rec.Root}).View
+	heading := "\npaths:\n"
+	for _, c := range rec.Changes {
+		if c.Undone() {
+			continue
+		}
+		terminal.Fprintf(w, "%s", terminal.LinesText(heading))
+		heading = ""
+		showChange(w, v, c)
+	}
+	return nil
+}
+
+// storyOf says in one line what became of a resource.
+func storyOf(ev report.Event) terminal.Text {
+	const further = "    "
+	switch {
+	case ev.Failed && ev.Ignored:
+		return terminal.Sprintf("failed (ignored): %s", terminal.IndentedText(strings.Join(ev.Errors, "; "), further))
+	case ev.Failed:
+		return terminal.Sprintf("failed: %s", terminal.IndentedText(strings.Join(ev.Errors, "; "), further))
+	case !ev.Changed:
+		return terminal.Sprintf("%s, because %s", ev.Outcome, terminal.IndentedText(ev.Reason, further))
+	case ev.Reason != "":
+		return terminal.Sprintf("%s (%s)", ev.Message, ev.Reason)
+	}
+	return terminal.LineText(ev.Message)
+}
+
+func orNone(s string) string {
+	if s == "" {
+		return "(none)"
+	}
+	return s
+}
+
+// showChange says in one line what became of a path.
+func showChange(w io.Writer, v *host.View, c state.Change) {
+	mark, what := "~", strings.Join(attributeChanges(v, c), ", ")
+	switch {
+	case c.After == nil:
+		mark, what = "?", "what became of it is not known"
+	case c.Before.Kind == host.Missing:
+		mark, what = "+", "made"
+	case c.After.Kind == host.Missing:
+		mark, what = "-", "removed"
+	case what == "":
+		what = "replaced"
+	}
+	if c.Before.Unkept != "" {
+		what += ", no backup: " + c.Before.Unkept
+	}
+	terminal.Fprintf(w, "    %s %s (%s)\n", mark, c.Path, what)
+}
+
+// attributeChanges says what of a path changed besides its content.
+func attributeChanges(v *host.View, c state.Change) (list []string) {
+	if c.After == nil || c.Before.Kind == host.Missing || c.After.Kind == host.Missing {
+		return nil
+	}
+	a, b := c.Before, *c.After
+	add := func(property, have, want string) {
+		if have != want {
+			list = append(list, fmt.Sprintf("%s %s → %s", property, orNone(have), orNone(want)))
+		}
+	}
+	add("mode", a.Mode.String(), b.Mode.String())
+	add("owner", v.UserName(a.UID), v.UserName(b.UID))
+	add("group", v.GroupName(a.GID), v.GroupName(b.GID))
+	add("target", string(a.Target), string(b.Target))
+	return list
+}

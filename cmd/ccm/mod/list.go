@@ -1,0 +1,288 @@
+package mod
+
+import (
+	"cmp"
+	"context"
+	"slices"
+
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/mod/semver"
+
+	"github.com/luaccm/ccm/cmd/ccm/cli"
+	"github.com/luaccm/ccm/runtime/diag"
+	"github.com/luaccm/ccm/runtime/module"
+	"github.com/luaccm/ccm/runtime/module/resolve"
+	"github.com/luaccm/ccm/runtime/terminal"
+)
+
+// A modRow is a module as ccm mod list shows it.
+type modRow struct {
+	Name    string `json:"name"`
+	Version string `json:"version,omitempty"`
+	Source  string `json:"source,omitempty"`
+	Replace string `json:"replace,omitempty"`
+	Latest  string `json:"latest,omitempty"`
+	Direct  bool   `json:"direct"` // the site itself asks for it
+	Signer  string `json:"signer,omitempty"`
+}
+
+func newListCommand(e *cli.Env) *cobra.Command {
+	outdated := false
+	output := cli.NewChoice("text", "text", "json")
+	cmd := &cobra.Command{
+		Use: "list", Short: "List the modules of the lock",
+		Long: `List the modules of ` + module.LockName + ` with their versions. With --outdated it asks the
+repositories, and lists those of which there is a newer release.`,
+		Args: cli.WantArguments(0, 0),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			x, err := openModSite(e)
+			if err == nil {
+				err = x.Check()
+			}
+			if err != nil {
+				return err
+			}
+			ctx, cancel := e.UntilStopped(cmd.Context())
+			defer cancel()
+			rows, err := x.rows(ctx, outdated)
+			if err != nil {
+				return err
+			}
+			if output.Value == "json" {
+				return e.Print().JSON(rows)
+			}
+			w := tabwriter.NewWriter(e.Stdout, 0, 0, 2, ' ', 0)
+			for _, r := range rows {
+				latest := ""
+				if r.Latest != "" {
+					latest = "-> " + r.Latest
+				}
+				for i, cell := range []string{r.Name, r.Version, latest, cmp.Or(r.Source, "folder "+r.Replace), map[bool]string{false: "(for others)"}[r.Direct]} {
+					if i == 2 && !outdated {
+						continue
+					}
+					terminal.Fprintf(w, "%s\t", cell)
+				}
+				terminal.Fprintf(w, "\n")
+			}
+			return w.Flush()
+		},
+	}
+	cmd.Flags().BoolVar(&outdated, "outdated", false, "only those of which there is a newer release")
+	cmd.Flags().Var(output, "output", "form of the output: text or json")
+	return cmd
+}
+
+func (x *modSite) rows(ctx context.Context, outdated bool) ([]modRow, error) {
+	rows := []modRow{}
+	if x.Lock == nil {
+		return rows, nil
+	}
+	for i := range x.Lock.Modules {
+		m := &x.Lock.Modules[i]
+		r := modRow{Name: m.Name, Version: m.Version, Source: m.Source.String(), Replace: m.Replace, Direct: x.File.Dependency(m.Name) != nil, Signer: m.Signer}
+		if outdated {
+			if m.Git == "" {
+				continue
+			}
+			versions, err := x.r.Versions(ctx, m.Source)
+			if err != nil {
+				return nil, err
+			}
+			if r.Latest = resolve.Latest(versions, ""); semver.Compare(r.Latest, m.Version) <= 0 {
+				continue
+			}
+		}
+		rows = append(rows, r)
+	}
+	return rows, nil
+}
+
+func newTidyCommand(e *cli.Env) *cobra.Command {
+	return &cobra.Command{
+		Use: "tidy", Short: "Write the lock anew, without modules that nothing requires",
+		Long: `Take modules out of ` + module.FileName + ` that no script of the site requires, and write
+` + module.LockName + ` as ` + module.FileName + ` wants it. If a script requires something whose name is not
+written out, no module is taken out.`,
+		Args: cli.WantArguments(0, 0),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			x, err := openModSite(e)
+			if err != nil {
+				return err
+			}
+			ctx, cancel := e.UntilStopped(cmd.Context())
+			defer cancel()
+			// What a module exports is known only once it is got.
+			lock, err := x.r.Lock(ctx, x.Dir, x.File, x.Lock)
+			if err != nil {
+				return err
+			}
+			used, err := resolve.UsedIn(x.Dir)
+			if err != nil {
+				return err
+			}
+			text := x.File.Doc.Text
+			for _, d := range x.File.Dependencies {
+				if m := lock.Module(d.Name); used.Requires(m) {
+					continue
+				}
+				if len(used.Unsure) > 0 {
+					terminal.Fprintf(e.Stdout, "%s may be unused; it stays, because %s requires a name that is not written out\n", d.Name, used.Unsure[0])
+					continue
+				}
+				file, err := module.ParseFile(x.File.Doc.File, text)
+				if err != nil {
+					return err
+				}
+				if text, err = file.RemoveDependency(d.Name); err != nil {
+					return err
+				}
+				terminal.Fprintf(e.Stdout, "%s: no script requires it\n", d.Name)
+			}
+			return x.relock(ctx, text)
+		},
+	}
+}
+
+func newVendorCommand(e *cli.Env) *cobra.Command {
+	return &cobra.Command{
+		Use: "vendor", Short: "Copy the modules of the lock into the site",
+		Long: `Copy the modules of ` + module.LockName + ` to ` + module.VendorDir + ` beside it, for machines without a network. A
+run takes them from there before it looks into the cache. Modules that the lock
+has no more are removed from ` + module.VendorDir + `, all else there is left alone.`,
+		Args: cli.WantArguments(0, 0),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			x, err := openModSite(e)
+			if err == nil {
+				err = x.Check()
+			}
+			if err != nil || x.Lock == nil {
+				return err
+			}
+			ctx, cancel := e.UntilStopped(cmd.Context())
+			defer cancel()
+			copies, err := x.fromCache(ctx)
+			if err != nil {
+				return err
+			}
+			removed, err := x.r.Vendor(x.Dir, copies)
+			if err != nil {
+				return err
+			}
+			for _, name := range removed {
+				terminal.Fprintf(e.Stdout, "- %s/%s\n", module.VendorDir, name)
+			}
+			_, err = terminal.Fprintf(e.Stdout, "%s in %s\n", count(len(copies), "module"), module.VendorDir)
+			return err
+		},
+	}
+}
+
+// fromCache returns the modules of the lock in the cache, and gets those that are missing.
+func (x *modSite) fromCache(ctx context.Context) ([]module.Copy, error) {
+	var copies []module.Copy
+	for i := range x.Lock.Modules {
+		m := &x.Lock.Modules[i]
+		if m.Replace != "" {
+			continue
+		}
+		if c, err := x.Open(m.Name); err == nil {
+			copies = append(copies, c)
+			continue
+		}
+		got, err := x.r.Get(ctx, m.Source, m.Version)
+		if err != nil {
+			return nil, err
+		}
+		if got.Hash != m.Hash {
+			return nil, diag.Errorf(diag.Pos{}, "%s: the lock has the hash %s, and %s now has %s: somebody has moved the tag", m, m.Hash, m.Source, got.Hash)
+		}
+		copies = append(copies, module.Copy{Locked: m, Dir: got.Dir})
+	}
+	return copies, nil
+}
+
+func newVerifyCommand(e *cli.Env) *cobra.Command {
+	return &cobra.Command{
+		Use: "verify", Short: "Read all files of the modules, and compare them with the lock",
+		Long: `Read all files of all modules of ` + module.LockName + `, and compare their hashes with it. A run
+does so too, for the modules that it uses, and reads only files that were
+touched since the last time.`,
+		Args: cli.WantArguments(0, 0),
+		RunE: func(*cobra.Command, []string) error {
+			x, err := openModSite(e)
+			if err == nil {
+				err = x.Check()
+			}
+			if err != nil || x.Lock == nil {
+				return err
+			}
+			x.Forget()
+			var wrong diag.List
+			for i := range x.Lock.Modules {
+				m := &x.Lock.Modules[i]
+				c, err := x.Open(m.Name)
+				switch {
+				case err != nil:
+					wrong.Add(err)
+				case m.Replace != "":
+					terminal.Fprintf(e.Stdout, "%s: a folder, which has no hash\n", m)
+				default:
+					terminal.Fprintf(e.Stdout, "%s: as the lock says, in %s\n", m, c.Dir)
+				}
+			}
+			return wrong.Err()
+		},
+	}
+}
+
+func newWhyCommand(e *cli.Env) *cobra.Command {
+	return &cobra.Command{
+		Use: "why MODULE", Short: "Say who asks for a module, and for which version",
+		Args: cli.WantArguments(1, 1), ValidArgsFunction: completeModules(e),
+		RunE: func(_ *cobra.Command, args []string) error {
+			x, err := openModSite(e)
+			if err == nil {
+				err = x.Check()
+			}
+			if err != nil {
+				return err
+			}
+			if x.Lock == nil || x.Lock.Module(args[0]) == nil {
+				return x.unknown(args[0])
+			}
+			terminal.Fprintf(e.Stdout, "%s\n", x.Lock.Module(args[0]))
+			x.why(args[0], "  ", nil)
+			return nil
+		},
+	}
+}
+
+func (x *modSite) unknown(name string) error {
+	err := diag.Errorf(diag.Pos{}, "%s has no module %s", module.LockName, name)
+	if x.Lock != nil {
+		var names []string
+		for _, m := range x.Lock.Modules {
+			names = append(names, m.Name)
+		}
+		err.Hint = diag.DidYouMean(name, names)
+	}
+	return err
+}
+
+// why prints who asks for a module, and who asks for these.
+func (x *modSite) why(name, indent string, above []string) {
+	if d := x.File.Dependency(name); d != nil {
+		terminal.Fprintf(x.e.Stdout, "%s%s asks for %s %s\n", indent, module.FileName, name, d.Version)
+	}
+	for _, by := range x.Dependent(name) {
+		if by == "" || slices.Contains(above, by) {
+			continue
+		}
+		m := x.Lock.Module(by)
+		terminal.Fprintf(x.e.Stdout, "%s%s asks for %s %s\n", indent, m, name, m.Dependencies[name])
+		x.why(by, indent+"  ", append(above, name))
+	}
+}

@@ -1,0 +1,248 @@
+// Package mod is ccm mod: the modules of others that a site uses.
+package mod
+
+import (
+	"context"
+	"fmt"
+	"io/fs"
+	"maps"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/luaccm/ccm/cmd/ccm/cli"
+	"github.com/luaccm/ccm/runtime/diag"
+	"github.com/luaccm/ccm/runtime/host"
+	"github.com/luaccm/ccm/runtime/host/fetch"
+	"github.com/luaccm/ccm/runtime/module"
+	"github.com/luaccm/ccm/runtime/module/resolve"
+	"github.com/luaccm/ccm/runtime/terminal"
+)
+
+func Command(e *cli.Env) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "mod",
+		Short: "Use Lua modules of others at fixed versions",
+		Long: `Use Lua modules of others, at versions that are written down. ccm.mod.lua says
+which modules a site asks for, and ccm.lock which version of each it gets. A run
+reads both and fetches nothing: only these commands ask servers.
+
+  ccm mod init
+  ccm mod get https://git.example.org/nginx.git@v1.2.0
+  ccm mod list --outdated`,
+	}
+	cmd.AddCommand(newInitCommand(e), newGetCommand(e), newUpdateCommand(e), newTidyCommand(e), newVendorCommand(e),
+		newVerifyCommand(e), newWhyCommand(e), newListCommand(e))
+	cli.NeedCommand(cmd)
+	return cmd
+}
+
+// A modSite is the site that ccm mod works on.
+type modSite struct {
+	*module.Site
+	e *cli.Env
+	r *resolve.Resolver
+}
+
+// staleStage is how old what an interrupted get has left is when it is removed.
+const staleStage = 24 * time.Hour
+
+// openModSite finds the site of the working directory.
+func openModSite(e *cli.Env) (*modSite, error) {
+	s, err := e.LockedSite(".", true)
+	if err != nil {
+		return nil, err
+	}
+	if s == nil || s.File == nil {
+		return nil, diag.Errorf(diag.Pos{}, "there is no %s here", module.FileName).WithHint("ccm mod init writes one")
+	}
+	return &modSite{Site: s, e: e, r: newResolver(e)}, nil
+}
+
+func newResolver(e *cli.Env) *resolve.Resolver {
+	r := &resolve.Resolver{
+		Host: host.New(host.Options{Clock: e.Clock, Runner: e.Exec(), Log: e.Log}), Transport: fetch.NewTransport(), Policy: e.Files.Trust(),
+		Caches: e.ModuleCaches(), Version: e.Version,
+		Tell: func(what string) { terminal.Fprintf(e.Stderr, "%s\n", what) },
+	}
+	r.CleanStale(func(fi fs.FileInfo) bool { return e.Clock.Now().Sub(fi.ModTime()) > staleStage })
+	return r
+}
+
+// relock writes the lock for a text of ccm.mod.lua, and that text, and says what is different.
+func (x *modSite) relock(ctx context.Context, text string) error {
+	file, err := module.ParseFile(x.File.Doc.File, text)
+	if err != nil {
+		return err
+	}
+	lock, err := x.r.Lock(ctx, x.Dir, file, x.Lock)
+	if err != nil {
+		return err
+	}
+	h := cli.Machine(x.e)
+	old := x.Lock
+	if old == nil {
+		old = new(module.Lock)
+	}
+	if x.Lock != nil || len(lock.Modules) > 0 {
+		if err := h.Save(filepath.Join(x.Dir, module.LockName), lock.Text(), 0o644); err != nil {
+			return err
+		}
+	}
+	if text != x.File.Doc.Text {
+		if err := h.Save(x.File.Doc.File, []byte(text), 0o644); err != nil {
+			return err
+		}
+	}
+	x.tellChanges(old, lock, file)
+	x.File, x.Lock = file, lock
+	return x.tellVendor()
+}
+
+// tellChanges says what a new lock has that the old one had not.
+func (x *modSite) tellChanges(old, lock *module.Lock, file *module.File) {
+	w, changed := x.e.Stdout, false
+	for i := range lock.Modules {
+		m := &lock.Modules[i]
+		have := old.Module(m.Name)
+		switch {
+		case have == nil:
+			terminal.Fprintf(w, "+ %s%s\n", m, signedBy(m))
+		case have.String() != m.String():
+			terminal.Fprintf(w, "~ %s -> %s%s\n", have, m, signedBy(m))
+		case have.Hash != m.Hash || have.Source != m.Source:
+			terminal.Fprintf(w, "~ %s from %s\n", m, m.Source)
+		default:
+			continue
+		}
+		changed = true
+		for _, c := range m.Capabilities {
+			if !slices.Contains(file.Allow[m.Name], c) {
+				terminal.Fprintf(w, "  it %s if %s has allow = { [%q] = { %q } }\n", module.Capabilities[c].Doc, module.FileName, m.Name, c)
+			}
+		}
+	}
+	for i := range old.Modules {
+		if m := &old.Modules[i]; lock.Module(m.Name) == nil {
+			terminal.Fprintf(w, "- %s\n", m)
+			changed = true
+		}
+	}
+	for _, d := range file.Dependencies {
+		if m := lock.Module(d.Name); m.Version != d.Version && m.Replace == "" {
+			terminal.Fprintf(w, "  %s asks for %s only, and others for %s: ccm mod why %s\n", module.FileName, d.Version, m, m.Name)
+		}
+	}
+	if !changed {
+		terminal.Fprintf(w, "%s is as it was: %s\n", module.LockName, count(len(lock.Modules), "module"))
+	}
+}
+
+func signedBy(m *module.Locked) string {
+	if m.Signer == "" {
+		return ""
+	}
+	return ", signed by " + m.Signer
+}
+
+func count(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}
+
+// tellVendor says that vendor has other versions than the lock.
+func (x *modSite) tellVendor() error {
+	for i := range x.Lock.Modules {
+		m := &x.Lock.Modules[i]
+		dir := filepath.Join(x.Dir, module.VendorDir, filepath.FromSlash(m.Name))
+		if have, err := module.HashDir(dir); m.Replace == "" && err == nil && have != m.Hash {
+			terminal.Fprintf(x.e.Stdout, "%s has another %s: ccm mod vendor\n", module.VendorDir, m.Name)
+		}
+	}
+	return nil
+}
+
+// completeModules offers the modules of the site.
+func completeModules(e *cli.Env) cobra.CompletionFunc {
+	return func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+		const directive = cobra.ShellCompDirectiveNoFileComp
+		s, err := e.LockedSite(".", true)
+		if err != nil || s == nil {
+			return nil, directive
+		}
+		names := make(map[string]bool)
+		if s.File != nil {
+			for _, d := range s.File.Dependencies {
+				names[d.Name] = true
+			}
+		}
+		if s.Lock != nil {
+			for _, m := range s.Lock.Modules {
+				names[m.Name] = true
+			}
+		}
+		for _, a := range args {
+			delete(names, a)
+		}
+		return slices.Sorted(maps.Keys(names)), directive
+	}
+}
+
+func newInitCommand(e *cli.Env) *cobra.Command {
+	return &cobra.Command{
+		Use: "init [NAME]", Short: "Begin the " + module.FileName + " of a site or, with a name, of a module",
+		Long: `Write ` + module.FileName + ` to the working directory. Without a name it is that of a
+site. With one, such as nginx or example.org/nginx, it is that of a module, which
+exports the Lua files that are in lib under this name.`,
+		Args: cli.WantArguments(0, 1), ValidArgsFunction: cobra.NoFileCompletions,
+		RunE: func(_ *cobra.Command, args []string) error {
+			text := "return {\n  dependencies = {},\n}\n"
+			if len(args) > 0 {
+				var err error
+				if text, err = moduleText(args[0]); err != nil {
+					return err
+				}
+			}
+			if err := cli.Machine(e).SaveNew(module.FileName, []byte(text), 0o644); err != nil {
+				return err
+			}
+			_, err := terminal.Fprintf(e.Stdout, "wrote %s\n", module.FileName)
+			return err
+		},
+	}
+}
+
+// moduleText returns the ccm.mod.lua of a new module.
+func moduleText(name string) (string, error) {
+	if err := module.CheckName(name); err != nil {
+		return "", err
+	}
+	short := module.ShortName(name)
+	var exports []string
+	for _, pattern := range []string{short + ".lua", short + "/init.lua", short + "/*.lua"} {
+		for _, dir := range []string{"lib/", ""} {
+			files, _ := filepath.Glob(dir + pattern)
+			for _, f := range files {
+				export := strings.TrimSuffix(strings.TrimSuffix(strings.TrimPrefix(f, dir), ".lua"), "/init")
+				export = strings.ReplaceAll(export, "/", ".")
+				if module.CheckExport(name, export) == nil && !slices.Contains(exports, export) {
+					exports = append(exports, export)
+				}
+			}
+		}
+	}
+	if len(exports) == 0 {
+		exports = []string{short}
+	}
+	slices.Sort(exports)
+	quoted := make([]string, len(exports))
+	for i, e := range exports {
+		quoted[i] = fmt.Sprintf("%q", e)
+	}
+	return fmt.Sprintf("return {\n  name = %q,\n  exports = { %s },\n  tests = \"spec\",\n  dependencies = {},\n}\n", name, strings.Join(quoted, ", ")), nil
+}

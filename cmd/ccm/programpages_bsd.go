@@ -1,6 +1,0 @@
-//go:build darwin || freebsd
-
-package main
-
-// releaseProgram does nothing here: the pages of the program are not counted to the process alone.
-func releaseProgram() {}

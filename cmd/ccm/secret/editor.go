@@ -1,0 +1,153 @@
+package secret
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"syscall"
+	"time"
+
+	"github.com/kballard/go-shellquote"
+	"golang.org/x/sys/unix"
+
+	"github.com/luaccm/ccm/cmd/ccm/cli"
+	"github.com/luaccm/ccm/runtime/diag"
+	"github.com/luaccm/ccm/runtime/encryption"
+	"github.com/luaccm/ccm/runtime/safepath"
+)
+
+// edited returns what the user makes of a text in an editor. Nothing of it is left on the machine in plain text.
+// If the editor fails, it returns an error, and what was written up to then if that can be read.
+func edited(ctx context.Context, e *cli.Env, name string, text []byte) (after []byte, err error) {
+	editor := os.Getenv("VISUAL")
+	if editor == "" {
+		editor = os.Getenv("EDITOR")
+	}
+	if editor == "" {
+		editor = "vi"
+	}
+	argv, err := shellquote.Split(editor)
+	if err != nil || len(argv) == 0 {
+		return nil, fmt.Errorf("EDITOR: want a command, got %q", editor)
+	}
+	private, err := newPrivateDir()
+	if err != nil {
+		return nil, err
+	}
+	defer private.shred()
+	path := filepath.Join(private.path, name)
+	if err := os.WriteFile(path, text, 0o600); err != nil {
+		return nil, err
+	}
+	ctx, cancel := e.UntilStopped(ctx)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, argv[0], append(argv[1:], path)...)
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
+	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) } // it restores the terminal
+	cmd.WaitDelay = 5 * time.Second
+	failed := cmd.Run()
+	after, err = (&safepath.Resolver{Root: "/"}).ReadRegular(path, encryption.LargestFile)
+	switch {
+	case failed != nil && (err != nil || bytes.Equal(after, text)):
+		return nil, diag.Errorf(diag.Pos{}, "the editor %s: %w", argv[0], failed).WithHint("EDITOR names another one; nothing was changed")
+	case failed != nil:
+		return after, fmt.Errorf("the editor %s: %w", argv[0], failed)
+	case err != nil:
+		return nil, fmt.Errorf("the editor has removed the file: %w", err)
+	}
+	return after, nil
+}
+
+// A privateDir is a directory that only its owner can enter, for what must not outlive the process. It is locked
+// as long as the process lives: what one that was killed has left goes with the next one.
+type privateDir struct {
+	path string
+	lock *os.File
+}
+
+// privatePrefix is how the names of such directories begin.
+const privatePrefix = "ccm-edit-"
+
+// newPrivateDir makes one, in memory if the system has such a place, and removes those of processes that are dead.
+func newPrivateDir() (*privateDir, error) {
+	parent := memoryDirectory()
+	if parent == "" {
+		parent = os.TempDir()
+	}
+	left, _ := filepath.Glob(filepath.Join(parent, privatePrefix+"*"))
+	for _, path := range left {
+		if d, err := lockPrivateDir(path); err == nil {
+			d.shred()
+		}
+	}
+	for range 10 {
+		path, err := os.MkdirTemp(parent, privatePrefix+"*") // mode 0700
+		if err != nil {
+			return nil, err
+		}
+		if d, err := lockPrivateDir(path); err == nil {
+			return d, nil
+		} // another process took it for one of a dead process
+	}
+	return nil, errors.New("no private directory for what is edited could be made in " + parent)
+}
+
+// lockPrivateDir locks a directory of this user that no process has locked.
+func lockPrivateDir(path string) (*privateDir, error) {
+	f, err := os.OpenFile(path, os.O_RDONLY|unix.O_DIRECTORY|unix.O_NOFOLLOW, 0)
+	if err != nil {
+		return nil, err
+	}
+	err = safepath.IgnoringEINTR(func() error { return unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB) })
+	var open, now unix.Stat_t
+	if err == nil {
+		err = unix.Fstat(int(f.Fd()), &open)
+	}
+	if err == nil {
+		err = unix.Lstat(path, &now)
+	}
+	if err == nil && (int(open.Uid) != os.Geteuid() || open.Ino != now.Ino) {
+		err = fs.ErrPermission
+	}
+	if err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	return &privateDir{path, f}, nil
+}
+
+// memoryDirectory returns a directory whose files are in memory, "" if there is none.
+func memoryDirectory() string {
+	for _, dir := range []string{os.Getenv("XDG_RUNTIME_DIR"), "/dev/shm"} {
+		if dir != "" && filepath.IsAbs(dir) && isTmpfs(dir) {
+			if probe, err := os.MkdirTemp(dir, "ccm-probe-*"); err == nil {
+				_ = os.Remove(probe)
+				return dir
+			}
+		}
+	}
+	return ""
+}
+
+// shred overwrites all files in the directory and removes it. Backups of editors lie there as well.
+func (d *privateDir) shred() {
+	_ = filepath.WalkDir(d.path, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || !entry.Type().IsRegular() {
+			return nil //nolint:nilerr // the rest is overwritten all the same
+		}
+		if f, err := os.OpenFile(path, os.O_WRONLY|unix.O_NOFOLLOW, 0); err == nil {
+			if info, err := f.Stat(); err == nil {
+				_, _ = f.Write(make([]byte, min(info.Size(), encryption.LargestFile)))
+			}
+			_ = f.Sync()
+			_ = f.Close()
+		}
+		return nil
+	})
+	_ = os.RemoveAll(d.path)
+	_ = d.lock.Close()
+}

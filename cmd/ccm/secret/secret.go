@@ -1,0 +1,107 @@
+// Package secret is ccm secret: what a site keeps encrypted.
+package secret
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/luaccm/ccm/cmd/ccm/cli"
+	"github.com/luaccm/ccm/luaapi/tabletext"
+	"github.com/luaccm/ccm/runtime/diag"
+	"github.com/luaccm/ccm/runtime/encryption"
+)
+
+func Command(e *cli.Env) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "secret",
+		Short: "Keep secrets in a site, encrypted with age to people and hosts",
+		Long: `Keep secrets in the directory of a site, encrypted with age. Who can read them
+stands in .ccm/recipients, the private key of each in a file of their own.
+
+  ccm secret keygen                            make a key for you, or for this machine
+  ccm secret recipients add ann age1...        let ann read what is encrypted from now on
+  ccm secret encrypt db.conf                   write db.conf.age
+  ccm secret encrypt data.yaml --key db.password   encrypt one value in its place
+  ccm secret edit data.yaml                    edit what is encrypted in it
+  ccm secret rekey                             after the recipients have changed
+  ccm secret ls                                what is for whom`,
+	}
+	cmd.AddCommand(newKeygenCommand(e), newRecipientsCommand(e), newEncryptCommand(e), newDecryptCommand(e),
+		newEditCommand(e), newRekeyCommand(e), newListCommand(e), newScanCommand(e))
+	cli.NeedCommand(cmd)
+	return cmd
+}
+
+// syntaxOf returns the syntax of a document whose values can be encrypted, nil of other files.
+func syntaxOf(file string) encryption.Syntax {
+	if strings.ToLower(filepath.Ext(file)) == ".lua" {
+		return tabletext.Syntax{}
+	}
+	return encryption.SyntaxOf(file)
+}
+
+// recipientsPath returns the file of recipients of the site that a file belongs to; for a site that has
+// none, where it is to be made.
+func recipientsPath(file string) string {
+	if root, ok := encryption.Root(file); ok {
+		if here, err := os.Getwd(); err == nil && here == root {
+			return encryption.RecipientsFile
+		}
+		return filepath.Join(root, encryption.RecipientsFile)
+	}
+	return encryption.RecipientsFile
+}
+
+// readRecipients reads the recipients of the site that a file belongs to.
+func readRecipients(e *cli.Env, file string) (*encryption.Recipients, error) {
+	path := recipientsPath(file)
+	text, err := e.Files.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, diag.Errorf(diag.Pos{}, "there is no %s here, nor in a directory above", encryption.RecipientsFile).
+			WithHint("ccm secret recipients add NAME KEY makes it")
+	}
+	if err != nil {
+		return nil, err
+	}
+	return encryption.ReadRecipients(path, string(text))
+}
+
+// addFor adds the flag that says for whom something is encrypted.
+func addFor(e *cli.Env, cmd *cobra.Command, names *[]string, what string) {
+	cmd.Flags().StringSliceVar(names, "for", nil, what+": `NAMES` of people, hosts and @groups, with commas between them")
+	cli.CompleteFlag(e, cmd, "for", func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+		r, err := readRecipients(e, ".")
+		if err != nil {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		var words []string
+		for _, k := range r.Keys {
+			words = append(words, k.Name)
+		}
+		for g := range r.Groups {
+			words = append(words, g)
+		}
+		slices.Sort(words)
+		return append(slices.Compact(words), encryption.Everybody), cobra.ShellCompDirectiveNoFileComp
+	})
+}
+
+// saveSecret writes a file with the mode of the one that it replaces, 0644 if there is none: what is
+// encrypted may be read.
+func saveSecret(e *cli.Env, path string, text []byte) error {
+	return cli.Machine(e).Save(path, text, 0o644)
+}
+
+// readSite reads a file of the site.
+func readSite(e *cli.Env, path string) ([]byte, error) {
+	if path == "-" {
+		return e.ReadStdin(e.Files.Context())
+	}
+	return e.Files.ReadFile(path)
+}

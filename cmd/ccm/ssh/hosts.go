@@ -1,0 +1,192 @@
+package ssh
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/kballard/go-shellquote"
+
+	"github.com/luaccm/ccm/cmd/ccm/cli"
+	"github.com/luaccm/ccm/fleet/inventory"
+	"github.com/luaccm/ccm/fleet/ssh"
+	"github.com/luaccm/ccm/runtime/diag"
+	"github.com/luaccm/ccm/runtime/trust"
+)
+
+// hostList returns the hosts of the arguments and of --hosts. With -i the arguments are patterns of
+// the inventory.
+func (f *sshFlags) hostList(ctx context.Context, e *cli.Env, names []string) (hosts []ssh.Host, err error) {
+	if len(f.inventories) > 0 {
+		if hosts, err = f.inventoryHosts(ctx, e, names); err != nil {
+			return nil, err
+		}
+		names = nil
+	}
+	for _, name := range names {
+		if err := ssh.CheckName(name); err != nil {
+			return nil, diag.Errorf(diag.Pos{}, "%v", err)
+		}
+		hosts = append(hosts, ssh.Host{Name: name})
+	}
+	if f.hosts != "" {
+		list, err := f.readHosts(e)
+		if err != nil {
+			return nil, err
+		}
+		hosts = append(list, hosts...) // of one that is in both, what the file says counts
+	}
+	if hosts = ssh.Distinct(hosts); len(hosts) == 0 {
+		return nil, diag.Errorf(diag.Pos{}, "want at least one host").WithHint("ccm ssh web1 -- facts")
+	}
+	return hosts, nil
+}
+
+// readHosts reads the file of --hosts.
+func (f *sshFlags) readHosts(e *cli.Env) ([]ssh.Host, error) {
+	if f.hosts == "-" {
+		return ssh.ReadHosts(e.Stdin, "standard input")
+	}
+	text, err := e.Files.ReadFile(f.hosts) // which may be <(a program) of a shell
+	if err != nil {
+		return nil, err
+	}
+	return ssh.ReadHosts(bytes.NewReader(text), f.hosts)
+}
+
+// inventoryHosts returns the hosts of inventories that patterns select.
+func (f *sshFlags) inventoryHosts(ctx context.Context, e *cli.Env, patterns []string) ([]ssh.Host, error) {
+	ctx, cancel := e.UntilStopped(ctx)
+	defer cancel()
+	// What is run here must belong to who runs it, or to root, whoever that is.
+	own := trust.Of(0, os.Getenv)
+	own.Owners = append(own.Owners, uint32(os.Geteuid()))
+	inv, err := inventory.Read(ctx, f.inventories, func(path string, runs bool) error {
+		if runs && !e.Files.AllowInsecure {
+			return own.CheckFound(path)
+		}
+		return e.Files.Trust().Check(path)
+	})
+	if err != nil {
+		return nil, err
+	}
+	list, err := inv.Select(patterns)
+	if err != nil {
+		return nil, err
+	}
+	hosts := make([]ssh.Host, len(list))
+	var unknown unknownVariables
+	for i := range list {
+		if hosts[i], err = inventoryHost(&list[i], unknown.add); err != nil {
+			return nil, err
+		}
+	}
+	unknown.warn(e)
+	return hosts, nil
+}
+
+// passwords are variables of Ansible that ssh could not be given.
+var passwords = []string{"ansible_password", "ansible_ssh_pass", "ansible_become_password", "ansible_become_pass", "ansible_sudo_pass"}
+
+// inventoryHost returns how a host of an inventory is reached: its variables ansible_... say that,
+// and all others are facts. Unknown is told of those whose values cannot be known.
+func inventoryHost(h *inventory.Host, unknown func(*inventory.UnknownError)) (s ssh.Host, err error) {
+	s.Name = h.Name
+	mistake := func(name string, err error) error {
+		return diag.Errorf(diag.Pos{}, "host %s of the inventory: %s: %v", h.Name, name, err)
+	}
+	// text returns a variable under the first of its names that there is.
+	text := func(names ...string) string {
+		for _, name := range names {
+			v, e := h.Variable(name)
+			if err = errors.Join(err, e); v != nil && e == nil {
+				return fmt.Sprint(v)
+			}
+		}
+		return ""
+	}
+	for _, name := range passwords {
+		if text(name) != "" || err != nil {
+			return s, diag.Errorf(diag.Pos{}, "host %s of the inventory has the password %s, and ccm takes none from files", h.Name, name).
+				WithHint("keys for ssh; --ask-sudo-pass for sudo")
+		}
+	}
+	address, port, user := text("ansible_host", "ansible_ssh_host"), text("ansible_port", "ansible_ssh_port"), text("ansible_user", "ansible_ssh_user")
+	key, connection := text("ansible_ssh_private_key_file", "ansible_private_key_file"), text("ansible_connection")
+	var further []string
+	for _, name := range []string{"ansible_ssh_common_args", "ansible_ssh_extra_args"} {
+		words, e := shellquote.Split(text(name))
+		if e != nil {
+			return s, mistake(name, e)
+		}
+		further = append(further, words...)
+	}
+	become, method, as := text("ansible_become"), text("ansible_become_method"), text("ansible_become_user")
+	if err != nil {
+		return s, err
+	}
+	if !slices.Contains([]string{"", "ssh", "smart", "paramiko", "paramiko_ssh"}, connection) {
+		return s, mistake("ansible_connection", fmt.Errorf("want ssh, got %q", connection))
+	}
+	if become == "true" || become == "yes" || become == "1" {
+		if s.Become, err = becomeOf(method, as); err != nil {
+			return s, mistake("ansible_become", err)
+		}
+	}
+	if s.Reach(address, port, user, key, further); err == nil {
+		err = s.Check()
+	}
+	if err != nil {
+		return s, mistake("ansible_host, ansible_port or ansible_user", err)
+	}
+	s.Facts = h.Facts(func(name string) bool { return strings.HasPrefix(name, "ansible_") }, unknown)
+	return s, nil
+}
+
+// unknownVariables are those that are left out of facts, with the hosts that have them.
+type unknownVariables struct {
+	list  []*inventory.UnknownError
+	hosts map[inventory.UnknownError]int // by the variable, whatever the host
+}
+
+func (u *unknownVariables) add(err *inventory.UnknownError) {
+	key := *err
+	key.Host = ""
+	if u.hosts == nil {
+		u.hosts = make(map[inventory.UnknownError]int)
+	}
+	if u.hosts[key]++; u.hosts[key] == 1 {
+		u.list = append(u.list, err)
+	}
+}
+
+// warn tells of each variable once.
+func (u *unknownVariables) warn(e *cli.Env) {
+	for _, err := range u.list {
+		key := *err
+		key.Host = ""
+		of := err.Host
+		if n := u.hosts[key]; n > 1 {
+			of = fmt.Sprintf("%s and %d more", of, n-1)
+		}
+		e.Messages.Warn(fmt.Sprintf("%s: %s: %s; it is left out of the facts of %s", err.At, err.Variable, err.Why, of))
+	}
+}
+
+// becomeOf returns the command for ansible_become_method.
+func becomeOf(method, user string) ([]string, error) {
+	if user != "" && user != "root" {
+		return nil, fmt.Errorf("want root, got the user %q", user)
+	}
+	switch method {
+	case "", "sudo":
+		return []string{"sudo", "-n"}, nil
+	case "doas":
+		return []string{"doas", "-n"}, nil
+	}
+	return nil, fmt.Errorf("want the method sudo or doas, got %q", method)
+}

@@ -1,0 +1,80 @@
+package ssh
+
+import (
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/luaccm/ccm/cmd/ccm/cli"
+	"github.com/luaccm/ccm/runtime/report"
+	"github.com/luaccm/ccm/runtime/terminal"
+)
+
+// An sshProgress shows on a terminal how many hosts have ended and which are under way. Its
+// methods do nothing if it is nil.
+type sshProgress struct {
+	line *report.StatusLine
+
+	mu    sync.Mutex
+	ended int
+	all   int
+	under []string // the hosts that are worked on, the longest first
+}
+
+// newSSHProgress returns nil where nobody sees it: not on a terminal, and for a single host, whose
+// lines are told as they come.
+func newSSHProgress(e *cli.Env, hosts int) *sshProgress {
+	if hosts < 2 || !terminal.IsTerminal(e.Stderr) || os.Getenv("TERM") == "dumb" {
+		return nil
+	}
+	line := report.NewStatusLine(terminal.NewWriter(e.Stderr.Unwrap()))
+	e.Stderr.Before(line.MakeWay)
+	e.Stdout.Before(line.MakeWay)
+	p := &sshProgress{line: line, all: hosts}
+	line.BeginSite(fmt.Sprintf("%d hosts", hosts))
+	return p
+}
+
+// begin is told that a host is worked on now.
+func (p *sshProgress) begin(host string) {
+	p.change(func() { p.under = append(p.under, host) })
+}
+
+// end is told that a host has ended.
+func (p *sshProgress) end(host string) {
+	p.change(func() {
+		p.ended++
+		if i := slices.Index(p.under, host); i >= 0 {
+			p.under = slices.Delete(p.under, i, i+1)
+		}
+	})
+}
+
+// fewHosts is how many hosts are named that are under way.
+const fewHosts = 4
+
+func (p *sshProgress) change(do func()) {
+	if p == nil {
+		return
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	do()
+	text := fmt.Sprintf("%d ended", p.ended)
+	if n := len(p.under); n > 0 {
+		text += ", at " + strings.Join(p.under[:min(n, fewHosts)], ", ")
+		if n > fewHosts {
+			text += fmt.Sprintf(" and %d more", n-fewHosts)
+		}
+	}
+	p.line.Note(text)
+}
+
+// close takes the line off the screen.
+func (p *sshProgress) close() {
+	if p != nil {
+		p.line.EndSite()
+	}
+}

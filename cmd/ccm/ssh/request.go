@@ -1,0 +1,136 @@
+package ssh
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/pflag"
+
+	"github.com/luaccm/ccm/cmd/ccm/cli"
+	"github.com/luaccm/ccm/fleet/ssh"
+	"github.com/luaccm/ccm/runtime/bundle"
+	"github.com/luaccm/ccm/runtime/diag"
+	"github.com/luaccm/ccm/runtime/lazyregexp"
+)
+
+// request returns what is run on the hosts, with the bundle of the site.
+func (f *sshFlags) request(ctx context.Context, e *cli.Env, args []string, hasFacts bool) (req ssh.Request, content []byte, err error) {
+	name := args[0]
+	if !slices.Contains(remoteCommands, name) {
+		return req, nil, diag.Errorf(diag.Pos{}, "%s is no command that ccm runs on other machines", name).WithHint("these are: %s", strings.Join(remoteCommands, ", "))
+	}
+	fs, rest, err := f.parseRemote(args)
+	if err != nil {
+		return req, nil, err
+	}
+	req.Args = slices.Clone(args)
+	if flag := fs.Lookup("facts"); flag != nil && hasFacts {
+		if flag.Changed {
+			return req, nil, diag.Errorf(diag.Pos{}, "--facts does not go with facts in the list of hosts")
+		}
+		req.WantFacts()
+	}
+	if name == "test" && len(rest) != 1 {
+		return req, nil, diag.Errorf(diag.Pos{}, "want one folder of a site behind test, got %d", len(rest))
+	}
+	if slices.Contains(siteCommands, name) && len(rest) > 0 {
+		if req.Bundle, content, err = f.pack(ctx, e, args, rest[0]); err != nil {
+			return req, nil, err
+		}
+		if fs.Lookup("sha256") != nil {
+			req.Args = slices.Insert(req.Args, 1, "--sha256", req.Bundle.SHA256)
+			req.Bundle.Arg += 2
+		}
+	}
+	if f.output.Value == "json" && fs.Lookup("output") != nil && !fs.Lookup("output").Changed {
+		req.Args = slices.Insert(req.Args, 1, "--output", "json")
+		if req.Bundle != nil {
+			req.Bundle.Arg += 2
+		}
+	}
+	return req, content, nil
+}
+
+// siteCommands are those after which a site stands that is taken to the hosts.
+var siteCommands = []string{"run", "apply", "plan", "test"}
+
+// parseRemote reads a command line of ccm, and returns its flags and its other arguments.
+func (f *sshFlags) parseRemote(args []string) (*pflag.FlagSet, []string, error) {
+	root := f.newRoot()
+	cmd, rest, err := root.Find(args)
+	if err != nil {
+		return nil, nil, err
+	}
+	if err := cmd.ParseFlags(rest); err != nil {
+		return nil, nil, err
+	}
+	return cmd.Flags(), cmd.Flags().Args(), nil
+}
+
+// pack packs the site that an argument names.
+func (f *sshFlags) pack(ctx context.Context, e *cli.Env, args []string, site string) (*ssh.BundleRef, []byte, error) {
+	folder, err := e.BundleFolder(site, nil)
+	if err != nil {
+		return nil, nil, err
+	}
+	arg, err := f.argumentOf(args, site)
+	if err != nil {
+		return nil, nil, err
+	}
+	var b bytes.Buffer
+	sum, err := bundle.Write(ctx, &b, folder)
+	if err != nil {
+		return nil, nil, err
+	}
+	name := f.siteName
+	if name == "" {
+		if name, err = nameOfSite(folder); err != nil {
+			return nil, nil, err
+		}
+	}
+	if err := ssh.CheckSiteName(name); err != nil {
+		return nil, nil, fmt.Errorf("--site-name: %w", err)
+	}
+	return &ssh.BundleRef{Site: name, SHA256: sum.SHA256, Size: int64(b.Len()), Arg: arg}, b.Bytes(), nil
+}
+
+// argumentOf returns which argument is the site: another may read the same, as the value of a flag.
+func (f *sshFlags) argumentOf(args []string, site string) (int, error) {
+	const token = "\x00site"
+	for i, arg := range args {
+		if i == 0 || arg != site {
+			continue
+		}
+		tried := slices.Clone(args)
+		tried[i] = token
+		if _, rest, err := f.parseRemote(tried); err == nil && len(rest) > 0 && rest[0] == token {
+			return i, nil
+		}
+	}
+	return 0, diag.Errorf(diag.Pos{}, "want the site as an argument by itself, got %q", site)
+}
+
+// notInName is what a folder may be called and a site on the hosts not.
+var notInName = lazyregexp.New(`[^A-Za-z0-9._-]+`)
+
+// nameOfSite returns by which name the hosts know a site: that of its folder, and of the path to
+// it. Another folder of the same name is another site, and so is another script in the folder.
+func nameOfSite(folder bundle.Folder) (string, error) {
+	abs, err := filepath.Abs(folder.Dir)
+	if err != nil {
+		return "", err
+	}
+	if usual, err := bundle.FindEntry(os.DirFS(folder.Dir)); folder.Entry != "" && (err != nil || usual != folder.Entry) {
+		abs = filepath.Join(abs, folder.Entry)
+	}
+	sum := sha256.Sum256([]byte(abs))
+	base := strings.Trim(notInName().ReplaceAllString(filepath.Base(abs), "_"), ".-")
+	return base[:min(len(base), 60)] + "_" + hex.EncodeToString(sum[:4]), nil
+}

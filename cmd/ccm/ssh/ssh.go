@@ -1,0 +1,270 @@
+// Package ssh is ccm ssh: ccm on other machines, by way of the ssh of the user.
+package ssh
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/kballard/go-shellquote"
+	"github.com/spf13/cobra"
+
+	"github.com/luaccm/ccm/cmd/ccm/cli"
+	"github.com/luaccm/ccm/fleet/ssh"
+	"github.com/luaccm/ccm/runtime/diag"
+	"github.com/luaccm/ccm/runtime/terminal"
+)
+
+// exitUnreachable is the exit status of ssh if a host was not reached.
+const exitUnreachable = 5
+
+// sshFlags are the flags of ssh.
+type sshFlags struct {
+	hosts, command, become, remoteDir, siteName string
+	serial, maxFailed                           string
+	binaries, inventories                       []string
+	parallel                                    int
+	timeout                                     time.Duration
+	sudo, askPassword                           bool
+	output                                      cli.Choice
+	newRoot                                     func() *cobra.Command // that knows all commands
+}
+
+// remoteCommands are the commands that can be run on other machines.
+var remoteCommands = []string{"run", "apply", "plan", "facts", "drift", "status", "ensure", "history", "undo", "test", "doctor", "version"}
+
+// Command returns ccm ssh. With a root command it reads the command lines that go to other machines.
+func Command(e *cli.Env, newRoot func() *cobra.Command) *cobra.Command {
+	f := &sshFlags{newRoot: newRoot, output: *cli.NewChoice("text", "text", "json")}
+	cmd := &cobra.Command{
+		Use:   "ssh HOST... -- COMMAND [ARG...]",
+		Short: "Run ccm on other machines, by way of your own ssh",
+		Long: `Run a command of ccm on other machines, by way of your own ssh:
+
+  ccm ssh web1 web2 -- run site/
+  ccm ssh --hosts hosts.txt --sudo -- plan site/
+  ccm ssh -i inventory.ini 'web:!old' -- run site/
+  ccm ssh web1 -- facts os.name
+
+It calls ssh, so that ~/.ssh/config, agents, jump hosts and known_hosts are as
+you have set them up. The first time it stores ccm in ~/.cache/ccm on the host.
+After run, plan and test, the folder of a site or its script is taken there as
+a bundle; all other paths are those of the host.
+
+These commands may follow: ` + strings.Join(remoteCommands, ", ") + `.
+
+Exit status: the worst of all hosts, 5 if one could not be reached.`,
+		ValidArgsFunction: cobra.NoFileCompletions,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			dash := cmd.ArgsLenAtDash()
+			if dash < 0 || dash == len(args) {
+				return diag.Errorf(diag.Pos{}, "want -- and a command of ccm behind the hosts").WithHint("%s web1 -- run site/", cmd.CommandPath())
+			}
+			return runSSH(cmd.Context(), e, f, args[:dash], args[dash:])
+		},
+	}
+	fs := cmd.Flags()
+	fs.StringVar(&f.hosts, "hosts", "", "further hosts from `FILE`: one a line, with facts as name=value behind it; - is standard input")
+	fs.StringArrayVarP(&f.inventories, "inventory", "i", nil, "hosts of an inventory of Ansible: `FILE` or directory (may be given again); the arguments are patterns then, such as 'web:!old'")
+	fs.BoolVar(&f.sudo, "sudo", false, "run as root there, by way of sudo")
+	fs.BoolVar(&f.askPassword, "ask-sudo-pass", false, "ask once for the password of sudo")
+	fs.StringVar(&f.become, "become", "", "run as root there, by way of `COMMAND`, such as doas")
+	fs.IntVarP(&f.parallel, "parallel", "j", 32, "work on `N` hosts at a time")
+	fs.StringVar(&f.serial, "serial", "0", "work on `N` hosts, or N%, and begin the next when all of them have ended")
+	fs.StringVar(&f.maxFailed, "max-failed", "", "begin no other host when more than `N`, or N%, have failed")
+	fs.DurationVar(&f.timeout, "timeout", 0, "end what takes longer than `DURATION` on one host")
+	fs.Var(&f.output, "output", "how to report: text or json")
+	fs.StringVar(&f.command, "ssh-command", "", "call `COMMAND` instead of ssh (default CCM_SSH)")
+	fs.StringArrayVar(&f.binaries, "binaries", nil, "look in `DIR` for ccm-linux-arm64 and the like, for hosts of another system (may be given again)")
+	fs.StringVar(&f.remoteDir, "remote-dir", "", "store ccm in `DIR` on the hosts")
+	fs.StringVar(&f.siteName, "site-name", "", "know the site by `NAME` on the hosts, wherever it lies here")
+	return cmd
+}
+
+// runSSH is ssh.
+func runSSH(ctx context.Context, e *cli.Env, f *sshFlags, names, args []string) error {
+	hosts, err := f.hostList(ctx, e, names)
+	if err != nil {
+		return err
+	}
+	c, err := f.client(e, len(hosts))
+	if err != nil {
+		return err
+	}
+	within, cancel := e.UntilStopped(ctx)
+	c.Request, c.Bundle, err = f.request(within, e, args, slices.ContainsFunc(hosts, func(h ssh.Host) bool { return len(h.Facts) > 0 }))
+	cancel()
+	if err != nil {
+		return err
+	}
+	many := ssh.Many{Parallel: f.parallel, MaxFailed: -1, Stop: e.Stop}
+	if f.parallel < 1 {
+		return diag.Errorf(diag.Pos{}, "-j: want at least 1, got %d", f.parallel)
+	}
+	serial, err := ssh.ParseShare(f.serial)
+	if err != nil {
+		return fmt.Errorf("--serial: %w", err)
+	}
+	many.Serial = serial.Of(len(hosts))
+	if f.serial != "0" {
+		many.Serial = max(many.Serial, 1)
+	}
+	if f.maxFailed != "" {
+		most, err := ssh.ParseShare(f.maxFailed)
+		if err != nil {
+			return fmt.Errorf("--max-failed: %w", err)
+		}
+		many.MaxFailed = most.Of(len(hosts))
+	}
+	var report ssh.Report = ssh.NewTextReport(e.Stdout, e.Stderr, hosts)
+	if f.output.Value == "json" {
+		report = &ssh.JSONReport{Out: &ssh.LineWriter{W: e.Stdout.Unwrap()}}
+	}
+	progress := newSSHProgress(e, len(hosts))
+	worst := cli.ExitOK
+	left := many.Run(hosts, ssh.Failed, func(h ssh.Host) ssh.Result {
+		progress.begin(h.Name)
+		return c.Run(ctx, e.Stop, h, func(l ssh.Line) { report.Line(h, l) })
+	}, func(r ssh.Result) {
+		worst = worse(worst, exitOfHost(r))
+		progress.end(r.Host.Name)
+		report.Ended(r)
+	})
+	progress.close()
+	report.End(left)
+	select {
+	case <-e.Stop:
+		return cli.Status(cli.ExitInterrupted)
+	default:
+	}
+	if worst == cli.ExitOK && len(left) > 0 {
+		worst = cli.ExitUsage
+	}
+	if worst != cli.ExitOK {
+		return cli.Status(worst)
+	}
+	return nil
+}
+
+// exitOfHost returns the exit status that a host stands for.
+func exitOfHost(r ssh.Result) int {
+	switch {
+	case r.Unreachable:
+		return exitUnreachable
+	case r.Err != nil && r.Exit == cli.ExitOK:
+		return cli.ExitUsage
+	}
+	return r.Exit
+}
+
+// badness is the exit statuses from good to bad.
+var badness = []int{cli.ExitOK, cli.ExitChanges, cli.ExitUsage, cli.ExitFailed, cli.ExitChanges | cli.ExitFailed, cli.ExitInterrupted, exitUnreachable}
+
+// worse returns the worse of two exit statuses. One that nobody knows is as bad as a failure.
+func worse(a, b int) int {
+	rank := func(code int) int {
+		if i := slices.Index(badness, code); i >= 0 {
+			return i
+		}
+		return slices.Index(badness, cli.ExitFailed)
+	}
+	if rank(b) > rank(a) {
+		return b
+	}
+	return a
+}
+
+// client returns what reaches the hosts.
+func (f *sshFlags) client(e *cli.Env, hosts int) (*ssh.Client, error) {
+	own, err := os.Executable()
+	if err != nil {
+		return nil, err
+	}
+	cache, err := os.UserCacheDir()
+	if err != nil {
+		return nil, err
+	}
+	cache = filepath.Join(cache, "ccm")
+	folders := append(slices.Clone(f.binaries), filepath.Dir(own), filepath.Join(cache, "bin", e.Build.Version))
+	c := &ssh.Client{
+		Command: []string{"ssh"}, ControlDir: ssh.ControlDirectory(cache), RemoteDir: f.remoteDir, Timeout: f.timeout,
+		// Many that ask at the same time would be answered in the wrong order.
+		Interactive: hosts == 1 && terminal.IsTerminal(e.Stdin),
+		Programs:    &ssh.Programs{Own: own, System: ssh.System{OS: runtime.GOOS, Arch: runtime.GOARCH}, Folders: folders},
+	}
+	command := f.command
+	if command == "" {
+		command = os.Getenv("CCM_SSH")
+	}
+	if command != "" {
+		if c.Command, err = shellquote.Split(command); err != nil || len(c.Command) == 0 {
+			return nil, diag.Errorf(diag.Pos{}, "--ssh-command: want a command, got %q", command)
+		}
+	}
+	if _, err := exec.LookPath(c.Command[0]); err != nil {
+		return nil, diag.Errorf(diag.Pos{}, "%s is not there, and ccm has no SSH of its own", c.Command[0]).WithHint("install OpenSSH's client, or name another with --ssh-command")
+	}
+	if f.remoteDir != "" {
+		if err := ssh.CheckRemoteDir(f.remoteDir); err != nil {
+			return nil, fmt.Errorf("--remote-dir: %w", err)
+		}
+	}
+	return c, f.setBecome(e, c)
+}
+
+// setBecome sets how ccm becomes root on the hosts.
+func (f *sshFlags) setBecome(e *cli.Env, c *ssh.Client) error {
+	switch {
+	case f.become != "" && (f.sudo || f.askPassword):
+		return diag.Errorf(diag.Pos{}, "--become and --sudo exclude each other")
+	case f.become != "":
+		words, err := shellquote.Split(f.become)
+		if err == nil {
+			err = ssh.CheckBecome(words)
+		}
+		if err != nil {
+			return fmt.Errorf("--become: %w", err)
+		}
+		c.Become = words
+	case f.askPassword:
+		password, err := e.ReadHidden("Password of sudo on the hosts: ", "sudo that asks for no password needs only --sudo")
+		if err != nil {
+			return fmt.Errorf("--ask-sudo-pass: %w", err)
+		}
+		if c.Password = string(password); c.Password != "" {
+			_ = e.Secrets.Add(c.Password) // one that is too short to be masked is none the less sent
+		}
+		c.Become = ssh.SudoWithPassword()
+	case f.sudo:
+		c.Become = []string{"sudo", "-n"}
+	}
+	return nil
+}
+
+// ServeCommand returns serve-stdio, the other side of ssh.
+func ServeCommand(e *cli.Env) *cobra.Command {
+	return &cobra.Command{
+		Use: "serve-stdio", Hidden: true, Args: cobra.NoArgs,
+		Short: "Answer ccm ssh, which calls this",
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			own, err := os.Executable()
+			if err != nil {
+				return err
+			}
+			cache, err := os.UserCacheDir()
+			if err != nil {
+				return err
+			}
+			s := &ssh.Server{Executable: own, Version: e.Build.Version, Cache: filepath.Join(cache, "ccm"), In: e.Stdin, Out: e.Stdout.Unwrap()}
+			ctx, cancel := e.UntilStopped(cmd.Context())
+			defer cancel()
+			return s.Serve(ctx)
+		},
+	}
+}

@@ -1,6 +1,0 @@
-//go:build !linux
-
-package main
-
-// isTmpfs reports whether the files of a directory are in memory. It is not known here.
-func isTmpfs(string) bool { return false }
