@@ -293,7 +293,7 @@ func TestIniSection(t *testing.T) {
 			"section": `{ "no a", path = "/etc/x", section = "a", whole_section = true, ensure = "absent" }`,
 			"name":    `{ "a", path = "/etc/x", whole_section = true, ensure = "absent" }`,
 		},
-		phrases: map[string][]string{"none/section": {}, "parts/name": {"removed the setting"}},
+		phrases: map[string][]string{"none/section": {}, "parts/name": {"removed the section"}, "parts/section": {"removed the section"}},
 		after: map[string]map[string]*string{
 			"parts/section": {"/etc/x": new("top = 1\n; about b\n# b\n[b]\ny = 2\n")},
 			"parts/name":    {"/etc/x": new("top = 1\n; about b\n# b\n[b]\ny = 2\n")},

@@ -3,6 +3,7 @@ package stdlib_test
 import (
 	"io/fs"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -11,10 +12,12 @@ import (
 	"github.com/luaccm/ccm/stdlib"
 )
 
-// TestEveryTypeIsDocumented: each has a doc of its own and of its properties, and docs/types.md
-// names the modules that are no types.
+// TestEveryTypeIsDocumented: each is short, has a spec, a doc of its own and of its properties, and
+// docs/types.md names the modules that are no types.
 func TestEveryTypeIsDocumented(t *testing.T) {
 	page, err := os.ReadFile("../docs/types.md")
+	require.NoError(t, err)
+	specs, err := filepath.Glob("spec/*_spec.lua")
 	require.NoError(t, err)
 	files, err := fs.Glob(stdlib.Library, "std/*.lua")
 	require.NoError(t, err)
@@ -22,6 +25,9 @@ func TestEveryTypeIsDocumented(t *testing.T) {
 		name := strings.TrimSuffix(strings.TrimPrefix(file, "std/"), ".lua")
 		reg, _, mistakes := evaluate(t, `require "std.`+name+`"`)
 		require.Empty(t, mistakes)
+		text, err := fs.ReadFile(stdlib.Library, file)
+		require.NoError(t, err)
+		require.LessOrEqual(t, strings.Count(string(text), "\n"), 120, "%s is to be read as an example", file)
 		typ := reg.Type(name)
 		if typ == nil {
 			require.Contains(t, string(page), "`std."+name+"`", "a module that is no type")
@@ -31,9 +37,7 @@ func TestEveryTypeIsDocumented(t *testing.T) {
 		for _, f := range typ.Schema().Fields {
 			require.NotEmpty(t, f.Doc, "%s.%s", name, f.Name)
 		}
-		text, err := fs.ReadFile(stdlib.Library, file)
-		require.NoError(t, err)
-		require.LessOrEqual(t, strings.Count(string(text), "\n"), 120, "%s is to be read as an example", file)
+		require.Contains(t, specs, "spec/"+name+"_spec.lua")
 		require.Contains(t, string(text), `--   local `+name+` = require "std.`+name+`"`, "%s begins with an example", file)
 	}
 }

@@ -23,6 +23,7 @@ type State struct {
 	text   *resource.TextChange // of an edit: the file before and after
 	view   *host.View           // of a plan, through which it was found
 	made   *newFile             // of an edit: the file that it makes, nil if one is there
+	phrase string               // of an edit: what is done, in words, instead of the phrase of the type
 	shown  map[string]any       // of an edit: properties as reports show what is wanted, instead of as it was written
 }
 

@@ -1,6 +1,7 @@
 package luatype
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -99,7 +100,7 @@ func (d *definition) editStatus(ctx context.Context, v *host.View, want *resourc
 
 // edited calls the edit function.
 func (d *definition) edited(ctx context.Context, want *resource.Properties, path, before string) (s State, err error) {
-	out, err := d.invoke(ctx, access{what: "edit"}, d.edit, 3, d.luaWant(d.values(), want), lua.LString(before))
+	out, err := d.invoke(ctx, access{what: "edit"}, d.edit, 4, d.luaWant(d.values(), want), lua.LString(before))
 	if err != nil {
 		return s, err
 	}
@@ -119,6 +120,13 @@ func (d *definition) edited(ctx context.Context, want *resource.Properties, path
 			return s, err
 		}
 		s.shown = shown.Data
+	}
+	if out[3] != lua.LNil {
+		phrase, ok := out[3].(lua.LString)
+		if !ok || !isPhrase(string(phrase)) {
+			return s, d.blame(d.edit, "edit", `want words that read well after "Would have" as what is done, got %s`, describe(out[3]))
+		}
+		s.phrase = string(phrase)
 	}
 	if s.Data["ensure"] == nil {
 		s.Data["ensure"] = d.foundEnsure(want, before == string(after))
@@ -152,6 +160,9 @@ func (d *definition) editDecide(want *resource.Properties, have any) resource.De
 	}
 	if dec.Err != nil || !differs {
 		return dec
+	}
+	for i := range dec.Actions {
+		dec.Actions[i].Phrase = cmp.Or(s.phrase, dec.Actions[i].Phrase)
 	}
 	dec.Text = func(context.Context, *host.View) (resource.TextChange, error) { return *s.text, nil }
 	dec.Effects = []host.PathEffect{{Path: s.text.Path, Kind: host.Regular, Content: new(s.text.Want)}}

@@ -243,12 +243,14 @@ return ccm.type {
   edit = function(want, text)
     if want.value == "same" then return text, { ensure = "absent" } end
     if want.value == "other" then return text .. "x", { ensure = "present" } end
+    if want.value == "phrase" then return text .. "x", nil, nil, "writes x" end
   end,
 }`
 	for value, want := range map[string]string{
-		"same":  `stdlib/std/odd.lua:8: edit of the type odd: the text is not to change, and what was found is not as wanted: ensure: absent → present`,
-		"other": `stdlib/std/odd.lua:8: edit of the type odd: the text is to change, and what was found is as wanted: ensure=present`,
-		"none":  `stdlib/std/odd.lua:8: edit of the type odd: want the text as it should be, got nothing`,
+		"same":   `stdlib/std/odd.lua:8: edit of the type odd: the text is not to change, and what was found is not as wanted: ensure: absent → present`,
+		"other":  `stdlib/std/odd.lua:8: edit of the type odd: the text is to change, and what was found is as wanted: ensure=present`,
+		"phrase": `stdlib/std/odd.lua:8: edit of the type odd: want words that read well after "Would have" as what is done, got "writes x"`,
+		"none":   `stdlib/std/odd.lua:8: edit of the type odd: want the text as it should be, got nothing`,
 	} {
 		s := newSite(t, map[string]string{"std/odd.lua": edit})
 		s.file("/w", "")

@@ -67,6 +67,13 @@ func (m *Machine) Commands() []string {
 	return append([]string(nil), m.commands...)
 }
 
+// Guesses implements contract.Guesser.
+func (m *Machine) Guesses() int {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.unanswered
+}
+
 // Run implements host.Runner. Commands that look are answered.
 func (m *Machine) Run(_ context.Context, c host.Cmd) (host.Result, error) {
 	m.mu.Lock()

@@ -25,18 +25,13 @@ func (m *Machine) Functions(f *resource.Functions) {
 	var mu sync.Mutex
 	done := make(map[*resource.Properties]bool)
 	status, decide, perform, refresh := f.Status, f.Decide, f.Perform, f.Refresh
-	ran := func() int {
-		m.mu.Lock()
-		defer m.mu.Unlock()
-		return m.unanswered
-	}
 	f.Perform = func(ctx context.Context, h *host.Host, want *resource.Properties, a resource.Action) error {
-		before := ran()
+		before := m.Guesses()
 		err := perform(ctx, h, want, a)
 		if errors.Is(err, errWait) {
 			err = nil
 		}
-		if err == nil && ran() > before {
+		if err == nil && m.Guesses() > before {
 			mu.Lock()
 			defer mu.Unlock()
 			done[want] = true

@@ -31,7 +31,7 @@ return ccm.type {
   end,
 
   edit = function(want, text)
-    if want.whole_section then return sections.without(text, want.section or want.name) end
+    if want.whole_section then return sections.without(text, want.section or want.name), nil, nil, "removed the section" end
     local key, section = want.key or want.name, want.section or ""
     local setting = [[^(\s*]] .. re.escape(key) .. [[\s*[=:]\s*)(.*?)\s*$]]
     local list, eol = lines.of(text)

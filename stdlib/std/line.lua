@@ -7,11 +7,11 @@
 --   line { "quiet", path = "/etc/default/grub",
 --          line = 'GRUB_CMDLINE_LINUX="${1} quiet"', match = [[^GRUB_CMDLINE_LINUX="(.*?)( quiet)?"$]] }
 
-local lines = require "std.lines"
+local captures, lines = require "std.captures", require "std.lines"
 
 -- The text with the line and, if lines were replaced, those lines and what replaces them.
 local function edited(want, text)
-  local fixed = not want.match and want.line or not lines.highest_group(want.line) and lines.filled(want.line, {})
+  local fixed = not want.match and want.line or not captures.highest(want.line) and captures.filled(want.line, {})
   local there = fixed and lines.position(text, fixed)
   if there and not want.all then return text end
   if not (want.match or want.insert_before or want.insert_after) then return lines.with(text, fixed) end
@@ -20,7 +20,7 @@ local function edited(want, text)
   for i = want.match and #list or 0, 1, -1 do
     local m = re.match(list[i], want.match)
     if m then
-      local new = fixed or lines.filled(want.line, m)
+      local new = fixed or captures.filled(want.line, m)
       if not want.all and lines.position(text, new) then return text end
       if new ~= list[i] then
         table.insert(old, 1, list[i])
@@ -63,9 +63,9 @@ return ccm.type {
     if want.all and not want.match then return "all", "goes with match" end
     if want.insert_before and want.insert_after then return "insert_before", "goes without insert_after" end
     if not want.match or want.ensure == "absent" then return end
-    local n = lines.highest_group(want.line)
+    local n = captures.highest(want.line)
     if not n then return end
-    local most = lines.groups(want.match)
+    local most = captures.count(want.match)
     if n > most then return "line", ("want groups of match, of which there are %d, got ${%d}"):format(most, n) end
     for _, key in ipairs { "create", "insert_before", "insert_after" } do
       if want[key] then return key, "a line with ${" .. n .. "} is never added, only replaced" end

@@ -103,28 +103,4 @@ function lines.last(list, pattern)
   end
 end
 
---- Returns the text with what the groups of a match took in place of ${1} and so on.
---- One without them is as it is written.
-function lines.filled(line, m)
-  if not line:find("%${%d+}") then return line end
-  return (line:gsub("%$([%${])(%d*)(}?)", function(sign, n, close)
-    if sign == "$" then return "$" .. n .. close end
-    if n ~= "" and close ~= "" then return m[tonumber(n)] or "" end
-  end))
-end
-
---- Returns the highest number of a group in the text, nil if there is none.
-function lines.highest_group(line)
-  local most
-  lines.filled(line, setmetatable({}, { __index = function(_, n) most = math.max(n, most or 0) end }))
-  return most
-end
-
---- Returns the number of groups in a regular expression: its brackets but those in a
---- class and those that are escaped.
-function lines.groups(pattern)
-  local found = re.find_all(pattern, [=[\\.|\[\^?\]?(?:\[:\^?\w+:\]|\\.|[^\]])*\]|\(\?P?<|\(\?|\(]=])
-  return #tbl.filter(found, function(s) return s == "(" or re.test(s, [[^\(\?P?<$]]) end)
-end
-
 return lines

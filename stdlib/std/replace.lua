@@ -4,13 +4,13 @@
 --   replace { "old host", path = "/etc/app.conf", match = [[\bold\.example\.org\b]], replacement = "new.example.org" }
 --   replace { "workers", path = "/etc/app.conf", match = [[^(workers\s*=\s*)\d+$]], replacement = "${1}8" }
 
-local lines = require "std.lines"
+local captures, lines = require "std.captures", require "std.lines"
 
 -- The text after everything was replaced, what has changed, and what is there instead of the first of that.
 local function replaced(want, text)
   local old, first = {}, nil
   local now = re.replace(text, "(?m)" .. want.match, function(m)
-    local new = lines.highest_group(want.replacement) and lines.filled(want.replacement, m) or want.replacement
+    local new = captures.highest(want.replacement) and captures.filled(want.replacement, m) or want.replacement
     if new ~= m[0] then
       table.insert(old, m[0])
       first = first or new
@@ -35,7 +35,7 @@ return ccm.type {
 
   validate = function(want)
     if re.test("", want.match) then return "match", "want a pattern that does not match an empty text, got " .. inspect(want.match) end
-    local n, most = lines.highest_group(want.replacement), lines.groups(want.match)
+    local n, most = captures.highest(want.replacement), captures.count(want.match)
     if n and n > most then return "replacement", ("want groups of match, of which there are %d, got ${%d}"):format(most, n) end
   end,
 

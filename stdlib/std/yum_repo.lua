@@ -3,7 +3,7 @@
 --   local yum_repo = require "std.yum_repo"
 --   yum_repo { "example", baseurl = "https://rpm.example.org/el9", gpgkey = "file:///etc/pki/rpm-gpg/example.asc" }
 
-return ccm.type(require("std.repos").rpm_type {
+return ccm.type(require "std.rpm_repo" {
   name = "yum_repo",
   doc = "Keeps a repository in /etc/yum.repos.d, and has dnf read its index when it changes.",
   commands = { "dnf" },

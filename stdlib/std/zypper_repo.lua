@@ -3,7 +3,7 @@
 --   local zypper_repo = require "std.zypper_repo"
 --   zypper_repo { "example", baseurl = "https://rpm.example.org/leap", priority = 90 }
 
-return ccm.type(require("std.repos").rpm_type {
+return ccm.type(require "std.rpm_repo" {
   name = "zypper_repo",
   doc = "Keeps a repository in /etc/zypp/repos.d, and has zypper read its index when it changes.",
   commands = { "zypper" },

@@ -58,6 +58,38 @@ func note(t *testing.T, change func(*resource.Functions)) (resource.Binding, any
 	return factory, r.Spec
 }
 
+// guesser lets every command succeed, and counts them.
+type guesser struct{ n int }
+
+// Run implements host.Runner.
+func (g *guesser) Run(context.Context, host.Cmd) (host.Result, error) { g.n++; return host.Result{}, nil }
+
+// Guesses implements contract.Guesser.
+func (g *guesser) Guesses() int { return g.n }
+
+// TestGuesses: after commands that nobody answered nothing is asked of the machine, and only then.
+func TestGuesses(t *testing.T) {
+	for command, wrong := range map[string]string{"true": "", "": "not as wanted after kept the note"} {
+		b, want := note(t, func(f *resource.Functions) {
+			f.Commands = []string{"true"}
+			f.Perform = func(ctx context.Context, h *host.Host, _ *resource.Properties, _ resource.Action) error {
+				if command == "" {
+					return nil
+				}
+				_, err := h.Run(ctx, host.Cmd{Argv: []string{command}})
+				return err
+			}
+		})
+		x := contract.Trial{Binding: b, Want: want, Start: func(string) (host.Runner, error) { return new(guesser), nil }}
+		err := x.Run(t.Context(), t.TempDir(), hosttest.Clock{})
+		if wrong == "" {
+			require.NoError(t, err)
+		} else {
+			require.ErrorContains(t, err, wrong)
+		}
+	}
+}
+
 // TestBreaches: the suite finds what a provider must not do.
 func TestBreaches(t *testing.T) {
 	calls := 0

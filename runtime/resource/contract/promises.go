@@ -120,6 +120,13 @@ func (x *Trial) Watch(r host.Runner) host.Runner {
 	return x.commands
 }
 
+// A Guesser is a runner of an imagined machine that lets commands succeed of which it does not know what
+// they would do. What the machine would be like afterwards is then known to nobody.
+type Guesser interface {
+	// Guesses returns how many such commands ran.
+	Guesses() int
+}
+
 // A countingRunner counts the commands that it was asked for.
 type countingRunner struct {
 	host.Runner
@@ -137,6 +144,18 @@ func (w *countingRunner) Run(ctx context.Context, c host.Cmd) (host.Result, erro
 		w.undeclared = name
 	}
 	return w.Runner.Run(ctx, c)
+}
+
+// guesses returns how many commands succeeded of which nobody knows what they would do.
+func (w *countingRunner) guesses() int {
+	if w == nil {
+		return 0
+	}
+	g, ok := w.Runner.(Guesser)
+	if !ok {
+		return 0
+	}
+	return g.Guesses()
 }
 
 func (x Trial) checkCommands() error {

@@ -1,0 +1,28 @@
+-- What alternative promises. TestAlternative has update-alternatives as well.
+require "std.alternative"
+
+local editor = "auto\n/usr/bin/editor\n\n/bin/nano\n40\n/usr/bin/vim.tiny\n15\n\n"
+
+suite("alternative", {
+  starts = {
+    none = { files = { ["/usr/bin/vim.tiny"] = "" } },
+    auto = { files = { ["/var/lib/dpkg/alternatives/editor"] = editor, ["/bin/nano"] = "", ["/usr/bin/vim.tiny"] = "" } },
+    ["of Red Hat"] = { files = { ["/var/lib/alternatives/editor"] = editor, ["/bin/nano"] = "", ["/usr/bin/vim.tiny"] = "" } },
+  },
+  wants = {
+    vim = { "editor", path = "/usr/bin/vim.tiny" },
+    made = { "editor", path = "/usr/bin/vim.tiny", link = "/usr/bin/editor", priority = 15 },
+    auto = { "editor", ensure = "auto" },
+    unknown = { "editor", path = "/usr/bin/emacs" },
+    absent = { "editor", path = "/usr/bin/vim.tiny", ensure = "absent" },
+  },
+  phrases = {
+    ["none/made"] = { "added the alternative" }, ["none/absent"] = {}, ["auto/vim"] = { "set the alternative" },
+    ["auto/auto"] = {}, ["of Red Hat/auto"] = {}, ["auto/absent"] = { "removed the alternative" },
+  },
+  fails = {
+    ["none/vim"] = "there are no alternatives editor", ["none/auto"] = "there are no alternatives editor",
+    ["none/unknown"] = "there are no alternatives editor", ["auto/unknown"] = "is none of the alternatives",
+    ["of Red Hat/unknown"] = "is none of the alternatives",
+  },
+})

@@ -1,0 +1,22 @@
+-- What directory promises of a tree. TestDirectory has copies of directories of the site as well.
+require "std.directory"
+
+suite("directory", {
+  starts = {
+    nothing = {},
+    file = { files = { ["/srv/app"] = "text" } },
+    tree = { files = { ["/srv/app/a"] = "", ["/srv/app/b/c"] = "" } },
+  },
+  wants = {
+    empty = { "/srv/app", dir_mode = "0750" },
+    all = { "/srv/app", mode = "u=rwX,go=", recurse = true },
+    absent = { "/srv/app", ensure = "absent" },
+  },
+  phrases = {
+    ["nothing/empty"] = { "created the directory" }, ["nothing/absent"] = {}, ["tree/empty"] = { "updated the attributes of 1 entry" },
+    ["tree/all"] = { "updated the attributes of 4 entries" }, ["tree/absent"] = { "removed the directory" },
+  },
+  fails = {
+    ["file/empty"] = "want a directory, found a file", ["file/all"] = "want a directory, found a file", ["file/absent"] = "want a directory, found a file",
+  },
+})

@@ -1,0 +1,23 @@
+-- What firewall promises of a machine that is only a directory, where no nft is asked. The
+-- integration tests have the kernel as well.
+require "std.firewall"
+
+local file, include = "/etc/nftables.d/ccm-web.nft", 'include "/etc/nftables.d/ccm-*.nft"\n'
+
+suite("firewall", {
+  starts = {
+    nothing = {},
+    installed = { files = { ["/etc/nftables.conf"] = "flush ruleset\n" } },
+    ["of Red Hat"] = { files = { ["/etc/sysconfig/nftables.conf"] = "# mine\n" } },
+    other = { files = { ["/etc/nftables.conf"] = include, [file] = "# mine\n" } },
+  },
+  wants = {
+    rules = { "web", rules = "chain input { type filter hook input priority filter; policy drop; }" },
+    absent = { "web", ensure = "absent" },
+  },
+  phrases = {
+    ["nothing/absent"] = {}, ["installed/rules"] = { "loaded the rules" }, ["of Red Hat/rules"] = { "loaded the rules" },
+    ["other/rules"] = { "replaced the rules" }, ["other/absent"] = { "removed the rules" },
+  },
+  fails = { ["nothing/rules"] = "there is no /etc/nftables.conf (its package is nftables)" },
+})

@@ -1,0 +1,16 @@
+-- What git promises where no git is asked. TestGit and the integration tests have real clones.
+require "std.git"
+
+suite("git", {
+  starts = {
+    nothing = {},
+    file = { files = { ["/srv/app"] = "text" } },
+    other = { files = { ["/srv/app/x"] = "text" } },
+  },
+  wants = {
+    clone = { "/srv/app", url = "https://git.example.org/app.git" },
+    absent = { "/srv/app", ensure = "absent" },
+  },
+  phrases = { ["nothing/clone"] = { "cloned the repository" }, ["nothing/absent"] = {}, ["other/absent"] = { "removed the clone" } },
+  fails = { ["file/clone"] = "want a directory, found a file", ["other/clone"] = "found a directory with something else in it" },
+})

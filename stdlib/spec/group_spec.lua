@@ -1,0 +1,25 @@
+-- What group promises. TestGroup has groupadd and its like as well.
+require "std.group"
+
+local passwd = "alice:x:1000:1000::/home/alice:/bin/sh\nbob:x:1001:1001::/home/bob:/bin/sh\n"
+local function with(line) return { files = { ["/etc/passwd"] = passwd, ["/etc/group"] = "alice:x:1000:\nbob:x:1001:\n" .. line } } end
+
+suite("group", {
+  starts = { none = with "", other = with "deploy:x:990:bob\n", right = with "deploy:x:990:alice\n" },
+  wants = {
+    group = { "deploy" },
+    members = { "deploy", members = { "alice" } },
+    exact = { "deploy", members = { "alice" }, membership = "exact" },
+    unknown = { "deploy", members = { "carol" } },
+    own = { "alice", ensure = "absent" },
+    absent = { "deploy", ensure = "absent" },
+  },
+  phrases = {
+    ["none/group"] = { "created the group" }, ["other/group"] = {}, ["right/members"] = {}, ["right/exact"] = {},
+    ["other/members"] = { "updated the group" }, ["none/absent"] = {}, ["right/absent"] = { "removed the group" },
+  },
+  fails = {
+    ["none/unknown"] = "there is no user carol", ["other/unknown"] = "there is no user carol", ["right/unknown"] = "there is no user carol",
+    ["none/own"] = "as its own, which cannot be removed", ["other/own"] = "as its own", ["right/own"] = "as its own",
+  },
+})

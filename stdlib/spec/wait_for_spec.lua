@@ -1,0 +1,21 @@
+-- What wait_for promises of a file. Nothing comes about by waiting here: what would wait fails.
+require "std.wait_for"
+
+local waits = "nothing is waited for in a spec"
+
+suite("wait_for", {
+  starts = { nothing = {}, there = { files = { ["/run/app.ready"] = "not yet\n" } }, ready = { files = { ["/run/app.ready"] = "ready\n" } } },
+  wants = {
+    file = { "/run/app.ready" },
+    match = { "/run/app.ready", match = "^ready" },
+    gone = { "/run/app.ready", ensure = "absent" },
+  },
+  phrases = {
+    ["nothing/file"] = { "waited until /run/app.ready is there" }, ["there/file"] = {},
+    ["there/match"] = { 'waited until "^ready" in /run/app.ready is there' }, ["ready/match"] = {},
+    ["nothing/gone"] = {}, ["there/gone"] = { "waited until /run/app.ready is gone" },
+  },
+  fails = {
+    ["nothing/file"] = waits, ["nothing/match"] = waits, ["there/match"] = waits, ["there/gone"] = waits, ["ready/gone"] = waits,
+  },
+})

@@ -1,0 +1,30 @@
+-- What the groups of a regular expression took, and where a text names them: ${1} is the first, for
+-- the types line and replace.
+
+local captures = {}
+
+--- Returns the text with what the groups of a match took in place of ${1} and so on.
+--- One without them is as it is written.
+function captures.filled(text, m)
+  if not text:find("%${%d+}") then return text end
+  return (text:gsub("%$([%${])(%d*)(}?)", function(sign, n, close)
+    if sign == "$" then return "$" .. n .. close end
+    if n ~= "" and close ~= "" then return m[tonumber(n)] or "" end
+  end))
+end
+
+--- Returns the highest number of a group in the text, nil if there is none.
+function captures.highest(text)
+  local most
+  captures.filled(text, setmetatable({}, { __index = function(_, n) most = math.max(n, most or 0) end }))
+  return most
+end
+
+--- Returns the number of groups in a regular expression: its brackets but those in a
+--- class and those that are escaped.
+function captures.count(pattern)
+  local found = re.find_all(pattern, [=[\\.|\[\^?\]?(?:\[:\^?\w+:\]|\\.|[^\]])*\]|\(\?P?<|\(\?|\(]=])
+  return #tbl.filter(found, function(s) return s == "(" or re.test(s, [[^\(\?P?<$]]) end)
+end
+
+return captures
