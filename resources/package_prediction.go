@@ -34,17 +34,41 @@ func PackagesBesides(caveat string, n int, installs, removes []string) string {
 	if caveat != "" {
 		parts = append(parts, caveat)
 	}
-	brings := "with "
-	if n > 1 {
-		brings = fmt.Sprintf("the %d packages come with ", n)
-	}
 	if len(installs) > 0 {
-		parts = append(parts, brings+named(installs, "others"))
+		parts = append(parts, comesWith(n, installs))
 	}
 	if len(removes) > 0 {
 		parts = append(parts, "removes "+Removed(removes))
 	}
 	return strings.Join(parts, ", ")
+}
+
+// PackagesAlong says of n packages that were installed or, with removal, removed together,
+// what came and what went with them.
+func PackagesAlong(n int, removal bool, came, went []string) string {
+	var parts []string
+	if len(came) > 0 {
+		parts = append(parts, comesWith(n, came))
+	}
+	switch {
+	case len(went) == 0:
+	case !removal:
+		parts = append(parts, "removed "+Removed(went))
+	case n == 1:
+		parts = append(parts, "removed "+Removed(went)+" too")
+	default:
+		parts = append(parts, fmt.Sprintf("the %d packages took %s along", n, Removed(went)))
+	}
+	return strings.Join(parts, ", ")
+}
+
+// comesWith says what n packages bring.
+func comesWith(n int, installs []string) string {
+	brings := "with "
+	if n > 1 {
+		brings = fmt.Sprintf("the %d packages come with ", n)
+	}
+	return brings + named(installs, "others")
 }
 
 // Removed names the packages that go without being asked for. Of very many it names some.

@@ -5,11 +5,32 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/luaccm/ccm/providers/pkgtool"
+	"github.com/luaccm/ccm/resources"
 	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/resource"
 )
 
-var _ resource.Lister = packages{}
+var (
+	_ resource.Lister                        = packages{}
+	_ resource.Companions[resources.Package] = packages{}
+)
+
+// Inventory implements resource.Companions: it is the names of all installed packages.
+func (packages) Inventory(ctx context.Context, v *host.View) (resource.Inventory, error) {
+	return pkgtool.ListLines(ctx, v, tool, "installed ", "dpkg-query", "-W", `-f=${db:Status-Status} ${Package}\n`)
+}
+
+// Besides implements resource.Companions.
+func (packages) Besides(wants []resources.Package, came, went []string) string {
+	bare := func(names []string) []string {
+		for i, name := range names {
+			names[i] = strings.TrimPrefix(name, "installed ")
+		}
+		return names
+	}
+	return pkgtool.Besides(wants, bare(came), bare(went), func(name string) string { pkg, _, _ := strings.Cut(name, ":"); return pkg })
+}
 
 // Names implements resource.Lister: the packages that apt knows, installed or
 // not.

@@ -76,6 +76,7 @@ var (
 	_ resources.PackageProvider                                      = (*Packages)(nil)
 	_ resource.BulkStatus[resources.Package, resources.PackageState] = (*Packages)(nil)
 	_ resource.BulkPredictor[resources.Package]                      = (*Packages)(nil)
+	_ resource.Companions[resources.Package]                         = (*Packages)(nil)
 	_ resource.Lister                                                = (*Packages)(nil)
 )
 

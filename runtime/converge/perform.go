@@ -60,7 +60,11 @@ func (w *walk) act(ctx context.Context, provider resource.Binding, d resource.De
 // what became of it.
 func (w *walk) performAlone(ctx context.Context, provider resource.Binding, d resource.Decision, ev *event.Event) {
 	r := ev.Resource
-	done, err := w.perform(ctx, hostFor(ctx, ev, w.host), provider, d, ev)
+	var done int
+	err := w.noteCompanions(ctx, provider, d, []*event.Event{ev}, func() (err error) {
+		done, err = w.perform(ctx, hostFor(ctx, ev, w.host), provider, d, ev)
+		return err
+	})
 	if errors.Is(err, resource.ErrUnchanged) {
 		ev.Outcome, ev.Actions, ev.Diff, ev.Refreshed, ev.RefreshedBy, ev.Cause = event.Stable, nil, nil, false, nil, event.NoCause
 		w.refreshes.recordCause(ev.Index, event.NoCause)

@@ -138,7 +138,11 @@ func (w *walk) performTransaction(ctx context.Context, t *transaction) {
 		return
 	}
 	began := w.view.Now()
-	err := t.performTogether(ctx, w.host)
+	list := make([]*event.Event, len(t.members))
+	for i, m := range t.members {
+		list[i] = m.event
+	}
+	err := w.noteCompanions(ctx, t.provider, t.members[0].decision, list, func() error { return t.performTogether(ctx, w.host) })
 	if err != nil {
 		w.host.Log().Info(fmt.Sprintf("%d resources could not be handled together: each is handled by itself", len(t.members)), "error", err.Error())
 	}
@@ -156,10 +160,6 @@ func (w *walk) performTransaction(ctx context.Context, t *transaction) {
 		return
 	}
 	if err == nil {
-		list := make([]*event.Event, len(t.members))
-		for i, m := range t.members {
-			list[i] = m.event
-		}
 		states, errs := statesOf(ctx, w.view, t.provider, list)
 		for i, ev := range list {
 			w.finish(ctx, ev, func(ev *event.Event) { w.judge(ev, states[i], errs[i]) })

@@ -45,6 +45,8 @@ type Type struct {
 	predictAll func(ctx context.Context, v *host.View, provider any, specs []any) ([]Prediction, bool)
 	// hasBulkPrediction reports whether a provider has predictAll; nil if none of them has.
 	hasBulkPrediction func(provider any) bool
+	inventory         func(ctx context.Context, v *host.View, provider any) (Inventory, error) // nil if no provider is a [Companions]
+	besides           func(provider any, specs []any, came, went []string) string
 	recall            func(ctx context.Context, v *host.View, provider, spec any, desired DesiredDigest) (any, bool, error)
 	inspect           func(ctx context.Context, v *host.View, provider, spec any) (any, error)
 	importState       func(state any, im Import) (any, error) // nil if it cannot
@@ -77,6 +79,8 @@ func Define[D Spec[S, P], S any, P Provider[D, S]](name string) TypeDef[D, S, P]
 		statusAll:     statusAll[D, S],
 		hasBulkStatus: func(provider any) bool { _, ok := provider.(BulkStatus[D, S]); return ok },
 		predictAll:    predictAll[D],
+		inventory:     inventory[D],
+		besides:       besides[D],
 
 		hasBulkPrediction: func(provider any) bool { _, ok := provider.(BulkPredictor[D]); return ok },
 		predict: func(ctx context.Context, v *host.View, provider, spec any) (string, error) {

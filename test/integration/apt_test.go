@@ -244,5 +244,5 @@ func (l *lab) planRemoval(pkg, dependent string) {
 	require.Regexp(l.t, fmt.Sprintf(`- package#%s: Would have uninstalled \(version \S+, removes %s too\)`+"\n", pkg, dependent), plan)
 	require.Contains(l.t, plan, fmt.Sprintf("? package#%s: after package#%s (pending): would install\n", dependent, pkg))
 	run := l.sh("/opt/ccm/ccm run /root/site.lua")
-	require.Regexp(l.t, fmt.Sprintf(`- package#%s: Uninstalled \(version \S+\)`+"\n"+`\+ package#%s: Installed \(version \S+\)`, pkg, dependent), run)
+	require.Regexp(l.t, fmt.Sprintf(`- package#%[1]s: Uninstalled \(version \S+, removed %[2]s too\)`+"\n"+`\+ package#%[2]s: Installed \(version \S+, with %[1]s\)`, pkg, dependent), run)
 }

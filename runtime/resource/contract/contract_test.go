@@ -62,7 +62,10 @@ func note(t *testing.T, change func(*resource.Functions)) (resource.Binding, any
 type guesser struct{ n int }
 
 // Run implements host.Runner.
-func (g *guesser) Run(context.Context, host.Cmd) (host.Result, error) { g.n++; return host.Result{}, nil }
+func (g *guesser) Run(context.Context, host.Cmd) (host.Result, error) {
+	g.n++
+	return host.Result{}, nil
+}
 
 // Guesses implements contract.Guesser.
 func (g *guesser) Guesses() int { return g.n }

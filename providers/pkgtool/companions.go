@@ -1,0 +1,31 @@
+package pkgtool
+
+import (
+	"context"
+	"slices"
+
+	"github.com/luaccm/ccm/resources"
+	"github.com/luaccm/ccm/runtime/host"
+	"github.com/luaccm/ccm/runtime/resource"
+)
+
+// Inventory implements resource.Companions: it is the names of all installed packages.
+func (p *Packages) Inventory(ctx context.Context, v *host.View) (resource.Inventory, error) {
+	names, err := p.Names(ctx, v, "")
+	return names, err
+}
+
+// Besides implements resource.Companions.
+func (p *Packages) Besides(wants []resources.Package, came, went []string) string {
+	return Besides(wants, came, went, p.plain)
+}
+
+// Besides says what came and went besides some packages. Plain returns a name without the
+// architecture that it may end with.
+func Besides(wants []resources.Package, came, went []string, plain func(name string) string) string {
+	isWanted := func(name string) bool {
+		return slices.ContainsFunc(wants, func(want resources.Package) bool { return want.Name == name || plain(want.Name) == name })
+	}
+	came, went = slices.DeleteFunc(came, isWanted), slices.DeleteFunc(went, isWanted)
+	return resources.PackagesAlong(len(wants), wants[0].Ensure.IsAbsent(), came, went)
+}

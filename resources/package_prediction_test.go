@@ -1,0 +1,18 @@
+package resources_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/luaccm/ccm/resources"
+)
+
+// TestPackagesAlong: what a run says of other packages is what the plan said of them.
+func TestPackagesAlong(t *testing.T) {
+	require.Empty(t, resources.PackagesAlong(2, true, nil, nil))
+	require.Equal(t, "with a, b", resources.PackagesAlong(1, false, []string{"b", "a"}, nil))
+	require.Equal(t, "the 2 packages come with 4 others, removed x", resources.PackagesAlong(2, false, []string{"b", "a", "c", "d"}, []string{"x"}))
+	require.Equal(t, "removed x, y too", resources.PackagesAlong(1, true, nil, []string{"y", "x"}))
+	require.Equal(t, "the 3 packages took x along", resources.PackagesAlong(3, true, nil, []string{"x"}))
+}

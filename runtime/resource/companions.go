@@ -1,0 +1,58 @@
+package resource
+
+import (
+	"context"
+
+	"github.com/luaccm/ccm/runtime/host"
+)
+
+// An Inventory has the names of all existing things of a type; nil if that is not known.
+type Inventory []string
+
+// Inventory lists all existing things of the type; nil if the provider is no [Companions].
+func (b Binding) Inventory(ctx context.Context, v *host.View) (list Inventory, err error) {
+	defer b.recoverError(&err)
+	if b.Type.inventory == nil {
+		return nil, nil
+	}
+	return b.Type.inventory(ctx, v, b.impl)
+}
+
+// Besides says in words what came and went besides the resources with the specs, on which an
+// action was performed between two inventories; "" if nothing.
+func (b Binding) Besides(specs []any, before, after Inventory) string {
+	if before == nil || after == nil {
+		return ""
+	}
+	came, went := after.without(before), before.without(after)
+	if len(came)+len(went) == 0 {
+		return ""
+	}
+	return b.Type.besides(b.impl, specs, came, went)
+}
+
+// without returns the names that are not in another inventory.
+func (list Inventory) without(other Inventory) []string {
+	known := make(map[string]bool, len(other))
+	for _, name := range other {
+		known[name] = true
+	}
+	var rest []string
+	for _, name := range list {
+		if !known[name] {
+			rest = append(rest, name)
+		}
+	}
+	return rest
+}
+
+func inventory[D any](ctx context.Context, v *host.View, provider any) (Inventory, error) {
+	if f, ok := provider.(Companions[D]); ok {
+		return f.Inventory(ctx, v)
+	}
+	return nil, nil
+}
+
+func besides[D any](provider any, specs []any, came, went []string) string {
+	return provider.(Companions[D]).Besides(specsOf[D](specs), came, went)
+}
