@@ -69,7 +69,7 @@ func (p *Process) Restore(ctx context.Context, o *RestoreOptions) (sum event.Sum
 	}
 	defer func() { r.record.end(sum) }()
 	r.host = recorder.host(o.Host)
-	list, err := r.record.store.Restorations(o.Run.ID, o.Paths)
+	list, err := r.record.store.Restorer().Restorations(o.Run.ID, o.Paths)
 	if err != nil {
 		return sum, &diag.Error{Err: err}
 	}
@@ -92,7 +92,7 @@ func (r *restore) files(ctx context.Context, list []state.Restoration) event.Sum
 	}
 	if !r.options.Plan && r.ended(ctx) == nil {
 		r.begun = make(map[string]bool)
-		errs := r.record.store.Restore(ctx, r.host, list, func(x state.Restoration) error { return r.begin(ctx, x) })
+		errs := r.record.store.Restorer().Restore(ctx, r.host, list, func(x state.Restoration) error { return r.begin(ctx, x) })
 		for i, err := range errs {
 			if err != nil {
 				events[i].Outcome, events[i].Err = event.Failed, err
@@ -143,7 +143,7 @@ func (r *restore) look(ctx context.Context, i int, list []state.Restoration) *ev
 		ev.Actions = []resource.Action{{Verb: "Restore", Phrase: phraseOf(x)}}
 		return ev
 	}
-	diff, err := r.record.store.Differs(ctx, &r.host.View, x)
+	diff, err := r.record.store.Restorer().Differs(ctx, &r.host.View, x)
 	switch {
 	case err != nil:
 		ev.Outcome, ev.Err = event.Failed, err
@@ -166,11 +166,11 @@ func (r *restore) look(ctx context.Context, i int, list []state.Restoration) *ev
 func (r *restore) text(x state.Restoration) (t *resource.TextChange) {
 	if r.record.writer != nil {
 		if before, changed := r.record.writer.Before(x.Path); changed {
-			t, _ = r.record.store.TextSince(before, x)
+			t, _ = r.record.store.Restorer().TextSince(before, x)
 			return t
 		}
 	}
-	t, _ = r.record.store.Text(&r.host.View, x)
+	t, _ = r.record.store.Restorer().Text(&r.host.View, x)
 	return t
 }
 

@@ -38,13 +38,13 @@ func TestAdversaryOfRestore(t *testing.T) {
 		tries.Add(1)
 		run, _, err := b.run(cat(t, file(at("f"), "new", his), file(at("dir/f"), "new", his), absent(at("dir/dir/f"))))
 		require.NoError(t, err)
-		list, err := b.store().Restorations(run.ID(), nil)
+		list, err := b.store().Restorer().Restorations(run.ID(), nil)
 		if err != nil {
 			continue // it has changed nothing
 		}
 		again, h, err := b.begin("restore")
 		require.NoError(t, err)
-		for _, err := range b.store().Restore(t.Context(), h, list, func(state.Restoration) error { return nil }) {
+		for _, err := range b.store().Restorer().Restore(t.Context(), h, list, func(state.Restoration) error { return nil }) {
 			if err == nil {
 				restored++
 			}

@@ -9,7 +9,7 @@ import (
 )
 
 // Differs returns the differences between the path now and the version to restore.
-func (s *Store) Differs(ctx context.Context, v *host.View, r Restoration) (diff []resource.Delta, err error) {
+func (s Restorer) Differs(ctx context.Context, v *host.View, r Restoration) (diff []resource.Delta, err error) {
 	now, err := versionAt(v, r.Path)
 	if err != nil {
 		return nil, err
@@ -69,20 +69,20 @@ func nameOf(v Version, name string) string {
 
 // maskedDigests returns what stands for two contents that hold secrets: one by its digest text,
 // and what the object of that name holds. It is what reports of runs show of them.
-func (s *Store) maskedDigests(have, object string) (maskedHave, maskedWant string, err error) {
-	text, err := s.Content(object)
+func (s Restorer) maskedDigests(have, object string) (maskedHave, maskedWant string, err error) {
+	text, err := s.store.Content(object)
 	if err != nil {
 		return "", "", err
 	}
 	if have != "" {
-		have = s.secrets.Mask(have)
+		have = s.store.secrets.Mask(have)
 	}
-	return have, s.secrets.Mask(resource.DigestText(sha256sum.Bytes(text))), nil
+	return have, s.store.secrets.Mask(resource.DigestText(sha256sum.Bytes(text))), nil
 }
 
 // same reports whether the content of the file at the path is what is to be
 // restored.
-func (s *Store) same(ctx context.Context, v *host.View, r Restoration, now Version) (bool, error) {
+func (s Restorer) same(ctx context.Context, v *host.View, r Restoration, now Version) (bool, error) {
 	if r.Want.Kind != host.Regular || now.Kind != host.Regular {
 		return now.Kind == r.Want.Kind, nil
 	}
@@ -94,12 +94,12 @@ func (s *Store) same(ctx context.Context, v *host.View, r Restoration, now Versi
 		return false, nil
 	}
 	sum, err := v.Sum(ctx, r.Path)
-	return s.backups.IsNamed(r.Want.Object, sum), err
+	return s.store.backups.IsNamed(r.Want.Object, sum), err
 }
 
 // Text returns the content now and the content that is to be restored, for a
 // diff; nil if there is none, or nobody may see it.
-func (s *Store) Text(v *host.View, r Restoration) (*resource.TextChange, error) {
+func (s Restorer) Text(v *host.View, r Restoration) (*resource.TextChange, error) {
 	info, err := v.Lstat(r.Path)
 	if err != nil {
 		return nil, err
@@ -108,14 +108,14 @@ func (s *Store) Text(v *host.View, r Restoration) (*resource.TextChange, error) 
 }
 
 // TextSince is Text once the path is restored, which held before.
-func (s *Store) TextSince(before Version, r Restoration) (*resource.TextChange, error) {
+func (s Restorer) TextSince(before Version, r Restoration) (*resource.TextChange, error) {
 	if before.Kind == host.Regular && before.Object == "" {
 		return nil, nil // the content stays, or was not kept
 	}
-	return s.text(before, r, func() ([]byte, error) { return s.Content(before.Object) })
+	return s.text(before, r, func() ([]byte, error) { return s.store.Content(before.Object) })
 }
 
-func (s *Store) text(now Version, r Restoration, read func() ([]byte, error)) (*resource.TextChange, error) {
+func (s Restorer) text(now Version, r Restoration, read func() ([]byte, error)) (*resource.TextChange, error) {
 	if r.Sensitive || now.Size > resource.TextLimit || r.Want.Size > resource.TextLimit {
 		return nil, nil
 	}
@@ -133,7 +133,7 @@ func (s *Store) text(now Version, r Restoration, read func() ([]byte, error)) (*
 	var err error
 	if t.WantExists {
 		var text []byte
-		text, err = s.Content(r.Want.Object)
+		text, err = s.store.Content(r.Want.Object)
 		t.Want = string(text)
 	}
 	if t.Have == t.Want && t.HaveExists == t.WantExists {

@@ -97,7 +97,7 @@ func FuzzState(f *testing.F) {
 		require.NoError(t, err, "the backup is not removed")
 
 		for _, run := range []string{"r", id} {
-			list, err := s.Restorations(run, nil)
+			list, err := s.Restorer().Restorations(run, nil)
 			if err != nil {
 				continue
 			}
@@ -105,7 +105,7 @@ func FuzzState(f *testing.F) {
 			if err != nil {
 				continue
 			}
-			_ = s.Restore(context.Background(), h, list, func(state.Restoration) error { return nil })
+			_ = s.Restorer().Restore(context.Background(), h, list, func(state.Restoration) error { return nil })
 			_ = run.End(event.Summary{})
 		}
 		require.Equal(t, []string{"a"}, namesIn(t, base))

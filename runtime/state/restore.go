@@ -34,14 +34,20 @@ type Restoration struct {
 	Lost string
 }
 
+// A Restorer brings back what runs have changed, from the records and backups of a store.
+type Restorer struct{ store *Store }
+
+// Restorer returns what restores from s.
+func (s *Store) Restorer() Restorer { return Restorer{s} }
+
 // Restorations returns the versions before a run of the paths that it changed, in order of
 // path. With paths, only these and those below them.
-func (s *Store) Restorations(run string, paths []string) ([]Restoration, error) {
-	rec, err := s.Changes(run)
+func (s Restorer) Restorations(run string, paths []string) ([]Restoration, error) {
+	rec, err := s.store.Changes(run)
 	if err != nil {
 		return nil, err
 	}
-	held, err := s.Sensitive()
+	held, err := s.store.Sensitive()
 	if err != nil {
 		return nil, err
 	}
@@ -63,7 +69,7 @@ func (s *Store) Restorations(run string, paths []string) ([]Restoration, error) 
 			continue
 		}
 		if later == nil {
-			if later, err = s.LaterChanges(run); err != nil {
+			if later, err = s.store.LaterChanges(run); err != nil {
 				return nil, err
 			}
 		}
@@ -126,8 +132,8 @@ func (s *Store) gone(id string, err error) error {
 
 // Restore restores paths. It calls begin before it changes one, and leaves that path alone
 // if begin fails. It returns an error for each path, nil where it is restored.
-func (s *Store) Restore(ctx context.Context, h *host.Host, list []Restoration, begin func(Restoration) error) []error {
-	x := restorer{Store: s, ctx: ctx, h: h, list: list, errs: make([]error, len(list)), begin: begin}
+func (s Restorer) Restore(ctx context.Context, h *host.Host, list []Restoration, begin func(Restoration) error) []error {
+	x := restoreCall{Restorer: s, ctx: ctx, h: h, list: list, errs: make([]error, len(list)), begin: begin}
 	// Entries are removed before their directory. A path that no link leads to now may be
 	// reached once the link is restored.
 	hidden := make([]bool, len(list))
@@ -151,7 +157,7 @@ func (s *Store) Restore(ctx context.Context, h *host.Host, list []Restoration, b
 }
 
 // bring restores the entries of some paths, and then the modes of directories.
-func (x *restorer) bring(which []int, hidden []bool) {
+func (x *restoreCall) bring(which []int, hidden []bool) {
 	for _, i := range which {
 		if hidden[i] {
 			x.errs[i] = x.clear(x.list[i])
@@ -169,8 +175,9 @@ func (x *restorer) bring(which []int, hidden []bool) {
 
 func (v Version) attr() host.Attr { return host.Attr{UID: v.UID, GID: v.GID, Mode: uint32(v.Mode)} }
 
-type restorer struct {
-	*Store
+// A restoreCall is one call of Restore.
+type restoreCall struct {
+	Restorer
 	ctx   context.Context
 	h     *host.Host
 	list  []Restoration
@@ -179,7 +186,7 @@ type restorer struct {
 }
 
 // clear removes what stands at the path and cannot stay.
-func (x *restorer) clear(r Restoration) error {
+func (x *restoreCall) clear(r Restoration) error {
 	if err := Place(&x.h.View, r); err != nil {
 		return err
 	}
@@ -213,7 +220,7 @@ func (x *restorer) clear(r Restoration) error {
 }
 
 // possible reports why a path cannot be restored.
-func (x *restorer) possible(r Restoration, now host.Info) error {
+func (x *restoreCall) possible(r Restoration, now host.Info) error {
 	switch {
 	case r.Want.Kind == host.Special:
 		return errors.New("it was a special file, which is not kept")
@@ -228,7 +235,7 @@ func (x *restorer) possible(r Restoration, now host.Info) error {
 }
 
 // create restores the entry at the path.
-func (x *restorer) create(r Restoration) error {
+func (x *restoreCall) create(r Restoration) error {
 	if err := Place(&x.h.View, r); err != nil {
 		return err
 	}
@@ -260,15 +267,15 @@ func (x *restorer) create(r Restoration) error {
 	if same, err := x.same(x.ctx, &x.h.View, r, versionOf(info)); err != nil || same {
 		return errors.Join(err, x.h.SetAttr(r.Path, attr))
 	}
-	content, err := x.backups.Open(r.Want.Object)
+	content, err := x.store.backups.Open(r.Want.Object)
 	if err != nil {
-		return x.gone(r.Want.Object, err)
+		return x.store.gone(r.Want.Object, err)
 	}
 	return errors.Join(x.h.WriteFile(r.Path, sparse.WithHoles(sources.Within(x.ctx, content)), attr), content.Close())
 }
 
 // finish gives a directory its owner and mode, after its entries.
-func (x *restorer) finish(r Restoration) error {
+func (x *restoreCall) finish(r Restoration) error {
 	if err := Place(&x.h.View, r); err != nil {
 		return err
 	}
@@ -283,7 +290,7 @@ func (x *restorer) finish(r Restoration) error {
 }
 
 // link restores a symbolic link.
-func (x *restorer) link(r Restoration, now host.Info) error {
+func (x *restoreCall) link(r Restoration, now host.Info) error {
 	target := ""
 	if now.Kind == host.Symlink {
 		var err error

@@ -27,11 +27,11 @@ import (
 // restore restores what a run changed.
 func (b *box) restore(id string, paths ...string) (*state.RecordWriter, []error) {
 	require.NoError(b.t, os.MkdirAll(b.dir, 0o700))
-	list, err := b.store().Restorations(id, paths)
+	list, err := b.store().Restorer().Restorations(id, paths)
 	require.NoError(b.t, err)
 	run, h, err := b.begin("restore")
 	require.NoError(b.t, err)
-	errs := b.store().Restore(context.Background(), h, list, func(r state.Restoration) error {
+	errs := b.store().Restorer().Restore(context.Background(), h, list, func(r state.Restoration) error {
 		id, _ := resource.ParseID(r.Resource)
 		run.SetResource(&resource.Resource{ID: id, Common: new(resource.Common)})
 		return nil
@@ -196,11 +196,11 @@ func TestRestorePaths(t *testing.T) {
 	snap := hosttest.Snapshot(t, b.root)
 	require.Contains(t, snap["d/a"]+snap["d/b"], "old")
 	require.Contains(t, snap["da"], "new")
-	_, err := b.store().Restorations(id, []string{"/d/a", "/nowhere"})
+	_, err := b.store().Restorer().Restorations(id, []string{"/d/a", "/nowhere"})
 	require.EqualError(t, err, "run "+id+" did not change /nowhere")
-	_, err = b.store().Restorations("no-such-run", nil)
+	_, err = b.store().Restorer().Restorations("no-such-run", nil)
 	require.ErrorIs(t, err, os.ErrNotExist)
-	_, err = b.store().Restorations("../../etc/passwd", nil)
+	_, err = b.store().Restorer().Restorations("../../etc/passwd", nil)
 	require.EqualError(t, err, `want the name of a run, got "../../etc/passwd"`)
 }
 
@@ -256,14 +256,14 @@ func TestEveryEffectOfRestoreFails(t *testing.T) {
 		before := hosttest.Snapshot(t, b.root)
 		id := b.must(file("/a", "new a"), absent("/d"), absent("/l"), file("/c", "new c"))
 		after := hosttest.Snapshot(t, b.root)
-		list, err := b.store().Restorations(id, nil)
+		list, err := b.store().Restorer().Restorations(id, nil)
 		require.NoError(t, err)
 
 		effect, asked := hosttest.Failing(n, 1<<30)
 		b.effect = effect
 		run, h, err := b.begin("restore")
 		if err == nil {
-			b.store().Restore(context.Background(), h, list, func(state.Restoration) error { return nil })
+			b.store().Restorer().Restore(context.Background(), h, list, func(state.Restoration) error { return nil })
 			_ = run.End(event.Summary{})
 		}
 		done := asked() < n

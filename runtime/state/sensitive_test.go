@@ -86,13 +86,13 @@ func TestSealedBackups(t *testing.T) {
 	require.Empty(t, b.warned)
 
 	// What is to be restored is compared, and not shown.
-	list, err := b.store().Restorations(two, nil)
+	list, err := b.store().Restorer().Restorations(two, nil)
 	require.NoError(t, err)
 	v := &host.New(host.Options{Root: b.root}).View
-	text, err := b.store().Text(v, list[0])
+	text, err := b.store().Restorer().Text(v, list[0])
 	require.NoError(t, err)
 	require.Nil(t, text)
-	diff, err := b.store().Differs(t.Context(), v, list[0])
+	diff, err := b.store().Restorer().Differs(t.Context(), v, list[0])
 	require.NoError(t, err)
 	require.Len(t, diff, 1)
 	require.Regexp(t, `^\(secret [0-9a-f]{8}\)$`, diff[0].Have)
