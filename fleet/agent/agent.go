@@ -65,6 +65,9 @@ type Fleet interface {
 	// Run does what has to be done until the context ends, when the last run has ended. It may
 	// call Agent.Do. A reload of the configuration leaves it alone.
 	Run(ctx context.Context)
+	// Status is part of that of the agent. It is asked when the agent's changes, and by
+	// Agent.FleetChanged.
+	Status() FleetStatus
 }
 
 // An Agent keeps a machine in order. Make it by New.
@@ -218,6 +221,7 @@ func (a *Agent) configure(ctx context.Context, c *Config, reason string) error {
 		a.startFleet(ctx)
 	}
 	if a.fleet != nil {
+		a.status.follow(a.fleet)
 		sources = append(a.fleet.Sources(), sources...)
 	}
 	a.config, a.sources, a.data = c, sources, data

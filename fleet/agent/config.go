@@ -90,6 +90,9 @@ type FleetConfig struct {
 	// RevokedAfter is how long a node that the servers do not let in any more goes on with what it
 	// has, before it only plans; 0 for ever.
 	RevokedAfter time.Duration
+	// StrictIdentity has a node that finds another one under its name, which began before it,
+	// leave the fleet.
+	StrictIdentity bool
 	// Threshold is how many of the signers must have signed a release, until the environment says
 	// otherwise.
 	Threshold int
@@ -146,13 +149,14 @@ func (c *Config) keys(r *configReader) map[string]func(*yaml.Node) {
 func (r *configReader) fleet(n *yaml.Node) *FleetConfig {
 	f := &FleetConfig{Pos: r.at(n), RevokedAfter: DefaultRevokedAfter, Threshold: 1}
 	r.mapping(n, "fleet", map[string]func(*yaml.Node){
-		"servers":       func(n *yaml.Node) { f.Servers = r.texts(n) },
-		"ca":            func(n *yaml.Node) { f.CA = r.path(n) },
-		"credentials":   func(n *yaml.Node) { f.Credentials = r.path(n) },
-		"signers":       func(n *yaml.Node) { f.Signers = r.path(n) },
-		"labels":        func(n *yaml.Node) { f.Labels = r.texts(n) },
-		"revoked_after": func(n *yaml.Node) { f.RevokedAfter = r.duration(n, 0) },
-		"threshold":     func(n *yaml.Node) { f.Threshold = r.count(n, 16) },
+		"servers":         func(n *yaml.Node) { f.Servers = r.texts(n) },
+		"ca":              func(n *yaml.Node) { f.CA = r.path(n) },
+		"credentials":     func(n *yaml.Node) { f.Credentials = r.path(n) },
+		"signers":         func(n *yaml.Node) { f.Signers = r.path(n) },
+		"labels":          func(n *yaml.Node) { f.Labels = r.texts(n) },
+		"revoked_after":   func(n *yaml.Node) { f.RevokedAfter = r.duration(n, 0) },
+		"strict_identity": func(n *yaml.Node) { f.StrictIdentity = r.boolean(n) },
+		"threshold":       func(n *yaml.Node) { f.Threshold = r.count(n, 16) },
 	})
 	return f
 }

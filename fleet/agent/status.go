@@ -35,6 +35,8 @@ type Status struct {
 	NextCheck *time.Time     `json:"next_health_check,omitempty"`
 	Sources   []SourceStatus `json:"sources"`
 	Data      *DataStatus    `json:"data,omitempty"`
+	// Fleet is what the machine is in a fleet; nil if it is in none.
+	Fleet *FleetStatus `json:"fleet,omitempty"`
 	// ConfigError is why a new configuration was not taken.
 	ConfigError string `json:"config_error,omitempty"`
 }
@@ -89,7 +91,7 @@ func (s *Status) OK() bool {
 			return false
 		}
 	}
-	return s.ConfigError == "" && (s.Data == nil || s.Data.Error == "")
+	return s.ConfigError == "" && (s.Data == nil || s.Data.Error == "") && (s.Fleet == nil || s.Fleet.OK())
 }
 
 // A statusKeeper keeps the status, and writes it when it changes.
@@ -98,6 +100,14 @@ type statusKeeper struct {
 	now   Status
 	store *storeRoot
 	lost  func(error) // told that it cannot be written; may be nil
+	fleet Fleet       // may be nil
+}
+
+// follow has the status of a fleet be part of that of the agent.
+func (k *statusKeeper) follow(f Fleet) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.fleet = f
 }
 
 // update changes the status and writes it. That it cannot be written stops nothing.
@@ -105,6 +115,10 @@ func (k *statusKeeper) update(change func(*Status)) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	change(&k.now)
+	if k.fleet != nil {
+		s := k.fleet.Status()
+		k.now.Fleet = &s
+	}
 	text, err := json.MarshalIndent(&k.now, "", "  ")
 	if err == nil {
 		err = k.store.writeFile(statusFile, append(text, '\n'), false)

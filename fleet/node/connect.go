@@ -48,7 +48,9 @@ func (n *Node) connect() error {
 	if err != nil {
 		return err
 	}
-	n.nc = nc
+	n.mu.Lock()
+	n.nc = nc // of which callbacks may ask already
+	n.mu.Unlock()
 	for _, x := range []struct {
 		subject string
 		do      nats.MsgHandler
@@ -79,11 +81,13 @@ func (n *Node) connected() {
 			n.log.Error("fleet: " + err.Error())
 		}
 	}
+	n.machine.FleetChanged()
 	time.AfterFunc(time.Duration(mathrand.Int64N(int64(n.o.Timing.SpreadReads)+1)), func() { poke(n.control) })
 }
 
 // disconnected notes why there is no connection.
 func (n *Node) disconnected(err error) {
+	n.machine.FleetChanged()
 	if err == nil {
 		return
 	}
@@ -96,13 +100,23 @@ func (n *Node) disconnected(err error) {
 		if err := n.memory.update(func(x *remembered) { x.Revoked = n.o.Clock().UTC().Truncate(time.Second) }); err != nil {
 			n.log.Error("fleet: " + err.Error())
 		}
+		n.machine.FleetChanged()
 	}
 }
 
-// planOnly reports whether the node was revoked so long ago that it only plans.
+// planOnly reports whether the node only plans: it was revoked long ago, or has left the fleet.
 func (n *Node) planOnly() bool {
+	from := n.plansFrom()
+	return n.whyLeft() != "" || !from.IsZero() && n.o.Clock().After(from)
+}
+
+// plansFrom returns from when a node only plans because it was revoked; zero for never.
+func (n *Node) plansFrom() time.Time {
 	since := n.memory.revoked()
-	return n.o.RevokedAfter > 0 && !since.IsZero() && n.o.Clock().Sub(since) > n.o.RevokedAfter
+	if n.o.RevokedAfter <= 0 || since.IsZero() {
+		return time.Time{}
+	}
+	return since.Add(n.o.RevokedAfter)
 }
 
 // beat tells that the node is there, and looks whether another machine has its name.
@@ -140,7 +154,7 @@ func (n *Node) heartbeat(ctx context.Context, last uint64) uint64 {
 		return last
 	}
 	key := subject.KV(subject.Presence, subject.PresenceKey(n.identity.Name))
-	n.lookForOther(ctx, key, last)
+	leave := n.lookForOther(ctx, key, last)
 	n.mu.Lock()
 	running, issuer := n.running, n.issuer
 	n.mu.Unlock()
@@ -152,6 +166,10 @@ func (n *Node) heartbeat(ctx context.Context, last uint64) uint64 {
 	if err != nil {
 		n.log.Debug("fleet: heartbeat: " + err.Error())
 		return last
+	}
+	if leave != "" { // after its heartbeat, from which the other one learns of it
+		n.leave(leave)
+		return ack.Sequence
 	}
 	n.before = "" // from now on it would be another machine
 	n.measureSkew(ctx, key, ack.Sequence)

@@ -44,6 +44,8 @@ type Options struct {
 	// RevokedAfter is how long a node that is not let in any more goes on with what it has, before
 	// it only plans; 0 for ever.
 	RevokedAfter time.Duration
+	// StrictIdentity has the node leave the fleet if another machine that has its key began before.
+	StrictIdentity bool
 	// Directory keeps what outlives the process, Runs are the records of runs.
 	Directory, Runs string
 	// Host writes the credentials when operators have signed the node anew.
@@ -85,6 +87,8 @@ type Machine interface {
 	Cancel() bool
 	// Output runs another command of ccm and returns what it writes.
 	Output(ctx context.Context, args ...string) ([]byte, error)
+	// FleetChanged is called when Status has changed, with nothing locked.
+	FleetChanged()
 }
 
 // Bundles keep what releases have brought here.
@@ -129,6 +133,7 @@ type Node struct {
 	running   bool
 	issuer    string // the key that signed the JWT in use
 	job       string // the id of the job whose run is under way
+	left      string // why the node has left the fleet; "" if it has not
 }
 
 // New prepares a node. It does not connect.
@@ -263,6 +268,7 @@ func (n *Node) note(p record.Problem) {
 	if message != "" {
 		n.log.Warn(fmt.Sprintf("fleet: %s: %s", code, message))
 	}
+	n.machine.FleetChanged()
 	n.tellState()
 }
 

@@ -16,17 +16,40 @@ func (n *Node) publish(ctx context.Context, to string, data []byte, options ...d
 	return direct.Publish(ctx, n.nc, to, data, options...)
 }
 
-// lookForOther looks whether another process has sent a heartbeat under this name since the own last one.
-func (n *Node) lookForOther(ctx context.Context, key string, last uint64) {
+// lookForOther looks whether another process has sent a heartbeat under this name since the own last one. It returns
+// why this node has to leave the fleet because of it; "" if it does not have to.
+func (n *Node) lookForOther(ctx context.Context, key string, last uint64) (leave string) {
 	m, err := direct.Last(ctx, n.nc, subject.KVStream(subject.Presence), key)
 	if err != nil || m.Deleted() || m.Sequence <= last {
-		return
+		return ""
 	}
 	p, err := record.DecodePresence(m.Data)
 	if err != nil || p.Boot == n.boot || p.Boot == n.before {
-		return
+		return ""
 	}
-	n.problem(record.DuplicateIdentity, fmt.Sprintf("another machine, or another agent, has the key of %s: its agent began at %s", n.identity.Name, p.Started.Format(time.RFC3339)))
+	other := fmt.Sprintf("another machine, or another agent, has the key of %s: its agent began at %s", n.identity.Name, p.Started.Format(time.RFC3339))
+	n.problem(record.DuplicateIdentity, other)
+	if n.o.StrictIdentity && (p.Started.Before(n.started) || p.Started.Equal(n.started) && p.Boot < n.boot) {
+		return other
+	}
+	return ""
+}
+
+// leave ends the part that the node has in the fleet, until its agent begins anew.
+func (n *Node) leave(why string) {
+	n.mu.Lock()
+	n.left = why
+	n.mu.Unlock()
+	n.log.Error("fleet: this node leaves the fleet and only plans: " + why)
+	n.nc.Close()
+	n.machine.FleetChanged()
+}
+
+// whyLeft returns why the node has left the fleet; "" if it has not.
+func (n *Node) whyLeft() string {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.left
 }
 
 // measureSkew compares the clock with that of the servers.

@@ -23,8 +23,8 @@ func newStatusCommand(e *cli.Env, f *agentFlags) *cobra.Command {
 		Long: `Say what the agent of this machine runs, what became of it, and when it runs
 next.
 
-Exit status: 0 if all is well, 4 if a run or a health check failed or a source
-cannot be had, 1 if no agent runs.`,
+Exit status: 0 if all is well, 4 if a run or a health check failed, a source
+cannot be had, or something is wrong with its fleet, 1 if no agent runs.`,
 		Args: cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
 			c, err := f.readConfig(e)
@@ -94,8 +94,40 @@ func printAgentStatus(e *cli.Env, s *agent.Status) {
 			say("  stale since %s: runs take the last good data", moment(*d.Stale, now))
 		}
 	}
+	if s.Fleet != nil {
+		printAgentFleet(say, s.Fleet, now)
+	}
 	for _, x := range s.Sources {
 		printAgentSource(say, &x, now)
+	}
+}
+
+// printAgentFleet says what the machine is in its fleet.
+func printAgentFleet(say func(string, ...any), f *agent.FleetStatus, now time.Time) {
+	connected := "connected"
+	if !f.Connected {
+		connected = "not connected"
+	}
+	release := "no release yet"
+	if f.Release > 0 {
+		release = fmt.Sprintf("release %d", f.Release)
+	}
+	say("\nfleet: node %s of %s, %s, %s", f.Node, f.Environment, release, connected)
+	if f.Revoked != nil {
+		say("  x the servers do not let this node in since %s", moment(*f.Revoked, now))
+		switch {
+		case f.PlansFrom == nil:
+		case now.After(*f.PlansFrom):
+			say("    so it only plans since %s (revoked_after)", moment(*f.PlansFrom, now))
+		default:
+			say("    it goes on with what it has until %s, and then only plans (revoked_after)", moment(*f.PlansFrom, now))
+		}
+	}
+	if f.Left != "" {
+		say("  x it has left the fleet and only plans, until the agent begins anew (strict_identity): %s", f.Left)
+	}
+	for _, p := range f.Problems {
+		say("  x %s: %s (since %s)", p.Code, p.Message, moment(p.Since, now))
 	}
 }
 

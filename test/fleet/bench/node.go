@@ -134,6 +134,9 @@ func (m *machine) Do(_ context.Context, r agent.Request) ([]*agent.Result, error
 // Cancel implements node.Machine.
 func (m *machine) Cancel() bool { return false }
 
+// FleetChanged implements node.Machine.
+func (m *machine) FleetChanged() {}
+
 // Output implements node.Machine.
 func (m *machine) Output(ctx context.Context, _ ...string) ([]byte, error) {
 	select {
