@@ -47,7 +47,10 @@ func TestRevokedNodeOnlyPlans(t *testing.T) {
 	require.True(t, whole.OK(), "%v", whole)
 
 	f.lab.must(t, "fleet", "revoke", "web1")
-	f.eventually(func() bool { s := f.nodes["web1"].status(); return !s.Connected && s.Revoked != nil && s.PlansFrom != nil })
+	f.eventually(func() bool {
+		s := f.nodes["web1"].status()
+		return !s.Connected && s.Revoked != nil && s.PlansFrom != nil
+	})
 	f.drift("web1")
 	again()
 	f.eventually(func() bool { return f.motd("web1") == "one" }) // it goes on with what it has
