@@ -3,6 +3,7 @@ package studio
 import (
 	"context"
 	"encoding/json"
+	"maps"
 	"net/http"
 	"path"
 	"slices"
@@ -19,15 +20,15 @@ import (
 // A vocabulary is the types that ship with ccm, with their documentation. It is made once: it
 // takes longer than an edit.
 type vocabulary struct {
-	builtIn, library []*resource.Type
-	names            model.Types
+	palette *Types
+	names   model.Types
 }
 
 // words returns the vocabulary.
 var words = sync.OnceValue(func() *vocabulary {
 	v, err := newVocabulary()
 	if err != nil {
-		return &vocabulary{} // the types of this program are declared wrongly: tests say so
+		return &vocabulary{palette: newTypes()} // the types of this program are declared wrongly: tests say so
 	}
 	return v
 })
@@ -37,14 +38,17 @@ func newVocabulary() (*vocabulary, error) {
 	if err != nil {
 		return nil, err
 	}
-	v := &vocabulary{builtIn: reg.Types(), names: model.Types{}}
+	v := &vocabulary{palette: newTypes(), names: model.Types{}}
+	builtIn, library := reg.Types(), []*resource.Type(nil)
 	site.AddShipped(reg)
 	for _, t := range reg.Types() {
-		if !slices.Contains(v.builtIn, t) {
-			v.library = append(v.library, t)
+		if !slices.Contains(builtIn, t) {
+			library = append(library, t)
 		}
 		v.names[t.Name] = modelType(t)
 	}
+	v.palette.add("Built in", builtIn, func(*resource.Type) string { return "" })
+	v.palette.add("Standard library", library, func(t *resource.Type) string { return "std." + t.Name })
 	return v, nil
 }
 
@@ -76,14 +80,14 @@ func (s *Server) serveTypes(w http.ResponseWriter, r *http.Request) {
 }
 
 func (s *Server) palette(ctx context.Context) *Types {
-	v := words()
-	out := &Types{Defs: map[string]json.RawMessage{}, Mistakes: []Mistake{}}
-	out.add("Built in", v.builtIn, func(*resource.Type) string { return "" })
-	out.add("Standard library", v.library, func(t *resource.Type) string { return "std." + t.Name })
+	shipped := words().palette
+	out := &Types{Defs: maps.Clone(shipped.Defs), Groups: slices.Clone(shipped.Groups), Mistakes: []Mistake{}}
 	own, modules := s.moduleTypes(ctx, out)
 	out.add("Modules of this site", own, func(t *resource.Type) string { return modules[t] })
 	return out
 }
+
+func newTypes() *Types { return &Types{Defs: map[string]json.RawMessage{}, Mistakes: []Mistake{}} }
 
 // add adds a group of the palette.
 func (out *Types) add(title string, types []*resource.Type, module func(*resource.Type) string) {

@@ -44,6 +44,7 @@ func (s *Server) save(ctx context.Context, in Save) (any, error) {
 		return nil, err
 	}
 	d.disk, d.where = opened{d.name, d.text, saved.digest}, "same"
+	_ = s.rememberOwn() // else a person is asked the next time
 	st := s.stateOf(d)
 	st.Base, st.Client = d.rev, in.Client
 	s.hub.sendOthers(in.Client, "state", st)

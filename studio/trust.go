@@ -66,7 +66,13 @@ func judgeDirectory(dir string, state *statedir.Dir) (trustState, error) {
 		return t, err
 	}
 	if !slices.Contains(list, t.place) {
-		t.why = append(t.why, "It was not opened in studio before.")
+		inside, err := os.ReadDir(dir)
+		if err != nil {
+			return t, err
+		}
+		if len(inside) > 0 { // nothing in it is nothing to trust
+			t.why = append(t.why, "It was not opened in studio before.")
+		}
 	}
 	t.trusted = len(t.why) == 0
 	return t, nil
@@ -84,6 +90,17 @@ func readTrusted(state *statedir.Dir) (list []place, err error) {
 		return nil, nil // a damaged list trusts nothing
 	}
 	return list, nil
+}
+
+// rememberOwn writes down that a directory is trusted that was empty when it was opened, once studio has
+// written something into it.
+func (s *Server) rememberOwn() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !s.trust.own || !s.trust.trusted {
+		return nil
+	}
+	return s.trust.remember(s.state)
 }
 
 // remember writes down that a directory is trusted.

@@ -66,11 +66,39 @@ func TestTrust(t *testing.T) {
 	require.NoError(t, os.Chmod(dir, 0o755))
 	require.NoError(t, os.Rename(dir, dir+".old"))
 	require.NoError(t, os.Mkdir(dir, 0o755))
-	moved := open(t, dir, nil)
+	moved := open(t, dir, map[string]string{"site.lua": ""})
 	require.False(t, moved.isTrusted())
 	moved.close()
 	require.NoError(t, os.WriteFile(filepath.Join(moved.options.StateDir, trustedFile), []byte("{damaged"), 0o600))
 	require.NoError(t, os.RemoveAll(dir))
 	require.NoError(t, os.Rename(dir+".old", dir))
 	require.False(t, open(t, dir, nil).isTrusted())
+}
+
+// TestEmptyDirectory: an empty directory of one's own has nothing to ask about. It is remembered when studio has
+// saved something in it, and not before.
+func TestEmptyDirectory(t *testing.T) {
+	dir := siteDir(t)
+	s := open(t, dir, nil)
+	require.True(t, s.isTrusted())
+	s.close()
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "site.lua"), nil, 0o644))
+	s = open(t, dir, nil)
+	require.False(t, s.isTrusted(), "somebody else has put something there")
+	s.close()
+	require.NoError(t, os.Remove(filepath.Join(dir, "site.lua")))
+
+	s = open(t, dir, nil)
+	v := visit(t, s)
+	var st State
+	require.Equal(t, http.StatusOK, v.ask("POST", "/api/new", New{File: "site.yaml"}, &st))
+	require.Equal(t, http.StatusOK, v.ask("POST", "/api/save", Save{File: "site.yaml", Rev: st.Rev}, nil))
+	s.close()
+	s = open(t, dir, nil)
+	require.True(t, s.isTrusted())
+	s.close()
+
+	require.NoError(t, os.Remove(filepath.Join(dir, "site.yaml")))
+	require.NoError(t, os.Chmod(dir, 0o777))
+	require.False(t, open(t, dir, nil).isTrusted(), "everybody may write in it")
 }

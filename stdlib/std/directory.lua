@@ -16,7 +16,7 @@ local function dir_mode(want) return want.dir_mode or symbolic(want.mode) and wa
 
 return ccm.type {
   name = "directory", commands = {},
-  doc = "Keeps a directory with copies of the files in a directory of the site, or the owner and permissions of all that is in one.",
+  doc = "Keeps a directory, with its owner and permissions. It can have copies of the files in a directory of the site, and keep the owner and permissions of all that is in it.",
   properties = {
     path = { type = "path", name = true, doc = "Where the directory is.", example = "/srv/www" },
     source = { type = "path", relative = true, doc = "The directory to copy. A relative path is relative to the script or manifest that says it. Left out, only the directory itself is managed, and with recurse what is in it." },

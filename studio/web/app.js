@@ -6,7 +6,6 @@ import { call, get, listen } from "/api.js";
 import { Palette } from "/palette.js";
 import { List, nextMistake } from "/list.js";
 import { Form } from "/form.js";
-import { Panes } from "/text.js";
 import { PlanView, start as plan, planned, running, pending, job } from "/plan.js";
 import { GraphView } from "/graph.js";
 import { Files } from "/files.js";
@@ -15,12 +14,16 @@ import { Specs, tested } from "/specs.js";
 import { History } from "/history.js";
 import { Data } from "/data.js";
 import { Conflict } from "/conflict.js";
-import { Dialogs } from "/dialogs.js";
+import { Dialogs, newSite } from "/dialogs.js";
 import { Trust, Login, Offline } from "/trust.js";
 import { pasted } from "/clipboard.js";
 
 const views = [["design", "Design"], ["plan", "Plan"], ["graph", "Graph"], ["facts", "Facts"], ["specs", "Specs"], ["history", "History"]];
 const later = signal(false), ended = signal(false);
+
+// The editors are the largest part of the page. They come when list and form have been painted.
+const editors = signal(null);
+const loadEditors = () => import("/text.js").then(m => { editors.value = m.Panes; });
 
 // ---- light and dark ----
 const theme = signal(localStorage.theme || "");
@@ -68,12 +71,13 @@ function Disk() {
 
 function Middle() {
   const v = view.value;
-  return html`<div class="middle" hidden=${v !== "design"}>${!doc.value ? html`<${Welcome} />` : isSite.value ? html`<${List} />` : doc.value.kind === "data" ? html`<${Data} />` : null}${html`<${Panes} />`}</div>
+  return html`<div class="middle" hidden=${v !== "design"}>${!doc.value ? html`<${Welcome} />` : isSite.value ? html`<${List} />` : doc.value.kind === "data" ? html`<${Data} />` : null}${editors.value ? html`<${editors.value} />` : html`<section class="panes" aria-label="Text"></section>`}</div>
     ${v === "plan" && doc.value ? html`<${PlanView} />` : v === "graph" && doc.value ? html`<${GraphView} />` : v === "facts" ? html`<${Facts} />` : v === "specs" ? html`<${Specs} />` : v === "history" ? html`<${History} />` : v !== "design" ? html`<${Welcome} />` : null}`;
 }
 
 function Welcome() {
-  return html`<section class="page pad welcome" aria-label="Begin"><h2>What should this machine be?</h2><p>Choose a file on the left, or begin a site.</p><p><button class="main" onClick=${() => dialog.value = { kind: "new" }}>A new site…</button></p></section>`;
+  return html`<section class="page pad welcome" aria-label="Begin"><h2>What should this machine be?</h2><p>A site says what is to be on the machine: files, packages, services, accounts. You fill in forms; the text is written for you.</p>
+    <p><button class="main" onClick=${newSite}>Begin a site</button></p><p class="quiet">${files.value.files.length ? "Or choose a file on the left, or " : "Or "}<button class="link" onClick=${() => dialog.value = { kind: "new" }}>make another kind of file</button>.</p></section>`;
 }
 
 function App() {
@@ -85,7 +89,7 @@ function App() {
   return html`<${Top} /><${Offline} /><${Disk} />
     ${!session.value.trusted ? html`<div class="strip" role="note">This folder is not trusted: nothing is evaluated. <button class="mini" onClick=${() => later.value = false}>Decide</button></div>` : null}
     <main class="frame" data-panes=${!site || panes.value !== "none" && !doc.value.derived ? "source" : panes.value} data-form=${!!form} data-view=${view.value} data-kind=${site ? "site" : !doc.value ? "none" : doc.value.kind === "data" ? "data" : "text"}>
-      <nav class="side" aria-label="Types and files"><${Tabs} label="Types or files" tabs=${[["types", "Types"], ["files", "Files"]]} value=${site ? side.value : "files"} onChoose=${v => side.value = v} />${site && side.value === "types" ? html`<${Palette} />` : html`<${Files} />`}</nav>
+      <nav class="side" aria-label="Types and files"><${Tabs} label="Types or files" tabs=${site ? [["types", "Types"], ["files", "Files"]] : [["files", "Files"]]} value=${site ? side.value : "files"} onChoose=${v => side.value = v} />${site && side.value === "types" ? html`<${Palette} />` : html`<${Files} />`}</nav>
       <${Middle} />${form ? html`<${Form} />` : null}</main>
     <${Told} /><div class="sr" role="status" aria-live="polite">${spoken.value}</div>
     ${conflict.value ? html`<${Conflict} />` : null}<${Dialogs} />`;
@@ -132,6 +136,7 @@ window.addEventListener("hashchange", async () => {
 });
 
 // ---- begin ----
+const painted = () => new Promise(r => requestAnimationFrame(() => setTimeout(r)));
 async function begin() {
   const token = new URLSearchParams(location.hash.slice(1)).get("token");
   if (token) {
@@ -163,8 +168,10 @@ async function begin() {
   });
   if (!first && (first = files.value.files.find(f => f.kind === "manifest" || f.kind === "script")?.name)) await open(first);
   if (!first) side.value = "files";
-  loadFacts("").catch(() => {});
   window.studio.ready = performance.now();
+  await painted();
+  await loadEditors();
+  loadFacts("").catch(() => {});
 }
 window.studio = { store, plan, timings: store.timings };
 begin().catch(e => { document.getElementById("app").textContent = "ccm studio cannot begin: " + e.message; });

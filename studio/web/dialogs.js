@@ -1,7 +1,7 @@
 // dialogs.js are what is asked in front of the page. Each holds the focus until it is closed,
 // and gives it back.
 import { html, useEffect, useLayoutEffect, useRef, useState } from "/vendor/ui.js";
-import { dialog, doc, resources, session, byID, byKey, edit, post, tell, types, selected, files, say, open, take, loadFiles, view, side } from "/store.js";
+import { dialog, doc, resources, save, session, byID, byKey, edit, post, tell, types, selected, files, say, open, take, loadFiles, view, side } from "/store.js";
 import { call, get } from "/api.js";
 import { withAsked } from "/asked.js";
 import { Combo, idsLike, Pills } from "/fields.js";
@@ -56,19 +56,29 @@ function Command() {
   const file = doc.value.file, text = session.value?.command && session.value.file === file ? session.value.command : "ccm run " + quote((session.value?.directory ?? ".").replace(/\/$/, "") + "/" + file);
   return html`<${Dialog} title="Apply it" onClose=${close}>
     <p>ccm studio never changes the machine. This command does, in a terminal${session.value?.root ? "" : ", as root where the site needs it"}:</p><${Copy} text=${text} />
-    ${doc.value.saved ? null : html`<p class="note">There are changes that are not saved: the command does not see them. Ctrl+S saves.</p>`}
+    ${doc.value.saved ? null : html`<p class="note">There are changes that are not saved: the command does not see them. <button class="mini" onClick=${() => save()}>Save</button></p>`}
     <footer><span class="space"></span><button onClick=${close}>Close</button></footer></${Dialog}>`;
 }
 
 const kinds = [["site.yaml", "A site. Choose this if you are not sure"], ["site.lua", "A site as a program in Lua"], ["data/common.yaml", "Data: values that sites use"], ["modules/mine.lua", "A module: types of your own"], ["spec/site_spec.lua", "A spec: what the site must do"], ["templates/file.tmpl", "A template: text with places for values"]];
+// make begins a file, and reports whether it could.
+async function make(file) {
+  if (!file || !await post("/api/new", { file })) return false;
+  view.value = "design";
+  side.value = "types";
+  loadFiles();
+  return true;
+}
+export const newSite = () => make(free("site.yaml"));
+
 function New({ name }) {
   const [file, setFile] = useState(name ?? free("site.yaml")), input = useRef();
-  const make = async () => { if (!file.trim()) return; if (await post("/api/new", { file: file.trim() })) { close(); view.value = "design"; side.value = "types"; loadFiles(); } };
+  const done = async () => { if (await make(file.trim())) close(); };
   return html`<${Dialog} title="A new file" onClose=${close}>
     <div class="stack wide">${kinds.map(([f, w]) => html`<button key=${f} class="choice" aria-pressed=${file === free(f)} onClick=${() => { setFile(free(f)); input.current.focus(); }}><b class="mono">${f}</b> <span>${w}</span></button>`)}</div>
-    <label>Name, below the folder <input ref=${input} autofocus class="mono" value=${file} onInput=${e => setFile(e.target.value)} onKeyDown=${e => { if (e.key === "Enter") { make(); e.preventDefault(); } }} spellcheck="false" /></label>
+    <label>Name, below the folder <input ref=${input} autofocus class="mono" value=${file} onInput=${e => setFile(e.target.value)} onKeyDown=${e => { if (e.key === "Enter") { done(); e.preventDefault(); } }} spellcheck="false" /></label>
     <p class="quiet">It is written when you save.</p>
-    <footer><button onClick=${close}>Not now</button><span class="space"></span><button class="main" onClick=${make}>Make it</button></footer></${Dialog}>`;
+    <footer><button onClick=${close}>Not now</button><span class="space"></span><button class="main" onClick=${done}>Make it</button></footer></${Dialog}>`;
 }
 function free(name) { let n = name, i = 2; while (files.value.files.some(f => f.name === n)) n = name.replace(/(\.\w+)$/, "-" + i++ + "$1"); return n; }
 

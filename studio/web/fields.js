@@ -99,7 +99,7 @@ function Mode({ id, value, onSave, hint, ...rest }) {
   const high = /^[0-7]{4}$/.test(text) ? text[0] : "0";
   const flip = bit => onSave(high + ((n ?? 0) ^ bit).toString(8).padStart(3, "0"));
   return html`<div class="mode"><${Text} ...${rest} id=${id} mono value=${text} placeholder=${hint || "octal digits"} onSave=${v => onSave(v || undefined)} />
-    <table role="group" aria-label="Permissions"><tbody>${["owner", "group", "others"].map((who, i) => html`<tr key=${who}><th scope="row">${who}</th>${["r", "w", "x"].map((w, j) => { const bit = 1 << (8 - i * 3 - j); return html`<td key=${w}><button type="button" role="checkbox" aria-label=${who + " may " + { r: "read", w: "write", x: "execute" }[w]} aria-checked=${n !== null && !!(n & bit)} onClick=${() => flip(bit)}>${w}</button></td>`; })}</tr>`)}</tbody></table></div>`;
+    <table role="group" aria-label="Permissions"><tbody>${["owner", "group", "others"].map((who, i) => html`<tr key=${who}><th scope="row">${who}</th>${["r", "w", "x"].map((w, j) => { const bit = 1 << (8 - i * 3 - j); return html`<td key=${w}><button type="button" role="checkbox" aria-label=${who + " may " + { r: "read", w: "write", x: "execute" }[w]} title=${who + " may " + { r: "read", w: "write", x: "run it; of a directory: enter it" }[w]} aria-checked=${n !== null && !!(n & bit)} onClick=${() => flip(bit)}>${w}</button></td>`; })}</tr>`)}</tbody></table></div>`;
 }
 
 // idsLike finds resources to refer to.
@@ -112,7 +112,12 @@ function Refs({ id, value, onSave, self, ...rest }) {
   return html`<div class="refs">${list.map((v, i) => {
     const text = typeof v === "string" ? v : JSON.stringify(v), r = byID.value.get(text), cut = text.indexOf("#");
     return html`<span key=${text} class=${"ref" + (r || !cut ? "" : " missing")}>${cut > 0 ? html`<${Badge} small type=${text.slice(0, cut)} />` : null}<button type="button" class="to" disabled=${!r} onClick=${() => choose(r.key)}>${cut > 0 ? text.slice(cut + 1) : text}</button><button type="button" class="off" aria-label=${"Remove " + text} onClick=${() => put(list.filter((_, j) => j !== i))}>×</button></span>`;
-  })}<${Combo} ...${rest} id=${id} clears value="" placeholder="add a resource" source=${idsLike(self)} onSave=${v => { if (v.includes("#")) { if (!list.includes(v)) put([...list, v]); } else if (v) tell("A reference is type#name: choose one of the list."); }} /></div>`;
+  })}<${Combo} ...${rest} id=${id} clears value="" placeholder="add a resource" source=${idsLike(self)} onSave=${v => {
+      if (!v) return;
+      const found = v.includes("#") ? [{ text: v }] : idsLike(self)(v);
+      if (found.length === 1) { if (!list.includes(found[0].text)) put([...list, found[0].text]); }
+      else tell(found.length ? `${found.length} resources have ${v} in their names. Choose one from the list.` : `No resource has ${v} in its name. Add it from the left first, or choose another one.`);
+    }} /></div>`;
 }
 
 // parse makes a value of what was typed, as the schema wants it.
@@ -176,7 +181,7 @@ export function Control({ id, name, schema: s, value, onSave, self, expr, onExpr
     ? html`<${Pills} id=${id} label=${name} describe=${describe} options=${s.enum.map(o => ({ value: o, label: String(o) }))} value=${value} preset=${s.default} onSave=${onSave} />`
     : html`<select ...${aria} id=${id} value=${value ?? ""} onChange=${e => onSave(e.target.value || undefined)}><option value="">${s.default !== undefined ? s.default + " (default)" : "not set"}</option>${s.enum.map(o => html`<option key=${o} value=${o}>${o}</option>`)}</select>`;
   if (s.type === "boolean" && (value === undefined || typeof value === "boolean")) return html`<${Pills} id=${id} label=${name} describe=${describe} options=${[{ value: true, label: "yes" }, { value: false, label: "no" }]} value=${value} preset=${s.default === undefined ? undefined : s.default === true || s.default === "true"} onSave=${onSave} />`;
-  if (kind === "mode") return html`<${Mode} ...${aria} hint=${hint} id=${id} value=${value} onSave=${onSave} />`;
+  if (kind === "mode" && name !== "umask") return html`<${Mode} ...${aria} hint=${hint} id=${id} value=${value} onSave=${onSave} />`;
   if (kind === "content" || typeof value === "string" && value.includes("\n")) return html`<${Text} ...${aria} id=${id} area mono value=${value} placeholder=${kind === "content" ? "the text, line by line" : hint} onSave=${text} />`;
   if (array && (Array.isArray(value) || kind !== "command" && ( any.length < 2 || any[0] === array))) return html`<${ListOf} ...${aria} id=${id} name=${name} kind=${kind} schema=${array} value=${value} onSave=${onSave} placeholder=${hint} />`;
   if (s.type === "object" || value && typeof value === "object" && !Array.isArray(value)) return html`<${MapOf} id=${id} name=${name} value=${value} onSave=${onSave} />`;

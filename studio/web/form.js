@@ -1,7 +1,7 @@
 // form.js is the properties of the chosen resource, made from the schema of its type.
 import { html, useEffect, useLayoutEffect, useRef, useState, signal } from "/vendor/ui.js";
 import { epoch, naming, wordsOf, doc, types, resources, current, picked, pickedInOrder, mistakesOf, byID, edit as ask, choose, open, show, panes, outcomes, dialog, selected } from "/store.js";
-import { extra, parts, words, first, relations, rowOf } from "/schema.js";
+import { extra, parts, words, first, gloss, relations, rowOf } from "/schema.js";
 import { Control, Text, Combo } from "/fields.js";
 import { Badge, remove, double, move } from "/list.js";
 import { add } from "/palette.js";
@@ -36,7 +36,8 @@ function One({ r }) {
   const box = useRef(), place = useRef({});
   const t = types.value.$defs[r.type], wrong = mistakesOf.value.get(r.key) ?? [], p = r.props ?? {};
   const away = r.file !== doc.value.file, fixed = r.form === "none" || away;
-  useEffect(() => { about.value = ""; }, [r.key]);
+  useEffect(() => { const at = document.activeElement; about.value = box.current?.contains(at) ? at.closest("[data-property]")?.dataset.property ?? "" : ""; }, [r.key]);
+  const unfold = e => { const button = e.currentTarget; all.value = !all.value; if (all.value) requestAnimationFrame(() => button.scrollIntoView({ block: "start" })); };
   useLayoutEffect(() => { if (naming.value === r.key) { naming.value = ""; box.current.querySelector(".name input")?.select(); } });
   const { top, set, order, more, common, must } = parts(r.type, p, wrong, steady(place));
   const known = new Set([...(t ? Object.keys(t.properties) : [])]);
@@ -73,7 +74,7 @@ function One({ r }) {
       ${unknown.map(n => html`<div key=${n} class="field wrong" data-property=${n}><label>${n}</label><button class="mini" onClick=${() => edit(r, { op: "unset", property: n })}>Take it out</button><output class="mono">${JSON.stringify(p[n])}</output><p class="err" role="alert">${wrong.some(m => m.field === n) ? wordsOf(wrong.find(m => m.field === n), r) : "unknown property"}${wrong.find(m => m.field === n)?.hint ? html` <em>${wrong.find(m => m.field === n).hint}</em>` : null}</p></div>`)}
       ${order.length ? html`<h4>Order</h4>${order.map(f)}` : null}
       ${users.length ? html`<div class="field"><span class="label">waited for by</span><div class="refs">${users.slice(0, 20).map(u => html`<span class="ref" key=${u.key}><${Badge} small type=${u.type} /><button class="to" onClick=${() => choose(u.key)}>${u.name}</button></span>`)}</div></div>` : null}
-      ${more.length + common.length ? html`<button class="more" aria-expanded=${all.value} onClick=${() => all.value = !all.value}>${all.value ? "Fewer properties" : more.length + common.length + " more properties"}</button>` : null}
+      ${more.length + common.length ? html`<button class="more" aria-expanded=${all.value} onClick=${unfold}>${all.value ? "Fewer properties" : more.length + common.length + " more properties"}</button>` : null}
       ${all.value ? html`<div class="fields">${more.map(f)}</div>${common.length ? html`<h4>Of all types</h4><div class="fields">${common.map(f)}</div>` : null}` : null}`
     : html`<dl class="props">${Object.entries(p).map(([k, v]) => html`<dt>${k}</dt><dd class="mono">${r.expressions?.find(e => e.property === k)?.text ?? (typeof v === "string" ? v : JSON.stringify(v))}</dd>`)}</dl>`}
     ${out ? html`<h4>Plan</h4><p class="say"><b class=${"o " + out.outcome}>${wordOf(out)}</b></p><${Inside} event=${out} />` : null}
@@ -117,11 +118,11 @@ function Field({ r, name, schema, value, said, must, unless }) {
   const id = "f-" + name, half = ["owner", "group", "uid", "gid"].includes(name) && ["file", "directory", "link", "user"].includes(r.type);
   const wide = relations.includes(name);
   return html`<div class=${"field" + (half ? " half" : "") + (error ? " wrong" : "") + (has ? " set" : " unset")} data-property=${name}>
-    <label for=${id}>${name}${must && !has ? html`<b class="must">required</b>` : unless && !has ? html`<b class="must" title=${unless}>required</b>` : null}${wide ? html`<small>${saying[name]}</small>` : null}</label>
+    <label for=${id}>${name}${must && !has ? html`<b class="must">required</b>` : unless && !has ? html`<b class="must" title=${unless}>required</b>` : null}${wide ? html`<small>${saying[name]}</small>` : half || must && !has ? null : html`<small class="gloss" aria-hidden="true" title=${words(schema?.description)}>${gloss(name, schema)}</small>`}</label>
+    <${Control} id=${id} name=${name} type=${r.type} schema=${schema} value=${value} self=${r.id} onSave=${onSave} expr=${expr} onExpression=${onExpression} describe=${id + "-d" + (said ? " " + id + "-e" : "")} wrong=${!!error} />
     <span class="tools">${doc.value.language === "lua" && !expr && !wide ? html`<button type="button" class="what" title="Write an expression" aria-label=${"Write " + name + " as an expression"} onClick=${() => setFx(true)}>fx</button>` : null}
     ${has && !wide ? html`<button type="button" class="what" title="Take it out" aria-label=${"Take " + name + " out"} onClick=${() => onSave(undefined)}>×</button>` : null}
-    <button type="button" class="what" title="What it is" aria-label=${"What " + name + " is"} aria-expanded=${help} onClick=${() => setHelp(!help)}>?</button></span>
-    <${Control} id=${id} name=${name} type=${r.type} schema=${schema} value=${value} self=${r.id} onSave=${onSave} expr=${expr} onExpression=${onExpression} describe=${id + "-d" + (said ? " " + id + "-e" : "")} wrong=${!!error} />
+    <button type="button" class="what" tabindex="-1" title="What it is" aria-label=${"What " + name + " is"} aria-expanded=${help} onClick=${() => setHelp(!help)}>?</button></span>
     <p id=${id + "-d"} class="help" hidden=${!help}>${words(schema?.description)}</p>
     ${said ? html`<p class=${toneOf(said)} id=${id + "-e"} role="alert">${wordsOf(said, r)}${said.hint ? html` <em>${said.hint}</em>` : null}</p>` : null}</div>`;
 }

@@ -210,6 +210,6 @@ export function nextMistake() {
 
 function Empty() {
   return html`<div class="empty"><p><b>Nothing is declared yet.</b></p>
-    <p>Choose what should be on the machine from the left: a <button class="link" onClick=${() => add("file")}>file</button>, a <button class="link" onClick=${() => add("package")}>package</button>, a <button class="link" onClick=${() => add("service")}>service</button>.</p>
+    <p>Choose what should be on the machine from the left: a <button class="link" onClick=${() => add("file")}>file</button>, a <button class="link" onClick=${() => add("package")}>package</button>, a <button class="link" onClick=${() => add("service")}>service</button>, or what a <button class="link" onClick=${() => add("exec")}>command</button> makes.</p>
     <p>Or <button class="link" onClick=${() => dialog.value = { kind: "import" }}>write down what stands on this machine</button>.</p></div>`;
 }

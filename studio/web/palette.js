@@ -17,6 +17,14 @@ const about = [
   ["System", ["hostname", "host", "timezone", "locale", "mount", "sysctl", "kernel_module", "firewall", "selinux_boolean", "selinux_context"]],
 ];
 
+// also are words by which people look for a type who do not know its name.
+const also = {
+  file: "text config configuration page copy upload", directory: "folder", link: "symlink shortcut alias", archive: "zip tar unpack download", git: "clone checkout repository source code",
+  package: "install software program application web server database apt", service: "daemon server boot start restart", timer: "schedule regularly", cron: "schedule regularly",
+  user: "account login person", authorized_key: "ssh login", exec: "command run script shell program certificate once", line: "text config", mount: "disk drive share", firewall: "port open block network",
+  host: "dns address name", hostname: "name", timezone: "clock", locale: "language",
+};
+
 function groupsOf() {
   const known = new Set(types.value.groups.filter((g, i) => i < 2).flatMap(g => g.types.map(t => t.name)));
   const rows = new Map(types.value.groups.flatMap(g => g.types).map(t => [t.name, t])), placed = new Set();
@@ -44,8 +52,8 @@ export async function add(type, at, called) {
 
 export function Palette() {
   const [q, setQ] = useState(""), box = useRef();
-  const ask = q.toLowerCase().trim(), rank = n => ask ? (n === ask) * 4 + n.startsWith(ask) * 2 + n.includes(ask) : 0;
-  const groups = groupsOf().map(([g, ts]) => [g, ts.filter(t => (t.name + " " + words(t.short)).toLowerCase().includes(ask)).sort((a, b) => rank(b.name) - rank(a.name))]).filter(([, ts]) => ts.length);
+  const ask = q.toLowerCase().trim(), rank = n => ask ? (n === ask) * 8 + n.startsWith(ask) * 4 + n.includes(ask) * 2 + (also[n] ?? "").includes(ask) : 0;
+  const groups = groupsOf().map(([g, ts]) => [g, ts.filter(t => (t.name + " " + words(t.short) + " " + (also[t.name] ?? "")).toLowerCase().includes(ask)).sort((a, b) => rank(b.name) - rank(a.name))]).filter(([, ts]) => ts.length);
   if (ask) groups.sort((a, b) => rank(b[1][0].name) - rank(a[1][0].name));
   const keys = e => {
     const items = [...box.current.querySelectorAll("input,button")], i = items.indexOf(document.activeElement);
@@ -61,6 +69,6 @@ export function Palette() {
       <button key=${t.name} class="type" draggable="true" tabindex="-1" title=${words(t.short) + (t.module ? "\nModule " + t.module : "")} onClick=${() => add(t.name)}
         onDragStart=${e => { e.dataTransfer.setData("text/ccm-type", t.name); e.dataTransfer.effectAllowed = "copy"; }}>
         <span class="dot" style=${{ "--h": t.hue }}></span><span><b>${t.name}</b>${ask ? html`<small>${first(t.short)}</small>` : null}</span><i aria-hidden="true">+</i></button>`)}</section>`)}
-      ${groups.length ? null : html`<p class="quiet pad">No type has this in its name or its description.</p>`}
+      ${groups.length ? null : html`<p class="quiet pad">No type is about this. What is installed is a <button class="link" onClick=${() => add("package")}>package</button>, what runs is a <button class="link" onClick=${() => add("service")}>service</button>, and what a command makes is an <button class="link" onClick=${() => add("exec")}>exec</button>.</p>`}
     </div></div>`;
 }

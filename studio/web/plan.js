@@ -22,6 +22,7 @@ const verbs = [[/install/, "install"], [/creat/, "create"], [/remov|delet/, "rem
 export function wordOf(e) {
   if (e.outcome === "stable") return "in order";
   if (e.outcome === "failed") return "fails";
+  if (e.outcome === "unknown") return "not known yet";
   if (e.outcome !== "pending") return e.outcome;
   return verbs.find(([r]) => r.test(e.story))?.[1] ?? "change";
 }

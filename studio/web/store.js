@@ -54,7 +54,7 @@ let server = "";
 let editor = null;   // what text.js attaches
 export const serverText = () => server;
 export const typing = () => !!editor?.typing(); // something is typed there that is not asked for yet
-export const attach = e => { editor = e; if (doc.value) { e.open(server, doc.value.language); restore(); } };
+export const attach = e => { editor = e; if (doc.value) { e.open(server, doc.value.language); restoreText(); } };
 
 // spliced returns a text after splices. All count in the text as it is, in order, and none
 // overlaps another.
@@ -357,7 +357,8 @@ export function open(file) {
       const state = await get("/api/state", { file });
       take(state);
       view.value = "design";
-      if (editor) restore();
+      if (editor) restoreText();
+      for (const op of left(file, server)) edit(op);
       document.title = state.file + " · ccm studio";
       history.replaceState(null, "", "/");
       sessionStorage.file = file;
@@ -397,13 +398,12 @@ export function keep() {
   put(unsent(), s ? { base: server, splice: s } : null);
 }
 
-// restore brings back what an earlier page of this tab could not send.
-function restore() {
+// restoreText brings back what was typed into an earlier page of this tab and not sent.
+function restoreText() {
   try {
     const kept = JSON.parse(sessionStorage[unsent()] || "null");
     if (kept) editor?.rebase(kept.base, kept.splice);
   } catch { }
-  for (const op of left(doc.value.file, server)) edit(op);
 }
 // What is typed into a field is applied before the page goes.
 addEventListener("pagehide", () => document.activeElement?.blur?.());

@@ -156,11 +156,13 @@ function makeDerived(parent) {
 }
 const note = { refused: null, tell: null };
 
-// follow shows the derived text after what was edited has been painted: a person looks there second.
+// follow shows the derived text when what was edited has been painted and nothing else waits: a person
+// looks there second.
+const whenIdle = window.requestIdleCallback ? f => requestIdleCallback(f, { timeout: 300 }) : f => setTimeout(f, 30);
 let following = 0;
 function follow() {
-  cancelAnimationFrame(following);
-  following = requestAnimationFrame(() => setTimeout(() => followNow()));
+  const turn = ++following;
+  whenIdle(() => { if (turn === following) followNow(); });
 }
 function followNow(typed = derived.typing) {
   const x = doc.value?.derived;

@@ -53,10 +53,8 @@ func catalog(s *studio, file string) string {
 // newSite begins a new site in YAML.
 func (b *tab) newSite() {
 	b.t.Helper()
-	b.click("button|A new site…")
-	b.until(`!!document.querySelector("dialog[open]")`)
-	b.click("dialog .main")
-	b.until(`!document.querySelector("dialog[open]")`)
+	b.click("button|Begin a site")
+	b.until(`!!window.studio.store.doc.value`)
 	b.settled()
 }
 

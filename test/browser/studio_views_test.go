@@ -309,9 +309,20 @@ func processorTime(t *testing.T, pid int) float64 {
 // it: nothing but names and values is typed.
 func TestTutorialSite(t *testing.T) {
 	s := newStudio(t, nil)
-	b := newPage(t, s)
+	b := newTab(t)
+	b.size(1600, 1000)
+	b.do(chromedp.Navigate(s.url))
+	b.until(`!!window.studio?.ready && !!document.querySelector(".frame")`) // an empty folder asks for no trust
 	b.newSite()
 	b.both("empty")
+	// a type is found by what it is for
+	for words, typ := range map[string]string{"web server": "package", "certificate": "exec", "folder": "directory", "command": "exec"} {
+		b.click(".palette input")
+		b.keys("Ctrl+a")
+		b.write(words)
+		b.until(`document.querySelector(".palette .type b")?.textContent === ` + quote(typ))
+	}
+	b.keys("Ctrl+a", "Delete")
 	b.size(1600, 1000)
 	b.click(".link|file")
 	b.settled()
@@ -349,15 +360,22 @@ func TestTutorialSite(t *testing.T) {
 	b.fill("#f-name", "/etc/nginx/conf.d/web.conf")
 	b.fill("#f-content", "server {\n    listen 443 ssl;\n    server_name localhost;\n    ssl_certificate /etc/nginx/web.crt;\n    ssl_certificate_key /etc/nginx/web.key;\n    root /srv/www;\n}\n")
 	b.fill("#f-validate_after", "nginx -t")
-	b.fill("#f-require", "exec#certificate")
+	b.fill("#f-require", "certif") // one resource alone has this in its name
 	b.click(".type|service")
 	b.settled()
 	b.fill("#f-name", "nginx")
+	if say := eval[string](b, `document.querySelector("[data-property=enable] label").textContent`); !strings.Contains(say, "whether the service is to start at boot") {
+		t.Errorf("the label says %s", say)
+	}
 	b.click("[data-property=enable] [role=radio]|yes")
 	b.settled()
 	b.click("[data-property=on_change] [role=radio]|reload")
 	b.settled()
-	b.fill("#f-subscribe", "file#/etc/nginx/conf.d/web.conf")
+	b.fill("#f-subscribe", "n")
+	if text := b.text(); strings.Contains(text, "subscribe") {
+		t.Errorf("one of several was taken:\n%s", text)
+	}
+	b.fill("#f-subscribe", "web.conf")
 	same(t, "mistakes", "", b.mistakes())
 	same(t, "resources", "directory#/srv/www file#/srv/www/index.html package#nginx exec#certificate file#/etc/nginx/conf.d/web.conf service#nginx", b.ids())
 	b.click(".top .main|Plan")
@@ -365,8 +383,12 @@ func TestTutorialSite(t *testing.T) {
 	if bad := eval[string](b, `Object.values(window.studio.store.outcomes.value).filter(e => e.outcome === "failed").map(e => e.name + e.errors).join()`); bad != "" {
 		t.Errorf("the plan fails: %s", bad)
 	}
-	b.click(".top button|Save")
-	b.until(`window.studio.store.doc.value.saved`)
+	b.click(".top [role=tab]|Plan")
+	b.click(".plan button|Apply it")
+	b.click("dialog .note button|Save")
+	b.until(`window.studio.store.doc.value.saved && !document.querySelector("dialog .note")`)
+	b.click("dialog footer button|Close")
+	b.until(`!document.querySelector("dialog[open]")`)
 	text := s.read("site.yaml")
 	for _, want := range []string{"validate_after: nginx -t", "umask: \"077\"", "require: [package#nginx]", "on_change: reload"} {
 		if !strings.Contains(text, want) {
