@@ -58,7 +58,7 @@ var errClosed = errors.New("nothing can be declared any more: the machine is bei
 func (in *Interp) Invoke(ctx context.Context, fn *lua.LFunction, results int, args ...lua.LValue) (out []lua.LValue, err error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	watch := newStopwatch(in.opts.Timeout, func() { cancel(errTimeout) })
+	watch := newStopwatch(in.opts.Timeout, in.opts.Waited, func() { cancel(errTimeout) })
 	defer watch.stop()
 	defer in.limits.watchMemory(cancel)()
 	defer in.enter(ctx, watch)()

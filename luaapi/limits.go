@@ -3,7 +3,6 @@ package luaapi
 import (
 	"context"
 	"errors"
-	"time"
 
 	lua "github.com/yuin/gopher-lua"
 )
@@ -32,12 +31,12 @@ type limits struct {
 // too much memory. The function that it returns ends it.
 func (lm *limits) begin(ctx context.Context) (end func()) {
 	ctx, cancel := context.WithCancelCause(ctx)
-	timer := time.AfterFunc(lm.in.opts.Timeout, func() { cancel(errTimeout) })
+	watch := newStopwatch(lm.in.opts.Timeout, lm.in.opts.Waited, func() { cancel(errTimeout) })
 	unwatch := lm.watchMemory(cancel)
 	lm.in.ctx = ctx
 	return func() {
 		unwatch()
-		timer.Stop()
+		watch.stop()
 		cancel(nil)
 	}
 }
@@ -71,26 +70,4 @@ func (lm *limits) takeString(L *lua.LState, function string, size int) {
 // tooLong throws the mistake that a string gets too long.
 func (lm *limits) tooLong(L *lua.LState, function string) {
 	lm.in.report.throw(L, "", "%s: the result is longer than %d MiB", function, maxString>>20)
-}
-
-// A stopwatch calls a function after some time, not counting the time in which
-// it stands still.
-type stopwatch struct {
-	timer *time.Timer
-	left  time.Duration
-	since time.Time
-}
-
-func newStopwatch(limit time.Duration, end func()) *stopwatch {
-	return &stopwatch{time.AfterFunc(limit, end), limit, time.Now()}
-}
-
-func (w *stopwatch) stop() {
-	w.timer.Stop()
-	w.left -= time.Since(w.since)
-}
-
-func (w *stopwatch) start() {
-	w.since = time.Now()
-	w.timer.Reset(max(0, w.left))
 }

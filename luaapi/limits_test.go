@@ -50,6 +50,26 @@ func TestDeadline(t *testing.T) {
 	}
 }
 
+// TestWaitingForAnAnswer: the time in which somebody is asked is not time of the script.
+func TestWaitingForAnAnswer(t *testing.T) {
+	calls := 0
+	over := make(chan struct{})
+	s := newSite(t, nil, func(o *luaapi.Options) {
+		o.Timeout = 10 * time.Millisecond
+		o.Warn = func(diag.Pos, string) { <-over }
+		o.Waited = func() time.Duration { // asked as the script begins, and when its time seems to be over
+			if calls++; calls == 1 {
+				return 0
+			}
+			if calls == 2 {
+				close(over)
+			}
+			return time.Hour
+		}
+	})
+	require.NoError(t, s.in.Run(context.Background(), "site.lua", "ccm.warn 'now'\nfor i = 1, 1000 do end"))
+}
+
 func TestInterrupt(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	s := newSite(t, nil, func(o *luaapi.Options) {

@@ -67,6 +67,9 @@ type Options struct {
 	Strict bool
 	// Timeout is the evaluation deadline.
 	Timeout time.Duration
+	// Waited is for how long somebody was asked for something so far in this process, which is not
+	// time of the script. May be nil.
+	Waited func() time.Duration
 	// Memory is how many bytes a script may hold.
 	Memory uint64
 	// Path lists directories with modules, searched after those of the script.

@@ -19,7 +19,7 @@ func (p *Process) Decrypter() *encryption.Decrypter {
 			config = filepath.Dir(config)
 		}
 		p.decrypter = &encryption.Decrypter{Shown: p.fromBundle, Identities: &encryption.Identities{
-			Getenv: os.Getenv, ConfigDir: config, ReadFile: p.Files.ReadFile, Passphrase: p.Passphrase, Warn: p.Messages.Warn,
+			Getenv: os.Getenv, ConfigDir: config, ReadFile: p.Files.ReadFile, Passphrase: p.Passphrase, Asking: p.asking, Warn: p.Messages.Warn,
 		}}
 	}
 	return p.decrypter

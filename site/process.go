@@ -57,12 +57,16 @@ type Process struct {
 	Substitutes []resource.Binding
 	// Passphrase asks for the passphrase of an identity. Nil asks nobody.
 	Passphrase func(file string) ([]byte, error)
+	// Asking is told before somebody may be asked on the terminal, and done afterwards: what is shown
+	// there makes way. May be nil.
+	Asking func() (done func())
 	// Sequential has each resource looked at and written in its turn only.
 	Sequential bool
 
 	bundle    *enteredBundle // nil if no site was entered
 	clients   map[string]*nats.Client
 	decrypter *encryption.Decrypter // nil until it is asked for
+	questions questions
 }
 
 // Exec returns what runs commands.

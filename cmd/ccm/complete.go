@@ -62,6 +62,7 @@ func completeDeclared(e *cli.Env, names func(*catalog.Catalog) []string) cobra.C
 			return nil, directive
 		}
 		e.Messages.W, e.Log = terminal.NewWriter(io.Discard), nil // the shell wants no story
+		e.Passphrase = nil                                        // and asks nobody
 		s, err := e.Load(cmd.Context(), args[0], args[1:], &site.Options{Root: "/", EvalTimeout: completionTimeout})
 		if err != nil {
 			return nil, directive

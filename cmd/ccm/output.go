@@ -47,7 +47,7 @@ func newReport(e *cli.Env, f *runFlags) *runReport {
 		line = report.NewStatusLine(terminal.NewWriter(e.Stderr.Unwrap()))
 		e.Stderr.Before(line.MakeWay)
 		e.Stdout.Before(line.MakeWay)
-		e.Looking = line.Look
+		e.Looking, e.Asking = line.Look, line.Pause
 		r.stderr, r.output, r.site = line, line.Output, line
 	}
 	if f.stream {

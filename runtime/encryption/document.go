@@ -3,8 +3,10 @@ package encryption
 import (
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 
+	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/textedit"
 )
 
@@ -114,8 +116,9 @@ func (d *Decrypter) Open(s Syntax, file, text string) (string, []Value, error) {
 }
 
 // Close encrypts what a document marks: DEC[...], and !secret of YAML. What is one of the old values, under
-// its key, becomes what it was. Others are encrypted to the audience that whom returns for a key. It returns
-// the keys of values that are new.
+// its key, becomes what it was. Others are encrypted to the audience that whom returns for a key: the key of the
+// old value if it was moved or copied, so that nobody else can read it from now on. It returns the keys of values
+// that are new.
 func Close(s Syntax, file, text string, old []Value, whom func(key string) (*Audience, error)) (after string, keys []string, err error) {
 	list, err := s.Texts(text)
 	if err != nil {
@@ -132,7 +135,7 @@ func Close(s Syntax, file, text string, old []Value, whom func(key string) (*Aud
 		}
 		enc := before[t.Key].Text
 		if v, known := before[t.Key]; !known || v.Plain != plain {
-			to, err := whom(t.Key)
+			to, err := whom(keyBefore(t.Key, plain, list, old))
 			if err != nil {
 				return "", nil, err
 			}
@@ -146,6 +149,24 @@ func Close(s Syntax, file, text string, old []Value, whom func(key string) (*Aud
 		}
 	}
 	return text, keys, nil
+}
+
+// keyBefore returns the key at which a value stood before a document was edited: one that is gone, if there are
+// several. A value that is new has the key at which it stands.
+func keyBefore(key, plain string, now []Text, old []Value) string {
+	before := key
+	for _, v := range old {
+		switch {
+		case v.Key == key:
+			return key
+		case v.Plain != plain:
+		case !slices.ContainsFunc(now, func(t Text) bool { return t.Key == v.Key }):
+			return v.Key
+		default:
+			before = v.Key
+		}
+	}
+	return before
 }
 
 // EncryptKey encrypts the text that stands under a key of a document.
@@ -168,5 +189,5 @@ func EncryptKey(s Syntax, file, text, key string, to *Audience) (string, error) 
 		}
 		return s.Set(text, key, enc)
 	}
-	return "", fmt.Errorf("%s: there is no text under the key %s", file, key)
+	return "", diag.Errorf(diag.Pos{}, "%s: there is no text under the key %s", file, key).WithHint("a text alone is encrypted: a number is put in quotes first")
 }

@@ -49,6 +49,9 @@ type Identities struct {
 	ReadFile func(path string) ([]byte, error)
 	// Passphrase asks for that of a file. It is called once for each. Nil asks nobody.
 	Passphrase func(file string) ([]byte, error)
+	// Asking is told before somebody may be asked on the terminal, for a passphrase or by the program of
+	// a plugin, and done afterwards. May be nil.
+	Asking func() (done func())
 	// Warn is told what is unsafe. May be nil.
 	Warn func(text string)
 
@@ -175,6 +178,9 @@ func (ids *Identities) parse(name string, text []byte) ([]age.Identity, error) {
 		if err != nil {
 			return nil, diag.Errorf(diag.Pos{File: name, Line: number}, "%w", err).WithHint("ccm secret keygen makes an identity")
 		}
+		if program, ok := id.(*plugin.Identity); ok {
+			id = &pluginIdentity{ids, program}
+		}
 		list = append(list, id)
 	}
 	if len(list) == 0 {
@@ -261,6 +267,7 @@ func (ids *Identities) ask(file string) ([]byte, error) {
 	if ids.Passphrase == nil {
 		return nil, fmt.Errorf("the identity %s has a passphrase, and there is no terminal to ask for it", file)
 	}
+	defer ids.asking()()
 	pass, err := ids.Passphrase(file)
 	if err != nil {
 		return nil, fmt.Errorf("the identity %s has a passphrase: %w", file, err)
@@ -320,6 +327,26 @@ func (l *lockedIdentity) unlock() ([]age.Identity, error) {
 		return nil, fmt.Errorf("identity %s: %w: %w", l.name, ErrDamaged, err)
 	}
 	return l.ids.parse(l.name, text)
+}
+
+// asking tells that somebody may be asked.
+func (ids *Identities) asking() (done func()) {
+	if ids.Asking == nil {
+		return func() {}
+	}
+	return ids.Asking()
+}
+
+// A pluginIdentity is kept by a program, which may ask for a PIN or wait until a token is touched.
+type pluginIdentity struct {
+	ids     *Identities
+	program *plugin.Identity
+}
+
+// Unwrap implements age.Identity.
+func (p *pluginIdentity) Unwrap(stanzas []*age.Stanza) ([]byte, error) {
+	defer p.ids.asking()()
+	return p.program.Unwrap(stanzas)
 }
 
 // pluginUI is how programs named age-plugin-NAME speak with whoever runs ccm.

@@ -124,13 +124,13 @@ func WithNodes(file, text string, n *Nodes) (string, error) {
 // isGroup reports whether a text can be the name of a group, without its @: a name, or how nodes of a fleet are
 // chosen (tag:role=db, env:prod).
 func isGroup(s string) bool {
-	if isName(s) {
+	if IsName(s) {
 		return true
 	}
 	if env, ok := strings.CutPrefix(s, "env:"); ok {
-		return isName(env)
+		return IsName(env)
 	}
 	tag, ok := strings.CutPrefix(s, "tag:")
 	name, value, two := strings.Cut(tag, "=")
-	return ok && two && isName(name) && isName(value)
+	return ok && two && IsName(name) && IsName(value)
 }

@@ -67,9 +67,16 @@ func TestPlugin(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, []string{"token"}, desc.Readers())
 
-	text, err := decrypterOf(plugin.EncodeIdentity(testPlugin, []byte(id.String()))).File("x.age", enc)
+	d := decrypterOf(plugin.EncodeIdentity(testPlugin, []byte(id.String())))
+	var asked []string
+	d.Identities.Asking = func() func() {
+		asked = append(asked, "begun")
+		return func() { asked = append(asked, "done") }
+	}
+	text, err := d.File("x.age", enc)
 	require.NoError(t, err)
 	require.Equal(t, "hunter22", string(text))
+	require.Equal(t, []string{"begun", "done"}, asked, "the program of a plugin may ask")
 
 	_, err = decrypterOf(plugin.EncodeIdentity(testPlugin, []byte("broken"))).File("x.age", enc)
 	require.ErrorContains(t, err, "x.age")

@@ -108,7 +108,7 @@ func ReadRecipients(file, text string) (*Recipients, error) {
 			continue
 		}
 		name := strings.TrimSuffix(words[0], ":")
-		if !isName(name) {
+		if !IsName(name) {
 			hint := ""
 			if strings.HasPrefix(name, "age1") || strings.HasPrefix(name, "ssh-") {
 				hint = "write a name before the key: ann " + words[0] + " ..."
@@ -158,8 +158,8 @@ func mapsKeys(m map[string][]string) func(yield func(string) bool) {
 	}
 }
 
-// isName reports whether a text can be the name of a recipient.
-func isName(s string) bool {
+// IsName reports whether a text can be the name of a recipient.
+func IsName(s string) bool {
 	if s == "" || len(s) > 100 || s[0] == '-' || s[0] == '.' {
 		return false
 	}

@@ -104,7 +104,7 @@ func describe(header []byte) (*Description, error) {
 		d.For = strings.Split(words[1], ",")
 		for _, word := range words[2:] {
 			name, digest, ok := strings.Cut(word, "=")
-			if !ok || !isName(name) {
+			if !ok || !IsName(name) {
 				return nil, fmt.Errorf("%w: want NAME=DIGEST in its header, found %q", ErrDamaged, word)
 			}
 			d.Keys = append(d.Keys, KeyDigest{name, digest})

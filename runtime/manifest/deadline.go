@@ -25,13 +25,16 @@ func (*timeoutError) Unwrap() error { return context.DeadlineExceeded }
 
 // deadline returns a check that fails when the time for the manifest is over.
 func (r *reader) deadline() func() error {
-	ctx, limit := r.ctx, r.loader.Timeout
-	end := time.Now().Add(limit)
+	ctx, limit, waited := r.ctx, r.loader.Timeout, r.loader.Waited
+	if waited == nil {
+		waited = func() time.Duration { return 0 }
+	}
+	end := time.Now().Add(limit - waited())
 	return func() error {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
-		if limit > 0 && time.Now().After(end) {
+		if limit > 0 && time.Now().After(end.Add(waited())) {
 			return &timeoutError{limit}
 		}
 		return nil

@@ -182,6 +182,25 @@ func TestStatusLine(t *testing.T) {
 	require.Equal(t, erase+"[1/2] file#/x"+erase+"told\nmore\n", b.String())
 }
 
+// TestStatusLinePauses: nothing is shown while somebody is asked, and other output is written.
+func TestStatusLinePauses(t *testing.T) {
+	const erase = "\r\x1b[K"
+	var b strings.Builder
+	s := &StatusLine{W: &b}
+	s.current, s.begun = "site.lua", time.Now().Add(-time.Minute)
+	require.True(t, s.show())
+	resume := s.Pause()
+	require.Equal(t, erase+"site.lua 1m0s"+erase, b.String())
+	b.Reset()
+	require.True(t, s.show())
+	_, err := s.Write([]byte("a log line\n"))
+	require.NoError(t, err)
+	require.Equal(t, "a log line\n", b.String())
+	resume()
+	require.True(t, s.show())
+	require.Contains(t, b.String(), "site.lua 1m0s")
+}
+
 // The line stays one line: what a terminal breaks can not be erased.
 func TestStatusLineIsCut(t *testing.T) {
 	var b strings.Builder

@@ -26,6 +26,7 @@ type StatusLine struct {
 	visible bool
 	below   int // how many lines stand below the first
 	ticking bool
+	paused  int // how many have the terminal to themselves
 
 	current string // the resource, or the script that is read; "" if there is none
 	begun   time.Time
@@ -143,6 +144,7 @@ func (s *StatusLine) show() bool {
 		s.erase()
 		s.ticking = false
 		return false
+	case s.paused > 0:
 	case s.current == "" && longest != nil:
 		s.draw(terminal.Sprintf("%s %s", longest.what, elapsed(longest.begun)), longest.last)
 	case s.current == "":
@@ -236,6 +238,20 @@ func (s *StatusLine) MakeWay() func() {
 	s.mu.Lock()
 	s.erase()
 	return s.mu.Unlock
+}
+
+// Pause removes what is visible, and shows nothing until the function is called that it returns: somebody
+// is asked something on the same terminal. Other output is written meanwhile.
+func (s *StatusLine) Pause() (resume func()) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.erase()
+	s.paused++
+	return func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.paused--
+	}
 }
 
 // Write implements io.Writer: the line is removed and p is written.

@@ -115,6 +115,8 @@ func (p *Prompt) apply(ctx context.Context, c *catalog.Catalog) error {
 	var printer terminal.Printer = stderr
 	if terminal.IsTerminal(stderr) && os.Getenv("TERM") != "dumb" {
 		line := report.NewStatusLine(stderr)
+		p.process.Asking = line.Pause
+		defer func() { p.process.Asking = nil }()
 		reporters, printer = event.Reporters{&p.events, line, rep}, line
 		h = site.HostOptions{Log: p.options.Log(line), Progress: func(x host.Progress) { line.Note(x.String()) }, Output: line.Output}
 	}

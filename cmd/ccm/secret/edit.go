@@ -7,11 +7,13 @@ import (
 	"fmt"
 	"io/fs"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/luaccm/ccm/cmd/ccm/cli"
+	"github.com/luaccm/ccm/luaapi"
 	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/encryption"
 )
@@ -101,20 +103,33 @@ func editSecret(ctx context.Context, e *cli.Env, file string, names []string) er
 		return kept(err)
 	}
 	var out []byte
+	readers := []string{audienceText(to)} // of what is encrypted anew
+	addTo := func(to *encryption.Audience, err error) (*encryption.Audience, error) {
+		if err == nil && !slices.Contains(readers, audienceText(to)) {
+			readers = append(readers, audienceText(to))
+		}
+		return to, err
+	}
 	if whole {
 		out, err = encryption.Encrypt(after, to, !isNew && !bytes.HasPrefix(raw, []byte("age-encryption")))
 	} else {
 		var text string
+		readers = nil
 		text, _, err = encryption.Close(syntax, file, string(after), values, func(key string) (*encryption.Audience, error) {
 			for _, v := range values {
 				if v.Key == key && len(names) == 0 {
 					if desc, err := encryption.DescribeValue(v.Text); err == nil && len(desc.For) > 0 {
-						return r.Audience(desc.For...)
+						return addTo(r.Audience(desc.For...))
 					}
 				}
 			}
-			return to, nil
+			return addTo(to, nil)
 		})
+		if err == nil && strings.ToLower(filepath.Ext(file)) == ".lua" {
+			if _, mistake := luaapi.Parse(file, text); mistake != nil {
+				return kept(mistake)
+			}
+		}
 		out = []byte(text)
 	}
 	if err != nil {
@@ -127,7 +142,11 @@ func editSecret(ctx context.Context, e *cli.Env, file string, names []string) er
 	if err := saveSecret(e, file, out); err != nil {
 		return kept(err)
 	}
-	cli.Say(e, "wrote %s, for %s", file, audienceText(to))
+	if len(readers) == 0 {
+		cli.Say(e, "wrote %s; nothing in it was encrypted anew", file)
+		return nil
+	}
+	cli.Say(e, "wrote %s, for %s", file, strings.Join(readers, " and "))
 	return nil
 }
 

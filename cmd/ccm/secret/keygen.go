@@ -113,6 +113,9 @@ func makeIdentity(e *cli.Env, path string, passphrase bool, pluginName string) e
 		what += ", the key of this machine"
 	}
 	cli.Say(e, "wrote %s: keep it to yourself, and a copy where the machine cannot lose it", what)
+	if passphrase && what != path {
+		cli.Say(e, "it has a passphrase: where nobody can be asked, as in a timer or in ccm agent, it decrypts nothing")
+	}
 	if public == "" {
 		cli.Say(e, "its public key is told by age-plugin-%s", pluginName)
 		return nil
@@ -204,6 +207,9 @@ func addRecipient(e *cli.Env, name, key string) error {
 		if strings.Contains(key, "\n") {
 			return fmt.Errorf("want one key in %s, found several lines", key)
 		}
+	}
+	if !encryption.IsName(name) {
+		return fmt.Errorf("want a name of letters, digits, - _ and . for whom the key is, got %q", name)
 	}
 	path := recipientsPath("x")
 	old, err := e.Files.ReadFile(path)

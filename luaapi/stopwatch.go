@@ -1,0 +1,75 @@
+package luaapi
+
+import (
+	"sync"
+	"time"
+)
+
+// A stopwatch calls a function after some time, not counting the time in which it stands still, nor that in
+// which somebody is waited for.
+type stopwatch struct {
+	mu      sync.Mutex
+	timer   *time.Timer
+	running bool
+	left    time.Duration // at since
+	since   time.Time
+	waited  func() time.Duration // in all so far; nil if nobody is waited for
+	seen    time.Duration        // what of that is in left already
+}
+
+// newStopwatch returns one that runs.
+func newStopwatch(limit time.Duration, waited func() time.Duration, end func()) *stopwatch {
+	if waited == nil {
+		waited = func() time.Duration { return 0 }
+	}
+	w := &stopwatch{left: limit, waited: waited}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.timer = time.AfterFunc(limit, func() {
+		if w.isOver() {
+			end()
+		}
+	})
+	w.run()
+	return w
+}
+
+// run begins to count. The timer has been set.
+func (w *stopwatch) run() { w.running, w.since, w.seen = true, time.Now(), w.waited() }
+
+// count takes the time that has passed since the last count from what is left.
+func (w *stopwatch) count() {
+	now, waited := time.Now(), w.waited()
+	w.left += waited - w.seen - now.Sub(w.since)
+	w.since, w.seen = now, waited
+}
+
+// isOver reports whether the time is over. If not, because somebody was waited for, the timer goes on.
+func (w *stopwatch) isOver() bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if !w.running {
+		return false
+	}
+	w.count()
+	if w.left <= 0 {
+		return true
+	}
+	w.timer.Reset(w.left)
+	return false
+}
+
+func (w *stopwatch) stop() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.timer.Stop()
+	w.count()
+	w.running = false
+}
+
+func (w *stopwatch) start() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.timer.Reset(max(0, w.left))
+	w.run()
+}
