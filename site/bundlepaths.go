@@ -63,8 +63,21 @@ func (p *Process) inBundle(file string) string {
 	if p.bundle == nil {
 		return file
 	}
-	if rel, ok := strings.CutPrefix(file, filepath.Join(p.bundle.place.Path, unpackedName)+string(filepath.Separator)); ok {
-		return p.bundle.shown + "/" + rel
+	return p.bundle.within(file, p.bundle.shown)
+}
+
+// inKnownBundle is inBundle for what is recorded, with the name under which the state directory knows the bundle.
+func (p *Process) inKnownBundle(file string) string {
+	if p.bundle == nil {
+		return file
+	}
+	return p.bundle.within(file, p.bundle.known)
+}
+
+// within returns a file of the bundle with a name of the bundle before it, any other as it is.
+func (b *enteredBundle) within(file, name string) string {
+	if rel, ok := strings.CutPrefix(file, filepath.Join(b.place.Path, unpackedName)+string(filepath.Separator)); ok {
+		return name + "/" + rel
 	}
 	return file
 }

@@ -18,6 +18,7 @@ func (p *Process) Decrypter() *encryption.Decrypter {
 		if config != "" {
 			config = filepath.Dir(config)
 		}
+		p.questions = new(questions)
 		p.decrypter = &encryption.Decrypter{Shown: p.fromBundle, Identities: &encryption.Identities{
 			Getenv: os.Getenv, ConfigDir: config, ReadFile: p.Files.ReadFile, Passphrase: p.Passphrase, Asking: p.asking, Warn: p.Messages.Warn,
 		}}

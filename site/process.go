@@ -66,7 +66,7 @@ type Process struct {
 	bundle    *enteredBundle // nil if no site was entered
 	clients   map[string]*nats.Client
 	decrypter *encryption.Decrypter // nil until it is asked for
-	questions questions
+	questions *questions            // asked to decrypt something; nil until then
 }
 
 // Exec returns what runs commands.

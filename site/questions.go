@@ -41,6 +41,14 @@ func (q *questions) waited() time.Duration {
 	return q.done
 }
 
+// waited returns for how long somebody was waited for so far.
+func (p *Process) waited() time.Duration {
+	if p.questions == nil {
+		return 0
+	}
+	return p.questions.waited()
+}
+
 // asking is told before somebody may be asked on the terminal.
 func (p *Process) asking() (done func()) {
 	answered := p.questions.ask()
