@@ -52,7 +52,7 @@ func commands() map[string]func(*cli.Env) *cobra.Command {
 		"secret":       secret.Command,
 		"serve-stdio":  ssh.ServeCommand,
 		"session":      newSessionCommand,
-		"ssh":          func(e *cli.Env) *cobra.Command { return ssh.Command(e, wholeCommand) },
+		"ssh":          func(e *cli.Env) *cobra.Command { return ssh.Command(e, commandFor) },
 		"status":       newStatusCommand,
 		"studio":       newStudioCommand,
 		"test":         newTestCommand,
@@ -62,9 +62,12 @@ func commands() map[string]func(*cli.Env) *cobra.Command {
 	}
 }
 
-// wholeCommand returns ccm with all its commands, to read command lines with.
-func wholeCommand() *cobra.Command {
-	return newRootCommand(newEnv(strings.NewReader(""), io.Discard, io.Discard, clock))
+// commandFor returns ccm to read a command line with. Of the commands and the types that it names
+// those are made alone: all types of the library take half a second.
+func commandFor(args []string) *cobra.Command {
+	e := newEnv(strings.NewReader(""), io.Discard, io.Discard, clock)
+	e.Args = args
+	return newRootCommand(e)
 }
 
 // addCommands adds the command that the command line begins with or, where it begins with none, all

@@ -2,12 +2,15 @@ package ssh
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/klauspost/compress/gzip"
 
@@ -39,18 +42,21 @@ type Programs struct {
 	Own     string   // this program
 	System  System   // of this program
 	Folders []string // where those of others are looked for, in this order
+	// Cache is the directory in which digests are remembered, "" for none.
+	Cache string
 
-	mu     sync.Mutex
-	known  map[System]*program
-	errors map[System]error
+	mu      sync.Mutex
+	digests digests
+	known   map[System]*program
+	errors  map[System]error
 }
 
-// A program is ccm for one system, as it is sent.
+// A program is ccm for one system.
 type program struct {
-	sha256  string
-	content []byte
-	once    sync.Once
-	packed  []byte
+	file   string
+	sha256 string
+	plain  func() ([]byte, error) // its content
+	packed func() ([]byte, error) // the same, compressed by gzip
 }
 
 // of returns the program for a system.
@@ -62,12 +68,13 @@ func (p *Programs) of(s System) (*program, error) {
 	}
 	if p.known == nil {
 		p.known, p.errors = make(map[System]*program), make(map[System]error)
+		p.digests = readDigests(p.Cache)
 	}
-	p.known[s], p.errors[s] = p.read(s)
+	p.known[s], p.errors[s] = p.find(s)
 	return p.known[s], p.errors[s]
 }
 
-func (p *Programs) read(s System) (*program, error) {
+func (p *Programs) find(s System) (*program, error) {
 	names := []string{p.Own}
 	if s != p.System {
 		names = nil
@@ -76,14 +83,16 @@ func (p *Programs) read(s System) (*program, error) {
 		}
 	}
 	for _, name := range names {
-		content, err := os.ReadFile(name)
+		sum, err := p.digests.of(name, time.Now())
 		if os.IsNotExist(err) {
 			continue
 		}
 		if err != nil {
 			return nil, err
 		}
-		return &program{sha256: sha256sum.Bytes(content), content: content}, nil
+		x := &program{file: name, sha256: sum}
+		x.plain, x.packed = sync.OnceValues(x.read), sync.OnceValues(x.compress)
+		return x, nil
 	}
 	return nil, fmt.Errorf("it is of system %s, and there is no ccm for that: want the file ccm-%[1]s in one of %s (--binaries)", s, strings.Join(p.Folders, ", "))
 }
@@ -98,17 +107,55 @@ func (p *Programs) available() (unames []string, sums map[string]string) {
 		}
 	}
 	slices.Sort(unames)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.digests.save()
 	return unames, sums
 }
 
-// compressed returns the program compressed by gzip.
-func (x *program) compressed() []byte {
-	x.once.Do(func() {
-		var b bytes.Buffer
-		z, _ := gzip.NewWriterLevel(&b, gzip.BestSpeed) // a level that there is
-		_, _ = z.Write(x.content)
-		_ = z.Close()
-		x.packed = b.Bytes()
-	})
-	return x.packed
+// forHost returns what is sent to a host of which uname says that, compressed if it can unpack it.
+func (p *Programs) forHost(uname string, unpacks bool) ([]byte, error) {
+	system, ok := systems[uname]
+	if !ok {
+		return nil, fmt.Errorf("it is a system that there is no ccm for: %s", uname)
+	}
+	x, err := p.of(system)
+	if err != nil {
+		return nil, err
+	}
+	if unpacks {
+		return x.packed()
+	}
+	return x.plain()
 }
+
+func (x *program) read() ([]byte, error) {
+	content, err := os.ReadFile(x.file)
+	if err == nil && sha256sum.Bytes(content) != x.sha256 {
+		err = errChanged(x.file)
+	}
+	return content, err
+}
+
+func (x *program) compress() ([]byte, error) {
+	f, err := os.Open(x.file)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	var b bytes.Buffer
+	if fi, err := f.Stat(); err == nil {
+		b.Grow(int(fi.Size() / 2)) // about what is left of it
+	}
+	z, _ := gzip.NewWriterLevel(&b, gzip.BestSpeed) // a level that there is
+	sum, err := sha256sum.Reader(io.TeeReader(f, z))
+	if err := errors.Join(err, z.Close()); err != nil {
+		return nil, err
+	}
+	if sum != x.sha256 {
+		return nil, errChanged(x.file)
+	}
+	return b.Bytes(), nil
+}
+
+func errChanged(file string) error { return fmt.Errorf("%s has become another file meanwhile", file) }

@@ -28,6 +28,8 @@ func TestProgramsAreNamedAsBuilt(t *testing.T) {
 	for uname, s := range systems {
 		x, err := programs.of(s)
 		require.NoError(t, err, uname)
-		require.Equal(t, s.String(), string(x.content))
+		content, err := x.plain()
+		require.NoError(t, err)
+		require.Equal(t, s.String(), string(content))
 	}
 }

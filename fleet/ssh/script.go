@@ -16,7 +16,6 @@ import (
 const (
 	presentMarker = "ccm-ssh-present"
 	absentMarker  = "ccm-ssh-absent"
-	storedMarker  = "ccm-ssh-stored"
 	promptMarker  = "ccm-ssh-password:"
 )
 
@@ -58,35 +57,32 @@ func CheckBecome(words []string) error {
 // SudoWithPassword is what stands before ccm if sudo reads a password from standard input.
 func SudoWithPassword() []string { return []string{"sudo", "-S", "-p", promptMarker} }
 
-// startScript starts ccm if it is there, or says what the host is.
+// startScript starts ccm. If it is not there, it says what the host is, and stores it first: how many
+// bytes come and then these are on its standard input. Nothing but they is sent until it has said
+// presentMarker, so that it does not matter how far head and gzip read.
 func startScript(remote string, become []string, unames []string, sums map[string]string) string {
 	var b strings.Builder
-	b.WriteString(`u="$(uname -s) $(uname -m)"; s=none; case "$u" in `)
+	b.WriteString(`u="$(uname -sm)"; s=none; case "$u" in `)
 	for _, u := range unames {
 		fmt.Fprintf(&b, `"%s") s=%s ;; `, u, sums[u])
 	}
-	fmt.Fprintf(&b, `esac; p="%s/bin/$s/ccm"; if test -x "$p"; then echo %s; exec `, directory(remote), presentMarker)
+	fmt.Fprintf(&b, `esac; d="%s/bin/$s"; test -x "$d/ccm" || `, directory(remote))
+	b.WriteString(storeScript + `; echo ` + presentMarker + "; exec ")
 	for _, word := range become {
 		b.WriteString(word + " ")
 	}
-	fmt.Fprintf(&b, `"$p" serve-stdio; fi; z=plain; command -v gzip >/dev/null 2>&1 && z=gzip; echo %s "$z" "$u"`, absentMarker)
+	b.WriteString(`"$d/ccm" serve-stdio`)
 	return asCommand(b.String())
 }
 
-// storeScript stores the program that comes on its standard input.
-func storeScript(remote, sum string, gzip bool) string {
-	unpack := "cat"
-	if gzip {
-		unpack = "gzip -dc"
-	}
-	return asCommand(fmt.Sprintf(`umask 077; d="%s/bin/%s"; mkdir -p "$d" || exit 9; t="$d/new.$$"; trap "rm -f $t" EXIT HUP INT TERM; `+
-		`%s > "$t" || exit 9; `+
-		`c="$(sha256sum "$t" 2>/dev/null || shasum -a 256 "$t" 2>/dev/null || sha256 -q "$t" 2>/dev/null)"; `+
-		`case "$c" in %s*) ;; *) echo "what arrived is not what was sent: $c" >&2; exit 9 ;; esac; `+
-		`chmod 700 "$t" && mv -f "$t" "$d/ccm" || exit 9; `+
-		`"$d/ccm" version >/dev/null || { echo "$d/ccm cannot be executed there (noexec?): --remote-dir names another place" >&2; exit 9; }; echo %s`,
-		directory(remote), sum, unpack, sum, storedMarker))
-}
+// storeScript stores the program that comes, in a shell of its own. The program says itself that it
+// arrived as it was sent, which also tells whether it can be run there.
+const storeScript = `( z=cat; command -v gzip >/dev/null 2>&1 && z=gzip; echo ` + absentMarker + ` "$z" "$u"; ` +
+	`read -r n || exit 9; test "$s" = none && exit 9; ` +
+	`umask 077; mkdir -p "$d" || exit 9; t="$d/new.$$"; r() { rm -f "$t"; }; trap r EXIT; trap "exit 9" HUP INT TERM; ` +
+	`if test $z = gzip; then head -c "$n" | gzip -dc; else head -c "$n"; fi > "$t" || exit 9; chmod 700 "$t" || exit 9; ` +
+	`c="$("$t" serve-stdio --digest </dev/null)" || { echo "$d/ccm cannot be executed there (noexec?): --remote-dir names another place" >&2; exit 9; }; ` +
+	`test "$c" = "$s" || { echo "what arrived is not what was sent: $c" >&2; exit 9; }; mv -f "$t" "$d/ccm" ) || exit 9`
 
 // asCommand makes a script a command of any login shell.
 func asCommand(script string) string { return "exec sh -c '" + script + "'" }

@@ -120,7 +120,7 @@ func (s *Server) prepare(req Request, in io.Reader) error {
 	}
 	dir := s.siteDir(b)
 	file := filepath.Join(dir, "site.tar.gz")
-	if sum, err := sumOfFile(file); err != nil || sum != b.SHA256 {
+	if sum, err := DigestOfFile(file); err != nil || sum != b.SHA256 {
 		if err := s.fetch(in, dir, file, b); err != nil {
 			return err
 		}
@@ -144,7 +144,7 @@ func (s *Server) fetch(in io.Reader, dir, file string, b *BundleRef) error {
 	if err := h.SaveFrom(file, &exactly{io.LimitReader(in, b.Size), b.Size}, 0o600); err != nil {
 		return fmt.Errorf("the bundle of the site cannot be stored: %w", err)
 	}
-	sum, err := sumOfFile(file)
+	sum, err := DigestOfFile(file)
 	if err == nil && sum != b.SHA256 {
 		err = fmt.Errorf("%s: it is damaged, want the SHA-256 %s", file, b.SHA256)
 	}
@@ -165,7 +165,8 @@ func (x *exactly) Read(p []byte) (int, error) {
 	return n, err
 }
 
-func sumOfFile(name string) (string, error) {
+// DigestOfFile returns the SHA-256 of a file in hexadecimal.
+func DigestOfFile(name string) (string, error) {
 	f, err := os.Open(name)
 	if err != nil {
 		return "", err

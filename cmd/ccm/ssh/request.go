@@ -63,7 +63,7 @@ var siteCommands = []string{"run", "apply", "plan", "test"}
 
 // parseRemote reads a command line of ccm, and returns its flags and its other arguments.
 func (f *sshFlags) parseRemote(args []string) (*pflag.FlagSet, []string, error) {
-	root := f.newRoot()
+	root := f.newRoot(args)
 	cmd, rest, err := root.Find(args)
 	if err != nil {
 		return nil, nil, err

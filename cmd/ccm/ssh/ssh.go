@@ -33,14 +33,14 @@ type sshFlags struct {
 	timeout                                     time.Duration
 	sudo, askPassword                           bool
 	output                                      cli.Choice
-	newRoot                                     func() *cobra.Command // that knows all commands
+	newRoot                                     func(args []string) *cobra.Command // that knows the command of args
 }
 
 // remoteCommands are the commands that can be run on other machines.
 var remoteCommands = []string{"run", "apply", "plan", "facts", "drift", "status", "ensure", "history", "undo", "test", "doctor", "version"}
 
 // Command returns ccm ssh. With a root command it reads the command lines that go to other machines.
-func Command(e *cli.Env, newRoot func() *cobra.Command) *cobra.Command {
+func Command(e *cli.Env, newRoot func(args []string) *cobra.Command) *cobra.Command {
 	f := &sshFlags{newRoot: newRoot, output: *cli.NewChoice("text", "text", "json")}
 	cmd := &cobra.Command{
 		Use:   "ssh HOST... -- COMMAND [ARG...]",
@@ -196,7 +196,7 @@ func (f *sshFlags) client(e *cli.Env, hosts int) (*ssh.Client, error) {
 		Command: []string{"ssh"}, ControlDir: ssh.ControlDirectory(cache), RemoteDir: f.remoteDir, Timeout: f.timeout,
 		// Many that ask at the same time would be answered in the wrong order.
 		Interactive: hosts == 1 && terminal.IsTerminal(e.Stdin),
-		Programs:    &ssh.Programs{Own: own, System: ssh.System{OS: runtime.GOOS, Arch: runtime.GOARCH}, Folders: folders},
+		Programs:    &ssh.Programs{Own: own, System: ssh.System{OS: runtime.GOOS, Arch: runtime.GOARCH}, Folders: folders, Cache: cache},
 	}
 	command := f.command
 	if command == "" {
@@ -249,12 +249,20 @@ func (f *sshFlags) setBecome(e *cli.Env, c *ssh.Client) error {
 
 // ServeCommand returns serve-stdio, the other side of ssh.
 func ServeCommand(e *cli.Env) *cobra.Command {
-	return &cobra.Command{
+	digest := false
+	cmd := &cobra.Command{
 		Use: "serve-stdio", Hidden: true, Args: cobra.NoArgs,
 		Short: "Answer ccm ssh, which calls this",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			own, err := os.Executable()
 			if err != nil {
+				return err
+			}
+			if digest {
+				sum, err := ssh.DigestOfFile(own)
+				if err == nil {
+					terminal.Fprintf(e.Stdout, "%s\n", sum)
+				}
 				return err
 			}
 			cache, err := os.UserCacheDir()
@@ -267,4 +275,6 @@ func ServeCommand(e *cli.Env) *cobra.Command {
 			return s.Serve(ctx)
 		},
 	}
+	cmd.Flags().BoolVar(&digest, "digest", false, "print the SHA-256 of this program instead, by which ccm ssh sees that it has arrived")
+	return cmd
 }

@@ -1,0 +1,114 @@
+package ssh
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"strings"
+	"sync"
+	"time"
+)
+
+// A lostError says that a host was not reached, or not any more.
+type lostError struct{ why string }
+
+// Error is what ssh has said.
+func (e *lostError) Error() string { return e.why }
+
+// arguments returns what ssh is called with.
+func (c *Client) arguments(h Host, script string) []string {
+	args := append([]string(nil), c.Command[1:]...)
+	if !c.Interactive {
+		args = append(args, "-o", "BatchMode=yes")
+	}
+	if c.ControlDir != "" {
+		args = append(args, "-o", "ControlMaster=auto", "-o", "ControlPersist=60s", "-o", "ControlPath="+c.ControlDir+"/%C")
+	}
+	args = append(args, h.Options...)
+	return append(args, "-T", "-o", "ServerAliveInterval=15", "--", h.address(), script)
+}
+
+// A call is one call of ssh.
+type call struct {
+	cmd    *exec.Cmd
+	stdin  io.WriteCloser
+	stdout *bufio.Reader
+	said   *tail
+	closed sync.Once
+}
+
+// call starts ssh. When ending is closed, so is its standard input.
+func (c *Client) call(ctx context.Context, ending <-chan struct{}, h Host, script string) (*call, error) {
+	cmd := exec.CommandContext(ctx, c.Command[0], c.arguments(h, script)...)
+	// A connection that stays open for the next one may hold standard error.
+	cmd.WaitDelay = 50 * time.Millisecond
+	s := &call{cmd: cmd, said: new(tail)}
+	cmd.Stderr = s.said
+	var err error
+	if s.stdin, err = cmd.StdinPipe(); err != nil {
+		return nil, err
+	}
+	stdout, err := cmd.StdoutPipe()
+	if err != nil {
+		return nil, err
+	}
+	s.stdout = bufio.NewReaderSize(stdout, 64<<10)
+	if err := cmd.Start(); err != nil {
+		return nil, err
+	}
+	go func() {
+		select {
+		case <-ending:
+		case <-ctx.Done():
+		}
+		s.close()
+	}()
+	return s, nil
+}
+
+func (s *call) close() { s.closed.Do(func() { _ = s.stdin.Close() }) }
+
+// end ends the call, and returns why there was no more to read.
+func (s *call) end(reading error) error {
+	s.close()
+	_, _ = io.Copy(io.Discard, s.stdout)
+	err := s.cmd.Wait()
+	last := s.said.last()
+	exit, failed := errors.AsType[*exec.ExitError](err)
+	switch {
+	case failed && exit.ExitCode() == 255:
+		return &lostError{orElse(last, "ssh failed and did not say why")}
+	case failed && last != "":
+		return errors.New(last)
+	case err != nil && !errors.Is(err, exec.ErrWaitDelay):
+		return fmt.Errorf("ssh: %w", err)
+	case reading != nil && reading != io.EOF:
+		return reading
+	}
+	return &lostError{orElse(last, "the connection ended too early")}
+}
+
+func orElse(text, other string) string {
+	if text != "" {
+		return text
+	}
+	return other
+}
+
+// ControlDirectory makes the directory of the sockets of shared connections, and returns "" where
+// there can be none: a socket's path has room for 104 bytes, of which ssh needs 58.
+func ControlDirectory(cache string) string {
+	dir := os.Getenv("XDG_RUNTIME_DIR")
+	if dir == "" {
+		dir = cache
+	}
+	dir += "/ccm-ssh"
+	if len(dir) > 104-58-1 || strings.ContainsAny(dir, "% \"'\\") || os.MkdirAll(dir, 0o700) != nil {
+		return ""
+	}
+	return dir
+}

@@ -1,0 +1,63 @@
+package ssh
+
+import (
+	"encoding/json"
+	"errors"
+	"io"
+)
+
+// converse sends the request and tells what comes back.
+func (s *call) converse(c *Client, h Host, tell func(Line)) (exit int, err error) {
+	if c.Password != "" {
+		_, _ = io.WriteString(s.stdin, c.Password+"\n") // that it is not read is seen below
+		s.said.limit(promptMarker, 2, func() { s.close(); _ = s.cmd.Process.Kill() })
+	}
+	greeted := false
+	for {
+		line, err := readLine(s.stdout)
+		if err != nil {
+			if s.said.prompts() > 1 {
+				_ = s.end(err)
+				return 0, errors.New("the password was refused")
+			}
+			if err = s.end(err); greeted {
+				return 0, &lostError{"the connection was lost while ccm ran: " + err.Error()}
+			}
+			return 0, err
+		}
+		if !greeted {
+			var first hello
+			if greeted = json.Unmarshal(line, &first) == nil && first.Protocol == helloProtocol; greeted {
+				req := c.Request
+				req.Protocol = requestProtocol
+				if req.wantsFacts {
+					req.Facts = h.Facts
+				}
+				if err := writeLine(s.stdin, req); err != nil {
+					return 0, s.end(err)
+				}
+			}
+			continue
+		}
+		var f frame
+		if err := json.Unmarshal(line, &f); err != nil {
+			continue // of a shell that ends
+		}
+		switch {
+		case f.Want:
+			if _, err := s.stdin.Write(c.Bundle); err != nil {
+				return 0, s.end(err)
+			}
+		case f.Out != nil:
+			tell(Line{Text: *f.Out})
+		case f.Err != nil:
+			tell(Line{Text: *f.Err, Stderr: true})
+		case f.Refused != "":
+			_ = s.end(nil)
+			return 0, errors.New(f.Refused)
+		case f.Exit != nil:
+			_ = s.end(nil)
+			return *f.Exit, nil
+		}
+	}
+}

@@ -1,0 +1,99 @@
+package ssh
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/luaccm/ccm/runtime/host"
+	"github.com/luaccm/ccm/runtime/host/sources"
+	"github.com/luaccm/ccm/runtime/sha256sum"
+	"github.com/luaccm/ccm/runtime/trust"
+)
+
+// digests are the SHA-256 of programs by their absolute paths. They are remembered in a file: to
+// read a program takes longer than all else that is done here for a host that has it.
+type digests struct {
+	file    string // "" if they are not remembered
+	known   map[string]digest
+	changed bool
+}
+
+// A digest is of a file as it was when its stat data were these.
+type digest struct {
+	Size   int64  `json:"size"`
+	Stamp  string `json:"stamp"`
+	SHA256 string `json:"sha256"`
+}
+
+// readDigests reads what is remembered in a directory. A file that is damaged, or that somebody else
+// could have written, counts as none.
+func readDigests(dir string) digests {
+	d := digests{known: make(map[string]digest)}
+	if dir == "" {
+		return d
+	}
+	file := filepath.Join(dir, "programs.json")
+	policy := trust.Of(os.Geteuid(), os.Getenv)
+	if err := policy.CheckKept(file); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return d
+	}
+	d.file = file
+	if text, err := policy.ReadFile(context.Background(), file); err == nil && json.Unmarshal(text, &d.known) != nil || d.known == nil {
+		d.known = make(map[string]digest)
+	}
+	return d
+}
+
+// of returns the digest of a program, at a time.
+func (d *digests) of(name string, at time.Time) (string, error) {
+	name, err := filepath.Abs(name)
+	if err != nil {
+		return "", err
+	}
+	f, err := os.Open(name)
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	fi, err := f.Stat()
+	if err != nil {
+		return "", err
+	}
+	now := digest{Size: fi.Size(), Stamp: sources.StatDataOf(fi, at).Stamp()}
+	before := d.known[name]
+	if now.Stamp != "" && now.Size == before.Size && now.Stamp == before.Stamp && len(before.SHA256) == 64 {
+		return before.SHA256, nil
+	}
+	if now.SHA256, err = sha256sum.Reader(f); err != nil {
+		return "", err
+	}
+	if now.Stamp != "" {
+		d.known[name], d.changed = now, true
+	}
+	return now.SHA256, nil
+}
+
+// save writes them if there are others than were read. That they cannot be written costs time
+// only.
+func (d *digests) save() {
+	if !d.changed || d.file == "" {
+		return
+	}
+	d.changed = false
+	for name := range d.known {
+		if _, err := os.Stat(name); os.IsNotExist(err) {
+			delete(d.known, name)
+		}
+	}
+	if os.MkdirAll(filepath.Dir(d.file), 0o700) != nil {
+		return
+	}
+	if text, err := json.Marshal(d.known); err == nil {
+		_ = host.New(host.Options{}).Save(d.file, text, 0o600)
+	}
+}
