@@ -63,7 +63,7 @@ func commands() map[string]func(*cli.Env) *cobra.Command {
 }
 
 // commandFor returns ccm to read a command line with. Of the commands and the types that it names
-// those are made alone: all types of the library take half a second.
+// those are made alone: to evaluate all types of the library takes longer than to reach a host.
 func commandFor(args []string) *cobra.Command {
 	e := newEnv(strings.NewReader(""), io.Discard, io.Discard, clock)
 	e.Args = args
