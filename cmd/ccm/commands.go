@@ -7,10 +7,12 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/luaccm/ccm/cmd/ccm/agent"
+	"github.com/luaccm/ccm/cmd/ccm/author"
 	"github.com/luaccm/ccm/cmd/ccm/cli"
 	"github.com/luaccm/ccm/cmd/ccm/docs"
 	"github.com/luaccm/ccm/cmd/ccm/fleet"
 	"github.com/luaccm/ccm/cmd/ccm/history"
+	"github.com/luaccm/ccm/cmd/ccm/inspect"
 	"github.com/luaccm/ccm/cmd/ccm/mod"
 	"github.com/luaccm/ccm/cmd/ccm/registration"
 	"github.com/luaccm/ccm/cmd/ccm/secret"
@@ -22,9 +24,9 @@ func commands() map[string]func(*cli.Env) *cobra.Command {
 	return map[string]func(*cli.Env) *cobra.Command{
 		"agent":        agent.Command,
 		"bundle":       newBundleCommand,
-		"catalog":      newCatalogCommand,
-		"convert":      newConvertCommand,
-		"data":         newDataCommand,
+		"catalog":      inspect.CatalogCommand,
+		"convert":      inspect.ConvertCommand,
+		"data":         inspect.DataCommand,
 		"diff":         history.DiffCommand,
 		"doc":          docs.DocCommand,
 		"docs":         docs.Command,
@@ -33,14 +35,14 @@ func commands() map[string]func(*cli.Env) *cobra.Command {
 		"ensure":       newEnsureCommand,
 		"eval":         newEvalCommand,
 		"exit-codes":   exitCodesTopic,
-		"facts":        newFactsCommand,
+		"facts":        inspect.FactsCommand,
 		"fleet":        fleet.Command,
-		"graph":        newGraphCommand,
-		"hiera":        newHieraCommand,
+		"graph":        inspect.GraphCommand,
+		"hiera":        inspect.HieraCommand,
 		"history":      history.Command,
-		"import":       newImportCommand,
-		"init":         newInitCommand,
-		"lint":         newLintCommand,
+		"import":       author.ImportCommand,
+		"init":         author.InitCommand,
+		"lint":         author.LintCommand,
 		"mod":          mod.Command,
 		"plan":         newPlanCommand,
 		"prune":        newPruneCommand,
@@ -54,9 +56,9 @@ func commands() map[string]func(*cli.Env) *cobra.Command {
 		"session":      newSessionCommand,
 		"ssh":          func(e *cli.Env) *cobra.Command { return ssh.Command(e, commandFor) },
 		"status":       newStatusCommand,
-		"studio":       newStudioCommand,
-		"test":         newTestCommand,
-		"types":        newTypesCommand,
+		"studio":       author.StudioCommand,
+		"test":         author.TestCommand,
+		"types":        author.TypesCommand,
 		"undo":         newUndoCommand,
 		"version":      newVersionCommand,
 	}

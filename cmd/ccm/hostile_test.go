@@ -18,6 +18,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/luaccm/ccm/cmd/ccm/cli"
+	"github.com/luaccm/ccm/cmd/ccm/inspect"
 	"github.com/luaccm/ccm/luaapi/std"
 	"github.com/luaccm/ccm/runtime/converge"
 	"github.com/luaccm/ccm/runtime/diag"
@@ -140,12 +141,12 @@ func (w *hostile) holds(t *testing.T, name, text string) {
 		mistaken(t, name, text, err)
 		return
 	}
-	one, err := json.Marshal(catalogTable(s.Catalog))
+	one, err := json.Marshal(inspect.CatalogTable(s.Catalog))
 	if err == nil && !strings.Contains(text, "clock") {
 		again, err := w.load(t, name, text)
 		if !late(err) {
 			require.NoError(t, err, "the second time")
-			two, err := json.Marshal(catalogTable(again.Catalog))
+			two, err := json.Marshal(inspect.CatalogTable(again.Catalog))
 			require.NoError(t, err)
 			require.Equal(t, string(one), string(two), "the second time")
 		}

@@ -28,6 +28,8 @@ import (
 	"github.com/luaccm/ccm/site"
 )
 
+//go:generate go run . types --definitions ../../stdlib/meta/ccm.lua
+
 func main() {
 	began, before := clock.Now(), beforeMain()
 	collector.Relax()

@@ -88,8 +88,8 @@ func TestCommandsWriteByHost(t *testing.T) {
 		"cmd/ccm/cli/question.go":   {"OpenFile"},                                                  // the terminal, /dev/tty
 		"cmd/ccm/cli/passphrase.go": {"OpenFile"},                                                  // the terminal, /dev/tty
 		"cmd/ccm/secret/editor.go":  {"MkdirTemp", "WriteFile", "OpenFile", "Remove", "RemoveAll"}, // what the editor of the user edits, in a directory of its own with a random name
-		"cmd/ccm/test.go":           {"MkdirTemp", "RemoveAll", "Mkdir"},                           // the machine of a spec, with a random name
-		"cmd/ccm/studio.go":         {"Chdir"},                                                     // to the site, as if commands were typed there
+		"cmd/ccm/author/test.go":    {"MkdirTemp", "RemoveAll", "Mkdir"},                           // the machine of a spec, with a random name
+		"cmd/ccm/author/studio.go":  {"Chdir"},                                                     // to the site, as if commands were typed there
 		"site/bundle.go":            {"Chdir"},                                                     // a place of our own that nobody else can write to, and back
 		"luaapi/repl/term/tool.go":  {"CreateTemp", "Remove"},                                      // what the editor of the user edits, with a random name
 		"luaapi/repl/history.go":    {"MkdirAll", "OpenFile", "CreateTemp", "Remove", "Rename"},    // the history: root believes its directory first

@@ -27,7 +27,7 @@ func TestOnlyTerminalWrites(t *testing.T) {
 		"luaapi/repl/term/probe.go":      {"escape"},                 // reads the answer of a terminal
 		"cmd/ccm/secret/editor.go":       {"os.Stdout", "os.Stderr"}, // the editor of the user has the terminal to itself
 		"runtime/encryption/identity.go": {"os.Stderr"},              // gives it to a writer of package terminal: what a plugin of age says
-		"cmd/ccm/data.go":                {"fmt.Fprint"},             // data
+		"cmd/ccm/inspect/data.go":        {"fmt.Fprint"},             // data
 		"cmd/ccm/session.go":             {"fmt.Fprint"},             // what a shell evaluates
 	}
 	used := make(map[string]bool)

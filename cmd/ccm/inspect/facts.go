@@ -1,4 +1,4 @@
-package main
+package inspect
 
 import (
 	"errors"
@@ -13,7 +13,7 @@ import (
 	"github.com/luaccm/ccm/runtime/facts"
 )
 
-func newFactsCommand(e *cli.Env) *cobra.Command {
+func FactsCommand(e *cli.Env) *cobra.Command {
 	f := &cli.SiteFlags{}
 	output := cli.NewChoice("text", "text", "json", "yaml")
 	cmd := &cobra.Command{

@@ -1,4 +1,4 @@
-package main
+package inspect
 
 import (
 	"encoding/json"
@@ -35,7 +35,7 @@ type lookFlags struct {
 	output   *cli.Choice
 }
 
-func newDataCommand(e *cli.Env) *cobra.Command {
+func DataCommand(e *cli.Env) *cobra.Command {
 	f := &lookFlags{}
 	cmd := &cobra.Command{
 		Use:   "data FILE [KEY] [NAME=VALUE...]",
@@ -51,8 +51,8 @@ manifest is a hierarchy document too. Arguments with = are facts.
 	return cmd
 }
 
-// newHieraCommand returns the command data under its name in Choria.
-func newHieraCommand(e *cli.Env) *cobra.Command {
+// HieraCommand returns the command data under its name in Choria.
+func HieraCommand(e *cli.Env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "hiera", Short: "Resolve hierarchy documents: another name of data", Hidden: true,
 	}

@@ -1,4 +1,4 @@
-package main
+package author
 
 import (
 	"bytes"
@@ -19,7 +19,7 @@ func TestGeneratedDefinitions(t *testing.T) {
 	require.NoError(t, err)
 	var b bytes.Buffer
 	lang.Definitions(&b)
-	have, err := os.ReadFile("../../stdlib/meta/ccm.lua")
+	have, err := os.ReadFile("../../../stdlib/meta/ccm.lua")
 	require.NoError(t, err)
 	require.True(t, b.String() == string(have), "stdlib/meta/ccm.lua is not what go generate ./cmd/ccm writes")
 }

@@ -1,4 +1,4 @@
-package main
+package author
 
 import (
 	"context"
@@ -29,7 +29,7 @@ type testFlags struct {
 	tags, without []string
 }
 
-func newTestCommand(e *cli.Env) *cobra.Command {
+func TestCommand(e *cli.Env) *cobra.Command {
 	f := &testFlags{output: cli.NewChoice("text", report.Forms...)}
 	cmd := &cobra.Command{
 		Use:   "test [PATH...]",

@@ -1,4 +1,5 @@
-package main
+// Package inspect has the commands that print what a site declares, and what a machine is, and change nothing.
+package inspect
 
 import (
 	"bufio"
@@ -17,7 +18,7 @@ import (
 
 const catalogProtocol = "io.choria.ccm.v1.catalog"
 
-func newCatalogCommand(e *cli.Env) *cobra.Command {
+func CatalogCommand(e *cli.Env) *cobra.Command {
 	f := &cli.SiteFlags{}
 	output := cli.NewChoice("json", "json", "yaml")
 	cmd := &cobra.Command{
@@ -38,7 +39,7 @@ With --output json, mistakes are told on standard output as well, one object a l
 				if output.Value == "json" {
 					return printCatalog(e, s.Catalog)
 				}
-				return e.Print().Value(schema.MapValue(catalogTable(s.Catalog)), output.Value)
+				return e.Print().Value(schema.MapValue(CatalogTable(s.Catalog)), output.Value)
 			})
 		},
 	}
@@ -50,8 +51,8 @@ With --output json, mistakes are told on standard output as well, one object a l
 	return cmd
 }
 
-// catalogTable returns a catalog as plain data.
-func catalogTable(c *catalog.Catalog) *schema.Table {
+// CatalogTable returns a catalog as plain data.
+func CatalogTable(c *catalog.Catalog) *schema.Table {
 	items := make([]schema.Value, len(c.Resources))
 	for i, r := range c.Resources {
 		items[i] = schema.MapValue(resourceTable(c, i, r))

@@ -1,4 +1,5 @@
-package main
+// Package author has the commands for who writes a site: init, types, lint, import, test, studio.
+package author
 
 import (
 	"embed"
@@ -21,7 +22,7 @@ import (
 //go:embed all:newsite
 var newSite embed.FS
 
-func newInitCommand(e *cli.Env) *cobra.Command {
+func InitCommand(e *cli.Env) *cobra.Command {
 	return &cobra.Command{
 		Use:   "init [DIR]",
 		Short: "Start a new site: a script, a module, a spec, and files for the editor",

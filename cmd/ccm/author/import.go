@@ -1,4 +1,4 @@
-package main
+package author
 
 import (
 	"bytes"
@@ -30,7 +30,7 @@ type importFlags struct {
 	output   *cli.Choice
 }
 
-func newImportCommand(e *cli.Env) *cobra.Command {
+func ImportCommand(e *cli.Env) *cobra.Command {
 	f := &importFlags{output: cli.NewChoice("lua", "lua", "yaml", "json")}
 	cmd := &cobra.Command{
 		Use:   "import TYPE NAME...",

@@ -1,4 +1,4 @@
-package main
+package inspect
 
 import (
 	"io"
@@ -10,7 +10,7 @@ import (
 	"github.com/luaccm/ccm/runtime/report/graph"
 )
 
-func newGraphCommand(e *cli.Env) *cobra.Command {
+func GraphCommand(e *cli.Env) *cobra.Command {
 	f := &cli.SiteFlags{}
 	output := cli.NewChoice("dot", "dot", "mermaid", "svg")
 	stack := uint(graph.DefaultStack)

@@ -1,4 +1,4 @@
-package main
+package inspect
 
 import (
 	"github.com/spf13/cobra"
@@ -6,7 +6,7 @@ import (
 	"github.com/luaccm/ccm/cmd/ccm/cli"
 )
 
-func newConvertCommand(e *cli.Env) *cobra.Command {
+func ConvertCommand(e *cli.Env) *cobra.Command {
 	f := &cli.SiteFlags{}
 	cmd := &cobra.Command{
 		Use:   "convert MANIFEST",

@@ -1,4 +1,4 @@
-package main
+package author
 
 import (
 	"bytes"
@@ -19,9 +19,7 @@ import (
 	"github.com/luaccm/ccm/site"
 )
 
-//go:generate go run . types --definitions ../../stdlib/meta/ccm.lua
-
-func newTypesCommand(e *cli.Env) *cobra.Command {
+func TypesCommand(e *cli.Env) *cobra.Command {
 	f := &cli.SiteFlags{}
 	withFacts, force := false, false
 	definitions := ""

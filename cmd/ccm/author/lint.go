@@ -1,4 +1,4 @@
-package main
+package author
 
 import (
 	"context"
@@ -15,7 +15,7 @@ import (
 	"github.com/luaccm/ccm/site"
 )
 
-func newLintCommand(e *cli.Env) *cobra.Command {
+func LintCommand(e *cli.Env) *cobra.Command {
 	output := cli.NewChoice("text", "text", "json")
 	var exclude []string
 	cmd := &cobra.Command{

@@ -1,4 +1,4 @@
-package main
+package author
 
 import (
 	"bufio"
@@ -19,7 +19,7 @@ import (
 	"github.com/luaccm/ccm/studio"
 )
 
-func newStudioCommand(e *cli.Env) *cobra.Command {
+func StudioCommand(e *cli.Env) *cobra.Command {
 	o := studio.Options{Process: e.Process, Linter: newLinter}
 	f := &cli.SiteFlags{}
 	noBrowser, asRoot, stateDir := false, false, ""
