@@ -3,6 +3,7 @@
 package integration
 
 import (
+	"os"
 	"strings"
 	"testing"
 
@@ -94,4 +95,44 @@ func TestSSHKeys(t *testing.T) {
 	sums := l.sh("sha256sum /srv/keys/.ssh/id_*")
 	l.converge(step{site: "kernel/keys.lua rsa", does: []string{"user#keys: stable"}})
 	require.Equal(t, sums, l.sh("sha256sum /srv/keys/.ssh/id_*"))
+
+	// One of them is that of a host, which ssh finds by its name, hashed by itself too.
+	known := func(args string) string {
+		return l.sh(`/opt/ccm/ccm ensure known_host '[git.example.org]:2222' ` + args)
+	}
+	l.sh("ssh-keygen -q -y -P '' -f /srv/keys/.ssh/id_rsa > /root/host.pub")
+	const key = `--key "$(cat /root/host.pub)"`
+	require.Contains(t, known(key), "Added the host")
+	l.sh("ssh-keygen -F '[git.example.org]:2222' -f /etc/ssh/ssh_known_hosts; ssh-keygen -H -f /etc/ssh/ssh_known_hosts; grep -q '^|1|' /etc/ssh/ssh_known_hosts")
+	require.Contains(t, known(key), "stable")
+	require.Contains(t, known("absent"), "Removed the host")
+	l.sh("! ssh-keygen -F '[git.example.org]:2222' -f /etc/ssh/ssh_known_hosts")
+}
+
+// TestSELinux has real setsebool and semanage change the policy of a machine that does not run it: below a
+// root, where they are run inside it, and on the machine itself. A policy takes minutes to build, so that
+// it is done only with CCM_SELINUX=1.
+func TestSELinux(t *testing.T) {
+	if os.Getenv("CCM_SELINUX") == "" {
+		t.Skip("CCM_SELINUX is not set")
+	}
+	l := boot(t, debian)
+	l.fromDebian("selinux-policy-default", "policycoreutils", "policycoreutils-python-utils")
+	l.sh("apt-get -qq -y install selinux-policy-default policycoreutils-python-utils > /dev/null 2>&1; mkdir /mnt/root; mount --rbind / /mnt/root")
+	l.write("/root/site.lua", []byte(`local value, typ = arg[1] == "true", arg[2]
+require "std.selinux_boolean" { "httpd_can_network_connect", value = value }
+require "std.selinux_context" { "/srv/www(/.*)?", type = typ }
+`))
+	for _, wish := range []struct{ where, args, boolean, typ string }{
+		{"--root /mnt/root --state-dir /root/state", "true httpd_sys_content_t", "on", "httpd_sys_content_t"},
+		{"", "false etc_t", "off", "etc_t"},
+	} {
+		run := "/opt/ccm/ccm run " + wish.where + " /root/site.lua " + wish.args
+		require.Contains(t, l.sh(run), "2 resources: 2 changed")
+		require.Contains(t, l.sh(run), "Nothing to do")
+		require.Regexp(t, `httpd_can_network_connect +\(`+wish.boolean+" ", l.sh("semanage boolean -l -C"))
+		require.Regexp(t, `/srv/www\(/\.\*\)\? +all files +system_u:object_r:`+wish.typ+":s0", l.sh("semanage fcontext -l -C"))
+	}
+	l.sh("/opt/ccm/ccm ensure selinux_context '/srv/www(/.*)?' absent")
+	l.says("", "semanage fcontext -l -C")
 }
