@@ -46,7 +46,8 @@ type fleet struct {
 	allowed string // the text of allowed_signers
 	dir     string
 	nodes   map[string]*member
-	lab     *lab // whose servers these are; nil for those of this process
+	lab     *lab          // whose servers these are; nil for those of this process
+	parts   time.Duration // how long nodes wait for parts of a bundle; 0 for as in shortTiming
 }
 
 // A member is a node with its agent.
@@ -193,6 +194,9 @@ func (f *fleet) start(name string, change ...func(*node.Options)) *member {
 	}
 	if f.lab != nil {
 		options.CA, options.Host = f.lab.directory(t).CA(), f.lab.machine
+	}
+	if f.parts > 0 {
+		options.Timing.Parts = f.parts
 	}
 	for _, c := range change {
 		c(&options)
