@@ -229,7 +229,7 @@ func (s *Server) keepProfile(ctx context.Context, in Profile) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	if _, err := s.directory.save(file, string(text)+"\n", now.digest); err != nil {
+	if _, err := s.saveFile(file, string(text)+"\n", now.digest); err != nil {
 		return nil, err
 	}
 	return s.factsOf(ctx, in.Profile)

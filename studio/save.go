@@ -27,7 +27,7 @@ func (s *Server) save(ctx context.Context, in Save) (any, error) {
 	default:
 		return nil, refuse(http.StatusBadRequest, "", "onConflict: want ask, mine or theirs")
 	}
-	saved, err := s.directory.save(d.name, d.text, had)
+	saved, err := s.saveFile(d.name, d.text, had)
 	if changed, ok := errors.AsType[*changedError](err); ok {
 		d.where = "changed"
 		if changed.gone {
@@ -44,7 +44,6 @@ func (s *Server) save(ctx context.Context, in Save) (any, error) {
 		return nil, err
 	}
 	d.disk, d.where = opened{d.name, d.text, saved.digest}, "same"
-	_ = s.rememberOwn() // else a person is asked the next time
 	st := s.stateOf(d)
 	st.Base, st.Client = d.rev, in.Client
 	s.hub.sendOthers(in.Client, "state", st)

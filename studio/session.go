@@ -15,6 +15,7 @@ func (s *Server) session() Session {
 		Root: os.Geteuid() == 0, Command: "ccm run",
 	}
 	s.mu.Lock()
+	s.trust.look()
 	out.Trusted, out.Why = s.trust.trusted, s.trust.why
 	s.mu.Unlock()
 	out.Host, _ = os.Hostname()

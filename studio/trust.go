@@ -40,6 +40,9 @@ type trustState struct {
 	why     []string // why not
 	own     bool
 	place   place
+	// empty is set for a directory that was empty when it was opened, until studio saves something in it. It is
+	// trusted as long as nothing else comes into it.
+	empty bool
 }
 
 // judgeDirectory decides whether a directory may be evaluated without asking.
@@ -70,7 +73,7 @@ func judgeDirectory(dir string, state *statedir.Dir) (trustState, error) {
 		if err != nil {
 			return t, err
 		}
-		if len(inside) > 0 { // nothing in it is nothing to trust
+		if t.empty = len(inside) == 0 && fi.Mode().Perm()&0o020 == 0; !t.empty { // nothing in it is nothing to trust
 			t.why = append(t.why, "It was not opened in studio before.")
 		}
 	}
@@ -147,11 +150,39 @@ func (s *Server) serveTrust(w http.ResponseWriter, r *http.Request) {
 	guard.Reply(w, http.StatusOK, s.session())
 }
 
+// look takes back the trust in a directory that was empty if something that studio has not written is in it.
+func (t *trustState) look() {
+	if !t.empty || !t.trusted {
+		return
+	}
+	if inside, err := os.ReadDir(t.place.Path); err != nil || len(inside) > 0 {
+		t.trusted, t.empty, t.why = false, false, []string{"It was empty, and something came into it that studio has not written."}
+	}
+}
+
 // isTrusted reports whether the directory may be evaluated.
 func (s *Server) isTrusted() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.trust.look()
 	return s.trust.trusted
+}
+
+// saveFile writes a file. The first one that studio writes into an empty directory makes that one of those that a
+// person has opened before.
+func (s *Server) saveFile(name, text, had string) (fileText, error) {
+	s.mu.Lock()
+	s.trust.look()
+	began := s.trust.empty && s.trust.trusted
+	if began {
+		s.trust.empty = false
+	}
+	s.mu.Unlock()
+	saved, err := s.directory.save(name, text, had)
+	if err == nil && began {
+		_ = s.rememberOwn() // else a person is asked the next time
+	}
+	return saved, err
 }
 
 // errUntrusted is why nothing is evaluated.

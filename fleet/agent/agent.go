@@ -165,7 +165,7 @@ func (a *Agent) Run(ctx context.Context, stop <-chan struct{}) error {
 		a.endFleet()
 		a.closeSources()
 		a.endServe()
-		a.status.update(func(s *Status) { s.State, s.Running, s.NextRun, s.NextCheck = "stopped", nil, nil, nil })
+		a.status.end()
 	}()
 	a.log.Info(fmt.Sprintf("the agent begins, ccm %s: %s", a.options.Version, counted(len(a.sources), "source")))
 	if len(a.sources) == 0 {

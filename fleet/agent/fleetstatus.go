@@ -1,6 +1,9 @@
 package agent
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
 // A FleetStatus is what a machine is in its fleet.
 type FleetStatus struct {
@@ -24,10 +27,15 @@ type FleetProblem struct {
 	Code    string    `json:"code"`
 	Message string    `json:"message"`
 	Since   time.Time `json:"since"`
+	// Release is the version of the release that could not be taken because of it; 0 for none.
+	Release int64 `json:"release,omitempty"`
 }
 
-// OK reports whether the machine is in its fleet, and believes what it is told there.
-func (s *FleetStatus) OK() bool { return s.Revoked == nil && s.Left == "" && len(s.Problems) == 0 }
+// OK reports whether the machine is in its fleet and takes its releases. Other problems, such as a job that was
+// refused once, are told and no more.
+func (s *FleetStatus) OK() bool {
+	return s.Revoked == nil && s.Left == "" && !slices.ContainsFunc(s.Problems, func(p FleetProblem) bool { return p.Release != 0 })
+}
 
 // FleetChanged has the status written with what the fleet says now.
 func (a *Agent) FleetChanged() { a.status.update(func(*Status) {}) }

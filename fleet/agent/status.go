@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"sync"
 	"syscall"
@@ -101,6 +102,16 @@ type statusKeeper struct {
 	store *storeRoot
 	lost  func(error) // told that it cannot be written; may be nil
 	fleet Fleet       // may be nil
+	text  string      // what was written last
+	ended bool
+}
+
+// end writes the last status: another agent may write there after it.
+func (k *statusKeeper) end() {
+	k.update(func(s *Status) { s.State, s.Running, s.NextRun, s.NextCheck = "stopped", nil, nil, nil })
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.ended = true
 }
 
 // follow has the status of a fleet be part of that of the agent.
@@ -114,14 +125,23 @@ func (k *statusKeeper) follow(f Fleet) {
 func (k *statusKeeper) update(change func(*Status)) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
+	if k.ended {
+		return
+	}
 	change(&k.now)
 	if k.fleet != nil {
 		s := k.fleet.Status()
 		k.now.Fleet = &s
 	}
 	text, err := json.MarshalIndent(&k.now, "", "  ")
+	if err == nil && string(text) == k.text {
+		return
+	}
 	if err == nil {
-		err = k.store.writeFile(statusFile, append(text, '\n'), false)
+		err = k.store.writeFile(statusFile, append(slices.Clip(text), '\n'), false)
+	}
+	if k.text = ""; err == nil {
+		k.text = string(text)
 	}
 	if k.lost != nil {
 		k.lost(err)

@@ -26,6 +26,7 @@ func (n *Node) connect() error {
 			return t.ReconnectLeast + time.Duration(mathrand.Int64N(int64(max(most-t.ReconnectLeast, 0))+1))
 		}),
 		nats.ReconnectBufSize(-1), // what could not be sent is sent again by whoever sends it
+		nats.NoCallbacksAfterClientClose(),
 		nats.PingInterval(30 * time.Second), nats.MaxPingsOutstanding(2),
 		nats.ConnectHandler(func(*nats.Conn) { n.connected() }),
 		nats.ReconnectHandler(func(*nats.Conn) { n.connected() }),

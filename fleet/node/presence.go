@@ -29,7 +29,8 @@ func (n *Node) lookForOther(ctx context.Context, key string, last uint64) (leave
 	}
 	other := fmt.Sprintf("another machine, or another agent, has the key of %s: its agent began at %s", n.identity.Name, p.Started.Format(time.RFC3339))
 	n.problem(record.DuplicateIdentity, other)
-	if n.o.StrictIdentity && (p.Started.Before(n.started) || p.Started.Equal(n.started) && p.Boot < n.boot) {
+	// Before the first heartbeat of its own a node may see what it was itself before it was installed anew.
+	if last != 0 && n.o.StrictIdentity && (p.Started.Before(n.started) || p.Started.Equal(n.started) && p.Boot < n.boot) {
 		return other
 	}
 	return ""

@@ -23,7 +23,7 @@ func (n *Node) Status() agent.FleetStatus {
 	defer n.mu.Unlock()
 	s.Connected = n.nc != nil && n.nc.IsConnected()
 	for _, p := range n.problems {
-		s.Problems = append(s.Problems, agent.FleetProblem{Code: string(p.Code), Message: p.Message, Since: p.Since})
+		s.Problems = append(s.Problems, agent.FleetProblem{Code: string(p.Code), Message: p.Message, Since: p.Since, Release: p.Release})
 	}
 	slices.SortFunc(s.Problems, func(a, b agent.FleetProblem) int { return cmp.Compare(a.Code, b.Code) })
 	return s

@@ -3,6 +3,7 @@ package ssh
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 )
 
@@ -57,6 +58,9 @@ func (s *call) converse(c *Client, h Host, tell func(Line)) (exit int, err error
 			return 0, errors.New(f.Refused)
 		case f.Exit != nil:
 			_ = s.end(nil)
+			if *f.Exit < 0 || *f.Exit > 255 {
+				return 0, fmt.Errorf("it gave an exit status that there is not: %d", *f.Exit)
+			}
 			return *f.Exit, nil
 		}
 	}

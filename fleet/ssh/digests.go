@@ -11,6 +11,7 @@ import (
 
 	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/host/sources"
+	"github.com/luaccm/ccm/runtime/lazyregexp"
 	"github.com/luaccm/ccm/runtime/sha256sum"
 	"github.com/luaccm/ccm/runtime/trust"
 )
@@ -49,6 +50,9 @@ func readDigests(dir string) digests {
 	return d
 }
 
+// isDigest is what a digest is: it becomes a word of the script of each host.
+var isDigest = lazyregexp.New(`^[0-9a-f]{64}$`)
+
 // of returns the digest of a program, at a time.
 func (d *digests) of(name string, at time.Time) (string, error) {
 	name, err := filepath.Abs(name)
@@ -66,7 +70,7 @@ func (d *digests) of(name string, at time.Time) (string, error) {
 	}
 	now := digest{Size: fi.Size(), Stamp: sources.StatDataOf(fi, at).Stamp()}
 	before := d.known[name]
-	if now.Stamp != "" && now.Size == before.Size && now.Stamp == before.Stamp && len(before.SHA256) == 64 {
+	if now.Stamp != "" && now.Size == before.Size && now.Stamp == before.Stamp && isDigest().MatchString(before.SHA256) {
 		return before.SHA256, nil
 	}
 	if now.SHA256, err = sha256sum.Reader(f); err != nil {

@@ -46,7 +46,7 @@ func TestDigests(t *testing.T) {
 	}
 	write("two, and longer")
 	require.Equal(t, sha256sum.Text("two, and longer"), digest(later))
-	for _, damaged := range []string{"", "null", "[", `{"` + program + `":{"sha256":"short"}}`} {
+	for _, damaged := range []string{"", "null", "[", `{"` + program + `":{"sha256":"short"}}`, strings.Replace(string(text), sha256sum.Text("two, and longer"), strings.Repeat("$(x)", 16), 1)} {
 		require.NoError(t, os.WriteFile(dir+"/programs.json", []byte(damaged), 0o600))
 		require.Equal(t, sha256sum.Text("two, and longer"), digest(later), damaged)
 	}

@@ -81,7 +81,9 @@ const storeScript = `( z=cat; command -v gzip >/dev/null 2>&1 && z=gzip; echo ` 
 	`read -r n || exit 9; test "$s" = none && exit 9; ` +
 	`umask 077; mkdir -p "$d" || exit 9; t="$d/new.$$"; r() { rm -f "$t"; }; trap r EXIT; trap "exit 9" HUP INT TERM; ` +
 	`if test $z = gzip; then head -c "$n" | gzip -dc; else head -c "$n"; fi > "$t" || exit 9; chmod 700 "$t" || exit 9; ` +
-	`c="$("$t" serve-stdio --digest </dev/null)" || { echo "$d/ccm cannot be executed there (noexec?): --remote-dir names another place" >&2; exit 9; }; ` +
+	`c="$("$t" serve-stdio --digest </dev/null)"; k=$?; case $k in 0) ;; ` +
+	`126) echo "$d/ccm cannot be executed there (noexec?): --remote-dir names another place" >&2; exit 9 ;; ` +
+	`*) echo "$d/ccm does not run there: it ended with status $k" >&2; exit 9 ;; esac; ` +
 	`test "$c" = "$s" || { echo "what arrived is not what was sent: $c" >&2; exit 9; }; mv -f "$t" "$d/ccm" ) || exit 9`
 
 // asCommand makes a script a command of any login shell.

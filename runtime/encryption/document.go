@@ -151,22 +151,32 @@ func Close(s Syntax, file, text string, old []Value, whom func(key string) (*Aud
 	return text, keys, nil
 }
 
-// keyBefore returns the key at which a value stood before a document was edited: one that is gone, if there are
-// several. A value that is new has the key at which it stands.
+// keyBefore returns the key at which a value stood before a document was edited: that of an old value that was
+// moved, which stands there no more. A copy of one has the key of what was copied, unless something else stood
+// where it stands; what is new or was changed has the key at which it stands.
 func keyBefore(key, plain string, now []Text, old []Value) string {
-	before := key
+	stays := func(v Value) bool {
+		return slices.ContainsFunc(now, func(t Text) bool {
+			plain, ok := t.marked()
+			return ok && t.Key == v.Key && plain == v.Plain
+		})
+	}
+	changed, copied := false, ""
 	for _, v := range old {
 		switch {
 		case v.Key == key:
-			return key
+			changed = true
 		case v.Plain != plain:
-		case !slices.ContainsFunc(now, func(t Text) bool { return t.Key == v.Key }):
+		case !stays(v):
 			return v.Key
-		default:
-			before = v.Key
+		case copied == "":
+			copied = v.Key
 		}
 	}
-	return before
+	if changed || copied == "" {
+		return key
+	}
+	return copied
 }
 
 // EncryptKey encrypts the text that stands under a key of a document.

@@ -403,6 +403,39 @@ func TestEditing(t *testing.T) {
 	}
 }
 
+// TestEditingMovesValues: a value that is moved in a list or between keys keeps its readers, and what takes its place does
+// not get them.
+func TestEditingMovesValues(t *testing.T) {
+	ann, annKey := newKey(t)
+	d := decrypterOf(ann)
+	to := audience(t, "ann "+annKey+"\n")
+	file := sitePath(t, "a.yaml")
+	s := encryption.SyntaxOf(file)
+	text, _, err := encryption.Close(s, file, "l:\n  - DEC[for web]\n  - DEC[for ann]\nm: DEC[third]\n", nil, func(string) (*encryption.Audience, error) { return to, nil })
+	require.NoError(t, err)
+	_, values, err := d.Open(s, file, text)
+	require.NoError(t, err)
+	for _, x := range []struct {
+		what, text string
+		want       []string // the old keys by whose readers values are encrypted anew
+	}{
+		{"one is deleted", "l:\n  - DEC[for ann]\nm: DEC[third]\n", []string{"l.1"}},
+		{"one comes before", "l:\n  - DEC[new]\n  - DEC[for web]\n  - DEC[for ann]\nm: DEC[third]\n", []string{"l.0", "l.0", "l.1"}},
+		{"two are exchanged", "l:\n  - DEC[for ann]\n  - DEC[for web]\nm: DEC[third]\n", []string{"l.1", "l.0"}},
+		{"a key is renamed", "l:\n  - DEC[for web]\n  - DEC[for ann]\nn: DEC[third]\n", []string{"m"}},
+		{"one is copied", "l:\n  - DEC[for web]\n  - DEC[for ann]\nm: DEC[third]\nn: DEC[for ann]\n", []string{"l.1"}},
+		{"one is changed to what stands elsewhere", "l:\n  - DEC[for web]\n  - DEC[for ann]\nm: DEC[for ann]\n", []string{"m"}},
+	} {
+		var asked []string
+		_, _, err := encryption.Close(s, file, x.text, values, func(key string) (*encryption.Audience, error) {
+			asked = append(asked, key)
+			return to, nil
+		})
+		require.NoError(t, err, x.what)
+		require.Equal(t, x.want, asked, x.what)
+	}
+}
+
 func FuzzValue(f *testing.F) {
 	ann, annKey := newKey(f)
 	d := decrypterOf(ann)

@@ -53,6 +53,7 @@ type fleet struct {
 // A member is a node with its agent.
 type member struct {
 	node  *node.Node
+	agent *agent.Agent
 	root  string
 	cache string
 	stop  func()
@@ -215,6 +216,7 @@ func (f *fleet) start(name string, change ...func(*node.Options)) *member {
 		},
 	})
 	require.NoError(t, err)
+	m.agent = a
 	ctx, cancel := context.WithCancel(context.Background())
 	stop, ended := make(chan struct{}), make(chan struct{})
 	go func() {
