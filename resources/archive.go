@@ -216,7 +216,7 @@ func (a Archive) decidePresent(have ArchiveState) (d resource.Decision) {
 		d.Act("SetAttributes", "updated attributes")
 	}
 	if len(d.Actions) > 0 || extract {
-		d.Effects = have.Parents.leaves(a.leaves(have, download))
+		d.Effects = have.Parents.effects(a.effect(have, download))
 	}
 	d.Complete = true
 	if !extract {
@@ -239,8 +239,8 @@ func (a Archive) decidePresent(have ArchiveState) (d resource.Decision) {
 	return d
 }
 
-// leaves returns what will stand at the path of the archive.
-func (a Archive) leaves(have ArchiveState, download bool) host.PathEffect {
+// effect returns what will stand at the path of the archive.
+func (a Archive) effect(have ArchiveState, download bool) host.PathEffect {
 	mode := have.Mode
 	if download {
 		mode = archiveMode

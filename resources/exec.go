@@ -238,7 +238,7 @@ func (e Exec) Decide(have ExecState) (d resource.Decision) {
 
 func (e Exec) execute(d *resource.Decision, phrase string) {
 	d.Act("Execute", phrase)
-	d.Effects, d.Complete = e.leaves()
+	d.Effects, d.Complete = e.effects()
 	switch {
 	case e.ChangedIf != "":
 		d.Uncertain = "its output decides whether it counts as a change (changed_if)"

@@ -26,10 +26,10 @@ var ofOperands = map[string]bool{
 	"rm": true, "rmdir": true, "tee": true, "touch": true, "truncate": true, "unlink": true,
 }
 
-// leaves says what is known of the effect: that creates is there afterwards and,
+// effects says what is known of the effect: that creates is there afterwards and,
 // of commands that everybody knows, which files they change. Closed says that this
 // is all.
-func (e Exec) leaves() (list []host.PathEffect, closed bool) {
+func (e Exec) effects() (list []host.PathEffect, closed bool) {
 	operands, makes, closed := e.operands()
 	for _, x := range operands {
 		if x.Unsure = !makes; makes {

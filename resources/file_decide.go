@@ -131,15 +131,15 @@ func (f File) decidePresent(have FileState) (d resource.Decision) {
 		return d
 	}
 	d.Act(verb, phrase)
-	d.Effects, d.Complete = have.Parents.leaves(f.leaves(have)), true
+	d.Effects, d.Complete = have.Parents.effects(f.effect(have)), true
 	if have.ContentDiffers || have.Kind == host.Missing && f.Ensure == FilePresent {
 		d.Text = f.text(have)
 	}
 	return d
 }
 
-// leaves returns what will stand there.
-func (f File) leaves(have FileState) host.PathEffect {
+// effect returns what will stand there.
+func (f File) effect(have FileState) host.PathEffect {
 	p := host.PathEffect{Path: f.Name, Kind: f.wanted()}
 	if f.Ensure == FileExisting {
 		p.Kind = have.Kind

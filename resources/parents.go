@@ -44,8 +44,8 @@ func (p Parents) tellParents(d *resource.Decision) {
 	}
 }
 
-// leaves returns what will stand at a path and above it.
-func (p Parents) leaves(own host.PathEffect) (list []host.PathEffect) {
+// effects returns what will stand at a path and above it.
+func (p Parents) effects(own host.PathEffect) (list []host.PathEffect) {
 	for _, dir := range p.MissingParents {
 		list = append(list, host.PathEffect{Path: dir, Kind: host.Directory})
 	}

@@ -1,7 +1,6 @@
 package ssh
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"io/fs"
@@ -12,6 +11,7 @@ import (
 	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/host/sources"
 	"github.com/luaccm/ccm/runtime/lazyregexp"
+	"github.com/luaccm/ccm/runtime/safepath"
 	"github.com/luaccm/ccm/runtime/sha256sum"
 	"github.com/luaccm/ccm/runtime/trust"
 )
@@ -31,6 +31,9 @@ type digest struct {
 	SHA256 string `json:"sha256"`
 }
 
+// largestDigests is how many bytes of them are read.
+const largestDigests = 1 << 20
+
 // readDigests reads what is remembered in a directory. A file that is damaged, or that somebody else
 // could have written, counts as none.
 func readDigests(dir string) digests {
@@ -39,12 +42,11 @@ func readDigests(dir string) digests {
 		return d
 	}
 	file := filepath.Join(dir, "programs.json")
-	policy := trust.Of(os.Geteuid(), os.Getenv)
-	if err := policy.CheckKept(file); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if err := trust.Of(os.Geteuid(), os.Getenv).CheckKept(file); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return d
 	}
 	d.file = file
-	if text, err := policy.ReadFile(context.Background(), file); err == nil && json.Unmarshal(text, &d.known) != nil || d.known == nil {
+	if text, err := (&safepath.Resolver{Root: "/"}).ReadRegular(file, largestDigests); err == nil && json.Unmarshal(text, &d.known) != nil || d.known == nil {
 		d.known = make(map[string]digest)
 	}
 	return d

@@ -47,7 +47,7 @@ func (w *walk) decideAndAct(ctx context.Context, i int, provider *resource.Bindi
 	if w.transaction.joins(provider, ev, d) {
 		found.Joins = w.transaction.first
 	}
-	if w.forecaster.IsUnknown(ctx, provider, ev, found) {
+	if w.forecaster.Settle(ctx, provider, ev, found) {
 		return
 	}
 	if d.Stable() {

@@ -114,7 +114,7 @@ func (f *Forecaster) decideAsIfBrought(ctx context.Context, provider *resource.B
 	state, err := provider.Status(ctx, v, r.Spec)
 	if err == nil {
 		if d = r.Type.Decide(r.Spec, state, false); d.Err == nil {
-			_, err = f.predict(ctx, v, ev.Index, provider)
+			_, err = f.askProvider(ctx, v, ev.Index, provider)
 			if err == nil {
 				return d, true, nil
 			}

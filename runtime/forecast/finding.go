@@ -19,12 +19,12 @@ type Finding struct {
 	Joins int
 }
 
-// IsUnknown reports whether a plan cannot know what becomes of the event's resource, because
-// something that is pending may change what was found, or whether the decision about it is an
-// error. The event gets the reason and the forecast.
-func (f *Forecaster) IsUnknown(ctx context.Context, provider *resource.Binding, ev *event.Event, x Finding) bool {
+// Settle makes the event unknown if a plan cannot know what becomes of its resource, because
+// something that is pending may change what was found, and failed if the decision about it is an
+// error. It reports whether it did one of them. The event gets the reason and the forecast.
+func (f *Forecaster) Settle(ctx context.Context, provider *resource.Binding, ev *event.Event, x Finding) bool {
 	d, i := x.Decision, ev.Index
-	if bringers, removed := f.pendingBringers(i); len(bringers) > 0 && d.Err == nil && bringers[0].index < x.Joins {
+	if bringers, removed := f.pendingInstallersAndRemovers(i); len(bringers) > 0 && d.Err == nil && bringers[0].index < x.Joins {
 		f.blameBringers(ctx, provider, ev, d, bringers, removed)
 		return true
 	}
@@ -38,7 +38,7 @@ func (f *Forecaster) IsUnknown(ctx context.Context, provider *resource.Binding, 
 		f.StatusFailure(ctx, provider, ev, d.Err)
 		return true
 	}
-	if f.looks != nil && !(ev.Refreshed && resource.UncertainAfterPending(ev.Resource.Spec)) && f.isSuspect(ctx, provider, ev, x) {
+	if f.looks != nil && !(ev.Refreshed && resource.UncertainAfterPending(ev.Resource.Spec)) && f.blameSuspects(ctx, provider, ev, x) {
 		return true
 	}
 	if x.Refresh == nil || !d.Stable() {
@@ -49,16 +49,16 @@ func (f *Forecaster) IsUnknown(ctx context.Context, provider *resource.Binding, 
 	return true
 }
 
-// isSuspect reports whether something that is pending may have made the look come out otherwise.
-// The event gets the reason and the forecast.
-func (f *Forecaster) isSuspect(ctx context.Context, provider *resource.Binding, ev *event.Event, x Finding) bool {
+// blameSuspects makes the event unknown if something that is pending may have made the look come
+// out otherwise, and reports whether it did. The event gets the reason and the forecast.
+func (f *Forecaster) blameSuspects(ctx context.Context, provider *resource.Binding, ev *event.Event, x Finding) bool {
 	d, i := x.Decision, ev.Index
 	suspects := f.suspects.of(i, f.looks)
 	if len(suspects) == 0 {
 		return false
 	}
 	if len(d.Actions) > 0 { // what is to be done hangs on more
-		_, _ = f.predict(ctx, f.view.Recording(f.looks), i, provider)
+		_, _ = f.askProvider(ctx, f.view.Recording(f.looks), i, provider)
 		suspects = f.suspects.of(i, f.looks)
 	}
 	if x.Refresh != nil {
@@ -74,12 +74,12 @@ func (f *Forecaster) isSuspect(ctx context.Context, provider *resource.Binding, 
 	return true
 }
 
-// Predict makes the event pending if the actions of a decision can be expected to succeed: then it
+// MakePending makes the event pending if the actions of a decision can be expected to succeed: then it
 // lays their effects over the view and returns true. Otherwise the event is unknown or has
 // failed, for the reason that it gets. V is what the pass looks through.
-func (f *Forecaster) Predict(ctx context.Context, v *host.View, provider *resource.Binding, d resource.Decision, ev *event.Event) bool {
+func (f *Forecaster) MakePending(ctx context.Context, v *host.View, provider *resource.Binding, d resource.Decision, ev *event.Event) bool {
 	v = f.Recording(v)
-	caveat, err := f.predict(ctx, v, ev.Index, provider)
+	caveat, err := f.askProvider(ctx, v, ev.Index, provider)
 	if err == nil {
 		err = v.Plan().Permits(d.Effects...)
 	}

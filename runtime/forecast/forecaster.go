@@ -10,8 +10,8 @@ import (
 	"github.com/luaccm/ccm/runtime/resource"
 )
 
-// A Walk is what a [Forecaster] has to know of a pass over a catalog.
-type Walk struct {
+// Options are what a [Forecaster] has to know of a pass over a catalog.
+type Options struct {
 	Catalog *catalog.Catalog
 	// View is what the pass looks through. In a plan, the effects of what is pending are laid
 	// over it.
@@ -26,8 +26,8 @@ type Walk struct {
 	Texts bool
 }
 
-// progress is what is known of the resources so far.
-type progress struct {
+// planState is what is known of the resources so far.
+type planState struct {
 	catalog  *catalog.Catalog
 	view     *host.View
 	outcomes []event.Outcome
@@ -40,7 +40,7 @@ type progress struct {
 // that are pending: which ones these are, and what a run may do. Later looks heed that. In a
 // run it does so for what is only planned, and knows less: nothing is assumed there.
 type Forecaster struct {
-	*progress
+	*planState
 	suspects *suspectFinder
 	planning bool
 	texts    bool
@@ -61,10 +61,10 @@ type Forecaster struct {
 }
 
 // New returns a forecaster for a pass that begins.
-func New(w Walk) *Forecaster {
-	p := &progress{catalog: w.Catalog, view: w.View, outcomes: w.Outcomes}
+func New(w Options) *Forecaster {
+	p := &planState{catalog: w.Catalog, view: w.View, outcomes: w.Outcomes}
 	return &Forecaster{
-		progress: p, suspects: &suspectFinder{progress: p}, planning: w.Planning, texts: w.Texts, provider: w.Provider,
+		planState: p, suspects: &suspectFinder{planState: p}, planning: w.Planning, texts: w.Texts, provider: w.Provider,
 		conditional: make([]bool, len(w.Catalog.Resources)),
 	}
 }
@@ -122,13 +122,13 @@ func (f *Forecaster) Record(ev *event.Event) (unsettled bool) {
 
 // isUnsettled reports whether resource k, which had its turn, is pending or unknown, and not
 // only planned.
-func (p *progress) isUnsettled(k int) bool {
+func (p *planState) isUnsettled(k int) bool {
 	o := p.outcomes[k]
 	return (o == event.Pending || o == event.Unknown) && !p.catalog.Resources[k].IsOnlyPlanned()
 }
 
 // isPending reports whether x is the number of a pending resource.
-func (p *progress) isPending(x any) bool {
+func (p *planState) isPending(x any) bool {
 	k, ok := x.(int)
 	return ok && p.outcomes[k] == event.Pending
 }

@@ -54,7 +54,7 @@ func (f *Forecaster) lookThrough(ctx context.Context, provider *resource.Binding
 	if d.Err != nil || len(d.Actions) == 0 {
 		return d.Err
 	}
-	if _, err = f.predict(ctx, v, ev.Index, provider); err != nil {
+	if _, err = f.askProvider(ctx, v, ev.Index, provider); err != nil {
 		return err
 	}
 	return v.Plan().Permits(d.Effects...)

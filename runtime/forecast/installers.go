@@ -9,10 +9,10 @@ import (
 	"github.com/luaccm/ccm/runtime/resource"
 )
 
-// pendingBringers returns the pending resources that may install or remove resource i as
+// pendingInstallersAndRemovers returns the pending resources that may install or remove resource i as
 // well (resource.Prediction), such as a package that depends on another, in order. Removed
 // says that the last one removes it.
-func (f *Forecaster) pendingBringers(i int) (suspects []suspect, removed bool) {
+func (f *Forecaster) pendingInstallersAndRemovers(i int) (suspects []suspect, removed bool) {
 	name := f.catalog.Resources[i].ID.Name
 	suspects = f.suspects.pendingOf(i, f.installers[name])
 	removers := f.suspects.pendingOf(i, f.removers[name])
@@ -59,7 +59,7 @@ func (f *Forecaster) blameBringers(ctx context.Context, provider *resource.Bindi
 		d = r.Type.DecideZero(r.Spec)
 	}
 	if len(d.Actions) > 0 {
-		_, err := f.predict(ctx, f.view.Recording(f.looks), ev.Index, provider)
+		_, err := f.askProvider(ctx, f.view.Recording(f.looks), ev.Index, provider)
 		f.suspects.failing = err != nil
 		defer func() { f.suspects.failing = false }()
 	}

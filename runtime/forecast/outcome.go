@@ -24,7 +24,7 @@ func (f *Forecaster) forecastOutcome(ctx context.Context, ev *event.Event, d res
 	}
 	if !fromNothing {
 		told = d
-		if len(f.imagined(ev)) > 0 {
+		if len(f.assumedKindUnknown(ev)) > 0 {
 			told.Diff = withoutState(d.Diff)
 		}
 	}
@@ -49,9 +49,9 @@ func (f *Forecaster) forecastOf(ctx context.Context, ev *event.Event, d resource
 	return x
 }
 
-// imagined returns who will bring something of a kind that nobody knows to the path of a
+// assumedKindUnknown returns who will bring something of a kind that nobody knows to the path of a
 // resource. What its state says of that is made up.
-func (f *Forecaster) imagined(ev *event.Event) map[any]bool {
+func (f *Forecaster) assumedKindUnknown(ev *event.Event) map[any]bool {
 	name, _, _ := resource.BoundsOf(ev.Resource.Spec)
 	if name == "" || f.looks == nil {
 		return nil
@@ -79,7 +79,7 @@ func isRemoval(r *resource.Resource) bool {
 // decideWithoutImagined decides about a resource at the path of which something of a kind
 // that nobody knows will stand: as if that were not there. It reports whether it could.
 func (f *Forecaster) decideWithoutImagined(ctx context.Context, ev *event.Event) (d resource.Decision, ok bool) {
-	by := f.imagined(ev)
+	by := f.assumedKindUnknown(ev)
 	if len(by) == 0 {
 		return d, false
 	}

@@ -7,9 +7,9 @@ import (
 	"github.com/luaccm/ccm/runtime/resource"
 )
 
-// predict returns an error if the actions of resource i are going to fail, and a caveat.
+// askProvider returns an error if the actions of resource i are going to fail, and a caveat.
 // A provider that can answer for many resources is asked once in a plan.
-func (f *Forecaster) predict(ctx context.Context, v *host.View, i int, provider *resource.Binding) (caveat string, err error) {
+func (f *Forecaster) askProvider(ctx context.Context, v *host.View, i int, provider *resource.Binding) (caveat string, err error) {
 	p, ok := f.predictions[i]
 	if !ok && f.planning {
 		p, ok = f.predictMany(ctx, i, provider)

@@ -31,10 +31,9 @@ const (
 	declared rank = iota // the order says that one comes after the other
 	fits                 // its path or name is the one that was looked at
 	mayBe                // nothing speaks against it
-	unrelated
 )
 
-// A suspect is a pending resource that may change the result of a look.
+// A suspect is a pending or unknown resource that may change the result of a look.
 type suspect struct {
 	index int
 	rank  rank
@@ -42,16 +41,16 @@ type suspect struct {
 
 // A suspectFinder finds the resources that may change what a look of another one returns.
 type suspectFinder struct {
-	*progress
+	*planState
 	// effects is the pending resources of which a plan does not know all effects.
 	effects incompleteEffects
 	// ancestry is that of the resource whose turn it is, if it was asked for.
 	ancestry ancestry
 	// managed has who manages a path; nil until that is needed.
 	managed map[string][]manager
-	// because is what resources are unknown because of.
+	// because is the suspects of each unknown resource.
 	because map[int][]int
-	// failing is set while Status or Decide has failed.
+	// failing is set while the resource would fail.
 	failing bool
 	// without is the resources that count as not there; nil but in hiddenSuspects.
 	without map[any]bool

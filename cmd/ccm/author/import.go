@@ -30,6 +30,7 @@ type importFlags struct {
 	output   *cli.Choice
 }
 
+// ImportCommand returns the command import.
 func ImportCommand(e *cli.Env) *cobra.Command {
 	f := &importFlags{output: cli.NewChoice("lua", "lua", "yaml", "json")}
 	cmd := &cobra.Command{

@@ -22,6 +22,7 @@ import (
 //go:embed all:newsite
 var newSite embed.FS
 
+// InitCommand returns the command init.
 func InitCommand(e *cli.Env) *cobra.Command {
 	return &cobra.Command{
 		Use:   "init [DIR]",

@@ -15,6 +15,7 @@ import (
 	"github.com/luaccm/ccm/site"
 )
 
+// LintCommand returns the command lint.
 func LintCommand(e *cli.Env) *cobra.Command {
 	output := cli.NewChoice("text", "text", "json")
 	var exclude []string

@@ -19,6 +19,7 @@ import (
 	"github.com/luaccm/ccm/studio"
 )
 
+// StudioCommand returns the command studio.
 func StudioCommand(e *cli.Env) *cobra.Command {
 	o := studio.Options{Process: e.Process, Linter: newLinter}
 	f := &cli.SiteFlags{}

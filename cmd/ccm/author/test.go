@@ -29,6 +29,7 @@ type testFlags struct {
 	tags, without []string
 }
 
+// TestCommand returns the command test.
 func TestCommand(e *cli.Env) *cobra.Command {
 	f := &testFlags{output: cli.NewChoice("text", report.Forms...)}
 	cmd := &cobra.Command{

@@ -19,6 +19,7 @@ import (
 	"github.com/luaccm/ccm/site"
 )
 
+// TypesCommand returns the command types.
 func TypesCommand(e *cli.Env) *cobra.Command {
 	f := &cli.SiteFlags{}
 	withFacts, force := false, false

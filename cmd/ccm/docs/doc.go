@@ -8,6 +8,7 @@ import (
 	"github.com/luaccm/ccm/site"
 )
 
+// DocCommand returns the command doc.
 func DocCommand(e *cli.Env) *cobra.Command {
 	output := cli.NewChoice("text", "text", "json")
 	man := ""

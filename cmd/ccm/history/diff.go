@@ -18,6 +18,7 @@ import (
 	"github.com/luaccm/ccm/runtime/terminal"
 )
 
+// DiffCommand returns the command diff.
 func DiffCommand(e *cli.Env) *cobra.Command {
 	f := &cli.PastFlags{}
 	cmd := &cobra.Command{

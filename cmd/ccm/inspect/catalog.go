@@ -18,6 +18,7 @@ import (
 
 const catalogProtocol = "io.choria.ccm.v1.catalog"
 
+// CatalogCommand returns the command catalog.
 func CatalogCommand(e *cli.Env) *cobra.Command {
 	f := &cli.SiteFlags{}
 	output := cli.NewChoice("json", "json", "yaml")

@@ -6,6 +6,7 @@ import (
 	"github.com/luaccm/ccm/cmd/ccm/cli"
 )
 
+// ConvertCommand returns the command convert.
 func ConvertCommand(e *cli.Env) *cobra.Command {
 	f := &cli.SiteFlags{}
 	cmd := &cobra.Command{

@@ -35,6 +35,7 @@ type lookFlags struct {
 	output   *cli.Choice
 }
 
+// DataCommand returns the command data.
 func DataCommand(e *cli.Env) *cobra.Command {
 	f := &lookFlags{}
 	cmd := &cobra.Command{

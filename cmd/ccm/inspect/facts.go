@@ -13,6 +13,7 @@ import (
 	"github.com/luaccm/ccm/runtime/facts"
 )
 
+// FactsCommand returns the command facts.
 func FactsCommand(e *cli.Env) *cobra.Command {
 	f := &cli.SiteFlags{}
 	output := cli.NewChoice("text", "text", "json", "yaml")

@@ -10,6 +10,7 @@ import (
 	"github.com/luaccm/ccm/runtime/report/graph"
 )
 
+// GraphCommand returns the command graph.
 func GraphCommand(e *cli.Env) *cobra.Command {
 	f := &cli.SiteFlags{}
 	output := cli.NewChoice("dot", "dot", "mermaid", "svg")
