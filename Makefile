@@ -124,7 +124,7 @@ fleet-soak:
 	CCM_FLEET_SOAK=1 go test -tags integration -count=1 -v -timeout 2h -run '^TestFleetOfTwenty$$' ./test/integration
 
 browser:
-	cd test/browser && go vet ./... && go test -count=1 ./...
+	cd test/browser && go vet ./... && go test -count=1 -timeout 30m ./...
 
 studio-vendor:
 	cd studio/bundle && npm ci && node build.mjs
