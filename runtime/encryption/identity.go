@@ -2,10 +2,8 @@ package encryption
 
 import (
 	"bytes"
-	"crypto/x509"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -19,7 +17,6 @@ import (
 	"golang.org/x/crypto/ssh"
 
 	"github.com/luaccm/ccm/runtime/diag"
-	"github.com/luaccm/ccm/runtime/terminal"
 )
 
 // The variables that name an identity. If one is set, no other identity is used.
@@ -235,189 +232,4 @@ func (ids *Identities) sshIdentity(name string, text []byte) (age.Identity, erro
 		return nil, err
 	}
 	return &lockedSSHIdentity{name: name, key: key}, nil
-}
-
-// A lockedSSHIdentity is a private key of SSH with a passphrase. A wrong one is not asked for again.
-type lockedSSHIdentity struct {
-	name string
-	key  age.Identity
-	err  error
-}
-
-// Unwrap implements age.Identity.
-func (l *lockedSSHIdentity) Unwrap(stanzas []*age.Stanza) ([]byte, error) {
-	if l.err != nil {
-		return nil, l.err
-	}
-	key, err := l.key.Unwrap(stanzas)
-	switch {
-	case err == nil, errors.Is(err, age.ErrIncorrectIdentity):
-		return key, err
-	case strings.Contains(err.Error(), x509.IncorrectPasswordError.Error()): // age does not wrap it
-		err = fmt.Errorf("identity %s: this is not its passphrase", l.name)
-	default:
-		err = fmt.Errorf("identity %s: %w", l.name, err)
-	}
-	l.err = err
-	return nil, err
-}
-
-// ask asks for a passphrase.
-func (ids *Identities) ask(file string) ([]byte, error) {
-	if ids.Passphrase == nil {
-		return nil, fmt.Errorf("the identity %s has a passphrase, and there is no terminal to ask for it", file)
-	}
-	defer ids.asking()()
-	pass, err := ids.Passphrase(file)
-	if err != nil {
-		return nil, fmt.Errorf("the identity %s has a passphrase: %w", file, err)
-	}
-	return pass, nil
-}
-
-// A lockedIdentity is a file of identities that is encrypted with a passphrase. It is asked for when no
-// other identity fits, once.
-type lockedIdentity struct {
-	ids  *Identities
-	name string
-	text []byte
-
-	once sync.Once
-	list []age.Identity
-	err  error
-}
-
-// Unwrap implements age.Identity.
-func (l *lockedIdentity) Unwrap(stanzas []*age.Stanza) ([]byte, error) {
-	l.once.Do(func() { l.list, l.err = l.unlock() })
-	if l.err != nil {
-		return nil, l.err
-	}
-	for _, id := range l.list {
-		key, err := id.Unwrap(stanzas)
-		if !errors.Is(err, age.ErrIncorrectIdentity) {
-			return key, err
-		}
-	}
-	return nil, age.ErrIncorrectIdentity
-}
-
-func (l *lockedIdentity) unlock() ([]age.Identity, error) {
-	_, in, err := open(l.text)
-	if err != nil {
-		return nil, fmt.Errorf("identity %s: %w", l.name, err)
-	}
-	pass, err := l.ids.ask(l.name)
-	if err != nil {
-		return nil, err
-	}
-	id, err := age.NewScryptIdentity(string(pass))
-	if err != nil {
-		return nil, fmt.Errorf("identity %s: %w", l.name, err)
-	}
-	r, err := age.Decrypt(in, id)
-	if _, wrong := errors.AsType[*age.NoIdentityMatchError](err); wrong || errors.Is(err, age.ErrIncorrectIdentity) {
-		return nil, fmt.Errorf("identity %s: this is not its passphrase", l.name)
-	}
-	var text []byte
-	if err == nil {
-		text, err = io.ReadAll(io.LimitReader(r, maxIdentity+1))
-	}
-	if err != nil {
-		return nil, fmt.Errorf("identity %s: %w: %w", l.name, ErrDamaged, err)
-	}
-	return l.ids.parse(l.name, text)
-}
-
-// asking tells that somebody may be asked.
-func (ids *Identities) asking() (done func()) {
-	if ids.Asking == nil {
-		return func() {}
-	}
-	return ids.Asking()
-}
-
-// A pluginIdentity is kept by a program, which may ask for a PIN or wait until a token is touched.
-type pluginIdentity struct {
-	ids     *Identities
-	program *plugin.Identity
-}
-
-// Unwrap implements age.Identity.
-func (p *pluginIdentity) Unwrap(stanzas []*age.Stanza) ([]byte, error) {
-	defer p.ids.asking()()
-	return p.program.Unwrap(stanzas)
-}
-
-// pluginUI is how programs named age-plugin-NAME speak with whoever runs ccm.
-func pluginUI() *plugin.ClientUI {
-	say := func(format string, v ...any) {
-		terminal.Fprintf(terminal.NewWriter(os.Stderr), "%s\n", fmt.Sprintf(format, v...))
-	}
-	return plugin.NewTerminalUI(say, say)
-}
-
-// NewIdentity returns the text of a file with a new identity, and its public key.
-func NewIdentity(created string) (text, public string, err error) {
-	id, err := age.GenerateX25519Identity()
-	if err != nil {
-		return "", "", err
-	}
-	public = id.Recipient().String()
-	return fmt.Sprintf("# created: %s\n# public key: %s\n%s\n", created, public, id), public, nil
-}
-
-// Lock encrypts the text of a file of identities with a passphrase. Work is the logarithm of the work that
-// a guess costs (scrypt); 0 for a second of it.
-func Lock(text, passphrase string, work int) ([]byte, error) {
-	r, err := age.NewScryptRecipient(passphrase)
-	if err != nil {
-		return nil, err
-	}
-	if work > 0 {
-		r.SetWorkFactor(work)
-	}
-	var out bytes.Buffer
-	a := armor.NewWriter(&out)
-	w, err := age.Encrypt(a, r)
-	if err != nil {
-		return nil, err
-	}
-	_, err = io.WriteString(w, text)
-	err = errors.Join(err, w.Close(), a.Close())
-	return out.Bytes(), err
-}
-
-// PublicKeys returns the public keys of identities that a text holds, as far as they can be told: those of
-// an SSH key, and those of age.
-func PublicKeys(text []byte) ([]string, error) {
-	if bytes.HasPrefix(bytes.TrimSpace(text), []byte("-----BEGIN")) && !IsFile(text) {
-		signer, err := ssh.ParsePrivateKey(text)
-		missing, ok := errors.AsType[*ssh.PassphraseMissingError](err)
-		switch {
-		case err == nil:
-			return []string{strings.TrimSpace(string(ssh.MarshalAuthorizedKey(signer.PublicKey())))}, nil
-		case ok && missing.PublicKey != nil:
-			return []string{strings.TrimSpace(string(ssh.MarshalAuthorizedKey(missing.PublicKey)))}, nil
-		}
-		return nil, errors.New("want an SSH key whose public key is in it")
-	}
-	var keys []string
-	for line := range strings.Lines(string(text)) {
-		line = strings.TrimSpace(line)
-		if line == "" || strings.HasPrefix(line, "#") {
-			continue
-		}
-		id, err := parseIdentity(line)
-		if err != nil {
-			return nil, err
-		}
-		switch id := id.(type) {
-		case *age.X25519Identity:
-			keys = append(keys, id.Recipient().String())
-		case *age.HybridIdentity:
-			keys = append(keys, id.Recipient().String())
-		}
-	}
-	return keys, nil
 }

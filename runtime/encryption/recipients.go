@@ -248,6 +248,28 @@ func (r *Recipients) Audience(names ...string) (*Audience, error) {
 	return a, nil
 }
 
+// ReadersOfAll returns those whose keys can read each of some encrypted values; nil if there are none who are
+// recipients still.
+func (r *Recipients) ReadersOfAll(values []Value) *Audience {
+	a := &Audience{Keys: slices.Clone(r.Keys)}
+	for _, v := range values {
+		desc, err := DescribeValue(v.Text)
+		if err != nil {
+			return nil
+		}
+		a.Keys = slices.DeleteFunc(a.Keys, func(k Key) bool { return !slices.Contains(desc.Keys, KeyDigest{k.Name, k.Digest()}) })
+	}
+	if len(values) == 0 || len(a.Keys) == 0 {
+		return nil
+	}
+	for _, k := range a.Keys {
+		if !slices.Contains(a.Names, k.Name) {
+			a.Names = append(a.Names, k.Name)
+		}
+	}
+	return a
+}
+
 // has reports whether a key of that name and digest is among them.
 func (a *Audience) has(k KeyDigest) bool {
 	return slices.ContainsFunc(a.Keys, func(own Key) bool { return own.Name == k.Name && own.Digest() == k.Digest })

@@ -2,6 +2,7 @@ package secret
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -97,8 +98,10 @@ func editSecret(ctx context.Context, e *cli.Env, file string, names []string) er
 	if after == nil || bytes.Equal(after, plain) {
 		return err
 	}
-	// Until it is written, what was typed must not be lost.
-	kept := func(err error) error { return keepEdited(e, file, after, to, err) }
+	// Until it is written, what was typed must not be lost. It holds all values of a document, so it is for
+	// those only who can read all of them; whoever edits it is one.
+	keepFor := cmp.Or(r.ReadersOfAll(values), to)
+	kept := func(err error) error { return keepEdited(e, file, after, keepFor, err) }
 	if err != nil {
 		return kept(err)
 	}
