@@ -39,6 +39,9 @@ func (c *Cluster) Check(ctx context.Context, now func() time.Time) (servers []Se
 		names := map[string]bool{}
 		for _, s := range servers {
 			names[s.Name] = true
+			if s.JetStream.DiskMax == 0 {
+				add("free space on its disk, then systemctl restart nats-server there", "server %s keeps no streams: JetStream is off, as after its disk was full", s.Name)
+			}
 			if m := s.JetStream; m.DiskMax > 0 && m.DiskUsed*100 > m.DiskMax*fullPercent {
 				add("ccm fleet init --apply with smaller sizes, or a larger disk", "server %s: its streams have %s of %s", s.Name, bytesize.Format(int64(m.DiskUsed)), bytesize.Format(int64(m.DiskMax)))
 			}

@@ -135,7 +135,7 @@ func (s *Store) PutBundle(ctx context.Context, digest string, r io.Reader) error
 	}
 	_, err = store.Put(ctx, jetstream.ObjectMeta{Name: ObjectName(digest), Opts: &jetstream.ObjectMetaOptions{ChunkSize: chunkSize}}, r)
 	if err != nil {
-		return fmt.Errorf("%s: %w", subject.Sites(s.Environment), err)
+		return fmt.Errorf("%s: %w (ccm fleet check)", subject.Sites(s.Environment), err)
 	}
 	return nil
 }

@@ -1,0 +1,82 @@
+package fleet_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"syscall"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/luaccm/ccm/fleet/signed"
+)
+
+// diskOfServers puts a file system where the servers of a lab keep their data, which can be filled, and emptied of what it
+// was filled with.
+func diskOfServers(t *testing.T, scratch string) (fill, free func()) {
+	if os.Geteuid() != 0 {
+		t.Skip("needs root, for a file system that is full")
+	}
+	dir := filepath.Join(scratch, "store")
+	require.NoError(t, os.MkdirAll(dir, 0o755))
+	require.NoError(t, syscall.Mount("tmpfs", dir, "tmpfs", 0, "size=4g"))
+	t.Cleanup(func() { require.NoError(t, syscall.Unmount(dir, syscall.MNT_DETACH)) })
+	ballast := filepath.Join(dir, "ballast")
+	fill = func() {
+		f, err := os.Create(ballast)
+		require.NoError(t, err)
+		defer f.Close()
+		block := make([]byte, 1<<20)
+		for err == nil {
+			_, err = f.Write(block)
+		}
+		require.ErrorIs(t, err, syscall.ENOSPC)
+	}
+	return fill, func() { require.NoError(t, os.Remove(ballast)) }
+}
+
+// The disks of the servers are full: commands of operators say of what, nodes go on with what they have and wait, and
+// with room all goes on: what was acknowledged is there, and what nodes did meanwhile is told.
+func TestSoakDiskOfServersFull(t *testing.T) {
+	soak(t)
+	scratch, err := os.MkdirTemp("", "three-")
+	require.NoError(t, err)
+	fill, free := diskOfServers(t, scratch)
+	l := startLab(t, scratch)
+	t.Cleanup(l.end)
+	f := l.fleet(t)
+	f.startAndRelease("web1", "web2")
+
+	fill()
+	site := largeSite(t, "two", 8<<20)
+	_, stderr, status := l.ccm("fleet", "release", "prod", site, "--sign", f.key.File, "--no-check")
+	require.NotZero(t, status)
+	require.Contains(t, stderr, "CCM_SITES_prod: ", "it says of what")
+	stdout, _, status := l.ccm("fleet", "check")
+	require.Equal(t, 4, status)
+	require.Contains(t, stdout, "keeps no streams: JetStream is off, as after its disk was full")
+	f.drift("web1")
+	f.again("web1")
+	f.eventually(func() bool { return f.motd("web1") == "one" })
+
+	// With room, servers that begin anew have all streams again.
+	free()
+	l.killAll()
+	l.startAll(t)
+	f.settled()
+	waitFor(t, "ccm fleet check to find nothing", func() error {
+		stdout, stderr, status := l.ccm("fleet", "check")
+		if status != 0 {
+			return fmt.Errorf("%s%s", stdout, stderr)
+		}
+		return nil
+	})
+	f.release(motd("two"))
+	require.Equal(t, signed.Done, f.advance().State)
+	for name := range f.nodes {
+		require.Equal(t, "two", f.motd(name))
+	}
+	// It was made, drifted while the servers kept nothing, and was made anew: all is told.
+	f.eventually(func() bool { return len(f.changes("web1")) == 3 })
+}
