@@ -3,7 +3,6 @@
 package integration
 
 import (
-	"os"
 	"strings"
 	"testing"
 
@@ -110,12 +109,8 @@ func TestSSHKeys(t *testing.T) {
 }
 
 // TestSELinux has real setsebool and semanage change the policy of a machine that does not run it: below a
-// root, where they are run inside it, and on the machine itself. A policy takes minutes to build, so that
-// it is done only with CCM_SELINUX=1.
+// root, where they are run inside it, and on the machine itself.
 func TestSELinux(t *testing.T) {
-	if os.Getenv("CCM_SELINUX") == "" {
-		t.Skip("CCM_SELINUX is not set")
-	}
 	l := boot(t, debian)
 	l.fromDebian("selinux-policy-default", "policycoreutils", "policycoreutils-python-utils")
 	l.sh("apt-get -qq -y install selinux-policy-default policycoreutils-python-utils > /dev/null 2>&1; mkdir /mnt/root; mount --rbind / /mnt/root")
