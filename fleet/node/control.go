@@ -134,7 +134,7 @@ func (n *Node) accept(key controlKey, text []byte) error {
 		return err
 	}
 	version := versionOf(doc)
-	if err := signed.Newer(version, highest.Version); err != nil {
+	if err := signed.Newer(version, highest.Version); err != nil { // before what it says is looked at
 		return err
 	}
 	if s, ok := doc.(*signed.Signers); ok {
@@ -143,7 +143,7 @@ func (n *Node) accept(key controlKey, text []byte) error {
 		}
 	}
 	if err := n.memory.keep(key.file, doc, version, digest, text); err != nil {
-		return fmt.Errorf("%w: %w", errNotKept, err)
+		return err
 	}
 	n.believed(key)
 	var names []string

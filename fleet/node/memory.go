@@ -24,9 +24,10 @@ const (
 
 // A memory is what a node remembers, on disk. All of it is durable before it counts (fsync(2)).
 type memory struct {
-	dir string
-	mu  sync.Mutex
-	x   remembered
+	dir    string
+	mu     sync.Mutex
+	closed bool
+	x      remembered
 	// The documents that are believed; nil if there is none.
 	release *signed.Release
 	rollout *signed.Rollout
@@ -106,6 +107,16 @@ func (m *memory) set(doc signed.Document) {
 	}
 }
 
+// errClosed refuses what comes after the end: NATS does not wait for those who take its messages.
+var errClosed = errors.New("the node has ended")
+
+// close ends all writing. Another process may use the directory from then on.
+func (m *memory) close() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.closed = true
+}
+
 // save writes what is remembered. The caller has locked m.mu.
 func (m *memory) save() error {
 	text, err := json.MarshalIndent(&m.x, "", "  ")
@@ -119,6 +130,13 @@ func (m *memory) save() error {
 func (m *memory) update(change func(x *remembered)) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	return m.updateLocked(change)
+}
+
+func (m *memory) updateLocked(change func(x *remembered)) error {
+	if m.closed {
+		return errClosed
+	}
 	before, err := json.Marshal(&m.x)
 	if err != nil {
 		return err
@@ -131,13 +149,25 @@ func (m *memory) update(change func(x *remembered)) error {
 	return nil
 }
 
-// keep remembers a document that is believed.
+// keep remembers a document that is believed, if none is that is newer: what is told and what is read come side
+// by side.
 func (m *memory) keep(file string, doc signed.Document, version int64, digest string, text []byte) error {
-	// The document is there before its version counts. The other way round it might be lost.
-	if err := host.New(host.Options{}).Save(filepath.Join(m.dir, file), text, 0o600); err != nil {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.closed {
+		return errClosed
+	}
+	if m.x.Documents[file].Digest == digest {
+		return nil
+	}
+	if err := signed.Newer(version, m.x.Documents[file].Version); err != nil {
 		return err
 	}
-	err := m.update(func(x *remembered) {
+	// The document is there before its version counts. The other way round it might be lost.
+	if err := host.New(host.Options{}).Save(filepath.Join(m.dir, file), text, 0o600); err != nil {
+		return fmt.Errorf("%w: %w", errNotKept, err)
+	}
+	err := m.updateLocked(func(x *remembered) {
 		if x.Documents == nil {
 			x.Documents = map[string]seen{}
 		}
@@ -147,10 +177,8 @@ func (m *memory) keep(file string, doc signed.Document, version int64, digest st
 		}
 	})
 	if err != nil {
-		return err
+		return fmt.Errorf("%w: %w", errNotKept, err)
 	}
-	m.mu.Lock()
-	defer m.mu.Unlock()
 	m.set(doc)
 	return nil
 }

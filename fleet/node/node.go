@@ -179,6 +179,7 @@ func (n *Node) Environment() string { return n.identity.Environment }
 
 // Run takes part in the fleet until the context ends.
 func (n *Node) Run(ctx context.Context) {
+	defer n.memory.close()
 	var wg sync.WaitGroup
 	defer wg.Wait()
 	ctx, cancel := context.WithCancel(ctx)

@@ -1,0 +1,50 @@
+package node
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/luaccm/ccm/fleet/signed"
+)
+
+// The same documents come from two sides at once: the file has the one whose version counts.
+func TestMemoryKeepsTheNewest(t *testing.T) {
+	m, err := openMemory(t.TempDir())
+	require.NoError(t, err)
+	keep := func(version int64) error {
+		return m.keep(releaseFile, &signed.Release{}, version, fmt.Sprint("digest", version), fmt.Append(nil, version))
+	}
+	var both sync.WaitGroup
+	for range 2 {
+		both.Go(func() {
+			for version := range int64(50) {
+				_ = keep(version + 1) // one of the two comes first
+			}
+		})
+	}
+	both.Wait()
+	text, err := os.ReadFile(filepath.Join(m.dir, releaseFile))
+	require.NoError(t, err)
+	require.Equal(t, "50", string(text))
+	require.Equal(t, int64(50), m.highest(releaseFile).Version)
+	require.Equal(t, signed.RollbackRefused, signed.ReasonOf(keep(49)))
+	require.NoError(t, keep(50), "it is known")
+}
+
+// Messages may still come while the connection ends. Nothing is written then.
+func TestMemoryClosed(t *testing.T) {
+	m, err := openMemory(t.TempDir())
+	require.NoError(t, err)
+	m.close()
+	require.ErrorIs(t, m.keep(releaseFile, &signed.Release{}, 1, "digest", []byte("1")), errClosed)
+	require.ErrorIs(t, m.update(func(x *remembered) { x.Boot = "other" }), errClosed)
+	left, err := os.ReadDir(m.dir)
+	require.NoError(t, err)
+	require.Empty(t, left)
+	require.Empty(t, m.x.Boot)
+}
