@@ -320,11 +320,11 @@ func TestHostileCalls(t *testing.T) {
 				used := processorTime(t)
 				_, err := w.load(t, k.name, text)
 				// With it is counted what an earlier call goes on with that cannot be interrupted.
-				require.Less(t, processorTime(t)-used, 5*time.Second, "%s: %s", kind, call)
+				require.Less(t, processorTime(t)-used, time.Minute, "%s: %s", kind, call)
 				if err != nil {
 					sane(t, text, err.Error())
 				}
-				require.Less(t, time.Since(begin), time.Minute, "%s: %s", kind, call)
+				require.Less(t, time.Since(begin), 10*time.Minute, "%s: %s", kind, call)
 				runtime.ReadMemStats(&after)
 				require.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(most), "%s: %s", kind, call)
 				tried++
