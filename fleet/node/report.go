@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -15,6 +16,7 @@ import (
 	"github.com/luaccm/ccm/fleet/direct"
 	"github.com/luaccm/ccm/fleet/record"
 	"github.com/luaccm/ccm/fleet/subject"
+	"github.com/luaccm/ccm/runtime/encryption"
 )
 
 // RunBegins implements agent.Observer.
@@ -66,12 +68,35 @@ func (n *Node) RunEnded(r *agent.Run, result *agent.Result) {
 	} else {
 		n.problem(record.DataStale, "")
 	}
+	if r.Mode != agent.Check && len(r.Targets) == 0 {
+		n.problem(record.SecretUnreadable, strings.Join(unreadable(r, result), ", "))
+	}
 	if result.Summary != nil && (r.Mode != agent.Apply || !n.outbox.hasRecord(result.RunID)) {
 		n.outbox.add(result.Summary)
 	}
 	poke(n.outbox.wake)
 	poke(n.factsWake)
 	n.tellState()
+}
+
+// unreadable returns the secrets for which a run had no key, as its messages name them.
+func unreadable(r *agent.Run, result *agent.Result) (secrets []string) {
+	messages := strings.Split(result.Error, "\n")
+	for _, f := range result.Failed {
+		messages = append(messages, f.Message)
+	}
+	for _, m := range messages {
+		before, _, found := strings.Cut(m, ": "+encryption.ErrNoIdentity.Error())
+		if !found {
+			continue
+		}
+		// A place in the site may stand before the name, and the text says nothing more exact.
+		secret := strings.TrimPrefix(before[strings.LastIndex(before, " ")+1:], filepath.Dir(r.Site.Path)+"/")
+		if !slices.Contains(secrets, secret) {
+			secrets = append(secrets, secret)
+		}
+	}
+	return secrets
 }
 
 // trigger says in a word why a run took place.

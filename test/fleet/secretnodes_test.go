@@ -169,3 +169,34 @@ func (l *lab) forge(t *testing.T, environment, tag, value string) uint64 {
 	require.NoError(t, err)
 	return ack.Sequence
 }
+
+// A node gets a role after a secret was encrypted for it: the release says so before it goes out, and the node says
+// so when it has tried.
+func TestFleetSecretUnreadable(t *testing.T) {
+	f := newThree(t)
+	l := f.lab
+	key, _ := l.operatorKey(t, "ops", 7)
+	first := l.enrol(t, "db1", "prod", "--tag", "role=db")
+	s := &secretSite{l, t.TempDir()}
+	require.NoError(t, os.WriteFile(filepath.Join(s.dir, "db.conf"), []byte("password = hunter2"), 0o600))
+	s.must(t, first, "secret", "encrypt", "db.conf", "--to", "tag:role=db")
+	require.NoError(t, os.Remove(filepath.Join(s.dir, "db.conf")))
+	site := `file { "/etc/db.conf", content = secret.age("db.conf.age"), owner = "root", group = "root", mode = "0600" }`
+	require.NoError(t, os.WriteFile(filepath.Join(s.dir, "site.lua"), []byte(site), 0o644))
+	release := []string{"fleet", "release", "prod", ".", "--sign", key, "--no-check"}
+	require.NotContains(t, s.must(t, first, release...), "cannot read it")
+
+	second := l.enrol(t, "db2", "prod", "--tag", "role=db")
+	require.NoError(t, os.Rename(filepath.Join(filepath.Dir(second), "node.creds"), filepath.Join(l.scratch, "db2.creds")))
+	l.enrol(t, "web1", "prod")
+	said := s.must(t, first, release...)
+	require.Contains(t, said, "! db.conf.age: db2 cannot read it, and it is for tag:role=db\n  ccm secret recipients nodes")
+	require.Contains(t, s.must(t, first, append(release, "--output", "json")...), `"unreadable_secrets": [`)
+
+	f.start("db2") // whose runs find no key of age
+	f.eventually(func() bool { return f.problem("db2", record.SecretUnreadable) == "db.conf.age" })
+	status := l.must(t, "fleet", "status", "--once")
+	require.Contains(t, status, "secret_unreadable: db.conf.age  (db2)")
+	s.must(t, first, "fleet", "release", "prod", l.site(t, motd("one")), "--sign", key, "--no-check")
+	f.eventually(func() bool { return f.motd("db2") == "one" && f.problem("db2", record.SecretUnreadable) == "" })
+}

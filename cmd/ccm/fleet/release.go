@@ -51,6 +51,9 @@ ccm test, packed, stored, and signed. Then the first stage of nodes begins.
 A stage passes when all its nodes have run the release, no more of them failed
 or are silent than may, and it has soaked. ccm fleet rollout --watch moves it on.
 
+Secrets for a tag or an environment that came to nodes after they were encrypted
+are named with these nodes, which cannot read them.
+
 Nodes believe a release only if one of their signers has signed it. The signed
 documents and the bundle are also kept in the directory of the fleet: --again
 stores the last ones anew, for servers that have lost them.`,
@@ -169,6 +172,11 @@ func (f *releaseFlags) release(ctx context.Context, e *cli.Env, c *cluster.Clust
 	if err != nil {
 		return err
 	}
+	unreadable, err := cannotRead(ctx, e, c, file, name, environment)
+	if err != nil {
+		return err
+	}
+	sayUnreadable(e, unreadable)
 	in, err := os.Open(file)
 	if err != nil {
 		return err
@@ -185,7 +193,7 @@ func (f *releaseFlags) release(ctx context.Context, e *cli.Env, c *cluster.Clust
 	if err := controller.Begin(ctx, r, more...); err != nil {
 		return err
 	}
-	if err := printRelease(e, f.output.Value, environment, r); err != nil || f.output.Value == "json" {
+	if err := printRelease(e, f.output.Value, environment, r, unreadable); err != nil || f.output.Value == "json" {
 		return err
 	}
 	cli.Say(e, "The first stage begins. It goes on with: ccm fleet rollout %s --watch", environment)
@@ -193,16 +201,17 @@ func (f *releaseFlags) release(ctx context.Context, e *cli.Env, c *cluster.Clust
 }
 
 // printRelease prints a release that has begun.
-func printRelease(e *cli.Env, form, environment string, r *signed.Release) error {
+func printRelease(e *cli.Env, form, environment string, r *signed.Release, unreadable []enrol.Unreadable) error {
 	if form == "json" {
 		return e.Print().JSON(struct {
-			Environment    string `json:"environment"`
-			Release        int64  `json:"release"`
-			Bundle         string `json:"bundle"`
-			Previous       int64  `json:"previous,omitempty"`
-			PreviousBundle string `json:"previous_bundle,omitempty"`
-			Reason         string `json:"reason,omitempty"`
-		}{environment, r.Version, r.Bundle, r.Previous, r.PreviousBundle, r.Reason})
+			Environment    string             `json:"environment"`
+			Release        int64              `json:"release"`
+			Bundle         string             `json:"bundle"`
+			Previous       int64              `json:"previous,omitempty"`
+			PreviousBundle string             `json:"previous_bundle,omitempty"`
+			Reason         string             `json:"reason,omitempty"`
+			Unreadable     []enrol.Unreadable `json:"unreadable_secrets,omitempty"`
+		}{environment, r.Version, r.Bundle, r.Previous, r.PreviousBundle, r.Reason, unreadable})
 	}
 	was := ""
 	if r.Previous > 0 {

@@ -114,7 +114,7 @@ present one are its first stage.`,
 				if err := c.Begin(ctx, r); err != nil {
 					return err
 				}
-				if err := printRelease(e, f.output.Value, args[0], r); err != nil {
+				if err := printRelease(e, f.output.Value, args[0], r, nil); err != nil {
 					return err
 				}
 				if !f.watch && f.output.Value == "json" {

@@ -232,12 +232,21 @@ func causeLines(f *overview.Fleet, rows int, limited bool) (lines []string) {
 		shown = max(room-1, 0) // the last row says how many are left
 	}
 	for _, c := range f.Causes[:shown] {
-		lines = append(lines, fmt.Sprintf("  %5d  %s: %s", len(c.Nodes), c.Resource, c.Message))
+		lines = append(lines, fmt.Sprintf("  %5d  %s: %s  (%s)", len(c.Nodes), c.Resource, c.Message, firstNodes(c.Nodes)))
 	}
 	if shown < len(f.Causes) {
 		lines = append(lines, fmt.Sprintf("  and %d more", len(f.Causes)-shown))
 	}
 	return lines
+}
+
+// firstNodes names the first of those that failed.
+func firstNodes(names []string) string {
+	const most = 3
+	if len(names) > most {
+		return strings.Join(names[:most], " ") + " ..."
+	}
+	return strings.Join(names, " ")
 }
 
 // bar draws how much of something is done.

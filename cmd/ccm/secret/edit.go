@@ -57,7 +57,7 @@ func editSecret(ctx context.Context, e *cli.Env, file string, names []string) er
 	whole := strings.HasSuffix(file, encryption.Suffix) || encryption.IsFile(raw)
 	var plain []byte
 	var values []encryption.Value
-	syntax := syntaxOf(file)
+	syntax := cli.SecretSyntax(file)
 	asked := names
 	switch {
 	case isNew && !whole && syntax == nil:

@@ -135,7 +135,7 @@ func encryptValues(e *cli.Env, file string, f *encryptFlags) error {
 	if f.out != "" || f.armor {
 		return errors.New("--output and --armor are for whole files: a value is encrypted in its place")
 	}
-	s := syntaxOf(file)
+	s := cli.SecretSyntax(file)
 	if s == nil {
 		return fmt.Errorf("%s: want a document in YAML, JSON, TOML or Lua, by the end of its name", file)
 	}
@@ -212,7 +212,7 @@ func decrypted(e *cli.Env, file, key string) ([]byte, error) {
 		}
 		return d.File(file, raw)
 	}
-	s := syntaxOf(file)
+	s := cli.SecretSyntax(file)
 	if s == nil {
 		return nil, fmt.Errorf("%s is not encrypted", file)
 	}

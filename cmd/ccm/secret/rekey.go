@@ -57,7 +57,7 @@ func findSecrets(e *cli.Env, args []string) ([]encryption.Item, error) {
 	if len(args) == 0 {
 		args = []string{"."}
 	}
-	f := encryption.Finder{SyntaxOf: syntaxOf, ReadFile: e.Files.ReadFile}
+	f := encryption.Finder{SyntaxOf: cli.SecretSyntax, ReadFile: e.Files.ReadFile}
 	var items []encryption.Item
 	for _, arg := range args {
 		more, err := f.Find(arg)
@@ -108,7 +108,7 @@ func rekey(e *cli.Env, args, names []string, dry bool) error {
 	for _, file := range files {
 		text, err := e.Files.ReadFile(file)
 		if err == nil {
-			texts[file], err = e.Decrypter().Rekey(syntaxOf(file), file, text, byFile[file])
+			texts[file], err = e.Decrypter().Rekey(cli.SecretSyntax(file), file, text, byFile[file])
 		}
 		if err != nil {
 			errs = append(errs, err)

@@ -7,12 +7,10 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/luaccm/ccm/cmd/ccm/cli"
-	"github.com/luaccm/ccm/luaapi/tabletext"
 	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/encryption"
 )
@@ -36,14 +34,6 @@ stands in .ccm/recipients, the private key of each in a file of their own.
 		newEditCommand(e), newRekeyCommand(e), newListCommand(e), newScanCommand(e))
 	cli.NeedCommand(cmd)
 	return cmd
-}
-
-// syntaxOf returns the syntax of a document whose values can be encrypted, nil of other files.
-func syntaxOf(file string) encryption.Syntax {
-	if strings.ToLower(filepath.Ext(file)) == ".lua" {
-		return tabletext.Syntax{}
-	}
-	return encryption.SyntaxOf(file)
 }
 
 // recipientsPath returns the file of recipients of the site that a file belongs to; for a site that has
