@@ -2,7 +2,6 @@ package studio
 
 import (
 	"context"
-	"path/filepath"
 	"time"
 
 	"github.com/luaccm/ccm/runtime/catalog"
@@ -40,37 +39,37 @@ type pendingCheck struct {
 
 // checkSoon checks the text and waits for that a moment. The caller holds the document. With anew
 // it is checked although that is under way: what it depends on has changed.
-func (s *Server) checkSoon(ctx context.Context, d *document, anew bool) {
-	if !s.isTrusted() {
+func (w *workspace) checkSoon(ctx context.Context, d *document, anew bool) {
+	if !w.gate.isTrusted() {
 		return
 	}
 	if p := d.pending; p == nil || anew || p.rev != d.rev {
 		if p != nil {
 			p.cancel()
 		}
-		d.pending = s.beginCheck(d)
-		go s.lateCheck(d, d.pending)
+		d.pending = w.beginCheck(d)
+		go w.lateCheck(d, d.pending)
 	}
 	patience := time.NewTimer(checkPatience)
 	defer patience.Stop()
 	select {
 	case <-d.pending.done:
-		s.noteChecked(d, d.pending)
+		w.noteChecked(d, d.pending)
 	case <-ctx.Done():
 	case <-patience.C:
 	}
 }
 
 // beginCheck begins a check of the text. The caller holds the document.
-func (s *Server) beginCheck(d *document) *pendingCheck {
-	within, cancel := context.WithTimeout(s.ctx, checkTimeout)
+func (w *workspace) beginCheck(d *document) *pendingCheck {
+	within, cancel := context.WithTimeout(w.ctx, checkTimeout)
 	p := &pendingCheck{rev: d.rev, cancel: cancel, done: make(chan struct{})}
-	c := s.newCheck(d)
+	c := &check{by: w.evaluator, name: d.name, kind: kindOf(d.name, &d.text), rev: d.rev, language: languageOf(d.name), edited: w.editedTexts(d)}
 	go func() {
 		defer cancel()
 		defer close(p.done)
-		s.evaluating <- struct{}{}
-		defer func() { <-s.evaluating }()
+		w.evaluating <- struct{}{}
+		defer func() { <-w.evaluating }()
 		if within.Err() == nil {
 			p.result = c.run(within)
 		}
@@ -79,20 +78,20 @@ func (s *Server) beginCheck(d *document) *pendingCheck {
 }
 
 // lateCheck tells what a check found that took longer than the answer has waited.
-func (s *Server) lateCheck(d *document, p *pendingCheck) {
+func (w *workspace) lateCheck(d *document, p *pendingCheck) {
 	<-p.done
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if s.noteChecked(d, p) {
-		st := s.stateOf(d)
+	if w.noteChecked(d, p) {
+		st := d.state()
 		st.Base = d.rev
-		s.hub.send("state", st)
+		w.hub.send("state", st)
 	}
 }
 
 // noteChecked takes over what a check found, and reports whether that is news: of the text as it
 // is, and not known yet. The caller holds the document.
-func (s *Server) noteChecked(d *document, p *pendingCheck) bool {
+func (w *workspace) noteChecked(d *document, p *pendingCheck) bool {
 	if d.pending != p {
 		return false
 	}
@@ -109,33 +108,49 @@ func (s *Server) noteChecked(d *document, p *pendingCheck) bool {
 }
 
 // recheckAll checks all open files again, as what they depend on has changed.
-func (s *Server) recheckAll() { s.recheckOthers(nil) }
+func (w *workspace) recheckAll() { w.recheckOthers(nil) }
 
 // recheckOthers checks all open files but one again.
-func (s *Server) recheckOthers(but *document) {
-	s.mu.Lock()
+func (w *workspace) recheckOthers(but *document) {
+	w.mu.Lock()
 	var list []*document
-	for _, d := range s.documents {
+	for _, d := range w.documents {
 		if d != but {
 			list = append(list, d)
 		}
 	}
-	s.mu.Unlock()
+	w.mu.Unlock()
 	go func() {
 		for _, d := range list {
 			d.mu.Lock()
-			s.checkSoon(s.ctx, d, true)
+			w.checkSoon(w.ctx, d, true)
 			if d.checked != nil && d.checked.rev == d.rev {
-				st := s.stateOf(d)
+				st := d.state()
 				st.Base = d.rev
-				s.hub.send("state", st)
+				w.hub.send("state", st)
 			}
 			d.mu.Unlock()
 		}
 	}()
 }
 
-// pathOf returns the absolute path of a file of the site.
-func (s *Server) pathOf(name string) string {
-	return filepath.Join(s.options.Directory, filepath.FromSlash(name))
+// editedTexts returns the texts that are not saved, and that of d. The caller holds d, which may
+// be nil.
+func (w *workspace) editedTexts(d *document) map[string]string {
+	out := map[string]string{}
+	if d != nil {
+		out[w.evaluator.pathOf(d.name)] = d.text
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, other := range w.documents {
+		if other == d || !other.mu.TryLock() {
+			continue // it is being edited: what it is about to hold, its own check tells
+		}
+		if !other.saved() && other.where != "gone" {
+			out[w.evaluator.pathOf(other.name)] = other.text
+		}
+		other.mu.Unlock()
+	}
+	return out
 }

@@ -7,29 +7,41 @@ import (
 	"io/fs"
 	"net/http"
 	"os"
-	"path"
 	"strings"
+	"sync"
 
 	"github.com/luaccm/ccm/studio/model"
 )
 
 const maxNames = 200
 
+// commands answer requests by commands of ccm.
+type commands struct {
+	jobs      *jobs
+	workspace *workspace
+	hub       *hub
+	stateDir  string
+	insecure  bool // studio itself was started with --allow-insecure
+
+	mu    sync.Mutex
+	plans []*outcomes // of the last plans
+}
+
 // imports answers POST /api/import: what ccm import finds becomes resources of the file, as one
 // step. Files that are too large for a text are copied below files, as ccm import does.
-func (s *Server) imports(ctx context.Context, in Import) (any, error) {
-	d, err := s.document(in.File, false)
+func (c *commands) imports(ctx context.Context, in Import) (any, error) {
+	d, err := c.workspace.document(in.File, false)
 	if err != nil {
 		return nil, err
 	}
 	if len(in.Names) == 0 || len(in.Names) > maxNames || in.Type == "" || strings.HasPrefix(in.Type, "-") {
 		return nil, refuse(http.StatusBadRequest, "", "want a type and its names, 200 at most")
 	}
-	if !s.isTrusted() {
-		return nil, refuse(http.StatusForbidden, "untrusted", errUntrusted)
+	if err := c.workspace.gate.check(); err != nil {
+		return nil, err
 	}
 	form := "json"
-	args := []string{"import", "--state-dir", s.options.StateDir}
+	args := []string{"import", "--state-dir", c.stateDir}
 	if in.Preview {
 		dir, err := os.MkdirTemp("", "ccm-studio-") // what is copied aside is not wanted yet
 		if err != nil {
@@ -41,25 +53,25 @@ func (s *Server) imports(ctx context.Context, in Import) (any, error) {
 		if form != model.Lua && form != model.YAML {
 			form = model.Lua
 		}
-		return s.previewImport(ctx, append(args, "--output", form, "--", in.Type), in.Names)
+		return c.previewImport(ctx, append(args, "--output", form, "--", in.Type), in.Names)
 	}
 	args = append(args, "--output", form, "--", in.Type)
-	lines, end := s.ask(ctx, nil, append(args, in.Names...)...)
+	lines, end := c.jobs.ask(ctx, nil, append(args, in.Names...)...)
 	if len(lines) == 0 {
 		return nil, errors.Join(end.asError())
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if err := s.atRevision(d, in.Rev); err != nil {
+	if err := c.workspace.atRevision(d, in.Rev); err != nil {
 		return nil, err
 	}
-	return s.addImported(ctx, d, in, lines)
+	return c.workspace.addImported(ctx, d, in, lines)
 }
 
 // previewImport answers with what would be added.
-func (s *Server) previewImport(ctx context.Context, args, names []string) (any, error) {
+func (c *commands) previewImport(ctx context.Context, args, names []string) (any, error) {
 	text := &limitedBuffer{limit: maxText}
-	end := s.runText(ctx, append(args, names...), text)
+	end := c.jobs.runText(ctx, append(args, names...), text)
 	if text.Len() == 0 && end.status != "done" {
 		return nil, end.asError()
 	}
@@ -71,8 +83,8 @@ func (s *Server) previewImport(ctx context.Context, args, names []string) (any, 
 }
 
 // addImported adds resources to a document as one step. The caller holds it.
-func (s *Server) addImported(ctx context.Context, d *document, in Import, lines []json.RawMessage) (any, error) {
-	s.readModel(d)
+func (w *workspace) addImported(ctx context.Context, d *document, in Import, lines []json.RawMessage) (any, error) {
+	d.readModel()
 	if d.model == nil {
 		return nil, refuse(http.StatusUnprocessableEntity, "shape", "the text has a mistake: "+errText(d.modelErr))
 	}
@@ -101,67 +113,39 @@ func (s *Server) addImported(ctx context.Context, d *document, in Import, lines 
 	if err := d.record(list, false); err != nil {
 		return nil, err
 	}
-	return s.tell(ctx, d, before, base, list, asker{client: in.Client, have: in.Have}), nil
-}
-
-// convert answers POST /api/convert.
-func (s *Server) convert(ctx context.Context, in Convert) (any, error) {
-	d, err := s.document(in.File, false)
-	if err != nil {
-		return nil, err
-	}
-	if !s.isTrusted() {
-		return nil, refuse(http.StatusForbidden, "untrusted", errUntrusted)
-	}
-	d.mu.Lock()
-	if d.checked == nil || d.checked.rev != d.rev {
-		s.checkSoon(ctx, d, false)
-	}
-	c, rev := d.checked, d.rev
-	d.mu.Unlock()
-	switch {
-	case c == nil || c.derived == nil:
-		return nil, refuse(http.StatusUnprocessableEntity, "", "there is no other language for this file")
-	case c.rev != rev || !c.derived.Current:
-		return nil, refuse(http.StatusUnprocessableEntity, "", "there is no text in the other language: "+c.derived.Why)
-	}
-	to := in.To
-	if to == "" {
-		to = strings.TrimSuffix(d.name, path.Ext(d.name)) + map[string]string{model.Lua: ".lua", model.YAML: ".yaml"}[c.derived.Language]
-	}
-	return s.newFile(ctx, New{File: to, Text: c.derived.Text})
+	return w.tell(ctx, d, before, base, list, asker{client: in.Client, have: in.Have}), nil
 }
 
 // test answers POST /api/test.
-func (s *Server) test(_ context.Context, in Test) (any, error) {
-	if !s.isTrusted() {
-		return nil, refuse(http.StatusForbidden, "untrusted", errUntrusted)
+func (c *commands) test(_ context.Context, in Test) (any, error) {
+	if err := c.workspace.gate.check(); err != nil {
+		return nil, err
 	}
-	args := append([]string{"test", "--output", "json", "--unsaved"}, s.insecure()...)
+	args := append([]string{"test", "--output", "json", "--unsaved"}, c.insecureFlag()...)
 	shown := "ccm test"
 	if in.Spec != "" {
 		if err := checkFileName(in.Spec); err != nil {
 			return nil, err
 		}
-		if fi, err := s.directory.root.Lstat(in.Spec); err != nil || fi.Mode().Type()&^fs.ModeDir != 0 {
+		if fi, err := c.workspace.directory.root.Lstat(in.Spec); err != nil || fi.Mode().Type()&^fs.ModeDir != 0 {
 			return nil, refuse(http.StatusNotFound, "", "there is no such spec")
 		}
 		args = append(args, "--", in.Spec)
 		shown += " " + in.Spec
 	}
-	stdin, err := json.Marshal(s.editedTexts(nil))
+	stdin, err := json.Marshal(c.workspace.editedTexts(nil))
 	if err != nil {
 		return nil, err
 	}
 	var results []json.RawMessage
-	job, err := s.start(func(string) command {
+	job, err := c.jobs.start(func(string) command {
 		return command{args: args, stdin: stdin, line: func(line json.RawMessage) { results = append(results, line) }}
 	}, func(id string, e commandEnd) {
 		list, err := json.Marshal(results)
 		if err != nil || results == nil {
 			list = json.RawMessage("[]")
 		}
-		s.hub.send("test-end", TestEnd{Job: id, Status: e.status, Exit: e.exit, Results: list, Messages: e.messages, Duration: e.duration.Milliseconds()})
+		c.hub.send("test-end", TestEnd{Job: id, Status: e.status, Exit: e.exit, Results: list, Messages: e.messages, Duration: e.duration.Milliseconds()})
 	})
 	if err != nil {
 		return nil, err

@@ -44,7 +44,7 @@ func (c *check) deriveManifest(own []*resource.Type, err error) *Derived {
 		out.Why = "it follows when the mistakes are mended"
 		return out
 	}
-	m, err := model.Read(c.name, c.edited[c.s.pathOf(c.name)], withTypes(c.s.shippedTypes(), own))
+	m, err := model.Read(c.name, c.edited[c.by.pathOf(c.name)], withTypes(shippedTypes(), own))
 	if err == nil {
 		var left []model.Mark
 		out.Text, left, err = m.Manifest()
@@ -62,7 +62,7 @@ func (c *check) deriveManifest(own []*resource.Type, err error) *Derived {
 
 // parse returns the mistakes in a file that declares nothing by itself.
 func (c *check) parse() error {
-	text := c.edited[c.s.pathOf(c.name)]
+	text := c.edited[c.by.pathOf(c.name)]
 	switch c.language {
 	case model.Lua:
 		_, err := luaapi.Parse(c.name, text)
@@ -92,11 +92,11 @@ func parseData(name, text string) (any, error) {
 
 // editDerived makes what was typed into the derived text an edit of the file. If a part of it has
 // no counterpart there, nothing is edited. The caller holds the document.
-func (s *Server) editDerived(ctx context.Context, d *document, in TextEdit) (any, error) {
+func (w *workspace) editDerived(ctx context.Context, d *document, in TextEdit) (any, error) {
 	if d.checked == nil || d.checked.rev != d.rev || d.checked.derived == nil || !d.checked.derived.Current {
 		return nil, refuse(http.StatusUnprocessableEntity, "convert", "the text of the other language is not that of the file now")
 	}
-	s.readModel(d)
+	d.readModel()
 	if d.model == nil {
 		return nil, refuse(http.StatusUnprocessableEntity, "shape", "the text has a mistake: "+errText(d.modelErr))
 	}
@@ -128,7 +128,7 @@ func (s *Server) editDerived(ctx context.Context, d *document, in TextEdit) (any
 			d.model, d.modelErr, d.read = next, nil, d.rev
 		}
 	}
-	return s.tell(ctx, d, before, rev, list, asker{in.Client, in.Have, false}), nil
+	return w.tell(ctx, d, before, rev, list, asker{in.Client, in.Have, false}), nil
 }
 
 // typedText returns a text as a request leaves it.

@@ -14,8 +14,9 @@ import (
 // A document is one open file: its text with all that was done to it. The text is the only
 // truth: list, form and graph are views of it.
 type document struct {
-	name    string
-	journal *journal
+	name      string
+	directory string // of the site, absolute
+	journal   *journal
 
 	mu   sync.Mutex
 	text string

@@ -19,26 +19,26 @@ var operations = map[string]model.Op{
 }
 
 // edit answers POST /api/edit.
-func (s *Server) edit(ctx context.Context, in Edit) (any, error) {
+func (w *workspace) edit(ctx context.Context, in Edit) (any, error) {
 	e, err := modelEdit(in)
 	if err != nil {
 		return nil, err
 	}
-	d, err := s.document(in.File, false)
+	d, err := w.document(in.File, false)
 	if err != nil {
 		return nil, err
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if err := s.atRevision(d, in.Rev); err != nil {
+	if err := w.atRevision(d, in.Rev); err != nil {
 		return nil, err
 	}
-	return s.apply(ctx, d, e, asker{client: in.Client, have: in.Have})
+	return w.apply(ctx, d, e, asker{client: in.Client, have: in.Have})
 }
 
 // apply makes an edit of a document. The caller holds it.
-func (s *Server) apply(ctx context.Context, d *document, e model.Edit, by asker) (*State, error) {
-	s.readModel(d)
+func (w *workspace) apply(ctx context.Context, d *document, e model.Edit, by asker) (*State, error) {
+	d.readModel()
 	if d.modelErr != nil {
 		return nil, refuse(http.StatusUnprocessableEntity, "shape", "the text has a mistake: "+errText(d.modelErr))
 	}
@@ -63,7 +63,7 @@ func (s *Server) apply(ctx context.Context, d *document, e model.Edit, by asker)
 	if next.Text == d.text { // it was read already
 		d.model, d.modelErr, d.read = next, nil, d.rev
 	}
-	st := s.tell(ctx, d, before, base, list, by)
+	st := w.tell(ctx, d, before, base, list, by)
 	st.Selected = selected(d.model, old, e)
 	return st, nil
 }

@@ -5,8 +5,10 @@ import (
 	"encoding/json"
 	"fmt"
 	"path/filepath"
+	"sync"
 	"time"
 
+	"github.com/luaccm/ccm/luaapi/lint"
 	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/facts"
 	"github.com/luaccm/ccm/runtime/resource"
@@ -22,9 +24,21 @@ type declared struct {
 	values func() map[string]json.RawMessage // its properties here
 }
 
+// An evaluator evaluates texts, each by a process of its own.
+type evaluator struct {
+	ctx       context.Context // of what outlives requests
+	main      *site.Process   // of studio itself, which evaluates nothing
+	site      site.Options
+	directory string                       // absolute
+	linter    func() (*lint.Linter, error) // makes it once
+
+	mu    sync.Mutex
+	facts *facts.Facts // of this machine
+}
+
 // A check is the evaluation of one text.
 type check struct {
-	s        *Server
+	by       *evaluator
 	name     string
 	kind     string
 	rev      int
@@ -32,38 +46,13 @@ type check struct {
 	edited   map[string]string // texts that are not saved, by absolute path
 }
 
-func (s *Server) newCheck(d *document) *check {
-	return &check{s: s, name: d.name, kind: kindOf(d.name, &d.text), rev: d.rev, language: languageOf(d.name), edited: s.editedTexts(d)}
-}
-
-// editedTexts returns the texts that are not saved, and that of d. The caller holds d, which may
-// be nil.
-func (s *Server) editedTexts(d *document) map[string]string {
-	out := map[string]string{}
-	if d != nil {
-		out[s.pathOf(d.name)] = d.text
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for _, other := range s.documents {
-		if other == d || !other.mu.TryLock() {
-			continue // it is being edited: what it is about to hold, its own check tells
-		}
-		if !other.saved() && other.where != "gone" {
-			out[s.pathOf(other.name)] = other.text
-		}
-		other.mu.Unlock()
-	}
-	return out
-}
-
 // process returns what evaluates a text: an own one for each, as several go on at once. Warnings
 // go to warn.
-func (s *Server) process(edited map[string]string, warn func(*diag.Error)) *site.Process {
-	p := *s.options.Process
+func (e *evaluator) process(edited map[string]string, warn func(*diag.Error)) *site.Process {
+	p := *e.main
 	m := &site.Messages{W: terminal.NewWriter(discard{}), Warning: warn}
 	p.Messages = m
-	p.Files = &site.Files{AllowInsecure: s.options.Process.Files.AllowInsecure, Messages: m, Edited: func(path string) (string, bool) {
+	p.Files = &site.Files{AllowInsecure: e.main.Files.AllowInsecure, Messages: m, Edited: func(path string) (string, bool) {
 		text, ok := edited[path]
 		return text, ok
 	}}
@@ -87,18 +76,18 @@ func (c *check) run(ctx context.Context) (out *checked) {
 		}
 		out.took = time.Since(began)
 	}()
-	p := c.s.process(c.edited, func(d *diag.Error) { out.add(d, "warning") })
+	p := c.by.process(c.edited, func(d *diag.Error) { out.add(d, "warning") })
 	if c.kind != "manifest" && c.kind != "script" {
 		out.add(c.parse(), "error")
 		c.lint(ctx, p, out)
 		return out
 	}
-	o := c.s.evaluation()
+	o := c.by.options()
 	found, err := p.Examine(ctx, c.name, o)
 	if found != nil {
-		out.types = c.s.ownTypes(found)
+		out.types = ownTypes(found)
 	}
-	if ctx.Err() != nil && c.s.ctx.Err() == nil && context.Cause(ctx) == context.DeadlineExceeded {
+	if ctx.Err() != nil && c.by.ctx.Err() == nil && context.Cause(ctx) == context.DeadlineExceeded {
 		err = diag.Errorf(diag.Pos{File: c.name}, "it is not evaluated within %s", checkTimeout)
 	}
 	out.add(err, "error")
@@ -111,25 +100,25 @@ func (c *check) run(ctx context.Context) (out *checked) {
 	return out
 }
 
-// evaluation returns how texts are evaluated.
-func (s *Server) evaluation() *site.Options {
-	o := s.options.Site
+// options returns how texts are evaluated.
+func (e *evaluator) options() *site.Options {
+	o := e.site
 	o.EvalTimeout, o.EvalMemory = checkTimeout, checkMemory
-	o.Facts.Known = s.knownFacts()
+	o.Facts.Known = e.knownFacts()
 	return &o
 }
 
 // knownFacts returns the facts of this machine. They are gathered once, and again when a person
 // asks for them.
-func (s *Server) knownFacts() *facts.Facts {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.facts == nil {
-		o := s.options.Site
+func (e *evaluator) knownFacts() *facts.Facts {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.facts == nil {
+		o := e.site
 		// What cannot be read of them, the evaluation says.
-		s.facts, _ = s.options.Process.Facts(s.ctx, s.options.Process.View(o.Root), o.Facts)
+		e.facts, _ = e.main.Facts(e.ctx, e.main.View(o.Root), o.Facts)
 	}
-	return s.facts
+	return e.facts
 }
 
 // declared returns what came of each declaration of the file, by its place.
@@ -158,4 +147,17 @@ func valuesOf(r *resource.Resource, secrets *secret.Keeper) map[string]json.RawM
 		}
 	}
 	return out
+}
+
+// pathOf returns the absolute path of a file of the site.
+func (e *evaluator) pathOf(name string) string {
+	return filepath.Join(e.directory, filepath.FromSlash(name))
+}
+
+// gatherFacts returns the facts of this machine as they are now.
+func (e *evaluator) gatherFacts(ctx context.Context) (*facts.Facts, error) {
+	p := e.process(nil, nil)
+	p.Files.Begin(ctx)
+	o := e.site
+	return p.Facts(ctx, p.View(o.Root), o.Facts)
 }

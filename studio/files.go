@@ -53,22 +53,15 @@ func kindOf(name string, text *string) string {
 func (s *Server) serveFiles(w http.ResponseWriter, _ *http.Request) {
 	out := Files{Directory: s.options.Directory, Files: []File{}}
 	out.Files, out.Cut = s.directory.list()
-	s.mu.Lock()
-	open := map[string]*document{}
-	for name, d := range s.documents {
-		open[name] = d
-	}
-	s.mu.Unlock()
+	open := s.workspace.openFiles()
 	listed := map[string]bool{}
 	for i := range out.Files {
 		f := &out.Files[i]
 		listed[f.Name] = true
-		if d := open[f.Name]; d != nil {
-			f.Open, f.Edited = true, d.isEdited()
-		}
+		f.Edited, f.Open = open[f.Name]
 	}
-	for name, d := range open { // that were never saved
-		if !listed[name] && d.isEdited() {
+	for name, edited := range open { // that were never saved
+		if !listed[name] && edited {
 			out.Files = append(out.Files, File{Name: name, Kind: kindOf(name, nil), Open: true, Edited: true})
 		}
 	}

@@ -13,7 +13,7 @@ import (
 
 // serveRuns answers GET /api/runs.
 func (s *Server) serveRuns(w http.ResponseWriter, r *http.Request) {
-	lines, end := s.ask(r.Context(), nil, "history", "--output", "json", "--limit", "200", "--state-dir", s.options.StateDir)
+	lines, end := s.jobs.ask(r.Context(), nil, "history", "--output", "json", "--limit", "200", "--state-dir", s.options.StateDir)
 	out := Runs{Runs: []PastRun{}}
 	for _, line := range lines {
 		var run struct{ Summary *report.Summary }
@@ -45,7 +45,7 @@ func (s *Server) serveRun(w http.ResponseWriter, r *http.Request) {
 		fail(w, http.StatusBadRequest, Failure{Error: "there is no such run"})
 		return
 	}
-	lines, end := s.ask(r.Context(), nil, "history", "show", "--output", "json", "--state-dir", s.options.StateDir, "--", id)
+	lines, end := s.jobs.ask(r.Context(), nil, "history", "show", "--output", "json", "--state-dir", s.options.StateDir, "--", id)
 	if len(lines) == 0 {
 		err := end.asError()
 		if err == nil {

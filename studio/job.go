@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"os/exec"
 	"strings"
+	"sync"
 	"syscall"
 	"time"
 
@@ -48,11 +49,22 @@ type commandEnd struct {
 	cut      bool
 }
 
+// jobs are the commands that run.
+type jobs struct {
+	ctx       context.Context // they end with it
+	program   string          // ccm itself
+	directory string          // of the site
+
+	mu      sync.Mutex
+	cancel  map[string]context.CancelFunc // by the ids of jobs
+	running sync.WaitGroup
+}
+
 // run runs a command until it ends or the context does. All that it has started ends with it.
-func (s *Server) run(ctx context.Context, c command) commandEnd {
+func (j *jobs) run(ctx context.Context, c command) commandEnd {
 	began := time.Now()
-	cmd := exec.CommandContext(ctx, s.options.Program, c.args...)
-	cmd.Dir = s.options.Directory
+	cmd := exec.CommandContext(ctx, j.program, c.args...)
+	cmd.Dir = j.directory
 	cmd.Stdin = bytes.NewReader(c.stdin)
 	messages := &limitedBuffer{limit: maxMessages}
 	cmd.Stderr = messages
@@ -123,32 +135,32 @@ func (b *limitedBuffer) Write(p []byte) (int, error) {
 }
 
 // start runs a command as a job, and calls end when it ends.
-func (s *Server) start(c func(id string) command, end func(id string, e commandEnd)) (*Job, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if len(s.jobs) >= maxJobs {
+func (j *jobs) start(c func(id string) command, end func(id string, e commandEnd)) (*Job, error) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if len(j.cancel) >= maxJobs {
 		return nil, refuse(http.StatusTooManyRequests, "busy", "two commands are under way already")
 	}
 	id := guard.RandomText(8)
-	ctx, cancel := context.WithTimeout(s.ctx, jobTimeout)
-	s.jobs[id] = cancel
+	ctx, cancel := context.WithTimeout(j.ctx, jobTimeout)
+	j.cancel[id] = cancel
 	one := c(id)
-	s.running.Go(func() {
+	j.running.Go(func() {
 		defer cancel()
-		result := s.run(ctx, one)
-		s.mu.Lock()
-		delete(s.jobs, id)
-		s.mu.Unlock()
+		result := j.run(ctx, one)
+		j.mu.Lock()
+		delete(j.cancel, id)
+		j.mu.Unlock()
 		end(id, result)
 	})
 	return &Job{Job: id}, nil
 }
 
-// cancelJob answers POST /api/plan/cancel.
-func (s *Server) cancelJob(_ context.Context, in Cancel) (any, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	cancel := s.jobs[in.Job]
+// end ends a job. It answers POST /api/plan/cancel.
+func (j *jobs) end(_ context.Context, in Cancel) (any, error) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	cancel := j.cancel[in.Job]
 	if cancel == nil {
 		return nil, refuse(http.StatusNotFound, "", "it has ended already")
 	}
@@ -157,21 +169,21 @@ func (s *Server) cancelJob(_ context.Context, in Cancel) (any, error) {
 }
 
 // ask runs a command that answers soon, and returns its lines.
-func (s *Server) ask(ctx context.Context, stdin []byte, args ...string) ([]json.RawMessage, commandEnd) {
+func (j *jobs) ask(ctx context.Context, stdin []byte, args ...string) ([]json.RawMessage, commandEnd) {
 	ctx, cancel := context.WithTimeout(ctx, quickTimeout)
 	defer cancel()
-	stop := context.AfterFunc(s.ctx, cancel)
+	stop := context.AfterFunc(j.ctx, cancel)
 	defer stop()
 	lines := []json.RawMessage{}
-	end := s.run(ctx, command{args: args, stdin: stdin, line: func(line json.RawMessage) { lines = append(lines, line) }})
+	end := j.run(ctx, command{args: args, stdin: stdin, line: func(line json.RawMessage) { lines = append(lines, line) }})
 	return lines, end
 }
 
 // runText is ask for a command whose output is a text.
-func (s *Server) runText(ctx context.Context, args []string, text io.Writer) commandEnd {
+func (j *jobs) runText(ctx context.Context, args []string, text io.Writer) commandEnd {
 	ctx, cancel := context.WithTimeout(ctx, quickTimeout)
 	defer cancel()
-	return s.run(ctx, command{args: args, text: text})
+	return j.run(ctx, command{args: args, text: text})
 }
 
 // asError returns what a command that failed has said.

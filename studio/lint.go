@@ -23,7 +23,7 @@ func (c *check) lint(ctx context.Context, p *site.Process, out *checked) {
 	if c.language != model.Lua || ctx.Err() != nil {
 		return
 	}
-	made, err := c.s.linter()
+	made, err := c.by.linter()
 	if made == nil || err != nil {
 		return // the types of this program are declared wrongly: tests say so
 	}
@@ -31,7 +31,7 @@ func (c *check) lint(ctx context.Context, p *site.Process, out *checked) {
 	l.ReadFile = func(path string) ([]byte, error) {
 		absolute := path
 		if !filepath.IsAbs(path) {
-			absolute = c.s.pathOf(path)
+			absolute = c.by.pathOf(path)
 		}
 		if text, ok := c.edited[absolute]; ok {
 			return []byte(text), nil
@@ -40,11 +40,11 @@ func (c *check) lint(ctx context.Context, p *site.Process, out *checked) {
 	}
 	wrong := map[int]bool{}
 	for _, m := range out.mistakes {
-		if c.s.relative(m.Pos.File) == c.name {
+		if relative(c.by.directory, m.Pos.File) == c.name {
 			wrong[m.Pos.Line] = true
 		}
 	}
-	for _, f := range l.Check(c.name, c.edited[c.s.pathOf(c.name)]) {
+	for _, f := range l.Check(c.name, c.edited[c.by.pathOf(c.name)]) {
 		if !wrong[f.Pos.Line] {
 			out.mistakes = append(out.mistakes, diagnosis{f.Error, "warning"})
 		}

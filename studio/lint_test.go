@@ -20,7 +20,7 @@ func TestLint(t *testing.T) {
 		"modules/part.lua": "local unused = 1\n",
 		"site.yaml":        "ccm:\n  resources:\n    - exec:\n        - fill:\n            command: touch /tmp/x\n",
 	})
-	s.linter = func() (*lint.Linter, error) {
+	s.evaluator.linter = func() (*lint.Linter, error) {
 		reg, err := site.NewRegistry(new(site.TemplateEnv))
 		l := &lint.Linter{Registry: reg}
 		for _, typ := range reg.Types() {

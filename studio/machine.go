@@ -12,7 +12,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/luaccm/ccm/runtime/facts"
 	"github.com/luaccm/ccm/runtime/terminal"
 	"github.com/luaccm/ccm/site"
 	"github.com/luaccm/ccm/studio/guard"
@@ -38,7 +37,7 @@ func (s *Server) serveComplete(w http.ResponseWriter, r *http.Request) {
 	q := r.URL.Query()
 	ctx, cancel := context.WithTimeout(r.Context(), completeTimeout)
 	defer cancel()
-	names, err := s.complete(ctx, q.Get("what"), q.Get("prefix"), q.Get("file"))
+	names, err := s.machine.complete(ctx, q.Get("what"), q.Get("prefix"), q.Get("file"))
 	if err != nil {
 		respond(w)(nil, err)
 		return
@@ -54,13 +53,19 @@ func (s *Server) serveComplete(w http.ResponseWriter, r *http.Request) {
 	guard.Reply(w, http.StatusOK, out)
 }
 
+// A machine is what is told of this machine, and kept of others.
+type machine struct {
+	evaluator *evaluator
+	workspace *workspace
+}
+
 // complete returns what begins with prefix, in order.
-func (s *Server) complete(ctx context.Context, what, prefix, file string) (names []string, err error) {
+func (m *machine) complete(ctx context.Context, what, prefix, file string) (names []string, err error) {
 	switch what {
 	case "path":
 		return pathsOf(prefix), nil
 	case "ref":
-		names, err = s.references(file)
+		names, err = m.references(file)
 	case "owner", "user", "group":
 		names = accountNames(accountFiles[what])
 	default:
@@ -68,7 +73,7 @@ func (s *Server) complete(ctx context.Context, what, prefix, file string) (names
 		if !ok {
 			return nil, refuse(http.StatusBadRequest, "", "what: want owner, group, package, service, path or ref")
 		}
-		if names, err = site.NamesOnMachine(ctx, s.options.Process.View("/"), s.knownFacts(), typ, prefix); err != nil {
+		if names, err = site.NamesOnMachine(ctx, m.evaluator.main.View("/"), m.evaluator.knownFacts(), typ, prefix); err != nil {
 			return nil, nil // a machine that cannot say it offers nothing
 		}
 	}
@@ -92,14 +97,14 @@ func accountNames(file string) (names []string) {
 }
 
 // references returns the IDs of what a file declares.
-func (s *Server) references(file string) (names []string, err error) {
-	d, err := s.document(file, false)
+func (m *machine) references(file string) (names []string, err error) {
+	d, err := m.workspace.document(file, false)
 	if err != nil {
 		return nil, err
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	s.readModel(d)
+	d.readModel()
 	if d.model != nil {
 		for _, r := range d.model.Resources {
 			names = append(names, r.ID)
@@ -156,12 +161,13 @@ func profileFile(name string) (string, error) {
 
 // serveFacts answers GET /api/facts.
 func (s *Server) serveFacts(w http.ResponseWriter, r *http.Request) {
-	respond(w)(s.factsOf(r.Context(), r.URL.Query().Get("profile")))
+	respond(w)(s.machine.factsOf(r.Context(), r.URL.Query().Get("profile")))
 }
 
-func (s *Server) factsOf(ctx context.Context, profile string) (any, error) {
+// factsOf returns the facts of this machine, or those that are kept of another one.
+func (m *machine) factsOf(ctx context.Context, profile string) (any, error) {
 	out := &FactsAnswer{Profile: profile, Profiles: []string{}}
-	files, _ := s.directory.list()
+	files, _ := m.workspace.directory.list()
 	for _, f := range files {
 		if name, ok := strings.CutPrefix(f.Name, "facts/"); ok {
 			if name, ok = strings.CutSuffix(name, ".json"); ok && !strings.Contains(name, "/") {
@@ -174,7 +180,7 @@ func (s *Server) factsOf(ctx context.Context, profile string) (any, error) {
 		if err != nil {
 			return nil, err
 		}
-		t, err := s.readTrusted(file)
+		t, err := m.workspace.readTrusted(file)
 		if err != nil {
 			return nil, err
 		}
@@ -184,7 +190,7 @@ func (s *Server) factsOf(ctx context.Context, profile string) (any, error) {
 		out.Facts = json.RawMessage(t.text)
 		return out, nil
 	}
-	fs, err := s.gatherFacts(ctx)
+	fs, err := m.evaluator.gatherFacts(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -197,29 +203,21 @@ func (s *Server) factsOf(ctx context.Context, profile string) (any, error) {
 	return out, err
 }
 
-// gatherFacts returns the facts of this machine as they are now.
-func (s *Server) gatherFacts(ctx context.Context) (*facts.Facts, error) {
-	p := s.process(nil, nil)
-	p.Files.Begin(ctx)
-	o := s.options.Site
-	return p.Facts(ctx, p.View(o.Root), o.Facts)
-}
-
 // keepProfile answers POST /api/facts.
-func (s *Server) keepProfile(ctx context.Context, in Profile) (any, error) {
+func (m *machine) keepProfile(ctx context.Context, in Profile) (any, error) {
 	file, err := profileFile(in.Profile)
 	if err != nil {
 		return nil, err
 	}
-	now, err := s.directory.read(file)
+	now, err := m.workspace.directory.read(file)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}
 	if len(in.Facts) == 0 || string(in.Facts) == "null" {
-		if err := s.directory.remove(file); err != nil {
+		if err := m.workspace.directory.remove(file); err != nil {
 			return nil, err
 		}
-		return s.factsOf(ctx, "")
+		return m.factsOf(ctx, "")
 	}
 	var tree map[string]any
 	if err := json.Unmarshal(in.Facts, &tree); err != nil {
@@ -229,8 +227,8 @@ func (s *Server) keepProfile(ctx context.Context, in Profile) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	if _, err := s.saveFile(file, string(text)+"\n", now.digest); err != nil {
+	if _, err := m.workspace.saveFile(file, string(text)+"\n", now.digest); err != nil {
 		return nil, err
 	}
-	return s.factsOf(ctx, in.Profile)
+	return m.factsOf(ctx, in.Profile)
 }

@@ -25,34 +25,34 @@ func (c *checked) add(err error, severity string) {
 }
 
 // mistakesOf returns the mistakes as the page shows them.
-func (s *Server) mistakesOf(d *document, c *checked) []Mistake {
+func (d *document) mistakesOf(c *checked) []Mistake {
 	out := []Mistake{}
 	for _, m := range c.mistakes {
 		if len(out) == diag.MaxShown {
 			break
 		}
 		x := Mistake{
-			File: s.relative(m.Pos.File), Line: m.Pos.Line, Severity: m.severity,
+			File: relative(d.directory, m.Pos.File), Line: m.Pos.Line, Severity: m.severity,
 			Message: terminal.Lines((&diag.Error{Subject: m.Subject, Err: m.Err}).Message()), Hint: terminal.Lines(m.Hint),
 		}
 		if x.File == d.name {
 			x.Col, x.Len = columnOf(d.text, m.Pos)
 		}
 		for _, n := range m.Notes {
-			x.Notes = append(x.Notes, Note{s.relative(n.Pos.File), n.Pos.Line, terminal.Lines(n.Text)})
+			x.Notes = append(x.Notes, Note{relative(d.directory, n.Pos.File), n.Pos.Line, terminal.Lines(n.Text)})
 		}
-		s.locate(d, m, &x)
+		d.locate(m, &x)
 		out = append(out, x)
 	}
 	return out
 }
 
-// relative returns the name of a file below the directory, and that of another one as it is.
-func (s *Server) relative(file string) string {
+// relative returns the name of a file below a directory, and that of another one as it is.
+func relative(directory, file string) string {
 	if !filepath.IsAbs(file) {
 		return path.Clean(filepath.ToSlash(file))
 	}
-	if rel, err := filepath.Rel(s.options.Directory, file); err == nil && !strings.HasPrefix(rel, "..") {
+	if rel, err := filepath.Rel(directory, file); err == nil && !strings.HasPrefix(rel, "..") {
 		return filepath.ToSlash(rel)
 	}
 	return file
@@ -90,7 +90,7 @@ func units(text string) (n int) {
 }
 
 // locate says which resource and which property a mistake is about.
-func (s *Server) locate(d *document, m diagnosis, x *Mistake) {
+func (d *document) locate(m diagnosis, x *Mistake) {
 	if d.model == nil || d.read != d.rev {
 		return
 	}

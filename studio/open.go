@@ -1,84 +1,104 @@
 package studio
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"net/http"
 	"os"
 	"path"
+	"sync"
 	"syscall"
 
 	"github.com/luaccm/ccm/runtime/diag"
+	"github.com/luaccm/ccm/runtime/state/statedir"
 )
 
 // maxOpen is how many files can be open.
 const maxOpen = 200
 
+// A workspace is the files of the directory that are open.
+type workspace struct {
+	ctx       context.Context // of what outlives requests
+	directory *directory
+	state     *statedir.Dir
+	gate      *gate
+	evaluator *evaluator
+	hub       *hub
+	// evaluating has room for as many evaluations as may go on at once.
+	evaluating chan struct{}
+	locked     *os.File // while it is open, this is the only studio of the directory
+
+	mu        sync.Mutex // a document may be held when it is taken
+	documents map[string]*document
+}
+
 // lock makes this the only studio of the directory: journals have one writer.
-func (s *Server) lock() error {
-	dir := journalDir(s.options.Directory)
-	if err := makeDirs(s.state, dir); err != nil {
+func (w *workspace) lock() error {
+	dir := journalDir(w.directory.path)
+	if err := makeDirs(w.state, dir); err != nil {
 		return err
 	}
-	f, err := s.state.Open(path.Join(dir, "lock"), os.O_RDWR|os.O_CREATE)
+	f, err := w.state.Open(path.Join(dir, "lock"), os.O_RDWR|os.O_CREATE)
 	if err != nil {
 		return err
 	}
 	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
-		return errors.Join(diag.Errorf(diag.Pos{File: s.options.Directory}, "another studio has this directory open").
+		return errors.Join(diag.Errorf(diag.Pos{File: w.directory.path}, "another studio has this directory open").
 			WithHint("use its page, or end it"), f.Close())
 	}
-	s.locked = f
+	w.locked = f
 	return nil
 }
 
 // document returns an open file, and opens it if it is not. With create it need not be there.
-func (s *Server) document(name string, create bool) (*document, error) {
+func (w *workspace) document(name string, create bool) (*document, error) {
 	if err := checkFileName(name); err != nil {
 		return nil, err
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if d := s.documents[name]; d != nil {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if d := w.documents[name]; d != nil {
 		return d, nil
 	}
-	if len(s.documents) >= maxOpen {
+	if len(w.documents) >= maxOpen {
 		return nil, refuse(http.StatusServiceUnavailable, "limit", fmt.Sprintf("%d files are open, which is the most", maxOpen))
 	}
-	d, err := s.open(name, create)
+	d, err := w.open(name, create)
 	if err != nil {
 		return nil, err
 	}
-	s.documents[name] = d
+	w.documents[name] = d
 	return d, nil
 }
 
 // open opens a file, with what its journal says.
-func (s *Server) open(name string, create bool) (*document, error) {
-	now, err := s.readTrusted(name)
+func (w *workspace) open(name string, create bool) (*document, error) {
+	now, err := w.readTrusted(name)
 	missing := errors.Is(err, fs.ErrNotExist)
 	if err != nil && !missing {
 		return nil, err
 	}
-	if missing && !create && !s.state.Has(journalName(s.options.Directory, name)) {
+	if missing && !create && !w.state.Has(journalName(w.directory.path, name)) {
 		return nil, err
 	}
-	j, entries, err := openJournal(s.state, s.options.Directory, name)
+	j, entries, err := openJournal(w.state, w.directory.path, name)
 	if err != nil {
 		return nil, err
 	}
-	d := &document{name: name, journal: j, where: "same"}
+	d := &document{name: name, directory: w.directory.path, journal: j, where: "same"}
 	on := opened{name, now.text, now.digest}
 	if len(entries) == 0 || entries[0].Open == nil || entries[0].Open.File != name || d.replay(entries) != nil {
-		*d = document{name: name, journal: j, where: "same", text: on.Text, disk: on}
+		*d = document{name: name, directory: w.directory.path, journal: j, where: "same", text: on.Text, disk: on}
 		if err := j.restart(entry{Open: &on}); err != nil {
 			return nil, errors.Join(err, j.close())
 		}
 		return d, nil
 	}
 	d.rev = 0
-	if err := s.found(d, now, missing); err != nil {
+	if err := w.found(d, now, missing); err != nil {
 		return nil, errors.Join(err, j.close())
 	}
 	if d.saved() && d.where == "same" && j.isLong() {
@@ -89,17 +109,17 @@ func (s *Server) open(name string, create bool) (*document, error) {
 }
 
 // readTrusted reads a file that ccm as this user would read, too.
-func (s *Server) readTrusted(name string) (fileText, error) {
-	t, err := s.directory.read(name)
+func (w *workspace) readTrusted(name string) (fileText, error) {
+	t, err := w.directory.read(name)
 	if err == nil {
-		err = s.options.Process.Files.Trust().Check(path.Join(s.options.Directory, name))
+		err = w.evaluator.main.Files.Trust().Check(path.Join(w.directory.path, name))
 	}
 	return t, err
 }
 
 // found takes notice of what the file on the disk is now. If all was saved, the document
 // follows; else a person is asked when he saves.
-func (s *Server) found(d *document, now fileText, missing bool) error {
+func (w *workspace) found(d *document, now fileText, missing bool) error {
 	switch {
 	case missing && d.disk.Digest == "", !missing && now.digest == d.disk.Digest:
 		d.where = "same"
@@ -129,4 +149,28 @@ func (d *document) follow(on opened) error {
 	}
 	d.disk, d.where = on, "same"
 	return nil
+}
+
+// close closes the journals, and lets another studio have the directory.
+func (w *workspace) close() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, d := range w.documents {
+		_ = d.journal.close() // each line is written when it is answered
+	}
+	if w.locked != nil {
+		_ = w.locked.Close()
+	}
+}
+
+// openFiles reports for each open file whether it has what is not saved.
+func (w *workspace) openFiles() (edited map[string]bool) {
+	w.mu.Lock()
+	open := maps.Clone(w.documents)
+	w.mu.Unlock()
+	edited = map[string]bool{}
+	for name, d := range open {
+		edited[name] = d.isEdited()
+	}
+	return edited
 }

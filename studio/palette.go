@@ -61,11 +61,11 @@ func modelType(t *resource.Type) model.Type {
 }
 
 // shippedTypes returns what models have to know of the types that ship with ccm.
-func (s *Server) shippedTypes() model.Types { return words().names }
+func shippedTypes() model.Types { return words().names }
 
 // ownTypes returns the types that a site defines.
-func (s *Server) ownTypes(found *site.Site) (own []*resource.Type) {
-	shipped := s.shippedTypes()
+func ownTypes(found *site.Site) (own []*resource.Type) {
+	shipped := shippedTypes()
 	for _, t := range found.Registry.Types() {
 		if _, ok := shipped[t.Name]; !ok {
 			own = append(own, t)
@@ -76,13 +76,18 @@ func (s *Server) ownTypes(found *site.Site) (own []*resource.Type) {
 
 // serveTypes answers GET /api/types.
 func (s *Server) serveTypes(w http.ResponseWriter, r *http.Request) {
-	respond(w)(s.palette(r.Context()), nil)
+	var files []File // a directory that is not trusted has no modules
+	if s.gate.isTrusted() {
+		files, _ = s.directory.list()
+	}
+	respond(w)(s.evaluator.palette(r.Context(), files), nil)
 }
 
-func (s *Server) palette(ctx context.Context) *Types {
+// palette returns the types that ship with ccm, and those that modules of the site define.
+func (e *evaluator) palette(ctx context.Context, files []File) *Types {
 	shipped := words().palette
 	out := &Types{Defs: maps.Clone(shipped.Defs), Groups: slices.Clone(shipped.Groups), Mistakes: []Mistake{}}
-	own, modules := s.moduleTypes(ctx, out)
+	own, modules := e.moduleTypes(ctx, files, out)
 	out.add("Modules of this site", own, func(t *resource.Type) string { return modules[t] })
 	return out
 }
@@ -109,21 +114,17 @@ func (out *Types) add(title string, types []*resource.Type, module func(*resourc
 	}
 }
 
-// moduleTypes returns the types that the modules of the site define, and which. Modules that
+// moduleTypes returns the types that the modules among files define, and which. Modules that
 // cannot be read are told in out.
-func (s *Server) moduleTypes(ctx context.Context, out *Types) (own []*resource.Type, modules map[*resource.Type]string) {
+func (e *evaluator) moduleTypes(ctx context.Context, files []File, out *Types) (own []*resource.Type, modules map[*resource.Type]string) {
 	modules = map[*resource.Type]string{}
-	if !s.isTrusted() {
-		return nil, modules
-	}
-	files, _ := s.directory.list()
 	for _, f := range files {
 		name, ok := moduleName(f)
 		if !ok || ctx.Err() != nil {
 			continue
 		}
-		p := s.process(nil, nil)
-		p.Files.Begin(s.ctx)
+		p := e.process(nil, nil)
+		p.Files.Begin(e.ctx)
 		reg, err := site.NewRegistry(new(site.TemplateEnv))
 		if err != nil {
 			continue
@@ -134,7 +135,7 @@ func (s *Server) moduleTypes(ctx context.Context, out *Types) (own []*resource.T
 			continue
 		}
 		for _, t := range reg.Types() {
-			_, shipped := s.shippedTypes()[t.Name]
+			_, shipped := shippedTypes()[t.Name]
 			if !slices.Contains(before, t) && !shipped && !slices.ContainsFunc(own, func(o *resource.Type) bool { return o.Name == t.Name }) {
 				own = append(own, t)
 				modules[t] = name

@@ -28,25 +28,25 @@ type outcomes struct {
 }
 
 // plan answers POST /api/plan.
-func (s *Server) plan(ctx context.Context, in PlanRequest) (any, error) {
-	d, err := s.document(in.File, false)
+func (c *commands) plan(ctx context.Context, in PlanRequest) (any, error) {
+	d, err := c.workspace.document(in.File, false)
 	if err != nil {
 		return nil, err
 	}
-	if !s.isTrusted() {
-		return nil, refuse(http.StatusForbidden, "untrusted", errUntrusted)
+	if err := c.workspace.gate.check(); err != nil {
+		return nil, err
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if err := s.atRevision(d, in.Rev); err != nil {
+	if err := c.workspace.atRevision(d, in.Rev); err != nil {
 		return nil, err
 	}
 	if kind := kindOf(d.name, &d.text); kind != "manifest" && kind != "script" {
 		return nil, refuse(http.StatusUnprocessableEntity, "", "want a script or a manifest")
 	}
 	shown := []string{"ccm", "plan"}
-	args := []string{"plan", "--output", "json", "--diff", "full", "--state-dir", s.options.StateDir}
-	args = append(args, s.insecure()...)
+	args := []string{"plan", "--output", "json", "--diff", "full", "--state-dir", c.stateDir}
+	args = append(args, c.insecureFlag()...)
 	var own []string
 	if in.Profile != "" {
 		file, err := profileFile(in.Profile)
@@ -62,23 +62,21 @@ func (s *Server) plan(ctx context.Context, in PlanRequest) (any, error) {
 		own = append(own, "--target", target)
 	}
 	own = append(own, "--", d.name)
-	texts := s.editedTexts(d)
+	texts := c.workspace.editedTexts(d)
 	stdin, err := json.Marshal(texts)
 	if err != nil {
 		return nil, err
 	}
 	args = slices.Concat(args, []string{"--unsaved"}, own)
-	job, err := s.start(func(id string) command {
-		found := &outcomes{job: id, of: map[string]string{}}
-		s.plans = append(s.plans, found)
-		s.plans = s.plans[max(0, len(s.plans)-keptPlans):]
+	job, err := c.jobs.start(func(id string) command {
+		found := c.newOutcomes(id)
 		return command{args: args, stdin: stdin, line: func(line json.RawMessage) {
-			if e := s.notePlanned(found, line); e != nil {
-				s.hub.send("plan", *e)
+			if e := c.notePlanned(found, line); e != nil {
+				c.hub.send("plan", *e)
 			}
 		}}
 	}, func(id string, e commandEnd) {
-		s.hub.send("plan-end", PlanEnd{Job: id, Status: e.status, Exit: e.exit, Messages: e.messages, Duration: e.duration.Milliseconds(), Cut: e.cut})
+		c.hub.send("plan-end", PlanEnd{Job: id, Status: e.status, Exit: e.exit, Messages: e.messages, Duration: e.duration.Milliseconds(), Cut: e.cut})
 	})
 	if err != nil {
 		return nil, err
@@ -88,7 +86,7 @@ func (s *Server) plan(ctx context.Context, in PlanRequest) (any, error) {
 	}
 	job.Command = shellquote.Join(append(shown, own...)...)
 	for path := range maps.Keys(texts) {
-		if name := s.relative(path); name != d.name {
+		if name := relative(c.workspace.directory.path, path); name != d.name {
 			job.Unsaved = append(job.Unsaved, name)
 		}
 	}
@@ -96,9 +94,9 @@ func (s *Server) plan(ctx context.Context, in PlanRequest) (any, error) {
 	return job, nil
 }
 
-// insecure returns the flag with which studio was started, for commands.
-func (s *Server) insecure() []string {
-	if s.options.Process.Files.AllowInsecure {
+// insecureFlag returns the flag with which studio was started, for commands.
+func (c *commands) insecureFlag() []string {
+	if c.insecure {
 		return []string{"--allow-insecure"}
 	}
 	return nil
@@ -106,18 +104,28 @@ func (s *Server) insecure() []string {
 
 // notePlanned keeps the outcome of an event, and returns what pages are told of it; nil if the
 // line is about something else.
-func (s *Server) notePlanned(o *outcomes, line json.RawMessage) *PlanEvent {
+func (c *commands) notePlanned(o *outcomes, line json.RawMessage) *PlanEvent {
 	var e report.Event
 	if json.Unmarshal(line, &e) != nil || e.Outcome == "" {
 		return nil
 	}
 	one := []report.Event{e}
 	report.LimitTexts(one)
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	c.mu.Lock()
+	defer c.mu.Unlock()
 	o.of[e.Type+"#"+e.Name] = e.Outcome
 	o.counts.Count(e.Outcome)
 	return &PlanEvent{Job: o.job, Event: resourceEvent(&one[0]), Bar: part.Bar(part.Counts(&o.counts, false))}
+}
+
+// newOutcomes returns what keeps the outcomes of a plan, in the place of those of an old one.
+func (c *commands) newOutcomes(job string) *outcomes {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	o := &outcomes{job: job, of: map[string]string{}}
+	c.plans = append(c.plans, o)
+	c.plans = c.plans[max(0, len(c.plans)-keptPlans):]
+	return o
 }
 
 // serveGraph answers GET /api/graph.
@@ -132,35 +140,36 @@ func (s *Server) serveGraph(w http.ResponseWriter, r *http.Request) {
 		}
 		stack = int(n)
 	}
-	respond(w)(s.graph(r.Context(), q.Get("file"), stack, q.Get("job")))
+	respond(w)(s.commands.graph(r.Context(), q.Get("file"), stack, q.Get("job")))
 }
 
-func (s *Server) graph(ctx context.Context, file string, stack int, job string) (any, error) {
-	d, err := s.document(file, false)
+// graph draws the order of a file, with the outcomes of a plan.
+func (c *commands) graph(ctx context.Context, file string, stack int, job string) (any, error) {
+	d, err := c.workspace.document(file, false)
 	if err != nil {
 		return nil, err
 	}
-	if !s.isTrusted() {
-		return nil, refuse(http.StatusForbidden, "untrusted", errUntrusted)
+	if err := c.workspace.gate.check(); err != nil {
+		return nil, err
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.checked == nil || d.checked.rev != d.rev {
-		s.checkSoon(ctx, d, false)
+		c.workspace.checkSoon(ctx, d, false)
 	}
 	if d.checked == nil || d.checked.rev != d.rev || d.checked.catalog == nil {
 		return nil, refuse(http.StatusUnprocessableEntity, "", "there is no order while the text has mistakes")
 	}
-	drawing := draw(d.checked.catalog, stack, s.outcomesOf(job))
+	drawing := draw(d.checked.catalog, stack, c.outcomesOf(job))
 	drawing.Rev = d.rev
 	return drawing, nil
 }
 
 // outcomesOf returns the outcomes of a plan, by ID.
-func (s *Server) outcomesOf(job string) map[string]string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for _, o := range s.plans {
+func (c *commands) outcomesOf(job string) map[string]string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, o := range c.plans {
 		if o.job == job {
 			return maps.Clone(o.of)
 		}

@@ -7,14 +7,14 @@ import (
 )
 
 // save answers POST /api/save.
-func (s *Server) save(ctx context.Context, in Save) (any, error) {
-	d, err := s.document(in.File, false)
+func (w *workspace) save(ctx context.Context, in Save) (any, error) {
+	d, err := w.document(in.File, false)
 	if err != nil {
 		return nil, err
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if err := s.atRevision(d, in.Rev); err != nil {
+	if err := w.atRevision(d, in.Rev); err != nil {
 		return nil, err
 	}
 	had := d.disk.Digest
@@ -23,11 +23,11 @@ func (s *Server) save(ctx context.Context, in Save) (any, error) {
 	case "mine":
 		had = in.Theirs // what the person was shown, and decided to replace
 	case "theirs":
-		return s.takeTheirs(ctx, d, in)
+		return w.takeTheirs(ctx, d, in)
 	default:
 		return nil, refuse(http.StatusBadRequest, "", "onConflict: want ask, mine or theirs")
 	}
-	saved, err := s.saveFile(d.name, d.text, had)
+	saved, err := w.saveFile(d.name, d.text, had)
 	if changed, ok := errors.AsType[*changedError](err); ok {
 		d.where = "changed"
 		if changed.gone {
@@ -44,17 +44,17 @@ func (s *Server) save(ctx context.Context, in Save) (any, error) {
 		return nil, err
 	}
 	d.disk, d.where = opened{d.name, d.text, saved.digest}, "same"
-	st := s.stateOf(d)
+	st := d.state()
 	st.Base, st.Client = d.rev, in.Client
-	s.hub.sendOthers(in.Client, "state", st)
-	s.hub.send("files", struct{}{})
-	s.recheckOthers(d)
+	w.hub.sendOthers(in.Client, "state", st)
+	w.hub.send("files", struct{}{})
+	w.recheckOthers(d)
 	return d.answer(st, in.Have), nil
 }
 
 // takeTheirs makes the text that of the disk.
-func (s *Server) takeTheirs(ctx context.Context, d *document, in Save) (any, error) {
-	now, err := s.readTrusted(d.name)
+func (w *workspace) takeTheirs(ctx context.Context, d *document, in Save) (any, error) {
+	now, err := w.readTrusted(d.name)
 	if err != nil {
 		return nil, err
 	}
@@ -63,7 +63,7 @@ func (s *Server) takeTheirs(ctx context.Context, d *document, in Save) (any, err
 	if err := d.follow(opened{d.name, now.text, now.digest}); err != nil {
 		return nil, err
 	}
-	return s.tell(ctx, d, before, base, list, asker{in.Client, in.Have, false}), nil
+	return w.tell(ctx, d, before, base, list, asker{in.Client, in.Have, false}), nil
 }
 
 // conflictOf returns the three texts of a file.
@@ -71,4 +71,15 @@ func conflictOf(d *document, c *changedError) *Conflict {
 	out := &Conflict{Base: d.disk.Text, Mine: d.text, Theirs: c.now.text, Gone: c.gone, Digest: c.now.digest}
 	out.Merged, out.Conflicts = merged(out.Base, out.Mine, out.Theirs)
 	return out
+}
+
+// saveFile writes a file. The first one that studio writes into an empty directory makes that one of those that a
+// person has opened before.
+func (w *workspace) saveFile(name, text, had string) (fileText, error) {
+	first := w.gate.beginWriting()
+	saved, err := w.directory.save(name, text, had)
+	if err == nil && first {
+		_ = w.gate.rememberOwn() // else a person is asked the next time
+	}
+	return saved, err
 }

@@ -324,7 +324,7 @@ func TestOutside(t *testing.T) {
 	events := s.hub.join("")
 	change := func(text string) {
 		require.NoError(t, os.WriteFile(filepath.Join(dir, "a.txt"), []byte(text), 0o644))
-		s.lookAtDocuments()
+		s.workspace.lookAtDocuments()
 	}
 	change("two")
 	require.Contains(t, string(<-events), "event: state")
@@ -340,6 +340,6 @@ func TestOutside(t *testing.T) {
 	require.Contains(t, string(<-events), `"saved":true`)
 	<-events
 	require.NoError(t, os.Remove(filepath.Join(dir, "a.txt")))
-	s.lookAtDocuments()
+	s.workspace.lookAtDocuments()
 	require.Contains(t, string(<-events), `"disk":"gone"`)
 }

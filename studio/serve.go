@@ -6,13 +6,11 @@ import (
 	"fmt"
 	"net"
 	"net/http"
-	"os"
 	"sync"
 	"time"
 
 	"github.com/luaccm/ccm/luaapi/lint"
 	"github.com/luaccm/ccm/runtime/diag"
-	"github.com/luaccm/ccm/runtime/facts"
 	"github.com/luaccm/ccm/runtime/state/statedir"
 	"github.com/luaccm/ccm/site"
 	"github.com/luaccm/ccm/studio/guard"
@@ -39,30 +37,22 @@ type Options struct {
 type Server struct {
 	options Options
 	// Host is what it listens on, as the page is named.
-	Host     string
-	listener net.Listener
-	login    *guard.Login
-	hub      *hub
-	quit     func() // ends Serve
-	quitOnce sync.Once
-	ended    chan struct{}   // closed by quit
-	ctx      context.Context // of what outlives requests
-	end      func()
-	// evaluating has room for as many evaluations as may go on at once.
-	evaluating chan struct{}
-	linter     func() (*lint.Linter, error) // makes it once
-	directory  *directory
-	state      *statedir.Dir
-	locked     *os.File // while it is open, this is the only studio of the directory
-
-	mu        sync.Mutex // of what is below; a document may be held when it is taken
-	documents map[string]*document
-	trust     trustState
-	facts     *facts.Facts
-	jobs      map[string]context.CancelFunc
-	plans     []*outcomes // of the last plans
-
-	running sync.WaitGroup // jobs
+	Host      string
+	listener  net.Listener
+	login     *guard.Login
+	hub       *hub
+	quit      func() // ends Serve
+	quitOnce  sync.Once
+	ended     chan struct{}   // closed by quit
+	ctx       context.Context // of what outlives requests
+	end       func()
+	directory *directory
+	gate      *gate
+	jobs      *jobs
+	evaluator *evaluator
+	workspace *workspace
+	commands  *commands
+	machine   *machine
 }
 
 // maxEvaluations is how many texts are evaluated at once.
@@ -82,11 +72,9 @@ func Open(ctx context.Context, o Options) (_ *Server, err error) {
 	if err := files.Trust().Check(o.Directory); err != nil {
 		return nil, err
 	}
-	s := &Server{
-		options: o, hub: newHub(), ended: make(chan struct{}), documents: map[string]*document{}, jobs: map[string]context.CancelFunc{}, evaluating: make(chan struct{}, maxEvaluations),
-		state: statedir.New(o.StateDir, nil, nil), linter: sync.OnceValues(o.makeLinter),
-	}
+	s := &Server{options: o, hub: newHub(), ended: make(chan struct{})}
 	s.ctx, s.end = context.WithCancel(ctx)
+	s.addParts(statedir.New(o.StateDir, nil, nil))
 	s.quit = func() { s.quitOnce.Do(func() { close(s.ended) }) }
 	defer func() {
 		if err != nil {
@@ -96,10 +84,11 @@ func Open(ctx context.Context, o Options) (_ *Server, err error) {
 	if s.directory, err = openDirectory(o.Directory); err != nil {
 		return nil, err
 	}
-	if err = s.lock(); err != nil {
+	s.workspace.directory = s.directory
+	if err = s.workspace.lock(); err != nil {
 		return nil, err
 	}
-	if s.trust, err = judgeDirectory(o.Directory, s.state); err != nil {
+	if s.gate.trust, err = judgeDirectory(o.Directory, s.gate.state); err != nil {
 		return nil, err
 	}
 	if s.listener, err = net.Listen("tcp", o.Listen); err != nil {
@@ -111,23 +100,30 @@ func Open(ctx context.Context, o Options) (_ *Server, err error) {
 	return s, nil
 }
 
+// addParts adds what answers the requests.
+func (s *Server) addParts(state *statedir.Dir) {
+	o := s.options
+	s.gate = &gate{state: state}
+	s.jobs = &jobs{ctx: s.ctx, program: o.Program, directory: o.Directory, cancel: map[string]context.CancelFunc{}}
+	s.evaluator = &evaluator{ctx: s.ctx, main: o.Process, site: o.Site, directory: o.Directory, linter: sync.OnceValues(o.makeLinter)}
+	s.workspace = &workspace{
+		ctx: s.ctx, state: state, gate: s.gate, evaluator: s.evaluator, hub: s.hub,
+		documents: map[string]*document{}, evaluating: make(chan struct{}, maxEvaluations),
+	}
+	s.commands = &commands{jobs: s.jobs, workspace: s.workspace, hub: s.hub, stateDir: o.StateDir, insecure: o.Process.Files.AllowInsecure}
+	s.machine = &machine{evaluator: s.evaluator, workspace: s.workspace}
+}
+
 // close gives back what Open has opened.
 func (s *Server) close() {
 	s.end()
-	s.running.Wait()
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for _, d := range s.documents {
-		_ = d.journal.close() // each line is written when it is answered
-	}
+	s.jobs.running.Wait()
+	s.workspace.close()
 	if s.listener != nil {
 		_ = s.listener.Close()
 	}
 	if s.directory != nil {
 		_ = s.directory.root.Close()
-	}
-	if s.locked != nil {
-		_ = s.locked.Close()
 	}
 }
 
@@ -160,22 +156,22 @@ func (s *Server) routes() []route {
 		{http.MethodGet, "/api/types", s.serveTypes},
 		{http.MethodGet, "/api/files", s.serveFiles},
 		{http.MethodGet, "/api/state", s.serveState},
-		{http.MethodPost, "/api/new", post(s.newFile)},
-		{http.MethodPost, "/api/edit", post(s.edit)},
-		{http.MethodPost, "/api/text", post(s.editText)},
-		{http.MethodPost, "/api/undo", post(s.undo(false))},
-		{http.MethodPost, "/api/redo", post(s.undo(true))},
-		{http.MethodPost, "/api/save", post(s.save)},
-		{http.MethodPost, "/api/plan", post(s.plan)},
-		{http.MethodPost, "/api/plan/cancel", post(s.cancelJob)},
+		{http.MethodPost, "/api/new", post(s.workspace.newFile)},
+		{http.MethodPost, "/api/edit", post(s.workspace.edit)},
+		{http.MethodPost, "/api/text", post(s.workspace.editText)},
+		{http.MethodPost, "/api/undo", post(s.workspace.undo(false))},
+		{http.MethodPost, "/api/redo", post(s.workspace.undo(true))},
+		{http.MethodPost, "/api/save", post(s.workspace.save)},
+		{http.MethodPost, "/api/plan", post(s.commands.plan)},
+		{http.MethodPost, "/api/plan/cancel", post(s.jobs.end)},
 		{http.MethodGet, "/api/graph", s.serveGraph},
 		{http.MethodGet, "/api/complete", s.serveComplete},
 		{http.MethodGet, "/api/facts", s.serveFacts},
-		{http.MethodPost, "/api/facts", post(s.keepProfile)},
+		{http.MethodPost, "/api/facts", post(s.machine.keepProfile)},
 		{http.MethodGet, "/api/data", s.serveState},
-		{http.MethodPost, "/api/import", post(s.imports)},
-		{http.MethodPost, "/api/convert", post(s.convert)},
-		{http.MethodPost, "/api/test", post(s.test)},
+		{http.MethodPost, "/api/import", post(s.commands.imports)},
+		{http.MethodPost, "/api/convert", post(s.workspace.convert)},
+		{http.MethodPost, "/api/test", post(s.commands.test)},
 		{http.MethodGet, "/api/runs", s.serveRuns},
 		{http.MethodGet, "/api/runs/{id}", s.serveRun},
 		{http.MethodPost, "/api/quit", s.serveQuit},
@@ -202,7 +198,7 @@ func (s *Server) handler() http.Handler {
 func (s *Server) Serve(ctx context.Context) error {
 	server := guard.NewServer(s.handler())
 	defer s.close()
-	go s.watch(s.ctx)
+	go s.workspace.watch(s.ctx)
 	failed := make(chan error, 1)
 	go func() { failed <- server.Serve(s.listener) }()
 	select {

@@ -5,9 +5,12 @@ import (
 	"errors"
 	"io/fs"
 	"net/http"
+	"path"
+	"strings"
 
 	"github.com/luaccm/ccm/runtime/terminal"
 	"github.com/luaccm/ccm/runtime/textedit/splice"
+	"github.com/luaccm/ccm/studio/model"
 )
 
 // record writes splices to the journal and applies them.
@@ -22,11 +25,11 @@ func (d *document) record(list []splice.Splice, joined bool) error {
 }
 
 // atRevision refuses what was asked about an older text.
-func (s *Server) atRevision(d *document, rev int) error {
+func (w *workspace) atRevision(d *document, rev int) error {
 	if rev == d.rev {
 		return nil
 	}
-	st := s.stateOf(d)
+	st := d.state()
 	text := d.text
 	st.Text = &text
 	return &refusal{http.StatusConflict, Failure{
@@ -36,34 +39,35 @@ func (s *Server) atRevision(d *document, rev int) error {
 
 // serveState answers GET /api/state.
 func (s *Server) serveState(w http.ResponseWriter, r *http.Request) {
-	respond(w)(s.wholeState(r.Context(), r.URL.Query().Get("file")))
+	respond(w)(s.workspace.wholeState(r.Context(), r.URL.Query().Get("file")))
 }
 
-func (s *Server) wholeState(ctx context.Context, name string) (any, error) {
-	d, err := s.document(name, false)
+// wholeState returns a document with its text.
+func (w *workspace) wholeState(ctx context.Context, name string) (any, error) {
+	d, err := w.document(name, false)
 	if err != nil {
 		return nil, err
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.checked == nil || d.checked.rev != d.rev {
-		s.checkSoon(ctx, d, false)
+		w.checkSoon(ctx, d, false)
 	}
-	st := s.stateOf(d)
+	st := d.state()
 	text := d.text
 	st.Text = &text
 	return st, nil
 }
 
 // newFile answers POST /api/new.
-func (s *Server) newFile(ctx context.Context, in New) (any, error) {
+func (w *workspace) newFile(ctx context.Context, in New) (any, error) {
 	if err := checkFileName(in.File); err != nil {
 		return nil, err
 	}
-	if _, err := s.directory.read(in.File); !errors.Is(err, fs.ErrNotExist) {
+	if _, err := w.directory.read(in.File); !errors.Is(err, fs.ErrNotExist) {
 		return nil, refuse(http.StatusConflict, "", terminal.Line(in.File)+" is there already")
 	}
-	d, err := s.document(in.File, true)
+	d, err := w.document(in.File, true)
 	if err != nil {
 		return nil, err
 	}
@@ -84,10 +88,10 @@ func (s *Server) newFile(ctx context.Context, in New) (any, error) {
 			return nil, err
 		}
 	}
-	s.checkSoon(ctx, d, false)
-	st := s.stateOf(d)
+	w.checkSoon(ctx, d, false)
+	st := d.state()
 	st.Text, st.Client = &d.text, ""
-	s.hub.send("files", struct{}{})
+	w.hub.send("files", struct{}{})
 	return st, nil
 }
 
@@ -97,4 +101,32 @@ func beginning(name string) string {
 		return "ccm:\n  resources: []\n"
 	}
 	return ""
+}
+
+// convert answers POST /api/convert.
+func (w *workspace) convert(ctx context.Context, in Convert) (any, error) {
+	d, err := w.document(in.File, false)
+	if err != nil {
+		return nil, err
+	}
+	if err := w.gate.check(); err != nil {
+		return nil, err
+	}
+	d.mu.Lock()
+	if d.checked == nil || d.checked.rev != d.rev {
+		w.checkSoon(ctx, d, false)
+	}
+	c, rev := d.checked, d.rev
+	d.mu.Unlock()
+	switch {
+	case c == nil || c.derived == nil:
+		return nil, refuse(http.StatusUnprocessableEntity, "", "there is no other language for this file")
+	case c.rev != rev || !c.derived.Current:
+		return nil, refuse(http.StatusUnprocessableEntity, "", "there is no text in the other language: "+c.derived.Why)
+	}
+	to := in.To
+	if to == "" {
+		to = strings.TrimSuffix(d.name, path.Ext(d.name)) + map[string]string{model.Lua: ".lua", model.YAML: ".yaml"}[c.derived.Language]
+	}
+	return w.newFile(ctx, New{File: to, Text: c.derived.Text})
 }

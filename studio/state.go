@@ -12,52 +12,52 @@ import (
 	"github.com/luaccm/ccm/studio/model"
 )
 
-// stateOf returns a document as the page shows it, without its text. The caller holds it.
-func (s *Server) stateOf(d *document) *State {
-	s.readModel(d)
+// state returns a document as the page shows it, without its text. The caller holds it.
+func (d *document) state() *State {
+	d.readModel()
 	st := &State{
 		Rev: d.rev, File: d.name, Language: languageOf(d.name), Kind: kindOf(d.name, &d.text),
 		Saved: d.saved(), Disk: d.where, Undo: len(d.undo), Redo: len(d.redo), Mistakes: []Mistake{}, Timing: map[string]int64{},
 	}
 	c := d.checked
 	if c != nil && c.rev == d.rev {
-		st.Checked, st.Mistakes = true, s.mistakesOf(d, c)
+		st.Checked, st.Mistakes = true, d.mistakesOf(c)
 		st.Timing["check"] = c.took.Microseconds()
 	} else {
 		c = nil
 		if d.modelErr != nil { // nothing is evaluated, but that it is not read can be said
 			var broken checked
 			broken.add(d.modelErr, "error")
-			st.Mistakes = s.mistakesOf(d, &broken)
+			st.Mistakes = d.mistakesOf(&broken)
 		}
 	}
 	if d.model != nil && d.read == d.rev {
-		st.Resources = s.resourcesOf(d, c)
+		st.Resources = d.resourcesOf(c)
 	}
 	if d.checked != nil && d.checked.derived != nil {
 		derived := *d.checked.derived
 		derived.Current = derived.Current && d.checked.rev == d.rev
 		st.Derived = &derived
 	}
-	st.Data = s.dataOf(d)
+	st.Data = d.data()
 	d.note(st)
 	return st
 }
 
 // readModel reads the text, unless that was done.
-func (s *Server) readModel(d *document) {
+func (d *document) readModel() {
 	if d.read == d.rev && (d.model != nil || d.modelErr != nil) {
 		return
 	}
 	d.read, d.model, d.modelErr = d.rev, nil, nil
 	switch kindOf(d.name, &d.text) {
 	case "manifest", "script", "module", "data":
-		d.model, d.modelErr = model.Read(d.name, d.text, s.modelTypes(d))
+		d.model, d.modelErr = model.Read(d.name, d.text, d.types())
 	}
 }
 
 // resourcesOf returns the resources of a document, with what came of them if c is not nil.
-func (s *Server) resourcesOf(d *document, c *checked) []Resource {
+func (d *document) resourcesOf(c *checked) []Resource {
 	out := make([]Resource, 0, len(d.model.Resources))
 	for i := range d.model.Resources {
 		r := &d.model.Resources[i]
@@ -131,10 +131,10 @@ func propsOf(list []model.Prop) json.RawMessage {
 	return b.Bytes()
 }
 
-// modelTypes returns what can be declared in a file: what ships with ccm, what its modules
+// types returns what can be declared in a file: what ships with ccm, what its modules
 // define, and all that looks like it.
-func (s *Server) modelTypes(d *document) model.Types {
-	types := s.shippedTypes()
+func (d *document) types() model.Types {
+	types := shippedTypes()
 	if d.checked == nil {
 		return types
 	}
@@ -153,8 +153,8 @@ func withTypes(types model.Types, own []*resource.Type) model.Types {
 	return out
 }
 
-// dataOf returns what a data file holds, nil if it is none or cannot be read.
-func (s *Server) dataOf(d *document) json.RawMessage {
+// data returns what a data file holds, nil if it is none or cannot be read.
+func (d *document) data() json.RawMessage {
 	if kindOf(d.name, &d.text) != "data" {
 		return nil
 	}

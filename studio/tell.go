@@ -16,12 +16,12 @@ type asker struct {
 
 // tell answers a change that led from the text before at revision base, and tells the other
 // pages.
-func (s *Server) tell(ctx context.Context, d *document, before string, base int, list []splice.Splice, by asker) *State {
-	s.checkSoon(ctx, d, false)
-	st := s.stateOf(d)
+func (w *workspace) tell(ctx context.Context, d *document, before string, base int, list []splice.Splice, by asker) *State {
+	w.checkSoon(ctx, d, false)
+	st := d.state()
 	st.Base, st.Client = base, by.client
 	st.Splices = wireSplices(splice.UTF16(before, inOrder(list)))
-	s.hub.sendOthers(by.client, "state", st)
+	w.hub.sendOthers(by.client, "state", st)
 	st = d.answer(st, by.have)
 	if by.typed {
 		st.Splices = nil

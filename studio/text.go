@@ -8,18 +8,18 @@ import (
 )
 
 // text answers POST /api/text.
-func (s *Server) editText(ctx context.Context, in TextEdit) (any, error) {
-	d, err := s.document(in.File, false)
+func (w *workspace) editText(ctx context.Context, in TextEdit) (any, error) {
+	d, err := w.document(in.File, false)
 	if err != nil {
 		return nil, err
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if err := s.atRevision(d, in.Rev); err != nil {
+	if err := w.atRevision(d, in.Rev); err != nil {
 		return nil, err
 	}
 	if in.Derived {
-		return s.editDerived(ctx, d, in)
+		return w.editDerived(ctx, d, in)
 	}
 	before, base := d.text, d.rev
 	list := make([]splice.Splice, len(in.Splices))
@@ -41,7 +41,7 @@ func (s *Server) editText(ctx context.Context, in TextEdit) (any, error) {
 			return nil, err
 		}
 	}
-	return s.tell(ctx, d, before, base, list, asker{in.Client, in.Have, true}), nil
+	return w.tell(ctx, d, before, base, list, asker{in.Client, in.Have, true}), nil
 }
 
 // checkText refuses a text that is too long to be opened again.
@@ -57,15 +57,15 @@ func checkText(before string, list []splice.Splice) error {
 }
 
 // undo answers POST /api/undo and redo.
-func (s *Server) undo(redo bool) func(ctx context.Context, in Step) (any, error) {
+func (w *workspace) undo(redo bool) func(ctx context.Context, in Step) (any, error) {
 	return func(ctx context.Context, in Step) (any, error) {
-		d, err := s.document(in.File, false)
+		d, err := w.document(in.File, false)
 		if err != nil {
 			return nil, err
 		}
 		d.mu.Lock()
 		defer d.mu.Unlock()
-		if err := s.atRevision(d, in.Rev); err != nil {
+		if err := w.atRevision(d, in.Rev); err != nil {
 			return nil, err
 		}
 		before, base := d.text, d.rev
@@ -83,6 +83,6 @@ func (s *Server) undo(redo bool) func(ctx context.Context, in Step) (any, error)
 		if err != nil {
 			return nil, err
 		}
-		return s.tell(ctx, d, before, base, list, asker{in.Client, in.Have, false}), nil
+		return w.tell(ctx, d, before, base, list, asker{in.Client, in.Have, false}), nil
 	}
 }

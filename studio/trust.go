@@ -10,6 +10,7 @@ import (
 	"path"
 	"path/filepath"
 	"slices"
+	"sync"
 	"syscall"
 
 	"github.com/luaccm/ccm/runtime/state/statedir"
@@ -95,17 +96,6 @@ func readTrusted(state *statedir.Dir) (list []place, err error) {
 	return list, nil
 }
 
-// rememberOwn writes down that a directory is trusted that was empty when it was opened, once studio has
-// written something into it.
-func (s *Server) rememberOwn() error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if !s.trust.own || !s.trust.trusted {
-		return nil
-	}
-	return s.trust.remember(s.state)
-}
-
 // remember writes down that a directory is trusted.
 func (t *trustState) remember(state *statedir.Dir) error {
 	list, err := readTrusted(state)
@@ -135,18 +125,12 @@ func (s *Server) serveTrust(w http.ResponseWriter, r *http.Request) {
 		fail(w, http.StatusBadRequest, Failure{Error: "this is about " + s.options.Directory})
 		return
 	}
-	s.mu.Lock()
-	if s.trust.own {
-		if err := s.trust.remember(s.state); err != nil {
-			s.mu.Unlock()
-			respond(w)(nil, err)
-			return
-		}
+	if err := s.gate.open(); err != nil {
+		respond(w)(nil, err)
+		return
 	}
-	s.trust.trusted, s.trust.why = true, nil
-	s.mu.Unlock()
 	s.hub.send("trust", s.session())
-	s.recheckAll()
+	s.workspace.recheckAll()
 	guard.Reply(w, http.StatusOK, s.session())
 }
 
@@ -160,29 +144,71 @@ func (t *trustState) look() {
 	}
 }
 
-// isTrusted reports whether the directory may be evaluated.
-func (s *Server) isTrusted() bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.trust.look()
-	return s.trust.trusted
+// A gate lets the directory be evaluated or not.
+type gate struct {
+	state *statedir.Dir
+
+	mu    sync.Mutex
+	trust trustState
 }
 
-// saveFile writes a file. The first one that studio writes into an empty directory makes that one of those that a
-// person has opened before.
-func (s *Server) saveFile(name, text, had string) (fileText, error) {
-	s.mu.Lock()
-	s.trust.look()
-	began := s.trust.empty && s.trust.trusted
-	if began {
-		s.trust.empty = false
+// isTrusted reports whether the directory may be evaluated.
+func (g *gate) isTrusted() bool {
+	trusted, _ := g.status()
+	return trusted
+}
+
+// check returns why nothing may be evaluated; nil if it may.
+func (g *gate) check() error {
+	if !g.isTrusted() {
+		return refuse(http.StatusForbidden, "untrusted", errUntrusted)
 	}
-	s.mu.Unlock()
-	saved, err := s.directory.save(name, text, had)
-	if err == nil && began {
-		_ = s.rememberOwn() // else a person is asked the next time
+	return nil
+}
+
+// status reports whether the directory may be evaluated, or why not.
+func (g *gate) status() (trusted bool, why []string) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.trust.look()
+	return g.trust.trusted, g.trust.why
+}
+
+// open lets the directory be evaluated, as a person has said.
+func (g *gate) open() error {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.trust.own {
+		if err := g.trust.remember(g.state); err != nil {
+			return err
+		}
 	}
-	return saved, err
+	g.trust.trusted, g.trust.why = true, nil
+	return nil
+}
+
+// beginWriting says that studio is about to write into the directory, and reports whether that is the first file of
+// one that was empty.
+func (g *gate) beginWriting() (first bool) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.trust.look()
+	first = g.trust.empty && g.trust.trusted
+	if first {
+		g.trust.empty = false
+	}
+	return first
+}
+
+// rememberOwn writes down that a directory is trusted that was empty when it was opened, once studio has
+// written something into it.
+func (g *gate) rememberOwn() error {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if !g.trust.own || !g.trust.trusted {
+		return nil
+	}
+	return g.trust.remember(g.state)
 }
 
 // errUntrusted is why nothing is evaluated.

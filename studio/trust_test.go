@@ -49,17 +49,17 @@ func TestTrust(t *testing.T) {
 	s.close()
 
 	again := open(t, dir, nil)
-	require.True(t, again.isTrusted())
+	require.True(t, again.gate.isTrusted())
 	again.close()
 
 	require.NoError(t, os.Chmod(dir, 0o777))
 	open1 := open(t, dir, nil)
-	require.False(t, open1.isTrusted())
+	require.False(t, open1.gate.isTrusted())
 	v = visit(t, open1)
 	require.Equal(t, http.StatusOK, v.ask("POST", "/api/trust", Trust{Directory: dir}, &session))
 	open1.close()
 	open2 := open(t, dir, nil)
-	require.False(t, open2.isTrusted(), "it is asked about each time")
+	require.False(t, open2.gate.isTrusted(), "it is asked about each time")
 	open2.close()
 
 	// Another directory of the same name is another one.
@@ -67,12 +67,12 @@ func TestTrust(t *testing.T) {
 	require.NoError(t, os.Rename(dir, dir+".old"))
 	require.NoError(t, os.Mkdir(dir, 0o755))
 	moved := open(t, dir, map[string]string{"site.lua": ""})
-	require.False(t, moved.isTrusted())
+	require.False(t, moved.gate.isTrusted())
 	moved.close()
 	require.NoError(t, os.WriteFile(filepath.Join(moved.options.StateDir, trustedFile), []byte("{damaged"), 0o600))
 	require.NoError(t, os.RemoveAll(dir))
 	require.NoError(t, os.Rename(dir+".old", dir))
-	require.False(t, open(t, dir, nil).isTrusted())
+	require.False(t, open(t, dir, nil).gate.isTrusted())
 }
 
 // TestEmptyDirectory: an empty directory of one's own has nothing to ask about. It is remembered when studio has
@@ -80,12 +80,12 @@ func TestTrust(t *testing.T) {
 func TestEmptyDirectory(t *testing.T) {
 	dir := siteDir(t)
 	s := open(t, dir, nil)
-	require.True(t, s.isTrusted())
+	require.True(t, s.gate.isTrusted())
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "site.lua"), nil, 0o644))
-	require.False(t, s.isTrusted(), "somebody else has put something there while it was open")
+	require.False(t, s.gate.isTrusted(), "somebody else has put something there while it was open")
 	s.close()
 	s = open(t, dir, nil)
-	require.False(t, s.isTrusted(), "somebody else has put something there")
+	require.False(t, s.gate.isTrusted(), "somebody else has put something there")
 	s.close()
 	require.NoError(t, os.Remove(filepath.Join(dir, "site.lua")))
 
@@ -96,7 +96,7 @@ func TestEmptyDirectory(t *testing.T) {
 	require.Equal(t, http.StatusOK, v.ask("POST", "/api/save", Save{File: "site.yaml", Rev: st.Rev}, nil))
 	s.close()
 	s = open(t, dir, nil)
-	require.True(t, s.isTrusted())
+	require.True(t, s.gate.isTrusted())
 	s.close()
 
 	require.NoError(t, os.Remove(filepath.Join(dir, "site.yaml")))
@@ -105,8 +105,8 @@ func TestEmptyDirectory(t *testing.T) {
 	require.NoError(t, os.Mkdir(dir, 0o775))
 	require.NoError(t, os.Chmod(dir, 0o775))
 	s = open(t, dir, nil)
-	require.False(t, s.isTrusted(), "a group may write in it")
+	require.False(t, s.gate.isTrusted(), "a group may write in it")
 	s.close()
 	require.NoError(t, os.Chmod(dir, 0o777))
-	require.False(t, open(t, dir, nil).isTrusted(), "everybody may write in it")
+	require.False(t, open(t, dir, nil).gate.isTrusted(), "everybody may write in it")
 }

@@ -14,60 +14,60 @@ import (
 const lookInterval = time.Second
 
 // watch tells pages of files that others change, until the context ends.
-func (s *Server) watch(ctx context.Context) {
+func (w *workspace) watch(ctx context.Context) {
 	tick := time.NewTicker(lookInterval)
 	defer tick.Stop()
-	last := s.directory.signature()
+	last := w.directory.signature()
 	for {
 		select {
 		case <-ctx.Done():
 			return
 		case <-tick.C:
 		}
-		s.lookAtDocuments()
-		if now := s.directory.signature(); now != last {
+		w.lookAtDocuments()
+		if now := w.directory.signature(); now != last {
 			last = now
-			s.hub.send("files", struct{}{})
-			s.recheckAll() // a module or a data file may be what changed
+			w.hub.send("files", struct{}{})
+			w.recheckAll() // a module or a data file may be what changed
 		}
 	}
 }
 
 // lookAtDocuments finds out what became of the files that are open.
-func (s *Server) lookAtDocuments() {
-	s.mu.Lock()
+func (w *workspace) lookAtDocuments() {
+	w.mu.Lock()
 	var list []*document
-	for _, d := range s.documents {
+	for _, d := range w.documents {
 		list = append(list, d)
 	}
-	s.mu.Unlock()
+	w.mu.Unlock()
 	for _, d := range list {
-		now, err := s.readTrusted(d.name)
+		now, err := w.readTrusted(d.name)
 		missing := errors.Is(err, fs.ErrNotExist)
 		if err != nil && !missing {
 			continue // saving it will say what is wrong
 		}
-		s.lookAt(d, now, missing)
+		w.lookAt(d, now, missing)
 	}
 }
 
 // lookAt takes notice of what a file is, and tells pages if that is news.
-func (s *Server) lookAt(d *document, now fileText, missing bool) {
+func (w *workspace) lookAt(d *document, now fileText, missing bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	where, rev, before, saved := d.where, d.rev, d.text, d.saved()
-	if err := s.found(d, now, missing); err != nil {
+	if err := w.found(d, now, missing); err != nil {
 		return // the journal cannot be written; the next edit says so
 	}
 	if d.rev != rev {
-		s.tell(s.ctx, d, before, rev, difference(before, d.text), asker{})
+		w.tell(w.ctx, d, before, rev, difference(before, d.text), asker{})
 	} else if d.where != where || d.saved() != saved {
-		st := s.stateOf(d)
+		st := d.state()
 		st.Base = d.rev
-		s.hub.send("state", st)
+		w.hub.send("state", st)
 	}
 	if d.where != where {
-		s.hub.send("disk", DiskEvent{d.name, d.where})
+		w.hub.send("disk", DiskEvent{d.name, d.where})
 	}
 }
 

@@ -19,34 +19,45 @@ import (
 	"github.com/luaccm/ccm/fleet/subject"
 )
 
+// jobs are the orders of operators, carried out once each.
+type jobs struct {
+	member *member
+	report *report
+	outbox *outbox
+	holds  func(condition string) (bool, error)
+	// planOnly reports whether nothing may be changed.
+	planOnly func() bool
+	orders   chan []byte // jobs as they came
+}
+
 // ordered takes a job as it was told.
-func (n *Node) ordered(m *nats.Msg) {
+func (q *jobs) ordered(m *nats.Msg) {
 	select {
-	case n.orders <- m.Data:
+	case q.orders <- m.Data:
 	default: // it is said again to those who do not answer
-		n.log.Warn("fleet: too many jobs at a time, one is left out")
+		q.member.log.Warn("fleet: too many jobs at a time, one is left out")
 	}
 }
 
-// readJobs reads the last jobs, for what was told while there was no connection.
-func (n *Node) readJobs(ctx context.Context) {
-	env, name := n.identity.Environment, n.identity.Name
+// readLast reads the last jobs, for what was told while there was no connection.
+func (q *jobs) readLast(ctx context.Context) {
+	env, name := q.member.identity.Environment, q.member.identity.Name
 	for _, of := range []string{subject.Job(env, ""), subject.Job(env, name)} {
-		m, err := direct.Last(ctx, n.nc, subject.Jobs, of)
+		m, err := direct.Last(ctx, q.member.conn, subject.Jobs, of)
 		if err != nil {
 			continue // what there is none of, or what is read again
 		}
 		select {
-		case n.orders <- m.Data:
+		case q.orders <- m.Data:
 		case <-ctx.Done():
 			return
 		}
 	}
 }
 
-// carryOutJobs carries out jobs, those that run something one after the other. One that cancels does not wait.
-func (n *Node) carryOutJobs(ctx context.Context) {
-	n.tellUnfinished()
+// run carries out jobs, those that run something one after the other. One that cancels does not wait.
+func (q *jobs) run(ctx context.Context) {
+	q.tellUnfinished()
 	// What only tells does not wait for runs.
 	var workers sync.WaitGroup
 	defer workers.Wait()
@@ -54,7 +65,7 @@ func (n *Node) carryOutJobs(ctx context.Context) {
 		queue := make(chan *signed.Job, 64)
 		workers.Go(func() {
 			for j := range queue {
-				n.carryOut(ctx, j)
+				q.carryOut(ctx, j)
 			}
 		})
 		return queue
@@ -66,18 +77,18 @@ func (n *Node) carryOutJobs(ctx context.Context) {
 		select {
 		case <-ctx.Done():
 			return
-		case text := <-n.orders:
-			j, err := n.takeJob(text)
+		case text := <-q.orders:
+			j, err := q.take(text)
 			if err != nil {
-				n.refuseJob(text, err)
+				q.refuse(text, err)
 				continue
 			}
 			if j == nil {
 				continue
 			}
-			n.jobEvent(record.JobResult{Job: j.ID, State: record.JobAccepted})
+			q.tell(record.JobResult{Job: j.ID, State: record.JobAccepted})
 			if j.Verb == signed.VerbCancel {
-				n.carryOut(ctx, j)
+				q.carryOut(ctx, j)
 				continue
 			}
 			queue := runs
@@ -87,43 +98,43 @@ func (n *Node) carryOutJobs(ctx context.Context) {
 			select {
 			case queue <- j:
 			default:
-				n.finishJob(record.JobResult{Job: j.ID, State: record.JobRefused, Message: "too many jobs wait"})
+				q.finish(record.JobResult{Job: j.ID, State: record.JobRefused, Message: "too many jobs wait"})
 			}
 		}
 	}
 }
 
-// takeJob returns a job that is to be carried out. It is remembered before that, so that it is carried out
+// take returns a job that is to be carried out. It is remembered before that, so that it is carried out
 // once. Nil means that nothing has to be said.
-func (n *Node) takeJob(text []byte) (*signed.Job, error) {
-	trust, err := n.trust()
+func (q *jobs) take(text []byte) (*signed.Job, error) {
+	trust, err := q.member.trust()
 	if err != nil {
 		return nil, err
 	}
-	now := n.now()
+	now := q.member.now()
 	j := new(signed.Job)
 	if _, err := trust.Open(text, now, j); err != nil {
 		return nil, err
 	}
 	sum := sha256.Sum256(text)
 	digest := hex.EncodeToString(sum[:8])
-	n.memory.mu.Lock()
-	known, ok := n.memory.x.Jobs[j.ID]
-	n.memory.mu.Unlock()
+	q.member.memory.mu.Lock()
+	known, ok := q.member.memory.x.Jobs[j.ID]
+	q.member.memory.mu.Unlock()
 	if ok {
 		if known.Digest == digest {
 			return nil, nil // it was said again
 		}
 		return nil, &signed.RefusedError{Reason: signed.Replayed, Err: fmt.Errorf("the id of the job %s was used for another one", j.ID)}
 	}
-	if err := j.Means(n.identity.Name, n.holds); err != nil {
+	if err := j.Means(q.member.identity.Name, q.holds); err != nil {
 		if signed.ReasonOf(err) == signed.NotMeant {
 			return nil, nil
 		}
 		return nil, err
 	}
 	checked := j.Check(now)
-	err = n.memory.update(func(x *remembered) {
+	err = q.member.memory.update(func(x *remembered) {
 		if x.Jobs == nil {
 			x.Jobs = map[string]job{}
 		}
@@ -143,9 +154,9 @@ func (n *Node) takeJob(text []byte) (*signed.Job, error) {
 	return j, checked
 }
 
-// refuseJob tells that a job is not carried out.
-func (n *Node) refuseJob(text []byte, err error) {
-	n.log.Warn("fleet: a job is refused: " + err.Error())
+// refuse tells that a job is not carried out.
+func (q *jobs) refuse(text []byte, err error) {
+	q.member.log.Warn("fleet: a job is refused: " + err.Error())
 	j := new(signed.Job)
 	if signed.Read(text, j) != nil {
 		j.ID = ""
@@ -156,7 +167,7 @@ func (n *Node) refuseJob(text []byte, err error) {
 	case signed.Expired:
 		state = record.JobExpired
 	case signed.Replayed:
-		n.problem(record.ReplayRefused, err.Error())
+		q.member.problems.set(record.ReplayRefused, err.Error())
 	case signed.ClockSkew:
 	case "":
 		if j.ID != "" {
@@ -164,59 +175,59 @@ func (n *Node) refuseJob(text []byte, err error) {
 		}
 		return
 	default:
-		n.problem(record.SignatureRefused, "job: "+err.Error())
+		q.member.problems.set(record.SignatureRefused, "job: "+err.Error())
 	}
-	n.jobEvent(record.JobResult{Job: j.ID, State: state, Reason: string(reason), Message: err.Error()})
+	q.tell(record.JobResult{Job: j.ID, State: state, Reason: string(reason), Message: err.Error()})
 }
 
 // tellUnfinished tells of jobs that were begun when the agent ended.
-func (n *Node) tellUnfinished() {
-	n.memory.mu.Lock()
+func (q *jobs) tellUnfinished() {
+	q.member.memory.mu.Lock()
 	var open []string
-	for id, j := range n.memory.x.Jobs {
+	for id, j := range q.member.memory.x.Jobs {
 		if j.Open {
 			open = append(open, id)
 		}
 	}
-	n.memory.mu.Unlock()
+	q.member.memory.mu.Unlock()
 	for _, id := range open {
-		n.finishJob(record.JobResult{Job: id, State: record.JobDone, Outcome: "interrupted", Message: "the agent ended before the job did"})
+		q.finish(record.JobResult{Job: id, State: record.JobDone, Outcome: "interrupted", Message: "the agent ended before the job did"})
 	}
 }
 
 // carryOut carries out a job.
-func (n *Node) carryOut(ctx context.Context, j *signed.Job) {
+func (q *jobs) carryOut(ctx context.Context, j *signed.Job) {
 	r := record.JobResult{Job: j.ID, State: record.JobDone}
 	switch j.Verb {
 	case signed.VerbCancel:
 		r.Outcome = "stable"
-		if n.machine.Cancel() {
+		if q.member.machine.Cancel() {
 			r.Outcome = "changed"
 		}
 	case signed.VerbFacts:
 		r.Outcome = "stable"
-		if err := n.gatherFacts(ctx, true); err != nil {
+		if err := q.report.gatherFacts(ctx, true); err != nil {
 			r.Outcome, r.Message = "failed", err.Error()
 		}
 	case signed.VerbEvents:
-		n.tellEvents(ctx, j, &r)
+		q.replayEvents(ctx, j, &r)
 	default:
-		n.runJob(ctx, j, &r)
+		q.apply(ctx, j, &r)
 	}
-	n.finishJob(r)
+	q.finish(r)
 }
 
-// runJob runs what the node has.
-func (n *Node) runJob(ctx context.Context, j *signed.Job, r *record.JobResult) {
+// apply runs what the node has, or plans it.
+func (q *jobs) apply(ctx context.Context, j *signed.Job, r *record.JobResult) {
 	mode := agent.Apply
 	switch {
-	case j.Verb == signed.VerbPlan || n.planOnly():
+	case j.Verb == signed.VerbPlan || q.planOnly():
 		mode = agent.Plan
 	case j.MonitorOnly:
 		mode = agent.Check
 	}
 	ends := ctx.Done()
-	ctx, cancel := context.WithDeadline(ctx, time.Now().Add(max(0, j.Expires.Add(signed.Skew).Sub(n.now()))))
+	ctx, cancel := context.WithDeadline(ctx, time.Now().Add(max(0, j.Expires.Add(signed.Skew).Sub(q.member.now()))))
 	defer cancel()
 	type answer struct {
 		results []*agent.Result
@@ -224,7 +235,7 @@ func (n *Node) runJob(ctx context.Context, j *signed.Job, r *record.JobResult) {
 	}
 	answered := make(chan answer, 1)
 	go func() {
-		results, err := n.machine.Do(ctx, agent.Request{ID: j.ID, Reason: "job " + j.ID, Mode: mode, Targets: j.Targets})
+		results, err := q.member.machine.Do(ctx, agent.Request{ID: j.ID, Reason: "job " + j.ID, Mode: mode, Targets: j.Targets})
 		answered <- answer{results, err}
 	}()
 	var results []*agent.Result
@@ -258,23 +269,23 @@ func (n *Node) runJob(ctx context.Context, j *signed.Job, r *record.JobResult) {
 	}
 }
 
-// finishJob tells how a job ended, and that it has.
-func (n *Node) finishJob(r record.JobResult) {
-	n.jobEvent(r)
-	err := n.memory.update(func(x *remembered) {
+// finish tells how a job ended, and that it has.
+func (q *jobs) finish(r record.JobResult) {
+	q.tell(r)
+	err := q.member.memory.update(func(x *remembered) {
 		if j, ok := x.Jobs[r.Job]; ok {
 			j.Open = false
 			x.Jobs[r.Job] = j
 		}
 	})
 	if err != nil {
-		n.log.Error("fleet: " + err.Error())
+		q.member.log.Error("fleet: " + err.Error())
 	}
 }
 
-// jobEvent tells of a job.
-func (n *Node) jobEvent(r record.JobResult) {
-	r.Protocol, r.Time = record.JobProtocol, n.o.Clock().UTC()
+// tell tells of a job.
+func (q *jobs) tell(r record.JobResult) {
+	r.Protocol, r.Time = record.JobProtocol, q.member.options.Clock().UTC()
 	if len(r.Message) > 1000 {
 		r.Message = r.Message[:1000]
 	}
@@ -282,5 +293,5 @@ func (n *Node) jobEvent(r record.JobResult) {
 	if err != nil {
 		return
 	}
-	n.outbox.add(text)
+	q.outbox.add(text)
 }

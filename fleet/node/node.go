@@ -17,13 +17,9 @@ import (
 	"sync"
 	"time"
 
-	"github.com/nats-io/nats.go"
-
 	"github.com/luaccm/ccm/fleet/agent"
 	"github.com/luaccm/ccm/fleet/identity"
 	"github.com/luaccm/ccm/fleet/record"
-	"github.com/luaccm/ccm/fleet/signed"
-	"github.com/luaccm/ccm/fleet/where"
 	"github.com/luaccm/ccm/runtime/host"
 )
 
@@ -102,38 +98,15 @@ type Bundles interface {
 	Install(ctx context.Context, body io.Reader, digest string) (changed bool, err error)
 }
 
-// A Node is a member of a fleet. It is an agent.Fleet.
+// A Node is a machine in a fleet. It is an agent.Fleet.
 type Node struct {
-	o        Options
-	identity identity.NodeIdentity
-	machine  Machine
-	bundles  Bundles
-	memory   *memory
-	log      *slog.Logger
-	boot     string // of this process
-	before   string // that of the process before, until the first heartbeat; for the goroutine that sends those
-	started  time.Time
-
-	nc        *nats.Conn
-	control   chan struct{} // the documents are to be read
-	decide    chan struct{} // they have changed, or something that matters for them
-	orders    chan []byte   // jobs as they came
-	changed   chan struct{} // for the agent: it is to ask
-	arrived   chan struct{} // there is another release
-	factsWake chan struct{}
-	beatNow   chan struct{}
+	member    *member
+	documents *documents
+	releases  *releases
+	jobs      *jobs
+	presence  *presence
+	report    *report
 	outbox    *outbox
-
-	mu        sync.Mutex
-	facts     map[string]any
-	last      *record.State // as it was sent last, or is to be
-	problems  map[record.ProblemCode]record.Problem
-	stateSent string // digest of what was sent
-	skew      time.Duration
-	running   bool
-	issuer    string // the key that signed the JWT in use
-	job       string // the id of the job whose run is under way
-	left      string // why the node has left the fleet; "" if it has not
 }
 
 // New prepares a node. It does not connect.
@@ -148,38 +121,46 @@ func New(o Options, machine Machine, bundles Bundles) (*Node, error) {
 	if err != nil {
 		return nil, fmt.Errorf("credentials: %w", err)
 	}
-	m, err := openMemory(o.Directory)
+	memory, err := openMemory(o.Directory)
 	if err != nil {
 		return nil, err
 	}
 	boot := make([]byte, 8)
 	_, _ = rand.Read(boot) // which never fails
-	n := &Node{
-		o: o, identity: own, machine: machine, bundles: bundles, memory: m, log: o.Log, boot: hex.EncodeToString(boot), started: o.Clock().UTC(),
-		control: make(chan struct{}, 1), decide: make(chan struct{}, 1), orders: make(chan []byte, 64), changed: make(chan struct{}, 1), arrived: make(chan struct{}, 1), factsWake: make(chan struct{}, 1), beatNow: make(chan struct{}, 1),
-		problems: make(map[record.ProblemCode]record.Problem),
+	m := &member{options: o, identity: own, boot: hex.EncodeToString(boot), machine: machine, memory: memory, log: o.Log}
+	n := &Node{member: m}
+	m.problems = &problems{clock: o.Clock, log: o.Log, byCode: make(map[record.ProblemCode]record.Problem), changed: func() {
+		machine.FleetChanged()
+		n.report.stateChanged()
+	}}
+	n.outbox = newOutbox(m)
+	n.presence = &presence{member: m, started: o.Clock().UTC(), previous: memory.x.Boot, issuer: own.Issuer, wake: make(chan struct{}, 1)}
+	n.report = &report{
+		member: m, skew: n.presence.clockSkew, factsWake: make(chan struct{}, 1),
+		wake: func() { poke(n.outbox.wake) }, decide: func() { poke(n.releases.wake) },
 	}
-	n.issuer = own.Issuer
-	n.before = m.x.Boot
-	if err := m.update(func(x *remembered) { x.Boot = n.boot }); err != nil {
-		n.log.Warn("fleet: " + err.Error()) // a full disk is no reason not to go on
+	n.outbox.report = n.report
+	n.releases = &releases{member: m, bundles: bundles, holds: n.report.holds, wake: make(chan struct{}, 1), changed: make(chan struct{}, 1), arrived: make(chan struct{}, 1)}
+	n.jobs = &jobs{member: m, report: n.report, outbox: n.outbox, holds: n.report.holds, planOnly: n.planOnly, orders: make(chan []byte, 64)}
+	n.documents = &documents{member: m, wake: make(chan struct{}, 1), changed: func() { poke(n.releases.wake) }}
+	if err := memory.update(func(x *remembered) { x.Boot = m.boot }); err != nil {
+		m.log.Warn("fleet: " + err.Error()) // a full disk is no reason not to go on
 	}
-	n.outbox = newOutbox(n)
-	if _, err := n.trust(); err != nil {
+	if _, err := m.trust(); err != nil {
 		return nil, err
 	}
 	return n, nil
 }
 
 // Name and Environment are those of the node's credentials.
-func (n *Node) Name() string { return n.identity.Name }
+func (n *Node) Name() string { return n.member.identity.Name }
 
 // Environment returns the one that the node follows.
-func (n *Node) Environment() string { return n.identity.Environment }
+func (n *Node) Environment() string { return n.member.identity.Environment }
 
 // Run takes part in the fleet until the context ends.
 func (n *Node) Run(ctx context.Context) {
-	defer n.memory.close()
+	defer n.member.memory.close()
 	var wg sync.WaitGroup
 	defer wg.Wait()
 	ctx, cancel := context.WithCancel(ctx)
@@ -189,20 +170,49 @@ func (n *Node) Run(ctx context.Context) {
 		go func() { defer wg.Done(); do(ctx) }()
 	}
 	if err := n.connect(); err != nil {
-		n.log.Error("fleet: " + err.Error())
-		n.problem(record.SignatureRefused, "")
+		n.member.log.Error("fleet: " + err.Error())
+		n.member.problems.set(record.SignatureRefused, "")
 		<-ctx.Done()
 		return
 	}
-	defer n.nc.Close()
-	poke(n.decide) // what was accepted before may still have to be carried out
+	defer n.member.conn.Close()
+	poke(n.releases.wake) // what was accepted before may still have to be carried out
 	start(n.follow)
-	start(n.carryOutReleases)
-	start(n.carryOutJobs)
-	start(n.beat)
-	start(n.tellFacts)
+	start(n.releases.run)
+	start(n.jobs.run)
+	start(n.presence.run)
+	start(n.report.runFacts)
 	start(n.outbox.run)
 	<-ctx.Done()
+}
+
+// follow reads documents and jobs when it is asked to, and from time to time: what is told makes it fast, what
+// is read makes it right.
+func (n *Node) follow(ctx context.Context) {
+	timer := time.NewTimer(n.member.options.Timing.Control)
+	defer timer.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-n.documents.wake:
+		case <-timer.C:
+		}
+		timer.Reset(jitter(n.member.options.Timing.Control))
+		if !n.member.conn.IsConnected() {
+			continue
+		}
+		n.renew(ctx)
+		n.documents.read(ctx)
+		n.jobs.readLast(ctx)
+		poke(n.releases.wake)
+	}
+}
+
+// planOnly reports whether the node only plans: it was revoked long ago, or has left the fleet.
+func (n *Node) planOnly() bool {
+	from := n.member.plansFrom()
+	return n.presence.whyLeft() != "" || !from.IsZero() && n.member.options.Clock().After(from)
 }
 
 // poke has whoever waits for a channel wake up.
@@ -211,12 +221,6 @@ func poke(c chan struct{}) {
 	case c <- struct{}{}:
 	default:
 	}
-}
-
-// now returns what the node believes the time to be.
-func (n *Node) now() time.Time {
-	t := signed.Time{Clock: n.o.Clock, Built: n.o.Built, Newest: n.memory.newest()}
-	return t.Now()
 }
 
 // sleep waits, or until the context ends, and reports whether it does not.
@@ -234,60 +238,4 @@ func sleep(ctx context.Context, d time.Duration) bool {
 // jitter returns a duration within ten percent of another.
 func jitter(d time.Duration) time.Duration {
 	return time.Duration(float64(d) * (0.9 + 0.2*mathrand.Float64()))
-}
-
-// problem notes what the node could not do, or did not believe; an empty message says that it is over.
-func (n *Node) problem(code record.ProblemCode, message string) {
-	n.note(record.Problem{Code: code, Message: message})
-}
-
-// problemOf is problem for what a release is the matter of.
-func (n *Node) problemOf(r *signed.Release, code record.ProblemCode, message string) {
-	n.note(record.Problem{Code: code, Message: message, Release: r.Version, Bundle: r.Bundle})
-}
-
-// note notes a problem. One of a release is not hidden by one that is of none: a job that was refused is told as
-// such, too.
-func (n *Node) note(p record.Problem) {
-	code, message := p.Code, p.Message
-	p.Since = n.o.Clock().UTC().Truncate(time.Second)
-	n.mu.Lock()
-	old, had := n.problems[code]
-	switch {
-	case message != "" && old.Release != 0 && p.Release == 0:
-		n.mu.Unlock()
-		return
-	case message == "" && had:
-		delete(n.problems, code)
-	case message != "" && (old.Message != message || old.Release != p.Release || old.Bundle != p.Bundle):
-		n.problems[code] = p
-	default:
-		n.mu.Unlock()
-		return
-	}
-	n.mu.Unlock()
-	if message != "" {
-		n.log.Warn(fmt.Sprintf("fleet: %s: %s", code, message))
-	}
-	n.machine.FleetChanged()
-	n.tellState()
-}
-
-// about returns what conditions are asked about.
-func (n *Node) about() where.Node {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	x := where.Node{Name: n.identity.Name, Environment: n.identity.Environment, Facts: n.facts}
-	s := n.stateLocked()
-	x.State = &s
-	return x
-}
-
-// holds answers a condition about this node.
-func (n *Node) holds(text string) (bool, error) {
-	c, err := where.Parse(text)
-	if err != nil {
-		return false, err
-	}
-	return c.Holds(n.about())
 }

@@ -24,7 +24,7 @@ func objectName(digest string) string { return "sha256-" + digest + ".tar.gz" }
 // An object is a bundle, read in requests of requestBytes. Whether it is the right one is for who reads
 // it to see, by its digest.
 type object struct {
-	n        *Node
+	member   *member
 	ctx      context.Context
 	stream   string
 	chunks   string // their subject
@@ -34,16 +34,16 @@ type object struct {
 }
 
 // openObject looks for a bundle in the object store (ADR-20).
-func (n *Node) openObject(ctx context.Context, digest string) (io.ReadCloser, error) {
-	store := subject.Sites(n.identity.Environment)
+func openObject(ctx context.Context, m *member, digest string) (io.ReadCloser, error) {
+	store := subject.Sites(m.identity.Environment)
 	metadata, chunks := subject.Objects(store)
-	o := &object{n: n, ctx: ctx, stream: subject.ObjectStream(store), from: 1}
+	o := &object{member: m, ctx: ctx, stream: subject.ObjectStream(store), from: 1}
 	name := base64.URLEncoding.EncodeToString([]byte(objectName(digest)))
-	var m *direct.Message
+	var found *direct.Message
 	err := o.patiently(func() (bool, error) {
 		var err error
-		m, err = direct.Last(ctx, n.nc, o.stream, strings.TrimSuffix(metadata, ">")+name)
-		return err == nil && !m.Deleted(), err
+		found, err = direct.Last(ctx, m.conn, o.stream, strings.TrimSuffix(metadata, ">")+name)
+		return err == nil && !found.Deleted(), err
 	})
 	if err != nil {
 		return nil, fmt.Errorf("bundle %s: %w", digest, err)
@@ -54,7 +54,7 @@ func (n *Node) openObject(ctx context.Context, digest string) (io.ReadCloser, er
 		Chunks  int    `json:"chunks"`
 		Deleted bool   `json:"deleted"`
 	}
-	if err := json.Unmarshal(m.Data, &info); err != nil {
+	if err := json.Unmarshal(found.Data, &info); err != nil {
 		return nil, fmt.Errorf("bundle %s: what the store says of it cannot be read", digest)
 	}
 	switch {
@@ -72,7 +72,7 @@ func (n *Node) openObject(ctx context.Context, digest string) (io.ReadCloser, er
 // patiently asks until something came, with growing pauses, as long as something comes within
 // Timing.Parts. What a replica lacks comes from another one, or a moment later.
 func (o *object) patiently(ask func() (came bool, err error)) error {
-	end := time.Now().Add(o.n.o.Timing.Parts)
+	end := time.Now().Add(o.member.options.Timing.Parts)
 	pause := 100 * time.Millisecond
 	for {
 		came, err := ask()
@@ -107,7 +107,7 @@ func (o *object) Read(p []byte) (int, error) {
 // more asks for the next chunks.
 func (o *object) more() (came bool, err error) {
 	var got []byte
-	next, _, err := direct.Read(o.ctx, o.n.nc, direct.Request{Stream: o.stream, Filter: o.chunks, From: o.from, Batch: o.left, MaxBytes: requestBytes}, func(m *direct.Message) error {
+	next, _, err := direct.Read(o.ctx, o.member.conn, direct.Request{Stream: o.stream, Filter: o.chunks, From: o.from, Batch: o.left, MaxBytes: requestBytes}, func(m *direct.Message) error {
 		if o.left == 0 {
 			return errors.New("there is more of it than the store says")
 		}

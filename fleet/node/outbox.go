@@ -10,7 +10,6 @@ import (
 	"path/filepath"
 	"slices"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/luaccm/ccm/fleet/direct"
@@ -29,19 +28,16 @@ const (
 // has a run wait. Events are read from the records of runs, which are on the disk anyway; a cursor says
 // what was acknowledged. So nothing is lost while a record is kept, whatever ends in between.
 type outbox struct {
-	n    *Node
-	wake chan struct{}
-	// stateDue and factsDue say that there may be something to send.
-	stateDue, factsDue, forgetFacts atomic.Bool
-	factsSent                       string // digest; for the goroutine that sends
-	asked                           time.Time
-	again                           chan *telling // what is to be told again
+	member  *member
+	report  *report
+	wake    chan struct{}
+	replays chan *replay // what is to be sent again
 
 	// What was sent and not acknowledged may have been stored. It is sent again as it was: with more
 	// lines under the same name the servers would take all of it for what they have.
 	unsure      []byte // lines that stand in no record
 	unsureLines int    // how many lines of the record; 0 if none were
-	telling     *telling
+	replay      *replay
 
 	mu     sync.Mutex
 	lines  [][]byte // what leaves no record
@@ -59,9 +55,9 @@ type cursor struct {
 
 const cursorFile = "cursor.json"
 
-func newOutbox(n *Node) *outbox {
-	o := &outbox{n: n, wake: make(chan struct{}, 1), again: make(chan *telling, 4)}
-	text, err := os.ReadFile(filepath.Join(n.o.Directory, cursorFile))
+func newOutbox(m *member) *outbox {
+	o := &outbox{member: m, wake: make(chan struct{}, 1), replays: make(chan *replay, 4)}
+	text, err := os.ReadFile(filepath.Join(m.options.Directory, cursorFile))
 	if err != nil || json.Unmarshal(text, &o.cursor) != nil {
 		// A node that is new tells nothing of what was before it.
 		if records := o.records(); len(records) > 0 {
@@ -108,17 +104,17 @@ func (o *outbox) run(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case <-o.wake:
-		case <-time.After(jitter(o.n.o.Timing.Retry)):
+		case <-time.After(jitter(o.member.options.Timing.Retry)):
 		}
-		if !sleep(ctx, o.n.o.Timing.Batch) { // for what comes with it
+		if !sleep(ctx, o.member.options.Timing.Batch) { // for what comes with it
 			return
 		}
-		if !o.n.nc.IsConnected() {
+		if !o.member.conn.IsConnected() {
 			continue
 		}
 		if err := o.sendAll(ctx); err != nil && ctx.Err() == nil {
-			o.n.log.Debug("fleet: " + err.Error())
-			if !sleep(ctx, jitter(min(time.Second, o.n.o.Timing.Retry))) {
+			o.member.log.Debug("fleet: " + err.Error())
+			if !sleep(ctx, jitter(min(time.Second, o.member.options.Timing.Retry))) {
 				return
 			}
 			poke(o.wake)
@@ -127,24 +123,8 @@ func (o *outbox) run(ctx context.Context) {
 }
 
 func (o *outbox) sendAll(ctx context.Context) error {
-	if o.forgetFacts.Swap(false) {
-		o.factsSent = ""
-	}
-	if now := time.Now(); now.Sub(o.asked) > o.n.o.Timing.Control {
-		o.asked = now
-		o.n.lookForOwn(ctx)
-	}
-	if o.stateDue.Swap(false) {
-		if err := o.n.sendState(ctx); err != nil {
-			o.stateDue.Store(true)
-			return err
-		}
-	}
-	if o.factsDue.Swap(false) {
-		if err := o.n.sendFacts(ctx); err != nil {
-			o.factsDue.Store(true)
-			return err
-		}
+	if err := o.report.send(ctx); err != nil {
+		return err
 	}
 	return o.sendEvents(ctx)
 }
@@ -152,19 +132,19 @@ func (o *outbox) sendAll(ctx context.Context) error {
 // sendEvents sends what there is to tell. What was sent and not acknowledged is sent first, so that it has the
 // number again which it may be stored under.
 func (o *outbox) sendEvents(ctx context.Context) error {
-	steps := []func(context.Context) error{o.sendRecords, o.tellAgain, o.sendLines}
+	steps := []func(context.Context) error{o.sendRecords, o.replayAll, o.sendLines}
 	switch {
 	case o.unsure != nil:
 		steps = slices.Insert(steps, 0, o.sendLines)
-	case o.telling != nil:
-		steps = slices.Insert(steps, 0, o.tellAgain)
+	case o.replay != nil:
+		steps = slices.Insert(steps, 0, o.replayAll)
 	}
 	var errs []error
 	for _, step := range steps {
 		if err := step(ctx); err != nil {
 			errs = append(errs, err)
 		}
-		if o.unsure != nil || o.unsureLines > 0 || o.telling != nil {
+		if o.unsure != nil || o.unsureLines > 0 || o.replay != nil {
 			break
 		}
 	}
@@ -180,7 +160,7 @@ func (o *outbox) sendLines(ctx context.Context) error {
 		if o.unsure == nil {
 			return nil
 		}
-		id := fmt.Sprintf("%s.%s.%d", o.n.identity.Name, o.n.boot, o.part)
+		id := fmt.Sprintf("%s.%s.%d", o.member.identity.Name, o.member.boot, o.part)
 		if err := o.send(ctx, id, o.unsure); err != nil {
 			return err
 		}
@@ -208,13 +188,13 @@ func (o *outbox) takeLines() (batch []byte) {
 
 // send sends one message.
 func (o *outbox) send(ctx context.Context, id string, batch []byte) error {
-	_, err := o.n.publish(ctx, subject.Event(o.n.identity.Environment, o.n.identity.Name), batch, direct.ID(id), direct.Header(record.NumberHeader, fmt.Sprint(o.cursor.Number+1)))
+	_, err := o.member.publish(ctx, subject.Event(o.member.identity.Environment, o.member.identity.Name), batch, direct.ID(id), direct.Header(record.NumberHeader, fmt.Sprint(o.cursor.Number+1)))
 	if err != nil {
 		return err
 	}
 	o.cursor.Number++
 	if err := o.saveCursor(); err != nil { // a full disk does not make what was sent unsent
-		o.n.log.Debug("fleet: " + err.Error())
+		o.member.log.Debug("fleet: " + err.Error())
 	}
 	return nil
 }
@@ -225,7 +205,7 @@ func (o *outbox) saveCursor() error {
 	if err != nil {
 		return err
 	}
-	file := filepath.Join(o.n.o.Directory, cursorFile)
+	file := filepath.Join(o.member.options.Directory, cursorFile)
 	if err := os.WriteFile(file+".new", text, 0o600); err != nil {
 		return err
 	}

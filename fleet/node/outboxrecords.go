@@ -17,7 +17,7 @@ const recordSuffix = ".ndjson"
 
 // records returns the names of the records, oldest first.
 func (o *outbox) records() []string {
-	entries, err := os.ReadDir(o.n.o.Runs)
+	entries, err := os.ReadDir(o.member.options.Runs)
 	if err != nil {
 		return nil
 	}
@@ -31,7 +31,7 @@ func (o *outbox) records() []string {
 	return names
 }
 
-func (o *outbox) path(record string) string { return filepath.Join(o.n.o.Runs, record) }
+func (o *outbox) path(record string) string { return filepath.Join(o.member.options.Runs, record) }
 
 // hasRecord reports whether a run has a record, whose end has its summary.
 func (o *outbox) hasRecord(run string) bool {
@@ -86,7 +86,7 @@ func (o *outbox) sendRecord(ctx context.Context) error {
 			continue
 		}
 		// The name says which lines these are: a process that begins anew may send others from the same one on.
-		if err := o.send(ctx, fmt.Sprintf("%s.%s.%d-%d", o.n.identity.Name, run, first, o.cursor.Line-1), batch); err != nil {
+		if err := o.send(ctx, fmt.Sprintf("%s.%s.%d-%d", o.member.identity.Name, run, first, o.cursor.Line-1), batch); err != nil {
 			number := o.cursor.Number
 			o.cursor = before
 			o.cursor.Number = number

@@ -3,6 +3,7 @@ package node
 import (
 	"context"
 	"fmt"
+	"sync"
 	"time"
 
 	"github.com/luaccm/ccm/fleet/direct"
@@ -11,61 +12,136 @@ import (
 	"github.com/luaccm/ccm/fleet/subject"
 )
 
-// publish stores a message.
-func (n *Node) publish(ctx context.Context, to string, data []byte, options ...direct.Option) (direct.Ack, error) {
-	return direct.Publish(ctx, n.nc, to, data, options...)
+// A presence tells by heartbeats that the node is there, and looks whether another machine has its name.
+type presence struct {
+	member   *member
+	started  time.Time
+	previous string // id of the process before, until the first heartbeat; for the goroutine that sends those
+	wake     chan struct{}
+
+	mu      sync.Mutex
+	running bool
+	issuer  string // the key that signed the JWT in use
+	skew    time.Duration
+	left    string // why the node has left the fleet; "" if it has not
+}
+
+// run sends heartbeats until the context ends.
+func (p *presence) run(ctx context.Context) {
+	var last uint64 // the sequence of the own heartbeat before
+	for {
+		last = p.heartbeat(ctx, last)
+		select {
+		case <-ctx.Done():
+			return
+		case <-p.wake:
+		case <-time.After(jitter(p.member.options.Timing.Heartbeat)):
+		}
+	}
+}
+
+// heartbeat sends one and returns its sequence, or that of the one before if it was not stored.
+func (p *presence) heartbeat(ctx context.Context, last uint64) uint64 {
+	m := p.member
+	if !m.conn.IsConnected() {
+		return last
+	}
+	key := subject.KV(subject.Presence, subject.PresenceKey(m.identity.Name))
+	leave := p.lookForOther(ctx, key, last)
+	p.mu.Lock()
+	running, issuer := p.running, p.issuer
+	p.mu.Unlock()
+	text, err := record.Presence{Boot: m.boot, Version: m.options.Version, Started: p.started, Running: running, Issuer: issuer}.Encode()
+	if err != nil {
+		return last
+	}
+	ack, err := m.publish(ctx, key, text)
+	if err != nil {
+		m.log.Debug("fleet: heartbeat: " + err.Error())
+		return last
+	}
+	if leave != "" { // after its heartbeat, from which the other one learns of it
+		p.leave(leave)
+		return ack.Sequence
+	}
+	p.previous = "" // from now on it would be another machine
+	p.measureSkew(ctx, key, ack.Sequence)
+	return ack.Sequence
 }
 
 // lookForOther looks whether another process has sent a heartbeat under this name since the own last one. It returns
 // why this node has to leave the fleet because of it; "" if it does not have to.
-func (n *Node) lookForOther(ctx context.Context, key string, last uint64) (leave string) {
-	m, err := direct.Last(ctx, n.nc, subject.KVStream(subject.Presence), key)
-	if err != nil || m.Deleted() || m.Sequence <= last {
+func (p *presence) lookForOther(ctx context.Context, key string, last uint64) (leave string) {
+	m := p.member
+	found, err := direct.Last(ctx, m.conn, subject.KVStream(subject.Presence), key)
+	if err != nil || found.Deleted() || found.Sequence <= last {
 		return ""
 	}
-	p, err := record.DecodePresence(m.Data)
-	if err != nil || p.Boot == n.boot || p.Boot == n.before {
+	other, err := record.DecodePresence(found.Data)
+	if err != nil || other.Boot == m.boot || other.Boot == p.previous {
 		return ""
 	}
-	other := fmt.Sprintf("another machine, or another agent, has the key of %s: its agent began at %s", n.identity.Name, p.Started.Format(time.RFC3339))
-	n.problem(record.DuplicateIdentity, other)
+	message := fmt.Sprintf("another machine, or another agent, has the key of %s: its agent began at %s", m.identity.Name, other.Started.Format(time.RFC3339))
+	m.problems.set(record.DuplicateIdentity, message)
 	// Before the first heartbeat of its own a node may see what it was itself before it was installed anew.
-	if last != 0 && n.o.StrictIdentity && (p.Started.Before(n.started) || p.Started.Equal(n.started) && p.Boot < n.boot) {
-		return other
+	if last != 0 && m.options.StrictIdentity && (other.Started.Before(p.started) || other.Started.Equal(p.started) && other.Boot < m.boot) {
+		return message
 	}
 	return ""
 }
 
 // leave ends the part that the node has in the fleet, until its agent begins anew.
-func (n *Node) leave(why string) {
-	n.mu.Lock()
-	n.left = why
-	n.mu.Unlock()
-	n.log.Error("fleet: this node leaves the fleet and only plans: " + why)
-	n.nc.Close()
-	n.machine.FleetChanged()
+func (p *presence) leave(why string) {
+	p.mu.Lock()
+	p.left = why
+	p.mu.Unlock()
+	p.member.log.Error("fleet: this node leaves the fleet and only plans: " + why)
+	p.member.conn.Close()
+	p.member.machine.FleetChanged()
 }
 
 // whyLeft returns why the node has left the fleet; "" if it has not.
-func (n *Node) whyLeft() string {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	return n.left
+func (p *presence) whyLeft() string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.left
+}
+
+// setRunning notes whether a run is under way.
+func (p *presence) setRunning(running bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.running = running
+}
+
+// setIssuer notes who signed the JWT in use.
+func (p *presence) setIssuer(key string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.issuer = key
+}
+
+// clockSkew returns how far the clock is ahead of that of the servers.
+func (p *presence) clockSkew() time.Duration {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.skew
 }
 
 // measureSkew compares the clock with that of the servers.
-func (n *Node) measureSkew(ctx context.Context, key string, sequence uint64) {
-	m, err := direct.Last(ctx, n.nc, subject.KVStream(subject.Presence), key)
-	if err != nil || m.Sequence != sequence || m.Time.IsZero() {
+func (p *presence) measureSkew(ctx context.Context, key string, sequence uint64) {
+	m := p.member
+	found, err := direct.Last(ctx, m.conn, subject.KVStream(subject.Presence), key)
+	if err != nil || found.Sequence != sequence || found.Time.IsZero() {
 		return
 	}
-	skew := n.o.Clock().Sub(m.Time)
-	n.mu.Lock()
-	n.skew = skew
-	n.mu.Unlock()
+	skew := m.options.Clock().Sub(found.Time)
+	p.mu.Lock()
+	p.skew = skew
+	p.mu.Unlock()
 	if skew > signed.Skew || skew < -signed.Skew {
-		n.problem(record.ClockSkew, fmt.Sprintf("the clock is wrong by about %s: jobs may be refused", skew.Round(time.Minute)))
+		m.problems.set(record.ClockSkew, fmt.Sprintf("the clock is wrong by about %s: jobs may be refused", skew.Round(time.Minute)))
 	} else {
-		n.problem(record.ClockSkew, "")
+		m.problems.set(record.ClockSkew, "")
 	}
 }

@@ -7,154 +7,79 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"path/filepath"
-	"slices"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"time"
 
-	"github.com/luaccm/ccm/fleet/agent"
 	"github.com/luaccm/ccm/fleet/direct"
 	"github.com/luaccm/ccm/fleet/record"
 	"github.com/luaccm/ccm/fleet/subject"
-	"github.com/luaccm/ccm/runtime/encryption"
+	"github.com/luaccm/ccm/fleet/where"
 )
 
-// RunBegins implements agent.Observer.
-func (n *Node) RunBegins(r *agent.Run) {
-	n.mu.Lock()
-	n.running, n.job = true, r.ID
-	n.mu.Unlock()
+// A report is what the node says of itself: its state and its facts, each sent when it is another one than before.
+type report struct {
+	member    *member
+	skew      func() time.Duration // of the clock
+	wake      func()               // has what is due sent, by the goroutine that calls send
+	decide    func()               // conditions may hold that did not
+	factsWake chan struct{}
+	// stateDue and factsDue say that there may be something to send.
+	stateDue, factsDue, forgetFacts atomic.Bool
+	// For the goroutine that sends: the digest of the facts that were sent, and when the servers were
+	// asked whether they still have what was sent.
+	factsSent string
+	askedAt   time.Time
+
+	mu        sync.Mutex
+	facts     map[string]any
+	last      *record.State // as it was sent last, or is to be
+	stateSent string        // digest of what was sent
 }
 
-// RunLine implements agent.Observer.
-func (n *Node) RunLine(r *agent.Run, line []byte) {
-	if r.Mode == agent.Plan || r.Mode == agent.Check {
-		n.outbox.line(line) // such runs leave no record
-		return
+// setRun notes what the last run came to. One of the bundle is a run of the release that is taken; one of
+// another source leaves the release as it was.
+func (r *report) setRun(s *record.State, ofBundle bool, digest string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if ofBundle {
+		s.Bundle = digest
+		s.Release, s.Stage = r.member.memory.taken()
+	} else if r.last != nil {
+		s.Bundle, s.Release, s.Stage = r.last.Bundle, r.last.Release, r.last.Stage
 	}
-	poke(n.outbox.wake)
+	r.last = s
 }
 
-// RunEnded implements agent.Observer.
-func (n *Node) RunEnded(r *agent.Run, result *agent.Result) {
-	n.mu.Lock()
-	n.running, n.job = false, ""
-	taken, stage := n.memory.taken()
-	if r.Mode != agent.Check && len(r.Targets) == 0 {
-		s := &record.State{
-			RunID: result.RunID, Started: result.Began.UTC(), Duration: result.Took.Seconds(), Trigger: trigger(r), Job: r.ID, Noop: r.Mode == agent.Plan,
-			Outcome: outcomeOf(result), Time: n.o.Clock().UTC(),
-		}
-		if s.RunID == "" { // it could not begin
-			s.RunID = "none"
-		}
-		addCounts(&s.Counts, result)
-		for _, f := range result.Failed {
-			s.Failed = append(s.Failed, record.Failure{Resource: f.Resource, Message: f.Message})
-		}
-		if result.Error != "" {
-			s.Failed = append(s.Failed, record.Failure{Resource: "run", Message: result.Error})
-		}
-		if r.Source == n.bundles.Name() {
-			s.Bundle, s.Release, s.Stage = result.Digest, taken, stage
-		} else if n.last != nil {
-			s.Bundle, s.Release, s.Stage = n.last.Bundle, n.last.Release, n.last.Stage
-		}
-		n.last = s
-	}
-	n.mu.Unlock()
-	if result.DataStale != nil {
-		n.problem(record.DataStale, "external data could not be had since "+result.DataStale.Format(time.RFC3339))
-	} else {
-		n.problem(record.DataStale, "")
-	}
-	if r.Mode != agent.Check && len(r.Targets) == 0 {
-		n.problem(record.SecretUnreadable, strings.Join(unreadable(r, result), ", "))
-	}
-	if result.Summary != nil && (r.Mode != agent.Apply || !n.outbox.hasRecord(result.RunID)) {
-		n.outbox.add(result.Summary)
-	}
-	poke(n.outbox.wake)
-	poke(n.factsWake)
-	n.tellState()
-}
-
-// unreadable returns the secrets for which a run had no key, as its messages name them.
-func unreadable(r *agent.Run, result *agent.Result) (secrets []string) {
-	messages := strings.Split(result.Error, "\n")
-	for _, f := range result.Failed {
-		messages = append(messages, f.Message)
-	}
-	for _, m := range messages {
-		before, _, found := strings.Cut(m, ": "+encryption.ErrNoIdentity.Error())
-		if !found {
-			continue
-		}
-		// A place in the site may stand before the name, and the text says nothing more exact.
-		secret := strings.TrimPrefix(before[strings.LastIndex(before, " ")+1:], filepath.Dir(r.Site.Path)+"/")
-		if !slices.Contains(secrets, secret) {
-			secrets = append(secrets, secret)
-		}
-	}
-	return secrets
-}
-
-// trigger says in a word why a run took place.
-func trigger(r *agent.Run) string {
-	if r.ID != "" {
-		return "job"
-	}
-	return r.Reason
-}
-
-// outcomeOf says what became of a run in the word of states.
-func outcomeOf(r *agent.Result) string {
-	switch {
-	case r.Interrupted:
-		return "interrupted"
-	case !r.OK() || r.Counts["failed"] > 0:
-		return "failed"
-	case r.Counts["changed"] > 0:
-		return "changed"
-	}
-	return "stable"
-}
-
-// outcomes are in the order of how bad they are.
-var outcomes = []string{"stable", "changed", "interrupted", "failed"}
-
-func worse(a, b string) string {
-	return outcomes[max(slices.Index(outcomes, a), slices.Index(outcomes, b), 0)]
-}
-
-func addCounts(c *record.Counts, r *agent.Result) {
-	c.Total += r.Counts["total"]
-	c.Stable += r.Counts["stable"]
-	c.Changed += r.Counts["changed"]
-	c.Failed += r.Counts["failed"]
-	c.Skipped += r.Counts["skipped"]
-	c.Pending += r.Counts["pending"]
-	c.Unknown += r.Counts["unknown"]
-}
-
-// stateLocked returns what the node says of itself now. The caller has locked n.mu.
-func (n *Node) stateLocked() record.State {
+// stateLocked returns what the node says of itself now. The caller has locked r.mu.
+func (r *report) stateLocked() record.State {
 	var s record.State
-	if n.last != nil {
-		s = *n.last
+	if r.last != nil {
+		s = *r.last
 	} else {
 		// Before the first run of this process: what is there is that of the release before it.
-		s.Release, s.Stage = n.memory.taken()
+		s.Release, s.Stage = r.member.memory.taken()
 	}
-	s.Node, s.Environment, s.Version = n.identity.Name, n.identity.Environment, n.o.Version
-	s.Labels = labels(n.facts, n.o.Labels)
-	s.Skew = n.skew.Round(time.Second).Seconds()
-	s.Problems = nil
-	for _, p := range n.problems {
-		s.Problems = append(s.Problems, p)
-	}
-	slices.SortFunc(s.Problems, func(a, b record.Problem) int { return strings.Compare(string(a.Code), string(b.Code)) })
+	m := r.member
+	s.Node, s.Environment, s.Version = m.identity.Name, m.identity.Environment, m.options.Version
+	s.Labels = labels(r.facts, m.options.Labels)
+	s.Skew = r.skew().Round(time.Second).Seconds()
+	s.Problems = m.problems.list()
 	return s
+}
+
+// holds answers a condition about this node.
+func (r *report) holds(text string) (bool, error) {
+	c, err := where.Parse(text)
+	if err != nil {
+		return false, err
+	}
+	r.mu.Lock()
+	s := r.stateLocked()
+	about := where.Node{Name: r.member.identity.Name, Environment: r.member.identity.Environment, Facts: r.facts, State: &s}
+	r.mu.Unlock()
+	return c.Holds(about)
 }
 
 // labels picks facts by their dotted paths, and names them by the last part if no other has that.
@@ -179,25 +104,47 @@ func labels(facts map[string]any, paths []string) map[string]string {
 	return out
 }
 
-// tellState has the state sent, by the goroutine that sends.
-func (n *Node) tellState() {
-	if n.outbox != nil {
-		n.outbox.stateDue.Store(true)
-		poke(n.outbox.wake)
+// stateChanged has the state sent, by the goroutine that sends.
+func (r *report) stateChanged() {
+	r.stateDue.Store(true)
+	r.wake()
+}
+
+// send sends what is due. It is called by one goroutine only.
+func (r *report) send(ctx context.Context) error {
+	if r.forgetFacts.Swap(false) {
+		r.factsSent = ""
 	}
+	if now := time.Now(); now.Sub(r.askedAt) > r.member.options.Timing.Control {
+		r.askedAt = now
+		r.lookForOwn(ctx)
+	}
+	if r.stateDue.Swap(false) {
+		if err := r.sendState(ctx); err != nil {
+			r.stateDue.Store(true)
+			return err
+		}
+	}
+	if r.factsDue.Swap(false) {
+		if err := r.sendFacts(ctx); err != nil {
+			r.factsDue.Store(true)
+			return err
+		}
+	}
+	return nil
 }
 
 // sendState sends the state if it is another one than was sent.
-func (n *Node) sendState(ctx context.Context) error {
-	n.mu.Lock()
-	if n.facts == nil && n.last == nil && len(n.problems) == 0 {
-		n.mu.Unlock()
+func (r *report) sendState(ctx context.Context) error {
+	r.mu.Lock()
+	if r.facts == nil && r.last == nil && len(r.member.problems.list()) == 0 {
+		r.mu.Unlock()
 		return nil // nothing is known yet
 	}
-	s := n.stateLocked()
-	n.mu.Unlock()
+	s := r.stateLocked()
+	r.mu.Unlock()
 	if s.Time.IsZero() {
-		s.Time = n.o.Clock().UTC()
+		s.Time = r.member.options.Clock().UTC()
 	}
 	text, err := s.Encode()
 	if err != nil {
@@ -209,18 +156,18 @@ func (n *Node) sendState(ctx context.Context) error {
 		same.Time = time.Time{}
 	}
 	digest := digestOf(same)
-	n.mu.Lock()
-	sent := n.stateSent == digest
-	n.mu.Unlock()
+	r.mu.Lock()
+	sent := r.stateSent == digest
+	r.mu.Unlock()
 	if sent {
 		return nil
 	}
-	if _, err := n.publish(ctx, subject.KV(subject.Nodes, subject.StateKey(n.identity.Name)), text); err != nil {
+	if _, err := r.member.publish(ctx, subject.KV(subject.Nodes, subject.StateKey(r.member.identity.Name)), text); err != nil {
 		return err
 	}
-	n.mu.Lock()
-	n.stateSent = digest
-	n.mu.Unlock()
+	r.mu.Lock()
+	r.stateSent = digest
+	r.mu.Unlock()
 	return nil
 }
 
@@ -230,30 +177,30 @@ func digestOf(v any) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// tellFacts gathers and sends the facts at the beginning, after runs, and once a day.
-func (n *Node) tellFacts(ctx context.Context) {
+// runFacts gathers and sends the facts at the beginning, after runs, and once a day.
+func (r *report) runFacts(ctx context.Context) {
 	for {
-		if err := n.gatherFacts(ctx, false); err != nil && ctx.Err() == nil {
-			n.log.Warn("fleet: facts: " + err.Error())
+		if err := r.gatherFacts(ctx, false); err != nil && ctx.Err() == nil {
+			r.member.log.Warn("fleet: facts: " + err.Error())
 		}
-		if !sleep(ctx, n.o.Timing.Facts) {
+		if !sleep(ctx, r.member.options.Timing.Facts) {
 			return
 		}
 		select {
 		case <-ctx.Done():
 			return
-		case <-n.factsWake:
+		case <-r.factsWake:
 		case <-time.After(24 * time.Hour):
-			n.mu.Lock()
-			n.stateSent = ""
-			n.mu.Unlock()
+			r.mu.Lock()
+			r.stateSent = ""
+			r.mu.Unlock()
 		}
 	}
 }
 
 // gatherFacts gathers the facts, and has them sent if they are others. With always they are sent anyway.
-func (n *Node) gatherFacts(ctx context.Context, always bool) error {
-	text, err := n.machine.Output(ctx, "facts", "--output", "json")
+func (r *report) gatherFacts(ctx context.Context, always bool) error {
+	text, err := r.member.machine.Output(ctx, "facts", "--output", "json")
 	if err != nil {
 		return err
 	}
@@ -261,61 +208,61 @@ func (n *Node) gatherFacts(ctx context.Context, always bool) error {
 	if err := json.Unmarshal(text, &facts); err != nil {
 		return fmt.Errorf("what ccm facts says cannot be read: %w", err)
 	}
-	n.mu.Lock()
-	n.facts = facts
-	n.mu.Unlock()
-	n.tellState()
-	poke(n.decide) // a condition may hold now
-	n.outbox.factsDue.Store(true)
+	r.mu.Lock()
+	r.facts = facts
+	r.mu.Unlock()
+	r.stateChanged()
+	r.decide() // a condition may hold now
+	r.factsDue.Store(true)
 	if always {
-		n.outbox.forgetFacts.Store(true)
+		r.forgetFacts.Store(true)
 	}
-	poke(n.outbox.wake)
+	r.wake()
 	return nil
 }
 
 // sendFacts sends the facts if they are others than were sent.
-func (n *Node) sendFacts(ctx context.Context) error {
-	n.mu.Lock()
-	facts := n.facts
-	n.mu.Unlock()
+func (r *report) sendFacts(ctx context.Context) error {
+	r.mu.Lock()
+	facts := r.facts
+	r.mu.Unlock()
 	if facts == nil {
 		return nil
 	}
 	digest := digestOf(facts)
-	if digest == n.outbox.factsSent {
+	if digest == r.factsSent {
 		return nil
 	}
-	doc := record.Facts{Node: n.identity.Name, Time: n.o.Clock().UTC(), Facts: facts}
+	doc := record.Facts{Node: r.member.identity.Name, Time: r.member.options.Clock().UTC(), Facts: facts}
 	text, err := doc.Encode()
 	if err != nil {
 		return err
 	}
 	var stored record.Facts
 	if json.Unmarshal(text, &stored) == nil && len(stored.Truncated) > 0 {
-		n.problem(record.FactsTruncated, "left out: "+strings.Join(stored.Truncated, ", "))
+		r.member.problems.set(record.FactsTruncated, "left out: "+strings.Join(stored.Truncated, ", "))
 	} else {
-		n.problem(record.FactsTruncated, "")
+		r.member.problems.set(record.FactsTruncated, "")
 	}
-	if _, err := n.publish(ctx, subject.KV(subject.Nodes, subject.FactsKey(n.identity.Name)), text); err != nil {
+	if _, err := r.member.publish(ctx, subject.KV(subject.Nodes, subject.FactsKey(r.member.identity.Name)), text); err != nil {
 		return err
 	}
-	n.outbox.factsSent = digest
+	r.factsSent = digest
 	return nil
 }
 
 // lookForOwn has facts and state sent again that the servers have lost.
-func (n *Node) lookForOwn(ctx context.Context) {
+func (r *report) lookForOwn(ctx context.Context) {
 	stream := subject.KVStream(subject.Nodes)
-	if _, err := direct.Last(ctx, n.nc, stream, subject.KV(subject.Nodes, subject.StateKey(n.identity.Name))); errors.Is(err, direct.ErrNone) {
-		n.mu.Lock()
-		n.stateSent = ""
-		n.mu.Unlock()
-		n.tellState()
+	if _, err := direct.Last(ctx, r.member.conn, stream, subject.KV(subject.Nodes, subject.StateKey(r.member.identity.Name))); errors.Is(err, direct.ErrNone) {
+		r.mu.Lock()
+		r.stateSent = ""
+		r.mu.Unlock()
+		r.stateChanged()
 	}
-	if _, err := direct.Last(ctx, n.nc, stream, subject.KV(subject.Nodes, subject.FactsKey(n.identity.Name))); errors.Is(err, direct.ErrNone) {
-		n.outbox.forgetFacts.Store(true)
-		n.outbox.factsDue.Store(true)
-		poke(n.outbox.wake)
+	if _, err := direct.Last(ctx, r.member.conn, stream, subject.KV(subject.Nodes, subject.FactsKey(r.member.identity.Name))); errors.Is(err, direct.ErrNone) {
+		r.forgetFacts.Store(true)
+		r.factsDue.Store(true)
+		r.wake()
 	}
 }

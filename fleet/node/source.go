@@ -14,24 +14,24 @@ func (n *Node) Sources() []agent.Source { return []agent.Source{source{n}} }
 type source struct{ n *Node }
 
 // Name implements agent.Source.
-func (s source) Name() string { return s.n.bundles.Name() }
+func (s source) Name() string { return s.n.releases.bundles.Name() }
 
 // Take implements agent.Source.
 func (s source) Take() (site agent.Site, release func(), ok bool) {
-	if taken, _ := s.n.memory.taken(); taken == 0 {
-		return agent.Site{}, nil, false // a bundle that was brought here before its release counted
+	if taken, _ := s.n.member.memory.taken(); taken == 0 {
+		return agent.Site{}, nil, false // a bundle that was installed here before its release counted
 	}
-	site, release, ok = s.n.bundles.Take()
+	site, release, ok = s.n.releases.bundles.Take()
 	if ok && s.n.planOnly() {
 		site.Arguments = append(site.Arguments, "--noop")
 	}
 	return site, release, ok
 }
 
-// Poll implements agent.Source. Bundles are brought here when it is their time; the agent only hears of it.
+// Poll implements agent.Source. Bundles are installed when it is their time; the agent only hears of it.
 func (s source) Poll(context.Context) (changed bool, err error) {
 	select {
-	case <-s.n.arrived:
+	case <-s.n.releases.arrived:
 		return true, nil
 	default:
 		return false, nil
@@ -39,7 +39,7 @@ func (s source) Poll(context.Context) (changed bool, err error) {
 }
 
 // Changed implements agent.Notifier.
-func (s source) Changed() <-chan struct{} { return s.n.changed }
+func (s source) Changed() <-chan struct{} { return s.n.releases.changed }
 
 // PollInterval implements agent.Patience.
 func (s source) PollInterval() time.Duration { return time.Hour }

@@ -1,8 +1,6 @@
 package node
 
 import (
-	"cmp"
-	"slices"
 	"time"
 
 	"github.com/luaccm/ccm/fleet/agent"
@@ -10,21 +8,18 @@ import (
 
 // Status implements agent.Fleet.
 func (n *Node) Status() agent.FleetStatus {
-	s := agent.FleetStatus{Node: n.identity.Name, Environment: n.identity.Environment, Left: n.whyLeft()}
-	s.Release, _ = n.memory.taken()
+	s := agent.FleetStatus{Node: n.member.identity.Name, Environment: n.member.identity.Environment, Left: n.presence.whyLeft()}
+	s.Release, _ = n.member.memory.taken()
 	moment := func(t time.Time) *time.Time {
 		if t.IsZero() {
 			return nil
 		}
 		return &t
 	}
-	s.Revoked, s.PlansFrom = moment(n.memory.revoked()), moment(n.plansFrom())
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	s.Connected = n.nc != nil && n.nc.IsConnected()
-	for _, p := range n.problems {
+	s.Revoked, s.PlansFrom = moment(n.member.memory.revoked()), moment(n.member.plansFrom())
+	s.Connected = n.member.isConnected()
+	for _, p := range n.member.problems.list() {
 		s.Problems = append(s.Problems, agent.FleetProblem{Code: string(p.Code), Message: p.Message, Since: p.Since, Release: p.Release})
 	}
-	slices.SortFunc(s.Problems, func(a, b agent.FleetProblem) int { return cmp.Compare(a.Code, b.Code) })
 	return s
 }

@@ -18,26 +18,19 @@ import (
 	"github.com/luaccm/ccm/runtime/signers"
 )
 
-// trust returns whom the node believes: those who are pinned in its file, or those that they have
-// named since.
-func (n *Node) trust() (*signed.Trust, error) {
-	file, text, threshold := n.o.SignersFile, n.o.SignersText, n.o.Threshold
-	if _, _, who := n.memory.documents(); who != nil {
-		file, text, threshold = fmt.Sprintf("signers %d of %s", who.Version, who.Environment), who.Signers, who.Threshold
-	}
-	list, err := signers.Parse(file, text)
-	if err != nil {
-		return nil, fmt.Errorf("signers: %w", err)
-	}
-	return &signed.Trust{Environment: n.identity.Environment, Signers: list, Threshold: threshold}, nil
+// documents are the signed documents of an environment: who may sign, the release, its rollout.
+type documents struct {
+	member  *member
+	wake    chan struct{} // they are to be read
+	changed func()        // one is believed that was not before
 }
 
-// controlChanged takes a document as it was told.
-func (n *Node) controlChanged(m *nats.Msg) {
-	for _, key := range n.keys() {
+// announced takes a document as it was told.
+func (d *documents) announced(m *nats.Msg) {
+	for _, key := range d.keys() {
 		if m.Subject == subject.ControlChange(key.name) && len(m.Data) > 0 {
-			if err := n.accept(key, m.Data); err != nil {
-				n.refused(key, m.Data, err)
+			if err := d.accept(key, m.Data); err != nil {
+				d.refused(key, m.Data, err)
 			}
 		}
 	}
@@ -50,8 +43,8 @@ type controlKey struct {
 }
 
 // keys are those of the environment. Who may sign comes first: the others may be signed by new ones.
-func (n *Node) keys() []controlKey {
-	env := n.identity.Environment
+func (d *documents) keys() []controlKey {
+	env := d.member.identity.Environment
 	return []controlKey{
 		{subject.SignersKey(env), signersFile, func() signed.Document { return new(signed.Signers) }},
 		{subject.ReleaseKey(env), releaseFile, func() signed.Document { return new(signed.Release) }},
@@ -59,56 +52,34 @@ func (n *Node) keys() []controlKey {
 	}
 }
 
-// follow reads the documents when it is asked to, and from time to time: what is told makes it fast, what
-// is read makes it right.
-func (n *Node) follow(ctx context.Context) {
-	timer := time.NewTimer(n.o.Timing.Control)
-	defer timer.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-n.control:
-		case <-timer.C:
-		}
-		timer.Reset(jitter(n.o.Timing.Control))
-		if !n.nc.IsConnected() {
-			continue
-		}
-		n.renew(ctx)
-		n.readControl(ctx)
-		n.readJobs(ctx)
-		poke(n.decide)
-	}
-}
-
 // lags is how often a document is read again that is older than what was seen: by then all replicas
 // have it.
 const lags = 5
 
-func (n *Node) readControl(ctx context.Context) {
-	for _, key := range n.keys() {
+// read reads the documents of the servers.
+func (d *documents) read(ctx context.Context) {
+	for _, key := range d.keys() {
 		var err error
 		var text []byte
 		for try := range lags {
-			if try > 0 && !sleep(ctx, min(time.Second, n.o.Timing.Retry)) {
+			if try > 0 && !sleep(ctx, min(time.Second, d.member.options.Timing.Retry)) {
 				return
 			}
 			var m *direct.Message
-			m, err = direct.Last(ctx, n.nc, subject.KVStream(subject.Control), subject.KV(subject.Control, key.name))
+			m, err = direct.Last(ctx, d.member.conn, subject.KVStream(subject.Control), subject.KV(subject.Control, key.name))
 			if errors.Is(err, direct.ErrNone) || err == nil && m.Deleted() {
 				err = nil // an emptied server changes nothing
 				break
 			}
 			if err == nil {
 				text = m.Data
-				err = n.accept(key, text)
+				err = d.accept(key, text)
 			}
 			if signed.ReasonOf(err) != signed.RollbackRefused {
 				break
 			}
 		}
-		n.refused(key, text, err)
+		d.refused(key, text, err)
 	}
 }
 
@@ -116,20 +87,20 @@ func (n *Node) readControl(ctx context.Context) {
 var errNotKept = errors.New("it cannot be kept, and so not be obeyed")
 
 // accept believes a document, or says why not.
-func (n *Node) accept(key controlKey, text []byte) error {
+func (d *documents) accept(key controlKey, text []byte) error {
 	sum := sha256.Sum256(text)
 	digest := hex.EncodeToString(sum[:])
-	highest := n.memory.highest(key.file)
+	highest := d.member.memory.highest(key.file)
 	if digest == highest.Digest {
-		n.believed(key)
+		d.believed(key)
 		return nil
 	}
-	trust, err := n.trust()
+	trust, err := d.member.trust()
 	if err != nil {
 		return err
 	}
 	doc := key.empty()
-	who, err := trust.Open(text, n.now(), doc)
+	who, err := trust.Open(text, d.member.now(), doc)
 	if err != nil {
 		return err
 	}
@@ -142,24 +113,24 @@ func (n *Node) accept(key controlKey, text []byte) error {
 			return fmt.Errorf("signers %d could not be obeyed: fewer signers than must sign, or none: %w", s.Version, errors.Join(err))
 		}
 	}
-	if err := n.memory.keep(key.file, doc, version, digest, text); err != nil {
+	if err := d.member.memory.keep(key.file, doc, version, digest, text); err != nil {
 		return err
 	}
-	n.believed(key)
+	d.believed(key)
 	var names []string
 	for _, s := range who {
 		names = append(names, s.String())
 	}
-	n.log.Info(fmt.Sprintf("fleet: %s %d, signed by %s", key.name, version, strings.Join(names, ", ")))
-	poke(n.decide)
+	d.member.log.Info(fmt.Sprintf("fleet: %s %d, signed by %s", key.name, version, strings.Join(names, ", ")))
+	d.changed()
 	return nil
 }
 
 // believed ends the problems that a document had.
-func (n *Node) believed(key controlKey) { n.refused(key, nil, nil) }
+func (d *documents) believed(key controlKey) { d.refused(key, nil, nil) }
 
 // refused tells that a document is not believed; nil that it is. What was believed before holds.
-func (n *Node) refused(key controlKey, text []byte, err error) {
+func (d *documents) refused(key controlKey, text []byte, err error) {
 	p := record.Problem{Message: key.name + ": "}
 	if err != nil {
 		p.Message += err.Error()
@@ -169,25 +140,20 @@ func (n *Node) refused(key controlKey, text []byte, err error) {
 	switch {
 	case err == nil:
 		for _, code := range []record.ProblemCode{record.RollbackRefused, record.SignatureRefused, record.BundleError} {
-			n.mu.Lock()
-			p := n.problems[code]
-			n.mu.Unlock()
-			if strings.HasPrefix(p.Message, key.name+": ") {
-				n.problem(code, "")
-			}
+			d.member.problems.clear(code, key.name+": ")
 		}
 	case reason == signed.RollbackRefused:
 		p.Code = record.RollbackRefused
-		n.note(p)
+		d.member.problems.note(p)
 	case reason != "":
 		p.Code = record.SignatureRefused
-		n.note(p)
+		d.member.problems.note(p)
 	case errors.Is(err, errNotKept):
 		p.Code = record.BundleError
-		n.note(p)
-		time.AfterFunc(jitter(n.o.Timing.Retry), func() { poke(n.control) })
+		d.member.problems.note(p)
+		time.AfterFunc(jitter(d.member.options.Timing.Retry), func() { poke(d.wake) })
 	default:
-		n.log.Debug("fleet: " + key.name + ": " + err.Error())
+		d.member.log.Debug("fleet: " + key.name + ": " + err.Error())
 	}
 }
 

@@ -13,6 +13,16 @@ import (
 	"github.com/luaccm/ccm/fleet/signed"
 )
 
+// releases carries out the releases of the environment, when it is their time.
+type releases struct {
+	member  *member
+	bundles Bundles
+	holds   func(condition string) (bool, error)
+	wake    chan struct{} // documents have changed, or something that matters for them
+	changed chan struct{} // for the agent: it is to ask
+	arrived chan struct{} // there is another release
+}
+
 // A readiness says whether a node begins with a release.
 type readiness struct {
 	begins bool
@@ -51,18 +61,18 @@ func offset(r *signed.Release, node string) time.Duration {
 	return time.Duration(binary.BigEndian.Uint64(sum[:8]) % uint64(r.Spread))
 }
 
-// carryOutReleases begins with releases when it is their time.
-func (n *Node) carryOutReleases(ctx context.Context) {
+// run begins with releases when it is their time.
+func (c *releases) run(ctx context.Context) {
 	retry := time.NewTimer(time.Hour)
 	defer retry.Stop()
 	for {
 		select {
 		case <-ctx.Done():
 			return
-		case <-n.decide:
+		case <-c.wake:
 		case <-retry.C:
 		}
-		wait := n.carryOutRelease(ctx)
+		wait := c.carryOut(ctx)
 		if wait <= 0 {
 			wait = time.Hour
 		}
@@ -70,77 +80,77 @@ func (n *Node) carryOutReleases(ctx context.Context) {
 	}
 }
 
-// carryOutRelease begins with the present release if it is time, and returns after how long it is to be
+// carryOut begins with the present release if it is time, and returns after how long it is to be
 // tried again; 0 if that depends on what comes.
-func (n *Node) carryOutRelease(ctx context.Context) time.Duration {
-	r, ro, _ := n.memory.documents()
-	taken, _ := n.memory.taken()
+func (c *releases) carryOut(ctx context.Context) time.Duration {
+	r, ro, _ := c.member.memory.documents()
+	taken, _ := c.member.memory.taken()
 	if r == nil || r.Version == taken {
-		n.sayExpired(r)
+		c.checkExpiry(r)
 		return 0
 	}
-	x := ready(r, ro, n.identity.Name, n.holds, n.now())
+	x := ready(r, ro, c.member.identity.Name, c.holds, c.member.now())
 	if !x.begins {
 		if signed.ReasonOf(x.err) == signed.Expired {
-			n.problemOf(r, record.ReleaseExpired, x.why)
+			c.member.problems.setOf(r, record.ReleaseExpired, x.why)
 		}
-		n.log.Debug(fmt.Sprintf("fleet: release %d: not yet: %s", r.Version, x.why))
+		c.member.log.Debug(fmt.Sprintf("fleet: release %d: not yet: %s", r.Version, x.why))
 		return 0
 	}
 	if since := ro.Since; !since.IsZero() {
-		if wait := since.Add(offset(r, n.identity.Name)).Sub(n.now()); wait > 0 {
+		if wait := since.Add(offset(r, c.member.identity.Name)).Sub(c.member.now()); wait > 0 {
 			return min(wait, time.Duration(r.Spread))
 		}
 	}
-	if err := n.bring(ctx, r); err != nil {
+	if err := c.install(ctx, r); err != nil {
 		if ctx.Err() != nil {
 			return 0
 		}
 		code := record.BundleError
 		if errors.Is(err, errDigest) {
 			code = record.DigestMismatch
-			_ = n.nc.ForceReconnect() // another server may have what was meant
+			_ = c.member.conn.ForceReconnect() // another server may have what was meant
 		}
-		n.problemOf(r, code, fmt.Sprintf("release %d: %s", r.Version, err))
-		return jitter(n.o.Timing.Retry)
+		c.member.problems.setOf(r, code, fmt.Sprintf("release %d: %s", r.Version, err))
+		return jitter(c.member.options.Timing.Retry)
 	}
-	n.problem(record.BundleError, "")
-	n.problem(record.DigestMismatch, "")
-	if err := n.memory.update(func(m *remembered) { m.Taken, m.Stage = r.Version, x.stage+1 }); err != nil {
-		n.problemOf(r, record.BundleError, fmt.Sprintf("release %d: %s", r.Version, err))
-		return jitter(n.o.Timing.Retry)
+	c.member.problems.set(record.BundleError, "")
+	c.member.problems.set(record.DigestMismatch, "")
+	if err := c.member.memory.update(func(m *remembered) { m.Taken, m.Stage = r.Version, x.stage+1 }); err != nil {
+		c.member.problems.setOf(r, record.BundleError, fmt.Sprintf("release %d: %s", r.Version, err))
+		return jitter(c.member.options.Timing.Retry)
 	}
-	n.log.Info(fmt.Sprintf("fleet: begins with release %d (bundle %s)", r.Version, r.Bundle))
-	poke(n.arrived)
-	poke(n.changed)
+	c.member.log.Info(fmt.Sprintf("fleet: begins with release %d (bundle %s)", r.Version, r.Bundle))
+	poke(c.arrived)
+	poke(c.changed)
 	return 0
 }
 
-// sayExpired tells that the release which is run is older than it should be.
-func (n *Node) sayExpired(r *signed.Release) {
+// checkExpiry notes whether the release that is run is older than it should be.
+func (c *releases) checkExpiry(r *signed.Release) {
 	if r == nil {
 		return
 	}
-	if err := r.Begins(n.now()); err != nil {
-		n.problemOf(r, record.ReleaseExpired, err.Error())
+	if err := r.Begins(c.member.now()); err != nil {
+		c.member.problems.setOf(r, record.ReleaseExpired, err.Error())
 	} else {
-		n.problem(record.ReleaseExpired, "")
+		c.member.problems.set(record.ReleaseExpired, "")
 	}
 }
 
 var errDigest = errors.New("what came is not the bundle that was signed")
 
-// bring brings the bundle of a release here.
-func (n *Node) bring(ctx context.Context, r *signed.Release) error {
-	if n.bundles.Digest() == r.Digest() {
+// install gets the bundle of a release, unless it is here already.
+func (c *releases) install(ctx context.Context, r *signed.Release) error {
+	if c.bundles.Digest() == r.Digest() {
 		return nil
 	}
-	o, err := n.openObject(ctx, r.Digest())
+	o, err := openObject(ctx, c.member, r.Digest())
 	if err != nil {
 		return err
 	}
 	defer o.Close()
-	_, err = n.bundles.Install(ctx, o, r.Digest())
+	_, err = c.bundles.Install(ctx, o, r.Digest())
 	if err != nil && strings.Contains(err.Error(), "want the SHA-256") {
 		return fmt.Errorf("%w: %w", errDigest, err)
 	}

@@ -13,29 +13,29 @@ import (
 	"github.com/luaccm/ccm/fleet/signed"
 )
 
-// A telling is the wish that events be told again which the servers have lost.
-type telling struct {
+// A replay is the wish that events be sent again which the servers have lost.
+type replay struct {
 	ctx          context.Context // of the job
 	job          string
 	since, until time.Time
 	ended        chan error
 	done         map[string]bool // messages that were acknowledged, by their ids
-	// What was told.
+	// What was sent.
 	runs, lines int
 	oldest      time.Time // when the oldest run began that has a record here
 }
 
-// tellEvents has the events of runs told again, and waits until the servers have them. Whoever reads them knows
+// replayEvents has the events of runs sent again, and waits until the servers have them. Whoever reads them knows
 // by their ids what was there before.
-func (n *Node) tellEvents(ctx context.Context, j *signed.Job, r *record.JobResult) {
+func (q *jobs) replayEvents(ctx context.Context, j *signed.Job, r *record.JobResult) {
 	r.Since, r.Until = j.Since, j.Until
-	ctx, cancel := context.WithDeadline(ctx, time.Now().Add(max(0, j.Expires.Sub(n.now()))))
+	ctx, cancel := context.WithDeadline(ctx, time.Now().Add(max(0, j.Expires.Sub(q.member.now()))))
 	defer cancel()
-	t := &telling{ctx: ctx, job: j.ID, since: j.Since, until: j.Until, ended: make(chan error, 1), done: make(map[string]bool)}
+	t := &replay{ctx: ctx, job: j.ID, since: j.Since, until: j.Until, ended: make(chan error, 1), done: make(map[string]bool)}
 	var err error
 	select {
-	case n.outbox.again <- t:
-		poke(n.outbox.wake)
+	case q.outbox.replays <- t:
+		poke(q.outbox.wake)
 		select {
 		case err = <-t.ended:
 		case <-ctx.Done():
@@ -55,32 +55,32 @@ func (n *Node) tellEvents(ctx context.Context, j *signed.Job, r *record.JobResul
 	}
 }
 
-// tellAgain tells again what is wished for. If the connection breaks meanwhile it goes on later.
-func (o *outbox) tellAgain(ctx context.Context) error {
+// replayAll sends again what is wished for. If the connection breaks meanwhile it goes on later.
+func (o *outbox) replayAll(ctx context.Context) error {
 	for {
-		if o.telling == nil {
+		if o.replay == nil {
 			select {
-			case o.telling = <-o.again:
+			case o.replay = <-o.replays:
 			default:
 				return nil
 			}
 		}
-		t := o.telling
+		t := o.replay
 		if t.ctx.Err() != nil { // nobody waits for it any more
-			o.telling = nil
+			o.replay = nil
 			continue
 		}
-		err := o.tellRuns(ctx, t)
+		err := o.replayRuns(ctx, t)
 		if _, unreadable := errors.AsType[*fs.PathError](err); err != nil && !unreadable {
 			return err
 		}
-		o.telling = nil
+		o.replay = nil
 		t.ended <- err
 	}
 }
 
-// tellRuns tells the events of the runs again that began in the time of a telling, as far as they have been told.
-func (o *outbox) tellRuns(ctx context.Context, t *telling) error {
+// replayRuns sends the events of the runs again that began in the time of a replay, as far as they have been sent.
+func (o *outbox) replayRuns(ctx context.Context, t *replay) error {
 	t.runs, t.lines, t.oldest = 0, 0, time.Time{}
 	for _, name := range o.records() {
 		began, ok := record.RunTime(name)
@@ -93,7 +93,7 @@ func (o *outbox) tellRuns(ctx context.Context, t *telling) error {
 		if began.Before(t.since) || began.After(t.until) || name > o.cursor.Run {
 			continue
 		}
-		lines, err := o.tellRecord(ctx, t, name)
+		lines, err := o.replayRecord(ctx, t, name)
 		if err != nil {
 			return err
 		}
@@ -103,8 +103,8 @@ func (o *outbox) tellRuns(ctx context.Context, t *telling) error {
 	return nil
 }
 
-// tellRecord tells one record again, up to the cursor, and returns how many lines that were.
-func (o *outbox) tellRecord(ctx context.Context, t *telling, name string) (lines int, err error) {
+// replayRecord sends one record again, up to the cursor, and returns how many lines that were.
+func (o *outbox) replayRecord(ctx context.Context, t *replay, name string) (lines int, err error) {
 	f, err := os.Open(o.path(name))
 	if errors.Is(err, fs.ErrNotExist) {
 		return 0, nil
@@ -121,7 +121,7 @@ func (o *outbox) tellRecord(ctx context.Context, t *telling, name string) (lines
 		}
 		if len(batch) > 0 {
 			// Another id than the first time: what has that one may hold less.
-			id := fmt.Sprintf("%s.again.%s.%s.%d-%d", o.n.identity.Name, t.job, strings.TrimSuffix(name, recordSuffix), first, first+read-1)
+			id := fmt.Sprintf("%s.again.%s.%s.%d-%d", o.member.identity.Name, t.job, strings.TrimSuffix(name, recordSuffix), first, first+read-1)
 			if !t.done[id] {
 				if err := o.send(ctx, id, batch); err != nil {
 					return lines, err

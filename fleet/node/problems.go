@@ -1,0 +1,87 @@
+package node
+
+import (
+	"cmp"
+	"fmt"
+	"log/slog"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/luaccm/ccm/fleet/record"
+	"github.com/luaccm/ccm/fleet/signed"
+)
+
+// problems are what the node could not do, or did not believe, one for each code.
+type problems struct {
+	clock   func() time.Time
+	log     *slog.Logger
+	changed func() // called with nothing locked
+
+	mu     sync.Mutex
+	byCode map[record.ProblemCode]record.Problem
+}
+
+// set notes a problem; an empty message says that it is over.
+func (p *problems) set(code record.ProblemCode, message string) {
+	p.note(record.Problem{Code: code, Message: message})
+}
+
+// setOf is set for a problem with a release.
+func (p *problems) setOf(r *signed.Release, code record.ProblemCode, message string) {
+	p.note(record.Problem{Code: code, Message: message, Release: r.Version, Bundle: r.Bundle})
+}
+
+// clear ends a problem whose message begins with a prefix.
+func (p *problems) clear(code record.ProblemCode, prefix string) {
+	p.mu.Lock()
+	message := p.byCode[code].Message
+	p.mu.Unlock()
+	if strings.HasPrefix(message, prefix) {
+		p.set(code, "")
+	}
+}
+
+// note notes a problem. One of a release is not hidden by one that is of none: a job that was refused is told as
+// such, too.
+func (p *problems) note(x record.Problem) {
+	x.Since = p.clock().UTC().Truncate(time.Second)
+	if !p.replace(x) {
+		return
+	}
+	if x.Message != "" {
+		p.log.Warn(fmt.Sprintf("fleet: %s: %s", x.Code, x.Message))
+	}
+	p.changed()
+}
+
+// replace puts a problem in the place of the one with its code, and reports whether that changed anything.
+func (p *problems) replace(x record.Problem) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	old, had := p.byCode[x.Code]
+	switch {
+	case x.Message == "":
+		delete(p.byCode, x.Code)
+		return had
+	case old.Release != 0 && x.Release == 0:
+		return false
+	case old.Message == x.Message && old.Release == x.Release && old.Bundle == x.Bundle:
+		return false
+	}
+	p.byCode[x.Code] = x
+	return true
+}
+
+// list returns the problems in the order of their codes.
+func (p *problems) list() []record.Problem {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	var all []record.Problem
+	for _, x := range p.byCode {
+		all = append(all, x)
+	}
+	slices.SortFunc(all, func(a, b record.Problem) int { return cmp.Compare(a.Code, b.Code) })
+	return all
+}

@@ -1,0 +1,123 @@
+package node
+
+import (
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/luaccm/ccm/fleet/agent"
+	"github.com/luaccm/ccm/fleet/record"
+	"github.com/luaccm/ccm/runtime/encryption"
+)
+
+// RunBegins implements agent.Observer.
+func (n *Node) RunBegins(*agent.Run) { n.presence.setRunning(true) }
+
+// RunLine implements agent.Observer.
+func (n *Node) RunLine(r *agent.Run, line []byte) {
+	if r.Mode == agent.Plan || r.Mode == agent.Check {
+		n.outbox.line(line) // such runs leave no record
+		return
+	}
+	poke(n.outbox.wake)
+}
+
+// RunEnded implements agent.Observer.
+func (n *Node) RunEnded(r *agent.Run, result *agent.Result) {
+	n.presence.setRunning(false)
+	if r.Mode != agent.Check && len(r.Targets) == 0 {
+		n.report.setRun(runState(r, result, n.member.options.Clock().UTC()), r.Source == n.releases.bundles.Name(), result.Digest)
+	}
+	if result.DataStale != nil {
+		n.member.problems.set(record.DataStale, "external data could not be had since "+result.DataStale.Format(time.RFC3339))
+	} else {
+		n.member.problems.set(record.DataStale, "")
+	}
+	if r.Mode != agent.Check && len(r.Targets) == 0 {
+		n.member.problems.set(record.SecretUnreadable, strings.Join(unreadable(r, result), ", "))
+	}
+	if result.Summary != nil && (r.Mode != agent.Apply || !n.outbox.hasRecord(result.RunID)) {
+		n.outbox.add(result.Summary)
+	}
+	poke(n.outbox.wake)
+	poke(n.report.factsWake)
+	n.report.stateChanged()
+}
+
+// runState returns what a state says of a run.
+func runState(r *agent.Run, result *agent.Result, now time.Time) *record.State {
+	s := &record.State{
+		RunID: result.RunID, Started: result.Began.UTC(), Duration: result.Took.Seconds(), Trigger: trigger(r), Job: r.ID, Noop: r.Mode == agent.Plan,
+		Outcome: outcomeOf(result), Time: now,
+	}
+	if s.RunID == "" { // it could not begin
+		s.RunID = "none"
+	}
+	addCounts(&s.Counts, result)
+	for _, f := range result.Failed {
+		s.Failed = append(s.Failed, record.Failure{Resource: f.Resource, Message: f.Message})
+	}
+	if result.Error != "" {
+		s.Failed = append(s.Failed, record.Failure{Resource: "run", Message: result.Error})
+	}
+	return s
+}
+
+// unreadable returns the secrets for which a run had no key, as its messages name them.
+func unreadable(r *agent.Run, result *agent.Result) (secrets []string) {
+	messages := strings.Split(result.Error, "\n")
+	for _, f := range result.Failed {
+		messages = append(messages, f.Message)
+	}
+	for _, m := range messages {
+		before, _, found := strings.Cut(m, ": "+encryption.ErrNoIdentity.Error())
+		if !found {
+			continue
+		}
+		// A place in the site may stand before the name, and the text says nothing more exact.
+		secret := strings.TrimPrefix(before[strings.LastIndex(before, " ")+1:], filepath.Dir(r.Site.Path)+"/")
+		if !slices.Contains(secrets, secret) {
+			secrets = append(secrets, secret)
+		}
+	}
+	return secrets
+}
+
+// trigger says in a word why a run took place.
+func trigger(r *agent.Run) string {
+	if r.ID != "" {
+		return "job"
+	}
+	return r.Reason
+}
+
+// outcomeOf says what became of a run in the word of states.
+func outcomeOf(r *agent.Result) string {
+	switch {
+	case r.Interrupted:
+		return "interrupted"
+	case !r.OK() || r.Counts["failed"] > 0:
+		return "failed"
+	case r.Counts["changed"] > 0:
+		return "changed"
+	}
+	return "stable"
+}
+
+// outcomes are in the order of how bad they are.
+var outcomes = []string{"stable", "changed", "interrupted", "failed"}
+
+func worse(a, b string) string {
+	return outcomes[max(slices.Index(outcomes, a), slices.Index(outcomes, b), 0)]
+}
+
+func addCounts(c *record.Counts, r *agent.Result) {
+	c.Total += r.Counts["total"]
+	c.Stable += r.Counts["stable"]
+	c.Changed += r.Counts["changed"]
+	c.Failed += r.Counts["failed"]
+	c.Skipped += r.Counts["skipped"]
+	c.Pending += r.Counts["pending"]
+	c.Unknown += r.Counts["unknown"]
+}
