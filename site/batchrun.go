@@ -89,7 +89,7 @@ func (o *OneOff) Close() {
 func (b *batchRun) converge(ctx context.Context, engine *converge.Engine, h *host.Host, c *catalog.Catalog) event.Summary {
 	engine.Cause = b.store.Cause("", "", b.root)
 	p := b.recorder.process
-	if err := p.conceal(engine, b.store); err != nil {
+	if err := conceal(engine, p.Secrets, b.store); err != nil {
 		p.Messages.Warn(err.Error()) // what is known is concealed anyway
 	}
 	if b.writer != nil {

@@ -55,7 +55,7 @@ func (o *BundleOptions) check() error {
 }
 
 // An enteredBundle is a bundle, or a script or manifest from elsewhere, that was unpacked in a
-// place of its own, which is the working directory.
+// place of its own, which is the working directory. One that is nil stands for a site that is a file here.
 type enteredBundle struct {
 	name   string // as it was named
 	shown  string // how messages name it
@@ -77,9 +77,9 @@ func (p *Process) Enter(ctx context.Context, name string, o *Options) (leave fun
 	if err := o.Bundle.check(); err != nil {
 		return nil, err
 	}
-	in, err := p.openBundle(ctx, name, o.Data.Context, &o.Bundle)
+	in, err := p.remote().openBundle(ctx, name, o.Data.Context, &o.Bundle)
 	if err != nil {
-		return nil, p.interruption(ctx, err)
+		return nil, p.Stop.asInterruption(ctx, err)
 	}
 	if in == nil {
 		if flag := o.Bundle.given(); flag != "" {
@@ -89,9 +89,9 @@ func (p *Process) Enter(ctx context.Context, name string, o *Options) (leave fun
 	}
 	defer in.Close()
 	b := &enteredBundle{name: name, shown: in.shown, known: in.known}
-	verify, err := p.verifier(ctx, in, &o.Bundle)
+	verify, err := readSigners(ctx, p.Files, p.Clock, in, &o.Bundle)
 	if err != nil {
-		return nil, p.interruption(ctx, err)
+		return nil, p.Stop.asInterruption(ctx, err)
 	}
 	if b.origin, err = os.Getwd(); err != nil {
 		return nil, err
@@ -99,13 +99,13 @@ func (p *Process) Enter(ctx context.Context, name string, o *Options) (leave fun
 	if err := o.absolute(b.origin, p); err != nil {
 		return nil, err
 	}
-	if b.place, err = p.takePlace(b.known); err != nil {
+	if b.place, err = takePlace(p.Files, b.known); err != nil {
 		return nil, err
 	}
 	ctx, cancel := p.UntilStopped(ctx)
 	defer cancel()
 	if err := b.unpack(ctx, in, &o.Bundle, verify); err != nil {
-		return nil, errors.Join(p.interruption(ctx, placed(in.shown, err)), b.place.Close())
+		return nil, errors.Join(p.Stop.asInterruption(ctx, placed(in.shown, err)), b.place.Close())
 	}
 	// The folder of a script is that in which it lies, as it is when somebody runs it there.
 	if err := os.Chdir(filepath.Join(b.place.Path, unpackedName, path.Dir(b.entry))); err != nil {
@@ -137,9 +137,9 @@ const (
 )
 
 // takePlace takes a place for what is known under a name.
-func (p *Process) takePlace(known string) (*bundle.Place, error) {
+func takePlace(files *Files, known string) (*bundle.Place, error) {
 	dir := filepath.Join(state.CacheDir(), "bundles")
-	err := p.Files.CheckState(dir)
+	err := files.CheckState(dir)
 	if err == nil {
 		sum := sha256.Sum256([]byte(known))
 		var place *bundle.Place

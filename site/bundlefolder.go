@@ -29,7 +29,11 @@ func (p *Process) BundleFolder(name string, exclude []string) (f bundle.Folder, 
 	case !fi.IsDir():
 		return f, diag.Errorf(diag.Pos{}, "want the folder of a site, and %s is none", name)
 	}
-	if err := p.bundleModules(&f); err != nil {
+	s, err := p.LockedSite(f.Dir, false)
+	if err != nil {
+		return f, err
+	}
+	if err := addModules(&f, s); err != nil {
 		return f, err
 	}
 	ignored, err := ignore.Read(f.Dir)
@@ -41,11 +45,10 @@ func (p *Process) BundleFolder(name string, exclude []string) (f bundle.Folder, 
 	return f, err
 }
 
-// bundleModules adds the modules of the lock to what is packed.
-func (p *Process) bundleModules(f *bundle.Folder) error {
-	s, err := p.LockedSite(f.Dir, false)
-	if err != nil || s == nil || s.Lock == nil {
-		return err
+// addModules adds the modules of the lock of a site, which may be nil, to what is packed.
+func addModules(f *bundle.Folder, s *module.Site) error {
+	if s == nil || s.Lock == nil {
+		return nil
 	}
 	if err := s.Check(); err != nil {
 		return err
@@ -86,7 +89,7 @@ func (p *Process) bundleModules(f *bundle.Folder) error {
 
 // RefusePlain returns what seems to be a secret that would stand in a bundle as it is, as a
 // [diag.List]. Allowed are patterns, as in a line of .ccmignore, of files in which it is none.
-func (p *Process) RefusePlain(f bundle.Folder, allowed []string) error {
+func RefusePlain(f bundle.Folder, allowed []string) error {
 	except, err := ignore.Parse("--allow-plain", allowed)
 	if err != nil {
 		return err

@@ -34,17 +34,17 @@ func (o *Options) absolute(dir string, p *Process) error {
 }
 
 // workingDirectory returns the directory in which ccm was called.
-func (p *Process) workingDirectory() (string, error) {
-	if p.bundle != nil {
-		return p.bundle.origin, nil
+func (b *enteredBundle) workingDirectory() (string, error) {
+	if b != nil {
+		return b.origin, nil
 	}
 	return os.Getwd()
 }
 
-// fromBundle returns how messages name a file: one of the bundle that runs as its script does, because
+// fromScript returns how messages name a file: one of the bundle as its script does, because
 // the place where it was unpacked is gone afterwards. Others stay as they are.
-func (p *Process) fromBundle(file string) string {
-	if p.bundle == nil || !strings.HasPrefix(file, p.bundle.place.Path+string(filepath.Separator)) {
+func (b *enteredBundle) fromScript(file string) string {
+	if b == nil || !strings.HasPrefix(file, b.place.Path+string(filepath.Separator)) {
 		return file
 	}
 	here, err := os.Getwd()
@@ -57,21 +57,21 @@ func (p *Process) fromBundle(file string) string {
 	return file
 }
 
-// inBundle returns how messages name a file that the user did not name: one of the bundle that runs with the name of
+// fileShown returns how messages name a file that the user did not name: one of the bundle with the name of
 // the bundle before it. Others stay as they are.
-func (p *Process) inBundle(file string) string {
-	if p.bundle == nil {
+func (b *enteredBundle) fileShown(file string) string {
+	if b == nil {
 		return file
 	}
-	return p.bundle.within(file, p.bundle.shown)
+	return b.within(file, b.shown)
 }
 
-// inKnownBundle is inBundle for what is recorded, with the name under which the state directory knows the bundle.
-func (p *Process) inKnownBundle(file string) string {
-	if p.bundle == nil {
+// fileKnown is fileShown for what is recorded, with the name under which the state directory knows the bundle.
+func (b *enteredBundle) fileKnown(file string) string {
+	if b == nil {
 		return file
 	}
-	return p.bundle.within(file, p.bundle.known)
+	return b.within(file, b.known)
 }
 
 // within returns a file of the bundle with a name of the bundle before it, any other as it is.

@@ -7,6 +7,7 @@ import (
 
 	"github.com/luaccm/ccm/runtime/bundle"
 	"github.com/luaccm/ccm/runtime/diag"
+	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/safepath"
 	"github.com/luaccm/ccm/runtime/signers"
 )
@@ -14,13 +15,13 @@ import (
 // A verifier returns who has signed what r holds.
 type verifier func(r io.Reader) (*signers.Signer, error)
 
-// verifier reads who may sign, and the signature, before anything is fetched; it returns nil if none is
+// readSigners reads who may sign, and the signature, before anything is fetched; it returns nil if none is
 // asked for.
-func (p *Process) verifier(ctx context.Context, in *incoming, o *BundleOptions) (verifier, error) {
+func readSigners(ctx context.Context, files *Files, clock host.Clock, in *incoming, o *BundleOptions) (verifier, error) {
 	if o.Signers == "" {
 		return nil, nil
 	}
-	text, err := p.Files.ReadFile(o.Signers)
+	text, err := files.ReadFile(o.Signers)
 	if err != nil {
 		return nil, fmt.Errorf("--signers: %w", err)
 	}
@@ -38,7 +39,7 @@ func (p *Process) verifier(ctx context.Context, in *incoming, o *BundleOptions) 
 		return nil, placed(in.shown+bundle.SignatureSuffix, err)
 	}
 	return func(r io.Reader) (*signers.Signer, error) {
-		who, err := list.Verify(r, signature, bundle.SignatureNamespace, p.Clock.Now())
+		who, err := list.Verify(r, signature, bundle.SignatureNamespace, clock.Now())
 		return &who, err
 	}, nil
 }

@@ -43,12 +43,12 @@ type incoming struct {
 }
 
 // openBundle opens what is no script or manifest here; it returns nil if it is one.
-func (p *Process) openBundle(ctx context.Context, name, natsContext string, o *BundleOptions) (*incoming, error) {
+func (r remote) openBundle(ctx context.Context, name, natsContext string, o *BundleOptions) (*incoming, error) {
 	if fetch.IsURL(name) {
-		return p.openURL(ctx, name, o)
+		return r.openURL(ctx, name, o)
 	}
 	if strings.HasPrefix(name, objectSchema) {
-		return p.openObject(ctx, name, natsContext, o)
+		return r.openObject(ctx, name, natsContext, o)
 	}
 	if name == "-" {
 		return nil, nil
@@ -63,7 +63,7 @@ func (p *Process) openBundle(ctx context.Context, name, natsContext string, o *B
 	if err != nil {
 		return nil, err
 	}
-	f, err := p.Files.Trust().Open(name)
+	f, err := r.files.Trust().Open(name)
 	if err != nil {
 		return nil, err
 	}
@@ -78,7 +78,7 @@ func (p *Process) openBundle(ctx context.Context, name, natsContext string, o *B
 			if at > 0 {
 				return nil, errors.New("an executable has none")
 			}
-			return p.Files.Trust().Open(name + suffix)
+			return r.files.Trust().Open(name + suffix)
 		},
 	}, nil
 }
@@ -100,13 +100,13 @@ func isBundle(name string) (bool, error) {
 
 // openURL asks a server. What root does must not depend on what everybody on the way to it
 // can write.
-func (p *Process) openURL(ctx context.Context, name string, o *BundleOptions) (*incoming, error) {
+func (r remote) openURL(ctx context.Context, name string, o *BundleOptions) (*incoming, error) {
 	u, err := url.Parse(name)
 	if err != nil || u.Host == "" {
 		return nil, diag.Errorf(diag.Pos{}, "want a URL such as https://example.org/site.tar.gz, got %q", name)
 	}
 	shown := fetch.RedactURL(u)
-	if err := p.checkPlainHTTP(u, o.given() != ""); err != nil {
+	if err := r.checkPlainHTTP(u, o.given() != ""); err != nil {
 		return nil, err
 	}
 	x, err := get(ctx, u, o.SHA256, bundle.DefaultLimits.Packed)
@@ -128,18 +128,18 @@ func (p *Process) openURL(ctx context.Context, name string, o *BundleOptions) (*
 }
 
 // openObject asks NATS.
-func (p *Process) openObject(ctx context.Context, name, natsContext string, o *BundleOptions) (*incoming, error) {
+func (r remote) openObject(ctx context.Context, name, natsContext string, o *BundleOptions) (*incoming, error) {
 	bucket, key, err := bucketAndKey(name, objectSchema)
 	if err != nil {
 		return nil, err
 	}
-	client := p.nats(natsContext, o.given() != "")
-	r, err := client.Object(ctx, bucket, key, bundle.DefaultLimits.Packed)
+	client := r.nats(natsContext, o.given() != "")
+	object, err := client.Object(ctx, bucket, key, bundle.DefaultLimits.Packed)
 	if err != nil {
 		return nil, placed(name, explainNATS(err))
 	}
 	return &incoming{
-		ReadCloser: r, shown: name, known: name, single: fileName(key), failed: func(err error) error { return err },
+		ReadCloser: object, shown: name, known: name, single: fileName(key), failed: func(err error) error { return err },
 		beside: func(ctx context.Context, suffix string) (io.ReadCloser, error) {
 			return client.Object(ctx, bucket, key+suffix, signers.MaxSignature)
 		},

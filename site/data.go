@@ -21,19 +21,19 @@ const (
 
 // environ returns the environment that expressions see: that of the process, and
 // over it that of the file that is named, or of ./.env.
-func (p *Process) environ(o DataOptions) (map[string]string, error) {
+func (o *DataOptions) environ(files *Files) (map[string]string, error) {
 	env := Environ()
 	var text []byte
 	var err error
 	name := o.EnvFile
 	switch {
 	case name != "":
-		text, err = p.Files.ReadFile(name)
+		text, err = files.ReadFile(name)
 	case !o.ReadEnv:
 		return env, nil
 	default:
 		name = DotenvFile
-		text, err = p.Files.ReadFound(name, o.Site, "--env-file "+DotenvFile+" reads it, --no-read-env leaves it alone")
+		text, err = files.ReadFound(name, o.Site, "--env-file "+DotenvFile+" reads it, --no-read-env leaves it alone")
 		if errors.Is(err, fs.ErrNotExist) {
 			return env, nil
 		}
@@ -46,9 +46,9 @@ func (p *Process) environ(o DataOptions) (map[string]string, error) {
 	return env, err
 }
 
-// dataSource returns the hierarchy document that data is read from; one without text
+// read returns the hierarchy document that data is read from; one without text
 // if there is none.
-func (p *Process) dataSource(o DataOptions) (manifest.Source, error) {
+func (o *DataOptions) read(files *Files, r remote) (manifest.Source, error) {
 	name := o.File
 	switch {
 	case o.None && name != "":
@@ -60,35 +60,35 @@ func (p *Process) dataSource(o DataOptions) (manifest.Source, error) {
 		name = os.Getenv(DataVariable)
 	}
 	if name == "" {
-		text, err := p.Files.ReadFound(DefaultData, o.Site, "--data "+DefaultData+" reads it, --no-data goes without")
+		text, err := files.ReadFound(DefaultData, o.Site, "--data "+DefaultData+" reads it, --no-data goes without")
 		if errors.Is(err, fs.ErrNotExist) {
 			return manifest.Source{File: DefaultData}, nil
 		}
 		return manifest.Source{File: DefaultData, Text: string(text)}, err
 	}
 	if isRemote(name) {
-		return p.remoteSource(name, o.Context)
+		return r.source(name, o.Context)
 	}
 	name = strings.TrimPrefix(name, "file://")
-	text, err := p.Files.ReadFile(name)
+	text, err := files.ReadFile(name)
 	return manifest.Source{File: name, Text: string(text)}, err
 }
 
 // DataLoader returns what resolves data. Expressions in it see the facts, and the
 // environment that o names.
 func (p *Process) DataLoader(fs *facts.Facts, o DataOptions) (*manifest.Loader, error) {
-	vars, err := p.environ(o)
+	vars, err := o.environ(p.Files)
 	if err != nil {
 		return nil, err
 	}
-	l := &manifest.Loader{Facts: fs, Environ: vars, ReadFile: p.Files.ReadFile, Now: p.Clock.Now, Secrets: p.Secrets, Open: p.openValue}
+	l := &manifest.Loader{Facts: fs, Environ: vars, ReadFile: p.Files.ReadFile, Now: p.Clock.Now, Secrets: p.Secrets, Open: p.decryption().value}
 	p.Messages.Sources = l.Sources()
 	return l, nil
 }
 
 // Data returns the data that o names, resolved.
 func (p *Process) Data(fs *facts.Facts, o DataOptions) (map[string]any, error) {
-	src, err := p.dataSource(o)
+	src, err := o.read(p.Files, p.remote())
 	if err != nil {
 		return nil, fmt.Errorf("data: %w", err)
 	}

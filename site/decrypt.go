@@ -9,48 +9,66 @@ import (
 	"github.com/luaccm/ccm/runtime/secret"
 )
 
+// A decryption decrypts secrets, and has them masked from then on.
+type decryption struct {
+	*askingDecrypter
+	secrets *secret.Keeper
+}
+
+// An askingDecrypter knows for how long it has waited for passphrases.
+type askingDecrypter struct {
+	decrypter *encryption.Decrypter
+	questions questions
+}
+
 // Decrypter returns what decrypts secrets, with the identities of whoever runs ccm. It is one for the
 // whole process: nothing is decrypted twice, and no passphrase is asked for twice. It is asked for before
 // a run has goroutines.
-func (p *Process) Decrypter() *encryption.Decrypter {
+func (p *Process) Decrypter() *encryption.Decrypter { return p.decryption().decrypter }
+
+// decryption returns that of the process. The decrypter is made the first time.
+func (p *Process) decryption() decryption {
 	if p.decrypter == nil {
 		config := UserConfig()
 		if config != "" {
 			config = filepath.Dir(config)
 		}
-		p.questions = new(questions)
-		p.decrypter = &encryption.Decrypter{Shown: p.fromBundle, Identities: &encryption.Identities{
-			Getenv: os.Getenv, ConfigDir: config, ReadFile: p.Files.ReadFile, Passphrase: p.Passphrase, Asking: p.asking, Warn: p.Messages.Warn,
+		d := new(askingDecrypter)
+		// The bundle is asked for later: one may be entered meanwhile.
+		d.decrypter = &encryption.Decrypter{Shown: func(file string) string { return p.bundle.fromScript(file) }, Identities: &encryption.Identities{
+			Getenv: os.Getenv, ConfigDir: config, ReadFile: p.Files.ReadFile, Passphrase: p.Passphrase, Warn: p.Messages.Warn,
+			Asking: func() (done func()) { return d.questions.askAfter(p.Asking) },
 		}}
+		p.decrypter = d
 	}
-	return p.decrypter
+	return decryption{p.decrypter, p.Secrets}
 }
 
-// decryptFile returns what an encrypted file holds, which is a secret from now on.
-func (p *Process) decryptFile(name string, text []byte) ([]byte, error) {
-	plain, err := p.Decrypter().File(name, text)
+// file returns what an encrypted file holds, which is a secret from now on.
+func (d decryption) file(name string, text []byte) ([]byte, error) {
+	plain, err := d.decrypter.File(name, text)
 	if err == nil {
-		p.keepDecrypted(string(plain))
+		d.keep(string(plain))
 	}
 	return plain, err
 }
 
-// openValue returns what an encrypted value of a document holds, which is a secret from now on.
-func (p *Process) openValue(text, file, key string) (string, error) {
-	plain, err := p.Decrypter().Value(text, file, key)
+// value returns what an encrypted value of a document holds, which is a secret from now on.
+func (d decryption) value(text, file, key string) (string, error) {
+	plain, err := d.decrypter.Value(text, file, key)
 	if err == nil {
-		p.keepDecrypted(plain)
+		d.keep(plain)
 	}
 	return plain, err
 }
 
-// keepDecrypted makes a text a secret. One that is too short or too long to be hidden wherever it appears
+// keep makes a text a secret. One that is too short or too long to be hidden wherever it appears
 // is hidden where it came from only: the properties that hold it are marked.
-func (p *Process) keepDecrypted(text string) {
-	_ = p.Secrets.Keep(strings.TrimRight(text, "\r\n"))
+func (d decryption) keep(text string) {
+	_ = d.secrets.Keep(strings.TrimRight(text, "\r\n"))
 	if len(text) > secret.Longest {
 		for line := range strings.Lines(text) {
-			_ = p.Secrets.Keep(strings.TrimSpace(line))
+			_ = d.secrets.Keep(strings.TrimSpace(line))
 		}
 	}
 }

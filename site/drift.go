@@ -32,7 +32,7 @@ func (p *Process) Drift(ctx context.Context, store *state.Store, a state.Applied
 		},
 		Recall: store.DesiredDigests(a),
 	}
-	if err := p.conceal(engine, store); err != nil {
+	if err := conceal(engine, p.Secrets, store); err != nil {
 		return event.Summary{}, err
 	}
 	sum := engine.Plan(ctx, &s.Host.View, s.Catalog)

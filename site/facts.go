@@ -28,7 +28,7 @@ func (p *Process) Facts(ctx context.Context, v *host.View, o FactOptions) (*fact
 		within, cancel := p.Files.readContext()
 		tree, err := loader.File(within, o.File)
 		cancel()
-		if err = p.interruption(within, err); err != nil {
+		if err = p.Stop.asInterruption(within, err); err != nil {
 			return nil, err
 		}
 		over = facts.Merge(over, tree)
@@ -40,7 +40,7 @@ func (p *Process) Facts(ctx context.Context, v *host.View, o FactOptions) (*fact
 		}
 		over = facts.Merge(over, tree)
 	}
-	return facts.New(ctx, v, p.gatherers(), over.(map[string]any)), nil
+	return facts.New(ctx, v, gatherers(p.Looking), over.(map[string]any)), nil
 }
 
 // decodeYAML reads a YAML document as plain data.

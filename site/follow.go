@@ -10,6 +10,7 @@ import (
 	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/event"
 	"github.com/luaccm/ccm/runtime/resource"
+	"github.com/luaccm/ccm/runtime/secret"
 	"github.com/luaccm/ccm/runtime/state"
 )
 
@@ -24,7 +25,7 @@ func (r *Run) makePlan(ctx context.Context, rep event.Reporter, explain func(err
 	var planned []plannedResource
 	engine := *r.engine
 	engine.Reporter, engine.Journal, engine.Texts = event.Reporters{eventFunc(func(ev *event.Event) {
-		x := p.plannedResource(ev)
+		x := newPlannedResource(ev, p.Secrets)
 		x.Declaration = p.Secrets.Digest("plan", declarationText(s.Catalog.Resources[ev.Index]))
 		planned = append(planned, x)
 	}), rep}, nil, true
@@ -32,7 +33,7 @@ func (r *Run) makePlan(ctx context.Context, rep event.Reporter, explain func(err
 	r.scripts = s.reportTo(ctx, &engine, explain)
 	sum := engine.Plan(ctx, &s.Host.View, s.Catalog)
 
-	dir, err := p.workingDirectory()
+	dir, err := p.bundle.workingDirectory()
 	if err != nil {
 		return nil, sum, err
 	}
@@ -47,12 +48,12 @@ func (r *Run) makePlan(ctx context.Context, rep event.Reporter, explain func(err
 	return plan, sum, nil
 }
 
-// plannedResource returns what a plan holds of an event.
-func (p *Process) plannedResource(ev *event.Event) plannedResource {
+// newPlannedResource returns what a plan holds of an event.
+func newPlannedResource(ev *event.Event, secrets *secret.Keeper) plannedResource {
 	x := plannedResource{ID: plainText(ev.Resource.ID.String()), Outcome: ev.Outcome.String(), Provider: ev.Provider}
 	switch ev.Outcome {
 	case event.Failed:
-		x.Reason = plainText(p.Secrets.Redact(ev.Err.Error()))
+		x.Reason = plainText(secrets.Redact(ev.Err.Error()))
 	case event.Pending:
 		x.Actions, x.Diff = plainActions(ev.Actions), plainDiff(ev.Diff)
 	}

@@ -45,7 +45,7 @@ type Loader struct {
 
 // newLoader returns what reads the site s. Templates see env.
 func (p *Process) newLoader(s *Site, env *TemplateEnv, o *Options, args []string, noop bool) (*Loader, error) {
-	environ, err := p.environ(o.Data)
+	environ, err := o.Data.environ(p.Files)
 	if err != nil {
 		return nil, err
 	}
@@ -53,7 +53,7 @@ func (p *Process) newLoader(s *Site, env *TemplateEnv, o *Options, args []string
 	if err := l.init(environ); err != nil {
 		return nil, err
 	}
-	src, err := p.dataSource(o.Data)
+	src, err := o.Data.read(p.Files, p.remote())
 	if err != nil {
 		return nil, fmt.Errorf("data: %w", err)
 	}
@@ -68,7 +68,7 @@ func (p *Process) newLoader(s *Site, env *TemplateEnv, o *Options, args []string
 func (l *Loader) init(environ map[string]string) (err error) {
 	p, s := l.process, l.site
 	l.env.loader = l
-	if l.cwd, err = p.workingDirectory(); err != nil {
+	if l.cwd, err = p.bundle.workingDirectory(); err != nil {
 		return err
 	}
 	if s.inputs == nil {
@@ -78,8 +78,8 @@ func (l *Loader) init(environ map[string]string) (err error) {
 	l.units = catalog.Units{Builder: &l.builder, ReadFile: p.Files.ReadFile, Load: l.apply}
 	l.manifests = &manifest.Loader{
 		Registry: s.Registry, Facts: s.Facts, Environ: environ, ReadFile: p.Files.ReadFile, Now: s.Host.Now,
-		Module: l.module, Fetch: l.fetch, KVGet: l.kvGet, Registrations: l.templateRegistrations, Dialect: l.options.Dialect, Secrets: p.Secrets, Open: p.openValue, Warn: p.Messages.warnAt, Strict: l.options.Strict,
-		Timeout: l.options.EvalTimeout, Waited: p.waited,
+		Module: l.module, Fetch: l.fetch, KVGet: l.kvGet, Registrations: l.templateRegistrations, Dialect: l.options.Dialect, Secrets: p.Secrets, Open: p.decryption().value, Warn: p.Messages.warnAt, Strict: l.options.Strict,
+		Timeout: l.options.EvalTimeout, Waited: p.decryption().questions.waited,
 	}
 	return nil
 }
@@ -166,7 +166,7 @@ func (l *Loader) evaluate(ctx context.Context, u *catalog.Unit, text string, arg
 	if l.evaluating--; l.evaluating == 0 {
 		l.site.inputs.flush(l.site.Host.Log())
 	}
-	return l.process.interruption(ctx, err)
+	return l.process.Stop.asInterruption(ctx, err)
 }
 
 // interp returns what evaluates scripts of a unit. Ctx is that of the evaluation,
@@ -184,7 +184,7 @@ func (l *Loader) interp(ctx, outer context.Context, u *catalog.Unit, args []stri
 func (l *Loader) scriptOptions(ctx context.Context, u *catalog.Unit, args []string) luaapi.Options {
 	p := l.process
 	return luaapi.Options{
-		Builder: &l.builder, Args: args, Version: p.Version, Env: l.lookupEnv, Print: p.Messages.W, Timeout: l.options.EvalTimeout, Waited: p.waited, Memory: l.options.EvalMemory, Path: p.Modules,
+		Builder: &l.builder, Args: args, Version: p.Version, Env: l.lookupEnv, Print: p.Messages.W, Timeout: l.options.EvalTimeout, Waited: p.decryption().questions.waited, Memory: l.options.EvalMemory, Path: p.Modules,
 		Scope:    u.Scope,
 		Packages: l.packagesOf(u),
 		ReadFile: p.Files.readModule(u.Name),
@@ -221,7 +221,7 @@ func (l *Loader) library(u *catalog.Unit) std.Options {
 	return std.Options{
 		View: &l.site.Host.View, ScriptView: &outside.View, Cwd: l.cwd, Log: log, Data: u.Data,
 		Record: func(in std.Input) {
-			in.Name = l.process.inKnownBundle(in.Name)
+			in.Name = l.process.bundle.fileKnown(in.Name)
 			l.site.inputs.add(in)
 			if l.evaluating == 0 {
 				l.site.inputs.flush(log)
@@ -236,8 +236,8 @@ func (l *Loader) library(u *catalog.Unit) std.Options {
 		},
 		Templates:     l.manifests.Env,
 		Registrations: l.registrations,
-		Decrypt:       l.process.decryptFile,
-		Open:          l.process.openValue,
+		Decrypt:       l.process.decryption().file,
+		Open:          l.process.decryption().value,
 	}
 }
 

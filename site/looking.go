@@ -7,6 +7,10 @@ import (
 	"github.com/luaccm/ccm/runtime/host"
 )
 
+// Looking is told of what takes time and changes nothing, as it begins: a command or a
+// fact. It returns what takes lines of output, and what is called at the end.
+type Looking func(what string) (line func(string), done func())
+
 // A lookingRunner tells [Process.Looking] of commands that only look: a host has the lines
 // of all others.
 type lookingRunner struct {
@@ -25,15 +29,15 @@ func (l lookingRunner) Run(ctx context.Context, c host.Cmd) (host.Result, error)
 	return l.Runner.Run(ctx, c)
 }
 
-// gatherers returns those of the machine, which tell [Process.Looking] of themselves.
-func (p *Process) gatherers() []facts.Gatherer {
+// gatherers returns those of the machine, which tell looking of themselves unless it is nil.
+func gatherers(looking Looking) []facts.Gatherer {
 	list := facts.Standard()
-	if p.Looking == nil {
+	if looking == nil {
 		return list
 	}
 	for i, g := range list {
 		list[i].Gather = func(ctx context.Context, v *host.View) (any, error) {
-			_, done := p.Looking("fact " + g.Name)
+			_, done := looking("fact " + g.Name)
 			defer done()
 			return g.Gather(ctx, v)
 		}

@@ -57,10 +57,10 @@ func (p *Process) NewOneOff(ctx context.Context, options OneOffOptions) (*OneOff
 	if o.facts, err = p.Facts(ctx, &o.host.View, options.Site.Facts); err != nil {
 		return nil, err
 	}
-	if o.environ, err = p.environ(options.Site.Data); err != nil {
+	if o.environ, err = options.Site.Data.environ(p.Files); err != nil {
 		return nil, err
 	}
-	if o.source, err = p.dataSource(options.Site.Data); err != nil {
+	if o.source, err = options.Site.Data.read(p.Files, p.remote()); err != nil {
 		return nil, fmt.Errorf("data: %w", err)
 	}
 	l, err := o.loader()

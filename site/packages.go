@@ -15,17 +15,18 @@ import (
 // LockedSite returns the site of the scripts in a directory, as far as ccm.mod.lua and ccm.lock
 // describe it; nil if there is neither. Found says that nobody has named the directory.
 func (p *Process) LockedSite(dir string, found bool) (*module.Site, error) {
-	return p.lockedSite(p.Files.Trust(), dir, found)
+	return p.Files.lockedSite(p.Files.Trust(), p.bundle, dir, found)
 }
 
-func (p *Process) lockedSite(policy *trust.Policy, dir string, found bool) (*module.Site, error) {
-	return module.Find(policy, dir, found, p.ModuleCaches(), p.inBundle)
+// lockedSite is [Process.LockedSite] with a policy that may remember what it has checked.
+func (f *Files) lockedSite(policy *trust.Policy, b *enteredBundle, dir string, found bool) (*module.Site, error) {
+	return module.Find(policy, dir, found, f.ModuleCaches(), b.fileShown)
 }
 
 // ModuleCaches returns the directories in which modules are looked for. The first is the one
 // that ccm mod writes.
-func (p *Process) ModuleCaches() []string {
-	return module.Caches(state.CacheDir(), p.Files.Trust(), os.Geteuid(), os.Getenv)
+func (f *Files) ModuleCaches() []string {
+	return module.Caches(state.CacheDir(), f.Trust(), os.Geteuid(), os.Getenv)
 }
 
 // packages are the modules of the lock that holds for a script. It is looked for when the
@@ -57,10 +58,10 @@ func (x *packages) open() error {
 	if !x.found { // what is typed comes over a long time
 		x.policy = x.policy.Remembering()
 	}
-	if x.site, x.err = x.process.lockedSite(x.policy, x.dir, x.found); x.err != nil || x.site == nil || x.site.File == nil {
+	if x.site, x.err = x.process.Files.lockedSite(x.policy, x.process.bundle, x.dir, x.found); x.err != nil || x.site == nil || x.site.File == nil {
 		return x.err
 	}
-	x.err = CheckVersion(x.site.File.CCM, x.process.Version, x.process.inBundle(filepath.Join(x.site.Dir, module.FileName)))
+	x.err = CheckVersion(x.site.File.CCM, x.process.Version, x.process.bundle.fileShown(filepath.Join(x.site.Dir, module.FileName)))
 	return x.err
 }
 

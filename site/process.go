@@ -14,15 +14,12 @@ package site
 
 import (
 	"context"
-	"errors"
 	"io"
 	"log/slog"
 	"unsafe"
 
-	"github.com/luaccm/ccm/runtime/encryption"
 	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/host/command"
-	"github.com/luaccm/ccm/runtime/nats"
 	"github.com/luaccm/ccm/runtime/resource"
 	"github.com/luaccm/ccm/runtime/secret"
 	"github.com/luaccm/ccm/runtime/trust"
@@ -32,8 +29,8 @@ import (
 // Messages are required.
 type Process struct {
 	Clock host.Clock
-	// Stop is closed when what is under way shall end. May be nil.
-	Stop <-chan struct{}
+	// Stop has what is under way end. May be nil.
+	Stop StopSignal
 	// Effect is asked before each effect on the machine and in the state directory;
 	// see host.Options. May be nil.
 	Effect   func(op, path string) error
@@ -44,9 +41,8 @@ type Process struct {
 	Messages *Messages
 	// Log takes what commands say of which no run has a log of its own; nil drops it.
 	Log *slog.Logger
-	// Looking is told of what takes time and changes nothing, as it begins: a command or a
-	// fact. It returns what takes lines of output, and what is called at the end. May be nil.
-	Looking func(what string) (line func(string), done func())
+	// Looking is told of commands and facts. May be nil.
+	Looking Looking
 	// Version is ccm.version of scripts.
 	Version string
 	// Modules are directories in which scripts find modules.
@@ -64,9 +60,8 @@ type Process struct {
 	Sequential bool
 
 	bundle    *enteredBundle // nil if no site was entered
-	clients   map[string]*nats.Client
-	decrypter *encryption.Decrypter // nil until it is asked for
-	questions *questions            // asked to decrypt something; nil until then
+	clients   natsClients
+	decrypter *askingDecrypter // nil until it is asked for
 }
 
 // Exec returns what runs commands.
@@ -88,54 +83,17 @@ func (p *Process) unrecordedHost(root string) *host.Host {
 
 // newHost returns the machine that the options describe.
 func (p *Process) newHost(o host.Options) *host.Host {
-	o.Clock, o.Refuse, o.Decrypt = p.Clock, p.Secrets.RefuseArgv, p.decryptFile
-	p.Decrypter() // before there are goroutines
+	o.Clock, o.Refuse, o.Decrypt = p.Clock, p.Secrets.RefuseArgv, p.decryption().file // made before there are goroutines
 	if p.NewHost != nil {
 		return p.NewHost(o)
 	}
 	return host.New(o)
 }
 
-var (
-	// ErrInterrupted is why nothing is done after a signal that came before a run.
-	ErrInterrupted = errors.New("interrupted")
-	// ErrLockInterrupted is [ErrInterrupted] for the wait for another run.
-	ErrLockInterrupted = errors.New("interrupted while another run was waited for")
-)
-
-// interruption returns an error that came because the process shall end as
-// [ErrInterrupted], and any other as it is.
-func (p *Process) interruption(ctx context.Context, err error) error {
-	if err == nil || !errors.Is(context.Cause(ctx), ErrInterrupted) && !p.stopped() {
-		return err
-	}
-	return ErrInterrupted
-}
-
-// stopped reports whether the process shall end.
-func (p *Process) stopped() bool {
-	select {
-	case <-p.Stop: // never, if it is nil
-		return true
-	default:
-		return false
-	}
-}
-
 // UntilStopped returns a context that ends when the process shall end. It is for
 // what comes before a run, where there is nothing to finish.
 func (p *Process) UntilStopped(ctx context.Context) (context.Context, func()) {
-	ctx, cancel := context.WithCancelCause(ctx)
-	if p.Stop != nil {
-		go func() {
-			select {
-			case <-p.Stop:
-				cancel(ErrInterrupted)
-			case <-ctx.Done():
-			}
-		}()
-	}
-	return ctx, func() { cancel(nil) }
+	return p.Stop.context(ctx)
 }
 
 // ReadStdin reads standard input, until the process shall end.
@@ -143,7 +101,7 @@ func (p *Process) ReadStdin(ctx context.Context) ([]byte, error) {
 	ctx, cancel := p.UntilStopped(ctx)
 	defer cancel()
 	text, err := trust.ReadStream(ctx, p.Stdin, Stdin)
-	return text, p.interruption(ctx, err)
+	return text, p.Stop.asInterruption(ctx, err)
 }
 
 // ReadInput returns the text of a script or manifest and the name by which
@@ -164,5 +122,5 @@ func (p *Process) ReadInput(ctx context.Context, name string) (shown, text strin
 	defer cancel()
 	all, err := p.Files.Trust().ReadFile(ctx, name)
 	// Nobody else has the bytes, and a copy of a large text would be its size again.
-	return name, unsafe.String(unsafe.SliceData(all), len(all)), p.interruption(ctx, err)
+	return name, unsafe.String(unsafe.SliceData(all), len(all)), p.Stop.asInterruption(ctx, err)
 }

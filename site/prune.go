@@ -45,7 +45,7 @@ func (p *Process) BeginPrune(ctx context.Context, file string, args []string, o 
 	if x.site, err = p.load(ctx, recorder.host(o.Host), file, args, o.Site, loadOptions{}); err != nil {
 		return nil, err
 	}
-	name, path, err := p.nameOfRun(file, args, o.Site)
+	name, path, err := p.bundle.nameOfRun(file, args, o.Site, p.Secrets)
 	if err != nil {
 		return nil, err
 	}
@@ -166,12 +166,12 @@ func decodeRemoval(t *resource.Type, u state.UndeclaredResource, keep []string) 
 // engine returns what walks over the catalog.
 func (x *Prune) engine(rep event.Reporter) (*converge.Engine, error) {
 	e := &converge.Engine{Registry: x.site.Registry, Facts: x.site.Facts, Reporter: rep, Texts: true, Stop: x.process.Stop}
-	return e, x.process.conceal(e, x.record.store)
+	return e, conceal(e, x.process.Secrets, x.record.store)
 }
 
 // Plan says what would be removed, to rep.
 func (x *Prune) Plan(ctx context.Context, rep event.Reporter) (event.Summary, error) {
-	plan := eventFunc(func(ev *event.Event) { x.planned = append(x.planned, x.process.plannedResource(ev)) })
+	plan := eventFunc(func(ev *event.Event) { x.planned = append(x.planned, newPlannedResource(ev, x.process.Secrets)) })
 	engine, err := x.engine(event.Reporters{plan, rep})
 	if err != nil {
 		return event.Summary{}, err

@@ -41,21 +41,13 @@ func (q *questions) waited() time.Duration {
 	return q.done
 }
 
-// waited returns for how long somebody was waited for so far.
-func (p *Process) waited() time.Duration {
-	if p.questions == nil {
-		return 0
-	}
-	return p.questions.waited()
-}
-
-// asking is told before somebody may be asked on the terminal.
-func (p *Process) asking() (done func()) {
-	answered := p.questions.ask()
-	if p.Asking == nil {
+// askAfter is ask, with what is told before somebody may be asked, if it is not nil.
+func (q *questions) askAfter(asking func() (done func())) (done func()) {
+	answered := q.ask()
+	if asking == nil {
 		return answered
 	}
-	shown := p.Asking()
+	shown := asking()
 	return func() {
 		shown()
 		answered()

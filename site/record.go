@@ -11,6 +11,7 @@ import (
 	"github.com/luaccm/ccm/runtime/catalog"
 	"github.com/luaccm/ccm/runtime/converge"
 	"github.com/luaccm/ccm/runtime/event"
+	"github.com/luaccm/ccm/runtime/secret"
 	"github.com/luaccm/ccm/runtime/state"
 )
 
@@ -29,7 +30,7 @@ type runRecord struct {
 // attach has an engine make up for what earlier runs have left over, and record
 // what it does.
 func (r *runRecord) attach(engine *converge.Engine, c *catalog.Catalog) error {
-	if err := r.recorder.process.conceal(engine, r.store); err != nil {
+	if err := conceal(engine, r.recorder.process.Secrets, r.store); err != nil {
 		return err
 	}
 	if r.writer == nil {
@@ -76,8 +77,8 @@ func (r *runRecord) release() {
 }
 
 // conceal has an engine tell no secrets, nor what has held some.
-func (p *Process) conceal(engine *converge.Engine, store *state.Store) (err error) {
-	engine.Secrets = p.Secrets
+func conceal(engine *converge.Engine, secrets *secret.Keeper, store *state.Store) (err error) {
+	engine.Secrets = secrets
 	if engine.SecretHistory, err = store.SecretHistory(); err != nil {
 		return fmt.Errorf("state directory: %w", err)
 	}
@@ -100,9 +101,9 @@ func Name(file string) (string, error) {
 // nameOfRun returns the name under which the state directory knows what a script or manifest
 // declares with these arguments and options: /srv/site.lua web (--fact role=db). Without any
 // it is that of the file, path. Secrets are not in it.
-func (p *Process) nameOfRun(file string, args []string, o *Options) (name, path string, err error) {
-	if p.bundle != nil && file == p.bundle.name {
-		path = p.bundle.known
+func (b *enteredBundle) nameOfRun(file string, args []string, o *Options, secrets *secret.Keeper) (name, path string, err error) {
+	if b != nil && file == b.name {
+		path = b.known
 	} else if path, err = Name(file); err != nil || path == "" {
 		return path, path, err
 	}
@@ -114,7 +115,7 @@ func (p *Process) nameOfRun(file string, args []string, o *Options) (name, path 
 	if len(selecting) > 0 {
 		name += " (" + shellquote.Join(selecting...) + ")"
 	}
-	return p.Secrets.Redact(name), path, nil
+	return secrets.Redact(name), path, nil
 }
 
 func withArguments(name string, args []string) string {

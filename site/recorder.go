@@ -13,6 +13,7 @@ import (
 	"github.com/luaccm/ccm/runtime/facts"
 	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/resource"
+	"github.com/luaccm/ccm/runtime/secret"
 	"github.com/luaccm/ccm/runtime/state"
 )
 
@@ -150,7 +151,7 @@ func (r *Recorder) lockEarly(ctx context.Context, run string) {
 	if _, err := os.Stat(filepath.Join(store.Dir(), "lock")); err != nil {
 		return
 	}
-	held, err := state.Lock(ctx, store.Dir(), p.commandLine(), 0, p.Clock.Now())
+	held, err := state.Lock(ctx, store.Dir(), commandLine(p.Secrets), 0, p.Clock.Now())
 	if err != nil {
 		return // the run will wait for it, or say who has it
 	}
@@ -168,14 +169,14 @@ func (r *Recorder) unlockEarly() {
 }
 
 // commandLine returns how the lock names this process.
-func (p *Process) commandLine() string { return p.Secrets.Redact(strings.Join(os.Args, " ")) }
+func commandLine(secrets *secret.Keeper) string { return secrets.Redact(strings.Join(os.Args, " ")) }
 
 // waitForLock takes the lock of a state directory. A signal ends the wait for it.
 func (r *Recorder) waitForLock(ctx context.Context, dir string, now time.Time) (*state.LockHandle, error) {
 	p := r.process
 	within, cancel := p.UntilStopped(ctx)
 	defer cancel()
-	held, err := state.Lock(within, dir, p.commandLine(), r.options.LockTimeout, now)
+	held, err := state.Lock(within, dir, commandLine(p.Secrets), r.options.LockTimeout, now)
 	if err == nil {
 		// It may have been made by somebody else meanwhile.
 		if err = p.Files.CheckState(dir); err != nil {
@@ -183,7 +184,7 @@ func (r *Recorder) waitForLock(ctx context.Context, dir string, now time.Time) (
 			held, err = nil, fmt.Errorf("state directory: %w", err)
 		}
 	}
-	if err != nil && p.stopped() {
+	if err != nil && p.Stop.isSet() {
 		return nil, ErrLockInterrupted
 	}
 	return held, err

@@ -120,7 +120,7 @@ func (x *refreshPlan) perform(ctx context.Context, r *restore, sum *event.Summar
 	ctx, cancel := r.options.Record.limited(ctx)
 	defer cancel()
 	engine := &converge.Engine{Registry: x.registry, Facts: x.facts, Reporter: r.options.Reporter, Stop: r.process.Stop}
-	if err := r.process.conceal(engine, r.record.store); err != nil {
+	if err := conceal(engine, r.process.Secrets, r.record.store); err != nil {
 		return err
 	}
 	var more event.Summary

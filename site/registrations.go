@@ -36,7 +36,7 @@ func (p *Process) Registry(o *DataOptions, plain bool) *registry.Registry {
 	if stream == "" {
 		stream = registration.DefaultStream
 	}
-	return &registry.Registry{Client: p.nats(o.Context, plain), Stream: stream}
+	return &registry.Registry{Client: p.remote().nats(o.Context, plain), Stream: stream}
 }
 
 // registrations finds services for expressions, templates and scripts. One query has one answer
@@ -53,7 +53,7 @@ func (l *Loader) registrations(cluster, protocol, service, address string) (regi
 	var refused []string
 	list, err := l.process.Registry(&l.options.Data, false).Find(ctx, q, func(err error) { refused = append(refused, err.Error()) })
 	if err != nil {
-		return nil, l.process.interruption(ctx, explainNATS(err))
+		return nil, l.process.Stop.asInterruption(ctx, explainNATS(err))
 	}
 	if len(refused) > 0 {
 		l.process.Messages.Warn(fmt.Sprintf("%d entries of the registry are left out; the first: %s", len(refused), refused[0]))

@@ -37,17 +37,32 @@ func bucketAndKey(name, schema string) (bucket, key string, err error) {
 	return bucket, key, nil
 }
 
-// nats returns what reads from NATS. With plain it may be from connections without TLS.
-func (p *Process) nats(context string, plain bool) *nats.Client {
-	key := fmt.Sprint(context, " ", plain)
-	if p.clients[key] == nil {
-		if p.clients == nil {
-			p.clients = make(map[string]*nats.Client)
-		}
-		policy := p.Files.Trust()
-		p.clients[key] = nats.New(nats.Options{Context: context, Check: policy.Check, Plain: plain || policy == nil})
+// natsClients are those of a process, by the context and whether connections without TLS will do.
+type natsClients map[string]*nats.Client
+
+// A remote reads what is elsewhere.
+type remote struct {
+	files   *Files
+	stop    StopSignal
+	clients natsClients
+}
+
+// remote returns what reads what is elsewhere.
+func (p *Process) remote() remote {
+	if p.clients == nil {
+		p.clients = make(natsClients)
 	}
-	return p.clients[key]
+	return remote{p.Files, p.Stop, p.clients}
+}
+
+// nats returns what reads from NATS. With plain it may be from connections without TLS.
+func (r remote) nats(context string, plain bool) *nats.Client {
+	key := fmt.Sprint(context, " ", plain)
+	if r.clients[key] == nil {
+		policy := r.files.Trust()
+		r.clients[key] = nats.New(nats.Options{Context: context, Check: policy.Check, Plain: plain || policy == nil})
+	}
+	return r.clients[key]
 }
 
 // explainNATS adds what helps to the error of a request to NATS.
@@ -59,8 +74,8 @@ func explainNATS(err error) error {
 }
 
 // readData reads data that is elsewhere.
-func (p *Process) readData(ctx context.Context, name, natsContext string) (shown string, text []byte, err error) {
-	ctx, cancel := p.UntilStopped(ctx)
+func (r remote) readData(ctx context.Context, name, natsContext string) (shown string, text []byte, err error) {
+	ctx, cancel := r.stop.context(ctx)
 	defer cancel()
 	switch {
 	case strings.HasPrefix(name, keySchema):
@@ -68,52 +83,52 @@ func (p *Process) readData(ctx context.Context, name, natsContext string) (shown
 		if err != nil {
 			return name, nil, err
 		}
-		text, err := p.nats(natsContext, false).Value(ctx, bucket, key, safepath.LargestText)
-		return name, text, p.interruption(ctx, explainNATS(err))
+		text, err := r.nats(natsContext, false).Value(ctx, bucket, key, safepath.LargestText)
+		return name, text, r.stop.asInterruption(ctx, explainNATS(err))
 	case strings.HasPrefix(name, objectSchema):
 		bucket, key, err := bucketAndKey(name, objectSchema)
 		if err != nil {
 			return name, nil, err
 		}
-		r, err := p.nats(natsContext, false).Object(ctx, bucket, key, safepath.LargestText)
+		object, err := r.nats(natsContext, false).Object(ctx, bucket, key, safepath.LargestText)
 		if err != nil {
-			return name, nil, p.interruption(ctx, explainNATS(err))
+			return name, nil, r.stop.asInterruption(ctx, explainNATS(err))
 		}
-		defer r.Close()
-		text, err := io.ReadAll(r)
-		return name, text, p.interruption(ctx, err)
+		defer object.Close()
+		text, err := io.ReadAll(object)
+		return name, text, r.stop.asInterruption(ctx, err)
 	}
 	u, err := url.Parse(name)
 	if err != nil || u.Host == "" {
 		return name, nil, fmt.Errorf("want a URL such as https://example.org/data.yaml, got %q", name)
 	}
-	if err := p.checkPlainHTTP(u, false); err != nil {
+	if err := r.checkPlainHTTP(u, false); err != nil {
 		return fetch.RedactURL(u), nil, err
 	}
 	x, err := get(ctx, u, "", safepath.LargestText)
 	if err != nil {
-		return fetch.RedactURL(u), nil, p.interruption(ctx, err)
+		return fetch.RedactURL(u), nil, r.stop.asInterruption(ctx, err)
 	}
 	defer x.Close()
 	text, err = io.ReadAll(x)
 	if err != nil {
 		err = x.Failed(err)
 	}
-	return fetch.RedactURL(u), text, p.interruption(ctx, err)
+	return fetch.RedactURL(u), text, r.stop.asInterruption(ctx, err)
 }
 
 // checkPlainHTTP refuses root what everybody on the way can change, unless it is checked later.
-func (p *Process) checkPlainHTTP(u *url.URL, checked bool) error {
-	if u.Scheme != "http" || checked || p.Files.Trust() == nil {
+func (r remote) checkPlainHTTP(u *url.URL, checked bool) error {
+	if u.Scheme != "http" || checked || r.files.Trust() == nil {
 		return nil
 	}
 	return diag.Errorf(diag.Pos{File: fetch.RedactURL(u)}, "not believed as root, because everybody on the way can change what http brings").
 		WithHint("https, --sha256 or --signers, or --allow-insecure")
 }
 
-// remoteSource returns a hierarchy document that is elsewhere.
-func (p *Process) remoteSource(name, natsContext string) (manifest.Source, error) {
-	shown, text, err := p.readData(p.Files.ctx, name, natsContext)
+// source returns a hierarchy document that is elsewhere.
+func (r remote) source(name, natsContext string) (manifest.Source, error) {
+	shown, text, err := r.readData(r.files.ctx, name, natsContext)
 	if err != nil {
 		return manifest.Source{}, fmt.Errorf("%s: %w", shown, err)
 	}
@@ -128,7 +143,7 @@ func (l *Loader) kvGet(bucket, key string) (string, error) {
 	if val, ok := l.keys[name]; ok {
 		return val, nil
 	}
-	_, text, err := l.process.readData(l.process.Files.ctx, name, l.options.Data.Context)
+	_, text, err := l.process.remote().readData(l.process.Files.ctx, name, l.options.Data.Context)
 	if err != nil {
 		return "", err
 	}

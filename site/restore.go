@@ -189,7 +189,7 @@ func phraseOf(x state.Restoration) string {
 
 // ended returns why no further path is restored: the first signal, or the time.
 func (r *restore) ended(ctx context.Context) error {
-	if r.process.stopped() {
+	if r.process.Stop.isSet() {
 		return ErrInterrupted
 	}
 	return context.Cause(ctx)

@@ -75,7 +75,7 @@ func (r *Run) begin(ctx context.Context, file string, args []string) (err error)
 	if r.Site, err = p.load(ctx, h, file, args, o.Site, loadOptions{noop: o.Plan && !o.ForRun, runner: runner, timings: o.Timings}); err != nil {
 		return err
 	}
-	name, path, err := p.nameOfRun(file, args, o.Site)
+	name, path, err := p.bundle.nameOfRun(file, args, o.Site, p.Secrets)
 	if err != nil {
 		return err
 	}

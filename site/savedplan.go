@@ -179,7 +179,7 @@ func (plan *SavedPlan) check(p *Process, stateDir string) *diag.Error {
 	if plan.Version != p.Version {
 		return diag.Errorf(diag.Pos{}, "the plan was made by ccm %s, and this is %s", plan.Version, p.Version).WithHint("%s", plan.hint())
 	}
-	dir, err := p.workingDirectory()
+	dir, err := p.bundle.workingDirectory()
 	if err != nil {
 		return &diag.Error{Err: err}
 	}

@@ -94,7 +94,7 @@ func writeBundle(ctx context.Context, e *cli.Env, f *bundleFlags, name string) e
 	if f.sign != "" && out == "-" {
 		return diag.Errorf(diag.Pos{}, "--sign: a signature stands beside a file, and standard output is none").WithHint("-o FILE")
 	}
-	if err := e.RefusePlain(folder, f.plain); err != nil {
+	if err := site.RefusePlain(folder, f.plain); err != nil {
 		return err
 	}
 	var program *os.File

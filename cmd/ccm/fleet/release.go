@@ -242,7 +242,7 @@ func (f *releaseFlags) pack(ctx context.Context, e *cli.Env, archive release.Arc
 	if err != nil {
 		return "", "", err
 	}
-	if err := e.RefusePlain(folder, f.plain); err != nil {
+	if err := site.RefusePlain(folder, f.plain); err != nil {
 		return "", "", err
 	}
 	return archive.AddBundle(func(temporary string) (string, error) {

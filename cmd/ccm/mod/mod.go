@@ -65,7 +65,7 @@ func openModSite(e *cli.Env) (*modSite, error) {
 func newResolver(e *cli.Env) *resolve.Resolver {
 	r := &resolve.Resolver{
 		Host: host.New(host.Options{Clock: e.Clock, Runner: e.Exec(), Log: e.Log}), Transport: fetch.NewTransport(), Policy: e.Files.Trust(),
-		Caches: e.ModuleCaches(), Version: e.Version,
+		Caches: e.Files.ModuleCaches(), Version: e.Version,
 		Tell: func(what string) { terminal.Fprintf(e.Stderr, "%s\n", what) },
 	}
 	r.CleanStale(func(fi fs.FileInfo) bool { return e.Clock.Now().Sub(fi.ModTime()) > staleStage })
