@@ -58,27 +58,14 @@ const fileChunk = 20
 // isWriting reports whether files are under way: written and not yet concluded.
 func (w *walk) isWriting() bool { return w.batch != nil || w.committing != nil }
 
-// batchable reports whether the file of resource i may be written together with
-// others: nothing is done between its change and the next resource.
-func (w *walk) batchable(i int) bool {
-	r := w.catalog.Resources[i]
-	_, _, bounded := resource.BoundsOf(r.Spec)
-	return bounded && !w.planning && w.mayWait(i)
-}
-
 // canBatch reports whether resource i can be decided about before the files that are under
 // way are concluded.
 func (w *walk) canBatch(i int) bool {
 	path, looks, _ := resource.BoundsOf(w.catalog.Resources[i].Spec)
-	if !looks || !w.batchable(i) || w.batchPaths.Covers(path) || i-w.batchFirst >= maxBatchSpan {
+	if !looks || !w.grouping.batchable(i) || w.batchPaths.Covers(path) || i-w.batchFirst >= maxBatchSpan {
 		return false
 	}
-	for _, d := range w.catalog.Deps[i] {
-		if d.Index >= w.batchFirst && w.outcomes[d.Index] != event.Stable {
-			return false
-		}
-	}
-	return true
+	return w.grouping.isIndependent(i, w.batchFirst)
 }
 
 // commitBefore commits what has to be committed before resource i is converged.
@@ -101,7 +88,7 @@ func (w *walk) stage(ctx context.Context, provider resource.Binding, d resource.
 		return false
 	}
 	if !w.isWriting() {
-		if !w.batchable(ev.Index) {
+		if !w.grouping.batchable(ev.Index) {
 			return false
 		}
 		w.batchFirst = ev.Index

@@ -100,7 +100,8 @@ func (e *Engine) walk(ctx context.Context, v *host.View, h *host.Host, c *catalo
 	})
 	p := &progress{catalog: c, view: v, planning: h == nil, outcomes: make([]event.Outcome, len(c.Resources))}
 	w := &walk{
-		Engine: e, progress: p, host: h, declared: declared, prefetcher: prefetch.ForWalk(ctx, e.Prefetcher, e.Registry, e.Facts, v, c, e.Sequential), blocks: make([]bool, len(c.Resources)),
+		Engine: e, progress: p, host: h, declared: declared, prefetcher: prefetch.ForWalk(ctx, e.Prefetcher, e.Registry, e.Facts, v, c, e.Sequential), skipsDependents: make([]bool, len(c.Resources)),
+		grouping:  grouping{e, p},
 		refreshes: &refreshTracker{progress: p}, redactor: redact.New(e.Secrets, e.SecretHistory, e.Texts, c.Resources), pool: newPool(),
 	}
 	defer w.prefetcher.Stop()
@@ -114,10 +115,10 @@ func (e *Engine) walk(ctx context.Context, v *host.View, h *host.Host, c *catalo
 	w.since = v.Now()
 	for i, r := range c.Resources {
 		w.commitBefore(ctx, i)
-		if len(w.deferred) > 0 && !w.canDefer(i) {
+		if len(w.deferred) > 0 && !w.deferred.canWait(&w.grouping, i) {
 			w.runDeferredChecks(ctx)
 		}
-		if w.transaction != nil && !w.canPass(i) {
+		if w.transaction != nil && !w.transaction.canWait(&w.grouping, i) {
 			w.commitTransaction(ctx)
 		}
 		if o, ok := e.Prior[r.ID]; ok && r.Skip != "" {
@@ -154,7 +155,7 @@ func (w *walk) report(events []*event.Event) {
 		w.redactor.Event(ev)
 		w.Reporter.Event(ev)
 		if ev.Outcome == event.Stable && w.transaction == nil { // a transaction may look again at what it has passed
-			w.unused = append(w.unused, ev)
+			w.recycled = append(w.recycled, ev)
 		}
 	}
 }
@@ -163,18 +164,19 @@ func (w *walk) report(events []*event.Event) {
 type walk struct {
 	*Engine
 	*progress
-	host *host.Host // nil in a plan
+	grouping grouping
+	host     *host.Host // nil in a plan
 	// declared is the resources of the catalog as they were declared: in catalog
 	// they have the values that became known meanwhile.
 	declared []*resource.Resource
 	// prefetcher answers for the walk which provider a resource has and what its state is,
 	// also where nothing was asked ahead of its turn.
-	prefetcher *prefetch.Prefetcher
-	forecaster *forecast.Forecaster
-	refreshes  *refreshTracker
-	sum        event.Summary // of the events that were reported
-	since      time.Time     // end of the last resource
-	blocks     []bool        // failed, or skipped because of something that failed
+	prefetcher      *prefetch.Prefetcher
+	forecaster      *forecast.Forecaster
+	refreshes       *refreshTracker
+	sum             event.Summary // of the events that were reported
+	since           time.Time     // end of the last resource
+	skipsDependents []bool        // failed, or skipped because of something that failed
 
 	byName      namedResources
 	endReason   string // why no further resource is worked on, or ""
@@ -186,25 +188,27 @@ type walk struct {
 	batchFirst  int                   // index of the first resource whose file is under way
 	batchPaths  prefetch.ChangedPaths // of the files since then
 	pool        *pool                 // that writes and commits files
-	deferred    []deferredCheck       // of resources that were acted on
+	deferred    deferredChecks        // of resources that were acted on
 	transaction *transaction          // that is not committed, or nil
 	alone       bool                  // no transaction may begin
 	queue       []*event.Event        // to be reported after batch or transaction is committed, or deferred is verified
 	redactor    *redact.Redactor      // nil if there is nothing to redact
 	single      [1]*event.Event       // holds the result of finishEdits for a resource that is no edit
-	unused      []*event.Event        // of stable resources, that were reported
+	recycled    eventPool             // of stable resources, that were reported
 }
 
-// newEvent returns an empty event: that of an earlier stable resource if there is one that nobody
-// has any more. Events of 10,000 stable files are 5 MiB, of which the kernel has to clear each page:
-// 7 percent of the time of a run.
-func (w *walk) newEvent() *event.Event {
-	last := len(w.unused) - 1
+// An eventPool has events that nobody has any more. Events of 10,000 stable files are 5 MiB, of which the
+// kernel has to clear each page: 7 percent of the time of a run.
+type eventPool []*event.Event
+
+// take returns an empty event.
+func (p *eventPool) take() *event.Event {
+	last := len(*p) - 1
 	if last < 0 {
 		return new(event.Event)
 	}
-	ev := w.unused[last]
-	w.unused = w.unused[:last]
+	ev := (*p)[last]
+	*p = (*p)[:last]
 	*ev = event.Event{}
 	return ev
 }
@@ -215,7 +219,7 @@ func (w *walk) recordOutcome(ev *event.Event) {
 	if w.forecaster.Record(ev) {
 		w.mayHaveChanged = true
 	}
-	w.blocks[ev.Index] = ev.Fails() || len(ev.Unmet) > 0 || ev.Declined
+	w.skipsDependents[ev.Index] = ev.Fails() || len(ev.Unmet) > 0 || ev.Declined
 	if !ev.Fails() {
 		return
 	}
@@ -227,7 +231,7 @@ func (w *walk) recordOutcome(ev *event.Event) {
 
 // recordPrior records the outcome that a resource had before the run.
 func (w *walk) recordPrior(i int, o event.Outcome) {
-	w.outcomes[i], w.blocks[i] = o, o == event.Failed || o == event.Skipped
+	w.outcomes[i], w.skipsDependents[i] = o, o == event.Failed || o == event.Skipped
 	w.refreshes.recordCause(i, w.PriorCauses[w.catalog.Resources[i].ID])
 	w.prefetcher.Leave(i)
 }
@@ -237,7 +241,7 @@ func (w *walk) recordPrior(i int, o event.Outcome) {
 // what is between is decideAndAct.
 func (w *walk) convergeResource(ctx context.Context, i int) *event.Event {
 	r := w.catalog.Resources[i]
-	ev := w.newEvent()
+	ev := w.recycled.take()
 	ev.Resource, ev.Index, ev.Deps, ev.Catalog, ev.Noop, ev.Start = r, i, w.catalog.Deps[i], w.catalog, w.noop(r), w.since
 	run := ctx
 	if limit := time.Duration(r.Common.Timeout); limit > 0 {
@@ -266,14 +270,14 @@ func (w *walk) convergeResource(ctx context.Context, i int) *event.Event {
 		w.decideAndAct(ctx, i, provider, ev)
 	}
 	if !w.noop(r) && ev.Outcome != event.Failed && !ev.Declined {
-		w.checkHealth(ctx, ev)
+		checkHealth(ctx, w.view, ev)
 	}
 	return ev
 }
 
 // checkHealth runs the health checks of the event's resource, and fails it if one of them does.
-func (w *walk) checkHealth(ctx context.Context, ev *event.Event) {
-	list, err := health.Check(ctx, w.view, ev.Resource.Common.HealthChecks)
+func checkHealth(ctx context.Context, v *host.View, ev *event.Event) {
+	list, err := health.Check(ctx, v, ev.Resource.Common.HealthChecks)
 	if ev.Health = list; err != nil && ev.Err == nil {
 		ev.Outcome, ev.Err = event.Failed, err
 	}
@@ -307,7 +311,7 @@ func (w *walk) skip(ctx context.Context, i int, ev *event.Event) bool {
 		return true
 	}
 	for _, d := range w.catalog.Deps[i] {
-		if !w.blocks[d.Index] {
+		if !w.skipsDependents[d.Index] {
 			continue
 		}
 		id := w.catalog.Resources[d.Index].ID
@@ -316,7 +320,7 @@ func (w *walk) skip(ctx context.Context, i int, ev *event.Event) bool {
 		}
 	}
 	if len(ev.Unmet) > 0 {
-		failWithParts(w.catalog, w.blocks, ev)
+		failWithParts(w.catalog, w.skipsDependents, ev)
 		return true
 	}
 	ev.Outcome = event.Stable

@@ -16,7 +16,7 @@ func (w *walk) decideAndAct(ctx context.Context, i int, provider *resource.Bindi
 	owed := w.refreshes.owed[r.ID]
 	refresh := len(by)+len(owed) > 0
 	defer func() {
-		if x := deferredCheckOf(w.deferred, ev); x != nil {
+		if x := w.deferred.last(ev); x != nil {
 			x.hasRefresh = refresh
 		} else if refresh {
 			w.refreshes.finish(ev)
@@ -53,7 +53,7 @@ func (w *walk) decideAndAct(ctx context.Context, i int, provider *resource.Bindi
 	if d.Stable() {
 		w.transaction.pass(ev)
 		if resource.DependsOnData(r.Spec) { // a later run cannot tell from its properties what was desired
-			ev.DesiredDigest = w.desiredDigest(ev, resource.DesiredDigestOf(state))
+			ev.DesiredDigest = desiredDigest(w.declared[ev.Index], ev, resource.DesiredDigestOf(state))
 		}
 		return
 	}

@@ -17,47 +17,20 @@ type deferredCheck struct {
 	hasRefresh bool // its refreshes are finished if it is in order
 }
 
-// mayDefer reports whether resource i may be verified after the next ones were acted on:
-// nothing else is done for it before the next resource, and its failure would not end the
-// walk.
-func (w *walk) mayDefer(i int) bool {
-	r := w.catalog.Resources[i]
-	return resource.HasToSettle(r.Spec) && !w.planning && !w.Sequential && w.edits == nil && w.continuesAfter(r) &&
-		r.Common.IsPlain()
+// deferredChecks are those of one walk, in the order of their resources.
+type deferredChecks []deferredCheck
+
+// canWait reports whether the checks, of which there are some, can run after resource i is converged.
+func (l deferredChecks) canWait(g *grouping, i int) bool {
+	r := g.catalog.Resources[i]
+	first := l[0].event
+	return r.Type == first.Resource.Type && r.Skip == "" && r.Resolve == nil && g.mayDefer(i) && g.isIndependent(i, first.Index)
 }
 
-// continuesAfter reports whether the walk goes on if r fails.
-func (e *Engine) continuesAfter(r *resource.Resource) bool {
-	if e.FailOnError {
-		return false
-	}
-	for s := r.Scope; s != nil; s = s.Parent {
-		if s.FailOnError {
-			return false
-		}
-	}
-	return true
-}
-
-// canDefer reports whether resource i can be converged before the deferred checks run.
-func (w *walk) canDefer(i int) bool {
-	r := w.catalog.Resources[i]
-	first := w.deferred[0].event
-	if r.Type != first.Resource.Type || r.Skip != "" || r.Resolve != nil || !w.mayDefer(i) {
-		return false
-	}
-	for _, d := range w.catalog.Deps[i] {
-		if d.Index >= first.Index && w.outcomes[d.Index] != event.Stable {
-			return false
-		}
-	}
-	return true
-}
-
-// deferredCheckOf returns the entry of an event that was just added, nil if there is none.
-func deferredCheckOf(list []deferredCheck, ev *event.Event) *deferredCheck {
-	if n := len(list); n > 0 && list[n-1].event == ev {
-		return &list[n-1]
+// last returns the entry of an event that was just added, nil if there is none.
+func (l deferredChecks) last(ev *event.Event) *deferredCheck {
+	if n := len(l); n > 0 && l[n-1].event == ev {
+		return &l[n-1]
 	}
 	return nil
 }

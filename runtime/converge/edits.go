@@ -32,12 +32,12 @@ func (w *walk) beginEdits(ctx context.Context, i int) {
 	if w.planning || w.edits != nil {
 		return
 	}
-	path := w.editedFile(i)
+	path := w.grouping.editedFile(i)
 	if path == "" {
 		return
 	}
 	last := i
-	for last+1 < len(w.catalog.Resources) && w.editedFile(last+1) == path && sameBackup(w.catalog.Resources[i], w.catalog.Resources[last+1]) {
+	for last+1 < len(w.catalog.Resources) && w.grouping.editedFile(last+1) == path && sameBackup(w.catalog.Resources[i], w.catalog.Resources[last+1]) {
 		last++
 	}
 	if last == i {
@@ -45,19 +45,7 @@ func (w *walk) beginEdits(ctx context.Context, i int) {
 	}
 	e := &edits{edit: w.host.Edit(ctx, path), last: last, view: w.view, host: w.host}
 	w.host, w.view = e.edit.Host(), &e.edit.Host().View
-	w.edits = e
-}
-
-// editedFile returns the file that resource i edits, "" if it has to have a write
-// of its own: because something is done between that and the next resource, or
-// because its time is measured.
-func (w *walk) editedFile(i int) string {
-	r := w.catalog.Resources[i]
-	x, ok := r.Spec.(resource.FileEditor)
-	if !ok || r.Skip != "" || r.Resolve != nil || w.noop(r) || w.monitorsOnly(r) || !r.Common.IsPlain() || r.Type.Refreshable() {
-		return ""
-	}
-	return x.EditedFile()
+	w.edits, w.editing = e, true
 }
 
 // sameBackup reports whether two resources agree on making backups.
@@ -79,7 +67,7 @@ func (w *walk) finishEdits(ctx context.Context, ev *event.Event) []*event.Event 
 	if ev.Index < e.last {
 		return nil
 	}
-	w.edits, w.view, w.host = nil, e.view, e.host
+	w.edits, w.editing, w.view, w.host = nil, false, e.view, e.host
 	err := e.edit.Commit()
 	placed := err == nil && e.edit.IsPlaced()
 	for _, ev := range e.events {

@@ -17,7 +17,7 @@ import (
 func (w *walk) act(ctx context.Context, provider resource.Binding, d resource.Decision, state any, ev *event.Event) {
 	r := ev.Resource
 	nameVersion(ev, d, state)
-	ev.Diff, ev.Actions, ev.DesiredDigest = d.Diff, d.Actions, w.desiredDigest(ev, resource.DesiredDigestOf(state))
+	ev.Diff, ev.Actions, ev.DesiredDigest = d.Diff, d.Actions, desiredDigest(w.declared[ev.Index], ev, resource.DesiredDigestOf(state))
 	ev.Cause = w.causeOf(ctx, ev, state)
 	w.refreshes.recordCause(ev.Index, ev.Cause)
 	if w.Texts && d.Text != nil {
@@ -80,7 +80,7 @@ func (w *walk) performAlone(ctx context.Context, provider resource.Binding, d re
 	if resource.VerifiesItself(r.Spec) {
 		return
 	}
-	if w.mayDefer(ev.Index) {
+	if w.grouping.mayDefer(ev.Index) {
 		w.deferred = append(w.deferred, deferredCheck{event: ev, provider: provider})
 		return
 	}
@@ -157,7 +157,7 @@ func (w *walk) judge(ev *event.Event, state any, err error) {
 	r := ev.Resource
 	// The actions may have read a source, so that there is a digest of it now.
 	if desired := resource.DesiredDigestOf(state); desired != (resource.DesiredDigest{}) {
-		ev.DesiredDigest = w.desiredDigest(ev, desired)
+		ev.DesiredDigest = desiredDigest(w.declared[ev.Index], ev, desired)
 	}
 	d := r.Type.Decide(r.Spec, state, false)
 	switch {

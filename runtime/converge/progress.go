@@ -13,6 +13,7 @@ type progress struct {
 	catalog  *catalog.Catalog
 	view     *host.View
 	planning bool
+	editing  bool // resources are worked on that edit one file, see edits
 	outcomes []event.Outcome
 	// mayHaveChanged is set if the machine, or in a plan what is assumed of it, may have
 	// been changed on behalf of the resource whose turn it is.

@@ -50,9 +50,9 @@ func (w *walk) resolve(ctx context.Context, ev *event.Event) bool {
 }
 
 // desiredDigest returns a digest with the fingerprint of the late values of the event's
-// resource.
-func (w *walk) desiredDigest(ev *event.Event, desired resource.DesiredDigest) resource.DesiredDigest {
-	if len(w.declared[ev.Index].Later) > 0 {
+// resource, which was declared as it is given.
+func desiredDigest(declared *resource.Resource, ev *event.Event, desired resource.DesiredDigest) resource.DesiredDigest {
+	if len(declared.Later) > 0 {
 		desired.LateValues = fmt.Sprintf("%016x", ev.Resource.Type.Schema().Fingerprint(ev.Resource.Spec))
 	}
 	return desired

@@ -39,13 +39,13 @@ func (x scopeEnds) reason(r *resource.Resource) string {
 
 // failWithParts makes a failure of the event of a composite that was skipped because some of
 // its parts have failed.
-func failWithParts(c *catalog.Catalog, blocks []bool, ev *event.Event) {
+func failWithParts(c *catalog.Catalog, unmet []bool, ev *event.Event) {
 	if !resource.FailsWithParts(ev.Resource.Spec) {
 		return
 	}
 	failed := 0
 	for _, d := range c.Deps[ev.Index] {
-		if part := c.Resources[d.Index]; part.Scope != nil && part.Scope.Apply == ev.Resource.ID && blocks[d.Index] {
+		if part := c.Resources[d.Index]; part.Scope != nil && part.Scope.Apply == ev.Resource.ID && unmet[d.Index] {
 			failed++
 		}
 	}

@@ -35,28 +35,9 @@ type member struct {
 	decision resource.Decision
 }
 
-// mayWait reports whether resource i may be acted on after the next ones were looked at:
-// nothing else is done for it before the next resource, and its failure would not end the
-// walk.
-func (w *walk) mayWait(i int) bool {
-	r := w.catalog.Resources[i]
-	return !w.Sequential && w.edits == nil && w.continuesAfter(r) && r.Skip == "" && r.Resolve == nil &&
-		r.Restraint() != resource.Noop && !w.monitorsOnly(r) && r.Common.IsPlain()
-}
-
-// canPass reports whether resource i can be decided about before the transaction is
-// committed.
-func (w *walk) canPass(i int) bool {
-	t := w.transaction
-	if w.catalog.Resources[i].Type != t.provider.Type || !w.mayWait(i) {
-		return false
-	}
-	for _, d := range w.catalog.Deps[i] {
-		if d.Index >= t.first && w.outcomes[d.Index] != event.Stable {
-			return false
-		}
-	}
-	return true
+// canWait reports whether the transaction can be committed after resource i is decided about.
+func (t *transaction) canWait(g *grouping, i int) bool {
+	return g.catalog.Resources[i].Type == t.provider.Type && g.mayWait(i) && g.isIndependent(i, t.first)
 }
 
 // joins reports whether a decision is one of the transaction, of which there may be none.
@@ -84,7 +65,7 @@ func (w *walk) interruptTransaction(ctx context.Context, provider *resource.Bind
 func (w *walk) joinTransaction(provider resource.Binding, d resource.Decision, ev *event.Event) bool {
 	if w.transaction == nil {
 		r := ev.Resource
-		if w.alone || w.isWriting() || len(w.deferred) > 0 || d.Uncertain != "" || ev.Refreshed || !w.mayWait(ev.Index) || !r.Type.Together(r.Spec, r.Spec) {
+		if w.alone || w.isWriting() || len(w.deferred) > 0 || d.Uncertain != "" || ev.Refreshed || !w.grouping.mayWait(ev.Index) || !r.Type.Together(r.Spec, r.Spec) {
 			return false
 		}
 		w.transaction = &transaction{first: ev.Index, provider: provider}
