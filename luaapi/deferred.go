@@ -52,29 +52,36 @@ type Result struct {
 	Command *host.Result
 }
 
-// NeedsResults reports whether scripts have called ccm.lazy or ccm.after. If so, the
-// interpreter stays open, and [Interp.SetResult] has to be called for each resource.
-func (in *Interp) NeedsResults() bool { return in.deferred.registered }
+// Results are the outcomes of resources, for the functions that scripts gave to ccm.lazy and ccm.after.
+type Results struct{ deferrals *deferrals }
 
-// ClearResults begins a run or plan, in which no resource has a result yet.
-func (in *Interp) ClearResults() { in.deferred.results = nil }
+// Results returns those of the interpreter.
+func (in *Interp) Results() Results { return Results{in.deferred} }
 
-// SetResult sets the result of a resource for its handles, and then calls the functions
+// Needed reports whether scripts have called ccm.lazy or ccm.after. If so, the
+// interpreter stays open, and [Results.Set] has to be called for each resource.
+func (r Results) Needed() bool { return r.deferrals.registered }
+
+// Clear begins a run or plan, in which no resource has a result yet.
+func (r Results) Clear() { r.deferrals.results = nil }
+
+// Set sets the result of a resource for its handles, and then calls the functions
 // of ccm.after for it. It returns every mistake in them.
-func (in *Interp) SetResult(ctx context.Context, id resource.ID, res Result) error {
-	if !in.deferred.registered {
+func (r Results) Set(ctx context.Context, id resource.ID, res Result) error {
+	df := r.deferrals
+	if !df.registered {
 		return nil
 	}
-	if in.deferred.results == nil {
-		in.deferred.results = make(map[resource.ID]Result)
+	if df.results == nil {
+		df.results = make(map[resource.ID]Result)
 	}
-	in.deferred.results[id] = res
+	df.results[id] = res
 	if res.Planned || ctx.Err() != nil {
 		return nil
 	}
 	var errs diag.List
-	for _, w := range in.deferred.after[id] {
-		_, err := in.deferred.callDeferred(ctx, w.fn, 0, w.handle)
+	for _, w := range df.after[id] {
+		_, err := df.callDeferred(ctx, w.fn, 0, w.handle)
 		errs.Add(err)
 	}
 	return errs.Err()

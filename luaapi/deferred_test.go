@@ -37,7 +37,7 @@ func converged(t *testing.T, script string, fates map[string]luaapi.Result) (lin
 		if !ok {
 			fate = luaapi.Result{Outcome: "changed", Changed: true}
 		}
-		if err := in.SetResult(t.Context(), r.ID, fate); err != nil {
+		if err := in.Results().Set(t.Context(), r.ID, fate); err != nil {
 			lines = append(lines, err.Error())
 		}
 	}

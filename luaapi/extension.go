@@ -103,23 +103,6 @@ func (ts *Tables) Tree(name string, contents *lua.LTable, get func(key string) (
 // Missing returns the error that a tree of plain data has no such name.
 func Missing(table, name string, known []string) error { return &unknownNameError{name, table, known} }
 
-// Dir returns the absolute directory of the script or module that called. For a
-// module that ships with ccm it is that of the script.
-func (in *Interp) Dir(L *lua.LState) string {
-	if c := in.source.chunkOf(caller(L).node); c != nil && c.dir != "" {
-		return c.dir
-	}
-	return in.SiteDir()
-}
-
-// File returns the name of the script or module that called, as it was found.
-func (in *Interp) File(L *lua.LState) string {
-	if c := in.source.chunkOf(caller(L).node); c != nil {
-		return c.name
-	}
-	return ""
-}
-
 // SiteDir returns the absolute directory of the script.
 func (in *Interp) SiteDir() string {
 	if len(in.source.chunks) > 0 {

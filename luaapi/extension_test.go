@@ -27,7 +27,7 @@ func TestExtension(t *testing.T) {
 				return in.Tables.Library(name, contents)
 			})
 		}
-		in.Field("here", func(L *lua.LState) lua.LValue { return lua.LString(in.Dir(L)) })
+		in.Field("here", func(L *lua.LState) lua.LValue { return lua.LString(in.Caller(L).Dir()) })
 	}})
 	defer in.Close()
 	run := func(script string) error { return in.Run(context.Background(), "/site/site.lua", script) }

@@ -2,7 +2,6 @@ package luaapi
 
 import (
 	"context"
-	"crypto/sha256"
 	"errors"
 	"fmt"
 
@@ -142,14 +141,6 @@ func (in *Interp) Outside(f func()) {
 	f()
 }
 
-// CallerSource returns a text that identifies the position of the calling script and the
-// content of its file.
-func (in *Interp) CallerSource(L *lua.LState) string {
-	f := caller(L)
-	text, _ := in.source.text(f.file)
-	return fmt.Sprintf("%s %x", in.source.lineOf(f.node, f.file), sha256.Sum256([]byte(text)))
-}
-
 // Require loads a module, as a script of that name would. The error is a
 // [diag.List]; mistakes in the name itself have no position.
 func (in *Interp) Require(ctx context.Context, script, module string) error {
@@ -164,9 +155,6 @@ func (in *Interp) Require(ctx context.Context, script, module string) error {
 	in.report.mistakes.Add(err)
 	return in.report.mistakes.Err()
 }
-
-// Caller returns the place of the script that called.
-func (in *Interp) Caller(L *lua.LState) diag.Pos { return in.source.framePos(caller(L)) }
 
 // ThrowIn throws a mistake in the table that a script gave to the function which
 // it called: at the value that path leads to, or at its name if key is set, as

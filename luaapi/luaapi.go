@@ -192,7 +192,7 @@ func New(opts Options) *Interp {
 // or ccm.after: their functions are needed until the run is over. Positions can be found
 // after that.
 func (in *Interp) Close() {
-	if !in.vm.IsClosed() && in.declarer.constructors == nil && !in.NeedsResults() {
+	if !in.vm.IsClosed() && in.declarer.constructors == nil && !in.Results().Needed() {
 		in.vm.Close()
 	}
 }

@@ -120,15 +120,6 @@ func (in *Interp) Granted(L *lua.LState, global string) error {
 	return c.of.Denied(global)
 }
 
-// PackageDir returns the directory of the package whose code called, "" if it is that of a
-// script.
-func (in *Interp) PackageDir(L *lua.LState) string {
-	if c := in.source.chunkOf(caller(L).node); c != nil && c.of != nil {
-		return c.of.Dir
-	}
-	return ""
-}
-
 // plainTables are the tables of Lua that scripts can write. Each package has a copy: what it
 // writes there others do not see.
 var plainTables = []string{"string", "table", "math", "os", "coroutine", "debug"}

@@ -25,8 +25,8 @@ var _ event.Reporter = (*scriptReporter)(nil)
 func (s *Site) reportTo(ctx context.Context, engine *converge.Engine, explain func(error)) *scriptReporter {
 	r := &scriptReporter{ctx: ctx, explain: explain}
 	for _, in := range s.scripts {
-		if in.NeedsResults() {
-			in.ClearResults()
+		if in.Results().Needed() {
+			in.Results().Clear()
 			r.scripts = append(r.scripts, in)
 		}
 	}
@@ -46,7 +46,7 @@ func (r *scriptReporter) Event(ev *event.Event) {
 		Planned: ev.Noop, Command: ev.Ran,
 	}
 	for _, in := range r.scripts {
-		if err := in.SetResult(r.ctx, ev.Resource.ID, result); err != nil {
+		if err := in.Results().Set(r.ctx, ev.Resource.ID, result); err != nil {
 			r.failed = true
 			r.explain(err)
 		}

@@ -38,12 +38,12 @@ func (s *scan) template(e *ast.FuncCallExpr) {
 			s.delims(arg, "the template", text.Value)
 		} else if read, ok := arg.(*ast.FuncCallExpr); ok && s.library(read) == "fs.read" && len(read.Args) > 0 {
 			if path, ok := read.Args[0].(*ast.StringExpr); ok {
-				s.delimsOf(path, s.beside(path.Value))
+				s.delimsOf(path, fromScript(s.p.Name, path.Value))
 			}
 		}
 	case "template.render":
 		if text != nil && (engine == "jet" || engine == "" && strings.HasSuffix(text.Value, ".jet")) {
-			s.delimsOf(arg, s.beside(text.Value))
+			s.delimsOf(arg, fromScript(s.p.Name, text.Value))
 		}
 	}
 }
@@ -58,12 +58,12 @@ func (s *scan) library(e *ast.FuncCallExpr) string {
 	return ""
 }
 
-// beside returns a path as a script means it.
-func (s *scan) beside(path string) string {
+// fromScript returns a path as a script means it.
+func fromScript(script, path string) string {
 	if filepath.IsAbs(path) {
 		return path
 	}
-	return filepath.Join(filepath.Dir(s.p.Name), path)
+	return filepath.Join(filepath.Dir(script), path)
 }
 
 // delimsOf reports a file that is such a template. One that cannot be read is
@@ -105,7 +105,7 @@ func (d *declaration) scaffold() {
 	if source == nil {
 		return
 	}
-	files, _ := FilesBelow(d.s.beside(source.Value), "", nil)
+	files, _ := FilesBelow(fromScript(d.s.p.Name, source.Value), "", nil)
 	for _, file := range files {
 		d.s.delimsOf(source, file)
 	}

@@ -13,29 +13,29 @@ import (
 // directories, by their paths below a directory of the script's, to a directory. See
 // [unpack.CopyTree]. Attributes that are not given stay what they are; new files have the mode
 // of their source, and new directories 0755.
-func (c *call) copyTree() int {
-	list, err := c.plain(c.L.Get(3), 0)
-	c.must(err)
+func (a *action) copyTree() int {
+	list, err := a.plain(a.L.Get(3), 0)
+	a.must(err)
 	names, ok := list.([]any)
 	if !ok && list != nil {
-		c.fail("want a list of paths as argument 3, got %s", describe(c.L.Get(3)))
+		a.fail("want a list of paths as argument 3, got %s", describe(a.L.Get(3)))
 	}
-	x := unpack.Copy{Source: c.path(1), Directory: c.path(2), Attr: c.copyAttr(c.options(4, "owner", "group", "mode", "dir_mode"))}
+	x := unpack.Copy{Source: a.path(1), Directory: a.path(2), Attr: a.copyAttr(a.options(4, "owner", "group", "mode", "dir_mode"))}
 	for _, name := range names {
 		x.Names = append(x.Names, text(name))
 	}
-	c.must(unpack.CopyTree(c.in.Context(), c.host, x))
+	a.must(unpack.CopyTree(a.in.Context(), a.host, x))
 	return 0
 }
 
 // copyAttr returns what owner and mode copies get.
-func (c *call) copyAttr(opts *lua.LTable) func(source, have host.Info) host.Attr {
-	owner := c.account(opts, "owner", c.view.UserID)
-	group := c.account(opts, "group", c.view.GroupID)
+func (a *action) copyAttr(opts *lua.LTable) func(source, have host.Info) host.Attr {
+	owner := a.account(opts, "owner", a.view.UserID)
+	group := a.account(opts, "group", a.view.GroupID)
 	modes := make(map[host.FileKind]uint32)
 	for name, kind := range map[string]host.FileKind{"mode": host.Regular, "dir_mode": host.Directory} {
 		if v := opts.RawGetString(name); v != lua.LNil {
-			modes[kind] = c.mode(v)
+			modes[kind] = a.mode(v)
 		}
 	}
 	own := host.Attr{UID: uint32(os.Geteuid()), GID: uint32(os.Getegid())}
@@ -61,12 +61,12 @@ func (c *call) copyAttr(opts *lua.LTable) func(source, have host.Info) host.Attr
 }
 
 // account returns the number of a user or group among options, nil if it is not there.
-func (c *call) account(opts *lua.LTable, name string, number func(string) (uint32, error)) *uint32 {
+func (a *action) account(opts *lua.LTable, name string, number func(string) (uint32, error)) *uint32 {
 	v := opts.RawGetString(name)
 	if v == lua.LNil {
 		return nil
 	}
 	id, err := number(lua.LVAsString(v))
-	c.must(err)
+	a.must(err)
 	return &id
 }

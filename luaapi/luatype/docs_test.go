@@ -20,7 +20,7 @@ func TestReferencePage(t *testing.T) {
 	for _, name := range typeNames {
 		require.Contains(t, text, "`"+name+"`")
 	}
-	for _, set := range []map[string]func(*call) int{looks, acts} {
+	for _, set := range []map[string]func(*call) int{looks, actCalls()} {
 		for name := range set {
 			require.Regexp(t, "(?m)^\\|.*`host\\."+name+"[ (]", text)
 		}

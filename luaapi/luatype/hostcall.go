@@ -22,7 +22,7 @@ func (lib *library) lookHost(L *lua.LState) *lua.LTable {
 // actHost returns what perform is given as host.
 func (lib *library) actHost(L *lua.LState) *lua.LTable {
 	if lib.acts == nil {
-		lib.acts = lib.hostTable(L, looks, acts)
+		lib.acts = lib.hostTable(L, looks, actCalls())
 	}
 	return lib.acts
 }
@@ -88,7 +88,6 @@ type call struct {
 	L    *lua.LState
 	name string
 	view *host.View
-	host *host.Host // nil in status
 }
 
 // call begins a call. Host is reached only while a function of the type runs
@@ -98,8 +97,8 @@ func (lib *library) call(L *lua.LState, name string) *call {
 	if lib.access == nil || lib.access.view == nil {
 		c.fail("it can be called only while status or perform runs")
 	}
-	c.view, c.host = lib.access.view, lib.access.host
-	if _, act := acts[name]; act && c.host == nil {
+	c.view = lib.access.view
+	if _, act := acts[name]; act && lib.access.host == nil {
 		c.fail("%s may only look", lib.access.what)
 	}
 	if L.Get(1) == lua.LValue(lib.looks) || L.Get(1) == lua.LValue(lib.acts) {

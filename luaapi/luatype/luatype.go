@@ -108,7 +108,7 @@ func (d *definition) add(L *lua.LState) int {
 		in.Throw(L, fmt.Sprintf("it is defined at %s", at), "there is a type %s already", d.name)
 	}
 	fns := d.functions()
-	fns.Source = in.CallerSource(L)
+	fns.Source = in.Caller(L).Source()
 	f, err := fns.Bind()
 	var c *lua.LTable
 	if err == nil {
@@ -117,7 +117,7 @@ func (d *definition) add(L *lua.LState) int {
 	if err != nil {
 		in.Throw(L, "", "%w", err)
 	}
-	d.lib.places[d.name] = in.Caller(L)
+	d.lib.places[d.name] = in.Caller(L).Pos()
 	L.Push(c)
 	return 1
 }

@@ -135,7 +135,7 @@ func (r *runner) pending(L *lua.LState, word string) int {
 var tagPattern = lazyregexp.New(`#([\w-]+)`)
 
 func (r *runner) add(L *lua.LState, t *test) {
-	t.in, t.pos = r.current, r.in.Caller(L)
+	t.in, t.pos = r.current, r.in.Caller(L).Pos()
 	for _, m := range tagPattern().FindAllStringSubmatch(strings.Join(append(t.in.path(), t.name), " "), -1) {
 		if !slices.Contains(t.tags, m[1]) {
 			t.tags = append(t.tags, m[1])

@@ -82,7 +82,7 @@ func (r *runner) spec(L *lua.LState, t *resource.Type, name string, v lua.LValue
 		}
 		tab.Entries = append(tab.Entries, schema.Entry{Key: key, Val: val})
 	})
-	x, err := t.Decode(tab, resource.Origin{Pos: r.in.Caller(L), Dir: r.in.Dir(L)})
+	x, err := t.Decode(tab, resource.Origin{Pos: r.in.Caller(L).Pos(), Dir: r.in.Caller(L).Dir()})
 	if err != nil {
 		var list diag.List
 		list.Add(err)

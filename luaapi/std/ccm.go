@@ -55,7 +55,7 @@ func ccmLibrary() *Library {
 // fields adds to the table ccm what ccmLibrary describes.
 func (s *std) fields() {
 	s.in.Field("cwd", func(*lua.LState) lua.LValue { return lua.LString(s.Cwd) })
-	s.in.Field("dir", func(L *lua.LState) lua.LValue { return lua.LString(s.in.Dir(L)) })
+	s.in.Field("dir", func(L *lua.LState) lua.LValue { return lua.LString(s.in.Caller(L).Dir()) })
 	var made map[string]lua.LValue
 	for _, name := range [...]string{"abs", "inspect", "print"} {
 		s.in.Field(name, func(L *lua.LState) lua.LValue {

@@ -21,7 +21,7 @@ func moduleLibrary() *Library {
 		Values: []Value{{
 			Name: "dir", Type: "string", Doc: "Its directory. Relative paths that it writes begin there, as in source = \"files/app.conf\".",
 			Example: `module.dir`, Result: `"/site"`,
-			Get: func(s *std, L *lua.LState) lua.LValue { return lua.LString(s.in.Dir(L)) },
+			Get: func(s *std, L *lua.LState) lua.LValue { return lua.LString(s.in.Caller(L).Dir()) },
 		}},
 	}
 }

@@ -94,7 +94,7 @@ func pathArg(c *call, n int) (*host.View, string) {
 	case path.IsAbs(name):
 		return c.View, path.Clean(name)
 	}
-	return c.ScriptView, path.Join(c.in.Dir(c.L), name)
+	return c.ScriptView, path.Join(c.in.Caller(c.L).Dir(), name)
 }
 
 // mustLook throws the mistake that something cannot be looked at.
@@ -220,7 +220,7 @@ func fsGlob(c *call) int {
 	mustLook(c, err)
 	c.Record(Input{Kind: "glob", Name: full, Value: sha256sum.Bytes([]byte(strings.Join(paths, "\n")))})
 	if !path.IsAbs(pattern) {
-		dir := c.in.Dir(c.L)
+		dir := c.in.Caller(c.L).Dir()
 		for i, p := range paths {
 			paths[i] = strings.TrimPrefix(strings.TrimPrefix(p, dir), "/")
 		}

@@ -174,7 +174,7 @@ func secretSops(c *call) int {
 
 // secretValues is secret.values.
 func secretValues(c *call) int {
-	file := c.in.File(c.L)
+	file := c.in.Caller(c.L).File()
 	return c.give(c.in.Tables.Value("secret.values", c.seal(c.plain(1), file, nil)))
 }
 

@@ -94,7 +94,7 @@ func expressionEnv(c *call) *template.Env {
 	if c.in.Granted(c.L, "data") != nil {
 		data = nil
 	}
-	env := c.Templates(data, c.in.Dir(c.L))
+	env := c.Templates(data, c.in.Caller(c.L).Dir())
 	if noEnviron != nil || noServers != nil || mayRead != nil {
 		env = env.Limited(noEnviron == nil, noServers == nil, mayRead)
 	}
@@ -108,7 +108,7 @@ func ownFiles(c *call) func(path string) error {
 	if denied == nil {
 		return nil
 	}
-	dir := c.in.PackageDir(c.L)
+	dir := c.in.Caller(c.L).PackageDir()
 	return func(name string) error {
 		if dir != "" && strings.HasPrefix(path.Clean(name), dir+"/") {
 			return nil

@@ -1,0 +1,52 @@
+package luaapi
+
+import (
+	"crypto/sha256"
+	"fmt"
+
+	lua "github.com/yuin/gopher-lua"
+
+	"github.com/luaccm/ccm/runtime/diag"
+)
+
+// A Caller is the script or module that called a function.
+type Caller struct {
+	in    *Interp
+	frame frame
+}
+
+// Caller returns who called.
+func (in *Interp) Caller(L *lua.LState) Caller { return Caller{in, caller(L)} }
+
+// Pos returns its place.
+func (c Caller) Pos() diag.Pos { return c.in.source.framePos(c.frame) }
+
+// Dir returns its absolute directory. For a module that ships with ccm it is that of the script.
+func (c Caller) Dir() string {
+	if x := c.in.source.chunkOf(c.frame.node); x != nil && x.dir != "" {
+		return x.dir
+	}
+	return c.in.SiteDir()
+}
+
+// File returns its name, as it was found.
+func (c Caller) File() string {
+	if x := c.in.source.chunkOf(c.frame.node); x != nil {
+		return x.name
+	}
+	return ""
+}
+
+// PackageDir returns the directory of its package, "" if it is a script.
+func (c Caller) PackageDir() string {
+	if x := c.in.source.chunkOf(c.frame.node); x != nil && x.of != nil {
+		return x.of.Dir
+	}
+	return ""
+}
+
+// Source returns a text that identifies its position and the content of its file.
+func (c Caller) Source() string {
+	text, _ := c.in.source.text(c.frame.file)
+	return fmt.Sprintf("%s %x", c.in.source.lineOf(c.frame.node, c.frame.file), sha256.Sum256([]byte(text)))
+}
