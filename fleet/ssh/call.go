@@ -38,6 +38,7 @@ type call struct {
 	stdin  io.WriteCloser
 	stdout *bufio.Reader
 	said   *tail
+	noise  string // what the login shell has printed last
 	closed sync.Once
 }
 
@@ -75,15 +76,24 @@ func (s *call) close() { s.closed.Do(func() { _ = s.stdin.Close() }) }
 // end ends the call, and returns why there was no more to read.
 func (s *call) end(reading error) error {
 	s.close()
+	kill := func() { _ = s.cmd.Process.Kill() }
+	endless := reading == errLongLine || reading == errNoise
+	if endless {
+		kill()
+	}
+	defer time.AfterFunc(stopPatience, kill).Stop() // what comes after the end has an end too
 	_, _ = io.Copy(io.Discard, s.stdout)
 	err := s.cmd.Wait()
+	if endless {
+		return reading
+	}
 	last := s.said.last()
 	exit, failed := errors.AsType[*exec.ExitError](err)
 	switch {
 	case failed && exit.ExitCode() == 255:
 		return &lostError{orElse(last, "ssh failed and did not say why")}
-	case failed && last != "":
-		return errors.New(last)
+	case failed && orElse(last, s.noise) != "":
+		return errors.New(orElse(last, s.noise))
 	case err != nil && !errors.Is(err, exec.ErrWaitDelay):
 		return fmt.Errorf("ssh: %w", err)
 	case reading != nil && reading != io.EOF:

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -25,6 +26,9 @@ type Client struct {
 	Programs  *Programs
 	// Timeout is how long one host may take, 0 for ever.
 	Timeout time.Duration
+	// ConnectTimeout is how long one host may take until its login shell answers, 0 for ever. Those of
+	// ssh do not count a server that is mute, nor a login shell that hangs.
+	ConnectTimeout time.Duration
 	// Request is what is run, and Bundle the content of its site.
 	Request Request
 	Bundle  []byte
@@ -55,52 +59,75 @@ const stopPatience = 20 * time.Second
 
 // Run runs the request on a host. Each line is told as it comes. When stop is closed the command
 // is asked to end after what it is doing; when ctx ends the connection is cut.
-func (c *Client) Run(ctx context.Context, stop <-chan struct{}, h Host, tell func(Line)) (res Result) {
+func (c *Client) Run(ctx context.Context, stop <-chan struct{}, h Host, tell func(Line)) Result {
 	began := time.Now()
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	ending := make(chan struct{}) // the command is to end
-	timedOut := false
-	var guard sync.WaitGroup
-	defer guard.Wait()
+	ctx, cut := context.WithCancel(ctx)
+	defer cut()
+	p := &progress{ending: make(chan struct{})}
 	done := make(chan struct{})
-	defer close(done)
-	guard.Go(func() {
-		var late <-chan time.Time
-		if c.Timeout > 0 {
-			t := time.NewTimer(c.Timeout)
-			defer t.Stop()
-			late = t.C
-		}
-		select {
-		case <-done:
-			return
-		case <-late:
-			timedOut = true
-		case <-stop:
-		}
-		close(ending)
-		select {
-		case <-done:
-		case <-time.After(stopPatience):
-			cancel()
-		}
-	})
-	res = Result{Host: h}
-	s, err := c.start(ctx, ending, h)
+	var guard sync.WaitGroup
+	guard.Go(func() { c.guard(p, stop, done, cut) })
+	res := Result{Host: h}
+	s, err := c.start(ctx, p, h)
 	if err == nil {
-		res.Exit, err = s.converse(c, h, tell)
+		res.Exit, err = s.converse(c, p, h, tell)
 	}
-	if lost, ok := errors.AsType[*lostError](err); ok {
+	close(done)
+	guard.Wait()
+	lost, ok := errors.AsType[*lostError](err)
+	if ok {
 		res.Unreachable, err = true, lost
 	}
 	res.Err, res.Duration = err, time.Since(began)
-	select {
-	case <-ending:
-		if timedOut && (err != nil || res.Exit != 0) {
-			res.Err = fmt.Errorf("it took longer than %s", c.Timeout)
+	if p.late > 0 && (err != nil || res.Exit != 0) {
+		res.Err = fmt.Errorf("it took longer than %s", p.late)
+		if res.Unreachable = !p.answered.Load(); res.Unreachable {
+			res.Err = fmt.Errorf("it did not answer within %s", p.late)
 		}
-	default:
 	}
 	return res
+}
+
+// A progress is how far a host has got.
+type progress struct {
+	answered atomic.Bool   // its login shell has
+	runs     atomic.Bool   // ccm runs there, and has to be told to end
+	ending   chan struct{} // closed when the command is to end
+	late     time.Duration // what was exceeded, 0 if nothing was
+}
+
+// guard ends what takes too long, or is to stop, until done is closed.
+func (c *Client) guard(p *progress, stop, done <-chan struct{}, cut func()) {
+	after := func(d time.Duration) <-chan time.Time {
+		if d <= 0 {
+			return nil
+		}
+		return time.After(d)
+	}
+	late, mute := after(c.Timeout), after(c.ConnectTimeout)
+	for waiting := true; waiting; {
+		waiting = false
+		select {
+		case <-done:
+			return
+		case <-mute:
+			if waiting = p.answered.Load(); !waiting {
+				p.late = c.ConnectTimeout
+			}
+			mute = nil
+		case <-late:
+			p.late = c.Timeout
+		case <-stop:
+		}
+	}
+	close(p.ending)
+	if !p.runs.Load() {
+		cut()
+		return
+	}
+	select {
+	case <-done:
+	case <-time.After(stopPatience):
+		cut()
+	}
 }

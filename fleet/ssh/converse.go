@@ -8,7 +8,7 @@ import (
 )
 
 // converse sends the request and tells what comes back.
-func (s *call) converse(c *Client, h Host, tell func(Line)) (exit int, err error) {
+func (s *call) converse(c *Client, p *progress, h Host, tell func(Line)) (exit int, err error) {
 	if c.Password != "" {
 		_, _ = io.WriteString(s.stdin, c.Password+"\n") // that it is not read is seen below
 		s.said.limit(promptMarker, 2, func() { s.close(); _ = s.cmd.Process.Kill() })
@@ -34,6 +34,7 @@ func (s *call) converse(c *Client, h Host, tell func(Line)) (exit int, err error
 				if req.wantsFacts {
 					req.Facts = h.Facts
 				}
+				p.runs.Store(true)
 				if err := writeLine(s.stdin, req); err != nil {
 					return 0, s.end(err)
 				}

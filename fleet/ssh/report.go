@@ -148,11 +148,8 @@ func (t *TextReport) End(left []Host) {
 	}
 	if unreachable > 0 || failed > 0 || len(left) > 0 {
 		terminal.Fprintf(t.Out, "\n")
-		slices.SortFunc(t.results, func(a, b Result) int { return strings.Compare(a.Host.Name, b.Host.Name) })
-		for _, r := range t.results {
-			if r.Err != nil {
-				terminal.Fprintf(t.Out, "%s  %s\n", r.Host.Name, problem(r))
-			}
+		for _, g := range t.problems() {
+			terminal.Fprintf(t.Out, "%s  %s\n", hostList(g.hosts), g.text[0])
 		}
 	}
 	text := fmt.Sprintf("%d of %d hosts in order", good, len(t.Hosts))
@@ -201,6 +198,25 @@ func (t *TextReport) groups() []*group {
 		}
 		return cmp.Compare(len(b.hosts), len(a.hosts))
 	})
+	return list
+}
+
+// problems returns why there is no exit status of hosts, each reason once.
+func (t *TextReport) problems() []*group {
+	of := make(map[string]*group)
+	var list []*group
+	for _, r := range t.results {
+		if r.Err == nil {
+			continue
+		}
+		text := problem(r)
+		if of[text] == nil {
+			of[text] = &group{text: []string{text}}
+			list = append(list, of[text])
+		}
+		of[text].hosts = append(of[text].hosts, r.Host.Name)
+	}
+	slices.SortFunc(list, func(a, b *group) int { return cmp.Compare(slices.Min(a.hosts), slices.Min(b.hosts)) })
 	return list
 }
 

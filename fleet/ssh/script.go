@@ -19,6 +19,9 @@ const (
 	promptMarker  = "ccm-ssh-password:"
 )
 
+// say returns what prints a marker, and does not hold it: a host may print what it was told to run.
+func say(marker string) string { return "echo ccm-ssh-\"\"" + strings.TrimPrefix(marker, "ccm-ssh-") }
+
 // directory is where programs are kept on the host.
 func directory(remote string) string {
 	if remote != "" {
@@ -67,7 +70,7 @@ func startScript(remote string, become []string, unames []string, sums map[strin
 		fmt.Fprintf(&b, `"%s") s=%s ;; `, u, sums[u])
 	}
 	fmt.Fprintf(&b, `esac; d="%s/bin/$s"; test -x "$d/ccm" || `, directory(remote))
-	b.WriteString(storeScript + `; echo ` + presentMarker + "; exec ")
+	b.WriteString("( " + storeScript() + " ) || exit 9; " + say(presentMarker) + "; exec ")
 	for _, word := range become {
 		b.WriteString(word + " ")
 	}
@@ -77,14 +80,16 @@ func startScript(remote string, become []string, unames []string, sums map[strin
 
 // storeScript stores the program that comes, in a shell of its own. The program says itself that it
 // arrived as it was sent, which also tells whether it can be run there.
-const storeScript = `( z=cat; command -v gzip >/dev/null 2>&1 && z=gzip; echo ` + absentMarker + ` "$z" "$u"; ` +
-	`read -r n || exit 9; test "$s" = none && exit 9; ` +
-	`umask 077; mkdir -p "$d" || exit 9; t="$d/new.$$"; r() { rm -f "$t"; }; trap r EXIT; trap "exit 9" HUP INT TERM; ` +
-	`if test $z = gzip; then head -c "$n" | gzip -dc; else head -c "$n"; fi > "$t" || exit 9; chmod 700 "$t" || exit 9; ` +
-	`c="$("$t" serve-stdio --digest </dev/null)"; k=$?; case $k in 0) ;; ` +
-	`126) echo "$d/ccm cannot be executed there (noexec?): --remote-dir names another place" >&2; exit 9 ;; ` +
-	`*) echo "$d/ccm does not run there: it ended with status $k" >&2; exit 9 ;; esac; ` +
-	`test "$c" = "$s" || { echo "what arrived is not what was sent: $c" >&2; exit 9; }; mv -f "$t" "$d/ccm" ) || exit 9`
+func storeScript() string {
+	return `z=cat; command -v gzip >/dev/null 2>&1 && z=gzip; ` + say(absentMarker) + ` "$z" "$u"; ` +
+		`read -r n || exit 9; test "$s" = none && exit 9; ` +
+		`umask 077; mkdir -p "$d" || exit 9; t="$d/new.$$"; r() { rm -f "$t"; }; trap r EXIT; trap "exit 9" HUP INT TERM; ` +
+		`if test $z = gzip; then head -c "$n" | gzip -dc; else head -c "$n"; fi > "$t" || exit 9; chmod 700 "$t" || exit 9; ` +
+		`c="$("$t" serve-stdio --digest </dev/null)"; k=$?; case $k in 0) ;; ` +
+		`126) echo "$d/ccm cannot be executed there (noexec?): --remote-dir names another place" >&2; exit 9 ;; ` +
+		`*) echo "$d/ccm does not run there: it ended with status $k" >&2; exit 9 ;; esac; ` +
+		`test "$c" = "$s" || { echo "what arrived is not what was sent: $c" >&2; exit 9; }; mv -f "$t" "$d/ccm"`
+}
 
 // asCommand makes a script a command of any login shell.
 func asCommand(script string) string { return "exec sh -c '" + script + "'" }

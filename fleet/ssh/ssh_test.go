@@ -109,7 +109,7 @@ func TestMany(t *testing.T) {
 // Each text once with its hosts, failures at the end, nothing of what a terminal acts on.
 func TestTextReport(t *testing.T) {
 	var hosts []ssh.Host
-	for _, name := range []string{"a", "b", "c", "d"} {
+	for _, name := range []string{"a", "b", "c", "d", "e", "f"} {
 		hosts = append(hosts, ssh.Host{Name: name})
 	}
 	var out bytes.Buffer
@@ -123,13 +123,18 @@ func TestTextReport(t *testing.T) {
 	r.Ended(ssh.Result{Host: hosts[2], Exit: 4, Duration: time.Second})
 	r.Ended(ssh.Result{Host: hosts[1]})
 	r.Ended(ssh.Result{Host: hosts[0]})
-	r.Ended(ssh.Result{Host: hosts[3], Unreachable: true, Err: errors.New("ssh: refused")})
+	for _, h := range []ssh.Host{hosts[5], hosts[3]} {
+		r.Ended(ssh.Result{Host: h, Unreachable: true, Err: errors.New("ssh: refused")})
+	}
+	r.Ended(ssh.Result{Host: hosts[4], Err: errors.New("no room")})
 	r.End(nil)
 	require.NotContains(t, out.String(), "\x1b")
 	require.Equal(t, `c  1 resource: 1 failed  1.0s
 b  1 resource: 1 changed  0.0s
 a  1 resource: 1 changed  0.0s
+f  unreachable: ssh: refused  0.0s
 d  unreachable: ssh: refused  0.0s
+e  failed: no room  0.0s
 
 2 hosts: a, b:
   ~ file#/x: Updated the file
@@ -139,8 +144,9 @@ c:
   x file#/x: failed: \x1b[2Jno
   1 resource: 1 failed (3ms)
 
-d  unreachable: ssh: refused
-2 of 4 hosts in order, 1 failed, 1 unreachable
+2 hosts: d, f  unreachable: ssh: refused
+e  failed: no room
+2 of 6 hosts in order, 2 failed, 2 unreachable
 `, out.String())
 }
 

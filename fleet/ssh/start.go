@@ -9,19 +9,22 @@ import (
 
 // start starts ccm on a host, and takes it there before if it is not there. All of that is one
 // session of ssh.
-func (c *Client) start(ctx context.Context, ending <-chan struct{}, h Host) (*call, error) {
+func (c *Client) start(ctx context.Context, p *progress, h Host) (*call, error) {
 	unames, sums := c.Programs.available()
 	become := c.Become
 	if become == nil {
 		become = h.Become
 	}
-	s, err := c.call(ctx, ending, h, startScript(c.RemoteDir, become, unames, sums))
+	s, err := c.call(ctx, p.ending, h, startScript(c.RemoteDir, become, unames, sums))
 	if err != nil {
 		return nil, err
 	}
 	var sent chan struct{} // closed when all of a program is on its way; nil if the host has it
-	for {
+	for noise := 0; ; {
 		line, err := readLine(s.stdout)
+		if noise += len(line) + 1; noise > maxLine {
+			err = errNoise
+		}
 		if err != nil {
 			err = s.end(err)
 			if _, lost := err.(*lostError); !lost && sent != nil {
@@ -29,8 +32,12 @@ func (c *Client) start(ctx context.Context, ending <-chan struct{}, h Host) (*ca
 			}
 			return nil, err
 		}
+		if text := strings.TrimSpace(string(line)); text != "" && sent == nil {
+			s.noise = text
+		}
 		// A prompt without an end of line may stand before it.
 		if rest, ok := after(line, absentMarker+" "); ok && sent == nil {
+			p.answered.Store(true)
 			packing, uname, _ := strings.Cut(rest, " ")
 			content, err := c.Programs.forHost(strings.TrimSpace(uname), packing == "gzip")
 			if err != nil {
@@ -45,6 +52,7 @@ func (c *Client) start(ctx context.Context, ending <-chan struct{}, h Host) (*ca
 			}()
 		}
 		if _, ok := after(line, presentMarker); ok {
+			p.answered.Store(true)
 			if sent != nil {
 				<-sent
 			}

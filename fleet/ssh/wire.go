@@ -67,6 +67,9 @@ const maxLine = 16 << 20
 // errLongLine says that a line was longer.
 var errLongLine = errors.New("a line is longer than 16 MiB")
 
+// errNoise says that the login shell never ceased to print.
+var errNoise = errors.New("it printed 16 MiB before ccm was begun there")
+
 // readLine reads a line, without its end. At the end of all the error is io.EOF, also for one
 // that has no end.
 func readLine(r *bufio.Reader) ([]byte, error) {

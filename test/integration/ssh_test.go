@@ -250,6 +250,44 @@ func TestSSHDifficulties(t *testing.T) {
 	}
 }
 
+// Hosts that do not answer as a host does: each ends, and says what it was.
+func TestSSHOddHosts(t *testing.T) {
+	for name, x := range map[string]struct {
+		command string // of who logs in
+		exit    int
+		want    string
+	}{
+		"its login shell hangs":      {"sleep 10000", 5, "unreachable: it did not answer within 3s"},
+		"it never ends to talk":      {"yes", 1, "failed: it printed 16 MiB before ccm was begun there"},
+		"one line without an end":    {`yes | tr -d "\\n"`, 1, "failed: a line is longer than 16 MiB"},
+		"nobody may log in":          {"echo This account is currently not available.; exit 1", 1, "failed: This account is currently not available."},
+		"it does nothing":            {"true", 5, "unreachable: the connection ended too early"},
+		"it repeats what it is told": {`printf "%s\n" "$SSH_ORIGINAL_COMMAND"; sh -c "$SSH_ORIGINAL_COMMAND"`, 0, "Created the file"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			l := newSSHLab(t, "ForceCommand "+x.command)
+			args := []string{"--hosts", "hosts", "--", "run", "site"}
+			if x.want == "unreachable: it did not answer within 3s" {
+				args = append([]string{"--connect-timeout", "3s"}, args...)
+			}
+			l.write("hosts", "one\n")
+			l.says(x.exit, x.want, args...)
+		})
+	}
+	t.Run("mute", func(t *testing.T) {
+		l := newSSHLab(t)
+		mute, err := net.Listen("tcp", "127.0.0.1:0")
+		require.NoError(t, err)
+		defer mute.Close()
+		l.write("config", fmt.Sprintf("Host mute*\n  Port %d\n", mute.Addr().(*net.TCPAddr).Port)+l.read("config"))
+		began := time.Now()
+		out := l.says(5, "1 of 3 hosts in order, 2 unreachable", "--connect-timeout", "20s", "mute1", "mute2", "one", "--", "version")
+		require.Contains(t, out, "2 hosts: mute1, mute2  unreachable: it did not answer within 20s")
+		l.says(5, "2 hosts: mute1, mute2  unreachable: it did not answer within 2s", "--timeout", "2s", "mute1", "mute2", "--", "version")
+		require.Less(t, time.Since(began), 2*time.Minute)
+	})
+}
+
 // A jump over another host, and a host whose key is another one now.
 func TestSSHConfiguration(t *testing.T) {
 	l := newSSHLab(t)

@@ -30,7 +30,7 @@ type sshFlags struct {
 	serial, maxFailed                           string
 	binaries, inventories                       []string
 	parallel                                    int
-	timeout                                     time.Duration
+	timeout, connectTimeout                     time.Duration
 	sudo, askPassword                           bool
 	output                                      cli.Choice
 	newRoot                                     func(args []string) *cobra.Command // that knows the command of args
@@ -79,6 +79,7 @@ Exit status: the worst of all hosts, 5 if one could not be reached.`,
 	fs.StringVar(&f.serial, "serial", "0", "work on `N` hosts, or N%, and begin the next when all of them have ended")
 	fs.StringVar(&f.maxFailed, "max-failed", "", "begin no other host when more than `N`, or N%, have failed")
 	fs.DurationVar(&f.timeout, "timeout", 0, "end what takes longer than `DURATION` on one host")
+	fs.DurationVar(&f.connectTimeout, "connect-timeout", time.Minute, "give up a host that has not answered after `DURATION`, 0 for never")
 	fs.Var(&f.output, "output", "how to report: text or json")
 	fs.StringVar(&f.command, "ssh-command", "", "call `COMMAND` instead of ssh (default CCM_SSH)")
 	fs.StringArrayVar(&f.binaries, "binaries", nil, "look in `DIR` for ccm-linux-arm64 and the like, for hosts of another system (may be given again)")
@@ -197,6 +198,14 @@ func (f *sshFlags) client(e *cli.Env, hosts int) (*ssh.Client, error) {
 		// Many that ask at the same time would be answered in the wrong order.
 		Interactive: hosts == 1 && terminal.IsTerminal(e.Stdin),
 		Programs:    &ssh.Programs{Own: own, System: ssh.System{OS: runtime.GOOS, Arch: runtime.GOARCH}, Folders: folders, Cache: cache},
+	}
+	for flag, d := range map[string]time.Duration{"timeout": f.timeout, "connect-timeout": f.connectTimeout} {
+		if d < 0 {
+			return nil, diag.Errorf(diag.Pos{}, "--%s: want no less than nothing, got %s", flag, d)
+		}
+	}
+	if c.ConnectTimeout = f.connectTimeout; c.Interactive {
+		c.ConnectTimeout = 0 // who is asked takes their time
 	}
 	command := f.command
 	if command == "" {
