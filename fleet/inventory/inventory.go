@@ -169,7 +169,7 @@ func readFile(file string, check Check) (text []byte, runs bool, err error) {
 	if err == nil && len(text) > maxFile {
 		err = fmt.Errorf("%s: it is larger than 16 MiB", file)
 	}
-	return text, false, err
+	return bytes.TrimPrefix(text, []byte("\ufeff")), false, err // a mark of editors of Windows
 }
 
 // group returns a group, and makes it if there is none.

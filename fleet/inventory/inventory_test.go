@@ -4,8 +4,11 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
+	"syscall"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -75,7 +78,7 @@ env="edge"
 `
 
 func TestINI(t *testing.T) {
-	inv, err := read(t, write(t, map[string]string{"hosts": ini}), "hosts")
+	inv, err := read(t, write(t, map[string]string{"hosts": "\ufeff" + ini}), "hosts")
 	require.NoError(t, err)
 	names, of := facts(t, inv)
 	require.Equal(t, []string{"bastion", "web01", "web02", "web03", "db-a", "db-c", "2001:db8::1"}, names)
@@ -194,6 +197,24 @@ case "$1 $2" in "--list ") echo '{"cache": ["c1"]}' ;; "--host c1") echo '{"size
 	require.Equal(t, 1.5, of["c1"]["size"])
 }
 
+// A program may leave another running that holds its output.
+func TestProgramLeavesAnother(t *testing.T) {
+	began := time.Now()
+	dir := write(t, map[string]string{"cloud": "#!/bin/sh\nsleep 1000 &\necho $! > \"$0.pid\"; echo '{\"a\": [\"h1\"], \"_meta\": {}}'"})
+	t.Cleanup(func() {
+		text, err := os.ReadFile(dir + "/cloud.pid")
+		require.NoError(t, err)
+		pid, err := strconv.Atoi(strings.TrimSpace(string(text)))
+		require.NoError(t, err)
+		require.NoError(t, syscall.Kill(pid, syscall.SIGKILL))
+	})
+	inv, err := read(t, dir, "cloud")
+	require.NoError(t, err)
+	names, _ := facts(t, inv)
+	require.Equal(t, []string{"h1"}, names)
+	require.Less(t, time.Since(began), 15*time.Minute)
+}
+
 // A program is not run unless it is believed.
 func TestProgramIsNotBelieved(t *testing.T) {
 	dir := write(t, map[string]string{"cloud": "#!/bin/sh\ntouch \"$0.ran\"\necho '{}'"})
@@ -224,10 +245,14 @@ func TestMistakes(t *testing.T) {
 		require.Equal(t, want, strings.ReplaceAll(err.Error(), dir+"/", ""), text)
 	}
 	for text, want := range map[string]string{
-		"plugin: aws_ec2\n":      "hosts.yml:1: it configures the plugin aws_ec2 of Ansible",
-		"web: {host: {}}":        `hosts.yml:1: want hosts, vars or children of group web, got "host"`,
-		"web: {hosts: [w1, w2]}": "hosts.yml:1: want hosts, each followed by a colon",
-		"web: [":                 "hosts.yml: yaml: line 1",
+		"plugin: aws_ec2\n":                "hosts.yml:1: it configures the plugin aws_ec2 of Ansible",
+		"web: {host: {}}":                  `hosts.yml:1: want hosts, vars or children of group web, got "host"`,
+		"web: {hosts: [w1, w2]}":           "hosts.yml:1: want hosts, each followed by a colon",
+		"web: [":                           "hosts.yml: yaml: line 1",
+		"all: &x {children: {g: *x}}":      "hosts.yml:1: it is more than 200 deep, or holds itself",
+		"all: &x {vars: &y {<<: *y}}":      "hosts.yml:1: it is more than 200 deep, or holds itself",
+		"all: {vars: {a: &y {b: [*y]}}}":   "hosts.yml:1: it stands for more than 2000000 values, or is more than 50 deep",
+		"all: &x {hosts: {h: {<<: [*x]}}}": "hosts.yml:1: it stands for more than 2000000 values, or is more than 50 deep",
 	} {
 		_, err := read(t, write(t, map[string]string{"hosts.yml": text}), "hosts.yml")
 		require.ErrorContains(t, err, want, text)

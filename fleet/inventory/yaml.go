@@ -19,7 +19,11 @@ const maxNodes = 2_000_000
 type yamlFile struct {
 	file  string
 	nodes int // that were read
+	depth int // of the mappings that are being read
 }
+
+// maxDepth is how many mappings may hold each other. One that an alias puts into itself has no end.
+const maxDepth = 200
 
 func (y *yamlFile) errorf(n *yaml.Node, format string, args ...any) error {
 	return fmt.Errorf("%s: %s", y.at(n), fmt.Sprintf(format, args...))
@@ -58,6 +62,10 @@ func (y *yamlFile) each(n *yaml.Node, what string, do func(name string, key, val
 	if y.nodes++; y.nodes > maxNodes {
 		return y.errorf(n, "it stands for more than %d values", maxNodes)
 	}
+	if y.depth++; y.depth > maxDepth {
+		return y.errorf(n, "it is more than %d deep, or holds itself", maxDepth)
+	}
+	defer func() { y.depth-- }()
 	if n.Kind == yaml.AliasNode {
 		return y.each(n.Alias, what, do)
 	}

@@ -132,7 +132,11 @@ func inventoryHost(h *inventory.Host, unknown func(*inventory.UnknownError)) (s 
 	if !slices.Contains([]string{"", "ssh", "smart", "paramiko", "paramiko_ssh"}, connection) {
 		return s, mistake("ansible_connection", fmt.Errorf("want ssh, got %q", connection))
 	}
-	if become == "true" || become == "yes" || become == "1" {
+	switch strings.ToLower(become) {
+	case "", "no", "n", "off", "0", "false", "f": // as Ansible reads them
+	default:
+		return s, mistake("ansible_become", fmt.Errorf("want true or false, got %q", become))
+	case "yes", "y", "on", "1", "true", "t":
 		if s.Become, err = becomeOf(method, as); err != nil {
 			return s, mistake("ansible_become", err)
 		}
