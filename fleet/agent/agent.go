@@ -80,6 +80,7 @@ type Agent struct {
 	random  func() float64
 	store   *storeRoot
 	metrics *metrics
+	failing failures
 	status  *statusKeeper
 	runner  *runner
 	data    *dataSource
@@ -110,7 +111,7 @@ func New(o Options) (*Agent, error) {
 	}
 	a := &Agent{
 		options: o, config: o.Config, timing: o.Timing, log: o.Log, now: o.Clock.Now, random: rand.Float64,
-		metrics: newMetrics(), queue: newQueue(), reload: make(chan struct{}, 1), endServe: func() {}, endPolls: func() {}, endFleet: func() {},
+		metrics: newMetrics(), failing: make(failures), queue: newQueue(), reload: make(chan struct{}, 1), endServe: func() {}, endPolls: func() {}, endFleet: func() {},
 	}
 	var err error
 	if a.store, err = openStore(o.Config.CacheDir, o.Effect); err != nil {
@@ -173,15 +174,19 @@ func (a *Agent) Run(ctx context.Context, stop <-chan struct{}) error {
 	}
 	notify("READY=1", "STATUS=waiting")
 	over := make(chan struct{})
-	defer close(over)
-	go func() {
+	var asked sync.WaitGroup
+	asked.Go(func() {
 		select {
 		case <-stop:
 			a.log.Info("the agent is asked to end: what is being run finishes its resource first; a second signal ends it at once")
 		case <-over:
 		}
-	}()
-	return a.loop(ctx, stop)
+	})
+	err = a.loop(ctx, stop)
+	close(over)
+	asked.Wait()
+	a.log.Info("the agent ends")
+	return err
 }
 
 // keepResults takes over what the agent before has written of its runs, if it was of the same sources.

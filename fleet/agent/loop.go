@@ -25,7 +25,6 @@ func (a *Agent) loop(ctx context.Context, stop <-chan struct{}) error {
 		select {
 		case <-stop:
 			notify("STOPPING=1")
-			a.log.Info("the agent ends")
 			return nil
 		default:
 		}
@@ -284,6 +283,9 @@ func (a *Agent) perform(ctx context.Context, stop interruption, r *Run) *Result 
 		}
 	}
 	result.Interrupted = result.Interrupted || exit == 130
+	if r.Mode == Apply && len(r.Targets) == 0 && result.Summary != nil && !result.Interrupted {
+		a.failing.retain(r)
+	}
 	return result
 }
 

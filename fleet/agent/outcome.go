@@ -3,6 +3,7 @@ package agent
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -20,9 +21,13 @@ func (a *Agent) take(r *Run, result *Result, text []byte) {
 		if l.Failed && len(result.Failed) < mostFailures {
 			result.Failed = append(result.Failed, Failure{Resource: l.Type + "#" + l.Name, Message: cut(l.reason(), 500)})
 		}
-		if story, bad := l.story(); bad {
+		story, bad := l.story()
+		switch again := a.failing.again(r, l.Type+"#"+l.Name, story, bad); {
+		case again:
+			a.log.Debug(r.Source + ": " + story)
+		case bad:
 			a.log.Error(r.Source + ": " + story)
-		} else if story != "" {
+		case story != "":
 			a.log.Info(r.Source + ": " + story)
 		}
 	case summaryProtocol:
@@ -33,6 +38,42 @@ func (a *Agent) take(r *Run, result *Result, text []byte) {
 		result.RunID, result.Counts, result.Health, result.Interrupted = s.RunID, s.counts(), s.Health, s.Interrupted
 		result.Summary = slices.Clone(text)
 	}
+}
+
+// failures are the resources of each source that failed when they were last looked at, with what was
+// told of them: what goes on to fail is told once.
+type failures map[string]map[string]failure
+
+// A failure is what was told, and by the run that began when.
+type failure struct {
+	story string
+	run   time.Time
+}
+
+// mostTold is of how many resources of a source that is kept. Others are told each time.
+const mostTold = 1000
+
+// again takes what is told of a resource, and reports whether it fails as it did before.
+func (f failures) again(r *Run, resource, story string, bad bool) bool {
+	of := f[r.Source]
+	before, known := of[resource]
+	switch {
+	case !bad:
+		delete(of, resource)
+		return false
+	case of == nil:
+		of = make(map[string]failure)
+		f[r.Source] = of
+	}
+	if known || len(of) < mostTold {
+		of[resource] = failure{story, r.Began}
+	}
+	return known && before.story == story
+}
+
+// retain forgets the resources that a run of all of a source did not tell of: there are no more.
+func (f failures) retain(r *Run) {
+	maps.DeleteFunc(f[r.Source], func(_ string, x failure) bool { return !x.run.Equal(r.Began) })
 }
 
 // measure counts a run.

@@ -146,7 +146,7 @@ func (r *Registry) each(ctx context.Context, filter string, do func(*direct.Mess
 			return nil
 		})
 		if errors.Is(err, direct.ErrNoStream) {
-			return fmt.Errorf("there is no stream %s with direct get (ccm registration init makes it)", r.Stream)
+			return fmt.Errorf("there is no stream %s with direct get (ccm registration init makes it, or gives it that)", r.Stream)
 		}
 		if err != nil || pending == 0 {
 			return err

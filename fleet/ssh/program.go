@@ -1,20 +1,13 @@
 package ssh
 
 import (
-	"bytes"
-	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
 	"time"
-
-	"github.com/klauspost/compress/gzip"
-
-	"github.com/luaccm/ccm/runtime/sha256sum"
 )
 
 // A System is an operating system and an architecture, as Go calls them.
@@ -55,8 +48,8 @@ type Programs struct {
 type program struct {
 	file   string
 	sha256 string
-	plain  func() ([]byte, error) // its content
-	packed func() ([]byte, error) // the same, compressed by gzip
+	plain  func() *packing // its content
+	packed func() *packing // the same, compressed by gzip
 }
 
 // of returns the program for a system.
@@ -91,7 +84,8 @@ func (p *Programs) find(s System) (*program, error) {
 			return nil, err
 		}
 		x := &program{file: name, sha256: sum}
-		x.plain, x.packed = sync.OnceValues(x.read), sync.OnceValues(x.compress)
+		x.plain = sync.OnceValue(func() *packing { return pack(x, false) })
+		x.packed = sync.OnceValue(func() *packing { return pack(x, true) })
 		return x, nil
 	}
 	return nil, fmt.Errorf("it is of system %s, and there is no ccm for that: want the file ccm-%[1]s in one of %s (--binaries)", s, strings.Join(p.Folders, ", "))
@@ -114,7 +108,7 @@ func (p *Programs) available() (unames []string, sums map[string]string) {
 }
 
 // forHost returns what is sent to a host of which uname says that, compressed if it can unpack it.
-func (p *Programs) forHost(uname string, unpacks bool) ([]byte, error) {
+func (p *Programs) forHost(uname string, unpacks bool) (*packing, error) {
 	system, ok := systems[uname]
 	if !ok {
 		return nil, fmt.Errorf("it is a system that there is no ccm for: %s", uname)
@@ -124,38 +118,9 @@ func (p *Programs) forHost(uname string, unpacks bool) ([]byte, error) {
 		return nil, err
 	}
 	if unpacks {
-		return x.packed()
+		return x.packed(), nil
 	}
-	return x.plain()
-}
-
-func (x *program) read() ([]byte, error) {
-	content, err := os.ReadFile(x.file)
-	if err == nil && sha256sum.Bytes(content) != x.sha256 {
-		err = errChanged(x.file)
-	}
-	return content, err
-}
-
-func (x *program) compress() ([]byte, error) {
-	f, err := os.Open(x.file)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	var b bytes.Buffer
-	if fi, err := f.Stat(); err == nil {
-		b.Grow(int(fi.Size() / 2)) // about what is left of it
-	}
-	z, _ := gzip.NewWriterLevel(&b, gzip.BestSpeed) // a level that there is
-	sum, err := sha256sum.Reader(io.TeeReader(f, z))
-	if err := errors.Join(err, z.Close()); err != nil {
-		return nil, err
-	}
-	if sum != x.sha256 {
-		return nil, errChanged(x.file)
-	}
-	return b.Bytes(), nil
+	return x.plain(), nil
 }
 
 func errChanged(file string) error { return fmt.Errorf("%s has become another file meanwhile", file) }

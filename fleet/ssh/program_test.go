@@ -28,7 +28,7 @@ func TestProgramsAreNamedAsBuilt(t *testing.T) {
 	for uname, s := range systems {
 		x, err := programs.of(s)
 		require.NoError(t, err, uname)
-		content, err := x.plain()
+		content, err := x.plain().from(0)
 		require.NoError(t, err)
 		require.Equal(t, s.String(), string(content))
 	}

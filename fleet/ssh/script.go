@@ -16,6 +16,7 @@ import (
 const (
 	presentMarker = "ccm-ssh-present"
 	absentMarker  = "ccm-ssh-absent"
+	nextMarker    = "ccm-ssh-next"
 	promptMarker  = "ccm-ssh-password:"
 )
 
@@ -60,9 +61,9 @@ func CheckBecome(words []string) error {
 // SudoWithPassword is what stands before ccm if sudo reads a password from standard input.
 func SudoWithPassword() []string { return []string{"sudo", "-S", "-p", promptMarker} }
 
-// startScript starts ccm. If it is not there, it says what the host is, and stores it first: how many
-// bytes come and then these are on its standard input. Nothing but they is sent until it has said
-// presentMarker, so that it does not matter how far head and gzip read.
+// startScript starts ccm. If it is not there, it says what the host is, and stores it first: it asks for
+// one part after the other, and gets on its standard input how many bytes come and then these, 0 at the
+// end. Nothing else is sent until it asks for the next, so that it does not matter how far head and gzip read.
 func startScript(remote string, become []string, unames []string, sums map[string]string) string {
 	var b strings.Builder
 	b.WriteString(`u="$(uname -sm)"; s=none; case "$u" in `)
@@ -81,10 +82,10 @@ func startScript(remote string, become []string, unames []string, sums map[strin
 // storeScript stores the program that comes, in a shell of its own. The program says itself that it
 // arrived as it was sent, which also tells whether it can be run there.
 func storeScript() string {
-	return `z=cat; command -v gzip >/dev/null 2>&1 && z=gzip; ` + say(absentMarker) + ` "$z" "$u"; ` +
-		`read -r n || exit 9; test "$s" = none && exit 9; ` +
+	return `z=cat; x=cat; command -v gzip >/dev/null 2>&1 && { z=gzip; x="gzip -dc"; }; ` + say(absentMarker) + ` "$z" "$u"; ` +
+		`test "$s" = none && exit 9; exec 3>&1; ` +
 		`umask 077; mkdir -p "$d" || exit 9; t="$d/new.$$"; r() { rm -f "$t"; }; trap r EXIT; trap "exit 9" HUP INT TERM; ` +
-		`if test $z = gzip; then head -c "$n" | gzip -dc; else head -c "$n"; fi > "$t" || exit 9; chmod 700 "$t" || exit 9; ` +
+		`while ` + say(nextMarker) + ` >&3; read -r n && test "$n" -gt 0; do head -c "$n" || break; done | $x > "$t" || exit 9; chmod 700 "$t" || exit 9; ` +
 		`c="$("$t" serve-stdio --digest </dev/null)"; k=$?; case $k in 0) ;; ` +
 		`126) echo "$d/ccm cannot be executed there (noexec?): --remote-dir names another place" >&2; exit 9 ;; ` +
 		`*) echo "$d/ccm does not run there: it ended with status $k" >&2; exit 9 ;; esac; ` +

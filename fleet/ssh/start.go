@@ -19,43 +19,43 @@ func (c *Client) start(ctx context.Context, p *progress, h Host) (*call, error) 
 	if err != nil {
 		return nil, err
 	}
-	var sent chan struct{} // closed when all of a program is on its way; nil if the host has it
-	for noise := 0; ; {
+	var program *packing // that the host does not have
+	for noise, sent := 0, 0; ; {
 		line, err := readLine(s.stdout)
 		if noise += len(line) + 1; noise > maxLine {
 			err = errNoise
 		}
 		if err != nil {
 			err = s.end(err)
-			if _, lost := err.(*lostError); !lost && sent != nil {
+			if _, lost := err.(*lostError); !lost && program != nil {
 				err = fmt.Errorf("ccm cannot be stored there: %w", err)
 			}
 			return nil, err
 		}
-		if text := strings.TrimSpace(string(line)); text != "" && sent == nil {
+		if text := strings.TrimSpace(string(line)); text != "" && program == nil {
 			s.noise = text
 		}
 		// A prompt without an end of line may stand before it.
-		if rest, ok := after(line, absentMarker+" "); ok && sent == nil {
+		if rest, ok := after(line, absentMarker+" "); ok && program == nil {
 			p.answered.Store(true)
 			packing, uname, _ := strings.Cut(rest, " ")
-			content, err := c.Programs.forHost(strings.TrimSpace(uname), packing == "gzip")
+			if program, err = c.Programs.forHost(strings.TrimSpace(uname), packing == "gzip"); err != nil {
+				_ = s.end(nil)
+				return nil, err
+			}
+		}
+		if _, ok := after(line, nextMarker); ok && program != nil {
+			part, err := program.from(sent)
 			if err != nil {
 				_ = s.end(nil)
 				return nil, err
 			}
-			sent = make(chan struct{})
-			go func() { // the other side may end before it has read all
-				defer close(sent)
-				_, _ = fmt.Fprintf(s.stdin, "%d\n", len(content))
-				_, _ = s.stdin.Write(content)
-			}()
+			sent += len(part)
+			_, _ = fmt.Fprintf(s.stdin, "%d\n", len(part)) // that it does not come is seen above
+			_, _ = s.stdin.Write(part)
 		}
 		if _, ok := after(line, presentMarker); ok {
 			p.answered.Store(true)
-			if sent != nil {
-				<-sent
-			}
 			return s, nil
 		}
 	}

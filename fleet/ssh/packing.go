@@ -1,0 +1,89 @@
+package ssh
+
+import (
+	"io"
+	"os"
+	"sync"
+
+	"github.com/klauspost/compress/gzip"
+
+	"github.com/luaccm/ccm/runtime/sha256sum"
+)
+
+// leastPart is how many bytes of a program that is still being compressed are sent at a time.
+const leastPart = 2 << 20
+
+// A packing is a program as it is sent. What is compressed already is on its way while the rest is
+// being compressed: both take as long as to unpack it there.
+type packing struct {
+	mu    sync.Mutex
+	grown sync.Cond
+	text  []byte // which only grows
+	whole bool
+	err   error
+}
+
+// pack begins to read a program, and to compress it if need be.
+func pack(x *program, compressed bool) *packing {
+	p := new(packing)
+	p.grown.L = &p.mu
+	go func() {
+		err := p.fill(x, compressed)
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		p.whole, p.err = true, err
+		p.grown.Broadcast()
+	}()
+	return p
+}
+
+func (p *packing) fill(x *program, compressed bool) error {
+	f, err := os.Open(x.file)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	into := io.Writer(p)
+	var z *gzip.Writer
+	fi, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	size := fi.Size()
+	if compressed {
+		size /= 2                                     // about what is left of it
+		z, _ = gzip.NewWriterLevel(p, gzip.BestSpeed) // a level that there is
+		into = z
+	}
+	p.mu.Lock()
+	p.text = make([]byte, 0, size)
+	p.mu.Unlock()
+	sum, err := sha256sum.Reader(io.TeeReader(f, into))
+	if err == nil && z != nil {
+		err = z.Close()
+	}
+	if err == nil && sum != x.sha256 {
+		err = errChanged(x.file)
+	}
+	return err
+}
+
+// Write implements io.Writer.
+func (p *packing) Write(text []byte) (int, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.text = append(p.text, text...)
+	p.grown.Broadcast()
+	return len(text), nil
+}
+
+// from returns what comes at an offset: nothing at the end, and otherwise all that there is, which is waited
+// for if it is little.
+func (p *packing) from(offset int) ([]byte, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for !p.whole && len(p.text)-offset < leastPart {
+		p.grown.Wait()
+	}
+	return p.text[offset:len(p.text):len(p.text)], p.err
+}
