@@ -134,12 +134,12 @@ func inventoryHost(h *inventory.Host, unknown func(*inventory.UnknownError)) (s 
 	}
 	switch strings.ToLower(become) {
 	case "", "no", "n", "off", "0", "false", "f": // as Ansible reads them
-	default:
-		return s, mistake("ansible_become", fmt.Errorf("want true or false, got %q", become))
 	case "yes", "y", "on", "1", "true", "t":
 		if s.Become, err = becomeOf(method, as); err != nil {
 			return s, mistake("ansible_become", err)
 		}
+	default:
+		return s, mistake("ansible_become", fmt.Errorf("want true or false, got %q", become))
 	}
 	if s.Reach(address, port, user, key, further); err == nil {
 		err = s.Check()
