@@ -19,17 +19,20 @@ import (
 	"github.com/luaccm/ccm/fleet/subject"
 )
 
-// ErrNone says that there is no such message, ErrNoStream that nobody answers for the stream.
+// ErrNone says that there is no such message, ErrNoStream that nobody answers for the stream, ErrNoAnswer that
+// nothing came in time, and ErrBroken that some of what was asked for was lost.
 var (
 	ErrNone     = errors.New("there is none")
 	ErrNoStream = errors.New("no server has this stream now (ccm fleet check)")
+	ErrNoAnswer = errors.New("no answer")
+	ErrBroken   = errors.New("the connection broke while the answer came")
 )
 
 // usualPrefix begins the subjects of JetStream unless something else is said.
 const usualPrefix = "$JS.API"
 
-// patience is how long a server may take to send the next message.
-const patience = 10 * time.Second
+// Patience is how long a server may take to send the next message, unless a request says otherwise.
+const Patience = 10 * time.Second
 
 // A Message is one of a stream.
 type Message struct {
@@ -48,11 +51,11 @@ func (m *Message) Deleted() bool {
 
 // Last returns the last message of a subject.
 func Last(ctx context.Context, nc *nats.Conn, stream, of string) (*Message, error) {
-	ctx, cancel := context.WithTimeout(ctx, patience)
+	ctx, cancel := context.WithTimeout(ctx, Patience)
 	defer cancel()
 	m, err := nc.RequestWithContext(ctx, subject.DirectGet(stream, of), nil)
 	if err != nil {
-		return nil, plain(err, stream)
+		return nil, plain(err, stream, Patience)
 	}
 	if err := status(m, stream); err != nil {
 		return nil, err
@@ -71,6 +74,8 @@ type Request struct {
 	Prefix   string
 	Batch    int // messages at most
 	MaxBytes int // bytes at most, but at least one message; 0 for no limit
+	// Patience is how long the next message may take; 0 for the usual one. Large messages need more on slow networks.
+	Patience time.Duration
 }
 
 // body is a request as servers read it.
@@ -108,15 +113,18 @@ func Read(ctx context.Context, nc *nats.Conn, r Request, do func(*Message) error
 	if r.Prefix != "" {
 		to = r.Prefix + strings.TrimPrefix(to, usualPrefix)
 	}
-	if err := nc.PublishRequest(to, inbox, request); err != nil {
-		return next, 0, plain(err, r.Stream)
+	if r.Patience <= 0 {
+		r.Patience = Patience
 	}
+	connection := nc.Stats().Reconnects
+	if err := nc.PublishRequest(to, inbox, request); err != nil {
+		return next, 0, plain(err, r.Stream, r.Patience)
+	}
+	var last uint64 // the message before, if there was one
 	for {
-		short, cancel := context.WithTimeout(ctx, patience)
-		raw, err := sub.NextMsgWithContext(short)
-		cancel()
+		raw, err := receive(ctx, nc, sub, connection, r.Patience)
 		if err != nil {
-			return next, 0, plain(err, r.Stream)
+			return next, 0, plain(err, r.Stream, r.Patience)
 		}
 		switch raw.Header.Get("Status") {
 		case "":
@@ -132,10 +140,33 @@ func Read(ctx context.Context, nc *nats.Conn, r Request, do func(*Message) error
 		if err != nil {
 			return next, 0, err
 		}
+		if before := raw.Header.Get("Nats-Last-Sequence"); last > 0 && before != "" && before != strconv.FormatUint(last, 10) {
+			return next, 0, fmt.Errorf("%s: %w", r.Stream, ErrBroken)
+		}
+		last = m.Sequence
 		if err := do(m); err != nil {
 			return next, 0, err
 		}
 		next = m.Sequence + 1
+	}
+}
+
+// receive waits for the next message of what was asked for. When the connection that asked is gone nothing comes any
+// more, or not all of it.
+func receive(ctx context.Context, nc *nats.Conn, sub *nats.Subscription, connection uint64, patience time.Duration) (*nats.Msg, error) {
+	for end := time.Now().Add(patience); ; {
+		short, cancel := context.WithTimeout(ctx, min(time.Second, patience))
+		m, err := sub.NextMsgWithContext(short)
+		cancel()
+		if err == nil && nc.Stats().Reconnects == connection {
+			return m, nil
+		}
+		if nc.Stats().Reconnects != connection || !nc.IsConnected() {
+			return nil, ErrBroken
+		}
+		if !errors.Is(err, context.DeadlineExceeded) || ctx.Err() != nil || time.Now().After(end) {
+			return nil, err
+		}
 	}
 }
 
@@ -180,12 +211,14 @@ func status(m *nats.Msg, stream string) error {
 }
 
 // plain says what became of a request.
-func plain(err error, stream string) error {
+func plain(err error, stream string, patience time.Duration) error {
 	switch {
 	case errors.Is(err, nats.ErrNoResponders):
 		return fmt.Errorf("%s: %w", stream, ErrNoStream)
 	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, nats.ErrTimeout):
-		return fmt.Errorf("%s: no answer within %s", stream, patience)
+		return fmt.Errorf("%s: %w within %s", stream, ErrNoAnswer, patience)
+	case errors.Is(err, ErrBroken):
+		return fmt.Errorf("%s: %w", stream, err)
 	}
 	return err
 }
@@ -226,11 +259,11 @@ func Publish(ctx context.Context, nc *nats.Conn, to string, data []byte, options
 	for _, o := range options {
 		m.Header.Set(o.name, o.value)
 	}
-	ctx, cancel := context.WithTimeout(ctx, patience)
+	ctx, cancel := context.WithTimeout(ctx, Patience)
 	defer cancel()
 	answer, err := nc.RequestMsgWithContext(ctx, m)
 	if err != nil {
-		return Ack{}, plain(err, to)
+		return Ack{}, plain(err, to, Patience)
 	}
 	var x struct {
 		Ack

@@ -226,8 +226,12 @@ func waitForAnswer(ctx context.Context, conn *nats.Conn, key string) (answer, er
 
 // isPassing reports whether an error may be none at the next look.
 func isPassing(err error) bool {
-	return errors.Is(err, direct.ErrNone) || errors.Is(err, context.DeadlineExceeded) || errors.Is(err, nats.ErrTimeout) || errors.Is(err, nats.ErrNoResponders) ||
-		strings.Contains(err.Error(), "no answer within") || strings.Contains(err.Error(), "no server has this stream now")
+	for _, passing := range []error{direct.ErrNone, direct.ErrNoAnswer, direct.ErrNoStream, direct.ErrBroken, context.DeadlineExceeded, nats.ErrTimeout, nats.ErrNoResponders} {
+		if errors.Is(err, passing) {
+			return true
+		}
+	}
+	return false
 }
 
 // accept writes the credentials that an answer makes, if it is for this key.

@@ -157,6 +157,14 @@ func (d *Desk) Approve(ctx context.Context, p *Pending, a Approval) (node identi
 // store stores the answer to a request, in place of the one with a sequence: 0 for none. It is kept in
 // the directory too, so that the servers have no only copy.
 func (d *Desk) store(ctx context.Context, n identity.NodeIdentity, before uint64) error {
+	if err := d.publish(ctx, n, before); err != nil {
+		return err
+	}
+	return d.Cluster.Directory.SaveNode(n)
+}
+
+// publish stores the answer to a request on the servers.
+func (d *Desk) publish(ctx context.Context, n identity.NodeIdentity, before uint64) error {
 	text, err := answer{JWT: n.JWT}.encode()
 	if err != nil {
 		return err
@@ -167,7 +175,7 @@ func (d *Desk) store(ctx context.Context, n identity.NodeIdentity, before uint64
 		}
 		return err
 	}
-	return d.Cluster.Directory.SaveNode(n)
+	return nil
 }
 
 // use counts one use of a token, by a key.

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/nats-io/nkeys"
@@ -140,17 +142,17 @@ func (d *Desk) Restore(ctx context.Context, noop bool) ([]identity.NodeIdentity,
 	for _, n := range nodes {
 		there[n.Key] = true
 	}
-	var stored []identity.NodeIdentity
+	var missing []identity.NodeIdentity
 	for _, n := range saved {
-		if here[n.Key] = true; there[n.Key] || revoked[n.Key] {
-			continue
+		if here[n.Key] = true; !there[n.Key] && !revoked[n.Key] {
+			missing = append(missing, n)
 		}
-		if !noop {
-			if err := d.store(ctx, n, 0); err != nil {
-				return stored, err
-			}
+	}
+	stored := missing
+	if !noop {
+		if stored, err = d.publishAll(ctx, missing); err != nil {
+			return stored, err
 		}
-		stored = append(stored, n)
 	}
 	for _, n := range nodes {
 		if !here[n.Key] && !n.Revoked && !noop {
@@ -160,6 +162,38 @@ func (d *Desk) Restore(ctx context.Context, noop bool) ([]identity.NodeIdentity,
 		}
 	}
 	return stored, nil
+}
+
+// inFlight is how many answers are on their way to the servers at a time.
+const inFlight = 64
+
+// publishAll stores the answers of many nodes that the servers do not have. It returns those that were stored, which
+// are not all of them after an error.
+func (d *Desk) publishAll(ctx context.Context, nodes []identity.NodeIdentity) ([]identity.NodeIdentity, error) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	var workers sync.WaitGroup
+	var next atomic.Int64
+	done := make([]bool, len(nodes))
+	for range min(inFlight, len(nodes)) {
+		workers.Go(func() {
+			for i := next.Add(1) - 1; i < int64(len(nodes)) && ctx.Err() == nil; i = next.Add(1) - 1 {
+				if err := d.publish(ctx, nodes[i], 0); err != nil {
+					cancel(err)
+					return
+				}
+				done[i] = true
+			}
+		})
+	}
+	workers.Wait()
+	var stored []identity.NodeIdentity
+	for i, n := range nodes {
+		if done[i] {
+			stored = append(stored, n)
+		}
+	}
+	return stored, context.Cause(ctx)
 }
 
 // change changes the account, here and on the servers. What somebody else has revoked stays.

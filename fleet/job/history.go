@@ -18,8 +18,8 @@ import (
 // A Past is a job that was sent, and what became of it.
 type Past struct {
 	*signed.Job
-	Stored   time.Time
-	Progress *Progress
+	Stored   time.Time `json:"stored"`
+	Progress *Progress `json:"progress"`
 }
 
 // History returns the last jobs of an environment, or of all if it is "", the newest first. What became

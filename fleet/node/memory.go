@@ -7,9 +7,11 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 	"time"
 
+	"github.com/luaccm/ccm/fleet/record"
 	"github.com/luaccm/ccm/fleet/signed"
 	"github.com/luaccm/ccm/runtime/host"
 )
@@ -20,6 +22,7 @@ const (
 	rolloutFile = "rollout.signed"
 	signersFile = "signers.signed"
 	memoryFile  = "fleet.json"
+	lastFile    = "last.json"
 )
 
 // A memory is what a node remembers, on disk. All of it is durable before it counts (fsync(2)).
@@ -45,8 +48,8 @@ type remembered struct {
 	Stage int   `json:"stage,omitempty"`
 	// Jobs that are known, by their ids.
 	Jobs map[string]job `json:"jobs,omitempty"`
-	// Boot is that of the last process.
-	Boot string `json:"boot,omitempty"`
+	// Boots are those of the last processes, the newest last. Their heartbeats are the node's own.
+	Boots []string `json:"boots,omitempty"`
 	// Revoked is since when the servers do not let the node in.
 	Revoked time.Time `json:"revoked,omitzero"`
 }
@@ -117,6 +120,16 @@ func (m *memory) close() {
 	m.closed = true
 }
 
+// addBoot remembers a process, and returns those before it.
+func (m *memory) addBoot(boot string) (before []string, err error) {
+	const most = 20
+	before = m.x.Boots
+	return before, m.update(func(x *remembered) {
+		x.Boots = append(slices.Clone(before), boot)
+		x.Boots = x.Boots[max(0, len(x.Boots)-most):]
+	})
+}
+
 // save writes what is remembered. The caller has locked m.mu.
 func (m *memory) save() error {
 	text, err := json.MarshalIndent(&m.x, "", "  ")
@@ -181,6 +194,33 @@ func (m *memory) keep(file string, doc signed.Document, version int64, digest st
 	}
 	m.set(doc)
 	return nil
+}
+
+// saveLast keeps the state after a run, so that the next process says it until it has run itself.
+func (m *memory) saveLast(s *record.State) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.closed {
+		return errClosed
+	}
+	text, err := json.Marshal(s)
+	if err != nil {
+		return err
+	}
+	return host.New(host.Options{}).Save(filepath.Join(m.dir, lastFile), text, 0o600)
+}
+
+// last returns the state after the last run; nil if it is not known.
+func (m *memory) last() *record.State {
+	text, err := os.ReadFile(filepath.Join(m.dir, lastFile))
+	if err != nil {
+		return nil
+	}
+	s := new(record.State)
+	if json.Unmarshal(text, s) != nil {
+		return nil
+	}
+	return s
 }
 
 func (m *memory) newest() time.Time {

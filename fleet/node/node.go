@@ -134,7 +134,7 @@ func New(o Options, machine Machine, bundles Bundles) (*Node, error) {
 		n.report.stateChanged()
 	}}
 	n.outbox = newOutbox(m)
-	n.presence = &presence{member: m, started: o.Clock().UTC(), previous: memory.x.Boot, issuer: own.Issuer, wake: make(chan struct{}, 1)}
+	n.presence = &presence{member: m, started: o.Clock().UTC(), issuer: own.Issuer, wake: make(chan struct{}, 1)}
 	n.report = &report{
 		member: m, skew: n.presence.clockSkew, factsWake: make(chan struct{}, 1),
 		wake: func() { poke(n.outbox.wake) }, decide: func() { poke(n.releases.wake) },
@@ -143,7 +143,8 @@ func New(o Options, machine Machine, bundles Bundles) (*Node, error) {
 	n.releases = &releases{member: m, bundles: bundles, holds: n.report.holds, wake: make(chan struct{}, 1), changed: make(chan struct{}, 1), arrived: make(chan struct{}, 1)}
 	n.jobs = &jobs{member: m, report: n.report, outbox: n.outbox, holds: n.report.holds, planOnly: n.planOnly, orders: make(chan []byte, 64)}
 	n.documents = &documents{member: m, wake: make(chan struct{}, 1), changed: func() { poke(n.releases.wake) }}
-	if err := memory.update(func(x *remembered) { x.Boot = m.boot }); err != nil {
+	n.report.last = memory.last()
+	if n.presence.previous, err = memory.addBoot(m.boot); err != nil {
 		m.log.Warn("fleet: " + err.Error()) // a full disk is no reason not to go on
 	}
 	if _, err := m.trust(); err != nil {

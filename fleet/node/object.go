@@ -31,13 +31,17 @@ type object struct {
 	left     int    // chunks that have not come
 	from     uint64 // sequence to go on from
 	buffered []byte
+	patience time.Duration // with a message: one has 128 KiB
+	obsolete func() bool   // the bundle is not wanted any more
 }
 
-// openObject looks for a bundle in the object store (ADR-20).
-func openObject(ctx context.Context, m *member, digest string) (io.ReadCloser, error) {
+var errObsolete = errors.New("it is not wanted any more")
+
+// openObject looks for a bundle in the object store (ADR-20). Reading ends with errObsolete when the bundle is.
+func openObject(ctx context.Context, m *member, digest string, obsolete func() bool) (io.ReadCloser, error) {
 	store := subject.Sites(m.identity.Environment)
 	metadata, chunks := subject.Objects(store)
-	o := &object{member: m, ctx: ctx, stream: subject.ObjectStream(store), from: 1}
+	o := &object{member: m, ctx: ctx, stream: subject.ObjectStream(store), from: 1, patience: max(direct.Patience, m.options.Timing.Parts/2), obsolete: obsolete}
 	name := base64.URLEncoding.EncodeToString([]byte(objectName(digest)))
 	var found *direct.Message
 	err := o.patiently(func() (bool, error) {
@@ -70,11 +74,22 @@ func openObject(ctx context.Context, m *member, digest string) (io.ReadCloser, e
 }
 
 // patiently asks until something came, with growing pauses, as long as something comes within
-// Timing.Parts. What a replica lacks comes from another one, or a moment later.
+// Timing.Parts. What a replica lacks comes from another one, or a moment later. The time without a connection
+// does not count: it goes on then where it was.
 func (o *object) patiently(ask func() (came bool, err error)) error {
 	end := time.Now().Add(o.member.options.Timing.Parts)
 	pause := 100 * time.Millisecond
 	for {
+		if o.obsolete() {
+			return errObsolete
+		}
+		if !o.member.conn.IsConnected() {
+			if !sleep(o.ctx, 100*time.Millisecond) {
+				return context.Cause(o.ctx)
+			}
+			end = time.Now().Add(o.member.options.Timing.Parts)
+			continue
+		}
 		came, err := ask()
 		if came {
 			return nil
@@ -107,7 +122,7 @@ func (o *object) Read(p []byte) (int, error) {
 // more asks for the next chunks.
 func (o *object) more() (came bool, err error) {
 	var got []byte
-	next, _, err := direct.Read(o.ctx, o.member.conn, direct.Request{Stream: o.stream, Filter: o.chunks, From: o.from, Batch: o.left, MaxBytes: requestBytes}, func(m *direct.Message) error {
+	next, _, err := direct.Read(o.ctx, o.member.conn, direct.Request{Stream: o.stream, Filter: o.chunks, From: o.from, Batch: o.left, MaxBytes: requestBytes, Patience: o.patience}, func(m *direct.Message) error {
 		if o.left == 0 {
 			return errors.New("there is more of it than the store says")
 		}
@@ -116,6 +131,9 @@ func (o *object) more() (came bool, err error) {
 		return nil
 	})
 	o.from, o.buffered = next, got // what came before an error counts
+	if errors.Is(err, direct.ErrNoAnswer) {
+		o.patience *= 2 // what was asked for before still comes, and is in the way
+	}
 	return len(got) > 0, err
 }
 

@@ -94,7 +94,7 @@ func tells(line []byte) bool {
 		Protocol string `json:"protocol"`
 		Outcome  string `json:"outcome"`
 	}
-	return json.Unmarshal(line, &x) == nil && x.Protocol == "io.choria.ccm.v1.transaction.event" && x.Outcome != "stable"
+	return json.Unmarshal(line, &x) == nil && x.Protocol == eventProtocol && x.Outcome != "stable"
 }
 
 // run sends what there is, again and again.

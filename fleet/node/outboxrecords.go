@@ -58,8 +58,29 @@ func (o *outbox) sendRecords(ctx context.Context) error {
 		if at+1 >= len(records) {
 			return nil
 		}
-		o.cursor.Run, o.cursor.Offset, o.cursor.Line = records[at+1], 0, 0
+		if err := o.goOn(ctx, records[at+1]); err != nil {
+			return err
+		}
 	}
+}
+
+// goOn goes on to the next record. Of a run that died, which has no summary in its own, it tells that.
+func (o *outbox) goOn(ctx context.Context, next string) error {
+	before := o.cursor
+	summary, err := o.died(before.Run)
+	if err != nil {
+		o.member.log.Debug("fleet: " + err.Error())
+	}
+	o.cursor.Run, o.cursor.Offset, o.cursor.Line = next, 0, 0
+	if summary == nil {
+		return nil
+	}
+	id := fmt.Sprintf("%s.%s.died", o.member.identity.Name, strings.TrimSuffix(before.Run, recordSuffix))
+	if err := o.send(ctx, id, append(summary, '\n')); err != nil {
+		o.cursor = before
+		return err
+	}
+	return nil
 }
 
 // sendRecord sends what one record has behind the cursor, up to its last complete line.
@@ -127,9 +148,9 @@ func ofRecord(line []byte) []byte {
 		return nil
 	}
 	switch x.Protocol {
-	case "io.choria.ccm.v1.session.end":
+	case endProtocol:
 		return x.Summary
-	case "io.choria.ccm.v1.transaction.event":
+	case eventProtocol:
 		if tells(line) {
 			return line
 		}

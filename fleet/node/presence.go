@@ -3,6 +3,7 @@ package node
 import (
 	"context"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -16,7 +17,7 @@ import (
 type presence struct {
 	member   *member
 	started  time.Time
-	previous string // id of the process before, until the first heartbeat; for the goroutine that sends those
+	previous []string // ids of the processes before, until the first heartbeat; for the goroutine that sends those
 	wake     chan struct{}
 
 	mu      sync.Mutex
@@ -29,13 +30,22 @@ type presence struct {
 // run sends heartbeats until the context ends.
 func (p *presence) run(ctx context.Context) {
 	var last uint64 // the sequence of the own heartbeat before
+	pause := time.Second
 	for {
-		last = p.heartbeat(ctx, last)
+		sequence := p.heartbeat(ctx, last)
+		wait := p.member.options.Timing.Heartbeat
+		if sequence == last { // servers that have just begun take none yet
+			wait = min(wait, pause)
+			pause *= 2
+		} else {
+			pause = time.Second
+		}
+		last = sequence
 		select {
 		case <-ctx.Done():
 			return
 		case <-p.wake:
-		case <-time.After(jitter(p.member.options.Timing.Heartbeat)):
+		case <-time.After(jitter(wait)):
 		}
 	}
 }
@@ -64,7 +74,7 @@ func (p *presence) heartbeat(ctx context.Context, last uint64) uint64 {
 		p.leave(leave)
 		return ack.Sequence
 	}
-	p.previous = "" // from now on it would be another machine
+	p.previous = nil // from now on it would be another machine
 	p.measureSkew(ctx, key, ack.Sequence)
 	return ack.Sequence
 }
@@ -78,7 +88,7 @@ func (p *presence) lookForOther(ctx context.Context, key string, last uint64) (l
 		return ""
 	}
 	other, err := record.DecodePresence(found.Data)
-	if err != nil || other.Boot == m.boot || other.Boot == p.previous {
+	if err != nil || other.Boot == m.boot || slices.Contains(p.previous, other.Boot) {
 		return ""
 	}
 	message := fmt.Sprintf("another machine, or another agent, has the key of %s: its agent began at %s", m.identity.Name, other.Started.Format(time.RFC3339))

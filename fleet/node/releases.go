@@ -106,6 +106,11 @@ func (c *releases) carryOut(ctx context.Context) time.Duration {
 		if ctx.Err() != nil {
 			return 0
 		}
+		if errors.Is(err, errObsolete) {
+			c.member.log.Info(fmt.Sprintf("fleet: release %d: its bundle is not fetched any further: it is not to begin any more", r.Version))
+			poke(c.wake)
+			return 0
+		}
 		code := record.BundleError
 		if errors.Is(err, errDigest) {
 			code = record.DigestMismatch
@@ -145,7 +150,10 @@ func (c *releases) install(ctx context.Context, r *signed.Release) error {
 	if c.bundles.Digest() == r.Digest() {
 		return nil
 	}
-	o, err := openObject(ctx, c.member, r.Digest())
+	o, err := openObject(ctx, c.member, r.Digest(), func() bool {
+		newest, ro, _ := c.member.memory.documents()
+		return newest.Version != r.Version || !ready(newest, ro, c.member.identity.Name, c.holds, c.member.now()).begins
+	})
 	if err != nil {
 		return err
 	}

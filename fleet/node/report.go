@@ -50,6 +50,9 @@ func (r *report) setRun(s *record.State, ofBundle bool, digest string) {
 		s.Bundle, s.Release, s.Stage = r.last.Bundle, r.last.Release, r.last.Stage
 	}
 	r.last = s
+	if err := r.member.memory.saveLast(s); err != nil {
+		r.member.log.Debug("fleet: " + err.Error())
+	}
 }
 
 // stateLocked returns what the node says of itself now. The caller has locked r.mu.
@@ -58,7 +61,7 @@ func (r *report) stateLocked() record.State {
 	if r.last != nil {
 		s = *r.last
 	} else {
-		// Before the first run of this process: what is there is that of the release before it.
+		// Before the first run: what is there is that of the release.
 		s.Release, s.Stage = r.member.memory.taken()
 	}
 	m := r.member

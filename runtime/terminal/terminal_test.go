@@ -200,3 +200,9 @@ func TestCut(t *testing.T) {
 		require.LessOrEqual(t, Width(got), max(0, x.columns))
 	}
 }
+
+// Bytes are text, as for package fmt, and not a list of numbers.
+func TestBytes(t *testing.T) {
+	require.Equal(t, `{"a":"\u001b"}`+" 7", Sprintf("%s %d", []byte(`{"a":"\u001b"}`), 7).String())
+	require.NotContains(t, Sprintf("%s", []byte("\x1b[31m")).String(), "\x1b")
+}

@@ -121,6 +121,9 @@ type argument struct{ of any }
 // Format implements fmt.Formatter. Text is escaped before it is filled up to the
 // width that is wanted.
 func (a argument) Format(s fmt.State, verb rune) {
+	if text, ok := a.of.([]byte); ok && verb == 's' {
+		a.of = string(text) // as fmt has it: they are no list of numbers
+	}
 	if (verb == 's' || verb == 'v') && !s.Flag('+') && !s.Flag('#') {
 		fmt.Fprintf(s, fmt.FormatString(s, 's'), Line(fmt.Sprint(a.of)))
 		return

@@ -400,6 +400,7 @@ func (f *fleet) run(name, script string) {
 	m := f.nodes[name]
 	file := filepath.Join(f.t.TempDir(), "hand.lua")
 	require.NoError(f.t, os.WriteFile(file, []byte(script), 0o644))
-	out, err := exec.Command(binary, "run", file, "--root", m.root, "--state-dir", filepath.Join(f.dir, name, "state")).CombinedOutput()
+	// The agent may have just begun a run.
+	out, err := exec.Command(binary, "run", file, "--root", m.root, "--state-dir", filepath.Join(f.dir, name, "state"), "--lock-timeout", limit.String()).CombinedOutput()
 	require.NoError(f.t, err, "%s", out)
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 	"time"
 
@@ -22,7 +23,7 @@ func (f *fleet) sender() *job.Sender {
 	return &job.Sender{NC: f.nc, Environment: "prod", Key: f.key, By: "ops@example.org", Clock: time.Now, Again: []time.Duration{300 * time.Millisecond, time.Second}}
 }
 
-// order sends a job and waits for all answers.
+// order sends a job and waits for all answers, until they are stored: who sends hears them before that.
 func (f *fleet) order(j *signed.Job, expires time.Duration, names ...string) *job.Progress {
 	f.t.Helper()
 	s := f.sender()
@@ -31,6 +32,13 @@ func (f *fleet) order(j *signed.Job, expires time.Duration, names ...string) *jo
 	defer cancel()
 	p, err := s.Send(ctx, j, names, nil)
 	require.NoError(f.t, err)
+	for _, name := range names {
+		if !slices.Contains(p.Silent, name) {
+			f.eventually(func() bool {
+				return slices.ContainsFunc(f.results(name, j.ID), func(state string) bool { return state != "accepted" })
+			})
+		}
+	}
 	return p
 }
 

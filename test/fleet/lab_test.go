@@ -81,7 +81,7 @@ func startLab(t failer, scratch string) *lab {
 	t.Helper()
 	l := &lab{dir: filepath.Join(scratch, "fleet"), scratch: scratch, servers: map[string]*exec.Cmd{}, machine: host.New(host.Options{Clock: host.RealClock{}})}
 	args := []string{"fleet", "init", l.dir, "--config-dir", l.dir, "--store-dir", filepath.Join(scratch, "store"),
-		"--events-size", "256MiB", "--jobs-size", "64MiB", "--sites-size", "256MiB", "--environment", "prod", "--environment", "test", "--allow-registry"}
+		"--events-size", "256MiB", "--jobs-size", "64MiB", "--sites-size", "256MiB", "--environment", "prod", "--environment", "test", "--allow-registry", "--allow-data", dataBucket}
 	for range 3 {
 		port := freePort(t)
 		l.ports = append(l.ports, port)

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
 	"github.com/stretchr/testify/require"
 
 	"github.com/luaccm/ccm/fleet/cluster"
@@ -99,25 +100,16 @@ func try(t *testing.T, dial func(t *testing.T) *nats.Conn, list []attempt) {
 	}
 }
 
-// TestStolenNodeKey tries all that somebody can think of who has the credentials of a node.
-func TestStolenNodeKey(t *testing.T) {
-	l := sharedLab(t)
-	d := l.desk(t)
-	name, other := unique("web"), unique("web")
-	n := l.addNode(t, name, "prod")
-	for _, env := range []string{"prod", "test"} {
-		_, err := d.Cluster.JetStream.Publish(t.Context(), subject.KV(subject.Control, subject.ReleaseKey(env)), []byte("signed"))
-		require.NoError(t, err)
-		store, err := d.Cluster.JetStream.ObjectStore(t.Context(), subject.Sites(env))
-		require.NoError(t, err)
-		_, err = store.PutString(t.Context(), "sha256-00.tar.gz", "bundle")
-		require.NoError(t, err)
-	}
+// dataBucket is one that nodes may read.
+const dataBucket = "CONF"
+
+// attemptsOfNode are all that somebody can think of who has the credentials of a node.
+func attemptsOfNode(name, other, key string) []attempt {
 	nodes, control, sites, testSites := subject.KVStream(subject.Nodes), subject.KVStream(subject.Control), subject.ObjectStream(subject.Sites("prod")), subject.ObjectStream(subject.Sites("test"))
 	const api = "$JS.API."
 	batch := `{"seq":1,"next_by_subj":">","batch":10}`
 	consumer := `{"stream_name":"` + sites + `","config":{"deliver_policy":"all","ack_policy":"none"}}`
-	list := []attempt{
+	return []attempt{
 		{"write own facts", true, request(subject.KV(subject.Nodes, subject.FactsKey(name)), "{}")},
 		{"write own state", true, request(subject.KV(subject.Nodes, subject.StateKey(name)), "{}")},
 		{"write own heartbeat", true, request(subject.KV(subject.Presence, name), "{}")},
@@ -128,12 +120,14 @@ func TestStolenNodeKey(t *testing.T) {
 		{"read the release of its environment", true, request(subject.DirectGet(control, subject.KV(subject.Control, "prod.release")), "")},
 		{"read the signers of its environment", true, request(subject.DirectGet(control, subject.KV(subject.Control, "prod.signers")), "")},
 		{"read a bundle of its environment", true, request(subject.DirectGet(sites, ""), batch)},
+		{"read what a bundle is", true, request(subject.DirectGet(sites, "$O.CCM_SITES_prod.M.x"), "")},
 		{"read the last job of its environment", true, request(subject.DirectGet(subject.Jobs, subject.Job("prod", "")), "")},
 		{"read its own last job", true, request(subject.DirectGet(subject.Jobs, subject.Job("prod", name)), "")},
 		{"read its own facts", true, request(subject.DirectGet(nodes, subject.KV(subject.Nodes, subject.FactsKey(name))), "")},
 		{"read its own heartbeat", true, request(subject.DirectGet(subject.KVStream(subject.Presence), subject.KV(subject.Presence, name)), "")},
-		{"read its own new credentials", true, request(subject.DirectGet(subject.Answers, subject.Enrolled(n.Key)), "")},
+		{"read its own new credentials", true, request(subject.DirectGet(subject.Answers, subject.Enrolled(key)), "")},
 		{"read the registry, as init allowed", true, request(subject.DirectGet(subject.Registration, ""), batch)},
+		{"read a bucket of data, as init allowed", true, request(subject.DirectGet(subject.KVStream(dataBucket), subject.KV(dataBucket, "x")), "")},
 		{"listen to changes of its environment", true, listen(subject.ControlChanges("prod"))},
 		{"listen to jobs of its environment", true, listen(subject.Order("prod", ""))},
 		{"listen to its own jobs", true, listen(subject.Order("prod", name))},
@@ -159,6 +153,8 @@ func TestStolenNodeKey(t *testing.T) {
 		{"read jobs of another node", false, request(subject.DirectGet(subject.Jobs, subject.Job("prod", other)), "")},
 		{"read requests of new machines", false, request(subject.DirectGet(subject.Enrolment, ""), batch)},
 		{"read answers to all machines", false, request(subject.DirectGet(subject.Answers, ""), batch)},
+		{"read another bucket of data", false, request(subject.DirectGet(subject.KVStream("OTHER"), subject.KV("OTHER", "x")), "")},
+		{"write into a bucket of data", false, request(subject.KV(dataBucket, "x"), "evil")},
 		{"write a release", false, request(subject.KV(subject.Control, "prod.release"), "evil")},
 		{"write signers", false, request(subject.KV(subject.Control, "prod.signers"), "evil")},
 		{"overwrite a bundle", false, request("$O.CCM_SITES_prod.C.x", "evil")},
@@ -167,8 +163,8 @@ func TestStolenNodeKey(t *testing.T) {
 		{"tell a job as if it were stored", false, request(subject.Order("prod", ""), "evil")},
 		{"tell a job to another node", false, request(subject.Order("prod", other), "evil")},
 		{"tell a release as if it were stored", false, request(subject.ControlChange("prod.release"), "evil")},
-		{"ask to be enrolled", false, request(subject.Request(n.Key), "x")},
-		{"approve a machine", false, request(subject.Enrolled(n.Key), "x")},
+		{"ask to be enrolled", false, request(subject.Request(key), "x")},
+		{"approve a machine", false, request(subject.Enrolled(key), "x")},
 		{"create a consumer", false, request(api+"CONSUMER.CREATE."+sites, consumer)},
 		{"create a stream", false, request(api+"STREAM.CREATE.EVIL", `{"name":"EVIL","subjects":["evil"]}`)},
 		{"change a stream", false, request(api+"STREAM.UPDATE."+subject.Events, `{"name":"CCM_EVENTS"}`)},
@@ -197,8 +193,28 @@ func TestStolenNodeKey(t *testing.T) {
 		{"empty events by a roll-up", false, request(subject.Event("prod", name), "{}", "Nats-Rollup", "all")},
 		{"empty the registry by a roll-up", false, request("choria.ccm.registration.v1.prod.http.web.10_0_0_1."+name, "{}", "Nats-Rollup", "all")},
 	}
+}
+
+// TestStolenNodeKey tries all that somebody can think of who has the credentials of a node.
+func TestStolenNodeKey(t *testing.T) {
+	l := sharedLab(t)
+	d := l.desk(t)
+	name, other := unique("web"), unique("web")
+	n := l.addNode(t, name, "prod")
+	for _, bucket := range []string{dataBucket, "OTHER"} {
+		_, err := d.Cluster.JetStream.CreateOrUpdateKeyValue(t.Context(), jetstream.KeyValueConfig{Bucket: bucket})
+		require.NoError(t, err)
+	}
+	for _, env := range []string{"prod", "test"} {
+		_, err := d.Cluster.JetStream.Publish(t.Context(), subject.KV(subject.Control, subject.ReleaseKey(env)), []byte("signed"))
+		require.NoError(t, err)
+		store, err := d.Cluster.JetStream.ObjectStore(t.Context(), subject.Sites(env))
+		require.NoError(t, err)
+		_, err = store.PutString(t.Context(), "sha256-00.tar.gz", "bundle")
+		require.NoError(t, err)
+	}
 	dial := func(t *testing.T) *nats.Conn { return l.dial(t, n) }
-	try(t, dial, list)
+	try(t, dial, attemptsOfNode(name, other, n.Key))
 	t.Run("more than 16 subscriptions", func(t *testing.T) {
 		conn := dial(t)
 		for i := range 20 {

@@ -2,7 +2,6 @@ package fleet
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"strconv"
 
@@ -11,7 +10,6 @@ import (
 	"github.com/luaccm/ccm/cmd/ccm/cli"
 	"github.com/luaccm/ccm/cmd/ccm/cli/fleetdir"
 	"github.com/luaccm/ccm/fleet/job"
-	"github.com/luaccm/ccm/runtime/terminal"
 )
 
 func newJobsCommand(e *cli.Env, fleet *fleetdir.Flags) *cobra.Command {
@@ -48,14 +46,9 @@ func listJobs(ctx context.Context, e *cli.Env, fleet *fleetdir.Flags, environmen
 	}
 	if output == "json" {
 		for _, p := range list {
-			text, err := json.Marshal(struct {
-				*job.Past
-				Progress *job.Progress `json:"progress"`
-			}{p, p.Progress})
-			if err != nil {
+			if err := e.Print().Line(p); err != nil {
 				return err
 			}
-			terminal.Fprintf(e.Stdout, "%s\n", text)
 		}
 		return nil
 	}

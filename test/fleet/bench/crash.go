@@ -4,10 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"fmt"
 	"math/rand/v2"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -16,56 +13,8 @@ import (
 	"github.com/luaccm/ccm/fleet/agent"
 	"github.com/luaccm/ccm/fleet/direct"
 	"github.com/luaccm/ccm/fleet/subject"
+	"github.com/luaccm/ccm/test/fleet/crowd"
 )
-
-// What each node tells while a server is killed: so many messages, with so many events of so many bytes.
-const (
-	rounds     = 10
-	events     = 5
-	eventBytes = 600
-)
-
-// recordName is the run whose record nodes send. It comes behind all others.
-const recordName = "99991231T000000.000000Z-bench.ndjson"
-
-// append writes the next events into the record of the node's run, as a run does.
-func (m *machine) append(round int) error {
-	f, err := os.OpenFile(filepath.Join(m.runsDir(), recordName), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	var lines bytes.Buffer
-	for i := range events {
-		line := map[string]any{"protocol": "io.choria.ccm.v1.transaction.event", "event_id": fmt.Sprintf("bench-%s-%d-%d", m.name, round, i), "outcome": "changed", "message": ""}
-		bare, err := json.Marshal(line)
-		if err != nil {
-			return err
-		}
-		line["message"] = strings.Repeat("m", eventBytes-len(bare))
-		text, err := json.Marshal(line)
-		if err != nil {
-			return err
-		}
-		lines.Write(append(text, '\n'))
-	}
-	_, err = f.Write(lines.Bytes())
-	return err
-}
-
-// told reports whether the servers have acknowledged all of the record.
-func (m *machine) told() bool {
-	text, err := os.ReadFile(filepath.Join(m.dir, "fleet", "cursor.json"))
-	var c struct {
-		Run    string `json:"run"`
-		Offset int64  `json:"offset"`
-	}
-	if err != nil || json.Unmarshal(text, &c) != nil || c.Run != recordName {
-		return false
-	}
-	info, err := os.Stat(filepath.Join(m.runsDir(), recordName))
-	return err == nil && c.Offset == info.Size()
-}
 
 // crash kills the leader of the events while all nodes publish.
 func (b *bench) crash(ctx context.Context) error {
@@ -80,13 +29,13 @@ func (b *bench) crash(ctx context.Context) error {
 	failed := make(chan error, len(b.machines))
 	for _, m := range b.machines {
 		wg.Go(func() {
-			for round := range rounds {
+			for round := range crowd.Rounds {
 				time.Sleep(time.Duration(rand.Int64N(int64(2 * time.Second))))
-				if err := m.append(round); err != nil {
+				if err := m.Append(round); err != nil {
 					failed <- err
 					return
 				}
-				m.node.RunLine(&agent.Run{Request: agent.Request{Mode: agent.Apply}}, nil) // of a run that leaves a record
+				m.Node.RunLine(&agent.Run{Request: agent.Request{Mode: agent.Apply}}, nil) // of a run that leaves a record
 			}
 		})
 	}
@@ -100,7 +49,7 @@ func (b *bench) crash(ctx context.Context) error {
 	default:
 	}
 	if err := b.until(ctx, "the events", func() bool {
-		return !slices.ContainsFunc(b.machines, func(m *machine) bool { return !m.told() })
+		return !slices.ContainsFunc(b.machines, func(m *crowd.Machine) bool { return !m.Told() })
 	}); err != nil {
 		return err
 	}
@@ -112,7 +61,7 @@ const lag = time.Minute
 
 // count compares what is stored with what nodes have told.
 func (b *bench) count(ctx context.Context, first uint64, killed time.Time) error {
-	want := b.nodes * rounds * events
+	want := b.nodes * crowd.Rounds * crowd.Events
 	var seen map[string]int
 	var stored []time.Time
 	for end := time.Now().Add(lag); ; time.Sleep(time.Second) {

@@ -14,6 +14,8 @@ import (
 	"os/signal"
 	"strconv"
 	"strings"
+
+	"github.com/luaccm/ccm/test/fleet/crowd"
 )
 
 func main() {
@@ -34,8 +36,8 @@ func measureAll(ctx context.Context, sizes, dir, out string) error {
 	var all []*measured
 	for text := range strings.SplitSeq(sizes, ",") {
 		count, err := strconv.Atoi(strings.TrimSpace(text))
-		if err != nil || count < few {
-			return fmt.Errorf("-nodes: want numbers from %d on, got %q", few, text)
+		if err != nil || count < crowd.Few {
+			return fmt.Errorf("-nodes: want numbers from %d on, got %q", crowd.Few, text)
 		}
 		m, err := measure(ctx, count, dir)
 		if err != nil {

@@ -24,6 +24,7 @@ import (
 	"github.com/luaccm/ccm/fleet/signed"
 	"github.com/luaccm/ccm/fleet/subject"
 	"github.com/luaccm/ccm/runtime/signers"
+	"github.com/luaccm/ccm/test/fleet/crowd"
 )
 
 // patience is how long any row may take.
@@ -34,8 +35,8 @@ type bench struct {
 	*measured
 	s        *servers
 	c        *cluster.Cluster
-	watch    *watch
-	machines []*machine
+	watch    *crowd.Watch
+	machines []*crowd.Machine
 	key      signers.Key
 }
 
@@ -48,7 +49,7 @@ func measure(ctx context.Context, count int, dir string) (*measured, error) {
 		return nil, err
 	}
 	defer s.end()
-	b := &bench{measured: &measured{nodes: count, values: make(map[string]value)}, s: s, watch: new(watch)}
+	b := &bench{measured: &measured{nodes: count, values: make(map[string]value)}, s: s, watch: new(crowd.Watch)}
 	d, err := s.init()
 	if err != nil {
 		return nil, err
@@ -59,7 +60,7 @@ func measure(ctx context.Context, count int, dir string) (*measured, error) {
 	}
 	gate := make(chan struct{})
 	for i := range count {
-		m, err := newMachine(d, s, i, allowed, b.watch, gate)
+		m, err := crowd.New(crowd.Options{Fleet: d, Memory: s.memory, Allowed: allowed, Watch: b.watch, Gate: gate}, i)
 		if err != nil {
 			return nil, err
 		}
@@ -146,12 +147,12 @@ const atOnce = 256
 func (b *bench) connect(ctx context.Context) error {
 	began := time.Now()
 	for i, m := range b.machines {
-		if err := b.until(ctx, "connections", func() bool { return int64(i)-b.watch.connected.Load() < atOnce }); err != nil {
+		if err := b.until(ctx, "connections", func() bool { return int64(i)-b.watch.Connected.Load() < atOnce }); err != nil {
 			return err
 		}
-		go m.run(ctx)
+		go m.Run(ctx)
 	}
-	if err := b.until(ctx, "connections", func() bool { return b.watch.connected.Load() >= int64(b.nodes) }); err != nil {
+	if err := b.until(ctx, "connections", func() bool { return b.watch.Connected.Load() >= int64(b.nodes) }); err != nil {
 		return err
 	}
 	b.seconds(rowConnect, time.Since(began))
@@ -202,7 +203,7 @@ func (b *bench) queries(ctx context.Context) error {
 }
 
 func (b *bench) controller() *release.Controller {
-	return &release.Controller{Store: &release.Store{NC: b.c.Conn, Environment: environment}, Key: b.key, By: "ops@example.org", Clock: time.Now,
+	return &release.Controller{Store: &release.Store{NC: b.c.Conn, Environment: crowd.Environment}, Key: b.key, By: "ops@example.org", Clock: time.Now,
 		Issued: (&enrol.Desk{Cluster: b.c, Now: time.Now}).Environments}
 }
 
@@ -216,8 +217,8 @@ func (b *bench) begin(ctx context.Context, size int, stages ...string) (began ti
 	if err := c.Store.PutBundle(ctx, digest, bytes.NewReader(packed)); err != nil {
 		return began, err
 	}
-	b.watch.released.Store(0)
-	b.watch.installed.Store(0)
+	b.watch.Released.Store(0)
+	b.watch.Installed.Store(0)
 	began = time.Now()
 	return began, c.Begin(ctx, &signed.Release{Bundle: "sha256:" + digest, Stages: append(stages, "100%"), MaxFailed: signed.Share{}, MaxSilent: signed.Share{}})
 }
@@ -228,11 +229,11 @@ func (b *bench) releases(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := b.until(ctx, "the release", func() bool { return b.watch.released.Load() >= int64(b.nodes) }); err != nil {
+	if err := b.until(ctx, "the release", func() bool { return b.watch.Released.Load() >= int64(b.nodes) }); err != nil {
 		return err
 	}
 	b.seconds(rowRelease, time.Since(began))
-	if err := b.until(ctx, "its bundle", func() bool { return b.watch.installed.Load() >= int64(b.nodes) }); err != nil {
+	if err := b.until(ctx, "its bundle", func() bool { return b.watch.Installed.Load() >= int64(b.nodes) }); err != nil {
 		return err
 	}
 	b.seconds(rowTaken, time.Since(began))
@@ -251,10 +252,10 @@ func (b *bench) releases(ctx context.Context) error {
 
 // job has all nodes accept a job, and one do so.
 func (b *bench) job(ctx context.Context) error {
-	sender := &job.Sender{NC: b.c.Conn, Environment: environment, Key: b.key, By: "ops@example.org", Clock: time.Now}
+	sender := &job.Sender{NC: b.c.Conn, Environment: crowd.Environment, Key: b.key, By: "ops@example.org", Clock: time.Now}
 	var names []string
 	for _, m := range b.machines {
-		names = append(names, m.name)
+		names = append(names, m.Name)
 	}
 	for _, x := range []struct {
 		row   string
@@ -286,7 +287,7 @@ func (b *bench) bundle(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := b.until(ctx, "the large bundle", func() bool { return b.watch.installed.Load() >= few }); err != nil {
+	if err := b.until(ctx, "the large bundle", func() bool { return b.watch.Installed.Load() >= crowd.Few }); err != nil {
 		return err
 	}
 	b.seconds(rowBundle, time.Since(began))

@@ -14,10 +14,8 @@ import (
 
 	"github.com/luaccm/ccm/fleet/identity"
 	"github.com/luaccm/ccm/runtime/host"
+	"github.com/luaccm/ccm/test/fleet/crowd"
 )
-
-// environment is the one that all nodes follow.
-const environment = "prod"
 
 // Servers are three nats-servers on this machine, and the directory of their fleet.
 type servers struct {
@@ -67,7 +65,7 @@ func (s *servers) directory() string { return filepath.Join(s.memory, "fleet") }
 // init makes the fleet, and starts its servers.
 func (s *servers) init() (*identity.Directory, error) {
 	args := []string{"fleet", "init", s.directory(), "--config-dir", s.directory(), "--store-dir", filepath.Join(s.disk, "store"),
-		"--events-size", "4GiB", "--jobs-size", "64MiB", "--sites-size", "1GiB", "--environment", environment}
+		"--events-size", "4GiB", "--jobs-size", "64MiB", "--sites-size", "1GiB", "--environment", crowd.Environment}
 	for range 3 {
 		port, err := freePort()
 		if err != nil {
