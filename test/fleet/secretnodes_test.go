@@ -196,7 +196,7 @@ func TestFleetSecretUnreadable(t *testing.T) {
 	f.start("db2") // whose runs find no key of age
 	f.eventually(func() bool { return f.problem("db2", record.SecretUnreadable) == "db.conf.age" })
 	status := l.must(t, "fleet", "status", "--once")
-	require.Contains(t, status, "secret_unreadable: db.conf.age  (db2)")
+	require.Contains(t, status, "secret_unreadable (db2): db.conf.age")
 	s.must(t, first, "fleet", "release", "prod", l.site(t, motd("one")), "--sign", key, "--no-check")
 	f.eventually(func() bool { return f.motd("db2") == "one" && f.problem("db2", record.SecretUnreadable) == "" })
 }

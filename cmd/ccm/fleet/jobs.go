@@ -55,7 +55,11 @@ func listJobs(ctx context.Context, e *cli.Env, fleet *fleetdir.Flags, environmen
 	rows := [][]string{{"JOB", "TIME", "BY", "WHAT", "NODES", "REASON", ""}}
 	for _, p := range list {
 		r := p.Progress
-		rows = append(rows, []string{p.ID, p.Created.Local().Format("2006-01-02 15:04"), p.By, p.Environment + " " + string(p.Verb), strconv.Itoa(p.Count), strconv.Quote(p.Reason),
+		reason := "-"
+		if p.Reason != "" {
+			reason = strconv.Quote(p.Reason)
+		}
+		rows = append(rows, []string{p.ID, p.Created.Local().Format("2006-01-02 15:04"), p.By, p.Environment + " " + string(p.Verb), strconv.Itoa(p.Count), reason,
 			fmt.Sprintf("%d ok, %d failed, %d refused, %d silent", r.Done-r.Failed, r.Failed, r.Refused+r.Expired, len(r.Silent)+r.NotAsked)})
 	}
 	printTable(e, rows)

@@ -3,8 +3,10 @@ package fleet
 import (
 	"context"
 	"fmt"
+	"strconv"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 
@@ -12,6 +14,7 @@ import (
 	"github.com/luaccm/ccm/cmd/ccm/cli/fleetdir"
 	"github.com/luaccm/ccm/fleet/enrol"
 	"github.com/luaccm/ccm/fleet/overview"
+	"github.com/luaccm/ccm/fleet/release"
 	"github.com/luaccm/ccm/runtime/terminal"
 )
 
@@ -174,15 +177,30 @@ func environmentLines(env overview.Environment, detail statusDetail) (lines []st
 		if a.Why != "" {
 			add("    %s", a.Why)
 		}
-		for i, s := range a.Stages {
-			mark := "  "
-			if i == a.Stage {
-				mark = "> "
-			} else if detail == presentStage {
-				continue
-			}
-			add("  %s%-24s %5d nodes %5d done %5d changed %5d failed %5d silent", mark, s.Name, s.Nodes, s.Done, s.Changed, s.Failed, s.Silent)
+		lines = append(lines, stageLines(a, detail)...)
+	}
+	return lines
+}
+
+// stageName is how wide the name of a stage may be.
+const stageName = 20
+
+// stageLines tells of the stages of a rollout, what matters most first: lines are cut at the end.
+func stageLines(a *release.Assessment, detail statusDetail) (lines []string) {
+	name, digits := 0, 1
+	for _, s := range a.Stages {
+		name = max(name, min(utf8.RuneCountInString(s.Name), stageName))
+		digits = max(digits, len(strconv.Itoa(s.Nodes)))
+	}
+	for i, s := range a.Stages {
+		mark := "  "
+		if i == a.Stage {
+			mark = "> "
+		} else if detail == presentStage {
+			continue
 		}
+		lines = append(lines, fmt.Sprintf("  %s%-*s  %*d nodes  %*d done  %*d failed  %*d silent  %*d changed", mark, name, fit(s.Name, stageName),
+			digits, s.Nodes, digits, s.Done, digits, s.Failed, digits, s.Silent, digits, s.Changed))
 	}
 	return lines
 }
@@ -232,7 +250,7 @@ func causeLines(f *overview.Fleet, rows int, limited bool) (lines []string) {
 		shown = max(room-1, 0) // the last row says how many are left
 	}
 	for _, c := range f.Causes[:shown] {
-		lines = append(lines, fmt.Sprintf("  %5d  %s: %s  (%s)", len(c.Nodes), c.Resource, c.Message, firstNodes(c.Nodes)))
+		lines = append(lines, fmt.Sprintf("  %5d  %s (%s): %s", len(c.Nodes), c.Resource, firstNodes(c.Nodes), c.Message))
 	}
 	if shown < len(f.Causes) {
 		lines = append(lines, fmt.Sprintf("  and %d more", len(f.Causes)-shown))
