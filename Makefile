@@ -3,7 +3,8 @@
 # make package    build deb, rpm, apk and an archive for ARCH, with SBOM and checksums, into dist/
 # make reproducible  build the packages twice and compare (a minute)
 # make portable   try on Linux how paths are walked on other systems
-# make test       all tests that need no root and no network
+# make test       tests that need no root and no network, in two minutes
+# make test-all   those that take long too: hostile input, limits, growth, kills (five minutes)
 # make lint       gofmt, go vet, staticcheck
 # make generate   write what is derived from the declarations
 # make plans      hold plans of SITES random sites against their runs
@@ -44,7 +45,7 @@ BUILD = go build -trimpath -ldflags "-s -w -X main.version=$(VERSION)"
 ARCH ?= $(shell go env GOARCH)
 PACKAGE = go -C .ci/package
 
-.PHONY: build cross package share reproducible check-release portable test lint generate integration fleet bench-fleet fleet-soak browser studio-vendor reliability growth bench bench-go fuzz plans hostile
+.PHONY: build cross package share reproducible check-release portable test test-all lint generate integration fleet bench-fleet fleet-soak browser studio-vendor reliability growth bench bench-go fuzz plans hostile
 
 build:
 	$(BUILD) -o bin/ccm ./cmd/ccm
@@ -85,6 +86,9 @@ portable:
 
 # The limit of a package's tests is for machines ten times slower than usual ones.
 test:
+	go test -short -timeout 60m ./...
+
+test-all:
 	go test -timeout 60m ./...
 
 lint:

@@ -42,6 +42,9 @@ func data(open, format string, n int) string {
 // Much data in a script costs what it costs to read it, not its square: 40,000
 // entries load in less than a second.
 func TestManyConstants(t *testing.T) {
+	if testing.Short() {
+		t.Skip("measures what much takes: make test-all")
+	}
 	const n = 40_000
 	const few = 10_000 // for what takes longer, and took the square of it
 	for name, c := range map[string]struct{ script, want string }{

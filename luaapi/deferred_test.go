@@ -82,6 +82,9 @@ func TestLazyMistakes(t *testing.T) {
 
 // A function of ccm.lazy has the limits of a script: of a string, of memory and of time.
 func TestLazyLimits(t *testing.T) {
+	if testing.Short() {
+		t.Skip("runs into every limit: make test-all")
+	}
 	for body, want := range map[string]string{
 		`local s = "x" while true do s = s .. s end`:                                            "..: the result is longer than 64 MiB",
 		`local t, s = {}, ("x"):rep(2 ^ 22) while true do t[#t + 1] = s .. #t end`:              "the script holds more than 64 MiB of memory",

@@ -90,6 +90,9 @@ func TestMemory(t *testing.T) {
 // A single assignment makes no list of a gigabyte, and a list that is too long for its
 // length to be known is a mistake wherever that is asked for.
 func TestLongLists(t *testing.T) {
+	if testing.Short() {
+		t.Skip("measures what much takes: make test-all")
+	}
 	s := newSite(t, nil, func(o *luaapi.Options) { o.Memory = 128 << 20 })
 	require.NoError(t, s.in.Run(context.Background(), "site.lua", `
 		local t = {}

@@ -15,6 +15,9 @@ import (
 // Texts whose compilation took minutes, or more memory than there is, are refused
 // with the line in which they go too far.
 func TestNesting(t *testing.T) {
+	if testing.Short() {
+		t.Skip("runs into every limit: make test-all")
+	}
 	const n = 16000
 	times := strings.Repeat
 	for name, c := range map[string]struct{ text, want string }{
@@ -129,6 +132,9 @@ func TestReplacementAndBytes(t *testing.T) {
 
 // The memory of strings is counted when they are made, however fast that is.
 func TestStringMemory(t *testing.T) {
+	if testing.Short() {
+		t.Skip("runs into every limit: make test-all")
+	}
 	for name, script := range map[string]string{
 		"concat":       "local t, s = {}, ('x'):rep(2 ^ 25)\nwhile true do t[#t + 1] = s .. #t end",
 		"rep":          "local t = {}\nwhile true do t[#t + 1] = ('x'):rep(2 ^ 26) end",

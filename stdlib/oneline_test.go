@@ -28,6 +28,9 @@ var mayHave = map[string]string{
 // file and no command, except where a text may have lines. Other lines would be read as settings of
 // their own, and what follows a NUL would be left out.
 func TestTextsOfOneLine(t *testing.T) {
+	if testing.Short() {
+		t.Skip("tries every hostile case: make test-all")
+	}
 	files, err := fs.Glob(stdlib.Library, "std/*.lua")
 	require.NoError(t, err)
 	for _, file := range files {

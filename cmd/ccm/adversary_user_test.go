@@ -72,6 +72,9 @@ type answer struct {
 // so that usermod and userdel do not see those of the adversary, at whose sight they do nothing. The long
 // form has 20 worlds of 100 runs, each of which can be run alone.
 func TestAdversaryOfUsers(t *testing.T) {
+	if testing.Short() {
+		t.Skip("tries every hostile case: make test-all")
+	}
 	if os.Geteuid() != 0 {
 		t.Skip("needs root")
 	}

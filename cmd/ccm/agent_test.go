@@ -368,7 +368,7 @@ func TestAgentData(t *testing.T) {
 // The memory, the descriptors and the goroutines of an agent stay what they are.
 func TestAgentStaysSmall(t *testing.T) {
 	if testing.Short() {
-		t.Skip("takes a minute")
+		t.Skip("runs the agent a hundred times: make test-all")
 	}
 	w, s := newAgentWorld(t), newSiteServer(t)
 	s.put(t, w.file("a", "0"))

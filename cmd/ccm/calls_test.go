@@ -281,6 +281,9 @@ var callKinds = map[string]callKind{
 // TestHostileCalls: one call, whatever sizes it is given, ends within the limits of time and
 // memory. CCM_TEST_CALLS=all tries all of them, otherwise it is one in 31.
 func TestHostileCalls(t *testing.T) {
+	if testing.Short() {
+		t.Skip("tries every hostile case: make test-all")
+	}
 	const most = 4 << 30 // bytes that are made; what is held is less
 	if os.Getenv("CCM_TEST_CALLS_CHILD") == "" {
 		// What cannot be interrupted goes on after its limit, and the allocations of it

@@ -122,6 +122,9 @@ func gitRepository(t *testing.T) string {
 // says with what a run does. CCM_PLANS says how many, CCM_PLANS_SEED where to begin.
 // A site that fails is told with no more resources and files than it takes.
 func TestPlansComeTrue(t *testing.T) {
+	if testing.Short() {
+		t.Skip("makes random sites: make test-all")
+	}
 	isolate(t)
 	number := func(name string, otherwise int) int {
 		if n, err := strconv.Atoi(os.Getenv(name)); err == nil {

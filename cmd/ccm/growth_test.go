@@ -103,6 +103,9 @@ func grows(t *testing.T, sizes [3]int, fewest, few, many work) {
 // What a plan takes grows with the number of resources and not faster, whatever they
 // are and whatever is pending before them.
 func TestPlansGrowLinearly(t *testing.T) {
+	if testing.Short() {
+		t.Skip("measures what much takes: make test-all")
+	}
 	few, many := growthSizes(t, 250, 1000)
 	for what, site := range growing {
 		t.Run(what, func(t *testing.T) {
@@ -159,6 +162,9 @@ func TestUsersGrowLinearly(t *testing.T) {
 // of its own. Lines that are added at the end of a file are no more than that: no table of
 // the lines of the file is made for each.
 func TestEditsGrowLinearly(t *testing.T) {
+	if testing.Short() {
+		t.Skip("measures what much takes: make test-all")
+	}
 	for what, edit := range map[string]struct{ kept, declared string }{
 		"line":  {`"key" .. i .. " = v\n"`, `line { "l" .. i, path = "/f", line = "key" .. i .. " = v" }`},
 		"kv":    {`"key" .. i .. " = v\n"`, `kv { "key" .. i, path = "/f", value = "v", separator = " = " }`},
@@ -191,6 +197,9 @@ func TestEditsGrowLinearly(t *testing.T) {
 // 20 MiB. The edits of one file, of which each is a text as long as the file, are 2,000 unless
 // CCM_TEST_HEAP is set.
 func TestPeakOfMemory(t *testing.T) {
+	if testing.Short() {
+		t.Skip("measures what much takes: make test-all")
+	}
 	none := peak(t, "")
 	edits := 2000
 	if os.Getenv("CCM_TEST_HEAP") != "" {
@@ -223,6 +232,9 @@ func TestPeakOfMemory(t *testing.T) {
 // One assignment is done before its memory can be measured, so it takes a part of what a
 // script may have, wherever in a list it writes.
 func TestPeakOfAssignment(t *testing.T) {
+	if testing.Short() {
+		t.Skip("measures what much takes: make test-all")
+	}
 	none := peak(t, "")
 	for _, site := range []string{"local t = {} t[60000000] = 1", "local t = {} t[4194302] = 1"} {
 		most := peak(t, site)

@@ -158,6 +158,9 @@ func (x *longRun) measured(t *testing.T) map[string]work {
 // What a command takes grows with the number of resources and not faster: of the past,
 // which was made in several runs, too.
 func TestCommandsGrowLinearly(t *testing.T) {
+	if testing.Short() {
+		t.Skip("measures what much takes: make test-all")
+	}
 	isolate(t)
 	few, many := growthSizes(t, 100, 400)
 	of := func(n int) map[string]work { return (&longRun{dir: t.TempDir(), n: n}).measured(t) }

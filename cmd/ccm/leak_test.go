@@ -17,6 +17,9 @@ import (
 // a session or a test does, does not grow. Something global that knows a part of a command keeps
 // all of it, which is 200 KB.
 func TestCommandsKeepNothing(t *testing.T) {
+	if testing.Short() {
+		t.Skip("measures what much takes: make test-all")
+	}
 	const most = 4 << 10 // bytes a command; what maps keep of free room is about 200
 	if os.Getenv("CCM_TEST_LEAK_CHILD") == "" {
 		// What other tests have left behind, and what still goes on of them, would be counted.

@@ -79,6 +79,9 @@ var endless = map[string]string{
 
 // Nothing that a script does runs on for long after its limit.
 func TestEndless(t *testing.T) {
+	if testing.Short() {
+		t.Skip("runs into every limit: make test-all")
+	}
 	w := newHostile(t)
 	w.timeout = 50 * time.Millisecond
 	t.Chdir(w.base)

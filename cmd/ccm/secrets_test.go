@@ -19,7 +19,7 @@ import (
 // that was written: none. The files have them.
 func TestTwentySecrets(t *testing.T) {
 	if testing.Short() {
-		t.Skip("runs a hundred commands")
+		t.Skip("runs a hundred commands: make test-all")
 	}
 	w := newSecretWorld(t)
 	site, manifest := w.dir+"/site.lua", w.dir+"/site.yaml"

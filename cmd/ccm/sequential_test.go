@@ -123,6 +123,9 @@ var passing = regexp.MustCompile(`"(event_id|run_id|timestamp|start_time|duratio
 // no plan, no event and not on the disk. Where somebody is asked about each effect
 // files are written by one goroutine, else by several.
 func TestSequential(t *testing.T) {
+	if testing.Short() {
+		t.Skip("makes random sites: make test-all")
+	}
 	isolate(t)
 	dir := t.TempDir()
 	root, site := filepath.Join(dir, "root"), filepath.Join(dir, "site.lua")

@@ -51,6 +51,9 @@ func siteFile(t *testing.T, frontEnd, text string) string {
 // A file that is as wanted costs four system calls: open, fstat, read and close.
 // A run that changes nothing waits for no disk.
 func TestSyscallsOfStableFile(t *testing.T) {
+	if testing.Short() {
+		t.Skip("measures what much takes: make test-all")
+	}
 	const few, many = 1000, 3000
 	dir := stableTree(t, many)
 	for frontEnd, site := range sites {

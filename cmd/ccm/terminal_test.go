@@ -150,6 +150,9 @@ var evilYAML = func() string {
 // come out. Each command is shown in one of the three ways, in turn; CCM_TEST_TERMINAL=all
 // shows each in all of them. CCM_TEST_PROGRAM names another program to try than this one.
 func TestHostileTextInReports(t *testing.T) {
+	if testing.Short() {
+		t.Skip("tries every hostile case: make test-all")
+	}
 	needPTY(t)
 	program, err := exec.LookPath("ccm")
 	require.NoError(t, err)

@@ -109,6 +109,9 @@ func jsonLines[T any](t *testing.T, text string) (list []T) {
 // one state directory at the same time. Each does its work once, and of none is
 // anything lost: outcomes, backups, refreshes.
 func TestFiftyAtOnce(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts fifty processes: make test-all")
+	}
 	tries := tally.Of(t, "50 processes of `ccm ensure` at once, in one session and one state directory, 10 of them for one file",
 		"each change is made once, the session and the history know of all, what was overwritten can be had back, ten subscribers are refreshed once each")
 	t.Parallel()

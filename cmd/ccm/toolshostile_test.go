@@ -73,6 +73,9 @@ func (h hostileTool) all(text string) map[string]string {
 // Whatever tools of packages and services answer, a terminal is told nothing but text, no line of the report is theirs,
 // and what they did not say in their own words is a failure.
 func TestHostileAnswersOfTools(t *testing.T) {
+	if testing.Short() {
+		t.Skip("tries every hostile case: make test-all")
+	}
 	needPTY(t)
 	for name, h := range hostileTools {
 		all := map[string]string{"word": strings.ReplaceAll(h.reply, "EVIL", octals(strings.NewReplacer("\r", "", "\x00", "").Replace(evilText)))}
@@ -102,6 +105,9 @@ func TestHostileAnswersOfTools(t *testing.T) {
 
 // A tool that never stops writing takes no more memory than what is kept of it.
 func TestEndlessAnswersOfTools(t *testing.T) {
+	if testing.Short() {
+		t.Skip("tries every hostile case: make test-all")
+	}
 	for name, h := range hostileTools {
 		for answer, text := range map[string]string{
 			"lines": `exec /usr/bin/yes`, "one line": `exec /bin/cat /dev/zero`, "mistakes": `exec /usr/bin/yes >&2`,
@@ -121,6 +127,9 @@ func TestEndlessAnswersOfTools(t *testing.T) {
 
 // A tool that hangs and hears no signal ends with the time of the run, and with the second interrupt.
 func TestHangingTools(t *testing.T) {
+	if testing.Short() {
+		t.Skip("tries every hostile case: make test-all")
+	}
 	const hang = `trap '' TERM INT HUP; echo $$ > "${0%/*}/hangs~"; /bin/mv "${0%/*}/hangs~" "${0%/*}/hangs"; while :; do /bin/sleep 1; done`
 	for name, h := range hostileTools {
 		t.Run(name, func(t *testing.T) {

@@ -365,6 +365,9 @@ func TestStepFails(t *testing.T) {
 
 // Killed at any step, there is the old version or the new one, whole; the next agent goes on.
 func TestKilledWhileFetching(t *testing.T) {
+	if testing.Short() {
+		t.Skip("ends the agent at each step: make test-all")
+	}
 	tries := tally.Of(t, "kills of the agent at each step of fetching, unpacking and replacing a site, by http and by git", "the old site or the new one is there, whole, nothing else is left, and the next agent brings the new one")
 	srv := newServer(t)
 	repo := newRepository(t)

@@ -24,6 +24,9 @@ func TestMain(m *testing.M) {
 // TestAdversary: whatever a user swaps in a directory of his own while root works there,
 // nothing of others is changed or read.
 func TestAdversary(t *testing.T) {
+	if testing.Short() {
+		t.Skip("tries every hostile case: make test-all")
+	}
 	if os.Geteuid() != 0 {
 		t.Skip("needs root")
 	}

@@ -16,6 +16,9 @@ import (
 
 // What holds on this kernel holds on older ones and without /proc.
 func TestLesserKernels(t *testing.T) {
+	if testing.Short() {
+		t.Skip("runs the tests of this package again, twice: make test-all")
+	}
 	hosttest.OnLesserKernels(t, "^Test", "^(TestWalkLeavesNothingOpen|TestProcLinks|TestReadWaitsForNothing|TestReadOpenedPipe)$")
 }
 

@@ -250,6 +250,9 @@ func TestReadOpenedPipe(t *testing.T) {
 
 // A copy of a file with holes has holes, and holds the same.
 func TestSparseSource(t *testing.T) {
+	if testing.Short() {
+		t.Skip("measures what much takes: make test-all")
+	}
 	const size = 256 << 20
 	dir := t.TempDir()
 	source := filepath.Join(dir, "disk.img")

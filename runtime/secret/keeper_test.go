@@ -163,6 +163,9 @@ func TestBase64Lines(t *testing.T) {
 // Random secrets in random surroundings never come through, however they are cut
 // into writes, and nothing else is lost.
 func TestRandom(t *testing.T) {
+	if testing.Short() {
+		t.Skip("makes random secrets: make test-all")
+	}
 	rnd := rand.New(rand.NewPCG(1, 2))
 	letters := []rune("abcAB01\n\"\\ é'")
 	word := func(n int) string {

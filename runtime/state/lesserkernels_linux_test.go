@@ -8,5 +8,8 @@ import (
 
 // Backups are kept and restored on older kernels and without /proc too.
 func TestLesserKernels(t *testing.T) {
+	if testing.Short() {
+		t.Skip("runs the tests of this package again, twice: make test-all")
+	}
 	hosttest.OnLesserKernels(t, "^Test.*(Restore|Backup|Adversary)", "^$")
 }

@@ -13,6 +13,9 @@ import (
 // Templates and expressions that would never end, or would end ccm, end with an
 // error.
 func TestLimits(t *testing.T) {
+	if testing.Short() {
+		t.Skip("runs into every limit: make test-all")
+	}
 	stop := errors.New("stop")
 	files := map[string]string{"/d/self.jet": `[[ include "self.jet" ]]`, "/d/big.jet": strings.Repeat("x", 2<<20)}
 	e := template.New(template.Options{
@@ -125,6 +128,9 @@ func TestLimits(t *testing.T) {
 
 // The same for Jinja.
 func TestJinjaLimits(t *testing.T) {
+	if testing.Short() {
+		t.Skip("runs into every limit: make test-all")
+	}
 	const (
 		text   = "it makes a text of more than 67108864 bytes, which is the limit"
 		values = "it makes more than 4194304 values, which is the limit"

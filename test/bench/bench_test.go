@@ -14,6 +14,9 @@ import (
 // TestBench measures everything with hardly any work: every row is there, and
 // every program did what it should, which bench itself checks.
 func TestBench(t *testing.T) {
+	if testing.Short() {
+		t.Skip("builds programs and runs them: make test-all")
+	}
 	t.Chdir("../..")
 	dir := t.TempDir()
 	o := options{
