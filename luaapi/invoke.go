@@ -144,16 +144,41 @@ func (in *Interp) Outside(f func()) {
 // Require loads a module, as a script of that name would. The error is a
 // [diag.List]; mistakes in the name itself have no position.
 func (in *Interp) Require(ctx context.Context, script, module string) error {
+	_, err := in.require(ctx, script, module)
+	return err
+}
+
+// RequireFunctions is Require. It returns the functions in the table that the module has returned, by
+// their names; none if it returned something else.
+func (in *Interp) RequireFunctions(ctx context.Context, script, module string) (map[string]Function, error) {
+	value, err := in.require(ctx, script, module)
+	table, ok := value.(*lua.LTable)
+	if err != nil || !ok {
+		return nil, err
+	}
+	list := make(map[string]Function)
+	for _, name := range stringKeys(in.Tables.Contents(table)) {
+		if fn, ok := table.RawGetString(name).(*lua.LFunction); ok {
+			if f, ok := in.function(fn); ok {
+				list[name] = f
+			}
+		}
+	}
+	return list, nil
+}
+
+func (in *Interp) require(ctx context.Context, script, module string) (value lua.LValue, err error) {
 	in.report.reset()
 	in.modules.setScript(script)
-	err := in.evaluate(ctx, in.vm.NewFunction(func(L *lua.LState) int {
+	err = in.evaluate(ctx, in.vm.NewFunction(func(L *lua.LState) int {
 		L.Push(in.globals.get("require"))
 		L.Push(lua.LString(module))
-		L.Call(1, 0)
+		L.Call(1, 1)
+		value = L.Get(-1)
 		return 0
 	}))
 	in.report.mistakes.Add(err)
-	return in.report.mistakes.Err()
+	return value, in.report.mistakes.Err()
 }
 
 // ThrowIn throws a mistake in the table that a script gave to the function which

@@ -263,7 +263,7 @@ func (ml *moduleLoader) searchPath(L *lua.LState) int {
 	return 2
 }
 
-// nearModule returns a hint with the module whose name is nearest.
+// nearModule returns a hint with the module whose name is nearest, or where one belongs.
 func (ml *moduleLoader) nearModule(name string) string {
 	paths, _ := ml.packageTable().RawGetString("path").(lua.LString)
 	prefix, last := "", name
@@ -294,5 +294,8 @@ func (ml *moduleLoader) nearModule(name string) string {
 	if near := diag.Nearest(last, known); near != "" {
 		return fmt.Sprintf("did you mean %q?", prefix+near)
 	}
-	return ""
+	if prefix == "std." { // what ships with ccm, and nobody adds to
+		return ""
+	}
+	return fmt.Sprintf("a module of the site is lib/%s.lua beside the script; ccm mod get ADDRESS brings one of others", strings.ReplaceAll(name, ".", "/"))
 }

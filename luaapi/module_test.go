@@ -106,6 +106,19 @@ func TestModuleMistakes(t *testing.T) {
   1 | require "web.ngnix"
     | ^^^^^^^
 `},
+		{"nothing like it", map[string]string{"site.lua": `require "web.vhost"`}, `site.lua:1:1: module 'web.vhost' not found:
+	no field package.preload['web.vhost']
+	no file './lib/web/vhost.lua'
+	no file './lib/web/vhost/init.lua'
+	no file './web/vhost.lua'
+	no file './web/vhost/init.lua'
+	no file './vendor/web/vhost.lua'
+	no file './vendor/web/vhost/init.lua'
+	no file './vendor/share/lua/5.1/web/vhost.lua'
+	no file './vendor/share/lua/5.1/web/vhost/init.lua' (a module of the site is lib/web/vhost.lua beside the script; ccm mod get ADDRESS brings one of others)
+  1 | require "web.vhost"
+    | ^^^^^^^
+`},
 		{"syntax", map[string]string{"site.lua": `local a = require "a"`, "a.lua": "\nlocal x = = 5"}, `a.lua:2:11: want a value, got =
   2 | local x = = 5
     |           ^

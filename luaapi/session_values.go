@@ -186,7 +186,9 @@ type Function struct {
 }
 
 // Function describes a function. It is false for those of this program.
-func (s *Session) Function(fn *lua.LFunction) (Function, bool) {
+func (s *Session) Function(fn *lua.LFunction) (Function, bool) { return s.in.function(fn) }
+
+func (in *Interp) function(fn *lua.LFunction) (Function, bool) {
 	if fn.IsG {
 		return Function{}, false
 	}
@@ -201,10 +203,10 @@ func (s *Session) Function(fn *lua.LFunction) (Function, bool) {
 	if fn.Proto.IsVarArg != 0 {
 		f.Parameters = append(f.Parameters, "...")
 	}
-	if p := s.in.source.lineOf(f.Line, f.File); p.Line > 0 {
+	if p := in.source.lineOf(f.Line, f.File); p.Line > 0 {
 		f.File, f.Line = p.File, p.Line
 	}
-	if text, ok := s.in.source.text(f.File); ok {
+	if text, ok := in.source.text(f.File); ok {
 		f.Comment = commentAbove(text, f.Line)
 	}
 	return f, true

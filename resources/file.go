@@ -116,6 +116,9 @@ type FileState struct {
 	SizesDiffer bool
 	// SourceUnknown is set if a plan does not know what the source is going to hold.
 	SourceUnknown bool
+	// SourceHidden is set if the source was secret in an earlier run, of which only a keyed digest is
+	// left: what it held cannot be told.
+	SourceHidden bool
 	// ContentDiffers is set if the content is managed and is not as wanted.
 	ContentDiffers bool
 	// Entries is set if a directory that is to be removed is not empty.

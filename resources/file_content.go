@@ -20,6 +20,9 @@ func (s FileState) DesiredDigest() resource.DesiredDigest {
 	return t
 }
 
+// hiddenSource stands for the content of a source that nobody can tell any more.
+const hiddenSource = "(secret)"
+
 // content says for people what the content is: its size if that tells the
 // difference, else its digest; nothing for the content of nothing.
 func (s FileState) content() string {
@@ -34,6 +37,9 @@ func (s FileState) wantedContent() string {
 	if s.SourceUnknown {
 		return resource.KnownAfterRun
 	}
+	if s.SourceHidden {
+		return hiddenSource
+	}
 	if s.SizesDiffer {
 		return resource.SizeText(s.Source.Size)
 	}
@@ -46,7 +52,7 @@ func (f File) DesiredText(ctx context.Context, v *host.View, have FileState) (st
 	if f.Source == nil || !have.ContentDiffers {
 		return "", nil
 	}
-	return v.Sources().Sum(ctx, *f.Source)
+	return v.Sources().Sum(ctx, f.SourceName())
 }
 
 // text returns how to fetch the content before and after.

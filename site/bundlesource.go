@@ -56,7 +56,10 @@ func (r remote) openBundle(ctx context.Context, name, natsContext string, o *Bun
 	if fi, err := os.Stat(name); err != nil || !fi.Mode().IsRegular() {
 		return nil, nil // a pipe can be read only once; of the rest who reads it says what is wrong
 	}
-	if is, err := isBundle(name); err != nil || !is {
+	switch is, err := isBundle(name); {
+	case err == nil && !is && namesBundle(name):
+		return nil, diag.Errorf(diag.Pos{File: name}, "it is no bundle, as its name says, but something else, or it is empty").WithHint("bring it again, and compare its sha256sum")
+	case err != nil || !is:
 		return nil, nil
 	}
 	known, err := filepath.Abs(name)
@@ -85,6 +88,12 @@ func (r remote) openBundle(ctx context.Context, name, natsContext string, o *Bun
 
 // errChanged says that a bundle is none any more.
 var errChanged = errors.New("it was changed while it was read")
+
+// namesBundle reports whether a name is that of a bundle. What it names is nothing else: the beginning of a
+// download that failed would pass for a script that wants nothing.
+func namesBundle(name string) bool {
+	return strings.HasSuffix(name, ".tar.gz") || strings.HasSuffix(name, ".tgz")
+}
 
 // isBundle reports whether a file here is a bundle, or an executable with one, by what it begins
 // and ends with.
@@ -183,9 +192,12 @@ type readCloser struct {
 // Close implements io.Closer.
 func (r readCloser) Close() error { r.close(); return nil }
 
-// fileName returns how the script or manifest behind a URL is called here.
+// fileName returns how the script or manifest behind a URL is called here, "" if it must be a bundle.
 func fileName(p string) string {
 	name := path.Base(p)
+	if namesBundle(name) {
+		return ""
+	}
 	if name == "." || name == "/" || len(name) > 200 || strings.ContainsFunc(name, func(r rune) bool { return r < ' ' || r == 0x7f || r == '\\' }) {
 		return "site"
 	}

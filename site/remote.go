@@ -119,11 +119,10 @@ func (r remote) readData(ctx context.Context, name, natsContext string) (shown s
 
 // checkPlainHTTP refuses root what everybody on the way can change, unless it is checked later.
 func (r remote) checkPlainHTTP(u *url.URL, checked bool) error {
-	if u.Scheme != "http" || checked || r.files.Trust() == nil {
+	if checked {
 		return nil
 	}
-	return diag.Errorf(diag.Pos{File: fetch.RedactURL(u)}, "not believed as root, because everybody on the way can change what http brings").
-		WithHint("https, --sha256 or --signers, or --allow-insecure")
+	return r.files.Trust().CheckPlain(u.String(), fetch.RedactURL(u), "https, --sha256 or --signers, or --allow-insecure")
 }
 
 // source returns a hierarchy document that is elsewhere.

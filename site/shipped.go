@@ -54,18 +54,24 @@ func newModuleInterp(reg *resource.Registry, o luaapi.Options) *luaapi.Interp {
 }
 
 // RequireModule adds the types of a module to reg, which is found as a script in the
-// working directory would find it.
-func (p *Process) RequireModule(ctx context.Context, reg *resource.Registry, name string) error {
+// working directory would find it, and returns its functions.
+func (p *Process) RequireModule(ctx context.Context, reg *resource.Registry, name string) ([]ModuleFunction, error) {
 	here, err := os.Getwd()
 	if err != nil {
-		return err
+		return nil, err
 	}
 	in := newModuleInterp(reg, luaapi.Options{
 		ReadFile: p.Files.readModule(""), Path: p.Modules, Version: p.Version, Packages: p.newPackages(here, ""),
 	})
 	defer in.Close()
 	p.Messages.Sources = in.Sources()
-	return in.Require(ctx, "", name)
+	functions, err := in.RequireFunctions(ctx, "", name)
+	var list []ModuleFunction
+	for field, f := range functions {
+		list = append(list, ModuleFunction{Module: name, Name: name + "." + field, Parameters: f.Parameters, Doc: f.Comment})
+	}
+	slices.SortFunc(list, func(a, b ModuleFunction) int { return strings.Compare(a.Name, b.Name) })
+	return list, err
 }
 
 // AddShipped adds the types to reg that ship with ccm as Lua modules: those that

@@ -130,7 +130,7 @@ func (e *evaluator) moduleTypes(ctx context.Context, files []File, out *Types) (
 			continue
 		}
 		before := reg.Types()
-		if err := p.RequireModule(ctx, reg, name); err != nil {
+		if _, err := p.RequireModule(ctx, reg, name); err != nil {
 			out.Mistakes = append(out.Mistakes, Mistake{File: f.Name, Message: errText(err), Severity: "error"})
 			continue
 		}

@@ -95,11 +95,13 @@ func TestURLs(t *testing.T) {
 	require.Contains(t, stderr, "want status 200, got 401 Unauthorized")
 	require.NotContains(t, stderr, "wr0ng")
 
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "web", "cut.tar.gz"), nil, 0o644))
 	for path, want := range map[string]string{
-		"/nothing":             "GET " + server.URL + "/nothing: want status 200, got 404 Not Found",
-		"/large":               "the server sends 1.9 GiB, and the limit is 1.0 GiB",
-		"/files/web/nowhere":   "404",
-		"/files/web/site.lua?": "no such file", // its source is not beside it
+		"/files/web/cut.tar.gz": "the bundle is",
+		"/nothing":              "GET " + server.URL + "/nothing: want status 200, got 404 Not Found",
+		"/large":                "the server sends 1.9 GiB, and the limit is 1.0 GiB",
+		"/files/web/nowhere":    "404",
+		"/files/web/site.lua?":  "no such file", // its source is not beside it
 	} {
 		_, stderr, status := plan(server.URL + path)
 		if path != "/files/web/site.lua?" {

@@ -216,7 +216,7 @@ func (s *gitSource) fetch(ctx context.Context, repo, ref, commit string) error {
 func (s *gitSource) unpack(ctx context.Context, repo, commit string, root *os.Root) (entry string, err error) {
 	ctx, cancel := context.WithTimeout(ctx, fetchPatience)
 	defer cancel()
-	cmd := gitCommand(ctx, repo, "archive", "--format=tar", commit)
+	cmd := s.command(ctx, repo, "archive", "--format=tar", commit)
 	var stderr bytes.Buffer
 	cmd.Stderr = &boundedWriter{w: &stderr, left: 64 << 10}
 	out, err := cmd.StdoutPipe()

@@ -20,7 +20,7 @@ import (
 func (s *gitSource) git(ctx context.Context, patience time.Duration, repo string, args ...string) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	cmd := gitCommand(ctx, repo, args...)
+	cmd := s.command(ctx, repo, args...)
 	var stdout, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &boundedWriter{w: &stdout, left: 4 << 20}, &boundedWriter{w: &stderr, left: 64 << 10}
 	err := cmd.Run()
@@ -36,15 +36,21 @@ func (s *gitSource) git(ctx context.Context, patience time.Duration, repo string
 	return stdout.String(), nil
 }
 
-// gitCommand returns a command that ends with the context, and all that it started.
-func gitCommand(ctx context.Context, repo string, args ...string) *exec.Cmd {
+// command returns a command of git that ends with the context, and all that it started.
+func (s *gitSource) command(ctx context.Context, repo string, args ...string) *exec.Cmd {
 	argv := git.Argv(repo, args...)
 	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
-	cmd.Env = append(os.Environ(), git.Environment()...)
+	cmd.Env = append(os.Environ(), git.Environment(s.takesPlain())...)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
 	cmd.WaitDelay = 5 * time.Second
 	return cmd
+}
+
+// takesPlain reports whether git may use http: it is what was asked for, or what comes is checked, or
+// nobody asks for more.
+func (s *gitSource) takesPlain() bool {
+	return s.config.Signers != "" || s.x.insecure || s.x.policy == nil || s.plain != nil && s.plain.Scheme == "http"
 }
 
 // failed says why git failed, without what authorizes.

@@ -8,7 +8,6 @@ import (
 	"path"
 
 	"github.com/luaccm/ccm/runtime/bundle"
-	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/host/fetch"
 	"github.com/luaccm/ccm/runtime/signers"
 )
@@ -104,9 +103,8 @@ func closeIdle(t http.RoundTripper) {
 
 // checkPlainHTTP refuses root what everybody on the way can change, unless it is checked later.
 func (x *access) checkPlainHTTP(u *url.URL, checked bool) error {
-	if u.Scheme != "http" || checked || x.insecure || x.policy == nil {
+	if checked || x.insecure {
 		return nil
 	}
-	return diag.Errorf(diag.Pos{}, "not believed as root, because everybody on the way can change what http brings").
-		WithHint("https, sha256 or signers, or allow_insecure: true")
+	return x.policy.CheckPlain(u.String(), "", "https, sha256 or signers, or allow_insecure: true")
 }

@@ -2,6 +2,7 @@ package choria
 
 import (
 	"context"
+	"crypto/sha256"
 	"fmt"
 	"strconv"
 	"strings"
@@ -66,6 +67,9 @@ func (p *scaffolds) Recall(ctx context.Context, v *host.View, want resources.Sca
 	}
 	if desired.Text == "" {
 		return have, &resource.UnknownError{Because: "no run has recorded what it rendered"}
+	}
+	if len(desired.Text) == 2*sha256.Size && !strings.Contains(desired.Text, " ") { // it held secrets, and its digest is keyed
+		return have, &resource.UnknownError{Because: "it holds secrets, and what was rendered is not recorded"}
 	}
 	r, err := parseDigest(desired.Text)
 	if err != nil {

@@ -130,12 +130,16 @@ func (p files) Recall(ctx context.Context, v *host.View, want resources.File, de
 	have.Source.Size, have.SizesDiffer = size, sized && (have.Kind == host.Missing || have.Size != size)
 	if have.Kind == host.Regular && !have.SizesDiffer {
 		sum, err := sumOf(ctx, v, want.Name)
-		if err != nil || sum == desired.Text {
+		if err != nil || desired.IsOf(sum) {
 			return have, err
 		}
 		have.Checksum = sum
 	}
-	have.ContentDiffers, have.WantChecksum = true, desired.Text
+	if have.ContentDiffers = true; want.Decrypts() {
+		have.SourceHidden = true
+	} else {
+		have.WantChecksum = desired.Text
+	}
 	return have, nil
 }
 
@@ -212,16 +216,22 @@ func (files) sourced(ctx context.Context, v *host.View, want resources.File, sou
 	}
 	have.Source = *source
 	if same {
-		have.WantChecksum = v.Sources().KnownSum(want.SourceName(), *source)
+		if have.WantChecksum = v.Sources().KnownSum(want.SourceName(), *source); want.Decrypts() && have.WantChecksum == "" {
+			// Of a secret no stat data is recorded, by which a later run could tell that the source is another.
+			have.WantChecksum, _ = v.Sources().Sum(ctx, want.SourceName())
+		}
 		return nil
 	}
 	have.ContentDiffers = true
-	have.SizesDiffer = have.Kind == host.Missing || have.Size != source.Size
+	// The size of a secret is told to nobody. It is in memory, where its digest costs nothing.
+	have.SizesDiffer = !want.Decrypts() && (have.Kind == host.Missing || have.Size != source.Size)
 	if have.SizesDiffer {
 		return nil
 	}
 	var errs [2]error
-	have.Checksum, errs[0] = sumOf(ctx, v, want.Name)
+	if have.Kind != host.Missing {
+		have.Checksum, errs[0] = sumOf(ctx, v, want.Name)
+	}
 	have.WantChecksum, errs[1] = v.Sources().Sum(ctx, want.SourceName())
 	return errors.Join(errs[:]...)
 }

@@ -162,8 +162,12 @@ func (d *Decrypter) failed(at Place, desc *Description, err error) error {
 		at.File = d.Shown(at.File)
 	}
 	e, hint := &Error{Place: at, Err: err}, ""
-	if inner, ok := errors.AsType[*diag.Error](err); ok {
-		hint = inner.Hint
+	if list, ok := err.(diag.List); ok && len(list) == 1 {
+		err = list[0]
+	}
+	if inner, ok := err.(*diag.Error); ok { // its hint goes behind all
+		bare := *inner
+		hint, bare.Hint, e.Err = inner.Hint, "", &bare
 	}
 	if desc != nil && !errors.Is(err, ErrMoved) {
 		e.For = desc.ForWhom()

@@ -67,6 +67,9 @@ func encrypt(text []byte, to *Audience, at Place, armored bool) ([]byte, error) 
 	}
 	enc, err := age.Encrypt(w, recipients...)
 	if err != nil {
+		if mixed := to.mixed(); mixed != nil {
+			return nil, mixed
+		}
 		return nil, explain(err)
 	}
 	_, err = enc.Write(text)

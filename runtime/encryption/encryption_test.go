@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"filippo.io/age"
 	"github.com/stretchr/testify/require"
 	"golang.org/x/crypto/ssh"
 
@@ -436,28 +437,52 @@ func TestEditingMovesValues(t *testing.T) {
 	}
 }
 
+// fuzzKey returns a key that is the same in each process: a target of go test is begun anew in each of its
+// workers, which have to be able to decrypt what the others found. It keeps nothing.
+func fuzzKey(t testing.TB) (identity, public string) {
+	key := ed25519.NewKeyFromSeed(make([]byte, ed25519.SeedSize))
+	block, err := ssh.MarshalPrivateKey(key, "")
+	require.NoError(t, err)
+	signer, err := ssh.NewSignerFromKey(key)
+	require.NoError(t, err)
+	return string(pem.EncodeToMemory(block)), strings.TrimSpace(string(ssh.MarshalAuthorizedKey(signer.PublicKey())))
+}
+
+// fuzzedValue is "hunter22" for fuzzKey, under the key a of the file data.yaml.
+const fuzzedValue = "ENC[age,YWdlLWVuY3J5cHRpb24ub3JnL3YxCi0+IHNzaC1lZDI1NTE5IHRBWEZ5USBSL3pKQ1BVd2hrQVc1bUh2Y29JNWQ1eHJXQzZFNVBZWnM1ckE0dDRKUGl3Cm9CZ3VMNVlGaUxObXpmcmF4dEJldHYrM1dRYzhMZDVZZDBMNGNpRitubjgKLT4gY2NtLmZvciBAYWxsIGFubj1iYzE3Y2YzNTA4OGYKWkdGMFlTNTVZVzFzQUdFCi0tLSAvemkyQnNmWjE1ck9iSUVhS2NnbnFXNEVuRGtnaEV5NGJOU3Y0dFhOR1IwCpMiZYxncsh2qs5SAEEVJXOn21T4rpeIbgrOTP8gMHv/LiEb423kvkI=]"
+
 func FuzzValue(f *testing.F) {
-	ann, annKey := newKey(f)
-	d := decrypterOf(ann)
-	file := filepath.Join(f.TempDir(), "data.yaml")
-	enc, err := encryption.EncryptKey(encryption.SyntaxOf(file), file, "a: hunter22\n", "a", audience(f, "ann "+annKey+"\n"))
+	identity, _ := fuzzKey(f)
+	d := decrypterOf(identity)
+	file := sitePath(f, "data.yaml")
+	text, err := d.Value(fuzzedValue, file, "a")
 	require.NoError(f, err)
-	values, err := encryption.Values(encryption.SyntaxOf(file), enc)
-	require.NoError(f, err)
-	f.Add(values[0].Text)
+	require.Equal(f, "hunter22", text)
+	f.Add(fuzzedValue)
 	f.Add("ENC[age,]")
 	f.Add("ENC[age,AAAA")
 	f.Fuzz(func(t *testing.T, text string) {
 		_, _ = encryption.DescribeValue(text)
-		if out, err := d.Value(text, file, "a"); err == nil && text != values[0].Text {
+		if out, err := d.Value(text, file, "a"); err == nil && text != fuzzedValue {
 			t.Fatalf("%q was made of %q", out, text)
 		}
 	})
 }
 
+// TestMixedKeys: age refuses to mix keys of two kinds, and it is said whose they are.
+func TestMixedKeys(t *testing.T) {
+	_, annKey := newKey(t)
+	id, err := age.GenerateHybridIdentity()
+	require.NoError(t, err)
+	_, err = encryption.Encrypt([]byte("x"), audience(t, "ann "+annKey+"\nbob "+id.Recipient().String()+"\n"), false)
+	require.EqualError(t, err, "age does not encrypt to keys that withstand quantum computers (of bob) and to others (of ann) at once (keys of one kind for all, or --for only some of them)")
+	_, err = encryption.Encrypt([]byte("x"), audience(t, "bob "+id.Recipient().String()+"\n"), false)
+	require.NoError(t, err)
+}
+
 func FuzzDescribe(f *testing.F) {
-	_, annKey := newKey(f)
-	enc, err := encryption.Encrypt([]byte("x"), audience(f, "ann "+annKey+"\n"), false)
+	_, public := fuzzKey(f)
+	enc, err := encryption.Encrypt([]byte("x"), audience(f, "ann "+public+"\n"), false)
 	require.NoError(f, err)
 	f.Add(enc)
 	f.Add([]byte("age-encryption.org/v1\n-> ccm.for @all ann=00\n\n--- AAAA\n"))
@@ -465,7 +490,7 @@ func FuzzDescribe(f *testing.F) {
 }
 
 func FuzzReadRecipients(f *testing.F) {
-	_, annKey := newKey(f)
+	_, annKey := fuzzKey(f)
 	f.Add("ann " + annKey + "\n@x ann\n")
 	f.Add("@a @b\n@b @a\n")
 	f.Fuzz(func(t *testing.T, text string) {

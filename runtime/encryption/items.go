@@ -174,7 +174,11 @@ func (d *Decrypter) Rekey(s Syntax, file string, text []byte, changes []*Change)
 			if err != nil {
 				return nil, err
 			}
-			return Encrypt(plain, c.To, !bytes.HasPrefix(text, []byte(intro)))
+			out, err := Encrypt(plain, c.To, !bytes.HasPrefix(text, []byte(intro)))
+			if err != nil {
+				err = fmt.Errorf("%s: %w", file, err)
+			}
+			return out, err
 		}
 		plain, err := d.Value(c.Text, file, c.Key)
 		if err != nil {
@@ -182,7 +186,7 @@ func (d *Decrypter) Rekey(s Syntax, file string, text []byte, changes []*Change)
 		}
 		enc, err := EncryptValue(plain, c.To, placeOf(file, c.Key))
 		if err != nil {
-			return nil, err
+			return nil, fmt.Errorf("%s: %s: %w", file, c.Key, err)
 		}
 		out, err := s.Set(string(text), c.Key, enc)
 		if err != nil {

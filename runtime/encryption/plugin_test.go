@@ -90,7 +90,10 @@ func TestPlugin(t *testing.T) {
 
 	t.Setenv("PATH", t.TempDir())
 	_, err = decrypterOf(plugin.EncodeIdentity(testPlugin, []byte(id.String()))).File("x.age", enc)
-	require.ErrorContains(t, err, "age-plugin-ccmtest is needed")
+	require.EqualError(t, err, "x.age: the program age-plugin-ccmtest is needed for one of the keys, and is not installed; it is for token "+
+		"(install age-plugin-ccmtest, or name an identity that needs none in CCM_AGE_IDENTITY_FILE)")
+	_, err = decrypterOf("garbage").File("x.age", enc)
+	require.EqualError(t, err, "x.age: $CCM_AGE_IDENTITY:1: want an identity of age or an SSH key, found something else; it is for token (ccm secret keygen makes an identity)")
 }
 
 // TestReleasedPlugin: a plugin that comes with age decrypts.

@@ -270,6 +270,24 @@ func (r *Recipients) ReadersOfAll(values []Value) *Audience {
 	return a
 }
 
+// mixed returns an error if keys that withstand quantum computers are among others: age refuses that, for
+// those who break one of the others read it all the same.
+func (a *Audience) mixed() error {
+	var hybrid, others []string
+	for _, k := range a.Keys {
+		if strings.HasPrefix(k.Text, "age1pq1") || strings.HasPrefix(k.Text, "age1tagpq1") {
+			hybrid = append(hybrid, k.Name)
+		} else {
+			others = append(others, k.Name)
+		}
+	}
+	if len(hybrid) == 0 || len(others) == 0 {
+		return nil
+	}
+	return diag.Errorf(diag.Pos{}, "age does not encrypt to keys that withstand quantum computers (of %s) and to others (of %s) at once", strings.Join(hybrid, ", "), strings.Join(others, ", ")).
+		WithHint("keys of one kind for all, or --for only some of them")
+}
+
 // has reports whether a key of that name and digest is among them.
 func (a *Audience) has(k KeyDigest) bool {
 	return slices.ContainsFunc(a.Keys, func(own Key) bool { return own.Name == k.Name && own.Digest() == k.Digest })

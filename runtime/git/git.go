@@ -28,9 +28,14 @@ func Argv(dir string, args ...string) []string {
 }
 
 // Environment returns variables with which git, and the ssh that it calls, ask for nothing on a
-// terminal, and use no transport but the usual ones.
-func Environment() []string {
-	env := []string{"GIT_TERMINAL_PROMPT=0", "GIT_ALLOW_PROTOCOL=ssh:https:http:file"}
+// terminal, and use no transport but the usual ones. Without plain, http is none of these: a server
+// that is asked by https may redirect to it, and everybody on the way can change what it brings.
+func Environment(plain bool) []string {
+	protocols := "ssh:https:file"
+	if plain {
+		protocols += ":http"
+	}
+	env := []string{"GIT_TERMINAL_PROMPT=0", "GIT_ALLOW_PROTOCOL=" + protocols}
 	if os.Getenv("GIT_SSH_COMMAND") == "" && os.Getenv("GIT_SSH") == "" {
 		// ssh asks for a passphrase on the terminal, and would wait there for ever.
 		env = append(env, "GIT_SSH_COMMAND=ssh -o BatchMode=yes")

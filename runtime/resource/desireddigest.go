@@ -17,6 +17,16 @@ type DesiredDigest struct {
 	Stat SourceStat
 	// LateValues is the hash of the lazy values of the resource, "" if there are none.
 	LateValues string
+	// Key is how the texts of digests are recorded that hold secrets; nil if nobody has asked for it.
+	Key *DigestKey
+}
+
+// A DigestKey makes a keyed digest of a text, which says nothing of it to others.
+type DigestKey struct{ Digest func(text string) string }
+
+// IsOf reports whether a recorded digest is that of a text, keyed or not.
+func (t DesiredDigest) IsOf(text string) bool {
+	return t.Text == text || t.Key != nil && t.Text == t.Key.Digest(text)
 }
 
 // A SourceStat identifies a content without reading it: its size and, behind a blank, a

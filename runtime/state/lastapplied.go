@@ -123,11 +123,12 @@ func (s *Store) DesiredDigests(a AppliedHeader) func(r *resource.Resource) resou
 	past.load()
 	lazy := make(map[string]bool)
 	_ = s.readCatalog(a.name, func(d catalogEntry) { lazy[d.ID] = d.Lazy }) // who reads it anyway says what is wrong
+	key := &resource.DigestKey{Digest: s.desiredDigest}
 	return func(r *resource.Resource) resource.DesiredDigest {
 		id := r.ID.String()
 		w, _ := past.last.find(id)
 		found := splitLateValues(w.digest, lazy[id])
-		found.LateValues = ""
+		found.LateValues, found.Key = "", key
 		return found
 	}
 }
@@ -250,8 +251,11 @@ func (a *siteRecord) keyed(r *resource.Resource, found resource.DesiredDigest) r
 	case found.Text == "":
 		return resource.DesiredDigest{}
 	}
-	return resource.DesiredDigest{Text: a.s.secrets.Digest("wish", found.Text)}
+	return resource.DesiredDigest{Text: a.s.desiredDigest(found.Text)}
 }
+
+// desiredDigest returns the keyed digest of the text of a digest.
+func (s *Store) desiredDigest(text string) string { return s.secrets.Digest("wish", text) }
 
 func fingerprint(r *resource.Resource) (spec, all uint64) {
 	spec = r.Type.Schema().Fingerprint(r.Spec)

@@ -295,6 +295,15 @@ func (t *Policy) owned(name, path string, st, in *syscall.Stat_t) error {
 		WithHint("--allow-insecure believes everything")
 }
 
+// CheckPlain refuses what http brings from an address, if nothing checks it later: everybody on the
+// way can change it. Shown is what the message calls the address, may be "", and hint is what helps.
+func (t *Policy) CheckPlain(address, shown, hint string) error {
+	if scheme, _, ok := strings.Cut(address, "://"); t == nil || !ok || !strings.EqualFold(scheme, "http") {
+		return nil
+	}
+	return diag.Errorf(diag.Pos{File: shown}, "not believed as root, because everybody on the way can change what http brings").WithHint("%s", hint)
+}
+
 func (t *Policy) userName(uid uint32) string {
 	if t.UserName != nil {
 		return t.UserName(uid)

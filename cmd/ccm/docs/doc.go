@@ -5,6 +5,7 @@ import (
 
 	"github.com/luaccm/ccm/cmd/ccm/cli"
 	"github.com/luaccm/ccm/runtime/resource"
+	"github.com/luaccm/ccm/runtime/terminal"
 	"github.com/luaccm/ccm/site"
 )
 
@@ -19,8 +20,9 @@ func DocCommand(e *cli.Env) *cobra.Command {
 		Long: `Print the reference of one type, of one property, or of all types. It is
 written from the same declarations that decode scripts and manifests. The
 libraries that scripts have, and their functions, are documented too: ccm doc
-str, ccm doc str.split. Types that modules of a site define are documented with
---module: ccm doc --module nginx vhost.
+str, ccm doc str.split. With --module it is also what a module of the site has:
+its types, and its functions, with the comments above them. ccm doc --module
+nginx nginx.vhost is one function, ccm doc --module nginx nginx are all.
 With --output json it is a JSON Schema (draft 2020-12).
 
 With --man DIR it writes a manual page for every command to a directory, as
@@ -40,26 +42,34 @@ With --man DIR it writes a manual page for every command to a directory, as
 			if err != nil {
 				return err
 			}
+			var functions []site.ModuleFunction
 			for _, name := range modules {
-				if err := e.RequireModule(cmd.Context(), reg, name); err != nil {
+				more, err := e.RequireModule(cmd.Context(), reg, name)
+				if err != nil {
 					return err
 				}
+				functions = append(functions, more...)
 			}
 			if len(args) == 0 {
 				site.AddShipped(reg)
-				return docAll(e, reg, output.Value == "json")
+				return docAll(e, reg, functions, output.Value == "json")
+			}
+			if reg.Type(args[0]) == nil {
+				if ref, ok, err := site.FindFunctions(functions, args[0]); ok {
+					return docReference(e, ref, err, output.Value == "json")
+				}
 			}
 			return docOne(e, reg, args[0], output.Value == "json")
 		},
 	}
 	cmd.Flags().Var(output, "output", "form of the output: text or json")
-	cmd.Flags().StringArrayVar(&modules, "module", nil, "also the types that the Lua module `NAME` defines (repeatable)")
+	cmd.Flags().StringArrayVar(&modules, "module", nil, "also the types and functions of the Lua module `NAME` (repeatable)")
 	cmd.Flags().StringVar(&man, "man", "", "write manual pages to `DIR`")
 	_ = cmd.MarkFlagDirname("man")
 	return cmd
 }
 
-func docAll(e *cli.Env, reg *resource.Registry, asJSON bool) error {
+func docAll(e *cli.Env, reg *resource.Registry, functions []site.ModuleFunction, asJSON bool) error {
 	if asJSON {
 		all := map[string]any{}
 		for _, t := range reg.Types() {
@@ -68,12 +78,21 @@ func docAll(e *cli.Env, reg *resource.Registry, asJSON bool) error {
 		return e.Print().JSON(map[string]any{"$schema": "https://json-schema.org/draft/2020-12/schema", "$defs": all})
 	}
 	site.WriteTypes(e.Stdout, reg)
+	if len(functions) > 0 {
+		terminal.Fprintf(e.Stdout, "\n## Functions of modules\n\n")
+		site.WriteFunctions(e.Stdout, functions)
+	}
 	return nil
 }
 
 // docOne prints the reference of a topic.
 func docOne(e *cli.Env, reg *resource.Registry, topic string, asJSON bool) error {
 	ref, err := site.FindReference(reg, topic)
+	return docReference(e, ref, err, asJSON)
+}
+
+// docReference prints a reference, unless there is an error instead of it.
+func docReference(e *cli.Env, ref site.Reference, err error, asJSON bool) error {
 	switch {
 	case err != nil:
 		return err

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -77,6 +78,10 @@ func makeIdentity(e *cli.Env, path string, passphrase bool, pluginName string) e
 		id := plugin.EncodeIdentity(pluginName, nil)
 		if id == "" {
 			return fmt.Errorf("--plugin: want the name of a plugin, got %q", pluginName)
+		}
+		if _, err := exec.LookPath("age-plugin-" + pluginName); err != nil {
+			return diag.Errorf(diag.Pos{}, "the program age-plugin-%s is not installed, and nobody but it could use this identity", pluginName).
+				WithHint("install age-plugin-%s; some make identities of their own, for CCM_AGE_IDENTITY_FILE", pluginName)
 		}
 		text = []byte("# " + e.Clock.Now().Format(time.RFC3339) + ", kept by age-plugin-" + pluginName + "\n" + id + "\n")
 	} else {
@@ -158,7 +163,7 @@ comments; ccm secret rekey then has what is encrypted already follow.`,
 		Long: `Add a person or a host with a public key: age1..., "ssh-ed25519 AAAA...", or a
 file that holds one, such as ~/.ssh/id_ed25519.pub. A name may have several keys.`,
 		Example: "  ccm secret recipients add web1 /etc/ssh/ssh_host_ed25519_key.pub",
-		Args:    cli.WantArguments(2, 3),
+		Args:    cli.WantArguments(2, cli.AnyNumber), // a key of SSH has words, and its comment may have several
 		RunE: func(_ *cobra.Command, args []string) error {
 			return addRecipient(e, args[0], strings.Join(args[1:], " "))
 		},

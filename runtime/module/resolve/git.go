@@ -24,7 +24,8 @@ const gitTimeout = 10 * time.Minute
 
 // git runs the git of the user, whose credentials and proxies hold.
 func (r *Resolver) git(ctx context.Context, dir string, args ...string) (string, error) {
-	cmd := host.Cmd{Argv: git.Argv(dir, args...), Env: git.Environment(), Timeout: gitTimeout}
+	plain := r.Policy == nil || slices.ContainsFunc(args, func(s string) bool { return strings.HasPrefix(s, "http://") })
+	cmd := host.Cmd{Argv: git.Argv(dir, args...), Env: git.Environment(plain), Timeout: gitTimeout}
 	res, err := r.Host.Query(ctx, cmd)
 	if err != nil {
 		return "", err

@@ -187,7 +187,7 @@ func (g *graph) module(n node) (*module.Locked, *module.File, error) {
 		m.Source = g.sources[n.name].Source
 		got, err := g.pinned(m)
 		if err != nil {
-			return nil, nil, fmt.Errorf("%s: %w", m, err)
+			return nil, nil, about(m, err)
 		}
 		dir = got.Dir
 		m.Hash, m.Tag, m.Commit, m.Signer = got.Hash, got.Tag, got.Commit, got.Signer
@@ -206,11 +206,28 @@ func (g *graph) module(n node) (*module.Locked, *module.File, error) {
 	return m, file, nil
 }
 
+// about gives an error the module that it is about. A hint stays a hint.
+func about(m *module.Locked, err error) error {
+	if e, ok := err.(*diag.Error); ok && e.Pos.IsZero() {
+		named := *e
+		named.Err = fmt.Errorf("%s: %w", m, e.Err)
+		return &named
+	}
+	return fmt.Errorf("%s: %w", m, err)
+}
+
 // pinned gets a module, which must be what the old lock has of that version.
 func (g *graph) pinned(m *module.Locked) (*Got, error) {
 	if m.Source == (module.Source{}) {
 		return nil, diag.Errorf(diag.Pos{}, "nobody says where it comes from").
 			WithHint("in %s: %s = { version = %q, git = \"https://...\" }", module.FileName, m.Name, m.Version)
+	}
+	old := g.old.Module(m.Name)
+	locked := old != nil && old.Version == m.Version && old.Source == m.Source
+	if file := g.site.SignersOf(m.Name); !locked && (file == "" || m.Git == "") {
+		if err := g.Policy.CheckPlain(m.Git+m.URL, m.Source.String(), "https or ssh, or signers in "+module.FileName+" for signed tags, or --allow-insecure"); err != nil {
+			return nil, err
+		}
 	}
 	got, err := g.Get(g.ctx, m.Source, m.Version)
 	if err != nil {
@@ -224,7 +241,7 @@ func (g *graph) pinned(m *module.Locked) (*Got, error) {
 			return nil, err
 		}
 	}
-	if old := g.old.Module(m.Name); old != nil && old.Version == m.Version && old.Source == m.Source && old.Hash != got.Hash {
+	if locked && old.Hash != got.Hash {
 		return nil, diag.Errorf(diag.Pos{}, "the lock has the hash %s, and %s now has %s: somebody has moved the tag %s", old.Hash, m.Source, got.Hash, got.Tag).
 			WithHint("ask who publishes it; to take what is there now, remove the module from %s", module.LockName)
 	}

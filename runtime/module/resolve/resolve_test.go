@@ -4,6 +4,7 @@ import (
 	"archive/tar"
 	"bytes"
 	"compress/gzip"
+	"encoding/pem"
 	"errors"
 	"fmt"
 	"net/http"
@@ -18,10 +19,12 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/host/fetch"
 	"github.com/luaccm/ccm/runtime/module"
 	"github.com/luaccm/ccm/runtime/module/resolve"
+	"github.com/luaccm/ccm/runtime/trust"
 )
 
 // A repository is one of git, made by the git of this machine.
@@ -336,6 +339,55 @@ func TestOverHTTP(t *testing.T) {
 	require.ErrorContains(t, err, "404")
 }
 
+// Root takes nothing over plain http that nothing checks: neither a hash of the lock nor the signature of a
+// tag. A server that is asked by https may not send git there either.
+func TestPlainHTTP(t *testing.T) {
+	at := t.TempDir()
+	repo := newRepository(t, at+"/nginx")
+	repo.release("v1.0.0", map[string]string{"ccm.mod.lua": modFile("nginx"), "nginx.lua": "return 1\n"})
+	git, err := exec.LookPath("git")
+	require.NoError(t, err)
+	served := httptest.NewServer(&cgi.Handler{
+		Path: git, Args: []string{"http-backend"},
+		Env: []string{"GIT_PROJECT_ROOT=" + at, "GIT_HTTP_EXPORT_ALL=1", "GIT_CONFIG_GLOBAL=/dev/null", "HOME=" + at},
+	})
+	defer served.Close()
+	root := func() *resolve.Resolver {
+		r := newResolver(newCache(t))
+		r.Policy = &trust.Policy{Owners: []uint32{0, uint32(os.Getuid())}}
+		return r
+	}
+	plain := parse(t, modFile("site", "nginx v1.0.0 "+served.URL+"/nginx/.git"))
+	refused := ": not believed as root, because everybody on the way can change what http brings (https or ssh, or signers in ccm.mod.lua for signed tags, or --allow-insecure)"
+	_, err = root().Lock(t.Context(), at, plain, nil)
+	require.ErrorContains(t, err, served.URL+"/nginx/.git"+refused)
+	archive := parse(t, `return { signers = { ["*"] = "signers" }, dependencies = { nginx = { version = "v1.0.0", url = "http://127.0.0.1:1/nginx-{version}.tar.gz" } } }`)
+	_, err = root().Lock(t.Context(), at, archive, nil)
+	require.ErrorContains(t, err, refused)
+
+	lock, err := newResolver(newCache(t)).Lock(t.Context(), at, plain, nil) // who is not root
+	require.NoError(t, err)
+	again, err := root().Lock(t.Context(), at, plain, lock)
+	require.NoError(t, err, "the lock has its hash")
+	require.Equal(t, lock.Text(), again.Text())
+	signed := parse(t, fmt.Sprintf(`return { signers = { ["*"] = "signers" }, dependencies = { nginx = { version = "v1.0.0", git = %q } } }`, served.URL+"/nginx/.git"))
+	_, err = root().Lock(t.Context(), at, signed, nil)
+	require.ErrorContains(t, err, "has no SSH signature")
+
+	elsewhere := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		http.Redirect(w, r, served.URL+r.URL.RequestURI(), http.StatusFound)
+	}))
+	defer elsewhere.Close()
+	redirected := module.Source{Git: elsewhere.URL + "/nginx/.git"}
+	ca := filepath.Join(at, "ca.pem")
+	require.NoError(t, os.WriteFile(ca, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: elsewhere.Certificate().Raw}), 0o644))
+	t.Setenv("GIT_SSL_CAINFO", ca)
+	_, err = newResolver(newCache(t)).Get(t.Context(), redirected, "v1.0.0")
+	require.NoError(t, err)
+	_, err = root().Get(t.Context(), redirected, "v1.0.0")
+	require.ErrorContains(t, err, "http") // in words of git or of its library
+}
+
 // A site takes tags only from those that it names, and a signed tag under another name is none.
 func TestSignedTags(t *testing.T) {
 	t.Parallel()
@@ -365,6 +417,9 @@ func TestSignedTags(t *testing.T) {
 		text := fmt.Sprintf(`return { signers = { ["*"] = "signers" }, dependencies = { nginx = { version = %q, git = "file://%s/nginx" } } }`, version, at)
 		lock, err := newResolver(newCache(t)).Lock(t.Context(), at, parse(t, text), nil)
 		if want != "" {
+			var told diag.List
+			told.Add(err)
+			require.ErrorContains(t, told.Err(), "nginx@"+version+": ")
 			require.ErrorContains(t, err, want, version)
 			continue
 		}

@@ -1,0 +1,56 @@
+package site
+
+import (
+	"io"
+	"strings"
+
+	"github.com/luaccm/ccm/runtime/diag"
+	"github.com/luaccm/ccm/runtime/terminal"
+)
+
+// A ModuleFunction is a function that a module of a site has, as the comment above it describes it.
+type ModuleFunction struct {
+	Module     string   `json:"module"`
+	Name       string   `json:"name"` // nginx.vhost
+	Parameters []string `json:"parameters"`
+	Doc        string   `json:"doc"`
+}
+
+// FindFunctions returns the reference of a function of modules, or of all functions of one. It is not
+// ok if the topic is no module of the list and nothing in one.
+func FindFunctions(list []ModuleFunction, topic string) (ref Reference, ok bool, err error) {
+	var found []ModuleFunction
+	var names []string
+	within := ""
+	for _, f := range list {
+		if f.Name == topic || f.Module == topic {
+			found = append(found, f)
+		}
+		if strings.HasPrefix(topic, f.Module+".") {
+			within = f.Module
+		}
+		names = append(names, f.Name)
+	}
+	switch {
+	case len(found) > 0:
+		return Reference{func(w io.Writer) { WriteFunctions(w, found) }, found}, true, nil
+	case within == "":
+		return ref, false, nil
+	}
+	err = diag.Errorf(diag.Pos{}, "the module %s has no function %q", within, strings.TrimPrefix(topic, within+"."))
+	err.(*diag.Error).Hint = diag.DidYouMean(topic, names)
+	return ref, true, err
+}
+
+// WriteFunctions writes what functions are for. The words are those of whoever wrote the module.
+func WriteFunctions(w io.Writer, list []ModuleFunction) {
+	for i, f := range list {
+		if i > 0 {
+			terminal.Fprintf(w, "\n")
+		}
+		terminal.Fprintf(w, "%s(%s)\n", f.Name, strings.Join(f.Parameters, ", "))
+		for line := range strings.Lines(f.Doc) { // lists in a comment stay lists
+			terminal.Fprintf(w, "  %s\n", strings.TrimSuffix(line, "\n"))
+		}
+	}
+}
