@@ -11,6 +11,7 @@ import (
 
 	"github.com/luaccm/ccm/resources"
 	"github.com/luaccm/ccm/runtime/host"
+	"github.com/luaccm/ccm/runtime/resource"
 )
 
 // A comparison is how the target compares with a rendering. The lists hold paths
@@ -135,7 +136,7 @@ func (r rendering) same(ctx context.Context, v *host.View, file, rel string) (bo
 		return v.HoldsSource(ctx, file, r.path(rel))
 	}
 	sum, err := v.Sum(ctx, file)
-	return sum == r.sums[rel], err
+	return resource.DesiredDigest{Text: r.sums[rel], Key: r.key}.IsOf(sum), err
 }
 
 // emptyDirs adds the empty directories of the source that are missing.

@@ -68,13 +68,14 @@ func (p *scaffolds) Recall(ctx context.Context, v *host.View, want resources.Sca
 	if desired.Text == "" {
 		return have, &resource.UnknownError{Because: "no run has recorded what it rendered"}
 	}
-	if len(desired.Text) == 2*sha256.Size && !strings.Contains(desired.Text, " ") { // it held secrets, and its digest is keyed
+	if len(desired.Text) == 2*sha256.Size && !strings.Contains(desired.Text, " ") { // of a version that kept no more of secrets
 		return have, &resource.UnknownError{Because: "it holds secrets, and what was rendered is not recorded"}
 	}
 	r, err := parseDigest(desired.Text)
 	if err != nil {
 		return have, err
 	}
+	r.key = desired.Key
 	c, err := r.compare(ctx, v, want)
 	c.tell(&have)
 	return have, err

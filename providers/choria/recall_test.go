@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -75,6 +76,8 @@ func TestRecallOfNothing(t *testing.T) {
 	m := newMachine(t, map[string]string{"etc/app/x": ""})
 	_, err := m.p.Recall(t.Context(), &m.View, want(nil), resource.DesiredDigest{})
 	require.ErrorAs(t, err, new(*resource.UnknownError))
+	_, err = m.p.Recall(t.Context(), &m.View, want(nil), resource.DesiredDigest{Text: strings.Repeat("a", 64)})
+	require.ErrorAs(t, err, new(*resource.UnknownError), "an older version recorded no more of secrets")
 	for _, wish := range []string{"junk", "0644 abc\n", "0644 abc \"x", "08 abc \"x\"\n", "directory x\n", "0644\n"} {
 		_, err := m.p.Recall(t.Context(), &m.View, want(nil), resource.DesiredDigest{Text: wish})
 		require.ErrorContains(t, err, "what was rendered cannot be read", "%q", wish)

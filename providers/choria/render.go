@@ -18,6 +18,7 @@ import (
 	"github.com/luaccm/ccm/resources"
 	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/lazyregexp"
+	"github.com/luaccm/ccm/runtime/resource"
 	"github.com/luaccm/ccm/runtime/template/blocks"
 )
 
@@ -53,6 +54,7 @@ type rendering struct {
 	sealed string
 	// sums is the SHA-256 of the files, where that is all that is known of them.
 	sums map[string]string
+	key  *resource.DigestKey // of sums that hold secrets; may be nil
 }
 
 // path returns where a rendered file is for the operating system.

@@ -1,6 +1,7 @@
 package state
 
 import (
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"strconv"
@@ -189,7 +190,7 @@ func (a *siteRecord) sameDesired(r *resource.Resource, old, now resource.Desired
 		return true
 	}
 	lazy := len(r.Later) > 0
-	if len(r.Sensitive) > 0 {
+	if a.mayHoldSecrets(r) {
 		if now.Text == "" {
 			now.Text = text()
 		}
@@ -246,12 +247,39 @@ func (a *siteRecord) keyedNumber(n uint64) uint64 {
 // reveal the size of a secret.
 func (a *siteRecord) keyed(r *resource.Resource, found resource.DesiredDigest) resource.DesiredDigest {
 	switch {
-	case len(r.Sensitive) == 0:
+	case !a.mayHoldSecrets(r):
 		return found
 	case found.Text == "":
 		return resource.DesiredDigest{}
 	}
-	return resource.DesiredDigest{Text: a.s.desiredDigest(found.Text)}
+	return resource.DesiredDigest{Text: a.s.keyedText(found.Text)}
+}
+
+// mayHoldSecrets reports whether the desired state of a resource may hold secrets. What it makes of data
+// is not known before that was rendered, and secrets in it may have been decrypted only then.
+func (a *siteRecord) mayHoldSecrets(r *resource.Resource) bool {
+	return len(r.Sensitive) > 0 || a.s.secrets.Any() && resource.DependsOnData(r.Spec)
+}
+
+// keyedText returns the text of a digest without what others could guess from it. In a list of files each
+// digest is keyed for itself, so that a file can be compared with it, and so is the end behind the last line.
+func (s *Store) keyedText(text string) string {
+	at := strings.LastIndexByte(text, '\n') + 1
+	if at == 0 {
+		return s.desiredDigest(text)
+	}
+	var b strings.Builder
+	for line := range strings.Lines(text[:at]) {
+		words := strings.SplitN(line, " ", 3)
+		if len(words) == 3 && len(words[1]) == 2*sha256.Size {
+			words[1] = s.desiredDigest(words[1])
+		}
+		b.WriteString(strings.Join(words, " "))
+	}
+	if end := text[at:]; end != "" {
+		b.WriteString(s.desiredDigest(end)[:min(len(end), 2*sha256.Size)])
+	}
+	return b.String()
 }
 
 // desiredDigest returns the keyed digest of the text of a digest.
