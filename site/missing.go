@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/luaccm/ccm/runtime/diag"
 )
@@ -14,6 +15,9 @@ import (
 func withNearFile(name string, err error) error {
 	if !errors.Is(err, fs.ErrNotExist) {
 		return err
+	}
+	if strings.HasPrefix(name, keySchema) {
+		return diag.Errorf(diag.Pos{}, "%s: a key holds data, and no script or manifest", name).WithHint("--data takes it; sites come from files, obj:// and https://")
 	}
 	dir, base := filepath.Split(name)
 	entries, _ := os.ReadDir(filepath.Clean(dir)) // if it cannot be read, nothing is near

@@ -85,6 +85,9 @@ func (c *Client) Run(ctx context.Context, stop <-chan struct{}, h Host, tell fun
 			res.Err = fmt.Errorf("it did not answer within %s", p.late)
 		}
 	}
+	if p.stopped && err != nil && !p.runs.Load() {
+		res.Err, res.Unreachable = errors.New("it was interrupted before ccm was begun there"), false
+	}
 	return res
 }
 
@@ -94,6 +97,7 @@ type progress struct {
 	runs     atomic.Bool   // ccm runs there, and has to be told to end
 	ending   chan struct{} // closed when the command is to end
 	late     time.Duration // what was exceeded, 0 if nothing was
+	stopped  bool
 }
 
 // guard ends what takes too long, or is to stop, until done is closed.
@@ -118,6 +122,7 @@ func (c *Client) guard(p *progress, stop, done <-chan struct{}, cut func()) {
 		case <-late:
 			p.late = c.Timeout
 		case <-stop:
+			p.stopped = true
 		}
 	}
 	close(p.ending)

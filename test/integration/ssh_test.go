@@ -285,6 +285,25 @@ func TestSSHOddHosts(t *testing.T) {
 		require.Contains(t, out, "2 hosts: mute1, mute2  unreachable: it did not answer within 20s")
 		l.says(5, "2 hosts: mute1, mute2  unreachable: it did not answer within 2s", "--timeout", "2s", "mute1", "mute2", "--", "version")
 		require.Less(t, time.Since(began), 2*time.Minute)
+
+		// Ctrl-C ends what waits for it at once.
+		cmd := l.command("--hosts", "hosts", "--", "version")
+		l.write("hosts", "mute1\n")
+		var said strings.Builder
+		cmd.Stdout, cmd.Stderr = &said, &said
+		require.NoError(t, cmd.Start())
+		connected, err := mute.Accept()
+		for range 4 { // those before, and this one
+			require.NoError(t, err)
+			defer connected.Close()
+			connected, err = mute.Accept()
+		}
+		require.NoError(t, err)
+		defer connected.Close()
+		require.NoError(t, cmd.Process.Signal(os.Interrupt))
+		_ = cmd.Wait()
+		require.Equal(t, 130, cmd.ProcessState.ExitCode(), said.String())
+		require.Contains(t, said.String(), "mute1  failed: it was interrupted before ccm was begun there")
 	})
 }
 
