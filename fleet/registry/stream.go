@@ -9,6 +9,7 @@ import (
 
 	"github.com/nats-io/nats.go/jetstream"
 
+	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/registration"
 )
 
@@ -21,6 +22,8 @@ type StreamOptions struct {
 	Replicas int
 	// MaxAge is how long an entry without a TTL holds.
 	MaxAge time.Duration
+	// KeepReplicas and KeepMaxAge leave these of a stream that there is as they are.
+	KeepReplicas, KeepMaxAge bool
 	// Upstream lets publishers send the header Nats-Rollup, as agents of Choria CCM do, and has
 	// the server leave a mark where an entry was. Whoever may publish one entry can then remove
 	// all. Nil leaves a stream as it is, and gives a new one neither.
@@ -43,9 +46,10 @@ func (r *Registry) Init(ctx context.Context, o StreamOptions) (changes []string,
 	stream, err := js.Stream(ctx, r.Stream)
 	if errors.Is(err, jetstream.ErrStreamNotFound) {
 		c := jetstream.StreamConfig{Name: r.Stream, Storage: jetstream.FileStorage, Retention: jetstream.LimitsPolicy}
+		o.KeepReplicas, o.KeepMaxAge = false, false
 		o.apply(&c)
 		if _, err := js.CreateStream(ctx, c); err != nil {
-			return nil, r.Client.Explain(ctx, err, "stream "+r.Stream)
+			return nil, r.explain(ctx, err)
 		}
 		return []string{fmt.Sprintf("made it: %s, kept %s, on %d", c.Subjects[0], c.MaxAge, c.Replicas)}, nil
 	}
@@ -63,15 +67,37 @@ func (r *Registry) Init(ctx context.Context, o StreamOptions) (changes []string,
 		return nil, nil
 	}
 	if _, err := js.UpdateStream(ctx, want); err != nil {
-		return nil, r.Client.Explain(ctx, err, "stream "+r.Stream)
+		return nil, r.explain(ctx, err)
 	}
 	return changes, nil
+}
+
+// Codes of errors of NATS: there are too few servers for the replicas.
+const (
+	noPeers    = 10005 // in a cluster
+	noReplicas = 10074 // of a server that is in none
+)
+
+// explain adds what helps to an error of making the stream.
+func (r *Registry) explain(ctx context.Context, err error) error {
+	api, ok := errors.AsType[*jetstream.APIError](err)
+	err = r.Client.Explain(ctx, err, "stream "+r.Stream)
+	if ok && (api.ErrorCode == noPeers || api.ErrorCode == noReplicas) {
+		return diag.Errorf(diag.Pos{}, "%w", err).WithHint("--replicas is on how many servers it is kept: 1 for a single one")
+	}
+	return err
 }
 
 // apply writes into a configuration what a registry needs, and leaves the rest alone.
 func (o *StreamOptions) apply(c *jetstream.StreamConfig) {
 	c.Subjects = []string{registration.Prefix + ".>"}
-	c.Replicas, c.MaxAge, c.MaxMsgsPerSubject = o.Replicas, o.MaxAge, 1
+	c.MaxMsgsPerSubject = 1
+	if !o.KeepReplicas {
+		c.Replicas = o.Replicas
+	}
+	if !o.KeepMaxAge || c.MaxAge == 0 {
+		c.MaxAge = o.MaxAge
+	}
 	c.AllowMsgTTL, c.AllowDirect, c.DenyDelete, c.DenyPurge = true, true, true, false
 	if c.MaxAge < c.Duplicates || c.Duplicates == 0 {
 		c.Duplicates = min(c.MaxAge, 2*time.Minute)
@@ -80,7 +106,7 @@ func (o *StreamOptions) apply(c *jetstream.StreamConfig) {
 		c.AllowRollup, c.SubjectDeleteMarkerTTL = *o.Upstream, 0
 	}
 	if c.AllowRollup && (o.Upstream != nil || c.SubjectDeleteMarkerTTL > 0) {
-		c.SubjectDeleteMarkerTTL = o.MaxAge
+		c.SubjectDeleteMarkerTTL = c.MaxAge
 	}
 }
 

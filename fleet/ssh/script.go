@@ -28,7 +28,7 @@ func directory(remote string) string {
 	if remote != "" {
 		return remote
 	}
-	return "${XDG_CACHE_HOME:-$HOME/.cache}/ccm"
+	return "${XDG_CACHE_HOME:-${HOME:?}/.cache}/ccm"
 }
 
 // remoteDirectory is what --remote-dir may be.

@@ -279,6 +279,9 @@ func TestUpstreamsStream(t *testing.T) {
 	require.Zero(t, status)
 	require.Equal(t, "Nothing to do: the stream REGISTRATION is as wanted\n", out)
 	require.NoError(t, publish())
+	_, stderr, status = w.ccm("registration", "init", "--replicas", "3")
+	require.Equal(t, 1, status)
+	require.Contains(t, stderr, "(--replicas is on how many servers it is kept: 1 for a single one)")
 
 	lines := w.watch("registration", "watch", "production", "--json")
 	require.Equal(t, `{"action":"register","entry":{"cluster":"production","service":"web","protocol":"http","address":"10.0.0.5","port":8080,"priority":10,"ttl":"2s"}}`, <-lines)
@@ -294,6 +297,9 @@ func TestUpstreamsStream(t *testing.T) {
 	require.Zero(t, status, stderr)
 	require.Contains(t, out, "roll-ups: false instead of true")
 	require.ErrorContains(t, publish(), "rollup")
+	out, _, status = w.ccm("registration", "init")
+	require.Zero(t, status)
+	require.Equal(t, "Nothing to do: the stream REGISTRATION is as wanted\n", out, "what nobody says here stays")
 }
 
 // TestWatch: a stream without marks is looked at again.

@@ -261,6 +261,7 @@ func TestSSHOddHosts(t *testing.T) {
 		"it never ends to talk":      {"yes", 1, "failed: it printed 16 MiB before ccm was begun there"},
 		"one line without an end":    {`yes | tr -d "\\n"`, 1, "failed: a line is longer than 16 MiB"},
 		"nobody may log in":          {"echo This account is currently not available.; exit 1", 1, "failed: This account is currently not available."},
+		"it has no home":             {`unset HOME XDG_CACHE_HOME; sh -c "$SSH_ORIGINAL_COMMAND"`, 1, "HOME: parameter"},
 		"it does nothing":            {"true", 5, "unreachable: the connection ended too early"},
 		"it repeats what it is told": {`printf "%s\n" "$SSH_ORIGINAL_COMMAND"; sh -c "$SSH_ORIGINAL_COMMAND"`, 0, "Created the file"},
 	} {

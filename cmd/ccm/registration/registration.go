@@ -63,7 +63,8 @@ func newInitCommand(e *cli.Env, f *registrationFlags) *cobra.Command {
 		Use:   "init",
 		Short: "Make the stream of the registry, or correct it",
 		Long: `Make the stream of the registry, or correct one that is there. What is right
-already is left alone, and what is changed is said.
+already is left alone, and what is changed is said. How many servers keep it,
+and how long services stay, is changed only if that is said here.
 
 Agents of Choria CCM send a header that the server refuses unless the stream was
 made with --upstream. Whoever may publish one service there can remove all of them.`,
@@ -72,6 +73,7 @@ made with --upstream. Whoever may publish one service there can remove all of th
 			if cmd.Flags().Changed("upstream") {
 				o.Upstream = &upstream
 			}
+			o.KeepReplicas, o.KeepMaxAge = !cmd.Flags().Changed("replicas"), !cmd.Flags().Changed("max-age")
 			return f.with(cmd, e, func(ctx context.Context, r *registry.Registry) error {
 				changes, err := r.Init(ctx, o)
 				if err != nil {
