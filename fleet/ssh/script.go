@@ -84,7 +84,7 @@ func startScript(remote string, become []string, unames []string, sums map[strin
 func storeScript() string {
 	return `z=cat; x=cat; command -v gzip >/dev/null 2>&1 && { z=gzip; x="gzip -dc"; }; ` + say(absentMarker) + ` "$z" "$u"; ` +
 		`test "$s" = none && exit 9; exec 3>&1; ` +
-		`umask 077; mkdir -p "$d" || exit 9; t="$d/new.$$"; r() { rm -f "$t"; }; trap r EXIT; trap "exit 9" HUP INT TERM; ` +
+		`umask 077; mkdir -p "$d" || exit 9; t="$d/new.$$.$(uname -n)"; r() { rm -f "$t"; }; trap r EXIT; trap "exit 9" HUP INT TERM; ` +
 		`while ` + say(nextMarker) + ` >&3; read -r n && test "$n" -gt 0; do head -c "$n" || break; done | $x > "$t" || exit 9; chmod 700 "$t" || exit 9; ` +
 		`c="$("$t" serve-stdio --digest </dev/null)"; k=$?; case $k in 0) ;; ` +
 		`126) echo "$d/ccm cannot be executed there (noexec?): --remote-dir names another place" >&2; exit 9 ;; ` +

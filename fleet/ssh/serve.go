@@ -176,14 +176,19 @@ func DigestOfFile(name string) (string, error) {
 }
 
 // factsFile writes the facts of a request to a file that only this user may read. With a bundle it
-// lies beside that: the name of the file is part of what the site is known by.
+// lies beside that: the name of the file is part of what the site is known by. Machines may share the
+// directory, and have facts of their own.
 func (s *Server) factsFile(req Request) (name string, temporary bool, err error) {
 	text, err := json.Marshal(map[string]any{"inventory": req.Facts})
 	if err != nil {
 		return "", false, err
 	}
 	if req.Bundle != nil {
-		name = filepath.Join(s.siteDir(req.Bundle), "facts.json")
+		machine, err := os.Hostname()
+		if err != nil {
+			return "", false, err
+		}
+		name = filepath.Join(s.siteDir(req.Bundle), "facts-"+sha256sum.Text(machine)[:12]+".json")
 		return name, false, host.New(host.Options{}).SaveFrom(name, bytes.NewReader(text), 0o600)
 	}
 	f, err := os.CreateTemp("", "ccm-facts-*.json") // with mode 0600

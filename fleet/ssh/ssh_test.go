@@ -3,7 +3,10 @@ package ssh_test
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"io"
+	"os"
+	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -12,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/luaccm/ccm/fleet/ssh"
+	"github.com/luaccm/ccm/runtime/sha256sum"
 	"github.com/luaccm/ccm/runtime/terminal"
 )
 
@@ -148,6 +152,26 @@ c:
 e  failed: no room
 2 of 6 hosts in order, 2 failed, 2 unreachable
 `, out.String())
+}
+
+// Machines may share the directory of sites, such as a home on a server: each has its own facts.
+func TestFactsOfMachine(t *testing.T) {
+	dir := t.TempDir()
+	program := filepath.Join(dir, "program")
+	require.NoError(t, os.WriteFile(program, []byte("#!/bin/sh\necho \"$2 $3\"; cat \"$3\"\n"), 0o700))
+	site := "the site"
+	req := fmt.Sprintf(`{"protocol":"io.choria.ccm.v1.ssh.request","args":["run",""],"bundle":{"site":"s","sha256":"%s","size":%d,"arg":1},"facts":{"role":"db"}}`, sha256sum.Text(site), len(site))
+	var out bytes.Buffer
+	open, end := io.Pipe() // the connection stays
+	defer end.Close()
+	s := &ssh.Server{Executable: program, Version: "v", Cache: dir, In: io.MultiReader(strings.NewReader(req+"\n"+site), open), Out: &out}
+	require.NoError(t, s.Serve(t.Context()))
+	machine, err := os.Hostname()
+	require.NoError(t, err)
+	file := filepath.Join(dir, "sites/s/facts-"+sha256sum.Text(machine)[:12]+".json")
+	require.Contains(t, out.String(), `{"out":"--facts `+file+`"}`)
+	require.Contains(t, out.String(), `role`)
+	require.FileExists(t, file)
 }
 
 // FuzzServe: whatever comes over a connection, nothing is run unless it is a request, and each line
