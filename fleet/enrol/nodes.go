@@ -50,25 +50,38 @@ func (d *Desk) Nodes(ctx context.Context) (nodes []Node, foreign []Foreign, err 
 	if err != nil {
 		return nil, nil, err
 	}
-	err = direct.All(ctx, d.Cluster.Conn, direct.Request{Stream: subject.Answers, Filter: subject.AllEnrolled}, func(m *direct.Message) error {
+	type answered struct {
+		node    *Node
+		foreign *Foreign
+	}
+	list, err := direct.Decoded(ctx, d.Cluster.Conn, direct.Request{Stream: subject.Answers, Filter: subject.AllEnrolled}, func(m *direct.Message) (x answered) {
 		key := keyOf(m.Subject)
 		if !nkeys.IsValidPublicUserKey(key) {
-			return nil // how often a token was used
+			return x // how often a token was used
 		}
 		a, err := decodeAnswer(m.Data)
 		if err != nil || a.JWT == "" {
-			return nil
+			return x
 		}
 		n, err := d.Cluster.Directory.Fleet.ReadNode(a.JWT)
 		if err != nil || n.Key != key {
 			if a.Revoked.IsZero() {
-				foreign = append(foreign, foreignOf(a.JWT))
+				f := foreignOf(a.JWT)
+				x.foreign = &f
 			}
-			return nil
+			return x
 		}
-		nodes = append(nodes, Node{NodeIdentity: n, Revoked: revoked[key] || !a.Revoked.IsZero(), Sequence: m.Sequence, Time: m.Time})
-		return nil
+		x.node = &Node{NodeIdentity: n, Revoked: revoked[key] || !a.Revoked.IsZero(), Sequence: m.Sequence, Time: m.Time}
+		return x
 	})
+	for _, x := range list {
+		if x.node != nil {
+			nodes = append(nodes, *x.node)
+		}
+		if x.foreign != nil {
+			foreign = append(foreign, *x.foreign)
+		}
+	}
 	slices.SortFunc(nodes, func(a, b Node) int { return strings.Compare(a.Name+" "+a.Key, b.Name+" "+b.Key) })
 	slices.SortFunc(foreign, func(a, b Foreign) int { return strings.Compare(a.Node+" "+a.Issuer, b.Node+" "+b.Issuer) })
 	return nodes, foreign, err

@@ -10,6 +10,7 @@ import (
 	"errors"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/luaccm/ccm/fleet/direct"
@@ -79,7 +80,15 @@ type List struct {
 // Nodes reads the nodes that are not revoked. An error of a condition about one node leaves that node out, and
 // is returned with the others.
 func Nodes(ctx context.Context, d *enrol.Desk, o Options) (*List, error) {
-	enrolled, foreign, err := d.Nodes(ctx)
+	var enrolled []enrol.Node
+	var foreign []enrol.Foreign
+	var failed error
+	var issued sync.WaitGroup
+	issued.Go(func() { enrolled, foreign, failed = d.Nodes(ctx) })
+	said, err := roster.ReadAs(ctx, d.Cluster.Conn, roster.Options{Facts: o.Facts || o.Condition != nil && o.Condition.Asks("facts")}, func() (map[string]string, error) {
+		issued.Wait()
+		return enrol.Environments(enrolled), failed
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -88,10 +97,6 @@ func Nodes(ctx context.Context, d *enrol.Desk, o Options) (*List, error) {
 		if o.Environment == "" || f.Environment == o.Environment || f.Environment == "" {
 			l.Foreign = append(l.Foreign, f)
 		}
-	}
-	said, err := roster.Read(ctx, d.Cluster.Conn, roster.Options{Issued: enrol.Environments(enrolled), Facts: o.Facts || o.Condition != nil && o.Condition.Asks("facts")})
-	if err != nil {
-		return nil, err
 	}
 	by := make(map[string]*roster.Node, len(said))
 	for _, n := range said {

@@ -5,11 +5,13 @@
 package roster
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -65,72 +67,101 @@ type Options struct {
 // Read reads the nodes that have told anything of themselves, sorted by name. A state that speaks of
 // another environment than operators issued is not believed, but damaged: its release is none of this one.
 func Read(ctx context.Context, nc *nats.Conn, o Options) ([]*Node, error) {
-	nodes := make(map[string]*Node)
-	get := func(name string) *Node { // nil if it is not wanted
-		env, ok := o.Issued[name]
-		if !ok || o.Environment != "" && env != o.Environment {
-			return nil
-		}
-		if nodes[name] == nil {
-			nodes[name] = &Node{Name: name, Environment: env}
-		}
-		return nodes[name]
+	return ReadAs(ctx, nc, o, func() (map[string]string, error) { return o.Issued, nil })
+}
+
+// ReadAs is Read for environments that are read at the same time: issued is asked for them when all else is here.
+func ReadAs(ctx context.Context, nc *nats.Conn, o Options, issued func() (map[string]string, error)) ([]*Node, error) {
+	var beats []document
+	var failed error
+	var reading sync.WaitGroup
+	reading.Go(func() { beats, failed = readPresence(ctx, nc) })
+	said, err := readSaid(ctx, nc, o.Facts)
+	reading.Wait()
+	by, other := issued()
+	if err = cmp.Or(other, err, failed); err != nil {
+		return nil, err
 	}
+	nodes := make(map[string]*Node)
+	for _, d := range append(said, beats...) {
+		env, ok := by[d.name]
+		if !ok || d.name == "" || o.Environment != "" && env != o.Environment {
+			continue
+		}
+		n := nodes[d.name]
+		if n == nil {
+			n = &Node{Name: d.name, Environment: env}
+			nodes[d.name] = n
+		}
+		n.add(&d)
+	}
+	return slices.SortedFunc(maps.Values(nodes), func(a, b *Node) int { return strings.Compare(a.Name, b.Name) }), nil
+}
+
+// A document is one of what a node says: a state, facts, or a heartbeat. One that was deleted has no name.
+type document struct {
+	name     string
+	state    *record.State
+	facts    *record.Facts
+	presence *record.Presence
+	sequence uint64
+	time     time.Time
+	err      error // why it cannot be read
+}
+
+// add adds what a node says.
+func (n *Node) add(d *document) {
+	err := d.err
+	if err == nil && d.state != nil && d.state.Environment != n.Environment {
+		err = fmt.Errorf("its state says that it is of the environment %q: it is of %s", d.state.Environment, n.Environment)
+	}
+	switch {
+	case err != nil:
+		n.Damaged = append(n.Damaged, err)
+	case d.state != nil:
+		n.State = d.state
+	case d.facts != nil:
+		n.Facts, n.FactsSequence = d.facts, d.sequence
+	case d.presence != nil:
+		n.Presence, n.Seen = d.presence, d.time
+	}
+}
+
+// readSaid reads states, and facts if they are asked for.
+func readSaid(ctx context.Context, nc *nats.Conn, facts bool) ([]document, error) {
 	kinds := "*.state"
-	if o.Facts {
+	if facts {
 		kinds = ">"
 	}
-	stream := subject.KVStream(subject.Nodes)
 	prefix := subject.KV(subject.Nodes, "")
-	err := direct.All(ctx, nc, direct.Request{Stream: stream, Filter: prefix + kinds}, func(m *direct.Message) error {
-		name, key, _ := strings.Cut(strings.TrimPrefix(m.Subject, prefix), ".")
-		n := get(name)
-		if m.Deleted() || n == nil {
-			return nil
+	return direct.Decoded(ctx, nc, direct.Request{Stream: subject.KVStream(subject.Nodes), Filter: prefix + kinds}, func(m *direct.Message) (d document) {
+		if m.Deleted() {
+			return d
 		}
+		name, key, _ := strings.Cut(strings.TrimPrefix(m.Subject, prefix), ".")
+		d.name, d.sequence = name, m.Sequence
 		switch key {
 		case "state":
 			s, err := record.DecodeState(name, m.Data)
-			if err == nil && s.Environment != n.Environment {
-				err = fmt.Errorf("its state says that it is of the environment %q: it is of %s", s.Environment, n.Environment)
-			}
-			if err != nil {
-				n.Damaged = append(n.Damaged, err)
-				return nil
-			}
-			n.State = &s
+			d.state, d.err = &s, err
 		case "facts":
 			f, err := record.DecodeFacts(name, m.Data)
-			if err != nil {
-				n.Damaged = append(n.Damaged, err)
-				return nil
-			}
-			n.Facts, n.FactsSequence = &f, m.Sequence
+			d.facts, d.err = &f, err
 		}
-		return nil
+		return d
 	})
-	if err != nil {
-		return nil, err
-	}
-	prefix = subject.KV(subject.Presence, "")
-	err = direct.All(ctx, nc, direct.Request{Stream: subject.KVStream(subject.Presence), Filter: prefix + "*"}, func(m *direct.Message) error {
-		name := strings.TrimPrefix(m.Subject, prefix)
-		n := get(name)
-		if m.Deleted() || n == nil {
-			return nil
+}
+
+// readPresence reads heartbeats.
+func readPresence(ctx context.Context, nc *nats.Conn) ([]document, error) {
+	prefix := subject.KV(subject.Presence, "")
+	return direct.Decoded(ctx, nc, direct.Request{Stream: subject.KVStream(subject.Presence), Filter: prefix + "*"}, func(m *direct.Message) (d document) {
+		if m.Deleted() {
+			return d
 		}
 		p, err := record.DecodePresence(m.Data)
-		if err != nil {
-			n.Damaged = append(n.Damaged, err)
-			return nil
-		}
-		n.Presence, n.Seen = &p, m.Time
-		return nil
+		return document{name: strings.TrimPrefix(m.Subject, prefix), presence: &p, time: m.Time, err: err}
 	})
-	if err != nil {
-		return nil, err
-	}
-	return slices.SortedFunc(maps.Values(nodes), func(a, b *Node) int { return strings.Compare(a.Name, b.Name) }), nil
 }
 
 // Where returns the nodes for which a condition holds. An error of a condition about one node makes it

@@ -10,6 +10,7 @@ import (
 	"github.com/luaccm/ccm/fleet/enrol"
 	"github.com/luaccm/ccm/fleet/event"
 	"github.com/luaccm/ccm/fleet/overview"
+	"github.com/luaccm/ccm/fleet/record"
 	"github.com/luaccm/ccm/runtime/markup"
 	"github.com/luaccm/ccm/runtime/report"
 	"github.com/luaccm/ccm/runtime/report/part"
@@ -112,9 +113,21 @@ func (s *Server) runs(ctx context.Context, name string) ([]*toldRun, error) {
 	return list[:min(len(list), maxRuns)], err
 }
 
+// title says when a run was, its name, and that it was cut short.
+func (r *toldRun) title() string {
+	title := r.id
+	if began, ok := record.RunTime(r.id); ok {
+		title = began.Local().Format(time.DateTime) + "  " + r.id
+	}
+	if r.summary != nil && r.summary.Interrupted {
+		title += ", interrupted"
+	}
+	return title
+}
+
 // element returns a run as reports have it.
 func (r *toldRun) element() *markup.Element {
-	s := markup.New("section").Add(markup.New("h3").Say(r.id))
+	s := markup.New("section").Add(markup.New("h3").Say(r.title()))
 	if r.summary != nil {
 		counts := part.Counts(r.summary, false)
 		s.Add(part.Bar(counts), part.Legend(counts))

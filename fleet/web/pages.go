@@ -36,6 +36,19 @@ func table(head ...string) *markup.Element {
 	return markup.New("table").Add(markup.New("thead").Add(row))
 }
 
+// numbers returns a table with numbers in all columns but the first.
+func numbers(head ...string) *markup.Element {
+	row := markup.New("tr")
+	for i, h := range head {
+		if i == 0 {
+			row.Add(markup.New("th").Say(h))
+		} else {
+			row.Add(markup.New("th", "class", "n").Say(h))
+		}
+	}
+	return markup.New("table").Add(markup.New("thead").Add(row))
+}
+
 // row returns a row of texts and elements.
 func row(cells ...markup.Node) *markup.Element {
 	r := markup.New("tr")
@@ -87,7 +100,12 @@ func whole(f *overview.Fleet) *markup.Element {
 		body.Add(markup.New("p", "class", "failed").Say(fmt.Sprintf("%d nodes are not in fleet.json, which does not name the key that signed them: %s", len(f.Foreign), strings.Join(names, ", "))))
 	}
 	for _, e := range f.Environments {
-		s := markup.New("section").Add(markup.New("h2").Say(e.Name), part.Bar(counts(e.Outcomes)), legend(e.Outcomes, e.Nodes))
+		s := markup.New("section").Add(markup.New("h2").Say(e.Name))
+		if e.Nodes > 0 {
+			s.Add(part.Bar(counts(e.Outcomes)), legend(e.Outcomes, e.Nodes))
+		} else {
+			s.Add(markup.New("p").Say("It has no nodes."))
+		}
 		if e.Rollout != nil {
 			done, all := reached(e.Rollout)
 			s.Add(markup.New("p").Add(link(fmt.Sprintf("Release %d", e.Rollout.Release), "release", e.Name), text(": %s, %d of %d nodes. %s", e.Rollout.State, done, all, e.Rollout.Why)))
@@ -149,7 +167,14 @@ func seen(n *overview.Node, now time.Time) string {
 	if n.Seen.IsZero() {
 		return "never"
 	}
-	return part.Took(max(now.Sub(n.Seen).Truncate(time.Second), time.Second)) + " ago"
+	switch d := max(now.Sub(n.Seen), 0); {
+	case d < 2*time.Minute:
+		return fmt.Sprintf("%d s ago", int(d.Seconds()))
+	case d < 2*time.Hour:
+		return fmt.Sprintf("%d min ago", int(d.Minutes()))
+	default:
+		return fmt.Sprintf("%d h ago", int(d.Hours()))
+	}
 }
 
 // reached returns how many nodes have a release, of those that are to.
@@ -176,7 +201,7 @@ func rollout(e *overview.Environment) *markup.Element {
 	if !a.SoakUntil.IsZero() {
 		facts.Add(markup.New("dt").Say("Soaks until"), markup.New("dd").Say(a.SoakUntil.Local().Format(time.DateTime)))
 	}
-	t, rows := table("stage", "nodes", "done", "changed", "failed", "silent", "waiting"), markup.New("tbody")
+	t, rows := numbers("stage", "nodes", "done", "changed", "failed", "silent", "waiting"), markup.New("tbody")
 	for i, s := range a.Stages {
 		attrs := []string{}
 		if i == a.Stage {

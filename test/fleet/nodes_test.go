@@ -99,7 +99,7 @@ func TestNodes(t *testing.T) {
 	t.Log("\n" + status1)
 	require.Contains(t, status1, "prod  3 nodes: 2 failed, 1 stable")
 	require.Contains(t, status1, "release 42 on 2, release 41 on 1")
-	require.Contains(t, status1, "    2  service#nginx: exit status 1")
+	require.Contains(t, status1, "    2  service#nginx (web2 web3): exit status 1")
 	require.NotContains(t, status1, "\x1b", "text of a node is no command to the terminal")
 
 	stdout, _, status = l.ccm("fleet", "check")

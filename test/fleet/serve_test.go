@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -63,14 +64,16 @@ func TestServe(t *testing.T) {
 	l := newLab(t)
 	fewNodes(t, l)
 	l.tell(t, l.addNode(t, "web9", "prod"), `{"protocol":"io.choria.ccm.v1.transaction.event","event_id":"e1","timestamp":"2026-11-22T03:10:00Z","type":"file","name":"/etc/<b>motd</b>","outcome":"failed","failed":true,"errors":["<script>document.title='evil'</script>"],"diff":[{"property":"mode","have":"0600","want":"0644"}]}
-{"protocol":"io.choria.ccm.v1.session.summary","run_id":"20261122T031000Z-1","start_time":"2026-11-22T03:10:00Z","total_resources":3,"stable_resources":2,"failed_resources":1}
+{"protocol":"io.choria.ccm.v1.session.summary","run_id":"20261122T031000.000000Z-1a2b3c","start_time":"2026-11-22T03:10:00Z","total_resources":3,"stable_resources":2,"failed_resources":1,"interrupted":true}
 `)
 	first := l.open(t, "/")
 	require.Contains(t, first, "<h1>6 nodes</h1>")
 	require.Contains(t, first, `href="#/node/web2"`)
 	require.Contains(t, first, "bundle_error")
 	node := l.open(t, "/node/web9")
-	require.Contains(t, node, "20261122T031000Z-1")
+	require.Contains(t, node, "20261122T031000.000000Z-1a2b3c")
+	began := time.Date(2026, 11, 22, 3, 10, 0, 0, time.UTC).Local().Format(time.DateTime)
+	require.Contains(t, node, "<h3>"+began+"  20261122T031000.000000Z-1a2b3c, interrupted</h3>")
 	require.Contains(t, node, "/etc/&lt;b&gt;motd&lt;/b&gt;", "what a node says is text")
 	require.Contains(t, node, "<title>web9 - ccm fleet</title>")
 	require.Contains(t, node, "0644", "the difference")
