@@ -76,13 +76,17 @@ func (p *killable) killAll() {
 	}
 }
 
-// children returns the processes that a process has started (proc_pid_task_children(5) of all of its threads).
+// children returns the processes that a process has started (proc_pid_stat(5)).
 func children(pid int) (list []int) {
-	files, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", pid))
+	files, _ := filepath.Glob("/proc/[0-9]*/stat")
 	for _, file := range files {
-		text, _ := os.ReadFile(file)
-		for word := range strings.FieldsSeq(string(text)) {
-			child, _ := strconv.Atoi(word)
+		text, err := os.ReadFile(file)
+		if err != nil {
+			continue // it has ended
+		}
+		_, rest, _ := strings.Cut(string(text), ") ") // behind its name
+		if fields := strings.Fields(rest); len(fields) > 1 && fields[1] == strconv.Itoa(pid) {
+			child, _ := strconv.Atoi(filepath.Base(filepath.Dir(file)))
 			list = append(list, child)
 		}
 	}
