@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/ignore"
 )
 
@@ -40,7 +41,8 @@ func Files(args, exclude []string) ([]string, error) {
 			return nil, err
 		}
 		if len(found) == 0 {
-			return nil, fmt.Errorf("%s: no file named *.lua", arg)
+			return nil, diag.Errorf(diag.Pos{}, "%s: no file named *.lua", arg).
+				WithHint("ccm plan checks manifests, and ccm secret scan looks for plain secrets in all files")
 		}
 		files = append(files, found...)
 	}
