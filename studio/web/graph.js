@@ -49,7 +49,8 @@ export function GraphView() {
     if (l) return { ...attrs, class: (attrs.class ?? "") + (mine(g.boxes[l.from]) || mine(g.boxes[l.to]) ? " hot" : "") };
     return { ...attrs, class: "node " + attrs.class + (mine(b) ? " now" : ""), role: "button", tabindex: i === at ? 0 : -1, "aria-label": b.type + " " + b.label + (b.outcome ? ", " + b.outcome : ""), "aria-expanded": b.members.length > 1 ? open === i : undefined, onClick: () => pick(b, i), onFocus: () => setAt(i) };
   };
-  return html`<section class="page graphs" aria-label="Graph"><div class="bar"><span class="quiet">${g?.boxes ? resources.value.length + " resources, " + g.lines.length + " lines. Solid: before. Dashed: refreshes." : ""}</span><span class="space"></span>
+  const says = g?.boxes ? resources.value.length + " resources, " + g.lines.length + " lines. Solid: before. Dashed: refreshes." : "";
+  return html`<section class="page graphs" aria-label="Graph"><div class="bar"><span class="quiet" title=${says}>${says}</span><span class="space"></span>
       <label class="inline"><input type="checkbox" checked=${stack > 0} onChange=${e => { setStack(e.target.checked ? 3 : 0); setOpen(null); }} /> stack alike</label>
       <button aria-label="Smaller" onClick=${() => setZoom(Math.max(.25, zoom / 1.25))}>−</button><button onClick=${fit}>Fit</button><button aria-label="Larger" onClick=${() => setZoom(Math.min(3, zoom * 1.25))}>+</button></div>
     ${stacked ? html`<div class="members"><b>${stacked.label}</b>${stacked.members.map(m => html`<button key=${m} class="chip" onClick=${() => { const r = byID.value.get(m); if (r) choose(r.key); }}>${m.slice(m.indexOf("#") + 1)}</button>`)}</div>` : null}

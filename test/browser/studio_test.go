@@ -352,6 +352,12 @@ func (b *tab) axe(state string) {
 	}
 }
 
+// hidden names the buttons and fields of a bar that are not wholly within it.
+const hidden = `[...document.querySelectorAll(".bar button, .bar input, .bar select, header button")].filter(e => {
+	const r = e.getBoundingClientRect(), bar = e.closest(".bar, header").getBoundingClientRect();
+	return r.width > 0 && (r.right > bar.right + 1 || r.right > innerWidth);
+}).map(e => e.getAttribute("aria-label") || e.textContent || e.id).join(", ")`
+
 // both looks at a state of the page in both themes: by axe, and by a picture in two widths.
 func (b *tab) both(name string) {
 	b.t.Helper()
@@ -363,6 +369,9 @@ func (b *tab) both(name string) {
 			time.Sleep(80 * time.Millisecond)
 			b.shoot(fmt.Sprintf("studio-%s-%d-%s", name, width, theme))
 			b.fits()
+			if out := eval[string](b, hidden); out != "" {
+				b.t.Errorf("%s, %s, %d: cut off at the right: %s", name, theme, width, out)
+			}
 			b.axe(fmt.Sprintf("%s, %s, %d", name, theme, width))
 		}
 	}
