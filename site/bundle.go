@@ -160,7 +160,7 @@ func (b *enteredBundle) unpack(ctx context.Context, in *incoming, o *BundleOptio
 	defer f.Close()
 	sum := sha256.New()
 	limit := bundle.DefaultLimits.Packed
-	n, err := io.Copy(io.MultiWriter(f, sum), io.LimitReader(contextReader{ctx, in}, limit+1))
+	n, err := io.Copy(io.MultiWriter(f, sum), io.LimitReader(safepath.Within(ctx, in), limit+1))
 	if err != nil {
 		return in.failed(err)
 	}
@@ -175,7 +175,7 @@ func (b *enteredBundle) unpack(ctx context.Context, in *incoming, o *BundleOptio
 		if _, err := f.Seek(0, io.SeekStart); err != nil {
 			return err
 		}
-		if b.signer, err = verify(contextReader{ctx, f}); err != nil {
+		if b.signer, err = verify(safepath.Within(ctx, f)); err != nil {
 			return err
 		}
 	}

@@ -17,20 +17,6 @@ import (
 	"github.com/luaccm/ccm/runtime/signers"
 )
 
-// A contextReader reads until the context ends.
-type contextReader struct {
-	ctx context.Context
-	r   io.Reader
-}
-
-// Read implements io.Reader.
-func (c contextReader) Read(p []byte) (int, error) {
-	if err := context.Cause(c.ctx); err != nil {
-		return 0, err
-	}
-	return c.r.Read(p)
-}
-
 // An incoming is a site that comes from elsewhere, as a stream.
 type incoming struct {
 	io.ReadCloser

@@ -169,17 +169,6 @@ func TestSpread(t *testing.T) {
 	require.Zero(t, spread("x", 0))
 }
 
-func TestBackoff(t *testing.T) {
-	b := backoff{least: 500 * time.Millisecond, most: 20 * time.Second}
-	var got []time.Duration
-	for range 8 {
-		got = append(got, b.next(func() float64 { return 1 }))
-	}
-	require.Equal(t, []time.Duration{500e6, 1e9, 2e9, 4e9, 8e9, 16e9, 20e9, 20e9}, got)
-	b.reset()
-	require.Equal(t, 250*time.Millisecond, b.next(func() float64 { return 0 }))
-}
-
 func TestSchedule(t *testing.T) {
 	begin := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	s := schedule{every: time.Minute, next: begin.Add(time.Minute)}

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/luaccm/ccm/fleet/retry"
 	"github.com/luaccm/ccm/runtime/host/fetch"
 	"github.com/luaccm/ccm/runtime/nats"
 	"github.com/luaccm/ccm/runtime/safepath"
@@ -152,7 +153,7 @@ func (a *Agent) prepareData(ctx context.Context) (file string, err error) {
 	if !d.stale.IsZero() {
 		tries = 1
 	}
-	b := backoff{least: a.timing.BackoffLeast, most: a.timing.BackoffMost}
+	b := retry.Backoff{Least: a.timing.BackoffLeast, Most: a.timing.BackoffMost}
 	for try := 1; ; try++ {
 		began := a.now()
 		err = d.refresh(ctx)
@@ -171,7 +172,7 @@ func (a *Agent) prepareData(ctx context.Context) (file string, err error) {
 		if try == 1 {
 			a.log.Warn(fmt.Sprintf("%s: %s; it is asked for again", d.shown, message(err)))
 		}
-		if !sleep(ctx, b.next(a.random)) {
+		if !retry.Sleep(ctx, b.Delay(try, a.random)) {
 			break
 		}
 	}

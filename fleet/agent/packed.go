@@ -78,7 +78,7 @@ func (p *packed) install(ctx context.Context, r *remote) (changed bool, err erro
 		if err != nil {
 			return false, fmt.Errorf("signers ask for a signature: %w", err)
 		}
-		signer, err := list.Verify(contextReader{ctx, f}, signature, bundle.SignatureNamespace, p.x.now())
+		signer, err := list.Verify(safepath.Within(ctx, f), signature, bundle.SignatureNamespace, p.x.now())
 		if err != nil {
 			return false, err
 		}

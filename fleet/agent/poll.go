@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"path/filepath"
 	"time"
+
+	"github.com/luaccm/ccm/fleet/retry"
 )
 
 func parentOf(path string) string { return filepath.Dir(path) }
@@ -18,7 +20,7 @@ func (a *Agent) poll(ctx context.Context, source Source, reason string) {
 	if n, ok := source.(Notifier); ok {
 		told = n.Changed()
 	}
-	b := backoff{least: a.timing.BackoffLeast, most: a.timing.BackoffMost}
+	backoff, failures := retry.Backoff{Least: a.timing.BackoffLeast, Most: a.timing.BackoffMost}, 0
 	failure, first := "", true
 	var since time.Time
 	for {
@@ -62,9 +64,10 @@ func (a *Agent) poll(ctx context.Context, source Source, reason string) {
 		}
 		wait := every + time.Duration(a.random()*float64(every)/10)
 		if err != nil {
-			wait = b.next(a.random)
+			failures++
+			wait = backoff.Delay(failures, a.random)
 		} else {
-			b.reset()
+			failures = 0
 		}
 		t := time.NewTimer(wait)
 		select {

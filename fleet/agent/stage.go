@@ -14,6 +14,7 @@ import (
 	"path/filepath"
 
 	"github.com/luaccm/ccm/runtime/bundle"
+	"github.com/luaccm/ccm/runtime/safepath"
 )
 
 // A stage is a version in the making.
@@ -111,7 +112,7 @@ func (st *stage) receive(ctx context.Context, r io.Reader) (f *os.File, digest s
 		}
 		sum := sha256.New()
 		limit := bundle.DefaultLimits.Packed
-		n, err := io.Copy(io.MultiWriter(f, sum), io.LimitReader(contextReader{ctx, r}, limit+1))
+		n, err := io.Copy(io.MultiWriter(f, sum), io.LimitReader(safepath.Within(ctx, r), limit+1))
 		if err == nil && n > limit {
 			err = fmt.Errorf("it has more than %d bytes, which is the limit", limit)
 		}
@@ -143,20 +144,6 @@ func syncTree(ctx context.Context, root *os.Root) error {
 		}
 		return errors.Join(f.Sync(), f.Close())
 	})
-}
-
-// A contextReader reads until the context ends.
-type contextReader struct {
-	ctx context.Context
-	r   io.Reader
-}
-
-// Read implements io.Reader.
-func (c contextReader) Read(p []byte) (int, error) {
-	if err := context.Cause(c.ctx); err != nil {
-		return 0, err
-	}
-	return c.r.Read(p)
 }
 
 func isEOF(err error) bool { return errors.Is(err, io.EOF) }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/luaccm/ccm/fleet/enrol"
 	"github.com/luaccm/ccm/fleet/identity"
+	"github.com/luaccm/ccm/fleet/retry"
 	"github.com/luaccm/ccm/fleet/subject"
 )
 
@@ -21,8 +22,7 @@ func (n *Node) connect() error {
 		nats.Name("ccm " + n.member.identity.Name), nats.UserCredentials(n.member.options.Credentials), nats.CustomInboxPrefix(subject.Inbox(n.member.identity.Name)),
 		nats.RetryOnFailedConnect(true), nats.MaxReconnects(-1), nats.IgnoreAuthErrorAbort(), nats.Timeout(20 * time.Second),
 		nats.CustomReconnectDelay(func(attempts int) time.Duration {
-			most := min(t.ReconnectMost, t.ReconnectLeast<<min(attempts, 10))
-			return t.ReconnectLeast + time.Duration(mathrand.Int64N(int64(max(most-t.ReconnectLeast, 0))+1))
+			return retry.Backoff{Least: t.ReconnectLeast, Most: t.ReconnectMost}.Delay(attempts, mathrand.Float64)
 		}),
 		nats.ReconnectBufSize(-1), // what could not be sent is sent again by whoever sends it
 		nats.NoCallbacksAfterClientClose(),

@@ -13,6 +13,7 @@ import (
 
 	"github.com/luaccm/ccm/fleet/direct"
 	"github.com/luaccm/ccm/fleet/record"
+	"github.com/luaccm/ccm/fleet/retry"
 	"github.com/luaccm/ccm/fleet/signed"
 	"github.com/luaccm/ccm/fleet/subject"
 	"github.com/luaccm/ccm/runtime/signers"
@@ -62,7 +63,7 @@ func (d *documents) read(ctx context.Context) {
 		var err error
 		var text []byte
 		for try := range lags {
-			if try > 0 && !sleep(ctx, min(time.Second, d.member.options.Timing.Retry)) {
+			if try > 0 && !retry.Sleep(ctx, min(time.Second, d.member.options.Timing.Retry)) {
 				return
 			}
 			var m *direct.Message

@@ -224,18 +224,6 @@ func poke(c chan struct{}) {
 	}
 }
 
-// sleep waits, or until the context ends, and reports whether it does not.
-func sleep(ctx context.Context, d time.Duration) bool {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-t.C:
-		return true
-	case <-ctx.Done():
-		return false
-	}
-}
-
 // jitter returns a duration within ten percent of another.
 func jitter(d time.Duration) time.Duration {
 	return time.Duration(float64(d) * (0.9 + 0.2*mathrand.Float64()))

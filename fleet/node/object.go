@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/luaccm/ccm/fleet/direct"
+	"github.com/luaccm/ccm/fleet/retry"
 	"github.com/luaccm/ccm/fleet/subject"
 	"github.com/luaccm/ccm/runtime/bundle"
 )
@@ -97,7 +98,7 @@ func (o *object) patiently(ask func() (came bool, err error)) error {
 		if time.Now().After(end) {
 			return errors.Join(errors.New("parts of it do not come"), err)
 		}
-		if !sleep(o.ctx, pause) {
+		if !retry.Sleep(o.ctx, pause) {
 			return context.Cause(o.ctx)
 		}
 		pause = min(2*pause, 5*time.Second)

@@ -14,6 +14,7 @@ import (
 
 	"github.com/luaccm/ccm/fleet/direct"
 	"github.com/luaccm/ccm/fleet/record"
+	"github.com/luaccm/ccm/fleet/retry"
 	"github.com/luaccm/ccm/fleet/subject"
 )
 
@@ -106,7 +107,7 @@ func (o *outbox) run(ctx context.Context) {
 		case <-o.wake:
 		case <-time.After(jitter(o.member.options.Timing.Retry)):
 		}
-		if !sleep(ctx, o.member.options.Timing.Batch) { // for what comes with it
+		if !retry.Sleep(ctx, o.member.options.Timing.Batch) { // for what comes with it
 			return
 		}
 		if !o.member.conn.IsConnected() {
@@ -114,7 +115,7 @@ func (o *outbox) run(ctx context.Context) {
 		}
 		if err := o.sendAll(ctx); err != nil && ctx.Err() == nil {
 			o.member.log.Debug("fleet: " + err.Error())
-			if !sleep(ctx, jitter(min(time.Second, o.member.options.Timing.Retry))) {
+			if !retry.Sleep(ctx, jitter(min(time.Second, o.member.options.Timing.Retry))) {
 				return
 			}
 			poke(o.wake)

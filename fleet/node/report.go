@@ -14,6 +14,7 @@ import (
 
 	"github.com/luaccm/ccm/fleet/direct"
 	"github.com/luaccm/ccm/fleet/record"
+	"github.com/luaccm/ccm/fleet/retry"
 	"github.com/luaccm/ccm/fleet/subject"
 	"github.com/luaccm/ccm/fleet/where"
 )
@@ -186,7 +187,7 @@ func (r *report) runFacts(ctx context.Context) {
 		if err := r.gatherFacts(ctx, false); err != nil && ctx.Err() == nil {
 			r.member.log.Warn("fleet: facts: " + err.Error())
 		}
-		if !sleep(ctx, r.member.options.Timing.Facts) {
+		if !retry.Sleep(ctx, r.member.options.Timing.Facts) {
 			return
 		}
 		select {

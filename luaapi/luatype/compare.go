@@ -30,7 +30,7 @@ func (c *call) compare() int {
 		return c.give(x.table(c))
 	}
 	source := c.path(1)
-	err = c.view.CompareTree(c.in.Context(), source, dir,
+	err = c.view.Sources().CompareTree(c.in.Context(), source, dir,
 		func(e host.TreeEntry) (bool, error) {
 			if e.Kind != host.Regular && e.Kind != host.Directory {
 				return false, clash(fmt.Sprintf("%s: want files and directories, found a %s", joined(source, e.Rel), kinds[e.Kind]))

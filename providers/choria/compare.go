@@ -133,7 +133,7 @@ func (c *comparison) content(ctx context.Context, v *host.View, r rendering, f h
 // same reports whether a file holds what was rendered for a path.
 func (r rendering) same(ctx context.Context, v *host.View, file, rel string) (bool, error) {
 	if r.sums == nil {
-		return v.HoldsSource(ctx, file, r.path(rel))
+		return v.Sources().Matches(ctx, file, r.path(rel))
 	}
 	sum, err := v.Sum(ctx, file)
 	return resource.DesiredDigest{Text: r.sums[rel], Key: r.key}.IsOf(sum), err

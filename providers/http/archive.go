@@ -95,7 +95,7 @@ func content(ctx context.Context, v *host.View, want resources.Archive, have *re
 	if want.Source == "" || want.Checksum != "" {
 		return nil
 	}
-	same, err := v.HoldsSource(ctx, want.Name, want.Source)
+	same, err := v.Sources().Matches(ctx, want.Name, want.Source)
 	have.SourceDiffers = !same
 	return err
 }

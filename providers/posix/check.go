@@ -39,7 +39,7 @@ func withCheckAfter(ctx context.Context, h *host.Host, want resources.File, stor
 	}
 	before, err := h.Lstat(want.Name)
 	if err == nil {
-		err = h.Backup(want.Name)
+		err = h.Backups().Make(want.Name)
 	}
 	if err != nil {
 		return err
@@ -49,9 +49,9 @@ func withCheckAfter(ctx context.Context, h *host.Host, want resources.File, stor
 		err = want.ValidationAfter().Ask(ctx, &h.View, "validate_after", "")
 	}
 	if err == nil {
-		return h.DiscardBackup(want.Name)
+		return h.Backups().Discard(want.Name)
 	}
-	back := h.Rollback(want.Name)
+	back := h.Backups().Rollback(want.Name)
 	if back == nil && before.Kind == host.Regular {
 		back = h.SetAttr(want.Name, host.Attr{UID: before.UID, GID: before.GID, Mode: before.Mode})
 	}

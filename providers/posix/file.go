@@ -108,7 +108,7 @@ func (files) look(ctx context.Context, v *host.View, want resources.File) (info 
 		return info, nil, false, err
 	}
 	defer src.Close()
-	if same, err = v.Holds(want.Name, src); errors.Is(err, host.ErrNotKnown) {
+	if same, err = v.Sources().MatchesOpen(want.Name, src); errors.Is(err, host.ErrNotKnown) {
 		err = nil
 	}
 	return info, &src.StatData, same, err
@@ -257,7 +257,7 @@ func (files) copied(ctx context.Context, v *host.View, want resources.File, have
 		return
 	}
 	defer src.Close()
-	if same, err := v.Holds(want.Name, src); err == nil && same {
+	if same, err := v.Sources().MatchesOpen(want.Name, src); err == nil && same {
 		have.Source, have.WantChecksum = src.StatData, v.Sources().KnownSum(want.SourceName(), src.StatData)
 	}
 }

@@ -82,8 +82,8 @@ func (s *suspectFinder) addIncompleteEffect(i int, onlyCommands bool, removes []
 func declarationText(v *host.View, r *resource.Resource) (text string, paths []string) {
 	if c, ok := r.Spec.(resource.CommandRunner); ok {
 		cmd := c.PlannedCommand()
-		text = v.Plan().CommandText(cmd)
-		return text, v.Plan().PathsInText(cmd, text)
+		text = v.Plan().Commands().Text(cmd)
+		return text, v.Plan().Commands().Paths(cmd, text)
 	}
 	var b strings.Builder
 	b.WriteString(r.ID.Name)

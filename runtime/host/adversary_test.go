@@ -88,9 +88,9 @@ func TestAdversary(t *testing.T) {
 			return errors.Join(r.h.Symlink("x", r.inDir), r.h.ChownLink(r.inDir, r.attr.UID, r.attr.GID), r.h.ChownLink(r.f, r.attr.UID, r.attr.GID))
 		},
 		"aside": func(r run) error {
-			err := r.h.Backup(r.inDir)
+			err := r.h.Backups().Make(r.inDir)
 			err = errors.Join(err, r.h.WriteFile(r.inDir, strings.NewReader("new"), r.attr))
-			return errors.Join(err, r.h.Rollback(r.inDir), r.h.DiscardBackup(r.inDir))
+			return errors.Join(err, r.h.Backups().Rollback(r.inDir), r.h.Backups().Discard(r.inDir))
 		},
 		"read": func(r run) error {
 			var errs []error

@@ -132,7 +132,7 @@ func AskMany[T any](v *View, command string, names []string, ask func(names []st
 // Dir is where a name with a slash that is no absolute path begins.
 func (v *View) LookPath(name, list, dir string) (string, error) {
 	if v.plan.Looks() != nil {
-		return v.plan.LookPath(name, list, dir)
+		return v.plan.Commands().LookPath(name, list, dir)
 	}
 	file := name
 	if strings.Contains(name, "/") && !filepath.IsAbs(name) {
@@ -151,7 +151,7 @@ func (v *View) Query(ctx context.Context, c Cmd) (Result, error) {
 	}
 	var known *Answers
 	if o := v.planned(); o != nil {
-		if res, answered, err := o.Query(c); answered {
+		if res, answered, err := o.Commands().Query(c); answered {
 			return res, err
 		}
 		known = o.Looks().KnownAnswers()

@@ -56,7 +56,7 @@ func (h *Host) opened(name string) (target.Target, *safepath.Handle, error) {
 
 // announceAttr says that the owner or the mode of what stands there is about to be changed.
 func (h *Host) announceAttr(t target.Target, info Info) error {
-	if err := h.refusedInBatch(); err != nil {
+	if err := h.batchEntry.refuseOther(); err != nil {
 		return err
 	}
 	return h.BeforeChange(PreImage{Path: t.PathName, Dir: t.Dir.Path, Info: info})

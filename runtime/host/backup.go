@@ -18,20 +18,6 @@ func (h *Host) targetAt(p safepath.Location, name string) target.Target {
 	return target.Target{Location: p, Effects: h, PathName: name, Sweeps: h.sweeps}
 }
 
-// Backup gives the file or symbolic link at the path a second name in its directory, so that it
-// can come back as it is after it was replaced. If nothing is there, a link that leads
-// nowhere records that. [Host.Rollback] or [Host.DiscardBackup] must follow; if this
-// process dies before, [View.HasBackup] says so. An earlier backup stays: it is what was
-// there first.
-func (h *Host) Backup(name string) error {
-	p, err := h.at(name)
-	if err != nil {
-		return err
-	}
-	defer p.Close()
-	return p.Backup()
-}
-
 // HasBackup reports whether there is a backup beside the path.
 func (v *View) HasBackup(name string) (bool, error) {
 	p, err := v.files.At(name)
@@ -46,9 +32,29 @@ func (v *View) HasBackup(name string) (bool, error) {
 	return err == nil && old.Exists(), safepath.PathError("lstat", name, err)
 }
 
+// Backups are second names of what stands at paths, beside these, while something else is tried there.
+type Backups struct{ host *Host }
+
+// Backups returns those of the machine.
+func (h *Host) Backups() Backups { return Backups{h} }
+
+// Make gives the file or symbolic link at the path a second name in its directory, so that it
+// can come back as it is after it was replaced. If nothing is there, a link that leads
+// nowhere records that. [Backups.Rollback] or [Backups.Discard] must follow; if this
+// process dies before, [View.HasBackup] says so. An earlier backup stays: it is what was
+// there first.
+func (b Backups) Make(name string) error {
+	p, err := b.host.at(name)
+	if err != nil {
+		return err
+	}
+	defer p.Close()
+	return p.Backup()
+}
+
 // Rollback puts the backup back in its place: the very file, or nothing.
-func (h *Host) Rollback(name string) error {
-	p, old, err := h.backupOf(name)
+func (b Backups) Rollback(name string) error {
+	p, old, err := b.find(name)
 	if err != nil {
 		return err
 	}
@@ -56,13 +62,13 @@ func (h *Host) Rollback(name string) error {
 	if !old.Exists() {
 		return fmt.Errorf("nothing is set aside for %s", name)
 	}
-	h.log.Debug("put back", "path", name)
+	b.host.log.Debug("put back", "path", name)
 	return p.Rollback(old)
 }
 
-// DiscardBackup removes the backup, if there is one.
-func (h *Host) DiscardBackup(name string) error {
-	p, old, err := h.backupOf(name)
+// Discard removes the backup, if there is one.
+func (b Backups) Discard(name string) error {
+	p, old, err := b.find(name)
 	if err != nil {
 		return err
 	}
@@ -70,9 +76,9 @@ func (h *Host) DiscardBackup(name string) error {
 	return p.RemoveBackup(old)
 }
 
-// backupOf finds the place of a path and its backup. The place is for the caller to close.
-func (h *Host) backupOf(name string) (target.Target, target.BackupFile, error) {
-	p, err := h.at(name)
+// find finds the place of a path and its backup. The place is for the caller to close.
+func (b Backups) find(name string) (target.Target, target.BackupFile, error) {
+	p, err := b.host.at(name)
 	if err != nil {
 		return p, target.BackupFile{}, err
 	}

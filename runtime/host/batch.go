@@ -100,9 +100,9 @@ func IsConflict(err error) bool { return errors.Is(err, errConflict) }
 
 var errInBatch = errors.New("only files are written in a batch, one each")
 
-// refusedInBatch returns why there is no other effect than WriteFile.
-func (h *Host) refusedInBatch() error {
-	if h.batchEntry == nil {
+// refuseOther returns why there is no other effect than WriteFile; nil if it is no entry of a batch.
+func (e *batchEntry) refuseOther() error {
+	if e == nil {
 		return nil
 	}
 	return errInBatch

@@ -139,7 +139,7 @@ func TestBatchTakesFilesOnly(t *testing.T) {
 		"RemoveTree":    func() error { return h.RemoveTree("/f") },
 		"Symlink":       func() error { return h.Symlink("x", "/f") },
 		"MakeDirectory": func() error { return h.MakeDirectory("/d", mine(0o755)) },
-		"Backup":        func() error { return h.Backup("/f") },
+		"Backup":        func() error { return h.Backups().Make("/f") },
 		"Create":        func() error { _, err := h.Create("/f", mine(0o640)); return err },
 		"Run":           func() error { _, err := h.Run(t.Context(), host.Cmd{Argv: []string{"true"}}); return err },
 	} {

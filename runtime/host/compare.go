@@ -29,8 +29,9 @@ type TreePair struct {
 // stands below source: what does not matter counts as if it did not stand there. Files are
 // compared byte by byte. It stops at the first error, also of matters. In a plan, what is
 // assumed counts. It ends with ctx, and of either directory it reads [MaxNames] names at most.
-func (v *View) CompareTree(ctx context.Context, source, name string, matters func(TreeEntry) (bool, error), each func(TreePair) error) error {
-	from, err := v.Sources().Tree(ctx, source, MaxNames)
+func (s Sources) CompareTree(ctx context.Context, source, name string, matters func(TreeEntry) (bool, error), each func(TreePair) error) error {
+	v := s.v
+	from, err := s.Tree(ctx, source, MaxNames)
 	if err != nil {
 		return err
 	}
@@ -124,7 +125,7 @@ func (v *comparer) differ(ctx context.Context, source, name string, p TreePair) 
 		return false, err
 	}
 	defer b.Close()
-	same, err := sameContent(sources.Within(ctx, a), b)
+	same, err := sameContent(safepath.Within(ctx, a), b)
 	if err != nil {
 		err = fmt.Errorf("%s and %s: %w", source, name, err)
 	}

@@ -17,7 +17,7 @@ import (
 func compare(t *testing.T, v *host.View, source, dir string) string {
 	t.Helper()
 	var out []string
-	err := v.CompareTree(t.Context(), source, dir, func(e host.TreeEntry) (bool, error) { return e.Rel != "left", nil },
+	err := v.Sources().CompareTree(t.Context(), source, dir, func(e host.TreeEntry) (bool, error) { return e.Rel != "left", nil },
 		func(p host.TreePair) error {
 			switch {
 			case p.Source.Kind == host.Missing:

@@ -183,7 +183,7 @@ func (h *Host) AfterConflict() *Host {
 
 // Effect asks whether an effect may happen and makes it happen.
 func (h *Host) Effect(op, path string, effect func() error) error {
-	if err := h.refusedInBatch(); err != nil {
+	if err := h.batchEntry.refuseOther(); err != nil {
 		return err
 	}
 	if h.effect != nil {

@@ -97,11 +97,11 @@ func TestLookAt(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, want, got)
 		require.NoError(t, os.WriteFile(source, []byte(text), 0o600))
-		got, err = h.HoldsSource(t.Context(), "/f", source)
+		got, err = h.Sources().Matches(t.Context(), "/f", source)
 		require.NoError(t, err)
 		require.Equal(t, want, got)
 	}
-	_, err := h.HoldsSource(t.Context(), "/f", filepath.Dir(source))
+	_, err := h.Sources().Matches(t.Context(), "/f", filepath.Dir(source))
 	require.ErrorContains(t, err, "want a file, found a directory")
 }
 

@@ -88,7 +88,7 @@ func TestNameLimit(t *testing.T) {
 		require.ErrorIs(t, err, context.Canceled, what)
 		_, err = v.Sources().Tree(ended, root+"/b", 4)
 		require.ErrorIs(t, err, context.Canceled, what)
-		err = v.CompareTree(ended, root+"/b", "/b", func(host.TreeEntry) (bool, error) { return true, nil }, func(host.TreePair) error { return nil })
+		err = v.Sources().CompareTree(ended, root+"/b", "/b", func(host.TreeEntry) (bool, error) { return true, nil }, func(host.TreePair) error { return nil })
 		require.ErrorIs(t, err, context.Canceled, what)
 	}
 }

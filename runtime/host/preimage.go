@@ -36,7 +36,7 @@ func (h *Host) WatchesChanges() bool { return h.beforeChange != nil }
 
 // announce passes what stands at the target to [Options.BeforeChange].
 func (h *Host) announce(t target.Target, content bool) error {
-	if err := h.refusedInBatch(); err != nil || h.beforeChange == nil {
+	if err := h.batchEntry.refuseOther(); err != nil || h.beforeChange == nil {
 		return err
 	}
 	info, err := t.Stat()
@@ -59,7 +59,7 @@ func (h *Host) BeforeChange(d PreImage) error {
 // announceTree announces the removal of the directory at the target, which is open as top,
 // with everything in it: what is in a directory comes before the directory.
 func (h *Host) announceTree(t target.Target, top *safepath.Handle) error {
-	if err := h.refusedInBatch(); err != nil || h.beforeChange == nil {
+	if err := h.batchEntry.refuseOther(); err != nil || h.beforeChange == nil {
 		return err
 	}
 	entries, err := safepath.ListTree(top, nil)

@@ -80,7 +80,7 @@ func (s Sources) Open(ctx context.Context, name string) (*Source, error) {
 		text, err := safepath.ReadPseudo(f, name, sourceLimit)
 		return sources.InMemory(text, sources.StatDataOf(fi, s.v.Now())), err
 	}
-	return &Source{ReadCloser: sources.Within(ctx, f), StatData: sources.StatDataOf(fi, s.v.Now()), Sparse: sparse.IsSparse(fi)}, nil
+	return &Source{ReadCloser: safepath.Within(ctx, f), StatData: sources.StatDataOf(fi, s.v.Now()), Sparse: sparse.IsSparse(fi)}, nil
 }
 
 // OpenFile opens a file of the user for reading, links followed. It lies
@@ -117,20 +117,20 @@ func (s Sources) fetch(ctx context.Context, name string) ([]byte, error) {
 	})
 }
 
-// HoldsSource reports whether the file at the path holds exactly what the source
+// Matches reports whether the file at the path holds exactly what the source
 // holds. Files of different sizes are not read.
-func (v *View) HoldsSource(ctx context.Context, name, source string) (bool, error) {
-	src, err := v.Sources().Open(ctx, source)
+func (s Sources) Matches(ctx context.Context, name, source string) (bool, error) {
+	src, err := s.Open(ctx, source)
 	if err != nil {
 		return false, err
 	}
 	defer src.Close()
-	return v.Holds(name, src)
+	return s.MatchesOpen(name, src)
 }
 
-// Holds is HoldsSource for a source that is open and was not read yet.
-func (v *View) Holds(name string, src *Source) (bool, error) {
-	f, err := v.Open(name)
+// MatchesOpen is Matches for a source that is open and was not read yet.
+func (s Sources) MatchesOpen(name string, src *Source) (bool, error) {
+	f, err := s.v.Open(name)
 	if err != nil {
 		return false, err
 	}

@@ -5,6 +5,7 @@ import (
 	"io"
 
 	"github.com/luaccm/ccm/runtime/host/sources"
+	"github.com/luaccm/ccm/runtime/safepath"
 	"github.com/luaccm/ccm/runtime/sha256sum"
 )
 
@@ -16,7 +17,7 @@ func (v *View) Sum(ctx context.Context, name string) (string, error) {
 		return "", err
 	}
 	defer f.Close()
-	return sha256sum.Reader(sources.Within(ctx, f))
+	return sha256sum.Reader(safepath.Within(ctx, f))
 }
 
 // Sum is Sum for a source. What is known since an earlier call is not read

@@ -65,7 +65,7 @@ func (h *Host) create(name string, attr Attr, open func(*Temp) error) (*Temp, er
 
 // begin opens the temporary file of a path.
 func (h *Host) begin(name string, open func(*Temp) error) (*Temp, error) {
-	if err := h.refusedInBatch(); err != nil {
+	if err := h.batchEntry.refuseOther(); err != nil {
 		return nil, err
 	}
 	t := &Temp{h: h, name: name}

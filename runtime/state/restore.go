@@ -12,9 +12,9 @@ import (
 	"syscall"
 
 	"github.com/luaccm/ccm/runtime/host"
-	"github.com/luaccm/ccm/runtime/host/sources"
 	"github.com/luaccm/ccm/runtime/host/sparse"
 	"github.com/luaccm/ccm/runtime/resource"
+	"github.com/luaccm/ccm/runtime/safepath"
 )
 
 // A Restoration is one path and the version of it to restore.
@@ -271,7 +271,7 @@ func (x *restoreCall) create(r Restoration) error {
 	if err != nil {
 		return x.store.gone(r.Want.Object, err)
 	}
-	return errors.Join(x.h.WriteFile(r.Path, sparse.WithHoles(sources.Within(x.ctx, content)), attr), content.Close())
+	return errors.Join(x.h.WriteFile(r.Path, sparse.WithHoles(safepath.Within(x.ctx, content)), attr), content.Close())
 }
 
 // finish gives a directory its owner and mode, after its entries.

@@ -17,8 +17,15 @@ import (
 // is asked about files, refuses to run programs that are not there yet, and says of
 // all others who may change what they see.
 
+// Commands are what a plan says of commands.
+type Commands struct{ o *View }
+
+// Commands returns what a plan says of commands.
+func (o *View) Commands() Commands { return Commands{o} }
+
 // Query answers a command, or says that it has to be run.
-func (o *View) Query(c command.Cmd) (res command.Result, answered bool, err error) {
+func (x Commands) Query(c command.Cmd) (res command.Result, answered bool, err error) {
+	o := x.o
 	if o.looks == nil || len(c.Argv) == 0 {
 		return res, false, nil
 	}
@@ -38,7 +45,7 @@ func (o *View) Query(c command.Cmd) (res command.Result, answered bool, err erro
 		}
 		return res, true, nil
 	}
-	file, err := o.LookPath(c.Argv[0], c.Path, c.Dir)
+	file, err := x.LookPath(c.Argv[0], c.Path, c.Dir)
 	if err != nil {
 		return res, true, err
 	}
@@ -56,7 +63,8 @@ func (o *View) Query(c command.Cmd) (res command.Result, answered bool, err erro
 
 // LookPath finds a command as command.LookPath does, over what is assumed. Dir is where a
 // name with a slash that is no absolute path begins.
-func (o *View) LookPath(name, list, dir string) (string, error) {
+func (x Commands) LookPath(name, list, dir string) (string, error) {
+	o := x.o
 	if strings.Contains(name, "/") {
 		file := name
 		if !filepath.IsAbs(file) {
@@ -111,13 +119,13 @@ var (
 // scriptLimit is how much of a script is searched for paths.
 const scriptLimit = 64 << 10
 
-// CommandText returns what is written in a command: its words, and, in a plan, the text of
+// Text returns what is written in a command: its words, and, in a plan, the text of
 // the scripts that are among them.
-func (o *View) CommandText(c command.Cmd) string {
+func (x Commands) Text(c command.Cmd) string {
 	var b strings.Builder
 	for _, word := range c.Argv {
 		b.WriteString(word + "\n")
-		if text, ok := script(o, c, word); ok {
+		if text, ok := script(x.o, c, word); ok {
 			b.WriteString(text + "\n")
 		}
 	}
@@ -167,13 +175,14 @@ func doubtWords(o *View, c command.Cmd) {
 	if !o.active.Load() {
 		return
 	}
-	for _, name := range o.PathsInText(c, o.CommandText(c)) {
+	for _, name := range o.Commands().Paths(c, o.Commands().Text(c)) {
 		o.looks.doubt(changers(o, name)...)
 	}
 }
 
-// PathsInText returns the paths of the machine that the text of a command names.
-func (o *View) PathsInText(c command.Cmd, text string) (list []string) {
+// Paths returns the paths of the machine that the text of a command names.
+func (x Commands) Paths(c command.Cmd, text string) (list []string) {
+	o := x.o
 	names := PathsInText(text)
 	for _, word := range wordText().FindAllString(text, -1) {
 		if !strings.HasPrefix(word, "/") && !strings.HasPrefix(word, "-") {

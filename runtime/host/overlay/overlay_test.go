@@ -40,10 +40,10 @@ func TestProgramThatGoes(t *testing.T) {
 	require.NoError(t, os.WriteFile(filepath.Join(root, "tool"), []byte("#!/bin/sh\n"), 0o755))
 	list := root + ":/a:/b:/c:/d"
 	v := h.Planning(t.Context())
-	found, err := v.Plan().Recording(new(overlay.Looks)).LookPath("tool", list, "/")
+	found, err := v.Plan().Recording(new(overlay.Looks)).Commands().LookPath("tool", list, "/")
 	require.NoError(t, err)
 	require.Equal(t, filepath.Join(root, "tool"), found)
 	v.Plan().Assume(nil, false, host.PathEffect{Path: "/tool", Kind: host.Missing})
-	_, err = v.Plan().Recording(new(overlay.Looks)).LookPath("tool", list, "/")
+	_, err = v.Plan().Recording(new(overlay.Looks)).Commands().LookPath("tool", list, "/")
 	require.EqualError(t, err, `command "tool" not found in `+root+`, /a, /b and 2 more directories`)
 }

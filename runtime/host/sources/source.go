@@ -2,7 +2,6 @@ package sources
 
 import (
 	"bytes"
-	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
@@ -32,23 +31,6 @@ func InMemory(text []byte, g StatData) *Source {
 		g.Inode = 0 // the kernel tells of no change of what it makes up
 	}
 	return &Source{ReadCloser: io.NopCloser(bytes.NewReader(text)), StatData: g}
-}
-
-// Within returns r, from which nothing is read any more once the context has ended.
-func Within(ctx context.Context, r io.ReadCloser) io.ReadCloser { return contextReader{r, ctx} }
-
-// A contextReader is read until its context ends.
-type contextReader struct {
-	io.ReadCloser
-	ctx context.Context
-}
-
-// Read implements io.Reader.
-func (b contextReader) Read(p []byte) (int, error) {
-	if b.ctx.Err() != nil {
-		return 0, context.Cause(b.ctx)
-	}
-	return b.ReadCloser.Read(p)
 }
 
 // CheckSum returns an error if the SHA-256 of a source is another one than checksum, which may

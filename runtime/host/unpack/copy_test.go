@@ -192,7 +192,7 @@ func TestCopyIsComparedByItsDigest(t *testing.T) {
 	require.NoError(t, unpack.CopyTree(t.Context(), h, unpack.Copy{Source: source, Directory: "/new", Names: []string{".", "f00", "f01", "f02", "f03"}, Attr: sourceAttr}))
 	differing := func() (list []string) {
 		every := func(host.TreeEntry) (bool, error) { return true, nil }
-		require.NoError(t, h.CompareTree(t.Context(), source, "/new", every, func(p host.TreePair) error {
+		require.NoError(t, h.Sources().CompareTree(t.Context(), source, "/new", every, func(p host.TreePair) error {
 			if p.Target.Kind == host.Regular && p.Differs {
 				list = append(list, p.Rel)
 			}
