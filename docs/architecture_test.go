@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -80,6 +81,116 @@ func TestArchitecturePackages(t *testing.T) {
 		}
 		return err
 	}))
+}
+
+// listedImports is the second column of a row that names all that its packages import; other rows have words.
+var listedImports = regexp.MustCompile("^(none|and|as|`[\\w./]+`|[,; ])+$")
+
+// TestArchitectureImports: where the table lists what packages import, they import nothing else; what it says they
+// do not import, they do not. A name stands for the package that ends with it, and for those below; "as" stands
+// for what the row of another package says, and for that package.
+func TestArchitectureImports(t *testing.T) {
+	text, err := os.ReadFile(page)
+	require.NoError(t, err)
+	imports := ownImports(t)
+	rows := make(map[string]importRow) // by the last part of the name of the first package
+	checked := 0
+	for line := range strings.Lines(string(text)) {
+		cells := strings.Split(line, "|")
+		if len(cells) != 5 || !strings.HasPrefix(cells[1], " `") {
+			continue
+		}
+		packages := packagesOf(cells[1])
+		if fi, err := os.Stat(filepath.Join(root, packages[0])); err != nil || !fi.IsDir() {
+			continue // another table
+		}
+		allowed, banned, _ := strings.Cut(cells[2], "not ")
+		allowed = strings.Trim(allowed, "; ")
+		row := importRow{banned: quotedIn(banned), allowed: quotedIn(allowed), complete: listedImports.MatchString(allowed)}
+		if as := asRow.FindStringSubmatch(allowed); as != nil {
+			other := rows[as[1]]
+			row.banned, row.allowed = append(row.banned, other.banned...), append(row.allowed, other.allowed...)
+			row.complete = row.complete && other.complete
+		}
+		rows[filepath.Base(packages[0])] = row
+		for _, p := range packages {
+			for _, i := range imports[p] {
+				if isNamedIn(i, row.banned) {
+					t.Errorf("%s: %s imports %s, against its row: %s", page, p, i, cells[2])
+				}
+				if row.complete && !isNamedIn(i, row.allowed) && !isBelow(i, packages) {
+					t.Errorf("%s: %s imports %s, which its row does not list: %s", page, p, i, cells[2])
+				}
+			}
+		}
+		if row.complete {
+			checked++
+		}
+	}
+	require.Greater(t, checked, 20, "the table is read as it is written")
+}
+
+// asRow is the reference of a row to another one.
+var asRow = regexp.MustCompile("as `([^`]+)`")
+
+// An importRow is what a row of the table says of imports.
+type importRow struct {
+	allowed, banned []string
+	complete        bool // nothing else is imported than what is allowed
+}
+
+// packagesOf returns the packages of a cell, in which .../ stands for the package before.
+func packagesOf(cell string) (list []string) {
+	for _, name := range quotedIn(cell) {
+		if rest, ok := strings.CutPrefix(name, ".../"); ok {
+			name = list[0] + "/" + rest
+		}
+		list = append(list, name)
+	}
+	return list
+}
+
+// quotedIn returns what stands in backquotes.
+func quotedIn(text string) (list []string) {
+	for _, m := range quoted.FindAllStringSubmatch(text, -1) {
+		list = append(list, m[1])
+	}
+	return list
+}
+
+// isNamedIn reports whether a package has one of the names of a row, or is below one that has.
+func isNamedIn(path string, names []string) bool {
+	return slices.ContainsFunc(names, func(name string) bool { return strings.Contains("/"+path+"/", "/"+name+"/") })
+}
+
+// isBelow reports whether a package is one of some, or below one.
+func isBelow(path string, packages []string) bool {
+	return slices.ContainsFunc(packages, func(p string) bool { return path == p || strings.HasPrefix(path, p+"/") })
+}
+
+// ownImports returns what each package of the repository imports of others of it.
+func ownImports(t *testing.T) map[string][]string {
+	imports := make(map[string][]string)
+	require.NoError(t, filepath.WalkDir(root, func(name string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case d.IsDir() && strings.HasPrefix(d.Name(), ".") && name != root, d.IsDir() && d.Name() == "testdata":
+			return fs.SkipDir
+		case d.IsDir() || !strings.HasSuffix(name, ".go") || strings.HasSuffix(name, "_test.go"):
+			return nil
+		}
+		f, err := parser.ParseFile(token.NewFileSet(), name, nil, parser.ImportsOnly)
+		require.NoError(t, err)
+		dir := strings.TrimPrefix(filepath.Dir(name), root+"/")
+		for _, i := range f.Imports {
+			if own, ok := strings.CutPrefix(strings.Trim(i.Path.Value, `"`), "github.com/luaccm/ccm/"); ok && !slices.Contains(imports[dir], own) {
+				imports[dir] = append(imports[dir], own)
+			}
+		}
+		return nil
+	}))
+	return imports
 }
 
 // mostMethods is how many methods a type may have: one with more is several ideas.
