@@ -66,7 +66,7 @@ func predictTogether(ctx context.Context, v *host.View, wants []resources.Packag
 	for i, x := range install {
 		list[x.at] = wants[x.at].Prediction(versions[i], repositories, nil)
 	}
-	bring(ctx, v, t, install, list)
+	addCompanions(ctx, v, t, install, list)
 	rest := t.others(install)
 	for _, x := range install {
 		p := &list[x.at]

@@ -14,8 +14,8 @@ type ancestry struct {
 	in      []bool // the same, by resource
 	// unsettled is the first ones that are pending or unknown, in order.
 	unsettled []int
-	// brings says that one may bring files that other resources manage.
-	brings bool
+	// installsFiles says that one may install files that other resources manage.
+	installsFiles bool
 }
 
 // ancestorsOf returns the ancestry of resource i, whose turn it is. What comes after the last
@@ -32,7 +32,7 @@ func (s *suspectFinder) ancestorsOf(i int) *ancestry {
 		for _, k := range a.members {
 			a.in[k] = false
 		}
-		a.members, a.unsettled, a.brings = a.members[:0], nil, false
+		a.members, a.unsettled, a.installsFiles = a.members[:0], nil, false
 	}
 	a.of = i + 1
 	for _, d := range deps {
@@ -60,7 +60,7 @@ func (a *ancestry) add(s *suspectFinder, k int) {
 			}
 		}
 		x := s.effects.of[k]
-		a.brings = a.brings || x != nil && x.brings
+		a.installsFiles = a.installsFiles || x != nil && x.installsFiles
 		for _, d := range s.catalog.Deps[k] {
 			stack = append(stack, d.Index)
 		}

@@ -33,7 +33,7 @@ func (f *Forecaster) StatusFailure(ctx context.Context, provider *resource.Bindi
 		ev.Outcome, ev.Err = event.Failed, err
 		return
 	}
-	d, hopeful, certain := f.decideAsIfBrought(ctx, provider, ev)
+	d, hopeful, certain := f.decideAsIfPresent(ctx, provider, ev)
 	if certain != nil {
 		ev.Outcome, ev.Err = event.Failed, ev.Resource.ExplainMissing(certain)
 		return
@@ -63,7 +63,7 @@ func latestFirst(list []int) (suspects []suspect) {
 	return suspects
 }
 
-// ProviderFailure is StatusFailure for a resource that has no provider: what brings
+// ProviderFailure is StatusFailure for a resource that has no provider: what provides
 // its commands may be pending.
 func (f *Forecaster) ProviderFailure(ctx context.Context, ev *event.Event, err error) {
 	if !f.planning {
@@ -102,13 +102,13 @@ func (f *Forecaster) forecastFailure(ctx context.Context, provider *resource.Bin
 	f.forecast(ctx, ev, d, true)
 }
 
-// decideAsIfBrought decides about a resource as if the missing things that suspects may bring
+// decideAsIfPresent decides about a resource as if the missing things that suspects may provide
 // were there. An error means that it would fail even then.
-func (f *Forecaster) decideAsIfBrought(ctx context.Context, provider *resource.Binding, ev *event.Event) (d resource.Decision, ok bool, err error) {
+func (f *Forecaster) decideAsIfPresent(ctx context.Context, provider *resource.Binding, ev *event.Event) (d resource.Decision, ok bool, err error) {
 	r := ev.Resource
 	looks := f.newLooks()
 	looks.Grant = func(l host.Look, doubts []any) bool {
-		return f.suspects.mayBring(ev.Index, l) || slices.ContainsFunc(doubts, f.isPending)
+		return f.suspects.mayProvide(ev.Index, l) || slices.ContainsFunc(doubts, f.isPending)
 	}
 	v := f.view.Recording(looks)
 	state, err := provider.Status(ctx, v, r.Spec)

@@ -11,7 +11,7 @@ import (
 // A Finding is what was found of the resource whose turn it is.
 type Finding struct {
 	Decision resource.Decision
-	// Refresh is the decision with a refresh, where a resource that is unknown may bring one and
+	// Refresh is the decision with a refresh, where a resource that is unknown may cause one and
 	// that makes a difference; nil otherwise.
 	Refresh *resource.Decision
 	// Joins is the first resource of the transaction that the decision joins. What is pending
@@ -24,8 +24,8 @@ type Finding struct {
 // error. It reports whether it did one of them. The event gets the reason and the forecast.
 func (f *Forecaster) Settle(ctx context.Context, provider *resource.Binding, ev *event.Event, x Finding) bool {
 	d, i := x.Decision, ev.Index
-	if bringers, removed := f.pendingInstallersAndRemovers(i); len(bringers) > 0 && d.Err == nil && bringers[0].index < x.Joins {
-		f.blameBringers(ctx, provider, ev, d, bringers, removed)
+	if installers, removed := f.pendingInstallersAndRemovers(i); len(installers) > 0 && d.Err == nil && installers[0].index < x.Joins {
+		f.blameInstallers(ctx, provider, ev, d, installers, removed)
 		return true
 	}
 	if lost := f.lostBefore(i); len(lost) > 0 && len(d.Actions) > 0 {

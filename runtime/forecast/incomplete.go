@@ -18,8 +18,8 @@ import (
 type incompleteEffect struct {
 	index int
 	r     *resource.Resource
-	// brings says that it brings files that other resources manage, as packages do.
-	brings bool
+	// installsFiles says that it installs files that other resources manage, as packages do.
+	installsFiles bool
 	// removes says that it may take away files that other resources manage.
 	removes bool
 	// names are its own and those of what is removed with it.
@@ -36,44 +36,44 @@ type incompleteEffects struct {
 	list []*incompleteEffect
 	// of is the same by resource.
 	of map[int]*incompleteEffect
-	// anything is those that may change files too.
-	anything []*incompleteEffect
+	// changingFiles is those that may change files too.
+	changingFiles []*incompleteEffect
 	// notServices and repositories are those that start nothing that has to stay up, and
-	// those that may bring repositories of packages.
+	// those that may add repositories of packages.
 	notServices, repositories []*incompleteEffect
-	// indexed is how many of anything are in the indexes.
+	// indexed is how many of changingFiles are in the indexes.
 	indexed int
-	// bringers are those that bring files.
-	bringers, others wordIndex
-	packages         pieceIndex
-	// naming is those that bring no files of others, by the paths that they name and all
+	// installers are those that install files.
+	installers, others wordIndex
+	packages           pieceIndex
+	// mentions is those that install no files of others, by the paths in their declarations and all
 	// above these.
-	naming map[string][]*incompleteEffect
-	textOf func(r *resource.Resource) (text string, paths []string)
+	mentions map[string][]*incompleteEffect
+	textOf   func(r *resource.Resource) (text string, paths []string)
 }
 
 // addIncompleteEffect notes that nobody knows all that resource i does. OnlyCommands says
 // that its effects on files are known, removes what it removes besides itself.
 func (s *suspectFinder) addIncompleteEffect(i int, onlyCommands bool, removes []string) {
 	r := s.catalog.Resources[i]
-	_, brings := r.Spec.(resource.FileInstaller)
-	x := &incompleteEffect{index: i, r: r, brings: brings, onlyCommands: onlyCommands, names: append([]string{r.ID.Name}, removes...)}
+	_, installsFiles := r.Spec.(resource.FileInstaller)
+	x := &incompleteEffect{index: i, r: r, installsFiles: installsFiles, onlyCommands: onlyCommands, names: append([]string{r.ID.Name}, removes...)}
 	want, ok := r.Spec.(resource.EnsureReporter)
-	x.removes = brings && (ok && resource.IsAbsent(want.WantedEnsure()) || len(removes) > 0)
+	x.removes = installsFiles && (ok && resource.IsAbsent(want.WantedEnsure()) || len(removes) > 0)
 	e := &s.effects
 	if e.of == nil {
-		e.of, e.naming = make(map[int]*incompleteEffect), make(map[string][]*incompleteEffect)
+		e.of, e.mentions = make(map[int]*incompleteEffect), make(map[string][]*incompleteEffect)
 		e.textOf = func(r *resource.Resource) (string, []string) { return declarationText(s.view, r) }
 	}
 	e.list, e.of[i] = append(e.list, x), x
 	if onlyCommands {
 		return
 	}
-	e.anything = append(e.anything, x)
+	e.changingFiles = append(e.changingFiles, x)
 	if !isService(r) {
 		e.notServices = append(e.notServices, x)
 	}
-	if x.mayBringRepository() {
+	if x.mayAddRepository() {
 		e.repositories = append(e.repositories, x)
 	}
 }
@@ -99,43 +99,43 @@ func declarationText(v *host.View, r *resource.Resource) (text string, paths []s
 
 // index brings the indexes up to date: most plans never ask for a name.
 func (e *incompleteEffects) index() {
-	for ; e.indexed < len(e.anything); e.indexed++ {
-		x := e.anything[e.indexed]
+	for ; e.indexed < len(e.changingFiles); e.indexed++ {
+		x := e.changingFiles[e.indexed]
 		text, paths := e.textOf(x.r)
 		x.text = strings.Join(append([]string{text}, x.names[1:]...), "\n")
-		if !x.brings {
+		if !x.installsFiles {
 			e.others.add(x)
 			for _, p := range paths {
-				e.addNaming(p, x)
+				e.addMention(p, x)
 			}
 			continue
 		}
-		e.bringers.add(x)
+		e.installers.add(x)
 		e.packages.add(x)
 	}
 }
 
-// addNaming notes that one names a path, or something below it.
-func (e *incompleteEffects) addNaming(name string, x *incompleteEffect) {
+// addMention notes that one mentions a path, or something below it.
+func (e *incompleteEffects) addMention(name string, x *incompleteEffect) {
 	for at := path.Clean(name); at != "/" && at != "."; at = path.Dir(at) {
-		if list := e.naming[at]; len(list) > 0 && list[len(list)-1] == x {
+		if list := e.mentions[at]; len(list) > 0 && list[len(list)-1] == x {
 			return // with all above it
 		}
-		e.naming[at] = append(e.naming[at], x)
+		e.mentions[at] = append(e.mentions[at], x)
 	}
 }
 
-// names reports whether one names a path, or something below it.
-func (e *incompleteEffects) names(x *incompleteEffect, name string) bool {
+// mentionsPath reports whether one mentions a path, or something below it.
+func (e *incompleteEffects) mentionsPath(x *incompleteEffect, name string) bool {
 	e.index()
-	_, found := slices.BinarySearchFunc(e.naming[name], x.index, func(x *incompleteEffect, index int) int { return cmp.Compare(x.index, index) })
+	_, found := slices.BinarySearchFunc(e.mentions[name], x.index, func(x *incompleteEffect, index int) int { return cmp.Compare(x.index, index) })
 	return found
 }
 
-// matching yields those that have the path or name of a look, or only such as bring files.
-func (e *incompleteEffects) matching(look host.Look, onlyBringers bool) iter.Seq[*incompleteEffect] {
+// matching yields those that have the path or name of a look, or only such as install files.
+func (e *incompleteEffects) matching(look host.Look, onlyInstallers bool) iter.Seq[*incompleteEffect] {
 	return func(yield func(*incompleteEffect) bool) {
-		for _, list := range e.candidates(look, onlyBringers) {
+		for _, list := range e.candidates(look, onlyInstallers) {
 			for _, x := range list {
 				if x.matches(look) && !yield(x) {
 					return
@@ -146,14 +146,14 @@ func (e *incompleteEffects) matching(look host.Look, onlyBringers bool) iter.Seq
 }
 
 // candidates returns lists that have those with the path or name of a look, and few others.
-func (e *incompleteEffects) candidates(look host.Look, onlyBringers bool) [][]*incompleteEffect {
+func (e *incompleteEffects) candidates(look host.Look, onlyInstallers bool) [][]*incompleteEffect {
 	if look.Kind == host.CommandLook {
 		return nil // whatever it says hangs on more than its words
 	}
 	e.index()
 	name, parts := namesOf(look)
-	lists := [][]*incompleteEffect{e.bringers.find(name)}
-	if !onlyBringers {
+	lists := [][]*incompleteEffect{e.installers.find(name)}
+	if !onlyInstallers {
 		lists = append(lists, e.others.find(name))
 	}
 	for _, part := range parts {
@@ -179,7 +179,7 @@ func (e *incompleteEffects) unrelatedTo(r *resource.Resource, look host.Look) []
 	case look.Kind == host.CommandLook:
 		return e.list
 	}
-	return e.anything
+	return e.changingFiles
 }
 
 // isService reports whether a resource starts something that has to stay up.
@@ -188,17 +188,17 @@ func isService(r *resource.Resource) bool {
 	return ok
 }
 
-// repository is in the names of packages that bring repositories.
+// repository is in the names of packages that add repositories.
 var repository = lazyregexp.New(`repo|release|keyring|sources|apt-config`)
 
-// mayBringRepository reports whether packages that cannot be had may be had
+// mayAddRepository reports whether packages that cannot be had may be had
 // afterwards.
-func (x *incompleteEffect) mayBringRepository() bool {
+func (x *incompleteEffect) mayAddRepository() bool {
 	switch x.r.Spec.(type) {
 	case resource.CommandRunner, *resource.Properties:
 		return true
 	}
-	return x.brings && repository().MatchString(x.r.ID.Name)
+	return x.installsFiles && repository().MatchString(x.r.ID.Name)
 }
 
 // namesOf returns the name that a look is searched by in texts, and those that are compared
@@ -221,7 +221,7 @@ func (x *incompleteEffect) matches(look host.Look) bool {
 	if hasWord(x.text, name, isThere) || look.Kind <= host.TreeLook && hasPath(x.text, look.Name, isThere) {
 		return true
 	}
-	return x.brings && slices.ContainsFunc(parts, func(part string) bool {
+	return x.installsFiles && slices.ContainsFunc(parts, func(part string) bool {
 		return slices.ContainsFunc(x.names, func(pkg string) bool { return sharesName(pkg, part) })
 	})
 }

@@ -51,9 +51,9 @@ func (s *suspectFinder) pendingOf(i int, list []int) (suspects []suspect) {
 	return suspects
 }
 
-// blameBringers records that a resource is unknown because others may install or remove
+// blameInstallers records that a resource is unknown because others may install or remove
 // it. D is the decision about the present state.
-func (f *Forecaster) blameBringers(ctx context.Context, provider *resource.Binding, ev *event.Event, d resource.Decision, bringers []suspect, removed bool) {
+func (f *Forecaster) blameInstallers(ctx context.Context, provider *resource.Binding, ev *event.Event, d resource.Decision, installers []suspect, removed bool) {
 	r := ev.Resource
 	if removed {
 		d = r.Type.DecideZero(r.Spec)
@@ -63,7 +63,7 @@ func (f *Forecaster) blameBringers(ctx context.Context, provider *resource.Bindi
 		f.suspects.failing = err != nil
 		defer func() { f.suspects.failing = false }()
 	}
-	f.blame(ctx, provider, ev, mergeSuspects(bringers, f.suspects.of(ev.Index, f.looks)))
+	f.blame(ctx, provider, ev, mergeSuspects(installers, f.suspects.of(ev.Index, f.looks)))
 	want, ok := r.Spec.(resource.EnsureReporter)
 	once := ok && want.WantedEnsure() == "present" // in whichever version it comes
 	if once && !removed {

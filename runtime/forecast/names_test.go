@@ -62,7 +62,7 @@ func TestIndexesOfNames(t *testing.T) {
 			if rnd.IntN(20) == 0 {
 				text += strings.Repeat("a.", mostDots+1) + "b" // too many dots to be indexed
 			}
-			e.anything = append(e.anything, &incompleteEffect{index: i, brings: i%2 == 0, names: []string{random(names, 4), random(names, 4)}, r: &resource.Resource{ID: resource.ID{Type: text}}})
+			e.changingFiles = append(e.changingFiles, &incompleteEffect{index: i, installsFiles: i%2 == 0, names: []string{random(names, 4), random(names, 4)}, r: &resource.Resource{ID: resource.ID{Type: text}}})
 		}
 		look := host.Look{Kind: []host.LookKind{host.UserLook, host.UnitLook}[rnd.IntN(2)], Name: random([][]string{letters, names}[rnd.IntN(2)], 4)}
 		if rnd.IntN(2) == 0 {
@@ -73,8 +73,8 @@ func TestIndexesOfNames(t *testing.T) {
 			for x := range e.matching(look, only) {
 				found[x.index] = true
 			}
-			for _, x := range e.anything {
-				want := x.matches(look) && (x.brings || !only)
+			for _, x := range e.changingFiles {
+				want := x.matches(look) && (x.installsFiles || !only)
 				require.Equal(t, want, found[x.index], "%q in %q of %s", look.Name, x.text, x.r.ID.Name)
 				if want {
 					matched++
@@ -94,7 +94,7 @@ func TestFewTextsAreSearched(t *testing.T) {
 			return r.ID.Name + "\nfalse\nminimum\n/home/" + r.ID.Name + "\npresent", nil
 		}
 		for i := range many {
-			e.anything = append(e.anything, &incompleteEffect{index: i, brings: i%2 == 0, names: []string{fmt.Sprintf("pkg-%d-web%d", i, i)}, r: &resource.Resource{ID: resource.ID{Name: fmt.Sprintf("pkg-%d-web%d", i, i)}}})
+			e.changingFiles = append(e.changingFiles, &incompleteEffect{index: i, installsFiles: i%2 == 0, names: []string{fmt.Sprintf("pkg-%d-web%d", i, i)}, r: &resource.Resource{ID: resource.ID{Name: fmt.Sprintf("pkg-%d-web%d", i, i)}}})
 			for _, look := range []host.Look{
 				{Kind: host.PathLook, Name: "/etc/passwd"}, {Kind: host.PathLook, Name: fmt.Sprintf("/etc/cron.d/pkg-%d-web%d", i, i)},
 				{Kind: host.UserLook, Name: fmt.Sprintf("web%dd", i)}, {Kind: host.UnitLook, Name: fmt.Sprintf("pkg-%d-web%d.service", i, i)},
@@ -102,7 +102,7 @@ func TestFewTextsAreSearched(t *testing.T) {
 				found := false
 				for _, list := range e.candidates(look, false) {
 					n += len(list)
-					found = found || slices.Contains(list, e.anything[i])
+					found = found || slices.Contains(list, e.changingFiles[i])
 				}
 				ofPackage := look.Kind == host.UserLook && i%2 == 0 // only these share parts of names
 				require.Equal(t, ofPackage || look.Kind == host.UnitLook || strings.HasSuffix(look.Name, "b"+strconv.Itoa(i)), found, look.Name)

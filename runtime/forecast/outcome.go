@@ -117,5 +117,5 @@ func (f *Forecaster) mayExist(ev *event.Event, d resource.Decision) bool {
 	for range f.suspects.effects.matching(look, true) {
 		return true
 	}
-	return f.suspects.ancestorsOf(ev.Index).brings
+	return f.suspects.ancestorsOf(ev.Index).installsFiles
 }

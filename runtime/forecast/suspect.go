@@ -18,8 +18,8 @@ import (
 // unknown because of it.
 //
 // It is assumed that none of them changes a path or a unit that another resource of the
-// site manages. But what names such a path may bring it, if it is not there, and what names
-// something in a directory may bring that.
+// site manages. But what mentions such a path may provide it, if it is not there, and what mentions
+// something in a directory may provide that.
 
 // mostSuspects is how many suspects of one resource are kept, the surest ones.
 const mostSuspects = 100
@@ -131,8 +131,8 @@ func (s *suspectFinder) dependsOnAnything(i int, list []host.Look) bool {
 	return len(list) == 0 || slices.ContainsFunc(list, func(l host.Look) bool { return l.Kind == host.CommandLook })
 }
 
-// mayBring reports whether anything may bring the thing that resource i did not find.
-func (s *suspectFinder) mayBring(i int, look host.Look) bool {
+// mayProvide reports whether anything may provide the thing that resource i did not find.
+func (s *suspectFinder) mayProvide(i int, look host.Look) bool {
 	for range s.influences(i, look) {
 		return true
 	}
@@ -200,10 +200,10 @@ func (s *suspectFinder) matching(look host.Look) iter.Seq[*incompleteEffect] {
 				return
 			}
 		}
-		if !mayBeBrought(look) {
+		if !mayBeProvided(look) {
 			return
 		}
-		for _, x := range s.effects.naming[look.Name] {
+		for _, x := range s.effects.mentions[look.Name] {
 			if !yield(x) {
 				return
 			}
@@ -211,18 +211,18 @@ func (s *suspectFinder) matching(look host.Look) iter.Seq[*incompleteEffect] {
 	}
 }
 
-// mayBeBrought reports whether what names the path of a look may bring it, or something in it,
+// mayBeProvided reports whether what mentions the path of a look may provide it, or something in it,
 // though it is managed.
-func mayBeBrought(look host.Look) bool { return !look.Found || look.Kind == host.TreeLook }
+func mayBeProvided(look host.Look) bool { return !look.Found || look.Kind == host.TreeLook }
 
 // matchCounts reports whether a resource that has the path or name of a look may make it see
 // something else.
 func (s *suspectFinder) matchCounts(x *incompleteEffect, look host.Look) bool {
 	switch look.Kind {
 	case host.PathLook, host.TreeLook:
-		return !s.isManaged(look.Name) || !look.Found && x.brings || look.Found && x.removes || mayBeBrought(look) && s.effects.names(x, look.Name)
+		return !s.isManaged(look.Name) || !look.Found && x.installsFiles || look.Found && x.removes || mayBeProvided(look) && s.effects.mentionsPath(x, look.Name)
 	case host.RepositoryLook:
-		return !look.Found && (!x.brings || x.mayBringRepository()) // a package is no repository for one of a like name
+		return !look.Found && (!x.installsFiles || x.mayAddRepository()) // a package is no repository for one of a like name
 	}
 	return true
 }

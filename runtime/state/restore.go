@@ -151,13 +151,13 @@ func (s Restorer) Restore(ctx context.Context, h *host.Host, list []Restoration,
 			then = append(then, i)
 		}
 	}
-	x.bring(first, hidden)
-	x.bring(then, hidden)
+	x.restoreAll(first, hidden)
+	x.restoreAll(then, hidden)
 	return x.errs
 }
 
-// bring restores the entries of some paths, and then the modes of directories.
-func (x *restoreCall) bring(which []int, hidden []bool) {
+// restoreAll restores the entries of some paths, and then the modes of directories.
+func (x *restoreCall) restoreAll(which []int, hidden []bool) {
 	for _, i := range which {
 		if hidden[i] {
 			x.errs[i] = x.clear(x.list[i])

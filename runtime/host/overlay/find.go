@@ -159,7 +159,7 @@ func (o *View) step(in place, name string) (place, error) {
 			p.doubt(in.open.by)
 		}
 		if p.info.Kind == safepath.Missing {
-			p.doubt(o.bringers(p.path)...)
+			p.doubt(o.creators(p.path)...)
 		}
 		return p, nil
 	case e.Unsure:

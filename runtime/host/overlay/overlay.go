@@ -45,8 +45,8 @@ type assumptions struct {
 	// below has, by directory, the names under which there are entries, or entries
 	// further down.
 	below map[string]map[string]bool
-	// bringing is the part of below that leads to entries that may bring something.
-	bringing map[string]map[string]bool
+	// creating is the part of below that leads to entries that may create something.
+	creating map[string]map[string]bool
 	// accounts are the users and groups that there will be.
 	accounts map[accountKey]*entry
 	// authors are those who bring about what is assumed.
@@ -82,7 +82,7 @@ const mostUnder = 8
 // context.
 func New(ctx context.Context, base Machine) *View {
 	o := &View{dirs: new(atomic.Pointer[sync.Map]), assumptions: &assumptions{
-		ctx: ctx, base: base, entries: make(map[string]*entry), below: make(map[string]map[string]bool), bringing: make(map[string]map[string]bool), authors: make(map[any]bool),
+		ctx: ctx, base: base, entries: make(map[string]*entry), below: make(map[string]map[string]bool), creating: make(map[string]map[string]bool), authors: make(map[any]bool),
 		accounts: make(map[accountKey]*entry),
 	}}
 	o.dirs.Store(new(sync.Map))
@@ -169,13 +169,13 @@ func (a *assumptions) put(e *entry) {
 	a.entries[e.Path] = e
 	for at := e.Path; e.mayBring() && at != "/"; at = path.Dir(at) {
 		dir, name := path.Dir(at), path.Base(at)
-		if a.bringing[dir][name] {
+		if a.creating[dir][name] {
 			break
 		}
-		if a.bringing[dir] == nil {
-			a.bringing[dir] = make(map[string]bool)
+		if a.creating[dir] == nil {
+			a.creating[dir] = make(map[string]bool)
 		}
-		a.bringing[dir][name] = true
+		a.creating[dir][name] = true
 	}
 }
 
@@ -246,8 +246,8 @@ func (a *assumptions) namesBelow(dir string) []string {
 	return slices.Sorted(maps.Keys(a.below[dir]))
 }
 
-// bringers returns who may make something below a path at which nothing stands.
-func (o *View) bringers(name string) []any {
+// creators returns who may make something below a path at which nothing stands.
+func (o *View) creators(name string) []any {
 	o.mu.RLock()
 	defer o.mu.RUnlock()
 	var list []any
@@ -256,7 +256,7 @@ func (o *View) bringers(name string) []any {
 		if e := counted(o.without, o.entries[name]); e != nil && e.mayBring() {
 			list = append(list, e.by)
 		}
-		for child := range o.bringing[name] {
+		for child := range o.creating[name] {
 			visit(path.Join(name, child))
 		}
 	}

@@ -10,9 +10,9 @@ import (
 	"github.com/luaccm/ccm/runtime/resource"
 )
 
-// bring says of each package which others of the transaction come with it. If apt does
+// addCompanions says of each package which others of the transaction come with it. If apt does
 // not tell what they need, nothing is said.
-func bring(ctx context.Context, v *host.View, t transaction, install []request, list []resource.Prediction) {
+func addCompanions(ctx context.Context, v *host.View, t transaction, install []request, list []resource.Prediction) {
 	if len(install) == 1 {
 		list[install[0].at].Installs = t.others(install)
 		return
