@@ -136,14 +136,11 @@ func typedText(base string, in TextEdit) (string, error) {
 	if in.Text != nil {
 		return *in.Text, nil
 	}
-	list := make([]splice.Splice, len(in.Splices))
-	for i, x := range in.Splices {
-		if x.From < 0 || x.To < x.From {
-			return "", refuse(http.StatusBadRequest, "", "a splice ends before it begins")
-		}
-		list[i] = splice.Splice(x)
+	list, err := splicesOf(base, in)
+	if err != nil {
+		return "", err
 	}
-	typed, err := splice.Apply(base, splice.FromUTF16(base, list))
+	typed, err := splice.Apply(base, list)
 	if err != nil {
 		return "", refuse(http.StatusBadRequest, "", err.Error())
 	}

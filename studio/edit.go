@@ -24,15 +24,11 @@ func (w *workspace) edit(ctx context.Context, in Edit) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	d, err := w.document(in.File, false)
+	d, end, err := w.beginEdit(in.File, in.Rev)
 	if err != nil {
 		return nil, err
 	}
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if err := w.atRevision(d, in.Rev); err != nil {
-		return nil, err
-	}
+	defer end()
 	return w.apply(ctx, d, e, asker{client: in.Client, have: in.Have})
 }
 

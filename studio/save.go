@@ -8,15 +8,11 @@ import (
 
 // save answers POST /api/save.
 func (w *workspace) save(ctx context.Context, in Save) (any, error) {
-	d, err := w.document(in.File, false)
+	d, end, err := w.beginEdit(in.File, in.Rev)
 	if err != nil {
 		return nil, err
 	}
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if err := w.atRevision(d, in.Rev); err != nil {
-		return nil, err
-	}
+	defer end()
 	had := d.disk.Digest
 	switch in.OnConflict {
 	case "", "ask":

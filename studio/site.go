@@ -42,6 +42,19 @@ func (s *Server) serveState(w http.ResponseWriter, r *http.Request) {
 	respond(w)(s.workspace.wholeState(r.Context(), r.URL.Query().Get("file")))
 }
 
+// beginEdit returns an open file for a change of the text with a revision. It is held until end is called.
+func (w *workspace) beginEdit(name string, rev int) (d *document, end func(), err error) {
+	if d, err = w.document(name, false); err != nil {
+		return nil, nil, err
+	}
+	d.mu.Lock()
+	if err := w.atRevision(d, rev); err != nil {
+		d.mu.Unlock()
+		return nil, nil, err
+	}
+	return d, d.mu.Unlock, nil
+}
+
 // wholeState returns a document with its text.
 func (w *workspace) wholeState(ctx context.Context, name string) (any, error) {
 	d, err := w.document(name, false)

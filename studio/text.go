@@ -7,29 +7,21 @@ import (
 	"github.com/luaccm/ccm/runtime/textedit/splice"
 )
 
-// text answers POST /api/text.
+// editText answers POST /api/text.
 func (w *workspace) editText(ctx context.Context, in TextEdit) (any, error) {
-	d, err := w.document(in.File, false)
+	d, end, err := w.beginEdit(in.File, in.Rev)
 	if err != nil {
 		return nil, err
 	}
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if err := w.atRevision(d, in.Rev); err != nil {
-		return nil, err
-	}
+	defer end()
 	if in.Derived {
 		return w.editDerived(ctx, d, in)
 	}
 	before, base := d.text, d.rev
-	list := make([]splice.Splice, len(in.Splices))
-	for i, x := range in.Splices {
-		if x.From < 0 || x.To < x.From {
-			return nil, refuse(http.StatusBadRequest, "", "a splice ends before it begins")
-		}
-		list[i] = splice.Splice(x)
+	list, err := splicesOf(before, in)
+	if err != nil {
+		return nil, err
 	}
-	list = splice.FromUTF16(before, list)
 	if in.Text != nil {
 		list = difference(before, *in.Text)
 	}
@@ -42,6 +34,18 @@ func (w *workspace) editText(ctx context.Context, in TextEdit) (any, error) {
 		}
 	}
 	return w.tell(ctx, d, before, base, list, asker{in.Client, in.Have, true}), nil
+}
+
+// splicesOf returns the splices of a request as they apply to a text.
+func splicesOf(text string, in TextEdit) ([]splice.Splice, error) {
+	list := make([]splice.Splice, len(in.Splices))
+	for i, x := range in.Splices {
+		if x.From < 0 || x.To < x.From {
+			return nil, refuse(http.StatusBadRequest, "", "a splice ends before it begins")
+		}
+		list[i] = splice.Splice(x)
+	}
+	return splice.FromUTF16(text, list), nil
 }
 
 // checkText refuses a text that is too long to be opened again.
@@ -59,15 +63,11 @@ func checkText(before string, list []splice.Splice) error {
 // undo answers POST /api/undo and redo.
 func (w *workspace) undo(redo bool) func(ctx context.Context, in Step) (any, error) {
 	return func(ctx context.Context, in Step) (any, error) {
-		d, err := w.document(in.File, false)
+		d, end, err := w.beginEdit(in.File, in.Rev)
 		if err != nil {
 			return nil, err
 		}
-		d.mu.Lock()
-		defer d.mu.Unlock()
-		if err := w.atRevision(d, in.Rev); err != nil {
-			return nil, err
-		}
+		defer end()
 		before, base := d.text, d.rev
 		steps, move := d.undo, d.back
 		if redo {

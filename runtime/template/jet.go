@@ -276,23 +276,28 @@ func fileOf(name, given string) string {
 	return name
 }
 
+// callFromJet calls a function with the arguments of Jet, which takes an error as a panic.
+func callFromJet(a jet.Arguments, f func(args []any) (any, error)) reflect.Value {
+	args := make([]any, a.NumOfArguments())
+	for i := range args {
+		if v := a.Get(i); v.IsValid() {
+			args[i] = v.Interface()
+		}
+	}
+	val, err := f(args)
+	if err != nil {
+		panic(err)
+	}
+	return reflect.ValueOf(val)
+}
+
 // globals adds the functions that templates see.
 func (r *renderer) globals(set *jet.Set) {
 	e := r.env
 	add := func(name string, low, high int, f func(args []any) (any, error)) {
 		set.AddGlobalFunc(name, func(a jet.Arguments) reflect.Value {
 			a.RequireNumOfArguments(name, low, high)
-			args := make([]any, a.NumOfArguments())
-			for i := range args {
-				if v := a.Get(i); v.IsValid() {
-					args[i] = v.Interface()
-				}
-			}
-			val, err := f(args)
-			if err != nil {
-				panic(err)
-			}
-			return reflect.ValueOf(val)
+			return callFromJet(a, f)
 		})
 	}
 	text := func(name string, f func(string) (any, error)) func([]any) (any, error) {

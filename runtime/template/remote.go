@@ -85,19 +85,7 @@ func enumerate(words []string) (text string) {
 func (e *Env) jetRemote() map[string]jet.Func {
 	funcs := make(map[string]jet.Func)
 	for name, f := range e.remoteFunctions() {
-		funcs[name] = func(a jet.Arguments) reflect.Value {
-			args := make([]any, a.NumOfArguments())
-			for i := range args {
-				if v := a.Get(i); v.IsValid() {
-					args[i] = v.Interface()
-				}
-			}
-			val, err := f(args)
-			if err != nil {
-				panic(err)
-			}
-			return reflect.ValueOf(val)
-		}
+		funcs[name] = func(a jet.Arguments) reflect.Value { return callFromJet(a, f) }
 	}
 	return funcs
 }
