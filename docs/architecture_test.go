@@ -171,15 +171,7 @@ func isBelow(path string, packages []string) bool {
 // ownImports returns what each package of the repository imports of others of it.
 func ownImports(t *testing.T) map[string][]string {
 	imports := make(map[string][]string)
-	require.NoError(t, filepath.WalkDir(root, func(name string, d fs.DirEntry, err error) error {
-		switch {
-		case err != nil:
-			return err
-		case d.IsDir() && strings.HasPrefix(d.Name(), ".") && name != root, d.IsDir() && d.Name() == "testdata":
-			return fs.SkipDir
-		case d.IsDir() || !strings.HasSuffix(name, ".go") || strings.HasSuffix(name, "_test.go"):
-			return nil
-		}
+	for _, name := range goFiles(t) {
 		f, err := parser.ParseFile(token.NewFileSet(), name, nil, parser.ImportsOnly)
 		require.NoError(t, err)
 		dir := strings.TrimPrefix(filepath.Dir(name), root+"/")
@@ -188,37 +180,8 @@ func ownImports(t *testing.T) map[string][]string {
 				imports[dir] = append(imports[dir], own)
 			}
 		}
-		return nil
-	}))
-	return imports
-}
-
-// mostMethods is how many methods a type may have: one with more is several ideas.
-const mostMethods = 40
-
-// TestTypesHaveFewMethods: a type is one idea. One that has grown is split by what its parts do, not by embedding.
-func TestTypesHaveFewMethods(t *testing.T) {
-	methods := make(map[string]int)
-	require.NoError(t, filepath.WalkDir(root, func(name string, d fs.DirEntry, err error) error {
-		switch {
-		case err != nil:
-			return err
-		case d.IsDir() && strings.HasPrefix(d.Name(), ".") && name != root, d.IsDir() && d.Name() == "testdata":
-			return fs.SkipDir
-		case d.IsDir() || !strings.HasSuffix(name, ".go") || strings.HasSuffix(name, "_test.go"):
-			return nil
-		}
-		for _, declared := range declarations(t, name) {
-			if typ, _, ok := strings.Cut(declared, "."); ok {
-				methods[strings.TrimPrefix(filepath.Dir(name), root+"/")+"."+typ]++
-			}
-		}
-		return nil
-	}))
-	require.Greater(t, len(methods), 500, "the tree is read as it is")
-	for typ, n := range methods {
-		assert.LessOrEqual(t, n, mostMethods, typ)
 	}
+	return imports
 }
 
 // topLevel has the names at the top of the repository.

@@ -56,6 +56,7 @@ var errSilent = errors.New("error is called without a message")
 // not about the script.
 type Unplaced string
 
+// Error returns the mistake.
 func (u Unplaced) Error() string { return string(u) }
 
 // fault returns the mistake that ended an evaluation. The stack of L is still

@@ -142,7 +142,7 @@ func (d *dataSource) readHTTP(ctx context.Context) ([]byte, error) {
 	return io.ReadAll(failing{x})
 }
 
-// prepare has the newest data that can be had, for the next run. It is asked for ten times; then
+// prepareData has the newest data that can be had, for the next run. It is asked for ten times; then
 // the last good data is taken, and asked for only once until there is newer data again.
 func (a *Agent) prepareData(ctx context.Context) (file string, err error) {
 	d := a.data

@@ -226,7 +226,7 @@ func (r *reader) functions(t *lua.LTable, d *definition) {
 	}
 }
 
-// phrases reads the phrases of the actions.
+// commands reads the phrases of the actions.
 // commands reads the names of the programs that the type runs.
 func (r *reader) commands(t *lua.LTable, d *definition) {
 	given, ok := r.optional(t, "commands", lua.LTTable).(*lua.LTable)

@@ -13,7 +13,7 @@ import (
 	"github.com/luaccm/ccm/runtime/resource"
 )
 
-// A HealthState is what a health check says, in the conventions of Nagios
+// A State is what a health check says, in the conventions of Nagios
 // plugins (Monitoring Plugins Development Guidelines, section 2.3).
 type State uint8
 
@@ -25,7 +25,7 @@ const (
 	Unknown
 )
 
-// HealthStates lists all health states.
+// States lists all health states.
 var States = [...]State{OK, Warning, Critical, Unknown}
 
 // String returns the word for s.
@@ -41,7 +41,7 @@ func (s State) predicate() string {
 	return s.String()
 }
 
-// Health is the result of one health check.
+// A Result is that of one health check.
 type Result struct {
 	Name   string
 	State  State
@@ -50,8 +50,8 @@ type Result struct {
 	Took   time.Duration // all tries together
 }
 
-// checkHealth runs health checks, and returns an error if one of them fails its resource.
-// HealthUnknown counts as bad.
+// Check runs health checks, and returns an error if one of them fails its resource.
+// Unknown counts as bad.
 func Check(ctx context.Context, v *host.View, checks []resource.HealthCheck) (list []Result, err error) {
 	for _, c := range checks {
 		began := v.Now()
@@ -66,7 +66,7 @@ func Check(ctx context.Context, v *host.View, checks []resource.HealthCheck) (li
 	return list, err
 }
 
-// health runs one check until it says ok, as often as it may.
+// run runs one check until it says ok, as often as it may.
 func run(ctx context.Context, v *host.View, c resource.HealthCheck) (h Result) {
 	h.Name = c.Name
 	cmd, judge, err := commandOf(&c)
@@ -91,7 +91,7 @@ func run(ctx context.Context, v *host.View, c resource.HealthCheck) (h Result) {
 	}
 }
 
-// healthCommand returns the command of a check, and what its result means.
+// commandOf returns the command of a check, and what its result means.
 func commandOf(c *resource.HealthCheck) (host.Cmd, func(host.Result, error) (State, string), error) {
 	cmd := host.Cmd{Timeout: time.Duration(c.Timeout), KeepLocale: true}
 	var err error

@@ -36,6 +36,7 @@ type Info struct {
 	Links    uint64 // how many names it has
 }
 
+// InfoOf returns what stat(2) says.
 func InfoOf(st *unix.Stat_t) Info {
 	i := Info{
 		Mode: uint32(st.Mode) & 0o7777, UID: st.Uid, GID: st.Gid, Size: st.Size,
@@ -54,6 +55,7 @@ func InfoOf(st *unix.Stat_t) Info {
 	return i
 }
 
+// KindOf returns the kind of a file.
 func KindOf(fi os.FileInfo) FileKind {
 	switch {
 	case fi.IsDir():

@@ -176,6 +176,7 @@ type Refusal struct {
 	Hint string
 }
 
+// Error returns the reason.
 func (r *Refusal) Error() string { return r.Err.Error() }
 
 // Unwrap returns the reason.

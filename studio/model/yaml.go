@@ -175,7 +175,7 @@ func hasExpression(v any) bool {
 	return false
 }
 
-// group returns the list of a group, the paths of its resources aside: the path to the list, and
+// listOf returns the list of a group, the paths of its resources aside: the path to the list, and
 // the indices of its defaults. A resource whose name is among its properties is in no list.
 func listOf(res *Resource) (path yamledit.Path, item int, ok bool) {
 	if len(res.Path) != 6 {

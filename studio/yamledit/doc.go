@@ -47,6 +47,7 @@ type Mistake struct {
 	Err  error
 }
 
+// Error returns what is wrong.
 func (m *Mistake) Error() string { return m.Err.Error() }
 
 // Unwrap returns what is wrong.

@@ -24,6 +24,7 @@ type agentFlags struct {
 	config, context string
 }
 
+// Command returns ccm agent.
 func Command(e *cli.Env) *cobra.Command {
 	f := &agentFlags{}
 	cmd := &cobra.Command{

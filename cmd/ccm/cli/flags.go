@@ -18,6 +18,7 @@ type Choice struct {
 	values []string
 }
 
+// NewChoice returns a flag that is one of some words, and begins with value.
 func NewChoice(value string, values ...string) *Choice { return &Choice{value, values} }
 
 // String implements pflag.Value.

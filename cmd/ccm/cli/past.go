@@ -20,14 +20,17 @@ type PastFlags struct {
 	output   *Choice
 }
 
+// Add adds them.
 func (f *PastFlags) Add(fs *pflag.FlagSet) {
 	f.output = NewChoice("text", "text", "json")
 	fs.StringVar(&f.StateDir, "state-dir", "", "look at the state in `DIR` (default CCM_STATE_DIR, else /var/lib/ccm or ~/.local/state/ccm)")
 	fs.Var(f.output, "output", "form of the output: text, or json (one object a line)")
 }
 
+// JSON reports whether the output is to be JSON.
 func (f *PastFlags) JSON() bool { return f.output.Value == "json" }
 
+// WarnDamaged warns of damaged lines in the state directory, if there are any.
 func WarnDamaged(e *Env, lines int) {
 	if lines > 0 {
 		e.Messages.Warn(fmt.Sprintf("%d lines in the state directory are damaged and left out", lines))

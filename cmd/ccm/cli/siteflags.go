@@ -12,12 +12,13 @@ import (
 	"github.com/luaccm/ccm/site"
 )
 
-// ..SiteFlags are the flags of every command that reads a script or manifest.
+// SiteFlags are the flags of every command that reads a script or manifest.
 type SiteFlags struct {
 	site.Options
 	dialect *Choice
 }
 
+// Add adds them.
 func (f *SiteFlags) Add(fs *pflag.FlagSet) {
 	fs.StringVar(&f.Root, "root", "/", "converge the file system below `DIR`")
 	fs.StringArrayVar(&f.Facts.Assignments, "fact", nil, "set the fact `NAME=VALUE` for this run (repeatable)")
@@ -77,7 +78,7 @@ func (n negation) Set(s string) error {
 	return nil
 }
 
-// ..RecordFlags are the flags of commands that change the machine and record it.
+// RecordFlags are the flags of commands that change the machine and record it.
 type RecordFlags struct {
 	StateDir    string
 	LockTimeout time.Duration
@@ -86,6 +87,7 @@ type RecordFlags struct {
 	backupAge   time.Duration
 }
 
+// Add adds them.
 func (f *RecordFlags) Add(fs *pflag.FlagSet) {
 	AddSudoFlag(fs)
 	f.backupSize = resources.Size(state.DefaultLimits.Bytes)

@@ -14,6 +14,7 @@ import (
 	"github.com/luaccm/ccm/runtime/terminal"
 )
 
+// Command returns ccm docs.
 func Command(e *cli.Env) *cobra.Command {
 	search := ""
 	cmd := &cobra.Command{

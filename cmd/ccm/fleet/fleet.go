@@ -14,6 +14,7 @@ import (
 	"github.com/luaccm/ccm/runtime/diag"
 )
 
+// Command returns ccm fleet.
 func Command(e *cli.Env) *cobra.Command {
 	f := &fleetdir.Flags{}
 	cmd := &cobra.Command{

@@ -21,6 +21,7 @@ import (
 	"github.com/luaccm/ccm/runtime/terminal"
 )
 
+// Command returns ccm history.
 func Command(e *cli.Env) *cobra.Command {
 	f := &cli.PastFlags{}
 	limit, pending := 20, false

@@ -22,6 +22,7 @@ import (
 	"github.com/luaccm/ccm/runtime/terminal"
 )
 
+// Command returns ccm mod.
 func Command(e *cli.Env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "mod",

@@ -19,6 +19,7 @@ import (
 // registrationFlags say which registry is meant.
 type registrationFlags struct{ site.DataOptions }
 
+// Command returns ccm registration.
 func Command(e *cli.Env) *cobra.Command {
 	f := &registrationFlags{}
 	cmd := &cobra.Command{

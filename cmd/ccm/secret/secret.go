@@ -15,6 +15,7 @@ import (
 	"github.com/luaccm/ccm/runtime/encryption"
 )
 
+// Command returns ccm secret.
 func Command(e *cli.Env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "secret",

@@ -67,7 +67,7 @@ type row struct {
 	Part template.HTML
 }
 
-// Name returns type#name.
+// FullName returns type#name.
 func (r *row) FullName() string { return r.Type + "#" + r.Name }
 
 // mostRows is how many resources a page lists. A browser takes seconds for more, and a page has

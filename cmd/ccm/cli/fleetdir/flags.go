@@ -19,9 +19,10 @@ import (
 // fleetVariable names the directory of the fleet if --fleet does not.
 const fleetVariable = "CCM_FLEET"
 
-// ..Flags are the flags of all commands of a fleet.
+// Flags are the flags of all commands of a fleet.
 type Flags struct{ directory string }
 
+// Add adds them.
 func (f *Flags) Add(fs *pflag.FlagSet) {
 	fs.StringVar(&f.directory, "fleet", "", "the `DIR` of the fleet (default CCM_FLEET, else ~/.config/ccm/fleet)")
 }
