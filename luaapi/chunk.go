@@ -21,7 +21,7 @@ import (
 type chunk struct {
 	name string // as messages say it
 	dir  string // the absolute directory that relative paths start from
-	text *packed
+	text *packedText
 	of   *Package // whose code it is; nil for that of the site, and of ccm itself
 
 	first int      // the number of its first node

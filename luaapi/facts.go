@@ -106,7 +106,7 @@ func (ts *Tables) Value(path string, v any) lua.LValue {
 		return lua.LNumber(v)
 	case string:
 		return lua.LString(v)
-	case *data.Sealed:
+	case *data.SealedValue:
 		return ts.opened(v)
 	case []any:
 		contents := ts.in.vm.CreateTable(len(v), 0)

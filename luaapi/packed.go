@@ -8,11 +8,11 @@ import (
 	"github.com/yuin/gopher-lua/ast"
 )
 
-// A packed text holds the values of its long strings with escapes, such as
+// A packedText holds the values of its long strings with escapes, such as
 // "line\nline\n", in the place of the strings: the catalog holds the values too, and so
 // a script that writes out its files takes their memory once. The text is made again of
 // the values when a message needs it.
-type packed struct {
+type packedText struct {
 	short  string   // the text with a mark in each string that is taken out
 	values []string // of the marks
 	whole  func() string
@@ -27,7 +27,7 @@ const (
 
 // pack takes the strings with escapes of at least long bytes out of a text. A string stays if
 // [escape] would write it in another way.
-func pack(text string, long int) *packed {
+func pack(text string, long int) *packedText {
 	p := takeOut(text, long, func(inner string, plain bool) (string, bool) {
 		if plain {
 			return "", false // it shares the memory of the text
@@ -40,7 +40,7 @@ func pack(text string, long int) *packed {
 
 // packWritten takes out plain strings too, and the values are what stands in the quotes: they
 // share the memory of the text, which is kept.
-func packWritten(text string, long int) *packed {
+func packWritten(text string, long int) *packedText {
 	p := takeOut(text, long, func(inner string, _ bool) (string, bool) { return inner, true })
 	p.whole = func() string { return text }
 	return p
@@ -48,11 +48,11 @@ func packWritten(text string, long int) *packed {
 
 // takeOut takes strings of at least long bytes out of a text; value says what is kept of what stands
 // in the quotes, and whether the string is taken out.
-func takeOut(text string, long int, value func(inner string, plain bool) (string, bool)) *packed {
+func takeOut(text string, long int, value func(inner string, plain bool) (string, bool)) *packedText {
 	if strings.Contains(text, packedMark) {
 		return unpacked(text)
 	}
-	p := &packed{}
+	p := &packedText{}
 	var b strings.Builder
 	done := 0 // what is before it is in b
 	eachLiteral(text, func(from, to int, inner string, plain bool) {
@@ -78,12 +78,12 @@ func takeOut(text string, long int, value func(inner string, plain bool) (string
 }
 
 // unpacked is a text from which nothing is taken out.
-func unpacked(text string) *packed {
-	return &packed{short: text, whole: func() string { return text }}
+func unpacked(text string) *packedText {
+	return &packedText{short: text, whole: func() string { return text }}
 }
 
 // unpack makes the whole text.
-func (p *packed) unpack() string {
+func (p *packedText) unpack() string {
 	if len(p.values) == 0 {
 		return p.short
 	}
@@ -102,7 +102,7 @@ func (p *packed) unpack() string {
 }
 
 // fill puts values in the place of the marks in statements.
-func (p *packed) fill(stmts []ast.Stmt, value func(string) string) {
+func (p *packedText) fill(stmts []ast.Stmt, value func(string) string) {
 	if len(p.values) == 0 {
 		return
 	}
@@ -119,7 +119,7 @@ func (p *packed) fill(stmts []ast.Stmt, value func(string) string) {
 
 // parse parses the packed text, in whose tree the marks stay. Mistakes are those of the
 // whole text.
-func (p *packed) parse(name string) ([]ast.Stmt, error) {
+func (p *packedText) parse(name string) ([]ast.Stmt, error) {
 	stmts, err := parseText(withoutShebang(p.short), name)
 	if err != nil && len(p.values) > 0 {
 		_, err = parseText(withoutShebang(p.whole()), name)

@@ -12,7 +12,7 @@ import (
 func checkPacked(t *testing.T, text string) {
 	want, wantErr := parse.Parse(strings.NewReader(withoutShebang(text)), "x")
 	for _, c := range []struct {
-		*packed
+		*packedText
 		value func(string) string
 	}{{pack(text, 0), func(value string) string { return value }}, {packWritten(text, 0), unescape}} {
 		require.Equal(t, text, c.whole())

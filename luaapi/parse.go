@@ -16,8 +16,8 @@ type Script struct {
 	Name, Text string
 
 	stmts  []ast.Stmt
-	packed *packed // of the statements that were not asked for yet; its values are as they are written
-	tree   *tree   // with the places of one statement
+	packed *packedText // of the statements that were not asked for yet; its values are as they are written
+	tree   *tree       // with the places of one statement
 }
 
 // Parse reads a script. The error is that of a run.

@@ -10,7 +10,7 @@ import (
 )
 
 // opened returns what an encrypted text holds.
-func (ts *Tables) opened(s *data.Sealed) lua.LValue {
+func (ts *Tables) opened(s *data.SealedValue) lua.LValue {
 	text, err := s.Text()
 	if err != nil {
 		ts.in.report.throwError(ts.in.vm, err)
@@ -24,7 +24,7 @@ func sealedNames(v map[string]any) []string {
 	var names []string
 	for name, val := range v {
 		switch val.(type) {
-		case *data.Sealed, []any:
+		case *data.SealedValue, []any:
 			if data.HoldsSealed(val) {
 				names = append(names, name)
 			}
@@ -43,7 +43,7 @@ func (ts *Tables) sealedTable(path string, v map[string]any, sealed []string) lu
 		}
 	}
 	open := func(name string) (lua.LValue, error) {
-		if s, ok := v[name].(*data.Sealed); ok {
+		if s, ok := v[name].(*data.SealedValue); ok {
 			text, err := s.Text()
 			if err != nil {
 				return lua.LNil, err

@@ -152,7 +152,7 @@ func takePlace(files *Files, known string) (*bundle.Place, error) {
 
 // unpack copies what comes into the place, checks it, and unpacks it. Nobody can change it
 // between these.
-func (b *enteredBundle) unpack(ctx context.Context, in *incoming, o *BundleOptions, verify verifier) error {
+func (b *enteredBundle) unpack(ctx context.Context, in *siteStream, o *BundleOptions, verify verifier) error {
 	f, err := b.place.Root.OpenFile(packedName, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
 		return err

@@ -17,7 +17,7 @@ type verifier func(r io.Reader) (*signers.Signer, error)
 
 // readSigners reads who may sign, and the signature, before anything is fetched; it returns nil if none is
 // asked for.
-func readSigners(ctx context.Context, files *Files, clock host.Clock, in *incoming, o *BundleOptions) (verifier, error) {
+func readSigners(ctx context.Context, files *Files, clock host.Clock, in *siteStream, o *BundleOptions) (verifier, error) {
 	if o.Signers == "" {
 		return nil, nil
 	}

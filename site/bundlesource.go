@@ -17,8 +17,8 @@ import (
 	"github.com/luaccm/ccm/runtime/signers"
 )
 
-// An incoming is a site that comes from elsewhere, as a stream.
-type incoming struct {
+// A siteStream is a site that comes from elsewhere, as a stream.
+type siteStream struct {
 	io.ReadCloser
 	shown  string // how messages speak of it
 	known  string // the name under which the state directory knows it
@@ -29,7 +29,7 @@ type incoming struct {
 }
 
 // openBundle opens what is no script or manifest here; it returns nil if it is one.
-func (r remote) openBundle(ctx context.Context, name, natsContext string, o *BundleOptions) (*incoming, error) {
+func (r remote) openBundle(ctx context.Context, name, natsContext string, o *BundleOptions) (*siteStream, error) {
 	if fetch.IsURL(name) {
 		return r.openURL(ctx, name, o)
 	}
@@ -61,7 +61,7 @@ func (r remote) openBundle(ctx context.Context, name, natsContext string, o *Bun
 		return nil, errors.Join(placed(name, cmp.Or(err, errChanged)), f.Close())
 	}
 	_, at, _ := found.Outer()
-	return &incoming{
+	return &siteStream{
 		ReadCloser: readCloser{found, func() { f.Close() }}, shown: name, known: known, failed: func(err error) error { return err },
 		beside: func(_ context.Context, suffix string) (io.ReadCloser, error) {
 			if at > 0 {
@@ -95,7 +95,7 @@ func isBundle(name string) (bool, error) {
 
 // openURL asks a server. What root does must not depend on what everybody on the way to it
 // can write.
-func (r remote) openURL(ctx context.Context, name string, o *BundleOptions) (*incoming, error) {
+func (r remote) openURL(ctx context.Context, name string, o *BundleOptions) (*siteStream, error) {
 	u, err := url.Parse(name)
 	if err != nil || u.Host == "" {
 		return nil, diag.Errorf(diag.Pos{}, "want a URL such as https://example.org/site.tar.gz, got %q", name)
@@ -108,7 +108,7 @@ func (r remote) openURL(ctx context.Context, name string, o *BundleOptions) (*in
 	if err != nil {
 		return nil, err
 	}
-	return &incoming{
+	return &siteStream{
 		ReadCloser: readCloser{x, x.Close}, shown: shown, known: shown, single: fileName(u.Path), failed: x.Failed,
 		beside: func(ctx context.Context, suffix string) (io.ReadCloser, error) {
 			v := *u
@@ -123,7 +123,7 @@ func (r remote) openURL(ctx context.Context, name string, o *BundleOptions) (*in
 }
 
 // openObject asks NATS.
-func (r remote) openObject(ctx context.Context, name, natsContext string, o *BundleOptions) (*incoming, error) {
+func (r remote) openObject(ctx context.Context, name, natsContext string, o *BundleOptions) (*siteStream, error) {
 	bucket, key, err := bucketAndKey(name, objectSchema)
 	if err != nil {
 		return nil, err
@@ -133,7 +133,7 @@ func (r remote) openObject(ctx context.Context, name, natsContext string, o *Bun
 	if err != nil {
 		return nil, placed(name, explainNATS(err))
 	}
-	return &incoming{
+	return &siteStream{
 		ReadCloser: object, shown: name, known: name, single: fileName(key), failed: func(err error) error { return err },
 		beside: func(ctx context.Context, suffix string) (io.ReadCloser, error) {
 			return client.Object(ctx, bucket, key+suffix, signers.MaxSignature)

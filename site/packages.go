@@ -92,7 +92,7 @@ func (x *packages) Find(from *luaapi.Package, name string) (*luaapi.PackageFile,
 	}
 	p := x.byName[found.Name]
 	if p == nil {
-		m := found.Locked
+		m := found.LockedModule
 		p = &luaapi.Package{Name: m.Name, Dir: found.Dir, Denied: func(global string) error { return x.site.Denied(m, global) }}
 		x.byName[m.Name] = p
 	}

@@ -18,12 +18,12 @@ const (
 	checkPatience = 250 * time.Millisecond
 )
 
-// checked is what ccm says of one revision of a file.
-type checked struct {
+// A checkResult is what ccm says of one revision of a file.
+type checkResult struct {
 	rev      int
 	mistakes []diagnosis
 	catalog  *catalog.Catalog // nil with mistakes, and for files that declare nothing
-	declared map[diag.Pos][]declared
+	declared map[diag.Pos][]declaredResource
 	derived  *Derived
 	types    []*resource.Type // that the site defines
 	took     time.Duration
@@ -34,7 +34,7 @@ type pendingCheck struct {
 	rev    int
 	cancel func()
 	done   chan struct{} // closed when it has ended
-	result *checked      // nil if it was given up
+	result *checkResult  // nil if it was given up
 }
 
 // checkSoon checks the text and waits for that a moment. The caller holds the document. With anew

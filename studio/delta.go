@@ -10,8 +10,8 @@ import (
 // slower than that is told everything.
 const keptStates = 4
 
-// A shown state is what pages were told of the resources and the derived text of a file.
-type shown struct {
+// A pageState is what pages were told of the resources and the derived text of a file.
+type pageState struct {
 	serial    int
 	resources []Resource
 	derived   string
@@ -21,7 +21,7 @@ type shown struct {
 func (d *document) note(st *State) {
 	d.serial++
 	st.Serial = d.serial
-	s := shown{serial: st.Serial, resources: st.Resources}
+	s := pageState{serial: st.Serial, resources: st.Resources}
 	if st.Derived != nil {
 		s.derived = st.Derived.Text
 	}

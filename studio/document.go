@@ -23,7 +23,7 @@ type document struct {
 	rev  int // counts what was done since studio began
 	// disk is what was read from the file last, or written to it; the digest is empty if it was
 	// not there. Where says what became of it since: same, changed or gone.
-	disk  opened
+	disk  fileContent
 	where string
 	undo  []step
 	redo  []step
@@ -31,10 +31,10 @@ type document struct {
 	model    *model.Model // of the text; nil if it has none, as it cannot be read
 	modelErr error
 	read     int // the revision of the model
-	checked  *checked
+	checked  *checkResult
 	pending  *pendingCheck // that is under way, or nil
 	serial   int           // of the last state
-	shown    []shown       // the last states
+	shown    []pageState   // the last states
 }
 
 // A step is what undo takes back: splices of the text before it, and those of the text after it
@@ -73,7 +73,7 @@ func (d *document) replay(entries []entry) error {
 		case e.Redo:
 			_, err = d.forth()
 		case e.Saved != "":
-			d.disk = opened{d.name, d.text, e.Saved}
+			d.disk = fileContent{d.name, d.text, e.Saved}
 		default:
 			err = d.change(e.Edit, e.Joined)
 		}

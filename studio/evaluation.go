@@ -17,8 +17,8 @@ import (
 	"github.com/luaccm/ccm/site"
 )
 
-// declared is a resource that came of a declaration.
-type declared struct {
+// A declaredResource is a resource that came of a declaration.
+type declaredResource struct {
 	id     string
 	skip   string
 	values func() map[string]json.RawMessage // its properties here
@@ -67,9 +67,9 @@ type discard struct{}
 func (discard) Write(b []byte) (int, error) { return len(b), nil }
 
 // run evaluates the text. Nothing that is broken in it ends studio.
-func (c *check) run(ctx context.Context) (out *checked) {
+func (c *check) run(ctx context.Context) (out *checkResult) {
 	began := time.Now()
-	out = &checked{rev: c.rev}
+	out = &checkResult{rev: c.rev}
 	defer func() {
 		if x := recover(); x != nil {
 			out.add(fmt.Errorf("ccm is broken: %v", x), "error")
@@ -122,13 +122,13 @@ func (e *evaluator) knownFacts() *facts.Facts {
 }
 
 // declared returns what came of each declaration of the file, by its place.
-func (c *check) declared(found *site.Site, secrets *secret.Keeper) map[diag.Pos][]declared {
-	out := map[diag.Pos][]declared{}
+func (c *check) declared(found *site.Site, secrets *secret.Keeper) map[diag.Pos][]declaredResource {
+	out := map[diag.Pos][]declaredResource{}
 	for _, r := range found.Catalog.Resources {
 		if filepath.Clean(r.Pos.File) != filepath.FromSlash(c.name) {
 			continue
 		}
-		one := declared{id: r.ID.String(), skip: r.Skip, values: func() map[string]json.RawMessage { return valuesOf(r, secrets) }}
+		one := declaredResource{id: r.ID.String(), skip: r.Skip, values: func() map[string]json.RawMessage { return valuesOf(r, secrets) }}
 		at := diag.Pos{Line: r.Pos.Line, Col: r.Pos.Col}
 		out[at] = append(out[at], one)
 	}

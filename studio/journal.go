@@ -27,7 +27,7 @@ const keptJournal = 32 << 20
 // An entry is one line of the journal of a file. Exactly one part of it is there.
 type entry struct {
 	// Open begins a journal, and stands for the whole text of the file as it was read.
-	Open *opened `json:"open,omitempty"`
+	Open *fileContent `json:"open,omitempty"`
 	// Edit is splices of the text so far.
 	Edit []splice.Splice `json:"edit,omitempty"`
 	// Joined is whether the edit belongs to the step before it.
@@ -38,11 +38,11 @@ type entry struct {
 	Saved string `json:"saved,omitempty"`
 	// Based is what the file on the disk holds, if somebody else has changed it and the person
 	// knows.
-	Based *opened `json:"based,omitempty"`
+	Based *fileContent `json:"based,omitempty"`
 }
 
-// opened is what a file holds. Digest is empty if it is not there.
-type opened struct {
+// A fileContent is what a file holds. Digest is empty if it is not there.
+type fileContent struct {
 	File   string `json:"file"`
 	Text   string `json:"text"`
 	Digest string `json:"digest"`

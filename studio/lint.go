@@ -19,7 +19,7 @@ func (o Options) makeLinter() (*lint.Linter, error) {
 
 // lint adds what ccm lint says of a script as warnings. A line that has a mistake has that alone:
 // both often mean the same.
-func (c *check) lint(ctx context.Context, p *site.Process, out *checked) {
+func (c *check) lint(ctx context.Context, p *site.Process, out *checkResult) {
 	if c.language != model.Lua || ctx.Err() != nil {
 		return
 	}

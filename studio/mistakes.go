@@ -16,7 +16,7 @@ type diagnosis struct {
 	severity string
 }
 
-func (c *checked) add(err error, severity string) {
+func (c *checkResult) add(err error, severity string) {
 	var list diag.List
 	list.Add(err)
 	for _, d := range list {
@@ -25,7 +25,7 @@ func (c *checked) add(err error, severity string) {
 }
 
 // mistakesOf returns the mistakes as the page shows them.
-func (d *document) mistakesOf(c *checked) []Mistake {
+func (d *document) mistakesOf(c *checkResult) []Mistake {
 	out := []Mistake{}
 	for _, m := range c.mistakes {
 		if len(out) == diag.MaxShown {

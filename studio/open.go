@@ -89,7 +89,7 @@ func (w *workspace) open(name string, create bool) (*document, error) {
 		return nil, err
 	}
 	d := &document{name: name, directory: w.directory.path, journal: j, where: "same"}
-	on := opened{name, now.text, now.digest}
+	on := fileContent{name, now.text, now.digest}
 	if len(entries) == 0 || entries[0].Open == nil || entries[0].Open.File != name || d.replay(entries) != nil {
 		*d = document{name: name, directory: w.directory.path, journal: j, where: "same", text: on.Text, disk: on}
 		if err := j.restart(entry{Open: &on}); err != nil {
@@ -127,10 +127,10 @@ func (w *workspace) found(d *document, now fileText, missing bool) error {
 		d.where = "gone"
 	case now.text == d.text:
 		d.where = "same"
-		d.disk = opened{d.name, now.text, now.digest}
+		d.disk = fileContent{d.name, now.text, now.digest}
 		return d.journal.append(entry{Saved: now.digest})
 	case d.saved():
-		return d.follow(opened{d.name, now.text, now.digest})
+		return d.follow(fileContent{d.name, now.text, now.digest})
 	default:
 		d.where = "changed"
 	}
@@ -138,7 +138,7 @@ func (w *workspace) found(d *document, now fileText, missing bool) error {
 }
 
 // follow makes the text that of the disk, as a step that can be taken back.
-func (d *document) follow(on opened) error {
+func (d *document) follow(on fileContent) error {
 	if list := difference(d.text, on.Text); list != nil {
 		if err := d.record(list, false); err != nil {
 			return err

@@ -39,7 +39,7 @@ func (w *workspace) save(ctx context.Context, in Save) (any, error) {
 	if err := d.journal.append(entry{Saved: saved.digest}); err != nil {
 		return nil, err
 	}
-	d.disk, d.where = opened{d.name, d.text, saved.digest}, "same"
+	d.disk, d.where = fileContent{d.name, d.text, saved.digest}, "same"
 	st := d.state()
 	st.Base, st.Client = d.rev, in.Client
 	w.hub.sendOthers(in.Client, "state", st)
@@ -56,7 +56,7 @@ func (w *workspace) takeTheirs(ctx context.Context, d *document, in Save) (any, 
 	}
 	before, base := d.text, d.rev
 	list := difference(before, now.text)
-	if err := d.follow(opened{d.name, now.text, now.digest}); err != nil {
+	if err := d.follow(fileContent{d.name, now.text, now.digest}); err != nil {
 		return nil, err
 	}
 	return w.tell(ctx, d, before, base, list, asker{in.Client, in.Have, false}), nil

@@ -26,7 +26,7 @@ func (d *document) state() *State {
 	} else {
 		c = nil
 		if d.modelErr != nil { // nothing is evaluated, but that it is not read can be said
-			var broken checked
+			var broken checkResult
 			broken.add(d.modelErr, "error")
 			st.Mistakes = d.mistakesOf(&broken)
 		}
@@ -57,7 +57,7 @@ func (d *document) readModel() {
 }
 
 // resourcesOf returns the resources of a document, with what came of them if c is not nil.
-func (d *document) resourcesOf(c *checked) []Resource {
+func (d *document) resourcesOf(c *checkResult) []Resource {
 	out := make([]Resource, 0, len(d.model.Resources))
 	for i := range d.model.Resources {
 		r := &d.model.Resources[i]
@@ -65,7 +65,7 @@ func (d *document) resourcesOf(c *checked) []Resource {
 			Key: r.Key, ID: r.ID, Type: r.Type, Name: r.Name, File: d.name, Line: r.Line, Group: max(r.Group, 0),
 			Props: propsOf(r.Props), Form: string(r.Form), Why: r.Why, Shared: r.Shared,
 		}
-		var came []declared
+		var came []declaredResource
 		if c != nil {
 			if came = c.declared[diag.Pos{Line: r.Line, Col: r.Column}]; came == nil {
 				came = c.declared[diag.Pos{Line: r.Line}] // of a script only the line is known

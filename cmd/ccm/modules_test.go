@@ -29,7 +29,7 @@ func writeModuleSite(t testing.TB, allow string, modules map[string]string) (dir
 	var lock module.Lock
 	asked := ""
 	for name, text := range modules {
-		m := module.Locked{Name: name, Version: "v1.0.0", Source: module.Source{Git: "https://git.example.org/" + name}, Tag: "v1.0.0", Exports: []string{name}}
+		m := module.LockedModule{Name: name, Version: "v1.0.0", Source: module.Source{Git: "https://git.example.org/" + name}, Tag: "v1.0.0", Exports: []string{name}}
 		if needs, ok := strings.CutPrefix(strings.SplitN(text, "\n", 2)[0], "-- needs: "); ok {
 			m.Capabilities = strings.Fields(needs)
 		}

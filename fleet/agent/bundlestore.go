@@ -44,6 +44,6 @@ func (b *BundleStore) Digest() string {
 func (b *BundleStore) Install(ctx context.Context, body io.Reader, digest string) (changed bool, err error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	p := packed{x: b.x, config: SourceConfig{SHA256: digest}, store: b.store}
+	p := bundleSource{x: b.x, config: SourceConfig{SHA256: digest}, store: b.store}
 	return p.install(ctx, &remote{body: body})
 }

@@ -139,7 +139,7 @@ func (d *dataSource) readHTTP(ctx context.Context) ([]byte, error) {
 	if err := x.Open(t); err != nil {
 		return nil, x.Failed(err)
 	}
-	return io.ReadAll(failing{x})
+	return io.ReadAll(transferReader{x})
 }
 
 // prepareData has the newest data that can be had, for the next run. It is asked for ten times; then

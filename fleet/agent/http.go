@@ -16,7 +16,7 @@ import (
 // the time that the server gave the last one (RFC 9110, section 13.1), so that nothing is sent
 // when nothing has changed.
 type httpSource struct {
-	packed
+	bundleSource
 	url  *url.URL
 	name string
 }
@@ -26,7 +26,7 @@ func (x *access) newHTTPSource(c SourceConfig) (*httpSource, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &httpSource{packed: packed{x: x, config: c, single: path.Base(u.Path)}, url: u, name: fetch.RedactURL(u)}
+	s := &httpSource{bundleSource: bundleSource{x: x, config: c, single: path.Base(u.Path)}, url: u, name: fetch.RedactURL(u)}
 	s.store, err = x.store.openStore(s.name, c.URL, c.SHA256)
 	return s, err
 }
@@ -64,7 +64,7 @@ func (s *httpSource) Poll(ctx context.Context) (changed bool, err error) {
 		return false, x.Failed(err)
 	}
 	changed, err = s.install(ctx, &remote{
-		body: failing{x}, revision: x.ETag, modified: x.Modified,
+		body: transferReader{x}, revision: x.ETag, modified: x.Modified,
 		signature: func(ctx context.Context) ([]byte, error) { return s.signature(ctx, t) },
 	})
 	return changed, err
@@ -79,14 +79,14 @@ func (s *httpSource) signature(ctx context.Context, t http.RoundTripper) ([]byte
 	if err := x.Open(t); err != nil {
 		return nil, x.Failed(err)
 	}
-	return readSignature(failing{x})
+	return readSignature(transferReader{x})
 }
 
-// failing says of a transfer that fails in the middle what it was.
-type failing struct{ x *fetch.Transfer }
+// A transferReader says of a transfer that fails in the middle what it was.
+type transferReader struct{ x *fetch.Transfer }
 
 // Read implements io.Reader.
-func (f failing) Read(p []byte) (int, error) {
+func (f transferReader) Read(p []byte) (int, error) {
 	n, err := f.x.Read(p)
 	if err != nil && !isEOF(err) {
 		err = f.x.Failed(err)

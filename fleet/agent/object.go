@@ -13,7 +13,7 @@ import (
 // An objectSource is a bundle, script or manifest in an object store of NATS. Its revision is the
 // digest that the store has of it.
 type objectSource struct {
-	packed
+	bundleSource
 	name, bucket, key string
 	nats              *natsClient
 }
@@ -23,7 +23,7 @@ func (x *access) newObjectSource(c SourceConfig) (*objectSource, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &objectSource{packed: packed{x: x, config: c, single: path.Base(key)}, name: c.URL, bucket: bucket, key: key}
+	s := &objectSource{bundleSource: bundleSource{x: x, config: c, single: path.Base(key)}, name: c.URL, bucket: bucket, key: key}
 	s.nats = x.nats(c.Signers != "" || c.SHA256 != "")
 	s.store, err = x.store.openStore(s.name, c.SHA256)
 	return s, err

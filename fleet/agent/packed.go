@@ -15,8 +15,8 @@ import (
 	"github.com/luaccm/ccm/runtime/signers"
 )
 
-// A packed is what a server has for a source: a bundle, or a script or manifest alone.
-type packed struct {
+// A bundleSource is what a server has for a source: a bundle, or a script or manifest alone.
+type bundleSource struct {
 	x      *access
 	config SourceConfig
 	store  *store
@@ -51,7 +51,7 @@ func (x *access) signersText(ctx context.Context, file string) (*signers.List, s
 
 // install brings what a server has here, unless it is here already. It reports whether what is run
 // is something else then.
-func (p *packed) install(ctx context.Context, r *remote) (changed bool, err error) {
+func (p *bundleSource) install(ctx context.Context, r *remote) (changed bool, err error) {
 	list, who, err := p.x.signersText(ctx, p.config.Signers)
 	if err != nil {
 		return false, err
@@ -97,7 +97,7 @@ func (p *packed) install(ctx context.Context, r *remote) (changed bool, err erro
 }
 
 // unpack unpacks a bundle, or copies a script or manifest.
-func (p *packed) unpack(ctx context.Context, f *os.File, root *os.Root) (entry string, err error) {
+func (p *bundleSource) unpack(ctx context.Context, f *os.File, root *os.Root) (entry string, err error) {
 	head := make([]byte, 4)
 	n, err := f.ReadAt(head, 0)
 	if err != nil && !errors.Is(err, io.EOF) {

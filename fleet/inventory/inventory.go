@@ -45,8 +45,8 @@ type variable struct {
 	at    string
 }
 
-// untold is a value that cannot be known without what says how.
-type untold string
+// An unknownValue is a value that cannot be known without what says how.
+type unknownValue string
 
 // A Host is one that was selected.
 type Host struct {

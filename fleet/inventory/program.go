@@ -30,7 +30,7 @@ func ask(ctx context.Context, file string, args ...string) ([]byte, error) {
 		return nil, err
 	}
 	cmd := exec.CommandContext(ctx, abs, args...)
-	var out, errs limited
+	var out, errs limitedBuffer
 	cmd.Stdout, cmd.Stderr = &out, &errs
 	cmd.WaitDelay = time.Second // of what it has left running, which may hold both
 	if err = cmd.Run(); errors.Is(err, exec.ErrWaitDelay) {
@@ -50,14 +50,14 @@ func ask(ctx context.Context, file string, args ...string) ([]byte, error) {
 	return out.text.Bytes(), nil
 }
 
-// limited keeps so much as a file may have. The buffer is a field, for its other methods know no limit.
-type limited struct {
+// A limitedBuffer keeps so much as a file may have. The buffer is a field, for its other methods know no limit.
+type limitedBuffer struct {
 	text bytes.Buffer
 	over bool
 }
 
 // Write implements io.Writer.
-func (l *limited) Write(p []byte) (int, error) {
+func (l *limitedBuffer) Write(p []byte) (int, error) {
 	if l.text.Len()+len(p) > maxFile {
 		l.over = true
 		return 0, io.ErrShortWrite
@@ -167,7 +167,7 @@ func plain(v any) any {
 		}
 	case map[string]any:
 		if _, ok := v["__ansible_vault"]; ok {
-			return untold("it is encrypted by ansible-vault")
+			return unknownValue("it is encrypted by ansible-vault")
 		}
 		for k := range v {
 			v[k] = plain(v[k])

@@ -55,7 +55,7 @@ func (v variables) readFile(file string, check Check) error {
 	}
 	if bytes.HasPrefix(text, []byte("$ANSIBLE_VAULT;")) {
 		// Which variables are in it is not known: any that is asked for may be.
-		v["("+filepath.Base(file)+")"] = variable{untold("it is encrypted by ansible-vault"), file}
+		v["("+filepath.Base(file)+")"] = variable{unknownValue("it is encrypted by ansible-vault"), file}
 		return nil
 	}
 	y := &yamlFile{file: file}
@@ -166,7 +166,7 @@ func (h *Host) Facts(left func(name string) bool, unknown func(*UnknownError)) m
 // whyUnknown returns why a value cannot be known.
 func whyUnknown(v any) string {
 	switch v := v.(type) {
-	case untold:
+	case unknownValue:
 		return string(v) + ", which ccm does not read"
 	case string:
 		if strings.Contains(v, "{{") || strings.Contains(v, "{%") {

@@ -163,7 +163,7 @@ func (y *yamlFile) value(n *yaml.Node, depth int) (any, error) {
 		return nil, y.errorf(n, "it stands for more than %d values, or is more than %d deep", maxNodes, maxNesting)
 	}
 	if n.Tag == "!vault" || n.Tag == "!vault-encrypted" {
-		return untold("it is encrypted by ansible-vault"), nil
+		return unknownValue("it is encrypted by ansible-vault"), nil
 	}
 	switch n.Kind {
 	case yaml.AliasNode:

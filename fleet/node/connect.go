@@ -73,7 +73,7 @@ func (n *Node) connected() {
 		poke(n.presence.wake) // operators may wait for it
 	}
 	if !n.member.memory.revoked().IsZero() {
-		if err := n.member.memory.update(func(x *remembered) { x.Revoked = time.Time{} }); err != nil {
+		if err := n.member.memory.update(func(x *memoryContent) { x.Revoked = time.Time{} }); err != nil {
 			n.member.log.Error("fleet: " + err.Error())
 		}
 	}
@@ -93,7 +93,7 @@ func (n *Node) disconnected(err error) {
 	}
 	if n.member.memory.revoked().IsZero() {
 		n.member.log.Warn("fleet: the servers do not let this node in: " + err.Error())
-		if err := n.member.memory.update(func(x *remembered) { x.Revoked = n.member.options.Clock().UTC().Truncate(time.Second) }); err != nil {
+		if err := n.member.memory.update(func(x *memoryContent) { x.Revoked = n.member.options.Clock().UTC().Truncate(time.Second) }); err != nil {
 			n.member.log.Error("fleet: " + err.Error())
 		}
 		n.member.machine.FleetChanged()

@@ -134,7 +134,7 @@ func (q *jobs) take(text []byte) (*signed.Job, error) {
 		return nil, err
 	}
 	checked := j.Check(now)
-	err = q.member.memory.update(func(x *remembered) {
+	err = q.member.memory.update(func(x *memoryContent) {
 		if x.Jobs == nil {
 			x.Jobs = map[string]job{}
 		}
@@ -272,7 +272,7 @@ func (q *jobs) apply(ctx context.Context, j *signed.Job, r *record.JobResult) {
 // finish tells how a job ended, and that it has.
 func (q *jobs) finish(r record.JobResult) {
 	q.tell(r)
-	err := q.member.memory.update(func(x *remembered) {
+	err := q.member.memory.update(func(x *memoryContent) {
 		if j, ok := x.Jobs[r.Job]; ok {
 			j.Open = false
 			x.Jobs[r.Job] = j

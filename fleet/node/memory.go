@@ -30,19 +30,19 @@ type memory struct {
 	dir    string
 	mu     sync.Mutex
 	closed bool
-	x      remembered
+	x      memoryContent
 	// The documents that are believed; nil if there is none.
 	release *signed.Release
 	rollout *signed.Rollout
 	signers *signed.Signers
 }
 
-// remembered is what the file holds.
-type remembered struct {
+// A memoryContent is what the file holds.
+type memoryContent struct {
 	// Newest is the newest signed time that was seen.
 	Newest time.Time `json:"newest,omitzero"`
 	// Documents are those that were believed last, by the names of their files.
-	Documents map[string]seen `json:"documents,omitempty"`
+	Documents map[string]documentVersion `json:"documents,omitempty"`
 	// Taken is the release whose bundle is run, and Stage with which stage it came.
 	Taken int64 `json:"taken,omitempty"`
 	Stage int   `json:"stage,omitempty"`
@@ -54,8 +54,8 @@ type remembered struct {
 	Revoked time.Time `json:"revoked,omitzero"`
 }
 
-// seen is the highest version of a document.
-type seen struct {
+// A documentVersion is the highest version of a document.
+type documentVersion struct {
 	Version int64  `json:"version"`
 	Digest  string `json:"digest"`
 }
@@ -72,7 +72,7 @@ func openMemory(dir string) (*memory, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, err
 	}
-	m := &memory{dir: dir, x: remembered{Documents: map[string]seen{}, Jobs: map[string]job{}}}
+	m := &memory{dir: dir, x: memoryContent{Documents: map[string]documentVersion{}, Jobs: map[string]job{}}}
 	text, err := os.ReadFile(filepath.Join(dir, memoryFile))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
@@ -124,7 +124,7 @@ func (m *memory) close() {
 func (m *memory) addBoot(boot string) (before []string, err error) {
 	const most = 20
 	before = m.x.Boots
-	return before, m.update(func(x *remembered) {
+	return before, m.update(func(x *memoryContent) {
 		x.Boots = append(slices.Clone(before), boot)
 		x.Boots = x.Boots[max(0, len(x.Boots)-most):]
 	})
@@ -140,13 +140,13 @@ func (m *memory) save() error {
 }
 
 // update changes what is remembered, durably. If it cannot be written nothing has changed.
-func (m *memory) update(change func(x *remembered)) error {
+func (m *memory) update(change func(x *memoryContent)) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.updateLocked(change)
 }
 
-func (m *memory) updateLocked(change func(x *remembered)) error {
+func (m *memory) updateLocked(change func(x *memoryContent)) error {
 	if m.closed {
 		return errClosed
 	}
@@ -156,7 +156,7 @@ func (m *memory) updateLocked(change func(x *remembered)) error {
 	}
 	change(&m.x)
 	if err := m.save(); err != nil {
-		m.x = remembered{}
+		m.x = memoryContent{}
 		return errors.Join(err, json.Unmarshal(before, &m.x))
 	}
 	return nil
@@ -180,11 +180,11 @@ func (m *memory) keep(file string, doc signed.Document, version int64, digest st
 	if err := host.New(host.Options{}).Save(filepath.Join(m.dir, file), text, 0o600); err != nil {
 		return fmt.Errorf("%w: %w", errNotKept, err)
 	}
-	err := m.updateLocked(func(x *remembered) {
+	err := m.updateLocked(func(x *memoryContent) {
 		if x.Documents == nil {
-			x.Documents = map[string]seen{}
+			x.Documents = map[string]documentVersion{}
 		}
-		x.Documents[file] = seen{version, digest}
+		x.Documents[file] = documentVersion{version, digest}
 		if created := doc.Head().Created; created.After(x.Newest) {
 			x.Newest = created
 		}
@@ -229,7 +229,7 @@ func (m *memory) newest() time.Time {
 	return m.x.Newest
 }
 
-func (m *memory) highest(file string) seen {
+func (m *memory) highest(file string) documentVersion {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.x.Documents[file]

@@ -121,7 +121,7 @@ func (c *releases) carryOut(ctx context.Context) time.Duration {
 	}
 	c.member.problems.set(record.BundleError, "")
 	c.member.problems.set(record.DigestMismatch, "")
-	if err := c.member.memory.update(func(m *remembered) { m.Taken, m.Stage = r.Version, x.stage+1 }); err != nil {
+	if err := c.member.memory.update(func(m *memoryContent) { m.Taken, m.Stage = r.Version, x.stage+1 }); err != nil {
 		c.member.problems.setOf(r, record.BundleError, fmt.Sprintf("release %d: %s", r.Version, err))
 		return jitter(c.member.options.Timing.Retry)
 	}

@@ -167,19 +167,19 @@ func unique(deps []Dep) []Dep {
 	return list
 }
 
-// tagged holds the indices of the resources that have a tag, by the tag.
-type tagged map[string][]int
+// A tagIndex holds the indices of the resources that have a tag, by the tag.
+type tagIndex map[string][]int
 
 // tags returns the resources of c by their tags. What a manifest or script declares has
 // those of the resource that applies it, too.
-func (c *Catalog) tags() tagged {
+func (c *Catalog) tags() tagIndex {
 	own := make(map[resource.ID][]resource.Tag)
 	for _, r := range c.Resources {
 		if len(r.Common.Tags) > 0 {
 			own[r.ID] = r.Common.Tags
 		}
 	}
-	all := make(tagged)
+	all := make(tagIndex)
 	for i, r := range c.Resources {
 		tags := own[r.ID]
 		for s := r.Scope; s != nil; s = s.Parent {
@@ -195,7 +195,7 @@ func (c *Catalog) tags() tagged {
 }
 
 // with returns the resources with a tag. Flag is where the tag was given.
-func (t tagged) with(flag, tag string) ([]int, error) {
+func (t tagIndex) with(flag, tag string) ([]int, error) {
 	if list := t[tag]; len(list) > 0 {
 		return list, nil
 	}
@@ -216,7 +216,7 @@ func (t tagged) with(flag, tag string) ([]int, error) {
 }
 
 // having returns the set of the resources that have any of the tags.
-func (t tagged) having(flag string, tags []string) (map[int]bool, error) {
+func (t tagIndex) having(flag string, tags []string) (map[int]bool, error) {
 	set := make(map[int]bool)
 	for _, tag := range tags {
 		list, err := t.with(flag, tag)

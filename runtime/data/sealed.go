@@ -10,23 +10,23 @@ import (
 	"github.com/luaccm/ccm/runtime/textedit"
 )
 
-// A Sealed is an encrypted text in plain data. It is decrypted when somebody asks for it, once.
-type Sealed struct{ reveal func() (string, error) }
+// A SealedValue is an encrypted text in plain data. It is decrypted when somebody asks for it, once.
+type SealedValue struct{ reveal func() (string, error) }
 
 // NewSealed returns the text that open returns.
-func NewSealed(open func() (string, error)) *Sealed { return &Sealed{sync.OnceValues(open)} }
+func NewSealed(open func() (string, error)) *SealedValue { return &SealedValue{sync.OnceValues(open)} }
 
 // Text returns what it holds.
-func (s *Sealed) Text() (string, error) { return s.reveal() }
+func (s *SealedValue) Text() (string, error) { return s.reveal() }
 
 // SealedText is what stands for an encrypted text where data is printed.
 const SealedText = "(encrypted)"
 
 // String returns what stands for it where data is printed: it is not decrypted for that.
-func (s *Sealed) String() string { return SealedText }
+func (s *SealedValue) String() string { return SealedText }
 
 // MarshalText implements encoding.TextMarshaler, as String.
-func (s *Sealed) MarshalText() ([]byte, error) { return []byte(SealedText), nil }
+func (s *SealedValue) MarshalText() ([]byte, error) { return []byte(SealedText), nil }
 
 // IsSealed reports whether a text is the encrypted form of another.
 func IsSealed(text string) bool { return strings.HasPrefix(text, "ENC[age,") }
@@ -34,7 +34,7 @@ func IsSealed(text string) bool { return strings.HasPrefix(text, "ENC[age,") }
 // HoldsSealed reports whether there is an encrypted text in plain data.
 func HoldsSealed(val any) bool {
 	switch x := val.(type) {
-	case *Sealed:
+	case *SealedValue:
 		return true
 	case []any:
 		return slices.ContainsFunc(x, HoldsSealed)
@@ -53,7 +53,7 @@ func Unseal(val any) (any, error) {
 	if !HoldsSealed(val) {
 		return val, nil
 	}
-	return eachSealed(val, (*Sealed).Text)
+	return eachSealed(val, (*SealedValue).Text)
 }
 
 // Shown returns plain data as it is printed: nothing in it is decrypted.
@@ -61,13 +61,13 @@ func Shown(val any) any {
 	if !HoldsSealed(val) {
 		return val
 	}
-	out, _ := eachSealed(val, func(*Sealed) (string, error) { return SealedText, nil })
+	out, _ := eachSealed(val, func(*SealedValue) (string, error) { return SealedText, nil })
 	return out
 }
 
-func eachSealed(val any, text func(*Sealed) (string, error)) (any, error) {
+func eachSealed(val any, text func(*SealedValue) (string, error)) (any, error) {
 	switch x := val.(type) {
-	case *Sealed:
+	case *SealedValue:
 		s, err := text(x)
 		if err != nil {
 			return nil, err
@@ -99,7 +99,7 @@ func eachSealed(val any, text func(*Sealed) (string, error)) (any, error) {
 type Opener func(text, file, key string) (string, error)
 
 // sealed returns a text that is decrypted when it is asked for.
-func (d *Document) sealed(n *Node, open Opener) *Sealed {
+func (d *Document) sealed(n *Node, open Opener) *SealedValue {
 	return NewSealed(func() (string, error) { return open(n.Text, d.source.file, d.pathOf(n).String()) })
 }
 

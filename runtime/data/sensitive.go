@@ -149,7 +149,7 @@ func keepTexts(val any, keep func(text string) error) error {
 		return nil
 	}
 	switch x := val.(type) {
-	case *Sealed: // a secret as soon as it is decrypted
+	case *SealedValue: // a secret as soon as it is decrypted
 		return nil
 	case nil, bool:
 		return errors.New("want a text, or a list or table of texts")

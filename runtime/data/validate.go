@@ -45,7 +45,7 @@ func (r Resolution) Check() error {
 // there are not looked at, nor is what is encrypted.
 func (r Rule) check(key string, val any) error {
 	switch val.(type) {
-	case nil, map[string]any, []any, *Sealed:
+	case nil, map[string]any, []any, *SealedValue:
 		return nil
 	}
 	prog, err := compileRule(r.Validate)

@@ -57,7 +57,7 @@ func encrypt(text []byte, to *Audience, at Place, armored bool) ([]byte, error) 
 		}
 		recipients[i] = r
 	}
-	recipients[0] = &described{recipients[0], to.stanza(at)}
+	recipients[0] = &stanzaRecipient{recipients[0], to.stanza(at)}
 	var out bytes.Buffer
 	var w io.Writer = &out
 	var a io.WriteCloser
@@ -79,20 +79,20 @@ func encrypt(text []byte, to *Audience, at Place, armored bool) ([]byte, error) 
 	return out.Bytes(), err
 }
 
-// described adds a stanza to those of a recipient.
-type described struct {
+// A stanzaRecipient adds a stanza to those of a recipient.
+type stanzaRecipient struct {
 	age.Recipient
 	stanza *age.Stanza
 }
 
 // Wrap implements age.Recipient.
-func (d *described) Wrap(fileKey []byte) ([]*age.Stanza, error) {
+func (d *stanzaRecipient) Wrap(fileKey []byte) ([]*age.Stanza, error) {
 	s, _, err := d.WrapWithLabels(fileKey)
 	return s, err
 }
 
 // WrapWithLabels implements age.RecipientWithLabels.
-func (d *described) WrapWithLabels(fileKey []byte) (s []*age.Stanza, labels []string, err error) {
+func (d *stanzaRecipient) WrapWithLabels(fileKey []byte) (s []*age.Stanza, labels []string, err error) {
 	if r, ok := d.Recipient.(age.RecipientWithLabels); ok {
 		s, labels, err = r.WrapWithLabels(fileKey)
 	} else {

@@ -89,9 +89,9 @@ func (s *Site) dependencies() map[string]string {
 }
 
 // exporter returns the module of the lock that exports a name, of which there is one at most.
-func (s *Site) exporter(name string) *Locked {
+func (s *Site) exporter(name string) *LockedModule {
 	if s.exports == nil {
-		s.exports = make(map[string]*Locked)
+		s.exports = make(map[string]*LockedModule)
 		for i := range s.Lock.Modules {
 			for _, e := range s.Lock.Modules[i].Exports {
 				s.exports[e] = &s.Lock.Modules[i]
@@ -103,11 +103,11 @@ func (s *Site) exporter(name string) *Locked {
 
 // own returns the module that the site itself is, nil if it is none. Its specs and examples
 // require it as others do, from wherever they stand.
-func (s *Site) own() *Locked {
+func (s *Site) own() *LockedModule {
 	if s.File == nil || s.File.Name == "" {
 		return nil
 	}
-	m := &Locked{Name: s.File.Name, Replace: ".", Exports: s.File.Exports, Capabilities: s.File.Capabilities, CCM: s.File.CCM, Dependencies: make(map[string]string)}
+	m := &LockedModule{Name: s.File.Name, Replace: ".", Exports: s.File.Exports, Capabilities: s.File.Capabilities, CCM: s.File.CCM, Dependencies: make(map[string]string)}
 	for _, d := range s.File.Dependencies {
 		m.Dependencies[d.Name] = d.Version
 	}
@@ -115,7 +115,7 @@ func (s *Site) own() *Locked {
 }
 
 // exported returns the file of a module that is exported by a name.
-func (s *Site) exported(m *Locked, name string) (*Found, error) {
+func (s *Site) exported(m *LockedModule, name string) (*Found, error) {
 	c, err := s.Open(m.Name)
 	if err != nil {
 		return nil, err
@@ -211,7 +211,7 @@ func (s *Site) strange(from, name string, asks map[string]string) error {
 }
 
 // Denied returns why the code of a module cannot use a global of scripts, nil if it can.
-func (s *Site) Denied(m *Locked, global string) error {
+func (s *Site) Denied(m *LockedModule, global string) error {
 	capability := CapabilityOf(global)
 	if capability == "" {
 		return nil

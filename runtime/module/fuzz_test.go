@@ -12,7 +12,7 @@ import (
 
 // A lock is refused, or it is what would be written.
 func FuzzLock(f *testing.F) {
-	l := module.Lock{Modules: []module.Locked{{Name: "base", Version: "v1.0.0", Source: module.Source{Git: "https://example.org/base"}, Hash: "h1:47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=", Exports: []string{"base"}}}}
+	l := module.Lock{Modules: []module.LockedModule{{Name: "base", Version: "v1.0.0", Source: module.Source{Git: "https://example.org/base"}, Hash: "h1:47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=", Exports: []string{"base"}}}}
 	f.Add(l.Text())
 	f.Add([]byte(`{"format":1,"modules":[],"sum":""}`))
 	f.Add((&module.Lock{}).Text())

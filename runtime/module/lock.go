@@ -21,15 +21,15 @@ const maxLock = 8 << 20
 
 // A Lock is what a ccm.lock holds: one version of each module.
 type Lock struct {
-	Format  int      `json:"format"`
-	Modules []Locked `json:"modules"` // in order of their names
+	Format  int            `json:"format"`
+	Modules []LockedModule `json:"modules"` // in order of their names
 	// Sum is the SHA-256 of the text with "" in its place. It finds damage, such as a merge
 	// that git has half done; against somebody who writes the file it is no protection.
 	Sum string `json:"sum"`
 }
 
-// A Locked is a module in a lock.
-type Locked struct {
+// A LockedModule is a module in a lock.
+type LockedModule struct {
 	Name    string `json:"name"`
 	Version string `json:"version,omitempty"` // "" if it is replaced
 	Source
@@ -53,7 +53,7 @@ type Locked struct {
 }
 
 // String returns its name and version for messages.
-func (m *Locked) String() string {
+func (m *LockedModule) String() string {
 	if m.Replace != "" {
 		return m.Name + " => " + m.Replace
 	}
@@ -61,8 +61,8 @@ func (m *Locked) String() string {
 }
 
 // Module returns the module of a name, nil if the lock has none.
-func (l *Lock) Module(name string) *Locked {
-	i, ok := slices.BinarySearchFunc(l.Modules, name, func(m Locked, name string) int { return strings.Compare(m.Name, name) })
+func (l *Lock) Module(name string) *LockedModule {
+	i, ok := slices.BinarySearchFunc(l.Modules, name, func(m LockedModule, name string) int { return strings.Compare(m.Name, name) })
 	if !ok {
 		return nil
 	}
@@ -73,9 +73,9 @@ func (l *Lock) Module(name string) *Locked {
 func (l *Lock) Text() []byte {
 	c := Lock{Format: lockFormat, Modules: slices.Clone(l.Modules)}
 	if c.Modules == nil {
-		c.Modules = []Locked{}
+		c.Modules = []LockedModule{}
 	}
-	slices.SortFunc(c.Modules, func(a, b Locked) int { return strings.Compare(a.Name, b.Name) })
+	slices.SortFunc(c.Modules, func(a, b LockedModule) int { return strings.Compare(a.Name, b.Name) })
 	sum := sha256.Sum256(c.marshal())
 	c.Sum = hex.EncodeToString(sum[:])
 	return c.marshal()
@@ -153,7 +153,7 @@ func ParseLock(file string, text []byte) (*Lock, error) {
 }
 
 // check returns an error unless a module of a lock can be used.
-func (m *Locked) check() error {
+func (m *LockedModule) check() error {
 	if err := CheckName(m.Name); err != nil {
 		return err
 	}

@@ -30,13 +30,13 @@ type Site struct {
 	known  *knownTrees
 	vendor *bool // whether there is a directory vendor, once that was looked for
 
-	asks    map[string]string  // what the site asks for, once the lock was found to fit
-	exports map[string]*Locked // by the names that they export
+	asks    map[string]string        // what the site asks for, once the lock was found to fit
+	exports map[string]*LockedModule // by the names that they export
 }
 
 // A Copy is a module at the version of the lock, on this machine.
 type Copy struct {
-	*Locked
+	*LockedModule
 	// Dir is its directory. The files in it are those of the lock, unless it is replaced.
 	Dir string
 
@@ -151,7 +151,7 @@ func (s *Site) Check() error {
 		return diag.Errorf(diag.Pos{File: s.shownPath(LockName)}, "there is no %s beside the lock", FileName).WithHint("ccm mod init writes one")
 	}
 	for _, d := range s.File.Dependencies {
-		var m *Locked
+		var m *LockedModule
 		if s.Lock != nil {
 			m = s.Lock.Module(d.Name)
 		}
@@ -232,7 +232,7 @@ func (s *Site) Open(name string) (Copy, error) {
 	if err != nil {
 		return Copy{}, err
 	}
-	c := Copy{Locked: m, Dir: dir}
+	c := Copy{LockedModule: m, Dir: dir}
 	if m.Replace == "" {
 		if c.files, err = s.verify(c); err != nil {
 			return Copy{}, err
@@ -243,7 +243,7 @@ func (s *Site) Open(name string) (Copy, error) {
 }
 
 // locked returns the module of a name, nil if the lock has none.
-func (s *Site) locked(name string) *Locked {
+func (s *Site) locked(name string) *LockedModule {
 	if s.Lock == nil {
 		return nil
 	}
@@ -251,7 +251,7 @@ func (s *Site) locked(name string) *Locked {
 }
 
 // locate returns where the files of a module are.
-func (s *Site) locate(m *Locked) (string, error) {
+func (s *Site) locate(m *LockedModule) (string, error) {
 	lock := diag.Pos{File: s.shownPath(LockName)}
 	if m.Replace != "" {
 		dir := m.Replace
@@ -328,7 +328,7 @@ func (s *Site) Dependent(name string) (list []string) {
 
 // A TamperedError is that the files of a module are not those of the lock.
 type TamperedError struct {
-	Module *Locked
+	Module *LockedModule
 	Dir    string
 	Got    string // the hash
 }
@@ -345,7 +345,7 @@ func (s *Site) verify(c Copy) ([]file, error) {
 		err = s.policy.Check(t.open)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", c.Locked, err)
+		return nil, fmt.Errorf("%s: %w", c.LockedModule, err)
 	}
 	if s.known == nil {
 		s.known = readKnownTrees(s.caches[0])
@@ -355,10 +355,10 @@ func (s *Site) verify(c Copy) ([]file, error) {
 	}
 	got, err := t.hash()
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", c.Locked, err)
+		return nil, fmt.Errorf("%s: %w", c.LockedModule, err)
 	}
 	if got != c.Hash {
-		e := diag.Errorf(diag.Pos{File: s.shownPath(LockName)}, "%w", &TamperedError{c.Locked, s.shown(c.Dir), got})
+		e := diag.Errorf(diag.Pos{File: s.shownPath(LockName)}, "%w", &TamperedError{c.LockedModule, s.shown(c.Dir), got})
 		if strings.HasPrefix(c.Dir, s.path(VendorDir)+"/") {
 			return nil, e.WithHint("somebody changed files of the module, or the lock is newer: see what it is, remove %s, and copy it anew: ccm mod vendor", s.shown(c.Dir))
 		}

@@ -39,7 +39,7 @@ func vendored(t *testing.T) (dir string, lock *module.Lock) {
 	})
 	hash, err := module.HashDir(dir + "/vendor/nginx")
 	require.NoError(t, err)
-	lock = &module.Lock{Modules: []module.Locked{{
+	lock = &module.Lock{Modules: []module.LockedModule{{
 		Name: "nginx", Version: "v1.2.0", Source: module.Source{Git: "https://git.example.org/nginx.git"}, Tag: "v1.2.0",
 		Commit: "0123456789012345678901234567890123456789", Hash: hash, Exports: []string{"nginx"},
 	}}}
@@ -116,7 +116,7 @@ func TestWaysAreJudgedOnce(t *testing.T) {
 		hash, err := module.HashDir(dir + "/vendor/" + name)
 		require.NoError(t, err)
 		source := "https://git.example.org/" + name
-		lock.Modules = append(lock.Modules, module.Locked{Name: name, Version: "v1.0.0", Source: module.Source{Git: source}, Tag: "v1.0.0", Hash: hash, Exports: []string{name}})
+		lock.Modules = append(lock.Modules, module.LockedModule{Name: name, Version: "v1.0.0", Source: module.Source{Git: source}, Tag: "v1.0.0", Hash: hash, Exports: []string{name}})
 		asked += fmt.Sprintf("%s = { version = \"1.0.0\", git = %q }, ", name, source)
 	}
 	write(t, dir, map[string]string{"ccm.mod.lua": "return { dependencies = { " + asked + "} }", "ccm.lock": string(lock.Text())})

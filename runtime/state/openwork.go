@@ -89,20 +89,20 @@ func (w *Work) Command(text string, apart bool) command.Record {
 	if err := w.begin(x); err != nil {
 		return unrecorded{}
 	}
-	return &running{w, x}
+	return &commandRecord{w, x}
 }
 
-// A running is a command on record.
-type running struct {
+// A commandRecord is a command on record.
+type commandRecord struct {
 	w *Work
 	x *OpenWork
 }
 
 // ID implements command.Record.
-func (r *running) ID() string { return r.x.ID }
+func (r *commandRecord) ID() string { return r.x.ID }
 
 // Started implements command.Record.
-func (r *running) Started(pid int, start uint64) {
+func (r *commandRecord) Started(pid int, start uint64) {
 	r.w.mu.Lock()
 	defer r.w.mu.Unlock()
 	r.x.PID, r.x.Start = pid, start
@@ -110,7 +110,7 @@ func (r *running) Started(pid int, start uint64) {
 }
 
 // Ended implements command.Record.
-func (r *running) Ended() { r.w.end(r.x.Number) }
+func (r *commandRecord) Ended() { r.w.end(r.x.Number) }
 
 // An unrecorded is a command that could not be recorded.
 type unrecorded struct{}

@@ -187,7 +187,7 @@ func plainDepth(val any, left *int) (any, error) {
 		return plainDepth(x.Plain(), left)
 	case time.Time:
 		return x.Format(time.RFC3339), nil
-	case *data.Sealed:
+	case *data.SealedValue:
 		return x.Text()
 	case fmt.Stringer:
 		return x.String(), nil

@@ -19,8 +19,8 @@ import (
 // fillExpires is how long nodes have to tell again what was lost.
 const fillExpires = 5 * time.Minute
 
-// A filling is what became of the gaps of a node.
-type filling struct {
+// A fillResult is what became of the gaps of a node.
+type fillResult struct {
 	Node        string      `json:"node"`
 	Environment string      `json:"environment"`
 	Gaps        []event.Gap `json:"gaps"`
@@ -28,7 +28,7 @@ type filling struct {
 }
 
 // missing returns how many messages of the node were missing.
-func (f *filling) missing() (n int64) {
+func (f *fillResult) missing() (n int64) {
 	for _, g := range f.Gaps {
 		n += g.Messages
 	}
@@ -61,7 +61,7 @@ func (f *eventFlags) fillGaps(ctx context.Context, e *cli.Env, nodes []string) e
 		cli.Say(e, "There are no gaps: the servers have all that was told and is still kept.")
 		return nil
 	}
-	byEnvironment := make(map[string][]*filling)
+	byEnvironment := make(map[string][]*fillResult)
 	for _, x := range fillings {
 		byEnvironment[x.Environment] = append(byEnvironment[x.Environment], x)
 	}
@@ -76,10 +76,10 @@ func (f *eventFlags) fillGaps(ctx context.Context, e *cli.Env, nodes []string) e
 }
 
 // fillingsOf gathers gaps by node.
-func fillingsOf(gaps []event.Gap) (list []*filling) {
+func fillingsOf(gaps []event.Gap) (list []*fillResult) {
 	for _, g := range gaps {
 		if len(list) == 0 || list[len(list)-1].Node != g.Node {
-			list = append(list, &filling{Node: g.Node, Environment: g.Environment})
+			list = append(list, &fillResult{Node: g.Node, Environment: g.Environment})
 		}
 		last := list[len(list)-1]
 		last.Gaps = append(last.Gaps, g)
@@ -88,7 +88,7 @@ func fillingsOf(gaps []event.Gap) (list []*filling) {
 }
 
 // tellAgain has nodes of an environment tell again what they told in the time of all their gaps.
-func tellAgain(ctx context.Context, s *job.Sender, some []*filling) error {
+func tellAgain(ctx context.Context, s *job.Sender, some []*fillResult) error {
 	j := &signed.Job{Verb: signed.VerbEvents, Reason: "the servers have lost events"}
 	var names []string
 	for _, x := range some {
@@ -113,7 +113,7 @@ func tellAgain(ctx context.Context, s *job.Sender, some []*filling) error {
 }
 
 // printFillings prints what became of gaps.
-func (f *eventFlags) printFillings(e *cli.Env, list []*filling) error {
+func (f *eventFlags) printFillings(e *cli.Env, list []*fillResult) error {
 	rows := [][]string{{"NODE", "MISSING", "UNTIL", "ANSWER"}}
 	open := 0
 	for _, x := range list {

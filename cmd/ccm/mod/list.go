@@ -199,7 +199,7 @@ func (x *modSite) fromCache(ctx context.Context) ([]module.Copy, error) {
 		if got.Hash != m.Hash {
 			return nil, diag.Errorf(diag.Pos{}, "%s: the lock has the hash %s, and %s now has %s: somebody has moved the tag", m, m.Hash, m.Source, got.Hash)
 		}
-		copies = append(copies, module.Copy{Locked: m, Dir: got.Dir})
+		copies = append(copies, module.Copy{LockedModule: m, Dir: got.Dir})
 	}
 	return copies, nil
 }

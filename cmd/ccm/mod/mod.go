@@ -142,7 +142,7 @@ func (x *modSite) tellChanges(old, lock *module.Lock, file *module.File) {
 	}
 }
 
-func signedBy(m *module.Locked) string {
+func signedBy(m *module.LockedModule) string {
 	if m.Signer == "" {
 		return ""
 	}

@@ -46,8 +46,8 @@ func (c *Commands) Begin(run string, record func(command string, apart bool) Rec
 	c.run, c.record = run, record
 }
 
-// A running is one of the commands, from before it is started.
-type running struct {
+// A runningCommand is one of the commands, from before it is started.
+type runningCommand struct {
 	of     *Commands
 	pid    int    // 0 until it is started
 	record Record // may be nil
@@ -55,8 +55,8 @@ type running struct {
 
 // begin tells of a command that is about to be started, and returns what it has in its
 // environment besides. Ended must follow.
-func (c *Commands) begin(command string, apart bool) (r *running, environ []string) {
-	r = &running{of: c}
+func (c *Commands) begin(command string, apart bool) (r *runningCommand, environ []string) {
+	r = &runningCommand{of: c}
 	if c == nil {
 		return r, nil
 	}
@@ -74,7 +74,7 @@ func (c *Commands) begin(command string, apart bool) (r *running, environ []stri
 }
 
 // started tells that the command was started.
-func (r *running) started(pid int) {
+func (r *runningCommand) started(pid int) {
 	if r.of == nil {
 		return
 	}
@@ -92,7 +92,7 @@ func (r *running) started(pid int) {
 }
 
 // ended tells that the command has ended, or could not be started.
-func (r *running) ended() {
+func (r *runningCommand) ended() {
 	if r.of == nil {
 		return
 	}

@@ -53,7 +53,7 @@ type graph struct {
 	site    *module.File
 	old     *module.Lock
 	sources map[string]claim
-	got     map[node]*module.Locked
+	got     map[node]*module.LockedModule
 }
 
 // A claim is where a module is to come from, and who says so.
@@ -73,7 +73,7 @@ func (r *Resolver) Lock(ctx context.Context, dir string, site *module.File, old 
 	if old == nil {
 		old = new(module.Lock)
 	}
-	g := &graph{Resolver: r, ctx: ctx, dir: dir, site: site, old: old, sources: make(map[string]claim), got: make(map[node]*module.Locked)}
+	g := &graph{Resolver: r, ctx: ctx, dir: dir, site: site, old: old, sources: make(map[string]claim), got: make(map[node]*module.LockedModule)}
 	for _, d := range site.Dependencies {
 		g.sources[d.Name] = claim{Source: d.Source}
 	}
@@ -130,7 +130,7 @@ func (g *graph) visit(asked, chosen map[string]string) error {
 
 // claim notes where a module comes from that another one asks for. The site decides; without
 // it, all who ask have to agree.
-func (g *graph) claim(by *module.Locked, d module.Dependency) error {
+func (g *graph) claim(by *module.LockedModule, d module.Dependency) error {
 	have, ok := g.sources[d.Name]
 	switch {
 	case !ok || have.by == "" && have.Source == (module.Source{}):
@@ -162,7 +162,7 @@ func (g *graph) reachable(asked, chosen map[string]string) []string {
 }
 
 // fits returns an error unless a chosen module can be used here.
-func (g *graph) fits(m *module.Locked) error {
+func (g *graph) fits(m *module.LockedModule) error {
 	ok, err := m.CCM.Allows(g.Version)
 	if err == nil && !ok {
 		err = fmt.Errorf("wants ccm %s, and this is %s", m.CCM, g.Version)
@@ -174,8 +174,8 @@ func (g *graph) fits(m *module.Locked) error {
 }
 
 // module gets one module as the lock has it, and its ccm.mod.lua.
-func (g *graph) module(n node) (*module.Locked, *module.File, error) {
-	m := &module.Locked{Name: n.name, Version: n.version}
+func (g *graph) module(n node) (*module.LockedModule, *module.File, error) {
+	m := &module.LockedModule{Name: n.name, Version: n.version}
 	var dir string
 	if folder := g.site.Replace[n.name]; folder != "" {
 		m.Replace = filepath.ToSlash(folder)
@@ -217,7 +217,7 @@ func about(m *module.Locked, err error) error {
 }
 
 // pinned gets a module, which must be what the old lock has of that version.
-func (g *graph) pinned(m *module.Locked) (*Got, error) {
+func (g *graph) pinned(m *module.LockedModule) (*Got, error) {
 	if m.Source == (module.Source{}) {
 		return nil, diag.Errorf(diag.Pos{}, "nobody says where it comes from").
 			WithHint("in %s: %s = { version = %q, git = \"https://...\" }", module.FileName, m.Name, m.Version)

@@ -447,7 +447,7 @@ func TestVendor(t *testing.T) {
 		m := &lock.Modules[i]
 		dir, err := module.TreeDir(r.Caches[0], m.Hash)
 		require.NoError(t, err)
-		copies = append(copies, module.Copy{Locked: m, Dir: dir})
+		copies = append(copies, module.Copy{LockedModule: m, Dir: dir})
 	}
 	write(t, site, map[string]string{"vendor/mine.lua": "", "vendor/old/ccm.mod.lua": modFile("old"), "vendor/nginx/stray": "x", "ccm.mod.lua": text, "ccm.lock": string(lock.Text())})
 	removed, err := r.Vendor(site, copies)

@@ -16,8 +16,8 @@ var (
 	luaComment  = lazyregexp.New(`(?m)--.*$`)
 )
 
-// Used is what the texts of a site require.
-type Used struct {
+// A UsedModule is what the texts of a site require.
+type UsedModule struct {
 	Names []string
 	// Unsure are files that require something whose name is not written out: "", if there are
 	// none.
@@ -29,8 +29,8 @@ const maxLooked = 20_000
 
 // UsedIn finds what the scripts and manifests below a directory require, without vendor and
 // hidden directories.
-func UsedIn(dir string) (*Used, error) {
-	u := new(Used)
+func UsedIn(dir string) (*UsedModule, error) {
+	u := new(UsedModule)
 	looked := 0
 	err := filepath.WalkDir(dir, func(at string, d fs.DirEntry, err error) error {
 		if err != nil {
@@ -63,7 +63,7 @@ func UsedIn(dir string) (*Used, error) {
 	return u, err
 }
 
-func (u *Used) add(file, text string, isLua bool) {
+func (u *UsedModule) add(file, text string, isLua bool) {
 	if !isLua { // a manifest names modules as plain words
 		u.Names = append(u.Names, strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune(" \t\n\r,:[]{}\"'", r) })...)
 		return
@@ -79,7 +79,7 @@ func (u *Used) add(file, text string, isLua bool) {
 }
 
 // Requires reports whether a module is used.
-func (u *Used) Requires(m *module.Locked) bool {
+func (u *UsedModule) Requires(m *module.LockedModule) bool {
 	return slices.ContainsFunc(m.Exports, func(e string) bool { return slices.Contains(u.Names, e) })
 }
 
