@@ -43,8 +43,8 @@ func (rp *reporter) stopped(pos diag.Pos, notes []diag.Note) *diag.Error {
 
 // tellsEnd reports whether a mistake says itself what the evaluation was cancelled with: that
 // of a command that took too long names the command.
-func (in *Interp) tellsEnd(e *diag.Error) bool {
-	cause := context.Cause(in.ctx)
+func tellsEnd(ctx context.Context, e *diag.Error) bool {
+	cause := context.Cause(ctx)
 	_, stopped := errors.AsType[*stopError](e.Err)
 	return cause != nil && !stopped && !ofLimits(cause) && errors.Is(e.Err, cause)
 }
@@ -94,7 +94,7 @@ func (rp *reporter) faultOf(L *lua.LState, r any) *diag.Error {
 		return &diag.Error{Pos: pos, Notes: notes, Err: errors.New(rp.valueText(L, err.Object))}
 	}
 	if e := rp.lastThrown.mistake; e != nil && string(text) == rp.lastThrown.text {
-		if rp.in.ctx.Err() != nil && !rp.in.tellsEnd(e) {
+		if rp.in.ctx.Err() != nil && !tellsEnd(rp.in.ctx, e) {
 			return rp.stopped(e.Pos, e.Notes)
 		}
 		return e

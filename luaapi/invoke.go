@@ -72,7 +72,7 @@ func (in *Interp) Invoke(ctx context.Context, fn *lua.LFunction, results int, ar
 		}
 		e := in.report.fault(L, r)
 		switch cause := context.Cause(ctx); {
-		case cause == nil || in.tellsEnd(e):
+		case cause == nil || tellsEnd(in.ctx, e):
 		case ofLimits(cause):
 			e.Hint = ""
 		default:
@@ -159,7 +159,7 @@ func (in *Interp) RequireFunctions(ctx context.Context, script, module string) (
 	list := make(map[string]Function)
 	for _, name := range stringKeys(in.Tables.Contents(table)) {
 		if fn, ok := table.RawGetString(name).(*lua.LFunction); ok {
-			if f, ok := in.function(fn); ok {
+			if f, ok := in.source.function(fn); ok {
 				list[name] = f
 			}
 		}

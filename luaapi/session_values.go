@@ -186,9 +186,10 @@ type Function struct {
 }
 
 // Function describes a function. It is false for those of this program.
-func (s *Session) Function(fn *lua.LFunction) (Function, bool) { return s.in.function(fn) }
+func (s *Session) Function(fn *lua.LFunction) (Function, bool) { return s.in.source.function(fn) }
 
-func (in *Interp) function(fn *lua.LFunction) (Function, bool) {
+// function is [Session.Function].
+func (st *sourceMap) function(fn *lua.LFunction) (Function, bool) {
 	if fn.IsG {
 		return Function{}, false
 	}
@@ -203,10 +204,10 @@ func (in *Interp) function(fn *lua.LFunction) (Function, bool) {
 	if fn.Proto.IsVarArg != 0 {
 		f.Parameters = append(f.Parameters, "...")
 	}
-	if p := in.source.lineOf(f.Line, f.File); p.Line > 0 {
+	if p := st.lineOf(f.Line, f.File); p.Line > 0 {
 		f.File, f.Line = p.File, p.Line
 	}
-	if text, ok := in.source.text(f.File); ok {
+	if text, ok := st.text(f.File); ok {
 		f.Comment = commentAbove(text, f.Line)
 	}
 	return f, true

@@ -85,7 +85,7 @@ func (o *object) patiently(ask func() (came bool, err error)) error {
 			return errObsolete
 		}
 		if !o.member.conn.IsConnected() {
-			if !sleep(o.ctx, 100*time.Millisecond) {
+			if !retry.Sleep(o.ctx, 100*time.Millisecond) {
 				return context.Cause(o.ctx)
 			}
 			end = time.Now().Add(o.member.options.Timing.Parts)

@@ -207,7 +207,7 @@ func (g *graph) module(n node) (*module.LockedModule, *module.File, error) {
 }
 
 // about gives an error the module that it is about. A hint stays a hint.
-func about(m *module.Locked, err error) error {
+func about(m *module.LockedModule, err error) error {
 	if e, ok := err.(*diag.Error); ok && e.Pos.IsZero() {
 		named := *e
 		named.Err = fmt.Errorf("%s: %w", m, e.Err)
