@@ -1,0 +1,156 @@
+package posix
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"strings"
+
+	"github.com/luaccm/ccm/resources"
+	"github.com/luaccm/ccm/runtime/host"
+)
+
+// Create implements resources.FileProvider. What somebody has made there meanwhile is
+// replaced.
+func (p files) Create(ctx context.Context, h *host.Host, want resources.File) error {
+	if want.Parents {
+		want.Parents = false
+		return host.WithParents(h, want.Name, func() error { return p.Create(ctx, h, want) })
+	}
+	return withCheckAfter(ctx, h, want, func() error {
+		if want.Validation().IsGiven() {
+			return p.store(ctx, h, want)
+		}
+		err := p.write(ctx, h, want, host.Info{})
+		if errors.Is(err, fs.ErrExist) {
+			return p.store(ctx, h, want)
+		}
+		return err
+	})
+}
+
+// Store implements resources.FileProvider.
+func (p files) Store(ctx context.Context, h *host.Host, want resources.File) error {
+	return withCheckAfter(ctx, h, want, func() error { return p.store(ctx, h, want) })
+}
+
+func (p files) store(ctx context.Context, h *host.Host, want resources.File) error {
+	info, _, same, err := p.look(ctx, &h.View, want)
+	if err != nil {
+		return err
+	}
+	if info.Kind != host.Missing && info.Kind != host.Regular {
+		return fmt.Errorf("want a file, found %s", info.Kind)
+	}
+	if info.Kind == host.Regular && (same || !want.ManagesContent(info.Kind)) {
+		attr, err := p.attr(&h.View, want, info, 0)
+		if err != nil {
+			return err
+		}
+		// A file that is given away could be written by who had it until then, after it
+		// was compared: it is written anew.
+		if !same || attr.UID == info.UID || !info.IsOwnersToChange() {
+			return h.SetAttrOf(want.Name, info, attr)
+		}
+	}
+	return p.write(ctx, h, want, info)
+}
+
+// write replaces what stands at the path with the file that is wanted.
+func (p files) write(ctx context.Context, h *host.Host, want resources.File, have host.Info) error {
+	attr, err := p.attr(&h.View, want, have, 0o644)
+	if err != nil {
+		return err
+	}
+	content, err := p.open(ctx, h, want)
+	if err != nil {
+		return err
+	}
+	write := h.WriteFile
+	switch {
+	case want.Validation().IsGiven():
+		write = func(_ string, content io.Reader, attr host.Attr) error {
+			return writeChecked(ctx, h, want, content, attr)
+		}
+	case have.Kind == host.Missing:
+		write = h.WriteNewFile
+	}
+	return errors.Join(write(want.Name, content, attr), content.Close())
+}
+
+func (files) open(ctx context.Context, h *host.Host, want resources.File) (io.ReadCloser, error) {
+	switch {
+	case want.Source != nil:
+		return h.Sources().OpenSummed(ctx, want.SourceName(), string(want.Checksum))
+	case want.Content != nil:
+		return io.NopCloser(strings.NewReader(*want.Content)), nil
+	}
+	return io.NopCloser(strings.NewReader("")), nil
+}
+
+// attr returns the attributes that are wanted. Digits of the mode that are not
+// managed are those of what is there, or of mode if nothing is.
+func (files) attr(v *host.View, want resources.File, have host.Info, mode uint32) (a host.Attr, err error) {
+	if a.UID, a.GID, err = owners(v, want, have); err != nil {
+		return a, err
+	}
+	kind, chowned := host.Regular, false
+	if have.Kind != host.Missing {
+		kind, mode, chowned = have.Kind, have.Mode, have.UID != a.UID || have.GID != a.GID
+	}
+	a.Mode = want.ModeOver(kind, mode, chowned)
+	return a, nil
+}
+
+// CreateDirectory implements resources.FileProvider.
+func (p files) CreateDirectory(_ context.Context, h *host.Host, want resources.File) error {
+	info, err := h.Lstat(want.Name)
+	if err != nil {
+		return err
+	}
+	attr, err := p.attr(&h.View, want, info, 0o755)
+	if err != nil {
+		return err
+	}
+	switch info.Kind {
+	case host.Missing:
+		return h.MakeDirectory(want.Name, attr)
+	case host.Directory:
+		return h.SetAttrOf(want.Name, info, attr)
+	}
+	return fmt.Errorf("want a directory, found %s", info.Kind)
+}
+
+// SetAttributes implements resources.FileProvider.
+func (p files) SetAttributes(_ context.Context, h *host.Host, want resources.File) error {
+	info, err := h.Lstat(want.Name)
+	if err != nil {
+		return err
+	}
+	if info.Kind != host.Regular && info.Kind != host.Directory {
+		return fmt.Errorf("want a file or a directory, found %s", info.Kind)
+	}
+	attr, err := p.attr(&h.View, want, info, 0)
+	if err != nil {
+		return err
+	}
+	return h.SetAttrOf(want.Name, info, attr)
+}
+
+// Remove implements resources.FileProvider.
+func (files) Remove(ctx context.Context, h *host.Host, want resources.File) error {
+	return withCheckAfter(ctx, h, want, func() error { return remove(h, want) })
+}
+
+func remove(h *host.Host, want resources.File) error {
+	info, err := h.Lstat(want.Name)
+	if err != nil || info.Kind == host.Missing {
+		return err
+	}
+	if info.Kind == host.Directory && want.Force {
+		return h.RemoveTree(want.Name)
+	}
+	return h.Remove(want.Name)
+}
