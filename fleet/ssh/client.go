@@ -85,8 +85,12 @@ func (c *Client) Run(ctx context.Context, stop <-chan struct{}, h Host, tell fun
 			res.Err = fmt.Errorf("it did not answer within %s", p.late)
 		}
 	}
-	if p.stopped && err != nil && !p.runs.Load() {
+	switch {
+	case !p.stopped || err == nil:
+	case !p.runs.Load():
 		res.Err, res.Unreachable = errors.New("it was interrupted before ccm was begun there"), false
+	case p.abandoned:
+		res.Err, res.Unreachable = fmt.Errorf("it was interrupted, and left after %s: ccm there ends after what it is doing", stopPatience), false
 	}
 	return res
 }
@@ -97,7 +101,8 @@ type progress struct {
 	runs     atomic.Bool   // ccm runs there, and has to be told to end
 	ending   chan struct{} // closed when the command is to end
 	late     time.Duration // what was exceeded, 0 if nothing was
-	stopped  bool
+	// stopped says that it was to end before, abandoned that ccm had not ended in time after that.
+	stopped, abandoned bool
 }
 
 // guard ends what takes too long, or is to stop, until done is closed.
@@ -133,6 +138,7 @@ func (c *Client) guard(p *progress, stop, done <-chan struct{}, cut func()) {
 	select {
 	case <-done:
 	case <-time.After(stopPatience):
+		p.abandoned = true
 		cut()
 	}
 }

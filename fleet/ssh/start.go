@@ -32,9 +32,6 @@ func (c *Client) start(ctx context.Context, p *progress, h Host) (*call, error) 
 			}
 			return nil, err
 		}
-		if text := strings.TrimSpace(string(line)); text != "" && program == nil {
-			s.noise = text
-		}
 		// A prompt without an end of line may stand before it.
 		if rest, ok := after(line, absentMarker+" "); ok && program == nil {
 			p.answered.Store(true)
@@ -56,7 +53,11 @@ func (c *Client) start(ctx context.Context, p *progress, h Host) (*call, error) 
 		}
 		if _, ok := after(line, presentMarker); ok {
 			p.answered.Store(true)
+			s.noise = "" // what follows is said by ccm
 			return s, nil
+		}
+		if text := strings.TrimSpace(string(line)); text != "" && program == nil {
+			s.noise = text
 		}
 	}
 }
