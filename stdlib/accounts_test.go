@@ -36,9 +36,11 @@ func TestUser(t *testing.T) {
 			"ages":    `{ "bob", min_days = 0, max_days = 90, warn_days = -1, expires = "2027-01-31" }`,
 			"never":   `{ "bob", max_days = -1, expires = "never" }`,
 			"absent":  `{ "bob", ensure = "absent", manage_home = true }`,
+			"taken":   `{ "bob", uid = 1000 }`,
 		},
 		fails: map[string]string{
 			"missing/unknown": "there is no group nope in /etc/group", "group/unknown": "there is no group nope in /etc/group", "there/unknown": "there is no group nope in /etc/group", "otherwise/unknown": "there is no group nope in /etc/group",
+			"missing/taken": "the uid 1000 is that of the user alice", "group/taken": "the uid 1000 is that of the user alice", "there/taken": "the uid 1000 is that of the user alice", "otherwise/taken": "the uid 1000 is that of the user alice",
 		},
 		phrases: map[string][]string{
 			"missing/plain": {"created the user"}, "there/plain": {}, "otherwise/plain": {}, "there/full": {"updated the user"},
@@ -74,12 +76,16 @@ func TestGroup(t *testing.T) {
 		wants: map[string]string{
 			"plain":   `"ops"`,
 			"gid":     `{ "ops", gid = 1800, system = true }`,
+			"taken":   `{ "ops", gid = 33 }`,
 			"members": `{ "ops", members = { "root", "alice" } }`,
 			"exact":   `{ "ops", members = { "alice" }, membership = "exact" }`,
 			"empty":   `{ "ops", members = {}, membership = "exact" }`,
 			"absent":  `{ "ops", ensure = "absent" }`,
 		},
-		fails: map[string]string{"own/absent": "the user ops has the group ops as its own, which cannot be removed", "nothing/members": "there is no user root in /etc/passwd", "nothing/exact": "there is no user alice in /etc/passwd"},
+		fails: map[string]string{
+			"own/absent": "the user ops has the group ops as its own, which cannot be removed", "nothing/members": "there is no user root in /etc/passwd", "nothing/exact": "there is no user alice in /etc/passwd",
+			"missing/taken": "the gid 33 is that of the group www", "there/taken": "the gid 33 is that of the group www", "full/taken": "the gid 33 is that of the group www", "own/taken": "the gid 33 is that of the group www",
+		},
 		phrases: map[string][]string{
 			"missing/plain": {"created the group"}, "there/plain": {}, "there/gid": {}, "full/gid": {"updated the group"}, "full/members": {},
 			"there/members": {"updated the group"}, "there/exact": {}, "full/exact": {"updated the group"}, "missing/absent": {}, "there/absent": {"removed the group"},

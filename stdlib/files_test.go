@@ -216,6 +216,8 @@ func TestDirectoryRecurse(t *testing.T) {
 		`source = "x", recurse = true`:     "recurse: goes without source",
 		`source = "x", mode = "u=rwX"`:     "mode: a mode such as u=rwX goes without source",
 		`mode = "u=rwz"`:                   `mode: want parts such as u=rwX or go-w, of u, g, o or a, then +, - or =, then r, w, x or X, got "u=rwz"`,
+		`mode = "0750"`:                    `mode: is for files, of which none are managed without source or recurse; dir_mode = "0750" is for the directory`,
+		`recurse = true`:                   "recurse: goes with owner, group, mode or dir_mode",
 		`mode = "0999"`:                    `mode: want octal permissions such as "0644", got "0999"`,
 		`mode = "g+X,u+x", recurse = true`: "when they are set again",
 	} {

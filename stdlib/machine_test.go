@@ -268,7 +268,7 @@ func TestWaitFor(t *testing.T) {
 		`"x"`:                                 `wait_for#x: want one of port, file and url, or the path of a file as the name`,
 		`{ "x", port = 1, url = "http://x" }`: `url: want one of port, file and url, got also port`,
 		`{ "x", port = 65536 }`:               `port: want a port from 1 to 65535, got 65536`,
-		`{ "/x", match = "(" }`:               `match: want a regular expression, got "("`,
+		`{ "/x", match = "(" }`:               "match: want a regular expression (RE2): missing closing ): `(`",
 		`{ "/x", within = "soon" }`:           `within: want a duration such as 30s, got "soon"`,
 		`{ "x", url = "ftp://x" }`:            `url: want a URL of http or https, got "ftp://x"`,
 		`{ "x", port = 1, match = "a" }`:      `match: goes only with a file or a url`,

@@ -21,7 +21,7 @@ func TestMistakesInDefinitions(t *testing.T) {
 		{`ccm.type { name = "x", properties = { path = {} }, ` + functions + ` }`, `site.lua:1:37: ccm.type: properties: no property names the resource (name = true says which one does)`},
 		{`ccm.type { name = "x", properties = { path = { naem = true } }, ` + functions + ` }`, `site.lua:1:48: ccm.type: properties.path: unknown field "naem" (did you mean "name"?)`},
 		{`ccm.type { name = "x", properties = { path = { name = 1 } }, ` + functions + ` }`, `site.lua:1:55: ccm.type: properties.path.name: want true or false, got the number 1`},
-		{`ccm.type { name = "x", properties = { path = { type = "strin" } }, ` + functions + ` }`, `site.lua:1:55: ccm.type: properties.path.type: want one of string, integer, number, boolean, path, mode, mode_change, list, map, table, any, got "strin" (did you mean "string"?)`},
+		{`ccm.type { name = "x", properties = { path = { type = "strin" } }, ` + functions + ` }`, `site.lua:1:55: ccm.type: properties.path.type: want one of string, integer, number, boolean, path, mode, mode_change, regexp, list, map, table, any, got "strin" (did you mean "string"?)`},
 		{`ccm.type { name = "x", properties = { path = { name = true, type = "integer" } }, ` + functions + ` }`, `site.lua:1:37: ccm.type: properties: path: what names the resource is a string`},
 		{`ccm.type { name = "x", properties = { path = { name = true }, n = { type = "integer", default = "x" } }, ` + functions + ` }`, `site.lua:1:37: ccm.type: properties: n: default: want an integer, got "x"`},
 		{`ccm.type { name = "x", properties = { path = { name = true }, n = { enum = { "a", "b" }, default = "c" } }, ` + functions + ` }`, `site.lua:1:37: ccm.type: properties: n: default: want one of a, b, got "c"`},

@@ -37,11 +37,12 @@ var scalars = map[string]reflect.Type{
 	"mode":    reflect.TypeFor[Mode](),
 
 	"mode_change": reflect.TypeFor[ModeChange](),
+	"regexp":      reflect.TypeFor[Regexp](),
 	"any":         reflect.TypeFor[any](),
 }
 
 // typeNames are the types that a property can have.
-var typeNames = []string{"string", "integer", "number", "boolean", "path", "mode", "mode_change", "list", "map", "table", "any"}
+var typeNames = []string{"string", "integer", "number", "boolean", "path", "mode", "mode_change", "regexp", "list", "map", "table", "any"}
 
 // schema reads a table of properties.
 func (r *reader) schema(doc string, props *lua.LTable, path schema.Path) (*schema.Schema, map[string]field) {

@@ -3,6 +3,7 @@ package luatype
 import (
 	"fmt"
 	"path"
+	"regexp/syntax"
 	"strconv"
 	"strings"
 
@@ -105,3 +106,18 @@ func (m ModeChange) String() string {
 	}
 	return string(m)
 }
+
+// A Regexp is a regular expression as the library re takes it.
+type Regexp string
+
+// UnmarshalText reads one.
+func (r *Regexp) UnmarshalText(text []byte) error {
+	if _, err := syntax.Parse(string(text), syntax.Perl); err != nil {
+		return fmt.Errorf("want a regular expression (RE2): %s", strings.TrimPrefix(err.Error(), "error parsing regexp: "))
+	}
+	*r = Regexp(text)
+	return nil
+}
+
+// String returns the text.
+func (r Regexp) String() string { return string(r) }

@@ -27,7 +27,7 @@ var tool = newTool()
 func newTool() *pkgtool.Tool {
 	return &pkgtool.Tool{
 		Doc:      "Asks dpkg what is installed, and apt what could be. Apt makes the changes.",
-		Helpers:  []string{"apt-mark", "dpkg"},
+		Helpers:  []string{"apt-mark", "dpkg", "dpkg-deb"},
 		Commands: []string{"dpkg-query", "apt-cache", "apt-get"},
 		Families: []string{"debian"},
 		Env: []string{

@@ -24,10 +24,22 @@ func (packages) Install(ctx context.Context, h *host.Host, wants ...resources.Pa
 	}
 	if want := wants[0]; want.Source != "" {
 		return pkgtool.WithSource(ctx, h, want, ".deb", func(path string) error {
+			if err := checkFile(ctx, &h.View, want, names[0], path); err != nil {
+				return err
+			}
 			return change(ctx, h, slices.Concat(argv, downgrades(want), want.Options, []string{path})...)
 		})
 	}
 	return installOffered(ctx, h, argv, wants, names)
+}
+
+// checkFile checks what is in a package file.
+func checkFile(ctx context.Context, v *host.View, want resources.Package, n name, path string) error {
+	f, err := tool.AskFile(ctx, v, "dpkg-deb", "--show", "--showformat=${Package} ${Version}", path)
+	if err != nil {
+		return err
+	}
+	return f.Check(want, n.pkg, compareVersions)
 }
 
 // downgrades returns the option that lets apt install an older version.

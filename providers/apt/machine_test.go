@@ -3,6 +3,7 @@ package apt
 import (
 	"fmt"
 	"maps"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -91,6 +92,12 @@ func (m *machine) Answer(c host.Cmd) (host.Result, error) {
 	switch {
 	case argv[0] == "dpkg-query" && argv[1] == "-W" && strings.HasPrefix(argv[2], "-f="):
 		return m.dpkgQuery(strings.TrimPrefix(argv[2], "-f="), argv[3:]), nil
+	case argv[0] == "dpkg-deb" && argv[1] == "--show":
+		pkg, version, found := strings.Cut(strings.TrimSuffix(filepath.Base(argv[3]), ".deb"), "_")
+		if !found {
+			return failed(2, "", "dpkg-deb: error: '"+argv[3]+"' is not a Debian format archive\n"), nil
+		}
+		return ok(pkg + " " + version), nil
 	case argv[0] == "apt-cache" && argv[1] == "policy":
 		return ok(m.policy(argv[2:])), nil
 	case argv[0] == "apt-cache" && argv[1] == "depends":

@@ -19,6 +19,11 @@ import (
 func TestWishes(t *testing.T) {
 	const install = "apt-get install -y -q -o DPkg::Options::=--force-confold -o DPkg::Lock::Timeout=600 "
 	yes, no := new(true), new(false)
+	dir := t.TempDir()
+	for _, name := range []string{"ccm-demo_1.1.deb", "ccm-other_1.1.deb", "text.deb"} {
+		require.NoError(t, os.WriteFile(filepath.Join(dir, name), nil, 0o600))
+	}
+	deb := filepath.Join(dir, "ccm-demo_1.1.deb")
 	for _, x := range []struct {
 		name string
 		have *entry
@@ -44,7 +49,11 @@ func TestWishes(t *testing.T) {
 		{"purge", &entry{version: "1.0", edited: true}, resources.Package{Ensure: "purged"}, []string{"apt-get -q -y -o DPkg::Lock::Timeout=600 purge ccm-demo"}, ""},
 		{"purge what is left", &entry{version: "1.0", status: "config-files"}, resources.Package{Ensure: "purged"}, []string{"apt-get -q -y -o DPkg::Lock::Timeout=600 purge ccm-demo"}, ""},
 		{"absent leaves what is left", &entry{version: "1.0", status: "config-files"}, resources.Package{Ensure: "absent"}, nil, ""},
-		{"file", nil, resources.Package{Ensure: "present", Source: "/srv/ccm-demo.deb"}, []string{install + "--allow-downgrades /srv/ccm-demo.deb"}, "unable to locate"},
+		{"file", nil, resources.Package{Ensure: "present", Source: deb}, []string{install + "--allow-downgrades " + deb}, "Unable to locate"}, // the machine knows no files
+		{"missing file", nil, resources.Package{Ensure: "present", Source: deb + "x"}, nil, "open " + deb + "x: no such file or directory"},
+		{"file of another version", nil, resources.Package{Ensure: "1.2", Source: deb}, nil, "want a source that holds version 1.2 of ccm-demo, found 1.1 in it"},
+		{"file of another package", nil, resources.Package{Ensure: "1.1", Source: dir + "/ccm-other_1.1.deb"}, nil, "want a source that holds the package ccm-demo, found ccm-other 1.1 in it"},
+		{"file that is none", nil, resources.Package{Ensure: "present", Source: dir + "/text.deb"}, nil, "want a package as source: dpkg-deb: error: '" + dir + "/text.deb' is not a Debian format archive"},
 	} {
 		t.Run(x.name, func(t *testing.T) {
 			m := newMachine()
@@ -59,7 +68,7 @@ func TestWishes(t *testing.T) {
 			ran, err := perform(t, m, x.want)
 			if x.err == "" {
 				require.NoError(t, err)
-			} else if x.name != "file" { // the machine has no files
+			} else {
 				require.ErrorContains(t, err, x.err)
 			}
 			var changes []string

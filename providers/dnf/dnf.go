@@ -59,6 +59,7 @@ var packages = &pkgtool.Packages{
 	HoldCommand: holdCommand,
 	Held:        lockedPackages,
 	Suffix:      ".rpm",
+	File:        rpm.File(tool),
 	List: func(ctx context.Context, v *host.View, prefix string) ([]string, error) {
 		return pkgtool.ListLines(ctx, v, tool, prefix, "rpm", "-qa", "--queryformat", `%{NAME}\n`)
 	},

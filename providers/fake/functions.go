@@ -31,12 +31,13 @@ func (m *Machine) Functions(f *resource.Functions) {
 		if errors.Is(err, errWait) {
 			err = nil
 		}
-		if err == nil && m.Guesses() > before {
-			mu.Lock()
-			defer mu.Unlock()
-			done[want] = true
+		if err != nil || m.Guesses() == before {
+			return err
 		}
-		return err
+		mu.Lock()
+		done[want] = true
+		mu.Unlock()
+		return accounts(f, h, want)
 	}
 	f.Status = func(ctx context.Context, v *host.View, want *resource.Properties) (any, error) {
 		have, err := status(ctx, v, want)

@@ -93,6 +93,9 @@ var packages = &pkgtool.Packages{
 	NoHold:   "list it in IgnorePkg of /etc/pacman.conf",
 	Held:     ignored,
 	Suffix:   ".pkg.tar.zst",
+	File: func(ctx context.Context, v *host.View, path string) (pkgtool.File, error) {
+		return tool.AskFile(ctx, v, "pacman", "-Qp", path)
+	},
 	List: func(ctx context.Context, v *host.View, prefix string) ([]string, error) {
 		return pkgtool.ListLines(ctx, v, tool, prefix, "pacman", "-Qq")
 	},

@@ -55,6 +55,9 @@ func (p *Packages) fetch(ctx context.Context, h *host.Host, verb string, wants [
 	}
 	if want := wants[0]; want.Source != "" {
 		return WithSource(ctx, h, want, p.Suffix, func(path string) error {
+			if err := p.checkFile(ctx, &h.View, want, path); err != nil {
+				return err
+			}
 			return p.run(ctx, h, verb, wants, []string{path})
 		})
 	}

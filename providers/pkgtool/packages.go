@@ -62,8 +62,10 @@ type Packages struct {
 	NoHold      string
 	// Held returns the names of the packages that are on hold.
 	Held func(ctx context.Context, v *host.View, wants []resources.Package) ([]string, error)
-	// Suffix is that of package files, such as ".rpm".
+	// Suffix is that of package files, such as ".rpm". File returns what is in one; nil if the package
+	// manager does not say.
 	Suffix string
+	File   func(ctx context.Context, v *host.View, path string) (File, error)
 	// List returns the names of installed packages that begin with prefix; nil if it would
 	// take long.
 	List func(ctx context.Context, v *host.View, prefix string) ([]string, error)

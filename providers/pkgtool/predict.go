@@ -24,7 +24,9 @@ func (p *Packages) PredictAlike(ctx context.Context, v *host.View, wants []resou
 	var haves []resources.PackageState
 	var removals []Removal
 	for i, want := range wants {
-		list[i].Err = CheckSource(v, want)
+		if errs[i] == nil {
+			list[i].Err = CheckSource(v, want, states[i], func(path string) error { return p.checkFile(ctx, v, want, path) })
+		}
 		switch {
 		case errs[i] != nil:
 		case want.Ensure.IsAbsent() && states[i].Installed():

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/url"
 	"path"
+	"strings"
 
 	"github.com/luaccm/ccm/resources"
 	"github.com/luaccm/ccm/runtime/host"
@@ -20,6 +21,9 @@ const maxSource = 512 << 20
 // The suffix is that of package files, such as ".deb".
 func WithSource(ctx context.Context, h *host.Host, want resources.Package, suffix string, install func(path string) error) error {
 	if !fetch.IsURL(want.Source) {
+		if err := readable(h.Sources(), want.Source); err != nil {
+			return err // a package manager does not say it in these words
+		}
 		if want.Checksum != "" {
 			sum, err := h.Sources().Sum(ctx, want.Source)
 			if err == nil {
@@ -60,15 +64,66 @@ func checkSum(want resources.Package, sum string) error {
 	return nil
 }
 
-// CheckSource returns the error that the source of a package, a path, cannot be read. A plan
-// does not fetch a URL.
-func CheckSource(v *host.View, want resources.Package) error {
-	if want.Source == "" || fetch.IsURL(want.Source) {
+// CheckSource returns the error that the source of a package, a path, cannot be read or, as check says, is
+// not what is wanted. A plan does not fetch a URL. What is as wanted already is not looked at.
+func CheckSource(v *host.View, want resources.Package, have resources.PackageState, check func(path string) error) error {
+	if want.Source == "" || fetch.IsURL(want.Source) || have.Installed() && (!want.Ensure.IsVersion() || have.Order == 0) {
 		return nil
 	}
-	f, err := v.Sources().OpenFile(want.Source)
+	if err := readable(v.Sources(), want.Source); err != nil {
+		return err
+	}
+	return check(want.Source)
+}
+
+func readable(sources host.Sources, path string) error {
+	f, err := sources.OpenFile(path)
 	if err != nil {
 		return err
 	}
 	return f.Close()
+}
+
+// A File is what a package manager says that a package file holds.
+type File struct{ Name, Version string }
+
+// Check returns the error that another package than the wanted one, or another version of it, is in the
+// file: it would be installed, and the wanted one would be missing all the same.
+func (f File) Check(want resources.Package, plain string, compare func(a, b string) (int, error)) error {
+	if f.Name != plain {
+		return fmt.Errorf("want a source that holds the package %s, found %s %s in it", plain, f.Name, f.Version)
+	}
+	if !want.Ensure.IsVersion() {
+		return nil
+	}
+	order, err := compare(f.Version, string(want.Ensure))
+	if err == nil && order != 0 {
+		err = fmt.Errorf("want a source that holds version %s of %s, found %s in it", want.Ensure, plain, f.Version)
+	}
+	return err
+}
+
+// AskFile has a command print the name and the version of the package in a file, with a space between them.
+func (t *Tool) AskFile(ctx context.Context, v *host.View, argv ...string) (f File, err error) {
+	res, err := t.Query(ctx, v, argv...)
+	if err != nil {
+		return f, err
+	}
+	name, version, ok := strings.Cut(strings.TrimSpace(string(res.Stdout)), " ")
+	if res.Code != 0 || !ok {
+		return f, fmt.Errorf("want a package as source%s", res.LastWords())
+	}
+	return File{name, version}, nil
+}
+
+// checkFile checks what is in a package file, if the package manager says that.
+func (p *Packages) checkFile(ctx context.Context, v *host.View, want resources.Package, path string) error {
+	if p.File == nil {
+		return nil
+	}
+	f, err := p.File(ctx, v, path)
+	if err != nil {
+		return err
+	}
+	return f.Check(want, p.plain(want.Name), func(a, b string) (int, error) { return p.Compare(ctx, v, a, b) })
 }

@@ -71,6 +71,7 @@ var packages = &pkgtool.Packages{
 	},
 	Held:   locked,
 	Suffix: ".rpm",
+	File:   rpm.File(tool),
 	List: func(ctx context.Context, v *host.View, prefix string) ([]string, error) {
 		return pkgtool.ListLines(ctx, v, tool, prefix, "rpm", "-qa", "--queryformat", `%{NAME}\n`)
 	},

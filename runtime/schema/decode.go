@@ -154,6 +154,12 @@ func (d *decoder) prefix() string {
 
 // article returns what f holds, with its article.
 func (f *Field) article() string {
+	switch {
+	case f.Words:
+		return "a string or a list of words"
+	case f.Pairs:
+		return "a list of KEY=VALUE or a table of names"
+	}
 	switch f.Kind {
 	case Int:
 		return "an integer"
@@ -204,14 +210,19 @@ func setString(d *decoder, f *Field, dst reflect.Value, v Value) {
 	dst.SetString(s)
 }
 
+// setWord stores a word of a list of words, or a value of a table that becomes a list.
+func setWord(d *decoder, dst *string, v Value) {
+	f := Field{Kind: String, goType: reflect.TypeFor[string](), set: setString}
+	f.assign(d, reflect.ValueOf(dst).Elem(), v)
+}
+
 // setWords makes one text of a list of words, quoted so that a shell, or shellquote.Split,
 // makes the same words of it.
 func setWords(d *decoder, dst reflect.Value, v Value) {
-	word := Field{Kind: String, set: setString}
 	words := make([]string, len(v.Items()))
 	for i, item := range v.Items() {
 		d.enterItem(i)
-		word.set(d, &word, reflect.ValueOf(&words[i]).Elem(), item)
+		setWord(d, &words[i], item)
 		d.leave()
 	}
 	dst.SetString(shellquote.Join(words...))
@@ -320,12 +331,11 @@ func merged(items []Value) []Value {
 
 // pairsOf makes a list of KEY=VALUE, in the order of the keys, of a table.
 func pairsOf(d *decoder, t *Table) Value {
-	value := Field{Kind: String, set: setString}
 	items := make([]Value, 0, len(t.Entries))
 	for _, e := range t.Entries {
 		d.enter(e.Key)
 		var text string
-		value.set(d, &value, reflect.ValueOf(&text).Elem(), e.Val)
+		setWord(d, &text, e.Val)
 		d.leave()
 		items = append(items, TextValue(e.Key+"="+text))
 	}

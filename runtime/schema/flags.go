@@ -112,7 +112,7 @@ func (x *Flag) usage() string {
 		}
 		text = rest
 	}
-	if f.Kind == List || f.Kind == Map {
+	if f.Kind == List || f.Kind == Map || f.Words {
 		text = strings.TrimLeft(text+" (repeatable)", " ")
 	}
 	// pflag takes a word in back quotes for the type of the value.
@@ -154,6 +154,9 @@ func (x *Flag) Set(s string) error {
 	case x.no:
 		x.table.Entries = append(x.table.Entries, Entry{name, BoolValue(false)})
 		return nil
+	case f.Words:
+		x.addWord(s)
+		return nil
 	case f.Kind != List && f.Kind != Map:
 		v, err := argument(f, s)
 		// A second one is added as well: that it is given twice is for the decoder
@@ -182,6 +185,17 @@ func (x *Flag) Set(s string) error {
 	}
 	x.table.Set(name, v)
 	return nil
+}
+
+// addWord adds a text that may be a list of words: given once it is a line, given again each is a word.
+func (x *Flag) addWord(s string) {
+	name, v := x.Field.Name, TextValue(s)
+	if had, given := x.table.Get(name); given && had.Kind == List {
+		v = ListValue(append(had.Items(), v)...)
+	} else if given {
+		v = ListValue(had, v)
+	}
+	x.table.Set(name, v)
 }
 
 // argument returns the value of one argument for f.

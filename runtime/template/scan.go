@@ -46,10 +46,20 @@ func scan(text string) (spans []span, err error) {
 			return nil, &Error{Offset: s.begin, Length: s.end - s.begin, Err: diag.Errorf(diag.Pos{}, "want an expression in %s, found none", text[s.begin:s.end]).
 				WithHint("for the text itself write ${ '%s' }", text[s.begin:s.end])}
 		}
+		if closing == "}" && isGroup(inner) {
+			return nil, &Error{Offset: s.begin, Length: s.end - s.begin, Err: diag.Errorf(diag.Pos{}, "%s is an expression here, the number %s", text[s.begin:s.end], inner).
+				WithHint("for the text itself write ${ '%s' }", text[s.begin:s.end])}
+		}
 		spans = append(spans, s)
 		i = s.end
 	}
 	return spans, nil
+}
+
+// isGroup reports whether ${ and } stand around nothing but digits. Nobody means that as
+// an expression: it is a group of a regular expression, or an argument of a shell script.
+func isGroup(inner string) bool {
+	return strings.Trim(inner, "0123456789") == ""
 }
 
 // closeOf returns where the expression that begins at i is closed, or -1.

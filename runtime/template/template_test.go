@@ -141,6 +141,7 @@ func TestExpandErrors(t *testing.T) {
 		{"${ Environ.HOM }", 3, 11, `no environment variable "HOM" (did you mean "HOME"?)`},
 		{"é ${ zzqq }", 6, 4, "unknown name \"zzqq\" (for the text itself write ${ '${zzqq}' })"},
 		{"echo ${HOME}", 7, 4, "unknown name \"HOME\" (for the text itself write ${ '${HOME}' })"},
+		{"a${1}", 1, 4, "${1} is an expression here, the number 1 (for the text itself write ${ '${1}' })"},
 		{"${ lokup('x') }", 3, 5, `unknown name "lokup" (did you mean "lookup"?)`},
 		{"${ 1 + }", 5, 1, "want more, the expression ends here"},
 		{"x ${ Data.name", 2, 2, "${ is not closed by } (for the text itself write ${ '${' })"},

@@ -20,7 +20,7 @@ return ccm.type {
     path = { type = "path", required = true, doc = "The file.", example = "/etc/hosts" },
     content = { doc = "The lines. It is required unless ensure is absent." },
     comment = { one_line = true, default = "#", doc = "What begins a comment in the file." },
-    insert_after = { doc = "A regular expression (RE2). A new block is put behind the last line that matches, and at the end if none does." },
+    insert_after = { type = "regexp", doc = "A regular expression (RE2). A new block is put behind the last line that matches, and at the end if none does." },
     create = lines.create,
     validate = lines.validate,
     ensure = { enum = { "present", "absent" }, default = "present", doc = "Whether the block is to be in the file." },

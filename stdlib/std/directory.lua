@@ -32,6 +32,10 @@ return ccm.type {
 
   validate = function(want)
     if want.source and want.recurse then return "recurse", "goes without source" end
+    if want.ensure == "present" and not want.source and not want.recurse and want.mode and not dir_mode(want) then
+      return "mode", ("is for files, of which none are managed without source or recurse; dir_mode = %q is for the directory"):format(want.mode)
+    end
+    if want.recurse and not (want.owner or want.group or want.mode or want.dir_mode) then return "recurse", "goes with owner, group, mode or dir_mode" end
     if want.source and symbolic(want.mode) then return "mode", "a mode such as u=rwX goes without source" end
     if want.purge and want.ensure == "present" and not want.source and safepath.is_precious(want.path) then
       return "purge", "what is not declared is not removed from " .. want.path .. ", of which the system or a user has need: want a directory below it"

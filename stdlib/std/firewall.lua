@@ -68,7 +68,7 @@ return ccm.type {
 
   status = function(want, host)
     local text, boot, now = host.read(file(want)), main(host), listing(want, host)
-    if not text and now and want.rules then error(("a table %s %s is there that is not kept by ccm, and is not replaced"):format(want.family, want.name), 0) end
+    if not text and now and want.rules then error(("a table %s %s is there that is not kept by ccm, and is not replaced (ccm undo leaves one behind; nft delete table %s %s removes it)"):format(want.family, want.name, want.family, want.name), 0) end
     -- The last line says how nft listed the rules when they were loaded.
     local body, listed = (text or ""):match("^(.*\n)# listed as (%x+)\n$")
     body = body or text or ""

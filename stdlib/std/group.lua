@@ -4,7 +4,7 @@
 --   group { "deploy", members = { "alice", "bob" } }
 --   group { "wheel", members = { "alice" }, membership = "exact" }
 
-local accounts = require "std.accounts"
+local accounts, numbers = require "std.accounts", require "std.numbers"
 
 return ccm.type {
   name = "group",
@@ -27,6 +27,7 @@ return ccm.type {
     for _, m in ipairs(want.ensure == "present" and want.members or {}) do
       if not accounts.has_user(host, m) then error(("there is no user %s in /etc/passwd"):format(m), 0) end
     end
+    if want.ensure == "present" then numbers.check_gid(host, want) end
     local found = accounts.group(host, want.name)
     if not found then return { ensure = "absent" } end
     if want.gid and not found.gid then host.pending_group(want.name, { needed = true }) end

@@ -18,7 +18,7 @@ return ccm.type {
     value = { one_line = true, doc = "The value. It is required unless ensure is absent.", example = "no" },
     separator = { one_line = true, default = " ", doc = "What stands between a key and its value in a new line. Blanks around it do not matter in a line that is there." },
     comment = { one_line = true, default = "#", doc = "What begins a comment. A new line is put behind a setting that is commented out." },
-    ends_at = { doc = "A regular expression (RE2). What follows the first line that matches is left alone, such as ^Match in sshd_config." },
+    ends_at = { type = "regexp", doc = "A regular expression (RE2). What follows the first line that matches is left alone, such as ^Match in sshd_config." },
     create = lines.create,
     validate = lines.validate,
     ensure = { enum = { "present", "absent" }, default = "present", doc = "Whether the file is to have the setting." },

@@ -26,7 +26,7 @@ return ccm.type {
   properties = {
     name = { name = true, doc = "The path of the file or, if path is given, any name.", example = "/etc/app.conf" },
     path = { type = "path", doc = "The file. Left out, it is the name." },
-    match = { required = true, doc = "A regular expression (RE2). ^ and $ are the begin and the end of a line; (?s) before it lets a dot match the end of a line too." },
+    match = { type = "regexp", required = true, doc = "A regular expression (RE2). ^ and $ are the begin and the end of a line; (?s) before it lets a dot match the end of a line too." },
     replacement = { required = true, doc = "What is put in the place of each match; it may be empty. ${1} is what the first group matched, ${2} the second, and $$ in a text with one of them is a dollar. A second run must find nothing to replace: otherwise the resource fails, and the file stays as it is." },
     validate = lines.validate,
     ensure = { enum = { "present" }, default = "present", doc = "Is always present." },

@@ -3,6 +3,9 @@
 
 local shadow = {}
 
+-- What an encrypted password is: the prefix of a method, or letters of the old ones. * and ! begin what fits no password.
+local crypted = [[^([!*]|\$[^$]+\$|[./0-9A-Za-z]{13}$|_[./0-9A-Za-z]{19}$)]]
+
 -- The properties about ageing and the options of chage for them.
 local ageing = { { "min_days", "--mindays" }, { "max_days", "--maxdays" }, { "warn_days", "--warndays" }, { "expires", "--expiredate" } }
 
@@ -15,7 +18,9 @@ function shadow.mistake(want)
     local days = want[a[1]]
     if type(days) == "number" and days < -1 then return a[1], "want days, or -1 for none" end
   end
-  if want.password and want.password:find("[:%s]") then return "password", "want an encrypted password" end
+  if want.password and (want.password:find("[:%s]") or not re.test(want.password, crypted)) then
+    return "password", "want a password as crypt(3) makes it, which begins with $ and is no clear text (mkpasswd makes one; * is none that fits)"
+  end
 end
 
 -- The line of a user: the encrypted password, days, -1 for none, and the date on which the account

@@ -40,6 +40,15 @@ function ssh.mistake(text, type, blob)
   end
 end
 
+--- Returns where the key of a user is: of want.ssh_key, the kind of key, in the home directory.
+function ssh.file(want, have) return path.join(want.home or have.home, ".ssh", "id_" .. want.ssh_key) end
+
+--- Fails if the key of a user, who may be nil, is missing and nothing on the machine makes one.
+function ssh.check(want, found, host)
+  if host.root ~= "/" or found and host.stat(ssh.file(want, found)) or host.which "ssh-keygen" then return end
+  error("there is no ssh-keygen, which makes the key (its package is openssh-client, or openssh-clients)", 0)
+end
+
 --- Makes a key without a passphrase, and the directory that it is in. That is done as the user, to whom
 --- what is below the home directory belongs, and in a session without the terminal of root, in which the
 --- user could type otherwise.

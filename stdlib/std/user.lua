@@ -4,7 +4,7 @@
 --   user { "deploy", shell = "/bin/bash", groups = { "www-data" } }
 --   user { "nobody-needs-this", ensure = "absent", manage_home = true }
 
-local accounts, shadow, ssh = require "std.accounts", require "std.shadow", require "std.ssh"
+local accounts, numbers, shadow, ssh = require "std.accounts", require "std.numbers", require "std.shadow", require "std.ssh"
 
 -- Whether userdel takes the user's own group along (USERGROUPS_ENAB in login.defs(5)): one of
 -- the same name that nobody else is in.
@@ -14,8 +14,6 @@ local function takes_group(want, have, host)
     and #tbl.filter(own.members, function(m) return m ~= want.name end) == 0
     and not tbl.any(tbl.values(accounts.users(host)), function(u) return u.name ~= want.name and u.gid == own.gid end)
 end
-
-local function key_file(want, have) return path.join(want.home or have.home, ".ssh", "id_" .. want.ssh_key) end
 
 return ccm.type {
   name = "user",
@@ -53,6 +51,8 @@ return ccm.type {
       if not accounts.group(host, g) then error(("there is no group %s in /etc/group"):format(g), 0) end
     end
     local found = accounts.found(host, want)
+    if want.ensure == "present" then numbers.check_uid(host, want, found) end
+    if want.ssh_key and want.ensure == "present" then ssh.check(want, found, host) end
     if not found then return { ensure = "absent" } end
     local have = tbl.pick(found, { "uid", "comment", "home", "shell" })
     have.ensure = "present"
@@ -67,7 +67,7 @@ return ccm.type {
       have.groups = tbl.filter(want.groups or {}, function(g) return tbl.contains(have.all, g) end)
     end
     have = tbl.merge(have, shadow.found(want, host))
-    if want.ssh_key then have.ssh_key = host.stat(key_file(want, have)) and want.ssh_key or "none" end
+    if want.ssh_key then have.ssh_key = host.stat(ssh.file(want, have)) and want.ssh_key or "none" end
     return have
   end,
 
@@ -88,7 +88,7 @@ return ccm.type {
     local function finish()
       shadow.change(want, host, differs, new)
       local now = accounts.users(host)[want.name] -- none in a spec, where useradd does nothing
-      if now and differs "ssh_key" then ssh.generate(host, want.name, want.ssh_key, key_file(want, now)) end
+      if now and differs "ssh_key" then ssh.generate(host, want.name, want.ssh_key, ssh.file(want, now)) end
     end
     local options = {}
     local function option(given, ...)

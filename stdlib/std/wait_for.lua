@@ -43,7 +43,7 @@ return ccm.type {
     host = { one_line = true, default = "127.0.0.1", doc = "The name or address of the machine with the port." },
     file = { type = "path", doc = "The path at which something is to be: a file, a socket, a directory.", example = "/run/app/app.sock" },
     url = { doc = "The page of http or https that is to answer with status 200.", example = "http://127.0.0.1:8080/health" },
-    match = { doc = "A regular expression that the file or the page is to match.", example = "ready" },
+    match = { type = "regexp", doc = "A regular expression that the file or the page is to match.", example = "ready" },
     within = { default = "1m", doc = "How long it may take before it fails." },
     interval = { default = "1s", doc = "How long it waits before it looks again." },
     ensure = { enum = { "present", "absent" }, default = "present", doc = "Whether it waits for it to be there or to be gone." },
@@ -60,7 +60,6 @@ return ccm.type {
       local ok, seconds = pcall(time.duration, want[p])
       if not ok or seconds <= 0 then return p, "want a duration such as 30s, got " .. inspect(want[p]) end
     end
-    if want.match and not pcall(re.test, "", want.match) then return "match", "want a regular expression, got " .. inspect(want.match) end
   end,
 
   status = function(want, host)

@@ -45,6 +45,12 @@ func TestFirewall(t *testing.T) {
 	l.converge(site("8080", "stable"))
 
 	l.sh("nft add table ip other")
+
+	// What undo leaves in the kernel is not taken for somebody's, without a word about how it goes on.
+	l.sh("rm /etc/nftables.d/ccm-web.nft")
+	l.converge(step{site: "kernel/firewall.lua 8080", does: []string{"firewall#web: failed"}, errs: map[string][]string{"firewall#web": {"nft delete table inet web removes it"}}})
+	l.sh("nft delete table inet web")
+	l.converge(site("8080", "Loaded the rules"))
 	l.converge(site("absent", "Removed the rules"))
 	l.says("table inet filter\ntable ip other", "nft list tables")
 	l.says("", "ls /etc/nftables.d")
@@ -78,6 +84,10 @@ func TestSysctl(t *testing.T) {
 func TestSSHKeys(t *testing.T) {
 	l := boot(t, debian)
 	l.fromDebian("openssh-client")
+
+	// Without ssh-keygen nothing is done, not even the user made.
+	l.converge(step{site: "kernel/keys.lua ed25519", does: []string{"user#keys: failed"}, errs: map[string][]string{"user#keys": {"there is no ssh-keygen"}}})
+	l.says("", "getent passwd keys || true")
 	l.sh("/opt/ccm/ccm ensure package openssh-client")
 	for i, kind := range []string{"ed25519", "ecdsa", "rsa"} {
 		does := "user#keys: Created the user"

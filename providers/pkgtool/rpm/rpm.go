@@ -176,3 +176,10 @@ func known(s string) string {
 	}
 	return s
 }
+
+// File returns what is in a package file.
+func File(tool *pkgtool.Tool) func(ctx context.Context, v *host.View, path string) (pkgtool.File, error) {
+	return func(ctx context.Context, v *host.View, path string) (pkgtool.File, error) {
+		return tool.AskFile(ctx, v, "rpm", "-qp", "--queryformat", "%{NAME} %|EPOCH?{%{EPOCH}}:{0}|:%{VERSION}-%{RELEASE}", path)
+	}
+}

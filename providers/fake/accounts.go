@@ -1,0 +1,91 @@
+package fake
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/luaccm/ccm/runtime/host"
+	"github.com/luaccm/ccm/runtime/resource"
+)
+
+// account writes into /etc/passwd and /etc/group what commands that count as done would have made of a
+// user or a group there, since types that come later look for it. Only what others refer to is
+// written: the name, the number and the members.
+func account(h *host.Host, a *host.Account) error {
+	file, entry := "/etc/group", func(id string) string { return fmt.Sprintf("%s:x:%s:", a.Name, id) }
+	if a.Kind == host.UserLook {
+		file, entry = "/etc/passwd", func(id string) string { return fmt.Sprintf("%s:x:%s:%[2]s::/home/%[1]s:/bin/sh", a.Name, id) }
+	}
+	text, err := h.ReadFile(file)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	lines := strings.FieldsFunc(string(text), func(c rune) bool { return c == '\n' })
+	at := slices.IndexFunc(lines, func(l string) bool { return strings.HasPrefix(l, a.Name+":") })
+	switch {
+	case a.Unsure, a.Absent && at < 0:
+		return nil
+	case a.Absent:
+		lines = slices.Delete(lines, at, at+1)
+	default:
+		if at < 0 {
+			id := a.ID
+			if id == host.NoAccount {
+				id = freeID(lines)
+			}
+			at, lines = len(lines), append(lines, entry(strconv.FormatUint(uint64(id), 10)))
+		}
+		if a.Kind == host.GroupLook {
+			lines[at] = withMembers(lines[at], a.Members)
+		}
+	}
+	if err := h.SaveDirectory("/etc"); err != nil {
+		return err
+	}
+	attr := host.Attr{UID: uint32(os.Getuid()), GID: uint32(os.Getgid()), Mode: 0o644}
+	return h.WriteFile(file, strings.NewReader(strings.Join(append(lines, ""), "\n")), attr)
+}
+
+// freeID returns a number that none of the lines has, as the third of its fields.
+func freeID(lines []string) uint32 {
+	id := uint32(50000) // far from those that sites say
+	for _, l := range lines {
+		if f := strings.Split(l, ":"); len(f) > 2 {
+			if n, err := strconv.ParseUint(f[2], 10, 16); err == nil {
+				id = max(id, uint32(n)+1)
+			}
+		}
+	}
+	return id
+}
+
+// withMembers returns the line of a group with further members.
+func withMembers(line string, members []string) string {
+	at := strings.LastIndexByte(line, ':') + 1
+	have := strings.FieldsFunc(line[at:], func(c rune) bool { return c == ',' })
+	for _, m := range members {
+		if !slices.Contains(have, m) {
+			have = append(have, m)
+		}
+	}
+	return line[:at] + strings.Join(have, ",")
+}
+
+// accounts writes the users and groups that a resource leaves whose commands count as done.
+func accounts(f *resource.Functions, h *host.Host, want *resource.Properties) error {
+	if f.Effects == nil {
+		return nil
+	}
+	effects, _, err := f.Effects(want, nil)
+	for _, e := range effects {
+		if err == nil && e.Account != nil {
+			err = account(h, e.Account)
+		}
+	}
+	return err
+}

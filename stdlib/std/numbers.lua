@@ -1,0 +1,24 @@
+-- Whether the number that a user or a group is to have is free, for the types user and group.
+
+local accounts = require "std.accounts"
+
+local numbers = {}
+
+--- Fails if a group is to have a number that another group has, and will have when its turn comes.
+function numbers.check_gid(host, want)
+  local other = want.gid and accounts.group_name(host, want.gid)
+  local there = other and other ~= want.name and accounts.group(host, other)
+  if there and there.gid == want.gid then error(("the gid %d is that of the group %s"):format(want.gid, other), 0) end
+end
+
+--- Fails if a user, who is found as he is or nil, is to have a number that another user has.
+function numbers.check_uid(host, want, found)
+  if not want.uid or found and found.uid == want.uid then return end
+  for name, u in pairs(accounts.users(host)) do
+    local pending = host.pending_user(name)
+    local stays = not pending or pending.ensure == "present" and (pending.uid or u.uid) == u.uid
+    if u.uid == want.uid and name ~= want.name and stays then error(("the uid %d is that of the user %s"):format(u.uid, name), 0) end
+  end
+end
+
+return numbers
