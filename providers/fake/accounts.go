@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -47,7 +46,11 @@ func account(h *host.Host, a *host.Account) error {
 	if err := h.SaveDirectory("/etc"); err != nil {
 		return err
 	}
-	attr := host.Attr{UID: uint32(os.Getuid()), GID: uint32(os.Getgid()), Mode: 0o644}
+	dir, err := h.Lstat("/etc")
+	if err != nil {
+		return err
+	}
+	attr := host.Attr{UID: dir.UID, GID: dir.GID, Mode: 0o644}
 	return h.WriteFile(file, strings.NewReader(strings.Join(append(lines, ""), "\n")), attr)
 }
 

@@ -42,6 +42,11 @@ func (archives) Status(ctx context.Context, v *host.View, want resources.Archive
 	}
 	switch have.Kind {
 	case host.Missing:
+		if want.Source != "" {
+			if err = readable(v, want.Source); err != nil {
+				return have, err
+			}
+		}
 		have.Parents, err = resources.LookAtParents(v, want.Name)
 		return have, err
 	case host.Regular:
@@ -83,6 +88,15 @@ func look(v *host.View, want resources.Archive) (have resources.ArchiveState, er
 		have.CreatesExists, err = v.Exists(want.Creates)
 	}
 	return have, err
+}
+
+// readable returns the error that the source of an archive, which is still to be copied, cannot be read.
+func readable(v *host.View, source string) error {
+	f, err := v.Sources().OpenFile(source)
+	if err != nil {
+		return err
+	}
+	return f.Close()
 }
 
 // content fills in what is in the archive.

@@ -52,6 +52,9 @@ return ccm.type {
     for _, p in ipairs { "uris", "suites" } do
       if want.ensure == "present" and #(want[p] or {}) == 0 then return p, "is required unless ensure is absent" end
     end
+    if #(want.components or {}) > 0 and tbl.any(want.suites or {}, function(s) return str.ends(s, "/") end) then
+      return "components", "goes without a suite that ends with a slash"
+    end
     for _, p in ipairs { "types", "uris", "suites", "components", "architectures" } do
       if tbl.any(want[p] or {}, function(v) return v:find("%s") ~= nil end) then return p, "want words without blanks" end
     end

@@ -30,6 +30,9 @@ return ccm.type {
   validate = function(want)
     if want.ensure == "present" and not want.content then return "content is required unless ensure is absent" end
     if want.content and want.content:find("\0", 1, true) then return "content", "want a text without NUL bytes" end
+    for _, mark in ipairs { " BEGIN ccm ", " END ccm " } do
+      if want.content and tbl.contains((lines.split(want.content)), want.comment .. mark .. want.name) then return "content", "a line of it is a marker of the block" end
+    end
   end,
 
   edit = function(want, text)

@@ -79,7 +79,7 @@ managers.npm = {
   install = function(want, host)
     local version = want.ensure == "latest" and "latest" or want.version
     local what = want.source or version and want.name .. "@" .. version or want.name
-    return tbl.concat(npm(want, host, "install"), { "--no-audit", "--no-fund", "--silent" }, want.options or {}, { what })
+    return tbl.concat(npm(want, host, "install"), { "--no-audit", "--no-fund", "--loglevel=error" }, want.options or {}, { what })
   end,
   remove = function(want, host) return tbl.concat(npm(want, host, "uninstall"), { "--silent", want.name }) end,
 }

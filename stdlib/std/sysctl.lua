@@ -105,12 +105,13 @@ return ccm.type {
   end,
 
   perform = function(action, want, have, host)
+    -- The file that is read at boot comes last: a value that the kernel refuses is not put there.
+    if action ~= "remove" and have.running and have.running ~= words(want.value) then
+      host.run { "sysctl", "-q", "-w", want.name .. "=" .. want.value }
+    end
     if action == "remove" or words(want.value) ~= have.file then
       host.mkdir(path.dir(want.path))
       host.write(want.path, edited(want, host.read(want.path)))
-    end
-    if action ~= "remove" and have.running and have.running ~= words(want.value) then
-      host.run { "sysctl", "-q", "-w", want.name .. "=" .. want.value }
     end
   end,
 }
