@@ -73,7 +73,7 @@ func TestSysctl(t *testing.T) {
 		id, message := split(line)
 		require.Equal(t, map[bool]string{true: "stable", false: "failed"}[i < 3], message, id)
 	}
-	require.Equal(t, "value: "+is+" → 11", again.event(swappiness).Diff[0].String())
+	l.says("", "grep swappiness /etc/sysctl.d/60-ccm.conf || :") // what the kernel refuses is not kept for the next boot
 
 	// What systemd reads at boot comes to the same.
 	l.sh("sysctl -q -w net.ipv4.ip_forward=0 net.ipv4.conf.lo.rp_filter=0; /lib/systemd/systemd-sysctl 60-ccm.conf || :")
