@@ -93,6 +93,7 @@ func TestCommandsWriteByHost(t *testing.T) {
 		"cmd/ccm/secret/editor.go":  {"MkdirTemp", "WriteFile", "OpenFile", "Remove", "RemoveAll"}, // what the editor of the user edits, in a directory of its own with a random name
 		"cmd/ccm/author/test.go":    {"MkdirTemp", "RemoveAll", "Mkdir"},                           // the machine of a spec, with a random name
 		"cmd/ccm/author/studio.go":  {"Chdir"},                                                     // to the site, as if commands were typed there
+		"cmd/ccm/fleet/readers.go":  {"MkdirTemp", "RemoveAll", "OpenRoot"},                        // what is in a bundle, in a directory of its own with a random name
 		"site/bundle.go":            {"Chdir"},                                                     // a place of our own that nobody else can write to, and back
 		"luaapi/repl/term/tool.go":  {"CreateTemp", "Remove"},                                      // what the editor of the user edits, with a random name
 		"luaapi/repl/history.go":    {"MkdirAll", "OpenFile", "CreateTemp", "Remove", "Rename"},    // the history: root believes its directory first
