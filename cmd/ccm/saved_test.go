@@ -91,7 +91,6 @@ func TestCommandsWriteByHost(t *testing.T) {
 		"cmd/ccm/cli/question.go":   {"OpenFile"},                                                  // the terminal, /dev/tty
 		"cmd/ccm/cli/passphrase.go": {"OpenFile"},                                                  // the terminal, /dev/tty
 		"cmd/ccm/secret/editor.go":  {"MkdirTemp", "WriteFile", "OpenFile", "Remove", "RemoveAll"}, // what the editor of the user edits, in a directory of its own with a random name
-		"cmd/ccm/fleet/readers.go":  {"MkdirTemp", "RemoveAll", "OpenRoot"},                        // a bundle whose secrets are looked at, in a directory of its own with a random name
 		"cmd/ccm/author/test.go":    {"MkdirTemp", "RemoveAll", "Mkdir"},                           // the machine of a spec, with a random name
 		"cmd/ccm/author/studio.go":  {"Chdir"},                                                     // to the site, as if commands were typed there
 		"cmd/ccm/fleet/readers.go":  {"MkdirTemp", "RemoveAll", "OpenRoot"},                        // what is in a bundle, in a directory of its own with a random name
