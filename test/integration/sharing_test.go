@@ -100,7 +100,7 @@ ccm secret encrypt files/tls.key
 rm files/tls.key ann.pub
 ccm secret encrypt data.yaml --key data.db.password
 ccm mod init
-for m in nginx sshd postgres; do ccm mod get ` + url + `/modules.git//$m@v1.0.0; done
+for m in nginx sshd postgres; do ccm mod get --allow-insecure ` + url + `/modules.git//$m@v1.0.0; done
 git init -q && git add . && git commit -qm 'The site' && git clone -q --bare . ` + repos + `/site.git`)
 	require.NotContains(t, ann.sh("cat site/data.yaml site/files/*"), "battery")
 
