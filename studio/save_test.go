@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 )
@@ -114,6 +115,24 @@ func TestNewFile(t *testing.T) {
 	require.Equal(t, http.StatusOK, v.ask("POST", "/api/save", Save{File: "sub/site.yaml", Rev: st.Rev}, &st))
 	require.Equal(t, "ccm:\n  resources: []\n", readFile(t, file))
 	require.Equal(t, http.StatusConflict, v.ask("POST", "/api/new", New{File: "sub/site.yaml"}, &f))
+}
+
+// TestFirstSaveWhileLooking: a file that is saved for the first time while the directory is looked at was not removed
+// by anybody.
+func TestFirstSaveWhileLooking(t *testing.T) {
+	s := open(t, siteDir(t), nil)
+	v := visit(t, s)
+	var st State
+	require.Equal(t, http.StatusOK, v.ask("POST", "/api/new", New{File: "site.yaml"}, &st))
+	looked := make(chan struct{})
+	beforeRename = func() {
+		go func() { defer close(looked); s.workspace.lookAtDocuments() }()
+		time.Sleep(20 * time.Millisecond) // it has read the file by then, if it reads before its turn
+	}
+	defer func() { beforeRename = nil }()
+	require.Equal(t, http.StatusOK, v.ask("POST", "/api/save", Save{File: "site.yaml", Rev: st.Rev}, &st))
+	<-looked
+	require.Equal(t, "same", v.get("site.yaml").Disk)
 }
 
 // TestLinks: what lies behind links is neither read nor written, whenever they appear.

@@ -42,19 +42,20 @@ func (w *workspace) lookAtDocuments() {
 	}
 	w.mu.Unlock()
 	for _, d := range list {
-		now, err := w.readTrusted(d.name)
-		missing := errors.Is(err, fs.ErrNotExist)
-		if err != nil && !missing {
-			continue // saving it will say what is wrong
-		}
-		w.lookAt(d, now, missing)
+		w.lookAt(d)
 	}
 }
 
-// lookAt takes notice of what a file is, and tells pages if that is news.
-func (w *workspace) lookAt(d *document, now fileText, missing bool) {
+// lookAt takes notice of what a file is, and tells pages if that is news. The file is read while nobody
+// saves it: a first save that came between reading and taking notice would look like a file that was removed.
+func (w *workspace) lookAt(d *document) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
+	now, err := w.readTrusted(d.name)
+	missing := errors.Is(err, fs.ErrNotExist)
+	if err != nil && !missing {
+		return // saving it will say what is wrong
+	}
 	where, rev, before, saved := d.where, d.rev, d.text, d.saved()
 	if err := w.found(d, now, missing); err != nil {
 		return // the journal cannot be written; the next edit says so

@@ -38,6 +38,7 @@ function One({ r }) {
   const away = r.file !== doc.value.file, fixed = r.form === "none" || away;
   useEffect(() => { const at = document.activeElement; about.value = box.current?.contains(at) ? at.closest("[data-property]")?.dataset.property ?? "" : ""; }, [r.key]);
   const unfold = e => { const button = e.currentTarget; all.value = !all.value; if (all.value) requestAnimationFrame(() => button.scrollIntoView({ block: "start" })); };
+  useLayoutEffect(() => { const scroll = box.current.querySelector(".scroll"); if (scroll) scroll.scrollTop = 0; }, [epoch.value]); // another resource begins at its name
   useLayoutEffect(() => { if (naming.value === r.key) { naming.value = ""; box.current.querySelector(".name input")?.select(); } });
   const { top, set, order, more, common, must } = parts(r.type, p, wrong, steady(place));
   const known = new Set([...(t ? Object.keys(t.properties) : [])]);

@@ -184,7 +184,7 @@ export function List() {
         ${shown.map(i => row(i))}
       </div>
       </div>
-      ${resources.value.length ? null : html`<${Empty} />`}
+      ${!resources.value.length ? html`<${Empty} />` : rows.length ? null : html`<div class="empty"><p><b>Nothing matches.</b></p><p><button class="link" onClick=${() => { filter.value = ""; wrongOnly.value = false; }}>Show all ${resources.value.length}</button></p></div>`}
     <div class="foot"><span class="hints"><kbd>↑↓</kbd> choose <kbd>Alt ↑↓</kbd> move <kbd>Enter</kbd> edit <kbd>R</kbd> arrow <kbd>Del</kbd> remove</span>
       <span role="status">${fails ? html`<button class="err" onClick=${() => { wrongOnly.value = false; choose(fails.key); }}>${failing.length === 1 ? "1 would fail" : failing.length + " would fail"}</button> ` : null}${mistakes.length ? html`<button class=${errors ? "err" : "warn"} onClick=${() => { wrongOnly.value = false; nextMistake(); }}>${errors ? errors + (errors === 1 ? " mistake" : " mistakes") : mistakes.length + (mistakes.length === 1 ? " warning" : " warnings")}</button>${elsewhere(mistakes)}` : doc.value.checked ? fails ? "" : html`<span class="good">no mistakes</span>` : session.value?.trusted ? "checking…" : "not checked: the folder is not trusted"}</span></div>
   </section>`;

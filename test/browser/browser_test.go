@@ -153,7 +153,11 @@ func (b *tab) press(key string) {
 func (b *tab) until(js string) {
 	b.t.Helper()
 	for range 2400 { // two minutes
-		if eval[bool](b, js) {
+		is, err := chromedp.Run(b.ctx, chromedp.Evaluate[bool](js))
+		if err != nil && !strings.Contains(err.Error(), "navigated or closed") { // a page that goes is asked again when it is the next one
+			b.t.Fatalf("%s: %v", js, err)
+		}
+		if is {
 			return
 		}
 		time.Sleep(50 * time.Millisecond)

@@ -131,6 +131,25 @@ func TestQuickClicks(t *testing.T) {
 	b.quiet()
 }
 
+// TestFormBeginsAtName: the form of another resource begins at its name, wherever one was in the last; a filter that
+// nothing matches says so, with a way back.
+func TestFormBeginsAtName(t *testing.T) {
+	s := newStudio(t, map[string]string{"site.yaml": "ccm:\n  resources:\n    - exec:\n        - a:\n            command: date\n    - service:\n        - nginx:\n            enable: true\n"})
+	b := newPage(t, s)
+	b.click(".row|date")
+	b.click(".form .more")
+	b.until(`(e => { e.scrollTop = 1e6; return e.scrollTop > 100; })(document.querySelector(".form > .scroll"))`)
+	b.click(".row|nginx")
+	b.until(`document.querySelector("#f-name").value === "nginx" && document.querySelector(".form > .scroll").scrollTop === 0`)
+
+	b.click("#filter")
+	b.write("nothing like this")
+	b.until(`document.querySelector(".list .empty")?.textContent.includes("Nothing matches")`)
+	b.click(".list .empty .link")
+	b.until(`document.querySelectorAll(".row").length === 2 && document.querySelector("#filter").value === ""`)
+	b.quiet()
+}
+
 // TestPressedButton holds the button of the mouse while an answer comes: what was pressed is still
 // there when it is let go.
 func TestPressedButton(t *testing.T) {
