@@ -7,10 +7,11 @@ import (
 	"time"
 )
 
-// The protocols of lines that the agent looks into: those of package report.
+// The protocols of lines of a report that are looked into here and by the node of a fleet. They are those of
+// package report, which fleet does not import: they are read from what another ccm has written.
 const (
-	eventProtocol   = "io.choria.ccm.v1.transaction.event"
-	summaryProtocol = "io.choria.ccm.v1.session.summary"
+	EventProtocol   = "io.choria.ccm.v1.transaction.event"
+	SummaryProtocol = "io.choria.ccm.v1.session.summary"
 )
 
 // A line is what the agent takes of a line of a report.

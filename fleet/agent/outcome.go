@@ -16,7 +16,7 @@ func (a *Agent) take(r *Run, result *Result, text []byte) {
 		return
 	}
 	switch l.Protocol {
-	case eventProtocol:
+	case EventProtocol:
 		a.metrics.event(&l)
 		if l.Failed && len(result.Failed) < mostFailures {
 			result.Failed = append(result.Failed, Failure{Resource: l.Type + "#" + l.Name, Message: cut(l.reason(), 500)})
@@ -30,7 +30,7 @@ func (a *Agent) take(r *Run, result *Result, text []byte) {
 		case story != "":
 			a.log.Info(r.Source + ": " + story)
 		}
-	case summaryProtocol:
+	case SummaryProtocol:
 		var s summary
 		if json.Unmarshal(text, &s) != nil {
 			return

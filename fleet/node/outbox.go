@@ -12,6 +12,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/luaccm/ccm/fleet/agent"
 	"github.com/luaccm/ccm/fleet/direct"
 	"github.com/luaccm/ccm/fleet/record"
 	"github.com/luaccm/ccm/fleet/retry"
@@ -95,7 +96,7 @@ func tells(line []byte) bool {
 		Protocol string `json:"protocol"`
 		Outcome  string `json:"outcome"`
 	}
-	return json.Unmarshal(line, &x) == nil && x.Protocol == eventProtocol && x.Outcome != "stable"
+	return json.Unmarshal(line, &x) == nil && x.Protocol == agent.EventProtocol && x.Outcome != "stable"
 }
 
 // run sends what there is, again and again.

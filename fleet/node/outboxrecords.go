@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/luaccm/ccm/fleet/agent"
 )
 
 // recordSuffix is how the names of records end, behind the ids of their runs.
@@ -67,7 +69,7 @@ func (o *outbox) sendRecords(ctx context.Context) error {
 // goOn goes on to the next record. Of a run that died, which has no summary in its own, it tells that.
 func (o *outbox) goOn(ctx context.Context, next string) error {
 	before := o.cursor
-	summary, err := o.died(before.Run)
+	summary, err := o.interruption(before.Run)
 	if err != nil {
 		o.member.log.Debug("fleet: " + err.Error())
 	}
@@ -150,7 +152,7 @@ func ofRecord(line []byte) []byte {
 	switch x.Protocol {
 	case endProtocol:
 		return x.Summary
-	case eventProtocol:
+	case agent.EventProtocol:
 		if tells(line) {
 			return line
 		}

@@ -6,19 +6,19 @@ import (
 	"io/fs"
 	"os"
 	"strings"
+
+	"github.com/luaccm/ccm/fleet/agent"
 )
 
-// The lines of a record that say how a run began and ended.
+// The lines that a record of a run has besides those of its report: those of package state.
 const (
-	startProtocol   = "io.choria.ccm.v1.session.start"
-	endProtocol     = "io.choria.ccm.v1.session.end"
-	summaryProtocol = "io.choria.ccm.v1.session.summary"
-	eventProtocol   = "io.choria.ccm.v1.transaction.event"
+	startProtocol = "io.choria.ccm.v1.session.start"
+	endProtocol   = "io.choria.ccm.v1.session.end"
 )
 
-// A diedSummary is what is told of a run that ended without a word: it was killed, or the machine lost its power. It
+// An interruption is what is told of a run that ended without a word: it was killed, or the machine lost its power. It
 // has the fields of the summary of any run, as far as they are known.
-type diedSummary struct {
+type interruption struct {
 	Protocol    string          `json:"protocol"`
 	RunID       string          `json:"run_id"`
 	Host        string          `json:"host,omitempty"`
@@ -34,7 +34,7 @@ type diedSummary struct {
 }
 
 // count counts a resource by its outcome.
-func (s *diedSummary) count(outcome string) {
+func (s *interruption) count(outcome string) {
 	s.Total++
 	switch outcome {
 	case "stable":
@@ -52,9 +52,9 @@ func (s *diedSummary) count(outcome string) {
 	}
 }
 
-// died returns the summary of a run whose record has none; nil if it has one, or there is nothing to tell. The run is
+// interruption returns the summary of a run whose record has none; nil if it has one, or there is nothing to tell. The run is
 // not under way any more.
-func (o *outbox) died(name string) ([]byte, error) {
+func (o *outbox) interruption(name string) ([]byte, error) {
 	f, err := os.Open(o.path(name))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
@@ -63,7 +63,7 @@ func (o *outbox) died(name string) ([]byte, error) {
 		return nil, err
 	}
 	defer f.Close()
-	s := diedSummary{Protocol: summaryProtocol, RunID: strings.TrimSuffix(name, recordSuffix), Interrupted: true}
+	s := interruption{Protocol: agent.SummaryProtocol, RunID: strings.TrimSuffix(name, recordSuffix), Interrupted: true}
 	began := false
 	for r := newLineReader(f, 0); ; {
 		line, ok, err := r.next()
@@ -85,7 +85,7 @@ func (o *outbox) died(name string) ([]byte, error) {
 		switch x.Protocol {
 		case startProtocol:
 			began, s.Host, s.StartTime = true, x.Host, x.StartTime
-		case eventProtocol:
+		case agent.EventProtocol:
 			s.count(x.Outcome)
 		case endProtocol:
 			return nil, nil
