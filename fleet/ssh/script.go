@@ -89,7 +89,19 @@ func storeScript() string {
 		`c="$("$t" serve-stdio --digest </dev/null)"; k=$?; case $k in 0) ;; ` +
 		`126) echo "$d/ccm cannot be executed there (noexec?): --remote-dir names another place" >&2; exit 9 ;; ` +
 		`*) echo "$d/ccm does not run there: it ended with status $k" >&2; exit 9 ;; esac; ` +
-		`test "$c" = "$s" || { echo "what arrived is not what was sent: $c" >&2; exit 9; }; mv -f "$t" "$d/ccm"`
+		`test "$c" = "$s" || { echo "what arrived is not what was sent: $c" >&2; exit 9; }; mv -f "$t" "$d/ccm" || exit 9; ` +
+		removeOldScript()
+}
+
+// keptPrograms is how many programs a host keeps: operators with different versions of ccm do not
+// remove each other's.
+const keptPrograms = 4
+
+// removeOldScript removes the programs that were stored before the last few. One that runs goes on.
+// Directories of other names are the user's own.
+func removeOldScript() string {
+	return fmt.Sprintf(`cd "$d/.." && ls -t | grep -xE "[0-9a-f]{64}" | tail -n +%d | `+
+		`while read -r o; do rm -f "$o/ccm"; rmdir "$o"; done 2>/dev/null; :`, keptPrograms+1)
 }
 
 // asCommand makes a script a command of any login shell.

@@ -144,6 +144,26 @@ func TestSSH(t *testing.T) {
 	require.Empty(t, string(running))
 }
 
+// A new program on a host removes those that came before the last four.
+func TestSSHOldPrograms(t *testing.T) {
+	l := newSSHLab(t)
+	bin := l.home + "/cache/ccm/bin"
+	for i, name := range []string{"v1.0", strings.Repeat("0", 64), strings.Repeat("1", 64), strings.Repeat("2", 64), strings.Repeat("3", 64), strings.Repeat("4", 64)} {
+		l.write("home/cache/ccm/bin/"+name+"/ccm", "an old program")
+		at := time.Now().Add(time.Duration(i-10) * time.Hour)
+		require.NoError(t, os.Chtimes(bin+"/"+name, at, at))
+	}
+	l.says(0, "", "one", "--", "facts", "os.name")
+	entries, err := os.ReadDir(bin)
+	require.NoError(t, err)
+	var kept []string
+	for _, entry := range entries {
+		kept = append(kept, entry.Name()[:4])
+	}
+	require.Len(t, kept, 5, "the new one, three before it, and what has another name: %v", kept)
+	require.Subset(t, kept, []string{"v1.0", "2222", "3333", "4444"})
+}
+
 // Facts of the list of hosts, the program's report, and which hosts are begun.
 func TestSSHManyHosts(t *testing.T) {
 	l := newSSHLab(t)
