@@ -46,11 +46,11 @@ func (d *rewriter) findCallSites(stmts []ast.Stmt) {
 	for _, t := range d.in.types {
 		types[t.Name] = t
 	}
-	type found struct {
+	type siteCall struct {
 		call *ast.FuncCallExpr
 		*callSite
 	}
-	var all []found
+	var all []siteCall
 	var statement ast.Expr
 	depth, loops := 0, 0
 	w := walker{
@@ -66,7 +66,7 @@ func (d *rewriter) findCallSites(stmts []ast.Stmt) {
 				statement = n.Expr
 			case *ast.FuncCallExpr:
 				if id, ok := n.Func.(*ast.IdentExpr); ok && types[id.Value] != nil && !d.c.curried(n.Line()) && declaresPlainly(n.Args) {
-					all = append(all, found{n, &callSite{typ: types[id.Value], node: n.Line(), inside: depth > 0, repeatable: loops > 0, unused: n == statement}})
+					all = append(all, siteCall{n, &callSite{typ: types[id.Value], node: n.Line(), inside: depth > 0, repeatable: loops > 0, unused: n == statement}})
 				}
 			}
 		},

@@ -85,7 +85,7 @@ func (ts *Tables) IsList(t *lua.LTable) bool {
 // Library returns a read-only table of functions and values. A name that it
 // does not have is a mistake.
 func (ts *Tables) Library(name string, contents *lua.LTable) *lua.LTable {
-	return ts.readonly(readonly{name: name, contents: contents, missing: func(key lua.LValue) (lua.LValue, error) {
+	return ts.readonly(readonlyTable{name: name, contents: contents, missing: func(key lua.LValue) (lua.LValue, error) {
 		return lua.LNil, &missingError{name, keyText(key), stringKeys(contents)}
 	}})
 }
@@ -93,7 +93,7 @@ func (ts *Tables) Library(name string, contents *lua.LTable) *lua.LTable {
 // Tree returns a read-only table. Get returns a field by its name, list a table of all
 // fields. Contents holds further fields.
 func (ts *Tables) Tree(name string, contents *lua.LTable, get func(key string) (lua.LValue, error), list func() *lua.LTable) *lua.LTable {
-	return ts.readonly(readonly{
+	return ts.readonly(readonlyTable{
 		name: name, contents: contents,
 		missing: func(key lua.LValue) (lua.LValue, error) { return get(keyText(key)) },
 		list:    func() (*lua.LTable, error) { return list(), nil },
@@ -115,7 +115,7 @@ func (in *Interp) SiteDir() string {
 // script reads them. A name that it does not have is a mistake.
 func (ts *Tables) Properties(name string, fields map[string]func(L *lua.LState) lua.LValue) *lua.LTable {
 	L := ts.in.vm
-	t := ts.readonly(readonly{name: name, contents: L.CreateTable(0, 0), list: func() (*lua.LTable, error) {
+	t := ts.readonly(readonlyTable{name: name, contents: L.CreateTable(0, 0), list: func() (*lua.LTable, error) {
 		list := L.CreateTable(0, len(fields))
 		for key, get := range fields {
 			list.RawSetString(key, get(L))

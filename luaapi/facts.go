@@ -29,7 +29,7 @@ func (ts *Tables) factsTable() *lua.LTable {
 		contents.RawSetString(name, v)
 		return v, nil
 	}
-	return ts.readonly(readonly{
+	return ts.readonly(readonlyTable{
 		name:     "facts",
 		contents: contents,
 		missing: func(key lua.LValue) (lua.LValue, error) {
@@ -113,7 +113,7 @@ func (ts *Tables) Value(path string, v any) lua.LValue {
 		for i, e := range v {
 			contents.RawSetInt(i+1, ts.nestedValue(e, func() string { return path + "[" + strconv.Itoa(i+1) + "]" }))
 		}
-		return ts.readonly(readonly{name: path, contents: contents, array: true, missing: func(key lua.LValue) (lua.LValue, error) {
+		return ts.readonly(readonlyTable{name: path, contents: contents, array: true, missing: func(key lua.LValue) (lua.LValue, error) {
 			if key.Type() == lua.LTNumber {
 				return lua.LNil, nil
 			}
@@ -128,7 +128,7 @@ func (ts *Tables) Value(path string, v any) lua.LValue {
 		for _, name := range names {
 			contents.RawSetString(name, ts.nestedValue(v[name], func() string { return path + "." + name }))
 		}
-		return ts.readonly(readonly{name: path, contents: contents, missing: func(key lua.LValue) (lua.LValue, error) {
+		return ts.readonly(readonlyTable{name: path, contents: contents, missing: func(key lua.LValue) (lua.LValue, error) {
 			if _, ok := v[keyText(key)]; ok {
 				return lua.LNil, nil // it is there, and is nil
 			}
@@ -168,7 +168,7 @@ func (ts *Tables) fact(L *lua.LState) int {
 
 // envTable returns the table env.
 func (ts *Tables) envTable() *lua.LTable {
-	return ts.readonly(readonly{
+	return ts.readonly(readonlyTable{
 		name:     "env",
 		contents: ts.in.vm.CreateTable(0, 0),
 		missing: func(key lua.LValue) (lua.LValue, error) {

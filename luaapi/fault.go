@@ -52,12 +52,12 @@ func tellsEnd(ctx context.Context, e *diag.Error) bool {
 // errSilent is the error for a call of error without a message.
 var errSilent = errors.New("error is called without a message")
 
-// Unplaced is an error that a script threw without a place, by error(text, 0): it is about what was found, and
+// UnplacedError is an error that a script threw without a place, by error(text, 0): it is about what was found, and
 // not about the script.
-type Unplaced string
+type UnplacedError string
 
 // Error returns the mistake.
-func (u Unplaced) Error() string { return string(u) }
+func (u UnplacedError) Error() string { return string(u) }
 
 // fault returns the mistake that ended an evaluation. The stack of L is still
 // that of the moment in which it happened.
@@ -105,7 +105,7 @@ func (rp *reporter) faultOf(L *lua.LState, r any) *diag.Error {
 		if rp.in.ctx.Err() != nil {
 			return rp.stopped(pos, notes)
 		}
-		return &diag.Error{Pos: pos, Notes: notes, Err: Unplaced(strings.TrimSpace(rest))}
+		return &diag.Error{Pos: pos, Notes: notes, Err: UnplacedError(strings.TrimSpace(rest))}
 	}
 	var notes []diag.Note
 	if i := slices.IndexFunc(frames, func(g frame) bool { return g.node == f.node }); i >= 0 {

@@ -113,7 +113,7 @@ func (gt *globalTable) constructors(globals *lua.LTable) {
 func (gt *globalTable) constructorTable(t *resource.Type, mt *lua.LTable, set *lua.LFunction) *lua.LTable {
 	fields := gt.in.vm.CreateTable(0, 1)
 	fields.RawSetString("defaults", set)
-	table := gt.in.Tables.readonly(readonly{
+	table := gt.in.Tables.readonly(readonlyTable{
 		name:     t.Name,
 		contents: fields,
 		missing: func(key lua.LValue) (lua.LValue, error) {
@@ -164,7 +164,7 @@ func (gt *globalTable) ccmTable() *lua.LTable {
 	t.RawSetString("defaults", gt.in.vm.NewFunction(gt.in.declarer.setCommonDefaults))
 	t.RawSetString("resources", gt.in.vm.NewFunction(gt.in.declarer.overrides.collect))
 	t.RawSetString("after", gt.in.vm.NewFunction(gt.in.deferred.callAfter))
-	return gt.in.Tables.readonly(readonly{name: "ccm", contents: t, missing: func(key lua.LValue) (lua.LValue, error) {
+	return gt.in.Tables.readonly(readonlyTable{name: "ccm", contents: t, missing: func(key lua.LValue) (lua.LValue, error) {
 		return lua.LNil, &missingError{"ccm", keyText(key), stringKeys(t)}
 	}})
 }

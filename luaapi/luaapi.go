@@ -169,7 +169,7 @@ func New(opts Options) *Interp {
 	in.report = &reporter{in: in}
 	in.report.reset()
 	in.limits = &limits{in: in}
-	in.Tables = &Tables{in: in, byProxy: make(map[*lua.LTable]*readonly), withMissing: make(map[*lua.LTable]*readonly)}
+	in.Tables = &Tables{in: in, byProxy: make(map[*lua.LTable]*readonlyTable), withMissing: make(map[*lua.LTable]*readonlyTable)}
 	in.globals = &globalTable{in: in}
 	in.modules = &moduleLoader{in: in}
 	in.compiler = &compiler{in: in}

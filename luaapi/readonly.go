@@ -11,15 +11,15 @@ import (
 // Tables are the read-only tables of an interpreter.
 type Tables struct {
 	in          *Interp
-	byProxy     map[*lua.LTable]*readonly
-	withMissing map[*lua.LTable]*readonly // by their contents, those with a missing
+	byProxy     map[*lua.LTable]*readonlyTable
+	withMissing map[*lua.LTable]*readonlyTable // by their contents, those with a missing
 	guards      guards
 }
 
-// A readonly describes a read-only table, which is an empty table that reads through to
+// A readonlyTable describes a read-only table, which is an empty table that reads through to
 // its contents and throws when it is written. pairs, ipairs, next, # and the functions of
 // table use the contents.
-type readonly struct {
+type readonlyTable struct {
 	name     string // its name in messages: facts.os
 	contents *lua.LTable
 	// missing is called for a name that is not there: it returns its value or an
@@ -34,7 +34,7 @@ type readonly struct {
 }
 
 // readonly returns the table that r describes.
-func (ts *Tables) readonly(r readonly) *lua.LTable {
+func (ts *Tables) readonly(r readonlyTable) *lua.LTable {
 	proxy := ts.in.vm.CreateTable(0, 0)
 	mt := ts.in.vm.CreateTable(0, 6)
 	mt.RawSetString("__index", r.contents)
@@ -98,7 +98,7 @@ func (ts *Tables) Contents(t *lua.LTable) *lua.LTable {
 }
 
 // fill makes all fields of a table.
-func (ts *Tables) fill(L *lua.LState, r *readonly) {
+func (ts *Tables) fill(L *lua.LState, r *readonlyTable) {
 	if r.fill == nil {
 		return
 	}

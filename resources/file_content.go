@@ -46,7 +46,7 @@ func (s FileState) wantedContent() string {
 	return resource.DigestText(s.WantChecksum)
 }
 
-// DesiredText implements resource.LazyDesired: the digest of a source whose size told
+// DesiredText implements resource.DesiredTexter: the digest of a source whose size told
 // that the content differs.
 func (f File) DesiredText(ctx context.Context, v *host.View, have FileState) (string, error) {
 	if f.Source == nil || !have.ContentDiffers {

@@ -86,7 +86,7 @@ func (m Mode) Over(have uint32) uint32 { return have&^m.mask | m.bits }
 // IsSpecial reports whether m sets setuid, setgid or sticky.
 func (m Mode) IsSpecial() bool { return m.bits > permissionBits }
 
-// PropertyKind implements schema.Kinded.
+// PropertyKind implements schema.KindReporter.
 func (Mode) PropertyKind() string { return "mode" }
 
 // JSONSchema implements schema.JSONSchemer.

@@ -93,19 +93,19 @@ type PackageState struct {
 // PackageMetadata is what a package system knows of an installed package. What
 // it does not know is empty.
 type PackageMetadata struct {
-	Name        string          `json:"name"` // as the package system writes it
-	Version     string          `json:"version,omitempty"`
-	Arch        string          `json:"arch,omitempty"`
-	License     string          `json:"license,omitempty"`
-	URL         string          `json:"url,omitempty"`
-	Summary     string          `json:"summary,omitempty"`
-	Description string          `json:"description,omitempty"`
-	Provider    string          `json:"provider,omitempty"` // that reported it
-	Extended    PackageExtended `json:"extended,omitzero"`
+	Name        string           `json:"name"` // as the package system writes it
+	Version     string           `json:"version,omitempty"`
+	Arch        string           `json:"arch,omitempty"`
+	License     string           `json:"license,omitempty"`
+	URL         string           `json:"url,omitempty"`
+	Summary     string           `json:"summary,omitempty"`
+	Description string           `json:"description,omitempty"`
+	Provider    string           `json:"provider,omitempty"` // that reported it
+	Extended    PackageExtension `json:"extended,omitzero"`
 }
 
-// PackageExtended is what only some package systems know.
-type PackageExtended struct {
+// PackageExtension has what only some package systems know.
+type PackageExtension struct {
 	Epoch   string `json:"epoch,omitempty"`
 	Release string `json:"release,omitempty"`
 }
@@ -113,7 +113,7 @@ type PackageExtended struct {
 // Installed reports whether the package is there in some version.
 func (s PackageState) Installed() bool { return s.Metadata.Version != "" }
 
-// CurrentVersion implements resource.Versioned.
+// CurrentVersion implements resource.VersionReporter.
 func (s PackageState) CurrentVersion() string { return s.Metadata.Version }
 
 // CurrentEnsure implements resource.StateEnsure: it is the installed version,

@@ -49,7 +49,7 @@ func (s Size) String() string {
 	return strconv.FormatInt(int64(s), 10) + "B"
 }
 
-// PropertyKind implements schema.Kinded.
+// PropertyKind implements schema.KindReporter.
 func (Size) PropertyKind() string { return "size" }
 
 // JSONSchema implements schema.JSONSchemer.

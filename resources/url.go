@@ -59,7 +59,7 @@ func (u URL) GoString() string { return u.String() }
 // MarshalText returns what String returns, for JSON and the like.
 func (u URL) MarshalText() ([]byte, error) { return []byte(u.String()), nil }
 
-// PropertyKind implements schema.Kinded.
+// PropertyKind implements schema.KindReporter.
 func (URL) PropertyKind() string { return "url" }
 
 // JSONSchema implements schema.JSONSchemer.

@@ -42,7 +42,7 @@ type Process struct {
 	// Log takes what commands say of which no run has a log of its own; nil drops it.
 	Log *slog.Logger
 	// Looking is told of commands and facts. May be nil.
-	Looking Looking
+	Looking LookObserver
 	// Version is ccm.version of scripts.
 	Version string
 	// Modules are directories in which scripts find modules.

@@ -13,14 +13,16 @@ import (
 )
 
 // A stepping is a clock that is moved by hand.
-type stepping struct{ now time.Time }
+type steppingClock struct{ now time.Time }
 
-func (s *stepping) Now() time.Time { return s.now }
+func (s *steppingClock) Now() time.Time { return s.now }
 
-func (s *stepping) step(ms float64) { s.now = s.now.Add(time.Duration(ms * float64(time.Millisecond))) }
+func (s *steppingClock) step(ms float64) {
+	s.now = s.now.Add(time.Duration(ms * float64(time.Millisecond)))
+}
 
 func TestTimings(t *testing.T) {
-	c := &stepping{time.Unix(1, 0)}
+	c := &steppingClock{time.Unix(1, 0)}
 	s := NewTimings(c, c.now, 2*time.Millisecond)
 	took := func(name string, ms float64) {
 		s.Event(&event.Event{
@@ -68,7 +70,7 @@ The slowest of 13 resources:
 // Nothing is said of a run that did not begin, and a run that nobody asks about
 // keeps no notes.
 func TestTimingsNothing(t *testing.T) {
-	c := &stepping{time.Unix(1, 0)}
+	c := &steppingClock{time.Unix(1, 0)}
 	s := NewTimings(c, c.now, 0)
 	s.End()
 	var b strings.Builder

@@ -131,8 +131,8 @@ type Profile struct {
 	Facts   json.RawMessage `json:"facts,omitempty"` // null removes it
 }
 
-// Imported is what an import would add.
-type Imported struct {
+// ImportResult is what an import would add.
+type ImportResult struct {
 	Text     string   `json:"text"`
 	Messages []string `json:"messages,omitempty"`
 }

@@ -24,7 +24,7 @@ type checkResult struct {
 	mistakes []diagnosis
 	catalog  *catalog.Catalog // nil with mistakes, and for files that declare nothing
 	declared map[diag.Pos][]declaredResource
-	derived  *Derived
+	derived  *DerivedText
 	types    []*resource.Type // that the site defines
 	took     time.Duration
 }

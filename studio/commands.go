@@ -75,7 +75,7 @@ func (c *commands) previewImport(ctx context.Context, args, names []string) (any
 	if text.Len() == 0 && end.status != "done" {
 		return nil, end.asError()
 	}
-	out := &Imported{Text: text.String()}
+	out := &ImportResult{Text: text.String()}
 	if m := strings.TrimSpace(end.messages); m != "" {
 		out.Messages = strings.Split(m, "\n")
 	}

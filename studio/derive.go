@@ -16,11 +16,11 @@ import (
 )
 
 // derive returns the text of the file in the other language.
-func (c *check) derive(found *site.Site, own []*resource.Type, err error) *Derived {
+func (c *check) derive(found *site.Site, own []*resource.Type, err error) *DerivedText {
 	if c.language == model.Lua {
 		return c.deriveManifest(own, err)
 	}
-	out := &Derived{Language: model.Lua}
+	out := &DerivedText{Language: model.Lua}
 	if err != nil {
 		out.Why = "it follows when the mistakes are mended"
 		return out
@@ -38,8 +38,8 @@ func (c *check) derive(found *site.Site, own []*resource.Type, err error) *Deriv
 }
 
 // deriveManifest returns a script as a manifest: what it declares as it stands.
-func (c *check) deriveManifest(own []*resource.Type, err error) *Derived {
-	out := &Derived{Language: model.YAML}
+func (c *check) deriveManifest(own []*resource.Type, err error) *DerivedText {
+	out := &DerivedText{Language: model.YAML}
 	if err != nil {
 		out.Why = "it follows when the mistakes are mended"
 		return out

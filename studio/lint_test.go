@@ -36,20 +36,20 @@ func TestLint(t *testing.T) {
 		require.True(t, st.Checked)
 		return st.Mistakes
 	}
-	type at struct {
+	type lintPlace struct {
 		line                      int
 		severity, resource, field string
 	}
-	places := func(list []Mistake) (out []at) {
+	places := func(list []Mistake) (out []lintPlace) {
 		for _, m := range list {
 			require.NotEmpty(t, m.Message)
-			out = append(out, at{m.Line, m.Severity, m.Resource, m.Field})
+			out = append(out, lintPlace{m.Line, m.Severity, m.Resource, m.Field})
 		}
 		return out
 	}
 	list := mistakes("site.lua")
-	require.Equal(t, []at{{1, "warning", "", ""}, {2, "warning", "exec#fill", ""}, {3, "warning", "file#/tmp/a", "content"}}, places(list), list)
-	require.Equal(t, []at{{1, "error", "file#/tmp/a", "contnet"}}, places(mistakes("wrong.lua")))
-	require.Equal(t, []at{{1, "warning", "", ""}}, places(mistakes("modules/part.lua")))
+	require.Equal(t, []lintPlace{{1, "warning", "", ""}, {2, "warning", "exec#fill", ""}, {3, "warning", "file#/tmp/a", "content"}}, places(list), list)
+	require.Equal(t, []lintPlace{{1, "error", "file#/tmp/a", "contnet"}}, places(mistakes("wrong.lua")))
+	require.Equal(t, []lintPlace{{1, "warning", "", ""}}, places(mistakes("modules/part.lua")))
 	require.Empty(t, mistakes("site.yaml"))
 }

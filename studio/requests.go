@@ -77,8 +77,8 @@ type Save struct {
 	Client     string `json:"client,omitempty"`
 }
 
-// A New makes a file in memory; save writes it. POST /api/new, answered by a State.
-type New struct {
+// A NewRequest makes a file in memory; save writes it. POST /api/new, answered by a State.
+type NewRequest struct {
 	File string `json:"file"`
 	// Text is what it begins with; empty for the least that its language and kind need.
 	Text string `json:"text,omitempty"`
@@ -113,7 +113,7 @@ type Import struct {
 	Type  string   `json:"type"`
 	Names []string `json:"names"`
 	At    string   `json:"at,omitempty"`
-	// Preview answers with Imported instead, and changes nothing.
+	// Preview answers with ImportResult instead, and changes nothing.
 	Preview bool   `json:"preview,omitempty"`
 	Client  string `json:"client,omitempty"`
 }

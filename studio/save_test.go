@@ -100,7 +100,7 @@ func TestNewFile(t *testing.T) {
 	dir := siteDir(t)
 	v := visit(t, open(t, dir, nil))
 	var st State
-	require.Equal(t, http.StatusOK, v.ask("POST", "/api/new", New{File: "sub/site.yaml"}, &st))
+	require.Equal(t, http.StatusOK, v.ask("POST", "/api/new", NewRequest{File: "sub/site.yaml"}, &st))
 	require.Equal(t, "ccm:\n  resources: []\n", *st.Text)
 	require.False(t, st.Saved)
 	file := filepath.Join(dir, "sub/site.yaml")
@@ -114,7 +114,7 @@ func TestNewFile(t *testing.T) {
 	require.NoError(t, os.Remove(file))
 	require.Equal(t, http.StatusOK, v.ask("POST", "/api/save", Save{File: "sub/site.yaml", Rev: st.Rev}, &st))
 	require.Equal(t, "ccm:\n  resources: []\n", readFile(t, file))
-	require.Equal(t, http.StatusConflict, v.ask("POST", "/api/new", New{File: "sub/site.yaml"}, &f))
+	require.Equal(t, http.StatusConflict, v.ask("POST", "/api/new", NewRequest{File: "sub/site.yaml"}, &f))
 }
 
 // TestFirstSaveWhileLooking: a file that is saved for the first time while the directory is looked at was not removed
@@ -123,7 +123,7 @@ func TestFirstSaveWhileLooking(t *testing.T) {
 	s := open(t, siteDir(t), nil)
 	v := visit(t, s)
 	var st State
-	require.Equal(t, http.StatusOK, v.ask("POST", "/api/new", New{File: "site.yaml"}, &st))
+	require.Equal(t, http.StatusOK, v.ask("POST", "/api/new", NewRequest{File: "site.yaml"}, &st))
 	looked := make(chan struct{})
 	beforeRename = func() {
 		go func() { defer close(looked); s.workspace.lookAtDocuments() }()
@@ -193,7 +193,7 @@ func TestNames(t *testing.T) {
 		"", ".", "..", "../x", "/etc/passwd", "a/../../x", "a//b", "a/", "a\nb", "a\x1b[31m", "a\\b", "a\u009bb", strings.Repeat("x", 256), strings.Repeat("a/", 20) + "b",
 	} {
 		for path, body := range map[string]any{
-			"/api/new": New{File: name}, "/api/save": Save{File: name}, "/api/text": TextEdit{File: name}, "/api/undo": Step{File: name}, "/api/edit": Edit{File: name, Op: "set"},
+			"/api/new": NewRequest{File: name}, "/api/save": Save{File: name}, "/api/text": TextEdit{File: name}, "/api/undo": Step{File: name}, "/api/edit": Edit{File: name, Op: "set"},
 		} {
 			var f Failure
 			require.Equal(t, http.StatusUnprocessableEntity, v.ask("POST", path, body, &f), "%q %s", name, path)

@@ -73,7 +73,7 @@ func (w *workspace) wholeState(ctx context.Context, name string) (any, error) {
 }
 
 // newFile answers POST /api/new.
-func (w *workspace) newFile(ctx context.Context, in New) (any, error) {
+func (w *workspace) newFile(ctx context.Context, in NewRequest) (any, error) {
 	if err := checkFileName(in.File); err != nil {
 		return nil, err
 	}
@@ -141,5 +141,5 @@ func (w *workspace) convert(ctx context.Context, in Convert) (any, error) {
 	if to == "" {
 		to = strings.TrimSuffix(d.name, path.Ext(d.name)) + map[string]string{model.Lua: ".lua", model.YAML: ".yaml"}[c.derived.Language]
 	}
-	return w.newFile(ctx, New{File: to, Text: c.derived.Text})
+	return w.newFile(ctx, NewRequest{File: to, Text: c.derived.Text})
 }

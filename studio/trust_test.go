@@ -92,7 +92,7 @@ func TestEmptyDirectory(t *testing.T) {
 	s = open(t, dir, nil)
 	v := visit(t, s)
 	var st State
-	require.Equal(t, http.StatusOK, v.ask("POST", "/api/new", New{File: "site.yaml"}, &st))
+	require.Equal(t, http.StatusOK, v.ask("POST", "/api/new", NewRequest{File: "site.yaml"}, &st))
 	require.Equal(t, http.StatusOK, v.ask("POST", "/api/save", Save{File: "site.yaml", Rev: st.Rev}, nil))
 	s.close()
 	s = open(t, dir, nil)

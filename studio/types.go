@@ -91,7 +91,7 @@ type State struct {
 	// for, and is answered with what differs from that one, if the server still knows it.
 	Serial int `json:"serial"`
 	// Derived is the same in the other language; null if there is none.
-	Derived *Derived `json:"derived,omitempty"`
+	Derived *DerivedText `json:"derived,omitempty"`
 	// Resources is null if Delta says how they differ, or if the text cannot be read: they stay.
 	Resources []Resource `json:"resources"`
 	Delta     *Delta     `json:"delta,omitempty"`
@@ -124,8 +124,8 @@ type Delta struct {
 	Changed []Resource `json:"changed,omitempty"` // the new ones, and those that changed besides Line and Group
 }
 
-// A Derived is the text of a file in the other language.
-type Derived struct {
+// DerivedText is the text of a file in the other language.
+type DerivedText struct {
 	Language string `json:"language"`
 	// Text is the whole text, unless Splices lead to it from that of the earlier state.
 	Text    string   `json:"text"`

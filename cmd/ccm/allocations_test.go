@@ -17,14 +17,14 @@ import (
 )
 
 // memory is what one resource takes of memory.
-type allocated struct {
+type allocations struct {
 	evaluated, walked float64 // allocations, with those of looking in one of them
 	kept              float64 // bytes of the heap, beside the content
 }
 
 // useOf reads a site and converges it, and returns how much of everything was
 // taken.
-func useOf(t *testing.T, name string) (m allocated) {
+func useOf(t *testing.T, name string) (m allocations) {
 	e := newEnv(strings.NewReader(""), io.Discard, new(bytes.Buffer), hosttest.Clock{})
 	f := &runFlags{noop: true}
 	f.add(&cobra.Command{}, report.DiffOff)
@@ -39,7 +39,7 @@ func useOf(t *testing.T, name string) (m allocated) {
 	sum := run.Converge(t.Context())
 	heap(&after)
 	require.Equal(t, len(run.Site.Catalog.Resources), sum.Of(event.Stable))
-	return allocated{
+	return allocations{
 		evaluated: float64(evaluated.Mallocs - before.Mallocs),
 		walked:    float64(after.Mallocs - evaluated.Mallocs),
 		kept:      float64(max(evaluated.HeapAlloc, after.HeapAlloc) - before.HeapAlloc),
@@ -59,7 +59,7 @@ func heap(m *runtime.MemStats) {
 func TestAllocationsOfStableFile(t *testing.T) {
 	const few, many = 500, 1500
 	dir := stableTree(t, many)
-	for frontEnd, limit := range map[string]allocated{
+	for frontEnd, limit := range map[string]allocations{
 		"lua":  {evaluated: 19, walked: 4, kept: 1100},
 		"yaml": {evaluated: 31, walked: 4, kept: 1650},
 	} {
@@ -67,7 +67,7 @@ func TestAllocationsOfStableFile(t *testing.T) {
 			useOf(t, siteFile(t, frontEnd, sites[frontEnd](dir, 10))) // what is set up once
 			a := useOf(t, siteFile(t, frontEnd, sites[frontEnd](dir, few)))
 			b := useOf(t, siteFile(t, frontEnd, sites[frontEnd](dir, many)))
-			each := allocated{
+			each := allocations{
 				evaluated: (b.evaluated - a.evaluated) / (many - few), walked: (b.walked - a.walked) / (many - few),
 				kept: (b.kept-a.kept)/(many-few) - float64(len(contentOf(0))),
 			}

@@ -34,7 +34,7 @@ const (
 const mostRefused = 1
 
 // A told is what is said of one resource.
-type told struct {
+type statement struct {
 	Type, Name, Outcome string
 	Because             []string
 	Errors              []string
@@ -50,12 +50,12 @@ type told struct {
 }
 
 // isAlike reports whether the same is planned.
-func (x told) isAlike(y told) bool {
+func (x statement) isAlike(y statement) bool {
 	return x.Outcome == y.Outcome && x.Does == y.Does && string(x.Diff) == string(y.Diff)
 }
 
 // tell runs a command and returns what it says of each resource.
-func (w *randomWorld) tell(t *testing.T, sites, command string, out map[string]bool, flags ...string) (map[string]told, int, error) {
+func (w *randomWorld) tell(t *testing.T, sites, command string, out map[string]bool, flags ...string) (map[string]statement, int, error) {
 	args := append(slices.Clone(w.flags), flags...)
 	if w.rooted {
 		args = append(args, "--root", w.dir)
@@ -64,14 +64,14 @@ func (w *randomWorld) tell(t *testing.T, sites, command string, out map[string]b
 }
 
 // tellOf is tell with the arguments of the command.
-func (w *randomWorld) tellOf(t *testing.T, command string, args ...string) (map[string]told, int, error) {
+func (w *randomWorld) tellOf(t *testing.T, command string, args ...string) (map[string]statement, int, error) {
 	var stdout, stderr bytes.Buffer
 	e := newEnv(strings.NewReader(""), &stdout, &stderr, host.RealClock{})
 	e.Substitutes = randomMachine{filepath.Join(w.dir, "sys"), w.at}.providers()
 	status := run(t.Context(), e, append([]string{command, "--output", "json"}, args...))
-	all := make(map[string]told)
+	all := make(map[string]statement)
 	for line := range strings.Lines(stdout.String()) {
-		var x told
+		var x statement
 		if err := json.Unmarshal([]byte(line), &x); err != nil {
 			return nil, status, fmt.Errorf("%s: %w: %s\n%s", command, err, line, stderr.String())
 		}
@@ -239,7 +239,7 @@ func (w *randomWorld) check(t *testing.T) (unknown, total int, err error) {
 		w.populate(t)
 		without, _, planErr := w.tell(t, t.TempDir(), "plan", missed)
 		err = errors.Join(err, planErr)
-		maps.DeleteFunc(plan, func(id string, x told) bool { return !missed[id] && !x.isAlike(without[id]) })
+		maps.DeleteFunc(plan, func(id string, x statement) bool { return !missed[id] && !x.isAlike(without[id]) })
 	}
 	for id := range plan {
 		for _, text := range run[id].Errors {
@@ -256,7 +256,7 @@ func (w *randomWorld) check(t *testing.T) (unknown, total int, err error) {
 }
 
 // missed returns what was not done in a run for a reason that no plan asks for.
-func (w *randomWorld) missed(run map[string]told) map[string]bool {
+func (w *randomWorld) missed(run map[string]statement) map[string]bool {
 	ids := make(map[string]bool)
 	for _, d := range w.list {
 		r := run[d.id()].Outcome
@@ -294,7 +294,7 @@ func treeOf(t *testing.T, dir string) map[string]string {
 // because of. One of them alone is not enough: two may each bring the same directory. It may be
 // unknown there because of others that have another outcome without them, such as a command whose
 // guard finds no directory any more, and of nothing else: then it is known without these as well.
-func (w *randomWorld) checkUnknown(t *testing.T, sites, id string, plan map[string]told) error {
+func (w *randomWorld) checkUnknown(t *testing.T, sites, id string, plan map[string]statement) error {
 	out := make(map[string]bool)
 	for now := plan; now[id].Outcome == "unknown"; {
 		because := now[id].Because
@@ -331,7 +331,7 @@ func (w *randomWorld) checkUnknown(t *testing.T, sites, id string, plan map[stri
 }
 
 // compare compares what a plan said with what a run did.
-func (w *randomWorld) compare(plan, run map[string]told) (err error) {
+func (w *randomWorld) compare(plan, run map[string]statement) (err error) {
 	mayFail := func(d declaration) bool {
 		p, isKnown := plan[d.id()]
 		return !isKnown || p.Outcome == "unknown" || d.onlyRunFails()
@@ -373,7 +373,7 @@ func (w *randomWorld) compare(plan, run map[string]told) (err error) {
 
 // mayInterfere reports whether a resource may have done something in a run, or was expected to
 // and has not.
-func (w *randomWorld) mayInterfere(x told, run map[string]told) bool {
+func (w *randomWorld) mayInterfere(x statement, run map[string]statement) bool {
 	id := x.Type + "#" + x.Name
 	if x.Outcome == "skipped" {
 		return w.mayBeSkipped(w.declaration(id), run, declaration.onlyRunFails)
@@ -388,7 +388,7 @@ func (w *randomWorld) declaration(id string) declaration {
 
 // mayBeSkipped reports whether a resource comes after one whose failure is no surprise and that
 // has failed, or was skipped for that reason. A manifest fails with what it declares.
-func (w *randomWorld) mayBeSkipped(d declaration, run map[string]told, mayFail func(d declaration) bool) bool {
+func (w *randomWorld) mayBeSkipped(d declaration, run map[string]statement, mayFail func(d declaration) bool) bool {
 	after := maps.Clone(d.after)
 	for _, x := range w.list {
 		if d.kind == "apply" && x.in == d.name {

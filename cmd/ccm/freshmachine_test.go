@@ -159,7 +159,7 @@ func TestPlannedAccounts(t *testing.T) {
 			t.Run(name+"/"+file, func(t *testing.T) {
 				isolate(t)
 				w := &randomWorld{dir: filepath.Join(t.TempDir(), "D"), rooted: true, populated: true}
-				w.start = found{{path: w.dir + "/etc/login.defs", text: "USERGROUPS_ENAB yes\n"}, {path: w.dir + "/l", target: "/there"}}
+				w.start = entryList{{path: w.dir + "/etc/login.defs", text: "USERGROUPS_ENAB yes\n"}, {path: w.dir + "/l", target: "/there"}}
 				w.populate(t)
 				w.checkTold(t, resources, file == "site.lua")
 			})

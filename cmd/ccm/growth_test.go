@@ -23,9 +23,9 @@ import (
 )
 
 // succeeding runs no command and says that each has succeeded.
-type succeeding struct{}
+type successRunner struct{}
 
-func (succeeding) Run(context.Context, host.Cmd) (host.Result, error) { return host.Result{}, nil }
+func (successRunner) Run(context.Context, host.Cmd) (host.Result, error) { return host.Result{}, nil }
 
 // growing are sites by what they have many of. %d is how many.
 var growing = map[string]string{
@@ -51,7 +51,7 @@ func planned(t *testing.T, text string) (allocations, size uint64) {
 	e := newEnv(strings.NewReader(""), io.Discard, new(bytes.Buffer), hosttest.Clock{})
 	root := t.TempDir()
 	e.NewHost = func(host.Options) *host.Host {
-		return host.New(host.Options{Root: root, Clock: hosttest.Clock{}, Runner: succeeding{}})
+		return host.New(host.Options{Root: root, Clock: hosttest.Clock{}, Runner: successRunner{}})
 	}
 	f := &runFlags{noop: true}
 	f.add(&cobra.Command{}, report.DiffOff)

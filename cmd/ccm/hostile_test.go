@@ -33,7 +33,7 @@ import (
 // A hostile is where hostile input is let loose: a machine below a directory
 // that runs no commands and knows no network, and a directory for scripts. What
 // is beside them is not to change.
-type hostile struct {
+type hostileHost struct {
 	base    string
 	facts   *facts.Facts
 	timeout time.Duration // of the evaluation
@@ -45,13 +45,13 @@ const fuzzTimeout = 300 * time.Millisecond
 var errConfined = errors.New("nothing outside of the test can be reached")
 
 // newHostile makes the directories.
-func newHostile(f testing.TB) *hostile {
+func newHostile(f testing.TB) *hostileHost {
 	base, err := os.MkdirTemp("/dev/shm", "ccm-test-")
 	if err != nil {
 		base = f.TempDir()
 	}
 	f.Cleanup(func() { require.NoError(f, os.RemoveAll(base)) })
-	w := &hostile{base, facts.Static(map[string]any{
+	w := &hostileHost{base, facts.Static(map[string]any{
 		"os": map[string]any{"family": "debian", "release": "12"}, "hostname": "web01", "memory": map[string]any{"total": int64(1 << 30)},
 	}), fuzzTimeout}
 	w.write(f)
@@ -60,7 +60,7 @@ func newHostile(f testing.TB) *hostile {
 }
 
 // write writes what stands in the directories.
-func (w *hostile) write(t testing.TB) {
+func (w *hostileHost) write(t testing.TB) {
 	for name, text := range map[string]string{
 		"machine/etc/passwd": "root:x:0:0:root:/root:/bin/sh\n", "machine/etc/group": "root:x:0:\n", "machine/etc/motd": "hello\n",
 		"site/module.lua": "return { greet = function(who) return 'hello ' .. who end }\n", "site/data.yaml": "hierarchy: {order: [common]}\ncommon: {port: 80}\n",
@@ -80,7 +80,7 @@ type noNetwork struct{}
 // RoundTrip implements http.RoundTripper.
 func (noNetwork) RoundTrip(*http.Request) (*http.Response, error) { return nil, errConfined }
 
-func (w *hostile) host() *host.Host {
+func (w *hostileHost) host() *host.Host {
 	return host.New(host.Options{
 		Root: filepath.Join(w.base, "machine"), Clock: hosttest.Clock{}, Transport: noNetwork{},
 		Runner: &hosttest.Runner{Answer: func(host.Cmd) (host.Result, error) { return host.Result{}, errConfined }},
@@ -89,7 +89,7 @@ func (w *hostile) host() *host.Host {
 
 // untouched holds that nothing has changed but what is below the given
 // directories.
-func (w *hostile) untouched(t *testing.T, before map[string]string, but ...string) {
+func (w *hostileHost) untouched(t *testing.T, before map[string]string, but ...string) {
 	t.Helper()
 	after := w.snapshot(t)
 	for _, snap := range []map[string]string{before, after} {
@@ -104,10 +104,10 @@ func (w *hostile) untouched(t *testing.T, before map[string]string, but ...strin
 	require.Equal(t, before, after)
 }
 
-func (w *hostile) snapshot(t *testing.T) map[string]string { return hosttest.Snapshot(t, w.base) }
+func (w *hostileHost) snapshot(t *testing.T) map[string]string { return hosttest.Snapshot(t, w.base) }
 
 // env returns one whose hosts are confined.
-func (w *hostile) env(stdin io.Reader, stdout, stderr io.Writer) *cli.Env {
+func (w *hostileHost) env(stdin io.Reader, stdout, stderr io.Writer) *cli.Env {
 	e := newEnv(stdin, stdout, stderr, hosttest.Clock{})
 	e.NewHost = func(o host.Options) *host.Host {
 		confined := w.host()
@@ -121,7 +121,7 @@ func (w *hostile) env(stdin io.Reader, stdout, stderr io.Writer) *cli.Env {
 
 // load reads a script or manifest as every command does. It stands in the working
 // directory meanwhile.
-func (w *hostile) load(t testing.TB, name, text string) (*site.Site, error) {
+func (w *hostileHost) load(t testing.TB, name, text string) (*site.Site, error) {
 	require.NoError(t, os.WriteFile(name, []byte(text), 0o600))
 	defer os.Remove(name)
 	var stderr bytes.Buffer
@@ -132,7 +132,7 @@ func (w *hostile) load(t testing.TB, name, text string) (*site.Site, error) {
 // holds says what must be so of any script or manifest: it gives a catalog,
 // which is the same the next time and can be planned, or mistakes with their
 // places; and nothing changes.
-func (w *hostile) holds(t *testing.T, name, text string) {
+func (w *hostileHost) holds(t *testing.T, name, text string) {
 	t.Chdir(filepath.Join(w.base, "site"))
 	before := w.snapshot(t)
 	defer func() { w.untouched(t, before) }()

@@ -7,13 +7,13 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// inMemory runs tests whose temporary directories stand in memory: what they write is made
+// memoryFS runs tests whose temporary directories stand in memory: what they write is made
 // durable, and on a disk that is most of what they wait for. TMPDIR, if it is set, is left as
 // it is.
-type inMemory struct{ *testing.M }
+type memoryFS struct{ *testing.M }
 
 // Run implements testscript.TestingM.
-func (m inMemory) Run() int {
+func (m memoryFS) Run() int {
 	const memory, enough = "/dev/shm", 2 << 30
 	var fs unix.Statfs_t
 	err := unix.Statfs(memory, &fs)

@@ -115,7 +115,7 @@ type randomWorld struct {
 	populated bool     // it has a further user and group
 	flags     []string // of plan and run
 	list      []declaration
-	start     found
+	start     entryList
 	cloned    bool // there is a clone of repo
 	refused   bool // no plan was made of the site
 	deeper    int  // how many are known only without what becomes something else
@@ -160,10 +160,10 @@ func (w *randomWorld) settleEdits() {
 // target or a directory.
 type entry struct{ path, text, target string }
 
-type found []entry
+type entryList []entry
 
 // String lists what is found.
-func (f found) String() string {
+func (f entryList) String() string {
 	var b strings.Builder
 	for _, e := range f {
 		fmt.Fprintf(&b, "%s %q %s\n", e.path, e.text, e.target)

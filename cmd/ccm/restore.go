@@ -13,7 +13,7 @@ import (
 // newRestoreCommand returns restore.
 func newRestoreCommand(e *cli.Env) *cobra.Command {
 	f := &runFlags{}
-	past := &cli.PastFlags{}
+	past := &cli.HistoryFlags{}
 	cmd := &cobra.Command{
 		Use:   "restore RUN [PATH...]",
 		Short: "Give files back what they were before a run",

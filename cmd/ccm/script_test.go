@@ -18,14 +18,14 @@ import (
 
 func TestMain(m *testing.M) {
 	hosttest.AttackIfAsked()
-	testscript.Main(inMemory{m}, map[string]func(){
+	testscript.Main(memoryFS{m}, map[string]func(){
 		"ccm": func() {
 			clock = hosttest.Clock{} // so that reports can be compared
 			beforeMain = func() time.Duration { return 0 }
 			main()
 		},
 		"realccm":      main,
-		"laterccm":     func() { clock = later{}; main() },
+		"laterccm":     func() { clock = laterClock{}; main() },
 		"with-systemd": withSystemd,
 		"peak-of":      peakOf,
 		"runs-of-ccm":  runsOfCCM,
@@ -33,10 +33,10 @@ func TestMain(m *testing.M) {
 }
 
 // later is the clock of a machine on which nothing has happened for an hour.
-type later struct{ host.RealClock }
+type laterClock struct{ host.RealClock }
 
 // Now implements host.Clock.
-func (later) Now() time.Time { return time.Now().Add(time.Hour) }
+func (laterClock) Now() time.Time { return time.Now().Add(time.Hour) }
 
 // TestScript runs testdata/script/*.txtar: files and commands, what they print
 // and with which status they exit. UPDATE=1 rewrites what is compared.

@@ -23,7 +23,7 @@ var objects = []object{
 	{"Difference", "An item of `diff`.", "runtime/resource/resource.go", "Delta"},
 	{"Forecast", "The `forecast` of an unknown resource.", "runtime/report/forecast.go", "Forecast"},
 	{"Health check", "An item of `health_checks`.", "runtime/report/json.go", "HealthCheck"},
-	{"Pending refresh", "An item of `left_over` and of `dropped_refreshes`.", "runtime/report/json.go", "LeftOver"},
+	{"Pending refresh", "An item of `left_over` and of `dropped_refreshes`.", "runtime/report/json.go", "PendingRefresh"},
 	{"Line of output", "With `--stream`, a line that a command has written. Its `protocol` is `" + report.OutputProtocol + "`.", "runtime/report/json.go", "Output"},
 	{"Summary", "The last object. Its `protocol` is `" + report.SummaryProtocol + "`.", "runtime/report/json.go", "Summary"},
 }

@@ -114,7 +114,7 @@ func (a *Agent) waits(run, check *schedule) {
 		return
 	}
 	a.status.update(func(s *Status) {
-		s.State, s.Running, s.NextRun, s.NextCheck = "waiting", nil, due(run), due(check)
+		s.State, s.ActiveRun, s.NextRun, s.NextCheck = "waiting", nil, due(run), due(check)
 	})
 	notify("STATUS=waiting")
 }
@@ -219,7 +219,7 @@ func (a *Agent) run(ctx context.Context, stop <-chan struct{}, source Source, re
 		a.mu.Unlock()
 	}()
 	a.status.update(func(s *Status) {
-		s.State, s.Running = "running", &Running{Source: r.Source, Mode: r.Mode, Reason: r.Reason, Began: r.Began}
+		s.State, s.ActiveRun = "running", &ActiveRun{Source: r.Source, Mode: r.Mode, Reason: r.Reason, Began: r.Began}
 	})
 	notify("STATUS=" + string(r.Mode) + " of " + r.Source)
 	a.log.Debug(fmt.Sprintf("%s: %s, because %s", r.Source, r.Mode, r.Reason))
@@ -232,7 +232,7 @@ func (a *Agent) run(ctx context.Context, stop <-chan struct{}, source Source, re
 		} else {
 			x.LastRun = result
 		}
-		s.State, s.Running = "waiting", nil
+		s.State, s.ActiveRun = "waiting", nil
 	})
 	return result
 }

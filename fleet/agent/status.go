@@ -29,8 +29,8 @@ type Status struct {
 	// State is what it does: waiting, running or stopped.
 	State string `json:"state"`
 	// Running is the run under way; nil if there is none.
-	Running *Running `json:"running,omitempty"`
-	Noop    bool     `json:"noop,omitempty"`
+	ActiveRun *ActiveRun `json:"running,omitempty"`
+	Noop      bool       `json:"noop,omitempty"`
 	// NextRun and NextCheck are when the next ones are due; nil if none are.
 	NextRun   *time.Time     `json:"next_run,omitempty"`
 	NextCheck *time.Time     `json:"next_health_check,omitempty"`
@@ -42,8 +42,8 @@ type Status struct {
 	ConfigError string `json:"config_error,omitempty"`
 }
 
-// Running is a run under way.
-type Running struct {
+// ActiveRun is a run under way.
+type ActiveRun struct {
 	Source string    `json:"source"`
 	Mode   Mode      `json:"mode"`
 	Reason string    `json:"reason"`
@@ -108,7 +108,7 @@ type statusKeeper struct {
 
 // end writes the last status: another agent may write there after it.
 func (k *statusKeeper) end() {
-	k.update(func(s *Status) { s.State, s.Running, s.NextRun, s.NextCheck = "stopped", nil, nil, nil })
+	k.update(func(s *Status) { s.State, s.ActiveRun, s.NextRun, s.NextCheck = "stopped", nil, nil, nil })
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.ended = true

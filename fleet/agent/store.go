@@ -229,20 +229,20 @@ func (x *store) prune(current string) error {
 	if err != nil {
 		return err
 	}
-	type aged struct {
+	type oldVersion struct {
 		name string
 		at   time.Time
 	}
-	var old []aged
+	var old []oldVersion
 	for _, e := range list {
 		if !e.IsDir() || e.Name() == current || strings.HasSuffix(e.Name(), newSuffix) {
 			continue
 		}
 		if fi, err := e.Info(); err == nil {
-			old = append(old, aged{e.Name(), fi.ModTime()})
+			old = append(old, oldVersion{e.Name(), fi.ModTime()})
 		}
 	}
-	slices.SortFunc(old, func(a, b aged) int { return b.at.Compare(a.at) })
+	slices.SortFunc(old, func(a, b oldVersion) int { return b.at.Compare(a.at) })
 	for i, v := range old {
 		if i >= keptCount-1 {
 			err = errors.Join(err, x.top.root.RemoveAll(path.Join(x.dir, v.name)))

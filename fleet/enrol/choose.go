@@ -35,13 +35,13 @@ func Choose(nodes []Node, text string) (list []Node, err error) {
 		}
 	}
 	if len(list) == 0 {
-		return nil, &NoneError{Text: none}
+		return nil, &NoNodesError{Text: none}
 	}
 	return list, nil
 }
 
-// A NoneError says that no node is chosen.
-type NoneError struct{ Text string }
+// A NoNodesError says that no node is chosen.
+type NoNodesError struct{ Text string }
 
 // Error returns what there is none of.
-func (e *NoneError) Error() string { return e.Text }
+func (e *NoNodesError) Error() string { return e.Text }

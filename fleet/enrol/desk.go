@@ -25,16 +25,16 @@ type Desk struct {
 	Now     func() time.Time
 }
 
-// Pending is a request that nobody has answered.
-type Pending struct {
-	Received
+// OpenRequest is a request that nobody has answered.
+type OpenRequest struct {
+	SignedRequest
 	Twice bool // others ask for the same name
 	Taken bool // a node has it
 }
 
 // Pending returns the requests that wait, oldest first, and how many were left out because their key
 // has not signed them.
-func (d *Desk) Pending(ctx context.Context) (list []Pending, dropped int, err error) {
+func (d *Desk) Pending(ctx context.Context) (list []OpenRequest, dropped int, err error) {
 	answered := map[string]bool{}
 	err = direct.All(ctx, d.Cluster.Conn, direct.Request{Stream: subject.Answers, Filter: subject.AllEnrolled}, func(m *direct.Message) error {
 		answered[keyOf(m.Subject)] = true
@@ -60,7 +60,7 @@ func (d *Desk) Pending(ctx context.Context) (list []Pending, dropped int, err er
 		}
 		r.Sequence, r.Asked = m.Sequence, m.Time
 		names[r.Name]++
-		list = append(list, Pending{Received: *r, Taken: slices.ContainsFunc(nodes, func(n Node) bool { return n.Name == r.Name && !n.Revoked })})
+		list = append(list, OpenRequest{SignedRequest: *r, Taken: slices.ContainsFunc(nodes, func(n Node) bool { return n.Name == r.Name && !n.Revoked })})
 		return nil
 	})
 	for i := range list {
@@ -86,8 +86,8 @@ var (
 )
 
 // Find returns the request for a name, with a fingerprint if there is one to choose by.
-func Find(list []Pending, name, fingerprint string) (*Pending, error) {
-	var found []*Pending
+func Find(list []OpenRequest, name, fingerprint string) (*OpenRequest, error) {
+	var found []*OpenRequest
 	for i := range list {
 		if list[i].Name == name && fits(list[i].Fingerprint(), fingerprint) {
 			found = append(found, &list[i])
@@ -98,7 +98,7 @@ func Find(list []Pending, name, fingerprint string) (*Pending, error) {
 		return found[0], nil
 	case len(found) > 1:
 		return nil, ErrTwice
-	case fingerprint != "" && slices.ContainsFunc(list, func(p Pending) bool { return p.Name == name }):
+	case fingerprint != "" && slices.ContainsFunc(list, func(p OpenRequest) bool { return p.Name == name }):
 		return nil, fmt.Errorf("the machine that asks to be %s has another fingerprint", name)
 	}
 	return nil, ErrNoRequest
@@ -114,7 +114,7 @@ func fits(have, given string) bool {
 }
 
 // Approve makes a machine a node. It returns the node, and the one that it replaces.
-func (d *Desk) Approve(ctx context.Context, p *Pending, a Approval) (node identity.NodeIdentity, replaced *Node, err error) {
+func (d *Desk) Approve(ctx context.Context, p *OpenRequest, a Approval) (node identity.NodeIdentity, replaced *Node, err error) {
 	nodes, _, err := d.Nodes(ctx)
 	if err != nil {
 		return node, nil, err
@@ -219,7 +219,7 @@ func (d *Desk) use(ctx context.Context, t *Token, key string) error {
 }
 
 // Deny answers a request with why it is denied, and forgets it.
-func (d *Desk) Deny(ctx context.Context, p *Pending, why string) error {
+func (d *Desk) Deny(ctx context.Context, p *OpenRequest, why string) error {
 	text, err := answer{Denied: why}.encode()
 	if err != nil {
 		return err
@@ -231,7 +231,7 @@ func (d *Desk) Deny(ctx context.Context, p *Pending, why string) error {
 }
 
 // ApproveByToken approves all requests that carry a token of a list, and reports each. It is called again and again.
-func (d *Desk) ApproveByToken(ctx context.Context, tokens []Token, report func(p Pending, err error)) error {
+func (d *Desk) ApproveByToken(ctx context.Context, tokens []Token, report func(p OpenRequest, err error)) error {
 	list, _, err := d.Pending(ctx)
 	if err != nil {
 		return err
@@ -241,7 +241,7 @@ func (d *Desk) ApproveByToken(ctx context.Context, tokens []Token, report func(p
 		if i < 0 {
 			continue
 		}
-		err := tokens[i].allows(&p.Received, d.Now())
+		err := tokens[i].allows(&p.SignedRequest, d.Now())
 		if err == nil {
 			_, _, err = d.Approve(ctx, &p, Approval{Token: &tokens[i]})
 		}

@@ -114,7 +114,7 @@ func TestTokens(t *testing.T) {
 func TestFindAsksForFingerprint(t *testing.T) {
 	_, a := keyPair(t)
 	_, b := keyPair(t)
-	list := []Pending{{Received: Received{Request: request(a)}}, {Received: Received{Request: request(b)}}}
+	list := []OpenRequest{{SignedRequest: SignedRequest{Request: request(a)}}, {SignedRequest: SignedRequest{Request: request(b)}}}
 	_, err := Find(list, "web1", "")
 	require.ErrorIs(t, err, ErrTwice)
 	p, err := Find(list, "web1", list[1].Fingerprint())

@@ -26,33 +26,33 @@ type Node struct {
 	Time     time.Time
 }
 
-// A Foreign is a node that none of the keys signed which fleet.json names. What it is called is what its JWT says,
+// A ForeignNode is a node that none of the keys signed which fleet.json names. What it is called is what its JWT says,
 // and nothing vouches for that.
-type Foreign struct {
+type ForeignNode struct {
 	Node        string `json:"node"` // "?" if that is no name
 	Environment string `json:"environment,omitempty"`
 	Issuer      string `json:"issuer,omitempty"`
 }
 
 // foreignOf returns what a JWT says that is not believed.
-func foreignOf(text string) Foreign {
+func foreignOf(text string) ForeignNode {
 	n, err := identity.DecodeNode(text)
 	if err != nil {
-		return Foreign{Node: "?"}
+		return ForeignNode{Node: "?"}
 	}
-	return Foreign{n.Name, n.Environment, n.Issuer}
+	return ForeignNode{n.Name, n.Environment, n.Issuer}
 }
 
 // Nodes returns the nodes that the fleet has, in the order of their names, those that are revoked too.
 // What no key of the fleet has signed is foreign: after the key was exchanged, to whoever has an old fleet.json.
-func (d *Desk) Nodes(ctx context.Context) (nodes []Node, foreign []Foreign, err error) {
+func (d *Desk) Nodes(ctx context.Context) (nodes []Node, foreign []ForeignNode, err error) {
 	revoked, err := d.Cluster.Directory.Revoked()
 	if err != nil {
 		return nil, nil, err
 	}
 	type answered struct {
 		node    *Node
-		foreign *Foreign
+		foreign *ForeignNode
 	}
 	list, err := direct.Decoded(ctx, d.Cluster.Conn, direct.Request{Stream: subject.Answers, Filter: subject.AllEnrolled}, func(m *direct.Message) (x answered) {
 		key := keyOf(m.Subject)
@@ -83,7 +83,7 @@ func (d *Desk) Nodes(ctx context.Context) (nodes []Node, foreign []Foreign, err 
 		}
 	}
 	slices.SortFunc(nodes, func(a, b Node) int { return strings.Compare(a.Name+" "+a.Key, b.Name+" "+b.Key) })
-	slices.SortFunc(foreign, func(a, b Foreign) int { return strings.Compare(a.Node+" "+a.Issuer, b.Node+" "+b.Issuer) })
+	slices.SortFunc(foreign, func(a, b ForeignNode) int { return strings.Compare(a.Node+" "+a.Issuer, b.Node+" "+b.Issuer) })
 	return nodes, foreign, err
 }
 

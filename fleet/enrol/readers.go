@@ -7,8 +7,8 @@ import (
 	"github.com/luaccm/ccm/runtime/encryption"
 )
 
-// An Unreadable is something encrypted for nodes of which some cannot read it.
-type Unreadable struct {
+// An UnreadableSecret is something encrypted for nodes of which some cannot read it.
+type UnreadableSecret struct {
 	Secret string   `json:"secret"` // the file, and the key of a value
 	For    []string `json:"for"`    // how the nodes are chosen, as ccm secret --to takes it
 	Nodes  []string `json:"nodes"`
@@ -17,12 +17,12 @@ type Unreadable struct {
 // CannotRead returns what is encrypted for nodes of an environment that cannot read it: they came to a tag or an
 // environment later, or have another key than then. For whom something is says its header. Names in it that
 // are no groups count if they are among named: others may be people and hosts with keys of their own.
-func CannotRead(items []encryption.Item, nodes []Node, environment string, named []string) (list []Unreadable) {
+func CannotRead(items []encryption.Item, nodes []Node, environment string, named []string) (list []UnreadableSecret) {
 	for _, item := range items {
 		if item.Err != nil {
 			continue // a run says it
 		}
-		u := Unreadable{Secret: item.String()}
+		u := UnreadableSecret{Secret: item.String()}
 		for _, text := range item.For {
 			chosen, group := strings.CutPrefix(text, "@")
 			if !group && !slices.Contains(named, text) {

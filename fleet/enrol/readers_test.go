@@ -36,9 +36,9 @@ func TestCannotRead(t *testing.T) {
 		{File: "damaged.age", Err: errors.New("damaged")},
 	}
 	items[2].Key = "password"
-	require.Equal(t, []Unreadable{
+	require.Equal(t, []UnreadableSecret{
 		{Secret: "db.age", For: []string{"tag:role=db"}, Nodes: []string{"db2", "db3"}},
 		{Secret: items[2].String(), For: []string{"web1"}, Nodes: []string{"web1"}},
 	}, CannotRead(items, nodes, "prod", []string{"web1"}))
-	require.Equal(t, []Unreadable{{Secret: "db.age", For: []string{"tag:role=db"}, Nodes: []string{"db4"}}}, CannotRead(items, nodes, "test", nil))
+	require.Equal(t, []UnreadableSecret{{Secret: "db.age", For: []string{"tag:role=db"}, Nodes: []string{"db4"}}}, CannotRead(items, nodes, "test", nil))
 }

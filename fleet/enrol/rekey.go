@@ -15,8 +15,8 @@ import (
 	"github.com/luaccm/ccm/fleet/subject"
 )
 
-// A Rekeying is how far the exchange of the key that signs nodes is.
-type Rekeying struct {
+// RekeyProgress says how far the exchange of the key that signs nodes is.
+type RekeyProgress struct {
 	Signed  int      `json:"signed"`  // nodes that have a JWT of the new key
 	Waiting []string `json:"waiting"` // nodes that do not use it yet
 	Revoked int      `json:"revoked"` // keys that are off the list then
@@ -80,7 +80,7 @@ func (d *Desk) waitUntilAfter(ctx context.Context, nodes []Node) error {
 }
 
 // Rekeyed returns which nodes do not use their new JWT yet, by what their heartbeats say.
-func (d *Desk) Rekeyed(ctx context.Context) (*Rekeying, error) {
+func (d *Desk) Rekeyed(ctx context.Context) (*RekeyProgress, error) {
 	nodes, _, err := d.Nodes(ctx)
 	if err != nil {
 		return nil, err
@@ -93,7 +93,7 @@ func (d *Desk) Rekeyed(ctx context.Context) (*Rekeying, error) {
 	for _, n := range said {
 		uses[n.Name] = n.Presence != nil && d.Cluster.Directory.Fleet.Signs(n.Presence.Issuer)
 	}
-	r := &Rekeying{Waiting: []string{}}
+	r := &RekeyProgress{Waiting: []string{}}
 	for _, n := range nodes {
 		switch {
 		case n.Revoked && !d.Cluster.Directory.Fleet.Signs(n.Issuer):

@@ -84,8 +84,8 @@ func (r Request) Encode(pair nkeys.KeyPair, token *Token) ([]byte, error) {
 	return out, nil
 }
 
-// A Received is a request that its key has signed.
-type Received struct {
+// A SignedRequest is a request that its key has signed.
+type SignedRequest struct {
 	Request
 	text, proof []byte
 	Sequence    uint64
@@ -96,7 +96,7 @@ type Received struct {
 var errUnsigned = errors.New("it is not signed by the key under which it came")
 
 // Decode reads the request that came under a key. What that key did not sign is an error.
-func Decode(key string, body []byte) (*Received, error) {
+func Decode(key string, body []byte) (*SignedRequest, error) {
 	if len(body) > maxRequest {
 		return nil, fmt.Errorf("it has %d bytes, and at most %d are taken", len(body), maxRequest)
 	}
@@ -112,7 +112,7 @@ func Decode(key string, body []byte) (*Received, error) {
 	if err != nil || pair.Verify(append([]byte(signedPrefix), lines[0]...), signature) != nil {
 		return nil, errUnsigned
 	}
-	r := &Received{text: lines[0]}
+	r := &SignedRequest{text: lines[0]}
 	if err := json.Unmarshal(lines[0], &r.Request); err != nil {
 		return nil, err
 	}
@@ -134,7 +134,7 @@ func Decode(key string, body []byte) (*Received, error) {
 }
 
 // Proves reports whether whoever asked had a token.
-func (r *Received) Proves(t *Token) bool {
+func (r *SignedRequest) Proves(t *Token) bool {
 	return r.Token == t.ID && hmac.Equal(r.proof, t.proof(r.text))
 }
 

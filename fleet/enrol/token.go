@@ -87,7 +87,7 @@ func (t *Token) proof(text []byte) []byte {
 }
 
 // allows returns why a token does not stand for a request, nil if it does.
-func (t *Token) allows(r *Received, now time.Time) error {
+func (t *Token) allows(r *SignedRequest, now time.Time) error {
 	switch ok, _ := path.Match(t.Name, r.Name); {
 	case !r.Proves(t):
 		return errors.New("its proof is wrong")

@@ -15,8 +15,8 @@ import (
 	"github.com/luaccm/ccm/fleet/subject"
 )
 
-// A Past is a job that was sent, and what became of it.
-type Past struct {
+// A SentJob is a job that was sent, and what became of it.
+type SentJob struct {
 	*signed.Job
 	Stored   time.Time `json:"stored"`
 	Progress *Progress `json:"progress"`
@@ -24,16 +24,16 @@ type Past struct {
 
 // History returns the last jobs of an environment, or of all if it is "", the newest first. What became
 // of them is known as long as their events are kept.
-func History(ctx context.Context, nc *nats.Conn, environment string, last int) ([]*Past, error) {
+func History(ctx context.Context, nc *nats.Conn, environment string, last int) ([]*SentJob, error) {
 	filter := subject.AllJobs
 	if environment != "" {
 		filter = subject.Job(environment, "")
 	}
-	byID := make(map[string]*Past)
+	byID := make(map[string]*SentJob)
 	read := func(m *direct.Message) error {
 		j := new(signed.Job)
 		if signed.Read(m.Data, j) == nil && byID[j.ID] == nil {
-			byID[j.ID] = &Past{Job: j, Stored: m.Time}
+			byID[j.ID] = &SentJob{Job: j, Stored: m.Time}
 		}
 		return nil
 	}
@@ -45,11 +45,11 @@ func History(ctx context.Context, nc *nats.Conn, environment string, last int) (
 			break
 		}
 	}
-	var list []*Past
+	var list []*SentJob
 	for _, p := range byID {
 		list = append(list, p)
 	}
-	slices.SortFunc(list, func(a, b *Past) int { return b.Stored.Compare(a.Stored) })
+	slices.SortFunc(list, func(a, b *SentJob) int { return b.Stored.Compare(a.Stored) })
 	if last > 0 && len(list) > last {
 		list = list[:last]
 	}
@@ -57,7 +57,7 @@ func History(ctx context.Context, nc *nats.Conn, environment string, last int) (
 }
 
 // results reads what became of jobs.
-func results(ctx context.Context, nc *nats.Conn, list []*Past) error {
+func results(ctx context.Context, nc *nats.Conn, list []*SentJob) error {
 	if len(list) == 0 {
 		return nil
 	}

@@ -120,7 +120,7 @@ func (s *Sender) Send(ctx context.Context, j *signed.Job, names []string, tell f
 	if err != nil {
 		return nil, err
 	}
-	w := &wait{s: s, job: j, text: text, again: s.Again, nodes: make(map[string]*Node)}
+	w := &waiter{s: s, job: j, text: text, again: s.Again, nodes: make(map[string]*Node)}
 	if w.again == nil {
 		w.again = DefaultAgain
 	}
@@ -148,7 +148,7 @@ func (s *Sender) Send(ctx context.Context, j *signed.Job, names []string, tell f
 }
 
 // A wait is a job that answers are waited for.
-type wait struct {
+type waiter struct {
 	s     *Sender
 	job   *signed.Job
 	text  []byte
@@ -157,7 +157,7 @@ type wait struct {
 	order []*Node
 }
 
-func (w *wait) sayToAll(ctx context.Context) error {
+func (w *waiter) sayToAll(ctx context.Context) error {
 	if _, err := direct.Publish(ctx, w.s.NC, subject.Job(w.s.Environment, ""), w.text); err != nil {
 		return err
 	}
@@ -170,7 +170,7 @@ func (w *wait) sayToAll(ctx context.Context) error {
 // tick is how often is looked at who is to be asked.
 const tick = 200 * time.Millisecond
 
-func (w *wait) run(ctx context.Context, messages <-chan *nats.Msg, tell func(*Progress)) error {
+func (w *waiter) run(ctx context.Context, messages <-chan *nats.Msg, tell func(*Progress)) error {
 	t := time.NewTicker(tick)
 	defer t.Stop()
 	for {
@@ -203,7 +203,7 @@ func (w *wait) run(ctx context.Context, messages <-chan *nats.Msg, tell func(*Pr
 }
 
 // over reports whether nothing more is to come.
-func (w *wait) over() bool {
+func (w *waiter) over() bool {
 	if w.s.Clock().After(w.job.Expires.Add(2 * time.Second)) {
 		return true
 	}
@@ -216,7 +216,7 @@ func (w *wait) over() bool {
 }
 
 // ask asks those whose turn it is, and says it again to those who do not answer.
-func (w *wait) ask(ctx context.Context) error {
+func (w *waiter) ask(ctx context.Context) error {
 	now := w.s.Clock()
 	if now.After(w.job.Expires) {
 		return nil
@@ -255,7 +255,7 @@ func (w *wait) ask(ctx context.Context) error {
 	return nil
 }
 
-func (w *wait) say(ctx context.Context, n *Node) error {
+func (w *waiter) say(ctx context.Context, n *Node) error {
 	_, err := direct.Publish(ctx, w.s.NC, subject.Job(w.s.Environment, n.Name), w.text)
 	if err != nil {
 		return fmt.Errorf("the job could not be said to %s: %w", n.Name, err)
@@ -264,7 +264,7 @@ func (w *wait) say(ctx context.Context, n *Node) error {
 }
 
 // heard takes what a node tells.
-func (w *wait) heard(m *nats.Msg) {
+func (w *waiter) heard(m *nats.Msg) {
 	name := nodeOf(m.Subject)
 	n := w.nodes[name]
 	if n == nil {
@@ -289,7 +289,7 @@ func (n *Node) heard(r record.JobResult) {
 // nodeOf returns the last token of a subject.
 func nodeOf(s string) string { return s[bytes.LastIndexByte([]byte(s), '.')+1:] }
 
-func (w *wait) progress() *Progress { return count(w.job, w.order) }
+func (w *waiter) progress() *Progress { return count(w.job, w.order) }
 
 func count(j *signed.Job, nodes []*Node) *Progress {
 	p := &Progress{Job: j.ID, Nodes: len(nodes), ByNode: nodes}

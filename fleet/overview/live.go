@@ -21,13 +21,13 @@ type Answer struct {
 	// Away had sent no heartbeat and were not asked; Missing were asked, and did not answer in time or
 	// refused.
 	Away, Missing []string
-	Foreign       []enrol.Foreign // who cannot be asked, see List
+	Foreign       []enrol.ForeignNode // who cannot be asked, see List
 	// Wrong is the first error of the condition about a node, which is left out.
 	Wrong error
 }
 
-// An Asking says who is asked, and how.
-type Asking struct {
+// A Query says who is asked, and how.
+type Query struct {
 	Options
 	Names []string // only these; nil for all
 	// Sender sends the jobs to the nodes of an environment.
@@ -38,7 +38,7 @@ type Asking struct {
 
 // Ask asks the nodes that are there to tell their facts and their state anew, by a job for each
 // environment, and returns those that did. Nodes that sent no heartbeat are not waited for.
-func Ask(ctx context.Context, d *enrol.Desk, a Asking) (*Answer, error) {
+func Ask(ctx context.Context, d *enrol.Desk, a Query) (*Answer, error) {
 	before, err := Nodes(ctx, d, Options{Environment: a.Environment, Facts: true})
 	if err != nil {
 		return nil, err
@@ -93,7 +93,7 @@ func Ask(ctx context.Context, d *enrol.Desk, a Asking) (*Answer, error) {
 }
 
 // askAll sends the jobs, and returns when which nodes said that they had done theirs.
-func askAll(ctx context.Context, a Asking, asked map[string][]string) (map[string]time.Time, error) {
+func askAll(ctx context.Context, a Query, asked map[string][]string) (map[string]time.Time, error) {
 	var (
 		wg    sync.WaitGroup
 		mu    sync.Mutex

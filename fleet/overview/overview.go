@@ -74,14 +74,14 @@ type List struct {
 	Nodes []*Node
 	Total int // how many there are, whatever the condition says
 	// Foreign are those that none of the keys signed which fleet.json names: nothing else is known of them.
-	Foreign []enrol.Foreign
+	Foreign []enrol.ForeignNode
 }
 
 // Nodes reads the nodes that are not revoked. An error of a condition about one node leaves that node out, and
 // is returned with the others.
 func Nodes(ctx context.Context, d *enrol.Desk, o Options) (*List, error) {
 	var enrolled []enrol.Node
-	var foreign []enrol.Foreign
+	var foreign []enrol.ForeignNode
 	var failed error
 	var issued sync.WaitGroup
 	issued.Go(func() { enrolled, foreign, failed = d.Nodes(ctx) })
@@ -161,8 +161,8 @@ type Fleet struct {
 	Environments []Environment `json:"environments"`
 	Causes       []Cause       `json:"causes"`
 	// Foreign are nodes that are in none of the numbers: fleet.json is old, or somebody else's keys signed them.
-	Foreign []enrol.Foreign `json:"not_in_fleet,omitempty"`
-	List    []*Node         `json:"-"`
+	Foreign []enrol.ForeignNode `json:"not_in_fleet,omitempty"`
+	List    []*Node             `json:"-"`
 }
 
 // order is that in which outcomes are told.

@@ -113,19 +113,19 @@ func (c *Controller) keep(kind string, version int64, text []byte) error {
 	return c.Keep(kind, version, text)
 }
 
-// A Deed is what somebody does with a rollout by hand.
-type Deed string
+// An Operation is what an operator does with a rollout.
+type Operation string
 
-// The deeds.
+// The operations.
 const (
-	PauseIt  Deed = "pause"  // no further node begins
-	ResumeIt Deed = "resume" // it goes on where it was, also after a stop
-	NextIt   Deed = "next"   // the next stage begins now
-	AbortIt  Deed = "abort"  // it ends where it is
+	Pause  Operation = "pause"  // no further node begins
+	Resume Operation = "resume" // it goes on where it was, also after a stop
+	Next   Operation = "next"   // the next stage begins now
+	Abort  Operation = "abort"  // it ends where it is
 )
 
-// Do has a deed done to the present rollout.
-func (c *Controller) Do(ctx context.Context, deed Deed, why string) (*Assessment, error) {
+// Do changes the present rollout by an operation.
+func (c *Controller) Do(ctx context.Context, op Operation, why string) (*Assessment, error) {
 	control, _, err := c.Look(ctx)
 	if err != nil {
 		return nil, err
@@ -138,10 +138,10 @@ func (c *Controller) Do(ctx context.Context, deed Deed, why string) (*Assessment
 	if next.State == signed.Aborted || next.State == signed.Done {
 		return nil, fmt.Errorf("the rollout of release %d is %s: make another release", control.Release.Version, next.State)
 	}
-	switch deed {
-	case PauseIt:
+	switch op {
+	case Pause:
 		next.State = signed.Paused
-	case ResumeIt:
+	case Resume:
 		if next.State == signed.Rolling {
 			return nil, fmt.Errorf("the rollout of release %d is under way", control.Release.Version)
 		}
@@ -150,7 +150,7 @@ func (c *Controller) Do(ctx context.Context, deed Deed, why string) (*Assessment
 			next.Since = now
 		}
 		next.Settled = time.Time{}
-	case NextIt:
+	case Next:
 		next.State = signed.Rolling
 		if next.Since.IsZero() { // it did not begin
 			next.Since = now
@@ -160,7 +160,7 @@ func (c *Controller) Do(ctx context.Context, deed Deed, why string) (*Assessment
 			return nil, fmt.Errorf("the rollout of release %d is at its last stage", control.Release.Version)
 		}
 		next.Stage, next.Since, next.Settled = next.Stage+1, now, time.Time{}
-	case AbortIt:
+	case Abort:
 		next.State = signed.Aborted
 	}
 	if err := c.put(ctx, &next, control.RolloutEntry.Sequence); err != nil {

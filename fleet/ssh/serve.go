@@ -141,7 +141,7 @@ func (s *Server) fetch(in io.Reader, dir, file string, b *BundleRef) error {
 	if err := h.SaveDirectory(dir); err != nil {
 		return err
 	}
-	if err := h.SaveFrom(file, &exactly{io.LimitReader(in, b.Size), b.Size}, 0o600); err != nil {
+	if err := h.SaveFrom(file, &exactReader{io.LimitReader(in, b.Size), b.Size}, 0o600); err != nil {
 		return fmt.Errorf("the bundle of the site cannot be stored: %w", err)
 	}
 	sum, err := DigestOfFile(file)
@@ -152,12 +152,12 @@ func (s *Server) fetch(in io.Reader, dir, file string, b *BundleRef) error {
 }
 
 // exactly fails at an end that comes too early.
-type exactly struct {
+type exactReader struct {
 	r    io.Reader
 	left int64
 }
 
-func (x *exactly) Read(p []byte) (int, error) {
+func (x *exactReader) Read(p []byte) (int, error) {
 	n, err := x.r.Read(p)
 	if x.left -= int64(n); err == io.EOF && x.left > 0 {
 		err = io.ErrUnexpectedEOF

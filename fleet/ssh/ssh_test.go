@@ -72,7 +72,7 @@ func TestMany(t *testing.T) {
 		hosts = append(hosts, ssh.Host{Name: name})
 	}
 	stop := make(chan struct{})
-	try := func(m ssh.Many, bad string) (begun string, left []ssh.Host) {
+	try := func(m ssh.Schedule, bad string) (begun string, left []ssh.Host) {
 		var mu sync.Mutex
 		m.Stop = stop
 		left = m.Run(hosts, ssh.Failed, func(h ssh.Host) ssh.Result {
@@ -86,13 +86,13 @@ func TestMany(t *testing.T) {
 		}, func(ssh.Result) {})
 		return begun, left
 	}
-	begun, left := try(ssh.Many{Parallel: 1, MaxFailed: -1}, "abc")
+	begun, left := try(ssh.Schedule{Parallel: 1, MaxFailed: -1}, "abc")
 	require.Equal(t, "abcdefghij", begun)
 	require.Empty(t, left)
-	begun, left = try(ssh.Many{Parallel: 1, MaxFailed: 1}, "acf")
+	begun, left = try(ssh.Schedule{Parallel: 1, MaxFailed: 1}, "acf")
 	require.Equal(t, "abc", begun)
 	require.Len(t, left, 7)
-	begun, left = try(ssh.Many{Parallel: 4, Serial: 4, MaxFailed: 0}, "b")
+	begun, left = try(ssh.Schedule{Parallel: 4, Serial: 4, MaxFailed: 0}, "b")
 	require.Len(t, begun+strings.Repeat(".", len(left)), 10)
 	require.NotContains(t, begun, "e", "the next batch is not begun")
 	for text, want := range map[string]int{"3": 3, "25%": 2, "0": 0, "100%": 10} {
@@ -105,7 +105,7 @@ func TestMany(t *testing.T) {
 		require.Error(t, err, bad)
 	}
 	close(stop)
-	begun, left = try(ssh.Many{Parallel: 2, MaxFailed: -1}, "")
+	begun, left = try(ssh.Schedule{Parallel: 2, MaxFailed: -1}, "")
 	require.Empty(t, begun)
 	require.Len(t, left, 10)
 }

@@ -22,8 +22,8 @@ const (
 	maxEvents = 300
 )
 
-// A toldRun is what a node has told of one.
-type toldRun struct {
+// A runHistory has the events and the summary of a run, as the node sent them.
+type runHistory struct {
 	id      string
 	events  []*report.Event
 	summary *report.Summary
@@ -86,9 +86,9 @@ func (s *Server) node(ctx context.Context, name string) (*markup.Element, error)
 }
 
 // runs reads what a node has told, newest run first. A node tells the events of a run, then its summary.
-func (s *Server) runs(ctx context.Context, name string) ([]*toldRun, error) {
-	var list []*toldRun
-	going := &toldRun{}
+func (s *Server) runs(ctx context.Context, name string) ([]*runHistory, error) {
+	var list []*runHistory
+	going := &runHistory{}
 	err := event.Read(ctx, s.desk.Cluster.Conn, event.Filter{Nodes: []string{name}, Since: s.desk.Now().Add(-7 * 24 * time.Hour)}, func(l *event.Line) error {
 		switch l.Fields["protocol"] {
 		case report.EventProtocol:
@@ -100,7 +100,7 @@ func (s *Server) runs(ctx context.Context, name string) ([]*toldRun, error) {
 			var sum report.Summary
 			if json.Unmarshal(l.Text, &sum) == nil {
 				going.id, going.summary = sum.RunID, &sum
-				list, going = append(list, going), &toldRun{}
+				list, going = append(list, going), &runHistory{}
 			}
 		}
 		return nil
@@ -114,7 +114,7 @@ func (s *Server) runs(ctx context.Context, name string) ([]*toldRun, error) {
 }
 
 // title says when a run was, its name, and that it was cut short.
-func (r *toldRun) title() string {
+func (r *runHistory) title() string {
 	title := r.id
 	if began, ok := record.RunTime(r.id); ok {
 		title = began.Local().Format(time.DateTime) + "  " + r.id
@@ -126,7 +126,7 @@ func (r *toldRun) title() string {
 }
 
 // element returns a run as reports have it.
-func (r *toldRun) element() *markup.Element {
+func (r *runHistory) element() *markup.Element {
 	s := markup.New("section").Add(markup.New("h3").Say(r.title()))
 	if r.summary != nil {
 		counts := part.Counts(r.summary, false)

@@ -91,7 +91,7 @@ func (d *definition) invoke(ctx context.Context, a access, fn *lua.LFunction, re
 	defer func() { lib.access = outer }()
 	out, err := lib.in.Invoke(ctx, fn, results, args...)
 	// Where the type is written is of no use to whoever reads that something is missing on the machine.
-	if unplaced := luaapi.Unplaced(""); errors.As(err, &unplaced) {
+	if unplaced := luaapi.UnplacedError(""); errors.As(err, &unplaced) {
 		return nil, unplaced
 	}
 	// Neither is a place in the library, nor which function of host the type called.

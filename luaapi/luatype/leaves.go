@@ -24,11 +24,11 @@ import (
 var leftKeys = []string{"path", "kind", "content", "source", "target", "owner", "group", "mode", "open", "user", "uid", "gid", "members"}
 
 // callLeaves asks the script what is left. In a run, nobody wants to know.
-func (d *definition) callLeaves(want *resource.Properties, have any) (list []host.PathEffect, more resource.More, err error) {
+func (d *definition) callLeaves(want *resource.Properties, have any) (list []host.PathEffect, more resource.OtherEffects, err error) {
 	L := d.values()
 	s, known := have.(State)
 	if known && s.view == nil {
-		return nil, resource.MoreAnything, nil
+		return nil, resource.UnknownEffects, nil
 	}
 	found := lua.LValue(lua.LNil)
 	if known {
@@ -36,30 +36,30 @@ func (d *definition) callLeaves(want *resource.Properties, have any) (list []hos
 	}
 	out, err := d.invoke(d.lib.in.Outer(), access{what: "leaves"}, d.leaves, 2, d.luaWant(L, want), found)
 	if err != nil {
-		return nil, resource.MoreAnything, err
+		return nil, resource.UnknownEffects, err
 	}
 	if out[0] == lua.LNil {
-		return nil, resource.MoreAnything, nil
+		return nil, resource.UnknownEffects, nil
 	}
 	if _, ok := out[0].(*lua.LTable); !ok {
-		return nil, resource.MoreAnything, d.blame(d.leaves, "leaves", "want a list of what is left, got %s", describe(out[0]))
+		return nil, resource.UnknownEffects, d.blame(d.leaves, "leaves", "want a list of what is left, got %s", describe(out[0]))
 	}
 	for i, row := range rows(out[0]) {
 		p, err := left(s.view, row)
 		if err != nil {
-			return nil, resource.MoreAnything, d.blame(d.leaves, "leaves", "[%d]: %w", i+1, err)
+			return nil, resource.UnknownEffects, d.blame(d.leaves, "leaves", "[%d]: %w", i+1, err)
 		}
 		list = append(list, p)
 	}
 	switch {
 	case out[1] == lua.LString("commands"):
-		return list, resource.MoreCommands, nil
+		return list, resource.CommandEffects, nil
 	case out[1].Type() == lua.LTString:
-		return nil, resource.MoreAnything, d.blame(d.leaves, "leaves", `second result: want true or "commands", got %s`, describe(out[1]))
+		return nil, resource.UnknownEffects, d.blame(d.leaves, "leaves", `second result: want true or "commands", got %s`, describe(out[1]))
 	case lua.LVAsBool(out[1]):
-		return list, resource.MoreAnything, nil
+		return list, resource.UnknownEffects, nil
 	}
-	return list, resource.NoMore, nil
+	return list, resource.NoOtherEffects, nil
 }
 
 // left reads one thing that is left. View may be nil: then owner, group and mode are

@@ -32,7 +32,7 @@ func (p *Path) UnmarshalText(text []byte) error {
 // String returns the path.
 func (p Path) String() string { return string(p) }
 
-// PropertyKind implements schema.Kinded.
+// PropertyKind implements schema.KindReporter.
 func (Path) PropertyKind() string { return "path" }
 
 // JSONSchema implements schema.JSONSchemer.
@@ -60,7 +60,7 @@ func (Mode) NumberHint(num string) string {
 	return fmt.Sprintf("quote it: \"0%s\"", strings.TrimPrefix(num, "0"))
 }
 
-// PropertyKind implements schema.Kinded.
+// PropertyKind implements schema.KindReporter.
 func (Mode) PropertyKind() string { return "mode" }
 
 // JSONSchema implements schema.JSONSchemer.

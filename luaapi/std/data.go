@@ -185,9 +185,9 @@ func dataPathArg(c *call, n int) (string, []string) {
 func lookup(c *call) int {
 	path, parts := dataPathArg(c, 1)
 	var fallback []any
-	type nothing struct{} // a default that is not plain data
+	type noDefault struct{} // a default that is not plain data
 	if c.L.GetTop() > 1 {
-		fallback = []any{nothing{}}
+		fallback = []any{noDefault{}}
 	}
 	v, err := expressionEnv(c).Lookup(path, fallback...)
 	if parts != nil {
@@ -199,7 +199,7 @@ func lookup(c *call) int {
 	if err != nil {
 		c.fail("%w", fmt.Errorf("%s: %w", path, err))
 	}
-	if _, absent := v.(nothing); absent || v == nil && len(fallback) > 0 {
+	if _, absent := v.(noDefault); absent || v == nil && len(fallback) > 0 {
 		return c.give(c.L.Get(2))
 	}
 	return c.give(c.in.Tables.Value(path, v))

@@ -25,12 +25,12 @@ var tblOrder = []Func{{
 	Doc:       "Returns the list in the order of the keys of its values: a field of them, or what a function gives for them. Keys that are no numbers or strings are a mistake.",
 	Example:   `tbl.sort_by({ { n = 2 }, { n = 1 } }, "n")[1].n`, Result: `1`,
 	Fn: func(c *call) int {
-		type keyed struct{ key, value lua.LValue }
-		var list []keyed
+		type sortEntry struct{ key, value lua.LValue }
+		var list []sortEntry
 		for _, v := range c.values(1) {
-			list = append(list, keyed{keyOf(c, 2, v), v})
+			list = append(list, sortEntry{keyOf(c, 2, v), v})
 		}
-		slices.SortStableFunc(list, func(a, b keyed) int { return naturalOrder(c, a.key, b.key) })
+		slices.SortStableFunc(list, func(a, b sortEntry) int { return naturalOrder(c, a.key, b.key) })
 		out := make([]lua.LValue, len(list))
 		for i, k := range list {
 			out[i] = k.value

@@ -19,7 +19,7 @@ var (
 	_ resource.BulkStatus[resources.Package, resources.PackageState] = packages{}
 )
 
-// Describe implements resource.Described.
+// Describe implements resource.SelfDescriber.
 func (packages) Describe() resource.Description { return tool.Describe() }
 
 // Status implements resources.PackageProvider.

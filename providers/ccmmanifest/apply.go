@@ -20,7 +20,7 @@ func Providers() []resource.Binding {
 
 type manifests struct{}
 
-// Describe implements resource.Described.
+// Describe implements resource.SelfDescriber.
 func (manifests) Describe() resource.Description {
 	return resource.Description{Doc: "The manifest or script is read when the site is. What it declares is managed as all else.", Commands: []string{}}
 }

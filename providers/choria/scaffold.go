@@ -57,7 +57,7 @@ func checkPlace(v *host.View, want resources.Scaffold) error {
 	return nil
 }
 
-// Describe implements resource.Described.
+// Describe implements resource.SelfDescriber.
 func (*scaffolds) Describe() resource.Description {
 	return resource.Description{Doc: "Renders the templates to a directory of its own, and copies what differs. It runs nothing but the commands of post."}
 }

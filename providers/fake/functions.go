@@ -12,11 +12,11 @@ import (
 // errWait ends what waits for something: nothing comes about by waiting.
 var errWait = errors.New("nothing is waited for in a spec")
 
-// inOrder is the state of a resource whose commands count as done.
-type inOrder struct{ ensure string }
+// satisfiedState is the state of a resource whose commands count as done.
+type satisfiedState struct{ ensure string }
 
 // CurrentEnsure implements resource.StateEnsure.
-func (s inOrder) CurrentEnsure() string { return s.ensure }
+func (s satisfiedState) CurrentEnsure() string { return s.ensure }
 
 // Functions has a type that a script defines do without commands, since none runs. Where an action has
 // run one that nobody answers for and the resource is not as wanted afterwards, it counts as that: what the
@@ -50,17 +50,17 @@ func (m *Machine) Functions(f *resource.Functions) {
 		if d := decide(want, have); err == nil && d.Err == nil && len(d.Actions) == 0 {
 			return have, nil
 		}
-		return inOrder{want.WantedEnsure()}, nil
+		return satisfiedState{want.WantedEnsure()}, nil
 	}
 	f.Decide = func(want *resource.Properties, have any) resource.Decision {
-		if _, ok := have.(inOrder); ok {
+		if _, ok := have.(satisfiedState); ok {
 			return resource.Decision{}
 		}
 		return decide(want, have)
 	}
 	if refresh != nil {
 		f.Refresh = func(want *resource.Properties, have any, d resource.Decision) resource.Decision {
-			if _, ok := have.(inOrder); ok {
+			if _, ok := have.(satisfiedState); ok {
 				return d
 			}
 			return refresh(want, have, d)

@@ -28,7 +28,7 @@ var managers = map[string]string{"debian": "apt", "rhel": "dnf", "fedora": "dnf"
 
 // ofFamily prefers the package system that the imagined machine would have, and else goes by
 // the order of registration.
-func ofFamily(name string, order int) resource.Suits[resources.Package] {
+func ofFamily(name string, order int) resource.Suitability[resources.Package] {
 	return func(f *facts.Facts, _ resources.Package) (int, error) {
 		if family, err := f.Get("os.family"); err == nil && family != nil && managers[fmt.Sprint(family)] == name {
 			return -1, nil

@@ -23,7 +23,7 @@ var (
 // mode is the permissions of an archive.
 const mode = 0o640
 
-// Describe implements resource.Described.
+// Describe implements resource.SelfDescriber.
 func (archives) Describe() resource.Description {
 	return resource.Description{Doc: "Fetches and extracts the archive itself.", Commands: []string{}}
 }

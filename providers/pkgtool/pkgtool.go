@@ -61,7 +61,7 @@ type Tool struct {
 	}
 }
 
-// Suits is the [resource.Suits] of the provider. A machine of another family may have the
+// Suits is the [resource.Suitability] of the provider. A machine of another family may have the
 // commands too, but another package manager: there the priority is low.
 func (t *Tool) Suits(f *facts.Facts, _ resources.Package) (int, error) {
 	for _, name := range t.Commands {
@@ -75,7 +75,7 @@ func (t *Tool) Suits(f *facts.Facts, _ resources.Package) (int, error) {
 	return 1, nil
 }
 
-// Describe implements [resource.Described].
+// Describe implements [resource.SelfDescriber].
 func (t *Tool) Describe() resource.Description {
 	return resource.Description{Doc: t.Doc, Commands: slices.Concat(t.Commands, t.Helpers)}
 }

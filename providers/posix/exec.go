@@ -49,7 +49,7 @@ func isExecutable(path string) bool {
 	return err == nil
 }
 
-// Describe implements resource.Described.
+// Describe implements resource.SelfDescriber.
 func (x execs) Describe() resource.Description {
 	return resource.Description{Doc: x.doc}
 }

@@ -18,7 +18,7 @@ var (
 	_ resource.HistoricStatus[resources.File, resources.FileState] = files{}
 )
 
-// Describe implements resource.Described.
+// Describe implements resource.SelfDescriber.
 func (files) Describe() resource.Description {
 	return resource.Description{Doc: "Writes the content beside the file and puts it into its place in one step. It runs nothing but the commands of validate and validate_after."}
 }

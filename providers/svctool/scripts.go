@@ -66,7 +66,7 @@ var (
 
 // Suits returns which machines s is for. The commands are looked for in path, or in the PATH
 // of this process if that is empty.
-func (s *Scripts) Suits(v *host.View, path string) resource.Suits[resources.Service] {
+func (s *Scripts) Suits(v *host.View, path string) resource.Suitability[resources.Service] {
 	return func(*facts.Facts, resources.Service) (int, error) {
 		for _, either := range s.Tools {
 			var first error
@@ -85,7 +85,7 @@ func (s *Scripts) Suits(v *host.View, path string) resource.Suits[resources.Serv
 	}
 }
 
-// Describe implements resource.Described.
+// Describe implements resource.SelfDescriber.
 func (s *Scripts) Describe() resource.Description {
 	return resource.Description{
 		Doc:      "Runs the scripts of services by the commands of " + s.Init + ".",

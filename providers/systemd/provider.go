@@ -26,7 +26,7 @@ var (
 	_ resource.Lister                                                = (*provider)(nil)
 )
 
-// Describe implements resource.Described.
+// Describe implements resource.SelfDescriber.
 func (*provider) Describe() resource.Description {
 	return resource.Description{
 		Doc:      "Asks systemd over the system bus, or by systemctl where the bus does not answer. Systemctl makes the changes, and journalctl says why a service failed.",

@@ -199,12 +199,12 @@ func TestSuits(t *testing.T) {
 }
 
 // lonely is a Runner that notices when it is not the only one.
-type lonely struct {
+type exclusiveRunner struct {
 	host.Runner
 	running, most atomic.Int32
 }
 
-func (l *lonely) Run(ctx context.Context, c host.Cmd) (host.Result, error) {
+func (l *exclusiveRunner) Run(ctx context.Context, c host.Cmd) (host.Result, error) {
 	l.most.Store(max(l.most.Load(), l.running.Add(1)))
 	defer l.running.Add(-1)
 	for range 1000 {
@@ -217,7 +217,7 @@ func (l *lonely) Run(ctx context.Context, c host.Cmd) (host.Result, error) {
 func TestOneCommandAtATime(t *testing.T) {
 	m := newMachine(t, t.TempDir())
 	m.unit("x.service", runs).is("x.service", "active", "running")
-	l := &lonely{Runner: m.runner()}
+	l := &exclusiveRunner{Runner: m.runner()}
 	h := host.New(host.Options{Root: m.root, Runner: l})
 	s := newServices(noWait)
 	var all sync.WaitGroup

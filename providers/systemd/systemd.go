@@ -30,7 +30,7 @@ const booted = "/run/systemd/system"
 
 // suits looks for systemctl in path, or in the PATH of this process if that is
 // empty, and for systemd on the machine of v.
-func suits(v *host.View, path string) resource.Suits[resources.Service] {
+func suits(v *host.View, path string) resource.Suitability[resources.Service] {
 	return func(*facts.Facts, resources.Service) (int, error) {
 		if _, err := command.LookPath("systemctl", path); err != nil {
 			return 0, err

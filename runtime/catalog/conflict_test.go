@@ -11,12 +11,12 @@ import (
 
 // A whole is a spec that says all that a file holds, an edit one that edits it.
 type (
-	whole string
-	edit  string
+	wholeFile string
+	edit      string
 )
 
-func (w whole) WrittenFile() string { return string(w) }
-func (e edit) EditedFile() string   { return string(e) }
+func (w wholeFile) WrittenFile() string { return string(w) }
+func (e edit) EditedFile() string       { return string(e) }
 
 func TestFileIsWrittenOrEdited(t *testing.T) {
 	at := func(typ, name string, line int, spec any) *resource.Resource {
@@ -26,11 +26,11 @@ func TestFileIsWrittenOrEdited(t *testing.T) {
 		list []*resource.Resource
 		want string
 	}{
-		{[]*resource.Resource{at("file", "/f", 1, whole("/f")), at("line", "x", 2, edit("/f"))},
+		{[]*resource.Resource{at("file", "/f", 1, wholeFile("/f")), at("line", "x", 2, edit("/f"))},
 			"site.lua:2:1: line#x: edits /f, of which file#/f at site.lua:1:1 says all that it holds: every run would change it twice"},
-		{[]*resource.Resource{at("line", "x", 1, edit("/f/")), at("file", "/f", 2, whole("/f"))}, "line#x: edits /f"},
-		{[]*resource.Resource{at("file", "/f", 1, whole("")), at("line", "x", 2, edit("/f"))}, ""},
-		{[]*resource.Resource{at("file", "/f", 1, whole("/f")), at("line", "x", 2, edit("/g")), at("line", "y", 3, edit(""))}, ""},
+		{[]*resource.Resource{at("line", "x", 1, edit("/f/")), at("file", "/f", 2, wholeFile("/f"))}, "line#x: edits /f"},
+		{[]*resource.Resource{at("file", "/f", 1, wholeFile("")), at("line", "x", 2, edit("/f"))}, ""},
+		{[]*resource.Resource{at("file", "/f", 1, wholeFile("/f")), at("line", "x", 2, edit("/g")), at("line", "y", 3, edit(""))}, ""},
 		{[]*resource.Resource{at("line", "x", 2, edit("/f")), at("line", "y", 3, edit("/f"))}, ""},
 	} {
 		var b Builder

@@ -44,9 +44,9 @@ type pages interface {
 	Status(context.Context, *host.View, page) (bool, error)
 }
 
-type onDisk struct{}
+type diskPages struct{}
 
-func (onDisk) Status(_ context.Context, v *host.View, p page) (bool, error) {
+func (diskPages) Status(_ context.Context, v *host.View, p page) (bool, error) {
 	_, same, err := v.LookAt(p.Name, p.Name)
 	return same, err
 }
@@ -54,13 +54,13 @@ func (onDisk) Status(_ context.Context, v *host.View, p page) (bool, error) {
 var pageType = resource.Define[page, bool, pages]("page")
 
 // watched is a reporter that calls begin before each resource is acted on.
-type watched struct {
+type watchReporter struct {
 	begin  func(index int)
 	events []*event.Event
 }
 
-func (w *watched) Begin(_ *resource.Resource, index, _ int) { w.begin(index) }
-func (w *watched) Event(ev *event.Event)                    { w.events = append(w.events, ev.Clone()) }
+func (w *watchReporter) Begin(_ *resource.Resource, index, _ int) { w.begin(index) }
+func (w *watchReporter) Event(ev *event.Event)                    { w.events = append(w.events, ev.Clone()) }
 
 // TestBatchesOverlap: a batch is committed while the next one is written, and not reported
 // before. If something else stands at the path of one of its files by then, that file and
@@ -80,9 +80,9 @@ func TestBatchesOverlap(t *testing.T) {
 				}
 				c, err := b.Build()
 				require.NoError(t, err)
-				reg, err := resource.NewRegistry(pageType.Provide("disk", resource.Always[page](1), onDisk{}))
+				reg, err := resource.NewRegistry(pageType.Provide("disk", resource.Always[page](1), diskPages{}))
 				require.NoError(t, err)
-				w := new(watched)
+				w := new(watchReporter)
 				w.begin = func(index int) {
 					if index == 15 && conflict {
 						require.NoError(t, os.WriteFile(filepath.Join(dir, "10"), []byte("somebody else's"), 0o644))

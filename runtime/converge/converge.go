@@ -56,7 +56,7 @@ type Engine struct {
 	// Cause compares a resource that is to be changed with the last applied catalog: whether
 	// it was managed before, and with the same desired state. Desired is the digest that its
 	// state has (resource.DesiredDigester), text returns the text of the digest where the
-	// state leaves it out (resource.LazyDesired). May be nil.
+	// state leaves it out (resource.DesiredTexter). May be nil.
 	Cause func(r *resource.Resource, desired resource.DesiredDigest, text func() string) event.Cause
 	// Recall returns the digest of the desired state of a resource when it was last in order,
 	// the zero digest if there is none on record. It is for plans that compare the machine

@@ -64,18 +64,18 @@ func words(t *testing.T) resource.Binding {
 }
 
 // told lists what is reported, and at each point what the file holds.
-type told struct {
+type fileLog struct {
 	file  string
 	lines []string
 }
 
-func (w *told) note(line string) {
+func (w *fileLog) note(line string) {
 	text, _ := os.ReadFile(w.file)
 	w.lines = append(w.lines, line+" | "+strings.ReplaceAll(string(text), "\n", " "))
 }
 
-func (w *told) Begin(r *resource.Resource, _, _ int) { w.note("begin " + r.ID.Name) }
-func (w *told) Event(e *event.Event) {
+func (w *fileLog) Begin(r *resource.Resource, _, _ int) { w.note("begin " + r.ID.Name) }
+func (w *fileLog) Event(e *event.Event) {
 	line := e.Resource.ID.Name + " " + e.Outcome.String()
 	for _, a := range e.Actions {
 		line += ", " + a.Phrase
@@ -102,7 +102,7 @@ func edit(t *testing.T, options host.Options, plan, failOnError bool, names ...s
 	if options.Root == "" {
 		options.Root = t.TempDir()
 	}
-	w := &told{file: filepath.Join(options.Root, "words")}
+	w := &fileLog{file: filepath.Join(options.Root, "words")}
 	require.NoError(t, os.WriteFile(w.file, []byte("old\n"), 0o644))
 	e := converge.Engine{Registry: base, Facts: facts.Static(nil), Reporter: w, FailOnError: failOnError}
 	h := host.New(options)

@@ -176,7 +176,7 @@ func (w *walk) judge(ev *event.Event, state any, err error) {
 // nameVersion gives the event of a thing that appears or disappears its version, which is
 // that of a state before or after the change.
 func nameVersion(ev *event.Event, d resource.Decision, state any) {
-	s, ok := state.(resource.Versioned)
+	s, ok := state.(resource.VersionReporter)
 	if !ok || s.CurrentVersion() == "" {
 		return
 	}

@@ -137,10 +137,10 @@ func TestKnownLaterAhead(t *testing.T) {
 // What a command said is told of resources that are judged by it.
 func TestOutputs(t *testing.T) {
 	tp := new(tape)
-	reg, err := resource.NewRegistry(saidType.Provide("real", resource.Always[withOutput](1), sayers{}))
+	reg, err := resource.NewRegistry(saidType.Provide("real", resource.Always[outputSpec](1), sayers{}))
 	require.NoError(t, err)
 	var b catalog.Builder
-	_, err = b.Add(&resource.Resource{Type: saidType.Type, ID: resource.ID{Type: "said", Name: "x"}, Spec: &withOutput{Name: "x"}, Common: new(resource.Common)})
+	_, err = b.Add(&resource.Resource{Type: saidType.Type, ID: resource.ID{Type: "said", Name: "x"}, Spec: &outputSpec{Name: "x"}, Common: new(resource.Common)})
 	require.NoError(t, err)
 	c, err := b.Build()
 	require.NoError(t, err)
@@ -150,25 +150,25 @@ func TestOutputs(t *testing.T) {
 	require.Equal(t, "x", string(tp.events[0].Ran.Stdout))
 }
 
-// withOutput is a resource that is said by a command.
-type withOutput struct {
+// outputSpec is a resource that is said by a command.
+type outputSpec struct {
 	Name string `ccm:"name,name"`
 }
 
 type sayers struct{}
 
-var saidType = resource.Define[withOutput, struct{}, sayers]("said")
+var saidType = resource.Define[outputSpec, struct{}, sayers]("said")
 
-func (withOutput) Validate() error      { return nil }
-func (withOutput) VerifiesItself() bool { return true }
-func (withOutput) Decide(struct{}) (d resource.Decision) {
+func (outputSpec) Validate() error      { return nil }
+func (outputSpec) VerifiesItself() bool { return true }
+func (outputSpec) Decide(struct{}) (d resource.Decision) {
 	d.Act("Say", "said")
 	return d
 }
-func (s withOutput) Perform(ctx context.Context, h *host.Host, _ sayers, _ resource.Action) error {
+func (s outputSpec) Perform(ctx context.Context, h *host.Host, _ sayers, _ resource.Action) error {
 	_, err := h.Run(ctx, host.Cmd{Argv: []string{"printf", s.Name}})
 	return err
 }
-func (sayers) Status(context.Context, *host.View, withOutput) (struct{}, error) {
+func (sayers) Status(context.Context, *host.View, outputSpec) (struct{}, error) {
 	return struct{}{}, nil
 }

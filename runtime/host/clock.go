@@ -41,7 +41,7 @@ func (Duration) NumberHint(num string) string { return fmt.Sprintf(`write the un
 // String formats d so that UnmarshalText reads it.
 func (d Duration) String() string { return time.Duration(d).String() }
 
-// PropertyKind implements schema.Kinded.
+// PropertyKind implements schema.KindReporter.
 func (Duration) PropertyKind() string { return "duration" }
 
 // JSONSchema implements schema.JSONSchemer.

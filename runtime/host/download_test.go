@@ -409,9 +409,9 @@ func TestDownloadKeepsSecrets(t *testing.T) {
 }
 
 // ticking moves on by the same time whenever it is asked.
-type ticking struct{ now time.Time }
+type tickingClock struct{ now time.Time }
 
-func (c *ticking) Now() time.Time {
+func (c *tickingClock) Now() time.Time {
 	c.now = c.now.Add(time.Second)
 	return c.now
 }
@@ -422,7 +422,7 @@ func TestDownloadProgress(t *testing.T) {
 		fmt.Fprint(w, strings.Repeat("x", 2048))
 	})
 	var told []host.Progress
-	h := host.New(host.Options{Root: t.TempDir(), Clock: &ticking{}, Progress: func(p host.Progress) { told = append(told, p) }})
+	h := host.New(host.Options{Root: t.TempDir(), Clock: &tickingClock{}, Progress: func(p host.Progress) { told = append(told, p) }})
 	require.NoError(t, h.Download(t.Context(), "/app.tar.gz", me(), fetch.Request{URL: u}))
 	end := told[len(told)-1]
 	require.Equal(t, "/app.tar.gz", end.Path)

@@ -119,7 +119,7 @@ func New(o Options) *Host {
 	case m.bus == nil && m.root == "/":
 		m.bus = systembus.New()
 	case m.bus == nil:
-		m.bus = systembus.None{Why: "there is no system bus below " + m.root}
+		m.bus = systembus.NoBus{Why: "there is no system bus below " + m.root}
 	}
 	if m.clock == nil {
 		m.clock = RealClock{}

@@ -35,15 +35,15 @@ type trickle struct {
 
 // RoundTrip implements http.RoundTripper.
 func (x trickle) RoundTrip(r *http.Request) (*http.Response, error) {
-	return &http.Response{StatusCode: http.StatusOK, ContentLength: -1, Body: io.NopCloser(&trickling{x, r.Context()})}, nil
+	return &http.Response{StatusCode: http.StatusOK, ContentLength: -1, Body: io.NopCloser(&trickleBody{x, r.Context()})}, nil
 }
 
-type trickling struct {
+type trickleBody struct {
 	trickle
 	ctx context.Context
 }
 
-func (x *trickling) Read(p []byte) (int, error) {
+func (x *trickleBody) Read(p []byte) (int, error) {
 	if x.parts == 0 {
 		return 0, io.EOF
 	}

@@ -14,19 +14,19 @@ import (
 )
 
 // ahead is a clock that is ahead of the times of files by a while.
-type ahead struct {
+type aheadClock struct {
 	host.RealClock
 	by time.Duration
 }
 
-func (a ahead) Now() time.Time { return time.Now().Add(a.by) }
+func (a aheadClock) Now() time.Time { return time.Now().Add(a.by) }
 
 func TestStamp(t *testing.T) {
 	source := filepath.Join(t.TempDir(), "s")
 	require.NoError(t, os.WriteFile(source, []byte("one"), 0o600))
 	stamp := func(by time.Duration) string {
 		t.Helper()
-		src, err := host.New(host.Options{Clock: ahead{by: by}}).Sources().Open(t.Context(), source)
+		src, err := host.New(host.Options{Clock: aheadClock{by: by}}).Sources().Open(t.Context(), source)
 		require.NoError(t, err)
 		require.NoError(t, src.Close())
 		require.Equal(t, int64(3), src.Size)
@@ -58,7 +58,7 @@ func TestSumSource(t *testing.T) {
 		known bool
 	}{"settled": {time.Hour, true}, "just now": {0, false}} {
 		t.Run(name, func(t *testing.T) {
-			h := host.New(host.Options{Clock: ahead{by: x.by}})
+			h := host.New(host.Options{Clock: aheadClock{by: x.by}})
 			source := filepath.Join(t.TempDir(), "s")
 			put := func(text string) { require.NoError(t, os.WriteFile(source, []byte(text), 0o600)) }
 			glance := func() host.StatData {
@@ -94,7 +94,7 @@ func TestSumSource(t *testing.T) {
 
 // Who copies a source learns its digest.
 func TestOpenSummed(t *testing.T) {
-	h := host.New(host.Options{Clock: ahead{}})
+	h := host.New(host.Options{Clock: aheadClock{}})
 	source := filepath.Join(t.TempDir(), "s")
 	require.NoError(t, os.WriteFile(source, []byte("one"), 0o600))
 	src, err := h.Sources().Open(t.Context(), source)

@@ -14,7 +14,7 @@ func TestObject(t *testing.T) {
 	type item struct {
 		Name string `json:"name"`
 	}
-	type all struct {
+	type allKinds struct {
 		Text   string    `json:"text"`
 		Int    int64     `json:"int"`
 		Uint   uint64    `json:"uint"`
@@ -29,7 +29,7 @@ func TestObject(t *testing.T) {
 		Value  any       `json:"value"`
 	}
 	at := time.Date(2026, 1, 2, 3, 4, 5, 600, time.FixedZone("", 3600))
-	for _, x := range []all{
+	for _, x := range []allKinds{
 		{},
 		{Text: "a \"b\"\n", Int: -1, Uint: 1 << 63, Bool: true, Flag: true, Opt: "o", Time: at, Bytes: []byte{0, 1}, Texts: []string{"x", "y"}, Items: []item{{Name: "1"}, {Name: "2"}}, Object: item{Name: "<&>"}, Value: 7},
 	} {

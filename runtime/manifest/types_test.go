@@ -30,10 +30,10 @@ type provider[P any] struct{}
 
 func (provider[P]) Status(context.Context, *host.View, P) (state, error) { return state{}, nil }
 
-type none struct{}
+type noState struct{}
 
-func (none) Validate() error                { return nil }
-func (none) Decide(state) resource.Decision { return resource.Decision{} }
+func (noState) Validate() error                { return nil }
+func (noState) Decide(state) resource.Decision { return resource.Decision{} }
 
 // Mode has a syntax of its own.
 type Mode string
@@ -58,7 +58,7 @@ func (Ensure) Values() []string { return []string{"present", "absent", "director
 
 // File is like the type file.
 type File struct {
-	none
+	noState
 	Name        string  `ccm:"name,name,alias=path"`
 	Ensure      Ensure  `ccm:"ensure,default=present"`
 	Content     *string `ccm:"content,alias=contents"`
@@ -93,7 +93,7 @@ func (f File) Perform(context.Context, *host.Host, provider[File], resource.Acti
 
 // Package is like the type package.
 type Package struct {
-	none
+	noState
 	Name   string `ccm:"name,name"`
 	Ensure string `ccm:"ensure,default=present"`
 }
@@ -104,7 +104,7 @@ func (Package) Perform(context.Context, *host.Host, provider[Package], resource.
 
 // Exec is like the type exec.
 type Exec struct {
-	none
+	noState
 	Name        string            `ccm:"name,name"`
 	Command     string            `ccm:"command"`
 	Environment []string          `ccm:"environment"`
@@ -121,7 +121,7 @@ func (Exec) Refresh(_ state, d resource.Decision) resource.Decision { return d }
 
 // Apply is like the type apply.
 type Apply struct {
-	none
+	noState
 	Name            string         `ccm:"name,name"`
 	Noop            bool           `ccm:"noop"`
 	HealthCheckOnly bool           `ccm:"health_check_only"`

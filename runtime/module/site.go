@@ -27,7 +27,7 @@ type Site struct {
 	caches []string
 	shown  func(file string) string // how messages name a file
 	opened map[string]Copy
-	known  *knownTrees
+	known  *treeCache
 	vendor *bool // whether there is a directory vendor, once that was looked for
 
 	asks    map[string]string        // what the site asks for, once the lock was found to fit

@@ -75,7 +75,7 @@ func (TTL) JSONSchema() map[string]any {
 	return map[string]any{"type": "string", "pattern": `^([0-9]+(\.[0-9]+)?(ms|s|m|h))+$|^[0-9]+(\.[0-9]+)?[dw]$|^never$`, "examples": []any{"10m", "1d", never}}
 }
 
-// PropertyKind implements schema.Kinded.
+// PropertyKind implements schema.KindReporter.
 func (TTL) PropertyKind() string { return "duration" }
 
 // NumberHint is the advice for a bare number.

@@ -60,7 +60,7 @@ func TestCauseAndLeftOver(t *testing.T) {
 	require.NoError(t, json.Unmarshal([]byte(b.String()), &ev))
 	require.Equal(t, "corrective", ev.Reason)
 	require.Equal(t, "a caveat", ev.Caveat)
-	require.Equal(t, []LeftOver{{By: "file#/x", RunID: "r1"}}, ev.LeftOver)
+	require.Equal(t, []PendingRefresh{{By: "file#/x", RunID: "r1"}}, ev.PendingRefresh)
 }
 
 func TestDropped(t *testing.T) {

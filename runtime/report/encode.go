@@ -39,7 +39,7 @@ func (e Event) AppendJSON(b []byte) []byte {
 		o.Int("order_more", int64(e.OrderMore))
 	}
 	o.Texts("refreshed_by", e.RefreshedBy)
-	jsonwriter.List(&o, "left_over", e.LeftOver, func(o *jsonwriter.Object, x LeftOver) {
+	jsonwriter.List(&o, "left_over", e.PendingRefresh, func(o *jsonwriter.Object, x PendingRefresh) {
 		o.OptionalText("resource", x.Resource)
 		o.Text("by", x.By)
 		o.Text("run_id", x.RunID)

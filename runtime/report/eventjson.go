@@ -49,7 +49,7 @@ func EventWithoutText(e *event.Event, runID string) Event {
 		out.Reason, out.Caveat = e.Cause.String(), e.Reason
 	}
 	for _, d := range e.PendingRefreshes {
-		out.LeftOver = append(out.LeftOver, LeftOver{By: d.By.String(), RunID: d.Run})
+		out.PendingRefresh = append(out.PendingRefresh, PendingRefresh{By: d.By.String(), RunID: d.Run})
 	}
 	if w, ok := r.Spec.(resource.EnsureReporter); ok {
 		out.RequestedEnsure = w.WantedEnsure()
@@ -129,7 +129,7 @@ func SummaryOf(s event.Summary, runID string) Summary {
 		}
 	}
 	for _, d := range s.Dropped {
-		out.Dropped = append(out.Dropped, LeftOver{d.To.String(), d.By.String(), d.Run})
+		out.Dropped = append(out.Dropped, PendingRefresh{d.To.String(), d.By.String(), d.Run})
 	}
 	for _, state := range health.States {
 		if n := s.Health[state]; n > 0 {

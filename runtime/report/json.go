@@ -84,7 +84,7 @@ type Event struct {
 	// RefreshedBy lists the resources whose changes the refresh is for.
 	RefreshedBy []string `json:"refreshed_by,omitempty"`
 	// LeftOver lists refreshes of earlier runs that the actions make up for.
-	LeftOver []LeftOver `json:"left_over,omitempty"`
+	PendingRefresh []PendingRefresh `json:"left_over,omitempty"`
 	// Because lists the resources that make this one unknown, the surest first and at most 100. Forecast
 	// is its expected outcome.
 	Because []string `json:"because,omitempty"`
@@ -141,8 +141,8 @@ type HealthCheck struct {
 	Duration time.Duration `json:"duration,omitempty"`
 }
 
-// LeftOver is the JSON of a refresh that is pending since an earlier run.
-type LeftOver struct {
+// PendingRefresh is the JSON of a refresh that is pending since an earlier run.
+type PendingRefresh struct {
 	// Resource is the one to refresh.
 	Resource string `json:"resource,omitempty"`
 	// By is the resource whose change it is for.
@@ -190,7 +190,7 @@ type Summary struct {
 	// Interrupted says that the run was ended before its time.
 	Interrupted bool `json:"interrupted"`
 	// Dropped lists pending refreshes of earlier runs whose resources do not exist any more.
-	Dropped []LeftOver `json:"dropped_refreshes,omitempty"`
+	Dropped []PendingRefresh `json:"dropped_refreshes,omitempty"`
 	// Undeclared is how many resources that earlier runs have made are declared no more
 	// (ccm prune).
 	Undeclared int `json:"undeclared_resources,omitempty"`

@@ -12,11 +12,11 @@ import (
 )
 
 // found is a state with all that reports ask for.
-type found struct{ Size int }
+type foundState struct{ Size int }
 
-func (found) CurrentEnsure() string { return "present" }
+func (foundState) CurrentEnsure() string { return "present" }
 
-func (f found) Describe(name, provider string) any {
+func (f foundState) Describe(name, provider string) any {
 	return struct {
 		Name     string `json:"name"`
 		Provider string `json:"provider"`
@@ -27,7 +27,7 @@ func (f found) Describe(name, provider string) any {
 // The fields are those of CommonResourceState and of the metadata in the design
 // documents.
 func TestStateOf(t *testing.T) {
-	text, err := json.Marshal(StateOf(id("/a"), "posix", found{3}))
+	text, err := json.Marshal(StateOf(id("/a"), "posix", foundState{3}))
 	require.NoError(t, err)
 	require.JSONEq(t, `{
 		"protocol": "io.choria.ccm.v1.resource.file.state", "resource_type": "file", "name": "/a",

@@ -155,13 +155,17 @@ type (
 	HistoricStatus[D, S any] interface {
 		Recall(ctx context.Context, v *host.View, want D, desired DesiredDigest) (S, error)
 	}
+	// A SelfDescriber says how the provider does its work, and names the commands that it
+	// runs. The contract suite holds it to them. Without it, the reference says nothing of
+	// the provider.
+	SelfDescriber interface{ Describe() Description }
 )
 
 // Abilities of states.
 type (
-	// A Versioned state has a version, which reports name where the thing appears or
+	// A VersionReporter is a state that has a version, which reports name where the thing appears or
 	// disappears; "" if it is not there. Without it, they name none.
-	Versioned interface{ CurrentVersion() string }
+	VersionReporter interface{ CurrentVersion() string }
 	// A StateEnsure returns the state as a value of ensure. Without it, reports have none.
 	StateEnsure interface{ CurrentEnsure() string }
 	// A Describer describes the state as a struct with json tags, which leaves out what is
@@ -178,10 +182,10 @@ type (
 	// refers to, such as a source. One that differs from that of an earlier run means that
 	// the user wants something else now. Without it, only the properties show that.
 	DesiredDigester interface{ DesiredDigest() DesiredDigest }
-	// A LazyDesired is a spec whose states may lack DesiredDigest.Text, because it takes
+	// A DesiredTexter is a spec whose states may lack DesiredDigest.Text, because it takes
 	// long to compute. DesiredText computes it; "" if it makes no difference for the
 	// state. Without it, the state has the whole digest.
-	LazyDesired[S any] interface {
+	DesiredTexter[S any] interface {
 		DesiredText(ctx context.Context, v *host.View, have S) (string, error)
 	}
 )

@@ -16,13 +16,9 @@ func (d Description) Calls(name string) bool {
 	return d.Commands == nil || slices.Contains(d.Commands, name)
 }
 
-// A Described is a provider that says how it does its work. The contract suite holds it to
-// the commands that it names.
-type Described interface{ Describe() Description }
-
 // Describe returns what the provider says of its work; the zero Description if it says nothing.
 func (b Binding) Describe() Description {
-	if d, ok := b.impl.(Described); ok {
+	if d, ok := b.impl.(SelfDescriber); ok {
 		return d.Describe()
 	}
 	return Description{}

@@ -43,32 +43,32 @@ func TestMark(t *testing.T) {
 // What was told then is compared with what is told now, and what takes long to
 // tell is asked for only if nothing else can tell.
 func TestDesiredDigestSame(t *testing.T) {
-	type told = resource.DesiredDigest
+	type digestState = resource.DesiredDigest
 	for name, x := range map[string]struct {
-		then, now told
+		then, now digestState
 		text      string
 		same      bool
 		asks      bool
 	}{
-		"nothing is known of then":                 {told{}, told{Text: "a", Stat: "5 x"}, "", true, false},
-		"nothing is known of now":                  {told{Text: "a", Stat: "5 x"}, told{}, "b", true, false},
-		"the texts are equal":                      {told{Text: "a"}, told{Text: "a"}, "", true, false},
-		"the texts are not":                        {told{Text: "a"}, told{Text: "b"}, "", false, false},
-		"another size":                             {told{Text: "a", Stat: "5 x"}, told{Stat: "6 y"}, "", false, false},
-		"another size, and no stamps":              {told{Text: "a", Stat: "5"}, told{Stat: "6"}, "", false, false},
-		"the same stamp":                           {told{Text: "a", Stat: "5 x"}, told{Stat: "5 x"}, "", true, false},
-		"another stamp of the same":                {told{Text: "a", Stat: "5 x"}, told{Stat: "5 y"}, "a", true, true},
-		"another stamp of something else":          {told{Text: "a", Stat: "5 x"}, told{Stat: "5 y"}, "b", false, true},
-		"no stamp":                                 {told{Text: "a", Stat: "5"}, told{Stat: "5"}, "b", false, true},
-		"another stamp, and it is known already":   {told{Text: "a", Stat: "5 x"}, told{Text: "b", Stat: "5 y"}, "", false, false},
-		"another stamp, and nobody knows of what":  {told{Stat: "5 x"}, told{Stat: "5 y"}, "b", true, false},
-		"another stamp, and nobody can tell":       {told{Text: "a", Stat: "5 x"}, told{Stat: "5 y"}, "", true, true},
-		"recorded without a mark, the same":        {told{Text: "a"}, told{Stat: "5 x"}, "a", true, true},
-		"recorded without a mark, something else":  {told{Text: "a"}, told{Stat: "5 x"}, "b", false, true},
-		"the same with another value of later":     {told{Text: "a", Stat: "5 x", LateValues: "1"}, told{Stat: "5 x", LateValues: "2"}, "a", false, false},
-		"the same with a value of later":           {told{Text: "a", Stat: "5 x", LateValues: "1"}, told{Stat: "5 x", LateValues: "1"}, "", true, false},
-		"another one with the same value of later": {told{Text: "a", LateValues: "1"}, told{Stat: "5 x", LateValues: "1"}, "b", false, true},
-		"a value of later that was not known":      {told{Text: "a"}, told{Text: "a", LateValues: "1"}, "", true, false},
+		"nothing is known of then":                 {digestState{}, digestState{Text: "a", Stat: "5 x"}, "", true, false},
+		"nothing is known of now":                  {digestState{Text: "a", Stat: "5 x"}, digestState{}, "b", true, false},
+		"the texts are equal":                      {digestState{Text: "a"}, digestState{Text: "a"}, "", true, false},
+		"the texts are not":                        {digestState{Text: "a"}, digestState{Text: "b"}, "", false, false},
+		"another size":                             {digestState{Text: "a", Stat: "5 x"}, digestState{Stat: "6 y"}, "", false, false},
+		"another size, and no stamps":              {digestState{Text: "a", Stat: "5"}, digestState{Stat: "6"}, "", false, false},
+		"the same stamp":                           {digestState{Text: "a", Stat: "5 x"}, digestState{Stat: "5 x"}, "", true, false},
+		"another stamp of the same":                {digestState{Text: "a", Stat: "5 x"}, digestState{Stat: "5 y"}, "a", true, true},
+		"another stamp of something else":          {digestState{Text: "a", Stat: "5 x"}, digestState{Stat: "5 y"}, "b", false, true},
+		"no stamp":                                 {digestState{Text: "a", Stat: "5"}, digestState{Stat: "5"}, "b", false, true},
+		"another stamp, and it is known already":   {digestState{Text: "a", Stat: "5 x"}, digestState{Text: "b", Stat: "5 y"}, "", false, false},
+		"another stamp, and nobody knows of what":  {digestState{Stat: "5 x"}, digestState{Stat: "5 y"}, "b", true, false},
+		"another stamp, and nobody can tell":       {digestState{Text: "a", Stat: "5 x"}, digestState{Stat: "5 y"}, "", true, true},
+		"recorded without a mark, the same":        {digestState{Text: "a"}, digestState{Stat: "5 x"}, "a", true, true},
+		"recorded without a mark, something else":  {digestState{Text: "a"}, digestState{Stat: "5 x"}, "b", false, true},
+		"the same with another value of later":     {digestState{Text: "a", Stat: "5 x", LateValues: "1"}, digestState{Stat: "5 x", LateValues: "2"}, "a", false, false},
+		"the same with a value of later":           {digestState{Text: "a", Stat: "5 x", LateValues: "1"}, digestState{Stat: "5 x", LateValues: "1"}, "", true, false},
+		"another one with the same value of later": {digestState{Text: "a", LateValues: "1"}, digestState{Stat: "5 x", LateValues: "1"}, "b", false, true},
+		"a value of later that was not known":      {digestState{Text: "a"}, digestState{Text: "a", LateValues: "1"}, "", true, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			asked := false

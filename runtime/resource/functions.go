@@ -49,17 +49,17 @@ type Functions struct {
 	Edits func(want *Properties) string
 	// Effects returns what Perform will have done where it changes something. Have is nil if
 	// nobody knows what there is.
-	Effects func(want *Properties, have any) (list []host.PathEffect, more More, err error)
+	Effects func(want *Properties, have any) (list []host.PathEffect, more OtherEffects, err error)
 }
 
-// More is what actions do besides the effects that are listed.
-type More uint8
+// OtherEffects says which effects actions have besides those that are listed.
+type OtherEffects uint8
 
-// The values of More.
+// The values of OtherEffects.
 const (
-	NoMore       More = iota
-	MoreCommands      // only commands report it (Decision.FilesComplete)
-	MoreAnything
+	NoOtherEffects OtherEffects = iota
+	CommandEffects              // only commands report it (Decision.FilesComplete)
+	UnknownEffects
 )
 
 // Properties are the spec of a type that is made of [Functions].
@@ -120,7 +120,7 @@ func (p *Properties) ConfinedTo() (paths []string, tree bool) {
 		return nil, false
 	}
 	list, more, err := p.functions.Effects(p, nil)
-	if err != nil || more != NoMore {
+	if err != nil || more != NoOtherEffects {
 		return nil, false
 	}
 	for _, x := range list {
@@ -142,7 +142,7 @@ func (f *Functions) decide(want *Properties, have any) Decision {
 		d.Err = err
 		return d
 	}
-	d.Effects, d.Complete, d.FilesComplete = list, more == NoMore, more == MoreCommands
+	d.Effects, d.Complete, d.FilesComplete = list, more == NoOtherEffects, more == CommandEffects
 	return d
 }
 
@@ -209,7 +209,7 @@ func (f Functions) Bind() (Binding, error) {
 	return Binding{Name: f.Provider, Type: t, suits: suits, impl: &f}, nil
 }
 
-// Describe implements [Described].
+// Describe implements [SelfDescriber].
 func (f *Functions) Describe() Description { return Description{Commands: f.Commands} }
 
 // importState makes properties of a state.

@@ -93,19 +93,19 @@ func TestFunctions(t *testing.T) {
 }
 
 // found is the state of a note that exists in one of several ways.
-type found struct{ ensure string }
+type noteState struct{ ensure string }
 
-func (f found) DesiredProperties() *schema.Table {
+func (f noteState) DesiredProperties() *schema.Table {
 	return &schema.Table{Entries: []schema.Entry{{Key: "ensure", Val: schema.StringValue(f.ensure)}}}
 }
 
 func TestImportOfWhatNoDeclarationSays(t *testing.T) {
 	b, err := note(t, nil)
 	require.NoError(t, err)
-	r, err := b.Type.Import(found{"present"}, resource.Import{Name: "a"})
+	r, err := b.Type.Import(noteState{"present"}, resource.Import{Name: "a"})
 	require.NoError(t, err)
 	require.Equal(t, "present", r.Spec.(*resource.Properties).WantedEnsure())
-	_, err = b.Type.Import(found{"half there"}, resource.Import{Name: "a"})
+	_, err = b.Type.Import(noteState{"half there"}, resource.Import{Name: "a"})
 	require.EqualError(t, err, "it is half there, which no declaration says")
 }
 

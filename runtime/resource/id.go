@@ -33,7 +33,7 @@ func (r *Reference) UnmarshalText(text []byte) error {
 // String formats r as it was written.
 func (r Reference) String() string { return ID(r).String() }
 
-// PropertyKind implements schema.Kinded.
+// PropertyKind implements schema.KindReporter.
 func (Reference) PropertyKind() string { return "ref" }
 
 // JSONSchema implements schema.JSONSchemer.

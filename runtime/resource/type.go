@@ -99,9 +99,9 @@ func Define[D Spec[S, P], S any, P Provider[D, S]](name string) TypeDef[D, S, P]
 	if _, ok := any(*new(D)).(InitialState[S]); ok {
 		t.initialState = func(spec any) any { return any(*spec.(*D)).(InitialState[S]).Fresh() }
 	}
-	if _, ok := any(*new(D)).(LazyDesired[S]); ok {
+	if _, ok := any(*new(D)).(DesiredTexter[S]); ok {
 		t.desiredText = func(ctx context.Context, v *host.View, spec, state any) (string, error) {
-			return any(*spec.(*D)).(LazyDesired[S]).DesiredText(ctx, v, state.(S))
+			return any(*spec.(*D)).(DesiredTexter[S]).DesiredText(ctx, v, state.(S))
 		}
 	}
 	if _, ok := any(new(D)).(PathResolver); ok {
@@ -275,17 +275,17 @@ type Binding struct {
 	suits func(f *facts.Facts, spec any) (int, error)
 }
 
-// Suits says whether a provider can manage want on the machine that f
+// Suitability says whether a provider can manage want on the machine that f
 // describes: its priority (the lowest wins), or why it cannot.
-type Suits[D any] func(f *facts.Facts, want D) (priority int, err error)
+type Suitability[D any] func(f *facts.Facts, want D) (priority int, err error)
 
-// Always is the Suits of a provider that can always manage its resources.
-func Always[D any](priority int) Suits[D] {
+// Always is the Suitability of a provider that can always manage its resources.
+func Always[D any](priority int) Suitability[D] {
 	return func(*facts.Facts, D) (int, error) { return priority, nil }
 }
 
 // Provide binds the provider impl to the type.
-func (t TypeDef[D, S, P]) Provide(name string, suits Suits[D], impl P) Binding {
+func (t TypeDef[D, S, P]) Provide(name string, suits Suitability[D], impl P) Binding {
 	return Binding{
 		Name: name, Type: t.Type, impl: impl,
 		suits: func(f *facts.Facts, spec any) (int, error) { return suits(f, *spec.(*D)) },

@@ -28,7 +28,7 @@ type hush string
 func (hush) String() string { return "(secret)" }
 
 // whole has every kind of property.
-type whole struct {
+type wholeSpec struct {
 	Name    string          `ccm:"name,name"`
 	Color   color           `ccm:"color,default=red"`
 	Text    *string         `ccm:"text"`
@@ -42,20 +42,20 @@ type whole struct {
 	Count   int             `ccm:"count,default=7"`
 	Ratio   float64         `ccm:"ratio"`
 	Words   []string        `ccm:"words"`
-	Inner   *inner          `ccm:"inner"`
-	Inners  []inner         `ccm:"inners"`
+	Inner   *innerSpec      `ccm:"inner"`
+	Inners  []innerSpec     `ccm:"inners"`
 	Data    any             `ccm:"data"`
 	Maps    map[string]any  `ccm:"maps"`
 }
 
-var wholeSchema = Of(reflect.TypeFor[whole]())
+var wholeSchema = Of(reflect.TypeFor[wholeSpec]())
 
 // wholes returns a whole with random properties.
-func wholes(rnd *rand.Rand) *whole {
+func wholes(rnd *rand.Rand) *wholeSpec {
 	texts := []string{"", "a", "two\nlines\n", "zwölf", "\x00\xff\xfe", `"q"`, "<&>", "1.10"}
 	text := func() string { return texts[rnd.IntN(len(texts))] }
 	some := func() bool { return rnd.IntN(2) == 0 }
-	w := &whole{Name: "n" + text(), Color: "green", Limit: size(rnd.IntN(3)), Secret: hush(text()), Keep: some(), Count: rnd.IntN(3), Ratio: float64(rnd.IntN(5)) / 2}
+	w := &wholeSpec{Name: "n" + text(), Color: "green", Limit: size(rnd.IntN(3)), Secret: hush(text()), Keep: some(), Count: rnd.IntN(3), Ratio: float64(rnd.IntN(5)) / 2}
 	if some() {
 		w.Text, w.Maybe, w.Most = new(text()), new(some()), new(size(rnd.IntN(2)))
 	}
@@ -66,7 +66,7 @@ func wholes(rnd *rand.Rand) *whole {
 		w.Words = []string{}
 	}
 	if some() {
-		w.Inner, w.Inners = &inner{If: text(), Count: rnd.IntN(3)}, []inner{{Count: 1}, {If: "x"}}
+		w.Inner, w.Inners = &innerSpec{If: text(), Count: rnd.IntN(3)}, []innerSpec{{Count: 1}, {If: "x"}}
 	}
 	if some() {
 		w.Data = []any{int64(1), 1.5, float64(2), true, text(), map[string]any{"k": text(), "n": nil}}
@@ -84,7 +84,7 @@ func TestEncode(t *testing.T) {
 		require.NoError(t, err)
 		tab := new(Table)
 		require.NoError(t, json.Unmarshal(text, tab), "%s", text)
-		got := new(whole)
+		got := new(wholeSpec)
 		require.NoError(t, wholeSchema.Decode(tab, got), "%s", text)
 		require.Equal(t, w, got, "%s", text)
 		require.Equal(t, wholeSchema.Fingerprint(w), wholeSchema.Fingerprint(got))
@@ -92,12 +92,12 @@ func TestEncode(t *testing.T) {
 }
 
 func TestEncodeLeavesOut(t *testing.T) {
-	w := &whole{Name: "x", Color: "red", Keep: true, Count: 7}
+	w := &wholeSpec{Name: "x", Color: "red", Keep: true, Count: 7}
 	text, err := json.Marshal(Union{wholeSchema}.Encode(w))
 	require.NoError(t, err)
 	require.Equal(t, `{"name":"x","color":"red","keep":true,"count":7}`, string(text))
 	// Of a property that two schemas have, the first has the say.
-	text, err = json.Marshal(Union{wholeSchema, wholeSchema}.Encode(w, &whole{Name: "y", Text: new("t")}))
+	text, err = json.Marshal(Union{wholeSchema, wholeSchema}.Encode(w, &wholeSpec{Name: "y", Text: new("t")}))
 	require.NoError(t, err)
 	require.Equal(t, `{"name":"x","color":"red","keep":true,"count":7}`, string(text))
 }
@@ -112,7 +112,7 @@ func TestUnmarshalJSONErrors(t *testing.T) {
 // ones the same. The numbers are kept between runs, so they must not change.
 func TestFingerprint(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(3, 4))
-	seen := map[uint64]*whole{}
+	seen := map[uint64]*wholeSpec{}
 	for range 2000 {
 		w := wholes(rnd)
 		h := wholeSchema.Fingerprint(w)
@@ -122,13 +122,13 @@ func TestFingerprint(t *testing.T) {
 		seen[h] = w
 	}
 	require.Greater(t, len(seen), 1000)
-	require.Equal(t, uint64(0xfcc4ea820d8e0697), wholeSchema.Fingerprint(&whole{Name: "x", Words: []string{"ab", "c"}}))
-	require.NotEqual(t, wholeSchema.Fingerprint(&whole{Words: []string{"ab", "c"}}), wholeSchema.Fingerprint(&whole{Words: []string{"a", "bc"}}))
+	require.Equal(t, uint64(0xfcc4ea820d8e0697), wholeSchema.Fingerprint(&wholeSpec{Name: "x", Words: []string{"ab", "c"}}))
+	require.NotEqual(t, wholeSchema.Fingerprint(&wholeSpec{Words: []string{"ab", "c"}}), wholeSchema.Fingerprint(&wholeSpec{Words: []string{"a", "bc"}}))
 }
 
 func BenchmarkFingerprint(b *testing.B) {
 	text := string(make([]byte, 1024))
-	w := &whole{Name: "/etc/motd", Color: "green", Text: &text, Keep: true, Count: 3, Most: new(size(4))}
+	w := &wholeSpec{Name: "/etc/motd", Color: "green", Text: &text, Keep: true, Count: 3, Most: new(size(4))}
 	b.ReportAllocs()
 	for b.Loop() {
 		wholeSchema.Fingerprint(w)

@@ -27,8 +27,8 @@ type switches struct {
 	Headers     map[string]string   `ccm:"headers,secret"`
 	Data        map[string]any      `ccm:"data"`
 	Post        []map[string]string `ccm:"post"`
-	Control     *inner              `ccm:"control"`
-	Checks      []inner             `ccm:"checks"`
+	Control     *innerSpec          `ccm:"control"`
+	Checks      []innerSpec         `ccm:"checks"`
 	Ratio       float64             `ccm:"ratio"`
 	Noop        bool                `ccm:"noop"`
 	Left, Right string
@@ -76,7 +76,7 @@ func TestFlagForms(t *testing.T) {
 			"n": int64(3), "s": "text", "l": []any{int64(1), "a"}, "m": map[string]any{"a": true},
 		}}},
 		{"--post *.sh=one --post *.sh=two", switches{Post: []map[string]string{{"*.sh": "one"}, {"*.sh": "two"}}}},
-		{`--checks {"count":1} --checks {"if":"x","count":2}`, switches{Checks: []inner{{Count: 1}, {If: "x", Count: 2}}}},
+		{`--checks {"count":1} --checks {"if":"x","count":2}`, switches{Checks: []innerSpec{{Count: 1}, {If: "x", Count: 2}}}},
 		{"--ratio 1.5", switches{Ratio: 1.5}},
 		{"--switch-noop", switches{Noop: true}},
 	} {

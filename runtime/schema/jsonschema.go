@@ -95,8 +95,8 @@ func (f *Field) Constraints() map[string]any {
 	return nil
 }
 
-// A Kinded is a type with a syntax of its own whose values are of a kind (see [Field.ValueKind]).
-type Kinded interface{ PropertyKind() string }
+// A KindReporter is a type with a syntax of its own whose values are of a kind (see [Field.ValueKind]).
+type KindReporter interface{ PropertyKind() string }
 
 // kind is what the values of f are, "" if nothing is known.
 func (f *Field) kind() string {
@@ -104,7 +104,7 @@ func (f *Field) kind() string {
 	if f.Kind == List {
 		of = f.Elem
 	}
-	if k, ok := reflect.New(elemType(of.goType)).Interface().(Kinded); ok {
+	if k, ok := reflect.New(elemType(of.goType)).Interface().(KindReporter); ok {
 		return k.PropertyKind()
 	}
 	if f.ValueKind == "" && (f.Words || f.Argv && f.Kind == List && f.Elem.Kind == String) {

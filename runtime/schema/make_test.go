@@ -23,9 +23,9 @@ func (u *upper) UnmarshalText(text []byte) error {
 func (u upper) String() string { return string(u) }
 
 // held keeps its properties in a struct of its own.
-type held struct{ fields any }
+type heldSpec struct{ fields any }
 
-func (h *held) Held() any { return h.fields }
+func (h *heldSpec) Held() any { return h.fields }
 
 func made(t *testing.T) *Schema {
 	t.Helper()
@@ -64,11 +64,11 @@ func TestMadeSchemaIsLikeAStruct(t *testing.T) {
 		{table("name", "x", "must", true, "code", ""), "code: want letters, got none"},
 		{table("name", "x", "must", true, "limits", table()), "limits: cpu is required"},
 	} {
-		h := &held{reflect.New(s.GoType).Interface()}
+		h := &heldSpec{reflect.New(s.GoType).Interface()}
 		require.EqualError(t, s.Decode(tt.tab, h), tt.want)
 	}
 
-	h := &held{reflect.New(s.GoType).Interface()}
+	h := &heldSpec{reflect.New(s.GoType).Interface()}
 	given := table("name", "x", "number", 7, "words", "a", "code", "abc", "limits", table("cpu", 1.5), "must", false)
 	require.NoError(t, s.Decode(given, h))
 	require.Equal(t, "x", s.NameOf(h))
@@ -79,12 +79,12 @@ func TestMadeSchemaIsLikeAStruct(t *testing.T) {
 	text, err := encoded.MarshalJSON()
 	require.NoError(t, err)
 	require.JSONEq(t, `{"name":"x","color":"red","count":7,"words":["a"],"code":"ABC","limits":{"cpu":1.5},"must":false}`, string(text))
-	again := &held{reflect.New(s.GoType).Interface()}
+	again := &heldSpec{reflect.New(s.GoType).Interface()}
 	require.NoError(t, s.Decode(encoded, again))
 	require.Equal(t, h, again)
 	require.Equal(t, s.Fingerprint(h), s.Fingerprint(again))
 	encoded.Set("count", IntValue(8))
-	other := &held{reflect.New(s.GoType).Interface()}
+	other := &heldSpec{reflect.New(s.GoType).Interface()}
 	require.NoError(t, s.Decode(encoded, other))
 	require.NotEqual(t, s.Fingerprint(h), s.Fingerprint(other))
 

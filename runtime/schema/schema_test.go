@@ -32,7 +32,7 @@ func (o *octal) UnmarshalText(text []byte) error {
 	return nil
 }
 
-type inner struct {
+type innerSpec struct {
 	// If is a condition.
 	If string `ccm:"if"`
 	// Count counts.
@@ -52,8 +52,8 @@ type thing struct {
 	Codes   []int             `ccm:"codes,default=0"`
 	Modes   []octal           `ccm:"modes"`
 	Headers map[string]string `ccm:"headers,secret"`
-	Control *inner            `ccm:"control"`
-	Checks  []inner           `ccm:"checks"`
+	Control *innerSpec        `ccm:"control"`
+	Checks  []innerSpec       `ccm:"checks"`
 	Force   bool              `ccm:"force"`
 	Size    *int64            `ccm:"size"`
 	Ratio   float64           `ccm:"ratio"`
@@ -103,7 +103,7 @@ func TestDecode(t *testing.T) {
 	mode, size := octal(0o644), int64(3)
 	require.Equal(t, thing{
 		Name: "/x", Color: "red", Mode: &mode, Tags: []string{"a", "b"}, Codes: []int{0}, Modes: []octal{7}, Headers: map[string]string{"k": "v"},
-		Control: &inner{"x", 2}, Checks: []inner{{"", 1}}, Force: true, Size: &size, Ratio: 1, Data: map[string]any{"a": []any{int64(1), "b", false}}, Must: "m",
+		Control: &innerSpec{"x", 2}, Checks: []innerSpec{{"", 1}}, Force: true, Size: &size, Ratio: 1, Data: map[string]any{"a": []any{int64(1), "b", false}}, Must: "m",
 	}, got)
 	require.Equal(t, "/x", s.NameOf(&got))
 }
@@ -175,15 +175,15 @@ func TestManyTexts(t *testing.T) {
 	require.Len(t, dst.Tags, len(many))
 }
 
-type where struct{}
+type whereSpec struct{}
 
-func (where) Locate(path Path, key bool) diag.Pos {
+func (whereSpec) Locate(path Path, key bool) diag.Pos {
 	return diag.Pos{File: fmt.Sprint(path, key), Line: 1}
 }
 
 func TestPlaces(t *testing.T) {
 	tab := table("name", "x", "nope", 1, "tags", []any{true})
-	tab.Where = where{}
+	tab.Where = whereSpec{}
 	require.EqualError(t, Of(reflect.TypeFor[thing]()).Decode(tab, new(thing)),
 		" false:1: must is required\nnope true:1: unknown property \"nope\" (did you mean \"name\"?)\n"+
 			"tags[1] false:1: tags[1]: want a string, got the boolean true")
@@ -215,17 +215,17 @@ func TestJSONSchema(t *testing.T) {
 
 // TestHints: forms are told what JSON Schema has no word for.
 func TestHints(t *testing.T) {
-	type own struct {
+	type ownSpec struct {
 		Path  string   `ccm:"path,name,alias=file,kind=path,example=/etc/motd"`
 		Owner string   `ccm:"owner,kind=owner,unless=ensure is absent"`
 		Text  string   `ccm:"text,required,usual,secret"`
 		Check []string `ccm:"check,argv"`
 	}
-	type all struct {
+	type allSpec struct {
 		Path string `ccm:"path"`
 		Tags string `ccm:"tags"`
 	}
-	props := Union{Of(reflect.TypeFor[own]()), Of(reflect.TypeFor[all]())}.JSONSchema()["properties"].(map[string]any)
+	props := Union{Of(reflect.TypeFor[ownSpec]()), Of(reflect.TypeFor[allSpec]())}.JSONSchema()["properties"].(map[string]any)
 	hints := func(name string) any { return props[name].(map[string]any)["x-ccm"] }
 	require.Equal(t, map[string]any{"order": 2, "kind": "path", "example": "/etc/motd"}, hints("path"))
 	require.Equal(t, map[string]any{"order": 2, "kind": "path", "example": "/etc/motd", "alias_of": "path"}, hints("file"))

@@ -10,7 +10,7 @@ import (
 )
 
 // earlier is what references to a resource of an earlier process find.
-type earlier struct {
+type priorResource struct {
 	id      resource.ID
 	alias   string
 	outcome event.Outcome
@@ -59,7 +59,7 @@ func refers(r *resource.Resource) bool {
 
 // settle returns the resources that the entries name, in the order in which
 // they were first dealt with.
-func settle(records []Entry, id resource.ID, plan bool) []earlier {
+func settle(records []Entry, id resource.ID, plan bool) []priorResource {
 	var ids []resource.ID
 	latest := make(map[resource.ID]Entry)
 	changed := make(map[resource.ID]bool)
@@ -86,9 +86,9 @@ func settle(records []Entry, id resource.ID, plan bool) []earlier {
 			}
 		}
 	}
-	out := make([]earlier, len(ids))
+	out := make([]priorResource, len(ids))
 	for i, x := range ids {
-		out[i] = earlier{id: x, alias: latest[x].Alias, outcome: outcome(latest[x], changed[x]), cause: causes[x]}
+		out[i] = priorResource{id: x, alias: latest[x].Alias, outcome: outcome(latest[x], changed[x]), cause: causes[x]}
 	}
 	return out
 }

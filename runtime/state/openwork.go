@@ -87,7 +87,7 @@ func (w *Work) Command(text string, apart bool) command.Record {
 	w.commands++
 	x := &OpenWork{ID: fmt.Sprint(w.run, ".", w.commands), Boot: w.boot, Session: w.session, Apart: apart, Command: w.s.secrets.Redact(text)}
 	if err := w.begin(x); err != nil {
-		return unrecorded{}
+		return unrecordedCommand{}
 	}
 	return &commandRecord{w, x}
 }
@@ -113,16 +113,16 @@ func (r *commandRecord) Started(pid int, start uint64) {
 func (r *commandRecord) Ended() { r.w.end(r.x.Number) }
 
 // An unrecorded is a command that could not be recorded.
-type unrecorded struct{}
+type unrecordedCommand struct{}
 
 // ID implements command.Record.
-func (unrecorded) ID() string { return "" }
+func (unrecordedCommand) ID() string { return "" }
 
 // Started implements command.Record.
-func (unrecorded) Started(int, uint64) {}
+func (unrecordedCommand) Started(int, uint64) {}
 
 // Ended implements command.Record.
-func (unrecorded) Ended() {}
+func (unrecordedCommand) Ended() {}
 
 // Directory records a directory that is about to be made, durably.
 func (w *Work) Directory(path string) (host.Temporary, error) {
@@ -306,7 +306,7 @@ func (s *Store) finishOff(x OpenWork) (err error) {
 	case x.PID < 0 || x.PID == 0 && x.ID == "":
 		err = errors.New("what it is cannot be understood")
 	case x.Boot == bootID() && x.Boot != "":
-		found, err = command.Abandoned{Run: x.Run, PID: x.PID, Start: x.Start, ID: x.ID, Session: x.Session, Apart: x.Apart}.End()
+		found, err = command.Orphan{Run: x.Run, PID: x.PID, Start: x.Start, ID: x.ID, Session: x.Session, Apart: x.Apart}.End()
 	}
 	if err == nil && found {
 		s.dir.Warn(fmt.Sprintf("%s %s, which run %s has left behind when it died", what, x, x.Run))

@@ -62,7 +62,7 @@ type RecordWriter struct {
 	info       Info
 	journal    *journal // of pending refreshes
 	backups    *backup.Writer
-	sensitive  *sensitive
+	sensitive  *secretNamesFile
 	file       lines
 	catalog    *catalog.Catalog // that is applied; nil for none
 	siteRecord *siteRecord

@@ -21,23 +21,23 @@ type sensitiveLine struct {
 	Path       Name     `json:"path,omitempty"`
 }
 
-// A Sensitive is the properties and paths that have held secrets.
-type Sensitive struct {
+// SecretNames are the properties and paths that have held secrets.
+type SecretNames struct {
 	resources map[string][]string
 	paths     map[string]bool
 }
 
-var _ redact.History = (*Sensitive)(nil)
+var _ redact.History = (*SecretNames)(nil)
 
 // Held implements redact.History.
-func (x *Sensitive) Held(id resource.ID) []string { return x.resources[id.String()] }
+func (x *SecretNames) Held(id resource.ID) []string { return x.resources[id.String()] }
 
 // HeldIn implements redact.History.
-func (x *Sensitive) HeldIn(path string) bool { return x.paths[path] }
+func (x *SecretNames) HeldIn(path string) bool { return x.paths[path] }
 
 // Sensitive returns the properties and paths that held secrets in the runs so far.
-func (s *Store) Sensitive() (*Sensitive, error) {
-	x := &Sensitive{resources: make(map[string][]string), paths: make(map[string]bool)}
+func (s *Store) Sensitive() (*SecretNames, error) {
+	x := &SecretNames{resources: make(map[string][]string), paths: make(map[string]bool)}
 	_, err := s.readLines(sensitiveFile, func(line []byte) error {
 		var l sensitiveLine
 		err := json.Unmarshal(line, &l)
@@ -57,7 +57,7 @@ func (s *Store) Sensitive() (*Sensitive, error) {
 }
 
 // add notes properties of a resource, and reports whether one is new.
-func (x *Sensitive) add(id string, properties []string) (added bool) {
+func (x *SecretNames) add(id string, properties []string) (added bool) {
 	have := x.resources[id]
 	for _, p := range properties {
 		if !slices.Contains(have, p) {
@@ -68,7 +68,7 @@ func (x *Sensitive) add(id string, properties []string) (added bool) {
 	return added
 }
 
-// SecretHistory returns the Sensitive for an engine; nil if it is empty.
+// SecretHistory returns the SecretNames for an engine; nil if it is empty.
 func (s *Store) SecretHistory() (redact.History, error) {
 	if _, err := s.dir.Stat(sensitiveFile); errors.Is(err, os.ErrNotExist) {
 		return nil, nil
@@ -76,21 +76,21 @@ func (s *Store) SecretHistory() (redact.History, error) {
 	return s.Sensitive()
 }
 
-// sensitive is the Sensitive of a run, with its file.
-type sensitive struct {
-	*Sensitive
+// secretNamesFile are the SecretNames of a run, with their file.
+type secretNamesFile struct {
+	*SecretNames
 	file lines
 }
 
 // openSensitive reads the file.
-func (s *Store) openSensitive() (*sensitive, error) {
+func (s *Store) openSensitive() (*secretNamesFile, error) {
 	x, err := s.Sensitive()
-	return &sensitive{x, lines{s: s, name: sensitiveFile}}, err
+	return &secretNamesFile{x, lines{s: s, name: sensitiveFile}}, err
 }
 
 // resource notes that a resource holds secrets, if it does, and reports whether it
 // does or has done.
-func (x *sensitive) resource(r *resource.Resource) (bool, error) {
+func (x *secretNamesFile) resource(r *resource.Resource) (bool, error) {
 	if r == nil || len(r.Sensitive) == 0 && len(x.resources) == 0 {
 		return false, nil
 	}
@@ -104,7 +104,7 @@ func (x *sensitive) resource(r *resource.Resource) (bool, error) {
 }
 
 // path notes that a file holds secrets.
-func (x *sensitive) path(path string) error {
+func (x *secretNamesFile) path(path string) error {
 	if x.paths[path] {
 		return nil
 	}

@@ -15,33 +15,33 @@ import (
 
 // A sourced is a file with a source, on a machine whose clock says that it is
 // long ago that something was done to the source, or just now.
-type sourced struct {
+type sourceSpec struct {
 	*box
 	source string
 	file   decl
 }
 
-func newSourced(t *testing.T, settled bool) *sourced {
+func newSourced(t *testing.T, settled bool) *sourceSpec {
 	b := newBox(t)
 	if settled {
 		b.clock.now = time.Now().Add(time.Hour).UTC()
 	} else {
 		b.clock.now = time.Now().Add(-24 * time.Hour).UTC()
 	}
-	s := &sourced{box: b, source: filepath.Join(t.TempDir(), "source")}
+	s := &sourceSpec{box: b, source: filepath.Join(t.TempDir(), "source")}
 	s.file = file("/a", "", props{"content": nil, "source": s.source})
 	return s
 }
 
 // put writes the source anew, as a checkout does. Its glance is another one.
-func (s *sourced) put(text string) {
+func (s *sourceSpec) put(text string) {
 	s.t.Helper()
 	require.NoError(s.t, os.WriteFile(s.source+".new", []byte(text), 0o600))
 	require.NoError(s.t, os.Rename(s.source+".new", s.source))
 }
 
 // must applies the file and says what was told of it.
-func (s *sourced) must(want string) {
+func (s *sourceSpec) must(want string) {
 	s.t.Helper()
 	s.clock.now = s.clock.now.Add(time.Minute)
 	s.box.must(s.file)
@@ -49,20 +49,20 @@ func (s *sourced) must(want string) {
 }
 
 // lines returns the lines of what was applied, without the fingerprints.
-func (s *sourced) lines() string {
+func (s *sourceSpec) lines() string {
 	s.t.Helper()
 	_, body, _ := strings.Cut(s.wishes(), "\n")
 	return regexp.MustCompile(`(?m)^[0-9a-f]{16} [0-9a-f]{16} `).ReplaceAllString(body, "")
 }
 
-func (s *sourced) wishes() string {
+func (s *sourceSpec) wishes() string {
 	s.t.Helper()
 	text, err := os.ReadFile(s.wishesFile())
 	require.NoError(s.t, err)
 	return string(text)
 }
 
-func (s *sourced) wishesFile() string {
+func (s *sourceSpec) wishesFile() string {
 	s.t.Helper()
 	files, err := filepath.Glob(filepath.Join(s.dir, "applied", "*.wishes"))
 	require.NoError(s.t, err)
@@ -71,7 +71,7 @@ func (s *sourced) wishesFile() string {
 }
 
 // forgetMarks makes of what was applied what earlier versions have recorded.
-func (s *sourced) forgetMarks() {
+func (s *sourceSpec) forgetMarks() {
 	s.t.Helper()
 	text := regexp.MustCompile(`@"(\d+|\d+ [0-9-]+)" \+?"file#`).ReplaceAllString(s.wishes(), ` "file#`)
 	require.NotEqual(s.t, s.wishes(), text)
@@ -82,14 +82,14 @@ func (s *sourced) forgetMarks() {
 // file. It makes no difference whether the times of the source can be believed,
 // nor which version has recorded what it held.
 func TestCauseOfSource(t *testing.T) {
-	type step func(s *sourced)
-	byHand := func(text string) step { return func(s *sourced) { s.write("a", text, 0o644) } }
-	put := func(text string) step { return func(s *sourced) { s.put(text) } }
-	touch := func(s *sourced) {
+	type step func(s *sourceSpec)
+	byHand := func(text string) step { return func(s *sourceSpec) { s.write("a", text, 0o644) } }
+	put := func(text string) step { return func(s *sourceSpec) { s.put(text) } }
+	touch := func(s *sourceSpec) {
 		require.NoError(t, os.Chtimes(s.source, time.Time{}, time.Now().Add(-time.Hour)))
 	}
-	gone := func(s *sourced) { require.NoError(t, os.Remove(filepath.Join(s.root, "a"))) }
-	chmod := func(s *sourced) { require.NoError(t, os.Chmod(filepath.Join(s.root, "a"), 0o600)) }
+	gone := func(s *sourceSpec) { require.NoError(t, os.Remove(filepath.Join(s.root, "a"))) }
+	chmod := func(s *sourceSpec) { require.NoError(t, os.Chmod(filepath.Join(s.root, "a"), 0o600)) }
 	for name, x := range map[string]struct {
 		steps    []step
 		want     string

@@ -47,12 +47,12 @@ type Policy struct {
 	UserName func(uid uint32) string
 
 	// believed are the directories that were found to be believed; nil if none is remembered.
-	believed map[string]way
+	believed map[string]trustedDir
 }
 
 // A way is where a directory stands that is believed: what the kernel said of it, and of the
 // directory that it lies in.
-type way struct{ in, dir syscall.Stat_t }
+type trustedDir struct{ in, dir syscall.Stat_t }
 
 // Remembering returns a policy that judges each directory once, for whoever asks about many
 // files that lie together, such as one load of a script with its modules. That is safe, for
@@ -63,7 +63,7 @@ func (t *Policy) Remembering() *Policy {
 		return nil
 	}
 	r := *t
-	r.believed = make(map[string]way)
+	r.believed = make(map[string]trustedDir)
 	return &r
 }
 
@@ -258,7 +258,7 @@ func (t *Policy) remembered(steps []string, want demand, in, dir *syscall.Stat_t
 // remember keeps that a path, which has no links in it, leads to a directory that is believed.
 func (t *Policy) remember(at string, want demand, in, dir *syscall.Stat_t) {
 	if t.believed != nil && want != kept && dir.Mode&syscall.S_IFMT == syscall.S_IFDIR {
-		t.believed[at] = way{*in, *dir}
+		t.believed[at] = trustedDir{*in, *dir}
 	}
 }
 

@@ -6,9 +6,9 @@ import (
 	"github.com/luaccm/ccm/luaapi"
 )
 
-// A Rest is what a statement outside of all others says besides some calls in it, its words with
+// A Remainder is what a statement outside of all others says besides some calls in it, its words with
 // a blank between them: of if port then file { "/a" } end it is if port then end.
-type Rest struct {
+type Remainder struct {
 	Words string
 	Line  int
 	Calls []int // the numbers of those calls
@@ -16,9 +16,9 @@ type Rest struct {
 
 // Rests returns the rests of all statements in which anything is left without the calls that is
 // tells.
-func (s *Script) Rests(is func(call int) bool) []Rest {
+func (s *Script) Rests(is func(call int) bool) []Remainder {
 	words := s.layout.Words
-	var out []Rest
+	var out []Remainder
 	next, call := 0, 0
 	for i := range s.layout.Statements {
 		end := len(words)
@@ -27,7 +27,7 @@ func (s *Script) Rests(is func(call int) bool) []Rest {
 				end = max(first, next)
 			}
 		}
-		var rest Rest
+		var rest Remainder
 		var text []string
 		for w := next; w < end; w++ {
 			for call < len(s.Calls) && (s.Calls[call].Span.From < words[w].From || s.Calls[call].Span.From == words[w].From && !is(call)) {

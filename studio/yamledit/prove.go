@@ -11,18 +11,18 @@ import (
 
 // A wish is what the nodes of a document shall be after an edit. Only the nodes on the way to the
 // edit are copied.
-type wish struct {
+type expectation struct {
 	root *yaml.Node
 	// origin leads from copies to the nodes of the old document: its aliases point there.
 	origin map[*yaml.Node]*yaml.Node
 }
 
-func (d *Doc) wish() *wish {
-	return &wish{root: d.Root(), origin: make(map[*yaml.Node]*yaml.Node)}
+func (d *Doc) wish() *expectation {
+	return &expectation{root: d.Root(), origin: make(map[*yaml.Node]*yaml.Node)}
 }
 
 // copied returns a copy of a node with a list of children of its own.
-func (w *wish) copied(n *yaml.Node) *yaml.Node {
+func (w *expectation) copied(n *yaml.Node) *yaml.Node {
 	c := *n
 	c.Content = slices.Clone(n.Content)
 	w.origin[&c] = w.first(n)
@@ -30,7 +30,7 @@ func (w *wish) copied(n *yaml.Node) *yaml.Node {
 }
 
 // first returns the node of the old document that a node is a copy of.
-func (w *wish) first(n *yaml.Node) *yaml.Node {
+func (w *expectation) first(n *yaml.Node) *yaml.Node {
 	if o := w.origin[n]; o != nil {
 		return o
 	}
@@ -38,7 +38,7 @@ func (w *wish) first(n *yaml.Node) *yaml.Node {
 }
 
 // at copies the nodes on a path that is there, and returns the last copy to be changed.
-func (w *wish) at(path Path) *yaml.Node {
+func (w *expectation) at(path Path) *yaml.Node {
 	w.root = w.copied(w.root)
 	n := w.root
 	for _, step := range path {
@@ -50,7 +50,7 @@ func (w *wish) at(path Path) *yaml.Node {
 }
 
 // prove makes a splice, and returns the new document if it is what was wished for.
-func (d *Doc) prove(w *wish, s Splice) (*Doc, Splice, error) {
+func (d *Doc) prove(w *expectation, s Splice) (*Doc, Splice, error) {
 	s.Text = splice.WithEndsOf(d.Text, s.Text)
 	text, err := splice.Apply(d.Text, []Splice{s})
 	if err != nil {
@@ -60,7 +60,7 @@ func (d *Doc) prove(w *wish, s Splice) (*Doc, Splice, error) {
 	if err != nil {
 		return nil, Splice{}, ErrShape
 	}
-	c := comparer{wish: w, anchors: make(map[*yaml.Node]*yaml.Node)}
+	c := comparer{expectation: w, anchors: make(map[*yaml.Node]*yaml.Node)}
 	if !c.same(w.root, out.Root()) {
 		return nil, Splice{}, ErrShape
 	}
@@ -69,7 +69,7 @@ func (d *Doc) prove(w *wish, s Splice) (*Doc, Splice, error) {
 
 // A comparer compares what two trees of nodes mean.
 type comparer struct {
-	*wish
+	*expectation
 	anchors map[*yaml.Node]*yaml.Node // those of the old document, and what they are in the new one
 }
 

@@ -41,7 +41,7 @@ func TestNumber(t *testing.T) {
 }
 
 func TestReadCounts(t *testing.T) {
-	for out, want := range map[string]counts{
+	for out, want := range map[string]outcomeCounts{
 		"Nothing to do: 1 resource is as wanted (1ms)\n":              {total: 1},
 		"x\nNothing to do: 1000 resources are as wanted (1ms)\nWhere": {total: 1000},
 		"1001 resources: 1000 stable, 1 changed (277ms)\n":            {total: 1001, changed: 1},

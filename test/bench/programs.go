@@ -13,7 +13,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/luaccm/ccm/test/bench/once"
+	"github.com/luaccm/ccm/test/bench/measure"
 )
 
 // A program is one of those that do the same work.
@@ -31,7 +31,7 @@ type program struct {
 
 // An outcome is one run of a program.
 type outcome struct {
-	once.Took
+	measure.Usage
 	out string
 }
 
@@ -93,7 +93,7 @@ func (b *bench) once(p *program) (o outcome, err error) {
 	c.Env = append(os.Environ(), "LC_ALL=C.UTF-8", "NO_COLOR=1", "ANSIBLE_LOCALHOST_WARNING=False", "ANSIBLE_RETRY_FILES_ENABLED=False")
 	text, err := c.Output()
 	if err == nil {
-		err = json.Unmarshal(text, &o.Took)
+		err = json.Unmarshal(text, &o.Usage)
 	}
 	if err != nil {
 		return o, err
@@ -204,7 +204,7 @@ func (b *bench) floorProgram(differ int, argv ...string) *program {
 }
 
 // ccmProgram returns a run or plan of ccm, with its state in a directory of its own.
-func (b *bench) ccmProgram(p *place, verb, file string, want counts, flags ...string) *program {
+func (b *bench) ccmProgram(p *place, verb, file string, want outcomeCounts, flags ...string) *program {
 	state := p.path("state-" + filepath.Base(file))
 	argv := append([]string{b.ccm, verb, "--state-dir", filepath.Join(state, "ccm")}, flags...)
 	return &program{name: strings.Join(append([]string{"ccm", filepath.Base(file)}, flags...), " "), argv: append(argv, file), check: want.check, state: state}
@@ -237,17 +237,17 @@ func (p *program) also(check func() error) *program {
 }
 
 // counts are those in the last line of a report.
-type counts struct{ total, changed, pending int }
+type outcomeCounts struct{ total, changed, pending int }
 
 // allStable is the report of a run that finds nothing to do.
-func allStable(n int) counts { return counts{total: n} }
+func allStable(n int) outcomeCounts { return outcomeCounts{total: n} }
 
 var (
 	nothingToDo = regexp.MustCompile(`(?m)^Nothing to do: (\d+) resources? (?:is|are) as wanted`)
 	someChanged = regexp.MustCompile(`(?m)^(\d+) resources?: (?:(\d+) stable)?(?:, )?(?:(\d+) changed)?(?:(\d+) pending)? \(`)
 )
 
-func readCounts(out string) (c counts, ok bool) {
+func readCounts(out string) (c outcomeCounts, ok bool) {
 	m := someChanged.FindStringSubmatch(out)
 	if n := nothingToDo.FindStringSubmatch(out); n != nil {
 		m = []string{"", n[1], "", "", ""}
@@ -261,7 +261,7 @@ func readCounts(out string) (c counts, ok bool) {
 	return c, true
 }
 
-func (want counts) check(o outcome) error {
+func (want outcomeCounts) check(o outcome) error {
 	switch have, ok := readCounts(o.out); {
 	case !ok:
 		return errors.New("its report does not end as expected")

@@ -107,7 +107,7 @@ func (b *bench) floorFiles(f files, workers int) (*program, error) {
 
 // fileScripts returns runs of ccm with a script that declares the files in a loop, and
 // with a manifest that declares each by itself.
-func (b *bench) fileScripts(f files, p *place, want counts) ([]*program, error) {
+func (b *bench) fileScripts(f files, p *place, want outcomeCounts) ([]*program, error) {
 	script, err := f.loop(b)
 	if err != nil {
 		return nil, err

@@ -145,7 +145,7 @@ func (b *bench) create() (lines []line, err error) {
 				return fmt.Sprintf("the floor syncs once for all of them; with one sync for each file and its directory it takes %s, with none %s. What is told of peers is not durable", ms(floors[1]), ms(floors[2]))
 			},
 		}
-		if c.ccm, err = b.fileScripts(f, p, counts{total: f.n, changed: f.n}); err != nil {
+		if c.ccm, err = b.fileScripts(f, p, outcomeCounts{total: f.n, changed: f.n}); err != nil {
 			return nil, err
 		}
 		if p == b.mem {
@@ -181,7 +181,7 @@ func (b *bench) drift() ([]line, error) {
 	if err != nil {
 		return nil, err
 	}
-	drifted, err := b.fileScripts(f, b.mem, counts{total: f.n, changed: f.drifted()})
+	drifted, err := b.fileScripts(f, b.mem, outcomeCounts{total: f.n, changed: f.drifted()})
 	if err != nil {
 		return nil, err
 	}

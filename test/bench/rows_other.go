@@ -177,7 +177,7 @@ func (b *bench) bigfile() ([]line, error) {
 		return nil, err
 	}
 	differing, err := b.scripts("short", from(short), func(file string) *program {
-		return b.ccmProgram(b.mem, "plan", file, counts{total: 1, pending: 1}, "--diff", "off")
+		return b.ccmProgram(b.mem, "plan", file, outcomeCounts{total: 1, pending: 1}, "--diff", "off")
 	})
 	if err != nil {
 		return nil, err

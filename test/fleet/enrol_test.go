@@ -88,7 +88,7 @@ func TestEnrolment(t *testing.T) {
 	// The other one gets the name only if the first is given up.
 	_, stderr, _ = l.ccm("fleet", "enrol", "approve", name)
 	require.Contains(t, stderr, "--replace")
-	conn := l.dial(t, &identified{n, first.dir + "/node.creds"})
+	conn := l.dial(t, &nodeIdentity{n, first.dir + "/node.creds"})
 	closed := make(chan struct{})
 	conn.SetClosedHandler(func(*nats.Conn) { close(closed) })
 	out := l.must(t, "fleet", "enrol", "approve", name, "--replace", "--fingerprint", second.fingerprint(t), "--output", "json")
@@ -136,7 +136,7 @@ func TestTokens(t *testing.T) {
 		d := l.desk(t)
 		wg.Go(func() {
 			for range 3 {
-				_ = d.ApproveByToken(t.Context(), list, func(p enrol.Pending, err error) {
+				_ = d.ApproveByToken(t.Context(), list, func(p enrol.OpenRequest, err error) {
 					mu.Lock()
 					defer mu.Unlock()
 					if err == nil {
@@ -201,7 +201,7 @@ func TestHostileRequests(t *testing.T) {
 	require.NotContains(t, names(list), "other")
 }
 
-func names(list []enrol.Pending) (names []string) {
+func names(list []enrol.OpenRequest) (names []string) {
 	for _, p := range list {
 		names = append(names, p.Name)
 	}

@@ -210,8 +210,8 @@ func (l *lab) desk(t testing.TB) *enrol.Desk {
 	return &enrol.Desk{Cluster: c, Now: time.Now}
 }
 
-// An identified is a node, by a key that the fleet knows by a name.
-type identified struct {
+// An nodeIdentity is a node, by a key that the fleet knows by a name.
+type nodeIdentity struct {
 	identity.NodeIdentity
 	credentials string // file
 }
@@ -220,21 +220,21 @@ type identified struct {
 var recipient = "age1" + strings.Repeat("q", 58)
 
 // addNode makes a node without asking for it.
-func (l *lab) addNode(t testing.TB, name, environment string) *identified {
+func (l *lab) addNode(t testing.TB, name, environment string) *nodeIdentity {
 	t.Helper()
 	pair, err := nkeys.CreateUser()
 	require.NoError(t, err)
 	key, err := pair.PublicKey()
 	require.NoError(t, err)
 	d := l.desk(t)
-	request := enrol.Pending{Received: enrol.Received{Request: enrol.Request{Name: name, Environment: environment, Key: key, Recipient: recipient}}}
+	request := enrol.OpenRequest{SignedRequest: enrol.SignedRequest{Request: enrol.Request{Name: name, Environment: environment, Key: key, Recipient: recipient}}}
 	n, _, err := d.Approve(t.Context(), &request, enrol.Approval{})
 	require.NoError(t, err)
 	creds, err := identity.Credentials(n.JWT, pair)
 	require.NoError(t, err)
 	file := filepath.Join(t.TempDir(), "node.creds")
 	require.NoError(t, os.WriteFile(file, creds, 0o600))
-	return &identified{n, file}
+	return &nodeIdentity{n, file}
 }
 
 // credentials returns the file of those of a node of prod, which it makes if there is none.
@@ -255,7 +255,7 @@ func (l *lab) access(t failer, credentials, inbox string) cluster.Access {
 }
 
 // dial connects as the holder of a node's key.
-func (l *lab) dial(t *testing.T, n *identified, options ...nats.Option) *nats.Conn {
+func (l *lab) dial(t *testing.T, n *nodeIdentity, options ...nats.Option) *nats.Conn {
 	t.Helper()
 	conn, err := l.access(t, n.credentials, subject.Inbox(n.Name)).Dial(options...)
 	require.NoError(t, err)

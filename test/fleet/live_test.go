@@ -20,14 +20,14 @@ import (
 
 // An agentProcess is ccm agent, as a node of a lab.
 type agentProcess struct {
-	*identified
+	*nodeIdentity
 	dir string
 }
 
 // startAgent starts an agent as a new node, which obeys whoever stands in allowed. It ends with the test.
 func (l *lab) startAgent(t *testing.T, name, environment, allowed string) *agentProcess {
 	t.Helper()
-	a := &agentProcess{identified: l.addNode(t, name, environment), dir: t.TempDir()}
+	a := &agentProcess{nodeIdentity: l.addNode(t, name, environment), dir: t.TempDir()}
 	d := l.directory(t)
 	signers, config := filepath.Join(a.dir, "allowed_signers"), filepath.Join(a.dir, "agent.yaml")
 	require.NoError(t, os.WriteFile(signers, []byte(allowed), 0o644))
@@ -73,7 +73,7 @@ func (l *lab) testNodesLive(t *testing.T, key string, web *agentProcess) {
 	// What is stored of web1 is old.
 	text, err := record.Facts{Node: "web1", Time: time.Now(), Facts: map[string]any{"os": map[string]any{"family": "amiga"}}}.Encode()
 	require.NoError(t, err)
-	_, err = direct.Publish(t.Context(), l.dial(t, web.identified), subject.KV(subject.Nodes, subject.FactsKey("web1")), text)
+	_, err = direct.Publish(t.Context(), l.dial(t, web.nodeIdentity), subject.KV(subject.Nodes, subject.FactsKey("web1")), text)
 	require.NoError(t, err)
 	amiga := []string{"fleet", "nodes", "--where", `facts.os.family == "amiga"`, "--output", "names"}
 	waitFor(t, "what web1 told", func() error {

@@ -17,7 +17,7 @@ import (
 )
 
 // says has a node write its facts, its state and a heartbeat.
-func (l *lab) says(t *testing.T, n *identified, s record.State, facts map[string]any) {
+func (l *lab) says(t *testing.T, n *nodeIdentity, s record.State, facts map[string]any) {
 	t.Helper()
 	conn := l.dial(t, n)
 	put := func(bucket, key string, text []byte, err error) {

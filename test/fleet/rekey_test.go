@@ -20,7 +20,7 @@ func (l *lab) agents(t *testing.T, allowed string) *fleet {
 }
 
 // join starts the agent of a node.
-func (f *fleet) join(l *lab, n *identified, change ...func(*node.Options)) *member {
+func (f *fleet) join(l *lab, n *nodeIdentity, change ...func(*node.Options)) *member {
 	return f.start(n.Name, append([]func(*node.Options){func(o *node.Options) {
 		o.Servers, o.CA, o.Credentials, o.Host = l.directory(f.t).Fleet.URLs(), filepath.Join(l.dir, "ca.pem"), n.credentials, l.machine
 	}}, change...)...)
@@ -42,7 +42,7 @@ func TestRekey(t *testing.T) {
 	_, allowed := l.operatorKey(t, "ops", 7)
 	f := l.agents(t, allowed)
 	web1, web2, away, gone := l.addNode(t, "web1", "prod"), l.addNode(t, "web2", "test"), l.addNode(t, "web3", "prod"), l.addNode(t, "gone", "prod")
-	for _, n := range []*identified{web1, web2} {
+	for _, n := range []*nodeIdentity{web1, web2} {
 		f.join(l, n)
 	}
 	for _, person := range []string{"ann", "bob"} {
@@ -62,7 +62,7 @@ func TestRekey(t *testing.T) {
 	require.Contains(t, stdout, "~ 3 nodes signed by the new key")
 	require.Contains(t, stderr, "1 of 3 nodes do not use the new key: web3. Both keys are believed.")
 	require.Len(t, l.directory(t).Fleet.NodeKeys, 2)
-	for _, n := range []*identified{web1, web2} {
+	for _, n := range []*nodeIdentity{web1, web2} {
 		now, err := identity.ReadCredentials(n.credentials)
 		require.NoError(t, err)
 		require.NotEqual(t, old, now.Issuer)

@@ -62,7 +62,7 @@ func TestSecretsForRole(t *testing.T) {
 	liar := l.enrol(t, web, "prod")
 	own, err := identity.ReadCredentials(filepath.Join(filepath.Dir(liar), "node.creds"))
 	require.NoError(t, err)
-	l.says(t, &identified{own, filepath.Join(filepath.Dir(liar), "node.creds")},
+	l.says(t, &nodeIdentity{own, filepath.Join(filepath.Dir(liar), "node.creds")},
 		record.State{Outcome: "stable", Labels: map[string]string{"role": role}}, map[string]any{"role": role, "tags": []string{"role=" + role}})
 
 	s := &secretSite{l, t.TempDir()}

@@ -54,7 +54,7 @@ func (l *lab) open(t *testing.T, page string) string {
 }
 
 // tell has a node tell of a run, as its agent does.
-func (l *lab) tell(t *testing.T, n *identified, lines string) {
+func (l *lab) tell(t *testing.T, n *nodeIdentity, lines string) {
 	t.Helper()
 	_, err := direct.Publish(t.Context(), l.dial(t, n), subject.Event(n.Environment, n.Name), []byte(lines))
 	require.NoError(t, err)

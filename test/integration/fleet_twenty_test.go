@@ -21,7 +21,7 @@ file { "/etc/motd", content = "release %d\n", owner = "root", group = "root", mo
 `
 
 // A rolled is what ccm fleet rollout says, as far as this test looks at it.
-type rolled struct {
+type rolloutResult struct {
 	State  string `json:"state"`
 	Why    string `json:"why"`
 	Stages []struct {
@@ -38,7 +38,7 @@ type rolled struct {
 }
 
 // rollout asks how far the release is.
-func rollout(l *lab) (r rolled) {
+func rollout(l *lab) (r rolloutResult) {
 	l.t.Helper()
 	text := l.sh("ccm fleet rollout prod --output json --sign /root/ops")
 	require.NoError(l.t, json.Unmarshal([]byte(text), &r), text)

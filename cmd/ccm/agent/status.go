@@ -77,8 +77,8 @@ func printAgentStatus(e *cli.Env, s *agent.Status) {
 		say("x the new configuration is not taken: %s", s.ConfigError)
 	}
 	switch {
-	case s.Running != nil && s.State != "stopped":
-		say("%s of %s since %s, because %s", string(s.Running.Mode), s.Running.Source, moment(s.Running.Began, now), s.Running.Reason)
+	case s.ActiveRun != nil && s.State != "stopped":
+		say("%s of %s since %s, because %s", string(s.ActiveRun.Mode), s.ActiveRun.Source, moment(s.ActiveRun.Began, now), s.ActiveRun.Reason)
 	case s.NextRun != nil:
 		say("next run %s", moment(*s.NextRun, now))
 	}

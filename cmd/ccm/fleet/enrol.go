@@ -178,7 +178,7 @@ func approve(ctx context.Context, e *cli.Env, f *fleetdir.Flags, out changePrint
 }
 
 // find returns the request for a name.
-func find(ctx context.Context, d *enrol.Desk, name, fingerprint string) (*enrol.Pending, error) {
+func find(ctx context.Context, d *enrol.Desk, name, fingerprint string) (*enrol.OpenRequest, error) {
 	list, _, err := d.Pending(ctx)
 	if err != nil {
 		return nil, err
@@ -219,7 +219,7 @@ func watchRequests(ctx context.Context, e *cli.Env, f *fleetdir.Flags, out chang
 		if err != nil {
 			return fmt.Errorf("%s: %w", tokenFile, err)
 		}
-		err = d.ApproveByToken(ctx, tokens, func(p enrol.Pending, err error) {
+		err = d.ApproveByToken(ctx, tokens, func(p enrol.OpenRequest, err error) {
 			switch {
 			case err == nil:
 				c := fleetChange{Change: created, What: "node", Name: p.Name, Environment: p.Environment, Fingerprint: p.Fingerprint()}

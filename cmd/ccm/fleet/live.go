@@ -21,7 +21,7 @@ type liveFlags struct {
 
 // askNodes asks the nodes that are there, prints those that answer, and names the others.
 func (f *liveFlags) askNodes(ctx context.Context, e *cli.Env, d *enrol.Desk, o overview.Options, names []string, form string) error {
-	answer, err := overview.Ask(ctx, d, overview.Asking{
+	answer, err := overview.Ask(ctx, d, overview.Query{
 		Options: o, Names: names, Within: f.within,
 		Sender: func(environment string) *job.Sender { return f.sign.sender(e, d.Cluster, environment) },
 	})

@@ -175,14 +175,14 @@ func printNodes(e *cli.Env, list []*overview.Node, form string) error {
 const notInFleet = "not_in_fleet"
 
 // sayForeign names the nodes of which nothing else is known.
-func sayForeign(e *cli.Env, list []enrol.Foreign) {
+func sayForeign(e *cli.Env, list []enrol.ForeignNode) {
 	if len(list) > 0 {
 		cli.Say(e, "%s", foreignText(list))
 		cli.Say(e, "  %s", fleetdir.ForeignHint)
 	}
 }
 
-func foreignText(list []enrol.Foreign) string {
+func foreignText(list []enrol.ForeignNode) string {
 	var names []string
 	for _, f := range list {
 		names = append(names, f.Node)
@@ -191,10 +191,10 @@ func foreignText(list []enrol.Foreign) string {
 }
 
 // printForeign prints them for programs.
-func printForeign(e *cli.Env, list []enrol.Foreign, form string) error {
+func printForeign(e *cli.Env, list []enrol.ForeignNode, form string) error {
 	for _, f := range list {
 		line := struct {
-			enrol.Foreign
+			enrol.ForeignNode
 			Status string `json:"status"`
 		}{f, notInFleet}
 		if form == "json" {

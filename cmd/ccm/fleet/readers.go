@@ -18,7 +18,7 @@ import (
 
 // cannotRead returns what in a bundle is encrypted for nodes of an environment that cannot read it. Near is where
 // the site was packed from, which may have a file of recipients that is not packed.
-func cannotRead(ctx context.Context, e *cli.Env, c *cluster.Cluster, file, near, environment string) ([]enrol.Unreadable, error) {
+func cannotRead(ctx context.Context, e *cli.Env, c *cluster.Cluster, file, near, environment string) ([]enrol.UnreadableSecret, error) {
 	dir, err := os.MkdirTemp("", "ccm-release-")
 	if err != nil {
 		return nil, err
@@ -91,7 +91,7 @@ func namedNodes(e *cli.Env, near string) ([]string, error) {
 }
 
 // sayUnreadable names the nodes that a release will fail on, if they need what they cannot read.
-func sayUnreadable(e *cli.Env, list []enrol.Unreadable) {
+func sayUnreadable(e *cli.Env, list []enrol.UnreadableSecret) {
 	for _, u := range list {
 		cli.Say(e, "! %s: %s cannot read it, and it is for %s", terminal.Line(u.Secret), someOf(u.Nodes), cli.NamesOf(u.For))
 	}

@@ -20,7 +20,7 @@ const rekeyPause = 2 * time.Second
 
 // A rekeyOutput is what became of it, as JSON has it.
 type rekeyOutput struct {
-	*enrol.Rekeying
+	*enrol.RekeyProgress
 	Done bool `json:"done"`
 }
 
@@ -111,7 +111,7 @@ func rekeyFleet(ctx context.Context, e *cli.Env, d *enrol.Desk, until time.Time,
 }
 
 // waitForRekeyed waits until all nodes use the new key, or until a time.
-func waitForRekeyed(ctx context.Context, e *cli.Env, d *enrol.Desk, until time.Time) (*enrol.Rekeying, error) {
+func waitForRekeyed(ctx context.Context, e *cli.Env, d *enrol.Desk, until time.Time) (*enrol.RekeyProgress, error) {
 	told := -1
 	for {
 		r, err := d.Rekeyed(context.WithoutCancel(ctx))

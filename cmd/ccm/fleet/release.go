@@ -201,16 +201,16 @@ func (f *releaseFlags) release(ctx context.Context, e *cli.Env, c *cluster.Clust
 }
 
 // printRelease prints a release that has begun.
-func printRelease(e *cli.Env, form, environment string, r *signed.Release, unreadable []enrol.Unreadable) error {
+func printRelease(e *cli.Env, form, environment string, r *signed.Release, unreadable []enrol.UnreadableSecret) error {
 	if form == "json" {
 		return e.Print().JSON(struct {
-			Environment    string             `json:"environment"`
-			Release        int64              `json:"release"`
-			Bundle         string             `json:"bundle"`
-			Previous       int64              `json:"previous,omitempty"`
-			PreviousBundle string             `json:"previous_bundle,omitempty"`
-			Reason         string             `json:"reason,omitempty"`
-			Unreadable     []enrol.Unreadable `json:"unreadable_secrets,omitempty"`
+			Environment    string                   `json:"environment"`
+			Release        int64                    `json:"release"`
+			Bundle         string                   `json:"bundle"`
+			Previous       int64                    `json:"previous,omitempty"`
+			PreviousBundle string                   `json:"previous_bundle,omitempty"`
+			Reason         string                   `json:"reason,omitempty"`
+			Unreadable     []enrol.UnreadableSecret `json:"unreadable_secrets,omitempty"`
 		}{environment, r.Version, r.Bundle, r.Previous, r.PreviousBundle, r.Reason, unreadable})
 	}
 	was := ""

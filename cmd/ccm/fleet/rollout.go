@@ -54,27 +54,27 @@ Exit status: 4 if the rollout was stopped, or aborted.`,
 	return cmd
 }
 
-// deeds are the commands that change a rollout by hand.
-var deeds = []struct {
-	deed        release.Deed
+// operations are the commands that change a rollout by hand.
+var operations = []struct {
+	operation   release.Operation
 	short, long string
 }{
-	{release.PauseIt, "Have no further node begin with a release", "Have no further node begin with the release of an environment. Those that have begun go on. ccm fleet resume goes on."},
-	{release.ResumeIt, "Go on with a rollout that was paused or stopped", "Go on with a rollout that was paused, or stopped because of failures. Nodes that failed count as long as they have not run without failing."},
-	{release.NextIt, "Begin the next stage of a rollout now", "Begin the next stage of a rollout now, whatever became of the present one."},
-	{release.AbortIt, "End a rollout where it is", "End a rollout where it is, for good. Nodes that have the release keep it: ccm fleet rollback takes it from them."},
+	{release.Pause, "Have no further node begin with a release", "Have no further node begin with the release of an environment. Those that have begun go on. ccm fleet resume goes on."},
+	{release.Resume, "Go on with a rollout that was paused or stopped", "Go on with a rollout that was paused, or stopped because of failures. Nodes that failed count as long as they have not run without failing."},
+	{release.Next, "Begin the next stage of a rollout now", "Begin the next stage of a rollout now, whatever became of the present one."},
+	{release.Abort, "End a rollout where it is", "End a rollout where it is, for good. Nodes that have the release keep it: ccm fleet rollback takes it from them."},
 }
 
 func newDeedCommands(e *cli.Env, fleet *fleetdir.Flags) (list []*cobra.Command) {
-	for _, d := range deeds {
+	for _, d := range operations {
 		f := &rolloutFlags{Flags: fleet, output: cli.NewChoice("text", "text", "json")}
 		cmd := &cobra.Command{
-			Use: string(d.deed) + " ENVIRONMENT", Short: d.short, Long: d.long, Args: cli.WantArguments(1, 1), ValidArgsFunction: fleet.CompleteEnvironments(e),
+			Use: string(d.operation) + " ENVIRONMENT", Short: d.short, Long: d.long, Args: cli.WantArguments(1, 1), ValidArgsFunction: fleet.CompleteEnvironments(e),
 			RunE: func(cmd *cobra.Command, args []string) error {
 				ctx, cancel := e.UntilStopped(cmd.Context())
 				defer cancel()
 				return withController(e, f.Flags, args[0], identity.Operator, &f.sign, func(c *release.Controller) error {
-					a, err := c.Do(ctx, d.deed, f.why)
+					a, err := c.Do(ctx, d.operation, f.why)
 					if err != nil {
 						return err
 					}

@@ -20,7 +20,7 @@ import (
 
 // DiffCommand returns the command diff.
 func DiffCommand(e *cli.Env) *cobra.Command {
-	f := &cli.PastFlags{}
+	f := &cli.HistoryFlags{}
 	cmd := &cobra.Command{
 		Use:   "diff RUN [PATH...]",
 		Short: "Say how a run changed files, as a patch",
@@ -100,7 +100,7 @@ type differ struct {
 	env   *cli.Env
 	store *state.Store
 	view  *host.View
-	held  *state.Sensitive // which paths hold secrets, or have held some
+	held  *state.SecretNames // which paths hold secrets, or have held some
 	later state.LaterChanges
 }
 

@@ -23,7 +23,7 @@ import (
 
 // Command returns ccm history.
 func Command(e *cli.Env) *cobra.Command {
-	f := &cli.PastFlags{}
+	f := &cli.HistoryFlags{}
 	limit, pending := 20, false
 	cmd := &cobra.Command{
 		Use:   "history",
@@ -48,7 +48,7 @@ were ended before, or because the refresh failed. The next run performs them.`,
 	return cmd
 }
 
-func listPending(e *cli.Env, f *cli.PastFlags) error {
+func listPending(e *cli.Env, f *cli.HistoryFlags) error {
 	store, err := e.Store(f.StateDir, state.Limits{})
 	if err != nil {
 		return err
@@ -71,7 +71,7 @@ func listPending(e *cli.Env, f *cli.PastFlags) error {
 	return nil
 }
 
-func listRuns(e *cli.Env, f *cli.PastFlags, limit int) error {
+func listRuns(e *cli.Env, f *cli.HistoryFlags, limit int) error {
 	store, err := e.Store(f.StateDir, state.Limits{})
 	if err != nil {
 		return err
@@ -133,7 +133,7 @@ func resultOf(entry state.Entry) string {
 }
 
 func newShowCommand(e *cli.Env) *cobra.Command {
-	f, html := &cli.PastFlags{}, false
+	f, html := &cli.HistoryFlags{}, false
 	cmd := &cobra.Command{
 		Use:               "show RUN",
 		Short:             "Say what a run did",

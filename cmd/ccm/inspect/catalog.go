@@ -69,7 +69,7 @@ func CatalogTable(c *catalog.Catalog) *schema.Table {
 func printCatalog(e *cli.Env, c *catalog.Catalog) error {
 	out := bufio.NewWriterSize(secret.Underneath(e.Stdout), 64<<10)
 	_, _ = out.WriteString("{\n  \"protocol\": \"" + catalogProtocol + "\",\n  \"resources\": [") // that it failed, Flush says
-	enc := json.NewEncoder(withoutNewline{secret.DocumentsTo(e.Stdout, out)})
+	enc := json.NewEncoder(newlineTrimmer{secret.DocumentsTo(e.Stdout, out)})
 	enc.SetEscapeHTML(false)
 	enc.SetIndent("    ", "  ")
 	separator, end := "\n    ", "]\n}\n"
@@ -84,11 +84,11 @@ func printCatalog(e *cli.Env, c *catalog.Catalog) error {
 	return out.Flush()
 }
 
-// withoutNewline leaves out the newline at the end of each write.
-type withoutNewline struct{ io.Writer }
+// A newlineTrimmer leaves out the newline at the end of each write.
+type newlineTrimmer struct{ io.Writer }
 
 // Write implements io.Writer.
-func (w withoutNewline) Write(doc []byte) (int, error) {
+func (w newlineTrimmer) Write(doc []byte) (int, error) {
 	if _, err := w.Writer.Write(bytes.TrimSuffix(doc, []byte("\n"))); err != nil {
 		return 0, err
 	}

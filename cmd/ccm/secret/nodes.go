@@ -143,7 +143,7 @@ func (f *nodeFlags) nodes(issued []enrol.Node, had *encryption.Nodes) (*encrypti
 	wanted = append(append(wanted, had.Named()...), f.to...)
 	for _, text := range wanted {
 		list, err := enrol.Choose(issued, text)
-		if _, none := errors.AsType[*enrol.NoneError](err); none && !slices.Contains(f.to, text) {
+		if _, none := errors.AsType[*enrol.NoNodesError](err); none && !slices.Contains(f.to, text) {
 			continue // there are none any more
 		} else if none {
 			hint := diag.DidYouMean(text, selectorsOf(issued))

@@ -104,7 +104,7 @@ func runSSH(ctx context.Context, e *cli.Env, f *sshFlags, names, args []string) 
 	if err != nil {
 		return err
 	}
-	many := ssh.Many{Parallel: f.parallel, MaxFailed: -1, Stop: e.Stop}
+	many := ssh.Schedule{Parallel: f.parallel, MaxFailed: -1, Stop: e.Stop}
 	if f.parallel < 1 {
 		return diag.Errorf(diag.Pos{}, "-j: want at least 1, got %d", f.parallel)
 	}

@@ -126,7 +126,7 @@ func state(want resources.Package, found map[string][]Record, provider string) (
 	s.Metadata = resources.PackageMetadata{
 		Name: r.Name, Version: r.WithoutEpoch(), Arch: r.Arch, License: r.license, URL: r.url,
 		Summary: r.summary, Description: r.description, Provider: provider,
-		Extended: resources.PackageExtended{Epoch: r.Epoch, Release: r.Release},
+		Extended: resources.PackageExtension{Epoch: r.Epoch, Release: r.Release},
 	}
 	return s, nil
 }

@@ -11,22 +11,22 @@ import (
 )
 
 // holey is what a reader implements whose content may have holes.
-type holey interface{ HasHoles() bool }
+type holeReporter interface{ HasHoles() bool }
 
 // HasHoles reports whether a copy of what r holds is to have holes.
 func HasHoles(r io.Reader) bool {
-	h, ok := r.(holey)
+	h, ok := r.(holeReporter)
 	return ok && h.HasHoles()
 }
 
 // WithHoles returns r as a content of which a copy has holes where there are long
 // runs of zeros.
-func WithHoles(r io.ReadCloser) io.ReadCloser { return withHoles{r} }
+func WithHoles(r io.ReadCloser) io.ReadCloser { return holeContent{r} }
 
-type withHoles struct{ io.ReadCloser }
+type holeContent struct{ io.ReadCloser }
 
 // HasHoles implements holey.
-func (withHoles) HasHoles() bool { return true }
+func (holeContent) HasHoles() bool { return true }
 
 // IsSparse reports whether a file takes less of the disk than it is long.
 func IsSparse(fi os.FileInfo) bool {

@@ -42,11 +42,11 @@ type Bus interface {
 	Call(ctx context.Context, calls []Call) ([]Reply, error)
 }
 
-// None is the Bus of a host that has none.
-type None struct{ Why string }
+// NoBus is the Bus of a host that has none.
+type NoBus struct{ Why string }
 
 // Call implements Bus.
-func (n None) Call(context.Context, []Call) ([]Reply, error) { return nil, errors.New(n.Why) }
+func (n NoBus) Call(context.Context, []Call) ([]Reply, error) { return nil, errors.New(n.Why) }
 
 // socketBus is the Bus of a real machine. It is connected to when it is asked
 // first, and stays connected. Once it has not answered it is not asked again:

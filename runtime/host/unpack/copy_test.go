@@ -177,9 +177,9 @@ func blocks(fi fs.FileInfo) int64 { return fi.Sys().(*syscall.Stat_t).Blocks }
 
 // later is an hour later than it is: what was just written counts as old enough to have stat data
 // that change with its content.
-type later struct{}
+type laterClock struct{}
 
-func (later) Now() time.Time { return time.Now().Add(time.Hour) }
+func (laterClock) Now() time.Time { return time.Now().Add(time.Hour) }
 
 // What was copied need not be read again to be compared; that the copy or the source changed
 // afterwards is seen all the same.
@@ -188,7 +188,7 @@ func TestCopyIsComparedByItsDigest(t *testing.T) {
 	for i := range 12 {
 		require.NoError(t, os.WriteFile(fmt.Sprintf("%s/f%02d", source, i), []byte("text"), 0o644))
 	}
-	h := host.New(host.Options{Root: root, Clock: later{}})
+	h := host.New(host.Options{Root: root, Clock: laterClock{}})
 	require.NoError(t, unpack.CopyTree(t.Context(), h, unpack.Copy{Source: source, Directory: "/new", Names: []string{".", "f00", "f01", "f02", "f03"}, Attr: sourceAttr}))
 	differing := func() (list []string) {
 		every := func(host.TreeEntry) (bool, error) { return true, nil }

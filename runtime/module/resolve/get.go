@@ -20,8 +20,8 @@ import (
 	"github.com/luaccm/ccm/runtime/module"
 )
 
-// Got is a module in the cache.
-type Got struct {
+// CachedModule is a module in the cache.
+type CachedModule struct {
 	Dir    string `json:"-"`
 	Hash   string `json:"hash"`
 	Tag    string `json:"tag,omitempty"`    // of git
@@ -32,7 +32,7 @@ type Got struct {
 }
 
 // Get returns a version of a module. If the cache has it, nobody is asked.
-func (r *Resolver) Get(ctx context.Context, source module.Source, version string) (*Got, error) {
+func (r *Resolver) Get(ctx context.Context, source module.Source, version string) (*CachedModule, error) {
 	if got := r.cached(source, version); got != nil {
 		return got, nil
 	}
@@ -49,7 +49,7 @@ func (r *Resolver) Get(ctx context.Context, source module.Source, version string
 	if err := os.Mkdir(tree, 0o700); err != nil {
 		return nil, err
 	}
-	var got *Got
+	var got *CachedModule
 	if source.Git != "" {
 		got, err = r.fromGit(ctx, source, version, stage, tree)
 	} else {
@@ -81,13 +81,13 @@ func indexFile(cache string, source module.Source, version string) string {
 }
 
 // cached returns what the caches have of a version, nil if none has it whole.
-func (r *Resolver) cached(source module.Source, version string) *Got {
+func (r *Resolver) cached(source module.Source, version string) *CachedModule {
 	for _, cache := range r.Caches {
 		text, err := os.ReadFile(indexFile(cache, source, version))
 		if err != nil || r.Policy.Check(cache) != nil {
 			continue
 		}
-		got := new(Got)
+		got := new(CachedModule)
 		if json.Unmarshal(text, got) != nil {
 			continue
 		}
@@ -102,7 +102,7 @@ func (r *Resolver) cached(source module.Source, version string) *Got {
 }
 
 // index keeps what a version of a source is.
-func (r *Resolver) index(source module.Source, version string, got *Got) error {
+func (r *Resolver) index(source module.Source, version string, got *CachedModule) error {
 	text, err := json.MarshalIndent(got, "", "  ")
 	if err != nil {
 		return err
@@ -187,7 +187,7 @@ func (r *Resolver) unpackTo(ctx context.Context, archive, dir string, format unp
 func (r *Resolver) local() *host.Host { return r.Host }
 
 // fromURL gets an archive.
-func (r *Resolver) fromURL(ctx context.Context, source module.Source, version, stage, tree string) (*Got, error) {
+func (r *Resolver) fromURL(ctx context.Context, source module.Source, version, stage, tree string) (*CachedModule, error) {
 	u, err := url.Parse(source.At(version))
 	if err != nil {
 		return nil, fmt.Errorf("%q is no URL", source.URL)
@@ -209,7 +209,7 @@ func (r *Resolver) fromURL(ctx context.Context, source module.Source, version, s
 	if fi, err := os.Lstat(tree); err != nil || !fi.IsDir() {
 		return nil, fmt.Errorf("there is no folder %s in %s", source.Folder, fetch.RedactURL(u))
 	}
-	return &Got{Dir: tree}, nil
+	return &CachedModule{Dir: tree}, nil
 }
 
 // download gets what is behind a URL.

@@ -145,7 +145,7 @@ func (r *Resolver) tagFor(ctx context.Context, source module.Source, version str
 
 // fromGit gets a version out of a repository. Nothing of the repository is run: there is no work
 // tree, and hooks and filters are left out.
-func (r *Resolver) fromGit(ctx context.Context, source module.Source, version, stage, tree string) (*Got, error) {
+func (r *Resolver) fromGit(ctx context.Context, source module.Source, version, stage, tree string) (*CachedModule, error) {
 	tag, err := r.tagFor(ctx, source, version)
 	if err != nil {
 		return nil, err
@@ -164,7 +164,7 @@ func (r *Resolver) fromGit(ctx context.Context, source module.Source, version, s
 	if _, err := r.git(ctx, repo, "fetch", "--quiet", "--depth=1", "--no-tags", "--no-recurse-submodules", "--", source.Git, "+"+ref+":"+ref); err != nil {
 		return nil, err
 	}
-	got := &Got{Dir: tree, Tag: tag}
+	got := &CachedModule{Dir: tree, Tag: tag}
 	out, err := r.git(ctx, repo, "rev-parse", "--verify", "--quiet", "--end-of-options", ref+"^{commit}")
 	if err != nil {
 		return nil, fmt.Errorf("the tag %s is not one of a commit", tag)

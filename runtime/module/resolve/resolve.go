@@ -217,7 +217,7 @@ func about(m *module.LockedModule, err error) error {
 }
 
 // pinned gets a module, which must be what the old lock has of that version.
-func (g *graph) pinned(m *module.LockedModule) (*Got, error) {
+func (g *graph) pinned(m *module.LockedModule) (*CachedModule, error) {
 	if m.Source == (module.Source{}) {
 		return nil, diag.Errorf(diag.Pos{}, "nobody says where it comes from").
 			WithHint("in %s: %s = { version = %q, git = \"https://...\" }", module.FileName, m.Name, m.Version)

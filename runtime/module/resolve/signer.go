@@ -14,7 +14,7 @@ import (
 )
 
 // signer returns who has signed a tag, if the file of signers lets them.
-func (r *Resolver) signer(file string, got *Got) (string, error) {
+func (r *Resolver) signer(file string, got *CachedModule) (string, error) {
 	unsigned := func(format string, args ...any) error {
 		return diag.Errorf(diag.Pos{}, format, args...).WithHint("the site wants tags signed by one of %s", file)
 	}
@@ -50,7 +50,7 @@ func (r *Resolver) signer(file string, got *Got) (string, error) {
 
 // checkTag returns when a tag was made, and an error unless its text is about the commit and the
 // tag that were asked for: a signed tag under another name says nothing.
-func checkTag(payload string, got *Got) (when time.Time, err error) {
+func checkTag(payload string, got *CachedModule) (when time.Time, err error) {
 	head, _, _ := strings.Cut(payload, "\n\n")
 	fields := make(map[string]string)
 	for line := range strings.Lines(head) {

@@ -20,7 +20,7 @@ func event(text string) *report.Event {
 	return &report.Event{
 		Type: "file", Name: "/etc/x" + text, Outcome: "failed", Failed: true, Position: "site.lua:3", Provider: "posix",
 		Timestamp: time.Date(2026, 1, 2, 3, 4, 5, 0, time.Local), Duration: 1500 * time.Microsecond, Tags: []string{"a", text}, RefreshedBy: []string{text},
-		Errors: []string{"it failed: " + text}, Caveat: text, UnmetRequirements: []string{text}, LeftOver: []report.LeftOver{{By: text, RunID: "run1"}},
+		Errors: []string{"it failed: " + text}, Caveat: text, UnmetRequirements: []string{text}, PendingRefresh: []report.PendingRefresh{{By: text, RunID: "run1"}},
 		Diff: []resource.Delta{{Property: "mode", Want: "0644"}}, Text: "--- a\n+++ b\n@@ -1 +1 @@\n-old\n+new " + text + "\n",
 		Forecast: &report.Forecast{Text: "@@\n+" + text, Diff: []resource.Delta{{Property: text, Have: text, Want: text}}},
 		Stdout:   text, Stderr: text, HealthChecks: []report.HealthCheck{{Name: text, Status: text, Output: text}},

@@ -57,7 +57,7 @@ func inside(e *report.Event, story string) *markup.Element {
 	}
 	say(e.Caveat)
 	list("Needs", e.UnmetRequirements)
-	for _, left := range e.LeftOver {
+	for _, left := range e.PendingRefresh {
 		say("Refresh that run " + left.RunID + " has left over, by " + left.By)
 	}
 	in.Add(differences(e)...)

@@ -110,13 +110,13 @@ func TestBreaches(t *testing.T) {
 			f.Perform = func(context.Context, *host.Host, *resource.Properties, resource.Action) error { return nil }
 		},
 		"after kept the note, /note was changed, of which a plan expects nothing": func(f *resource.Functions) {
-			f.Effects = func(*resource.Properties, any) ([]host.PathEffect, resource.More, error) {
-				return nil, resource.MoreCommands, nil
+			f.Effects = func(*resource.Properties, any) ([]host.PathEffect, resource.OtherEffects, error) {
+				return nil, resource.CommandEffects, nil
 			}
 		},
 		`left otherwise than a plan expects after kept the note: want the content "old" of /note, found "new"`: func(f *resource.Functions) {
-			f.Effects = func(*resource.Properties, any) ([]host.PathEffect, resource.More, error) {
-				return []host.PathEffect{{Path: "/note", Kind: host.Regular, Content: new("old")}}, resource.MoreAnything, nil
+			f.Effects = func(*resource.Properties, any) ([]host.PathEffect, resource.OtherEffects, error) {
+				return []host.PathEffect{{Path: "/note", Kind: host.Regular, Content: new("old")}}, resource.UnknownEffects, nil
 			}
 		},
 		"color is said to differ, and is no property": func(f *resource.Functions) {

@@ -136,7 +136,7 @@ func TestLies(t *testing.T) {
 			x.p.Name = "n"
 			trial := contract.Trial{
 				Binding: paperType.Provide("writer", resource.Always[paper](1), x.w), Want: &x.p,
-				Start: func(string) (host.Runner, error) { return succeeding{}, nil },
+				Start: func(string) (host.Runner, error) { return successRunner{}, nil },
 			}
 			err := trial.Run(t.Context(), t.TempDir(), hosttest.Clock{})
 			if x.want == "" {
@@ -149,6 +149,6 @@ func TestLies(t *testing.T) {
 }
 
 // succeeding runs nothing.
-type succeeding struct{}
+type successRunner struct{}
 
-func (succeeding) Run(context.Context, host.Cmd) (host.Result, error) { return host.Result{}, nil }
+func (successRunner) Run(context.Context, host.Cmd) (host.Result, error) { return host.Result{}, nil }

@@ -26,7 +26,7 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/luaccm/ccm/test/bench/once"
+	"github.com/luaccm/ccm/test/bench/measure"
 )
 
 func main() {
@@ -36,7 +36,7 @@ func main() {
 	a := args(os.Args[2:])
 	if os.Args[1] == "once" {
 		a.at(2)
-		took, err := once.Run(a[0], time.Duration(a.number(1))*time.Second, a[2:])
+		took, err := measure.Run(a[0], time.Duration(a.number(1))*time.Second, a[2:])
 		check(err)
 		check(json.NewEncoder(os.Stdout).Encode(took))
 		return

@@ -33,7 +33,7 @@ func main() {
 
 // measureAll measures fleets of some sizes, one after the other, and writes the table.
 func measureAll(ctx context.Context, sizes, dir, out string) error {
-	var all []*measured
+	var all []*measurement
 	for text := range strings.SplitSeq(sizes, ",") {
 		count, err := strconv.Atoi(strings.TrimSpace(text))
 		if err != nil || count < crowd.Few {
@@ -53,8 +53,8 @@ func measureAll(ctx context.Context, sizes, dir, out string) error {
 	return write(out, text)
 }
 
-// A measured is what was seen of a fleet of one size.
-type measured struct {
+// A measurement is what was seen of a fleet of one size.
+type measurement struct {
 	nodes  int
 	values map[string]value // by the names of rows
 }
@@ -65,7 +65,7 @@ type value struct {
 	number float64 // in the unit of the row's target
 }
 
-func (m *measured) set(row string, number float64, format string, args ...any) {
+func (m *measurement) set(row string, number float64, format string, args ...any) {
 	m.values[row] = value{fmt.Sprintf(format, args...), number}
 	fmt.Fprintf(os.Stderr, "%6d nodes: %s: %s\n", m.nodes, row, m.values[row].text)
 }

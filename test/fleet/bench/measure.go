@@ -32,7 +32,7 @@ const patience = 10 * time.Minute
 
 // A bench is a fleet that is measured.
 type bench struct {
-	*measured
+	*measurement
 	s        *servers
 	c        *cluster.Cluster
 	watch    *crowd.Watch
@@ -41,7 +41,7 @@ type bench struct {
 }
 
 // measure makes a fleet of some nodes, and measures all rows with it.
-func measure(ctx context.Context, count int, dir string) (*measured, error) {
+func measure(ctx context.Context, count int, dir string) (*measurement, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	s, err := newServers(dir)
@@ -49,7 +49,7 @@ func measure(ctx context.Context, count int, dir string) (*measured, error) {
 		return nil, err
 	}
 	defer s.end()
-	b := &bench{measured: &measured{nodes: count, values: make(map[string]value)}, s: s, watch: new(crowd.Watch)}
+	b := &bench{measurement: &measurement{nodes: count, values: make(map[string]value)}, s: s, watch: new(crowd.Watch)}
 	d, err := s.init()
 	if err != nil {
 		return nil, err
@@ -89,7 +89,7 @@ func measure(ctx context.Context, count int, dir string) (*measured, error) {
 			return nil, err
 		}
 	}
-	return b.measured, nil
+	return b.measurement, nil
 }
 
 // seconds notes how long something took.

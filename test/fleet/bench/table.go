@@ -61,7 +61,7 @@ var rows = []struct {
 }
 
 // table returns the page's text of all sizes.
-func table(all []*measured) string {
+func table(all []*measurement) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s. %d cores and %s for three `nats-server`s, all nodes and the operator together; %s. Before it began the load of the machine was %.1f: beyond 1, other work makes the times longer.\n\n| work |",
 		time.Now().Format("2006-01-02"), runtime.NumCPU(), memory(), version(), load)

@@ -14,8 +14,8 @@ import (
 // errOurs says that the process that asks was started by the command.
 var errOurs = errors.New("it has started this process")
 
-// An Abandoned is a command that a run has left behind when it died.
-type Abandoned struct {
+// An Orphan is a command whose run has died.
+type Orphan struct {
 	Run string
 	// PID and Start are what [Record.Started] was told; 0 if the run died before that.
 	PID   int
@@ -37,7 +37,7 @@ type Abandoned struct {
 // known by the run that its environment names. Where the number is not known, the command
 // is known by the ID in its environment. What has left the group, such as a daemon in a
 // session of its own, is not ours.
-func (s Abandoned) End() (ended bool, err error) {
+func (s Orphan) End() (ended bool, err error) {
 	if s.PID != 0 || s.ID == "" {
 		return s.end()
 	}
@@ -51,7 +51,7 @@ func (s Abandoned) End() (ended bool, err error) {
 
 // groups returns the process groups, of the run's session or of one apart, in which a
 // process has the ID in its environment: the leader or, if that has ended, one of them.
-func (s Abandoned) groups() (list []process) {
+func (s Orphan) groups() (list []process) {
 	for _, p := range processes() {
 		ours := p.session == s.Session
 		if s.Apart {
@@ -72,7 +72,7 @@ func (s Abandoned) groups() (list []process) {
 }
 
 // end ends the process group of the command.
-func (s Abandoned) end() (ended bool, err error) {
+func (s Orphan) end() (ended bool, err error) {
 	if s.PID <= 1 || s.Start == 0 || syscall.Getpgrp() == s.PID {
 		return false, nil
 	}
@@ -105,7 +105,7 @@ func (s Abandoned) end() (ended bool, err error) {
 }
 
 // processes returns those of the process group of the command that are its.
-func (s Abandoned) processes() (pids []int) {
+func (s Orphan) processes() (pids []int) {
 	leader, err := processAt(s.PID)
 	if err == nil && leader.start != s.Start {
 		return nil // another process has the number, and with it the group

@@ -21,8 +21,8 @@ import (
 	"github.com/luaccm/ccm/fleet/release"
 )
 
-// An killable is ccm agent as a node of a fleet, which tests can kill.
-type killable struct {
+// A killableNode is ccm agent as a node of a fleet, which tests can kill.
+type killableNode struct {
 	t    *testing.T
 	l    *lab
 	name string
@@ -33,8 +33,8 @@ type killable struct {
 }
 
 // agentOf prepares the agent of a new node of prod.
-func (l *lab) agentOf(t *testing.T, name, allowed string) *killable {
-	p := &killable{t: t, l: l, name: name, dir: t.TempDir(), said: new(output)}
+func (l *lab) agentOf(t *testing.T, name, allowed string) *killableNode {
+	p := &killableNode{t: t, l: l, name: name, dir: t.TempDir(), said: new(output)}
 	p.env = append(os.Environ(), "CCM_STATE_DIR="+filepath.Join(p.dir, "state"), "NO_COLOR=1")
 	signers := filepath.Join(p.dir, "allowed_signers")
 	require.NoError(t, os.WriteFile(signers, []byte(allowed), 0o644))
@@ -54,21 +54,21 @@ func (l *lab) agentOf(t *testing.T, name, allowed string) *killable {
 }
 
 // start starts the agent.
-func (p *killable) start() {
+func (p *killableNode) start() {
 	p.cmd = exec.Command(binary, "--allow-insecure", "agent", "--config", filepath.Join(p.dir, "agent.yaml"))
 	p.cmd.Dir, p.cmd.Env, p.cmd.Stderr = p.dir, p.env, p.said
 	require.NoError(p.t, p.cmd.Start())
 }
 
 // kill kills the agent alone.
-func (p *killable) kill() {
+func (p *killableNode) kill() {
 	_ = p.cmd.Process.Kill()
 	_ = p.cmd.Wait()
 	p.cmd = nil
 }
 
 // killAll kills the agent, its run, and what that has started, at once.
-func (p *killable) killAll() {
+func (p *killableNode) killAll() {
 	runs := children(p.cmd.Process.Pid)
 	p.kill()
 	for _, pid := range runs {
@@ -94,7 +94,7 @@ func children(pid int) (list []int) {
 }
 
 // slow is a site with a file, a command that ends when a file go is there, and a file after it.
-func (p *killable) slow(word string) string {
+func (p *killableNode) slow(word string) string {
 	at := func(name string) string { return filepath.Join(p.dir, name) }
 	file := func(name string) string {
 		return fmt.Sprintf("file { %q, content = %q, owner = \"%d\", group = \"%d\", mode = \"0644\" }\n", at(name), word, os.Getuid(), os.Getgid())
@@ -104,12 +104,12 @@ func (p *killable) slow(word string) string {
 }
 
 // release releases a site without waiting for it.
-func (p *killable) release(key, word string) {
+func (p *killableNode) release(key, word string) {
 	p.l.must(p.t, "fleet", "release", "prod", p.l.site(p.t, p.slow(word)), "--sign", key, "--no-check")
 }
 
 // until waits until a file is there.
-func (p *killable) until(name string) {
+func (p *killableNode) until(name string) {
 	p.t.Helper()
 	waitFor(p.t, name, func() error {
 		_, err := os.Stat(filepath.Join(p.dir, name))
@@ -118,12 +118,12 @@ func (p *killable) until(name string) {
 }
 
 // goOn has the command of a site end.
-func (p *killable) goOn(word string) {
+func (p *killableNode) goOn(word string) {
 	require.NoError(p.t, os.WriteFile(filepath.Join(p.dir, "go-"+word), nil, 0o644))
 }
 
-// A saidNode is what operators see of a node.
-type saidNode struct {
+// A nodeReport is what operators see of a node.
+type nodeReport struct {
 	State struct {
 		Release int
 		Outcome string
@@ -135,14 +135,14 @@ type saidNode struct {
 }
 
 // says returns what operators see of the node.
-func (p *killable) says() (n saidNode) {
+func (p *killableNode) says() (n nodeReport) {
 	p.t.Helper()
 	require.NoError(p.t, json.Unmarshal([]byte(p.l.must(p.t, "fleet", "nodes", p.name, "--output", "json")), &n))
 	return n
 }
 
 // ran waits until the node says that it ran a release, and returns what it says.
-func (p *killable) ran(version int) (n saidNode) {
+func (p *killableNode) ran(version int) (n nodeReport) {
 	p.t.Helper()
 	waitFor(p.t, fmt.Sprintf("release %d to be run", version), func() error {
 		if n = p.says(); n.State.Release != version || n.State.RunID == "" {
@@ -154,7 +154,7 @@ func (p *killable) ran(version int) (n saidNode) {
 }
 
 // rollout returns how far the release is.
-func (p *killable) rollout() (a release.Assessment) {
+func (p *killableNode) rollout() (a release.Assessment) {
 	p.t.Helper()
 	require.NoError(p.t, json.Unmarshal([]byte(p.l.must(p.t, "fleet", "rollout", "prod", "--output", "json")), &a))
 	return a
@@ -162,7 +162,7 @@ func (p *killable) rollout() (a release.Assessment) {
 
 // told returns the events and summaries of the node, as operators see them: by run, "TYPE#NAME OUTCOME" and
 // "interrupted" or "ended".
-func (p *killable) told() map[string][]string {
+func (p *killableNode) told() map[string][]string {
 	p.t.Helper()
 	by := map[string][]string{}
 	for line := range strings.Lines(p.l.must(p.t, "fleet", "events", p.name, "--output", "json")) {
@@ -189,14 +189,14 @@ func (p *killable) told() map[string][]string {
 }
 
 // numbers are those of the only stage of the rollout: nodes that wait, have run it, and have failed.
-func (p *killable) numbers() [3]int {
+func (p *killableNode) numbers() [3]int {
 	p.t.Helper()
 	stage := p.rollout().Stages[0]
 	return [3]int{stage.Waiting, stage.Done, stage.Failed}
 }
 
 // tells waits until a run was told in these words, and forgets nothing of the others.
-func (p *killable) tells(runs ...[]string) {
+func (p *killableNode) tells(runs ...[]string) {
 	p.t.Helper()
 	waitFor(p.t, "what was told", func() error {
 		by := p.told()

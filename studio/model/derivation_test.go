@@ -268,24 +268,24 @@ func TestEveryPropertyDerived(t *testing.T) {
 	t.Logf("%d values", tried)
 }
 
-type written struct {
+type writtenForm struct {
 	lua   string
 	value any
 }
 
 // values are values of a property.
-func values(f *schema.Field) []written {
+func values(f *schema.Field) []writtenForm {
 	switch f.Kind {
 	case schema.Bool:
-		return []written{{"true", true}, {"false", false}}
+		return []writtenForm{{"true", true}, {"false", false}}
 	case schema.Int:
-		return []written{{"12", int64(12)}}
+		return []writtenForm{{"12", int64(12)}}
 	case schema.Float:
-		return []written{{"1.5", 1.5}}
+		return []writtenForm{{"1.5", 1.5}}
 	case schema.List:
-		return []written{{`{ "a", "b: c" }`, []any{"a", "b: c"}}, {`{ { a = 1 } }`, []any{map[string]any{"a": int64(1)}}}}
+		return []writtenForm{{`{ "a", "b: c" }`, []any{"a", "b: c"}}, {`{ { a = 1 } }`, []any{map[string]any{"a": int64(1)}}}}
 	case schema.Map:
-		return []written{{`{ A = "1", ["b c"] = true }`, map[string]any{"A": "1", "b c": true}}}
+		return []writtenForm{{`{ A = "1", ["b c"] = true }`, map[string]any{"A": "1", "b c": true}}}
 	}
-	return []written{{`"word"`, "word"}, {`"0644"`, "0644"}, {`"yes"`, "yes"}, {`"two\nlines\n"`, "two\nlines\n"}, {`"a: # b"`, "a: # b"}, {`" "`, " "}, {`""`, ""}}
+	return []writtenForm{{`"word"`, "word"}, {`"0644"`, "0644"}, {`"yes"`, "yes"}, {`"two\nlines\n"`, "two\nlines\n"}, {`"a: # b"`, "a: # b"}, {`" "`, " "}, {`""`, ""}}
 }

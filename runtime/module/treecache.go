@@ -20,22 +20,22 @@ const maxKnown = 4096
 // says of a file that is changed twice within one tick of its clock is the same after both.
 const quiet = 2 * time.Second
 
-// knownTrees is which directories were read before, and hold what has a hash. A line is the
+// A treeCache has the hashes of directories that were read before. A line is the
 // digest of what the kernel said of the files, and their hash; both together are found again
 // only if nobody has touched a file since. The file lies in the cache of whoever runs ccm:
 // who can write it can write the cache, and the process itself.
-type knownTrees struct {
+type treeCache struct {
 	file  string
 	lines []string
 	set   map[string]bool
 	added bool
 }
 
-func newKnownTrees(cache string) *knownTrees {
-	return &knownTrees{file: filepath.Join(cache, knownFile), set: make(map[string]bool)}
+func newKnownTrees(cache string) *treeCache {
+	return &treeCache{file: filepath.Join(cache, knownFile), set: make(map[string]bool)}
 }
 
-func readKnownTrees(cache string) *knownTrees {
+func readKnownTrees(cache string) *treeCache {
 	k := newKnownTrees(cache)
 	text, err := readOwn(k.file)
 	if err != nil {
@@ -64,9 +64,9 @@ func readOwn(file string) ([]byte, error) {
 
 func knownLine(hash string, t *tree) string { return hex.EncodeToString(t.stats[:]) + " " + hash }
 
-func (k *knownTrees) has(hash string, t *tree) bool { return k.set[knownLine(hash, t)] }
+func (k *treeCache) has(hash string, t *tree) bool { return k.set[knownLine(hash, t)] }
 
-func (k *knownTrees) add(hash string, t *tree) {
+func (k *treeCache) add(hash string, t *tree) {
 	line := knownLine(hash, t)
 	if since := time.Since(t.changed); since < quiet || k.set[line] {
 		return
@@ -76,7 +76,7 @@ func (k *knownTrees) add(hash string, t *tree) {
 
 // save writes what is new. Another process may do so at the same time: one of them wins, and
 // the other reads some files again.
-func (k *knownTrees) save() {
+func (k *treeCache) save() {
 	if !k.added || !isDir(filepath.Dir(k.file)) {
 		return
 	}

@@ -22,11 +22,11 @@ func TestNamedData(t *testing.T) {
 }
 
 func TestOpenData(t *testing.T) {
-	type sealed struct{ text string }
+	type sealedText struct{ text string }
 	var unseal func(v any) (any, error)
 	unseal = func(v any) (any, error) {
 		switch v := v.(type) {
-		case sealed:
+		case sealedText:
 			return v.text, nil
 		case map[string]any:
 			out := make(map[string]any)
@@ -37,7 +37,7 @@ func TestOpenData(t *testing.T) {
 		}
 		return v, nil
 	}
-	data := map[string]any{"db": map[string]any{"a": sealed{"1"}, "b": sealed{"2"}}, "c": sealed{"3"}}
+	data := map[string]any{"db": map[string]any{"a": sealedText{"1"}, "b": sealedText{"2"}}, "c": sealedText{"3"}}
 	open := func(paths ...[]string) map[string]any {
 		tree, err := Env{Data: data, Open: unseal}.openData(paths)
 		require.NoError(t, err)
@@ -45,8 +45,8 @@ func TestOpenData(t *testing.T) {
 	}
 	require.Equal(t, data, open())
 	require.Equal(t, data, open([]string{"nothing", "x"}))
-	require.Equal(t, map[string]any{"db": map[string]any{"a": "1", "b": sealed{"2"}}, "c": sealed{"3"}}, open([]string{"db", "a"}))
+	require.Equal(t, map[string]any{"db": map[string]any{"a": "1", "b": sealedText{"2"}}, "c": sealedText{"3"}}, open([]string{"db", "a"}))
 	require.Equal(t, map[string]any{"db": map[string]any{"a": "1", "b": "2"}, "c": "3"}, open([]string{"db"}, []string{"c", "size"}))
 	require.Equal(t, open(nil), open([]string{"db"}, nil, []string{"c"}))
-	require.Equal(t, sealed{"1"}, data["db"].(map[string]any)["a"], "what others see stays as it is")
+	require.Equal(t, sealedText{"1"}, data["db"].(map[string]any)["a"], "what others see stays as it is")
 }

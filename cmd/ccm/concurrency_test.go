@@ -38,27 +38,27 @@ func newShell(t *testing.T) *shell {
 }
 
 // A done is a process that has ended.
-type done struct {
+type processResult struct {
 	out, err string
 	code     int
 }
 
-func (s *shell) start(args ...string) (cmd *exec.Cmd, wait func() done) {
+func (s *shell) start(args ...string) (cmd *exec.Cmd, wait func() processResult) {
 	s.t.Helper()
 	cmd = exec.Command("realccm", args...)
 	var out, errOut bytes.Buffer
 	cmd.Dir, cmd.Env, cmd.Stdout, cmd.Stderr = s.dir, s.env, &out, &errOut
 	require.NoError(s.t, cmd.Start())
-	return cmd, func() done {
+	return cmd, func() processResult {
 		err := cmd.Wait()
 		if _, ok := errors.AsType[*exec.ExitError](err); !ok {
 			require.NoError(s.t, err)
 		}
-		return done{out.String(), errOut.String(), cmd.ProcessState.ExitCode()}
+		return processResult{out.String(), errOut.String(), cmd.ProcessState.ExitCode()}
 	}
 }
 
-func (s *shell) run(args ...string) done {
+func (s *shell) run(args ...string) processResult {
 	s.t.Helper()
 	_, wait := s.start(args...)
 	return wait()
@@ -237,7 +237,7 @@ func TestTwoRunsAtOnce(t *testing.T) {
 	require.Contains(t, d.err, fmt.Sprintf("pid %d", holder.Process.Pid))
 	s.ok("plan", "quick.lua") // looking needs no lock
 
-	var waiting []func() done
+	var waiting []func() processResult
 	for range 5 {
 		_, w := s.start("run", "--lock-timeout", longEnough.String(), "quick.lua")
 		waiting = append(waiting, w)

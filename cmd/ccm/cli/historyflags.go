@@ -14,21 +14,21 @@ import (
 	"github.com/luaccm/ccm/runtime/state"
 )
 
-// PastFlags are the flags of commands that look at what earlier runs did.
-type PastFlags struct {
+// HistoryFlags are the flags of commands that look at what earlier runs did.
+type HistoryFlags struct {
 	StateDir string
 	output   *Choice
 }
 
 // Add adds them.
-func (f *PastFlags) Add(fs *pflag.FlagSet) {
+func (f *HistoryFlags) Add(fs *pflag.FlagSet) {
 	f.output = NewChoice("text", "text", "json")
 	fs.StringVar(&f.StateDir, "state-dir", "", "look at the state in `DIR` (default CCM_STATE_DIR, else /var/lib/ccm or ~/.local/state/ccm)")
 	fs.Var(f.output, "output", "form of the output: text, or json (one object a line)")
 }
 
 // JSON reports whether the output is to be JSON.
-func (f *PastFlags) JSON() bool { return f.output.Value == "json" }
+func (f *HistoryFlags) JSON() bool { return f.output.Value == "json" }
 
 // WarnDamaged warns of damaged lines in the state directory, if there are any.
 func WarnDamaged(e *Env, lines int) {
@@ -41,7 +41,7 @@ func WarnDamaged(e *Env, lines int) {
 func ShownTime(t time.Time) string { return t.Local().Format(time.DateTime) }
 
 // CompleteRun offers the names of runs.
-func CompleteRun(e *Env, f *PastFlags) cobra.CompletionFunc {
+func CompleteRun(e *Env, f *HistoryFlags) cobra.CompletionFunc {
 	return func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 		if len(args) > 0 {
 			return nil, cobra.ShellCompDirectiveDefault // paths

@@ -7,9 +7,9 @@ import (
 	"github.com/luaccm/ccm/runtime/host"
 )
 
-// Looking is told of what takes time and changes nothing, as it begins: a command or a
+// A LookObserver is told of what takes time and changes nothing, as it begins: a command or a
 // fact. It returns what takes lines of output, and what is called at the end.
-type Looking func(what string) (line func(string), done func())
+type LookObserver func(what string) (line func(string), done func())
 
 // A lookingRunner tells [Process.Looking] of commands that only look: a host has the lines
 // of all others.
@@ -30,7 +30,7 @@ func (l lookingRunner) Run(ctx context.Context, c host.Cmd) (host.Result, error)
 }
 
 // gatherers returns those of the machine, which tell looking of themselves unless it is nil.
-func gatherers(looking Looking) []facts.Gatherer {
+func gatherers(looking LookObserver) []facts.Gatherer {
 	list := facts.Standard()
 	if looking == nil {
 		return list

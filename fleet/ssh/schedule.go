@@ -31,8 +31,8 @@ func (s Share) Of(hosts int) int {
 	return s.n
 }
 
-// Many is how many hosts are worked on.
-type Many struct {
+// A Schedule says how many hosts are worked on at a time, and when no more are begun.
+type Schedule struct {
 	// Parallel is how many at a time.
 	Parallel int
 	// Serial is how many make a batch: the next begins when all of one have ended. 0 for all.
@@ -45,7 +45,7 @@ type Many struct {
 
 // Run calls work for each host, and ended after each with its result, one at a time. It returns
 // the hosts that were not begun.
-func (m Many) Run(hosts []Host, failed func(Result) bool, work func(Host) Result, ended func(Result)) (left []Host) {
+func (m Schedule) Run(hosts []Host, failed func(Result) bool, work func(Host) Result, ended func(Result)) (left []Host) {
 	batch := m.Serial
 	if batch <= 0 {
 		batch = len(hosts)

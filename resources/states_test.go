@@ -30,7 +30,7 @@ func TestMetadata(t *testing.T) {
 		{FileState{Kind: host.Symlink, Target: "x", Owner: "root", Group: "root", Mode: 0o777, MTime: at},
 			`{"name":"n","owner":"root","group":"root","mode":"0777","provider":"p","mtime":"2026-01-02T03:04:05Z","target":"x"}`},
 		{FileState{}, `{"name":"n","provider":"p"}`},
-		{PackageState{Metadata: PackageMetadata{Name: "n", Version: "1-2", Arch: "amd64", Provider: "apt", Extended: PackageExtended{Epoch: "0"}}},
+		{PackageState{Metadata: PackageMetadata{Name: "n", Version: "1-2", Arch: "amd64", Provider: "apt", Extended: PackageExtension{Epoch: "0"}}},
 			`{"name":"n","version":"1-2","arch":"amd64","provider":"apt","extended":{"epoch":"0"}}`},
 		{PackageState{}, `{"name":"n","provider":"p"}`},
 		{ServiceState{Running: true, Active: "active", Startup: "disabled"},

@@ -1,5 +1,5 @@
-// Package once runs a command once and says what that took.
-package once
+// Package measure runs a command once and says what that took.
+package measure
 
 import (
 	"fmt"
@@ -14,8 +14,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Took is what a command took.
-type Took struct {
+// Usage is the time and the memory that a command took.
+type Usage struct {
 	Wall   int64 // nanoseconds from before it was started until it had ended
 	CPU    int64 // nanoseconds, of all processes that it waited for
 	RSS    int64 // the most memory of the largest process, in bytes
@@ -27,7 +27,7 @@ type Took struct {
 // Run runs a command with a pipe for what it says, which goes to the file log.
 // The caller had better be a small process: the memory of a child never seems
 // less than that of the process that it was forked from.
-func Run(log string, limit time.Duration, argv []string) (t Took, err error) {
+func Run(log string, limit time.Duration, argv []string) (t Usage, err error) {
 	out, err := os.Create(log)
 	if err != nil {
 		return t, err
