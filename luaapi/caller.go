@@ -39,8 +39,8 @@ func (c Caller) File() string {
 
 // PackageDir returns the directory of its package, "" if it is a script.
 func (c Caller) PackageDir() string {
-	if x := c.in.source.chunkOf(c.frame.node); x != nil && x.of != nil {
-		return x.of.Dir
+	if x := c.in.source.chunkOf(c.frame.node); x != nil && x.owner != nil {
+		return x.owner.Dir
 	}
 	return ""
 }

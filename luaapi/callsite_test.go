@@ -65,9 +65,9 @@ func evaluated(t *testing.T, text string, sites bool) string {
 	}
 	err := in.Run(context.Background(), "x.lua", text)
 	for _, r := range b.Resources() {
-		fmt.Fprintf(&out, "%s %s %#v %#v %v %v %q\n", r.ID, r.Pos, r.Spec, *r.Common, r.Calls, r.Later, r.Skip)
+		fmt.Fprintf(&out, "%s %s %#v %#v %v %v %q\n", r.ID, r.Pos, r.Spec, *r.Common, r.Calls, r.LateProperties, r.Skip)
 		for _, name := range r.Type.Properties().Names() {
-			fmt.Fprintln(&out, name, r.Where.Locate(schema.Path{name}, false), r.Where.Locate(schema.Path{name}, true), r.Where.Locate(schema.Path{name, 0}, false))
+			fmt.Fprintln(&out, name, r.Positions.Locate(schema.Path{name}, false), r.Positions.Locate(schema.Path{name}, true), r.Positions.Locate(schema.Path{name, 0}, false))
 		}
 		spec := r.Type.Properties().Encode(r.Spec, r.Common)
 		fmt.Fprintf(&out, "%v\n", spec.Entries)

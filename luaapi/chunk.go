@@ -19,10 +19,10 @@ import (
 // Numbers begin at nodeBase, beyond all lines, and no two chunks share one.
 // [chunk.tree] leads from a number to the expression and to its columns.
 type chunk struct {
-	name string // as messages say it
-	dir  string // the absolute directory that relative paths start from
-	text *packedText
-	of   *Package // whose code it is; nil for that of the site, and of ccm itself
+	name  string // as messages say it
+	dir   string // the absolute directory that relative paths start from
+	text  *packedText
+	owner *Package // whose code it is; nil for that of the site, and of ccm itself
 
 	first int      // the number of its first node
 	nodes []uint32 // for each node its line * 4, + 1 if it is [chunk.curried], + 2 if it is [chunk.spread]
@@ -172,8 +172,8 @@ func withoutShebang(text string) string {
 type compiler struct {
 	in          *Interp
 	noCallSites bool // no declaration is a call site; for tests
-	// through are the metatables of environments, by the globals that they lead to.
-	through map[*lua.LTable]*lua.LTable
+	// metatables are the metatables of environments, by the globals that they lead to.
+	metatables map[*lua.LTable]*lua.LTable
 }
 
 // load parses a text and compiles it to a function. The error for invalid Lua is a [*diag.Error] that wraps a [syntaxError].
@@ -184,18 +184,18 @@ func (cp *compiler) load(name, dir, text string) (*lua.LFunction, *chunk, error)
 // loadOf is load for a text of a package.
 func (cp *compiler) loadOf(of *Package, name, dir, text string) (*lua.LFunction, *chunk, error) {
 	text = strings.TrimPrefix(text, "\ufeff")
-	c := &chunk{name: name, dir: dir, text: pack(text, packedLiteral), of: of, first: cp.in.source.nextNode()}
+	c := &chunk{name: name, dir: dir, text: pack(text, packedLiteral), owner: of, first: cp.in.source.nextNode()}
 	cp.in.source.chunks = append(cp.in.source.chunks, c)
 	stmts, err := c.text.parse(name)
 	if err != nil {
-		return nil, nil, syntaxMistake(name, withoutShebang(c.text.whole()), err)
+		return nil, nil, syntaxMistake(name, withoutShebang(c.text.text()), err)
 	}
 	c.text.fill(stmts, func(value string) string { return value })
 	if cp.in.ctx.Err() != nil {
 		return nil, nil, cp.in.report.stopped(diag.Pos{File: name, Line: 1}, nil)
 	}
 	c.number(stmts)
-	c.setTree(func() *tree { return newTree(c.first, withoutShebang(c.text.whole())) })
+	c.setTree(func() *tree { return newTree(c.first, withoutShebang(c.text.text())) })
 	proto, err := cp.compileChunk(c, stmts)
 	if err != nil {
 		return nil, nil, cp.in.report.compileMistake(c, err)
@@ -221,8 +221,8 @@ func (cp *compiler) compileChunk(c *chunk, stmts []ast.Stmt) (*lua.FunctionProto
 // the other mistakes of the script are found too.
 func (cp *compiler) environment(c *chunk) *lua.LTable {
 	globals := cp.in.vm.Env
-	if c.of != nil {
-		globals = cp.in.globals.of(c.of)
+	if c.owner != nil {
+		globals = cp.in.globals.of(c.owner)
 	}
 	env := cp.in.vm.CreateTable(0, 0)
 	env.Metatable = cp.throughTo(globals)
@@ -231,7 +231,7 @@ func (cp *compiler) environment(c *chunk) *lua.LTable {
 
 // throughTo returns the metatable of environments that read through to a table of globals.
 func (cp *compiler) throughTo(globals *lua.LTable) *lua.LTable {
-	if mt := cp.through[globals]; mt != nil {
+	if mt := cp.metatables[globals]; mt != nil {
 		return mt
 	}
 	mt := cp.in.vm.CreateTable(0, 2)
@@ -245,9 +245,9 @@ func (cp *compiler) throughTo(globals *lua.LTable) *lua.LTable {
 		}
 		return 0
 	}))
-	if cp.through == nil {
-		cp.through = make(map[*lua.LTable]*lua.LTable)
+	if cp.metatables == nil {
+		cp.metatables = make(map[*lua.LTable]*lua.LTable)
 	}
-	cp.through[globals] = mt
+	cp.metatables[globals] = mt
 	return mt
 }

@@ -38,7 +38,7 @@ type declarer struct {
 	handles      *lua.LTable          // the metatable of handles
 	constructors map[*lua.LTable]bool // those of the types that scripts define
 	overrides    overrides
-	set          *lua.LFunction // handle:set
+	setter       *lua.LFunction // handle:set
 }
 
 // takeBuffer takes the buffer. If it is in use, because a type written in Lua declares
@@ -295,7 +295,7 @@ func (s *callSite) locatorFor(where locator) *locator {
 // value of its handle.
 func (dc *declarer) add(t *resource.Type, w *declarationBuffer, entries []schema.Entry, where *locator, from resource.Origin) any {
 	hasUnsupported := dc.in.convert.hasUnsupported
-	w.table = schema.Table{Entries: entries, Where: where}
+	w.table = schema.Table{Entries: entries, Positions: where}
 	r, err := t.Decode(&w.table, from)
 	if err == nil && hasUnsupported {
 		// The decoder has accepted it for a property that takes any value. Or it is not in these
@@ -304,7 +304,7 @@ func (dc *declarer) add(t *resource.Type, w *declarationBuffer, entries []schema
 			err = r.Errorf(path, "%s: a property cannot hold %s", path[:1], f)
 		}
 	}
-	if err == nil && len(r.Later) > 0 {
+	if err == nil && len(r.LateProperties) > 0 {
 		r.Resolve = dc.in.deferred.resolver(t, entries, where, from)
 	}
 	if err == nil && r.Common.Provider != "" {

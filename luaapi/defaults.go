@@ -18,10 +18,10 @@ import (
 type defaults struct{ list []defaultValue }
 
 type defaultValue struct {
-	names []string // the property and its aliases
-	entry schema.Entry
-	where locator
-	added bool // it is added to what a declaration gives
+	names  []string // the property and its aliases
+	entry  schema.Entry
+	locate locator
+	added  bool // it is added to what a declaration gives
 }
 
 // fill returns entries and the defaults for properties that they do not have. Some are added
@@ -73,8 +73,8 @@ func (dc *declarer) setDefaults(t *resource.Type) lua.LGFunction {
 		dc.in.nils.check(L, f, t, props)
 		for k, v := props.Next(lua.LNil); k != lua.LNil; k, v = props.Next(k) {
 			d := defaultValue{
-				entry: schema.Entry{Key: keyText(k), Val: dc.in.convert.property(v)},
-				where: locator{in: dc.in, typ: t, node: f.node, file: f.file},
+				entry:  schema.Entry{Key: keyText(k), Val: dc.in.convert.property(v)},
+				locate: locator{in: dc.in, typ: t, node: f.node, file: f.file},
 			}
 			if err := dc.checkDefault(t, &d); err != nil {
 				for _, e := range err {
@@ -111,15 +111,15 @@ func (dc *declarer) setCommonDefaults(L *lua.LState) int {
 	common := resource.CommonSchema()
 	for k, v := props.Next(lua.LNil); k != lua.LNil; k, v = props.Next(k) {
 		d := defaultValue{
-			entry: schema.Entry{Key: keyText(k), Val: dc.in.convert.property(v)},
-			where: locator{in: dc.in, typ: dc.in.types[0], node: f.node, file: f.file},
+			entry:  schema.Entry{Key: keyText(k), Val: dc.in.convert.property(v)},
+			locate: locator{in: dc.in, typ: dc.in.types[0], node: f.node, file: f.file},
 		}
 		var err diag.List
 		switch property := common.Field(d.entry.Key); {
 		case property == nil:
-			err = diag.List{{Pos: d.where.Locate(schema.Path{d.entry.Key}, true), Err: fmt.Errorf("not every type has a property %q", d.entry.Key), Hint: diag.DidYouMean(d.entry.Key, common.Names())}}
+			err = diag.List{{Pos: d.locate.Locate(schema.Path{d.entry.Key}, true), Err: fmt.Errorf("not every type has a property %q", d.entry.Key), Hint: diag.DidYouMean(d.entry.Key, common.Names())}}
 		case property.Name == "alias":
-			err = diag.List{{Pos: d.where.Locate(schema.Path{d.entry.Key}, true), Err: errName}}
+			err = diag.List{{Pos: d.locate.Locate(schema.Path{d.entry.Key}, true), Err: errName}}
 		default:
 			err = dc.checkDefault(dc.in.types[0], &d)
 		}
@@ -149,18 +149,18 @@ var errName = errors.New("a name cannot be a default")
 // checkDefault sets the names of d and returns the mistakes in its value that do not
 // depend on other properties.
 func (dc *declarer) checkDefault(t *resource.Type, d *defaultValue) diag.List {
-	d.names = d.where.spellings(d.entry.Key)
+	d.names = d.locate.spellings(d.entry.Key)
 	if f := t.Properties().Field(d.entry.Key); f != nil {
 		d.added = f.Added
 	}
 	if d.names[0] == t.Schema().Name().Name || d.entry.Key == "1" {
-		return diag.List{{Pos: d.where.Locate(schema.Path{t.Schema().Name().Name}, true), Err: errName}}
+		return diag.List{{Pos: d.locate.Locate(schema.Path{t.Schema().Name().Name}, true), Err: errName}}
 	}
 	entries := []schema.Entry{d.entry}
 	if path, f := findUnsupported(entries); f != "" {
-		return diag.List{diag.Errorf(d.where.Locate(path, false), "%s: a property cannot hold %s", path[:1], f)}
+		return diag.List{diag.Errorf(d.locate.Locate(path, false), "%s: a property cannot hold %s", path[:1], f)}
 	}
-	tab := &schema.Table{Entries: entries, Where: tableLocator{&d.where}}
+	tab := &schema.Table{Entries: entries, Positions: tableLocator{&d.locate}}
 	err := t.Properties().Decode(tab, reflect.New(t.Schema().GoType).Interface(), new(resource.Common))
 	var all, mistakes diag.List
 	all.Add(err)

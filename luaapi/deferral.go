@@ -205,7 +205,7 @@ func (cv *converter) property(v lua.LValue) schema.Value {
 func (df *deferrals) resolver(t *resource.Type, entries []schema.Entry, where *locator, from resource.Origin) func(context.Context) (any, error) {
 	entries = slices.Clone(entries)
 	return func(ctx context.Context) (any, error) {
-		tab := &schema.Table{Entries: slices.Clone(entries), Where: where}
+		tab := &schema.Table{Entries: slices.Clone(entries), Positions: where}
 		var errs diag.List
 		for i := range tab.Entries {
 			e := &tab.Entries[i]

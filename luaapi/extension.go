@@ -85,7 +85,7 @@ func (ts *Tables) IsList(t *lua.LTable) bool {
 // Library returns a read-only table of functions and values. A name that it
 // does not have is a mistake.
 func (ts *Tables) Library(name string, contents *lua.LTable) *lua.LTable {
-	return ts.readonly(readonlyTable{name: name, contents: contents, missing: func(key lua.LValue) (lua.LValue, error) {
+	return ts.readonly(readonlyTable{name: name, contents: contents, missingField: func(key lua.LValue) (lua.LValue, error) {
 		return lua.LNil, &missingError{name, keyText(key), stringKeys(contents)}
 	}})
 }
@@ -95,8 +95,8 @@ func (ts *Tables) Library(name string, contents *lua.LTable) *lua.LTable {
 func (ts *Tables) Tree(name string, contents *lua.LTable, get func(key string) (lua.LValue, error), list func() *lua.LTable) *lua.LTable {
 	return ts.readonly(readonlyTable{
 		name: name, contents: contents,
-		missing: func(key lua.LValue) (lua.LValue, error) { return get(keyText(key)) },
-		list:    func() (*lua.LTable, error) { return list(), nil },
+		missingField: func(key lua.LValue) (lua.LValue, error) { return get(keyText(key)) },
+		list:         func() (*lua.LTable, error) { return list(), nil },
 	})
 }
 

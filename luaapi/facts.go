@@ -32,7 +32,7 @@ func (ts *Tables) factsTable() *lua.LTable {
 	return ts.readonly(readonlyTable{
 		name:     "facts",
 		contents: contents,
-		missing: func(key lua.LValue) (lua.LValue, error) {
+		missingField: func(key lua.LValue) (lua.LValue, error) {
 			name, ok := key.(lua.LString)
 			if !ok {
 				return lua.LNil, &unknownNameError{keyText(key), "facts", names}
@@ -67,7 +67,7 @@ func (ts *Tables) factsTable() *lua.LTable {
 // An unknownNameError is the error that facts or data have no such name.
 type unknownNameError struct {
 	name, table string
-	known       []string
+	names       []string
 }
 
 // Error names the fact or data.
@@ -84,7 +84,7 @@ func (e *unknownNameError) isData() bool { return strings.HasPrefix(e.table, "da
 
 // Hint returns the nearest name, or how to ask for what may be absent.
 func (e *unknownNameError) Hint() string {
-	if hint := diag.DidYouMean(e.name, e.known); hint != "" || e.isData() {
+	if hint := diag.DidYouMean(e.name, e.names); hint != "" || e.isData() {
 		return hint
 	}
 	path := e.table + "." + e.name
@@ -113,7 +113,7 @@ func (ts *Tables) Value(path string, v any) lua.LValue {
 		for i, e := range v {
 			contents.RawSetInt(i+1, ts.nestedValue(e, func() string { return path + "[" + strconv.Itoa(i+1) + "]" }))
 		}
-		return ts.readonly(readonlyTable{name: path, contents: contents, array: true, missing: func(key lua.LValue) (lua.LValue, error) {
+		return ts.readonly(readonlyTable{name: path, contents: contents, array: true, missingField: func(key lua.LValue) (lua.LValue, error) {
 			if key.Type() == lua.LTNumber {
 				return lua.LNil, nil
 			}
@@ -128,7 +128,7 @@ func (ts *Tables) Value(path string, v any) lua.LValue {
 		for _, name := range names {
 			contents.RawSetString(name, ts.nestedValue(v[name], func() string { return path + "." + name }))
 		}
-		return ts.readonly(readonlyTable{name: path, contents: contents, missing: func(key lua.LValue) (lua.LValue, error) {
+		return ts.readonly(readonlyTable{name: path, contents: contents, missingField: func(key lua.LValue) (lua.LValue, error) {
 			if _, ok := v[keyText(key)]; ok {
 				return lua.LNil, nil // it is there, and is nil
 			}
@@ -171,7 +171,7 @@ func (ts *Tables) envTable() *lua.LTable {
 	return ts.readonly(readonlyTable{
 		name:     "env",
 		contents: ts.in.vm.CreateTable(0, 0),
-		missing: func(key lua.LValue) (lua.LValue, error) {
+		missingField: func(key lua.LValue) (lua.LValue, error) {
 			if name, ok := key.(lua.LString); ok {
 				if v, ok := ts.in.opts.Env(string(name)); ok {
 					return lua.LString(v), nil

@@ -116,7 +116,7 @@ func (gt *globalTable) constructorTable(t *resource.Type, mt *lua.LTable, set *l
 	table := gt.in.Tables.readonly(readonlyTable{
 		name:     t.Name,
 		contents: fields,
-		missing: func(key lua.LValue) (lua.LValue, error) {
+		missingField: func(key lua.LValue) (lua.LValue, error) {
 			return lua.LNil, &missingError{t.Name, keyText(key), []string{"defaults"}}
 		},
 	})
@@ -164,7 +164,7 @@ func (gt *globalTable) ccmTable() *lua.LTable {
 	t.RawSetString("defaults", gt.in.vm.NewFunction(gt.in.declarer.setCommonDefaults))
 	t.RawSetString("resources", gt.in.vm.NewFunction(gt.in.declarer.overrides.collect))
 	t.RawSetString("after", gt.in.vm.NewFunction(gt.in.deferred.callAfter))
-	return gt.in.Tables.readonly(readonlyTable{name: "ccm", contents: t, missing: func(key lua.LValue) (lua.LValue, error) {
+	return gt.in.Tables.readonly(readonlyTable{name: "ccm", contents: t, missingField: func(key lua.LValue) (lua.LValue, error) {
 		return lua.LNil, &missingError{"ccm", keyText(key), stringKeys(t)}
 	}})
 }

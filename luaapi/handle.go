@@ -109,7 +109,7 @@ func (dc *declarer) openHandles() {
 		mt.RawSetString(m.event, dc.in.vm.NewFunction(m.fn))
 	}
 	mt.RawSetString("__metatable", lua.LFalse)
-	dc.handles, dc.set = mt, dc.in.vm.NewFunction(dc.overrides.handleSet)
+	dc.handles, dc.setter = mt, dc.in.vm.NewFunction(dc.overrides.handleSet)
 }
 
 // concatenable returns a handle, a string or a number as an operand of .. does.
@@ -127,7 +127,7 @@ var handleFields = []string{"type", "name", "id", "changed", "failed", "outcome"
 
 func (dc *declarer) handleIndex(L *lua.LState) int {
 	if L.Get(2) == lua.LString("set") {
-		L.Push(dc.set)
+		L.Push(dc.setter)
 		return 1
 	}
 	if g, ok := groupOf(L.Get(1)); ok {

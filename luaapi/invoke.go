@@ -57,7 +57,7 @@ var errClosed = errors.New("nothing can be declared any more: the machine is bei
 func (in *Interp) Invoke(ctx context.Context, fn *lua.LFunction, results int, args ...lua.LValue) (out []lua.LValue, err error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	watch := newStopwatch(in.opts.Timeout, in.opts.Waited, func() { cancel(errTimeout) })
+	watch := newStopwatch(in.opts.Timeout, in.opts.WaitTime, func() { cancel(errTimeout) })
 	defer watch.stop()
 	defer in.limits.watchMemory(cancel)()
 	defer in.enter(ctx, watch)()
@@ -112,22 +112,22 @@ func (in *Interp) thread() *lua.LState {
 // it returns restores the state.
 func (in *Interp) enter(ctx context.Context, watch *stopwatch) (leave func()) {
 	type state struct {
-		ctx     context.Context
-		report  reporter
-		loading []string
-		nested  int
-		watch   *stopwatch
-		current *lua.LState
+		ctx       context.Context
+		report    reporter
+		loadStack []string
+		nested    int
+		watch     *stopwatch
+		current   *lua.LState
 	}
-	was := state{in.ctx, *in.report, in.modules.loading, in.limits.coroutines, in.limits.watch, in.vm.G.CurrentThread}
+	was := state{in.ctx, *in.report, in.modules.loadStack, in.limits.coroutines, in.limits.watch, in.vm.G.CurrentThread}
 	in.ctx = ctx
 	in.report.reset()
-	in.modules.loading, in.limits.coroutines, in.limits.watch = nil, 0, watch
+	in.modules.loadStack, in.limits.coroutines, in.limits.watch = nil, 0, watch
 	in.invoked++
 	return func() {
 		in.invoked--
 		in.ctx, *in.report = was.ctx, was.report
-		in.modules.loading, in.limits.coroutines, in.limits.watch, in.vm.G.CurrentThread = was.loading, was.nested, was.watch, was.current
+		in.modules.loadStack, in.limits.coroutines, in.limits.watch, in.vm.G.CurrentThread = was.loadStack, was.nested, was.watch, was.current
 	}
 }
 

@@ -31,7 +31,7 @@ type limits struct {
 // too much memory. The function that it returns ends it.
 func (lm *limits) begin(ctx context.Context) (end func()) {
 	ctx, cancel := context.WithCancelCause(ctx)
-	watch := newStopwatch(lm.in.opts.Timeout, lm.in.opts.Waited, func() { cancel(errTimeout) })
+	watch := newStopwatch(lm.in.opts.Timeout, lm.in.opts.WaitTime, func() { cancel(errTimeout) })
 	unwatch := lm.watchMemory(cancel)
 	lm.in.ctx = ctx
 	return func() {

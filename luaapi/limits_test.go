@@ -57,7 +57,7 @@ func TestWaitingForAnAnswer(t *testing.T) {
 	s := newSite(t, nil, func(o *luaapi.Options) {
 		o.Timeout = 10 * time.Millisecond
 		o.Warn = func(diag.Pos, string) { <-over }
-		o.Waited = func() time.Duration { // asked as the script begins, and when its time seems to be over
+		o.WaitTime = func() time.Duration { // asked as the script begins, and when its time seems to be over
 			if calls++; calls == 1 {
 				return 0
 			}

@@ -241,26 +241,26 @@ func snake(name string) string {
 
 // A fieldError is the error that a live value has no such field.
 type fieldError struct {
-	of, name string
-	known    []string
+	owner, name string
+	names       []string
 }
 
 // Error names the field.
 func (e *fieldError) Error() string {
 	a := "a "
-	if strings.ContainsRune("aeiou", rune(e.of[0])) {
+	if strings.ContainsRune("aeiou", rune(e.owner[0])) {
 		a = "an "
 	}
-	return a + e.of + " has no " + literal(lua.LString(e.name), 0)
+	return a + e.owner + " has no " + literal(lua.LString(e.name), 0)
 }
 
 // Hint returns the nearest name, or all names.
 func (e *fieldError) Hint() string {
-	if near := diag.DidYouMean(e.name, e.known); near != "" {
+	if near := diag.DidYouMean(e.name, e.names); near != "" {
 		return near
 	}
-	if len(e.known) == 0 {
+	if len(e.names) == 0 {
 		return ""
 	}
-	return "it has " + strings.Join(e.known, ", ")
+	return "it has " + strings.Join(e.names, ", ")
 }

@@ -62,7 +62,7 @@ func (p *locator) locate(path schema.Path, key bool) diag.Pos {
 	if p.defaults != nil {
 		for _, d := range p.defaults.list {
 			if d.names[0] == names[0] {
-				return d.where.Locate(path, key)
+				return d.locate.Locate(path, key)
 			}
 		}
 	}

@@ -67,9 +67,9 @@ type Options struct {
 	Strict bool
 	// Timeout is the evaluation deadline.
 	Timeout time.Duration
-	// Waited is for how long somebody was asked for something so far in this process, which is not
+	// WaitTime is for how long somebody was asked for something so far in this process, which is not
 	// time of the script. May be nil.
-	Waited func() time.Duration
+	WaitTime func() time.Duration
 	// Memory is how many bytes a script may hold.
 	Memory uint64
 	// Path lists directories with modules, searched after those of the script.
@@ -169,7 +169,7 @@ func New(opts Options) *Interp {
 	in.report = &reporter{in: in}
 	in.report.reset()
 	in.limits = &limits{in: in}
-	in.Tables = &Tables{in: in, byProxy: make(map[*lua.LTable]*readonlyTable), withMissing: make(map[*lua.LTable]*readonlyTable)}
+	in.Tables = &Tables{in: in, byProxy: make(map[*lua.LTable]*readonlyTable), byContents: make(map[*lua.LTable]*readonlyTable)}
 	in.globals = &globalTable{in: in}
 	in.modules = &moduleLoader{in: in}
 	in.compiler = &compiler{in: in}
@@ -279,5 +279,5 @@ func (in *Interp) renew() {
 	th, _ := in.vm.NewThread()
 	th.Panic = throwObject
 	th.G.MainThread, th.G.CurrentThread = th, th
-	in.vm, in.limits.coroutines, in.modules.loading = th, 0, nil
+	in.vm, in.limits.coroutines, in.modules.loadStack = th, 0, nil
 }

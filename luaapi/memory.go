@@ -18,9 +18,9 @@ const memoryStep = 16 << 20
 
 // A memory is the limit of memory of an evaluation.
 type memory struct {
-	bound     *heap.Bound
-	allocated int                     // bytes of strings since it was measured
-	cancel    context.CancelCauseFunc // ends the evaluation
+	bound       *heap.Bound
+	allocations int                     // bytes of strings since it was measured
+	cancel      context.CancelCauseFunc // ends the evaluation
 }
 
 // watchMemory cancels an evaluation when this program holds more bytes than when
@@ -43,10 +43,10 @@ func (in *Interp) Take(L *lua.LState, size int) {
 	if m == nil {
 		return
 	}
-	if m.allocated += size; m.allocated < memoryStep {
+	if m.allocations += size; m.allocations < memoryStep {
 		return
 	}
-	m.allocated = 0
+	m.allocations = 0
 	if !m.bound.Room(size) {
 		m.cancel(errMemory)
 		in.report.throw(L, "", "%s", errMemory)

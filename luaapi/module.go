@@ -30,9 +30,9 @@ func InLibrary(p diag.Pos) bool { return strings.HasPrefix(p.File, libraryDir+"/
 
 // A moduleLoader is require and the table package.
 type moduleLoader struct {
-	in       *Interp
-	loading  []string // the modules that are being loaded
-	packages int      // files of packages that were loaded
+	in        *Interp
+	loadStack []string // the modules that are being loaded
+	packages  int      // files of packages that were loaded
 }
 
 // openPackage makes the table package. It is that of Lua without the

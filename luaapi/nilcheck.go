@@ -107,9 +107,9 @@ func Show(e ast.Expr) string {
 
 // A nilChecker reports properties whose expression is nil.
 type nilChecker struct {
-	in           *Interp
-	reported     map[*nilableField]bool
-	lazyReported map[diag.Pos]bool
+	in             *Interp
+	reportedFields map[*nilableField]bool
+	lazyReported   map[diag.Pos]bool
 }
 
 // check reports the fields in the syntax of the call at f that are nil in its table.
@@ -149,13 +149,13 @@ func fieldOf(t *lua.LTable, key any) lua.LValue {
 
 // noteNil reports a property that is nil, once for each position in the text.
 func (nc *nilChecker) noteNil(L *lua.LState, f frame, t *resource.Type, w *nilableField, path schema.Path) {
-	if nc.reported[w] {
+	if nc.reportedFields[w] {
 		return
 	}
-	if nc.reported == nil {
-		nc.reported = make(map[*nilableField]bool)
+	if nc.reportedFields == nil {
+		nc.reportedFields = make(map[*nilableField]bool)
 	}
-	nc.reported[w] = true
+	nc.reportedFields[w] = true
 	where := locator{in: nc.in, typ: t, node: f.node, file: f.file}
 	e := &diag.Error{Pos: where.Locate(path, false)}
 	text := ""

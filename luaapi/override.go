@@ -42,7 +42,7 @@ type setProperty struct {
 type overrides struct {
 	dc          *declarer
 	collections []*collection
-	set         map[resource.ID]map[string]setProperty
+	properties  map[resource.ID]map[string]setProperty
 }
 
 // collect is ccm.resources.
@@ -238,7 +238,7 @@ func (ov *overrides) end() {
 // apply declares a resource anew with an override. What is wrong is noted, with both places.
 func (ov *overrides) apply(r *resource.Resource, o *override) {
 	dc := ov.dc
-	where := &overrideLocator{locator{in: dc.in, typ: r.Type, node: o.frame.node, file: o.frame.file}, o, r.Where, r.Pos}
+	where := &overrideLocator{locator{in: dc.in, typ: r.Type, node: o.frame.node, file: o.frame.file}, o, r.Positions, r.Pos}
 	now, err := ov.overridden(r, o, where)
 	if err == nil {
 		dc.in.opts.Builder.Replace(r, now)
@@ -267,12 +267,12 @@ func (ov *overrides) overridden(r *resource.Resource, o *override, where *overri
 	if _, ok := r.Spec.(resource.Applier); ok {
 		return nil, errors.New("what it applies is declared already: it cannot be changed any more")
 	}
-	if len(r.Later) > 0 {
-		return nil, &diag.Error{Err: fmt.Errorf("%s is known only in the run: such a resource cannot be changed", r.Later[0]), Hint: "give all properties when you declare it"}
+	if len(r.LateProperties) > 0 {
+		return nil, &diag.Error{Err: fmt.Errorf("%s is known only in the run: such a resource cannot be changed", r.LateProperties[0]), Hint: "give all properties when you declare it"}
 	}
 	union := r.Type.Properties()
 	tab := union.Encode(r.Spec, r.Common)
-	tab.Where = where
+	tab.Positions = where
 	var errs diag.List
 	from := resource.Origin{Pos: r.Pos, Dir: o.dir, Skip: r.Skip, Scope: r.Scope, Calls: slices.Clip(r.Calls)}
 	for _, e := range o.entries {
@@ -290,7 +290,7 @@ func (ov *overrides) overridden(r *resource.Resource, o *override, where *overri
 			errs.Add(diag.Errorf(pos, "%s: a property cannot hold %s", path[:1], f))
 			continue
 		}
-		if was, ok := ov.set[r.ID][name]; ok && !reflect.DeepEqual(was.val, e.Val) {
+		if was, ok := ov.properties[r.ID][name]; ok && !reflect.DeepEqual(was.val, e.Val) {
 			errs.Add(diag.Errorf(pos, "%s is set already, to another value, at %s", name, was.pos))
 			continue
 		}
@@ -307,16 +307,16 @@ func (ov *overrides) overridden(r *resource.Resource, o *override, where *overri
 	if err != nil {
 		return nil, err
 	}
-	if ov.set == nil {
-		ov.set = make(map[resource.ID]map[string]setProperty)
+	if ov.properties == nil {
+		ov.properties = make(map[resource.ID]map[string]setProperty)
 	}
-	if ov.set[r.ID] == nil {
-		ov.set[r.ID] = make(map[string]setProperty)
+	if ov.properties[r.ID] == nil {
+		ov.properties[r.ID] = make(map[string]setProperty)
 	}
 	now.Dir = r.Dir
 	for _, e := range o.entries {
 		name := where.spellings(e.Key)[0]
-		ov.set[r.ID][name] = setProperty{where.Locate(schema.Path{name}, true), e.Val}
+		ov.properties[r.ID][name] = setProperty{where.Locate(schema.Path{name}, true), e.Val}
 	}
 	return now, nil
 }

@@ -19,21 +19,21 @@ type Package struct {
 	Name string
 	// Dir is its directory.
 	Dir string
-	// Denied returns why the code of the module cannot use a global, nil if it can.
-	Denied func(global string) error
+	// Denial returns why the code of the module cannot use a global, nil if it can.
+	Denial func(global string) error
 
 	globals *lua.LTable // as its code sees them, once that is loaded
 }
 
 // A PackageFile is what require finds in a package.
 type PackageFile struct {
-	Of *Package
+	Owner *Package
 	// Path is its path below the directory of the package, with slashes.
 	Path string
 	// Key is its name in package.loaded, which no file of a script has.
 	Key string
-	// File is its path, Shown how messages name it, and Dir where relative paths in it begin.
-	File, Shown, Dir string
+	// File is its path, ShownPath how messages name it, and Dir where relative paths in it begin.
+	File, ShownPath, Dir string
 }
 
 // Packages finds what require means. From is the package whose code asks, nil for the scripts
@@ -70,7 +70,7 @@ func (ml *moduleLoader) requirePackage(L *lua.LState, from *Package, name string
 		ml.in.report.throwFatal(L, fmt.Errorf("module '%s': %w", name, err))
 	}
 	ml.packages++
-	ml.pushText(L, found.Of, found.Shown, found.Dir, string(text))
+	ml.pushText(L, found.Owner, found.ShownPath, found.Dir, string(text))
 	L.Push(lua.LString(name))
 	L.Call(1, 1)
 	v := L.Get(-1)
@@ -90,7 +90,7 @@ func (ml *moduleLoader) requireIn(from *Package) lua.LGFunction {
 			return 1
 		}
 		if global, ok := strings.CutPrefix(name, "std."); ok || name == "ccm" {
-			if err := from.Denied(global); err != nil {
+			if err := from.Denial(global); err != nil {
 				ml.in.report.throwError(L, err)
 			}
 			// What ships with ccm is loaded once for all, with the rights of ccm.
@@ -114,10 +114,10 @@ func (in *Interp) Granted(L *lua.LState, global string) error {
 	switch {
 	case c == nil:
 		return fmt.Errorf("%s is not available to a function that no script calls", global)
-	case c.of == nil:
+	case c.owner == nil:
 		return nil
 	}
-	return c.of.Denied(global)
+	return c.owner.Denial(global)
 }
 
 // plainTables are the tables of Lua that scripts can write. Each package has a copy: what it
@@ -148,7 +148,7 @@ func (gt *globalTable) of(p *Package) *lua.LTable {
 	mt := L.CreateTable(0, 3)
 	mt.RawSetString("__index", L.NewFunction(func(L *lua.LState) int {
 		name := keyText(L.Get(2))
-		if err := p.Denied(name); err != nil {
+		if err := p.Denial(name); err != nil {
 			gt.in.report.throwError(L, err)
 		}
 		if name != "_G" {
@@ -156,7 +156,7 @@ func (gt *globalTable) of(p *Package) *lua.LTable {
 			return 1
 		}
 		for k, _ := real.Next(lua.LNil); k != lua.LNil; k, _ = real.Next(k) {
-			if other, ok := k.(lua.LString); ok && t.RawGet(k) == lua.LNil && p.Denied(string(other)) == nil {
+			if other, ok := k.(lua.LString); ok && t.RawGet(k) == lua.LNil && p.Denial(string(other)) == nil {
 				take(string(other))
 			}
 		}
@@ -253,11 +253,11 @@ func (rp *reporter) throwFatal(L *lua.LState, err error) {
 // enter notes that a module is being loaded. One that is being loaded already is a mistake
 // that shows the chain.
 func (ml *moduleLoader) enter(L *lua.LState, name string) {
-	if i := slices.Index(ml.loading, name); i >= 0 {
-		chain := append(slices.Clone(ml.loading[i:]), name)
+	if i := slices.Index(ml.loadStack, name); i >= 0 {
+		chain := append(slices.Clone(ml.loadStack[i:]), name)
 		ml.in.report.throw(L, "", "modules require one another: %s", strings.Join(chain, " -> "))
 	}
-	ml.loading = append(ml.loading, name)
+	ml.loadStack = append(ml.loadStack, name)
 }
 
-func (ml *moduleLoader) leave() { ml.loading = ml.loading[:len(ml.loading)-1] }
+func (ml *moduleLoader) leave() { ml.loadStack = ml.loadStack[:len(ml.loadStack)-1] }

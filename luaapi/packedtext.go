@@ -15,7 +15,7 @@ import (
 type packedText struct {
 	short  string   // the text with a mark in each string that is taken out
 	values []string // of the marks
-	whole  func() string
+	text   func() string
 }
 
 const (
@@ -34,7 +34,7 @@ func pack(text string, long int) *packedText {
 		}
 		return unescape(inner), true
 	})
-	p.whole = sync.OnceValue(p.unpack)
+	p.text = sync.OnceValue(p.unpack)
 	return p
 }
 
@@ -42,7 +42,7 @@ func pack(text string, long int) *packedText {
 // share the memory of the text, which is kept.
 func packWritten(text string, long int) *packedText {
 	p := takeOut(text, long, func(inner string, _ bool) (string, bool) { return inner, true })
-	p.whole = func() string { return text }
+	p.text = func() string { return text }
 	return p
 }
 
@@ -79,7 +79,7 @@ func takeOut(text string, long int, value func(inner string, plain bool) (string
 
 // unpacked is a text from which nothing is taken out.
 func unpacked(text string) *packedText {
-	return &packedText{short: text, whole: func() string { return text }}
+	return &packedText{short: text, text: func() string { return text }}
 }
 
 // unpack makes the whole text.
@@ -122,7 +122,7 @@ func (p *packedText) fill(stmts []ast.Stmt, value func(string) string) {
 func (p *packedText) parse(name string) ([]ast.Stmt, error) {
 	stmts, err := parseText(withoutShebang(p.short), name)
 	if err != nil && len(p.values) > 0 {
-		_, err = parseText(withoutShebang(p.whole()), name)
+		_, err = parseText(withoutShebang(p.text()), name)
 	}
 	return stmts, err
 }

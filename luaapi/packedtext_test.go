@@ -15,7 +15,7 @@ func checkPacked(t *testing.T, text string) {
 		*packedText
 		value func(string) string
 	}{{pack(text, 0), func(value string) string { return value }}, {packWritten(text, 0), unescape}} {
-		require.Equal(t, text, c.whole())
+		require.Equal(t, text, c.text())
 		got, err := c.parse("x")
 		require.Equal(t, wantErr, err, "%q", text)
 		c.fill(got, c.value)

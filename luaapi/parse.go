@@ -36,7 +36,7 @@ func Parse(name, text string) (*Script, error) {
 // would need several times its memory.
 func (p *Script) Statements() iter.Seq[ast.Stmt] {
 	return func(yield func(ast.Stmt) bool) {
-		a := aligner{tree: p.tree, rest: newTokenReader(withoutShebang(p.Text))}
+		a := aligner{tree: p.tree, reader: newTokenReader(withoutShebang(p.Text))}
 		for i, st := range p.stmts {
 			a.forget()
 			p.packed.fill(p.stmts[i:i+1], unescape)

@@ -10,10 +10,10 @@ import (
 
 // Tables are the read-only tables of an interpreter.
 type Tables struct {
-	in          *Interp
-	byProxy     map[*lua.LTable]*readonlyTable
-	withMissing map[*lua.LTable]*readonlyTable // by their contents, those with a missing
-	guards      guards
+	in         *Interp
+	byProxy    map[*lua.LTable]*readonlyTable
+	byContents map[*lua.LTable]*readonlyTable // by their contents, those with a missing
+	guards     guards
 }
 
 // A readonlyTable describes a read-only table, which is an empty table that reads through to
@@ -22,9 +22,9 @@ type Tables struct {
 type readonlyTable struct {
 	name     string // its name in messages: facts.os
 	contents *lua.LTable
-	// missing is called for a name that is not there: it returns its value or an
+	// missingField is called for a name that is not there: it returns its value or an
 	// error. Nil makes a missing name nil.
-	missing func(key lua.LValue) (lua.LValue, error)
+	missingField func(key lua.LValue) (lua.LValue, error)
 	// array says that it is a list; an empty table does not show that.
 	array bool
 	// fill puts the fields into contents that are made when they are asked for. Nil if there are none.
@@ -45,9 +45,9 @@ func (ts *Tables) readonly(r readonlyTable) *lua.LTable {
 	mt.RawSetString("__len", ts.guards.length)
 	mt.RawSetString("__metatable", lua.LFalse)
 	proxy.Metatable = mt
-	if r.missing != nil {
+	if r.missingField != nil {
 		r.contents.Metatable = ts.guards.absent
-		ts.withMissing[r.contents] = &r
+		ts.byContents[r.contents] = &r
 	}
 	ts.byProxy[proxy] = &r
 	return proxy
@@ -63,7 +63,7 @@ type guards struct {
 func (ts *Tables) newGuards() guards {
 	absent := ts.in.vm.CreateTable(0, 1)
 	absent.RawSetString("__index", ts.in.vm.NewFunction(func(L *lua.LState) int {
-		v, err := ts.withMissing[L.Get(1).(*lua.LTable)].missing(L.Get(2))
+		v, err := ts.byContents[L.Get(1).(*lua.LTable)].missingField(L.Get(2))
 		if err != nil && !ts.in.source.mayBeAbsent(L, err) {
 			ts.in.report.throwError(L, err)
 		}
@@ -144,11 +144,11 @@ func dotted(name string, key lua.LValue) string {
 // A missingError is the error that a table of ccm has no such field.
 type missingError struct {
 	table, key string
-	known      []string
+	names      []string
 }
 
 // Error names the field.
 func (e *missingError) Error() string { return fmt.Sprintf("%s has no %q", e.table, e.key) }
 
 // Hint returns the nearest name, or "".
-func (e *missingError) Hint() string { return diag.DidYouMean(e.key, e.known) }
+func (e *missingError) Hint() string { return diag.DidYouMean(e.key, e.names) }

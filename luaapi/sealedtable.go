@@ -55,7 +55,7 @@ func (ts *Tables) sealedTable(path string, v map[string]any, sealed []string) lu
 		contents.RawSetString(name, val)
 		return val, nil
 	}
-	return ts.readonly(readonlyTable{name: path, contents: contents, missing: func(key lua.LValue) (lua.LValue, error) {
+	return ts.readonly(readonlyTable{name: path, contents: contents, missingField: func(key lua.LValue) (lua.LValue, error) {
 		name := keyText(key)
 		if slices.Contains(sealed, name) {
 			return open(name)

@@ -49,10 +49,10 @@ type Evaluation struct {
 	Expression bool
 	// Declared lists the resources of the text that are in the catalog now.
 	Declared []*resource.Resource
-	// Replaced lists the resources that were declared again.
-	Replaced []Replacement
-	// Defined lists the variables that the text has defined.
-	Defined []string
+	// Replacements lists the resources that were declared again.
+	Replacements []Replacement
+	// Variables lists the variables that the text has defined.
+	Variables []string
 }
 
 // LastValues are the variables that hold the values of the last expressions, and of a return at
@@ -121,18 +121,18 @@ func (s *Session) run(ctx context.Context, p *input, name, dir string) (res Eval
 	s.allow(p.stmts)
 	c.defaults = maps.Clone(s.defaults)
 	err = in.evaluate(ctx, fn)
-	s.definable, res.Defined = nil, s.newNames
+	s.definable, res.Variables = nil, s.newNames
 	in.report.mistakes.Add(err)
 	if err := in.report.mistakes.Err(); err != nil {
 		s.restore(before)
-		s.undefine(res.Defined)
+		s.undefine(res.Variables)
 		for _, name := range s.undefinedNames {
 			s.env.RawSetString(name, lua.LNil)
 		}
 		return res, err
 	}
 	s.defaults = c.defaults
-	res.Values, res.Replaced = s.values, s.replacements
+	res.Values, res.Replacements = s.values, s.replacements
 	s.recordEntries(&res)
 	return res, nil
 }

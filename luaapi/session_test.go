@@ -166,8 +166,8 @@ func TestSessionCatalog(t *testing.T) {
 
 	res, err := eval("file { '/a', owner = 'x' }")
 	require.NoError(t, err)
-	require.Len(t, res.Replaced, 1)
-	require.Equal(t, "repl:1:1", res.Replaced[0].Old.Pos.String())
+	require.Len(t, res.Replacements, 1)
+	require.Equal(t, "repl:1:1", res.Replacements[0].Old.Pos.String())
 	require.Equal(t, "/b /a", ids())
 
 	_, err = eval("file { '/a', owner = 'y', alias = 'bee' }")

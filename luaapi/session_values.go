@@ -79,10 +79,10 @@ func (s *Session) tableField(t *lua.LTable, name string) (lua.LValue, bool) {
 		return lua.LNil, false
 	}
 	r, ok := s.in.Tables.byProxy[t]
-	if !ok || r.missing == nil {
+	if !ok || r.missingField == nil {
 		return lua.LNil, false
 	}
-	v, err := r.missing(lua.LString(name))
+	v, err := r.missingField(lua.LString(name))
 	return v, err == nil && v != lua.LNil
 }
 

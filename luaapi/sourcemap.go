@@ -74,7 +74,7 @@ func (sm *sourceMap) exactPos(node int) diag.Pos {
 func (sm *sourceMap) text(file string) (string, bool) {
 	for _, c := range slices.Backward(sm.chunks) {
 		if c.name == file {
-			return c.text.whole(), true
+			return c.text.text(), true
 		}
 	}
 	return "", false
@@ -138,7 +138,7 @@ func (sm *sourceMap) mayBeAbsent(L *lua.LState, err error) bool {
 	if !ok {
 		return false
 	}
-	if missing.isData() && diag.Misspelling(missing.name, missing.known) == "" {
+	if missing.isData() && diag.Misspelling(missing.name, missing.names) == "" {
 		return true
 	}
 	f := caller(L)

@@ -8,13 +8,13 @@ import (
 // A stopwatch calls a function after some time, not counting the time in which it stands still, nor that in
 // which somebody is waited for.
 type stopwatch struct {
-	mu      sync.Mutex
-	timer   *time.Timer
-	running bool
-	left    time.Duration // at since
-	since   time.Time
-	waited  func() time.Duration // in all so far; nil if nobody is waited for
-	seen    time.Duration        // what of that is in left already
+	mu        sync.Mutex
+	timer     *time.Timer
+	running   bool
+	remaining time.Duration // at since
+	since     time.Time
+	waitTime  func() time.Duration // in all so far; nil if nobody is waited for
+	counted   time.Duration        // what of that is in left already
 }
 
 // newStopwatch returns one that runs.
@@ -22,7 +22,7 @@ func newStopwatch(limit time.Duration, waited func() time.Duration, end func()) 
 	if waited == nil {
 		waited = func() time.Duration { return 0 }
 	}
-	w := &stopwatch{left: limit, waited: waited}
+	w := &stopwatch{remaining: limit, waitTime: waited}
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.timer = time.AfterFunc(limit, func() {
@@ -35,13 +35,13 @@ func newStopwatch(limit time.Duration, waited func() time.Duration, end func()) 
 }
 
 // run begins to count. The timer has been set.
-func (w *stopwatch) run() { w.running, w.since, w.seen = true, time.Now(), w.waited() }
+func (w *stopwatch) run() { w.running, w.since, w.counted = true, time.Now(), w.waitTime() }
 
 // count takes the time that has passed since the last count from what is left.
 func (w *stopwatch) count() {
-	now, waited := time.Now(), w.waited()
-	w.left += waited - w.seen - now.Sub(w.since)
-	w.since, w.seen = now, waited
+	now, waited := time.Now(), w.waitTime()
+	w.remaining += waited - w.counted - now.Sub(w.since)
+	w.since, w.counted = now, waited
 }
 
 // isOver reports whether the time is over. If not, because somebody was waited for, the timer goes on.
@@ -52,10 +52,10 @@ func (w *stopwatch) isOver() bool {
 		return false
 	}
 	w.count()
-	if w.left <= 0 {
+	if w.remaining <= 0 {
 		return true
 	}
-	w.timer.Reset(w.left)
+	w.timer.Reset(w.remaining)
 	return false
 }
 
@@ -70,6 +70,6 @@ func (w *stopwatch) stop() {
 func (w *stopwatch) start() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.timer.Reset(max(0, w.left))
+	w.timer.Reset(max(0, w.remaining))
 	w.run()
 }

@@ -97,7 +97,7 @@ func newTree(first int, text string) *tree {
 // An aligner matches the nodes of a tree with the tokens of the text.
 type aligner struct {
 	*tree
-	rest   *tokenReader // of the tokens that are not read yet; nil if all are
+	reader *tokenReader // of the tokens that are not read yet; nil if all are
 	next   int          // the first token that is not matched yet
 	leaves []int        // the tokens that are nodes or words
 	marks  []mark
@@ -127,12 +127,12 @@ func (a *aligner) forget() {
 
 // more reports whether there is a next token.
 func (a *aligner) more() bool {
-	if a.next == len(a.tokens) && a.rest != nil {
+	if a.next == len(a.tokens) && a.reader != nil {
 		// The text was parsed before, so all of it can be read.
-		if t, err := a.rest.read(); err == nil && t.typ != parse.EOF {
+		if t, err := a.reader.read(); err == nil && t.typ != parse.EOF {
 			a.tokens = append(a.tokens, t)
 		} else {
-			a.rest = nil
+			a.reader = nil
 		}
 	}
 	return a.next < len(a.tokens)

@@ -88,7 +88,7 @@ func (s FileState) Import(im resource.Import) (File, error) {
 		f.Content = new(string(content))
 		return f, nil
 	}
-	aside, err := im.Aside(content)
+	aside, err := im.StoreFile(content)
 	if err == nil && reason != "" && im.Warn != nil {
 		im.Warn(fmt.Sprintf("file#%s: %s; its content is in %s and not in the script: keep that out of version control", im.Name, reason, aside))
 	}

@@ -65,10 +65,10 @@ type PackageState struct {
 	// Metadata is what the package system knows of the installed package; it is
 	// empty if the package is absent.
 	Metadata PackageMetadata
-	// Unfinished is what the package system calls a package that is neither
+	// Problem is what the package system calls a package that is neither
 	// properly installed nor gone, such as half-configured. It counts as absent,
 	// so that installing it again repairs it.
-	Unfinished string
+	Problem string
 	// Held is set if the user told the package system to leave the package alone.
 	Held bool
 	// Residue is set if the package is absent, but not its configuration.
@@ -101,7 +101,7 @@ type PackageMetadata struct {
 	Summary     string           `json:"summary,omitempty"`
 	Description string           `json:"description,omitempty"`
 	Provider    string           `json:"provider,omitempty"` // that reported it
-	Extended    PackageExtension `json:"extended,omitzero"`
+	Extension   PackageExtension `json:"extended,omitzero"`
 }
 
 // PackageExtension has what only some package systems know.
@@ -207,8 +207,8 @@ func (p Package) Decide(have PackageState) (d resource.Decision) {
 	desired := p.decideVersion(have, &d)
 	found := have.CurrentEnsure()
 	switch {
-	case have.Unfinished != "":
-		found = have.Unfinished
+	case have.Problem != "":
+		found = have.Problem
 	case have.Residue && p.Ensure == PackagePurged:
 		found = "configured" // without being installed
 	}

@@ -30,8 +30,8 @@ func (s PackageState) Import(im resource.Import) (Package, error) {
 
 // found says what a package is in one word.
 func (s PackageState) found() string {
-	if s.Unfinished != "" {
-		return s.Unfinished
+	if s.Problem != "" {
+		return s.Problem
 	}
 	return s.CurrentEnsure()
 }

@@ -137,9 +137,9 @@ func TestPackageDecide(t *testing.T) {
 			verb: "Downgrade", would: "Would have downgraded to 1.0", diff: "ensure: 2.0 → 1.0"},
 		{name: "version, absent", ensure: "1.0", have: absent,
 			verb: "Install", would: "Would have installed version 1.0", diff: "ensure: absent → 1.0"},
-		{name: "unfinished counts as absent", ensure: "present", have: PackageState{Unfinished: "half-configured"},
+		{name: "unfinished counts as absent", ensure: "present", have: PackageState{Problem: "half-configured"},
 			verb: "Install", would: "Would have installed", diff: "ensure: half-configured → present"},
-		{name: "unfinished counts as absent", ensure: "absent", have: PackageState{Unfinished: "unpacked"}},
+		{name: "unfinished counts as absent", ensure: "absent", have: PackageState{Problem: "unpacked"}},
 		{name: "held as wished", ensure: "1.0", have: held(packageAt("1.0", 0))},
 		{name: "held otherwise", ensure: "2.0", have: held(packageAt("1.0", -1)),
 			err: "want 2.0, found 1.0, which is on hold and not changed", diff: "ensure: 1.0 → 2.0"},
@@ -171,7 +171,7 @@ func TestPackageDecide(t *testing.T) {
 func TestPackageCurrentEnsure(t *testing.T) {
 	require.Equal(t, "5.8-9.el9", packageAt("5.8-9.el9", 0).CurrentEnsure())
 	require.Equal(t, "absent", PackageState{}.CurrentEnsure())
-	require.Equal(t, "absent", PackageState{Unfinished: "half-installed"}.CurrentEnsure())
+	require.Equal(t, "absent", PackageState{Problem: "half-installed"}.CurrentEnsure())
 }
 
 // Package name validation of the package document, and what apt and dnf would

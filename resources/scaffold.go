@@ -95,13 +95,13 @@ type ScaffoldState struct {
 	Stable []string
 	// Purged lists the files in the target that were not rendered.
 	Purged []string
-	// Emptied lists the directories that go with the files if ensure is absent, because
+	// EmptyDirs lists the directories that go with the files if ensure is absent, because
 	// nothing else is in them.
-	Emptied []string
-	// Blocked lists what stands where something is to be rendered and is not
+	EmptyDirs []string
+	// Obstacles lists what stands where something is to be rendered and is not
 	// replaced, with what it is.
-	Blocked []string
-	Engine  ScaffoldEngine
+	Obstacles []string
+	Engine    ScaffoldEngine
 	Parents
 	// NoTemplates is set if there is no template in the source.
 	NoTemplates bool
@@ -217,8 +217,8 @@ func (s Scaffold) Decide(have ScaffoldState) (d resource.Decision) {
 	case have.NoTemplates:
 		d.Err = fmt.Errorf("there is no template in %s", s.Source)
 		return d
-	case len(have.Blocked) > 0:
-		d.Err = fmt.Errorf("want files and directories, found %s, which is not replaced or followed", strings.Join(have.Blocked, ", "))
+	case len(have.Obstacles) > 0:
+		d.Err = fmt.Errorf("want files and directories, found %s, which is not replaced or followed", strings.Join(have.Obstacles, ", "))
 		return d
 	}
 	if err := have.parentError(s.Parents); err != nil {
@@ -272,7 +272,7 @@ func (s Scaffold) decideAbsent(have ScaffoldState) (d resource.Decision) {
 	if s.Purge { // they are counted, as the document has it, and stay
 		count += len(have.Purged)
 	}
-	for _, dir := range have.Emptied {
+	for _, dir := range have.EmptyDirs {
 		d.Effects = append(d.Effects, host.PathEffect{Path: path.Clean(dir), Kind: host.Missing})
 	}
 	d.Act("Remove", "removed "+scaffoldFiles(count))

@@ -88,7 +88,7 @@ func TestScaffoldDiffAndLeaves(t *testing.T) {
 
 	absent := scaffoldOf(func(s *Scaffold) { s.Ensure = ScaffoldAbsent })
 	have = scaffolded([]string{"/etc/app/b"}, []string{"/etc/app/a"}, nil)
-	have.Emptied = []string{"/etc/app/."}
+	have.EmptyDirs = []string{"/etc/app/."}
 	d = absent.Decide(have)
 	require.Equal(t, "ensure: a → absent, ensure: b → absent", d.String())
 	require.Contains(t, d.Effects, host.PathEffect{Path: "/etc/app", Kind: host.Missing})
@@ -98,7 +98,7 @@ func TestScaffoldDiffAndLeaves(t *testing.T) {
 
 func TestScaffoldDecideErr(t *testing.T) {
 	blocked := scaffolded([]string{"/etc/app/a"}, nil, nil)
-	blocked.Blocked = []string{"a symbolic link at /etc/app/d"}
+	blocked.Obstacles = []string{"a symbolic link at /etc/app/d"}
 	for _, x := range []struct {
 		have ScaffoldState
 		err  string

@@ -116,9 +116,9 @@ type ServiceState struct {
 	// found only where mask is managed.
 	EnabledUnmasked bool
 	CannotMask      string
-	// Fixed says why neither Enable nor Disable can change Enabled, "" if they
+	// CannotEnable says why neither Enable nor Disable can change Enabled, "" if they
 	// can.
-	Fixed string
+	CannotEnable string
 	// CannotReload is set if the service has no way to reload, Outdated if the
 	// service manager goes by a definition of it that has changed or is about to.
 	// Both are found only where [Service.MayReload].
@@ -248,7 +248,7 @@ func (s Service) Decide(have ServiceState) (d resource.Decision) {
 	if have.Masked && s.Mask != nil && !*s.Mask {
 		d.Add("mask", "true", "false")
 		d.Act("Unmask", "unmasked")
-		have.Masked, have.Enabled, have.Fixed = false, have.EnabledUnmasked, ""
+		have.Masked, have.Enabled, have.CannotEnable = false, have.EnabledUnmasked, ""
 	}
 	switch ensure := s.runState(); {
 	case ensure == ServiceRunning && !have.Running:
@@ -270,10 +270,10 @@ func (s Service) Decide(have ServiceState) (d resource.Decision) {
 		switch {
 		case have.Masked && *s.Enable:
 			d.Err = errors.Join(d.Err, errMasked("enabled"))
-		case have.Fixed != "" && s.isToBeMasked():
+		case have.CannotEnable != "" && s.isToBeMasked():
 			// Masked, it does not start at boot.
-		case have.Fixed != "":
-			d.Err = errors.Join(d.Err, fmt.Errorf("want enable = %t, found the service %s, which cannot be changed: %s", *s.Enable, have.Startup, have.Fixed))
+		case have.CannotEnable != "":
+			d.Err = errors.Join(d.Err, fmt.Errorf("want enable = %t, found the service %s, which cannot be changed: %s", *s.Enable, have.Startup, have.CannotEnable))
 		case *s.Enable:
 			d.Act("Enable", "enabled")
 		default:

@@ -44,7 +44,7 @@ func (s ServiceState) Describe(name, provider string) any {
 // left out where it cannot be changed.
 func (s ServiceState) Import(im resource.Import) (Service, error) {
 	p := Service{Name: im.Name, Ensure: ServiceStopped, Scope: SystemService, OnChange: ServiceRestart, Settle: defaultSettle}
-	if asked, ok := im.Asked.(*Service); ok {
+	if asked, ok := im.Spec.(*Service); ok {
 		p.Service, p.Scope, p.User = asked.Service, asked.Scope, asked.User
 	}
 	if s.Missing {
@@ -56,7 +56,7 @@ func (s ServiceState) Import(im resource.Import) (Service, error) {
 	if s.Masked && !s.Running {
 		p.Mask = new(true)
 	}
-	if s.Fixed == "" && !s.Masked {
+	if s.CannotEnable == "" && !s.Masked {
 		p.Enable = &s.Enabled
 	}
 	return p, nil

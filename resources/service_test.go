@@ -101,7 +101,7 @@ func TestServiceRefresh(t *testing.T) {
 
 func TestServiceCannot(t *testing.T) {
 	on, off := new(true), new(false)
-	static := ServiceState{Enabled: true, Startup: "static", Fixed: "it has no [Install] section"}
+	static := ServiceState{Enabled: true, Startup: "static", CannotEnable: "it has no [Install] section"}
 	for _, x := range []struct {
 		want Service
 		have ServiceState
@@ -209,7 +209,7 @@ func TestServiceMask(t *testing.T) {
 	}{
 		{"running", Service{Ensure: "running", Mask: on}, ServiceState{Running: true}, []string{"Would have stopped", "Would have masked"}, ""},
 		{"disabled before", Service{Ensure: "stopped", Mask: on, Enable: off}, ServiceState{Enabled: true}, []string{"Would have disabled", "Would have masked"}, ""},
-		{"static", Service{Ensure: "stopped", Mask: on, Enable: off}, ServiceState{Enabled: true, Fixed: "static"}, []string{"Would have masked"}, ""},
+		{"static", Service{Ensure: "stopped", Mask: on, Enable: off}, ServiceState{Enabled: true, CannotEnable: "static"}, []string{"Would have masked"}, ""},
 		{"masked", Service{Ensure: "running", Mask: on}, ServiceState{Masked: true}, []string{}, ""},
 		{"masked while it ran", Service{Ensure: "running", Mask: on}, ServiceState{Running: true, Masked: true}, []string{"Would have stopped"}, ""},
 		{"the run state stays", Service{Ensure: "unmanaged", Mask: on}, ServiceState{Running: true}, []string{"Would have masked"}, ""},

@@ -30,7 +30,7 @@ func TestMetadata(t *testing.T) {
 		{FileState{Kind: host.Symlink, Target: "x", Owner: "root", Group: "root", Mode: 0o777, MTime: at},
 			`{"name":"n","owner":"root","group":"root","mode":"0777","provider":"p","mtime":"2026-01-02T03:04:05Z","target":"x"}`},
 		{FileState{}, `{"name":"n","provider":"p"}`},
-		{PackageState{Metadata: PackageMetadata{Name: "n", Version: "1-2", Arch: "amd64", Provider: "apt", Extended: PackageExtension{Epoch: "0"}}},
+		{PackageState{Metadata: PackageMetadata{Name: "n", Version: "1-2", Arch: "amd64", Provider: "apt", Extension: PackageExtension{Epoch: "0"}}},
 			`{"name":"n","version":"1-2","arch":"amd64","provider":"apt","extended":{"epoch":"0"}}`},
 		{PackageState{}, `{"name":"n","provider":"p"}`},
 		{ServiceState{Running: true, Active: "active", Startup: "disabled"},
@@ -61,7 +61,7 @@ func TestImport(t *testing.T) {
 	require.NoError(t, os.WriteFile(filepath.Join(root, "binary"), []byte{0}, 0o644))
 	kept := map[string]int{}
 	of := func(name string) resource.Import {
-		return resource.Import{Name: name, View: &host.New(host.Options{Root: root}).View, Aside: func(content []byte) (string, error) {
+		return resource.Import{Name: name, View: &host.New(host.Options{Root: root}).View, StoreFile: func(content []byte) (string, error) {
 			kept[name] = len(content)
 			return "files" + name, nil
 		}}
@@ -84,7 +84,7 @@ func TestImport(t *testing.T) {
 
 	pkg := PackageState{Metadata: PackageMetadata{Name: "zsh", Version: "5.9"}}
 	require.True(t, imported(t, pkg, of("zsh")).Decide(pkg).Stable())
-	for _, s := range []ServiceState{{Running: true, Enabled: true}, {}, {Running: true, Enabled: true, Startup: "static", Fixed: "it is static"}, {Masked: true}} {
+	for _, s := range []ServiceState{{Running: true, Enabled: true}, {}, {Running: true, Enabled: true, Startup: "static", CannotEnable: "it is static"}, {Masked: true}} {
 		require.True(t, imported(t, s, of("x")).Decide(s).Stable(), "%+v", s)
 	}
 
@@ -98,7 +98,7 @@ func TestImport(t *testing.T) {
 	}
 	_, err := regular.Import(of("/gone"))
 	require.ErrorIs(t, err, os.ErrNotExist)
-	_, err = PackageState{Unfinished: "half-configured"}.Import(of("x"))
+	_, err = PackageState{Problem: "half-configured"}.Import(of("x"))
 	require.ErrorContains(t, err, "found it half-configured")
 	_, err = ServiceState{Missing: true}.Import(of("x"))
 	require.ErrorContains(t, err, "found none of that name")

@@ -81,7 +81,7 @@ func (o *OneOff) Close() {
 		b.release()
 		return
 	}
-	b.summary.Took = o.host.Now().Sub(b.summary.Start)
+	b.summary.Duration = o.host.Now().Sub(b.summary.Start)
 	b.end(b.summary)
 }
 

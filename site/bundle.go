@@ -57,14 +57,14 @@ func (o *BundleOptions) check() error {
 // An enteredBundle is a bundle, or a script or manifest from elsewhere, that was unpacked in a
 // place of its own, which is the working directory. One that is nil stands for a site that is a file here.
 type enteredBundle struct {
-	name   string // as it was named
-	shown  string // how messages name it
-	known  string // the name under which the state directory knows it
-	origin string // the working directory before
-	entry  string // the script or manifest that is run
-	digest string
-	signer *signers.Signer // nil if no signature was asked for
-	place  *bundle.Place
+	name      string // as it was named
+	shownName string // how messages name it
+	stateName string // the name under which the state directory knows it
+	origin    string // the working directory before
+	entry     string // the script or manifest that is run
+	digest    string
+	signer    *signers.Signer // nil if no signature was asked for
+	place     *bundle.Place
 }
 
 // Enter prepares for a site that is not simply a file here: a bundle, or what is behind a URL.
@@ -88,7 +88,7 @@ func (p *Process) Enter(ctx context.Context, name string, o *Options) (leave fun
 		return func() error { return nil }, nil
 	}
 	defer in.Close()
-	b := &enteredBundle{name: name, shown: in.shown, known: in.known}
+	b := &enteredBundle{name: name, shownName: in.shownName, stateName: in.stateName}
 	verify, err := readSigners(ctx, p.Files, p.Clock, in, &o.Bundle)
 	if err != nil {
 		return nil, p.Stop.asInterruption(ctx, err)
@@ -99,13 +99,13 @@ func (p *Process) Enter(ctx context.Context, name string, o *Options) (leave fun
 	if err := o.absolute(b.origin, p); err != nil {
 		return nil, err
 	}
-	if b.place, err = takePlace(p.Files, b.known); err != nil {
+	if b.place, err = takePlace(p.Files, b.stateName); err != nil {
 		return nil, err
 	}
 	ctx, cancel := p.UntilStopped(ctx)
 	defer cancel()
 	if err := b.unpack(ctx, in, &o.Bundle, verify); err != nil {
-		return nil, errors.Join(p.Stop.asInterruption(ctx, placed(in.shown, err)), b.place.Close())
+		return nil, errors.Join(p.Stop.asInterruption(ctx, placed(in.shownName, err)), b.place.Close())
 	}
 	// The folder of a script is that in which it lies, as it is when somebody runs it there.
 	if err := os.Chdir(filepath.Join(b.place.Path, unpackedName, path.Dir(b.entry))); err != nil {
@@ -159,13 +159,13 @@ func (b *enteredBundle) unpack(ctx context.Context, in *siteStream, o *BundleOpt
 	}
 	defer f.Close()
 	sum := sha256.New()
-	limit := bundle.DefaultLimits.Packed
+	limit := bundle.DefaultLimits.PackedSize
 	n, err := io.Copy(io.MultiWriter(f, sum), io.LimitReader(safepath.Within(ctx, in), limit+1))
 	if err != nil {
-		return in.failed(err)
+		return in.wrapError(err)
 	}
 	if n > limit {
-		return &bundle.LimitError{What: bytesize.Format(limit)}
+		return &bundle.LimitError{Limit: bytesize.Format(limit)}
 	}
 	b.digest = hex.EncodeToString(sum.Sum(nil))
 	if o.SHA256 != "" && o.SHA256 != b.digest {
@@ -211,7 +211,7 @@ func (b *enteredBundle) unpack(ctx context.Context, in *siteStream, o *BundleOpt
 
 // inputs returns what is recorded of a bundle besides its name.
 func (b *enteredBundle) inputs() []std.Input {
-	list := []std.Input{{Kind: "bundle", Name: b.known, Value: "sha256:" + b.digest}}
+	list := []std.Input{{Kind: "bundle", Name: b.stateName, Value: "sha256:" + b.digest}}
 	if b.signer != nil {
 		list = append(list, std.Input{Kind: "signer", Name: b.signer.Principal, Value: b.signer.Fingerprint})
 	}

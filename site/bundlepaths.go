@@ -63,7 +63,7 @@ func (b *enteredBundle) fileShown(file string) string {
 	if b == nil {
 		return file
 	}
-	return b.within(file, b.shown)
+	return b.within(file, b.shownName)
 }
 
 // fileKnown is fileShown for what is recorded, with the name under which the state directory knows the bundle.
@@ -71,7 +71,7 @@ func (b *enteredBundle) fileKnown(file string) string {
 	if b == nil {
 		return file
 	}
-	return b.within(file, b.known)
+	return b.within(file, b.stateName)
 }
 
 // within returns a file of the bundle with a name of the bundle before it, any other as it is.

@@ -29,14 +29,14 @@ func readSigners(ctx context.Context, files *Files, clock host.Clock, in *siteSt
 	if err != nil {
 		return nil, fmt.Errorf("--signers: %w", err)
 	}
-	r, err := in.beside(ctx, bundle.SignatureSuffix)
+	r, err := in.openCompanion(ctx, bundle.SignatureSuffix)
 	if err != nil {
-		return nil, diag.Errorf(diag.Pos{File: in.shown}, "--signers asks for a signature: %w", err).WithHint("ccm bundle --sign KEY makes one")
+		return nil, diag.Errorf(diag.Pos{File: in.shownName}, "--signers asks for a signature: %w", err).WithHint("ccm bundle --sign KEY makes one")
 	}
 	defer r.Close()
 	signature, err := safepath.ReadUpTo(r, signers.MaxSignature)
 	if err != nil {
-		return nil, placed(in.shown+bundle.SignatureSuffix, err)
+		return nil, placed(in.shownName+bundle.SignatureSuffix, err)
 	}
 	return func(r io.Reader) (*signers.Signer, error) {
 		who, err := list.Verify(r, signature, bundle.SignatureNamespace, clock.Now())

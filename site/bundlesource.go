@@ -20,12 +20,12 @@ import (
 // A siteStream is a site that comes from elsewhere, as a stream.
 type siteStream struct {
 	io.ReadCloser
-	shown  string // how messages speak of it
-	known  string // the name under which the state directory knows it
-	single string // the name of the file if it is no bundle but a script or manifest; "" if it must be one
-	failed func(error) error
-	// beside opens what stands beside it, by its name with a suffix.
-	beside func(ctx context.Context, suffix string) (io.ReadCloser, error)
+	shownName string // how messages speak of it
+	stateName string // the name under which the state directory knows it
+	single    string // the name of the file if it is no bundle but a script or manifest; "" if it must be one
+	wrapError func(error) error
+	// openCompanion opens what stands beside it, by its name with a suffix.
+	openCompanion func(ctx context.Context, suffix string) (io.ReadCloser, error)
 }
 
 // openBundle opens what is no script or manifest here; it returns nil if it is one.
@@ -62,8 +62,8 @@ func (r remote) openBundle(ctx context.Context, name, natsContext string, o *Bun
 	}
 	_, at, _ := found.Outer()
 	return &siteStream{
-		ReadCloser: readCloser{found, func() { f.Close() }}, shown: name, known: known, failed: func(err error) error { return err },
-		beside: func(_ context.Context, suffix string) (io.ReadCloser, error) {
+		ReadCloser: readCloser{found, func() { f.Close() }}, shownName: name, stateName: known, wrapError: func(err error) error { return err },
+		openCompanion: func(_ context.Context, suffix string) (io.ReadCloser, error) {
 			if at > 0 {
 				return nil, errors.New("an executable has none")
 			}
@@ -104,13 +104,13 @@ func (r remote) openURL(ctx context.Context, name string, o *BundleOptions) (*si
 	if err := r.checkPlainHTTP(u, o.given() != ""); err != nil {
 		return nil, err
 	}
-	x, err := get(ctx, u, o.SHA256, bundle.DefaultLimits.Packed)
+	x, err := get(ctx, u, o.SHA256, bundle.DefaultLimits.PackedSize)
 	if err != nil {
 		return nil, err
 	}
 	return &siteStream{
-		ReadCloser: readCloser{x, x.Close}, shown: shown, known: shown, single: fileName(u.Path), failed: x.Failed,
-		beside: func(ctx context.Context, suffix string) (io.ReadCloser, error) {
+		ReadCloser: readCloser{x, x.Close}, shownName: shown, stateName: shown, single: fileName(u.Path), wrapError: x.Failed,
+		openCompanion: func(ctx context.Context, suffix string) (io.ReadCloser, error) {
 			v := *u
 			v.Path, v.RawPath = u.Path+suffix, ""
 			x, err := get(ctx, &v, o.SHA256, signers.MaxSignature)
@@ -129,13 +129,13 @@ func (r remote) openObject(ctx context.Context, name, natsContext string, o *Bun
 		return nil, err
 	}
 	client := r.nats(natsContext, o.given() != "")
-	object, err := client.Object(ctx, bucket, key, bundle.DefaultLimits.Packed)
+	object, err := client.Object(ctx, bucket, key, bundle.DefaultLimits.PackedSize)
 	if err != nil {
 		return nil, placed(name, explainNATS(err))
 	}
 	return &siteStream{
-		ReadCloser: object, shown: name, known: name, single: fileName(key), failed: func(err error) error { return err },
-		beside: func(ctx context.Context, suffix string) (io.ReadCloser, error) {
+		ReadCloser: object, shownName: name, stateName: name, single: fileName(key), wrapError: func(err error) error { return err },
+		openCompanion: func(ctx context.Context, suffix string) (io.ReadCloser, error) {
 			return client.Object(ctx, bucket, key+suffix, signers.MaxSignature)
 		},
 	}, nil

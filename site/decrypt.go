@@ -35,9 +35,9 @@ func (p *Process) decryption() decryption {
 		}
 		d := new(askingDecrypter)
 		// The bundle is asked for later: one may be entered meanwhile.
-		d.decrypter = &encryption.Decrypter{Shown: func(file string) string { return p.bundle.fromScript(file) }, Identities: &encryption.Identities{
+		d.decrypter = &encryption.Decrypter{ShownPath: func(file string) string { return p.bundle.fromScript(file) }, Identities: &encryption.Identities{
 			Getenv: os.Getenv, ConfigDir: config, ReadFile: p.Files.ReadFile, Passphrase: p.Passphrase, Warn: p.Messages.Warn,
-			Asking: func() (done func()) { return d.questions.askAfter(p.Asking) },
+			BeforePrompt: func() (done func()) { return d.questions.askAfter(p.BeforePrompt) },
 		}}
 		p.decrypter = d
 	}

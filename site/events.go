@@ -29,7 +29,7 @@ func (f eventFunc) Event(e *event.Event) { f(e) }
 func (es *events) list() []spec.Event {
 	var out []spec.Event
 	for _, e := range *es {
-		out = append(out, spec.Event{ID: e.Resource.ID.String(), Outcome: e.Outcome.String(), Pos: e.Resource.Pos, Why: whyOf(e)})
+		out = append(out, spec.Event{ID: e.Resource.ID.String(), Outcome: e.Outcome.String(), Pos: e.Resource.Pos, Reason: whyOf(e)})
 	}
 	return out
 }

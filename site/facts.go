@@ -16,8 +16,8 @@ import (
 // Facts returns the facts of the machine. Over them lie, each over the one before,
 // those of the configuration directories, of the file and of the assignments.
 func (p *Process) Facts(ctx context.Context, v *host.View, o FactOptions) (*facts.Facts, error) {
-	if o.Known != nil {
-		return o.Known, nil
+	if o.Facts != nil {
+		return o.Facts, nil
 	}
 	loader := facts.Loader{View: v, YAML: decodeYAML, Trust: p.Files.Trust()}
 	over, err := ownFacts(loader)
@@ -40,7 +40,7 @@ func (p *Process) Facts(ctx context.Context, v *host.View, o FactOptions) (*fact
 		}
 		over = facts.Merge(over, tree)
 	}
-	return facts.New(ctx, v, gatherers(p.Looking), over.(map[string]any)), nil
+	return facts.New(ctx, v, gatherers(p.ObserveLook), over.(map[string]any)), nil
 }
 
 // decodeYAML reads a YAML document as plain data.

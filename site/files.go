@@ -31,9 +31,9 @@ type Files struct {
 	// AllowInsecure has root trust files that everybody may write, too.
 	AllowInsecure bool
 	Messages      *Messages
-	// Edited returns the text that takes the place of what a file holds, for who edits it and has
+	// EditedText returns the text that takes the place of what a file holds, for who edits it and has
 	// not saved it. The path is absolute. May be nil.
-	Edited func(path string) (text string, ok bool)
+	EditedText func(path string) (text string, ok bool)
 
 	ctx   context.Context // in which files are read
 	limit time.Duration   // of the reading of one file
@@ -98,14 +98,14 @@ func (f *Files) readBy(policy *trust.Policy, path string) ([]byte, error) {
 
 // edited returns the text that takes the place of a file.
 func (f *Files) edited(path string) (string, bool) {
-	if f.Edited == nil {
+	if f.EditedText == nil {
 		return "", false
 	}
 	abs, err := filepath.Abs(path)
 	if err != nil {
 		return "", false
 	}
-	return f.Edited(abs)
+	return f.EditedText(abs)
 }
 
 // Trust returns what decides which files are trusted.

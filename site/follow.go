@@ -158,13 +158,13 @@ func agree(planned, now resource.Delta) bool {
 }
 
 // A notPlannedError says that something else was planned of a resource.
-type notPlannedError struct{ planned, now *plannedResource }
+type notPlannedError struct{ want, have *plannedResource }
 
 // Error says what was planned, and what would be done now.
 func (e *notPlannedError) Error() string {
-	planned, now := e.planned.String(), e.now.String()
+	planned, now := e.want.String(), e.have.String()
 	if planned == now {
-		planned, now = e.planned.String()+" ("+resource.Decision{Diff: e.planned.Diff}.String()+")", e.now.String()+" ("+resource.Decision{Diff: e.now.Diff}.String()+")"
+		planned, now = e.want.String()+" ("+resource.Decision{Diff: e.want.Diff}.String()+")", e.have.String()+" ("+resource.Decision{Diff: e.have.Diff}.String()+")"
 	}
 	return "planned: " + planned + ", now: " + now
 }

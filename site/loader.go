@@ -79,7 +79,7 @@ func (l *Loader) init(environ map[string]string) (err error) {
 	l.manifests = &manifest.Loader{
 		Registry: s.Registry, Facts: s.Facts, Environ: environ, ReadFile: p.Files.ReadFile, Now: s.Host.Now,
 		Module: l.module, Fetch: l.fetch, KVGet: l.kvGet, Registrations: l.templateRegistrations, Dialect: l.options.Dialect, Secrets: p.Secrets, Open: p.decryption().value, Warn: p.Messages.warnAt, Strict: l.options.Strict,
-		Timeout: l.options.EvalTimeout, Waited: p.decryption().questions.waited,
+		Timeout: l.options.EvalTimeout, WaitTime: p.decryption().questions.waited,
 	}
 	return nil
 }
@@ -184,7 +184,7 @@ func (l *Loader) interp(ctx, outer context.Context, u *catalog.Unit, args []stri
 func (l *Loader) scriptOptions(ctx context.Context, u *catalog.Unit, args []string) luaapi.Options {
 	p := l.process
 	return luaapi.Options{
-		Builder: &l.builder, Args: args, Version: p.Version, Env: l.lookupEnv, Print: p.Messages.W, Timeout: l.options.EvalTimeout, Waited: p.decryption().questions.waited, Memory: l.options.EvalMemory, Path: p.Modules,
+		Builder: &l.builder, Args: args, Version: p.Version, Env: l.lookupEnv, Print: p.Messages.W, Timeout: l.options.EvalTimeout, WaitTime: p.decryption().questions.waited, Memory: l.options.EvalMemory, Path: p.Modules,
 		Scope:    u.Scope,
 		Packages: l.packagesOf(u),
 		ReadFile: p.Files.readModule(u.Name),

@@ -11,7 +11,7 @@ import (
 // fact. It returns what takes lines of output, and what is called at the end.
 type LookObserver func(what string) (line func(string), done func())
 
-// A lookingRunner tells [Process.Looking] of commands that only look: a host has the lines
+// A lookingRunner tells [Process.ObserveLook] of commands that only look: a host has the lines
 // of all others.
 type lookingRunner struct {
 	host.Runner
@@ -22,7 +22,7 @@ type lookingRunner struct {
 func (l lookingRunner) Run(ctx context.Context, c host.Cmd) (host.Result, error) {
 	if c.OnLine == nil {
 		p := l.process
-		line, done := p.Looking(p.Secrets.Redact("$ " + c.String()))
+		line, done := p.ObserveLook(p.Secrets.Redact("$ " + c.String()))
 		defer done()
 		c.OnLine = func(text string) { line(p.Secrets.Redact(text)) }
 	}

@@ -115,8 +115,8 @@ func (o *PartOptions) selection() (s catalog.Selection, err error) {
 
 // FactOptions say which facts are known of the machine.
 type FactOptions struct {
-	// Known are taken instead of those of the machine; nil gathers them.
-	Known       *facts.Facts `json:"-"`
+	// Facts are taken instead of those of the machine; nil gathers them.
+	Facts       *facts.Facts `json:"-"`
 	Assignments []string     // NAME=VALUE
 	File        string       // in JSON or YAML; "" for none
 }

@@ -93,18 +93,18 @@ func (x *packages) Find(from *luaapi.Package, name string) (*luaapi.PackageFile,
 	p := x.byName[found.Name]
 	if p == nil {
 		m := found.LockedModule
-		p = &luaapi.Package{Name: m.Name, Dir: found.Dir, Denied: func(global string) error { return x.site.Denied(m, global) }}
+		p = &luaapi.Package{Name: m.Name, Dir: found.Dir, Denial: func(global string) error { return x.site.Denied(m, global) }}
 		x.byName[m.Name] = p
 	}
 	return &luaapi.PackageFile{
-		Of: p, Path: found.Path, Key: fmt.Sprintf("%s: %s", found.Name, name),
-		File: found.File(), Shown: found.Shown(), Dir: filepath.Dir(found.File()),
+		Owner: p, Path: found.Path, Key: fmt.Sprintf("%s: %s", found.Name, name),
+		File: found.File(), ShownPath: found.Shown(), Dir: filepath.Dir(found.File()),
 	}, nil
 }
 
 // Read implements luaapi.Packages.
 func (x *packages) Read(f *luaapi.PackageFile) ([]byte, error) {
-	if c, err := x.site.Open(f.Of.Name); err != nil {
+	if c, err := x.site.Open(f.Owner.Name); err != nil {
 		return nil, err
 	} else if text, ok, err := c.Read(f.Path); ok {
 		return text, err

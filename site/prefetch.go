@@ -27,6 +27,6 @@ func (o *observedRunner) Run(ctx context.Context, c host.Cmd) (host.Result, erro
 func (l *Loader) prefetch(ctx context.Context, o *observedRunner) {
 	s := l.site
 	s.prefetcher = prefetch.New(ctx, s.Registry, s.Facts, &s.Host.View)
-	l.builder.Added = s.prefetcher.Enqueue
+	l.builder.OnAdd = s.prefetcher.Enqueue
 	o.ran = s.prefetcher.Invalidate
 }

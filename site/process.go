@@ -41,8 +41,8 @@ type Process struct {
 	Messages *Messages
 	// Log takes what commands say of which no run has a log of its own; nil drops it.
 	Log *slog.Logger
-	// Looking is told of commands and facts. May be nil.
-	Looking LookObserver
+	// ObserveLook is told of commands and facts. May be nil.
+	ObserveLook LookObserver
 	// Version is ccm.version of scripts.
 	Version string
 	// Modules are directories in which scripts find modules.
@@ -53,9 +53,9 @@ type Process struct {
 	Substitutes []resource.Binding
 	// Passphrase asks for the passphrase of an identity. Nil asks nobody.
 	Passphrase func(file string) ([]byte, error)
-	// Asking is told before somebody may be asked on the terminal, and done afterwards: what is shown
+	// BeforePrompt is told before somebody may be asked on the terminal, and done afterwards: what is shown
 	// there makes way. May be nil.
-	Asking func() (done func())
+	BeforePrompt func() (done func())
 	// Sequential has each resource looked at and written in its turn only.
 	Sequential bool
 
@@ -67,7 +67,7 @@ type Process struct {
 // Exec returns what runs commands.
 func (p *Process) Exec() host.Runner {
 	exec := command.Exec{Commands: p.Commands}
-	if p.Looking == nil {
+	if p.ObserveLook == nil {
 		return exec
 	}
 	return lookingRunner{exec, p}

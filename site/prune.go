@@ -21,16 +21,16 @@ type Prune struct {
 	site    *Site
 	record  *runRecord
 	catalog *catalog.Catalog // each resource with ensure = "absent", or skipped
-	// Kept is how many resources stay because other sites have declared them in their last
+	// OtherSites is how many resources stay because other sites have declared them in their last
 	// runs, by these sites: other files, and this one with other arguments and options.
-	Kept map[string]int
-	// known is those of the catalog that are not known any more afterwards.
-	known map[string]bool
+	OtherSites map[string]int
+	// previous is those of the catalog that are not known any more afterwards.
+	previous map[string]bool
 	// parents is the directories that runs of the site have made above what they made.
 	parents []state.MadeParent
 	summary event.Summary
 	ran     bool
-	planned []plannedResource
+	plan    []plannedResource
 }
 
 // BeginPrune reads a script or manifest, finds what it declares no more and, unless it is a
@@ -70,14 +70,14 @@ func (x *Prune) find() error {
 	if err != nil {
 		return err
 	}
-	x.Kept = kept
+	x.OtherSites = kept
 	var b catalog.Builder
 	var errs diag.List
 	var all, removals []*resource.Resource
-	x.known = make(map[string]bool, len(list))
+	x.previous = make(map[string]bool, len(list))
 	for _, u := range list {
 		r, again := removal(x.site.Registry, u)
-		if x.known[u.ID] = !again; r != nil {
+		if x.previous[u.ID] = !again; r != nil {
 			all = append(all, r)
 		}
 	}
@@ -137,7 +137,7 @@ func canBeAbsent(ensure *schema.Field) bool {
 
 // isApply reports whether a resource is made of others, which are resources of their own.
 func isApply(t *resource.Type, u state.UndeclaredResource) bool {
-	u.Properties.Where = schema.FixedPosition(u.Pos)
+	u.Properties.Positions = schema.FixedPosition(u.Pos)
 	r, err := t.Decode(u.Properties, resource.Origin{Pos: u.Pos})
 	if err != nil {
 		return false
@@ -152,7 +152,7 @@ var removalCommon = map[string]bool{"provider": true, "backup": true, "timeout":
 // decodeRemoval returns u with ensure = "absent" and, of its other properties, those in keep;
 // nil for all of its type.
 func decodeRemoval(t *resource.Type, u state.UndeclaredResource, keep []string) (*resource.Resource, error) {
-	tab := &schema.Table{Where: schema.FixedPosition(u.Pos)}
+	tab := &schema.Table{Positions: schema.FixedPosition(u.Pos)}
 	for _, e := range u.Properties.Entries {
 		own := t.Schema().Field(e.Key) != nil && e.Key != "ensure" && (keep == nil || slices.Contains(keep, e.Key))
 		if own || removalCommon[e.Key] {
@@ -171,7 +171,7 @@ func (x *Prune) engine(rep event.Reporter) (*converge.Engine, error) {
 
 // Plan says what would be removed, to rep.
 func (x *Prune) Plan(ctx context.Context, rep event.Reporter) (event.Summary, error) {
-	plan := eventFunc(func(ev *event.Event) { x.planned = append(x.planned, newPlannedResource(ev, x.process.Secrets)) })
+	plan := eventFunc(func(ev *event.Event) { x.plan = append(x.plan, newPlannedResource(ev, x.process.Secrets)) })
 	engine, err := x.engine(event.Reporters{plan, rep})
 	if err != nil {
 		return event.Summary{}, err
@@ -186,24 +186,24 @@ func (x *Prune) Run(ctx context.Context, rep event.Reporter) (event.Summary, err
 	defer cancel()
 	stays := eventFunc(func(ev *event.Event) {
 		if ev.Outcome == event.Failed || ev.Outcome == event.Skipped && ev.Resource.Skip == "" {
-			delete(x.known, ev.Resource.ID.String())
+			delete(x.previous, ev.Resource.ID.String())
 		}
 	})
 	engine, err := x.engine(event.Reporters{x.record.writer, stays, rep})
 	if err != nil {
 		return event.Summary{}, err
 	}
-	if x.planned != nil {
-		engine.Approve = asPlanned(x.planned)
+	if x.plan != nil {
+		engine.Approve = asPlanned(x.plan)
 	}
 	x.ran = true
 	x.summary = engine.Run(ctx, x.site.Host, x.catalog)
-	for id, gone := range x.known {
+	for id, gone := range x.previous {
 		if !gone {
-			delete(x.known, id)
+			delete(x.previous, id)
 		}
 	}
-	err = errors.Join(x.forgetParents(), state.Forget(x.record.store, x.record.site, x.record.root, x.known))
+	err = errors.Join(x.forgetParents(), state.Forget(x.record.store, x.record.site, x.record.root, x.previous))
 	if err != nil {
 		err = errors.Join(errors.New("what was removed is still on record"), err)
 	}

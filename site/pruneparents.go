@@ -67,7 +67,7 @@ func (x *Prune) stands(p state.MadeParent) bool {
 // directoryRemoval returns the declaration that removes an empty directory after what is in it.
 func (x *Prune) directoryRemoval(dir string, after []schema.Value) (*resource.Resource, error) {
 	t := x.site.Registry.Type("file")
-	tab := &schema.Table{Where: schema.FixedPosition(diag.Pos{})}
+	tab := &schema.Table{Positions: schema.FixedPosition(diag.Pos{})}
 	tab.Set(t.Schema().Name().Name, schema.StringValue(dir))
 	tab.Set("ensure", schema.StringValue("absent"))
 	tab.Set("require", schema.ListValue(after...))

@@ -8,10 +8,10 @@ import (
 // questions count for how long somebody is waited for on the terminal. Scripts and manifests are not
 // stopped because a passphrase is looked for.
 type questions struct {
-	mu    sync.Mutex
-	open  int
-	begun time.Time     // when the oldest of the open ones was asked
-	done  time.Duration // of those before
+	mu        sync.Mutex
+	open      int
+	startTime time.Time     // when the oldest of the open ones was asked
+	done      time.Duration // of those before
 }
 
 // ask begins to wait, until the function is called that it returns.
@@ -19,14 +19,14 @@ func (q *questions) ask() (done func()) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if q.open == 0 {
-		q.begun = time.Now()
+		q.startTime = time.Now()
 	}
 	q.open++
 	return func() {
 		q.mu.Lock()
 		defer q.mu.Unlock()
 		if q.open--; q.open == 0 {
-			q.done += time.Since(q.begun)
+			q.done += time.Since(q.startTime)
 		}
 	}
 }
@@ -36,7 +36,7 @@ func (q *questions) waited() time.Duration {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if q.open > 0 {
-		return q.done + time.Since(q.begun)
+		return q.done + time.Since(q.startTime)
 	}
 	return q.done
 }

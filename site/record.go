@@ -103,7 +103,7 @@ func Name(file string) (string, error) {
 // it is that of the file, path. Secrets are not in it.
 func (b *enteredBundle) nameOfRun(file string, args []string, o *Options, secrets *secret.Keeper) (name, path string, err error) {
 	if b != nil && file == b.name {
-		path = b.known
+		path = b.stateName
 	} else if path, err = Name(file); err != nil || path == "" {
 		return path, path, err
 	}

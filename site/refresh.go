@@ -18,9 +18,9 @@ import (
 type refreshPlan struct {
 	registry *resource.Registry
 	facts    *facts.Facts
-	// changed is the resources that others subscribe to, in order; direct is what subscribes
+	// changes is the resources that others subscribe to, in order; direct is what subscribes
 	// to each.
-	changed []resource.ID
+	changes []resource.ID
 	direct  map[resource.ID][]resource.ID
 	// catalog is all that is refreshed, directly or not.
 	catalog  *catalog.Catalog
@@ -76,7 +76,7 @@ func (p *Process) planRefresh(ctx context.Context, store *state.Store, rec *stat
 	}
 	for _, r := range s.Catalog.Resources {
 		if len(x.direct[r.ID]) > 0 {
-			x.changed = append(x.changed, r.ID)
+			x.changes = append(x.changes, r.ID)
 		}
 	}
 	x.catalog, err = b.Build()
@@ -136,13 +136,13 @@ func (x *refreshPlan) perform(ctx context.Context, r *restore, sum *event.Summar
 		sum.Counts[i] += n
 	}
 	sum.Refreshed, sum.RefreshedLater, sum.Interrupted = more.Refreshed, more.RefreshedLater, sum.Interrupted || more.Interrupted
-	sum.Took += more.Took
+	sum.Duration += more.Duration
 	return nil
 }
 
 // expected returns the refreshes that the journal would have, for a plan.
 func (x *refreshPlan) expected(run string) (list []event.PendingRefresh) {
-	for _, by := range x.changed {
+	for _, by := range x.changes {
 		for _, to := range x.direct[by] {
 			list = append(list, event.PendingRefresh{To: to, By: by, Run: run, Cause: event.Intended})
 		}

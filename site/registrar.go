@@ -29,14 +29,14 @@ type registrar struct {
 
 	mu      sync.Mutex
 	queue   []service
-	under   *service      // that is being published, or nil
-	working chan struct{} // closed when the queue is empty; nil if nothing was published yet
+	current *service      // that is being published, or nil
+	idle    chan struct{} // closed when the queue is empty; nil if nothing was published yet
 	result  event.Registrations
 }
 
 // A service is one entry of a resource.
 type service struct {
-	of    resource.ID
+	id    resource.ID
 	entry *registration.Entry
 }
 
@@ -60,10 +60,10 @@ func (r *registrar) Event(e *event.Event) {
 			r.queue = append(r.queue, s)
 		}
 	}
-	if len(r.queue) > 0 && r.under == nil {
-		r.working = make(chan struct{})
-		r.under = new(service)
-		go r.work(r.working)
+	if len(r.queue) > 0 && r.current == nil {
+		r.idle = make(chan struct{})
+		r.current = new(service)
+		go r.work(r.idle)
 	}
 }
 
@@ -90,12 +90,12 @@ func (r *registrar) work(done chan<- struct{}) {
 	for {
 		r.mu.Lock()
 		if len(r.queue) == 0 {
-			r.under = nil
+			r.current = nil
 			r.mu.Unlock()
 			return
 		}
 		next := r.queue[0]
-		r.queue, r.under = r.queue[1:], &next
+		r.queue, r.current = r.queue[1:], &next
 		r.mu.Unlock()
 		err := r.publish(next.entry)
 		r.mu.Lock()
@@ -123,13 +123,13 @@ func (r *registrar) publish(e *registration.Entry) error {
 }
 
 func (r *registrar) addProblem(s service, err error) {
-	r.result.Problems = append(r.result.Problems, event.RegistrationProblem{Resource: s.of, Service: s.entry.String(), Err: err})
+	r.result.Problems = append(r.result.Problems, event.RegistrationProblem{Resource: s.id, Service: s.entry.String(), Err: err})
 }
 
 // finish waits until all is published, but not for long, and returns what became of it.
 func (r *registrar) finish() event.Registrations {
 	r.mu.Lock()
-	working := r.working
+	working := r.idle
 	r.mu.Unlock()
 	if working != nil {
 		late := time.NewTimer(lastPublished)
@@ -143,8 +143,8 @@ func (r *registrar) finish() event.Registrations {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	left := r.queue
-	if r.under != nil {
-		left = append([]service{*r.under}, left...)
+	if r.current != nil {
+		left = append([]service{*r.current}, left...)
 	}
 	for _, s := range left {
 		r.addProblem(s, errors.New("the registry did not answer before the end of the run"))

@@ -114,7 +114,7 @@ func (r *restore) files(ctx context.Context, list []state.Restoration) event.Sum
 		rep.Event(ev)
 		events[i] = nil // the text of one is held at a time
 	}
-	sum.Took = r.host.Now().Sub(sum.Start)
+	sum.Duration = r.host.Now().Sub(sum.Start)
 	return sum
 }
 
@@ -148,11 +148,11 @@ func (r *restore) look(ctx context.Context, i int, list []state.Restoration) *ev
 	case err != nil:
 		ev.Outcome, ev.Err = event.Failed, err
 		return ev
-	case len(diff) == 0 && x.Lost == "":
+	case len(diff) == 0 && x.LossReason == "":
 		ev.Outcome = event.Stable
 		return ev
-	case r.options.Plan && x.Lost != "":
-		ev.Outcome, ev.Err = event.Failed, fmt.Errorf("its content was not kept: %s", x.Lost)
+	case r.options.Plan && x.LossReason != "":
+		ev.Outcome, ev.Err = event.Failed, fmt.Errorf("its content was not kept: %s", x.LossReason)
 		return ev
 	case r.options.Plan:
 		ev.Outcome = event.Pending

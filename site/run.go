@@ -149,7 +149,7 @@ func (r *Run) CheckIdempotent(ctx context.Context) error {
 	engine.Plan(ctx, &s.Host.View, s.Catalog)
 	var list diag.List // in the order of the catalog
 	for _, again := range second.unsettled() {
-		list.Add(&diag.Error{Pos: again.Pos, Subject: again.ID, Err: fmt.Errorf("a second run would find it %s: %s", again.Outcome, again.Why)})
+		list.Add(&diag.Error{Pos: again.Pos, Subject: again.ID, Err: fmt.Errorf("a second run would find it %s: %s", again.Outcome, again.Reason)})
 	}
 	return list.Err()
 }

@@ -43,7 +43,7 @@ func (*scriptReporter) Begin(*resource.Resource, int, int) {}
 func (r *scriptReporter) Event(ev *event.Event) {
 	result := luaapi.Result{
 		Outcome: ev.Outcome.String(), Changed: ev.Outcome == event.Changed, Failed: ev.Outcome == event.Failed,
-		Planned: ev.Noop, Command: ev.Ran,
+		Planned: ev.Noop, Command: ev.Command,
 	}
 	for _, in := range r.scripts {
 		if err := in.Results().Set(r.ctx, ev.Resource.ID, result); err != nil {

@@ -182,6 +182,6 @@ func (c *SpecCatalog) Converge(ctx context.Context) (spec.Outcome, error) {
 	engine.Reporter = &second
 	c.Site.reportTo(ctx, engine, wrong.Add)
 	engine.Plan(ctx, &c.Site.Host.View, c.Site.Catalog)
-	out.Again = second.unsettled()
+	out.SecondRun = second.unsettled()
 	return out, nil
 }

@@ -45,7 +45,7 @@ func (e *TemplateEnv) scaffold(context.Context) (choria.Env, error) {
 	}
 	out := choria.Env{Facts: tree, Data: e.Data, Lookup: env.Lookup, JetFunctions: env.JetFunctions(), GoFunctions: more}
 	if data.HoldsSealed(e.Data) {
-		out.Open, out.Sealed = data.Unseal, data.SealedText
+		out.Open, out.SealedText = data.Unseal, data.SealedText
 	}
 	return out, nil
 }

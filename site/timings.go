@@ -39,16 +39,16 @@ type Timings struct {
 }
 
 type phase struct {
-	name string
-	took time.Duration
+	name     string
+	duration time.Duration
 }
 
 // memory is in bytes.
 type memory struct {
-	inUse     uint64 // when everything had been converged
-	allocated uint64
-	pieces    uint64
-	atMost    uint64 // of the process
+	inUse       uint64 // when everything had been converged
+	allocations uint64
+	pieces      uint64
+	atMost      uint64 // of the process
 }
 
 var _ event.Reporter = (*Timings)(nil)
@@ -98,11 +98,11 @@ func (*Timings) Begin(*resource.Resource, int, int) {}
 // Event implements event.Reporter.
 func (t *Timings) Event(e *event.Event) {
 	t.resources++
-	if e.Took <= 0 || len(t.slowest) == mostSlow && e.Took <= t.slowest[mostSlow-1].Took {
+	if e.Duration <= 0 || len(t.slowest) == mostSlow && e.Duration <= t.slowest[mostSlow-1].Duration {
 		return
 	}
 	at, _ := slices.BinarySearchFunc(t.slowest, e, func(a, b *event.Event) int {
-		return cmp.Or(cmp.Compare(b.Took, a.Took), cmp.Compare(a.Index, b.Index))
+		return cmp.Or(cmp.Compare(b.Duration, a.Duration), cmp.Compare(a.Index, b.Index))
 	})
 	if len(t.slowest) == mostSlow {
 		t.slowest = t.slowest[:mostSlow-1]
@@ -126,8 +126,8 @@ func (t *Timings) Print(w io.Writer) {
 	terminal.Fprintf(w, "Where the time went:\n")
 	var all time.Duration
 	for _, p := range t.phases {
-		all += p.took
-		terminal.Fprintf(w, "  %-9s %s\n", p.name, milliseconds(p.took))
+		all += p.duration
+		terminal.Fprintf(w, "  %-9s %s\n", p.name, milliseconds(p.duration))
 	}
 	terminal.Fprintf(w, "  %-9s %s\n", "in all", milliseconds(all))
 	terminal.Fprintf(w, "Memory: %s\n", t.memory)
@@ -136,7 +136,7 @@ func (t *Timings) Print(w io.Writer) {
 	}
 	terminal.Fprintf(w, "The slowest of %s:\n", count(t.resources, "resource", "resources"))
 	for _, e := range t.slowest {
-		terminal.Fprintf(w, "  %s  %s  %s  (%s)\n", milliseconds(e.Took), e.Outcome, e.Resource.ID, e.Resource.Pos)
+		terminal.Fprintf(w, "  %s  %s  %s  (%s)\n", milliseconds(e.Duration), e.Outcome, e.Resource.ID, e.Resource.Pos)
 	}
 }
 
@@ -155,7 +155,7 @@ func mebibytes(n uint64) string { return fmt.Sprintf("%.1f MiB", float64(n)/(1<<
 
 // String lists what is known.
 func (m memory) String() string {
-	text := fmt.Sprintf("%s at most, %s allocated in %d pieces", mebibytes(m.atMost), mebibytes(m.allocated), m.pieces)
+	text := fmt.Sprintf("%s at most, %s allocated in %d pieces", mebibytes(m.atMost), mebibytes(m.allocations), m.pieces)
 	if m.inUse > 0 {
 		text += fmt.Sprintf(", %s in use when all was converged", mebibytes(m.inUse))
 	}
@@ -166,7 +166,7 @@ func (m memory) String() string {
 func (m *memory) measure() {
 	var s runtime.MemStats
 	runtime.ReadMemStats(&s)
-	m.allocated, m.pieces = s.TotalAlloc, s.Mallocs
+	m.allocations, m.pieces = s.TotalAlloc, s.Mallocs
 	var u unix.Rusage
 	if unix.Getrusage(unix.RUSAGE_SELF, &u) == nil {
 		m.atMost = uint64(u.Maxrss) << 10

@@ -27,7 +27,7 @@ func TestTimings(t *testing.T) {
 	took := func(name string, ms float64) {
 		s.Event(&event.Event{
 			Resource: &resource.Resource{ID: resource.ID{Type: "exec", Name: name}, Pos: diag.Pos{File: "site.lua", Line: 3}, Common: new(resource.Common)},
-			Index:    s.resources, Took: time.Duration(ms * float64(time.Millisecond)),
+			Index:    s.resources, Duration: time.Duration(ms * float64(time.Millisecond)),
 		})
 	}
 	c.step(1)
@@ -43,7 +43,7 @@ func TestTimings(t *testing.T) {
 	s.End()
 	require.NotZero(t, s.memory.inUse)
 	require.Greater(t, s.memory.atMost, s.memory.inUse)
-	s.memory = memory{inUse: 3 << 20, allocated: 5 << 20, pieces: 1234, atMost: 1 << 29}
+	s.memory = memory{inUse: 3 << 20, allocations: 5 << 20, pieces: 1234, atMost: 1 << 29}
 	var b strings.Builder
 	s.Print(&b)
 	require.Equal(t, `Where the time went:

@@ -12,8 +12,8 @@ type Session struct {
 	Directory string `json:"directory"` // as a person writes it
 	File      string `json:"file"`      // that was named, or ""
 	Trusted   bool   `json:"trusted"`
-	// Why says why the directory is not trusted yet, in sentences.
-	Why     []string `json:"why,omitempty"`
+	// Reasons says why the directory is not trusted yet, in sentences.
+	Reasons []string `json:"why,omitempty"`
 	Root    bool     `json:"root"` // studio runs as root
 	User    string   `json:"user"`
 	Host    string   `json:"host"`
@@ -74,8 +74,8 @@ type Job struct {
 	Job string `json:"job"`
 	// Command is what a person would type for the same.
 	Command string `json:"command"`
-	// Unsaved are other files that have changes that the plan does not see.
-	Unsaved []string `json:"unsaved,omitempty"`
+	// UnsavedFiles are other files that have changes that the plan does not see.
+	UnsavedFiles []string `json:"unsaved,omitempty"`
 }
 
 // A Graph is the order as a drawing. GET /api/graph?file=&stack=3&job=.

@@ -26,7 +26,7 @@ type checkResult struct {
 	declared map[diag.Pos][]declaredResource
 	derived  *DerivedText
 	types    []*resource.Type // that the site defines
-	took     time.Duration
+	duration time.Duration
 }
 
 // A pendingCheck is a check under way.
@@ -64,12 +64,12 @@ func (w *workspace) checkSoon(ctx context.Context, d *document, anew bool) {
 func (w *workspace) beginCheck(d *document) *pendingCheck {
 	within, cancel := context.WithTimeout(w.ctx, checkTimeout)
 	p := &pendingCheck{rev: d.rev, cancel: cancel, done: make(chan struct{})}
-	c := &check{by: w.evaluator, name: d.name, kind: kindOf(d.name, &d.text), rev: d.rev, language: languageOf(d.name), edited: w.editedTexts(d)}
+	c := &check{by: w.evaluator, name: d.name, kind: kindOf(d.name, &d.text), rev: d.rev, language: languageOf(d.name), texts: w.editedTexts(d)}
 	go func() {
 		defer cancel()
 		defer close(p.done)
-		w.evaluating <- struct{}{}
-		defer func() { <-w.evaluating }()
+		w.evaluation <- struct{}{}
+		defer func() { <-w.evaluation }()
 		if within.Err() == nil {
 			p.result = c.run(within)
 		}
@@ -147,7 +147,7 @@ func (w *workspace) editedTexts(d *document) map[string]string {
 		if other == d || !other.mu.TryLock() {
 			continue // it is being edited: what it is about to hold, its own check tells
 		}
-		if !other.saved() && other.where != "gone" {
+		if !other.saved() && other.diskState != "gone" {
 			out[w.evaluator.pathOf(other.name)] = other.text
 		}
 		other.mu.Unlock()

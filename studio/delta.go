@@ -25,14 +25,14 @@ func (d *document) note(st *State) {
 	if st.Derived != nil {
 		s.derived = st.Derived.Text
 	}
-	d.shown = append(d.shown, s)
-	d.shown = d.shown[max(0, len(d.shown)-keptStates):]
+	d.states = append(d.states, s)
+	d.states = d.states[max(0, len(d.states)-keptStates):]
 }
 
 // answer returns a state for a page that has an earlier one: with a site of hundreds of resources,
 // what an edit did not change is nearly all of it.
 func (d *document) answer(st *State, have int) *State {
-	for _, was := range d.shown {
+	for _, was := range d.states {
 		if was.serial != have {
 			continue
 		}
@@ -68,7 +68,7 @@ func deltaOf(was, now []Resource) *Delta {
 		sameLines = sameLines && before != nil && before.Line == r.Line
 		sameGroups = sameGroups && before != nil && before.Group == r.Group
 		if before == nil || !sameBesidesPlace(*before, *r) {
-			out.Changed = append(out.Changed, *r)
+			out.Changes = append(out.Changes, *r)
 		}
 	}
 	if !sameKeys {

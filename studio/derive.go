@@ -22,7 +22,7 @@ func (c *check) derive(found *site.Site, own []*resource.Type, err error) *Deriv
 	}
 	out := &DerivedText{Language: model.Lua}
 	if err != nil {
-		out.Why = "it follows when the mistakes are mended"
+		out.Reason = "it follows when the mistakes are mended"
 		return out
 	}
 	if found.Manifest == nil {
@@ -30,7 +30,7 @@ func (c *check) derive(found *site.Site, own []*resource.Type, err error) *Deriv
 	}
 	var b bytes.Buffer
 	if err := found.Manifest.Convert(&b); err != nil {
-		out.Why = errText(err)
+		out.Reason = errText(err)
 		return out
 	}
 	out.Text, out.Current, out.Editable = b.String(), true, true
@@ -41,19 +41,19 @@ func (c *check) derive(found *site.Site, own []*resource.Type, err error) *Deriv
 func (c *check) deriveManifest(own []*resource.Type, err error) *DerivedText {
 	out := &DerivedText{Language: model.YAML}
 	if err != nil {
-		out.Why = "it follows when the mistakes are mended"
+		out.Reason = "it follows when the mistakes are mended"
 		return out
 	}
-	m, err := model.Read(c.name, c.edited[c.by.pathOf(c.name)], withTypes(shippedTypes(), own))
+	m, err := model.Read(c.name, c.texts[c.by.pathOf(c.name)], withTypes(shippedTypes(), own))
 	if err == nil {
 		var left []model.Mark
 		out.Text, left, err = m.Manifest()
 		if len(left) > 0 {
-			out.Why = fmt.Sprintf("%d things of the script have no words in a manifest, the first in line %d: %s", len(left), left[0].Line, left[0].Reason)
+			out.Reason = fmt.Sprintf("%d things of the script have no words in a manifest, the first in line %d: %s", len(left), left[0].Line, left[0].Reason)
 		}
 	}
 	if err != nil {
-		out.Why = errText(err)
+		out.Reason = errText(err)
 		return out
 	}
 	out.Current, out.Editable = true, true
@@ -62,7 +62,7 @@ func (c *check) deriveManifest(own []*resource.Type, err error) *DerivedText {
 
 // parse returns the mistakes in a file that declares nothing by itself.
 func (c *check) parse() error {
-	text := c.edited[c.by.pathOf(c.name)]
+	text := c.texts[c.by.pathOf(c.name)]
 	switch c.language {
 	case model.Lua:
 		_, err := luaapi.Parse(c.name, text)
@@ -112,7 +112,7 @@ func (w *workspace) editDerived(ctx context.Context, d *document, in TextEdit) (
 	if len(marks) > 0 {
 		f := Failure{Error: marks[0].Reason, Code: "convert", Line: marks[0].Line, Hint: "convert the file to write such things"}
 		for _, m := range marks {
-			f.Marked = append(f.Marked, m.Line)
+			f.Conflicts = append(f.Conflicts, m.Line)
 		}
 		return nil, &refusal{http.StatusUnprocessableEntity, f}
 	}

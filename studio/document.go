@@ -22,11 +22,11 @@ type document struct {
 	text string
 	rev  int // counts what was done since studio began
 	// disk is what was read from the file last, or written to it; the digest is empty if it was
-	// not there. Where says what became of it since: same, changed or gone.
-	disk  fileContent
-	where string
-	undo  []step
-	redo  []step
+	// not there. diskState says what became of it since: same, changed or gone.
+	disk      fileContent
+	diskState string
+	undo      []step
+	redo      []step
 
 	model    *model.Model // of the text; nil if it has none, as it cannot be read
 	modelErr error
@@ -34,12 +34,12 @@ type document struct {
 	checked  *checkResult
 	pending  *pendingCheck // that is under way, or nil
 	serial   int           // of the last state
-	shown    []pageState   // the last states
+	states   []pageState   // the last states
 }
 
 // A step is what undo takes back: splices of the text before it, and those of the text after it
 // that lead back.
-type step struct{ forth, back []splice.Splice }
+type step struct{ redo, undo []splice.Splice }
 
 var errNothing = errors.New("there is nothing more to take back, or to do again")
 
@@ -66,14 +66,14 @@ func (d *document) replay(entries []entry) error {
 		case e.Open != nil:
 			d.text, d.disk = e.Open.Text, *e.Open
 			d.undo, d.redo = nil, nil
-		case e.Based != nil:
-			d.disk = *e.Based
+		case e.Base != nil:
+			d.disk = *e.Base
 		case e.Undo:
 			_, err = d.back()
 		case e.Redo:
 			_, err = d.forth()
-		case e.Saved != "":
-			d.disk = fileContent{d.name, d.text, e.Saved}
+		case e.SavedDigest != "":
+			d.disk = fileContent{d.name, d.text, e.SavedDigest}
 		default:
 			err = d.change(e.Edit, e.Joined)
 		}
@@ -93,12 +93,12 @@ func (d *document) change(list []splice.Splice, joined bool) error {
 	}
 	if n := len(d.undo); joined && n > 0 && len(d.redo) == 0 {
 		last := d.undo[n-1]
-		before, err := splice.Apply(d.text, last.back)
+		before, err := splice.Apply(d.text, last.undo)
 		if err != nil {
 			return err
 		}
-		last.forth = difference(before, after)
-		if last.back, _, err = inverse(before, last.forth); err != nil {
+		last.redo = difference(before, after)
+		if last.undo, _, err = inverse(before, last.redo); err != nil {
 			return err
 		}
 		d.undo[n-1] = last
@@ -123,9 +123,9 @@ func (d *document) move(from, to *[]step, forth bool) ([]splice.Splice, error) {
 		return nil, errNothing
 	}
 	s := (*from)[n-1]
-	list := s.back
+	list := s.undo
 	if forth {
-		list = s.forth
+		list = s.redo
 	}
 	after, err := splice.Apply(d.text, list)
 	if err != nil {

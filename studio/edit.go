@@ -60,7 +60,7 @@ func (w *workspace) apply(ctx context.Context, d *document, e model.Edit, by ask
 		d.model, d.modelErr, d.read = next, nil, d.rev
 	}
 	st := w.tell(ctx, d, before, base, list, by)
-	st.Selected = selected(d.model, old, e)
+	st.Selection = selected(d.model, old, e)
 	return st, nil
 }
 

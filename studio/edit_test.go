@@ -30,9 +30,9 @@ func (v *visitor) edit(e Edit) (st State) {
 	v.t.Helper()
 	e.Rev = v.get(e.File).Rev
 	require.Equal(v.t, http.StatusOK, v.ask("POST", "/api/edit", e, &st))
-	selected := st.Selected
+	selected := st.Selection
 	st = v.settled(e.File)
-	st.Selected = selected
+	st.Selection = selected
 	return st
 }
 
@@ -67,9 +67,9 @@ func TestEdits(t *testing.T) {
 	st = v.edit(Edit{File: "site.yaml", Op: "set", Resource: "file#/tmp/a/b", Property: "mode", Value: raw(`"0600"`)})
 	require.Empty(t, st.Mistakes)
 	st = v.edit(Edit{File: "site.yaml", Op: "add", Type: "package", Name: "zsh", Props: raw(`{"ensure":"latest"}`)})
-	require.Equal(t, "package#zsh", st.Selected)
+	require.Equal(t, "package#zsh", st.Selection)
 	st = v.edit(Edit{File: "site.yaml", Op: "rename", Resource: "package#zsh", Name: "fish"})
-	require.Equal(t, "package#fish", st.Selected)
+	require.Equal(t, "package#fish", st.Selection)
 	v.edit(Edit{File: "site.yaml", Op: "remove", Resources: []string{"file#/tmp/a"}})
 	st = v.settled("site.yaml")
 	require.Contains(t, st.Mistakes[0].Message, "no resource file#/tmp/a")
@@ -103,7 +103,7 @@ func TestDerived(t *testing.T) {
 	var f Failure
 	require.Equal(t, http.StatusUnprocessableEntity, v.ask("POST", "/api/text", TextEdit{File: "site.yaml", Rev: st.Rev, Text: &loop, Derived: true}, &f))
 	require.Equal(t, "convert", f.Code, f.Error)
-	require.NotEmpty(t, f.Marked)
+	require.NotEmpty(t, f.Conflicts)
 	require.NotContains(t, *v.get("site.yaml").Text, "package")
 }
 

@@ -43,7 +43,7 @@ type check struct {
 	kind     string
 	rev      int
 	language string
-	edited   map[string]string // texts that are not saved, by absolute path
+	texts    map[string]string // texts that are not saved, by absolute path
 }
 
 // process returns what evaluates a text: an own one for each, as several go on at once. Warnings
@@ -52,7 +52,7 @@ func (e *evaluator) process(edited map[string]string, warn func(*diag.Error)) *s
 	p := *e.main
 	m := &site.Messages{W: terminal.NewWriter(discard{}), Warning: warn}
 	p.Messages = m
-	p.Files = &site.Files{AllowInsecure: e.main.Files.AllowInsecure, Messages: m, Edited: func(path string) (string, bool) {
+	p.Files = &site.Files{AllowInsecure: e.main.Files.AllowInsecure, Messages: m, EditedText: func(path string) (string, bool) {
 		text, ok := edited[path]
 		return text, ok
 	}}
@@ -74,9 +74,9 @@ func (c *check) run(ctx context.Context) (out *checkResult) {
 		if x := recover(); x != nil {
 			out.add(fmt.Errorf("ccm is broken: %v", x), "error")
 		}
-		out.took = time.Since(began)
+		out.duration = time.Since(began)
 	}()
-	p := c.by.process(c.edited, func(d *diag.Error) { out.add(d, "warning") })
+	p := c.by.process(c.texts, func(d *diag.Error) { out.add(d, "warning") })
 	if c.kind != "manifest" && c.kind != "script" {
 		out.add(c.parse(), "error")
 		c.lint(ctx, p, out)
@@ -104,7 +104,7 @@ func (c *check) run(ctx context.Context) (out *checkResult) {
 func (e *evaluator) options() *site.Options {
 	o := e.site
 	o.EvalTimeout, o.EvalMemory = checkTimeout, checkMemory
-	o.Facts.Known = e.knownFacts()
+	o.Facts.Facts = e.knownFacts()
 	return &o
 }
 

@@ -34,11 +34,11 @@ type entry struct {
 	Joined bool `json:"joined,omitempty"`
 	Undo   bool `json:"undo,omitempty"`
 	Redo   bool `json:"redo,omitempty"`
-	// Saved is the digest of the text that the file on the disk holds from then on.
-	Saved string `json:"saved,omitempty"`
-	// Based is what the file on the disk holds, if somebody else has changed it and the person
+	// SavedDigest is the digest of the text that the file on the disk holds from then on.
+	SavedDigest string `json:"saved,omitempty"`
+	// Base is what the file on the disk holds, if somebody else has changed it and the person
 	// knows.
-	Based *fileContent `json:"based,omitempty"`
+	Base *fileContent `json:"based,omitempty"`
 }
 
 // A fileContent is what a file holds. Digest is empty if it is not there.

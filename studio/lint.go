@@ -33,7 +33,7 @@ func (c *check) lint(ctx context.Context, p *site.Process, out *checkResult) {
 		if !filepath.IsAbs(path) {
 			absolute = c.by.pathOf(path)
 		}
-		if text, ok := c.edited[absolute]; ok {
+		if text, ok := c.texts[absolute]; ok {
 			return []byte(text), nil
 		}
 		return p.Files.Trust().ReadFile(ctx, absolute)
@@ -44,7 +44,7 @@ func (c *check) lint(ctx context.Context, p *site.Process, out *checkResult) {
 			wrong[m.Pos.Line] = true
 		}
 	}
-	for _, f := range l.Check(c.name, c.edited[c.by.pathOf(c.name)]) {
+	for _, f := range l.Check(c.name, c.texts[c.by.pathOf(c.name)]) {
 		if !wrong[f.Pos.Line] {
 			out.mistakes = append(out.mistakes, diagnosis{f.Error, "warning"})
 		}

@@ -49,7 +49,7 @@ func merged(base, mine, theirs string) (chunks []Chunk, conflicts int) {
 			plain.WriteString(right)
 		default:
 			flush()
-			chunks = append(chunks, Chunk{Conflict: true, Base: base[from:to], Mine: left, Theirs: right})
+			chunks = append(chunks, Chunk{Conflict: true, Base: base[from:to], PageText: left, DiskText: right})
 			conflicts++
 		}
 		at, a, b = to, a[na:], b[nb:]

@@ -16,7 +16,7 @@ func TestMerged(t *testing.T) {
 
 	chunks, n = merged(base, "a\nb\nmine\nd\ne\n", "a\nb\ntheirs\nd\nE\n")
 	require.Equal(t, 1, n)
-	require.Equal(t, []Chunk{{Text: "a\nb\n"}, {Conflict: true, Base: "c\n", Mine: "mine\n", Theirs: "theirs\n"}, {Text: "d\nE\n"}}, chunks)
+	require.Equal(t, []Chunk{{Text: "a\nb\n"}, {Conflict: true, Base: "c\n", PageText: "mine\n", DiskText: "theirs\n"}, {Text: "d\nE\n"}}, chunks)
 
 	chunks, n = merged(base, "a\nsame\nc\nd\ne\n", "a\nsame\nc\nd\ne\n")
 	require.Zero(t, n, "both did the same")
@@ -71,9 +71,9 @@ func TestMergedKeepsAll(t *testing.T) {
 			if c.Conflict {
 				found++
 				bases += len(c.Base)
-				require.NotEqual(t, c.Mine, c.Theirs)
-				require.Contains(t, mine, c.Mine)
-				require.Contains(t, other, c.Theirs)
+				require.NotEqual(t, c.PageText, c.DiskText)
+				require.Contains(t, mine, c.PageText)
+				require.Contains(t, other, c.DiskText)
 			}
 		}
 		require.Equal(t, found, n)
@@ -94,7 +94,7 @@ func FuzzMerged(f *testing.F) {
 		text := func(chunks []Chunk, side func(Chunk) string) (out string, conflicts int) {
 			for _, c := range chunks {
 				if c.Conflict {
-					require.NotEqual(t, c.Mine, c.Theirs)
+					require.NotEqual(t, c.PageText, c.DiskText)
 					out += side(c)
 					conflicts++
 				} else {
@@ -104,12 +104,12 @@ func FuzzMerged(f *testing.F) {
 			return out, conflicts
 		}
 		chunks, n := merged(base, mine, theirs)
-		_, found := text(chunks, func(c Chunk) string { return c.Mine })
+		_, found := text(chunks, func(c Chunk) string { return c.PageText })
 		require.Equal(t, found, n)
 		turned, m := merged(base, theirs, mine)
 		require.Equal(t, n, m, "who is who makes no difference")
-		a, _ := text(chunks, func(c Chunk) string { return c.Mine })
-		b, _ := text(turned, func(c Chunk) string { return c.Theirs })
+		a, _ := text(chunks, func(c Chunk) string { return c.PageText })
+		b, _ := text(turned, func(c Chunk) string { return c.DiskText })
 		require.Equal(t, a, b)
 		for _, sides := range [][3]string{{base, theirs, theirs}, {mine, base, mine}, {mine, mine, mine}} {
 			chunks, n := merged(base, sides[0], sides[1])

@@ -27,9 +27,9 @@ type workspace struct {
 	gate      *gate
 	evaluator *evaluator
 	hub       *hub
-	// evaluating has room for as many evaluations as may go on at once.
-	evaluating chan struct{}
-	locked     *os.File // while it is open, this is the only studio of the directory
+	// evaluation has room for as many evaluations as may go on at once.
+	evaluation chan struct{}
+	lockFile   *os.File // while it is open, this is the only studio of the directory
 
 	mu        sync.Mutex // a document may be held when it is taken
 	documents map[string]*document
@@ -49,7 +49,7 @@ func (w *workspace) lock() error {
 		return errors.Join(diag.Errorf(diag.Pos{File: w.directory.path}, "another studio has this directory open").
 			WithHint("use its page, or end it"), f.Close())
 	}
-	w.locked = f
+	w.lockFile = f
 	return nil
 }
 
@@ -88,10 +88,10 @@ func (w *workspace) open(name string, create bool) (*document, error) {
 	if err != nil {
 		return nil, err
 	}
-	d := &document{name: name, directory: w.directory.path, journal: j, where: "same"}
+	d := &document{name: name, directory: w.directory.path, journal: j, diskState: "same"}
 	on := fileContent{name, now.text, now.digest}
 	if len(entries) == 0 || entries[0].Open == nil || entries[0].Open.File != name || d.replay(entries) != nil {
-		*d = document{name: name, directory: w.directory.path, journal: j, where: "same", text: on.Text, disk: on}
+		*d = document{name: name, directory: w.directory.path, journal: j, diskState: "same", text: on.Text, disk: on}
 		if err := j.restart(entry{Open: &on}); err != nil {
 			return nil, errors.Join(err, j.close())
 		}
@@ -101,7 +101,7 @@ func (w *workspace) open(name string, create bool) (*document, error) {
 	if err := w.found(d, now, missing); err != nil {
 		return nil, errors.Join(err, j.close())
 	}
-	if d.saved() && d.where == "same" && j.isLong() {
+	if d.saved() && d.diskState == "same" && j.isLong() {
 		d.undo, d.redo = nil, nil
 		return d, j.restart(entry{Open: &d.disk})
 	}
@@ -122,17 +122,17 @@ func (w *workspace) readTrusted(name string) (fileText, error) {
 func (w *workspace) found(d *document, now fileText, missing bool) error {
 	switch {
 	case missing && d.disk.Digest == "", !missing && now.digest == d.disk.Digest:
-		d.where = "same"
+		d.diskState = "same"
 	case missing:
-		d.where = "gone"
+		d.diskState = "gone"
 	case now.text == d.text:
-		d.where = "same"
+		d.diskState = "same"
 		d.disk = fileContent{d.name, now.text, now.digest}
-		return d.journal.append(entry{Saved: now.digest})
+		return d.journal.append(entry{SavedDigest: now.digest})
 	case d.saved():
 		return d.follow(fileContent{d.name, now.text, now.digest})
 	default:
-		d.where = "changed"
+		d.diskState = "changed"
 	}
 	return nil
 }
@@ -144,10 +144,10 @@ func (d *document) follow(on fileContent) error {
 			return err
 		}
 	}
-	if err := d.journal.append(entry{Based: &on}); err != nil {
+	if err := d.journal.append(entry{Base: &on}); err != nil {
 		return err
 	}
-	d.disk, d.where = on, "same"
+	d.disk, d.diskState = on, "same"
 	return nil
 }
 
@@ -158,8 +158,8 @@ func (w *workspace) close() {
 	for _, d := range w.documents {
 		_ = d.journal.close() // each line is written when it is answered
 	}
-	if w.locked != nil {
-		_ = w.locked.Close()
+	if w.lockFile != nil {
+		_ = w.lockFile.Close()
 	}
 }
 

@@ -22,9 +22,9 @@ const keptPlans = 4
 
 // outcomes are what a plan says of each resource.
 type outcomes struct {
-	job    string
-	of     map[string]string // by ID
-	counts report.Summary
+	job      string
+	outcomes map[string]string // by ID
+	counts   report.Summary
 }
 
 // plan answers POST /api/plan.
@@ -87,10 +87,10 @@ func (c *commands) plan(ctx context.Context, in PlanRequest) (any, error) {
 	job.Command = shellquote.Join(append(shown, own...)...)
 	for path := range maps.Keys(texts) {
 		if name := relative(c.workspace.directory.path, path); name != d.name {
-			job.Unsaved = append(job.Unsaved, name)
+			job.UnsavedFiles = append(job.UnsavedFiles, name)
 		}
 	}
-	slices.Sort(job.Unsaved)
+	slices.Sort(job.UnsavedFiles)
 	return job, nil
 }
 
@@ -113,7 +113,7 @@ func (c *commands) notePlanned(o *outcomes, line json.RawMessage) *PlanEvent {
 	report.LimitTexts(one)
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	o.of[e.Type+"#"+e.Name] = e.Outcome
+	o.outcomes[e.Type+"#"+e.Name] = e.Outcome
 	o.counts.Count(e.Outcome)
 	return &PlanEvent{Job: o.job, Event: resourceEvent(&one[0]), Bar: part.Bar(part.Counts(&o.counts, false))}
 }
@@ -122,7 +122,7 @@ func (c *commands) notePlanned(o *outcomes, line json.RawMessage) *PlanEvent {
 func (c *commands) newOutcomes(job string) *outcomes {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	o := &outcomes{job: job, of: map[string]string{}}
+	o := &outcomes{job: job, outcomes: map[string]string{}}
 	c.plans = append(c.plans, o)
 	c.plans = c.plans[max(0, len(c.plans)-keptPlans):]
 	return o
@@ -171,7 +171,7 @@ func (c *commands) outcomesOf(job string) map[string]string {
 	defer c.mu.Unlock()
 	for _, o := range c.plans {
 		if o.job == job {
-			return maps.Clone(o.of)
+			return maps.Clone(o.outcomes)
 		}
 	}
 	return nil

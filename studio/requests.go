@@ -70,10 +70,10 @@ type Save struct {
 	// Have is the serial of the last state that the page took, 0 for none.
 	Have int `json:"have,omitempty"`
 	// OnConflict is ask (the default), mine (write all the same) or theirs (take what is on the
-	// disk as a step that can be undone). Theirs is the digest of what the person was shown: if
+	// disk as a step that can be undone). DiskDigest is the digest of what the person was shown: if
 	// it changed again, that is a conflict again. A merged text is sent by text, then saved with mine.
 	OnConflict string `json:"onConflict,omitempty"`
-	Theirs     string `json:"theirs,omitempty"`
+	DiskDigest string `json:"theirs,omitempty"`
 	Client     string `json:"client,omitempty"`
 }
 

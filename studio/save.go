@@ -17,7 +17,7 @@ func (w *workspace) save(ctx context.Context, in Save) (any, error) {
 	switch in.OnConflict {
 	case "", "ask":
 	case "mine":
-		had = in.Theirs // what the person was shown, and decided to replace
+		had = in.DiskDigest // what the person was shown, and decided to replace
 	case "theirs":
 		return w.takeTheirs(ctx, d, in)
 	default:
@@ -25,9 +25,9 @@ func (w *workspace) save(ctx context.Context, in Save) (any, error) {
 	}
 	saved, err := w.saveFile(d.name, d.text, had)
 	if changed, ok := errors.AsType[*changedError](err); ok {
-		d.where = "changed"
+		d.diskState = "changed"
 		if changed.gone {
-			d.where = "gone"
+			d.diskState = "gone"
 		}
 		return nil, &refusal{http.StatusConflict, Failure{
 			Error: changed.Error(), Code: "conflict", Conflict: conflictOf(d, changed),
@@ -36,10 +36,10 @@ func (w *workspace) save(ctx context.Context, in Save) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := d.journal.append(entry{Saved: saved.digest}); err != nil {
+	if err := d.journal.append(entry{SavedDigest: saved.digest}); err != nil {
 		return nil, err
 	}
-	d.disk, d.where = fileContent{d.name, d.text, saved.digest}, "same"
+	d.disk, d.diskState = fileContent{d.name, d.text, saved.digest}, "same"
 	st := d.state()
 	st.Base, st.Client = d.rev, in.Client
 	w.hub.sendOthers(in.Client, "state", st)
@@ -64,8 +64,8 @@ func (w *workspace) takeTheirs(ctx context.Context, d *document, in Save) (any, 
 
 // conflictOf returns the three texts of a file.
 func conflictOf(d *document, c *changedError) *Conflict {
-	out := &Conflict{Base: d.disk.Text, Mine: d.text, Theirs: c.now.text, Gone: c.gone, Digest: c.now.digest}
-	out.Merged, out.Conflicts = merged(out.Base, out.Mine, out.Theirs)
+	out := &Conflict{Base: d.disk.Text, PageText: d.text, DiskText: c.now.text, Gone: c.gone, Digest: c.now.digest}
+	out.Chunks, out.Conflicts = merged(out.Base, out.PageText, out.DiskText)
 	return out
 }
 

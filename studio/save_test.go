@@ -65,15 +65,15 @@ func TestSave(t *testing.T) {
 	var f Failure
 	require.Equal(t, http.StatusConflict, v.ask("POST", "/api/save", Save{File: "notes.txt", Rev: st.Rev}, &f))
 	require.Equal(t, "conflict", f.Code)
-	require.Equal(t, []string{"two\n", "mine\n", "theirs\n"}, []string{f.Conflict.Base, f.Conflict.Mine, f.Conflict.Theirs})
+	require.Equal(t, []string{"two\n", "mine\n", "theirs\n"}, []string{f.Conflict.Base, f.Conflict.PageText, f.Conflict.DiskText})
 	require.Equal(t, "theirs\n", readFile(t, file))
 	shown := f.Conflict.Digest
 
 	// It changes again before the person decides.
 	require.NoError(t, os.WriteFile(file, []byte("later\n"), 0o640))
-	require.Equal(t, http.StatusConflict, v.ask("POST", "/api/save", Save{File: "notes.txt", Rev: st.Rev, OnConflict: "mine", Theirs: shown}, &f))
+	require.Equal(t, http.StatusConflict, v.ask("POST", "/api/save", Save{File: "notes.txt", Rev: st.Rev, OnConflict: "mine", DiskDigest: shown}, &f))
 	require.Equal(t, "later\n", readFile(t, file))
-	require.Equal(t, http.StatusOK, v.ask("POST", "/api/save", Save{File: "notes.txt", Rev: st.Rev, OnConflict: "mine", Theirs: f.Conflict.Digest}, &st))
+	require.Equal(t, http.StatusOK, v.ask("POST", "/api/save", Save{File: "notes.txt", Rev: st.Rev, OnConflict: "mine", DiskDigest: f.Conflict.Digest}, &st))
 	require.Equal(t, "mine\n", readFile(t, file))
 
 	st = v.write("notes.txt", "mine again\n")

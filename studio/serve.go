@@ -43,7 +43,7 @@ type Server struct {
 	hub       *hub
 	quit      func() // ends Serve
 	quitOnce  sync.Once
-	ended     chan struct{}   // closed by quit
+	exit      chan struct{}   // closed by quit
 	ctx       context.Context // of what outlives requests
 	end       func()
 	directory *directory
@@ -72,10 +72,10 @@ func Open(ctx context.Context, o Options) (_ *Server, err error) {
 	if err := files.Trust().Check(o.Directory); err != nil {
 		return nil, err
 	}
-	s := &Server{options: o, hub: newHub(), ended: make(chan struct{})}
+	s := &Server{options: o, hub: newHub(), exit: make(chan struct{})}
 	s.ctx, s.end = context.WithCancel(ctx)
 	s.addParts(statedir.New(o.StateDir, nil, nil))
-	s.quit = func() { s.quitOnce.Do(func() { close(s.ended) }) }
+	s.quit = func() { s.quitOnce.Do(func() { close(s.exit) }) }
 	defer func() {
 		if err != nil {
 			s.close()
@@ -108,7 +108,7 @@ func (s *Server) addParts(state *statedir.Dir) {
 	s.evaluator = &evaluator{ctx: s.ctx, main: o.Process, site: o.Site, directory: o.Directory, linter: sync.OnceValues(o.makeLinter)}
 	s.workspace = &workspace{
 		ctx: s.ctx, state: state, gate: s.gate, evaluator: s.evaluator, hub: s.hub,
-		documents: map[string]*document{}, evaluating: make(chan struct{}, maxEvaluations),
+		documents: map[string]*document{}, evaluation: make(chan struct{}, maxEvaluations),
 	}
 	s.commands = &commands{jobs: s.jobs, workspace: s.workspace, hub: s.hub, stateDir: o.StateDir, insecure: o.Process.Files.AllowInsecure}
 	s.machine = &machine{evaluator: s.evaluator, workspace: s.workspace}
@@ -136,7 +136,7 @@ func (s *Server) Address() string { return s.origin() + "/#token=" + s.login.Iss
 
 // OpenBrowser opens an address of Address in a browser, if there is one.
 func (s *Server) OpenBrowser(address string, open func(file string) error) {
-	guard.OpenBrowser("ccm studio", address, s.ended, open)
+	guard.OpenBrowser("ccm studio", address, s.exit, open)
 }
 
 // A route is one request that is answered.
@@ -205,7 +205,7 @@ func (s *Server) Serve(ctx context.Context) error {
 	case err := <-failed:
 		return err
 	case <-ctx.Done():
-	case <-s.ended:
+	case <-s.exit:
 	}
 	s.quit()
 	s.hub.close()

@@ -14,7 +14,7 @@ func (s *Server) session() Session {
 		Version: s.options.Process.Version, Directory: s.options.Directory, File: s.options.File,
 		Root: os.Geteuid() == 0, Command: "ccm run",
 	}
-	out.Trusted, out.Why = s.gate.status()
+	out.Trusted, out.Reasons = s.gate.status()
 	out.Host, _ = os.Hostname()
 	if u, err := user.Current(); err == nil {
 		out.User = u.Username

@@ -135,7 +135,7 @@ func (w *workspace) convert(ctx context.Context, in Convert) (any, error) {
 	case c == nil || c.derived == nil:
 		return nil, refuse(http.StatusUnprocessableEntity, "", "there is no other language for this file")
 	case c.rev != rev || !c.derived.Current:
-		return nil, refuse(http.StatusUnprocessableEntity, "", "there is no text in the other language: "+c.derived.Why)
+		return nil, refuse(http.StatusUnprocessableEntity, "", "there is no text in the other language: "+c.derived.Reason)
 	}
 	to := in.To
 	if to == "" {

@@ -17,12 +17,12 @@ func (d *document) state() *State {
 	d.readModel()
 	st := &State{
 		Rev: d.rev, File: d.name, Language: languageOf(d.name), Kind: kindOf(d.name, &d.text),
-		Saved: d.saved(), Disk: d.where, Undo: len(d.undo), Redo: len(d.redo), Mistakes: []Mistake{}, Timing: map[string]int64{},
+		Saved: d.saved(), Disk: d.diskState, Undo: len(d.undo), Redo: len(d.redo), Mistakes: []Mistake{}, Timing: map[string]int64{},
 	}
 	c := d.checked
 	if c != nil && c.rev == d.rev {
 		st.Checked, st.Mistakes = true, d.mistakesOf(c)
-		st.Timing["check"] = c.took.Microseconds()
+		st.Timing["check"] = c.duration.Microseconds()
 	} else {
 		c = nil
 		if d.modelErr != nil { // nothing is evaluated, but that it is not read can be said
@@ -63,7 +63,7 @@ func (d *document) resourcesOf(c *checkResult) []Resource {
 		r := &d.model.Resources[i]
 		x := Resource{
 			Key: r.Key, ID: r.ID, Type: r.Type, Name: r.Name, File: d.name, Line: r.Line, Group: max(r.Group, 0),
-			Props: propsOf(r.Props), Form: string(r.Form), Why: r.Why, Shared: r.Shared,
+			Props: propsOf(r.Props), Form: string(r.Form), Reason: r.Reason, Shared: r.Shared,
 		}
 		var came []declaredResource
 		if c != nil {

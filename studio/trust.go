@@ -38,7 +38,7 @@ type place struct {
 // A trustState is whether the directory may be evaluated.
 type trustState struct {
 	trusted bool
-	why     []string // why not
+	reasons []string // why not
 	own     bool
 	place   place
 	// empty is set for a directory that was empty when it was opened, until studio saves something in it. It is
@@ -59,11 +59,11 @@ func judgeDirectory(dir string, state *statedir.Dir) (trustState, error) {
 	t := trustState{place: place{dir, uint64(st.Dev), st.Ino}, own: true} //nolint:unconvert // Dev is int32 on other systems
 	if me := uint32(os.Geteuid()); st.Uid != me {
 		t.own = false
-		t.why = append(t.why, "It belongs to "+trust.UserName(st.Uid)+".")
+		t.reasons = append(t.reasons, "It belongs to "+trust.UserName(st.Uid)+".")
 	}
 	if fi.Mode().Perm()&0o002 != 0 {
 		t.own = false
-		t.why = append(t.why, fmt.Sprintf("Everybody may write in it (mode %04o).", fi.Mode().Perm()))
+		t.reasons = append(t.reasons, fmt.Sprintf("Everybody may write in it (mode %04o).", fi.Mode().Perm()))
 	}
 	list, err := readTrusted(state)
 	if err != nil {
@@ -75,10 +75,10 @@ func judgeDirectory(dir string, state *statedir.Dir) (trustState, error) {
 			return t, err
 		}
 		if t.empty = len(inside) == 0 && fi.Mode().Perm()&0o020 == 0; !t.empty { // nothing in it is nothing to trust
-			t.why = append(t.why, "It was not opened in studio before.")
+			t.reasons = append(t.reasons, "It was not opened in studio before.")
 		}
 	}
-	t.trusted = len(t.why) == 0
+	t.trusted = len(t.reasons) == 0
 	return t, nil
 }
 
@@ -140,7 +140,7 @@ func (t *trustState) look() {
 		return
 	}
 	if inside, err := os.ReadDir(t.place.Path); err != nil || len(inside) > 0 {
-		t.trusted, t.empty, t.why = false, false, []string{"It was empty, and something came into it that studio has not written."}
+		t.trusted, t.empty, t.reasons = false, false, []string{"It was empty, and something came into it that studio has not written."}
 	}
 }
 
@@ -171,7 +171,7 @@ func (g *gate) status() (trusted bool, why []string) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.trust.look()
-	return g.trust.trusted, g.trust.why
+	return g.trust.trusted, g.trust.reasons
 }
 
 // open lets the directory be evaluated, as a person has said.
@@ -183,7 +183,7 @@ func (g *gate) open() error {
 			return err
 		}
 	}
-	g.trust.trusted, g.trust.why = true, nil
+	g.trust.trusted, g.trust.reasons = true, nil
 	return nil
 }
 

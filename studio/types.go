@@ -25,8 +25,8 @@ type Resource struct {
 	// Form says what a form can edit: literal is all, partly all but the expressions that
 	// cannot be written, none only the text (a loop, a function, an alias).
 	Form string `json:"form"`
-	// Why says in a sentence what keeps a form from editing it, if it is none.
-	Why string `json:"why,omitempty"`
+	// Reason says in a sentence what keeps a form from editing it, if it is none.
+	Reason string `json:"why,omitempty"`
 	// Results are the IDs of what came of it here, if that is not ID alone.
 	Results []string `json:"results,omitempty"`
 	// Shared counts the other resources that an edit of it changes too, because of an alias
@@ -107,8 +107,8 @@ type State struct {
 	// Client is the page that asked for it, as it named itself; in events a page skips what it
 	// asked for itself, unless Checked is new.
 	Client string `json:"client,omitempty"`
-	// Selected is the key of what the edit made or changed, if it was about a resource.
-	Selected string `json:"selected,omitempty"`
+	// Selection is the key of what the edit made or changed, if it was about a resource.
+	Selection string `json:"selected,omitempty"`
 	// Data is what a data file holds, for its browser.
 	Data json.RawMessage `json:"data,omitempty"`
 	// Timing is how long the parts took, in microseconds.
@@ -121,7 +121,7 @@ type Delta struct {
 	Keys    []string   `json:"keys,omitempty"`    // all, in their order
 	Lines   []int      `json:"lines,omitempty"`   // of all
 	Groups  []int      `json:"groups,omitempty"`  // of all
-	Changed []Resource `json:"changed,omitempty"` // the new ones, and those that changed besides Line and Group
+	Changes []Resource `json:"changed,omitempty"` // the new ones, and those that changed besides Line and Group
 }
 
 // DerivedText is the text of a file in the other language.
@@ -134,8 +134,8 @@ type DerivedText struct {
 	Current bool `json:"current"`
 	// Editable is whether one may type into it (text with derived).
 	Editable bool `json:"editable"`
-	// Why says why there is none, or why it is not current.
-	Why string `json:"why,omitempty"`
+	// Reason says why there is none, or why it is not current.
+	Reason string `json:"why,omitempty"`
 }
 
 // A Failure is what went wrong: the body of all answers of 400 and above.
@@ -151,20 +151,20 @@ type Failure struct {
 	State *State `json:"state,omitempty"`
 	// Conflict is there if the file changed on the disk (conflict).
 	Conflict *Conflict `json:"conflict,omitempty"`
-	// Marked are lines of the derived text that have no counterpart (convert).
-	Marked []int `json:"marked,omitempty"`
+	// Conflicts are lines of the derived text that have no counterpart (convert).
+	Conflicts []int `json:"marked,omitempty"`
 }
 
 // A Conflict is three texts of a file that was changed by somebody else as well.
 type Conflict struct {
-	Base   string `json:"base"`   // as it was read
-	Mine   string `json:"mine"`   // as it is in the page
-	Theirs string `json:"theirs"` // as it is on the disk; empty if it is gone
-	Gone   bool   `json:"gone,omitempty"`
+	Base     string `json:"base"`   // as it was read
+	PageText string `json:"mine"`   // as it is in the page
+	DiskText string `json:"theirs"` // as it is on the disk; empty if it is gone
+	Gone     bool   `json:"gone,omitempty"`
 	// Digest names Theirs; save sends it back as theirs.
 	Digest string `json:"digest"`
-	// Merged is the text with the changes of both, as chunks.
-	Merged []Chunk `json:"merged"`
+	// Chunks is the text with the changes of both, as chunks.
+	Chunks []Chunk `json:"merged"`
 	// Conflicts counts the chunks in which both changed the same lines.
 	Conflicts int `json:"conflicts"`
 }
@@ -175,8 +175,8 @@ type Chunk struct {
 	Text     string `json:"text,omitempty"`
 	Conflict bool   `json:"conflict,omitempty"`
 	Base     string `json:"base,omitempty"`
-	Mine     string `json:"mine,omitempty"`
-	Theirs   string `json:"theirs,omitempty"`
+	PageText string `json:"mine,omitempty"`
+	DiskText string `json:"theirs,omitempty"`
 }
 
 // Events of the stream GET /api/events (text/event-stream; event: NAME, data: JSON):

@@ -56,19 +56,19 @@ func (w *workspace) lookAt(d *document) {
 	if err != nil && !missing {
 		return // saving it will say what is wrong
 	}
-	where, rev, before, saved := d.where, d.rev, d.text, d.saved()
+	where, rev, before, saved := d.diskState, d.rev, d.text, d.saved()
 	if err := w.found(d, now, missing); err != nil {
 		return // the journal cannot be written; the next edit says so
 	}
 	if d.rev != rev {
 		w.tell(w.ctx, d, before, rev, difference(before, d.text), asker{})
-	} else if d.where != where || d.saved() != saved {
+	} else if d.diskState != where || d.saved() != saved {
 		st := d.state()
 		st.Base = d.rev
 		w.hub.send("state", st)
 	}
-	if d.where != where {
-		w.hub.send("disk", DiskEvent{d.name, d.where})
+	if d.diskState != where {
+		w.hub.send("disk", DiskEvent{d.name, d.diskState})
 	}
 }
 

@@ -166,7 +166,7 @@ func (x *typedCommand) properties(e *cli.Env, cmd *cobra.Command, args []string)
 		tab.Entries = append(tab.Entries, schema.Entry{Key: "ensure", Val: schema.TextValue(args[1])})
 	}
 	tab.Entries = append(tab.Entries, x.table.Entries...)
-	tab.Where = where
+	tab.Positions = where
 	return tab
 }
 
@@ -245,7 +245,7 @@ func newEnsureTypeCommand(e *cli.Env, f *oneOffFlags, reg *resource.Registry, t 
 			Type: t, Properties: x.properties(e, cmd, args), Prefix: "--", Pos: diag.Pos{File: site.CommandLine},
 			If: condition(cmd.Flags(), "if", c.ifText), Unless: condition(cmd.Flags(), "unless", c.unless),
 		}
-		e.Messages.Sources = what.Properties.Where.(*commandLine).source
+		e.Messages.Sources = what.Properties.Positions.(*commandLine).source
 		if err := c.healthChecks(what.Properties); err != nil {
 			return err
 		}
@@ -266,7 +266,7 @@ func ensureResource(e *cli.Env, cmd *cobra.Command, f *oneOffFlags, what manifes
 	if err != nil {
 		return err
 	}
-	line := what.Properties.Where.(*commandLine)
+	line := what.Properties.Positions.(*commandLine)
 	e.Messages.Sources = func(name string) (string, bool) {
 		if text, ok := line.source(name); ok {
 			return text, ok

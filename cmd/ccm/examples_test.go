@@ -104,7 +104,7 @@ func TestExamplePlans(t *testing.T) {
 		text := report.Text{W: &out, Diff: report.DiffChanges}
 		engine := &converge.Engine{Registry: c.Site.Registry, Facts: c.Site.Facts, Reporter: text, Texts: true, Sequential: true}
 		sum := engine.Plan(t.Context(), &c.Site.Host.View, c.Site.Catalog)
-		sum.Took = 0
+		sum.Duration = 0
 		text.Summary(sum)
 		golden := filepath.Join(examples, name, "plan.txt")
 		if os.Getenv("UPDATE") != "" {

@@ -246,7 +246,7 @@ func FuzzRequest(f *testing.F) {
 // exchange answers requests on the confined machine.
 func (w *hostileHost) exchange(t *testing.T, e *cli.Env, stream bool) *exchange {
 	o := site.OneOffOptions{
-		Kind: "request", Site: &site.Options{EvalTimeout: fuzzTimeout, Facts: site.FactOptions{Known: w.facts}, Data: site.DataOptions{None: true}},
+		Kind: "request", Site: &site.Options{EvalTimeout: fuzzTimeout, Facts: site.FactOptions{Facts: w.facts}, Data: site.DataOptions{None: true}},
 		Record: site.RecordOptions{StateDir: filepath.Join(w.base, "state"), LockTimeout: time.Second, Limits: state.DefaultLimits}, Diff: report.DiffSummary,
 	}
 	if stream {

@@ -126,7 +126,7 @@ func (w *hostileHost) load(t testing.TB, name, text string) (*site.Site, error) 
 	defer os.Remove(name)
 	var stderr bytes.Buffer
 	e := w.env(strings.NewReader(""), &stderr, &stderr)
-	return e.Load(t.Context(), name, []string{"arg"}, &site.Options{EvalTimeout: w.timeout, Facts: site.FactOptions{Known: w.facts}})
+	return e.Load(t.Context(), name, []string{"arg"}, &site.Options{EvalTimeout: w.timeout, Facts: site.FactOptions{Facts: w.facts}})
 }
 
 // holds says what must be so of any script or manifest: it gives a catalog,

@@ -47,7 +47,7 @@ func newReport(e *cli.Env, f *runFlags) *runReport {
 		line = report.NewStatusLine(terminal.NewWriter(e.Stderr.Unwrap()))
 		e.Stderr.Before(line.MakeWay)
 		e.Stdout.Before(line.MakeWay)
-		e.Looking, e.Asking = line.Look, line.Pause
+		e.ObserveLook, e.BeforePrompt = line.Look, line.Pause
 		r.stderr, r.output, r.site = line, line.Output, line
 	}
 	if f.stream {
@@ -85,7 +85,7 @@ func newReport(e *cli.Env, f *runFlags) *runReport {
 		all = event.Reporters{line, rep}
 		r.progress = func(p host.Progress) { line.Note(p.String()) }
 	case !f.quiet:
-		h := &report.Heartbeat{W: e.Stderr, Every: 30 * time.Second}
+		h := &report.Heartbeat{W: e.Stderr, Interval: 30 * time.Second}
 		all = event.Reporters{h, rep}
 		r.site = h
 	}

@@ -69,8 +69,8 @@ func pruneSite(ctx context.Context, e *cli.Env, f *runFlags, args []string, yes 
 	}
 	defer x.End()
 	if f.output.Value == "text" && !f.quiet {
-		for _, other := range slices.Sorted(maps.Keys(x.Kept)) {
-			n := x.Kept[other]
+		for _, other := range slices.Sorted(maps.Keys(x.OtherSites)) {
+			n := x.OtherSites[other]
 			terminal.Fprintf(e.Stdout, "%d %s, as %s has declared %s in its last run\n", n, map[bool]string{true: "resource stays", false: "resources stay"}[n == 1], other, map[bool]string{true: "it", false: "them"}[n == 1])
 		}
 	}

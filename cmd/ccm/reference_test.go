@@ -107,10 +107,10 @@ func runExample(t *testing.T, p *site.Process, typ string, example reference.Exa
 	out, err := c.Converge(t.Context())
 	require.NoError(t, err, typ)
 	for _, ev := range out.Events {
-		require.NotContains(t, []string{"failed", "skipped"}, ev.Outcome, "%s: %s", ev.ID, ev.Why)
+		require.NotContains(t, []string{"failed", "skipped"}, ev.Outcome, "%s: %s", ev.ID, ev.Reason)
 	}
-	for _, again := range out.Again {
-		require.Contains(t, []string{"exec", "apply"}, typ, "%s: a second run changes it: %s", again.ID, again.Why)
+	for _, again := range out.SecondRun {
+		require.Contains(t, []string{"exec", "apply"}, typ, "%s: a second run changes it: %s", again.ID, again.Reason)
 	}
 }
 

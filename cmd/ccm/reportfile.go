@@ -64,7 +64,7 @@ func (f *reportFile) begin(e *cli.Env, where report.Origin, diff report.DiffMode
 		diff = report.DiffFull // it is not in anybody's way there
 	}
 	f.collector = &report.Collector{
-		Diff: diff, Where: where, Mask: func(document []byte) []byte { return e.Secrets.JSON(document, cli.Protocol()) },
+		Diff: diff, Origin: where, Mask: func(document []byte) []byte { return e.Secrets.JSON(document, cli.Protocol()) },
 		Run: report.Run{Command: "ccm " + shellquote.Join(e.Args...), Version: e.Version, Drift: drift},
 	}
 	return f.collector

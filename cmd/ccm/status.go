@@ -60,7 +60,7 @@ func printStatus(e *cli.Env, cmd *cobra.Command, f *statusFlags, typ string, pro
 		return err
 	}
 	t := reg.Type(typ)
-	e.Messages.Sources = properties.Where.(*commandLine).source
+	e.Messages.Sources = properties.Positions.(*commandLine).source
 	dir, err := os.Getwd()
 	if err != nil {
 		return err

@@ -10,7 +10,7 @@ import (
 
 // commandPage returns the page of a command and of those below it.
 func commandPage(cmd *cobra.Command) string {
-	p := page{up: "../../"}
+	p := page{root: "../../"}
 	p.printf("# %s", cmd.CommandPath())
 	writeCommand(&p, cmd, "##")
 	return p.String()
@@ -80,7 +80,7 @@ func standard(f *pflag.Flag) string {
 
 // topicPage returns the page of a topic of ccm help.
 func topicPage(cmd *cobra.Command) string {
-	p := page{up: "../"}
+	p := page{root: "../"}
 	p.printf("# %s", prose(cmd.Short))
 	p.help(cmd.Long)
 	p.printf("`ccm help %s` prints this.", cmd.Name())

@@ -30,7 +30,7 @@ var objects = []object{
 
 // eventsPage returns the page about the objects of reports.
 func (s Source) eventsPage() (string, error) {
-	p := page{up: "../"}
+	p := page{root: "../"}
 	p.printf("# Events")
 	p.printf("`ccm run --output json`, `plan`, `drift`, `undo` and `restore` print an object a line: an event for each resource, then a summary.")
 	p.console("$ ccm run --output json site.lua")

@@ -10,7 +10,7 @@ import (
 // luaPage returns the page about what scripts have. What the standard library has is on the
 // page stdlib.md; here it is listed.
 func (s Source) luaPage() (string, error) {
-	p := page{up: "../"}
+	p := page{root: "../"}
 	p.printf("# Functions of scripts")
 	p.fence("lua", `local port = lookup("data.port", 8080)
 local hosts = str.lines(fs.read "/etc/hosts")`)

@@ -8,7 +8,7 @@ import (
 
 // overview returns the page with all that the reference has.
 func (s Source) overview() string {
-	p := page{up: "../"}
+	p := page{root: "../"}
 	p.printf("# Reference")
 	p.console("$ ccm docs file\n$ ccm doc file.mode\n$ ccm help run")
 	p.printf("`ccm docs` prints the pages of this reference, `ccm doc` a single property or function, `ccm help` a command. All of it is written from the declarations that ccm itself reads by.")
@@ -40,7 +40,7 @@ func (s Source) overview() string {
 
 // commonProperties returns the page about the properties of every type.
 func (s Source) commonProperties() string {
-	p := page{up: "../"}
+	p := page{root: "../"}
 	p.printf("# Properties of every type")
 	p.fence("lua", "file { \"/etc/app.conf\", content = \"x = 1\\n\", owner = \"root\", group = \"root\", mode = \"0644\",\n  tags = \"web\", require = \"package#app\", notify = \"service#app\" }")
 	p.printf("These are there whatever the type is.")

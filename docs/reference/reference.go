@@ -63,7 +63,7 @@ func Pages(s Source) (map[string]string, error) {
 // A page is one that is being written.
 type page struct {
 	bytes.Buffer
-	up string // from the page to docs, such as "../"
+	root string // from the page to docs, such as "../"
 }
 
 // printf appends a paragraph, or what else stands between blank lines.

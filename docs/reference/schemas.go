@@ -10,14 +10,14 @@ import (
 
 // schemasPage returns the page about the JSON Schemas.
 func (s Source) schemasPage() string {
-	p := page{up: "../"}
+	p := page{root: "../"}
 	p.printf("# JSON Schemas")
 	p.console("$ ccm schema event > event.json")
 	p.printf("`ccm schema` prints the JSON Schema (draft 2020-12) of what programs read and write. Each is made from the declarations that ccm itself reads by, so it knows the types and properties of this version.")
 	request := manifest.RequestSchema(s.Registry, manifest.RequestProtocol)
 	for _, x := range []struct {
-		name, about string
-		schema      map[string]any
+		name, doc string
+		schema    map[string]any
 	}{
 		{"request", "One resource that is to be brought in order. `ccm ensure api pipe` reads one a line ([api.md](../api.md)). Its `protocol` is `" + manifest.RequestProtocol + "`.", request},
 		{"response", "The answer to a request: `state`, which is an [event](events.md#event), or `error`, a text. Its `protocol` is `" + report.ResponseProtocol + "`.", report.ResponseSchema()},
@@ -25,7 +25,7 @@ func (s Source) schemasPage() string {
 		{"manifest", "A manifest in YAML ([manifests.md](../manifests.md)). An editor that is given it completes types and properties.", manifest.Schema(s.Registry)},
 	} {
 		p.printf("## `ccm schema %s`", x.name)
-		p.printf("%s", x.about)
+		p.printf("%s", x.doc)
 		if names := keysOf(x.schema["properties"]); len(names) > 0 {
 			p.printf("At its top: `%s`.", strings.Join(names, "`, `"))
 		}

@@ -12,7 +12,7 @@ import (
 
 // typePage returns the page of a type.
 func (s Source) typePage(t *resource.Type) (string, error) {
-	p := page{up: "../../"}
+	p := page{root: "../../"}
 	p.printf("# Type %s", prose(t.Name))
 	p.printf("%s", prose(about(t.Name, t.Schema().Doc)))
 	guides, err := s.guidesTo("types/" + t.Name + ".md")
@@ -93,7 +93,7 @@ func writeField(p *page, f *schema.Field, heading, of string) {
 		traits = append(traits, "default "+code(f.Default))
 	}
 	if f.Secret {
-		traits = append(traits, "[secret]("+p.up+"secrets.md)")
+		traits = append(traits, "[secret]("+p.root+"secrets.md)")
 	}
 	for _, alias := range f.Aliases {
 		traits = append(traits, "also `"+alias+"`")

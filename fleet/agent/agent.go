@@ -72,21 +72,21 @@ type Fleet interface {
 
 // An Agent keeps a machine in order. Make it by New.
 type Agent struct {
-	options Options
-	config  *Config
-	timing  Timing
-	log     *slog.Logger
-	now     func() time.Time
-	random  func() float64
-	store   *storeRoot
-	metrics *metrics
-	failing failures
-	status  *statusKeeper
-	runner  *runner
-	data    *dataSource
-	fleet   Fleet
-	queue   *queue
-	reload  chan struct{}
+	options  Options
+	config   *Config
+	timing   Timing
+	log      *slog.Logger
+	now      func() time.Time
+	random   func() float64
+	store    *storeRoot
+	metrics  *metrics
+	failures failures
+	status   *statusKeeper
+	runner   *runner
+	data     *dataSource
+	fleet    Fleet
+	queue    *queue
+	reload   chan struct{}
 
 	sources  []Source // of the present configuration
 	pollers  sync.WaitGroup
@@ -111,7 +111,7 @@ func New(o Options) (*Agent, error) {
 	}
 	a := &Agent{
 		options: o, config: o.Config, timing: o.Timing, log: o.Log, now: o.Clock.Now, random: rand.Float64,
-		metrics: newMetrics(), failing: make(failures), queue: newQueue(), reload: make(chan struct{}, 1), endServe: func() {}, endPolls: func() {}, endFleet: func() {},
+		metrics: newMetrics(), failures: make(failures), queue: newQueue(), reload: make(chan struct{}, 1), endServe: func() {}, endPolls: func() {}, endFleet: func() {},
 	}
 	var err error
 	if a.store, err = openStore(o.Config.CacheDir, o.Effect); err != nil {
@@ -153,7 +153,7 @@ func (a *Agent) Run(ctx context.Context, stop <-chan struct{}) error {
 		return err
 	}
 	defer lock.Close()
-	a.status = &statusKeeper{store: a.store, lost: a.statusLost(), now: Status{
+	a.status = &statusKeeper{store: a.store, onError: a.statusLost(), now: Status{
 		PID: os.Getpid(), Version: a.options.Version, Since: a.now(), State: "waiting",
 	}}
 	a.keepResults()

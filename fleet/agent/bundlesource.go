@@ -27,7 +27,7 @@ type bundleSource struct {
 type remote struct {
 	body io.Reader
 	// revision and modified are what the server calls it.
-	revision, modified string
+	revision, lastModified string
 	// signature fetches the signature that lies beside it.
 	signature func(ctx context.Context) ([]byte, error)
 }
@@ -66,9 +66,9 @@ func (p *bundleSource) install(ctx context.Context, r *remote) (changed bool, er
 		return false, err
 	}
 	defer f.Close()
-	v := version{Digest: "sha256:" + digest, Revision: r.revision, Modified: r.modified, Signers: fingerprint(who), Fetched: p.x.now().UTC()}
+	v := version{Digest: "sha256:" + digest, Revision: r.revision, LastModified: r.lastModified, Signers: fingerprint(who), FetchTime: p.x.now().UTC()}
 	if now := p.store.current(); now != nil && now.Digest == v.Digest && now.Signers == v.Signers {
-		return false, p.store.confirm(r.revision, r.modified)
+		return false, p.store.confirm(r.revision, r.lastModified)
 	}
 	if p.config.SHA256 != "" && p.config.SHA256 != digest {
 		return false, fmt.Errorf("want the SHA-256 %s, got %s", p.config.SHA256, digest)

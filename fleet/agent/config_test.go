@@ -171,7 +171,7 @@ func TestSpread(t *testing.T) {
 
 func TestSchedule(t *testing.T) {
 	begin := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
-	s := schedule{every: time.Minute, next: begin.Add(time.Minute)}
+	s := schedule{interval: time.Minute, next: begin.Add(time.Minute)}
 	require.False(t, s.due(begin))
 	require.True(t, s.due(begin.Add(61*time.Second)))
 	require.False(t, s.due(begin.Add(119*time.Second)), "the next one is at its time, however late the last one was")

@@ -25,12 +25,12 @@ const dataTries = 10
 // A dataSource is external data, which is fetched before each run. It is kept on the disk, so that
 // there is some without a network.
 type dataSource struct {
-	x     *access
-	url   string
-	shown string // the URL without what authorizes
-	file  string // below the cache directory; "" if the data is a file of the machine
-	nats  *natsClient
-	stale time.Time // since when it could not be had; zero if it could
+	x        *access
+	url      string
+	shownURL string // the URL without what authorizes
+	file     string // below the cache directory; "" if the data is a file of the machine
+	nats     *natsClient
+	stale    time.Time // since when it could not be had; zero if it could
 }
 
 // newData returns external data; nil if there is none.
@@ -38,7 +38,7 @@ func (x *access) newData(name string) (*dataSource, error) {
 	if name == "" {
 		return nil, nil
 	}
-	d := &dataSource{x: x, url: name, shown: name}
+	d := &dataSource{x: x, url: name, shownURL: name}
 	if filepath.IsAbs(name) {
 		return d, nil
 	}
@@ -47,15 +47,15 @@ func (x *access) newData(name string) (*dataSource, error) {
 		if err != nil {
 			return nil, err
 		}
-		d.shown = fetch.RedactURL(u)
+		d.shownURL = fetch.RedactURL(u)
 	} else {
 		d.nats = x.nats(false)
 	}
-	ext := path.Ext(d.shown)
+	ext := path.Ext(d.shownURL)
 	if ext != ".json" {
 		ext = ".yaml"
 	}
-	d.file = path.Join(dataDir, slug(d.shown)+"-"+fingerprint(name)[:8]+ext)
+	d.file = path.Join(dataDir, slug(d.shownURL)+"-"+fingerprint(name)[:8]+ext)
 	return d, x.store.root.MkdirAll(dataDir, 0o700)
 }
 
@@ -153,24 +153,24 @@ func (a *Agent) prepareData(ctx context.Context) (file string, err error) {
 	if !d.stale.IsZero() {
 		tries = 1
 	}
-	b := retry.Backoff{Least: a.timing.BackoffLeast, Most: a.timing.BackoffMost}
+	b := retry.Backoff{Min: a.timing.BackoffLeast, Max: a.timing.BackoffMost}
 	for try := 1; ; try++ {
 		began := a.now()
 		err = d.refresh(ctx)
 		a.metrics.took(metricDataTime, a.now().Sub(began))
 		if err == nil {
 			if !d.stale.IsZero() {
-				a.log.Info(fmt.Sprintf("%s: had again", d.shown))
+				a.log.Info(fmt.Sprintf("%s: had again", d.shownURL))
 			}
 			d.stale = time.Time{}
 			break
 		}
-		a.metrics.count(metricDataErrors, d.shown)
+		a.metrics.count(metricDataErrors, d.shownURL)
 		if ctx.Err() != nil || try >= tries {
 			break
 		}
 		if try == 1 {
-			a.log.Warn(fmt.Sprintf("%s: %s; it is asked for again", d.shown, message(err)))
+			a.log.Warn(fmt.Sprintf("%s: %s; it is asked for again", d.shownURL, message(err)))
 		}
 		if !retry.Sleep(ctx, b.Delay(try, a.random)) {
 			break
@@ -179,11 +179,11 @@ func (a *Agent) prepareData(ctx context.Context) (file string, err error) {
 	file = d.path()
 	if err != nil {
 		if file == "" {
-			return "", fmt.Errorf("%s: %w", d.shown, err)
+			return "", fmt.Errorf("%s: %w", d.shownURL, err)
 		}
 		if d.stale.IsZero() && ctx.Err() == nil {
 			d.stale = a.now()
-			a.log.Warn(fmt.Sprintf("%s: %s; going on with the last good data", d.shown, message(err)))
+			a.log.Warn(fmt.Sprintf("%s: %s; going on with the last good data", d.shownURL, message(err)))
 		}
 	}
 	a.status.update(func(s *Status) { s.Data = d.status(err) })

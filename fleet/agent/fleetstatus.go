@@ -12,14 +12,14 @@ type FleetStatus struct {
 	Connected   bool   `json:"connected"`
 	// Release is the version of the release that is run; 0 for none.
 	Release int64 `json:"release,omitempty"`
-	// Revoked is since when the servers do not let the node in, and PlansFrom from when it only
+	// RevokedAt is since when the servers do not let the node in, and PlansFrom from when it only
 	// plans because of that; nil if they do, or it goes on for ever.
-	Revoked   *time.Time `json:"revoked,omitempty"`
+	RevokedAt *time.Time `json:"revoked,omitempty"`
 	PlansFrom *time.Time `json:"plans_from,omitempty"`
-	// Left is why the node has left the fleet until its agent begins anew, and only plans; "" if
+	// LeaveReason is why the node has left the fleet until its agent begins anew, and only plans; "" if
 	// it has not.
-	Left     string         `json:"left,omitempty"`
-	Problems []FleetProblem `json:"problems,omitempty"`
+	LeaveReason string         `json:"left,omitempty"`
+	Problems    []FleetProblem `json:"problems,omitempty"`
 }
 
 // A FleetProblem is something that a node could not do, or did not believe.
@@ -34,7 +34,7 @@ type FleetProblem struct {
 // OK reports whether the machine is in its fleet and takes its releases. Other problems, such as a job that was
 // refused once, are told and no more.
 func (s *FleetStatus) OK() bool {
-	return s.Revoked == nil && s.Left == "" && !slices.ContainsFunc(s.Problems, func(p FleetProblem) bool { return p.Release != 0 })
+	return s.RevokedAt == nil && s.LeaveReason == "" && !slices.ContainsFunc(s.Problems, func(p FleetProblem) bool { return p.Release != 0 })
 }
 
 // FleetChanged has the status written with what the fleet says now.

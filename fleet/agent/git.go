@@ -28,14 +28,14 @@ const (
 // A gitSource is a branch or tag of a repository. The git of the machine asks which commit it
 // names now, and fetches that alone. Nothing of the repository is run: there is no work tree.
 type gitSource struct {
-	x      *access
-	config SourceConfig
-	name   string
-	local  string // where it is on this machine, "" if it is elsewhere
-	plain  *url.URL
-	store  *store
-	used   time.Duration // of a processor, by git since the last poll began
-	pause  time.Duration // at least, between polls
+	x       *access
+	config  SourceConfig
+	name    string
+	local   string // where it is on this machine, "" if it is elsewhere
+	plain   *url.URL
+	store   *store
+	cpuTime time.Duration // of a processor, by git since the last poll began
+	pause   time.Duration // at least, between polls
 }
 
 func (x *access) newGitSource(c SourceConfig) (*gitSource, error) {
@@ -93,9 +93,9 @@ func (s *gitSource) Poll(ctx context.Context) (changed bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	s.used = 0
+	s.cpuTime = 0
 	ref, commit, err := s.ask(ctx)
-	s.pause = min(s.used*shareOfProcessor, longestPause)
+	s.pause = min(s.cpuTime*shareOfProcessor, longestPause)
 	if err != nil {
 		return false, err
 	}
@@ -131,7 +131,7 @@ func (s *gitSource) Poll(ctx context.Context) (changed bool, err error) {
 	if err := st.root.RemoveAll("repo"); err != nil {
 		return false, err
 	}
-	v.Fetched = s.x.now().UTC()
+	v.FetchTime = s.x.now().UTC()
 	return true, st.keep(ctx, v)
 }
 

@@ -25,7 +25,7 @@ func (s *gitSource) git(ctx context.Context, patience time.Duration, repo string
 	cmd.Stdout, cmd.Stderr = &boundedWriter{w: &stdout, left: 4 << 20}, &boundedWriter{w: &stderr, left: 64 << 10}
 	err := cmd.Run()
 	if cmd.ProcessState != nil {
-		s.used += cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()
+		s.cpuTime += cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()
 	}
 	if err != nil {
 		if ctx.Err() != nil && errors.Is(ctx.Err(), context.DeadlineExceeded) {

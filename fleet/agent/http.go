@@ -48,11 +48,11 @@ func (s *httpSource) Poll(ctx context.Context) (changed bool, err error) {
 	}
 	r := fetch.Request{URL: s.url, Checksum: s.config.SHA256}
 	if now := s.store.current(); now != nil && now.Signers == fingerprint(who) {
-		r.ETag, r.Modified = now.Revision, now.Modified
+		r.ETag, r.LastModified = now.Revision, now.LastModified
 	}
 	t := fetch.NewTransport()
 	defer closeIdle(t)
-	x := fetch.New(ctx, r, bundle.DefaultLimits.Packed)
+	x := fetch.New(ctx, r, bundle.DefaultLimits.PackedSize)
 	defer x.Close()
 	switch err := x.Open(t); {
 	case errors.Is(err, fetch.ErrNotModified):
@@ -64,7 +64,7 @@ func (s *httpSource) Poll(ctx context.Context) (changed bool, err error) {
 		return false, x.Failed(err)
 	}
 	changed, err = s.install(ctx, &remote{
-		body: transferReader{x}, revision: x.ETag, modified: x.Modified,
+		body: transferReader{x}, revision: x.ETag, lastModified: x.LastModified,
 		signature: func(ctx context.Context) ([]byte, error) { return s.signature(ctx, t) },
 	})
 	return changed, err

@@ -19,8 +19,8 @@ type activeRun struct {
 func (a *Agent) loop(ctx context.Context, stop <-chan struct{}) error {
 	defer a.queue.close()
 	offset := spread(a.options.Node, a.config.Splay)
-	run := schedule{every: a.config.Interval, next: a.now().Add(a.config.Interval + offset)}
-	check := schedule{every: a.config.HealthInterval, next: a.now().Add(a.config.HealthInterval)}
+	run := schedule{interval: a.config.Interval, next: a.now().Add(a.config.Interval + offset)}
+	check := schedule{interval: a.config.HealthInterval, next: a.now().Add(a.config.HealthInterval)}
 	for {
 		select {
 		case <-stop:
@@ -51,8 +51,8 @@ func (a *Agent) loop(ctx context.Context, stop <-chan struct{}) error {
 		case <-a.reload:
 			a.reconfigure(ctx)
 			offset = spread(a.options.Node, a.config.Splay)
-			run = schedule{every: a.config.Interval, next: a.now().Add(a.config.Interval + offset)}
-			check = schedule{every: a.config.HealthInterval, next: a.now().Add(a.config.HealthInterval)}
+			run = schedule{interval: a.config.Interval, next: a.now().Add(a.config.Interval + offset)}
+			check = schedule{interval: a.config.HealthInterval, next: a.now().Add(a.config.HealthInterval)}
 		}
 		timer.Stop()
 	}
@@ -60,25 +60,25 @@ func (a *Agent) loop(ctx context.Context, stop <-chan struct{}) error {
 
 // A schedule is when something is due; never, if every is 0.
 type schedule struct {
-	every time.Duration
-	next  time.Time
+	interval time.Duration
+	next     time.Time
 }
 
 // due reports whether it is time, and sets the next one. Those that were missed, while a run took
 // long or the machine slept, are one. A clock that was set back does not make it wait longer.
 func (s *schedule) due(now time.Time) bool {
-	if s.every <= 0 {
+	if s.interval <= 0 {
 		return false
 	}
 	if now.Before(s.next) {
-		if s.next.Sub(now) > 2*s.every+24*time.Hour {
-			s.next = now.Add(s.every)
+		if s.next.Sub(now) > 2*s.interval+24*time.Hour {
+			s.next = now.Add(s.interval)
 		}
 		return false
 	}
-	s.next = s.next.Add(s.every)
+	s.next = s.next.Add(s.interval)
 	if s.next.Before(now) {
-		s.next = now.Add(s.every)
+		s.next = now.Add(s.interval)
 	}
 	return true
 }
@@ -90,7 +90,7 @@ const longestWait = time.Minute
 func (a *Agent) untilNext(list ...*schedule) time.Duration {
 	wait := longestWait
 	for _, s := range list {
-		if s.every > 0 {
+		if s.interval > 0 {
 			wait = min(wait, s.next.Sub(a.now()))
 		}
 	}
@@ -100,7 +100,7 @@ func (a *Agent) untilNext(list ...*schedule) time.Duration {
 // waits says until when nothing is done.
 func (a *Agent) waits(run, check *schedule) {
 	due := func(s *schedule) *time.Time {
-		if s.every <= 0 || len(a.sources) == 0 {
+		if s.interval <= 0 || len(a.sources) == 0 {
 			return nil
 		}
 		at := s.next
@@ -248,7 +248,7 @@ func (a *Agent) perform(ctx context.Context, stop interruption, r *Run) *Result 
 		o.RunBegins(r)
 	}
 	defer func() {
-		result.Took = a.now().Sub(r.Began)
+		result.Duration = a.now().Sub(r.Began)
 		for _, o := range observers {
 			o.RunEnded(r, result)
 		}
@@ -284,7 +284,7 @@ func (a *Agent) perform(ctx context.Context, stop interruption, r *Run) *Result 
 	}
 	result.Interrupted = result.Interrupted || exit == 130
 	if r.Mode == Apply && len(r.Targets) == 0 && result.Summary != nil && !result.Interrupted {
-		a.failing.retain(r)
+		a.failures.retain(r)
 	}
 	return result
 }

@@ -38,10 +38,10 @@ type series struct {
 
 // counts of resources, in the order of resourceCounters.
 type resourceMetrics struct {
-	counts   [len(resourceCounters)]uint32
-	provider string
-	applied  uint32
-	took     float64 // seconds
+	counts         [len(resourceCounters)]uint32
+	provider       string
+	appliedRelease uint32
+	duration       float64 // seconds
 }
 
 // What is counted of resources.
@@ -181,7 +181,7 @@ func (m *metrics) event(l *line) {
 		}
 	}
 	if !l.Skipped {
-		r.provider, r.applied, r.took = l.Provider, r.applied+1, r.took+l.Duration.Seconds()
+		r.provider, r.appliedRelease, r.duration = l.Provider, r.appliedRelease+1, r.duration+l.Duration.Seconds()
 	}
 	for _, h := range l.checks() {
 		if k := (checkKey{l.Type, l.Name, h.Name, h.Status}); m.checks[k] > 0 || len(m.checks) < mostResources {
@@ -240,7 +240,7 @@ func (m *metrics) writeResources(w io.Writer) {
 	for _, key := range keys {
 		r := m.resources[key]
 		labels := labelText([]string{"type", "provider", "name"}, []string{key[0], r.provider, key[1]})
-		fmt.Fprintf(w, "%s%s_sum%s %s\n%s%s_count%s %d\n", metricPrefix, metricResource, labels, number(r.took), metricPrefix, metricResource, labels, r.applied)
+		fmt.Fprintf(w, "%s%s_sum%s %s\n%s%s_count%s %d\n", metricPrefix, metricResource, labels, number(r.duration), metricPrefix, metricResource, labels, r.appliedRelease)
 	}
 }
 

@@ -52,7 +52,7 @@ func (s *objectSource) Poll(ctx context.Context) (changed bool, err error) {
 		if now := s.store.current(); now != nil && now.Revision == revision && now.Signers == fingerprint(who) {
 			return nil
 		}
-		r, err := c.Object(ctx, s.bucket, s.key, bundle.DefaultLimits.Packed)
+		r, err := c.Object(ctx, s.bucket, s.key, bundle.DefaultLimits.PackedSize)
 		if err != nil {
 			return err
 		}

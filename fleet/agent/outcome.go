@@ -18,11 +18,11 @@ func (a *Agent) take(r *Run, result *Result, text []byte) {
 	switch l.Protocol {
 	case EventProtocol:
 		a.metrics.event(&l)
-		if l.Failed && len(result.Failed) < mostFailures {
-			result.Failed = append(result.Failed, Failure{Resource: l.Type + "#" + l.Name, Message: cut(l.reason(), 500)})
+		if l.Failed && len(result.Failures) < mostFailures {
+			result.Failures = append(result.Failures, Failure{Resource: l.Type + "#" + l.Name, Message: cut(l.reason(), 500)})
 		}
 		story, bad := l.story()
-		switch again := a.failing.again(r, l.Type+"#"+l.Name, story, bad); {
+		switch again := a.failures.again(r, l.Type+"#"+l.Name, story, bad); {
 		case again:
 			a.log.Debug(r.Source + ": " + story)
 		case bad:
@@ -79,17 +79,17 @@ func (f failures) retain(r *Run) {
 // measure counts a run.
 func (a *Agent) measure(r *Result) {
 	if r.Mode == Check {
-		a.metrics.took(metricHealth, r.Took, r.Source)
+		a.metrics.took(metricHealth, r.Duration, r.Source)
 		return
 	}
-	a.metrics.took(metricApply, r.Took, r.Source)
-	a.metrics.took(metricManifest, r.Took, r.Source)
+	a.metrics.took(metricApply, r.Duration, r.Source)
+	a.metrics.took(metricManifest, r.Duration, r.Source)
 }
 
 // tell tells what became of a run, in one line. Health checks are asked often: they are told when
 // they come out otherwise than before.
 func (a *Agent) tell(r, before *Result) {
-	text := fmt.Sprintf("%s: %s: %s (%s), because %s", r.Source, r.Mode, r.Outcome(), r.Took.Round(time.Millisecond), r.Reason)
+	text := fmt.Sprintf("%s: %s: %s (%s), because %s", r.Source, r.Mode, r.Outcome(), r.Duration.Round(time.Millisecond), r.Reason)
 	switch {
 	case r.Mode == Check && (before == nil && r.OK() && r.allOK() || before != nil && before.Outcome() == r.Outcome()):
 		a.log.Debug(text)

@@ -20,7 +20,7 @@ func (a *Agent) poll(ctx context.Context, source Source, reason string) {
 	if n, ok := source.(Notifier); ok {
 		told = n.Changed()
 	}
-	backoff, failures := retry.Backoff{Least: a.timing.BackoffLeast, Most: a.timing.BackoffMost}, 0
+	backoff, failures := retry.Backoff{Min: a.timing.BackoffLeast, Max: a.timing.BackoffMost}, 0
 	failure, first := "", true
 	var since time.Time
 	for {
@@ -89,7 +89,7 @@ func (a *Agent) polled(source Source, failure string, since time.Time) {
 	}
 	a.status.update(func(s *Status) {
 		x := s.source(source.Name())
-		x.Asked, x.Error, x.FailingSince = a.now(), failure, nil
+		x.LastPoll, x.Error, x.FailingSince = a.now(), failure, nil
 		x.Digest, x.Signer, x.Path = site.Digest, site.Signer, site.Path
 		if !since.IsZero() {
 			x.FailingSince = &since

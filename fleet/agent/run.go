@@ -42,17 +42,17 @@ type Result struct {
 	Reason string `json:"reason"`
 	Digest string `json:"digest,omitempty"`
 	// RunID is the name of the run, as ccm history has it; "" if it could not begin.
-	RunID string        `json:"run_id,omitempty"`
-	Began time.Time     `json:"began"`
-	Took  time.Duration `json:"took"`
+	RunID    string        `json:"run_id,omitempty"`
+	Began    time.Time     `json:"began"`
+	Duration time.Duration `json:"took"`
 	// Exit is the exit status of ccm: 0, 1 if it could not begin, 4 if a resource failed, 130 if
 	// it was interrupted, -1 if it was killed.
 	Exit int `json:"exit"`
 	// Counts are how many resources came to each outcome, Health how many checks to each status.
 	Counts map[string]int `json:"counts,omitempty"`
 	Health map[string]int `json:"health_checks,omitempty"`
-	// Failed are the first resources that failed, with why.
-	Failed []Failure `json:"failed,omitempty"`
+	// Failures are the first resources that failed, with why.
+	Failures []Failure `json:"failed,omitempty"`
 	// Error is why it could not begin, or not end as it should.
 	Error string `json:"error,omitempty"`
 	// Interrupted says that it was ended before its time.

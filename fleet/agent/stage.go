@@ -111,7 +111,7 @@ func (st *stage) receive(ctx context.Context, r io.Reader) (f *os.File, digest s
 			return err
 		}
 		sum := sha256.New()
-		limit := bundle.DefaultLimits.Packed
+		limit := bundle.DefaultLimits.PackedSize
 		n, err := io.Copy(io.MultiWriter(f, sum), io.LimitReader(safepath.Within(ctx, r), limit+1))
 		if err == nil && n > limit {
 			err = fmt.Errorf("it has more than %d bytes, which is the limit", limit)

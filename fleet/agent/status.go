@@ -56,9 +56,9 @@ type SourceStatus struct {
 	Digest string `json:"digest,omitempty"`
 	Signer string `json:"signer,omitempty"`
 	Path   string `json:"path,omitempty"`
-	// Asked is when it was last asked whether it has changed, Error why that failed, and
+	// LastPoll is when it was last asked whether it has changed, Error why that failed, and
 	// FailingSince since when.
-	Asked        time.Time  `json:"asked"`
+	LastPoll     time.Time  `json:"asked"`
 	Error        string     `json:"error,omitempty"`
 	FailingSince *time.Time `json:"failing_since,omitempty"`
 	LastRun      *Result    `json:"last_run,omitempty"`
@@ -74,7 +74,7 @@ type DataStatus struct {
 }
 
 func (d *dataSource) status(err error) *DataStatus {
-	s := &DataStatus{URL: d.shown}
+	s := &DataStatus{URL: d.shownURL}
 	if err != nil {
 		s.Error = message(err)
 	}
@@ -97,13 +97,13 @@ func (s *Status) OK() bool {
 
 // A statusKeeper keeps the status, and writes it when it changes.
 type statusKeeper struct {
-	mu    sync.Mutex
-	now   Status
-	store *storeRoot
-	lost  func(error) // told that it cannot be written; may be nil
-	fleet Fleet       // may be nil
-	text  string      // what was written last
-	ended bool
+	mu      sync.Mutex
+	now     Status
+	store   *storeRoot
+	onError func(error) // told that it cannot be written; may be nil
+	fleet   Fleet       // may be nil
+	text    string      // what was written last
+	ended   bool
 }
 
 // end writes the last status: another agent may write there after it.
@@ -143,8 +143,8 @@ func (k *statusKeeper) update(change func(*Status)) {
 	if k.text = ""; err == nil {
 		k.text = string(text)
 	}
-	if k.lost != nil {
-		k.lost(err)
+	if k.onError != nil {
+		k.onError(err)
 	}
 }
 

@@ -90,13 +90,13 @@ func (s *storeRoot) syncDir(name string) error {
 // A version is one state of a source that was brought here.
 type version struct {
 	// Digest names the content, Revision what the server calls it: an ETag, a digest, a commit.
-	Digest   string    `json:"digest"`
-	Revision string    `json:"revision,omitempty"`
-	Modified string    `json:"modified,omitempty"` // Last-Modified of HTTP
-	Entry    string    `json:"entry"`
-	Signer   string    `json:"signer,omitempty"`
-	Signers  string    `json:"signers,omitempty"` // the file that was asked who may sign
-	Fetched  time.Time `json:"fetched"`
+	Digest       string    `json:"digest"`
+	Revision     string    `json:"revision,omitempty"`
+	LastModified string    `json:"modified,omitempty"` // Last-Modified of HTTP
+	Entry        string    `json:"entry"`
+	Signer       string    `json:"signer,omitempty"`
+	Signers      string    `json:"signers,omitempty"` // the file that was asked who may sign
+	FetchTime    time.Time `json:"fetched"`
 }
 
 // A store keeps the versions of one source: in a directory each, and a link to the one that is
@@ -207,10 +207,10 @@ func (x *store) confirm(revision, modified string) error {
 	x.mu.Lock()
 	v := *x.now
 	x.mu.Unlock()
-	if v.Revision == revision && v.Modified == modified {
+	if v.Revision == revision && v.LastModified == modified {
 		return nil
 	}
-	v.Revision, v.Modified = revision, modified
+	v.Revision, v.LastModified = revision, modified
 	text, err := json.MarshalIndent(v, "", "  ")
 	if err == nil {
 		err = x.top.writeFile(path.Join(x.dir, currentDir, metaFile), text, false)

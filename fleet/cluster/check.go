@@ -14,8 +14,8 @@ import (
 
 // A Finding is something that is not as it should be.
 type Finding struct {
-	What string `json:"what"`
-	Hint string `json:"hint,omitempty"`
+	Problem string `json:"what"`
+	Hint    string `json:"hint,omitempty"`
 }
 
 // fullPercent is how full a disk may be, and maxSkew how wrong a clock, before it is a finding.
@@ -96,10 +96,10 @@ func (c *Cluster) checkStreams(ctx context.Context, add func(hint, format string
 	}
 	for _, change := range changes {
 		if change.New {
-			add("ccm fleet init --apply", "%s is missing", change.Stream.What)
+			add("ccm fleet init --apply", "%s is missing", change.Stream.Label)
 			continue
 		}
-		add("ccm fleet init --apply", "%s differs: %s", change.Stream.What, strings.Join(change.Diff, ", "))
+		add("ccm fleet init --apply", "%s differs: %s", change.Stream.Label, strings.Join(change.Diff, ", "))
 	}
 	for _, want := range Streams(&c.Directory.Fleet) {
 		within, cancel := context.WithTimeout(ctx, Patience)
@@ -113,15 +113,15 @@ func (c *Cluster) checkStreams(ctx context.Context, add func(hint, format string
 			continue
 		}
 		if info.Cluster.Leader == "" {
-			add("", "%s has no leader: it takes nothing now", want.What)
+			add("", "%s has no leader: it takes nothing now", want.Label)
 		}
 		for _, r := range info.Cluster.Replicas {
 			if r.Offline || !r.Current {
-				add("", "%s: server %s does not have all of it (%d behind)", want.What, r.Name, r.Lag)
+				add("", "%s: server %s does not have all of it (%d behind)", want.Label, r.Name, r.Lag)
 			}
 		}
 		if limit := info.Config.MaxBytes; limit > 0 && info.State.Bytes*100 > uint64(limit)*fullPercent && info.Config.Discard != 0 {
-			add("larger sizes with ccm fleet init", "%s has %s of %s", want.What, bytesize.Format(int64(info.State.Bytes)), bytesize.Format(limit))
+			add("larger sizes with ccm fleet init", "%s has %s of %s", want.Label, bytesize.Format(int64(info.State.Bytes)), bytesize.Format(limit))
 		}
 	}
 }

@@ -20,7 +20,7 @@ const header = 1 << 10
 
 // A Stream is one that a fleet needs.
 type Stream struct {
-	What   string // as people call it: KV CCM_NODES
+	Label  string // as people call it: KV CCM_NODES
 	Config jetstream.StreamConfig
 }
 
@@ -88,7 +88,7 @@ func (c *Cluster) Plan(ctx context.Context) ([]StreamChange, error) {
 			changes = append(changes, StreamChange{Stream: want, New: true})
 			continue
 		case err != nil:
-			return nil, fmt.Errorf("%s: %w", want.What, err)
+			return nil, fmt.Errorf("%s: %w", want.Label, err)
 		}
 		if diff := compare(have.CachedInfo().Config, want.Config); len(diff) > 0 {
 			changes = append(changes, StreamChange{Stream: want, Diff: diff})
@@ -108,7 +108,7 @@ func (c *Cluster) Apply(ctx context.Context, change StreamChange) error {
 		_, err = c.JetStream.UpdateStream(ctx, change.Stream.Config)
 	}
 	if err != nil {
-		return fmt.Errorf("%s: %w", change.Stream.What, err)
+		return fmt.Errorf("%s: %w", change.Stream.Label, err)
 	}
 	return nil
 }

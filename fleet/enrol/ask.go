@@ -236,18 +236,18 @@ func isPassing(err error) bool {
 
 // accept writes the credentials that an answer makes, if it is for this key.
 func (m *Machine) accept(a answer, r Request, pair nkeys.KeyPair) (identity.NodeIdentity, error) {
-	if a.Denied != "" {
+	if a.Denial != "" {
 		// The key was denied, so the next attempt has another one.
 		if err := os.Remove(m.file(pendingKeyFile)); err != nil {
 			return identity.NodeIdentity{}, err
 		}
-		return identity.NodeIdentity{}, fmt.Errorf("an operator has denied it: %s", a.Denied)
+		return identity.NodeIdentity{}, fmt.Errorf("an operator has denied it: %s", a.Denial)
 	}
 	n, err := identity.DecodeNode(a.JWT)
 	switch {
 	case err != nil:
 		return n, fmt.Errorf("the answer: %w", err)
-	case !a.Revoked.IsZero():
+	case !a.RevokedAt.IsZero():
 		return n, fmt.Errorf("an operator has approved and then revoked it; without %s it asks with another key", m.file(pendingKeyFile))
 	case n.Key != r.Key:
 		return n, errors.New("the answer is for another key")

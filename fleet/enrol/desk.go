@@ -58,7 +58,7 @@ func (d *Desk) Pending(ctx context.Context) (list []OpenRequest, dropped int, er
 			dropped++
 			return nil
 		}
-		r.Sequence, r.Asked = m.Sequence, m.Time
+		r.Sequence, r.StoredAt = m.Sequence, m.Time
 		names[r.Name]++
 		list = append(list, OpenRequest{SignedRequest: *r, Taken: slices.ContainsFunc(nodes, func(n Node) bool { return n.Name == r.Name && !n.Revoked })})
 		return nil
@@ -220,7 +220,7 @@ func (d *Desk) use(ctx context.Context, t *Token, key string) error {
 
 // Deny answers a request with why it is denied, and forgets it.
 func (d *Desk) Deny(ctx context.Context, p *OpenRequest, why string) error {
-	text, err := answer{Denied: why}.encode()
+	text, err := answer{Denial: why}.encode()
 	if err != nil {
 		return err
 	}

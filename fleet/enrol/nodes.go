@@ -65,13 +65,13 @@ func (d *Desk) Nodes(ctx context.Context) (nodes []Node, foreign []ForeignNode, 
 		}
 		n, err := d.Cluster.Directory.Fleet.ReadNode(a.JWT)
 		if err != nil || n.Key != key {
-			if a.Revoked.IsZero() {
+			if a.RevokedAt.IsZero() {
 				f := foreignOf(a.JWT)
 				x.foreign = &f
 			}
 			return x
 		}
-		x.node = &Node{NodeIdentity: n, Revoked: revoked[key] || !a.Revoked.IsZero(), Sequence: m.Sequence, Time: m.Time}
+		x.node = &Node{NodeIdentity: n, Revoked: revoked[key] || !a.RevokedAt.IsZero(), Sequence: m.Sequence, Time: m.Time}
 		return x
 	})
 	for _, x := range list {
@@ -117,7 +117,7 @@ func (d *Desk) Revoke(ctx context.Context, n Node) ([]string, error) {
 	if err != nil {
 		return servers, err
 	}
-	text, err := answer{JWT: n.JWT, Revoked: d.Now().UTC()}.encode()
+	text, err := answer{JWT: n.JWT, RevokedAt: d.Now().UTC()}.encode()
 	if err != nil {
 		return servers, err
 	}

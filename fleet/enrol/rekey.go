@@ -18,7 +18,7 @@ import (
 // RekeyProgress says how far the exchange of the key that signs nodes is.
 type RekeyProgress struct {
 	Signed  int      `json:"signed"`  // nodes that have a JWT of the new key
-	Waiting []string `json:"waiting"` // nodes that do not use it yet
+	Pending []string `json:"waiting"` // nodes that do not use it yet
 	Revoked int      `json:"revoked"` // keys that are off the list then
 }
 
@@ -85,7 +85,7 @@ func (d *Desk) Rekeyed(ctx context.Context) (*RekeyProgress, error) {
 	if err != nil {
 		return nil, err
 	}
-	said, err := roster.Read(ctx, d.Cluster.Conn, roster.Options{Issued: Environments(nodes)})
+	said, err := roster.Read(ctx, d.Cluster.Conn, roster.Options{Environments: Environments(nodes)})
 	if err != nil {
 		return nil, err
 	}
@@ -93,14 +93,14 @@ func (d *Desk) Rekeyed(ctx context.Context) (*RekeyProgress, error) {
 	for _, n := range said {
 		uses[n.Name] = n.Presence != nil && d.Cluster.Directory.Fleet.Signs(n.Presence.Issuer)
 	}
-	r := &RekeyProgress{Waiting: []string{}}
+	r := &RekeyProgress{Pending: []string{}}
 	for _, n := range nodes {
 		switch {
 		case n.Revoked && !d.Cluster.Directory.Fleet.Signs(n.Issuer):
 			r.Revoked++
 		case n.Revoked:
 		case !uses[n.Name]:
-			r.Waiting = append(r.Waiting, n.Name)
+			r.Pending = append(r.Pending, n.Name)
 			fallthrough
 		default:
 			r.Signed++

@@ -89,7 +89,7 @@ type SignedRequest struct {
 	Request
 	text, proof []byte
 	Sequence    uint64
-	Asked       time.Time // when the servers stored it
+	StoredAt    time.Time // when the servers stored it
 }
 
 // errUnsigned says that a request is not what its key has signed.
@@ -142,9 +142,9 @@ func (r *SignedRequest) Proves(t *Token) bool {
 type answer struct {
 	Protocol string `json:"protocol"`
 	JWT      string `json:"jwt,omitempty"`
-	Denied   string `json:"denied,omitempty"` // why it was
-	// Revoked is when the node was revoked: who has not the account's list can read it here.
-	Revoked time.Time `json:"revoked,omitzero"`
+	Denial   string `json:"denied,omitempty"` // why it was
+	// RevokedAt is when the node was revoked: who has not the account's list can read it here.
+	RevokedAt time.Time `json:"revoked,omitzero"`
 }
 
 func (a answer) encode() ([]byte, error) {

@@ -35,7 +35,7 @@ type Filter struct {
 	Environment string   // "" for all
 	Nodes       []string // nil for all
 	Since       time.Time
-	Where       *Condition // nil for all
+	Condition   *Condition // nil for all
 }
 
 // A Condition asks about the fields of a line: outcome == "failed".
@@ -98,7 +98,7 @@ func (r *reader) message(on string, data []byte) error {
 			continue
 		}
 		fields["node"], fields["environment"] = node, env
-		if !r.f.Where.holds(fields) {
+		if !r.f.Condition.holds(fields) {
 			continue
 		}
 		line := &Line{Node: node, Environment: env, Fields: fields}

@@ -41,9 +41,9 @@ const lookers = 32
 type Looker struct {
 	NC        *nats.Conn
 	JetStream jetstream.JetStream
-	// Issued are the environments of nodes by name: others are not looked at.
-	Issued map[string]string
-	Nodes  []string // only these; nil for all
+	// Environments are the environments of nodes by name: others are not looked at.
+	Environments map[string]string
+	Nodes        []string // only these; nil for all
 }
 
 // Gaps returns the gaps in the events of nodes, by node and time. Only nodes whose numbers of messages do not fit
@@ -72,7 +72,7 @@ func (l *Looker) Gaps(ctx context.Context) ([]Gap, error) {
 	}
 	for on, count := range info.State.Subjects {
 		env, node, ok := nodeOf(on)
-		if !ok || l.Issued[node] != env || len(l.Nodes) > 0 && !slices.Contains(l.Nodes, node) {
+		if !ok || l.Environments[node] != env || len(l.Nodes) > 0 && !slices.Contains(l.Nodes, node) {
 			continue
 		}
 		free <- struct{}{}
@@ -113,7 +113,7 @@ func (l *Looker) of(ctx context.Context, on string, count uint64, info *jetstrea
 	// Whatever the stream lets go of old messages is no gap; what it lost when it was made anew is.
 	limit := info.Config.MaxMsgsPerSubject
 	w.whole = !moved && (limit <= 0 || count < uint64(limit)) && (info.Config.MaxAge <= 0 || info.TimeStamp.Sub(info.Created) < info.Config.MaxAge)
-	w.kept = info.Config.MaxAge
+	w.retention = info.Config.MaxAge
 	ends := newWalk(on)
 	ends.whole = w.whole
 	_, _, err := direct.Read(ctx, l.NC, direct.Request{Stream: subject.Events, Filter: on, Batch: 1}, ends.message)
@@ -141,14 +141,14 @@ func (l *Looker) of(ctx context.Context, on string, count uint64, info *jetstrea
 type walk struct {
 	environment, node string
 	whole             bool          // nothing of what was stored first has been let go of
-	kept              time.Duration // how long messages are kept
+	retention         time.Duration // how long messages are kept
 
 	first, last int64 // numbers
 	stored      time.Time
 	run         time.Time // when the last run began of which something was told
 	gaps        []Gap
 	open        []int // gaps behind which no run was seen yet
-	filled      []record.JobResult
+	results     []record.JobResult
 }
 
 func newWalk(on string) *walk {
@@ -187,7 +187,7 @@ func (w *walk) message(m *direct.Message) error {
 			continue
 		}
 		if r, ok := record.DecodeJobResult([]byte(line)); ok && r.State == record.JobDone && r.Outcome != "failed" && !r.Until.IsZero() {
-			w.filled = append(w.filled, r)
+			w.results = append(w.results, r)
 		}
 	}
 	return nil
@@ -205,13 +205,13 @@ func runOf(node, id string) (time.Time, bool) {
 func (w *walk) end() []Gap {
 	for i := range w.gaps {
 		g := &w.gaps[i]
-		if g.Since.IsZero() && w.kept > 0 { // nothing older would have been kept anyway
-			g.Since = g.Before.Add(-w.kept)
+		if g.Since.IsZero() && w.retention > 0 { // nothing older would have been kept anyway
+			g.Since = g.Before.Add(-w.retention)
 		}
 		if g.Until.Before(g.Since) { // its clock was set back
 			g.Since, g.Until = g.Until, g.Since
 		}
-		g.Filled = slices.ContainsFunc(w.filled, func(r record.JobResult) bool {
+		g.Filled = slices.ContainsFunc(w.results, func(r record.JobResult) bool {
 			return !r.Since.After(g.Since) && !r.Until.Before(g.Until)
 		})
 	}

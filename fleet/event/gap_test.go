@@ -28,7 +28,7 @@ func told(number int64, minute int, plain bool) *direct.Message {
 
 func gapsOf(t *testing.T, whole bool, messages ...*direct.Message) []Gap {
 	w := newWalk("ccm.v1.event.prod.web1")
-	w.whole, w.kept = whole, 24*time.Hour
+	w.whole, w.retention = whole, 24*time.Hour
 	for _, m := range messages {
 		require.NoError(t, w.message(m))
 	}

@@ -38,11 +38,11 @@ const (
 
 // A Change is a file that Init writes.
 type Change struct {
-	Path string // relative to the directory
-	New  bool   // else it is there, and changes
-	Why  string // what it is, or why it changes
-	text []byte
-	mode uint32
+	Path   string // relative to the directory
+	New    bool   // else it is there, and changes
+	Reason string // what it is, or why it changes
+	text   []byte
+	mode   uint32
 }
 
 // An Initialization is what is to be written so that a directory is that of a fleet.
@@ -164,7 +164,7 @@ func (p *planner) put(name string, text []byte, mode uint32, why string) {
 	if err == nil && string(have) == string(text) {
 		return
 	}
-	p.Changes = append(p.Changes, Change{Path: name, New: errors.Is(err, fs.ErrNotExist), Why: why, text: text, mode: mode})
+	p.Changes = append(p.Changes, Change{Path: name, New: errors.Is(err, fs.ErrNotExist), Reason: why, text: text, mode: mode})
 }
 
 // keyPair returns the key of a file, or a new one.

@@ -90,8 +90,8 @@ func normal(c *jwt.AccountClaims) jwt.Account {
 func (p *planner) users(signers map[Role]nkeys.KeyPair, system nkeys.KeyPair) error {
 	f := &p.Directory.Fleet
 	for _, u := range []struct {
-		file, name, why string
-		signer          nkeys.KeyPair
+		file, name, reason string
+		signer             nkeys.KeyPair
 	}{
 		{OperatorCreds, f.User, `for you: nats context "ccm-fleet"`, signers[Admin]},
 		{EnrolCreds, "enrol", "for new machines; can ask to be enrolled and nothing else", signers[Enrol]},
@@ -110,7 +110,7 @@ func (p *planner) users(signers map[Role]nkeys.KeyPair, system nkeys.KeyPair) er
 		if err != nil {
 			return err
 		}
-		p.put(u.file, creds, 0o600, u.why)
+		p.put(u.file, creds, 0o600, u.reason)
 	}
 	return nil
 }

@@ -10,10 +10,10 @@ import (
 // literal returns what a value in an INI file stands for: it is a literal of Python (numbers, True,
 // False, None, quoted texts, lists, tuples and dictionaries of these), or a text.
 func literal(text string) any {
-	p := pythonReader{rest: text}
+	p := pythonReader{remaining: text}
 	if v, ok := p.value(0); ok {
 		p.space()
-		if p.rest == "" || p.rest[0] == '#' {
+		if p.remaining == "" || p.remaining[0] == '#' {
 			return v
 		}
 	}
@@ -24,17 +24,17 @@ func literal(text string) any {
 const maxNesting = 50
 
 // A pythonReader reads literals of Python.
-type pythonReader struct{ rest string }
+type pythonReader struct{ remaining string }
 
 // number is what Python reads as one, but for those of which nobody makes use: 0b1, 1j.
 var number = lazyregexp.New(`^[+-]?(0[xX][0-9a-fA-F]+|0[oO][0-7]+|(0+|[1-9][0-9_]*)(\.[0-9]*)?([eE][+-]?[0-9]+)?|\.[0-9]+([eE][+-]?[0-9]+)?)`)
 
-func (p *pythonReader) space() { p.rest = strings.TrimLeft(p.rest, " \t") }
+func (p *pythonReader) space() { p.remaining = strings.TrimLeft(p.remaining, " \t") }
 
 func (p *pythonReader) take(word string) bool {
-	rest, ok := strings.CutPrefix(p.rest, word)
+	rest, ok := strings.CutPrefix(p.remaining, word)
 	if ok {
-		p.rest = rest
+		p.remaining = rest
 	}
 	return ok
 }
@@ -42,7 +42,7 @@ func (p *pythonReader) take(word string) bool {
 func (p *pythonReader) value(depth int) (any, bool) {
 	p.space()
 	switch {
-	case p.rest == "" || depth > maxNesting:
+	case p.remaining == "" || depth > maxNesting:
 		return nil, false
 	case p.take("True"):
 		return true, true
@@ -50,7 +50,7 @@ func (p *pythonReader) value(depth int) (any, bool) {
 		return false, true
 	case p.take("None"):
 		return nil, true
-	case p.rest[0] == '\'' || p.rest[0] == '"':
+	case p.remaining[0] == '\'' || p.remaining[0] == '"':
 		return p.text()
 	case p.take("["):
 		return p.list("]", depth)
@@ -59,11 +59,11 @@ func (p *pythonReader) value(depth int) (any, bool) {
 	case p.take("{"):
 		return p.dictionary(depth)
 	}
-	m := number().FindString(p.rest)
+	m := number().FindString(p.remaining)
 	if m == "" {
 		return nil, false
 	}
-	p.rest = p.rest[len(m):]
+	p.remaining = p.remaining[len(m):]
 	plain := strings.ReplaceAll(m, "_", "")
 	if n, err := strconv.ParseInt(plain, 0, 64); err == nil {
 		return n, true
@@ -79,20 +79,20 @@ func (p *pythonReader) value(depth int) (any, bool) {
 var escapes = map[byte]byte{'n': '\n', 't': '\t', 'r': '\r', '\\': '\\', '\'': '\'', '"': '"'}
 
 func (p *pythonReader) text() (any, bool) {
-	quote := p.rest[0]
+	quote := p.remaining[0]
 	var b strings.Builder
-	for i := 1; i < len(p.rest); i++ {
-		c := p.rest[i]
+	for i := 1; i < len(p.remaining); i++ {
+		c := p.remaining[i]
 		switch {
 		case c == quote:
-			p.rest = p.rest[i+1:]
+			p.remaining = p.remaining[i+1:]
 			return b.String(), true
-		case c == '\\' && i+1 < len(p.rest):
+		case c == '\\' && i+1 < len(p.remaining):
 			i++
-			e, ok := escapes[p.rest[i]]
+			e, ok := escapes[p.remaining[i]]
 			if !ok { // Python keeps the backslash
 				b.WriteByte('\\')
-				e = p.rest[i]
+				e = p.remaining[i]
 			}
 			b.WriteByte(e)
 		default:

@@ -125,7 +125,7 @@ func (inv *Inventory) resolve(name string, groups []*group) variables {
 func (h *Host) Variable(name string) (any, error) {
 	v := h.vars[name]
 	if why := whyUnknown(v.value); why != "" {
-		return nil, &UnknownError{At: fmt.Sprint(v.at), Variable: name, Host: h.Name, Why: why}
+		return nil, &UnknownError{At: fmt.Sprint(v.at), Variable: name, Host: h.Name, Reason: why}
 	}
 	return v.value, nil
 }
@@ -135,12 +135,12 @@ type UnknownError struct {
 	At       string // its place
 	Variable string
 	Host     string
-	Why      string
+	Reason   string
 }
 
 // Error names variable and host.
 func (e *UnknownError) Error() string {
-	return fmt.Sprintf("%s: %s of host %s: %s", e.At, e.Variable, e.Host, e.Why)
+	return fmt.Sprintf("%s: %s of host %s: %s", e.At, e.Variable, e.Host, e.Reason)
 }
 
 // Facts returns all variables but those for which left is true. Those that cannot be known are left

@@ -63,14 +63,14 @@ func results(ctx context.Context, nc *nats.Conn, list []*SentJob) error {
 	}
 	type answers map[string]*Node
 	known := make(map[string]answers)
-	oldest := list[0].Created
+	oldest := list[0].CreateTime
 	for _, p := range list {
 		known[p.ID] = answers{}
 		for _, name := range p.Nodes {
-			known[p.ID][name] = &Node{Name: name, asked: p.Created}
+			known[p.ID][name] = &Node{Name: name, sentAt: p.CreateTime}
 		}
-		if p.Created.Before(oldest) {
-			oldest = p.Created
+		if p.CreateTime.Before(oldest) {
+			oldest = p.CreateTime
 		}
 	}
 	err := direct.All(ctx, nc, direct.Request{Stream: subject.Events, Filter: subject.AllEvents, Since: oldest.Add(-signed.Skew)}, func(m *direct.Message) error {

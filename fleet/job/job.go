@@ -41,8 +41,8 @@ type Sender struct {
 // by which the nodes were chosen.
 func (s *Sender) Fill(j *signed.Job, names []string, expires time.Duration) {
 	now := s.Clock().UTC().Truncate(time.Second)
-	j.Environment, j.Created, j.Expires = s.Environment, now, now.Add(expires)
-	j.ID, j.By, j.Set, j.Count = NewID(s.Clock()), s.By, signed.SetDigest(names), len(names)
+	j.Environment, j.CreateTime, j.Expires = s.Environment, now, now.Add(expires)
+	j.ID, j.By, j.Name, j.Count = NewID(s.Clock()), s.By, signed.SetDigest(names), len(names)
 	if len(names) <= signed.MaxNames {
 		j.Nodes = slices.Sorted(slices.Values(names))
 	}
@@ -79,8 +79,8 @@ type Node struct {
 	State  record.JobState   `json:"state"` // "" if it did not answer
 	Result *record.JobResult `json:"result,omitempty"`
 
-	asked time.Time
-	again int
+	sentAt  time.Time
+	retries int
 }
 
 // Done reports whether a node did what was asked, and did not fail.
@@ -120,9 +120,9 @@ func (s *Sender) Send(ctx context.Context, j *signed.Job, names []string, tell f
 	if err != nil {
 		return nil, err
 	}
-	w := &waiter{s: s, job: j, text: text, again: s.Again, nodes: make(map[string]*Node)}
-	if w.again == nil {
-		w.again = DefaultAgain
+	w := &waiter{s: s, job: j, text: text, retries: s.Again, nodes: make(map[string]*Node)}
+	if w.retries == nil {
+		w.retries = DefaultAgain
 	}
 	for _, name := range slices.Sorted(slices.Values(names)) {
 		n := &Node{Name: name}
@@ -149,12 +149,12 @@ func (s *Sender) Send(ctx context.Context, j *signed.Job, names []string, tell f
 
 // A wait is a job that answers are waited for.
 type waiter struct {
-	s     *Sender
-	job   *signed.Job
-	text  []byte
-	again []time.Duration
-	nodes map[string]*Node
-	order []*Node
+	s       *Sender
+	job     *signed.Job
+	text    []byte
+	retries []time.Duration
+	nodes   map[string]*Node
+	order   []*Node
 }
 
 func (w *waiter) sayToAll(ctx context.Context) error {
@@ -162,7 +162,7 @@ func (w *waiter) sayToAll(ctx context.Context) error {
 		return err
 	}
 	for _, n := range w.order {
-		n.asked = w.s.Clock()
+		n.sentAt = w.s.Clock()
 	}
 	return nil
 }
@@ -223,17 +223,17 @@ func (w *waiter) ask(ctx context.Context) error {
 	}
 	busy := 0
 	for _, n := range w.order {
-		if n.asked.IsZero() || n.over() {
+		if n.sentAt.IsZero() || n.over() {
 			continue
 		}
-		if n.State == "" && n.again < len(w.again) && now.Sub(n.asked) >= w.again[n.again] {
-			n.again++
+		if n.State == "" && n.retries < len(w.retries) && now.Sub(n.sentAt) >= w.retries[n.retries] {
+			n.retries++
 			if err := w.say(ctx, n); err != nil {
 				return err
 			}
 		}
 		// Who was asked that often and says nothing is in nobody's way.
-		if n.State != "" || n.again < len(w.again) {
+		if n.State != "" || n.retries < len(w.retries) {
 			busy++
 		}
 	}
@@ -244,11 +244,11 @@ func (w *waiter) ask(ctx context.Context) error {
 		if busy >= w.job.AtMost {
 			break
 		}
-		if n.asked.IsZero() {
+		if n.sentAt.IsZero() {
 			if err := w.say(ctx, n); err != nil {
 				return err
 			}
-			n.asked = now
+			n.sentAt = now
 			busy++
 		}
 	}
@@ -296,7 +296,7 @@ func count(j *signed.Job, nodes []*Node) *Progress {
 	for _, n := range nodes {
 		switch n.State {
 		case "":
-			if n.asked.IsZero() {
+			if n.sentAt.IsZero() {
 				p.NotAsked++
 			} else {
 				p.Silent = append(p.Silent, n.Name)

@@ -22,7 +22,7 @@ func (n *Node) connect() error {
 		nats.Name("ccm " + n.member.identity.Name), nats.UserCredentials(n.member.options.Credentials), nats.CustomInboxPrefix(subject.Inbox(n.member.identity.Name)),
 		nats.RetryOnFailedConnect(true), nats.MaxReconnects(-1), nats.IgnoreAuthErrorAbort(), nats.Timeout(20 * time.Second),
 		nats.CustomReconnectDelay(func(attempts int) time.Duration {
-			return retry.Backoff{Least: t.ReconnectLeast, Most: t.ReconnectMost}.Delay(attempts, mathrand.Float64)
+			return retry.Backoff{Min: t.ReconnectLeast, Max: t.ReconnectMost}.Delay(attempts, mathrand.Float64)
 		}),
 		nats.ReconnectBufSize(-1), // what could not be sent is sent again by whoever sends it
 		nats.NoCallbacksAfterClientClose(),
@@ -73,7 +73,7 @@ func (n *Node) connected() {
 		poke(n.presence.wake) // operators may wait for it
 	}
 	if !n.member.memory.revoked().IsZero() {
-		if err := n.member.memory.update(func(x *memoryContent) { x.Revoked = time.Time{} }); err != nil {
+		if err := n.member.memory.update(func(x *memoryContent) { x.RevokedAt = time.Time{} }); err != nil {
 			n.member.log.Error("fleet: " + err.Error())
 		}
 	}
@@ -93,7 +93,7 @@ func (n *Node) disconnected(err error) {
 	}
 	if n.member.memory.revoked().IsZero() {
 		n.member.log.Warn("fleet: the servers do not let this node in: " + err.Error())
-		if err := n.member.memory.update(func(x *memoryContent) { x.Revoked = n.member.options.Clock().UTC().Truncate(time.Second) }); err != nil {
+		if err := n.member.memory.update(func(x *memoryContent) { x.RevokedAt = n.member.options.Clock().UTC().Truncate(time.Second) }); err != nil {
 			n.member.log.Error("fleet: " + err.Error())
 		}
 		n.member.machine.FleetChanged()

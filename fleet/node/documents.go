@@ -21,9 +21,9 @@ import (
 
 // documents are the signed documents of an environment: who may sign, the release, its rollout.
 type documents struct {
-	member  *member
-	wake    chan struct{} // they are to be read
-	changed func()        // one is believed that was not before
+	member   *member
+	wake     chan struct{} // they are to be read
+	onChange func()        // one is believed that was not before
 }
 
 // announced takes a document as it was told.
@@ -123,7 +123,7 @@ func (d *documents) accept(key controlKey, text []byte) error {
 		names = append(names, s.String())
 	}
 	d.member.log.Info(fmt.Sprintf("fleet: %s %d, signed by %s", key.name, version, strings.Join(names, ", ")))
-	d.changed()
+	d.onChange()
 	return nil
 }
 

@@ -144,8 +144,8 @@ func (q *jobs) take(text []byte) (*signed.Job, error) {
 			}
 		}
 		x.Jobs[j.ID] = job{Digest: digest, Forget: j.ForgetAt(), Open: checked == nil}
-		if j.Created.After(x.Newest) && checked == nil {
-			x.Newest = j.Created
+		if j.CreateTime.After(x.Newest) && checked == nil {
+			x.Newest = j.CreateTime
 		}
 	})
 	if err != nil {
@@ -258,9 +258,9 @@ func (q *jobs) apply(ctx context.Context, j *signed.Job, r *record.JobResult) {
 		r.RunID = x.RunID
 		r.Outcome = worse(r.Outcome, outcomeOf(x))
 		addCounts(&r.Counts, x)
-		for _, f := range x.Failed {
-			if len(r.Failed) < record.MaxFailures {
-				r.Failed = append(r.Failed, record.Failure{Resource: f.Resource, Message: f.Message})
+		for _, f := range x.Failures {
+			if len(r.Failures) < record.MaxFailures {
+				r.Failures = append(r.Failures, record.Failure{Resource: f.Resource, Message: f.Message})
 			}
 		}
 		if x.Error != "" {

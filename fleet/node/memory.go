@@ -43,15 +43,15 @@ type memoryContent struct {
 	Newest time.Time `json:"newest,omitzero"`
 	// Documents are those that were believed last, by the names of their files.
 	Documents map[string]documentVersion `json:"documents,omitempty"`
-	// Taken is the release whose bundle is run, and Stage with which stage it came.
-	Taken int64 `json:"taken,omitempty"`
-	Stage int   `json:"stage,omitempty"`
+	// Sequence is the release whose bundle is run, and Stage with which stage it came.
+	Sequence int64 `json:"taken,omitempty"`
+	Stage    int   `json:"stage,omitempty"`
 	// Jobs that are known, by their ids.
 	Jobs map[string]job `json:"jobs,omitempty"`
 	// Boots are those of the last processes, the newest last. Their heartbeats are the node's own.
 	Boots []string `json:"boots,omitempty"`
-	// Revoked is since when the servers do not let the node in.
-	Revoked time.Time `json:"revoked,omitzero"`
+	// RevokedAt is since when the servers do not let the node in.
+	RevokedAt time.Time `json:"revoked,omitzero"`
 }
 
 // A documentVersion is the highest version of a document.
@@ -185,7 +185,7 @@ func (m *memory) keep(file string, doc signed.Document, version int64, digest st
 			x.Documents = map[string]documentVersion{}
 		}
 		x.Documents[file] = documentVersion{version, digest}
-		if created := doc.Head().Created; created.After(x.Newest) {
+		if created := doc.Head().CreateTime; created.After(x.Newest) {
 			x.Newest = created
 		}
 	})
@@ -246,12 +246,12 @@ func (m *memory) documents() (*signed.Release, *signed.Rollout, *signed.Signers)
 func (m *memory) taken() (release int64, stage int) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return m.x.Taken, m.x.Stage
+	return m.x.Sequence, m.x.Stage
 }
 
 // revoked returns since when the node is not let in; zero if it is.
 func (m *memory) revoked() time.Time {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return m.x.Revoked
+	return m.x.RevokedAt
 }

@@ -42,9 +42,9 @@ func TestMemoryClosed(t *testing.T) {
 	require.NoError(t, err)
 	m.close()
 	require.ErrorIs(t, m.keep(releaseFile, &signed.Release{}, 1, "digest", []byte("1")), errClosed)
-	require.ErrorIs(t, m.update(func(x *memoryContent) { x.Taken = 7 }), errClosed)
+	require.ErrorIs(t, m.update(func(x *memoryContent) { x.Sequence = 7 }), errClosed)
 	left, err := os.ReadDir(m.dir)
 	require.NoError(t, err)
 	require.Empty(t, left)
-	require.Zero(t, m.x.Taken)
+	require.Zero(t, m.x.Sequence)
 }

@@ -129,20 +129,20 @@ func New(o Options, machine Machine, bundles Bundles) (*Node, error) {
 	_, _ = rand.Read(boot) // which never fails
 	m := &member{options: o, identity: own, boot: hex.EncodeToString(boot), machine: machine, memory: memory, log: o.Log}
 	n := &Node{member: m}
-	m.problems = &problems{clock: o.Clock, log: o.Log, byCode: make(map[record.ProblemCode]record.Problem), changed: func() {
+	m.problems = &problems{clock: o.Clock, log: o.Log, byCode: make(map[record.ProblemCode]record.Problem), onChange: func() {
 		machine.FleetChanged()
 		n.report.stateChanged()
 	}}
 	n.outbox = newOutbox(m)
-	n.presence = &presence{member: m, started: o.Clock().UTC(), issuer: own.Issuer, wake: make(chan struct{}, 1)}
+	n.presence = &presence{member: m, startTime: o.Clock().UTC(), issuer: own.Issuer, wake: make(chan struct{}, 1)}
 	n.report = &report{
 		member: m, skew: n.presence.clockSkew, factsWake: make(chan struct{}, 1),
 		wake: func() { poke(n.outbox.wake) }, decide: func() { poke(n.releases.wake) },
 	}
 	n.outbox.report = n.report
-	n.releases = &releases{member: m, bundles: bundles, holds: n.report.holds, wake: make(chan struct{}, 1), changed: make(chan struct{}, 1), arrived: make(chan struct{}, 1)}
+	n.releases = &releases{member: m, bundles: bundles, holds: n.report.holds, wake: make(chan struct{}, 1), agentWake: make(chan struct{}, 1), updates: make(chan struct{}, 1)}
 	n.jobs = &jobs{member: m, report: n.report, outbox: n.outbox, holds: n.report.holds, planOnly: n.planOnly, orders: make(chan []byte, 64)}
-	n.documents = &documents{member: m, wake: make(chan struct{}, 1), changed: func() { poke(n.releases.wake) }}
+	n.documents = &documents{member: m, wake: make(chan struct{}, 1), onChange: func() { poke(n.releases.wake) }}
 	n.report.last = memory.last()
 	if n.presence.previous, err = memory.addBoot(m.boot); err != nil {
 		m.log.Warn("fleet: " + err.Error()) // a full disk is no reason not to go on

@@ -67,8 +67,8 @@ func openObject(ctx context.Context, m *member, digest string, obsolete func() b
 		return nil, fmt.Errorf("bundle %s was deleted", digest)
 	case info.NUID == "" || strings.ContainsAny(info.NUID, ".*> \t\r\n"):
 		return nil, fmt.Errorf("bundle %s: what the store says of it is damaged", digest)
-	case info.Size > uint64(bundle.DefaultLimits.Packed):
-		return nil, fmt.Errorf("bundle %s has %d bytes, and may have %d", digest, info.Size, bundle.DefaultLimits.Packed)
+	case info.Size > uint64(bundle.DefaultLimits.PackedSize):
+		return nil, fmt.Errorf("bundle %s has %d bytes, and may have %d", digest, info.Size, bundle.DefaultLimits.PackedSize)
 	}
 	o.left, o.chunks = info.Chunks, strings.TrimSuffix(chunks, ">")+info.NUID
 	return o, nil

@@ -15,16 +15,16 @@ import (
 
 // A presence tells by heartbeats that the node is there, and looks whether another machine has its name.
 type presence struct {
-	member   *member
-	started  time.Time
-	previous []string // ids of the processes before, until the first heartbeat; for the goroutine that sends those
-	wake     chan struct{}
+	member    *member
+	startTime time.Time
+	previous  []string // ids of the processes before, until the first heartbeat; for the goroutine that sends those
+	wake      chan struct{}
 
-	mu      sync.Mutex
-	running bool
-	issuer  string // the key that signed the JWT in use
-	skew    time.Duration
-	left    string // why the node has left the fleet; "" if it has not
+	mu          sync.Mutex
+	running     bool
+	issuer      string // the key that signed the JWT in use
+	skew        time.Duration
+	leaveReason string // why the node has left the fleet; "" if it has not
 }
 
 // run sends heartbeats until the context ends.
@@ -61,7 +61,7 @@ func (p *presence) heartbeat(ctx context.Context, last uint64) uint64 {
 	p.mu.Lock()
 	running, issuer := p.running, p.issuer
 	p.mu.Unlock()
-	text, err := record.Presence{Boot: m.boot, Version: m.options.Version, Started: p.started, Running: running, Issuer: issuer}.Encode()
+	text, err := record.Presence{Boot: m.boot, Version: m.options.Version, StartTime: p.startTime, Running: running, Issuer: issuer}.Encode()
 	if err != nil {
 		return last
 	}
@@ -91,10 +91,10 @@ func (p *presence) lookForOther(ctx context.Context, key string, last uint64) (l
 	if err != nil || other.Boot == m.boot || slices.Contains(p.previous, other.Boot) {
 		return ""
 	}
-	message := fmt.Sprintf("another machine, or another agent, has the key of %s: its agent began at %s", m.identity.Name, other.Started.Format(time.RFC3339))
+	message := fmt.Sprintf("another machine, or another agent, has the key of %s: its agent began at %s", m.identity.Name, other.StartTime.Format(time.RFC3339))
 	m.problems.set(record.DuplicateIdentity, message)
 	// Before the first heartbeat of its own a node may see what it was itself before it was installed anew.
-	if last != 0 && m.options.StrictIdentity && (other.Started.Before(p.started) || other.Started.Equal(p.started) && other.Boot < m.boot) {
+	if last != 0 && m.options.StrictIdentity && (other.StartTime.Before(p.startTime) || other.StartTime.Equal(p.startTime) && other.Boot < m.boot) {
 		return message
 	}
 	return ""
@@ -103,7 +103,7 @@ func (p *presence) lookForOther(ctx context.Context, key string, last uint64) (l
 // leave ends the part that the node has in the fleet, until its agent begins anew.
 func (p *presence) leave(why string) {
 	p.mu.Lock()
-	p.left = why
+	p.leaveReason = why
 	p.mu.Unlock()
 	p.member.log.Error("fleet: this node leaves the fleet and only plans: " + why)
 	p.member.conn.Close()
@@ -114,7 +114,7 @@ func (p *presence) leave(why string) {
 func (p *presence) whyLeft() string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.left
+	return p.leaveReason
 }
 
 // setRunning notes whether a run is under way.

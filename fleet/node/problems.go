@@ -15,9 +15,9 @@ import (
 
 // problems are what the node could not do, or did not believe, one for each code.
 type problems struct {
-	clock   func() time.Time
-	log     *slog.Logger
-	changed func() // called with nothing locked
+	clock    func() time.Time
+	log      *slog.Logger
+	onChange func() // called with nothing locked
 
 	mu     sync.Mutex
 	byCode map[record.ProblemCode]record.Problem
@@ -53,7 +53,7 @@ func (p *problems) note(x record.Problem) {
 	if x.Message != "" {
 		p.log.Warn(fmt.Sprintf("fleet: %s: %s", x.Code, x.Message))
 	}
-	p.changed()
+	p.onChange()
 }
 
 // replace puts a problem in the place of the one with its code, and reports whether that changed anything.

@@ -15,19 +15,19 @@ import (
 
 // releases carries out the releases of the environment, when it is their time.
 type releases struct {
-	member  *member
-	bundles Bundles
-	holds   func(condition string) (bool, error)
-	wake    chan struct{} // documents have changed, or something that matters for them
-	changed chan struct{} // for the agent: it is to ask
-	arrived chan struct{} // there is another release
+	member    *member
+	bundles   Bundles
+	holds     func(condition string) (bool, error)
+	wake      chan struct{} // documents have changed, or something that matters for them
+	agentWake chan struct{} // for the agent: it is to ask
+	updates   chan struct{} // there is another release
 }
 
 // A readiness says whether a node begins with a release.
 type readiness struct {
 	begins bool
 	stage  int    // from 0 on, if it begins
-	why    string // if not
+	reason string // if not
 	err    error  // that of the release, if it cannot
 }
 
@@ -35,21 +35,21 @@ type readiness struct {
 func ready(r *signed.Release, ro *signed.Rollout, node string, holds func(string) (bool, error), now time.Time) readiness {
 	switch {
 	case r == nil:
-		return readiness{why: "there is no release"}
+		return readiness{reason: "there is no release"}
 	case ro == nil || ro.Release != r.Version:
-		return readiness{why: "its rollout has not begun"}
+		return readiness{reason: "its rollout has not begun"}
 	}
 	if err := r.Begins(now); err != nil {
-		return readiness{why: err.Error(), err: err}
+		return readiness{reason: err.Error(), err: err}
 	}
 	stage := r.StageOf(node, holds)
 	switch {
 	case ro.State == signed.Done || ro.State == signed.Rolling && stage <= ro.Stage:
 		return readiness{begins: true, stage: stage}
 	case ro.State != signed.Rolling:
-		return readiness{why: "its rollout is " + string(ro.State)}
+		return readiness{reason: "its rollout is " + string(ro.State)}
 	}
-	return readiness{why: fmt.Sprintf("stage %d has not begun", stage+1)}
+	return readiness{reason: fmt.Sprintf("stage %d has not begun", stage+1)}
 }
 
 // offset is how long after others a node begins: always the same for a release.
@@ -92,9 +92,9 @@ func (c *releases) carryOut(ctx context.Context) time.Duration {
 	x := ready(r, ro, c.member.identity.Name, c.holds, c.member.now())
 	if !x.begins {
 		if signed.ReasonOf(x.err) == signed.Expired {
-			c.member.problems.setOf(r, record.ReleaseExpired, x.why)
+			c.member.problems.setOf(r, record.ReleaseExpired, x.reason)
 		}
-		c.member.log.Debug(fmt.Sprintf("fleet: release %d: not yet: %s", r.Version, x.why))
+		c.member.log.Debug(fmt.Sprintf("fleet: release %d: not yet: %s", r.Version, x.reason))
 		return 0
 	}
 	if since := ro.Since; !since.IsZero() {
@@ -121,13 +121,13 @@ func (c *releases) carryOut(ctx context.Context) time.Duration {
 	}
 	c.member.problems.set(record.BundleError, "")
 	c.member.problems.set(record.DigestMismatch, "")
-	if err := c.member.memory.update(func(m *memoryContent) { m.Taken, m.Stage = r.Version, x.stage+1 }); err != nil {
+	if err := c.member.memory.update(func(m *memoryContent) { m.Sequence, m.Stage = r.Version, x.stage+1 }); err != nil {
 		c.member.problems.setOf(r, record.BundleError, fmt.Sprintf("release %d: %s", r.Version, err))
 		return jitter(c.member.options.Timing.Retry)
 	}
 	c.member.log.Info(fmt.Sprintf("fleet: begins with release %d (bundle %s)", r.Version, r.Bundle))
-	poke(c.arrived)
-	poke(c.changed)
+	poke(c.updates)
+	poke(c.agentWake)
 	return 0
 }
 

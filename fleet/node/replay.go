@@ -18,7 +18,7 @@ type replay struct {
 	ctx          context.Context // of the job
 	job          string
 	since, until time.Time
-	ended        chan error
+	results      chan error
 	done         map[string]bool // messages that were acknowledged, by their ids
 	// What was sent.
 	runs, lines int
@@ -31,13 +31,13 @@ func (q *jobs) replayEvents(ctx context.Context, j *signed.Job, r *record.JobRes
 	r.Since, r.Until = j.Since, j.Until
 	ctx, cancel := context.WithDeadline(ctx, time.Now().Add(max(0, j.Expires.Sub(q.member.now()))))
 	defer cancel()
-	t := &replay{ctx: ctx, job: j.ID, since: j.Since, until: j.Until, ended: make(chan error, 1), done: make(map[string]bool)}
+	t := &replay{ctx: ctx, job: j.ID, since: j.Since, until: j.Until, results: make(chan error, 1), done: make(map[string]bool)}
 	var err error
 	select {
 	case q.outbox.replays <- t:
 		poke(q.outbox.wake)
 		select {
-		case err = <-t.ended:
+		case err = <-t.results:
 		case <-ctx.Done():
 			err = ctx.Err()
 		}
@@ -75,7 +75,7 @@ func (o *outbox) replayAll(ctx context.Context) error {
 			return err
 		}
 		o.replay = nil
-		t.ended <- err
+		t.results <- err
 	}
 }
 

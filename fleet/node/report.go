@@ -243,8 +243,8 @@ func (r *report) sendFacts(ctx context.Context) error {
 		return err
 	}
 	var stored record.Facts
-	if json.Unmarshal(text, &stored) == nil && len(stored.Truncated) > 0 {
-		r.member.problems.set(record.FactsTruncated, "left out: "+strings.Join(stored.Truncated, ", "))
+	if json.Unmarshal(text, &stored) == nil && len(stored.TruncatedFacts) > 0 {
+		r.member.problems.set(record.FactsTruncated, "left out: "+strings.Join(stored.TruncatedFacts, ", "))
 	} else {
 		r.member.problems.set(record.FactsTruncated, "")
 	}

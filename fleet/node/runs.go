@@ -48,18 +48,18 @@ func (n *Node) RunEnded(r *agent.Run, result *agent.Result) {
 // runState returns what a state says of a run.
 func runState(r *agent.Run, result *agent.Result, now time.Time) *record.State {
 	s := &record.State{
-		RunID: result.RunID, Started: result.Began.UTC(), Duration: result.Took.Seconds(), Trigger: trigger(r), Job: r.ID, Noop: r.Mode == agent.Plan,
+		RunID: result.RunID, StartTime: result.Began.UTC(), Duration: result.Duration.Seconds(), Trigger: trigger(r), Job: r.ID, Noop: r.Mode == agent.Plan,
 		Outcome: outcomeOf(result), Time: now,
 	}
 	if s.RunID == "" { // it could not begin
 		s.RunID = "none"
 	}
 	addCounts(&s.Counts, result)
-	for _, f := range result.Failed {
-		s.Failed = append(s.Failed, record.Failure{Resource: f.Resource, Message: f.Message})
+	for _, f := range result.Failures {
+		s.Failures = append(s.Failures, record.Failure{Resource: f.Resource, Message: f.Message})
 	}
 	if result.Error != "" {
-		s.Failed = append(s.Failed, record.Failure{Resource: "run", Message: result.Error})
+		s.Failures = append(s.Failures, record.Failure{Resource: "run", Message: result.Error})
 	}
 	return s
 }
@@ -67,7 +67,7 @@ func runState(r *agent.Run, result *agent.Result, now time.Time) *record.State {
 // unreadable returns the secrets for which a run had no key, as its messages name them.
 func unreadable(r *agent.Run, result *agent.Result) (secrets []string) {
 	messages := strings.Split(result.Error, "\n")
-	for _, f := range result.Failed {
+	for _, f := range result.Failures {
 		messages = append(messages, f.Message)
 	}
 	for _, m := range messages {
@@ -116,7 +116,7 @@ func addCounts(c *record.Counts, r *agent.Result) {
 	c.Total += r.Counts["total"]
 	c.Stable += r.Counts["stable"]
 	c.Changed += r.Counts["changed"]
-	c.Failed += r.Counts["failed"]
+	c.Failures += r.Counts["failed"]
 	c.Skipped += r.Counts["skipped"]
 	c.Pending += r.Counts["pending"]
 	c.Unknown += r.Counts["unknown"]

@@ -31,7 +31,7 @@ func (s source) Take() (site agent.Site, release func(), ok bool) {
 // Poll implements agent.Source. Bundles are installed when it is their time; the agent only hears of it.
 func (s source) Poll(context.Context) (changed bool, err error) {
 	select {
-	case <-s.n.releases.arrived:
+	case <-s.n.releases.updates:
 		return true, nil
 	default:
 		return false, nil
@@ -39,7 +39,7 @@ func (s source) Poll(context.Context) (changed bool, err error) {
 }
 
 // Changed implements agent.Notifier.
-func (s source) Changed() <-chan struct{} { return s.n.releases.changed }
+func (s source) Changed() <-chan struct{} { return s.n.releases.agentWake }
 
 // PollInterval implements agent.Patience.
 func (s source) PollInterval() time.Duration { return time.Hour }

@@ -18,12 +18,12 @@ type Answer struct {
 	Nodes []*Node
 	// Total is how many nodes there are, and Answered how many of them answered.
 	Total, Answered int
-	// Away had sent no heartbeat and were not asked; Missing were asked, and did not answer in time or
+	// Offline had sent no heartbeat and were not asked; Unanswered were asked, and did not answer in time or
 	// refused.
-	Away, Missing []string
-	Foreign       []enrol.ForeignNode // who cannot be asked, see List
-	// Wrong is the first error of the condition about a node, which is left out.
-	Wrong error
+	Offline, Unanswered []string
+	Foreign             []enrol.ForeignNode // who cannot be asked, see List
+	// ConditionError is the first error of the condition about a node, which is left out.
+	ConditionError error
 }
 
 // A Query says who is asked, and how.
@@ -32,8 +32,8 @@ type Query struct {
 	Names []string // only these; nil for all
 	// Sender sends the jobs to the nodes of an environment.
 	Sender func(environment string) *job.Sender
-	// Within is how long the nodes may take.
-	Within time.Duration
+	// Timeout is how long the nodes may take.
+	Timeout time.Duration
 }
 
 // Ask asks the nodes that are there to tell their facts and their state anew, by a job for each
@@ -52,7 +52,7 @@ func Ask(ctx context.Context, d *enrol.Desk, a Query) (*Answer, error) {
 		}
 		answer.Total++
 		if n.Silent(d.Now()) {
-			answer.Away = append(answer.Away, n.Name)
+			answer.Offline = append(answer.Offline, n.Name)
 			continue
 		}
 		known[n.Name] = n.FactsSequence
@@ -73,15 +73,15 @@ func Ask(ctx context.Context, d *enrol.Desk, a Query) (*Answer, error) {
 		case !was:
 			continue
 		case !did || n.FactsSequence == sequence:
-			answer.Missing = append(answer.Missing, n.Name)
+			answer.Unanswered = append(answer.Unanswered, n.Name)
 			continue
 		}
 		answer.Answered++
-		n.Seen = at
+		n.HeartbeatTime = at
 		if a.Condition != nil {
 			ok, err := a.Condition.Holds(n.About(d.Now()))
-			if err != nil && answer.Wrong == nil {
-				answer.Wrong = err
+			if err != nil && answer.ConditionError == nil {
+				answer.ConditionError = err
 			}
 			if !ok || err != nil {
 				continue
@@ -105,8 +105,8 @@ func askAll(ctx context.Context, a Query, asked map[string][]string) (map[string
 		go func() {
 			defer wg.Done()
 			s := a.Sender(environment)
-			j := &signed.Job{Verb: signed.VerbFacts, Where: manyNames(names)}
-			s.Fill(j, names, a.Within)
+			j := &signed.Job{Verb: signed.VerbFacts, Condition: manyNames(names)}
+			s.Fill(j, names, a.Timeout)
 			done := make(map[string]time.Time)
 			p, err := s.Send(ctx, j, names, func(p *job.Progress) {
 				for _, n := range p.ByNode {

@@ -30,7 +30,7 @@ const (
 // A Node is one that operators have approved, and what it says.
 type Node struct {
 	*roster.Node
-	Enrolled enrol.Node
+	Identity enrol.Node
 }
 
 // Outcome returns the outcome of its last run, or that there is none.
@@ -50,14 +50,14 @@ func (n *Node) Status(now time.Time) string {
 }
 
 // LastSeen returns when the servers last heard of it, zero for never.
-func (n *Node) LastSeen() time.Time { return n.Seen }
+func (n *Node) LastSeen() time.Time { return n.HeartbeatTime }
 
 // Failure returns why its last run failed, as one line.
 func (n *Node) Failure() string {
-	if n.State == nil || len(n.State.Failed) == 0 {
+	if n.State == nil || len(n.State.Failures) == 0 {
 		return ""
 	}
-	f := n.State.Failed[0]
+	f := n.State.Failures[0]
 	line, _, _ := strings.Cut(f.Message, "\n")
 	return f.Resource + ": " + line
 }
@@ -109,7 +109,7 @@ func Nodes(ctx context.Context, d *enrol.Desk, o Options) (*List, error) {
 			continue
 		}
 		l.Total++
-		n := &Node{Node: by[e.Name], Enrolled: e}
+		n := &Node{Node: by[e.Name], Identity: e}
 		if n.Node == nil {
 			n.Node = &roster.Node{Name: e.Name, Environment: e.Environment}
 		}
@@ -182,7 +182,7 @@ func Read(ctx context.Context, d *enrol.Desk, o Options) (*Fleet, error) {
 		}
 		e := summarize(name, list, f.Time)
 		store := &release.Store{NC: d.Cluster.Conn, Environment: name}
-		control, assessment, err := (&release.Controller{Store: store, Clock: d.Now, Issued: d.Environments}).Look(ctx)
+		control, assessment, err := (&release.Controller{Store: store, Clock: d.Now, Environments: d.Environments}).Look(ctx)
 		switch {
 		case err == nil:
 			e.Rollout = assessment
@@ -242,7 +242,7 @@ func Causes(list []*Node) []Cause {
 		if n.State == nil {
 			continue
 		}
-		for _, f := range n.State.Failed {
+		for _, f := range n.State.Failures {
 			add(f.Resource, f.Message, n.Name)
 		}
 		for _, p := range n.State.Problems {
@@ -287,5 +287,5 @@ func (n *Node) Failed() []record.Failure {
 	if n.State == nil {
 		return nil
 	}
-	return n.State.Failed
+	return n.State.Failures
 }

@@ -30,7 +30,7 @@ type JobResult struct {
 	RunID    string    `json:"run_id,omitempty"`
 	Outcome  string    `json:"outcome,omitempty"`
 	Counts   Counts    `json:"counts,omitzero"`
-	Failed   []Failure `json:"failed,omitempty"`
+	Failures []Failure `json:"failed,omitempty"`
 	// Since and Until are between which times the runs began whose events were told again.
 	Since time.Time `json:"since,omitzero"`
 	Until time.Time `json:"until,omitzero"`

@@ -27,11 +27,11 @@ const (
 
 // Facts are those of a machine.
 type Facts struct {
-	Protocol  string         `json:"protocol"`
-	Node      string         `json:"node"`
-	Time      time.Time      `json:"time"`
-	Facts     map[string]any `json:"facts"`
-	Truncated []string       `json:"_truncated,omitempty"` // facts that were too large
+	Protocol       string         `json:"protocol"`
+	Node           string         `json:"node"`
+	Time           time.Time      `json:"time"`
+	Facts          map[string]any `json:"facts"`
+	TruncatedFacts []string       `json:"_truncated,omitempty"` // facts that were too large
 }
 
 // A State says how the last run of a node ended, and what the node follows.
@@ -42,16 +42,16 @@ type State struct {
 	Time        time.Time `json:"time"`
 	Version     string    `json:"version"` // of ccm
 
-	RunID    string    `json:"run_id,omitempty"`
-	Started  time.Time `json:"started,omitzero"`
-	Duration float64   `json:"duration,omitempty"` // seconds
-	Trigger  string    `json:"trigger,omitempty"`  // why it ran: interval, release, job, health, start
-	Job      string    `json:"job,omitempty"`      // the id of the job that wanted it
-	Noop     bool      `json:"noop,omitempty"`
-	Outcome  string    `json:"outcome,omitempty"` // stable, changed, failed, interrupted; "" before the first run
-	Counts   Counts    `json:"counts"`
-	Failed   []Failure `json:"failed,omitempty"`  // the first five
-	Pending  int       `json:"pending,omitempty"` // refreshes that wait for the next run
+	RunID     string    `json:"run_id,omitempty"`
+	StartTime time.Time `json:"started,omitzero"`
+	Duration  float64   `json:"duration,omitempty"` // seconds
+	Trigger   string    `json:"trigger,omitempty"`  // why it ran: interval, release, job, health, start
+	Job       string    `json:"job,omitempty"`      // the id of the job that wanted it
+	Noop      bool      `json:"noop,omitempty"`
+	Outcome   string    `json:"outcome,omitempty"` // stable, changed, failed, interrupted; "" before the first run
+	Counts    Counts    `json:"counts"`
+	Failures  []Failure `json:"failed,omitempty"`  // the first five
+	Pending   int       `json:"pending,omitempty"` // refreshes that wait for the next run
 
 	Bundle   string            `json:"bundle,omitempty"`  // sha256:HEX of what ran
 	Release  int64             `json:"release,omitempty"` // the version of what ran
@@ -63,13 +63,13 @@ type State struct {
 
 // Counts are numbers of resources.
 type Counts struct {
-	Total   int `json:"total"`
-	Stable  int `json:"stable"`
-	Changed int `json:"changed"`
-	Failed  int `json:"failed"`
-	Skipped int `json:"skipped"`
-	Pending int `json:"pending"`
-	Unknown int `json:"unknown"`
+	Total    int `json:"total"`
+	Stable   int `json:"stable"`
+	Changed  int `json:"changed"`
+	Failures int `json:"failed"`
+	Skipped  int `json:"skipped"`
+	Pending  int `json:"pending"`
+	Unknown  int `json:"unknown"`
 }
 
 // A Failure is a resource that failed.
@@ -112,11 +112,11 @@ const MaxFailures = 5
 
 // A Presence is a heartbeat.
 type Presence struct {
-	Protocol string    `json:"protocol"`
-	Boot     string    `json:"boot"`    // changes with each start of the agent: two of one name are two machines
-	Version  string    `json:"version"` // of ccm
-	Started  time.Time `json:"started"` // when the agent was
-	Running  bool      `json:"running,omitempty"`
+	Protocol  string    `json:"protocol"`
+	Boot      string    `json:"boot"`    // changes with each start of the agent: two of one name are two machines
+	Version   string    `json:"version"` // of ccm
+	StartTime time.Time `json:"started"` // when the agent was
+	Running   bool      `json:"running,omitempty"`
 	// Issuer is the public key that signed the JWT by which the node is connected.
 	Issuer string `json:"issuer,omitempty"`
 }
@@ -157,7 +157,7 @@ func (f Facts) Encode() ([]byte, error) {
 			return nil, errTooLarge
 		}
 		delete(kept, sizes[0].name)
-		f.Truncated = append(f.Truncated, cut(sizes[0].name, 100))
+		f.TruncatedFacts = append(f.TruncatedFacts, cut(sizes[0].name, 100))
 		sizes = sizes[1:]
 	}
 }
@@ -168,21 +168,21 @@ var errTooLarge = errors.New("it does not fit into its limit")
 // failures and labels left out.
 func (s State) Encode() ([]byte, error) {
 	s.Protocol = StateProtocol
-	if len(s.Failed) > MaxFailures {
-		s.Failed = s.Failed[:MaxFailures]
+	if len(s.Failures) > MaxFailures {
+		s.Failures = s.Failures[:MaxFailures]
 	}
 	for longest := 500; longest >= 0; longest -= 100 {
 		shorter := s
-		shorter.Failed, shorter.Problems = slices.Clone(s.Failed), slices.Clone(s.Problems)
-		for i := range shorter.Failed {
-			f := &shorter.Failed[i]
+		shorter.Failures, shorter.Problems = slices.Clone(s.Failures), slices.Clone(s.Problems)
+		for i := range shorter.Failures {
+			f := &shorter.Failures[i]
 			f.Resource, f.Message = cut(f.Resource, 100+longest), cut(f.Message, longest)
 		}
 		for i := range shorter.Problems {
 			shorter.Problems[i].Message = cut(shorter.Problems[i].Message, longest)
 		}
 		if longest == 0 {
-			shorter.Failed, shorter.Labels, shorter.Problems = nil, nil, nil
+			shorter.Failures, shorter.Labels, shorter.Problems = nil, nil, nil
 		}
 		text, err := json.Marshal(shorter)
 		if err != nil || len(text) <= MaxState {

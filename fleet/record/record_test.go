@@ -15,7 +15,7 @@ func TestFactsAreCutToTheirLimit(t *testing.T) {
 	require.LessOrEqual(t, len(text), MaxFacts)
 	got, err := DecodeFacts("web1", text)
 	require.NoError(t, err)
-	require.Equal(t, []string{"packages"}, got.Truncated)
+	require.Equal(t, []string{"packages"}, got.TruncatedFacts)
 	require.Contains(t, got.Facts, "mounts")
 	require.Equal(t, map[string]any{"family": "debian"}, got.Facts["os"])
 	_, err = DecodeFacts("web2", text)
@@ -25,7 +25,7 @@ func TestFactsAreCutToTheirLimit(t *testing.T) {
 func TestStateIsCutToItsLimit(t *testing.T) {
 	s := State{Node: "web1", Outcome: "failed", Labels: map[string]string{"role": "web"}}
 	for range 9 {
-		s.Failed = append(s.Failed, Failure{"service#nginx", strings.Repeat("ä", 5000)})
+		s.Failures = append(s.Failures, Failure{"service#nginx", strings.Repeat("ä", 5000)})
 	}
 	text, err := s.Encode()
 	require.NoError(t, err)
@@ -33,9 +33,9 @@ func TestStateIsCutToItsLimit(t *testing.T) {
 	require.True(t, json.Valid(text))
 	got, err := DecodeState("web1", text)
 	require.NoError(t, err)
-	require.Len(t, got.Failed, MaxFailures)
+	require.Len(t, got.Failures, MaxFailures)
 	require.Equal(t, "web", got.Labels["role"])
-	require.NotContains(t, got.Failed[0].Message, "\uFFFD")
+	require.NotContains(t, got.Failures[0].Message, "\uFFFD")
 
 	s.Labels = map[string]string{"role": strings.Repeat("z", 9000)}
 	text, err = s.Encode()

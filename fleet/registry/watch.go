@@ -42,7 +42,7 @@ const reasonGone = "Gone"
 const recheck = 2 * time.Second
 
 // Watch tells of all entries that a query means, and then of each change, until the context ends
-// or the connection is lost for good. What is no entry is told to refused.
+// or the connection is lost for good. What is no entry is told to onRefusal.
 func (r *Registry) Watch(ctx context.Context, q registration.Query, tell func(Event), refused func(error)) error {
 	if err := q.Check(); err != nil {
 		return err
@@ -76,7 +76,7 @@ func (r *Registry) Watch(ctx context.Context, q registration.Query, tell func(Ev
 		return r.Client.Explain(ctx, err, "stream "+r.Stream)
 	}
 	defer consuming.Stop()
-	w := &watcher{registry: r, query: q, known: make(map[string]*registration.Entry), tell: tell, refused: refused}
+	w := &watcher{registry: r, query: q, entries: make(map[string]*registration.Entry), tell: tell, onRefusal: refused}
 	again := time.NewTicker(recheck)
 	defer again.Stop()
 	for {
@@ -99,12 +99,12 @@ func (r *Registry) Watch(ctx context.Context, q registration.Query, tell func(Ev
 
 // A watcher knows what was told.
 type watcher struct {
-	registry *Registry
-	query    registration.Query
-	known    map[string]*registration.Entry // by subject
-	missing  map[string]bool                // known subjects that were not there at the last look
-	tell     func(Event)
-	refused  func(error)
+	registry  *Registry
+	query     registration.Query
+	entries   map[string]*registration.Entry // by subject
+	absent    map[string]bool                // known subjects that were not there at the last look
+	tell      func(Event)
+	onRefusal func(error)
 }
 
 // message tells of one message of the stream.
@@ -116,24 +116,24 @@ func (w *watcher) message(m jetstream.Msg) {
 	}
 	e, err := registration.Decode(subject, m.Data())
 	if err != nil {
-		w.refused(err)
+		w.onRefusal(err)
 		return
 	}
-	w.known[subject] = e
+	w.entries[subject] = e
 	w.tell(Event{Action: Register, Entry: e})
 }
 
 // remove tells that an entry is not there any more.
 func (w *watcher) remove(subject, reason string) {
-	e := w.known[subject]
+	e := w.entries[subject]
 	if e == nil {
 		var err error
 		if e, err = registration.OfSubject(subject); err != nil {
-			w.refused(err)
+			w.onRefusal(err)
 			return
 		}
 	}
-	delete(w.known, subject)
+	delete(w.entries, subject)
 	w.tell(Event{Action: Remove, Entry: e, Reason: reason})
 }
 
@@ -144,15 +144,15 @@ func (w *watcher) recheck(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	before := w.missing
-	w.missing = make(map[string]bool)
-	for _, subject := range slices.Sorted(maps.Keys(w.known)) {
+	before := w.absent
+	w.absent = make(map[string]bool)
+	for _, subject := range slices.Sorted(maps.Keys(w.entries)) {
 		switch {
 		case there[subject]:
 		case before[subject]:
 			w.remove(subject, reasonGone)
 		default: // a replica that answers may lag behind
-			w.missing[subject] = true
+			w.absent[subject] = true
 		}
 	}
 	return nil

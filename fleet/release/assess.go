@@ -38,7 +38,7 @@ type Assessment struct {
 	Bundle      string              `json:"bundle"`
 	State       signed.RolloutState `json:"state"`
 	Stage       int                 `json:"stage"`
-	Why         string              `json:"why,omitempty"`
+	Reason      string              `json:"why,omitempty"`
 	Verdict     Verdict             `json:"verdict"`
 	// SoakUntil is when the stage may pass, if it soaks.
 	SoakUntil time.Time `json:"soak_until,omitzero"`
@@ -70,7 +70,7 @@ type Cause struct {
 
 // Assess says how far the rollout of a release is, given all nodes of the environment.
 func Assess(r *signed.Release, ro *signed.Rollout, nodes []*roster.Node, now time.Time) *Assessment {
-	a := &Assessment{Environment: r.Environment, Release: r.Version, Bundle: r.Bundle, State: ro.State, Stage: ro.Stage, Why: ro.Why}
+	a := &Assessment{Environment: r.Environment, Release: r.Version, Bundle: r.Bundle, State: ro.State, Stage: ro.Stage, Reason: ro.Reason}
 	conditions := parseStages(r.Stages)
 	for _, s := range r.Stages {
 		a.Stages = append(a.Stages, Stage{Name: s})
@@ -152,8 +152,8 @@ func (s *Stage) count(r *signed.Release, n *roster.Node, now time.Time, causes m
 }
 
 func firstFailure(s *record.State) *record.Failure {
-	if len(s.Failed) > 0 {
-		return &s.Failed[0]
+	if len(s.Failures) > 0 {
+		return &s.Failures[0]
 	}
 	return &record.Failure{Resource: "run", Message: s.Outcome}
 }
@@ -187,17 +187,17 @@ func (a *Assessment) judge(r *signed.Release, ro *signed.Rollout, now time.Time)
 	case ro.State != signed.Rolling:
 		a.Verdict = Rest
 	case stage.Failed > most:
-		a.Verdict, a.Why = Stop, fmt.Sprintf("%d failed, at most %s", stage.Failed, limit(most, r.MaxFailed))
+		a.Verdict, a.Reason = Stop, fmt.Sprintf("%d failed, at most %s", stage.Failed, limit(most, r.MaxFailed))
 	case failed > mostInAll:
-		a.Verdict, a.Why = Stop, fmt.Sprintf("%d failed in all, at most %s", failed, limit(mostInAll, r.MaxFailed))
+		a.Verdict, a.Reason = Stop, fmt.Sprintf("%d failed in all, at most %s", failed, limit(mostInAll, r.MaxFailed))
 	case stage.Waiting > 0:
 		a.Verdict = Wait
-	case ro.Settled.IsZero():
+	case ro.SettleTime.IsZero():
 		a.Verdict = Settle
-	case now.Before(ro.Settled.Add(time.Duration(r.Soak))):
-		a.Verdict, a.SoakUntil = Soak, ro.Settled.Add(time.Duration(r.Soak))
+	case now.Before(ro.SettleTime.Add(time.Duration(r.Soak))):
+		a.Verdict, a.SoakUntil = Soak, ro.SettleTime.Add(time.Duration(r.Soak))
 	case stage.Silent > r.MaxSilent.Of(stage.Nodes):
-		a.Verdict, a.Why = Stop, fmt.Sprintf("%d silent, at most %s", stage.Silent, limit(r.MaxSilent.Of(stage.Nodes), r.MaxSilent))
+		a.Verdict, a.Reason = Stop, fmt.Sprintf("%d silent, at most %s", stage.Silent, limit(r.MaxSilent.Of(stage.Nodes), r.MaxSilent))
 	case ro.Stage >= len(a.Stages)-1:
 		a.Verdict = Finish
 	default:
@@ -216,14 +216,14 @@ func limit(n int, s signed.Share) string {
 func (a *Assessment) Next(ro *signed.Rollout, now time.Time) *signed.Rollout {
 	next := *ro
 	next.Version++
-	next.Why = ""
+	next.Reason = ""
 	switch a.Verdict {
 	case Settle:
-		next.Settled = now
+		next.SettleTime = now
 	case Pass:
-		next.Stage, next.Since, next.Settled = ro.Stage+1, now, time.Time{}
+		next.Stage, next.Since, next.SettleTime = ro.Stage+1, now, time.Time{}
 	case Stop:
-		next.State, next.Why = signed.Stopped, a.Why
+		next.State, next.Reason = signed.Stopped, a.Reason
 	case Finish:
 		next.State = signed.Done
 	default:

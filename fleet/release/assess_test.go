@@ -30,7 +30,7 @@ func fleet() []*roster.Node {
 			labels["role"] = "canary"
 		}
 		nodes = append(nodes, &roster.Node{
-			Name: fmt.Sprintf("node%02d", i), Seen: now.Add(-10 * time.Second),
+			Name: fmt.Sprintf("node%02d", i), HeartbeatTime: now.Add(-10 * time.Second),
 			State: &record.State{Environment: "prod", Release: 41, RunID: "r1", Outcome: "stable", Labels: labels},
 		})
 	}
@@ -39,7 +39,7 @@ func fleet() []*roster.Node {
 
 func canary(t *testing.T) (*signed.Release, *signed.Rollout) {
 	r := &signed.Release{
-		Header: signed.Header{Environment: "prod", Created: now.Add(-time.Hour)}, Version: 42, Stages: []string{`labels.role == "canary"`, "50%", "100%"},
+		Header: signed.Header{Environment: "prod", CreateTime: now.Add(-time.Hour)}, Version: 42, Stages: []string{`labels.role == "canary"`, "50%", "100%"},
 		Soak: signed.Duration(10 * time.Minute), MaxFailed: share(t, "10%"), MaxSilent: share(t, "5%"),
 	}
 	return r, &signed.Rollout{Version: 1, Release: 42, State: signed.Rolling, Since: now.Add(-time.Minute)}
@@ -47,7 +47,7 @@ func canary(t *testing.T) (*signed.Release, *signed.Rollout) {
 
 func took(n *roster.Node, stage int, outcome string, failed ...record.Failure) {
 	s := *n.State
-	s.Release, s.Stage, s.Outcome, s.RunID, s.Failed = 42, stage, outcome, "r2", failed
+	s.Release, s.Stage, s.Outcome, s.RunID, s.Failures = 42, stage, outcome, "r2", failed
 	n.State = &s
 }
 
@@ -74,7 +74,7 @@ func TestRollout(t *testing.T) {
 		case release.Soak:
 			at = a.SoakUntil
 			for _, n := range nodes {
-				n.Seen = at
+				n.HeartbeatTime = at
 			}
 		}
 		next := a.Next(ro, at)
@@ -101,7 +101,7 @@ func TestStopsOnFailures(t *testing.T) {
 	took(nodes[0], 1, "failed", record.Failure{Resource: "service#nginx", Message: "exit status 1"})
 	a := release.Assess(r, ro, nodes, now)
 	require.Equal(t, release.Stop, a.Verdict)
-	require.Equal(t, "1 failed, at most 0 (10%)", a.Why)
+	require.Equal(t, "1 failed, at most 0 (10%)", a.Reason)
 	require.Equal(t, []release.Cause{{Resource: "service#nginx", Message: "exit status 1", Nodes: []string{"node00"}}}, a.Causes)
 	require.Equal(t, signed.Stopped, a.Next(ro, now).State)
 }
@@ -140,7 +140,7 @@ func TestBlockedNodesFail(t *testing.T) {
 func TestSilentNodes(t *testing.T) {
 	r, ro := canary(t)
 	nodes := fleet()
-	nodes[0].Seen = now.Add(-10 * time.Minute)
+	nodes[0].HeartbeatTime = now.Add(-10 * time.Minute)
 	a := release.Assess(r, ro, nodes, now)
 	require.Equal(t, release.Settle, a.Verdict)
 	require.Equal(t, []string{"node00"}, a.Stages[0].SilentNodes)
@@ -149,7 +149,7 @@ func TestSilentNodes(t *testing.T) {
 	later := now.Add(10 * time.Minute)
 	a = release.Assess(r, ro, nodes, later)
 	require.Equal(t, release.Stop, a.Verdict)
-	require.Equal(t, "1 silent, at most 0 (5%)", a.Why)
+	require.Equal(t, "1 silent, at most 0 (5%)", a.Reason)
 
 	r.MaxSilent = share(t, "1")
 	require.Equal(t, release.Pass, release.Assess(r, ro, nodes, later).Verdict)

@@ -20,9 +20,9 @@ type Controller struct {
 	Key   signers.Key
 	By    string
 	Clock func() time.Time
-	// Issued returns the environments of the nodes that operators have approved, by name: what nodes say
+	// Environments returns the environments of the nodes that operators have approved, by name: what nodes say
 	// of that counts for nothing.
-	Issued func(context.Context) (map[string]string, error)
+	Environments func(context.Context) (map[string]string, error)
 	// Keep is told each document that was stored. May be nil.
 	Keep func(kind string, version int64, text []byte) error
 }
@@ -30,7 +30,7 @@ type Controller struct {
 // header returns that of a document that is made now.
 func (c *Controller) header() signed.Header {
 	now := c.Clock().UTC().Truncate(time.Second)
-	return signed.Header{Environment: c.Store.Environment, Created: now, Expires: now.Add(expiry)}
+	return signed.Header{Environment: c.Store.Environment, CreateTime: now, Expires: now.Add(expiry)}
 }
 
 // Look assesses the present rollout.
@@ -44,13 +44,13 @@ func (c *Controller) Look(ctx context.Context) (*Control, *Assessment, error) {
 	}
 	if control.Rollout == nil || control.Rollout.Release != control.Release.Version {
 		// It was stopped between the two documents: no node begins.
-		control.Rollout = &signed.Rollout{Release: control.Release.Version, State: signed.Paused, Why: "the rollout did not begin: ccm fleet next begins it", Version: versionOf(control.Rollout)}
+		control.Rollout = &signed.Rollout{Release: control.Release.Version, State: signed.Paused, Reason: "the rollout did not begin: ccm fleet next begins it", Version: versionOf(control.Rollout)}
 	}
-	issued, err := c.Issued(ctx)
+	issued, err := c.Environments(ctx)
 	if err != nil {
 		return nil, nil, err
 	}
-	nodes, err := roster.Read(ctx, c.Store.NC, roster.Options{Issued: issued, Environment: c.Store.Environment, Facts: asksFacts(control.Release)})
+	nodes, err := roster.Read(ctx, c.Store.NC, roster.Options{Environments: issued, Environment: c.Store.Environment, Facts: asksFacts(control.Release)})
 	if err != nil {
 		return nil, nil, err
 	}
@@ -133,7 +133,7 @@ func (c *Controller) Do(ctx context.Context, op Operation, why string) (*Assessm
 	now := c.Clock().UTC().Truncate(time.Second)
 	next := *control.Rollout
 	next.Version++
-	next.Why = why
+	next.Reason = why
 	stages := len(control.Release.Stages)
 	if next.State == signed.Aborted || next.State == signed.Done {
 		return nil, fmt.Errorf("the rollout of release %d is %s: make another release", control.Release.Version, next.State)
@@ -149,7 +149,7 @@ func (c *Controller) Do(ctx context.Context, op Operation, why string) (*Assessm
 		if next.Since.IsZero() {
 			next.Since = now
 		}
-		next.Settled = time.Time{}
+		next.SettleTime = time.Time{}
 	case Next:
 		next.State = signed.Rolling
 		if next.Since.IsZero() { // it did not begin
@@ -159,7 +159,7 @@ func (c *Controller) Do(ctx context.Context, op Operation, why string) (*Assessm
 		if next.Stage >= stages-1 {
 			return nil, fmt.Errorf("the rollout of release %d is at its last stage", control.Release.Version)
 		}
-		next.Stage, next.Since, next.Settled = next.Stage+1, now, time.Time{}
+		next.Stage, next.Since, next.SettleTime = next.Stage+1, now, time.Time{}
 	case Abort:
 		next.State = signed.Aborted
 	}
@@ -198,7 +198,7 @@ func (c *Controller) Begin(ctx context.Context, r *signed.Release, more ...signe
 		return err
 	}
 	return c.put(ctx, &signed.Rollout{
-		Version: versionOf(control.Rollout) + 1, Release: r.Version, State: signed.Rolling, Since: r.Created,
+		Version: versionOf(control.Rollout) + 1, Release: r.Version, State: signed.Rolling, Since: r.CreateTime,
 	}, control.RolloutEntry.Sequence)
 }
 

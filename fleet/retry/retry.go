@@ -8,13 +8,13 @@ import (
 
 // A Backoff is how long it is waited after failures: up to twice as long each time, by chance, so that
 // machines that failed together do not come back together.
-type Backoff struct{ Least, Most time.Duration }
+type Backoff struct{ Min, Max time.Duration }
 
 // Delay returns how long to wait after so many failures in a row, from 1 on. Random returns a number
 // from 0 to below 1.
 func (b Backoff) Delay(failures int, random func() float64) time.Duration {
-	longest := min(b.Least<<min(max(failures-1, 0), 20), b.Most) // 20: far above any limit, and far below an overflow
-	shortest := min(b.Least/2, longest)
+	longest := min(b.Min<<min(max(failures-1, 0), 20), b.Max) // 20: far above any limit, and far below an overflow
+	shortest := min(b.Min/2, longest)
 	return shortest + time.Duration(random()*float64(longest-shortest))
 }
 

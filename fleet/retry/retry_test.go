@@ -10,11 +10,11 @@ import (
 
 // The first pause is short, and each further one may be twice as long, up to the most.
 func TestDelay(t *testing.T) {
-	b := Backoff{Least: 500 * time.Millisecond, Most: 20 * time.Second}
+	b := Backoff{Min: 500 * time.Millisecond, Max: 20 * time.Second}
 	always := func(x float64) func() float64 { return func() float64 { return x } }
 	for failures, longest := range map[int]time.Duration{1: 500 * time.Millisecond, 2: time.Second, 3: 2 * time.Second, 7: 20 * time.Second, math.MaxInt: 20 * time.Second} {
 		require.Equal(t, longest, b.Delay(failures, always(1)), "%d failures", failures)
 		require.Equal(t, 250*time.Millisecond, b.Delay(failures, always(0)), "%d failures", failures)
 	}
-	require.Equal(t, time.Second, Backoff{Least: time.Minute, Most: time.Second}.Delay(1, always(0.5)))
+	require.Equal(t, time.Second, Backoff{Min: time.Minute, Max: time.Second}.Delay(1, always(0.5)))
 }

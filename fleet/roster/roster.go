@@ -32,22 +32,22 @@ type Node struct {
 	// not asked for.
 	FactsSequence uint64
 	Presence      *record.Presence
-	// Seen is when its last heartbeat was stored, by the clock of the servers; zero if it is silent.
-	Seen time.Time
-	// Damaged says which of its documents cannot be read, and why.
-	Damaged []error
+	// HeartbeatTime is when its last heartbeat was stored, by the clock of the servers; zero if it is silent.
+	HeartbeatTime time.Time
+	// Problems says which of its documents cannot be read, and why.
+	Problems []error
 }
 
 // Silent reports whether a node has sent no heartbeat for so long that it counts as away.
 func (n *Node) Silent(now time.Time) bool {
-	return n.Seen.IsZero() || now.Sub(n.Seen) > record.Absent
+	return n.HeartbeatTime.IsZero() || now.Sub(n.HeartbeatTime) > record.Absent
 }
 
 // About returns what conditions are asked about.
 func (n *Node) About(now time.Time) where.Node {
-	x := where.Node{Name: n.Name, Environment: n.Environment, State: n.State, Seen: 1 << 62}
-	if !n.Seen.IsZero() {
-		x.Seen = max(0, now.Sub(n.Seen))
+	x := where.Node{Name: n.Name, Environment: n.Environment, State: n.State, SinceHeartbeat: 1 << 62}
+	if !n.HeartbeatTime.IsZero() {
+		x.SinceHeartbeat = max(0, now.Sub(n.HeartbeatTime))
 	}
 	if n.Facts != nil {
 		x.Facts = n.Facts.Facts
@@ -57,17 +57,17 @@ func (n *Node) About(now time.Time) where.Node {
 
 // Options say what is read.
 type Options struct {
-	// Issued are the environments of the nodes that operators have approved and not revoked, by name.
+	// Environments are the environments of the nodes that operators have approved and not revoked, by name.
 	// What others wrote is left out.
-	Issued      map[string]string
-	Environment string // "" for all
-	Facts       bool
+	Environments map[string]string
+	Environment  string // "" for all
+	Facts        bool
 }
 
 // Read reads the nodes that have told anything of themselves, sorted by name. A state that speaks of
 // another environment than operators issued is not believed, but damaged: its release is none of this one.
 func Read(ctx context.Context, nc *nats.Conn, o Options) ([]*Node, error) {
-	return ReadAs(ctx, nc, o, func() (map[string]string, error) { return o.Issued, nil })
+	return ReadAs(ctx, nc, o, func() (map[string]string, error) { return o.Environments, nil })
 }
 
 // ReadAs is Read for environments that are read at the same time: issued is asked for them when all else is here.
@@ -117,13 +117,13 @@ func (n *Node) add(d *document) {
 	}
 	switch {
 	case err != nil:
-		n.Damaged = append(n.Damaged, err)
+		n.Problems = append(n.Problems, err)
 	case d.state != nil:
 		n.State = d.state
 	case d.facts != nil:
 		n.Facts, n.FactsSequence = d.facts, d.sequence
 	case d.presence != nil:
-		n.Presence, n.Seen = d.presence, d.time
+		n.Presence, n.HeartbeatTime = d.presence, d.time
 	}
 }
 

@@ -45,10 +45,10 @@ type Rollout struct {
 	Stage   int          `json:"stage"`
 	State   RolloutState `json:"state"`
 	// Since is when the stage began, and Settled when all of its nodes had reported; zero before.
-	Since   time.Time `json:"since"`
-	Settled time.Time `json:"settled,omitzero"`
-	By      string    `json:"by,omitempty"`
-	Why     string    `json:"why,omitempty"`
+	Since      time.Time `json:"since"`
+	SettleTime time.Time `json:"settled,omitzero"`
+	By         string    `json:"by,omitempty"`
+	Reason     string    `json:"why,omitempty"`
 }
 
 // A RolloutState is whether nodes may begin with a release.
@@ -192,7 +192,7 @@ func (r *Rollout) Validate() error {
 		return errors.New("version, release: want numbers above 0")
 	case r.Stage < 0 || r.Stage >= 32:
 		return errors.New("stage: want the number of one")
-	case len(r.By) > maxText || len(r.Why) > maxText:
+	case len(r.By) > maxText || len(r.Reason) > maxText:
 		return errors.New("by, why: too long")
 	}
 	return nil

@@ -56,7 +56,7 @@ type Document interface {
 type Header struct {
 	Protocol    string    `json:"protocol"`
 	Environment string    `json:"environment"`
-	Created     time.Time `json:"created"`
+	CreateTime  time.Time `json:"created"`
 	Expires     time.Time `json:"expires"`
 }
 

@@ -59,7 +59,7 @@ func newKeyring(t testing.TB) keyring { return keyring{t, t.TempDir()} }
 func release() *signed.Release {
 	share, _ := signed.ParseShare("2%")
 	return &signed.Release{
-		Header:  signed.Header{Environment: "prod", Created: now, Expires: now.AddDate(0, 3, 0)},
+		Header:  signed.Header{Environment: "prod", CreateTime: now, Expires: now.AddDate(0, 3, 0)},
 		Version: 42, Previous: 41, Bundle: "sha256:" + strings.Repeat("9f", 32),
 		Stages: []string{`labels.role == "canary"`, "1%", "10%", "100%"}, Soak: signed.Duration(10 * time.Minute), MaxFailed: share, MaxSilent: share,
 	}
@@ -68,8 +68,8 @@ func release() *signed.Release {
 func job() *signed.Job {
 	nodes := []string{"web1", "web2"}
 	return &signed.Job{
-		Header: signed.Header{Environment: "prod", Created: now, Expires: now.Add(15 * time.Minute)},
-		ID:     "01KB3ZZZZZ0000000000000000", Verb: signed.VerbRun, Nodes: nodes, Set: signed.SetDigest(nodes), Count: 2, Reason: "CVE-2026-1234",
+		Header: signed.Header{Environment: "prod", CreateTime: now, Expires: now.Add(15 * time.Minute)},
+		ID:     "01KB3ZZZZZ0000000000000000", Verb: signed.VerbRun, Nodes: nodes, Name: signed.SetDigest(nodes), Count: 2, Reason: "CVE-2026-1234",
 	}
 }
 
@@ -263,12 +263,12 @@ func TestJobSet(t *testing.T) {
 	j := job()
 	require.NoError(t, j.Means("web1", nil))
 	require.Equal(t, signed.NotMeant, signed.ReasonOf(j.Means("web3", nil)))
-	j.Set = signed.SetDigest([]string{"web1"})
+	j.Name = signed.SetDigest([]string{"web1"})
 	_, err := signed.Sign(context.Background(), j, k.key("ann"))
 	require.ErrorContains(t, err, "not the digest of the nodes")
 
-	j.Nodes, j.Where = nil, "role == 'web'"
-	require.NoError(t, j.Means("web9", func(c string) (bool, error) { return c == j.Where, nil }))
+	j.Nodes, j.Condition = nil, "role == 'web'"
+	require.NoError(t, j.Means("web9", func(c string) (bool, error) { return c == j.Condition, nil }))
 	require.Equal(t, signed.NotMeant, signed.ReasonOf(j.Means("db1", func(string) (bool, error) { return false, nil })))
 }
 

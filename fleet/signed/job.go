@@ -34,11 +34,11 @@ type Job struct {
 	// ID is new for each job: 26 digits and capitals, as ULIDs are written.
 	ID   string `json:"id"`
 	Verb Verb   `json:"verb"`
-	// Nodes are who is meant, sorted, if there are at most MaxNames; else Where says it.
-	Nodes []string `json:"nodes,omitempty"`
-	Where string   `json:"where,omitempty"`
-	// Set is the digest of the names of all who are meant, and Count how many they are.
-	Set   string `json:"set"`
+	// Nodes are who is meant, sorted, if there are at most MaxNames; else Condition says it.
+	Nodes     []string `json:"nodes,omitempty"`
+	Condition string   `json:"where,omitempty"`
+	// Name is the digest of the names of all who are meant, and Count how many they are.
+	Name  string `json:"set"`
 	Count int    `json:"count"`
 	// AtMost is how many are asked at a time; 0 for all.
 	AtMost int `json:"at_most,omitempty"`
@@ -68,16 +68,16 @@ func (j *Job) Validate() error {
 		return errors.New("since, until: want them for events, in this order, and for nothing else")
 	case len(j.ID) != 26 || strings.Trim(j.ID, "0123456789ABCDEFGHJKMNPQRSTVWXYZ") != "":
 		return fmt.Errorf("id: want 26 digits and capitals, got %q", j.ID)
-	case j.Expires.Sub(j.Created) > MaxJob:
+	case j.Expires.Sub(j.CreateTime) > MaxJob:
 		return fmt.Errorf("expires: want at most %s after it was created", MaxJob)
 	case len(j.Nodes) > MaxNames || len(j.Targets) > MaxNames || j.Count < 0 || j.AtMost < 0:
 		return errors.New("nodes, targets: too many")
-	case len(j.Nodes) == 0 && j.Where == "":
+	case len(j.Nodes) == 0 && j.Condition == "":
 		return errors.New("want nodes, or where")
-	case len(j.Reason) > maxText || len(j.Where) > maxText || len(j.By) > maxText:
+	case len(j.Reason) > maxText || len(j.Condition) > maxText || len(j.By) > maxText:
 		return errors.New("reason, where, by: too long")
 	}
-	if err := checkDigest(j.Set); err != nil {
+	if err := checkDigest(j.Name); err != nil {
 		return fmt.Errorf("set: %w", err)
 	}
 	for _, name := range j.Nodes {
@@ -85,7 +85,7 @@ func (j *Job) Validate() error {
 			return fmt.Errorf("nodes: want names of nodes, got %q", name)
 		}
 	}
-	if len(j.Nodes) > 0 && (SetDigest(j.Nodes) != j.Set || len(j.Nodes) != j.Count) {
+	if len(j.Nodes) > 0 && (SetDigest(j.Nodes) != j.Name || len(j.Nodes) != j.Count) {
 		return errors.New("set: it is not the digest of the nodes")
 	}
 	for _, t := range j.Targets {
@@ -109,8 +109,8 @@ func (j *Job) Check(now time.Time) error {
 	switch {
 	case now.After(j.Expires.Add(Skew)):
 		return refuse(Expired, "the job expired at %s", j.Expires.Format(time.RFC3339))
-	case j.Created.After(now.Add(Skew)):
-		return refuse(ClockSkew, "the job was made at %s, and here it is %s: one of the clocks is wrong", j.Created.Format(time.RFC3339), now.UTC().Format(time.RFC3339))
+	case j.CreateTime.After(now.Add(Skew)):
+		return refuse(ClockSkew, "the job was made at %s, and here it is %s: one of the clocks is wrong", j.CreateTime.Format(time.RFC3339), now.UTC().Format(time.RFC3339))
 	}
 	return nil
 }
@@ -123,7 +123,7 @@ func (j *Job) Means(node string, holds func(condition string) (bool, error)) err
 		}
 		return nil
 	}
-	ok, err := holds(j.Where)
+	ok, err := holds(j.Condition)
 	if err != nil {
 		return refuse(NotMeant, "the condition of the job cannot be answered: %w", err)
 	}

@@ -26,7 +26,7 @@ func decode(payload []byte, doc Document) error {
 	switch {
 	case !isName(h.Environment):
 		return refuse(Malformed, "environment: want a name such as prod, got %q", h.Environment)
-	case h.Created.IsZero() || h.Expires.IsZero() || !h.Expires.After(h.Created):
+	case h.CreateTime.IsZero() || h.Expires.IsZero() || !h.Expires.After(h.CreateTime):
 		return refuse(Malformed, "want when it was created, and an expiry after that")
 	}
 	if err := doc.Validate(); err != nil {

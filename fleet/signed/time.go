@@ -24,7 +24,7 @@ func (t *Time) Now() time.Time {
 
 // Saw takes note of when a document that is believed was made.
 func (t *Time) Saw(h *Header) {
-	if h.Created.After(t.Newest) {
-		t.Newest = h.Created
+	if h.CreateTime.After(t.Newest) {
+		t.Newest = h.CreateTime
 	}
 }

@@ -14,10 +14,10 @@ import (
 )
 
 // A lostError says that a host was not reached, or not any more.
-type lostError struct{ why string }
+type lostError struct{ reason string }
 
 // Error is what ssh has said.
-func (e *lostError) Error() string { return e.why }
+func (e *lostError) Error() string { return e.reason }
 
 // arguments returns what ssh is called with.
 func (c *Client) arguments(h Host, script string) []string {
@@ -37,7 +37,7 @@ type call struct {
 	cmd    *exec.Cmd
 	stdin  io.WriteCloser
 	stdout *bufio.Reader
-	said   *tail
+	output *tail
 	noise  string // what the login shell has printed last
 	closed sync.Once
 }
@@ -47,8 +47,8 @@ func (c *Client) call(ctx context.Context, ending <-chan struct{}, h Host, scrip
 	cmd := exec.CommandContext(ctx, c.Command[0], c.arguments(h, script)...)
 	// A connection that stays open for the next one may hold standard error.
 	cmd.WaitDelay = 50 * time.Millisecond
-	s := &call{cmd: cmd, said: new(tail)}
-	cmd.Stderr = s.said
+	s := &call{cmd: cmd, output: new(tail)}
+	cmd.Stderr = s.output
 	var err error
 	if s.stdin, err = cmd.StdinPipe(); err != nil {
 		return nil, err
@@ -87,7 +87,7 @@ func (s *call) end(reading error) error {
 	if endless {
 		return reading
 	}
-	last := s.said.last()
+	last := s.output.last()
 	exit, failed := errors.AsType[*exec.ExitError](err)
 	switch {
 	case failed && exit.ExitCode() == 255:

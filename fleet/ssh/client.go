@@ -63,7 +63,7 @@ func (c *Client) Run(ctx context.Context, stop <-chan struct{}, h Host, tell fun
 	began := time.Now()
 	ctx, cut := context.WithCancel(ctx)
 	defer cut()
-	p := &progress{ending: make(chan struct{})}
+	p := &progress{stop: make(chan struct{})}
 	done := make(chan struct{})
 	var guard sync.WaitGroup
 	guard.Go(func() { c.guard(p, stop, done, cut) })
@@ -79,10 +79,10 @@ func (c *Client) Run(ctx context.Context, stop <-chan struct{}, h Host, tell fun
 		res.Unreachable, err = true, lost
 	}
 	res.Err, res.Duration = err, time.Since(began)
-	if p.late > 0 && (err != nil || res.Exit != 0) {
-		res.Err = fmt.Errorf("it took longer than %s", p.late)
+	if p.timeout > 0 && (err != nil || res.Exit != 0) {
+		res.Err = fmt.Errorf("it took longer than %s", p.timeout)
 		if res.Unreachable = !p.answered.Load(); res.Unreachable {
-			res.Err = fmt.Errorf("it did not answer within %s", p.late)
+			res.Err = fmt.Errorf("it did not answer within %s", p.timeout)
 		}
 	}
 	switch {
@@ -99,8 +99,8 @@ func (c *Client) Run(ctx context.Context, stop <-chan struct{}, h Host, tell fun
 type progress struct {
 	answered atomic.Bool   // its login shell has
 	runs     atomic.Bool   // ccm runs there, and has to be told to end
-	ending   chan struct{} // closed when the command is to end
-	late     time.Duration // what was exceeded, 0 if nothing was
+	stop     chan struct{} // closed when the command is to end
+	timeout  time.Duration // what was exceeded, 0 if nothing was
 	// stopped says that it was to end before, abandoned that ccm had not ended in time after that.
 	stopped, abandoned bool
 }
@@ -121,16 +121,16 @@ func (c *Client) guard(p *progress, stop, done <-chan struct{}, cut func()) {
 			return
 		case <-mute:
 			if waiting = p.answered.Load(); !waiting {
-				p.late = c.ConnectTimeout
+				p.timeout = c.ConnectTimeout
 			}
 			mute = nil
 		case <-late:
-			p.late = c.Timeout
+			p.timeout = c.Timeout
 		case <-stop:
 			p.stopped = true
 		}
 	}
-	close(p.ending)
+	close(p.stop)
 	if !p.runs.Load() {
 		cut()
 		return

@@ -11,13 +11,13 @@ import (
 func (s *call) converse(c *Client, p *progress, h Host, tell func(Line)) (exit int, err error) {
 	if c.Password != "" {
 		_, _ = io.WriteString(s.stdin, c.Password+"\n") // that it is not read is seen below
-		s.said.limit(promptMarker, 2, func() { s.close(); _ = s.cmd.Process.Kill() })
+		s.output.limit(promptMarker, 2, func() { s.close(); _ = s.cmd.Process.Kill() })
 	}
 	greeted := false
 	for {
 		line, err := readLine(s.stdout)
 		if err != nil {
-			if s.said.prompts() > 1 {
+			if s.output.prompts() > 1 {
 				_ = s.end(err)
 				return 0, errors.New("the password was refused")
 			}
@@ -54,9 +54,9 @@ func (s *call) converse(c *Client, p *progress, h Host, tell func(Line)) (exit i
 			tell(Line{Text: *f.Out})
 		case f.Err != nil:
 			tell(Line{Text: *f.Err, Stderr: true})
-		case f.Refused != "":
+		case f.Refusal != "":
 			_ = s.end(nil)
-			return 0, errors.New(f.Refused)
+			return 0, errors.New(f.Refusal)
 		case f.Exit != nil:
 			_ = s.end(nil)
 			if *f.Exit < 0 || *f.Exit > 255 {

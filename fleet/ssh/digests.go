@@ -20,7 +20,7 @@ import (
 // read a program takes longer than all else that is done here for a host that has it.
 type digests struct {
 	file    string // "" if they are not remembered
-	known   map[string]digest
+	digests map[string]digest
 	changed bool
 }
 
@@ -37,7 +37,7 @@ const largestDigests = 1 << 20
 // readDigests reads what is remembered in a directory. A file that is damaged, or that somebody else
 // could have written, counts as none.
 func readDigests(dir string) digests {
-	d := digests{known: make(map[string]digest)}
+	d := digests{digests: make(map[string]digest)}
 	if dir == "" {
 		return d
 	}
@@ -46,8 +46,8 @@ func readDigests(dir string) digests {
 		return d
 	}
 	d.file = file
-	if text, err := (&safepath.Resolver{Root: "/"}).ReadRegular(file, largestDigests); err == nil && json.Unmarshal(text, &d.known) != nil || d.known == nil {
-		d.known = make(map[string]digest)
+	if text, err := (&safepath.Resolver{Root: "/"}).ReadRegular(file, largestDigests); err == nil && json.Unmarshal(text, &d.digests) != nil || d.digests == nil {
+		d.digests = make(map[string]digest)
 	}
 	return d
 }
@@ -71,7 +71,7 @@ func (d *digests) of(name string, at time.Time) (string, error) {
 		return "", err
 	}
 	now := digest{Size: fi.Size(), Stamp: sources.StatDataOf(fi, at).Stamp()}
-	before := d.known[name]
+	before := d.digests[name]
 	if now.Stamp != "" && now.Size == before.Size && now.Stamp == before.Stamp && isDigest().MatchString(before.SHA256) {
 		return before.SHA256, nil
 	}
@@ -79,7 +79,7 @@ func (d *digests) of(name string, at time.Time) (string, error) {
 		return "", err
 	}
 	if now.Stamp != "" {
-		d.known[name], d.changed = now, true
+		d.digests[name], d.changed = now, true
 	}
 	return now.SHA256, nil
 }
@@ -91,15 +91,15 @@ func (d *digests) save() {
 		return
 	}
 	d.changed = false
-	for name := range d.known {
+	for name := range d.digests {
 		if _, err := os.Stat(name); os.IsNotExist(err) {
-			delete(d.known, name)
+			delete(d.digests, name)
 		}
 	}
 	if os.MkdirAll(filepath.Dir(d.file), 0o700) != nil {
 		return
 	}
-	if text, err := json.Marshal(d.known); err == nil {
+	if text, err := json.Marshal(d.digests); err == nil {
 		_ = host.New(host.Options{}).Save(d.file, text, 0o600)
 	}
 }

@@ -16,23 +16,23 @@ const leastPart = 2 << 20
 // A packing is a program as it is sent. What is compressed already is on its way while the rest is
 // being compressed: both take as long as to unpack it there.
 type packing struct {
-	mu    sync.Mutex
-	grown sync.Cond
-	text  []byte // which only grows
-	whole bool
-	err   error
+	mu     sync.Mutex
+	growth sync.Cond
+	text   []byte // which only grows
+	whole  bool
+	err    error
 }
 
 // pack begins to read a program, and to compress it if need be.
 func pack(x *program, compressed bool) *packing {
 	p := new(packing)
-	p.grown.L = &p.mu
+	p.growth.L = &p.mu
 	go func() {
 		err := p.fill(x, compressed)
 		p.mu.Lock()
 		defer p.mu.Unlock()
 		p.whole, p.err = true, err
-		p.grown.Broadcast()
+		p.growth.Broadcast()
 	}()
 	return p
 }
@@ -73,7 +73,7 @@ func (p *packing) Write(text []byte) (int, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.text = append(p.text, text...)
-	p.grown.Broadcast()
+	p.growth.Broadcast()
 	return len(text), nil
 }
 
@@ -83,7 +83,7 @@ func (p *packing) from(offset int) ([]byte, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for !p.whole && len(p.text)-offset < leastPart {
-		p.grown.Wait()
+		p.growth.Wait()
 	}
 	return p.text[offset:len(p.text):len(p.text)], p.err
 }

@@ -38,33 +38,33 @@ type Programs struct {
 	// Cache is the directory in which digests are remembered, "" for none.
 	Cache string
 
-	mu      sync.Mutex
-	digests digests
-	known   map[System]*program
-	errors  map[System]error
+	mu       sync.Mutex
+	digests  digests
+	programs map[System]*program
+	errors   map[System]error
 }
 
 // A program is ccm for one system.
 type program struct {
-	file   string
-	sha256 string
-	plain  func() *packing // its content
-	packed func() *packing // the same, compressed by gzip
+	file    string
+	sha256  string
+	plain   func() *packing // its content
+	packing func() *packing // the same, compressed by gzip
 }
 
 // of returns the program for a system.
 func (p *Programs) of(s System) (*program, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if x, ok := p.known[s]; ok {
+	if x, ok := p.programs[s]; ok {
 		return x, p.errors[s]
 	}
-	if p.known == nil {
-		p.known, p.errors = make(map[System]*program), make(map[System]error)
+	if p.programs == nil {
+		p.programs, p.errors = make(map[System]*program), make(map[System]error)
 		p.digests = readDigests(p.Cache)
 	}
-	p.known[s], p.errors[s] = p.find(s)
-	return p.known[s], p.errors[s]
+	p.programs[s], p.errors[s] = p.find(s)
+	return p.programs[s], p.errors[s]
 }
 
 func (p *Programs) find(s System) (*program, error) {
@@ -85,7 +85,7 @@ func (p *Programs) find(s System) (*program, error) {
 		}
 		x := &program{file: name, sha256: sum}
 		x.plain = sync.OnceValue(func() *packing { return pack(x, false) })
-		x.packed = sync.OnceValue(func() *packing { return pack(x, true) })
+		x.packing = sync.OnceValue(func() *packing { return pack(x, true) })
 		return x, nil
 	}
 	return nil, fmt.Errorf("it is of system %s, and there is no ccm for that: want the file ccm-%[1]s in one of %s (--binaries)", s, strings.Join(p.Folders, ", "))
@@ -118,7 +118,7 @@ func (p *Programs) forHost(uname string, unpacks bool) (*packing, error) {
 		return nil, err
 	}
 	if unpacks {
-		return x.packed(), nil
+		return x.packing(), nil
 	}
 	return x.plain(), nil
 }

@@ -154,11 +154,11 @@ func (t *TextReport) End(left []Host) {
 	}
 	text := fmt.Sprintf("%d of %d hosts in order", good, len(t.Hosts))
 	for _, part := range []struct {
-		n    int
-		what string
+		n       int
+		problem string
 	}{{failed, "failed"}, {unreachable, "unreachable"}, {len(left), "not begun"}} {
 		if part.n > 0 {
-			text += fmt.Sprintf(", %d %s", part.n, part.what)
+			text += fmt.Sprintf(", %d %s", part.n, part.problem)
 		}
 	}
 	terminal.Fprintf(t.Out, "%s\n", text)

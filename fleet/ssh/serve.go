@@ -50,12 +50,12 @@ func (s *Server) Serve(ctx context.Context) error {
 		err = s.prepare(req, in)
 	}
 	if err != nil {
-		return s.write(frame{Refused: err.Error()})
+		return s.write(frame{Refusal: err.Error()})
 	}
 	if len(req.Facts) > 0 {
 		file, temporary, err := s.factsFile(req)
 		if err != nil {
-			return s.write(frame{Refused: err.Error()})
+			return s.write(frame{Refusal: err.Error()})
 		}
 		if temporary {
 			defer os.Remove(file)
@@ -64,7 +64,7 @@ func (s *Server) Serve(ctx context.Context) error {
 	}
 	code, err := s.run(ctx, in, req.Args)
 	if err != nil {
-		return s.write(frame{Refused: err.Error()})
+		return s.write(frame{Refusal: err.Error()})
 	}
 	return s.write(frame{Exit: &code})
 }
@@ -112,7 +112,7 @@ func (s *Server) prepare(req Request, in io.Reader) error {
 	if b == nil {
 		return nil
 	}
-	if b.Arg < 1 || b.Arg >= len(req.Args) || b.Size < 0 || b.Size > bundle.DefaultLimits.Packed {
+	if b.Arg < 1 || b.Arg >= len(req.Args) || b.Size < 0 || b.Size > bundle.DefaultLimits.PackedSize {
 		return errors.New("the request is damaged")
 	}
 	if err := CheckSiteName(b.Site); err != nil {
@@ -153,13 +153,13 @@ func (s *Server) fetch(in io.Reader, dir, file string, b *BundleRef) error {
 
 // exactly fails at an end that comes too early.
 type exactReader struct {
-	r    io.Reader
-	left int64
+	r         io.Reader
+	remaining int64
 }
 
 func (x *exactReader) Read(p []byte) (int, error) {
 	n, err := x.r.Read(p)
-	if x.left -= int64(n); err == io.EOF && x.left > 0 {
+	if x.remaining -= int64(n); err == io.EOF && x.remaining > 0 {
 		err = io.ErrUnexpectedEOF
 	}
 	return n, err

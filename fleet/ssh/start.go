@@ -15,7 +15,7 @@ func (c *Client) start(ctx context.Context, p *progress, h Host) (*call, error) 
 	if become == nil {
 		become = h.Become
 	}
-	s, err := c.call(ctx, p.ending, h, startScript(c.RemoteDir, become, unames, sums))
+	s, err := c.call(ctx, p.stop, h, startScript(c.RemoteDir, become, unames, sums))
 	if err != nil {
 		return nil, err
 	}

@@ -8,12 +8,12 @@ import (
 
 // A tail keeps the end of what ssh and the other side say on standard error.
 type tail struct {
-	mu     sync.Mutex
-	text   []byte
-	marker string
-	most   int
-	seen   int
-	over   func()
+	mu         sync.Mutex
+	text       []byte
+	marker     string
+	maxPrompts int
+	count      int
+	onLimit    func()
 }
 
 const tailSize = 8 << 10
@@ -25,12 +25,12 @@ func (t *tail) Write(p []byte) (int, error) {
 	t.text = append(t.text, p...)
 	if t.marker != "" {
 		n := bytes.Count(t.text, []byte(t.marker))
-		if n > t.seen {
-			t.seen = n
+		if n > t.count {
+			t.count = n
 		}
-		if t.seen >= t.most && t.over != nil {
-			go t.over()
-			t.over = nil
+		if t.count >= t.maxPrompts && t.onLimit != nil {
+			go t.onLimit()
+			t.onLimit = nil
 		}
 	}
 	if len(t.text) > tailSize {
@@ -43,15 +43,15 @@ func (t *tail) Write(p []byte) (int, error) {
 func (t *tail) limit(marker string, most int, over func()) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.marker, t.most, t.over = marker, most, over
-	t.seen = bytes.Count(t.text, []byte(marker))
+	t.marker, t.maxPrompts, t.onLimit = marker, most, over
+	t.count = bytes.Count(t.text, []byte(marker))
 }
 
 // prompts returns how often the marker was said.
 func (t *tail) prompts() int {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return t.seen
+	return t.count
 }
 
 // last returns the last line that is not empty, without the marker.

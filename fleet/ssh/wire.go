@@ -57,8 +57,8 @@ type frame struct {
 	Err *string `json:"err,omitempty"`
 	// Exit is the exit status of the command, the last line of all.
 	Exit *int `json:"exit,omitempty"`
-	// Refused says why there was no command.
-	Refused string `json:"refused,omitempty"`
+	// Refusal says why there was no command.
+	Refusal string `json:"refused,omitempty"`
 }
 
 // maxLine is how long a line may be, in bytes.

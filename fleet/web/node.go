@@ -46,8 +46,8 @@ func (s *Server) node(ctx context.Context, name string) (*markup.Element, error)
 	say("Environment", n.Environment)
 	say("Status", n.Status(now))
 	say("Seen", seen(n, now))
-	say("Fingerprint", enrol.Fingerprint(n.Enrolled.Key, n.Enrolled.Recipient))
-	for _, tag := range n.Enrolled.Tags {
+	say("Fingerprint", enrol.Fingerprint(n.Identity.Key, n.Identity.Recipient))
+	for _, tag := range n.Identity.Tags {
 		say("Tag", tag)
 	}
 	if st := n.State; st != nil {

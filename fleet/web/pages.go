@@ -108,7 +108,7 @@ func whole(f *overview.Fleet) *markup.Element {
 		}
 		if e.Rollout != nil {
 			done, all := reached(e.Rollout)
-			s.Add(markup.New("p").Add(link(fmt.Sprintf("Release %d", e.Rollout.Release), "release", e.Name), text(": %s, %d of %d nodes. %s", e.Rollout.State, done, all, e.Rollout.Why)))
+			s.Add(markup.New("p").Add(link(fmt.Sprintf("Release %d", e.Rollout.Release), "release", e.Name), text(": %s, %d of %d nodes. %s", e.Rollout.State, done, all, e.Rollout.Reason)))
 		}
 		if e.Problem != "" {
 			s.Add(markup.New("p", "class", "failed").Say(e.Problem))
@@ -164,10 +164,10 @@ func isCalm(n *overview.Node, now time.Time) bool {
 }
 
 func seen(n *overview.Node, now time.Time) string {
-	if n.Seen.IsZero() {
+	if n.HeartbeatTime.IsZero() {
 		return "never"
 	}
-	switch d := max(now.Sub(n.Seen), 0); {
+	switch d := max(now.Sub(n.HeartbeatTime), 0); {
 	case d < 2*time.Minute:
 		return fmt.Sprintf("%d s ago", int(d.Seconds()))
 	case d < 2*time.Hour:
@@ -193,7 +193,7 @@ func rollout(e *overview.Environment) *markup.Element {
 	}
 	body := markup.New("div").Add(markup.New("h1").Say(fmt.Sprintf("Release %d of %s", a.Release, e.Name)))
 	facts := markup.New("dl")
-	for _, f := range [][2]string{{"State", string(a.State)}, {"Why", a.Why}, {"Bundle", a.Bundle}} {
+	for _, f := range [][2]string{{"State", string(a.State)}, {"Why", a.Reason}, {"Bundle", a.Bundle}} {
 		if f[1] != "" {
 			facts.Add(markup.New("dt").Say(f[0]), markup.New("dd").Say(f[1]))
 		}

@@ -62,11 +62,11 @@ func (c *Condition) Asks(name string) bool { return c.names[name] }
 
 // A Node is what is known of a node.
 type Node struct {
-	Name        string
-	Environment string
-	Facts       map[string]any // nil if they were not read
-	State       *record.State  // nil if there is none
-	Seen        time.Duration  // since its last heartbeat
+	Name           string
+	Environment    string
+	Facts          map[string]any // nil if they were not read
+	State          *record.State  // nil if there is none
+	SinceHeartbeat time.Duration  // since its last heartbeat
 }
 
 // Holds reports whether the condition holds for a node. What the node does not have is nil.
@@ -74,7 +74,7 @@ func (c *Condition) Holds(n Node) (bool, error) {
 	if c.program == nil {
 		return true, nil
 	}
-	env := map[string]any{"node": n.Name, "environment": n.Environment, "facts": n.Facts, "seen": n.Seen}
+	env := map[string]any{"node": n.Name, "environment": n.Environment, "facts": n.Facts, "seen": n.SinceHeartbeat}
 	state, labels := map[string]any{}, map[string]any{}
 	if n.State != nil {
 		if c.Asks("state") {

@@ -14,7 +14,7 @@ import (
 // Conditions ask about what nodes say of themselves; what a node does not have is no error.
 func TestHolds(t *testing.T) {
 	n := where.Node{
-		Name: "web1", Environment: "prod", Seen: 12 * time.Second,
+		Name: "web1", Environment: "prod", SinceHeartbeat: 12 * time.Second,
 		Facts: map[string]any{"os": map[string]any{"family": "debian"}},
 		State: &record.State{Outcome: "failed", Release: 42, Labels: map[string]string{"role": "web", "os.family": "debian"}},
 	}

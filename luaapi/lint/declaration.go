@@ -42,7 +42,7 @@ func (s *scan) declaration(call *ast.FuncCallExpr) {
 	d.values()
 	d.references()
 	if defaults {
-		s.defaults[t] = append(s.defaults[t], d.given...)
+		s.defaults[t] = append(s.defaults[t], d.properties...)
 		return
 	}
 	d.guards()
@@ -56,10 +56,10 @@ type declaration struct {
 	t        *resource.Type
 	defaults bool
 
-	name    string   // of the resource, "" if it is not known
-	given   []string // the properties
-	entries []schema.Entry
-	partial bool // there may be other names, properties or values than these
+	name       string   // of the resource, "" if it is not known
+	properties []string // the properties
+	entries    []schema.Entry
+	partial    bool // there may be other names, properties or values than these
 }
 
 // read collects what is written: literal values as they are, and of others the
@@ -74,7 +74,7 @@ func (d *declaration) read() {
 	}
 	if e := luaapi.CutName(table); e != nil {
 		hint := "give the list itself: " + d.t.Name + " { names, ensure = ... }"
-		d.s.found = append(d.s.found, Finding{Property, &diag.Error{Pos: d.s.p.Pos(e), Subject: d.t.Name, Hint: hint,
+		d.s.findings = append(d.s.findings, Finding{Property, &diag.Error{Pos: d.s.p.Pos(e), Subject: d.t.Name, Hint: hint,
 			Err: errors.New(luaapi.FirstNameOnly)}})
 	}
 	for _, f := range table.Fields {
@@ -82,7 +82,7 @@ func (d *declaration) read() {
 		if !ok {
 			continue
 		}
-		d.given = append(d.given, key.Value)
+		d.properties = append(d.properties, key.Value)
 		d.give(f, key.Value)
 		field := d.field(key.Value)
 		v, known := literal(f.Value)
@@ -120,7 +120,7 @@ func (d *declaration) subject() string {
 // values has the decoder of a run look at the literal values, and the type at all of them
 // together if they are all there is.
 func (d *declaration) values() {
-	table := &schema.Table{Entries: d.entries, Where: d}
+	table := &schema.Table{Entries: d.entries, Positions: d}
 	var err error
 	if d.partial {
 		err = d.t.Properties().Decode(table, reflect.New(d.t.Schema().GoType).Interface(), new(resource.Common))
@@ -138,7 +138,7 @@ func (d *declaration) values() {
 			continue // what is missing may come from elsewhere
 		}
 		e.Subject = d.subject()
-		d.s.found = append(d.s.found, Finding{Property, e})
+		d.s.findings = append(d.s.findings, Finding{Property, e})
 	}
 }
 
@@ -169,10 +169,10 @@ func (d *declaration) references() {
 		if near := diag.Nearest(id.Type, names); near != "" {
 			e := diag.Errorf(d.Locate(path, false), "%s: no resource type %q", path[0], id.Type).WithHint("did you mean %q?", near)
 			e.Subject = d.subject()
-			d.s.found = append(d.s.found, Finding{UnknownType, e})
+			d.s.findings = append(d.s.findings, Finding{UnknownType, e})
 		}
 	}
-	if slices.Contains(d.given, "subscribe") && !d.t.Refreshable() {
+	if slices.Contains(d.properties, "subscribe") && !d.t.Refreshable() {
 		d.noRefresh([]any{"subscribe"}, d.t, "require")
 	}
 	for _, e := range d.entries {
@@ -193,7 +193,7 @@ func (d *declaration) references() {
 func (d *declaration) noRefresh(path []any, t *resource.Type, instead string) {
 	e := diag.Errorf(d.Locate(path, false), "%s: a %s cannot be refreshed: this only orders, like %s", path[0], t.Name, instead)
 	e.Subject, e.Hint = d.subject(), "write "+instead
-	d.s.found = append(d.s.found, Finding{NoRefresh, e})
+	d.s.findings = append(d.s.findings, Finding{NoRefresh, e})
 }
 
 // guards reports a resource that would act in every run.
@@ -208,7 +208,7 @@ func (d *declaration) guards() {
 	if table := d.s.p.Properties(d.call); table == nil && d.isPending() {
 		return // its properties come in the next call, or from a variable
 	}
-	given := append(slices.Clone(d.given), d.s.defaults[d.t]...)
+	given := append(slices.Clone(d.properties), d.s.defaults[d.t]...)
 	for _, name := range given {
 		f := d.field(name)
 		if f == nil || !slices.Contains(guards, f.Name) {
@@ -221,7 +221,7 @@ func (d *declaration) guards() {
 	}
 	e := diag.Errorf(d.s.p.ConstructorPos(d.call), "runs every time: nothing says when it is not needed")
 	e.Subject, e.Hint = d.subject(), "give it "+strings.Join(guards[:len(guards)-1], ", ")+" or "+guards[len(guards)-1]
-	d.s.found = append(d.s.found, Finding{Unguarded, e})
+	d.s.findings = append(d.s.findings, Finding{Unguarded, e})
 }
 
 // isPending reports whether properties may be given that are not written here.

@@ -102,7 +102,7 @@ func (s *scan) plainSecrets() {
 // sorted returns the findings in order, without those that are ignored.
 func (s *scan) sorted() []Finding {
 	lines := strings.Split(s.p.Text, "\n")
-	out := slices.DeleteFunc(s.found, func(f Finding) bool {
+	out := slices.DeleteFunc(s.findings, func(f Finding) bool {
 		if f.Pos.Line < 1 || f.Pos.Line > len(lines) {
 			return false
 		}
@@ -153,5 +153,5 @@ func newScan(l *Linter, p *luaapi.Script) *scan {
 
 // report notes a mistake.
 func (s *scan) report(rule string, pos diag.Pos, hint, format string, args ...any) {
-	s.found = append(s.found, Finding{rule, &diag.Error{Pos: pos, Err: fmt.Errorf(format, args...), Hint: hint}})
+	s.findings = append(s.findings, Finding{rule, &diag.Error{Pos: pos, Err: fmt.Errorf(format, args...), Hint: hint}})
 }

@@ -15,7 +15,7 @@ import (
 // read reports a name that stands for nothing.
 func (s *scan) read(id *ast.IdentExpr) {
 	if v := s.lookup(id.Value); v != nil {
-		v.used, v.known.escaped = true, true
+		v.used, v.use.escaped = true, true
 		return
 	}
 	if slices.Contains(s.globals, id.Value) || s.assigned[id.Value] {

@@ -19,8 +19,8 @@ type tableUse struct {
 	none     bool            // it is declared without a value
 	assigned bool            // something is assigned to it later
 	escaped  bool            // something else may change the table
-	touched  map[string]bool // fields that may change
-	given    []givenValue
+	volatile map[string]bool // fields that may change
+	values   []givenValue
 }
 
 // A givenValue is a property that was given a variable or a field of one.
@@ -36,18 +36,18 @@ type givenValue struct {
 func (v *variable) learn(st *ast.LocalAssignStmt, i int) {
 	switch {
 	case i < len(st.Exprs):
-		v.known.table, _ = st.Exprs[i].(*ast.TableExpr)
+		v.use.table, _ = st.Exprs[i].(*ast.TableExpr)
 	case len(st.Exprs) == 0:
-		v.known.none = true
+		v.use.none = true
 	}
 }
 
 // touch notes that a field may be anything from now on, or any time before.
 func (v *variable) touch(key string) {
-	if v.known.touched == nil {
-		v.known.touched = make(map[string]bool)
+	if v.use.volatile == nil {
+		v.use.volatile = make(map[string]bool)
 	}
-	v.known.touched[key] = true
+	v.use.volatile[key] = true
 }
 
 // chain returns the local variable and the fields that lead to e, or nil if they
@@ -72,7 +72,7 @@ func (s *scan) readField(e *ast.AttrGetExpr) bool {
 		return false
 	}
 	v.used = true
-	if value, found := v.known.find(keys); found {
+	if value, found := v.use.find(keys); found {
 		if _, ok := value.(*ast.TableExpr); ok {
 			v.touch(keys[0]) // whoever gets the table may change it
 		}
@@ -97,15 +97,15 @@ func (d *declaration) give(f *ast.Field, name string) {
 		return
 	}
 	if v, keys := d.s.chain(f.Value); v != nil {
-		v.known.given = append(v.known.given, givenValue{f.Value, keys, schema.Path{name}, d.subject(), d.s.p.Pos(f.Value)})
+		v.use.values = append(v.use.values, givenValue{f.Value, keys, schema.Path{name}, d.subject(), d.s.p.Pos(f.Value)})
 	}
 }
 
 // nils reports properties that are given nothing, when all of the variable is
 // known.
 func (s *scan) nils(v *variable) {
-	k := &v.known
-	for _, g := range k.given {
+	k := &v.use
+	for _, g := range k.values {
 		text := luaapi.Show(g.expr)
 		e := &diag.Error{Pos: g.pos, Subject: g.subject, Err: luaapi.GivenAsNil(g.path, text), Hint: luaapi.OptionalHint(text)}
 		if len(g.keys) == 0 {
@@ -113,7 +113,7 @@ func (s *scan) nils(v *variable) {
 				continue
 			}
 		} else {
-			if k.table == nil || k.assigned || k.escaped || k.touched[g.keys[0]] {
+			if k.table == nil || k.assigned || k.escaped || k.volatile[g.keys[0]] {
 				continue
 			}
 			value, found := k.find(g.keys)
@@ -124,7 +124,7 @@ func (s *scan) nils(v *variable) {
 				e.Hint = hint
 			}
 		}
-		s.found = append(s.found, Finding{NilProperty, e})
+		s.findings = append(s.findings, Finding{NilProperty, e})
 	}
 }
 

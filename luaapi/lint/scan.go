@@ -22,9 +22,9 @@ type scan struct {
 	defaults map[*resource.Type][]string
 	curried  map[*ast.FuncCallExpr]bool // whose result is called at once
 
-	places []diag.Pos // of the local variables of the statement that are still to come
-	scopes [][]*variable
-	found  []Finding
+	places   []diag.Pos // of the local variables of the statement that are still to come
+	scopes   [][]*variable
+	findings []Finding
 }
 
 // script reads the whole script.
@@ -174,7 +174,7 @@ func (s *scan) target(e ast.Expr, function bool) {
 	if ok {
 		if v := s.lookup(id.Value); v != nil {
 			v.typ = nil // it may be something else from here on
-			v.known.assigned = true
+			v.use.assigned = true
 		}
 	}
 	if !ok {

@@ -17,7 +17,7 @@ type variable struct {
 	silent bool // a parameter or a loop variable: that it is not used is no mistake
 	fn     bool
 	typ    *resource.Type // whose constructor it is, if that can be told
-	known  tableUse
+	use    tableUse
 }
 
 func (s *scan) open() { s.scopes = append(s.scopes, nil) }

@@ -87,7 +87,7 @@ func (s *scan) delims(at ast.PositionHolder, what, text string) {
 // Jet has elsewhere.
 func (d *declaration) scaffold() {
 	table := d.s.p.Properties(d.call)
-	if d.t.Name != "scaffold" || table == nil || slices.Contains(d.given, "left_delimiter") {
+	if d.t.Name != "scaffold" || table == nil || slices.Contains(d.properties, "left_delimiter") {
 		return
 	}
 	var source *ast.StringExpr

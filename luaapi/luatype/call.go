@@ -19,12 +19,12 @@ type State struct {
 	// Data is plain: strings, numbers, booleans, lists and tables.
 	Data map[string]any
 
-	schema *schema.Schema
-	text   *resource.TextChange // of an edit: the file before and after
-	view   *host.View           // of a plan, through which it was found
-	made   *newFile             // of an edit: the file that it makes, nil if one is there
-	phrase string               // of an edit: what is done, in words, instead of the phrase of the type
-	shown  map[string]any       // of an edit: properties as reports show what is wanted, instead of as it was written
+	schema      *schema.Schema
+	text        *resource.TextChange // of an edit: the file before and after
+	view        *host.View           // of a plan, through which it was found
+	newFile     *newFile             // of an edit: the file that it makes, nil if one is there
+	phrase      string               // of an edit: what is done, in words, instead of the phrase of the type
+	shownValues map[string]any       // of an edit: properties as reports show what is wanted, instead of as it was written
 }
 
 var (
@@ -78,9 +78,9 @@ func (s State) DesiredProperties() *schema.Table {
 
 // An access is what host reaches while a function of a type runs.
 type access struct {
-	view *host.View
-	host *host.Host // nil in status
-	what string     // the function, for messages: status of the type line
+	view     *host.View
+	host     *host.Host // nil in status
+	function string     // the function, for messages: status of the type line
 }
 
 // invoke calls a function of the type. What that throws by error(text, 0) is an error without a place.
@@ -117,7 +117,7 @@ func (d *definition) blame(fn *lua.LFunction, what, format string, args ...any) 
 // callStatus looks.
 func (d *definition) callStatus(ctx context.Context, v *host.View, want *resource.Properties) (any, error) {
 	L := d.values()
-	out, err := d.invoke(ctx, access{view: v, what: "status"}, d.status, 1, d.luaWant(L, want), d.lib.lookHost(L))
+	out, err := d.invoke(ctx, access{view: v, function: "status"}, d.status, 1, d.luaWant(L, want), d.lib.lookHost(L))
 	if err != nil {
 		return nil, err
 	}
@@ -168,7 +168,7 @@ func (d *definition) callPerform(ctx context.Context, h *host.Host, want *resour
 	if a.Verb == refresh && d.refresh != nil {
 		fn, what, args = d.refresh, "refresh", args[1:]
 	}
-	out, err := d.invoke(ctx, access{view: &h.View, host: h, what: what}, fn, 1, args...)
+	out, err := d.invoke(ctx, access{view: &h.View, host: h, function: what}, fn, 1, args...)
 	if err == nil && out[0] == lua.LFalse {
 		return resource.ErrUnchanged
 	}
@@ -186,7 +186,7 @@ func (d *definition) validateAny(want *resource.Properties) error {
 // callValidate reports what the script finds wrong in properties: it returns a
 // message, or the property to blame and a message.
 func (d *definition) callValidate(want *resource.Properties) error {
-	out, err := d.invoke(d.lib.in.Outer(), access{what: "validate"}, d.validate, 2, d.luaWant(d.values(), want))
+	out, err := d.invoke(d.lib.in.Outer(), access{function: "validate"}, d.validate, 2, d.luaWant(d.values(), want))
 	if err != nil {
 		return err
 	}

@@ -55,7 +55,7 @@ func (c *call) compare() int {
 // table returns the lists as a script has them.
 func (x *comparison) table(c *call) *lua.LTable {
 	t := c.L.CreateTable(0, 4)
-	for name, list := range map[string][]string{"changed": x.changed, "missing": x.missing, "attributes": x.attributes, "extra": x.extra} {
+	for name, list := range map[string][]string{"changed": x.changes, "missing": x.missing, "attributes": x.attributes, "extra": x.extra} {
 		t.RawSetString(name, c.stringList(list))
 	}
 	return t
@@ -97,7 +97,7 @@ type comparison struct {
 	userName      func(uid uint32) string
 	groupName     func(gid uint32) string
 	leftOut       map[string]bool // directories that do not matter
-	changed       []string
+	changes       []string
 	missing       []string
 	attributes    []string
 	extra         []string
@@ -152,7 +152,7 @@ func (x *comparison) add(p host.TreePair, dir string) error {
 	case p.Source.Kind != p.Target.Kind:
 		return clash(fmt.Sprintf("%s: want a %s, found a %s, which is not replaced", joined(dir, p.Rel), kinds[p.Source.Kind], kinds[p.Target.Kind]))
 	case p.Differs:
-		x.changed = append(x.changed, p.Rel)
+		x.changes = append(x.changes, p.Rel)
 	case !x.fits(p.Target):
 		x.attributes = append(x.attributes, p.Rel)
 	}

@@ -103,8 +103,8 @@ func (d *definition) compareProperties(want *resource.Properties, have State, ve
 			from, to = secret, "(another secret)"
 		case from == to:
 			from, to = distinctText(found, from), distinctText(desired, to)
-		case have.shown[e.Key] != nil:
-			to = text(have.shown[e.Key])
+		case have.shownValues[e.Key] != nil:
+			to = text(have.shownValues[e.Key])
 		}
 		if from != to {
 			dec.Add(e.Key, from, to)
@@ -166,7 +166,7 @@ func (d *definition) callDecide(want *resource.Properties, have State) resource.
 		L.Push(luaDecision(L, d.compare(want, have)))
 		return 1
 	})
-	out, err := d.invoke(d.lib.in.Outer(), access{what: "decide"}, d.decide, 1, d.luaWant(L, want), luaOf(L, have.Data), compare)
+	out, err := d.invoke(d.lib.in.Outer(), access{function: "decide"}, d.decide, 1, d.luaWant(L, want), luaOf(L, have.Data), compare)
 	if err == nil && out[0] != lua.LNil {
 		var dec resource.Decision
 		if dec, err = d.decisionOf(out[0]); err == nil {

@@ -76,7 +76,7 @@ func (d *definition) editStatus(ctx context.Context, v *host.View, want *resourc
 		}
 		s, err := d.edited(ctx, want, path, "")
 		if err == nil {
-			s.text.HaveExists, s.made = false, made
+			s.text.HaveExists, s.newFile = false, made
 		}
 		return s, err
 	case info.Kind == host.Symlink:
@@ -100,7 +100,7 @@ func (d *definition) editStatus(ctx context.Context, v *host.View, want *resourc
 
 // edited calls the edit function.
 func (d *definition) edited(ctx context.Context, want *resource.Properties, path, before string) (s State, err error) {
-	out, err := d.invoke(ctx, access{what: "edit"}, d.edit, 4, d.luaWant(d.values(), want), lua.LString(before))
+	out, err := d.invoke(ctx, access{function: "edit"}, d.edit, 4, d.luaWant(d.values(), want), lua.LString(before))
 	if err != nil {
 		return s, err
 	}
@@ -119,7 +119,7 @@ func (d *definition) edited(ctx context.Context, want *resource.Properties, path
 		if err != nil {
 			return s, err
 		}
-		s.shown = shown.Data
+		s.shownValues = shown.Data
 	}
 	if out[3] != lua.LNil {
 		phrase, ok := out[3].(lua.LString)
@@ -166,9 +166,9 @@ func (d *definition) editDecide(want *resource.Properties, have any) resource.De
 	}
 	dec.Text = func(context.Context, *host.View) (resource.TextChange, error) { return *s.text, nil }
 	dec.Effects = []host.PathEffect{{Path: s.text.Path, Kind: host.Regular, Content: new(s.text.Want)}}
-	if s.made != nil {
-		dec.Effects[0].Attr = &s.made.attr
-		s.made.addTo(&dec)
+	if s.newFile != nil {
+		dec.Effects[0].Attr = &s.newFile.attr
+		s.newFile.addTo(&dec)
 	}
 	dec.Complete = true
 	return dec
@@ -185,8 +185,8 @@ func (d *definition) editPerform(ctx context.Context, h *host.Host, want *resour
 		return nil
 	}
 	write, attr := h.WriteNewFile, host.Attr{}
-	if s.made != nil {
-		attr = s.made.attr
+	if s.newFile != nil {
+		attr = s.newFile.attr
 	} else {
 		info, err := h.Lstat(s.text.Path)
 		if err != nil {

@@ -72,15 +72,15 @@ func (lib *library) hostTable(L *lua.LState, sets ...map[string]func(*call) int)
 
 // A missingFunctionError says that host has no function of that name.
 type missingFunctionError struct {
-	name  string
-	known []string
+	name string
+	keys []string
 }
 
 // Error says what is missing.
 func (e *missingFunctionError) Error() string { return fmt.Sprintf("host has no %q", e.name) }
 
 // Hint returns the nearest name, or "".
-func (e *missingFunctionError) Hint() string { return diag.DidYouMean(e.name, e.known) }
+func (e *missingFunctionError) Hint() string { return diag.DidYouMean(e.name, e.keys) }
 
 // A call is one call of a function of host.
 type call struct {
@@ -99,7 +99,7 @@ func (lib *library) call(L *lua.LState, name string) *call {
 	}
 	c.view = lib.access.view
 	if _, act := acts[name]; act && lib.access.host == nil {
-		c.fail("%s may only look", lib.access.what)
+		c.fail("%s may only look", lib.access.function)
 	}
 	if L.Get(1) == lua.LValue(lib.looks) || L.Get(1) == lua.LValue(lib.acts) {
 		lib.in.Throw(L, fmt.Sprintf("write %s(...)", c.name), "%s is called with a dot", c.name)

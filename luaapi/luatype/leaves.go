@@ -34,7 +34,7 @@ func (d *definition) callLeaves(want *resource.Properties, have any) (list []hos
 	if known {
 		found = luaOf(L, s.Data)
 	}
-	out, err := d.invoke(d.lib.in.Outer(), access{what: "leaves"}, d.leaves, 2, d.luaWant(L, want), found)
+	out, err := d.invoke(d.lib.in.Outer(), access{function: "leaves"}, d.leaves, 2, d.luaWant(L, want), found)
 	if err != nil {
 		return nil, resource.UnknownEffects, err
 	}

@@ -18,7 +18,7 @@ type Command struct {
 	Aliases []string
 	Args    string // as help shows them: [PATH]
 	Doc     string // one line for users
-	More    string // further lines for .help NAME
+	Detail  string // further lines for .help NAME
 	Takes   Arg    // what completion offers
 	Words   []string
 	// Run does it. What it prints goes to where the answers go.
@@ -142,8 +142,8 @@ func (d *Dialog) help(name string) error {
 	}
 	if c := findCommand(d.commands, strings.TrimPrefix(name, ".")); c != nil {
 		d.printf("%s\n%s\n", c.synopsis(), terminal.Wrap(c.Doc, "  ", terminal.TextWidth))
-		if c.More != "" {
-			d.print(indent(c.More, "  "))
+		if c.Detail != "" {
+			d.print(indent(c.Detail, "  "))
 		}
 		return nil
 	}

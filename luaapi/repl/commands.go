@@ -21,16 +21,16 @@ func allCommands(o Options) []Command {
 		{Name: "catalog", Doc: "List what was declared, in order.", Run: catalogCommand},
 		{Name: "doc", Args: "TYPE[.PROPERTY]", Doc: "Print the reference of a type or property.", Takes: ArgType, Run: docCommand},
 		{Name: "drop", Args: "TYPE#NAME", Doc: "Take a resource out of what was declared.", Takes: ArgResource, Run: dropCommand},
-		{Name: "facts", Args: "[TEXT]", Doc: "Print the facts, or those that have TEXT in them.", More: "TEXT is looked for in names and in values.", Takes: ArgFact, Run: factsCommand},
-		{Name: "graph", Args: "[FORM]", Doc: "Print what comes after what.", More: "As text, or in a FORM: " + strings.Join(drawingNames(o), ", ") + ".", Words: drawingNames(o), Run: graphCommand},
+		{Name: "facts", Args: "[TEXT]", Doc: "Print the facts, or those that have TEXT in them.", Detail: "TEXT is looked for in names and in values.", Takes: ArgFact, Run: factsCommand},
+		{Name: "graph", Args: "[FORM]", Doc: "Print what comes after what.", Detail: "As text, or in a FORM: " + strings.Join(drawingNames(o), ", ") + ".", Words: drawingNames(o), Run: graphCommand},
 		{Name: "help", Aliases: []string{"h"}, Args: "[TOPIC]", Doc: "Print this, or what TOPIC is.", Takes: ArgCommand, Run: helpCommand},
 		{Name: "load", Args: "FILE", Doc: "Evaluate a script, or load a manifest.", Takes: ArgFile, Run: loadCommand},
-		{Name: "page", Args: "[EXPRESSION]", Doc: "Show a value, or the last one, in a pager.", More: "The pager is that of CCM_PAGER or PAGER, else less.", Takes: ArgLua, Run: pageCommand},
+		{Name: "page", Args: "[EXPRESSION]", Doc: "Show a value, or the last one, in a pager.", Detail: "The pager is that of CCM_PAGER or PAGER, else less.", Takes: ArgLua, Run: pageCommand},
 		{Name: "quit", Aliases: []string{"q", "exit"}, Doc: "Leave.", Run: quitCommand},
 		{Name: "reload", Doc: "Begin anew, and load again what was loaded.", Run: reloadCommand},
 		{Name: "reset", Doc: "Begin anew: nothing is declared, facts are gathered.", Run: func(_ context.Context, d *Dialog, _ string) error { return d.Reset() }},
-		{Name: "save", Args: "[-f] FILE", Doc: "Write what was typed as a script.", More: "With -f it replaces a FILE that is there.", Takes: ArgFile, Run: saveCommand},
-		{Name: "set", Args: "[NAME VALUE]", Doc: "Print the settings, or change one.", More: "output lua|json|yaml: how values are written.",
+		{Name: "save", Args: "[-f] FILE", Doc: "Write what was typed as a script.", Detail: "With -f it replaces a FILE that is there.", Takes: ArgFile, Run: saveCommand},
+		{Name: "set", Args: "[NAME VALUE]", Doc: "Print the settings, or change one.", Detail: "output lua|json|yaml: how values are written.",
 			Words: []string{"output lua", "output json", "output yaml"}, Run: setCommand},
 		{Name: "time", Args: "EXPRESSION", Doc: "Evaluate, and say how long it took.", Takes: ArgLua, Run: timeCommand},
 		{Name: "types", Doc: "List the types of resources.", Run: typesCommand},
@@ -76,14 +76,14 @@ func loadCommand(ctx context.Context, d *Dialog, name string) error {
 
 // reloadCommand is .reload: what was typed is forgotten, the files are read again.
 func reloadCommand(ctx context.Context, d *Dialog, _ string) error {
-	names, forgotten := d.transcript.loaded, d.transcript.forgotten
+	names, forgotten := d.transcript.loadedFiles, d.transcript.droppedCount
 	if len(names) == 0 {
 		return &diag.Error{Err: errors.New("nothing was loaded"), Hint: ".load FILE loads a script or a manifest, .reset begins anew"}
 	}
 	if err := d.Reset(); err != nil {
 		return err
 	}
-	d.transcript.loaded, d.transcript.forgotten = names, forgotten // also if one of them has a mistake
+	d.transcript.loadedFiles, d.transcript.droppedCount = names, forgotten // also if one of them has a mistake
 	for i, name := range slices.Clone(names) {
 		if err := loadCommand(ctx, d, name); err != nil {
 			return err

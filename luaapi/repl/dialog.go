@@ -83,7 +83,7 @@ func (d *Dialog) Reset() error {
 	if err := d.env.reset(); err != nil {
 		return err
 	}
-	d.pending, d.transcript.entries, d.transcript.loaded, d.transcript.forgotten = "", nil, nil, 0
+	d.pending, d.transcript.entries, d.transcript.loadedFiles, d.transcript.droppedCount = "", nil, nil, 0
 	return nil
 }
 
@@ -212,7 +212,7 @@ func (d *Dialog) Script(ctx context.Context, name, text string) error {
 
 // Load evaluates a script, or loads another file that declares resources.
 func (d *Dialog) Load(ctx context.Context, name string, text []byte) error {
-	d.transcript.loaded = append(slices.DeleteFunc(d.transcript.loaded, func(x string) bool { return x == name }), name)
+	d.transcript.loadedFiles = append(slices.DeleteFunc(d.transcript.loadedFiles, func(x string) bool { return x == name }), name)
 	handled := false
 	if d.env.opts.LoadOther != nil {
 		_, err := d.env.session.Adopt(func() (err error) {
@@ -234,7 +234,7 @@ func (d *Dialog) Load(ctx context.Context, name string, text []byte) error {
 
 // announce says which declarations of earlier texts were replaced.
 func (d *Dialog) announce(res luaapi.Evaluation) {
-	for _, r := range res.Replaced {
+	for _, r := range res.Replacements {
 		d.printf("%s replaces the declaration at %s\n", r.New.ID, r.Old.Pos)
 	}
 }
@@ -268,5 +268,5 @@ func (d *Dialog) Last() string { return d.last }
 
 // Forget makes .save leave out what was evaluated so far.
 func (d *Dialog) Forget() {
-	d.transcript.entries, d.transcript.forgotten = nil, len(d.transcript.loaded)
+	d.transcript.entries, d.transcript.droppedCount = nil, len(d.transcript.loadedFiles)
 }

@@ -20,14 +20,14 @@ const maxHistory = 10000
 // in a file that only its user can read, one JSON object a line, so that an
 // entry of several lines stays one entry.
 type History struct {
-	path    string // "" if it is not kept
-	list    []record
-	now     func() time.Time
-	redact  func(text string) string
-	mute    bool
-	hold    bool
-	waiting []string // what is kept when it was evaluated
-	torn    bool     // the last line of the file has no end
+	path   string // "" if it is not kept
+	list   []record
+	now    func() time.Time
+	redact func(text string) string
+	mute   bool
+	hold   bool
+	queue  []string // what is kept when it was evaluated
+	torn   bool     // the last line of the file has no end
 }
 
 // A record is a line of the file.
@@ -110,8 +110,8 @@ func (h *History) Hold() { h.hold = true }
 
 // Release keeps what Add waits with.
 func (h *History) Release() error {
-	list := h.waiting
-	h.waiting = nil
+	list := h.queue
+	h.queue = nil
 	var errs []error
 	for _, text := range list {
 		errs = append(errs, h.keep(text))
@@ -130,7 +130,7 @@ func (h *History) Add(text string) error {
 		return nil
 	}
 	if h.hold {
-		h.waiting = append(h.waiting, text)
+		h.queue = append(h.queue, text)
 		return nil
 	}
 	return h.keep(text)

@@ -28,10 +28,10 @@ type entry struct {
 
 // A transcript is what was evaluated, for .save.
 type transcript struct {
-	env       *environment
-	entries   []entry
-	loaded    []string // the scripts and manifests
-	forgotten int      // how many of them .save leaves out
+	env          *environment
+	entries      []entry
+	loadedFiles  []string // the scripts and manifests
+	droppedCount int      // how many of them .save leaves out
 }
 
 // remember keeps a text for .save. What had a mistake is not kept, nor is what
@@ -40,12 +40,12 @@ func (ts *transcript) remember(text string, res luaapi.Evaluation, err error) {
 	if err != nil {
 		return
 	}
-	ts.supersede(res.Replaced)
+	ts.supersede(res.Replacements)
 	text = strings.TrimRight(text, " \t\r\n;")
 	if !luaapi.IsStatement(text) || luaapi.ShapeOf(text).Returns {
 		return
 	}
-	e := entry{number: res.Entry, text: luaapi.AsScript(text, res.Defined), declared: res.Declared, declares: len(res.Declared) > 0}
+	e := entry{number: res.Entry, text: luaapi.AsScript(text, res.Variables), declared: res.Declared, declares: len(res.Declared) > 0}
 	for _, name := range luaapi.FreeNames(text) {
 		if ts.onlyAtPrompt(name) {
 			e.onlyHere = append(e.onlyHere, name)
@@ -59,12 +59,12 @@ func (ts *transcript) rememberScript(name, text string, res luaapi.Evaluation, e
 	if err != nil {
 		return
 	}
-	ts.supersede(res.Replaced)
+	ts.supersede(res.Replacements)
 	if strings.HasPrefix(text, "#") {
 		_, text, _ = strings.Cut(text, "\n")
 	}
 	text = strings.TrimSpace(text)
-	ts.entries = append(ts.entries, entry{number: res.Entry, text: luaapi.AsScript(text, res.Defined), declared: res.Declared, declares: len(res.Declared) > 0, file: name})
+	ts.entries = append(ts.entries, entry{number: res.Entry, text: luaapi.AsScript(text, res.Variables), declared: res.Declared, declares: len(res.Declared) > 0, file: name})
 }
 
 // onlyAtPrompt reports whether scripts do not have a global.

@@ -24,8 +24,8 @@ type topic struct {
 
 // A manual is the documentation of what has a name at the prompt.
 type manual struct {
-	env *environment
-	all []topic // nil until it is asked for
+	env       *environment
+	topicList []topic // nil until it is asked for
 }
 
 // shipped returns the topics that every dialog has, in order of name.
@@ -55,8 +55,8 @@ var shipped = sync.OnceValue(func() []topic {
 
 // topics returns all topics in order of name.
 func (m *manual) topics() []topic {
-	if m.all != nil {
-		return m.all
+	if m.topicList != nil {
+		return m.topicList
 	}
 	list := slices.Clone(shipped())
 	for _, f := range m.env.opts.Functions {
@@ -67,8 +67,8 @@ func (m *manual) topics() []topic {
 	}
 	slices.SortStableFunc(list, func(a, b topic) int { return strings.Compare(a.name, b.name) })
 	// What two places document is documented by the first, which is the shorter.
-	m.all = slices.CompactFunc(list, func(a, b topic) bool { return a.name == b.name })
-	return m.all
+	m.topicList = slices.CompactFunc(list, func(a, b topic) bool { return a.name == b.name })
+	return m.topicList
 }
 
 // topic returns the topic of that name.

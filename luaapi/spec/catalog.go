@@ -214,14 +214,14 @@ func (out Outcome) trouble() string {
 	var lines []string
 	for _, e := range out.Events {
 		if e.Outcome == "failed" {
-			lines = append(lines, e.ID+" "+e.Outcome+": "+e.Why+" ("+e.Pos.String()+")")
+			lines = append(lines, e.ID+" "+e.Outcome+": "+e.Reason+" ("+e.Pos.String()+")")
 		}
 	}
 	if len(lines) > 0 {
 		return "Expected the catalog to converge.\n" + strings.Join(lines, "\n")
 	}
-	for _, e := range out.Again {
-		lines = append(lines, e.ID+" "+e.Outcome+": "+e.Why+" ("+e.Pos.String()+")")
+	for _, e := range out.SecondRun {
+		lines = append(lines, e.ID+" "+e.Outcome+": "+e.Reason+" ("+e.Pos.String()+")")
 	}
 	if len(lines) == 0 {
 		return ""

@@ -98,7 +98,7 @@ func (r *runner) runTest(ctx context.Context, t *test) {
 		err = errors.Join(err, r.callAll(ctx, b.afterEach))
 	}
 	r.asserter.restore()
-	res.Took = r.Clock.Now().Sub(start)
+	res.Duration = r.Clock.Now().Sub(start)
 	res.set(err)
 	r.Report(res)
 }

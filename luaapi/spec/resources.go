@@ -65,7 +65,7 @@ func (as *asserter) differing(L *lua.LState, x *resource.Resource, want *lua.LTa
 func readAs(x *resource.Resource, f *schema.Field, v schema.Value) (schema.Value, *diag.Error) {
 	mix := x.Type.Properties()
 	spec, common := reflect.New(x.Type.Schema().GoType).Interface(), new(resource.Common)
-	tab := &schema.Table{Entries: []schema.Entry{{Key: f.Name, Val: v}}, Where: scriptLocator{}}
+	tab := &schema.Table{Entries: []schema.Entry{{Key: f.Name, Val: v}}, Positions: scriptLocator{}}
 	var list diag.List
 	list.Add(mix.Decode(tab, spec, common))
 	for _, e := range list {

@@ -41,8 +41,8 @@ type Result struct {
 	Tags   []string
 	Status Status
 	// Errs are why it failed; of one that is pending, why that is so.
-	Errs diag.List
-	Took time.Duration
+	Errs     diag.List
+	Duration time.Duration
 }
 
 // A Fixture is the machine of a test: what the script that it tests finds there.
@@ -79,16 +79,16 @@ type Catalog interface {
 type Outcome struct {
 	// Events are in the order of the catalog.
 	Events []Event
-	// Again are the resources that a second run would change.
-	Again []Event
+	// SecondRun are the resources that a second run would change.
+	SecondRun []Event
 }
 
 // An Event is what became of one resource.
 type Event struct {
 	ID, Outcome string
 	Pos         diag.Pos
-	// Why is why it failed, or what differs.
-	Why string
+	// Reason is why it failed, or what differs.
+	Reason string
 }
 
 // Options are what specs are run with.

@@ -20,9 +20,9 @@ type pattern struct {
 	cost int
 	// looksBack says that a match depends on what is in front of it, as ^ and \b do.
 	looksBack bool
-	// behind finds what the pattern finds behind the first rune of a text, as group 1. It is
+	// lookbehind finds what the pattern finds behind the first rune of a text, as group 1. It is
 	// nil until it is needed.
-	behind *regexp.Regexp
+	lookbehind *regexp.Regexp
 }
 
 // Limits of patterns.
@@ -91,14 +91,14 @@ func (p *pattern) find(c *call, text string, from int) []int {
 	c.must(c.in.Context().Err())
 	re, skip := p.Regexp, 0
 	if from > 0 && p.looksBack {
-		if p.behind == nil {
+		if p.lookbehind == nil {
 			tree, err := syntax.Parse(p.String(), syntax.Perl) // its text closes what is open in the pattern, such as \Q
 			c.must(err)
-			p.behind, err = regexp.Compile(`\A(?s:.)(?s:.*?)(` + tree.String() + `)`)
+			p.lookbehind, err = regexp.Compile(`\A(?s:.)(?s:.*?)(` + tree.String() + `)`)
 			c.must(err)
 		}
 		_, size := utf8.DecodeLastRuneInString(text[:from])
-		re, skip, from = p.behind, 2, from-size
+		re, skip, from = p.lookbehind, 2, from-size
 	}
 	var at []int
 	if rest := text[from:]; len(rest) <= maxWork/p.cost {

@@ -41,7 +41,7 @@ var packages = &pkgtool.Packages{
 	Name:         Name,
 	Repositories: []string{"/etc/apk", "/var/cache/apk"},
 	CheckName:    pkgtool.NoArchitecture,
-	Installed:    installed,
+	States:       installed,
 	Offers:       offers,
 	AsksFirst:    true,
 	Compare: func(ctx context.Context, v *host.View, a, b string) (int, error) {

@@ -57,7 +57,7 @@ func TestRepair(t *testing.T) {
 	h, _ := hosttest.New(t, &hosttest.Runner{Answer: m.Answer})
 	have, err := packages{}.Status(t.Context(), &h.View, pkg("ccm-demo-broken", "present"))
 	require.NoError(t, err)
-	require.Equal(t, resources.PackageState{Unfinished: "half-configured", Residue: true}, have)
+	require.Equal(t, resources.PackageState{Problem: "half-configured", Residue: true}, have)
 	require.Equal(t, "absent", have.CurrentEnsure())
 	m.repo["ccm-demo-broken"][0].broken = false
 	_, err = perform(t, m, pkg("ccm-demo-broken", "present"))

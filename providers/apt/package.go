@@ -107,7 +107,7 @@ func state(n name, found map[string][]record) (have resources.PackageState, err 
 	have.Held = r.want == "hold"
 	if r.status != installed {
 		have.Residue = slices.ContainsFunc(n.of(list), isResidue)
-		have.Unfinished = r.status
+		have.Problem = r.status
 		return have, err
 	}
 	have.Metadata = resources.PackageMetadata{

@@ -62,7 +62,7 @@ func TestStates(t *testing.T) {
 		have, err := state(name{pkg: "zsh"}, map[string][]record{"zsh": {{pkg: "zsh", version: "5.9", status: x.status}}})
 		require.NoError(t, err)
 		require.Equal(t, x.present, have.Installed(), x.status)
-		require.Equal(t, x.unfinished, have.Unfinished, x.status)
+		require.Equal(t, x.unfinished, have.Problem, x.status)
 	}
 }
 

@@ -49,7 +49,7 @@ var packages = &pkgtool.Packages{
 	CheckName: func(name string) error { // python@3.12 is a formula of its own
 		return pkgtool.NoArchitecture(strings.ReplaceAll(name, "@", ""))
 	},
-	Installed: installed,
+	States:    installed,
 	Offers:    offers,
 	AsksFirst: true,
 	Compare: func(_ context.Context, _ *host.View, a, b string) (int, error) {
@@ -61,7 +61,7 @@ var packages = &pkgtool.Packages{
 	HoldCommand: func(hold bool) []string {
 		return []string{"brew", map[bool]string{true: "pin", false: "unpin"}[hold]}
 	},
-	Held: func(ctx context.Context, v *host.View, _ []resources.Package) ([]string, error) {
+	Holds: func(ctx context.Context, v *host.View, _ []resources.Package) ([]string, error) {
 		res, err := tool.Query(ctx, v, "brew", "list", "--formula", "--pinned")
 		return pkgtool.Lines(res.Stdout), err
 	},

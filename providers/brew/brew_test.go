@@ -25,7 +25,7 @@ func answer(m *pkgtooltest.Machine, c host.Cmd) (host.Result, error) {
 	switch {
 	case strings.HasPrefix(line, "list --formula --pinned"):
 		out := ""
-		for name, held := range m.Held {
+		for name, held := range m.Holds {
 			if held {
 				out += name + "\n"
 			}
@@ -64,7 +64,7 @@ func answer(m *pkgtooltest.Machine, c host.Cmd) (host.Result, error) {
 		delete(m.DB, argv[3])
 		return pkgtooltest.OK(""), nil
 	case argv[1] == "pin" || argv[1] == "unpin":
-		m.Held[argv[2]] = argv[1] == "pin"
+		m.Holds[argv[2]] = argv[1] == "pin"
 		return pkgtooltest.OK(""), nil
 	}
 	return host.Result{}, fmt.Errorf("command %q not found", c)

@@ -26,8 +26,8 @@ type Env struct {
 	// Open returns a part of Data in which nothing is encrypted any more. It is called for the parts that
 	// templates name. Nil if nothing in Data is encrypted.
 	Open func(val any) (any, error)
-	// Sealed is how a value prints that is still encrypted.
-	Sealed string
+	// SealedText is how a value prints that is still encrypted.
+	SealedText string
 	// Lookup returns what is at a path such as facts.os.family, or the fallback
 	// if there is nothing.
 	Lookup func(path string, fallback ...any) (any, error)

@@ -20,7 +20,7 @@ type comparison struct {
 	target                           string
 	changed, missing, stable, purged []string
 	blocked                          []string // what stands in the way, with its kind
-	emptied                          []string // directories that hold nothing besides, "." if that is the target
+	removableDirs                    []string // directories that hold nothing besides, "." if that is the target
 }
 
 // path returns the absolute path of something in the target.
@@ -64,7 +64,7 @@ func (r rendering) compare(ctx context.Context, v *host.View, want resources.Sca
 	}
 	entries, err := c.purge(ctx, v, want, rendered)
 	if absent {
-		c.emptied = r.emptied(c, entries)
+		c.removableDirs = r.emptied(c, entries)
 	}
 	return c, err
 }

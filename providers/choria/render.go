@@ -48,10 +48,10 @@ type rendering struct {
 	templates int
 	// sources is all files in the source.
 	sources []string
-	// named is the paths into data that their code names.
-	named [][]string
-	// sealed is how a value prints that is still encrypted, "" if none can be.
-	sealed string
+	// names is the paths into data that their code names.
+	names [][]string
+	// sealedText is how a value prints that is still encrypted, "" if none can be.
+	sealedText string
 	// sums is the SHA-256 of the files, where that is all that is known of them.
 	sums map[string]string
 	key  *resource.DigestKey // of sums that hold secrets; may be nil
@@ -133,7 +133,7 @@ func (r *rendering) copySource(ctx context.Context, v *host.View, want resources
 				}
 				literal = literal || bytes.Contains(text, []byte(nothing(want.Engine)))
 				left, right := delimiters(want)
-				r.named = namedData(r.named, string(text), left, right)
+				r.names = namedData(r.names, string(text), left, right)
 				err = r.scratch.WriteFile(path.Join(sourceDir, e.Rel), prepare(want, text))
 			}
 		}
@@ -187,8 +187,8 @@ func (p *scaffolds) engine(ctx context.Context, r *rendering, want resources.Sca
 		SourceDirectory: s.Path(sourceDir), TargetDirectory: s.Path(targetDir), MergeTargetDirectory: true,
 	}
 	cfg.CustomLeftDelimiter, cfg.CustomRightDelimiter = delimiters(want)
-	r.sealed = env.Sealed
-	vars, err := variables(env, r.named)
+	r.sealedText = env.SealedText
+	vars, err := variables(env, r.names)
 	if err != nil {
 		return err
 	}
@@ -248,7 +248,7 @@ func (r *rendering) collect(ctx context.Context, v *host.View, want resources.Sc
 			line := 1 + bytes.Count(text[:bytes.Index(text, []byte(nothing(want.Engine)))], []byte("\n"))
 			return fmt.Errorf("%s: line %d of what was rendered has a value that is not there, printed as %s", e.Rel, line, nothing(want.Engine))
 		}
-		if at := bytes.Index(text, []byte(r.sealed)); r.sealed != "" && at >= 0 {
+		if at := bytes.Index(text, []byte(r.sealedText)); r.sealedText != "" && at >= 0 {
 			line := 1 + bytes.Count(text[:at], []byte("\n"))
 			return fmt.Errorf("%s: line %d of what was rendered has a value that is encrypted: the template has to name it, such as .data.db.password, or .data", e.Rel, line)
 		}

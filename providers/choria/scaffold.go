@@ -91,7 +91,7 @@ func (p *scaffolds) Status(ctx context.Context, v *host.View, want resources.Sca
 // tell puts what differs into a state.
 func (c *comparison) tell(have *resources.ScaffoldState) {
 	have.Changed, have.Missing, have.Stable = c.paths(c.changed), c.paths(c.missing), c.paths(c.stable)
-	have.Purged, have.Blocked, have.Emptied = c.paths(c.purged), c.blocked, c.paths(c.emptied)
+	have.Purged, have.Obstacles, have.EmptyDirs = c.paths(c.purged), c.blocked, c.paths(c.removableDirs)
 }
 
 // Scaffold implements resources.ScaffoldProvider.

@@ -33,7 +33,7 @@ func TestStatusAll(t *testing.T) {
 		Metadata: resources.PackageMetadata{
 			Name: "ccm-demo-rpm-epoch", Version: "0.9-1.lab", Arch: "noarch", License: "MIT", Provider: "dnf",
 			Summary: "ccm lab package ccm-demo-rpm-epoch", Description: "ccm lab package.\n\nIt is not installed.",
-			Extended: resources.PackageExtension{Epoch: "1", Release: "1.lab"},
+			Extension: resources.PackageExtension{Epoch: "1", Release: "1.lab"},
 		},
 		Candidate: "0.9-2.lab", Order: -1,
 	}, states[4])

@@ -37,7 +37,7 @@ type Machine struct {
 
 	mu         sync.Mutex
 	commands   []string
-	held       map[string]bool      // packages
+	onHold     map[string]bool      // packages
 	done       map[string]bool      // commands of execs that were run
 	owners     map[string][2]string // owner and group of files that were written
 	unanswered int                  // how many commands ran that nobody answers for
@@ -49,7 +49,7 @@ type Machine struct {
 func New() *Machine {
 	return &Machine{
 		Packages: map[string]string{}, Services: map[string]Service{}, Answers: map[string]Answer{},
-		held: map[string]bool{}, done: map[string]bool{}, owners: map[string][2]string{},
+		onHold: map[string]bool{}, done: map[string]bool{}, owners: map[string][2]string{},
 	}
 }
 

@@ -46,7 +46,7 @@ func (p packages) Status(_ context.Context, _ *host.View, want resources.Package
 		return s, nil
 	}
 	s.Metadata = resources.PackageMetadata{Name: want.Name, Version: version}
-	s.Candidate, s.Held = version, p.m.held[want.Name]
+	s.Candidate, s.Held = version, p.m.onHold[want.Name]
 	compare := func(other string) (int, error) {
 		return rpmversion.NewVersion(version).Compare(rpmversion.NewVersion(other)), nil
 	}
@@ -126,7 +126,7 @@ func (p packages) Hold(_ context.Context, _ *host.Host, hold bool, wants ...reso
 	p.m.mu.Lock()
 	defer p.m.mu.Unlock()
 	for _, want := range wants {
-		p.m.held[want.Name] = hold
+		p.m.onHold[want.Name] = hold
 	}
 	return nil
 }

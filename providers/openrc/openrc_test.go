@@ -15,7 +15,7 @@ import (
 // tool answers as OpenRC 0.45.2 of Debian 12 does; the exit codes of services that are
 // starting or have crashed are those of its openrc-run.sh.
 var tool = svctooltest.Tool{
-	Booted: func(m *svctooltest.Machine) {
+	OnBoot: func(m *svctooltest.Machine) {
 		for _, dir := range []string{"/run/openrc", "/etc/runlevels/default", "/etc/runlevels/boot", "/etc/runlevels/off"} {
 			m.Mkdir(dir)
 		}

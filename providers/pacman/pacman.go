@@ -30,7 +30,7 @@ var tool = &pkgtool.Tool{
 	Index:       []string{"/var/lib/pacman/sync/*.db"},
 	UpdateIndex: []string{"pacman", "-Sy", "--noconfirm"},
 	Reason:      reason,
-	Failed:      func(_, stderr []string) bool { return slices.ContainsFunc(stderr, isScriptFailure) },
+	IsFailure:   func(_, stderr []string) bool { return slices.ContainsFunc(stderr, isScriptFailure) },
 }
 
 // isScriptFailure reports whether a line says that a script or hook of a package failed. The
@@ -81,7 +81,7 @@ var packages = &pkgtool.Packages{
 	Name:         Name,
 	Repositories: []string{"/etc/pacman.conf", "/etc/pacman.d", "/var/lib/pacman/sync"},
 	CheckName:    pkgtool.NoArchitecture,
-	Installed:    installed,
+	States:       installed,
 	Offers:       offers,
 	AsksFirst:    true,
 	Compare:      compare,
@@ -91,7 +91,7 @@ var packages = &pkgtool.Packages{
 	},
 	Simulate: simulate,
 	NoHold:   "list it in IgnorePkg of /etc/pacman.conf",
-	Held:     ignored,
+	Holds:    ignored,
 	Suffix:   ".pkg.tar.zst",
 	File: func(ctx context.Context, v *host.View, path string) (pkgtool.File, error) {
 		return tool.AskFile(ctx, v, "pacman", "-Qp", path)

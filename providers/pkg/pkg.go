@@ -39,7 +39,7 @@ var packages = &pkgtool.Packages{
 	Name:         Name,
 	Repositories: []string{"/etc/pkg", "/usr/local/etc/pkg"},
 	CheckName:    pkgtool.NoArchitecture,
-	Installed:    installed,
+	States:       installed,
 	Offers:       offers,
 	AsksFirst:    true,
 	Compare: func(ctx context.Context, v *host.View, a, b string) (int, error) {
@@ -51,7 +51,7 @@ var packages = &pkgtool.Packages{
 	HoldCommand: func(hold bool) []string {
 		return []string{"pkg", map[bool]string{true: "lock", false: "unlock"}[hold], "-y"}
 	},
-	Held: func(ctx context.Context, v *host.View, wants []resources.Package) ([]string, error) {
+	Holds: func(ctx context.Context, v *host.View, wants []resources.Package) ([]string, error) {
 		return query(ctx, v, []string{"pkg", "query", "-e", "%k = 1", "%n"}, pkgtool.NamesOf(wants))
 	},
 	Suffix: ".pkg",

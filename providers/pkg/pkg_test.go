@@ -36,7 +36,7 @@ func answer(m *pkgtooltest.Machine, c host.Cmd) (host.Result, error) {
 	case "query":
 		if argv[2] == "-e" {
 			return lines(argv[5:], func(name string) string {
-				if !m.Held[name] {
+				if !m.Holds[name] {
 					return ""
 				}
 				return name + "\n"
@@ -72,7 +72,7 @@ func answer(m *pkgtooltest.Machine, c host.Cmd) (host.Result, error) {
 		}
 		return pkgtooltest.OK(""), nil
 	case "lock", "unlock":
-		m.Held[argv[3]] = argv[1] == "lock"
+		m.Holds[argv[3]] = argv[1] == "lock"
 		return pkgtooltest.OK(""), nil
 	}
 	return host.Result{}, fmt.Errorf("command %q not found", c)

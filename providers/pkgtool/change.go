@@ -39,9 +39,9 @@ func (p *Packages) install(ctx context.Context, h *host.Host, verb string, wants
 	if err != nil {
 		return err
 	}
-	states, errs := p.Installed(ctx, &h.View, wants)
+	states, errs := p.States(ctx, &h.View, wants)
 	for i, want := range wants {
-		if errs[i] == nil && !states[i].Installed() && states[i].Unfinished == "" {
+		if errs[i] == nil && !states[i].Installed() && states[i].Problem == "" {
 			return fmt.Errorf("%s installed something else for %s: name the package itself, not what it provides", p.Name, want.Name)
 		}
 	}

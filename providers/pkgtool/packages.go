@@ -25,9 +25,9 @@ type Packages struct {
 	// WithoutArch returns a name without the architecture that it may end with; nil if
 	// names have none.
 	WithoutArch func(name string) string
-	// Installed returns what is installed of each package: Metadata, Unfinished and
+	// States returns what is installed of each package: Metadata, Unfinished and
 	// Residue of its state. Where Metadata has an epoch, it goes with the version.
-	Installed func(ctx context.Context, v *host.View, wants []resources.Package) ([]resources.PackageState, []error)
+	States func(ctx context.Context, v *host.View, wants []resources.Package) ([]resources.PackageState, []error)
 	// Offers returns the versions that repositories have of each package and that could
 	// take the place of what is installed. All packages have the same options.
 	Offers func(ctx context.Context, v *host.View, wants []resources.Package, haves []resources.PackageState) ([][]string, error)
@@ -40,8 +40,8 @@ type Packages struct {
 	// Incomplete reports whether a version of a user may leave out what decides the order;
 	// nil if none does.
 	Incomplete func(version string) bool
-	// Shown returns what people are shown of a version; nil for all of it.
-	Shown func(version string) string
+	// ShownVersion returns what people are shown of a version; nil for all of it.
+	ShownVersion func(version string) string
 	// Spec returns how the package manager is told of a version of a package; the version is
 	// empty if any will do.
 	Spec func(name, version string) (string, error)
@@ -60,8 +60,8 @@ type Packages struct {
 	// their names; nil if there is none, which NoHold explains.
 	HoldCommand func(hold bool) []string
 	NoHold      string
-	// Held returns the names of the packages that are on hold.
-	Held func(ctx context.Context, v *host.View, wants []resources.Package) ([]string, error)
+	// Holds returns the names of the packages that are on hold.
+	Holds func(ctx context.Context, v *host.View, wants []resources.Package) ([]string, error)
 	// Suffix is that of package files, such as ".rpm". File returns what is in one; nil if the package
 	// manager does not say.
 	Suffix string
@@ -113,7 +113,7 @@ func (p *Packages) statusAll(ctx context.Context, v *host.View, wants []resource
 		}
 	}
 	if len(named) > 0 {
-		some, failed := p.Installed(ctx, v, pick(wants, named))
+		some, failed := p.States(ctx, v, pick(wants, named))
 		for n, i := range named {
 			states[i], errs[i] = some[n], failed[n]
 		}
@@ -153,7 +153,7 @@ func (p *Packages) compare(ctx context.Context, v *host.View, want resources.Pac
 
 // full returns the installed version with its epoch.
 func full(have resources.PackageState) string {
-	if epoch := have.Metadata.Extended.Epoch; epoch != "" {
+	if epoch := have.Metadata.Extension.Epoch; epoch != "" {
 		return epoch + ":" + have.Metadata.Version
 	}
 	return have.Metadata.Version
@@ -202,17 +202,17 @@ func (p *Packages) prefer(ctx context.Context, v *host.View, want resources.Pack
 	if have.Order, err = p.Compare(ctx, v, full(*have), best); err != nil || want.Ensure.IsVersion() {
 		return err
 	}
-	if have.Candidate = best; strings.HasPrefix(best, have.Metadata.Extended.Epoch+":") {
+	if have.Candidate = best; strings.HasPrefix(best, have.Metadata.Extension.Epoch+":") {
 		have.Candidate = p.shown(best)
 	}
 	return nil
 }
 
 func (p *Packages) shown(version string) string {
-	if p.Shown == nil {
+	if p.ShownVersion == nil {
 		return version
 	}
-	return p.Shown(version)
+	return p.ShownVersion(version)
 }
 
 // newest returns the newest of the versions that is wanted; "" if there is none.
@@ -260,10 +260,10 @@ func (p *Packages) choose(ctx context.Context, v *host.View, want resources.Pack
 
 // markHeld sets what is on hold. That this cannot be told fails only those that want to know.
 func (p *Packages) markHeld(ctx context.Context, v *host.View, wants []resources.Package, states []resources.PackageState, errs []error) {
-	if p.Held == nil {
+	if p.Holds == nil {
 		return
 	}
-	held, err := p.Held(ctx, v, wants)
+	held, err := p.Holds(ctx, v, wants)
 	for i, want := range wants {
 		if errs[i] == nil && want.Hold != nil {
 			errs[i] = err

@@ -42,10 +42,10 @@ type Tool struct {
 	Shared []string
 	// Done lists the exit statuses besides 0 of a command that has made its changes.
 	Done []int
-	// Failed reports, by its output, that a command which exits 0 has failed in part: its
+	// IsFailure reports, by its output, that a command which exits 0 has failed in part: its
 	// changes are made, and a script of a package failed. nil if the tool exits with
 	// another status then.
-	Failed func(stdout, stderr []string) bool
+	IsFailure func(stdout, stderr []string) bool
 	// OfUser says that it refuses root: ccm runs as the user that its packages belong to.
 	OfUser bool
 	// Reason returns the lines of the standard output and the standard error that explain
@@ -99,7 +99,7 @@ func (t *Tool) Change(ctx context.Context, h *host.Host, change func(run func(ar
 		res, err := h.Run(ctx, cmd)
 		if err == nil && res.Code != 0 && !slices.Contains(t.Done, res.Code) {
 			err = fmt.Errorf("%s: exit status %d%s", cmd, res.Code, t.LastWords(res))
-		} else if err == nil && t.Failed != nil && t.Failed(Lines(res.Stdout), Lines(res.Stderr)) {
+		} else if err == nil && t.IsFailure != nil && t.IsFailure(Lines(res.Stdout), Lines(res.Stderr)) {
 			err = &resource.DoneError{Err: fmt.Errorf("%s: a script of a package failed%s", cmd, t.LastWords(res))}
 		}
 		return res, err

@@ -158,7 +158,7 @@ func TestStatusAllOverBus(t *testing.T) {
 	// Another name takes one more.
 	states, errs = newServices(noWait).StatusAll(t.Context(), &x.host().View, []resources.Service{service("also"), service("up")})
 	require.Equal(t, []error{nil, nil}, errs)
-	require.Contains(t, states[0].Fixed, "it is another name of up")
+	require.Contains(t, states[0].CannotEnable, "it is another name of up")
 	require.Equal(t, 3, x.conversations)
 	require.Empty(t, x.Ran())
 }
@@ -219,8 +219,8 @@ func TestOddAnswers(t *testing.T) {
 			states, errs := newServices(noWait).StatusAll(t.Context(), &x.host().View, []resources.Service{service("x"), service("y")})
 			require.Equal(t, []error{nil, nil}, errs)
 			require.Equal(t, []resources.ServiceState{
-				{Running: true, Enabled: true, Active: "active", Startup: "static", Fixed: states[0].Fixed},
-				{Enabled: true, Active: "inactive", Startup: "static", Fixed: states[1].Fixed},
+				{Running: true, Enabled: true, Active: "active", Startup: "static", CannotEnable: states[0].CannotEnable},
+				{Enabled: true, Active: "inactive", Startup: "static", CannotEnable: states[1].CannotEnable},
 			}, states)
 			if a.systemd == "" {
 				require.Empty(t, x.Ran(), "all properties of each are as good")

@@ -149,9 +149,9 @@ func (u unit) state(managed bool) (have resources.ServiceState, err error) {
 	}
 	have = resources.ServiceState{
 		Active: u.ActiveState, Startup: u.UnitFileState,
-		Starting: u.ActiveState == "activating",
-		Masked:   u.LoadState == "masked" || strings.HasPrefix(u.UnitFileState, "masked"),
-		Fixed:    u.fixed(),
+		Starting:     u.ActiveState == "activating",
+		Masked:       u.LoadState == "masked" || strings.HasPrefix(u.UnitFileState, "masked"),
+		CannotEnable: u.fixed(),
 	}
 	if have.Running, err = isRunning(u.ActiveState); err != nil && managed {
 		return have, err

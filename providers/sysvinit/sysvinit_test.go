@@ -17,7 +17,7 @@ const script = "#!/bin/sh\n# reload: no\ncase $1 in start|stop|restart|force-rel
 // tool answers as service and update-rc.d of Debian 12 do, and chkconfig as its manual
 // describes it.
 var tool = svctooltest.Tool{
-	Booted:  func(m *svctooltest.Machine) { m.Write("/run/initctl", "") },
+	OnBoot:  func(m *svctooltest.Machine) { m.Write("/run/initctl", "") },
 	Enable:  func(m *svctooltest.Machine) { links(m, "S01", "2", "3", "4", "5") },
 	Script:  script,
 	Reloads: "#!/bin/sh\ncase $1 in start|stop|restart|reload|force-reload|status) ;; esac\n",

@@ -53,23 +53,23 @@ var packages = &pkgtool.Packages{
 	Repositories: []string{"/etc/zypp", "/var/cache/zypp"},
 	CheckName:    rpm.CheckName,
 	WithoutArch:  rpm.WithoutArch,
-	Installed: func(ctx context.Context, v *host.View, wants []resources.Package) ([]resources.PackageState, []error) {
+	States: func(ctx context.Context, v *host.View, wants []resources.Package) ([]resources.PackageState, []error) {
 		return rpm.States(ctx, v, wants, Name, func(ctx context.Context, v *host.View, names []string) (map[string][]rpm.Record, error) {
 			return rpm.Records(ctx, v, tool, names)
 		})
 	},
-	Offers:     offers,
-	AsksFirst:  true, // zypper wants the epoch of a version
-	Compare:    rpm.Compare,
-	Incomplete: rpm.Incomplete,
-	Shown:      rpm.Shown,
-	Spec:       pkgtool.SpecWith("="),
-	Command:    command,
-	Simulate:   simulate,
+	Offers:       offers,
+	AsksFirst:    true, // zypper wants the epoch of a version
+	Compare:      rpm.Compare,
+	Incomplete:   rpm.Incomplete,
+	ShownVersion: rpm.Shown,
+	Spec:         pkgtool.SpecWith("="),
+	Command:      command,
+	Simulate:     simulate,
 	HoldCommand: func(hold bool) []string {
 		return []string{"zypper", "--non-interactive", map[bool]string{true: "addlock", false: "removelock"}[hold]}
 	},
-	Held:   locked,
+	Holds:  locked,
 	Suffix: ".rpm",
 	File:   rpm.File(tool),
 	List: func(ctx context.Context, v *host.View, prefix string) ([]string, error) {
@@ -106,12 +106,12 @@ func problems(lines []string) []string {
 
 // A stream is what zypper prints with --xmlout, as far as it is read here.
 type stream struct {
-	Messages []string   `xml:"message"`
-	Problems []string   `xml:"prompt>description"`
-	Found    []solvable `xml:"search-result>solvable-list>solvable"`
-	Installs []solvable `xml:"install-summary>to-install>solvable"`
-	Removes  []solvable `xml:"install-summary>to-remove>solvable"`
-	Locks    []struct {
+	Messages  []string   `xml:"message"`
+	Problems  []string   `xml:"prompt>description"`
+	Solvables []solvable `xml:"search-result>solvable-list>solvable"`
+	Installs  []solvable `xml:"install-summary>to-install>solvable"`
+	Removes   []solvable `xml:"install-summary>to-remove>solvable"`
+	Locks     []struct {
 		Name string `xml:"name"`
 	} `xml:"locks>lock"`
 }
@@ -135,7 +135,7 @@ func query(ctx context.Context, v *host.View, words ...string) (s stream, err er
 	if err := xml.Unmarshal(res.Stdout, &s); err != nil {
 		return s, fmt.Errorf("zypper %s: want XML: %w%s", words[0], err, res.LastWords())
 	}
-	if res.Code == 0 || res.Code == nothingFound && len(s.Found) == 0 && words[0] == "search" {
+	if res.Code == 0 || res.Code == nothingFound && len(s.Solvables) == 0 && words[0] == "search" {
 		return s, nil
 	}
 	reason := problems(pkgtool.Lines([]byte(strings.Join(s.Problems, "\n"))))
@@ -161,7 +161,7 @@ func offers(ctx context.Context, v *host.View, wants []resources.Package, haves 
 			if err != nil {
 				return nil, err
 			}
-			for _, x := range s.Found {
+			for _, x := range s.Solvables {
 				if x.Repository == installedOnly {
 					continue
 				}

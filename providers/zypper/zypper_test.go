@@ -79,11 +79,11 @@ func answer(m *pkgtooltest.Machine, c host.Cmd) (host.Result, error) {
 		}
 		return pkgtooltest.OK(""), nil
 	case argv[0] == "addlock" || argv[0] == "removelock":
-		m.Held[argv[1]] = argv[0] == "addlock"
+		m.Holds[argv[1]] = argv[0] == "addlock"
 		return pkgtooltest.OK(""), nil
 	case argv[0] == "locks":
 		list := ""
-		for name, held := range m.Held {
+		for name, held := range m.Holds {
 			if held {
 				list += "<lock number=\"1\"><name>" + name + "</name><type>package</type></lock>\n"
 			}

@@ -19,21 +19,21 @@ import (
 
 // Limits are how much a bundle may hold.
 type Limits struct {
-	Entries int   // files, links and directories
-	Bytes   int64 // of all files together
-	Packed  int64 // of the bundle itself
+	Entries    int   // files, links and directories
+	Bytes      int64 // of all files together
+	PackedSize int64 // of the bundle itself
 }
 
 // DefaultLimits are what bundles are made and read with. They are far above sites that people
 // write, and far below what fills a machine.
-var DefaultLimits = Limits{Entries: 100_000, Bytes: 4 << 30, Packed: 1 << 30}
+var DefaultLimits = Limits{Entries: 100_000, Bytes: 4 << 30, PackedSize: 1 << 30}
 
 // A LimitError says that a bundle holds more than it may.
-type LimitError struct{ What string }
+type LimitError struct{ Limit string }
 
 // Error says how much it may hold.
 func (e *LimitError) Error() string {
-	return "the bundle holds more than " + e.What + ", which is the limit"
+	return "the bundle holds more than " + e.Limit + ", which is the limit"
 }
 
 func tooMany(l Limits) error {

@@ -206,7 +206,7 @@ func TestRefusedToPack(t *testing.T) {
 		"a pipe":             {dir: pipe, err: "pipe: want a file, a link or a directory"},
 		"too many":           {dir: folder(t, map[string]string{"site.lua": "", "a": "", "b": ""}), limits: bundle.Limits{Entries: 2}, err: "the bundle holds more than 2 files, links and directories, which is the limit"},
 		"too much":           {dir: folder(t, map[string]string{"site.lua": "", "a": "12345", "b": "1"}), limits: bundle.Limits{Bytes: 5}, err: "the bundle holds more than 5 B, which is the limit"},
-		"too large":          {dir: folder(t, map[string]string{"site.lua": ""}), limits: bundle.Limits{Packed: 50}, err: "the bundle holds more than 50 B, which is the limit"},
+		"too large":          {dir: folder(t, map[string]string{"site.lua": ""}), limits: bundle.Limits{PackedSize: 50}, err: "the bundle holds more than 50 B, which is the limit"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := bundle.Write(t.Context(), io.Discard, bundle.Folder{Dir: x.dir, Limits: x.limits})
@@ -380,7 +380,7 @@ func expanded(t testing.TB, text []byte) []byte {
 	return all
 }
 
-var small = bundle.Limits{Entries: 10, Bytes: 1000, Packed: 1 << 20}
+var small = bundle.Limits{Entries: 10, Bytes: 1000, PackedSize: 1 << 20}
 
 func TestHostileArchives(t *testing.T) {
 	tries := tally.Of(t, "bundles that lead out, hold links, devices, things twice, too much, or are damaged", "refused before anything is run, with the entry and the reason")

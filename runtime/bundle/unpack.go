@@ -30,7 +30,7 @@ func Unpack(ctx context.Context, r io.Reader, root *os.Root, l Limits) (entry st
 	defer gz.Close()
 	// Whatever the archive says of sizes, no more than this is expanded: the contents, and for
 	// each entry a header, names of full length, and padding.
-	stream := &limitedReader{r: gz, left: l.Bytes + int64(l.Entries)*(2*maxName+4*512) + 1<<20, err: tooLarge(l)}
+	stream := &limitedReader{r: gz, remaining: l.Bytes + int64(l.Entries)*(2*maxName+4*512) + 1<<20, err: tooLarge(l)}
 	u, err := unpackTar(ctx, stream, root, l)
 	if err != nil {
 		return "", err
@@ -71,18 +71,18 @@ func unreadable(err error) error {
 
 // A limitedReader reads so much, and then fails.
 type limitedReader struct {
-	r    io.Reader
-	left int64
-	err  error
+	r         io.Reader
+	remaining int64
+	err       error
 }
 
 // Read implements io.Reader.
 func (l *limitedReader) Read(p []byte) (int, error) {
-	if l.left <= 0 {
+	if l.remaining <= 0 {
 		return 0, l.err
 	}
-	n, err := l.r.Read(p[:min(int64(len(p)), l.left)])
-	l.left -= int64(n)
+	n, err := l.r.Read(p[:min(int64(len(p)), l.remaining)])
+	l.remaining -= int64(n)
 	return n, err
 }
 

@@ -40,10 +40,10 @@ type Folder struct {
 
 // A Summary is what was packed.
 type Summary struct {
-	SHA256 string // of the bundle, in hexadecimal
-	Files  int    // and links
-	Bytes  int64  // of the files
-	Packed int64
+	SHA256     string // of the bundle, in hexadecimal
+	Files      int    // and links
+	Bytes      int64  // of the files
+	PackedSize int64
 }
 
 // String tells how much it is.
@@ -73,9 +73,9 @@ func Write(ctx context.Context, w io.Writer, f Folder) (Summary, error) {
 	if err := errors.Join(p.tar.Close(), gz.Close()); err != nil {
 		return Summary{}, err
 	}
-	p.summary.SHA256, p.summary.Packed = hex.EncodeToString(sum.Sum(nil)), counted.n
-	if f.Packed > 0 && counted.n > f.Packed {
-		return Summary{}, &LimitError{bytesize.Format(f.Packed)}
+	p.summary.SHA256, p.summary.PackedSize = hex.EncodeToString(sum.Sum(nil)), counted.n
+	if f.PackedSize > 0 && counted.n > f.PackedSize {
+		return Summary{}, &LimitError{bytesize.Format(f.PackedSize)}
 	}
 	return p.summary, nil
 }

@@ -19,15 +19,15 @@ import (
 
 // A Builder collects resources in the order of their declaration.
 type Builder struct {
-	// Added is called with each resource that is added. May be nil.
-	Added func(*resource.Resource)
+	// OnAdd is called with each resource that is added. May be nil.
+	OnAdd func(*resource.Resource)
 
 	list  []*resource.Resource
 	names names
 	// declared has the first declarations of what was replaced ([Builder.Replace]).
 	declared map[*resource.Resource]*resource.Resource
-	// broken are those that could not be added, for CheckReferences.
-	broken []*resource.Resource
+	// invalid are those that could not be added, for CheckReferences.
+	invalid []*resource.Resource
 }
 
 // names finds resources by type and by name or alias. There are few types, and a
@@ -83,8 +83,8 @@ func (b *Builder) Add(r *resource.Resource) (*resource.Resource, error) {
 	}
 	b.names.set(r.ID, r)
 	b.list = append(b.list, r)
-	if b.Added != nil {
-		b.Added(r)
+	if b.OnAdd != nil {
+		b.OnAdd(r)
 	}
 	return r, nil
 }
@@ -92,21 +92,21 @@ func (b *Builder) Add(r *resource.Resource) (*resource.Resource, error) {
 // same reports whether two resources of one ID are one. Of what is known later
 // that cannot be told.
 func same(a, b *resource.Resource) bool {
-	return len(a.Later)+len(b.Later) == 0 && reflect.DeepEqual(a.Spec, b.Spec) && reflect.DeepEqual(a.Common, b.Common) && a.Restraint() == b.Restraint()
+	return len(a.LateProperties)+len(b.LateProperties) == 0 && reflect.DeepEqual(a.Spec, b.Spec) && reflect.DeepEqual(a.Common, b.Common) && a.Restraint() == b.Restraint()
 }
 
 // AddBroken notes a resource with mistakes that were told. The catalog is never built.
-func (b *Builder) AddBroken(r *resource.Resource) { b.broken = append(b.broken, r) }
+func (b *Builder) AddBroken(r *resource.Resource) { b.invalid = append(b.invalid, r) }
 
 // CheckReferences returns the mistakes in references, for a catalog that is not built because of
 // others: those of broken resources, and to them, count as if these were there.
 func (b *Builder) CheckReferences() error {
 	known := make(map[resource.ID]bool)
-	for _, r := range b.broken {
+	for _, r := range b.invalid {
 		known[r.ID], known[resource.ID{Type: r.ID.Type, Name: r.Common.Alias}] = true, true
 	}
 	var errs diag.List
-	for _, r := range slices.Concat(b.list, b.broken) {
+	for _, r := range slices.Concat(b.list, b.invalid) {
 		c := r.Common
 		for _, rel := range []struct {
 			property string

@@ -29,10 +29,10 @@ type Unit struct {
 	// Calls is the chain of applications that led here, the last first.
 	Calls []diag.Note
 
-	units   *Units
-	sealed  bool              // it may apply nothing
-	prefix  string            // of the names of what it applies, "" at the root
-	renamed map[string]string // what it applies: as written, and as in the catalog
+	units  *Units
+	sealed bool              // it may apply nothing
+	prefix string            // of the names of what it applies, "" at the root
+	names  map[string]string // what it applies: as written, and as in the catalog
 }
 
 // Units is what the units of one run have in common.
@@ -97,10 +97,10 @@ func (u *Unit) childName(name string) string {
 func (u *Unit) rename(r *resource.Resource) {
 	if _, ok := r.Spec.(resource.Applier); ok {
 		if name := u.childName(r.ID.Name); name != r.ID.Name {
-			if u.renamed == nil {
-				u.renamed = make(map[string]string)
+			if u.names == nil {
+				u.names = make(map[string]string)
 			}
-			u.renamed[r.ID.Type+"#"+r.ID.Name] = name
+			u.names[r.ID.Type+"#"+r.ID.Name] = name
 			r.ID.Name = name
 		}
 	}
@@ -109,7 +109,7 @@ func (u *Unit) rename(r *resource.Resource) {
 	}
 	for _, refs := range [][]resource.Reference{r.Common.Require, r.Common.Before, r.Common.Notify, r.Common.Subscribe} {
 		for i, ref := range refs {
-			if name, ok := u.renamed[ref.String()]; ok {
+			if name, ok := u.names[ref.String()]; ok {
 				refs[i].Name = name
 			}
 		}

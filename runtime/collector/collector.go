@@ -19,8 +19,8 @@ import (
 // (runtime/debug.SetMemoryLimit), and not by how much the heap has grown. So the kernel's count has a
 // bound, whatever the memory is for, and it stays the same if the collector comes late on a busy machine.
 type collector struct {
-	least int64 // what a small heap may make of the process
-	most  int64 // what the user or the machine allows, 0 if that is not known
+	least   int64 // what a small heap may make of the process
+	maxHeap int64 // what the user or the machine allows, 0 if that is not known
 }
 
 const mebibyte = 1 << 20
@@ -41,10 +41,10 @@ func Relax() {
 	c := collector{least: firstCollection}
 	if machine := MemoryLimit(); machine > 0 {
 		c.least = max(10*mebibyte, min(c.least, machine/10))
-		c.most = machine / 4 * 3
+		c.maxHeap = machine / 4 * 3
 	}
 	if givenLimit = debug.SetMemoryLimit(-1); givenLimit < math.MaxInt64 {
-		c.least, c.most = min(c.least, givenLimit), givenLimit
+		c.least, c.maxHeap = min(c.least, givenLimit), givenLimit
 	}
 	debug.SetGCPercent(-1)
 	debug.SetMemoryLimit(c.least)
@@ -101,8 +101,8 @@ func (c collector) limit(live, further int64) int64 {
 	limit := live + live*percent/100 + further
 	limit += limit/32 + mebibyte // which Go keeps free
 	limit = max(limit, c.least)
-	if c.most > 0 {
-		limit = min(limit, c.most)
+	if c.maxHeap > 0 {
+		limit = min(limit, c.maxHeap)
 	}
 	return limit
 }

@@ -39,7 +39,7 @@ func TestGroupLimit(t *testing.T) {
 // A small heap has what is left of the least, one about as large a quarter more, a large one more, up to
 // twice its size, and none more than there is.
 func TestCollectorLimit(t *testing.T) {
-	c := collector{least: 40 * mebibyte, most: 400 * mebibyte}
+	c := collector{least: 40 * mebibyte, maxHeap: 400 * mebibyte}
 	for live, want := range map[int64]int64{0: 40, 20: 40, 26: 40, 28: 41, 40: 56, 42: 59, 91: 157, 140: 293, 180: 376, 200: 400, 500: 400} {
 		require.Equal(t, want, c.limit(live*mebibyte, 4*mebibyte)/mebibyte, "%d MiB", live)
 	}

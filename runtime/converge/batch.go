@@ -24,8 +24,8 @@ import (
 type batch struct {
 	files   *host.Batch
 	entries []*stagedFile
-	// unwritten is fewer than fileChunk of the entries, for the next job of the pool.
-	unwritten []*stagedFile
+	// queue is fewer than fileChunk of the entries, for the next job of the pool.
+	queue []*stagedFile
 	// errs is what was wrong with each file, and events is those to be reported, once the
 	// commit has begun.
 	errs   []error
@@ -39,8 +39,8 @@ type stagedFile struct {
 	decision resource.Decision
 	host     *host.Host // that writes to the batch
 
-	err  error // of writing it
-	took time.Duration
+	err      error // of writing it
+	duration time.Duration
 	// hasStatus is set once the file is at its path and Status has returned state and
 	// statusErr.
 	hasStatus bool
@@ -56,7 +56,7 @@ const maxBatchSpan = 4096
 const fileChunk = 20
 
 // isWriting reports whether files are under way: written and not yet concluded.
-func (w *walk) isWriting() bool { return w.batch != nil || w.committing != nil }
+func (w *walk) isWriting() bool { return w.batch != nil || w.previous != nil }
 
 // canBatch reports whether resource i can be decided about before the files that are under
 // way are concluded.
@@ -102,7 +102,7 @@ func (w *walk) stage(ctx context.Context, provider resource.Binding, d resource.
 	x := &stagedFile{event: ev, provider: provider, decision: d, host: b.files.File()}
 	if b.entries = append(b.entries, x); !b.files.Concurrent() || len(b.entries) == 1 {
 		w.write(ctx, x)
-	} else if b.unwritten = append(b.unwritten, x); len(b.unwritten) == fileChunk {
+	} else if b.queue = append(b.queue, x); len(b.queue) == fileChunk {
 		w.writeMore(ctx)
 	}
 	w.mayHaveChanged = false // the file is not at its path yet; conclude tells the prefetcher
@@ -111,8 +111,8 @@ func (w *walk) stage(ctx context.Context, provider resource.Binding, d resource.
 
 // writeMore has the pool write the files that are not written yet.
 func (w *walk) writeMore(ctx context.Context) {
-	list := w.batch.unwritten
-	w.batch.unwritten = nil
+	list := w.batch.queue
+	w.batch.queue = nil
 	w.pool.do(func() {
 		for _, x := range list {
 			w.write(ctx, x)
@@ -129,7 +129,7 @@ func (w *walk) write(ctx context.Context, x *stagedFile) {
 		h = hostFor(ctx, x.event, h)
 	}
 	_, x.err = w.perform(ctx, h, x.provider, x.decision, x.event)
-	x.took = w.view.Now().Sub(began)
+	x.duration = w.view.Now().Sub(began)
 }
 
 // commit gives all files that are under way their places, and reports the resources since
@@ -152,7 +152,7 @@ func (w *walk) commit(ctx context.Context) {
 // beginCommit has the pool commit the batch, after the one before.
 func (w *walk) beginCommit(ctx context.Context) {
 	w.writeMore(ctx)
-	b, before, v := w.batch, w.committing, w.view
+	b, before, v := w.batch, w.previous, w.view
 	w.pool.wait() // also for the commit of the batch before
 	b.setErrs(before.retry())
 	if before.hasErrors() {
@@ -161,7 +161,7 @@ func (w *walk) beginCommit(ctx context.Context) {
 	}
 	b.files.Announce(b.errs)
 	again := b.retry() != nil // asked now: the commit notes errors of its own
-	w.batch, w.committing = nil, b
+	w.batch, w.previous = nil, b
 	b.events, w.queue = w.queue, nil
 	if job := func() { b.place(ctx, v, w.pool) }; b.files.Concurrent() {
 		w.pool.do(job)
@@ -178,8 +178,8 @@ func (w *walk) beginCommit(ctx context.Context) {
 // finishCommit waits until a batch that is being committed has its places, and concludes it.
 func (w *walk) finishCommit(ctx context.Context) {
 	w.pool.wait()
-	b := w.committing
-	w.committing = nil
+	b := w.previous
+	w.previous = nil
 	w.concludeAll(ctx, b)
 }
 
@@ -257,7 +257,7 @@ func (x *stagedFile) askStatus(ctx context.Context, v *host.View) {
 // could not be written with the others is written by itself.
 func (w *walk) conclude(ctx context.Context, x *stagedFile, err error) {
 	ev, done := x.event, 0
-	if ev.Took += x.took; host.IsRetryable(err) {
+	if ev.Duration += x.duration; host.IsRetryable(err) {
 		h := w.host
 		if host.IsConflict(err) {
 			h = h.AfterConflict()

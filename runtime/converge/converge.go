@@ -111,7 +111,7 @@ func (e *Engine) walk(ctx context.Context, v *host.View, h *host.Host, c *catalo
 	}
 	w.batchPaths.View, w.byName.catalog = v, c
 	w.sum = event.Summary{Start: v.Now(), Noop: h == nil}
-	w.sum.Dropped = w.refreshes.load(e.PendingRefreshes)
+	w.sum.DroppedRefreshes = w.refreshes.load(e.PendingRefreshes)
 	w.since = v.Now()
 	for i, r := range c.Resources {
 		w.commitBefore(ctx, i)
@@ -144,7 +144,7 @@ func (e *Engine) walk(ctx context.Context, v *host.View, h *host.Host, c *catalo
 	w.runDeferredChecks(ctx)
 	w.commitTransaction(ctx)
 	w.sum.Interrupted = w.interrupted
-	w.sum.Took = v.Now().Sub(w.sum.Start)
+	w.sum.Duration = v.Now().Sub(w.sum.Start)
 	return w.sum
 }
 
@@ -155,7 +155,7 @@ func (w *walk) report(events []*event.Event) {
 		w.redactor.Event(ev)
 		w.Reporter.Event(ev)
 		if ev.Outcome == event.Stable && w.transaction == nil { // a transaction may look again at what it has passed
-			w.recycled = append(w.recycled, ev)
+			w.freeEvents = append(w.freeEvents, ev)
 		}
 	}
 }
@@ -184,7 +184,7 @@ type walk struct {
 	interrupted bool
 	edits       *edits                // that are under way, or nil
 	batch       *batch                // of files that are being written, or nil
-	committing  *batch                // the one before, until it is concluded
+	previous    *batch                // the one before, until it is concluded
 	batchFirst  int                   // index of the first resource whose file is under way
 	batchPaths  prefetch.ChangedPaths // of the files since then
 	pool        *pool                 // that writes and commits files
@@ -194,7 +194,7 @@ type walk struct {
 	queue       []*event.Event        // to be reported after batch or transaction is committed, or deferred is verified
 	redactor    *redact.Redactor      // nil if there is nothing to redact
 	single      [1]*event.Event       // holds the result of finishEdits for a resource that is no edit
-	recycled    eventPool             // of stable resources, that were reported
+	freeEvents  eventPool             // of stable resources, that were reported
 }
 
 // An eventPool has events that nobody has any more. Events of 10,000 stable files are 5 MiB, of which the
@@ -241,7 +241,7 @@ func (w *walk) recordPrior(i int, o event.Outcome) {
 // what is between is decideAndAct.
 func (w *walk) convergeResource(ctx context.Context, i int) *event.Event {
 	r := w.catalog.Resources[i]
-	ev := w.recycled.take()
+	ev := w.freeEvents.take()
 	ev.Resource, ev.Index, ev.Deps, ev.Catalog, ev.Noop, ev.Start = r, i, w.catalog.Deps[i], w.catalog, w.noop(r), w.since
 	run := ctx
 	if limit := time.Duration(r.Common.Timeout); limit > 0 {
@@ -252,7 +252,7 @@ func (w *walk) convergeResource(ctx context.Context, i int) *event.Event {
 	defer func() {
 		w.explain(ctx, ev)
 		w.since = w.view.Now()
-		ev.Took = w.since.Sub(ev.Start)
+		ev.Duration = w.since.Sub(ev.Start)
 	}()
 	if w.skip(run, i, ev) || !w.resolve(ctx, ev) { // the time of a resource that is over ends no run
 		return ev

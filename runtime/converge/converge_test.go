@@ -349,8 +349,8 @@ func TestHealthChecks(t *testing.T) {
 		"i failed: health check sh -c 'kill -9 $$' is unknown: exit status 137",
 	}, tp.lines)
 	got := tp.events[0].Health[0]
-	require.Positive(t, got.Took)
-	got.Took = 0
+	require.Positive(t, got.Duration)
+	got.Duration = 0
 	require.Equal(t, health.Result{Name: "sh -c 'echo fine;echo more'", State: health.OK, Output: "fine", Tries: 1}, got)
 	require.Equal(t, health.Warning, tp.events[1].Health[0].State)
 	require.Equal(t, 2, tp.events[1].Health[0].Tries)

@@ -13,7 +13,7 @@ import (
 func (w *walk) decideAndAct(ctx context.Context, i int, provider *resource.Binding, ev *event.Event) {
 	r := ev.Resource
 	by, maybe := w.refreshes.refreshers(i)
-	owed := w.refreshes.owed[r.ID]
+	owed := w.refreshes.pending[r.ID]
 	refresh := len(by)+len(owed) > 0
 	defer func() {
 		if x := w.deferred.last(ev); x != nil {

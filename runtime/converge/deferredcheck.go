@@ -44,7 +44,7 @@ func (w *walk) runDeferredChecks(ctx context.Context) {
 	for _, x := range w.deferred {
 		ev, began := x.event, w.view.Now()
 		w.verify(ctx, x.provider, ev)
-		ev.Took += w.view.Now().Sub(began)
+		ev.Duration += w.view.Now().Sub(began)
 		if ev.Err != nil {
 			ev.Outcome = event.Failed
 			w.explain(ctx, ev)

@@ -80,7 +80,7 @@ func TestDirectoryReplacedMeanwhile(t *testing.T) {
 	require.NoError(t, err)
 	h := host.New(host.Options{})
 	ahead = prefetch.New(t.Context(), reg, facts.Static(nil), &h.View)
-	b := catalog.Builder{Added: ahead.Enqueue}
+	b := catalog.Builder{OnAdd: ahead.Enqueue}
 	for i := range count {
 		_, err := b.Add(&resource.Resource{Type: noteType.Type, ID: resource.ID{Type: "note", Name: name(i)}, Spec: &note{name(i)}})
 		require.NoError(t, err)

@@ -31,9 +31,9 @@ type pendingRefreshes map[resource.ID][]event.PendingRefresh
 type refreshTracker struct {
 	*progress
 	journal Journal // Engine.Journal; nil in a plan
-	// owed is the pending refreshes of earlier runs. A resource with the outcome Pending is
+	// pending is the pending refreshes of earlier runs. A resource with the outcome Pending is
 	// something else.
-	owed    pendingRefreshes
+	pending pendingRefreshes
 	targets map[int][]resource.ID // what a change of a resource refreshes; nil until it is needed
 	causes  []event.Cause         // of the changes so far; nil for none
 }
@@ -48,11 +48,11 @@ func (t *refreshTracker) load(list []event.PendingRefresh) (dropped []event.Pend
 	for _, r := range t.catalog.Resources {
 		there[r.ID] = true
 	}
-	t.owed = make(pendingRefreshes)
+	t.pending = make(pendingRefreshes)
 	for _, d := range list {
 		switch {
 		case there[d.To]:
-			t.owed[d.To] = append(t.owed[d.To], d)
+			t.pending[d.To] = append(t.pending[d.To], d)
 		case !slices.ContainsFunc(t.catalog.Excluded, func(l catalog.ExcludedResource) bool { return l.ID == d.To }):
 			dropped = append(dropped, d)
 			if t.journal != nil {

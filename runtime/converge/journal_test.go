@@ -100,7 +100,7 @@ func TestJournal(t *testing.T) {
 				owed = append(owed, d.To.Name+" of "+d.By.Name)
 			}
 			require.Equal(t, x.owed, strings.Join(owed, ", "))
-			require.Equal(t, strings.Contains(x.notes, "dropped"), len(sum.Dropped) == 1)
+			require.Equal(t, strings.Contains(x.notes, "dropped"), len(sum.DroppedRefreshes) == 1)
 		})
 	}
 }
@@ -123,7 +123,7 @@ func TestPlanOfLeftOver(t *testing.T) {
 	sum := e.Plan(t.Context(), &host.New(host.Options{}).View, cat(t, "a=1;b= subscribe=a;c= subscribe=b"))
 	require.Equal(t, []string{"a pending", "b pending by [knob#a]", "c pending by [knob#b]"}, tp.lines)
 	require.Equal(t, left[:1], tp.events[1].PendingRefreshes)
-	require.Equal(t, left[1:], sum.Dropped)
+	require.Equal(t, left[1:], sum.DroppedRefreshes)
 	require.Empty(t, l.notes)
 	require.Empty(t, w.kicks)
 }

@@ -129,7 +129,7 @@ func hostFor(ctx context.Context, ev *event.Event, h *host.Host) *host.Host {
 		h = h.WithLog(log.With("resource", r.ID.String()))
 	}
 	if resource.VerifiesItself(r.Spec) {
-		h = h.WithRecord(func(res host.Result) { ev.Ran = &res })
+		h = h.WithRecord(func(res host.Result) { ev.Command = &res })
 	}
 	return h
 }

@@ -11,7 +11,7 @@ import (
 )
 
 // Some values are known only after earlier resources were converged
-// (resource.Resource.Later). A run asks for them right before their resource. A plan cannot
+// (resource.Resource.LateProperties). A run asks for them right before their resource. A plan cannot
 // know them, unless all that comes earlier is stable: then they are those of a run.
 
 // resolvable returns c or, if it has such values, a copy whose list of resources the walk
@@ -52,7 +52,7 @@ func (w *walk) resolve(ctx context.Context, ev *event.Event) bool {
 // desiredDigest returns a digest with the fingerprint of the late values of the event's
 // resource, which was declared as it is given.
 func desiredDigest(declared *resource.Resource, ev *event.Event, desired resource.DesiredDigest) resource.DesiredDigest {
-	if len(declared.Later) > 0 {
+	if len(declared.LateProperties) > 0 {
 		desired.LateValues = fmt.Sprintf("%016x", ev.Resource.Type.Schema().Fingerprint(ev.Resource.Spec))
 	}
 	return desired

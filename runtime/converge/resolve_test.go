@@ -23,7 +23,7 @@ func later(c *catalog.Catalog, name string, value func() (string, error)) *catal
 			continue
 		}
 		declared := *r.Spec.(*knob)
-		r.Later = []string{"value"}
+		r.LateProperties = []string{"value"}
 		r.Resolve = func(context.Context) (any, error) {
 			spec := declared
 			var err error
@@ -113,7 +113,7 @@ func TestKnownLaterAhead(t *testing.T) {
 		name := string(rune('a'+i%26)) + strings.Repeat("x", i/26)
 		r := &resource.Resource{Type: cellType.Type, ID: resource.ID{Type: "cell", Name: name}, Spec: &cell{Name: name, Place: name, Batch: i%3 == 0}, Common: new(resource.Common)}
 		if b.places[name] = "old"; i%5 == 0 {
-			r.Later = []string{"value"}
+			r.LateProperties = []string{"value"}
 			r.Resolve = func(context.Context) (any, error) {
 				return &cell{Name: name, Place: name, Value: "new", Batch: i%3 == 0}, nil
 			}
@@ -147,7 +147,7 @@ func TestOutputs(t *testing.T) {
 	e := converge.Engine{Registry: reg, Facts: facts.Static(nil), Reporter: tp}
 	e.Run(t.Context(), host.New(host.Options{}), c)
 	require.Equal(t, event.Changed, tp.events[0].Outcome)
-	require.Equal(t, "x", string(tp.events[0].Ran.Stdout))
+	require.Equal(t, "x", string(tp.events[0].Command.Stdout))
 }
 
 // outputSpec is a resource that is said by a command.

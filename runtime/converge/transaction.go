@@ -24,9 +24,9 @@ type transaction struct {
 	first    int // index of the first resource
 	provider resource.Binding
 	members  []member
-	// passed are the events of resources in between that were stable. What the transaction
+	// stable are the events of resources in between that were stable. What the transaction
 	// does may change that.
-	passed []*event.Event
+	stable []*event.Event
 }
 
 // A member is one resource of a transaction.
@@ -78,7 +78,7 @@ func (w *walk) joinTransaction(provider resource.Binding, d resource.Decision, e
 // pass notes a resource that had nothing to do while a transaction, if there is one, is open.
 func (t *transaction) pass(ev *event.Event) {
 	if t != nil {
-		t.passed = append(t.passed, ev)
+		t.stable = append(t.stable, ev)
 	}
 }
 
@@ -129,7 +129,7 @@ func (w *walk) performTransaction(ctx context.Context, t *transaction) {
 	}
 	took := w.view.Now().Sub(began) / time.Duration(len(t.members))
 	for _, m := range t.members {
-		m.event.Took += took
+		m.event.Duration += took
 	}
 	if _, done := errors.AsType[*resource.DoneError](err); done {
 		for _, m := range t.members {
@@ -205,7 +205,7 @@ func (w *walk) finish(ctx context.Context, ev *event.Event, do func(ev *event.Ev
 		ev.Outcome = event.Failed
 		w.explain(ctx, ev)
 	}
-	ev.Took += w.view.Now().Sub(began)
+	ev.Duration += w.view.Now().Sub(began)
 	w.recordOutcome(ev)
 }
 
@@ -220,13 +220,13 @@ func (w *walk) skipMember(m member) {
 // reconsider looks again at resources that were stable before the transaction, and converges
 // those that are so no more.
 func (w *walk) reconsider(ctx context.Context, t *transaction) {
-	if len(t.passed) == 0 || w.stopped(ctx) {
+	if len(t.stable) == 0 || w.stopped(ctx) {
 		return
 	}
-	states, errs := statesOf(ctx, w.view, t.provider, t.passed)
+	states, errs := statesOf(ctx, w.view, t.provider, t.stable)
 	w.alone = true
 	defer func() { w.alone = false }()
-	for i, ev := range t.passed {
+	for i, ev := range t.stable {
 		if d := decide(ev, states[i], errs[i]); !d.Stable() {
 			w.finish(ctx, ev, func(ev *event.Event) { w.decideAndAct(ctx, ev.Index, &t.provider, ev) })
 			w.prefetcher.Change(ev.Resource, false)

@@ -96,10 +96,10 @@ func TestTransactionTime(t *testing.T) {
 	tp, sum := w.run(t, cat(t, "a=1 joins=x;b=1 joins=x;c=1 joins=x"))
 	var all time.Duration
 	for _, e := range tp.events {
-		require.GreaterOrEqual(t, e.Took, time.Duration(0))
-		all += e.Took
+		require.GreaterOrEqual(t, e.Duration, time.Duration(0))
+		all += e.Duration
 	}
-	require.LessOrEqual(t, all, sum.Took)
+	require.LessOrEqual(t, all, sum.Duration)
 }
 
 // A run that is stopped before a transaction does not begin it.

@@ -20,17 +20,17 @@ import (
 // compare the two: what both read is the same, with its positions.
 type blockReader struct {
 	converter
-	rest    string   // the lines behind the current one
-	line    string   // the current line, without its end
-	number  int      // of the current line
-	at      int      // the offset in it of what is read next; -1 at the end of the text
-	indent  int      // of the current line
-	above   []string // annotations above the current line
-	beside  []string // annotations on the line that was read last
-	depth   int      // of collections
-	begun   bool     // a line was read that is more than a comment
-	unknown bool     // the library has to read the text
-	y       yaml.Node
+	remaining        string   // the lines behind the current one
+	line             string   // the current line, without its end
+	number           int      // of the current line
+	at               int      // the offset in it of what is read next; -1 at the end of the text
+	indent           int      // of the current line
+	annotationsAbove []string // annotations above the current line
+	lineAnnotations  []string // annotations on the line that was read last
+	depth            int      // of collections
+	begun            bool     // a line was read that is more than a comment
+	unknown          bool     // the library has to read the text
+	y                yaml.Node
 }
 
 const (
@@ -44,7 +44,7 @@ func (s *source) readBlocks() *Node {
 	if s.hasYAMLBreaks() {
 		return nil
 	}
-	r := &blockReader{converter: s.converter(), rest: s.text}
+	r := &blockReader{converter: s.converter(), remaining: s.text}
 	r.next()
 	if r.at < 0 {
 		return nil
@@ -58,7 +58,7 @@ func (s *source) readBlocks() *Node {
 
 // giveUp leaves the text to the library. The node that it returns is not used.
 func (r *blockReader) giveUp() *Node {
-	r.unknown, r.rest, r.line, r.at = true, "", "", -1
+	r.unknown, r.remaining, r.line, r.at = true, "", "", -1
 	return new(Node)
 }
 
@@ -66,9 +66,9 @@ func (r *blockReader) giveUp() *Node {
 // above it.
 func (r *blockReader) next() {
 	column, clear := -1, r.begun // of comments; whether it is clear what they belong to
-	r.above = nil
-	for r.rest != "" {
-		r.line, r.rest, _ = strings.Cut(r.rest, "\n")
+	r.annotationsAbove = nil
+	for r.remaining != "" {
+		r.line, r.remaining, _ = strings.Cut(r.remaining, "\n")
 		r.number++
 		r.at = indentOf(r.line)
 		line := r.line[r.at:]
@@ -82,20 +82,20 @@ func (r *blockReader) next() {
 		case line[0] == '#':
 			clear = clear && (column < 0 || column == r.at)
 			column = r.at
-			r.above = annotated(r.above, line)
+			r.annotationsAbove = annotated(r.annotationsAbove, line)
 			continue
 		case r.line == "---" && !r.begun:
 			r.begun = true
 			continue
 		case strings.HasPrefix(r.line, "---"), strings.HasPrefix(r.line, "..."),
-			len(r.above) > 0 && (!clear || column != r.at || r.indent > r.at || r.isDash()):
+			len(r.annotationsAbove) > 0 && (!clear || column != r.at || r.indent > r.at || r.isDash()):
 			r.giveUp()
 			return
 		}
 		r.indent, r.begun = r.at, true
 		return
 	}
-	if r.at = -1; len(r.above) > 0 {
+	if r.at = -1; len(r.annotationsAbove) > 0 {
 		r.giveUp()
 	}
 }
@@ -156,10 +156,10 @@ func (r *blockReader) block() (n *Node) {
 				return r.giveUp()
 			}
 			key := r.node(col, style, textTag, text)
-			notes, line := r.above, r.number
+			notes, line := r.annotationsAbove, r.number
 			val := r.value(col, end, true)
-			r.annotate(key, line, append(notes, r.beside...))
-			r.beside = nil
+			r.annotate(key, line, append(notes, r.lineAnnotations...))
+			r.lineAnnotations = nil
 			seen = r.keyed(n, seen, key, val)
 		}
 	}
@@ -230,7 +230,7 @@ func (r *blockReader) key() (text string, style yaml.Style, end int) {
 // value reads the value at an offset of the current line, or on the lines behind it. Col is
 // the column of the collection that it belongs to.
 func (r *blockReader) value(col, from int, ofKey bool) *Node {
-	if r.endsAt(from) && r.beside == nil {
+	if r.endsAt(from) && r.lineAnnotations == nil {
 		number, line := r.number, r.line
 		r.next()
 		if r.at > col || ofKey && r.at == col && r.isDash() {
@@ -240,7 +240,7 @@ func (r *blockReader) value(col, from int, ofKey bool) *Node {
 		n.line, n.col = int32(number), int32(utf8.RuneCountInString(line[:from])+1)
 		return n
 	}
-	if r.beside != nil {
+	if r.lineAnnotations != nil {
 		return r.giveUp()
 	}
 	r.at = from + indentOf(r.line[from:])
@@ -253,7 +253,7 @@ func (r *blockReader) value(col, from int, ofKey bool) *Node {
 		return r.literal(col)
 	}
 	n, end := r.inline(r.at)
-	if !r.endsAt(end) || r.beside != nil && !ofKey {
+	if !r.endsAt(end) || r.lineAnnotations != nil && !ofKey {
 		return r.giveUp()
 	}
 	r.next()
@@ -270,7 +270,7 @@ func (r *blockReader) endsAt(at int) bool {
 	case rest[0] != '#' || r.line[len(r.line)-len(rest)-1] != ' ':
 		return false
 	}
-	r.beside = annotated(r.beside, rest)
+	r.lineAnnotations = annotated(r.lineAnnotations, rest)
 	return true
 }
 
@@ -366,15 +366,15 @@ func (r *blockReader) bracketed(at *int) (n *Node) {
 // literal reads the literal scalar whose | is at the current place.
 func (r *blockReader) literal(col int) *Node {
 	chomp := r.line[r.at:]
-	indent := indentOf(r.rest)
-	first, _, _ := strings.Cut(r.rest, "\n")
+	indent := indentOf(r.remaining)
+	first, _, _ := strings.Cut(r.remaining, "\n")
 	if chomp != "|" && chomp != "|-" || indent <= col || indent == len(first) || first[indent] == '\t' {
 		return r.giveUp()
 	}
 	n := r.node(r.at, yaml.LiteralStyle, "", "")
 	var text strings.Builder
-	for r.rest != "" {
-		line, after, complete := strings.Cut(r.rest, "\n")
+	for r.remaining != "" {
+		line, after, complete := strings.Cut(r.remaining, "\n")
 		have := indentOf(line)
 		if have < indent && have < len(line) {
 			break
@@ -384,7 +384,7 @@ func (r *blockReader) literal(col int) *Node {
 		}
 		text.WriteString(line[min(indent, len(line)):])
 		text.WriteByte('\n')
-		r.rest = after
+		r.remaining = after
 		r.number++
 	}
 	n.Text = strings.TrimRight(text.String(), "\n")

@@ -26,11 +26,11 @@ var ErrNoIdentity = errors.New("no identity here can decrypt it")
 // A Decrypter decrypts for one process, each text once at most. It is safe for use by several goroutines.
 type Decrypter struct {
 	Identities *Identities
-	// Shown returns how messages name a file. Nil leaves its path as it is.
-	Shown func(file string) string
+	// ShownPath returns how messages name a file. Nil leaves its path as it is.
+	ShownPath func(file string) string
 
-	mu    sync.Mutex
-	known map[[sha256.Size]byte]*result
+	mu      sync.Mutex
+	results map[[sha256.Size]byte]*result
 }
 
 type result struct {
@@ -43,7 +43,7 @@ type result struct {
 func (d *Decrypter) Decrypted() int {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	return len(d.known)
+	return len(d.results)
 }
 
 // An Error says why something was not decrypted: what and where it is, and who could read it.
@@ -109,13 +109,13 @@ func (d *Decrypter) decrypt(text []byte) ([]byte, *Description, error) {
 	}
 	sum := sha256.Sum256(text)
 	d.mu.Lock()
-	r := d.known[sum]
+	r := d.results[sum]
 	if r == nil {
-		if d.known == nil {
-			d.known = make(map[[sha256.Size]byte]*result)
+		if d.results == nil {
+			d.results = make(map[[sha256.Size]byte]*result)
 		}
 		r = new(result)
-		d.known[sum] = r
+		d.results[sum] = r
 	}
 	d.mu.Unlock()
 	r.once.Do(func() { r.text, r.err = decrypt(text, ids) })
@@ -158,8 +158,8 @@ func (d *Decrypter) failed(at Place, desc *Description, err error) error {
 	if err == nil {
 		return nil
 	}
-	if d.Shown != nil {
-		at.File = d.Shown(at.File)
+	if d.ShownPath != nil {
+		at.File = d.ShownPath(at.File)
 	}
 	e, hint := &Error{Place: at, Err: err}, ""
 	if list, ok := err.(diag.List); ok && len(list) == 1 {

@@ -349,7 +349,7 @@ func TestRekey(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, []string{"carol"}, change.Added)
 	require.Equal(t, []string{"bob"}, change.Removed)
-	require.Equal(t, []string{"bob"}, change.Gone)
+	require.Equal(t, []string{"bob"}, change.Lost)
 	other, err := now.ChangeOf(items[1], nil)
 	require.NoError(t, err)
 	require.True(t, other.IsNone())
@@ -370,7 +370,7 @@ func TestRekey(t *testing.T) {
 	change, err = recipients(t, "ann "+newAnn+"\n").ChangeOf(items[1], nil)
 	require.NoError(t, err)
 	require.Equal(t, []string{"ann"}, change.Renewed)
-	require.Equal(t, []string{"ann"}, change.Gone)
+	require.Equal(t, []string{"ann"}, change.Lost)
 }
 
 // TestEditing: what did not change stays byte for byte, what is new is encrypted.

@@ -46,18 +46,18 @@ type Identities struct {
 	ReadFile func(path string) ([]byte, error)
 	// Passphrase asks for that of a file. It is called once for each. Nil asks nobody.
 	Passphrase func(file string) ([]byte, error)
-	// Asking is told before somebody may be asked on the terminal, for a passphrase or by the program of
+	// BeforePrompt is told before somebody may be asked on the terminal, for a passphrase or by the program of
 	// a plugin, and done afterwards. May be nil.
-	Asking func() (done func())
+	BeforePrompt func() (done func())
 	// Warn is told what is unsafe. May be nil.
 	Warn func(text string)
 
-	mu     sync.Mutex
-	read   bool
-	list   []age.Identity
-	looked []string // where it looked, for messages
-	err    error
-	reads  int
+	mu    sync.Mutex
+	read  bool
+	list  []age.Identity
+	paths []string // where it looked, for messages
+	err   error
+	reads int
 }
 
 // Reads is how often identities were read.
@@ -83,7 +83,7 @@ func (ids *Identities) get() ([]age.Identity, error) {
 func (ids *Identities) Looked() []string {
 	ids.mu.Lock()
 	defer ids.mu.Unlock()
-	return ids.looked
+	return ids.paths
 }
 
 // Files returns the files that are looked at, unless a variable names an identity.
@@ -104,11 +104,11 @@ func (ids *Identities) Files() []string {
 
 func (ids *Identities) load() (list []age.Identity, err error) {
 	if text := ids.Getenv(IdentityVariable); text != "" {
-		ids.looked = []string{"$" + IdentityVariable}
+		ids.paths = []string{"$" + IdentityVariable}
 		return ids.parse("$"+IdentityVariable, []byte(text))
 	}
 	if file := ids.Getenv(IdentityFileVariable); file != "" {
-		ids.looked = []string{file}
+		ids.paths = []string{file}
 		text, err := ids.ReadFile(file)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", IdentityFileVariable, err)
@@ -117,13 +117,13 @@ func (ids *Identities) load() (list []age.Identity, err error) {
 		return ids.parse(file, text)
 	}
 	for _, file := range ids.Files() {
-		ids.looked = append(ids.looked, file)
+		ids.paths = append(ids.paths, file)
 		text, err := ids.ReadFile(file)
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
 			continue
 		case errors.Is(err, fs.ErrPermission):
-			ids.looked[len(ids.looked)-1] += " (which may not be read)"
+			ids.paths[len(ids.paths)-1] += " (which may not be read)"
 			continue
 		case err != nil:
 			return nil, fmt.Errorf("identity: %w", err)

@@ -105,8 +105,8 @@ func (ids *Identities) ask(file string) ([]byte, error) {
 
 // asking tells that somebody may be asked.
 func (ids *Identities) asking() (done func()) {
-	if ids.Asking == nil {
+	if ids.BeforePrompt == nil {
 		return func() {}
 	}
-	return ids.Asking()
+	return ids.BeforePrompt()
 }

@@ -69,7 +69,7 @@ func TestPlugin(t *testing.T) {
 
 	d := decrypterOf(plugin.EncodeIdentity(testPlugin, []byte(id.String())))
 	var asked []string
-	d.Identities.Asking = func() func() {
+	d.Identities.BeforePrompt = func() func() {
 		asked = append(asked, "begun")
 		return func() { asked = append(asked, "done") }
 	}

@@ -27,9 +27,9 @@ type Event struct {
 	Diff []resource.Delta
 	// Actions is what was done, or would be.
 	Actions []resource.Action
-	// Ran is the result of the command of a resource (resource.SelfVerifier); nil if none
+	// Command is the result of the command of a resource (resource.SelfVerifier); nil if none
 	// was run.
-	Ran *host.Result
+	Command *host.Result
 	// Text is the content before and after; nil if it is not known, or not asked for.
 	Text *resource.TextChange
 	// Refreshed says that a refresh is among the actions, RefreshedBy which changes it is
@@ -67,10 +67,10 @@ type Event struct {
 	// Err says why a resource failed.
 	Err error
 	// Ensure is the final state in the words of the ensure property; "" if that is not known.
-	Ensure string
-	Health []health.Result
-	Start  time.Time
-	Took   time.Duration
+	Ensure   string
+	Health   []health.Result
+	Start    time.Time
+	Duration time.Duration
 }
 
 // Fails reports whether the event fails the run: a failure may be ignored.

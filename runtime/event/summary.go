@@ -17,13 +17,13 @@ type Summary struct {
 	RefreshedLater int
 	Health         [len(health.States)]int
 	Start          time.Time
-	Took           time.Duration
+	Duration       time.Duration
 	Noop           bool
 	// Interrupted says that the run was stopped before its end.
 	Interrupted bool
-	// Dropped lists the refreshes of earlier runs for resources that are not declared any
+	// DroppedRefreshes lists the refreshes of earlier runs for resources that are not declared any
 	// more.
-	Dropped []PendingRefresh
+	DroppedRefreshes []PendingRefresh
 	// Undeclared is how many resources that earlier runs have made are declared no more.
 	Undeclared int
 	// Registrations is what became of the services that resources register.

@@ -130,7 +130,7 @@ func (f *Facts) Gathered(name string) bool {
 func (f *Facts) Branch(name string) (any, error) {
 	b, ok := f.branches[name]
 	if !ok {
-		return nil, &NotFoundError{Path: name, Part: name, Known: f.names}
+		return nil, &NotFoundError{Path: name, Part: name, Alternatives: f.names}
 	}
 	val, err := b.once()
 	b.mu.Lock()
@@ -144,9 +144,9 @@ func (f *Facts) Branch(name string) (any, error) {
 
 // A NotFoundError says that there is no such fact.
 type NotFoundError struct {
-	Path  string   // that was asked for
-	Part  string   // the first element of it that is not there
-	Known []string // what is there instead
+	Path         string   // that was asked for
+	Part         string   // the first element of it that is not there
+	Alternatives []string // what is there instead
 	// Scalar says which value on the way has no fields, such as "os.release is a text"; "" if none.
 	Scalar string
 }
@@ -161,7 +161,7 @@ func (e *NotFoundError) Error() string {
 
 // Hint returns the nearest name, or "".
 func (e *NotFoundError) Hint() string {
-	return diag.DidYouMean(e.Part, e.Known)
+	return diag.DidYouMean(e.Part, e.Alternatives)
 }
 
 // Flat returns the one of names that says what part of a text is: release_major for major of
@@ -236,7 +236,7 @@ func (f *Facts) at(path string, parts []string) (any, error) {
 			}
 		}
 		if !ok {
-			e := &NotFoundError{Path: path, Part: part, Known: known}
+			e := &NotFoundError{Path: path, Part: part, Alternatives: known}
 			if typ := scalarType(at); typ != "" {
 				e.Scalar = strings.Join(parts[:i+1], ".") + " is " + typ
 			}

@@ -9,7 +9,7 @@ import (
 // An ancestry is the resources after which one comes because the site says so, directly or
 // by way of others.
 type ancestry struct {
-	of      int // the resource and one more, 0 for none
+	index   int // the resource and one more, 0 for none
 	members []int
 	in      []bool // the same, by resource
 	// unsettled is the first ones that are pending or unknown, in order.
@@ -23,18 +23,18 @@ type ancestry struct {
 // chain.
 func (s *suspectFinder) ancestorsOf(i int) *ancestry {
 	a := &s.ancestry
-	if a.of == i+1 {
+	if a.index == i+1 {
 		return a
 	}
 	deps := s.catalog.Deps[i]
 	contains := func(k int) bool { return slices.ContainsFunc(deps, func(d catalog.Dep) bool { return d.Index == k }) }
-	if a.of == 0 || !contains(a.of-1) && !slices.Equal(deps, s.catalog.Deps[a.of-1]) {
+	if a.index == 0 || !contains(a.index-1) && !slices.Equal(deps, s.catalog.Deps[a.index-1]) {
 		for _, k := range a.members {
 			a.in[k] = false
 		}
 		a.members, a.unsettled, a.installsFiles = a.members[:0], nil, false
 	}
-	a.of = i + 1
+	a.index = i + 1
 	for _, d := range deps {
 		a.add(s, d.Index)
 	}
@@ -59,7 +59,7 @@ func (a *ancestry) add(s *suspectFinder, k int) {
 				a.unsettled = a.unsettled[:min(len(a.unsettled), mostSuspects)]
 			}
 		}
-		x := s.effects.of[k]
+		x := s.effects.byIndex[k]
 		a.installsFiles = a.installsFiles || x != nil && x.installsFiles
 		for _, d := range s.catalog.Deps[k] {
 			stack = append(stack, d.Index)

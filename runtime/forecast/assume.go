@@ -54,7 +54,7 @@ func (f *Forecaster) assumePossible(i int, effects []host.PathEffect) {
 func (f *Forecaster) willExist(r *resource.Resource) bool {
 	want, ok := r.Spec.(resource.EnsureReporter)
 	name, _, _ := resource.BoundsOf(r.Spec)
-	if !ok || name == "" || len(r.Later) == 0 || slices.Contains(r.Later, "ensure") || resource.IsAbsent(want.WantedEnsure()) {
+	if !ok || name == "" || len(r.LateProperties) == 0 || slices.Contains(r.LateProperties, "ensure") || resource.IsAbsent(want.WantedEnsure()) {
 		return false
 	}
 	is, err := f.view.IsDirectory(path.Dir(name))

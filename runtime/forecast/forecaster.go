@@ -55,7 +55,7 @@ type Forecaster struct {
 	// installers and removers are which of these install or remove a name besides their
 	// own (resource.Prediction).
 	installers, removers map[string][]int
-	lost                 []int // those that remove what cannot be had again
+	deletions            []int // those that remove what cannot be had again
 	// forecasts is what would become of unknown resources.
 	forecasts map[int]event.Outcome
 }

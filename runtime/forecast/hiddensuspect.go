@@ -17,7 +17,7 @@ func (f *Forecaster) hiddenSuspects(ctx context.Context, provider *resource.Bind
 		return suspects
 	}
 	without := make(map[any]bool)
-	defer func(failing bool) { f.suspects.failing, f.suspects.without = failing, nil }(f.suspects.failing)
+	defer func(failing bool) { f.suspects.failing, f.suspects.excluded = failing, nil }(f.suspects.failing)
 	for len(suspects) < mostSuspects {
 		for _, x := range suspects {
 			without[x.index] = true
@@ -27,7 +27,7 @@ func (f *Forecaster) hiddenSuspects(ctx context.Context, provider *resource.Bind
 		}
 		looks := f.newLooks()
 		err := f.lookThrough(ctx, provider, ev, f.view.Without(without).Recording(looks))
-		f.suspects.failing, f.suspects.without = err != nil, without
+		f.suspects.failing, f.suspects.excluded = err != nil, without
 		more := f.suspects.of(ev.Index, looks)
 		if len(more) == 0 {
 			return suspects

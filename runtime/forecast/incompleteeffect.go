@@ -34,8 +34,8 @@ type incompleteEffect struct {
 // that follows asks.
 type incompleteEffects struct {
 	list []*incompleteEffect
-	// of is the same by resource.
-	of map[int]*incompleteEffect
+	// byIndex is the same by resource.
+	byIndex map[int]*incompleteEffect
 	// changingFiles is those that may change files too.
 	changingFiles []*incompleteEffect
 	// notServices and repositories are those that start nothing that has to stay up, and
@@ -44,8 +44,8 @@ type incompleteEffects struct {
 	// indexed is how many of changingFiles are in the indexes.
 	indexed int
 	// installers are those that install files.
-	installers, others wordIndex
-	packages           pieceIndex
+	installers, otherWords wordIndex
+	packages               pieceIndex
 	// mentions is those that install no files of others, by the paths in their declarations and all
 	// above these.
 	mentions map[string][]*incompleteEffect
@@ -61,11 +61,11 @@ func (s *suspectFinder) addIncompleteEffect(i int, onlyCommands bool, removes []
 	want, ok := r.Spec.(resource.EnsureReporter)
 	x.removes = installsFiles && (ok && resource.IsAbsent(want.WantedEnsure()) || len(removes) > 0)
 	e := &s.effects
-	if e.of == nil {
-		e.of, e.mentions = make(map[int]*incompleteEffect), make(map[string][]*incompleteEffect)
+	if e.byIndex == nil {
+		e.byIndex, e.mentions = make(map[int]*incompleteEffect), make(map[string][]*incompleteEffect)
 		e.textOf = func(r *resource.Resource) (string, []string) { return declarationText(s.view, r) }
 	}
-	e.list, e.of[i] = append(e.list, x), x
+	e.list, e.byIndex[i] = append(e.list, x), x
 	if onlyCommands {
 		return
 	}
@@ -104,7 +104,7 @@ func (e *incompleteEffects) index() {
 		text, paths := e.textOf(x.r)
 		x.text = strings.Join(append([]string{text}, x.names[1:]...), "\n")
 		if !x.installsFiles {
-			e.others.add(x)
+			e.otherWords.add(x)
 			for _, p := range paths {
 				e.addMention(p, x)
 			}
@@ -154,7 +154,7 @@ func (e *incompleteEffects) candidates(look host.Look, onlyInstallers bool) [][]
 	name, parts := namesOf(look)
 	lists := [][]*incompleteEffect{e.installers.find(name)}
 	if !onlyInstallers {
-		lists = append(lists, e.others.find(name))
+		lists = append(lists, e.otherWords.find(name))
 	}
 	for _, part := range parts {
 		lists = append(lists, e.packages.find(part)...)

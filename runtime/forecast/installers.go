@@ -31,7 +31,7 @@ func (f *Forecaster) lostBefore(i int) (suspects []suspect) {
 	if p := f.predictions[i]; p.Look.Kind != host.RepositoryLook || !p.Look.Found {
 		return nil
 	}
-	for _, x := range f.suspects.pendingOf(i, f.lost) {
+	for _, x := range f.suspects.pendingOf(i, f.deletions) {
 		suspects = append(suspects, suspect{x.index, mayBe})
 	}
 	return suspects
@@ -41,7 +41,7 @@ func (f *Forecaster) lostBefore(i int) (suspects []suspect) {
 // pending or unknown.
 func (s *suspectFinder) pendingOf(i int, list []int) (suspects []suspect) {
 	for _, k := range list {
-		if k >= i || s.without[k] || s.catalog.Resources[k].Type != s.catalog.Resources[i].Type {
+		if k >= i || s.excluded[k] || s.catalog.Resources[k].Type != s.catalog.Resources[i].Type {
 			continue
 		}
 		if s.isUnsettled(k) {

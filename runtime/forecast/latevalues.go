@@ -16,11 +16,11 @@ func (f *Forecaster) LateValuesUnknown(ctx context.Context, ev *event.Event) boo
 	if len(f.unsettled) == 0 && !(r.IsOnlyPlanned() && len(f.onlyPlanned) > 0) {
 		return false
 	}
-	for _, name := range r.Later {
+	for _, name := range r.LateProperties {
 		ev.Diff = append(ev.Diff, resource.Delta{Property: name, Want: resource.KnownAfterRun})
 	}
 	f.blame(ctx, nil, ev, f.suspects.earlier(ev.Index))
-	ev.Reason = laterText(r.Later)
+	ev.Reason = laterText(r.LateProperties)
 	f.assumeMayAct(ev, nil)
 	return true
 }

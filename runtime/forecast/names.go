@@ -57,7 +57,7 @@ func wordsOf(text string) []string {
 
 // A wordIndex finds texts that have a name, as hasWord and hasPath do.
 type wordIndex struct {
-	all []*incompleteEffect
+	effects []*incompleteEffect
 	// by is the texts by their words, and by the beginnings of words that a dot ends:
 	// conf and conf.d of conf.d.bak.
 	by map[string][]*incompleteEffect
@@ -72,7 +72,7 @@ func (x *wordIndex) add(e *incompleteEffect) {
 	if x.by == nil {
 		x.by = make(map[string][]*incompleteEffect)
 	}
-	x.all = append(x.all, e)
+	x.effects = append(x.effects, e)
 	for _, word := range wordsOf(e.text) {
 		if strings.Count(word, ".") > mostDots {
 			x.odd = append(x.odd, e)
@@ -96,7 +96,7 @@ func (x *wordIndex) put(word string, e *incompleteEffect) {
 func (x *wordIndex) find(name string) []*incompleteEffect {
 	words := wordsOf(name)
 	if len(words) == 0 {
-		return x.all
+		return x.effects
 	}
 	longest := slices.MaxFunc(words, func(a, b string) int { return len(a) - len(b) })
 	if len(x.odd) > 0 {

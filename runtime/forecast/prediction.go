@@ -63,7 +63,7 @@ func (f *Forecaster) predictMany(ctx context.Context, i int, provider *resource.
 	for n, k := range at {
 		f.predictions[k] = list[n]
 		if list[n].Lost {
-			f.lost = append(f.lost, k)
+			f.deletions = append(f.deletions, k)
 		}
 		for _, name := range list[n].Installs {
 			f.installers[name] = append(f.installers[name], k)

@@ -46,14 +46,14 @@ type suspectFinder struct {
 	effects incompleteEffects
 	// ancestry is that of the resource whose turn it is, if it was asked for.
 	ancestry ancestry
-	// managed has who manages a path; nil until that is needed.
-	managed map[string][]manager
+	// managers has who manages a path; nil until that is needed.
+	managers map[string][]manager
 	// because is the suspects of each unknown resource.
 	because map[int][]int
 	// failing is set while the resource would fail.
 	failing bool
-	// without is the resources that count as not there; nil but in hiddenSuspects.
-	without map[any]bool
+	// excluded is the resources that count as not there; nil but in hiddenSuspects.
+	excluded map[any]bool
 }
 
 // of returns the resources that may change the results of the looks of resource i,
@@ -64,7 +64,7 @@ func (s *suspectFinder) of(i int, looks *host.Looks) []suspect {
 	}
 	ranks := make(map[int]rank)
 	blame := func(k int, why rank) {
-		if old, ok := ranks[k]; s.without[k] {
+		if old, ok := ranks[k]; s.excluded[k] {
 			return
 		} else if !ok || why < old {
 			ranks[k] = why
@@ -83,7 +83,7 @@ func (s *suspectFinder) of(i int, looks *host.Looks) []suspect {
 	}
 	if len(list) == 0 && s.failing { // it has other ways to look
 		for _, k := range s.ancestorsOf(i).unsettled {
-			if s.effects.of[k] != nil {
+			if s.effects.byIndex[k] != nil {
 				blame(k, declared)
 			}
 		}
@@ -149,7 +149,7 @@ func (s *suspectFinder) influences(i int, look host.Look) iter.Seq2[int, rank] {
 		}
 		mayDiffer := s.mayDiffer(i, look, true)
 		for _, k := range s.ancestorsOf(i).unsettled {
-			x := s.effects.of[k]
+			x := s.effects.byIndex[k]
 			if x != nil && (!x.onlyCommands || look.Kind == host.CommandLook) && (mayDiffer || s.effects.matches(x, look) && s.matchCounts(x, look)) && !yield(k, declared) {
 				return
 			}
@@ -236,24 +236,24 @@ type manager struct {
 // isManaged reports whether a resource of the site manages a path, or a directory
 // that it is in with all that is in there.
 func (s *suspectFinder) isManaged(name string) bool {
-	if s.managed == nil {
-		s.managed = make(map[string][]manager)
+	if s.managers == nil {
+		s.managers = make(map[string][]manager)
 		for i, r := range s.catalog.Resources {
 			paths, tree := managedBy(r)
 			for _, p := range paths {
-				s.managed[p] = append(s.managed[p], manager{i, tree})
+				s.managers[p] = append(s.managers[p], manager{i, tree})
 				if real := s.view.Plan().PathOf(p); real != p {
-					s.managed[real] = append(s.managed[real], manager{i, tree})
+					s.managers[real] = append(s.managers[real], manager{i, tree})
 				}
 			}
 		}
 	}
-	counts := func(m manager) bool { return !s.without[m.index] }
-	if slices.ContainsFunc(s.managed[name], counts) {
+	counts := func(m manager) bool { return !s.excluded[m.index] }
+	if slices.ContainsFunc(s.managers[name], counts) {
 		return true
 	}
 	for at := path.Dir(name); at != "/" && at != "."; at = path.Dir(at) {
-		if slices.ContainsFunc(s.managed[at], func(m manager) bool { return m.tree && counts(m) }) {
+		if slices.ContainsFunc(s.managers[at], func(m manager) bool { return m.tree && counts(m) }) {
 			return true
 		}
 	}

@@ -43,11 +43,11 @@ func (s State) predicate() string {
 
 // A Result is that of one health check.
 type Result struct {
-	Name   string
-	State  State
-	Output string // the first line of output of the command, or why there is none
-	Tries  int
-	Took   time.Duration // all tries together
+	Name     string
+	State    State
+	Output   string // the first line of output of the command, or why there is none
+	Tries    int
+	Duration time.Duration // all tries together
 }
 
 // Check runs health checks, and returns an error if one of them fails its resource.
@@ -56,7 +56,7 @@ func Check(ctx context.Context, v *host.View, checks []resource.HealthCheck) (li
 	for _, c := range checks {
 		began := v.Now()
 		res := run(ctx, v, c)
-		res.Took = v.Now().Sub(began)
+		res.Duration = v.Now().Sub(began)
 		list = append(list, res)
 		fails := res.State > Warning || res.State == Warning && c.WarnFails
 		if fails && err == nil {

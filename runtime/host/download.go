@@ -61,7 +61,7 @@ func (h *Host) Download(ctx context.Context, name string, attr Attr, d fetch.Req
 		return x.Failed(err)
 	}
 	sum := sha256.New()
-	meter := &meter{h: h, at: Progress{Path: name, Total: x.Size}, begun: h.Now()}
+	meter := &meter{h: h, at: Progress{Path: name, Total: x.Size}, startTime: h.Now()}
 	if _, err := io.Copy(io.MultiWriter(tmp, sum, meter, &diskspace.Guard{FD: tmp.fd}), x); err != nil {
 		return x.Failed(err)
 	}
@@ -104,15 +104,15 @@ func receive(v *View, x *fetch.Transfer) ([]byte, error) {
 
 // A meter counts what is written to it and tells how far that is.
 type meter struct {
-	h           *Host
-	at          Progress
-	begun, told time.Time
+	h                     *Host
+	at                    Progress
+	startTime, reportTime time.Time
 }
 
 // Write implements io.Writer. It never fails.
 func (m *meter) Write(p []byte) (int, error) {
 	m.at.Bytes += int64(len(p))
-	if m.h.progress != nil && m.h.Now().Sub(m.told) >= 100*time.Millisecond {
+	if m.h.progress != nil && m.h.Now().Sub(m.reportTime) >= 100*time.Millisecond {
 		m.tell()
 	}
 	return len(p), nil
@@ -126,8 +126,8 @@ func (m *meter) done() {
 }
 
 func (m *meter) tell() {
-	m.told = m.h.Now()
-	if took := m.told.Sub(m.begun).Seconds(); took > 0 {
+	m.reportTime = m.h.Now()
+	if took := m.reportTime.Sub(m.startTime).Seconds(); took > 0 {
 		m.at.Rate = float64(m.at.Bytes) / took
 	}
 	m.h.progress(m.at)

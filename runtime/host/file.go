@@ -99,12 +99,12 @@ func (v *View) IsDirectory(name string) (bool, error) {
 	if o := v.planned(); o != nil {
 		return o.IsDirectory(name)
 	}
-	if v.seen != nil && *v.seen == name {
+	if v.lastDir != nil && *v.lastDir == name {
 		return true, nil
 	}
 	is, err := v.files.IsDirectory(name)
-	if is && v.seen != nil {
-		*v.seen = name
+	if is && v.lastDir != nil {
+		*v.lastDir = name
 	}
 	return is, safepath.PathError("stat", name, err)
 }
@@ -114,7 +114,7 @@ func (v *View) IsDirectory(name string) (bool, error) {
 // goroutine.
 func (v *View) Brief() *View {
 	c := *v
-	c.seen = new(string)
+	c.lastDir = new(string)
 	return &c
 }
 

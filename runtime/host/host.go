@@ -30,8 +30,8 @@ import (
 // goroutines at once.
 type View struct {
 	*machine
-	plan *overlay.View // what a plan assumes to have been done, nil outside plans
-	seen *string       // the last directory that IsDirectory has found, nil unless Brief
+	plan    *overlay.View // what a plan assumes to have been done, nil outside plans
+	lastDir *string       // the last directory that IsDirectory has found, nil unless Brief
 }
 
 // machine is what all views of one machine share.
@@ -64,7 +64,7 @@ type Host struct {
 	View
 	edit       *Edit        // collects what WriteFile is given instead of writing it, or nil
 	batchEntry *batchEntry  // takes the file that WriteFile writes until its batch is committed, or nil
-	ran        func(Result) // what Run tells of commands that ran to their end, or nil
+	onCommand  func(Result) // what Run tells of commands that ran to their end, or nil
 	onBehalfOf any          // on whose behalf things are done
 	conflict   bool         // see AfterConflict
 }
@@ -119,7 +119,7 @@ func New(o Options) *Host {
 	case m.bus == nil && m.root == "/":
 		m.bus = systembus.New()
 	case m.bus == nil:
-		m.bus = systembus.NoBus{Why: "there is no system bus below " + m.root}
+		m.bus = systembus.NoBus{Reason: "there is no system bus below " + m.root}
 	}
 	if m.clock == nil {
 		m.clock = RealClock{}
@@ -218,7 +218,7 @@ func (h *Host) OnBehalfOf(who any) *Host {
 // WithRecord returns a copy of h that tells how each command of Run has ended.
 func (h *Host) WithRecord(ran func(Result)) *Host {
 	c := *h
-	c.ran = ran
+	c.onCommand = ran
 	return &c
 }
 
@@ -256,8 +256,8 @@ func (h *Host) Run(ctx context.Context, c Cmd) (Result, error) {
 		res, err = h.runner.Run(ctx, c)
 		return err
 	})
-	if h.ran != nil && err == nil {
-		h.ran(res)
+	if h.onCommand != nil && err == nil {
+		h.onCommand(res)
 	}
 	return res, err
 }

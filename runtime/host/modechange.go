@@ -12,10 +12,10 @@ type ModeChange []modeClause
 
 // A modeClause is one part of it, such as go=rX.
 type modeClause struct {
-	who   uint32 // the bits of the users that it is about
-	op    byte   // + - =
-	bits  uint32 // of all users
-	ifAny bool   // X: execute for directories, and where somebody may execute
+	userBits uint32 // the bits of the users that it is about
+	op       byte   // + - =
+	bits     uint32 // of all users
+	ifAny    bool   // X: execute for directories, and where somebody may execute
 }
 
 // ParseModeChange reads a mode such as u=rwX,go=rX. Each part needs to say whose permissions
@@ -28,7 +28,7 @@ func ParseModeChange(text string) (m ModeChange, err error) {
 		}
 		c := modeClause{op: part[at], ifAny: strings.Contains(part[at+1:], "X")}
 		for _, w := range part[:at] {
-			c.who |= map[rune]uint32{'u': 0o700, 'g': 0o070, 'o': 0o007, 'a': 0o777}[w]
+			c.userBits |= map[rune]uint32{'u': 0o700, 'g': 0o070, 'o': 0o007, 'a': 0o777}[w]
 		}
 		for _, b := range part[at+1:] {
 			c.bits |= map[rune]uint32{'r': 0o444, 'w': 0o222, 'x': 0o111}[b]
@@ -53,15 +53,15 @@ func (m ModeChange) Apply(mode uint32, directory bool) uint32 {
 		if c.ifAny && (directory || mode&0o111 != 0) {
 			bits |= 0o111
 		}
-		switch bits &= c.who; c.op {
+		switch bits &= c.userBits; c.op {
 		case '+':
 			mode |= bits
 		case '-':
 			mode &^= bits
 		default:
-			mode = mode&^c.who | bits
+			mode = mode&^c.userBits | bits
 			if !directory {
-				mode &^= c.who&0o400<<3 | c.who&0o020<<6 // setuid with u, setgid with g
+				mode &^= c.userBits&0o400<<3 | c.userBits&0o020<<6 // setuid with u, setgid with g
 			}
 		}
 	}

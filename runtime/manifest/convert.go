@@ -20,10 +20,10 @@ import (
 // and conditions become those of Lua where Lua can say them; where it cannot,
 // their values on this machine are written, with the expression in a comment.
 func (m *Manifest) Convert(w io.Writer) error {
-	c := &converter{m: m, out: bufio.NewWriter(w), skipped: make(map[string]bool)}
+	c := &converter{m: m, out: bufio.NewWriter(w), conditional: make(map[string]bool)}
 	for _, d := range m.Resources {
 		if d.Skip != "" {
-			c.skipped[d.Type.Name+"#"+d.Name] = true
+			c.conditional[d.Type.Name+"#"+d.Name] = true
 		}
 	}
 	if m.usesData {
@@ -47,9 +47,9 @@ func (m *Manifest) Convert(w io.Writer) error {
 
 // A converter writes a manifest as a script.
 type converter struct {
-	m       *Manifest
-	out     *bufio.Writer
-	skipped map[string]bool // the IDs of resources with a condition
+	m           *Manifest
+	out         *bufio.Writer
+	conditional map[string]bool // the IDs of resources with a condition
 	// next is the properties of the resource that ended the last call, so that they are not made again.
 	next []luaProperty
 }

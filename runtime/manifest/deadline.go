@@ -25,7 +25,7 @@ func (*timeoutError) Unwrap() error { return context.DeadlineExceeded }
 
 // deadline returns a check that fails when the time for the manifest is over.
 func (r *reader) deadline() func() error {
-	ctx, limit, waited := r.ctx, r.loader.Timeout, r.loader.Waited
+	ctx, limit, waited := r.ctx, r.loader.Timeout, r.loader.WaitTime
 	if waited == nil {
 		waited = func() time.Duration { return 0 }
 	}

@@ -113,7 +113,7 @@ func (r *reader) decode(d *declaration, where *table, from resource.Origin, brok
 	if err == nil && !broken {
 		declared := ResolvedResource{Type: d.typ, Name: res.ID.Name, decl: d}
 		if !r.keepsTable(where) {
-			res.Where = r.index.position()
+			res.Positions = r.index.position()
 		}
 		if _, err = r.Add(r.ctx, res); err == nil && !r.loader.Light {
 			r.m.Resources = append(r.m.Resources, declared)

@@ -57,7 +57,7 @@ func (w *valueWriter) expression(f *schema.Field, v schema.Value, n *data.Node) 
 func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
 
 func (w *valueWriter) scalar(f *schema.Field, v schema.Value) string {
-	if w.references && w.c.skipped[v.S] {
+	if w.references && w.c.conditional[v.S] {
 		w.comments = append(w.comments, v.S+" may not be there")
 		return ""
 	}

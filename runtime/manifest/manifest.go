@@ -64,9 +64,9 @@ type Loader struct {
 	// Timeout bounds the time for reading one manifest and evaluating its expressions; 0
 	// for none.
 	Timeout time.Duration
-	// Waited is for how long somebody was asked for something so far in this process, which does not
+	// WaitTime is for how long somebody was asked for something so far in this process, which does not
 	// count. May be nil.
-	Waited func() time.Duration
+	WaitTime func() time.Duration
 	// Light saves the memory of what only [Manifest.Render] and [Manifest.Convert] need.
 	Light bool
 

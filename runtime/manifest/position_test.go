@@ -52,8 +52,8 @@ func TestPlacesOfALightManifest(t *testing.T) {
 			}
 			for _, path := range paths {
 				for _, key := range []bool{false, true} {
-					want := r.Where.Locate(path, key)
-					require.Equal(t, want, l.Where.Locate(path, key), "%s: %s: %s", name, r.ID, path)
+					want := r.Positions.Locate(path, key)
+					require.Equal(t, want, l.Positions.Locate(path, key), "%s: %s: %s", name, r.ID, path)
 					if want != r.Pos {
 						places++
 					}

@@ -32,7 +32,7 @@ type Single struct {
 func (l *Loader) Single(ctx context.Context, u *catalog.Unit, s Single, tree map[string]any) (*resource.Resource, error) {
 	env := l.Env(tree, u.Dir)
 	from := resource.Origin{Pos: s.Pos, Dir: u.Dir, Scope: u.Scope}
-	where := locator{s.Properties.Where, s.Pos}
+	where := locator{s.Properties.Positions, s.Pos}
 	var errs diag.List
 	at := func(path schema.Path, err error) {
 		errs.Add(withPosition(err, where.Locate(path, false), path))
@@ -55,7 +55,7 @@ func (l *Loader) Single(ctx context.Context, u *catalog.Unit, s Single, tree map
 	if len(errs) > 0 {
 		return nil, s.about(errs.Err())
 	}
-	tab := &schema.Table{Where: where}
+	tab := &schema.Table{Positions: where}
 	for _, e := range s.Properties.Entries {
 		if from.Skip != "" && s.Type.Schema().Field(e.Key) != s.Type.Schema().Name() && e.Key != "alias" {
 			continue // a skipped resource is not validated
@@ -93,7 +93,7 @@ func (s Single) resource(tab *schema.Table, from resource.Origin) (*resource.Res
 			name = e.Val.S
 		}
 	}
-	return s.Type.NewSkipped(name, alias, tab.Where, from), nil
+	return s.Type.NewSkipped(name, alias, tab.Positions, from), nil
 }
 
 // about says which resource the mistakes are in, as far as its name is known.
@@ -114,16 +114,16 @@ func (s Single) about(err error) error {
 
 // A locator is a schema.Locator that may be nil, with a position for that case.
 type locator struct {
-	where schema.Locator
-	pos   diag.Pos
+	locate schema.Locator
+	pos    diag.Pos
 }
 
 // Locate implements schema.Locator.
 func (l locator) Locate(path schema.Path, key bool) diag.Pos {
-	if l.where == nil {
+	if l.locate == nil {
 		return l.pos
 	}
-	return l.where.Locate(path, key)
+	return l.locate.Locate(path, key)
 }
 
 // withPosition adds the position and the property to an error of an expression.

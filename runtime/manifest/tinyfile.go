@@ -26,7 +26,7 @@ const (
 // declare translates a definition of TinyCM into a file of the catalog.
 func (t *tinyReader) declare(d *definition) {
 	where := newTable(d.name)
-	f := &tinyFile{tinyReader: t, d: d, where: where, subject: "file#" + d.name.Text}
+	f := &tinyFile{tinyReader: t, d: d, table: where, subject: "file#" + d.name.Text}
 	f.set("name", d.name, d.name.Scalar())
 	before := len(t.errs)
 	switch ensure := f.oneOf("ensure", "contents", "exists", "removed"); ensure {
@@ -60,7 +60,7 @@ func (t *tinyReader) declare(d *definition) {
 type tinyFile struct {
 	*tinyReader
 	d       *definition
-	where   *table
+	table   *table
 	subject string
 }
 
@@ -69,7 +69,7 @@ func (f *tinyFile) set(name string, n *data.Node, v schema.Value) {
 	if n == nil {
 		n = f.d.name
 	}
-	f.where.add(data.Entry{Key: n, Val: n}, name, v)
+	f.table.add(data.Entry{Key: n, Val: n}, name, v)
 }
 
 func (f *tinyFile) wrong(n *data.Node, hint, format string, args ...any) {
@@ -266,5 +266,5 @@ func (f *tinyFile) require() {
 		refs[i] = schema.StringValue(ref)
 		list = append(list, n)
 	}
-	f.where.add(data.Entry{Key: f.d.after[0], Val: f.d.after[0].WithItems(list)}, "require", schema.ListValue(refs...))
+	f.table.add(data.Entry{Key: f.d.after[0], Val: f.d.after[0].WithItems(list)}, "require", schema.ListValue(refs...))
 }

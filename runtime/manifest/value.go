@@ -112,7 +112,7 @@ type table struct {
 // newTable returns the table of a resource without properties.
 func newTable(at *data.Node) *table {
 	t := &table{at: at, tab: new(schema.Table)}
-	t.tab.Where = t
+	t.tab.Positions = t
 	return t
 }
 

@@ -23,12 +23,12 @@ type Site struct {
 	File *File  // nil if there is no ccm.mod.lua
 	Lock *Lock  // nil if there is no ccm.lock
 
-	policy *trust.Policy
-	caches []string
-	shown  func(file string) string // how messages name a file
-	opened map[string]Copy
-	known  *treeCache
-	vendor *bool // whether there is a directory vendor, once that was looked for
+	policy      *trust.Policy
+	caches      []string
+	messagePath func(file string) string // how messages name a file
+	copies      map[string]Copy
+	trees       *treeCache
+	vendor      *bool // whether there is a directory vendor, once that was looked for
 
 	asks    map[string]string        // what the site asks for, once the lock was found to fit
 	exports map[string]*LockedModule // by the names that they export
@@ -94,7 +94,7 @@ func open(p *trust.Policy, dir string, found bool, caches []string, shown func(s
 	if shown == nil {
 		shown = func(file string) string { return file }
 	}
-	s := &Site{Dir: dir, policy: p, caches: caches, shown: shown, opened: make(map[string]Copy)}
+	s := &Site{Dir: dir, policy: p, caches: caches, messagePath: shown, copies: make(map[string]Copy)}
 	text, err := readBeside(p, filepath.Join(dir, FileName), found)
 	if err != nil {
 		return nil, err
@@ -183,7 +183,7 @@ func (s *Site) Check() error {
 func (s *Site) path(name string) string { return filepath.Join(s.Dir, name) }
 
 // shownPath is path for messages.
-func (s *Site) shownPath(name string) string { return s.shown(s.path(name)) }
+func (s *Site) shownPath(name string) string { return s.messagePath(s.path(name)) }
 
 // Copies returns all modules of the lock with their directories, in order of their names,
 // and has checked the files of each. It is for whoever packs a site: to put each Dir at
@@ -218,7 +218,7 @@ func (s *Site) checkUnlocked() error {
 
 // Open returns a module of the lock, and has checked its files.
 func (s *Site) Open(name string) (Copy, error) {
-	if c, ok := s.opened[name]; ok {
+	if c, ok := s.copies[name]; ok {
 		return c, nil
 	}
 	m := s.own()
@@ -238,7 +238,7 @@ func (s *Site) Open(name string) (Copy, error) {
 			return Copy{}, err
 		}
 	}
-	s.opened[name] = c
+	s.copies[name] = c
 	return c, nil
 }
 
@@ -330,12 +330,12 @@ func (s *Site) Dependent(name string) (list []string) {
 type TamperedError struct {
 	Module *LockedModule
 	Dir    string
-	Got    string // the hash
+	Hash   string // the hash
 }
 
 // Error says what differs.
 func (e *TamperedError) Error() string {
-	return fmt.Sprintf("%s is not what the lock says: %s has the hash %s, and the lock has %s", e.Module, e.Dir, e.Got, e.Module.Hash)
+	return fmt.Sprintf("%s is not what the lock says: %s has the hash %s, and the lock has %s", e.Module, e.Dir, e.Hash, e.Module.Hash)
 }
 
 // verify checks the files of a copy, and returns them.
@@ -347,10 +347,10 @@ func (s *Site) verify(c Copy) ([]file, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", c.LockedModule, err)
 	}
-	if s.known == nil {
-		s.known = readKnownTrees(s.caches[0])
+	if s.trees == nil {
+		s.trees = readKnownTrees(s.caches[0])
 	}
-	if s.known.has(c.Hash, t) {
+	if s.trees.has(c.Hash, t) {
 		return t.files, nil
 	}
 	got, err := t.hash()
@@ -358,23 +358,23 @@ func (s *Site) verify(c Copy) ([]file, error) {
 		return nil, fmt.Errorf("%s: %w", c.LockedModule, err)
 	}
 	if got != c.Hash {
-		e := diag.Errorf(diag.Pos{File: s.shownPath(LockName)}, "%w", &TamperedError{c.LockedModule, s.shown(c.Dir), got})
+		e := diag.Errorf(diag.Pos{File: s.shownPath(LockName)}, "%w", &TamperedError{c.LockedModule, s.messagePath(c.Dir), got})
 		if strings.HasPrefix(c.Dir, s.path(VendorDir)+"/") {
-			return nil, e.WithHint("somebody changed files of the module, or the lock is newer: see what it is, remove %s, and copy it anew: ccm mod vendor", s.shown(c.Dir))
+			return nil, e.WithHint("somebody changed files of the module, or the lock is newer: see what it is, remove %s, and copy it anew: ccm mod vendor", s.messagePath(c.Dir))
 		}
 		return nil, e.WithHint("somebody changed files of the module: see what it is; ccm mod get gets it anew")
 	}
-	s.known.add(c.Hash, t)
+	s.trees.add(c.Hash, t)
 	return t.files, nil
 }
 
 // Forget has all files read again, also those that nobody has touched since they were read.
-func (s *Site) Forget() { s.known, s.opened = newKnownTrees(s.caches[0]), make(map[string]Copy) }
+func (s *Site) Forget() { s.trees, s.copies = newKnownTrees(s.caches[0]), make(map[string]Copy) }
 
 // Remember keeps which files were found to be those of the lock, so that the next run need not
 // read them again. It is no error if it cannot.
 func (s *Site) Remember() {
-	if s.known != nil {
-		s.known.save()
+	if s.trees != nil {
+		s.trees.save()
 	}
 }

@@ -28,8 +28,8 @@ type tree struct {
 	// stats is a digest of what the kernel says of each file. While it is the same, so is what the files
 	// hold: nobody but root can set the time at which an inode was changed.
 	stats [sha256.Size]byte
-	// changed is when an inode was changed last.
-	changed time.Time
+	// changeTime is when an inode was changed last.
+	changeTime time.Time
 	// open is the path of a file or directory in it that everybody may write, "" if there is none.
 	open string
 
@@ -86,7 +86,7 @@ func readTree(dir string) (*tree, error) {
 	if bytes > MaxBytes {
 		return nil, t.tooLarge()
 	}
-	t.stats, t.changed = sha256.Sum256(text), time.Unix(0, changed)
+	t.stats, t.changeTime = sha256.Sum256(text), time.Unix(0, changed)
 	return t, nil
 }
 

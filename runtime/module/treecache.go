@@ -68,7 +68,7 @@ func (k *treeCache) has(hash string, t *tree) bool { return k.set[knownLine(hash
 
 func (k *treeCache) add(hash string, t *tree) {
 	line := knownLine(hash, t)
-	if since := time.Since(t.changed); since < quiet || k.set[line] {
+	if since := time.Since(t.changeTime); since < quiet || k.set[line] {
 		return
 	}
 	k.lines, k.set[line], k.added = append(k.lines, line), true, true

@@ -55,13 +55,13 @@ type Client struct {
 	options Options
 	name    string // of the context
 
-	mu   sync.Mutex
-	conn *nats.Conn
-	js   jetstream.JetStream
-	err  error // of connecting
-	gone chan struct{}
-	// waiting are those who wait for an answer: the server refuses a request by an error of the connection.
-	waiting map[*context.CancelCauseFunc]bool
+	mu     sync.Mutex
+	conn   *nats.Conn
+	js     jetstream.JetStream
+	err    error // of connecting
+	closed chan struct{}
+	// waiters are those who wait for an answer: the server refuses a request by an error of the connection.
+	waiters map[*context.CancelCauseFunc]bool
 }
 
 // New returns a client.
@@ -72,7 +72,7 @@ func New(o Options) *Client {
 			name = other
 		}
 	}
-	return &Client{options: o, name: name, gone: make(chan struct{}), waiting: make(map[*context.CancelCauseFunc]bool)}
+	return &Client{options: o, name: name, closed: make(chan struct{}), waiters: make(map[*context.CancelCauseFunc]bool)}
 }
 
 // Close ends the connection, if there is one.
@@ -95,7 +95,7 @@ func (c *Client) connect() (jetstream.JetStream, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.conn != nil && c.conn.IsClosed() { // a server went away; a later request may find another one
-		c.conn, c.js, c.err, c.gone = nil, nil, nil, make(chan struct{})
+		c.conn, c.js, c.err, c.closed = nil, nil, nil, make(chan struct{})
 	}
 	if c.js == nil && c.err == nil {
 		if c.err = c.connectAnew(); c.err != nil {
@@ -118,7 +118,7 @@ func (c *Client) connectAnew() error {
 			return err
 		}
 	}
-	gone := c.gone
+	gone := c.closed
 	conn, settings, err := natscontext.Connect(c.name, nats.Name("ccm"), nats.Timeout(connectPatience), nats.NoReconnect(),
 		nats.ErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) { c.refused(err) }), nats.ClosedHandler(func(*nats.Conn) { close(gone) }))
 	if err != nil {
@@ -199,7 +199,7 @@ func (c *Client) refused(err error) {
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	for end := range c.waiting {
+	for end := range c.waiters {
 		(*end)(errRefused)
 	}
 }
@@ -208,12 +208,12 @@ func (c *Client) refused(err error) {
 func (c *Client) wait(ctx context.Context) (context.Context, func()) {
 	ctx, end := context.WithCancelCause(ctx)
 	c.mu.Lock()
-	c.waiting[&end] = true
+	c.waiters[&end] = true
 	c.mu.Unlock()
 	ctx, cancel := context.WithTimeout(ctx, answerPatience)
 	return ctx, func() {
 		c.mu.Lock()
-		delete(c.waiting, &end)
+		delete(c.waiters, &end)
 		c.mu.Unlock()
 		cancel()
 		end(nil)
@@ -291,10 +291,10 @@ func (c *Client) Object(ctx context.Context, bucket, key string, limit int64) (i
 		stop(nil)
 		return nil, c.failed(ctx, err, fmt.Sprintf("object %s in the bucket %s", key, bucket))
 	}
-	o := &object{r: r, client: c, ctx: ctx, stop: stop, left: limit, limit: limit, what: fmt.Sprintf("object %s in the bucket %s", key, bucket)}
+	o := &object{r: r, client: c, ctx: ctx, stop: stop, remaining: limit, limit: limit, noun: fmt.Sprintf("object %s in the bucket %s", key, bucket)}
 	o.stall = time.AfterFunc(partPatience, func() { stop(errStalled) })
 	c.mu.Lock()
-	gone := c.gone
+	gone := c.closed
 	c.mu.Unlock()
 	go func() {
 		select {
@@ -313,13 +313,13 @@ var (
 
 // An object is read as it comes.
 type object struct {
-	r           io.ReadCloser
-	client      *Client
-	ctx         context.Context
-	stop        context.CancelCauseFunc
-	stall       *time.Timer
-	left, limit int64
-	what        string
+	r                io.ReadCloser
+	client           *Client
+	ctx              context.Context
+	stop             context.CancelCauseFunc
+	stall            *time.Timer
+	remaining, limit int64
+	noun             string
 }
 
 // Read implements io.Reader.
@@ -331,13 +331,13 @@ func (o *object) Read(p []byte) (int, error) {
 	if n > 0 {
 		o.stall.Reset(partPatience)
 	}
-	if o.left -= int64(n); o.left < 0 {
+	if o.remaining -= int64(n); o.remaining < 0 {
 		return 0, fmt.Errorf("the object has more than %s, which is the limit", bytesize.Format(o.limit))
 	}
 	if err == nil || err == io.EOF {
 		return n, err
 	}
-	return n, o.client.failed(o.ctx, err, o.what)
+	return n, o.client.failed(o.ctx, err, o.noun)
 }
 
 // Close implements io.Closer.

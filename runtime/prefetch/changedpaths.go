@@ -29,8 +29,8 @@ type ChangedPaths struct {
 
 // names are entries of one directory.
 type names struct {
-	changed map[string]bool
-	above   map[string]bool // directories with changes below them
+	paths   map[string]bool
+	parents map[string]bool // directories with changes below them
 }
 
 // A directory is the parent of paths.
@@ -65,15 +65,15 @@ func (c *ChangedPaths) AddNew(path string) bool {
 	if dir.path == "" {
 		return false
 	}
-	c.namesIn(dir.path).changed[base] = true
+	c.namesIn(dir.path).paths[base] = true
 	c.count++
 	for at := dir.path; at != "/"; {
 		parent, name := filepath.Dir(at), filepath.Base(at)
 		in := c.namesIn(parent)
-		if in.above[name] {
+		if in.parents[name] {
 			break
 		}
-		in.above[name] = true
+		in.parents[name] = true
 		at = parent
 	}
 	return true
@@ -92,14 +92,14 @@ func (c *ChangedPaths) Covers(path string) bool {
 		dir.count, dir.gone = c.count, c.changedOrBelow(dir.path)
 	}
 	in := c.in[dir.path]
-	return dir.gone || in != nil && (in.changed[base] || in.above[base])
+	return dir.gone || in != nil && (in.paths[base] || in.parents[base])
 }
 
 // changedOrBelow reports whether a directory, or one above it, was changed.
 func (c *ChangedPaths) changedOrBelow(path string) bool {
 	for path != "/" {
 		parent := filepath.Dir(path)
-		if in := c.in[parent]; in != nil && in.changed[filepath.Base(path)] {
+		if in := c.in[parent]; in != nil && in.paths[filepath.Base(path)] {
 			return true
 		}
 		path = parent

@@ -20,8 +20,8 @@ type providerCache struct {
 // A providerKey is all that the provider of a resource depends on, if a provider suits
 // either all resources of a type or none (resource.SpecIndependentProvider).
 type providerKey struct {
-	of     *resource.Type
-	forced string
+	typ  *resource.Type
+	name string
 }
 
 // of returns the provider of a resource. What was asked in another epoch is asked again.

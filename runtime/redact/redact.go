@@ -65,7 +65,7 @@ func (c *Redactor) Event(ev *event.Event) {
 		return
 	}
 	properties := c.properties(ev.Resource)
-	if len(ev.Resource.Marked) > 0 { // what is too short to be found in a text may be in it
+	if len(ev.Resource.SecretProperties) > 0 { // what is too short to be found in a text may be in it
 		ev.Text, properties = nil, append(slices.Clip(properties), "content")
 	}
 	if ev.Text == nil && c.hidesContent(ev) {

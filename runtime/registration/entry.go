@@ -152,9 +152,9 @@ type Query struct{ Cluster, Protocol, Service, Address string }
 
 // Check returns what is wrong with the query.
 func (q Query) Check() error {
-	for _, x := range []struct{ what, name string }{{"cluster", q.Cluster}, {"protocol", q.Protocol}, {"service", q.Service}} {
+	for _, x := range []struct{ field, name string }{{"cluster", q.Cluster}, {"protocol", q.Protocol}, {"service", q.Service}} {
 		if !isAny(x.name) && !isName(x.name) {
-			return &FieldError{x.what, fmt.Errorf("want a name of letters, digits, - and _, or * for any, got %q", x.name)}
+			return &FieldError{x.field, fmt.Errorf("want a name of letters, digits, - and _, or * for any, got %q", x.name)}
 		}
 	}
 	if !isAny(q.Address) && !isAddress(q.Address) {

@@ -15,7 +15,7 @@ import (
 func BenchmarkEvents(b *testing.B) {
 	stable := &event.Event{
 		Resource: &resource.Resource{ID: id("/etc/app/f000001.conf"), Pos: diag.Pos{File: "site.lua", Line: 3}, Common: new(resource.Common)},
-		Provider: "posix", Ensure: "present", Start: time.Unix(1, 0), Took: time.Microsecond,
+		Provider: "posix", Ensure: "present", Start: time.Unix(1, 0), Duration: time.Microsecond,
 	}
 	changed := *stable
 	changed.Outcome, changed.Actions = event.Changed, []resource.Action{{Verb: "Store", Phrase: "created the file"}}

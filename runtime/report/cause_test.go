@@ -64,7 +64,7 @@ func TestCauseAndLeftOver(t *testing.T) {
 }
 
 func TestDropped(t *testing.T) {
-	s := event.Summary{Counts: [6]int{1}, Dropped: []event.PendingRefresh{{To: id("/f"), By: id("/x"), Run: "r1"}}}
+	s := event.Summary{Counts: [6]int{1}, DroppedRefreshes: []event.PendingRefresh{{To: id("/f"), By: id("/x"), Run: "r1"}}}
 	var b strings.Builder
 	Text{W: &b}.Summary(s)
 	require.Equal(t, "Dropped refresh of file#/f left over from run r1 (file#/x changed): it is not declared any more\n"+

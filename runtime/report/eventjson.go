@@ -33,7 +33,7 @@ func EventWithoutText(e *event.Event, runID string) Event {
 	out := Event{
 		Protocol: EventProtocol, EventID: eventID(runID, e.Index), Timestamp: e.Start.UTC(),
 		Type: r.ID.Type, Name: r.ID.Name, Alias: r.Common.Alias, Provider: e.Provider, Position: r.Pos.String(),
-		FinalEnsure: e.Ensure, Duration: e.Took, Outcome: e.Outcome.String(),
+		FinalEnsure: e.Ensure, Duration: e.Duration, Outcome: e.Outcome.String(),
 		Changed: e.Outcome == event.Changed || e.Outcome == event.Pending, Refreshed: e.Refreshed,
 		Failed: e.Outcome == event.Failed, Ignored: e.Outcome == event.Failed && !e.Fails(), Skipped: e.Outcome == event.Skipped, Noop: e.Noop,
 		Reason: e.Reason, Diff: e.Diff, RefreshedBy: ids(e.RefreshedBy), UnmetRequirements: ids(e.Unmet),
@@ -60,11 +60,11 @@ func EventWithoutText(e *event.Event, runID string) Event {
 	if e.Err != nil {
 		out.Errors = []string{e.Err.Error()}
 	}
-	if e.Ran != nil {
-		out.ExitCode, out.Stdout, out.Stderr = &e.Ran.Code, lastOf(e.Ran.Stdout), lastOf(e.Ran.Stderr)
+	if e.Command != nil {
+		out.ExitCode, out.Stdout, out.Stderr = &e.Command.Code, lastOf(e.Command.Stdout), lastOf(e.Command.Stderr)
 	}
 	for _, h := range e.Health {
-		out.HealthChecks = append(out.HealthChecks, HealthCheck{h.Name, h.State.String(), h.Output, h.Tries, h.Took})
+		out.HealthChecks = append(out.HealthChecks, HealthCheck{h.Name, h.State.String(), h.Output, h.Tries, h.Duration})
 	}
 	return out
 }
@@ -117,7 +117,7 @@ func ids(list []resource.ID) []string {
 // SummaryOf returns the JSON form of a summary.
 func SummaryOf(s event.Summary, runID string) Summary {
 	out := Summary{
-		Protocol: SummaryProtocol, RunID: runID, StartTime: s.Start.UTC(), Duration: s.Took, Total: s.Total(),
+		Protocol: SummaryProtocol, RunID: runID, StartTime: s.Start.UTC(), Duration: s.Duration, Total: s.Total(),
 		Stable: s.Of(event.Stable), Changed: s.Of(event.Changed), Pending: s.Of(event.Pending),
 		Unknown: s.Of(event.Unknown), Skipped: s.Of(event.Skipped), Failed: s.Of(event.Failed), Ignored: s.Ignored,
 		Refreshed: s.Refreshed, Noop: s.Noop, Interrupted: s.Interrupted, Undeclared: s.Undeclared,
@@ -128,8 +128,8 @@ func SummaryOf(s event.Summary, runID string) Summary {
 			out.Registrations.Problems = append(out.Registrations.Problems, RegistrationProblem{p.Resource.String(), p.Service, p.Err.Error()})
 		}
 	}
-	for _, d := range s.Dropped {
-		out.Dropped = append(out.Dropped, PendingRefresh{d.To.String(), d.By.String(), d.Run})
+	for _, d := range s.DroppedRefreshes {
+		out.DroppedRefreshes = append(out.DroppedRefreshes, PendingRefresh{d.To.String(), d.By.String(), d.Run})
 	}
 	for _, state := range health.States {
 		if n := s.Health[state]; n > 0 {

@@ -14,9 +14,9 @@ type Failures struct {
 	Text    Text
 	HasSudo bool // the command has --sudo, and this is not root
 
-	failed []event.Event
-	denied int // how many failed, or would, because this user may not
-	since  int // how many other resources were reported since the first of them
+	failures []event.Event
+	denied   int // how many failed, or would, because this user may not
+	since    int // how many other resources were reported since the first of them
 }
 
 var _ event.Reporter = (*Failures)(nil)
@@ -34,8 +34,8 @@ func (f *Failures) Event(e *event.Event) {
 	}
 	switch {
 	case e.Outcome == event.Failed:
-		f.failed = append(f.failed, *e)
-	case len(f.failed) > 0 && f.Text.tells(e):
+		f.failures = append(f.failures, *e)
+	case len(f.failures) > 0 && f.Text.tells(e):
 		f.since++
 	}
 }
@@ -67,8 +67,8 @@ func (f *Failures) Tell() {
 	if f.since < farAbove {
 		return
 	}
-	terminal.Fprintf(f.Text.W, "%s, as told above:\n", count(len(f.failed), "resource failed", "resources failed"))
-	for i := range f.failed {
-		f.Text.Event(&f.failed[i])
+	terminal.Fprintf(f.Text.W, "%s, as told above:\n", count(len(f.failures), "resource failed", "resources failed"))
+	for i := range f.failures {
+		f.Text.Event(&f.failures[i])
 	}
 }

@@ -12,13 +12,13 @@ import (
 // A Heartbeat says from time to time how long the current resource of a run takes already,
 // where no [StatusLine] does.
 type Heartbeat struct {
-	W     terminal.Printer
-	Every time.Duration
+	W        terminal.Printer
+	Interval time.Duration
 
-	mu      sync.Mutex
-	current string // "" between resources
-	begun   time.Time
-	timer   *time.Timer
+	mu        sync.Mutex
+	current   string // "" between resources
+	startTime time.Time
+	timer     *time.Timer
 }
 
 var _ event.Reporter = (*Heartbeat)(nil)
@@ -30,11 +30,11 @@ func (h *Heartbeat) Begin(r *resource.Resource, _, _ int) { h.BeginSite(r.ID.Str
 func (h *Heartbeat) BeginSite(name string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.current, h.begun = name, time.Now()
+	h.current, h.startTime = name, time.Now()
 	if h.timer == nil {
-		h.timer = time.AfterFunc(h.Every, h.tell)
+		h.timer = time.AfterFunc(h.Interval, h.tell)
 	} else {
-		h.timer.Reset(h.Every)
+		h.timer.Reset(h.Interval)
 	}
 }
 
@@ -42,12 +42,12 @@ func (h *Heartbeat) BeginSite(name string) {
 func (h *Heartbeat) tell() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	took := time.Since(h.begun)
-	if h.current == "" || took < h.Every { // it was called for the one before
+	took := time.Since(h.startTime)
+	if h.current == "" || took < h.Interval { // it was called for the one before
 		return
 	}
-	_, _ = h.W.Print(terminal.Sprintf("%s: running for %s\n", h.current, took.Round(h.Every)))
-	h.timer.Reset(h.Every)
+	_, _ = h.W.Print(terminal.Sprintf("%s: running for %s\n", h.current, took.Round(h.Interval)))
+	h.timer.Reset(h.Interval)
 }
 
 // Event implements event.Reporter.

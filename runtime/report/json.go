@@ -189,8 +189,8 @@ type Summary struct {
 	Noop bool `json:"noop"`
 	// Interrupted says that the run was ended before its time.
 	Interrupted bool `json:"interrupted"`
-	// Dropped lists pending refreshes of earlier runs whose resources do not exist any more.
-	Dropped []PendingRefresh `json:"dropped_refreshes,omitempty"`
+	// DroppedRefreshes lists pending refreshes of earlier runs whose resources do not exist any more.
+	DroppedRefreshes []PendingRefresh `json:"dropped_refreshes,omitempty"`
 	// Undeclared is how many resources that earlier runs have made are declared no more
 	// (ccm prune).
 	Undeclared int `json:"undeclared_resources,omitempty"`
@@ -220,12 +220,12 @@ type RegistrationProblem struct {
 
 // JSON reports to programs, one object a line.
 type JSON struct {
-	mu    sync.Mutex // a command writes while others are reported
-	w     io.Writer
-	enc   *json.Encoder
-	line  []byte // reused for each line
-	where Origin
-	diff  DiffMode
+	mu     sync.Mutex // a command writes while others are reported
+	w      io.Writer
+	enc    *json.Encoder
+	line   []byte // reused for each line
+	origin Origin
+	diff   DiffMode
 }
 
 // An Origin is where a run takes place.
@@ -267,7 +267,7 @@ var _ event.Reporter = (*JSON)(nil)
 func NewJSON(w io.Writer, where Origin, diff DiffMode) *JSON {
 	enc := json.NewEncoder(w)
 	enc.SetEscapeHTML(false)
-	return &JSON{w: w, enc: enc, where: where, diff: diff}
+	return &JSON{w: w, enc: enc, origin: where, diff: diff}
 }
 
 // Begin implements event.Reporter.
@@ -277,7 +277,7 @@ func (*JSON) Begin(*resource.Resource, int, int) {}
 func (j *JSON) Event(e *event.Event) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	j.line = append(j.where.Event(e, j.diff).AppendJSON(j.line[:0]), '\n')
+	j.line = append(j.origin.Event(e, j.diff).AppendJSON(j.line[:0]), '\n')
 	_, _ = j.w.Write(j.line)
 }
 
@@ -285,8 +285,8 @@ func (j *JSON) Event(e *event.Event) {
 func (j *JSON) Output(of *resource.Resource, line string) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	_ = j.enc.Encode(Output{OutputProtocol, j.where.RunID, time.Now().UTC(), of.ID.Type, of.ID.Name, line})
+	_ = j.enc.Encode(Output{OutputProtocol, j.origin.RunID, time.Now().UTC(), of.ID.Type, of.ID.Name, line})
 }
 
 // Summary writes the last object.
-func (j *JSON) Summary(s event.Summary) { _ = j.enc.Encode(j.where.Summary(s)) }
+func (j *JSON) Summary(s event.Summary) { _ = j.enc.Encode(j.origin.Summary(s)) }

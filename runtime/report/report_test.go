@@ -130,10 +130,10 @@ func TestSummary(t *testing.T) {
 		text.Summary(s)
 		return b.String()
 	}
-	all := event.Summary{Counts: [...]int{3, 2, 0, 0, 1, 1}, Refreshed: 1, Took: 1234567 * time.Microsecond}
+	all := event.Summary{Counts: [...]int{3, 2, 0, 0, 1, 1}, Refreshed: 1, Duration: 1234567 * time.Microsecond}
 	require.Equal(t, "7 resources: 3 stable, 2 changed (1 by refresh), 1 skipped, 1 failed (1.235s)\n", line(all, Text{}))
 	require.Equal(t, "7 resources: 3 stable, 2 changed (1 by refresh), 1 skipped, 1 failed (1.235s)\n", line(all, Text{Quiet: true}))
-	require.Equal(t, "Nothing to do: 1 resource is as wanted (1.23ms)\n", line(event.Summary{Counts: [6]int{1}, Took: 1234 * time.Microsecond}, Text{}))
+	require.Equal(t, "Nothing to do: 1 resource is as wanted (1.23ms)\n", line(event.Summary{Counts: [6]int{1}, Duration: 1234 * time.Microsecond}, Text{}))
 	require.Empty(t, line(event.Summary{Counts: [6]int{1}}, Text{Quiet: true}))
 	require.Equal(t, "2 resources: 1 pending, 1 unknown (0s), nothing was touched\n", line(event.Summary{Counts: [6]int{0, 0, 1, 1}, Noop: true}, Text{}))
 	require.Equal(t, "1 resource: 1 skipped (0s), interrupted\n", line(event.Summary{Counts: [6]int{0, 0, 0, 0, 1}, Interrupted: true}, Text{}))
@@ -145,7 +145,7 @@ func TestJSON(t *testing.T) {
 	for _, e := range samples() {
 		j.Event(e)
 	}
-	j.Summary(event.Summary{Counts: [...]int{1, 3, 1, 1, 1, 1}, Took: 5})
+	j.Summary(event.Summary{Counts: [...]int{1, 3, 1, 1, 1, 1}, Duration: 5})
 	lines := strings.Split(strings.TrimSpace(b.String()), "\n")
 	require.Len(t, lines, 9)
 	var e Event
@@ -187,7 +187,7 @@ func TestStatusLinePauses(t *testing.T) {
 	const erase = "\r\x1b[K"
 	var b strings.Builder
 	s := &StatusLine{W: &b}
-	s.current, s.begun = "site.lua", time.Now().Add(-time.Minute)
+	s.current, s.startTime = "site.lua", time.Now().Add(-time.Minute)
 	require.True(t, s.show())
 	resume := s.Pause()
 	require.Equal(t, erase+"site.lua 1m0s"+erase, b.String())
@@ -252,14 +252,14 @@ func TestStatusLineShowsLooks(t *testing.T) {
 	line, done := s.Look("$ slow")
 	_, other := s.Look("fact packages")
 	require.Empty(t, shown(), "it does not take long yet")
-	s.looks[0].begun = long
+	s.looks[0].startTime = long
 	line("one")
 	line("two")
 	require.Equal(t, erase+"$ slow TIME\n    one\n    two", shown())
 	s.BeginSite("site.lua")
 	require.Equal(t, erase+strings.Repeat(up+erase, 2)+erase+"site.lua TIME\n    $ slow\n    one\n    two", shown())
 	done()
-	s.begun = long
+	s.startTime = long
 	require.Equal(t, erase+strings.Repeat(up+erase, 3)+"site.lua TIME", shown())
 	s.EndSite()
 	require.Equal(t, erase, shown())
@@ -272,7 +272,7 @@ func TestStatusLineShowsLooks(t *testing.T) {
 // when it is done.
 func TestHeartbeat(t *testing.T) {
 	told := make(chan string, 100)
-	h := &Heartbeat{W: printerFunc(func(text terminal.Text) { told <- text.String() }), Every: time.Millisecond}
+	h := &Heartbeat{W: printerFunc(func(text terminal.Text) { told <- text.String() }), Interval: time.Millisecond}
 	h.Begin(&resource.Resource{ID: id("/x"), Common: new(resource.Common)}, 0, 2)
 	require.Regexp(t, `^file#/x: running for \d+ms\n$`, <-told)
 	h.Event(nil)

@@ -17,7 +17,7 @@ func Restore(e Event) *event.Event {
 			ID: resource.ID{Type: e.Type, Name: e.Name}, Common: &resource.Common{Alias: e.Alias}, Pos: diag.Pos{File: e.Position},
 		},
 		Provider: e.Provider, Noop: e.Noop, Diff: e.Diff, Refreshed: e.Refreshed, RefreshedBy: references(e.RefreshedBy),
-		Reason: e.Reason, Unmet: references(e.UnmetRequirements), Ensure: e.FinalEnsure, Start: e.Timestamp, Took: e.Duration,
+		Reason: e.Reason, Unmet: references(e.UnmetRequirements), Ensure: e.FinalEnsure, Start: e.Timestamp, Duration: e.Duration,
 	}
 	for _, o := range event.Outcomes {
 		if o.String() == e.Outcome {
@@ -41,7 +41,7 @@ func Restore(e Event) *event.Event {
 	for _, h := range e.HealthChecks {
 		for _, s := range health.States {
 			if s.String() == h.Status {
-				out.Health = append(out.Health, health.Result{Name: h.Name, State: s, Output: h.Output, Tries: h.Tries, Took: h.Duration})
+				out.Health = append(out.Health, health.Result{Name: h.Name, State: s, Output: h.Output, Tries: h.Tries, Duration: h.Duration})
 			}
 		}
 	}

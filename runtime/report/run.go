@@ -52,8 +52,8 @@ func (r *Run) Fails(e *Event) bool {
 type Collector struct {
 	Run  Run
 	Diff DiffMode
-	// Where is where the run takes place.
-	Where Origin
+	// Origin is where the run takes place.
+	Origin Origin
 	// Mask returns a JSON document without the secrets in it.
 	Mask func(document []byte) []byte
 
@@ -73,7 +73,7 @@ func (*Collector) Begin(*resource.Resource, int, int) {}
 
 // Event implements event.Reporter.
 func (c *Collector) Event(e *event.Event) {
-	out := c.Where.Event(e, c.Diff)
+	out := c.Origin.Event(e, c.Diff)
 	c.texts.limit(&out)
 	c.events = append(c.events, out)
 }
@@ -124,7 +124,7 @@ func limited(text string) string {
 // in what was reported before as well. What is reported then belongs to another run.
 func (c *Collector) End(s event.Summary) (*Run, error) {
 	run := c.Run
-	run.Summary = c.Where.Summary(s)
+	run.Summary = c.Origin.Summary(s)
 	for _, e := range c.events {
 		var masked Event
 		if err := json.Unmarshal(c.Mask(e.AppendJSON(nil)), &masked); err != nil {

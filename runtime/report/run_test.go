@@ -40,7 +40,7 @@ func TestEventsHaveTheOrder(t *testing.T) {
 // known after an event, and leaves out texts when there are many.
 func TestCollector(t *testing.T) {
 	c := &Collector{
-		Diff: DiffFull, Where: Origin{RunID: "run1", Host: "web1", Root: "/"},
+		Diff: DiffFull, Origin: Origin{RunID: "run1", Host: "web1", Root: "/"},
 		Mask: func(document []byte) []byte { return bytes.ReplaceAll(document, []byte("s3cret"), []byte("***")) },
 		Run:  Run{Command: "ccm run site.lua"},
 	}

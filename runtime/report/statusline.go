@@ -28,11 +28,11 @@ type StatusLine struct {
 	ticking bool
 	paused  int // how many have the terminal to themselves
 
-	current string // the resource, or the script that is read; "" if there is none
-	begun   time.Time
-	note    string   // progress of the current resource
-	last    []string // its last lines of output, the newest at the end
-	looks   []*look  // under way, the oldest first
+	current   string // the resource, or the script that is read; "" if there is none
+	startTime time.Time
+	note      string   // progress of the current resource
+	last      []string // its last lines of output, the newest at the end
+	looks     []*look  // under way, the oldest first
 }
 
 var (
@@ -56,7 +56,7 @@ func (s *StatusLine) BeginSite(name string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.end()
-	s.current, s.begun = name, time.Now()
+	s.current, s.startTime = name, time.Now()
 	s.tick()
 }
 
@@ -78,9 +78,9 @@ func (s *StatusLine) end() {
 // A look is something that takes time and changes nothing: a command of a script, of a
 // provider that looks, or a fact.
 type look struct {
-	what  string
-	begun time.Time
-	last  []string
+	text      string
+	startTime time.Time
+	last      []string
 }
 
 // longLook is from when on a look is shown. Nearly all are shorter.
@@ -90,7 +90,7 @@ const longLook = 300 * time.Millisecond
 func (s *StatusLine) Look(what string) (line func(string), done func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	l := &look{what: what, begun: time.Now()}
+	l := &look{text: what, startTime: time.Now()}
 	s.looks = append(s.looks, l)
 	s.tick()
 	line = func(text string) {
@@ -108,7 +108,7 @@ func (s *StatusLine) Look(what string) (line func(string), done func()) {
 
 // longest returns the look that takes longest, nil if none takes long.
 func (s *StatusLine) longest() *look {
-	if len(s.looks) == 0 || time.Since(s.looks[0].begun) < longLook {
+	if len(s.looks) == 0 || time.Since(s.looks[0].startTime) < longLook {
 		return nil
 	}
 	return s.looks[0]
@@ -146,13 +146,13 @@ func (s *StatusLine) show() bool {
 		return false
 	case s.paused > 0:
 	case s.current == "" && longest != nil:
-		s.draw(terminal.Sprintf("%s %s", longest.what, elapsed(longest.begun)), longest.last)
+		s.draw(terminal.Sprintf("%s %s", longest.text, elapsed(longest.startTime)), longest.last)
 	case s.current == "":
 		s.erase()
 	case longest != nil:
-		s.draw(terminal.Sprintf("%s %s", s.current, elapsed(s.begun)), append([]string{longest.what}, longest.last...))
-	case time.Since(s.begun) >= interval:
-		text := terminal.Sprintf("%s %s", s.current, elapsed(s.begun))
+		s.draw(terminal.Sprintf("%s %s", s.current, elapsed(s.startTime)), append([]string{longest.text}, longest.last...))
+	case time.Since(s.startTime) >= interval:
+		text := terminal.Sprintf("%s %s", s.current, elapsed(s.startTime))
 		if s.note != "" {
 			text = terminal.Sprintf("%s, %s", text, s.note)
 		}

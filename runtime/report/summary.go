@@ -12,7 +12,7 @@ import (
 
 // Summary writes the last line of a report.
 func (t Text) Summary(s event.Summary) {
-	for _, d := range s.Dropped {
+	for _, d := range s.DroppedRefreshes {
 		word := "Dropped"
 		if s.Noop {
 			word = "Would have dropped"
@@ -67,9 +67,9 @@ func healthSummary(s event.Summary) string {
 }
 
 func (t Text) summary(s event.Summary) terminal.Text {
-	took := s.Took.Round(time.Millisecond)
-	if s.Took < 10*time.Millisecond {
-		took = s.Took.Round(10 * time.Microsecond)
+	took := s.Duration.Round(time.Millisecond)
+	if s.Duration < 10*time.Millisecond {
+		took = s.Duration.Round(10 * time.Microsecond)
 	}
 	n := s.Total()
 	if s.Of(event.Stable) == n {

@@ -36,7 +36,7 @@ func defineTogether[D, P any](t *Type) {
 	if _, ok := any(*new(D)).(BulkPerformer[D, P]); !ok {
 		return
 	}
-	t.together = func(spec, other any) bool {
+	t.canJoin = func(spec, other any) bool {
 		return any(*spec.(*D)).(BulkPerformer[D, P]).Together(*other.(*D))
 	}
 	t.performAll = func(ctx context.Context, h *host.Host, provider any, specs []any, a Action) error {
@@ -46,7 +46,7 @@ func defineTogether[D, P any](t *Type) {
 
 // Together reports whether the same actions of two specs may be performed in one transaction
 // (see [BulkPerformer]).
-func (t *Type) Together(spec, other any) bool { return t.together != nil && t.together(spec, other) }
+func (t *Type) Together(spec, other any) bool { return t.canJoin != nil && t.canJoin(spec, other) }
 
 // PerformAll performs one action for several resources in one transaction. Their specs are
 // [Type.Together].

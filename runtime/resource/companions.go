@@ -28,7 +28,7 @@ func (b Binding) Besides(specs []any, before, after Inventory) string {
 	if len(came)+len(went) == 0 {
 		return ""
 	}
-	return b.Type.besides(b.impl, specs, came, went)
+	return b.Type.companionText(b.impl, specs, came, went)
 }
 
 // without returns the names that are not in another inventory.

@@ -33,7 +33,7 @@ func DeclaredPaths(ctx context.Context) (paths []string, err error) {
 		return nil, fmt.Errorf("what is declared is known in a run and in a plan only")
 	}
 	for _, r := range list() {
-		for _, name := range r.Later {
+		for _, name := range r.LateProperties {
 			if slices.Contains(pathProperties, name) {
 				return nil, fmt.Errorf("%s of %s is known later, so what is declared is not known yet (require = %[2]s puts this behind it)", name, r.ID)
 			}

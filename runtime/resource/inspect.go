@@ -18,11 +18,11 @@ type DesiredExporter interface{ DesiredProperties() *schema.Table }
 type Import struct {
 	Name string
 	View *host.View
-	// Asked is the spec with which the state was asked for, nil for nothing but the name.
-	Asked any
-	// Aside stores content that is too long for a script in a file, and returns the path
+	// Spec is the spec with which the state was asked for, nil for nothing but the name.
+	Spec any
+	// StoreFile stores content that is too long for a script in a file, and returns the path
 	// to use in the script.
-	Aside func(content []byte) (path string, err error)
+	StoreFile func(content []byte) (path string, err error)
 	// Sensitive says that the resource holds secrets, or held some.
 	Sensitive bool
 	// Warn reports content that was stored in a file because it may be secret.
@@ -51,7 +51,7 @@ func (b Binding) Names(ctx context.Context, v *host.View, prefix string) (names 
 // DecodeQuery makes a resource of a part of its properties, such as for [Binding.Inspect].
 // Missing properties are mistakes only if the type requires them for every resource.
 func (t *Type) DecodeQuery(tab *schema.Table, from Origin) (*Resource, error) {
-	r := &Resource{Type: t, Pos: from.Pos, Where: tab.Where, ID: ID{t.Name, nameIn(t.schema(), tab)}}
+	r := &Resource{Type: t, Pos: from.Pos, Positions: tab.Positions, ID: ID{t.Name, nameIn(t.schema(), tab)}}
 	spec := t.new()
 	r.Common = new(Common)
 	if err := t.union().Decode(tab, spec, r.Common); err != nil {

@@ -60,7 +60,7 @@ func (r *Resource) checkName() error {
 // [KnownAfterRun].
 func (r *Resource) Properties() *schema.Table {
 	t := r.Type.Properties().Encode(r.Spec, r.Common)
-	for _, name := range r.Later {
+	for _, name := range r.LateProperties {
 		t.Set(name, schema.StringValue(KnownAfterRun))
 	}
 	return t
@@ -69,6 +69,6 @@ func (r *Resource) Properties() *schema.Table {
 // WithSpec returns a copy of r with the complete spec.
 func (r *Resource) WithSpec(spec any) *Resource {
 	c := *r
-	c.Spec, c.Later, c.Resolve = spec, nil, nil
+	c.Spec, c.LateProperties, c.Resolve = spec, nil, nil
 	return &c
 }

@@ -241,8 +241,8 @@ type Resource struct {
 	// Pos is where it was declared, Dir the directory in which its relative paths begin.
 	Pos diag.Pos
 	Dir string
-	// Where finds the places of single properties; may be nil.
-	Where schema.Locator
+	// Positions finds the places of single properties; may be nil.
+	Positions schema.Locator
 	// Calls is the chain of calls that led to a declaration inside a module,
 	// innermost first.
 	Calls []diag.Note
@@ -251,11 +251,11 @@ type Resource struct {
 	// Scope is the script or manifest that declares it; nil means the one that is
 	// run, unrestrained.
 	Scope *Scope
-	// Later names the properties whose values are known only when its turn in a run
+	// LateProperties names the properties whose values are known only when its turn in a run
 	// has come; Spec is without them, and was not validated.
-	Later []string
-	// Marked names the properties that the user calls secret, whatever they hold.
-	Marked []string
+	LateProperties []string
+	// SecretProperties names the properties that the user calls secret, whatever they hold.
+	SecretProperties []string
 	// Sensitive names the properties that hold secrets; see [Resource.MarkSensitive].
 	Sensitive []string
 	// Resolve returns the whole spec, when that is so; nil if nothing is Later.
@@ -278,10 +278,10 @@ func (r *Resource) ExplainMissing(err error) error {
 
 // Locate returns the place of a property of r.
 func (r *Resource) Locate(path ...any) diag.Pos {
-	if r.Where == nil {
+	if r.Positions == nil {
 		return r.Pos
 	}
-	return r.Where.Locate(path, false)
+	return r.Positions.Locate(path, false)
 }
 
 // Errorf returns a mistake in r, at the place of the property at path.

@@ -24,7 +24,7 @@ func (r *Resource) AddSecrets(k *secret.Keeper) {
 
 // secretSources returns the properties that are marked as secret, or refer to secrets.
 func (r *Resource) secretSources() []string {
-	list := slices.Clone(r.Marked)
+	list := slices.Clone(r.SecretProperties)
 	if s, ok := r.Spec.(SecretSource); ok {
 		list = append(list, s.SecretProperties()...)
 	}
@@ -52,7 +52,7 @@ func (r *Resource) Mark(k *secret.Keeper, properties ...string) error {
 		case f.IsName:
 			return fmt.Errorf("sensitive: the name of a resource cannot be secret, because every report tells it")
 		}
-		r.Marked = append(r.Marked, f.Name)
+		r.SecretProperties = append(r.SecretProperties, f.Name)
 		if tab == nil {
 			continue
 		}

@@ -38,7 +38,7 @@ type Type struct {
 	statusAll     func(ctx context.Context, v *host.View, provider any, specs []any) ([]any, []error)
 	hasBulkStatus func(provider any) bool
 	perform       func(ctx context.Context, h *host.Host, provider, spec any, a Action) error
-	together      func(spec, other any) bool                                                         // nil if it is no BulkPerformer
+	canJoin       func(spec, other any) bool                                                         // nil if it is no BulkPerformer
 	performAll    func(ctx context.Context, h *host.Host, provider any, specs []any, a Action) error // nil if it is no BulkPerformer
 	predict       func(ctx context.Context, v *host.View, provider, spec any) (string, error)
 	// predictAll is nil if no provider of the type is a [BulkPredictor].
@@ -46,7 +46,7 @@ type Type struct {
 	// hasBulkPrediction reports whether a provider has predictAll; nil if none of them has.
 	hasBulkPrediction func(provider any) bool
 	inventory         func(ctx context.Context, v *host.View, provider any) (Inventory, error) // nil if no provider is a [Companions]
-	besides           func(provider any, specs []any, came, went []string) string
+	companionText     func(provider any, specs []any, came, went []string) string
 	recall            func(ctx context.Context, v *host.View, provider, spec any, desired DesiredDigest) (any, bool, error)
 	inspect           func(ctx context.Context, v *host.View, provider, spec any) (any, error)
 	importState       func(state any, im Import) (any, error) // nil if it cannot
@@ -80,7 +80,7 @@ func Define[D Spec[S, P], S any, P Provider[D, S]](name string) TypeDef[D, S, P]
 		hasBulkStatus: func(provider any) bool { _, ok := provider.(BulkStatus[D, S]); return ok },
 		predictAll:    predictAll[D],
 		inventory:     inventory[D],
-		besides:       besides[D],
+		companionText: besides[D],
 
 		hasBulkPrediction: func(provider any) bool { _, ok := provider.(BulkPredictor[D]); return ok },
 		predict: func(ctx context.Context, v *host.View, provider, spec any) (string, error) {
@@ -144,7 +144,7 @@ type Origin struct {
 // Decode makes a resource of a table in a script or manifest. The error is a [diag.List]
 // of every mistake.
 func (t *Type) Decode(tab *schema.Table, from Origin) (*Resource, error) {
-	r := &Resource{Type: t, Pos: from.Pos, Dir: from.Dir, Where: tab.Where, Calls: from.Calls, Skip: from.Skip, Scope: from.Scope}
+	r := &Resource{Type: t, Pos: from.Pos, Dir: from.Dir, Positions: tab.Positions, Calls: from.Calls, Skip: from.Skip, Scope: from.Scope}
 	r.ID = ID{t.Name, nameIn(t.schema(), tab)}
 	spec := t.new()
 	err := t.union().Decode(tab, spec, &r.Common)
@@ -163,7 +163,7 @@ func (t *Type) Decode(tab *schema.Table, from Origin) (*Resource, error) {
 		spec = t.resolvePaths(spec, from.Dir)
 	}
 	r.Spec = spec
-	if r.Later = later; len(later) > 0 {
+	if r.LateProperties = later; len(later) > 0 {
 		if err := r.checkName(); err != nil {
 			return nil, err
 		}
@@ -179,7 +179,7 @@ func (t *Type) Decode(tab *schema.Table, from Origin) (*Resource, error) {
 // says of other resources as far as that can be read. It stands for the resource where references
 // are checked, so that one mistake does not hide others.
 func (t *Type) Broken(tab *schema.Table, from Origin) *Resource {
-	r := &Resource{Type: t, Pos: from.Pos, Dir: from.Dir, Where: tab.Where, Calls: from.Calls, Scope: from.Scope}
+	r := &Resource{Type: t, Pos: from.Pos, Dir: from.Dir, Positions: tab.Positions, Calls: from.Calls, Scope: from.Scope}
 	r.ID = ID{t.Name, nameIn(t.schema(), tab)}
 	_ = t.union().Decode(tab, t.new(), &r.Common) // it was told
 	if r.Common == nil {
@@ -202,7 +202,7 @@ func (r *Resource) validate() error {
 func (t *Type) NewSkipped(name, alias string, where schema.Locator, from Origin) *Resource {
 	return &Resource{
 		ID: ID{t.Name, name}, Type: t, Spec: t.new(), Common: &Common{Alias: alias},
-		Pos: from.Pos, Dir: from.Dir, Where: where, Calls: from.Calls, Skip: from.Skip, Scope: from.Scope,
+		Pos: from.Pos, Dir: from.Dir, Positions: where, Calls: from.Calls, Skip: from.Skip, Scope: from.Scope,
 	}
 }
 

@@ -30,7 +30,7 @@ type Link struct {
 	path, target string
 	uid          uint32
 	never        bool // followed only to say in an error where it leads
-	left         int  // how many names are left on the way when it has been followed
+	remaining    int  // how many names are left on the way when it has been followed
 }
 
 // mayLeadTo reports whether the link may lead to what a user owns.

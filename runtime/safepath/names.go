@@ -31,7 +31,7 @@ func (e *TooManyNamesError) Hint() string {
 type NameReader struct {
 	Ctx   context.Context
 	Limit NameLimit
-	read  NameLimit
+	limit NameLimit
 	looks int
 	Err   error // why it has ended; fs.Glob passes over errors of directories
 }
@@ -50,7 +50,7 @@ func (r *NameReader) Names(f *os.File) (list []string, err error) {
 		if err != nil {
 			return list, err
 		}
-		if r.read += NameLimit(len(part)); r.read > r.Limit {
+		if r.limit += NameLimit(len(part)); r.limit > r.Limit {
 			r.Err = &TooManyNamesError{r.Limit}
 		}
 	}

@@ -10,9 +10,9 @@ import (
 
 // A Walk goes along a path, one name after the other.
 type Walk struct {
-	r    *Resolver
-	dirs []*Handle // from the first to where the walk is
-	rest []string  // the names that are left
+	r     *Resolver
+	dirs  []*Handle // from the first to where the walk is
+	names []string  // the names that are left
 	// links is the links that are being followed and have to end at what their owner owns.
 	links []*Link
 	count int // of links
@@ -36,15 +36,15 @@ func (t *Walk) To(name string, follow bool) (_ Location, err error) {
 	if t.beneath && strings.HasPrefix(name, "/") {
 		return Location{}, errLeadsOut
 	}
-	t.rest = append(t.rest, strings.Split(name, "/")...)
-	for len(t.rest) > 0 && t.rest[len(t.rest)-1] == "" { // what ends in a slash is a directory
-		t.rest = t.rest[:len(t.rest)-1]
+	t.names = append(t.names, strings.Split(name, "/")...)
+	for len(t.names) > 0 && t.names[len(t.names)-1] == "" { // what ends in a slash is a directory
+		t.names = t.names[:len(t.names)-1]
 		follow = true
 	}
-	for len(t.rest) > 0 {
-		step := t.rest[0]
-		t.rest = t.rest[1:]
-		isLast := len(t.rest) == 0
+	for len(t.names) > 0 {
+		step := t.names[0]
+		t.names = t.names[1:]
+		isLast := len(t.names) == 0
 		switch {
 		case step == "" || step == ".":
 		case step == "..":
@@ -112,7 +112,7 @@ func (t *Walk) through(in, l *Handle, name string) error {
 		return err
 	}
 	if x := JudgeLink(InfoOf(&in.Stat), InfoOf(&l.Stat), l.Path, target); x != nil && !isTopOfProc(in) {
-		x.left = len(t.rest)
+		x.remaining = len(t.names)
 		t.links = append(t.links, x)
 	} else if t.r.Root == "/" && !t.beneath && isProc(l.FD) {
 		// What such a link leads to may have no path, such as standard input.
@@ -133,7 +133,7 @@ func (t *Walk) through(in, l *Handle, name string) error {
 			_ = t.up()
 		}
 	}
-	t.rest = slices.Concat(strings.Split(target, "/"), t.rest)
+	t.names = slices.Concat(strings.Split(target, "/"), t.names)
 	return nil
 }
 
@@ -142,7 +142,7 @@ func (t *Walk) settle() error {
 	at := t.top()
 	for len(t.links) > 0 {
 		x := t.links[len(t.links)-1]
-		if x.left < len(t.rest) {
+		if x.remaining < len(t.names) {
 			return nil
 		}
 		if !x.mayLeadTo(at.Stat.Uid) {
@@ -188,7 +188,7 @@ func (r *Resolver) Begin(name string) (*Walk, error) {
 			t.close()
 			return nil, err
 		}
-		t.rest = strings.Split(dir, "/")
+		t.names = strings.Split(dir, "/")
 	}
 	return t, nil
 }

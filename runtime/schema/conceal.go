@@ -6,7 +6,7 @@ const SecretText = "(secret)"
 // Conceal returns t with what is secret in it concealed: the texts in it, at any
 // depth. The names in a secret table are kept.
 func (m Union) Conceal(t *Table) *Table {
-	out := &Table{Entries: make([]Entry, len(t.Entries)), Where: t.Where}
+	out := &Table{Entries: make([]Entry, len(t.Entries)), Positions: t.Positions}
 	for i, e := range t.Entries {
 		out.Entries[i] = e
 		for _, s := range m {

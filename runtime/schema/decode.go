@@ -124,11 +124,11 @@ type setter func(d *decoder, f *Field, dst reflect.Value, v Value)
 func (f *Field) assign(d *decoder, dst reflect.Value, v Value) {
 	if dst.Kind() == reflect.Pointer {
 		p := reflect.New(dst.Type().Elem())
-		f.set(d, f, p.Elem(), v)
+		f.setter(d, f, p.Elem(), v)
 		dst.Set(p)
 		return
 	}
-	f.set(d, f, dst, v)
+	f.setter(d, f, dst, v)
 }
 
 // mismatch reports that v is not what f wants.
@@ -212,7 +212,7 @@ func setString(d *decoder, f *Field, dst reflect.Value, v Value) {
 
 // setWord stores a word of a list of words, or a value of a table that becomes a list.
 func setWord(d *decoder, dst *string, v Value) {
-	f := Field{Kind: String, goType: reflect.TypeFor[string](), set: setString}
+	f := Field{Kind: String, goType: reflect.TypeFor[string](), setter: setString}
 	f.assign(d, reflect.ValueOf(dst).Elem(), v)
 }
 

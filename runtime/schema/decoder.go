@@ -9,7 +9,7 @@ import (
 
 // A decoder collects the mistakes of one table.
 type decoder struct {
-	where *Table
+	table *Table
 	steps []step
 	errs  diag.List
 	dst   []reflect.Value
@@ -37,7 +37,7 @@ var decoders = sync.Pool{New: func() any { return new(decoder) }}
 
 func newDecoder(t *Table) *decoder {
 	d := decoders.Get().(*decoder)
-	d.where = t
+	d.table = t
 	return d
 }
 
@@ -75,7 +75,7 @@ func (d *decoder) fail(key bool, hint, format string, args ...any) {
 	if len(d.errs) == maxMistakes {
 		return
 	}
-	e := diag.Errorf(d.where.Locate(d.path(), key), format, args...)
+	e := diag.Errorf(d.table.Locate(d.path(), key), format, args...)
 	e.Hint = hint
 	d.errs = append(d.errs, e)
 }

@@ -114,7 +114,7 @@ func (s *Schema) checkDefaults() error {
 		if f.Default == "" {
 			continue
 		}
-		d := decoder{where: &Table{}}
+		d := decoder{table: &Table{}}
 		d.enter("default")
 		f.assign(&d, reflect.New(f.goType).Elem(), TextValue(f.Default))
 		if err := d.errs.Err(); err != nil {

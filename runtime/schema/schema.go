@@ -58,7 +58,7 @@ type Field struct {
 	goType reflect.Type
 	index  int
 	tag    uint64 // stands for the name in a fingerprint
-	set    setter
+	setter setter
 	syntax bool // it is a text with a syntax of its own
 }
 
@@ -164,25 +164,25 @@ func describe(t reflect.Type) Field {
 	}
 	switch {
 	case reflect.PointerTo(t).Implements(textUnmarshaler):
-		f.Kind, f.set, f.syntax = String, setText, true
+		f.Kind, f.setter, f.syntax = String, setText, true
 	case t.Kind() == reflect.String:
-		f.Kind, f.set = String, setString
+		f.Kind, f.setter = String, setString
 	case t.Kind() == reflect.Bool:
-		f.Kind, f.set = Bool, setBool
+		f.Kind, f.setter = Bool, setBool
 	case t.Kind() == reflect.Int || t.Kind() == reflect.Int64:
-		f.Kind, f.set = Int, setInt
+		f.Kind, f.setter = Int, setInt
 	case t.Kind() == reflect.Float64:
-		f.Kind, f.set = Float, setFloat
+		f.Kind, f.setter = Float, setFloat
 	case t.Kind() == reflect.Interface:
-		f.Kind, f.set = Any, setAny
+		f.Kind, f.setter = Any, setAny
 	case t.Kind() == reflect.Slice:
 		elem := describe(t.Elem())
-		f.Kind, f.Elem, f.set = List, &elem, setList
+		f.Kind, f.Elem, f.setter = List, &elem, setList
 	case t.Kind() == reflect.Map && t.Key().Kind() == reflect.String:
 		elem := describe(t.Elem())
-		f.Kind, f.Elem, f.set = Map, &elem, setMap
+		f.Kind, f.Elem, f.setter = Map, &elem, setMap
 	case t.Kind() == reflect.Struct:
-		f.Kind, f.Object, f.set = Object, Of(t), setObject
+		f.Kind, f.Object, f.setter = Object, Of(t), setObject
 	default:
 		panic(fmt.Sprintf("schema: no property kind for %v", t))
 	}

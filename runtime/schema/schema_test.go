@@ -183,7 +183,7 @@ func (whereSpec) Locate(path Path, key bool) diag.Pos {
 
 func TestPlaces(t *testing.T) {
 	tab := table("name", "x", "nope", 1, "tags", []any{true})
-	tab.Where = whereSpec{}
+	tab.Positions = whereSpec{}
 	require.EqualError(t, Of(reflect.TypeFor[thing]()).Decode(tab, new(thing)),
 		" false:1: must is required\nnope true:1: unknown property \"nope\" (did you mean \"name\"?)\n"+
 			"tags[1] false:1: tags[1]: want a string, got the boolean true")

@@ -171,8 +171,8 @@ type Entry struct {
 // A Table is named values in the order they were written.
 type Table struct {
 	Entries []Entry
-	// Where finds the places of the entries; nil if nobody knows.
-	Where Locator
+	// Positions finds the places of the entries; nil if nobody knows.
+	Positions Locator
 }
 
 // Get returns the value of that name.
@@ -234,8 +234,8 @@ func (a FixedPosition) Locate(Path, bool) diag.Pos { return diag.Pos(a) }
 
 // Locate returns the place of the value at path below t.
 func (t *Table) Locate(path Path, key bool) diag.Pos {
-	if t.Where == nil {
+	if t.Positions == nil {
 		return diag.Pos{}
 	}
-	return t.Where.Locate(path, key)
+	return t.Positions.Locate(path, key)
 }

@@ -23,7 +23,7 @@ func (k *Keeper) Conceal(have, want string, all bool) (shownHave, shownWant stri
 	for _, l := range wanted {
 		old, twice := known[l.text]
 		if !twice || old == l.text {
-			known[l.text] = l.masked
+			known[l.text] = l.maskedText
 		}
 		if !there[l.text] && l.hasSecret {
 			come = append(come, l)
@@ -72,8 +72,8 @@ func (k *Keeper) maskRemoved(line string, come []maskedLine) string {
 
 // A maskedLine is a line and its masked form.
 type maskedLine struct {
-	text, masked string
-	hasSecret    bool
+	text, maskedText string
+	hasSecret        bool
 	// before and after are the text before the first secret and behind the last one.
 	before, after string
 }
@@ -112,7 +112,7 @@ func (k *Keeper) lines(text string) (out []maskedLine) {
 			}
 			spans = spans[1:]
 		}
-		l.masked = b.String() + text[done:to]
+		l.maskedText = b.String() + text[done:to]
 		out = append(out, l)
 	}
 	return out

@@ -100,12 +100,12 @@ func (s *sealer) flush(last bool) error {
 func (s *sealer) Close() error { return s.flush(true) }
 
 type opener struct {
-	r      *bufio.Reader
-	aead   cipher.AEAD
-	buf    []byte
-	rest   []byte // of the piece, not read yet
-	number uint64
-	done   bool
+	r         *bufio.Reader
+	aead      cipher.AEAD
+	buf       []byte
+	remaining []byte // of the piece, not read yet
+	number    uint64
+	done      bool
 }
 
 // Open returns a reader of sealed data.
@@ -124,7 +124,7 @@ func (k *Keeper) Open(r io.Reader) (io.Reader, error) {
 
 // Read implements io.Reader.
 func (o *opener) Read(p []byte) (int, error) {
-	for len(o.rest) == 0 {
+	for len(o.remaining) == 0 {
 		if o.done {
 			return 0, io.EOF
 		}
@@ -134,12 +134,12 @@ func (o *opener) Read(p []byte) (int, error) {
 		}
 		_, more := o.r.Peek(1)
 		o.done = more != nil
-		if o.rest, err = o.aead.Open(o.buf[:0], nonce(o.number, o.done), o.buf[:n], nil); err != nil {
+		if o.remaining, err = o.aead.Open(o.buf[:0], nonce(o.number, o.done), o.buf[:n], nil); err != nil {
 			return 0, ErrSeal
 		}
 		o.number++
 	}
-	n := copy(p, o.rest)
-	o.rest = o.rest[n:]
+	n := copy(p, o.remaining)
+	o.remaining = o.remaining[n:]
 	return n, nil
 }

@@ -75,7 +75,7 @@ func (r *Report) add(e report.Event) {
 	r.Summary.Noop = e.Noop && (r.Summary.Noop || len(r.Events) == 0)
 	r.Events = append(r.Events, e)
 	r.Summary.Add(report.Restore(e))
-	r.Summary.Took += e.Duration
+	r.Summary.Duration += e.Duration
 }
 
 // death returns the event that a process did not come to tell.

@@ -266,8 +266,8 @@ func TestRecorderAndReport(t *testing.T) {
 		Subscribe: []resource.Reference{{Type: "knob", Name: "a"}},
 	}}
 	rec.Begin(a, 0, 1)
-	rec.Event(&event.Event{Resource: a, Outcome: event.Changed, Start: at, Took: time.Second, Actions: []resource.Action{{Phrase: "turned the knob"}}})
-	rec.Event(&event.Event{Resource: b, Outcome: event.Failed, Err: errors.New("it broke"), Took: time.Second})
+	rec.Event(&event.Event{Resource: a, Outcome: event.Changed, Start: at, Duration: time.Second, Actions: []resource.Action{{Phrase: "turned the knob"}}})
+	rec.Event(&event.Event{Resource: b, Outcome: event.Failed, Err: errors.New("it broke"), Duration: time.Second})
 	require.NoError(t, rec.Err())
 
 	r, err := s.Report()
@@ -276,7 +276,7 @@ func TestRecorderAndReport(t *testing.T) {
 	require.Len(t, r.Events, 2)
 	require.Equal(t, 1, r.Summary.Of(event.Changed))
 	require.Equal(t, 1, r.Summary.Of(event.Failed))
-	require.Equal(t, 2*time.Second, r.Summary.Took)
+	require.Equal(t, 2*time.Second, r.Summary.Duration)
 	require.Equal(t, at, r.Summary.Start)
 	require.False(t, r.Summary.Noop)
 

@@ -55,7 +55,7 @@ func (r Entry) id() resource.ID { return resource.ID{Type: r.Type, Name: r.Name}
 type Session struct {
 	dir     string // "" if the session is only in memory
 	entries []Entry
-	read    int64 // how much of the file is in entries
+	offset  int64 // how much of the file is in entries
 	// Secrets are taken out of what is appended. May be nil.
 	Secrets *secret.Keeper
 	compact int // the number of entries from which a session in memory is compacted
@@ -178,7 +178,7 @@ func (s *Session) Entries() ([]Entry, error) {
 		return nil, err
 	}
 	defer f.Close()
-	if _, err := f.Seek(s.read, io.SeekStart); err != nil {
+	if _, err := f.Seek(s.offset, io.SeekStart); err != nil {
 		return nil, fmt.Errorf("session: %w", err)
 	}
 	text, err := io.ReadAll(f)
@@ -197,7 +197,7 @@ func (s *Session) take(text []byte) error {
 			return diag.Errorf(diag.Pos{File: filepath.Join(s.dir, FileName), Line: len(s.entries) + 1}, "not a record of a session: %w", err)
 		}
 		s.entries = append(s.entries, r)
-		s.read += int64(len(line))
+		s.offset += int64(len(line))
 	}
 	return nil
 }
@@ -210,7 +210,7 @@ func (s *Session) forget() {
 	}
 	type trait struct {
 		typ, name string
-		of        string
+		owner     string
 	}
 	seen := make(map[trait]bool)
 	kept := s.entries[:0:0]

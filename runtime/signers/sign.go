@@ -28,8 +28,8 @@ type Key struct {
 	File string
 	// May reports whether a key of the agent is one that may sign. Nil takes any.
 	May func(ssh.PublicKey) bool
-	// Said takes what ssh-keygen says to a person, such as that a key wants to be touched.
-	Said io.Writer
+	// Prompts takes what ssh-keygen says to a person, such as that a key wants to be touched.
+	Prompts io.Writer
 }
 
 // Sign returns the signature of a message for a namespace, as text. The key is used as it is if it
@@ -126,7 +126,7 @@ func (k Key) byProgram(ctx context.Context, message io.ReadSeeker, namespace str
 	}
 	var signature bytes.Buffer
 	cmd := exec.CommandContext(ctx, "ssh-keygen", "-q", "-Y", "sign", "-f", k.File, "-n", namespace)
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = message, &signature, k.Said
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = message, &signature, k.Prompts
 	if err := cmd.Run(); err != nil {
 		return nil, fmt.Errorf("ssh-keygen: %w", err)
 	}

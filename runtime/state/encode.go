@@ -81,7 +81,7 @@ func (d catalogEntry) appendLine(b []byte) (_ []byte, err error) {
 	case len(d.Properties) > 0:
 		err = o.Value("properties", func(b []byte) ([]byte, error) { return append(b, d.Properties...), nil })
 	}
-	o.Base64("sealed", d.Sealed)
+	o.Base64("sealed", d.Ciphertext)
 	o.OptionalBool("lazy", d.Lazy)
 	o.OptionalBool("made", d.Made)
 	return append(o.End(), '\n'), err

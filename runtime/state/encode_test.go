@@ -46,7 +46,7 @@ func TestDeclaredLine(t *testing.T) {
 	for _, d := range []catalogEntry{
 		{ID: "a#b", Type: "a"},
 		{ID: "a#\"<\xc3\xa4", Type: "a", File: "/s.lua", Line: 3, Properties: json.RawMessage(`{"name":"b"}`)},
-		{ID: "a#b", Type: "a", Sealed: []byte{0, 255}, Lazy: true},
+		{ID: "a#b", Type: "a", Ciphertext: []byte{0, 255}, Lazy: true},
 	} {
 		line, err := d.appendLine(nil)
 		require.NoError(t, err)
@@ -64,11 +64,11 @@ func TestDeclaredLine(t *testing.T) {
 func TestWishLine(t *testing.T) {
 	for _, w := range []lastApplied{
 		{},
-		{id: "file#/etc/motd", spec: 1, all: 1<<64 - 1, digest: resource.DesiredDigest{Text: "0123456789abcdef"}},
+		{id: "file#/etc/motd", spec: 1, whole: 1<<64 - 1, digest: resource.DesiredDigest{Text: "0123456789abcdef"}},
 		{id: "file#/a b \"\\ \xff\n ä", spec: 0xabcdef, digest: resource.DesiredDigest{Text: `"`}},
 	} {
 		line := string(w.append(nil))
-		require.Equal(t, fmt.Sprintf("%016x %016x %s %s", w.spec, w.all, strconv.Quote(w.digest.Text), strconv.Quote(w.id)), line)
+		require.Equal(t, fmt.Sprintf("%016x %016x %s %s", w.spec, w.whole, strconv.Quote(w.digest.Text), strconv.Quote(w.id)), line)
 		back, err := parseLastApplied(line)
 		require.NoError(t, err)
 		require.Equal(t, w, back)

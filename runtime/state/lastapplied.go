@@ -19,7 +19,7 @@ type lastApplied struct {
 	id string
 	// spec is the fingerprint of the properties of the type, all that of the whole
 	// declaration.
-	spec, all uint64
+	spec, whole uint64
 	// digest is the part of the desired state that comes from a source or template
 	// (resource.DesiredDigester).
 	digest resource.DesiredDigest
@@ -31,7 +31,7 @@ type lastApplied struct {
 // source, if there are any, stand behind its digest.
 func (w lastApplied) append(b []byte) []byte {
 	b = append(appendSum(b, w.spec), ' ')
-	b = append(appendSum(b, w.all), ' ')
+	b = append(appendSum(b, w.whole), ' ')
 	b = strconv.AppendQuote(b, w.digest.Text)
 	if w.digest.Stat != "" {
 		b = strconv.AppendQuote(append(b, statSign...), string(w.digest.Stat))
@@ -61,7 +61,7 @@ func appendSum(b []byte, sum uint64) []byte {
 func parseLastApplied(line string) (w lastApplied, err error) {
 	var errs [5]error
 	w.spec, line, errs[0] = cutSum(line)
-	w.all, line, errs[1] = cutSum(line)
+	w.whole, line, errs[1] = cutSum(line)
 	w.digest.Text, line, errs[2] = unquoted(line)
 	if marked, ok := strings.CutPrefix(line, statSign); ok {
 		var mark string
@@ -189,7 +189,7 @@ func (a *siteRecord) sameDesired(r *resource.Resource, old, now resource.Desired
 	if old == (resource.DesiredDigest{}) || now == (resource.DesiredDigest{}) {
 		return true
 	}
-	lazy := len(r.Later) > 0
+	lazy := len(r.LateProperties) > 0
 	if a.mayHoldSecrets(r) {
 		if now.Text == "" {
 			now.Text = text()
@@ -219,7 +219,7 @@ func (a *siteRecord) fingerprint(r *resource.Resource) (spec, all uint64) {
 }
 
 // fingerprints are those of one resource.
-type fingerprints struct{ spec, all uint64 }
+type fingerprints struct{ spec, whole uint64 }
 
 // fingerprints returns the fingerprints of many resources.
 func (a *siteRecord) fingerprints(list []*resource.Resource) []fingerprints {
@@ -230,7 +230,7 @@ func (a *siteRecord) fingerprints(list []*resource.Resource) []fingerprints {
 		to := min(from+part, len(list))
 		parts.Go(func() {
 			for i, r := range list[from:to] {
-				sums[from+i].spec, sums[from+i].all = a.fingerprint(r)
+				sums[from+i].spec, sums[from+i].whole = a.fingerprint(r)
 			}
 		})
 	}

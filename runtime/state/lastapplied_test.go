@@ -11,11 +11,11 @@ import (
 // A line of what was applied can be read back, and no part of one can.
 func TestWishMark(t *testing.T) {
 	for line, w := range map[string]lastApplied{
-		`0000000000000001 ffffffffffffffff "" "file#/f"`:               {id: "file#/f", spec: 1, all: 1<<64 - 1},
-		`0000000000000001 0000000000000002 "ab" "file#/f"`:             {id: "file#/f", spec: 1, all: 2, digest: resource.DesiredDigest{Text: "ab"}},
-		`0000000000000001 0000000000000002 "ab"@"4 1-2-3" "file#/f"`:   {id: "file#/f", spec: 1, all: 2, digest: resource.DesiredDigest{Text: "ab", Stat: "4 1-2-3"}},
-		`0000000000000001 0000000000000002 ""@"0" "file#/@\" \\ b"`:    {id: `file#/@" \ b`, spec: 1, all: 2, digest: resource.DesiredDigest{Stat: "0"}},
-		`0000000000000001 0000000000000002 "a@\"b\n"@"0" "file#/a@@b"`: {id: "file#/a@@b", spec: 1, all: 2, digest: resource.DesiredDigest{Text: "a@\"b\n", Stat: "0"}},
+		`0000000000000001 ffffffffffffffff "" "file#/f"`:               {id: "file#/f", spec: 1, whole: 1<<64 - 1},
+		`0000000000000001 0000000000000002 "ab" "file#/f"`:             {id: "file#/f", spec: 1, whole: 2, digest: resource.DesiredDigest{Text: "ab"}},
+		`0000000000000001 0000000000000002 "ab"@"4 1-2-3" "file#/f"`:   {id: "file#/f", spec: 1, whole: 2, digest: resource.DesiredDigest{Text: "ab", Stat: "4 1-2-3"}},
+		`0000000000000001 0000000000000002 ""@"0" "file#/@\" \\ b"`:    {id: `file#/@" \ b`, spec: 1, whole: 2, digest: resource.DesiredDigest{Stat: "0"}},
+		`0000000000000001 0000000000000002 "a@\"b\n"@"0" "file#/a@@b"`: {id: "file#/a@@b", spec: 1, whole: 2, digest: resource.DesiredDigest{Text: "a@\"b\n", Stat: "0"}},
 	} {
 		require.Equal(t, line, string(w.append(nil)))
 		back, err := parseLastApplied(line)

@@ -45,7 +45,7 @@ type OpenWork struct {
 // line are void.
 type openWorkLine struct {
 	Round int64     `json:"round"`
-	Begun *OpenWork `json:"begun,omitempty"`
+	Start *OpenWork `json:"begun,omitempty"`
 	Done  int       `json:"done,omitempty"`
 }
 
@@ -106,7 +106,7 @@ func (r *commandRecord) Started(pid int, start uint64) {
 	r.w.mu.Lock()
 	defer r.w.mu.Unlock()
 	r.x.PID, r.x.Start = pid, start
-	_ = r.w.write(openWorkLine{Begun: r.x})
+	_ = r.w.write(openWorkLine{Start: r.x})
 }
 
 // Ended implements command.Record.
@@ -150,7 +150,7 @@ func (d *unpackRecord) Made(dev, ino uint64) {
 	d.w.mu.Lock()
 	defer d.w.mu.Unlock()
 	d.x.Dev, d.x.Ino = dev, ino
-	_ = d.w.write(openWorkLine{Begun: d.x})
+	_ = d.w.write(openWorkLine{Start: d.x})
 }
 
 // Gone implements host.Temporary.
@@ -164,7 +164,7 @@ func (w *Work) begin(x *OpenWork) error {
 			return err
 		}
 		w.f, w.round = f, w.s.clock.Now().UnixNano()
-		for _, old := range w.s.abandoned {
+		for _, old := range w.s.orphans {
 			if err := w.add(&old); err != nil {
 				return err
 			}
@@ -177,7 +177,7 @@ func (w *Work) begin(x *OpenWork) error {
 func (w *Work) add(x *OpenWork) error {
 	w.last++
 	x.Number = w.last
-	if err := w.write(openWorkLine{Begun: x}); err != nil {
+	if err := w.write(openWorkLine{Start: x}); err != nil {
 		return err
 	}
 	w.open[x.Number] = true
@@ -231,13 +231,13 @@ func (s *Store) OpenWork() (list []OpenWork, err error) {
 		}
 		round = l.Round
 		switch at, known := number[l.number()]; {
-		case l.Begun == nil && known:
+		case l.Start == nil && known:
 			list[at] = OpenWork{}
-		case l.Begun != nil && known:
-			list[at] = *l.Begun
-		case l.Begun != nil:
-			number[l.Begun.Number] = len(list)
-			list = append(list, *l.Begun)
+		case l.Start != nil && known:
+			list[at] = *l.Start
+		case l.Start != nil:
+			number[l.Start.Number] = len(list)
+			list = append(list, *l.Start)
 		}
 		return nil
 	})
@@ -251,8 +251,8 @@ func (s *Store) OpenWork() (list []OpenWork, err error) {
 }
 
 func (l openWorkLine) number() int {
-	if l.Begun != nil {
-		return l.Begun.Number
+	if l.Start != nil {
+		return l.Start.Number
 	}
 	return l.Done
 }
@@ -269,13 +269,13 @@ func (s *Store) CleanUp() {
 		}
 		return
 	}
-	s.abandoned = nil
+	s.orphans = nil
 	var left []byte
 	for _, x := range list {
 		if err := s.finishOff(x); err != nil {
 			s.dir.Warn(fmt.Sprintf("run %s has left behind %s: %v", x.Run, x, err))
-			s.abandoned = append(s.abandoned, x)
-			if line, err := json.Marshal(openWorkLine{Round: 1, Begun: &x}); err == nil {
+			s.orphans = append(s.orphans, x)
+			if line, err := json.Marshal(openWorkLine{Round: 1, Start: &x}); err == nil {
 				left = append(append(left, line...), '\n')
 			}
 		}

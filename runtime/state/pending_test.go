@@ -177,7 +177,7 @@ func TestTargets(t *testing.T) {
 	require.NoError(t, err)
 	_, sum, err := b.run(part)
 	require.NoError(t, err)
-	require.Empty(t, sum.Dropped)
+	require.Empty(t, sum.DroppedRefreshes)
 	require.Equal(t, []string{"exec#restart by file#/a"}, b.pending())
 	_, _, err = b.run(c)
 	require.NoError(t, err)
@@ -192,8 +192,8 @@ func TestDropped(t *testing.T) {
 	require.NoError(t, err)
 	_, sum, err := b.run(cat(t, file("/a", "one")))
 	require.NoError(t, err)
-	require.Len(t, sum.Dropped, 1)
-	require.Equal(t, "restart", sum.Dropped[0].To.Name)
+	require.Len(t, sum.DroppedRefreshes, 1)
+	require.Equal(t, "restart", sum.DroppedRefreshes[0].To.Name)
 	require.Empty(t, b.pending())
 }
 
@@ -264,7 +264,7 @@ func TestSitesDoNotDropForEachOther(t *testing.T) {
 	require.NoError(t, os.WriteFile(path, []byte(other), 0o600))
 	_, sum, err := b.run(cat(t, file("/a", "one")))
 	require.NoError(t, err)
-	require.Empty(t, sum.Dropped)
+	require.Empty(t, sum.DroppedRefreshes)
 	require.Len(t, b.pending(), 1)
 	// Whoever declares the resource performs the refresh.
 	cmds.codes["restart"] = 0

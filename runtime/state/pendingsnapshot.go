@@ -44,10 +44,10 @@ func (a *siteRecord) prepare(c *catalog.Catalog) {
 		f.sums = a.fingerprints(c.Resources)
 		var sum uint64
 		for i, r := range c.Resources {
-			if !managed(r) || len(r.Later) > 0 || len(r.Sensitive) > 0 {
+			if !managed(r) || len(r.LateProperties) > 0 || len(r.Sensitive) > 0 {
 				return
 			}
-			sum = schema.CombineHash(sum, f.sums[i].all)
+			sum = schema.CombineHash(sum, f.sums[i].whole)
 		}
 		if recorded != formatSum(sum) {
 			f.text = a.compressed(c)

@@ -30,8 +30,8 @@ type Restoration struct {
 	Want     Version
 	// Sensitive says that the content holds secrets, or has held some.
 	Sensitive bool
-	// Lost says why there is no content to restore, "" if there is.
-	Lost string
+	// LossReason says why there is no content to restore, "" if there is.
+	LossReason string
 }
 
 // A Restorer brings back what runs have changed, from the records and backups of a store.
@@ -97,16 +97,16 @@ func among(path string, paths []string, used []bool) bool {
 // findContent finds the content of a file of which the run changed the owner and
 // the mode only: a later run may have replaced it.
 func (r *Restoration) findContent(later LaterChanges) {
-	if r.Lost = r.Want.Unkept; r.Lost != "" {
+	if r.LossReason = r.Want.Unkept; r.LossReason != "" {
 		return
 	}
 	was, replaced := later[Name(r.Path)]
 	switch {
 	case !replaced:
 	case !was.sameContent(r.Want):
-		r.Lost = "something other than ccm changed it after the run"
+		r.LossReason = "something other than ccm changed it after the run"
 	case was.Object == "":
-		r.Lost = was.Unkept
+		r.LossReason = was.Unkept
 	default:
 		r.Want.Object = was.Object
 	}
@@ -226,8 +226,8 @@ func (x *restoreCall) possible(r Restoration, now host.Info) error {
 		return errors.New("it was a special file, which is not kept")
 	case r.Want.Kind != host.Regular || r.Want.Object != "":
 		return nil
-	case r.Lost != "":
-		return fmt.Errorf("its content was not kept: %s", r.Lost)
+	case r.LossReason != "":
+		return fmt.Errorf("its content was not kept: %s", r.LossReason)
 	case !versionOf(now).sameContent(r.Want):
 		return errors.New("its content was not kept: something other than ccm changed it after the run")
 	}

@@ -36,7 +36,7 @@ func (r *RecordWriter) setResult(e *event.Event) {
 
 // noteLazy notes if a resource has values that are known later.
 func (r *RecordWriter) noteLazy(x *resource.Resource) {
-	if len(x.Later) == 0 {
+	if len(x.LateProperties) == 0 {
 		return
 	}
 	if r.lazy == nil {

@@ -41,7 +41,7 @@ func (r *RecordWriter) tidy() error {
 	switch {
 	case errors.Is(err, os.ErrNotExist):
 		return r.tidied(now) // the directory is new
-	case err == nil && now.Sub(fi.Modified) < 24*time.Hour && !now.Before(fi.Modified):
+	case err == nil && now.Sub(fi.ModTime) < 24*time.Hour && !now.Before(fi.ModTime):
 		return nil
 	}
 	if err := r.removeOld(now.Add(-s.age)); err != nil {

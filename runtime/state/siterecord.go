@@ -71,8 +71,8 @@ type siteRecord struct {
 	// lazy is the resources with values that became known only in the run, with these.
 	lazy    map[resource.ID]*resource.Resource
 	pending *pendingSnapshot // nil if there is none
-	// made has true for the resources that the run has made, false for those that are absent.
-	made map[resource.ID]bool
+	// created has true for the resources that the run has made, false for those that are absent.
+	created map[resource.ID]bool
 	// parents is the directories that the run has made above what it made.
 	parents []MadeParent
 }
@@ -204,7 +204,7 @@ func (a *siteRecord) end(c *catalog.Catalog, run string, results map[resource.ID
 		return err
 	}
 	sameCatalog := recorded && len(resolved) == 0 &&
-		slices.EqualFunc(list, a.last.list, func(x snapshotEntry, y lastApplied) bool { return x.id == y.id && x.all == y.all })
+		slices.EqualFunc(list, a.last.list, func(x snapshotEntry, y lastApplied) bool { return x.id == y.id && x.whole == y.whole })
 	if !sameCatalog {
 		if err := a.writeCatalog(list); err != nil {
 			return err
@@ -235,7 +235,7 @@ func (a *siteRecord) unchanged(c *catalog.Catalog, sums []fingerprints, results 
 	}
 	var sum uint64
 	for _, x := range sums {
-		sum = schema.CombineHash(sum, x.all)
+		sum = schema.CombineHash(sum, x.whole)
 	}
 	return a.head.Fingerprint == formatSum(sum) && a.hasCatalog()
 }
@@ -280,7 +280,7 @@ func (s *Store) forgetSelected() error {
 func sumOf(list []snapshotEntry) string {
 	var sum uint64
 	for _, w := range list {
-		sum = schema.CombineHash(sum, w.all)
+		sum = schema.CombineHash(sum, w.whole)
 	}
 	return formatSum(sum)
 }

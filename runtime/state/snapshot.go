@@ -26,8 +26,8 @@ type catalogEntry struct {
 	File       string          `json:"file,omitempty"`
 	Line       int             `json:"line,omitempty"`
 	Properties json.RawMessage `json:"properties,omitempty"`
-	// Sealed holds the properties if there are secrets among them.
-	Sealed []byte `json:"sealed,omitempty"`
+	// Ciphertext holds the properties if there are secrets among them.
+	Ciphertext []byte `json:"sealed,omitempty"`
 	// Lazy says that not all of them were known when it was declared.
 	Lazy bool `json:"lazy,omitempty"`
 	// Made says that a run has made it; only in the list of what is declared no more.
@@ -81,7 +81,7 @@ func (a *siteRecord) writeCatalog(list []snapshotEntry) error {
 // appendDeclared appends the line of a resource to b; none if its properties have no form in
 // JSON. Properties is memory for them.
 func (a *siteRecord) appendDeclared(b []byte, r *resource.Resource, properties *schema.Table) ([]byte, error) {
-	if len(r.Later) > 0 {
+	if len(r.LateProperties) > 0 {
 		return b, nil
 	}
 	r.Type.Properties().EncodeInto(properties, r.Spec, r.Common)
@@ -117,16 +117,16 @@ func (s *Store) seal(d *catalogEntry, r *resource.Resource) error {
 		_, err = w.Write(text)
 		err = errors.Join(err, w.Close())
 	}
-	d.Properties, d.Sealed = nil, b.Bytes()
+	d.Properties, d.Ciphertext = nil, b.Bytes()
 	return err
 }
 
 // unseal is the inverse of seal. The secrets are known from then on.
 func (s *Store) unseal(d *catalogEntry) error {
-	if d.Sealed == nil {
+	if d.Ciphertext == nil {
 		return nil
 	}
-	r, err := s.secrets.Open(bytes.NewReader(d.Sealed))
+	r, err := s.secrets.Open(bytes.NewReader(d.Ciphertext))
 	if err != nil {
 		return err
 	}
@@ -212,7 +212,7 @@ func (s *Store) Catalog(a AppliedHeader, reg *resource.Registry) (*catalog.Catal
 			return
 		}
 		pos := diag.Pos{File: d.File, Line: d.Line}
-		tab.Where = schema.FixedPosition(pos)
+		tab.Positions = schema.FixedPosition(pos)
 		r, err := t.Decode(tab, resource.Origin{Pos: pos})
 		if err == nil {
 			list = append(list, r)

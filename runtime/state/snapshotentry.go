@@ -35,8 +35,8 @@ func (a *siteRecord) next(c *catalog.Catalog, sums []fingerprints, results map[r
 			keep(id)
 		default:
 			old, _ := a.last.find(id)
-			w := snapshotEntry{lastApplied{id: id, digest: res.digest, spec: sums[i].spec, all: sums[i].all, made: old.made}, r}
-			if made, ok := a.made[r.ID]; ok {
+			w := snapshotEntry{lastApplied{id: id, digest: res.digest, spec: sums[i].spec, whole: sums[i].whole, made: old.made}, r}
+			if made, ok := a.created[r.ID]; ok {
 				w.made = made
 			}
 			x := a.lazy[r.ID]

@@ -62,7 +62,7 @@ type Store struct {
 	secrets *secret.Keeper
 	keyed   bool // the key is that of the directory
 
-	abandoned []OpenWork // that CleanUp could not end or remove
+	orphans []OpenWork // that CleanUp could not end or remove
 }
 
 // Open returns the store in a directory. It touches nothing.

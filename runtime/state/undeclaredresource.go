@@ -42,10 +42,10 @@ func (a *siteRecord) noteMade(e *event.Event) {
 	case made && e.Cause == event.Corrective:
 		return // it was there before that; whether a run had made it then is on record
 	}
-	if a.made == nil {
-		a.made = make(map[resource.ID]bool)
+	if a.created == nil {
+		a.created = make(map[resource.ID]bool)
 	}
-	a.made[e.Resource.ID] = made
+	a.created[e.Resource.ID] = made
 }
 
 // undeclared returns the list of the file, the earliest first.

@@ -56,8 +56,8 @@ func (e *Env) template(text string) (any, error) {
 
 // userFiles are the files that expressions may read.
 type userFiles struct {
-	dir  string                       // where relative paths begin
-	read func(string) ([]byte, error) // Options.ReadFile, nil if there are none
+	dir        string                       // where relative paths begin
+	fileReader func(string) ([]byte, error) // Options.ReadFile, nil if there are none
 }
 
 // readFile is the function file(path) of expressions.
@@ -79,7 +79,7 @@ func (f userFiles) path(path string) string {
 
 // open reads a file of the user. What is the function that asks for it, for messages.
 func (f userFiles) open(what, path string) (string, error) {
-	body, err := f.read(path)
+	body, err := f.fileReader(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return "", fmt.Errorf("%s: no file %s", what, path)
 	}

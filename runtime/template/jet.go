@@ -383,7 +383,7 @@ func (r *renderer) globals(set *jet.Set) {
 	set.AddGlobalFunc(hasValueFunc, func(a jet.Arguments) reflect.Value {
 		v := a.Get(0)
 		if !v.IsValid() || v.Kind() == reflect.Interface && v.IsNil() {
-			panic(&notFoundError{what: fmt.Sprintf("nothing to print in %s: give a default with lookup(path, default) or test it with isset", a.Get(1))})
+			panic(&notFoundError{problem: fmt.Sprintf("nothing to print in %s: give a default with lookup(path, default) or test it with isset", a.Get(1))})
 		}
 		return v
 	})

@@ -24,7 +24,7 @@ func Jinja(file, text string, vars map[string]any, read func(path string) ([]byt
 	if err := checkJinja(text); err != nil {
 		return "", jinjaError(file, text, err)
 	}
-	r := &rendering{file: file, text: text, read: read}
+	r := &rendering{file: file, text: text, readFile: read}
 	if check == nil {
 		check = func() error { return nil }
 	}
@@ -82,13 +82,13 @@ func (b includeLoader) Read(path string) (io.Reader, error) {
 	if path == b.file {
 		return strings.NewReader(begins + b.text), nil
 	}
-	if b.rendering.read == nil {
+	if b.rendering.readFile == nil {
 		return nil, errors.New("this template cannot read others")
 	}
 	if !filepath.IsAbs(path) { // what a template extends
 		path = filepath.Join(b.dir, path)
 	}
-	text, err := b.rendering.read(path)
+	text, err := b.rendering.readFile(path)
 	if err == nil {
 		err = checkJinja(string(text))
 	}

@@ -33,16 +33,16 @@ var errJinjaMemory = fmt.Errorf("it takes more than %d bytes of memory, which is
 // library for Jinja knows no limits. So calls that look at them are put into what it has
 // parsed (see instrument), and around its functions (see environment).
 type rendering struct {
-	file, text string
-	read       func(path string) ([]byte, error)
-	reads      int // of templates
-	depth      int // of macros
-	blocks     int // that are being read
-	steps      int
-	bytes      int                   // bytes of texts and lists
-	line       int                   // what is evaluated stands there
-	left       []*exec.Value         // operands whose other operand is being evaluated
-	stop       atomic.Pointer[error] // why it has to end
+	file, text   string
+	readFile     func(path string) ([]byte, error)
+	reads        int // of templates
+	depth        int // of macros
+	blocks       int // that are being read
+	steps        int
+	bytes        int                   // bytes of texts and lists
+	line         int                   // what is evaluated stands there
+	leftOperands []*exec.Value         // operands whose other operand is being evaluated
+	stop         atomic.Pointer[error] // why it has to end
 }
 
 // A limitError ends a rendering: it is thrown, because a template can do without what

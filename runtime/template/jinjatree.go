@@ -173,14 +173,14 @@ func (r *rendering) watch(look func(*exec.Value)) func(*exec.VarArgs) *exec.Valu
 // watchers returns the functions that only parsed templates call.
 func (r *rendering) watchers() map[string]any {
 	pop := func() *exec.Value {
-		left := r.left[len(r.left)-1]
-		r.left = r.left[:len(r.left)-1]
+		left := r.leftOperands[len(r.leftOperands)-1]
+		r.leftOperands = r.leftOperands[:len(r.leftOperands)-1]
 		return left
 	}
 	return map[string]any{
 		watchFunc: r.watch(func(*exec.Value) {}),
 		itemsFunc: r.watch(r.checkItems),
-		leftFunc:  r.watch(func(v *exec.Value) { r.left = append(r.left, v) }),
+		leftFunc:  r.watch(func(v *exec.Value) { r.leftOperands = append(r.leftOperands, v) }),
 		rightFunc: r.watch(func(*exec.Value) { pop() }),
 		timesFunc: r.watch(func(v *exec.Value) {
 			if left := pop(); left.IsString() && !v.IsFloat() {

@@ -44,7 +44,7 @@ func (t *trees) findSteps(steps []string) (any, error) {
 	}
 	r := roots[steps[0]]
 	if r == "" {
-		return nil, &notFoundError{what: fmt.Sprintf("want a path that begins with facts, data or env, got %q", steps[0]), part: steps[0], known: []string{"facts", "data", "env"}}
+		return nil, &notFoundError{problem: fmt.Sprintf("want a path that begins with facts, data or env, got %q", steps[0]), part: steps[0], names: []string{"facts", "data", "env"}}
 	}
 	return t.get(r, steps[1:])
 }
@@ -140,7 +140,7 @@ func (t *trees) find(path string) (any, error) {
 		return t.query(path) // a path that begins with a modifier or a list of paths
 	}
 	if r == "" {
-		return nil, &notFoundError{what: fmt.Sprintf("want a path that begins with facts, data or env, got %q", path), part: first, known: []string{"facts", "data", "env"}}
+		return nil, &notFoundError{problem: fmt.Sprintf("want a path that begins with facts, data or env, got %q", path), part: first, names: []string{"facts", "data", "env"}}
 	}
 	if rest == "" {
 		return t.tree(r)
@@ -181,7 +181,7 @@ func (t *trees) query(path string) (any, error) {
 	}
 	res := gjson.Get(text, path)
 	if !res.Exists() {
-		return nil, &notFoundError{what: fmt.Sprintf("nothing at %q", path)}
+		return nil, &notFoundError{problem: fmt.Sprintf("nothing at %q", path)}
 	}
 	return fromJSON(res), nil
 }

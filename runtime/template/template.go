@@ -84,7 +84,7 @@ func New(o Options) *Env {
 
 func makeEnv(o Options, programs map[string]*vm.Program) *Env {
 	e := &Env{
-		o: o, trees: &trees{facts: o.Facts, data: o.Data, environ: o.Environ}, files: userFiles{dir: o.Dir, read: o.ReadFile},
+		o: o, trees: &trees{facts: o.Facts, data: o.Data, environ: o.Environ}, files: userFiles{dir: o.Dir, fileReader: o.ReadFile},
 		usage: usage{check: o.Check}, programs: programs,
 	}
 	e.vars = e.variables()

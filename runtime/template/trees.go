@@ -73,16 +73,16 @@ func (t *trees) sealedTree(r root) (map[string]any, error) {
 
 // A notFoundError says that there is nothing at a path.
 type notFoundError struct {
-	what  string // "no fact os.familly"
-	part  string
-	known []string
+	problem string // "no fact os.familly"
+	part    string
+	names   []string
 }
 
-func (e *notFoundError) Error() string { return e.what }
+func (e *notFoundError) Error() string { return e.problem }
 
 // hint returns what may have been meant, or "".
 func (e *notFoundError) hint() string {
-	return diag.DidYouMean(e.part, e.known)
+	return diag.DidYouMean(e.part, e.names)
 }
 
 // IsMissing reports whether an error says that there is nothing at a path, so that a default
@@ -94,7 +94,7 @@ func IsMissing(err error) bool {
 
 func notFound(r root, path []string, n int, known []string) error {
 	kind := map[root]string{factsRoot: "fact", dataRoot: "data", environRoot: "environment variable"}[r]
-	return &notFoundError{what: fmt.Sprintf("no %s %q", kind, strings.Join(path, ".")), part: path[n], known: known}
+	return &notFoundError{problem: fmt.Sprintf("no %s %q", kind, strings.Join(path, ".")), part: path[n], names: known}
 }
 
 // get returns what is at a path in a tree. Of the facts it gathers only the
@@ -108,7 +108,7 @@ func (t *trees) get(r root, path []string) (any, error) {
 	case factsRoot:
 		v, err := t.facts.Branch(path[0])
 		if nf, ok := errors.AsType[*facts.NotFoundError](err); ok {
-			return nil, notFound(r, path, 0, nf.Known)
+			return nil, notFound(r, path, 0, nf.Alternatives)
 		}
 		if err != nil {
 			return nil, err
@@ -145,7 +145,7 @@ func (t *trees) get(r root, path []string) (any, error) {
 func (t *trees) partOfText(path []string, n int, known []string) (any, error) {
 	val, err := t.facts.At(path)
 	if nf, ok := errors.AsType[*facts.NotFoundError](err); ok && nf.Scalar != "" {
-		return nil, &notFoundError{what: nf.Error(), part: nf.Part}
+		return nil, &notFoundError{problem: nf.Error(), part: nf.Part}
 	}
 	if err != nil {
 		return nil, notFound(factsRoot, path, n, known)

@@ -116,19 +116,19 @@ func harmless(arg any) bool {
 }
 
 // An argument is escaped when it is formatted.
-type argument struct{ of any }
+type argument struct{ value any }
 
 // Format implements fmt.Formatter. Text is escaped before it is filled up to the
 // width that is wanted.
 func (a argument) Format(s fmt.State, verb rune) {
-	if text, ok := a.of.([]byte); ok && verb == 's' {
-		a.of = string(text) // as fmt has it: they are no list of numbers
+	if text, ok := a.value.([]byte); ok && verb == 's' {
+		a.value = string(text) // as fmt has it: they are no list of numbers
 	}
 	if (verb == 's' || verb == 'v') && !s.Flag('+') && !s.Flag('#') {
-		fmt.Fprintf(s, fmt.FormatString(s, 's'), Line(fmt.Sprint(a.of)))
+		fmt.Fprintf(s, fmt.FormatString(s, 's'), Line(fmt.Sprint(a.value)))
 		return
 	}
-	_, _ = io.WriteString(s, Line(fmt.Sprintf(fmt.FormatString(s, verb), a.of)))
+	_, _ = io.WriteString(s, Line(fmt.Sprintf(fmt.FormatString(s, verb), a.value)))
 }
 
 // Fprint writes texts to w. What is not a [Writer], such as memory, gets them as

@@ -17,8 +17,8 @@ type Printer interface {
 type Writer struct {
 	w  io.Writer
 	mu sync.Mutex
-	// held is the beginning of a character of which the rest may come.
-	held string
+	// incomplete is the beginning of a character of which the rest may come.
+	incomplete string
 	// makeWay is called before anything is written, and what it returns after; may be nil.
 	makeWay func() func()
 }
@@ -46,9 +46,9 @@ func (w *Writer) Write(p []byte) (int, error) {
 	if w.makeWay != nil {
 		defer w.makeWay()()
 	}
-	text := w.held + string(p)
+	text := w.incomplete + string(p)
 	end := len(text) - begun(text)
-	w.held = text[end:]
+	w.incomplete = text[end:]
 	if _, err := io.WriteString(w.w, Lines(text[:end])); err != nil {
 		return 0, err
 	}
@@ -90,11 +90,11 @@ func (w *Writer) Flush() error {
 }
 
 func (w *Writer) flush() error {
-	if w.held == "" {
+	if w.incomplete == "" {
 		return nil
 	}
-	text := w.held
-	w.held = ""
+	text := w.incomplete
+	w.incomplete = ""
 	_, err := io.WriteString(w.w, Lines(text))
 	return err
 }

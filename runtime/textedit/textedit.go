@@ -38,18 +38,18 @@ type Format struct {
 	// decode returns what a text holds: nil, bool, int64, float64, string, []any and
 	// map[string]any, and json.Number for integers beyond int64. An empty text holds nil.
 	decode func(text string) (any, error)
-	// set and remove return how a text is changed. The path leads through maps and lists
+	// setter and remove return how a text is changed. The path leads through maps and lists
 	// that are there, as far as anything is.
-	set    func(text string, path Path, value any) ([]splice, error)
+	setter func(text string, path Path, value any) ([]splice, error)
 	remove func(text string, path Path) ([]splice, error)
 	isYAML bool
 }
 
 // The formats. JSON may have comments and trailing commas; a text of YAML is one document.
 var (
-	JSON = Format{decode: decodeJSON, set: setJSON, remove: removeJSON}
-	YAML = Format{decode: decodeYAML, set: setYAML, remove: removeYAML, isYAML: true}
-	TOML = Format{decode: decodeTOML, set: setTOML, remove: removeTOML}
+	JSON = Format{decode: decodeJSON, setter: setJSON, remove: removeJSON}
+	YAML = Format{decode: decodeYAML, setter: setYAML, remove: removeYAML, isYAML: true}
+	TOML = Format{decode: decodeTOML, setter: setTOML, remove: removeTOML}
 )
 
 // Set returns the text with a value at a path, and what it held there, nil if there was nothing.
@@ -67,7 +67,7 @@ func (f Format) Set(text string, path Path, value any) (after string, old any, e
 	if found && same(old, value) {
 		return text, resolved(old), nil
 	}
-	splices, err := f.set(text, path, value)
+	splices, err := f.setter(text, path, value)
 	if err != nil {
 		return "", nil, err
 	}

@@ -46,8 +46,8 @@ type Policy struct {
 	Readlink func(path string) (string, error)
 	UserName func(uid uint32) string
 
-	// believed are the directories that were found to be believed; nil if none is remembered.
-	believed map[string]trustedDir
+	// trustedDirs are the directories that were found to be believed; nil if none is remembered.
+	trustedDirs map[string]trustedDir
 }
 
 // A way is where a directory stands that is believed: what the kernel said of it, and of the
@@ -63,7 +63,7 @@ func (t *Policy) Remembering() *Policy {
 		return nil
 	}
 	r := *t
-	r.believed = make(map[string]trustedDir)
+	r.trustedDirs = make(map[string]trustedDir)
 	return &r
 }
 
@@ -239,7 +239,7 @@ func (t *Policy) walk(name string, way []string, want demand) error {
 // remembered returns the directory from which a way need not be walked again, and what is left of
 // the way; "" if it has to be walked from the top.
 func (t *Policy) remembered(steps []string, want demand, in, dir *syscall.Stat_t) (at string, rest []string) {
-	if t.believed == nil || want == kept {
+	if t.trustedDirs == nil || want == kept {
 		return "", steps
 	}
 	path := strings.Join(steps, "/")
@@ -247,7 +247,7 @@ func (t *Policy) remembered(steps []string, want demand, in, dir *syscall.Stat_t
 		return "", steps
 	}
 	at = filepath.Dir(path)
-	w, ok := t.believed[at]
+	w, ok := t.trustedDirs[at]
 	if !ok {
 		return "", steps
 	}
@@ -257,8 +257,8 @@ func (t *Policy) remembered(steps []string, want demand, in, dir *syscall.Stat_t
 
 // remember keeps that a path, which has no links in it, leads to a directory that is believed.
 func (t *Policy) remember(at string, want demand, in, dir *syscall.Stat_t) {
-	if t.believed != nil && want != kept && dir.Mode&syscall.S_IFMT == syscall.S_IFDIR {
-		t.believed[at] = trustedDir{*in, *dir}
+	if t.trustedDirs != nil && want != kept && dir.Mode&syscall.S_IFMT == syscall.S_IFDIR {
+		t.trustedDirs[at] = trustedDir{*in, *dir}
 	}
 }
 

@@ -23,13 +23,13 @@ import (
 func (p *Prompt) commands() []repl.Command {
 	const target = "With TYPE#NAME only this resource, and what it requires."
 	return []repl.Command{
-		{Name: "apply", Args: "[TYPE#NAME]", Doc: "Show the plan, ask, and make it so.", More: target, Takes: repl.ArgResource, Run: p.applyCommand},
-		{Name: "data", Args: "[KEY]", Doc: "Print what was configured, or what is at KEY.", More: "A KEY is such as web.port.", Run: p.dataCommand},
-		{Name: "diff", Args: "[TYPE#NAME]", Doc: "Say what .apply would do, with the texts that differ.", More: target, Takes: repl.ArgResource,
+		{Name: "apply", Args: "[TYPE#NAME]", Doc: "Show the plan, ask, and make it so.", Detail: target, Takes: repl.ArgResource, Run: p.applyCommand},
+		{Name: "data", Args: "[KEY]", Doc: "Print what was configured, or what is at KEY.", Detail: "A KEY is such as web.port.", Run: p.dataCommand},
+		{Name: "diff", Args: "[TYPE#NAME]", Doc: "Say what .apply would do, with the texts that differ.", Detail: target, Takes: repl.ArgResource,
 			Run: func(ctx context.Context, _ *repl.Dialog, arg string) error { return p.plan(ctx, arg, report.DiffFull) }},
-		{Name: "plan", Args: "[TYPE#NAME]", Doc: "Say what .apply would do.", More: target, Takes: repl.ArgResource,
+		{Name: "plan", Args: "[TYPE#NAME]", Doc: "Say what .apply would do.", Detail: target, Takes: repl.ArgResource,
 			Run: func(ctx context.Context, _ *repl.Dialog, arg string) error { return p.plan(ctx, arg, p.options.Diff) }},
-		{Name: "show", Args: "TYPE#NAME", Doc: "Print the present state of a resource.", More: "It need not be declared.", Takes: repl.ArgResource, Run: p.showCommand},
+		{Name: "show", Args: "TYPE#NAME", Doc: "Print the present state of a resource.", Detail: "It need not be declared.", Takes: repl.ArgResource, Run: p.showCommand},
 	}
 }
 
@@ -115,8 +115,8 @@ func (p *Prompt) apply(ctx context.Context, c *catalog.Catalog) error {
 	var printer terminal.Printer = stderr
 	if terminal.IsTerminal(stderr) && os.Getenv("TERM") != "dumb" {
 		line := report.NewStatusLine(stderr)
-		p.process.Asking = line.Pause
-		defer func() { p.process.Asking = nil }()
+		p.process.BeforePrompt = line.Pause
+		defer func() { p.process.BeforePrompt = nil }()
 		reporters, printer = event.Reporters{&p.events, line, rep}, line
 		h = site.HostOptions{Log: p.options.Log(line), Progress: func(x host.Progress) { line.Note(x.String()) }, Output: line.Output}
 	}

@@ -65,7 +65,7 @@ func newLiveEvent(e *event.Event) *liveEvent {
 	out := &liveEvent{
 		ID: e.Resource.ID.String(), Type: ev.Type, Name: ev.Name, Outcome: ev.Outcome, Message: ev.Message + ev.NoopMessage,
 		Reason: ev.Reason, Diff: liveDiff{}, Text: ev.Text, RefreshedBy: liveNames{}, Provider: ev.Provider, Position: ev.Position,
-		Seconds: e.Took.Seconds(), event: e.Clone(), Error: strings.Join(ev.Errors, "\n"),
+		Seconds: e.Duration.Seconds(), event: e.Clone(), Error: strings.Join(ev.Errors, "\n"),
 	}
 	out.RefreshedBy = append(out.RefreshedBy, ev.RefreshedBy...)
 	for _, d := range e.Diff {

@@ -25,11 +25,11 @@ type Login struct {
 	cookie  string // its name
 	now     func() time.Time
 
-	mu       sync.Mutex
-	token    [sha256.Size]byte // its digest, all zero if there is none
-	issued   time.Time
-	wrong    int
-	sessions [][sha256.Size]byte // digests
+	mu        sync.Mutex
+	token     [sha256.Size]byte // its digest, all zero if there is none
+	issueTime time.Time
+	wrong     int
+	sessions  [][sha256.Size]byte // digests
 }
 
 // NewLogin returns the login of the page of a program, such as "ccm studio", at a host with a
@@ -48,7 +48,7 @@ func (l *Login) Issue() string {
 	token := RandomText(32)
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.token, l.issued, l.wrong = sha256.Sum256([]byte(token)), l.now(), 0
+	l.token, l.issueTime, l.wrong = sha256.Sum256([]byte(token)), l.now(), 0
 	return token
 }
 
@@ -58,7 +58,7 @@ func (l *Login) redeem(token string) (session string, why Refusal) {
 	defer l.mu.Unlock()
 	sum := sha256.Sum256([]byte(token))
 	switch {
-	case l.token == [sha256.Size]byte{} || l.now().Sub(l.issued) > TokenAge:
+	case l.token == [sha256.Size]byte{} || l.now().Sub(l.issueTime) > TokenAge:
 		return "", Refusal{Error: "the address was used already, or is older than two minutes", Hint: "press Enter in the terminal of " + l.Program + " for a new one"}
 	case subtle.ConstantTimeCompare(sum[:], l.token[:]) != 1:
 		if l.wrong++; l.wrong >= maxWrong {

@@ -69,7 +69,7 @@ type derivation struct {
 	steps  []Splice
 	marks  []Mark
 
-	gone, added []entry
+	removals, additions []entry
 }
 
 func find(list []entry, id string) *entry {
@@ -123,22 +123,22 @@ func (d *derivation) fileKey(id string) string {
 func (d *derivation) match() {
 	for _, e := range d.now {
 		if find(d.old, e.id) == nil {
-			d.added = append(d.added, e)
+			d.additions = append(d.additions, e)
 		}
 	}
 	for _, e := range d.old {
 		if find(d.now, e.id) == nil {
-			d.gone = append(d.gone, e)
+			d.removals = append(d.removals, e)
 		}
 	}
-	for i := 0; i < len(d.gone); i++ {
-		was := d.gone[i]
-		k := slices.IndexFunc(d.added, func(e entry) bool { return e.Type == was.Type && d.sameNeighbour(was, e) })
+	for i := 0; i < len(d.removals); i++ {
+		was := d.removals[i]
+		k := slices.IndexFunc(d.additions, func(e entry) bool { return e.Type == was.Type && d.sameNeighbour(was, e) })
 		if k < 0 {
 			continue
 		}
-		became := d.added[k]
-		d.gone, d.added = slices.Delete(d.gone, i, i+1), slices.Delete(d.added, k, k+1)
+		became := d.additions[k]
+		d.removals, d.additions = slices.Delete(d.removals, i, i+1), slices.Delete(d.additions, k, k+1)
 		i--
 		d.rename(was, became)
 	}
@@ -173,8 +173,8 @@ func (d *derivation) rename(was, became entry) {
 	case key == "":
 		d.mark(line, &became, "", "the file does not declare %s itself", was.id)
 		return
-	case became.Form == None || strings.HasPrefix(became.Why, "its name"):
-		d.mark(line, &became, "", "%s: %s: this needs a file in %s", became.id, became.Why, title(d.source.Language))
+	case became.Form == None || strings.HasPrefix(became.Reason, "its name"):
+		d.mark(line, &became, "", "%s: %s: this needs a file in %s", became.id, became.Reason, title(d.source.Language))
 		return
 	}
 	if r := d.m.Resource(key); len(r.Names) > 1 {

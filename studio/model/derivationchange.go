@@ -38,7 +38,7 @@ func (d *derivation) set(now entry, was *Prop, p Prop) {
 	key := d.fileKey(now.id)
 	switch {
 	case now.Form == None:
-		d.mark(p.Line, &now, p.Name, "%s: %s", now.id, now.Why)
+		d.mark(p.Line, &now, p.Name, "%s: %s", now.id, now.Reason)
 	case !p.Literal:
 		d.mark(p.Line, &now, p.Name, "%s is an expression: this needs a file in %s", p.Name, title(d.source.Language))
 	case d.mine(now, was, key, p.Name, p.Line) && d.own(key, &now, p.Line):
@@ -106,7 +106,7 @@ func alike(a, b any) bool {
 
 // removeGone removes what is gone from the file.
 func (d *derivation) removeGone() {
-	for _, e := range d.gone {
+	for _, e := range d.removals {
 		key := d.fileKey(e.id)
 		if key == "" {
 			d.mark(0, &e, "", "%s is not declared by the file itself, and stays", e.id)
@@ -120,9 +120,9 @@ func (d *derivation) removeGone() {
 
 // addNew adds to the file what is new.
 func (d *derivation) addNew() {
-	for _, e := range slices.Backward(d.added) {
-		if e.Form == None || strings.HasPrefix(e.Why, "its name") || strings.Contains(e.Why, "condition") {
-			d.mark(e.Line, &e, "", "%s: %s: this needs a file in %s", e.id, e.Why, title(d.source.Language))
+	for _, e := range slices.Backward(d.additions) {
+		if e.Form == None || strings.HasPrefix(e.Reason, "its name") || strings.Contains(e.Reason, "condition") {
+			d.mark(e.Line, &e, "", "%s: %s: this needs a file in %s", e.id, e.Reason, title(d.source.Language))
 			continue
 		}
 		edit := Edit{Op: Add, Type: e.Type, Name: e.Name0()}

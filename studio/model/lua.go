@@ -80,15 +80,15 @@ func (l *luaLister) call(n int, c *luaedit.Call) {
 	}
 	switch {
 	case c.Repeats:
-		res.Form, res.Why = None, "it is in a loop or a function"
+		res.Form, res.Reason = None, "it is in a loop or a function"
 	case !c.Known():
-		res.Form, res.Why = None, "its place in the text is not known"
+		res.Form, res.Reason = None, "its place in the text is not known"
 	case c.Block:
-		res.Why = "it is in a condition"
+		res.Reason = "it is in a condition"
 	case len(c.Names) > 0 && !c.Names[0].Literal:
-		res.Why = "its name is an expression"
+		res.Reason = "its name is an expression"
 	case len(res.Names) > 1:
-		res.Why = "the call declares several"
+		res.Reason = "the call declares several"
 	}
 	res.setForm()
 	l.out = append(l.out, res)
@@ -133,9 +133,9 @@ func (l *luaLister) props(c *luaedit.Call, skip func(name string) bool) []Prop {
 		p.Line, _ = l.script.Place(p.From)
 		switch {
 		case f.Name == "":
-			p.Name, p.Literal, p.Why = "[...]", false, "its key is an expression"
+			p.Name, p.Literal, p.Reason = "[...]", false, "its key is an expression"
 		case !f.Literal:
-			p.Why = "an expression"
+			p.Reason = "an expression"
 		}
 		out = append(out, p)
 	}

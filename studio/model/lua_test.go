@@ -49,7 +49,7 @@ func TestReadLua(t *testing.T) {
 	require.Nil(t, m.Resources[2].Prop("path"))
 	for i, want := range []model.Form{model.Literal, model.Partly, model.Partly, model.Literal, model.Literal, model.None, model.Partly} {
 		require.Equal(t, want, m.Resources[i].Form, m.Resources[i].Key)
-		require.Equal(t, want == model.Literal, m.Resources[i].Why == "", m.Resources[i].Why)
+		require.Equal(t, want == model.Literal, m.Resources[i].Reason == "", m.Resources[i].Reason)
 	}
 }
 

@@ -50,7 +50,7 @@ func (l *luaEditor) resource(key string) (*Resource, error) {
 	if res := &l.res[i]; res.Form != None {
 		return res, nil
 	}
-	return nil, fmt.Errorf("%w: %s", ErrShape, l.res[i].Why)
+	return nil, fmt.Errorf("%w: %s", ErrShape, l.res[i].Reason)
 }
 
 func (l *luaEditor) rename(e Edit) error {

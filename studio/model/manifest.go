@@ -71,8 +71,8 @@ func (m *Model) Manifest() (text string, left []Mark, err error) {
 // leftOut says why a resource of a script is not in the manifest, "" if it is.
 func leftOut(r *Resource) string {
 	switch {
-	case r.Form == None, strings.Contains(r.Why, "condition"), strings.HasPrefix(r.Why, "its name"):
-		return r.ID + " is left out: " + r.Why
+	case r.Form == None, strings.Contains(r.Reason, "condition"), strings.HasPrefix(r.Reason, "its name"):
+		return r.ID + " is left out: " + r.Reason
 	}
 	return ""
 }
@@ -83,7 +83,7 @@ func (m *Model) pairs(r *Resource) (yamledit.Pairs, []Mark) {
 	var left []Mark
 	for _, p := range slices.Concat(r.Props, r.Defaults) {
 		if !p.Literal {
-			left = append(left, Mark{Line: p.Line, Resource: r.Key, Property: p.Name, Reason: p.Name + " of " + r.ID + " is left out: " + p.Why})
+			left = append(left, Mark{Line: p.Line, Resource: r.Key, Property: p.Name, Reason: p.Name + " of " + r.ID + " is left out: " + p.Reason})
 			continue
 		}
 		out = append(out, yamledit.Pair{Key: p.Name, Value: p.Value})

@@ -71,8 +71,8 @@ type Resource struct {
 	// Defaults are those that come from the defaults of its group.
 	Defaults []Prop
 	Form     Form
-	// Why says in a sentence what keeps a form from editing all of it, if Form is not Literal.
-	Why string
+	// Reason says in a sentence what keeps a form from editing all of it, if Form is not Literal.
+	Reason string
 	// Shared counts the other resources that an edit of it changes too, because of an anchor or a list of names.
 	Shared int
 
@@ -89,8 +89,8 @@ type Prop struct {
 	Text string
 	// Literal is whether the value is known without evaluating anything.
 	Literal bool
-	// Why says what keeps the value from being edited as such, if anything does.
-	Why      string
+	// Reason says what keeps the value from being edited as such, if anything does.
+	Reason   string
 	From, To int // of the value, in bytes
 	Line     int // from 1
 }

@@ -95,12 +95,12 @@ func (r *Resource) setForm() {
 	for _, p := range r.Props {
 		if !p.Literal {
 			r.Form = Partly
-			if r.Why == "" {
-				r.Why = p.Name + ": " + p.Why
+			if r.Reason == "" {
+				r.Reason = p.Name + ": " + p.Reason
 			}
 		}
 	}
-	if r.Why != "" {
+	if r.Reason != "" {
 		r.Form = Partly
 	}
 }

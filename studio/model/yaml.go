@@ -114,16 +114,16 @@ func (l *yamlLister) add(res Resource, body yamledit.Node, defaults []Prop) {
 	res.Shared = l.doc.Aliases(yamledit.Path(res.Path))
 	switch body.Kind() {
 	case yamledit.Alias:
-		res.Form, res.Why = None, "its properties stand elsewhere ("+body.Text()+")"
+		res.Form, res.Reason = None, "its properties stand elsewhere ("+body.Text()+")"
 	case yamledit.Scalar, yamledit.List:
-		res.Form, res.Why = None, "want properties with their values, found "+body.Text()
+		res.Form, res.Reason = None, "want properties with their values, found "+body.Text()
 	}
 	if template.HasExpression(res.Name) {
-		res.Why = "its name is an expression"
+		res.Reason = "its name is an expression"
 	}
 	res.Props = props(body.Target(), func(name string) bool { return name == res.nameProperty })
 	if _, merges := body.Target().Child("<<"); merges {
-		res.Why = "some of its properties come from elsewhere (<<)"
+		res.Reason = "some of its properties come from elsewhere (<<)"
 	}
 	for _, d := range defaults {
 		if res.Prop(d.Name) == nil {
@@ -149,9 +149,9 @@ func props(body yamledit.Node, skip func(name string) bool) []Prop {
 		p.Line, _ = c.Place(true)
 		switch {
 		case c.Kind() == yamledit.Alias:
-			p.Literal, p.Why = false, "the value stands elsewhere ("+c.Text()+")"
+			p.Literal, p.Reason = false, "the value stands elsewhere ("+c.Text()+")"
 		case hasExpression(p.Value):
-			p.Literal, p.Why = false, "an expression"
+			p.Literal, p.Reason = false, "an expression"
 		}
 		out = append(out, p)
 	}

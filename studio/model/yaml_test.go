@@ -111,7 +111,7 @@ ccm:
 	require.Equal(t, []string{"file#/a", "file#/b", "file#/c", "file#/d", "file#/a~2", "file#/e"}, keys(m))
 	for i, want := range []model.Form{model.None, model.Partly, model.Partly, model.None, model.Literal, model.None} {
 		require.Equal(t, want, m.Resources[i].Form, m.Resources[i].Key)
-		require.Equal(t, want == model.Literal, m.Resources[i].Why == "")
+		require.Equal(t, want == model.Literal, m.Resources[i].Reason == "")
 	}
 	require.Equal(t, 1, m.Resources[1].Shared) // /d changes with it
 	_, _, err := m.Apply(model.Edit{Op: model.Set, Resource: "file#/a", Property: "owner", Value: "x"})

@@ -27,9 +27,9 @@ type bench struct {
 	workers     int // as many as ccm looks with
 	installed   []*peer
 	lines       []line
-	one         []line // of some rows, on one processor
+	singleCore  []line // of some rows, on one processor
 	hot         []figure
-	others      []float64 // cores that other work had, while a row was measured
+	otherLoad   []float64 // cores that other work had, while a row was measured
 	scratch     string
 }
 

@@ -25,7 +25,7 @@ func (b *bench) writeDocument(name string) error {
 	var text strings.Builder
 	err = t.Execute(&text, map[string]any{
 		"At": b.circumstances(), "Table": markdown(b.lines), "Notes": notes(b.lines), "Hot": hotTable(b.hot), "Missed": missed(b.lines),
-		"One": besideOneProcessor(b.lines, b.one),
+		"One": besideOneProcessor(b.lines, b.singleCore),
 	})
 	if err != nil {
 		return err
@@ -44,10 +44,10 @@ func (b *bench) circumstances() map[string]any {
 	_, _ = unix.Uname(&u), unix.Sysinfo(&info)
 	peers := make([]string, len(b.installed))
 	for i, p := range b.installed {
-		peers[i] = p.name + " (" + p.about + ")"
+		peers[i] = p.name + " (" + p.version + ")"
 	}
 	sum, most := 0.0, 0.0
-	for _, o := range b.others {
+	for _, o := range b.otherLoad {
 		sum, most = sum+o, max(most, o)
 	}
 	return map[string]any{
@@ -55,7 +55,7 @@ func (b *bench) circumstances() map[string]any {
 		"Cores": runtime.NumCPU(), "Rounds": b.rounds, "Quick": b.quick, "FileSystems": fileSystems, "Peers": peers,
 		"Kernel": unix.ByteSliceToString(u.Sysname[:]) + " " + unix.ByteSliceToString(u.Release[:]),
 		"Memory": fmt.Sprintf("%.0f GiB", float64(info.Totalram)*float64(info.Unit)/(1<<30)),
-		"Others": number(sum / float64(max(1, len(b.others)))), "MostOthers": number(most),
+		"Others": number(sum / float64(max(1, len(b.otherLoad)))), "MostOthers": number(most),
 	}
 }
 

@@ -12,19 +12,19 @@ func TestLine(t *testing.T) {
 		line               line
 		ratio, target, met string
 	}{
-		{line{Lua: "1 ms", Of: [2]float64{1.234, 0}, Limits: both(1.5)}, "1.23", "≤ 1.5", "yes"},
-		{line{Lua: "1 ms", Of: [2]float64{1.6, 1.4}, Limits: both(1.5), Than: "gru"}, "1.6 / 1.4", "≤ 1.5 gru", "no / yes"},
-		{line{Lua: "1 ms", Of: [2]float64{5, 9}, Limits: [2]float64{4, 8}}, "5 / 9", "≤ 4 / 8", "no"},
-		{line{Lua: "1 ms", Of: [2]float64{1.5, 0}, Limits: both(1.5)}, "1.5", "≤ 1.5", "yes"},
-		{line{Lua: "1 ms", Of: [2]float64{123.4, 0}, Limits: both(2048), Unit: "B"}, "123 B", "≤ 2048 B", "yes"},
-		{line{Lua: "1 ms", Of: [2]float64{-3, 0}, Limits: both(1.5)}, "-3", "≤ 1.5", "too noisy"},
+		{line{Lua: "1 ms", Value: [2]float64{1.234, 0}, Limits: both(1.5)}, "1.23", "≤ 1.5", "yes"},
+		{line{Lua: "1 ms", Value: [2]float64{1.6, 1.4}, Limits: both(1.5), Baseline: "gru"}, "1.6 / 1.4", "≤ 1.5 gru", "no / yes"},
+		{line{Lua: "1 ms", Value: [2]float64{5, 9}, Limits: [2]float64{4, 8}}, "5 / 9", "≤ 4 / 8", "no"},
+		{line{Lua: "1 ms", Value: [2]float64{1.5, 0}, Limits: both(1.5)}, "1.5", "≤ 1.5", "yes"},
+		{line{Lua: "1 ms", Value: [2]float64{123.4, 0}, Limits: both(2048), Unit: "B"}, "123 B", "≤ 2048 B", "yes"},
+		{line{Lua: "1 ms", Value: [2]float64{-3, 0}, Limits: both(1.5)}, "-3", "≤ 1.5", "too noisy"},
 		{line{}, "", "", "not measured"},
 	} {
 		require.Equal(t, tt.ratio, tt.line.Ratio())
 		require.Equal(t, tt.target, tt.line.Target())
 		require.Equal(t, tt.met, tt.line.met())
 	}
-	lines := []line{{Work: "a", Lua: "2 ms", Of: both(3), Limits: both(2), Noisy: true}, {Work: "b", Note: "why"}}
+	lines := []line{{Work: "a", Lua: "2 ms", Value: both(3), Limits: both(2), Noisy: true}, {Work: "b", Note: "why"}}
 	require.Equal(t, "| work | floor | ccm, Lua | ccm, YAML | ratio | target | met | peers |\n|---|---|---|---|---|---|---|---|\n"+
 		"| a * | - | 2 ms | - | 3 / 3 | ≤ 2 | no | - |\n| b | - | - | - | - | - | not measured | - |\n", markdown(lines))
 	require.Equal(t, []string{"a: 3 / 3, wanted ≤ 2"}, missed(lines))
@@ -93,7 +93,7 @@ func TestSites(t *testing.T) {
 }
 
 func TestBesideOneProcessor(t *testing.T) {
-	here := []line{{Work: "a", Of: [2]float64{1, 2}}, {Work: "b", Of: [2]float64{1, 1}}}
-	one := []line{{Work: "a", Of: [2]float64{3, 4}}, {Work: "b"}, {Work: "c", Of: [2]float64{1, 1}}}
+	here := []line{{Work: "a", Value: [2]float64{1, 2}}, {Work: "b", Value: [2]float64{1, 1}}}
+	one := []line{{Work: "a", Value: [2]float64{3, 4}}, {Work: "b"}, {Work: "c", Value: [2]float64{1, 1}}}
 	require.Equal(t, "| a | 1 / 2 | 3 / 4 |\n", besideOneProcessor(here, one))
 }

@@ -114,7 +114,7 @@ func run(w io.Writer, o options) error {
 	}
 	if o.out != "" && o.self != "" {
 		fmt.Fprintln(os.Stderr, "on one processor")
-		b.one, err = b.onOneProcessor()
+		b.singleCore, err = b.onOneProcessor()
 		failed = append(failed, err)
 	}
 	printTable(w, b.lines)

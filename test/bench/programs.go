@@ -274,7 +274,7 @@ func (want outcomeCounts) check(o outcome) error {
 // A peer is another program that brings machines to a state.
 type peer struct {
 	name, binary string
-	about        string        // its version
+	version      string        // its version
 	single       bool          // it is one binary, which is copied like that of ccm
 	fast         bool          // it is given 10,000 files too
 	file         string        // the name of its site; the suffix matters to some
@@ -306,7 +306,7 @@ func findPeers(o options) (list []*peer) {
 		}
 		p.binary = path
 		if out, err := exec.Command(path, "--version").Output(); err == nil {
-			p.about, _, _ = strings.Cut(strings.TrimSpace(string(out)), "\n")
+			p.version, _, _ = strings.Cut(strings.TrimSpace(string(out)), "\n")
 		}
 		list = append(list, p)
 	}

@@ -30,10 +30,10 @@ var rows = []row{
 }
 
 // A notMeasuredError says why a row has no figures.
-type notMeasuredError struct{ work, why string }
+type notMeasuredError struct{ work, reason string }
 
 // Error implements error.
-func (n notMeasuredError) Error() string { return n.why }
+func (n notMeasuredError) Error() string { return n.reason }
 
 // row measures one row, and how much else went on meanwhile. A row that cannot
 // be measured says so in the table.
@@ -43,9 +43,9 @@ func (b *bench) row(r row) error {
 	m := startMeter()
 	lines, err := r.measure(b)
 	others := m.others()
-	b.others = append(b.others, others)
+	b.otherLoad = append(b.otherLoad, others)
 	if absent, ok := errors.AsType[notMeasuredError](err); ok {
-		lines, err = append(lines, line{Work: absent.work, Note: absent.why}), nil
+		lines, err = append(lines, line{Work: absent.work, Note: absent.reason}), nil
 	} else if err != nil {
 		lines = append(lines, line{Work: r.work, Note: "it failed: " + err.Error()})
 	}
@@ -58,31 +58,31 @@ func (b *bench) row(r row) error {
 
 // A comparison is programs that do the same work.
 type comparison struct {
-	work   string
-	floor  *program   // that ratios are of
-	many   *program   // the same with as many workers as ccm has; may be nil
-	ccm    []*program // with a script, and with a manifest
-	peers  []*program
-	more   []*program // that notes and other lines tell of
-	limits [2]float64 // of the ratios
-	note   func() string
+	work     string
+	floor    *program   // that ratios are of
+	parallel *program   // the same with as many workers as ccm has; may be nil
+	ccm      []*program // with a script, and with a manifest
+	peers    []*program
+	others   []*program // that notes and other lines tell of
+	limits   [2]float64 // of the ratios
+	note     func() string
 }
 
 // compare measures the programs of a comparison and returns its line.
 func (b *bench) compare(c comparison) (line, error) {
-	programs := slices.Concat([]*program{c.floor}, c.more, c.ccm, c.peers)
-	if c.many != nil {
-		programs = slices.Insert(programs, 1, c.many)
+	programs := slices.Concat([]*program{c.floor}, c.others, c.ccm, c.peers)
+	if c.parallel != nil {
+		programs = slices.Insert(programs, 1, c.parallel)
 	}
 	if err := b.measure(programs...); err != nil {
 		return line{}, err
 	}
 	l := line{Work: c.work, Floor: ms(c.floor), Lua: ms(c.ccm[0]), Limits: c.limits, Peers: peerTimes(c.peers)}
-	if c.many != nil {
-		l.Floor += fmt.Sprintf(" (%d workers: %s)", b.workers, number(c.many.median(wall)))
+	if c.parallel != nil {
+		l.Floor += fmt.Sprintf(" (%d workers: %s)", b.workers, number(c.parallel.median(wall)))
 	}
 	for i, p := range c.ccm {
-		l.Of[i] = b.ratio(p, c.floor)
+		l.Value[i] = b.ratio(p, c.floor)
 	}
 	if len(c.ccm) > 1 {
 		l.YAML = ms(c.ccm[1])
@@ -162,8 +162,8 @@ func (b *bench) empty() ([]line, error) {
 		return b.ratio(p, stable) / scale
 	}
 	lines := []line{
-		{Work: "`ccm run` of an empty site", Lua: ms(scripts[0]), YAML: ms(scripts[1]), Of: [2]float64{against(scripts[0], 0), against(scripts[1], 0)}},
-		{Work: "`ccm version`", Lua: ms(version), Of: [2]float64{against(version, 1)}},
+		{Work: "`ccm run` of an empty site", Lua: ms(scripts[0]), YAML: ms(scripts[1]), Value: [2]float64{against(scripts[0], 0), against(scripts[1], 0)}},
+		{Work: "`ccm version`", Lua: ms(version), Value: [2]float64{against(version, 1)}},
 	}
 	if gru != nil {
 		peers = peers[:len(peers)-1]
@@ -171,7 +171,7 @@ func (b *bench) empty() ([]line, error) {
 	}
 	lines[0].Peers = peerTimes(peers)
 	for i, recorded := range []float64{recordedEmpty, recordedVersion} {
-		lines[i].Floor, lines[i].Limits, lines[i].Than = ms(nothing), both(1.5), "gru"
+		lines[i].Floor, lines[i].Limits, lines[i].Baseline = ms(nothing), both(1.5), "gru"
 		if gru == nil {
 			lines[i].Note = fmt.Sprintf("gru is not installed here. It is taken to need %s times what the floor needs for 1,000 stable files, as recorded earlier (%s ms to %s ms)",
 				number(recorded/recordedFloor), number(recorded), number(recordedFloor))

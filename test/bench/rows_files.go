@@ -35,20 +35,20 @@ func (b *bench) loop() ([]line, error) {
 		mine, least := b.perItem(scripts[i], scripts[i+1], ns[i], ns[i+1]), b.perItem(floors[i], floors[i+1], ns[i], ns[i+1])
 		lines = append(lines, line{
 			Work:  fmt.Sprintf("one more stable file of a loop, from %s to %s", thousands(ns[i]), thousands(ns[i+1])),
-			Floor: number(least) + " µs", Lua: number(mine) + " µs", Of: [2]float64{mine / least}, Limits: both(1.5),
+			Floor: number(least) + " µs", Lua: number(mine) + " µs", Value: [2]float64{mine / least}, Limits: both(1.5),
 			Note: fmt.Sprintf("floor with %d workers, as ccm; a manifest has no loop", b.workers),
 		})
 	}
 	for _, m := range []struct {
 		work, note string
-		of         func(outcome) float64
+		measure    func(outcome) float64
 		programs   []*program
 	}{
 		{"in use", "what `--profile` says is in use when all was converged", inUse, profiled},
 		{"peak of the process", "with what the garbage collector leaves lying about", rss, scripts},
 	} {
-		each := (m.programs[2].median(m.of)-m.programs[1].median(m.of))/float64(ns[2]-ns[1]) - size
-		lines = append(lines, line{Work: "its memory beyond its content, " + m.work, Lua: number(each) + " B", Of: [2]float64{each}, Limits: both(2048), Unit: "B", Note: m.note})
+		each := (m.programs[2].median(m.measure)-m.programs[1].median(m.measure))/float64(ns[2]-ns[1]) - size
+		lines = append(lines, line{Work: "its memory beyond its content, " + m.work, Lua: number(each) + " B", Value: [2]float64{each}, Limits: both(2048), Unit: "B", Note: m.note})
 	}
 	return lines, nil
 }
@@ -76,18 +76,18 @@ func (b *bench) literal() ([]line, error) {
 		ccm = append(ccm, programs)
 	}
 	l, err := b.compare(comparison{
-		work: fmt.Sprintf("%s literal declarations with 1 KiB each", thousands(n)), floor: floor, ccm: ccm[1], more: slices.Concat(ccm[0], ccm[2]), limits: [2]float64{4, 8},
+		work: fmt.Sprintf("%s literal declarations with 1 KiB each", thousands(n)), floor: floor, ccm: ccm[1], others: slices.Concat(ccm[0], ccm[2]), limits: [2]float64{4, 8},
 	})
 	if err != nil {
 		return nil, err
 	}
 	growth := line{
-		Work: fmt.Sprintf("one more of them beyond %s, against one before", thousands(n)), Limits: both(1.25), Than: "one before",
+		Work: fmt.Sprintf("one more of them beyond %s, against one before", thousands(n)), Limits: both(1.25), Baseline: "one before",
 		Note: fmt.Sprintf("linear is 1; the steps are from %s to %s and on to %s", thousands(sizes[0]), thousands(sizes[1]), thousands(sizes[2])),
 	}
 	for i, cell := range []*string{&growth.Lua, &growth.YAML} {
 		later := b.perItem(ccm[1][i], ccm[2][i], sizes[1], sizes[2])
-		*cell, growth.Of[i] = number(later)+" µs", later/b.perItem(ccm[0][i], ccm[1][i], sizes[0], sizes[1])
+		*cell, growth.Value[i] = number(later)+" µs", later/b.perItem(ccm[0][i], ccm[1][i], sizes[0], sizes[1])
 	}
 	return []line{l, growth}, nil
 }
@@ -104,7 +104,7 @@ func (b *bench) stable() (lines []line, err error) {
 		}
 		c := comparison{work: thousands(x.n) + " stable files", limits: both(x.limit), peers: b.peers("files", f.literal(b.site("file")), x.n > 1000)}
 		if c.floor, err = b.floorFiles(f, 1); err == nil {
-			c.many, err = b.floorFiles(f, b.workers)
+			c.parallel, err = b.floorFiles(f, b.workers)
 		}
 		if err == nil {
 			c.ccm, err = b.fileScripts(f, b.mem, allStable(x.n))
@@ -113,7 +113,7 @@ func (b *bench) stable() (lines []line, err error) {
 			return nil, err
 		}
 		c.note = func() string {
-			return fmt.Sprintf("against the floor with %d workers: %s / %s; the manifest writes its files out", b.workers, number(b.ratio(c.ccm[0], c.many)), number(b.ratio(c.ccm[1], c.many)))
+			return fmt.Sprintf("against the floor with %d workers: %s / %s; the manifest writes its files out", b.workers, number(b.ratio(c.ccm[0], c.parallel)), number(b.ratio(c.ccm[1], c.parallel)))
 		}
 		l, err := b.compare(c)
 		if err != nil {
@@ -140,7 +140,7 @@ func (b *bench) create() (lines []line, err error) {
 			floors = append(floors, b.floorProgram(f.n, "create", list, data, fmt.Sprint(size), "1", how))
 		}
 		c := comparison{
-			work: fmt.Sprintf("%s files created, %s", thousands(f.n), p.kind), floor: floors[0], more: floors[1:], limits: both(2.5),
+			work: fmt.Sprintf("%s files created, %s", thousands(f.n), p.kind), floor: floors[0], others: floors[1:], limits: both(2.5),
 			note: func() string {
 				return fmt.Sprintf("the floor syncs once for all of them; with one sync for each file and its directory it takes %s, with none %s. What is told of peers is not durable", ms(floors[1]), ms(floors[2]))
 			},
@@ -204,7 +204,7 @@ func (b *bench) drift() ([]line, error) {
 	changes := func(k int) float64 { return wall(floor.runs[k]) - wall(stable.runs[k]) }
 	least := b.paired(changes)
 	time := line{
-		Work: fmt.Sprintf("%d of %s files drifted", f.drifted(), thousands(f.n)), Floor: ms(floor), Lua: ms(drifted[0]), YAML: ms(drifted[1]), Limits: both(1.2), Than: "all stable", Peers: peerTimes(peers),
+		Work: fmt.Sprintf("%d of %s files drifted", f.drifted(), thousands(f.n)), Floor: ms(floor), Lua: ms(drifted[0]), YAML: ms(drifted[1]), Limits: both(1.2), Baseline: "all stable", Peers: peerTimes(peers),
 		Note: fmt.Sprintf("without what the changes cost the floor, %s ms; all stable: %s / %s", number(least), ms(quiet[0]), ms(quiet[1])),
 	}
 	read := line{Work: "bytes read meanwhile", Limits: both(2), Note: "without the script, the manifest and the lists of the floor"}
@@ -217,7 +217,7 @@ func (b *bench) drift() ([]line, error) {
 		if i == 0 {
 			inputs = []string{list, data}
 		} else {
-			time.Of[i-1] = b.paired(func(k int) float64 { return (wall(p.runs[k]) - least) / wall(quiet[i-1].runs[k]) })
+			time.Value[i-1] = b.paired(func(k int) float64 { return (wall(p.runs[k]) - least) / wall(quiet[i-1].runs[k]) })
 		}
 		bytes[i] = p.median(bytesRead)
 		for _, name := range inputs {
@@ -229,6 +229,6 @@ func (b *bench) drift() ([]line, error) {
 		}
 		*[]*string{&read.Floor, &read.Lua, &read.YAML}[i] = number(bytes[i]/(1<<20)) + " MiB"
 	}
-	read.Of = [2]float64{bytes[1] / bytes[0], bytes[2] / bytes[0]}
+	read.Value = [2]float64{bytes[1] / bytes[0], bytes[2] / bytes[0]}
 	return []line{time, read}, nil
 }

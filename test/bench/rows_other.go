@@ -170,7 +170,7 @@ func (b *bench) bigfile() ([]line, error) {
 	mib := b.sizes.big >> 20
 	c := comparison{
 		work: fmt.Sprintf("%d MiB file from a local source, stable", mib), floor: b.floorProgram(0, "compare", source, target, "1"),
-		many: b.floorProgram(0, "compare", source, target, fmt.Sprint(b.workers)), limits: both(1.3), peers: b.peers("big", from(target), false),
+		parallel: b.floorProgram(0, "compare", source, target, fmt.Sprint(b.workers)), limits: both(1.3), peers: b.peers("big", from(target), false),
 	}
 	var err error
 	if c.ccm, err = b.scripts("big", from(target), func(file string) *program { return b.ccmProgram(b.mem, "run", file, allStable(1)) }); err != nil {
@@ -187,7 +187,7 @@ func (b *bench) bigfile() ([]line, error) {
 		return nil, err
 	}
 	nothing, sizes := b.ccmProgram(b.mem, "plan", empty, allStable(0)), b.floorProgram(1, "sizes", source, short)
-	c.more = append(differing, nothing, sizes)
+	c.others = append(differing, nothing, sizes)
 	l, err := b.compare(c)
 	if err != nil {
 		return nil, err
@@ -203,7 +203,7 @@ func (b *bench) bigfile() ([]line, error) {
 	read.Floor, read.Limits, read.Unit = "0 KiB", both(64), "KiB"
 	for i, cell := range []*string{&read.Lua, &read.YAML} {
 		more := (differing[i].median(bytesRead) - nothing.median(bytesRead)) / 1024
-		*cell, read.Of[i] = number(more)+" KiB", max(1, more)
+		*cell, read.Value[i] = number(more)+" KiB", max(1, more)
 	}
 	return []line{l, read}, errors.Join(os.Remove(source), os.Remove(target), os.Remove(short))
 }
@@ -235,6 +235,6 @@ func (b *bench) order() ([]line, error) {
 	took := [2]float64{ccm[0].median(orderPhase), ccm[1].median(orderPhase)}
 	return []line{{
 		Work: fmt.Sprintf("%s resources with %s edges: order and references", thousands(n), thousands(3*n)),
-		Lua:  number(took[0]) + " ms", YAML: number(took[1]) + " ms", Of: took, Limits: both(50), Unit: "ms", Note: "the phase order of `--profile`",
+		Lua:  number(took[0]) + " ms", YAML: number(took[1]) + " ms", Value: took, Limits: both(50), Unit: "ms", Note: "the phase order of `--profile`",
 	}}, nil
 }

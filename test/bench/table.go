@@ -14,22 +14,22 @@ type line struct {
 	Floor string
 	Lua   string
 	YAML  string
-	// Of is what the target speaks of, for a script and for a manifest: 0 if that
+	// Value is what the target speaks of, for a script and for a manifest: 0 if that
 	// was not measured.
-	Of     [2]float64
-	Limits [2]float64 // that the target sets; 0 for none
-	Unit   string     // of Of and Limits; "" is times
-	Than   string     // what Of is measured against; "" is the floor
-	Peers  string
-	Note   string
-	Noisy  bool // others used the machine meanwhile
+	Value    [2]float64
+	Limits   [2]float64 // that the target sets; 0 for none
+	Unit     string     // of Value and Limits; "" is times
+	Baseline string     // what Value is measured against; "" is the floor
+	Peers    string
+	Note     string
+	Noisy    bool // others used the machine meanwhile
 }
 
 // both is a target for scripts and manifests alike.
 func both(limit float64) [2]float64 { return [2]float64{limit, limit} }
 
 // Ratio returns what was measured, as the target counts it.
-func (l line) Ratio() string { return pair(l.Of, l.Unit) }
+func (l line) Ratio() string { return pair(l.Value, l.Unit) }
 
 // Target returns what is wanted.
 func (l line) Target() string {
@@ -41,8 +41,8 @@ func (l line) Target() string {
 	if text == "" {
 		return ""
 	}
-	if l.Than != "" {
-		text += " " + l.Than
+	if l.Baseline != "" {
+		text += " " + l.Baseline
 	}
 	return "≤ " + text
 }
@@ -51,7 +51,7 @@ func (l line) Target() string {
 // nothing.
 func (l line) Met() string {
 	var words []string
-	for i, of := range l.Of {
+	for i, of := range l.Value {
 		if of == 0 || l.Limits[i] == 0 {
 			continue
 		}

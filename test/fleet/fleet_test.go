@@ -251,7 +251,7 @@ func (m factsOf) Output(ctx context.Context, args ...string) ([]byte, error) {
 
 // controller returns what moves rollouts.
 func (f *fleet) controller() *release.Controller {
-	c := &release.Controller{Store: &release.Store{NC: f.nc, Environment: "prod"}, Key: f.key, By: "ops@example.org", Clock: time.Now, Issued: f.issued}
+	c := &release.Controller{Store: &release.Store{NC: f.nc, Environment: "prod"}, Key: f.key, By: "ops@example.org", Clock: time.Now, Environments: f.issued}
 	if f.lab != nil {
 		c.Keep = f.archive().Keep
 	}
@@ -348,7 +348,7 @@ func TestFleetRelease(t *testing.T) {
 	f.release(motd("two")+"exec { '/bin/false' }\n", `labels.role == "canary"`)
 	a = f.advance()
 	require.Equal(t, signed.Stopped, a.State)
-	require.Equal(t, "1 failed, at most 0", a.Why)
+	require.Equal(t, "1 failed, at most 0", a.Reason)
 	require.Equal(t, "exec#/bin/false", a.Causes[0].Resource)
 	require.Equal(t, "two", f.motd("canary"))
 	require.Equal(t, "one", f.motd("web1"))
@@ -368,7 +368,7 @@ func (f *fleet) waitForNodes(count int) {
 		nodes, err := f.read()
 		present := 0
 		for _, n := range nodes {
-			if n.State != nil && n.State.Labels["role"] != "" && !n.Seen.IsZero() {
+			if n.State != nil && n.State.Labels["role"] != "" && !n.HeartbeatTime.IsZero() {
 				present++
 			}
 		}
@@ -378,7 +378,7 @@ func (f *fleet) waitForNodes(count int) {
 
 func (f *fleet) read() ([]*roster.Node, error) {
 	issued, _ := f.issued(context.Background())
-	return roster.Read(context.Background(), f.nc, roster.Options{Issued: issued, Environment: "prod"})
+	return roster.Read(context.Background(), f.nc, roster.Options{Environments: issued, Environment: "prod"})
 }
 
 func (f *fleet) eventually(is func() bool) {

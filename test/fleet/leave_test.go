@@ -48,7 +48,7 @@ func TestRevokedNodeOnlyPlans(t *testing.T) {
 	f.lab.must(t, "fleet", "revoke", "web1")
 	f.eventually(func() bool {
 		s := f.nodes["web1"].status()
-		return !s.Connected && s.Revoked != nil && s.PlansFrom != nil
+		return !s.Connected && s.RevokedAt != nil && s.PlansFrom != nil
 	})
 	f.drift("web1")
 	again()
@@ -88,7 +88,7 @@ func TestStrictIdentity(t *testing.T) {
 	copied := *f
 	copied.nodes, copied.dir = map[string]*member{}, filepath.Join(f.dir, "copy")
 	second := copied.start("web1", strict)
-	f.eventually(func() bool { return second.status().Left != "" })
+	f.eventually(func() bool { return second.status().LeaveReason != "" })
 	require.Contains(t, second.log.String(), "this node leaves the fleet and only plans")
 	f.eventually(func() bool { s := second.status(); return !s.Connected && !s.OK() })
 	f.release(motd("two"))
@@ -102,6 +102,6 @@ func TestStrictIdentity(t *testing.T) {
 		require.Equal(t, 1, results[0].Counts["pending"])
 	}
 	require.Equal(t, "by hand", copied.motd("web1"))
-	require.Empty(t, first.status().Left)
+	require.Empty(t, first.status().LeaveReason)
 	f.eventually(func() bool { return strings.Contains(f.problem("web1", record.DuplicateIdentity), "key of web1") })
 }

@@ -31,7 +31,7 @@ func (l *lab) says(t *testing.T, n *nodeIdentity, s record.State, facts map[stri
 	put(subject.Nodes, subject.StateKey(n.Name), text, err)
 	text, err = record.Facts{Node: n.Name, Time: time.Now(), Facts: facts}.Encode()
 	put(subject.Nodes, subject.FactsKey(n.Name), text, err)
-	text, err = record.Presence{Boot: "b", Version: "1.0", Started: time.Now()}.Encode()
+	text, err = record.Presence{Boot: "b", Version: "1.0", StartTime: time.Now()}.Encode()
 	put(subject.Presence, subject.PresenceKey(n.Name), text, err)
 }
 
@@ -40,10 +40,10 @@ func fewNodes(t *testing.T, l *lab) {
 	debian, rocky := map[string]any{"os": map[string]any{"family": "debian"}}, map[string]any{"os": map[string]any{"family": "rhel"}}
 	started := time.Date(2026, 11, 22, 3, 10, 0, 0, time.UTC)
 	nginx := []record.Failure{{Resource: "service#nginx", Message: "exit status 1"}}
-	l.says(t, l.addNode(t, "web1", "prod"), record.State{Outcome: "stable", Started: started, Release: 42, Labels: map[string]string{"role": "web"}}, debian)
-	l.says(t, l.addNode(t, "web2", "prod"), record.State{Outcome: "failed", Started: started, Release: 42, Failed: nginx, Labels: map[string]string{"role": "web"}}, debian)
-	l.says(t, l.addNode(t, "web3", "prod"), record.State{Outcome: "failed", Started: started, Release: 41, Failed: nginx, Skew: 7200}, rocky)
-	l.says(t, l.addNode(t, "db1", "test"), record.State{Outcome: "changed", Started: started, Release: 7, Problems: []record.Problem{{Code: record.BundleError, Message: "\x1b[31mno space left"}}}, rocky)
+	l.says(t, l.addNode(t, "web1", "prod"), record.State{Outcome: "stable", StartTime: started, Release: 42, Labels: map[string]string{"role": "web"}}, debian)
+	l.says(t, l.addNode(t, "web2", "prod"), record.State{Outcome: "failed", StartTime: started, Release: 42, Failures: nginx, Labels: map[string]string{"role": "web"}}, debian)
+	l.says(t, l.addNode(t, "web3", "prod"), record.State{Outcome: "failed", StartTime: started, Release: 41, Failures: nginx, Skew: 7200}, rocky)
+	l.says(t, l.addNode(t, "db1", "test"), record.State{Outcome: "changed", StartTime: started, Release: 7, Problems: []record.Problem{{Code: record.BundleError, Message: "\x1b[31mno space left"}}}, rocky)
 	l.addNode(t, "new1", "test")
 }
 

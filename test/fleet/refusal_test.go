@@ -54,9 +54,9 @@ func TestLargeFactsAreLeftOut(t *testing.T) {
 	require.Equal(t, signed.Done, f.advance().State)
 	f.eventually(func() bool { return f.problem("web1", record.FactsTruncated) == "left out: mounts" })
 	issued, _ := f.issued(t.Context())
-	nodes, err := roster.Read(t.Context(), f.nc, roster.Options{Issued: issued, Environment: "prod", Facts: true})
+	nodes, err := roster.Read(t.Context(), f.nc, roster.Options{Environments: issued, Environment: "prod", Facts: true})
 	require.NoError(t, err)
-	require.Equal(t, []string{"mounts"}, nodes[0].Facts.Truncated)
+	require.Equal(t, []string{"mounts"}, nodes[0].Facts.TruncatedFacts)
 	require.Contains(t, nodes[0].Facts.Facts, "small")
 	require.NotContains(t, nodes[0].Facts.Facts, "mounts")
 }

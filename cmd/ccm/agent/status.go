@@ -113,8 +113,8 @@ func printAgentFleet(say func(string, ...any), f *agent.FleetStatus, now time.Ti
 		release = fmt.Sprintf("release %d", f.Release)
 	}
 	say("\nfleet: node %s of %s, %s, %s", f.Node, f.Environment, release, connected)
-	if f.Revoked != nil {
-		say("  x the servers do not let this node in since %s", moment(*f.Revoked, now))
+	if f.RevokedAt != nil {
+		say("  x the servers do not let this node in since %s", moment(*f.RevokedAt, now))
 		switch {
 		case f.PlansFrom == nil:
 		case now.After(*f.PlansFrom):
@@ -123,8 +123,8 @@ func printAgentFleet(say func(string, ...any), f *agent.FleetStatus, now time.Ti
 			say("    it goes on with what it has until %s, and then only plans (revoked_after)", moment(*f.PlansFrom, now))
 		}
 	}
-	if f.Left != "" {
-		say("  x it has left the fleet and only plans, until the agent begins anew (strict_identity): %s", f.Left)
+	if f.LeaveReason != "" {
+		say("  x it has left the fleet and only plans, until the agent begins anew (strict_identity): %s", f.LeaveReason)
 	}
 	for _, p := range f.Problems {
 		say("  x %s: %s (since %s)", p.Code, p.Message, moment(p.Since, now))
@@ -152,8 +152,8 @@ func printAgentSource(say func(string, ...any), x *agent.SourceStatus, now time.
 		if r == nil {
 			continue
 		}
-		say("  %s %s: %s (%s), because %s", string(r.Mode), moment(r.Began, now), r.Outcome(), r.Took.Round(time.Millisecond), r.Reason)
-		for _, failed := range r.Failed {
+		say("  %s %s: %s (%s), because %s", string(r.Mode), moment(r.Began, now), r.Outcome(), r.Duration.Round(time.Millisecond), r.Reason)
+		for _, failed := range r.Failures {
 			say("    x %s: %s", failed.Resource, failed.Message)
 		}
 		if r.DataStale != nil {

@@ -125,7 +125,7 @@ func importAll(e *cli.Env, cmd *cobra.Command, f *importFlags, typ string, names
 	for _, name := range names {
 		im := resource.Import{Name: name, View: v, Warn: e.Messages.Warn}
 		im.Sensitive = secrets.HeldIn(name) || len(secrets.Held(resource.ID{Type: t.Name, Name: name})) > 0
-		im.Aside = func(content []byte) (string, error) { return copyAside(e, filepath.Join(f.files, name), content) }
+		im.StoreFile = func(content []byte) (string, error) { return copyAside(e, filepath.Join(f.files, name), content) }
 		d, err := importOne(cmd, reg, t, im, f.user, templates.Facts)
 		if err != nil {
 			var list diag.List
@@ -193,7 +193,7 @@ func importOne(cmd *cobra.Command, reg *resource.Registry, t *resource.Type, im 
 	if err != nil {
 		return d, err
 	}
-	im.Asked = r.Spec
+	im.Spec = r.Spec
 	if r, err = t.Import(state, im); err != nil {
 		return d, err
 	}

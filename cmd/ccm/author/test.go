@@ -24,9 +24,9 @@ import (
 
 // testFlags are the flags of test.
 type testFlags struct {
-	output        *cli.Choice
-	filter        string
-	tags, without []string
+	output             *cli.Choice
+	filter             string
+	tags, excludedTags []string
 }
 
 // TestCommand returns the command test.
@@ -53,7 +53,7 @@ Exit status: 1 if a test fails.`,
 	cli.AddUnsavedFlag(cmd)
 	fl.StringVar(&f.filter, "filter", "", "only tests whose full name matches the regular expression `RE`")
 	fl.StringSliceVarP(&f.tags, "tags", "t", nil, "only tests with one of these `TAGS`, which are words of their names that begin with #")
-	fl.StringSliceVar(&f.without, "exclude-tags", nil, "no tests with one of these `TAGS`")
+	fl.StringSliceVar(&f.excludedTags, "exclude-tags", nil, "no tests with one of these `TAGS`")
 	return cmd
 }
 
@@ -85,7 +85,7 @@ func (f *testFlags) wanted() (func(name string, tags []string) bool, error) {
 		return slices.ContainsFunc(list, func(t string) bool { return slices.Contains(tags, strings.TrimPrefix(t, "#")) })
 	}
 	return func(name string, tags []string) bool {
-		return re.MatchString(name) && (len(f.tags) == 0 || has(f.tags, tags)) && !has(f.without, tags)
+		return re.MatchString(name) && (len(f.tags) == 0 || has(f.tags, tags)) && !has(f.excludedTags, tags)
 	}, nil
 }
 

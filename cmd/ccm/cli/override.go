@@ -35,7 +35,7 @@ func ReadUnsaved(e *Env, cmd *cobra.Command) error {
 		}
 		texts[path] = text
 	}
-	e.Files.Edited = func(path string) (string, bool) {
+	e.Files.EditedText = func(path string) (string, bool) {
 		text, ok := texts[path]
 		return text, ok
 	}

@@ -13,7 +13,7 @@ import (
 // A fleetChange is one thing that a command of a fleet has done.
 type fleetChange struct {
 	Change      string   `json:"change"` // created, changed or removed
-	What        string   `json:"what"`   // account, document, file, node, request, stream, token or user
+	Kind        string   `json:"what"`   // account, document, file, node, request, stream, token or user
 	Name        string   `json:"name"`
 	Environment string   `json:"environment,omitempty"`
 	Fingerprint string   `json:"fingerprint,omitempty"`
@@ -33,7 +33,7 @@ const (
 
 // nodeChange returns what has become of a node.
 func nodeChange(change string, n *enrol.Node) fleetChange {
-	return fleetChange{Change: change, What: "node", Name: n.Name, Environment: n.Environment, Fingerprint: enrol.Fingerprint(n.Key, n.Recipient)}
+	return fleetChange{Change: change, Kind: "node", Name: n.Name, Environment: n.Environment, Fingerprint: enrol.Fingerprint(n.Key, n.Recipient)}
 }
 
 // nodeText says which node a change is about.

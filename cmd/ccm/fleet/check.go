@@ -49,11 +49,11 @@ func checkFleet(ctx context.Context, e *cli.Env, d *enrol.Desk, form string) err
 	}
 	list, err := overview.Nodes(ctx, d, overview.Options{})
 	if err != nil {
-		findings = append(findings, cluster.Finding{What: "nodes: " + err.Error()})
+		findings = append(findings, cluster.Finding{Problem: "nodes: " + err.Error()})
 		list, err = &overview.List{}, nil
 	}
 	if len(list.Foreign) > 0 {
-		findings = append(findings, cluster.Finding{What: strings.TrimPrefix(foreignText(list.Foreign), "! "), Hint: fleetdir.ForeignHint})
+		findings = append(findings, cluster.Finding{Problem: strings.TrimPrefix(foreignText(list.Foreign), "! "), Hint: fleetdir.ForeignHint})
 	}
 	findings = append(findings, aboutNodes(list.Nodes, e.Clock.Now())...)
 	findings = append(findings, aboutEvents(ctx, d, list.Nodes)...)
@@ -65,7 +65,7 @@ func checkFleet(ctx context.Context, e *cli.Env, d *enrol.Desk, form string) err
 		}
 		terminal.Fprintf(e.Stdout, "%d nodes\n", list.Total)
 		for _, x := range findings {
-			terminal.Fprintf(e.Stdout, "! %s\n", x.What)
+			terminal.Fprintf(e.Stdout, "! %s\n", x.Problem)
 			if x.Hint != "" {
 				terminal.Fprintf(e.Stdout, "  %s\n", x.Hint)
 			}
@@ -86,9 +86,9 @@ func aboutEvents(ctx context.Context, d *enrol.Desk, nodes []*overview.Node) []c
 	for _, n := range nodes {
 		issued[n.Name] = n.Environment
 	}
-	gaps, err := (&event.Looker{NC: d.Cluster.Conn, JetStream: d.Cluster.JetStream, Issued: issued}).Gaps(ctx)
+	gaps, err := (&event.Looker{NC: d.Cluster.Conn, JetStream: d.Cluster.JetStream, Environments: issued}).Gaps(ctx)
 	if err != nil {
-		return []cluster.Finding{{What: "events: " + err.Error()}}
+		return []cluster.Finding{{Problem: "events: " + err.Error()}}
 	}
 	var names []string
 	for _, g := range event.Open(gaps) {
@@ -99,7 +99,7 @@ func aboutEvents(ctx context.Context, d *enrol.Desk, nodes []*overview.Node) []c
 	if len(names) == 0 {
 		return nil
 	}
-	return []cluster.Finding{{What: subject.Events + " has gaps, in what these told: " + someOf(names), Hint: "ccm fleet events --fill has them tell it again"}}
+	return []cluster.Finding{{Problem: subject.Events + " has gaps, in what these told: " + someOf(names), Hint: "ccm fleet events --fill has them tell it again"}}
 }
 
 // aboutNodes gathers what nodes say is wrong.
@@ -114,7 +114,7 @@ func aboutNodes(nodes []*overview.Node, now time.Time) []cluster.Finding {
 		if n.Skewed() {
 			skewed = append(skewed, n.Name)
 		}
-		if len(n.Damaged) > 0 {
+		if len(n.Problems) > 0 {
 			damaged = append(damaged, n.Name)
 		}
 		if n.State == nil {
@@ -130,7 +130,7 @@ func aboutNodes(nodes []*overview.Node, now time.Time) []cluster.Finding {
 	var list []cluster.Finding
 	add := func(names []string, what, hint string) {
 		if len(names) > 0 {
-			list = append(list, cluster.Finding{What: what + ": " + someOf(names), Hint: hint})
+			list = append(list, cluster.Finding{Problem: what + ": " + someOf(names), Hint: hint})
 		}
 	}
 	add(silent, "silent nodes", "ccm agent status there says what it does without the servers")

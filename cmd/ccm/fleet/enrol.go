@@ -44,7 +44,7 @@ what the machine says.
 type enrolmentLine struct {
 	enrol.Request
 	Fingerprint string    `json:"fingerprint"`
-	Asked       time.Time `json:"asked"`
+	StoredAt    time.Time `json:"asked"`
 	Twice       bool      `json:"asked_twice"`
 	Taken       bool      `json:"taken"`
 }
@@ -65,7 +65,7 @@ func listRequests(ctx context.Context, e *cli.Env, f *fleetdir.Flags, form strin
 	rows := [][]string{{"NAME", "ENVIRONMENT", "FINGERPRINT", "ADDRESS", "ASKED", ""}}
 	for _, p := range list {
 		if form == "json" {
-			if err := e.Print().Line(enrolmentLine{p.Request, p.Fingerprint(), p.Asked, p.Twice, p.Taken}); err != nil {
+			if err := e.Print().Line(enrolmentLine{p.Request, p.Fingerprint(), p.StoredAt, p.Twice, p.Taken}); err != nil {
 				return err
 			}
 			continue
@@ -77,7 +77,7 @@ func listRequests(ctx context.Context, e *cli.Env, f *fleetdir.Flags, form strin
 		case p.Taken:
 			note = "a node has this name"
 		}
-		rows = append(rows, []string{p.Name, p.Environment, p.Fingerprint(), p.Address, ago(e.Clock.Now().Sub(p.Asked)) + " ago", note})
+		rows = append(rows, []string{p.Name, p.Environment, p.Fingerprint(), p.Address, ago(e.Clock.Now().Sub(p.StoredAt)) + " ago", note})
 	}
 	switch {
 	case form == "json":
@@ -167,7 +167,7 @@ func approve(ctx context.Context, e *cli.Env, f *fleetdir.Flags, out changePrint
 			return err
 		}
 	}
-	c := fleetChange{Change: created, What: "node", Name: node.Name, Environment: node.Environment, Fingerprint: p.Fingerprint()}
+	c := fleetChange{Change: created, Kind: "node", Name: node.Name, Environment: node.Environment, Fingerprint: p.Fingerprint()}
 	if err := out.print(e, c, nodeText(c)); err != nil {
 		return err
 	}
@@ -222,7 +222,7 @@ func watchRequests(ctx context.Context, e *cli.Env, f *fleetdir.Flags, out chang
 		err = d.ApproveByToken(ctx, tokens, func(p enrol.OpenRequest, err error) {
 			switch {
 			case err == nil:
-				c := fleetChange{Change: created, What: "node", Name: p.Name, Environment: p.Environment, Fingerprint: p.Fingerprint()}
+				c := fleetChange{Change: created, Kind: "node", Name: p.Name, Environment: p.Environment, Fingerprint: p.Fingerprint()}
 				_ = out.print(e, c, nodeText(c)) // the machine is a node all the same
 				_ = e.Stdout.Flush()
 			case !told[p.Key]:
@@ -264,7 +264,7 @@ func newDenyCommand(e *cli.Env, f *fleetdir.Flags) *cobra.Command {
 			if err := d.Deny(cmd.Context(), p, why); err != nil {
 				return err
 			}
-			c := fleetChange{Change: removed, What: "request", Name: p.Name, Environment: p.Environment, Fingerprint: p.Fingerprint()}
+			c := fleetChange{Change: removed, Kind: "request", Name: p.Name, Environment: p.Environment, Fingerprint: p.Fingerprint()}
 			return out.print(e, c, fmt.Sprintf("request of %s, %s", c.Name, c.Fingerprint))
 		},
 	}
@@ -308,7 +308,7 @@ ccm agent enrol --token-file. Both files are as secret as a private key.`,
 				return err
 			}
 			if output.Value == "json" {
-				return e.Print().JSON(fleetChange{Change: created, What: "token", Name: t.Name, Environment: t.Environment, Token: token.String(), Path: file})
+				return e.Print().JSON(fleetChange{Change: created, Kind: "token", Name: t.Name, Environment: t.Environment, Token: token.String(), Path: file})
 			}
 			terminal.Fprintf(e.Stdout, "%s\n", token)
 			cli.Say(e, "For %d machines named %s, of %s, until %s; kept in %s.", t.Uses, t.Name, t.Environment, t.Expires.Format(time.RFC3339), file)
@@ -349,7 +349,7 @@ func restoreNodes(ctx context.Context, e *cli.Env, out changePrinter, c *cluster
 	d := &enrol.Desk{Cluster: c, Now: e.Clock.Now}
 	restored, err := d.Restore(ctx, noop)
 	for _, n := range restored {
-		c := fleetChange{Change: created, What: "node", Name: n.Name, Environment: n.Environment}
+		c := fleetChange{Change: created, Kind: "node", Name: n.Name, Environment: n.Environment}
 		if err := out.print(e, c, nodeText(c)+", from its copy"); err != nil {
 			return len(restored), err
 		}

@@ -76,7 +76,7 @@ func (f *eventFlags) print(ctx context.Context, e *cli.Env, nodes []string) erro
 		if err != nil {
 			return fmt.Errorf("--where: %w", err)
 		}
-		filter.Where = c
+		filter.Condition = c
 	}
 	d, err := f.Desk(e)
 	if err != nil {

@@ -52,7 +52,7 @@ func (f *eventFlags) fillGaps(ctx context.Context, e *cli.Env, nodes []string) e
 	if f.environment != "" {
 		maps.DeleteFunc(issued, func(_, env string) bool { return env != f.environment })
 	}
-	gaps, err := (&event.Looker{NC: d.Cluster.Conn, JetStream: d.Cluster.JetStream, Issued: issued, Nodes: nodes}).Gaps(ctx)
+	gaps, err := (&event.Looker{NC: d.Cluster.Conn, JetStream: d.Cluster.JetStream, Environments: issued, Nodes: nodes}).Gaps(ctx)
 	if err != nil {
 		return err
 	}

@@ -68,14 +68,14 @@ func initFleet(ctx context.Context, e *cli.Env, out changePrinter, dir string, o
 		return err
 	}
 	for _, c := range plan.Changes {
-		f := fleetChange{Change: changed, What: "file", Name: c.Path}
+		f := fleetChange{Change: changed, Kind: "file", Name: c.Path}
 		if c.New {
 			f.Change = created
 		}
-		if c.Why != "" {
-			f.Detail = []string{c.Why}
+		if c.Reason != "" {
+			f.Detail = []string{c.Reason}
 		}
-		if err := out.print(e, f, pad(c.Path, 34)+" "+c.Why); err != nil {
+		if err := out.print(e, f, pad(c.Path, 34)+" "+c.Reason); err != nil {
 			return err
 		}
 	}
@@ -121,7 +121,7 @@ func applyFleet(ctx context.Context, e *cli.Env, out changePrinter, d *identity.
 				return err
 			}
 		}
-		f, text := fleetChange{Change: created, What: "stream", Name: strings.TrimPrefix(change.Stream.What, "stream ")}, change.Stream.What
+		f, text := fleetChange{Change: created, Kind: "stream", Name: strings.TrimPrefix(change.Stream.Label, "stream ")}, change.Stream.Label
 		if !change.New {
 			f.Change, f.Detail = changed, change.Diff
 			text += ": " + strings.Join(change.Diff, ", ")
@@ -151,7 +151,7 @@ func pushAccount(ctx context.Context, e *cli.Env, out changePrinter, d *identity
 		return false, err
 	}
 	if noop {
-		return true, out.print(e, fleetChange{Change: changed, What: "account", Name: "account"}, "account of the servers")
+		return true, out.print(e, fleetChange{Change: changed, Kind: "account", Name: "account"}, "account of the servers")
 	}
 	if token, err = d.ChangeAccount(there, func(*identity.AccountChange) {}); err != nil || token == there {
 		return false, err
@@ -160,7 +160,7 @@ func pushAccount(ctx context.Context, e *cli.Env, out changePrinter, d *identity
 	if err != nil {
 		return false, err
 	}
-	return true, out.print(e, fleetChange{Change: changed, What: "account", Name: "account", Servers: names}, "account of the servers "+cli.NamesOf(names))
+	return true, out.print(e, fleetChange{Change: changed, Kind: "account", Name: "account", Servers: names}, "account of the servers "+cli.NamesOf(names))
 }
 
 // pad fills a text up with spaces.

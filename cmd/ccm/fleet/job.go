@@ -142,7 +142,7 @@ func (f *jobFlags) choose(ctx context.Context, e *cli.Env, c *cluster.Cluster, e
 	if err != nil {
 		return nil, 0, err
 	}
-	nodes, err := roster.Read(ctx, c.Conn, roster.Options{Issued: issued, Environment: environment, Facts: condition.Asks("facts")})
+	nodes, err := roster.Read(ctx, c.Conn, roster.Options{Environments: issued, Environment: environment, Facts: condition.Asks("facts")})
 	if err != nil {
 		return nil, 0, err
 	}
@@ -189,7 +189,7 @@ func (f *jobFlags) send(ctx context.Context, e *cli.Env, j *signed.Job, args []s
 	if len(names) > signed.MaxNames && f.where == "" {
 		f.where = "true" // all of them: more than a job can name
 	}
-	j.Where = f.where
+	j.Condition = f.where
 	s := f.sign.sender(e, c, environment)
 	s.Fill(j, names, f.expires)
 	if f.output.Value == "text" {
@@ -242,8 +242,8 @@ func (f *jobFlags) print(e *cli.Env, p *job.Progress) error {
 			continue
 		}
 		message := n.Result.Message
-		if len(n.Result.Failed) > 0 {
-			message = n.Result.Failed[0].Resource + ": " + n.Result.Failed[0].Message
+		if len(n.Result.Failures) > 0 {
+			message = n.Result.Failures[0].Resource + ": " + n.Result.Failures[0].Message
 		}
 		if n.State != record.JobAccepted && !n.Done() {
 			terminal.Fprintf(e.Stdout, "  %s  %s  %s\n", terminal.Line(n.Name), terminal.Line(strings.TrimSpace(string(n.State)+" "+n.Result.Outcome)), terminal.Line(firstLineOf(message)))

@@ -59,7 +59,7 @@ func listJobs(ctx context.Context, e *cli.Env, fleet *fleetdir.Flags, environmen
 		if p.Reason != "" {
 			reason = strconv.Quote(p.Reason)
 		}
-		rows = append(rows, []string{p.ID, p.Created.Local().Format("2006-01-02 15:04"), p.By, p.Environment + " " + string(p.Verb), strconv.Itoa(p.Count), reason,
+		rows = append(rows, []string{p.ID, p.CreateTime.Local().Format("2006-01-02 15:04"), p.By, p.Environment + " " + string(p.Verb), strconv.Itoa(p.Count), reason,
 			fmt.Sprintf("%d ok, %d failed, %d refused, %d silent", r.Done-r.Failed, r.Failed, r.Refused+r.Expired, len(r.Silent)+r.NotAsked)})
 	}
 	printTable(e, rows)

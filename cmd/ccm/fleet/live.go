@@ -22,7 +22,7 @@ type liveFlags struct {
 // askNodes asks the nodes that are there, prints those that answer, and names the others.
 func (f *liveFlags) askNodes(ctx context.Context, e *cli.Env, d *enrol.Desk, o overview.Options, names []string, form string) error {
 	answer, err := overview.Ask(ctx, d, overview.Query{
-		Options: o, Names: names, Within: f.within,
+		Options: o, Names: names, Timeout: f.within,
 		Sender: func(environment string) *job.Sender { return f.sign.sender(e, d.Cluster, environment) },
 	})
 	if err != nil {
@@ -37,27 +37,27 @@ func (f *liveFlags) askNodes(ctx context.Context, e *cli.Env, d *enrol.Desk, o o
 	if form == "text" {
 		cli.Say(e, "%d of %d nodes; %d answered", len(answer.Nodes), answer.Total, answer.Answered)
 	}
-	if answer.Wrong != nil {
-		cli.Say(e, "Nodes are missing, because they do not have what the condition asks for: %s", answer.Wrong)
+	if answer.ConditionError != nil {
+		cli.Say(e, "Nodes are missing, because they do not have what the condition asks for: %s", answer.ConditionError)
 	}
 	if form == "text" {
 		sayForeign(e, answer.Foreign)
 	}
 	for _, x := range []struct {
-		names []string
-		what  string
+		names    []string
+		question string
 	}{
-		{answer.Missing, fmt.Sprintf("Asked, and no answer within %s", f.within)},
-		{answer.Away, "Not asked, because they are silent"},
+		{answer.Unanswered, fmt.Sprintf("Asked, and no answer within %s", f.within)},
+		{answer.Offline, "Not asked, because they are silent"},
 	} {
 		if len(x.names) > 0 {
-			cli.Say(e, "%s: %s", x.what, someOf(x.names))
+			cli.Say(e, "%s: %s", x.question, someOf(x.names))
 		}
 	}
 	switch {
 	case len(names) == 1 && answer.Answered == 0:
 		return diag.Errorf(diag.Pos{}, "%s does not answer", names[0]).WithHint("ccm fleet nodes %s prints what it told before", names[0])
-	case len(answer.Missing) > 0:
+	case len(answer.Unanswered) > 0:
 		return cli.Status(cli.ExitFailed)
 	}
 	return nil

@@ -92,31 +92,31 @@ Exit status: 4 if --live asked a node that did not answer.`,
 
 // nodeLine is a node as JSON and YAML have it.
 type nodeLine struct {
-	Node        string           `json:"node"`
-	Environment string           `json:"environment"`
-	Status      string           `json:"status"`
-	Seen        *time.Time       `json:"seen"`
-	Fingerprint string           `json:"fingerprint"`
-	Recipient   string           `json:"recipient,omitempty"`
-	Tags        []string         `json:"tags,omitempty"`
-	State       *record.State    `json:"state"`
-	Presence    *record.Presence `json:"presence"`
-	Facts       map[string]any   `json:"facts,omitempty"`
-	Truncated   []string         `json:"facts_truncated,omitempty"`
-	Damaged     []string         `json:"damaged,omitempty"`
+	Node           string           `json:"node"`
+	Environment    string           `json:"environment"`
+	Status         string           `json:"status"`
+	LastSeen       *time.Time       `json:"seen"`
+	Fingerprint    string           `json:"fingerprint"`
+	Recipient      string           `json:"recipient,omitempty"`
+	Tags           []string         `json:"tags,omitempty"`
+	State          *record.State    `json:"state"`
+	Presence       *record.Presence `json:"presence"`
+	Facts          map[string]any   `json:"facts,omitempty"`
+	TruncatedFacts []string         `json:"facts_truncated,omitempty"`
+	Problems       []string         `json:"damaged,omitempty"`
 }
 
 func lineOf(n *overview.Node, now time.Time) nodeLine {
-	l := nodeLine{Node: n.Name, Environment: n.Environment, Status: n.Status(now), Fingerprint: enrol.Fingerprint(n.Enrolled.Key, n.Enrolled.Recipient),
-		Recipient: n.Enrolled.Recipient, Tags: n.Enrolled.Tags, State: n.State, Presence: n.Presence}
-	if !n.Seen.IsZero() {
-		l.Seen = &n.Seen
+	l := nodeLine{Node: n.Name, Environment: n.Environment, Status: n.Status(now), Fingerprint: enrol.Fingerprint(n.Identity.Key, n.Identity.Recipient),
+		Recipient: n.Identity.Recipient, Tags: n.Identity.Tags, State: n.State, Presence: n.Presence}
+	if !n.HeartbeatTime.IsZero() {
+		l.LastSeen = &n.HeartbeatTime
 	}
 	if n.Facts != nil {
-		l.Facts, l.Truncated = n.Facts.Facts, n.Facts.Truncated
+		l.Facts, l.TruncatedFacts = n.Facts.Facts, n.Facts.TruncatedFacts
 	}
-	for _, err := range n.Damaged {
-		l.Damaged = append(l.Damaged, err.Error())
+	for _, err := range n.Problems {
+		l.Problems = append(l.Problems, err.Error())
 	}
 	return l
 }
@@ -214,8 +214,8 @@ func printForeign(e *cli.Env, list []enrol.ForeignNode, form string) error {
 // nodeRow is a node in a table.
 func nodeRow(n *overview.Node, now time.Time) []string {
 	seen, number, outcome, last := "never", "-", n.Outcome(), "-"
-	if !n.Seen.IsZero() {
-		if seen = ago(now.Sub(n.Seen)); n.Silent(now) {
+	if !n.HeartbeatTime.IsZero() {
+		if seen = ago(now.Sub(n.HeartbeatTime)); n.Silent(now) {
 			seen += "!"
 		}
 	}
@@ -223,8 +223,8 @@ func nodeRow(n *overview.Node, now time.Time) []string {
 		if s.Release > 0 {
 			number = fmt.Sprint(s.Release)
 		}
-		if !s.Started.IsZero() {
-			last = s.Started.Local().Format("2006-01-02 15:04")
+		if !s.StartTime.IsZero() {
+			last = s.StartTime.Local().Format("2006-01-02 15:04")
 		}
 		if s.Noop {
 			outcome += " (noop)"

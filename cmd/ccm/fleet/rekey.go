@@ -79,7 +79,7 @@ func rekeyFleet(ctx context.Context, e *cli.Env, d *enrol.Desk, until time.Time,
 	if err != nil {
 		return err
 	}
-	out := rekeyOutput{r, len(r.Waiting) == 0 || leave && ctx.Err() == nil}
+	out := rekeyOutput{r, len(r.Pending) == 0 || leave && ctx.Err() == nil}
 	if out.Done {
 		servers, err := d.EndRekey(ctx)
 		if err != nil {
@@ -92,19 +92,19 @@ func rekeyFleet(ctx context.Context, e *cli.Env, d *enrol.Desk, until time.Time,
 	} else if out.Done {
 		terminal.Fprintf(e.Stdout, "- the old key, and %d revoked nodes from the list\n", r.Revoked)
 	}
-	if len(r.Waiting) > 0 {
+	if len(r.Pending) > 0 {
 		hint := "Both keys are believed. Run it again when they are back, or revoke them"
 		if out.Done {
 			hint = "They were left behind: enrol them again"
 		}
-		cli.Say(e, "%d of %d nodes do not use the new key: %s. %s.", len(r.Waiting), r.Signed, someOf(r.Waiting), hint)
+		cli.Say(e, "%d of %d nodes do not use the new key: %s. %s.", len(r.Pending), r.Signed, someOf(r.Pending), hint)
 	}
 	switch {
 	case err != nil:
 		return err
 	case ctx.Err() != nil:
 		return cli.Status(cli.ExitInterrupted)
-	case len(r.Waiting) > 0:
+	case len(r.Pending) > 0:
 		return cli.Status(cli.ExitFailed)
 	}
 	return nil
@@ -118,12 +118,12 @@ func waitForRekeyed(ctx context.Context, e *cli.Env, d *enrol.Desk, until time.T
 		if err != nil {
 			return nil, fmt.Errorf("which nodes use the new key cannot be read: %w", err)
 		}
-		if len(r.Waiting) == 0 || ctx.Err() != nil || e.Clock.Now().After(until) {
+		if len(r.Pending) == 0 || ctx.Err() != nil || e.Clock.Now().After(until) {
 			return r, nil
 		}
-		if told != len(r.Waiting) {
-			told = len(r.Waiting)
-			cli.Say(e, "Waiting for %d of %d nodes: %s", told, r.Signed, someOf(r.Waiting))
+		if told != len(r.Pending) {
+			told = len(r.Pending)
+			cli.Say(e, "Waiting for %d of %d nodes: %s", told, r.Signed, someOf(r.Pending))
 		}
 		select {
 		case <-ctx.Done():

@@ -29,11 +29,11 @@ import (
 // releaseFlags are the flags of fleet release.
 type releaseFlags struct {
 	*fleetdir.Flags
-	sign                                              signFlags
-	also, plain                                       []string
-	canary, stages, soak, failed, silent, spread, why string
-	again, noCheck                                    bool
-	output                                            *cli.Choice
+	sign                                                 signFlags
+	otherKeys, plain                                     []string
+	canary, stages, soak, failed, silent, spread, reason string
+	again, noCheck                                       bool
+	output                                               *cli.Choice
 }
 
 func newReleaseCommand(e *cli.Env, fleet *fleetdir.Flags) *cobra.Command {
@@ -80,14 +80,14 @@ stores the last ones anew, for servers that have lost them.`,
 	}
 	fs := cmd.Flags()
 	f.sign.add(fs)
-	fs.StringArrayVar(&f.also, "also-sign", nil, "sign with this `KEY` too, where two have to sign (may be given again)")
+	fs.StringArrayVar(&f.otherKeys, "also-sign", nil, "sign with this `KEY` too, where two have to sign (may be given again)")
 	fs.StringVar(&f.canary, "canary", "", "the nodes for which `CONDITION` holds are the first stage")
 	fs.StringVar(&f.stages, "stages", "100%", "the `STAGES` after it, as percentages of all nodes: 1%,10%,100%")
 	fs.StringVar(&f.soak, "soak", "0s", "watch a stage for so `LONG` before the next one begins")
 	fs.StringVar(&f.failed, "max-failed", "0", "the `NUMBER` or percentage of nodes that may fail, in each stage and in all")
 	fs.StringVar(&f.silent, "max-silent", "5%", "the `NUMBER` or percentage of nodes of a stage that may be silent")
 	fs.StringVar(&f.spread, "spread", "0s", "the nodes of a stage begin within this `TIME`")
-	fs.StringVar(&f.why, "reason", "", "`TEXT` that says why")
+	fs.StringVar(&f.reason, "reason", "", "`TEXT` that says why")
 	fs.StringArrayVar(&f.plain, "allow-plain", nil, "pack files that match `PATTERN` although they seem to hold a secret as it is (may be given again)")
 	fs.Var(f.output, "output", "form of the output: text or json")
 	fs.BoolVar(&f.again, "again", false, "store the last release and its rollout anew, from the directory of the fleet")
@@ -97,7 +97,7 @@ stores the last ones anew, for servers that have lost them.`,
 
 // document returns the release that the flags describe.
 func (f *releaseFlags) document() (*signed.Release, error) {
-	r := &signed.Release{Reason: f.why}
+	r := &signed.Release{Reason: f.reason}
 	if f.canary != "" {
 		if _, err := where.Parse(f.canary); err != nil {
 			return nil, fmt.Errorf("--canary: %w", err)
@@ -133,7 +133,7 @@ func controllerOf(e *cli.Env, c *cluster.Cluster, environment string, sign *sign
 	archive := release.Archive{Directory: c.Directory.Path, Environment: environment}
 	return &release.Controller{
 		Store: &release.Store{NC: c.Conn, Environment: environment}, Key: sign.signer(e), By: c.Directory.Fleet.User, Clock: e.Clock.Now, Keep: archive.Keep,
-		Issued: (&enrol.Desk{Cluster: c, Now: e.Clock.Now}).Environments,
+		Environments: (&enrol.Desk{Cluster: c, Now: e.Clock.Now}).Environments,
 	}, nil
 }
 
@@ -187,8 +187,8 @@ func (f *releaseFlags) release(ctx context.Context, e *cli.Env, c *cluster.Clust
 	}
 	r.Bundle = "sha256:" + digest
 	var more []signers.Key
-	for _, key := range f.also {
-		more = append(more, signers.Key{File: key, Said: cli.NewAsideWriter(e)})
+	for _, key := range f.otherKeys {
+		more = append(more, signers.Key{File: key, Prompts: cli.NewAsideWriter(e)})
 	}
 	if err := controller.Begin(ctx, r, more...); err != nil {
 		return err
@@ -308,7 +308,7 @@ func (f *releaseFlags) storeAgain(ctx context.Context, e *cli.Env, c *cluster.Cl
 		cli.Say(e, "The servers of %s have all of it.", environment)
 	}
 	for _, what := range slices.Sorted(slices.Values(stored)) {
-		c := fleetChange{Change: created, What: "document", Name: what, Environment: environment}
+		c := fleetChange{Change: created, Kind: "document", Name: what, Environment: environment}
 		if err := (changePrinter{f.output}).print(e, c, what); err != nil {
 			return err
 		}

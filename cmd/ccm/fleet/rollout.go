@@ -24,7 +24,7 @@ type rolloutFlags struct {
 	sign    signFlags
 	watch   bool
 	looking bool
-	why     string
+	reason  string
 	output  *cli.Choice
 }
 
@@ -74,7 +74,7 @@ func newDeedCommands(e *cli.Env, fleet *fleetdir.Flags) (list []*cobra.Command) 
 				ctx, cancel := e.UntilStopped(cmd.Context())
 				defer cancel()
 				return withController(e, f.Flags, args[0], identity.Operator, &f.sign, func(c *release.Controller) error {
-					a, err := c.Do(ctx, d.operation, f.why)
+					a, err := c.Do(ctx, d.operation, f.reason)
 					if err != nil {
 						return err
 					}
@@ -83,7 +83,7 @@ func newDeedCommands(e *cli.Env, fleet *fleetdir.Flags) (list []*cobra.Command) 
 			},
 		}
 		f.sign.add(cmd.Flags())
-		cmd.Flags().StringVar(&f.why, "reason", "", "`TEXT` that says why")
+		cmd.Flags().StringVar(&f.reason, "reason", "", "`TEXT` that says why")
 		cmd.Flags().Var(f.output, "output", "form of the output: text or json")
 		list = append(list, cmd)
 	}
@@ -108,8 +108,8 @@ present one are its first stage.`,
 				if err != nil {
 					return err
 				}
-				if f.why != "" {
-					r.Reason = f.why
+				if f.reason != "" {
+					r.Reason = f.reason
 				}
 				if err := c.Begin(ctx, r); err != nil {
 					return err
@@ -129,7 +129,7 @@ present one are its first stage.`,
 		},
 	}
 	f.sign.add(cmd.Flags())
-	cmd.Flags().StringVar(&f.why, "reason", "", "`TEXT` that says why")
+	cmd.Flags().StringVar(&f.reason, "reason", "", "`TEXT` that says why")
 	cmd.Flags().BoolVar(&f.watch, "watch", false, "follow it until its end, and move it on")
 	cmd.Flags().Var(f.output, "output", "form of the output: text or json")
 	return cmd
@@ -239,8 +239,8 @@ func someNames(names []string) string {
 }
 
 func stateWords(a *release.Assessment) string {
-	if a.Why != "" {
-		return string(a.State) + ": " + terminal.Line(a.Why)
+	if a.Reason != "" {
+		return string(a.State) + ": " + terminal.Line(a.Reason)
 	}
 	return string(a.State)
 }

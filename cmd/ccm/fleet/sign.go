@@ -29,5 +29,5 @@ func (f *signFlags) sender(e *cli.Env, c *cluster.Cluster, environment string) *
 
 // signer returns the key.
 func (f *signFlags) signer(e *cli.Env) signers.Key {
-	return signers.Key{File: cmp.Or(f.key, os.Getenv(signVariable)), Said: cli.NewAsideWriter(e)}
+	return signers.Key{File: cmp.Or(f.key, os.Getenv(signVariable)), Prompts: cli.NewAsideWriter(e)}
 }

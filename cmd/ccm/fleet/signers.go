@@ -100,7 +100,7 @@ func (f *signersFlags) change(ctx context.Context, e *cli.Env, environment, file
 	}
 	var more []signers.Key
 	for _, key := range f.also {
-		more = append(more, signers.Key{File: key, Said: cli.NewAsideWriter(e)})
+		more = append(more, signers.Key{File: key, Prompts: cli.NewAsideWriter(e)})
 	}
 	return withController(e, f.Flags, environment, identity.Operator, &f.sign, func(c *release.Controller) error {
 		s, err := c.SetSigners(ctx, file, string(text), f.threshold, more...)

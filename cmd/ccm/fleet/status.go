@@ -174,8 +174,8 @@ func environmentLines(env overview.Environment, detail statusDetail) (lines []st
 			done, all = done+s.Done, all+s.Nodes
 		}
 		add("  rollout of %d  [%s] %d of %d  %s", a.Release, bar(done, all), done, all, a.State)
-		if a.Why != "" {
-			add("    %s", a.Why)
+		if a.Reason != "" {
+			add("    %s", a.Reason)
 		}
 		lines = append(lines, stageLines(a, detail)...)
 	}

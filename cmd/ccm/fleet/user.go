@@ -48,7 +48,7 @@ To approve and to revoke takes keys of the directory of the fleet besides.`,
 			if err != nil {
 				return err
 			}
-			c := fleetChange{Change: created, What: "user", Name: args[0], Role: role.Value, Path: path}
+			c := fleetChange{Change: created, Kind: "user", Name: args[0], Role: role.Value, Path: path}
 			if err := out.print(e, c, fmt.Sprintf("%s %s: %s", c.Role, c.Name, c.Path)); err != nil {
 				return err
 			}
@@ -129,7 +129,7 @@ func revokeUser(ctx context.Context, e *cli.Env, d *enrol.Desk, out changePrinte
 	if err != nil {
 		return err
 	}
-	if err := out.print(e, fleetChange{Change: removed, What: "user", Name: name, Servers: servers}, "user "+name); err != nil {
+	if err := out.print(e, fleetChange{Change: removed, Kind: "user", Name: name, Servers: servers}, "user "+name); err != nil {
 		return err
 	}
 	sayServers(e, d, servers)

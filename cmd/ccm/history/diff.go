@@ -97,18 +97,18 @@ func below(path string, paths []string) bool {
 
 // A differ says how a run changed files.
 type differ struct {
-	env   *cli.Env
-	store *state.Store
-	view  *host.View
-	held  *state.SecretNames // which paths hold secrets, or have held some
-	later state.LaterChanges
+	env          *cli.Env
+	store        *state.Store
+	view         *host.View
+	secrets      *state.SecretNames // which paths hold secrets, or have held some
+	laterChanges state.LaterChanges
 }
 
 func newDiffer(e *cli.Env, store *state.Store, rec *state.Record) (*differ, error) {
 	d := &differ{env: e, store: store, view: &host.New(host.Options{Root: rec.Root}).View}
 	var err error
-	if d.held, err = store.Sensitive(); err == nil {
-		d.later, err = store.LaterChanges(rec.ID)
+	if d.secrets, err = store.Sensitive(); err == nil {
+		d.laterChanges, err = store.LaterChanges(rec.ID)
 	}
 	return d, err
 }
@@ -117,7 +117,7 @@ func newDiffer(e *cli.Env, store *state.Store, rec *state.Record) (*differ, erro
 // It sets c.Sensitive if the path has held secrets since. Of what holds secrets it is only told
 // that it changed.
 func (d *differ) diff(c *state.Change) (text, note string) {
-	c.Sensitive = c.Sensitive || d.held.HeldIn(string(c.Path))
+	c.Sensitive = c.Sensitive || d.secrets.HeldIn(string(c.Path))
 	text, note, err := d.contents(c)
 	if err != nil {
 		note = err.Error()
@@ -149,7 +149,7 @@ func (d *differ) contents(c *state.Change) (text, note string, err error) {
 		}
 		t.Have = string(before)
 	}
-	after, known, err := d.store.After(d.view, d.later, *c)
+	after, known, err := d.store.After(d.view, d.laterChanges, *c)
 	if err != nil {
 		return "", "", err
 	}

@@ -177,7 +177,7 @@ func (u *unknownVariables) warn(e *cli.Env) {
 		if n := u.hosts[key]; n > 1 {
 			of = fmt.Sprintf("%s and %d more", of, n-1)
 		}
-		e.Messages.Warn(fmt.Sprintf("%s: %s: %s; it is left out of the facts of %s", err.At, err.Variable, err.Why, of))
+		e.Messages.Warn(fmt.Sprintf("%s: %s: %s; it is left out of the facts of %s", err.At, err.Variable, err.Reason, of))
 	}
 }
 

@@ -17,10 +17,10 @@ import (
 type sshProgress struct {
 	line *report.StatusLine
 
-	mu    sync.Mutex
-	ended int
-	all   int
-	under []string // the hosts that are worked on, the longest first
+	mu        sync.Mutex
+	doneCount int
+	total     int
+	running   []string // the hosts that are worked on, the longest first
 }
 
 // newSSHProgress returns nil where nobody sees it: not on a terminal, and for a single host, whose
@@ -32,22 +32,22 @@ func newSSHProgress(e *cli.Env, hosts int) *sshProgress {
 	line := report.NewStatusLine(terminal.NewWriter(e.Stderr.Unwrap()))
 	e.Stderr.Before(line.MakeWay)
 	e.Stdout.Before(line.MakeWay)
-	p := &sshProgress{line: line, all: hosts}
+	p := &sshProgress{line: line, total: hosts}
 	line.BeginSite(fmt.Sprintf("%d hosts", hosts))
 	return p
 }
 
 // begin is told that a host is worked on now.
 func (p *sshProgress) begin(host string) {
-	p.change(func() { p.under = append(p.under, host) })
+	p.change(func() { p.running = append(p.running, host) })
 }
 
 // end is told that a host has ended.
 func (p *sshProgress) end(host string) {
 	p.change(func() {
-		p.ended++
-		if i := slices.Index(p.under, host); i >= 0 {
-			p.under = slices.Delete(p.under, i, i+1)
+		p.doneCount++
+		if i := slices.Index(p.running, host); i >= 0 {
+			p.running = slices.Delete(p.running, i, i+1)
 		}
 	})
 }
@@ -62,9 +62,9 @@ func (p *sshProgress) change(do func()) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	do()
-	text := fmt.Sprintf("%d ended", p.ended)
-	if n := len(p.under); n > 0 {
-		text += ", at " + strings.Join(p.under[:min(n, fewHosts)], ", ")
+	text := fmt.Sprintf("%d ended", p.doneCount)
+	if n := len(p.running); n > 0 {
+		text += ", at " + strings.Join(p.running[:min(n, fewHosts)], ", ")
 		if n > fewHosts {
 			text += fmt.Sprintf(" and %d more", n-fewHosts)
 		}

@@ -23,10 +23,10 @@ type editor struct {
 	history *repl.History
 	color   bool
 
-	question string      // that is asked, "" at the prompt
-	pasted   *pastedText // a paste that is too long for the screen
-	reading  waitState
-	answers  answers // whether the terminal says where its cursor is
+	question  string      // that is asked, "" at the prompt
+	longPaste *pastedText // a paste that is too long for the screen
+	state     waitState
+	answers   answers // whether the terminal says where its cursor is
 }
 
 // A pastedText is not shown; it is evaluated at once.
@@ -158,8 +158,8 @@ func (t *editor) prompts() (first, more string) {
 // read implements lineReader.
 func (t *editor) read() (string, error) {
 	text, err := t.readline()
-	if p := t.pasted; p != nil {
-		t.pasted = nil
+	if p := t.longPaste; p != nil {
+		t.longPaste = nil
 		if err == nil {
 			text = p.text
 			terminal.Fprintf(t.term.options.Stdout, "-- %d lines\n", strings.Count(strings.TrimRight(text, "\n"), "\n")+1)
@@ -174,10 +174,10 @@ func (t *editor) readline() (string, error) {
 	defer t.term.signals.set(before...)
 	t.term.options.Mode.changing.Store(true)
 	defer t.term.options.Mode.changing.Store(false)
-	if !t.reading.begin(t.term.options.Stop) {
+	if !t.state.begin(t.term.options.Stop) {
 		return "", ErrStopped
 	}
-	defer t.reading.Store(false)
+	defer t.state.Store(false)
 	// What was typed ahead was echoed here, and comes again.
 	_, _ = t.term.options.Stdout.Print(terminal.EraseLine)
 	text, err := t.shell.Readline()
@@ -200,7 +200,7 @@ func (t *editor) ask(question string) (string, error) {
 
 // leave implements lineReader.
 func (t *editor) leave() {
-	if t.reading.Load() {
+	if t.state.Load() {
 		mode := t.term.options.Mode
 		mode.Restore() // before it is written to, which may have to wait
 		_, _ = t.term.options.Stdout.Print(terminal.EndPaste)
@@ -212,7 +212,7 @@ func (t *editor) leave() {
 
 // accept reports whether what was typed can be answered.
 func (t *editor) accept(line []rune) bool {
-	return t.question != "" || t.pasted != nil || t.term.dialog.Finished(string(line))
+	return t.question != "" || t.longPaste != nil || t.term.dialog.Finished(string(line))
 }
 
 // paste is given what is pasted, and returns what of it goes into the line. A
@@ -224,7 +224,7 @@ func (t *editor) paste(text string) string {
 	}
 	line := []rune(string(*t.shell.Line()))
 	at := min(t.shell.Cursor().Pos(), len(line))
-	t.pasted = &pastedText{string(line[:at]) + text + string(line[at:])}
+	t.longPaste = &pastedText{string(line[:at]) + text + string(line[at:])}
 	t.shell.Keys.Feed(false, '\r')
 	return ""
 }
@@ -257,7 +257,7 @@ type source struct{ t *editor }
 
 // Write implements readline.History.
 func (s source) Write(text string) (int, error) {
-	if s.t.pasted == nil {
+	if s.t.longPaste == nil {
 		s.t.keep(text)
 	}
 	return s.t.history.Len(), nil

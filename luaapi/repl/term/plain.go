@@ -18,8 +18,8 @@ type plainReader struct {
 	history *repl.History
 	lines   chan line
 	asked   bool // a line is being waited for
-	dropped chan struct{}
-	reading waitState
+	closing chan struct{}
+	state   waitState
 	in      *bufio.Reader
 }
 
@@ -31,7 +31,7 @@ type line struct {
 func (t *Terminal) newPlainReader() *plainReader {
 	r := &plainReader{
 		term: t, out: t.options.Stdout, history: t.history, in: bufio.NewReader(t.options.Stdin),
-		lines: make(chan line), dropped: make(chan struct{}, 1),
+		lines: make(chan line), closing: make(chan struct{}, 1),
 	}
 	if !terminal.IsTerminal(t.options.Stdout) {
 		r.out = t.options.Stderr
@@ -61,10 +61,10 @@ func (t *plainReader) read() (string, error) {
 func (t *plainReader) line(prompt string) (string, error) {
 	before := t.term.signals.set(t.drop, t.drop, t.drop)
 	defer t.term.signals.set(before...)
-	if !t.reading.begin(t.term.options.Stop) {
+	if !t.state.begin(t.term.options.Stop) {
 		return "", ErrStopped
 	}
-	defer t.reading.Store(false)
+	defer t.state.Store(false)
 	terminal.Fprintf(t.out, "%s", prompt)
 	if !t.asked {
 		t.asked = true
@@ -80,7 +80,7 @@ func (t *plainReader) line(prompt string) (string, error) {
 	case l := <-t.lines:
 		t.asked = false
 		return l.text, l.err
-	case <-t.dropped:
+	case <-t.closing:
 		// The terminal has forgotten the line itself.
 		terminal.Fprintf(t.out, "\n")
 		return "", errDropped
@@ -89,7 +89,7 @@ func (t *plainReader) line(prompt string) (string, error) {
 
 func (t *plainReader) drop() {
 	select {
-	case t.dropped <- struct{}{}:
+	case t.closing <- struct{}{}:
 	default:
 	}
 }
@@ -99,7 +99,7 @@ func (t *plainReader) ask(question string) (string, error) { return t.line(quest
 
 // leave implements lineReader.
 func (t *plainReader) leave() {
-	if t.reading.Load() {
+	if t.state.Load() {
 		terminal.Fprintf(t.out, "\n")
 		t.term.options.Exit()
 	}

@@ -18,7 +18,7 @@ import (
 func (t *Terminal) Commands() []repl.Command {
 	return []repl.Command{
 		{Name: "clear", Doc: "Clear the screen.", Run: t.clearCommand},
-		{Name: "edit", Args: "[FILE]", Doc: "Edit what was typed last, or FILE, and evaluate it.", More: "The editor is that of VISUAL or EDITOR, else vi.", Takes: repl.ArgFile, Run: t.editCommand},
+		{Name: "edit", Args: "[FILE]", Doc: "Edit what was typed last, or FILE, and evaluate it.", Detail: "The editor is that of VISUAL or EDITOR, else vi.", Takes: repl.ArgFile, Run: t.editCommand},
 	}
 }
 

@@ -162,7 +162,7 @@ type jsonTest struct {
 }
 
 func testJSON(res spec.Result) jsonTest {
-	return jsonTest{"io.choria.ccm.v1.test.result", res.File, res.Pos.Line, res.Name, res.Tags, res.Status, message(res.Errs), res.Took}
+	return jsonTest{"io.choria.ccm.v1.test.result", res.File, res.Pos.Line, res.Name, res.Tags, res.Status, message(res.Errs), res.Duration}
 }
 
 // tap writes a test in the Test Anything Protocol.
@@ -192,7 +192,7 @@ func (r *Report) junit() error {
 		if len(all) == 0 || all[len(all)-1].Name != file {
 			all = append(all, junit.Suite{Name: file})
 		}
-		c := junit.Case{Class: file, Name: terminal.Line(res.Name), Time: junit.SecondsOf(res.Took)}
+		c := junit.Case{Class: file, Name: terminal.Line(res.Name), Time: junit.SecondsOf(res.Duration)}
 		problem := junit.Because(terminal.Lines(message(res.Errs))) // XML has no way to write most control characters
 		switch res.Status {
 		case spec.Failure:

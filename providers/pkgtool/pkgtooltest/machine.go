@@ -16,10 +16,10 @@ import (
 // A Machine has the state that package managers change: the repositories and what is
 // installed. A test answers with it as its package manager would.
 type Machine struct {
-	Repo map[string][]string // the versions of each package, the oldest first
-	DB   map[string]string   // the installed versions
-	Held map[string]bool
-	Root string // where its files are
+	Repo  map[string][]string // the versions of each package, the oldest first
+	DB    map[string]string   // the installed versions
+	Holds map[string]bool
+	Root  string // where its files are
 }
 
 // Install installs what the specs say, each a name or a name, the separator and a version. A
@@ -64,7 +64,7 @@ func Suite(t *testing.T, p *pkgtool.Packages, answer func(m *Machine, c host.Cmd
 	versions := []string{"1.0-1", "1.1-1", "2.0-1"}
 	start := func(version string) func(*testing.T, string) host.Runner {
 		return func(_ *testing.T, root string) host.Runner {
-			m := &Machine{Repo: map[string][]string{"demo": versions}, DB: map[string]string{}, Held: map[string]bool{}, Root: root}
+			m := &Machine{Repo: map[string][]string{"demo": versions}, DB: map[string]string{}, Holds: map[string]bool{}, Root: root}
 			if onlyNewest {
 				m.Repo["demo"] = versions[2:]
 			}

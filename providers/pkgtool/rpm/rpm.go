@@ -120,13 +120,13 @@ func state(want resources.Package, found map[string][]Record, provider string) (
 		}
 	}
 	if r.Unfinished && !want.Ensure.IsAbsent() {
-		s.Unfinished = halfInstalled
+		s.Problem = halfInstalled
 		return s, nil
 	}
 	s.Metadata = resources.PackageMetadata{
 		Name: r.Name, Version: r.WithoutEpoch(), Arch: r.Arch, License: r.license, URL: r.url,
 		Summary: r.summary, Description: r.description, Provider: provider,
-		Extended: resources.PackageExtension{Epoch: r.Epoch, Release: r.Release},
+		Extension: resources.PackageExtension{Epoch: r.Epoch, Release: r.Release},
 	}
 	return s, nil
 }

@@ -37,8 +37,8 @@ type Machine struct {
 
 // Tool is what differs between init systems.
 type Tool struct {
-	// Booted makes a machine one that the init system has started.
-	Booted func(m *Machine)
+	// OnBoot makes a machine one that the init system has started.
+	OnBoot func(m *Machine)
 	// Answer answers a command.
 	Answer func(m *Machine, c host.Cmd) host.Result
 	// Enable has the service start at boot.
@@ -102,7 +102,7 @@ func (tool Tool) Host(m *Machine) *host.Host {
 // New returns a machine with the service.
 func (tool Tool) New(t testing.TB, root string) *Machine {
 	m := &Machine{t: t, Root: root}
-	tool.Booted(m)
+	tool.OnBoot(m)
 	m.Write("/etc/init.d/x", tool.Script)
 	return m
 }

@@ -32,8 +32,8 @@ func New(root string, query func(ctx context.Context, argv []string) (out []byte
 	// Names are what is looked for here, so errors have numbers.
 	files := &safepath.Resolver{Root: root, UserName: safepath.UserNumber}
 	return &Accounts{
-		Users:  &Database{files: files, query: query, Path: "/etc/passwd", name: "passwd", What: "user"},
-		Groups: &Database{files: files, query: query, Path: "/etc/group", name: "group", What: "group"},
+		Users:  &Database{files: files, query: query, Path: "/etc/passwd", name: "passwd", Kind: "user"},
+		Groups: &Database{files: files, query: query, Path: "/etc/group", name: "group", Kind: "group"},
 	}
 }
 
@@ -44,7 +44,7 @@ type Database struct {
 	query func(ctx context.Context, argv []string) (out []byte, ok bool)
 	Path  string
 	name  string // for getent
-	What  string // "user" or "group"
+	Kind  string // "user" or "group"
 
 	// last is what was asked for last: mostly the same is asked for again.
 	last atomic.Pointer[account]
@@ -78,7 +78,7 @@ func (d *Database) ID(name string) (uint32, error) {
 		}
 	}
 	if !ok {
-		return 0, fmt.Errorf("could not lookup %s %q: no such %s", d.What, name, d.What)
+		return 0, fmt.Errorf("could not lookup %s %q: no such %s", d.Kind, name, d.Kind)
 	}
 	d.last.Store(&account{name, id})
 	return id, nil

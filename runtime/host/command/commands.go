@@ -48,7 +48,7 @@ func (c *Commands) Begin(run string, record func(command string, apart bool) Rec
 
 // A runningCommand is one of the commands, from before it is started.
 type runningCommand struct {
-	of     *Commands
+	owner  *Commands
 	pid    int    // 0 until it is started
 	record Record // may be nil
 }
@@ -56,7 +56,7 @@ type runningCommand struct {
 // begin tells of a command that is about to be started, and returns what it has in its
 // environment besides. Ended must follow.
 func (c *Commands) begin(command string, apart bool) (r *runningCommand, environ []string) {
-	r = &runningCommand{of: c}
+	r = &runningCommand{owner: c}
 	if c == nil {
 		return r, nil
 	}
@@ -75,16 +75,16 @@ func (c *Commands) begin(command string, apart bool) (r *runningCommand, environ
 
 // started tells that the command was started.
 func (r *runningCommand) started(pid int) {
-	if r.of == nil {
+	if r.owner == nil {
 		return
 	}
 	r.pid = pid
-	r.of.mu.Lock()
-	if r.of.groups == nil {
-		r.of.groups = make(map[int]bool)
+	r.owner.mu.Lock()
+	if r.owner.groups == nil {
+		r.owner.groups = make(map[int]bool)
 	}
-	r.of.groups[pid] = true
-	r.of.mu.Unlock()
+	r.owner.groups[pid] = true
+	r.owner.mu.Unlock()
 	if r.record != nil {
 		start, _ := StartOf(pid)
 		r.record.Started(pid, start)
@@ -93,12 +93,12 @@ func (r *runningCommand) started(pid int) {
 
 // ended tells that the command has ended, or could not be started.
 func (r *runningCommand) ended() {
-	if r.of == nil {
+	if r.owner == nil {
 		return
 	}
-	r.of.mu.Lock()
-	delete(r.of.groups, r.pid)
-	r.of.mu.Unlock()
+	r.owner.mu.Lock()
+	delete(r.owner.groups, r.pid)
+	r.owner.mu.Unlock()
 	if r.record != nil {
 		r.record.Ended()
 	}

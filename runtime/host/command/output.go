@@ -11,7 +11,7 @@ import (
 // capture keeps the beginning and the end of what is written to it.
 type capture struct {
 	head, tail bytes.Buffer
-	left       int
+	remaining  int
 }
 
 // Write implements io.Writer. It never fails.
@@ -25,7 +25,7 @@ func (c *capture) Write(p []byte) (int, error) {
 	c.tail.Write(p)
 	if c.tail.Len() > OutputLimit {
 		cut := c.tail.Len() - OutputLimit/2
-		c.left += cut
+		c.remaining += cut
 		c.tail.Next(cut)
 	}
 	return n, nil
@@ -34,12 +34,12 @@ func (c *capture) Write(p []byte) (int, error) {
 // Bytes returns what was kept.
 func (c *capture) Bytes() []byte {
 	if cut := c.tail.Len() - OutputLimit/2; cut > 0 {
-		c.left += cut
+		c.remaining += cut
 		c.tail.Next(cut)
 	}
 	out := c.head.Bytes()
-	if c.left > 0 {
-		out = append(out, fmt.Sprintf("\n[%d bytes left out]\n", c.left)...)
+	if c.remaining > 0 {
+		out = append(out, fmt.Sprintf("\n[%d bytes left out]\n", c.remaining)...)
 	}
 	return append(out, c.tail.Bytes()...)
 }

@@ -44,16 +44,16 @@ func Check(fd int, size int64) error {
 
 // A Guard fails to write once too little of a disk would be left.
 type Guard struct {
-	FD      int   // of a file on the disk
-	written int64 // since it was looked
+	FD           int   // of a file on the disk
+	writtenBytes int64 // since it was looked
 }
 
 // Write implements io.Writer. It writes nothing.
 func (g *Guard) Write(p []byte) (int, error) {
-	if g.written += int64(len(p)); g.written < 16<<20 {
+	if g.writtenBytes += int64(len(p)); g.writtenBytes < 16<<20 {
 		return len(p), nil
 	}
-	g.written = 0
+	g.writtenBytes = 0
 	if err := Check(g.FD, 0); err != nil {
 		return 0, err
 	}

@@ -24,9 +24,9 @@ type Request struct {
 	Username, Password string
 	// Header is added to the request.
 	Header map[string]string
-	// ETag and Modified are what the server said of the content that is here already; "" for
+	// ETag and LastModified are what the server said of the content that is here already; "" for
 	// nothing. If it has no other, the transfer fails with ErrNotModified (RFC 9110, section 13.1).
-	ETag, Modified string
+	ETag, LastModified string
 	// Checksum is the SHA-256 of the content in hexadecimal; "" accepts any.
 	Checksum string
 	// Stall ends the download if for that long nothing comes, or less than a server
@@ -99,7 +99,7 @@ func (d Request) open(ctx context.Context, t http.RoundTripper, alive func()) (*
 			return resp, nil
 		}
 		resp.Body.Close()
-		if resp.StatusCode == http.StatusNotModified && d.ETag+d.Modified != "" {
+		if resp.StatusCode == http.StatusNotModified && d.ETag+d.LastModified != "" {
 			return nil, ErrNotModified
 		}
 		if !isRedirect(resp.StatusCode) {
@@ -130,8 +130,8 @@ func (d Request) get(ctx context.Context, t http.RoundTripper, at *url.URL, trus
 	if d.ETag != "" {
 		req.Header.Set("If-None-Match", d.ETag)
 	}
-	if d.Modified != "" {
-		req.Header.Set("If-Modified-Since", d.Modified)
+	if d.LastModified != "" {
+		req.Header.Set("If-Modified-Since", d.LastModified)
 	}
 	if user := at.User; user != nil { // the server that redirected said so
 		password, _ := user.Password()

@@ -20,10 +20,10 @@ type stallGuard struct {
 	timer  *time.Timer
 	limit  time.Duration
 	cancel context.CancelCauseFunc
-	// waited is how long it was waited for what came since the last reset, got how
+	// waitTime is how long it was waited for what came since the last reset, got how
 	// much that is.
-	waited time.Duration
-	got    atomic.Int64
+	waitTime time.Duration
+	received atomic.Int64
 }
 
 func newStallGuard(ctx context.Context, limit time.Duration) (*stallGuard, context.Context) {
@@ -31,7 +31,7 @@ func newStallGuard(ctx context.Context, limit time.Duration) (*stallGuard, conte
 	g := &stallGuard{limit: limit, cancel: cancel}
 	g.timer = time.AfterFunc(limit, func() {
 		what := "nothing"
-		if got := g.got.Load(); got > 0 {
+		if got := g.received.Load(); got > 0 {
 			what = "only " + bytesize.Format(got)
 		}
 		cancel(fmt.Errorf("timed out: %s came for %s", what, limit))
@@ -41,8 +41,8 @@ func newStallGuard(ctx context.Context, limit time.Duration) (*stallGuard, conte
 
 // reset begins to wait anew.
 func (g *stallGuard) reset() {
-	g.waited = 0
-	g.got.Store(0)
+	g.waitTime = 0
+	g.received.Store(0)
 	g.timer.Reset(g.limit)
 }
 
@@ -51,10 +51,10 @@ func (g *stallGuard) pause() { g.timer.Stop() }
 // came tells that n bytes came after a wait. Once enough has come it is waited anew.
 func (g *stallGuard) came(n int, after time.Duration) {
 	g.timer.Stop()
-	g.waited += after
-	if float64(g.got.Add(int64(n))) >= slowest*g.limit.Seconds() {
-		g.waited = 0
-		g.got.Store(0)
+	g.waitTime += after
+	if float64(g.received.Add(int64(n))) >= slowest*g.limit.Seconds() {
+		g.waitTime = 0
+		g.received.Store(0)
 	}
 }
 
@@ -65,7 +65,7 @@ func (g *stallGuard) close() {
 
 // read reads from r, guarded.
 func (g *stallGuard) read(r io.Reader, p []byte) (int, error) {
-	g.timer.Reset(max(g.limit-g.waited, time.Millisecond))
+	g.timer.Reset(max(g.limit-g.waitTime, time.Millisecond))
 	begun := time.Now()
 	n, err := r.Read(p)
 	g.came(n, time.Since(begun))

@@ -25,10 +25,10 @@ type Transfer struct {
 	body    io.ReadCloser
 	// Size is how many bytes the server said that it sends, -1 if it did not.
 	Size int64
-	// ETag and Modified are what the server calls the content, for a later Request; "" if it said
+	// ETag and LastModified are what the server calls the content, for a later Request; "" if it said
 	// nothing.
-	ETag, Modified string
-	got            int64
+	ETag, LastModified string
+	received           int64
 }
 
 // New prepares a request of which no more than limit bytes may come. Open must follow, and
@@ -59,7 +59,7 @@ func (x *Transfer) Open(t http.RoundTripper) error {
 		return err
 	}
 	x.body, x.Size = resp.Body, resp.ContentLength
-	x.ETag, x.Modified = validator(resp.Header.Get("ETag")), validator(resp.Header.Get("Last-Modified"))
+	x.ETag, x.LastModified = validator(resp.Header.Get("ETag")), validator(resp.Header.Get("Last-Modified"))
 	return nil
 }
 
@@ -98,11 +98,11 @@ func (x *Transfer) CheckSum(got string) error {
 
 // Read implements io.Reader.
 func (x *Transfer) Read(p []byte) (int, error) {
-	n, err := x.guard.read(x.body, p[:min(int64(len(p)), x.limit-x.got+1)])
-	if x.got += int64(n); x.got > x.limit {
+	n, err := x.guard.read(x.body, p[:min(int64(len(p)), x.limit-x.received+1)])
+	if x.received += int64(n); x.received > x.limit {
 		return 0, &SizeError{Limit: x.limit}
 	}
-	return n, truncated(err, x.got, x.Size)
+	return n, truncated(err, x.received, x.Size)
 }
 
 // A SizeError says that a server sends more than is taken.

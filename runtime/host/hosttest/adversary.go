@@ -35,12 +35,12 @@ type Adversary struct {
 	Victim   string // the directory of root beside it
 	before   string // what was in there
 
-	t     *testing.T
-	cmd   *exec.Cmd
-	end   io.Closer
-	out   *bufio.Reader
-	count *uint64 // of swaps, which the adversary writes
-	seen  uint64
+	t        *testing.T
+	cmd      *exec.Cmd
+	end      io.Closer
+	out      *bufio.Reader
+	count    *uint64 // of swaps, which the adversary writes
+	observed uint64
 }
 
 const (
@@ -107,12 +107,12 @@ func sharedCounter(name string) (*uint64, error) {
 
 // Wait waits until the adversary is at work again: this process may have had all processors.
 func (a *Adversary) Wait() {
-	for since := time.Now(); atomic.LoadUint64(a.count) < a.seen+20; runtime.Gosched() {
+	for since := time.Now(); atomic.LoadUint64(a.count) < a.observed+20; runtime.Gosched() {
 		if time.Since(since) > 5*time.Minute {
 			a.t.Fatal("the adversary swaps nothing any more")
 		}
 	}
-	a.seen = atomic.LoadUint64(a.count)
+	a.observed = atomic.LoadUint64(a.count)
 }
 
 // sharedMemory is where swaps are fastest.

@@ -24,15 +24,15 @@ import (
 type Runner struct {
 	Answer func(host.Cmd) (host.Result, error)
 
-	mu  sync.Mutex
-	ran []string
+	mu       sync.Mutex
+	commands []string
 }
 
 // Run implements host.Runner.
 func (r *Runner) Run(_ context.Context, c host.Cmd) (host.Result, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.ran = append(r.ran, c.String())
+	r.commands = append(r.commands, c.String())
 	if r.Answer == nil {
 		return host.Result{}, fmt.Errorf("no command is expected here, got %s", c)
 	}
@@ -43,7 +43,7 @@ func (r *Runner) Run(_ context.Context, c host.Cmd) (host.Result, error) {
 func (r *Runner) Ran() []string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return append([]string(nil), r.ran...)
+	return append([]string(nil), r.commands...)
 }
 
 // Clock stands still.

@@ -41,7 +41,7 @@ func PendingAccount(o *View, kind LookKind, name string) (*Account, any) {
 	a, by := *e.Account, e.by
 	o.mu.RLock()
 	defer o.mu.RUnlock()
-	for ; e != nil && !e.Account.Absent; e = counted(o.without, e.under) {
+	for ; e != nil && !e.Account.Absent; e = counted(o.excluded, e.replaced) {
 		if e.tentative && o.looks != nil {
 			o.looks.doubt(e.by)
 		}
@@ -56,14 +56,14 @@ func PendingAccount(o *View, kind LookKind, name string) (*Account, any) {
 func accountOf(o *View, key accountKey) *entry {
 	o.mu.RLock()
 	defer o.mu.RUnlock()
-	return counted(o.without, o.accounts[key])
+	return counted(o.excluded, o.accounts[key])
 }
 
 // Account answers for the number of a user or group in a plan.
 func (o *View) Account(d *accounts.Database, name string, id uint32, err error) (uint32, error) {
 	e := o.at(d.Path)
 	kind := UserLook
-	if d.What == "group" {
+	if d.Kind == "group" {
 		kind = GroupLook
 	}
 	if own := accountOf(o, accountKey{kind, name}); own != nil {
@@ -76,7 +76,7 @@ func (o *View) Account(d *accounts.Database, name string, id uint32, err error) 
 		}
 		switch {
 		case a.Absent && err == nil:
-			return 0, fmt.Errorf("could not lookup %s %q: it is going to be removed", d.What, name)
+			return 0, fmt.Errorf("could not lookup %s %q: it is going to be removed", d.Kind, name)
 		case a.Absent || a.Unsure || err == nil && a.ID == NoAccount:
 			return id, err
 		}

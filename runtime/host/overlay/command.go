@@ -239,7 +239,7 @@ func changers(o *View, name string) []any {
 		}
 	}
 	below(p.path)
-	if len(o.without) > 0 && p.missingAt != "" {
+	if len(o.excluded) > 0 && p.missingAt != "" {
 		below(p.missingAt) // who has to make the directories now
 	}
 	return list

@@ -25,7 +25,7 @@ func (o *View) Assumes(authors map[any]bool) bool {
 
 // Without returns a view for which nothing counts that is assumed because of authors.
 func (o *View) Without(authors map[any]bool) *View {
-	x := &View{assumptions: o.assumptions, without: authors, dirs: new(atomic.Pointer[sync.Map]), looks: o.looks}
+	x := &View{assumptions: o.assumptions, excluded: authors, dirs: new(atomic.Pointer[sync.Map]), looks: o.looks}
 	x.dirs.Store(new(sync.Map))
 	return x
 }
@@ -36,13 +36,13 @@ func counted(without map[any]bool, e *entry) *entry {
 		return e
 	}
 	for e != nil && without[e.by] {
-		e = e.under
+		e = e.replaced
 	}
 	if e == nil || !e.Unsure {
 		return e
 	}
-	under := counted(without, e.under)
-	if under == e.under {
+	under := counted(without, e.replaced)
+	if under == e.replaced {
 		return e
 	}
 	own := *e
@@ -55,8 +55,8 @@ func counted(without map[any]bool, e *entry) *entry {
 // Answers are what commands said that were asked on behalf of one resource. So
 // none of them runs again where a plan looks more than once.
 type Answers struct {
-	mu    sync.Mutex
-	known map[string]answer
+	mu      sync.Mutex
+	answers map[string]answer
 }
 
 type answer struct {
@@ -80,13 +80,13 @@ func (a *Answers) Ask(c command.Cmd, run func() (command.Result, error)) (comman
 	key := fmt.Sprintf("%q", [][]string{c.Argv, c.Env, {c.Dir, c.Path, string(c.Stdin)}})
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	x, ok := a.known[key]
+	x, ok := a.answers[key]
 	if !ok {
 		x.res, x.err = run()
-		if a.known == nil {
-			a.known = make(map[string]answer)
+		if a.answers == nil {
+			a.answers = make(map[string]answer)
 		}
-		a.known[key] = x
+		a.answers[key] = x
 	}
 	return x.res, x.err
 }

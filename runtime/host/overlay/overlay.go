@@ -22,8 +22,8 @@ import (
 // goroutines at once.
 type View struct {
 	*assumptions
-	// without is those whose assumptions do not count.
-	without map[any]bool
+	// excluded is those whose assumptions do not count.
+	excluded map[any]bool
 	// dirs remembers directories that were walked to, by the path that was asked
 	// for. It is replaced when one may have become another.
 	dirs *atomic.Pointer[sync.Map]
@@ -42,11 +42,11 @@ type assumptions struct {
 
 	mu      sync.RWMutex
 	entries map[string]*entry
-	// below has, by directory, the names under which there are entries, or entries
+	// children has, by directory, the names under which there are entries, or entries
 	// further down.
-	below map[string]map[string]bool
-	// creating is the part of below that leads to entries that may create something.
-	creating map[string]map[string]bool
+	children map[string]map[string]bool
+	// makers is the part of below that leads to entries that may create something.
+	makers map[string]map[string]bool
 	// accounts are the users and groups that there will be.
 	accounts map[accountKey]*entry
 	// authors are those who bring about what is assumed.
@@ -70,9 +70,9 @@ type entry struct {
 	// parentless says that it counts once somebody else brings its directory. Who brings that
 	// is to blame for what is not found in there, and not what is put into it.
 	parentless bool
-	// under is what was assumed before, nil for nothing.
-	under *entry
-	depth int // how many are under it
+	// replaced is what was assumed before, nil for nothing.
+	replaced *entry
+	depth    int // how many are under it
 }
 
 // mostUnder is how much of what was assumed before of one path is remembered.
@@ -82,7 +82,7 @@ const mostUnder = 8
 // context.
 func New(ctx context.Context, base Machine) *View {
 	o := &View{dirs: new(atomic.Pointer[sync.Map]), assumptions: &assumptions{
-		ctx: ctx, base: base, entries: make(map[string]*entry), below: make(map[string]map[string]bool), creating: make(map[string]map[string]bool), authors: make(map[any]bool),
+		ctx: ctx, base: base, entries: make(map[string]*entry), children: make(map[string]map[string]bool), makers: make(map[string]map[string]bool), authors: make(map[any]bool),
 		accounts: make(map[accountKey]*entry),
 	}}
 	o.dirs.Store(new(sync.Map))
@@ -169,13 +169,13 @@ func (a *assumptions) put(e *entry) {
 	a.entries[e.Path] = e
 	for at := e.Path; e.mayBring() && at != "/"; at = path.Dir(at) {
 		dir, name := path.Dir(at), path.Base(at)
-		if a.creating[dir][name] {
+		if a.makers[dir][name] {
 			break
 		}
-		if a.creating[dir] == nil {
-			a.creating[dir] = make(map[string]bool)
+		if a.makers[dir] == nil {
+			a.makers[dir] = make(map[string]bool)
 		}
-		a.creating[dir][name] = true
+		a.makers[dir][name] = true
 	}
 }
 
@@ -185,10 +185,10 @@ func (e *entry) mayBring() bool { return e.Unsure || e.Vague || e.tentative && !
 // over puts an entry over what was assumed before.
 func (e *entry) over(old *entry) {
 	if old != nil && old.by == e.by && e.by != nil {
-		old = old.under
+		old = old.replaced
 	}
 	if old != nil && old.depth < mostUnder {
-		e.under, e.depth = old, old.depth+1
+		e.replaced, e.depth = old, old.depth+1
 	}
 }
 
@@ -202,10 +202,10 @@ func (e *entry) lie(old *entry) {
 func (a *assumptions) addBelow(dir string, e *entry, at place) {
 	name := strings.TrimPrefix(strings.TrimPrefix(e.Path, strings.TrimSuffix(dir, "/")), "/")
 	name, _, more := strings.Cut(name, "/")
-	if a.below[dir] == nil {
-		a.below[dir] = make(map[string]bool)
+	if a.children[dir] == nil {
+		a.children[dir] = make(map[string]bool)
 	}
-	a.below[dir][name] = true
+	a.children[dir][name] = true
 	child := path.Join(dir, name)
 	if !more || e.parentless || e.Kind == safepath.Missing && !e.Vague && !e.Unsure || at.missingAt == "" || len(child) < len(at.missingAt) {
 		return
@@ -221,7 +221,7 @@ func (a *assumptions) addBelow(dir string, e *entry, at place) {
 
 // removeBelow makes nothing of what is assumed stand below a path that e removes.
 func (a *assumptions) removeBelow(name string, e *entry) {
-	for base := range a.below[name] {
+	for base := range a.children[name] {
 		child := path.Join(name, base)
 		a.removeBelow(child, e)
 		if old := a.entries[child]; old != nil && (old.Kind != safepath.Missing || old.Unsure || old.Vague) {
@@ -236,14 +236,14 @@ func (a *assumptions) removeBelow(name string, e *entry) {
 func (o *View) at(name string) *entry {
 	o.mu.RLock()
 	defer o.mu.RUnlock()
-	return counted(o.without, o.entries[name])
+	return counted(o.excluded, o.entries[name])
 }
 
 // namesBelow returns the names in a directory of which something is assumed.
 func (a *assumptions) namesBelow(dir string) []string {
 	a.mu.RLock()
 	defer a.mu.RUnlock()
-	return slices.Sorted(maps.Keys(a.below[dir]))
+	return slices.Sorted(maps.Keys(a.children[dir]))
 }
 
 // creators returns who may make something below a path at which nothing stands.
@@ -253,10 +253,10 @@ func (o *View) creators(name string) []any {
 	var list []any
 	var visit func(name string)
 	visit = func(name string) {
-		if e := counted(o.without, o.entries[name]); e != nil && e.mayBring() {
+		if e := counted(o.excluded, o.entries[name]); e != nil && e.mayBring() {
 			list = append(list, e.by)
 		}
-		for child := range o.creating[name] {
+		for child := range o.makers[name] {
 			visit(path.Join(name, child))
 		}
 	}

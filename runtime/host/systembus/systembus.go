@@ -43,10 +43,10 @@ type Bus interface {
 }
 
 // NoBus is the Bus of a host that has none.
-type NoBus struct{ Why string }
+type NoBus struct{ Reason string }
 
 // Call implements Bus.
-func (n NoBus) Call(context.Context, []Call) ([]Reply, error) { return nil, errors.New(n.Why) }
+func (n NoBus) Call(context.Context, []Call) ([]Reply, error) { return nil, errors.New(n.Reason) }
 
 // socketBus is the Bus of a real machine. It is connected to when it is asked
 // first, and stays connected. Once it has not answered it is not asked again:

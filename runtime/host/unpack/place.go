@@ -23,7 +23,7 @@ import (
 // it. The one with the last entry in it comes last, after all others are
 // durable.
 func (s *stage) place(ctx context.Context) error {
-	s.sorted = s.names()
+	s.paths = s.names()
 	units, last, err := s.units()
 	if err != nil {
 		return err
@@ -62,7 +62,7 @@ func (s *stage) units() (units []string, last string, err error) {
 	if s.x.Last == "" || err != nil {
 		wanted = ""
 	}
-	for _, name := range s.sorted {
+	for _, name := range s.paths {
 		if inUnit(units, parentOf(name)) {
 			continue
 		}
@@ -84,7 +84,7 @@ func (s *stage) units() (units []string, last string, err error) {
 // setModes gives the directories that are moved their permissions, the deepest
 // first. Those that only files are moved from stay as they are.
 func (s *stage) setModes(units []string) error {
-	for _, name := range slices.Backward(s.sorted) {
+	for _, name := range slices.Backward(s.paths) {
 		if s.kinds[name] != host.Directory || !inUnit(units, name) {
 			continue
 		}
@@ -222,7 +222,7 @@ func (s *stage) tell(units []string) error {
 	}
 	var all []host.PreImage
 	dirs := make(map[string]string)
-	for _, name := range s.sorted {
+	for _, name := range s.paths {
 		if !inUnit(units, name) {
 			continue
 		}

@@ -24,19 +24,19 @@ import (
 // it is held open.
 type stage struct {
 	*layout
-	h      *host.Host
-	x      Options
-	dir    string           // of the stage, in the parent
-	parent *safepath.Handle // the directory that is unpacked to
-	top    *safepath.Handle // the stage
-	root   *os.Root
-	lock   *os.File
-	left   host.Temporary // nil until it is made
-	space  diskspace.Guard
+	h         *host.Host
+	x         Options
+	dir       string           // of the stage, in the parent
+	parent    *safepath.Handle // the directory that is unpacked to
+	top       *safepath.Handle // the stage
+	root      *os.Root
+	lock      *os.File
+	temporary host.Temporary // nil until it is made
+	space     diskspace.Guard
 
 	entries int
 	bytes   int64
-	sorted  []string // all paths in order, once everything is unpacked
+	paths   []string // all paths in order, once everything is unpacked
 }
 
 const stageSuffix = ".ccm-extract"
@@ -85,7 +85,7 @@ func (s *stage) open() error {
 		left.Gone()
 		return err
 	}
-	s.left = left
+	s.temporary = left
 	if s.top, err = s.at().OpenDirectory(); err != nil {
 		return safepath.PathError("open", where, err)
 	}
@@ -147,8 +147,8 @@ func (s *stage) do(op, name string, effect func() error) error {
 // discard removes the stage and what is left in it.
 func (s *stage) discard() error {
 	err := s.remove(s.at())
-	if err == nil && s.left != nil {
-		s.left.Gone()
+	if err == nil && s.temporary != nil {
+		s.temporary.Gone()
 	}
 	return errors.Join(err, s.close())
 }

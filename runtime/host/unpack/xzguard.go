@@ -17,11 +17,11 @@ import (
 //
 // The format is that of xz-file-format-1.2.1.txt, sections 2 and 3, and of LZMA2 as xz writes it.
 type xzGuard struct {
-	from  *bufio.Reader
-	next  func() (left int64, err error) // looks at what comes next, and says how long that is
-	left  int64                          // bytes to hand on before next is called
-	check int64                          // size of the check at the end of each block
-	size  int64                          // of the block so far, without its check
+	from      *bufio.Reader
+	next      func() (left int64, err error) // looks at what comes next, and says how long that is
+	remaining int64                          // bytes to hand on before next is called
+	check     int64                          // size of the check at the end of each block
+	size      int64                          // of the block so far, without its check
 }
 
 // checkSizes are the sizes of the check by its type (section 2.1.1.2).
@@ -35,13 +35,13 @@ func (g *xzGuard) Read(p []byte) (n int, err error) {
 	if g.next == nil {
 		g.next = g.stream
 	}
-	for g.left == 0 {
-		if g.left, err = g.next(); err != nil {
+	for g.remaining == 0 {
+		if g.remaining, err = g.next(); err != nil {
 			return 0, err
 		}
 	}
-	n, err = g.from.Read(p[:min(int64(len(p)), g.left)])
-	g.left -= int64(n)
+	n, err = g.from.Read(p[:min(int64(len(p)), g.remaining)])
+	g.remaining -= int64(n)
 	return n, err
 }
 

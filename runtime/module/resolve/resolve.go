@@ -53,7 +53,7 @@ type graph struct {
 	site    *module.File
 	old     *module.Lock
 	sources map[string]claim
-	got     map[node]*module.LockedModule
+	modules map[node]*module.LockedModule
 }
 
 // A claim is where a module is to come from, and who says so.
@@ -73,7 +73,7 @@ func (r *Resolver) Lock(ctx context.Context, dir string, site *module.File, old 
 	if old == nil {
 		old = new(module.Lock)
 	}
-	g := &graph{Resolver: r, ctx: ctx, dir: dir, site: site, old: old, sources: make(map[string]claim), got: make(map[node]*module.LockedModule)}
+	g := &graph{Resolver: r, ctx: ctx, dir: dir, site: site, old: old, sources: make(map[string]claim), modules: make(map[node]*module.LockedModule)}
 	for _, d := range site.Dependencies {
 		g.sources[d.Name] = claim{Source: d.Source}
 	}
@@ -87,7 +87,7 @@ func (r *Resolver) Lock(ctx context.Context, dir string, site *module.File, old 
 	}
 	lock := new(module.Lock)
 	for _, name := range g.reachable(asked, chosen) {
-		m := g.got[node{name, chosen[name]}]
+		m := g.modules[node{name, chosen[name]}]
 		if err := g.fits(m); err != nil {
 			return nil, err
 		}
@@ -108,14 +108,14 @@ func (g *graph) visit(asked, chosen map[string]string) error {
 			chosen[name] = version
 		}
 		n := node{name, version}
-		if g.got[n] != nil {
+		if g.modules[n] != nil {
 			continue
 		}
 		m, file, err := g.module(n)
 		if err != nil {
 			return err
 		}
-		g.got[n] = m
+		g.modules[n] = m
 		for _, d := range file.Dependencies {
 			if err := g.claim(m, d); err != nil {
 				return err
@@ -153,7 +153,7 @@ func (g *graph) reachable(asked, chosen map[string]string) []string {
 		for name := range asked {
 			if !seen[name] {
 				seen[name] = true
-				walk(g.got[node{name, chosen[name]}].Dependencies)
+				walk(g.modules[node{name, chosen[name]}].Dependencies)
 			}
 		}
 	}

@@ -116,7 +116,7 @@ func (x *Trial) Watch(r host.Runner) host.Runner {
 	if r == nil {
 		r = command.Exec{}
 	}
-	x.commands = &countingRunner{Runner: r, described: x.Binding.Describe()}
+	x.commands = &countingRunner{Runner: r, description: x.Binding.Describe()}
 	return x.commands
 }
 
@@ -130,17 +130,17 @@ type Guesser interface {
 // A countingRunner counts the commands that it was asked for.
 type countingRunner struct {
 	host.Runner
-	described  resource.Description
-	last       string
-	undeclared string // a program that the description does not name
-	n          int
+	description resource.Description
+	last        string
+	undeclared  string // a program that the description does not name
+	n           int
 }
 
 // Run implements host.Runner.
 func (w *countingRunner) Run(ctx context.Context, c host.Cmd) (host.Result, error) {
 	w.n++
 	w.last = c.String()
-	if name := path.Base(c.Argv[0]); !w.described.Calls(name) {
+	if name := path.Base(c.Argv[0]); !w.description.Calls(name) {
 		w.undeclared = name
 	}
 	return w.Runner.Run(ctx, c)

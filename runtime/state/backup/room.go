@@ -79,7 +79,7 @@ func (w *Writer) RemoveUnused(runs []RunContents, before time.Time) error {
 		if id == "" || left[id] > 0 {
 			return nil
 		}
-		if fi, err := w.s.Dir.Stat(name); damaged && (err != nil || !fi.Modified.Before(before)) {
+		if fi, err := w.s.Dir.Stat(name); damaged && (err != nil || !fi.ModTime.Before(before)) {
 			return nil
 		}
 		w.total -= size

@@ -36,9 +36,9 @@ type Dir struct {
 	// Warn is told what does not keep anybody from work.
 	Warn func(message string)
 
-	mu     sync.Mutex
-	opened *os.File // nil until it is needed, and while there is no directory
-	owner  uint32
+	mu    sync.Mutex
+	file  *os.File // nil until it is needed, and while there is no directory
+	owner uint32
 }
 
 // New returns the directory at a path. Effect is asked before each effect; warn is
@@ -57,8 +57,8 @@ func (d *Dir) Path(name string) string { return filepath.Join(d.Root, name) }
 func (d *Dir) Top() (*os.File, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if d.opened != nil {
-		return d.opened, nil
+	if d.file != nil {
+		return d.file, nil
 	}
 	f, err := os.OpenFile(d.Root, os.O_RDONLY|unix.O_DIRECTORY, 0)
 	if err != nil {
@@ -68,7 +68,7 @@ func (d *Dir) Top() (*os.File, error) {
 	if err := unix.Fstat(int(f.Fd()), &st); err != nil {
 		return nil, errors.Join(err, f.Close())
 	}
-	d.opened, d.owner = f, st.Uid
+	d.file, d.owner = f, st.Uid
 	return f, nil
 }
 
@@ -172,8 +172,8 @@ func (d *Dir) ReadFile(name string) ([]byte, error) {
 
 // An Info is what is asked about a file.
 type Info struct {
-	Size     int64
-	Modified time.Time
+	Size    int64
+	ModTime time.Time
 }
 
 // Stat describes a file. What is none of ours is an error.

@@ -204,7 +204,7 @@ func (b *bench) queries(ctx context.Context) error {
 
 func (b *bench) controller() *release.Controller {
 	return &release.Controller{Store: &release.Store{NC: b.c.Conn, Environment: crowd.Environment}, Key: b.key, By: "ops@example.org", Clock: time.Now,
-		Issued: (&enrol.Desk{Cluster: b.c, Now: time.Now}).Environments}
+		Environments: (&enrol.Desk{Cluster: b.c, Now: time.Now}).Environments}
 }
 
 // begin stores a bundle and begins with its release.
@@ -261,7 +261,7 @@ func (b *bench) job(ctx context.Context) error {
 		row   string
 		names []string
 	}{{rowJob, names}, {rowJobOne, names[:1]}} {
-		j := &signed.Job{Verb: signed.VerbPlan, Where: `node != ""`}
+		j := &signed.Job{Verb: signed.VerbPlan, Condition: `node != ""`}
 		sender.Fill(j, x.names, 10*time.Minute)
 		var accepted time.Duration
 		began := time.Now()
