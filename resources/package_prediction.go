@@ -26,10 +26,10 @@ func (p Package) Prediction(version string, dependsOn []string, err error) resou
 	return x
 }
 
-// PackagesBesides adds to what is said of a package what the package system would do
+// AddPackagesText adds to what is said of a package what the package system would do
 // besides when it installs it: bring what it needs, and remove what is in the way. If n is
 // not 1, it is the last of n packages, and for which of them that is done is not known.
-func PackagesBesides(caveat string, n int, installs, removes []string) string {
+func AddPackagesText(caveat string, n int, installs, removes []string) string {
 	var parts []string
 	if caveat != "" {
 		parts = append(parts, caveat)

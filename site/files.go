@@ -130,7 +130,7 @@ func (f *Files) ReadFound(name, site, hint string) ([]byte, error) {
 		return nil, err
 	}
 	err = placed.WithHint("%s", hint)
-	if beside(site) {
+	if isInWorkingDir(site) {
 		return nil, err
 	}
 	f.Messages.Warn("left out: " + err.Error())
@@ -181,8 +181,8 @@ func (f *Files) CheckPlace(file string) error {
 	}
 }
 
-// beside reports whether a script lies in the working directory.
-func beside(site string) bool {
+// isInWorkingDir reports whether a script lies in the working directory.
+func isInWorkingDir(site string) bool {
 	if site == "" || site == "-" {
 		return false
 	}

@@ -39,11 +39,11 @@ type pendingCheck struct {
 
 // checkSoon checks the text and waits for that a moment. The caller holds the document. With anew
 // it is checked although that is under way: what it depends on has changed.
-func (w *workspace) checkSoon(ctx context.Context, d *document, anew bool) {
+func (w *workspace) checkSoon(ctx context.Context, d *document, refresh bool) {
 	if !w.gate.isTrusted() {
 		return
 	}
-	if p := d.pending; p == nil || anew || p.rev != d.rev {
+	if p := d.pending; p == nil || refresh || p.rev != d.rev {
 		if p != nil {
 			p.cancel()
 		}

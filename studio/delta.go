@@ -67,7 +67,7 @@ func deltaOf(was, now []Resource) *Delta {
 		sameKeys = sameKeys && was[i].Key == r.Key
 		sameLines = sameLines && before != nil && before.Line == r.Line
 		sameGroups = sameGroups && before != nil && before.Group == r.Group
-		if before == nil || !sameBesidesPlace(*before, *r) {
+		if before == nil || !equalButPlace(*before, *r) {
 			out.Changes = append(out.Changes, *r)
 		}
 	}
@@ -83,8 +83,8 @@ func deltaOf(was, now []Resource) *Delta {
 	return out
 }
 
-// sameBesidesPlace reports whether two resources differ in their place alone.
-func sameBesidesPlace(a, b Resource) bool {
+// equalButPlace reports whether two resources differ in their place alone.
+func equalButPlace(a, b Resource) bool {
 	a.Line, a.Group = b.Line, b.Group
 	return reflect.DeepEqual(a, b)
 }

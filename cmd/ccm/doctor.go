@@ -53,9 +53,9 @@ func printFindings(e *cli.Env, found []doctor.Finding) {
 	for _, f := range found {
 		result := styles[f.Result].On(cli.Colorful(e, e.Stdout)).Paint(terminal.Sprintf("%-8s", string(f.Result)))
 		head := terminal.Sprintf("%s %-9s ", result, f.Check)
-		terminal.Fprintf(e.Stdout, "%s\n", terminal.Beside(e.Stdout, head, terminal.LineText(f.Text)))
+		terminal.Fprintf(e.Stdout, "%s\n", terminal.HangingIndent(e.Stdout, head, terminal.LineText(f.Text)))
 		if f.Hint != "" {
-			terminal.Fprintf(e.Stdout, "%s\n", terminal.Beside(e.Stdout, terminal.Sprintf("%-19s", ""), terminal.Sprintf("hint: %s", f.Hint)))
+			terminal.Fprintf(e.Stdout, "%s\n", terminal.HangingIndent(e.Stdout, terminal.Sprintf("%-19s", ""), terminal.Sprintf("hint: %s", f.Hint)))
 		}
 	}
 }

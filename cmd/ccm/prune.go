@@ -81,16 +81,16 @@ func pruneSite(ctx context.Context, e *cli.Env, f *runFlags, args []string, yes 
 		return nil
 	}
 	var sum event.Summary
-	told := rep.reporters
+	reporters := rep.reporters
 	if asks || f.noop {
-		if sum, err = x.Plan(ctx, told); err != nil {
+		if sum, err = x.Plan(ctx, reporters); err != nil {
 			return err
 		}
 	}
 	switch {
 	case !asks || sum.Interrupted:
 	case sum.Of(event.Pending)+sum.Of(event.Unknown) == 0:
-		told = event.Reporters{} // it is all said
+		reporters = event.Reporters{} // it is all said
 	default:
 		if err := rep.end(sum); err != nil {
 			return err
@@ -100,7 +100,7 @@ func pruneSite(ctx context.Context, e *cli.Env, f *runFlags, args []string, yes 
 		}
 	}
 	if !f.noop && !sum.Interrupted {
-		sum, err = x.Run(ctx, told)
+		sum, err = x.Run(ctx, reporters)
 	}
 	if err := errors.Join(err, rep.end(sum)); err != nil {
 		return err

@@ -88,7 +88,7 @@ func (f *reportFile) write(e *cli.Env, quiet bool, err *error) {
 		f.end(event.Summary{})
 	}
 	problem := f.problem
-	if _, told := errors.AsType[cli.Status](*err); problem == nil && !told {
+	if _, isStatus := errors.AsType[cli.Status](*err); problem == nil && !isStatus {
 		problem = *err
 	}
 	failed := f.err
@@ -101,7 +101,7 @@ func (f *reportFile) write(e *cli.Env, quiet bool, err *error) {
 	}
 	if failed != nil {
 		failed = fmt.Errorf("--report %s: %w", f.path, failed)
-		if _, told := errors.AsType[cli.Status](*err); told { // which stays the exit status
+		if _, isStatus := errors.AsType[cli.Status](*err); isStatus { // which stays the exit status
 			e.Messages.Explain(failed)
 			return
 		}

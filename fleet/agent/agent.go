@@ -321,14 +321,14 @@ func (a *Agent) closeSources() { a.closer(a.sources, a.data)() }
 
 // statusLost returns what tells, once, that the status cannot be written.
 func (a *Agent) statusLost() func(error) {
-	told := ""
+	lastError := ""
 	return func(err error) {
 		switch {
 		case err == nil:
-			told = ""
-		case told != message(err):
-			told = message(err)
-			a.log.Error("the status cannot be written: " + told)
+			lastError = ""
+		case lastError != message(err):
+			lastError = message(err)
+			a.log.Error("the status cannot be written: " + lastError)
 		}
 	}
 }

@@ -223,12 +223,12 @@ func (m *metrics) writeResources(w io.Writer) {
 	}
 	slices.SortFunc(keys, func(a, b [2]string) int { return slices.Compare(a[:], b[:]) })
 	for i, c := range resourceCounters {
-		told := false
+		hasHeader := false
 		for _, key := range keys {
 			if n := m.resources[key].counts[i]; n > 0 {
-				if !told {
+				if !hasHeader {
 					header(w, c.name, "counter", c.help)
-					told = true
+					hasHeader = true
 				}
 				fmt.Fprintf(w, "%s%s%s %d\n", metricPrefix, c.name, labelText([]string{"type", "name"}, key[:]), n)
 			}

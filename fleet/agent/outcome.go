@@ -50,8 +50,8 @@ type failure struct {
 	run   time.Time
 }
 
-// mostTold is of how many resources of a source that is kept. Others are told each time.
-const mostTold = 1000
+// maxReported is of how many resources of a source that is kept. Others are told each time.
+const maxReported = 1000
 
 // again takes what is told of a resource, and reports whether it fails as it did before.
 func (f failures) again(r *Run, resource, story string, bad bool) bool {
@@ -65,7 +65,7 @@ func (f failures) again(r *Run, resource, story string, bad bool) bool {
 		of = make(map[string]failure)
 		f[r.Source] = of
 	}
-	if known || len(of) < mostTold {
+	if known || len(of) < maxReported {
 		of[resource] = failure{story, r.Began}
 	}
 	return known && before.story == story

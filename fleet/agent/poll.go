@@ -16,9 +16,9 @@ func parentOf(path string) string { return filepath.Dir(path) }
 // what is so now, and one without a network what it has. Reason is that of the first run.
 func (a *Agent) poll(ctx context.Context, source Source, reason string) {
 	name := source.Name()
-	var told <-chan struct{}
+	var change <-chan struct{}
 	if n, ok := source.(Notifier); ok {
-		told = n.Changed()
+		change = n.Changed()
 	}
 	backoff, failures := retry.Backoff{Min: a.timing.BackoffLeast, Max: a.timing.BackoffMost}, 0
 	failure, first := "", true
@@ -72,7 +72,7 @@ func (a *Agent) poll(ctx context.Context, source Source, reason string) {
 		t := time.NewTimer(wait)
 		select {
 		case <-t.C:
-		case <-told:
+		case <-change:
 			t.Stop()
 		case <-ctx.Done():
 			t.Stop()

@@ -46,11 +46,11 @@ func (d *Desk) BeginRekey(ctx context.Context) (signed int, err error) {
 		if n.Revoked || dir.Fleet.Signs(n.Issuer) {
 			continue
 		}
-		anew, err := dir.Sign(n.NodeIdentity)
+		renewed, err := dir.Sign(n.NodeIdentity)
 		if err != nil {
 			return signed, fmt.Errorf("node %s: %w", n.Name, err)
 		}
-		if err := d.store(ctx, anew, n.Sequence); err != nil {
+		if err := d.store(ctx, renewed, n.Sequence); err != nil {
 			return signed, err
 		}
 		signed++

@@ -69,7 +69,7 @@ func Read(ctx context.Context, paths []string, check Check) (*Inventory, error) 
 	inv := &Inventory{groups: make(map[string]*group), hosts: make(map[string]*host)}
 	inv.group("all", "").defined = true
 	inv.group("ungrouped", "").defined = true
-	var beside []string // directories in which group_vars and host_vars may lie
+	var varDirs []string // directories in which group_vars and host_vars may lie
 	for _, path := range paths {
 		files, dir, err := filesOf(path)
 		if err != nil {
@@ -80,14 +80,14 @@ func Read(ctx context.Context, paths []string, check Check) (*Inventory, error) 
 				return nil, err
 			}
 		}
-		if !slices.Contains(beside, dir) {
-			beside = append(beside, dir)
+		if !slices.Contains(varDirs, dir) {
+			varDirs = append(varDirs, dir)
 		}
 	}
 	if err := inv.complete(); err != nil {
 		return nil, err
 	}
-	for _, dir := range beside {
+	for _, dir := range varDirs {
 		if err := inv.readVariables(dir, check); err != nil {
 			return nil, err
 		}

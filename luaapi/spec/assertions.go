@@ -49,7 +49,7 @@ func equal(as *asserter, L *lua.LState, a *assertArgs) (bool, string, string) {
 }
 
 func same(as *asserter, _ *lua.LState, a *assertArgs) (bool, string, string) {
-	ok := as.alike(a.at(0), a.at(1), nil)
+	ok := as.equal(a.at(0), a.at(1), nil)
 	return ok, as.expected("objects to be the same", a.at(1), a.at(0)), as.expected("objects to not be the same", a.at(1), a.at(0))
 }
 
@@ -98,7 +98,7 @@ func unique(as *asserter, L *lua.LState, a *assertArgs) (bool, string, string) {
 	t = as.in.Tables.Listing(L, t)
 	for i := 1; i <= t.Len(); i++ {
 		for k := i + 1; k <= t.Len(); k++ {
-			if as.alike(t.RawGetInt(i), t.RawGetInt(k), nil) {
+			if as.equal(t.RawGetInt(i), t.RawGetInt(k), nil) {
 				return false, fmt.Sprintf("Expected unique items.\nItems %d and %d are:\n%s", i, k, as.shown(t.RawGetInt(i))), ""
 			}
 		}
@@ -140,7 +140,7 @@ func raises(as *asserter, L *lua.LState, a *assertArgs) (bool, string, string) {
 	if want == lua.LNil {
 		return true, "", "Expected no error, but:\n" + got
 	}
-	ok := as.alike(want, thrown, nil)
+	ok := as.equal(want, thrown, nil)
 	if s, is := thrown.(lua.LString); is && !ok {
 		ok = want == lua.LValue(lua.LString(placed().ReplaceAllString(string(s), "")))
 	}
@@ -164,8 +164,8 @@ func (as *asserter) callable(L *lua.LState, v lua.LValue) lua.LValue {
 	return v
 }
 
-// alike compares deeply. Tables that hold themselves are compared once.
-func (as *asserter) alike(x, y lua.LValue, seen map[[2]*lua.LTable]bool) bool {
+// equal compares deeply. Tables that hold themselves are compared once.
+func (as *asserter) equal(x, y lua.LValue, seen map[[2]*lua.LTable]bool) bool {
 	a, ok1 := x.(*lua.LTable)
 	b, ok2 := y.(*lua.LTable)
 	if !ok1 || !ok2 {
@@ -182,7 +182,7 @@ func (as *asserter) alike(x, y lua.LValue, seen map[[2]*lua.LTable]bool) bool {
 	n := 0
 	for k, v := a.Next(lua.LNil); k != lua.LNil; k, v = a.Next(k) {
 		n++
-		if !as.alike(v, b.RawGet(k), seen) {
+		if !as.equal(v, b.RawGet(k), seen) {
 			return false
 		}
 	}

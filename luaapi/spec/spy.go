@@ -174,7 +174,7 @@ func (as *asserter) among(list [][]lua.LValue, values []lua.LValue) (bool, strin
 		ok := len(have) == len(values)
 		text += "\n"
 		for i, v := range have {
-			ok = ok && as.alike(v, values[i], nil)
+			ok = ok && as.equal(v, values[i], nil)
 			if i > 0 {
 				text += ", "
 			}

@@ -49,7 +49,7 @@ func displace(ctx context.Context, v *host.View, t transaction, wants []resource
 		}
 		p := &list[x.at]
 		p.Removes = alone.removes
-		p.Caveat = resources.PackagesBesides(p.Caveat, 1, nil, alone.removes)
+		p.Caveat = resources.AddPackagesText(p.Caveat, 1, nil, alone.removes)
 		rest = slices.DeleteFunc(slices.Clone(rest), func(pkg string) bool { return slices.Contains(alone.removes, pkg) })
 	}
 	last := &list[install[len(install)-1].at]

@@ -21,15 +21,15 @@ func (packages) Inventory(ctx context.Context, v *host.View) (resource.Inventory
 	return pkgtool.ListLines(ctx, v, tool, "installed ", "dpkg-query", "-W", `-f=${db:Status-Status} ${Package}\n`)
 }
 
-// Besides implements resource.Companions.
-func (packages) Besides(wants []resources.Package, came, went []string) string {
+// CompanionText implements resource.Companions.
+func (packages) CompanionText(wants []resources.Package, came, went []string) string {
 	bare := func(names []string) []string {
 		for i, name := range names {
 			names[i] = strings.TrimPrefix(name, "installed ")
 		}
 		return names
 	}
-	return pkgtool.Besides(wants, bare(came), bare(went), func(name string) string { pkg, _, _ := strings.Cut(name, ":"); return pkg })
+	return pkgtool.CompanionText(wants, bare(came), bare(went), func(name string) string { pkg, _, _ := strings.Cut(name, ":"); return pkg })
 }
 
 // Names implements resource.Lister: the packages that apt knows, installed or

@@ -72,12 +72,12 @@ func predictTogether(ctx context.Context, v *host.View, wants []resources.Packag
 		p := &list[x.at]
 		with := func(pkg string) bool { return slices.Contains(p.Installs, pkg) }
 		without := slices.DeleteFunc(slices.Clone(rest), with)
-		p.Caveat = resources.PackagesBesides(p.Caveat, 1, slices.DeleteFunc(rest, func(pkg string) bool { return !with(pkg) }), nil)
+		p.Caveat = resources.AddPackagesText(p.Caveat, 1, slices.DeleteFunc(rest, func(pkg string) bool { return !with(pkg) }), nil)
 		rest = without
 	}
 	removes := displace(ctx, v, t, wants, install, list)
 	last := &list[install[len(install)-1].at]
-	last.Caveat = resources.PackagesBesides(last.Caveat, len(install), rest, removes)
+	last.Caveat = resources.AddPackagesText(last.Caveat, len(install), rest, removes)
 	return true
 }
 

@@ -169,8 +169,8 @@ func (r *rendering) unclosed(ctx context.Context, v *host.View, want resources.S
 			continue
 		}
 		text, readErr := read(ctx, v, filepath.Join(want.Source, rel))
-		if told := blocks.Unclosed(err, string(text), left, right); readErr == nil && told != err {
-			return told
+		if unclosed := blocks.Unclosed(err, string(text), left, right); readErr == nil && unclosed != err {
+			return unclosed
 		}
 	}
 	return err

@@ -15,14 +15,14 @@ func (p *Packages) Inventory(ctx context.Context, v *host.View) (resource.Invent
 	return names, err
 }
 
-// Besides implements resource.Companions.
-func (p *Packages) Besides(wants []resources.Package, came, went []string) string {
-	return Besides(wants, came, went, p.plain)
+// CompanionText implements resource.Companions.
+func (p *Packages) CompanionText(wants []resources.Package, came, went []string) string {
+	return CompanionText(wants, came, went, p.plain)
 }
 
-// Besides says what came and went besides some packages. Plain returns a name without the
+// CompanionText says what came and went besides some packages. Plain returns a name without the
 // architecture that it may end with.
-func Besides(wants []resources.Package, came, went []string, plain func(name string) string) string {
+func CompanionText(wants []resources.Package, came, went []string, plain func(name string) string) string {
 	isWanted := func(name string) bool {
 		return slices.ContainsFunc(wants, func(want resources.Package) bool { return want.Name == name || plain(want.Name) == name })
 	}

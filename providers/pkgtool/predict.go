@@ -84,7 +84,7 @@ func (p *Packages) predictInstalls(ctx context.Context, v *host.View, wants []re
 			last.Installs = others
 		}
 		last.Removes = t.Removes
-		last.Caveat = resources.PackagesBesides(last.Caveat, len(absent), others, t.Removes)
+		last.Caveat = resources.AddPackagesText(last.Caveat, len(absent), others, t.Removes)
 		return
 	}
 	for n, i := range absent {

@@ -30,16 +30,16 @@ const noProperty = "org.freedesktop.DBus.Error.UnknownProperty"
 // has, by their place.
 var listed = map[string]int{"Id": 0, "LoadState": 2, "ActiveState": 3, "SubState": 4}
 
-// besides are the properties that Status wants to know besides.
-var besides = []string{"UnitFileState", "NeedDaemonReload"}
+// unitProperties are the properties that Status reads for each unit, since ListUnitsByNames lacks them.
+var unitProperties = []string{"UnitFileState", "NeedDaemonReload"}
 
 // statusByBus asks systemd over the system bus what Status has to know of units,
 // in one conversation. A unit that it has no good answer for is nil.
 func statusByBus(ctx context.Context, v *host.View, names []string) ([]*unit, error) {
-	calls := make([]systembus.Call, 1, 1+len(besides)*len(names))
+	calls := make([]systembus.Call, 1, 1+len(unitProperties)*len(names))
 	calls[0] = systembus.Call{Service: busName, Path: managerPath, Method: listUnits, Args: []any{names}}
 	for _, name := range names {
-		for _, property := range besides {
+		for _, property := range unitProperties {
 			calls = append(calls, ofUnit(name, getProperty, unitInterface, property))
 		}
 	}
@@ -53,7 +53,7 @@ func statusByBus(ctx context.Context, v *host.View, names []string) ([]*unit, er
 		return units, nil // it leaves out names that no unit can have
 	}
 	for i, name := range names {
-		units[i] = unitOf(name, rows[i], replies[1+i*len(besides):][:len(besides)])
+		units[i] = unitOf(name, rows[i], replies[1+i*len(unitProperties):][:len(unitProperties)])
 	}
 	return units, nil
 }
@@ -103,7 +103,7 @@ func rowsOf(r systembus.Reply) [][]any {
 // unitOf makes a unit of its row in the list and what was replied besides, or
 // returns nil. Of the other names of a unit it knows nothing.
 func unitOf(name string, row []any, replies []systembus.Reply) *unit {
-	all := make(map[string]any, len(listed)+len(besides))
+	all := make(map[string]any, len(listed)+len(unitProperties))
 	for property, at := range listed {
 		all[property] = row[at]
 	}
@@ -118,7 +118,7 @@ func unitOf(name string, row []any, replies []systembus.Reply) *unit {
 		if r.Err != nil || len(r.Values) != 1 {
 			return nil
 		}
-		all[besides[i]] = r.Values[0]
+		all[unitProperties[i]] = r.Values[0]
 	}
 	return unitWith(name, all)
 }

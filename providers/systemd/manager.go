@@ -13,8 +13,8 @@ import (
 // with what another changes.
 type manager struct {
 	*scope
-	mu   sync.Mutex
-	told bool // that the bus does not answer
+	mu     sync.Mutex
+	warned bool // that the bus does not answer
 }
 
 // status returns what Status has to know of the units of those names, in that
@@ -56,10 +56,10 @@ func (m *manager) byBus(ctx context.Context, v *host.View, ask func(context.Cont
 	defer m.mu.Unlock()
 	found, err := ask(ctx, v, asked)
 	if err != nil {
-		if !m.told {
+		if !m.warned {
 			v.Log().Debug("systemctl is asked about services, because the system bus is of no help", "error", err)
 		}
-		m.told = true
+		m.warned = true
 		return units
 	}
 	for k, i := range at {

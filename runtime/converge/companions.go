@@ -31,6 +31,6 @@ func (w *walk) noteCompanions(ctx context.Context, provider resource.Binding, d 
 		specs[i] = ev.Resource.Spec
 	}
 	last := list[len(list)-1]
-	last.Reason = event.JoinRemarks(last.Reason, provider.Besides(specs, before, after))
+	last.Reason = event.JoinRemarks(last.Reason, provider.CompanionText(specs, before, after))
 	return nil
 }

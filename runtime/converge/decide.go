@@ -13,8 +13,8 @@ import (
 func (w *walk) decideAndAct(ctx context.Context, i int, provider *resource.Binding, ev *event.Event) {
 	r := ev.Resource
 	by, maybe := w.refreshes.refreshers(i)
-	owed := w.refreshes.pending[r.ID]
-	refresh := len(by)+len(owed) > 0
+	pending := w.refreshes.pending[r.ID]
+	refresh := len(by)+len(pending) > 0
 	defer func() {
 		if x := w.deferred.last(ev); x != nil {
 			x.hasRefresh = refresh
@@ -35,7 +35,7 @@ func (w *walk) decideAndAct(ctx context.Context, i int, provider *resource.Bindi
 		without := r.Type.Decide(r.Spec, state, false)
 		ev.Refreshed = len(d.Actions) != len(without.Actions) || len(d.Actions) > 0 && d.Actions[0] != without.Actions[0]
 		if ev.Refreshed {
-			ev.RefreshedBy, ev.PendingRefreshes = by, owed
+			ev.RefreshedBy, ev.PendingRefreshes = by, pending
 		}
 	}
 	found := forecast.Finding{Decision: d, Joins: i}

@@ -215,13 +215,13 @@ func (f *Facts) at(path string, parts []string) (any, error) {
 		}
 		return nil, err
 	}
-	var beside map[string]any // what stands beside val
+	var siblings map[string]any // the map that val is in
 	for i, part := range parts[1:] {
 		var known []string
 		ok, at := false, val
 		switch x := val.(type) {
 		case map[string]any:
-			beside = x
+			siblings = x
 			if val, ok = x[part]; !ok {
 				known = slices.Sorted(maps.Keys(x))
 			}
@@ -229,10 +229,10 @@ func (f *Facts) at(path string, parts []string) (any, error) {
 			if i, err := strconv.Atoi(part); err == nil && i >= 0 && i < len(x) {
 				val, ok = x[i], true
 			}
-			beside = nil
+			siblings = nil
 		case string:
-			if val, ok = beside[parts[i]+"_"+part]; ok {
-				beside = nil
+			if val, ok = siblings[parts[i]+"_"+part]; ok {
+				siblings = nil
 			}
 		}
 		if !ok {

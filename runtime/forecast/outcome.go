@@ -17,18 +17,18 @@ func (f *Forecaster) forecast(ctx context.Context, ev *event.Event, d resource.D
 
 // forecastOutcome records the forecast of a resource that is unknown.
 func (f *Forecaster) forecastOutcome(ctx context.Context, ev *event.Event, d resource.Decision, once bool) {
-	told, known := f.decideWithoutImagined(ctx, ev)
-	fromNothing := known && makesSomething(told)
-	if known && !fromNothing && told.Stable() && isRemoval(ev.Resource) && len(d.Actions) > 0 {
+	decision, known := f.decideWithoutImagined(ctx, ev)
+	fromNothing := known && makesSomething(decision)
+	if known && !fromNothing && decision.Stable() && isRemoval(ev.Resource) && len(d.Actions) > 0 {
 		once = true // what it removes is still to come
 	}
 	if !fromNothing {
-		told = d
+		decision = d
 		if len(f.assumedKindUnknown(ev)) > 0 {
-			told.Diff = withoutState(d.Diff)
+			decision.Diff = withoutState(d.Diff)
 		}
 	}
-	ev.Forecast = f.forecastOf(ctx, ev, told, once)
+	ev.Forecast = f.forecastOf(ctx, ev, decision, once)
 	ev.Forecast.MayExist = fromNothing || f.mayExist(ev, d)
 }
 

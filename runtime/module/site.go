@@ -95,7 +95,7 @@ func open(p *trust.Policy, dir string, found bool, caches []string, shown func(s
 		shown = func(file string) string { return file }
 	}
 	s := &Site{Dir: dir, policy: p, caches: caches, messagePath: shown, copies: make(map[string]Copy)}
-	text, err := readBeside(p, filepath.Join(dir, FileName), found)
+	text, err := readOwnFile(p, filepath.Join(dir, FileName), found)
 	if err != nil {
 		return nil, err
 	}
@@ -104,7 +104,7 @@ func open(p *trust.Policy, dir string, found bool, caches []string, shown func(s
 			return nil, err
 		}
 	}
-	if text, err = readBeside(p, filepath.Join(dir, LockName), found); err != nil {
+	if text, err = readOwnFile(p, filepath.Join(dir, LockName), found); err != nil {
 		return nil, err
 	}
 	if text != nil {
@@ -118,8 +118,8 @@ func open(p *trust.Policy, dir string, found bool, caches []string, shown func(s
 	return s, nil
 }
 
-// readBeside reads a file that is believed; nil if there is none.
-func readBeside(p *trust.Policy, file string, found bool) ([]byte, error) {
+// readOwnFile reads a file that is believed; nil if there is none.
+func readOwnFile(p *trust.Policy, file string, found bool) ([]byte, error) {
 	if _, err := os.Lstat(file); errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}

@@ -98,14 +98,14 @@ func (c *Client) connect() (jetstream.JetStream, error) {
 		c.conn, c.js, c.err, c.closed = nil, nil, nil, make(chan struct{})
 	}
 	if c.js == nil && c.err == nil {
-		if c.err = c.connectAnew(); c.err != nil {
+		if c.err = c.reconnect(); c.err != nil {
 			c.err = fmt.Errorf("NATS context %q: %w", c.name, c.err)
 		}
 	}
 	return c.js, c.err
 }
 
-func (c *Client) connectAnew() error {
+func (c *Client) reconnect() error {
 	path, err := contextFile(c.name)
 	if err != nil {
 		return err

@@ -79,7 +79,7 @@ func Scan(root fs.FS, skip func(path string, dir bool) bool) ([]Finding, error) 
 		}
 		text := content.String()
 		inside := Text(name, text)
-		if beside, err := fs.Stat(root, name+".age"); err == nil && beside.Mode().IsRegular() && len(inside) == 0 && !encrypted(text) {
+		if sealed, err := fs.Stat(root, name+".age"); err == nil && sealed.Mode().IsRegular() && len(inside) == 0 && !encrypted(text) {
 			inside = []Finding{{File: name, Line: 1, Column: 1, Kind: "the plain text of " + path.Base(name) + ".age"}}
 		}
 		found = append(found, inside...)

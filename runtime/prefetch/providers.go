@@ -42,7 +42,7 @@ func (c *providerCache) of(r *resource.Resource, epoch int64) (*resource.Binding
 	if err != nil {
 		return nil, err
 	}
-	if _, alike := r.Spec.(resource.SpecIndependentProvider); alike {
+	if _, same := r.Spec.(resource.SpecIndependentProvider); same {
 		if c.cache == nil {
 			c.cache = make(map[providerKey]*resource.Binding)
 		}

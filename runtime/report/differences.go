@@ -61,7 +61,7 @@ func (t Text) differences(b *terminal.Buffer, differing []resource.Delta, text *
 	}
 	fresh := isNew(differing)
 	var given []string
-	names, told := missingParts(differing), false
+	names, mentioned := missingParts(differing), false
 	if len(names) < 2 && !fresh || t.Verbose {
 		names = nil
 	}
@@ -69,10 +69,10 @@ func (t Text) differences(b *terminal.Buffer, differing []resource.Delta, text *
 		_, isMissing := resource.CutMissingPart(d.Have)
 		switch {
 		case isMissing && names != nil:
-			if !fresh && !told { // see newParts
+			if !fresh && !mentioned { // see newParts
 				b.Printf("    %s  %d missing: %s → %s\n", d.Property, len(names), firstParts(names), d.Want)
 			}
-			told = true
+			mentioned = true
 		case fresh && (d.Have == "" || d.Property == "content"): // see newParts
 		case d.Have == "" && d.Want != "" && (d.Property != "content" || d.Want == resource.KnownAfterRun):
 			given = append(given, d.Property+" "+d.Want)

@@ -157,11 +157,11 @@ func (t Text) refreshCauses(e *event.Event) string {
 	if len(names) > 0 {
 		parts = append(parts, strings.Join(names, " and ")+" "+word)
 	}
-	told := t.causeLimit(len(e.PendingRefreshes))
-	for _, d := range e.PendingRefreshes[:told] {
+	limit := t.causeLimit(len(e.PendingRefreshes))
+	for _, d := range e.PendingRefreshes[:limit] {
 		parts = append(parts, "refresh left over from run "+d.Run+": "+d.By.String()+" changed")
 	}
-	if more := len(e.PendingRefreshes) - told; more > 0 {
+	if more := len(e.PendingRefreshes) - limit; more > 0 {
 		parts = append(parts, fmt.Sprintf("%d more left over", more))
 	}
 	return strings.Join(parts, ", and ")

@@ -130,12 +130,12 @@ type (
 		PredictAll(ctx context.Context, v *host.View, wants []D) (list []Prediction)
 	}
 	// A Companions lists all existing things of the type, some of which come and go with
-	// others, such as packages with what they need. Besides says in words which did when
+	// others, such as packages with what they need. CompanionText says in words which did when
 	// the wants were acted on together, "" for none but those. Without it, reports tell of
 	// the resources alone.
 	Companions[D any] interface {
 		Inventory(ctx context.Context, v *host.View) (Inventory, error)
-		Besides(wants []D, came, went []string) string
+		CompanionText(wants []D, came, went []string) string
 	}
 	// An Inspector reports the whole state, of which Status reports only what a decision
 	// needs. Of want only the properties that identify the resource are set. Without it,

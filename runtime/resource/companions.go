@@ -18,9 +18,9 @@ func (b Binding) Inventory(ctx context.Context, v *host.View) (list Inventory, e
 	return b.Type.inventory(ctx, v, b.impl)
 }
 
-// Besides says in words what came and went besides the resources with the specs, on which an
+// CompanionText says in words what came and went besides the resources with the specs, on which an
 // action was performed between two inventories; "" if nothing.
-func (b Binding) Besides(specs []any, before, after Inventory) string {
+func (b Binding) CompanionText(specs []any, before, after Inventory) string {
 	if before == nil || after == nil {
 		return ""
 	}
@@ -53,6 +53,6 @@ func inventory[D any](ctx context.Context, v *host.View, provider any) (Inventor
 	return nil, nil
 }
 
-func besides[D any](provider any, specs []any, came, went []string) string {
-	return provider.(Companions[D]).Besides(specsOf[D](specs), came, went)
+func companionTextOf[D any](provider any, specs []any, came, went []string) string {
+	return provider.(Companions[D]).CompanionText(specsOf[D](specs), came, went)
 }

@@ -80,7 +80,7 @@ func Define[D Spec[S, P], S any, P Provider[D, S]](name string) TypeDef[D, S, P]
 		hasBulkStatus: func(provider any) bool { _, ok := provider.(BulkStatus[D, S]); return ok },
 		predictAll:    predictAll[D],
 		inventory:     inventory[D],
-		companionText: besides[D],
+		companionText: companionTextOf[D],
 
 		hasBulkPrediction: func(provider any) bool { _, ok := provider.(BulkPredictor[D]); return ok },
 		predict: func(ctx context.Context, v *host.View, provider, spec any) (string, error) {

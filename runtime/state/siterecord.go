@@ -40,10 +40,10 @@ type AppliedHeader struct {
 }
 
 const (
-	appliedDir      = "applied"
-	appliedProtocol = "io.choria.ccm.v1.applied"
-	wishesSuffix    = ".wishes"
-	catalogSuffix   = ".catalog.gz"
+	appliedDir        = "applied"
+	appliedProtocol   = "io.choria.ccm.v1.applied"
+	lastAppliedSuffix = ".wishes"
+	catalogSuffix     = ".catalog.gz"
 )
 
 // appliedName returns the name of the files for a site on a root.
@@ -134,7 +134,7 @@ func (a *siteRecord) readHead() {
 		return
 	}
 	a.hasHead = true
-	f, err := a.s.dir.Open(a.name()+wishesSuffix, os.O_RDONLY)
+	f, err := a.s.dir.Open(a.name()+lastAppliedSuffix, os.O_RDONLY)
 	if err != nil {
 		return
 	}
@@ -156,7 +156,7 @@ func (a *siteRecord) load() {
 	}
 	a.loaded = true
 	a.readHead()
-	name := a.name() + wishesSuffix
+	name := a.name() + lastAppliedSuffix
 	text, err := a.s.dir.ReadFile(name)
 	if a.isFirst = errors.Is(err, os.ErrNotExist); a.isFirst {
 		return
@@ -194,7 +194,7 @@ func (a *siteRecord) end(c *catalog.Catalog, run string, results map[resource.ID
 	if err := a.s.dir.MakeDir(appliedDir); err != nil {
 		return err
 	}
-	if a.file != "" && a.file != a.site && !a.s.dir.Has(a.name()+wishesSuffix) {
+	if a.file != "" && a.file != a.site && !a.s.dir.Has(a.name()+lastAppliedSuffix) {
 		if err := a.s.forgetSelected(); err != nil {
 			return err
 		}
@@ -210,7 +210,7 @@ func (a *siteRecord) end(c *catalog.Catalog, run string, results map[resource.ID
 			return err
 		}
 	}
-	return a.s.dir.Replace(a.name()+wishesSuffix, a.durable(), func(w io.Writer) error { return a.write(w, run, sum, list) })
+	return a.s.dir.Replace(a.name()+lastAppliedSuffix, a.durable(), func(w io.Writer) error { return a.write(w, run, sum, list) })
 }
 
 // durable reports whether the record has to survive a loss of power. That of the command
@@ -268,7 +268,7 @@ func (s *Store) forgetSelected() error {
 		if kept++; kept <= maxSelected {
 			continue
 		}
-		for _, suffix := range []string{wishesSuffix, catalogSuffix, undeclaredSuffix, parentsSuffix} {
+		for _, suffix := range []string{lastAppliedSuffix, catalogSuffix, undeclaredSuffix, parentsSuffix} {
 			if s.dir.Has(x.name + suffix) {
 				err = errors.Join(err, s.dir.Remove(x.name+suffix))
 			}
@@ -299,7 +299,7 @@ func (s *Store) Applied() ([]AppliedHeader, error) {
 	}
 	var list []AppliedHeader
 	for _, f := range files {
-		base, ok := strings.CutSuffix(f.Name(), wishesSuffix)
+		base, ok := strings.CutSuffix(f.Name(), lastAppliedSuffix)
 		if !ok || strings.HasPrefix(base, ".") {
 			continue
 		}

@@ -231,5 +231,5 @@ func Forget(s *Store, site, root string, ids map[string]bool) error {
 			rest = append(rest, snapshotEntry{lastApplied: w})
 		}
 	}
-	return s.dir.Replace(a.name()+wishesSuffix, true, func(w io.Writer) error { return a.write(w, a.head.Run, sumOf(rest), rest) })
+	return s.dir.Replace(a.name()+lastAppliedSuffix, true, func(w io.Writer) error { return a.write(w, a.head.Run, sumOf(rest), rest) })
 }

@@ -24,14 +24,14 @@ func Prose(w any, head, text Text, keep func() []string) Text {
 	return prose(columns, head, text, keep)
 }
 
-// Beside returns head and text, so that it fits into the terminal that w writes to. Further
+// HangingIndent returns head and text, so that it fits into the terminal that w writes to. Further
 // lines of text stand below its first one. Where that leaves little room it is as Prose.
-func Beside(w any, head, text Text) Text {
+func HangingIndent(w any, head, text Text) Text {
 	columns, _ := Size(w)
-	return beside(columns, head, text)
+	return hangingIndent(columns, head, text)
 }
 
-func beside(columns int, head, text Text) Text {
+func hangingIndent(columns int, head, text Text) Text {
 	column := visible(head.s)
 	if columns <= 0 || columns-column < narrowest {
 		return prose(columns, head, text, nil)

@@ -45,9 +45,9 @@ func TestProse(t *testing.T) {
 // TestBeside: further lines stand below the first, unless little room is left there.
 func TestBeside(t *testing.T) {
 	head, text := LineText("warning  clock     "), LineText("nothing keeps the time of this machine right")
-	require.Equal(t, "warning  clock     nothing keeps the time of this machine right", beside(0, head, text).String())
-	require.Equal(t, "warning  clock     nothing keeps the time of\n                   this machine right", beside(44, head, text).String())
-	require.Equal(t, "warning  clock     nothing keeps the time\n    of this machine right", beside(42, head, text).String())
+	require.Equal(t, "warning  clock     nothing keeps the time of this machine right", hangingIndent(0, head, text).String())
+	require.Equal(t, "warning  clock     nothing keeps the time of\n                   this machine right", hangingIndent(44, head, text).String())
+	require.Equal(t, "warning  clock     nothing keeps the time\n    of this machine right", hangingIndent(42, head, text).String())
 }
 
 func TestFit(t *testing.T) {

@@ -76,13 +76,13 @@ func setYAML(text string, path Path, value any) ([]splice, error) {
 	if err != nil {
 		return nil, err
 	}
-	trail, rest, err := d.reach(path)
+	steps, rest, err := d.reach(path)
 	if err != nil {
 		return nil, err
 	}
-	last := trail[len(trail)-1].Node
+	last := steps[len(steps)-1].Node
 	if len(rest) == 0 {
-		return []splice{d.Replace(trail, yamltext.NodeOf(value))}, nil
+		return []splice{d.Replace(steps, yamltext.NodeOf(value))}, nil
 	}
 	v := yamltext.NodeOf(nested(rest[1:], value))
 	extra := &yaml.Node{Kind: yaml.SequenceNode, Content: []*yaml.Node{v}}
@@ -90,9 +90,9 @@ func setYAML(text string, path Path, value any) ([]splice, error) {
 		extra = &yaml.Node{Kind: yaml.MappingNode, Content: []*yaml.Node{yamltext.NodeOf(rest[0]), v}}
 	}
 	if len(last.Content) == 0 { // null, {} or []: a block begins here
-		return []splice{d.Replace(trail, extra)}, nil
+		return []splice{d.Replace(steps, extra)}, nil
 	}
-	return []splice{d.Add(trail, len(last.Content), extra)}, nil
+	return []splice{d.Add(steps, len(last.Content), extra)}, nil
 }
 
 func removeYAML(text string, path Path) ([]splice, error) {
@@ -100,20 +100,20 @@ func removeYAML(text string, path Path) ([]splice, error) {
 	if err != nil {
 		return nil, err
 	}
-	trail, rest, err := d.reach(path)
+	steps, rest, err := d.reach(path)
 	if err != nil || len(rest) > 0 {
 		return nil, errors.Join(err, errPlace)
 	}
-	last, parent := trail[len(trail)-1], trail[len(trail)-2].Node
+	last, parent := steps[len(steps)-1], steps[len(steps)-2].Node
 	first, per := last.Node, 1
 	if last.Key != nil {
 		first, per = last.Key, 2
 	}
 	if len(parent.Content) == per {
-		return []splice{d.Replace(trail[:len(trail)-1], &yaml.Node{Kind: parent.Kind, Style: yaml.FlowStyle})}, nil
+		return []splice{d.Replace(steps[:len(steps)-1], &yaml.Node{Kind: parent.Kind, Style: yaml.FlowStyle})}, nil
 	}
 	// Comments above it stay.
-	return []splice{d.Cut(trail[:len(trail)-1], slices.Index(parent.Content, first), per, false)}, nil
+	return []splice{d.Cut(steps[:len(steps)-1], slices.Index(parent.Content, first), per, false)}, nil
 }
 
 // A yamlDocument is a text with its nodes.
@@ -133,9 +133,9 @@ func newYAML(text string) (yamlDocument, error) {
 
 // reach goes along a path as far as there is something. It returns the nodes on the way, the
 // root first, and the rest of the path.
-func (d yamlDocument) reach(path Path) (trail []yamltext.Step, rest Path, err error) {
+func (d yamlDocument) reach(path Path) (steps []yamltext.Step, rest Path, err error) {
 	n := d.Root.Content[0]
-	trail = []yamltext.Step{{Node: n}}
+	steps = []yamltext.Step{{Node: n}}
 	for i, step := range path {
 		next, key := -1, (*yaml.Node)(nil)
 		switch n.Kind {
@@ -153,10 +153,10 @@ func (d yamlDocument) reach(path Path) (trail []yamltext.Step, rest Path, err er
 			}
 		}
 		if next < 0 {
-			return trail, path[i:], nil
+			return steps, path[i:], nil
 		}
 		n = n.Content[next]
-		trail = append(trail, yamltext.Step{Node: n, Key: key})
+		steps = append(steps, yamltext.Step{Node: n, Key: key})
 	}
-	return trail, nil, nil
+	return steps, nil, nil
 }

@@ -45,11 +45,11 @@ func types(x *examination) []Finding {
 	}
 	for _, t := range reg.Types() {
 		provider, err := reg.Usual(t, x.facts)
-		_, told := without[t]
+		_, disabled := without[t]
 		switch {
 		case err != nil:
 			found = append(found, Finding{Check: t.Name, Result: Warning, Text: "each " + t.Name + " fails: " + err.Error(), Hint: without[t]})
-		case told:
+		case disabled:
 			found = append(found, Finding{Check: t.Name, Result: OK, Text: "by " + provider})
 		}
 	}

@@ -64,7 +64,7 @@ func (d *derivation) mine(now entry, was *Prop, key, property string, line int) 
 	case !p.Literal && was.Literal:
 		d.mark(line, &now, property, "the file computes %s: %s", property, oneLine(p.Text))
 		return false
-	case p.Literal && was.Literal && !alike(p.Value, was.Value):
+	case p.Literal && was.Literal && !equal(p.Value, was.Value):
 		d.mark(line, &now, property, "the file says more of %s than is shown here: %s", property, oneLine(p.Text))
 		return false
 	}
@@ -92,9 +92,9 @@ func (d *derivation) own(key string, e *entry, line int) bool {
 // same reports whether two values are equal.
 func same(a, b any) bool { return fmt.Sprintf("%T%v", a, a) == fmt.Sprintf("%T%v", b, b) }
 
-// alike reports whether values mean the same to a property: a number is its text, and a single
+// equal reports whether values mean the same to a property: a number is its text, and a single
 // value a list of one.
-func alike(a, b any) bool {
+func equal(a, b any) bool {
 	if list, ok := a.([]any); ok && len(list) == 1 {
 		a = list[0]
 	}

@@ -115,22 +115,22 @@ func (d *Doc) Span(n *yaml.Node) yamltext.Span { return d.nodes.Span(n) }
 
 // Find returns the node at a path, and its key if it stands in a map.
 func (d *Doc) Find(path Path) (node, key *yaml.Node, err error) {
-	trail, rest, err := reach(d.Root(), path)
+	steps, rest, err := reach(d.Root(), path)
 	if err == nil && len(rest) > 0 {
 		err = noPath(path)
 	}
 	if err != nil {
 		return nil, nil, err
 	}
-	last := trail[len(trail)-1]
+	last := steps[len(steps)-1]
 	return last.Node, last.Key, nil
 }
 
 func noPath(path Path) error { return fmt.Errorf("%w: %v", ErrPath, []any(path)) }
 
 // reach goes along a path from a node as far as there is something.
-func reach(n *yaml.Node, path Path) (trail []yamltext.Step, rest Path, err error) {
-	trail = []yamltext.Step{{Node: n}}
+func reach(n *yaml.Node, path Path) (steps []yamltext.Step, rest Path, err error) {
+	steps = []yamltext.Step{{Node: n}}
 	for i, step := range path {
 		if n.Kind == yaml.AliasNode {
 			return nil, nil, ErrShared
@@ -140,16 +140,16 @@ func reach(n *yaml.Node, path Path) (trail []yamltext.Step, rest Path, err error
 			return nil, nil, ErrShape
 		}
 		if at < 0 {
-			return trail, path[i:], nil
+			return steps, path[i:], nil
 		}
 		next := yamltext.Step{Node: n.Content[at]}
 		if n.Kind == yaml.MappingNode {
 			next.Key = n.Content[at-1]
 		}
-		trail = append(trail, next)
+		steps = append(steps, next)
 		n = next.Node
 	}
-	return trail, nil, nil
+	return steps, nil, nil
 }
 
 // twice is the index of a key that a map has twice.
@@ -180,12 +180,12 @@ func child(n *yaml.Node, step any) int {
 // Aliases counts the aliases of the anchor of a node, and of those around it up to the root: how
 // many other places an edit of it changes too.
 func (d *Doc) Aliases(path Path) int {
-	trail, _, err := reach(d.Root(), path)
+	steps, _, err := reach(d.Root(), path)
 	if err != nil {
 		return 0
 	}
 	count := 0
-	for _, step := range trail {
+	for _, step := range steps {
 		count += d.aliases[step.Node]
 	}
 	return count

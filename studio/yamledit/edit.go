@@ -12,7 +12,7 @@ import (
 // Set changes the value at a path. Keys that are missing at the end of the path are made, each
 // behind the last one of its map.
 func (d *Doc) Set(path Path, value any) (*Doc, Splice, error) {
-	trail, rest, err := reach(d.Root(), path)
+	steps, rest, err := reach(d.Root(), path)
 	if err != nil {
 		return nil, Splice{}, err
 	}
@@ -25,20 +25,20 @@ func (d *Doc) Set(path Path, value any) (*Doc, Splice, error) {
 		value = mapOf(rest[i].(string), nodeOf(value))
 	}
 	if len(rest) > 0 {
-		return d.addKey(path[:len(path)-len(rest)], trail, rest[0].(string), nodeOf(value))
+		return d.addKey(path[:len(path)-len(rest)], steps, rest[0].(string), nodeOf(value))
 	}
 	v := nodeOf(value)
 	if !isValue(v) {
 		return nil, Splice{}, ErrShape
 	}
-	w := d.wish()
+	w := d.expectation()
 	n := w.at(path)
 	origin := w.first(n)
 	anchor := n.Anchor
 	*n = *deepCopy(v)
 	n.Anchor = anchor
 	w.origin[n] = origin
-	return d.prove(w, d.nodes.Replace(trail, v))
+	return d.prove(w, d.nodes.Replace(steps, v))
 }
 
 // mapOf returns a map with one key.
@@ -58,8 +58,8 @@ func listOf(value *yaml.Node) *yaml.Node {
 }
 
 // addKey adds a key behind the last one of the map at a path, or makes a map of nothing.
-func (d *Doc) addKey(path Path, trail []yamltext.Step, name string, v *yaml.Node) (*Doc, Splice, error) {
-	parent := trail[len(trail)-1].Node
+func (d *Doc) addKey(path Path, steps []yamltext.Step, name string, v *yaml.Node) (*Doc, Splice, error) {
+	parent := steps[len(steps)-1].Node
 	switch {
 	case parent.Kind == yaml.AliasNode:
 		return nil, Splice{}, ErrShared
@@ -70,14 +70,14 @@ func (d *Doc) addKey(path Path, trail []yamltext.Step, name string, v *yaml.Node
 	if !isValue(pair) {
 		return nil, Splice{}, ErrShape
 	}
-	w := d.wish()
+	w := d.expectation()
 	n := w.at(path)
 	becomes(n, yaml.MappingNode, "!!map")
 	n.Content = append(n.Content, deepCopy(pair).Content...)
 	if len(parent.Content) == 0 { // null or {}: a block begins here
-		return d.prove(w, d.nodes.Replace(trail, pair))
+		return d.prove(w, d.nodes.Replace(steps, pair))
 	}
-	return d.prove(w, d.nodes.Add(trail, len(parent.Content), pair))
+	return d.prove(w, d.nodes.Add(steps, len(parent.Content), pair))
 }
 
 func isNull(n *yaml.Node) bool { return n.Kind == yaml.ScalarNode && n.ShortTag() == "!!null" }
@@ -89,32 +89,32 @@ func becomes(n *yaml.Node, kind yaml.Kind, tag string) {
 	}
 }
 
-// list returns the trail to a list at a path. A null counts as an empty list.
+// list returns the steps to a list at a path. A null counts as an empty list.
 func (d *Doc) list(path Path) ([]yamltext.Step, error) {
-	trail, rest, err := reach(d.Root(), path)
+	steps, rest, err := reach(d.Root(), path)
 	if err != nil {
 		return nil, err
 	}
 	if len(rest) > 0 {
 		return nil, noPath(path)
 	}
-	switch n := trail[len(trail)-1].Node; {
+	switch n := steps[len(steps)-1].Node; {
 	case n.Kind == yaml.AliasNode:
 		return nil, ErrShared
 	case n.Kind != yaml.SequenceNode && !isNull(n):
 		return nil, noPath(path)
 	}
-	return trail, nil
+	return steps, nil
 }
 
 // Insert puts a value before item i of the list at a path, or behind the last if i is their
 // number. What is null becomes a list.
 func (d *Doc) Insert(list Path, i int, value any) (*Doc, Splice, error) {
-	trail, err := d.list(list)
+	steps, err := d.list(list)
 	if err != nil {
 		return nil, Splice{}, err
 	}
-	n := trail[len(trail)-1].Node
+	n := steps[len(steps)-1].Node
 	if i < 0 || i > len(n.Content) {
 		return nil, Splice{}, noPath(append(slices.Clip(list), i))
 	}
@@ -122,14 +122,14 @@ func (d *Doc) Insert(list Path, i int, value any) (*Doc, Splice, error) {
 	if !isValue(item) {
 		return nil, Splice{}, ErrShape
 	}
-	w := d.wish()
+	w := d.expectation()
 	want := w.at(list)
 	becomes(want, yaml.SequenceNode, "!!seq")
 	want.Content = slices.Insert(want.Content, i, deepCopy(item).Content...)
 	if len(n.Content) == 0 {
-		return d.prove(w, d.nodes.Replace(trail, item))
+		return d.prove(w, d.nodes.Replace(steps, item))
 	}
-	return d.prove(w, d.nodes.Add(trail, i, item))
+	return d.prove(w, d.nodes.Add(steps, i, item))
 }
 
 // Remove takes away the key or item at a path, with the comments right above it. The last one
@@ -138,25 +138,25 @@ func (d *Doc) Remove(path Path) (*Doc, Splice, error) {
 	if len(path) == 0 {
 		return nil, Splice{}, noPath(path)
 	}
-	trail, rest, err := reach(d.Root(), path)
+	steps, rest, err := reach(d.Root(), path)
 	if err != nil {
 		return nil, Splice{}, err
 	}
 	if len(rest) > 0 {
 		return nil, Splice{}, noPath(path)
 	}
-	parent, i, per := trail[len(trail)-2].Node, child(trail[len(trail)-2].Node, path[len(path)-1]), 1
-	if trail[len(trail)-1].Key != nil {
+	parent, i, per := steps[len(steps)-2].Node, child(steps[len(steps)-2].Node, path[len(path)-1]), 1
+	if steps[len(steps)-1].Key != nil {
 		i, per = i-1, 2
 	}
-	w := d.wish()
+	w := d.expectation()
 	n := w.at(path[:len(path)-1])
 	n.Content = slices.Delete(n.Content, i, i+per)
 	if len(parent.Content) == per {
 		bare := &yaml.Node{Kind: parent.Kind, Tag: parent.Tag, Style: yaml.FlowStyle}
-		return d.prove(w, d.nodes.Replace(trail[:len(trail)-1], bare))
+		return d.prove(w, d.nodes.Replace(steps[:len(steps)-1], bare))
 	}
-	return d.prove(w, d.nodes.Cut(trail[:len(trail)-1], i, per, true))
+	return d.prove(w, d.nodes.Cut(steps[:len(steps)-1], i, per, true))
 }
 
 // Rename changes the key at the end of a path.
@@ -168,7 +168,7 @@ func (d *Doc) Rename(path Path, name string) (*Doc, Splice, error) {
 	if key == nil {
 		return nil, Splice{}, noPath(path)
 	}
-	w := d.wish()
+	w := d.expectation()
 	n := w.at(path[:len(path)-1])
 	i := child(n, path[len(path)-1]) - 1
 	if name != key.Value && child(n, name) != -1 {
@@ -189,19 +189,19 @@ func (d *Doc) Rename(path Path, name string) (*Doc, Splice, error) {
 
 // Move moves an item of a list, with its comments, byte for byte. To is its index afterwards.
 func (d *Doc) Move(list Path, from, to int) (*Doc, Splice, error) {
-	trail, err := d.list(list)
+	steps, err := d.list(list)
 	if err != nil {
 		return nil, Splice{}, err
 	}
-	n := trail[len(trail)-1].Node
+	n := steps[len(steps)-1].Node
 	if min(from, to) < 0 || max(from, to) >= len(n.Content) {
 		return nil, Splice{}, noPath(append(slices.Clip(list), max(from, to)))
 	}
-	w := d.wish()
+	w := d.expectation()
 	want := w.at(list)
 	moved := want.Content[from]
 	want.Content = slices.Insert(slices.Delete(want.Content, from, from+1), to, moved)
-	if yamltext.InFlow(trail) {
+	if yamltext.InFlow(steps) {
 		return d.prove(w, d.moveInBrackets(n, from, to))
 	}
 	s, ok := d.moveLines(n, from, to)

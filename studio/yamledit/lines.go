@@ -13,15 +13,15 @@ import (
 // Item returns the lines of an item of a list as they are, with the comments right above it, and
 // indented by nothing. An item in brackets is written as a line of its own.
 func (d *Doc) Item(list Path, i int) (string, error) {
-	trail, err := d.list(list)
+	steps, err := d.list(list)
 	if err != nil {
 		return "", err
 	}
-	n := trail[len(trail)-1].Node
+	n := steps[len(steps)-1].Node
 	if i < 0 || i >= len(n.Content) {
 		return "", noPath(append(slices.Clip(list), i))
 	}
-	if yamltext.InFlow(trail) {
+	if yamltext.InFlow(steps) {
 		s := d.Span(n.Content[i])
 		text := "- " + d.Text[s.Start:s.End] + "\n"
 		if strings.Count(text, "\n") > 1 {
@@ -53,7 +53,7 @@ func outdented(text string, by int) string {
 // InsertText puts the items of a text, as Item returns them, before item i of a list. Comments
 // come along, unless the list stands in brackets.
 func (d *Doc) InsertText(list Path, i int, text string) (*Doc, Splice, error) {
-	trail, err := d.list(list)
+	steps, err := d.list(list)
 	if err != nil {
 		return nil, Splice{}, err
 	}
@@ -61,7 +61,7 @@ func (d *Doc) InsertText(list Path, i int, text string) (*Doc, Splice, error) {
 	if err != nil {
 		return nil, Splice{}, mistake(err)
 	}
-	n := trail[len(trail)-1].Node
+	n := steps[len(steps)-1].Node
 	if root == nil || root.Content[0].Kind != yaml.SequenceNode || root.Content[0].Style&yaml.FlowStyle != 0 || len(root.Content[0].Content) == 0 {
 		return nil, Splice{}, ErrShape
 	}
@@ -69,7 +69,7 @@ func (d *Doc) InsertText(list Path, i int, text string) (*Doc, Splice, error) {
 		return nil, Splice{}, noPath(append(slices.Clip(list), i))
 	}
 	items := root.Content[0]
-	w := d.wish()
+	w := d.expectation()
 	want := w.at(list)
 	becomes(want, yaml.SequenceNode, "!!seq")
 	want.Content = slices.Insert(want.Content, i, items.Content...)
@@ -78,12 +78,12 @@ func (d *Doc) InsertText(list Path, i int, text string) (*Doc, Splice, error) {
 	}
 	switch {
 	case len(n.Content) == 0:
-		return d.prove(w, d.nodes.ReplaceByLines(trail, text))
-	case yamltext.InFlow(trail):
+		return d.prove(w, d.nodes.ReplaceByLines(steps, text))
+	case yamltext.InFlow(steps):
 		if len(items.Content) > 1 {
 			return nil, Splice{}, ErrShape
 		}
-		return d.prove(w, d.nodes.Add(trail, i, deepCopy(items)))
+		return d.prove(w, d.nodes.Add(steps, i, deepCopy(items)))
 	}
 	return d.prove(w, d.nodes.AddLines(n, i, text))
 }
@@ -92,14 +92,14 @@ func (d *Doc) InsertText(list Path, i int, text string) (*Doc, Splice, error) {
 // of a list of groups; the path leads to the list of the group. The items from i on become a new
 // group behind it, which begins with copies of the items whose indices are given.
 func (d *Doc) Split(list Path, i int, copies []int) (*Doc, Splice, error) {
-	trail, err := d.list(list)
+	steps, err := d.list(list)
 	if err != nil {
 		return nil, Splice{}, err
 	}
-	if len(trail) < 3 || yamltext.InFlow(trail) {
+	if len(steps) < 3 || yamltext.InFlow(steps) {
 		return nil, Splice{}, ErrShape
 	}
-	items, group, groups := trail[len(trail)-1].Node, trail[len(trail)-2].Node, trail[len(trail)-3].Node
+	items, group, groups := steps[len(steps)-1].Node, steps[len(steps)-2].Node, steps[len(steps)-3].Node
 	at, isItem := list[len(list)-2].(int)
 	if !isItem || len(group.Content) != 2 || i <= 0 || i >= len(items.Content) || items.Anchor != "" || group.Anchor != "" {
 		return nil, Splice{}, ErrShape
@@ -108,7 +108,7 @@ func (d *Doc) Split(list Path, i int, copies []int) (*Doc, Splice, error) {
 	if err != nil {
 		return nil, Splice{}, err
 	}
-	w := d.wish()
+	w := d.expectation()
 	want := w.at(list[:len(list)-2])
 	first, second := w.copied(group), deepCopy(group)
 	head := w.copied(items)

@@ -9,7 +9,7 @@ import (
 	"github.com/luaccm/ccm/runtime/textedit/yamltext"
 )
 
-// A wish is what the nodes of a document shall be after an edit. Only the nodes on the way to the
+// An expectation is the tree of nodes that a document must have after an edit. Only the nodes on the way to the
 // edit are copied.
 type expectation struct {
 	root *yaml.Node
@@ -17,7 +17,7 @@ type expectation struct {
 	origin map[*yaml.Node]*yaml.Node
 }
 
-func (d *Doc) wish() *expectation {
+func (d *Doc) expectation() *expectation {
 	return &expectation{root: d.Root(), origin: make(map[*yaml.Node]*yaml.Node)}
 }
 
@@ -49,7 +49,7 @@ func (w *expectation) at(path Path) *yaml.Node {
 	return n
 }
 
-// prove makes a splice, and returns the new document if it is what was wished for.
+// prove makes a splice, and returns the new document if it is what was expected.
 func (d *Doc) prove(w *expectation, s Splice) (*Doc, Splice, error) {
 	s.Text = splice.WithEndsOf(d.Text, s.Text)
 	text, err := splice.Apply(d.Text, []Splice{s})
@@ -73,7 +73,7 @@ type comparer struct {
 	anchors map[*yaml.Node]*yaml.Node // those of the old document, and what they are in the new one
 }
 
-// same compares nodes that are wished for with those that were read.
+// same compares nodes that are expected with those that were read.
 func (c *comparer) same(want, got *yaml.Node) bool {
 	if want.Kind != got.Kind || want.Anchor != got.Anchor || len(want.Content) != len(got.Content) {
 		return false

@@ -25,7 +25,7 @@ func (b *bench) writeDocument(name string) error {
 	var text strings.Builder
 	err = t.Execute(&text, map[string]any{
 		"At": b.circumstances(), "Table": markdown(b.lines), "Notes": notes(b.lines), "Hot": hotTable(b.hot), "Missed": missed(b.lines),
-		"One": besideOneProcessor(b.lines, b.singleCore),
+		"One": withSingleCore(b.lines, b.singleCore),
 	})
 	if err != nil {
 		return err
@@ -96,8 +96,8 @@ func missed(lines []line) []string {
 	return list
 }
 
-// besideOneProcessor writes the table of the ratios here beside those on one processor.
-func besideOneProcessor(here, one []line) string {
+// withSingleCore writes the table of the ratios here beside those on one processor.
+func withSingleCore(here, one []line) string {
 	ratios := make(map[string]string, len(here))
 	for _, l := range here {
 		ratios[l.Work] = l.Ratio()

@@ -95,5 +95,5 @@ func TestSites(t *testing.T) {
 func TestBesideOneProcessor(t *testing.T) {
 	here := []line{{Work: "a", Value: [2]float64{1, 2}}, {Work: "b", Value: [2]float64{1, 1}}}
 	one := []line{{Work: "a", Value: [2]float64{3, 4}}, {Work: "b"}, {Work: "c", Value: [2]float64{1, 1}}}
-	require.Equal(t, "| a | 1 / 2 | 3 / 4 |\n", besideOneProcessor(here, one))
+	require.Equal(t, "| a | 1 / 2 | 3 / 4 |\n", withSingleCore(here, one))
 }

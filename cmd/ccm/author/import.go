@@ -207,7 +207,7 @@ func copyAside(e *cli.Env, path string, content []byte) (string, error) {
 		return "", err
 	}
 	h := cli.Machine(e)
-	have, err := readBeside(h, path)
+	have, err := readExisting(h, path)
 	switch {
 	case err == nil && bytes.Equal(have, content):
 		return path, nil

@@ -163,7 +163,7 @@ func writeFiles(e *cli.Env, dir string, files []writtenFile, force bool) error {
 	h, w := cli.Machine(e), e.Stdout
 	for _, f := range files {
 		path := filepath.Join(dir, filepath.FromSlash(f.name))
-		old, err := readBeside(h, path)
+		old, err := readExisting(h, path)
 		switch {
 		case err == nil && bytes.Equal(old, f.text):
 			terminal.Fprintf(w, "unchanged %s\n", path)
@@ -185,8 +185,8 @@ func writeFiles(e *cli.Env, dir string, files []writtenFile, force bool) error {
 	return nil
 }
 
-// readBeside reads a file that is about to be written.
-func readBeside(h *host.Host, path string) ([]byte, error) {
+// readExisting reads a file that is about to be written.
+func readExisting(h *host.Host, path string) ([]byte, error) {
 	abs, err := filepath.Abs(path)
 	if err != nil {
 		return nil, err

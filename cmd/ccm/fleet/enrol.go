@@ -209,7 +209,7 @@ func watchRequests(ctx context.Context, e *cli.Env, f *fleetdir.Flags, out chang
 		return err
 	}
 	defer d.Cluster.Close()
-	told := map[string]bool{} // what was refused is said once
+	reported := map[string]bool{} // what was refused is said once
 	for {
 		text, err := e.Files.ReadFile(tokenFile) // again: tokens are added
 		if err != nil {
@@ -225,8 +225,8 @@ func watchRequests(ctx context.Context, e *cli.Env, f *fleetdir.Flags, out chang
 				c := fleetChange{Change: created, Kind: "node", Name: p.Name, Environment: p.Environment, Fingerprint: p.Fingerprint()}
 				_ = out.print(e, c, nodeText(c)) // the machine is a node all the same
 				_ = e.Stdout.Flush()
-			case !told[p.Key]:
-				told[p.Key] = true
+			case !reported[p.Key]:
+				reported[p.Key] = true
 				cli.Say(e, "%s is not approved: %s", p.Name, err)
 			}
 		})

@@ -90,7 +90,7 @@ func (f *eventFlags) print(ctx context.Context, e *cli.Env, nodes []string) erro
 	show := func(l *event.Line) error {
 		text := string(l.Text)
 		if f.output.Value == "text" {
-			text = toldBy(l)
+			text = eventText(l)
 		}
 		terminal.Fprintf(e.Stdout, "%s\n", terminal.Line(text))
 		if !f.follow {
@@ -114,8 +114,8 @@ func (f *eventFlags) check(ctx context.Context, d *enrol.Desk, nodes []string) e
 	return checkNodes(ctx, d, nodes)
 }
 
-// toldBy says in a line what a node tells.
-func toldBy(l *event.Line) string {
+// eventText says in a line what a node tells.
+func eventText(l *event.Line) string {
 	text := func(name string) string {
 		s, _ := l.Fields[name].(string)
 		return firstLineOf(s)

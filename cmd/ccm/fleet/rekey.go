@@ -112,7 +112,7 @@ func rekeyFleet(ctx context.Context, e *cli.Env, d *enrol.Desk, until time.Time,
 
 // waitForRekeyed waits until all nodes use the new key, or until a time.
 func waitForRekeyed(ctx context.Context, e *cli.Env, d *enrol.Desk, until time.Time) (*enrol.RekeyProgress, error) {
-	told := -1
+	waiting := -1
 	for {
 		r, err := d.Rekeyed(context.WithoutCancel(ctx))
 		if err != nil {
@@ -121,9 +121,9 @@ func waitForRekeyed(ctx context.Context, e *cli.Env, d *enrol.Desk, until time.T
 		if len(r.Pending) == 0 || ctx.Err() != nil || e.Clock.Now().After(until) {
 			return r, nil
 		}
-		if told != len(r.Pending) {
-			told = len(r.Pending)
-			cli.Say(e, "Waiting for %d of %d nodes: %s", told, r.Signed, someOf(r.Pending))
+		if waiting != len(r.Pending) {
+			waiting = len(r.Pending)
+			cli.Say(e, "Waiting for %d of %d nodes: %s", waiting, r.Signed, someOf(r.Pending))
 		}
 		select {
 		case <-ctx.Done():

@@ -11,9 +11,9 @@ import (
 // A Step is a node on the way from the root to a place, and its key if it is in a map.
 type Step struct{ Node, Key *yaml.Node }
 
-// InFlow reports whether what is in the last node of a trail stands in brackets.
-func InFlow(trail []Step) bool {
-	for _, s := range trail {
+// InFlow reports whether what is in the last node of steps stands in brackets.
+func InFlow(steps []Step) bool {
+	for _, s := range steps {
 		if s.Node.Style&yaml.FlowStyle != 0 {
 			return true
 		}
@@ -21,14 +21,14 @@ func InFlow(trail []Step) bool {
 	return false
 }
 
-// Replace says how a node comes in the place of the last on a trail.
-func (t *Text) Replace(trail []Step, v *yaml.Node) splice.Splice {
-	last := trail[len(trail)-1]
+// Replace says how a node comes in the place of the last of steps.
+func (t *Text) Replace(steps []Step, v *yaml.Node) splice.Splice {
+	last := steps[len(steps)-1]
 	old, key := last.Node, last.Key
-	if len(trail) == 1 && Unwritten(old) { // there are comments at most
+	if len(steps) == 1 && Unwritten(old) { // there are comments at most
 		return t.begin(v)
 	}
-	s, flow := t.spans[old], InFlow(trail[:len(trail)-1])
+	s, flow := t.spans[old], InFlow(steps[:len(steps)-1])
 	if old.Kind != yaml.AliasNode && old.Anchor == "" {
 		s.Value = s.Start // a tag goes as well
 	}
@@ -39,8 +39,8 @@ func (t *Text) Replace(trail []Step, v *yaml.Node) splice.Splice {
 	switch {
 	case key != nil:
 		base = t.Column(t.spans[key].Start)
-	case len(trail) > 1:
-		base = t.Column(t.spans[trail[len(trail)-2].Node].Value)
+	case len(steps) > 1:
+		base = t.Column(t.spans[steps[len(steps)-2].Node].Value)
 	}
 	unit := t.Unit()
 	text := Written(v, flow, unit)
@@ -73,15 +73,15 @@ func (t *Text) Replace(trail []Step, v *yaml.Node) splice.Splice {
 var nowhere = splice.Splice{From: 1}
 
 // ReplaceByLines says how lines, which are indented by nothing and are a block, come in the place
-// of the last node of a trail, which is a value of a key or the root.
-func (t *Text) ReplaceByLines(trail []Step, lines string) splice.Splice {
-	last := trail[len(trail)-1]
+// of the last node of steps, which is a value of a key or the root.
+func (t *Text) ReplaceByLines(steps []Step, lines string) splice.Splice {
+	last := steps[len(steps)-1]
 	s := t.spans[last.Node]
 	lines = strings.TrimSuffix(lines, "\n")
 	switch {
-	case len(trail) == 1 && Unwritten(last.Node):
+	case len(steps) == 1 && Unwritten(last.Node):
 		return t.beginText(lines + "\n")
-	case last.Key == nil || s.Value > s.Start || InFlow(trail[:len(trail)-1]):
+	case last.Key == nil || s.Value > s.Start || InFlow(steps[:len(steps)-1]):
 		return nowhere
 	}
 	by := t.Column(t.spans[last.Key].Start) + t.Unit()
@@ -131,10 +131,10 @@ func (t *Text) replaceByWord(last Step, s Span, text, lead string, flow bool) sp
 }
 
 // Add says how the child of extra, a map or list of one, comes before child i of the last node
-// of a trail, or behind its last if i is their number.
-func (t *Text) Add(trail []Step, i int, extra *yaml.Node) splice.Splice {
-	n := trail[len(trail)-1].Node
-	if InFlow(trail) {
+// of steps, or behind its last if i is their number.
+func (t *Text) Add(steps []Step, i int, extra *yaml.Node) splice.Splice {
+	n := steps[len(steps)-1].Node
+	if InFlow(steps) {
 		text := Written(extra, true, 2)
 		text = strings.TrimSpace(text[min(1, len(text)):max(len(text)-1, 0)]) // without its brackets
 		if i < len(n.Content) {
@@ -220,11 +220,11 @@ func (t *Text) dash(n *yaml.Node, i int) int {
 	return at
 }
 
-// Cut says how child i of the last node of a trail, of per nodes, goes away. Others stay. The
+// Cut says how child i of the last node of steps, of per nodes, goes away. Others stay. The
 // comments right above it go along if comments is set.
-func (t *Text) Cut(trail []Step, i, per int, comments bool) splice.Splice {
-	n := trail[len(trail)-1].Node
-	if InFlow(trail) {
+func (t *Text) Cut(steps []Step, i, per int, comments bool) splice.Splice {
+	n := steps[len(steps)-1].Node
+	if InFlow(steps) {
 		if i+per < len(n.Content) {
 			return splice.Splice{From: t.spans[n.Content[i]].Start, To: t.spans[n.Content[i+per]].Start}
 		}

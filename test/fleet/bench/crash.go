@@ -49,7 +49,7 @@ func (b *bench) crash(ctx context.Context) error {
 	default:
 	}
 	if err := b.until(ctx, "the events", func() bool {
-		return !slices.ContainsFunc(b.machines, func(m *crowd.Machine) bool { return !m.Told() })
+		return !slices.ContainsFunc(b.machines, func(m *crowd.Machine) bool { return !m.HasReported() })
 	}); err != nil {
 		return err
 	}

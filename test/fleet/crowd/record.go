@@ -44,8 +44,8 @@ func (m *Machine) Append(round int) error {
 	return err
 }
 
-// Told reports whether the servers have acknowledged all of the record.
-func (m *Machine) Told() bool {
+// HasReported reports whether the servers have acknowledged all of the record.
+func (m *Machine) HasReported() bool {
 	text, err := os.ReadFile(filepath.Join(m.Dir, "fleet", "cursor.json"))
 	var c struct {
 		Run    string `json:"run"`
