@@ -16,7 +16,6 @@ import (
 	"context"
 	"io"
 	"log/slog"
-	"unsafe"
 
 	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/host/command"
@@ -121,6 +120,5 @@ func (p *Process) ReadInput(ctx context.Context, name string) (shown, text strin
 	ctx, cancel := p.UntilStopped(ctx)
 	defer cancel()
 	all, err := p.Files.Trust().ReadFile(ctx, name)
-	// Nobody else has the bytes, and a copy of a large text would be its size again.
-	return name, unsafe.String(unsafe.SliceData(all), len(all)), p.Stop.asInterruption(ctx, err)
+	return name, string(all), p.Stop.asInterruption(ctx, err)
 }

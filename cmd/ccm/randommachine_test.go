@@ -224,9 +224,6 @@ func (p randomPackages) dependents(pkg string) (list []string) {
 	return list
 }
 
-// VersionCmp implements resources.PackageProvider.
-func (randomPackages) VersionCmp(a, b string) (int, error) { return strings.Compare(a, b), nil }
-
 type randomServices struct{ randomMachine }
 
 // Status implements resources.ServiceProvider.

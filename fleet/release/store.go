@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -138,25 +137,6 @@ func (s *Store) PutBundle(ctx context.Context, digest string, r io.Reader) error
 		return fmt.Errorf("%s: %w (ccm fleet check)", subject.Sites(s.Environment), err)
 	}
 	return nil
-}
-
-// GetBundle copies a stored bundle to a file.
-func (s *Store) GetBundle(ctx context.Context, digest, file string) error {
-	store, err := s.objects(ctx)
-	if err != nil {
-		return err
-	}
-	r, err := store.Get(ctx, ObjectName(digest))
-	if err != nil {
-		return err
-	}
-	defer r.Close()
-	f, err := os.OpenFile(file, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
-	if err != nil {
-		return err
-	}
-	_, err = io.Copy(f, r)
-	return errors.Join(err, f.Close())
 }
 
 func (s *Store) objects(ctx context.Context) (jetstream.ObjectStore, error) {

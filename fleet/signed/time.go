@@ -7,7 +7,7 @@ import "time"
 type Time struct {
 	Clock func() time.Time
 	Built time.Time // zero if it is not known
-	// Newest is the newest signed time that was seen. Whoever keeps it stores it.
+	// Newest is the newest signed time that was seen.
 	Newest time.Time
 }
 
@@ -20,11 +20,4 @@ func (t *Time) Now() time.Time {
 		}
 	}
 	return now
-}
-
-// Saw takes note of when a document that is believed was made.
-func (t *Time) Saw(h *Header) {
-	if h.CreateTime.After(t.Newest) {
-		t.Newest = h.CreateTime
-	}
 }

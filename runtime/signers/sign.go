@@ -9,7 +9,6 @@ import (
 	"net"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"strings"
 	"time"
 
@@ -141,15 +140,6 @@ func (l *List) Names(key ssh.PublicKey, namespace string, now time.Time) bool {
 		}
 	}
 	return false
-}
-
-// Read reads a file of signers.
-func Read(file string) (*List, error) {
-	text, err := os.ReadFile(file)
-	if err != nil {
-		return nil, err
-	}
-	return Parse(filepath.Clean(file), string(text))
 }
 
 var errCanonical = errors.New("the signature has not the form that ssh-keygen gives it")
