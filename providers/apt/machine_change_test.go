@@ -87,6 +87,7 @@ func (m *machine) aptGet(args []string) host.Result {
 
 // simulate says what an installation would change.
 func (m *machine) simulate(o aptOptions) host.Result {
+	o.keepOld = true // nothing is unpacked, so dpkg asks nothing
 	after := &machine{repo: m.repo, virtual: m.virtual, db: map[string][]*entry{}}
 	for pkg, list := range m.db {
 		for _, e := range list {

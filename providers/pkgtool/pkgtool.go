@@ -160,7 +160,7 @@ func Ask[T any](ctx context.Context, v *host.View, names []string, query func(co
 func (t *Tool) Predict(ctx context.Context, v *host.View, wants []resources.Package, predict func(context.Context, *host.View, []resources.Package) []resource.Prediction) []resource.Prediction {
 	err := host.NeedsRoot("only root can install and remove packages")
 	if t.OfUser && err == nil {
-		err = fmt.Errorf("%s refuses root: run ccm as the user that its packages belong to", t.Commands[0])
+		err = &resource.WrongUserError{Text: t.Commands[0] + " refuses root: run ccm as the user that its packages belong to"}
 	} else if t.OfUser {
 		err = nil
 	}

@@ -60,9 +60,10 @@ type (
 	// be called early, and its result discarded. Without it, Status is called in order.
 	Prefetchable interface{ MayPrefetch() bool }
 	// A PathConfined spec manages one path. Looks says that Status depends only on the entry
-	// at the path, not following a link, and on the directories that lead to it; acts says
-	// that the actions change only that entry and make no directories. Without it, every
-	// change discards prefetched states, and files are not written in batches.
+	// at the path, not following a link, on what is below it, on the directories that lead to
+	// it, and on users and groups; acts says that the actions change only that entry and make
+	// no directories. Without it, every change discards prefetched states, and files are not
+	// written in batches.
 	PathConfined interface {
 		Bounds() (path string, looks, acts bool)
 	}

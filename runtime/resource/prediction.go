@@ -26,6 +26,13 @@ type Prediction struct {
 	Lost bool
 }
 
+// A WrongUserError says that actions fail because of the user of this process, as another one's
+// would not.
+type WrongUserError struct{ Text string }
+
+// Error returns the text.
+func (e *WrongUserError) Error() string { return e.Text }
+
 // HasBulkPrediction reports whether the provider implements [BulkPredictor].
 func (b Binding) HasBulkPrediction() bool {
 	return b.Type.hasBulkPrediction != nil && b.Type.hasBulkPrediction(b.impl)

@@ -174,7 +174,7 @@ func (reg *Registry) Select(r *Resource, f *facts.Facts) (Binding, error) {
 		if r.Common.Provider != "" && r.Common.Provider != p.Name {
 			continue
 		}
-		priority, err := p.suits(f, r.Spec)
+		priority, err := p.Suits(f, r.Spec)
 		switch {
 		case err != nil:
 			whys = append(whys, p.Name+": "+err.Error())

@@ -292,6 +292,10 @@ func (t TypeDef[D, S, P]) Provide(name string, suits Suitability[D], impl P) Bin
 	}
 }
 
+// Suits returns the priority of the provider for a spec on the machine that f describes, or why
+// it cannot manage it.
+func (b Binding) Suits(f *facts.Facts, spec any) (priority int, err error) { return b.suits(f, spec) }
+
 // Status reports the present state of a resource.
 func (b Binding) Status(ctx context.Context, v *host.View, spec any) (state any, err error) {
 	defer b.recoverError(&err)

@@ -58,7 +58,11 @@ func (x Trial) Run(ctx context.Context, root string, clock host.Clock) error {
 // wanted. It returns how the provider breaks its contract, nil if it keeps it:
 //
 //   - Status changes nothing, and gives the same answer twice, in a plan in which nothing is
-//     pending, and when it is asked for many; if it may be called ahead it runs no command;
+//     pending, and when it is asked for many; if it may be called ahead it runs no command,
+//     and if it is confined to a path it looks at nothing else;
+//   - predictions, inspections and lists of names change nothing, and what a plan predicts
+//     to fail does;
+//   - what was wanted in an earlier run and is wanted now is compared alike;
 //   - the actions change nothing outside of the bounds that the spec names;
 //   - only commands are run that the provider says it calls;
 //   - in a plan nothing is left to do after what a closed decision leaves;
@@ -95,6 +99,10 @@ func (x Trial) Check(ctx context.Context, h *host.Host) error {
 	if err == nil {
 		inPlan = x.checkPlan(ctx, h, d)
 	}
+	var predicted error
+	if err == nil && len(d.Actions) > 0 {
+		predicted = x.predicted(ctx, h)
+	}
 	guesses := x.commands.guesses()
 	for i := 0; err == nil && i < len(d.Actions); i++ {
 		err = x.Binding.Perform(ctx, h, x.Want, d.Actions[i])
@@ -115,6 +123,9 @@ func (x Trial) Check(ctx context.Context, h *host.Host) error {
 			}
 		}
 		err = cmp.Or(err, inPlan)
+	}
+	if err == nil && predicted != nil && x.commands.guesses() == guesses {
+		return &breach{fmt.Sprintf("a plan says that %s fails, and it does not: %v", phrases(d), predicted)}
 	}
 	switch {
 	case x.Fails != "" && err == nil:
@@ -149,7 +160,7 @@ func (x Trial) decide(ctx context.Context, h *host.Host, before map[string]strin
 	case !reflect.DeepEqual(have, again):
 		return resource.Decision{}, &breach{fmt.Sprintf("Status gave two answers: %+v and %+v", have, again)}
 	}
-	if err := errors.Join(x.checkCommands(), x.checkLooks(ctx, h, have)); err != nil {
+	if err := errors.Join(x.checkCommands(), x.checkLooks(ctx, h, have), x.checkLookBounds(ctx, h), x.checkRecall(ctx, h, have), x.checkQuestions(ctx, h, before)); err != nil {
 		return resource.Decision{}, &breach{err.Error()}
 	}
 	return x.Binding.Type.Decide(x.Want, have, false), nil

@@ -2,12 +2,14 @@ package contract
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"path"
 	"reflect"
 	"slices"
 	"strings"
 
+	"github.com/luaccm/ccm/runtime/facts"
 	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/host/command"
 	"github.com/luaccm/ccm/runtime/resource"
@@ -81,6 +83,127 @@ func (x Trial) checkLooks(ctx context.Context, h *host.Host, have any) error {
 	for i := range states {
 		if errs[i] != nil || !reflect.DeepEqual(have, states[i]) {
 			return &breach{fmt.Sprintf("StatusAll and Status differ: %+v (%v) and %+v", states[i], errs[i], have)}
+		}
+	}
+	return nil
+}
+
+// checkLookBounds reports a look elsewhere, if the spec promises that its Status depends on one
+// path. Users and groups are not paths.
+func (x Trial) checkLookBounds(ctx context.Context, h *host.Host) error {
+	name, looks, _ := resource.BoundsOf(x.Want)
+	if !looks {
+		return nil
+	}
+	seen := new(host.Looks)
+	if _, err := x.Binding.Status(ctx, h.Planning(ctx).Recording(seen), x.Want); err != nil {
+		return nil // checkLooks says so
+	}
+	dir, err := h.Canonical(path.Dir(name))
+	if err != nil {
+		return nil // all looks end on the way
+	}
+	real := path.Join(dir, path.Base(name))
+	for _, l := range seen.List() {
+		ofPath := l.Kind == host.PathLook || l.Kind == host.DirectoryLook || l.Kind == host.TreeLook && l.Name == real
+		ofAccount := l.Kind == host.UserLook || l.Kind == host.GroupLook
+		if !ofAccount && !(ofPath && (isBelow(real, []string{l.Name}) || isBelow(name, []string{l.Name}))) {
+			return &breach{fmt.Sprintf("Status, which is to depend on %s only, looked at %s", name, l.Name)}
+		}
+	}
+	return nil
+}
+
+// checkQuestions reports what a provider changes that is only asked: for a prediction, for all
+// that can be said of a resource, for names. A prediction for many has one answer for each.
+// Names are in order and begin as they were asked for.
+func (x Trial) checkQuestions(ctx context.Context, h *host.Host, before map[string]string) error {
+	v := &h.View
+	_, _ = x.Binding.Predict(ctx, v, x.Want) // see predicted
+	if changed := changes(ctx, before, v); changed != "" {
+		return &breach{"Predict changed the machine: " + changed}
+	}
+	if list, ok := x.Binding.PredictAll(ctx, v, []any{x.Want, x.Want}); ok {
+		if len(list) != 2 {
+			return &breach{fmt.Sprintf("PredictAll has %d answers for 2 questions", len(list))}
+		}
+		if fmt.Sprint(list[0].Err) != fmt.Sprint(list[1].Err) {
+			return &breach{fmt.Sprintf("PredictAll has two answers to one question: %v and %v", list[0].Err, list[1].Err)}
+		}
+		if changed := changes(ctx, before, v); changed != "" {
+			return &breach{"PredictAll changed the machine: " + changed}
+		}
+	}
+	_, _ = x.Binding.Inspect(ctx, v, x.Want) // its error is not that of a run
+	if changed := changes(ctx, before, v); changed != "" {
+		return &breach{"Inspect changed the machine: " + changed}
+	}
+	return x.checkNames(ctx, v, before)
+}
+
+// predicted returns the error with which a plan says that the actions are going to fail, unless
+// that is because of who runs the trial: the machine may be imagined, and lets everybody.
+func (x Trial) predicted(ctx context.Context, h *host.Host) error {
+	_, err := x.Binding.Predict(ctx, &h.View, x.Want)
+	if list, ok := x.Binding.PredictAll(ctx, &h.View, []any{x.Want}); ok && err == nil && len(list) == 1 {
+		err = list[0].Err
+	}
+	if _, ok := errors.AsType[*resource.WrongUserError](err); ok || errors.Is(err, host.ErrNeedsRoot) {
+		return nil
+	}
+	return err
+}
+
+func (x Trial) checkNames(ctx context.Context, v *host.View, before map[string]string) error {
+	all, err := x.Binding.Names(ctx, v, "")
+	if err != nil || len(all) == 0 {
+		return nil
+	}
+	prefix := all[0][:1]
+	some, err := x.Binding.Names(ctx, v, prefix)
+	switch other := slices.IndexFunc(some, func(name string) bool { return !strings.HasPrefix(name, prefix) }); {
+	case !slices.IsSorted(all):
+		return &breach{fmt.Sprintf("Names are not in order: %q", all)}
+	case err != nil || len(some) == 0:
+		return &breach{fmt.Sprintf("Names has %s, and nothing that begins with %s (%v)", all[0], prefix, err)}
+	case other >= 0:
+		return &breach{fmt.Sprintf("Names that are to begin with %s have %s", prefix, some[other])}
+	}
+	if changed := changes(ctx, before, v); changed != "" {
+		return &breach{"Names changed the machine: " + changed}
+	}
+	return nil
+}
+
+// checkRecall compares the machine with what was wanted in an earlier run, which is the same as
+// now: the answer has to be the same as that of Status, or that it is not known.
+func (x Trial) checkRecall(ctx context.Context, h *host.Host, have any) error {
+	digest := resource.DesiredDigestOf(have)
+	then, ok, err := x.Binding.Recall(ctx, &h.View, x.Want, digest)
+	if _, unknown := errors.AsType[*resource.UnknownError](err); !ok || unknown {
+		return nil
+	}
+	if err != nil {
+		return &breach{"Recall fails where Status does not: " + err.Error()}
+	}
+	was, is := x.Binding.Type.Decide(x.Want, then, false), x.Binding.Type.Decide(x.Want, have, false)
+	if was.Stable() != is.Stable() {
+		return &breach{fmt.Sprintf("Recall and Status differ: %s (%s) and %s (%s)", was, phrases(was), is, phrases(is))}
+	}
+	return nil
+}
+
+// CheckSuits reports a provider whose choice depends on the specs, although their type promises
+// that it does not (resource.SpecIndependentProvider).
+func CheckSuits(b resource.Binding, f *facts.Facts, wants []any) error {
+	for i, want := range wants {
+		if _, ok := want.(resource.SpecIndependentProvider); !ok || i == 0 {
+			continue
+		}
+		first, err := b.Suits(f, wants[0])
+		now, err2 := b.Suits(f, want)
+		if first != now || (err == nil) != (err2 == nil) {
+			return fmt.Errorf("whether %s suits depends on the properties: %d (%v) and %d (%v)", b.Name, first, err, now, err2)
 		}
 	}
 	return nil

@@ -1,6 +1,7 @@
 package contract_test
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"os"
@@ -9,6 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/luaccm/ccm/runtime/facts"
 	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/host/hosttest"
 	"github.com/luaccm/ccm/runtime/resource"
@@ -21,6 +23,7 @@ type paper struct {
 	Name string `ccm:"name,name,required"`
 
 	looksAhead bool
+	looksAt    string
 	bounds     string
 	edited     string
 	confined   []string
@@ -37,9 +40,12 @@ type paperProvider interface {
 
 var paperType = resource.Define[paper, paperState, paperProvider]("paper")
 
-func (paper) Validate() error                       { return nil }
-func (p paper) MayPrefetch() bool                   { return p.looksAhead }
-func (p paper) Bounds() (string, bool, bool)        { return p.bounds, false, p.bounds != "" }
+func (paper) Validate() error     { return nil }
+func (p paper) MayPrefetch() bool { return p.looksAhead }
+func (p paper) Bounds() (path string, looks, acts bool) {
+	return cmp.Or(p.looksAt, p.bounds), p.looksAt != "", p.bounds != ""
+}
+func (paper) ProviderIgnoresSpec()                  {}
 func (p paper) EditedFile() string                  { return p.edited }
 func (p paper) ConfinedTo() (list []string, _ bool) { return p.confined, false }
 
@@ -64,6 +70,52 @@ type writer struct {
 	plans bool // Status says something else in plans
 	many  func(state paperState) []paperState
 	calls []string
+
+	predict  error
+	predicts []error // PredictAll; nil if it is like Predict
+	names    []string
+	recalls  bool   // Recall says that the paper is there
+	touches  string // the question that changes the machine
+}
+
+// touch makes a file if the provider changes the machine when it is asked that question.
+func (w writer) touch(v *host.View, question string) {
+	if w.touches == question {
+		_ = os.WriteFile(v.Root()+"/touched", nil, 0o644)
+	}
+}
+
+func (w writer) Predict(_ context.Context, v *host.View, _ paper) (string, error) {
+	w.touch(v, "Predict")
+	return "", w.predict
+}
+
+func (w writer) PredictAll(_ context.Context, v *host.View, wants []paper) (list []resource.Prediction) {
+	w.touch(v, "PredictAll")
+	if w.predicts == nil {
+		return make([]resource.Prediction, len(wants))
+	}
+	for _, err := range w.predicts {
+		list = append(list, resource.Prediction{Err: err})
+	}
+	return list
+}
+
+func (w writer) Inspect(ctx context.Context, v *host.View, want paper) (paperState, error) {
+	w.touch(v, "Inspect")
+	return w.Status(ctx, v, want)
+}
+
+func (w writer) Names(_ context.Context, v *host.View, _ string) ([]string, error) {
+	w.touch(v, "Names")
+	return w.names, nil
+}
+
+func (w writer) Recall(ctx context.Context, v *host.View, want paper, _ resource.DesiredDigest) (paperState, error) {
+	if w.recalls {
+		return paperState{true}, nil
+	}
+	return w.Status(ctx, v, want)
 }
 
 func (w writer) Describe() resource.Description { return resource.Description{Commands: w.calls} }
@@ -130,7 +182,21 @@ func TestLies(t *testing.T) {
 		"otherwise in a plan":  {paper{}, writer{plans: true}, "Status says something else in a plan in which nothing is pending: name:  → n (written) and  (nothing)"},
 		"too few answers": {paper{}, writer{many: func(s paperState) []paperState { return []paperState{s} }},
 			"StatusAll has 1 answers and 1 errors for 2 questions"},
-		"other answers": {paper{}, writer{many: func(s paperState) []paperState { return []paperState{s, {true}} }}, "StatusAll and Status differ"},
+		"looks at its path": {paper{looksAt: "/d/paper"}, writer{}, ""},
+		"looks elsewhere":   {paper{looksAt: "/paper"}, writer{}, "Status, which is to depend on /paper only, looked at /d/paper"},
+		"predicts failure":  {paper{}, writer{predict: errors.New("no ink")}, "a plan says that written fails, and it does not: no ink"},
+		"predicts failures": {paper{}, writer{predicts: []error{errors.New("no ink")}}, "PredictAll has 1 answers for 2 questions"},
+		"predicts twice":    {paper{}, writer{predicts: []error{nil, errors.New("no ink")}}, "PredictAll has two answers to one question: <nil> and no ink"},
+		"needs root":        {paper{}, writer{predict: host.ErrNeedsRoot}, ""},
+		"Predict":           {paper{}, writer{touches: "Predict"}, "Predict changed the machine: /touched is new"},
+		"PredictAll":        {paper{}, writer{touches: "PredictAll"}, "PredictAll changed the machine: /touched is new"},
+		"Inspect":           {paper{}, writer{touches: "Inspect"}, "Inspect changed the machine: /touched is new"},
+		"Names":             {paper{}, writer{touches: "Names", names: []string{"a"}}, "Names changed the machine: /touched is new"},
+		"names":             {paper{}, writer{names: []string{"a", "ab"}}, ""},
+		"names in disorder": {paper{}, writer{names: []string{"b", "a"}}, `Names are not in order: ["b" "a"]`},
+		"other names":       {paper{}, writer{names: []string{"a", "b"}}, "Names that are to begin with a have b"},
+		"recalls":           {paper{}, writer{recalls: true}, "Recall and Status differ:  (nothing) and name:  → n (written)"},
+		"other answers":     {paper{}, writer{many: func(s paperState) []paperState { return []paperState{s, {true}} }}, "StatusAll and Status differ"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			x.p.Name = "n"
@@ -148,7 +214,17 @@ func TestLies(t *testing.T) {
 	}
 }
 
-// succeeding runs nothing.
+// TestSuits: a choice that depends on the properties is found, if the type says that it does not.
+func TestSuits(t *testing.T) {
+	wants := []any{&paper{Name: "a"}, &paper{Name: "b"}}
+	require.NoError(t, contract.CheckSuits(paperType.Provide("writer", resource.Always[paper](1), writer{}), nil, wants))
+	byName := func(_ *facts.Facts, p paper) (int, error) { return len(p.Name + p.edited), nil }
+	wants = append(wants, &paper{Name: "c", edited: "/d/paper"})
+	require.EqualError(t, contract.CheckSuits(paperType.Provide("writer", byName, writer{}), nil, wants),
+		"whether writer suits depends on the properties: 1 (<nil>) and 9 (<nil>)")
+}
+
+// A successRunner runs nothing.
 type successRunner struct{}
 
 func (successRunner) Run(context.Context, host.Cmd) (host.Result, error) { return host.Result{}, nil }
