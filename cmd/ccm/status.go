@@ -1,16 +1,20 @@
 package main
 
 import (
+	"fmt"
 	"io"
 	"os"
 
 	"github.com/spf13/cobra"
 
 	"github.com/luaccm/ccm/cmd/ccm/cli"
+	"github.com/luaccm/ccm/resources"
 	"github.com/luaccm/ccm/runtime/diag"
+	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/report"
 	"github.com/luaccm/ccm/runtime/resource"
 	"github.com/luaccm/ccm/runtime/schema"
+	"github.com/luaccm/ccm/runtime/state"
 	"github.com/luaccm/ccm/site"
 )
 
@@ -85,11 +89,38 @@ func printStatus(e *cli.Env, cmd *cobra.Command, f *statusFlags, typ string, pro
 	if err != nil {
 		return r.About(err)
 	}
-	state, err := provider.Inspect(cmd.Context(), v, r.Spec)
+	present, err := provider.Inspect(cmd.Context(), v, r.Spec)
 	if err != nil {
 		return r.About(err)
 	}
-	return printState(e, report.StateOf(r.ID, provider.Name, state), f.output.Value)
+	found := report.StateOf(r.ID, provider.Name, present)
+	if m, ok := found.Metadata.(resources.FileMetadata); ok && m.Checksum != "" {
+		if m.Checksum, err = shownChecksum(e, v, m); err != nil {
+			return err
+		}
+		found.Metadata = m
+	}
+	return printState(e, found, f.output.Value)
+}
+
+// shownChecksum returns the checksum of a file, or what runs show in its place if the file holds secrets
+// or has held some: a SHA-256 without a key lets others guess them.
+func shownChecksum(e *cli.Env, v *host.View, m resources.FileMetadata) (string, error) {
+	store, err := e.Store("", state.Limits{})
+	if err != nil {
+		return "", err
+	}
+	held, err := store.Sensitive()
+	switch {
+	case err != nil:
+		return "", fmt.Errorf("state directory: %w", err)
+	case !held.HeldIn(m.Name) && len(held.Held(resource.ID{Type: "file", Name: m.Name})) == 0:
+		return m.Checksum, nil
+	case m.Size != nil && *m.Size > resource.TextLimit:
+		return e.Secrets.Mask(resource.DigestText(m.Checksum)), nil
+	}
+	text, err := v.ReadFile(m.Name)
+	return resource.MaskContent(e.Secrets, string(text)), err
 }
 
 // printState prints a state.

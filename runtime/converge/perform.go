@@ -20,10 +20,11 @@ func (w *walk) act(ctx context.Context, provider resource.Binding, d resource.De
 	ev.Diff, ev.Actions, ev.DesiredDigest = d.Diff, d.Actions, desiredDigest(w.declared[ev.Index], ev, resource.DesiredDigestOf(state))
 	ev.Cause = w.causeOf(ctx, ev, state)
 	w.refreshes.recordCause(ev.Index, ev.Cause)
-	if w.Texts && d.Text != nil {
+	if d.Text != nil && (w.Texts || w.redactor.NeedsText(d.Diff)) {
 		// Without the text there is no diff, which is no reason not to act.
 		if text, err := d.Text(ctx, w.view); err == nil {
 			ev.Text = &text
+			w.redactor.MarkText(r, text)
 		}
 	}
 	w.mayHaveChanged = !r.IsOnlyPlanned()

@@ -23,15 +23,15 @@ type History interface {
 type Redactor struct {
 	k       *secret.Keeper
 	history History // nil for none
-	// texts says that the contents of files that change were asked for.
+	// texts says that events are to have the contents of files that change.
 	texts bool
 	// secretEdits are the files that are edited on behalf of resources with secrets.
 	secretEdits map[string]bool
 }
 
 // New returns a redactor for the events of resources, nil if nothing of them can be secret. K has
-// the secrets and may be nil, as history may be. Texts says that the contents of files that change
-// were asked for, so that it is known of them whether they have secrets.
+// the secrets and may be nil, as history may be. Texts says that events are to have the contents of
+// files that change; else they only serve to mask differences.
 func New(k *secret.Keeper, history History, texts bool, list []*resource.Resource) *Redactor {
 	if !k.Any() && history == nil {
 		// A value that is known later may be one.
@@ -64,11 +64,11 @@ func (c *Redactor) Event(ev *event.Event) {
 	if c == nil || len(ev.Diff) == 0 && ev.Text == nil {
 		return
 	}
-	properties := c.properties(ev.Resource)
+	properties, whole := c.properties(ev.Resource), ev.Text
 	if len(ev.Resource.SecretProperties) > 0 { // what is too short to be found in a text may be in it
 		ev.Text, properties = nil, append(slices.Clip(properties), "content")
 	}
-	if ev.Text == nil && c.hidesContent(ev) {
+	if whole == nil && c.hidesContent(ev) {
 		properties = append(slices.Clip(properties), "content")
 	}
 	if t := ev.Text; t != nil {
@@ -82,7 +82,51 @@ func (c *Redactor) Event(ev *event.Event) {
 			properties = append(slices.Clip(properties), "content")
 		}
 	}
+	if !c.texts {
+		ev.Text = nil // it was read for its mask
+	}
+	if whole != nil && slices.Contains(properties, "content") {
+		ev.Diff = c.contents(ev.Diff, whole)
+	}
 	ev.Diff = c.deltas(ev.Diff, properties, ev.Resource.Type)
+}
+
+// NeedsText reports whether the contents of a file are needed to mask its differences, although nobody
+// asked for them.
+func (c *Redactor) NeedsText(diff []resource.Delta) bool {
+	return c != nil && (c.k.Any() || c.history != nil) && slices.ContainsFunc(diff, isContent)
+}
+
+// MarkText notes that a resource holds secrets if the text of its file does: that of a source is not
+// among its properties.
+func (c *Redactor) MarkText(r *resource.Resource, t resource.TextChange) {
+	if c != nil && !slices.Contains(r.Sensitive, "content") && (c.k.Contains(t.Want) || c.k.Contains(t.Have)) {
+		r.Sensitive = append(slices.Clip(r.Sensitive), "content")
+	}
+}
+
+// isContent reports whether a difference is that of a content, told by digests or sizes.
+func isContent(d resource.Delta) bool {
+	return d.Property == "content" && (isContentText(d.Have) || isContentText(d.Want))
+}
+
+func isContentText(side string) bool { return resource.IsDigestText(side) || resource.IsSizeText(side) }
+
+// contents returns differences with a mask in the place of each digest and size of a content.
+func (c *Redactor) contents(list []resource.Delta, t *resource.TextChange) []resource.Delta {
+	out := slices.Clone(list)
+	for i, d := range out {
+		if !isContent(d) {
+			continue
+		}
+		if isContentText(d.Have) {
+			out[i].Have = resource.MaskContent(c.k, t.Have)
+		}
+		if isContentText(d.Want) {
+			out[i].Want = resource.MaskContent(c.k, t.Want)
+		}
+	}
+	return out
 }
 
 // hidesContent reports whether the digest of a content whose text is not known must be
@@ -96,7 +140,7 @@ func (c *Redactor) hidesContent(ev *event.Event) bool {
 	case c.history != nil && c.history.HeldIn(path):
 		return true
 	}
-	return c.texts && c.k.Any() && slices.ContainsFunc(ev.Diff, func(d resource.Delta) bool {
+	return c.k.Any() && slices.ContainsFunc(ev.Diff, func(d resource.Delta) bool {
 		return d.Property == "content" && !resource.IsSizeText(d.Want)
 	})
 }
@@ -147,7 +191,7 @@ func plain(name string, of *resource.Type) bool {
 // side returns one side of a difference in a property that holds secrets. The secrets of a
 // known text are masked, and all of an unknown one. A size
 // is masked without digits: contents of one size would have the same. A digest is
-// masked as a whole, so that one content has one mask everywhere.
+// masked as a whole: it is that of a content whose text is not known.
 func (c *Redactor) side(text string, known bool) string {
 	switch {
 	case text == "", text == resource.KnownAfterRun, strings.HasPrefix(text, "("):

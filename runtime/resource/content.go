@@ -1,8 +1,12 @@
 package resource
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"strconv"
 	"strings"
+
+	"github.com/luaccm/ccm/runtime/secret"
 )
 
 // sizeUnit is the end of the texts of SizeText.
@@ -37,3 +41,14 @@ func IsDigestText(side string) bool {
 
 // TextLimit is the largest content, in bytes, that reports show as text.
 const TextLimit = 1 << 20
+
+// MaskContent returns what stands for a content that is secret as a whole. It is the mask of the
+// text, which is that of a secret if the content is nothing else. Of a larger content
+// than reports show only the digest is known everywhere.
+func MaskContent(k *secret.Keeper, text string) string {
+	if len(text) > TextLimit {
+		sum := sha256.Sum256([]byte(text))
+		text = DigestText(hex.EncodeToString(sum[:]))
+	}
+	return k.Mask(text)
+}

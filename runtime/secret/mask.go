@@ -62,14 +62,23 @@ func (k *Keeper) UseKey(text []byte) {
 	k.key.text, k.key.masks = text, nil
 }
 
-// Mask returns the mask of a text.
+// longestKept is the length of a text up to which its mask is kept: those of values are asked for
+// again and again, those of contents once.
+const longestKept = 1 << 10
+
+// Mask returns the mask of a text. Line breaks at its end do not count: a value, the line with it in a
+// diff and the file that holds nothing else have one mask.
 func (k *Keeper) Mask(text string) string {
+	text = strings.TrimRight(text, "\r\n")
 	k.key.mu.Lock()
 	defer k.key.mu.Unlock()
 	if m, ok := k.key.masks[text]; ok {
 		return m
 	}
 	m := mask + hex.EncodeToString(k.key.sum("mask", text))[:maskDigits] + ")"
+	if len(text) > longestKept {
+		return m
+	}
 	if k.key.masks == nil {
 		k.key.masks = make(map[string]string)
 	}

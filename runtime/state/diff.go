@@ -5,7 +5,6 @@ import (
 
 	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/resource"
-	"github.com/luaccm/ccm/runtime/sha256sum"
 )
 
 // Differs returns the differences between the path now and the version to restore.
@@ -38,7 +37,7 @@ func (s Restorer) Differs(ctx context.Context, v *host.View, r Restoration) (dif
 		}
 		shown, want := resource.DigestText(have), resource.DigestText(r.Want.Object)
 		if r.Sensitive {
-			if shown, want, err = s.maskedDigests(shown, r.Want.Object); err != nil {
+			if shown, want, err = s.masked(v, r, now, shown); err != nil {
 				return nil, err
 			}
 		}
@@ -67,17 +66,22 @@ func nameOf(v Version, name string) string {
 	return name
 }
 
-// maskedDigests returns what stands for two contents that hold secrets: one by its digest text,
-// and what the object of that name holds. It is what reports of runs show of them.
-func (s Restorer) maskedDigests(have, object string) (maskedHave, maskedWant string, err error) {
-	text, err := s.store.Content(object)
-	if err != nil {
-		return "", "", err
+// masked returns what stands for two contents that hold secrets: the one of the path now, whose
+// digest text is have, and the one that is to be restored. It is what reports of runs show of them.
+func (s Restorer) masked(v *host.View, r Restoration, now Version, have string) (maskedHave, maskedWant string, err error) {
+	switch {
+	case have == "":
+	case now.Size > resource.TextLimit:
+		maskedHave = s.store.secrets.Mask(have)
+	default:
+		text, err := v.ReadFile(r.Path)
+		if err != nil {
+			return "", "", err
+		}
+		maskedHave = resource.MaskContent(s.store.secrets, string(text))
 	}
-	if have != "" {
-		have = s.store.secrets.Mask(have)
-	}
-	return have, s.store.secrets.Mask(resource.DigestText(sha256sum.Bytes(text))), nil
+	text, err := s.store.Content(r.Want.Object)
+	return maskedHave, resource.MaskContent(s.store.secrets, string(text)), err
 }
 
 // same reports whether the content of the file at the path is what is to be

@@ -13,7 +13,6 @@ import (
 	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/report"
 	"github.com/luaccm/ccm/runtime/resource"
-	"github.com/luaccm/ccm/runtime/sha256sum"
 	"github.com/luaccm/ccm/runtime/state"
 	"github.com/luaccm/ccm/runtime/terminal"
 )
@@ -165,7 +164,7 @@ func (d *differ) contents(c *state.Change) (text, note string, err error) {
 			if !exists {
 				return "nothing"
 			}
-			return d.env.Secrets.Mask(resource.DigestText(sha256sum.Bytes([]byte(text))))
+			return resource.MaskContent(d.env.Secrets, text)
 		}
 		return "", fmt.Sprintf("it holds secrets: %s → %s", side(t.HaveExists, t.Have), side(t.WantExists, t.Want)), nil
 	}
