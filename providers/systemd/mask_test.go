@@ -44,7 +44,7 @@ func TestMask(t *testing.T) {
 		"bus":       func(m *machine) host.Runner { return m.bus() },
 	} {
 		suite := resourcetest.Suite[resources.Service, resources.ServiceState, resources.ServiceProvider]{
-			Type: resources.ServiceType, Provider: newServices(noWait), Starts: make(map[string]func(*testing.T, string) host.Runner),
+			Type: resources.ServiceType, Provider: &provider{system: newServices(noWait)}, Starts: make(map[string]func(*testing.T, string) host.Runner),
 			Wants: map[string]resources.Service{
 				"mask":           {Name: "x", Ensure: resources.ServiceRunning, Mask: new(true)},
 				"mask, disable":  {Name: "x", Ensure: resources.ServiceStopped, Mask: new(true), Enable: new(false)},

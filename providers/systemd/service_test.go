@@ -143,16 +143,16 @@ func servicesSuite(by func(*machine) host.Runner) resourcetest.Suite[resources.S
 			"changed unit file/running enabled": {"started", "enabled"}, "repaired unit file/running": {"started"},
 		},
 	}
-	provider := newServices(noWait)
+	system := newServices(noWait)
 	for start, prepare := range starts {
 		suite.Starts[start] = func(t *testing.T, root string) host.Runner {
 			m := newMachine(t, root)
 			prepare(m)
-			provider.startups = svctool.Startups[startup]{} // of another machine
+			system.startups = svctool.Startups[startup]{} // of another machine
 			return by(m)
 		}
 	}
-	suite.Provider = provider
+	suite.Provider = &provider{system: system} // as it is registered
 	every := func(start, text string, wants ...string) {
 		for _, want := range wants {
 			suite.Fails[start+"/"+want] = text
