@@ -118,6 +118,12 @@ func TestFreshMachine(t *testing.T) {
 			"scaffold D/deep/app source=D/t pending changed",
 			"file D/deep/x content=x pending changed",
 		},
+		"below a link that is pending": {
+			"file D/real ensure=directory mode=0755 pending changed",
+			"link D/l target=D/real pending changed",
+			"file D/l/x content=x pending changed",
+			"file D/real/x content=x stable stable",
+		},
 		"what an unknown command may do is known": {
 			"file D/guard content=#!/bin/sh mode=0755 pending changed",
 			"exec t command=true unless=D/guard unknown:file#D/guard stable",
