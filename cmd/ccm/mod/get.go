@@ -34,6 +34,7 @@ Without arguments it gets what the lock has and this machine has not.`,
 			if err != nil {
 				return err
 			}
+			defer x.r.Close()
 			ctx, cancel := e.UntilStopped(cmd.Context())
 			defer cancel()
 			if len(args) == 0 {
@@ -64,13 +65,8 @@ func (x *modSite) getLocked(ctx context.Context) error {
 		if m.Replace != "" {
 			continue
 		}
-		got, err := x.r.Get(ctx, m.Source, m.Version)
-		if err != nil {
-			return err
-		}
-		if got.Hash != m.Hash {
-			return diag.Errorf(diag.Pos{}, "%s: the lock has the hash %s, and %s now has %s: somebody has moved the tag", m, m.Hash, m.Source, got.Hash).
-				WithHint("ask who publishes it; nothing of it is used")
+		if _, err := x.r.GetLocked(ctx, m); err != nil {
+			return resolve.About(m, err)
 		}
 	}
 	if _, err := x.Copies(); err != nil {
@@ -184,6 +180,7 @@ v2.0.0 after v1.9.0 may want something of the site, and ccm mod get takes it.`,
 			if err != nil {
 				return err
 			}
+			defer x.r.Close()
 			ctx, cancel := e.UntilStopped(cmd.Context())
 			defer cancel()
 			for _, name := range args {

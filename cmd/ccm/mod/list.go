@@ -112,6 +112,7 @@ written out, no module is taken out.`,
 			if err != nil {
 				return err
 			}
+			defer x.r.Close()
 			ctx, cancel := e.UntilStopped(cmd.Context())
 			defer cancel()
 			// What a module exports is known only once it is got.
@@ -161,6 +162,7 @@ has no more are removed from ` + module.VendorDir + `, all else there is left al
 			if err != nil || x.Lock == nil {
 				return err
 			}
+			defer x.r.Close()
 			ctx, cancel := e.UntilStopped(cmd.Context())
 			defer cancel()
 			copies, err := x.fromCache(ctx)
@@ -192,12 +194,9 @@ func (x *modSite) fromCache(ctx context.Context) ([]module.Copy, error) {
 			copies = append(copies, c)
 			continue
 		}
-		got, err := x.r.Get(ctx, m.Source, m.Version)
+		got, err := x.r.GetLocked(ctx, m)
 		if err != nil {
-			return nil, err
-		}
-		if got.Hash != m.Hash {
-			return nil, diag.Errorf(diag.Pos{}, "%s: the lock has the hash %s, and %s now has %s: somebody has moved the tag", m, m.Hash, m.Source, got.Hash)
+			return nil, resolve.About(m, err)
 		}
 		copies = append(copies, module.Copy{LockedModule: m, Dir: got.Dir})
 	}

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"maps"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"time"
@@ -116,6 +117,8 @@ func (x *modSite) tellChanges(old, lock *module.Lock, file *module.File) {
 			terminal.Fprintf(w, "~ %s -> %s%s\n", have, m, signedBy(m))
 		case have.Hash != m.Hash || have.Source != m.Source:
 			terminal.Fprintf(w, "~ %s from %s\n", m, m.Source)
+		case !reflect.DeepEqual(have, m):
+			terminal.Fprintf(w, "~ %s%s\n", m, signedBy(m))
 		default:
 			continue
 		}

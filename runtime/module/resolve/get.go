@@ -14,6 +14,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/host/fetch"
 	"github.com/luaccm/ccm/runtime/host/unpack"
@@ -36,6 +37,39 @@ func (r *Resolver) Get(ctx context.Context, source module.Source, version string
 	if got := r.cached(source, version); got != nil {
 		return got, nil
 	}
+	return r.fetch(ctx, source, version)
+}
+
+// GetLocked returns a module of a lock, which has to be what the lock says. If the cache has something
+// else of that version, its source is asked again: a tag that was moved may be where it was.
+func (r *Resolver) GetLocked(ctx context.Context, m *module.LockedModule) (got *CachedModule, err error) {
+	if got = r.cached(m.Source, m.Version); got == nil || isMoved(m, got) != nil {
+		if got, err = r.fetch(ctx, m.Source, m.Version); err != nil {
+			return nil, err
+		}
+	}
+	return got, isMoved(m, got)
+}
+
+// isMoved returns an error unless what was got is what a lock has.
+func isMoved(m *module.LockedModule, got *CachedModule) error {
+	what, have, now := "hash", m.Hash, got.Hash
+	if have == now {
+		what, have, now = "commit", m.Commit, got.Commit
+	}
+	if have == now {
+		return nil
+	}
+	by := ""
+	if got.Tag != "" {
+		by = ": somebody has moved the tag " + got.Tag
+	}
+	return diag.Errorf(diag.Pos{}, "the lock has the %s %s, and %s now has %s%s", what, have, m.Source, now, by).
+		WithHint("ask who publishes it; nothing of it is used. To take what is there now, remove %s, and then ccm mod tidy", module.LockName)
+}
+
+// fetch gets a version of a module from its source.
+func (r *Resolver) fetch(ctx context.Context, source module.Source, version string) (*CachedModule, error) {
 	if err := r.makeCache(); err != nil {
 		return nil, err
 	}

@@ -143,43 +143,93 @@ func (r *Resolver) tagFor(ctx context.Context, source module.Source, version str
 	return "", e
 }
 
-// fromGit gets a version out of a repository. Nothing of the repository is run: there is no work
-// tree, and hooks and filters are left out.
+// A fetchedTag is a tag of a repository that was fetched: all folders of the repository are in it.
+type fetchedTag struct {
+	repository string // where it was fetched to
+	commit     string
+	object     string // the text of an annotated tag
+}
+
+// fetchTag fetches a tag, once for all modules that are folders of the repository. Nothing of the
+// repository is run: there is no work tree, and hooks and filters are left out.
+func (r *Resolver) fetchTag(ctx context.Context, address, tag string) (*fetchedTag, error) {
+	key := [2]string{address, tag}
+	if t := r.fetched[key]; t != nil {
+		return t, nil
+	}
+	repository, err := r.repository(ctx, address)
+	if err != nil {
+		return nil, err
+	}
+	ref := "refs/tags/" + tag
+	if _, err := r.git(ctx, repository, "fetch", "--quiet", "--depth=1", "--no-tags", "--no-recurse-submodules", "--", address, "+"+ref+":"+ref); err != nil {
+		return nil, err
+	}
+	t := &fetchedTag{repository: repository}
+	out, err := r.git(ctx, repository, "rev-parse", "--verify", "--quiet", "--end-of-options", ref+"^{commit}")
+	if err != nil {
+		return nil, fmt.Errorf("the tag %s is not one of a commit", tag)
+	}
+	t.commit = strings.TrimSpace(out)
+	if kind, err := r.git(ctx, repository, "cat-file", "-t", ref); err == nil && strings.TrimSpace(kind) == "tag" {
+		if t.object, err = r.git(ctx, repository, "cat-file", "tag", ref); err != nil {
+			return nil, err
+		}
+	}
+	if r.fetched == nil {
+		r.fetched = make(map[[2]string]*fetchedTag)
+	}
+	r.fetched[key] = t
+	return t, nil
+}
+
+// repository returns the empty repository into which tags of an address are fetched until Close.
+func (r *Resolver) repository(ctx context.Context, address string) (string, error) {
+	if dir, ok := r.repositories[address]; ok {
+		return dir, nil
+	}
+	dir, err := os.MkdirTemp(filepath.Join(r.Caches[0], "tmp"), "git-")
+	if err != nil {
+		return "", err
+	}
+	if r.repositories == nil {
+		r.repositories = make(map[string]string)
+	}
+	if _, err := r.git(ctx, "", "init", "--quiet", "--bare", "--template=", "--", dir); err != nil {
+		removeTree(dir)
+		return "", err
+	}
+	r.repositories[address] = dir
+	if err := os.MkdirAll(filepath.Join(dir, "info"), 0o700); err != nil {
+		return "", err
+	}
+	return dir, os.WriteFile(filepath.Join(dir, "info", "attributes"), []byte(git.RawAttributes), 0o600)
+}
+
+// Close removes the repositories that were fetched.
+func (r *Resolver) Close() {
+	for _, dir := range r.repositories {
+		removeTree(dir)
+	}
+	r.repositories, r.fetched = nil, nil
+}
+
+// fromGit gets a version out of a repository.
 func (r *Resolver) fromGit(ctx context.Context, source module.Source, version, stage, tree string) (*CachedModule, error) {
 	tag, err := r.tagFor(ctx, source, version)
 	if err != nil {
 		return nil, err
 	}
-	repo, archive := filepath.Join(stage, "repo"), filepath.Join(stage, "module.tar")
-	if _, err := r.git(ctx, "", "init", "--quiet", "--bare", "--template=", "--", repo); err != nil {
-		return nil, err
-	}
-	if err := os.MkdirAll(filepath.Join(repo, "info"), 0o700); err != nil {
-		return nil, err
-	}
-	if err := os.WriteFile(filepath.Join(repo, "info", "attributes"), []byte(git.RawAttributes), 0o600); err != nil {
-		return nil, err
-	}
-	ref := "refs/tags/" + tag
-	if _, err := r.git(ctx, repo, "fetch", "--quiet", "--depth=1", "--no-tags", "--no-recurse-submodules", "--", source.Git, "+"+ref+":"+ref); err != nil {
-		return nil, err
-	}
-	got := &CachedModule{Dir: tree, Tag: tag}
-	out, err := r.git(ctx, repo, "rev-parse", "--verify", "--quiet", "--end-of-options", ref+"^{commit}")
+	t, err := r.fetchTag(ctx, source.Git, tag)
 	if err != nil {
-		return nil, fmt.Errorf("the tag %s is not one of a commit", tag)
+		return nil, err
 	}
-	got.Commit = strings.TrimSpace(out)
-	if kind, err := r.git(ctx, repo, "cat-file", "-t", ref); err == nil && strings.TrimSpace(kind) == "tag" {
-		if got.TagObject, err = r.git(ctx, repo, "cat-file", "tag", ref); err != nil {
-			return nil, err
-		}
-	}
-	what := got.Commit
+	got := &CachedModule{Dir: tree, Tag: tag, Commit: t.commit, TagObject: t.object}
+	what, archive := got.Commit, filepath.Join(stage, "module.tar")
 	if source.Folder != "" {
 		what += ":" + source.Folder
 	}
-	if _, err := r.git(ctx, repo, "archive", "--format=tar", "--output="+archive, what); err != nil {
+	if _, err := r.git(ctx, t.repository, "archive", "--format=tar", "--output="+archive, what); err != nil {
 		if source.Folder != "" {
 			return nil, fmt.Errorf("there is no folder %s in %s at %s", source.Folder, source.Git, tag)
 		}

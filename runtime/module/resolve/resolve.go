@@ -21,7 +21,7 @@ import (
 	"github.com/luaccm/ccm/runtime/trust"
 )
 
-// A Resolver gets modules. All fields but Tell are required.
+// A Resolver gets modules. All fields but Tell are required. Close it once it has got them.
 type Resolver struct {
 	Host      *host.Host // runs git
 	Transport http.RoundTripper
@@ -33,7 +33,9 @@ type Resolver struct {
 	// Tell is told what takes time as it begins; may be nil.
 	Tell func(what string)
 
-	tags map[string][]string // of repositories, that were asked
+	tags         map[string][]string       // of repositories, that were asked
+	repositories map[string]string         // the directories of those that were fetched from, by address
+	fetched      map[[2]string]*fetchedTag // by address and tag
 }
 
 func (r *Resolver) tell(format string, args ...any) {
@@ -187,7 +189,7 @@ func (g *graph) module(n node) (*module.LockedModule, *module.File, error) {
 		m.Source = g.sources[n.name].Source
 		got, err := g.pinned(m)
 		if err != nil {
-			return nil, nil, about(m, err)
+			return nil, nil, About(m, err)
 		}
 		dir = got.Dir
 		m.Hash, m.Tag, m.Commit, m.Signer = got.Hash, got.Tag, got.Commit, got.Signer
@@ -206,8 +208,8 @@ func (g *graph) module(n node) (*module.LockedModule, *module.File, error) {
 	return m, file, nil
 }
 
-// about gives an error the module that it is about. A hint stays a hint.
-func about(m *module.LockedModule, err error) error {
+// About gives an error the module that it is about. A hint stays a hint.
+func About(m *module.LockedModule, err error) error {
 	if e, ok := err.(*diag.Error); ok && e.Pos.IsZero() {
 		named := *e
 		named.Err = fmt.Errorf("%s: %w", m, e.Err)
@@ -229,7 +231,11 @@ func (g *graph) pinned(m *module.LockedModule) (*CachedModule, error) {
 			return nil, err
 		}
 	}
-	got, err := g.Get(g.ctx, m.Source, m.Version)
+	get := func() (*CachedModule, error) { return g.Get(g.ctx, m.Source, m.Version) }
+	if locked {
+		get = func() (*CachedModule, error) { return g.GetLocked(g.ctx, old) }
+	}
+	got, err := get()
 	if err != nil {
 		return nil, err
 	}
@@ -240,10 +246,6 @@ func (g *graph) pinned(m *module.LockedModule) (*CachedModule, error) {
 		if got.Signer, err = g.signer(file, got); err != nil {
 			return nil, err
 		}
-	}
-	if locked && old.Hash != got.Hash {
-		return nil, diag.Errorf(diag.Pos{}, "the lock has the hash %s, and %s now has %s: somebody has moved the tag %s", old.Hash, m.Source, got.Hash, got.Tag).
-			WithHint("ask who publishes it; to take what is there now, remove the module from %s", module.LockName)
 	}
 	return got, nil
 }

@@ -4,6 +4,7 @@ import (
 	"archive/tar"
 	"bytes"
 	"compress/gzip"
+	"context"
 	"encoding/pem"
 	"errors"
 	"fmt"
@@ -13,6 +14,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -21,6 +23,7 @@ import (
 
 	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/host"
+	"github.com/luaccm/ccm/runtime/host/command"
 	"github.com/luaccm/ccm/runtime/host/fetch"
 	"github.com/luaccm/ccm/runtime/module"
 	"github.com/luaccm/ccm/runtime/module/resolve"
@@ -224,7 +227,9 @@ func TestAtOnce(t *testing.T) {
 	for i := range errs {
 		wg.Go(func() {
 			var lock *module.Lock
-			if lock, errs[i] = newResolver(cache).Lock(t.Context(), at, site, nil); errs[i] == nil {
+			r := newResolver(cache)
+			defer r.Close()
+			if lock, errs[i] = r.Lock(t.Context(), at, site, nil); errs[i] == nil {
 				var dir, hash string
 				if dir, errs[i] = module.TreeDir(cache, lock.Module("nginx").Hash); errs[i] == nil {
 					hash, errs[i] = module.HashDir(dir)
@@ -294,6 +299,77 @@ func TestFolders(t *testing.T) {
 	}
 	_, err := newResolver(newCache(t)).Get(t.Context(), module.Source{Git: "file://" + at + "/all", Folder: "nope"}, "v1.0.0")
 	require.Error(t, err)
+}
+
+// A commandLog counts the commands of git that are run.
+type commandLog struct {
+	host.Runner
+	count map[string]int
+}
+
+// Run implements host.Runner.
+func (l *commandLog) Run(ctx context.Context, cmd host.Cmd) (command.Result, error) {
+	for _, name := range []string{"ls-remote", "init", "fetch", "rev-parse", "archive"} {
+		if slices.Contains(cmd.Argv, name) {
+			l.count[name]++
+		}
+	}
+	return l.Runner.Run(ctx, cmd)
+}
+
+// What a tag was moved to is not taken, also if the files are the same, and once the tag is where it was
+// the cache does not stand in the way.
+func TestMovedTags(t *testing.T) {
+	t.Parallel()
+	at := t.TempDir()
+	repo := newRepository(t, at+"/nginx")
+	repo.release("v1.0.0", map[string]string{"ccm.mod.lua": modFile("nginx"), "nginx.lua": "return 1\n"})
+	site := parse(t, modFile("site", "nginx v1.0.0 file://"+at+"/nginx"))
+	lock, err := newResolver(newCache(t)).Lock(t.Context(), at, site, nil)
+	require.NoError(t, err)
+	m := lock.Module("nginx")
+
+	cache := newCache(t)
+	for _, text := range []string{"return 1\n", "return 2\n"} {
+		repo.git("tag", "-d", "v1.0.0")
+		repo.release("v1.0.0", map[string]string{"nginx.lua": text})
+		_, err = newResolver(cache).Lock(t.Context(), at, site, lock)
+		require.ErrorContains(t, err, "somebody has moved the tag v1.0.0")
+		_, err = newResolver(cache).GetLocked(t.Context(), m)
+		require.ErrorContains(t, err, "somebody has moved the tag v1.0.0")
+	}
+	repo.git("tag", "-f", "v1.0.0", m.Commit)
+	got, err := newResolver(cache).GetLocked(t.Context(), m)
+	require.NoError(t, err)
+	require.Equal(t, m.Hash, got.Hash)
+	_, err = newResolver(cache).Lock(t.Context(), at, site, lock)
+	require.NoError(t, err)
+}
+
+// However many folders of a repository are asked for, it is asked and fetched once.
+func TestFoldersAreFetchedOnce(t *testing.T) {
+	t.Parallel()
+	const folders = 20
+	at := t.TempDir()
+	files, site := make(map[string]string), "return { dependencies = {\n"
+	for i := range folders {
+		name := fmt.Sprintf("m%d", i)
+		files[name+"/ccm.mod.lua"], files[name+"/"+name+".lua"] = modFile(name), "return 1\n"
+		site += fmt.Sprintf("  %s = { version = %q, git = %q, folder = %q },\n", name, "v1.0.0", "file://"+at+"/all", name)
+	}
+	newRepository(t, at+"/all").release("v1.0.0", files)
+	cache := newCache(t)
+	r := newResolver(cache)
+	log := &commandLog{new(command.Exec), make(map[string]int)}
+	r.Host = host.New(host.Options{Runner: log})
+	lock, err := r.Lock(t.Context(), at, parse(t, site+"} }\n"), nil)
+	require.NoError(t, err)
+	require.Len(t, lock.Modules, folders)
+	require.Equal(t, map[string]int{"ls-remote": 1, "init": 1, "fetch": 1, "rev-parse": 1, "archive": folders}, log.count)
+	r.Close()
+	rest, err := os.ReadDir(cache + "/tmp")
+	require.NoError(t, err)
+	require.Empty(t, rest)
 }
 
 // Repositories come over http by the server of git itself, archives from any server, and both
