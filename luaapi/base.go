@@ -177,7 +177,7 @@ func (lib *baseLib) protectedResults(L *lua.LState, err error) int {
 		}
 	}
 	if lib.in.limits.isOver() {
-		panic(err) // as it is: to make it anew, once for each call, takes its time
+		panic(err) // as it is: to make it again, once for each call, takes its time
 	}
 	L.Push(lua.LFalse)
 	L.Push(lib.in.source.withoutNode(thrown))

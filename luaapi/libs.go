@@ -119,7 +119,7 @@ func (ml *moduleLoader) setScript(name string) {
 // A mathLib holds the functions of math that are not gopher-lua's.
 type mathLib struct{ generator *rand.Rand }
 
-// seed makes math.random begin anew. Unless a script asks for something else,
+// seed makes math.random start again. Unless a script asks for something else,
 // its numbers are the same in every run, so that a script is deterministic.
 func (lib *mathLib) seed(n uint64) { lib.generator = rand.New(rand.NewPCG(n, 0)) }
 

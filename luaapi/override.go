@@ -235,7 +235,7 @@ func (ov *overrides) end() {
 	}
 }
 
-// apply declares a resource anew with an override. What is wrong is noted, with both places.
+// apply declares a resource again with an override. What is wrong is noted, with both places.
 func (ov *overrides) apply(r *resource.Resource, o *override) {
 	dc := ov.dc
 	where := &overrideLocator{locator{in: dc.in, typ: r.Type, node: o.frame.node, file: o.frame.file}, o, r.Positions, r.Pos}

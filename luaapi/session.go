@@ -16,7 +16,7 @@ import (
 
 // A Session evaluates texts that a person types, one after the other, as if they were one
 // script. What a text defines at its top level, with local or
-// without, the later ones see. A resource that is declared anew replaces the
+// without, the later ones see. A resource that is declared again replaces the
 // one of an earlier text. A text with a mistake declares nothing.
 type Session struct {
 	in         *Interp

@@ -146,7 +146,7 @@ func TestSessionEval(t *testing.T) {
 	}
 }
 
-// A text with a mistake declares nothing; what is declared anew replaces what
+// A text with a mistake declares nothing; what is declared again replaces what
 // was there, and goes to the end.
 func TestSessionCatalog(t *testing.T) {
 	s, b := newSession(t)

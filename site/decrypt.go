@@ -21,7 +21,7 @@ type askingDecrypter struct {
 	questions questions
 }
 
-// Decrypter returns what decrypts secrets, with the identities of whoever runs ccm. It is one for the
+// Decrypter returns what decrypts secrets, with the identities of the user of ccm. It is one for the
 // whole process: nothing is decrypted twice, and no passphrase is asked for twice. It is asked for before
 // a run has goroutines.
 func (p *Process) Decrypter() *encryption.Decrypter { return p.decryption().decrypter }

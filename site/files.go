@@ -138,7 +138,7 @@ func (f *Files) ReadFound(name, site, hint string) ([]byte, error) {
 }
 
 // CheckState returns an error unless the state directory, or the place where it is
-// going to be made, is of whoever runs ccm: restore brings back what it holds, drift
+// going to be made, is of the user of ccm: restore brings back what it holds, drift
 // asks the guards that it names, and what it keeps others must not read. What leads
 // there may be of whoever asked for root too.
 func (f *Files) CheckState(dir string) error {

@@ -40,7 +40,7 @@ type Process struct {
 	Messages *Messages
 	// Log takes what commands say of which no run has a log of its own; nil drops it.
 	Log *slog.Logger
-	// ObserveLook is told of commands and facts. May be nil.
+	// ObserveLook is called for commands and facts. May be nil.
 	ObserveLook LookObserver
 	// Version is ccm.version of scripts.
 	Version string
@@ -52,7 +52,7 @@ type Process struct {
 	Substitutes []resource.Binding
 	// Passphrase asks for the passphrase of an identity. Nil asks nobody.
 	Passphrase func(file string) ([]byte, error)
-	// BeforePrompt is told before somebody may be asked on the terminal, and done afterwards: what is shown
+	// BeforePrompt is called before somebody may be asked on the terminal, and done afterwards: what is shown
 	// there makes way. May be nil.
 	BeforePrompt func() (done func())
 	// Sequential has each resource looked at and written in its turn only.

@@ -37,7 +37,7 @@ type pendingCheck struct {
 	result *checkResult  // nil if it was given up
 }
 
-// checkSoon checks the text and waits for that a moment. The caller holds the document. With anew
+// checkSoon checks the text and waits for that a moment. The caller holds the document. With refresh
 // it is checked although that is under way: what it depends on has changed.
 func (w *workspace) checkSoon(ctx context.Context, d *document, refresh bool) {
 	if !w.gate.isTrusted() {

@@ -21,7 +21,7 @@ import (
 )
 
 // keptJournal is how long a journal may be that goes on at the next start if all is saved. A longer
-// one begins anew, without the steps that could be taken back.
+// one starts again, without the steps that could be taken back.
 const keptJournal = 32 << 20
 
 // An entry is one line of the journal of a file. Exactly one part of it is there.

@@ -226,7 +226,7 @@ func TestAgentHealthChecks(t *testing.T) {
 	require.Contains(t, w.log.String(), "a health check is critical")
 	require.Contains(t, strings.Join(seen.checked, "\n"), `"health_checks":[{"name":"check","status":"critical","tries":1`)
 
-	// What goes on to fail is told once, by checks and runs, and again when it failed anew.
+	// What goes on to fail is told once, by checks and runs, and again when it failed again.
 	failed := func() int {
 		return len(regexp.MustCompile(`level=ERROR .*/a: failed: health check check is critical`).FindAllString(w.log.String(), -1))
 	}

@@ -24,7 +24,7 @@ var unending = map[string]string{
 	"runtime/host/accounts/accounts.go": "getent is given five seconds",
 }
 
-// Whatever may wait takes the context of the run: none begins anew on the way.
+// Whatever may wait takes the context of the run: none starts again on the way.
 func TestContexts(t *testing.T) {
 	found := make(map[string]bool)
 	top := filepath.Join("..", "..")

@@ -26,7 +26,7 @@ const onRoot = `ccm() {
 `
 
 // TestGuides types in what the pages of docs show in blocks of the language console, each page in a
-// directory and on a root of its own, and compares the answers. UPDATE=1 writes those anew that
+// directory and on a root of its own, and compares the answers. UPDATE=1 writes those again that
 // differ. docs/tutorial.md, docs/install.md, docs/agent.md, docs/fleet.md and docs/ssh.md are typed in on real machines, by
 // the tests of test/integration.
 func TestGuides(t *testing.T) {

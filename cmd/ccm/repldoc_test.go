@@ -17,7 +17,7 @@ import (
 
 // TestReplDocs types what docs/repl.md says and compares the answers: each block
 // that is marked ccm is a session of its own. A line behind ++ belongs to the one
-// before. UPDATE=1 writes the answers anew.
+// before. UPDATE=1 writes the answers again.
 func TestReplDocs(t *testing.T) {
 	page, err := filepath.Abs("../../docs/repl.md")
 	require.NoError(t, err)

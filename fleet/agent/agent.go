@@ -34,7 +34,7 @@ var DefaultTiming = Timing{Poll: 30 * time.Second, BackoffLeast: 500 * time.Mill
 // Options are those of an agent. Config, Executable, Log and Clock are required.
 type Options struct {
 	Config *Config
-	// Reload reads the configuration anew. Without it a reload only has all polled and run.
+	// Reload reads the configuration again. Without it a reload only has all polled and run.
 	Reload func() (*Config, error)
 	// Executable is ccm, and Arguments are further ones of its command run.
 	Executable string
@@ -121,7 +121,7 @@ func New(o Options) (*Agent, error) {
 	return a, nil
 }
 
-// checkCacheDir returns an error unless a directory is of whoever runs the agent: what lies there
+// checkCacheDir returns an error unless a directory is of the user of the agent: what lies there
 // is run.
 func checkCacheDir(policy *trust.Policy, dir string) error {
 	for at := dir; ; {
@@ -137,7 +137,7 @@ func checkCacheDir(policy *trust.Policy, dir string) error {
 	}
 }
 
-// Reload has the configuration read anew, and all of it polled and run. It returns at once.
+// Reload has the configuration read again, and all of it polled and run. It returns at once.
 func (a *Agent) Reload() {
 	select {
 	case a.reload <- struct{}{}:
@@ -272,7 +272,7 @@ func (a *Agent) startFleet(ctx context.Context) {
 	}
 }
 
-// reconfigure reads the configuration anew. What is wrong with it is told, and the old one holds.
+// reconfigure reads the configuration again. What is wrong with it is told, and the old one holds.
 func (a *Agent) reconfigure(ctx context.Context) {
 	notify("RELOADING=1", "STATUS=reading the configuration")
 	defer notify("READY=1", "STATUS=waiting")

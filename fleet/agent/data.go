@@ -76,7 +76,7 @@ func (d *dataSource) path() string {
 	return filepath.Join(d.x.store.path, filepath.FromSlash(d.file))
 }
 
-// refresh fetches the data anew. An error says that it could not be had; the last good data stays.
+// refresh fetches the data again. An error says that it could not be had; the last good data stays.
 func (d *dataSource) refresh(ctx context.Context) error {
 	if d.file == "" {
 		return nil

@@ -11,7 +11,7 @@ import (
 )
 
 // A fileSource is a script, manifest, folder or bundle of the machine. It is not watched: half of
-// an edit must not be run. It is read anew in each run.
+// an edit must not be run. It is read again in each run.
 type fileSource struct {
 	path      string
 	arguments []string

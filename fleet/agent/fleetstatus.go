@@ -16,7 +16,7 @@ type FleetStatus struct {
 	// plans because of that; nil if they do, or it goes on for ever.
 	RevokedAt *time.Time `json:"revoked,omitempty"`
 	PlansFrom *time.Time `json:"plans_from,omitempty"`
-	// LeaveReason is why the node has left the fleet until its agent begins anew, and only plans; "" if
+	// LeaveReason is why the node has left the fleet until its agent starts again, and only plans; "" if
 	// it has not.
 	LeaveReason string         `json:"left,omitempty"`
 	Problems    []FleetProblem `json:"problems,omitempty"`

@@ -79,11 +79,11 @@ func (r *Result) OK() bool { return r.Exit == 0 }
 // An Observer is told of runs, by the goroutine that runs them: what takes long belongs into
 // another one.
 type Observer interface {
-	// RunBegins is told before a run.
+	// RunBegins is called before a run.
 	RunBegins(r *Run)
-	// RunLine is told each line of ccm run --output json, without its end. The line is only
+	// RunLine is called with each line of ccm run --output json, without its end. The line is only
 	// valid until it returns.
 	RunLine(r *Run, line []byte)
-	// RunEnded is told after a run.
+	// RunEnded is called after a run.
 	RunEnded(r *Run, result *Result)
 }

@@ -15,7 +15,7 @@ type Site struct {
 	// Path is the script, manifest or bundle.
 	Path string
 	// Digest names its content: sha256: or commit: and hexadecimal digits. It is "" for a file
-	// of the machine, which is read anew in each run.
+	// of the machine, which is read again in each run.
 	Digest string
 	// Signer is who has signed it; "" if no signature was asked for.
 	Signer string
@@ -83,7 +83,7 @@ func (x *access) newSources(list []SourceConfig) (sources []Source, err error) {
 	return sources, nil
 }
 
-// A natsClient is a connection that is made anew after an error: a client remembers why it could
+// A natsClient is a connection that is made again after an error: a client remembers why it could
 // not connect. It is for one goroutine.
 type natsClient struct {
 	options nats.Options

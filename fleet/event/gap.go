@@ -110,7 +110,7 @@ func nodeOf(on string) (environment, node string, ok bool) {
 // environment began to count there.
 func (l *Looker) of(ctx context.Context, on string, count uint64, info *jetstream.StreamInfo, moved bool) ([]Gap, error) {
 	w := newWalk(on)
-	// Whatever the stream lets go of old messages is no gap; what it lost when it was made anew is.
+	// Whatever the stream lets go of old messages is no gap; what it lost when it was made again is.
 	limit := info.Config.MaxMsgsPerSubject
 	w.whole = !moved && (limit <= 0 || count < uint64(limit)) && (info.Config.MaxAge <= 0 || info.TimeStamp.Sub(info.Created) < info.Config.MaxAge)
 	w.retention = info.Config.MaxAge
@@ -168,7 +168,7 @@ func (w *walk) message(m *direct.Message) error {
 		if missing = number - 1; !w.whole {
 			missing = 0
 		}
-	case number <= w.last: // the node began to count anew
+	case number <= w.last: // the node began to count again
 		missing = 0
 	}
 	if missing > 0 {

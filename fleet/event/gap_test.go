@@ -47,7 +47,7 @@ func TestGaps(t *testing.T) {
 	require.Equal(t, []Gap{{Node: "web1", Environment: "prod", Messages: 3, After: noon.Add(time.Minute), Before: noon.Add(5 * time.Minute),
 		Since: ahead, Until: ahead.Add(6 * time.Minute)}}, list)
 
-	// A stream that was made anew lacks what is before its first message.
+	// A stream that was made again lacks what is before its first message.
 	list = gapsOf(t, true, told(5, 0, false))
 	require.Len(t, list, 1)
 	require.EqualValues(t, 4, list[0].Messages)

@@ -92,7 +92,7 @@ func (a *authority) server(host string, now time.Time) (cert, key []byte, err er
 	return encodePair(der, pair)
 }
 
-// stale returns why a certificate of a server should be made anew, "" if it is good.
+// stale returns why a certificate of a server should be made again, "" if it is good.
 func (a *authority) stale(cert []byte, host string, now time.Time) string {
 	c, err := firstCertificate(cert)
 	switch {

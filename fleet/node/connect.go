@@ -24,7 +24,7 @@ func (n *Node) connect() error {
 		nats.CustomReconnectDelay(func(attempts int) time.Duration {
 			return retry.Backoff{Min: t.ReconnectLeast, Max: t.ReconnectMost}.Delay(attempts, mathrand.Float64)
 		}),
-		nats.ReconnectBufSize(-1), // what could not be sent is sent again by whoever sends it
+		nats.ReconnectBufSize(-1), // what could not be sent is sent again by its sender
 		nats.NoCallbacksAfterClientClose(),
 		nats.PingInterval(30 * time.Second), nats.MaxPingsOutstanding(2),
 		nats.ConnectHandler(func(*nats.Conn) { n.connected() }),

@@ -44,7 +44,7 @@ type Options struct {
 	StrictIdentity bool
 	// Directory keeps what outlives the process, Runs are the records of runs.
 	Directory, Runs string
-	// Host writes the credentials when operators have signed the node anew.
+	// Host writes the credentials when operators have signed the node again.
 	Host    *host.Host
 	Version string
 	Built   time.Time // zero if it is not known
@@ -216,7 +216,7 @@ func (n *Node) planOnly() bool {
 	return n.presence.whyLeft() != "" || !from.IsZero() && n.member.options.Clock().After(from)
 }
 
-// poke has whoever waits for a channel wake up.
+// poke wakes the receiver of a channel.
 func poke(c chan struct{}) {
 	select {
 	case c <- struct{}{}:

@@ -108,7 +108,7 @@ func (o *outbox) sendRecord(ctx context.Context) error {
 		if len(batch) == 0 {
 			continue
 		}
-		// The name says which lines these are: a process that begins anew may send others from the same one on.
+		// The name says which lines these are: a process that starts again may send others from the same one on.
 		if err := o.send(ctx, fmt.Sprintf("%s.%s.%d-%d", o.member.identity.Name, run, first, o.cursor.Line-1), batch); err != nil {
 			number := o.cursor.Number
 			o.cursor = before

@@ -93,14 +93,14 @@ func (p *presence) lookForOther(ctx context.Context, key string, last uint64) (l
 	}
 	message := fmt.Sprintf("another machine, or another agent, has the key of %s: its agent began at %s", m.identity.Name, other.StartTime.Format(time.RFC3339))
 	m.problems.set(record.DuplicateIdentity, message)
-	// Before the first heartbeat of its own a node may see what it was itself before it was installed anew.
+	// Before the first heartbeat of its own a node may see what it was itself before it was installed again.
 	if last != 0 && m.options.StrictIdentity && (other.StartTime.Before(p.startTime) || other.StartTime.Equal(p.startTime) && other.Boot < m.boot) {
 		return message
 	}
 	return ""
 }
 
-// leave ends the part that the node has in the fleet, until its agent begins anew.
+// leave ends the part that the node has in the fleet, until its agent starts again.
 func (p *presence) leave(why string) {
 	p.mu.Lock()
 	p.leaveReason = why

@@ -36,7 +36,7 @@ type Query struct {
 	Timeout time.Duration
 }
 
-// Ask asks the nodes that are there to tell their facts and their state anew, by a job for each
+// Ask asks the nodes that are there to tell their facts and their state again, by a job for each
 // environment, and returns those that did. Nodes that sent no heartbeat are not waited for.
 func Ask(ctx context.Context, d *enrol.Desk, a Query) (*Answer, error) {
 	before, err := Nodes(ctx, d, Options{Environment: a.Environment, Facts: true})

@@ -24,7 +24,7 @@ type Mode string
 
 // The modes.
 const (
-	// Core sends entries to whoever listens. It does not ask whether anybody does.
+	// Core sends entries to subscribers, if there are any.
 	Core Mode = "nats"
 	// Stored waits until the stream has stored an entry.
 	Stored Mode = "jetstream"

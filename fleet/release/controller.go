@@ -23,7 +23,7 @@ type Controller struct {
 	// Environments returns the environments of the nodes that operators have approved, by name: what nodes say
 	// of that counts for nothing.
 	Environments func(context.Context) (map[string]string, error)
-	// Keep is told each document that was stored. May be nil.
+	// Keep is called with each document that was stored. May be nil.
 	Keep func(kind string, version int64, text []byte) error
 }
 

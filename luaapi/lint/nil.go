@@ -74,7 +74,7 @@ func (s *scan) readField(e *ast.AttrGetExpr) bool {
 	v.used = true
 	if value, found := v.use.find(keys); found {
 		if _, ok := value.(*ast.TableExpr); ok {
-			v.touch(keys[0]) // whoever gets the table may change it
+			v.touch(keys[0]) // a function that gets the table may change it
 		}
 	}
 	return true

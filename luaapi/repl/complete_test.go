@@ -141,7 +141,7 @@ func TestComplete(t *testing.T) {
 	}
 }
 
-// Every line begins anew after the lines that wait.
+// Every line starts again after the lines that wait.
 func TestCompletePending(t *testing.T) {
 	d := prepared(t)
 	require.True(t, d.Handle(t.Context(), `file {`).More)

@@ -78,7 +78,7 @@ func New(o Options) (*Dialog, error) {
 	return d, d.Reset()
 }
 
-// Reset forgets what was declared and defined, and asks for the facts anew.
+// Reset forgets what was declared and defined, and asks for the facts again.
 func (d *Dialog) Reset() error {
 	if err := d.env.reset(); err != nil {
 		return err

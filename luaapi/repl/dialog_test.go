@@ -81,7 +81,7 @@ func listDir(dir string) []string {
 
 // TestDialog plays the transcripts in testdata: what stands behind a prompt is
 // typed, and the lines below it are the answer. What stands behind ++ is typed
-// together with the line before. UPDATE=1 writes them anew.
+// together with the line before. UPDATE=1 writes them again.
 func TestDialog(t *testing.T) {
 	files, err := filepath.Glob("testdata/*.txt")
 	require.NoError(t, err)

@@ -15,7 +15,7 @@ import (
 
 // An environment is what texts are evaluated in: the types, the facts of the machine, the
 // interpreter with its variables, and the catalog of what was declared. All but the
-// options are made anew by reset.
+// options are made again by reset.
 type environment struct {
 	opts     Options
 	registry *resource.Registry
@@ -27,7 +27,7 @@ type environment struct {
 	documented bool // the schemas are
 }
 
-// reset begins anew: nothing is declared or defined, and the facts are asked for.
+// reset starts again: nothing is declared or defined, and the facts are asked for.
 func (env *environment) reset() error {
 	reg, f, err := env.opts.Begin()
 	if err != nil {

@@ -81,7 +81,7 @@ func OpenHistory(path string, now func() time.Time, redact func(text string) str
 	return h, nil
 }
 
-// rewrite writes the whole file anew.
+// rewrite rewrites the whole file.
 func (h *History) rewrite() error {
 	f, err := os.CreateTemp(filepath.Dir(h.path), filepath.Base(h.path)+".*")
 	if err != nil {

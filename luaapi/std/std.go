@@ -39,7 +39,7 @@ type Options struct {
 	Cwd string
 	// Log takes what log.info and its like say; nil for nobody.
 	Log *slog.Logger
-	// Record is told what the script looked at; nil if nobody wants to know.
+	// Record is called with what the script looked at; nil if nobody wants to know.
 	Record func(Input)
 	// Data is what the script is given: what the table data reads.
 	Data map[string]any
@@ -64,7 +64,7 @@ type Input struct {
 	Name string
 	// Value is what was there: a SHA-256 of what was read, or what a look gave.
 	Value string
-	// Text is what was read or given, for whoever records it to see whether there
+	// Text is what was read or given, for Record to see whether there
 	// are secrets in it.
 	Text string
 	// Secret says that it is one as a whole. It has no Value.

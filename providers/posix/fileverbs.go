@@ -50,7 +50,7 @@ func (p files) store(ctx context.Context, h *host.Host, want resources.File) err
 			return err
 		}
 		// A file that is given away could be written by who had it until then, after it
-		// was compared: it is written anew.
+		// was compared: it is rewritten.
 		if !same || attr.UID == info.UID || !info.IsOwnersToChange() {
 			return h.SetAttrOf(want.Name, info, attr)
 		}

@@ -42,7 +42,7 @@ type Scripts struct {
 	// Reset returns the words of a command without which a service that has crashed cannot
 	// be started; nil if there is none.
 	Reset func(name string) []string
-	// Wait is Pause, but in tests.
+	// Wait waits between two looks: Pause, except in tests.
 	Wait Wait
 
 	mu       sync.Mutex // one command at a time

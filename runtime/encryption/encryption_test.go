@@ -418,7 +418,7 @@ func TestEditingMovesValues(t *testing.T) {
 	require.NoError(t, err)
 	for _, x := range []struct {
 		what, text string
-		want       []string // the old keys by whose readers values are encrypted anew
+		want       []string // the old keys by whose readers values are encrypted again
 	}{
 		{"one is deleted", "l:\n  - DEC[for ann]\nm: DEC[third]\n", []string{"l.1"}},
 		{"one comes before", "l:\n  - DEC[new]\n  - DEC[for web]\n  - DEC[for ann]\nm: DEC[third]\n", []string{"l.0", "l.0", "l.1"}},
@@ -437,7 +437,7 @@ func TestEditingMovesValues(t *testing.T) {
 	}
 }
 
-// fuzzKey returns a key that is the same in each process: a target of go test is begun anew in each of its
+// fuzzKey returns a key that is the same in each process: a target of go test is begun again in each of its
 // workers, which have to be able to decrypt what the others found. It keeps nothing.
 func fuzzKey(t testing.TB) (identity, public string) {
 	key := ed25519.NewKeyFromSeed(make([]byte, ed25519.SeedSize))

@@ -46,10 +46,10 @@ type Identities struct {
 	ReadFile func(path string) ([]byte, error)
 	// Passphrase asks for that of a file. It is called once for each. Nil asks nobody.
 	Passphrase func(file string) ([]byte, error)
-	// BeforePrompt is told before somebody may be asked on the terminal, for a passphrase or by the program of
+	// BeforePrompt is called before somebody may be asked on the terminal, for a passphrase or by the program of
 	// a plugin, and done afterwards. May be nil.
 	BeforePrompt func() (done func())
-	// Warn is told what is unsafe. May be nil.
+	// Warn is called with a text about each thing that is unsafe. May be nil.
 	Warn func(text string)
 
 	mu    sync.Mutex

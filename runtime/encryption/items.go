@@ -165,7 +165,7 @@ func (r *Recipients) ChangeOf(item Item, names []string) (*Change, error) {
 	return c, nil
 }
 
-// Rekey returns the text of a file in which all that changes names is encrypted anew. The changes are of
+// Rekey returns the text of a file in which all that changes names is encrypted again. The changes are of
 // this file.
 func (d *Decrypter) Rekey(s Syntax, file string, text []byte, changes []*Change) ([]byte, error) {
 	for _, c := range changes {

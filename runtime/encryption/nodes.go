@@ -9,7 +9,7 @@ import (
 	"github.com/luaccm/ccm/runtime/diag"
 )
 
-// Nodes are those of a fleet that stand in a file of recipients, in a part of it that is written anew as a whole:
+// Nodes are those of a fleet that stand in a file of recipients, in a part of it that is rewritten as a whole:
 //
 //	# nodes of a fleet, by "ccm secret recipients nodes": what is changed here by hand is lost
 //	db1  age1... # prod SHA256:EJTlVyf/8zcg...

@@ -22,7 +22,7 @@ func (p *pluginIdentity) Unwrap(stanzas []*age.Stanza) ([]byte, error) {
 	return p.program.Unwrap(stanzas)
 }
 
-// pluginUI is how programs named age-plugin-NAME speak with whoever runs ccm.
+// pluginUI is how programs named age-plugin-NAME speak with the user of ccm.
 func pluginUI() *plugin.ClientUI {
 	say := func(format string, v ...any) {
 		terminal.Fprintf(terminal.NewWriter(os.Stderr), "%s\n", fmt.Sprintf(format, v...))

@@ -6,7 +6,7 @@ import "github.com/luaccm/ccm/runtime/resource"
 type Reporter interface {
 	// Begin is called before a resource is acted on, with its place in the run.
 	Begin(r *resource.Resource, index, total int)
-	// Event is called for every resource. The event is filled in anew for a later resource: what
+	// Event is called for every resource. The event is filled in again for a later resource: what
 	// is kept of it is a copy ([Event.Clone]).
 	Event(e *Event)
 }

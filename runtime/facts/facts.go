@@ -27,9 +27,9 @@ type Gatherer struct {
 	Doc string
 	// Costly marks a branch that takes more than a few milliseconds.
 	Costly bool
-	// OnlyNamed keeps the branch out of the whole tree: it is gathered for whoever names it.
+	// OnlyNamed keeps the branch out of the whole tree: it is gathered where it is named.
 	OnlyNamed bool
-	// Gather looks. An error is that of whoever asks for the branch. Nil means
+	// Gather looks. An error is returned to the caller that asks for the branch. Nil means
 	// that the machine has no such thing, and the branch is absent.
 	Gather func(ctx context.Context, v *host.View) (any, error)
 }

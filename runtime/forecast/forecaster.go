@@ -18,7 +18,7 @@ type Options struct {
 	View *host.View
 	// Planning is set if nothing is changed in the whole pass.
 	Planning bool
-	// Outcomes is those of the resources so far. Whoever makes the pass writes it.
+	// Outcomes is those of the resources so far. The engine writes it.
 	Outcomes []event.Outcome
 	// Provider returns the provider of a resource.
 	Provider func(r *resource.Resource) (*resource.Binding, error)

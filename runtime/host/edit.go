@@ -21,7 +21,7 @@ type Edit struct {
 	written    bool
 }
 
-// Edit begins an edit of the file at the path. Whoever looks through its Host
+// Edit begins an edit of the file at the path. Code that looks through its Host
 // sees what was written there; the machine is as it was until Commit.
 func (h *Host) Edit(ctx context.Context, name string) *Edit {
 	e := &Edit{host: h, path: name}

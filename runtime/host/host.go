@@ -92,10 +92,10 @@ type Options struct {
 	// Transport carries downloads; nil for one that asks the environment for a
 	// proxy.
 	Transport http.RoundTripper
-	// Progress is told how far a download is, ten times a second at most; nil if
+	// Progress is called with how far a download is, ten times a second at most; nil if
 	// nobody wants to know.
 	Progress func(Progress)
-	// Output is told each line that a command of [Host.Run] writes, as it comes, and on
+	// Output is called with each line that a command of [Host.Run] writes, as it comes, and on
 	// whose behalf the command runs ([Host.OnBehalfOf]). A line that the command's own
 	// OnLine takes is not told. Nil if nobody wants to know.
 	Output func(of any, line string)

@@ -10,7 +10,7 @@ import (
 )
 
 // A Scratch is a directory to work in that is not part of the machine that is
-// managed: whoever may only look may use one. Nobody else can read it, and it
+// managed: code with a View may use one. Nobody else can read it, and it
 // is removed after use.
 type Scratch struct {
 	dir   string

@@ -11,7 +11,7 @@ import (
 	"github.com/luaccm/ccm/runtime/safepath"
 )
 
-// WriteFile replaces the file at the path in one step: whoever reads it sees
+// WriteFile replaces the file at the path in one step: a reader sees
 // the old content or the new, with the new owner and mode, and nothing between.
 // On any error the old file is untouched and no temporary file is left.
 func (h *Host) WriteFile(name string, content io.Reader, attr Attr) (err error) {

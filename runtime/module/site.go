@@ -186,7 +186,7 @@ func (s *Site) path(name string) string { return filepath.Join(s.Dir, name) }
 func (s *Site) shownPath(name string) string { return s.messagePath(s.path(name)) }
 
 // Copies returns all modules of the lock with their directories, in order of their names,
-// and has checked the files of each. It is for whoever packs a site: to put each Dir at
+// and has checked the files of each. It is for packing a site: to put each Dir at
 // vendor/NAME beside ccm.mod.lua and ccm.lock is enough for a run to find them. One that is
 // replaced is a folder of the site.
 func (s *Site) Copies() ([]Copy, error) {

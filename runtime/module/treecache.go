@@ -22,7 +22,7 @@ const quiet = 2 * time.Second
 
 // A treeCache has the hashes of directories that were read before. A line is the
 // digest of what the kernel said of the files, and their hash; both together are found again
-// only if nobody has touched a file since. The file lies in the cache of whoever runs ccm:
+// only if nobody has touched a file since. The file lies in the cache of the user of ccm:
 // who can write it can write the cache, and the process itself.
 type treeCache struct {
 	file  string

@@ -23,7 +23,7 @@ type Registration struct {
 	// TTL is how long the entry holds after a run, such as "10m", or "never". Left out, it
 	// holds as long as the registry keeps entries.
 	TTL *registration.TTL `ccm:"ttl"`
-	// Annotations are further texts for whoever finds the entry.
+	// Annotations are further texts for clients that find the entry.
 	Annotations map[string]string `ccm:"annotations"`
 }
 

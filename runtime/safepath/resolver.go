@@ -121,7 +121,7 @@ func (r *Resolver) OpenAt(p Location, flags int) (int, error) {
 	return fd, err
 }
 
-// mostSwaps is how often a walk is begun anew if what it has led to is another thing by
+// mostSwaps is how often a walk is begun again if what it has led to is another thing by
 // the time that it is opened.
 const mostSwaps = 40
 

@@ -31,7 +31,7 @@ func TestExamine(t *testing.T) {
 	require.NoError(t, err)
 	require.False(t, c.Locked)
 
-	// A process is named that lives and does not hold it: its number was given anew.
+	// A process is named that lives and does not hold it: its number was given again.
 	require.NoError(t, os.WriteFile(filepath.Join(dir, lockFile), []byte(`{"pid":1,"command":"x"}`), 0o600))
 	c, err = Examine(dir)
 	require.NoError(t, err)

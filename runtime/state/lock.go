@@ -75,7 +75,7 @@ func (h *LockHandle) Unlock() error {
 
 // writeHolder writes who holds the lock into its file, over what was there, and fills
 // the rest with blanks. To make the file shorter instead would take a millisecond: ext4
-// writes a file that was truncated and written anew to the disk when it is closed
+// writes a file that was truncated and rewritten to the disk when it is closed
 // (auto_da_alloc in ext4(5)).
 func writeHolder(f *os.File, holder []byte) error {
 	fi, err := f.Stat()

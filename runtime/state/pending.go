@@ -116,7 +116,7 @@ type journal struct {
 }
 
 // openJournal reads the pending refreshes. A damaged file is moved away, and its good lines
-// are written anew.
+// are rewritten.
 func (s *Store) openJournal(info Info) (*journal, error) {
 	j := &journal{s: s, info: info, file: lines{s: s, name: pendingFile}, durable: make(map[string]bool)}
 	var damaged int
@@ -136,7 +136,7 @@ func (s *Store) openJournal(info Info) (*journal, error) {
 	return j, nil
 }
 
-// rewrite writes the file anew, with nothing but the pending refreshes.
+// rewrite rewrites the file, with nothing but the pending refreshes.
 func (j *journal) rewrite() error {
 	if err := j.file.close(); err != nil {
 		return err

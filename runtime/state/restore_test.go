@@ -415,7 +415,7 @@ func TestDamagedState(t *testing.T) {
 		require.ErrorContains(t, errors.Join(errs...), "is damaged")
 		require.Contains(t, hosttest.Snapshot(t, b.root)["f"], "new")
 	}
-	// If the same content is to be kept again, it is stored anew.
+	// If the same content is to be kept again, it is stored again.
 	b.write("f", "old", 0o640)
 	b.warned = nil
 	b.must(file("/f", "new"))

@@ -44,7 +44,7 @@ func TestCauses(t *testing.T) {
 	// Where a resource stands and what it comes after is nothing that is wanted.
 	b.write("a", "by hand", 0o644)
 	must("/b changed new; /a changed corrective", file("/b", ""), file("/a", "four", props{"require": "file#/b"}))
-	// What was gone from the configuration comes anew.
+	// What was gone from the configuration comes again.
 	must("", file("/b", ""))
 	b.write("a", "by hand", 0o644)
 	must("/a changed new", file("/b", ""), file("/a", "four"))
@@ -143,7 +143,7 @@ func TestAppliedCatalog(t *testing.T) {
 	require.Len(t, got, len(c.Resources))
 	require.Zero(t, plan())
 
-	// A damaged file is set aside, and written anew by the next run.
+	// A damaged file is set aside, and rewritten by the next run.
 	files, err := filepath.Glob(filepath.Join(b.dir, "applied", "*.catalog.gz"))
 	require.NoError(t, err)
 	require.NoError(t, os.WriteFile(files[0], []byte("junk"), 0o600))

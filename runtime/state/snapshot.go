@@ -184,7 +184,7 @@ func eachLine[T any](s *Store, file string, each func(T)) error {
 type MissingRecord struct{ ID, Because string }
 
 // Catalog returns the catalog that was applied. Types are looked up in reg. What
-// cannot be had is left out, and returned besides, in order of its name. A damaged file is set aside; the next run writes it anew.
+// cannot be had is left out, and returned besides, in order of its name. A damaged file is set aside; the next run writes it again.
 func (s *Store) Catalog(a AppliedHeader, reg *resource.Registry) (*catalog.Catalog, []MissingRecord, error) {
 	var list []*resource.Resource
 	var errs diag.List

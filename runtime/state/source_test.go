@@ -33,7 +33,7 @@ func newSourced(t *testing.T, settled bool) *sourceSpec {
 	return s
 }
 
-// put writes the source anew, as a checkout does. Its glance is another one.
+// put writes the source again, as a checkout does. Its stat data is new.
 func (s *sourceSpec) put(text string) {
 	s.t.Helper()
 	require.NoError(s.t, os.WriteFile(s.source+".new", []byte(text), 0o600))

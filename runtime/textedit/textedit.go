@@ -1,6 +1,6 @@
 // Package textedit changes single values in texts of JSON, YAML and TOML and leaves every
 // other byte as it is: comments, order, layout. A parser says where values stand, and the text
-// is changed there; no document is printed anew. Each edit is proven before it is returned: the
+// is changed there; no document is printed again. Each edit is proven before it is returned: the
 // new text is read again, and has to hold what the old one held, with the value changed.
 // Otherwise it is refused.
 package textedit

@@ -1,6 +1,6 @@
 // Package model is a site's file as studio shows it: the resources that a manifest or a script
 // declares, each with its place in the text, and edits of resources as splices into that text.
-// Nothing is evaluated, and no document is printed anew: what an edit does not mean stays byte
+// Nothing is evaluated, and no document is printed again: what an edit does not mean stays byte
 // for byte. Each edit is proven by reading the new text before it is returned.
 //
 //	m, err := model.Read("site.yaml", text, types)

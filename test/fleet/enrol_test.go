@@ -267,7 +267,7 @@ func TestRevoke(t *testing.T) {
 	<-closed // it tried again, and was refused
 	_, err = l.access(t, n.credentials, subject.Inbox(n.Name)).Dial()
 	require.ErrorContains(t, err, "revoked")
-	// Servers that start anew know it too.
+	// Servers that start again know it too.
 	l.kill(l.ports[0])
 	l.start(t, l.ports[0])
 	only := l.access(t, n.credentials, subject.Inbox(n.Name))

@@ -26,7 +26,7 @@ import (
 // is told, and no node goes back a version.
 func TestServersFail(t *testing.T) {
 	f := newThree(t)
-	f.parts = limit // servers may take long to choose a leader anew, and one that gives up stops the rollout
+	f.parts = limit // servers may take long to choose a leader again, and one that gives up stops the rollout
 	l := f.lab
 	f.startAndRelease("web1", "web2")
 
@@ -43,7 +43,7 @@ func TestServersFail(t *testing.T) {
 	require.Equal(t, 4, status)
 	require.Contains(t, stdout, "server 127.0.0.1-"+dead+" does not answer")
 
-	// All are down: an agent that begins anew makes the machine as the last release has it.
+	// All are down: an agent that starts again makes the machine as the last release has it.
 	l.killAll()
 	f.drift("web1")
 	f.again("web1")

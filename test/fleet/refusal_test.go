@@ -16,7 +16,7 @@ import (
 )
 
 // Whoever has the servers stores an old release again, which was signed by the right ones: the node keeps the newer
-// one, also when its agent begins anew, and says so until the servers have the newer one.
+// one, also when its agent starts again, and says so until the servers have the newer one.
 func TestOldReleaseIsRefused(t *testing.T) {
 	f := newFleet(t)
 	f.startAndRelease("web1")

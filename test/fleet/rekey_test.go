@@ -35,7 +35,7 @@ func (l *lab) isRefused(t *testing.T, credentials, inbox string) bool {
 	return err != nil
 }
 
-// After a rekey only nodes that were signed anew are let in, those that were revoked are off the list and
+// After a rekey only nodes that were signed again are let in, those that were revoked are off the list and
 // stay out, and what else was revoked is still on it.
 func TestRekey(t *testing.T) {
 	l := newLab(t)

@@ -60,7 +60,7 @@ func TestSoakDiskOfServersFull(t *testing.T) {
 	f.again("web1")
 	f.eventually(func() bool { return f.motd("web1") == "one" })
 
-	// With room, servers that begin anew have all streams again.
+	// With room, servers that start again have all streams again.
 	free()
 	l.killAll()
 	l.startAll(t)
@@ -77,6 +77,6 @@ func TestSoakDiskOfServersFull(t *testing.T) {
 	for name := range f.nodes {
 		require.Equal(t, "two", f.motd(name))
 	}
-	// It was made, drifted while the servers kept nothing, and was made anew: all is told.
+	// It was made, drifted while the servers kept nothing, and was made again: all is told.
 	f.eventually(func() bool { return len(f.changes("web1")) == 3 })
 }

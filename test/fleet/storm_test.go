@@ -17,7 +17,7 @@ import (
 	"github.com/luaccm/ccm/test/fleet/crowd"
 )
 
-// All servers begin anew, and all nodes reconnect at once. Each of them has the release that was made meanwhile, and
+// All servers start again, and all nodes reconnect at once. Each of them has the release that was made meanwhile, and
 // accepts a job, once.
 func TestManyReconnect(t *testing.T) { reconnect(t, 300) }
 

@@ -125,7 +125,7 @@ func (f *fleet) runs(version int64) bool {
 	return true
 }
 
-// again starts the agent of a node anew.
+// again restarts the agent of a node.
 func (f *fleet) again(name string) {
 	f.nodes[name].stop()
 	f.start(name)

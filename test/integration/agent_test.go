@@ -151,7 +151,7 @@ func TestAgentGuide(t *testing.T) {
 
 // TestAgentOfPackage installs the packages of ccm, and starts the agent that they bring: on a machine
 // without anything, and on one where somebody has made the directory of the agent. An upgrade starts
-// the agent anew.
+// the agent again.
 func TestAgentOfPackage(t *testing.T) {
 	for name, x := range map[string]installer{"Deb": installsDeb, "Rpm": installsRPM} {
 		t.Run(name, func(t *testing.T) {

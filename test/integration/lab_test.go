@@ -163,7 +163,7 @@ func (l *lab) write(path string, content []byte) {
 	require.NoError(l.t, err, "%s", out)
 }
 
-// knows gives another machine of the network a name. The lab writes /etc/hosts anew whenever a machine comes
+// knows gives another machine of the network a name. The lab writes /etc/hosts again whenever a machine comes
 // or goes, with what stands in /etc/hosts.more behind it.
 func (l *lab) knows(name string, other *lab) {
 	l.t.Helper()

@@ -50,7 +50,7 @@ func TestLuaCron(t *testing.T) {
 	l.sh("! test -e /run/it/boot; ! ls /etc/cron.d/it*")
 }
 
-// cron starts cron anew, which has to take all files and to run the job that is
+// cron starts cron again, which has to take all files and to run the job that is
 // due then.
 func (l *lab) cron() {
 	l.t.Helper()

@@ -106,7 +106,7 @@ func editSecret(ctx context.Context, e *cli.Env, file string, names []string) er
 		return kept(err)
 	}
 	var out []byte
-	readers := []string{audienceText(to)} // of what is encrypted anew
+	readers := []string{audienceText(to)} // of what is encrypted again
 	addTo := func(to *encryption.Audience, err error) (*encryption.Audience, error) {
 		if err == nil && !slices.Contains(readers, audienceText(to)) {
 			readers = append(readers, audienceText(to))

@@ -86,7 +86,7 @@ func groupOf(text string) string {
 	return text
 }
 
-// update writes the nodes anew that stand in the recipients of a site, and those of --to, as operators have approved
+// update writes the nodes again that stand in the recipients of a site, and those of --to, as operators have approved
 // them. It prints what changes, and reports whether something does.
 func (f *nodeFlags) update(ctx context.Context, e *cli.Env, near string, dry bool) (changed bool, err error) {
 	d, err := f.Desk(e)

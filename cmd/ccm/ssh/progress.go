@@ -37,12 +37,12 @@ func newSSHProgress(e *cli.Env, hosts int) *sshProgress {
 	return p
 }
 
-// begin is told that a host is worked on now.
+// begin is called when work on a host begins.
 func (p *sshProgress) begin(host string) {
 	p.change(func() { p.running = append(p.running, host) })
 }
 
-// end is told that a host has ended.
+// end is called when work on a host has ended.
 func (p *sshProgress) end(host string) {
 	p.change(func() {
 		p.doneCount++

@@ -28,10 +28,10 @@ type Commands struct {
 type Record interface {
 	// ID names the command; no other ever has the same. If it is empty nothing is kept.
 	ID() string
-	// Started is told its number, which is also that of its process group, and when it
+	// Started is called with its process ID, which is also that of its process group, and when it
 	// was started, in ticks since the machine was booted (/proc/PID/stat).
 	Started(pid int, start uint64)
-	// Ended is told that it has ended, or could not be started.
+	// Ended is called when it has ended, or could not be started.
 	Ended()
 }
 

@@ -15,7 +15,7 @@ import (
 
 // Exec is the Runner of a real machine.
 type Exec struct {
-	// Commands is told of what runs; may be nil.
+	// Commands keeps account of the commands that run; may be nil.
 	Commands *Commands
 }
 

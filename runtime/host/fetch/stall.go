@@ -39,7 +39,7 @@ func newStallGuard(ctx context.Context, limit time.Duration) (*stallGuard, conte
 	return g, ctx
 }
 
-// reset begins to wait anew.
+// reset begins to wait again.
 func (g *stallGuard) reset() {
 	g.waitTime = 0
 	g.received.Store(0)
@@ -48,7 +48,7 @@ func (g *stallGuard) reset() {
 
 func (g *stallGuard) pause() { g.timer.Stop() }
 
-// came tells that n bytes came after a wait. Once enough has come it is waited anew.
+// came tells that n bytes came after a wait. Once enough has come it is waited again.
 func (g *stallGuard) came(n int, after time.Duration) {
 	g.timer.Stop()
 	g.waitTime += after

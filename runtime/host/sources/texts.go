@@ -47,7 +47,7 @@ func (f *Texts) Get(ctx context.Context, name string, fetch func() ([]byte, erro
 	return text, nil
 }
 
-// A text is what is behind one URL. Turn holds one token: whoever has it
+// A text is what is behind one URL. Turn holds one token: the goroutine that has it
 // may look and fetch.
 type text struct {
 	turn chan struct{}

@@ -50,7 +50,7 @@ func (n NoBus) Call(context.Context, []Call) ([]Reply, error) { return nil, erro
 
 // socketBus is the Bus of a real machine. It is connected to when it is asked
 // first, and stays connected. Once it has not answered it is not asked again:
-// whoever asks has another way, and shall not wait each time.
+// the caller has another way, and shall not wait each time.
 type socketBus struct {
 	// addresses are sockets, the first that answers is taken.
 	addresses []busAddress

@@ -28,7 +28,7 @@ type Options struct {
 	// Strip is how many directories are left out at the beginning of each name. What has
 	// no more than that is not extracted.
 	Strip int
-	// Last is a path that gets its place after all others, so that whoever finds
+	// Last is a path that gets its place after all others, so that a program that finds
 	// it there finds the rest as well; "" for none.
 	Last string
 }

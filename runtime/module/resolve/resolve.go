@@ -30,7 +30,7 @@ type Resolver struct {
 	Caches []string
 	// Version is that of ccm.
 	Version string
-	// Tell is told what takes time as it begins; may be nil.
+	// Tell is called with the name of work that takes time as it begins; may be nil.
 	Tell func(what string)
 
 	tags         map[string][]string       // of repositories, that were asked

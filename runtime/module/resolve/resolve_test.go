@@ -176,7 +176,7 @@ func TestMinimalVersions(t *testing.T) {
 }
 
 // A cache serves without a network, an unwritable file in it included; what was tampered with is
-// got anew, and a tag that was moved is not taken.
+// got again, and a tag that was moved is not taken.
 func TestCache(t *testing.T) {
 	t.Parallel()
 	at := t.TempDir()

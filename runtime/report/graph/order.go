@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// sweeps is how often the layers are ordered anew, from the left and from the right in turn.
+// sweeps is how often the layers are ordered again, from the left and from the right in turn.
 const sweeps = 24
 
 // order puts the cells of each layer so that few lines cross: each near the middle of its

@@ -131,7 +131,7 @@ func (d *Drawing) columns(p *part) (left, right []float64) {
 	return left, right
 }
 
-// copied returns layers that can be ordered anew.
+// copied returns layers that can be ordered again.
 func copied(layers [][]int) [][]int {
 	out := make([][]int, len(layers))
 	for i, l := range layers {

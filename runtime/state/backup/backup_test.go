@@ -174,7 +174,7 @@ func TestSealedBefore(t *testing.T) {
 	require.Len(t, b.files(), 1, "it is not stored twice")
 }
 
-// TestDamaged: what is damaged is found when it is read, and is stored anew.
+// TestDamaged: what is damaged is found when it is read, and is stored again.
 func TestDamaged(t *testing.T) {
 	b := newBox(t)
 	id, err := b.put(b.store.Writer("r1"), "text", false)

@@ -33,7 +33,7 @@ type Dir struct {
 	// Root is the path of the directory.
 	Root   string
 	effect func(op, path string) error // may be nil
-	// Warn is told what does not keep anybody from work.
+	// Warn is called with problems that stop nobody.
 	Warn func(message string)
 
 	mu    sync.Mutex
