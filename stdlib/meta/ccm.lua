@@ -410,7 +410,7 @@ facts = nil
 ---@field port? integer port is from 1 to 65535. Left out, the entry has none.
 ---@field priority? integer priority is from 1 to 255. The lower, the better. Default: 100.
 ---@field ttl? string ttl is how long the entry holds after a run, such as "10m", or "never". Left out, it holds as long as the registry keeps entries.
----@field annotations? table<string, string> annotations are further texts for whoever finds the entry.
+---@field annotations? table<string, string> annotations are further texts for clients that find the entry.
 
 ---Common is the properties that every type has.
 ---@class (exact) ccm.Common
