@@ -2,6 +2,7 @@ package main
 
 import (
 	"io"
+	"slices"
 	"strings"
 	"time"
 
@@ -25,6 +26,27 @@ func completeChoices(e *cli.Env, cmd *cobra.Command) {
 	cmd.PersistentFlags().VisitAll(complete)
 	for _, sub := range cmd.Commands() {
 		completeChoices(e, sub)
+	}
+}
+
+// pathNames are the names of values for which a shell offers files: --report FILE.
+var pathNames = []string{"FILE", "DIR", "DIRECTORY", "KEY", "COMMAND"}
+
+// completeNoFiles has a shell offer nothing for flags whose value is no path and of which nothing else is known,
+// for all commands. Without that it offers files: for --since too. The flags of ccm ensure are properties, any of
+// which may be a path.
+func completeNoFiles(e *cli.Env, cmd *cobra.Command) {
+	complete := func(f *pflag.Flag) {
+		if name, _ := pflag.UnquoteUsage(f); name != "" && !slices.Contains(pathNames, name) {
+			cli.CompleteFlag(e, cmd, f.Name, cobra.NoFileCompletions) // which leaves flags alone that have a function
+		}
+	}
+	cmd.Flags().VisitAll(complete)
+	cmd.PersistentFlags().VisitAll(complete)
+	for _, sub := range cmd.Commands() {
+		if sub.Name() != "ensure" {
+			completeNoFiles(e, sub)
+		}
 	}
 }
 

@@ -23,11 +23,20 @@ func TestCompletionOfFlags(t *testing.T) {
 		require.NotContains(t, stdout, "`")
 	}
 	for line, want := range map[string]string{
-		"run":       "lua\nyaml\nyml\nplan\ngz\ntgz\n:8\n",
-		"plan":      "lua\nyaml\nyml\nplan\ngz\ntgz\n:8\n",
-		"graph":     "lua\nyaml\nyml\n:8\n",
-		"lint a":    "lua\n:8\n",
-		"run a.lua": ":0\n", // of the script
+		"run":                     "lua\nyaml\nyml\nplan\ngz\ntgz\n:8\n",
+		"plan":                    "lua\nyaml\nyml\nplan\ngz\ntgz\n:8\n",
+		"graph":                   "lua\nyaml\nyml\n:8\n",
+		"lint a":                  "lua\n:8\n",
+		"run a.lua":               ":0\n", // of the script
+		"run a.lua --report":      ":0\n",
+		"fleet events --since":    ":4\n",
+		"fleet nodes --within":    ":4\n",
+		"fleet release --stages":  ":4\n",
+		"fleet release --sign":    ":0\n",
+		"fleet init --fleet":      ":0\n",
+		"fleet jobs --last":       ":4\n",
+		"fleet status --color":    "auto\nalways\nnever\n:4\n",
+		"ensure file /x --source": ":0\n", // a property
 	} {
 		stdout, _, status := ccm(t, nil, append(append([]string{"__complete"}, strings.Fields(line)...), "")...)
 		require.Zero(t, status)

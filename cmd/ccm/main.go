@@ -204,7 +204,9 @@ ccm help exit-codes says what the exit status means.`,
 	fitHelp(e, root)
 	if cli.Completes(e) {
 		completeParts(e, root)
+		cli.CompleteFlag(e, root, "color", cobra.FixedCompletions([]string{"auto", "always", "never"}, cobra.ShellCompDirectiveNoFileComp))
 		completeChoices(e, root)
+		completeNoFiles(e, root)
 		plainUsages(root)
 	}
 	return root
