@@ -168,6 +168,28 @@ type Fleet struct {
 // order is that in which outcomes are told.
 var order = []string{"failed", "interrupted", Silent, "changed", "pending", New, "stable"}
 
+// rank is the place of an outcome in that order.
+func rank(outcome string) int {
+	if i := slices.Index(order, outcome); i >= 0 {
+		return i
+	}
+	return len(order) // a node wrote a word of its own
+}
+
+// ByStatus returns nodes in the order in which somebody wants to look at them: those with a failure or a problem
+// first, then by their status, then by their names.
+func ByStatus(list []*Node, now time.Time) []*Node {
+	calm := func(n *Node) int {
+		if n.State != nil && len(n.State.Failures)+len(n.State.Problems) > 0 {
+			return 0
+		}
+		return 1
+	}
+	return slices.SortedFunc(slices.Values(list), func(a, b *Node) int {
+		return cmp.Or(calm(a)-calm(b), rank(a.Status(now))-rank(b.Status(now)), strings.Compare(a.Name, b.Name))
+	})
+}
+
 // Read reads all.
 func Read(ctx context.Context, d *enrol.Desk, o Options) (*Fleet, error) {
 	nodes, err := Nodes(ctx, d, o)
@@ -211,13 +233,7 @@ func summarize(name string, list []*Node, now time.Time) Environment {
 	for o, n := range outcomes {
 		e.Outcomes = append(e.Outcomes, Count{o, n})
 	}
-	rank := func(c Count) int {
-		if i := slices.Index(order, c.Name); i >= 0 {
-			return i
-		}
-		return len(order) // a node wrote a word of its own
-	}
-	slices.SortFunc(e.Outcomes, func(a, b Count) int { return cmp.Or(rank(a)-rank(b), strings.Compare(a.Name, b.Name)) })
+	slices.SortFunc(e.Outcomes, func(a, b Count) int { return cmp.Or(rank(a.Name)-rank(b.Name), strings.Compare(a.Name, b.Name)) })
 	for v, n := range releases {
 		e.Releases = append(e.Releases, Release{v, n})
 	}

@@ -126,7 +126,7 @@ func causes(list []overview.Cause) *markup.Element {
 	t := table("nodes", "resource", "message")
 	rows := markup.New("tbody")
 	for _, c := range list[:min(len(list), maxRows)] {
-		rows.Add(row(text("%d", len(c.Nodes)), link(c.Resource, "failure", c.Resource, c.Message), markup.Text(c.Message)))
+		rows.Add(row(text("%d", len(c.Nodes)), long(link(c.Resource, "failure", c.Resource, c.Message)), long(markup.Text(c.Message))))
 	}
 	return t.Add(rows)
 }
@@ -134,34 +134,25 @@ func causes(list []overview.Cause) *markup.Element {
 // nodes is a table of nodes, those that want looking at first.
 func nodes(list []*overview.Node, now time.Time) *markup.Element {
 	t := table("node", "environment", "seen", "release", "outcome", "failed")
-	rows, left := markup.New("tbody"), 0
-	for _, calm := range []bool{false, true} {
-		for _, n := range list {
-			if isCalm(n, now) != calm {
-				continue
-			}
-			if left++; left > maxRows {
-				continue
-			}
-			version := "-"
-			if n.State != nil && n.State.Release > 0 {
-				version = fmt.Sprint(n.State.Release)
-			}
-			rows.Add(row(link(n.Name, "node", n.Name), markup.Text(n.Environment), markup.Text(seen(n, now)), markup.Text(version),
-				markup.New("span", "class", class(n.Status(now))).Say(n.Status(now)), markup.Text(n.Failure())))
+	rows := markup.New("tbody")
+	list = overview.ByStatus(list, now)
+	for _, n := range list[:min(len(list), maxRows)] {
+		version := "-"
+		if n.State != nil && n.State.Release > 0 {
+			version = fmt.Sprint(n.State.Release)
 		}
+		rows.Add(row(link(n.Name, "node", n.Name), markup.Text(n.Environment), markup.Text(seen(n, now)), markup.Text(version),
+			markup.New("span", "class", class(n.Status(now))).Say(n.Status(now)), long(markup.Text(n.Failure()))))
 	}
 	div := markup.New("div").Add(t.Add(rows))
-	if left > maxRows {
-		div.Add(markup.New("p").Say(fmt.Sprintf("%d more: ccm fleet nodes lists them all", left-maxRows)))
+	if more := len(list) - maxRows; more > 0 {
+		div.Add(markup.New("p").Say(fmt.Sprintf("%d more: ccm fleet nodes lists them all", more)))
 	}
 	return div
 }
 
-func isCalm(n *overview.Node, now time.Time) bool {
-	s := n.Status(now)
-	return s == "stable" || s == "changed"
-}
+// long is what has no end of its own: it is broken where the line ends.
+func long(n markup.Node) *markup.Element { return markup.New("div", "class", "long").Add(n) }
 
 func seen(n *overview.Node, now time.Time) string {
 	if n.HeartbeatTime.IsZero() {
