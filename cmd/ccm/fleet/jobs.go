@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"strconv"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -54,14 +55,22 @@ func listJobs(ctx context.Context, e *cli.Env, fleet *fleetdir.Flags, environmen
 	}
 	rows := [][]string{{"JOB", "TIME", "BY", "WHAT", "NODES", "REASON", ""}}
 	for _, p := range list {
-		r := p.Progress
-		reason := "-"
-		if p.Reason != "" {
-			reason = strconv.Quote(p.Reason)
-		}
-		rows = append(rows, []string{p.ID, p.CreateTime.Local().Format("2006-01-02 15:04"), p.By, p.Environment + " " + string(p.Verb), strconv.Itoa(p.Count), reason,
-			fmt.Sprintf("%d ok, %d failed, %d refused, %d silent", r.Done-r.Failed, r.Failed, r.Refused+r.Expired, len(r.Silent)+r.NotAsked)})
+		rows = append(rows, jobRow(p, e.Clock.Now()))
 	}
 	printTable(e, rows)
 	return nil
+}
+
+// jobRow is a job in the table. Until it expires nodes may still answer, and a replica that answers us may lack
+// what some have told just now: those are not called silent yet.
+func jobRow(p *job.SentJob, now time.Time) []string {
+	r, reason, silent := p.Progress, "-", "silent"
+	if p.Reason != "" {
+		reason = strconv.Quote(p.Reason)
+	}
+	if now.Before(p.Expires) {
+		silent = "not yet heard"
+	}
+	return []string{p.ID, p.CreateTime.Local().Format("2006-01-02 15:04"), p.By, p.Environment + " " + string(p.Verb), strconv.Itoa(p.Count), reason,
+		fmt.Sprintf("%d ok, %d failed, %d refused, %d %s", r.Done-r.Failed, r.Failed, r.Refused+r.Expired, len(r.Silent)+r.NotAsked, silent)}
 }

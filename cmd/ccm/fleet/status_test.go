@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/luaccm/ccm/fleet/job"
 	"github.com/luaccm/ccm/fleet/overview"
 	"github.com/luaccm/ccm/fleet/release"
 	"github.com/luaccm/ccm/fleet/signed"
@@ -43,4 +44,14 @@ func TestFleetStatusFits(t *testing.T) {
 	require.Contains(t, all, "service#s5")
 	require.Contains(t, all, "release 7 on 4")
 	require.NotContains(t, all, "more")
+}
+
+// Nodes may answer a job until it expires. Only then are those silent that have not.
+func TestJobRow(t *testing.T) {
+	sent := time.Date(2026, 11, 26, 3, 10, 0, 0, time.UTC)
+	p := &job.SentJob{Job: &signed.Job{Count: 3}, Progress: &job.Progress{Done: 2, Silent: []string{"web3"}}}
+	p.Expires = sent.Add(10 * time.Minute)
+	last := func(now time.Time) string { row := jobRow(p, now); return row[len(row)-1] }
+	require.Equal(t, "2 ok, 0 failed, 0 refused, 1 not yet heard", last(sent))
+	require.Equal(t, "2 ok, 0 failed, 0 refused, 1 silent", last(p.Expires))
 }
