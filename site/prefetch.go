@@ -10,14 +10,14 @@ import (
 // An observedRunner calls ran after each command.
 type observedRunner struct {
 	host.Runner
-	ran func()
+	onRun func()
 }
 
 // Run implements host.Runner.
 func (o *observedRunner) Run(ctx context.Context, c host.Cmd) (host.Result, error) {
 	res, err := o.Runner.Run(ctx, c)
-	if o.ran != nil {
-		o.ran()
+	if o.onRun != nil {
+		o.onRun()
 	}
 	return res, err
 }
@@ -28,5 +28,5 @@ func (l *Loader) prefetch(ctx context.Context, o *observedRunner) {
 	s := l.site
 	s.prefetcher = prefetch.New(ctx, s.Registry, s.Facts, &s.Host.View)
 	l.builder.OnAdd = s.prefetcher.Enqueue
-	o.ran = s.prefetcher.Invalidate
+	o.onRun = s.prefetcher.Invalidate
 }

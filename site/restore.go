@@ -41,7 +41,7 @@ type restore struct {
 	refresh *refreshPlan // nil if nothing is to be refreshed
 	host    *host.Host
 	record  *runRecord
-	begun   map[string]bool // paths that were changed: these are finished in any case
+	started map[string]bool // paths that were changed: these are finished in any case
 }
 
 // Restore gives the paths that a run changed back what they were before it, as a run
@@ -91,7 +91,7 @@ func (r *restore) files(ctx context.Context, list []state.Restoration) event.Sum
 		events[i] = r.look(ctx, i, list)
 	}
 	if !r.options.Plan && r.ended(ctx) == nil {
-		r.begun = make(map[string]bool)
+		r.started = make(map[string]bool)
 		errs := r.record.store.Restorer().Restore(ctx, r.host, list, func(x state.Restoration) error { return r.begin(ctx, x) })
 		for i, err := range errs {
 			if err != nil {
@@ -202,12 +202,12 @@ func (r *restore) skipRest(ctx context.Context, events []*event.Event) (interrup
 	why := r.ended(ctx)
 	late, isLate := errors.AsType[errRunTimeout](why)
 	failed := slices.ContainsFunc(events, func(ev *event.Event) bool {
-		return ev.Outcome == event.Failed && !errors.Is(ev.Err, why) || r.begun[ev.Resource.ID.Name] && ev.Err != nil
+		return ev.Outcome == event.Failed && !errors.Is(ev.Err, why) || r.started[ev.Resource.ID.Name] && ev.Err != nil
 	})
 	for _, ev := range events {
 		out := ev.Outcome == event.Changed || errors.Is(ev.Err, why)
 		switch {
-		case !out || r.begun[ev.Resource.ID.Name]:
+		case !out || r.started[ev.Resource.ID.Name]:
 		case !isLate:
 			interrupted = true
 			ev.Outcome, ev.Err, ev.Reason = event.Skipped, nil, "the run was interrupted"
@@ -224,11 +224,11 @@ func (r *restore) skipRest(ctx context.Context, events []*event.Event) (interrup
 // begin is called before a path is restored: its resource is noted, and what the
 // change refreshes. It is an error if nothing more is to be changed.
 func (r *restore) begin(ctx context.Context, x state.Restoration) error {
-	if !r.begun[x.Path] {
+	if !r.started[x.Path] {
 		if err := r.ended(ctx); err != nil {
 			return err
 		}
-		r.begun[x.Path] = true
+		r.started[x.Path] = true
 	}
 	id, err := resource.ParseID(x.Resource)
 	if err != nil {

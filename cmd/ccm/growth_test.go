@@ -165,14 +165,14 @@ func TestEditsGrowLinearly(t *testing.T) {
 	if testing.Short() {
 		t.Skip("measures what much takes: make test-all")
 	}
-	for what, edit := range map[string]struct{ kept, declared string }{
+	for what, edit := range map[string]struct{ lastApplied, declared string }{
 		"line":  {`"key" .. i .. " = v\n"`, `line { "l" .. i, path = "/f", line = "key" .. i .. " = v" }`},
 		"kv":    {`"key" .. i .. " = v\n"`, `kv { "key" .. i, path = "/f", value = "v", separator = " = " }`},
 		"ini":   {`"[s" .. i .. "]\nkey = v\n\n"`, `ini { "i" .. i, path = "/f", section = "s" .. i, key = "key", value = "v" }`},
 		"host":  {`"192.0.2.1 key" .. i .. "\n"`, `host { "key" .. i, path = "/f", ip = "192.0.2.1" }`},
 		"block": {`"# BEGIN ccm b" .. i .. "\nline\n# END ccm b" .. i .. "\n"`, `block { "b" .. i, path = "/f", content = "line\n" }`},
 	} {
-		for name, kept := range map[string]string{"stable": edit.kept, "pending": `"# " .. i .. "\n"`} {
+		for name, kept := range map[string]string{"stable": edit.lastApplied, "pending": `"# " .. i .. "\n"`} {
 			t.Run(what+" "+name, func(t *testing.T) {
 				of := func(n int) (uint64, uint64) {
 					return planned(t, fmt.Sprintf(`local %s, n, list = require "std.%[1]s", %[2]d, {}

@@ -70,7 +70,7 @@ func (x *longRun) fillTree(t *testing.T, text string) {
 
 // A growingCommand is one command of a longRun.
 type growingCommand struct {
-	what   string
+	name   string
 	args   []string // RUN1 to RUN4 stand for names of runs
 	before func()
 	long   bool // it takes as much as another one, and that of 10,000 is left out
@@ -83,28 +83,28 @@ func (x *longRun) commands(t *testing.T) []growingCommand {
 	past := func(args ...string) []string { return append(args, "--state-dir", x.state()) }
 	site := x.path("site.lua")
 	list := []growingCommand{
-		{what: "run", args: with("run", site, "a", "0644")},
-		{what: "run that replaces", args: with("run", site, "b", "0644")},
-		{what: "run that changes modes", args: with("run", site, "b", "0600"), long: true},
-		{what: "run that replaces again", args: with("run", site, "c", "0600"), long: true},
-		{what: "drift", args: past("drift")},
-		{what: "history show", args: past("history", "show", "last")},
-		{what: "history show as JSON", args: past("history", "show", "last", "--output", "json")},
-		{what: "diff of an earlier run", args: past("diff", "RUN2"), long: true},
-		{what: "plan of a restore", args: past("restore", "--noop", "RUN2"), long: true},
-		{what: "restore of modes", args: past("restore", "RUN3"), long: true},
-		{what: "undo", args: past("undo")},
-		{what: "prune", args: with("prune", "--yes", site, "", "", "none")},
-		{what: "plan of a manifest", args: with("plan", x.path("site.yaml"))},
-		{what: "run of a manifest", args: with("run", x.path("site.yaml")), long: true},
-		{what: "copy of a tree", args: with("run", "--eval-timeout", "1h", x.path("copies.lua"))},
-		{what: "copy that replaces", args: with("run", "--eval-timeout", "1h", x.path("copies.lua")), before: func() { x.fillTree(t, "two") }},
+		{name: "run", args: with("run", site, "a", "0644")},
+		{name: "run that replaces", args: with("run", site, "b", "0644")},
+		{name: "run that changes modes", args: with("run", site, "b", "0600"), long: true},
+		{name: "run that replaces again", args: with("run", site, "c", "0600"), long: true},
+		{name: "drift", args: past("drift")},
+		{name: "history show", args: past("history", "show", "last")},
+		{name: "history show as JSON", args: past("history", "show", "last", "--output", "json")},
+		{name: "diff of an earlier run", args: past("diff", "RUN2"), long: true},
+		{name: "plan of a restore", args: past("restore", "--noop", "RUN2"), long: true},
+		{name: "restore of modes", args: past("restore", "RUN3"), long: true},
+		{name: "undo", args: past("undo")},
+		{name: "prune", args: with("prune", "--yes", site, "", "", "none")},
+		{name: "plan of a manifest", args: with("plan", x.path("site.yaml"))},
+		{name: "run of a manifest", args: with("run", x.path("site.yaml")), long: true},
+		{name: "copy of a tree", args: with("run", "--eval-timeout", "1h", x.path("copies.lua"))},
+		{name: "copy that replaces", args: with("run", "--eval-timeout", "1h", x.path("copies.lua")), before: func() { x.fillTree(t, "two") }},
 	}
 	names := []string{"import", "file", "--root", x.root()}
 	for i := range x.n {
 		names = append(names, "/d/f"+strconv.Itoa(i))
 	}
-	return append(list, growingCommand{what: "import", args: names})
+	return append(list, growingCommand{name: "import", args: names})
 }
 
 // named puts names of runs into arguments.
@@ -149,8 +149,8 @@ func (x *longRun) measured(t *testing.T) map[string]work {
 		runtime.ReadMemStats(&before)
 		code := run(t.Context(), e, args)
 		runtime.ReadMemStats(&after)
-		require.Zero(t, code, "%s: %s", c.what, &out)
-		took[c.what] = work{float64(after.Mallocs - before.Mallocs), float64(after.TotalAlloc - before.TotalAlloc)}
+		require.Zero(t, code, "%s: %s", c.name, &out)
+		took[c.name] = work{float64(after.Mallocs - before.Mallocs), float64(after.TotalAlloc - before.TotalAlloc)}
 	}
 	return took
 }
@@ -194,13 +194,13 @@ func (x *longRun) writtenOut(t *testing.T) (list []growingCommand) {
 	for _, name := range []string{"big.lua", "escapes.lua", "big.yaml"} {
 		require.NoError(t, os.WriteFile(x.path(name), []byte(files[name]), 0o644))
 		for _, command := range []string{"plan", "graph", "catalog"} {
-			list = append(list, growingCommand{what: command + " " + name, args: []string{command, "--root", x.root(), x.path(name)}})
+			list = append(list, growingCommand{name: command + " " + name, args: []string{command, "--root", x.root(), x.path(name)}})
 		}
 	}
 	return append(list,
-		growingCommand{what: "lint big.lua", args: []string{"lint", x.path("big.lua")}},
-		growingCommand{what: "lint escapes.lua", args: []string{"lint", x.path("escapes.lua")}},
-		growingCommand{what: "convert big.yaml", args: []string{"convert", x.path("big.yaml")}})
+		growingCommand{name: "lint big.lua", args: []string{"lint", x.path("big.lua")}},
+		growingCommand{name: "lint escapes.lua", args: []string{"lint", x.path("escapes.lua")}},
+		growingCommand{name: "convert big.yaml", args: []string{"convert", x.path("big.yaml")}})
 }
 
 // At 10,000 resources no command has more in use than 28 MiB, or 32 if they are written out with
@@ -226,14 +226,14 @@ func TestHeapOfCommands(t *testing.T) {
 		cmd.Env = append(os.Environ(), "GODEBUG=gctrace=1", "CCM_STATE_DIR="+x.state(), "XDG_CONFIG_HOME="+x.dir)
 		var stdout, stderr bytes.Buffer
 		cmd.Stdout, cmd.Stderr = &stdout, &stderr
-		require.NoError(t, cmd.Run(), "%s: %.1000s%.1000s", c.what, &stdout, collection.ReplaceAllString(stderr.String(), ""))
+		require.NoError(t, cmd.Run(), "%s: %.1000s%.1000s", c.name, &stdout, collection.ReplaceAllString(stderr.String(), ""))
 		inUse, largest := 0, 0
 		for _, m := range collection.FindAllStringSubmatch(stderr.String(), -1) {
 			heap, _ := strconv.Atoi(m[2])
 			live, _ := strconv.Atoi(m[3])
 			inUse, largest = max(inUse, live), max(largest, heap)
 		}
-		t.Logf("%-25s %2d MiB in use, %2d with garbage", c.what, inUse, largest)
-		assert.LessOrEqual(t, inUse, most[i >= len(list)], c.what)
+		t.Logf("%-25s %2d MiB in use, %2d with garbage", c.name, inUse, largest)
+		assert.LessOrEqual(t, inUse, most[i >= len(list)], c.name)
 	}
 }

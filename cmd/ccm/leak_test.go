@@ -46,7 +46,7 @@ func TestCommandsKeepNothing(t *testing.T) {
 	require.NoError(t, os.WriteFile(spec, []byte(`it("x", function() catalog("site.lua", { args = { "x" } }):converge() end)`), 0o600))
 	place := []string{"--root", dir}
 	for _, c := range []struct {
-		what string
+		name string
 		args []string
 	}{
 		{"run", append([]string{"run", path, "one"}, place...)},
@@ -63,7 +63,7 @@ func TestCommandsKeepNothing(t *testing.T) {
 		{"test", []string{"test", spec}},
 		{"mistake", []string{"run", "--bad"}},
 	} {
-		what, args := c.what, c.args
+		what, args := c.name, c.args
 		t.Run(what, func(t *testing.T) {
 			count := 0
 			held := func(commands int) uint64 {

@@ -213,7 +213,7 @@ func TestReplHabits(t *testing.T) {
 	s.press("1234" + "\x1b[D\x1b[D" + ctrlD) // in the middle of the line
 	s.ends("ccm> 124")
 	s.press("\r")
-	for _, x := range []struct{ typed, shown string }{
+	for _, x := range []struct{ typed, screen string }{
 		{"help", ".help lists the commands, ?NAME says what a name is"},
 		{"exit", ".quit leaves, and so does Ctrl-D"},
 		{"quit()", ".quit leaves, and so does Ctrl-D"},
@@ -229,8 +229,8 @@ func TestReplHabits(t *testing.T) {
 	} {
 		s.until("the prompt", func(text string) bool { return strings.HasSuffix(text, "\nccm>") })
 		s.enter(x.typed)
-		if x.shown != "" {
-			s.shows(x.shown + "\nccm>")
+		if x.screen != "" {
+			s.shows(x.screen + "\nccm>")
 		}
 	}
 }

@@ -218,7 +218,7 @@ func (s *gitSource) unpack(ctx context.Context, repo, commit string, root *os.Ro
 	defer cancel()
 	cmd := s.command(ctx, repo, "archive", "--format=tar", commit)
 	var stderr bytes.Buffer
-	cmd.Stderr = &boundedWriter{w: &stderr, left: 64 << 10}
+	cmd.Stderr = &boundedWriter{w: &stderr, remaining: 64 << 10}
 	out, err := cmd.StdoutPipe()
 	if err != nil {
 		return "", err

@@ -22,7 +22,7 @@ func (s *gitSource) git(ctx context.Context, patience time.Duration, repo string
 	defer cancel()
 	cmd := s.command(ctx, repo, args...)
 	var stdout, stderr bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &boundedWriter{w: &stdout, left: 4 << 20}, &boundedWriter{w: &stderr, left: 64 << 10}
+	cmd.Stdout, cmd.Stderr = &boundedWriter{w: &stdout, remaining: 4 << 20}, &boundedWriter{w: &stderr, remaining: 64 << 10}
 	err := cmd.Run()
 	if cmd.ProcessState != nil {
 		s.cpuTime += cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()
@@ -99,14 +99,14 @@ func lastWords(text string) string {
 
 // A boundedWriter writes so much, and drops the rest.
 type boundedWriter struct {
-	w    *bytes.Buffer
-	left int
+	w         *bytes.Buffer
+	remaining int
 }
 
 // Write implements io.Writer.
 func (b *boundedWriter) Write(p []byte) (int, error) {
-	n := min(len(p), b.left)
-	b.left -= n
+	n := min(len(p), b.remaining)
+	b.remaining -= n
 	b.w.Write(p[:n])
 	return len(p), nil
 }

@@ -186,7 +186,7 @@ func (a *Agent) Output(ctx context.Context, args ...string) ([]byte, error) {
 	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
 	cmd.WaitDelay = lastWork
 	var stdout, stderr bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &boundedWriter{w: &stdout, left: 16 << 20}, &boundedWriter{w: &stderr, left: 64 << 10}
+	cmd.Stdout, cmd.Stderr = &boundedWriter{w: &stdout, remaining: 16 << 20}, &boundedWriter{w: &stderr, remaining: 64 << 10}
 	began := a.now()
 	err := cmd.Run()
 	if len(args) > 0 && args[0] == "facts" {

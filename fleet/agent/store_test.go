@@ -96,7 +96,7 @@ type server struct {
 	*httptest.Server
 	content map[string][]byte
 	tag     string // further part of ETags
-	sent    atomic.Int64
+	body    atomic.Int64
 	asked   atomic.Int64
 }
 
@@ -121,7 +121,7 @@ func newServer(t testing.TB) *server {
 			w.WriteHeader(http.StatusNotModified)
 			return
 		}
-		s.sent.Add(1)
+		s.body.Add(1)
 		_, _ = w.Write(text)
 	}))
 	t.Cleanup(s.Close)
@@ -163,16 +163,16 @@ func TestHTTPSource(t *testing.T) {
 		require.NoError(t, err)
 		require.False(t, changed)
 	}
-	require.EqualValues(t, 1, srv.sent.Load(), "the ETag is asked for")
+	require.EqualValues(t, 1, srv.body.Load(), "the ETag is asked for")
 
 	srv.tag = "x" // another name for the same content
 	changed, err = s.Poll(t.Context())
 	require.NoError(t, err)
 	require.False(t, changed)
-	require.EqualValues(t, 2, srv.sent.Load())
+	require.EqualValues(t, 2, srv.body.Load())
 	_, err = s.Poll(t.Context())
 	require.NoError(t, err)
-	require.EqualValues(t, 2, srv.sent.Load(), "it is remembered")
+	require.EqualValues(t, 2, srv.body.Load(), "it is remembered")
 
 	// What is no bundle leaves the last good one alone, and so does a server that is gone.
 	srv.content["/site.tar.gz"] = []byte("<html>maintenance</html>")
@@ -311,7 +311,7 @@ func TestVersions(t *testing.T) {
 		_, err := s.Poll(t.Context())
 		polled <- err
 	}()
-	require.Eventually(t, func() bool { return srv.sent.Load() == 2 }, time.Minute, time.Millisecond)
+	require.Eventually(t, func() bool { return srv.body.Load() == 2 }, time.Minute, time.Millisecond)
 	text, err := os.ReadFile(site.Path)
 	require.NoError(t, err)
 	require.Equal(t, "0", string(text), "the run still has its files")

@@ -20,9 +20,9 @@ import (
 	"github.com/luaccm/ccm/runtime/signers"
 )
 
-// DefaultAgain is when a job is said again to nodes that do not answer: they may have been changing
+// DefaultRetries are the times after which a job is sent again to nodes that do not answer: they may have been changing
 // servers. The id makes that harmless.
-var DefaultAgain = []time.Duration{5 * time.Second, 20 * time.Second, time.Minute}
+var DefaultRetries = []time.Duration{5 * time.Second, 20 * time.Second, time.Minute}
 
 // patience is how long the servers may take to listen.
 const patience = 10 * time.Second
@@ -34,7 +34,7 @@ type Sender struct {
 	Key         signers.Key
 	By          string
 	Clock       func() time.Time
-	Again       []time.Duration // nil for DefaultAgain
+	Retries     []time.Duration // nil for DefaultRetries
 }
 
 // Fill completes a job for some nodes: its id, its times, and who is meant. The condition must be that
@@ -120,9 +120,9 @@ func (s *Sender) Send(ctx context.Context, j *signed.Job, names []string, tell f
 	if err != nil {
 		return nil, err
 	}
-	w := &waiter{s: s, job: j, text: text, retries: s.Again, nodes: make(map[string]*Node)}
+	w := &waiter{s: s, job: j, text: text, retries: s.Retries, nodes: make(map[string]*Node)}
 	if w.retries == nil {
-		w.retries = DefaultAgain
+		w.retries = DefaultRetries
 	}
 	for _, name := range slices.Sorted(slices.Values(names)) {
 		n := &Node{Name: name}

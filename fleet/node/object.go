@@ -25,15 +25,15 @@ func objectName(digest string) string { return "sha256-" + digest + ".tar.gz" }
 // An object is a bundle, read in requests of requestBytes. Whether it is the right one is for who reads
 // it to see, by its digest.
 type object struct {
-	member   *member
-	ctx      context.Context
-	stream   string
-	chunks   string // their subject
-	left     int    // chunks that have not come
-	from     uint64 // sequence to go on from
-	buffered []byte
-	patience time.Duration // with a message: one has 128 KiB
-	obsolete func() bool   // the bundle is not wanted any more
+	member    *member
+	ctx       context.Context
+	stream    string
+	chunks    string // their subject
+	remaining int    // chunks that have not come
+	from      uint64 // sequence to go on from
+	buffered  []byte
+	patience  time.Duration // with a message: one has 128 KiB
+	obsolete  func() bool   // the bundle is not wanted any more
 }
 
 var errObsolete = errors.New("it is not wanted any more")
@@ -70,7 +70,7 @@ func openObject(ctx context.Context, m *member, digest string, obsolete func() b
 	case info.Size > uint64(bundle.DefaultLimits.PackedSize):
 		return nil, fmt.Errorf("bundle %s has %d bytes, and may have %d", digest, info.Size, bundle.DefaultLimits.PackedSize)
 	}
-	o.left, o.chunks = info.Chunks, strings.TrimSuffix(chunks, ">")+info.NUID
+	o.remaining, o.chunks = info.Chunks, strings.TrimSuffix(chunks, ">")+info.NUID
 	return o, nil
 }
 
@@ -108,7 +108,7 @@ func (o *object) patiently(ask func() (came bool, err error)) error {
 // Read implements io.Reader.
 func (o *object) Read(p []byte) (int, error) {
 	for len(o.buffered) == 0 {
-		if o.left == 0 {
+		if o.remaining == 0 {
 			return 0, io.EOF
 		}
 		if err := o.patiently(o.more); err != nil {
@@ -123,12 +123,12 @@ func (o *object) Read(p []byte) (int, error) {
 // more asks for the next chunks.
 func (o *object) more() (came bool, err error) {
 	var got []byte
-	next, _, err := direct.Read(o.ctx, o.member.conn, direct.Request{Stream: o.stream, Filter: o.chunks, From: o.from, Batch: o.left, MaxBytes: requestBytes, Patience: o.patience}, func(m *direct.Message) error {
-		if o.left == 0 {
+	next, _, err := direct.Read(o.ctx, o.member.conn, direct.Request{Stream: o.stream, Filter: o.chunks, From: o.from, Batch: o.remaining, MaxBytes: requestBytes, Patience: o.patience}, func(m *direct.Message) error {
+		if o.remaining == 0 {
 			return errors.New("there is more of it than the store says")
 		}
 		got = append(got, m.Data...)
-		o.left--
+		o.remaining--
 		return nil
 	})
 	o.from, o.buffered = next, got // what came before an error counts

@@ -11,7 +11,7 @@ func TestCompareVersions(t *testing.T) {
 		a, b   string
 		ignore bool
 		want   int
-		why    string
+		reason string
 	}{
 		// The table of comparison examples of the DNF document, row by row.
 		{"1.0", "2.0.0", false, -1, "numeric: 1 < 2"},
@@ -46,8 +46,8 @@ func TestCompareVersions(t *testing.T) {
 		{"1..1", "1.1", false, -1, "a dot loses"},
 		{"5.4.0-1029-aws", "5.4.0-167-generic", false, 1, "kernels"},
 	} {
-		require.Equal(t, x.want, compareVersions(x.a, x.b, x.ignore), "%s %s: %s", x.a, x.b, x.why)
-		require.Equal(t, -x.want, compareVersions(x.b, x.a, x.ignore), "%s %s: %s", x.b, x.a, x.why)
+		require.Equal(t, x.want, compareVersions(x.a, x.b, x.ignore), "%s %s: %s", x.a, x.b, x.reason)
+		require.Equal(t, -x.want, compareVersions(x.b, x.a, x.ignore), "%s %s: %s", x.b, x.a, x.reason)
 	}
 }
 

@@ -25,11 +25,11 @@ func TestWishes(t *testing.T) {
 	}
 	deb := filepath.Join(dir, "ccm-demo_1.1.deb")
 	for _, x := range []struct {
-		name string
-		have *entry
-		want resources.Package
-		ran  []string // what changes something
-		err  string
+		name     string
+		have     *entry
+		want     resources.Package
+		commands []string // what changes something
+		err      string
 	}{
 		{"options", nil, resources.Package{Ensure: "present", Options: []string{"--no-install-recommends", "-t", "stable"}}, []string{install + "--no-install-recommends -t stable ccm-demo"}, ""},
 		{"options of a removal", &entry{version: "1.0"}, resources.Package{Ensure: "absent", Options: []string{"--auto-remove"}},
@@ -77,7 +77,7 @@ func TestWishes(t *testing.T) {
 					changes = append(changes, s)
 				}
 			}
-			require.Equal(t, x.ran, changes)
+			require.Equal(t, x.commands, changes)
 		})
 	}
 }

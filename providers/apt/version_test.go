@@ -8,9 +8,9 @@ import (
 
 func TestCompareVersions(t *testing.T) {
 	for _, x := range []struct {
-		a, b string
-		want int
-		why  string
+		a, b   string
+		want   int
+		reason string
 	}{
 		// The table of comparison examples of the APT document, row by row.
 		{"1.0", "2.0.0", -1, "numeric comparison"},
@@ -46,10 +46,10 @@ func TestCompareVersions(t *testing.T) {
 	} {
 		got, err := compareVersions(x.a, x.b)
 		require.NoError(t, err)
-		require.Equal(t, x.want, got, "%s %s: %s", x.a, x.b, x.why)
+		require.Equal(t, x.want, got, "%s %s: %s", x.a, x.b, x.reason)
 		got, err = compareVersions(x.b, x.a)
 		require.NoError(t, err)
-		require.Equal(t, -x.want, got, "%s %s: %s", x.b, x.a, x.why)
+		require.Equal(t, -x.want, got, "%s %s: %s", x.b, x.a, x.reason)
 	}
 }
 

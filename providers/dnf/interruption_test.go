@@ -59,7 +59,7 @@ func TestInterrupted(t *testing.T) {
 		atWork, missing bool
 		name, want      string
 		does            string // the decision
-		ran             []string
+		commands        []string
 		err             string
 	}{
 		"unpacked": {killedHistory, []string{"ccm-demo-rpm-2.0", "ccm-demo-rpm-epoch-1:0.9-2.lab"}, false, false, "ccm-demo-rpm", "2.0",
@@ -143,7 +143,7 @@ func TestInterrupted(t *testing.T) {
 			for _, a := range d.Actions {
 				err = want.Perform(t.Context(), h, packages, a)
 			}
-			require.Equal(t, x.ran, ran)
+			require.Equal(t, x.commands, ran)
 			if x.err != "" {
 				require.ErrorContains(t, err, x.err)
 				return

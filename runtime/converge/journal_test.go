@@ -65,9 +65,9 @@ func TestJournal(t *testing.T) {
 	}
 	for _, x := range []struct {
 		name, lines string
-		left        []event.PendingRefresh
+		pending     []event.PendingRefresh
 		run, notes  string
-		owed        string
+		refreshes   string
 	}{
 		{name: "before the change, until the refresh", lines: "a=1;b= subscribe=a",
 			run: "a changed|b changed by [knob#a]", notes: `a, which is "", owes [knob#b]|settled b`},
@@ -78,28 +78,28 @@ func TestJournal(t *testing.T) {
 		{name: "a failure that changed nothing owes nothing", lines: "a=broken;b= subscribe=a",
 			run: "a failed: it broke|b skipped: knob#a failed", notes: `a, which is "", owes [knob#b]|forgiven a`},
 		{name: "a refresh that fails is owed", lines: "a=1;b=broken subscribe=a",
-			run: "a changed|b failed by [knob#a]: it broke", notes: `a, which is "", owes [knob#b]`, owed: "b of a"},
+			run: "a changed|b failed by [knob#a]: it broke", notes: `a, which is "", owes [knob#b]`, refreshes: "b of a"},
 		{name: "a subscriber that is skipped is owed", lines: "a=1;c=broken;b= subscribe=a require=c",
-			run: "a changed|c failed: it broke|b skipped: knob#c failed", notes: `a, which is "", owes [knob#b]`, owed: "b of a"},
-		{name: "left over", lines: "b=", left: []event.PendingRefresh{old("b")}, run: "b changed by []", notes: "settled b"},
-		{name: "left over, and a change besides", lines: "a=1;b= subscribe=a", left: []event.PendingRefresh{old("b")},
+			run: "a changed|c failed: it broke|b skipped: knob#c failed", notes: `a, which is "", owes [knob#b]`, refreshes: "b of a"},
+		{name: "left over", lines: "b=", pending: []event.PendingRefresh{old("b")}, run: "b changed by []", notes: "settled b"},
+		{name: "left over, and a change besides", lines: "a=1;b= subscribe=a", pending: []event.PendingRefresh{old("b")},
 			run: "a changed|b changed by [knob#a]", notes: `a, which is "", owes [knob#b]|settled b`},
-		{name: "left over to what is not managed", lines: "b= skip", left: []event.PendingRefresh{old("b")}, run: "b skipped: control says so", owed: "b of z"},
-		{name: "left over to what is not there", lines: "a=", left: []event.PendingRefresh{old("b")}, run: "a stable", notes: "dropped b"},
-		{name: "left over and refreshing others", lines: "b=;c= subscribe=b", left: []event.PendingRefresh{old("b")},
+		{name: "left over to what is not managed", lines: "b= skip", pending: []event.PendingRefresh{old("b")}, run: "b skipped: control says so", refreshes: "b of z"},
+		{name: "left over to what is not there", lines: "a=", pending: []event.PendingRefresh{old("b")}, run: "a stable", notes: "dropped b"},
+		{name: "left over and refreshing others", lines: "b=;c= subscribe=b", pending: []event.PendingRefresh{old("b")},
 			run: "b changed by []|c changed by [knob#b]", notes: `b, which is "", owes [knob#c]|settled b|settled c`},
 	} {
 		t.Run(x.name, func(t *testing.T) {
 			w := newWorld()
-			l := &ledger{w: w, debts: append([]event.PendingRefresh(nil), x.left...)}
-			tp, sum := w.run(t, cat(t, x.lines), func(e *converge.Engine) { e.Journal, e.PendingRefreshes = l, x.left })
+			l := &ledger{w: w, debts: append([]event.PendingRefresh(nil), x.pending...)}
+			tp, sum := w.run(t, cat(t, x.lines), func(e *converge.Engine) { e.Journal, e.PendingRefreshes = l, x.pending })
 			require.Equal(t, x.run, strings.Join(tp.lines, "|"))
 			require.Equal(t, x.notes, strings.Join(l.notes, "|"))
 			var owed []string
 			for _, d := range l.debts {
 				owed = append(owed, d.To.Name+" of "+d.By.Name)
 			}
-			require.Equal(t, x.owed, strings.Join(owed, ", "))
+			require.Equal(t, x.refreshes, strings.Join(owed, ", "))
 			require.Equal(t, strings.Contains(x.notes, "dropped"), len(sum.DroppedRefreshes) == 1)
 		})
 	}

@@ -16,7 +16,7 @@ func TestMarks(t *testing.T) {
 	for _, tt := range []struct {
 		does, text string
 		want       map[string]any
-		kept       []string
+		secret     []string
 		err        string
 	}{
 		{"a text", "data: {pw: {sensitive: true, value: hunter2}}", map[string]any{"pw": "hunter2"}, []string{"hunter2"}, ""},
@@ -57,7 +57,7 @@ func TestMarks(t *testing.T) {
 			require.NoError(t, err)
 			require.Equal(t, tt.want, got.Data)
 			slices.Sort(kept)
-			require.Equal(t, tt.kept, kept)
+			require.Equal(t, tt.secret, kept)
 			_, err = data.Resolve(doc, env, nil, nil)
 			require.NoError(t, err, "nobody has to keep them")
 		})

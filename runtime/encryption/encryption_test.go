@@ -349,7 +349,7 @@ func TestRekey(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, []string{"carol"}, change.Added)
 	require.Equal(t, []string{"bob"}, change.Removed)
-	require.Equal(t, []string{"bob"}, change.Lost)
+	require.Equal(t, []string{"bob"}, change.Revoked)
 	other, err := now.ChangeOf(items[1], nil)
 	require.NoError(t, err)
 	require.True(t, other.IsNone())
@@ -370,7 +370,7 @@ func TestRekey(t *testing.T) {
 	change, err = recipients(t, "ann "+newAnn+"\n").ChangeOf(items[1], nil)
 	require.NoError(t, err)
 	require.Equal(t, []string{"ann"}, change.Renewed)
-	require.Equal(t, []string{"ann"}, change.Lost)
+	require.Equal(t, []string{"ann"}, change.Revoked)
 }
 
 // TestEditing: what did not change stays byte for byte, what is new is encrypted.
@@ -417,7 +417,7 @@ func TestEditingMovesValues(t *testing.T) {
 	_, values, err := d.Open(s, file, text)
 	require.NoError(t, err)
 	for _, x := range []struct {
-		what, text string
+		name, text string
 		want       []string // the old keys by whose readers values are encrypted again
 	}{
 		{"one is deleted", "l:\n  - DEC[for ann]\nm: DEC[third]\n", []string{"l.1"}},
@@ -432,8 +432,8 @@ func TestEditingMovesValues(t *testing.T) {
 			asked = append(asked, key)
 			return to, nil
 		})
-		require.NoError(t, err, x.what)
-		require.Equal(t, x.want, asked, x.what)
+		require.NoError(t, err, x.name)
+		require.Equal(t, x.want, asked, x.name)
 	}
 }
 

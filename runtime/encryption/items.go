@@ -99,8 +99,8 @@ type Change struct {
 	To *Audience
 	// Added and Removed are names; Renewed are those whose key is another one.
 	Added, Removed, Renewed []string
-	// Lost are those of Removed who are no recipients any more, or have another key.
-	Lost []string
+	// Revoked are those of Removed who are no recipients any more, or have another key.
+	Revoked []string
 }
 
 // IsNone reports whether the right ones can read it already.
@@ -159,7 +159,7 @@ func (r *Recipients) ChangeOf(item Item, names []string) (*Change, error) {
 			add(&c.Renewed, k.Name)
 		}
 		if !everybody.has(k) {
-			add(&c.Lost, k.Name)
+			add(&c.Revoked, k.Name)
 		}
 	}
 	return c, nil

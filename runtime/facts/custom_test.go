@@ -155,9 +155,9 @@ func TestLoadRefusesWhatEverybodyMayWrite(t *testing.T) {
 		"/etc/ccm/facts.json": `{"a": 1}`, "/etc/ccm/facts.yaml": "b: 1\n", "/etc/ccm/facts.d/c.json": `{"c": 1}`,
 	}
 	for name, c := range map[string]struct {
-		open string // what everybody may write
-		mode os.FileMode
-		left []string // the facts that are still read
+		open      string // what everybody may write
+		mode      os.FileMode
+		remaining []string // the facts that are still read
 	}{
 		"a file":                      {"/etc/ccm/facts.json", 0o666, []string{"b", "c"}},
 		"a file in facts.d":           {"/etc/ccm/facts.d/c.json", 0o602, []string{"a", "b"}},
@@ -173,7 +173,7 @@ func TestLoadRefusesWhatEverybodyMayWrite(t *testing.T) {
 
 			l.Trust = onlyMine
 			got, err = l.Load("/etc/ccm")
-			require.Equal(t, c.left, slices.Sorted(maps.Keys(got)))
+			require.Equal(t, c.remaining, slices.Sorted(maps.Keys(got)))
 			list, ok := errors.AsType[diag.List](err)
 			require.True(t, ok)
 			require.Len(t, list, 1)

@@ -50,7 +50,7 @@ func TestAdversary(t *testing.T) {
 		f     string    // a file in the home
 		inDir string    // and in a directory of the home
 		dir   string    // a directory in the home
-		below string    // and in that
+		root  string    // and in that
 	}
 	kinds := map[string]func(r run) error{
 		"replace": func(r run) error {
@@ -62,7 +62,7 @@ func TestAdversary(t *testing.T) {
 				b.File().WriteFile(r.f, strings.NewReader("new"), r.attr),
 				b.File().WriteFile(r.inDir, strings.NewReader("new"), r.attr),
 				b.File().WriteNewFile(filepath.Join(r.dir, "secret"), strings.NewReader("new"), r.attr),
-				b.File().WriteNewFile(filepath.Join(r.below, "new"), strings.NewReader("new"), r.attr),
+				b.File().WriteNewFile(filepath.Join(r.root, "new"), strings.NewReader("new"), r.attr),
 			}
 			b.Announce(errs)
 			b.Commit(errs, func(int) {})
@@ -71,12 +71,12 @@ func TestAdversary(t *testing.T) {
 		"remove": func(r run) error {
 			return errors.Join(r.h.Remove(r.inDir), r.h.Remove(r.f), r.h.RemoveBelow(filepath.Dir(r.dir), "dir/dir/f"))
 		},
-		"force": func(r run) error { return errors.Join(r.h.RemoveTree(r.below), r.h.RemoveTree(r.dir)) },
+		"force": func(r run) error { return errors.Join(r.h.RemoveTree(r.root), r.h.RemoveTree(r.dir)) },
 		"attributes": func(r run) error {
 			return errors.Join(r.h.SetAttr(r.f, r.attr), r.h.SetAttr(r.inDir, r.attr), r.h.SetAttr(r.dir, r.attr))
 		},
 		"directory": func(r run) error {
-			return errors.Join(r.h.MakeDirectory(filepath.Join(r.dir, "new"), r.attr), r.h.MakeDirectory(filepath.Join(r.below, "new/dir"), r.attr))
+			return errors.Join(r.h.MakeDirectory(filepath.Join(r.dir, "new"), r.attr), r.h.MakeDirectory(filepath.Join(r.root, "new/dir"), r.attr))
 		},
 		"extract": func(r run) error {
 			x := unpack.Options{Format: unpack.Tar, Parent: r.dir}
@@ -151,7 +151,7 @@ func TestAdversary(t *testing.T) {
 			r := run{
 				t: t, h: host.New(host.Options{}), attr: host.Attr{UID: a.UID, GID: a.GID, Mode: 0o644},
 				f: filepath.Join(a.Home, "f"), inDir: filepath.Join(a.Home, "dir/f"),
-				dir: filepath.Join(a.Home, "dir"), below: filepath.Join(a.Home, "dir/dir"),
+				dir: filepath.Join(a.Home, "dir"), root: filepath.Join(a.Home, "dir/dir"),
 			}
 			done, runs := 0, tally.Times(40, 2000)
 			for range runs {

@@ -110,14 +110,14 @@ contents: x
 
 // TestTinyCMMasks has the examples of its documentation.
 func TestTinyCMMasks(t *testing.T) {
-	for _, tt := range []struct{ one, two, want, fail string }{
+	for _, tt := range []struct{ text, two, want, fail string }{
 		{"x00", "", "x00", ""},
 		{"7xx", "xx0", "7x0", ""},
 		{"644", "644", "644", ""},
 		{"77x", "x55", "", "m.cm.yml:3:65: file#/a: permission-mask: 77x and x55 differ in the digit of the group\n  m.cm.yml:1:65: given here first"},
 	} {
 		w := newWorld(t, nil)
-		text := "file: {name: /a, contents: x, owner: root,      permission-mask: " + tt.one + "}\n"
+		text := "file: {name: /a, contents: x, owner: root,      permission-mask: " + tt.text + "}\n"
 		if tt.two != "" {
 			text += "---\nfile: {name: /a,                            permission-mask: " + tt.two + "}\n"
 		}

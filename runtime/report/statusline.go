@@ -22,11 +22,11 @@ type StatusLine struct {
 	// that is not known. It may be nil.
 	Size func() (columns, rows int)
 
-	mu      sync.Mutex
-	visible bool
-	below   int // how many lines stand below the first
-	ticking bool
-	paused  int // how many have the terminal to themselves
+	mu         sync.Mutex
+	visible    bool
+	extraLines int // how many lines stand below the first
+	ticking    bool
+	paused     int // how many have the terminal to themselves
 
 	current   string // the resource, or the script that is read; "" if there is none
 	startTime time.Time
@@ -180,7 +180,7 @@ func (s *StatusLine) draw(text terminal.Text, lines []string) {
 		}
 	}
 	_, _ = terminal.Fprint(s.W, s.erased(), terminal.Join(all, "\n"))
-	s.visible, s.below = true, len(lines)
+	s.visible, s.extraLines = true, len(lines)
 }
 
 // outputLines is how many lines of output are shown.
@@ -189,10 +189,10 @@ const outputLines = 5
 // erased returns what removes what is visible and goes to its beginning.
 func (s *StatusLine) erased() terminal.Text {
 	text := terminal.EraseLine
-	for range s.below {
+	for range s.extraLines {
 		text = terminal.Concat(text, terminal.LineAbove, terminal.EraseLine)
 	}
-	s.below = 0
+	s.extraLines = 0
 	return text
 }
 

@@ -17,8 +17,8 @@ func TestMark(t *testing.T) {
 		require.Equal(t, max(want, 0), size, mark)
 	}
 	for _, x := range []struct {
-		one, other  resource.SourceStat
-		same, known bool
+		first, other resource.SourceStat
+		same, known  bool
 	}{
 		{"", "", false, false},
 		{"5", "", false, false},
@@ -30,12 +30,12 @@ func TestMark(t *testing.T) {
 		{"5 a", "5", true, false},
 	} {
 		for range 2 {
-			same, known := x.one.Same(x.other)
+			same, known := x.first.Same(x.other)
 			require.Equal(t, x.known, known, x)
 			if known {
 				require.Equal(t, x.same, same, x)
 			}
-			x.one, x.other = x.other, x.one
+			x.first, x.other = x.other, x.first
 		}
 	}
 }

@@ -19,19 +19,19 @@ type switches struct {
 	Name  string `ccm:"name,name"`
 	Color color  `ccm:"color,default=red"`
 	// Mode is octal. There is more to say.
-	Mode        *octal              `ccm:"mode"`
-	OnlyOnce    bool                `ccm:"only_once,alias=once"`
-	Enable      *bool               `ccm:"enable"`
-	Tags        []string            `ccm:"tags"`
-	Codes       []int               `ccm:"codes"`
-	Headers     map[string]string   `ccm:"headers,secret"`
-	Data        map[string]any      `ccm:"data"`
-	Post        []map[string]string `ccm:"post"`
-	Control     *innerSpec          `ccm:"control"`
-	Checks      []innerSpec         `ccm:"checks"`
-	Ratio       float64             `ccm:"ratio"`
-	Noop        bool                `ccm:"noop"`
-	Left, Right string
+	Mode             *octal              `ccm:"mode"`
+	OnlyOnce         bool                `ccm:"only_once,alias=once"`
+	Enable           *bool               `ccm:"enable"`
+	Tags             []string            `ccm:"tags"`
+	Codes            []int               `ccm:"codes"`
+	Headers          map[string]string   `ccm:"headers,secret"`
+	Data             map[string]any      `ccm:"data"`
+	Post             []map[string]string `ccm:"post"`
+	Control          *innerSpec          `ccm:"control"`
+	Checks           []innerSpec         `ccm:"checks"`
+	Ratio            float64             `ccm:"ratio"`
+	Noop             bool                `ccm:"noop"`
+	Remaining, Right string
 }
 
 // parse parses arguments with the flags of switches, and decodes what they say.

@@ -20,14 +20,14 @@ import (
 // commands is a machine on which commands end with a code, and are counted.
 type commands struct {
 	codes map[string]int
-	ran   map[string]int
+	run   map[string]int
 }
 
 func newCommands() *commands { return &commands{map[string]int{}, map[string]int{}} }
 
 func (c *commands) runner() host.Runner {
 	return &hosttest.Runner{Answer: func(cmd host.Cmd) (host.Result, error) {
-		c.ran[cmd.String()]++
+		c.run[cmd.String()]++
 		return host.Result{Code: c.codes[cmd.String()]}, nil
 	}}
 }
@@ -70,7 +70,7 @@ func TestRefreshThatFailedIsRepeated(t *testing.T) {
 	_, _, err = b.run(c)
 	require.NoError(t, err)
 	require.Empty(t, b.told())
-	require.Equal(t, 3, cmds.ran["restart"])
+	require.Equal(t, 3, cmds.run["restart"])
 }
 
 func TestNoRefreshOfWhatFailedAndChangedNothing(t *testing.T) {
@@ -211,7 +211,7 @@ func TestChain(t *testing.T) {
 	_, _, err = b.run(c)
 	require.NoError(t, err)
 	require.Equal(t, "second changed new left over of first", b.told())
-	require.Equal(t, map[string]int{"first": 1, "second": 2}, cmds.ran)
+	require.Equal(t, map[string]int{"first": 1, "second": 2}, cmds.run)
 }
 
 func TestDamagedJournal(t *testing.T) {

@@ -28,7 +28,7 @@ type Login struct {
 	mu        sync.Mutex
 	token     [sha256.Size]byte // its digest, all zero if there is none
 	issueTime time.Time
-	wrong     int
+	failures  int
 	sessions  [][sha256.Size]byte // digests
 }
 
@@ -48,7 +48,7 @@ func (l *Login) Issue() string {
 	token := RandomText(32)
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.token, l.issueTime, l.wrong = sha256.Sum256([]byte(token)), l.now(), 0
+	l.token, l.issueTime, l.failures = sha256.Sum256([]byte(token)), l.now(), 0
 	return token
 }
 
@@ -61,7 +61,7 @@ func (l *Login) redeem(token string) (session string, why Refusal) {
 	case l.token == [sha256.Size]byte{} || l.now().Sub(l.issueTime) > TokenAge:
 		return "", Refusal{Error: "the address was used already, or is older than two minutes", Hint: "press Enter in the terminal of " + l.Program + " for a new one"}
 	case subtle.ConstantTimeCompare(sum[:], l.token[:]) != 1:
-		if l.wrong++; l.wrong >= maxWrong {
+		if l.failures++; l.failures >= maxWrong {
 			l.token = [sha256.Size]byte{}
 		}
 		return "", Refusal{Error: "wrong token", Hint: l.where()}

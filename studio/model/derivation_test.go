@@ -117,7 +117,7 @@ func meaningOf(t *testing.T, text string) (out []string) {
 
 func TestApplyDerivedToManifest(t *testing.T) {
 	for _, c := range []struct {
-		what     string
+		name     string
 		typed    []string // what is replaced in the derived text by what
 		old, new string   // what is replaced in the manifest
 	}{
@@ -140,8 +140,8 @@ func TestApplyDerivedToManifest(t *testing.T) {
 			"        - zsh: {ensure: present}   # the shell\n        - tar: {ensure: present}\n        - vim:\n", "        - vim:\n        - zsh: {ensure: present}   # the shell\n        - tar: {ensure: present}\n"},
 	} {
 		out, marks := typed(t, manifest, c.typed...)
-		require.Empty(t, marks, c.what)
-		require.Equal(t, strings.Replace(manifest, c.old, c.new, 1), out.Text, c.what)
+		require.Empty(t, marks, c.name)
+		require.Equal(t, strings.Replace(manifest, c.old, c.new, 1), out.Text, c.name)
 	}
 }
 

@@ -49,7 +49,7 @@ func TestEdits(t *testing.T) {
 		return func(d *doc) (*doc, yamledit.Splice, error) { return d.Set(p, v) }
 	}
 	for _, c := range []struct {
-		what     string
+		name     string
 		do       answer
 		old, new string // what is replaced in small
 	}{
@@ -81,13 +81,13 @@ func TestEdits(t *testing.T) {
 	} {
 		for _, crlf := range []bool{false, true} {
 			text, want := small, strings.Replace(small, c.old, c.new, 1)
-			require.NotEqual(t, text, want, c.what)
+			require.NotEqual(t, text, want, c.name)
 			if crlf {
 				text, want = strings.ReplaceAll(text, "\n", "\r\n"), strings.ReplaceAll(want, "\n", "\r\n")
 			}
 			got, err := edit(t, text, c.do)
-			require.NoError(t, err, c.what)
-			require.Equal(t, want, got, c.what)
+			require.NoError(t, err, c.name)
+			require.Equal(t, want, got, c.name)
 		}
 	}
 }

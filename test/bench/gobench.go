@@ -127,15 +127,15 @@ func (b *bench) data() ([]line, error) {
 	}
 	var lines []line
 	for _, d := range []struct {
-		name          string
-		mine, decoder float64
+		name         string
+		ccm, decoder float64
 	}{
 		{"JSON", of(ours, "Table/json"), of(ours, "Table/decoder")},
 		{"YAML", of(ours, "Table/yaml"), of(yamls, "Decoder")},
 	} {
 		lines = append(lines, line{
-			Work: work + ", " + d.name, Floor: number(d.decoder) + " ms", Lua: number(d.mine) + " ms",
-			Value: [2]float64{d.mine / d.decoder}, Limits: both(2), Baseline: "the decoder",
+			Work: work + ", " + d.name, Floor: number(d.decoder) + " ms", Lua: number(d.ccm) + " ms",
+			Value: [2]float64{d.ccm / d.decoder}, Limits: both(2), Baseline: "the decoder",
 			Note: "Go benchmarks: BenchmarkTable of luaapi/std, and the decoder into Go values",
 		})
 	}

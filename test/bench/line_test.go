@@ -9,8 +9,8 @@ import (
 
 func TestLine(t *testing.T) {
 	for _, tt := range []struct {
-		line               line
-		ratio, target, met string
+		line                 line
+		ratio, target, isMet string
 	}{
 		{line{Lua: "1 ms", Value: [2]float64{1.234, 0}, Limits: both(1.5)}, "1.23", "≤ 1.5", "yes"},
 		{line{Lua: "1 ms", Value: [2]float64{1.6, 1.4}, Limits: both(1.5), Baseline: "gru"}, "1.6 / 1.4", "≤ 1.5 gru", "no / yes"},
@@ -22,7 +22,7 @@ func TestLine(t *testing.T) {
 	} {
 		require.Equal(t, tt.ratio, tt.line.Ratio())
 		require.Equal(t, tt.target, tt.line.Target())
-		require.Equal(t, tt.met, tt.line.met())
+		require.Equal(t, tt.isMet, tt.line.met())
 	}
 	lines := []line{{Work: "a", Lua: "2 ms", Value: both(3), Limits: both(2), Noisy: true}, {Work: "b", Note: "why"}}
 	require.Equal(t, "| work | floor | ccm, Lua | ccm, YAML | ratio | target | met | peers |\n|---|---|---|---|---|---|---|---|\n"+

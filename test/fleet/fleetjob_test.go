@@ -20,7 +20,7 @@ import (
 )
 
 func (f *fleet) sender() *job.Sender {
-	return &job.Sender{NC: f.nc, Environment: "prod", Key: f.key, By: "ops@example.org", Clock: time.Now, Again: []time.Duration{300 * time.Millisecond, time.Second}}
+	return &job.Sender{NC: f.nc, Environment: "prod", Key: f.key, By: "ops@example.org", Clock: time.Now, Retries: []time.Duration{300 * time.Millisecond, time.Second}}
 }
 
 // order sends a job and waits for all answers, until they are stored: who sends hears them before that.

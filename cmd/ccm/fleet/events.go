@@ -18,11 +18,11 @@ import (
 // eventFlags are the flags of fleet events.
 type eventFlags struct {
 	*fleetdir.Flags
-	sign               signFlags
-	follow, fill       bool
-	environment, where string
-	since              time.Duration
-	output             *cli.Choice
+	sign                   signFlags
+	follow, fill           bool
+	environment, condition string
+	since                  time.Duration
+	output                 *cli.Choice
 }
 
 func newEventsCommand(e *cli.Env, fleet *fleetdir.Flags) *cobra.Command {
@@ -59,7 +59,7 @@ Exit status: 4 if a gap could not be filled.`,
 	fs.BoolVar(&f.fill, "fill", false, "have nodes tell again what the servers have lost, by a signed job")
 	f.sign.add(fs)
 	fs.StringVar(&f.environment, "environment", "", "only of nodes of this `ENVIRONMENT`")
-	fs.StringVar(&f.where, "where", "", "only lines for which `CONDITION` holds: outcome == \"failed\"")
+	fs.StringVar(&f.condition, "where", "", "only lines for which `CONDITION` holds: outcome == \"failed\"")
 	fs.DurationVar(&f.since, "since", time.Hour, "those of the last `TIME`")
 	fs.Var(f.output, "output", "form of the output: text or json (one object a line)")
 	cli.CompleteFlag(e, cmd, "environment", fleet.CompleteEnvironments(e))
@@ -71,8 +71,8 @@ Exit status: 4 if a gap could not be filled.`,
 
 func (f *eventFlags) print(ctx context.Context, e *cli.Env, nodes []string) error {
 	filter := event.Filter{Environment: f.environment, Nodes: nodes, Since: e.Clock.Now().Add(-f.since)}
-	if f.where != "" {
-		c, err := event.ParseCondition(f.where)
+	if f.condition != "" {
+		c, err := event.ParseCondition(f.condition)
 		if err != nil {
 			return fmt.Errorf("--where: %w", err)
 		}

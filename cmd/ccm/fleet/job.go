@@ -26,14 +26,14 @@ import (
 // jobFlags are the flags of commands that send a job.
 type jobFlags struct {
 	*fleetdir.Flags
-	sign               signFlags
-	environment, where string
-	all, monitorOnly   bool
-	atMost             int
-	expires            time.Duration
-	reason             string
-	targets            []string
-	output             *cli.Choice
+	sign                   signFlags
+	environment, condition string
+	all, monitorOnly       bool
+	atMost                 int
+	expires                time.Duration
+	reason                 string
+	targets                []string
+	output                 *cli.Choice
 }
 
 // jobVerbs are the commands that send a job.
@@ -73,7 +73,7 @@ Exit status: 4 if a node failed, refused, or did not answer.`,
 		fs := cmd.Flags()
 		f.sign.add(fs)
 		fs.StringVar(&f.environment, "environment", "", "the nodes of this `ENVIRONMENT` (default: that of the nodes, or the only one there is)")
-		fs.StringVar(&f.where, "where", "", "the nodes for which `CONDITION` holds")
+		fs.StringVar(&f.condition, "where", "", "the nodes for which `CONDITION` holds")
 		fs.BoolVar(&f.all, "all", false, "all nodes of the environment")
 		fs.DurationVar(&f.expires, "expires", 15*time.Minute, "no node begins after so `LONG`")
 		fs.StringVar(&f.reason, "reason", "", "`TEXT` that says why; it is kept with the job")
@@ -129,12 +129,12 @@ func (f *jobFlags) environmentOf(ctx context.Context, e *cli.Env, c *cluster.Clu
 // choose returns the names of the nodes that are meant.
 func (f *jobFlags) choose(ctx context.Context, e *cli.Env, c *cluster.Cluster, environment string, args []string) (names []string, total int, err error) {
 	switch given := len(args) > 0; {
-	case given && (f.where != "" || f.all), f.where != "" && f.all:
+	case given && (f.condition != "" || f.all), f.condition != "" && f.all:
 		return nil, 0, errors.New("want names, --where or --all, and only one of them")
-	case !given && f.where == "" && !f.all:
+	case !given && f.condition == "" && !f.all:
 		return nil, 0, diag.Errorf(diag.Pos{}, "want the names of nodes, or a condition").WithHint("--all means all nodes of the environment")
 	}
-	condition, err := where.Parse(f.where)
+	condition, err := where.Parse(f.condition)
 	if err != nil {
 		return nil, 0, fmt.Errorf("--where: %w", err)
 	}
@@ -186,10 +186,10 @@ func (f *jobFlags) send(ctx context.Context, e *cli.Env, j *signed.Job, args []s
 	if err != nil {
 		return err
 	}
-	if len(names) > signed.MaxNames && f.where == "" {
-		f.where = "true" // all of them: more than a job can name
+	if len(names) > signed.MaxNames && f.condition == "" {
+		f.condition = "true" // all of them: more than a job can name
 	}
-	j.Condition = f.where
+	j.Condition = f.condition
 	s := f.sign.sender(e, c, environment)
 	s.Fill(j, names, f.expires)
 	if f.output.Value == "text" {

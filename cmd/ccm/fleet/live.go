@@ -14,15 +14,15 @@ import (
 
 // liveFlags say how nodes are asked instead of what they told before.
 type liveFlags struct {
-	sign   signFlags
-	live   bool
-	within time.Duration
+	sign    signFlags
+	live    bool
+	timeout time.Duration
 }
 
 // askNodes asks the nodes that are there, prints those that answer, and names the others.
 func (f *liveFlags) askNodes(ctx context.Context, e *cli.Env, d *enrol.Desk, o overview.Options, names []string, form string) error {
 	answer, err := overview.Ask(ctx, d, overview.Query{
-		Options: o, Names: names, Timeout: f.within,
+		Options: o, Names: names, Timeout: f.timeout,
 		Sender: func(environment string) *job.Sender { return f.sign.sender(e, d.Cluster, environment) },
 	})
 	if err != nil {
@@ -47,7 +47,7 @@ func (f *liveFlags) askNodes(ctx context.Context, e *cli.Env, d *enrol.Desk, o o
 		names    []string
 		question string
 	}{
-		{answer.Unanswered, fmt.Sprintf("Asked, and no answer within %s", f.within)},
+		{answer.Unanswered, fmt.Sprintf("Asked, and no answer within %s", f.timeout)},
 		{answer.Offline, "Not asked, because they are silent"},
 	} {
 		if len(x.names) > 0 {

@@ -82,7 +82,7 @@ Exit status: 4 if --live asked a node that did not answer.`,
 	fs.StringVar(&condition, "where", "", "only nodes for which this `EXPRESSION` holds")
 	fs.StringVar(&environment, "environment", "", "only nodes of the environment `NAME`")
 	fs.BoolVar(&live.live, "live", false, "ask the nodes that are there now, by a signed job")
-	fs.DurationVar(&live.within, "within", 30*time.Second, "with --live, wait so `LONG` for answers")
+	fs.DurationVar(&live.timeout, "within", 30*time.Second, "with --live, wait so `LONG` for answers")
 	live.sign.add(fs)
 	fs.Var(output, "output", "how to print them: text, json, yaml or names")
 	cli.CompleteFlag(e, cmd, "environment", f.CompleteEnvironments(e))

@@ -92,7 +92,7 @@ func rekey(e *cli.Env, args, names []string, dry bool) error {
 			errs = append(errs, err)
 			continue
 		}
-		for _, name := range slices.Compact(slices.Sorted(slices.Values(append(slices.Clone(c.Lost), c.Removed...)))) {
+		for _, name := range slices.Compact(slices.Sorted(slices.Values(append(slices.Clone(c.Revoked), c.Removed...)))) {
 			gone[name] = append(gone[name], item.String())
 		}
 		if c.IsNone() {

@@ -8,9 +8,9 @@ import (
 
 func TestCompareVersions(t *testing.T) {
 	for _, x := range []struct {
-		a, b string
-		want int
-		why  string
+		a, b   string
+		want   int
+		reason string
 	}{
 		// The table of comparison examples of the DNF document. README item 11: the
 		// order is that of rpm itself; where the generic algorithm of the document
@@ -53,8 +53,8 @@ func TestCompareVersions(t *testing.T) {
 		require.NoError(t, err)
 		b, err := ParseEVR(x.b)
 		require.NoError(t, err)
-		require.Equal(t, x.want, a.Compare(b), "%s %s: %s", x.a, x.b, x.why)
-		require.Equal(t, -x.want, b.Compare(a), "%s %s: %s", x.b, x.a, x.why)
+		require.Equal(t, x.want, a.Compare(b), "%s %s: %s", x.a, x.b, x.reason)
+		require.Equal(t, -x.want, b.Compare(a), "%s %s: %s", x.b, x.a, x.reason)
 	}
 	for _, bad := range []string{"", "1-2-3", "x:1", ":1", "1:", "1-", "-1"} {
 		_, err := ParseEVR(bad)

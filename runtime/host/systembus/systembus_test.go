@@ -23,7 +23,7 @@ import (
 // serve.
 type busServer struct {
 	socket string
-	met    atomic.Int32 // how many clients there were
+	peer   atomic.Int32 // how many clients there were
 }
 
 func serveBus(t *testing.T, serve func(*peer)) *busServer {
@@ -38,7 +38,7 @@ func serveBus(t *testing.T, serve func(*peer)) *busServer {
 			if err != nil {
 				return
 			}
-			s.met.Add(1)
+			s.peer.Add(1)
 			all.Go(func() {
 				defer conn.Close()
 				serve(&peer{Conn: conn, in: bufio.NewReader(conn)})
@@ -192,7 +192,7 @@ func TestBusReplies(t *testing.T) {
 		require.Equal(t, "org.example.No", e.Name)
 		require.EqualError(t, replies[1].Err, "no such thing")
 	}
-	require.Equal(t, int32(1), s.met.Load())
+	require.Equal(t, int32(1), s.peer.Load())
 }
 
 // Nobody waits for a bus that does not answer, and it is not asked again.
@@ -224,7 +224,7 @@ func TestBusSilent(t *testing.T) {
 			require.ErrorContains(t, err, x.err)
 			_, again := b.Call(t.Context(), asking(3))
 			require.Equal(t, err, again)
-			require.Equal(t, int32(1), s.met.Load())
+			require.Equal(t, int32(1), s.peer.Load())
 		})
 	}
 }
