@@ -142,13 +142,22 @@ func nodes(list []*overview.Node, now time.Time) *markup.Element {
 			version = fmt.Sprint(n.State.Release)
 		}
 		rows.Add(row(link(n.Name, "node", n.Name), markup.Text(n.Environment), markup.Text(seen(n, now)), markup.Text(version),
-			markup.New("span", "class", class(n.Status(now))).Say(n.Status(now)), long(markup.Text(n.Failure()))))
+			markup.New("span", "class", class(n.Status(now))).Say(n.Status(now)), long(markup.Text(trouble(n)))))
 	}
 	div := markup.New("div").Add(t.Add(rows))
 	if more := len(list) - maxRows; more > 0 {
 		div.Add(markup.New("p").Say(fmt.Sprintf("%d more: ccm fleet nodes lists them all", more)))
 	}
 	return div
+}
+
+// trouble says why a node stands among the first: its failure, or else its problem.
+func trouble(n *overview.Node) string {
+	if text := n.Failure(); text != "" || n.State == nil || len(n.State.Problems) == 0 {
+		return text
+	}
+	p := n.State.Problems[0]
+	return string(p.Code) + ": " + firstLine(p.Message)
 }
 
 // long is what has no end of its own: it is broken where the line ends.
