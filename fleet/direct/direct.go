@@ -101,7 +101,15 @@ func Read(ctx context.Context, nc *nats.Conn, r Request, do func(*Message) error
 		return next, 0, err
 	}
 	inbox := nc.NewInbox()
-	sub, err := nc.SubscribeSync(inbox)
+	answers, done := make(chan *nats.Msg, 64), make(chan struct{})
+	defer close(done)
+	// SubscribeSync would make room for 65,536 messages each time.
+	sub, err := nc.Subscribe(inbox, func(m *nats.Msg) {
+		select {
+		case answers <- m:
+		case <-done:
+		}
+	})
 	if err != nil {
 		return next, 0, err
 	}
@@ -120,9 +128,11 @@ func Read(ctx context.Context, nc *nats.Conn, r Request, do func(*Message) error
 	if err := nc.PublishRequest(to, inbox, request); err != nil {
 		return next, 0, plain(err, r.Stream, r.Patience)
 	}
+	look := time.NewTicker(min(time.Second, r.Patience))
+	defer look.Stop()
 	var last uint64 // the message before, if there was one
 	for {
-		raw, err := receive(ctx, nc, sub, connection, r.Patience)
+		raw, err := receive(ctx, nc, answers, look.C, connection, r.Patience)
 		if err != nil {
 			return next, 0, plain(err, r.Stream, r.Patience)
 		}
@@ -152,20 +162,24 @@ func Read(ctx context.Context, nc *nats.Conn, r Request, do func(*Message) error
 }
 
 // receive waits for the next message of what was asked for. When the connection that asked is gone nothing comes any
-// more, or not all of it.
-func receive(ctx context.Context, nc *nats.Conn, sub *nats.Subscription, connection uint64, patience time.Duration) (*nats.Msg, error) {
+// more, or not all of it: at each tick of look it is seen whether it is there.
+func receive(ctx context.Context, nc *nats.Conn, answers <-chan *nats.Msg, look <-chan time.Time, connection uint64, patience time.Duration) (*nats.Msg, error) {
 	for end := time.Now().Add(patience); ; {
-		short, cancel := context.WithTimeout(ctx, min(time.Second, patience))
-		m, err := sub.NextMsgWithContext(short)
-		cancel()
-		if err == nil && nc.Stats().Reconnects == connection {
+		select {
+		case m := <-answers:
+			if nc.Stats().Reconnects != connection {
+				return nil, ErrBroken
+			}
 			return m, nil
-		}
-		if nc.Stats().Reconnects != connection || !nc.IsConnected() {
-			return nil, ErrBroken
-		}
-		if !errors.Is(err, context.DeadlineExceeded) || ctx.Err() != nil || time.Now().After(end) {
-			return nil, err
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		case <-look:
+			if nc.Stats().Reconnects != connection || !nc.IsConnected() {
+				return nil, ErrBroken
+			}
+			if !time.Now().Before(end) {
+				return nil, context.DeadlineExceeded
+			}
 		}
 	}
 }

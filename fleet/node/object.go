@@ -31,7 +31,7 @@ type object struct {
 	chunks    string // their subject
 	remaining int    // chunks that have not come
 	from      uint64 // sequence to go on from
-	buffered  []byte
+	buffered  [][]byte
 	patience  time.Duration // with a message: one has 128 KiB
 	obsolete  func() bool   // the bundle is not wanted any more
 }
@@ -115,19 +115,23 @@ func (o *object) Read(p []byte) (int, error) {
 			return 0, err
 		}
 	}
-	n := copy(p, o.buffered)
-	o.buffered = o.buffered[n:]
+	n := copy(p, o.buffered[0])
+	if o.buffered[0] = o.buffered[0][n:]; len(o.buffered[0]) == 0 {
+		o.buffered = o.buffered[1:]
+	}
 	return n, nil
 }
 
 // more asks for the next chunks.
 func (o *object) more() (came bool, err error) {
-	var got []byte
+	var got [][]byte
 	next, _, err := direct.Read(o.ctx, o.member.conn, direct.Request{Stream: o.stream, Filter: o.chunks, From: o.from, Batch: o.remaining, MaxBytes: requestBytes, Patience: o.patience}, func(m *direct.Message) error {
 		if o.remaining == 0 {
 			return errors.New("there is more of it than the store says")
 		}
-		got = append(got, m.Data...)
+		if len(m.Data) > 0 {
+			got = append(got, m.Data)
+		}
 		o.remaining--
 		return nil
 	})
