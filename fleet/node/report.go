@@ -37,6 +37,8 @@ type report struct {
 	facts     map[string]any
 	last      *record.State // as it was sent last, or is to be
 	stateSent string        // digest of what was sent
+	// condition is the one that was asked about last: one of a release is asked with each part of its bundle.
+	condition *where.Condition
 }
 
 // setRun notes what the last run came to. One of the bundle is a run of the release that is taken; one of
@@ -75,11 +77,16 @@ func (r *report) stateLocked() record.State {
 
 // holds answers a condition about this node.
 func (r *report) holds(text string) (bool, error) {
-	c, err := where.Parse(text)
-	if err != nil {
-		return false, err
-	}
 	r.mu.Lock()
+	c := r.condition
+	if c == nil || c.Text != text {
+		var err error
+		if c, err = where.Parse(text); err != nil {
+			r.mu.Unlock()
+			return false, err
+		}
+		r.condition = c
+	}
 	s := r.stateLocked()
 	about := where.Node{Name: r.member.identity.Name, Environment: r.member.identity.Environment, Facts: r.facts, State: &s}
 	r.mu.Unlock()

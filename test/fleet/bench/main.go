@@ -12,6 +12,7 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"runtime/debug"
 	"strconv"
 	"strings"
 
@@ -23,6 +24,7 @@ func main() {
 	out := flag.String("out", "", "the `FILE` between whose markers the table is written; else it is printed")
 	dir := flag.String("dir", "", "where the servers have their data: a `DIRECTORY` on a disk; else that of temporary files")
 	flag.Parse()
+	debug.SetGCPercent(400) // one process has the heaps of all nodes, and so much of it is theirs that lives on
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
 	if err := measureAll(ctx, *nodes, *dir, *out); err != nil {
