@@ -2,12 +2,12 @@ package site
 
 import (
 	"errors"
-	"fmt"
 	"io/fs"
 	"maps"
 	"os"
 	"strings"
 
+	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/facts"
 	"github.com/luaccm/ccm/runtime/manifest"
 )
@@ -90,7 +90,7 @@ func (p *Process) DataLoader(fs *facts.Facts, o DataOptions) (*manifest.Loader, 
 func (p *Process) Data(fs *facts.Facts, o DataOptions) (map[string]any, error) {
 	src, err := o.read(p.Files, p.remote())
 	if err != nil {
-		return nil, fmt.Errorf("data: %w", err)
+		return nil, diag.About("data", err)
 	}
 	l, err := p.DataLoader(fs, o)
 	if err != nil {

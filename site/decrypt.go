@@ -53,13 +53,21 @@ func (d decryption) file(name string, text []byte) ([]byte, error) {
 	return plain, err
 }
 
-// value returns what an encrypted value of a document holds, which is a secret from now on.
+// value returns what an encrypted value of a document holds, which is a secret from now on. One that is too short to
+// be hidden is refused, as others are: what a script makes of it would be shown.
 func (d decryption) value(text, file, key string) (string, error) {
 	plain, err := d.decrypter.Value(text, file, key)
-	if err == nil {
-		d.keep(plain)
+	if err != nil {
+		return plain, err
 	}
-	return plain, err
+	if err := encryption.CheckValue(plain); err != nil {
+		if d.decrypter.ShownPath != nil {
+			file = d.decrypter.ShownPath(file)
+		}
+		return "", &encryption.Error{Place: encryption.Place{File: file, Key: key}, Err: err}
+	}
+	d.keep(plain)
+	return plain, nil
 }
 
 // keep makes a text a secret. One that is too short or too long to be hidden wherever it appears

@@ -2,7 +2,6 @@ package site
 
 import (
 	"context"
-	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -55,7 +54,7 @@ func (p *Process) newLoader(s *Site, env *TemplateEnv, o *Options, args []string
 	}
 	src, err := o.Data.read(p.Files, p.remote())
 	if err != nil {
-		return nil, fmt.Errorf("data: %w", err)
+		return nil, diag.About("data", err)
 	}
 	if src.Text != "" {
 		l.manifests.Overlays = []manifest.Source{src}

@@ -2,7 +2,6 @@ package site
 
 import (
 	"context"
-	"fmt"
 	"log/slog"
 
 	"github.com/luaccm/ccm/runtime/catalog"
@@ -61,7 +60,7 @@ func (p *Process) NewOneOff(ctx context.Context, options OneOffOptions) (*OneOff
 		return nil, err
 	}
 	if o.source, err = options.Site.Data.read(p.Files, p.remote()); err != nil {
-		return nil, fmt.Errorf("data: %w", err)
+		return nil, diag.About("data", err)
 	}
 	l, err := o.loader()
 	if err != nil {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/luaccm/ccm/runtime/catalog"
 	"github.com/luaccm/ccm/runtime/converge"
+	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/event"
 	"github.com/luaccm/ccm/runtime/secret"
 	"github.com/luaccm/ccm/runtime/state"
@@ -36,7 +37,7 @@ func (r *runRecord) attach(engine *converge.Engine, c *catalog.Catalog) error {
 	if r.writer == nil {
 		pending, damaged, err := r.store.Pending()
 		if err != nil {
-			return fmt.Errorf("state directory: %w", err)
+			return diag.About("state directory", err)
 		}
 		if damaged > 0 {
 			r.recorder.process.Messages.Warn(fmt.Sprintf("%d damaged lines in the list of refreshes that are owed", damaged))
@@ -80,7 +81,7 @@ func (r *runRecord) release() {
 func conceal(engine *converge.Engine, secrets *secret.Keeper, store *state.Store) (err error) {
 	engine.Secrets = secrets
 	if engine.SecretHistory, err = store.SecretHistory(); err != nil {
-		return fmt.Errorf("state directory: %w", err)
+		return diag.About("state directory", err)
 	}
 	return nil
 }

@@ -3,13 +3,13 @@ package site
 import (
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
 	"time"
 
+	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/facts"
 	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/resource"
@@ -36,7 +36,7 @@ type RecordOptions struct {
 func (p *Process) Store(dir string, limits state.Limits) (*state.Store, error) {
 	dir = state.Dir(dir)
 	if err := p.Files.CheckState(dir); err != nil {
-		return nil, fmt.Errorf("state directory: %w", err)
+		return nil, diag.About("state directory", err)
 	}
 	return state.Open(state.Options{Dir: dir, Clock: p.Clock, Limits: limits, Effect: p.Effect, Warn: p.Messages.Warn, Secrets: p.Secrets}), nil
 }
@@ -181,7 +181,7 @@ func (r *Recorder) waitForLock(ctx context.Context, dir string, now time.Time) (
 		// It may have been made by somebody else meanwhile.
 		if err = p.Files.CheckState(dir); err != nil {
 			_ = held.Unlock()
-			held, err = nil, fmt.Errorf("state directory: %w", err)
+			held, err = nil, diag.About("state directory", err)
 		}
 	}
 	if err != nil && p.Stop.isSet() {
@@ -214,7 +214,7 @@ func (r *Recorder) begin(ctx context.Context, info state.Info) (*runRecord, erro
 	rec.writer, err = rec.store.Begin(info)
 	if err != nil {
 		r.endWork()
-		return nil, errors.Join(fmt.Errorf("state directory: %w", err), rec.lock.Unlock())
+		return nil, errors.Join(diag.About("state directory", err), rec.lock.Unlock())
 	}
 	r.writer = rec.writer
 	return rec, nil

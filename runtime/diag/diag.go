@@ -110,6 +110,14 @@ func (e *Error) WithHint(format string, args ...any) *Error {
 	return e
 }
 
+// About puts the name of what an error is about before its message, unless it is an [Error], which names it.
+func About(name string, err error) error {
+	if _, ok := errors.AsType[*Error](err); ok {
+		return err
+	}
+	return fmt.Errorf("%s: %w", name, err)
+}
+
 // HintOf returns the advice that an error has in a method Hint, "" if it has none.
 func HintOf(err error) string {
 	if h, ok := err.(interface{ Hint() string }); ok {
@@ -138,11 +146,38 @@ func (l *List) Add(err error) {
 		return
 	}
 	if e, ok := errors.AsType[*Error](err); ok {
-		*l = append(*l, e)
+		*l = append(*l, e.within(err))
 		return
 	}
 	*l = append(*l, &Error{Err: err})
 }
+
+// within returns e with what an error that wraps it says around its message: the file, for example.
+func (e *Error) within(outer error) *Error {
+	before, after, ok := strings.Cut(outer.Error(), e.Error())
+	if !ok || before == "" && after == "" {
+		return e
+	}
+	all := *e
+	message := e.Err.Error()
+	if e.Subject != "" {
+		message = e.Subject + ": " + message
+	}
+	all.Subject, all.Err = "", &wrapped{before + message + after, e.Err}
+	return &all
+}
+
+// wrapped is an error with other words.
+type wrapped struct {
+	text string
+	err  error
+}
+
+// Error returns the words.
+func (w *wrapped) Error() string { return w.text }
+
+// Unwrap returns the error.
+func (w *wrapped) Unwrap() error { return w.err }
 
 // Err returns nil if there are no mistakes, and otherwise l sorted by place,
 // with repetitions left out.

@@ -1,12 +1,14 @@
 package encryption
 
 import (
+	"errors"
 	"fmt"
 	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/luaccm/ccm/runtime/diag"
+	"github.com/luaccm/ccm/runtime/secret"
 	"github.com/luaccm/ccm/runtime/textedit"
 )
 
@@ -131,6 +133,9 @@ func Close(s Syntax, file, text string, old []Value, whom func(key string) (*Aud
 	for _, t := range list {
 		plain, ok := t.marked()
 		if !ok {
+			if err := t.checkClear(before[t.Key], old); err != nil {
+				return "", nil, err
+			}
 			continue
 		}
 		enc := before[t.Key].Text
@@ -139,16 +144,44 @@ func Close(s Syntax, file, text string, old []Value, whom func(key string) (*Aud
 			if err != nil {
 				return "", nil, err
 			}
-			if enc, err = EncryptValue(plain, to, placeOf(file, t.Key)); err != nil {
-				return "", nil, fmt.Errorf("%s: %s: %w", file, t.Key, err)
+			if err = CheckValue(plain); err == nil {
+				enc, err = EncryptValue(plain, to, placeOf(file, t.Key))
+			}
+			if err != nil {
+				return "", nil, fmt.Errorf("%s: %w", t.Key, err)
 			}
 			keys = append(keys, t.Key)
 		}
 		if text, err = s.Set(text, t.Key, enc); err != nil {
-			return "", nil, fmt.Errorf("%s: %s: %w", file, t.Key, err)
+			return "", nil, fmt.Errorf("%s: %w", t.Key, err)
 		}
 	}
 	return text, keys, nil
+}
+
+// checkClear returns why a text cannot stay unencrypted: it was encrypted before, or is nearly marked.
+func (t Text) checkClear(before Value, old []Value) error {
+	const hint = "write it as DEC[...]; ccm secret decrypt FILE --key PATH prints a value that is to be plain from now on"
+	begin := strings.ToLower(strings.Join(strings.Fields(t.Value[:min(len(t.Value), 4*len(plainBegin))]), ""))
+	switch {
+	case IsValue(t.Value):
+		return nil
+	case strings.HasPrefix(begin, strings.ToLower(plainBegin)):
+		return diag.Errorf(diag.Pos{}, "%s: the mark of a value to be encrypted is damaged", t.Key).WithHint(hint)
+	case before.Text != "":
+		return diag.Errorf(diag.Pos{}, "%s: it was encrypted, and is not marked any more", t.Key).WithHint(hint)
+	case slices.ContainsFunc(old, func(v Value) bool { return v.Plain == t.Value && CheckValue(t.Value) == nil }):
+		return diag.Errorf(diag.Pos{}, "%s: it is a value that was encrypted, and is not marked", t.Key).WithHint(hint)
+	}
+	return nil
+}
+
+// CheckValue returns why a value cannot be encrypted in a document: ccm could not hide it.
+func CheckValue(plain string) error {
+	if err := secret.Check(plain); err != nil && !errors.Is(err, secret.ErrLong) {
+		return diag.Errorf(diag.Pos{}, "a value cannot be hidden: %w", err).WithHint("leave it in plain text, or make it longer")
+	}
+	return nil
 }
 
 // keyBefore returns the key at which a value stood before a document was edited: that of an old value that was
@@ -193,11 +226,24 @@ func EncryptKey(s Syntax, file, text, key string, to *Audience) (string, error) 
 			return "", fmt.Errorf("%s: %s is encrypted already", file, key)
 		}
 		plain, _ := t.marked()
+		if err := CheckValue(plain); err != nil {
+			return "", fmt.Errorf("%s: %s: %w", file, key, err)
+		}
 		enc, err := EncryptValue(plain, to, placeOf(file, key))
 		if err != nil {
 			return "", fmt.Errorf("%s: %s: %w", file, key, err)
 		}
 		return s.Set(text, key, enc)
 	}
-	return "", diag.Errorf(diag.Pos{}, "%s: there is no text under the key %s", file, key).WithHint("a text alone is encrypted: a number is put in quotes first")
+	err = fmt.Errorf("%s: there is no text under the key %s", file, key)
+	var near []string
+	for _, t := range list {
+		if strings.HasSuffix(t.Key, "."+key) {
+			near = append(near, t.Key)
+		}
+	}
+	if len(near) > 0 {
+		return "", &diag.Error{Err: err, Hint: "did you mean " + strings.Join(near[:min(len(near), 3)], " or ") + "?"}
+	}
+	return "", &diag.Error{Err: err, Hint: "a text alone is encrypted: a number is put in quotes first"}
 }

@@ -381,7 +381,7 @@ func TestEditing(t *testing.T) {
 	whom := func(string) (*encryption.Audience, error) { return to, nil }
 	for name, text := range map[string]string{
 		"a.yaml": "# c\na: DEC[hunter22] # d\nb: !secret 'x: y'\nl:\n  - |-\n    DEC[two\n    lines]\n",
-		"a.json": `{"a": "DEC[hunter22]", "b": ["DEC[x\"y]"]} // c`,
+		"a.json": `{"a": "DEC[hunter22]", "b": ["DEC[xx\"y]"]} // c`,
 		"a.toml": "a = 'DEC[hunter22]' # c\n[t]\nb = \"x\"\n",
 	} {
 		file := sitePath(t, name)
@@ -404,6 +404,42 @@ func TestEditing(t *testing.T) {
 	}
 }
 
+// TestEditingKeepsMarks: a value that loses its mark is not written in plain text, and one that cannot be hidden is
+// not encrypted.
+func TestEditingKeepsMarks(t *testing.T) {
+	ann, annKey := newKey(t)
+	to := audience(t, "ann "+annKey+"\n")
+	whom := func(string) (*encryption.Audience, error) { return to, nil }
+	file := sitePath(t, "a.yaml")
+	s := encryption.SyntaxOf(file)
+	closed, _, err := encryption.Close(s, file, "a: DEC[hunter22]\nb: plain\n", nil, whom)
+	require.NoError(t, err)
+	_, values, err := decrypterOf(ann).Open(s, file, closed)
+	require.NoError(t, err)
+	for text, want := range map[string]string{
+		"a: 'DEC[hunter33'\nb: plain\n":         "a: the mark of a value to be encrypted is damaged",
+		"a: 'DEC [hunter33]'\nb: plain\n":       "a: the mark of a value to be encrypted is damaged",
+		"a: ' dec[hunter33] '\nb: plain\n":      "a: the mark of a value to be encrypted is damaged",
+		"a: DEC[hunter22]\nb: 'DEC[new one'\n":  "b: the mark of a value to be encrypted is damaged",
+		"a: hunter33\nb: plain\n":               "a: it was encrypted, and is not marked any more",
+		"a: DEC[hunter33]\nb: hunter22\n":       "b: it is a value that was encrypted, and is not marked",
+		"a: DEC[hunter22]\nb: DEC[123]\n":       "b: a value cannot be hidden: it has less than 4 bytes",
+		"a: DEC[hunter22]\nb: DEC[]\n":          "b: a value cannot be hidden: it is empty",
+		"a: DEC[hunter22]\nb: !secret '    '\n": "b: a value cannot be hidden: it is nothing but white space",
+	} {
+		_, _, err := encryption.Close(s, file, text, values, whom)
+		require.ErrorContains(t, err, want, text)
+	}
+	for _, text := range []string{"b: plain\n", "a: DEC[hunter22]\nb: hunter\n", "c: DEC[hunter22]\nb: plain\n"} {
+		_, _, err := encryption.Close(s, file, text, values, whom)
+		require.NoError(t, err, text)
+	}
+	_, err = encryption.EncryptKey(s, file, "data:\n  pin: '123'\n  db: {pin: abcd}\n", "data.pin", to)
+	require.ErrorContains(t, err, "less than 4 bytes")
+	_, err = encryption.EncryptKey(s, file, "data:\n  db: {pin: abcd}\n", "db.pin", to)
+	require.ErrorContains(t, err, "did you mean data.db.pin?")
+}
+
 // TestEditingMovesValues: a value that is moved in a list or between keys keeps its readers, and what takes its place does
 // not get them.
 func TestEditingMovesValues(t *testing.T) {
@@ -421,7 +457,7 @@ func TestEditingMovesValues(t *testing.T) {
 		want       []string // the old keys by whose readers values are encrypted again
 	}{
 		{"one is deleted", "l:\n  - DEC[for ann]\nm: DEC[third]\n", []string{"l.1"}},
-		{"one comes before", "l:\n  - DEC[new]\n  - DEC[for web]\n  - DEC[for ann]\nm: DEC[third]\n", []string{"l.0", "l.0", "l.1"}},
+		{"one comes before", "l:\n  - DEC[anew]\n  - DEC[for web]\n  - DEC[for ann]\nm: DEC[third]\n", []string{"l.0", "l.0", "l.1"}},
 		{"two are exchanged", "l:\n  - DEC[for ann]\n  - DEC[for web]\nm: DEC[third]\n", []string{"l.1", "l.0"}},
 		{"a key is renamed", "l:\n  - DEC[for web]\n  - DEC[for ann]\nn: DEC[third]\n", []string{"m"}},
 		{"one is copied", "l:\n  - DEC[for web]\n  - DEC[for ann]\nm: DEC[third]\nn: DEC[for ann]\n", []string{"l.1"}},

@@ -60,7 +60,7 @@ func New(read func() ([]byte, error)) *Keeper {
 	return &Keeper{key: key{read: read}}
 }
 
-// Errors of Add.
+// Errors of Check and Add.
 var (
 	ErrEmpty = errors.New("it is empty")
 	ErrShort = fmt.Errorf("it has less than %d bytes, and to hide them would hide other text", Shortest)
@@ -71,8 +71,8 @@ var (
 // Any reports whether there are secrets.
 func (k *Keeper) Any() bool { return k != nil && k.hasSecrets.Load() }
 
-// Add makes a value a secret.
-func (k *Keeper) Add(value string) error {
+// Check returns why a value cannot be hidden wherever it appears: one of the errors above.
+func Check(value string) error {
 	switch {
 	case value == "":
 		return ErrEmpty
@@ -82,6 +82,14 @@ func (k *Keeper) Add(value string) error {
 		return ErrShort
 	case len(value) > Longest:
 		return ErrLong
+	}
+	return nil
+}
+
+// Add makes a value a secret.
+func (k *Keeper) Add(value string) error {
+	if err := Check(value); err != nil {
+		return err
 	}
 	k.mu.Lock()
 	defer k.mu.Unlock()

@@ -12,6 +12,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/host/command"
 	"github.com/luaccm/ccm/runtime/safepath"
 	"github.com/luaccm/ccm/runtime/state/statedir"
@@ -96,7 +97,7 @@ func writeHolder(f *os.File, holder []byte) error {
 func Lock(ctx context.Context, dir, command string, wait time.Duration, now time.Time) (*LockHandle, error) {
 	h, err := lock(ctx, dir, command, wait, now)
 	if _, locked := errors.AsType[*LockedError](err); err != nil && !locked {
-		err = fmt.Errorf("state directory: %w", err)
+		err = diag.About("state directory", err)
 	}
 	return h, err
 }

@@ -118,7 +118,7 @@ func importAll(e *cli.Env, cmd *cobra.Command, f *importFlags, typ string, names
 	}
 	secrets, err := store.Sensitive()
 	if err != nil {
-		return fmt.Errorf("state directory: %w", err)
+		return diag.About("state directory", err)
 	}
 	var m manifest.Manifest
 	var errs diag.List
