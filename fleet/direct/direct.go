@@ -2,7 +2,7 @@
 // "JetStream Direct Get"). Any replica answers, nothing is kept on the servers, and one permission is
 // enough. A replica may lag behind, so what comes may be older than what was stored.
 //
-// Begin with [Last], [Read] and [All]; [Publish] stores a message.
+// Begin with [Last], [Read] and [All]; [Publish] stores a message, and [Listen] hears what is published.
 package direct
 
 import (
@@ -101,22 +101,11 @@ func Read(ctx context.Context, nc *nats.Conn, r Request, do func(*Message) error
 		return next, 0, err
 	}
 	inbox := nc.NewInbox()
-	answers, done := make(chan *nats.Msg, 64), make(chan struct{})
-	defer close(done)
-	// SubscribeSync would make room for 65,536 messages each time.
-	sub, err := nc.Subscribe(inbox, func(m *nats.Msg) {
-		select {
-		case answers <- m:
-		case <-done:
-		}
-	})
+	answers, stop, err := Listen(nc, inbox)
 	if err != nil {
 		return next, 0, err
 	}
-	defer func() { _ = sub.Unsubscribe() }()
-	if err := sub.SetPendingLimits(-1, -1); err != nil { // what comes is limited by what was asked for
-		return next, 0, err
-	}
+	defer stop()
 	to := subject.DirectGet(r.Stream, "")
 	if r.Prefix != "" {
 		to = r.Prefix + strings.TrimPrefix(to, usualPrefix)
@@ -159,6 +148,34 @@ func Read(ctx context.Context, nc *nats.Conn, r Request, do func(*Message) error
 		}
 		next = m.Sequence + 1
 	}
+}
+
+// mostPending is how many bytes of messages may wait for who listens.
+const mostPending = 512 << 20
+
+// Listen returns what is published to a subject from now on. Messages that come faster than they are taken wait in
+// memory: a channel of a subscription would lose those that it has no room for, and SubscribeSync makes room for
+// 65,536 each time. Stop has to be called.
+func Listen(nc *nats.Conn, to string) (messages <-chan *nats.Msg, stop func(), err error) {
+	queue, done := make(chan *nats.Msg, 64), make(chan struct{})
+	sub, err := nc.Subscribe(to, func(m *nats.Msg) {
+		select {
+		case queue <- m:
+		case <-done:
+		}
+	})
+	if err != nil {
+		return nil, nil, err
+	}
+	stop = func() {
+		_ = sub.Unsubscribe()
+		close(done)
+	}
+	if err := sub.SetPendingLimits(-1, mostPending); err != nil {
+		stop()
+		return nil, nil, err
+	}
+	return queue, stop, nil
 }
 
 // receive waits for the next message of what was asked for. When the connection that asked is gone nothing comes any

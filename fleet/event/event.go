@@ -161,12 +161,11 @@ func (r *reader) stored(ctx context.Context, nc *nats.Conn) error {
 // while there is no connection is read from the store.
 func Follow(ctx context.Context, nc *nats.Conn, f Filter, do func(*Line) error) error {
 	r := &reader{f: f, do: do, seen: make(map[string]bool)}
-	messages := make(chan *nats.Msg, 8192)
-	sub, err := nc.ChanSubscribe(f.subject(), messages)
+	messages, stop, err := direct.Listen(nc, f.subject())
 	if err != nil {
 		return err
 	}
-	defer func() { _ = sub.Unsubscribe() }()
+	defer stop()
 	if err := nc.FlushTimeout(patience); err != nil {
 		return err
 	}

@@ -129,12 +129,11 @@ func (s *Sender) Send(ctx context.Context, j *signed.Job, names []string, tell f
 		w.nodes[name] = n
 		w.order = append(w.order, n)
 	}
-	messages := make(chan *nats.Msg, 4096)
-	sub, err := s.NC.ChanSubscribe(subject.Event(s.Environment, "*"), messages)
+	messages, stop, err := direct.Listen(s.NC, subject.Event(s.Environment, "*"))
 	if err != nil {
 		return nil, err
 	}
-	defer func() { _ = sub.Unsubscribe() }()
+	defer stop()
 	if err := s.NC.FlushTimeout(patience); err != nil {
 		return nil, err
 	}
