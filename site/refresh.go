@@ -86,6 +86,7 @@ func (p *Process) planRefresh(ctx context.Context, store *state.Store, rec *stat
 // isolated returns r with references to others that are refreshed only.
 func isolated(r *resource.Resource, c *catalog.Catalog, i int, refreshed map[resource.ID]bool) *resource.Resource {
 	one := *r
+	one.Common = new(*r.Common) // which others share
 	one.Common.Require, one.Common.Before, one.Common.Notify, one.Common.Subscribe = nil, nil, nil, nil
 	for _, d := range c.Deps[i] {
 		id := c.Resources[d.Index].ID
