@@ -38,8 +38,19 @@ func TestArchitecturePage(t *testing.T) {
 	text, err := os.ReadFile(page)
 	require.NoError(t, err)
 	require.LessOrEqual(t, strings.Count(string(text), "\n"), mostLines)
+	require.Greater(t, checkNames(t, page), 50, "the page is read as it is written")
+}
+
+// TestWalksPage is the same for the page with other ways.
+func TestWalksPage(t *testing.T) {
+	require.Greater(t, checkNames(t, "walks.md"), 20)
+}
+
+// checkNames checks the files and declarations that a page names, and returns how many declarations these are.
+func checkNames(t *testing.T, page string) (mentions int) {
+	text, err := os.ReadFile(page)
+	require.NoError(t, err)
 	top := topLevel(t)
-	mentions := 0
 	for _, m := range quoted.FindAllStringSubmatch(withoutBlocks(string(text)), -1) {
 		if d := mention.FindStringSubmatch(m[1]); d != nil {
 			mentions++
@@ -54,7 +65,7 @@ func TestArchitecturePage(t *testing.T) {
 		require.NoError(t, err)
 		assert.NotEmpty(t, found, m[1])
 	}
-	require.Greater(t, mentions, 50, "the page is read as it is written")
+	return mentions
 }
 
 // TestArchitecturePackages: every package is on the page; one that is deeper than two folders

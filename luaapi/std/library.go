@@ -152,9 +152,11 @@ func (s *std) function(library string, f *Func) lua.LGFunction {
 	return s.in.Derived(fn)
 }
 
-// derives are the libraries whose functions only make something of their
-// arguments.
+// derives says of each library whether its functions only make something of their arguments: what they make of a
+// secret is one.
 var derives = map[string]bool{
 	"str": true, "tbl": true, "path": true, "json": true, "yaml": true, "toml": true, "re": true, "template": true, "version": true,
-	"net": true, "hash": true, "base64": true, "time": true, "": false,
+	"net": true, "hash": true, "base64": true, "time": true,
+	"fs": false, "inspect": false, "log": false, "http": false, "capture": false, "data": false, "lookup": false, "registrations": false,
+	"secret": false, "site": false, "module": false, "ccm": false,
 }
