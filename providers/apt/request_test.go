@@ -3,6 +3,8 @@ package apt
 import (
 	"os"
 	"path/filepath"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -178,4 +180,34 @@ func TestIndexFails(t *testing.T) {
 		require.ErrorContains(t, err, "the package index is missing and could not be refreshed: apt-get update")
 	}
 	require.Equal(t, 1, m.updates)
+}
+
+// Apt touches the directory of its downloads even where it can read no index. The old index stays
+// old, for the other packages of the run and for the next run.
+func TestIndexFailsStaysOld(t *testing.T) {
+	forgetIndex(t)
+	m := newMachine()
+	m.updateFails = true
+	var partial string
+	h, root := hosttest.New(t, &hosttest.Runner{Answer: func(c host.Cmd) (host.Result, error) {
+		if c.Argv[0] == "touch" {
+			at, err := strconv.ParseInt(strings.TrimPrefix(c.Argv[2], "--date=@"), 10, 64)
+			require.NoError(t, err)
+			return host.Result{}, os.Chtimes(partial, time.Time{}, time.Unix(at, 0))
+		}
+		if slices.Contains(c.Argv, "update") {
+			require.NoError(t, os.Chtimes(partial, time.Time{}, time.Now().Add(100*time.Hour)))
+		}
+		return m.Answer(c)
+	}})
+	partial = filepath.Join(root, "var/lib/apt/lists/partial")
+	require.NoError(t, os.MkdirAll(partial, 0o755))
+	require.NoError(t, os.Chtimes(partial, time.Time{}, h.Now().Add(-72*time.Hour)))
+	want := resources.Package{Name: "ccm-demo", Ensure: "present", Refresh: host.Duration(24 * time.Hour)}
+	for range 2 {
+		require.ErrorContains(t, packages{}.Install(t.Context(), h, want), "the package index is 3 days old and could not be refreshed: apt-get update")
+	}
+	require.Equal(t, 1, m.updates)
+	forgetIndex(t)
+	require.Equal(t, "3 days old", tool.OlderIndex(t.Context(), &h.View, want))
 }

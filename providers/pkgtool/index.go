@@ -21,25 +21,36 @@ const repeatUpdate = 5 * time.Minute
 
 // indexAge returns how old the package index is; ok is false if there is none.
 func (t *Tool) indexAge(ctx context.Context, v *host.View) (age time.Duration, ok bool) {
+	newest := t.indexTime(ctx, v)
+	return v.Now().Sub(newest), !newest.IsZero()
+}
+
+// indexTime returns when the package index was read; it is zero if there is none. While a
+// failure to read it stands, it is what it was before.
+func (t *Tool) indexTime(ctx context.Context, v *host.View) time.Time {
 	alone := v.Recording(nil) // no resource brings the index
-	var newest time.Time
-	t.index.Lock()
-	if t.index.err == nil {
-		newest = t.index.at
+	t.indexMu.Lock()
+	last := t.index
+	t.indexMu.Unlock()
+	if last.err != nil && v.Now().Sub(last.at) < repeatUpdate {
+		return last.before
 	}
-	t.index.Unlock()
+	var newest time.Time
+	if last.err == nil {
+		newest = last.at
+	}
 	for _, pattern := range t.Index {
 		paths, err := alone.Glob(ctx, pattern, host.MaxNames)
 		if err != nil {
 			continue
 		}
 		for _, path := range paths {
-			if info, err := alone.Lstat(path); err == nil && info.MTime.After(newest) {
+			if info, err := alone.Lstat(path); err == nil && info.MTime.After(newest) && info.MTime.Unix() > 0 {
 				newest = info.MTime
 			}
 		}
 	}
-	return v.Now().Sub(newest), !newest.IsZero()
+	return newest
 }
 
 // OlderIndex describes the package index if it is older than a package wants: "3 days old".
@@ -84,20 +95,25 @@ func (t *Tool) refresh(ctx context.Context, h *host.Host, age string) (bool, err
 	if age == "" || len(t.UpdateIndex) == 0 {
 		return false, nil
 	}
-	t.index.Lock()
-	defer t.index.Unlock()
+	before := t.indexTime(ctx, &h.View)
+	t.indexMu.Lock()
+	defer t.indexMu.Unlock()
 	if t.index.err != nil && h.Now().Sub(t.index.at) < repeatUpdate {
 		return false, t.index.err
 	}
 	h.Log().Info("the package index is "+age+" and is refreshed", "command", host.Cmd{Argv: t.UpdateIndex}.String())
 	err := t.Change(ctx, h, func(run func(argv ...string) (host.Result, error)) error {
 		_, err := run(t.UpdateIndex...)
+		if err != nil && t.IndexTried != "" {
+			// The next run is not to take an index for new that could not be read.
+			_, _ = run("touch", "--no-create", fmt.Sprintf("--date=@%d", max(before.Unix(), 0)), t.IndexTried)
+		}
 		return err
 	})
 	if err != nil {
 		err = fmt.Errorf("the package index is %s and could not be refreshed: %w", age, err)
 	}
-	t.index.at, t.index.err = h.Now(), err
+	t.index.at, t.index.err, t.index.before = h.Now(), err, before
 	return err == nil, err
 }
 

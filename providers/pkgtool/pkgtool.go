@@ -35,6 +35,9 @@ type Tool struct {
 	// UpdateIndex is the command that reads it.
 	Index       []string
 	UpdateIndex []string
+	// IndexTried is the path of Index that is touched even if the index cannot be read, if
+	// there is one.
+	IndexTried string
 	// ReadsIndex says that its questions read an index that is missing.
 	ReadsIndex bool
 	// Shared lists the options that its commands for questions understand as well. Those
@@ -54,10 +57,11 @@ type Tool struct {
 
 	mu sync.Mutex // one command at a time
 
-	index struct { // as this process has read it last
-		sync.Mutex
-		at  time.Time
-		err error
+	indexMu sync.Mutex
+	index   struct { // as this process has read it last
+		at     time.Time
+		err    error
+		before time.Time // if there is an error: when it was read before that
 	}
 }
 

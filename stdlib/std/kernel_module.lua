@@ -31,6 +31,13 @@ local function state(want, host)
   return host.stat("/sys/module/" .. id .. "/initstate") and "loaded" or "not loaded"
 end
 
+-- Fails if the module cannot be loaded: nothing loads it, or the kernel has no such module.
+local function check(want, host)
+  if not host.which "modprobe" then error("there is no modprobe, which loads the module (its package is kmod)", 0) end
+  local _, code, err = host.query { "modprobe", "--dry-run", want.name, check = false }
+  if code ~= 0 and err:find("not found", 1, true) then error(str.trim(err), 0) end
+end
+
 return ccm.type {
   name = "kernel_module",
   doc = "Keeps a module of the kernel loaded: now by modprobe, and at boot by a file in /etc/modules-load.d.",
@@ -53,6 +60,7 @@ return ccm.type {
     have.state = host.root == "/" and state(want, host) or nil
     have.ensure = have.text and "present" or "absent"
     if want.ensure == "absent" and (have.state == "loaded" or str.starts(have.options_text or "", head)) then have.ensure = "present" end
+    if want.ensure == "present" and have.state == "not loaded" then check(want, host) end
     if want.ensure == "absent" and have.state == "built in" then error("the module is built into the kernel, and stays", 0) end
     have.options = have.options_text and (re.match(have.options_text, [[(?m)^options\s+]] .. re.escape(want.name) .. [[\s+(.*?)\s*$]]) or {})[1] or ""
     return have
