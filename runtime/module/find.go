@@ -43,7 +43,7 @@ func (s *Site) Require(from, name string) (*Found, error) {
 	var asks map[string]string // the dependencies of the code that asks
 	if from == "" {
 		if s.asks == nil {
-			if err := s.Check(); err != nil {
+			if err := s.checkRun(); err != nil {
 				return nil, err
 			}
 			s.asks = s.dependencies()

@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
@@ -159,6 +160,18 @@ func (l *List) Verify(message io.Reader, signature []byte, namespace string, now
 		reason = fmt.Errorf("%s does not name it", l.file)
 	}
 	return Signer{}, fmt.Errorf("the key that signed it, %s, may not: %w", fingerprint, reason)
+}
+
+// StillNames reports whether a list names who signed something earlier, by the text of [Signer.String]: the key with its
+// principals, or an authority that may certify the principal.
+func (l *List) StillNames(signer string) bool {
+	return slices.ContainsFunc(l.lines, func(x line) bool {
+		if !x.authority {
+			return signer == Signer{x.principals, ssh.FingerprintSHA256(x.key)}.String()
+		}
+		principal, _, _ := strings.Cut(signer, " (")
+		return matchesList(x.principals, principal)
+	})
 }
 
 // Check reports whether a signature is one of the message for the namespace, whoever has made it.

@@ -501,7 +501,29 @@ func TestSignedTags(t *testing.T) {
 		}
 		require.NoError(t, err)
 		require.Contains(t, lock.Module("nginx").Signer, "ann@example.org (SHA256:")
+		write(t, at, map[string]string{"ccm.mod.lua": text, "ccm.lock": string(lock.Text())})
 	}
+	// Who is taken out of the file may not have signed what is locked.
+	other, err := os.ReadFile(at + "/eve.pub")
+	require.NoError(t, err)
+	check := func() error {
+		s, err := module.Open(nil, at, []string{t.TempDir()})
+		require.NoError(t, err)
+		return s.Check()
+	}
+	require.NoError(t, check())
+	write(t, at, map[string]string{"signers": "eve@example.org namespaces=\"git\" " + string(other)})
+	require.ErrorContains(t, check(), "nginx@v1.1.0 was signed by ann@example.org")
+	s, err := module.Open(nil, at, []string{t.TempDir()})
+	require.NoError(t, err)
+	_, err = s.Require("", "nginx")
+	require.ErrorContains(t, err, "whom signers does not name")
+	require.NoError(t, os.Remove(at+"/signers"))
+	require.ErrorContains(t, check(), "signers of nginx")
+	s, err = module.Open(nil, at, []string{t.TempDir()})
+	require.NoError(t, err)
+	_, err = s.Require("", "nginx") // such as on a machine that got a bundle
+	require.ErrorContains(t, err, "its files are neither in")
 }
 
 // vendor holds what the lock has, and nothing that the lock has no more.
