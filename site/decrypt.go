@@ -1,10 +1,13 @@
 package site
 
 import (
+	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
 
+	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/encryption"
 	"github.com/luaccm/ccm/runtime/secret"
 )
@@ -36,12 +39,26 @@ func (p *Process) decryption() decryption {
 		d := new(askingDecrypter)
 		// The bundle is asked for later: one may be entered meanwhile.
 		d.decrypter = &encryption.Decrypter{ShownPath: func(file string) string { return p.bundle.fromScript(file) }, Identities: &encryption.Identities{
-			Getenv: os.Getenv, ConfigDir: config, ReadFile: p.Files.ReadFile, Passphrase: p.Passphrase, Warn: p.Messages.Warn,
+			Getenv: os.Getenv, ConfigDir: config, ReadFile: p.Files.ReadFile, ReadFound: p.Files.readIdentity,
+			Passphrase: p.Passphrase, Warn: p.Messages.Warn,
 			BeforePrompt: func() (done func()) { return d.questions.askAfter(p.BeforePrompt) },
 		}}
 		p.decrypter = d
 	}
 	return decryption{p.decrypter, p.Secrets}
+}
+
+// readIdentity reads a file of identities that nobody has named. Root leaves one out, with a warning, that belongs to somebody else.
+func (f *Files) readIdentity(path string) ([]byte, error) {
+	err := f.Trust().CheckFound(path)
+	if err == nil {
+		return f.ReadFile(path)
+	}
+	if placed, ok := errors.AsType[*diag.Error](err); ok {
+		f.Messages.Warn("left out: " + placed.Error())
+		return nil, &fs.PathError{Op: "open", Path: path, Err: fs.ErrNotExist}
+	}
+	return nil, err
 }
 
 // file returns what an encrypted file holds, which is a secret from now on.

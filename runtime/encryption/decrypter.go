@@ -177,7 +177,7 @@ func (d *Decrypter) failed(at Place, desc *Description, err error) error {
 	case errors.Is(err, ErrNoIdentity):
 		hint = "looked at " + strings.Join(d.Identities.Looked(), ", ") + "; " + IdentityFileVariable + " names another identity, or somebody who can read it adds you to " + RecipientsFile + " and runs ccm secret rekey"
 	case errors.Is(err, ErrMoved):
-		hint = "put it back, or encrypt the value again where it stands now"
+		hint = "put it back, and move it with ccm secret edit"
 	case errors.Is(err, ErrDamaged):
 		hint = "take it from the version before, in git or a backup"
 	}

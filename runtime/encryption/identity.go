@@ -42,8 +42,9 @@ type Identities struct {
 	ConfigDir string
 	// SystemDir and HostKey are as the constants, unless a test says otherwise.
 	SystemDir, HostKey string
-	// ReadFile reads a file of the user, if it is trusted.
-	ReadFile func(path string) ([]byte, error)
+	// ReadFile reads a file that a variable names, if it is trusted; ReadFound one that nobody names. The second may
+	// be nil.
+	ReadFile, ReadFound func(path string) ([]byte, error)
 	// Passphrase asks for that of a file. It is called once for each. Nil asks nobody.
 	Passphrase func(file string) ([]byte, error)
 	// BeforePrompt is called before somebody may be asked on the terminal, for a passphrase or by the program of
@@ -116,9 +117,13 @@ func (ids *Identities) load() (list []age.Identity, err error) {
 		ids.checkMode(file)
 		return ids.parse(file, text)
 	}
+	read := ids.ReadFound
+	if read == nil {
+		read = ids.ReadFile
+	}
 	for _, file := range ids.Files() {
 		ids.paths = append(ids.paths, file)
-		text, err := ids.ReadFile(file)
+		text, err := read(file)
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
 			continue

@@ -228,6 +228,10 @@ func (r *renderer) explain(file string, err error) error {
 		text = "a name follows what is a text or a list, and has no names"
 		e.Err = errors.New(text)
 	}
+	if strings.Contains(text, "in <invalid reflect.Value>") { // Jet has no value for the dot
+		text = "a name begins with a dot, which stands for nothing here"
+		e.Err, e.Hint = errors.New(text), "in Jet it is written without: [[ os.family ]]"
+	}
 	if m := jetUnknown().FindStringSubmatch(text); m != nil {
 		// Jet goes on with all the variables that there are, and their values.
 		text = fmt.Sprintf("%q is not defined", m[1])

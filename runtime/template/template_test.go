@@ -171,6 +171,7 @@ func TestErrorsInTemplatesNameTheTemplate(t *testing.T) {
 		{"${ jet('badincl.jet') }", `/site/bad.jet:2: no data "nope"`},
 		{"${ jet(`a\n[[ Data.nope ]]`) }", `line 2 of the template: nothing to print in Data.nope`},
 		{"${ jet(`a\n[[ Facts.os.version.major ]]`) }", `line 2 of the template: a name follows what is a text or a list, and has no names`},
+		{"${ jet(`a\n[[ .os.family ]]`) }", `line 2 of the template: a name begins with a dot, which stands for nothing here (in Jet it is written without: [[ os.family ]])`},
 		{"${ jet('nope.jet') }", `jet: no file /site/nope.jet`},
 	} {
 		_, err := newEnv().Expand(tt.text)

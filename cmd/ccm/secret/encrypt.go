@@ -38,7 +38,7 @@ that is marked: !secret hunter2 in YAML, DEC[hunter2] in all of them.
 
 In Lua the values stand in a table: secret.values { db = { password = "..." } }.`,
 		Example: `  ccm secret encrypt files/tls.key --for @web
-  ccm secret encrypt data.yaml --key db.password
+  ccm secret encrypt data.yaml --key data.db.password
   pwgen 32 1 | ccm secret encrypt - -o secrets/db.age
   ccm secret encrypt files/db.conf --for ann --to tag:role=db`,
 		Args: cli.WantArguments(1, 1),

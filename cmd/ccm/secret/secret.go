@@ -26,7 +26,7 @@ stands in .ccm/recipients, the private key of each in a file of their own.
   ccm secret keygen                            make a key for you, or for this machine
   ccm secret recipients add ann age1...        let ann read what is encrypted from now on
   ccm secret encrypt db.conf                   write db.conf.age
-  ccm secret encrypt data.yaml --key db.password   encrypt one value in its place
+  ccm secret encrypt data.yaml --key data.pw   encrypt one value in its place
   ccm secret edit data.yaml                    edit what is encrypted in it
   ccm secret rekey                             after the recipients have changed
   ccm secret ls                                what is for whom`,
