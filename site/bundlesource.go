@@ -60,13 +60,14 @@ func (r remote) openBundle(ctx context.Context, name, natsContext string, o *Bun
 	if found == nil || err != nil {
 		return nil, errors.Join(placed(name, cmp.Or(err, errChanged)), f.Close())
 	}
-	_, at, _ := found.Outer()
+	if _, at, _ := found.Outer(); at > 0 {
+		if flag := o.given(); flag != "" {
+			return nil, errors.Join(diag.Errorf(diag.Pos{File: name}, "%s is for bundles and not for executables, which are checked as files are", flag).WithHint("sha256sum prints what ccm bundle --exe has printed"), f.Close())
+		}
+	}
 	return &siteStream{
 		ReadCloser: readCloser{found, func() { f.Close() }}, shownName: name, stateName: known, wrapError: func(err error) error { return err },
 		openCompanion: func(_ context.Context, suffix string) (io.ReadCloser, error) {
-			if at > 0 {
-				return nil, errors.New("an executable has none")
-			}
 			return r.files.Trust().Open(name + suffix)
 		},
 	}, nil

@@ -233,6 +233,7 @@ func (l *Loader) library(u *catalog.Unit) std.Options {
 			}
 			return data, err
 		},
+		CheckTrust:    func(path string) error { return l.process.Files.Trust().Check(path) },
 		Templates:     l.manifests.Env,
 		Registrations: l.registrations,
 		Decrypt:       l.process.decryption().file,

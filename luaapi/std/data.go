@@ -92,7 +92,7 @@ func dataLoad(c *call) int {
 	if c.Resolve == nil {
 		c.fail("not available here")
 	}
-	name, text := readArg(c, 1, "data")
+	name, text := documentArg(c)
 	tree, err := c.Resolve(name, text)
 	var list diag.List
 	list.Add(err)
@@ -116,6 +116,16 @@ func dataLoad(c *call) int {
 	}, func() *lua.LTable { return c.allBranches(c.L, branches, tree) }))
 }
 
+// documentArg reads the document that the first argument names. One beside the script is a part of it, so it has to be
+// believed as the script is.
+func documentArg(c *call) (name, text string) {
+	name, text = readArg(c, 1, "data")
+	if c.CheckTrust != nil && !path.IsAbs(c.str(1)) {
+		c.must(c.CheckTrust(name))
+	}
+	return name, text
+}
+
 // isPlain reports whether a document has nothing that makes it a hierarchy document.
 func isPlain(text string) bool {
 	doc, err := data.Parse("", text)
@@ -127,7 +137,7 @@ func isPlain(text string) bool {
 
 // dataRead is data.read: the text of the file becomes the argument of a decoder.
 func dataRead(c *call) int {
-	name, text := readArg(c, 1, "data")
+	name, text := documentArg(c)
 	syntax, sealed := strings.ToLower(path.Ext(name)), c.Open != nil && strings.Contains(text, "ENC[age,")
 	if sealed && syntax != ".toml" {
 		doc, err := data.Parse(name, text)

@@ -49,6 +49,8 @@ type Options struct {
 	Decrypt func(name string, text []byte) ([]byte, error)
 	// Open decrypts a text of a document. Nil leaves those alone that are encrypted.
 	Open data.Opener
+	// CheckTrust returns why a document beside the script is not believed. Nil believes all.
+	CheckTrust func(path string) error
 	// Templates returns what evaluates expressions and templates that see the
 	// given data, with relative paths beginning at dir. Nil refuses them.
 	Templates func(data map[string]any, dir string) *template.Env
