@@ -16,7 +16,10 @@ import (
 	"context"
 	"io"
 	"log/slog"
+	"os"
+	"path/filepath"
 
+	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/host/command"
 	"github.com/luaccm/ccm/runtime/resource"
@@ -120,5 +123,19 @@ func (p *Process) ReadInput(ctx context.Context, name string) (shown, text strin
 	ctx, cancel := p.UntilStopped(ctx)
 	defer cancel()
 	all, err := p.Files.Trust().ReadFile(ctx, name)
+	if err != nil {
+		err = explainFolder(name, err)
+	}
 	return name, string(all), p.Stop.asInterruption(ctx, err)
+}
+
+// explainFolder names the script of a site whose folder was named in its place.
+func explainFolder(name string, err error) error {
+	for _, entry := range []string{"site.lua", "manifest.yaml"} {
+		file := filepath.Join(name, entry)
+		if fi, e := os.Stat(file); e == nil && fi.Mode().IsRegular() {
+			return diag.Errorf(diag.Pos{File: name}, "want a script or manifest, found a directory").WithHint("did you mean %s?", file)
+		}
+	}
+	return err
 }

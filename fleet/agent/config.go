@@ -105,7 +105,7 @@ func ParseConfig(file, text string) (*Config, error) {
 	dec := yaml.NewDecoder(bytes.NewReader([]byte(text)))
 	switch err := dec.Decode(&doc); {
 	case errors.Is(err, io.EOF):
-		return c, nil
+		return nil, emptyConfig(file)
 	case err != nil:
 		return nil, yamlMistake(file, err)
 	}
@@ -119,7 +119,15 @@ func ParseConfig(file, text string) (*Config, error) {
 	if err := r.mistakes.Err(); err != nil {
 		return nil, err
 	}
+	if len(c.Sources) == 0 && c.Fleet == nil {
+		return nil, emptyConfig(file)
+	}
 	return c, nil
+}
+
+// emptyConfig says that a configuration wants nothing: it may have been cut short.
+func emptyConfig(file string) error {
+	return diag.Errorf(diag.Pos{File: file}, "want sources or fleet, found neither: nothing would be run").WithHint("systemctl disable --now ccm-agent, if that is what is wanted")
 }
 
 // keys are those of the file.

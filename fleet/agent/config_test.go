@@ -41,8 +41,9 @@ func TestConfigsOfChoria(t *testing.T) {
 }
 
 func TestConfig(t *testing.T) {
-	c, err := ParseConfig("a.yaml", "")
+	c, err := ParseConfig("a.yaml", "fleet: {}\n")
 	require.NoError(t, err)
+	c.Fleet = nil
 	require.Equal(t, &Config{File: "a.yaml", Interval: DefaultInterval, CacheDir: DefaultCacheDir, LogLevel: "info"}, c)
 	c, err = ParseConfig("a.yaml", strings.ReplaceAll(`
 interval: 1d
@@ -83,6 +84,10 @@ fleet:
 // Each mistake is one error, with its place and what helps.
 func TestMistakesInConfig(t *testing.T) {
 	for text, want := range map[string]string{
+		"":                                               `a.yaml: want sources or fleet, found neither: nothing would be run`,
+		"# sources:\n":                                   `want sources or fleet`,
+		"interval: 5m\n":                                 `want sources or fleet`,
+		"sources: []\n":                                  `want sources or fleet`,
 		"intervall: 5m":                                  `a.yaml:1:1: unknown key "intervall" (did you mean "interval"?)`,
 		"fleet: {threshold: 0}":                          `a.yaml:1:20: threshold: want a number from 1 to 16, got "0"`,
 		"interval: 10s":                                  `a.yaml:1:11: interval: want at least 30s, got "10s"`,

@@ -30,6 +30,9 @@ func (inv *Inventory) readINI(file string, text []byte) error {
 			}
 			continue
 		}
+		if line[0] == '[' && !strings.Contains(line, "]") {
+			return fmt.Errorf("%s: want the name of a group as [web], got %q", at, line)
+		}
 		var err error
 		switch kind {
 		case "vars":

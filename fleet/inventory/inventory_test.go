@@ -228,6 +228,7 @@ func TestProgramIsNotBelieved(t *testing.T) {
 
 func TestMistakes(t *testing.T) {
 	for text, want := range map[string]string{
+		"[web\nweb1":                       `hosts:1: want the name of a group as [web], got "[web"`,
 		"[web:hosts]":                      `hosts:1: want [web], [web:vars] or [web:children], got "[web:hosts]"`,
 		"w1 role":                          `hosts:1: want NAME=VALUE behind the host, got "role"`,
 		"w1 'role=x":                       "hosts:1: the quote ' has no end",

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
+	"golang.org/x/mod/semver"
 
 	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/registration"
@@ -43,6 +44,9 @@ func (r *Registry) Init(ctx context.Context, o StreamOptions) (changes []string,
 	if err != nil {
 		return nil, err
 	}
+	if err := checkServer(js.Conn().ConnectedServerVersion()); err != nil {
+		return nil, err
+	}
 	stream, err := js.Stream(ctx, r.Stream)
 	if errors.Is(err, jetstream.ErrStreamNotFound) {
 		c := jetstream.StreamConfig{Name: r.Stream, Storage: jetstream.FileStorage, Retention: jetstream.LimitsPolicy}
@@ -70,6 +74,17 @@ func (r *Registry) Init(ctx context.Context, o StreamOptions) (changes []string,
 		return nil, r.explain(ctx, err)
 	}
 	return changes, nil
+}
+
+// leastServer is the first nats-server that keeps a TTL of single messages (ADR-43 of NATS), which entries need.
+const leastServer = "2.11.0"
+
+// checkServer returns why a server of that version can hold no registry.
+func checkServer(version string) error {
+	if v := "v" + version; semver.IsValid(v) && semver.Compare(v, "v"+leastServer) < 0 {
+		return diag.Errorf(diag.Pos{}, "want nats-server %s or later, found %s: it keeps no TTL of messages, and leaves it out without a word", leastServer, version)
+	}
+	return nil
 }
 
 // Codes of errors of NATS: there are too few servers for the replicas.

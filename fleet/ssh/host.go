@@ -16,6 +16,7 @@ import (
 
 	"github.com/kballard/go-shellquote"
 
+	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/lazyregexp"
 )
 
@@ -102,6 +103,9 @@ func ReadHosts(r io.Reader, file string) (hosts []Host, err error) {
 		if err := CheckName(h.Name); err != nil {
 			return nil, fmt.Errorf("%s:%d: %w", file, n, err)
 		}
+		if isOfInventory(h.Name) {
+			return nil, diag.Errorf(diag.Pos{File: file, Line: n}, "want the name of a host, got %q", h.Name).WithHint("an inventory of Ansible is named by -i")
+		}
 		for _, word := range words[1:] {
 			name, value, ok := strings.Cut(word, "=")
 			if !ok || !factName().MatchString(name) {
@@ -120,6 +124,11 @@ func ReadHosts(r io.Reader, file string) (hosts []Host, err error) {
 		return nil, fmt.Errorf("%s: %w", file, err)
 	}
 	return hosts, nil
+}
+
+// isOfInventory reports whether a word is a group or a variable of an inventory in INI, or a key of one in YAML.
+func isOfInventory(word string) bool {
+	return strings.HasPrefix(word, "[") || strings.Contains(word, "=") || strings.HasSuffix(word, ":") && !strings.Contains(word, "::")
 }
 
 // factName is what a fact of a host may be called.

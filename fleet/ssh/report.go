@@ -24,7 +24,7 @@ type Report interface {
 	End(left []Host)
 }
 
-// Failed reports whether a host is not in order: what is changed or would be (2) is.
+// Failed reports whether a host did not do what was asked: one with changes or drift (2) did.
 func Failed(r Result) bool { return r.Err != nil || r.Exit != 0 && r.Exit != 2 }
 
 // timing is the time that a line of a report says something took.
@@ -135,7 +135,7 @@ func (t *TextReport) End(left []Host) {
 			terminal.Fprintf(t.Out, "  %s\n", line)
 		}
 	}
-	var good, unreachable, failed int
+	var good, unreachable, failed, different int
 	for _, r := range t.results {
 		switch {
 		case r.Unreachable:
@@ -144,6 +144,9 @@ func (t *TextReport) End(left []Host) {
 			failed++
 		default:
 			good++
+			if r.Exit == 2 {
+				different++
+			}
 		}
 	}
 	if unreachable > 0 || failed > 0 || len(left) > 0 {
@@ -151,8 +154,18 @@ func (t *TextReport) End(left []Host) {
 		for _, g := range t.problems() {
 			terminal.Fprintf(t.Out, "%s  %s\n", hostList(g.hosts), g.text[0])
 		}
+		if len(left) > 0 {
+			var names []string
+			for _, h := range left {
+				names = append(names, h.Name)
+			}
+			terminal.Fprintf(t.Out, "%s  not begun\n", hostList(names))
+		}
 	}
-	text := fmt.Sprintf("%d of %d hosts in order", good, len(t.Hosts))
+	text := fmt.Sprintf("%d of %d hosts ok", good, len(t.Hosts))
+	if different > 0 {
+		text += fmt.Sprintf(" (%d with changes or drift)", different)
+	}
 	for _, part := range []struct {
 		n       int
 		problem string

@@ -27,6 +27,9 @@ func TestReadHosts(t *testing.T) {
 	}, ssh.Distinct(list))
 	for text, message := range map[string]string{
 		"\n-oProxyCommand=x": `hosts:2: want the name of a host, got "-oProxyCommand=x", which is an option`,
+		"[web]\nweb1":        `hosts:1: want the name of a host, got "[web]" (an inventory of Ansible is named by -i)`,
+		"web1\nport=8080":    `hosts:2: want the name of a host, got "port=8080" (an inventory of Ansible is named by -i)`,
+		"all:\n  hosts:":     `hosts:1: want the name of a host, got "all:" (an inventory of Ansible is named by -i)`,
 		"web1 role":          `hosts:1: want name=value behind the host, got "role"`,
 		"web1 a-b=c":         `hosts:1: want name=value behind the host, got "a-b=c"`,
 		"'we b'":             `hosts:1: want the name of a host, got "we b"`,
@@ -125,13 +128,13 @@ func TestTextReport(t *testing.T) {
 	r.Line(hosts[2], ssh.Line{Text: "x file#/x: failed: \x1b[2Jno"})
 	r.Line(hosts[2], ssh.Line{Text: "1 resource: 1 failed (3ms)"})
 	r.Ended(ssh.Result{Host: hosts[2], Exit: 4, Duration: time.Second})
-	r.Ended(ssh.Result{Host: hosts[1]})
-	r.Ended(ssh.Result{Host: hosts[0]})
+	r.Ended(ssh.Result{Host: hosts[1], Exit: 2})
+	r.Ended(ssh.Result{Host: hosts[0], Exit: 2})
 	for _, h := range []ssh.Host{hosts[5], hosts[3]} {
 		r.Ended(ssh.Result{Host: h, Unreachable: true, Err: errors.New("ssh: refused")})
 	}
 	r.Ended(ssh.Result{Host: hosts[4], Err: errors.New("no room")})
-	r.End(nil)
+	r.End([]ssh.Host{{Name: "g"}, {Name: "h"}})
 	require.NotContains(t, out.String(), "\x1b")
 	require.Equal(t, `c  1 resource: 1 failed  1.0s
 b  1 resource: 1 changed  0.0s
@@ -150,7 +153,8 @@ c:
 
 2 hosts: d, f  unreachable: ssh: refused
 e  failed: no room
-2 of 6 hosts in order, 2 failed, 2 unreachable
+2 hosts: g, h  not begun
+2 of 6 hosts ok (2 with changes or drift), 2 failed, 2 unreachable, 2 not begun
 `, out.String())
 }
 

@@ -43,8 +43,9 @@ var unlocked = Finding{Check: "lock", Result: OK, Text: "no run is going on"}
 // history tells what is on record, and what is still to be done.
 func history(x *examination) []Finding {
 	store, err := x.process.Store(x.StateDir, state.Limits{})
+	var c state.Condition
 	if err == nil {
-		_, err = state.Examine(x.StateDir)
+		c, err = state.Examine(x.StateDir)
 	}
 	if err != nil {
 		return nil // stateDirectory has said so
@@ -64,7 +65,7 @@ func history(x *examination) []Finding {
 	if pending, _, err := store.Pending(); err == nil && len(pending) > 0 {
 		f.Text = fmt.Sprintf("%s; refreshes are pending: %d, which the next run of their site makes up for", f.Text, len(pending))
 	}
-	if work, err := store.OpenWork(); err == nil && len(work) > 0 {
+	if work, err := store.OpenWork(); err == nil && len(work) > 0 && !c.Locked { // what a run is doing is none left behind
 		f.Text = fmt.Sprintf("%s; a run died and left behind: %d, which the next run cleans up", f.Text, len(work))
 	}
 	return []Finding{f}

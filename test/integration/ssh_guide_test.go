@@ -124,6 +124,9 @@ func giveSudoPassword(t *testing.T, labs map[string]*lab) {
 	require.Contains(t, said, "the password was refused")
 	require.NotContains(t, said, "wrong", "what was typed is not shown")
 	labs["web1"].sh("! grep -q 'kept by ccm' /etc/motd")
+	said, status = ask("")
+	require.NotZero(t, status, said)
+	require.Contains(t, said, "--ask-sudo-pass: want a password, found none")
 
 	out := here.exec("sh", "-c", "cd /root; ccm ssh bob@web1 --sudo -- run site")
 	require.NotZero(t, out.status)
@@ -131,7 +134,7 @@ func giveSudoPassword(t *testing.T, labs map[string]*lab) {
 
 	said, status = ask("secret-of-bob")
 	require.Zero(t, status, said)
-	require.Contains(t, said, "2 of 2 hosts in order")
+	require.Contains(t, said, "2 of 2 hosts ok")
 	require.NotContains(t, said, "secret-of-bob")
 	for _, name := range []string{"web1", "web2"} {
 		labs[name].says("kept by ccm", "cat /etc/motd")

@@ -127,7 +127,7 @@ func TestSSH(t *testing.T) {
 	l.write("site/site.lua", "file { '"+l.dir+"/none/x', content = 'x', owner = '-1', group = '-1', mode = '0644' }\n")
 	out := l.says(4, "does not exist", "one", "two", "-j", "1", "--", "run", "site")
 	require.Contains(t, out, "2 hosts: one, two:")
-	require.Contains(t, out, "0 of 2 hosts in order, 2 failed")
+	require.Contains(t, out, "0 of 2 hosts ok, 2 failed")
 	l.says(1, "no command that ccm runs on other machines", "one", "--", "lint", "site")
 
 	// Only the cache and the state are left behind, and no process.
@@ -169,7 +169,7 @@ func TestSSHManyHosts(t *testing.T) {
 	l := newSSHLab(t)
 	l.write("hosts", "a role=front # the first\nb 'role=back end'\n")
 	l.says(0, "back end", "--hosts", "hosts", "-j", "1", "--", "facts", "inventory.role")
-	l.says(0, "2 of 2 hosts in order", "--hosts", "hosts", "-j", "1", "--", "run", "site")
+	l.says(0, "2 of 2 hosts ok", "--hosts", "hosts", "-j", "1", "--", "run", "site")
 	cmd := l.command("--hosts", "/dev/fd/3", "--", "facts", "inventory.role") // as <(a program) of a shell
 	pipe, w, err := os.Pipe()
 	require.NoError(t, err)
@@ -188,16 +188,16 @@ func TestSSHManyHosts(t *testing.T) {
 	out := l.says(0, `"protocol":"io.choria.ccm.v1.ssh.result","target":"a","exit":0`, "a", "--output", "json", "--", "run", "site")
 	require.Contains(t, out, `{"target":"a","protocol":"io.choria.ccm.v1.`)
 	l.write("config", "Host down*\n  Port 9\n"+l.read("config"))
-	out = l.says(5, "2 of 3 hosts in order, 1 unreachable", "a", "down", "b", "-j", "1", "--", "facts", "os.name")
+	out = l.says(5, "2 of 3 hosts ok, 1 unreachable", "a", "down", "b", "-j", "1", "--", "facts", "os.name")
 	require.Contains(t, out, "down  unreachable: ssh: connect to host 127.0.0.1 port 9: Connection refused")
-	l.says(5, "0 of 4 hosts in order, 2 unreachable, 2 not begun", "down1", "down2", "a", "b", "--max-failed", "1", "--serial", "1", "--", "facts")
+	l.says(5, "0 of 4 hosts ok, 2 unreachable, 2 not begun", "down1", "down2", "a", "b", "--max-failed", "1", "--serial", "1", "--", "facts")
 
 	var names []string
 	for i := range 200 {
 		names = append(names, fmt.Sprintf("h%03d", i))
 	}
 	began := time.Now()
-	l.says(0, "200 of 200 hosts in order", append(names, "--", "facts", "os.name")...)
+	l.says(0, "200 of 200 hosts ok", append(names, "--", "facts", "os.name")...)
 	t.Logf("200 hosts: %s", time.Since(began).Round(100*time.Millisecond))
 }
 
@@ -209,7 +209,7 @@ func TestSSHInventory(t *testing.T) {
 	l.says(0, "front", "-i", "hosts", "web:!old", "--", "facts", "inventory.role")
 	l.says(0, "Created the file", "-i", "hosts", "w1", "--", "run", "site")
 	require.FileExists(t, l.dir+"/made-front")
-	l.says(0, "2 of 2 hosts in order", "-i", "hosts", "-j", "1", "--", "history")
+	l.says(0, "2 of 2 hosts ok", "-i", "hosts", "-j", "1", "--", "history")
 	l.says(1, "none is no host or group of the inventory", "-i", "hosts", "none", "--", "history")
 	l.write("cloud", fmt.Sprintf("#!/bin/sh\necho '{\"web\": {\"hosts\": [\"c1\"], \"vars\": {\"ansible_host\": \"127.0.0.1\", \"ansible_port\": %d, \"role\": \"cloud\"}}}'\n", l.port))
 	require.NoError(t, os.Chmod(l.dir+"/cloud", 0o755))
@@ -302,7 +302,7 @@ func TestSSHOddHosts(t *testing.T) {
 		defer mute.Close()
 		l.write("config", fmt.Sprintf("Host mute*\n  Port %d\n", mute.Addr().(*net.TCPAddr).Port)+l.read("config"))
 		began := time.Now()
-		out := l.says(5, "1 of 3 hosts in order, 2 unreachable", "--connect-timeout", "20s", "mute1", "mute2", "one", "--", "version")
+		out := l.says(5, "1 of 3 hosts ok, 2 unreachable", "--connect-timeout", "20s", "mute1", "mute2", "one", "--", "version")
 		require.Contains(t, out, "2 hosts: mute1, mute2  unreachable: it did not answer within 20s")
 		l.says(5, "2 hosts: mute1, mute2  unreachable: it did not answer within 2s", "--timeout", "2s", "mute1", "mute2", "--", "version")
 		require.Less(t, time.Since(began), 2*time.Minute)

@@ -27,11 +27,17 @@ Exit status: 0 if all is well, 4 if a run or a health check failed, a source
 cannot be had, or something is wrong with its fleet, 1 if no agent runs.`,
 		Args: cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
-			c, err := f.readConfig(e)
-			if err != nil {
-				return err
+			c, unreadable := f.readConfig(e)
+			if unreadable != nil {
+				c = &agent.Config{CacheDir: agent.DefaultCacheDir}
 			}
 			s, err := agent.ReadStatus(c.CacheDir)
+			if unreadable != nil {
+				if err != nil || f.config != "" && f.config != s.Config {
+					return unreadable
+				}
+				s.ConfigError = unreadable.Error() // it goes on with the old one
+			}
 			if s == nil {
 				if errors.Is(err, agent.ErrNotRunning) {
 					return diag.Errorf(diag.Pos{}, "%w, and none has run yet with %s", err, c.File).WithHint("systemctl enable --now ccm-agent")

@@ -97,12 +97,29 @@ func listRuns(e *cli.Env, f *cli.HistoryFlags, limit int) error {
 		terminal.Fprintf(e.Stderr, "No run is recorded.\n")
 		return nil
 	}
+	current := currentRun(f, list)
 	w := tabwriter.NewWriter(e.Stdout, 0, 0, 2, ' ', 0)
 	terminal.Fprintf(w, "RUN\tSTARTED\tWHAT\tPATHS\tRESULT\n")
 	for _, entry := range list {
-		terminal.Fprintf(w, "%s\t%s\t%s\t%d\t%s\n", entry.ID, cli.ShownTime(entry.Start), entry.Command, entry.Files, resultOf(entry))
+		result := resultOf(entry)
+		if entry.ID == current {
+			result = "is going on"
+		}
+		terminal.Fprintf(w, "%s\t%s\t%s\t%d\t%s\n", entry.ID, cli.ShownTime(entry.Start), entry.Command, entry.Files, result)
 	}
 	return w.Flush()
+}
+
+// currentRun returns the run that is going on, "" for none: the last one, if it has no end yet and the state directory
+// is locked. The newest run comes first in list.
+func currentRun(f *cli.HistoryFlags, list []state.Entry) string {
+	if list[0].Summary != nil {
+		return ""
+	}
+	if c, err := state.Examine(state.Dir(f.StateDir)); err != nil || !c.Locked {
+		return "" // who may not look at the lock sees a run without an end
+	}
+	return list[0].ID
 }
 
 // resultOf says in few words how a run ended.

@@ -246,9 +246,10 @@ func (f *sshFlags) setBecome(e *cli.Env, c *ssh.Client) error {
 		if err != nil {
 			return fmt.Errorf("--ask-sudo-pass: %w", err)
 		}
-		if c.Password = string(password); c.Password != "" {
-			_ = e.Secrets.Add(c.Password) // one that is too short to be masked is none the less sent
+		if c.Password = string(password); c.Password == "" {
+			return diag.Errorf(diag.Pos{}, "--ask-sudo-pass: want a password, found none").WithHint("sudo that asks for no password needs only --sudo")
 		}
+		_ = e.Secrets.Add(c.Password) // one that is too short to be masked is none the less sent
 		c.Become = ssh.SudoWithPassword()
 	case f.sudo:
 		c.Become = []string{"sudo", "-n"}
