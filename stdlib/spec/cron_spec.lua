@@ -1,10 +1,15 @@
 require "std.cron"
 
 suite("cron", {
-  starts = { nothing = {}, other = { files = { ["/etc/cron.d/b"] = "@daily root true\n" } } },
+  starts = {
+    nothing = {}, users = { files = { ["/etc/passwd"] = "root:x:0:0::/root:/bin/sh\n" } },
+    other = { files = { ["/etc/cron.d/b"] = "@daily root true\n" } },
+  },
   wants = {
     job = { "b", command = "true", schedule = "30 3 * * *" },
+    stranger = { "b", command = "true", schedule = "@daily", user = "stranger" },
     absent = { "b", ensure = "absent" },
   },
   phrases = { ["nothing/job"] = { "created the cron job" }, ["other/job"] = { "updated the cron job" }, ["nothing/absent"] = {} },
+  fails = { ["users/stranger"] = "there is no user stranger, who is to run the command" },
 })

@@ -5,15 +5,17 @@ local service = "[Unit]\nDescription=backup\n\n[Service]\nType=oneshot\nExecStar
 
 suite("timer", {
   starts = {
-    none = {},
+    none = {}, users = { files = { ["/etc/passwd"] = "root:x:0:0::/root:/bin/sh\n" } },
     other = { files = { ["/etc/systemd/system/backup.service"] = service, ["/etc/systemd/system/backup.timer"] = "[Timer]\nOnCalendar=weekly\n" } },
   },
   wants = {
     daily = { "backup", command = "/bin/backup", schedule = "daily" },
+    stranger = { "backup", command = "/bin/backup", schedule = "daily", user = "stranger" },
     absent = { "backup", ensure = "absent" },
   },
   phrases = {
     ["none/daily"] = { "created the timer" }, ["other/daily"] = { "updated the timer" },
     ["none/absent"] = {}, ["other/absent"] = { "removed the timer" },
   },
+  fails = { ["users/stranger"] = "there is no user stranger, who is to run the command" },
 })

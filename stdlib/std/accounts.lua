@@ -64,6 +64,14 @@ function accounts.has_user(host, name)
   return pending and pending.ensure == "present" or not pending and accounts.users(host)[name] ~= nil
 end
 
+--- Fails unless has_user, or LDAP or the like knows the user. A machine that is only a directory may have no users at all.
+function accounts.check_user(host, name, what)
+  if accounts.has_user(host, name) or not host.read "/etc/passwd" then return end
+  local getent = host.root == "/" and not host.pending_user(name) and host.which "getent"
+  if getent and select(2, host.query { getent, "passwd", name, check = false }) == 0 then return end
+  error(("there is no user %s, %s"):format(name, what), 0)
+end
+
 --- Returns the name of the group with a number, or nil.
 function accounts.group_name(host, gid) return groups(host).gid[gid] end
 

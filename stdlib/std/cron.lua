@@ -3,7 +3,7 @@
 --   local cron = require "std.cron"
 --   cron { "backup", command = "/usr/local/bin/backup --all", schedule = "30 3 * * *", user = "backup" }
 
-local crontab = require "std.crontab"
+local accounts, crontab = require "std.accounts", require "std.crontab"
 
 local function file(want) return "/etc/cron.d/" .. want.name end
 
@@ -24,12 +24,12 @@ end
 return ccm.type {
   name = "cron",
   doc = "Runs a command again and again, by a file in /etc/cron.d.",
-  commands = {},
+  commands = { "getent" },
   properties = {
     name = { name = true, doc = "The name of the file: letters, digits, hyphens and underscores, because cron passes over others.", example = "backup" },
     command = { one_line = true, doc = "What the shell runs. It is required unless ensure is absent." },
     schedule = { one_line = true, doc = "When it is run, as in crontab(5): five fields, or a word such as @daily. It is required unless ensure is absent.", example = "30 3 * * *" },
-    user = { one_line = true, kind = "owner", default = "root", doc = "The user that runs it." },
+    user = { one_line = true, kind = "owner", default = "root", doc = "The user that runs it. It must be there." },
     environment = { type = "map", doc = "Variables that the command sees, such as MAILTO." },
     ensure = { enum = { "present", "absent" }, default = "present", doc = "Whether there is to be such a file." },
   },
@@ -48,6 +48,8 @@ return ccm.type {
   end,
 
   status = function(want, host)
+    -- Cron passes over a file with such a line, and only its log says so.
+    if want.ensure == "present" then accounts.check_user(host, want.user, "who is to run the command") end
     local text = host.read(file(want))
     if not text then return { ensure = "absent" } end
     local have = { ensure = "present", text = text, environment = {}, refused = refused(host, file(want)) }

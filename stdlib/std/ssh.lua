@@ -43,16 +43,26 @@ end
 --- Returns where the key of a user is: of want.ssh_key, the kind of key, in the home directory.
 function ssh.file(want, have) return path.join(want.home or have.home, ".ssh", "id_" .. want.ssh_key) end
 
+-- Fails if there is no home directory, in which the key is made.
+local function check_home(host, home)
+  if host.is_directory(home) then return end
+  error(("there is no directory %s, in which the key is made (manage_home = true makes it with a new user)"):format(home), 0)
+end
+
 --- Fails if the key of a user, who may be nil, is missing and nothing on the machine makes one.
 function ssh.check(want, found, host)
-  if host.root ~= "/" or found and host.stat(ssh.file(want, found)) or host.which "ssh-keygen" then return end
-  error("there is no ssh-keygen, which makes the key (its package is openssh-client, or openssh-clients)", 0)
+  if host.root ~= "/" or found and host.stat(ssh.file(want, found)) then return end
+  if not host.which "ssh-keygen" then error("there is no ssh-keygen, which makes the key (its package is openssh-client, or openssh-clients)", 0) end
+  local home = want.home or found and found.home
+  local makes = want.manage_home and (not found or home ~= found.home)
+  if home and not makes then check_home(host, home) end
 end
 
 --- Makes a key without a passphrase, and the directory that it is in. That is done as the user, to whom
 --- what is below the home directory belongs, and in a session without the terminal of root, in which the
 --- user could type otherwise.
 function ssh.generate(host, user, kind, file)
+  if host.root == "/" then check_home(host, path.dir(path.dir(file))) end
   local as_user = { "setsid", "--wait", "runuser", "-u", user, "--" }
   host.run(tbl.concat(as_user, { "mkdir", "-p", "-m", "0700", path.dir(file) }))
   host.run(tbl.concat(as_user, { "ssh-keygen", "-q", "-t", kind, "-N", "", "-f", file }))

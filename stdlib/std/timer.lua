@@ -5,7 +5,7 @@
 --
 -- It keeps backup.service and backup.timer in /etc/systemd/system.
 
-local systemd = require "std.systemd"
+local accounts, systemd = require "std.accounts", require "std.systemd"
 
 local function files(want)
   local base = systemd.directory .. "/" .. want.name
@@ -37,12 +37,12 @@ end
 return ccm.type {
   name = "timer",
   doc = "Runs a command again and again, by a service and a timer of systemd.",
-  commands = { "systemctl" },
+  commands = { "systemctl", "getent" },
   properties = {
     name = { name = true, doc = "The name of the two units, without a suffix.", example = "backup" },
     command = { one_line = true, doc = "What is run, with an absolute path, as ExecStart has it: no shell is started, and a percent sign is written %%. It is required unless ensure is absent." },
     schedule = { type = "list", one_line = true, doc = "When it is run, as in systemd.time(7), such as daily or Mon *-*-* 03:30. It is required unless ensure is absent." },
-    user = { one_line = true, kind = "owner", doc = "The user that runs it. Left out, it is root." },
+    user = { one_line = true, kind = "owner", doc = "The user that runs it, who must be there. Left out, it is root." },
     description = { one_line = true, doc = "What the units say they are. Left out, it is the name." },
     persistent = { type = "boolean", default = true, doc = "Whether a time that was missed, because the machine was off, is made up for." },
     delay = { one_line = true, doc = "The longest time, chosen at random, to wait beyond the schedule, such as 5m." },
@@ -57,6 +57,8 @@ return ccm.type {
   end,
 
   status = function(want, host)
+    -- A service of nobody fails each time that the timer starts it.
+    if want.ensure == "present" and want.user and not re.test(want.user, [[^\d+$|%]]) then accounts.check_user(host, want.user, "who is to run the command") end
     local service, clock = files(want)
     local have = { service = host.read(service), timer = host.read(clock) }
     have.ensure = (have.service or have.timer) and "present" or "absent"

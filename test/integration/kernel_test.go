@@ -104,6 +104,8 @@ func TestSSHKeys(t *testing.T) {
 	sums := l.sh("sha256sum /srv/keys/.ssh/id_*")
 	l.converge(step{site: "kernel/keys.lua rsa", does: []string{"user#keys: stable"}})
 	require.Equal(t, sums, l.sh("sha256sum /srv/keys/.ssh/id_*"))
+	l.sh("useradd --no-create-home homeless")
+	require.Contains(t, l.sh("/opt/ccm/ccm ensure user homeless --ssh-key rsa --noop || :"), "there is no directory /home/homeless, in which the key is made")
 
 	// One of them is that of a host, which ssh finds by its name, hashed by itself too.
 	known := func(args string) string {
