@@ -83,7 +83,7 @@ func (r *Run) begin(ctx context.Context, file string, args []string) (err error)
 	if o.Plan {
 		r.record, err = r.recorder.openRecord(name, path)
 	} else {
-		r.record, err = r.recorder.begin(ctx, state.Info{ID: o.ID, Kind: "run", Site: name, File: path, Inputs: r.Site.inputs.records()})
+		r.record, err = r.recorder.begin(ctx, state.Info{ID: o.ID, Kind: "run", Site: name, File: path, Inputs: r.Site.inputs.records(), ChecksOnly: o.MonitorOnly})
 	}
 	if err != nil {
 		return err
@@ -121,7 +121,7 @@ func (r *Run) Converge(ctx context.Context) event.Summary {
 	if services != nil {
 		r.summary.Registrations = services.finish()
 	}
-	if !o.Plan && o.Site.Part.isWhole() && !r.summary.Interrupted {
+	if !o.Plan && !o.MonitorOnly && o.Site.Part.isWhole() && !r.summary.Interrupted {
 		n, err := r.record.writer.CountUndeclared()
 		if err != nil {
 			r.process.Messages.Warn("what is declared no more is not known: " + err.Error())

@@ -42,6 +42,9 @@ type Info struct {
 	Start   time.Time `json:"start_time"`
 	// Inputs are what the script looked at besides its own text and the facts.
 	Inputs []Input `json:"inputs,omitempty"`
+	// ChecksOnly says that the run asks health checks and does nothing else. It is on record only if one
+	// fails: such runs are many, and would hide those that did something.
+	ChecksOnly bool `json:"-"`
 }
 
 // An Input is something outside of a script that its result depends on.
@@ -112,6 +115,9 @@ func (r *RecordWriter) AddCatalog(c *catalog.Catalog) {
 	for _, res := range c.Resources {
 		r.noteLazy(res)
 		r.noteSecrets(res)
+	}
+	if r.info.ChecksOnly {
+		return // it is not applied
 	}
 	if r.siteRecord == nil {
 		r.catalog, r.siteRecord = c, &siteRecord{s: r.s, site: r.info.Site, file: r.info.File, root: r.info.Root}
@@ -219,7 +225,10 @@ func (r *RecordWriter) End(sum event.Summary) error {
 		errs = append(errs, r.file.add(true, e), r.file.close())
 	}
 	history := lines{s: r.s, name: historyFile}
-	errs = append(errs, history.add(false, e), history.close(), r.journal.end())
+	if wrote || !r.info.ChecksOnly {
+		errs = append(errs, history.add(false, e), history.close())
+	}
+	errs = append(errs, r.journal.end())
 	if wrote || history.size > longHistory {
 		errs = append(errs, r.tidy(), r.backups.End())
 	}

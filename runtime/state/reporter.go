@@ -35,7 +35,10 @@ func (r *RecordWriter) Event(e *event.Event) {
 }
 
 // isNotable reports whether an event is recorded: not if it says only that all is as it was.
-func isNotable(e *event.Event) bool {
+func (r *RecordWriter) isNotable(e *event.Event) bool {
+	if r.info.ChecksOnly {
+		return e.Outcome == event.Failed
+	}
 	return (e.Outcome != event.Stable || len(e.Health) > 0) && (e.Outcome != event.Skipped || len(e.Unmet) > 0)
 }
 
@@ -50,7 +53,7 @@ func (r *RecordWriter) appendOutcome(b []byte, changes []*fileChange, e *event.E
 			errs = append(errs, err)
 		}
 	}
-	if e != nil && isNotable(e) {
+	if e != nil && r.isNotable(e) {
 		b = append(report.EventWithoutText(e, r.info.ID).AppendJSON(b), '\n') // what the file was is in the store
 	}
 	return b, errors.Join(errs...)
@@ -60,7 +63,7 @@ func (r *RecordWriter) appendOutcome(b []byte, changes []*fileChange, e *event.E
 // next ones, or before anything else happens. That they cannot be written undoes
 // nothing, and is a warning.
 func (r *RecordWriter) recordOutcome(changes []*fileChange, e *event.Event) {
-	if len(changes) == 0 && (e == nil || !isNotable(e)) {
+	if len(changes) == 0 && (e == nil || !r.isNotable(e)) {
 		return
 	}
 	err := r.begin()

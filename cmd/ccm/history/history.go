@@ -29,7 +29,8 @@ func Command(e *cli.Env) *cobra.Command {
 		Use:   "history",
 		Short: "List the runs on this machine, the latest first",
 		Long: `List the runs on this machine, the latest first. A name of a run may be cut
-short where commands ask for it, and last is the latest.
+short where commands ask for it, and last is the latest. Runs of the same that
+ended in the same way and changed no path are one line; --limit 0 lists each.
 
 With --pending it lists the refreshes that runs have left over, because they
 were ended before, or because the refresh failed. The next run performs them.`,
@@ -42,7 +43,7 @@ were ended before, or because the refresh failed. The next run performs them.`,
 		},
 	}
 	f.Add(cmd.Flags())
-	cmd.Flags().IntVarP(&limit, "limit", "l", limit, "how many runs to list; 0 lists all")
+	cmd.Flags().IntVarP(&limit, "limit", "l", limit, "how many lines to list; 0 lists all runs")
 	cmd.Flags().BoolVar(&pending, "pending", false, "list the refreshes that are left over")
 	cmd.AddCommand(newShowCommand(e))
 	return cmd
@@ -82,10 +83,10 @@ func listRuns(e *cli.Env, f *cli.HistoryFlags, limit int) error {
 	}
 	cli.WarnDamaged(e, damaged)
 	slices.Reverse(list)
-	if limit > 0 && len(list) > limit {
-		list = list[:limit]
-	}
 	if f.JSON() {
+		if limit > 0 && len(list) > limit {
+			list = list[:limit]
+		}
 		for _, entry := range list {
 			if err := e.Print().Line(entry); err != nil {
 				return err
@@ -100,14 +101,43 @@ func listRuns(e *cli.Env, f *cli.HistoryFlags, limit int) error {
 	current := currentRun(f, list)
 	w := tabwriter.NewWriter(e.Stdout, 0, 0, 2, ' ', 0)
 	terminal.Fprintf(w, "RUN\tSTARTED\tWHAT\tPATHS\tRESULT\n")
+	for _, x := range lineUp(list, current, limit) {
+		if x.earlier > 0 {
+			x.result += fmt.Sprintf(" (and %d before it)", x.earlier)
+		}
+		terminal.Fprintf(w, "%s\t%s\t%s\t%d\t%s\n", x.ID, cli.ShownTime(x.Start), x.Command, x.Files, x.result)
+	}
+	return w.Flush()
+}
+
+// A historyLine is a run, and the earlier ones that it stands for.
+type historyLine struct {
+	state.Entry
+	result  string
+	earlier int
+}
+
+// lineUp returns at most limit lines for runs, the newest first; all of them if it is 0. Runs of the same that
+// ended in the same way and changed no path are one line: those of an agent would hide what was done.
+func lineUp(list []state.Entry, current string, limit int) (lines []historyLine) {
+	newer := make(map[string]int) // the line of the newer run, by what is run
 	for _, entry := range list {
 		result := resultOf(entry)
 		if entry.ID == current {
 			result = "is going on"
 		}
-		terminal.Fprintf(w, "%s\t%s\t%s\t%d\t%s\n", entry.ID, cli.ShownTime(entry.Start), entry.Command, entry.Files, result)
+		at, ok := newer[entry.Command]
+		if ok && limit > 0 && entry.Files == 0 && lines[at].Files == 0 && entry.Summary != nil && lines[at].result == result {
+			lines[at].earlier++
+			continue
+		}
+		if limit > 0 && len(lines) == limit {
+			break
+		}
+		newer[entry.Command] = len(lines)
+		lines = append(lines, historyLine{Entry: entry, result: result})
 	}
-	return w.Flush()
+	return lines
 }
 
 // currentRun returns the run that is going on, "" for none: the last one, if it has no end yet and the state directory
