@@ -37,6 +37,7 @@ type siteServer struct {
 	text  []byte
 	data  string
 	down  bool
+	reset bool
 	asked int
 }
 
@@ -47,6 +48,13 @@ func newSiteServer(t *testing.T) *siteServer {
 		defer s.mu.Unlock()
 		s.asked++
 		switch {
+		case s.reset: // which the other side tells with the port that it was given
+			conn, _, err := http.NewResponseController(w).Hijack()
+			if err == nil {
+				_ = conn.(*net.TCPConn).SetLinger(0)
+				_ = conn.Close()
+			}
+			return
 		case s.down:
 			w.WriteHeader(http.StatusServiceUnavailable)
 			return
@@ -183,8 +191,11 @@ func TestAgentFollowsServer(t *testing.T) {
 	require.Len(t, results, 1)
 	require.Equal(t, map[string]int{"total": 1, "changed": 1}, results[0].Counts)
 	require.Equal(t, "two", w.content("a"))
+	s.set(func() { s.down, s.reset, s.asked = false, true, 0 })
+	w.eventually(func() bool { asked := 0; s.set(func() { asked = s.asked }); return asked > 5 }, "the server is asked again")
+	require.Equal(t, 1, strings.Count(w.log.String(), "connection reset by peer"), w.log.String())
 	s.put(t, w.file("a", "three"))
-	s.set(func() { s.down = false })
+	s.set(func() { s.reset = false })
 	w.eventually(func() bool { return w.content("a") == "three" }, "the server is asked again")
 	stop()
 	require.Equal(t, 1, strings.Count(w.log.String(), "503 Service Unavailable"), "a failure that goes on is told once")
@@ -202,7 +213,7 @@ func TestAgentHealthChecks(t *testing.T) {
 	w := newAgentWorld(t)
 	check := filepath.Join(w.dir, "check")
 	state := func(status int) {
-		require.NoError(t, os.WriteFile(check+".new", []byte(fmt.Sprintf("#!/bin/sh\nexit %d\n", status)), 0o755))
+		require.NoError(t, os.WriteFile(check+".new", []byte(fmt.Sprintf("#!/bin/sh\necho $$ wait\nexit %d\n", status)), 0o755))
 		require.NoError(t, os.Rename(check+".new", check))
 	}
 	state(0)
@@ -224,7 +235,7 @@ func TestAgentHealthChecks(t *testing.T) {
 	state(2)
 	w.eventually(func() bool { return seen.of(agent.Apply) >= 2 && w.content("a") == "x" }, "the site is run")
 	require.Contains(t, w.log.String(), "a health check is critical")
-	require.Contains(t, strings.Join(seen.checked, "\n"), `"health_checks":[{"name":"check","status":"critical","tries":1`)
+	require.Contains(t, strings.Join(seen.checked, "\n"), `"health_checks":[{"name":"check","status":"critical","output":`)
 
 	// What goes on to fail is told once, by checks and runs, and again when it failed again.
 	failed := func() int {
@@ -233,11 +244,101 @@ func TestAgentHealthChecks(t *testing.T) {
 	now := seen.of(agent.Apply)
 	w.eventually(func() bool { return seen.of(agent.Apply) >= now+3 }, "the site is run again and again")
 	require.Equal(t, 1, failed(), w.log.String())
+	require.Equal(t, 1, strings.Count(w.log.String(), "level=ERROR msg=\""+script+": run: 1 resource: 1 failed, health checks: 1 critical"), w.log.String())
+	require.Equal(t, 1, strings.Count(w.log.String(), "level=ERROR msg=\""+script+": health check: 1 resource: 1 failed, health checks: 1 critical"), w.log.String())
+	status := func() *agent.Status {
+		s, err := agent.ReadStatus(c.CacheDir)
+		require.NoError(t, err)
+		return s
+	}
+	require.False(t, status().OK())
 	state(0)
-	now = seen.of(agent.Check)
-	w.eventually(func() bool { return seen.of(agent.Check) >= now+2 }, "it is well again")
+	// The run that failed because of it is made up for, without the interval.
+	w.eventually(func() bool { return status().OK() }, "it is well again")
+	require.Contains(t, w.log.String(), "because the health checks are well again")
+	require.Contains(t, w.log.String(), "/a: in order again")
+	now = seen.of(agent.Apply)
+	checked := seen.of(agent.Check)
+	w.eventually(func() bool { return seen.of(agent.Check) >= checked+3 }, "checks are asked")
+	require.Equal(t, now, seen.of(agent.Apply), "once")
 	state(2)
 	w.eventually(func() bool { return failed() == 2 }, "it is told again")
+}
+
+// A check that is told of as a warning is told once, and so is what a plan would do.
+func TestAgentTellsOnce(t *testing.T) {
+	w := newAgentWorld(t)
+	script := filepath.Join(w.dir, "site.lua")
+	require.NoError(t, os.WriteFile(script, []byte("local worn = { { name = 'worn', command = \"sh -c 'echo $$; exit 1'\" } }\n"+
+		strings.Replace(w.file("a", "x"), " }\n", ", health_checks = worn, register_when_stable = { { cluster = 'c', service = 's', protocol = 'p', address = '192.0.2.7' } } }\n", 1)+
+		strings.Replace(w.file("b", "x"), " }\n", ", register_when_stable = { { cluster = 'c', service = 's', protocol = 'p', address = '192.0.2.7', port = 80 } } }\n", 1)), 0o644))
+	t.Setenv("NATS_CONTEXT", "")
+	t.Setenv("XDG_CONFIG_HOME", filepath.Join(w.dir, "none"))
+	a, stop := w.start(w.config("registration: jetstream\nsources: ["+script+"]"), nil)
+	run := func() *agent.Result {
+		r, err := a.Do(t.Context(), agent.Request{Mode: agent.Apply})
+		require.NoError(t, err)
+		return r[0]
+	}
+	run()
+	require.True(t, run().OK(), "that nobody hears of a service fails nothing")
+	told := func(text string) int { return strings.Count(w.log.String(), "level=WARN msg=\""+script+": "+text) }
+	require.Equal(t, 1, told("= file#"+w.root+"/a: health check worn: warning"), w.log.String())
+	require.Equal(t, 1, told("c/p/s at 192.0.2.7:80 of file#"+w.root+"/b is not registered: "), w.log.String())
+	s, err := agent.ReadStatus(w.dir + "/agent")
+	require.NoError(t, err)
+	require.True(t, s.OK())
+	require.Len(t, s.Sources[0].LastRun.Unregistered, 1)
+	stop()
+	a, _ = w.start(w.config("noop: true\nsources: ["+script+"]"), nil)
+	require.NoError(t, os.Remove(filepath.Join(w.root, "b")))
+	run()
+	run()
+	require.Equal(t, 1, strings.Count(w.log.String(), "level=INFO msg=\""+script+": ~ file#"+w.root+"/b: Would have created"), w.log.String())
+}
+
+// What is signed by somebody who may not sign any more is not run; what is here goes on to be, and the
+// log and the status say so.
+func TestAgentSignerWithdrawn(t *testing.T) {
+	w := newAgentWorld(t)
+	key := func(name string) string {
+		file := filepath.Join(w.dir, name)
+		out, err := exec.Command("ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-C", name, "-f", file).CombinedOutput()
+		require.NoError(t, err, "%s", out)
+		text, err := os.ReadFile(file + ".pub")
+		require.NoError(t, err)
+		return name + " " + string(text)
+	}
+	ann, bob, allowed := key("ann"), key("bob"), filepath.Join(w.dir, "allowed")
+	site := filepath.Join(w.dir, "srv", "site")
+	require.NoError(t, os.MkdirAll(site, 0o755))
+	put := func(text, signer string) {
+		require.NoError(t, os.WriteFile(filepath.Join(site, "site.lua"), []byte(w.file("a", text)), 0o644))
+		cmd := exec.Command("ccm", "bundle", "--sign", filepath.Join(w.dir, signer), "site")
+		cmd.Dir = filepath.Dir(site)
+		out, err := cmd.CombinedOutput()
+		require.NoError(t, err, "%s", out)
+	}
+	s := httptest.NewServer(http.FileServer(http.Dir(filepath.Dir(site))))
+	t.Cleanup(s.Close)
+	require.NoError(t, os.WriteFile(allowed, []byte(ann+bob), 0o644))
+	put("of bob", "bob")
+	c := w.config("sources: [{url: " + s.URL + "/site.tar.gz, signers: " + allowed + "}]")
+	a, _ := w.start(c, nil)
+	w.eventually(func() bool { return w.content("a") == "of bob" }, "it is run")
+	require.NoError(t, os.WriteFile(allowed, []byte(ann), 0o644))
+	w.eventually(func() bool { return strings.Contains(w.log.String(), "it is not believed: the key that signed it, ") }, "it is told")
+	require.Regexp(t, `level=ERROR msg=".*/site.tar.gz: it is not believed: .* does not name it; what is here goes on to be run: sha256:[0-9a-f]{12}, signed by bob `, w.log.String())
+	require.NoError(t, os.Remove(filepath.Join(w.root, "a")))
+	_, err := a.Do(t.Context(), agent.Request{Mode: agent.Apply})
+	require.NoError(t, err)
+	require.Equal(t, "of bob", w.content("a"))
+	status, err := agent.ReadStatus(c.CacheDir)
+	require.NoError(t, err)
+	require.False(t, status.OK())
+	require.Contains(t, status.Sources[0].Error, "it is not believed: ")
+	put("of ann", "ann")
+	w.eventually(func() bool { return w.content("a") == "of ann" }, "what is believed is run")
 }
 
 // A runCounter counts runs, and keeps the lines of the last one.

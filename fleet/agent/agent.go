@@ -81,6 +81,8 @@ type Agent struct {
 	store    *storeRoot
 	metrics  *metrics
 	failures failures
+	memory   recollection
+	outcomes map[string]string // of the last run, by mode and source, as they are compared
 	status   *statusKeeper
 	runner   *runner
 	data     *dataSource
@@ -111,7 +113,7 @@ func New(o Options) (*Agent, error) {
 	}
 	a := &Agent{
 		options: o, config: o.Config, timing: o.Timing, log: o.Log, now: o.Clock.Now, random: rand.Float64,
-		metrics: newMetrics(), failures: make(failures), queue: newQueue(), reload: make(chan struct{}, 1), endServe: func() {}, endPolls: func() {}, endFleet: func() {},
+		metrics: newMetrics(), failures: make(failures), memory: make(recollection), outcomes: make(map[string]string), queue: newQueue(), reload: make(chan struct{}, 1), endServe: func() {}, endPolls: func() {}, endFleet: func() {},
 	}
 	var err error
 	if a.store, err = openStore(o.Config.CacheDir, o.Effect); err != nil {

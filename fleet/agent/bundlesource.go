@@ -80,7 +80,7 @@ func (p *bundleSource) install(ctx context.Context, r *remote) (changed bool, er
 		}
 		signer, err := list.Verify(safepath.Within(ctx, f), signature, bundle.SignatureNamespace, p.x.now())
 		if err != nil {
-			return false, err
+			return false, notBelieved("it", err)
 		}
 		v.Signer = signer.String()
 		if _, err := f.Seek(0, io.SeekStart); err != nil {
@@ -94,6 +94,11 @@ func (p *bundleSource) install(ctx context.Context, r *remote) (changed bool, er
 		return false, err
 	}
 	return true, st.keep(ctx, v)
+}
+
+// notBelieved says that what a source has now is not run.
+func notBelieved(what string, err error) error {
+	return fmt.Errorf("%s is not believed: %w", what, err)
 }
 
 // unpack unpacks a bundle, or copies a script or manifest.

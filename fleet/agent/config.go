@@ -57,7 +57,7 @@ type Config struct {
 	// MonitorPort and MonitorAddress are where metrics are served; 0 for nowhere, "" for all addresses.
 	MonitorPort    int
 	MonitorAddress string
-	// Registration is where services are registered: nats, jetstream, or "" for nowhere.
+	// Registration is where services are registered: nats, jetstream or none; "" for nowhere, which is told.
 	Registration string
 	// AllowInsecure believes what comes over connections without TLS, too.
 	AllowInsecure bool
@@ -147,7 +147,7 @@ func (c *Config) keys(r *configReader) map[string]func(*yaml.Node) {
 		"log_level":             func(n *yaml.Node) { c.LogLevel = r.choice(n, "debug", "info", "warn", "error") },
 		"monitor_port":          func(n *yaml.Node) { c.MonitorPort = r.port(n) },
 		"monitor_address":       func(n *yaml.Node) { c.MonitorAddress = r.text(n) },
-		"registration":          func(n *yaml.Node) { c.Registration = r.choice(n, "", "nats", "jetstream") },
+		"registration":          func(n *yaml.Node) { c.Registration = r.choice(n, "", "nats", "jetstream", "none") },
 		"allow_insecure":        func(n *yaml.Node) { c.AllowInsecure = r.boolean(n) },
 		"fleet":                 func(n *yaml.Node) { c.Fleet = r.fleet(n) },
 	}

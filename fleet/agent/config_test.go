@@ -97,7 +97,7 @@ func TestMistakesInConfig(t *testing.T) {
 		"interval: 5m\ninterval: 6m":                     `a.yaml:2:1: the key "interval" stands here twice`,
 		"health_check_interval: 0.1s":                    `want at least 1s`,
 		"log_level: inof":                                `a.yaml:1:12: log_level: want debug, info, warn, error, got "inof" (did you mean "info"?)`,
-		"registration: kafka":                            `registration: want nats, jetstream, got "kafka"`,
+		"registration: kafka":                            `registration: want nats, jetstream, none, got "kafka"`,
 		"cache_dir: ''":                                  `cache_dir: want an absolute path, got ""`,
 		"monitor_port: 99999":                            `monitor_port: want a port, or 0 for none, got "99999"`,
 		"noop: ja":                                       `noop: want true or false`,

@@ -19,6 +19,9 @@ import (
 
 const dataDir = "data"
 
+// dataTopic is what a recollection knows data by.
+const dataTopic = "data"
+
 // dataTries is how often external data is asked for before the last good data is taken.
 const dataTries = 10
 
@@ -159,9 +162,10 @@ func (a *Agent) prepareData(ctx context.Context) (file string, err error) {
 		err = d.refresh(ctx)
 		a.metrics.took(metricDataTime, a.now().Sub(began))
 		if err == nil {
-			if !d.stale.IsZero() {
+			if len(a.memory[dataTopic]) > 0 {
 				a.log.Info(fmt.Sprintf("%s: had again", d.shownURL))
 			}
+			a.memory.news(dataTopic, nil)
 			d.stale = time.Time{}
 			break
 		}
@@ -170,7 +174,9 @@ func (a *Agent) prepareData(ctx context.Context) (file string, err error) {
 			break
 		}
 		if try == 1 {
-			a.log.Warn(fmt.Sprintf("%s: %s; it is asked for again", d.shownURL, message(err)))
+			for _, text := range a.memory.news(dataTopic, []string{message(err)}) {
+				a.log.Warn(fmt.Sprintf("%s: %s; it is asked for again", d.shownURL, text))
+			}
 		}
 		if !retry.Sleep(ctx, b.Delay(try, a.random)) {
 			break

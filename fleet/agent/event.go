@@ -62,6 +62,29 @@ type summary struct {
 	Failed      int            `json:"failed_resources"`
 	Health      map[string]int `json:"health_checks"`
 	Interrupted bool           `json:"interrupted"`
+	// Services is what became of those that resources register.
+	Services struct {
+		Unpublished int `json:"unpublished"`
+		Problems    []struct {
+			Resource string `json:"resource"`
+			Service  string `json:"service"`
+			Error    string `json:"error"`
+		} `json:"problems"`
+	} `json:"registrations"`
+}
+
+// unregistered says which services are not registered and why, of many the first.
+func (s *summary) unregistered() (list []string) {
+	if n := s.Services.Unpublished; n > 0 {
+		list = append(list, fmt.Sprintf("%s not registered: registration in the configuration says how (jetstream, nats or none)", map[bool]string{true: "1 service is", false: fmt.Sprintf("%d services are", n)}[n == 1]))
+	}
+	for i, p := range s.Services.Problems {
+		if i == mostFailures {
+			return append(list, fmt.Sprintf("and %d more", len(s.Services.Problems)-i))
+		}
+		list = append(list, fmt.Sprintf("%s of %s is not registered: %s", p.Service, p.Resource, cut(p.Error, 500)))
+	}
+	return list
 }
 
 // counts returns how many resources came to each outcome, those of none left out.
@@ -75,8 +98,9 @@ func (s *summary) counts() map[string]int {
 	return m
 }
 
-// story returns what is told of an event, in the words of the other commands; "" if nothing is.
-func (l *line) story() (text string, bad bool) {
+// story returns what is told of an event, in the words of the other commands; "" if nothing is. Lasting
+// says that it is so until something is done, so that the next run tells the same.
+func (l *line) story() (text string, lasting bool) {
 	id := l.Type + "#" + l.Name
 	switch {
 	case l.Failed:
@@ -90,7 +114,7 @@ func (l *line) story() (text string, bad bool) {
 		}
 		return fmt.Sprintf("%s %s: %s", sign, id, l.Message), false
 	case l.Outcome == "pending":
-		return fmt.Sprintf("~ %s: %s", id, l.NoopMessage), false
+		return fmt.Sprintf("~ %s: %s", id, l.NoopMessage), true
 	case l.Outcome == "skipped" && !l.Noop:
 		return "", false
 	}
@@ -101,7 +125,7 @@ func (l *line) story() (text string, bad bool) {
 		}
 	}
 	if len(checks) > 0 {
-		return fmt.Sprintf("= %s: %s", id, strings.Join(checks, "; ")), false
+		return fmt.Sprintf("= %s: %s", id, strings.Join(checks, "; ")), true
 	}
 	return "", false
 }

@@ -35,11 +35,14 @@ type gitSource struct {
 	plain   *url.URL
 	store   *store
 	cpuTime time.Duration // of a processor, by git since the last poll began
+	lastAsk time.Duration // what of that the last poll took to ask
 	pause   time.Duration // at least, between polls
+	// changeTime is when there was something new, or the agent began.
+	changeTime time.Time
 }
 
 func (x *access) newGitSource(c SourceConfig) (*gitSource, error) {
-	s := &gitSource{x: x, config: c, name: c.Git}
+	s := &gitSource{x: x, config: c, name: c.Git, changeTime: x.now()}
 	u, err := url.Parse(c.Git)
 	switch {
 	case err == nil && u.Scheme == "file":
@@ -67,15 +70,32 @@ func (s *gitSource) Name() string { return s.name }
 func (s *gitSource) Take() (Site, func(), bool) { return s.store.take() }
 
 // Asking is not to take more of a processor than one part in so many, in the long run: at most
-// longestPause lies between polls for that.
+// longestPause lies between polls for that. Who has just changed something often changes more: for
+// that long it is not saved on.
 const (
 	shareOfProcessor = 1000
 	longestPause     = 5 * time.Minute
+	busyTime         = 15 * time.Minute
 )
 
 // PollInterval implements Patience. What git needs to ask depends on the machine and on how the
 // repository is reached: some milliseconds for a directory, hundreds for ssh on a small board.
-func (s *gitSource) PollInterval() time.Duration { return s.pause }
+func (s *gitSource) PollInterval() time.Duration {
+	if since := s.x.now().Sub(s.changeTime); since >= 0 && since < busyTime {
+		return 0
+	}
+	return s.pause
+}
+
+// measure sets how long it is paused for what it took to ask. Once it may take much longer, when git comes
+// from a disk or the machine has much to do: it is the lesser of two times that counts.
+func (s *gitSource) measure() {
+	took := s.cpuTime
+	if s.lastAsk > 0 {
+		took = min(took, s.lastAsk)
+	}
+	s.lastAsk, s.pause = s.cpuTime, min(took*shareOfProcessor, longestPause)
+}
 
 // Poll implements Source.
 func (s *gitSource) Poll(ctx context.Context) (changed bool, err error) {
@@ -95,7 +115,7 @@ func (s *gitSource) Poll(ctx context.Context) (changed bool, err error) {
 	}
 	s.cpuTime = 0
 	ref, commit, err := s.ask(ctx)
-	s.pause = min(s.cpuTime*shareOfProcessor, longestPause)
+	s.measure()
 	if err != nil {
 		return false, err
 	}
@@ -120,7 +140,7 @@ func (s *gitSource) Poll(ctx context.Context) (changed bool, err error) {
 		}
 		signer, err := commitSigner(list, text)
 		if err != nil {
-			return false, fmt.Errorf("the commit %.12s: %w", commit, err)
+			return false, notBelieved("the commit "+commit[:12], err)
 		}
 		v.Signer = signer.String()
 	}
@@ -132,6 +152,7 @@ func (s *gitSource) Poll(ctx context.Context) (changed bool, err error) {
 		return false, err
 	}
 	v.FetchTime = s.x.now().UTC()
+	s.changeTime = v.FetchTime
 	return true, st.keep(ctx, v)
 }
 

@@ -110,6 +110,8 @@ func TestGitSource(t *testing.T) {
 			changed, err = s.Poll(t.Context())
 			require.NoError(t, err)
 			require.False(t, changed)
+			require.Zero(t, s.(Patience).PollInterval(), "what has just changed is asked often")
+			s.(*gitSource).changeTime = s.(*gitSource).changeTime.Add(-busyTime)
 			pause := s.(Patience).PollInterval()
 			require.LessOrEqual(t, pause, longestPause)
 			require.Equal(t, c.config.Ref == first, pause == 0, "git is asked for all but a commit, which cannot change")

@@ -139,17 +139,29 @@ func (a *Agent) source(name string) Source {
 }
 
 // answer runs a source because of a trigger. A health check that is critical has it run again, all
-// of it.
+// of it. So has one that is fine after a run that failed because of it: what was skipped then is done.
 func (a *Agent) answer(ctx context.Context, stop <-chan struct{}, t trigger) {
 	source := a.source(t.source)
 	if source == nil {
 		return // it was taken out of the configuration
 	}
 	r := a.run(ctx, stop, source, Request{Reason: t.reason, Mode: t.mode, Source: t.source})
-	if r != nil && t.mode == Check && r.Health["critical"] > 0 && !r.Interrupted {
+	switch {
+	case r == nil || t.mode != Check || r.Interrupted:
+	case r.Health["critical"] > 0:
 		a.metrics.count(metricRemediations, t.source)
 		a.queue.trigger(t.source, Apply, "a health check is critical")
+	case r.OK() && a.failedByCheck(t.source):
+		a.queue.trigger(t.source, Apply, "the health checks are well again")
 	}
+}
+
+// failedByCheck reports whether the last run of a source failed because of a health check.
+func (a *Agent) failedByCheck(source string) bool {
+	a.status.mu.Lock()
+	defer a.status.mu.Unlock()
+	last := a.status.now.source(source).LastRun
+	return last != nil && last.failedByCheck
 }
 
 // carryOut does what a request asks for.
@@ -226,15 +238,23 @@ func (a *Agent) run(ctx context.Context, stop <-chan struct{}, source Source, re
 	result := a.perform(ctx, interruption{ask: asked, insist: ctx.Done()}, r)
 	a.status.update(func(s *Status) {
 		x := s.source(r.Source)
-		a.tell(result, x.LastCheck)
-		if r.Mode == Check {
+		a.tell(result)
+		switch {
+		case r.Mode == Check:
 			x.LastCheck = result
-		} else {
+		case r.isWhole(result):
+			x.LastRun, x.LastCheck = result, nil // it has asked all of the checks
+		default:
 			x.LastRun = result
 		}
 		s.State, s.ActiveRun = "waiting", nil
 	})
 	return result
+}
+
+// isWhole reports whether a run has looked at all of a source, health checks included.
+func (r *Run) isWhole(result *Result) bool {
+	return r.Mode == Apply && len(r.Targets) == 0 && result.Summary != nil && !result.Interrupted
 }
 
 // perform runs a site and returns what became of it.
@@ -278,13 +298,14 @@ func (a *Agent) perform(ctx context.Context, stop interruption, r *Run) *Result 
 	case exit != 0 && exit != 130 && result.Summary == nil:
 		result.Error = strings.TrimSpace(words)
 	case r.Mode != Check:
-		for text := range strings.Lines(words) {
-			a.log.Warn(r.Source + ": " + strings.TrimSpace(text))
-		}
+		a.warn(r, words)
 	}
 	result.Interrupted = result.Interrupted || exit == 130
-	if r.Mode == Apply && len(r.Targets) == 0 && result.Summary != nil && !result.Interrupted {
+	if r.isWhole(result) {
 		a.failures.retain(r)
+	}
+	if r.Mode != Plan && len(r.Targets) == 0 && result.Summary != nil && !result.Interrupted {
+		a.warnOfServices(result)
 	}
 	return result
 }

@@ -1,9 +1,9 @@
 package agent
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -21,14 +21,19 @@ func (a *Agent) take(r *Run, result *Result, text []byte) {
 		if l.Failed && len(result.Failures) < mostFailures {
 			result.Failures = append(result.Failures, Failure{Resource: l.Type + "#" + l.Name, Message: cut(l.reason(), 500)})
 		}
-		story, bad := l.story()
-		switch again := a.failures.again(r, l.Type+"#"+l.Name, story, bad); {
+		if l.Failed {
+			for _, h := range l.checks() {
+				result.failedByCheck = result.failedByCheck || h.Status != "ok"
+			}
+		}
+		story, lasting := l.story()
+		switch again, over := a.failures.again(r, &l, story, lasting); {
 		case again:
 			a.log.Debug(r.Source + ": " + story)
-		case bad:
-			a.log.Error(r.Source + ": " + story)
 		case story != "":
-			a.log.Info(r.Source + ": " + story)
+			a.log.Log(context.Background(), l.level(), r.Source+": "+story)
+		case over:
+			a.log.Info(fmt.Sprintf("%s: = %s#%s: in order again", r.Source, l.Type, l.Name))
 		}
 	case SummaryProtocol:
 		var s summary
@@ -36,44 +41,9 @@ func (a *Agent) take(r *Run, result *Result, text []byte) {
 			return
 		}
 		result.RunID, result.Counts, result.Health, result.Interrupted = s.RunID, s.counts(), s.Health, s.Interrupted
+		result.Unregistered = s.unregistered()
 		result.Summary = slices.Clone(text)
 	}
-}
-
-// failures are the resources of each source that failed when they were last looked at, with what was
-// told of them: what goes on to fail is told once.
-type failures map[string]map[string]failure
-
-// A failure is what was told, and by the run that began when.
-type failure struct {
-	story string
-	run   time.Time
-}
-
-// maxReported is of how many resources of a source that is kept. Others are told each time.
-const maxReported = 1000
-
-// again takes what is told of a resource, and reports whether it fails as it did before.
-func (f failures) again(r *Run, resource, story string, bad bool) bool {
-	of := f[r.Source]
-	before, known := of[resource]
-	switch {
-	case !bad:
-		delete(of, resource)
-		return false
-	case of == nil:
-		of = make(map[string]failure)
-		f[r.Source] = of
-	}
-	if known || len(of) < maxReported {
-		of[resource] = failure{story, r.Began}
-	}
-	return known && before.story == story
-}
-
-// retain forgets the resources that a run of all of a source did not tell of: there are no more.
-func (f failures) retain(r *Run) {
-	maps.DeleteFunc(f[r.Source], func(_ string, x failure) bool { return !x.run.Equal(r.Began) })
 }
 
 // measure counts a run.
@@ -86,14 +56,20 @@ func (a *Agent) measure(r *Result) {
 	a.metrics.took(metricManifest, r.Duration, r.Source)
 }
 
-// tell tells what became of a run, in one line. Health checks are asked often: they are told when
-// they come out otherwise than before.
-func (a *Agent) tell(r, before *Result) {
+// tell tells what became of a run, in one line. One that fails as the one before, and health checks that
+// come out as before, are not told again.
+func (a *Agent) tell(r *Result) {
 	text := fmt.Sprintf("%s: %s: %s (%s), because %s", r.Source, r.Mode, r.Outcome(), r.Duration.Round(time.Millisecond), r.Reason)
+	bad, about := !r.OK() && !r.Interrupted, string(r.Mode)+" of "+r.Source
+	before, known := a.outcomes[about]
+	now := alike(r.Outcome())
+	if !r.Interrupted {
+		a.outcomes[about] = now
+	}
 	switch {
-	case r.Mode == Check && (before == nil && r.OK() && r.allOK() || before != nil && before.Outcome() == r.Outcome()):
+	case known && now == before && (bad || r.Mode == Check), !known && r.Mode == Check && r.OK() && r.allOK():
 		a.log.Debug(text)
-	case !r.OK() && !r.Interrupted:
+	case bad:
 		a.log.Error(text)
 	default:
 		a.log.Info(text)

@@ -31,13 +31,14 @@ func (a *Agent) poll(ctx context.Context, source Source, reason string) {
 		switch {
 		case err != nil:
 			a.metrics.count(metricFetchFailures, name)
-			if text := message(err); text != failure {
-				if failure == "" {
-					since = a.now()
-				}
-				failure = text
-				a.log.Error(fmt.Sprintf("%s: %s", name, text))
+			text := message(err)
+			if failure == "" {
+				since = a.now()
 			}
+			if alike(text) != alike(failure) {
+				a.log.Error(fmt.Sprintf("%s: %s%s", name, text, goesOn(source)))
+			}
+			failure = text
 		case failure != "":
 			a.log.Info(fmt.Sprintf("%s: reached again", name))
 			failure, since = "", time.Time{}
@@ -95,6 +96,19 @@ func (a *Agent) polled(source Source, failure string, since time.Time) {
 			x.FailingSince = &since
 		}
 	})
+}
+
+// goesOn says what of a source is run as long as there is nothing newer.
+func goesOn(source Source) string {
+	site, release, ok := source.Take()
+	if !ok {
+		return ""
+	}
+	release()
+	if site.Digest == "" {
+		return ""
+	}
+	return fmt.Sprintf("; what is here goes on to be run: %s%s", short(site.Digest), signedBy(site.Signer))
 }
 
 // short returns the beginning of a digest, as people compare it.

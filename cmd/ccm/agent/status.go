@@ -153,6 +153,9 @@ func printAgentSource(say func(string, ...any), x *agent.SourceStatus, now time.
 			since = " (since " + moment(*x.FailingSince, now) + ")"
 		}
 		say("  x %s%s", x.Error, since)
+		if x.Digest != "" {
+			say("    runs go on with what is here: see above")
+		}
 	}
 	for _, r := range []*agent.Result{x.LastRun, x.LastCheck} {
 		if r == nil {
@@ -161,6 +164,9 @@ func printAgentSource(say func(string, ...any), x *agent.SourceStatus, now time.
 		say("  %s %s: %s (%s), because %s", string(r.Mode), moment(r.Began, now), r.Outcome(), r.Duration.Round(time.Millisecond), r.Reason)
 		for _, failed := range r.Failures {
 			say("    x %s: %s", failed.Resource, failed.Message)
+		}
+		for _, text := range r.Unregistered {
+			say("    ! %s", text)
 		}
 		if r.DataStale != nil {
 			say("    with data that is stale since %s", moment(*r.DataStale, now))
