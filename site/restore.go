@@ -1,11 +1,13 @@
 package site
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/event"
@@ -42,6 +44,7 @@ type restore struct {
 	host    *host.Host
 	record  *runRecord
 	started map[string]bool // paths that were changed: these are finished in any case
+	mounts  func() (host.Mounts, error)
 }
 
 // Restore gives the paths that a run changed back what they were before it, as a run
@@ -69,6 +72,7 @@ func (p *Process) Restore(ctx context.Context, o *RestoreOptions) (sum event.Sum
 	}
 	defer func() { r.record.end(sum) }()
 	r.host = recorder.host(o.Host)
+	r.mounts = sync.OnceValues(func() (host.Mounts, error) { return r.host.MountsBelow("/") })
 	list, err := r.record.store.Restorer().Restorations(o.Run.ID, o.Paths)
 	if err != nil {
 		return sum, &diag.Error{Err: err}
@@ -95,7 +99,7 @@ func (r *restore) files(ctx context.Context, list []state.Restoration) event.Sum
 		errs := r.record.store.Restorer().Restore(ctx, r.host, list, func(x state.Restoration) error { return r.begin(ctx, x) })
 		for i, err := range errs {
 			if err != nil {
-				events[i].Outcome, events[i].Err = event.Failed, err
+				fail(events[i], err)
 			}
 		}
 	}
@@ -156,9 +160,31 @@ func (r *restore) look(ctx context.Context, i int, list []state.Restoration) *ev
 		return ev
 	case r.options.Plan:
 		ev.Outcome = event.Pending
+		if err := r.mounted(x); err != nil {
+			fail(ev, err)
+			return ev
+		}
 	}
 	ev.Diff, ev.Actions = diff, []resource.Action{{Verb: "Restore", Phrase: phraseOf(x)}}
 	return ev
+}
+
+// mounted returns an error if the path cannot be removed because of a mount.
+func (r *restore) mounted(x state.Restoration) error {
+	if x.Want.Kind != host.Missing {
+		return nil
+	}
+	mounts, err := r.mounts()
+	return cmp.Or(err, x.Mounted(mounts))
+}
+
+// fail has an event say that a path could not be restored. A directory in which something is mounted is no failure: it
+// goes on being used, and whoever undoes the run of a mount has it skipped.
+func fail(ev *event.Event, err error) {
+	ev.Outcome, ev.Err = event.Failed, err
+	if mounted, ok := errors.AsType[*state.MountedError](err); ok {
+		ev.Outcome, ev.Err, ev.Reason, ev.Diff, ev.Actions = event.Skipped, nil, mounted.Error(), nil, nil
+	}
 }
 
 // text returns how the content of a path differs or, once it is restored, did; nil if that is

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -73,4 +74,23 @@ func TestFailedMountLeavesNothing(t *testing.T) {
 	require.NoError(t, err, "%s", out)
 	require.Contains(t, string(out), "failed")
 	require.Regexp(t, `\nsite\.lua\nstate\n$`, string(out))
+}
+
+// The undo of a mount leaves what is mounted, and the directories that were made for it: that is no failure.
+func TestUndoOfAMount(t *testing.T) {
+	dir, err := os.MkdirTemp("/var/tmp", "ccm-mounts-")
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, os.RemoveAll(dir)) })
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "site.lua"), []byte(fmt.Sprintf(`require "std.mount" { "%s/a/b", device = "tmpfs", type = "tmpfs" }`, dir)), 0o644))
+	cmd := inOwnMounts(t, ownEtc, "sh", "-ec", "cd "+dir+`
+		: > /etc/fstab; ccm run --state-dir state site.lua; echo mine > a/b/precious
+		ccm undo --state-dir state --noop; ccm undo --state-dir state; cat a/b/precious; wc -c /etc/fstab; ccm run --state-dir state site.lua`)
+	out, err := cmd.CombinedOutput()
+	require.NoError(t, err, "%s", out)
+	for _, d := range []string{"/a", "/a/b"} {
+		require.Equal(t, 2, strings.Count(string(out), ". file#"+dir+d+": skipped, because a file system is mounted at "+dir+"/a/b, and stays"), "%s", out)
+	}
+	require.Contains(t, string(out), "3 resources: 1 changed, 2 skipped")
+	require.Contains(t, string(out), "mine\n0 /etc/fstab")
+	require.Contains(t, string(out), "Added it to /etc/fstab", "%s", out)
 }

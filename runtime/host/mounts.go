@@ -71,3 +71,13 @@ func (m Mounts) Hold(rel string) bool {
 	}
 	return false
 }
+
+// At returns the first mount at a path or below it, "" if there is none.
+func (m Mounts) At(rel string) string {
+	for _, at := range m {
+		if rel == at || strings.HasPrefix(at, path.Clean(rel)+"/") {
+			return at
+		}
+	}
+	return ""
+}

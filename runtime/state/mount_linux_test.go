@@ -1,6 +1,7 @@
 package state_test
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"syscall"
@@ -10,6 +11,7 @@ import (
 
 	"github.com/luaccm/ccm/runtime/event"
 	"github.com/luaccm/ccm/runtime/host/hosttest"
+	"github.com/luaccm/ccm/runtime/state"
 	"github.com/luaccm/ccm/test/tally"
 )
 
@@ -65,15 +67,27 @@ func TestMountPoint(t *testing.T) {
 	noLeftovers(t, b.root)
 }
 
-// TestUndoOfMountPoint: the directory that a run made stays while something is mounted there.
+// TestUndoOfMountPoint: directories that a run made stay while something is mounted there, be it an empty file system
+// or one with files, and that is told apart from failures.
 func TestUndoOfMountPoint(t *testing.T) {
 	b := newBox(t)
 	b.root = mounted(t)
-	id := b.must(Dir("/point", "0755"))
-	point := filepath.Join(b.root, "point")
+	id := b.must(Dir("/a", "0755"), Dir("/a/point", "0755"))
+	point := filepath.Join(b.root, "a/point")
 	require.NoError(t, syscall.Mount("tmpfs", point, "tmpfs", 0, "size=64k"))
-	_, errs := b.restore(id)
+	for _, used := range []bool{false, true} {
+		if used {
+			b.write("a/point/file", "of somebody", 0o600)
+		}
+		_, errs := b.restore(id)
+		require.Len(t, errs, 2)
+		for _, err := range errs {
+			mounted, ok := errors.AsType[*state.MountedError](err)
+			require.True(t, ok, err)
+			require.Equal(t, "/a/point", mounted.At)
+		}
+	}
 	require.NoError(t, syscall.Unmount(point, 0))
-	require.Len(t, errs, 1)
-	require.ErrorContains(t, errs[0], "a file system is mounted there, and stays (umount it, and remove the directory)")
+	_, errs := b.restore(id)
+	require.Empty(t, errs)
 }

@@ -203,7 +203,7 @@ func (x *restoreCall) clear(r Restoration) error {
 			return err
 		}
 		if len(names) > 0 {
-			return fmt.Errorf("want %s, found a directory that is not empty", r.Want.Kind)
+			return cmp.Or(x.mounted(r), fmt.Errorf("want %s, found a directory that is not empty", r.Want.Kind))
 		}
 	}
 	if r.Want.Kind == host.Regular && info.Kind == host.Symlink || r.Want.Kind == host.Symlink && info.Kind == host.Regular {
@@ -214,9 +214,15 @@ func (x *restoreCall) clear(r Restoration) error {
 	}
 	err = x.h.Remove(r.Path)
 	if errors.Is(err, syscall.EBUSY) {
-		return fmt.Errorf("%w: a file system is mounted there, and stays (umount it, and remove the directory)", err)
+		return cmp.Or(x.mounted(r), err)
 	}
 	return err
+}
+
+// mounted returns a *MountedError if something is mounted at the path or below it.
+func (x *restoreCall) mounted(r Restoration) error {
+	mounts, err := x.h.MountsBelow("/")
+	return cmp.Or(err, r.Mounted(mounts))
 }
 
 // possible reports why a path cannot be restored.

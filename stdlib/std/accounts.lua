@@ -1,9 +1,7 @@
 -- Reads the users and groups of a machine, and runs the commands that change
 -- them, for the types user and group.
 
-local safepath = require "std.safepath"
-
-local accounts = {}
+local accounts, safepath = {}, require "std.safepath"
 
 --- Whether useradd and groupadd take a name.
 function accounts.is_name(name) return re.test(name, [[^[a-z_][a-z0-9_.-]*\$?$]]) and #name <= 32 end

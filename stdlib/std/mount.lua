@@ -23,7 +23,7 @@ end
 
 return ccm.type {
   name = "mount",
-  doc = "Keeps a file system mounted: now, and at boot by a line in /etc/fstab. A missing directory is made, and removed only if the mount fails. ccm undo brings /etc/fstab back, and leaves what is mounted.",
+  doc = "Keeps a file system mounted: now, and at boot by a line in /etc/fstab. A missing directory is made, and removed only if the mount fails. ccm undo brings /etc/fstab back, and leaves what is mounted and its directory.",
   commands = { "mount", "umount", "readlink", "test", "systemctl" },
   properties = {
     name = { name = true, type = "path", doc = "The directory. Nobody but root may be able to exchange it or one above it.", example = "/srv/data" },

@@ -1,0 +1,24 @@
+package state
+
+import (
+	"fmt"
+
+	"github.com/luaccm/ccm/runtime/host"
+)
+
+// A MountedError says that a directory is not removed, because something is mounted at it or below it. Whoever
+// unmounts it has to know who uses it.
+type MountedError struct{ At string }
+
+func (e *MountedError) Error() string {
+	return fmt.Sprintf("a file system is mounted at %s, and stays (umount it, and remove the directory)", e.At)
+}
+
+// Mounted returns a *MountedError if something is mounted at the path or below it, and nil otherwise. mounts are those
+// of the whole machine.
+func (r Restoration) Mounted(mounts host.Mounts) error {
+	if at := mounts.At(placeOf(r.Path, r.Dir)[1:]); at != "" {
+		return &MountedError{"/" + at}
+	}
+	return nil
+}
