@@ -10,6 +10,7 @@ import (
 // unmounts it has to know who uses it.
 type MountedError struct{ At string }
 
+// Error says what is mounted and what to do.
 func (e *MountedError) Error() string {
 	return fmt.Sprintf("a file system is mounted at %s, and stays (umount it, and remove the directory)", e.At)
 }
