@@ -253,19 +253,21 @@ func TestHost(t *testing.T) {
 			"plain":  `{ "db.org", ip = "192.0.2.10" }`,
 			"alias":  `{ "db.org", ip = "192.0.2.10", aliases = { "db" } }`,
 			"none":   `{ "db.org", ip = "192.0.2.10", aliases = {} }`,
+			"again":  `{ "db.org", ip = "192.0.2.10", aliases = { "db", "DB.org", "DB" } }`,
 			"six":    `{ "six", host = "db.org", ip = "2001:db8:0::11" }`,
 			"absent": `{ "db.org", ensure = "absent" }`,
 			"four":   `{ "db.org", ip = "192.0.2.99", ensure = "absent" }`,
 		},
 		fails: map[string]string{
-			"nothing/plain": "want a file to edit", "nothing/alias": "want a file to edit", "nothing/none": "want a file to edit", "nothing/six": "want a file to edit",
+			"nothing/plain": "want a file to edit", "nothing/alias": "want a file to edit", "nothing/again": "want a file to edit", "nothing/none": "want a file to edit", "nothing/six": "want a file to edit",
 		},
 		phrases: map[string][]string{
-			"missing/plain": {"added the host"}, "right/plain": {}, "right/alias": {}, "right/none": {"changed the host"}, "other/plain": {"changed the host"},
+			"missing/plain": {"added the host"}, "right/plain": {}, "right/alias": {}, "right/again": {}, "right/none": {"changed the host"}, "other/plain": {"changed the host"},
 			"other/six": {}, "twice/plain": {"changed the host"}, "alias/plain": {"added the host"}, "right/absent": {"removed the host"}, "missing/absent": {},
 		},
 		after: map[string]map[string]*string{
 			"missing/alias": {"/etc/hosts": new(local + "192.0.2.10\tdb.org db\n")},
+			"missing/again": {"/etc/hosts": new(local + "192.0.2.10\tdb.org db\n")},
 			"missing/six":   {"/etc/hosts": new(local + "2001:db8::11\tdb.org\n")},
 			"right/none":    {"/etc/hosts": new(local + "192.0.2.10\tdb.org # mine\n")},
 			"other/plain":   {"/etc/hosts": new(local + "192.0.2.10\tdb.org old # mine\n2001:DB8::0:11 db.org\n")},

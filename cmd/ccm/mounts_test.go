@@ -94,3 +94,19 @@ func TestUndoOfAMount(t *testing.T) {
 	require.Contains(t, string(out), "mine\n0 /etc/fstab")
 	require.Contains(t, string(out), "Added it to /etc/fstab", "%s", out)
 }
+
+// Options with which the kernel refuses a module are not kept, and what was there before is.
+func TestRefusedModuleOptions(t *testing.T) {
+	dir, err := os.MkdirTemp("/var/tmp", "ccm-module-")
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, os.RemoveAll(dir)) })
+	require.NoError(t, os.Chmod(dir, 0o755))
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "modprobe"), []byte("#!/bin/sh\n[ \"$1\" = --dry-run ] || { cat /etc/modprobe.d/ccmdummy.conf; echo \"modprobe: ERROR: could not insert 'ccmdummy': Invalid argument\"; exit 1; } >&2\n"), 0o755))
+	cmd := inOwnMounts(t, ownEtc+"\nPATH="+dir+":$PATH", "sh", "-ec", "cd "+dir+`
+		mkdir -p /etc/modprobe.d; try() { ccm ensure --state-dir state kernel_module ccmdummy --options size=x || :; cat /etc/modprobe.d/ccmdummy.conf || :; }
+		try; echo options ccmdummy size=1 > /etc/modprobe.d/ccmdummy.conf; try`)
+	out, err := cmd.CombinedOutput()
+	require.NoError(t, err, "%s", out)
+	require.Equal(t, 2, strings.Count(string(out), "options ccmdummy size=x"), "%s", out)
+	require.Regexp(t, "(?s)Invalid argument.*cat: /etc/modprobe.d/ccmdummy.conf: No such.*Invalid argument.*\noptions ccmdummy size=1\n", string(out))
+}

@@ -45,6 +45,17 @@ local function changed(text, changes, added)
   return added and lines.with(text, added) or text
 end
 
+-- The aliases that are wanted, nil for those that are there: each once, and not the name itself.
+local function aliases_of(want, name)
+  if not want.aliases then return nil end
+  local seen = { [name:lower()] = true }
+  return tbl.filter(want.aliases, function(a)
+    local new = not seen[a:lower()]
+    seen[a:lower()] = true
+    return new
+  end)
+end
+
 local function is_name(name) return re.test(name, [[^[\w.-]+$]]) end
 
 return ccm.type {
@@ -73,8 +84,8 @@ return ccm.type {
 
   edit = function(want, text)
     local name, present = want.host or want.name, want.ensure == "present"
-    local ip = want.ip and canonical(want.ip)
-    local mine = lower(tbl.concat({ name }, present and want.aliases or {}))
+    local ip, wanted = want.ip and canonical(want.ip), aliases_of(want, name)
+    local mine = lower(tbl.concat({ name }, present and wanted or {}))
     local changes, own, at, ips = {}, nil, nil, {}
     for _, n in ipairs(naming(text, mine)) do
       local have = parsed(lines.of(text)[n])
@@ -95,14 +106,14 @@ return ccm.type {
     -- Only ccm status and ccm import ask for a host without an address.
     if present and not ip then return text, own and { ensure = "present", ip = own.ip, aliases = aliases } or { ensure = "absent" } end
     local added
-    if present and not (own and own.ip == ip and tbl.equal(lower(aliases), lower(want.aliases or aliases))) then
-      local line = ip .. "\t" .. str.join(tbl.concat({ name }, want.aliases or aliases), " ") .. (own and own.comment or "")
+    if present and not (own and own.ip == ip and tbl.equal(lower(aliases), lower(wanted or aliases))) then
+      local line = ip .. "\t" .. str.join(tbl.concat({ name }, wanted or aliases), " ") .. (own and own.comment or "")
       if at then changes[#changes + 1] = { at = at, line = line } else added = line end
     end
     if #changes == 0 and not added then return text end
     local now, found = changed(text, changes, added), str.join(ips, ", ")
     -- If a line of others is all that changes, the host is added as if it were new.
-    if not own or found == ip and tbl.equal(aliases, want.aliases or aliases) then return now end
-    return now, { ensure = "present", ip = found == ip and want.ip or found, aliases = aliases }
+    if not own or found == ip and tbl.equal(aliases, wanted or aliases) then return now end
+    return now, { ensure = "present", ip = found == ip and want.ip or found, aliases = aliases }, { aliases = wanted }
   end,
 }

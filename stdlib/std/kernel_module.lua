@@ -92,18 +92,25 @@ return ccm.type {
   end,
 
   perform = function(_, want, have, host)
+    local function put(file, text)
+      if not text then return host.remove(file) end
+      host.mkdir(path.dir(file))
+      host.write(file, text)
+    end
     local function keep(file)
       local text = files(want, have)[file]
-      if text then
-        host.mkdir(path.dir(file))
-        host.write(file, text)
-      elseif text == false then
-        host.remove(file)
-      end
+      if text ~= nil then put(file, text) end
     end
     -- The file that is read at boot comes last: a module that cannot be loaded is not put there.
     if want.ensure == "present" then keep(options_file(want)) end
-    if want.ensure == "present" and have.state == "not loaded" then host.run { "modprobe", want.name } end
+    if want.ensure == "present" and have.state == "not loaded" then
+      local ok, err = pcall(host.run, { "modprobe", want.name })
+      if not ok then
+        -- Options that are refused would have the module refused at boot, and to others.
+        if want.options then put(options_file(want), have.options_text) end
+        error(err, 0)
+      end
+    end
     if want.ensure == "absent" and have.state == "loaded" then host.run { "modprobe", "-r", want.name } end
     if want.ensure == "absent" then keep(options_file(want)) end
     keep(load_file(want))
