@@ -243,5 +243,5 @@ func (l *Loader) library(u *catalog.Unit) std.Options {
 
 // isScript reports whether a text is a script rather than a manifest.
 func (l *Loader) isScript(name, text string) bool {
-	return l.options.Dialect == "" && isLua(name, text)
+	return l.options.Dialect == "" && IsLua(name, text)
 }

@@ -157,9 +157,9 @@ func (s *Site) order(b *catalog.Builder, part PartOptions) error {
 	return err
 }
 
-// isLua reports whether a text is Lua rather than YAML: by its suffix, or by
+// IsLua reports whether a text is Lua rather than YAML: by its suffix, or by
 // what it begins with.
-func isLua(name, text string) bool {
+func IsLua(name, text string) bool {
 	switch strings.ToLower(filepath.Ext(name)) {
 	case ".lua":
 		return true

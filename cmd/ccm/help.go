@@ -89,7 +89,8 @@ doctor: 0 runs are possible here, 4 they would fail.
 
 lint, test: 1 if something is found, or a test fails.
 
-ssh: the worst of all hosts; 5 a host could not be reached, or not any more.
+ssh: the worst of all hosts; 5 a host could not be reached, or not any more, or
+did not finish within --timeout.
 
 All others: 0 if they did what they were asked for, else 1.
 

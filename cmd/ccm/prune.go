@@ -35,10 +35,11 @@ A prune is a run of its own, with backups: ccm undo brings files back.`,
 			if o := f.Part; len(o.Targets)+len(o.Tags)+len(o.SkipTags) > 0 {
 				return diag.Errorf(diag.Pos{}, "prune looks at all that the site declares: --target, --tags and --skip-tags do not go with it")
 			}
-			return pruneSite(cmd.Context(), e, f, args, yes)
+			return f.within(cmd.Context(), e, args[0], func() error { return pruneSite(cmd.Context(), e, f, args, yes) })
 		},
 	}
 	f.SiteFlags.Add(cmd.Flags())
+	cli.AddBundleFlags(cmd.Flags(), &f.Bundle)
 	for _, name := range []string{"target", "tags", "skip-tags", "with-dependents"} {
 		cmd.Flags().Lookup(name).Hidden = true
 	}

@@ -94,6 +94,7 @@ func TestCommandsWriteByHost(t *testing.T) {
 		"cmd/ccm/author/test.go":    {"MkdirTemp", "RemoveAll", "Mkdir"},                           // the machine of a spec, with a random name
 		"cmd/ccm/author/studio.go":  {"Chdir"},                                                     // to the site, as if commands were typed there
 		"cmd/ccm/fleet/readers.go":  {"MkdirTemp", "RemoveAll", "OpenRoot"},                        // what is in a bundle, in a directory of its own with a random name
+		"cmd/ccm/ssh/request.go":    {"MkdirTemp", "WriteFile", "RemoveAll"},                       // the script of standard input, in a directory of its own with a random name
 		"site/bundle.go":            {"Chdir"},                                                     // a place of our own that nobody else can write to, and back
 		"luaapi/repl/term/tool.go":  {"CreateTemp", "Remove"},                                      // what the editor of the user edits, with a random name
 		"luaapi/repl/history.go":    {"MkdirAll", "OpenFile", "CreateTemp", "Remove", "Rename"},    // the history: root believes its directory first

@@ -91,7 +91,7 @@ func (s *call) end(reading error) error {
 	exit, failed := errors.AsType[*exec.ExitError](err)
 	switch {
 	case failed && exit.ExitCode() == 255:
-		return &lostError{orElse(last, "ssh failed and did not say why")}
+		return &lostError{orElse(s.output.withHostKey(last), "ssh failed and did not say why")}
 	case failed && orElse(last, s.noise) != "":
 		return errors.New(orElse(last, s.noise))
 	case err != nil && !errors.Is(err, exec.ErrWaitDelay):

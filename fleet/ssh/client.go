@@ -47,6 +47,8 @@ type Result struct {
 	Err error
 	// Unreachable says that ssh did not get there, or that the connection broke.
 	Unreachable bool
+	// Late says that it took longer than it may.
+	Late bool
 	// Exit is the exit status of the command, 0 if there is none. With an error it is that of one
 	// that was ended.
 	Exit     int
@@ -80,7 +82,7 @@ func (c *Client) Run(ctx context.Context, stop <-chan struct{}, h Host, tell fun
 	}
 	res.Err, res.Duration = err, time.Since(began)
 	if p.timeout > 0 && (err != nil || res.Exit != 0) {
-		res.Err = fmt.Errorf("it took longer than %s", p.timeout)
+		res.Err, res.Late = fmt.Errorf("it took longer than %s", p.timeout), true
 		if res.Unreachable = !p.answered.Load(); res.Unreachable {
 			res.Err = fmt.Errorf("it did not answer within %s", p.timeout)
 		}

@@ -30,12 +30,18 @@ func Failed(r Result) bool { return r.Err != nil || r.Exit != 0 && r.Exit != 2 }
 // timing is the time that a line of a report says something took.
 var timing = lazyregexp.New(` \([0-9.]+(ns|µs|ms|s|m[0-9.]*s?|h[0-9a-z.]*)\)`)
 
+// summary is the line that sums up a run, or a look at what differs.
+var summary = lazyregexp.New(`^(Nothing to do|No drift|\d+ resources?): \d`)
+
 // A TextReport is for people. With one host the lines are told as they come. With more there is
 // a line for each host when it has ended, then what they have said, each text once with the
 // hosts that have said it, and failures at the end.
 type TextReport struct {
 	Out, Err *terminal.Writer
 	Hosts    []Host
+	// Digest returns the line of a host whose command did well, from its output of several lines; nil for the last
+	// of them, which is the summary of a run.
+	Digest func(lines []string) string
 
 	lines   map[string]*output
 	results []Result
@@ -87,8 +93,16 @@ func (t *TextReport) Ended(r Result) {
 	said := ""
 	if text := t.lines[r.Host.Name].text; len(text) > 0 {
 		telling := text[len(text)-1]
-		if r.Exit == 1 { // a mistake, with its line below it, and no summary
+		for _, line := range text {
+			if summary().MatchString(line) { // which more may follow
+				telling = line
+			}
+		}
+		switch {
+		case r.Exit == 1: // a mistake, with its line below it, and no summary
 			telling = text[0]
+		case t.Digest != nil && len(text) > 1:
+			telling = t.Digest(text)
 		}
 		said = timing().ReplaceAllString(telling, "")
 	}
@@ -96,6 +110,8 @@ func (t *TextReport) Ended(r Result) {
 		said = problem(r)
 	} else if Failed(r) && said == "" {
 		said = fmt.Sprintf("exit status %d", r.Exit)
+	} else if said == "" {
+		said = "ok, nothing to tell"
 	}
 	terminal.Fprintf(t.Out, "%s  %s  %s\n", fmt.Sprintf("%-*s", t.width(), r.Host.Name), said, seconds(r.Duration))
 }

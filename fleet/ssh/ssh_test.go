@@ -158,6 +158,26 @@ e  failed: no room
 `, out.String())
 }
 
+// The line of a host is what sums its output up, wherever that stands.
+func TestTextReportLines(t *testing.T) {
+	hosts := []ssh.Host{{Name: "a"}, {Name: "b"}}
+	lines := func(digest func([]string) string, text ...string) string {
+		var out bytes.Buffer
+		r := ssh.NewTextReport(terminal.NewWriter(&out), terminal.NewWriter(io.Discard), hosts)
+		r.Digest = digest
+		for _, line := range text {
+			r.Line(hosts[0], ssh.Line{Text: line})
+		}
+		r.Ended(ssh.Result{Host: hosts[0]})
+		require.NoError(t, r.Out.Flush())
+		return out.String()
+	}
+	require.Equal(t, "a  1 resource: 1 changed  0.0s\n", lines(nil, "~ x: y", "1 resource: 1 changed (3ms)", "2 resources of earlier runs are declared no more"))
+	require.Equal(t, "a  first  0.0s\n", lines(func(l []string) string { return l[0] }, "first", "last"))
+	require.Equal(t, "a  alone  0.0s\n", lines(func(l []string) string { return l[1] }, "alone"))
+	require.Equal(t, "a  ok, nothing to tell  0.0s\n", lines(nil))
+}
+
 // Machines may share the directory of sites, such as a home on a server: each has its own facts.
 func TestFactsOfMachine(t *testing.T) {
 	dir := t.TempDir()

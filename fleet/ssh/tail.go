@@ -66,3 +66,21 @@ func (t *tail) last() string {
 	}
 	return ""
 }
+
+// withHostKey adds to the last line that ssh has said what is wrong with the key of the host: that it is not
+// known is mended by a login, and that it is another one is not.
+func (t *tail) withHostKey(last string) string {
+	if last != "Host key verification failed." {
+		return last
+	}
+	t.mu.Lock()
+	text := strings.TrimSpace(string(t.text))
+	t.mu.Unlock()
+	switch {
+	case strings.Contains(text, "HOST IDENTIFICATION HAS CHANGED"):
+		return "Host key verification failed: the key is another one than known_hosts has. See why before you trust it: ssh HOST tells more"
+	case strings.Contains(text, " host key is known for "), text == last: // where it may ask, and cannot, it says no more
+		return "Host key verification failed: the key is not known yet. Log in once by hand: ssh HOST"
+	}
+	return last
+}

@@ -5,12 +5,14 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
+	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"github.com/luaccm/ccm/cmd/ccm/cli"
@@ -18,6 +20,7 @@ import (
 	"github.com/luaccm/ccm/runtime/bundle"
 	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/lazyregexp"
+	"github.com/luaccm/ccm/site"
 )
 
 // request returns what is run on the hosts, with the bundle of the site.
@@ -59,7 +62,32 @@ func (f *sshFlags) request(ctx context.Context, e *cli.Env, args []string, hasFa
 }
 
 // siteCommands are those after which a site stands that is taken to the hosts.
-var siteCommands = []string{"run", "apply", "plan", "test"}
+var siteCommands = []string{"run", "apply", "plan", "prune", "test"}
+
+// help prints the help of the command behind --, if that is asked for.
+func (f *sshFlags) help(cmd *cobra.Command, e *cli.Env, args []string) (helped bool, err error) {
+	if args[0] == "-h" || args[0] == "--help" {
+		return true, cmd.Help()
+	}
+	if !slices.Contains(remoteCommands, args[0]) {
+		return false, nil
+	}
+	root := f.newRoot(args)
+	remote, rest, err := root.Find(args)
+	if err != nil {
+		return false, err
+	}
+	if !errors.Is(remote.ParseFlags(rest), pflag.ErrHelp) {
+		return false, nil // mistakes are told by who reads the request
+	}
+	first, _, err := root.Find(args[:1])
+	if err != nil {
+		return false, err
+	}
+	root.RemoveCommand(first) // its own root has nowhere to print to
+	cmd.Root().AddCommand(first)
+	return true, remote.Help()
+}
 
 // parseRemote reads a command line of ccm, and returns its flags and its other arguments.
 func (f *sshFlags) parseRemote(args []string) (*pflag.FlagSet, []string, error) {
@@ -75,22 +103,38 @@ func (f *sshFlags) parseRemote(args []string) (*pflag.FlagSet, []string, error) 
 }
 
 // pack packs the site that an argument names.
-func (f *sshFlags) pack(ctx context.Context, e *cli.Env, args []string, site string) (*ssh.BundleRef, []byte, error) {
-	folder, err := e.BundleFolder(site, nil)
+func (f *sshFlags) pack(ctx context.Context, e *cli.Env, args []string, named string) (*ssh.BundleRef, []byte, error) {
+	arg, err := f.argumentOf(args, named)
 	if err != nil {
 		return nil, nil, err
 	}
-	arg, err := f.argumentOf(args, site)
+	path := named
+	if named == "-" {
+		script, remove, err := f.readScript(ctx, e, args[0])
+		if err != nil {
+			return nil, nil, err
+		}
+		defer remove()
+		path = script
+	}
+	folder, err := e.BundleFolder(path, nil)
 	if err != nil {
 		return nil, nil, err
 	}
 	var b bytes.Buffer
 	sum, err := bundle.Write(ctx, &b, folder)
+	if _, ok := errors.AsType[*bundle.NoEntryError](err); ok {
+		err = fmt.Errorf("%s: %w", named, err)
+	}
 	if err != nil {
 		return nil, nil, err
 	}
 	name := f.siteName
-	if name == "" {
+	switch {
+	case name != "":
+	case named == "-": // another script is another site: one does not prune what another has made
+		name = "stdin_" + sum.SHA256[:8]
+	default:
 		if name, err = nameOfSite(folder); err != nil {
 			return nil, nil, err
 		}
@@ -99,6 +143,33 @@ func (f *sshFlags) pack(ctx context.Context, e *cli.Env, args []string, site str
 		return nil, nil, fmt.Errorf("--site-name: %w", err)
 	}
 	return &ssh.BundleRef{Site: name, SHA256: sum.SHA256, Size: int64(b.Len()), Arg: arg}, b.Bytes(), nil
+}
+
+// readScript keeps the script or manifest of standard input in a directory by itself, until remove is called.
+func (f *sshFlags) readScript(ctx context.Context, e *cli.Env, command string) (path string, remove func(), err error) {
+	switch {
+	case command == "test":
+		return "", nil, diag.Errorf(diag.Pos{}, "test wants the folder of a site, and - is a script")
+	case f.hosts == "-":
+		return "", nil, diag.Errorf(diag.Pos{}, "standard input cannot be both the hosts and the script")
+	}
+	text, err := e.ReadStdin(ctx)
+	if err != nil {
+		return "", nil, err
+	}
+	dir, err := os.MkdirTemp("", "ccm-ssh-")
+	if err != nil {
+		return "", nil, err
+	}
+	path = filepath.Join(dir, "manifest.yaml")
+	if site.IsLua("", string(text)) {
+		path = filepath.Join(dir, "site.lua")
+	}
+	if err := os.WriteFile(path, text, 0o600); err != nil {
+		os.RemoveAll(dir)
+		return "", nil, err
+	}
+	return path, func() { os.RemoveAll(dir) }, nil
 }
 
 // argumentOf returns which argument is the site: another may read the same, as the value of a flag.

@@ -21,7 +21,7 @@ import (
 	"github.com/luaccm/ccm/runtime/terminal"
 )
 
-// exitUnreachable is the exit status of ssh if a host was not reached.
+// exitUnreachable is the exit status of ssh if a host was not reached, or did not finish in time.
 const exitUnreachable = 5
 
 // sshFlags are the flags of ssh.
@@ -37,7 +37,7 @@ type sshFlags struct {
 }
 
 // remoteCommands are the commands that can be run on other machines.
-var remoteCommands = []string{"run", "apply", "plan", "facts", "drift", "status", "ensure", "history", "undo", "test", "doctor", "version"}
+var remoteCommands = []string{"run", "apply", "plan", "facts", "drift", "status", "ensure", "history", "diff", "undo", "restore", "prune", "test", "doctor", "version"}
 
 // Command returns ccm ssh. With a root command it reads the command lines that go to other machines.
 func Command(e *cli.Env, newRoot func(args []string) *cobra.Command) *cobra.Command {
@@ -54,17 +54,22 @@ func Command(e *cli.Env, newRoot func(args []string) *cobra.Command) *cobra.Comm
 
 It calls ssh, so that ~/.ssh/config, agents, jump hosts and known_hosts are as
 you have set them up. The first time it stores ccm in ~/.cache/ccm on the host.
-After run, plan and test, the folder of a site or its script is taken there as
-a bundle; all other paths are those of the host.
+After run, plan, prune and test, the folder of a site or its script is taken
+there as a bundle, and - is a script on standard input; all other paths are
+those of the host.
 
 These commands may follow: ` + strings.Join(remoteCommands, ", ") + `.
 
-Exit status: the worst of all hosts, 5 if one could not be reached.`,
+Exit status: the worst of all hosts, 5 if one could not be reached or did not
+finish within --timeout.`,
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			dash := cmd.ArgsLenAtDash()
 			if dash < 0 || dash == len(args) {
 				return diag.Errorf(diag.Pos{}, "want -- and a command of ccm behind the hosts").WithHint("%s web1 -- run site/", cmd.CommandPath())
+			}
+			if helped, err := f.help(cmd, e, args[dash:]); helped || err != nil {
+				return err
 			}
 			return runSSH(cmd.Context(), e, f, args[:dash], args[dash:])
 		},
@@ -123,7 +128,9 @@ func runSSH(ctx context.Context, e *cli.Env, f *sshFlags, names, args []string) 
 		}
 		many.MaxFailed = most.Of(len(hosts))
 	}
-	var report ssh.Report = ssh.NewTextReport(e.Stdout, e.Stderr, hosts)
+	text := ssh.NewTextReport(e.Stdout, e.Stderr, hosts)
+	text.Digest = digestOf(args[0])
+	var report ssh.Report = text
 	if f.output.Value == "json" {
 		report = &ssh.JSONReport{Out: &ssh.LineWriter{W: e.Stdout.Unwrap()}}
 	}
@@ -156,7 +163,7 @@ func runSSH(ctx context.Context, e *cli.Env, f *sshFlags, names, args []string) 
 // exitOfHost returns the exit status that a host stands for.
 func exitOfHost(r ssh.Result) int {
 	switch {
-	case r.Unreachable:
+	case r.Unreachable, r.Late:
 		return exitUnreachable
 	case r.Err != nil && r.Exit == cli.ExitOK:
 		return cli.ExitUsage
