@@ -119,6 +119,9 @@ func removal(reg *resource.Registry, u state.UndeclaredResource) (r *resource.Re
 		}
 		return skipped("ccm cannot undo what " + u.Type + " resources do"), false
 	}
+	if e, _ := u.Properties.Get("ensure"); e.Go() == "absent" {
+		return nil, false // it was to be gone, and has made nothing
+	}
 	if !u.Made {
 		return skipped("it was there before a run of the site managed it"), false
 	}

@@ -120,7 +120,7 @@ func (x *refreshPlan) perform(ctx context.Context, r *restore, sum *event.Summar
 	}
 	ctx, cancel := r.options.Record.limited(ctx)
 	defer cancel()
-	engine := &converge.Engine{Registry: x.registry, Facts: x.facts, Reporter: r.options.Reporter, Stop: r.process.Stop}
+	engine := &converge.Engine{Registry: x.registry, Facts: x.facts, Reporter: r.ownChanges(), Stop: r.process.Stop}
 	if err := conceal(engine, r.process.Secrets, r.record.store); err != nil {
 		return err
 	}
@@ -139,6 +139,22 @@ func (x *refreshPlan) perform(ctx context.Context, r *restore, sum *event.Summar
 	sum.Refreshed, sum.RefreshedLater, sum.Interrupted = more.Refreshed, more.RefreshedLater, sum.Interrupted || more.Interrupted
 	sum.Duration += more.Duration
 	return nil
+}
+
+// ownChanges returns the reporter, to whom a refresh that the restore itself has put into the journal is none that an
+// earlier run left over.
+func (r *restore) ownChanges() event.Reporter {
+	return event.Reporters{eventFunc(func(ev *event.Event) {
+		var left []event.PendingRefresh
+		for _, p := range ev.PendingRefreshes {
+			if p.Run != r.options.ID {
+				left = append(left, p)
+			} else if !slices.Contains(ev.RefreshedBy, p.By) {
+				ev.RefreshedBy = append(ev.RefreshedBy, p.By)
+			}
+		}
+		ev.PendingRefreshes = left
+	}), r.options.Reporter}
 }
 
 // expected returns the refreshes that the journal would have, for a plan.

@@ -2,6 +2,8 @@ package main
 
 import (
 	"errors"
+	"fmt"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -46,6 +48,13 @@ of the script makes the same changes again, unless the script is changed first.`
 			}
 			if f.output.Value == "text" && !f.quiet {
 				terminal.Fprintf(e.Stdout, "%s\n", undone(e, list[at], f.noop))
+				stays, err := store.Unrestored(rec)
+				if err != nil {
+					return err
+				}
+				if len(stays) > 0 {
+					terminal.Fprintf(e.Stdout, "%s: undo brings back files only\n", staying(stays))
+				}
 			}
 			return restoreFiles(cmd.Context(), e, f, &site.RestoreOptions{Kind: "undo", Run: rec, Refresh: true})
 		},
@@ -63,5 +72,16 @@ func undone(e *cli.Env, run state.Entry, noop bool) terminal.Text {
 	return terminal.Prose(e.Stdout, terminal.LineText(what+" "), terminal.Sprintf("%s of %s (%s)", run.Command, cli.ShownTime(run.Start), run.ID), nil)
 }
 
+// staying says which resources an undo leaves as they are: of many the first ones.
+func staying(ids []string) string {
+	switch n := len(ids); {
+	case n == 1:
+		return ids[0] + " stays as it is"
+	case n <= 4:
+		return strings.Join(ids[:n-1], ", ") + " and " + ids[n-1] + " stay as they are"
+	}
+	return fmt.Sprintf("%d resources stay as they are, %s and others", len(ids), strings.Join(ids[:3], ", "))
+}
+
 // errNothingToUndo says that no run has changed anything.
-var errNothingToUndo = errors.New("no run has changed a file, so there is nothing to undo")
+var errNothingToUndo = errors.New("no run has changed a file, so there is nothing to undo (what commands did stays, such as a package that was installed)")
