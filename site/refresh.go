@@ -50,6 +50,9 @@ func (p *Process) planRefresh(ctx context.Context, store *state.Store, rec *stat
 	changed := make(map[string]bool)
 	for _, c := range rec.Changes {
 		changed[c.Resource] = true
+		for _, id := range c.Also {
+			changed[id] = true
+		}
 	}
 	// Everything comes after what it subscribes to, so one pass suffices.
 	refreshed := make(map[resource.ID]bool)

@@ -264,5 +264,15 @@ func (r *restore) begin(ctx context.Context, x state.Restoration) error {
 	if r.refresh == nil {
 		return nil
 	}
-	return r.refresh.record(r.record.writer, id)
+	if err := r.refresh.record(r.record.writer, id); err != nil {
+		return err
+	}
+	for _, other := range x.Also {
+		if id, err := resource.ParseID(other); err == nil {
+			if err := r.refresh.record(r.record.writer, id); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }

@@ -44,7 +44,7 @@ func TestUser(t *testing.T) {
 		},
 		phrases: map[string][]string{
 			"missing/plain": {"created the user"}, "there/plain": {}, "otherwise/plain": {}, "there/full": {"updated the user"},
-			"there/once": {}, "there/never": {}, "there/ages": {"updated the user"}, "there/exact": {}, "otherwise/exact": {"updated the user"}, "there/none": {"updated the user"}, "missing/absent": {}, "there/absent": {"removed the user"},
+			"there/once": {}, "there/never": {}, "there/ages": {"updated the user"}, "there/exact": {}, "otherwise/exact": {"updated the user"}, "there/none": {"updated the user"}, "missing/absent": {}, "there/absent": {"removed the user with /srv/bob and all in it"},
 		},
 		after: map[string]map[string]*string{
 			"missing/full": {

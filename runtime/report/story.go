@@ -70,15 +70,19 @@ func (t Text) story(e *event.Event) terminal.Text {
 		return terminal.IndentedText(t.unknownStory(e), indent)
 	case event.Failed:
 		const failed = "failed"
-		place := e.Resource.Pos.String()
-		if !e.Fails() {
-			place += ", ignored"
+		var places []string
+		if e.Resource.Pos.File != "" { // what an undo restores stands nowhere
+			places = append(places, e.Resource.Pos.String())
 		}
+		if !e.Fails() {
+			places = append(places, "ignored")
+		}
+		place := inBrackets(strings.Join(places, ", "))
 		text := e.Err.Error()
 		if rest, ok := strings.CutPrefix(text, failed+" "); ok { // to reach the desired state
-			return terminal.Sprintf("%s %s (%s)", t.paint(terminal.Red, failed), terminal.IndentedText(rest, indent), place)
+			return terminal.Sprintf("%s %s%s", t.paint(terminal.Red, failed), terminal.IndentedText(rest, indent), place)
 		}
-		return terminal.Sprintf("%s: %s (%s)", t.paint(terminal.Red, failed), terminal.IndentedText(text, indent), place)
+		return terminal.Sprintf("%s: %s%s", t.paint(terminal.Red, failed), terminal.IndentedText(text, indent), place)
 	}
 	var made string
 	if t.tellsDifferences() {

@@ -146,11 +146,20 @@ func (rec recordReader) line(line []byte) error {
 			rec.at[c.Path] = i
 			rec.Changes = append(rec.Changes, c)
 		}
+		c.Also = rec.Changes[i].Also
 		rec.Changes[i] = c
 		if c.Next != nil {
 			rec.next[c.Resource] = append(rec.next[c.Resource], i)
 		}
 		return nil
+	}
+	if head.Protocol == alsoProtocol {
+		var also alsoLine
+		err := json.Unmarshal(line, &also)
+		if i, known := rec.at[also.Path]; known {
+			rec.Changes[i].Also = append(rec.Changes[i].Also, also.Resource)
+		}
+		return err
 	}
 	if head.Changed {
 		id := resource.ID{Type: head.Type, Name: head.Name}.String()

@@ -142,9 +142,12 @@ type Change struct {
 	Path Name `json:"path"`
 	// Dir is the directory in which it was, after all links on the way to it were
 	// followed; "" in records of versions that did not write it.
-	Dir      Name    `json:"dir,omitempty"`
-	Resource string  `json:"resource,omitempty"`
-	Before   Version `json:"before"`
+	Dir      Name   `json:"dir,omitempty"`
+	Resource string `json:"resource,omitempty"`
+	// Also lists further resources for which it was changed, such as other edits of a file. They are on lines of their
+	// own.
+	Also   []string `json:"also,omitempty"`
+	Before Version  `json:"before"`
 	// Content says that the content was about to go too, and not the owner and mode
 	// only.
 	Content bool `json:"content"`

@@ -19,6 +19,7 @@ const (
 	startProtocol  = "io.choria.ccm.v1.session.start"
 	endProtocol    = "io.choria.ccm.v1.session.end"
 	changeProtocol = "io.choria.ccm.v1.session.change"
+	alsoProtocol   = "io.choria.ccm.v1.session.change_also"
 )
 
 // Info describes a run when it starts.
@@ -161,6 +162,13 @@ func (r *RecordWriter) Cause(res *resource.Resource, desired resource.DesiredDig
 type changeLine struct {
 	Protocol string `json:"protocol"`
 	*Change
+}
+
+// An alsoLine says of a path that is changed for one resource that it was changed for another one too.
+type alsoLine struct {
+	Protocol string `json:"protocol"`
+	Path     Name   `json:"path"`
+	Resource string `json:"resource"`
 }
 
 type startLine struct {

@@ -28,6 +28,7 @@ func (r *RecordWriter) Event(e *event.Event) {
 	// The zero ID has the changes for which the host has named no resource.
 	changes := r.closeChanges(resource.ID{}, e.Resource.ID)
 	r.recordOutcome(changes, e)
+	r.recordAlso(changes, e)
 	if r.siteRecord != nil {
 		r.siteRecord.noteParents(changes, e)
 	}
@@ -71,6 +72,26 @@ func (r *RecordWriter) recordOutcome(changes []*fileChange, e *event.Event) {
 		r.file.buffer, err = r.appendOutcome(r.file.buffer, changes, e)
 	}
 	r.warnOf(err)
+}
+
+// recordAlso records that paths were changed for a resource, if they are on record for another one: those of changes
+// and, of several edits that were one write, their file.
+func (r *RecordWriter) recordAlso(changes []*fileChange, e *event.Event) {
+	if e.Outcome != event.Changed {
+		return
+	}
+	if x, ok := e.Resource.Spec.(resource.FileEditor); ok {
+		if c, known := r.changes[x.EditedFile()]; known {
+			changes = append(changes, c)
+		}
+	}
+	id := e.Resource.ID.String()
+	for _, c := range changes {
+		if c.Resource != "" && c.Resource != id && !slices.Contains(c.Also, id) {
+			c.Also = append(c.Also, id)
+			r.warnOf(r.enqueue(alsoLine{alsoProtocol, c.Path, id}))
+		}
+	}
 }
 
 func (r *RecordWriter) warnOf(err error) {

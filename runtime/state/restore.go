@@ -27,7 +27,9 @@ type Restoration struct {
 	Run string
 	// Resource is the resource for which it was changed.
 	Resource string
-	Want     Version
+	// Also lists further resources for which it was changed.
+	Also []string
+	Want Version
 	// Sensitive says that the content holds secrets, or has held some.
 	Sensitive bool
 	// LossReason says why there is no content to restore, "" if there is.
@@ -55,7 +57,7 @@ func (s Restorer) Restorations(run string, paths []string) ([]Restoration, error
 	used := make([]bool, len(paths))
 	for _, c := range rec.Changes {
 		if !c.Undone() && among(string(c.Path), paths, used) {
-			list = append(list, Restoration{Path: string(c.Path), Dir: string(c.Dir), Run: run, Resource: c.Resource, Want: c.Before, Sensitive: c.Sensitive || held.HeldIn(string(c.Path))})
+			list = append(list, Restoration{Path: string(c.Path), Dir: string(c.Dir), Run: run, Resource: c.Resource, Also: c.Also, Want: c.Before, Sensitive: c.Sensitive || held.HeldIn(string(c.Path))})
 		}
 	}
 	if i := slices.Index(used, false); i >= 0 {

@@ -12,6 +12,9 @@ func (s *Store) Unrestored(run *Record) (list []string, err error) {
 	byFile := make(map[string]bool)
 	for _, c := range run.Changes {
 		byFile[c.Resource] = true
+		for _, id := range c.Also {
+			byFile[id] = true
+		}
 	}
 	_, err = s.readLines(runFile(run.ID), func(line []byte) error {
 		var e struct {

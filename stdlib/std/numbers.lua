@@ -1,4 +1,4 @@
--- Whether the number that a user or a group is to have is free, for the types user and group.
+-- Whether the number that a user or a group is to have is free, and which group is a user's own, for the types user and group.
 
 local accounts = require "std.accounts"
 
@@ -19,6 +19,15 @@ function numbers.check_uid(host, want, found)
     local stays = not pending or pending.ensure == "present" and (pending.uid or u.uid) == u.uid
     if u.uid == want.uid and name ~= want.name and stays then error(("the uid %d is that of the user %s"):format(u.uid, name), 0) end
   end
+end
+
+--- Whether userdel takes the user's own group along (USERGROUPS_ENAB in login.defs(5)): one of
+-- the same name that nobody else is in.
+function numbers.takes_group(want, have, host)
+  local own = accounts.group(host, want.name)
+  return have.group == want.name and own ~= nil and re.test(host.read("/etc/login.defs") or "", [[(?m)^\s*USERGROUPS_ENAB\s+"?yes]])
+    and #tbl.filter(own.members, function(m) return m ~= want.name end) == 0
+    and not tbl.any(tbl.values(accounts.users(host)), function(u) return u.name ~= want.name and u.gid == own.gid end)
 end
 
 return numbers

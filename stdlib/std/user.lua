@@ -6,15 +6,6 @@
 
 local accounts, numbers, shadow, ssh = require "std.accounts", require "std.numbers", require "std.shadow", require "std.ssh"
 
--- Whether userdel takes the user's own group along (USERGROUPS_ENAB in login.defs(5)): one of
--- the same name that nobody else is in.
-local function takes_group(want, have, host)
-  local own = accounts.group(host, want.name)
-  return have.group == want.name and own ~= nil and re.test(host.read("/etc/login.defs") or "", [[(?m)^\s*USERGROUPS_ENAB\s+"?yes]])
-    and #tbl.filter(own.members, function(m) return m ~= want.name end) == 0
-    and not tbl.any(tbl.values(accounts.users(host)), function(u) return u.name ~= want.name and u.gid == own.gid end)
-end
-
 return ccm.type {
   name = "user",
   doc = "Keeps a user in /etc/passwd, with useradd and its like.",
@@ -57,7 +48,7 @@ return ccm.type {
     local have = tbl.pick(found, { "uid", "comment", "home", "shell" })
     have.ensure = "present"
     have.group = found.gid and accounts.group_name(host, found.gid)
-    if want.ensure == "absent" then return tbl.merge(have, { takes_group = takes_group(want, have, host) }) end
+    if want.ensure == "absent" then return tbl.merge(have, { takes_group = numbers.takes_group(want, have, host) }) end
     -- A plan knows of groups that earlier resources put the user into.
     local joined = tbl.filter(want.groups or {}, function(g) return tbl.contains(accounts.group(host, g).members, want.name) end)
     have.all = tbl.sort(tbl.unique(tbl.concat(accounts.groups_of(host, want.name), joined)))
@@ -69,6 +60,13 @@ return ccm.type {
     have = tbl.merge(have, shadow.found(want, host))
     if want.ssh_key then have.ssh_key = host.stat(ssh.file(want, have)) and want.ssh_key or "none" end
     return have
+  end,
+
+  decide = function(want, have, compare)
+    local d = compare()
+    -- There is no backup of what goes with a home directory.
+    if d.actions and #d.actions > 0 and want.ensure == "absent" and want.manage_home then d.actions = { { "remove", ("removed the user with %s and all in it"):format(have.home) } } end
+    return d
   end,
 
   leaves = function(want, have)
