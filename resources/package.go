@@ -151,7 +151,7 @@ func (p Package) Validate() error {
 	switch {
 	case slices.Contains(p.Options, ""):
 		err = errors.Join(err, wrong("options", "want words, got an empty one"))
-	case p.Hold != nil && *p.Hold && p.Ensure.IsAbsent():
+	case p.isToBeHeld() && p.Ensure.IsAbsent():
 		err = errors.Join(err, wrong("hold", "a package that is not there is not held"))
 	case p.Source != "" && (p.Ensure == PackageLatest || p.Ensure.IsAbsent() || p.Ensure.IsConstraint()):
 		err = errors.Join(err, wrong("source", "goes only with ensure = \"present\" or the version that the source has"))
@@ -229,6 +229,12 @@ func (p Package) Decide(have PackageState) (d resource.Decision) {
 	}
 	p.decideHold(have.Held && (have.Installed() || len(d.Actions) > 0), &d)
 	return d
+}
+
+// InOrder reports whether the package is there as it is wanted, or is not there, whether it is held or not.
+func (p Package) InOrder(have PackageState) bool {
+	p.Hold, have.Held = nil, false
+	return p.Decide(have).Stable()
 }
 
 // decideVersion adds the action for the version, and returns which one is desired.
@@ -315,15 +321,54 @@ func (p Package) Together(other Package) bool {
 func (Package) PerformAll(ctx context.Context, h *host.Host, prov PackageProvider, wants []Package, a resource.Action) error {
 	switch a.Verb {
 	case "Install":
-		return prov.Install(ctx, h, wants...)
+		return keepHold(ctx, h, prov, wants, prov.Install)
 	case "Upgrade":
-		return prov.Upgrade(ctx, h, wants...)
+		return keepHold(ctx, h, prov, wants, prov.Upgrade)
 	case "Downgrade":
-		return prov.Downgrade(ctx, h, wants...)
+		return keepHold(ctx, h, prov, wants, prov.Downgrade)
 	case "Uninstall":
 		return prov.Uninstall(ctx, h, wants...)
-	case "Hold", "Release":
-		return prov.Hold(ctx, h, a.Verb == "Hold", wants...)
+	case "Release":
+		if wants[0].isToBeHeld() {
+			return nil // keepHold does it
+		}
+		return prov.Hold(ctx, h, false, wants...)
+	case "Hold":
+		return prov.Hold(ctx, h, true, wants...)
 	}
 	return fmt.Errorf("a package has no verb %s", a.Verb)
 }
+
+// keepHold changes packages. Those that are on hold and are to stay so are released for that, and
+// held again if it fails: nobody else may change them until the next run.
+func keepHold(ctx context.Context, h *host.Host, prov PackageProvider, wants []Package, change func(context.Context, *host.Host, ...Package) error) error {
+	if !wants[0].isToBeHeld() {
+		return change(ctx, h, wants...)
+	}
+	var held []Package
+	for _, want := range wants {
+		have, err := prov.Status(ctx, &h.View, want)
+		if err != nil {
+			return err
+		}
+		if have.Held {
+			held = append(held, want)
+		}
+	}
+	if len(held) == 0 {
+		if err := change(ctx, h, wants...); !errors.Is(err, resource.ErrUnchanged) {
+			return err
+		}
+		return nil // they are held yet
+	}
+	if err := prov.Hold(ctx, h, false, held...); err != nil {
+		return err
+	}
+	err := change(ctx, h, wants...)
+	if err != nil {
+		err = errors.Join(err, prov.Hold(context.WithoutCancel(ctx), h, true, held...))
+	}
+	return err
+}
+
+func (p Package) isToBeHeld() bool { return p.Hold != nil && *p.Hold }

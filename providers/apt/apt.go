@@ -47,10 +47,31 @@ func newTool() *pkgtool.Tool {
 // the locks of the package database.
 const lockTimeout = "DPkg::Lock::Timeout=600"
 
-// change runs a command of apt that changes the machine. If apt refuses because dpkg
+// othersFailed is what dpkg says before it lists the packages that it could not handle. Apt then
+// fails whichever packages it was called for: one that is broken for long fails each command.
+const othersFailed = "Errors were encountered while processing:"
+
+// change has apt do something with packages. That it failed for others is only said if these are
+// as they are wanted.
+func change(ctx context.Context, h *host.Host, wants []resources.Package, argv ...string) error {
+	err := run(ctx, h, argv...)
+	if err == nil || !strings.Contains(err.Error(), othersFailed) {
+		return err
+	}
+	states, errs := packages{}.StatusAll(ctx, &h.View, wants)
+	for i, want := range wants {
+		if errs[i] != nil || !want.InOrder(states[i]) {
+			return err
+		}
+	}
+	h.Log().Warn("apt has failed for other packages", "error", err.Error())
+	return nil
+}
+
+// run runs a command of apt that changes the machine. If apt refuses because dpkg
 // was interrupted before, by a loss of power or because it was killed, the unfinished
 // packages are configured first, as apt demands.
-func change(ctx context.Context, h *host.Host, argv ...string) error {
+func run(ctx context.Context, h *host.Host, argv ...string) error {
 	return tool.Change(ctx, h, func(run func(argv ...string) (host.Result, error)) error {
 		res, err := run(argv...)
 		if err == nil || !strings.Contains(string(res.Stderr), interruptedMessage) {

@@ -27,7 +27,7 @@ func (packages) Install(ctx context.Context, h *host.Host, wants ...resources.Pa
 			if err := checkFile(ctx, &h.View, want, names[0], path); err != nil {
 				return err
 			}
-			return change(ctx, h, slices.Concat(argv, downgrades(want), want.Options, []string{path})...)
+			return change(ctx, h, wants, slices.Concat(argv, downgrades(want), want.Options, []string{path})...)
 		})
 	}
 	return installOffered(ctx, h, argv, wants, names)
@@ -98,7 +98,7 @@ func installOffered(ctx context.Context, h *host.Host, argv []string, wants []re
 			argv = append(argv, names[i].String()+"="+version)
 		}
 	}
-	if err = change(ctx, h, argv...); err != nil && len(others) > 0 {
+	if err = change(ctx, h, wants, argv...); err != nil && len(others) > 0 {
 		return fmt.Errorf("%w\n%s", err, strings.Join(others, "\n"))
 	}
 	return err
@@ -167,7 +167,7 @@ func (p packages) Uninstall(ctx context.Context, h *host.Host, wants ...resource
 	if len(specs) == 0 {
 		return nil
 	}
-	return change(ctx, h, slices.Concat([]string{"apt-get", "-q", "-y", "-o", lockTimeout, verb}, wants[0].Options, specs)...)
+	return change(ctx, h, wants, slices.Concat([]string{"apt-get", "-q", "-y", "-o", lockTimeout, verb}, wants[0].Options, specs)...)
 }
 
 // Hold implements resources.PackageProvider.
@@ -180,7 +180,7 @@ func (packages) Hold(ctx context.Context, h *host.Host, hold bool, wants ...reso
 	for _, n := range names {
 		argv = append(argv, n.String())
 	}
-	return change(ctx, h, argv...)
+	return run(ctx, h, argv...)
 }
 
 func isInstalled(r record) bool { return r.status == installed }

@@ -6,6 +6,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/luaccm/ccm/resources"
+	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/host/hosttest"
 )
 
@@ -62,4 +63,19 @@ func TestRepair(t *testing.T) {
 	m.repo["ccm-demo-broken"][0].broken = false
 	_, err = perform(t, m, pkg("ccm-demo-broken", "present"))
 	require.NoError(t, err)
+}
+
+// A package that is broken for long fails each command of apt, but not what the command was for.
+func TestOthersFail(t *testing.T) {
+	m := newMachine()
+	h, _ := hosttest.New(t, &hosttest.Runner{Answer: func(c host.Cmd) (host.Result, error) {
+		res, err := m.Answer(c)
+		if c.Argv[0] == "apt-get" && res.Code == 0 {
+			res.Code, res.Stderr = 100, []byte(othersFailed+"\n other\nE: Sub-process /usr/bin/dpkg returned an error code (1)\n")
+		}
+		return res, err
+	}})
+	require.NoError(t, packages{}.Install(t.Context(), h, pkg("ccm-demo", "1.0")))
+	require.NoError(t, packages{}.Uninstall(t.Context(), h, pkg("ccm-demo", "absent")))
+	require.ErrorContains(t, packages{}.Install(t.Context(), h, pkg("ccm-demo-broken", "present")), "ccm-demo-broken: postinst fails")
 }

@@ -25,10 +25,13 @@ func Providers() []resource.Binding {
 
 // tool runs the commands of rpm and dnf.
 var tool = &pkgtool.Tool{
-	Doc:         "Asks rpm what is installed, and dnf what could be. Dnf makes the changes.",
-	Commands:    []string{"dnf", "rpm"},
-	Families:    []string{"rhel", "fedora"},
-	Index:       []string{"/var/cache/dnf/*/repodata/repomd.xml", "/var/cache/libdnf5/*/repodata/repomd.xml"},
+	Doc:      "Asks rpm what is installed, and dnf what could be. Dnf makes the changes.",
+	Commands: []string{"dnf", "rpm"},
+	Families: []string{"rhel", "fedora"},
+	Index: []string{ // dnf touches the second where the repository is what it was
+		"/var/cache/dnf/*/repodata/repomd.xml", "/var/cache/dnf/*/repodata/*primary.xml*",
+		"/var/cache/libdnf5/*/repodata/repomd.xml", "/var/cache/libdnf5/*/repodata/*primary.xml*",
+	},
 	UpdateIndex: []string{"dnf", "-q", "makecache", "--refresh"},
 	ReadsIndex:  true,
 	Shared: []string{
@@ -48,18 +51,19 @@ var packages = &pkgtool.Packages{
 	States: func(ctx context.Context, v *host.View, wants []resources.Package) ([]resources.PackageState, []error) {
 		return rpm.States(ctx, v, wants, Name, records)
 	},
-	Offers:       offers,
-	Compare:      rpm.Compare,
-	Incomplete:   rpm.Incomplete,
-	ShownVersion: rpm.Shown,
-	Spec:         rpm.Spec,
-	Run:          change,
-	Unavailable:  func(failure string) bool { return unavailable().MatchString(failure) },
-	Simulate:     simulate,
-	HoldCommand:  holdCommand,
-	Holds:        lockedPackages,
-	Suffix:       ".rpm",
-	File:         rpm.File(tool),
+	Offers:           offers,
+	Compare:          rpm.Compare,
+	Incomplete:       rpm.Incomplete,
+	ShownVersion:     rpm.Shown,
+	Spec:             rpm.Spec,
+	Run:              change,
+	Unavailable:      func(failure string) bool { return unavailable().MatchString(failure) },
+	Simulate:         simulate,
+	SimulatesChanges: true,
+	HoldCommand:      holdCommand,
+	Holds:            lockedPackages,
+	Suffix:           ".rpm",
+	File:             rpm.File(tool),
 	List: func(ctx context.Context, v *host.View, prefix string) ([]string, error) {
 		return pkgtool.ListLines(ctx, v, tool, prefix, "rpm", "-qa", "--queryformat", `%{NAME}\n`)
 	},

@@ -115,7 +115,7 @@ func (m *machine) Answer(c host.Cmd) (res host.Result, err error) {
 		return m.rpm(argv[len(argv)-1], argv[2:len(argv)-2]), nil
 	case strings.HasPrefix(c.String(), "dnf -q repoquery --queryformat "):
 		return m.repoquery(argv[4], argv[5:]), nil
-	case len(argv) > 3 && argv[0] == "dnf" && argv[1] == "install" && argv[2] == "--assumeno":
+	case len(argv) > 3 && argv[0] == "dnf" && (argv[1] == "install" || argv[1] == "downgrade") && argv[2] == "--assumeno":
 		return m.resolve(argv[3:]), nil
 	case len(argv) > 3 && argv[0] == "dnf" && argv[1] == "remove" && argv[2] == "--assumeno":
 		return m.resolveRemoval(argv[3:]), nil

@@ -89,10 +89,11 @@ var packages = &pkgtool.Packages{
 	Command: func(verb string, want resources.Package) []string {
 		return []string{"pacman", flag(verb, want), "--noconfirm"}
 	},
-	Simulate: simulate,
-	NoHold:   "list it in IgnorePkg of /etc/pacman.conf",
-	Holds:    ignored,
-	Suffix:   ".pkg.tar.zst",
+	Simulate:         simulate,
+	SimulatesChanges: true,
+	NoHold:           "list it in IgnorePkg of /etc/pacman.conf",
+	Holds:            ignored,
+	Suffix:           ".pkg.tar.zst",
 	File: func(ctx context.Context, v *host.View, path string) (pkgtool.File, error) {
 		return tool.AskFile(ctx, v, "pacman", "-Qp", path)
 	},

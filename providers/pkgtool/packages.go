@@ -56,6 +56,9 @@ type Packages struct {
 	// Simulate returns what the package manager says that it would do, or why it cannot; nil
 	// if it does not say.
 	Simulate func(ctx context.Context, v *host.View, verb string, want resources.Package, specs []string) (Transaction, error)
+	// SimulatesChanges says that Simulate has been tried with packages that are installed and get
+	// another version.
+	SimulatesChanges bool
 	// HoldCommand returns the words of the command that holds or releases packages, without
 	// their names; nil if there is none, which NoHold explains.
 	HoldCommand func(hold bool) []string

@@ -142,7 +142,7 @@ func (t *Tool) Upgrade(ctx context.Context, h *host.Host, wants []resources.Pack
 		if err != nil {
 			return err
 		}
-		if wants[0].Decide(have).Stable() {
+		if wants[0].InOrder(have) {
 			return resource.ErrUnchanged
 		}
 	}

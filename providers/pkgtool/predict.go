@@ -51,7 +51,12 @@ func (p *Packages) PredictAlike(ctx context.Context, v *host.View, wants []resou
 			absent = append(absent, i)
 		}
 	}
-	p.predictInstalls(ctx, v, wants, absent, list)
+	p.predictInstalls(ctx, v, "install", wants, absent, list)
+	if len(removals) == 0 { // else what is removed first may make way
+		for _, verb := range []string{"install", "downgrade"} {
+			p.predictInstalls(ctx, v, verb, wants, p.replaced(verb, wants, states, asked, list), list)
+		}
+	}
 	for _, i := range asked {
 		p.ForetellRefresh(ctx, v, wants[i], &list[i])
 	}
@@ -62,14 +67,27 @@ func (p *Packages) PredictAlike(ctx context.Context, v *host.View, wants []resou
 	return list
 }
 
-// predictInstalls has the package manager say whether it could install packages: all together
+// replaced returns which of the packages are installed and get another version by a verb. One on
+// hold is released first, and one whose index is old is asked about again then.
+func (p *Packages) replaced(verb string, wants []resources.Package, states []resources.PackageState, asked []int, list []resource.Prediction) (some []int) {
+	for _, i := range asked {
+		s := states[i]
+		if p.SimulatesChanges && s.Installed() && !s.Held && s.IndexAge == "" && list[i].Err == nil &&
+			(s.Order > 0) == (verb == "downgrade") && wants[i].Decide(s).Err == nil {
+			some = append(some, i)
+		}
+	}
+	return some
+}
+
+// predictInstalls has the package manager say whether it could install or downgrade packages: all together
 // and, if that fails, each by itself.
-func (p *Packages) predictInstalls(ctx context.Context, v *host.View, wants []resources.Package, absent []int, list []resource.Prediction) {
-	if len(absent) == 0 || p.Simulate == nil {
+func (p *Packages) predictInstalls(ctx context.Context, v *host.View, verb string, wants []resources.Package, some []int, list []resource.Prediction) {
+	if len(some) == 0 || p.Simulate == nil {
 		return
 	}
 	var specs []string
-	for _, i := range absent {
+	for _, i := range some {
 		spec, err := p.specs(ctx, v, wants[i:i+1])
 		if err != nil {
 			list[i].Err = err
@@ -77,18 +95,18 @@ func (p *Packages) predictInstalls(ctx context.Context, v *host.View, wants []re
 		}
 		specs = append(specs, spec...)
 	}
-	if t, err := p.Simulate(ctx, v, "install", wants[0], specs); err == nil {
-		last, names := &list[absent[len(absent)-1]], NamesOf(pick(wants, absent))
+	if t, err := p.Simulate(ctx, v, verb, wants[some[0]], specs); err == nil {
+		last, names := &list[some[len(some)-1]], NamesOf(pick(wants, some))
 		others := slices.DeleteFunc(t.Installs, func(pkg string) bool { return slices.Contains(names, pkg) })
-		if len(absent) == 1 { // else it is not known which of them brings what
+		if len(some) == 1 { // else it is not known which of them brings what
 			last.Installs = others
 		}
 		last.Removes = t.Removes
-		last.Caveat = resources.AddPackagesText(last.Caveat, len(absent), others, t.Removes)
+		last.Caveat = resources.AddPackagesText(last.Caveat, len(some), others, t.Removes)
 		return
 	}
-	for n, i := range absent {
-		if _, err := p.Simulate(ctx, v, "install", wants[0], specs[n:n+1]); err != nil {
+	for n, i := range some {
+		if _, err := p.Simulate(ctx, v, verb, wants[i], specs[n:n+1]); err != nil {
 			list[i] = wants[i].Prediction("", p.Repositories, err) // another repository may mend it
 		}
 	}

@@ -58,14 +58,15 @@ var packages = &pkgtool.Packages{
 			return rpm.Records(ctx, v, tool, names)
 		})
 	},
-	Offers:       offers,
-	AsksFirst:    true, // zypper wants the epoch of a version
-	Compare:      rpm.Compare,
-	Incomplete:   rpm.Incomplete,
-	ShownVersion: rpm.Shown,
-	Spec:         pkgtool.SpecWith("="),
-	Command:      command,
-	Simulate:     simulate,
+	Offers:           offers,
+	AsksFirst:        true, // zypper wants the epoch of a version
+	Compare:          rpm.Compare,
+	Incomplete:       rpm.Incomplete,
+	ShownVersion:     rpm.Shown,
+	Spec:             pkgtool.SpecWith("="),
+	Command:          command,
+	Simulate:         simulate,
+	SimulatesChanges: true,
 	HoldCommand: func(hold bool) []string {
 		return []string{"zypper", "--non-interactive", map[bool]string{true: "addlock", false: "removelock"}[hold]}
 	},
@@ -182,9 +183,9 @@ func offers(ctx context.Context, v *host.View, wants []resources.Package, haves 
 
 // simulate has zypper say what it would do.
 func simulate(ctx context.Context, v *host.View, verb string, want resources.Package, specs []string) (t pkgtool.Transaction, err error) {
-	words := []string{verb, "--dry-run"}
-	if verb == "install" {
-		words = append(words, "--name")
+	words := []string{"remove", "--dry-run"}
+	if verb != "remove" {
+		words = append([]string{"install", "--dry-run", "--name"}, older(want)...)
 	}
 	s, err := query(ctx, v, slices.Concat(words, want.Options, specs)...)
 	for _, x := range s.Installs {

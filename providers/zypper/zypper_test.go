@@ -12,6 +12,7 @@ import (
 	"github.com/luaccm/ccm/resources"
 	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/host/hosttest"
+	"github.com/luaccm/ccm/runtime/resource"
 )
 
 func TestSuits(t *testing.T) { pkgtooltest.Suits(t, tool, "rhel") }
@@ -106,6 +107,24 @@ func TestPredict(t *testing.T) {
 	require.EqualError(t, list[0].Err, "zypper could not install it: exit status 4: Problem: nothing provides nosuch needed by unmet-1.0-1.noarch")
 }
 
+// An upgrade brings what the new version needs, and fails in the plan if zypper refuses it, unless something
+// is removed before.
+func TestPredictUpgrades(t *testing.T) {
+	m := &pkgtooltest.Machine{
+		Repo: map[string][]string{"demo": {"1.0-1", "2.0-1"}, "unmet": {"1.0-1", "2.0-1"}},
+		DB:   map[string]string{"demo": "1.0-1", "unmet": "1.0-1", "gone": "1.0-1"},
+	}
+	predict := func(wants ...resources.Package) []resource.Prediction {
+		h, _ := hosttest.New(t, &hosttest.Runner{Answer: func(c host.Cmd) (host.Result, error) { return answer(m, c) }})
+		return packages.PredictAlike(t.Context(), h.Planning(t.Context()), wants)
+	}
+	list := predict(pkgtooltest.Package("demo", "latest"), pkgtooltest.Package("unmet", "latest"))
+	require.NoError(t, list[0].Err)
+	require.ErrorContains(t, list[1].Err, "nothing provides nosuch needed by unmet")
+	require.Equal(t, "version 2.0-1, with base", predict(pkgtooltest.Package("demo", "latest"))[0].Caveat)
+	require.NoError(t, predict(pkgtooltest.Package("gone", "absent"), pkgtooltest.Package("unmet", "latest"))[1].Err)
+}
+
 // What is only on the machine is not offered, and what is not XML is an error.
 func TestOffers(t *testing.T) {
 	res := pkgtooltest.OK("<stream><search-result><solvable-list><solvable name=\"demo\" edition=\"7-1\" arch=\"noarch\" repository=\"(System Packages)\"/>" +
@@ -120,4 +139,23 @@ func TestOffers(t *testing.T) {
 	h, _ = hosttest.New(t, &hosttest.Runner{Answer: func(host.Cmd) (host.Result, error) { return res, nil }})
 	_, err = offers(t.Context(), &h.View, wants, make([]resources.PackageState, 1))
 	require.ErrorContains(t, err, "zypper search: want XML")
+}
+
+// A package on hold is released for a change, and is on hold again afterwards, also if that fails.
+func TestHoldOutlastsFailure(t *testing.T) {
+	for version, isThere := range map[string]bool{"2.0-1": true, "9-9": false} {
+		m := &pkgtooltest.Machine{Repo: map[string][]string{"demo": {"1.0-1", "2.0-1"}}, DB: map[string]string{"demo": "1.0-1"}, Holds: map[string]bool{"demo": true}}
+		h, _ := hosttest.New(t, &hosttest.Runner{Answer: func(c host.Cmd) (host.Result, error) { return answer(m, c) }})
+		want := pkgtooltest.Package("demo", version)
+		want.Hold = new(true)
+		have, err := packages.Status(t.Context(), &h.View, want)
+		require.NoError(t, err)
+		for _, a := range want.Decide(have).Actions {
+			if err == nil {
+				err = want.Perform(t.Context(), h, packages, a)
+			}
+		}
+		require.Equal(t, isThere, err == nil, err)
+		require.True(t, m.Holds["demo"], version)
+	}
 }

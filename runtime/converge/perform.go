@@ -172,6 +172,7 @@ func (w *walk) judge(ev *event.Event, state any, err error) {
 	}
 	ev.Ensure, ev.Err = ensureOf(state), err
 	nameVersion(ev, resource.Decision{Diff: ev.Diff}, state)
+	nameNewVersion(ev, state)
 }
 
 // nameVersion gives the event of a thing that appears or disappears its version, which is
@@ -183,6 +184,17 @@ func nameVersion(ev *event.Event, d resource.Decision, state any) {
 	}
 	for _, x := range d.Diff {
 		if x.Property == "ensure" && (resource.IsAbsent(x.Have) && x.Want != s.CurrentVersion() || resource.IsAbsent(x.Want)) {
+			ev.Reason = event.JoinRemarks("version "+s.CurrentVersion(), ev.Reason)
+		}
+	}
+}
+
+// nameNewVersion gives the event of a thing that was replaced its version, where what was wanted
+// does not say it: "latest", of which it was not known before what that is.
+func nameNewVersion(ev *event.Event, state any) {
+	s, ok := state.(resource.VersionReporter)
+	for _, x := range ev.Diff {
+		if ok && x.Property == "ensure" && !resource.IsAbsent(x.Have) && !resource.IsAbsent(x.Want) && s.CurrentVersion() != "" && !strings.HasPrefix(s.CurrentVersion(), x.Want) {
 			ev.Reason = event.JoinRemarks("version "+s.CurrentVersion(), ev.Reason)
 		}
 	}

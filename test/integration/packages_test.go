@@ -167,3 +167,48 @@ func TestAptRefresh(t *testing.T) {
 	require.Contains(t, l.sh("/opt/ccm/ccm ensure package ccm-demo-dep --noop"), "it is not in the package index, which is missing and would be refreshed first")
 	require.Contains(t, l.sh("/opt/ccm/ccm ensure package ccm-demo-dep"), "+ package#ccm-demo-dep: Installed")
 }
+
+// The index of dnf and its relatives is read again if it is older than desired, and not once more by the next run where the
+// repository is what it was. What came of it is named.
+func TestRefresh(t *testing.T) {
+	indexes := map[string]string{"Dnf": "/var/cache/dnf", "Zypper": "/var/cache/zypp/raw", "Pacman": "/var/lib/pacman/sync"}
+	for name, index := range indexes {
+		s := packageSystems[name]
+		t.Run(name, func(t *testing.T) {
+			l := boot(t, s.family)
+			old := "find " + index + " -exec touch -h -d '3 days ago' {} +; touch -d '30 days ago' /etc/yum.repos.d/*"
+			ensure := func() string { return l.sh(s.name("/opt/ccm/ccm ensure package ccm-demo latest --refresh 1d 2>&1")) }
+			l.sh("sed -i s/metadata_expire=1/metadata_expire=99d/ /etc/yum.repos.d/*")
+			ensure()
+			l.sh(old)
+			require.Contains(t, ensure(), "the package index is 3 days old and is refreshed")
+			require.Equal(t, s.name("= package#ccm-demo: stable"), ensure())
+			l.sh("/srv/ccm-lab/bin/publish; " + old)
+			require.Contains(t, ensure(), fmt.Sprintf("Upgraded to latest (corrective) (version 3.0%s)", s.release))
+		})
+	}
+}
+
+// A plan says that an upgrade or a downgrade cannot be had.
+func TestDowngradeInPlan(t *testing.T) {
+	packageTests(t, func(l *lab, s packageSystem) {
+		l.sh(s.name("/opt/ccm/ccm ensure package ccm-demo-dep"))
+		want := "requires ccm-demo >= 1.1"
+		switch s.family {
+		case debian:
+			want = "Would have downgraded to 1.0 (removes ccm-demo-dep)"
+		case arch:
+			want = "breaks dependency 'ccm-demo>=1.1'"
+		}
+		require.Contains(t, l.exec("/opt/ccm/ccm", "ensure", "package", s.name("ccm-demo"), "1.0", "--noop").stdout, s.name(want))
+	})
+}
+
+// A package that was left broken fails apt whatever it is called for, and not other resources.
+func TestAptBrokenBefore(t *testing.T) {
+	l := boot(t, debian)
+	l.sh("apt-get -qq -y install ccm-demo-broken > /dev/null 2>&1 || :")
+	for _, args := range []string{"ccm-demo 1.0", "ccm-demo latest", "ccm-demo absent"} {
+		l.sh("/opt/ccm/ccm ensure package " + args)
+	}
+}
