@@ -51,7 +51,7 @@ func NewRegistry(env *TemplateEnv) (*resource.Registry, error) {
 	if err != nil {
 		return nil, err
 	}
-	return reg.WithFinder(findShipped), nil
+	return reg.WithFinder(env.findShipped), nil
 }
 
 // Documented returns the registry with the documentation of its schemas filled in

@@ -87,7 +87,7 @@ func (p *Process) LoadSpec(ctx context.Context, root, file string, g spec.Fixtur
 	}
 	own := *p
 	own.Messages = &Messages{W: p.Messages.W} // what messages find of the spec stays as it is
-	s := &Site{Registry: reg.WithFinder(findShipped).WithModel(m.Functions), Facts: env.Facts, Host: h}
+	s := &Site{Registry: reg.WithFinder(env.findShipped).WithModel(m.Functions), Facts: env.Facts, Host: h}
 	l, err := own.newLoader(s, env, &Options{EvalTimeout: SpecTimeout, Data: DataOptions{None: true}}, g.Args, false)
 	if err != nil {
 		return nil, err

@@ -28,13 +28,13 @@ func Extend(lib std.Options) func(*luaapi.Interp) {
 
 // findShipped adds a type that ships with ccm as a Lua module to a registry, if
 // there is one of that name. Manifests and command lines name such types without
-// naming the module.
-func findShipped(reg *resource.Registry, name string) {
+// naming the module. Its functions see the facts of the environment.
+func (e *TemplateEnv) findShipped(reg *resource.Registry, name string) {
 	module := "std/" + name + ".lua"
 	if _, err := fs.Stat(stdlib.Library, module); err != nil {
 		return
 	}
-	in := newModuleInterp(reg, luaapi.Options{ReadFile: onlyShipped})
+	in := newModuleInterp(reg, luaapi.Options{ReadFile: onlyShipped, Facts: e.Facts})
 	defer in.Close()
 	// That every module loads is for the tests to see.
 	_ = in.Require(context.Background(), "", "std."+name)

@@ -58,7 +58,12 @@ shown.`,
 
 // printStatus prints the state of the resource that the properties name.
 func printStatus(e *cli.Env, cmd *cobra.Command, f *statusFlags, typ string, properties *schema.Table) error {
-	templates := &site.TemplateEnv{Clock: e.Clock}
+	v := e.View(f.Root)
+	fs, err := e.Facts(cmd.Context(), v, f.Facts)
+	if err != nil {
+		return err
+	}
+	templates := &site.TemplateEnv{Clock: e.Clock, Facts: fs}
 	reg, err := site.NewRegistry(templates)
 	if err != nil {
 		return err
@@ -76,12 +81,6 @@ func printStatus(e *cli.Env, cmd *cobra.Command, f *statusFlags, typ string, pro
 	if err != nil {
 		return err
 	}
-	v := e.View(f.Root)
-	fs, err := e.Facts(cmd.Context(), v, f.Facts)
-	if err != nil {
-		return err
-	}
-	templates.Facts = fs
 	if templates.Data, err = e.Data(fs, f.Data); err != nil {
 		return err
 	}

@@ -92,8 +92,12 @@ func importable(reg *resource.Registry) (names []string) {
 // importAll prints what describes the resources of those names, and reports which
 // cannot be described.
 func importAll(e *cli.Env, cmd *cobra.Command, f *importFlags, typ string, names []string) error {
-	templates := &site.TemplateEnv{Clock: e.Clock}
-	reg, err := site.NewRegistry(templates)
+	v := e.View(f.Root)
+	facts, err := e.Facts(cmd.Context(), v, f.Facts)
+	if err != nil {
+		return err
+	}
+	reg, err := site.NewRegistry(&site.TemplateEnv{Clock: e.Clock, Facts: facts})
 	if err != nil {
 		return err
 	}
@@ -107,10 +111,6 @@ func importAll(e *cli.Env, cmd *cobra.Command, f *importFlags, typ string, names
 	}
 	if f.user != "" && t.Name != "service" {
 		return diag.Errorf(diag.Pos{}, "--user goes with services, not with type %s", typ)
-	}
-	v := e.View(f.Root)
-	if templates.Facts, err = e.Facts(cmd.Context(), v, f.Facts); err != nil {
-		return err
 	}
 	store, err := e.Store(f.stateDir, state.DefaultLimits)
 	if err != nil {
@@ -126,7 +126,7 @@ func importAll(e *cli.Env, cmd *cobra.Command, f *importFlags, typ string, names
 		im := resource.Import{Name: name, View: v, Warn: e.Messages.Warn}
 		im.Sensitive = secrets.HeldIn(name) || len(secrets.Held(resource.ID{Type: t.Name, Name: name})) > 0
 		im.StoreFile = func(content []byte) (string, error) { return copyAside(e, filepath.Join(f.files, name), content) }
-		d, err := importOne(cmd, reg, t, im, f.user, templates.Facts)
+		d, err := importOne(cmd, reg, t, im, f.user, facts)
 		if err != nil {
 			var list diag.List
 			list.Add(err)
