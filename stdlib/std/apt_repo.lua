@@ -102,11 +102,12 @@ return ccm.type {
       return host.remove(key_file(want))
     end
     want.types = want.types or { "deb" }
+    local files = { { file(want), render(want), have.text } }
     if want.key then
-      host.mkdir("/etc/apt/keyrings")
-      host.write(key_file(want), want.key, { mode = "0644" })
+      local old = have.key ~= "" and have.key or nil
+      table.insert(files, 1, { key_file(want), want.key, old })
     end
-    repos.write(host, file(want), render(want), have.text, {
+    repos.write(host, files, {
       "apt-get", "-q", "update", "-o", "Dir::Etc::SourceList=" .. file(want), "-o", "Dir::Etc::SourceParts=-",
       "-o", "APT::Get::List-Cleanup=0", "-o", "APT::Update::Error-Mode=any",
     }) -- only this repository is read

@@ -13,15 +13,20 @@ function repos.bad_key(want)
   end
 end
 
---- Writes the file of a repository, and runs the command that reads its index where the
---- machine runs. If that fails, the file is what it was, so that the next run tries again.
-function repos.write(host, file, text, old, command)
-  host.mkdir(path.dir(file))
-  host.write(file, text, { mode = "0644" })
+--- Writes the files of a repository, each { path, text, old text or nil }, and runs the command that
+--- reads its index where the machine runs. If that fails, the files are what they were, so that the
+--- next run tries again.
+function repos.write(host, files, command)
+  for _, f in ipairs(files) do
+    host.mkdir(path.dir(f[1]))
+    host.write(f[1], f[2], { mode = "0644" })
+  end
   if host.root ~= "/" or not command then return end
   local read, fault = pcall(host.run, command)
   if read then return end
-  if old then host.write(file, old) else host.remove(file) end
+  for _, f in ipairs(files) do
+    if f[3] then host.write(f[1], f[3]) else host.remove(f[1]) end
+  end
   error(fault, 0)
 end
 

@@ -88,7 +88,7 @@ return function(spec)
 
     perform = function(action, want, have, host)
       if action == "remove" then return host.remove(file(want)) end
-      repos.write(host, file(want), render(want), have.text, want.enabled and spec.read(want.name) or nil)
+      repos.write(host, { { file(want), render(want), have.text } }, want.enabled and spec.read(want.name) or nil)
     end,
   }
 end

@@ -29,3 +29,15 @@ func TestYumRepo(t *testing.T) {
 	require.Contains(t, out.stdout, "Failed to download metadata for repo 'broken'")
 	l.says("ccm-lab.repo", "ls /etc/yum.repos.d")
 }
+
+// A key with which the index of a repository cannot be read does not take the place of the one before.
+func TestAptRepoKey(t *testing.T) {
+	l := boot(t, debian)
+	out := l.exec("/opt/ccm/ccm", "ensure", "apt_repo", "x", "--uris", "file:/nosuch", "--suites", "./", "--key", "-----BEGIN PGP PUBLIC KEY BLOCK-----\n")
+	require.Equal(t, 4, out.status)
+	require.Contains(t, out.stdout, "apt-get")
+	l.says("", "find /etc/apt -name 'x.*'")
+	l.sh("echo old > /etc/apt/keyrings/x.asc; echo Types: deb > /etc/apt/sources.list.d/x.sources")
+	l.exec("/opt/ccm/ccm", "ensure", "apt_repo", "x", "--uris", "file:/nosuch", "--suites", "./", "--key", "-----BEGIN PGP PUBLIC KEY BLOCK-----\n")
+	l.says("old\nTypes: deb", "cat /etc/apt/keyrings/x.asc /etc/apt/sources.list.d/x.sources")
+}
