@@ -1,6 +1,7 @@
 package enrol
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -63,7 +64,7 @@ func (d *Desk) Nodes(ctx context.Context) (nodes []Node, foreign []ForeignNode, 
 		if err != nil || a.JWT == "" {
 			return x
 		}
-		n, err := d.Cluster.Directory.Fleet.ReadNode(a.JWT)
+		n, err := d.Cluster.Directory.ReadNode(a.JWT)
 		if err != nil || n.Key != key {
 			if a.RevokedAt.IsZero() {
 				f := foreignOf(a.JWT)
@@ -74,6 +75,7 @@ func (d *Desk) Nodes(ctx context.Context) (nodes []Node, foreign []ForeignNode, 
 		x.node = &Node{NodeIdentity: n, Revoked: revoked[key] || !a.RevokedAt.IsZero(), Sequence: m.Sequence, Time: m.Time}
 		return x
 	})
+	_ = d.Cluster.Directory.SaveVerified() // it would only have been faster the next time
 	for _, x := range list {
 		if x.node != nil {
 			nodes = append(nodes, *x.node)
@@ -82,8 +84,8 @@ func (d *Desk) Nodes(ctx context.Context) (nodes []Node, foreign []ForeignNode, 
 			foreign = append(foreign, *x.foreign)
 		}
 	}
-	slices.SortFunc(nodes, func(a, b Node) int { return strings.Compare(a.Name+" "+a.Key, b.Name+" "+b.Key) })
-	slices.SortFunc(foreign, func(a, b ForeignNode) int { return strings.Compare(a.Node+" "+a.Issuer, b.Node+" "+b.Issuer) })
+	slices.SortFunc(nodes, func(a, b Node) int { return cmp.Or(strings.Compare(a.Name, b.Name), strings.Compare(a.Key, b.Key)) })
+	slices.SortFunc(foreign, func(a, b ForeignNode) int { return cmp.Or(strings.Compare(a.Node, b.Node), strings.Compare(a.Issuer, b.Issuer)) })
 	return nodes, foreign, err
 }
 

@@ -126,15 +126,21 @@ func CheckTag(tag string) error {
 // been made by [Directory.Sign], is an error.
 func (f *Fleet) ReadNode(text string) (NodeIdentity, error) {
 	n, issuerAccount, err := decodeNode(text)
-	switch {
-	case err != nil:
+	if err != nil {
 		return n, err
-	case issuerAccount != f.Account:
-		return n, errors.New("it is of another fleet")
-	case !slices.Contains(f.NodeKeys, n.Issuer):
-		return n, fmt.Errorf("it is signed by %s, which is no key for nodes of this fleet", n.Issuer)
 	}
-	return n, nil
+	return n, f.believes(n, issuerAccount)
+}
+
+// believes returns why an identity that somebody has signed is none of this fleet.
+func (f *Fleet) believes(n NodeIdentity, issuerAccount string) error {
+	switch {
+	case issuerAccount != f.Account:
+		return errors.New("it is of another fleet")
+	case !slices.Contains(f.NodeKeys, n.Issuer):
+		return fmt.Errorf("it is signed by %s, which is no key for nodes of this fleet", n.Issuer)
+	}
+	return nil
 }
 
 // DecodeNode returns what the JWT of a node says, whoever signed it: for the node itself, whose
@@ -150,7 +156,13 @@ func decodeNode(text string) (NodeIdentity, string, error) {
 		return NodeIdentity{}, "", err
 	}
 	n := NodeIdentity{Name: c.Name, Key: c.Subject, Issuer: c.Issuer, IssuedAt: c.IssuedAt, JWT: strings.TrimSpace(text)}
-	for _, tag := range c.Tags {
+	n.addTags(c.Tags)
+	return n, c.IssuerAccount, n.check()
+}
+
+// addTags adds what the tags of a JWT say.
+func (n *NodeIdentity) addTags(tags []string) {
+	for _, tag := range tags {
 		key, value, _ := strings.Cut(tag, ":")
 		switch key {
 		case environmentTag:
@@ -164,7 +176,6 @@ func decodeNode(text string) (NodeIdentity, string, error) {
 			n.Tags = append(n.Tags, key+"="+value)
 		}
 	}
-	return n, c.IssuerAccount, n.check()
 }
 
 // ReadCredentials returns who the holder of a node's credentials file is.

@@ -101,6 +101,8 @@ type Directory struct {
 	Path  string
 	Fleet Fleet
 	host  *host.Host
+
+	verified verifiedSet
 }
 
 // ErrNoFleet says that a directory is none of a fleet.

@@ -10,7 +10,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/luaccm/ccm/fleet/agent"
 	"github.com/luaccm/ccm/fleet/direct"
 	"github.com/luaccm/ccm/fleet/subject"
 	"github.com/luaccm/ccm/test/fleet/crowd"
@@ -26,16 +25,15 @@ func (b *bench) crash(ctx context.Context) error {
 	first := info.State.LastSeq + 1
 	port := info.Cluster.Leader[strings.LastIndexByte(info.Cluster.Leader, '-')+1:]
 	var wg sync.WaitGroup
-	failed := make(chan error, len(b.machines))
-	for _, m := range b.machines {
+	failed := make(chan error, len(b.members))
+	for _, m := range b.members {
 		wg.Go(func() {
 			for round := range crowd.Rounds {
 				time.Sleep(time.Duration(rand.Int64N(int64(2 * time.Second))))
-				if err := m.Append(round); err != nil {
+				if err := m.Tell(ctx, round); err != nil {
 					failed <- err
 					return
 				}
-				m.Node.RunLine(&agent.Run{Request: agent.Request{Mode: agent.Apply}}, nil) // of a run that leaves a record
 			}
 		})
 	}
@@ -49,7 +47,7 @@ func (b *bench) crash(ctx context.Context) error {
 	default:
 	}
 	if err := b.until(ctx, "the events", func() bool {
-		return !slices.ContainsFunc(b.machines, func(m *crowd.Machine) bool { return !m.HasReported() })
+		return !slices.ContainsFunc(b.members, func(m crowd.Member) bool { return !m.HasReported() })
 	}); err != nil {
 		return err
 	}

@@ -1,7 +1,7 @@
-// Bench measures what a fleet takes: three nats-servers as ccm fleet init configures them, and nodes that run
-// the code of the agent's fleet, each with its key and its connection by TLS. Only the machine behind a
-// node is none: runs do nothing, and what a node keeps on its disk lies in memory, because the disks of
-// 10,000 machines would be one here.
+// Bench measures what a fleet takes: three nats-servers as ccm fleet init configures them, and nodes, each with its key
+// and its connection by TLS. The first 1,000 run the code of the agent's fleet; only the machine behind them is none:
+// runs do nothing, and what a node keeps on its disk lies in memory. The others are connections that read and store
+// what nodes do, without looking at signatures: 10,000 machines have as many processors, which this one has not.
 //
 //	go run ./bench -nodes 1000,10000 -out ../../docs/fleet.md
 package main
@@ -21,27 +21,28 @@ import (
 
 func main() {
 	nodes := flag.String("nodes", "1000,10000", "how many nodes, `N` after N")
+	machines := flag.Int("machines", 1000, "how `MANY` of them run the code of nodes, but at least 1,000; the others are connections")
 	out := flag.String("out", "", "the `FILE` between whose markers the table is written; else it is printed")
 	dir := flag.String("dir", "", "where the servers have their data: a `DIRECTORY` on a disk; else that of temporary files")
 	flag.Parse()
 	debug.SetGCPercent(400) // one process has the heaps of all nodes, and so much of it is theirs that lives on
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	if err := measureAll(ctx, *nodes, *dir, *out); err != nil {
+	if err := measureAll(ctx, *nodes, *machines, *dir, *out); err != nil {
 		fmt.Fprintln(os.Stderr, "bench-fleet:", err)
 		os.Exit(1)
 	}
 }
 
 // measureAll measures fleets of some sizes, one after the other, and writes the table.
-func measureAll(ctx context.Context, sizes, dir, out string) error {
+func measureAll(ctx context.Context, sizes string, machines int, dir, out string) error {
 	var all []*measurement
 	for text := range strings.SplitSeq(sizes, ",") {
 		count, err := strconv.Atoi(strings.TrimSpace(text))
 		if err != nil || count < crowd.Few {
 			return fmt.Errorf("-nodes: want numbers from %d on, got %q", crowd.Few, text)
 		}
-		m, err := measure(ctx, count, dir)
+		m, err := measure(ctx, count, max(machines, crowd.Few), dir)
 		if err != nil {
 			return fmt.Errorf("%d nodes: %w", count, err)
 		}

@@ -33,15 +33,15 @@ const patience = 10 * time.Minute
 // A bench is a fleet that is measured.
 type bench struct {
 	*measurement
-	s        *servers
-	c        *cluster.Cluster
-	watch    *crowd.Watch
-	machines []*crowd.Machine
-	key      signers.Key
+	s       *servers
+	c       *cluster.Cluster
+	watch   *crowd.Watch
+	members []crowd.Member
+	key     signers.Key
 }
 
-// measure makes a fleet of some nodes, and measures all rows with it.
-func measure(ctx context.Context, count int, dir string) (*measurement, error) {
+// measure makes a fleet of some nodes, of which some run the code of nodes, and measures all rows with it.
+func measure(ctx context.Context, count, machines int, dir string) (*measurement, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	s, err := newServers(dir)
@@ -60,11 +60,17 @@ func measure(ctx context.Context, count int, dir string) (*measurement, error) {
 	}
 	gate := make(chan struct{})
 	for i := range count {
-		m, err := crowd.New(crowd.Options{Fleet: d, Memory: s.memory, Allowed: allowed, Watch: b.watch, Gate: gate}, i)
+		o := crowd.Options{Fleet: d, Memory: s.memory, Allowed: allowed, Watch: b.watch, Gate: gate}
+		var m crowd.Member
+		if i < machines {
+			m, err = crowd.New(o, i)
+		} else {
+			m, err = crowd.NewConnection(o, i)
+		}
 		if err != nil {
 			return nil, err
 		}
-		b.machines = append(b.machines, m)
+		b.members = append(b.members, m)
 	}
 	began := time.Now()
 	if err := s.apply(ctx); err != nil {
@@ -78,9 +84,12 @@ func measure(ctx context.Context, count int, dir string) (*measurement, error) {
 	if err := b.connect(ctx); err != nil {
 		return nil, err
 	}
+	if err := b.until(ctx, "the states of connections", func() bool { return b.messages(ctx, subject.KVStream(subject.Nodes)) >= count-machines }); err != nil {
+		return nil, err
+	}
 	began = time.Now()
 	close(gate)
-	if err := b.until(ctx, "facts and states", func() bool { return b.messages(ctx, subject.KVStream(subject.Nodes)) >= 2*count }); err != nil {
+	if err := b.until(ctx, "facts", func() bool { return b.messages(ctx, subject.KVStream(subject.Nodes)) >= 2*count }); err != nil {
 		return nil, err
 	}
 	b.seconds(rowFacts, time.Since(began))
@@ -146,7 +155,7 @@ const atOnce = 256
 
 func (b *bench) connect(ctx context.Context) error {
 	began := time.Now()
-	for i, m := range b.machines {
+	for i, m := range b.members {
 		if err := b.until(ctx, "connections", func() bool { return int64(i)-b.watch.Connected.Load() < atOnce }); err != nil {
 			return err
 		}
@@ -225,7 +234,7 @@ func (b *bench) begin(ctx context.Context, size int, stages ...string) (began ti
 
 // releases has all nodes run a small release.
 func (b *bench) releases(ctx context.Context) error {
-	began, err := b.begin(ctx, 10<<10)
+	began, err := b.begin(ctx, 10<<10, `labels.role == "none"`)
 	if err != nil {
 		return err
 	}
@@ -233,6 +242,9 @@ func (b *bench) releases(ctx context.Context) error {
 		return err
 	}
 	b.seconds(rowRelease, time.Since(began))
+	if began, err = b.begin(ctx, 10<<10); err != nil {
+		return err
+	}
 	if err := b.until(ctx, "its bundle", func() bool { return b.watch.Installed.Load() >= int64(b.nodes) }); err != nil {
 		return err
 	}
@@ -254,8 +266,8 @@ func (b *bench) releases(ctx context.Context) error {
 func (b *bench) job(ctx context.Context) error {
 	sender := &job.Sender{NC: b.c.Conn, Environment: crowd.Environment, Key: b.key, By: "ops@example.org", Clock: time.Now}
 	var names []string
-	for _, m := range b.machines {
-		names = append(names, m.Name)
+	for _, m := range b.members {
+		names = append(names, m.NodeName())
 	}
 	for _, x := range []struct {
 		row   string

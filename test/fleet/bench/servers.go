@@ -121,7 +121,7 @@ func (s *servers) kill(port string) {
 // run runs ccm as the operator, and returns what it prints.
 func (s *servers) run(ctx context.Context, args ...string) (string, error) {
 	cmd := exec.CommandContext(ctx, s.ccm, args...)
-	cmd.Env = append(os.Environ(), "CCM_FLEET="+s.directory(), "NO_COLOR=1", "XDG_CONFIG_HOME="+s.memory, "CCM_STATE_DIR="+filepath.Join(s.memory, "state"))
+	cmd.Env = append(os.Environ(), "CCM_FLEET="+s.directory(), "NO_COLOR=1", "XDG_CONFIG_HOME="+s.memory, "CCM_STATE_DIR="+filepath.Join(s.memory, "state"), "CCM_CACHE_DIR="+filepath.Join(s.memory, "cache"))
 	var errs strings.Builder
 	cmd.Stderr = &errs
 	out, err := cmd.Output()

@@ -1,7 +1,7 @@
-// Package crowd simulates many nodes of a fleet: each runs the code of the agent's fleet, with a key and a connection
-// of its own. Only the machine behind it is none.
+// Package crowd simulates many nodes of a fleet, each with a key and a connection of its own. A [Machine] runs the code
+// of the agent's fleet; only the machine behind it is none. A [Connection] has only the part of it that servers see.
 //
-// Begin with [New] and [Machine.Run].
+// Begin with [New], [NewConnection] and [Member].
 package crowd
 
 import (
@@ -41,6 +41,17 @@ type Machine struct {
 	runs  atomic.Int64
 }
 
+// A Member is one of the crowd.
+type Member interface {
+	NodeName() string
+	// Run takes part in the fleet until the context ends.
+	Run(ctx context.Context)
+	// Tell has the events of a round told.
+	Tell(ctx context.Context, round int) error
+	// HasReported reports whether the servers have acknowledged those of all rounds.
+	HasReported() bool
+}
+
 // Environment is the one that all of them follow.
 const Environment = "prod"
 
@@ -64,36 +75,59 @@ const Few = 1000
 // families are systems, of which each has a quarter of the nodes.
 var families = []string{"debian", "redhat", "suse", "arch"}
 
-// New issues credentials to a node with a number, and prepares it.
-func New(o Options, i int) (*Machine, error) {
-	d := o.Fleet
-	m := &Machine{Name: fmt.Sprintf("node%05d", i), watch: o.Watch, gate: o.Gate}
-	m.Dir = filepath.Join(o.Memory, "nodes", m.Name)
-	m.have.Store("")
-	if err := os.MkdirAll(m.RunsDir(), 0o700); err != nil {
+// prepared is what each of the crowd has.
+type prepared struct {
+	name, dir, credentials string
+	servers                []string // the first one differs
+	facts                  []byte
+	labels                 map[string]string
+}
+
+// prepare issues credentials to a node with a number, and makes its directory and its facts.
+func prepare(o Options, i int) (*prepared, error) {
+	p := &prepared{name: fmt.Sprintf("node%05d", i)}
+	p.dir = filepath.Join(o.Memory, "nodes", p.name)
+	if err := os.MkdirAll(p.dir, 0o700); err != nil {
 		return nil, err
 	}
-	credentials, err := issue(d, m.Name, m.Dir)
-	if err != nil {
+	var err error
+	if p.credentials, err = issue(o.Fleet, p.name, p.dir); err != nil {
 		return nil, err
 	}
 	role := "web"
 	if i < Few {
 		role = "few"
 	}
-	facts := map[string]any{"os": map[string]any{"family": families[i%len(families)], "version": "13"}, "role": role, "rest": ""}
+	family := families[i%len(families)]
+	p.labels = map[string]string{"os.family": family, "os.version": "13", "role": role}
+	facts := map[string]any{"os": map[string]any{"family": family, "version": "13"}, "role": role, "rest": ""}
 	bare, err := json.Marshal(facts)
 	if err != nil {
 		return nil, err
 	}
-	sum := sha256.Sum256([]byte(m.Name))
+	sum := sha256.Sum256([]byte(p.name))
 	facts["rest"] = strings.Repeat(hex.EncodeToString(sum[:]), factBytes/64)[:factBytes-len(bare)]
-	if m.facts, err = json.Marshal(facts); err != nil {
+	if p.facts, err = json.Marshal(facts); err != nil {
 		return nil, err
 	}
-	urls := d.Fleet.URLs()
+	urls := o.Fleet.Fleet.URLs()
+	p.servers = append(append([]string{}, urls[i%len(urls):]...), urls[:i%len(urls)]...)
+	return p, nil
+}
+
+// New issues credentials to a node with a number, and prepares it.
+func New(o Options, i int) (*Machine, error) {
+	p, err := prepare(o, i)
+	if err != nil {
+		return nil, err
+	}
+	m := &Machine{Name: p.name, Dir: p.dir, facts: p.facts, watch: o.Watch, gate: o.Gate}
+	m.have.Store("")
+	if err := os.MkdirAll(m.RunsDir(), 0o700); err != nil {
+		return nil, err
+	}
 	m.Node, err = node.New(node.Options{
-		Servers: append(append([]string{}, urls[i%len(urls):]...), urls[:i%len(urls)]...), CA: d.CA(), Credentials: credentials, SignersText: o.Allowed, SignersFile: "allowed_signers",
+		Servers: p.servers, CA: o.Fleet.CA(), Credentials: p.credentials, SignersText: o.Allowed, SignersFile: "allowed_signers",
 		Directory: filepath.Join(m.Dir, "fleet"), Runs: m.RunsDir(), Host: host.New(host.Options{Clock: host.RealClock{}}), Version: "bench", Clock: time.Now, Log: slog.New(o.Watch),
 	}, m, bundles{m})
 	return m, err
@@ -123,6 +157,9 @@ func issue(d *identity.Directory, name, dir string) (file string, err error) {
 	file = filepath.Join(dir, "node.creds")
 	return file, os.WriteFile(file, text, 0o600)
 }
+
+// NodeName implements Member.
+func (m *Machine) NodeName() string { return m.Name }
 
 // RunsDir has the records of its runs.
 func (m *Machine) RunsDir() string { return filepath.Join(m.Dir, "runs") }
@@ -216,11 +253,16 @@ func (w *Watch) Handle(_ context.Context, r slog.Record) error {
 	case strings.HasPrefix(r.Message, "fleet: "+Environment+".release "):
 		w.Released.Add(1)
 	case r.Level >= slog.LevelWarn:
-		if w.Warnings.Add(1) <= 5 {
-			fmt.Fprintln(os.Stderr, "a node warns:", r.Message)
-		}
+		w.warn(r.Message)
 	}
 	return nil
+}
+
+// warn prints the first warnings of nodes.
+func (w *Watch) warn(message string) {
+	if w.Warnings.Add(1) <= 5 {
+		fmt.Fprintln(os.Stderr, "a node warns:", message)
+	}
 }
 
 // WithAttrs implements slog.Handler.

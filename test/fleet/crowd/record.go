@@ -1,12 +1,14 @@
 package crowd
 
 import (
-	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
+
+	"github.com/luaccm/ccm/fleet/agent"
 )
 
 // What each node tells in all rounds: so many messages, with so many events of so many bytes.
@@ -19,32 +21,50 @@ const (
 // recordName is the run whose record nodes send. It comes behind all others.
 const recordName = "99991231T000000.000000Z-bench.ndjson"
 
+// events returns the events of a node and a round, a line each.
+func events(name string, round int) ([]byte, error) {
+	var lines []byte
+	for i := range Events {
+		line := map[string]any{"protocol": agent.EventProtocol, "event_id": fmt.Sprintf("bench-%s-%d-%d", name, round, i), "outcome": "changed", "message": ""}
+		bare, err := json.Marshal(line)
+		if err != nil {
+			return nil, err
+		}
+		line["message"] = strings.Repeat("m", eventBytes-len(bare))
+		text, err := json.Marshal(line)
+		if err != nil {
+			return nil, err
+		}
+		lines = append(append(lines, text...), '\n')
+	}
+	return lines, nil
+}
+
 // Append writes the next events into the record of the node's run, as a run does.
 func (m *Machine) Append(round int) error {
+	lines, err := events(m.Name, round)
+	if err != nil {
+		return err
+	}
 	f, err := os.OpenFile(filepath.Join(m.RunsDir(), recordName), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
 		return err
 	}
 	defer f.Close()
-	var lines bytes.Buffer
-	for i := range Events {
-		line := map[string]any{"protocol": "io.choria.ccm.v1.transaction.event", "event_id": fmt.Sprintf("bench-%s-%d-%d", m.Name, round, i), "outcome": "changed", "message": ""}
-		bare, err := json.Marshal(line)
-		if err != nil {
-			return err
-		}
-		line["message"] = strings.Repeat("m", eventBytes-len(bare))
-		text, err := json.Marshal(line)
-		if err != nil {
-			return err
-		}
-		lines.Write(append(text, '\n'))
-	}
-	_, err = f.Write(lines.Bytes())
+	_, err = f.Write(lines)
 	return err
 }
 
-// HasReported reports whether the servers have acknowledged all of the record.
+// Tell implements Member: the events stand in the record of a run.
+func (m *Machine) Tell(_ context.Context, round int) error {
+	if err := m.Append(round); err != nil {
+		return err
+	}
+	m.Node.RunLine(&agent.Run{Request: agent.Request{Mode: agent.Apply}}, nil)
+	return nil
+}
+
+// HasReported implements Member.
 func (m *Machine) HasReported() bool {
 	text, err := os.ReadFile(filepath.Join(m.Dir, "fleet", "cursor.json"))
 	var c struct {

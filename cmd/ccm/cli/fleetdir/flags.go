@@ -13,6 +13,7 @@ import (
 	"github.com/luaccm/ccm/fleet/enrol"
 	"github.com/luaccm/ccm/fleet/identity"
 	"github.com/luaccm/ccm/runtime/diag"
+	"github.com/luaccm/ccm/runtime/state"
 	"github.com/luaccm/ccm/site"
 )
 
@@ -43,6 +44,7 @@ func (f *Flags) Open(e *cli.Env) (*identity.Directory, error) {
 	if err != nil {
 		return nil, (&diag.Error{Err: err}).WithHint("--fleet DIR or %s names the directory that ccm fleet init or ccm fleet user add has made", fleetVariable)
 	}
+	d.KeepVerified(filepath.Join(state.CacheDir(), "fleet"))
 	return d, nil
 }
 

@@ -1,0 +1,154 @@
+package identity
+
+import (
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+
+	"github.com/luaccm/ccm/runtime/host"
+)
+
+// mostVerified is how many JWTs are remembered.
+const mostVerified = 200_000
+
+// A verifiedSet remembers the SHA-256 of JWTs whose signatures were found to be valid: with thousands of nodes that
+// takes longer than all else of reading them. It is kept in a file of the user's cache, if there is one.
+type verifiedSet struct {
+	mu     sync.Mutex
+	known  map[[sha256.Size]byte]bool // true if it was asked for since it was opened
+	grown  bool
+	file   string // "" for none
+	opened bool
+}
+
+// has reports whether a JWT is known to be signed as it says.
+func (v *verifiedSet) has(sum [sha256.Size]byte) bool {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if !v.opened {
+		v.read()
+	}
+	_, ok := v.known[sum]
+	if ok {
+		v.known[sum] = true
+	}
+	return ok
+}
+
+func (v *verifiedSet) add(sum [sha256.Size]byte) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if v.known == nil {
+		v.known = make(map[[sha256.Size]byte]bool)
+	}
+	if len(v.known) < mostVerified {
+		v.known[sum], v.grown = true, true
+	}
+}
+
+// read reads the file, which counts only if it is this user's and nobody else can write it.
+func (v *verifiedSet) read() {
+	v.opened = true
+	v.known = make(map[[sha256.Size]byte]bool)
+	if v.file == "" {
+		return
+	}
+	f, err := os.OpenFile(v.file, os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil || !info.Mode().IsRegular() || info.Mode().Perm()&0o022 != 0 || info.Size() > mostVerified*sha256.Size {
+		return
+	}
+	if st, ok := info.Sys().(*syscall.Stat_t); !ok || int(st.Uid) != os.Geteuid() {
+		return
+	}
+	text := make([]byte, info.Size())
+	n, _ := io.ReadFull(f, text)
+	for text = text[:n]; len(text) >= sha256.Size; text = text[sha256.Size:] {
+		v.known[[sha256.Size]byte(text)] = false
+	}
+}
+
+// save writes the file if anything was added: of what it had before, that which was asked for again.
+func (v *verifiedSet) save(h *host.Host) error {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if !v.grown || v.file == "" {
+		return nil
+	}
+	v.grown = false
+	text := make([]byte, 0, len(v.known)*sha256.Size)
+	for sum, used := range v.known {
+		if used {
+			text = append(text, sum[:]...)
+		}
+	}
+	if err := os.MkdirAll(filepath.Dir(v.file), 0o700); err != nil {
+		return err
+	}
+	return h.Save(v.file, text, 0o600)
+}
+
+// KeepVerified names a directory of this user in which it is kept which JWTs of nodes were found to be signed as
+// they say, so that the next command need not look again. Only [Directory.SaveVerified] writes there.
+func (d *Directory) KeepVerified(dir string) {
+	d.verified.file = filepath.Join(dir, "nodes-"+d.Fleet.Account)
+}
+
+// SaveVerified writes what was found since.
+func (d *Directory) SaveVerified() error { return d.verified.save(d.host) }
+
+// ReadNode is [Fleet.ReadNode] that checks each signature once.
+func (d *Directory) ReadNode(text string) (NodeIdentity, error) {
+	text = strings.TrimSpace(text)
+	sum := sha256.Sum256([]byte(text))
+	if d.verified.has(sum) {
+		n, account, err := parseNode(text)
+		if err != nil {
+			return n, err
+		}
+		return n, d.Fleet.believes(n, account)
+	}
+	n, err := d.Fleet.ReadNode(text)
+	if err == nil {
+		d.verified.add(sum)
+	}
+	return n, err
+}
+
+// parseNode reads the payload of a JWT whose signature was valid (RFC 7519 section 3; the names are those of
+// github.com/nats-io/jwt, version 2).
+func parseNode(text string) (NodeIdentity, string, error) {
+	_, rest, _ := strings.Cut(text, ".")
+	payload, _, _ := strings.Cut(rest, ".")
+	bare, err := base64.RawURLEncoding.DecodeString(payload)
+	if err != nil {
+		return NodeIdentity{}, "", errors.New("its payload is no base64")
+	}
+	var c struct {
+		Name     string `json:"name"`
+		Subject  string `json:"sub"`
+		Issuer   string `json:"iss"`
+		IssuedAt int64  `json:"iat"`
+		NATS     struct {
+			IssuerAccount string   `json:"issuer_account"`
+			Tags          []string `json:"tags"`
+		} `json:"nats"`
+	}
+	if err := json.Unmarshal(bare, &c); err != nil {
+		return NodeIdentity{}, "", err
+	}
+	n := NodeIdentity{Name: c.Name, Key: c.Subject, Issuer: c.Issuer, IssuedAt: c.IssuedAt, JWT: text}
+	n.addTags(c.NATS.Tags)
+	return n, c.NATS.IssuerAccount, n.check()
+}

@@ -1,0 +1,209 @@
+package crowd
+
+import (
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/nats-io/nats.go"
+
+	"github.com/luaccm/ccm/fleet/cluster"
+	"github.com/luaccm/ccm/fleet/direct"
+	"github.com/luaccm/ccm/fleet/node"
+	"github.com/luaccm/ccm/fleet/record"
+	"github.com/luaccm/ccm/fleet/release"
+	"github.com/luaccm/ccm/fleet/retry"
+	"github.com/luaccm/ccm/fleet/signed"
+	"github.com/luaccm/ccm/fleet/subject"
+)
+
+// A Connection stands for a node of which only that is there which the servers see: its key, its connection with
+// the subscriptions, and what it reads and stores. It believes what it hears, and keeps nothing. So the
+// processor time that thousands of machines have is not asked of one.
+type Connection struct {
+	*prepared
+	ca     string
+	watch  *Watch
+	gate   <-chan struct{}
+	conn   *nats.Conn
+	number atomic.Int64 // of its messages with events
+	told   atomic.Int64 // rounds that are stored
+}
+
+// NewConnection issues credentials to a node with a number, and prepares it.
+func NewConnection(o Options, i int) (*Connection, error) {
+	p, err := prepare(o, i)
+	if err != nil {
+		return nil, err
+	}
+	return &Connection{prepared: p, ca: o.Fleet.CA(), watch: o.Watch, gate: o.Gate}, nil
+}
+
+// NodeName implements Member.
+func (c *Connection) NodeName() string { return c.name }
+
+// Run implements Member.
+func (c *Connection) Run(ctx context.Context) {
+	access := cluster.Access{Servers: c.servers, CA: c.ca, Credentials: c.credentials, Inbox: subject.Inbox(c.name), Name: "ccm " + c.name}
+	conn, err := access.Dial(nats.MaxReconnects(-1), nats.Timeout(time.Minute), nats.RetryOnFailedConnect(true), nats.DontRandomize(),
+		nats.CustomReconnectDelay(func(attempts int) time.Duration {
+			return retry.Backoff{Min: node.DefaultTiming.ReconnectLeast, Max: node.DefaultTiming.ReconnectMost}.Delay(attempts, rand.Float64)
+		}))
+	if err != nil {
+		c.watch.warn(err.Error())
+		return
+	}
+	defer conn.Close()
+	c.conn = conn
+	for _, x := range []struct {
+		to string
+		do func(m *nats.Msg)
+	}{
+		{subject.ControlChanges(Environment), func(m *nats.Msg) { c.control(ctx, m) }},
+		{subject.Order(Environment, ""), func(m *nats.Msg) { c.ordered(ctx, m) }},
+		{subject.Order(Environment, c.name), func(m *nats.Msg) { c.ordered(ctx, m) }},
+	} {
+		if _, err := conn.Subscribe(x.to, x.do); err != nil {
+			c.watch.warn(err.Error())
+			return
+		}
+	}
+	if err := conn.Flush(); err != nil {
+		c.watch.warn(err.Error())
+		return
+	}
+	c.watch.Connected.Add(1)
+	c.heartbeat(ctx)
+	c.state(ctx, nil)
+	select {
+	case <-c.gate:
+	case <-ctx.Done():
+		return
+	}
+	var facts map[string]any
+	if json.Unmarshal(c.facts, &facts) != nil {
+		return
+	}
+	if text, err := (record.Facts{Node: c.name, Time: time.Now().UTC(), Facts: facts}).Encode(); err == nil {
+		c.store(ctx, subject.KV(subject.Nodes, subject.FactsKey(c.name)), text)
+	}
+	<-ctx.Done()
+}
+
+// store stores a message, again and again until it is.
+func (c *Connection) store(ctx context.Context, to string, text []byte, options ...direct.Option) {
+	for {
+		if _, err := direct.Publish(ctx, c.conn, to, text, options...); err == nil || !retry.Sleep(ctx, time.Second) {
+			return
+		}
+	}
+}
+
+func (c *Connection) heartbeat(ctx context.Context) {
+	if text, err := (record.Presence{Boot: c.name, Version: "bench", StartTime: time.Now().UTC()}).Encode(); err == nil {
+		c.store(ctx, subject.KV(subject.Presence, subject.PresenceKey(c.name)), text)
+	}
+}
+
+// state stores its state after a release; nil before the first.
+func (c *Connection) state(ctx context.Context, r *signed.Release) {
+	s := record.State{Node: c.name, Environment: Environment, Time: time.Now().UTC(), Version: "bench", Labels: c.labels}
+	if r != nil {
+		s.Release, s.Stage, s.Bundle, s.Outcome, s.RunID, s.StartTime = r.Version, len(r.Stages), r.Bundle, "changed", "run-1", s.Time
+		s.Counts = record.Counts{Total: 50, Stable: 49, Changed: 1}
+	}
+	if text, err := s.Encode(); err == nil {
+		c.store(ctx, subject.KV(subject.Nodes, subject.StateKey(c.name)), text)
+	}
+}
+
+// control takes a release that is for all at once. Those with stages are for machines.
+func (c *Connection) control(ctx context.Context, m *nats.Msg) {
+	r := new(signed.Release)
+	if m.Subject != subject.ControlChange(subject.ReleaseKey(Environment)) || signed.Read(m.Data, r) != nil {
+		return
+	}
+	c.watch.Released.Add(1)
+	if len(r.Stages) != 1 {
+		return
+	}
+	go func() {
+		if err := c.take(ctx, strings.TrimPrefix(r.Bundle, "sha256:")); err != nil {
+			c.watch.warn(err.Error())
+			return
+		}
+		c.watch.Installed.Add(1)
+		c.state(ctx, r)
+	}()
+}
+
+// take reads a bundle (ADR-20), and throws it away.
+func (c *Connection) take(ctx context.Context, digest string) error {
+	store := subject.Sites(Environment)
+	metadata, chunks := subject.Objects(store)
+	of := strings.TrimSuffix(metadata, ">") + base64.URLEncoding.EncodeToString([]byte(release.ObjectName(digest)))
+	found, err := direct.Last(ctx, c.conn, subject.ObjectStream(store), of)
+	if err != nil {
+		return err
+	}
+	var info struct {
+		NUID string `json:"nuid"`
+		Size int    `json:"size"`
+	}
+	if err := json.Unmarshal(found.Data, &info); err != nil {
+		return err
+	}
+	size := 0
+	err = direct.All(ctx, c.conn, direct.Request{Stream: subject.ObjectStream(store), Filter: strings.TrimSuffix(chunks, ">") + info.NUID}, func(m *direct.Message) error {
+		size += len(m.Data)
+		return nil
+	})
+	if err == nil && size != info.Size {
+		err = fmt.Errorf("bundle: %d of %d bytes", size, info.Size)
+	}
+	return err
+}
+
+// ordered accepts a job, and says that it is done.
+func (c *Connection) ordered(ctx context.Context, m *nats.Msg) {
+	j := new(signed.Job)
+	if signed.Read(m.Data, j) != nil || j.Means(c.name, func(string) (bool, error) { return true, nil }) != nil {
+		return
+	}
+	var lines []byte
+	for _, r := range []record.JobResult{{State: record.JobAccepted}, {State: record.JobDone, Outcome: "stable"}} {
+		r.Protocol, r.Time, r.Job = record.JobProtocol, time.Now().UTC(), j.ID
+		text, err := json.Marshal(r)
+		if err != nil {
+			return
+		}
+		lines = append(append(lines, text...), '\n')
+	}
+	go c.tell(ctx, j.ID, lines)
+}
+
+// tell stores lines among the events.
+func (c *Connection) tell(ctx context.Context, id string, lines []byte) {
+	c.store(ctx, subject.Event(Environment, c.name), lines, direct.ID(c.name+"."+id), direct.Header(record.NumberHeader, fmt.Sprint(c.number.Add(1))))
+}
+
+// Tell implements Member.
+func (c *Connection) Tell(ctx context.Context, round int) error {
+	lines, err := events(c.name, round)
+	if err != nil {
+		return err
+	}
+	go func() {
+		c.tell(ctx, fmt.Sprintf("round-%d", round), lines)
+		c.told.Add(1)
+	}()
+	return nil
+}
+
+// HasReported implements Member.
+func (c *Connection) HasReported() bool { return c.told.Load() == Rounds }
