@@ -11,7 +11,7 @@
 # make hostile    show text that a terminal would act on with every command in every way
 # make integration  real apt, dnf and systemd in throw-away systems (root)
 # make fleet      what ccm does with real nats-servers: keys, objects, and a fleet
-# make bench-fleet  measure fleets of NODES simulated nodes, and write the table in docs/fleet.md (1,000: three minutes)
+# make bench-fleet  measure fleets of NODES simulated nodes, and write the table in docs/fleet.md (five minutes)
 # make fleet-soak  the long forms of make fleet (half an hour, root)
 # make browser    try in headless Chromium what is written for browsers
 # make studio-vendor  bundle again what the page of ccm studio is made with (needs npm)
