@@ -85,7 +85,9 @@ func (d *Desk) Nodes(ctx context.Context) (nodes []Node, foreign []ForeignNode, 
 		}
 	}
 	slices.SortFunc(nodes, func(a, b Node) int { return cmp.Or(strings.Compare(a.Name, b.Name), strings.Compare(a.Key, b.Key)) })
-	slices.SortFunc(foreign, func(a, b ForeignNode) int { return cmp.Or(strings.Compare(a.Node, b.Node), strings.Compare(a.Issuer, b.Issuer)) })
+	slices.SortFunc(foreign, func(a, b ForeignNode) int {
+		return cmp.Or(strings.Compare(a.Node, b.Node), strings.Compare(a.Issuer, b.Issuer))
+	})
 	return nodes, foreign, err
 }
 
