@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -39,6 +40,7 @@ func TestBlocksDeclare(t *testing.T) {
 		}
 	}
 	w := newHostile(t)
+	w.timeout = time.Hour // a busy machine is no mistake of a page
 	w.facts = facts.Static(map[string]any{
 		"os": map[string]any{"family": "debian", "id": "debian", "arch": "amd64"}, "hostname": "web1", "role": "web",
 		"host": map[string]any{"info": map[string]any{"hostname": "web1"}}, "memory": map[string]any{"total": int64(1 << 30)},

@@ -32,7 +32,7 @@ type Connection struct {
 	gate   <-chan struct{}
 	conn   *nats.Conn
 	number atomic.Int64 // of its messages with events
-	told   atomic.Int64 // rounds that are stored
+	rounds atomic.Int64 // rounds that are stored
 }
 
 // NewConnection issues credentials to a node with a number, and prepares it.
@@ -200,10 +200,10 @@ func (c *Connection) Tell(ctx context.Context, round int) error {
 	}
 	go func() {
 		c.tell(ctx, fmt.Sprintf("round-%d", round), lines)
-		c.told.Add(1)
+		c.rounds.Add(1)
 	}()
 	return nil
 }
 
 // HasReported implements Member.
-func (c *Connection) HasReported() bool { return c.told.Load() == Rounds }
+func (c *Connection) HasReported() bool { return c.rounds.Load() == Rounds }
