@@ -9,20 +9,17 @@ import (
 	"github.com/luaccm/ccm/runtime/terminal"
 )
 
-// Failures tells at the end of a long report what failed, again.
+// Failures tells at the end of a report what failed, again, if anything was told after it.
 type Failures struct {
 	Text    Text
 	HasSudo bool // the command has --sudo, and this is not root
 
 	failures []event.Event
-	denied   int // how many failed, or would, because this user may not
-	since    int // how many other resources were reported since the first of them
+	denied   int  // how many failed, or would, because this user may not
+	since    bool // another resource was told since the first of them
 }
 
 var _ event.Reporter = (*Failures)(nil)
-
-// farAbove is after how many other resources failures are told again.
-const farAbove = 20
 
 // Begin implements event.Reporter.
 func (*Failures) Begin(*resource.Resource, int, int) {}
@@ -33,10 +30,10 @@ func (f *Failures) Event(e *event.Event) {
 		f.denied++
 	}
 	switch {
-	case e.Outcome == event.Failed:
+	case e.Fails():
 		f.failures = append(f.failures, *e)
 	case len(f.failures) > 0 && f.Text.tells(e):
-		f.since++
+		f.since = true
 	}
 }
 
@@ -62,9 +59,10 @@ func (f *Failures) TellRights() {
 	terminal.Fprintf(f.Text.W, "%s %s for want of rights: --sudo does all of this as root\n", count(f.denied, "resource", "resources"), does)
 }
 
-// Tell prints the failures again, unless the first of them stands not far above.
+// Tell prints the failures again, unless nothing else was told after the first of them: then they are the end of the
+// report already.
 func (f *Failures) Tell() {
-	if f.since < farAbove {
+	if !f.since {
 		return
 	}
 	terminal.Fprintf(f.Text.W, "%s, as told above:\n", count(len(f.failures), "resource failed", "resources failed"))

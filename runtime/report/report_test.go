@@ -358,25 +358,34 @@ func TestRightsAreToldOnce(t *testing.T) {
 	}
 }
 
-// TestFailuresAreToldAgain: at the end of a long report, but not of a short one.
+// TestFailuresAreToldAgain: at the end, if anything was told after one, and not if they are the end already. What
+// IgnoreFailure ignores is none.
 func TestFailuresAreToldAgain(t *testing.T) {
-	for n, again := range map[int]bool{farAbove - 1: false, farAbove: true} {
+	for _, x := range []struct {
+		then []event.Outcome
+		want string
+	}{
+		{nil, ""},
+		{[]event.Outcome{event.Stable, event.Failed, event.Stable}, ""},
+		{[]event.Outcome{event.Skipped}, "1 resource failed, as told above:\nx file#/bad: failed: it broke\n"},
+		{[]event.Outcome{event.Changed, event.Failed}, "2 resources failed, as told above:\nx file#/bad: failed: it broke\nx file#/1: failed: it broke\n"},
+	} {
 		var b strings.Builder
 		f := &Failures{Text: Text{W: &b}}
-		eventOf := func(name string, o event.Outcome, err error) {
-			f.Event(&event.Event{Resource: &resource.Resource{ID: id(name), Common: new(resource.Common)}, Outcome: o, Err: err})
+		eventOf := func(name string, o event.Outcome, c *resource.Common) {
+			e := &event.Event{Resource: &resource.Resource{ID: id(name), Common: c}, Outcome: o}
+			if o == event.Failed {
+				e.Err = errors.New("it broke")
+			}
+			f.Event(e)
 		}
-		eventOf("/early", event.Changed, nil)
-		eventOf("/bad", event.Failed, errors.New("it broke"))
-		for range n {
-			eventOf("/stable", event.Stable, nil)
-			eventOf("/changed", event.Changed, nil)
+		eventOf("/early", event.Changed, new(resource.Common))
+		eventOf("/ignored", event.Failed, &resource.Common{IgnoreFailure: true})
+		eventOf("/bad", event.Failed, new(resource.Common))
+		for i, o := range x.then {
+			eventOf(fmt.Sprintf("/%d", i), o, new(resource.Common))
 		}
 		f.Tell()
-		if !again {
-			require.Empty(t, b.String())
-			continue
-		}
-		require.Regexp(t, "^1 resource failed, as told above:\nx file#/bad: failed: it broke\n$", b.String())
+		require.Equal(t, x.want, b.String())
 	}
 }
