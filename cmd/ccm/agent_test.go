@@ -39,11 +39,18 @@ type siteServer struct {
 	down  bool
 	reset bool
 	asked int
+	slow  chan struct{} // answers come when it is closed; nil for at once
 }
 
 func newSiteServer(t *testing.T) *siteServer {
 	s := &siteServer{}
 	s.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		s.mu.Lock()
+		slow := s.slow
+		s.mu.Unlock()
+		if slow != nil {
+			<-slow
+		}
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		s.asked++
@@ -200,6 +207,24 @@ func TestAgentFollowsServer(t *testing.T) {
 	stop()
 	require.Equal(t, 1, strings.Count(w.log.String(), "503 Service Unavailable"), "a failure that goes on is told once")
 	require.Contains(t, w.log.String(), "reached again")
+
+	// Before a slow server has answered, the status says what is here.
+	answer := make(chan struct{})
+	goOn := sync.OnceFunc(func() { close(answer) })
+	t.Cleanup(goOn)
+	s.set(func() { s.slow = answer })
+	c := w.config("sources: [" + s.URL + "/site.tar.gz]")
+	before, err := agent.ReadStatus(c.CacheDir)
+	require.ErrorIs(t, err, agent.ErrNotRunning)
+	_, stop = w.start(c, nil)
+	w.eventually(func() bool { now, err := agent.ReadStatus(c.CacheDir); return err == nil && now.Since.After(before.Since) }, "it begins")
+	now, err := agent.ReadStatus(c.CacheDir)
+	require.NoError(t, err)
+	require.Equal(t, before.Sources[0].Digest, now.Sources[0].Digest)
+	require.NotEmpty(t, now.Sources[0].Digest)
+	s.set(func() { s.slow = nil })
+	goOn()
+	stop()
 
 	// Another agent without a server has it all.
 	s.Close()

@@ -236,12 +236,17 @@ func (a *Agent) configure(ctx context.Context, c *Config, reason string) error {
 	if c.AllowInsecure {
 		a.runner.arguments = append([]string{"--allow-insecure"}, a.runner.arguments...)
 	}
+	here := make([]Site, len(sources)) // it may be so since long, and the first poll take time
+	for i, source := range sources {
+		here[i] = siteOf(source)
+	}
 	a.status.update(func(s *Status) {
 		s.Config, s.Noop, s.ConfigError, s.Data = c.File, c.Noop, "", nil
 		kept := s.Sources
 		s.Sources = nil
-		for _, source := range sources {
+		for i, source := range sources {
 			now := s.source(source.Name())
+			now.Digest, now.Signer, now.Path = here[i].Digest, here[i].Signer, here[i].Path
 			for _, old := range kept {
 				if old.Name == now.Name {
 					now.LastRun, now.LastCheck = old.LastRun, old.LastCheck

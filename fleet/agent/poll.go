@@ -49,9 +49,7 @@ func (a *Agent) poll(ctx context.Context, source Source, reason string) {
 		a.polled(source, failure, since)
 		switch {
 		case changed:
-			site, release, ok := source.Take()
-			if ok {
-				release()
+			if site := siteOf(source); site.Path != "" {
 				a.log.Info(fmt.Sprintf("%s: new: %s%s", name, short(site.Digest), signedBy(site.Signer)))
 			}
 			a.queue.trigger(name, Apply, "it has changed")
@@ -84,10 +82,7 @@ func (a *Agent) poll(ctx context.Context, source Source, reason string) {
 
 // polled records what is known of a source.
 func (a *Agent) polled(source Source, failure string, since time.Time) {
-	site, release, ok := source.Take()
-	if ok {
-		release()
-	}
+	site := siteOf(source) // not while the status is locked: it may wait for a run
 	a.status.update(func(s *Status) {
 		x := s.source(source.Name())
 		x.LastPoll, x.Error, x.FailingSince = a.now(), failure, nil
@@ -98,13 +93,18 @@ func (a *Agent) polled(source Source, failure string, since time.Time) {
 	})
 }
 
+// siteOf returns what a source has, of which no file is used.
+func siteOf(source Source) Site {
+	site, release, ok := source.Take()
+	if ok {
+		release()
+	}
+	return site
+}
+
 // goesOn says what of a source is run as long as there is nothing newer.
 func goesOn(source Source) string {
-	site, release, ok := source.Take()
-	if !ok {
-		return ""
-	}
-	release()
+	site := siteOf(source)
 	if site.Digest == "" {
 		return ""
 	}

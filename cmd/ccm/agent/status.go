@@ -144,6 +144,8 @@ func printAgentSource(say func(string, ...any), x *agent.SourceStatus, now time.
 		say("  %s, signed by %s", x.Digest, x.Signer)
 	case x.Digest != "":
 		say("  %s", x.Digest)
+	case x.Path == "" && x.Error == "":
+		say("  not here yet: it is being asked for")
 	case x.Path == "":
 		say("  not here yet")
 	}
@@ -154,7 +156,7 @@ func printAgentSource(say func(string, ...any), x *agent.SourceStatus, now time.
 		}
 		say("  x %s%s", x.Error, since)
 		if x.Digest != "" {
-			say("    runs go on with what is here: see above")
+			say("    runs go on with the version above")
 		}
 	}
 	for _, r := range []*agent.Result{x.LastRun, x.LastCheck} {
