@@ -64,6 +64,7 @@ type summary struct {
 	Interrupted bool           `json:"interrupted"`
 	// Services is what became of those that resources register.
 	Services struct {
+		Published   int `json:"published"`
 		Unpublished int `json:"unpublished"`
 		Problems    []struct {
 			Resource string `json:"resource"`

@@ -41,7 +41,7 @@ func (a *Agent) take(r *Run, result *Result, text []byte) {
 			return
 		}
 		result.RunID, result.Counts, result.Health, result.Interrupted = s.RunID, s.counts(), s.Health, s.Interrupted
-		result.Unregistered = s.unregistered()
+		result.Unregistered, result.registered = s.unregistered(), s.Services.Published > 0
 		result.Summary = slices.Clone(text)
 	}
 }

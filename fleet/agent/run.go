@@ -65,6 +65,7 @@ type Result struct {
 	// there was none.
 	Summary json.RawMessage `json:"-"`
 
+	registered    bool // services were
 	failedByCheck bool // a resource has failed because of a health check
 }
 

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -167,8 +168,10 @@ func printAgentSource(say func(string, ...any), x *agent.SourceStatus, now time.
 		for _, failed := range r.Failures {
 			say("    x %s: %s", failed.Resource, failed.Message)
 		}
-		for _, text := range r.Unregistered {
-			say("    ! %s", text)
+		if r != x.LastCheck || x.LastRun == nil || !slices.Equal(r.Unregistered, x.LastRun.Unregistered) {
+			for _, text := range r.Unregistered {
+				say("    ! %s", text)
+			}
 		}
 		if r.DataStale != nil {
 			say("    with data that is stale since %s", moment(*r.DataStale, now))
