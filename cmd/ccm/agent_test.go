@@ -316,7 +316,7 @@ func TestAgentTellsOnce(t *testing.T) {
 	s, err := agent.ReadStatus(w.dir + "/agent")
 	require.NoError(t, err)
 	require.True(t, s.OK())
-	require.Len(t, s.Sources[0].LastRun.Unregistered, 1)
+	require.Len(t, s.Sources[0].Unregistered, 1)
 	// While the resource fails nobody tries to register its service: that is no good news.
 	require.NoError(t, os.Remove(filepath.Join(w.root, "b")))
 	require.NoError(t, os.Mkdir(filepath.Join(w.root, "b"), 0o755))

@@ -82,6 +82,7 @@ type Agent struct {
 	metrics  *metrics
 	failures failures
 	memory   recollection
+	services unregistered
 	outcomes map[string]string // of the last run, by mode and source, as they are compared
 	status   *statusKeeper
 	runner   *runner
@@ -113,7 +114,7 @@ func New(o Options) (*Agent, error) {
 	}
 	a := &Agent{
 		options: o, config: o.Config, timing: o.Timing, log: o.Log, now: o.Clock.Now, random: rand.Float64,
-		metrics: newMetrics(), failures: make(failures), memory: make(recollection), outcomes: make(map[string]string), queue: newQueue(), reload: make(chan struct{}, 1), endServe: func() {}, endPolls: func() {}, endFleet: func() {},
+		metrics: newMetrics(), failures: make(failures), memory: make(recollection), services: make(unregistered), outcomes: make(map[string]string), queue: newQueue(), reload: make(chan struct{}, 1), endServe: func() {}, endPolls: func() {}, endFleet: func() {},
 	}
 	var err error
 	if a.store, err = openStore(o.Config.CacheDir, o.Effect); err != nil {
@@ -249,7 +250,7 @@ func (a *Agent) configure(ctx context.Context, c *Config, reason string) error {
 			now.Digest, now.Signer, now.Path = here[i].Digest, here[i].Signer, here[i].Path
 			for _, old := range kept {
 				if old.Name == now.Name {
-					now.LastRun, now.LastCheck = old.LastRun, old.LastCheck
+					now.LastRun, now.LastCheck, now.Unregistered = old.LastRun, old.LastCheck, old.Unregistered
 				}
 			}
 		}

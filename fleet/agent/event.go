@@ -64,7 +64,6 @@ type summary struct {
 	Interrupted bool           `json:"interrupted"`
 	// Services is what became of those that resources register.
 	Services struct {
-		Published   int `json:"published"`
 		Unpublished int `json:"unpublished"`
 		Problems    []struct {
 			Resource string `json:"resource"`
@@ -72,20 +71,6 @@ type summary struct {
 			Error    string `json:"error"`
 		} `json:"problems"`
 	} `json:"registrations"`
-}
-
-// unregistered says which services are not registered and why, of many the first.
-func (s *summary) unregistered() (list []string) {
-	if n := s.Services.Unpublished; n > 0 {
-		list = append(list, fmt.Sprintf("%s not registered: registration in the configuration says how (jetstream, nats or none)", map[bool]string{true: "1 service is", false: fmt.Sprintf("%d services are", n)}[n == 1]))
-	}
-	for i, p := range s.Services.Problems {
-		if i == mostFailures {
-			return append(list, fmt.Sprintf("and %d more", len(s.Services.Problems)-i))
-		}
-		list = append(list, fmt.Sprintf("%s of %s is not registered: %s", p.Service, p.Resource, cut(p.Error, 500)))
-	}
-	return list
 }
 
 // counts returns how many resources came to each outcome, those of none left out.

@@ -239,6 +239,9 @@ func (a *Agent) run(ctx context.Context, stop <-chan struct{}, source Source, re
 	a.status.update(func(s *Status) {
 		x := s.source(r.Source)
 		a.tell(result)
+		if r.Mode != Plan && result.Summary != nil {
+			x.Unregistered = result.unregistered
+		}
 		switch {
 		case r.Mode == Check:
 			x.LastCheck = result
@@ -304,8 +307,8 @@ func (a *Agent) perform(ctx context.Context, stop interruption, r *Run) *Result 
 	if r.isWhole(result) {
 		a.failures.retain(r)
 	}
-	if r.Mode != Plan && len(r.Targets) == 0 && result.Summary != nil && !result.Interrupted {
-		a.warnOfServices(result)
+	if r.Mode != Plan && result.Summary != nil {
+		a.warnOfServices(r.Source, result.unregistered)
 	}
 	return result
 }

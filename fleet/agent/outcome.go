@@ -18,6 +18,7 @@ func (a *Agent) take(r *Run, result *Result, text []byte) {
 	switch l.Protocol {
 	case EventProtocol:
 		a.metrics.event(&l)
+		a.services.event(r, &l)
 		if l.Failed && len(result.Failures) < mostFailures {
 			result.Failures = append(result.Failures, Failure{Resource: l.Type + "#" + l.Name, Message: cut(l.reason(), 500)})
 		}
@@ -41,8 +42,10 @@ func (a *Agent) take(r *Run, result *Result, text []byte) {
 			return
 		}
 		result.RunID, result.Counts, result.Health, result.Interrupted = s.RunID, s.counts(), s.Health, s.Interrupted
-		result.Unregistered, result.registered = s.unregistered(), s.Services.Published > 0
 		result.Summary = slices.Clone(text)
+		if r.Mode != Plan {
+			result.unregistered = a.services.end(r, result, &s)
+		}
 	}
 }
 

@@ -115,20 +115,6 @@ func (a *Agent) warn(r *Run, words string) {
 	}
 }
 
-// warnOfServices tells which services are not registered, and why. Of a resource that failed nobody has tried.
-func (a *Agent) warnOfServices(result *Result) {
-	if len(result.Unregistered) == 0 && !result.registered {
-		return
-	}
-	about := "services of " + result.Source
-	if len(result.Unregistered) == 0 && len(a.memory[about]) > 0 {
-		a.log.Info(result.Source + ": its services are registered again")
-	}
-	for _, text := range a.memory.news(about, result.Unregistered) {
-		a.log.Warn(result.Source + ": " + text)
-	}
-}
-
 // level is how urgent what is told of an event is.
 func (l *line) level() slog.Level {
 	switch {

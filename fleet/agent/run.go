@@ -53,8 +53,6 @@ type Result struct {
 	Health map[string]int `json:"health_checks,omitempty"`
 	// Failures are the first resources that failed, with why.
 	Failures []Failure `json:"failed,omitempty"`
-	// Unregistered says which services of resources are not registered, and why.
-	Unregistered []string `json:"not_registered,omitempty"`
 	// Error is why it could not begin, or not end as it should.
 	Error string `json:"error,omitempty"`
 	// Interrupted says that it was ended before its time.
@@ -65,8 +63,8 @@ type Result struct {
 	// there was none.
 	Summary json.RawMessage `json:"-"`
 
-	registered    bool // services were
-	failedByCheck bool // a resource has failed because of a health check
+	unregistered  []string // what is told of services after it
+	failedByCheck bool     // a resource has failed because of a health check
 }
 
 // A Failure is a resource that failed.

@@ -61,8 +61,10 @@ type SourceStatus struct {
 	LastPoll     time.Time  `json:"asked"`
 	Error        string     `json:"error,omitempty"`
 	FailingSince *time.Time `json:"failing_since,omitempty"`
-	LastRun      *Result    `json:"last_run,omitempty"`
-	LastCheck    *Result    `json:"last_health_check,omitempty"`
+	// Unregistered says which services of its resources are not registered, and why.
+	Unregistered []string `json:"not_registered,omitempty"`
+	LastRun      *Result  `json:"last_run,omitempty"`
+	LastCheck    *Result  `json:"last_health_check,omitempty"`
 }
 
 // A DataStatus is what is known of external data.

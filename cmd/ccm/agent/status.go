@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -160,6 +159,9 @@ func printAgentSource(say func(string, ...any), x *agent.SourceStatus, now time.
 			say("    runs go on with the version above")
 		}
 	}
+	for _, text := range x.Unregistered {
+		say("  ! %s", text)
+	}
 	for _, r := range []*agent.Result{x.LastRun, x.LastCheck} {
 		if r == nil {
 			continue
@@ -167,11 +169,6 @@ func printAgentSource(say func(string, ...any), x *agent.SourceStatus, now time.
 		say("  %s %s: %s (%s), because %s", string(r.Mode), moment(r.Began, now), r.Outcome(), r.Duration.Round(time.Millisecond), r.Reason)
 		for _, failed := range r.Failures {
 			say("    x %s: %s", failed.Resource, failed.Message)
-		}
-		if r != x.LastCheck || x.LastRun == nil || !slices.Equal(r.Unregistered, x.LastRun.Unregistered) {
-			for _, text := range r.Unregistered {
-				say("    ! %s", text)
-			}
 		}
 		if r.DataStale != nil {
 			say("    with data that is stale since %s", moment(*r.DataStale, now))
