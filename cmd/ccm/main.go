@@ -111,7 +111,7 @@ func run(ctx context.Context, e *cli.Env, args []string) int {
 	stdout, stderr := secret.NewWriter(out, e.Secrets), secret.NewWriter(e.Stderr.Unwrap(), e.Secrets)
 	e.Stdout, e.Stderr = terminal.NewWriter(stdout), terminal.NewWriter(stderr)
 	e.Messages.W = e.Stderr
-	code := recovered(ctx, e, args)
+	code := recovered(ctx, e, args, out)
 	_, _ = e.Stdout.Flush(), e.Stderr.Flush()
 	_, _ = stdout.Flush(), stderr.Flush() // the error is kept by out
 	// Whoever reads may stop reading: that is no mistake of ours.
@@ -123,18 +123,18 @@ func run(ctx context.Context, e *cli.Env, args []string) int {
 }
 
 // recovered runs one command. That it is broken it says without secrets.
-func recovered(ctx context.Context, e *cli.Env, args []string) (code int) {
+func recovered(ctx context.Context, e *cli.Env, args []string, out *terminal.StickyWriter) (code int) {
 	defer func() {
 		if x := recover(); x != nil {
 			terminal.Fprintf(e.Stderr, "ccm is broken: %v\n%s", x, terminal.LinesText(string(debug.Stack())))
 			code = cli.ExitFailed
 		}
 	}()
-	return execute(ctx, e, args)
+	return execute(ctx, e, args, out)
 }
 
-// execute runs one command and returns its exit status.
-func execute(ctx context.Context, e *cli.Env, args []string) int {
+// execute runs one command, whose standard output is out, and returns its exit status.
+func execute(ctx context.Context, e *cli.Env, args []string, out *terminal.StickyWriter) int {
 	e.Args = args
 	within, cancel := e.UntilStopped(ctx)
 	defer cancel()
@@ -154,6 +154,8 @@ func execute(ctx context.Context, e *cli.Env, args []string) int {
 	case errors.Is(err, site.ErrInterrupted):
 		e.Messages.Explain(site.ErrInterrupted)
 		return cli.ExitInterrupted
+	case errors.Is(err, syscall.EPIPE) && errors.Is(out.Err, syscall.EPIPE):
+		return cli.ExitOK // ccm history | head
 	}
 	if err != nil {
 		if reportsJSON(cmd) {
@@ -212,7 +214,14 @@ ccm help exit-codes says what the exit status means.`,
 	return root
 }
 
-// flagError adds the nearest flag to the error about one that is not there.
+// wantedValues says what a flag of a type wants, as pflag names it.
+var wantedValues = map[string]string{
+	"uint": "a whole number that is not negative", "int": "a whole number", "int64": "a whole number", "float64": "a number",
+	"duration": "a duration such as 30s or 1h30m", "bool": "true or false",
+}
+
+// flagError adds the nearest flag to the error about one that is not there, and says what one wants that cannot have a
+// value.
 func flagError(cmd *cobra.Command, err error) error {
 	out := &diag.Error{Err: err}
 	if unknown, ok := errors.AsType[*pflag.NotExistError](err); ok {
@@ -220,6 +229,11 @@ func flagError(cmd *cobra.Command, err error) error {
 		cmd.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
 		if near := diag.Nearest(unknown.GetSpecifiedName(), names); near != "" {
 			out.Hint = "did you mean --" + near + "?"
+		}
+	}
+	if invalid, ok := errors.AsType[*pflag.InvalidValueError](err); ok {
+		if want := wantedValues[invalid.GetFlag().Value.Type()]; want != "" {
+			out.Err = fmt.Errorf("--%s: want %s, got %q", invalid.GetFlag().Name, want, invalid.GetValue())
 		}
 	}
 	return out

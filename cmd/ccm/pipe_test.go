@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"bytes"
+	"os"
 	"os/exec"
 	"testing"
 
@@ -24,4 +25,23 @@ func TestReaderGoesAway(t *testing.T) {
 	require.NoError(t, out.Close())
 	require.NoError(t, cmd.Wait(), "%s", &stderr)
 	require.Empty(t, stderr.String())
+}
+
+// So does each command that writes at once.
+func TestReaderOfAllIsGone(t *testing.T) {
+	state, site := t.TempDir(), siteFile(t, "lua", `exec { "true" }`)
+	for _, words := range [][]string{{"run", site}, {"history"}, {"history", "--output", "json"}, {"doc", "file"}, {"catalog", site}, {"facts"}} {
+		out, in, err := os.Pipe()
+		require.NoError(t, err)
+		require.NoError(t, out.Close())
+		cmd := exec.Command("ccm", append(words, "--state-dir", state)...)
+		if words[0] == "doc" || words[0] == "facts" || words[0] == "catalog" {
+			cmd.Args = cmd.Args[:len(words)+1]
+		}
+		var stderr bytes.Buffer
+		cmd.Stdout, cmd.Stderr = in, &stderr
+		require.NoError(t, cmd.Run(), "%v: %s", words, &stderr)
+		require.Empty(t, stderr.String(), words)
+		require.NoError(t, in.Close())
+	}
 }
