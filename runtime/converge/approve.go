@@ -10,8 +10,8 @@ import (
 // ErrDeclined is what [Engine.Approve] returns for a resource that is not to be acted on.
 var ErrDeclined = errors.New("it was declined")
 
-// approves asks whether the event's resource may be acted on. If not, it gives the event the
-// outcome. The event is shown as c redacts it.
+// approves asks [Engine.Approve] whether the event's resource may be acted on. If not, the event
+// gets the outcome. Approve sees the event as c redacts it.
 func (e *Engine) approves(c *redact.Redactor, ev *event.Event) bool {
 	if e.Approve == nil {
 		return true

@@ -11,23 +11,23 @@ import (
 	"github.com/luaccm/ccm/runtime/resource"
 )
 
-// A batch is files that are written together, because each belongs to a resource that
-// changes nothing else (resource.PathConfined) and none of them has to do with another. They
-// are written by a pool while the walk goes on, and committed at once ([host.Batch]),
-// which takes about as long as it takes for one. Their resources, and those in between
-// that had nothing to do, are reported after that, in their order.
+// A batch is files that are written together. Each file belongs to a resource that changes
+// nothing else (resource.PathConfined), and no path is at or below the path of another. The pool writes them
+// while the walk goes on. One commit for all of them ([host.Batch]) takes about as long as a
+// commit for one file. After the commit their resources are reported, in their order, together
+// with the stable resources in between.
 //
-// A full batch is committed by the pool while the next one is written. Two are under way at
-// most, and none of their files has to do with one of the other.
+// The pool commits a full batch while the next one is written. At most two batches are under way,
+// and no path of one is above or below a path of the other.
 //
-// It makes 1,000 files 2.5 to 4 times as fast on a disk, and twice in memory.
+// Batches make 1,000 files 2.5 to 4 times as fast on a disk, and twice as fast in memory.
 type batch struct {
 	files   *host.Batch
 	entries []*stagedFile
-	// queue is fewer than fileChunk of the entries, for the next job of the pool.
+	// queue is the entries for the next job of the pool: fewer than fileChunk.
 	queue []*stagedFile
-	// errs is what was wrong with each file, and events is those to be reported, once the
-	// commit has begun.
+	// errs has the error of each file. Events are the events to report. Both are set when the
+	// commit begins.
 	errs   []error
 	events []*event.Event
 }
@@ -37,9 +37,9 @@ type stagedFile struct {
 	event    *event.Event
 	provider resource.Binding
 	decision resource.Decision
-	host     *host.Host // that writes to the batch
+	host     *host.Host // writes to the batch
 
-	err      error // of writing it
+	err      error // of the write
 	duration time.Duration
 	// hasStatus is set once the file is at its path and Status has returned state and
 	// statusErr.
@@ -48,18 +48,18 @@ type stagedFile struct {
 	statusErr error
 }
 
-// maxBatchSpan is how many resources are looked at, at most, before no file is under way.
+// maxBatchSpan is the largest number of resources that are looked at between two commits.
 const maxBatchSpan = 4096
 
-// fileChunk is how many files one job of the pool has: to wake a goroutine on another
-// processor takes about as long as to write a file.
+// fileChunk is the number of files in one job of the pool. To wake a goroutine on another
+// processor takes about as long as to write one file.
 const fileChunk = 20
 
-// isWriting reports whether files are under way: written and not yet concluded.
+// isWriting reports whether files are under way: begun and not yet concluded.
 func (w *walk) isWriting() bool { return w.batch != nil || w.previous != nil }
 
-// canBatch reports whether resource i can be decided about before the files that are under
-// way are concluded.
+// canBatch reports whether resource i can be decided about before the files under way are
+// concluded.
 func (w *walk) canBatch(i int) bool {
 	path, looks, _ := resource.BoundsOf(w.catalog.Resources[i].Spec)
 	if !looks || !w.grouping.batchable(i) || w.batchPaths.Covers(path) || i-w.batchFirst >= maxBatchSpan {
@@ -68,7 +68,8 @@ func (w *walk) canBatch(i int) bool {
 	return w.grouping.isIndependent(i, w.batchFirst)
 }
 
-// commitBefore commits what has to be committed before resource i is converged.
+// commitBefore commits the batch before resource i if that resource cannot wait for it, or begins
+// the commit of a full batch.
 func (w *walk) commitBefore(ctx context.Context, i int) {
 	switch {
 	case w.isWriting() && !w.canBatch(i):
@@ -78,10 +79,9 @@ func (w *walk) commitBefore(ctx context.Context, i int) {
 	}
 }
 
-// stage begins to write the file of a resource in the batch, and reports whether it has: the
-// decision has to be to write one whole file, and that has to be possible together with
-// others. It begins a batch if there is none, and commits what is under way for any other
-// decision.
+// stage begins to write the file of a resource in the batch, and reports whether it did. A
+// decision qualifies if it writes one whole file and the resource can be batched. For any other
+// decision stage commits the files under way.
 func (w *walk) stage(ctx context.Context, provider resource.Binding, d resource.Decision, ev *event.Event) bool {
 	if len(d.Effects) != 1 || d.Effects[0].Kind != host.Regular || d.Effects[0].Kept {
 		w.commit(ctx)
@@ -125,15 +125,15 @@ func (w *walk) writeMore(ctx context.Context) {
 func (w *walk) write(ctx context.Context, x *stagedFile) {
 	began := w.view.Now()
 	h := x.host.OnBehalfOf(x.event.Resource)
-	if h.Log().Enabled(ctx, slog.LevelDebug) { // nothing else is said of a file
+	if h.Log().Enabled(ctx, slog.LevelDebug) { // at other levels nothing is logged about a file
 		h = hostFor(ctx, x.event, h)
 	}
 	_, x.err = w.perform(ctx, h, x.provider, x.decision, x.event)
 	x.duration = w.view.Now().Sub(began)
 }
 
-// commit gives all files that are under way their places, and reports the resources since
-// the first of them.
+// commit moves all files under way to their paths, and reports the resources since the first of
+// these files.
 func (w *walk) commit(ctx context.Context) {
 	if !w.isWriting() {
 		return
@@ -149,18 +149,18 @@ func (w *walk) commit(ctx context.Context) {
 	w.since = w.view.Now()
 }
 
-// beginCommit has the pool commit the batch, after the one before.
+// beginCommit has the pool commit the batch, once the previous batch is committed.
 func (w *walk) beginCommit(ctx context.Context) {
 	w.writeMore(ctx)
 	b, before, v := w.batch, w.previous, w.view
 	w.pool.wait() // also for the commit of the batch before
 	b.setErrs(before.retry())
 	if before.hasErrors() {
-		w.finishCommit(ctx) // what is written again comes before the files of b
+		w.finishCommit(ctx) // files that are written again come before the files of b
 		before = nil
 	}
 	b.files.Announce(b.errs)
-	again := b.retry() != nil // asked now: the commit notes errors of its own
+	again := b.retry() != nil // asked before the job runs: the commit adds errors to b.errs
 	w.batch, w.previous = nil, b
 	b.events, w.queue = w.queue, nil
 	if job := func() { b.place(ctx, v, w.pool) }; b.files.Concurrent() {
@@ -170,12 +170,13 @@ func (w *walk) beginCommit(ctx context.Context) {
 	}
 	w.concludeAll(ctx, before)
 	if again {
-		w.finishCommit(ctx) // before others take up room
+		w.finishCommit(ctx) // before later files take up room on the disk
 	}
 	w.since = w.view.Now()
 }
 
-// finishCommit waits until a batch that is being committed has its places, and concludes it.
+// finishCommit waits until the batch that is being committed is at its paths, and concludes its
+// files.
 func (w *walk) finishCommit(ctx context.Context) {
 	w.pool.wait()
 	b := w.previous
@@ -183,8 +184,8 @@ func (w *walk) finishCommit(ctx context.Context) {
 	w.concludeAll(ctx, b)
 }
 
-// place gives the files of a batch their places and looks at them again. It is called from
-// another goroutine than that of the walk.
+// place moves the files of a batch to their paths and looks at them again. It does not run on the
+// goroutine of the walk.
 func (b *batch) place(ctx context.Context, v *host.View, p *pool) {
 	var placed []*stagedFile
 	b.files.Commit(b.errs, func(n int) {
@@ -192,7 +193,7 @@ func (b *batch) place(ctx context.Context, v *host.View, p *pool) {
 		if _, looks, _ := resource.BoundsOf(x.event.Resource.Spec); looks {
 			placed = append(placed, x)
 		} else {
-			x.askStatus(ctx, v) // before the next one has its place, at which it may look
+			x.askStatus(ctx, v) // before the next file is at its path: this provider may look there
 		}
 	})
 	for list := range slices.Chunk(placed, fileChunk) {
@@ -204,8 +205,8 @@ func (b *batch) place(ctx context.Context, v *host.View, p *pool) {
 	}
 }
 
-// concludeAll tells what became of a batch that has its places, and reports the resources up
-// to its end. B may be nil.
+// concludeAll concludes each file of a committed batch, and reports the resources up to the last
+// one. B may be nil.
 func (w *walk) concludeAll(ctx context.Context, b *batch) {
 	if b == nil {
 		return
@@ -216,9 +217,9 @@ func (w *walk) concludeAll(ctx context.Context, b *batch) {
 	w.report(b.events)
 }
 
-// setErrs notes what was wrong with writing each file. If one has to be written by itself, so
-// have all behind it: they might take up the room that it would have had in its turn. Retry
-// is the error of a file of the batch before that has to be, or nil.
+// setErrs collects the error of each write. Once a file has to be written by itself, all files
+// behind it have to be as well: they might take up the room on the disk that it needs first.
+// Retry is such an error of the previous batch, or nil.
 func (b *batch) setErrs(retry error) {
 	b.errs = make([]error, len(b.entries))
 	for n, x := range b.entries {
@@ -230,8 +231,8 @@ func (b *batch) setErrs(retry error) {
 	}
 }
 
-// retry returns the error of a file that has to be written by itself, nil if there is none.
-// B may be nil.
+// retry returns the error of the first file that has to be written by itself, nil if there is
+// none. B may be nil.
 func (b *batch) retry() error {
 	if b == nil {
 		return nil
@@ -247,14 +248,14 @@ func (b *batch) hasErrors() bool {
 	return b != nil && slices.ContainsFunc(b.errs, func(err error) bool { return err != nil })
 }
 
-// askStatus looks at a file that is at its path.
+// askStatus looks at the file after it was moved to its path.
 func (x *stagedFile) askStatus(ctx context.Context, v *host.View) {
 	x.hasStatus = true
 	x.state, x.statusErr = x.provider.Status(ctx, v, x.event.Resource.Spec)
 }
 
-// conclude tells what became of a file of a batch, from what askStatus has found. One that
-// could not be written with the others is written by itself.
+// conclude settles the event of a batched file, from the state that askStatus found. A file that
+// could not be written in the batch is written by itself here.
 func (w *walk) conclude(ctx context.Context, x *stagedFile, err error) {
 	ev, done := x.event, 0
 	if ev.Duration += x.duration; host.IsRetryable(err) {
@@ -272,7 +273,7 @@ func (w *walk) conclude(ctx context.Context, x *stagedFile, err error) {
 	case x.hasStatus:
 		w.prefetcher.Change(ev.Resource, true)
 		w.judge(ev, x.state, x.statusErr)
-	default: // it was written by itself just now
+	default: // the file was written by itself just now
 		w.prefetcher.Change(ev.Resource, false)
 		w.verify(ctx, x.provider, ev)
 	}

@@ -8,9 +8,9 @@ import (
 	"github.com/luaccm/ccm/runtime/resource"
 )
 
-// noteCompanions calls act, which makes the resources of events appear, disappear or change,
-// and gives the last event a remark about what came and went with them, such as the packages
-// that another one needs. That an inventory fails is no reason not to act.
+// noteCompanions calls act, which makes the resources of the events appear, disappear or change.
+// The last event gets a remark about the companions, such as the dependencies that a package
+// manager installs or removes. A failed inventory does not prevent the action.
 func (w *walk) noteCompanions(ctx context.Context, provider resource.Binding, d resource.Decision, list []*event.Event, act func() error) error {
 	if !slices.ContainsFunc(d.Diff, func(x resource.Delta) bool { return x.Property == "ensure" }) {
 		return act()

@@ -1,9 +1,8 @@
 // Package converge brings a machine to the state that a catalog describes. It is
 // the engine, written once for all types: decide, perform, look again.
 //
-// [Engine.Plan] is handed only what looks, so it cannot change the machine;
-// [Engine.Run] is handed what can change it. Both walk the catalog in the same
-// way and decide with the same code.
+// [Engine.Plan] is given a view, so it cannot change the machine; [Engine.Run] is given a host,
+// which can. Both walk the catalog in the same way and decide with the same code.
 package converge
 
 import (
@@ -39,37 +38,37 @@ type Engine struct {
 	// Sequential looks at every resource only when its turn has come, and writes
 	// each file by itself. The outcome is the same; it takes longer.
 	Sequential bool
-	// Prefetcher has looked at resources since they were declared. The walk ends it. May be
-	// nil.
+	// Prefetcher has been asking for states since the first resource was declared. The walk stops
+	// it. May be nil.
 	Prefetcher *prefetch.Prefetcher
-	// Prior has the outcomes of resources that another process has converged before the run.
-	// The catalog has them, skipped, so that others can refer to them. They have no events and
-	// are in no summary.
+	// Prior has the outcomes of resources that another process converged before the run. They are
+	// in the catalog, skipped, so that references to them resolve. They have no events and are not
+	// in the summary.
 	Prior map[resource.ID]event.Outcome
-	// PriorCauses has the causes of those of Prior that were changed.
+	// PriorCauses has the causes of the changed resources in Prior.
 	PriorCauses map[resource.ID]event.Cause
 	// Journal records pending refreshes; nil for none. A run that changes nothing does not
 	// write to it.
 	Journal Journal
 	// PendingRefreshes is the refreshes that earlier runs did not get to.
 	PendingRefreshes []event.PendingRefresh
-	// Cause compares a resource that is to be changed with the last applied catalog: whether
-	// it was managed before, and with the same desired state. Desired is the digest that its
-	// state has (resource.DesiredDigester), text returns the text of the digest where the
+	// Cause compares a resource that is to be changed with the last applied catalog: whether the
+	// resource was managed before, and with the same desired state. Desired is the digest in the
+	// resource's state (resource.DesiredDigester). Text returns the text of the digest where the
 	// state leaves it out (resource.DesiredTexter). May be nil.
 	Cause func(r *resource.Resource, desired resource.DesiredDigest, text func() string) event.Cause
-	// Recall returns the digest of the desired state of a resource when it was last in order,
-	// the zero digest if there is none on record. It is for plans that compare the machine
-	// with the past, for which the present content of sources and templates does not count.
-	// May be nil.
+	// Recall returns the desired digest of a resource from when it was last in order, the zero
+	// digest if there is none on record. Plans that compare the machine with the past need it: the
+	// present content of sources and templates does not count for them. May be nil.
 	Recall func(r *resource.Resource) resource.DesiredDigest
 	// Secrets are masked in events. May be nil.
 	Secrets *secret.Keeper
-	// SecretHistory is the properties and files that have held secrets; nil for none.
+	// SecretHistory tells which properties and files have held secrets; nil for none.
 	SecretHistory redact.History
-	// Approve is asked in a run before a resource is acted on, with the event as it would be
-	// reported: what differs and what would be done. With [ErrDeclined] the resource is skipped,
-	// and what comes after it as well; with any other error it has failed. May be nil.
+	// Approve is asked in a run before a resource is acted on. The event is as it would be
+	// reported: the differences and the actions. If Approve returns [ErrDeclined], the resource is
+	// skipped, and so is every resource that depends on it. Any other error fails the resource.
+	// May be nil.
 	Approve func(ev *event.Event) error
 	// Stop, once closed, ends a run: the present resource is finished, the others are
 	// skipped. May be nil.
@@ -87,7 +86,8 @@ func (e *Engine) Run(ctx context.Context, h *host.Host, c *catalog.Catalog) even
 }
 
 // walk makes one pass over a catalog: it converges the resources in order and reports their
-// events. It goes on after a failure, and skips what depends on one. Without h it is a plan.
+// events. After a failure it goes on, and skips the resources that depend on the failed one. A
+// nil h makes it a plan.
 func (e *Engine) walk(ctx context.Context, v *host.View, h *host.Host, c *catalog.Catalog) event.Summary {
 	declared := c.Resources
 	c = resolvable(c)
@@ -154,7 +154,7 @@ func (w *walk) report(events []*event.Event) {
 		w.sum.Add(ev)
 		w.redactor.Event(ev)
 		w.Reporter.Event(ev)
-		if ev.Outcome == event.Stable && w.transaction == nil { // a transaction may look again at what it has passed
+		if ev.Outcome == event.Stable && w.transaction == nil { // a transaction may reconsider the stable resources that it passed
 			w.freeEvents = append(w.freeEvents, ev)
 		}
 	}
@@ -166,39 +166,39 @@ type walk struct {
 	*progress
 	grouping grouping
 	host     *host.Host // nil in a plan
-	// declared is the resources of the catalog as they were declared: in catalog
-	// they have the values that became known meanwhile.
+	// declared is the resources of the catalog before late values are resolved; catalog has the
+	// resolved ones.
 	declared []*resource.Resource
-	// prefetcher answers for the walk which provider a resource has and what its state is,
-	// also where nothing was asked ahead of its turn.
+	// prefetcher returns the provider and the state of a resource, also of a resource that was not
+	// prefetched.
 	prefetcher      *prefetch.Prefetcher
 	forecaster      *forecast.Forecaster
 	refreshes       *refreshTracker
 	sum             event.Summary // of the events that were reported
-	since           time.Time     // end of the last resource
-	skipsDependents []bool        // failed, or skipped because of something that failed
+	since           time.Time     // the end of the last resource
+	skipsDependents []bool        // by resource: it failed, was declined, or was skipped because of a dependency
 
 	byName      namedResources
-	endReason   string // why no further resource is worked on, or ""
+	endReason   string // why no further resource is converged, or ""
 	scopeEnds   scopeEnds
 	interrupted bool
-	edits       *edits                // that are under way, or nil
-	batch       *batch                // of files that are being written, or nil
-	previous    *batch                // the one before, until it is concluded
+	edits       *edits                // the edits under way, or nil
+	batch       *batch                // the batch that is being written, or nil
+	previous    *batch                // the batch before, until it is concluded
 	batchFirst  int                   // index of the first resource whose file is under way
-	batchPaths  prefetch.ChangedPaths // of the files since then
-	pool        *pool                 // that writes and commits files
-	deferred    deferredChecks        // of resources that were acted on
-	transaction *transaction          // that is not committed, or nil
-	alone       bool                  // no transaction may begin
-	queue       []*event.Event        // to be reported after batch or transaction is committed, or deferred is verified
+	batchPaths  prefetch.ChangedPaths // the paths of the files under way
+	pool        *pool                 // writes and commits files
+	deferred    deferredChecks        // resources that were acted on and not yet verified
+	transaction *transaction          // the transaction that is not committed yet, or nil
+	alone       bool                  // set while no transaction may begin
+	queue       []*event.Event        // events to report after the batch, the transaction or the deferred checks
 	redactor    *redact.Redactor      // nil if there is nothing to redact
 	single      [1]*event.Event       // holds the result of finishEdits for a resource that is no edit
-	freeEvents  eventPool             // of stable resources, that were reported
+	freeEvents  eventPool             // reported events of stable resources, for reuse
 }
 
-// An eventPool has events that nobody has any more. Events of 10,000 stable files are 5 MiB, of which the
-// kernel has to clear each page: 7 percent of the time of a run.
+// An eventPool has events that nobody uses any more. The events of 10,000 stable files are 5 MiB,
+// of which the kernel has to clear each page: 7 percent of the time of a run.
 type eventPool []*event.Event
 
 // take returns an empty event.
@@ -213,7 +213,7 @@ func (p *eventPool) take() *event.Event {
 	return ev
 }
 
-// recordOutcome records the outcome of a resource, for those that come after it.
+// recordOutcome records the outcome of a resource for later resources.
 func (w *walk) recordOutcome(ev *event.Event) {
 	w.outcomes[ev.Index] = ev.Outcome
 	if w.forecaster.Record(ev) {
@@ -236,9 +236,9 @@ func (w *walk) recordPrior(i int, o event.Outcome) {
 	w.prefetcher.Leave(i)
 }
 
-// convergeResource converges the resource whose turn it is, and returns its event. It finds
-// out whether the resource is skipped and which provider it has, and runs its health checks;
-// what is between is decideAndAct.
+// convergeResource converges the resource whose turn it is, and returns its event. It checks
+// whether the resource is skipped, resolves late values, chooses the provider, calls
+// decideAndAct, and runs the health checks.
 func (w *walk) convergeResource(ctx context.Context, i int) *event.Event {
 	r := w.catalog.Resources[i]
 	ev := w.freeEvents.take()
@@ -254,7 +254,7 @@ func (w *walk) convergeResource(ctx context.Context, i int) *event.Event {
 		w.since = w.view.Now()
 		ev.Duration = w.since.Sub(ev.Start)
 	}()
-	if w.skip(run, i, ev) || !w.resolve(ctx, ev) { // the time of a resource that is over ends no run
+	if w.skip(run, i, ev) || !w.resolve(ctx, ev) { // skip is given run: the timeout of one resource must not end the run
 		return ev
 	}
 	r = ev.Resource
@@ -275,7 +275,7 @@ func (w *walk) convergeResource(ctx context.Context, i int) *event.Event {
 	return ev
 }
 
-// checkHealth runs the health checks of the event's resource, and fails it if one of them does.
+// checkHealth runs the health checks of the event's resource. A failed check fails the resource.
 func checkHealth(ctx context.Context, v *host.View, ev *event.Event) {
 	list, err := health.Check(ctx, v, ev.Resource.Common.HealthChecks)
 	if ev.Health = list; err != nil && ev.Err == nil {
@@ -283,7 +283,8 @@ func checkHealth(ctx context.Context, v *host.View, ev *event.Event) {
 	}
 }
 
-// explain adds to an event's error why its context has ended, and what is missing.
+// explain adds to the event's error why the context has ended, and where a missing directory is
+// declared.
 func (w *walk) explain(ctx context.Context, ev *event.Event) {
 	ev.Err = withCause(ctx, ev.Err)
 	if ev.Outcome == event.Failed && w.stopped(ctx) && errors.Is(ev.Err, context.Canceled) {

@@ -8,8 +8,8 @@ import (
 	"github.com/luaccm/ccm/runtime/resource"
 )
 
-// decideAndAct looks at a resource, decides what is to be done about it and, in a run, has
-// that done by act. The outcome is in the event.
+// decideAndAct looks at a resource, decides, and in a run performs the decision by act. The event
+// gets the outcome.
 func (w *walk) decideAndAct(ctx context.Context, i int, provider *resource.Binding, ev *event.Event) {
 	r := ev.Resource
 	by, maybe := w.refreshes.refreshers(i)
@@ -52,7 +52,7 @@ func (w *walk) decideAndAct(ctx context.Context, i int, provider *resource.Bindi
 	}
 	if d.Stable() {
 		w.transaction.pass(ev)
-		if resource.DependsOnData(r.Spec) { // a later run cannot tell from its properties what was desired
+		if resource.DependsOnData(r.Spec) { // its properties alone do not tell a later run what was desired
 			ev.DesiredDigest = desiredDigest(w.declared[ev.Index], ev, resource.DesiredDigestOf(state))
 		}
 		return
@@ -72,7 +72,8 @@ func (w *walk) look(ctx context.Context, i int, provider *resource.Binding, ev *
 	return state, ev.Resource.Type.Decide(ev.Resource.Spec, state, refresh), nil
 }
 
-// statusWithRetries is status, tried again in a run if it fails and the resource wants that.
+// statusWithRetries calls status. In a run it tries again after a failure, as often as the
+// resource wants.
 func (w *walk) statusWithRetries(ctx context.Context, i int, provider *resource.Binding, ev *event.Event) (state any, err error) {
 	if ev.Resource.Common.Tries == nil || w.noop(ev.Resource) {
 		return w.status(ctx, i, provider)
@@ -84,9 +85,9 @@ func (w *walk) statusWithRetries(ctx context.Context, i int, provider *resource.
 	return state, err
 }
 
-// status returns the state of resource i, whose turn it is, compared with the present
-// desired state or, with [Engine.Recall], with an earlier one. What was prefetched is used
-// where nothing that is pending can make a difference.
+// status returns the state of resource i, whose turn it is. The state is compared with the
+// present desired state or, with [Engine.Recall], with an earlier one. A prefetched state is used
+// if no pending resource can make a difference to it.
 func (w *walk) status(ctx context.Context, i int, provider *resource.Binding) (any, error) {
 	if w.Recall != nil {
 		r := w.catalog.Resources[i]
@@ -102,8 +103,8 @@ func (w *walk) status(ctx context.Context, i int, provider *resource.Binding) (a
 	return provider.Status(ctx, v, spec)
 }
 
-// refreshers returns the resources to which resource i subscribes and that have changed or
-// would change, and those of which that is unknown.
+// refreshers returns the resources that refresh resource i: by has those that changed or would
+// change, maybe those whose outcome is unknown.
 func (t *refreshTracker) refreshers(i int) (by, maybe []resource.ID) {
 	for _, d := range t.catalog.Deps[i] {
 		if !d.Refresh {
@@ -119,8 +120,7 @@ func (t *refreshTracker) refreshers(i int) (by, maybe []resource.ID) {
 	return by, maybe
 }
 
-// refreshed reports whether the outcome of resource by refreshes resource i, which
-// subscribes to it.
+// refreshed reports whether the outcome of resource by refreshes its subscriber, resource i.
 func (t *refreshTracker) refreshed(i, by int) bool {
 	o := t.outcomes[by]
 	r := t.catalog.Resources[i]

@@ -7,27 +7,27 @@ import (
 	"github.com/luaccm/ccm/runtime/resource"
 )
 
-// A deferredCheck is a resource that was acted on and of which it is not known yet
-// whether that holds (resource.SettleDelay). Those that follow one another and do not
-// depend on each other are acted on first and waited for after that, so that it takes
-// as long as for one of them.
+// A deferredCheck is a resource that was acted on and is verified later, because its state has to
+// settle first (resource.SettleDelay). Resources in a row that do not depend on each other are
+// all acted on before the first is verified, so that they share one delay.
 type deferredCheck struct {
 	event      *event.Event
 	provider   resource.Binding
-	hasRefresh bool // its refreshes are finished if it is in order
+	hasRefresh bool // it was refreshed: finish the refreshes once it is verified
 }
 
-// deferredChecks are those of one walk, in the order of their resources.
+// deferredChecks are the deferred checks of one walk, in the order of their resources.
 type deferredChecks []deferredCheck
 
-// canWait reports whether the checks, of which there are some, can run after resource i is converged.
+// canWait reports whether the checks can run after resource i is converged. There has to be a
+// check.
 func (l deferredChecks) canWait(g *grouping, i int) bool {
 	r := g.catalog.Resources[i]
 	first := l[0].event
 	return r.Type == first.Resource.Type && r.Skip == "" && r.Resolve == nil && g.mayDefer(i) && g.isIndependent(i, first.Index)
 }
 
-// last returns the entry of an event that was just added, nil if there is none.
+// last returns the check of an event if it was added last, nil otherwise.
 func (l deferredChecks) last(ev *event.Event) *deferredCheck {
 	if n := len(l); n > 0 && l[n-1].event == ev {
 		return &l[n-1]
@@ -35,7 +35,7 @@ func (l deferredChecks) last(ev *event.Event) *deferredCheck {
 	return nil
 }
 
-// runDeferredChecks verifies the deferred resources, and reports all since the first of
+// runDeferredChecks verifies the deferred resources, and reports all resources since the first of
 // them.
 func (w *walk) runDeferredChecks(ctx context.Context) {
 	if len(w.deferred) == 0 {

@@ -8,20 +8,20 @@ import (
 	"github.com/luaccm/ccm/runtime/resource"
 )
 
-// Edits are the resources in a row that edit one file (resource.FileEditor). Each
-// is decided about on what those before it leave, and each has a diff of its
-// own; the file is written once, after the last of them. So the machine never
-// has a file that only some of them have edited, and what is told of them is
-// told after it was written: if that fails, all that changed something have
-// failed. Each is verified on what it leaves, since those after it may undo it as they may
-// where something stands between them; if the file is not what was written, each is verified on
-// what is there.
+// Edits are consecutive resources that edit one file (resource.FileEditor). The file is written
+// once, after the last edit, so the machine never has a file with only some of the edits. Each
+// resource is decided about on the text that the edits before it leave, and has a diff of its
+// own.
+//
+// The resources are reported after the write: if it fails, each one that changed the text has
+// failed. Each resource is verified on the text that it leaves, because a later edit may undo it.
+// If the file is not as it was written, each is verified on the file instead.
 type edits struct {
 	edit   *host.Edit
-	last   int            // the number of the last resource
-	events []*event.Event // so far
+	last   int            // index of the last resource
+	events []*event.Event // of the resources so far
 
-	// The walk's own, which come back after the last edit.
+	// The walk's own view and host, restored after the last edit.
 	view *host.View
 	host *host.Host
 }
@@ -54,9 +54,9 @@ func sameBackup(a, b *resource.Resource) bool {
 	return backs(a) == backs(b)
 }
 
-// finishEdits writes the edited file after the last edit of its row, and returns the events that
-// can be reported then: that of the resource or, of edits, all at the end of the row and none
-// before.
+// finishEdits takes the event of a resource, writes the edited file after the last edit, and
+// returns the events that can be reported: the event itself if no edits are under way, none in
+// the middle of edits, and all of them after the last one.
 func (w *walk) finishEdits(ctx context.Context, ev *event.Event) []*event.Event {
 	e := w.edits
 	if e == nil {
@@ -86,7 +86,7 @@ func (w *walk) finishEdits(ctx context.Context, ev *event.Event) []*event.Event 
 	return e.events
 }
 
-// verifyEdit verifies a resource on its file as somebody has changed it since it was written.
+// verifyEdit verifies a resource on a file that somebody else has changed since it was written.
 func (w *walk) verifyEdit(ctx context.Context, ev *event.Event) {
 	var provider resource.Binding
 	if provider, ev.Err = w.Registry.Select(ev.Resource, w.Facts); ev.Err == nil {

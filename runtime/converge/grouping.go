@@ -5,14 +5,15 @@ import (
 	"github.com/luaccm/ccm/runtime/resource"
 )
 
-// A grouping says which resources may be worked on together with their neighbours, from how they are
-// declared and what became of those before them. It does nothing itself.
+// A grouping says which resources may be worked on together with their neighbours. It judges by
+// their declarations and by the outcomes before them, and changes nothing.
 type grouping struct {
 	*Engine
 	*progress
 }
 
-// isIndependent reports whether resource i depends on none of those from first on that may have changed something.
+// isIndependent reports whether resource i depends on no resource from first on that may have
+// changed something.
 func (g *grouping) isIndependent(i, first int) bool {
 	for _, d := range g.catalog.Deps[i] {
 		if d.Index >= first && g.outcomes[d.Index] != event.Stable {
@@ -22,35 +23,32 @@ func (g *grouping) isIndependent(i, first int) bool {
 	return true
 }
 
-// batchable reports whether the file of resource i may be written together with
-// others: nothing is done between its change and the next resource.
+// batchable reports whether the file of resource i may be written together with others: no other
+// work is due between its change and the next resource.
 func (g *grouping) batchable(i int) bool {
 	r := g.catalog.Resources[i]
 	_, _, bounded := resource.BoundsOf(r.Spec)
 	return bounded && !g.planning && g.mayWait(i)
 }
 
-// mayWait reports whether resource i may be acted on after the next ones were looked at:
-// nothing else is done for it before the next resource, and its failure would not end the
-// walk.
+// mayWait reports whether resource i may be acted on after the next resources were looked at: no
+// other work is due before the next resource, and a failure would not end the walk.
 func (g *grouping) mayWait(i int) bool {
 	r := g.catalog.Resources[i]
 	return !g.Sequential && !g.editing && g.continuesAfter(r) && r.Skip == "" && r.Resolve == nil &&
 		r.Restraint() != resource.Noop && !g.monitorsOnly(r) && r.Common.IsPlain()
 }
 
-// mayDefer reports whether resource i may be verified after the next ones were acted on:
-// nothing else is done for it before the next resource, and its failure would not end the
-// walk.
+// mayDefer reports whether resource i may be verified after the next resources were acted on: no
+// other work is due before the next resource, and a failure would not end the walk.
 func (g *grouping) mayDefer(i int) bool {
 	r := g.catalog.Resources[i]
 	return resource.HasToSettle(r.Spec) && !g.planning && !g.Sequential && !g.editing && g.continuesAfter(r) &&
 		r.Common.IsPlain()
 }
 
-// editedFile returns the file that resource i edits, "" if it has to have a write
-// of its own: because something is done between that and the next resource, or
-// because its time is measured.
+// editedFile returns the file that resource i edits. It is "" if the resource needs a write of
+// its own, because other work is due before the next resource or its time is measured.
 func (g *grouping) editedFile(i int) string {
 	r := g.catalog.Resources[i]
 	x, ok := r.Spec.(resource.FileEditor)

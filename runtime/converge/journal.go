@@ -11,35 +11,34 @@ import (
 
 // A Journal records refreshes until they were performed, even if the run ends in between.
 type Journal interface {
-	// AddRefreshes records, durably, that a change of by refreshes others. It is called
-	// before by is changed; if it fails, by is not changed.
+	// AddRefreshes records durably that a change of resource by refreshes others. It is called
+	// before the change; if it fails, by is not changed.
 	AddRefreshes(by resource.ID, cause event.Cause, to []resource.ID) error
-	// CancelRefreshes removes the refreshes of this run that come of by, which was not changed
-	// after all.
+	// CancelRefreshes removes the refreshes that this run added for resource by, which was not
+	// changed after all.
 	CancelRefreshes(by resource.ID)
-	// FinishRefreshes removes all refreshes of a resource, which was refreshed or needs none
-	// any more.
+	// FinishRefreshes removes all refreshes of resource to, which was refreshed or needs no
+	// refresh any more.
 	FinishRefreshes(to resource.ID)
 	// DropRefresh removes a refresh of a resource that is not declared any more.
 	DropRefresh(d event.PendingRefresh)
 }
 
-// pendingRefreshes is refreshes of earlier runs, by the resource to refresh.
+// pendingRefreshes are the refreshes of earlier runs, by the resource to refresh.
 type pendingRefreshes map[resource.ID][]event.PendingRefresh
 
 // A refreshTracker knows which refreshes are due, and why.
 type refreshTracker struct {
 	*progress
 	journal Journal // Engine.Journal; nil in a plan
-	// pending is the pending refreshes of earlier runs. A resource with the outcome Pending is
-	// something else.
+	// pending is the refreshes of earlier runs. It has nothing to do with the outcome Pending.
 	pending pendingRefreshes
-	targets map[int][]resource.ID // what a change of a resource refreshes; nil until it is needed
+	targets map[int][]resource.ID // the resources that a change of each resource refreshes; nil until needed
 	causes  []event.Cause         // of the changes so far; nil for none
 }
 
-// load takes the pending refreshes of earlier runs. It returns those of resources that are
-// not declared any more, which a run removes from its journal.
+// load takes the pending refreshes of earlier runs. It returns, and in a run removes from the
+// journal, the refreshes of resources that are not declared any more.
 func (t *refreshTracker) load(list []event.PendingRefresh) (dropped []event.PendingRefresh) {
 	if len(list) == 0 {
 		return nil
@@ -63,7 +62,7 @@ func (t *refreshTracker) load(list []event.PendingRefresh) (dropped []event.Pend
 	return dropped
 }
 
-// add records what a change of resource i is going to refresh.
+// add records in the journal the refreshes that a change of resource i causes.
 func (t *refreshTracker) add(i int, cause event.Cause) error {
 	if t.journal == nil {
 		return nil
@@ -77,8 +76,8 @@ func (t *refreshTracker) add(i int, cause event.Cause) error {
 	return nil
 }
 
-// refreshes returns what a change of a resource refreshes, also of that which is
-// not in this part of the catalog.
+// refreshes returns the resources that a change of each resource refreshes, also those that were
+// excluded from this catalog.
 func refreshes(c *catalog.Catalog) map[int][]resource.ID {
 	out := make(map[int][]resource.ID)
 	for i, deps := range c.Deps {
@@ -96,22 +95,22 @@ func refreshes(c *catalog.Catalog) map[int][]resource.ID {
 	return out
 }
 
-// cancel removes the refreshes that come of a resource which was not changed after all.
+// cancel removes the refreshes that resource by would have caused: it was not changed after all.
 func (t *refreshTracker) cancel(by resource.ID) {
 	if t.journal != nil {
 		t.journal.CancelRefreshes(by)
 	}
 }
 
-// finish removes the refreshes of a resource that is in order.
+// finish removes the refreshes of the event's resource if it is in order.
 func (t *refreshTracker) finish(ev *event.Event) {
 	if t.journal != nil && (ev.Outcome == event.Stable || ev.Outcome == event.Changed) {
 		t.journal.FinishRefreshes(ev.Resource.ID)
 	}
 }
 
-// cancelIfUnchanged removes the refreshes that come of a change which failed and changed
-// nothing: the resource differs in the same way as before. They stay if that is not known.
+// cancelIfUnchanged cancels the refreshes of a failed change that has changed nothing: the
+// resource differs in the same way as before. If that cannot be found out, the refreshes stay.
 func (t *refreshTracker) cancelIfUnchanged(ctx context.Context, provider resource.Binding, d resource.Decision, ev *event.Event) {
 	r := ev.Resource
 	if len(t.targets[ev.Index]) == 0 || len(d.Diff) == 0 || resource.VerifiesItself(r.Spec) {
@@ -126,14 +125,14 @@ func (t *refreshTracker) cancelIfUnchanged(ctx context.Context, provider resourc
 	}
 }
 
-// causeOf returns why the event's resource, which has that state, is to be changed.
+// causeOf returns why the event's resource, whose state is given, is to be changed.
 func (w *walk) causeOf(ctx context.Context, ev *event.Event, state any) event.Cause {
 	if w.Cause == nil {
 		return event.NoCause
 	}
 	r := ev.Resource
 	c := w.Cause(w.declared[ev.Index], ev.DesiredDigest, func() string {
-		text, _ := r.Type.DesiredText(ctx, w.view, r.Spec, state) // if it cannot be had, nobody can tell
+		text, _ := r.Type.DesiredText(ctx, w.view, r.Spec, state) // without the text the cause cannot be told
 		return text
 	})
 	switch {
@@ -157,8 +156,8 @@ func (t *refreshTracker) recordCause(i int, c event.Cause) {
 	t.causes[i] = c
 }
 
-// causeOfRefresh returns the cause of a refresh: corrective if all changes that it is for
-// were.
+// causeOfRefresh returns the cause of a refresh: corrective if all changes that caused the
+// refresh were corrective.
 func (t *refreshTracker) causeOfRefresh(ev *event.Event) event.Cause {
 	for _, d := range t.catalog.Deps[ev.Index] {
 		if d.Refresh && t.refreshed(ev.Index, d.Index) && (t.causes == nil || t.causes[d.Index] != event.Corrective) {

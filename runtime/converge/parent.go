@@ -10,7 +10,7 @@ import (
 	"github.com/luaccm/ccm/runtime/host"
 )
 
-// parents is the property of types that can make missing directories.
+// parents is the name of the property that makes missing parent directories.
 const parents = "parents"
 
 // namedResources finds the resources of a catalog by their names.
@@ -19,8 +19,8 @@ type namedResources struct {
 	index   map[string]int // nil until it is needed
 }
 
-// explainParent adds to the error of a missing directory where it is declared, or that it
-// should be.
+// explainParent adds a hint to an error about a missing directory: where the directory is
+// declared, or that it should be.
 func (n *namedResources) explainParent(ev *event.Event) {
 	parent, ok := errors.AsType[*host.ParentError](ev.Err)
 	if !ok || !parent.Missing {

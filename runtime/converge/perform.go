@@ -13,7 +13,7 @@ import (
 	"github.com/luaccm/ccm/runtime/resource"
 )
 
-// act performs a decision about a state, or records it where nothing is done (noop).
+// act performs a decision about a state. With noop it only records the decision in the event.
 func (w *walk) act(ctx context.Context, provider resource.Binding, d resource.Decision, state any, ev *event.Event) {
 	r := ev.Resource
 	nameVersion(ev, d, state)
@@ -21,7 +21,7 @@ func (w *walk) act(ctx context.Context, provider resource.Binding, d resource.De
 	ev.Cause = w.causeOf(ctx, ev, state)
 	w.refreshes.recordCause(ev.Index, ev.Cause)
 	if d.Text != nil && (w.Texts || w.redactor.NeedsText(d.Diff)) {
-		// Without the text there is no diff, which is no reason not to act.
+		// Without the text there is no diff; that does not prevent the action.
 		if text, err := d.Text(ctx, w.view); err == nil {
 			ev.Text = &text
 			w.redactor.MarkText(r, text)
@@ -36,7 +36,7 @@ func (w *walk) act(ctx context.Context, provider resource.Binding, d resource.De
 	}
 	if !w.approves(w.redactor, ev) {
 		w.mayHaveChanged = false
-		if ev.Declined && w.stopped(ctx) { // while it was asked
+		if ev.Declined && w.stopped(ctx) { // the run was stopped during the question
 			w.interrupted, ev.Reason = true, "the run was interrupted"
 		}
 		return
@@ -57,8 +57,8 @@ func (w *walk) act(ctx context.Context, provider resource.Binding, d resource.De
 	ev.Outcome = event.Changed
 }
 
-// performAlone performs the actions of one resource and looks at it again. The event gets
-// what became of it.
+// performAlone performs the actions of one resource and looks at it again. The event gets the
+// outcome.
 func (w *walk) performAlone(ctx context.Context, provider resource.Binding, d resource.Decision, ev *event.Event) {
 	r := ev.Resource
 	var done int
@@ -101,8 +101,8 @@ func (e *Engine) perform(ctx context.Context, h *host.Host, provider resource.Bi
 	return len(d.Actions), nil
 }
 
-// try calls do until it succeeds or has been tried as often as the event's resource wants,
-// and returns the last error. It warns of the others.
+// try calls do until it succeeds or the tries of the event's resource are used up. It returns the
+// last error and logs the others as warnings.
 func (e *Engine) try(ctx context.Context, h *host.Host, ev *event.Event, do func() error) error {
 	tries, sleep := ev.Resource.Common.Retries()
 	for n := 1; ; n++ {
@@ -135,7 +135,7 @@ func hostFor(ctx context.Context, ev *event.Event, h *host.Host) *host.Host {
 	return h
 }
 
-// withCause puts the cause of an ended context before an error.
+// withCause puts the cause of an ended context in front of an error.
 func withCause(ctx context.Context, err error) error {
 	if cause := context.Cause(ctx); err != nil && cause != nil && !errors.Is(err, cause) {
 		return fmt.Errorf("%w: %w", cause, err)
@@ -143,20 +143,21 @@ func withCause(ctx context.Context, err error) error {
 	return err
 }
 
-// verify looks again at the event's resource. Nothing may be left to do.
+// verify looks again at the event's resource. If something still differs, the event gets an
+// error.
 func (w *walk) verify(ctx context.Context, provider resource.Binding, ev *event.Event) {
 	state, err := provider.Status(ctx, w.view, ev.Resource.Spec)
 	w.judge(ev, state, err)
 }
 
-// judge gives the event the final state of its resource, and an error if it differs still.
+// judge gives the event the final state of its resource, and an error if something still differs.
 func (w *walk) judge(ev *event.Event, state any, err error) {
 	if err != nil {
 		ev.Ensure, ev.Err = "", err
 		return
 	}
 	r := ev.Resource
-	// The actions may have read a source, so that there is a digest of it now.
+	// The actions may have read a source, so that the state has its digest now.
 	if desired := resource.DesiredDigestOf(state); desired != (resource.DesiredDigest{}) {
 		ev.DesiredDigest = desiredDigest(w.declared[ev.Index], ev, desired)
 	}
@@ -175,8 +176,8 @@ func (w *walk) judge(ev *event.Event, state any, err error) {
 	nameNewVersion(ev, state)
 }
 
-// nameVersion gives the event of a thing that appears or disappears its version, which is
-// that of a state before or after the change.
+// nameVersion adds a version to the event of a thing that appears or disappears. The state is the
+// one that has the version: before a removal, after a creation.
 func nameVersion(ev *event.Event, d resource.Decision, state any) {
 	s, ok := state.(resource.VersionReporter)
 	if !ok || s.CurrentVersion() == "" {
@@ -189,8 +190,8 @@ func nameVersion(ev *event.Event, d resource.Decision, state any) {
 	}
 }
 
-// nameNewVersion gives the event of a thing that was replaced its version, where what was wanted
-// does not say it: "latest", of which it was not known before what that is.
+// nameNewVersion adds the new version to the event of a replaced thing, where the wanted ensure
+// does not tell it, such as "latest".
 func nameNewVersion(ev *event.Event, state any) {
 	s, ok := state.(resource.VersionReporter)
 	for _, x := range ev.Diff {

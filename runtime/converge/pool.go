@@ -5,11 +5,11 @@ import (
 	"sync"
 )
 
-// A pool does jobs in a bounded number of goroutines. Some jobs wait for one of these; the
-// caller does what is more than that itself.
+// A pool does jobs in a bounded number of goroutines and queues a bounded number of jobs. A job
+// beyond that is done by the caller.
 type pool struct {
 	queue   chan func()
-	workers chan struct{} // has an item for each goroutine
+	workers chan struct{} // has an item for each running goroutine
 	jobs    sync.WaitGroup
 }
 
@@ -19,7 +19,7 @@ func newPool() *pool {
 	return &pool{queue: make(chan func(), 4*workers), workers: make(chan struct{}, workers)}
 }
 
-// do does a job, which may be over only after wait. It may be called by a job.
+// do does a job, now or later: it is over at the latest when wait returns. A job may call do.
 func (p *pool) do(job func()) {
 	p.jobs.Add(1)
 	select {
@@ -39,10 +39,10 @@ func (p *pool) do(job func()) {
 func (p *pool) work() {
 	p.drain()
 	<-p.workers
-	p.drain() // a job that came while this was still a worker, so that no other was started
+	p.drain() // a job may have been queued before this worker gave up its place, so that no other was started
 }
 
-// drain does the jobs that wait.
+// drain does the queued jobs.
 func (p *pool) drain() {
 	for {
 		select {
@@ -59,7 +59,7 @@ func (p *pool) run(job func()) {
 	job()
 }
 
-// wait returns when all jobs are over. Those that wait for a goroutine are done by the caller.
+// wait returns when all jobs are over. The caller does the queued ones.
 func (p *pool) wait() {
 	p.drain()
 	p.jobs.Wait()

@@ -7,21 +7,20 @@ import (
 	"github.com/luaccm/ccm/runtime/resource"
 )
 
-// A progress is what is known of the resources of a catalog so far. All parts of a walk
-// share it.
+// A progress is what all parts of a walk know of the resources so far.
 type progress struct {
 	catalog  *catalog.Catalog
 	view     *host.View
 	planning bool
-	editing  bool // resources are worked on that edit one file, see edits
+	editing  bool // set while resources edit one file together, see edits
 	outcomes []event.Outcome
-	// mayHaveChanged is set if the machine, or in a plan what is assumed of it, may have
-	// been changed on behalf of the resource whose turn it is.
+	// mayHaveChanged is set if the resource whose turn it is may have changed the machine or, in a
+	// plan, the view.
 	mayHaveChanged bool
 }
 
-// noop reports whether nothing is to be done about r: in a plan, and for what a
-// manifest or script declares that is applied so.
+// noop reports whether nothing is done about r: it is set in a plan, and for the resources of a
+// manifest or script that is applied with noop.
 func (p *progress) noop(r *resource.Resource) bool {
 	return p.planning || r.IsOnlyPlanned()
 }

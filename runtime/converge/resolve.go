@@ -10,12 +10,12 @@ import (
 	"github.com/luaccm/ccm/runtime/resource"
 )
 
-// Some values are known only after earlier resources were converged
-// (resource.Resource.LateProperties). A run asks for them right before their resource. A plan cannot
-// know them, unless all that comes earlier is stable: then they are those of a run.
+// Late values are known only after earlier resources were converged
+// (resource.Resource.LateProperties). A run resolves them right before their resource. A plan
+// cannot know them, unless everything earlier is stable: then they are the same as in a run.
 
-// resolvable returns c or, if it has such values, a copy whose list of resources the walk
-// may change.
+// resolvable returns c or, if it has late values, a copy whose list of resources the walk may
+// change.
 func resolvable(c *catalog.Catalog) *catalog.Catalog {
 	if !slices.ContainsFunc(c.Resources, func(r *resource.Resource) bool { return r.Resolve != nil }) {
 		return c
@@ -25,8 +25,8 @@ func resolvable(c *catalog.Catalog) *catalog.Catalog {
 	return &own
 }
 
-// resolve asks for the late values of the event's resource. It is false if they cannot be
-// had. Health checks alone do not need them.
+// resolve resolves the late values of the event's resource, and reports whether it could. Health
+// checks alone need no late values.
 func (w *walk) resolve(ctx context.Context, ev *event.Event) bool {
 	r := ev.Resource
 	switch {
@@ -49,8 +49,8 @@ func (w *walk) resolve(ctx context.Context, ev *event.Event) bool {
 	return true
 }
 
-// desiredDigest returns a digest with the fingerprint of the late values of the event's
-// resource, which was declared as it is given.
+// desiredDigest adds to a digest the fingerprint of the late values of the event's resource.
+// Declared is the resource before its late values were resolved.
 func desiredDigest(declared *resource.Resource, ev *event.Event, desired resource.DesiredDigest) resource.DesiredDigest {
 	if len(declared.LateProperties) > 0 {
 		desired.LateValues = fmt.Sprintf("%016x", ev.Resource.Type.Schema().Fingerprint(ev.Resource.Spec))

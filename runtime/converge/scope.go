@@ -13,7 +13,7 @@ func (e *Engine) monitorsOnly(r *resource.Resource) bool {
 	return e.MonitorOnly || r.Restraint() == resource.MonitorOnly
 }
 
-// scopeEnds has why scopes have ended.
+// scopeEnds has the reasons why scopes have ended.
 type scopeEnds map[*resource.Scope]string
 
 // record ends the scope of a resource that failed, if fail_on_error is set in it.
@@ -37,8 +37,8 @@ func (x scopeEnds) reason(r *resource.Resource) string {
 	return ""
 }
 
-// failWithParts makes a failure of the event of a composite that was skipped because some of
-// its parts have failed.
+// failWithParts turns the skip of a composite into a failure if some of its parts failed or were
+// skipped.
 func failWithParts(c *catalog.Catalog, unmet []bool, ev *event.Event) {
 	if !resource.FailsWithParts(ev.Resource.Spec) {
 		return

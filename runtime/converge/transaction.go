@@ -12,20 +12,20 @@ import (
 	"github.com/luaccm/ccm/runtime/resource"
 )
 
-// A transaction is the same actions of consecutive resources, performed for all of them at
-// once (resource.BulkPerformer): a package manager takes about as long to install twenty
-// packages as to install one. The walk goes on to decide about the next resources while they
-// may join, and commits the transaction before the first that may not. In a plan it only
-// tells which resources a run would put together.
+// A transaction is the same actions of consecutive resources, performed for all of them at once
+// (resource.BulkPerformer): a package manager takes about as long to install twenty packages as
+// to install one. The walk goes on to decide about resources that may join, and commits the
+// transaction before the first one that may not. In a plan a transaction only tells which
+// resources a run would put together.
 //
-// Its resources, and those in between that had nothing to do, are reported after it, each by
-// its own event.
+// Its resources, and the stable ones in between, are reported after the commit, each by its own
+// event.
 type transaction struct {
 	first    int // index of the first resource
 	provider resource.Binding
 	members  []member
-	// stable are the events of resources in between that were stable. What the transaction
-	// does may change that.
+	// stable has the events of stable resources in between. The transaction may change their
+	// state.
 	stable []*event.Event
 }
 
@@ -40,16 +40,16 @@ func (t *transaction) canWait(g *grouping, i int) bool {
 	return g.catalog.Resources[i].Type == t.provider.Type && g.mayWait(i) && g.isIndependent(i, t.first)
 }
 
-// joins reports whether a decision is one of the transaction, of which there may be none.
+// joins reports whether a decision can join the transaction, which may be nil.
 func (t *transaction) joins(provider *resource.Binding, ev *event.Event, d resource.Decision) bool {
 	return t != nil && d.Err == nil && d.Uncertain == "" && !ev.Refreshed && provider.Same(t.provider) &&
 		slices.EqualFunc(d.Actions, t.members[0].decision.Actions, func(a, b resource.Action) bool { return a.Verb == b.Verb }) &&
 		t.provider.Type.Together(t.members[0].event.Resource.Spec, ev.Resource.Spec)
 }
 
-// interruptTransaction commits the transaction if what was found of the event's resource
-// neither joins it nor leaves the machine alone. It reports whether the resource is to be
-// looked at again, because the transaction may have changed it.
+// interruptTransaction commits the transaction if the event's resource can neither join it nor is
+// stable. It reports whether to look at the resource again, because the transaction may have
+// changed it.
 func (w *walk) interruptTransaction(ctx context.Context, provider *resource.Binding, ev *event.Event, d resource.Decision, err error) bool {
 	t := w.transaction
 	if t == nil || provider.Same(t.provider) && err == nil && (d.Stable() || t.joins(provider, ev, d)) {
@@ -60,8 +60,8 @@ func (w *walk) interruptTransaction(ctx context.Context, provider *resource.Bind
 	return !w.planning
 }
 
-// joinTransaction adds a decision to the transaction, or begins one with it, and reports
-// whether it has. It is decided already that one which does not join has ended it.
+// joinTransaction adds a decision to the transaction, or begins one with it, and reports whether
+// it did. The caller has called interruptTransaction, so an open transaction fits.
 func (w *walk) joinTransaction(provider resource.Binding, d resource.Decision, ev *event.Event) bool {
 	if w.transaction == nil {
 		r := ev.Resource
@@ -75,15 +75,15 @@ func (w *walk) joinTransaction(provider resource.Binding, d resource.Decision, e
 	return true
 }
 
-// pass notes a resource that had nothing to do while a transaction, if there is one, is open.
+// pass notes a stable resource while a transaction is open. T may be nil.
 func (t *transaction) pass(ev *event.Event) {
 	if t != nil {
 		t.stable = append(t.stable, ev)
 	}
 }
 
-// commitTransaction performs the transaction, if there is one, looks at its resources again,
-// and reports all resources since the first of them.
+// commitTransaction performs the transaction, if there is one, looks at its resources again, and
+// reports all resources since the first of them.
 func (w *walk) commitTransaction(ctx context.Context) {
 	t := w.transaction
 	if t == nil {
@@ -101,10 +101,9 @@ func (w *walk) commitTransaction(ctx context.Context) {
 	w.since = w.view.Now()
 }
 
-// performTransaction performs the actions for all members together and, if that fails, for
-// each of them that needs it still, so that the right one fails. A [resource.DoneError] is the
-// failure of all of them. The time is that of all, in
-// equal parts.
+// performTransaction performs the actions for all members together. If that fails, it performs
+// them for each member that still needs them, so that the right one fails; but a
+// [resource.DoneError] fails them all. Each member gets an equal part of the time.
 func (w *walk) performTransaction(ctx context.Context, t *transaction) {
 	defer w.prefetcher.Change(w.catalog.Resources[t.first], false)
 	if w.stopped(ctx) {
@@ -149,7 +148,7 @@ func (w *walk) performTransaction(ctx context.Context, t *transaction) {
 	}
 	for _, m := range t.members {
 		w.finish(ctx, m.event, func(ev *event.Event) {
-			state, err := t.provider.Status(ctx, w.view, ev.Resource.Spec) // those before may have brought it in order
+			state, err := t.provider.Status(ctx, w.view, ev.Resource.Spec) // an earlier member may have brought it in order
 			if d := decide(ev, state, err); len(d.Actions) > 0 {
 				w.performAlone(ctx, t.provider, d, ev)
 			} else {
@@ -190,7 +189,7 @@ func statesOf(ctx context.Context, v *host.View, provider resource.Binding, list
 	return states, errs
 }
 
-// decide decides about what a look has found.
+// decide returns the decision about a state, or the error of the look.
 func decide(ev *event.Event, state any, err error) resource.Decision {
 	if err != nil {
 		return resource.Decision{Err: err}
@@ -198,7 +197,8 @@ func decide(ev *event.Event, state any, err error) resource.Decision {
 	return ev.Resource.Type.Decide(ev.Resource.Spec, state, false)
 }
 
-// finish calls do, which completes an event that was recorded before, and corrects the record.
+// finish calls do, which completes the event of a resource whose outcome was recorded already,
+// and corrects the record.
 func (w *walk) finish(ctx context.Context, ev *event.Event, do func(ev *event.Event)) {
 	began := w.view.Now()
 	if do(ev); ev.Err != nil {
@@ -209,7 +209,7 @@ func (w *walk) finish(ctx context.Context, ev *event.Event, do func(ev *event.Ev
 	w.recordOutcome(ev)
 }
 
-// skipMember skips a resource because the run was interrupted before its transaction.
+// skipMember skips a member because the run was interrupted before the transaction.
 func (w *walk) skipMember(m member) {
 	ev := m.event
 	ev.Outcome, ev.Reason, ev.Actions, ev.Diff, ev.Cause = event.Skipped, "the run was interrupted", nil, nil, event.NoCause
@@ -217,8 +217,8 @@ func (w *walk) skipMember(m member) {
 	w.recordOutcome(ev)
 }
 
-// reconsider looks again at resources that were stable before the transaction, and converges
-// those that are so no more.
+// reconsider looks again at the resources that were stable before the transaction, and converges
+// those that differ now.
 func (w *walk) reconsider(ctx context.Context, t *transaction) {
 	if len(t.stable) == 0 || w.stopped(ctx) {
 		return

@@ -6,21 +6,20 @@ import (
 	"github.com/luaccm/ccm/runtime/catalog"
 )
 
-// An ancestry is the resources after which one comes because the site says so, directly or
-// by way of others.
+// An ancestry is the resources that one resource comes after because the site says so, directly
+// or by way of others.
 type ancestry struct {
-	index   int // the resource and one more, 0 for none
+	index   int // the resource's index plus one, 0 for none
 	members []int
-	in      []bool // the same, by resource
-	// unsettled is the first ones that are pending or unknown, in order.
+	in      []bool // members by index
+	// unsettled has the first members that are pending or unknown, in order.
 	unsettled []int
-	// installsFiles says that one may install files that other resources manage.
+	// installsFiles says that a member may install files that other resources manage.
 	installsFiles bool
 }
 
-// ancestorsOf returns the ancestry of resource i, whose turn it is. What comes after the last
-// resource that was asked about, or after the same as that, takes little: many a site is a
-// chain.
+// ancestorsOf returns the ancestry of resource i, whose turn it is. It extends the last answer if
+// i comes after the last resource asked for, or after the same resources: many sites are a chain.
 func (s *suspectFinder) ancestorsOf(i int) *ancestry {
 	a := &s.ancestry
 	if a.index == i+1 {
@@ -41,7 +40,7 @@ func (s *suspectFinder) ancestorsOf(i int) *ancestry {
 	return a
 }
 
-// add adds a resource with its ancestors.
+// add adds resource k and its ancestors.
 func (a *ancestry) add(s *suspectFinder, k int) {
 	if a.in == nil {
 		a.in = make([]bool, len(s.catalog.Resources))
@@ -67,8 +66,8 @@ func (a *ancestry) add(s *suspectFinder, k int) {
 	}
 }
 
-// comesAfter reports whether resource i, whose turn it is, comes after k because the site
-// says so, directly or by way of others.
+// comesAfter reports whether the site says that resource i, whose turn it is, comes after
+// resource k, directly or by way of others.
 func (s *suspectFinder) comesAfter(i, k int) bool {
 	return len(s.catalog.Deps[i]) > 0 && s.ancestorsOf(i).in[k]
 }

@@ -9,8 +9,8 @@ import (
 	"github.com/luaccm/ccm/runtime/resource"
 )
 
-// assumeMayAct adds the possible effects of an unknown resource to the view for later
-// resources. D is its decision as far as it is known, nil if it is not.
+// assumeMayAct adds the possible effects of an unknown resource to the view for later resources.
+// D is its decision, nil if there is none.
 func (f *Forecaster) assumeMayAct(ev *event.Event, d *resource.Decision) {
 	r := ev.Resource
 	if !f.planning || r.IsOnlyPlanned() {
@@ -40,7 +40,7 @@ func (f *Forecaster) assumeMayAct(ev *event.Event, d *resource.Decision) {
 	f.assumeUnknown(ev.Index, resource.Decision{})
 }
 
-// assumePossible adds effects to the view that resource i may have, and is not expected to.
+// assumePossible adds effects to the view that resource i may have but is not expected to have.
 func (f *Forecaster) assumePossible(i int, effects []host.PathEffect) {
 	if !f.planning || f.catalog.Resources[i].IsOnlyPlanned() {
 		return
@@ -61,8 +61,8 @@ func (f *Forecaster) willExist(r *resource.Resource) bool {
 	return err == nil && is
 }
 
-// assumeUnknown makes the paths that resource i manages unknown in the view, except those in
-// the effects of its decision.
+// assumeUnknown marks the paths that resource i manages as unknown in the view, except the paths
+// in the effects of its decision.
 func (f *Forecaster) assumeUnknown(i int, d resource.Decision) {
 	paths, _ := managedBy(f.catalog.Resources[i])
 	for _, p := range paths {
@@ -74,8 +74,8 @@ func (f *Forecaster) assumeUnknown(i int, d resource.Decision) {
 
 func isConfined(r *resource.Resource) bool { return len(confinesOf(r)) > 0 }
 
-// confinesOf returns the paths at or below which all effects of a resource are; none if it
-// may have others.
+// confinesOf returns the paths that bound the effects of a resource: all its effects are at or
+// below them. It returns none if the resource may have other effects.
 func confinesOf(r *resource.Resource) []string {
 	c, ok := r.Spec.(resource.EffectBound)
 	if !ok {

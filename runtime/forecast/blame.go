@@ -8,18 +8,18 @@ import (
 	"github.com/luaccm/ccm/runtime/resource"
 )
 
-// recordUnknown records that the outcome cannot be known in a plan.
+// recordUnknown records that a plan cannot know the outcome.
 func recordUnknown(ev *event.Event, because string) { ev.Outcome, ev.Reason = event.Unknown, because }
 
-// blame records that the outcome is unknown because of suspects. The provider, if it is
-// known, finds hidden ones. Where the surest suspects are unknown themselves, the pending
-// one that is behind them is told instead.
+// blame records that the outcome is unknown because of suspects. If the provider is not nil,
+// hidden suspects are searched for. If the surest suspects are themselves unknown, the pending
+// resource that made them so is named instead.
 func (f *Forecaster) blame(ctx context.Context, provider *resource.Binding, ev *event.Event, suspects []suspect) {
 	f.blameDirect(ctx, provider, ev, f.suspects.withOrigins(suspects))
 }
 
-// withOrigins returns suspects with the pending ones first that are behind all of the surest
-// ones, if these are unknown.
+// withOrigins puts pending suspects first that are the reason for every one of the surest
+// suspects, if these are unknown.
 func (s *suspectFinder) withOrigins(suspects []suspect) []suspect {
 	surest := suspects[:min(s.alikeCount(suspects), event.MostNamed)]
 	if s.outcomes[surest[0].index] != event.Unknown {
@@ -35,7 +35,8 @@ func (s *suspectFinder) withOrigins(suspects []suspect) []suspect {
 	return mergeSuspects(origins, suspects)
 }
 
-// blameDirect is blame that tells the surest suspects, be they unknown or not.
+// blameDirect is blame without withOrigins: it names the surest suspects even if they are
+// unknown.
 func (f *Forecaster) blameDirect(ctx context.Context, provider *resource.Binding, ev *event.Event, suspects []suspect) {
 	suspects = f.hiddenSuspects(ctx, provider, ev, suspects[:min(len(suspects), mostSuspects)])
 	f.suspects.recordBecause(ev.Index, suspects)
@@ -62,8 +63,8 @@ func (s *suspectFinder) recordBecause(i int, suspects []suspect) {
 	}
 }
 
-// alikeCount returns how many suspects are as sure as the first. Unknown ones are left out where
-// there are pending ones.
+// alikeCount returns how many suspects are as sure as the first one. If some of these are
+// pending, unknown ones do not count.
 func (s *suspectFinder) alikeCount(suspects []suspect) int {
 	n, first := 1, suspects[0]
 	for n < len(suspects) && suspects[n].rank == first.rank && s.outcomes[suspects[n].index] == s.outcomes[first.index] {
@@ -72,8 +73,8 @@ func (s *suspectFinder) alikeCount(suspects []suspect) int {
 	return n
 }
 
-// RecordConditions records the unknown resources whose failure skips resource i, whose turn it
-// is.
+// RecordConditions records the unknown resources on which resource i, whose turn it is, depends:
+// if one of these fails, i is skipped.
 func (f *Forecaster) RecordConditions(i int) {
 	if !f.planning || len(f.unsettled) == 0 {
 		return

@@ -10,8 +10,8 @@ import (
 	"github.com/luaccm/ccm/runtime/resource"
 )
 
-// StatusFailure records that Status or Decide has failed. In a plan the reason may be
-// something that is pending.
+// StatusFailure records that Status or Decide has failed. In a plan a pending resource may be the
+// reason: then the event is unknown.
 func (f *Forecaster) StatusFailure(ctx context.Context, provider *resource.Binding, ev *event.Event, err error) {
 	err = ev.Resource.ExplainMissing(err)
 	if f.planning || ev.Resource.IsOnlyPlanned() {
@@ -23,7 +23,7 @@ func (f *Forecaster) StatusFailure(ctx context.Context, provider *resource.Bindi
 	}
 	f.suspects.failing = true
 	defer func() { f.suspects.failing = false }()
-	if ev.Resource.IsOnlyPlanned() && len(f.onlyPlanned) > 0 { // nothing of what is pending there can be seen
+	if ev.Resource.IsOnlyPlanned() && len(f.onlyPlanned) > 0 { // the effects of resources that are only planned are not in the view
 		f.blame(ctx, nil, ev, mergeSuspects(latestFirst(f.onlyPlanned), f.suspects.of(ev.Index, f.looks)))
 		ev.Forecast = &event.Forecast{Outcome: event.Failed, Err: err}
 		return
@@ -44,7 +44,7 @@ func (f *Forecaster) StatusFailure(ctx context.Context, provider *resource.Bindi
 		case ok:
 			ev.Forecast = f.forecastOf(ctx, ev, from, false)
 			ev.Forecast.MayExist = true
-		case !f.looks.IsVague(): // else it may have been seen as what it is not
+		case !f.looks.IsVague(): // a vague path may have looked like another kind of thing
 			ev.Forecast = &event.Forecast{Outcome: event.Failed, Err: err}
 		}
 		f.assumeMayAct(ev, nil)
@@ -53,7 +53,7 @@ func (f *Forecaster) StatusFailure(ctx context.Context, provider *resource.Bindi
 	f.forecast(ctx, ev, d, true)
 }
 
-// latestFirst returns resources as suspects, of which the last one is the surest.
+// latestFirst returns resources as suspects, the last resource as the surest.
 func latestFirst(list []int) (suspects []suspect) {
 	for _, k := range slices.Backward(list) {
 		if len(suspects) < mostSuspects {
@@ -63,8 +63,8 @@ func latestFirst(list []int) (suspects []suspect) {
 	return suspects
 }
 
-// ProviderFailure is StatusFailure for a resource that has no provider: what provides
-// its commands may be pending.
+// ProviderFailure is StatusFailure for a resource without a provider: the resource that installs
+// the provider's commands may be pending.
 func (f *Forecaster) ProviderFailure(ctx context.Context, ev *event.Event, err error) {
 	if !f.planning {
 		return
@@ -81,8 +81,8 @@ func (f *Forecaster) ProviderFailure(ctx context.Context, ev *event.Event, err e
 	}
 }
 
-// forecastFailure records that the actions of a resource are going to fail, unless
-// something pending prevents that.
+// forecastFailure records that the actions of a resource are going to fail, or that the outcome
+// is unknown because a pending resource may prevent the failure.
 func (f *Forecaster) forecastFailure(ctx context.Context, provider *resource.Binding, d resource.Decision, ev *event.Event, err error) {
 	if !f.planning {
 		ev.Outcome, ev.Err = event.Failed, err
@@ -91,7 +91,7 @@ func (f *Forecaster) forecastFailure(ctx context.Context, provider *resource.Bin
 	f.suspects.failing = true
 	defer func() { f.suspects.failing = false }()
 	suspects := f.suspects.of(ev.Index, f.looks)
-	if errors.Is(err, host.ErrNeedsRoot) { // no command of this user gives the right, unless it is about that
+	if errors.Is(err, host.ErrNeedsRoot) { // a command of this user cannot give the right, unless it has to do with the path
 		suspects = slices.DeleteFunc(suspects, func(x suspect) bool { return x.rank == mayBe })
 	}
 	if len(suspects) == 0 {
@@ -102,8 +102,8 @@ func (f *Forecaster) forecastFailure(ctx context.Context, provider *resource.Bin
 	f.forecast(ctx, ev, d, true)
 }
 
-// decideAsIfPresent decides about a resource as if the missing things that suspects may provide
-// were there. An error means that it would fail even then.
+// decideAsIfPresent decides about a resource as if the missing things were there that suspects
+// may provide. An error means that the resource would fail even then.
 func (f *Forecaster) decideAsIfPresent(ctx context.Context, provider *resource.Binding, ev *event.Event) (d resource.Decision, ok bool, err error) {
 	r := ev.Resource
 	looks := f.newLooks()

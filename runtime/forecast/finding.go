@@ -8,20 +8,21 @@ import (
 	"github.com/luaccm/ccm/runtime/resource"
 )
 
-// A Finding is what was found of the resource whose turn it is.
+// A Finding is the result of looking at the resource whose turn it is.
 type Finding struct {
 	Decision resource.Decision
-	// Refresh is the decision with a refresh, where a resource that is unknown may cause one and
-	// that makes a difference; nil otherwise.
+	// Refresh is the decision with a refresh. It is nil unless an unknown resource may cause a
+	// refresh and the decision would then be another.
 	Refresh *resource.Decision
-	// Joins is the first resource of the transaction that the decision joins. What is pending
-	// since that one is done in the same go. It is the resource itself if there is none.
+	// Joins is the first resource of the transaction that the decision joins, or the resource
+	// itself if there is no transaction. Pending members of that transaction are performed
+	// together with the resource, so they are no suspects.
 	Joins int
 }
 
-// Settle makes the event unknown if a plan cannot know what becomes of its resource, because
-// something that is pending may change what was found, and failed if the decision about it is an
-// error. It reports whether it did one of them. The event gets the reason and the forecast.
+// Settle makes the event unknown if a pending resource may change the finding, and failed if the
+// decision is an error. It reports whether the outcome is set. The event gets the reason and the
+// forecast.
 func (f *Forecaster) Settle(ctx context.Context, provider *resource.Binding, ev *event.Event, x Finding) bool {
 	d, i := x.Decision, ev.Index
 	if installers, removed := f.pendingInstallersAndRemovers(i); len(installers) > 0 && d.Err == nil && installers[0].index < x.Joins {
@@ -49,15 +50,15 @@ func (f *Forecaster) Settle(ctx context.Context, provider *resource.Binding, ev 
 	return true
 }
 
-// blameSuspects makes the event unknown if something that is pending may have made the look come
-// out otherwise, and reports whether it did. The event gets the reason and the forecast.
+// blameSuspects makes the event unknown if a pending resource may have changed the finding, and
+// reports whether it did. The event gets the reason and the forecast.
 func (f *Forecaster) blameSuspects(ctx context.Context, provider *resource.Binding, ev *event.Event, x Finding) bool {
 	d, i := x.Decision, ev.Index
 	suspects := f.suspects.of(i, f.looks)
 	if len(suspects) == 0 {
 		return false
 	}
-	if len(d.Actions) > 0 { // what is to be done hangs on more
+	if len(d.Actions) > 0 { // the actions depend on more looks
 		_, _ = f.askProvider(ctx, f.view.Recording(f.looks), i, provider)
 		suspects = f.suspects.of(i, f.looks)
 	}
@@ -74,9 +75,9 @@ func (f *Forecaster) blameSuspects(ctx context.Context, provider *resource.Bindi
 	return true
 }
 
-// MakePending makes the event pending if the actions of a decision can be expected to succeed: then it
-// lays their effects over the view and returns true. Otherwise the event is unknown or has
-// failed, for the reason that it gets. V is what the pass looks through.
+// MakePending makes the event pending if the actions are expected to succeed. Then it adds their
+// effects to the view and returns true. Otherwise the event becomes unknown or failed, with the
+// reason. V is the view of the walk.
 func (f *Forecaster) MakePending(ctx context.Context, v *host.View, provider *resource.Binding, d resource.Decision, ev *event.Event) bool {
 	v = f.Recording(v)
 	caveat, err := f.askProvider(ctx, v, ev.Index, provider)

@@ -1,6 +1,6 @@
-// Package forecast decides what a plan can know. A resource that is pending may change what is
-// found of a later one: the package finds these suspects, says that the outcome of the later one
-// is unknown because of them, and forecasts what would become of it. It changes nothing.
+// Package forecast decides what a plan can know. A pending resource may change the state of a
+// later one. The package finds such suspects, makes the outcome of the later resource unknown
+// because of them, and forecasts that outcome. It changes nothing on the machine.
 package forecast
 
 import (
@@ -10,15 +10,14 @@ import (
 	"github.com/luaccm/ccm/runtime/resource"
 )
 
-// Options are what a [Forecaster] has to know of a pass over a catalog.
+// Options is what a [Forecaster] needs to know of a walk.
 type Options struct {
 	Catalog *catalog.Catalog
-	// View is what the pass looks through. In a plan, the effects of what is pending are laid
-	// over it.
+	// View is the view of the walk. In a plan it has the effects of pending resources.
 	View *host.View
-	// Planning is set if nothing is changed in the whole pass.
+	// Planning is set for a plan, and not for a run with resources that are only planned.
 	Planning bool
-	// Outcomes is those of the resources so far. The engine writes it.
+	// Outcomes are the outcomes so far, by resource. The engine writes them.
 	Outcomes []event.Outcome
 	// Provider returns the provider of a resource.
 	Provider func(r *resource.Resource) (*resource.Binding, error)
@@ -26,41 +25,42 @@ type Options struct {
 	Texts bool
 }
 
-// planState is what is known of the resources so far.
+// planState is what a plan knows of the resources so far.
 type planState struct {
 	catalog  *catalog.Catalog
 	view     *host.View
 	outcomes []event.Outcome
-	// unsettled is the resources with the outcome Pending or Unknown, in order. Those of
-	// onlyPlanned are apart: a run does nothing about them.
+	// unsettled has the pending and unknown resources in order. Resources that are only planned
+	// are in onlyPlanned instead: a run does nothing about them.
 	unsettled, onlyPlanned []int
 }
 
-// A Forecaster says in a plan what would become of resources whose state hangs on others
-// that are pending: which ones these are, and what a run may do. Later looks heed that. In a
-// run it does so for what is only planned, and knows less: nothing is assumed there.
+// A Forecaster tells in a plan which resources have an unknown outcome, because of which pending
+// ones, and what a run may do about them. It lays these effects over the view of later resources.
+// In a run it does so for resources that are only planned. Then it knows less: the view has no
+// effects there.
 type Forecaster struct {
 	*planState
 	suspects *suspectFinder
 	planning bool
 	texts    bool
 	provider func(r *resource.Resource) (*resource.Binding, error)
-	// looks is what was looked at for the resource whose turn it is, nil where that makes no
-	// difference: in a run, and in a plan before anything is pending.
+	// looks records the looks of the resource whose turn it is. It is nil where no record is
+	// needed: in a run, and in a plan before anything is pending.
 	looks *host.Looks
-	// conditional is set for what comes after something unknown.
+	// conditional is set for the resources that depend on an unknown one.
 	conditional []bool
-	// predictions is the answers of providers that predict many resources at once.
+	// predictions are the answers of providers that predict many resources at once.
 	predictions map[int]resource.Prediction
-	// installers and removers are which of these install or remove a name besides their
-	// own (resource.Prediction).
+	// installers and removers are the resources that install or remove the resource of a name
+	// besides their own (resource.Prediction).
 	installers, removers map[string][]int
-	deletions            []int // those that remove what cannot be had again
-	// forecasts is what would become of unknown resources.
+	deletions            []int // resources whose removals cannot be installed again
+	// forecasts are the forecast outcomes of unknown resources.
 	forecasts map[int]event.Outcome
 }
 
-// New returns a forecaster for a pass that begins.
+// New returns a forecaster for a walk that begins.
 func New(w Options) *Forecaster {
 	p := &planState{catalog: w.Catalog, view: w.View, outcomes: w.Outcomes}
 	return &Forecaster{
@@ -69,8 +69,8 @@ func New(w Options) *Forecaster {
 	}
 }
 
-// Recording returns v for the resource whose turn it is. In a plan in which something is pending
-// already, it records what is looked at through it.
+// Recording returns v for the resource whose turn it is. In a plan with a pending resource, the
+// returned view records what is looked at.
 func (f *Forecaster) Recording(v *host.View) *host.View {
 	if !f.planning || len(f.unsettled) == 0 {
 		f.looks = nil
@@ -84,7 +84,8 @@ func (f *Forecaster) Recording(v *host.View) *host.View {
 	return v.Recording(looks)
 }
 
-// newLooks returns an empty record of looks for the present resource. Its commands run once.
+// newLooks returns an empty record of looks for the resource whose turn it is. Each command runs
+// once for one record.
 func (f *Forecaster) newLooks() *host.Looks {
 	looks := new(host.Looks)
 	if f.looks != nil {
@@ -93,14 +94,14 @@ func (f *Forecaster) newLooks() *host.Looks {
 	return looks
 }
 
-// MayPrefetch reports whether a state that was asked for ahead of its turn counts for the
-// resource with that spec, whose turn it is: nothing that is pending can make a difference.
+// MayPrefetch reports whether a prefetched state counts for the spec of the resource whose turn
+// it is: no pending resource can make a difference to it.
 func (f *Forecaster) MayPrefetch(spec any) bool {
 	return f.looks == nil || len(f.suspects.effects.list) == 0 && !f.view.Plan().IsDoubtful() && resource.MayPrefetch(spec)
 }
 
-// Record ends the turn of the event's resource, for those that come after it. It reports whether
-// these may see something else because of it: it is pending or unknown, and not only planned.
+// Record ends the turn of the event's resource. It reports whether later resources may look
+// different because of it: it is pending or unknown, and not only planned.
 func (f *Forecaster) Record(ev *event.Event) (unsettled bool) {
 	f.looks = nil
 	if ev.Outcome != event.Pending && ev.Outcome != event.Unknown {
@@ -120,14 +121,14 @@ func (f *Forecaster) Record(ev *event.Event) (unsettled bool) {
 	return true
 }
 
-// isUnsettled reports whether resource k, which had its turn, is pending or unknown, and not
-// only planned.
+// isUnsettled reports whether resource k, whose turn is over, is pending or unknown, and not only
+// planned.
 func (p *planState) isUnsettled(k int) bool {
 	o := p.outcomes[k]
 	return (o == event.Pending || o == event.Unknown) && !p.catalog.Resources[k].IsOnlyPlanned()
 }
 
-// isPending reports whether x is the number of a pending resource.
+// isPending reports whether x is the index of a pending resource.
 func (p *planState) isPending(x any) bool {
 	k, ok := x.(int)
 	return ok && p.outcomes[k] == event.Pending

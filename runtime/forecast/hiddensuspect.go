@@ -8,10 +8,10 @@ import (
 	"github.com/luaccm/ccm/runtime/resource"
 )
 
-// hiddenSuspects adds to suspects those that appear once the first ones are assumed to do
-// nothing, until the state of the resource is known without them. An assumption about a path
-// hides the earlier ones, and a directory that one resource may make is not looked for from
-// another.
+// hiddenSuspects adds the suspects that appear once the first ones are taken to do nothing. It
+// repeats that until the state is known without them. Such suspects are hidden because an effect
+// in the view covers earlier effects on the same path, and because the search for who may make a
+// directory ends at the first resource.
 func (f *Forecaster) hiddenSuspects(ctx context.Context, provider *resource.Binding, ev *event.Event, suspects []suspect) []suspect {
 	if provider == nil || !f.planning {
 		return suspects
@@ -34,7 +34,7 @@ func (f *Forecaster) hiddenSuspects(ctx context.Context, provider *resource.Bind
 		}
 		for _, x := range more {
 			if x.rank == fits {
-				x.rank = mayBe // it matches in another state than the plan has
+				x.rank = mayBe // it matches a look that the plan does not make
 			}
 			suspects = append(suspects, x)
 		}
@@ -42,8 +42,8 @@ func (f *Forecaster) hiddenSuspects(ctx context.Context, provider *resource.Bind
 	return suspects[:min(len(suspects), mostSuspects)]
 }
 
-// lookThrough repeats through v all looks on which the outcome of a resource depends. It
-// returns why the resource would fail.
+// lookThrough repeats through v all looks on which the outcome of a resource depends. The error
+// is the reason for which the resource would fail.
 func (f *Forecaster) lookThrough(ctx context.Context, provider *resource.Binding, ev *event.Event, v *host.View) error {
 	r := ev.Resource
 	state, err := provider.Status(ctx, v, r.Spec)

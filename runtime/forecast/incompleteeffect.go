@@ -14,46 +14,47 @@ import (
 	"github.com/luaccm/ccm/runtime/schema"
 )
 
-// An incompleteEffect is a pending resource whose effects a plan does not all know.
+// An incompleteEffect is a pending or unknown resource with effects that a plan does not know.
 type incompleteEffect struct {
 	index int
 	r     *resource.Resource
-	// installsFiles says that it installs files that other resources manage, as packages do.
+	// installsFiles says that the resource installs files that other resources manage, as packages
+	// do.
 	installsFiles bool
-	// removes says that it may take away files that other resources manage.
+	// removes says that the resource may remove files that other resources manage.
 	removes bool
-	// names are its own and those of what is removed with it.
+	// names are the name of the resource and the names of resources removed with it.
 	names []string
-	// onlyCommands says that its effects on files are known.
+	// onlyCommands says that all effects on files are known.
 	onlyCommands bool
-	// text is its declaration, which is searched for names.
+	// text is the resource's declaration, which is searched for names.
 	text string
 }
 
-// incompleteEffects are those of a walk. They can be found by names, because every resource
-// that follows asks.
+// incompleteEffects are the incomplete effects of a walk, indexed by names, because every later
+// resource searches them.
 type incompleteEffects struct {
 	list []*incompleteEffect
-	// byIndex is the same by resource.
+	// byIndex is list by the index of the resource.
 	byIndex map[int]*incompleteEffect
-	// changingFiles is those that may change files too.
+	// changingFiles are the effects that may change files too.
 	changingFiles []*incompleteEffect
-	// notServices and repositories are those that start nothing that has to stay up, and
-	// those that may add repositories of packages.
+	// notServices are the effects of resources that start no service, and repositories those that
+	// may add package repositories.
 	notServices, repositories []*incompleteEffect
 	// indexed is how many of changingFiles are in the indexes.
 	indexed int
-	// installers are those that install files.
+	// installers are the effects that install files, otherWords the other ones.
 	installers, otherWords wordIndex
 	packages               pieceIndex
-	// mentions is those that install no files of others, by the paths in their declarations and all
-	// above these.
+	// mentions are the effects that install no files, by the paths in their declarations and by
+	// all directories above these paths.
 	mentions map[string][]*incompleteEffect
 	textOf   func(r *resource.Resource) (text string, paths []string)
 }
 
-// addIncompleteEffect notes that nobody knows all that resource i does. OnlyCommands says
-// that its effects on files are known, removes what it removes besides itself.
+// addIncompleteEffect notes that not all effects of resource i are known. OnlyCommands says that
+// its effects on files are known. Removes are the names of other resources that it removes.
 func (s *suspectFinder) addIncompleteEffect(i int, onlyCommands bool, removes []string) {
 	r := s.catalog.Resources[i]
 	_, installsFiles := r.Spec.(resource.FileInstaller)
@@ -78,7 +79,7 @@ func (s *suspectFinder) addIncompleteEffect(i int, onlyCommands bool, removes []
 	}
 }
 
-// declarationText returns what is written about a resource, and the paths that are in it.
+// declarationText returns the text of a resource's declaration, and the paths in it.
 func declarationText(v *host.View, r *resource.Resource) (text string, paths []string) {
 	if c, ok := r.Spec.(resource.CommandRunner); ok {
 		cmd := c.PlannedCommand()
@@ -90,7 +91,7 @@ func declarationText(v *host.View, r *resource.Resource) (text string, paths []s
 	properties := r.Type.Schema()
 	for _, e := range (schema.Union{properties}).Encode(r.Spec).Entries {
 		if f := properties.Field(e.Key); f != nil && f.Values != nil {
-			continue // a word of the type, such as the scope system, names nothing of the machine
+			continue // a word of the type, such as the scope system, names nothing on the machine
 		}
 		fmt.Fprintf(&b, "\n%v", e.Val.Go())
 	}
@@ -115,24 +116,25 @@ func (e *incompleteEffects) index() {
 	}
 }
 
-// addMention notes that one mentions a path, or something below it.
+// addMention notes that x mentions a path, and thereby all directories above it.
 func (e *incompleteEffects) addMention(name string, x *incompleteEffect) {
 	for at := path.Clean(name); at != "/" && at != "."; at = path.Dir(at) {
 		if list := e.mentions[at]; len(list) > 0 && list[len(list)-1] == x {
-			return // with all above it
+			return // and for all directories above
 		}
 		e.mentions[at] = append(e.mentions[at], x)
 	}
 }
 
-// mentionsPath reports whether one mentions a path, or something below it.
+// mentionsPath reports whether x mentions a path, or something below it.
 func (e *incompleteEffects) mentionsPath(x *incompleteEffect, name string) bool {
 	e.index()
 	_, found := slices.BinarySearchFunc(e.mentions[name], x.index, func(x *incompleteEffect, index int) int { return cmp.Compare(x.index, index) })
 	return found
 }
 
-// matching yields those that have the path or name of a look, or only such as install files.
+// matching yields the effects that have the path or name of a look. With onlyInstallers, it
+// yields only those that install files.
 func (e *incompleteEffects) matching(look host.Look, onlyInstallers bool) iter.Seq[*incompleteEffect] {
 	return func(yield func(*incompleteEffect) bool) {
 		for _, list := range e.candidates(look, onlyInstallers) {
@@ -145,10 +147,10 @@ func (e *incompleteEffects) matching(look host.Look, onlyInstallers bool) iter.S
 	}
 }
 
-// candidates returns lists that have those with the path or name of a look, and few others.
+// candidates returns lists with all effects that have the path or name of a look, and few others.
 func (e *incompleteEffects) candidates(look host.Look, onlyInstallers bool) [][]*incompleteEffect {
 	if look.Kind == host.CommandLook {
-		return nil // whatever it says hangs on more than its words
+		return nil // its result depends on more than its words
 	}
 	e.index()
 	name, parts := namesOf(look)
@@ -162,20 +164,20 @@ func (e *incompleteEffects) candidates(look host.Look, onlyInstallers bool) [][]
 	return lists
 }
 
-// matches reports whether one of them has the path or name of a look.
+// matches reports whether x has the path or name of a look.
 func (e *incompleteEffects) matches(x *incompleteEffect, look host.Look) bool {
 	e.index()
 	return x.matches(look)
 }
 
-// unrelatedTo returns those that may change what a resource sees if they have nothing in
-// common with its look.
+// unrelatedTo returns the effects that may change a look of a resource although they have nothing
+// in common with it.
 func (e *incompleteEffects) unrelatedTo(r *resource.Resource, look host.Look) []*incompleteEffect {
 	switch {
 	case look.Kind == host.RepositoryLook:
 		return e.repositories
 	case isService(r):
-		return e.notServices // one that is started says nothing of others
+		return e.notServices // a service that is started says nothing about other services
 	case look.Kind == host.CommandLook:
 		return e.list
 	}
@@ -188,11 +190,10 @@ func isService(r *resource.Resource) bool {
 	return ok
 }
 
-// repository is in the names of packages that add repositories.
+// repository matches the names of packages that add repositories.
 var repository = lazyregexp.New(`repo|release|keyring|sources|apt-config`)
 
-// mayAddRepository reports whether packages that cannot be had may be had
-// afterwards.
+// mayAddRepository reports whether the resource may make packages available that were not.
 func (x *incompleteEffect) mayAddRepository() bool {
 	switch x.r.Spec.(type) {
 	case resource.CommandRunner, *resource.Properties:
@@ -201,8 +202,8 @@ func (x *incompleteEffect) mayAddRepository() bool {
 	return x.installsFiles && repository().MatchString(x.r.ID.Name)
 }
 
-// namesOf returns the name that a look is searched by in texts, and those that are compared
-// with the names of packages.
+// namesOf returns the name by which a look is searched for in texts, and the names that are
+// compared with the names of packages.
 func namesOf(look host.Look) (name string, parts []string) {
 	if look.Kind <= host.TreeLook {
 		return path.Base(look.Name), strings.Split(look.Name, "/")
@@ -211,7 +212,7 @@ func namesOf(look host.Look) (name string, parts []string) {
 	return name, []string{name}
 }
 
-// matches reports whether what a resource is about has the path or name of a look.
+// matches reports whether the declaration or the names of x have the path or name of a look.
 func (x *incompleteEffect) matches(look host.Look) bool {
 	if look.Kind == host.CommandLook {
 		return false

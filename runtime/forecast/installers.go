@@ -9,9 +9,9 @@ import (
 	"github.com/luaccm/ccm/runtime/resource"
 )
 
-// pendingInstallersAndRemovers returns the pending resources that may install or remove resource i as
-// well (resource.Prediction), such as a package that depends on another, in order. Removed
-// says that the last one removes it.
+// pendingInstallersAndRemovers returns the pending resources that install or remove resource i as
+// a side effect (resource.Prediction), such as a package that depends on another. They are in
+// order. Removed says that the last one removes it.
 func (f *Forecaster) pendingInstallersAndRemovers(i int) (suspects []suspect, removed bool) {
 	name := f.catalog.Resources[i].ID.Name
 	suspects = f.suspects.pendingOf(i, f.installers[name])
@@ -22,11 +22,11 @@ func (f *Forecaster) pendingInstallersAndRemovers(i int) (suspects []suspect, re
 	}
 	suspects = append(suspects, removers...)
 	slices.SortFunc(suspects, func(a, b suspect) int { return a.index - b.index })
-	return slices.Compact(suspects), removed // a list may have a name twice
+	return slices.Compact(suspects), removed // a list may have a resource twice
 }
 
-// lostBefore returns the pending resources that remove for good what resource i may need, which
-// is to be installed.
+// lostBefore returns the pending resources that remove packages for good. Resource i, which is to
+// be installed, may need one of these.
 func (f *Forecaster) lostBefore(i int) (suspects []suspect) {
 	if p := f.predictions[i]; p.Look.Kind != host.RepositoryLook || !p.Look.Found {
 		return nil
@@ -37,8 +37,8 @@ func (f *Forecaster) lostBefore(i int) (suspects []suspect) {
 	return suspects
 }
 
-// pendingOf returns those of the list that come before resource i, have its type, and are
-// pending or unknown.
+// pendingOf returns the pending and unknown resources in the list that come before resource i and
+// have its type.
 func (s *suspectFinder) pendingOf(i int, list []int) (suspects []suspect) {
 	for _, k := range list {
 		if k >= i || s.excluded[k] || s.catalog.Resources[k].Type != s.catalog.Resources[i].Type {
@@ -51,8 +51,8 @@ func (s *suspectFinder) pendingOf(i int, list []int) (suspects []suspect) {
 	return suspects
 }
 
-// blameInstallers records that a resource is unknown because others may install or remove
-// it. D is the decision about the present state.
+// blameInstallers records that a resource is unknown because others may install or remove it. D
+// is the decision about the present state.
 func (f *Forecaster) blameInstallers(ctx context.Context, provider *resource.Binding, ev *event.Event, d resource.Decision, installers []suspect, removed bool) {
 	r := ev.Resource
 	if removed {
@@ -65,7 +65,7 @@ func (f *Forecaster) blameInstallers(ctx context.Context, provider *resource.Bin
 	}
 	f.blame(ctx, provider, ev, mergeSuspects(installers, f.suspects.of(ev.Index, f.looks)))
 	want, ok := r.Spec.(resource.EnsureReporter)
-	once := ok && want.WantedEnsure() == "present" // in whichever version it comes
+	once := ok && want.WantedEnsure() == "present" // any version will do
 	if once && !removed {
 		d = resource.Decision{}
 	}

@@ -10,7 +10,7 @@ import (
 )
 
 // LateValuesUnknown reports whether the late values of the event's resource cannot be known,
-// because something is pending before it. The event gets that.
+// because an earlier resource is pending or unknown. The event gets the reason.
 func (f *Forecaster) LateValuesUnknown(ctx context.Context, ev *event.Event) bool {
 	r := ev.Resource
 	if len(f.unsettled) == 0 && !(r.IsOnlyPlanned() && len(f.onlyPlanned) > 0) {
@@ -25,8 +25,8 @@ func (f *Forecaster) LateValuesUnknown(ctx context.Context, ev *event.Event) boo
 	return true
 }
 
-// earlier returns what is pending or unknown before resource i, what it comes after
-// first. What is only planned makes a difference only for what is, too.
+// earlier returns the pending and unknown resources before resource i, first those that i comes
+// after. Resources that are only planned count only if i is one, too.
 func (s *suspectFinder) earlier(i int) (list []suspect) {
 	for _, k := range s.ancestorsOf(i).unsettled {
 		list = append(list, suspect{k, declared})

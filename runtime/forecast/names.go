@@ -8,27 +8,25 @@ import (
 	"github.com/luaccm/ccm/runtime/lazyregexp"
 )
 
-// hasWord reports whether a text has a name that stands by itself. Itself says that the
-// beginning of a longer path does not count, as what is said of things in a directory.
+// hasWord reports whether a text has a name as a whole word. With itself, a longer path that
+// begins with the name does not count: it speaks of something in the directory.
 func hasWord(text, name string, itself bool) bool {
 	return len(name) > 1 && occurs(text, name, func(at int) bool {
 		return !endsInName(text[:at]) && !beginsName(text[at+len(name):]) && !(itself && beginsBelow(text[at+len(name):]))
 	})
 }
 
-// hasPath reports whether a text has a path or, unless it is about the path itself, one that is
-// below it.
+// hasPath reports whether a text has a path. Without itself, a path below it counts too.
 func hasPath(text, name string, itself bool) bool {
 	return occurs(text, name, func(at int) bool {
 		return !beginsName(text[at+len(name):]) && !(itself && beginsBelow(text[at+len(name):]))
 	})
 }
 
-// beginsBelow reports whether a text goes on with the name of something in the directory that
-// stands before it.
+// beginsBelow reports whether a text continues a path with a name in that directory.
 func beginsBelow(s string) bool { return len(s) > 1 && s[0] == '/' && isNameByte(s[1]) }
 
-// occurs reports whether a name is in a text at a place that is good.
+// occurs reports whether a text has a name at a position for which good is true.
 func occurs(text, name string, good func(at int) bool) bool {
 	for from := 0; from <= len(text); from++ {
 		at := strings.Index(text[from:], name)
@@ -50,22 +48,22 @@ func endsInName(s string) bool { return s != "" && isNameByte(s[len(s)-1]) }
 
 func beginsName(s string) bool { return s != "" && isNameByte(s[0]) && s[0] != '.' }
 
-// wordsOf returns the parts of a text that consist of bytes of names.
+// wordsOf returns the words of a text: its longest parts that consist of bytes of names.
 func wordsOf(text string) []string {
 	return strings.FieldsFunc(text, func(c rune) bool { return c > 127 || !isNameByte(byte(c)) })
 }
 
-// A wordIndex finds texts that have a name, as hasWord and hasPath do.
+// A wordIndex finds the effects whose texts have a name, as hasWord and hasPath define it.
 type wordIndex struct {
 	effects []*incompleteEffect
-	// by is the texts by their words, and by the beginnings of words that a dot ends:
-	// conf and conf.d of conf.d.bak.
+	// by has the effects by the words in their texts, and by the parts of such a word that end
+	// before a dot: conf and conf.d for conf.d.bak.
 	by map[string][]*incompleteEffect
-	// odd are texts that always have to be searched.
+	// odd are effects with a word that is not indexed: their texts are always searched.
 	odd []*incompleteEffect
 }
 
-// mostDots is how many dots there are in words that are indexed.
+// mostDots is the largest number of dots in a word that is indexed.
 const mostDots = 32
 
 func (x *wordIndex) add(e *incompleteEffect) {
@@ -92,7 +90,7 @@ func (x *wordIndex) put(word string, e *incompleteEffect) {
 	}
 }
 
-// find returns all texts that may have a name, and few others.
+// find returns all effects whose texts may have a name, and few others.
 func (x *wordIndex) find(name string) []*incompleteEffect {
 	words := wordsOf(name)
 	if len(words) == 0 {
@@ -107,13 +105,13 @@ func (x *wordIndex) find(name string) []*incompleteEffect {
 
 var nameParts = lazyregexp.New(`[a-z]{3,}[0-9]*`)
 
-// piecesOf returns what says something in the name of a package.
+// piecesOf returns the telling parts of a package's name.
 func piecesOf(pkg string) []string {
 	return slices.DeleteFunc(nameParts().FindAllString(strings.ToLower(pkg), -1), func(p string) bool { return common[p] })
 }
 
-// partOf returns a part of a path, a unit or a user as it is compared with names of packages,
-// "" if it is not.
+// partOf returns a part of a path, a unit or a user in the form in which it is compared with
+// package names, "" if it is not compared.
 func partOf(part string) string {
 	part = strings.TrimSuffix(strings.ToLower(part), path.Ext(part))
 	if len(part) < 3 || common[part] {
@@ -122,8 +120,8 @@ func partOf(part string) string {
 	return part
 }
 
-// sharesName reports whether a package and a part of a path, a unit or a user have a
-// name in common: openssh-server and sshd, postgresql-16 and postgresql.
+// sharesName reports whether a package shares a name with a part of a path, a unit or a user:
+// openssh-server and sshd, postgresql-16 and postgresql.
 func sharesName(pkg, part string) bool {
 	part = partOf(part)
 	if part == "" {
@@ -135,10 +133,10 @@ func sharesName(pkg, part string) bool {
 	})
 }
 
-// A pieceIndex finds packages that share a name with something.
+// A pieceIndex finds packages by names that they share with a path, a unit or a user.
 type pieceIndex struct {
 	byName, byPiece map[string][]*incompleteEffect
-	// pieces is the pieces by three bytes that they have.
+	// pieces are the pieces of package names by each three bytes in them.
 	pieces map[string][]string
 }
 
@@ -168,7 +166,7 @@ func (x *pieceIndex) find(part string) (lists [][]*incompleteEffect) {
 	}
 	lists = append(lists, x.byName[part])
 	stem := strings.TrimSuffix(part, "d")
-	var few []string // the pieces with the rarest three bytes of stem
+	var few []string // the pieces that have the rarest three bytes of stem
 	for at := range len(part) - 2 {
 		with := x.pieces[part[at:at+3]]
 		if at+3 <= len(stem) && (at == 0 || len(with) < len(few)) {
@@ -188,8 +186,8 @@ func (x *pieceIndex) find(part string) (lists [][]*incompleteEffect) {
 	return lists
 }
 
-// common are words in the names of packages and paths that say nothing of what
-// they belong to.
+// common are words in the names of packages and paths that do not tell which package they belong
+// to.
 var common = map[string]bool{
 	"etc": true, "usr": true, "var": true, "lib": true, "bin": true, "sbin": true, "opt": true, "srv": true, "run": true, "tmp": true,
 	"home": true, "root": true, "share": true, "local": true, "conf": true, "config": true, "common": true, "server": true, "client": true,

@@ -9,18 +9,19 @@ import (
 	"github.com/luaccm/ccm/runtime/resource"
 )
 
-// forecast records the forecast of a resource that is unknown, and what it may do.
+// forecast records the forecast of an unknown resource, and adds its possible effects to the
+// view.
 func (f *Forecaster) forecast(ctx context.Context, ev *event.Event, d resource.Decision, once bool) {
 	f.forecastOutcome(ctx, ev, d, once)
 	f.assumeMayAct(ev, &d)
 }
 
-// forecastOutcome records the forecast of a resource that is unknown.
+// forecastOutcome records the forecast of an unknown resource.
 func (f *Forecaster) forecastOutcome(ctx context.Context, ev *event.Event, d resource.Decision, once bool) {
 	decision, known := f.decideWithoutImagined(ctx, ev)
 	fromNothing := known && makesSomething(decision)
 	if known && !fromNothing && decision.Stable() && isRemoval(ev.Resource) && len(d.Actions) > 0 {
-		once = true // what it removes is still to come
+		once = true // the thing to remove is still to come
 	}
 	if !fromNothing {
 		decision = d
@@ -32,7 +33,7 @@ func (f *Forecaster) forecastOutcome(ctx context.Context, ev *event.Event, d res
 	ev.Forecast.MayExist = fromNothing || f.mayExist(ev, d)
 }
 
-// forecastOf returns the forecast that a decision gives.
+// forecastOf returns the forecast that follows from a decision.
 func (f *Forecaster) forecastOf(ctx context.Context, ev *event.Event, d resource.Decision, once bool) *event.Forecast {
 	x := &event.Forecast{Outcome: event.Pending, Once: once, Diff: d.Diff, Actions: d.Actions}
 	switch {
@@ -49,8 +50,8 @@ func (f *Forecaster) forecastOf(ctx context.Context, ev *event.Event, d resource
 	return x
 }
 
-// assumedKindUnknown returns who will bring something of a kind that nobody knows to the path of a
-// resource. What its state says of that is made up.
+// assumedKindUnknown returns the pending resources that will bring something of unknown kind to
+// the path of the event's resource. The state found there is imagined.
 func (f *Forecaster) assumedKindUnknown(ev *event.Event) map[any]bool {
 	name, _, _ := resource.BoundsOf(ev.Resource.Spec)
 	if name == "" || f.looks == nil {
@@ -59,8 +60,8 @@ func (f *Forecaster) assumedKindUnknown(ev *event.Event) map[any]bool {
 	return f.looks.Imagined(f.view.Plan().PathOf(name))
 }
 
-// decideFromNothing is decideWithoutImagined. It reports whether the resource would make
-// something there.
+// decideFromNothing is decideWithoutImagined, and reports whether the resource would create
+// something.
 func (f *Forecaster) decideFromNothing(ctx context.Context, ev *event.Event) (d resource.Decision, ok bool) {
 	d, known := f.decideWithoutImagined(ctx, ev)
 	return d, known && makesSomething(d)
@@ -76,8 +77,8 @@ func isRemoval(r *resource.Resource) bool {
 	return ok && resource.IsAbsent(want.WantedEnsure())
 }
 
-// decideWithoutImagined decides about a resource at the path of which something of a kind
-// that nobody knows will stand: as if that were not there. It reports whether it could.
+// decideWithoutImagined decides about a resource at whose path something of unknown kind will
+// stand, as if that were not there. It reports whether it could decide.
 func (f *Forecaster) decideWithoutImagined(ctx context.Context, ev *event.Event) (d resource.Decision, ok bool) {
 	by := f.assumedKindUnknown(ev)
 	if len(by) == 0 {
@@ -95,7 +96,7 @@ func (f *Forecaster) decideWithoutImagined(ctx context.Context, ev *event.Event)
 	return r.Type.Decide(r.Spec, state, false), true
 }
 
-// withoutState returns differences without what there is.
+// withoutState returns differences without the state that was found, except that of ensure.
 func withoutState(diff []resource.Delta) []resource.Delta {
 	diff = slices.Clone(diff)
 	for i := range diff {
@@ -106,7 +107,7 @@ func withoutState(diff []resource.Delta) []resource.Delta {
 	return diff
 }
 
-// mayExist reports whether the thing to create may exist by then.
+// mayExist reports whether the thing to create may exist by the time of the run.
 func (f *Forecaster) mayExist(ev *event.Event, d resource.Decision) bool {
 	name, _, _ := resource.BoundsOf(ev.Resource.Spec)
 	want, ok := ev.Resource.Spec.(resource.EnsureReporter)

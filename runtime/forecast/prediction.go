@@ -7,14 +7,14 @@ import (
 	"github.com/luaccm/ccm/runtime/resource"
 )
 
-// askProvider returns an error if the actions of resource i are going to fail, and a caveat.
-// A provider that can answer for many resources is asked once in a plan.
+// askProvider returns an error if the actions of resource i are going to fail, and a caveat. In a
+// plan, a provider that can predict many resources at once is asked once.
 func (f *Forecaster) askProvider(ctx context.Context, v *host.View, i int, provider *resource.Binding) (caveat string, err error) {
 	p, ok := f.predictions[i]
 	if !ok && f.planning {
 		p, ok = f.predictMany(ctx, i, provider)
 	}
-	if r := f.catalog.Resources[i]; !ok && !f.planning && provider.HasBulkPrediction() { // in a run, for one that is only planned
+	if r := f.catalog.Resources[i]; !ok && !f.planning && provider.HasBulkPrediction() { // in a run, for a resource that is only planned
 		if list, found := provider.PredictAll(ctx, v, []any{r.Spec}); found && len(list) == 1 {
 			p, ok = list[0], true
 		}
@@ -35,7 +35,7 @@ func (f *Forecaster) askProvider(ctx context.Context, v *host.View, i int, provi
 	return p.Caveat, p.Err
 }
 
-// predictMany asks for the predictions of resource i and of all that follow with the same
+// predictMany asks for the predictions of resource i and of all later resources with the same
 // provider.
 func (f *Forecaster) predictMany(ctx context.Context, i int, provider *resource.Binding) (resource.Prediction, bool) {
 	if !provider.HasBulkPrediction() {

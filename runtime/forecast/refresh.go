@@ -7,8 +7,8 @@ import (
 	"github.com/luaccm/ccm/runtime/resource"
 )
 
-// refreshing returns the unknown resources that refresh resource i if they change, and
-// the suspects of these.
+// refreshing returns the unknown resources that refresh resource i if they change, and the
+// suspects of these resources.
 func (s *suspectFinder) refreshing(i int) (list []suspect) {
 	for _, x := range s.catalog.Deps[i] {
 		if x.Refresh && s.outcomes[x.Index] == event.Unknown && s.catalog.Resources[i].ConcernedBy(s.catalog.Resources[x.Index]) && len(list) < mostSuspects {
@@ -23,7 +23,7 @@ func (s *suspectFinder) refreshing(i int) (list []suspect) {
 	return mergeSuspects(nil, list)
 }
 
-// mergeSuspects returns list with those of more that are not in it.
+// mergeSuspects returns list and, behind it, the suspects of more that are not in it.
 func mergeSuspects(list, more []suspect) []suspect {
 	known := make(map[int]bool, len(list))
 	for _, x := range list {
@@ -38,9 +38,9 @@ func mergeSuspects(list, more []suspect) []suspect {
 	return list
 }
 
-// forecastRefresh records the forecast of a stable resource that d refreshes if a resource
-// changes that is unknown: it follows from the forecasts of these. Only says that its state is
-// known, so that it does nothing without a refresh.
+// forecastRefresh records the forecast of a resource that is stable unless an unknown resource
+// refreshes it: it follows from the forecasts of these. D is the decision with a refresh. Only
+// says that the state is known, so that nothing is done without a refresh.
 func (f *Forecaster) forecastRefresh(ctx context.Context, ev *event.Event, d resource.Decision, only bool) {
 	for _, x := range f.catalog.Deps[ev.Index] {
 		if !x.Refresh || f.outcomes[x.Index] != event.Unknown || !ev.Resource.ConcernedBy(f.catalog.Resources[x.Index]) {

@@ -13,18 +13,18 @@ import (
 	"github.com/luaccm/ccm/runtime/resource"
 )
 
-// A plan knows all effects of most pending resources: the view shows them. Of the others
-// it knows only possible effects. A resource whose status depends on one of these is
-// unknown because of it.
+// A plan knows all effects of most pending resources: the view shows them. Of the other ones it
+// knows only possible effects. A resource whose status depends on a possible effect is unknown
+// because of it.
 //
-// It is assumed that none of them changes a path or a unit that another resource of the
-// site manages. But what mentions such a path may provide it, if it is not there, and what mentions
-// something in a directory may provide that.
+// The plan assumes that an unknown effect spares the paths and units that another resource of the
+// site manages. There are two exceptions. A declaration that mentions a missing path may provide
+// that path. A declaration that mentions something in a directory may provide that.
 
-// mostSuspects is how many suspects of one resource are kept, the surest ones.
+// mostSuspects is the largest number of suspects kept for a resource: the surest ones.
 const mostSuspects = 100
 
-// A rank says why a resource is a suspect: the lower, the surer.
+// A rank says why a resource is a suspect: the lower, the surer it is.
 type rank uint8
 
 const (
@@ -39,25 +39,24 @@ type suspect struct {
 	rank  rank
 }
 
-// A suspectFinder finds the resources that may change what a look of another one returns.
+// A suspectFinder finds the resources that may change the looks of a later resource.
 type suspectFinder struct {
 	*planState
-	// effects is the pending resources of which a plan does not know all effects.
+	// effects are the pending and unknown resources with effects that a plan does not know.
 	effects incompleteEffects
-	// ancestry is that of the resource whose turn it is, if it was asked for.
+	// ancestry is the ancestry asked for last.
 	ancestry ancestry
-	// managers has who manages a path; nil until that is needed.
+	// managers are the resources that manage a path; nil until needed.
 	managers map[string][]manager
-	// because is the suspects of each unknown resource.
+	// because has the suspects of each unknown resource.
 	because map[int][]int
-	// failing is set while the resource would fail.
+	// failing is set if the resource whose turn it is would fail.
 	failing bool
-	// excluded is the resources that count as not there; nil but in hiddenSuspects.
+	// excluded are resources that count as not there; nil except in hiddenSuspects.
 	excluded map[any]bool
 }
 
-// of returns the resources that may change the results of the looks of resource i,
-// the surest first.
+// of returns the resources that may change the looks of resource i, the surest first.
 func (s *suspectFinder) of(i int, looks *host.Looks) []suspect {
 	if looks == nil {
 		return nil
@@ -81,7 +80,7 @@ func (s *suspectFinder) of(i int, looks *host.Looks) []suspect {
 			blame(k, declared)
 		}
 	}
-	if len(list) == 0 && s.failing { // it has other ways to look
+	if len(list) == 0 && s.failing { // it failed without a recorded look
 		for _, k := range s.ancestorsOf(i).unsettled {
 			if s.effects.byIndex[k] != nil {
 				blame(k, declared)
@@ -106,7 +105,7 @@ func (s *suspectFinder) of(i int, looks *host.Looks) []suspect {
 		if len(ranks) >= mostSuspects {
 			break
 		}
-		for _, deeper := range s.because[k] { // what hides behind what k may do
+		for _, deeper := range s.because[k] { // suspects that the possible effects of k hide
 			blame(deeper, mayBe)
 		}
 	}
@@ -123,7 +122,7 @@ func (s *suspectFinder) of(i int, looks *host.Looks) []suspect {
 	return all[:min(len(all), mostSuspects)]
 }
 
-// dependsOnAnything reports whether the looks of resource i may depend on anything.
+// dependsOnAnything reports whether the looks of resource i may depend on any earlier resource.
 func (s *suspectFinder) dependsOnAnything(i int, list []host.Look) bool {
 	if !resource.UncertainAfterPending(s.catalog.Resources[i].Spec) {
 		return false
@@ -131,7 +130,7 @@ func (s *suspectFinder) dependsOnAnything(i int, list []host.Look) bool {
 	return len(list) == 0 || slices.ContainsFunc(list, func(l host.Look) bool { return l.Kind == host.CommandLook })
 }
 
-// mayProvide reports whether anything may provide the thing that resource i did not find.
+// mayProvide reports whether a resource may provide the thing that resource i did not find.
 func (s *suspectFinder) mayProvide(i int, look host.Look) bool {
 	for range s.influences(i, look) {
 		return true
@@ -139,9 +138,9 @@ func (s *suspectFinder) mayProvide(i int, look host.Look) bool {
 	return false
 }
 
-// influences yields the resources with incomplete effects that may make a look of resource i
-// see something else, and why: those with nothing in common with the look come last. One that
-// comes twice has the lower rank.
+// influences yields the resources with incomplete effects that may change a look of resource i,
+// and why. Resources that have nothing in common with the look come last. If a resource comes
+// twice, the lower rank counts.
 func (s *suspectFinder) influences(i int, look host.Look) iter.Seq2[int, rank] {
 	return func(yield func(int, rank) bool) {
 		if len(s.effects.list) == 0 || look.Kind.MattersMissing() && (look.Found || !s.failing) {
@@ -170,12 +169,12 @@ func (s *suspectFinder) influences(i int, look host.Look) iter.Seq2[int, rank] {
 	}
 }
 
-// mayDiffer reports whether a look of resource i may see something else because of a resource
-// that has nothing in common with it. After says that resource i comes after that one.
+// mayDiffer reports whether a resource that has nothing in common with a look of resource i may
+// still change it. After says that i comes after that resource.
 func (s *suspectFinder) mayDiffer(i int, look host.Look, after bool) bool {
 	spec := s.catalog.Resources[i].Spec
 	if _, own := spec.(*resource.Properties); own && !s.failing && look.Kind <= host.TreeLook {
-		return false // it looks at what it manages itself
+		return false // it looks at its own paths
 	}
 	switch look.Kind {
 	case host.CommandLook:
@@ -188,7 +187,7 @@ func (s *suspectFinder) mayDiffer(i int, look host.Look, after bool) bool {
 	return true
 }
 
-// matching yields the incomplete effects that have the path or name of a look, and may count.
+// matching yields the incomplete effects that have the path or name of a look and may count.
 func (s *suspectFinder) matching(look host.Look) iter.Seq[*incompleteEffect] {
 	isPath := look.Kind == host.PathLook || look.Kind == host.TreeLook
 	if !isPath || !s.isManaged(look.Name) {
@@ -211,18 +210,17 @@ func (s *suspectFinder) matching(look host.Look) iter.Seq[*incompleteEffect] {
 	}
 }
 
-// mayBeProvided reports whether what mentions the path of a look may provide it, or something in it,
-// though it is managed.
+// mayBeProvided reports whether a resource that mentions the path of a look may provide it, or
+// something in it, though another resource manages the path.
 func mayBeProvided(look host.Look) bool { return !look.Found || look.Kind == host.TreeLook }
 
-// matchCounts reports whether a resource that has the path or name of a look may make it see
-// something else.
+// matchCounts reports whether a resource that has the path or name of a look may change the look.
 func (s *suspectFinder) matchCounts(x *incompleteEffect, look host.Look) bool {
 	switch look.Kind {
 	case host.PathLook, host.TreeLook:
 		return !s.isManaged(look.Name) || !look.Found && x.installsFiles || look.Found && x.removes || mayBeProvided(look) && s.effects.mentionsPath(x, look.Name)
 	case host.RepositoryLook:
-		return !look.Found && (!x.installsFiles || x.mayAddRepository()) // a package is no repository for one of a like name
+		return !look.Found && (!x.installsFiles || x.mayAddRepository()) // a package does not provide a repository of a similar name
 	}
 	return true
 }
@@ -230,11 +228,11 @@ func (s *suspectFinder) matchCounts(x *incompleteEffect, look host.Look) bool {
 // A manager is a resource that manages a path.
 type manager struct {
 	index int
-	tree  bool // with all that is below it
+	tree  bool // it also manages everything below the path
 }
 
-// isManaged reports whether a resource of the site manages a path, or a directory
-// that it is in with all that is in there.
+// isManaged reports whether a resource of the site manages a path, or a directory above it with
+// its whole tree.
 func (s *suspectFinder) isManaged(name string) bool {
 	if s.managers == nil {
 		s.managers = make(map[string][]manager)
@@ -260,8 +258,8 @@ func (s *suspectFinder) isManaged(name string) bool {
 	return false
 }
 
-// managedBy returns the paths that a resource manages. Tree says that it manages all below
-// them too.
+// managedBy returns the paths that a resource manages. Tree says that it also manages everything
+// below them.
 func managedBy(r *resource.Resource) (list []string, tree bool) {
 	if filepath.IsAbs(r.ID.Name) && r.Spec != nil {
 		if _, isCommand := r.Spec.(resource.CommandRunner); !isCommand {
@@ -276,8 +274,8 @@ func managedBy(r *resource.Resource) (list []string, tree bool) {
 	return list, tree
 }
 
-// isOfSite reports whether a file lies beside the script or manifest that declares a
-// resource, or below.
+// isOfSite reports whether a file is in the directory, or below it, of the script or manifest
+// that declares a resource.
 func isOfSite(r *resource.Resource, name string) bool {
 	file := r.Pos.File
 	if file == "" {

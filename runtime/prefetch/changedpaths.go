@@ -7,51 +7,51 @@ import (
 	"github.com/luaccm/ccm/runtime/host"
 )
 
-// ChangedPaths are the paths that were changed by resources which change nothing else
-// (resource.PathConfined): a status of another path stays valid. Paths are without links, so
-// that one file has one name.
+// ChangedPaths are the paths changed by resources that change nothing else
+// (resource.PathConfined). A prefetched status of any other path stays valid. Paths are resolved,
+// so that one file has one name.
 //
-// Every resource after the first change asks, so paths are kept by directory, of which there
-// are few.
+// Every resource after the first change looks up its path. So paths are kept by directory: there
+// are few directories.
 type ChangedPaths struct {
-	// View is the machine with the paths.
+	// View is the machine that has the paths.
 	View *host.View
-	// in is the changed names in a directory, by its path without links.
+	// in has the changed names of each directory, by its resolved path.
 	in map[string]*names
-	// dirs is a cache of directories, by the names in paths.
+	// dirs is a cache of directories, by their paths as resources write them.
 	dirs map[string]*directory
-	// last is the most recent one of dirs, and lastName its name.
+	// last is the directory used last, and lastName its key in dirs.
 	last     *directory
 	lastName string
 	// count is how many paths were changed.
 	count int
 }
 
-// names are entries of one directory.
+// names are the changed entries of one directory.
 type names struct {
 	paths   map[string]bool
-	parents map[string]bool // directories with changes below them
+	parents map[string]bool // entries that are directories with changes below them
 }
 
 // A directory is the parent of paths.
 type directory struct {
-	path  string // without links, "" if it leads nowhere
-	count int    // of the ChangedPaths, when gone was computed
-	gone  bool   // it, or one above it, was changed itself
+	path  string // resolved, "" if it cannot be
+	count int    // ChangedPaths.count when gone was computed
+	gone  bool   // the directory, or one above it, was itself changed
 }
 
 // empty reports whether nothing was changed.
 func (c *ChangedPaths) empty() bool { return c.count == 0 }
 
-// Clear forgets all paths, and which of them are links.
+// Clear forgets all paths and the cache of directories.
 func (c *ChangedPaths) Clear() {
 	clear(c.in)
 	clear(c.dirs)
 	c.last, c.count = nil, 0
 }
 
-// add adds the path of a change. It is false if more than that path may be another thing
-// now: the path leads nowhere, or to a file that has other names too.
+// add adds the path of a change. It is false if the change may affect other paths too: the path
+// cannot be resolved, or the file has other names.
 func (c *ChangedPaths) add(path string) bool {
 	if info, err := c.View.Lstat(path); err != nil || info.Kind == host.Regular && info.Links > 1 {
 		return false
@@ -59,7 +59,7 @@ func (c *ChangedPaths) add(path string) bool {
 	return c.AddNew(path)
 }
 
-// AddNew is add for a file that has no other names.
+// AddNew adds the path of a file that has no other names.
 func (c *ChangedPaths) AddNew(path string) bool {
 	dir, base := c.split(path)
 	if dir.path == "" {

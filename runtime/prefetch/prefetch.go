@@ -1,5 +1,5 @@
-// Package prefetch asks for the status of resources before their turn, and knows which answers
-// the changes of a walk have made void.
+// Package prefetch asks for the status of resources before their turn. It discards answers that a
+// change of the walk has made void.
 package prefetch
 
 import (
@@ -14,42 +14,42 @@ import (
 	"github.com/luaccm/ccm/runtime/resource"
 )
 
-// A Prefetcher asks for the status of resources before their turn, on a pool of workers.
-// A result counts only if nothing that it depends on was changed after the request began:
-// a machine that is already right is verified at full parallel speed, and the outcome is
-// always that of the order. It makes 10,000 stable files 1.6 times as fast.
+// A Prefetcher asks for the status of resources before their turn, on a pool of workers. A result
+// counts only if nothing that it depends on was changed after the request began. So a machine
+// that is already right is verified at full parallel speed, and the outcome is always that of
+// declaration order. It makes 10,000 stable files 1.6 times as fast.
 //
-// It begins while resources are still being declared ([Prefetcher.Enqueue]), with those
-// that are about one path (resource.PathConfined): to look at them starts no command and does
-// nothing to the machine. What it saw is good for a walk that begins at once, on a machine
-// that nobody else converges meanwhile.
+// It begins while resources are still being declared ([Prefetcher.Enqueue]), with those that are
+// confined to one path (resource.PathConfined): their status starts no command and does nothing
+// to the machine. The results are good for a walk that begins at once, on a machine that nobody
+// else converges meanwhile.
 //
-// In a walk, how far it looks ahead is bounded by how many resources in a row left alone
-// what others see, so that it never looks more than twice as often as a walk without it.
-// After a declaration phase that bound begins only with the first change: each resource
-// is still looked at no more than twice.
+// In a walk it looks ahead only as far as the number of consecutive resources without a change
+// that others see. So it never looks more than twice as often as a walk without it. After a
+// declaration phase that bound begins with the first change: each resource is still looked at no
+// more than twice.
 type Prefetcher struct {
 	providers providerCache
 	view      *host.View
 	jobs      chan *prefetchJob
-	queue     []*prefetchJob // of the declaration phase
-	partial   *prefetchJob   // to which more are added, or nil
+	queue     []*prefetchJob // jobs of the declaration phase
+	partial   *prefetchJob   // the job to which Enqueue adds, or nil
 	workers   sync.WaitGroup
-	started   int // workers
+	started   int // number of workers
 	stopped   atomic.Bool
 	stop      sync.Once
-	// epoch counts changes that make void what was seen before.
+	// epoch counts the changes that made earlier results void.
 	epoch   atomic.Int64
 	walking atomic.Bool
 
-	// Of the walk, which is the only one to use them.
+	// Used only by the goroutine of the walk.
 	ctx       context.Context
 	catalog   *catalog.Catalog
 	results   []*statusResult // by resource; nil if there is none, or it was used
-	next      int             // the first resource that was in no job
-	at        int             // where the walk is
-	unchanged int             // how many resources in a row left alone what others see
-	ahead     int             // how far it looks ahead at most: no farther than unchanged either
+	next      int             // the first resource that is in no job
+	at        int             // the resource whose turn it is
+	unchanged int             // consecutive resources without a change that others see
+	ahead     int             // how far it looks ahead, besides the bound of unchanged
 	changed   bool            // something was changed that is not in changes
 	changes   ChangedPaths
 }
@@ -63,34 +63,34 @@ type prefetchJob struct {
 	done    chan struct{} // closed when all results are there
 }
 
-// A statusResult is what Status said of one resource.
+// A statusResult is the answer of Status for one resource.
 type statusResult struct {
 	resource *resource.Resource
 	provider *resource.Binding
-	job      *prefetchJob // that it comes from; nil if it is there
+	job      *prefetchJob // the job that computes the result; nil once it is there
 	state    any
 	err      error
 	epoch    int64 // when the request began
 }
 
 const (
-	// jobSize is how many resources a job has: a hop between goroutines costs about as
-	// much as looking at one file.
+	// jobSize is the number of resources in a job: a switch of goroutines costs about as much as a
+	// look at one file.
 	jobSize = 32
-	// minCatalog is the size of a catalog from which a walk looks ahead.
+	// minCatalog is the smallest catalog for which a walk looks ahead.
 	minCatalog = 2 * jobSize
-	// maxAhead is how far a walk looks ahead after a change.
+	// maxAhead is how far a walk looks ahead, once something was changed.
 	maxAhead = 32 * jobSize
 	maxJobs  = 1024
 )
 
-// New returns a prefetcher that looks through v. Stop must be called. It is for
-// use by one goroutine, but for Invalidate.
+// New returns a prefetcher that looks through v. The caller must call Stop. Only Invalidate may
+// be called from another goroutine.
 func New(ctx context.Context, reg *resource.Registry, f *facts.Facts, v *host.View) *Prefetcher {
 	return &Prefetcher{providers: providerCache{registry: reg, facts: f}, ctx: ctx, view: v, jobs: make(chan *prefetchJob, maxJobs)}
 }
 
-// Enqueue adds a resource that was declared. It is looked at as soon as a worker is free.
+// Enqueue adds a resource that was declared. A worker asks for its status soon.
 func (p *Prefetcher) Enqueue(r *resource.Resource) {
 	if _, looks, _ := resource.BoundsOf(r.Spec); !looks || p.stopped.Load() {
 		return
@@ -108,16 +108,16 @@ func (p *Prefetcher) Enqueue(r *resource.Resource) {
 	p.partial = nil
 }
 
-// Invalidate makes void what was seen before: something may have changed the machine while
-// resources are declared, such as a command that a script runs. A walk knows itself what
-// it changes.
+// Invalidate makes all results void. It is called when something other than the walk may have
+// changed the machine, such as a command that a script runs during declaration. The walk reports
+// its own changes by Change.
 func (p *Prefetcher) Invalidate() {
 	if !p.walking.Load() {
 		p.epoch.Add(1)
 	}
 }
 
-// Stop ends the looking. It may be called again.
+// Stop ends all looks ahead. It may be called again.
 func (p *Prefetcher) Stop() {
 	p.stop.Do(func() {
 		p.stopped.Store(true)
@@ -166,7 +166,7 @@ func (p *Prefetcher) submit(j *prefetchJob) bool {
 	}
 }
 
-// do does a job, or waits until it is done by who has begun it.
+// do does a job, or waits for the worker that does it.
 func (p *Prefetcher) do(j *prefetchJob) {
 	if !j.taken.CompareAndSwap(false, true) {
 		<-j.done
@@ -181,8 +181,8 @@ func (p *Prefetcher) do(j *prefetchJob) {
 	close(j.done)
 }
 
-// ForWalk returns the prefetcher of a walk over c, which ends it with Stop: p, if it is
-// there and still looks, or a new one. Sequential says that nothing is asked before its turn.
+// ForWalk returns the prefetcher for a walk over c: p, if it is not nil and not stopped, or a new
+// one. The walk has to call Stop. Sequential turns looking ahead off.
 func ForWalk(ctx context.Context, p *Prefetcher, reg *resource.Registry, f *facts.Facts, v *host.View, c *catalog.Catalog, sequential bool) *Prefetcher {
 	ready := p != nil && !p.stopped.Load() && !sequential
 	if !ready {
@@ -195,7 +195,7 @@ func ForWalk(ctx context.Context, p *Prefetcher, reg *resource.Registry, f *fact
 	p.unchanged, p.ahead = jobSize, maxAhead
 	if ready {
 		p.match()
-		p.unchanged, p.ahead = len(c.Resources), len(c.Resources) // to look at the rest is no more of a bet
+		p.unchanged, p.ahead = len(c.Resources), len(c.Resources) // to look at the rest is no more of a risk
 	}
 	if sequential || len(c.Resources) < minCatalog {
 		p.next = len(c.Resources)
@@ -206,9 +206,9 @@ func ForWalk(ctx context.Context, p *Prefetcher, reg *resource.Registry, f *fact
 	return p
 }
 
-// match finds the resources of the catalog in the jobs of the declaration phase that
-// have begun. The others are given up: they would look through the view of that phase, in
-// which nothing is pending, while the walk has changed its own.
+// match gives the walk the results of the jobs that were begun in the declaration phase. It drops
+// the jobs not begun: they would look through the view of that phase, in which nothing is
+// pending.
 func (p *Prefetcher) match() {
 	var all []*statusResult
 	for _, j := range p.queue {
@@ -233,7 +233,7 @@ func (p *Prefetcher) match() {
 			p.results[i] = all[k]
 			k++
 		case resource.MayPrefetch(r.Spec):
-			// They are in another order than they were declared in, or some are in no job.
+			// The catalog has another order than the jobs, or a resource is in no job.
 			byResource = make(map[*resource.Resource]*statusResult, len(all))
 			for _, x := range all[k:] {
 				byResource[x.resource] = x
@@ -273,13 +273,13 @@ func (p *Prefetcher) advance() {
 	}
 }
 
-// Status returns the state of resource i, whose turn it is: a prefetched one that still counts,
-// or what provider finds now through the view v.
+// Status returns the state of resource i, whose turn it is: the prefetched state if it still
+// counts, or the answer of provider for v.
 func (p *Prefetcher) Status(ctx context.Context, v *host.View, i int, provider *resource.Binding) (any, error) {
 	r := p.catalog.Resources[i]
 	p.next = max(p.next, i+1)
 	if x := p.results[i]; x != nil {
-		p.results[i] = nil // it is used once
+		p.results[i] = nil // a result is used once
 		if x.job != nil {
 			p.do(x.job)
 		}
@@ -293,10 +293,10 @@ func (p *Prefetcher) Status(ctx context.Context, v *host.View, i int, provider *
 	return p.bulkStatus(ctx, v, i, provider)
 }
 
-// bulkStatus looks at resource i and at those that follow and have the same provider,
-// in one go. These are all of them until something was changed. From then on it asks
-// about at most as many resources as were left alone in a row: each change makes the
-// answers void, so that to ask about all again after each would be quadratic.
+// bulkStatus looks at resource i and at the following ones of the same provider in one call.
+// Until the first change these are all that follow. After it, the call asks for at most as many
+// resources as changed nothing in a row: each change makes the answers void, so asking for all
+// again would be quadratic.
 func (p *Prefetcher) bulkStatus(ctx context.Context, v *host.View, i int, provider *resource.Binding) (any, error) {
 	r := p.catalog.Resources[i]
 	end := len(p.catalog.Resources)
@@ -326,14 +326,13 @@ func (p *Prefetcher) bulkStatus(ctx context.Context, v *host.View, i int, provid
 	return states[0], errs[0]
 }
 
-// Provider returns the provider of a resource. It is kept, because most resources of a type
-// have the same.
+// Provider returns the provider of a resource. The answer is cached, because most resources of a
+// type have the same provider.
 func (p *Prefetcher) Provider(r *resource.Resource) (*resource.Binding, error) {
 	return p.providers.of(r, p.epoch.Load())
 }
 
-// isStale reports whether what r is about may have become another by changes that were
-// each confined to one path.
+// isStale reports whether a change that was confined to a path may have changed the state of r.
 func (p *Prefetcher) isStale(r *resource.Resource) bool {
 	if p.changes.empty() {
 		return false
@@ -342,9 +341,8 @@ func (p *Prefetcher) isStale(r *resource.Resource) bool {
 	return !looks || p.changes.Covers(path)
 }
 
-// Change tells that the machine, or in a plan what is assumed of it, was changed on
-// behalf of r. IsNew says that this has replaced a file as a whole: the new one has no
-// other names.
+// Change tells that r has changed the machine or, in a plan, the view. IsNew says that a file was
+// replaced as a whole: the new file has no other names.
 func (p *Prefetcher) Change(r *resource.Resource, isNew bool) {
 	p.providers.clear()
 	if path, _, acts := resource.BoundsOf(r.Spec); acts {
@@ -357,7 +355,7 @@ func (p *Prefetcher) Change(r *resource.Resource, isNew bool) {
 	p.changed, p.unchanged, p.ahead = true, 0, maxAhead
 }
 
-// Leave tells that the walk is through with resource i.
+// Leave tells that the turn of resource i is over.
 func (p *Prefetcher) Leave(i int) {
 	p.at = i + 1
 	if p.unchanged++; i%16 == 0 {

@@ -5,26 +5,26 @@ import (
 	"github.com/luaccm/ccm/runtime/resource"
 )
 
-// A providerCache chooses providers, for one goroutine. Which one suits has to be asked
-// again when something was changed: a provider may have become able to do its work.
+// A providerCache caches the choice of providers, for one goroutine. A change makes the cache
+// void: the change may have made another provider suitable.
 type providerCache struct {
 	registry *resource.Registry
 	facts    *facts.Facts
 	cache    map[providerKey]*resource.Binding
-	epoch    int64 // of the cache
-	// last is the provider that was asked for last, and lastKey its key.
+	epoch    int64 // of the cached choices
+	// last is the provider returned last, and lastKey its key.
 	last    *resource.Binding
 	lastKey providerKey
 }
 
-// A providerKey is all that the provider of a resource depends on, if a provider suits
-// either all resources of a type or none (resource.SpecIndependentProvider).
+// A providerKey is all that the choice of a provider depends on, if the providers of the type do
+// not look at specs (resource.SpecIndependentProvider).
 type providerKey struct {
 	typ  *resource.Type
 	name string
 }
 
-// of returns the provider of a resource. What was asked in another epoch is asked again.
+// of returns the provider of a resource. A choice of another epoch is made again.
 func (c *providerCache) of(r *resource.Resource, epoch int64) (*resource.Binding, error) {
 	if c.epoch != epoch {
 		c.clear()
