@@ -1,8 +1,8 @@
 // Package catalog holds the resources that scripts and manifests declare, and
 // puts them in order.
 //
-// A [Builder] collects resources; [Builder.Build] checks what they say of each
-// other and returns a [Catalog].
+// A [Builder] collects resources; [Builder.Build] resolves their references to each other and
+// returns a [Catalog].
 package catalog
 
 import (
@@ -19,19 +19,19 @@ import (
 
 // A Builder collects resources in the order of their declaration.
 type Builder struct {
-	// OnAdd is called with each resource that is added. May be nil.
+	// OnAdd is called with each added resource. May be nil.
 	OnAdd func(*resource.Resource)
 
 	list  []*resource.Resource
 	names names
-	// declared has the first declarations of what was replaced ([Builder.Replace]).
+	// declared has the original declarations of replaced resources ([Builder.Replace]).
 	declared map[*resource.Resource]*resource.Resource
-	// invalid are those that could not be added, for CheckReferences.
+	// invalid are resources with mistakes, for CheckReferences.
 	invalid []*resource.Resource
 }
 
-// names finds resources by type and by name or alias. There are few types, and a
-// name alone is found faster than an ID.
+// names finds resources by type and by name or alias. There are few types, so this is faster than
+// a map by ID.
 type names map[string]map[string]*resource.Resource
 
 func (n names) get(id resource.ID) (*resource.Resource, bool) {
@@ -48,10 +48,10 @@ func (n names) set(id resource.ID, r *resource.Resource) {
 	of[id.Name] = r
 }
 
-// Add adds r. An ID can be added once; a second resource that is equal to the
-// first in every property is the first, and is returned. A resource that is
-// skipped gives way to one that is managed, so that of several with opposite
-// conditions one is there.
+// Add adds r and returns the resource of that ID in the catalog. A second declaration is a
+// mistake, unless it equals the first in every property: then the first is returned. A skipped
+// resource gives way to a managed one, so that resources with opposite conditions may share an
+// ID.
 func (b *Builder) Add(r *resource.Resource) (*resource.Resource, error) {
 	if r.Common == nil {
 		r.Common = resource.EmptyCommon
@@ -89,17 +89,18 @@ func (b *Builder) Add(r *resource.Resource) (*resource.Resource, error) {
 	return r, nil
 }
 
-// same reports whether two resources of one ID are one. Of what is known later
-// that cannot be told.
+// same reports whether two declarations of one ID are equal. With late values that cannot be
+// told, so they are not.
 func same(a, b *resource.Resource) bool {
 	return len(a.LateProperties)+len(b.LateProperties) == 0 && reflect.DeepEqual(a.Spec, b.Spec) && reflect.DeepEqual(a.Common, b.Common) && a.Restraint() == b.Restraint()
 }
 
-// AddBroken notes a resource with mistakes that were told. The catalog is never built.
+// AddBroken notes a resource whose mistakes were reported. The catalog is never built.
 func (b *Builder) AddBroken(r *resource.Resource) { b.invalid = append(b.invalid, r) }
 
 // CheckReferences returns the mistakes in references, for a catalog that is not built because of
-// others: those of broken resources, and to them, count as if these were there.
+// other mistakes. Broken resources count as declared: their references are checked, and
+// references to them are good.
 func (b *Builder) CheckReferences() error {
 	known := make(map[resource.ID]bool)
 	for _, r := range b.invalid {
@@ -114,7 +115,7 @@ func (b *Builder) CheckReferences() error {
 		}{{"require", c.Require}, {"subscribe", c.Subscribe}, {"before", c.Before}, {"notify", c.Notify}} {
 			for n, ref := range rel.refs {
 				if ref == (resource.Reference{}) {
-					continue // it could not be read, which was told
+					continue // it could not be read, which was reported
 				}
 				if _, ok := b.names.get(resource.ID(ref)); !ok && !known[resource.ID(ref)] {
 					errs.Add(b.unknown(r, rel.property, n, ref))
@@ -125,10 +126,10 @@ func (b *Builder) CheckReferences() error {
 	return errs.Err()
 }
 
-// Remove takes r out again, as if it had not been added.
+// Remove removes r, as if it had not been added.
 func (b *Builder) Remove(r *resource.Resource) { b.drop(r) }
 
-// drop removes a resource and its claim to its names.
+// drop removes a resource and its names.
 func (b *Builder) drop(r *resource.Resource) {
 	b.list = slices.DeleteFunc(b.list, func(x *resource.Resource) bool { return x == r })
 	for _, name := range []string{r.ID.Name, r.Common.Alias} {
@@ -146,25 +147,25 @@ func duplicateError(r *resource.Resource, id resource.ID, first *resource.Resour
 	return e
 }
 
-// Get returns the resource of that name or alias, or nil.
+// Get returns the resource with that name or alias, or nil.
 func (b *Builder) Get(id resource.ID) *resource.Resource { return b.names[id.Type][id.Name] }
 
-// Resources returns what was added so far, in the order of declaration.
+// Resources returns the resources added so far, in the order of declaration.
 func (b *Builder) Resources() []*resource.Resource { return b.list }
 
-// A Dep is a resource that another one comes after.
+// A Dep is a resource that another one, the dependent, comes after.
 type Dep struct {
 	Index int // of the resource that comes first
-	// Refresh says that its change refreshes the other one.
+	// Refresh says that a change of it refreshes the dependent.
 	Refresh bool
 }
 
 // A Catalog is a set of resources in the order in which they are converged.
 type Catalog struct {
 	Resources []*resource.Resource
-	// Deps lists for each resource what it comes after, in ascending order.
+	// Deps lists for each resource the resources that it comes after, in ascending order.
 	Deps [][]Dep
-	// Excluded lists the resources that were not selected, if this is a part.
+	// Excluded lists the resources that were not selected, if the catalog is a part of another.
 	Excluded []ExcludedResource
 }
 
@@ -172,14 +173,14 @@ type Catalog struct {
 type ExcludedResource struct {
 	ID  resource.ID
 	Pos diag.Pos
-	// Resource is what was declared.
+	// Resource is the declaration.
 	Resource *resource.Resource
 	// RefreshedBy lists the indices of selected resources that refresh it.
 	RefreshedBy []int
 }
 
-// Build resolves the references and orders the resources: as declared, save
-// where one has to come after another. It returns every mistake it finds.
+// Build resolves the references and orders the resources: as declared, except where one has to
+// come after another. The error has all mistakes.
 func (b *Builder) Build() (*Catalog, error) {
 	edges, err := b.edges()
 	if err != nil {
@@ -188,17 +189,18 @@ func (b *Builder) Build() (*Catalog, error) {
 	return order(b.list, edges)
 }
 
-// An edge says that the resource declared as number from comes before number to.
+// An edge says that the resource declared as number from comes before the one declared as number
+// to.
 type edge struct {
 	from, to int
 	refresh  bool
-	property string // that says so
+	property string // that declares the edge
 	index    int    // of the reference in that property
-	by       int    // the resource that says so
+	by       int    // the resource with that property
 }
 
 func (b *Builder) edges() ([]edge, error) {
-	// Most catalogs refer to little.
+	// The map is made only if there is a reference: most catalogs have few.
 	numbers := sync.OnceValue(func() map[*resource.Resource]int {
 		numbers := make(map[*resource.Resource]int, len(b.list))
 		for i, r := range b.list {
@@ -230,7 +232,7 @@ func (b *Builder) edges() ([]edge, error) {
 					errs.Add(b.unknown(r, rel.property, n, ref))
 					continue
 				}
-				// What cannot be refreshed is ordered like by require and before.
+				// A resource without refresh is only ordered, as by require and before.
 				first, last := other, r
 				if rel.forward {
 					first, last = r, other
@@ -244,7 +246,7 @@ func (b *Builder) edges() ([]edge, error) {
 	return b.addApplied(edges, index), errs.Err()
 }
 
-// unknown reports a reference to a resource that is not there.
+// unknown returns the mistake that a referenced resource is not declared.
 func (b *Builder) unknown(r *resource.Resource, property string, n int, ref resource.Reference) error {
 	e := r.Errorf(schema.Path{property, n}, "%s: no resource %s", property, ref)
 	var same, others []string

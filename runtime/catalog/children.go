@@ -2,11 +2,11 @@ package catalog
 
 import "github.com/luaccm/ccm/runtime/resource"
 
-// addApplied adds the edges of children. The resources of a child come before the resource
-// that applies it, which is refreshed if one of them changes, and after all that this
+// addApplied adds the edges of children. The resources of a child come before the resource that
+// applies the child, and refresh it if they change. They come after everything that the applying
 // resource comes after.
 func (b *Builder) addApplied(edges []edge, index func(*resource.Resource) int) []edge {
-	parts := make(map[int][]int) // by the resource that applies them, direct ones
+	parts := make(map[int][]int) // the resources of each child, by the resource that applies it
 	for i, r := range b.list {
 		if r.Scope == nil || r.Scope.Apply == (resource.ID{}) {
 			continue
@@ -29,11 +29,11 @@ func (b *Builder) addApplied(edges []edge, index func(*resource.Resource) int) [
 	return edges
 }
 
-// dependOnChildren copies an edge of a resource to the resources that it applies.
+// dependOnChildren repeats an edge to a resource for all resources of its child.
 func (b *Builder) dependOnChildren(e edge, parts map[int][]int, edges *[]edge) {
 	for s := b.list[e.from].Scope; s != nil; s = s.Parent {
 		if s.Apply == b.list[e.to].ID {
-			return // it is one of those that come before anyway
+			return // from is in the child itself, and comes first anyway
 		}
 	}
 	for _, part := range parts[e.to] {

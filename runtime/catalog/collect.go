@@ -7,16 +7,15 @@ import (
 	"github.com/luaccm/ccm/runtime/resource"
 )
 
-// A Filter selects resources by type, name and tag. The empty one selects all.
+// A Filter selects resources by type, name and tag. The empty Filter selects all.
 type Filter struct {
-	// Type and Name are patterns as --target has them; "" is any.
+	// Type and Name are patterns as in --target; "" matches any.
 	Type, Name string
-	// Tags selects what has one of them; nil selects all.
+	// Tags selects resources with one of these tags; nil selects all.
 	Tags []string
 }
 
-// Matches reports whether a filter selects a resource. What is not managed on this machine
-// is not selected.
+// Matches reports whether the filter selects a resource. It never selects a skipped resource.
 func (f Filter) Matches(r *resource.Resource) (bool, error) {
 	if r.Skip != "" || len(f.Tags) > 0 && !slices.ContainsFunc(r.Common.Tags, func(t resource.Tag) bool { return slices.Contains(f.Tags, t.String()) }) {
 		return false, nil
@@ -35,8 +34,8 @@ func (f Filter) Matches(r *resource.Resource) (bool, error) {
 	return ok || r.ID.Type == f.Type && r.ID.Name == f.Name, nil
 }
 
-// Replace puts a resource with other properties in the place of one that was added. The ID
-// and the alias are the same. A declaration like the first one is no mistake afterwards.
+// Replace replaces a resource by one with other properties, and the same ID and alias. A second
+// declaration that equals the replaced one is still no mistake.
 func (b *Builder) Replace(old, now *resource.Resource) {
 	i := slices.Index(b.list, old)
 	b.list[i] = now

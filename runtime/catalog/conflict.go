@@ -8,8 +8,8 @@ import (
 	"github.com/luaccm/ccm/runtime/resource"
 )
 
-// Conflicts names each resource that edits a file of which another one says all that it holds:
-// every run would take the edit away and make it again. The catalog can be converged all the
+// Conflicts reports each resource that edits a file whose whole content another resource sets:
+// every run would take the edit away and make it again. Such a catalog can be converged all the
 // same.
 func (b *Builder) Conflicts() (conflicts diag.List) {
 	edits := make(map[string][]*resource.Resource)

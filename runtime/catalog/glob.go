@@ -11,8 +11,8 @@ import (
 // isGlob reports whether a name may be a pattern.
 func isGlob(id resource.ID) bool { return strings.ContainsAny(id.String(), "*?[") }
 
-// glob returns the indices of the resources whose type and name, or alias, match a pattern. It
-// is an error if there are none.
+// glob returns the indices of the resources whose type and name, or alias, match a pattern. If
+// there are none, it returns an error.
 func (c *Catalog) glob(pattern resource.ID) (found []int, err error) {
 	for i, r := range c.Resources {
 		ok, err := matchID(pattern, r.ID)
@@ -41,8 +41,8 @@ func (c *Catalog) glob(pattern resource.ID) (found []int, err error) {
 	return nil, e
 }
 
-// likeGlob returns the names of the resources with the end of a pattern in place of theirs,
-// so that a typo in a type or directory can be told.
+// likeGlob returns the names of the resources, with their last part replaced by that of the
+// pattern. The names are suggestions for a typo in the type or directory of a pattern.
 func (c *Catalog) likeGlob(pattern string) []string {
 	at := strings.LastIndexAny(pattern, "/#")
 	names := c.Names()
@@ -52,9 +52,9 @@ func (c *Catalog) likeGlob(pattern string) []string {
 	return names
 }
 
-// matchID reports whether a resource matches a pattern. In types and between slashes of names
-// the syntax is that of path.Match; ** is any number of names with their slashes. A name that
-// is only * is any name.
+// matchID reports whether a resource matches a pattern. In types and between the slashes of names
+// the syntax is that of path.Match; ** matches any number of names with their slashes. The name *
+// matches any name.
 func matchID(pattern, id resource.ID) (bool, error) {
 	ok, err := path.Match(pattern.Type, id.Type)
 	if err != nil {

@@ -11,8 +11,8 @@ import (
 	"github.com/luaccm/ccm/runtime/schema"
 )
 
-// order returns the stable topological order of list: of all that may come
-// next, always what was declared first (Kahn's algorithm with a heap).
+// order returns the stable topological order of list: of all resources that may come next, it
+// takes the one declared first (Kahn's algorithm with a heap).
 func order(list []*resource.Resource, edges []edge) (*Catalog, error) {
 	n := len(list)
 	if len(edges) == 0 {
@@ -23,14 +23,14 @@ func order(list []*resource.Resource, edges []edge) (*Catalog, error) {
 		waits[e.to]++
 		after[e.from] = append(after[e.from], k)
 	}
-	var free []int // that wait for nothing, ascending
+	var free []int // resources that wait for nothing, ascending
 	for i := range n {
 		if waits[i] == 0 {
 			free = append(free, i)
 		}
 	}
-	var ready intHeap       // that have waited
-	place := make([]int, n) // by number of declaration
+	var ready intHeap       // resources that have waited and are free now
+	place := make([]int, n) // index in the order, by number of declaration
 	c := &Catalog{Resources: make([]*resource.Resource, 0, n)}
 	for len(free)+len(ready) > 0 {
 		var i int
@@ -62,7 +62,7 @@ func order(list []*resource.Resource, edges []edge) (*Catalog, error) {
 	return c, nil
 }
 
-// merge sorts deps and makes one of several on the same resource.
+// merge sorts deps and merges those on the same resource.
 func merge(deps []Dep) []Dep {
 	slices.SortFunc(deps, func(a, b Dep) int { return cmp.Compare(a.Index, b.Index) })
 	out := deps[:0]
@@ -76,11 +76,10 @@ func merge(deps []Dep) []Dep {
 	return out
 }
 
-// cycle returns the error for one loop among the resources that still wait,
-// with the place of every edge.
+// cycle returns the error for one loop among the waiting resources, with the place of every edge.
 func cycle(list []*resource.Resource, edges []edge, waits []int) error {
-	// Everything that waits has a predecessor that waits. Walking back from the
-	// first one must come round.
+	// Every waiting resource has a waiting predecessor. So a walk backwards from the first one
+	// ends in a loop.
 	into := make(map[int]edge)
 	for _, e := range edges {
 		if waits[e.from] > 0 && waits[e.to] > 0 {
@@ -106,7 +105,7 @@ func cycle(list []*resource.Resource, edges []edge, waits []int) error {
 		}
 	}
 	slices.Reverse(loop)
-	// It is told from the resource that was declared first.
+	// The message begins with the resource that was declared first.
 	first := 0
 	for i, e := range loop {
 		if e.from < loop[first].from {

@@ -6,8 +6,8 @@ import (
 	"github.com/luaccm/ccm/runtime/secret"
 )
 
-// MarkSecrets marks the resources that hold secrets. The error lists every secret in a place
-// that others can read.
+// MarkSecrets marks the resources that hold secrets. The error lists every secret that is where
+// others can read it.
 func MarkSecrets(k *secret.Keeper, list []*resource.Resource) error {
 	reveals := make(map[*resource.Type]bool)
 	some := false

@@ -9,23 +9,24 @@ import (
 	"github.com/luaccm/ccm/runtime/resource"
 )
 
-// A Selection says which part of a catalog is wanted. The zero Selection is all of it.
+// A Selection selects a part of a catalog. The zero Selection selects all.
 type Selection struct {
-	// Targets are resources by name or alias, or patterns. Tags selects those that have one
-	// of them. What they come after is selected too, and WithDependents also what comes
-	// after them.
+	// Targets are resources by name or alias, or patterns. Tags selects the resources that have
+	// one of these tags. The resources that a selected one comes after are selected too, and
+	// WithDependents also selects those that come after it.
 	Targets        []resource.ID
 	Tags           []string
 	WithDependents bool
-	// SkipTags leaves out what has one of them, also if something selected comes after it.
+	// SkipTags excludes the resources that have one of these tags, also if a selected one comes
+	// after them.
 	SkipTags []string
 }
 
-// isAll reports whether nothing is left out.
+// isAll reports whether the selection excludes nothing.
 func (s *Selection) isAll() bool { return len(s.Targets)+len(s.Tags)+len(s.SkipTags) == 0 }
 
-// Select returns a part of c. A name or tag that is not there is an error, and so is one of
-// which SkipTags leaves nothing.
+// Select returns the selected part of c. An unknown name or tag is an error, and so is a target
+// or tag of which SkipTags leaves nothing.
 func (c *Catalog) Select(s Selection) (*Catalog, error) {
 	if s.isAll() {
 		return c, nil
@@ -69,7 +70,8 @@ func (c *Catalog) Select(s Selection) (*Catalog, error) {
 			keep[i] = true
 		}
 	}
-	// Everything comes after what it needs, so one pass in each direction suffices.
+	// Every resource stands behind those that it comes after, so one pass in each direction
+	// suffices.
 	if s.WithDependents {
 		for i, deps := range c.Deps {
 			keep[i] = keep[i] || slices.ContainsFunc(deps, func(d Dep) bool { return keep[d.Index] })
@@ -100,8 +102,8 @@ func (c *Catalog) Names() []string {
 // Tags returns the tags that resources have, sorted.
 func (c *Catalog) Tags() []string { return slices.Sorted(maps.Keys(c.tags())) }
 
-// find returns the index of a resource by its name or alias, or those that match it as a
-// pattern. A name in which there are asterisks is no pattern if a resource has it.
+// find returns the index of the resource with a name or alias, or the indices of those that match
+// it as a pattern. A name with asterisks is no pattern if a resource has it.
 func (c *Catalog) find(id resource.ID) ([]int, error) {
 	for i, r := range c.Resources {
 		if r.ID == id || r.Common.Alias != "" && id == (resource.ID{Type: r.ID.Type, Name: r.Common.Alias}) {
@@ -118,11 +120,11 @@ func (c *Catalog) find(id resource.ID) ([]int, error) {
 	return nil, e
 }
 
-// part returns the resources of c to keep. What comes after one that is left out comes after
-// what that one comes after.
+// part returns the catalog of the resources to keep. A resource that came after an excluded one
+// comes after everything that the excluded one came after.
 func (c *Catalog) part(keep []bool) *Catalog {
 	out, at := new(Catalog), make([]int, len(c.Resources))
-	through := make(map[int][]Dep) // of what is left out: what it comes after in the part
+	through := make(map[int][]Dep) // by excluded resource: the kept ones that it comes after
 	for i, r := range c.Resources {
 		deps := make([]Dep, 0, len(c.Deps[i]))
 		for _, d := range c.Deps[i] {
@@ -153,7 +155,7 @@ func (c *Catalog) part(keep []bool) *Catalog {
 	return out
 }
 
-// unique sorts deps, and leaves one for each resource.
+// unique sorts deps and merges those on the same resource.
 func unique(deps []Dep) []Dep {
 	slices.SortFunc(deps, func(a, b Dep) int { return a.Index - b.Index })
 	list := deps[:0]
@@ -170,8 +172,8 @@ func unique(deps []Dep) []Dep {
 // A tagIndex holds the indices of the resources that have a tag, by the tag.
 type tagIndex map[string][]int
 
-// tags returns the resources of c by their tags. What a manifest or script declares has
-// those of the resource that applies it, too.
+// tags returns the resources of c by their tags. A resource of a child also has the tags of the
+// resource that applies the child.
 func (c *Catalog) tags() tagIndex {
 	own := make(map[resource.ID][]resource.Tag)
 	for _, r := range c.Resources {
@@ -194,7 +196,7 @@ func (c *Catalog) tags() tagIndex {
 	return all
 }
 
-// with returns the resources with a tag. Flag is where the tag was given.
+// with returns the resources with a tag. Flag is the flag that named it, for the error.
 func (t tagIndex) with(flag, tag string) ([]int, error) {
 	if list := t[tag]; len(list) > 0 {
 		return list, nil
@@ -215,7 +217,7 @@ func (t tagIndex) with(flag, tag string) ([]int, error) {
 	return nil, e
 }
 
-// having returns the set of the resources that have any of the tags.
+// having returns the set of resources that have one of the tags.
 func (t tagIndex) having(flag string, tags []string) (map[int]bool, error) {
 	set := make(map[int]bool)
 	for _, tag := range tags {

@@ -18,39 +18,39 @@ const MaxDepth = 10
 
 // A Unit is one script or manifest that declares resources.
 type Unit struct {
-	// Name is how messages speak of it.
+	// Name is the name in messages.
 	Name string
-	// Dir is its directory, where relative paths in it begin.
+	// Dir is the directory of relative paths in the unit.
 	Dir string
-	// Scope is that of all that it declares.
+	// Scope is the scope of all resources that the unit declares.
 	Scope *resource.Scope
-	// Data is what the resource that applies it gives it.
+	// Data is the data that the applying resource gives it.
 	Data map[string]any
 	// Calls is the chain of applications that led here, the last first.
 	Calls []diag.Note
 
 	units  *Units
-	sealed bool              // it may apply nothing
-	prefix string            // of the names of what it applies, "" at the root
-	names  map[string]string // what it applies: as written, and as in the catalog
+	sealed bool              // the unit may apply nothing
+	prefix string            // of the names of its children in the catalog, "" at the root
+	names  map[string]string // names of its children in the catalog, by the names as written
 }
 
-// Units is what the units of one run have in common.
+// Units is what all units of one run share.
 type Units struct {
-	// Builder takes what they declare.
+	// Builder takes the declared resources.
 	Builder *Builder
-	// ReadFile reads the text of a unit that another one applies.
+	// ReadFile reads the text of a child.
 	ReadFile func(path string) ([]byte, error)
-	// Load declares what the text of a unit says, by [Unit.Add].
+	// Load declares the resources of a text by [Unit.Add].
 	Load func(ctx context.Context, u *Unit, text string) error
 }
 
-// Root returns the unit that a run begins with. Relative paths in it begin in dir.
+// Root returns the unit with which a run begins. Relative paths in it begin in dir.
 func (us *Units) Root(name, dir string) *Unit {
 	return &Unit{Name: name, Dir: dir, Scope: &resource.Scope{File: name}, units: us}
 }
 
-// addTrace adds to each mistake the chain of applications that led here.
+// addTrace adds to each mistake the chain of applications that led to the unit.
 func (u *Unit) addTrace(err error) error {
 	if err == nil || len(u.Calls) == 0 {
 		return err
@@ -67,8 +67,8 @@ func (u *Unit) addTrace(err error) error {
 	return list.Err()
 }
 
-// Add adds a resource of this unit to the catalog. One that applies a manifest
-// or script is applied.
+// Add adds a resource of this unit to the catalog. If the resource applies a child, the child's
+// resources are added first.
 func (u *Unit) Add(ctx context.Context, r *resource.Resource) (*resource.Resource, error) {
 	u.rename(r)
 	if _, ok := r.Spec.(resource.Applier); ok && r.Skip == "" {
@@ -77,14 +77,14 @@ func (u *Unit) Add(ctx context.Context, r *resource.Resource) (*resource.Resourc
 	return u.units.Builder.Add(r)
 }
 
-// AddBroken notes a resource of this unit with mistakes that were told.
+// AddBroken notes a resource of this unit whose mistakes were reported.
 func (u *Unit) AddBroken(r *resource.Resource) {
 	u.rename(r)
 	u.units.Builder.AddBroken(r)
 }
 
-// childName returns the name by which the catalog knows what this unit applies
-// under a name: names are relative, and different units may use the same one.
+// childName returns the name in the catalog of a resource that applies a child. As written, the
+// name is relative to the unit, and other units may use the same one.
 func (u *Unit) childName(name string) string {
 	if u.prefix == "" || filepath.IsAbs(name) {
 		return name
@@ -92,8 +92,8 @@ func (u *Unit) childName(name string) string {
 	return filepath.Join(u.prefix, name)
 }
 
-// rename gives r, if it applies something, the name that is unique in the
-// catalog, and makes its references to such resources follow.
+// rename gives r, if it applies a child, its unique name in the catalog, and renames its
+// references to such resources.
 func (u *Unit) rename(r *resource.Resource) {
 	if _, ok := r.Spec.(resource.Applier); ok {
 		if name := u.childName(r.ID.Name); name != r.ID.Name {
@@ -116,7 +116,7 @@ func (u *Unit) rename(r *resource.Resource) {
 	}
 }
 
-// apply loads the child of r and adds r after all that the child declares.
+// apply loads the child of r, and adds r behind the child's resources.
 func (u *Unit) apply(ctx context.Context, r *resource.Resource) (*resource.Resource, error) {
 	child := r.Spec.(resource.Applier).Child()
 	if u.sealed {
@@ -126,7 +126,7 @@ func (u *Unit) apply(ctx context.Context, r *resource.Resource) (*resource.Resou
 		return nil, u.applyError(r, "manifests are applied more than %d deep: %s", MaxDepth, u.chain(child.Path))
 	}
 	if u.units.Builder.Get(r.ID) != nil {
-		return u.units.Builder.Add(r) // it is the same, or a mistake
+		return u.units.Builder.Add(r) // it is equal to the first one, or a mistake
 	}
 	path := u.PathOf(child.Path)
 	text, err := u.units.ReadFile(path)
@@ -149,7 +149,7 @@ func (u *Unit) apply(ctx context.Context, r *resource.Resource) (*resource.Resou
 	return u.units.Builder.Add(r)
 }
 
-// NameOf returns how messages speak of a file whose path is relative to that of u.
+// NameOf returns the name in messages of a file whose path is relative to the file of u.
 func (u *Unit) NameOf(path string) string {
 	if filepath.IsAbs(path) {
 		return path
@@ -157,7 +157,7 @@ func (u *Unit) NameOf(path string) string {
 	return filepath.Join(filepath.Dir(u.Name), path)
 }
 
-// PathOf returns where a file is whose path is relative to that of u.
+// PathOf returns the path of a file from a path that is relative to the file of u.
 func (u *Unit) PathOf(path string) string {
 	if filepath.IsAbs(path) {
 		return path
@@ -170,7 +170,7 @@ func (u *Unit) applyError(r *resource.Resource, format string, args ...any) erro
 	return &diag.Error{Pos: r.Pos, Subject: r.ID.String(), Err: fmt.Errorf(format, args...), Notes: r.Calls}
 }
 
-// chain names all units from the root to the next one.
+// chain lists all units from the root to next, for messages.
 func (u *Unit) chain(next string) string {
 	names := []string{u.NameOf(next)}
 	for s := u.Scope; s != nil; s = s.Parent {

@@ -23,12 +23,12 @@ type (
 	// of a command does. The engine does not call Status again. Without it, Decide has to
 	// return no actions after Perform.
 	SelfVerifier interface{ VerifiesItself() bool }
-	// A PathResolver is a pointer to a spec with paths. ResolvePaths makes relative ones absolute,
-	// given the directory of the script or manifest. Without it, paths have to be
+	// A PathResolver is a pointer to a spec with paths. ResolvePaths makes relative paths
+	// absolute, given the directory of the script or manifest. Without it, paths have to be
 	// absolute.
 	PathResolver interface{ ResolvePaths(dir string) }
-	// A CommonValidator validates the spec together with the properties that every type
-	// has. ValidateWith is called after Validate. Without it, these are not checked.
+	// A CommonValidator validates the spec together with the common properties. ValidateWith is
+	// called after Validate. Without it, the combination is not checked.
 	CommonValidator interface{ ValidateWith(c Common) error }
 	// A Repeater may have an action in every run, whatever the state of the machine.
 	// Without it, an action after a run means that the machine has drifted (ccm drift,
@@ -37,17 +37,17 @@ type (
 	// A DataDependent spec has a desired state that depends on the facts and data of a
 	// run. Without it, the properties are all of the desired state.
 	DataDependent interface{ DependsOnData() bool }
-	// An EnsureReporter returns the desired value of ensure for reports. That a thing is not
-	// to be there is "absent" or "purged" ([IsAbsent]). Without it, they have none.
+	// An EnsureReporter returns the desired value of ensure for reports; "absent" or "purged" if
+	// the thing has to be absent ([IsAbsent]). Without it, reports have none.
 	EnsureReporter interface{ WantedEnsure() string }
-	// A SettleDelay has actions whose effect must last for SettleTime. The Status after them
-	// waits until that time is over, once for consecutive resources of the type. Without
-	// it, the state right after the actions counts.
+	// A SettleDelay has actions whose effect must last for SettleTime. Status is asked again only
+	// when that time is over, once for consecutive resources of the type. Without it, the state
+	// right after the actions counts.
 	SettleDelay interface{ SettleTime() time.Duration }
-	// An Applier applies a script or manifest, the child. The resources of the child are
-	// in the catalog before the resource that applies it, and after all that this one
-	// comes after. If one of them fails and FailsWithParts is true, the resource fails and
-	// is not skipped.
+	// An Applier applies a script or manifest, the child. In the catalog the child's resources
+	// come before the applying resource, and after everything that the applying resource comes
+	// after. If FailsWithParts is true, the resource fails when one of them fails; otherwise it is
+	// skipped.
 	Applier interface {
 		Child() Child
 		FailsWithParts() bool
@@ -70,32 +70,31 @@ type (
 	// A SpecIndependentProvider says that the choice of the provider does not depend on
 	// the spec. Without it, a provider is chosen for each resource.
 	SpecIndependentProvider interface{ ProviderIgnoresSpec() }
-	// A SecretSource names the properties that are secret although their texts are not: what they
-	// refer to is. Without it, only texts are looked at.
+	// A SecretSource names properties that refer to secrets. Their own texts need not be secret.
+	// Without it, only texts are checked for secrets.
 	SecretSource interface{ SecretProperties() []string }
-	// A BulkPerformer is a spec D of which one action can be performed for several resources
-	// in one transaction of the provider P, which takes less time than one after the other.
-	// Together reports whether that is so for the specs of two resources with the same
-	// actions. PerformAll may fail with some of them done: the engine looks at each again,
-	// and performs by itself what is left. Without it, each action is performed by itself.
+	// A BulkPerformer is a spec D whose provider P can perform one action for several resources in
+	// one transaction, faster than one after the other. Together reports whether the same actions
+	// of two specs may be put into one transaction. PerformAll may fail with some of them done:
+	// the engine looks at each again, and performs the rest one by one. Without it, each action is
+	// performed by itself.
 	BulkPerformer[D, P any] interface {
 		Together(other D) bool
 		PerformAll(ctx context.Context, h *host.Host, provider P, wants []D, a Action) error
 	}
 	// A FileEditor is a spec whose Perform only writes the file with the returned path.
-	// Consecutive edits of a file are one write. Without it, each is a write.
+	// Consecutive edits of one file become one write. Without it, each edit is a write.
 	FileEditor interface{ EditedFile() string }
-	// A WholeFile is a spec that says all that the file at the returned path holds, "" for none. No
-	// FileEditor may edit it. Without it, edits are allowed.
+	// A WholeFile is a spec that sets the whole content of the file with the returned path, "" for
+	// none. No FileEditor may edit that file. Without it, edits are allowed.
 	WholeFile interface{ WrittenFile() string }
 )
 
-// Abilities of specs: plans. Without them, more of the resources after a pending one of the
-// type are unknown.
+// Abilities of specs: plans. Without them, a pending resource of the type makes more of the later
+// resources unknown.
 type (
-	// An UncertainState may depend on anything, because commands of the user report it. If
-	// so, the resource is unknown in a plan as soon as one is pending whose effects are
-	// not complete.
+	// An UncertainState may depend on anything, because commands of the user report it. If so, a
+	// plan calls the resource unknown once an earlier resource with incomplete effects is pending.
 	UncertainState interface{ UncertainAfterPending() bool }
 	// An EffectBound spec has actions that change only the entries at some paths and, with
 	// tree, below these, and make the directories above them.
@@ -118,74 +117,74 @@ type (
 	BulkStatus[D, S any] interface {
 		StatusAll(ctx context.Context, v *host.View, wants []D) (states []S, errs []error)
 	}
-	// A Predictor predicts in a plan whether the actions are going to succeed. Predict
-	// changes nothing. The caveat is about what it could not check, or "". Without it, a
-	// plan assumes success.
+	// A Predictor predicts in a plan whether the actions are going to succeed. Predict changes
+	// nothing. The caveat says what it could not check, or is "". Without it, a plan assumes
+	// success.
 	Predictor[D any] interface {
 		Predict(ctx context.Context, v *host.View, want D) (caveat string, err error)
 	}
-	// A BulkPredictor predicts the success of many resources at once, such as whether
-	// repositories have the packages: list[i] for wants[i]. It changes nothing, and does
-	// not depend on what a plan assumes.
+	// A BulkPredictor predicts the success of many resources at once, such as whether repositories
+	// have the packages: list[i] for wants[i]. It changes nothing. Its answers do not depend on
+	// effects that a plan assumes.
 	BulkPredictor[D any] interface {
 		PredictAll(ctx context.Context, v *host.View, wants []D) (list []Prediction)
 	}
-	// A Companions lists all existing things of the type, some of which come and go with
-	// others, such as packages with what they need. CompanionText says in words which did when
-	// the wants were acted on together, "" for none but those. Without it, reports tell of
-	// the resources alone.
+	// A Companions lists all existing things of the type, some of which come and go with others,
+	// such as packages with their dependencies. CompanionText names those that came or went when
+	// the wants were acted on together, "" if there are none. Without it, reports tell of the
+	// resources alone.
 	Companions[D any] interface {
 		Inventory(ctx context.Context, v *host.View) (Inventory, error)
 		CompanionText(wants []D, came, went []string) string
 	}
-	// An Inspector reports the whole state, of which Status reports only what a decision
-	// needs. Of want only the properties that identify the resource are set. Without it,
-	// ccm status and ccm import use Status.
+	// An Inspector reports the whole state; Status reports only the part that a decision needs.
+	// Only the identifying properties of want are set. Without it, ccm status and ccm import use
+	// Status.
 	Inspector[D, S any] interface {
 		Inspect(ctx context.Context, v *host.View, want D) (S, error)
 	}
-	// A Lister returns the names of existing resources that begin with prefix, in order.
-	// It is quick, or gives up. Without it, names are not completed.
+	// A Lister returns the names of existing resources that begin with prefix, in order. It is
+	// quick, or gives up. Without it, the shell completes no names.
 	Lister interface {
 		Names(ctx context.Context, v *host.View, prefix string) ([]string, error)
 	}
-	// A HistoricStatus compares the machine with the desired state of an earlier run,
-	// given its digest, without reading sources and templates again. Without a digest it
-	// may return an [UnknownError]. Otherwise it is like Status. Without the ability, the
-	// properties are all of the desired state.
+	// A HistoricStatus compares the machine with the desired state of an earlier run, given its
+	// digest, without reading sources and templates again. For the zero digest it may return an
+	// [UnknownError]. Otherwise it is like Status. Without it, the properties are all of the
+	// desired state.
 	HistoricStatus[D, S any] interface {
 		Recall(ctx context.Context, v *host.View, want D, desired DesiredDigest) (S, error)
 	}
-	// A SelfDescriber says how the provider does its work, and names the commands that it
-	// runs. The contract suite holds it to them. Without it, the reference says nothing of
-	// the provider.
+	// A SelfDescriber describes how the provider does its work, and names the commands that it
+	// runs. The contract suite fails on any other command. Without it, the reference does not
+	// describe the provider.
 	SelfDescriber interface{ Describe() Description }
 )
 
 // Abilities of states.
 type (
-	// A VersionReporter is a state that has a version, which reports name where the thing appears or
-	// disappears; "" if it is not there. Without it, they name none.
+	// A VersionReporter is a state with a version, "" if the thing is absent. Reports name the
+	// version when the thing appears or disappears. Without it, they do not.
 	VersionReporter interface{ CurrentVersion() string }
 	// A StateEnsure returns the state as a value of ensure. Without it, reports have none.
 	StateEnsure interface{ CurrentEnsure() string }
-	// A Describer describes the state as a struct with json tags, which leaves out what is
+	// A Describer describes the state as a struct with json tags, without the parts that are
 	// unknown. Without it, ccm status prints only ensure.
 	Describer interface {
 		Describe(name, provider string) any
 	}
-	// An Importer makes properties of which the state is the desired one. Without it, ccm
-	// import refuses the type.
+	// An Importer returns properties whose desired state is this state. Without it, ccm import
+	// refuses the type.
 	Importer[D any] interface {
 		Import(im Import) (D, error)
 	}
-	// A DesiredDigester has the digest of a part of the desired state that the spec only
-	// refers to, such as a source. One that differs from that of an earlier run means that
-	// the user wants something else now. Without it, only the properties show that.
+	// A DesiredDigester has the digest of a part of the desired state that the spec only refers
+	// to, such as a source. A digest that differs from that of an earlier run means that the user
+	// has changed the desired state. Without it, only changed properties mean that.
 	DesiredDigester interface{ DesiredDigest() DesiredDigest }
-	// A DesiredTexter is a spec whose states may lack DesiredDigest.Text, because it takes
-	// long to compute. DesiredText computes it; "" if it makes no difference for the
-	// state. Without it, the state has the whole digest.
+	// A DesiredTexter is a spec whose states may lack DesiredDigest.Text, because it takes long to
+	// compute. DesiredText computes it; "" if the state does not depend on it. Without it, the
+	// state has the whole digest.
 	DesiredTexter[S any] interface {
 		DesiredText(ctx context.Context, v *host.View, have S) (string, error)
 	}

@@ -44,12 +44,12 @@ func defineTogether[D, P any](t *Type) {
 	}
 }
 
-// Together reports whether the same actions of two specs may be performed in one transaction
-// (see [BulkPerformer]).
+// Together reports whether the same actions of two specs may be performed in one transaction (see
+// [BulkPerformer]).
 func (t *Type) Together(spec, other any) bool { return t.canJoin != nil && t.canJoin(spec, other) }
 
-// PerformAll performs one action for several resources in one transaction. Their specs are
-// [Type.Together].
+// PerformAll performs one action for several resources in one transaction. [Type.Together] holds
+// for their specs.
 func (b Binding) PerformAll(ctx context.Context, h *host.Host, specs []any, a Action) (err error) {
 	defer b.recoverError(&err)
 	return b.Type.performAll(ctx, h, b.impl, specs, a)

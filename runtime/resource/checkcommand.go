@@ -9,18 +9,18 @@ import (
 	"github.com/luaccm/ccm/runtime/host"
 )
 
-// A CheckCommand is a command that looks and exits 0 if all is well: a line, which is split
-// into words, or a list of words. It is run without a shell. %s stands for a file that it looks
-// at.
+// A CheckCommand is a command of the user that checks something and exits 0 if all is well. It is
+// one line, which is split into words, or a list of words. It runs without a shell. In it, %s
+// stands for the file to check.
 type CheckCommand []string
 
-// checkPlaceholder stands for the file.
+// checkPlaceholder stands for the file to check.
 const checkPlaceholder = "%s"
 
 // IsGiven reports whether there is a command.
 func (c CheckCommand) IsGiven() bool { return len(c) > 1 || len(c) == 1 && c[0] != "" }
 
-// Err returns what is wrong with the command. OfFile says that it has to look at a file.
+// Err returns the mistake in the command. OfFile says that it has to name a file.
 func (c CheckCommand) Err(ofFile bool) error {
 	words, err := c.words()
 	line := strings.Join(c, " ")
@@ -42,8 +42,7 @@ func (c CheckCommand) words() ([]string, error) {
 	return slices.Clone(c), nil
 }
 
-// Words returns the words of the command that looks at a file, which is "" if it looks at
-// none.
+// Words returns the words of the command that checks file, or no file if that is "".
 func (c CheckCommand) Words(file string) []string {
 	words, _ := c.words()
 	for i, w := range words {
@@ -54,7 +53,7 @@ func (c CheckCommand) Words(file string) []string {
 	return words
 }
 
-// Ask runs the command for a property, and returns an error unless it exits 0.
+// Ask runs the command for a property, and returns an error unless the command exits 0.
 func (c CheckCommand) Ask(ctx context.Context, v *host.View, property, file string) error {
 	cmd := host.Cmd{Argv: c.Words(file), KeepLocale: true}
 	res, err := v.Query(ctx, cmd)

@@ -6,7 +6,7 @@ import (
 	"github.com/luaccm/ccm/runtime/host"
 )
 
-// An Inventory has the names of all existing things of a type; nil if that is not known.
+// An Inventory has the names of all existing things of a type; nil if they are not known.
 type Inventory []string
 
 // Inventory lists all existing things of the type; nil if the provider is no [Companions].
@@ -18,8 +18,8 @@ func (b Binding) Inventory(ctx context.Context, v *host.View) (list Inventory, e
 	return b.Type.inventory(ctx, v, b.impl)
 }
 
-// CompanionText says in words what came and went besides the resources with the specs, on which an
-// action was performed between two inventories; "" if nothing.
+// CompanionText names the things that came or went between two inventories, besides the resources
+// with these specs, on which an action was performed; "" if there are none.
 func (b Binding) CompanionText(specs []any, before, after Inventory) string {
 	if before == nil || after == nil {
 		return ""
@@ -31,7 +31,7 @@ func (b Binding) CompanionText(specs []any, before, after Inventory) string {
 	return b.Type.companionText(b.impl, specs, came, went)
 }
 
-// without returns the names that are not in another inventory.
+// without returns the names that other does not have.
 func (list Inventory) without(other Inventory) []string {
 	known := make(map[string]bool, len(other))
 	for _, name := range other {

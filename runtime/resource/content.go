@@ -9,10 +9,10 @@ import (
 	"github.com/luaccm/ccm/runtime/secret"
 )
 
-// sizeUnit is the end of the texts of SizeText.
+// sizeUnit ends the texts of SizeText.
 const sizeUnit = " bytes"
 
-// SizeText represents a content of which only the size is known, in a difference.
+// SizeText represents, in a difference, a content of which only the size is known.
 func SizeText(size int64) string { return strconv.FormatInt(size, 10) + sizeUnit }
 
 // IsSizeText reports whether a side of a difference is a text of SizeText.
@@ -21,7 +21,7 @@ func IsSizeText(side string) bool {
 	return ok && digits != "" && strings.Trim(digits, "0123456789") == ""
 }
 
-// digestPrefix is the beginning of the texts of DigestText.
+// digestPrefix begins the texts of DigestText.
 const digestPrefix = "sha256:"
 
 // DigestText represents a content in a difference by the first 16 digits of its SHA-256,
@@ -42,9 +42,9 @@ func IsDigestText(side string) bool {
 // TextLimit is the largest content, in bytes, that reports show as text.
 const TextLimit = 1 << 20
 
-// MaskContent returns what stands for a content that is secret as a whole. It is the mask of the
-// text, which is that of a secret if the content is nothing else. Of a larger content
-// than reports show only the digest is known everywhere.
+// MaskContent returns the text that replaces a content which is secret as a whole: the mask of
+// the content, or that of a secret which is the whole content. Of a content above TextLimit the
+// mask is made of the digest, because only the digest is known everywhere.
 func MaskContent(k *secret.Keeper, text string) string {
 	if len(text) > TextLimit {
 		sum := sha256.Sum256([]byte(text))

@@ -10,23 +10,23 @@ import (
 	"github.com/luaccm/ccm/runtime/schema"
 )
 
-// What no resource of a run declares can be purged. Status learns by its context what is
-// declared.
+// A purge removes what no resource of a run declares. Status gets the declared resources by its
+// context.
 
 type declaredKey struct{}
 
-// WithDeclared returns a context for Status and Perform in which list returns all resources that
-// are declared, also those that are skipped or not selected.
+// WithDeclared returns a context for Status and Perform. In it, list returns all declared
+// resources, also those that are skipped or not selected.
 func WithDeclared(ctx context.Context, list func() []*Resource) context.Context {
 	return context.WithValue(ctx, declaredKey{}, list)
 }
 
-// pathProperties are properties that hold paths. If one of them is known later only, so is
-// what its resource declares.
+// pathProperties are properties that hold paths. A late value in one of them makes the declared
+// paths unknown.
 var pathProperties = []string{"path", "paths", "creates", "extract_parent"}
 
 // DeclaredPaths returns the paths that declared resources manage or have among their properties.
-// It is an error if that is not known, as outside of a run or a plan.
+// It is an error if they are not known, as outside of a run or a plan.
 func DeclaredPaths(ctx context.Context) (paths []string, err error) {
 	list, ok := ctx.Value(declaredKey{}).(func() []*Resource)
 	if !ok {

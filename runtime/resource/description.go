@@ -4,10 +4,10 @@ import "slices"
 
 // A Description says how a provider does its work, for the reference.
 type Description struct {
-	// Doc says in a sentence or two how it looks and how it acts.
+	// Doc says in a sentence or two how the provider looks and how it acts.
 	Doc string
-	// Commands are the names of the programs that it calls. Nil says that this is not known,
-	// because the properties of a resource name them; an empty list that it calls none.
+	// Commands are the names of the programs that it calls. An empty list means none; nil means
+	// any, because properties of a resource name them.
 	Commands []string
 }
 
@@ -16,7 +16,7 @@ func (d Description) Calls(name string) bool {
 	return d.Commands == nil || slices.Contains(d.Commands, name)
 }
 
-// Describe returns what the provider says of its work; the zero Description if it says nothing.
+// Describe returns the description of the provider; the zero Description if there is none.
 func (b Binding) Describe() Description {
 	if d, ok := b.impl.(SelfDescriber); ok {
 		return d.Describe()

@@ -11,20 +11,21 @@ import (
 // DesiredDigest is the part of the desired state that the spec only refers to, such as
 // the content of a source. The zero value means that it is not known.
 type DesiredDigest struct {
-	// Text is the desired content or a digest of it, "" if it was not read.
+	// Text is the desired content or a digest of it, "" if the content was not read.
 	Text string
 	// Stat identifies the content of its source.
 	Stat SourceStat
 	// LateValues is the hash of the lazy values of the resource, "" if there are none.
 	LateValues string
-	// Key is how the texts of digests are recorded that hold secrets; nil if nobody has asked for it.
+	// Key makes the digests under which texts with secrets are recorded; nil if no record asked
+	// for it.
 	Key *DigestKey
 }
 
-// A DigestKey makes a keyed digest of a text, which says nothing of it to others.
+// A DigestKey makes keyed digests of texts, which tell nothing to those without the key.
 type DigestKey struct{ Digest func(text string) string }
 
-// IsOf reports whether a recorded digest is that of a text, keyed or not.
+// IsOf reports whether the recorded digest t is that of a text, keyed or not.
 func (t DesiredDigest) IsOf(text string) bool {
 	return t.Text == text || t.Key != nil && t.Text == t.Key.Digest(text)
 }
@@ -46,8 +47,7 @@ func (m SourceStat) Size() (int64, bool) {
 	return n, err == nil
 }
 
-// Same reports whether two stats are of the same content, and whether they show
-// that.
+// Same reports whether two stats are of the same content, and whether that is known.
 func (m SourceStat) Same(other SourceStat) (same, known bool) {
 	size, stamp, _ := strings.Cut(string(m), " ")
 	otherSize, otherStamp, _ := strings.Cut(string(other), " ")
@@ -60,9 +60,8 @@ func (m SourceStat) Same(other SourceStat) (same, known bool) {
 	return true, stamp != "" && stamp == otherStamp
 }
 
-// Same reports whether then, an earlier digest, and t are of the same desired state. Text
-// returns t.Text if that is empty, or "" on failure; it is called only if nothing else
-// decides.
+// Same reports whether t and the earlier digest then are of the same desired state. If t.Text is
+// needed and empty, text computes it; it returns "" on failure.
 func (t DesiredDigest) Same(then DesiredDigest, text func() string) bool {
 	switch {
 	case t == DesiredDigest{} || then == DesiredDigest{}:
@@ -98,9 +97,9 @@ func (t *Type) DesiredText(ctx context.Context, v *host.View, spec, state any) (
 	return t.desiredText(ctx, v, spec, state)
 }
 
-// Recall reports the present state of a resource, compared with the desired state that has
-// the digest desired. It is not ok if the provider is no [HistoricStatus]: then the spec is all
-// of the desired state.
+// Recall reports the present state of a resource, compared with the desired state of the given
+// digest. It is not ok if the provider is no [HistoricStatus]: then the spec is all of the
+// desired state.
 func (b Binding) Recall(ctx context.Context, v *host.View, spec any, desired DesiredDigest) (state any, ok bool, err error) {
 	defer b.recoverError(&err)
 	return b.Type.recall(ctx, v, b.impl, spec, desired)

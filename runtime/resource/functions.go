@@ -14,19 +14,19 @@ import (
 	"github.com/luaccm/ccm/runtime/schema"
 )
 
-// Functions define a type at run time, such as one of a script, and its one provider. They
-// correspond to the methods of a [Spec] and a [Provider]. Schema, Decide, Status and
-// Perform are required; the others may be nil.
+// Functions define a type at run time, such as one of a script, and its only provider. They
+// correspond to the methods of a [Spec] and a [Provider]. Schema, Decide, Status and Perform are
+// required; the others may be nil.
 //
-// Their specs are *[Properties]. They are called from one goroutine, that of the
-// walk: such a type never looks ahead.
+// Their specs are *[Properties]. They are called only from the goroutine of the walk: such a type
+// is never prefetched.
 type Functions struct {
 	Name string
-	// Source is that of the type.
+	// Source is the Source of the type.
 	Source string
 	// Provider is the name of the provider.
 	Provider string
-	// Commands are those of its [Description].
+	// Commands are the commands of the provider's [Description].
 	Commands []string
 	// Schema is made by schema.Make. A property named ensure says whether the
 	// resource is to be there at all.
@@ -41,18 +41,17 @@ type Functions struct {
 	Refresh func(want *Properties, have any, d Decision) Decision
 	Status  func(ctx context.Context, v *host.View, want *Properties) (have any, err error)
 	Perform func(ctx context.Context, h *host.Host, want *Properties, a Action) error
-	// Predict returns the error with which Perform is going to fail, if a plan can tell; may
-	// be nil.
+	// Predict returns the error with which Perform is going to fail, if a plan can tell; may be
+	// nil.
 	Predict func(ctx context.Context, v *host.View, want *Properties) error
-	// Edits returns the path of the file that Perform writes, for types that do nothing
+	// Edits returns the path of the file that Perform edits, for types whose Perform does nothing
 	// else.
 	Edits func(want *Properties) string
-	// Effects returns what Perform will have done where it changes something. Have is nil if
-	// nobody knows what there is.
+	// Effects returns the effects of Perform. Have is nil if the state is not known.
 	Effects func(want *Properties, have any) (list []host.PathEffect, more OtherEffects, err error)
 }
 
-// OtherEffects says which effects actions have besides those that are listed.
+// OtherEffects tells of effects that are not in the list of effects.
 type OtherEffects uint8
 
 // The values of OtherEffects.
@@ -131,7 +130,7 @@ func (p *Properties) ConfinedTo() (paths []string, tree bool) {
 	return paths, tree
 }
 
-// decide is Decide, with what the actions will have done.
+// decide calls Decide and adds the effects of the actions.
 func (f *Functions) decide(want *Properties, have any) Decision {
 	d := f.Decide(want, have)
 	if f.Effects == nil || d.Err != nil || len(d.Actions) == 0 {
@@ -150,8 +149,7 @@ func (f *Functions) properties() *Properties {
 	return &Properties{f, reflect.New(f.Schema.GoType).Interface()}
 }
 
-// Bind returns the provider, and with it the type. Each call makes another
-// type.
+// Bind returns the provider, with its type. Each call makes another type.
 func (f Functions) Bind() (Binding, error) {
 	switch {
 	case f.Name == "" || f.Provider == "":

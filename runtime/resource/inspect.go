@@ -10,15 +10,15 @@ import (
 	"github.com/luaccm/ccm/runtime/schema"
 )
 
-// A DesiredExporter is an [Importer] for states of types made of [Functions]: it returns
-// the properties, with the name if one was found that may be another, nil if there is nothing to import.
+// A DesiredExporter is the [Importer] for states of types made of [Functions]. It returns the
+// properties, nil if there is nothing to import. A name among them is the one that was found.
 type DesiredExporter interface{ DesiredProperties() *schema.Table }
 
 // An Import has the options of an import.
 type Import struct {
 	Name string
 	View *host.View
-	// Spec is the spec with which the state was asked for, nil for nothing but the name.
+	// Spec is the spec with which the state was asked for, nil if only the name was given.
 	Spec any
 	// StoreFile stores content that is too long for a script in a file, and returns the path
 	// to use in the script.
@@ -38,8 +38,8 @@ func (b Binding) Inspect(ctx context.Context, v *host.View, spec any) (state any
 	return b.Type.inspect(ctx, v, b.impl, spec)
 }
 
-// Names returns names of resources of the type that begin with prefix,
-// as far as the provider knows any.
+// Names returns the names that begin with prefix of existing resources of the type, as far as the
+// provider knows them.
 func (b Binding) Names(ctx context.Context, v *host.View, prefix string) (names []string, err error) {
 	defer b.recoverError(&err)
 	if l, ok := b.impl.(Lister); ok {
@@ -48,8 +48,8 @@ func (b Binding) Names(ctx context.Context, v *host.View, prefix string) (names 
 	return nil, nil
 }
 
-// DecodeQuery makes a resource of a part of its properties, such as for [Binding.Inspect].
-// Missing properties are mistakes only if the type requires them for every resource.
+// DecodeQuery makes a resource of some of its properties, for [Binding.Inspect]. A missing
+// property is a mistake only if the type requires it of every resource.
 func (t *Type) DecodeQuery(tab *schema.Table, from Origin) (*Resource, error) {
 	r := &Resource{Type: t, Pos: from.Pos, Positions: tab.Positions, ID: ID{t.Name, nameIn(t.schema(), tab)}}
 	spec := t.new()
@@ -63,7 +63,7 @@ func (t *Type) DecodeQuery(tab *schema.Table, from Origin) (*Resource, error) {
 	var all, given diag.List
 	all.Add(r.validate())
 	for _, e := range all {
-		// A mistake in a property that is missing does not count.
+		// Mistakes in properties that were not given do not count.
 		if p, ok := errors.AsType[*PropertyError](e.Err); ok {
 			if _, ok := tab.Get(p.Property); ok {
 				given = append(given, e)
@@ -89,12 +89,13 @@ func (t *Type) Import(state any, im Import) (*Resource, error) {
 	return &Resource{ID: ID{t.Name, im.Name}, Type: t, Spec: spec, Common: EmptyCommon}, nil
 }
 
-// Importable reports whether states of t can be imported: its name has to say what it is.
+// Importable reports whether states of t can be imported: the name has to be the only required
+// property.
 func (t *Type) Importable() bool {
 	return t.importState != nil && !slices.ContainsFunc(t.schema().Fields, func(f schema.Field) bool { return f.Required && !f.IsName })
 }
 
-// defineInspect sets the functions of t for the abilities above.
+// defineInspect sets the functions of t for Inspect, Names and Import.
 func defineInspect[D Spec[S, P], S any, P Provider[D, S]](t *Type) {
 	t.inspect = func(ctx context.Context, v *host.View, provider, spec any) (any, error) {
 		if x, ok := provider.(Inspector[D, S]); ok {

@@ -11,8 +11,8 @@ import (
 // KnownAfterRun replaces lazy values in plans.
 const KnownAfterRun = "(known after run)"
 
-// later returns the names of the properties with lazy values in tab. A property that the
-// catalog needs, such as the name, must not be lazy.
+// later returns the names of the properties with late values in tab. A property that the catalog
+// needs, such as the name, must not be late.
 func (r *Resource) later(tab *schema.Table, spec any) ([]string, error) {
 	var names []string
 	var errs diag.List
@@ -40,8 +40,8 @@ func (r *Resource) later(tab *schema.Table, spec any) ([]string, error) {
 	return names, errs.Err()
 }
 
-// checkName returns the mistakes in the name of r. The other properties are validated when
-// all are known.
+// checkName returns the mistakes in the name of r. The other properties are validated once all
+// values are known.
 func (r *Resource) checkName() error {
 	var all, mine diag.List
 	all.Add(r.Type.validate(r.Spec))
@@ -56,7 +56,7 @@ func (r *Resource) checkName() error {
 	return r.mistakes(mine)
 }
 
-// Properties returns the properties of r that are set or have a default. Lazy ones are
+// Properties returns the properties of r that are set or have a default. Late ones are
 // [KnownAfterRun].
 func (r *Resource) Properties() *schema.Table {
 	t := r.Type.Properties().Encode(r.Spec, r.Common)

@@ -4,9 +4,8 @@ import "strings"
 
 const missing = " is missing"
 
-// MissingPart represents a part that is not there, such as a file of a tree, in a
-// difference.
+// MissingPart represents, in a difference, a part that is missing, such as a file of a tree.
 func MissingPart(name string) string { return name + missing }
 
-// CutMissingPart returns the name that a text of MissingPart has.
+// CutMissingPart returns the name in a text of MissingPart.
 func CutMissingPart(side string) (name string, ok bool) { return strings.CutSuffix(side, missing) }

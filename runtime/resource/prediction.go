@@ -8,26 +8,26 @@ import (
 
 // A Prediction is the expected success of a pending resource.
 type Prediction struct {
-	// Caveat is a remark, such as the version that would be installed.
+	// Caveat is a remark for the report, such as the version that would be installed.
 	Caveat string
-	// Err is the error with which it is going to fail.
+	// Err is the error with which the actions are going to fail.
 	Err error
-	// Look is the lookup that it depends on; none if its kind is a path and its name is "".
+	// Look is the lookup on which the prediction depends. If its name is "", there is none.
 	Look host.Look
 	// DependsOn lists paths whose change may change the prediction.
 	DependsOn []string
 	// Installs lists the names of further resources of the type that are installed with
 	// it, such as dependencies.
 	Installs []string
-	// Removes lists the names of further resources of the type that are removed with it,
-	// such as what depends on it. The zero state of the type means that one is absent.
+	// Removes lists the names of further resources of the type that are removed with it, such as
+	// packages that depend on it. A removed resource has the zero state of the type.
 	Removes []string
-	// Lost says that what is removed cannot be installed again, which others may need.
+	// Lost says that the removed things, which others may need, cannot be installed again.
 	Lost bool
 }
 
-// A WrongUserError says that actions fail because of the user of this process, as another one's
-// would not.
+// A WrongUserError says that actions fail because of the user of this process. They would not
+// fail for another user.
 type WrongUserError struct{ Text string }
 
 // Error returns the text.
@@ -38,8 +38,8 @@ func (b Binding) HasBulkPrediction() bool {
 	return b.Type.hasBulkPrediction != nil && b.Type.hasBulkPrediction(b.impl)
 }
 
-// PredictAll returns the predictions of many resources at once. It is not ok if the provider
-// cannot.
+// PredictAll returns the predictions of many resources at once. It is not ok if the provider is
+// no [BulkPredictor].
 func (b Binding) PredictAll(ctx context.Context, v *host.View, specs []any) (list []Prediction, ok bool) {
 	if b.Type.predictAll == nil {
 		return nil, false

@@ -39,7 +39,7 @@ func (r *Registration) Entry() *registration.Entry {
 	return e
 }
 
-// checkRegistrations reports entries that no registry would take.
+// checkRegistrations returns the mistakes in entries that no registry would accept.
 func checkRegistrations(list []Registration) error {
 	var errs []error
 	for i := range list {

@@ -46,33 +46,33 @@ func (reg *Registry) sort() {
 	slices.SortFunc(reg.types, func(a, b *Type) int { return strings.Compare(a.Name, b.Name) })
 }
 
-// Layer returns a copy of reg for one run, to which the types that scripts define can be
-// added. Reg does not change.
+// Layer returns a copy of reg for one run, to which the types of scripts can be added. Reg does
+// not change.
 func (reg *Registry) Layer() *Registry {
 	return &Registry{
 		types: slices.Clone(reg.types), byName: maps.Clone(reg.byName), bindings: maps.Clone(reg.bindings), layer: true, find: reg.find, model: reg.model,
 	}
 }
 
-// WithFinder returns a layer that calls find for a type that it does not have. Find may
-// add it.
+// WithFinder returns a layer that calls find for an unknown type. Find may add the type to the
+// layer.
 func (reg *Registry) WithFinder(find func(reg *Registry, name string)) *Registry {
 	l := reg.Layer()
 	l.find = find
 	return l
 }
 
-// WithModel returns a layer in which model changes what types of functions do, before they are
-// added: for a machine that is imagined.
+// WithModel returns a layer for an imagined machine: model replaces functions of each type made
+// of [Functions] before it is added.
 func (reg *Registry) WithModel(model func(f *Functions)) *Registry {
 	l := reg.Layer()
 	l.model = model
 	return l
 }
 
-// Add adds the type of a provider to a layer, before any goroutine looks
-// resources up in it, and returns it. If the layer has a type of the same name
-// and the same source, it returns that: several scripts of a run may define one.
+// Add adds the type of a provider to a layer and returns the type. It must not be called while
+// other goroutines use the layer. If the layer has a type of the same name and source, Add
+// returns that one: several scripts of a run may define one type.
 func (reg *Registry) Add(b Binding) (*Type, error) {
 	known := reg.byName[b.Type.Name]
 	switch {
@@ -92,15 +92,15 @@ func (reg *Registry) Add(b Binding) (*Type, error) {
 		}
 	}
 	reg.byName[b.Type.Name] = b.Type
-	// The old list stays as it is, because Types has returned it.
+	// The old list stays as it is, because Types may have returned it.
 	reg.types = append(slices.Clip(reg.types), b.Type)
 	reg.bindings[b.Type] = []Binding{b}
 	reg.sort()
 	return b.Type, nil
 }
 
-// Replace is Add for a type that may have the name of another one, as in a session.
-// Resources of the old type keep it.
+// Replace is Add for a type whose name another type may have, as in a session. Resources of the
+// old type keep it.
 func (reg *Registry) Replace(b Binding) (*Type, error) {
 	if old := reg.byName[b.Type.Name]; reg.layer && old != nil && old.Source != "" {
 		delete(reg.byName, b.Type.Name)
@@ -145,7 +145,7 @@ func (reg *Registry) Providers(t *Type) []string {
 // Bindings returns the providers of t.
 func (reg *Registry) Bindings(t *Type) []Binding { return slices.Clone(reg.bindings[t]) }
 
-// CheckProvider returns the mistake that the property provider names no provider of the
+// CheckProvider returns the mistake that the property provider does not name a provider of the
 // type.
 func (reg *Registry) CheckProvider(r *Resource) error {
 	want := r.Common.Provider
@@ -161,10 +161,9 @@ func (reg *Registry) CheckProvider(r *Resource) error {
 	return e
 }
 
-// Select returns the provider for r on the machine that f describes: the one
-// that r asks for, or of those that suit the one with the lowest priority
-// number. What the machine is gives the number, and never the alphabet: two that suit
-// equally well are an error that names both. If none suits, the error lists why.
+// Select returns the provider of r on the machine that f describes. It is the one that r asks
+// for, or the suitable one with the lowest priority number. Two with the same number are an error
+// that names both. If none suits, the error lists the reasons.
 func (reg *Registry) Select(r *Resource, f *facts.Facts) (Binding, error) {
 	var best []*Binding
 	var lowest int
@@ -199,8 +198,8 @@ func (reg *Registry) Select(r *Resource, f *facts.Facts) (Binding, error) {
 	return Binding{}, fmt.Errorf("%s suit this machine equally well: say provider = %q, or another", strings.Join(names, " and "), names[0])
 }
 
-// Usual returns the name of the provider that a resource of t gets which asks for none, and
-// whose properties suit every provider. The error says why there is none.
+// Usual returns the name of the provider of a resource of t that asks for none and whose
+// properties suit every provider. The error says why there is none.
 func (reg *Registry) Usual(t *Type, f *facts.Facts) (string, error) {
 	b, err := reg.Select(&Resource{Type: t, Spec: t.new(), Common: EmptyCommon}, f)
 	return b.Name, err

@@ -20,12 +20,12 @@ import (
 	"github.com/luaccm/ccm/runtime/schema"
 )
 
-// ErrDesiredStateFailed is the error that a resource differs from its desired state after
-// its provider has reported success.
+// ErrDesiredStateFailed says that a resource differs from its desired state although its provider
+// has reported success.
 var ErrDesiredStateFailed = errors.New("failed to reach desired state")
 
-// ErrUnchanged is returned by Perform if the action has found nothing to change. The
-// resource is stable then. Only a decision that is Uncertain may come to that.
+// ErrUnchanged is returned by Perform if the action found nothing to change. Then the resource is
+// stable. Perform may return it only for a decision that is Uncertain.
 var ErrUnchanged = errors.New("nothing was changed")
 
 // A Delta is a difference in one property. Have and Want are the texts of reports.
@@ -41,7 +41,7 @@ type Delta struct {
 // String formats d as property: have → want.
 func (d Delta) String() string { return d.Property + ": " + d.Have + " → " + d.Want }
 
-// Refresh is the property of the delta that stands for a change elsewhere.
+// Refresh is the property name of the delta that stands for a change of another resource.
 const Refresh = "refresh"
 
 // An Action is one verb that a provider is to perform. Its phrase is written
@@ -50,8 +50,8 @@ const Refresh = "refresh"
 type Action struct {
 	Verb   string
 	Phrase string
-	// Intent is what a plan says after "would" that does not know whether it will be done:
-	// "wait until port 80 answers". "" says the verb.
+	// Intent is the text that follows "would" in a plan that does not know whether the action will
+	// be performed: "wait until port 80 answers". "" means the verb.
 	Intent string
 }
 
@@ -79,18 +79,18 @@ type Decision struct {
 	// Err is the reason why no action leads to the desired state, such as a directory in
 	// the place of a file. Nothing is performed then.
 	Err error
-	// Effects is what the actions will have done to the file system, so that a plan
-	// can look at later resources as if it had been done.
+	// Effects are the effects of the actions on the file system. A plan looks at later resources
+	// as if the effects were there.
 	Effects []host.PathEffect
-	// Complete says that Effects is all that the actions do to the machine. What is
-	// not complete may have any effect, and a plan cannot tell what comes of errors
-	// after it.
+	// Complete says that Effects are all that the actions do to the machine. Otherwise the actions
+	// may have any effect, and a plan cannot tell whether a later error will stay.
 	Complete bool
-	// FilesComplete says that Effects is all that the actions do to files. What they do
-	// besides is reported by commands only, such as a setting of the kernel.
+	// FilesComplete says that Effects are all that the actions do to files. Other effects, such as
+	// a setting of the kernel, show only in the output of commands.
 	FilesComplete bool
-	// Uncertain says why it is known only after the actions whether they change anything;
-	// "" if they do. They may return [ErrUnchanged] then, and a plan says unknown.
+	// Uncertain is the reason why only the actions can tell whether they change anything, "" if
+	// they do change something. A plan calls such a resource unknown, and Perform may return
+	// [ErrUnchanged].
 	Uncertain string
 	// Text reads the content before and after the actions, for a diff. It is called only
 	// for reports that show one; nil if there is none.
@@ -103,7 +103,7 @@ func (d Decision) Stable() bool { return len(d.Actions) == 0 && d.Err == nil }
 // Add adds a difference.
 func (d *Decision) Add(property, have, want string) {
 	if d.Diff == nil {
-		d.Diff = make([]Delta, 0, 5) // most have no more
+		d.Diff = make([]Delta, 0, 5) // few decisions have more
 	}
 	d.Diff = append(d.Diff, Delta{property, have, want})
 }
@@ -142,13 +142,13 @@ type Spec[S, P any] interface {
 // A Provider looks at resources of a type. The interface of each type adds the
 // verbs.
 type Provider[D, S any] interface {
-	// Status reports the present state. It changes nothing, and does not guess: a state
-	// that cannot be determined is an error.
+	// Status reports the present state. It changes nothing and does not guess: a state that cannot
+	// be determined is an error.
 	Status(ctx context.Context, v *host.View, want D) (S, error)
 }
 
-// An UnknownError is what Status returns in a plan if the state cannot be known
-// before something pending has been done.
+// An UnknownError is what Status returns in a plan if the state cannot be known before a pending
+// resource was converged.
 type UnknownError struct{ Because string }
 
 // Error names the reason.
@@ -197,8 +197,8 @@ type Common struct {
 	Backup *bool `ccm:"backup"`
 }
 
-// IsPlain reports whether the resource is looked at and acted on once, without a time limit,
-// and not checked afterwards: it may be handled together with others then.
+// IsPlain reports whether the resource is looked at and acted on once, without a time limit and
+// without health checks. Such a resource may be handled together with others.
 func (c *Common) IsPlain() bool {
 	return len(c.HealthChecks) == 0 && c.Timeout == 0 && c.Tries == nil && !c.IgnoreFailure
 }
@@ -215,7 +215,7 @@ func (c *Common) Retries() (tries int, sleep time.Duration) {
 	return tries, sleep
 }
 
-// check finds mistakes in the properties that every type has.
+// check returns the mistakes in the common properties.
 func (c *Common) check() error {
 	err := errors.Join(checkHealthChecks(c.HealthChecks), checkRegistrations(c.RegisterWhenStable))
 	switch {
@@ -227,18 +227,17 @@ func (c *Common) check() error {
 	return err
 }
 
-// EmptyCommon is the Common of resources that have none of its properties. It
-// must not be changed.
+// EmptyCommon is the Common of resources without common properties. It must not be changed.
 var EmptyCommon = new(Common)
 
-// A Resource is one entry of a catalog. It does not change once it is in there.
+// A Resource is one entry of a catalog. Once it is in a catalog it does not change.
 type Resource struct {
 	ID   ID
 	Type *Type
 	Spec any // *D of its Type
-	// Common is shared by all that say nothing about it; see [EmptyCommon].
+	// Common is shared by all resources without common properties; see [EmptyCommon].
 	Common *Common
-	// Pos is where it was declared, Dir the directory in which its relative paths begin.
+	// Pos is the place of the declaration, Dir the directory of its relative paths.
 	Pos diag.Pos
 	Dir string
 	// Positions finds the places of single properties; may be nil.
@@ -246,24 +245,25 @@ type Resource struct {
 	// Calls is the chain of calls that led to a declaration inside a module,
 	// innermost first.
 	Calls []diag.Note
-	// Skip says why the resource is not managed, "" if it is.
+	// Skip is the reason why the resource is not managed, "" if it is managed.
 	Skip string
 	// Scope is the script or manifest that declares it; nil means the one that is
 	// run, unrestrained.
 	Scope *Scope
-	// LateProperties names the properties whose values are known only when its turn in a run
-	// has come; Spec is without them, and was not validated.
+	// LateProperties names the properties whose values are known only when the resource's turn in
+	// a run has come. Spec is without them and was not validated.
 	LateProperties []string
-	// SecretProperties names the properties that the user calls secret, whatever they hold.
+	// SecretProperties names the properties that the user marked as secret, whatever they hold.
 	SecretProperties []string
 	// Sensitive names the properties that hold secrets; see [Resource.MarkSensitive].
 	Sensitive []string
-	// Resolve returns the whole spec, when that is so; nil if nothing is Later.
+	// Resolve returns the spec with the late values when the turn has come; nil without late
+	// values.
 	Resolve func(ctx context.Context) (spec any, err error)
 }
 
-// ExplainMissing adds to the error that a file beside a module is missing where relative
-// paths begin: who calls a function of a module expects them beside the script.
+// ExplainMissing adds a hint to the error that a file is missing which lies beside a module:
+// relative paths begin at the script, not at the module that declares the resource.
 func (r *Resource) ExplainMissing(err error) error {
 	missing, ok := errors.AsType[*fs.PathError](err)
 	if !ok || len(r.Calls) == 0 || !errors.Is(err, fs.ErrNotExist) {

@@ -10,12 +10,11 @@ const (
 	MonitorOnly            // run only the health checks
 )
 
-// A Scope is one script or manifest of a run. Those that apply others are their
-// parents.
+// A Scope is one script or manifest of a run. Its parent is the scope that applies it.
 type Scope struct {
 	// File is the name of the script or manifest.
 	File string
-	// Apply is the resource that applies it; zero for the one that is run.
+	// Apply is the resource that applies it; zero at the root.
 	Apply  ID
 	Parent *Scope
 	// FailOnError skips the rest of the scope after a failure in it.
@@ -44,7 +43,7 @@ func (s *Scope) Within(t *Scope) bool {
 	return t == nil
 }
 
-// Restraint returns the restraint of the scope of r.
+// Restraint returns the restraint of the resource's scope.
 func (r *Resource) Restraint() Restraint {
 	if r.Scope == nil {
 		return Unrestrained
@@ -52,11 +51,11 @@ func (r *Resource) Restraint() Restraint {
 	return r.Scope.Restraint
 }
 
-// IsOnlyPlanned reports whether not even a run does anything about r.
+// IsOnlyPlanned reports whether r is planned and not acted on, even in a run.
 func (r *Resource) IsOnlyPlanned() bool { return r.Restraint() == Noop }
 
-// ConcernedBy reports whether an outcome of resource by says something of r: what is only
-// planned changes nothing for what is not.
+// ConcernedBy reports whether the outcome of resource by matters to r. If by is only planned, it
+// matters only if r is as well.
 func (r *Resource) ConcernedBy(by *Resource) bool { return r.IsOnlyPlanned() || !by.IsOnlyPlanned() }
 
 // A Child is a script or manifest that a resource applies.
@@ -65,14 +64,14 @@ type Child struct {
 	Path string
 	// Data is merged over the data of the child.
 	Data map[string]any
-	// Restraint is the least one of the child.
+	// Restraint is the weakest restraint of the child's scope.
 	Restraint Restraint
-	// MayApply says that the child may apply others.
+	// MayApply says that the child may apply children of its own.
 	MayApply bool
 }
 
-// FailsWithParts reports whether spec fails, and is not skipped, when a resource that it
-// comes after fails; see [Applier].
+// FailsWithParts reports whether spec fails, rather than is skipped, when a resource of its child
+// fails; see [Applier].
 func FailsWithParts(spec any) bool {
 	c, ok := spec.(Applier)
 	return ok && c.FailsWithParts()

@@ -9,8 +9,8 @@ import (
 	"github.com/luaccm/ccm/runtime/secret"
 )
 
-// AddSecrets adds the values of secret properties of r, such as a password, to a keeper.
-// Values that are too short are ignored.
+// AddSecrets adds the values of secret properties, such as a password, to a keeper. Values that
+// are too short to mask everywhere are not added.
 func (r *Resource) AddSecrets(k *secret.Keeper) {
 	if r.Skip != "" || !r.Type.Properties().HoldsSecrets() {
 		return
@@ -22,7 +22,7 @@ func (r *Resource) AddSecrets(k *secret.Keeper) {
 	}
 }
 
-// secretSources returns the properties that are marked as secret, or refer to secrets.
+// secretSources returns the properties that the user marked as secret, or that refer to secrets.
 func (r *Resource) secretSources() []string {
 	list := slices.Clone(r.SecretProperties)
 	if s, ok := r.Spec.(SecretSource); ok {
@@ -31,8 +31,8 @@ func (r *Resource) secretSources() []string {
 	return list
 }
 
-// Mark marks properties as secret, and adds their texts to a keeper. Texts that are too short to be hidden
-// wherever they appear are hidden in these properties.
+// Mark marks properties as secret, and adds their texts to a keeper. Texts that are too short to
+// mask everywhere are masked only in these properties.
 func (r *Resource) Mark(k *secret.Keeper, properties ...string) error {
 	if len(properties) == 0 {
 		return nil // most resources: their texts need not be gathered
@@ -67,13 +67,13 @@ func (r *Resource) Mark(k *secret.Keeper, properties ...string) error {
 	return nil
 }
 
-// HoldsSecrets reports whether a property is declared to hold secrets, or refers to one.
+// HoldsSecrets reports whether a property is declared as secret, or refers to a secret.
 func (r *Resource) HoldsSecrets() bool {
 	return r.Type.Properties().HoldsSecrets() || len(r.secretSources()) > 0
 }
 
-// MarkSensitive sets r.Sensitive to the properties that hold secrets of the Keeper, or are
-// declared as secret. It is an error if a secret is where everybody can read it: in the
+// MarkSensitive sets r.Sensitive to the properties that hold secrets of the keeper, or are
+// declared as secret. It returns an error if a secret is where everybody can read it: in the
 // name, which reports show, or in the arguments of a command.
 func (r *Resource) MarkSensitive(k *secret.Keeper) error {
 	mix := r.Type.Properties()

@@ -2,8 +2,7 @@ package resource
 
 import "embed"
 
-// Source is the text of this package, from which the documentation of the
-// properties that every type has is taken.
+// Source is the source text from which the reference of the common properties is generated.
 //
 //go:embed resource.go healthcheck.go registration.go
 var Source embed.FS

@@ -20,8 +20,8 @@ import (
 // and convert back. A spec is always a *D.
 type Type struct {
 	Name string
-	// Source identifies the definition of a type that a script defines: types with the
-	// same name and source are the same.
+	// Source identifies the definition of a type in a script: types with the same name and source
+	// are the same.
 	Source string
 
 	schema        func() *schema.Schema
@@ -30,10 +30,10 @@ type Type struct {
 	validate      func(spec any) error
 	resolvePaths  func(spec any, dir string) any
 	decide        func(spec, state any) Decision
-	zero          any                                                                      // a state
-	refresh       func(spec, state any, d Decision) Decision                               // nil if it cannot
-	initialState  func(spec any) any                                                       // nil if it cannot tell
-	desiredText   func(ctx context.Context, v *host.View, spec, state any) (string, error) // nil if its states always have the text of their digest
+	zero          any                                                                      // a state: that of an absent thing
+	refresh       func(spec, state any, d Decision) Decision                               // nil if the type has no refresh
+	initialState  func(spec any) any                                                       // nil if there is no InitialState
+	desiredText   func(ctx context.Context, v *host.View, spec, state any) (string, error) // nil if the states always have the whole digest
 	status        func(ctx context.Context, v *host.View, provider, spec any) (any, error)
 	statusAll     func(ctx context.Context, v *host.View, provider any, specs []any) ([]any, []error)
 	hasBulkStatus func(provider any) bool
@@ -52,8 +52,7 @@ type Type struct {
 	importState       func(state any, im Import) (any, error) // nil if it cannot
 }
 
-// A TypeDef is a Type with its Go types, so that the compiler accepts only providers of
-// that type for it.
+// A TypeDef is a Type with its Go types. The compiler accepts only providers for these types.
 type TypeDef[D Spec[S, P], S any, P Provider[D, S]] struct{ Type *Type }
 
 var commonSchema = sync.OnceValue(func() *schema.Schema { return schema.Of(reflect.TypeFor[Common]()) })
@@ -135,7 +134,7 @@ func (t *Type) Refreshable() bool { return t.refresh != nil }
 // Origin is where a declaration comes from.
 type Origin struct {
 	Pos   diag.Pos
-	Dir   string // the directory of the script or manifest, for relative paths
+	Dir   string // directory of the script or manifest, for relative paths
 	Calls []diag.Note
 	Skip  string // why the resource is not managed, or ""
 	Scope *Scope // the script or manifest that declares it, or nil
@@ -175,13 +174,13 @@ func (t *Type) Decode(tab *schema.Table, from Origin) (*Resource, error) {
 	return r, nil
 }
 
-// Broken returns what is known of a resource that [Type.Decode] has refused: its name, and what it
-// says of other resources as far as that can be read. It stands for the resource where references
-// are checked, so that one mistake does not hide others.
+// Broken returns the readable part of a resource that [Type.Decode] has refused: its name and its
+// references. It takes the resource's place when references are checked, so that one mistake does
+// not hide others.
 func (t *Type) Broken(tab *schema.Table, from Origin) *Resource {
 	r := &Resource{Type: t, Pos: from.Pos, Dir: from.Dir, Positions: tab.Positions, Calls: from.Calls, Scope: from.Scope}
 	r.ID = ID{t.Name, nameIn(t.schema(), tab)}
-	_ = t.union().Decode(tab, t.new(), &r.Common) // it was told
+	_ = t.union().Decode(tab, t.new(), &r.Common) // the mistakes were reported by Decode
 	if r.Common == nil {
 		r.Common = EmptyCommon
 	}
@@ -197,8 +196,8 @@ func (r *Resource) validate() error {
 	return errors.Join(err, r.Common.check())
 }
 
-// NewSkipped makes a resource that is not managed, for the reason in from. It has only a
-// name and an alias, and is not validated.
+// NewSkipped makes a resource that is not managed; from has the reason. It has only a name and an
+// alias, and is not validated.
 func (t *Type) NewSkipped(name, alias string, where schema.Locator, from Origin) *Resource {
 	return &Resource{
 		ID: ID{t.Name, name}, Type: t, Spec: t.new(), Common: &Common{Alias: alias},
@@ -232,7 +231,7 @@ func (e *PropertyError) Error() string { return e.Property + ": " + e.Err.Error(
 // Unwrap returns the error without the property.
 func (e *PropertyError) Unwrap() error { return e.Err }
 
-// PropertyErrorf returns a PropertyError, with the hint of an error that has one.
+// PropertyErrorf returns a PropertyError. It keeps the hint of an error among args.
 func PropertyErrorf(property, format string, args ...any) *PropertyError {
 	e := &PropertyError{Property: property, Err: fmt.Errorf(format, args...)}
 	if h, ok := errors.AsType[interface {
@@ -244,7 +243,7 @@ func PropertyErrorf(property, format string, args ...any) *PropertyError {
 	return e
 }
 
-// mistakes gives every mistake in err a subject and a place.
+// mistakes adds the subject and the place to every mistake in err.
 func (r *Resource) mistakes(err error) error {
 	subject := r.ID.String()
 	if r.ID.Name == "" {
@@ -275,8 +274,8 @@ type Binding struct {
 	suits func(f *facts.Facts, spec any) (int, error)
 }
 
-// Suitability says whether a provider can manage want on the machine that f
-// describes: its priority (the lowest wins), or why it cannot.
+// Suitability reports whether a provider can manage want on the machine that f describes: its
+// priority (the lowest wins), or the reason why it cannot.
 type Suitability[D any] func(f *facts.Facts, want D) (priority int, err error)
 
 // Always is the Suitability of a provider that can always manage its resources.
@@ -292,8 +291,8 @@ func (t TypeDef[D, S, P]) Provide(name string, suits Suitability[D], impl P) Bin
 	}
 }
 
-// Suits returns the priority of the provider for a spec on the machine that f describes, or why
-// it cannot manage it.
+// Suits returns the priority of the provider for a spec on the machine that f describes, or the
+// reason why the provider cannot manage it.
 func (b Binding) Suits(f *facts.Facts, spec any) (priority int, err error) { return b.suits(f, spec) }
 
 // Status reports the present state of a resource.
@@ -310,8 +309,8 @@ func (b Binding) recoverError(err *error) {
 	}
 }
 
-// Predict returns the error with which the actions for a resource are going to fail, if
-// that can be predicted, and a caveat about what could not be checked.
+// Predict returns the error with which the actions for a resource are going to fail, if the
+// provider can predict it, and a caveat about what it could not check.
 func (b Binding) Predict(ctx context.Context, v *host.View, spec any) (caveat string, err error) {
 	defer b.recoverError(&err)
 	return b.Type.predict(ctx, v, b.impl, spec)
@@ -323,8 +322,8 @@ func (b Binding) Perform(ctx context.Context, h *host.Host, spec any, a Action) 
 	return b.Type.perform(ctx, h, b.impl, spec, a)
 }
 
-// Decide compares a state with a spec. Refresh says that a resource has changed to which
-// this one subscribes.
+// Decide compares a state with a spec. Refresh says that a resource changed to which this one
+// subscribes.
 func (t *Type) Decide(spec, state any, refresh bool) Decision {
 	d := t.decide(spec, state)
 	if refresh && t.refresh != nil && d.Err == nil {
@@ -333,8 +332,8 @@ func (t *Type) Decide(spec, state any, refresh bool) Decision {
 	return d
 }
 
-// DecideFresh decides for the initial state of a thing that another resource has just
-// installed. It is false if that state is not known.
+// DecideFresh decides for the initial state of a thing that another resource has just installed.
+// It is not ok if that state is not known.
 func (t *Type) DecideFresh(spec any) (Decision, bool) {
 	if t.initialState == nil {
 		return Decision{}, false
@@ -342,30 +341,30 @@ func (t *Type) DecideFresh(spec any) (Decision, bool) {
 	return t.decide(spec, t.initialState(spec)), true
 }
 
-// DecideZero decides for the zero state of the type.
+// DecideZero decides for the zero state of the type: the thing is absent.
 func (t *Type) DecideZero(spec any) Decision { return t.decide(spec, t.zero) }
 
-// VerifiesItself reports whether Perform judges the outcome of spec itself.
+// VerifiesItself reports whether Perform of the spec judges its own success.
 func VerifiesItself(spec any) bool {
 	j, ok := spec.(SelfVerifier)
 	return ok && j.VerifiesItself()
 }
 
-// UncertainAfterPending reports whether a plan cannot know the state of spec
-// when something that it comes after is pending.
+// UncertainAfterPending reports whether a plan cannot know the state of spec while an earlier
+// resource with incomplete effects is pending.
 func UncertainAfterPending(spec any) bool {
 	u, ok := spec.(UncertainState)
 	return ok && u.UncertainAfterPending()
 }
 
-// MayPrefetch reports whether Status of spec may be called before its turn.
+// MayPrefetch reports whether Status of spec may be asked before its turn.
 func MayPrefetch(spec any) bool {
 	a, ok := spec.(Prefetchable)
 	return ok && a.MayPrefetch()
 }
 
-// BoundsOf returns the path that spec is about; looks says that its state depends on nothing
-// but that path, acts that its actions change nothing but that path (see [PathConfined]).
+// BoundsOf returns the one path that spec manages. Looks says that its state depends only on that
+// path, acts that its actions change only that path (see [PathConfined]).
 func BoundsOf(spec any) (path string, looks, acts bool) {
 	if b, ok := spec.(PathConfined); ok {
 		return b.Bounds()
@@ -379,18 +378,17 @@ func ActsAlways(spec any) bool {
 	return ok && r.ActsAlways()
 }
 
-// HasToSettle reports whether what the actions of spec bring about has to hold for a
-// while.
+// HasToSettle reports whether the effect of the actions of spec has to last for a while.
 func HasToSettle(spec any) bool {
 	s, ok := spec.(SettleDelay)
 	return ok && s.SettleTime() > 0
 }
 
-// DependsOnData reports whether what spec wants depends on the data of a run.
+// DependsOnData reports whether the desired state of spec depends on the data of a run.
 func DependsOnData(spec any) bool {
 	r, ok := spec.(DataDependent)
 	return ok && r.DependsOnData()
 }
 
-// Same reports whether f and g are the same provider of the same type.
+// Same reports whether two bindings are of the same provider and type.
 func (b Binding) Same(other Binding) bool { return b.Type == other.Type && b.Name == other.Name }

@@ -9,8 +9,8 @@ import (
 	"github.com/luaccm/ccm/runtime/lazyregexp"
 )
 
-// A ShellSyntaxError is that a command line which no shell reads has a word that means
-// something only to a shell. The command would be given it as an argument.
+// A ShellSyntaxError says that a command line, which no shell reads, has a word that only a shell
+// understands. The command would get the word as an argument.
 type ShellSyntaxError struct{ Line, Word string }
 
 // Error names the word and the line.

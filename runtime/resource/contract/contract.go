@@ -1,10 +1,10 @@
-// Package contract holds providers to what the engine relies on: that Status
-// changes nothing, and that after the actions of a decision nothing is left to
-// do. It is what the test suite of every provider that ships with ccm runs, and
-// what ccm test offers to the authors of types.
+// Package contract checks that a provider keeps the contract on which the engine relies: Status
+// changes nothing, and after the actions of a decision nothing is left to do. The test suite of
+// every provider that ships with ccm runs these checks, and ccm test offers them to the authors
+// of types.
 //
-// Begin with [Trial.Check], which tries one spec, or [Suite.Trials], which makes
-// a trial of every spec from every start.
+// Begin with [Trial.Check], which tries one spec, or [Suite.Trials], which makes a trial of every
+// spec from every start.
 package contract
 
 import (
@@ -22,30 +22,30 @@ import (
 	"github.com/luaccm/ccm/runtime/resource"
 )
 
-// A Trial is one spec, a machine to begin with, and what must come of it.
+// A Trial is one spec, a start, and the expected result.
 type Trial struct {
 	// Name is start/want.
 	Name    string
 	Binding resource.Binding
 	// Want is a valid spec of the type of the binding.
 	Want any
-	// Start makes the directory root what the machine may be before. Commands are
-	// answered by what it returns, nil runs real ones.
+	// Start fills the directory root with the machine before the trial. The returned runner
+	// answers commands; nil runs real ones.
 	Start func(root string) (host.Runner, error)
-	// Fails is a part of the error that it must end in, "" if it must succeed.
+	// Fails is a part of the expected error, "" if the trial must succeed.
 	Fails string
-	// Phrases is what a plan must say: the phrases of the actions without "Would
-	// have". Nil means anything, an empty list nothing.
+	// Phrases are the expected phrases of the plan, without "Would have". Nil expects nothing in
+	// particular, an empty list expects no actions.
 	Phrases []string
-	// Imagined says that the provider only imagines a part of the machine, such as the
-	// owners of files: what stands below the root is not all that it changes, and it makes
-	// directories that a machine has.
+	// Imagined says that the provider imagines a part of the machine, such as the owners of files.
+	// Then changes are not all visible below the root, and the provider makes directories that a
+	// real machine has.
 	Imagined bool
 
 	commands *countingRunner // see Watch
 }
 
-// Run makes a machine of the empty directory root and checks the trial there.
+// Run makes the machine in the empty directory root and checks the trial there.
 func (x Trial) Run(ctx context.Context, root string, clock host.Clock) error {
 	run, err := x.Start(root)
 	if err != nil {
@@ -54,23 +54,25 @@ func (x Trial) Run(ctx context.Context, root string, clock host.Clock) error {
 	return x.Check(ctx, host.New(host.Options{Root: root, Runner: x.Watch(run), Clock: clock}))
 }
 
-// Check looks at the machine below the root of h and brings about what is
-// wanted. It returns how the provider breaks its contract, nil if it keeps it:
+// Check looks at the machine below the root of h and converges it to Want. The error says how the
+// provider breaks its contract:
 //
-//   - Status changes nothing, and gives the same answer twice, in a plan in which nothing is
-//     pending, and when it is asked for many; if it may be called ahead it runs no command,
-//     and if it is confined to a path it looks at nothing else;
-//   - predictions, inspections and lists of names change nothing, and what a plan predicts
-//     to fail does;
-//   - what was wanted in an earlier run and is wanted now is compared alike;
-//   - the actions change nothing outside of the bounds that the spec names;
-//   - only commands are run that the provider says it calls;
-//   - in a plan nothing is left to do after what a closed decision leaves;
-//   - only declared properties are reported as different, and with a difference
-//     comes an action whose phrase reads well after "Would have";
-//   - what cannot be had is refused before anything is changed;
-//   - after the actions nothing is left to do, and what a plan expects to be left
-//     is left, unless they ran commands that nobody answered ([Guesser]).
+//   - Status changes nothing.
+//   - Status gives the same answer when it is asked again, in a plan without pending resources, and
+//     for many resources at once.
+//   - Status runs no command if it may be called ahead, and looks at nothing else if it is confined
+//     to a path.
+//   - Predictions, inspections and lists of names change nothing. If a plan predicts a failure, the
+//     actions fail.
+//   - Recall with the present desired state gives the answer of Status.
+//   - The actions change nothing outside of the bounds of the spec.
+//   - The provider runs only the commands in its description.
+//   - A plan finds nothing left to do after the effects of a complete decision.
+//   - Differences are of declared properties. With a difference comes an action, whose phrase reads
+//     well after "Would have".
+//   - A decision with an error changes nothing.
+//   - After the actions nothing is left to do, and their effects are as the decision says, unless a
+//     command ran whose effects nobody knows ([Guesser]).
 func (x Trial) Check(ctx context.Context, h *host.Host) error {
 	if h.Root() == "/" {
 		return errors.New("a trial needs a root of its own")
@@ -95,7 +97,7 @@ func (x Trial) Check(ctx context.Context, h *host.Host) error {
 	if err == nil && d.Err == nil && planned.Err != nil {
 		return fmt.Errorf("a plan fails: %w", planned.Err)
 	}
-	var inPlan error // what a plan after what is left says
+	var inPlan error // the error of checkPlan
 	if err == nil {
 		inPlan = x.checkPlan(ctx, h, d)
 	}
@@ -138,13 +140,13 @@ func (x Trial) Check(ctx context.Context, h *host.Host) error {
 	return err
 }
 
-// A breach is a mistake of the provider, and no failure that may be expected.
+// A breach is a mistake of the provider. An expected failure (Fails) does not cover it.
 type breach struct{ text string }
 
 // Error says what the provider did.
 func (e *breach) Error() string { return e.text }
 
-// decide looks, twice, and decides.
+// decide looks twice and returns the decision.
 func (x Trial) decide(ctx context.Context, h *host.Host, before map[string]string) (resource.Decision, error) {
 	have, err := x.Binding.Status(ctx, &h.View, x.Want)
 	if changed := changes(ctx, before, &h.View); changed != "" {
@@ -166,7 +168,7 @@ func (x Trial) decide(ctx context.Context, h *host.Host, before map[string]strin
 	return x.Binding.Type.Decide(x.Want, have, false), nil
 }
 
-// settled reports what is left to do after the actions of d.
+// settled returns an error if something is left to do after the actions of d.
 func (x Trial) settled(ctx context.Context, h *host.Host, d resource.Decision) error {
 	now, err := x.Binding.Status(ctx, &h.View, x.Want)
 	if err != nil {
@@ -182,7 +184,7 @@ func (x Trial) settled(ctx context.Context, h *host.Host, d resource.Decision) e
 	return nil
 }
 
-// Phrase is what the phrase of an action begins with: a participle.
+// Phrase matches the beginning of an action's phrase: a participle.
 var Phrase = lazyregexp.New(`^[a-z]+(ed|t|de|en|wn|ad|ld|un|ne)\b`)
 
 func (x Trial) checkDecision(d resource.Decision) error {
@@ -249,7 +251,7 @@ func snapshot(ctx context.Context, v *host.View) (map[string]string, error) {
 	return snap, err
 }
 
-// changes returns what is not as it was before, "" if nothing.
+// changes describes the changes of the machine since before, "" if there are none.
 func changes(ctx context.Context, before map[string]string, v *host.View) string {
 	now, err := snapshot(ctx, v)
 	if err != nil {
@@ -276,17 +278,16 @@ func changes(ctx context.Context, before map[string]string, v *host.View) string
 // A Suite is the trials of one provider.
 type Suite struct {
 	Binding resource.Binding
-	// Starts are what the machine may be before.
+	// Starts are the machines before the trials, by name.
 	Starts map[string]func(root string) (host.Runner, error)
-	// Wants are what may be wanted of it.
+	// Wants are the specs, by name.
 	Wants map[string]any
-	// Fails and Phrases are those of trials, by their names.
+	// Fails and Phrases are the expectations of trials, by trial name.
 	Fails   map[string]string
 	Phrases map[string][]string
 }
 
-// Trials returns the trials of every spec from every start, in order of their
-// names.
+// Trials returns a trial of every spec from every start, in order of their names.
 func (s Suite) Trials() ([]Trial, error) {
 	var all []Trial
 	known := make(map[string]bool)

@@ -12,7 +12,7 @@ import (
 	"github.com/luaccm/ccm/runtime/resource"
 )
 
-// planned returns what a plan decides.
+// planned returns the decision of a plan.
 func (x Trial) planned(ctx context.Context, h *host.Host) resource.Decision {
 	v := h.Planning(ctx)
 	have, err := x.Binding.Status(ctx, v, x.Want)
@@ -22,7 +22,8 @@ func (x Trial) planned(ctx context.Context, h *host.Host) resource.Decision {
 	return x.Binding.Type.Decide(x.Want, have, false)
 }
 
-// left reports what was not left as a plan expects it, and what was changed besides.
+// left compares what the actions of d left on the machine with the effects of d. It returns an
+// error if a path is not as its effect says, or if a path without an effect was changed.
 func (x Trial) left(ctx context.Context, h *host.Host, d resource.Decision, before map[string]string) error {
 	last := make(map[string]host.PathEffect)
 	for _, p := range d.Effects {
@@ -62,18 +63,19 @@ func (x Trial) left(ctx context.Context, h *host.Host, d resource.Decision, befo
 	return nil
 }
 
-// leftover is what an earlier run has left beside a file, which the next one removes.
+// leftover matches temporary files of an earlier run, which the next run removes.
 var leftover = lazyregexp.New(`/\..+\.ccm-[^/]*$`)
 
-// covers reports whether what is expected of a path explains a change of another:
-// the same, one above it that was made, or one below.
+// covers reports whether the effect on path p explains a change of the path name: they are the
+// same path, name is a directory that was made above p, or name is below p and the effect is not
+// exact.
 func covers(p host.PathEffect, name, now string) bool {
 	above := strings.HasPrefix(p.Path, strings.TrimSuffix(name, "/")+"/") && strings.HasPrefix(now, host.Directory.String())
 	below := strings.HasPrefix(name, p.Path+"/") && (p.Open || p.Unsure || p.Vague || p.Kind == host.Missing)
 	return p.Path != "" && (name == path.Clean(p.Path) || above || below)
 }
 
-// standsAs returns an error if something else stands at a path than is expected.
+// standsAs returns an error if the path of an effect is not as the effect says.
 func standsAs(h *host.Host, p host.PathEffect) error {
 	if p.Unsure {
 		return nil

@@ -15,11 +15,11 @@ import (
 	"github.com/luaccm/ccm/runtime/resource"
 )
 
-// What a spec promises by the abilities that it has (package resource, abilities.go) is what
-// the engine relies on. Here each promise is held against what was done.
+// The abilities of a spec (package resource, abilities.go) are promises on which the engine
+// relies. The checks here compare each promise with what the provider did.
 
-// checkBounds reports changes outside of the path or paths to which a spec says that its
-// actions keep.
+// checkBounds returns an error if a path was changed that is outside of the bounds that the spec
+// promises.
 func (x Trial) checkBounds(before, after map[string]string) error {
 	if x.Imagined {
 		return nil
@@ -57,12 +57,12 @@ func (x Trial) checkBounds(before, after map[string]string) error {
 	return outside(strings.Join(paths, ", "), func(p string) bool {
 		isParent := slices.ContainsFunc(paths, func(of string) bool { return isBelow(of, []string{p}) })
 		isGone := slices.ContainsFunc(paths, func(of string) bool { return isBelow(p, []string{of}) && after[of] == "" })
-		return slices.Contains(paths, p) || tree && isBelow(p, paths) || isGone || // with the directory that it was in
-			isParent && before[p] == "" && strings.HasPrefix(after[p], host.Directory.String()) // it made the directories above
+		return slices.Contains(paths, p) || tree && isBelow(p, paths) || isGone || // removed together with its directory
+			isParent && before[p] == "" && strings.HasPrefix(after[p], host.Directory.String()) // a directory was made above the path
 	})
 }
 
-// checkLooks holds looks against each other: at once, ahead of its turn, in a plan.
+// checkLooks compares the answers of Status: for one, for many, ahead of its turn, and in a plan.
 func (x Trial) checkLooks(ctx context.Context, h *host.Host, have any) error {
 	inPlan, err := x.Binding.Status(ctx, h.Planning(ctx), x.Want)
 	if err != nil {
@@ -88,8 +88,8 @@ func (x Trial) checkLooks(ctx context.Context, h *host.Host, have any) error {
 	return nil
 }
 
-// checkLookBounds reports a look elsewhere, if the spec promises that its Status depends on one
-// path. Users and groups are not paths.
+// checkLookBounds returns an error if Status looks elsewhere although the spec promises that it
+// depends on one path. Users and groups are not paths.
 func (x Trial) checkLookBounds(ctx context.Context, h *host.Host) error {
 	name, looks, _ := resource.BoundsOf(x.Want)
 	if !looks {
@@ -97,7 +97,7 @@ func (x Trial) checkLookBounds(ctx context.Context, h *host.Host) error {
 	}
 	seen := new(host.Looks)
 	if _, err := x.Binding.Status(ctx, h.Planning(ctx).Recording(seen), x.Want); err != nil {
-		return nil // checkLooks says so
+		return nil // checkLooks reports it
 	}
 	dir, err := h.Canonical(path.Dir(name))
 	if err != nil {
@@ -114,12 +114,12 @@ func (x Trial) checkLookBounds(ctx context.Context, h *host.Host) error {
 	return nil
 }
 
-// checkQuestions reports what a provider changes that is only asked: for a prediction, for all
-// that can be said of a resource, for names. A prediction for many has one answer for each.
-// Names are in order and begin as they were asked for.
+// checkQuestions returns an error if a question to the provider changes the machine: a
+// prediction, an inspection, a list of names. A prediction for many has to have one answer for
+// each. Names have to be in order and begin with the prefix.
 func (x Trial) checkQuestions(ctx context.Context, h *host.Host, before map[string]string) error {
 	v := &h.View
-	_, _ = x.Binding.Predict(ctx, v, x.Want) // see predicted
+	_, _ = x.Binding.Predict(ctx, v, x.Want) // its error is checked by predicted
 	if changed := changes(ctx, before, v); changed != "" {
 		return &breach{"Predict changed the machine: " + changed}
 	}
@@ -134,15 +134,15 @@ func (x Trial) checkQuestions(ctx context.Context, h *host.Host, before map[stri
 			return &breach{"PredictAll changed the machine: " + changed}
 		}
 	}
-	_, _ = x.Binding.Inspect(ctx, v, x.Want) // its error is not that of a run
+	_, _ = x.Binding.Inspect(ctx, v, x.Want) // its error is not one of a run
 	if changed := changes(ctx, before, v); changed != "" {
 		return &breach{"Inspect changed the machine: " + changed}
 	}
 	return x.checkNames(ctx, v, before)
 }
 
-// predicted returns the error with which a plan says that the actions are going to fail, unless
-// that is because of who runs the trial: the machine may be imagined, and lets everybody.
+// predicted returns the error by which a plan says that the actions are going to fail. An error
+// because of the user who runs the trial does not count: an imagined machine permits everything.
 func (x Trial) predicted(ctx context.Context, h *host.Host) error {
 	_, err := x.Binding.Predict(ctx, &h.View, x.Want)
 	if list, ok := x.Binding.PredictAll(ctx, &h.View, []any{x.Want}); ok && err == nil && len(list) == 1 {
@@ -175,8 +175,8 @@ func (x Trial) checkNames(ctx context.Context, v *host.View, before map[string]s
 	return nil
 }
 
-// checkRecall compares the machine with what was wanted in an earlier run, which is the same as
-// now: the answer has to be the same as that of Status, or that it is not known.
+// checkRecall asks for the state compared with the desired state of an earlier run, which is the
+// present one. The answer has to be that of Status, or unknown.
 func (x Trial) checkRecall(ctx context.Context, h *host.Host, have any) error {
 	digest := resource.DesiredDigestOf(have)
 	then, ok, err := x.Binding.Recall(ctx, &h.View, x.Want, digest)
@@ -193,8 +193,8 @@ func (x Trial) checkRecall(ctx context.Context, h *host.Host, have any) error {
 	return nil
 }
 
-// CheckSuits reports a provider whose choice depends on the specs, although their type promises
-// that it does not (resource.SpecIndependentProvider).
+// CheckSuits returns an error if the choice of the provider depends on specs although their type
+// promises that it does not (resource.SpecIndependentProvider).
 func CheckSuits(b resource.Binding, f *facts.Facts, wants []any) error {
 	for i, want := range wants {
 		if _, ok := want.(resource.SpecIndependentProvider); !ok || i == 0 {
@@ -209,8 +209,8 @@ func CheckSuits(b resource.Binding, f *facts.Facts, wants []any) error {
 	return nil
 }
 
-// checkPlan reports what would still be to be done in a plan after what a closed decision
-// leaves.
+// checkPlan returns an error if a plan finds something left to do after the effects of a complete
+// decision.
 func (x Trial) checkPlan(ctx context.Context, h *host.Host, d resource.Decision) error {
 	if x.Imagined || !d.Complete || len(d.Actions) == 0 || slices.ContainsFunc(d.Effects, isVague) || resource.VerifiesItself(x.Want) || resource.ActsAlways(x.Want) {
 		return nil
@@ -227,14 +227,14 @@ func (x Trial) checkPlan(ctx context.Context, h *host.Host, d resource.Decision)
 	return nil
 }
 
-// isVague reports whether a plan does not tell all that will stand at a path.
+// isVague reports whether a plan does not know everything that will stand at a path.
 func isVague(p host.PathEffect) bool {
 	return p.Vague || p.Unsure || p.Open || p.Kind == host.Regular && p.Content == nil && !p.Kept
 }
 
-// Watch returns a runner that notes which commands are run: by a spec that promises that its
-// Status runs none, and besides those that the provider says it calls. It is called before the
-// host is made.
+// Watch returns a runner that notes two breaches: commands during a Status that promises to run
+// none, and commands that the provider's description does not name. It has to be called before
+// the host is made.
 func (x *Trial) Watch(r host.Runner) host.Runner {
 	if r == nil {
 		r = command.Exec{}
@@ -243,14 +243,14 @@ func (x *Trial) Watch(r host.Runner) host.Runner {
 	return x.commands
 }
 
-// A Guesser is a runner of an imagined machine that lets commands succeed of which it does not know what
-// they would do. What the machine would be like afterwards is then known to nobody.
+// A Guesser is a runner of an imagined machine that lets commands succeed whose effects it does
+// not know. After such a command nobody knows the state of that machine.
 type Guesser interface {
 	// Guesses returns how many such commands ran.
 	Guesses() int
 }
 
-// A countingRunner counts the commands that it was asked for.
+// A countingRunner counts the commands it is asked to run.
 type countingRunner struct {
 	host.Runner
 	description resource.Description
@@ -269,7 +269,7 @@ func (w *countingRunner) Run(ctx context.Context, c host.Cmd) (host.Result, erro
 	return w.Runner.Run(ctx, c)
 }
 
-// guesses returns how many commands succeeded of which nobody knows what they would do.
+// guesses returns how many commands with unknown effects succeeded.
 func (w *countingRunner) guesses() int {
 	if w == nil {
 		return 0
@@ -288,7 +288,7 @@ func (x Trial) checkCommands() error {
 	return nil
 }
 
-// checkDeclared compares the commands that were run with those of the description.
+// checkDeclared returns an error if a command was run that the description does not name.
 func (x Trial) checkDeclared() error {
 	if x.commands == nil || x.commands.undeclared == "" {
 		return nil
