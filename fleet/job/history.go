@@ -62,10 +62,10 @@ func results(ctx context.Context, nc *nats.Conn, list []*SentJob) error {
 		return nil
 	}
 	type answers map[string]*Node
-	known := make(map[string]answers)
+	known, meant := make(map[string]answers), make(map[string]bool) // whether a job names its nodes
 	oldest := list[0].CreateTime
 	for _, p := range list {
-		known[p.ID] = answers{}
+		known[p.ID], meant[p.ID] = answers{}, len(p.Nodes) > 0
 		for _, name := range p.Nodes {
 			known[p.ID][name] = &Node{Name: name, sentAt: p.CreateTime}
 		}
@@ -85,6 +85,9 @@ func results(ctx context.Context, nc *nats.Conn, list []*SentJob) error {
 			}
 			name := nodeOf(m.Subject)
 			if a[name] == nil {
+				if meant[r.Job] {
+					continue // a signature that is not believed is refused by all who hear it
+				}
 				a[name] = &Node{Name: name}
 			}
 			a[name].heard(r)

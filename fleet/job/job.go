@@ -98,6 +98,7 @@ type Progress struct {
 	Accepted int    `json:"accepted"`
 	Done     int    `json:"done"`
 	Changed  int    `json:"changed"`
+	Pending  int    `json:"pending"` // plans with something to do
 	Failed   int    `json:"failed"`
 	Refused  int    `json:"refused"`
 	Expired  int    `json:"expired"`
@@ -312,6 +313,8 @@ func count(j *signed.Job, nodes []*Node) *Progress {
 			switch n.Result.Outcome {
 			case "changed":
 				p.Changed++
+			case "pending":
+				p.Pending++
 			case "failed", "interrupted":
 				p.Failed++
 			}

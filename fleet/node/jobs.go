@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -28,7 +29,13 @@ type jobs struct {
 	// planOnly reports whether nothing may be changed.
 	planOnly func() bool
 	orders   chan []byte // jobs as they came
+	// refused are the digests of the last that were refused, each with why: the last job of an environment is read again
+	// and again, and told once. Only the goroutine that takes jobs uses it.
+	refused []string
 }
+
+// maxRefused is how many of them are known.
+const maxRefused = 64
 
 // ordered takes a job as it was told.
 func (q *jobs) ordered(m *nats.Msg) {
@@ -116,6 +123,8 @@ func (q *jobs) take(text []byte) (*signed.Job, error) {
 	if _, err := trust.Open(text, now, j); err != nil {
 		return nil, err
 	}
+	// Who has the right key has sent one since: what was refused before stands in the events.
+	q.member.problems.clear(record.SignatureRefused, jobRefused)
 	sum := sha256.Sum256(text)
 	digest := hex.EncodeToString(sum[:8])
 	q.member.memory.mu.Lock()
@@ -154,14 +163,23 @@ func (q *jobs) take(text []byte) (*signed.Job, error) {
 	return j, checked
 }
 
+// jobRefused is how a problem begins that is about a job.
+const jobRefused = "job: "
+
 // refuse tells that a job is not carried out.
 func (q *jobs) refuse(text []byte, err error) {
+	reason := signed.ReasonOf(err)
+	sum := sha256.Sum256(append([]byte(reason+"\n"), text...))
+	if digest := hex.EncodeToString(sum[:8]); slices.Contains(q.refused, digest) {
+		return
+	} else if q.refused = append(q.refused, digest); len(q.refused) > maxRefused {
+		q.refused = q.refused[1:]
+	}
 	q.member.log.Warn("fleet: a job is refused: " + err.Error())
 	j := new(signed.Job)
 	if signed.Read(text, j) != nil {
 		j.ID = ""
 	}
-	reason := signed.ReasonOf(err)
 	state := record.JobRefused
 	switch reason {
 	case signed.Expired:
@@ -175,7 +193,7 @@ func (q *jobs) refuse(text []byte, err error) {
 		}
 		return
 	default:
-		q.member.problems.set(record.SignatureRefused, "job: "+err.Error())
+		q.member.problems.set(record.SignatureRefused, jobRefused+err.Error())
 	}
 	q.tell(record.JobResult{Job: j.ID, State: state, Reason: string(reason), Message: err.Error()})
 }

@@ -75,6 +75,13 @@ func (r *report) stateLocked() record.State {
 	return s
 }
 
+// onlyPlanned reports whether the last run of the node was a plan, as each is of one that may change nothing.
+func (r *report) onlyPlanned() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.last != nil && r.last.Noop
+}
+
 // holds answers a condition about this node.
 func (r *report) holds(text string) (bool, error) {
 	r.mu.Lock()

@@ -26,7 +26,7 @@ func (n *Node) RunLine(r *agent.Run, line []byte) {
 // RunEnded implements agent.Observer.
 func (n *Node) RunEnded(r *agent.Run, result *agent.Result) {
 	n.presence.setRunning(false)
-	if r.Mode != agent.Check && len(r.Targets) == 0 {
+	if r.Mode != agent.Check && len(r.Targets) == 0 && !n.isQuestion(r) {
 		n.report.setRun(runState(r, result, n.member.options.Clock().UTC()), r.Source == n.releases.bundles.Name(), result.Digest)
 	}
 	if result.DataStale != nil {
@@ -43,6 +43,12 @@ func (n *Node) RunEnded(r *agent.Run, result *agent.Result) {
 	poke(n.outbox.wake)
 	poke(n.report.factsWake)
 	n.report.stateChanged()
+}
+
+// isQuestion reports whether a run is the plan of a job, on a node that does more than plan. How the last run of the
+// node ended stays what its state says: a plan does not mend what failed.
+func (n *Node) isQuestion(r *agent.Run) bool {
+	return r.Mode == agent.Plan && r.ID != "" && !n.report.onlyPlanned()
 }
 
 // runState returns what a state says of a run.
@@ -101,12 +107,14 @@ func outcomeOf(r *agent.Result) string {
 		return "failed"
 	case r.Counts["changed"] > 0:
 		return "changed"
+	case r.Mode == agent.Plan && r.Counts["pending"] > 0:
+		return "pending"
 	}
 	return "stable"
 }
 
 // outcomes are in the order of how bad they are.
-var outcomes = []string{"stable", "changed", "interrupted", "failed"}
+var outcomes = []string{"stable", "pending", "changed", "interrupted", "failed"}
 
 func worse(a, b string) string {
 	return outcomes[max(slices.Index(outcomes, a), slices.Index(outcomes, b), 0)]

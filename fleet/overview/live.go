@@ -3,6 +3,7 @@ package overview
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"sync"
 	"time"
@@ -81,7 +82,7 @@ func Ask(ctx context.Context, d *enrol.Desk, a Query) (*Answer, error) {
 		if a.Condition != nil {
 			ok, err := a.Condition.Holds(n.About(d.Now()))
 			if err != nil && answer.ConditionError == nil {
-				answer.ConditionError = err
+				answer.ConditionError = fmt.Errorf("%s: %w", n.Name, err)
 			}
 			if !ok || err != nil {
 				continue

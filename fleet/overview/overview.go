@@ -8,6 +8,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"sync"
@@ -115,7 +116,9 @@ func Nodes(ctx context.Context, d *enrol.Desk, o Options) (*List, error) {
 		}
 		if o.Condition != nil {
 			ok, err := o.Condition.Holds(n.About(now))
-			wrong = cmp.Or(wrong, err)
+			if err != nil && wrong == nil {
+				wrong = fmt.Errorf("%s: %w", e.Name, err)
+			}
 			if !ok || err != nil {
 				continue
 			}

@@ -48,7 +48,7 @@ type State struct {
 	Trigger   string    `json:"trigger,omitempty"`  // why it ran: interval, release, job, health, start
 	Job       string    `json:"job,omitempty"`      // the id of the job that wanted it
 	Noop      bool      `json:"noop,omitempty"`
-	Outcome   string    `json:"outcome,omitempty"` // stable, changed, failed, interrupted; "" before the first run
+	Outcome   string    `json:"outcome,omitempty"` // stable, changed, failed, interrupted, of a plan pending; "" before the first run
 	Counts    Counts    `json:"counts"`
 	Failures  []Failure `json:"failed,omitempty"`  // the first five
 	Pending   int       `json:"pending,omitempty"` // refreshes that wait for the next run

@@ -170,7 +170,7 @@ func Where(nodes []*Node, c *where.Condition, now time.Time) (list []*Node, err 
 	for _, n := range nodes {
 		ok, e := c.Holds(n.About(now))
 		if e != nil && err == nil {
-			err = e
+			err = fmt.Errorf("%s: %w", n.Name, e)
 		}
 		if ok && e == nil {
 			list = append(list, n)

@@ -89,9 +89,17 @@ func (j *Job) Validate() error {
 		return errors.New("set: it is not the digest of the nodes")
 	}
 	for _, t := range j.Targets {
-		if kind, name, ok := strings.Cut(t, "#"); !ok || kind == "" || name == "" || t[0] == '-' || strings.ContainsFunc(t, func(r rune) bool { return r < ' ' || r == 0x7f }) {
-			return fmt.Errorf("targets: want type#name, got %q", t)
+		if err := CheckTarget(t); err != nil {
+			return fmt.Errorf("targets: %w", err)
 		}
+	}
+	return nil
+}
+
+// CheckTarget returns an error for a text that names no resource.
+func CheckTarget(t string) error {
+	if kind, name, ok := strings.Cut(t, "#"); !ok || kind == "" || name == "" || t[0] == '-' || strings.ContainsFunc(t, func(r rune) bool { return r < ' ' || r == 0x7f }) {
+		return fmt.Errorf("want type#name, got %q", t)
 	}
 	return nil
 }

@@ -7,12 +7,14 @@ package where
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
 
 	"github.com/expr-lang/expr"
 	"github.com/expr-lang/expr/ast"
+	"github.com/expr-lang/expr/file"
 	"github.com/expr-lang/expr/vm"
 
 	"github.com/luaccm/ccm/fleet/record"
@@ -50,10 +52,28 @@ func Parse(text string) (*Condition, error) {
 	return c, nil
 }
 
-// Visit implements ast.Visitor: it notes what is asked about.
+// Visit implements ast.Visitor: it notes what is asked about, and has what a node does not have be nil, in which
+// there is nothing, which is neither more nor less than anything, and not true.
 func (c *Condition) Visit(n *ast.Node) {
-	if id, ok := (*n).(*ast.IdentifierNode); ok {
-		c.names[id.Value] = true
+	switch x := (*n).(type) {
+	case *ast.IdentifierNode:
+		c.names[x.Value] = true
+	case *ast.MemberNode:
+		x.Optional = true
+		ast.Patch(n, &ast.ChainNode{Node: x})
+	case *ast.UnaryNode:
+		if _, ok := x.Node.(*ast.ChainNode); ok && (x.Operator == "!" || x.Operator == "not") {
+			ast.Patch(n, &ast.BinaryNode{Operator: "!=", Left: x.Node, Right: &ast.BoolNode{Value: true}})
+		}
+	case *ast.BinaryNode:
+		switch x.Operator {
+		case "<", "<=", ">", ">=":
+			for _, side := range []ast.Node{x.Left, x.Right} {
+				if _, ok := side.(*ast.ChainNode); ok {
+					ast.Patch(n, &ast.BinaryNode{Operator: "&&", Left: &ast.BinaryNode{Operator: "!=", Left: side, Right: &ast.NilNode{}}, Right: *n})
+				}
+			}
+		}
 	}
 }
 
@@ -94,9 +114,28 @@ func (c *Condition) Holds(n Node) (bool, error) {
 	env["state"], env["labels"] = state, labels
 	out, err := expr.Run(c.program, env)
 	if err != nil {
-		return false, fmt.Errorf("the condition %q: %w", c.Text, err)
+		return false, c.explain(err)
 	}
 	return out == true, nil
+}
+
+// explain says in a line why a condition has no answer, and at what of it.
+func (c *Condition) explain(err error) error {
+	var at *file.Error
+	if !errors.As(err, &at) {
+		return err
+	}
+	message := strings.ReplaceAll(at.Message, "<nil>", "nothing")
+	if strings.Contains(message, "reflect: ") || strings.Contains(message, "interface conversion: ") {
+		message = "a value is missing, or of another type" // what Go says of it is for nobody
+	} else if kind, ok := strings.CutPrefix(message, "invalid operation: bool("); ok {
+		message = "want true or false, got " + strings.TrimSuffix(kind, ")")
+	}
+	text := []rune(c.Text)
+	if at.Line != 1 || at.Column >= len(text) {
+		return errors.New(message)
+	}
+	return fmt.Errorf("%s, at %q", message, string(text[at.Column:]))
 }
 
 // nest lets a label such as os.family be asked for as labels.os.family too.

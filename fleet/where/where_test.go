@@ -15,7 +15,7 @@ import (
 func TestHolds(t *testing.T) {
 	n := where.Node{
 		Name: "web1", Environment: "prod", SinceHeartbeat: 12 * time.Second,
-		Facts: map[string]any{"os": map[string]any{"family": "debian"}},
+		Facts: map[string]any{"os": map[string]any{"family": "debian"}, "memory": 5.0, "on": true, "list": []any{map[string]any{"x": 1.0}}},
 		State: &record.State{Outcome: "failed", Release: 42, Labels: map[string]string{"role": "web", "os.family": "debian"}},
 	}
 	for text, want := range map[string]bool{
@@ -29,6 +29,26 @@ func TestHolds(t *testing.T) {
 		`node startsWith "web"`:                                    true,
 		`seen > duration("5m")`:                                    false,
 		`node in ["web1", "web2"]`:                                 true,
+		`facts.nothing.there.more == 1`:                            false,
+		`facts.nothing["/x"].there == 1`:                           false,
+		`facts.nothing.there != 1`:                                 true,
+		`facts.nothing > 3`:                                        false,
+		`facts.os.nothing <= facts.nothing.x`:                      false,
+		`3 < facts.nothing`:                                        false,
+		`!(facts.nothing > 3)`:                                     true,
+		`facts.memory > 3 && 6 > facts.memory`:                     true,
+		`!facts.nothing`:                                           true,
+		`not facts.nothing.x`:                                      true,
+		`!facts.on`:                                                false,
+		`facts.nothing`:                                            false,
+		`facts.on`:                                                 true,
+		`facts.nothing && true`:                                    false,
+		`state.failed[0].resource == "x"`:                          false,
+		`facts.list[0].x == 1`:                                     true,
+		`any(facts.list, .x > 0)`:                                  true,
+		`any(facts.list, .y > 0)`:                                  false,
+		`(facts.nothing ?? "z") == "z"`:                            true,
+		`facts.nothing contains "x"`:                               false,
 	} {
 		c, err := where.Parse(text)
 		require.NoError(t, err, text)
@@ -43,6 +63,23 @@ func TestHolds(t *testing.T) {
 	got, err := c.Holds(where.Node{Name: "new"})
 	require.NoError(t, err)
 	require.False(t, got)
+}
+
+// What has no answer is told in a line, in the words of the condition.
+func TestNoAnswer(t *testing.T) {
+	for text, says := range map[string]string{
+		`facts.memory > "x"`:       `invalid operation: int > string, at "> \"x\""`,
+		`len(facts.nothing) > 0`:   `invalid argument for len (type nothing), at "len(facts.nothing) > 0"`,
+		`any(facts.nothing, true)`: `a value is missing, or of another type, at "any(facts.nothing, true)"`,
+		`facts.memory`:             `want true or false, got int, at "facts.memory"`,
+		`facts.nothing + 1 > 2`:    `invalid operation: nothing + int, at "+ 1 > 2"`,
+	} {
+		c, err := where.Parse(text)
+		require.NoError(t, err, text)
+		got, err := c.Holds(where.Node{Name: "web1", Facts: map[string]any{"memory": 5}})
+		require.EqualError(t, err, says, text)
+		require.False(t, got)
+	}
 }
 
 // What is no condition is refused.

@@ -85,6 +85,13 @@ func TestFleetJobs(t *testing.T) {
 	p := f.order(plan, time.Minute, "web1", "web2", "web3")
 	require.True(t, p.OK(), "%+v", p)
 	require.Equal(t, "drifted", f.motd("web1"), "a plan changes nothing")
+	require.Equal(t, 2, p.Pending, "%+v", p)
+	require.Zero(t, p.Changed)
+	nodes, err := f.read()
+	require.NoError(t, err)
+	for _, n := range nodes {
+		require.Equal(t, "changed", n.State.Outcome, "a plan says nothing of how the last run ended")
+	}
 
 	j := &signed.Job{Verb: signed.VerbRun, AtMost: 1, Reason: "CVE-2026-1234"}
 	p = f.order(j, time.Minute, "web1", "web2")
@@ -156,25 +163,45 @@ func TestFleetJobs(t *testing.T) {
 func TestFleetForgedJob(t *testing.T) {
 	f := newFleet(t)
 	f.start("web1")
-	f.waitForNodes(1)
-	text, err := signed.Sign(context.Background(), func() *signed.Job {
-		j := &signed.Job{Verb: signed.VerbRun}
-		f.sender().Fill(j, []string{"web1"}, time.Minute)
-		return j
-	}(), f.stranger())
+	f.start("web2")
+	f.waitForNodes(2)
+	j := &signed.Job{Verb: signed.VerbRun}
+	f.sender().Fill(j, []string{"web1"}, time.Minute)
+	text, err := signed.Sign(context.Background(), j, f.stranger())
 	require.NoError(t, err)
-	_, err = direct.Publish(context.Background(), f.nc, subject.Job("prod", "web1"), text)
+	_, err = direct.Publish(context.Background(), f.nc, subject.Job("prod", ""), text)
 	require.NoError(t, err)
-	f.eventually(func() bool {
+	refused := func() (n int) {
 		nodes, err := f.read()
 		require.NoError(t, err)
-		for _, p := range nodes[0].State.Problems {
-			if p.Code == record.SignatureRefused {
-				return true
+		for _, x := range nodes {
+			for _, p := range x.State.Problems {
+				if p.Code == record.SignatureRefused {
+					n++
+				}
 			}
 		}
-		return false
-	})
+		return n
+	}
+	f.eventually(func() bool { return refused() == 2 && len(f.results("web2", j.ID)) == 1 })
+	time.Sleep(2 * shortTiming.Control) // it is read again meanwhile
+	require.Len(t, f.results("web2", j.ID), 1, "it is told once")
+	// It is for web1: what others say of it counts for nothing.
+	history, err := job.History(context.Background(), f.nc, "prod", 1)
+	require.NoError(t, err)
+	require.Equal(t, 1, history[0].Progress.Refused)
+	require.Equal(t, 1, history[0].Progress.Nodes)
+	// The next one that is believed ends the problem, also for those whom it is not for.
+	require.True(t, f.order(&signed.Job{Verb: signed.VerbFacts}, time.Minute, "web1").OK())
+	text, err = signed.Sign(context.Background(), func() *signed.Job {
+		j := &signed.Job{Verb: signed.VerbFacts}
+		f.sender().Fill(j, []string{"web1"}, time.Minute)
+		return j
+	}(), f.key)
+	require.NoError(t, err)
+	_, err = direct.Publish(context.Background(), f.nc, subject.Job("prod", ""), text)
+	require.NoError(t, err)
+	f.eventually(func() bool { return refused() == 0 })
 }
 
 // What a node tells is there once, whatever ends in between: its agent, or all servers.

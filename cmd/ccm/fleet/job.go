@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -75,7 +76,7 @@ Exit status: 4 if a node failed, refused, or did not answer.`,
 		fs.StringVar(&f.environment, "environment", "", "the nodes of this `ENVIRONMENT` (default: that of the nodes, or the only one there is)")
 		fs.StringVar(&f.condition, "where", "", "the nodes for which `CONDITION` holds")
 		fs.BoolVar(&f.all, "all", false, "all nodes of the environment")
-		fs.DurationVar(&f.expires, "expires", 15*time.Minute, "no node begins after so `LONG`")
+		fs.DurationVar(&f.expires, "expires", 15*time.Minute, "no node begins after so `LONG`, and five minutes for clocks that are wrong")
 		fs.StringVar(&f.reason, "reason", "", "`TEXT` that says why; it is kept with the job")
 		fs.Var(f.output, "output", "form of the output: text, json, or names of those who did not do it")
 		cli.CompleteFlag(e, cmd, "environment", fleet.CompleteEnvironments(e))
@@ -160,11 +161,13 @@ func (f *jobFlags) choose(ctx context.Context, e *cli.Env, c *cluster.Cluster, e
 		}
 	}
 	if len(args) > 0 {
-		return args, len(nodes), nil
+		slices.Sort(args)
+		return slices.Compact(args), len(nodes), nil // one that is named twice answers once
 	}
 	chosen, err := roster.Where(nodes, condition, e.Clock.Now())
+	sayLeftOut(e, err)
 	if len(chosen) == 0 {
-		return nil, 0, errors.Join(errors.New("no node is meant"), err)
+		return nil, 0, errors.New("no node is meant")
 	}
 	for _, n := range chosen {
 		names = append(names, n.Name)
@@ -172,7 +175,37 @@ func (f *jobFlags) choose(ctx context.Context, e *cli.Env, c *cluster.Cluster, e
 	return names, len(nodes), nil
 }
 
+// check returns an error for a flag that no job can have, in its name.
+func (f *jobFlags) check() error {
+	switch {
+	case f.atMost < 0:
+		return diag.Errorf(diag.Pos{}, "--at-most: want a number of nodes, got %d", f.atMost)
+	case f.expires < time.Second || f.expires > signed.MaxJob:
+		return diag.Errorf(diag.Pos{}, "--expires: want a duration from 1s to %s, got %s", durationText(signed.MaxJob), durationText(f.expires))
+	}
+	for _, t := range f.targets {
+		if err := signed.CheckTarget(t); err != nil {
+			return fmt.Errorf("--target: %w", err)
+		}
+	}
+	return nil
+}
+
+// durationText is a duration without the units of which there are none.
+func durationText(d time.Duration) string {
+	text := d.String()
+	for _, none := range []string{"m0s", "h0m"} {
+		if strings.HasSuffix(text, none) {
+			text = strings.TrimSuffix(text, none[1:])
+		}
+	}
+	return text
+}
+
 func (f *jobFlags) send(ctx context.Context, e *cli.Env, j *signed.Job, args []string) error {
+	if err := f.check(); err != nil {
+		return err
+	}
 	c, err := f.ConnectAs(e, identity.Operator)
 	if err != nil {
 		return err
@@ -204,7 +237,7 @@ func (f *jobFlags) send(ctx context.Context, e *cli.Env, j *signed.Job, args []s
 	}
 	p, err := s.Send(ctx, j, names, nil)
 	if p != nil {
-		if err := f.print(e, p); err != nil {
+		if err := f.print(e, j, p); err != nil {
 			return err
 		}
 	}
@@ -221,7 +254,7 @@ func (f *jobFlags) send(ctx context.Context, e *cli.Env, j *signed.Job, args []s
 }
 
 // print prints what became of a job.
-func (f *jobFlags) print(e *cli.Env, p *job.Progress) error {
+func (f *jobFlags) print(e *cli.Env, j *signed.Job, p *job.Progress) error {
 	switch f.output.Value {
 	case "json":
 		return e.Print().Line(struct {
@@ -236,7 +269,11 @@ func (f *jobFlags) print(e *cli.Env, p *job.Progress) error {
 		}
 		return nil
 	}
-	terminal.Fprintf(e.Stdout, " accepted %d   done %d   changed %d   failed %d   refused %d   expired %d\n", p.Accepted, p.Done, p.Changed, p.Failed, p.Refused, p.Expired)
+	what := fmt.Sprintf("changed %d", p.Changed)
+	if j.Verb == signed.VerbPlan {
+		what = fmt.Sprintf("pending %d", p.Pending)
+	}
+	terminal.Fprintf(e.Stdout, " accepted %d   done %d   %s   failed %d   refused %d   expired %d\n", p.Accepted, p.Done, what, p.Failed, p.Refused, p.Expired)
 	for _, n := range p.ByNode {
 		if n.Result == nil {
 			continue

@@ -11,6 +11,7 @@ import (
 	"github.com/luaccm/ccm/cmd/ccm/cli"
 	"github.com/luaccm/ccm/cmd/ccm/cli/fleetdir"
 	"github.com/luaccm/ccm/fleet/job"
+	"github.com/luaccm/ccm/runtime/diag"
 )
 
 func newJobsCommand(e *cli.Env, fleet *fleetdir.Flags) *cobra.Command {
@@ -36,11 +37,19 @@ kept for 400 days, and nobody can remove one; what nodes told of them for 7.`,
 }
 
 func listJobs(ctx context.Context, e *cli.Env, fleet *fleetdir.Flags, environment string, last int, output string) error {
+	if last < 0 {
+		return diag.Errorf(diag.Pos{}, "--last: want a number of jobs, or 0 for all, got %d", last)
+	}
 	c, err := fleet.Connect(e)
 	if err != nil {
 		return err
 	}
 	defer c.Close()
+	if environment != "" {
+		if _, err := environmentOf(c, environment); err != nil {
+			return err
+		}
+	}
 	list, err := job.History(ctx, c.Conn, environment, last)
 	if err != nil {
 		return err
@@ -51,6 +60,10 @@ func listJobs(ctx context.Context, e *cli.Env, fleet *fleetdir.Flags, environmen
 				return err
 			}
 		}
+		return nil
+	}
+	if len(list) == 0 {
+		cli.Say(e, "No job was sent.")
 		return nil
 	}
 	rows := [][]string{{"JOB", "TIME", "BY", "WHAT", "NODES", "REASON", ""}}

@@ -9,6 +9,7 @@ import (
 	"github.com/luaccm/ccm/fleet/enrol"
 	"github.com/luaccm/ccm/fleet/job"
 	"github.com/luaccm/ccm/fleet/overview"
+	"github.com/luaccm/ccm/fleet/signed"
 	"github.com/luaccm/ccm/runtime/diag"
 )
 
@@ -21,6 +22,9 @@ type liveFlags struct {
 
 // askNodes asks the nodes that are there, prints those that answer, and names the others.
 func (f *liveFlags) askNodes(ctx context.Context, e *cli.Env, d *enrol.Desk, o overview.Options, names []string, form string) error {
+	if f.timeout < time.Second || f.timeout > signed.MaxJob {
+		return diag.Errorf(diag.Pos{}, "--within: want a duration from 1s to %s, got %s", durationText(signed.MaxJob), durationText(f.timeout))
+	}
 	answer, err := overview.Ask(ctx, d, overview.Query{
 		Options: o, Names: names, Timeout: f.timeout,
 		Sender: func(environment string) *job.Sender { return f.sign.sender(e, d.Cluster, environment) },
@@ -37,9 +41,7 @@ func (f *liveFlags) askNodes(ctx context.Context, e *cli.Env, d *enrol.Desk, o o
 	if form == "text" {
 		cli.Say(e, "%d of %d nodes; %d answered", len(answer.Nodes), answer.Total, answer.Answered)
 	}
-	if answer.ConditionError != nil {
-		cli.Say(e, "Nodes are missing, because they do not have what the condition asks for: %s", answer.ConditionError)
-	}
+	sayLeftOut(e, answer.ConditionError)
 	if form == "text" {
 		sayForeign(e, answer.Foreign)
 	}
@@ -55,10 +57,10 @@ func (f *liveFlags) askNodes(ctx context.Context, e *cli.Env, d *enrol.Desk, o o
 		}
 	}
 	switch {
-	case len(names) == 1 && answer.Answered == 0:
-		return diag.Errorf(diag.Pos{}, "%s does not answer", names[0]).WithHint("ccm fleet nodes %s prints what it told before", names[0])
 	case len(answer.Unanswered) > 0:
 		return cli.Status(cli.ExitFailed)
+	case len(names) == 1 && answer.Answered == 0:
+		return diag.Errorf(diag.Pos{}, "%s does not answer", names[0]).WithHint("ccm fleet nodes %s prints what it told before", names[0])
 	}
 	return nil
 }

@@ -138,10 +138,15 @@ func listNodes(ctx context.Context, e *cli.Env, d *enrol.Desk, o overview.Option
 			return err
 		}
 	}
-	if wrong != nil {
-		cli.Say(e, "Nodes are missing, because they do not have what the condition asks for: %s", wrong)
-	}
+	sayLeftOut(e, wrong)
 	return nil
+}
+
+// sayLeftOut says that a condition cannot be answered for nodes, and why for one of them.
+func sayLeftOut(e *cli.Env, err error) {
+	if err != nil {
+		cli.Say(e, "! Nodes are left out, because the condition has no answer for them: %s", err)
+	}
 }
 
 // printNodes prints nodes in a form: text is a table.

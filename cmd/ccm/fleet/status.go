@@ -36,6 +36,11 @@ otherwise once.`,
 				return err
 			}
 			defer d.Cluster.Close()
+			if environment != "" {
+				if _, err := environmentOf(d.Cluster, environment); err != nil {
+					return err
+				}
+			}
 			o := overview.Options{Environment: environment}
 			if output.Value == "json" || once || !terminal.IsTerminal(e.Stdout) {
 				return showStatus(ctx, e, d, o, output.Value)
