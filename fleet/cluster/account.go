@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -77,6 +78,7 @@ func PushAccount(ctx context.Context, d *identity.Directory, token string) ([]st
 		}
 		names = append(names, a.Server.Name)
 	}
+	slices.Sort(names)
 	if len(names) == 0 {
 		return nil, errors.New("no server took the account")
 	}
@@ -160,5 +162,6 @@ func Servers(ctx context.Context, d *identity.Directory) ([]Server, error) {
 		s.JetStream.DiskUsed, s.JetStream.DiskMax = a.Data.JetStream.Stats.Store, a.Data.JetStream.Config.MaxStore
 		list = append(list, s)
 	}
+	slices.SortFunc(list, func(a, b Server) int { return strings.Compare(a.Name, b.Name) })
 	return list, nil
 }

@@ -4,11 +4,16 @@ import (
 	"context"
 	"crypto/x509"
 	"encoding/pem"
+	"errors"
 	"fmt"
+	"maps"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
+	"github.com/luaccm/ccm/fleet/identity"
+	"github.com/luaccm/ccm/fleet/subject"
 	"github.com/luaccm/ccm/runtime/bytesize"
 )
 
@@ -27,14 +32,17 @@ const (
 )
 
 // Check looks at servers, streams, replicas, space, clocks and certificates. The servers that answer
-// are returned too.
+// are returned too, by name; none for people, who have no key to ask them with.
 func (c *Cluster) Check(ctx context.Context, now func() time.Time) (servers []Server, findings []Finding, err error) {
 	add := func(hint, format string, args ...any) {
 		findings = append(findings, Finding{fmt.Sprintf(format, args...), hint})
 	}
 	d := c.Directory
-	if servers, err = Servers(ctx, d); err != nil {
-		add("it is looked for in the directory in which the fleet was made", "servers are not asked: %s", err)
+	away := map[string]bool{}
+	if d.CheckOrigin() != nil {
+		// A person has no key to ask the servers with.
+	} else if servers, err = Servers(ctx, d); err != nil {
+		add("", "servers are not asked: %s", err)
 	} else {
 		names := map[string]bool{}
 		for _, s := range servers {
@@ -52,11 +60,12 @@ func (c *Cluster) Check(ctx context.Context, now func() time.Time) (servers []Se
 		c.checkAccount(ctx, add)
 		for _, name := range d.Fleet.ServerNames() {
 			if !names[name] {
+				away[name] = true
 				add("nats-server -c nats.conf there; its log says why it ended", "server %s does not answer", name)
 			}
 		}
 	}
-	c.checkStreams(ctx, add)
+	c.checkStreams(ctx, away, add)
 	c.checkCertificates(now(), add)
 	if revoked, err := d.Revoked(); err == nil && len(revoked) > manyRevoked {
 		add("ccm fleet rekey", "%d keys are revoked; the list must stay below what the servers take", len(revoked))
@@ -88,42 +97,61 @@ func (c *Cluster) checkAccount(ctx context.Context, add func(hint, format string
 	}
 }
 
-// checkStreams looks whether each stream is there, is as it should be, and has all its replicas.
-func (c *Cluster) checkStreams(ctx context.Context, add func(hint, format string, args ...any)) {
-	changes, err := c.Plan(ctx)
-	if err != nil {
-		add("", "streams: %s", err)
-	}
-	for _, change := range changes {
-		if change.New {
-			add("ccm fleet init --apply", "%s is missing", change.Stream.Label)
-			continue
-		}
-		add("ccm fleet init --apply", "%s differs: %s", change.Stream.Label, strings.Join(change.Diff, ", "))
-	}
-	for _, want := range Streams(&c.Directory.Fleet) {
+// checkStreams looks whether each stream is there, is as it should be, and has all its replicas. What servers lack that
+// do not answer at all is not told again.
+func (c *Cluster) checkStreams(ctx context.Context, away map[string]bool, add func(hint, format string, args ...any)) {
+	var idle []string               // streams without a leader
+	behind := map[string][]string{} // by server
+	for _, want := range c.visibleStreams() {
 		within, cancel := context.WithTimeout(ctx, Patience)
-		s, err := c.JetStream.Stream(within, want.Config.Name)
+		change, info, err := c.look(within, want)
 		cancel()
-		if err != nil {
-			continue // Plan has said it
-		}
-		info := s.CachedInfo()
-		if info.Cluster == nil {
+		switch {
+		case errors.Is(err, context.DeadlineExceeded):
+			add("", "%s: no answer within %s", want.Label, Patience)
 			continue
-		}
-		if info.Cluster.Leader == "" {
-			add("", "%s has no leader: it takes nothing now", want.Label)
-		}
-		for _, r := range info.Cluster.Replicas {
-			if r.Offline || !r.Current {
-				add("", "%s: server %s does not have all of it (%d behind)", want.Label, r.Name, r.Lag)
-			}
+		case err != nil:
+			add("", "%s", err)
+			continue
+		case change != nil && change.New:
+			add("ccm fleet init --apply", "%s is missing", want.Label)
+			continue
+		case change != nil:
+			add("ccm fleet init --apply", "%s differs: %s", want.Label, strings.Join(change.Diff, ", "))
 		}
 		if limit := info.Config.MaxBytes; limit > 0 && info.State.Bytes*100 > uint64(limit)*fullPercent && info.Config.Discard != 0 {
 			add("larger sizes with ccm fleet init", "%s has %s of %s", want.Label, bytesize.Format(int64(info.State.Bytes)), bytesize.Format(limit))
 		}
+		if info.Cluster == nil {
+			continue
+		}
+		if info.Cluster.Leader == "" {
+			idle = append(idle, want.Label)
+			continue
+		}
+		for _, r := range info.Cluster.Replicas {
+			switch {
+			case away[r.Name]:
+			case r.Offline:
+				behind[r.Name] = append(behind[r.Name], want.Label)
+			case !r.Current:
+				behind[r.Name] = append(behind[r.Name], fmt.Sprintf("%s (%d behind)", want.Label, r.Lag))
+			}
+		}
 	}
+	if len(idle) > 0 {
+		add("more than half of the servers have to be there", "without a leader, so that they take nothing now: %s", strings.Join(idle, ", "))
+	}
+	for _, server := range slices.Sorted(maps.Keys(behind)) {
+		add("", "server %s does not have all of %s", server, strings.Join(behind[server], ", "))
+	}
+}
+
+// visibleStreams are the streams that whoever uses the directory may look at: requests are for those who enrol.
+func (c *Cluster) visibleStreams() []Stream {
+	return slices.DeleteFunc(Streams(&c.Directory.Fleet), func(s Stream) bool {
+		return s.Config.Name == subject.Enrolment && !c.Directory.Fleet.Role.Includes(identity.Admin)
+	})
 }
 
 // checkCertificates looks when the authority and the certificates of the servers end.

@@ -81,20 +81,32 @@ func (c *Cluster) Plan(ctx context.Context) ([]StreamChange, error) {
 	var changes []StreamChange
 	for _, want := range Streams(&c.Directory.Fleet) {
 		within, cancel := context.WithTimeout(ctx, Patience)
-		have, err := c.JetStream.Stream(within, want.Config.Name)
+		change, _, err := c.look(within, want)
 		cancel()
-		switch {
-		case errors.Is(err, jetstream.ErrStreamNotFound):
-			changes = append(changes, StreamChange{Stream: want, New: true})
-			continue
-		case err != nil:
-			return nil, fmt.Errorf("%s: %w", want.Label, err)
+		if err != nil {
+			return nil, err
 		}
-		if diff := compare(have.CachedInfo().Config, want.Config); len(diff) > 0 {
-			changes = append(changes, StreamChange{Stream: want, Diff: diff})
+		if change != nil {
+			changes = append(changes, *change)
 		}
 	}
 	return changes, nil
+}
+
+// look returns what differs in a stream, nil if nothing does, and how it is; nil if it is missing.
+func (c *Cluster) look(ctx context.Context, want Stream) (*StreamChange, *jetstream.StreamInfo, error) {
+	have, err := c.JetStream.Stream(ctx, want.Config.Name)
+	if errors.Is(err, jetstream.ErrStreamNotFound) {
+		return &StreamChange{Stream: want, New: true}, nil, nil
+	}
+	if err != nil {
+		return nil, nil, fmt.Errorf("%s: %w", want.Label, err)
+	}
+	info := have.CachedInfo()
+	if diff := compare(info.Config, want.Config); len(diff) > 0 {
+		return &StreamChange{Stream: want, Diff: diff}, info, nil
+	}
+	return nil, info, nil
 }
 
 // Apply makes a change.

@@ -3,6 +3,7 @@ package enrol
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -18,8 +19,10 @@ import (
 	"github.com/luaccm/ccm/fleet/direct"
 	"github.com/luaccm/ccm/fleet/identity"
 	"github.com/luaccm/ccm/fleet/subject"
+	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/encryption"
 	"github.com/luaccm/ccm/runtime/host"
+	"github.com/luaccm/ccm/runtime/signers"
 )
 
 // Directory is where a node has what it needs, and the names of files in it.
@@ -28,7 +31,8 @@ const (
 	CredentialsFile = "node.creds"
 	CAFile          = "ca.pem"
 	SignersFile     = "allowed_signers"
-	pendingKeyFile  = "node.nk" // until there is an answer
+	pendingKeyFile  = "node.nk"    // until there is an answer
+	askedFile       = "node.asked" // what was asked for with that key
 )
 
 // How long a machine waits between two looks for an answer.
@@ -58,11 +62,14 @@ type Machine struct {
 func (m *Machine) Ask(ctx context.Context) (identity.NodeIdentity, error) {
 	var none identity.NodeIdentity
 	if n, err := identity.ReadCredentials(m.file(CredentialsFile)); err == nil {
-		return none, fmt.Errorf("this machine is node %s of %s already: %s", n.Name, n.Environment, m.file(CredentialsFile))
+		return none, (&diag.Error{Err: fmt.Errorf("this machine is node %s of %s already: %s", n.Name, n.Environment, m.file(CredentialsFile))}).WithHint("if it was revoked: remove that file, and ask again")
 	} else if !errors.Is(err, fs.ErrNotExist) {
 		return none, err
 	}
 	if err := m.prepare(); err != nil {
+		return none, err
+	}
+	if err := m.forgetOther(); err != nil {
 		return none, err
 	}
 	pair, err := m.key()
@@ -102,6 +109,15 @@ func (m *Machine) file(name string) string { return filepath.Join(m.Directory, n
 // prepare makes what the node needs besides its key: its directory, the identity of age, copies of
 // the authority and the signers.
 func (m *Machine) prepare() error {
+	if m.Signers != "" {
+		text, err := os.ReadFile(m.Signers)
+		if err != nil {
+			return err
+		}
+		if _, err := signers.Parse(m.Signers, string(text)); err != nil {
+			return err
+		}
+	}
 	if err := m.Host.SaveDirectory(m.Directory); err != nil {
 		return err
 	}
@@ -157,6 +173,49 @@ func (m *Machine) readIdentity() error {
 	return fmt.Errorf("%s: it has no identity of age itself", m.Identity)
 }
 
+// An asked is what was asked for: the servers keep the first request of a key.
+type asked struct {
+	Name        string `json:"name"`
+	Environment string `json:"environment"`
+	Recipient   string `json:"recipient"`
+	Token       string `json:"token,omitempty"`
+}
+
+// forgetOther removes the key with which something else was asked for, as by mistake: its request stays as it is.
+func (m *Machine) forgetOther() error {
+	now := asked{Name: m.Request.Name, Environment: m.Request.Environment, Recipient: m.Request.Recipient}
+	if m.Token != nil {
+		now.Token = m.Token.ID
+	}
+	text, err := os.ReadFile(m.file(askedFile))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	var before asked
+	if err == nil && json.Unmarshal(text, &before) == nil && before == now {
+		return nil
+	}
+	if err == nil {
+		if err := os.Remove(m.file(pendingKeyFile)); err == nil {
+			m.Tell("It has asked for something else before, and asks anew with another key.")
+		} else if !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	}
+	if text, err = json.Marshal(now); err != nil {
+		return err
+	}
+	return m.Host.Save(m.file(askedFile), append(text, '\n'), 0o600)
+}
+
+// forget removes what is kept until there is an answer.
+func (m *Machine) forget() error {
+	if err := os.Remove(m.file(askedFile)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return os.Remove(m.file(pendingKeyFile))
+}
+
 // key reads the key with which this machine has asked, or makes one.
 func (m *Machine) key() (nkeys.KeyPair, error) {
 	path := m.file(pendingKeyFile)
@@ -199,6 +258,9 @@ func (m *Machine) send(ctx context.Context, conn *nats.Conn, r Request, pair nke
 	return nil
 }
 
+// ErrNoAnswer says that nobody has answered before the machine gave up.
+var ErrNoAnswer = errors.New("nobody has answered yet; run it again, and it goes on waiting")
+
 // lookForAnswer reads the answer to a key.
 func lookForAnswer(ctx context.Context, conn *nats.Conn, key string) (answer, error) {
 	m, err := direct.Last(ctx, conn, subject.Answers, subject.Enrolled(key))
@@ -214,7 +276,7 @@ func waitForAnswer(ctx context.Context, conn *nats.Conn, key string) (answer, er
 	for pause := firstLook; ; pause = min(pause*5/4, lastLook) {
 		select {
 		case <-ctx.Done():
-			return answer{}, fmt.Errorf("nobody has answered yet; run it again, and it goes on waiting: %w", ctx.Err())
+			return answer{}, ErrNoAnswer
 		case <-time.After(pause):
 		}
 		a, err := lookForAnswer(ctx, conn, key)
@@ -238,7 +300,7 @@ func isPassing(err error) bool {
 func (m *Machine) accept(a answer, r Request, pair nkeys.KeyPair) (identity.NodeIdentity, error) {
 	if a.Denial != "" {
 		// The key was denied, so the next attempt has another one.
-		if err := os.Remove(m.file(pendingKeyFile)); err != nil {
+		if err := m.forget(); err != nil {
 			return identity.NodeIdentity{}, err
 		}
 		return identity.NodeIdentity{}, fmt.Errorf("an operator has denied it: %s", a.Denial)
@@ -261,7 +323,7 @@ func (m *Machine) accept(a answer, r Request, pair nkeys.KeyPair) (identity.Node
 	if err := m.Host.SaveNew(m.file(CredentialsFile), creds, 0o600); err != nil {
 		return n, err
 	}
-	return n, os.Remove(m.file(pendingKeyFile))
+	return n, m.forget()
 }
 
 // Renew looks whether operators have given a node a new JWT, and puts it into its credentials file. It

@@ -98,11 +98,16 @@ func Find(list []OpenRequest, name, fingerprint string) (*OpenRequest, error) {
 		return found[0], nil
 	case len(found) > 1:
 		return nil, ErrTwice
+	case fingerprint != "" && len(strings.TrimPrefix(fingerprint, "SHA256:")) < leastFingerprint:
+		return nil, fmt.Errorf("a fingerprint may be cut, but not below %d characters behind SHA256:", leastFingerprint)
 	case fingerprint != "" && slices.ContainsFunc(list, func(p OpenRequest) bool { return p.Name == name }):
 		return nil, fmt.Errorf("the machine that asks to be %s has another fingerprint", name)
 	}
 	return nil, ErrNoRequest
 }
+
+// leastFingerprint is how much of a fingerprint has to be given.
+const leastFingerprint = 12
 
 // fits reports whether a fingerprint is the one that a person gave, or begins so.
 func fits(have, given string) bool {
@@ -110,7 +115,7 @@ func fits(have, given string) bool {
 		return true
 	}
 	given = "SHA256:" + strings.TrimPrefix(given, "SHA256:")
-	return have == given || len(given) >= len("SHA256:")+12 && strings.HasPrefix(have, given)
+	return have == given || len(given) >= len("SHA256:")+leastFingerprint && strings.HasPrefix(have, given)
 }
 
 // Approve makes a machine a node. It returns the node, and the one that it replaces.

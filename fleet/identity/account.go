@@ -157,6 +157,9 @@ func (d *Directory) SavedNodes() ([]NodeIdentity, error) {
 // AddUser makes a directory with all that a person needs, and returns its path. It is that person's
 // to keep: it holds a private key.
 func (d *Directory) AddUser(name string, role Role) (string, error) {
+	if err := d.CheckOrigin(); err != nil {
+		return "", err
+	}
 	if err := subject.CheckName("user", name); err != nil {
 		return "", err
 	}
@@ -186,12 +189,32 @@ func (d *Directory) AddUser(name string, role Role) (string, error) {
 	return own.Path, err
 }
 
+// Users returns the names of the people that AddUser made.
+func (d *Directory) Users() (names []string) {
+	files, _ := filepath.Glob(d.file(path.Join(usersFolder, "*.key"))) // the pattern is well formed
+	for _, f := range files {
+		names = append(names, strings.TrimSuffix(filepath.Base(f), ".key"))
+	}
+	return names
+}
+
+// CheckOrigin returns an error for the directory of a person, which has none of the keys of the fleet.
+func (d *Directory) CheckOrigin() error {
+	if d.Fleet.User != "" && d.Fleet.Credentials != OperatorCreds {
+		return fmt.Errorf("%s is the directory of the user %s; the fleet was made elsewhere", d.Path, d.Fleet.User)
+	}
+	return nil
+}
+
 // UserKey returns the public key of a person that AddUser made.
 func (d *Directory) UserKey(name string) (string, error) {
 	if err := subject.CheckName("user", name); err != nil {
 		return "", err
 	}
 	text, err := os.ReadFile(d.file(path.Join(usersFolder, name+".key")))
+	if errors.Is(err, fs.ErrNotExist) {
+		return "", errors.New("there is none of this fleet")
+	}
 	if err != nil {
 		return "", err
 	}

@@ -64,8 +64,8 @@ func Plan(path string, o Options, h *host.Host, now time.Time) (*Initialization,
 	} else if err != nil {
 		return nil, err
 	}
-	if d.Fleet.User != "" && d.Fleet.Credentials != OperatorCreds {
-		return nil, fmt.Errorf("%s is the directory of the user %s; the fleet was made elsewhere", d.Path, d.Fleet.User)
+	if err := d.CheckOrigin(); err != nil {
+		return nil, err
 	}
 	if err := d.Fleet.merge(o); err != nil {
 		return nil, err

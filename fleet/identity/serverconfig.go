@@ -20,6 +20,9 @@ const (
 // splitServer reads HOST or HOST:PORT.
 func splitServer(text string) (host string, port int, err error) {
 	host, port = text, clientPort
+	if strings.Contains(text, "://") {
+		return "", 0, fmt.Errorf("server %q: want HOST or HOST:PORT, without a scheme", text)
+	}
 	if h, p, e := net.SplitHostPort(text); e == nil {
 		host = h
 		if port, err = strconv.Atoi(p); err != nil || port < 1 || port > 65535-routeOffset {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"net"
 	"os"
 	"os/exec"
@@ -50,6 +51,11 @@ func (k Key) sign(ctx context.Context, message io.ReadSeeker, namespace string) 
 		return k.byAgent(message, namespace, k.May)
 	}
 	text, err := os.ReadFile(k.File)
+	if errors.Is(err, fs.ErrNotExist) {
+		if _, err := os.Stat(k.File + ".pub"); err != nil {
+			return nil, fmt.Errorf("no key to sign with: there is no file %s", k.File)
+		}
+	}
 	if err != nil {
 		return k.byProgram(ctx, message, namespace) // which says what it takes for a key
 	}
@@ -82,7 +88,7 @@ func publicKey(file string, text []byte) (ssh.PublicKey, error) {
 func (k Key) byAgent(message io.ReadSeeker, namespace string, fits func(ssh.PublicKey) bool) ([]byte, error) {
 	socket := os.Getenv(AgentVariable)
 	if socket == "" {
-		return nil, fmt.Errorf("no key to sign with: no file of one is named, and no agent is there (%s)", AgentVariable)
+		return nil, fmt.Errorf("no key to sign with: --sign names none, and no agent is there (%s)", AgentVariable)
 	}
 	conn, err := net.DialTimeout("unix", socket, 5*time.Second)
 	if err != nil {

@@ -2,6 +2,7 @@ package agent
 
 import (
 	"context"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -99,6 +100,10 @@ func enrolMachine(ctx context.Context, e *cli.Env, m *enrol.Machine, wait time.D
 		defer stop()
 	}
 	n, err := m.Ask(ctx)
+	if errors.Is(err, enrol.ErrNoAnswer) && errors.Is(ctx.Err(), context.Canceled) {
+		cli.Say(e, "%s.", err)
+		return cli.Status(cli.ExitInterrupted)
+	}
 	if err != nil {
 		return err
 	}

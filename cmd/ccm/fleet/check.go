@@ -15,6 +15,8 @@ import (
 	"github.com/luaccm/ccm/fleet/event"
 	"github.com/luaccm/ccm/fleet/overview"
 	"github.com/luaccm/ccm/fleet/record"
+	"github.com/luaccm/ccm/fleet/release"
+	"github.com/luaccm/ccm/fleet/signed"
 	"github.com/luaccm/ccm/fleet/subject"
 	"github.com/luaccm/ccm/runtime/terminal"
 )
@@ -24,8 +26,9 @@ func newCheckCommand(e *cli.Env, f *fleetdir.Flags) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "check",
 		Short: "Look for what is wrong with the servers and the nodes of a fleet",
-		Long: `Look at servers, streams, replicas, space, clocks and certificates, and at what
-nodes say is wrong with them. It changes nothing.
+		Long: `Look at servers, streams, replicas, space, clocks and certificates, at rollouts
+that were stopped, and at what nodes say is wrong with them. It changes nothing.
+People who have no keys of the fleet see all but the servers.
 
 Exit status: 0 if all is well, 4 if something is not.`,
 		Args: cli.WantArguments(0, 0),
@@ -56,14 +59,18 @@ func checkFleet(ctx context.Context, e *cli.Env, d *enrol.Desk, form string) err
 		findings = append(findings, cluster.Finding{Problem: strings.TrimPrefix(foreignText(list.Foreign), "! "), Hint: fleetdir.ForeignHint})
 	}
 	findings = append(findings, aboutNodes(list.Nodes, e.Clock.Now())...)
+	findings = append(findings, aboutRollouts(ctx, d)...)
 	findings = append(findings, aboutEvents(ctx, d, list.Nodes)...)
 	if form == "json" {
 		err = e.Print().JSON(map[string]any{"servers": servers, "nodes": list.Total, "findings": findings})
 	} else {
 		for _, s := range servers {
-			terminal.Fprintf(e.Stdout, "server %s  nats-server %s, up %s, %d connections\n", s.Name, s.Version, ago(s.Now.Sub(s.Start)), s.Connections)
+			terminal.Fprintf(e.Stdout, "server %s  nats-server %s, up %s, %s\n", s.Name, s.Version, ago(s.Now.Sub(s.Start)), counted(s.Connections, "connection"))
 		}
-		terminal.Fprintf(e.Stdout, "%d nodes\n", list.Total)
+		if d.Cluster.Directory.CheckOrigin() != nil {
+			cli.Say(e, "Servers are not asked how they are: that takes the directory in which the fleet was made.")
+		}
+		terminal.Fprintf(e.Stdout, "%s\n", counted(list.Total, "node"))
 		for _, x := range findings {
 			terminal.Fprintf(e.Stdout, "! %s\n", x.Problem)
 			if x.Hint != "" {
@@ -102,9 +109,24 @@ func aboutEvents(ctx context.Context, d *enrol.Desk, nodes []*overview.Node) []c
 	return []cluster.Finding{{Problem: subject.Events + " has gaps, in what these told: " + someOf(names), Hint: "ccm fleet events --fill has them tell it again"}}
 }
 
+// aboutRollouts finds rollouts that were stopped: nobody moves them on.
+func aboutRollouts(ctx context.Context, d *enrol.Desk) (list []cluster.Finding) {
+	for _, name := range d.Cluster.Directory.Fleet.Environments {
+		control, err := (&release.Store{NC: d.Cluster.Conn, Environment: name}).Read(ctx)
+		switch {
+		case err != nil:
+			list = append(list, cluster.Finding{Problem: "releases of " + name + ": " + err.Error()})
+		case control.Release != nil && control.Rollout != nil && control.Rollout.Release == control.Release.Version && control.Rollout.State == signed.Stopped:
+			list = append(list, cluster.Finding{Problem: fmt.Sprintf("the rollout of release %d of %s was stopped: %s", control.Release.Version, name, control.Rollout.Reason),
+				Hint: fmt.Sprintf("ccm fleet rollout %s says more; ccm fleet rollback %s goes back", name, name)})
+		}
+	}
+	return list
+}
+
 // aboutNodes gathers what nodes say is wrong.
 func aboutNodes(nodes []*overview.Node, now time.Time) []cluster.Finding {
-	var silent, skewed, damaged []string
+	var silent, failed, skewed, damaged []string
 	problems := map[record.ProblemCode][]string{}
 	var codes []record.ProblemCode
 	for _, n := range nodes {
@@ -120,6 +142,9 @@ func aboutNodes(nodes []*overview.Node, now time.Time) []cluster.Finding {
 		if n.State == nil {
 			continue
 		}
+		if outcome := n.Outcome(); outcome == "failed" || outcome == "interrupted" {
+			failed = append(failed, n.Name)
+		}
 		for _, p := range n.State.Problems {
 			if problems[p.Code] == nil {
 				codes = append(codes, p.Code)
@@ -134,6 +159,7 @@ func aboutNodes(nodes []*overview.Node, now time.Time) []cluster.Finding {
 		}
 	}
 	add(silent, "silent nodes", "ccm agent status there says what it does without the servers")
+	add(failed, "nodes whose last run failed", "ccm fleet status says why")
 	add(skewed, "nodes whose clocks are wrong by more than five minutes", "they refuse jobs that expire soon")
 	add(damaged, "nodes that write what cannot be read", "another version of ccm, or somebody else who has the key")
 	for _, code := range codes {

@@ -289,12 +289,15 @@ ccm fleet enrol approve --watch --token-file reads. A machine gives it with
 ccm agent enrol --token-file. Both files are as secret as a private key.`,
 		Args: cli.WantArguments(0, 0),
 		RunE: func(*cobra.Command, []string) error {
-			dir, err := f.Open(e)
+			dir, err := f.OpenAs(e, identity.Admin)
 			if err != nil {
 				return err
 			}
-			if !dir.Fleet.HasEnvironment(t.Environment) {
-				return fmt.Errorf("--environment: there is no environment %q (have %s)", t.Environment, cli.NamesOf(dir.Fleet.Environments))
+			if t.Environment, err = environmentIn(dir, t.Environment); err != nil {
+				return err
+			}
+			if life < time.Second {
+				return diag.Errorf(diag.Pos{}, "--expires: want a duration such as 24h, got %s", life)
 			}
 			t.Expires = e.Clock.Now().Add(life).UTC().Truncate(time.Second)
 			token, err := enrol.NewToken(t)
@@ -311,13 +314,13 @@ ccm agent enrol --token-file. Both files are as secret as a private key.`,
 				return e.Print().JSON(fleetChange{Change: created, Kind: "token", Name: t.Name, Environment: t.Environment, Token: token.String(), Path: file})
 			}
 			terminal.Fprintf(e.Stdout, "%s\n", token)
-			cli.Say(e, "For %d machines named %s, of %s, until %s; kept in %s.", t.Uses, t.Name, t.Environment, t.Expires.Format(time.RFC3339), file)
+			cli.Say(e, "For %s named %s, of %s, until %s; kept in %s.", counted(t.Uses, "machine"), t.Name, t.Environment, t.Expires.Format(time.RFC3339), file)
 			return nil
 		},
 	}
 	fs := cmd.Flags()
 	fs.StringVar(&t.Name, "name", "", "for machines whose names fit this `PATTERN`, such as 'web*'")
-	fs.StringVar(&t.Environment, "environment", "", "for nodes of the environment `NAME`")
+	fs.StringVar(&t.Environment, "environment", "", "for nodes of the environment `NAME` (default: the only one there is)")
 	fs.IntVar(&t.Uses, "uses", 1, "for `N` machines")
 	fs.DurationVar(&life, "expires", life, "valid for this `DURATION`")
 	fs.StringArrayVar(&t.Tags, "tag", nil, "give these nodes a tag `NAME=VALUE` (may be given again)")

@@ -12,6 +12,7 @@ import (
 	"github.com/luaccm/ccm/cmd/ccm/cli/fleetdir"
 	"github.com/luaccm/ccm/fleet/enrol"
 	"github.com/luaccm/ccm/fleet/event"
+	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/terminal"
 )
 
@@ -84,6 +85,9 @@ func (f *eventFlags) print(ctx context.Context, e *cli.Env, nodes []string) erro
 	}
 	c := d.Cluster
 	defer c.Close()
+	if f.since < 0 {
+		return diag.Errorf(diag.Pos{}, "--since: want a duration such as 1h, got %s", f.since)
+	}
 	if err := f.check(ctx, d, nodes); err != nil {
 		return err
 	}
@@ -111,7 +115,7 @@ func (f *eventFlags) check(ctx context.Context, d *enrol.Desk, nodes []string) e
 			return err
 		}
 	}
-	return checkNodes(ctx, d, nodes)
+	return checkNames(ctx, d, nodes, !f.fill)
 }
 
 // eventText says in a line what a node tells.
@@ -140,7 +144,8 @@ func eventText(l *event.Line) string {
 			what += ": " + firstLineOf(fmt.Sprint(list[0]))
 		}
 	case "io.choria.ccm.v1.session.summary":
-		what = fmt.Sprintf("run %s: %v resources, %v changed, %v failed", text("run_id"), l.Fields["total_resources"], l.Fields["changed_resources"], l.Fields["failed_resources"])
+		total, _ := l.Fields["total_resources"].(float64)
+		what = fmt.Sprintf("run %s: %s, %v changed, %v failed", text("run_id"), counted(int(total), "resource"), l.Fields["changed_resources"], l.Fields["failed_resources"])
 	case "io.choria.ccm.v1.job.result":
 		what = strings.TrimSpace("job " + text("job") + ": " + text("state") + " " + text("outcome") + " " + text("message"))
 	default:

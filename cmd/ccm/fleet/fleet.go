@@ -43,15 +43,29 @@ The directory of the fleet is said by --fleet, or by CCM_FLEET, or is
 
 // checkNodes returns an error for the first name that is that of no node.
 func checkNodes(ctx context.Context, d *enrol.Desk, names []string) error {
+	return checkNames(ctx, d, names, false)
+}
+
+// checkNames is checkNodes; a node that was revoked may count as one, for what it told before.
+func checkNames(ctx context.Context, d *enrol.Desk, names []string, revokedToo bool) error {
 	if len(names) == 0 {
 		return nil
 	}
-	issued, err := d.Environments(ctx)
+	nodes, foreign, err := d.Nodes(ctx)
 	if err != nil {
 		return err
 	}
+	issued := enrol.Environments(nodes)
 	for _, name := range names {
-		if issued[name] == "" {
+		switch {
+		case issued[name] != "":
+		case len(foreign) > 0 && len(nodes) == 0:
+			return enrol.ErrForeign
+		case slices.ContainsFunc(nodes, func(n enrol.Node) bool { return n.Name == name }):
+			if !revokedToo {
+				return diag.Errorf(diag.Pos{}, "%s was revoked: it is no node any more", name).WithHint("ccm fleet events %s prints what it told", name)
+			}
+		default:
 			return unknownNode("the fleet", name, slices.Collect(maps.Keys(issued)))
 		}
 	}

@@ -94,13 +94,18 @@ Exit status: 4 if a node failed, refused, or did not answer.`,
 
 // environmentOf returns the environment that was named, or the only one.
 func environmentOf(c *cluster.Cluster, named string) (string, error) {
-	list := c.Directory.Fleet.Environments
+	return environmentIn(c.Directory, named)
+}
+
+// environmentIn is environmentOf without a connection.
+func environmentIn(d *identity.Directory, named string) (string, error) {
+	list := d.Fleet.Environments
 	switch {
 	case named == "" && len(list) == 1:
 		return list[0], nil
 	case named == "":
 		return "", diag.Errorf(diag.Pos{}, "want an environment: there are %s", strings.Join(list, ", ")).WithHint("--environment NAME")
-	case !c.Directory.Fleet.HasEnvironment(named):
+	case !d.Fleet.HasEnvironment(named):
 		return "", diag.Errorf(diag.Pos{}, "there is no environment %s", named).WithHint("there is %s", strings.Join(list, ", "))
 	}
 	return named, nil

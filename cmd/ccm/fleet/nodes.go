@@ -86,7 +86,12 @@ Exit status: 4 if --live asked a node that did not answer.`,
 	live.sign.add(fs)
 	fs.Var(output, "output", "how to print them: text, json, yaml or names")
 	cli.CompleteFlag(e, cmd, "environment", f.CompleteEnvironments(e))
-	cmd.ValidArgsFunction = f.CompleteNodes(e)
+	cmd.ValidArgsFunction = func(cmd *cobra.Command, args []string, text string) ([]string, cobra.ShellCompDirective) {
+		if len(args) > 0 {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		return f.CompleteNodes(e)(cmd, args, text)
+	}
 	return cmd
 }
 

@@ -3,7 +3,9 @@ package fleet
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -18,6 +20,7 @@ import (
 	"github.com/luaccm/ccm/fleet/enrol"
 	"github.com/luaccm/ccm/fleet/identity"
 	"github.com/luaccm/ccm/fleet/release"
+	"github.com/luaccm/ccm/fleet/roster"
 	"github.com/luaccm/ccm/fleet/signed"
 	"github.com/luaccm/ccm/fleet/where"
 	"github.com/luaccm/ccm/runtime/diag"
@@ -63,7 +66,7 @@ stores the last ones anew, for servers that have lost them.`,
 			}
 			return cli.WantArguments(2, 2)(cmd, args)
 		},
-		ValidArgsFunction: fleet.CompleteEnvironments(e),
+		ValidArgsFunction: fleet.CompleteEnvironment(e, cobra.ShellCompDirectiveDefault),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			ctx, cancel := e.UntilStopped(cmd.Context())
 			defer cancel()
@@ -125,6 +128,31 @@ func (f *releaseFlags) document() (*signed.Release, error) {
 	return r, nil
 }
 
+// checkCanary returns an error if no node is a canary, as after a slip of the pen: all nodes would be first.
+func (f *releaseFlags) checkCanary(ctx context.Context, e *cli.Env, c *cluster.Cluster, environment string) error {
+	if f.canary == "" {
+		return nil
+	}
+	condition, err := where.Parse(f.canary)
+	if err != nil {
+		return err
+	}
+	issued, err := (&enrol.Desk{Cluster: c, Now: e.Clock.Now}).Environments(ctx)
+	if err != nil {
+		return err
+	}
+	nodes, err := roster.Read(ctx, c.Conn, roster.Options{Environments: issued, Environment: environment, Facts: condition.Asks("facts")})
+	if err != nil || len(nodes) == 0 {
+		return err
+	}
+	chosen, err := roster.Where(nodes, condition, e.Clock.Now())
+	sayLeftOut(e, err)
+	if len(chosen) == 0 {
+		return diag.Errorf(diag.Pos{}, "--canary: the condition holds for no node of %s: nothing was released", environment).WithHint("ccm fleet nodes --where with it lists them")
+	}
+	return nil
+}
+
 // controllerOf returns what moves the rollouts of an environment.
 func controllerOf(e *cli.Env, c *cluster.Cluster, environment string, sign *signFlags) (*release.Controller, error) {
 	if fleet := c.Directory.Fleet; !fleet.HasEnvironment(environment) {
@@ -159,6 +187,12 @@ func (f *releaseFlags) release(ctx context.Context, e *cli.Env, c *cluster.Clust
 	}
 	controller, err := controllerOf(e, c, environment, &f.sign)
 	if err != nil {
+		return err
+	}
+	if _, err := os.Stat(name); errors.Is(err, fs.ErrNotExist) {
+		return diag.Errorf(diag.Pos{}, "there is no site %s", name)
+	}
+	if err := f.checkCanary(ctx, e, c, environment); err != nil {
 		return err
 	}
 	isBundle := strings.HasSuffix(name, ".tar.gz") || strings.HasSuffix(name, ".tgz")

@@ -40,7 +40,7 @@ stage stays where it is. Two who watch do no harm.
 
 Exit status: 4 if the rollout was stopped, or aborted.`,
 		Args:              cli.WantArguments(1, 1),
-		ValidArgsFunction: fleet.CompleteEnvironments(e),
+		ValidArgsFunction: fleet.CompleteEnvironment(e, cobra.ShellCompDirectiveNoFileComp),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			ctx, cancel := e.UntilStopped(cmd.Context())
 			defer cancel()
@@ -69,7 +69,7 @@ func newDeedCommands(e *cli.Env, fleet *fleetdir.Flags) (list []*cobra.Command) 
 	for _, d := range operations {
 		f := &rolloutFlags{Flags: fleet, output: cli.NewChoice("text", "text", "json")}
 		cmd := &cobra.Command{
-			Use: string(d.operation) + " ENVIRONMENT", Short: d.short, Long: d.long, Args: cli.WantArguments(1, 1), ValidArgsFunction: fleet.CompleteEnvironments(e),
+			Use: string(d.operation) + " ENVIRONMENT", Short: d.short, Long: d.long, Args: cli.WantArguments(1, 1), ValidArgsFunction: fleet.CompleteEnvironment(e, cobra.ShellCompDirectiveNoFileComp),
 			RunE: func(cmd *cobra.Command, args []string) error {
 				ctx, cancel := e.UntilStopped(cmd.Context())
 				defer cancel()
@@ -99,7 +99,7 @@ func newRollbackCommand(e *cli.Env, fleet *fleetdir.Flags) *cobra.Command {
 with a higher version: nodes never go back a version. The nodes that have the
 present one are its first stage.`,
 		Args:              cli.WantArguments(1, 1),
-		ValidArgsFunction: fleet.CompleteEnvironments(e),
+		ValidArgsFunction: fleet.CompleteEnvironment(e, cobra.ShellCompDirectiveNoFileComp),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			ctx, cancel := e.UntilStopped(cmd.Context())
 			defer cancel()
@@ -161,7 +161,7 @@ const watchInterval = 2 * time.Second
 
 // follow shows a rollout as it changes, and moves it on, until it rests.
 func (f *rolloutFlags) follow(ctx context.Context, e *cli.Env, c *release.Controller) error {
-	var last *release.Assessment
+	last, shown := (*release.Assessment)(nil), ""
 	for {
 		var a *release.Assessment
 		var err error
@@ -173,11 +173,11 @@ func (f *rolloutFlags) follow(ctx context.Context, e *cli.Env, c *release.Contro
 		if err != nil {
 			return err
 		}
-		if last == nil || !reflect.DeepEqual(last, a) {
+		if text := rolloutText(a); text != shown || f.output.Value == "json" && !reflect.DeepEqual(last, a) {
 			if err := f.print(e, a); err != nil {
 				return err
 			}
-			last = a
+			last, shown = a, text
 		}
 		if a.Verdict == release.Rest && a.State != signed.Paused {
 			return stoppedStatus(a)
@@ -206,22 +206,31 @@ func (f *rolloutFlags) print(e *cli.Env, a *release.Assessment) error {
 		}
 		return e.Stdout.Flush()
 	}
-	terminal.Fprintf(e.Stdout, "Release %d of %s, bundle %s: %s\n", a.Release, a.Environment, shortDigest(a.Bundle), stateWords(a))
+	terminal.Fprintf(e.Stdout, "%s", rolloutText(a))
+	return e.Stdout.Flush()
+}
+
+// rolloutText tells of a rollout. What comes from nodes is made safe for terminals here.
+func rolloutText(a *release.Assessment) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "Release %d of %s, bundle %s: %s\n", a.Release, a.Environment, shortDigest(a.Bundle), stateWords(a))
 	rows := [][]string{{"STAGE", "NODES", "DONE", "CHANGED", "FAILED", "SILENT", "WAITING", ""}}
 	for i, s := range a.Stages {
 		n := strconv.Itoa
 		rows = append(rows, []string{s.Name, n(s.Nodes), n(s.Done), n(s.Changed), n(s.Failed), n(s.Silent), n(s.Waiting), stageWords(a, i)})
 	}
-	printTable(e, rows)
+	for _, line := range tableLines(rows) {
+		fmt.Fprintln(&b, line)
+	}
 	for _, c := range a.Causes {
-		terminal.Fprintf(e.Stdout, "  %s  %d  %s  (%s)\n", terminal.Line(c.Resource), len(c.Nodes), terminal.Line(firstLineOf(c.Message)), terminal.Line(someNames(c.Nodes)))
+		fmt.Fprintf(&b, "  %s  %d  %s  (%s)\n", terminal.Line(c.Resource), len(c.Nodes), terminal.Line(firstLineOf(c.Message)), terminal.Line(someNames(c.Nodes)))
 	}
 	for _, s := range a.Stages[:min(a.Stage+1, len(a.Stages))] {
 		if len(s.SilentNodes) > 0 {
-			terminal.Fprintf(e.Stdout, "  silent  %d  (%s)\n", len(s.SilentNodes), terminal.Line(someNames(s.SilentNodes)))
+			fmt.Fprintf(&b, "  silent  %d  (%s)\n", len(s.SilentNodes), terminal.Line(someNames(s.SilentNodes)))
 		}
 	}
-	return e.Stdout.Flush()
+	return b.String()
 }
 
 func firstLineOf(text string) string {

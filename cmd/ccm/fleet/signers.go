@@ -45,13 +45,8 @@ of them as --threshold says must sign each release.
 Nodes take it if those sign it who may sign now, as many as must now. Nodes that
 are enrolled later begin with the file that they were given, and take it too if
 one of that file has signed it: keep the file that you hand out up to date.`,
-		Args: cli.WantArguments(1, 2),
-		ValidArgsFunction: func(cmd *cobra.Command, args []string, text string) ([]string, cobra.ShellCompDirective) {
-			if len(args) == 0 {
-				return fleet.CompleteEnvironments(e)(cmd, args, text)
-			}
-			return nil, cobra.ShellCompDirectiveDefault
-		},
+		Args:              cli.WantArguments(1, 2),
+		ValidArgsFunction: fleet.CompleteEnvironment(e, cobra.ShellCompDirectiveDefault),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			ctx, cancel := e.UntilStopped(cmd.Context())
 			defer cancel()

@@ -41,6 +41,14 @@ func tableLines(rows [][]string) []string {
 	return lines
 }
 
+// counted returns a number of things, of which the word is that for one.
+func counted(n int, what string) string {
+	if n != 1 {
+		what += "s"
+	}
+	return fmt.Sprintf("%d %s", n, what)
+}
+
 // ago returns how long something is past, in one unit.
 func ago(d time.Duration) string {
 	switch d = max(d, 0); {

@@ -3,6 +3,7 @@ package fleet
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -85,7 +86,19 @@ do something else somebody has to go there.`,
 	}
 	out = addChangePrinter(cmd)
 	cmd.Flags().BoolVar(&person, "user", false, "the name is that of a person")
-	cmd.ValidArgsFunction = f.CompleteNodes(e)
+	cmd.ValidArgsFunction = func(cmd *cobra.Command, args []string, text string) ([]string, cobra.ShellCompDirective) {
+		switch {
+		case len(args) > 0:
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		case person:
+			d, err := f.Open(e)
+			if err != nil {
+				return nil, cobra.ShellCompDirectiveNoFileComp
+			}
+			return d.Users(), cobra.ShellCompDirectiveNoFileComp
+		}
+		return f.CompleteNodes(e)(cmd, args, text)
+	}
 	return cmd
 }
 
@@ -113,9 +126,10 @@ func revokeNode(ctx context.Context, e *cli.Env, d *enrol.Desk, out changePrinte
 		sayServers(e, d, servers)
 	}
 	if !found {
-		out := diag.Errorf(diag.Pos{}, "there is no node %s that is not revoked", name)
-		out.Hint = diag.DidYouMean(name, names)
-		return out
+		if slices.Contains(names, name) {
+			return diag.Errorf(diag.Pos{}, "%s was revoked already", name)
+		}
+		return unknownNode("the fleet", name, names)
 	}
 	return nil
 }

@@ -4,6 +4,7 @@ package fleetdir
 import (
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -77,6 +78,15 @@ func (f *Flags) DeskOf(e *cli.Env, least identity.Role) (*enrol.Desk, error) {
 
 // ConnectAs is connect for those who have a role, or one that may more. The servers would say nothing to others.
 func (f *Flags) ConnectAs(e *cli.Env, least identity.Role) (*cluster.Cluster, error) {
+	d, err := f.OpenAs(e, least)
+	if err != nil {
+		return nil, err
+	}
+	return cluster.Connect(d)
+}
+
+// OpenAs is open for those who have a role, or one that may more.
+func (f *Flags) OpenAs(e *cli.Env, least identity.Role) (*identity.Directory, error) {
 	d, err := f.Open(e)
 	if err != nil {
 		return nil, err
@@ -85,12 +95,12 @@ func (f *Flags) ConnectAs(e *cli.Env, least identity.Role) (*cluster.Cluster, er
 		return nil, diag.Errorf(diag.Pos{}, "%s is %s of this fleet: that takes %s", d.Fleet.User, d.Fleet.Role.Article(), least.Article()).
 			WithHint("an admin makes other credentials with ccm fleet user add %s --role %s", d.Fleet.User, least)
 	}
-	return cluster.Connect(d)
+	return d, nil
 }
 
-// CompleteNodes offers the names of nodes that are not revoked, for an argument.
+// CompleteNodes offers the names of nodes that are not revoked, but those that are given.
 func (f *Flags) CompleteNodes(e *cli.Env) cobra.CompletionFunc {
-	return func(cmd *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {
+	return func(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 		d, err := f.Desk(e)
 		if err != nil {
 			return nil, cobra.ShellCompDirectiveNoFileComp
@@ -102,7 +112,7 @@ func (f *Flags) CompleteNodes(e *cli.Env) cobra.CompletionFunc {
 		}
 		var names []string
 		for _, n := range nodes {
-			if !n.Revoked {
+			if !n.Revoked && !slices.Contains(args, n.Name) {
 				names = append(names, n.Name)
 			}
 		}
@@ -110,7 +120,17 @@ func (f *Flags) CompleteNodes(e *cli.Env) cobra.CompletionFunc {
 	}
 }
 
-// CompleteEnvironments offers the environments of the fleet.
+// CompleteEnvironment offers the environments of the fleet for the first argument; those behind it are files, or none.
+func (f *Flags) CompleteEnvironment(e *cli.Env, behind cobra.ShellCompDirective) cobra.CompletionFunc {
+	return func(cmd *cobra.Command, args []string, text string) ([]string, cobra.ShellCompDirective) {
+		if len(args) > 0 {
+			return nil, behind
+		}
+		return f.CompleteEnvironments(e)(cmd, args, text)
+	}
+}
+
+// CompleteEnvironments offers the environments of the fleet, for a flag.
 func (f *Flags) CompleteEnvironments(e *cli.Env) cobra.CompletionFunc {
 	return func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 		d, err := f.Open(e)

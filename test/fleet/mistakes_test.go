@@ -1,0 +1,163 @@
+package fleet_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// What was asked for by mistake stays as it was asked: the machine asks for something else with another key.
+func TestEnrolmentAskedOtherwise(t *testing.T) {
+	l := sharedLab(t)
+	name, token := unique("web"), filepath.Join(t.TempDir(), "token")
+	require.NoError(t, os.WriteFile(token, []byte(l.must(t, "fleet", "enrol", "token", "--name", name, "--environment", "prod", "--token-file", filepath.Join(t.TempDir(), "tokens"))), 0o600))
+	dir := t.TempDir()
+	args := []string{"agent", "enrol", "--servers", strings.Join(l.directory(t).Fleet.URLs(), ","), "--ca", l.dir + "/ca.pem", "--credentials", l.dir + "/enrol.creds",
+		"--name", name, "--directory", dir, "--wait", "1s"}
+	ask := func(more ...string) string {
+		t.Helper()
+		_, stderr, status := l.ccm(append(args, more...)...)
+		require.Equal(t, 1, status, stderr)
+		require.Contains(t, stderr, "ccm: nobody has answered yet; run it again, and it goes on waiting\n")
+		return stderr
+	}
+	first := ask("--environment", "prdo")
+	require.NotContains(t, first, "before")
+	require.Equal(t, first, ask("--environment", "prdo"), "the same is asked for with the same key")
+	for _, more := range [][]string{{"--environment", "prod"}, {"--environment", "prod", "--token-file", token}} {
+		other := ask(more...)
+		require.Contains(t, other, "It has asked for something else before, and asks anew with another key.\n")
+	}
+	require.Equal(t, 3, strings.Count(l.must(t, "fleet", "enrol"), name+" "))
+
+	for said, more := range map[string][]string{
+		"want who may sign, and a public key":  {"--environment", "prod", "--signers", token},
+		"want small letters, digits and -":     {"--environment", "Prod"},
+		"want a token as ccm fleet enrol toke": {"--environment", "prod", "--token-file", l.dir + "/ca.pem"},
+	} {
+		_, stderr, status := l.ccm(append(args, more...)...)
+		require.Equal(t, 1, status)
+		require.Contains(t, stderr, said)
+	}
+	require.NoFileExists(t, filepath.Join(dir, "allowed_signers"))
+}
+
+// A mistake is told in the words of who made it, and before anything is done.
+func TestFleetMistakes(t *testing.T) {
+	l := newLab(t)
+	key, _ := l.operatorKey(t, "ops", 7)
+	fewNodes(t, l)
+	site := l.site(t, "file { '/etc/motd', content = 'x', owner = 'root', group = 'root', mode = '0644' }\n")
+	l.must(t, "fleet", "revoke", "new1")
+	l.must(t, "fleet", "user", "add", "ann", "--role", "viewer")
+	viewer := *l
+	viewer.dir = filepath.Join(l.dir, "users", "ann")
+	for _, c := range []struct {
+		want string
+		args []string
+	}{
+		{"--at-most: want a number of nodes, got -1", []string{"run", "web1", "--at-most", "-1"}},
+		{"--expires: want a duration from 1s to 24h, got 0s", []string{"run", "web1", "--expires", "0s"}},
+		{"--expires: want a duration from 1s to 24h, got 48h", []string{"plan", "web1", "--expires", "48h"}},
+		{`--target: want type#name, got "motd"`, []string{"run", "web1", "--target", "motd"}},
+		{"no node is meant\n", []string{"run", "--environment", "prod", "--where", "facts.nothing.there > 1"}},
+		{"there is no file " + l.dir + "/none", []string{"run", "web1", "--sign", l.dir + "/none"}},
+		{"new1 was revoked: it is no node any more (ccm fleet events new1 prints what it told)", []string{"run", "new1"}},
+		{"new1 was revoked: it is no node any more", []string{"nodes", "new1"}},
+		{"new1 was revoked already", []string{"revoke", "new1"}},
+		{`the fleet has no node wbe1 (did you mean "web1"?)`, []string{"revoke", "wbe1"}},
+		{"user zed: there is none of this fleet", []string{"revoke", "--user", "zed"}},
+		{"there is no environment nope (there is prod, test)", []string{"jobs", "--environment", "nope"}},
+		{"there is no environment nope (there is prod, test)", []string{"status", "--environment", "nope"}},
+		{"there is no environment nope (there is prod, test)", []string{"enrol", "token", "--name", "x", "--environment", "nope"}},
+		{"want an environment: there are prod, test", []string{"enrol", "token", "--name", "x"}},
+		{"--expires: want a duration such as 24h, got -1h", []string{"enrol", "token", "--name", "x", "--environment", "prod", "--expires", "-1h"}},
+		{"--last: want a number of jobs, or 0 for all, got -1", []string{"jobs", "--last", "-1"}},
+		{"--since: want a duration such as 1h, got -1h", []string{"events", "--since", "-1h"}},
+		{"--within: want a duration from 1s to 24h, got 0s", []string{"nodes", "--live", "--within", "0s"}},
+		{"there is no site " + l.dir + "/none\n", []string{"release", "prod", l.dir + "/none"}},
+		{"--canary: the condition holds for no node of prod: nothing was released", []string{"release", "prod", site, "--canary", `labels.role == "wbe"`}},
+		{"want HOST or HOST:PORT, without a scheme", []string{"init", l.dir + "/other", "--server", "tls://web1"}},
+	} {
+		args := append([]string{"fleet"}, c.args...)
+		if c.args[0] == "run" || c.args[0] == "plan" || c.args[0] == "release" || c.args[0] == "nodes" {
+			if !strings.Contains(strings.Join(args, " "), "--sign") {
+				args = append(args, "--sign", key)
+			}
+		}
+		stdout, stderr, status := l.ccm(args...)
+		require.Equal(t, 1, status, "%s: %s", args, stdout)
+		require.Contains(t, stderr, c.want, "%s", args)
+		require.NotContains(t, stderr, "stat ", "%s", args)
+	}
+	_, stderr, _ := l.ccm("fleet", "jobs")
+	require.Contains(t, stderr, "No job was sent.")
+	l.must(t, "fleet", "events", "new1")
+
+	// What has no answer is told with a node, in a line.
+	stdout, stderr, status := l.ccm("fleet", "nodes", "--where", "len(facts.nothing) > 0", "--output", "names")
+	require.Zero(t, status)
+	require.Empty(t, stdout)
+	require.Equal(t, "! Nodes are left out, because the condition has no answer for them: db1: invalid argument for len (type nothing), at \"len(facts.nothing) > 0\"\n", stderr)
+
+	// One that is named twice answers once.
+	stdout, _, _ = l.ccm("fleet", "run", "web1", "web1", "--expires", "1s", "--sign", key)
+	require.Contains(t, stdout, "to 1 of 3 nodes of prod")
+
+	// A viewer has no keys, and looks at all but the servers.
+	stdout, stderr, status = viewer.ccm("fleet", "check")
+	require.Equal(t, 4, status)
+	require.Contains(t, stderr, "Servers are not asked how they are")
+	require.NotContains(t, stdout, "system.creds")
+	require.NotContains(t, stdout, "CCM_ENROL")
+	require.Contains(t, stdout, "! nodes whose last run failed: web2, web3\n  ccm fleet status says why\n")
+	for _, args := range [][]string{{"user", "add", "bob"}, {"enrol", "token", "--name", "x", "--environment", "prod"}} {
+		_, stderr, status = viewer.ccm(append([]string{"fleet"}, args...)...)
+		require.Equal(t, 1, status)
+		require.Contains(t, stderr, "ann", "%s", args)
+		require.NotContains(t, stderr, "no such file", "%s", args)
+	}
+
+	// Completion offers what fits, and once.
+	for args, want := range map[string]string{
+		"run web1":            "web2\nweb3\ndb1\n",
+		"nodes web1":          "",
+		"release":             "prod\ntest\n",
+		"release prod":        "",
+		"pause prod":          "",
+		"revoke --user":       "ann\n",
+		"run web1 --environm": "--environment",
+	} {
+		last := ""
+		fields := strings.Fields(args)
+		if strings.HasSuffix(args, "--environm") {
+			last, fields = "--environm", fields[:2]
+		}
+		out := l.must(t, append(append([]string{"__complete", "fleet"}, fields...), last)...)
+		offered, _, _ := strings.Cut(out, ":")
+		if want == "" {
+			require.Empty(t, offered, args)
+		}
+		for w := range strings.Lines(want) {
+			require.Contains(t, offered, w, args)
+		}
+		require.NotContains(t, offered, "web1\n", args)
+	}
+
+	// Of servers that are away only that is told; what the others cannot do without them stands in one line.
+	l.kill(l.ports[1])
+	l.kill(l.ports[2])
+	waitFor(t, "the streams to have no leader", func() error {
+		stdout, _, status = l.ccm("fleet", "check")
+		if !strings.Contains(stdout, "! without a leader, so that they take nothing now: KV CCM_CONTROL, ") {
+			return fmt.Errorf("%d: %s", status, stdout)
+		}
+		return nil
+	})
+	require.NotContains(t, stdout, "does not have all of")
+	require.Equal(t, 1, strings.Count(stdout, "CCM_EVENTS"), stdout)
+}
