@@ -58,6 +58,11 @@ func TestOnLine(t *testing.T) {
 	_, err := h.Run(t.Context(), host.Cmd{Argv: []string{"sh", "-c", "echo one; printf two"}, OnLine: func(l string) { lines = append(lines, l) }})
 	require.NoError(t, err)
 	require.Equal(t, []string{"one", "two"}, lines)
+	// A line of one output is not continued by the other.
+	lines = nil
+	_, err = h.Run(t.Context(), host.Cmd{Argv: []string{"sh", "-c", "printf begun; sleep 0.1; echo other >&2; echo -ended"}, OnLine: func(l string) { lines = append(lines, l) }})
+	require.NoError(t, err)
+	require.ElementsMatch(t, []string{"other", "begun-ended"}, lines)
 }
 
 // TestLinesOfOutput: what is written over a line is one of its own, and a line that does not

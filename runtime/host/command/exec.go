@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"sync"
 	"syscall"
 	"time"
 )
@@ -67,9 +68,17 @@ func (e Exec) Run(ctx context.Context, c Cmd) (Result, error) {
 	var stdout, stderr capture
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	if c.OnLine != nil {
-		lines := newLineWriter(c.OnLine)
-		defer lines.Close()
-		cmd.Stdout, cmd.Stderr = io.MultiWriter(&stdout, lines), io.MultiWriter(&stderr, lines)
+		var one sync.Mutex // what is told is told one after the other
+		tell := func(line string) {
+			one.Lock()
+			defer one.Unlock()
+			c.OnLine(line)
+		}
+		// Each has lines of its own: one that is not at its end yet may wait for long.
+		out, errs := newLineWriter(tell), newLineWriter(tell)
+		defer out.Close()
+		defer errs.Close()
+		cmd.Stdout, cmd.Stderr = io.MultiWriter(&stdout, out), io.MultiWriter(&stderr, errs)
 	}
 	cmd.WaitDelay = grace + time.Second
 	cmd.Cancel = func() error {
