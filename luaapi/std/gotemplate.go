@@ -4,13 +4,16 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"maps"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	gotemplate "text/template"
 	"text/template/parse"
 
 	"github.com/luaccm/ccm/runtime/data"
+	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/template"
 	"github.com/luaccm/ccm/runtime/template/blocks"
 )
@@ -28,6 +31,7 @@ func renderGo(c *call, name, text string) string {
 		Funcs(gotemplate.FuncMap{"facts": root("facts"), "data": root("data"), "env": root("env"), "lookup": env.Lookup, stepFunc: step}).
 		Funcs(limitPrinters()).Funcs(env.WithCheck(c.in.Context().Err).GoFunctions()).Funcs(gotemplate.FuncMap{fieldFunc: field})
 	var out limitedWriter
+	var values map[string]any
 	err := template.CheckTemplate(text)
 	if err == nil {
 		if t, err = t.Parse(text); err != nil {
@@ -41,7 +45,8 @@ func renderGo(c *call, name, text string) string {
 			nameData(t)
 		}
 		countSteps(t)
-		err = t.Execute(&out, templateValues(c))
+		values = templateValues(c)
+		err = t.Execute(&out, values)
 	}
 	if err == nil {
 		return out.String()
@@ -49,7 +54,7 @@ func renderGo(c *call, name, text string) string {
 	if errors.Is(err, errTooLong) {
 		c.room(maxString + 1)
 	}
-	c.fail("%s", goProblem(name, err))
+	c.fail("%s", goProblem(name, err, slices.Sorted(maps.Keys(values))))
 	return ""
 }
 
@@ -277,9 +282,24 @@ func (l *limitedWriter) Write(p []byte) (int, error) {
 	return l.Builder.Write(p)
 }
 
+// goHint says which value may be meant by one that is not there: place is what has its name, as <.name.x>.
+func goHint(place, quoted string, values []string) string {
+	name := strings.Trim(quoted, `"`)
+	if !strings.HasPrefix(strings.TrimPrefix(place[1:], "$")+".", "."+name) {
+		return "" // it is not the first of the names
+	}
+	if slices.Contains([]string{"facts", "data", "env"}, name) {
+		return fmt.Sprintf(" (%s is written without the dot)", name)
+	}
+	if hint := diag.DidYouMean(name, values); hint != "" {
+		return " (" + hint + ")"
+	}
+	return ""
+}
+
 // goProblem says where and what is wrong in a template of text/template, in the
-// words of this library.
-func goProblem(name string, err error) string {
+// words of this library. Values are the names that the template was given.
+func goProblem(name string, err error, values []string) string {
 	text := err.Error()
 	text = text[:min(len(text), 16<<10)] // it may quote a value of many megabytes
 	m := regexp.MustCompile(`(?s)^template: ` + regexp.QuoteMeta(name) + `:(\d+)(?::(\d+))?: (.*)$`).FindStringSubmatch(text)
@@ -290,7 +310,7 @@ func goProblem(name string, err error) string {
 	if inner := regexp.MustCompile(`(?s)^executing ".*?" at (<.*?>): (.*)$`).FindStringSubmatch(what); inner != nil {
 		what = inner[1] + ": " + inner[2]
 		if key := regexp.MustCompile(`map has no entry for key (".*")$`).FindStringSubmatch(what); key != nil {
-			what = fmt.Sprintf("%s: there is no value %s", inner[1], key[1])
+			what = fmt.Sprintf("%s: there is no value %s%s", inner[1], key[1], goHint(inner[1], key[1], values))
 		} else if field := regexp.MustCompile(`can't evaluate field (\S+) in type`).FindStringSubmatch(what); field != nil {
 			what = fmt.Sprintf("%s: there is no value %q, because what is before it is no table", inner[1], field[1])
 		} else if strings.Contains(what, "error calling") && strings.Contains(what, ": non-comparable type ") {

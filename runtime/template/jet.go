@@ -5,9 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"path"
 	"reflect"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -235,7 +237,7 @@ func (r *renderer) explain(file string, err error) error {
 	if m := jetUnknown().FindStringSubmatch(text); m != nil {
 		// Jet goes on with all the variables that there are, and their values.
 		text = fmt.Sprintf("%q is not defined", m[1])
-		e.Err, e.Hint = errors.New(text), diag.DidYouMean(m[1], jetNames)
+		e.Err, e.Hint = errors.New(text), diag.DidYouMean(m[1], slices.Concat(jetNames, slices.Sorted(maps.Keys(r.env.o.Vars))))
 	}
 	if m, ok := errors.AsType[*notFoundError](err); ok {
 		e.Hint = m.hint()
