@@ -10,6 +10,7 @@ import (
 
 	"github.com/luaccm/ccm/runtime/bundle"
 	"github.com/luaccm/ccm/runtime/host"
+	"github.com/luaccm/ccm/runtime/host/target"
 )
 
 // SaveBundle writes the bundle of a folder to a file, or to stdout, and returns the SHA-256 of what
@@ -36,7 +37,11 @@ func SaveBundle(ctx context.Context, folder bundle.Folder, out string, program *
 		mode = 0o755
 	}
 	folder.Leave = func(rel string, dir bool) bool {
-		return leave(rel, dir) || !dir && isFile(filepath.Join(folder.Dir, rel), out) || !dir && isFile(filepath.Join(folder.Dir, rel), out+bundle.SignatureSuffix)
+		if dir {
+			return leave(rel, dir)
+		}
+		file := filepath.Join(folder.Dir, rel)
+		return leave(rel, dir) || target.IsTempName(filepath.Base(rel)) || isFile(file, out) || isFile(file, out+bundle.SignatureSuffix)
 	}
 	r, w := io.Pipe()
 	packed := make(chan error, 1)

@@ -206,3 +206,19 @@ func TestKilledInBundle(t *testing.T) {
 	require.Zero(t, status, stderr)
 	require.Empty(t, places(t))
 }
+
+// A bundle that is written into the folder of its site is the one that is written elsewhere: what ccm itself has
+// there while it writes is no part of it.
+func TestBundleIntoItsFolder(t *testing.T) {
+	dir := bundled(t, webSite)
+	t.Chdir(filepath.Join(dir, "web"))
+	want, err := os.ReadFile("../web.tar.gz")
+	require.NoError(t, err)
+	for range 2 {
+		_, stderr, status := ccm(t, nil, "bundle", ".")
+		require.Zero(t, status, stderr)
+		have, err := os.ReadFile("web.tar.gz")
+		require.NoError(t, err)
+		require.True(t, bytes.Equal(want, have))
+	}
+}

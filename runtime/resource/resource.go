@@ -230,7 +230,8 @@ func (c *Common) check() error {
 // EmptyCommon is the Common of resources without common properties. It must not be changed.
 var EmptyCommon = new(Common)
 
-// A Resource is one entry of a catalog. Once it is in a catalog it does not change.
+// A Resource is one entry of a catalog. Once it is in there only Sensitive changes: the content of its file may be
+// found to hold a secret when it is read.
 type Resource struct {
 	ID   ID
 	Type *Type

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 
 	"golang.org/x/sys/unix"
@@ -17,6 +18,11 @@ const TempSuffix = ".ccm-new"
 // tempName returns the name of the temporary file of a file. It is cut where
 // file systems would refuse it.
 func tempName(base string) string { return safepath.HiddenName(base, TempSuffix) }
+
+// IsTempName reports whether a name is that of a temporary file of ccm, or could be.
+func IsTempName(name string) bool {
+	return strings.HasPrefix(name, ".") && strings.HasSuffix(name, TempSuffix)
+}
 
 // Claim makes something that has a temporary name beside the target, and returns that name.
 // Make fails with fs.ErrExist if the name is taken.
