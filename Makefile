@@ -31,7 +31,7 @@ SYSTEMS ?= linux-amd64 linux-arm64 linux-armv7 linux-riscv64 darwin-amd64 darwin
 
 # What is vetted for each of OTHERS, on which nothing can be run here.
 OTHERS = darwin freebsd
-VETTED = ./luaapi/... ./providers/... ./resources/... ./runtime/... ./site/... ./stdlib/...
+VETTED = ./cmd/... ./luaapi/... ./providers/... ./resources/... ./runtime/... ./site/... ./stdlib/...
 
 SITES ?= 2000
 SEED ?= $(shell date +%Y%m%d)0000

@@ -253,7 +253,7 @@ func TestInputsEnd(t *testing.T) {
 		_, err := w.WriteString("x")
 		require.NoError(t, err)
 		require.Eventually(t, func() bool { // until that was read
-			n, err := unix.IoctlGetInt(int(w.Fd()), unix.TIOCINQ)
+			n, err := unix.IoctlGetInt(int(w.Fd()), askUnread)
 			return err == nil && n == 0
 		}, longEnough, 5*time.Millisecond)
 		require.NoError(t, cmd.Process.Signal(os.Interrupt))

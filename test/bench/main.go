@@ -1,3 +1,5 @@
+//go:build linux
+
 // Bench measures ccm: whole processes, in turn with the floor programs (floor),
 // which do the least that the same work can cost, and with whichever peers are
 // installed. It prints a table of what was wanted and what was measured and writes

@@ -1,3 +1,5 @@
+//go:build linux
+
 // Floor does the least that each workload of the benchmark can cost, and nothing
 // else: it has no language, no report and no state. What ccm takes beyond it is
 // what ccm costs. docs/performance.md says what is compared with what.

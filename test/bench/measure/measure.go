@@ -1,3 +1,5 @@
+//go:build linux
+
 // Package measure runs a command once and says what that took.
 package measure
 

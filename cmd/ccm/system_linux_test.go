@@ -31,3 +31,6 @@ func (m memoryFS) Run() int {
 	_ = os.Setenv("TMPDIR", dir)
 	return m.M.Run()
 }
+
+// askUnread is the ioctl that asks how many bytes of a pipe are not read yet (ioctl_tty(2)).
+const askUnread = unix.TIOCINQ
