@@ -248,7 +248,7 @@ func (m *Machine) send(ctx context.Context, conn *nats.Conn, r Request, pair nke
 	reply, err := conn.RequestWithContext(ctx, subject.Request(r.Key), text)
 	switch {
 	case errors.Is(err, nats.ErrNoResponders):
-		return errors.New("the servers take no requests: they have no stream for them; ccm fleet init --apply makes it")
+		return errors.New("the servers take no requests now: they have no stream for them, or it has no leader (ccm fleet check says which)")
 	case err != nil:
 		return fmt.Errorf("the request: %w", err)
 	}

@@ -185,31 +185,55 @@ func (d *Desk) publish(ctx context.Context, n identity.NodeIdentity, before uint
 
 // use counts one use of a token, by a key.
 func (d *Desk) use(ctx context.Context, t *Token, key string) error {
+	return d.changeUses(ctx, t.ID, func(u *uses) error {
+		switch {
+		case slices.Contains(u.Revoked, key):
+			return errors.New("the key that asks was revoked")
+		case slices.Contains(u.Keys, key):
+			return nil
+		case len(u.Keys) >= t.Uses:
+			return fmt.Errorf("the token %s was used %d times, which is all", t.ID, t.Uses)
+		}
+		u.Keys = append(u.Keys, key)
+		return nil
+	})
+}
+
+// endUse has a token make a key no node again.
+func (d *Desk) endUse(ctx context.Context, id, key string) error {
+	return d.changeUses(ctx, id, func(u *uses) error {
+		if !slices.Contains(u.Revoked, key) {
+			u.Revoked = append(u.Revoked, key)
+		}
+		return nil
+	})
+}
+
+// changeUses changes how often a token was used, and by which keys. It is stored also if nothing has changed: who has
+// seen an old count is told so.
+func (d *Desk) changeUses(ctx context.Context, id string, f func(*uses) error) error {
 	for range 20 {
 		var u uses
 		var before uint64
-		m, err := direct.Last(ctx, d.Cluster.Conn, subject.Answers, subject.Enrolled(t.ID))
+		m, err := direct.Last(ctx, d.Cluster.Conn, subject.Answers, subject.Enrolled(id))
 		switch {
 		case err == nil:
 			before = m.Sequence
 			if err := json.Unmarshal(m.Data, &u); err != nil || u.Protocol != usesProtocol {
-				return fmt.Errorf("the uses of the token %s cannot be read", t.ID)
+				return fmt.Errorf("the uses of the token %s cannot be read", id)
 			}
 		case !errors.Is(err, direct.ErrNone):
 			return err
 		}
-		if slices.Contains(u.Keys, key) {
-			return nil
+		if err := f(&u); err != nil {
+			return err
 		}
-		if len(u.Keys) >= t.Uses {
-			return fmt.Errorf("the token %s was used %d times, which is all", t.ID, t.Uses)
-		}
-		u.Protocol, u.Keys = usesProtocol, append(u.Keys, key)
+		u.Protocol = usesProtocol
 		text, err := json.Marshal(u)
 		if err != nil {
 			return err
 		}
-		_, err = direct.Publish(ctx, d.Cluster.Conn, subject.Enrolled(t.ID), text, direct.Expect(before))
+		_, err = direct.Publish(ctx, d.Cluster.Conn, subject.Enrolled(id), text, direct.Expect(before))
 		if err == nil || !direct.IsConflict(err) {
 			return err
 		}
@@ -220,7 +244,7 @@ func (d *Desk) use(ctx context.Context, t *Token, key string) error {
 		case <-time.After(50 * time.Millisecond):
 		}
 	}
-	return fmt.Errorf("the uses of the token %s change all the time", t.ID)
+	return fmt.Errorf("the uses of the token %s change all the time", id)
 }
 
 // Deny answers a request with why it is denied, and forgets it.

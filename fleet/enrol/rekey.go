@@ -125,8 +125,17 @@ func (d *Desk) EndRekey(ctx context.Context) ([]string, error) {
 		}
 		keys = append(keys, n.Key)
 	}
-	// Their answers go first: what is left of them nothing could read after it.
+	// Their answers go first: what is left of them nothing could read after it. But before that what they asked with: a
+	// request without an answer waits for one, and a token gives it.
 	for _, n := range old {
+		if n.Token != "" {
+			if err := d.endUse(ctx, n.Token, n.Key); err != nil {
+				return nil, err
+			}
+		}
+		if err := d.forgetRequest(ctx, n.Key); err != nil {
+			return nil, err
+		}
 		if err := errors.Join(d.forgetIn(ctx, subject.Answers, n.Sequence), dir.ForgetNode(n.Name, n.Key)); err != nil {
 			return nil, err
 		}
@@ -135,6 +144,17 @@ func (d *Desk) EndRekey(ctx context.Context) ([]string, error) {
 		return nil, err
 	}
 	return d.change(ctx, func(a *identity.AccountChange) { a.Forget(keys) })
+}
+
+// forgetRequest deletes the request of a key.
+func (d *Desk) forgetRequest(ctx context.Context, key string) error {
+	ctx, cancel := context.WithTimeout(ctx, cluster.Patience)
+	defer cancel()
+	s, err := d.Cluster.JetStream.Stream(ctx, subject.Enrolment)
+	if err != nil {
+		return err
+	}
+	return s.Purge(ctx, jetstream.WithPurgeSubject(subject.Request(key)))
 }
 
 // forgetIn deletes a message of a stream; that it is not there is no error.

@@ -127,6 +127,8 @@ func ReadTokens(text []byte) ([]Token, error) {
 type uses struct {
 	Protocol string   `json:"protocol"`
 	Keys     []string `json:"keys"`
+	// Revoked are keys that are nothing any more: the token does not make them nodes again.
+	Revoked []string `json:"revoked,omitempty"`
 }
 
 const usesProtocol = "io.choria.ccm.v1.enrol.token"

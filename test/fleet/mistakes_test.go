@@ -104,6 +104,10 @@ func TestFleetMistakes(t *testing.T) {
 	require.Empty(t, stdout)
 	require.Equal(t, "! Nodes are left out, because the condition has no answer for them: db1: invalid argument for len (type nothing), at \"len(facts.nothing) > 0\"\n", stderr)
 
+	// A rollout is a table.
+	l.must(t, "fleet", "release", "prod", site, "--canary", `labels.role == "web"`, "--sign", key, "--no-check")
+	require.Regexp(t, `(?m)^Release 1 of prod, .*: rolling\nSTAGE .*\nlabels.role == "web"  2 .*waits for its nodes\n100% +1 .*\n$`, l.must(t, "fleet", "rollout", "prod"))
+
 	// One that is named twice answers once.
 	stdout, _, _ = l.ccm("fleet", "run", "web1", "web1", "--expires", "1s", "--sign", key)
 	require.Contains(t, stdout, "to 1 of 3 nodes of prod")

@@ -4,10 +4,13 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 
+	"github.com/nats-io/nkeys"
 	"github.com/stretchr/testify/require"
 
+	"github.com/luaccm/ccm/fleet/enrol"
 	"github.com/luaccm/ccm/fleet/identity"
 	"github.com/luaccm/ccm/fleet/node"
 	"github.com/luaccm/ccm/fleet/subject"
@@ -33,6 +36,55 @@ func (l *lab) isRefused(t *testing.T, credentials, inbox string) bool {
 		conn.Close()
 	}
 	return err != nil
+}
+
+// A machine whose key was revoked is no node again after a rekey, though it asked with a token that is still good.
+func TestRekeyKeepsRevoked(t *testing.T) {
+	l := newLab(t)
+	dir := t.TempDir()
+	tokens, given := filepath.Join(dir, "tokens"), filepath.Join(dir, "token")
+	require.NoError(t, os.WriteFile(given, []byte(l.must(t, "fleet", "enrol", "token", "--name", "web*", "--environment", "prod", "--uses", "3", "--token-file", tokens)), 0o600))
+	text, err := os.ReadFile(tokens)
+	require.NoError(t, err)
+	list, err := enrol.ReadTokens(text)
+	require.NoError(t, err)
+	d := l.desk(t)
+	approve := func() (said []string) {
+		require.NoError(t, d.ApproveByToken(t.Context(), list, func(p enrol.OpenRequest, err error) { said = append(said, fmt.Sprint(p.Name, ": ", err)) }))
+		return said
+	}
+	m := l.ask(t, "web1", "prod", "--token-file", given)
+	waitFor(t, "the request", func() error {
+		if said := approve(); !slices.Equal(said, []string{"web1: <nil>"}) {
+			return fmt.Errorf("%q", said)
+		}
+		return nil
+	})
+	require.NoError(t, <-m.done)
+	l.must(t, "fleet", "revoke", "web1")
+	creds, err := os.ReadFile(m.dir + "/node.creds")
+	require.NoError(t, err)
+	l.must(t, "fleet", "rekey")
+	d = l.desk(t) // which knows the new key
+	require.Empty(t, approve())
+	_, stderr, _ := l.ccm("fleet", "enrol")
+	require.Contains(t, stderr, "No machine asks.")
+
+	// It asks again, with the same key and token.
+	pair, err := nkeys.ParseDecoratedUserNKey(creds)
+	require.NoError(t, err)
+	seed, err := pair.Seed()
+	require.NoError(t, err)
+	again := t.TempDir()
+	require.NoError(t, os.WriteFile(filepath.Join(again, "node.nk"), seed, 0o600))
+	l.ask(t, "web1", "prod", "--token-file", given, "--directory", again)
+	waitFor(t, "the request to be refused", func() error {
+		if said := approve(); !slices.Equal(said, []string{"web1: the key that asks was revoked"}) {
+			return fmt.Errorf("%q", said)
+		}
+		return nil
+	})
+	require.Empty(t, l.must(t, "fleet", "nodes", "--output", "names"))
 }
 
 // After a rekey only nodes that were signed again are let in, those that were revoked are off the list and

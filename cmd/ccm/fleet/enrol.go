@@ -210,6 +210,7 @@ func watchRequests(ctx context.Context, e *cli.Env, f *fleetdir.Flags, out chang
 	}
 	defer d.Cluster.Close()
 	reported := map[string]bool{} // what was refused is said once
+	trouble := ""                 // as long as it is the same
 	for {
 		text, err := e.Files.ReadFile(tokenFile) // again: tokens are added
 		if err != nil {
@@ -233,7 +234,10 @@ func watchRequests(ctx context.Context, e *cli.Env, f *fleetdir.Flags, out chang
 		switch {
 		case ctx.Err() != nil:
 			return nil
-		case err != nil:
+		case err == nil:
+			trouble = ""
+		case trouble != err.Error():
+			trouble = err.Error()
 			cli.Say(e, "%s; tried again", err)
 		}
 		select {

@@ -206,7 +206,7 @@ func (f *rolloutFlags) print(e *cli.Env, a *release.Assessment) error {
 		}
 		return e.Stdout.Flush()
 	}
-	terminal.Fprintf(e.Stdout, "%s", rolloutText(a))
+	terminal.Fprintf(e.Stdout, "%s", terminal.LinesText(rolloutText(a)))
 	return e.Stdout.Flush()
 }
 
