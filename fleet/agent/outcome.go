@@ -1,7 +1,6 @@
 package agent
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -32,7 +31,7 @@ func (a *Agent) take(r *Run, result *Result, text []byte) {
 		case again:
 			a.log.Debug(r.Source + ": " + story)
 		case story != "":
-			a.log.Log(context.Background(), l.level(), r.Source+": "+story)
+			l.teller(a.log)(r.Source + ": " + story)
 		case over:
 			a.log.Info(fmt.Sprintf("%s: = %s#%s: in order again", r.Source, l.Type, l.Name))
 		}

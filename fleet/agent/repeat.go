@@ -115,13 +115,13 @@ func (a *Agent) warn(r *Run, words string) {
 	}
 }
 
-// level is how urgent what is told of an event is.
-func (l *line) level() slog.Level {
+// teller returns what tells of an event, as urgently as it is.
+func (l *line) teller(log *slog.Logger) func(text string, args ...any) {
 	switch {
 	case l.Failed:
-		return slog.LevelError
+		return log.Error
 	case l.Outcome == "stable": // with a health check that is not ok
-		return slog.LevelWarn
+		return log.Warn
 	}
-	return slog.LevelInfo
+	return log.Info
 }

@@ -30,7 +30,7 @@ func Command(e *cli.Env) *cobra.Command {
 		Short: "List the runs on this machine, the latest first",
 		Long: `List the runs on this machine, the latest first. A name of a run may be cut
 short where commands ask for it, and last is the latest. Runs of the same that
-ended in the same way and changed no path are one line; --limit 0 lists each.
+ended in the same way and changed nothing are one line; --limit 0 lists each.
 
 With --pending it lists the refreshes that runs have left over, because they
 were ended before, or because the refresh failed. The next run performs them.`,
@@ -117,8 +117,13 @@ type historyLine struct {
 	earlier int
 }
 
+// changedNothing reports whether a run came to its end and has changed nothing.
+func changedNothing(entry state.Entry) bool {
+	return entry.Files == 0 && entry.Summary != nil && entry.Summary.Changed == 0
+}
+
 // lineUp returns at most limit lines for runs, the newest first; all of them if it is 0. Runs of the same that
-// ended in the same way and changed no path are one line: those of an agent would hide what was done.
+// ended in the same way and changed nothing are one line: those of an agent would hide what was done.
 func lineUp(list []state.Entry, current string, limit int) (lines []historyLine) {
 	newer := make(map[string]int) // the line of the newer run, by what is run
 	for _, entry := range list {
@@ -127,7 +132,7 @@ func lineUp(list []state.Entry, current string, limit int) (lines []historyLine)
 			result = "is going on"
 		}
 		at, ok := newer[entry.Command]
-		if ok && limit > 0 && entry.Files == 0 && lines[at].Files == 0 && entry.Summary != nil && lines[at].result == result {
+		if ok && limit > 0 && changedNothing(entry) && changedNothing(lines[at].Entry) && lines[at].result == result {
 			lines[at].earlier++
 			continue
 		}
