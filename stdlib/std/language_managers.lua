@@ -99,9 +99,9 @@ managers.gem = {
     local out = host.query(managers.command(want, { "gem", "list", "--remote", "--exact", want.name }, host))
     return (re.match(out, [[(?m)^\S+ \(([^\s,()]+)]]) or {})[1] -- rake (13.2.1), nokogiri (1.16.0 ruby java)
   end,
-  install = function(want)
+  install = function(want) -- with --silent it would not say why it fails
     local what = want.source and { want.source } or want.version and { want.name, "--version", want.version } or { want.name }
-    return tbl.concat({ "gem", "install", "--no-document", "--silent" }, want.options or {}, what)
+    return tbl.concat({ "gem", "install", "--no-document", "--quiet" }, want.options or {}, what)
   end,
   remove = function(want) return { "gem", "uninstall", "--all", "--executables", "--silent", want.name } end,
 }

@@ -38,7 +38,7 @@ return ccm.type {
     if weakness then error(weakness .. ", who could have root run anything there; name the user who is to run " .. want.manager .. " (user), or take a directory of root's", 0) end
     local found = {}
     for _, name in ipairs(want.manager and { want.manager } or names) do -- ccm import names none
-      if want.manager or host.which(name == "pip" and "python3" or name) then
+      if want.manager or host.which(name == "pip" and "pip3" or name) then -- Python comes without pip, too
         local list = managers[name].versions(tbl.merge(want, { manager = name }), host)
         if #list > 0 then found[#found + 1] = { manager = name, list = list } end
       end

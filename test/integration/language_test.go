@@ -2,7 +2,11 @@
 
 package integration
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
 
 // publishLanguages makes version 1.0.0 and 1.1.0 of a wheel, of a tarball of npm and of a gem.
 const publishLanguages = `mkdir -p /opt/project; cd /root
@@ -41,6 +45,9 @@ func TestLuaLanguagePackage(t *testing.T) {
 	all("1.1.0 present", "Replaced the package")
 	l.says("1.1.0\n1.1.0\ndemo-gem-1.0.0\ndemo-gem-1.1.0",
 		`/opt/venv/bin/python3 -m demo_pkg; sed -n 's/.*"version": *"\([^"]*\)".*/\1/p' /opt/project/node_modules/demo-npm/package.json; echo; ls /opt/gems/gems`)
+	require.Contains(t, l.exec("/opt/ccm/ccm", "ensure", "language_package", "nosuch", "--manager", "gem", "--options=--local").stdout, "Could not find a valid gem 'nosuch'")
+	l.sh("gem install -q --no-document /root/demo-gem-1.0.0.gem")
+	require.Contains(t, l.sh("/opt/ccm/ccm import language_package demo-gem"), `manager = "gem"`)
 	all("1.1.0 absent", "Removed the package")
 	l.says("", "ls /opt/gems/gems; ls /opt/project/node_modules 2>/dev/null || :")
 }
