@@ -123,6 +123,9 @@ type ServiceState struct {
 	// service manager goes by a definition of it that has changed or is about to.
 	// Both are found only where [Service.MayReload].
 	CannotReload, Outdated bool
+	// Older is set if the service was started before its present definition was written,
+	// which a reload does not make it use either.
+	Older bool
 }
 
 // CurrentEnsure implements resource.StateEnsure.
@@ -306,7 +309,7 @@ func errMasked(want string) error {
 // A reload does not make a new definition of the service take effect.
 func (s Service) Refresh(have ServiceState, d resource.Decision) resource.Decision {
 	a := resource.Action{Verb: "Restart", Phrase: "restarted"}
-	if s.OnChange == ServiceReload || s.OnChange == ServiceReloadOrRestart && !have.CannotReload && !have.Outdated && !have.Masked {
+	if s.OnChange == ServiceReload || s.OnChange == ServiceReloadOrRestart && !have.CannotReload && !have.Outdated && !have.Older && !have.Masked {
 		a = resource.Action{Verb: "Reload", Phrase: "reloaded"}
 	}
 	switch {

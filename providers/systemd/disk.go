@@ -88,6 +88,29 @@ func (s *scope) hasNewDropin(v *host.View, name string) (bool, error) {
 	return false, nil
 }
 
+// isOlder reports whether a unit was started before its unit file or a drop-in of it was
+// written. Something else may have had systemd read them since. What systemd makes itself is written
+// anew each time.
+func (u unit) isOlder(v *host.View) (bool, error) {
+	started := u.startTime()
+	if started.IsZero() {
+		return false, nil
+	}
+	for _, path := range append(strings.Fields(u.DropInPaths), u.FragmentPath) {
+		if path == "" || strings.HasPrefix(path, "/run/systemd/generator") || strings.HasPrefix(path, "/run/systemd/transient/") {
+			continue
+		}
+		info, err := v.Stat(path)
+		if err != nil {
+			return false, err
+		}
+		if info.MTime.Truncate(time.Second).After(started) {
+			return true, nil
+		}
+	}
+	return false, nil
+}
+
 // hasPendingDefinition reports whether a plan assumes something about the unit file
 // of a unit or about a drop-in of it.
 func (s *scope) hasPendingDefinition(v *host.View, name string) (bool, error) {

@@ -86,7 +86,7 @@ func (s *services) state(ctx context.Context, v *host.View, want resources.Servi
 	}
 	have, err = u.state(want.Ensure != resources.ServiceUnmanaged)
 	if err == nil && want.MayReload() && !have.Missing && !have.Masked {
-		have.CannotReload, have.Outdated, err = s.reloads(ctx, v, u.name)
+		err = s.reloads(ctx, v, u.name, &have)
 	}
 	if err == nil && want.Mask != nil && !have.Missing {
 		have.EnabledUnmasked = have.Masked && linked[u.Id]
@@ -97,17 +97,21 @@ func (s *services) state(ctx context.Context, v *host.View, want resources.Servi
 	return have, err
 }
 
-// reloads reports whether a unit has no way to reload, and whether systemd goes by
+// reloads fills in whether a unit has no way to reload, and whether systemd or the process goes by
 // another definition of it than the present one or, in a plan, the one to come.
-func (s *services) reloads(ctx context.Context, v *host.View, name string) (cannot, outdated bool, err error) {
+func (s *services) reloads(ctx context.Context, v *host.View, name string, have *resources.ServiceState) error {
 	u, err := s.ctl.one(ctx, v, name)
 	if err != nil {
-		return false, false, err
+		return err
 	}
-	if outdated, err = s.ctl.outdated(v, u); err == nil && !outdated {
-		outdated, err = s.ctl.hasPendingDefinition(v, u.Id)
+	have.CannotReload = u.CanReload == "no"
+	if have.Outdated, err = s.ctl.outdated(v, u); err == nil && !have.Outdated {
+		have.Outdated, err = s.ctl.hasPendingDefinition(v, u.Id)
 	}
-	return u.CanReload == "no", outdated, err
+	if err == nil {
+		have.Older, err = u.isOlder(v)
+	}
+	return err
 }
 
 // unitFileState returns what is-enabled would answer. What show says was true

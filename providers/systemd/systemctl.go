@@ -11,11 +11,11 @@ import (
 )
 
 // systemctl returns a command of systemctl. Whatever the caller's environment says,
-// nothing is coloured, paged or asked.
+// nothing is coloured, paged or asked, and times are not those of a place.
 func systemctl(args ...string) host.Cmd {
 	return host.Cmd{
 		Argv: append([]string{"systemctl"}, args...),
-		Env:  []string{"SYSTEMD_COLORS=0", "SYSTEMD_PAGER="},
+		Env:  []string{"SYSTEMD_COLORS=0", "SYSTEMD_PAGER=", "TZ=UTC"},
 	}
 }
 

@@ -3,7 +3,9 @@ package systemd
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
+	"time"
 
 	"github.com/luaccm/ccm/resources"
 )
@@ -25,12 +27,16 @@ type unit struct {
 	ExecMainCode     string
 	ExecMainStatus   string
 	CanReload        string
+	DropInPaths      string
+	// InactiveExitTimestamp is when it was started.
+	InactiveExitTimestamp string
 }
 
 // properties are the names that are asked for.
 var properties = []string{
 	"Id", "Names", "LoadState", "ActiveState", "SubState", "UnitFileState", "FragmentPath",
 	"NeedDaemonReload", "Type", "Result", "NRestarts", "ExecMainCode", "ExecMainStatus", "CanReload",
+	"DropInPaths", "InactiveExitTimestamp",
 }
 
 // property returns where the property of that name is kept, or nil.
@@ -38,6 +44,7 @@ func (u *unit) property(name string) *string {
 	all := []*string{
 		&u.Id, &u.Names, &u.LoadState, &u.ActiveState, &u.SubState, &u.UnitFileState, &u.FragmentPath,
 		&u.NeedDaemonReload, &u.Type, &u.Result, &u.NRestarts, &u.ExecMainCode, &u.ExecMainStatus, &u.CanReload,
+		&u.DropInPaths, &u.InactiveExitTimestamp,
 	}
 	if i := slices.Index(properties, name); i >= 0 {
 		return all[i]
@@ -92,6 +99,16 @@ func (u unit) alias() string {
 		return u.Id
 	}
 	return ""
+}
+
+// startTime returns when the unit was started: the bus has it in microseconds, and systemctl writes
+// it for people. It is zero if it is not known.
+func (u unit) startTime() time.Time {
+	if us, err := strconv.ParseInt(u.InactiveExitTimestamp, 10, 64); err == nil && us > 0 {
+		return time.UnixMicro(us)
+	}
+	t, _ := time.Parse("Mon 2006-01-02 15:04:05 UTC", u.InactiveExitTimestamp)
+	return t
 }
 
 // unsettled reports whether a unit is on its way from one state to another.

@@ -38,6 +38,7 @@ command=/bin/sleep
 command_args=infinity
 command_background=yes
 pidfile=/run/it.pid
+retry=TERM/5
 extra_started_commands=reload
 start_pre() { echo >> /srv/it.starts; }
 reload() { cp /etc/it.conf /srv/it.loads; }

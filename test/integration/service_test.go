@@ -327,3 +327,19 @@ func TestServiceReload(t *testing.T) {
 	l.converge(site("six reload-or-restart", "Updated the file", "Restarted"))
 	l.says("3", starts)
 }
+
+// Services of one unit file are all restarted when it changes, although systemd has read it again for the first of them.
+func TestServicesReloadTogether(t *testing.T) {
+	l := boot(t, debian)
+	l.write("/root/site.lua", []byte(`
+local unit = file { "/etc/systemd/system/it@.service", owner = "root", group = "root", mode = "0644",
+  content = "[Service]\nExecReload=/bin/true\nExecStart=/bin/sleep " .. arg[1] .. "\n" }
+exec { "systemctl daemon-reload", refreshonly = true, subscribe = unit }
+service { "it@a", "it@b", on_change = "reload-or-restart", subscribe = unit, settle = "0s" }`))
+	l.sh("/opt/ccm/ccm run /root/site.lua 1000")
+	l.sh("sleep 1") // systemd and the disk tell times of a second
+	l.says("2", "/opt/ccm/ccm plan /root/site.lua 2000 | grep -c 'would restart'")
+	l.says("2", "/opt/ccm/ccm run /root/site.lua 2000 | grep -c Restarted")
+	l.says("2", "pgrep -fxc '/bin/sleep 2000'")
+	l.says("2", "/opt/ccm/ccm undo | grep -c Restarted")
+}
