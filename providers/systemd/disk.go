@@ -104,7 +104,7 @@ func (u unit) isOlder(v *host.View) (bool, error) {
 		if err != nil {
 			return false, err
 		}
-		if info.MTime.Truncate(time.Second).After(started) {
+		if info.MTime.After(started) {
 			return true, nil
 		}
 	}

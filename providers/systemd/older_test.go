@@ -26,7 +26,7 @@ func TestOlder(t *testing.T) {
 		u     unit
 		older bool
 	}{
-		{unit{FragmentPath: file, InactiveExitTimestamp: "1795707039999999"}, true},
+		{unit{FragmentPath: file, InactiveExitTimestamp: "1795707040499999"}, true},
 		{unit{FragmentPath: file, InactiveExitTimestamp: "1795707040600000"}, false},
 		{unit{FragmentPath: file, InactiveExitTimestamp: "Thu 2026-11-26 15:30:39 UTC"}, true},
 		{unit{FragmentPath: file, InactiveExitTimestamp: "Thu 2026-11-26 15:30:40 UTC"}, false},

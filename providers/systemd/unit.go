@@ -102,13 +102,16 @@ func (u unit) alias() string {
 }
 
 // startTime returns when the unit was started: the bus has it in microseconds, and systemctl writes
-// it for people. It is zero if it is not known.
+// it for people, without the part of the second, of which it is the end. It is zero if it is not known.
 func (u unit) startTime() time.Time {
 	if us, err := strconv.ParseInt(u.InactiveExitTimestamp, 10, 64); err == nil && us > 0 {
 		return time.UnixMicro(us)
 	}
-	t, _ := time.Parse("Mon 2006-01-02 15:04:05 UTC", u.InactiveExitTimestamp)
-	return t
+	t, err := time.Parse("Mon 2006-01-02 15:04:05 UTC", u.InactiveExitTimestamp)
+	if err != nil {
+		return time.Time{}
+	}
+	return t.Add(time.Second - 1)
 }
 
 // unsettled reports whether a unit is on its way from one state to another.

@@ -337,7 +337,6 @@ local unit = file { "/etc/systemd/system/it@.service", owner = "root", group = "
 exec { "systemctl daemon-reload", refreshonly = true, subscribe = unit }
 service { "it@a", "it@b", on_change = "reload-or-restart", subscribe = unit, settle = "0s" }`))
 	l.sh("/opt/ccm/ccm run /root/site.lua 1000")
-	l.sh("sleep 1") // systemd and the disk tell times of a second
 	l.says("2", "/opt/ccm/ccm plan /root/site.lua 2000 | grep -c 'would restart'")
 	l.says("2", "/opt/ccm/ccm run /root/site.lua 2000 | grep -c Restarted")
 	l.says("2", "pgrep -fxc '/bin/sleep 2000'")
