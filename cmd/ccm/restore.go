@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/luaccm/ccm/cmd/ccm/cli"
+	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/report"
 	"github.com/luaccm/ccm/site"
 )
@@ -37,6 +38,13 @@ undone like any other.`,
 			rec, err := cli.FindRun(e, store, args[0], store.Changes)
 			if err != nil {
 				return err
+			}
+			switch {
+			case len(rec.Changes) > 0:
+			case rec.Files > 0:
+				return diag.Errorf(diag.Pos{}, "what run %s changed is not on record any more", rec.ID)
+			default:
+				return diag.Errorf(diag.Pos{}, "run %s has changed no file, so there is nothing to restore", rec.ID).WithHint("ccm history says which runs have")
 			}
 			return restoreFiles(cmd.Context(), e, f, &site.RestoreOptions{Kind: "restore", Run: rec, Paths: paths})
 		},
