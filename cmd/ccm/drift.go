@@ -43,6 +43,7 @@ be looked at, 6 both.`,
 	f.output = cli.NewChoice("text", "text", "json")
 	f.diff = cli.NewChoice(string(report.DiffChanges), report.DiffChanges.Values()...)
 	f.addReport(cmd)
+	cli.AddSudoFlag(cmd.Flags())
 	cmd.Flags().StringVar(&f.Root, "root", "", "compare what was applied to the file system below `DIR` (default: wherever it was)")
 	return cmd
 }
