@@ -7,7 +7,7 @@ import (
 	"github.com/luaccm/ccm/runtime/resource"
 )
 
-// Differs returns the differences between the path now and the version to restore.
+// Differs returns the differences between the path as it is now and the version to restore.
 func (s Restorer) Differs(ctx context.Context, v *host.View, r Restoration) (diff []resource.Delta, err error) {
 	now, err := versionAt(v, r.Path)
 	if err != nil {
@@ -44,7 +44,7 @@ func (s Restorer) Differs(ctx context.Context, v *host.View, r Restoration) (dif
 		add("content", shown, want)
 	}
 	if now.Kind != r.Want.Kind {
-		now = Version{} // nothing of it stays
+		now = Version{} // nothing of the present file stays
 	}
 	add("target", string(now.Target), string(r.Want.Target))
 	if r.Want.Kind != now.Kind || now.UID != r.Want.UID {
@@ -66,8 +66,8 @@ func nameOf(v Version, name string) string {
 	return name
 }
 
-// masked returns what stands for two contents that hold secrets: the one of the path now, whose
-// digest text is have, and the one that is to be restored. It is what reports of runs show of them.
+// masked returns the masks for two contents with secrets: the present one, whose digest text is
+// have, and the one to restore. Reports of runs show the same masks.
 func (s Restorer) masked(v *host.View, r Restoration, now Version, have string) (maskedHave, maskedWant string, err error) {
 	switch {
 	case have == "":
@@ -84,14 +84,13 @@ func (s Restorer) masked(v *host.View, r Restoration, now Version, have string) 
 	return maskedHave, resource.MaskContent(s.store.secrets, string(text)), err
 }
 
-// same reports whether the content of the file at the path is what is to be
-// restored.
+// same reports whether the file at the path already has the content to restore.
 func (s Restorer) same(ctx context.Context, v *host.View, r Restoration, now Version) (bool, error) {
 	if r.Want.Kind != host.Regular || now.Kind != host.Regular {
 		return now.Kind == r.Want.Kind, nil
 	}
 	if r.Want.Object == "" {
-		// The run did not replace the content, nor did a later one.
+		// Neither the run nor a later one replaced the content.
 		return now.sameContent(r.Want), nil
 	}
 	if now.Size != r.Want.Size {
@@ -101,8 +100,8 @@ func (s Restorer) same(ctx context.Context, v *host.View, r Restoration, now Ver
 	return s.store.backups.IsNamed(r.Want.Object, sum), err
 }
 
-// Text returns the content now and the content that is to be restored, for a
-// diff; nil if there is none, or nobody may see it.
+// Text returns the present content and the content to restore, for a diff. It is nil if there is
+// no content, or if the content may hold secrets or is too large.
 func (s Restorer) Text(v *host.View, r Restoration) (*resource.TextChange, error) {
 	info, err := v.Lstat(r.Path)
 	if err != nil {
@@ -111,7 +110,7 @@ func (s Restorer) Text(v *host.View, r Restoration) (*resource.TextChange, error
 	return s.text(versionOf(info), r, func() ([]byte, error) { return v.ReadFile(r.Path) })
 }
 
-// TextSince is Text once the path is restored, which held before.
+// TextSince is Text after the restoration: before is the version that it replaced.
 func (s Restorer) TextSince(before Version, r Restoration) (*resource.TextChange, error) {
 	if before.Kind == host.Regular && before.Object == "" {
 		return nil, nil // the content stays, or was not kept

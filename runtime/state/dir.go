@@ -36,7 +36,7 @@ func Dir(flag string) string {
 	return filepath.Join(home(), ".local", "state", "ccm")
 }
 
-// CacheDir returns the directory for what can be had again: CCM_CACHE_DIR, else the
+// CacheDir returns the directory for files that can be fetched again: CCM_CACHE_DIR, else the
 // CACHE_DIRECTORY that systemd gives a service, else /var/cache/ccm for root and
 // $XDG_CACHE_HOME/ccm for others.
 func CacheDir() string {
@@ -56,12 +56,11 @@ func CacheDir() string {
 
 const lockFile = "lock"
 
-// claim makes the state directory. One that is there already and that others can
-// look into is closed to them, because it holds what files held that they may not
-// read. It may hold a key that somebody has brought, and what the agent keeps.
-// What is plainly not a state directory, such as the home directory of somebody,
-// is refused instead, and so is one in which a link or anything else lies that
-// leads elsewhere.
+// claim makes the state directory. If it exists and others may enter it, they are shut out,
+// because backups may hold what they may not read. Before the first run it may hold a key that
+// somebody brought, and the directory of the agent. claim refuses a directory that holds anything
+// else and no lock, such as a home directory, and one with an entry that is neither a file nor a
+// directory, such as a link.
 func claim(d *statedir.Dir) error {
 	if err := os.MkdirAll(d.Root, 0o700); err != nil {
 		return err
@@ -81,8 +80,8 @@ func claim(d *statedir.Dir) error {
 	return top.Chmod(fi.Mode() &^ 0o077)
 }
 
-// judge reports whether a directory can be a state directory, and whether it has to be closed to
-// others first. It changes nothing.
+// judge reports whether a directory can be a state directory, and whether others have to be shut
+// out first. It changes nothing.
 func judge(d *statedir.Dir) (tooWide bool, err error) {
 	top, err := d.Top()
 	if err != nil {
@@ -114,16 +113,15 @@ func judge(d *statedir.Dir) (tooWide bool, err error) {
 		WithHint("name one that is empty or not there")
 }
 
-// agentDir is where the agent keeps what it fetched. It is there before the first run.
+// agentDir is the directory of the agent's fetched sites. It may exist before the first run.
 const agentDir = "agent"
 
-// isForeign reports whether an entry cannot be in a state directory in which nothing was run yet.
+// isForeign reports whether an entry cannot be in a state directory before its first run.
 func isForeign(e os.DirEntry) bool {
 	return e.Name() != keyFile && (e.Name() != agentDir || !e.IsDir())
 }
 
-// home returns the home directory of the user: HOME or, without it, what the
-// user database says.
+// home returns the home directory of the user: HOME or, without it, the one in the user database.
 func home() string {
 	if dir := os.Getenv("HOME"); filepath.IsAbs(dir) {
 		return dir

@@ -9,8 +9,8 @@ import (
 	"github.com/luaccm/ccm/runtime/jsonwriter"
 )
 
-// The lines that a run writes for every changed file are written without reflection, as
-// encoding/json would write them.
+// Lines for changed files are encoded without reflection, because a run writes one for every
+// changed file. The result is that of encoding/json.
 
 // appendJSON appends the line to b.
 func (l changeLine) appendJSON(b []byte) ([]byte, error) {
@@ -54,7 +54,7 @@ func (v Version) appendJSON(b []byte) (_ []byte, err error) {
 	o.Int("size", v.Size)
 	o.Time("mtime", v.MTime)
 	if year := v.MTime.Year(); year < 0 || year > 9999 {
-		err = errors.New("its time has a year of more than four digits") // which RFC 3339 has no form for
+		err = errors.New("its time has a year of more than four digits") // RFC 3339 cannot express such a year
 	}
 	o.Uint("dev", v.Dev)
 	o.Uint("ino", v.Ino)

@@ -14,17 +14,18 @@ import (
 	"github.com/luaccm/ccm/runtime/state/statedir"
 )
 
-// A Condition is what there is of a state directory.
+// A Condition describes a state directory.
 type Condition struct {
-	// Nearest is the directory itself or, if it is not there, the one in which it is made.
+	// Nearest is the directory itself or, if it is missing, the nearest directory above it that
+	// exists.
 	Nearest string
 	// Locked is set if a run is going on.
 	Locked bool
-	// Holder is who holds the lock.
+	// Holder is the process that holds the lock.
 	Holder Holder
 }
 
-// Examine looks whether runs of this user can keep their state in a directory, and changes
+// Examine checks whether runs of this user can keep their state in a directory, and changes
 // nothing. The error says why they cannot.
 func Examine(dir string) (Condition, error) {
 	d := statedir.New(dir, nil, nil)
@@ -48,7 +49,7 @@ func Examine(dir string) (Condition, error) {
 	return c, err
 }
 
-// nearest returns the directory, or the nearest one above it that is there.
+// nearest returns the directory, or the nearest directory above it that exists.
 func nearest(dir string) string {
 	for {
 		if _, err := os.Stat(dir); !errors.Is(err, fs.ErrNotExist) || dir == filepath.Dir(dir) {
@@ -66,8 +67,8 @@ func mayWrite(dir string) error {
 	return nil
 }
 
-// lockedBy reports whether a run holds the lock. Where a process is named that lives, the lock
-// is asked for, shared and for a moment only: one that is held is not disturbed by that.
+// lockedBy reports whether a run holds the lock. If the lock file names a living process, it
+// tries for a moment to take the lock shared. That does not disturb a lock that is held.
 func lockedBy(d *statedir.Dir) (h Holder, locked bool, err error) {
 	text, err := d.ReadFile(lockFile)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -12,16 +12,16 @@ import (
 )
 
 // A fileChange is the change of one path during its run. It is open until its resource is
-// finished, and then it is recorded what became of the path.
+// finished. Then the version after the change is recorded.
 type fileChange struct {
 	Change
-	by resource.ID // for which it is being changed; zero for none
-	// order numbers open changes, in the order in which paths were changed first; 0 once it
+	by resource.ID // the resource that changes the path; zero for none
+	// order numbers open changes in the order in which their paths were first changed; 0 once it
 	// is closed.
 	order int
-	// hasNext is set if Next is recorded and is what the path will hold.
+	// hasNext is set if Next is recorded and is the version that the path will have.
 	hasNext bool
-	// maybeVoid is set until something is known to have changed at all.
+	// maybeVoid is set until it is known that the path was changed at all.
 	maybeVoid bool
 }
 
@@ -41,9 +41,9 @@ func (r *RecordWriter) closeChanges(ids ...resource.ID) (list []*fileChange) {
 	return list
 }
 
-// closeChange looks at a path that was changed, and returns the line to record, if there
-// is one: not if it is recorded already, or nobody can tell. Event is that of
-// the resource for which it was changed, or nil.
+// closeChange looks at a changed path, and returns the line to record. There is no line if the
+// version is recorded already, or if the look fails. Event is that of the changing resource, or
+// nil.
 func (r *RecordWriter) closeChange(c *fileChange, e *event.Event) (changeLine, bool) {
 	if c.hasNext && e != nil && e.Outcome == event.Changed && e.Resource.ID == c.by {
 		c.After = c.Next
@@ -57,7 +57,7 @@ func (r *RecordWriter) closeChange(c *fileChange, e *event.Event) (changeLine, b
 	return changeLine{changeProtocol, &c.Change}, true
 }
 
-// Before returns what stood at a path before the run changed it, and whether it has.
+// Before returns the version of a path before the run changed it, and whether the run changed it.
 func (r *RecordWriter) Before(path string) (before Version, changed bool) {
 	c, changed := r.changes[path]
 	if changed {
@@ -66,8 +66,8 @@ func (r *RecordWriter) Before(path string) (before Version, changed bool) {
 	return before, changed
 }
 
-// BeforeChange records a pre-image ([host.Options]) and makes a backup of its content. Of a
-// path that changes more than once in a run, the first pre-image counts.
+// BeforeChange records a pre-image ([host.Options]) and makes a backup of its content. If a path
+// changes more than once in a run, the first pre-image counts.
 func (r *RecordWriter) BeforeChange(v *host.View, pre host.PreImage) error {
 	r.view = v
 	by := r.current
@@ -75,10 +75,10 @@ func (r *RecordWriter) BeforeChange(v *host.View, pre host.PreImage) error {
 		by = res
 	}
 	c, known := r.changes[pre.Path]
-	// The batch has announced the path, met a conflict, and announces it again: nothing was
-	// changed in between, and what stands there now counts.
+	// The batch announced the path, met a conflict, and announces it again. Nothing was changed in
+	// between, so the new pre-image counts.
 	again := known && pre.Supersedes && c.maybeVoid
-	if known && !again && (c.Content || !pre.Content) { // the first pre-image has all that is needed
+	if known && !again && (c.Content || !pre.Content) { // the first pre-image suffices
 		c.hasNext = false
 		r.openChange(c, by)
 		return r.endBatch(pre)
@@ -98,7 +98,7 @@ func (r *RecordWriter) BeforeChange(v *host.View, pre host.PreImage) error {
 		line = c.Change
 	}
 	line.Content, line.Next, line.After = pre.Content, nil, nil
-	if pre.Next != nil && by != nil && (!known || again) { // else it is about another change
+	if pre.Next != nil && by != nil && (!known || again) { // otherwise Next belongs to a later change
 		line.Next = new(versionOf(*pre.Next))
 	}
 	line.Sensitive = r.noteSecrets(by) || r.sensitive.HeldIn(pre.Path)
@@ -112,8 +112,8 @@ func (r *RecordWriter) BeforeChange(v *host.View, pre host.PreImage) error {
 			return fmt.Errorf("cannot record that it holds secrets: %w", err)
 		}
 	}
-	// That something was made need not survive a loss of power; that something was
-	// lost must.
+	// The record of a creation need not survive a loss of power; that of a replaced or removed
+	// file must.
 	durable := line.Before.Kind != host.Missing
 	record := r.enqueue
 	if !pre.More {
@@ -123,7 +123,7 @@ func (r *RecordWriter) BeforeChange(v *host.View, pre host.PreImage) error {
 		return fmt.Errorf("cannot record what is there: %w", err)
 	}
 	if pre.More {
-		_ = r.file.flushMany() // what cannot be written is tried again by the last
+		_ = r.file.flushMany() // lines that cannot be written are tried again with the last one
 	}
 	r.unsynced = r.unsynced || durable && pre.More
 	if !known {
@@ -135,7 +135,7 @@ func (r *RecordWriter) BeforeChange(v *host.View, pre host.PreImage) error {
 	return r.endBatch(pre)
 }
 
-// openChange opens a change of a path for a resource.
+// openChange opens the change of a path for a resource.
 func (r *RecordWriter) openChange(c *fileChange, by *resource.Resource) {
 	var id resource.ID
 	if by != nil {
@@ -154,7 +154,7 @@ func (r *RecordWriter) openChange(c *fileChange, by *resource.Resource) {
 	r.open[id] = append(r.open[id], c)
 }
 
-// endBatch makes backups and lines durable, unless more pre-images of the same effect follow.
+// endBatch makes the backups and lines durable after the last pre-image of an effect.
 func (r *RecordWriter) endBatch(pre host.PreImage) error {
 	if pre.More {
 		return nil
@@ -172,7 +172,7 @@ func (r *RecordWriter) endBatch(pre host.PreImage) error {
 	return nil
 }
 
-// backUp stores the content of a file that is about to go.
+// backUp stores the content of a file that is about to be replaced or removed.
 func (r *RecordWriter) backUp(v *host.View, pre host.PreImage, by *resource.Resource, c *Change) error {
 	before := &c.Before
 	if by != nil && by.Common.Backup != nil && !*by.Common.Backup {

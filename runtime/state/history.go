@@ -53,7 +53,7 @@ func (s *Store) History() (list []Entry, damaged int, err error) {
 	return list, damaged, nil
 }
 
-// recorded returns the runs that did something, oldest first.
+// recorded returns the IDs of runs with a record, oldest first.
 func (s *Store) recorded() ([]string, error) {
 	files, err := s.dir.List("runs")
 	if errors.Is(err, os.ErrNotExist) {
@@ -71,20 +71,20 @@ func (s *Store) recorded() ([]string, error) {
 // A Record is the record of one run.
 type Record struct {
 	Entry
-	// Changes is in the order in which paths were first changed.
+	// Changes are in the order in which their paths were first changed.
 	Changes []Change `json:"changes,omitempty"`
-	// Events is the events of resources that were not stable, as they were written
+	// Events are the events of resources that were not stable, as they were written
 	// (report.Event).
 	Events []json.RawMessage `json:"events,omitempty"`
-	// Damaged is how many lines could not be understood.
+	// Damaged is the number of lines that could not be read.
 	Damaged int `json:"damaged,omitempty"`
 }
 
-// Record returns the record of a run. A run that did nothing has none: the error is
+// Record returns the record of a run. If the run did nothing, it has no record: the error is
 // os.ErrNotExist.
 func (s *Store) Record(id string) (*Record, error) { return s.record(id, true) }
 
-// Changes returns the record of a run without its events, which are most of it.
+// Changes returns the record of a run without its events, which are its largest part.
 func (s *Store) Changes(id string) (*Record, error) { return s.record(id, false) }
 
 func (s *Store) record(id string, events bool) (*Record, error) {
@@ -112,11 +112,11 @@ func (s *Store) record(id string, events bool) (*Record, error) {
 // A recordReader reads the lines of a record.
 type recordReader struct {
 	*Record
-	at map[Name]int // index of the change of a path
-	// next is the indexes of the changes that a resource was about to make, until a line
-	// says what became of them.
+	at map[Name]int // index of the change of each path
+	// next has the indices of the changes that a resource was about to make, until a line tells
+	// the result.
 	next   map[string][]int
-	events bool // Events is read too
+	events bool // read events too
 }
 
 // line adds one line to the record.
@@ -176,8 +176,8 @@ func (rec recordReader) line(line []byte) error {
 	return nil
 }
 
-// Find returns the name of the run that name stands for: a run, the beginning of
-// the name of one run only, or last for the latest.
+// Find returns the ID of the run that name means: an ID, the beginning of exactly one ID, or last
+// for the latest run.
 func (s *Store) Find(name string) (string, error) {
 	list, _, err := s.History()
 	if err != nil {
@@ -207,7 +207,7 @@ func (s *Store) Find(name string) (string, error) {
 	return found[0], nil
 }
 
-// contents returns the names of the backups of a run.
+// contents returns the IDs of the backups of a run.
 func (rec *Record) contents() []string {
 	ids := make(map[string]bool)
 	for _, c := range rec.Changes {
@@ -218,11 +218,10 @@ func (rec *Record) contents() []string {
 	return slices.Sorted(maps.Keys(ids))
 }
 
-// LaterChanges are, by path, what the first run after another one found that replaced or
-// removed the content.
+// LaterChanges has, by path, the version that the first later run replaced or removed.
 type LaterChanges map[Name]Version
 
-// LaterChanges returns those after a run.
+// LaterChanges returns the LaterChanges after a run.
 func (s *Store) LaterChanges(run string) (LaterChanges, error) {
 	runs, err := s.recorded()
 	if err != nil {
@@ -246,9 +245,9 @@ func (s *Store) LaterChanges(run string) (LaterChanges, error) {
 	return found, nil
 }
 
-// After returns the content that a run left at a path, and whether that is known: only if
-// nothing but later runs, whose changes are given, has changed the path since. Only files have
-// a content.
+// After returns the content that a run left at a path, and whether it is known. It is known only
+// if nothing but later runs, whose changes are given, changed the path since. Only files have
+// content.
 func (s *Store) After(v *host.View, later LaterChanges, c Change) (text []byte, known bool, err error) {
 	if c.After == nil || c.After.Kind != host.Regular {
 		return nil, c.After != nil, nil

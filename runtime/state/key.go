@@ -10,14 +10,14 @@ import (
 	"github.com/luaccm/ccm/runtime/state/statedir"
 )
 
-// keyFile holds the key of digests, and of what is sealed.
+// keyFile holds the key for digests and for sealed properties.
 const keyFile = "key"
 
 // ReadKey returns the key of a state directory.
 func ReadKey(dir string) ([]byte, error) { return (statedir.New(dir, nil, nil)).ReadFile(keyFile) }
 
-// needKey makes sure that the key of the secrets is the one of the directory. It
-// is made when something is to be sealed for the first time.
+// needKey makes sure that the keeper of secrets has the key of the directory. The key is made
+// when properties are sealed for the first time.
 func (s *Store) needKey() error {
 	if s.keyed {
 		return nil

@@ -13,22 +13,21 @@ import (
 	"github.com/luaccm/ccm/runtime/schema"
 )
 
-// A lastApplied is the desired state of a resource when it was last in order, as
-// fingerprints (what kubectl calls last-applied).
+// A lastApplied holds fingerprints of the desired state of a resource when it was last in order
+// (what kubectl calls last-applied).
 type lastApplied struct {
 	id string
-	// spec is the fingerprint of the properties of the type, all that of the whole
-	// declaration.
+	// spec is the fingerprint of the type's properties, whole that of the whole declaration.
 	spec, whole uint64
 	// digest is the part of the desired state that comes from a source or template
 	// (resource.DesiredDigester).
 	digest resource.DesiredDigest
-	// made says that a run has made it: it was not there before.
+	// made says that a run created the thing.
 	made bool
 }
 
-// append appends w to b as a line of the file, without its end. The stat data of a
-// source, if there are any, stand behind its digest.
+// append appends w to b as a line of the file, without newline. The stat data of a source follow
+// its digest.
 func (w lastApplied) append(b []byte) []byte {
 	b = append(appendSum(b, w.spec), ' ')
 	b = append(appendSum(b, w.whole), ' ')
@@ -45,10 +44,10 @@ func (w lastApplied) append(b []byte) []byte {
 
 const (
 	statSign = "@" // stands before stat data
-	madeSign = '+' // stands before the ID of what a run has made
+	madeSign = '+' // stands before the ID of a thing that a run created
 )
 
-// appendSum appends a fingerprint, which has 16 digits.
+// appendSum appends a fingerprint as 16 digits.
 func appendSum(b []byte, sum uint64) []byte {
 	const digits = "0123456789abcdef"
 	for shift := 60; shift >= 0; shift -= 4 {
@@ -57,7 +56,7 @@ func appendSum(b []byte, sum uint64) []byte {
 	return b
 }
 
-// parseLastApplied is the inverse of append. What it returns holds on to line.
+// parseLastApplied is the inverse of append. The result refers to line.
 func parseLastApplied(line string) (w lastApplied, err error) {
 	var errs [5]error
 	w.spec, line, errs[0] = cutSum(line)
@@ -79,8 +78,7 @@ func parseLastApplied(line string) (w lastApplied, err error) {
 	return w, errors.Join(errors.New("no line of this file"), errors.Join(errs[:]...))
 }
 
-// cutSum returns the fingerprint at the beginning of line, and what comes after the
-// blank behind it.
+// cutSum returns the fingerprint at the beginning of line, and the rest behind the blank.
 func cutSum(line string) (sum uint64, rest string, err error) {
 	if len(line) < 17 || line[16] != ' ' {
 		return 0, line, errors.New("want a fingerprint of 16 digits")
@@ -100,13 +98,12 @@ func cutSum(line string) (sum uint64, rest string, err error) {
 	return sum, line[17:], nil
 }
 
-// unquoted returns the text that is quoted at the beginning of line, and what
-// comes after it.
+// unquoted returns the quoted text at the beginning of line, and the rest.
 func unquoted(line string) (text, rest string, err error) {
 	if len(line) > 0 && line[0] == '"' {
 		text, rest, found := strings.Cut(line[1:], `"`)
 		if found && strings.IndexByte(text, '\\') < 0 {
-			return text, rest, nil // as nearly all are
+			return text, rest, nil // the usual case
 		}
 	}
 	quoted, err := strconv.QuotedPrefix(line)
@@ -117,13 +114,13 @@ func unquoted(line string) (text, rest string, err error) {
 	return text, line[len(quoted):], err
 }
 
-// DesiredDigests returns a function that returns the recorded digest of a resource of an
-// applied catalog, the zero digest if there is none.
+// DesiredDigests returns a function that returns the recorded digest of a resource in an applied
+// catalog, the zero digest if there is none.
 func (s *Store) DesiredDigests(a AppliedHeader) func(r *resource.Resource) resource.DesiredDigest {
 	past := &siteRecord{s: s, site: a.Site, root: a.Root, readOnly: true}
 	past.load()
 	lazy := make(map[string]bool)
-	_ = s.readCatalog(a.name, func(d catalogEntry) { lazy[d.ID] = d.Lazy }) // who reads it anyway says what is wrong
+	_ = s.readCatalog(a.name, func(d catalogEntry) { lazy[d.ID] = d.Lazy }) // the reader of the catalog reports the error
 	key := &resource.DigestKey{Digest: s.desiredDigest}
 	return func(r *resource.Resource) resource.DesiredDigest {
 		id := r.ID.String()
@@ -134,15 +131,14 @@ func (s *Store) DesiredDigests(a AppliedHeader) func(r *resource.Resource) resou
 	}
 }
 
-// withLateValues returns a digest in its recorded form: the fingerprint of the values that
-// became known only in the run stands behind the text.
+// withLateValues returns a digest in its recorded form: the fingerprint of the late values
+// follows the text.
 func withLateValues(t resource.DesiredDigest) resource.DesiredDigest {
 	t.Text, t.LateValues = t.Text+t.LateValues, ""
 	return t
 }
 
-// splitLateValues is the inverse of withLateValues. Lazy says that the resource has such
-// values.
+// splitLateValues is the inverse of withLateValues. Lazy says that the resource has late values.
 func splitLateValues(t resource.DesiredDigest, lazy bool) resource.DesiredDigest {
 	if lazy {
 		at := max(0, len(t.Text)-16)
@@ -151,8 +147,8 @@ func splitLateValues(t resource.DesiredDigest, lazy bool) resource.DesiredDigest
 	return t
 }
 
-// withFingerprint returns the digest to record for a stable resource whose late values have
-// the fingerprint now: the earlier digest, if it has the same fingerprint.
+// withFingerprint returns the digest to record for a stable resource whose late values have the
+// fingerprint now. It is the earlier digest, if that has the same fingerprint.
 func withFingerprint(found resource.DesiredDigest, now uint64) resource.DesiredDigest {
 	text := fmt.Sprintf("%016x", now)
 	if strings.HasSuffix(found.Text, text) {
@@ -161,8 +157,8 @@ func withFingerprint(found resource.DesiredDigest, now uint64) resource.DesiredD
 	return resource.DesiredDigest{Text: text}
 }
 
-// mergedDigest returns the digest to record, given the record before: a state may have no
-// digest now, or only stat data, because nothing had to be read.
+// mergedDigest merges the digest with the recorded one. A state may have no digest, or only stat
+// data, if nothing had to be read.
 func (w lastApplied) mergedDigest(before lastApplied, lazy bool) resource.DesiredDigest {
 	if w.digest == (resource.DesiredDigest{}) {
 		if w.spec == before.spec {
@@ -183,8 +179,8 @@ func (w lastApplied) mergedDigest(before lastApplied, lazy bool) resource.Desire
 	return withLateValues(now)
 }
 
-// sameDesired reports whether the digest now means the same desired state as the recorded
-// one, as far as anybody can tell.
+// sameDesired reports whether the digest now means the same desired state as the recorded digest
+// old. In doubt it is true.
 func (a *siteRecord) sameDesired(r *resource.Resource, old, now resource.DesiredDigest, text func() string) bool {
 	if old == (resource.DesiredDigest{}) || now == (resource.DesiredDigest{}) {
 		return true
@@ -201,15 +197,15 @@ func (a *siteRecord) sameDesired(r *resource.Resource, old, now resource.Desired
 	return now.Same(splitLateValues(old, lazy), text)
 }
 
-// Cause returns [RecordWriter.Cause] for plans: nothing is written.
+// Cause is [RecordWriter.Cause] for plans: it writes nothing.
 func (s *Store) Cause(site, file, root string) func(r *resource.Resource, desired resource.DesiredDigest, text func() string) event.Cause {
 	a := &siteRecord{s: s, site: site, file: file, root: root, readOnly: true}
 	return a.cause
 }
 
-// fingerprint returns the fingerprint of the properties of a resource, and that of its
-// whole declaration. If there are secrets in it they are keyed: a weak secret could be
-// guessed from its fingerprint otherwise.
+// fingerprint returns the fingerprint of the properties of a resource, and that of its whole
+// declaration. If the resource may hold secrets, they are keyed: a weak secret could be guessed
+// from a plain fingerprint.
 func (a *siteRecord) fingerprint(r *resource.Resource) (spec, all uint64) {
 	spec, all = fingerprint(r)
 	if len(r.Sensitive) > 0 {
@@ -218,7 +214,7 @@ func (a *siteRecord) fingerprint(r *resource.Resource) (spec, all uint64) {
 	return spec, all
 }
 
-// fingerprints are those of one resource.
+// fingerprints are the two fingerprints of one resource.
 type fingerprints struct{ spec, whole uint64 }
 
 // fingerprints returns the fingerprints of many resources.
@@ -243,7 +239,7 @@ func (a *siteRecord) keyedNumber(n uint64) uint64 {
 	return sum
 }
 
-// keyed returns a digest keyed like a fingerprint, and without stat data, which would
+// keyed returns a digest that is keyed like a fingerprint. It has no stat data, which would
 // reveal the size of a secret.
 func (a *siteRecord) keyed(r *resource.Resource, found resource.DesiredDigest) resource.DesiredDigest {
 	switch {
@@ -255,14 +251,16 @@ func (a *siteRecord) keyed(r *resource.Resource, found resource.DesiredDigest) r
 	return resource.DesiredDigest{Text: a.s.keyedText(found.Text)}
 }
 
-// mayHoldSecrets reports whether the desired state of a resource may hold secrets. What it makes of data
-// is not known before that was rendered, and secrets in it may have been decrypted only then.
+// mayHoldSecrets reports whether the desired state of a resource may hold secrets. A resource
+// that depends on data renders it only when its turn comes, and secrets in it may have been
+// decrypted only then.
 func (a *siteRecord) mayHoldSecrets(r *resource.Resource) bool {
 	return len(r.Sensitive) > 0 || a.s.secrets.Any() && resource.DependsOnData(r.Spec)
 }
 
-// keyedText returns the text of a digest without what others could guess from it. In a list of files each
-// digest is keyed for itself, so that a file can be compared with it, and so is the end behind the last line.
+// keyedText returns the text of a digest without anything that others could guess from it. In a
+// list of files each digest is keyed by itself, so that a single file can be compared with it.
+// The text behind the last line is keyed too.
 func (s *Store) keyedText(text string) string {
 	at := strings.LastIndexByte(text, '\n') + 1
 	if at == 0 {

@@ -4,10 +4,10 @@ import (
 	"strings"
 )
 
-// A lastAppliedList is the records of one file, in their order.
+// A lastAppliedList has the records of one file, in their order.
 type lastAppliedList struct {
 	list []lastApplied
-	// next is behind the last one that find has returned: the order of calls is mostly that
+	// next is the index behind the record that find returned last: calls are mostly in the order
 	// of the file.
 	next int
 	byID map[string]int // nil until find needs it
@@ -34,7 +34,7 @@ func (w *lastAppliedList) find(id string) (lastApplied, bool) {
 	return w.list[i], true
 }
 
-// readLastApplied reads one record a line. Damaged says that some lines are none.
+// readLastApplied reads one record a line. Damaged says that some lines could not be read.
 func readLastApplied(text string) (w lastAppliedList, damaged bool) {
 	list := make([]lastApplied, 0, strings.Count(text, "\n"))
 	for line := range strings.Lines(text) {

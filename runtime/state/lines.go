@@ -15,8 +15,8 @@ import (
 	"github.com/luaccm/ccm/runtime/secret"
 )
 
-// A lines is a file of JSON objects, one a line, to which lines are added. A
-// line that was not written to its end, because the machine stopped, is no line.
+// A lines is a file of JSON objects, one a line, to which lines are added. An incomplete last
+// line, left by a stop of the machine, does not count.
 type lines struct {
 	s    *Store
 	name string
@@ -24,13 +24,12 @@ type lines struct {
 	size int64
 	// isNew is set if the name of the file is not durable yet.
 	isNew bool
-	// buffer is lines that flush or the next add writes.
+	// buffer has lines that the next flush or add writes.
 	buffer    []byte
-	retrySize int // size of buffer when writing it failed last
+	retrySize int // size of buffer when the last write failed
 }
 
-// enqueue adds objects that are written with the next ones, by flush at the latest.
-// On an error none of them is.
+// enqueue adds objects to the buffer. On an error it adds none.
 func (l *lines) enqueue(objects ...any) error {
 	before := len(l.buffer)
 	for _, x := range objects {
@@ -43,7 +42,7 @@ func (l *lines) enqueue(objects ...any) error {
 	return nil
 }
 
-// appendLine appends an object to b, as a line. On an error b is as it was.
+// appendLine appends an object to b as a line. On an error it returns b.
 func appendLine(b []byte, x any) ([]byte, error) {
 	switch x := x.(type) {
 	case report.Event:
@@ -64,11 +63,11 @@ func appendLine(b []byte, x any) ([]byte, error) {
 	return append(b, text.Bytes()...), nil
 }
 
-// many is the size of buffer from which flushMany writes it.
+// many is the size from which flushMany writes the buffer.
 const many = 64 << 10
 
-// flushMany writes the buffer if it is large. If that fails, the buffer stays, and it is not
-// tried again with each line.
+// flushMany writes the buffer if it is large. If that fails, the buffer stays, and the next
+// attempt waits until it is twice as large.
 func (l *lines) flushMany() error {
 	if len(l.buffer) < many+2*l.retrySize {
 		return nil
@@ -88,8 +87,8 @@ func (l *lines) flush() error {
 	return l.add(false)
 }
 
-// add adds objects to the file. If durable is set, they survive a loss of power.
-// On an error the file holds none of them.
+// add writes objects to the file. If durable is set, they survive a loss of power. On an error it
+// writes none.
 func (l *lines) add(durable bool, objects ...any) error {
 	before := len(l.buffer)
 	if err := l.enqueue(objects...); err != nil {
@@ -109,7 +108,7 @@ func (l *lines) write(durable bool, text []byte) error {
 		return err
 	}
 	out := text
-	if l.name != sensitiveFile { // which holds names and paths only
+	if l.name != sensitiveFile { // that file has names and paths only
 		out = l.s.redacted(out)
 	}
 	path := l.s.dir.Path(l.name)
@@ -139,13 +138,13 @@ func (s *Store) redacted(lines []byte) []byte {
 	return out
 }
 
-// protocol is the fields of lines that are not masked, because later runs need them.
+// protocol names the fields of lines that are not masked, because later runs need them.
 var protocol = sync.OnceValue(func() *secret.Protocol {
 	return secret.NewProtocol(append(slices.Clone(report.FixedFields), "path", "object", "kind", "resource", "by", "to", "run", "root", "site", "target", "properties", "since", "mtime", "mode", "base64"),
 		Record{}, report.Event{}, pendingLine{}, sensitiveLine{}, rawName{})
 })
 
-// sync makes everything that was added durable.
+// sync makes all written lines durable.
 func (l *lines) sync() error {
 	if l.f == nil {
 		return nil
@@ -161,7 +160,7 @@ func (l *lines) sync() error {
 	return l.s.dir.SyncDir(filepath.Dir(l.name))
 }
 
-// open opens the file, and cuts off what is after the last whole line.
+// open opens the file, and cuts an incomplete last line off.
 func (l *lines) open() error {
 	if l.f != nil {
 		return nil
@@ -199,7 +198,7 @@ func wholeLines(f io.ReaderAt, size int64) (int64, error) {
 	return 0, nil
 }
 
-// empty leaves nothing in the file.
+// empty empties the file.
 func (l *lines) empty() error {
 	if err := l.open(); err != nil {
 		return err
@@ -217,9 +216,8 @@ func (l *lines) close() error {
 	return f.Close()
 }
 
-// readLines calls each for every line of a file of the store. It returns how
-// many lines could not be understood. What is after the last newline was not
-// written to its end and is no line. A file that is not there has no lines.
+// readLines calls each for every line of a file of the store. It returns the number of lines that
+// could not be read. An incomplete last line does not count. A missing file has no lines.
 func (s *Store) readLines(name string, each func(line []byte) error) (damaged int, err error) {
 	f, err := s.dir.Open(name, os.O_RDONLY)
 	if errors.Is(err, os.ErrNotExist) {

@@ -28,8 +28,8 @@ type Holder struct {
 // A LockedError says that another run holds the lock.
 type LockedError struct {
 	Dir    string
-	Holder Holder // zero if it is not known
-	// Waits is set if the holder started this process, and so waits for it.
+	Holder Holder // zero if unknown
+	// Waits is set if the holder started this process and waits for it.
 	Waits bool
 }
 
@@ -46,9 +46,8 @@ func (e *LockedError) Error() string {
 	return text
 }
 
-// holderOf reads the name of the holder. The holder writes it right after it has got the
-// lock; a reader that is early waits a moment for it, and does not take that of an earlier
-// holder.
+// holderOf reads the holder. A holder writes its name right after it took the lock, so an early
+// reader waits a moment for it. It does not return an earlier holder.
 func holderOf(d *statedir.Dir) (h Holder) {
 	for range 20 {
 		h = Holder{}
@@ -69,15 +68,14 @@ type LockHandle struct {
 	file *os.File
 }
 
-// Unlock gives the lock back, and names no holder any more.
+// Unlock releases the lock and clears the name of the holder.
 func (h *LockHandle) Unlock() error {
 	return errors.Join(writeHolder(h.file, nil), h.file.Close())
 }
 
-// writeHolder writes who holds the lock into its file, over what was there, and fills
-// the rest with blanks. To make the file shorter instead would take a millisecond: ext4
-// writes a file that was truncated and rewritten to the disk when it is closed
-// (auto_da_alloc in ext4(5)).
+// writeHolder overwrites the lock file with the holder and fills the rest with blanks. To
+// truncate the file instead would take a millisecond: ext4 writes a file that was truncated and
+// rewritten to the disk when it is closed (auto_da_alloc in ext4(5)).
 func writeHolder(f *os.File, holder []byte) error {
 	fi, err := f.Stat()
 	if err != nil {
@@ -88,12 +86,11 @@ func writeHolder(f *os.File, holder []byte) error {
 	return err
 }
 
-// Lock makes this process the only one that runs in the state directory, which
-// is created with mode 0700 if it is missing and gets that mode if it has a wider
-// one. If another run holds the lock, it waits for it as long as wait; 0 means not
-// at all. It does not wait for a run that started it, which waits for it. The lock
-// ends with the process at the latest, so that a run that died leaves none
-// (flock(2)). Command names the holder for others.
+// Lock makes this process the only one that runs in the state directory. A missing directory is
+// made with mode 0700, and a wider mode is narrowed to that. If another run holds the lock, Lock
+// waits for at most wait; 0 means not at all. It does not wait for a run that started this
+// process, which would wait for ever. The lock ends with the process, so that a dead run leaves
+// none (flock(2)). Command names the holder for others.
 func Lock(ctx context.Context, dir, command string, wait time.Duration, now time.Time) (*LockHandle, error) {
 	h, err := lock(ctx, dir, command, wait, now)
 	if _, locked := errors.AsType[*LockedError](err); err != nil && !locked {
@@ -139,8 +136,8 @@ func lock(ctx context.Context, dir, name string, wait time.Duration, now time.Ti
 	return &LockHandle{file: f}, nil
 }
 
-// tryLock takes the lock on an open file, and reports whether it could be had. It
-// ends when the file is closed.
+// tryLock tries to take the lock on an open file, and reports whether it did. The lock ends when
+// the file is closed.
 func tryLock(f *os.File) (bool, error) {
 	err := safepath.IgnoringEINTR(func() error { return unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB) })
 	if err == unix.EWOULDBLOCK {
@@ -165,8 +162,9 @@ func waitForLock(ctx context.Context, f *os.File) (bool, error) {
 	}
 }
 
-// lockFirst takes a lock that has no file yet: the file is made under another name and
-// renamed once it is locked, so that no other process can lock it in between. It returns nil if there is a file, or if it cannot be made so.
+// lockFirst takes a lock that has no file yet. It makes the file under another name and renames
+// it once it is locked, so that no other process can lock it in between. It returns nil if there
+// is a file already, or on an error.
 func lockFirst(d *statedir.Dir, holder []byte) *LockHandle {
 	if _, err := d.Stat(lockFile); !errors.Is(err, os.ErrNotExist) {
 		return nil

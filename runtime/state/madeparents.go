@@ -15,27 +15,26 @@ import (
 	"github.com/luaccm/ccm/runtime/state/statedir"
 )
 
-// parentsSuffix is that of the file of the directories that runs of a site have made above what
-// they made, as parents = true has it. A run adds to it, a prune removes from it.
+// parentsSuffix ends the name of the file with the directories that runs of a site made as
+// parents of a resource (parents = true). Runs add directories, a prune removes them.
 const parentsSuffix = ".parents.gz"
 
-// maxParents is how many of them are kept, the latest.
+// maxParents is the number of directories that are kept: the latest.
 const maxParents = 10000
 
-// A MadeParent is a directory that a run has made above something else.
+// A MadeParent is a directory that a run made as the parent of a resource.
 type MadeParent struct {
 	Path Name `json:"path"`
-	// Ino is its inode. Another one at the path was made by somebody else.
+	// Ino is its inode. A directory with another inode was made by somebody else.
 	Ino uint64 `json:"ino"`
 }
 
-// Is reports whether a directory that was found at the path is the one that was made.
+// Is reports whether the directory found at the path is the one that the run made.
 func (p MadeParent) Is(found host.Info) bool {
 	return found.Kind == host.Directory && found.Ino == p.Ino
 }
 
-// noteParents notes the directories above a resource that was changed among the changes that
-// were made for it.
+// noteParents notes the directories above the event's resource that were made for it.
 func (a *siteRecord) noteParents(changes []*fileChange, e *event.Event) {
 	if e.Outcome != event.Changed {
 		return
@@ -48,9 +47,9 @@ func (a *siteRecord) noteParents(changes []*fileChange, e *event.Event) {
 	}
 }
 
-// endParents writes the directories that were noted.
+// endParents adds the noted directories to the file.
 func (a *siteRecord) endParents() error {
-	if len(a.parents) == 0 || a.site == "" { // what the command line declares is not pruned
+	if len(a.parents) == 0 || a.site == "" { // resources of the command line are not pruned
 		return nil
 	}
 	before, err := a.madeParents()
@@ -64,7 +63,7 @@ func (a *siteRecord) endParents() error {
 	return a.writeParents(list[max(0, len(list)-maxParents):])
 }
 
-// madeParents returns the directories of the file.
+// madeParents returns the directories in the file.
 func (a *siteRecord) madeParents() (list []MadeParent, err error) {
 	err = eachLine(a.s, a.name()+parentsSuffix, func(p MadeParent) { list = append(list, p) })
 	if errors.Is(err, os.ErrNotExist) {
@@ -98,14 +97,13 @@ func (a *siteRecord) writeParents(list []MadeParent) error {
 	})
 }
 
-// MadeParents returns the directories that runs of a site have made above what they made, and
-// that no prune has removed.
+// MadeParents returns the parent directories that runs of a site made and that no prune removed.
 func MadeParents(s *Store, site, root string) ([]MadeParent, error) {
 	return (&siteRecord{s: s, site: site, root: root, readOnly: true}).madeParents()
 }
 
-// ForgetParents has a site know nothing more of directories that it has made. The lock of the
-// directory must be held.
+// ForgetParents removes directories from the record of a site. The lock of the state directory
+// must be held.
 func ForgetParents(s *Store, site, root string, gone map[Name]bool) error {
 	a := &siteRecord{s: s, site: site, root: root}
 	list, err := a.madeParents()
@@ -115,8 +113,9 @@ func ForgetParents(s *Store, site, root string, gone map[Name]bool) error {
 	return a.writeParents(slices.DeleteFunc(list, func(p MadeParent) bool { return gone[p.Path] }))
 }
 
-// NamedParents returns those of some directories that a site, or what other sites have declared
-// last on the same root, names anywhere: as a path, in a command, in the content of a file.
+// NamedParents returns those of dirs that are named in a declaration: of the site, or of the last
+// applied catalog of another site on the same root. A name counts as a path, in a command, or in
+// the content of a file.
 func NamedParents(s *Store, site, root string, c *catalog.Catalog, dirs []MadeParent) (map[Name]bool, error) {
 	named := make(map[Name]bool)
 	note := func(texts ...string) {
@@ -155,7 +154,7 @@ func NamedParents(s *Store, site, root string, c *catalog.Catalog, dirs []MadePa
 	return named, nil
 }
 
-// namesPath reports whether a text has a path in it, or one below that.
+// namesPath reports whether a text has a path, or a path below it.
 func namesPath(text, dir string) bool {
 	for at := 0; ; {
 		i := strings.Index(text[at:], dir)

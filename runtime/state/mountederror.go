@@ -6,8 +6,8 @@ import (
 	"github.com/luaccm/ccm/runtime/host"
 )
 
-// A MountedError says that a directory is not removed, because something is mounted at it or below it. Whoever
-// unmounts it has to know who uses it.
+// A MountedError says that a directory is not removed, because a file system is mounted at it or
+// below it. The user has to unmount it, who knows what uses it.
 type MountedError struct{ At string }
 
 // Error says what is mounted and what to do.
@@ -15,8 +15,8 @@ func (e *MountedError) Error() string {
 	return fmt.Sprintf("a file system is mounted at %s, and stays (umount it, and remove the directory)", e.At)
 }
 
-// Mounted returns a *MountedError if something is mounted at the path or below it, and nil otherwise. mounts are those
-// of the whole machine.
+// Mounted returns a *MountedError if a file system is mounted at the path or below it, and nil
+// otherwise. Mounts are those of the whole machine.
 func (r Restoration) Mounted(mounts host.Mounts) error {
 	if at := mounts.At(placeOf(r.Path, r.Dir)[1:]); at != "" {
 		return &MountedError{"/" + at}

@@ -10,12 +10,12 @@ import (
 	"github.com/luaccm/ccm/runtime/host"
 )
 
-// A MovedError says that a path leads to another directory by now than the one in which
-// a run had changed it, because a link on the way was changed.
+// A MovedError says that a path now leads to another directory than when the run changed it,
+// because a link on the way was changed.
 type MovedError struct {
 	Path, Run string
-	Dir       string // in which the run had changed it
-	Now       string // to which the path leads
+	Dir       string // the directory in which the run changed it
+	Now       string // the directory to which the path leads
 }
 
 // Error names both directories and says how to go on.
@@ -24,8 +24,8 @@ func (e *MovedError) Error() string {
 		e.Dir, e.Now, e.Run, e.Path)
 }
 
-// Place returns a [*MovedError] if the path of r does not lead to where the run had changed
-// it. A directory that is not there leads nowhere else.
+// Place returns a [*MovedError] if the path of r does not lead to the directory in which the run
+// changed it. A missing directory is no error.
 func Place(v *host.View, r Restoration) error {
 	if r.Dir == "" {
 		return nil
@@ -42,17 +42,17 @@ func Place(v *host.View, r Restoration) error {
 	return nil
 }
 
-// isMoved reports whether an error of Place may be gone once links are restored.
+// isMoved reports whether an error of Place may vanish once links are restored.
 func isMoved(err error) bool {
 	_, ok := errors.AsType[*MovedError](err)
 	return ok
 }
 
-// isBehindLink reports whether a link was on the way to where the path had been changed.
+// isBehindLink reports whether the path led through a link when it was changed.
 func (r Restoration) isBehindLink() bool { return placeOf(r.Path, r.Dir) != r.Path }
 
-// placeOf returns where a path had led: its name in a directory, or itself if the directory
-// is not known.
+// placeOf returns the place to which a path led: its name in dir, or the path itself if dir is
+// not known.
 func placeOf(path, dir string) string {
 	if dir == "" || dir == filepath.Dir(path) {
 		return path

@@ -18,13 +18,13 @@ import (
 
 const unfinishedFile = "unfinished.ndjson"
 
-// An OpenWork is something that stays if its run dies: a running command, or a directory
-// of an extraction.
+// An OpenWork is something that a dying run leaves behind: a running command, or the directory of
+// an extraction.
 type OpenWork struct {
 	Number int    `json:"number"`
 	Run    string `json:"run"`
-	// Boot is when the machine was started, for commands: none outlives that. PID and
-	// Start are 0 until the command is started.
+	// Boot identifies the boot of the machine, for commands: a reboot ends them. PID and Start are
+	// 0 until the command is started.
 	Boot    string `json:"boot,omitempty"`
 	ID      string `json:"id,omitempty"`
 	Session int    `json:"session,omitempty"`
@@ -32,25 +32,23 @@ type OpenWork struct {
 	PID     int    `json:"pid,omitempty"`
 	Start   uint64 `json:"start,omitempty"`
 	Command string `json:"command,omitempty"`
-	// Path is that of the directory, for the operating system; Dev and Ino are 0 until
-	// it is made.
+	// Path is the directory's path for the operating system. Dev and Ino are 0 until it is made.
 	Path string `json:"path,omitempty"`
 	Dev  uint64 `json:"dev,omitempty"`
 	Ino  uint64 `json:"ino,omitempty"`
 }
 
 // openWorkLine is a line of the file: an OpenWork that begins, or the number of one that has
-// ended. When all have ended, the file is written from its beginning again, which
-// costs less than to empty it; Round counts that. Lines with another round than the first
-// line are void.
+// ended. When all have ended, the file is overwritten from its beginning, which costs less than
+// to truncate it, and Round is increased. Lines with another Round than the first line are void.
 type openWorkLine struct {
 	Round int64     `json:"round"`
 	Start *OpenWork `json:"begun,omitempty"`
 	Done  int       `json:"done,omitempty"`
 }
 
-// A Work records the unfinished work of a run. The lock of the directory must be held. It
-// is no error if a command cannot be recorded: to die is rare. Safe for use by several
+// A Work records the open work of a run. The lock of the directory must be held. A command that
+// cannot be recorded is started all the same: runs rarely die. Work is safe for use by several
 // goroutines.
 type Work struct {
 	s       *Store
@@ -59,12 +57,12 @@ type Work struct {
 	session int
 
 	mu       sync.Mutex
-	f        *os.File // nil until there is something to record
+	f        *os.File // nil until something is recorded
 	last     int
-	commands int // so many were begun
+	commands int // number of commands begun
 	open     map[int]bool
 	round    int64
-	size     int64 // of the lines of this round
+	size     int64 // of the lines of this round, in bytes
 }
 
 // Work returns the Work of a run.
@@ -73,14 +71,14 @@ func (s *Store) Work(run string) *Work {
 	return &Work{s: s, run: run, boot: bootID(), session: session, open: make(map[int]bool)}
 }
 
-// bootID names the time since the machine was started.
+// bootID identifies the boot of the machine.
 func bootID() string {
 	id, _ := os.ReadFile("/proc/sys/kernel/random/boot_id")
 	return strings.TrimSpace(string(id))
 }
 
-// Command records a command that is about to be started, in a session of its own if it is
-// apart. That is not made durable: no command survives a loss of power.
+// Command records a command that is about to be started; apart says that it gets a session of its
+// own. The record is not made durable: no command survives a loss of power.
 func (w *Work) Command(text string, apart bool) command.Record {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -112,7 +110,7 @@ func (r *commandRecord) Started(pid int, start uint64) {
 // Ended implements command.Record.
 func (r *commandRecord) Ended() { r.w.end(r.x.Number) }
 
-// An unrecorded is a command that could not be recorded.
+// An unrecordedCommand is a command that could not be recorded.
 type unrecordedCommand struct{}
 
 // ID implements command.Record.
@@ -156,7 +154,7 @@ func (d *unpackRecord) Made(dev, ino uint64) {
 // Gone implements host.Temporary.
 func (d *unpackRecord) Gone() { d.w.end(d.x.Number) }
 
-// begin records x under a number of its own.
+// begin records x under a new number.
 func (w *Work) begin(x *OpenWork) error {
 	if w.f == nil {
 		f, err := w.s.dir.Open(unfinishedFile, os.O_WRONLY|os.O_CREATE)
@@ -197,7 +195,7 @@ func (w *Work) write(l openWorkLine) error {
 	return err
 }
 
-// end records the end of an Unfinished.
+// end records the end of an OpenWork.
 func (w *Work) end(number int) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -218,7 +216,7 @@ func (w *Work) Close() error {
 	return w.f.Close()
 }
 
-// OpenWork returns the unfinished work of runs that died.
+// OpenWork returns the open work of dead runs.
 func (s *Store) OpenWork() (list []OpenWork, err error) {
 	number := make(map[int]int) // the place in the list
 	var round int64
@@ -257,10 +255,9 @@ func (l openWorkLine) number() int {
 	return l.Done
 }
 
-// CleanUp ends the commands and removes the directories that runs have left behind
-// when they died, whatever their site, and warns of each. The lock of the directory
-// must be held, so that none of these runs goes on. What could not be dealt with is
-// tried again by the next run.
+// CleanUp ends the commands and removes the directories that dead runs of any site left behind,
+// and warns of each. The lock of the directory must be held, so that none of these runs is alive.
+// The next run tries again what could not be ended or removed.
 func (s *Store) CleanUp() {
 	list, err := s.OpenWork()
 	if err != nil || len(list) == 0 {
@@ -285,7 +282,7 @@ func (s *Store) CleanUp() {
 	}
 }
 
-// String describes u.
+// String describes the work.
 func (x OpenWork) String() string {
 	if x.Path != "" {
 		return x.Path

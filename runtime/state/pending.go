@@ -15,8 +15,8 @@ import (
 
 const pendingFile = "pending.ndjson"
 
-// A PendingRecord is a refresh that a run recorded before it made a change, and that
-// nobody has performed since.
+// A PendingRecord is a refresh that a run recorded before a change, and that was not performed
+// since.
 type PendingRecord struct {
 	To    string    `json:"to"` // the resource to refresh
 	By    string    `json:"by"` // the resource that was changed
@@ -32,17 +32,17 @@ func (p PendingRecord) String() string {
 	return fmt.Sprintf("refresh of %s left over from run %s: %s changed", p.To, p.Run, p.By)
 }
 
-// A pendingLine is a line of the file: one of the three.
+// A pendingLine is a line of the file. One of the three fields is set.
 type pendingLine struct {
 	Add *PendingRecord `json:"owe,omitempty"`
 	// Done removes all refreshes of a resource.
 	Done *pendingMatch `json:"settled,omitempty"`
-	// Cancel removes one refresh, or all that come of one change of a run.
+	// Cancel removes one refresh, or all refreshes caused by one change of a run.
 	Cancel *pendingMatch `json:"forgiven,omitempty"`
 }
 
-// A pendingMatch selects refreshes to remove: those with the same Root and with all other
-// fields that are not empty.
+// A pendingMatch selects refreshes to remove: those with the same Root that agree in all fields
+// that are set.
 type pendingMatch struct {
 	To   string `json:"to,omitempty"`
 	By   string `json:"by,omitempty"`
@@ -54,7 +54,7 @@ func (x pendingMatch) matches(p PendingRecord) bool {
 	return p.Root == x.Root && (x.To == "" || x.To == p.To) && (x.By == "" || x.By == p.By) && (x.Run == "" || x.Run == p.Run)
 }
 
-// apply does to list what the line says.
+// apply applies the line to list.
 func (l pendingLine) apply(list []PendingRecord) ([]PendingRecord, error) {
 	switch {
 	case l.Add != nil && l.Add.To != "":
@@ -80,9 +80,9 @@ func (s *Store) Pending() (list []PendingRecord, damaged int, err error) {
 	return list, damaged, err
 }
 
-// PendingRefreshes selects from list for a run of the site on the root: the refreshes of its
-// earlier runs, and those of other sites for resources that it declares too. Site may be "",
-// which is none.
+// PendingRefreshes selects from list for a run of a site on a root: the refreshes that earlier
+// runs of the site recorded, and those of other sites for resources that the site declares too.
+// Site "" stands for no site.
 func PendingRefreshes(list []PendingRecord, site, root string, c *catalog.Catalog) []event.PendingRefresh {
 	if len(list) == 0 {
 		return nil
@@ -105,17 +105,17 @@ func PendingRefreshes(list []PendingRecord, site, root string, c *catalog.Catalo
 	return out
 }
 
-// A journal is the pending refreshes during a run.
+// A journal has the pending refreshes during a run.
 type journal struct {
 	s    *Store
 	info Info
 	file lines
 	list []PendingRecord
-	// durable is the resources for which a line that is still good was synced.
+	// durable has the resources with a line that is synced and still counts.
 	durable map[string]bool
 }
 
-// openJournal reads the pending refreshes. A damaged file is moved away, and its good lines
+// openJournal reads the pending refreshes. A copy of a damaged file is set aside, and its readable lines
 // are rewritten.
 func (s *Store) openJournal(info Info) (*journal, error) {
 	j := &journal{s: s, info: info, file: lines{s: s, name: pendingFile}, durable: make(map[string]bool)}
@@ -136,7 +136,7 @@ func (s *Store) openJournal(info Info) (*journal, error) {
 	return j, nil
 }
 
-// rewrite rewrites the file, with nothing but the pending refreshes.
+// rewrite rewrites the file with only the pending refreshes.
 func (j *journal) rewrite() error {
 	if err := j.file.close(); err != nil {
 		return err
@@ -152,8 +152,8 @@ func (j *journal) rewrite() error {
 	})
 }
 
-// add implements converge.Journal. Where a refresh of the same resource is durable
-// already, one more reason for it need not survive a loss of power.
+// add implements AddRefreshes of converge.Journal. If a refresh of the resource is durable
+// already, a further reason for it need not survive a loss of power.
 func (j *journal) add(by resource.ID, cause event.Cause, to []resource.ID) error {
 	var objects []any
 	durable := true
@@ -177,8 +177,8 @@ func (j *journal) add(by resource.ID, cause event.Cause, to []resource.ID) error
 	return nil
 }
 
-// remove removes the refreshes that match. That need not survive a loss of power: the
-// worst that comes of it is one refresh more.
+// remove removes the refreshes that match. The removal need not survive a loss of power: without
+// it there is one refresh too many.
 func (j *journal) remove(l pendingLine, x pendingMatch) {
 	n := len(j.list)
 	j.list = slices.DeleteFunc(j.list, x.matches)
@@ -187,7 +187,7 @@ func (j *journal) remove(l pendingLine, x pendingMatch) {
 	}
 	clear(j.durable)
 	for _, p := range j.list {
-		// What is left may not have been synced for its own sake.
+		// The remaining refresh may never have been synced itself.
 		j.durable[p.To] = p.Run != j.info.ID && p.Root == j.info.Root
 	}
 	if err := j.file.add(false, l); err != nil {
@@ -210,7 +210,7 @@ func (j *journal) drop(d event.PendingRefresh) {
 	j.remove(pendingLine{Cancel: &x}, x)
 }
 
-// end tidies the file up.
+// end tidies the file.
 func (j *journal) end() error {
 	if j.file.f == nil {
 		return nil

@@ -10,24 +10,24 @@ import (
 	"github.com/luaccm/ccm/runtime/state/statedir"
 )
 
-// A pendingSnapshot is the snapshot of a catalog for the case that every resource of it
-// will be in order. It is encoded in the background during the run, so that the end of the
-// run does not wait for it: it makes 1,000 created files 1.1 times as fast.
+// A pendingSnapshot is the snapshot of a catalog in case every resource will be in order. It is
+// encoded in the background during the run, so that the end of the run does not wait for it: it
+// makes 1,000 created files 1.1 times as fast.
 type pendingSnapshot struct {
 	catalog *catalog.Catalog
-	done    chan struct{} // closed when the other fields are there
+	done    chan struct{} // closed when the other fields are set
 	sums    []fingerprints
-	text    []byte // of the file of the catalog; nil if there is none
+	text    []byte // of the catalog's file; nil if there is none
 }
 
 const (
-	// manyDeclared is the size of a catalog from which that is worth a goroutine,
-	// largestSnapshot the largest file that is held in memory, in bytes.
+	// manyDeclared is the size of a catalog from which the background goroutine pays.
+	// largestSnapshot is the largest file held in memory, in bytes.
 	manyDeclared    = 256
 	largestSnapshot = 8 << 20
 )
 
-// prepare begins the pending snapshot.
+// prepare starts the encoding of the pending snapshot.
 func (a *siteRecord) prepare(c *catalog.Catalog) {
 	if a.pending != nil || a.s.dir.IsWatched() || len(c.Resources) < manyDeclared {
 		return
@@ -81,8 +81,8 @@ func (a *siteRecord) compressed(c *catalog.Catalog) []byte {
 	return file.Bytes()
 }
 
-// fingerprintsOf returns the fingerprints of a catalog, those of the pending snapshot if it
-// is the same catalog.
+// fingerprintsOf returns the fingerprints of a catalog; those of the pending snapshot, if it has
+// the same catalog.
 func (a *siteRecord) fingerprintsOf(c *catalog.Catalog) []fingerprints {
 	if f := a.pending; f != nil {
 		<-f.done
@@ -93,7 +93,7 @@ func (a *siteRecord) fingerprintsOf(c *catalog.Catalog) []fingerprints {
 	return a.fingerprints(c.Resources)
 }
 
-// preparedText returns the text of the pending snapshot, nil if it is not that of list.
+// preparedText returns the text of the pending snapshot, nil if it is not of list.
 func (a *siteRecord) preparedText(list []snapshotEntry) []byte {
 	f := a.pending
 	if f == nil || len(list) != len(f.catalog.Resources) {

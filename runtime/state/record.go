@@ -9,8 +9,8 @@ import (
 	"github.com/luaccm/ccm/runtime/host"
 )
 
-// A Name is a path or the target of a link: bytes, mostly UTF-8. In JSON it is a
-// string if it is UTF-8 and an object with its base64 otherwise.
+// A Name is a path or the target of a link: bytes, mostly UTF-8. In JSON it is a string if it is
+// UTF-8, otherwise an object with base64.
 type Name string
 
 type rawName struct {
@@ -50,10 +50,10 @@ func (m *Mode) UnmarshalText(text []byte) error {
 	return err
 }
 
-// kinds are the words for what stands at a path.
+// kinds are the words for kinds of entries.
 var kinds = [...]string{host.Missing: "absent", host.Regular: "file", host.Directory: "directory", host.Symlink: "link", host.Special: "special"}
 
-// A Version is what stood at a path at one time.
+// A Version is the entry at a path at one time.
 type Version struct {
 	Kind  host.FileKind `json:"-"`
 	Mode  Mode          `json:"mode"`
@@ -63,11 +63,11 @@ type Version struct {
 	MTime time.Time     `json:"mtime"`
 	Dev   uint64        `json:"dev"`
 	Ino   uint64        `json:"ino"`
-	// Target is where a link pointed.
+	// Target is the target of a link.
 	Target Name `json:"target,omitempty"`
 	// Object is the SHA-256 of the content, if there is a backup of it.
 	Object string `json:"object,omitempty"`
-	// Unkept says why there is no backup of a content that was lost.
+	// Unkept is the reason why there is no backup of a lost content.
 	Unkept string `json:"unkept,omitempty"`
 }
 
@@ -104,7 +104,7 @@ func versionOf(i host.Info) Version {
 	}
 }
 
-// versionAt returns what stands at a path of the machine.
+// versionAt returns the version at a path of the machine now.
 func versionAt(v *host.View, path string) (Version, error) {
 	info, err := v.Lstat(path)
 	if err != nil {
@@ -119,8 +119,8 @@ func versionAt(v *host.View, path string) (Version, error) {
 	return x, nil
 }
 
-// Is reports whether v and w are one and the same thing, untouched between the
-// two times: its owner, mode and content are the same.
+// Is reports whether v and w are the same thing, untouched between the two times: with the same
+// owner, mode and content.
 func (v Version) Is(w Version) bool {
 	if v.Kind != w.Kind || v.Kind == host.Missing {
 		return v.Kind == w.Kind
@@ -140,25 +140,24 @@ func (v Version) sameContent(w Version) bool {
 // A Change is the change of one path by a run.
 type Change struct {
 	Path Name `json:"path"`
-	// Dir is the directory in which it was, after all links on the way to it were
-	// followed; "" in records of versions that did not write it.
+	// Dir is the resolved directory of the path at the time of the change; "" in records of old
+	// versions of ccm.
 	Dir      Name   `json:"dir,omitempty"`
 	Resource string `json:"resource,omitempty"`
-	// Also lists further resources for which it was changed, such as other edits of a file. They are on lines of their
-	// own.
+	// Also lists further resources for which the path was changed, such as other edits of a file.
+	// Each has a line of its own in the file.
 	Also   []string `json:"also,omitempty"`
 	Before Version  `json:"before"`
-	// Content says that the content was about to go too, and not the owner and mode
-	// only.
+	// Content says that the content was about to change too, not only the owner and mode.
 	Content bool `json:"content"`
-	// Sensitive says that the content holds secrets, or has held some.
+	// Sensitive says that the content holds or held secrets.
 	Sensitive bool `json:"sensitive,omitempty"`
-	// Next is what the run was about to put there, if that was known. While After is nil,
-	// an event of the resource with outcome changed confirms it.
+	// Next is the version that the run was about to make, if it was known. While After is nil, an
+	// event of the resource with outcome changed confirms it.
 	Next *Version `json:"next,omitempty"`
-	// After is nil if the run did not get to the end of the resource.
+	// After is nil if the run ended before the end of the resource.
 	After *Version `json:"after,omitempty"`
 }
 
-// Undone reports whether the path was left as it had been.
+// Undone reports whether the path is as it was before.
 func (c Change) Undone() bool { return c.After != nil && c.After.Is(c.Before) }

@@ -24,43 +24,43 @@ const (
 
 // Info describes a run when it starts.
 type Info struct {
-	// ID names the run. Those of later runs come later in the order of bytes.
+	// ID names the run. IDs of later runs are greater, compared as bytes.
 	ID string `json:"run_id"`
 	// Kind is run, restore or undo.
 	Kind string `json:"kind"`
-	// Site is the absolute path of the script or manifest, with the arguments and options that
-	// select what it declares behind it; "" if there is none.
+	// Site is the absolute path of the script or manifest, followed by the arguments and options
+	// that select what it declares; "" if there is none.
 	Site string `json:"site,omitempty"`
-	// File is that path alone.
+	// File is the absolute path of the script or manifest alone.
 	File string `json:"-"`
-	// Host is the name of the machine; "" if it is not known.
+	// Host is the name of the machine; "" if unknown.
 	Host string `json:"host,omitempty"`
-	// Root is the directory that stood for /.
+	// Root is the directory that stands for /.
 	Root    string    `json:"root"`
 	Command string    `json:"command,omitempty"`
 	Version string    `json:"version,omitempty"`
 	PID     int       `json:"pid,omitempty"`
 	Start   time.Time `json:"start_time"`
-	// Inputs are what the script looked at besides its own text and the facts.
+	// Inputs are what the script read besides its own text and the facts.
 	Inputs []Input `json:"inputs,omitempty"`
-	// ChecksOnly says that the run asks health checks and does nothing else. It is on record only if one
-	// fails: such runs are many, and would hide those that did something.
+	// ChecksOnly says that the run only asks health checks. Such a run is recorded only if a check
+	// fails: there are many, and they would hide the runs that changed something.
 	ChecksOnly bool `json:"-"`
 }
 
-// An Input is something outside of a script that its result depends on.
+// An Input is something outside of a script on which its result depends.
 type Input struct {
 	// Kind is file, stat, list, glob, command, http or data.
 	Kind string `json:"kind"`
 	// Name is the path, the pattern, the command or the URL.
 	Name string `json:"name"`
-	// Value is the SHA-256 of what was read, or the result of a look.
+	// Value is the SHA-256 of the content, or the result of the look.
 	Value string `json:"value,omitempty"`
 }
 
 // A RecordWriter writes the [Record] of one run, for one goroutine. It is the journal and a
-// reporter of its engine, and gets the pre-image of every change from the host. Nothing is
-// written before the first change.
+// reporter of the engine, and gets the pre-image of every change from the host. It writes nothing
+// before the first change.
 type RecordWriter struct {
 	s          *Store
 	info       Info
@@ -68,24 +68,23 @@ type RecordWriter struct {
 	backups    *backup.Writer
 	sensitive  *secretNamesFile
 	file       lines
-	catalog    *catalog.Catalog // that is applied; nil for none
+	catalog    *catalog.Catalog // the applied catalog; nil for none
 	siteRecord *siteRecord
 
-	// current is the resource of changes for which the host names none.
+	// current is the resource of changes for which the host names no resource.
 	current *resource.Resource
 	changes map[string]*fileChange
-	// open lists the open changes by resource, changeCount counts all that ever were.
+	// open has the open changes by resource; changeCount counts all changes ever opened.
 	open        map[resource.ID][]*fileChange
 	changeCount int
-	// unsynced is set if lines were added that have to be durable and are not.
+	// unsynced is set if lines were written that have to be durable and are not yet.
 	unsynced bool
 	view     *host.View
 	results  map[resource.ID]resourceResult
-	// lazy is the resources with values that become known only in the run, resolved these
-	// with their values.
+	// lazy has the resources with late values, resolved the same with their values.
 	lazy     map[resource.ID]bool
 	resolved map[resource.ID]*resource.Resource
-	// catalogEnded is set once the record of the catalog is written.
+	// catalogEnded is set once the applied catalog is recorded.
 	catalogEnded bool
 }
 
@@ -109,16 +108,16 @@ func (s *Store) Begin(info Info) (*RecordWriter, error) {
 
 func runFile(id string) string { return filepath.Join("runs", id+".ndjson") }
 
-// AddCatalog adds a catalog that the run is going to apply. A run that applies several, one
-// after the other, has applied all of them in the end; of what is in more than one, the last
-// counts.
+// AddCatalog adds a catalog that the run is going to apply. If a run applies several in a row,
+// the record has all their resources. For a resource in more than one catalog, the last
+// declaration counts.
 func (r *RecordWriter) AddCatalog(c *catalog.Catalog) {
 	for _, res := range c.Resources {
 		r.noteLazy(res)
 		r.noteSecrets(res)
 	}
 	if r.info.ChecksOnly {
-		return // it is not applied
+		return // such a run applies no catalog
 	}
 	if r.siteRecord == nil {
 		r.catalog, r.siteRecord = c, &siteRecord{s: r.s, site: r.info.Site, file: r.info.File, root: r.info.Root}
@@ -130,8 +129,8 @@ func (r *RecordWriter) AddCatalog(c *catalog.Catalog) {
 // ID returns the name of the run.
 func (r *RecordWriter) ID() string { return r.info.ID }
 
-// PendingRefreshes returns the pending refreshes of resources of a catalog and, if the run is
-// one of a site, of those that the site does not declare any more.
+// PendingRefreshes returns the pending refreshes of resources of a catalog and, for a run of a
+// site, of resources that the site does not declare any more.
 func (r *RecordWriter) PendingRefreshes(site string, c *catalog.Catalog) []event.PendingRefresh {
 	return PendingRefreshes(r.journal.list, site, r.info.Root, c)
 }
@@ -150,8 +149,8 @@ func (r *RecordWriter) FinishRefreshes(to resource.ID) { r.journal.finish(to) }
 // DropRefresh implements converge.Journal.
 func (r *RecordWriter) DropRefresh(d event.PendingRefresh) { r.journal.drop(d) }
 
-// Cause compares a resource with the last applied catalog (converge.Engine.Cause). A run
-// that applies no catalog knows no cause.
+// Cause compares a resource with the last applied catalog (converge.Engine.Cause). Without an
+// applied catalog there is no cause.
 func (r *RecordWriter) Cause(res *resource.Resource, desired resource.DesiredDigest, text func() string) event.Cause {
 	if r.siteRecord == nil {
 		return event.NoCause
@@ -164,7 +163,7 @@ type changeLine struct {
 	*Change
 }
 
-// An alsoLine says of a path that is changed for one resource that it was changed for another one too.
+// An alsoLine records one more resource for which a path was changed.
 type alsoLine struct {
 	Protocol string `json:"protocol"`
 	Path     Name   `json:"path"`
@@ -176,7 +175,7 @@ type startLine struct {
 	Info
 }
 
-// add adds lines to the file of the run, which begins with its Info.
+// add writes lines to the file of the run, which begins with its Info.
 func (r *RecordWriter) add(durable bool, objects ...any) error {
 	if err := r.begin(); err != nil {
 		return err
@@ -184,7 +183,7 @@ func (r *RecordWriter) add(durable bool, objects ...any) error {
 	return r.file.add(durable, objects...)
 }
 
-// enqueue adds lines to the file of the run, which are written with the next ones.
+// enqueue adds lines to the buffer of the run's file.
 func (r *RecordWriter) enqueue(objects ...any) error {
 	if err := r.begin(); err != nil {
 		return err
@@ -192,7 +191,7 @@ func (r *RecordWriter) enqueue(objects ...any) error {
 	return r.file.enqueue(objects...)
 }
 
-// begin begins the file of the run, if it is not begun yet.
+// begin begins the file of the run once.
 func (r *RecordWriter) begin() error {
 	if r.file.f != nil || len(r.file.buffer) > 0 {
 		return nil
@@ -210,14 +209,14 @@ func (r *RecordWriter) begin() error {
 type Entry struct {
 	Protocol string `json:"protocol"`
 	Info
-	// Summary is nil if the run did not get to its end.
+	// Summary is nil if the run did not end.
 	Summary *report.Summary `json:"summary,omitempty"`
-	// Files is how many paths it changed.
+	// Files is the number of paths that the run changed.
 	Files int `json:"files"`
 }
 
-// longHistory is the size of the history from which runs that changed nothing
-// look for old runs too.
+// longHistory is the size of the history, in bytes, from which runs without changes also look for
+// old runs to remove.
 const longHistory = 1 << 20
 
 // End ends the record of a run.
@@ -243,7 +242,7 @@ func (r *RecordWriter) End(sum event.Summary) error {
 	return errors.Join(errs...)
 }
 
-// endCatalog writes the record of the catalog that was applied, once.
+// endCatalog records the applied catalog, once.
 func (r *RecordWriter) endCatalog() error {
 	if r.siteRecord == nil || r.catalogEnded {
 		return nil
@@ -252,8 +251,8 @@ func (r *RecordWriter) endCatalog() error {
 	return r.siteRecord.end(r.catalog, r.info.ID, r.results, r.resolved)
 }
 
-// CountUndeclared ends the record of the catalog, and returns how many resources that
-// earlier runs have made are declared no more.
+// CountUndeclared records the applied catalog, and returns the number of resources that earlier
+// runs created and that are not declared any more.
 func (r *RecordWriter) CountUndeclared() (n int, err error) {
 	if err := r.endCatalog(); err != nil || r.siteRecord == nil {
 		return 0, err
@@ -271,7 +270,7 @@ func (r *RecordWriter) CountUndeclared() (n int, err error) {
 	return n, err
 }
 
-// changed counts the paths that are not as they were.
+// changed counts the paths that differ from before the run.
 func (r *RecordWriter) changed() int {
 	n := 0
 	for _, c := range r.changes {

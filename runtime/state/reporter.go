@@ -11,11 +11,10 @@ import (
 	"github.com/luaccm/ccm/runtime/resource"
 )
 
-// Begin implements event.Reporter: the lines so far are written.
+// Begin implements event.Reporter: it writes the buffered lines.
 func (r *RecordWriter) Begin(*resource.Resource, int, int) { r.warnOf(r.file.flush()) }
 
-// SetResource sets the resource to which changes belong from now on that have no
-// [host.PreImage.For]; nil for none.
+// SetResource sets the resource for later changes without [host.PreImage.For]; nil for none.
 func (r *RecordWriter) SetResource(res *resource.Resource) {
 	r.recordOutcome(r.closeChanges(slices.Collect(maps.Keys(r.open))...), nil)
 	r.current = res
@@ -25,7 +24,7 @@ func (r *RecordWriter) SetResource(res *resource.Resource) {
 // Event implements event.Reporter.
 func (r *RecordWriter) Event(e *event.Event) {
 	r.setResult(e)
-	// The zero ID has the changes for which the host has named no resource.
+	// The zero ID has the changes for which the host named no resource.
 	changes := r.closeChanges(resource.ID{}, e.Resource.ID)
 	r.recordOutcome(changes, e)
 	r.recordAlso(changes, e)
@@ -35,7 +34,8 @@ func (r *RecordWriter) Event(e *event.Event) {
 	r.warnOf(r.file.flushMany())
 }
 
-// isNotable reports whether an event is recorded: not if it says only that all is as it was.
+// isNotable reports whether an event is recorded. An event that says only that nothing changed is
+// not.
 func (r *RecordWriter) isNotable(e *event.Event) bool {
 	if r.info.ChecksOnly {
 		return e.Outcome == event.Failed
@@ -43,8 +43,8 @@ func (r *RecordWriter) isNotable(e *event.Event) bool {
 	return (e.Outcome != event.Stable || len(e.Health) > 0) && (e.Outcome != event.Skipped || len(e.Unmet) > 0)
 }
 
-// appendOutcome appends lines to b: what became of the paths of changes, and an event that is
-// not nil, if it is notable.
+// appendOutcome appends lines to b: the versions after changes, and the event, if it is notable.
+// The event may be nil.
 func (r *RecordWriter) appendOutcome(b []byte, changes []*fileChange, e *event.Event) ([]byte, error) {
 	var errs []error
 	for _, c := range changes {
@@ -55,14 +55,13 @@ func (r *RecordWriter) appendOutcome(b []byte, changes []*fileChange, e *event.E
 		}
 	}
 	if e != nil && r.isNotable(e) {
-		b = append(report.EventWithoutText(e, r.info.ID).AppendJSON(b), '\n') // what the file was is in the store
+		b = append(report.EventWithoutText(e, r.info.ID).AppendJSON(b), '\n') // the text is in the backup
 	}
 	return b, errors.Join(errs...)
 }
 
-// recordOutcome adds lines about what has happened already, which are written with the
-// next ones, or before anything else happens. That they cannot be written undoes
-// nothing, and is a warning.
+// recordOutcome enqueues lines about things that have happened. They are written with the next
+// lines, or before the next action. An error is only a warning: it undoes nothing.
 func (r *RecordWriter) recordOutcome(changes []*fileChange, e *event.Event) {
 	if len(changes) == 0 && (e == nil || !r.isNotable(e)) {
 		return
@@ -74,8 +73,8 @@ func (r *RecordWriter) recordOutcome(changes []*fileChange, e *event.Event) {
 	r.warnOf(err)
 }
 
-// recordAlso records that paths were changed for a resource, if they are on record for another one: those of changes
-// and, of several edits that were one write, their file.
+// recordAlso records that paths of other resources were also changed for the event's resource:
+// the paths of changes and, if several edits were one write, the edited file.
 func (r *RecordWriter) recordAlso(changes []*fileChange, e *event.Event) {
 	if e.Outcome != event.Changed {
 		return

@@ -20,30 +20,29 @@ import (
 // A Restoration is one path and the version of it to restore.
 type Restoration struct {
 	Path string
-	// Dir is the directory in which it was, after all links on the way to it were followed;
-	// "" if that is not known.
+	// Dir is the resolved directory of the path at the time of the change; "" if unknown.
 	Dir string
 	// Run is the run that changed it.
 	Run string
 	// Resource is the resource for which it was changed.
 	Resource string
-	// Also lists further resources for which it was changed.
+	// Also lists further resources for which the path was changed.
 	Also []string
 	Want Version
-	// Sensitive says that the content holds secrets, or has held some.
+	// Sensitive says that the content holds or held secrets.
 	Sensitive bool
-	// LossReason says why there is no content to restore, "" if there is.
+	// LossReason is the reason why there is no content to restore, "" if there is.
 	LossReason string
 }
 
-// A Restorer brings back what runs have changed, from the records and backups of a store.
+// A Restorer restores paths that runs changed, from the records and backups of a store.
 type Restorer struct{ store *Store }
 
-// Restorer returns what restores from s.
+// Restorer returns the restorer of s.
 func (s *Store) Restorer() Restorer { return Restorer{s} }
 
-// Restorations returns the versions before a run of the paths that it changed, in order of
-// path. With paths, only these and those below them.
+// Restorations returns the versions before a run of the paths that it changed, in order of path.
+// If paths are given, only these paths and those below them count.
 func (s Restorer) Restorations(run string, paths []string) ([]Restoration, error) {
 	rec, err := s.store.Changes(run)
 	if err != nil {
@@ -80,8 +79,8 @@ func (s Restorer) Restorations(run string, paths []string) ([]Restoration, error
 	return list, nil
 }
 
-// among reports whether path is one of paths or below one, and marks these. Without paths,
-// every path is.
+// among reports whether path is at or below one of paths, and marks these in used. Without paths
+// it is always true.
 func among(path string, paths []string, used []bool) bool {
 	if len(paths) == 0 {
 		return true
@@ -96,8 +95,8 @@ func among(path string, paths []string, used []bool) bool {
 	return found
 }
 
-// findContent finds the content of a file of which the run changed the owner and
-// the mode only: a later run may have replaced it.
+// findContent finds the content of a file whose owner and mode alone the run changed: a later run
+// may have replaced the content.
 func (r *Restoration) findContent(later LaterChanges) {
 	if r.LossReason = r.Want.Unkept; r.LossReason != "" {
 		return
@@ -114,7 +113,7 @@ func (r *Restoration) findContent(later LaterChanges) {
 	}
 }
 
-// Content opens a backup.
+// Content reads a backup.
 func (s *Store) Content(id string) ([]byte, error) {
 	r, err := s.backups.Open(id)
 	if err != nil {
@@ -124,7 +123,7 @@ func (s *Store) Content(id string) ([]byte, error) {
 	return text, errors.Join(err, r.Close())
 }
 
-// gone explains the error of a backup that was removed.
+// gone explains the error of reading a removed backup.
 func (s *Store) gone(id string, err error) error {
 	if errors.Is(err, os.ErrNotExist) {
 		return fmt.Errorf("its content (%s) is not kept any more", resource.DigestText(id))
@@ -132,12 +131,12 @@ func (s *Store) gone(id string, err error) error {
 	return err
 }
 
-// Restore restores paths. It calls begin before it changes one, and leaves that path alone
-// if begin fails. It returns an error for each path, nil where it is restored.
+// Restore restores paths. Before it changes a path it calls begin; if that fails, the path stays
+// as it is. The result has an error for each path, nil if it is restored.
 func (s Restorer) Restore(ctx context.Context, h *host.Host, list []Restoration, begin func(Restoration) error) []error {
 	x := restoreCall{Restorer: s, ctx: ctx, h: h, list: list, errs: make([]error, len(list)), begin: begin}
-	// Entries are removed before their directory. A path that no link leads to now may be
-	// reached once the link is restored.
+	// Entries are removed before their directory. A path that no link leads to now may be reached
+	// once the link is restored.
 	hidden := make([]bool, len(list))
 	for i, r := range slices.Backward(list) {
 		if hidden[i] = isMoved(Place(&h.View, r)); !hidden[i] {
@@ -158,7 +157,7 @@ func (s Restorer) Restore(ctx context.Context, h *host.Host, list []Restoration,
 	return x.errs
 }
 
-// restoreAll restores the entries of some paths, and then the modes of directories.
+// restoreAll restores the entries of some paths, and then the modes of their directories.
 func (x *restoreCall) restoreAll(which []int, hidden []bool) {
 	for _, i := range which {
 		if hidden[i] {
@@ -187,7 +186,7 @@ type restoreCall struct {
 	begin func(Restoration) error
 }
 
-// clear removes what stands at the path and cannot stay.
+// clear removes the entry at the path if it cannot stay.
 func (x *restoreCall) clear(r Restoration) error {
 	if err := Place(&x.h.View, r); err != nil {
 		return err
@@ -209,7 +208,7 @@ func (x *restoreCall) clear(r Restoration) error {
 		}
 	}
 	if r.Want.Kind == host.Regular && info.Kind == host.Symlink || r.Want.Kind == host.Symlink && info.Kind == host.Regular {
-		return nil // one replaces the other in one step
+		return nil // the new entry replaces it in one step
 	}
 	if err := x.begin(r); err != nil {
 		return err
@@ -221,13 +220,13 @@ func (x *restoreCall) clear(r Restoration) error {
 	return err
 }
 
-// mounted returns a *MountedError if something is mounted at the path or below it.
+// mounted returns a *MountedError if a file system is mounted at the path or below it.
 func (x *restoreCall) mounted(r Restoration) error {
 	mounts, err := x.h.MountsBelow("/")
 	return cmp.Or(err, r.Mounted(mounts))
 }
 
-// possible reports why a path cannot be restored.
+// possible returns the reason why a path cannot be restored, or nil.
 func (x *restoreCall) possible(r Restoration, now host.Info) error {
 	switch {
 	case r.Want.Kind == host.Special:
@@ -265,7 +264,7 @@ func (x *restoreCall) create(r Restoration) error {
 	switch r.Want.Kind {
 	case host.Directory:
 		if info.Kind == host.Missing {
-			// It gets its mode when everything in it is back.
+			// The final mode is set after the entries are back.
 			return x.h.MakeDirectory(r.Path, host.Attr{UID: attr.UID, GID: attr.GID, Mode: attr.Mode | 0o700})
 		}
 		return nil
@@ -282,7 +281,7 @@ func (x *restoreCall) create(r Restoration) error {
 	return errors.Join(x.h.WriteFile(r.Path, sparse.WithHoles(safepath.Within(x.ctx, content)), attr), content.Close())
 }
 
-// finish gives a directory its owner and mode, after its entries.
+// finish sets the owner and mode of a directory, after its entries are back.
 func (x *restoreCall) finish(r Restoration) error {
 	if err := Place(&x.h.View, r); err != nil {
 		return err

@@ -8,7 +8,7 @@ import (
 	"github.com/luaccm/ccm/runtime/resource"
 )
 
-// A resourceResult is the outcome of a resource that was not stable, and its digest.
+// A resourceResult is the outcome of a resource that was not stable, with its digest.
 type resourceResult struct {
 	outcome event.Outcome
 	digest  resource.DesiredDigest
@@ -23,18 +23,18 @@ func (r *RecordWriter) setResult(e *event.Event) {
 	r.siteRecord.noteMade(e)
 	switch {
 	case e.Outcome == event.Changed && e.DesiredDigest == (resource.DesiredDigest{}):
-		delete(r.results, id) // as if it had been stable
+		delete(r.results, id) // the same as stable
 	case e.Outcome != event.Stable || e.DesiredDigest != (resource.DesiredDigest{}):
 		r.results[id] = resourceResult{e.Outcome, r.siteRecord.keyed(e.Resource, withLateValues(e.DesiredDigest))}
 	case r.results[id].outcome != event.Changed:
-		delete(r.results, id) // it is in order now, whatever came before
+		delete(r.results, id) // it is in order now, whatever happened before
 	}
 	if r.lazy[id] && (e.Outcome == event.Stable || e.Outcome == event.Changed) {
 		r.resolved[id] = e.Resource
 	}
 }
 
-// noteLazy notes if a resource has values that are known later.
+// noteLazy notes a resource with late values.
 func (r *RecordWriter) noteLazy(x *resource.Resource) {
 	if len(x.LateProperties) == 0 {
 		return
@@ -45,8 +45,8 @@ func (r *RecordWriter) noteLazy(x *resource.Resource) {
 	r.lazy[x.ID] = true
 }
 
-// merged returns the resources of two catalogs, those of the second in the places
-// that they have in the first.
+// merged returns the resources of two catalogs. Where both have a resource, the declaration of
+// the second takes its place in the first.
 func merged(first, second *catalog.Catalog) *catalog.Catalog {
 	at := make(map[resource.ID]int, len(first.Resources))
 	all := &catalog.Catalog{Resources: slices.Clone(first.Resources), Excluded: first.Excluded}

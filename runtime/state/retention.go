@@ -12,7 +12,7 @@ import (
 	"github.com/luaccm/ccm/runtime/state/backup"
 )
 
-// runs returns what each run that is on record has kept, oldest first.
+// runs returns the backups of each run on record, oldest first.
 func (s *Store) runs() (list []backup.RunContents, err error) {
 	ids, err := s.recorded()
 	if err != nil {
@@ -23,18 +23,18 @@ func (s *Store) runs() (list []backup.RunContents, err error) {
 		if err != nil {
 			return nil, err
 		}
-		// A record that was cut looks like one of a run that died.
+		// A truncated record looks like the record of a run that died.
 		damaged := rec.Damaged > 0 || rec.Start.IsZero() || rec.Summary == nil
 		list = append(list, backup.RunContents{ID: id, Start: rec.Start, Contents: rec.contents(), Damaged: damaged})
 	}
 	return list, nil
 }
 
-// The time of tidiedFile is that of the last tidy.
+// tidiedFile has the time of the last tidy as its modification time.
 const tidiedFile = "tidied"
 
-// tidy removes, once a day, runs older than the limit, their objects, and temporary files of
-// runs that died.
+// tidy removes, once a day, runs older than the limit, their backups, and temporary files of dead
+// runs.
 func (r *RecordWriter) tidy() error {
 	s, now := r.s, r.s.clock.Now()
 	fi, err := s.dir.Stat(tidiedFile)
@@ -59,7 +59,7 @@ func (r *RecordWriter) tidied(now time.Time) error {
 	return s.dir.Do("utimes", s.dir.Path(tidiedFile), func() error { return s.dir.Touch(tidiedFile, now) })
 }
 
-// removeOld removes the runs that began before a time, and all backups without a run.
+// removeOld removes the runs that began before a time, and all backups that no run needs.
 func (r *RecordWriter) removeOld(before time.Time) error {
 	s := r.s
 	runs, err := s.runs()
@@ -81,8 +81,7 @@ func (r *RecordWriter) removeOld(before time.Time) error {
 	return s.shortenHistory(before)
 }
 
-// shortenHistory drops the lines of runs that began before a time. Lines that
-// cannot be understood stay.
+// shortenHistory removes the lines of runs that began before a time. Unreadable lines stay.
 func (s *Store) shortenHistory(before time.Time) error {
 	text, err := s.dir.ReadFile(historyFile)
 	if err != nil {

@@ -13,15 +13,15 @@ import (
 
 const sensitiveFile = "sensitive.ndjson"
 
-// A sensitiveLine is a line of the file: a resource and its properties, or a path,
-// that has held secrets. The secrets themselves are not on record.
+// A sensitiveLine is a line of the file: a resource and its properties, or a path, that held
+// secrets. The secrets themselves are not recorded.
 type sensitiveLine struct {
 	Resource   string   `json:"resource,omitempty"`
 	Properties []string `json:"properties,omitempty"`
 	Path       Name     `json:"path,omitempty"`
 }
 
-// SecretNames are the properties and paths that have held secrets.
+// SecretNames are the properties and paths that held secrets.
 type SecretNames struct {
 	resources map[string][]string
 	paths     map[string]bool
@@ -68,7 +68,7 @@ func (x *SecretNames) add(id string, properties []string) (added bool) {
 	return added
 }
 
-// SecretHistory returns the SecretNames for an engine; nil if it is empty.
+// SecretHistory returns the SecretNames as the history of an engine; nil if there are none.
 func (s *Store) SecretHistory() (redact.History, error) {
 	if _, err := s.dir.Stat(sensitiveFile); errors.Is(err, os.ErrNotExist) {
 		return nil, nil
@@ -76,7 +76,7 @@ func (s *Store) SecretHistory() (redact.History, error) {
 	return s.Sensitive()
 }
 
-// secretNamesFile are the SecretNames of a run, with their file.
+// secretNamesFile is the SecretNames of a run, with their file.
 type secretNamesFile struct {
 	*SecretNames
 	file lines
@@ -88,8 +88,8 @@ func (s *Store) openSensitive() (*secretNamesFile, error) {
 	return &secretNamesFile{x, lines{s: s, name: sensitiveFile}}, err
 }
 
-// resource notes that a resource holds secrets, if it does, and reports whether it
-// does or has done.
+// resource notes the properties of a resource that hold secrets, and reports whether it holds or
+// held any.
 func (x *secretNamesFile) resource(r *resource.Resource) (bool, error) {
 	if r == nil || len(r.Sensitive) == 0 && len(x.resources) == 0 {
 		return false, nil
@@ -112,15 +112,15 @@ func (x *secretNamesFile) path(path string) error {
 	return x.file.add(true, sensitiveLine{Path: Name(path)})
 }
 
-// noteSecrets notes, for later runs, whether a resource holds secrets, and reports whether it
-// does or has done.
+// noteSecrets notes for later runs which secrets a resource holds, and reports whether it holds
+// or held any.
 func (r *RecordWriter) noteSecrets(res *resource.Resource) bool {
 	if res != nil && len(res.Sensitive) > 0 {
 		if err := r.s.needKey(); err != nil {
 			r.s.dir.Warn(fmt.Sprintf("%s: %v", r.s.dir.Path(keyFile), err))
 		}
 		if x, ok := res.Spec.(resource.FileEditor); ok && x.EditedFile() != "" {
-			// Others may edit it too.
+			// Other resources may edit the file too.
 			if err := r.sensitive.path(x.EditedFile()); err != nil {
 				r.s.dir.Warn(fmt.Sprintf("%s: %v", r.s.dir.Path(sensitiveFile), err))
 			}

@@ -22,18 +22,18 @@ import (
 )
 
 // An AppliedHeader is the first line of the record of the last applied catalog of a site on a
-// root. Lines with fingerprints follow it, and the resources themselves are in a file of
-// their own ([Store.Catalog]).
+// root. Lines with fingerprints follow it. The resources themselves are in another file
+// ([Store.Catalog]).
 type AppliedHeader struct {
 	Protocol string    `json:"protocol"`
 	Site     string    `json:"site"`
 	Root     string    `json:"root"`
 	Run      string    `json:"run_id"`
 	Time     time.Time `json:"time"`
-	// Fingerprint stands for all of it.
+	// Fingerprint is that of the whole catalog.
 	Fingerprint string `json:"fingerprint"`
-	// File is that of the run's [Info] if it differs from Site, which is so if arguments or
-	// options select what is declared.
+	// File is the File of the run's [Info]. It is "" if it equals Site: no arguments or options
+	// select what is declared.
 	File string `json:"file,omitempty"`
 
 	name string // of the files, without suffix
@@ -52,12 +52,12 @@ func appliedName(site, root string) string {
 	return filepath.Join(appliedDir, hex.EncodeToString(sum[:8]))
 }
 
-// A siteRecord is what is recorded of the last applied catalog of a site on a root, and
-// writes the next one.
+// A siteRecord reads the record of the last applied catalog of a site on a root, and writes the
+// next one.
 type siteRecord struct {
 	s          *Store
 	site, root string
-	file       string // see Info; "" if only what is recorded of the site is asked
+	file       string // see Info; "" for readers of the record
 	// readOnly is set if nothing may be written.
 	readOnly bool
 
@@ -65,15 +65,15 @@ type siteRecord struct {
 	hasHead bool
 	loaded  bool
 	last    lastAppliedList
-	sibling *lastAppliedList            // see siblings; nil until it is needed
+	sibling *lastAppliedList            // see siblings; nil until needed
 	isFirst bool                        // nothing is recorded yet
-	cache   map[resource.ID]lastApplied // of find, for cause
-	// lazy is the resources with values that became known only in the run, with these.
+	cache   map[resource.ID]lastApplied // results of find, for cause
+	// lazy has the resources with late values, with their values.
 	lazy    map[resource.ID]*resource.Resource
 	pending *pendingSnapshot // nil if there is none
-	// created has true for the resources that the run has made, false for those that are absent.
+	// created has true for resources whose thing the run created, false for absent ones.
 	created map[resource.ID]bool
-	// parents is the directories that the run has made above what it made.
+	// parents has the parent directories that the run made.
 	parents []MadeParent
 }
 
@@ -82,7 +82,7 @@ func managed(r *resource.Resource) bool {
 	return r.Skip == "" && r.Restraint() == resource.Unrestrained
 }
 
-// cause implements Run.Cause.
+// cause implements RecordWriter.Cause.
 func (a *siteRecord) cause(r *resource.Resource, found resource.DesiredDigest, text func() string) event.Cause {
 	a.load()
 	last := &a.last
@@ -101,7 +101,7 @@ func (a *siteRecord) cause(r *resource.Resource, found resource.DesiredDigest, t
 	}
 	spec, _ := a.fingerprint(r)
 	if old.spec != spec && len(r.Sensitive) > 0 {
-		// What is there may be from before its secrets were known to be some.
+		// The record may be older than the knowledge that these are secrets: then it is not keyed.
 		spec, _ = fingerprint(r)
 	}
 	if old.spec != spec || !a.sameDesired(r, old.digest, found, text) {
@@ -110,12 +110,12 @@ func (a *siteRecord) cause(r *resource.Resource, found resource.DesiredDigest, t
 	return event.Corrective
 }
 
-// siblings returns what was applied last of the same file with other arguments and options: it
-// tells why something changes in the first run with these.
+// siblings returns the last applied catalog of the same file with other arguments and options. In
+// the first run with new ones it tells the causes of changes.
 func (a *siteRecord) siblings() *lastAppliedList {
 	if a.sibling == nil {
 		a.sibling = new(lastAppliedList)
-		applied, _ := a.s.Applied() // who reads it anyway says what is wrong
+		applied, _ := a.s.Applied() // other readers of the list report the error
 		for _, x := range applied {
 			if a.file != "" && x.Root == a.root && (x.Site == a.file || x.File == a.file) {
 				other := &siteRecord{s: a.s, site: x.Site, root: a.root, readOnly: true}
@@ -128,7 +128,7 @@ func (a *siteRecord) siblings() *lastAppliedList {
 	return a.sibling
 }
 
-// readHead reads the first line of the file. One that is damaged counts as missing.
+// readHead reads the first line of the file. A damaged line counts as missing.
 func (a *siteRecord) readHead() {
 	if a.hasHead {
 		return
@@ -149,7 +149,7 @@ func (a *siteRecord) readHead() {
 
 func (a *siteRecord) name() string { return appliedName(a.site, a.root) }
 
-// load reads the file. A damaged one is moved away, and its good lines are used.
+// load reads the file. A copy of a damaged file is set aside, and its readable lines are used.
 func (a *siteRecord) load() {
 	if a.loaded {
 		return
@@ -172,8 +172,8 @@ func (a *siteRecord) load() {
 	}
 }
 
-// end records the catalog that was applied, unless that is recorded already. Resolved is
-// the resources with values that became known only in the run.
+// end records the applied catalog, unless the record is the same already. Resolved has the
+// resources with late values.
 func (a *siteRecord) end(c *catalog.Catalog, run string, results map[resource.ID]resourceResult, resolved map[resource.ID]*resource.Resource) error {
 	if err := a.endParents(); err != nil {
 		return err
@@ -199,10 +199,10 @@ func (a *siteRecord) end(c *catalog.Catalog, run string, results map[resource.ID
 			return err
 		}
 	}
-	// Digests are not in the catalog; late values are.
 	if err := a.addUndeclared(c); err != nil {
 		return err
 	}
+	// The catalog's file has late values but no digests.
 	sameCatalog := recorded && len(resolved) == 0 &&
 		slices.EqualFunc(list, a.last.list, func(x snapshotEntry, y lastApplied) bool { return x.id == y.id && x.whole == y.whole })
 	if !sameCatalog {
@@ -213,12 +213,12 @@ func (a *siteRecord) end(c *catalog.Catalog, run string, results map[resource.ID
 	return a.s.dir.Replace(a.name()+lastAppliedSuffix, a.durable(), func(w io.Writer) error { return a.write(w, run, sum, list) })
 }
 
-// durable reports whether the record has to survive a loss of power. That of the command
-// line is written too often for that: if it is lost, one cause is wrong.
+// durable reports whether the record has to survive a loss of power. The record of the command
+// line is written too often for that; if it is lost, one cause is wrong.
 func (a *siteRecord) durable() bool { return a.site != "" }
 
-// unchanged reports whether the record is plainly that of the catalog, whose fingerprints
-// are sums.
+// unchanged reports whether the record is certainly that of the catalog. Sums are the
+// fingerprints of the catalog.
 func (a *siteRecord) unchanged(c *catalog.Catalog, sums []fingerprints, results map[resource.ID]resourceResult) bool {
 	if a.head.Fingerprint == "" || len(c.Excluded) > 0 {
 		return false
@@ -250,11 +250,11 @@ func (a *siteRecord) digestBefore(id resource.ID) resource.DesiredDigest {
 	return w.digest
 }
 
-// maxSelected is of how many different arguments and options the records are kept, the latest: a
-// script may be called with another argument each time.
+// maxSelected is the number of records kept for one file with different arguments and options:
+// the latest. A script may be called with another argument each time.
 const maxSelected = 100
 
-// forgetSelected makes room for the record of one more of them.
+// forgetSelected makes room for one more such record.
 func (s *Store) forgetSelected() error {
 	applied, err := s.Applied()
 	if err != nil {

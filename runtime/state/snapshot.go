@@ -26,38 +26,38 @@ type catalogEntry struct {
 	File       string          `json:"file,omitempty"`
 	Line       int             `json:"line,omitempty"`
 	Properties json.RawMessage `json:"properties,omitempty"`
-	// Ciphertext holds the properties if there are secrets among them.
+	// Ciphertext has the properties if they hold secrets.
 	Ciphertext []byte `json:"sealed,omitempty"`
-	// Lazy says that not all of them were known when it was declared.
+	// Lazy says that the resource has late values.
 	Lazy bool `json:"lazy,omitempty"`
-	// Made says that a run has made it; only in the list of what is declared no more.
+	// Made says that a run created the thing; only in the list of undeclared resources.
 	Made bool `json:"made,omitempty"`
 
 	table *schema.Table // the properties, if they are not in Properties
 }
 
-// sealedProperties is the content of catalogEntry.Sealed.
+// sealedProperties is the plain text of catalogEntry.Ciphertext.
 type sealedProperties struct {
 	Properties json.RawMessage `json:"properties"`
-	// Secrets are those in the properties, so that reading them registers them.
+	// Secrets are the secrets in the properties. A reader adds them to its keeper.
 	Secrets []string `json:"secrets,omitempty"`
 }
 
-// writeCatalog writes the resources of list: present declarations, and for entries without
-// one the line of the file.
+// writeCatalog writes the resources of list. An entry without a present declaration keeps its
+// line of the old file.
 func (a *siteRecord) writeCatalog(list []snapshotEntry) error {
 	if text := a.preparedText(list); text != nil {
 		return a.s.dir.Replace(a.name()+catalogSuffix, a.durable(), statedir.Writing(text))
 	}
 	old := make(map[string]catalogEntry)
 	if slices.ContainsFunc(list, func(x snapshotEntry) bool { return x.now == nil }) {
-		// Damaged lines are left out: ccm drift does not know these resources then.
+		// Damaged lines are left out: ccm drift does not know their resources then.
 		_ = a.s.readCatalog(a.name(), func(d catalogEntry) { old[d.ID] = d })
 	}
 	return a.s.dir.Replace(a.name()+catalogSuffix, a.durable(), func(w io.Writer) error {
 		return statedir.Compress(w, func(z io.Writer) error {
 			var line []byte
-			var properties schema.Table // of one after the other
+			var properties schema.Table // reused for each entry
 			for _, x := range list {
 				var err error
 				line = line[:0]
@@ -78,8 +78,8 @@ func (a *siteRecord) writeCatalog(list []snapshotEntry) error {
 	})
 }
 
-// appendDeclared appends the line of a resource to b; none if its properties have no form in
-// JSON. Properties is memory for them.
+// appendDeclared appends the line of a resource to b, or nothing if its properties cannot be
+// expressed in JSON. Properties is a buffer.
 func (a *siteRecord) appendDeclared(b []byte, r *resource.Resource, properties *schema.Table) ([]byte, error) {
 	if len(r.LateProperties) > 0 {
 		return b, nil
@@ -121,7 +121,7 @@ func (s *Store) seal(d *catalogEntry, r *resource.Resource) error {
 	return err
 }
 
-// unseal is the inverse of seal. The secrets are known from then on.
+// unseal is the inverse of seal. It adds the secrets to the keeper.
 func (s *Store) unseal(d *catalogEntry) error {
 	if d.Ciphertext == nil {
 		return nil
@@ -139,7 +139,7 @@ func (s *Store) unseal(d *catalogEntry) error {
 		return err
 	}
 	for _, value := range u.Secrets {
-		_ = s.secrets.Add(value) // it was one
+		_ = s.secrets.Add(value) // it was accepted once
 	}
 	d.Properties = u.Properties
 	return nil
@@ -179,12 +179,13 @@ func eachLine[T any](s *Store, file string, each func(T)) error {
 	}
 }
 
-// A MissingRecord is a resource that was in order after a run, and whose desired state is
-// not on record.
+// A MissingRecord is a resource that was in order after a run and whose desired state is not
+// recorded.
 type MissingRecord struct{ ID, Because string }
 
-// Catalog returns the catalog that was applied. Types are looked up in reg. What
-// cannot be had is left out, and returned besides, in order of its name. A damaged file is set aside; the next run writes it again.
+// Catalog returns the applied catalog. Types are looked up in reg. Resources that cannot be read
+// are returned separately, in order of name. A damaged file is set aside; the next run writes it
+// again.
 func (s *Store) Catalog(a AppliedHeader, reg *resource.Registry) (*catalog.Catalog, []MissingRecord, error) {
 	var list []*resource.Resource
 	var errs diag.List
@@ -229,14 +230,14 @@ func (s *Store) Catalog(a AppliedHeader, reg *resource.Registry) (*catalog.Catal
 	if err := errs.Err(); err != nil {
 		return nil, nil, err
 	}
-	_ = catalog.MarkSecrets(s.secrets, list) // nothing of it is run
+	_ = catalog.MarkSecrets(s.secrets, list) // an error does not matter: nothing of the catalog is run
 	for id := range missing {
 		unknown = append(unknown, MissingRecord{id, "no run has recorded what was wanted of it"})
 	}
 	slices.SortFunc(unknown, func(a, b MissingRecord) int { return strings.Compare(a.ID, b.ID) })
 	c, err := build(withoutStrangers(list))
 	if err != nil && a.Site == "" {
-		// What was declared at different times need not agree on an order.
+		// Resources that were declared at different times may contradict each other in their order.
 		for _, r := range list {
 			r.Common = new(*r.Common)
 			r.Common.Alias = ""
@@ -259,8 +260,8 @@ func build(list []*resource.Resource) (*catalog.Catalog, error) {
 	return c, errs.Err()
 }
 
-// withoutStrangers takes references out of list to what is not in it, because it
-// has never been in order.
+// withoutStrangers removes references to resources that are not in list because they were never
+// in order.
 func withoutStrangers(list []*resource.Resource) []*resource.Resource {
 	there := make(map[resource.Reference]bool)
 	for _, r := range list {

@@ -9,15 +9,15 @@ import (
 	"github.com/luaccm/ccm/runtime/resource"
 )
 
-// A snapshotEntry is one resource of the snapshot to write. Now is its present declaration,
-// nil if an earlier one stays.
+// A snapshotEntry is one resource of the snapshot to write. Now is its present declaration; nil
+// keeps the recorded one.
 type snapshotEntry struct {
 	lastApplied
 	now *resource.Resource
 }
 
-// next returns the entries of the next snapshot. Sums are the fingerprints of the catalog.
-// A resource that is not in order now keeps its earlier entry.
+// next returns the entries of the next snapshot. Sums are the fingerprints of the catalog. A
+// resource that is not in order keeps its recorded entry.
 func (a *siteRecord) next(c *catalog.Catalog, sums []fingerprints, results map[resource.ID]resourceResult) []snapshotEntry {
 	list := make([]snapshotEntry, 0, len(c.Resources))
 	a.last.next = 0
@@ -59,8 +59,8 @@ func (a *siteRecord) next(c *catalog.Catalog, sums []fingerprints, results map[r
 	return list
 }
 
-// withOthers returns the recorded entries with list merged into them: resources of the
-// command line are not declared together.
+// withOthers merges list into the recorded entries. For the command line, resources stay recorded
+// although they are not declared together.
 func (a *siteRecord) withOthers(list []snapshotEntry) []snapshotEntry {
 	now := make(map[string]snapshotEntry, len(list))
 	for _, w := range list {
@@ -86,7 +86,7 @@ func (a *siteRecord) withOthers(list []snapshotEntry) []snapshotEntry {
 func (a *siteRecord) write(w io.Writer, run, sum string, list []snapshotEntry) error {
 	file := a.file
 	switch file {
-	case "": // as it was
+	case "": // the record stays as it was
 		file = a.head.File
 	case a.site:
 		file = ""

@@ -9,17 +9,17 @@ import (
 	"github.com/luaccm/ccm/runtime/state/statedir"
 )
 
-// Limits say how much of the past is kept.
+// Limits bound what is kept of the past.
 type Limits struct {
-	// Bytes is how much all backups together take, as they are stored.
+	// Bytes is the size of all backups together, as stored.
 	Bytes int64
-	// Object is the largest content of which a backup is made.
+	// Object is the size of the largest content that is backed up.
 	Object int64
-	// Age is how long runs and their backups are kept.
+	// Age is the time for which runs and their backups are kept.
 	Age time.Duration
 }
 
-// DefaultLimits are what users get who do not ask for others.
+// DefaultLimits apply unless the user sets others.
 var DefaultLimits = Limits{Bytes: 1 << 30, Object: 128 << 20, Age: 90 * 24 * time.Hour}
 
 // Options describe a store.
@@ -27,18 +27,16 @@ type Options struct {
 	Dir    string
 	Clock  host.Clock // nil for the time of day
 	Limits Limits     // zero for the default
-	// Warn gets mistakes of the state directory that do not keep a run from its work. May be
-	// nil.
+	// Warn gets mistakes in the state directory that do not stop a run. May be nil.
 	Warn func(message string)
-	// Effect is like that of host.Options.
+	// Effect is the Effect of host.Options.
 	Effect func(op, path string) error
-	// Secrets are what is not written, or only sealed. May be nil.
+	// Secrets are masked or sealed in files. May be nil.
 	Secrets *secret.Keeper
 }
 
-// A Store is a state directory. What only looks at one may do so at any time
-// and finds nothing in a directory that is not there; what changes one holds its
-// lock ([Lock]).
+// A Store is a state directory. Readers need no lock, and find a missing directory empty. Writers
+// must hold its lock ([Lock]).
 //
 // Its files:
 //
@@ -60,9 +58,9 @@ type Store struct {
 	backups backup.Store
 
 	secrets *secret.Keeper
-	keyed   bool // the key is that of the directory
+	keyed   bool // the keeper of secrets has the key of the directory
 
-	orphans []OpenWork // that CleanUp could not end or remove
+	orphans []OpenWork // work that CleanUp could not end or remove
 }
 
 // Open returns the store in a directory. It touches nothing.

@@ -14,24 +14,25 @@ import (
 	"github.com/luaccm/ccm/runtime/state/statedir"
 )
 
-// undeclaredSuffix is that of the file of the resources that earlier runs of a site have had
-// in order and that it declares no more. A run adds to it, a prune removes from it.
+// undeclaredSuffix ends the name of the file with the undeclared resources of a site: earlier
+// runs had them in order, and the site does not declare them any more. Runs add resources, a
+// prune removes them.
 const undeclaredSuffix = ".undeclared.gz"
 
-// maxUndeclared is how many of them are kept, the latest.
+// maxUndeclared is the number of resources that are kept: the latest.
 const maxUndeclared = 10000
 
-// An UndeclaredResource is a resource of an earlier run that is declared no more.
+// An UndeclaredResource is a resource of an earlier run that is not declared any more.
 type UndeclaredResource struct {
 	ID, Type string
 	Pos      diag.Pos
-	// Made says that a run has made it: nothing was there before.
+	// Made says that a run created the thing.
 	Made bool
-	// Properties are those of its last declaration.
+	// Properties are the properties of its last declaration.
 	Properties *schema.Table
 }
 
-// noteMade notes that a resource was made, or that it is absent.
+// noteMade notes that a thing was created, or that it is absent.
 func (a *siteRecord) noteMade(e *event.Event) {
 	made := e.Outcome == event.Changed && slices.ContainsFunc(e.Diff, func(d resource.Delta) bool {
 		return d.Property == "ensure" && d.Have == "absent" && d.Want != "absent"
@@ -40,7 +41,7 @@ func (a *siteRecord) noteMade(e *event.Event) {
 	case !made && e.Ensure != "absent":
 		return
 	case made && e.Cause == event.Corrective:
-		return // it was there before that; whether a run had made it then is on record
+		return // it existed before; an earlier record tells whether a run created it
 	}
 	if a.created == nil {
 		a.created = make(map[resource.ID]bool)
@@ -48,7 +49,7 @@ func (a *siteRecord) noteMade(e *event.Event) {
 	a.created[e.Resource.ID] = made
 }
 
-// undeclared returns the list of the file, the earliest first.
+// undeclared returns the list in the file, the earliest first.
 func (a *siteRecord) undeclared() (list []catalogEntry, err error) {
 	err = readEntries(a.s, a.name()+undeclaredSuffix, func(d catalogEntry) { list = append(list, d) })
 	if errors.Is(err, os.ErrNotExist) {
@@ -60,11 +61,11 @@ func (a *siteRecord) undeclared() (list []catalogEntry, err error) {
 	return list, nil
 }
 
-// addUndeclared adds what the catalog declares no more to the list, and takes out what it
-// declares.
+// addUndeclared adds the resources to the list that the catalog does not declare any more, and
+// removes those that it declares.
 func (a *siteRecord) addUndeclared(c *catalog.Catalog) error {
 	if a.site == "" {
-		return nil // what the command line declares is not declared together
+		return nil // resources of the command line are not declared together
 	}
 	declared := declaredIn(c)
 	before, err := a.undeclared()
@@ -78,7 +79,7 @@ func (a *siteRecord) addUndeclared(c *catalog.Catalog) error {
 	return a.writeEntries(undeclaredSuffix, list)
 }
 
-// declaredIn returns the IDs of what a catalog declares for this machine.
+// declaredIn returns the IDs of the resources that a catalog declares for this machine.
 func declaredIn(c *catalog.Catalog) map[string]bool {
 	declared := make(map[string]bool, len(c.Resources)+len(c.Excluded))
 	for _, r := range c.Resources {
@@ -92,8 +93,8 @@ func declaredIn(c *catalog.Catalog) map[string]bool {
 	return declared
 }
 
-// declaredElsewhere returns the IDs of what other sites have declared on the same root, and
-// the site that did so last.
+// declaredElsewhere returns the IDs of resources that other sites declared on the same root, each
+// with the site that declared it last.
 func (a *siteRecord) declaredElsewhere() (map[string]string, error) {
 	declared := make(map[string]string)
 	applied, err := a.s.Applied()
@@ -110,8 +111,7 @@ func (a *siteRecord) declaredElsewhere() (map[string]string, error) {
 	return declared, err
 }
 
-// withDropped returns those of list that are not declared, and the resources of the applied
-// catalog that are not.
+// withDropped returns the resources of list and of the applied catalog that are not in declared.
 func (a *siteRecord) withDropped(list []catalogEntry, declared map[string]bool) ([]catalogEntry, error) {
 	out := make([]catalogEntry, 0, len(list))
 	for _, d := range list {
@@ -168,9 +168,9 @@ func (a *siteRecord) writeEntries(suffix string, list []catalogEntry) error {
 	})
 }
 
-// Undeclared returns the resources that earlier runs of a site had in order and that a catalog
-// of it does not declare, the last declared first. What another site declares on the same
-// root is left out: of that it returns how many resources each of these sites has.
+// Undeclared returns the resources that earlier runs of a site had in order and that its catalog
+// does not declare, the last declared first. Resources that another site declares on the same
+// root are left out; kept counts them by site.
 func Undeclared(s *Store, site, root string, c *catalog.Catalog) (out []UndeclaredResource, kept map[string]int, err error) {
 	a := &siteRecord{s: s, site: site, root: root, readOnly: true}
 	elsewhere, err := a.declaredElsewhere()
@@ -202,8 +202,8 @@ func Undeclared(s *Store, site, root string, c *catalog.Catalog) (out []Undeclar
 	return out, kept, nil
 }
 
-// Forget has a site know nothing more of resources that it declares no more. The lock of the
-// directory must be held.
+// Forget removes undeclared resources from the record of a site. The lock of the directory must
+// be held.
 func Forget(s *Store, site, root string, ids map[string]bool) error {
 	a := &siteRecord{s: s, site: site, root: root}
 	gone := func(d catalogEntry) bool { return ids[d.ID] }

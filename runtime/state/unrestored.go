@@ -6,8 +6,9 @@ import (
 	"github.com/luaccm/ccm/runtime/resource"
 )
 
-// Unrestored returns the resources that a run has changed without changing a file of its record, in order: what commands
-// did, such as to install a package, no restore takes back. What was only refreshed is left out.
+// Unrestored returns the resources that a run changed without changing a recorded file, in order.
+// No restore takes back what commands did, such as the installation of a package. Resources that
+// were only refreshed are left out.
 func (s *Store) Unrestored(run *Record) (list []string, err error) {
 	byFile := make(map[string]bool)
 	for _, c := range run.Changes {
@@ -25,7 +26,7 @@ func (s *Store) Unrestored(run *Record) (list []string, err error) {
 			Refreshed bool   `json:"refreshed"`
 		}
 		if json.Unmarshal(line, &e) != nil || !e.Changed || e.Refreshed || e.Provider == "restore" {
-			return nil // whoever restores is told of damaged lines
+			return nil // the restore reports damaged lines
 		}
 		if id := (resource.ID{Type: e.Type, Name: e.Name}).String(); !byFile[id] {
 			list = append(list, id)

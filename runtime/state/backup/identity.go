@@ -12,11 +12,13 @@ import (
 	"github.com/luaccm/ccm/runtime/state/statedir"
 )
 
-// identityFile holds the identity of the machine, as age writes one: contents with secrets are encrypted to it.
-// It never leaves the state directory. The program age reads it: age -d -i identity FILE.
+// identityFile holds the identity of the machine in the format of age. Contents with secrets are
+// encrypted to it. It never leaves the state directory. The program age can use it: age -d -i
+// identity FILE.
 const identityFile = "identity"
 
-// readIdentity returns the identity of the machine. The error wraps [os.ErrNotExist] if none was made yet.
+// readIdentity returns the identity of the machine. The error wraps [os.ErrNotExist] if there is
+// none yet.
 func (s *Store) readIdentity() (*age.X25519Identity, error) {
 	if s.machine != nil {
 		return s.machine, nil
@@ -27,16 +29,16 @@ func (s *Store) readIdentity() (*age.X25519Identity, error) {
 	}
 	id, err := age.ParseX25519Identity(string(bytes.TrimSpace(text)))
 	if err != nil {
-		return nil, errNoIdentity // the error of age tells parts of it
+		return nil, errNoIdentity // the error of age shows parts of the identity
 	}
 	s.machine = id
 	return id, nil
 }
 
-// errNoIdentity is the error that the file of the identity holds something else.
+// errNoIdentity says that the file of the identity holds no identity.
 var errNoIdentity = errors.New("it is no identity: what was encrypted to it is lost")
 
-// needIdentity makes sure that the machine has an identity. It is made when it is needed for the first time.
+// needIdentity makes sure that the machine has an identity. It is generated on first use.
 func (s *Store) needIdentity() error {
 	_, err := s.readIdentity()
 	switch {
@@ -58,7 +60,7 @@ func (s *Store) needIdentity() error {
 	return nil
 }
 
-// encrypt returns a writer that encrypts to the machine. It has to be closed, which does not close w.
+// encrypt returns a writer that encrypts to the machine's identity. To close it does not close w.
 func (s *Store) encrypt(w io.Writer) (io.WriteCloser, error) {
 	id, err := s.readIdentity()
 	if err != nil {
@@ -67,7 +69,7 @@ func (s *Store) encrypt(w io.Writer) (io.WriteCloser, error) {
 	return age.Encrypt(w, id.Recipient())
 }
 
-// decrypt returns a reader of what encrypt has written.
+// decrypt returns a reader of the plain text of what encrypt wrote.
 func (s *Store) decrypt(r io.Reader) (io.Reader, error) {
 	id, err := s.readIdentity()
 	if err != nil {

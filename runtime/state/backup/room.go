@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// uses counts the runs that have kept each content.
+// uses counts, for each content, the runs that stored it.
 type uses map[string]int
 
 func usesOf(runs []RunContents) uses {
@@ -18,8 +18,8 @@ func usesOf(runs []RunContents) uses {
 	return u
 }
 
-// makeRoom removes contents of the oldest runs until one more of that size fits. Those of
-// the run that stores stay.
+// makeRoom removes contents of the oldest runs until one more of that size fits. It keeps the
+// contents of the present run.
 func (w *Writer) makeRoom(size int64) error {
 	limit := w.s.Bytes
 	if size > limit {
@@ -28,7 +28,7 @@ func (w *Writer) makeRoom(size int64) error {
 	if w.total <= limit-size {
 		return nil
 	}
-	// The total may be wrong: before anything is removed, it is measured.
+	// The recorded total may be wrong, so it is measured before anything is removed.
 	if !w.measured {
 		if err := w.measure(); err != nil || w.total <= limit-size {
 			return err
@@ -50,7 +50,7 @@ func (w *Writer) makeRoom(size int64) error {
 			name := w.s.file(id)
 			fi, err := w.s.Dir.Stat(name)
 			if err != nil || w.used[id] {
-				continue // it was removed earlier, or this run will say that it keeps it
+				continue // it was removed earlier, or the present run needs it
 			}
 			if err := w.s.Dir.Remove(name); err != nil {
 				return err
@@ -64,8 +64,8 @@ func (w *Writer) makeRoom(size int64) error {
 	return errNoRoom
 }
 
-// RemoveUnused removes the contents that no run has kept. If a run is damaged, it may have
-// kept any: only those from before a time are removed then.
+// RemoveUnused removes the contents that no run names. A damaged run may have named any of them:
+// if there is one, only contents from before a time are removed.
 func (w *Writer) RemoveUnused(runs []RunContents, before time.Time) error {
 	if !w.s.Dir.Has(contentsDir) {
 		return nil

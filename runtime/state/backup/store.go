@@ -1,5 +1,5 @@
-// Package backup keeps the contents of files that were overwritten or removed, until there is
-// no room for them or no run that names them.
+// Package backup keeps the contents of files that were overwritten or removed. A content stays
+// until its room is needed or no run names it any more.
 //
 // Begin with [Store], and [Writer] for one run.
 package backup
@@ -25,45 +25,44 @@ import (
 	"github.com/luaccm/ccm/runtime/state/statedir"
 )
 
-// A Store is the contents in a state directory: files named after the SHA-256 of what they
-// hold, compressed. What holds secrets is encrypted with age to the identity of the machine, and has
-// its name of a keyed digest of that. Equal contents are stored once.
+// A Store has the contents in a state directory: compressed files named after the SHA-256 of
+// their content. A content with secrets is encrypted with age to the identity of the machine, and
+// its name is a keyed digest of the SHA-256. Equal contents are stored once.
 type Store struct {
 	Dir     *statedir.Dir
 	Secrets *secret.Keeper
-	// NeedKey makes sure that the key of Secrets is on the disk.
+	// NeedKey makes sure that the key of Secrets is on disk.
 	NeedKey func() error
-	// Bytes is how much all contents together take, as they are stored; Object is how large one
-	// may be.
+	// Bytes bounds the size of all contents together, as stored. Object bounds the size of one.
 	Bytes, Object int64
 	// Runs returns the runs that are on record, oldest first.
 	Runs func() ([]RunContents, error)
 	Now  func() time.Time
 
-	machine *age.X25519Identity // once it was read
+	machine *age.X25519Identity // nil until it was read
 }
 
-// RunContents is the contents that one run has stored.
+// RunContents has the contents that one run stored.
 type RunContents struct {
 	ID       string
-	Start    time.Time // zero if it is not known
-	Contents []string  // the names of its contents
-	// Damaged is set if it may have kept more.
+	Start    time.Time // zero if unknown
+	Contents []string  // the IDs of the contents
+	// Damaged is set if the run may have stored more.
 	Damaged bool
 }
 
 const contentsDir = "objects"
 
-// The suffixes of contents.
+// The suffixes of files with contents.
 const (
 	clearSuffix     = ".gz"
 	encryptedSuffix = ".gz.age"
-	sealedSuffix    = ".sealed" // written by versions before encryptedSuffix
+	sealedSuffix    = ".sealed" // written by versions of ccm before encryptedSuffix
 )
 
 func contentFile(id, suffix string) string { return filepath.Join(contentsDir, id[:2], id+suffix) }
 
-// file returns the file of a content.
+// file returns the name of the file with a content.
 func (s *Store) file(id string) string {
 	for _, suffix := range []string{encryptedSuffix, sealedSuffix} {
 		if name := contentFile(id, suffix); s.Dir.Has(name) {
@@ -73,18 +72,18 @@ func (s *Store) file(id string) string {
 	return contentFile(id, clearSuffix)
 }
 
-// secretID returns the name of a content with secrets, given its SHA-256.
+// secretID returns the ID of a content with secrets, given its SHA-256.
 func (s *Store) secretID(sum string) string { return s.Secrets.Digest("content", sum) }
 
-// IsNamed reports whether id is the name of the content with that SHA-256.
+// IsNamed reports whether id is the ID of the content with that SHA-256.
 func (s *Store) IsNamed(id, sum string) bool { return id == sum || id == s.secretID(sum) }
 
-// isID reports whether id is the SHA-256 of something in hexadecimal.
+// isID reports whether id is a SHA-256 in hexadecimal.
 func isID(id string) bool {
 	return len(id) == 2*sha256.Size && strings.Trim(id, "0123456789abcdef") == ""
 }
 
-// each calls f for every file of the store. A file that is no content has the id "".
+// each calls f for every file of the store. A file that is no content has the ID "".
 func (s *Store) each(f func(id, name string, size int64) error) error {
 	dirs, err := s.Dir.List(contentsDir)
 	if errors.Is(err, os.ErrNotExist) {
@@ -117,8 +116,7 @@ func (s *Store) each(f func(id, name string, size int64) error) error {
 	return err
 }
 
-// A content is an open one. Reading it to its end fails if its digest is not that of
-// its name.
+// A content is an open content. Reading it to its end fails if its digest does not match its ID.
 type content struct {
 	s   *Store
 	f   *os.File
@@ -127,7 +125,7 @@ type content struct {
 	id  string
 }
 
-// Open returns a content. The error wraps [os.ErrNotExist] if it is not kept any more.
+// Open returns a content. The error wraps [os.ErrNotExist] if it was removed.
 func (s *Store) Open(id string) (io.ReadCloser, error) {
 	if !isID(id) {
 		return nil, fmt.Errorf("want the SHA-256 of a content, got %q", id)
@@ -167,8 +165,8 @@ func (c *content) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// orKey says what else may be so if a content is not what its name says: the name of one with secrets is
-// a digest with the key of the state directory.
+// orKey returns the other possible reason for a content that does not match its ID. The ID of a
+// content with secrets depends on the key of the state directory.
 func (c *content) orKey() string {
 	if strings.HasSuffix(c.f.Name(), encryptedSuffix) {
 		return ", or the file key of the state directory is another one"
@@ -185,5 +183,5 @@ func (c *content) Close() error {
 	return c.f.Close()
 }
 
-// decompressors is a pool: a gzip.Reader is larger than most contents.
+// decompressors is a pool, because a gzip.Reader is larger than most contents.
 var decompressors = sync.Pool{New: func() any { return new(gzip.Reader) }}

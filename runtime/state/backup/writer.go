@@ -17,21 +17,21 @@ import (
 	"github.com/luaccm/ccm/runtime/state/statedir"
 )
 
-// A Writer stores what one run keeps.
+// A Writer stores the contents of one run.
 type Writer struct {
 	s *Store
-	// total is how many bytes all contents take, once it is known. It is measured
-	// if that is not just what the file says.
+	// total is the size of all contents in bytes, if known is set. It is measured if the size file
+	// may be wrong.
 	total    int64
 	known    bool
 	measured bool
-	// batched is set if something was stored that is not durable yet.
+	// batched is set if some stored content is not durable yet.
 	batched bool
-	// run is the run that stores, of which nothing is removed to make room.
+	// run is the present run. makeRoom removes none of its contents.
 	run string
-	// buffer is for copying.
+	// buffer is the buffer of copy.
 	buffer []byte
-	// used is the contents of the run, whether its record names them yet or not. They stay.
+	// used has the contents of the run, whether its record names them yet or not.
 	used map[string]bool
 }
 
@@ -40,21 +40,20 @@ func (s *Store) Writer(run string) *Writer {
 	return &Writer{s: s, run: run, used: make(map[string]bool)}
 }
 
-// A LimitError says why a content is not kept.
+// A LimitError says why a content is not stored.
 type LimitError struct{ reason string }
 
 // Error returns the reason.
 func (e *LimitError) Error() string { return e.reason }
 
-// errNoRoom says that a content does not fit into Store.Bytes.
+// errNoRoom says that a content would exceed Store.Bytes.
 var errNoRoom = &LimitError{"the backups of this run take all the room there is for backups"}
 
-// Put stores the content of the file at a path of the machine and returns its
-// name. If batch is set, it is durable only after the next Sync. It is durable
-// before it has its name otherwise.
+// Put stores the content of the file at a path of the machine and returns its ID. With batch, the
+// content is durable only after the next Sync. Otherwise it is durable before it has its name.
 //
-// With encrypt set it is encrypted. It is encrypted anyway if there is a secret in it, which the
-// second result says. What is too large for the store is a [LimitError].
+// With encrypt, the content is encrypted. A content with a known secret is always encrypted; the
+// second result tells. For a content that is too large the error is a [LimitError].
 func (w *Writer) Put(v *host.View, path string, batch, encrypt bool) (id string, encrypted bool, err error) {
 	f, err := v.Open(path)
 	if err != nil {
@@ -98,7 +97,7 @@ func (w *Writer) Put(v *host.View, path string, batch, encrypt bool) (id string,
 	return id, encrypt, nil
 }
 
-// copy is io.Copy, which makes a buffer each time.
+// copy is io.Copy with a buffer that is reused.
 func (w *Writer) copy(to io.Writer, r io.Reader) (int64, error) {
 	if w.buffer == nil {
 		w.buffer = make([]byte, 32<<10)
@@ -106,7 +105,7 @@ func (w *Writer) copy(to io.Writer, r io.Reader) (int64, error) {
 	return io.CopyBuffer(to, struct{ io.Reader }{r}, w.buffer)
 }
 
-// holds reports whether a content is stored already, and is what it should be.
+// holds reports whether a content is stored already and intact.
 func (w *Writer) holds(id string) bool {
 	r, err := w.s.Open(id)
 	if err != nil {
@@ -120,7 +119,7 @@ func (w *Writer) holds(id string) bool {
 	return false
 }
 
-// write stores what r holds under its name.
+// write stores the content that r reads under its ID.
 func (w *Writer) write(id, suffix string, r io.Reader, batch bool) error {
 	if err := errors.Join(w.s.Dir.MakeDir(contentsDir), w.s.Dir.MakeDir(filepath.Join(contentsDir, id[:2]))); err != nil {
 		return err
@@ -154,7 +153,7 @@ func (w *Writer) write(id, suffix string, r io.Reader, batch bool) error {
 	return nil
 }
 
-// encode compresses what is written, and encrypts that if encrypt is set.
+// encode compresses the written content and, with encrypt, encrypts the result.
 func (w *Writer) encode(to io.Writer, encrypt bool, write func(io.Writer) error) error {
 	if !encrypt {
 		return statedir.Compress(to, write)
@@ -169,7 +168,7 @@ func (w *Writer) encode(to io.Writer, encrypt bool, write func(io.Writer) error)
 	return enc.Close()
 }
 
-// Sync makes what was stored in a batch durable.
+// Sync makes the contents stored in a batch durable.
 func (w *Writer) Sync() error {
 	if !w.batched {
 		return nil
@@ -197,7 +196,7 @@ func (c *counter) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// sizeFile holds the size of all contents in bytes, while no run changes it.
+// sizeFile has the size of all contents in bytes. It is missing while a run changes them.
 const sizeFile = contentsDir + "/size"
 
 // begin reads or measures the total, and removes sizeFile until End.
@@ -222,7 +221,7 @@ func (w *Writer) begin() error {
 	return err
 }
 
-// End writes the total to sizeFile, if anything was stored or removed.
+// End writes the total to sizeFile, if begin was called.
 func (w *Writer) End() error {
 	if !w.known {
 		return nil
@@ -234,7 +233,7 @@ func (w *Writer) End() error {
 	})
 }
 
-// measure adds up the sizes of all contents, without those that are being written.
+// measure adds up the sizes of all contents. Temporary files do not count.
 func (w *Writer) measure() error {
 	w.total, w.measured = 0, true
 	return w.s.each(func(id, _ string, size int64) error {

@@ -6,14 +6,14 @@ import (
 	"sync"
 )
 
-// compressors is a pool: each needs a megabyte.
+// compressors is a pool, because each takes a megabyte.
 var compressors = sync.Pool{New: func() any {
 	z, _ := gzip.NewWriterLevel(nil, gzip.BestSpeed)
 	return z
 }}
 
-// Compress calls write with a writer that compresses to w (gzip, RFC 1952). If write fails,
-// what was written to w is not whole.
+// Compress calls write with a writer that compresses to w (gzip, RFC 1952). If write fails, the
+// output is incomplete.
 func Compress(w io.Writer, write func(io.Writer) error) error {
 	z := compressors.Get().(*gzip.Writer)
 	defer compressors.Put(z)

@@ -1,5 +1,5 @@
-// Package statedir is a directory that one program keeps for itself: files in it are replaced
-// in one step, what is damaged is set aside, and no link in it is followed.
+// Package statedir is a directory that belongs to one program. Its files are replaced in one
+// step, damaged files are set aside, and no link in it is followed.
 //
 // Begin with [New].
 package statedir
@@ -24,25 +24,26 @@ import (
 	"github.com/luaccm/ccm/runtime/safepath"
 )
 
-// A Dir is the state directory on the disk. All names are relative to it.
+// A Dir is a state directory on disk. All names are relative to it.
 //
-// Files are reached from its descriptor, and no link is followed on the way: what was
-// put there before the directory was closed to others must not lead a run elsewhere, nor
-// keep it waiting. A link, a pipe or a file of somebody else is an error.
+// Files are opened from its descriptor, and no link is followed on the way. A link or a pipe may
+// have been put there before others were shut out. It must not lead a run elsewhere or make it
+// wait, so it is an error, and so is a file of another user.
 type Dir struct {
 	// Root is the path of the directory.
 	Root   string
 	effect func(op, path string) error // may be nil
-	// Warn is called with problems that stop nobody.
+	// Warn is called with problems that do not stop the program.
 	Warn func(message string)
 
 	mu    sync.Mutex
-	file  *os.File // nil until it is needed, and while there is no directory
+	file  *os.File // nil until needed, and while the directory is missing
 	owner uint32
 }
 
-// New returns the directory at a path. Effect is asked before each effect; warn is
-// told what does not keep anybody from work. Both may be nil.
+// New returns the directory at a path. Effect is called before each effect, and its error
+// prevents the effect. Warn is called with problems that do not stop the program. Both may be
+// nil.
 func New(path string, effect func(op, path string) error, warn func(message string)) *Dir {
 	if warn == nil {
 		warn = func(string) {}
@@ -50,7 +51,7 @@ func New(path string, effect func(op, path string) error, warn func(message stri
 	return &Dir{Root: path, effect: effect, Warn: warn}
 }
 
-// Path returns where a file is, for messages and effects.
+// Path returns the path of a file, for messages and effects.
 func (d *Dir) Path(name string) string { return filepath.Join(d.Root, name) }
 
 // Top returns the open directory.
@@ -72,8 +73,8 @@ func (d *Dir) Top() (*os.File, error) {
 	return f, nil
 }
 
-// in calls use with a descriptor of the directory in which the name lies, and with its
-// last part.
+// in calls use with the descriptor of the directory that has the name, and with the last part of
+// the name.
 func (d *Dir) in(op, name string, use func(dir int, base string) error) error {
 	top, err := d.Top()
 	if err != nil {
@@ -117,7 +118,7 @@ func (d *Dir) wrap(op, name string, err error) error {
 	return err
 }
 
-// foreign says that something else than a file of ours stands in its place.
+// foreign returns the error that a file of the state directory is something else.
 func (d *Dir) foreign(name, found string) error {
 	return diag.Errorf(diag.Pos{File: d.Path(name)}, "want a file of this state directory, found %s", found).
 		WithHint("look who has put it there, and remove it")
@@ -145,13 +146,13 @@ func (d *Dir) Open(name string, flags int) (*os.File, error) {
 	return f, err
 }
 
-// judge returns an error if what stands in the place of a file is not one of ours.
+// judge returns an error unless the entry is a file or directory of this user.
 func (d *Dir) judge(name string, st *unix.Stat_t) error {
 	switch {
 	case st.Mode&unix.S_IFMT == unix.S_IFLNK:
 		return d.foreign(name, "a symbolic link")
 	case st.Mode&unix.S_IFMT == unix.S_IFDIR:
-		return nil // reading it says so
+		return nil // reading it reports the error
 	case st.Mode&unix.S_IFMT != unix.S_IFREG:
 		return d.foreign(name, "a pipe or a device")
 	case st.Uid != d.owner && st.Uid != uint32(os.Geteuid()):
@@ -160,7 +161,7 @@ func (d *Dir) judge(name string, st *unix.Stat_t) error {
 	return nil
 }
 
-// ReadFile returns what a file holds.
+// ReadFile returns the content of a file.
 func (d *Dir) ReadFile(name string) ([]byte, error) {
 	f, err := d.Open(name, unix.O_RDONLY)
 	if err != nil {
@@ -170,13 +171,13 @@ func (d *Dir) ReadFile(name string) ([]byte, error) {
 	return text, errors.Join(err, f.Close())
 }
 
-// An Info is what is asked about a file.
+// An Info describes a file.
 type Info struct {
 	Size    int64
 	ModTime time.Time
 }
 
-// Stat describes a file. What is none of ours is an error.
+// Stat describes a file. A link, a pipe or a file of another user is an error.
 func (d *Dir) Stat(name string) (info Info, err error) {
 	var st unix.Stat_t
 	err = d.in("stat", name, func(dir int, base string) error {
@@ -194,7 +195,7 @@ func (d *Dir) Has(name string) bool {
 	return err == nil
 }
 
-// List returns what is in a directory, "." for the whole, in order of its names.
+// List returns the entries of a directory in order of name; "." is the state directory.
 func (d *Dir) List(name string) ([]os.DirEntry, error) {
 	f, err := d.OpenDir(name)
 	if err != nil {
@@ -239,7 +240,7 @@ func (d *Dir) Link(from, to string) error {
 	})
 }
 
-// Touch sets when a file was changed.
+// Touch sets the modification time of a file.
 func (d *Dir) Touch(name string, now time.Time) error {
 	at := unix.NsecToTimespec(now.UnixNano())
 	return d.in("utimes", name, func(dir int, base string) error {
@@ -247,7 +248,7 @@ func (d *Dir) Touch(name string, now time.Time) error {
 	})
 }
 
-// retry calls a function until no signal interrupts it.
+// retry repeats a system call while signals interrupt it.
 func retry(call func() (int, error)) (int, error) {
 	for {
 		n, err := call()

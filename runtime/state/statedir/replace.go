@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// Do asks whether an effect may happen and makes it happen.
+// Do asks the effect function whether an effect may happen, and performs it.
 func (d *Dir) Do(op, path string, effect func() error) error {
 	if d.effect != nil {
 		if err := d.effect(op, path); err != nil {
@@ -20,7 +20,7 @@ func (d *Dir) Do(op, path string, effect func() error) error {
 	return effect()
 }
 
-// IsWatched reports whether effects are asked for.
+// IsWatched reports whether there is an effect function.
 func (d *Dir) IsWatched() bool { return d.effect != nil }
 
 // MakeDir makes a directory that is missing, durably.
@@ -36,7 +36,7 @@ func (d *Dir) MakeDir(name string) error {
 	return d.SyncDir(filepath.Dir(name))
 }
 
-// SyncDir makes what happened to the names in a directory durable.
+// SyncDir makes the names in a directory durable.
 func (d *Dir) SyncDir(name string) error {
 	return d.Do("syncdir", d.Path(name), func() error {
 		f, err := d.OpenDir(name)
@@ -47,11 +47,11 @@ func (d *Dir) SyncDir(name string) error {
 	})
 }
 
-// TempPrefix begins the names of files that are being written.
+// TempPrefix begins the names of temporary files.
 const TempPrefix = ".new-"
 
-// Replace writes a file in one step: it holds the old content or
-// the new. If durable is set, the new one survives a loss of power.
+// Replace replaces a file in one step: readers see the old or the new content. If durable is set,
+// the new content survives a loss of power.
 func (d *Dir) Replace(name string, durable bool, write func(w io.Writer) error) (err error) {
 	temp := filepath.Join(filepath.Dir(name), TempPrefix+filepath.Base(name))
 	var f *os.File
@@ -80,7 +80,7 @@ func (d *Dir) Replace(name string, durable bool, write func(w io.Writer) error) 
 	return d.SyncDir(filepath.Dir(name))
 }
 
-// Writing returns what writes a text.
+// Writing returns a function that writes a text.
 func Writing(text []byte) func(w io.Writer) error {
 	return func(w io.Writer) error {
 		_, err := w.Write(text)
@@ -105,8 +105,8 @@ func (d *Dir) SetAside(name, what string, at time.Time) {
 	d.Warn(fmt.Sprintf("%s: %s; a copy is in %s", d.Path(name), what, d.Path(to)))
 }
 
-// RemoveTemporary removes the files that were being written in a directory, "." for the
-// whole, by runs that died.
+// RemoveTemporary removes the temporary files that dead runs left in a directory; "." is the
+// state directory.
 func (d *Dir) RemoveTemporary(dir string) error {
 	entries, err := d.List(dir)
 	for _, e := range entries {
