@@ -12,7 +12,7 @@ import (
 	"github.com/luaccm/ccm/runtime/safepath"
 )
 
-// What plans assume and look at, as package overlay has it.
+// Effects and looks of plans, from package overlay.
 type (
 	PathEffect    = overlay.PathEffect
 	Account       = overlay.Account
@@ -36,7 +36,7 @@ const (
 	RepositoryLook = overlay.RepositoryLook
 )
 
-// NoAccount is the number of a user or group that is not there yet.
+// NoAccount is the number of a user or group that does not exist yet.
 const NoAccount = overlay.NoAccount
 
 // Errors of looks in plans.
@@ -52,9 +52,8 @@ func PathsInText(text string) []string { return overlay.PathsInText(text) }
 // this process is root's.
 func NeedsRoot(what string) error { return overlay.NeedsRoot(what) }
 
-// Planning returns a view of the same machine that can be told what a plan
-// assumes. Whatever is looked at through it counts as if that had been done. What is
-// fetched for that is fetched within the context.
+// Planning returns a view of the same machine for a plan. Effects can be assumed over it; looks
+// see them as done. The context ends the downloads that such looks need.
 func (v *View) Planning(ctx context.Context) *View {
 	return &View{machine: v.machine, plan: overlay.New(ctx, underlay{&View{machine: v.machine}})}
 }
@@ -70,21 +69,20 @@ func (u underlay) FetchSource(ctx context.Context, url string) ([]byte, error) {
 	return u.Sources().fetch(ctx, url)
 }
 
-// InScratch reports whether a path of the operating system is that of a scratch directory,
-// or of something in one.
+// InScratch reports whether a path of the operating system is a scratch directory or below one.
 func (u underlay) InScratch(name string) bool { return u.inScratch(name) }
 
-// ReadNames is ReadDir for one call that reads names.
+// ReadNames is ReadDir with the limit of a call that reads names.
 func (u underlay) ReadNames(name string, r *safepath.NameReader) ([]string, error) {
 	return u.readDir(name, r)
 }
 
-// ReadTree is Tree for one call that reads names.
+// ReadTree is Tree with the limit of a call that reads names.
 func (u underlay) ReadTree(name string, r *safepath.NameReader) ([]TreeEntry, error) {
 	return u.tree(name, r)
 }
 
-// planned returns the overlay that looks have to heed, nil if there is none.
+// planned returns the overlay that looks have to go through, nil if they need none.
 func (v *View) planned() *overlay.View {
 	if !v.plan.IsActive() {
 		return nil
@@ -92,15 +90,15 @@ func (v *View) planned() *overlay.View {
 	return v.plan
 }
 
-// Plan returns what a plan assumes over the machine. Outside plans it is nil, which assumes
-// nothing and notes nothing.
+// Plan returns the overlay of a plan. It is nil outside plans; a nil overlay assumes and records
+// nothing.
 func (v *View) Plan() *overlay.View { return v.plan }
 
-// IsPlan reports whether v is that of a plan.
+// IsPlan reports whether v is the view of a plan.
 func (v *View) IsPlan() bool { return v.plan != nil }
 
-// Without returns a view for which nothing counts that is assumed because of
-// authors (see [overlay.View.Assume]). It is v outside plans.
+// Without returns a view without the effects that are assumed because of authors (see
+// [overlay.View.Assume]). Outside plans it returns v.
 func (v *View) Without(authors map[any]bool) *View {
 	if v.plan == nil {
 		return v
@@ -108,8 +106,7 @@ func (v *View) Without(authors map[any]bool) *View {
 	return &View{machine: v.machine, plan: v.plan.Without(authors)}
 }
 
-// Recording returns a view that remembers what is looked at in l. Outside plans it
-// remembers nothing.
+// Recording returns a view that records its looks in l. Outside plans it records nothing.
 func (v *View) Recording(l *Looks) *View {
 	if v.plan == nil {
 		return v
@@ -117,10 +114,9 @@ func (v *View) Recording(l *Looks) *View {
 	return &View{machine: v.machine, plan: v.plan.Recording(l)}
 }
 
-// AskMany returns what command says of each of the names, in which no name stands twice. Ask
-// puts the question about some of them; its answer has an entry for each that the command
-// answered for. In a plan, ask is called only for names that it was not called for before.
-// An error is not remembered.
+// AskMany returns the answers of a command about names, which must be distinct. Ask runs the
+// command for some of the names; its answer has an entry for each name that the command knows. A
+// plan asks once about each name. Errors are not cached.
 func AskMany[T any](v *View, command string, names []string, ask func(names []string) (map[string]T, error)) (map[string]T, error) {
 	if v.plan == nil {
 		return ask(names)
@@ -128,8 +124,8 @@ func AskMany[T any](v *View, command string, names []string, ask func(names []st
 	return overlay.AskMany(v.plan, command, names, ask)
 }
 
-// LookPath finds a command as [command.LookPath] does. In a plan, what is assumed counts.
-// Dir is where a name with a slash that is no absolute path begins.
+// LookPath finds a command like [command.LookPath]. In a plan it sees assumed files. A relative
+// name with a slash begins in dir.
 func (v *View) LookPath(name, list, dir string) (string, error) {
 	if v.plan.Looks() != nil {
 		return v.plan.Commands().LookPath(name, list, dir)
@@ -144,7 +140,7 @@ func (v *View) LookPath(name, list, dir string) (string, error) {
 	return command.LookPath(name, list)
 }
 
-// Query runs a command that only asks.
+// Query runs a command that only looks.
 func (v *View) Query(ctx context.Context, c Cmd) (Result, error) {
 	if err := v.refused(c); err != nil {
 		return Result{}, err

@@ -9,11 +9,11 @@ import (
 	"github.com/luaccm/ccm/runtime/safepath"
 )
 
-// SetAttr gives what stands at the path its owner and mode. A link is refused.
+// SetAttr sets the owner and mode of the entry at the path. A link is refused.
 func (h *Host) SetAttr(name string, attr Attr) error { return h.SetAttrOf(name, Info{}, attr) }
 
-// SetAttrOf is SetAttr for what was looked at before, as have: another thing that was put
-// in its place meanwhile gets nothing.
+// SetAttrOf is SetAttr for the entry that an earlier look has described as have. Another entry,
+// put in its place meanwhile, is not changed.
 func (h *Host) SetAttrOf(name string, have Info, attr Attr) error {
 	p, d, err := h.opened(name)
 	if err != nil {
@@ -40,8 +40,8 @@ func (h *Host) SetAttrOf(name string, have Info, attr Attr) error {
 	return p.SetAttr(d, attr)
 }
 
-// opened opens what stands at a path, whatever it is, and returns its place too. Both are
-// for the caller to close.
+// opened opens the entry at a path, whatever its kind, and returns its place too. The caller
+// closes both.
 func (h *Host) opened(name string) (target.Target, *safepath.Handle, error) {
 	p, err := h.at(name)
 	if err != nil {
@@ -54,7 +54,7 @@ func (h *Host) opened(name string) (target.Target, *safepath.Handle, error) {
 	return p, d, safepath.PathError("open", name, err)
 }
 
-// announceAttr says that the owner or the mode of what stands there is about to be changed.
+// announceAttr announces that the owner or mode of an entry is about to change.
 func (h *Host) announceAttr(t target.Target, info Info) error {
 	if err := h.batchEntry.refuseOther(); err != nil {
 		return err
@@ -62,8 +62,7 @@ func (h *Host) announceAttr(t target.Target, info Info) error {
 	return h.BeforeChange(PreImage{Path: t.PathName, Dir: t.Dir.Path, Info: info})
 }
 
-// ChownLink gives the link at the path its owner. What it points to is not
-// touched.
+// ChownLink sets the owner of the link at the path, not that of its target.
 func (h *Host) ChownLink(name string, uid, gid uint32) error {
 	p, d, err := h.opened(name)
 	if err != nil {

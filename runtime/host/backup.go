@@ -7,13 +7,13 @@ import (
 	"github.com/luaccm/ccm/runtime/safepath"
 )
 
-// at finds the place of a path that is about to be changed. Close gives it up.
+// at returns the place of a path that is about to be changed. The caller has to close it.
 func (h *Host) at(name string) (target.Target, error) {
 	p, err := h.files.At(name)
 	return h.targetAt(p, name), safepath.PathError("open", name, err)
 }
 
-// targetAt returns the place of a path, for changing it.
+// targetAt returns the target for changing the entry at a place.
 func (h *Host) targetAt(p safepath.Location, name string) target.Target {
 	return target.Target{Location: p, Effects: h, PathName: name, Sweeps: h.sweeps}
 }
@@ -32,17 +32,17 @@ func (v *View) HasBackup(name string) (bool, error) {
 	return err == nil && old.Exists(), safepath.PathError("lstat", name, err)
 }
 
-// Backups are second names of what stands at paths, beside these, while something else is tried there.
+// Backups are second names beside the entries at paths, kept while something else is tried at
+// these paths.
 type Backups struct{ host *Host }
 
-// Backups returns those of the machine.
+// Backups returns the backups of the machine.
 func (h *Host) Backups() Backups { return Backups{h} }
 
-// Make gives the file or symbolic link at the path a second name in its directory, so that it
-// can come back as it is after it was replaced. If nothing is there, a link that leads
-// nowhere records that. [Backups.Rollback] or [Backups.Discard] must follow; if this
-// process dies before, [View.HasBackup] says so. An earlier backup stays: it is what was
-// there first.
+// Make gives the file or symbolic link at the path a second name in its directory, so that
+// Rollback can restore it after it was replaced. If the path is missing, a dangling link records
+// that. [Backups.Rollback] or [Backups.Discard] must follow; if this process dies before,
+// [View.HasBackup] tells. An earlier backup stays, because it is the original.
 func (b Backups) Make(name string) error {
 	p, err := b.host.at(name)
 	if err != nil {
@@ -52,7 +52,7 @@ func (b Backups) Make(name string) error {
 	return p.Backup()
 }
 
-// Rollback puts the backup back in its place: the very file, or nothing.
+// Rollback moves the backup back to the path, or removes the entry if the path was missing.
 func (b Backups) Rollback(name string) error {
 	p, old, err := b.find(name)
 	if err != nil {
@@ -66,7 +66,7 @@ func (b Backups) Rollback(name string) error {
 	return p.Rollback(old)
 }
 
-// Discard removes the backup, if there is one.
+// Discard removes the backup if there is one.
 func (b Backups) Discard(name string) error {
 	p, old, err := b.find(name)
 	if err != nil {
@@ -76,7 +76,7 @@ func (b Backups) Discard(name string) error {
 	return p.RemoveBackup(old)
 }
 
-// find finds the place of a path and its backup. The place is for the caller to close.
+// find returns the place of a path and its backup. The caller closes the place.
 func (b Backups) find(name string) (target.Target, target.BackupFile, error) {
 	p, err := b.host.at(name)
 	if err != nil {

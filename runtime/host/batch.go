@@ -14,10 +14,9 @@ import (
 	"github.com/luaccm/ccm/runtime/safepath"
 )
 
-// A Batch writes several files that have nothing to do with each other and makes
-// all of them durable at once, which costs little more than it does for one. Each
-// is replaced in one step, as WriteFile does it, in the order of the calls of File.
-// Commit must follow.
+// A Batch writes several files and makes all of them durable at once, which costs little more
+// than for one file. No path may be at or below another. Each file is replaced in one step, like
+// WriteFile, in the order of the calls of File. Commit must follow.
 type Batch struct {
 	host    *Host
 	entries []*batchEntry
@@ -28,8 +27,8 @@ type Batch struct {
 type batchEntry struct {
 	batch *Batch
 	temp  *Temp // nil if nothing was written
-	// isNew says that nothing stood at the path when the file was written. before is
-	// what stands there now, as it was announced.
+	// isNew says that the path was missing when the file was written. before is the entry at the
+	// path as it was announced.
 	isNew  bool
 	before Info
 }
@@ -37,12 +36,11 @@ type batchEntry struct {
 // Batch begins a batch.
 func (h *Host) Batch() *Batch { return &Batch{host: h} }
 
-// File returns the host for one more file of the batch: WriteFile (or WriteNewFile)
-// writes the file, which takes its place in Commit. That is the only effect there
-// is: any other fails with an error that [IsRetryable].
+// File returns the host for one more file of the batch. WriteFile (or WriteNewFile) writes the
+// file, and Commit moves it to its path. Any other effect fails with an error that [IsRetryable].
 //
-// If the batch is Concurrent, the hosts of different files may be used at the same
-// time, but not before the first one is written. All of that must be over before Commit.
+// If the batch is Concurrent, the hosts of different files may be used at the same time once the
+// first file is written. All of them must be done before Commit.
 func (b *Batch) File() *Host {
 	e := &batchEntry{batch: b}
 	b.entries = append(b.entries, e)
@@ -51,20 +49,20 @@ func (b *Batch) File() *Host {
 	return &c
 }
 
-// Concurrent reports whether files can be written at the same time. With
-// [Options.Effect], effects are asked about in an order that is always the same.
+// Concurrent reports whether files can be written at the same time. With [Options.Effect] they
+// cannot, because effects have to come in a fixed order.
 func (b *Batch) Concurrent() bool { return b.host.effect == nil }
 
-// AtLimit reports whether the batch has to be committed before more files are
-// written: each is open until then, and others want to open files too.
+// AtLimit reports whether the batch has to be committed before another file is written. Each file
+// is open until the commit, and other code needs open files too.
 func (b *Batch) AtLimit() bool { return len(b.entries) >= openFileShare() }
 
-// maxBatch is the most files of a batch. The table of open files of a Linux process grows by
-// powers of two, for which the kernel may wait some milliseconds for all processors: 100 files
-// need a table of 128.
+// maxBatch is the largest number of files in a batch. The table of open files of a Linux process
+// grows by powers of two, and to grow it the kernel may wait some milliseconds for all
+// processors. 100 files need a table of 128.
 const maxBatch = 100
 
-// openFileShare returns how many files a batch may hold open at most.
+// openFileShare returns the largest number of files that a batch may hold open.
 var openFileShare = sync.OnceValue(func() int {
 	var limit unix.Rlimit
 	if unix.Getrlimit(unix.RLIMIT_NOFILE, &limit) != nil {
@@ -73,11 +71,10 @@ var openFileShare = sync.OnceValue(func() int {
 	return int(max(1, min(maxBatch, limit.Cur/4)))
 })
 
-// IsRetryable reports whether a file that could not be written in a batch may be
-// written by itself: because something is used up that the batch gives back, the
-// room on a disk or how many files may be open, because the file system cannot do
-// what a batch does, because there is more to do than to write a file, or because
-// of a conflict.
+// IsRetryable reports whether a file that could not be written in a batch may be written by
+// itself. The reasons are: the disk is full or too many files are open, which a commit changes;
+// the file system cannot do what a batch does; the effect is another than to write a file; or
+// there is a conflict.
 func IsRetryable(err error) bool {
 	if _, ok := errors.AsType[*linkError](err); ok || errors.Is(err, errInBatch) || IsConflict(err) {
 		return true
@@ -90,17 +87,18 @@ func IsRetryable(err error) bool {
 	return false
 }
 
-// errConflict says that somebody has made or changed what stands where a file belongs
-// since it was announced.
+// errConflict says that somebody made or changed the entry at the path of a file after it was
+// announced.
 var errConflict = errors.New("something else stands there now")
 
-// IsConflict reports whether an error of a batch says that something else stands by now
-// where a file belongs than what was announced: see [Host.AfterConflict].
+// IsConflict reports whether the error of a file is a conflict: the entry at its path is not the
+// announced one. See [Host.AfterConflict].
 func IsConflict(err error) bool { return errors.Is(err, errConflict) }
 
 var errInBatch = errors.New("only files are written in a batch, one each")
 
-// refuseOther returns why there is no other effect than WriteFile; nil if it is no entry of a batch.
+// refuseOther returns an error for any effect of a batch entry other than WriteFile; nil if e is
+// nil.
 func (e *batchEntry) refuseOther() error {
 	if e == nil {
 		return nil
@@ -108,8 +106,8 @@ func (e *batchEntry) refuseOther() error {
 	return errInBatch
 }
 
-// writeStaged writes a file that takes its place when its batch is committed. IsNew says
-// that nothing stands there.
+// writeStaged writes a file that Commit will move to its path. IsNew says that the path is
+// missing.
 func (h *Host) writeStaged(name string, content io.Reader, attr Attr, isNew bool) error {
 	e := h.batchEntry
 	if e.temp != nil {
@@ -132,17 +130,16 @@ func (h *Host) writeStaged(name string, content io.Reader, attr Attr, isNew bool
 	return nil
 }
 
-// manyFiles is from how many files on one syncfs(2) takes less time than an
-// fsync(2) of each.
+// manyFiles is the number of files from which one syncfs(2) is faster than an fsync(2) of each.
 const manyFiles = 8
 
-// Commit makes durable what was written, and gives all files their places. Announce has to
-// come before. Errs has the error of writing each file, in the order of the calls of File,
-// and gets those of Commit. A file with an error does not get its place. Placed is called with
-// the number of each that has its place, before the next one gets its own.
+// Commit makes the written files durable and moves them to their paths. Announce has to come
+// first. Errs has the error of writing each file, in the order of the calls of File; Commit adds
+// its own. A file with an error is not moved. After each move, and before the next one, placed is
+// called with the index of the file.
 //
-// Where it fails, the old file is untouched and no temporary file is left, except if
-// what fails is to make the new name of a file durable.
+// If a file fails, its old file is untouched and no temporary file is left, unless only the new
+// name could not be made durable.
 func (b *Batch) Commit(errs []error, placed func(n int)) {
 	b.sync(errs)
 	b.dirs.Revalidate(b.host.files)
@@ -164,7 +161,7 @@ func (b *Batch) Commit(errs []error, placed func(n int)) {
 	b.entries = nil
 }
 
-// each calls do for every file that has no error yet, and keeps the error of it.
+// each calls do for every file without an error, and stores its error.
 func (b *Batch) each(errs []error, do func(i int, e *batchEntry) error) {
 	for i, e := range b.entries {
 		if e.temp != nil && errs[i] == nil {
@@ -173,14 +170,14 @@ func (b *Batch) each(errs []error, do func(i int, e *batchEntry) error) {
 	}
 }
 
-// Announce passes what stands at the path of each file to [Options.BeforeChange]. The backups
-// are durable after the call for the last file that has no error; see [PreImage.More]. Errs
-// is as for Commit.
+// Announce passes the entry at the path of each file to [Options.BeforeChange]. After the call
+// for the last file without an error the backups are durable; see [PreImage.More]. Errs is as for
+// Commit.
 func (b *Batch) Announce(errs []error) {
 	b.dirs.Revalidate(b.host.files)
 	last := -1
 	b.each(errs, func(i int, _ *batchEntry) error { last = i; return nil })
-	announced := -1 // the last file with which that succeeded
+	announced := -1 // the last file announced without an error
 	b.each(errs, func(i int, e *batchEntry) error {
 		err := e.announce(i < last)
 		if err == nil {
@@ -198,7 +195,7 @@ func (b *Batch) Announce(errs []error) {
 	}
 }
 
-// sync makes what was written durable.
+// sync makes the written contents durable.
 func (b *Batch) sync(errs []error) {
 	synced := make(map[uint64]error)
 	b.each(errs, func(_ int, e *batchEntry) error {
@@ -211,7 +208,7 @@ func (b *Batch) sync(errs []error) {
 			err = t.call("sync", func() error { return safepath.SyncFileSystem(t.fd) })
 			synced[t.info.Dev] = err
 		}
-		if err != nil { // of some file of anybody; each knows of itself
+		if err != nil { // the error may be that of any file on the file system
 			return t.sync()
 		}
 		return nil
@@ -236,9 +233,9 @@ func (b *Batch) syncDirs(errs []error) {
 	})
 }
 
-// announce passes what stands at the path to [Options.BeforeChange]. If nothing stood there when
-// the file was written, it does not look again: what was made there since is a conflict, which
-// place reports.
+// announce passes the entry at the path to [Options.BeforeChange]. If the path was missing when
+// the file was written, announce does not look again: if it exists by now, that is a conflict,
+// which place reports.
 func (e *batchEntry) announce(more bool) (err error) {
 	t := e.temp
 	dir := t.from
@@ -256,8 +253,7 @@ func (e *batchEntry) announce(more bool) (err error) {
 	return t.h.BeforeChange(PreImage{Path: t.name, Dir: dir.Path, Info: e.before, Content: true, Next: &t.info, More: more})
 }
 
-// place gives a file that is durable its place. The directory is yet to be
-// synced.
+// place moves a durable file to its path. The caller has to sync the directory.
 func (e *batchEntry) place() error {
 	t := e.temp
 	if err := t.findDir(); err != nil {

@@ -15,20 +15,20 @@ import (
 	"github.com/luaccm/ccm/runtime/sha256sum"
 )
 
-// A TreePair is what stands at one path below a source directory and below a directory of
-// the machine. Where nothing stands, its Info is of kind Missing.
+// A TreePair is the two entries with one relative path: below a source directory, and below a
+// directory of the machine. A missing entry has the kind Missing.
 type TreePair struct {
-	Rel            string // the path from there
+	Rel            string // path relative to both directories
 	Source, Target Info
-	// Differs says that both are regular files and hold something else.
+	// Differs says that both are regular files with different contents.
 	Differs bool
 }
 
-// CompareTree calls each for everything below the source directory, or below the directory
-// name of the machine, or both, in order of path. That directory need not be there. Before it, matters is asked about what
-// stands below source: what does not matter counts as if it did not stand there. Files are
-// compared byte by byte. It stops at the first error, also of matters. In a plan, what is
-// assumed counts. It ends with ctx, and of either directory it reads [MaxNames] names at most.
+// CompareTree calls each for every path below the source directory or the directory name of the
+// machine, in order. The latter may be missing. First, matters is asked about each entry below
+// source; an entry that does not matter counts as missing. Files are compared byte by byte.
+// CompareTree stops at the first error, also of matters, and when ctx ends. In a plan it sees
+// assumed effects. It reads at most [MaxNames] names of either directory.
 func (s Sources) CompareTree(ctx context.Context, source, name string, matters func(TreeEntry) (bool, error), each func(TreePair) error) error {
 	v := s.v
 	from, err := s.Tree(ctx, source, MaxNames)
@@ -73,7 +73,7 @@ func (s Sources) CompareTree(ctx context.Context, source, name string, matters f
 		}
 		if p.Source.Kind == Regular && p.Target.Kind == Regular {
 			if p.Differs, err = files.differ(ctx, filepath.Join(source, p.Rel), filepath.Join(name, p.Rel), p); err != nil {
-				v.plan.Looks().NoteError(err) // which an unnoticed view has not noted
+				v.plan.Looks().NoteError(err) // the unnoticed view did not record it
 				return err
 			}
 		}
@@ -84,8 +84,8 @@ func (s Sources) CompareTree(ctx context.Context, source, name string, matters f
 	return nil
 }
 
-// unnoticed returns a view whose looks are not remembered one by one: those at the files of
-// a tree of which it is remembered that it was looked at as a whole.
+// unnoticed returns a view that does not record looks. It is for the files of a tree whose look
+// as a whole is recorded.
 func unnoticed(v *View) *View {
 	if v.plan.Looks() == nil {
 		return v
@@ -104,9 +104,10 @@ func (v *comparer) close() {
 	v.toDirs.Close()
 }
 
-// differ reports whether a file of the user and a file of the machine hold something else.
+// differ reports whether a file of the user and a file of the machine have different contents.
 func (v *comparer) differ(ctx context.Context, source, name string, p TreePair) (bool, error) {
-	// Neither the size that a plan assumes nor that of what the kernel makes up is one.
+	// Sizes say nothing in a plan, which may assume them, and for pseudo files of the kernel (size
+	// 0).
 	if v.plan == nil && p.Source.Size != p.Target.Size && p.Source.Size > 0 && p.Target.Size > 0 {
 		return true, nil
 	}
@@ -132,13 +133,13 @@ func (v *comparer) differ(ctx context.Context, source, name string, p TreePair) 
 	return !same, err
 }
 
-// smallFile is up to how many bytes files are read at once to compare them.
+// smallFile is the largest size, in bytes, of files that sameSmall compares.
 const smallFile = 32 << 10
 
-// sameSmall reports whether a file of the user and one of the machine, both of a size, hold the
-// same. It asks less of the kernel than sameContent. Ok is false if they are not what they
-// were, or the kernel makes up what one of them holds, or there was an error. A source whose
-// digest is known, since it has just been copied, is not read again.
+// sameSmall reports whether a file of the user and one of the machine, of the same size, have the
+// same content. It needs fewer system calls than sameContent. Ok is false if a file changed, is a
+// pseudo file, or could not be read. A source whose digest is known, because it was just copied,
+// is not read again.
 func (v *comparer) sameSmall(source, name string, info *Info) (same, ok bool) {
 	buf := pairs.Get().(*[2][smallFile]byte)
 	defer pairs.Put(buf)
@@ -155,7 +156,7 @@ func (v *comparer) sameSmall(source, name string, info *Info) (same, ok bool) {
 	return bytes.Equal(buf[0][:size], buf[1][:size]), true
 }
 
-// readWhole reads a file that is as long as the buffer.
+// readWhole reads a file of exactly the length of the buffer.
 func readWhole(dirs *safepath.DirectoryCache, w *safepath.Resolver, name string, buf []byte) bool {
 	dir, base := safepath.Split(name)
 	d, err := dirs.Open(w, dir)
@@ -184,10 +185,10 @@ func readWhole(dirs *safepath.DirectoryCache, w *safepath.Resolver, name string,
 	return true
 }
 
-// pairs are buffers for two files that are compared.
+// pairs has buffers for comparing two files.
 var pairs = sync.Pool{New: func() any { return new([2][smallFile]byte) }}
 
-// sameContent reports whether two readers hold the same. What cannot be read is an error.
+// sameContent reports whether two readers have the same content.
 func sameContent(a io.Reader, b io.Reader) (bool, error) {
 	buf := pairs.Get().(*[2][32 << 10]byte)
 	defer pairs.Put(buf)

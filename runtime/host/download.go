@@ -14,10 +14,10 @@ import (
 	"github.com/luaccm/ccm/runtime/sha256sum"
 )
 
-// A Progress is how far a download is.
+// A Progress tells how far a download has come.
 type Progress struct {
-	Path         string // of the file that is being written
-	Bytes, Total int64  // Total is -1 if the server did not say
+	Path         string // of the written file
+	Bytes, Total int64  // Total is -1 if unknown
 	Rate         float64
 }
 
@@ -33,10 +33,9 @@ func (p Progress) String() string {
 	return s
 }
 
-// Download replaces the file at the path by what d fetches, in one step like
-// [Host.WriteFile]: the content comes into a temporary file that has the owner
-// and the mode of attr already, and gets its name only after its checksum was
-// found to be right.
+// Download replaces the file at the path by what d fetches, in one step like [Host.WriteFile].
+// The content goes to a temporary file with the final owner and mode. That file is moved to the
+// path only if its checksum is right.
 func (h *Host) Download(ctx context.Context, name string, attr Attr, d fetch.Request) (err error) {
 	x := fetch.New(ctx, d, d.Limit())
 	defer x.Close()
@@ -76,7 +75,7 @@ func (h *Host) Download(ctx context.Context, name string, attr Attr, d fetch.Req
 	return err
 }
 
-// Fetch returns what d fetches, which must be no more than limit bytes.
+// Fetch returns what d fetches, at most limit bytes.
 func (v *View) Fetch(ctx context.Context, d fetch.Request, limit int64) ([]byte, error) {
 	x := fetch.New(ctx, d, limit)
 	defer x.Close()
@@ -87,7 +86,7 @@ func (v *View) Fetch(ctx context.Context, d fetch.Request, limit int64) ([]byte,
 	return text, nil
 }
 
-// receive returns all that comes.
+// receive returns the whole content of a transfer.
 func receive(v *View, x *fetch.Transfer) ([]byte, error) {
 	if err := x.Open(v.transport()); err != nil {
 		return nil, err
@@ -102,7 +101,7 @@ func receive(v *View, x *fetch.Transfer) ([]byte, error) {
 	return text, x.CheckSum(sha256sum.Bytes(text))
 }
 
-// A meter counts what is written to it and tells how far that is.
+// A meter counts the written bytes and reports the progress.
 type meter struct {
 	h                     *Host
 	at                    Progress
@@ -118,7 +117,7 @@ func (m *meter) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// done tells how far it is in the end.
+// done reports the final progress.
 func (m *meter) done() {
 	if m.h.progress != nil {
 		m.tell()

@@ -8,32 +8,31 @@ import (
 	"github.com/luaccm/ccm/runtime/host/overlay"
 )
 
-// An Edit takes what is written to one file, one after the other, and makes one
-// write of it.
+// An Edit collects several writes of one file and makes one write of them.
 type Edit struct {
-	host *Host // on the machine itself
+	host *Host // of the machine
 	path string
 
-	view       *Host // on which the file holds what was written so far
+	view       *Host // shows the file as written so far
 	content    string
 	attr       Attr
-	onBehalfOf any // on whose behalf it was written last
+	onBehalfOf any // see Host.OnBehalfOf; of the last write
 	written    bool
 }
 
-// Edit begins an edit of the file at the path. Code that looks through its Host
-// sees what was written there; the machine is as it was until Commit.
+// Edit begins an edit of the file at the path. Code that uses the Edit's Host sees the file as
+// written so far; on the machine nothing changes until Commit.
 func (h *Host) Edit(ctx context.Context, name string) *Edit {
 	e := &Edit{host: h, path: name}
 	e.view = &Host{View: View{machine: h.machine, plan: overlay.New(ctx, underlay{&View{machine: h.machine}})}, edit: e}
 	return e
 }
 
-// Host returns the host through which the file is edited. All effects but those
-// of WriteFile on the path of the edit are made at once.
+// Host returns the host through which the file is edited. Effects other than WriteFile on the
+// path happen at once.
 func (e *Edit) Host() *Host { return e.view }
 
-// keep remembers what is to be written.
+// keep stores a write until Commit.
 func (e *Edit) keep(content io.Reader, attr Attr, on any) error {
 	text, err := io.ReadAll(content)
 	if err != nil {
@@ -44,8 +43,7 @@ func (e *Edit) keep(content io.Reader, attr Attr, on any) error {
 	return nil
 }
 
-// Commit writes the file, unless nothing was written to it. It is one write as
-// WriteFile makes it.
+// Commit writes the file like WriteFile, unless nothing was written to it.
 func (e *Edit) Commit() error {
 	if !e.written {
 		return nil
@@ -53,7 +51,7 @@ func (e *Edit) Commit() error {
 	return e.host.OnBehalfOf(e.onBehalfOf).WriteFile(e.path, strings.NewReader(e.content), e.attr)
 }
 
-// IsPlaced reports whether the file is what Commit was to make it. If it cannot be looked at, it is not.
+// IsPlaced reports whether the file is as Commit left it. If the look fails, it is false.
 func (e *Edit) IsPlaced() bool {
 	if !e.written {
 		return true

@@ -13,7 +13,7 @@ import (
 	"github.com/luaccm/ccm/runtime/safepath"
 )
 
-// What stands at a path, as package safepath describes it.
+// Entries at paths, as package safepath describes them.
 type (
 	FileKind        = safepath.FileKind
 	Info            = safepath.Info
@@ -32,18 +32,17 @@ const (
 	Special   = safepath.Special
 )
 
-// How many names of directories a call may read.
+// Limits on the names that a call reads.
 type (
 	NameLimit         = safepath.NameLimit
 	TooManyNamesError = safepath.TooManyNamesError
 )
 
-// MaxNames is the NameLimit of a call of a script.
+// MaxNames is the NameLimit for calls of scripts.
 const MaxNames = safepath.MaxNames
 
-// Lstat describes what stands at the path. That nothing does is an Info of
-// kind Missing; an error means that it cannot be told. In a plan, what is
-// assumed counts, and only the Kind of it is known.
+// Lstat describes the entry at the path. A missing path has the kind Missing; an error means that
+// the kind cannot be told. In a plan it sees assumed entries, of which only the Kind is known.
 func (v *View) Lstat(name string) (Info, error) {
 	if o := v.planned(); o != nil {
 		return o.Lstat(name)
@@ -52,12 +51,12 @@ func (v *View) Lstat(name string) (Info, error) {
 	return info, safepath.PathError("lstat", name, err)
 }
 
-// lstat is Lstat for what stands there now.
+// lstat is Lstat without assumed effects.
 func lstat(v *View, name string) (Info, error) {
 	return v.files.Lstat(name)
 }
 
-// Stat is Lstat for what a link at the path leads to.
+// Stat is Lstat for the target of a link at the path.
 func (v *View) Stat(name string) (Info, error) {
 	if o := v.planned(); o != nil {
 		return o.Stat(name)
@@ -70,8 +69,7 @@ func (v *View) Stat(name string) (Info, error) {
 	return info, safepath.PathError("stat", name, err)
 }
 
-// Canonical returns the path of the directory at the path without links in it, as
-// the machine sees it.
+// Canonical returns the path of a directory without links in it, as the machine sees it.
 func (v *View) Canonical(dir string) (string, error) {
 	if o := v.planned(); o != nil {
 		return o.Canonical(dir)
@@ -84,8 +82,7 @@ func (v *View) Canonical(dir string) (string, error) {
 	return d.Path, nil
 }
 
-// Exists reports whether anything stands at the path. A link counts if what it
-// points to exists.
+// Exists reports whether the path exists. A link counts if its target exists.
 func (v *View) Exists(name string) (bool, error) {
 	if o := v.planned(); o != nil {
 		return o.Exists(name)
@@ -94,7 +91,7 @@ func (v *View) Exists(name string) (bool, error) {
 	return there, safepath.PathError("stat", name, err)
 }
 
-// IsDirectory reports whether a directory stands at the path, or a link to one.
+// IsDirectory reports whether the path is a directory or a link to one.
 func (v *View) IsDirectory(name string) (bool, error) {
 	if o := v.planned(); o != nil {
 		return o.IsDirectory(name)
@@ -109,8 +106,8 @@ func (v *View) IsDirectory(name string) (bool, error) {
 	return is, safepath.PathError("stat", name, err)
 }
 
-// Brief returns a view for looks that count as one moment: a directory that it has found is
-// taken to stay. Many files that are missing in one directory ask for it once. It is for one
+// Brief returns a view for a moment in which directories are taken to stay. It remembers the last
+// directory found, so that many files missing in one directory ask for it once. It is for one
 // goroutine.
 func (v *View) Brief() *View {
 	c := *v
@@ -118,7 +115,7 @@ func (v *View) Brief() *View {
 	return &c
 }
 
-// Readlink returns where the link at the path points.
+// Readlink returns the target of the link at the path.
 func (v *View) Readlink(name string) (target string, err error) {
 	if o := v.planned(); o != nil {
 		return o.Readlink(name)
@@ -131,8 +128,8 @@ func (v *View) Readlink(name string) (target string, err error) {
 	return target, safepath.PathError("readlink", name, err)
 }
 
-// Open opens the file at the path for reading. It does not follow a link at
-// the end and does not wait for a pipe.
+// Open opens the file at the path for reading. It does not follow a link at the path and does not
+// wait for a pipe.
 func (v *View) Open(name string) (*os.File, error) {
 	if o := v.planned(); o != nil {
 		return o.Open(name, false)
@@ -140,12 +137,12 @@ func (v *View) Open(name string) (*os.File, error) {
 	return safepath.ToRead(name)(v.files.Open(name, unix.O_RDONLY|unix.O_NONBLOCK))
 }
 
-// largestFile is how many bytes of a file are held in memory at most.
+// largestFile is the largest size, in bytes, of a file read into memory.
 const largestFile = 1 << 30
 
-// ReadUpTo returns the content of the regular file at the path, links followed.
-// A file that holds more than limit bytes is an error, and so is anything that
-// is no file: it waits neither for a pipe nor for a file of the kernel.
+// ReadUpTo returns the content of the regular file at the path. It follows links. A file larger
+// than limit bytes is an error, and so is anything else than a file: it waits neither for a pipe
+// nor for a pseudo file of the kernel.
 func (v *View) ReadUpTo(name string, limit int64) ([]byte, error) {
 	if o := v.planned(); o != nil {
 		return o.ReadUpTo(name, limit)
@@ -162,7 +159,7 @@ func (v *View) ReadText(name string, limit int64) (string, error) {
 	return string(text), err
 }
 
-// ReadFile is ReadUpTo for a file that is as large as memory allows.
+// ReadFile is ReadUpTo with the limit largestFile.
 func (v *View) ReadFile(name string) ([]byte, error) {
 	if v.planned() != nil {
 		return v.ReadUpTo(name, 1<<62)
@@ -187,20 +184,19 @@ func (v *View) readDir(name string, r *safepath.NameReader) ([]string, error) {
 	return names, err
 }
 
-// Names is ReadDir for a directory that may be of any size. It ends with ctx, and gives a
-// [TooManyNamesError] when there are more names than l allows.
+// Names is ReadDir for a directory of any size. It ends with ctx, and returns a
+// [TooManyNamesError] if there are more names than l allows.
 func (v *View) Names(ctx context.Context, name string, l NameLimit) ([]string, error) {
 	return v.readDir(name, &safepath.NameReader{Ctx: ctx, Limit: l})
 }
 
-// LookAt describes what stands at the path, as Lstat does, and reports whether it
-// is a file that holds exactly want. It reads no more than is needed to tell. Of
-// what a plan assumes, it is not known.
+// LookAt describes the entry at the path, as Lstat does, and reports whether it is a file with
+// exactly the content want. It reads no more than it needs. For an assumed file the content may
+// be unknown.
 //
-// It is what a run that finds nothing to do spends its time on. So it walks to the
-// path once, for opening it, and does without os.File, which costs as much again
-// as the system calls. Devices are not opened to be looked at, which does
-// something to some of them.
+// A run that finds nothing to do spends most of its time here. So LookAt resolves the path once,
+// and does not use os.File, which costs as much again as the system calls. It does not open
+// devices, because that has an effect on some of them.
 func (v *View) LookAt(name, want string) (info Info, same bool, err error) {
 	if o := v.planned(); o != nil {
 		return o.LookAt(name, want)
@@ -216,7 +212,7 @@ func (v *View) LookAt(name, want string) (info Info, same bool, err error) {
 		return Info{}, false, nil
 	case err != nil:
 		cannotOpen := safepath.PathError("open", name, err)
-		// A link or a socket.
+		// a link or a socket
 		if info, err = v.Lstat(name); err == nil && info.Kind == Regular {
 			err = cannotOpen
 		}
@@ -233,7 +229,7 @@ func (v *View) LookAt(name, want string) (info Info, same bool, err error) {
 	return info, same, err
 }
 
-// reads reports whether what is left to read from fd is exactly want.
+// reads reports whether the rest of fd is exactly want.
 func reads(fd int, name, want string) (bool, error) {
 	buf := buffers.Get().(*[]byte)
 	defer buffers.Put(buf)
@@ -246,7 +242,7 @@ func reads(fd int, name, want string) (bool, error) {
 		case n > len(want) || string((*buf)[:n]) != want[:n]:
 			return false, nil
 		}
-		// Of a file, less than was asked for comes only at its end (read(2)).
+		// A file returns less than asked for only at its end (read(2)).
 		if want = want[n:]; n < len(*buf) {
 			return len(want) == 0, nil
 		}

@@ -10,9 +10,9 @@ import (
 	"github.com/luaccm/ccm/runtime/safepath"
 )
 
-// Glob returns the paths that match pattern (path/filepath), sorted. What cannot be
-// looked at does not match. It ends with ctx, and gives a [TooManyNamesError] when it has read
-// more names than l allows.
+// Glob returns the paths that match pattern (path/filepath), sorted. Paths that cannot be looked
+// at do not match. It ends with ctx, and returns a [TooManyNamesError] once it has read more
+// names than l allows.
 func (v *View) Glob(ctx context.Context, pattern string, l NameLimit) ([]string, error) {
 	r := &safepath.NameReader{Ctx: ctx, Limit: l}
 	if o := v.planned(); o != nil {
@@ -26,8 +26,8 @@ func (v *View) Glob(ctx context.Context, pattern string, l NameLimit) ([]string,
 	return found, cmp.Or(r.Err, err)
 }
 
-// globFS is what fs.Glob asks of a file system. Its names are paths without the slash at
-// the beginning.
+// globFS is the machine as a file system for fs.Glob. Its names are paths without the leading
+// slash.
 type globFS struct {
 	v *View
 	r *safepath.NameReader
@@ -41,7 +41,7 @@ var (
 // Open implements fs.FS.
 func (g globFS) Open(name string) (fs.File, error) { return g.v.Open("/" + name) }
 
-// Stat implements fs.StatFS. A link is there even if it leads nowhere.
+// Stat implements fs.StatFS. A dangling link exists.
 func (g globFS) Stat(name string) (fs.FileInfo, error) {
 	if err := g.r.Look(); err != nil {
 		return nil, err
@@ -63,7 +63,7 @@ func (g globFS) ReadDir(name string) ([]fs.DirEntry, error) {
 	return list, err
 }
 
-// A globEntry is a name. Nothing else is asked of it.
+// A globEntry is a name. fs.Glob asks nothing else of it.
 type globEntry string
 
 func (e globEntry) Name() string               { return string(e) }

@@ -1,6 +1,6 @@
-// Package host is the machine that is being converged, and the one place with
-// effects on it. A [View] can look at it, a [Host] can also change it: which of
-// the two a function is given says what it may do.
+// Package host is the machine that is being converged, and the only place with effects on it. A
+// [View] can look at it, a [Host] can also change it. A function's argument shows which of the
+// two it may do.
 //
 // Paths are absolute as the machine sees them. A host whose root is not "/"
 // keeps everything below that directory, following links inside it as chroot
@@ -30,15 +30,15 @@ import (
 // goroutines at once.
 type View struct {
 	*machine
-	plan    *overlay.View // what a plan assumes to have been done, nil outside plans
-	lastDir *string       // the last directory that IsDirectory has found, nil unless Brief
+	plan    *overlay.View // nil outside plans
+	lastDir *string       // the last directory that IsDirectory found; nil unless Brief
 }
 
-// machine is what all views of one machine share.
+// machine is shared by all views of one machine.
 type machine struct {
 	root         string
 	files        *safepath.Resolver // of the machine
-	sources      *safepath.Resolver // of the user, below / always
+	sources      *safepath.Resolver // of the user, always below /
 	runner       Runner
 	bus          systembus.Bus
 	clock        Clock
@@ -55,17 +55,17 @@ type machine struct {
 	texts           *sources.Texts
 	decrypt         func(name string, text []byte) ([]byte, error)
 	sums            *sources.Sums
-	scratches       *sync.Map // the directories of Scratch that are in use
+	scratches       *sync.Map // the Scratch directories in use
 	sweeps          *target.Sweeps
 }
 
 // A Host is a View that can also change the machine.
 type Host struct {
 	View
-	edit       *Edit        // collects what WriteFile is given instead of writing it, or nil
-	batchEntry *batchEntry  // takes the file that WriteFile writes until its batch is committed, or nil
-	onCommand  func(Result) // what Run tells of commands that ran to their end, or nil
-	onBehalfOf any          // on whose behalf things are done
+	edit       *Edit        // collects the writes of a file, or nil
+	batchEntry *batchEntry  // receives the file of WriteFile for a batch, or nil
+	onCommand  func(Result) // called with the result of each finished command of Run, or nil
+	onBehalfOf any          // the reason of effects, see OnBehalfOf
 	conflict   bool         // see AfterConflict
 }
 
@@ -73,34 +73,32 @@ type Host struct {
 type Options struct {
 	Root   string        // the directory that stands for /, "" for / itself
 	Runner Runner        // runs commands; nil for real ones
-	Bus    systembus.Bus // the system bus; nil for the real one, which there is below / only
+	Bus    systembus.Bus // the system bus; nil for the real one, which exists only below /
 	Clock  Clock         // nil for the time of day
 	Log    *slog.Logger  // nil for none
-	// Effect is called before each single effect, and the effect fails with its
-	// error. Op is the system call or command, path what it is about. Tests use
-	// it to fail and to kill at every point of a run.
+	// Effect is called before each single effect. If it fails, the effect fails with its error. Op
+	// is the system call or command, path its object. Tests use it to fail or to kill a run at
+	// every point.
 	Effect func(op, path string) error
-	// BeforeChange is called before what stands at a path is changed, replaced or
-	// removed, and before something is made where nothing stands. If it fails, the
-	// effect fails with its error and what stands there is untouched. May be nil.
+	// BeforeChange is called before an entry is changed, replaced, removed, or made. If it fails,
+	// the effect fails with its error and the entry is untouched. May be nil.
 	BeforeChange func(v *View, d PreImage) error
-	// Refuse is asked before a command is run, which is not if it fails: see
+	// Refuse is asked before a command is run; if it fails, the command is not run: see
 	// secret.Keeper.RefuseArgv. Nil refuses none.
 	Refuse func(argv []string) error
-	// Decrypt returns what an encrypted source holds; see [Encrypted]. Nil refuses them.
+	// Decrypt returns the plain text of an encrypted source; see [Encrypted]. Nil refuses such
+	// sources.
 	Decrypt func(name string, text []byte) ([]byte, error)
-	// Transport carries downloads; nil for one that asks the environment for a
-	// proxy.
+	// Transport carries downloads; nil for one that takes its proxy from the environment.
 	Transport http.RoundTripper
-	// Progress is called with how far a download is, ten times a second at most; nil if
-	// nobody wants to know.
+	// Progress is called with the progress of a download, at most ten times a second. May be nil.
 	Progress func(Progress)
-	// Output is called with each line that a command of [Host.Run] writes, as it comes, and on
-	// whose behalf the command runs ([Host.OnBehalfOf]). A line that the command's own
-	// OnLine takes is not told. Nil if nobody wants to know.
+	// Output is called with each line that a command of [Host.Run] prints, at once. Of is the
+	// value of [Host.OnBehalfOf]. Lines that the command's own OnLine takes are left out. May be
+	// nil.
 	Output func(of any, line string)
-	// RecordTemporary records a directory that would be left behind if this process died, by
-	// its path for the operating system, before it is made. Nil records nothing.
+	// RecordTemporary records a directory, by its path for the operating system, before it is
+	// made: if this process died, the directory would be left behind. Nil records nothing.
 	RecordTemporary func(path string) (Temporary, error)
 }
 
@@ -147,20 +145,20 @@ type (
 	Login  = command.Login
 )
 
-// ErrTimeout means that something was ended because it took too long.
+// ErrTimeout means that a time limit was reached.
 var ErrTimeout = command.ErrTimeout
 
-// Resolver returns what finds the paths of the machine.
+// Resolver returns the resolver of paths of the machine.
 func (m *machine) Resolver() *safepath.Resolver { return m.files }
 
 // Root returns the directory that stands for /.
 func (m *machine) Root() string { return m.root }
 
-// Log returns where the story of a run is told.
+// Log returns the log of the run.
 func (m *machine) Log() *slog.Logger { return m.log }
 
-// Real returns where the named path is for a command. Links in its directory are
-// followed inside the root, its last element is not followed.
+// Real returns the path under which a command finds name. Links in its directory are resolved
+// inside the root; the last element is not.
 func (m *machine) Real(name string) (string, error) {
 	if m.root == "/" {
 		return name, nil
@@ -173,15 +171,15 @@ func (m *machine) Real(name string) (string, error) {
 	return filepath.Join(m.root, p.Path()), nil
 }
 
-// AfterConflict returns a copy of h for doing what a batch could not do, because something
-// else stood there than what was announced: that is announced again.
+// AfterConflict returns a copy of h that performs again what a batch could not do because of a
+// conflict. The entry at the path is announced again.
 func (h *Host) AfterConflict() *Host {
 	c := *h
 	c.conflict = true
 	return &c
 }
 
-// Effect asks whether an effect may happen and makes it happen.
+// Effect asks whether an effect may happen, and performs it.
 func (h *Host) Effect(op, path string, effect func() error) error {
 	if err := h.batchEntry.refuseOther(); err != nil {
 		return err
@@ -194,7 +192,7 @@ func (h *Host) Effect(op, path string, effect func() error) error {
 	return effect()
 }
 
-// SyncDirectory makes what happened to the names in the directory of a path durable.
+// SyncDirectory makes the names in the directory of a path durable.
 func (h *Host) SyncDirectory(name string, d *safepath.Handle) error {
 	return target.SyncDirectory(h, name, d)
 }
@@ -207,7 +205,7 @@ func (h *Host) WithLog(log *slog.Logger) *Host {
 	return &c
 }
 
-// OnBehalfOf returns a copy of h that gives the reason for its effects to BeforeChange
+// OnBehalfOf returns a copy of h whose effects carry who as their reason in BeforeChange
 // ([PreImage.For]).
 func (h *Host) OnBehalfOf(who any) *Host {
 	c := *h
@@ -215,14 +213,14 @@ func (h *Host) OnBehalfOf(who any) *Host {
 	return &c
 }
 
-// WithRecord returns a copy of h that tells how each command of Run has ended.
+// WithRecord returns a copy of h that calls ran with the result of each command of Run.
 func (h *Host) WithRecord(ran func(Result)) *Host {
 	c := *h
 	c.onCommand = ran
 	return &c
 }
 
-// refused returns why a command is not run.
+// refused returns the reason why a command must not run, or nil.
 func (m *machine) refused(c Cmd) error {
 	if m.refuse == nil {
 		return nil
@@ -230,8 +228,8 @@ func (m *machine) refused(c Cmd) error {
 	return m.refuse(c.Argv)
 }
 
-// getent runs a command that looks a user or a group up. It is not run if everybody could
-// read something secret then.
+// getent runs a command that looks a user or a group up, unless its arguments would reveal a
+// secret.
 func (m *machine) getent(ctx context.Context, argv []string) ([]byte, bool) {
 	c := Cmd{Argv: argv}
 	if m.refused(c) != nil {
@@ -262,19 +260,18 @@ func (h *Host) Run(ctx context.Context, c Cmd) (Result, error) {
 	return res, err
 }
 
-// QueryBus makes calls on the system bus that only ask. Below another root than
-// / there is no bus: it would be that of the machine itself.
+// QueryBus makes calls on the system bus that only look. With a root other than / there is no
+// bus: it would be that of another machine.
 func (v *View) QueryBus(ctx context.Context, calls []systembus.Call) ([]systembus.Reply, error) {
 	return v.bus.Call(ctx, calls)
 }
 
-// A Temporary is something that is on the disk while it is worked on, and that nobody
-// would remove if this process died. It is told of before it is made, see
-// [Options].
+// A Temporary is something on disk that nobody would remove if this process died. It is recorded
+// before it is made, see [Options].
 type Temporary interface {
-	// Made tells what it is, once it is there.
+	// Made records its device and inode, once it is made.
 	Made(dev, ino uint64)
-	// Gone tells that it is not there any more.
+	// Gone records that it was removed.
 	Gone()
 }
 
@@ -284,8 +281,8 @@ func (noTemporary) Made(dev, ino uint64) {}
 
 func (noTemporary) Gone() {}
 
-// TrackTemporary tells of a directory that is about to be made, by its path for the
-// operating system.
+// TrackTemporary records a directory that is about to be made, by its path for the operating
+// system.
 func (h *Host) TrackTemporary(path string) (Temporary, error) {
 	if h.recordTemporary == nil {
 		return noTemporary{}, nil

@@ -5,21 +5,21 @@ import (
 	"strings"
 )
 
-// A ModeChange is permissions that depend on those that are there, as chmod(1) writes them:
-// u=rwX,go=rX. It sets neither setuid nor setgid nor sticky; what u= and g= say of a file takes
-// setuid and setgid from it, as with chmod.
+// A ModeChange is a mode in the syntax of chmod(1) that depends on the present permissions:
+// u=rwX,go=rX. It sets no setuid, setgid or sticky bit; for a file u= and g= clear setuid and
+// setgid, as chmod does.
 type ModeChange []modeClause
 
-// A modeClause is one part of it, such as go=rX.
+// A modeClause is one part of a ModeChange, such as go=rX.
 type modeClause struct {
-	userBits uint32 // the bits of the users that it is about
+	userBits uint32 // the bits of the users that it changes
 	op       byte   // + - =
-	bits     uint32 // of all users
-	ifAny    bool   // X: execute for directories, and where somebody may execute
+	bits     uint32 // rwx for all users
+	ifAny    bool   // X: x for directories, and where anybody has x
 }
 
-// ParseModeChange reads a mode such as u=rwX,go=rX. Each part needs to say whose permissions
-// it changes; a second application must change nothing.
+// ParseModeChange reads a mode such as u=rwX,go=rX. Each part needs to name the users. It refuses
+// a mode of which a second application would change something.
 func ParseModeChange(text string) (m ModeChange, err error) {
 	for part := range strings.SplitSeq(text, ",") {
 		at := strings.IndexAny(part, "+-=")
@@ -46,7 +46,7 @@ func ParseModeChange(text string) (m ModeChange, err error) {
 	return m, nil
 }
 
-// Apply returns what becomes of the permissions of a file or directory.
+// Apply returns the new permissions of a file or directory.
 func (m ModeChange) Apply(mode uint32, directory bool) uint32 {
 	for _, c := range m {
 		bits := c.bits
@@ -61,7 +61,7 @@ func (m ModeChange) Apply(mode uint32, directory bool) uint32 {
 		default:
 			mode = mode&^c.userBits | bits
 			if !directory {
-				mode &^= c.userBits&0o400<<3 | c.userBits&0o020<<6 // setuid with u, setgid with g
+				mode &^= c.userBits&0o400<<3 | c.userBits&0o020<<6 // clears setuid for u, setgid for g
 			}
 		}
 	}

@@ -10,13 +10,12 @@ import (
 	"strings"
 )
 
-// Mounts are the places below a directory at which something else is mounted, by their paths
-// from there. They are of files too, and of directories of the same file system (mount --bind),
-// which look like any other.
+// Mounts are the relative paths of the mount points below a directory. Files can be mount points
+// too, and so can directories of the same file system (mount --bind), which look like any other.
 type Mounts []string
 
-// MountsBelow returns where something is mounted below a directory of the machine. Where the
-// kernel has no list of mounts (proc_pid_mountinfo(5)) it finds none.
+// MountsBelow returns the mount points below a directory of the machine. It finds none where the
+// kernel has no list of mounts (proc_pid_mountinfo(5)).
 func (v *View) MountsBelow(dir string) (Mounts, error) {
 	text, err := os.ReadFile("/proc/self/mountinfo")
 	if errors.Is(err, fs.ErrNotExist) {
@@ -42,7 +41,7 @@ func (v *View) MountsBelow(dir string) (Mounts, error) {
 	return list, nil
 }
 
-// unescapeMount returns a path as the kernel lists it: \040 is a blank.
+// unescapeMount decodes a path of the kernel's list, in which \040 is a blank.
 func unescapeMount(s string) string {
 	if !strings.Contains(s, `\`) {
 		return s
@@ -61,8 +60,8 @@ func unescapeMount(s string) string {
 	return b.String()
 }
 
-// Hold reports whether a path is at or in a mount, or above one: it is not for somebody to
-// remove who removes what is in the directory.
+// Hold reports whether a path is at, in or above a mount point: whoever removes what is in the
+// directory must leave the path alone.
 func (m Mounts) Hold(rel string) bool {
 	for _, at := range m {
 		if rel == at || strings.HasPrefix(rel, at+"/") || strings.HasPrefix(at, path.Clean(rel)+"/") {
@@ -72,7 +71,7 @@ func (m Mounts) Hold(rel string) bool {
 	return false
 }
 
-// At returns the first mount at a path or below it, "" if there is none.
+// At returns the first mount point at or below a path, "" if there is none.
 func (m Mounts) At(rel string) string {
 	for _, at := range m {
 		if rel == at || strings.HasPrefix(at, path.Clean(rel)+"/") {

@@ -9,11 +9,11 @@ import (
 	"github.com/luaccm/ccm/runtime/safepath"
 )
 
-// A ParentError says that there is no directory in which something could be
-// created.
+// A ParentError says that the directory is missing, or is no directory, in which something should
+// be made.
 type ParentError struct {
 	Dir string
-	// Missing says that nothing stands there; otherwise it is no directory.
+	// Missing says that nothing is at Dir; otherwise it is no directory.
 	Missing bool
 }
 
@@ -25,8 +25,7 @@ func (e *ParentError) Error() string {
 	return e.Dir + " is not a directory"
 }
 
-// Directory returns the directory in which a path is, after all links on the way to it were
-// followed, as the machine sees it.
+// Directory returns the resolved directory of a path, as the machine sees it.
 func (v *View) Directory(name string) (string, error) {
 	p, err := v.files.At(name)
 	if err != nil {
@@ -36,8 +35,7 @@ func (v *View) Directory(name string) (string, error) {
 	return p.Dir.Path, nil
 }
 
-// CheckParent returns nil if the directory of the path is there, and a
-// [*ParentError] if not.
+// CheckParent returns nil if the directory of the path exists, and otherwise a [*ParentError].
 func (v *View) CheckParent(name string) error {
 	dir := filepath.Dir(name)
 	if ok, err := v.IsDirectory(dir); ok || err != nil {
@@ -50,9 +48,8 @@ func (v *View) CheckParent(name string) error {
 	return &ParentError{dir, info.Kind == Missing}
 }
 
-// MissingParents returns the directories above the path at which nothing stands, the
-// uppermost first. If something else stands where one of them belongs, the error is a
-// [*ParentError].
+// MissingParents returns the missing directories above the path, the uppermost first. If one of
+// them is something else than a directory, the error is a [*ParentError].
 func MissingParents(v *View, name string) (dirs []string, err error) {
 	for dir := filepath.Dir(name); ; dir = filepath.Dir(dir) {
 		err := v.CheckParent(filepath.Join(dir, "x"))
@@ -68,9 +65,9 @@ func MissingParents(v *View, name string) (dirs []string, err error) {
 	}
 }
 
-// WithParents makes the directories above the path that are missing, with mode 0755 and the
-// owner of this process, and calls make. If that fails, those that were made are removed
-// again, unless somebody has put something into them.
+// WithParents makes the missing directories above the path, with mode 0755 and the owner of this
+// process, and calls make. If make fails, it removes these directories again, unless they are in
+// use by then.
 func WithParents(h *Host, name string, make func() error) (err error) {
 	missing, err := MissingParents(&h.View, name)
 	if err == nil && len(missing) > 0 {

@@ -8,33 +8,32 @@ import (
 	"github.com/luaccm/ccm/runtime/safepath"
 )
 
-// A PreImage is what stands at a path and is about to be changed, replaced or
-// removed. Where nothing stands, its Kind is Missing.
+// A PreImage is the entry at a path that is about to be changed, replaced or removed. For a
+// missing path its Kind is Missing.
 type PreImage struct {
 	Path string
-	// Dir is the directory in which it stands, as the machine sees it: that of Path after
-	// all links on the way were followed.
+	// Dir is the resolved directory of the path, as the machine sees it.
 	Dir string
 	Info
-	// Content says that what it holds goes too, and not its owner and mode only.
+	// Content says that the content changes too, not only the owner and mode.
 	Content bool
-	// Next is what will stand there, if that is known; nil otherwise. It is not
-	// changed any more.
+	// Next is the entry that the path will have, if that is known; nil otherwise. The host does
+	// not change it afterwards.
 	Next *Info
-	// For is on whose behalf it is done, as [Host.OnBehalfOf] says.
+	// For is the reason of the effect, see [Host.OnBehalfOf].
 	For any
-	// More says that more pre-images follow before the effect begins: backups have to be
-	// durable by the last of them only.
+	// More says that more pre-images follow before the effect begins. Backups have to be durable
+	// only at the last one.
 	More bool
-	// Supersedes says that the pre-image of the path before this one is void: that effect did
-	// not happen, because somebody else has made or changed what stands there now.
+	// Supersedes says that the earlier pre-image of the path is void: that effect did not happen,
+	// because somebody else made or changed the entry.
 	Supersedes bool
 }
 
-// WatchesChanges reports whether somebody wants to know of pre-images.
+// WatchesChanges reports whether there is an [Options.BeforeChange].
 func (h *Host) WatchesChanges() bool { return h.beforeChange != nil }
 
-// announce passes what stands at the target to [Options.BeforeChange].
+// announce passes the entry at the target to [Options.BeforeChange].
 func (h *Host) announce(t target.Target, content bool) error {
 	if err := h.batchEntry.refuseOther(); err != nil || h.beforeChange == nil {
 		return err
@@ -46,8 +45,8 @@ func (h *Host) announce(t target.Target, content bool) error {
 	return h.BeforeChange(PreImage{Path: t.PathName, Dir: t.Dir.Path, Info: info, Content: content})
 }
 
-// BeforeChange passes what stands at a path to [Options.BeforeChange], with whom the host
-// acts for.
+// BeforeChange passes a pre-image to [Options.BeforeChange], and adds the reason (see
+// OnBehalfOf).
 func (h *Host) BeforeChange(d PreImage) error {
 	if h.beforeChange == nil {
 		return nil
@@ -56,8 +55,8 @@ func (h *Host) BeforeChange(d PreImage) error {
 	return h.beforeChange(&h.View, d)
 }
 
-// announceTree announces the removal of the directory at the target, which is open as top,
-// with everything in it: what is in a directory comes before the directory.
+// announceTree announces the removal of a directory, open as top, with everything in it. Entries
+// come before their directory.
 func (h *Host) announceTree(t target.Target, top *safepath.Handle) error {
 	if err := h.batchEntry.refuseOther(); err != nil || h.beforeChange == nil {
 		return err

@@ -72,8 +72,8 @@ func (h *Host) RemoveTree(name string) error {
 	return p.SyncDirectory()
 }
 
-// holdsNoMount reports a mount point at or below a path. What is mounted there is
-// somebody else's.
+// holdsNoMount returns an error if there is a mount point at or below a path: the mounted files
+// are not ours to remove.
 func holdsNoMount(name string, above, d *safepath.Handle) error {
 	if d.IsMount(above) {
 		return fmt.Errorf("%s is a mount point, and is not removed with what is mounted there", name)
@@ -91,9 +91,8 @@ func holdsNoMount(name string, above, d *safepath.Handle) error {
 	})
 }
 
-// RemoveBelow removes the file, link or empty directory at rel below the
-// directory dir. No link on the way leads out of dir, whatever is done to it
-// meanwhile. What is not there is not an error.
+// RemoveBelow removes the file, link or empty directory at rel below the directory dir. No link
+// on the way leads out of dir, even if somebody changes it meanwhile. A missing path is no error.
 func (h *Host) RemoveBelow(dir, rel string) error {
 	name := filepath.Join(dir, rel)
 	d, err := h.files.Directory(dir)

@@ -16,19 +16,19 @@ import (
 	"github.com/luaccm/ccm/runtime/safepath"
 )
 
-// What a command writes for the person who has called it (definitions, manual pages, a
-// script that was typed) goes the safe way too: links are followed under the rule of
-// links.go, and who reads a file sees the old content or the new.
+// Files that a command writes for its user, such as definitions, manual pages or a typed script,
+// are written with the same care: links are followed under the rule of safepath/links.go, and
+// readers see the old or the new content.
 
-// Save writes the file that somebody has named, with what umask leaves of the mode. One that
-// is there keeps its owner and its mode. Unlike [Host.WriteFile] it follows a link at
-// the end of the path, and writes to a terminal or a pipe.
+// Save writes the file that a user has named. A new file gets the mode without umask. An existing
+// file keeps its mode and, for root, its owner. Unlike [Host.WriteFile] it follows a link at the
+// path, and writes to a terminal or a pipe.
 func (h *Host) Save(name string, content []byte, mode uint32) error {
 	return h.SaveFrom(name, bytes.NewReader(content), mode)
 }
 
-// SaveFrom is [Host.Save] for a content that is read while it is written. If that fails, a file
-// that is there stays as it was.
+// SaveFrom is [Host.Save] for a content that is read while it is written. If that fails, an
+// existing file stays as it was.
 func (h *Host) SaveFrom(name string, content io.Reader, mode uint32) error {
 	if safepath.IsOpened(filepath.Clean(name)) || name == "/dev/stdout" || name == "/dev/stderr" {
 		f, err := os.OpenFile(name, os.O_WRONLY|os.O_TRUNC, 0)
@@ -54,7 +54,7 @@ func (h *Host) SaveFrom(name string, content io.Reader, mode uint32) error {
 		return h.WriteFile(name, content, own)
 	case info.Kind == Regular:
 		attr := Attr{UID: info.UID, GID: info.GID, Mode: info.Mode}
-		if own.UID != 0 { // who may give files to nobody
+		if own.UID != 0 { // only root may give files away
 			attr.UID, attr.GID = own.UID, own.GID
 		}
 		return h.WriteFile(p.Path(), content, attr)
@@ -70,8 +70,8 @@ func (h *Host) SaveFrom(name string, content io.Reader, mode uint32) error {
 	return fmt.Errorf("%s: want a file, found %s", name, info.Kind)
 }
 
-// savedAt returns the place to which a path leads, a link at the end followed, and what is
-// there.
+// savedAt returns the place to which a path leads, with a link at the end followed, and its
+// entry.
 func savedAt(files *safepath.Resolver, name string) (safepath.Location, Info, error) {
 	p, err := files.At(name)
 	if err != nil {
@@ -96,8 +96,8 @@ func savedAt(files *safepath.Resolver, name string) (safepath.Location, Info, er
 	return p, info, nil
 }
 
-// SaveNew is Save for a path at which nothing may be; if something is, the error is
-// fs.ErrExist. The file belongs to who runs this process.
+// SaveNew is Save for a path that must not exist; if it does, the error is fs.ErrExist. The file
+// belongs to the user of this process.
 func (h *Host) SaveNew(name string, content []byte, mode uint32) error {
 	name, err := filepath.Abs(name)
 	if err != nil {
@@ -117,8 +117,7 @@ func (h *Host) SaveNew(name string, content []byte, mode uint32) error {
 	return errors.Join(err, f.Close())
 }
 
-// SaveDirectory makes a directory that somebody has named, and those above it that are
-// missing, unless it is there.
+// SaveDirectory makes a directory that a user has named, and missing directories above it.
 func (h *Host) SaveDirectory(name string) error {
 	name, err := filepath.Abs(name)
 	if err != nil {
@@ -135,10 +134,10 @@ func (h *Host) SaveDirectory(name string) error {
 	return h.MakeDirectory(name, attr)
 }
 
-// umask returns which permissions this process takes from what it makes.
+// umask returns the permissions that this process leaves out in new files.
 var umask = sync.OnceValue(func() uint32 {
 	const usual = 0o022
-	text, err := os.ReadFile("/proc/self/status") // umask(2) cannot be asked without changing it
+	text, err := os.ReadFile("/proc/self/status") // umask(2) cannot be read without changing it
 	if err != nil {
 		return usual
 	}

@@ -9,9 +9,8 @@ import (
 	"github.com/luaccm/ccm/runtime/safepath"
 )
 
-// A Scratch is a directory to work in that is not part of the machine that is
-// managed: code with a View may use one. Nobody else can read it, and it
-// is removed after use.
+// A Scratch is a temporary directory outside of the managed machine, so code with only a View may
+// use one. Nobody else can read it, and it is removed after use.
 type Scratch struct {
 	dir   string
 	root  *os.Root
@@ -45,8 +44,7 @@ func (v *View) Scratch(use func(s *Scratch) error) (err error) {
 	return use(&Scratch{dir, root, v.sources})
 }
 
-// inScratch reports whether a path of the operating system is that of a scratch
-// directory, or of something in one.
+// inScratch reports whether a path of the operating system is a scratch directory or below one.
 func (m *machine) inScratch(name string) (in bool) {
 	m.scratches.Range(func(dir, _ any) bool {
 		rest, below := strings.CutPrefix(name, dir.(string))
@@ -56,8 +54,7 @@ func (m *machine) inScratch(name string) (in bool) {
 	return in
 }
 
-// Path returns where rel is for the operating system. [View.OpenSource] and its
-// like read what is there.
+// Path returns the path of rel for the operating system. [Sources] can read it.
 func (s *Scratch) Path(rel string) string { return filepath.Join(s.dir, rel) }
 
 // WriteFile writes a file and makes the directories above it.
@@ -71,12 +68,12 @@ func (s *Scratch) WriteFile(rel string, content []byte) error {
 // MakeDirectory makes a directory and those above it.
 func (s *Scratch) MakeDirectory(rel string) error { return s.root.MkdirAll(rel, 0o700) }
 
-// SetMode sets the permissions of what is there.
+// SetMode sets the permissions of a file or directory.
 func (s *Scratch) SetMode(rel string, mode uint32) error {
 	return s.root.Chmod(rel, safepath.FileMode(mode))
 }
 
-// Tree lists everything below a directory in order of path.
+// Tree lists everything below a directory, in order of path.
 func (s *Scratch) Tree(rel string) ([]TreeEntry, error) {
 	d, err := s.files.Directory(s.Path(rel))
 	if err != nil {
@@ -86,7 +83,7 @@ func (s *Scratch) Tree(rel string) ([]TreeEntry, error) {
 	return safepath.ListTree(d, nil)
 }
 
-// Info describes what stands there, without following a link.
+// Info describes the entry at rel, without following a link.
 func (s *Scratch) Info(rel string) (Info, error) {
 	info, err := s.files.Lstat(s.Path(rel))
 	return info, safepath.PathError("lstat", s.Path(rel), err)

@@ -15,34 +15,35 @@ import (
 	"github.com/luaccm/ccm/runtime/safepath"
 )
 
-// What is known of a source, as package sources has it.
+// Stat data of sources, from package sources.
 type (
 	StatData = sources.StatData
 	Source   = sources.Source
 )
 
-// Sources are the files of the user that a script names, and what is behind URLs. In a plan
-// they hold what they will.
+// Sources are the files of the user that a script names, and the contents behind URLs. In a plan
+// they are as earlier resources will leave them.
 type Sources struct{ v *View }
 
 // Sources returns the sources of the script.
 func (v *View) Sources() Sources { return Sources{v} }
 
-// sourceLimit is the largest source, in bytes, that is fetched from a URL. It is
-// kept in memory for the rest of the run.
+// sourceLimit is the largest source, in bytes, that is fetched from a URL. It stays in memory for
+// the rest of the run.
 const sourceLimit = 64 << 20
 
-// sourcePatience is how long that may take.
+// sourcePatience is the time limit of such a download.
 const sourcePatience = 30 * time.Minute
 
-// encryptedMark begins the name of a source that is decrypted. It is no URL, and no absolute path.
+// encryptedMark begins the name of a source that has to be decrypted. Such a name is neither a
+// URL nor an absolute path.
 const encryptedMark = "encrypted:"
 
-// Encrypted returns the name by which a source is opened that is to be decrypted, with a key of who runs
-// this process. It is a file.
+// Encrypted returns the name under which the file source is opened and decrypted, with a key of
+// the user of this process.
 func Encrypted(source string) string { return encryptedMark + source }
 
-// decrypted opens a source and decrypts it, in memory.
+// decrypted opens a source and decrypts it in memory.
 func (s Sources) decrypted(name string) (*Source, error) {
 	f, fi, err := s.openFile(name)
 	if err != nil {
@@ -62,8 +63,8 @@ func (s Sources) decrypted(name string) (*Source, error) {
 	return sources.InMemory(text, StatData{}), nil
 }
 
-// Open opens a source: a file, links followed, or what is behind an http
-// or https URL. It is read until the context ends.
+// Open opens a source: a file, with links followed, or the content of an http or https URL. Reads
+// fail once the context ends.
 func (s Sources) Open(ctx context.Context, name string) (*Source, error) {
 	if fetch.IsURL(name) {
 		text, err := s.fetch(ctx, name)
@@ -83,14 +84,14 @@ func (s Sources) Open(ctx context.Context, name string) (*Source, error) {
 	return &Source{ReadCloser: safepath.Within(ctx, f), StatData: sources.StatDataOf(fi, s.v.Now()), Sparse: sparse.IsSparse(fi)}, nil
 }
 
-// OpenFile opens a file of the user for reading, links followed. It lies
-// outside the root.
+// OpenFile opens a file of the user for reading, with links followed. The root does not apply to
+// it.
 func (s Sources) OpenFile(name string) (*os.File, error) {
 	f, _, err := s.openFile(name)
 	return f, err
 }
 
-// openFile is openRegular for a file of the user, as a plan has it.
+// openFile opens a regular file of the user, as a plan sees it.
 func (s Sources) openFile(name string) (*os.File, os.FileInfo, error) {
 	at, ok := s.v.plan.SourceOf(name)
 	if !ok {
@@ -104,7 +105,7 @@ func (s Sources) openFile(name string) (*os.File, os.FileInfo, error) {
 	return f, fi, err
 }
 
-// fetch returns what is behind a URL.
+// fetch returns the content of a URL.
 func (s Sources) fetch(ctx context.Context, name string) ([]byte, error) {
 	at, err := url.Parse(name)
 	if err != nil || at.Host == "" {
@@ -117,8 +118,8 @@ func (s Sources) fetch(ctx context.Context, name string) ([]byte, error) {
 	})
 }
 
-// Matches reports whether the file at the path holds exactly what the source
-// holds. Files of different sizes are not read.
+// Matches reports whether the file at the path has exactly the content of the source. Files of
+// different sizes are not read.
 func (s Sources) Matches(ctx context.Context, name, source string) (bool, error) {
 	src, err := s.Open(ctx, source)
 	if err != nil {
@@ -128,7 +129,7 @@ func (s Sources) Matches(ctx context.Context, name, source string) (bool, error)
 	return s.MatchesOpen(name, src)
 }
 
-// MatchesOpen is Matches for a source that is open and was not read yet.
+// MatchesOpen is Matches for an open source of which nothing was read.
 func (s Sources) MatchesOpen(name string, src *Source) (bool, error) {
 	f, err := s.v.Open(name)
 	if err != nil {

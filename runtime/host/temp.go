@@ -14,39 +14,39 @@ import (
 	"github.com/luaccm/ccm/runtime/safepath"
 )
 
-// A Temp is a file that is being written beside its target.
+// A Temp is a temporary file beside its target.
 type Temp struct {
 	h    *Host
 	name string // of the target
-	// target is where the target is. A file of a batch that has no name yet does not hold the
-	// directory open (target.Dir is nil), and opens it again when it gets its name. It was made
-	// in from, which is one of dirs.
+	// target is the place of the target. An unnamed file of a batch does not hold the directory
+	// open (target.Dir is nil), and opens it again when it gets its name. That directory is one of
+	// dirs.
 	target safepath.Location
 	dirs   *safepath.DirectoryCache
 	from   *safepath.Handle
-	// temp is the name of the temporary file, "" while it has none (O_TMPFILE): if ccm
-	// dies, it is gone.
+	// temp is the name of the temporary file. It is "" for an unnamed file (O_TMPFILE), which
+	// vanishes if ccm dies.
 	temp string
 	fd   int
-	// f is the same file, for what is not done often: it costs two system calls.
+	// f is the same file as fd, made only when needed: it costs two system calls.
 	f *os.File
-	// finished is set once it is the target, or is removed.
+	// finished is set once the file is at the target or removed.
 	finished bool
-	// info is what will stand at the path, if its attributes were set after all was written.
+	// info describes the file once it is at the target, if the attributes were set after the
+	// content was written.
 	info Info
 }
 
-// Create begins a file that will replace the one at the path: a temporary file
-// in the same directory with the owner and then the mode of attr. Commit or
-// Discard must follow.
+// Create begins a file that will replace the one at the path. It makes a temporary file in the
+// same directory, with the owner and then the mode of attr. Commit or Discard must follow.
 //
-// The temporary file is locked while it has a name (flock). One that is there and not
-// locked was left by a run that died, and is removed.
+// The temporary file is locked while it has a name (flock). An unlocked one was left by a dead
+// run and is removed.
 func (h *Host) Create(name string, attr Attr) (*Temp, error) {
 	return h.create(name, attr, (*Temp).open)
 }
 
-// create is Create for a file that open makes.
+// create is Create with open as the function that makes the file.
 func (h *Host) create(name string, attr Attr, open func(*Temp) error) (*Temp, error) {
 	t, err := h.begin(name, func(t *Temp) (err error) {
 		if t.target, err = h.files.At(name); err == nil {
@@ -63,7 +63,7 @@ func (h *Host) create(name string, attr Attr, open func(*Temp) error) (*Temp, er
 	return t, nil
 }
 
-// begin opens the temporary file of a path.
+// begin opens the temporary file for a path.
 func (h *Host) begin(name string, open func(*Temp) error) (*Temp, error) {
 	if err := h.batchEntry.refuseOther(); err != nil {
 		return nil, err
@@ -80,11 +80,11 @@ func (h *Host) begin(name string, open func(*Temp) error) (*Temp, error) {
 	return t, nil
 }
 
-// at returns the place of the target as the host changes it.
+// at returns the target for changing it.
 func (t *Temp) at() target.Target { return t.h.targetAt(t.target, t.name) }
 
-// path returns the path of the temporary file, or of the target while it has no name,
-// for the operating system.
+// path returns the path of the temporary file for the operating system, or of the target if the
+// file is unnamed.
 func (t *Temp) path() string {
 	if t.temp == "" || t.target.Dir == nil {
 		return filepath.Join(t.h.root, t.name)
@@ -92,7 +92,7 @@ func (t *Temp) path() string {
 	return t.h.RealPath(t.name, safepath.Location{Dir: t.target.Dir, Name: t.temp})
 }
 
-// RealPath returns where a place in the directory of a path is for the operating system.
+// RealPath returns the path of a place for the operating system.
 func (m *machine) RealPath(name string, p safepath.Location) string {
 	if m.root == "/" {
 		return filepath.Join(filepath.Dir(name), p.Name)
@@ -100,7 +100,7 @@ func (m *machine) RealPath(name string, p safepath.Location) string {
 	return filepath.Join(m.root, p.Path())
 }
 
-// call is an effect on the file by a system call.
+// call makes a system call on the file as an effect.
 func (t *Temp) call(op string, call func() error) error {
 	return t.h.Effect(op, t.name, func() error {
 		if err := safepath.IgnoringEINTR(call); err != nil {
@@ -110,7 +110,7 @@ func (t *Temp) call(op string, call func() error) error {
 	})
 }
 
-// setAttr gives the file its owner and then its mode, where they are not so already.
+// setAttr sets the owner and then the mode of the file, if they differ.
 func (t *Temp) setAttr(attr Attr) error {
 	var st unix.Stat_t
 	if err := safepath.IgnoringEINTR(func() error { return unix.Fstat(t.fd, &st) }); err != nil {
@@ -126,7 +126,7 @@ func (t *Temp) setAttr(attr Attr) error {
 		}
 	}
 	mode := attr.Mode & 0o7777
-	if !own && t.info.Mode == mode { // a new owner takes away some of the mode
+	if !own && t.info.Mode == mode { // a change of owner clears mode bits
 		return nil
 	}
 	t.info.Mode = mode
@@ -135,11 +135,11 @@ func (t *Temp) setAttr(attr Attr) error {
 
 // openFile opens the temporary file from a place.
 func (t *Temp) openFile(p safepath.Location, flags int, mode uint32) (err error) {
-	t.fd, err = p.Open(flags|unix.O_RDWR, mode) // os.OpenFile would ask whether one can wait for it
+	t.fd, err = p.Open(flags|unix.O_RDWR, mode) // os.OpenFile would also try to poll it
 	return err
 }
 
-// open makes the temporary file under a name.
+// open makes a temporary file with a name.
 func (t *Temp) open() (err error) {
 	t.temp, err = t.at().Claim(func(temp safepath.Location) error {
 		return t.h.Effect("create", t.name, func() error { return t.openFile(temp, unix.O_CREAT|unix.O_EXCL, 0o600) })
@@ -153,7 +153,7 @@ func (t *Temp) open() (err error) {
 	return nil
 }
 
-// lock says that the temporary file is being written.
+// lock marks the temporary file as in use.
 func (t *Temp) lock() error {
 	if err := unix.Flock(t.fd, unix.LOCK_EX|unix.LOCK_NB); err != nil {
 		return fmt.Errorf("%s is being written by another process", t.name)
@@ -161,10 +161,10 @@ func (t *Temp) lock() error {
 	return nil
 }
 
-// Name returns where the temporary file is for the operating system.
+// Name returns the path of the temporary file for the operating system.
 func (t *Temp) Name() string { return t.path() }
 
-// file returns the file as others take it.
+// file returns the file as an os.File.
 func (t *Temp) file() *os.File {
 	if t.f == nil {
 		t.f = os.NewFile(uintptr(t.fd), t.path())
@@ -172,7 +172,7 @@ func (t *Temp) file() *os.File {
 	return t.f
 }
 
-// close closes the file and gives its directory up.
+// close closes the file and the directory of the target.
 func (t *Temp) close() error {
 	defer t.target.Close()
 	if t.f != nil {
@@ -190,7 +190,7 @@ func (t *Temp) Write(p []byte) (n int, err error) {
 	return n, err
 }
 
-// ReadFrom adds all that content holds, for io.Copy. A copy of a sparse file is one.
+// ReadFrom appends the content, for io.Copy. A sparse file stays sparse.
 func (t *Temp) ReadFrom(content io.Reader) (n int64, err error) {
 	if !sparse.HasHoles(content) {
 		return io.Copy(struct{ io.Writer }{t}, content)
@@ -199,7 +199,7 @@ func (t *Temp) ReadFrom(content io.Reader) (n int64, err error) {
 	return n, err
 }
 
-// fill adds all that content holds.
+// fill appends the content.
 func (t *Temp) fill(content io.Reader) error {
 	return t.h.Effect("write", t.name, func() error {
 		if sparse.HasHoles(content) {
@@ -216,13 +216,13 @@ func (t *Temp) fill(content io.Reader) error {
 			err = t.writeAll((*buf)[:n])
 		}
 		if err == nil {
-			_, err = io.Copy(t.file(), content) // which the kernel does, if content is a file
+			_, err = io.Copy(t.file(), content) // the kernel copies if content is a file
 		}
 		return err
 	})
 }
 
-// writeAll adds to the content.
+// writeAll appends bytes to the content.
 func (t *Temp) writeAll(p []byte) error {
 	for len(p) > 0 {
 		var n int
@@ -241,8 +241,7 @@ func (t *Temp) writeAll(p []byte) error {
 // sync makes the content durable.
 func (t *Temp) sync() error { return t.call("sync", func() error { return safepath.Fsync(t.fd) }) }
 
-// Commit makes the temporary file the target, durably. If it fails, Discard
-// must follow.
+// Commit moves the temporary file to the target, durably. If it fails, Discard must follow.
 func (t *Temp) Commit() error {
 	if err := t.sync(); err != nil {
 		return err
@@ -269,8 +268,7 @@ func (t *Temp) Commit() error {
 	return now.SyncDirectory()
 }
 
-// rename gives a file that has a name, and is durable, its place. The directory is
-// yet to be synced.
+// rename moves a durable file with a name to the target. The caller has to sync the directory.
 func (t *Temp) rename() error {
 	at := t.target.Dir.FD
 	if err := t.h.Effect("rename", t.name, func() error { return unix.Renameat(at, t.temp, at, t.target.Name) }); err != nil {

@@ -9,10 +9,9 @@ import (
 	"github.com/luaccm/ccm/runtime/safepath"
 )
 
-// openUnnamed is open for a file of a batch: it has no name before the batch is
-// committed (O_TMPFILE), so that a batch that dies leaves nothing. Where the file system
-// cannot do that, it has one. Nobody else can open it until it has a name, so that it
-// may have its mode from the start.
+// openUnnamed is open for a file of a batch. The file has no name before the commit (O_TMPFILE),
+// so that a dead batch leaves nothing; on file systems without O_TMPFILE it has a temporary name.
+// An unnamed file cannot be opened by others, so it gets its mode at once.
 func (t *Temp) openUnnamed(dirs *safepath.DirectoryCache, mode uint32) error {
 	dir, base := safepath.Split(t.name)
 	d, err := dirs.Open(t.h.files, dir)
@@ -30,8 +29,7 @@ func (t *Temp) openUnnamed(dirs *safepath.DirectoryCache, mode uint32) error {
 	return nil
 }
 
-// openIn opens the file in the directory of its place: without a name, where that is
-// possible.
+// openIn opens the file in the directory of the target, without a name if possible.
 func (t *Temp) openIn(mode uint32) error {
 	if !safepath.MakesUnnamed() {
 		return t.open()
@@ -46,13 +44,13 @@ func (t *Temp) openIn(mode uint32) error {
 	return err
 }
 
-// createUnnamed is Create for a file that takes long to write: where that is possible it
-// has no name before Commit, so that a run that dies meanwhile leaves nothing.
+// createUnnamed is Create for a file that takes long to write. If possible, the file has no name
+// before Commit, so that a dead run leaves nothing.
 func (h *Host) createUnnamed(name string, attr Attr) (*Temp, error) {
 	return h.create(name, attr, func(t *Temp) error { return t.openIn(0o600) })
 }
 
-// commitUnnamed gives a file without a name its place. The directory is yet to be synced.
+// commitUnnamed moves an unnamed file to the target. The caller has to sync the directory.
 func (t *Temp) commitUnnamed() error {
 	now, err := t.target.Stat()
 	if err != nil {
@@ -69,8 +67,8 @@ func (t *Temp) commitUnnamed() error {
 	return t.rename()
 }
 
-// copyTo writes what a file holds to the target under a temporary name, for file systems
-// on which it cannot be given a name later.
+// copyTo copies the file to the target by way of a temporary name, for file systems on which an
+// unnamed file cannot get a name later.
 func (t *Temp) copyTo(attr Attr) error {
 	named, err := t.h.Create(t.name, attr)
 	if err != nil {
@@ -85,8 +83,8 @@ func (t *Temp) copyTo(attr Attr) error {
 	return errors.Join(err, named.Discard())
 }
 
-// findDir opens the directory of a file without a name again: the one in which it was
-// made, if that stands at its path still.
+// findDir opens the directory of an unnamed file again. It has to be the one in which the file
+// was made.
 func (t *Temp) findDir() error {
 	if t.target.Dir != nil {
 		return nil
@@ -99,7 +97,7 @@ func (t *Temp) findDir() error {
 	return err
 }
 
-// releaseDir gives up the directory of a file without a name until findDir.
+// releaseDir closes the directory of an unnamed file until findDir.
 func (t *Temp) releaseDir() {
 	if t.temp == "" {
 		t.target.Dir.Close()
@@ -107,7 +105,7 @@ func (t *Temp) releaseDir() {
 	}
 }
 
-// linkTemp gives a file without a name that of a temporary one.
+// linkTemp gives an unnamed file a temporary name.
 func (t *Temp) linkTemp() (err error) {
 	if t.temp != "" {
 		return nil
@@ -122,8 +120,8 @@ func (t *Temp) linkTemp() (err error) {
 	return err
 }
 
-// linkInPlace gives a file without a name its place where nothing stands. If something
-// does, the error is fs.ErrExist. The directory is yet to be synced.
+// linkInPlace gives an unnamed file the name of its target. If the target exists, the error is
+// fs.ErrExist. The caller has to sync the directory.
 func (t *Temp) linkInPlace() error {
 	if err := t.link(t.target); err != nil {
 		return err
@@ -132,7 +130,7 @@ func (t *Temp) linkInPlace() error {
 	return t.close()
 }
 
-// link gives a file without a name one.
+// link gives an unnamed file a name.
 func (t *Temp) link(p safepath.Location) error {
 	err := t.h.Effect("link", t.name, func() error {
 		return safepath.PathError("link", t.h.RealPath(t.name, p), safepath.LinkUnnamed(t.fd, p))
@@ -143,7 +141,7 @@ func (t *Temp) link(p safepath.Location) error {
 	return err
 }
 
-// A linkError says that a file without a name could not be given one.
+// A linkError says that an unnamed file could not get a name.
 type linkError struct{ error }
 
 // Unwrap returns the reason.

@@ -9,11 +9,10 @@ import (
 	"github.com/luaccm/ccm/runtime/safepath"
 )
 
-// Tree lists everything below the directory at the path, in order of path,
-// directories before what is in them. Links are listed and not followed. What
-// cannot be read is left out, and is part of the error. In a plan, what is
-// assumed counts. It ends with ctx, and gives a [TooManyNamesError] when it has read more names
-// than l allows.
+// Tree lists everything below the directory at the path, in order of path, directories before
+// their entries. Links are listed and not followed. Entries that cannot be read are left out, and
+// are part of the error. In a plan it sees assumed effects. It ends with ctx, and returns a
+// [TooManyNamesError] once it has read more names than l allows.
 func (v *View) Tree(ctx context.Context, name string, l NameLimit) ([]TreeEntry, error) {
 	return v.tree(name, &safepath.NameReader{Ctx: ctx, Limit: l})
 }
@@ -31,8 +30,8 @@ func (v *View) tree(name string, r *safepath.NameReader) ([]TreeEntry, error) {
 	return entries, safepath.PathError("open", name, err)
 }
 
-// Tree is Tree for a directory that the user names as a source: it lies
-// outside the root, and a link to it is followed.
+// Tree is Tree for a directory that the user names as a source. The root does not apply to it,
+// and a link to it is followed.
 func (s Sources) Tree(ctx context.Context, dir string, l NameLimit) ([]TreeEntry, error) {
 	r := &safepath.NameReader{Ctx: ctx, Limit: l}
 	if name, ok := s.v.plan.SourceOf(dir); ok {
@@ -49,8 +48,8 @@ func (s Sources) Tree(ctx context.Context, dir string, l NameLimit) ([]TreeEntry
 	return safepath.ListTree(d, r)
 }
 
-// Directory opens a directory of the user, links followed. It lies outside the root. The
-// caller closes it.
+// Directory opens a directory of the user, with links followed. The root does not apply to it.
+// The caller closes it.
 func (s Sources) Directory(name string) (*safepath.Handle, error) {
 	d, err := s.v.sources.Directory(name)
 	return d, safepath.PathError("open", name, err)
@@ -62,8 +61,8 @@ func (s Sources) Lstat(name string) (Info, error) {
 	return info, safepath.PathError("lstat", name, err)
 }
 
-// OpenAt opens what is at a place below a directory of the user for reading, without
-// following a link and without waiting for it. The caller closes it.
+// OpenAt opens an entry below a directory of the user for reading, without following a link or
+// waiting for a pipe. The caller closes it.
 func (s Sources) OpenAt(p safepath.Location) (fd int, err error) {
 	return s.v.sources.OpenAt(p, unix.O_RDONLY|unix.O_NONBLOCK|unix.O_NOCTTY)
 }

@@ -19,8 +19,8 @@ func (v *View) UserID(user string) (uint32, error) { return accountID(v, v.accou
 // GroupID returns the number of a group, given by name or number.
 func (v *View) GroupID(group string) (uint32, error) { return accountID(v, v.accounts.Groups, group) }
 
-// PendingAccount returns what a plan assumes of a user or group, nil for nothing. Needed says
-// that more matters than that: nobody knows it before it is there.
+// PendingAccount returns the account that a plan assumes, nil for none. Needed says that the
+// caller needs the actual numbers, which nobody knows before the account exists.
 func PendingAccount(v *View, kind LookKind, name string, needed bool) *Account {
 	o := v.planned()
 	if o == nil {
@@ -30,7 +30,7 @@ func PendingAccount(v *View, kind LookKind, name string, needed bool) *Account {
 	if a != nil && needed && !a.Absent {
 		o.Looks().NoteError(&NotKnownError{Path: name, By: by})
 	}
-	if a == nil && needed && o.Looks() != nil { // somebody may bring it by its name
+	if a == nil && needed && o.Looks() != nil { // records the look: a pending resource may make the account
 		_, _ = accountID(v, map[LookKind]*accounts.Database{UserLook: v.accounts.Users, GroupLook: v.accounts.Groups}[kind], name)
 	}
 	return a
@@ -44,18 +44,18 @@ func accountID(v *View, d *accounts.Database, name string) (uint32, error) {
 	return id, err
 }
 
-// A deniedError says what the user of this process may not do: an [fs.ErrPermission].
+// A deniedError says what this process may not do: an [fs.ErrPermission].
 type deniedError string
 
 // Error implements error.
 func (e deniedError) Error() string { return string(e) }
 
-// Is reports whether the error is of that kind, for [errors.Is].
+// Is reports whether kind is fs.ErrPermission, for [errors.Is].
 func (deniedError) Is(kind error) bool { return kind == fs.ErrPermission }
 
-// Login returns what a command needs that runs as a user, a group or both, each given by
-// name or number; "" for that of this process. The groups are those of the user, with
-// group instead of the first. It fails if this process may not become that user.
+// Login returns the login for a command that runs as a user, a group or both, each given by name
+// or number; "" means that of this process. The groups are those of the user, with group as the
+// primary one. It fails if this process may not become that user.
 func (v *View) Login(ctx context.Context, user, group string) (*Login, error) {
 	uid, gid := Self()
 	privileged, self := uid == 0, uid
@@ -73,7 +73,7 @@ func (v *View) Login(ctx context.Context, user, group string) (*Login, error) {
 	if !privileged && (uid != self || group != "") {
 		return nil, deniedError("only root can run a command as " + strings.Trim(user+":"+group, ":"))
 	}
-	if uid == NoAccount { // in a plan: something pending makes the user
+	if uid == NoAccount { // in a plan: a pending resource makes the user
 		return &Login{UID: uid, Name: user}, nil
 	}
 	e, err := v.accounts.Entry(uid)

@@ -11,9 +11,9 @@ import (
 	"github.com/luaccm/ccm/runtime/safepath"
 )
 
-// WriteFile replaces the file at the path in one step: a reader sees
-// the old content or the new, with the new owner and mode, and nothing between.
-// On any error the old file is untouched and no temporary file is left.
+// WriteFile replaces the file at the path in one step: readers see the old or the new content,
+// with the new owner and mode, and nothing in between. On any error the old file is untouched and
+// no temporary file is left.
 func (h *Host) WriteFile(name string, content io.Reader, attr Attr) (err error) {
 	if h.edit != nil && h.edit.path == name {
 		return h.edit.keep(content, attr, h.onBehalfOf)
@@ -36,8 +36,8 @@ func (h *Host) WriteFile(name string, content io.Reader, attr Attr) (err error) 
 	return tmp.Commit()
 }
 
-// WriteNewFile is WriteFile for a path at which the caller has found nothing. If
-// something stands there by now, the error is fs.ErrExist, or in a batch a conflict.
+// WriteNewFile is WriteFile for a path that the caller found missing. If it exists by now, the
+// error is fs.ErrExist or, in a batch, a conflict.
 func (h *Host) WriteNewFile(name string, content io.Reader, attr Attr) error {
 	if h.batchEntry != nil {
 		return h.writeStaged(name, content, attr, true)
@@ -52,8 +52,8 @@ func (h *Host) WriteNewFile(name string, content io.Reader, attr Attr) error {
 	return h.WriteFile(name, content, attr)
 }
 
-// MakeDirectory makes the directory at the path and those above it that are
-// missing. Those above get mode 0755 and the owner of this process.
+// MakeDirectory makes the directory at the path and missing directories above it. Those get mode
+// 0755 and the owner of this process.
 func (h *Host) MakeDirectory(name string, attr Attr) error {
 	own := ownAttr()
 	if parent := filepath.Dir(name); parent != name {
@@ -78,7 +78,7 @@ func (h *Host) MakeDirectory(name string, attr Attr) error {
 	}
 	first := uint32(0o700)
 	if attr.UID == own.UID && attr.GID == own.GID {
-		first = attr.Mode & 0o1777 // so that a run that dies here leaves no other mode
+		first = attr.Mode & 0o1777 // no wider mode, in case the run dies here
 	}
 	if err := h.Effect("mkdir", name, func() error { return unix.Mkdirat(p.Dir.FD, p.Name, first) }); err != nil {
 		return safepath.PathError("mkdir", p.Real(p.Location), err)
@@ -91,14 +91,13 @@ func (h *Host) MakeDirectory(name string, attr Attr) error {
 	return p.SyncDirectory()
 }
 
-// ownAttr is for directories that are made on the way to something.
+// ownAttr is the attributes of directories that are made above a path.
 func ownAttr() Attr {
 	uid, gid := safepath.Self()
 	return Attr{UID: uid, GID: gid, Mode: 0o755}
 }
 
-// Symlink makes a link at the path that points to what to says, in place of one that is
-// there.
+// Symlink makes a link to the target to at the path. It replaces an existing link.
 func (h *Host) Symlink(to, name string) error {
 	p, err := h.at(name)
 	if err != nil {
