@@ -1,4 +1,4 @@
-// Package accounts turns names of users and groups into numbers and back.
+// Package accounts translates names of users and groups into numbers and back.
 package accounts
 
 import (
@@ -18,18 +18,17 @@ import (
 	"github.com/luaccm/ccm/runtime/safepath"
 )
 
-// Accounts are the users and groups of a machine. The files
-// are read once, and again when something is not found in them that may have
-// been added since. On the machine itself, names that are not in the files are
-// asked of getent, which knows LDAP and the like.
+// Accounts are the users and groups of a machine. Their files are read once, and again when
+// something is not found that may have been added since. With root /, other names are looked up
+// by getent, which knows LDAP and the like.
 type Accounts struct {
 	Users, Groups *Database
 }
 
-// New returns the users and groups below a root directory. Query runs a command
-// that asks for one, and reports whether it said so.
+// New returns the users and groups below a root directory. Query runs getent and reports whether
+// it found the account.
 func New(root string, query func(ctx context.Context, argv []string) (out []byte, ok bool)) *Accounts {
-	// Names are what is looked for here, so errors have numbers.
+	// Errors must not look up names, so they have numbers.
 	files := &safepath.Resolver{Root: root, UserName: safepath.UserNumber}
 	return &Accounts{
 		Users:  &Database{files: files, query: query, Path: "/etc/passwd", name: "passwd", Kind: "user"},
@@ -46,7 +45,7 @@ type Database struct {
 	name  string // for getent
 	Kind  string // "user" or "group"
 
-	// last is what was asked for last: mostly the same is asked for again.
+	// last is the latest answer: callers mostly ask for the same account again.
 	last atomic.Pointer[account]
 
 	mu     sync.Mutex
@@ -60,7 +59,7 @@ func (d *Database) ID(name string) (uint32, error) {
 	if a := d.last.Load(); a != nil && a.name == name {
 		return a.id, nil
 	}
-	if name != "" && name[0] >= '0' && name[0] <= '9' { // an error would take longer than all the rest
+	if name != "" && name[0] >= '0' && name[0] <= '9' { // an error of ParseUint would take longer than all the rest
 		if n, err := strconv.ParseUint(name, 10, 32); err == nil {
 			return uint32(n), nil
 		}
@@ -110,13 +109,13 @@ func (d *Database) NameOf(id uint32) string {
 func (d *Database) open() (*os.File, os.FileInfo, error) {
 	f, fi, err := d.files.OpenRegular(d.Path)
 	if errors.Is(err, os.ErrNotExist) && d.files.Root != "/" {
-		// A directory that is no system has the users of this machine.
+		// A directory that holds no system has the users of this machine.
 		return (&safepath.Resolver{Root: "/", UserName: safepath.UserNumber}).OpenRegular(d.Path)
 	}
 	return f, fi, err
 }
 
-// read reads the file if it has changed since it was read last.
+// read reads the file if it changed since the last read.
 func (d *Database) read() error {
 	f, fi, err := d.open()
 	if errors.Is(err, os.ErrNotExist) {
@@ -161,14 +160,14 @@ func (d *Database) parse(text []byte) {
 	}
 }
 
-// ask asks getent, which knows what the files do not.
+// ask asks getent for an account that is not in the files.
 func (d *Database) ask(key string) {
 	if out, ok := d.getent(key); ok {
 		d.parse(out)
 	}
 }
 
-// getent returns what getent(1) says of a name or number.
+// getent returns the entry of a name or number from getent(1).
 func (d *Database) getent(key string) (out []byte, ok bool) {
 	if d.files.Root != "/" {
 		return nil, false
@@ -188,7 +187,7 @@ type account struct {
 	id   uint32
 }
 
-// Lookup returns the number that a text in the form of the database gives a name.
+// Lookup returns the number of a name in a text in the form of the database.
 func Lookup(text, name string) (id uint32, ok bool) {
 	var d Database
 	d.parse([]byte(text))

@@ -13,15 +13,15 @@ import (
 	"github.com/luaccm/ccm/runtime/safepath"
 )
 
-// An Entry is what passwd(5) says of a user.
+// An Entry is the entry of a user in passwd(5).
 type Entry struct {
 	Name        string
 	UID, GID    uint32
 	Home, Shell string
 }
 
-// Entry returns the entry of the user with a number. One without an entry has only the
-// number, and the group root.
+// Entry returns the entry of the user with a number. A user without an entry has only the number,
+// and the group root.
 func (a *Accounts) Entry(uid uint32) (Entry, error) {
 	f, fi, err := a.Users.open()
 	if err != nil {
@@ -57,7 +57,7 @@ func findEntry(text []byte, uid uint32) (Entry, bool) {
 	return Entry{}, false
 }
 
-// GroupsOf returns the groups that a user is in, as id(1) says.
+// GroupsOf returns the groups of a user, according to id(1).
 func (a *Accounts) GroupsOf(ctx context.Context, user string) ([]uint32, error) {
 	id, err := exec.LookPath("id")
 	if err != nil {
@@ -79,5 +79,5 @@ func (a *Accounts) GroupsOf(ctx context.Context, user string) ([]uint32, error) 
 	return list, nil
 }
 
-// patience is how long a command may take that asks for one user or group.
+// patience is the time limit of a command that looks up one user or group.
 const patience = 5 * time.Second

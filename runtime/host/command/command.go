@@ -1,5 +1,5 @@
-// Package command runs commands, ends them with all that they have started, and ends what
-// a run that died has left.
+// Package command runs commands, ends them with everything that they started, and ends the
+// commands of dead runs.
 //
 // Begin with [Exec].
 package command
@@ -27,8 +27,8 @@ type Cmd struct {
 	Dir string
 	// Env is added to the environment of this process, as KEY=value.
 	Env []string
-	// Path is a colon-separated list of directories in which the command is
-	// looked up, and its PATH. If empty, it is the PATH of this process.
+	// Path is the colon-separated list of directories in which the command is looked up. It is
+	// also the command's PATH. If empty, it is the PATH of this process.
 	Path string
 	// Timeout ends the command and everything it started; 0 means never.
 	Timeout time.Duration
@@ -37,26 +37,25 @@ type Cmd struct {
 	KeepLocale bool
 	// Stdin is the standard input.
 	Stdin []byte
-	// As is who the command runs as; nil for the user of this process.
+	// As is the user that the command runs as; nil for the user of this process.
 	As *Login
 	// Umask is the file mode creation mask in octal; "" for that of this process.
 	Umask string
-	// OnLine is called for each line of output as it comes; may be nil. A carriage return
-	// ends a line too, and 64 KiB without an end are one.
+	// OnLine is called for each line of output at once; may be nil. A carriage return ends a line
+	// too, and so do 64 KiB without an end.
 	OnLine func(line string)
 
-	// Files finds Dir without following the links of other users; a host sets it. Nil is for
-	// the kernel, which follows them.
+	// Files resolves Dir without following links of other users; a host sets it. Nil leaves Dir to
+	// the kernel, which follows such links.
 	Files *safepath.Resolver
 }
 
-// A Login is a user with what a login gives him, according to login(1).
+// A Login is a user with the environment of a login, as in login(1).
 type Login struct {
 	UID, GID uint32
 	// Groups is the supplementary groups.
 	Groups []uint32
-	// Name, Home and Shell become USER and LOGNAME, HOME and SHELL; "" for one that is
-	// not known.
+	// Name, Home and Shell become USER and LOGNAME, HOME and SHELL; "" if unknown.
 	Name, Home, Shell string
 }
 
@@ -80,8 +79,8 @@ func (c Cmd) root() string {
 // workingDir is the path of the working directory in this process.
 func (c Cmd) workingDir() string { return c.root() + path.Join("/", c.Dir) }
 
-// openDir opens the working directory, so that the command works in the one that was found,
-// whatever gets its name meanwhile. It is nil if the kernel is to find it.
+// openDir opens the working directory, so that a rename cannot change it meanwhile. It is nil if
+// the kernel has to find the directory.
 func (c Cmd) openDir() (*safepath.Handle, error) {
 	if c.Files == nil || c.Dir == "" {
 		return nil, nil
@@ -93,22 +92,22 @@ func (c Cmd) openDir() (*safepath.Handle, error) {
 	return d, safepath.PathError("chdir", c.Dir, err)
 }
 
-// String formats c so that a shell would read it.
+// String formats c for a shell.
 func (c Cmd) String() string { return shellquote.Join(c.Argv...) }
 
-// A Result is how a command ended.
+// A Result is the result of a command.
 type Result struct {
-	// Stdout and Stderr hold at most OutputLimit bytes each: the first half and
-	// the last.
+	// Stdout and Stderr have at most OutputLimit bytes each. A longer output keeps its beginning
+	// and its end.
 	Stdout, Stderr []byte
 	Code           int // exit code, 128+n if signal n ended it
 }
 
-// OutputLimit is how many bytes of each output of a command are kept.
+// OutputLimit is the number of bytes of each output that are kept.
 const OutputLimit = 8 << 20
 
-// Err returns nil if the command exited 0, and otherwise an error with the last
-// lines of both its outputs.
+// Err returns nil if the command exited 0, and otherwise an error with the last lines of its
+// outputs.
 func (r Result) Err(c Cmd) error {
 	if r.Code == 0 {
 		return nil
@@ -116,7 +115,8 @@ func (r Result) Err(c Cmd) error {
 	return fmt.Errorf("%s: exit status %d%s", c, r.Code, r.LastOutputs())
 }
 
-// LastWords returns ": " and the last lines that the command said, or "".
+// LastWords returns ": " and the last lines of standard error or, without these, of standard
+// output; or "".
 func (r Result) LastWords() string {
 	out := lastLines(r.Stderr, 5)
 	if out == "" {
@@ -128,8 +128,8 @@ func (r Result) LastWords() string {
 	return ": " + out
 }
 
-// LastOutputs returns ": " and the last lines of both outputs, or "". It is for
-// commands of the user, of which either output may hold the reason.
+// LastOutputs returns ": " and the last lines of both outputs, or "". It is for commands of the
+// user, whose reason may be in either.
 func (r Result) LastOutputs() string {
 	stderr, stdout := lastLines(r.Stderr, 10), lastLines(r.Stdout, 10)
 	switch {
@@ -143,7 +143,7 @@ func (r Result) LastOutputs() string {
 	return ": " + stderr + "\nstandard output: " + stdout
 }
 
-// lastBytes is how much of an output goes into a message.
+// lastBytes is the number of bytes of an output in a message.
 const lastBytes = 4 << 10
 
 // lastLines returns the last n lines of out, without the space around them.
@@ -166,8 +166,8 @@ type Runner interface {
 // ErrTimeout means that a command was ended because it took too long.
 var ErrTimeout = errors.New("timed out")
 
-// LookPath finds a command in path, a colon-separated list of directories, or
-// in the PATH of this process if path is empty. A name with a slash is itself.
+// LookPath finds a command in path, a colon-separated list of directories, or in the PATH of this
+// process if path is empty. A name with a slash is returned as it is.
 func LookPath(name, path string) (string, error) {
 	if strings.Contains(name, "/") {
 		return name, nil
@@ -187,10 +187,10 @@ func LookPath(name, path string) (string, error) {
 	return "", &NotFoundError{name, filepath.SplitList(path)}
 }
 
-// A NotFoundError says that there is no command of a name.
+// A NotFoundError says that a command was not found.
 type NotFoundError struct {
 	Name string
-	Dirs []string // in which it was looked up
+	Dirs []string // the directories searched
 }
 
 // Error names the command, and some of the directories.
@@ -198,7 +198,7 @@ func (e *NotFoundError) Error() string {
 	return fmt.Sprintf("command %q not found in %s", e.Name, someOf(e.Dirs))
 }
 
-// someOf names the first of several directories and says how many more there are.
+// someOf lists the first of several directories and the number of the others.
 func someOf(dirs []string) string {
 	const few = 3
 	if len(dirs) <= few+1 {

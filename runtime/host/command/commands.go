@@ -8,15 +8,15 @@ import (
 	"syscall"
 )
 
-// RunVariable tells commands of which run they are. By it, and by their process
-// group, they are known if ccm dies before them.
+// RunVariable has the ID of the run in the environment of its commands. With it and their process
+// groups, a later run finds commands of a dead one.
 const RunVariable = "CCM_RUN_ID"
 
-// IDVariable tells a command, and what it starts, its [Record.ID].
+// IDVariable has the [Record.ID] in the environment of a command and its children.
 const IDVariable = "CCM_COMMAND_ID"
 
-// Commands are those that a process has started and that have not ended. A nil one
-// knows of none. It is safe for use by several goroutines.
+// Commands are the running commands of a process. A nil Commands keeps account of none. It is
+// safe for use by several goroutines.
 type Commands struct {
 	mu     sync.Mutex
 	groups map[int]bool
@@ -24,19 +24,19 @@ type Commands struct {
 	record func(command string, apart bool) Record
 }
 
-// A Record is kept of a command from before it is started until it has ended.
+// A Record is kept of a command from before its start until its end.
 type Record interface {
-	// ID names the command; no other ever has the same. If it is empty nothing is kept.
+	// ID identifies the command uniquely. If it is empty, no record is kept.
 	ID() string
-	// Started is called with its process ID, which is also that of its process group, and when it
-	// was started, in ticks since the machine was booted (/proc/PID/stat).
+	// Started is called with the process ID, which is also that of the process group, and the
+	// start time in ticks since boot (/proc/PID/stat).
 	Started(pid int, start uint64)
-	// Ended is called when it has ended, or could not be started.
+	// Ended is called when the command has ended or could not be started.
 	Ended()
 }
 
-// Begin has commands from now on belong to a run. Record is called before each is
-// started, and told whether it gets a session of its own; it may be nil.
+// Begin assigns the following commands to a run. Record is called before the start of each; apart
+// says that the command gets a session of its own. Record may be nil.
 func (c *Commands) Begin(run string, record func(command string, apart bool) Record) {
 	if c == nil {
 		return
@@ -46,15 +46,15 @@ func (c *Commands) Begin(run string, record func(command string, apart bool) Rec
 	c.run, c.record = run, record
 }
 
-// A runningCommand is one of the commands, from before it is started.
+// A runningCommand is one of the commands, from before its start.
 type runningCommand struct {
 	owner  *Commands
 	pid    int    // 0 until it is started
 	record Record // may be nil
 }
 
-// begin tells of a command that is about to be started, and returns what it has in its
-// environment besides. Ended must follow.
+// begin registers a command that is about to be started, and returns additional environment for
+// it. Ended must follow.
 func (c *Commands) begin(command string, apart bool) (r *runningCommand, environ []string) {
 	r = &runningCommand{owner: c}
 	if c == nil {
@@ -73,7 +73,7 @@ func (c *Commands) begin(command string, apart bool) (r *runningCommand, environ
 	return r, environ
 }
 
-// started tells that the command was started.
+// started registers the process ID of the command.
 func (r *runningCommand) started(pid int) {
 	if r.owner == nil {
 		return
@@ -91,7 +91,7 @@ func (r *runningCommand) started(pid int) {
 	}
 }
 
-// ended tells that the command has ended, or could not be started.
+// ended removes a command that has ended or could not be started.
 func (r *runningCommand) ended() {
 	if r.owner == nil {
 		return
@@ -104,7 +104,7 @@ func (r *runningCommand) ended() {
 	}
 }
 
-// Kill ends all of them at once, with what they have started.
+// Kill kills all commands at once, with everything that they started.
 func (c *Commands) Kill() {
 	if c == nil {
 		return
@@ -116,13 +116,13 @@ func (c *Commands) Kill() {
 	}
 }
 
-// StartOf returns when a process was started, in ticks since the machine was booted.
+// StartOf returns the start time of a process, in ticks since boot.
 func StartOf(pid int) (uint64, error) {
 	p, err := processAt(pid)
 	return p.start, err
 }
 
-// A process is what /proc/PID/stat says of one.
+// A process is the content of /proc/PID/stat.
 type process struct {
 	pid, parent, group, session int
 	state                       byte
@@ -135,7 +135,7 @@ func processAt(pid int) (p process, err error) {
 		return p, err
 	}
 	p.pid = pid
-	// The name of the command, in brackets, may hold anything.
+	// The name of the command, in brackets, may have any bytes.
 	fields := bytes.Fields(stat[bytes.LastIndexByte(stat, ')')+1:])
 	if len(fields) < 20 {
 		return p, fmt.Errorf("/proc/%d/stat cannot be understood", pid)
@@ -147,7 +147,7 @@ func processAt(pid int) (p process, err error) {
 	return p, err
 }
 
-// IsAncestor reports whether a process has started this one, or one that did.
+// IsAncestor reports whether a process is an ancestor of this one.
 func IsAncestor(pid int) bool {
 	for at := os.Getppid(); at > 1; {
 		if at == pid {
@@ -162,5 +162,5 @@ func IsAncestor(pid int) bool {
 	return false
 }
 
-// ended reports whether a process is no more than an entry in a table.
+// ended reports whether a process is dead and waits only to be reaped.
 func (p process) ended() bool { return p.state == 'Z' || p.state == 'X' }

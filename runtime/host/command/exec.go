@@ -16,13 +16,13 @@ import (
 
 // Exec is the Runner of a real machine.
 type Exec struct {
-	// Commands keeps account of the commands that run; may be nil.
+	// Commands registers the running commands; may be nil.
 	Commands *Commands
 }
 
-// grace is how long a command that is told to end may take to tidy up, and how
-// long its outputs may stay open after it has ended. It is hurried if nobody wants
-// to wait for it any more, which is so after a second interrupt.
+// grace is the time that a command has to tidy up once it is told to end, and the time for which
+// its outputs may stay open after its end. After a second interrupt, when nobody waits any more,
+// it is shorter.
 const (
 	grace   = 2 * time.Second
 	hurried = 300 * time.Millisecond
@@ -106,7 +106,7 @@ func (e Exec) Run(ctx context.Context, c Cmd) (Result, error) {
 		_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL)
 		return res, fmt.Errorf("%s: %w", c, context.Cause(ctx))
 	}
-	// A command that leaves a daemon behind leaves its outputs open too.
+	// A daemon that the command leaves behind keeps the outputs open too.
 	if _, ok := errors.AsType[*exec.ExitError](err); ok || errors.Is(err, exec.ErrWaitDelay) {
 		err = nil
 	}
@@ -127,6 +127,6 @@ func (c Cmd) environ() []string {
 	return append(env, c.Env...)
 }
 
-// underUmask has a shell set the mask and become the command. Go can set only that of the
+// underUmask lets a shell set the umask and exec the command. Go can set the umask only for the
 // whole process.
 const underUmask = `umask "$1" && shift && exec "$@"`

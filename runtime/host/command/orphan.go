@@ -11,32 +11,30 @@ import (
 	"time"
 )
 
-// errOurs says that the process that asks was started by the command.
+// errOurs says that the command is an ancestor of this process.
 var errOurs = errors.New("it has started this process")
 
-// An Orphan is a command whose run has died.
+// An Orphan is a command of a dead run.
 type Orphan struct {
 	Run string
-	// PID and Start are what [Record.Started] was told; 0 if the run died before that.
+	// PID and Start are the values of [Record.Started]; 0 if the run died before the start.
 	PID   int
 	Start uint64
-	// ID is that of its record, and Session the session of the run: 0 in a container into
-	// which the session was brought from outside (credentials(7), PID namespaces).
+	// ID is the ID of the command's record. Session is the session of the run: 0 in a container
+	// into which the session was brought from outside (credentials(7), PID namespaces).
 	ID      string
 	Session int
-	// Apart says that the command began a session of its own, as one that runs as another
-	// user does.
+	// Apart says that the command has a session of its own, as commands of another user have.
 	Apart bool
 }
 
-// End ends the command with all that is in its process group, and reports whether there
-// was anything to end. It is told to end first, and killed if it does not in a moment.
+// End ends the command and its process group, and reports whether anything was running. It
+// terminates the processes first, and kills those that do not end in a moment.
 //
-// Nothing is done to a process that has the number of the command and was started at
-// another time. Where the command itself has ended, what is left of its group is
-// known by the run that its environment names. Where the number is not known, the command
-// is known by the ID in its environment. What has left the group, such as a daemon in a
-// session of its own, is not ours.
+// A process with the same number but another start time is left alone. If the command itself has
+// ended, the rest of its group is recognised by the run in the environment. If the number is
+// unknown, the command is recognised by its ID in the environment. Processes that left the group,
+// such as a daemon with a session of its own, are not ended.
 func (s Orphan) End() (ended bool, err error) {
 	if s.PID != 0 || s.ID == "" {
 		return s.end()
@@ -49,8 +47,9 @@ func (s Orphan) End() (ended bool, err error) {
 	return ended, err
 }
 
-// groups returns the process groups, of the run's session or of one apart, in which a
-// process has the ID in its environment: the leader or, if that has ended, one of them.
+// groups returns the process groups with the ID in their environment, each as its leader or, if
+// that has ended, another process. They are in the session of the run or, with Apart, in their
+// own.
 func (s Orphan) groups() (list []process) {
 	for _, p := range processes() {
 		ours := p.session == s.Session
@@ -104,11 +103,11 @@ func (s Orphan) end() (ended bool, err error) {
 	return false, err
 }
 
-// processes returns those of the process group of the command that are its.
+// processes returns the processes of the command's group that belong to the command.
 func (s Orphan) processes() (pids []int) {
 	leader, err := processAt(s.PID)
 	if err == nil && leader.start != s.Start {
-		return nil // another process has the number, and with it the group
+		return nil // another process has the number, and so the group is another one
 	}
 	known := err == nil && leader.group == s.PID
 	for _, p := range processes() {
@@ -119,7 +118,7 @@ func (s Orphan) processes() (pids []int) {
 	return pids
 }
 
-// hasVariable reports whether a process has a value in its environment.
+// hasVariable reports whether a process has a variable with that value in its environment.
 func hasVariable(pid int, name, value string) bool {
 	environ, err := os.ReadFile(fmt.Sprintf("/proc/%d/environ", pid))
 	if err != nil || value == "" {
@@ -134,7 +133,7 @@ func hasVariable(pid int, name, value string) bool {
 	return false
 }
 
-// processes lists all that run on the machine.
+// processes lists all processes of the machine.
 func processes() (list []process) {
 	dir, err := os.Open("/proc")
 	if err != nil {

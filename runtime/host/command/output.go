@@ -8,7 +8,7 @@ import (
 	"sync"
 )
 
-// capture keeps the beginning and the end of what is written to it.
+// capture keeps the beginning and the end of its input.
 type capture struct {
 	head, tail bytes.Buffer
 	remaining  int
@@ -31,7 +31,7 @@ func (c *capture) Write(p []byte) (int, error) {
 	return n, nil
 }
 
-// Bytes returns what was kept.
+// Bytes returns the kept bytes.
 func (c *capture) Bytes() []byte {
 	if cut := c.tail.Len() - OutputLimit/2; cut > 0 {
 		c.remaining += cut
@@ -65,11 +65,11 @@ func newLineWriter(onLine func(string)) *lineWriter {
 	return w
 }
 
-// longestLine is how many bytes a line of output has at most.
+// longestLine is the largest number of bytes in a line of output.
 const longestLine = 64 << 10
 
-// splitLine is a bufio.SplitFunc. What a command writes over its last line, such as how far
-// it is, is a line of its own.
+// splitLine is a bufio.SplitFunc. A carriage return ends a line: each update of a progress
+// display is a line of its own.
 func splitLine(data []byte, atEOF bool) (advance int, token []byte, err error) {
 	i := bytes.IndexAny(data, "\r\n")
 	switch {
@@ -88,7 +88,7 @@ func splitLine(data []byte, atEOF bool) (advance int, token []byte, err error) {
 // Write implements io.Writer.
 func (w *lineWriter) Write(p []byte) (int, error) { return w.pw.Write(p) }
 
-// Close waits until the last line has been told.
+// Close waits until onLine has been called with the last line.
 func (w *lineWriter) Close() error {
 	err := w.pw.Close()
 	w.done.Wait()

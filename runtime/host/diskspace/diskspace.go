@@ -1,5 +1,5 @@
-// Package diskspace keeps some of a disk free: what comes from elsewhere and may be of any
-// size does not take the last of it, which others need.
+// Package diskspace keeps a part of a disk free for others: downloads and archives may be of any
+// size, and must not fill the disk.
 package diskspace
 
 import (
@@ -10,10 +10,10 @@ import (
 	"github.com/luaccm/ccm/runtime/bytesize"
 )
 
-// largestReserve is how many bytes are left at most; it is a twentieth of the disk otherwise.
+// largestReserve is the largest part that is kept free; on smaller disks it is a twentieth.
 const largestReserve = 1 << 30
 
-// An Error says that too little of a disk would be left.
+// An Error says that too little of a disk would stay free.
 type Error struct{ Free, Reserve, Size int64 }
 
 // Error says how much there is.
@@ -24,17 +24,17 @@ func (e *Error) Error() string {
 	return fmt.Sprintf("no space: %s of the disk are free, of which %s are left to others", bytesize.Format(e.Free), bytesize.Format(e.Reserve))
 }
 
-// Unwrap returns what a full disk gives.
+// Unwrap returns the error of a full disk.
 func (e *Error) Unwrap() error { return unix.ENOSPC }
 
-// Check reports whether there is space for size more bytes on the disk of a file
-// that is open. A size below 0 is not known.
+// Check returns an error if size more bytes on the disk of an open file would leave too little
+// free. A negative size is unknown.
 func Check(fd int, size int64) error {
 	var fs unix.Statfs_t
 	if unix.Fstatfs(fd, &fs) != nil || fs.Blocks == 0 {
-		return nil // writing will tell
+		return nil // the write will fail if the disk is full
 	}
-	block := int64(fs.Bsize) // which is 32 bits wide on some machines
+	block := int64(fs.Bsize) // 32 bits wide on some machines
 	free, reserve := int64(fs.Bavail)*block, min(int64(fs.Blocks)*block/20, largestReserve)
 	if size = max(size, 0); free-size < reserve {
 		return &Error{Free: free, Reserve: reserve, Size: size}
@@ -42,13 +42,13 @@ func Check(fd int, size int64) error {
 	return nil
 }
 
-// A Guard fails to write once too little of a disk would be left.
+// A Guard fails a write when too little of a disk is free.
 type Guard struct {
 	FD           int   // of a file on the disk
-	writtenBytes int64 // since it was looked
+	writtenBytes int64 // since the last check
 }
 
-// Write implements io.Writer. It writes nothing.
+// Write implements io.Writer. It only counts.
 func (g *Guard) Write(p []byte) (int, error) {
 	if g.writtenBytes += int64(len(p)); g.writtenBytes < 16<<20 {
 		return len(p), nil

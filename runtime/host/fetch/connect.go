@@ -6,7 +6,7 @@ import (
 	"strconv"
 )
 
-// Connect opens a TCP connection and closes it again. The error says why there is none.
+// Connect opens a TCP connection and closes it again.
 func Connect(ctx context.Context, address string, port uint16) error {
 	c, err := new(net.Dialer).DialContext(ctx, "tcp", net.JoinHostPort(address, strconv.Itoa(int(port))))
 	if err != nil {

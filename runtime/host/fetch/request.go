@@ -14,39 +14,38 @@ import (
 	"time"
 )
 
-// A Request is what to fetch over HTTP, and how. What authorizes it, the user
-// and the headers, is sent to the server of the URL only: it does not follow a
-// redirect to another one, and is in no message.
+// A Request describes an HTTP download. Its credentials, the user and the headers, go only to the
+// server of the URL: not with a redirect to another server, and not into messages.
 type Request struct {
-	// URL is http or https. A user in it is as good as Username and Password.
+	// URL is http or https. A user in the URL counts like Username and Password.
 	URL *url.URL
 	// Username and Password are for basic authentication, if Username is set.
 	Username, Password string
 	// Header is added to the request.
 	Header map[string]string
-	// ETag and LastModified are what the server said of the content that is here already; "" for
-	// nothing. If it has no other, the transfer fails with ErrNotModified (RFC 9110, section 13.1).
+	// ETag and LastModified are the validators of the content that is here already; "" for none.
+	// If the server has the same content, the transfer fails with ErrNotModified (RFC 9110,
+	// section 13.1).
 	ETag, LastModified string
 	// Checksum is the SHA-256 of the content in hexadecimal; "" accepts any.
 	Checksum string
-	// Stall ends the download if for that long nothing comes, or less than a server
-	// sends that means it: slowest bytes a second. 0 means DefaultStall. There is no
-	// other limit on how long a download takes.
+	// Stall ends the download if nothing comes for that long, or fewer than slowest bytes a
+	// second. 0 means DefaultStall. The time of a download has no other limit.
 	Stall time.Duration
-	// MaxBytes ends the download if more comes, or if the server says before that more
-	// would; 0 means DefaultLimit.
+	// MaxBytes ends the download if more bytes come, or if the server announces more; 0 means
+	// DefaultLimit.
 	MaxBytes int64
 }
 
-// DefaultStall is how long a server may be silent, DefaultLimit how much it may
-// send.
+// DefaultStall is the time that a server may be silent, DefaultLimit the number of bytes that it
+// may send.
 const (
 	DefaultStall = time.Minute
 	DefaultLimit = 10 << 30
 )
 
-// RedactURL formats u for messages: without its user, its password and its
-// query, any of which may be what authorizes a download.
+// RedactURL formats u for messages without its user, password and query, because these may be
+// credentials.
 func RedactURL(u *url.URL) string {
 	c := *u
 	c.Fragment, c.RawFragment = "", ""
@@ -59,7 +58,7 @@ func RedactURL(u *url.URL) string {
 	return c.String()
 }
 
-// NewTransport returns what carries requests; it asks the environment for a proxy.
+// NewTransport returns a transport that takes its proxy from the environment.
 func NewTransport() http.RoundTripper {
 	return &http.Transport{
 		Proxy:               http.ProxyFromEnvironment,
@@ -67,18 +66,18 @@ func NewTransport() http.RoundTripper {
 		TLSHandshakeTimeout: 30 * time.Second,
 		IdleConnTimeout:     10 * time.Second,
 		ForceAttemptHTTP2:   true,
-		// An archive that is marked as compressed is to arrive as it is.
+		// A compressed archive has to arrive compressed.
 		DisableCompression: true,
 	}
 }
 
 const maxRedirects = 10
 
-// ErrNotModified says that the server has what is here already.
+// ErrNotModified says that the content that is here already is the server's.
 var ErrNotModified = errors.New("it is not modified")
 
-// open sends the request, follows redirects and returns the answer. It calls alive before
-// each request.
+// open sends the request, follows redirects and returns the response. It calls alive before each
+// request.
 func (d Request) open(ctx context.Context, t http.RoundTripper, alive func()) (*http.Response, error) {
 	first := *d.URL
 	if user := first.User; user != nil {
@@ -118,7 +117,7 @@ func (d Request) open(ctx context.Context, t http.RoundTripper, alive func()) (*
 	return nil, fmt.Errorf("more than %d redirects", maxRedirects)
 }
 
-// get sends one request. What authorizes it goes with it if trusted is set.
+// get sends one request. With trusted, the credentials go with it.
 func (d Request) get(ctx context.Context, t http.RoundTripper, at *url.URL, trusted bool) (*http.Response, error) {
 	bare := *at
 	bare.User, bare.Fragment = nil, ""
@@ -133,7 +132,7 @@ func (d Request) get(ctx context.Context, t http.RoundTripper, at *url.URL, trus
 	if d.LastModified != "" {
 		req.Header.Set("If-Modified-Since", d.LastModified)
 	}
-	if user := at.User; user != nil { // the server that redirected said so
+	if user := at.User; user != nil { // credentials in the URL of a redirect
 		password, _ := user.Password()
 		req.SetBasicAuth(user.Username(), password)
 	}
@@ -152,14 +151,14 @@ func (d Request) get(ctx context.Context, t http.RoundTripper, at *url.URL, trus
 	return resp, plainError(err)
 }
 
-// plainError replaces errors of net/http that say nothing to who has not read its source.
+// plainError replaces errors of net/http that are meaningless without its source.
 func plainError(err error) error {
 	switch {
 	case err == nil:
 		return nil
 	case errors.Is(err, io.EOF):
 		return errors.New("the server ended the connection without an answer")
-	case strings.Contains(err.Error(), "readLoopPeekFailLocked"): // something came before the request was sent
+	case strings.Contains(err.Error(), "readLoopPeekFailLocked"): // the server sent something before the request
 		return errors.New("the server sent something before it was asked, so it is probably not an HTTP server")
 	}
 	return err
@@ -173,7 +172,7 @@ func isRedirect(status int) bool {
 	return false
 }
 
-// follows reports why a redirect is not followed, if it is not.
+// follows returns the reason why a redirect is not followed, or nil.
 func (d Request) follows(from, to *url.URL) error {
 	switch {
 	case to.Scheme != "http" && to.Scheme != "https" || to.Host == "":
@@ -184,9 +183,8 @@ func (d Request) follows(from, to *url.URL) error {
 	return nil
 }
 
-// sameServer reports whether what authorizes a request to one URL may go with
-// one to the other: scheme, host and port are the same, or the same server asks
-// for https.
+// sameServer reports whether the credentials for one URL may go to another: scheme, host and port
+// are the same, or the same server changes to https.
 func sameServer(from, to *url.URL) bool {
 	if !strings.EqualFold(from.Hostname(), to.Hostname()) {
 		return false
@@ -204,7 +202,7 @@ func portOf(u *url.URL) string {
 	return map[string]string{"http": "80", "https": "443"}[u.Scheme]
 }
 
-// refusal is the error of a status other than 200.
+// refusal returns the error for a status other than 200.
 func (d Request) refusal(status int, trusted bool) error {
 	err := fmt.Errorf("want status 200, got %d %s", status, http.StatusText(status))
 	authorized := d.Username != "" || len(d.Header) > 0

@@ -10,18 +10,18 @@ import (
 	"github.com/luaccm/ccm/runtime/bytesize"
 )
 
-// slowest is how many bytes a second come at least. Less is as good as nothing: a
-// server that sends a byte now and then would never come to an end.
+// slowest is the least number of bytes a second. A server that sends a byte now and then would
+// never come to an end.
 const slowest = 100
 
-// A stallGuard cancels a context when too little has come for too long. It pauses
-// while nothing is waited for, so that a slow disk is no stall.
+// A stallGuard cancels a context when too little comes for too long. It pauses while nobody
+// reads, so that a slow disk is no stall.
 type stallGuard struct {
 	timer  *time.Timer
 	limit  time.Duration
 	cancel context.CancelCauseFunc
-	// waitTime is how long it was waited for what came since the last reset, got how
-	// much that is.
+	// waitTime is the time waited since the last reset, and received the number of bytes that came
+	// in it.
 	waitTime time.Duration
 	received atomic.Int64
 }
@@ -39,7 +39,7 @@ func newStallGuard(ctx context.Context, limit time.Duration) (*stallGuard, conte
 	return g, ctx
 }
 
-// reset begins to wait again.
+// reset starts the wait again.
 func (g *stallGuard) reset() {
 	g.waitTime = 0
 	g.received.Store(0)
@@ -48,7 +48,7 @@ func (g *stallGuard) reset() {
 
 func (g *stallGuard) pause() { g.timer.Stop() }
 
-// came tells that n bytes came after a wait. Once enough has come it is waited again.
+// came counts n bytes that came after a wait. Enough bytes start the wait again.
 func (g *stallGuard) came(n int, after time.Duration) {
 	g.timer.Stop()
 	g.waitTime += after
@@ -63,7 +63,7 @@ func (g *stallGuard) close() {
 	g.cancel(nil)
 }
 
-// read reads from r, guarded.
+// read reads from r under the guard.
 func (g *stallGuard) read(r io.Reader, p []byte) (int, error) {
 	g.timer.Reset(max(g.limit-g.waitTime, time.Millisecond))
 	begun := time.Now()

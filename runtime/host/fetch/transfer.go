@@ -1,6 +1,5 @@
-// Package fetch gets what is behind an http or https URL: redirects are followed, what
-// authorizes a request goes to its own server only, and a server that sends too much or too
-// slowly is an error.
+// Package fetch downloads http and https URLs. It follows redirects, sends credentials only to
+// their own server, and fails if a server sends too much or too slowly.
 //
 // Begin with [New].
 package fetch
@@ -15,24 +14,23 @@ import (
 	"github.com/luaccm/ccm/runtime/bytesize"
 )
 
-// A Transfer is a request under way. Who reads it gets what comes; too much, too slow and
-// too early an end are errors.
+// A Transfer is a download under way. Its reader gets the content; too much, too slow and
+// truncated content are errors.
 type Transfer struct {
 	request Request
 	ctx     context.Context
 	guard   *stallGuard
 	limit   int64
 	body    io.ReadCloser
-	// Size is how many bytes the server said that it sends, -1 if it did not.
+	// Size is the number of bytes that the server announced, -1 if it did not.
 	Size int64
-	// ETag and LastModified are what the server calls the content, for a later Request; "" if it said
-	// nothing.
+	// ETag and LastModified are the validators of the content for a later Request; "" if the
+	// server sent none.
 	ETag, LastModified string
 	received           int64
 }
 
-// New prepares a request of which no more than limit bytes may come. Open must follow, and
-// Close.
+// New prepares a download of at most limit bytes. Open must follow, and Close.
 func New(ctx context.Context, d Request, limit int64) *Transfer {
 	if d.Stall <= 0 {
 		d.Stall = DefaultStall
@@ -50,7 +48,7 @@ func (x *Transfer) Close() {
 	x.guard.close()
 }
 
-// Open sends the request, follows redirects, and returns when the head of the answer is
+// Open sends the request, follows redirects, and returns when the header of the response is
 // there.
 func (x *Transfer) Open(t http.RoundTripper) error {
 	resp, err := x.request.open(x.ctx, t, x.guard.reset)
@@ -63,7 +61,7 @@ func (x *Transfer) Open(t http.RoundTripper) error {
 	return nil
 }
 
-// validator returns a header of an answer, unless it is longer than any that means it.
+// validator returns a header of a response, or "" if it is too long to be a validator.
 func validator(text string) string {
 	if len(text) > 1000 {
 		return ""
@@ -71,8 +69,7 @@ func validator(text string) string {
 	return text
 }
 
-// Failed returns an error as that of the transfer: it names the URL, and if the context has
-// ended it says why.
+// Failed returns an error of the transfer with the URL and, if the context has ended, the reason.
 func (x *Transfer) Failed(err error) error {
 	if cause := context.Cause(x.ctx); cause != nil {
 		err = cause
@@ -80,7 +77,7 @@ func (x *Transfer) Failed(err error) error {
 	return fmt.Errorf("GET %s: %w", RedactURL(x.request.URL), err)
 }
 
-// CheckSize returns an error if the server says that it sends more than is taken.
+// CheckSize returns an error if the server announces more than the limit.
 func (x *Transfer) CheckSize() error {
 	if x.Size > x.limit {
 		return &SizeError{Size: x.Size, Limit: x.limit}
@@ -88,7 +85,7 @@ func (x *Transfer) CheckSize() error {
 	return nil
 }
 
-// CheckSum returns an error if the SHA-256 of what came is not that of the request.
+// CheckSum returns an error if the SHA-256 of the content is not the one of the request.
 func (x *Transfer) CheckSum(got string) error {
 	if want := x.request.Checksum; want != "" && got != want {
 		return fmt.Errorf("checksum mismatch, expected %q got %q", want, got)
@@ -105,9 +102,9 @@ func (x *Transfer) Read(p []byte) (int, error) {
 	return n, truncated(err, x.received, x.Size)
 }
 
-// A SizeError says that a server sends more than is taken.
+// A SizeError says that a server sends more than the limit.
 type SizeError struct {
-	Size  int64 // that the server said, or 0
+	Size  int64 // announced by the server, or 0
 	Limit int64
 }
 
@@ -119,7 +116,7 @@ func (e *SizeError) Error() string {
 	return fmt.Sprintf("the server sends more than %s, which is the limit", bytesize.Format(e.Limit))
 }
 
-// Limit returns how many bytes may come.
+// Limit returns the number of bytes that may come.
 func (d Request) Limit() int64 {
 	if d.MaxBytes > 0 {
 		return d.MaxBytes
@@ -127,7 +124,7 @@ func (d Request) Limit() int64 {
 	return DefaultLimit
 }
 
-// truncated says of a body that ended too early how much of it there was.
+// truncated returns the error of a body that ended too early, with the number of bytes that came.
 func truncated(err error, got, want int64) error {
 	if !errors.Is(err, io.ErrUnexpectedEOF) {
 		return err

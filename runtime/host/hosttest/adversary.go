@@ -23,23 +23,22 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Secret is what the files of root hold that nobody else may read or change.
+// Secret is the content of root's files that nobody else may read or change.
 const Secret = "only root knows this\n"
 
-// An Adversary is an unprivileged process that owns a directory and swaps what is in it
-// for links, files and directories as fast as it can, so that root is led to the files of
-// a victim.
+// An Adversary is an unprivileged process that owns a directory and swaps its entries for links,
+// files and directories as fast as it can, to lead root to the files of a victim.
 type Adversary struct {
 	UID, GID uint32
 	Home     string // the directory that it owns
 	Victim   string // the directory of root beside it
-	before   string // what was in there
+	before   string // a snapshot of the victim
 
 	t        *testing.T
 	cmd      *exec.Cmd
 	end      io.Closer
 	out      *bufio.Reader
-	count    *uint64 // of swaps, which the adversary writes
+	count    *uint64 // number of swaps, in memory shared with the adversary
 	observed uint64
 }
 
@@ -48,8 +47,8 @@ const (
 	adversaryEnv = "CCM_TEST_ADVERSARY"
 )
 
-// AttackIfAsked is for TestMain: in the process of an adversary it does not return. In that of
-// OnLesserKernels it takes something of the kernel away.
+// AttackIfAsked is for TestMain. In the process of an adversary it does not return. In a process
+// of OnLesserKernels it disables system calls.
 func AttackIfAsked() {
 	takeKernel()
 	if home := os.Getenv(adversaryEnv); home != "" {
@@ -58,13 +57,13 @@ func AttackIfAsked() {
 	}
 }
 
-// isDirectory reports whether a name that root works on is one of a directory.
+// isDirectory reports whether a name that root works on stands for a directory.
 func isDirectory(name string) bool { return name == "dir" || name == ".ssh" }
 
-// NewAdversary starts an adversary. Names are what root is going to work on in its home; dir
-// and .ssh are directories, which hold all the others. If the home is moved, the adversary goes
-// on there; if it is removed, in the next one, or where moved beside it leads.
-// The test is skipped unless root runs it.
+// NewAdversary starts an adversary. Names are the paths in its home on which root is going to
+// work; dir and .ssh are directories, and all others are below them. If the home is moved, the
+// adversary goes on there. If it is removed, it goes on in the next one, or where a link named
+// moved beside it leads. The test is skipped unless root runs it.
 func NewAdversary(t *testing.T, names ...string) *Adversary {
 	t.Helper()
 	if os.Geteuid() != 0 {
@@ -88,10 +87,10 @@ func NewAdversary(t *testing.T, names ...string) *Adversary {
 	return a
 }
 
-// counter is the file in which the adversary counts its swaps.
+// counter is the file with the number of the adversary's swaps.
 const counter = "swaps"
 
-// sharedCounter returns a number that processes share.
+// sharedCounter returns a number in memory that processes share.
 func sharedCounter(name string) (*uint64, error) {
 	f, err := os.OpenFile(name, os.O_RDWR, 0)
 	if err != nil {
@@ -105,7 +104,7 @@ func sharedCounter(name string) (*uint64, error) {
 	return (*uint64)(unsafe.Pointer(&m[0])), nil
 }
 
-// Wait waits until the adversary is at work again: this process may have had all processors.
+// Wait waits until the adversary has swapped again: this process may have used all processors.
 func (a *Adversary) Wait() {
 	for since := time.Now(); atomic.LoadUint64(a.count) < a.observed+20; runtime.Gosched() {
 		if time.Since(since) > 5*time.Minute {
@@ -115,7 +114,7 @@ func (a *Adversary) Wait() {
 	a.observed = atomic.LoadUint64(a.count)
 }
 
-// sharedMemory is where swaps are fastest.
+// sharedMemory returns the directory in which swaps are fastest.
 func sharedMemory() string {
 	if fi, err := os.Stat("/dev/shm"); err == nil && fi.IsDir() {
 		return "/dev/shm"
@@ -123,7 +122,7 @@ func sharedMemory() string {
 	return ""
 }
 
-// fillVictim gives the victim everything that root works on in the home.
+// fillVictim makes the names on which root works in the directory of the victim.
 func (a *Adversary) fillVictim(t *testing.T, names []string) {
 	require.NoError(t, os.Mkdir(a.Victim, 0o755))
 	for _, dir := range append([]string{"", "dir", "dir/dir"}, slices.DeleteFunc(slices.Clone(names), func(name string) bool { return !isDirectory(name) })...) {
@@ -139,12 +138,12 @@ func (a *Adversary) fillVictim(t *testing.T, names []string) {
 }
 
 func (a *Adversary) start(t *testing.T, names []string) {
-	// The binary of a test lies where nobody else may go.
+	// The directory of the test binary may be closed to other users.
 	text, err := os.ReadFile(os.Args[0])
 	require.NoError(t, err)
 	copied := filepath.Join(filepath.Dir(a.Home), "adversary")
-	// A program that another test starts meanwhile would hold the copy open for writing until
-	// its own exec, and what is open for writing cannot be executed (ETXTBSY).
+	// A program that another test starts meanwhile would inherit the copy open for writing until
+	// its own exec, and a file open for writing cannot be executed (ETXTBSY).
 	syscall.ForkLock.RLock()
 	err = os.WriteFile(copied, text, 0o755)
 	syscall.ForkLock.RUnlock()
@@ -167,9 +166,8 @@ func (a *Adversary) start(t *testing.T, names []string) {
 	require.Equal(t, "begun\n", line)
 }
 
-// Lost ends the adversary and checks that it has lost: the victim is what it was, and
-// the adversary has read nothing of it. It returns how often the adversary has swapped
-// something.
+// Lost ends the adversary and checks that it has lost: the victim is unchanged, and the adversary
+// has read nothing of it. It returns the number of swaps.
 func (a *Adversary) Lost(t *testing.T) int {
 	t.Helper()
 	require.NoError(t, a.end.Close())
@@ -212,8 +210,7 @@ func (a *Adversary) snapshot(t *testing.T) string {
 	return all.String()
 }
 
-// HoldsSecret reports whether a file below a directory that this process can read holds
-// the secret.
+// HoldsSecret reports whether a file below a directory that this process can read has the secret.
 func HoldsSecret(dir string) (found bool) {
 	_ = filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 		if err != nil {

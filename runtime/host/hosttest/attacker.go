@@ -14,7 +14,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// attack swaps things in the home until the standard input ends.
+// attack swaps entries of the home until the standard input ends.
 func attack(home string) {
 	names := os.Args[1:]
 	must := func(err error) {
@@ -59,7 +59,7 @@ type attacker struct {
 	locks  []int // descriptors
 }
 
-// follow enters the home that is there now, if it is another one.
+// follow enters the present home if it is another directory than before.
 func (x *attacker) follow() {
 	var here, there unix.Stat_t
 	if unix.Stat(".", &here) != nil {
@@ -75,10 +75,10 @@ func (x *attacker) follow() {
 	}
 }
 
-// stores is where the things are that are swapped in: each has one of every name.
+// stores are the directories of the replacements: each has one for every name.
 var stores = []string{".own", ".link", ".abs", ".hard", ".fifo", ".dir", ".dirlink"}
 
-// setUp makes what was used up.
+// setUp makes the replacements that were used up.
 func (x *attacker) setUp() {
 	victim := filepath.Join(filepath.Dir(x.home), "victim")
 	write("mine", 0o644)
@@ -122,7 +122,7 @@ func (x *attacker) setUp() {
 	}
 }
 
-// ownDir makes a directory that looks as that of the victim does.
+// ownDir makes a directory that looks like the victim's.
 func (x *attacker) ownDir(at string) {
 	_ = os.MkdirAll(filepath.Join(at, "dir"), 0o755)
 	for _, name := range x.names {
@@ -131,7 +131,8 @@ func (x *attacker) ownDir(at string) {
 	}
 }
 
-// write writes a file of its own, and does not wait for a reader where root has just copied a pipe to.
+// write writes a file of the adversary. It does not wait for a reader where root has just copied
+// a pipe.
 func write(name string, mode fs.FileMode) {
 	if f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_TRUNC|unix.O_NOFOLLOW|unix.O_NONBLOCK, mode); err == nil {
 		_, _ = f.WriteString("mine\n")
@@ -139,7 +140,7 @@ func write(name string, mode fs.FileMode) {
 	}
 }
 
-// swap exchanges something that root works on with something else, some times to and fro.
+// swap exchanges a name that root works on with a replacement, some times to and fro.
 func (x *attacker) swap() {
 	name := x.names[x.random.IntN(len(x.names))]
 	other := stores[x.random.IntN(len(stores))] + name
@@ -152,7 +153,7 @@ func (x *attacker) swap() {
 	}
 }
 
-// meddle does to the temporary names of root what can be done to them.
+// meddle attacks the temporary names of root.
 func (x *attacker) meddle() {
 	for _, dir := range []string{".", "dir"} {
 		entries, _ := os.ReadDir(dir)
@@ -178,7 +179,7 @@ func (x *attacker) meddle() {
 	}
 }
 
-// lock keeps a descriptor open, with its lock, until there are many newer ones.
+// lock keeps a locked descriptor open until there are many newer ones.
 func (x *attacker) lock(fd int) {
 	x.locks = append(x.locks, fd)
 	if len(x.locks) > 500 {

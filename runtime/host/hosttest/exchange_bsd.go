@@ -8,16 +8,16 @@ import (
 	"syscall"
 )
 
-// endWithParent is not there: a process goes on when its parent ends.
+// endWithParent does nothing here: a process goes on when its parent ends.
 func endWithParent(*syscall.SysProcAttr) {}
 
-// exchange gives each of two paths what stands at the other, in three steps.
+// exchange exchanges the entries at two paths, in three steps.
 func exchange(a, b string) error {
 	aside := a + ".aside"
 	return errors.Join(os.Rename(a, aside), os.Rename(b, a), os.Rename(aside, b))
 }
 
-// renameNew renames what stands at a path, unless something stands at the new one.
+// renameNew renames an entry, unless the new path exists.
 func renameNew(from, to string) error {
 	if _, err := os.Lstat(to); err == nil {
 		return os.ErrExist

@@ -18,9 +18,8 @@ import (
 	"github.com/luaccm/ccm/runtime/host"
 )
 
-// A Runner answers commands like the real tool would, and remembers them. Give
-// it a function over the state of a small machine, not a list of what is to be
-// expected.
+// A Runner answers commands like the real tool would, and records them. Its function should model
+// the state of a small machine, not list expected commands.
 type Runner struct {
 	Answer func(host.Cmd) (host.Result, error)
 
@@ -68,9 +67,8 @@ func Me() (owner, group string) {
 // ErrInjected is the error of an effect that a test made fail.
 var ErrInjected = errors.New("injected failure")
 
-// Failing returns an Effect for host.Options that fails the effects from
-// number n (counted from 1) to n+more-1, and a function that says how many were
-// asked for.
+// Failing returns an Effect for host.Options that fails the effects from number n (counted from
+// 1) to n+more-1, and a function that returns how many effects were asked for.
 func Failing(n, more int) (effect func(op, path string) error, asked func() int) {
 	count := 0
 	return func(string, string) error {

@@ -18,7 +18,7 @@ import (
 // kernelEnv names a kernel of lesserKernels for a test process.
 const kernelEnv = "CCM_TEST_KERNEL"
 
-// lesserKernels are what a kernel may lack, and the system calls that are gone then.
+// lesserKernels are kernels that lack something, with the missing system calls.
 var lesserKernels = map[string][]uint32{
 	"before 5.6":                   {unix.SYS_OPENAT2, unix.SYS_FCHMODAT2},
 	"before 6.6":                   {unix.SYS_FCHMODAT2},
@@ -26,9 +26,10 @@ var lesserKernels = map[string][]uint32{
 	"before 5.6 and without /proc": {unix.SYS_OPENAT2, unix.SYS_FCHMODAT2},
 }
 
-// OnLesserKernels runs tests of this package again, each in a process that finds an older kernel
-// or no /proc. OfProc are those that are about /proc itself. Where both are missing modes cannot be
-// set, so only the adversary is let loose there, who must lose all the same, and TestNoModes.
+// OnLesserKernels runs the tests of the package again, each in a process on an older kernel or
+// without /proc. OfProc are the tests of /proc itself. Where both are missing, modes cannot be
+// set: there only the adversary's tests and TestNoModes run, and the adversary has to lose all
+// the same.
 func OnLesserKernels(t *testing.T, pattern, ofProc string) {
 	if os.Getenv(kernelEnv) != "" {
 		t.Skip("is on such a kernel")
@@ -61,10 +62,10 @@ func OnLesserKernels(t *testing.T, pattern, ofProc string) {
 // HasModes reports whether this process can set modes safely.
 func HasModes() bool { return os.Getenv(kernelEnv) != "before 5.6 and without /proc" }
 
-// kernelForbids begins what a process says that cannot be given such a kernel.
+// kernelForbids begins the message of a process that cannot disable the system calls.
 const kernelForbids = "seccomp: "
 
-// takeKernel gives this process the kernel that it was asked to have.
+// takeKernel disables the system calls that the environment names for this process.
 func takeKernel() {
 	if calls := lesserKernels[os.Getenv(kernelEnv)]; calls != nil {
 		if err := RefuseCalls(calls...); err != nil {
@@ -74,7 +75,7 @@ func takeKernel() {
 	}
 }
 
-// RefuseCalls takes system calls away from all threads of this process, for good: each gives
+// RefuseCalls disables system calls for all threads of this process, for good: each returns
 // ENOSYS (seccomp(2)).
 func RefuseCalls(calls ...uint32) error {
 	program := []unix.SockFilter{{Code: unix.BPF_LD | unix.BPF_W | unix.BPF_ABS, K: 0}} // the number of the call

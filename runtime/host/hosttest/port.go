@@ -10,8 +10,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// RefusedPort returns a TCP port of 127.0.0.1 at which nobody answers: until the end of the
-// test a socket has it that does not listen.
+// RefusedPort returns a TCP port of 127.0.0.1 that refuses connections: until the end of the
+// test, a socket that does not listen holds it.
 func RefusedPort(t testing.TB) string {
 	t.Helper()
 	fd, err := syscall.Socket(syscall.AF_INET, syscall.SOCK_STREAM, 0)

@@ -8,7 +8,7 @@ import (
 	"github.com/luaccm/ccm/runtime/safepath"
 )
 
-// An accountKey names a user or a group.
+// An accountKey identifies a user or a group.
 type accountKey struct {
 	kind LookKind
 	name string
@@ -20,7 +20,7 @@ func (a *assumptions) assumeAccount(x PathEffect, by any, tentative bool) {
 	defer a.mu.Unlock()
 	key := accountKey{x.Account.Kind, x.Account.Name}
 	e, old := &entry{PathEffect: x, by: by, tentative: tentative || x.Account.Unsure}, a.accounts[key]
-	if own := *x.Account; old != nil && own.ID == NoAccount && !own.Absent && !old.Account.Absent { // its number stays
+	if own := *x.Account; old != nil && own.ID == NoAccount && !own.Absent && !old.Account.Absent { // the number of an existing account stays
 		own.ID, e.Account = old.Account.ID, &own
 	}
 	e.over(old)
@@ -31,8 +31,8 @@ func (a *assumptions) assumeAccount(x PathEffect, by any, tentative bool) {
 	}
 }
 
-// PendingAccount returns what is assumed of a user or group, and who brings it about; nil for
-// nothing. Its members are all that are put into a group.
+// PendingAccount returns the assumed user or group and the author of the assumption; nil for
+// none. Its members are all users that pending resources add to a group.
 func PendingAccount(o *View, kind LookKind, name string) (*Account, any) {
 	e := accountOf(o, accountKey{kind, name})
 	if e == nil {
@@ -52,14 +52,15 @@ func PendingAccount(o *View, kind LookKind, name string) (*Account, any) {
 	return &a, by
 }
 
-// accountOf returns what is assumed of a user or group, nil for nothing.
+// accountOf returns the assumed user or group, nil for none.
 func accountOf(o *View, key accountKey) *entry {
 	o.mu.RLock()
 	defer o.mu.RUnlock()
 	return counted(o.excluded, o.accounts[key])
 }
 
-// Account answers for the number of a user or group in a plan.
+// Account returns the number of a user or group in a plan. Id and err are the answer of the
+// machine.
 func (o *View) Account(d *accounts.Database, name string, id uint32, err error) (uint32, error) {
 	e := o.at(d.Path)
 	kind := UserLook
@@ -70,7 +71,7 @@ func (o *View) Account(d *accounts.Database, name string, id uint32, err error) 
 		a := own.Account
 		if o.looks != nil {
 			o.looks.add(Look{Kind: kind, Name: name, Found: !a.Absent && (!a.Unsure || err == nil)})
-			if own.tentative && (err != nil || a.Members == nil) { // else it is there in any case
+			if own.tentative && (err != nil || a.Members == nil) { // otherwise the account exists in any case
 				o.looks.doubt(own.by)
 			}
 		}

@@ -5,17 +5,15 @@ import (
 	"slices"
 )
 
-// Answers are what a command has said of many names, by the command and the name. While a
-// plan goes on nothing changes the machine, so that it says the same of each name whenever
-// it is asked: one question about all packages of a site does for every one of them.
+// Answers of commands about names are cached for the whole plan, because nothing changes the
+// machine meanwhile. So one question about all packages of a site serves every resource.
 
 // An answerKey is a question about one name.
 type answerKey struct{ command, name string }
 
-// AskMany returns what a command says of each of the names, in which no name stands twice. Ask
-// puts the question about some of them; its answer has an entry for each that the command
-// answered for. It is called only for names that it was not called for before. An error is
-// not remembered.
+// AskMany returns the answers of a command about names, which must be distinct. Ask runs the
+// command for some of the names; its answer has an entry for each name that the command knows. It
+// is called once for each name. Errors are not cached.
 func AskMany[T any](o *View, command string, names []string, ask func(names []string) (map[string]T, error)) (map[string]T, error) {
 	known := make(map[string]T, len(names))
 	var missing []string

@@ -13,17 +13,18 @@ import (
 	"github.com/luaccm/ccm/runtime/safepath"
 )
 
-// A plan cannot run a command on what it assumes. So it answers itself what test(1)
-// is asked about files, refuses to run programs that are not there yet, and says of
-// all others who may change what they see.
+// A plan cannot run a command on assumed files. So it answers the questions of test(1) about
+// files itself, and refuses to run programs that do not exist yet. For other commands it records
+// which pending resources may change what they see.
 
-// Commands are what a plan says of commands.
+// Commands answers commands in a plan.
 type Commands struct{ o *View }
 
-// Commands returns what a plan says of commands.
+// Commands returns the Commands of the view.
 func (o *View) Commands() Commands { return Commands{o} }
 
-// Query answers a command, or says that it has to be run.
+// Query answers a command without running it, if it can. Otherwise the caller has to run the
+// command.
 func (x Commands) Query(c command.Cmd) (res command.Result, answered bool, err error) {
 	o := x.o
 	if o.looks == nil || len(c.Argv) == 0 {
@@ -35,7 +36,7 @@ func (x Commands) Query(c command.Cmd) (res command.Result, answered bool, err e
 			missing.By = e.by
 			o.looks.doubt(e.by)
 		} else {
-			o.looks.note(Look{Kind: UserLook, Name: c.As.Name}) // it was granted before, and not noted
+			o.looks.note(Look{Kind: UserLook, Name: c.As.Name}) // Login was granted the user, and did not note the look
 		}
 		return res, true, missing
 	}
@@ -61,8 +62,8 @@ func (x Commands) Query(c command.Cmd) (res command.Result, answered bool, err e
 	return res, false, nil
 }
 
-// LookPath finds a command as command.LookPath does, over what is assumed. Dir is where a
-// name with a slash that is no absolute path begins.
+// LookPath finds a command like command.LookPath, with assumed effects. A relative name with a
+// slash begins in dir.
 func (x Commands) LookPath(name, list, dir string) (string, error) {
 	o := x.o
 	if strings.Contains(name, "/") {
@@ -88,13 +89,13 @@ func (x Commands) LookPath(name, list, dir string) (string, error) {
 		return name, nil
 	}
 	_, err := command.LookPath(name, list)
-	if err == nil { // it is going to be removed
+	if err == nil { // the program is going to be removed
 		err = &command.NotFoundError{Name: name, Dirs: filepath.SplitList(list)}
 	}
 	return "", err
 }
 
-// isExecutable reports whether a file of the operating system is a program.
+// isExecutable reports whether a file of the operating system is an executable program.
 func isExecutable(o *View, file string) bool {
 	name, ok := ofMachine(o.base.Root(), file)
 	if !ok {
@@ -116,11 +117,10 @@ var (
 	wordText = lazyregexp.New(`[^\s"'` + "`" + `;|&<>()$,=\\]+`)
 )
 
-// scriptLimit is how much of a script is searched for paths.
+// scriptLimit is the number of bytes of a script that are searched for paths.
 const scriptLimit = 64 << 10
 
-// Text returns what is written in a command: its words, and, in a plan, the text of
-// the scripts that are among them.
+// Text returns the words of a command and, in a plan, the text of the scripts among them.
 func (x Commands) Text(c command.Cmd) string {
 	var b strings.Builder
 	for _, word := range c.Argv {
@@ -136,8 +136,7 @@ func (x Commands) Text(c command.Cmd) string {
 	return b.String()
 }
 
-// commandPath returns the path of the operating system that a word of a command
-// names, as far as it names one.
+// commandPath returns the path of the operating system that a word of a command names, or "".
 func commandPath(o *View, c command.Cmd, word string) string {
 	if filepath.IsAbs(word) {
 		return path.Clean(word)
@@ -145,7 +144,7 @@ func commandPath(o *View, c command.Cmd, word string) string {
 	return filepath.Join(o.base.Root(), c.Dir, word)
 }
 
-// script returns the text of the small script that a word of a command names.
+// script returns the text of a small script that a word of a command names.
 func script(o *View, c command.Cmd, word string) (string, bool) {
 	if o == nil {
 		return "", false
@@ -170,7 +169,7 @@ func script(o *View, c command.Cmd, word string) (string, bool) {
 	return string(text), true
 }
 
-// doubtWords notes who is going to change what a command names.
+// doubtWords records the pending resources that change files named in a command.
 func doubtWords(o *View, c command.Cmd) {
 	if !o.active.Load() {
 		return
@@ -180,7 +179,7 @@ func doubtWords(o *View, c command.Cmd) {
 	}
 }
 
-// Paths returns the paths of the machine that the text of a command names.
+// Paths returns the paths of the machine in the text of a command.
 func (x Commands) Paths(c command.Cmd, text string) (list []string) {
 	o := x.o
 	names := PathsInText(text)
@@ -198,11 +197,10 @@ func (x Commands) Paths(c command.Cmd, text string) (list []string) {
 	return list
 }
 
-// PathsInText returns the absolute paths that are in a text.
+// PathsInText returns the absolute paths in a text.
 func PathsInText(text string) []string { return pathText().FindAllString(text, -1) }
 
-// DependsOn records that the look depends on what stands at some paths, and below
-// them.
+// DependsOn records that the look depends on some paths and what is below them.
 func (o *View) DependsOn(names ...string) {
 	if o.Looks() == nil {
 		return
@@ -212,7 +210,7 @@ func (o *View) DependsOn(names ...string) {
 	}
 }
 
-// changers returns who changes what stands at a path, above it or below it.
+// changers returns the authors who change a path, or anything above or below it.
 func changers(o *View, name string) []any {
 	var list []any
 	for at := path.Clean(name); at != "/"; at = path.Dir(at) {
@@ -240,13 +238,12 @@ func changers(o *View, name string) []any {
 	}
 	below(p.path)
 	if len(o.excluded) > 0 && p.missingAt != "" {
-		below(p.missingAt) // who has to make the directories now
+		below(p.missingAt) // the authors who make the missing directories
 	}
 	return list
 }
 
-// test answers test(1) with one question about a file. It is not ok for anything
-// else.
+// test answers a call of test(1) with one question about a file. For any other call it is not ok.
 func test(o *View, c command.Cmd) (yes, ok bool) {
 	words := c.Argv[1:]
 	switch path.Base(c.Argv[0]) {
@@ -271,7 +268,7 @@ func test(o *View, c command.Cmd) (yes, ok bool) {
 		return false, false
 	}
 	if p, err := o.find(name, words[0] != "-L" && words[0] != "-h"); err == nil && p.absolute && o.base.Root() != "/" {
-		return false, false // it sees what is elsewhere
+		return false, false // such a link leads elsewhere for the command
 	}
 	yes, ok = answerTest(o, words[0], name)
 	return yes != not, ok

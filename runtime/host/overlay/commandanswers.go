@@ -8,7 +8,7 @@ import (
 	"github.com/luaccm/ccm/runtime/host/command"
 )
 
-// Assumes reports whether anything is assumed that one of authors brings about.
+// Assumes reports whether one of the authors has caused an assumption.
 func (o *View) Assumes(authors map[any]bool) bool {
 	if o == nil {
 		return false
@@ -23,14 +23,15 @@ func (o *View) Assumes(authors map[any]bool) bool {
 	return false
 }
 
-// Without returns a view for which nothing counts that is assumed because of authors.
+// Without returns a view without the assumptions of some authors.
 func (o *View) Without(authors map[any]bool) *View {
 	x := &View{assumptions: o.assumptions, excluded: authors, dirs: new(atomic.Pointer[sync.Map]), looks: o.looks}
 	x.dirs.Store(new(sync.Map))
 	return x
 }
 
-// counted returns what counts of what is assumed of a path if that of some authors does not.
+// counted returns the entry that counts when the assumptions of some authors do not: e or one
+// that it replaced.
 func counted(without map[any]bool, e *entry) *entry {
 	if len(without) == 0 {
 		return e
@@ -52,8 +53,8 @@ func counted(without map[any]bool, e *entry) *entry {
 	return &own
 }
 
-// Answers are what commands said that were asked on behalf of one resource. So
-// none of them runs again where a plan looks more than once.
+// Answers are the results of commands run for one resource. A plan may look several times, and no
+// command should run again.
 type Answers struct {
 	mu      sync.Mutex
 	answers map[string]answer
@@ -64,7 +65,7 @@ type answer struct {
 	err error
 }
 
-// KnownAnswers returns what is known of what commands say, nil if nobody remembers it.
+// KnownAnswers returns the cached answers of commands, nil if there is no cache.
 func (l *Looks) KnownAnswers() *Answers {
 	if l == nil {
 		return nil
@@ -72,7 +73,7 @@ func (l *Looks) KnownAnswers() *Answers {
 	return l.Answers
 }
 
-// Ask returns the answer to c, which run gives if it is not known.
+// Ask returns the result of c from the cache, or runs it.
 func (a *Answers) Ask(c command.Cmd, run func() (command.Result, error)) (command.Result, error) {
 	if a == nil {
 		return run()

@@ -11,35 +11,35 @@ import (
 
 // A place is where a path leads in a plan.
 type place struct {
-	path string // without links in its directory
-	// missingAt is the first directory on the way that is not there.
+	path string // resolved, but for its last element
+	// missingAt is the first missing directory on the way.
 	missingAt string
-	entry     *entry // what is assumed of it, nil if it is as it is
+	entry     *entry // the assumption about the path, nil for none
 	info      safepath.Info
-	// fresh says that nothing that stands below it now will.
+	// fresh says that nothing that is below the path now will be there.
 	fresh bool
-	// gone says that nothing stands there because of the plan.
+	// gone says that the plan removes what is there now.
 	gone bool
-	// notDirectory says that something else than a directory is on the way.
+	// notDirectory says that a parent of the path is no directory.
 	notDirectory bool
-	// relinked says that a link on the way is going to be made, or to point elsewhere.
+	// relinked says that a link on the way is going to be made or changed.
 	relinked bool
-	// absolute says that a link on the way is absolute. Commands follow it from the root of
-	// the operating system, and not from that of the machine.
+	// absolute says that a link on the way is absolute. Commands resolve it from the root of the
+	// operating system, not from the root of the machine.
 	absolute bool
-	// open is who may have put things into the directory, or into one above it; nil
-	// if nobody.
+	// open is the assumption by which unknown things may appear in the directory, or in one above
+	// it; nil for none.
 	open *entry
-	// doubts are the authors (see [View.Assume]) whose outcome decides what stands there.
+	// doubts are the authors (see [View.Assume]) on whose outcome the entry at the path depends.
 	doubts []any
-	// vague is set if something will stand there and nobody knows of which kind.
+	// vague is set if the path will exist and its kind is not known.
 	vague bool
-	// imagined is set if that something is not there now.
+	// imagined is set if vague is, and the path is missing now.
 	imagined bool
 }
 
-// find walks to a path as the kernel does, over what stands there and what is
-// assumed. A link at the end is followed if follow is set.
+// find resolves a path as the kernel does, over the machine and the assumptions. With follow, it
+// follows a link at the end.
 func (o *View) find(name string, follow bool) (place, error) {
 	name = path.Clean("/" + name)
 	dir, base := path.Split(name)
@@ -70,13 +70,13 @@ func split(name string) []string {
 	return strings.FieldsFunc(name, func(c rune) bool { return c == '/' })
 }
 
-// A walker walks to one path.
+// A walker resolves one path.
 type walker struct {
 	o     *View
-	links int // that were followed
+	links int // number of links followed
 }
 
-// walk goes on from a place.
+// walk resolves the rest of the way from a place.
 func (w *walker) walk(at place, way []string, follow bool) (place, error) {
 	for len(way) > 0 {
 		name := way[0]
@@ -141,7 +141,7 @@ func (w *walker) walk(at place, way []string, follow bool) (place, error) {
 	return at, nil
 }
 
-// step returns what stands in a directory under a name.
+// step returns the place of a name in a directory.
 func (o *View) step(in place, name string) (place, error) {
 	p := place{path: path.Join(in.path, name), fresh: in.fresh, gone: in.gone, open: in.open, doubts: in.doubts, relinked: in.relinked, absolute: in.absolute}
 	e := o.at(p.path)
@@ -194,7 +194,7 @@ func (p *place) doubt(by ...any) {
 	p.doubts = append(p.doubts[:len(p.doubts):len(p.doubts)], by...)
 }
 
-// describe returns what will stand there, given what does.
+// describe returns the Info that the path will have, given the present one.
 func (e *entry) describe(now safepath.Info) safepath.Info {
 	if e.Kind == safepath.Missing {
 		return safepath.Info{}
@@ -214,7 +214,7 @@ func (e *entry) describe(now safepath.Info) safepath.Info {
 	return now
 }
 
-// target returns where the link at a place points.
+// target returns the target of the link at a place.
 func (o *View) target(p place) (string, error) {
 	switch {
 	case p.entry.asIs():

@@ -10,7 +10,7 @@ import (
 	"github.com/luaccm/ccm/runtime/safepath"
 )
 
-// ioFS is a plan's file system for io/fs.
+// ioFS is the file system of a plan for io/fs.
 type ioFS struct {
 	o *View
 	r *safepath.NameReader
@@ -52,7 +52,7 @@ func (f ioFS) ReadDir(name string) ([]fs.DirEntry, error) {
 	return list, err
 }
 
-// fileInfo is an Info as io/fs has it.
+// fileInfo is an Info as an fs.FileInfo.
 type fileInfo struct {
 	name string
 	info safepath.Info

@@ -14,10 +14,10 @@ import (
 	"github.com/luaccm/ccm/runtime/sha256sum"
 )
 
-// What follows is how a plan looks at files: each look walks over what is
-// assumed, and remembers what it touched.
+// The looks of a plan at files: each resolves a path over the assumptions, and records what it
+// looked at.
 
-// look walks to a path, and notes it.
+// look resolves a path, and records that.
 func (o *View) look(name string, follow, deep bool) (place, error) {
 	p, err := o.find(name, follow)
 	if o.looks != nil && err == nil {
@@ -27,23 +27,23 @@ func (o *View) look(name string, follow, deep bool) (place, error) {
 	return p, err
 }
 
-// Lstat describes what stands at a path, a link at the end not followed.
+// Lstat describes the entry at a path, without following a link at the end.
 func (o *View) Lstat(name string) (safepath.Info, error) {
 	p, err := o.look(name, false, false)
 	return p.info, err
 }
 
-// Stat is Lstat for what a link leads to.
+// Stat is Lstat for the target of a link.
 func (o *View) Stat(name string) (safepath.Info, error) {
 	p, err := o.look(name, true, false)
 	return p.info, err
 }
 
-// Exists reports whether anything stands there, links followed.
+// Exists reports whether the path exists, with links followed.
 func (o *View) Exists(name string) (bool, error) {
 	p, err := o.find(name, true)
 	if err == nil && o.looks != nil {
-		if p.vague && !p.entry.tentative { // something will, whatever it is
+		if p.vague && !p.entry.tentative { // it will exist, whatever its kind
 			p.vague, p.doubts = false, without(p.doubts, p.entry.by)
 		}
 		o.looks.path(p, false)
@@ -58,8 +58,8 @@ func without(list []any, x any) []any {
 	return slices.DeleteFunc(slices.Clone(list), func(y any) bool { return x == y })
 }
 
-// IsDirectory reports whether a directory stands there, links followed. Where
-// nothing does, one may be granted.
+// IsDirectory reports whether the path is a directory, with links followed. If the path is
+// missing, Looks.Grant may let it count as one.
 func (o *View) IsDirectory(name string) (bool, error) {
 	p, err := o.find(name, true)
 	if err != nil {
@@ -72,7 +72,7 @@ func (o *View) IsDirectory(name string) (bool, error) {
 	return is, nil
 }
 
-// Readlink returns where a link points.
+// Readlink returns the target of a link.
 func (o *View) Readlink(name string) (string, error) {
 	p, err := o.look(name, false, false)
 	if err != nil {
@@ -130,7 +130,7 @@ func (o *View) openPlace(p place) (*os.File, error) {
 	return nil, &NotKnownError{p.path, e.by}
 }
 
-// memory returns a file that is nowhere but in memory.
+// memory returns a file that exists only in memory.
 func memory(content string) (*os.File, error) {
 	f, err := safepath.MemoryFile("ccm-plan")
 	if err != nil {
@@ -146,8 +146,8 @@ func memory(content string) (*os.File, error) {
 	return f, nil
 }
 
-// LookAt describes what stands at a path, and reports whether it is a file that holds
-// exactly want.
+// LookAt describes the entry at a path, and reports whether it is a file with exactly the content
+// want.
 func (o *View) LookAt(name, want string) (safepath.Info, bool, error) {
 	p, err := o.look(name, false, false)
 	if err != nil || p.info.Kind != safepath.Regular {
@@ -219,8 +219,8 @@ func namesIn(o *View, name string, p place, r *safepath.NameReader) ([]string, e
 	return names, nil
 }
 
-// Tree lists everything below a directory, in order of path. A link at the path is followed
-// if follow is set. If r ends, nothing is listed.
+// Tree lists everything below a directory, in order of path. With follow, a link at the path is
+// followed. An error of r ends it without a list.
 func (o *View) Tree(name string, follow bool, r *safepath.NameReader) ([]safepath.TreeEntry, error) {
 	p, err := o.look(name, follow, true)
 	if err != nil {
@@ -230,7 +230,7 @@ func (o *View) Tree(name string, follow bool, r *safepath.NameReader) ([]safepat
 		return o.base.ReadTree(name, r)
 	}
 	if p.info.Kind == safepath.Missing {
-		return nil, nil // it is going to be removed
+		return nil, nil // the directory is going to be removed
 	}
 	var entries []safepath.TreeEntry
 	var errs []error
@@ -275,8 +275,8 @@ func (o *View) Canonical(dir string) (string, error) {
 	return p.path, err
 }
 
-// ReadUpTo returns what a regular file holds, links followed; more than limit bytes are an
-// error.
+// ReadUpTo returns the content of a regular file, with links followed. More than limit bytes are
+// an error.
 func (o *View) ReadUpTo(name string, limit int64) ([]byte, error) {
 	assumed, found, err := o.read(name, limit)
 	if assumed != nil {
@@ -285,8 +285,8 @@ func (o *View) ReadUpTo(name string, limit int64) ([]byte, error) {
 	return found, err
 }
 
-// ReadText is ReadUpTo for a text. What was assumed is not copied: of many edits of one file each
-// reads what the others leave.
+// ReadText is ReadUpTo for a text. It does not copy an assumed content: each of many edits of one
+// file reads what the others leave.
 func (o *View) ReadText(name string, limit int64) (string, error) {
 	assumed, found, err := o.read(name, limit)
 	if assumed != nil {
@@ -295,7 +295,7 @@ func (o *View) ReadText(name string, limit int64) (string, error) {
 	return string(found), err
 }
 
-// read returns what a file holds: a content that was assumed, or what was found.
+// read returns the content of a file: the assumed one, or the one found.
 func (o *View) read(name string, limit int64) (assumed *string, found []byte, err error) {
 	p, err := o.look(name, true, false)
 	if err != nil {

@@ -8,7 +8,7 @@ import (
 	"github.com/luaccm/ccm/runtime/safepath"
 )
 
-// A LookKind is the kind of thing that a look asks about.
+// A LookKind is the kind of thing that a look is about.
 type LookKind uint8
 
 // The kinds of looks.
@@ -24,13 +24,13 @@ const (
 	RepositoryLook                 // what the repositories have of a package, by name
 )
 
-// MattersMissing reports whether a look makes a difference only if it finds nothing
-// and something fails for that: a parent, an owner, a program.
+// MattersMissing reports whether a look matters only if it finds nothing and therefore something
+// fails: a parent, an owner, a program.
 func (k LookKind) MattersMissing() bool {
 	return k == DirectoryLook || k == UserLook || k == GroupLook || k == ProgramLook || k == UnitLook
 }
 
-// A Look is something that was looked at.
+// A Look is one question about the machine.
 type Look struct {
 	Kind LookKind
 	// Name is a path without links in its directory, or the name of the other kinds.
@@ -41,11 +41,11 @@ type Look struct {
 
 // Looks remembers what a plan looked at on behalf of one resource.
 type Looks struct {
-	// Grant, if it is set, says whether something that is missing is to count as
-	// there. It is asked about directories, users, groups and programs. Doubts are those who
-	// may bring it, as Assume was told of them.
+	// Grant, if not nil, says whether a missing thing counts as there. It is asked about
+	// directories, users, groups and programs. Doubts are the authors who may bring the thing, as
+	// given to Assume.
 	Grant func(l Look, doubts []any) bool
-	// Answers are what is known already of what commands say. May be nil.
+	// Answers is the cache of results of commands. May be nil.
 	Answers *Answers
 
 	mu     sync.Mutex
@@ -54,21 +54,21 @@ type Looks struct {
 	vague  []vagueLook
 }
 
-// A vagueLook is a look at something of a kind that nobody knows yet.
+// A vagueLook is a look at something whose kind is not known yet.
 type vagueLook struct {
 	path    string
 	by      any
-	missing bool // nothing stands there now
+	missing bool // nothing is there now
 }
 
-// Recording returns a view that notes in l what is looked at; nil for one that does not.
+// Recording returns a view that records its looks in l; with nil it records none.
 func (o *View) Recording(l *Looks) *View {
 	x := *o
 	x.looks = l
 	return &x
 }
 
-// Looks returns where it is noted what is looked at; nil if it is not.
+// Looks returns the record of looks; nil if there is none.
 func (o *View) Looks() *Looks {
 	if o == nil {
 		return nil
@@ -76,30 +76,30 @@ func (o *View) Looks() *Looks {
 	return o.looks
 }
 
-// List returns what was looked at.
+// List returns the recorded looks.
 func (l *Looks) List() []Look {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return slices.Clone(l.list)
 }
 
-// IsEmpty reports whether nothing was looked at.
+// IsEmpty reports whether there are no looks.
 func (l *Looks) IsEmpty() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return len(l.list)+len(l.doubts) == 0
 }
 
-// IsVague reports whether something of a kind that nobody knows yet was looked at. It was seen
-// as a file.
+// IsVague reports whether there was a look at something whose kind is not known yet. The look has
+// seen a file there.
 func (l *Looks) IsVague() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return len(l.vague) > 0
 }
 
-// Imagined returns who will bring something of a kind that nobody knows yet to a path at which
-// nothing stands now. The attributes that were seen of it are made up.
+// Imagined returns the authors who will bring something of unknown kind to a path that is missing
+// now. The attributes that the look has seen are invented.
 func (l *Looks) Imagined(path string) map[any]bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -115,7 +115,7 @@ func (l *Looks) Imagined(path string) map[any]bool {
 	return by
 }
 
-// Doubts returns the authors (see [View.Assume]) who may leave something else than was
+// Doubts returns the authors (see [View.Assume]) who may leave something else than the looks have
 // seen, each once.
 func (l *Looks) Doubts() []any {
 	l.mu.Lock()
@@ -123,7 +123,8 @@ func (l *Looks) Doubts() []any {
 	return slices.Clone(l.doubts)
 }
 
-// add notes a look, unless it is granted.
+// add records a look, unless Grant lets the thing count as there. It reports whether the thing
+// counts as there.
 func (l *Looks) add(x Look, doubts ...any) bool {
 	if !x.Found && l.Grant != nil && l.Grant(x, doubts) {
 		return true
@@ -133,7 +134,7 @@ func (l *Looks) add(x Look, doubts ...any) bool {
 	return x.Found
 }
 
-// note notes a look.
+// note records a look.
 func (l *Looks) note(x Look) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -156,7 +157,7 @@ func (l *Looks) noteDoubts(by []any) {
 	}
 }
 
-// path notes a look at a path that leads to p.
+// path records a look at a path that leads to p.
 func (l *Looks) path(p place, deep bool) {
 	x := Look{Kind: PathLook, Name: p.path, Found: p.info.Kind != safepath.Missing}
 	if deep {
@@ -174,8 +175,8 @@ func (l *Looks) path(p place, deep bool) {
 	}
 }
 
-// directory notes a question whether a directory stands at a path, and reports
-// whether it counts as one.
+// directory records the question whether a path is a directory, and reports whether it counts as
+// one.
 func (l *Looks) directory(p place, is bool) bool {
 	doubts := p.doubts
 	if p.vague {
@@ -183,15 +184,15 @@ func (l *Looks) directory(p place, is bool) bool {
 	}
 	x := Look{Kind: DirectoryLook, Name: p.path, Found: is}
 	if p.info.Kind != safepath.Missing {
-		x.Found = true // no pending resource makes another kind of it
+		x.Found = true // no pending resource turns it into a directory
 		l.add(x, doubts...)
 		return is
 	}
 	return l.add(x, doubts...)
 }
 
-// RecordLook records a look by other ways than the file system, such as a command. It
-// reports whether the thing is there or is to count as there.
+// RecordLook records a look that was made other than by files, such as by a command. It reports
+// whether the thing is there or counts as there.
 func (o *View) RecordLook(kind LookKind, name string, found bool) bool {
 	l := o.Looks()
 	if l == nil {
@@ -200,7 +201,7 @@ func (o *View) RecordLook(kind LookKind, name string, found bool) bool {
 	return l.add(Look{kind, name, found})
 }
 
-// NoteError records as a doubt the author whose pending effect an error is about.
+// NoteError records the author whose pending effect an error is about, as a doubt.
 func (l *Looks) NoteError(err error) {
 	if e, ok := errors.AsType[*NotKnownError](err); ok && l != nil {
 		l.doubt(e.By)

@@ -9,7 +9,7 @@ import (
 	"github.com/luaccm/ccm/runtime/safepath"
 )
 
-// A Machine is the real machine, over which an overlay lies.
+// A Machine is the real machine below an overlay.
 type Machine interface {
 	Root() string
 	Resolver() *safepath.Resolver
@@ -21,16 +21,16 @@ type Machine interface {
 	Open(name string) (*os.File, error)
 	ReadUpTo(name string, limit int64) ([]byte, error)
 	LookAt(name, want string) (info safepath.Info, same bool, err error)
-	// OpenUserFile opens a file of the user, which lies outside of the root, FetchSource
-	// returns what is behind a URL.
+	// OpenUserFile opens a file of the user, to which the root does not apply. FetchSource returns
+	// the content of a URL.
 	OpenUserFile(name string) (*os.File, error)
 	FetchSource(ctx context.Context, url string) ([]byte, error)
-	// InScratch reports whether a path is one of those for working in, of which nothing is
-	// assumed.
+	// InScratch reports whether a path is in a scratch directory, about which nothing is assumed.
 	InScratch(name string) bool
 }
 
-// onMachine returns an effect with its path on the machine, whose root is root, and false if it lies outside.
+// onMachine returns an effect with its path on the machine, whose root is root. It is false for a
+// path outside.
 func onMachine(root string, x PathEffect) (PathEffect, bool) {
 	if !x.OfSystem {
 		return x, true
@@ -41,7 +41,7 @@ func onMachine(root string, x PathEffect) (PathEffect, bool) {
 }
 
 // ofMachine returns the path on the machine, whose root is root, of a file of the operating
-// system, and false if it lies outside.
+// system. It is false for a file outside.
 func ofMachine(root string, name string) (string, bool) {
 	if root == "/" {
 		return path.Clean(name), path.IsAbs(name)

@@ -1,6 +1,6 @@
-// Package overlay is what a plan sees: the machine, and over it all that is assumed to have
-// been done by then, as overlayfs lays one directory over another. Nothing is changed. Looks
-// can be noted, so that the plan knows what each resource depends on.
+// Package overlay is the machine as a plan sees it: the effects of pending resources lie over it,
+// as overlayfs lays one directory over another. Nothing on the machine changes. Looks can be
+// recorded, so that the plan knows on what each resource depends.
 //
 // Begin with [New].
 package overlay
@@ -18,40 +18,39 @@ import (
 	"github.com/luaccm/ccm/runtime/safepath"
 )
 
-// A View is the machine with all that a plan assumes of it. It is safe for use by several
-// goroutines at once.
+// A View is the machine with the assumptions of a plan. It is safe for use by several goroutines
+// at once.
 type View struct {
 	*assumptions
-	// excluded is those whose assumptions do not count.
+	// excluded are the authors whose assumptions do not count.
 	excluded map[any]bool
-	// dirs remembers directories that were walked to, by the path that was asked
-	// for. It is replaced when one may have become another.
+	// dirs is a cache of resolved directories, by path. It is replaced when one of them may have
+	// changed.
 	dirs *atomic.Pointer[sync.Map]
-	// looks is where it is noted what is looked at; nil if nobody wants to know.
+	// looks records the looks; nil for none.
 	looks *Looks
 }
 
-// assumptions are all that a plan assumes. Its paths have no links in their
+// assumptions are all effects that a plan assumes. Their paths have no links in their
 // directories.
 type assumptions struct {
 	ctx    context.Context // of the plan
 	base   Machine
 	active atomic.Bool
-	// doubtful is set once something is assumed that is not sure.
+	// doubtful is set once an assumption is tentative.
 	doubtful atomic.Bool
 
 	mu      sync.RWMutex
 	entries map[string]*entry
-	// children has, by directory, the names under which there are entries, or entries
-	// further down.
+	// children has, by directory, the names that have entries, or have entries below them.
 	children map[string]map[string]bool
-	// makers is the part of below that leads to entries that may create something.
+	// makers is the part of children that leads to entries that may create something.
 	makers map[string]map[string]bool
-	// accounts are the users and groups that there will be.
+	// accounts are the users and groups that will exist.
 	accounts map[accountKey]*entry
-	// authors are those who bring about what is assumed.
+	// authors are the authors of all assumptions.
 	authors map[any]bool
-	// answers are what commands have said, see AskMany.
+	// answers is the cache of AskMany.
 	answers sync.Map
 }
 
@@ -59,27 +58,25 @@ type assumptions struct {
 type entry struct {
 	PathEffect
 	by any
-	// tentative says that it is so only if what by stands for does what its forecast
-	// says.
+	// tentative says that the assumption holds only if its author does what its forecast says.
 	tentative bool
-	// layered says that an unsure entry lies over what was assumed before, which the
-	// rest of it tells.
+	// layered says that an unsure entry repeats the earlier assumption about its path: it may
+	// change that, or leave it.
 	layered bool
-	// fresh says that nothing of what stands below it now will.
+	// fresh says that nothing that is below the path now will be there.
 	fresh bool
-	// parentless says that it counts once somebody else brings its directory. Who brings that
-	// is to blame for what is not found in there, and not what is put into it.
+	// parentless says that the entry counts only once another author makes its directory. If
+	// something is missing in that directory, the other author is to blame.
 	parentless bool
-	// replaced is what was assumed before, nil for nothing.
+	// replaced is the earlier assumption about the path, nil for none.
 	replaced *entry
-	depth    int // how many are under it
+	depth    int // number of earlier assumptions
 }
 
-// mostUnder is how much of what was assumed before of one path is remembered.
+// mostUnder is the number of earlier assumptions about a path that are kept.
 const mostUnder = 8
 
-// New returns an overlay of a machine. What is fetched for it is fetched within the
-// context.
+// New returns an overlay of a machine. The context ends the downloads that looks need.
 func New(ctx context.Context, base Machine) *View {
 	o := &View{dirs: new(atomic.Pointer[sync.Map]), assumptions: &assumptions{
 		ctx: ctx, base: base, entries: make(map[string]*entry), children: make(map[string]map[string]bool), makers: make(map[string]map[string]bool), authors: make(map[any]bool),
@@ -89,9 +86,9 @@ func New(ctx context.Context, base Machine) *View {
 	return o
 }
 
-// Assume makes every look answer as if p stood there, because of by. What is
-// tentative is so only if that one does what it is expected to do: looks at it are in
-// doubt ([Looks.Doubts]).
+// Assume lets every look see the effects p, which by, the author, will have. A tentative effect
+// comes only if the author does what its forecast says: looks at its path are in doubt
+// ([Looks.Doubts]).
 func (o *View) Assume(by any, tentative bool, p ...PathEffect) {
 	if o == nil {
 		return
@@ -164,7 +161,7 @@ func (o *View) assume(x PathEffect, by any, tentative bool) {
 	}
 }
 
-// put makes an entry that of its path.
+// put makes e the entry of its path.
 func (a *assumptions) put(e *entry) {
 	a.entries[e.Path] = e
 	for at := e.Path; e.mayBring() && at != "/"; at = path.Dir(at) {
@@ -179,10 +176,11 @@ func (a *assumptions) put(e *entry) {
 	}
 }
 
-// mayBring reports whether it is not sure what will stand at the path, or in its directories.
+// mayBring reports whether the entry makes it uncertain what will be at its path, or which
+// parents that has.
 func (e *entry) mayBring() bool { return e.Unsure || e.Vague || e.tentative && !e.parentless }
 
-// over puts an entry over what was assumed before.
+// over keeps the earlier assumption about the path in e. An entry of the same author is replaced.
 func (e *entry) over(old *entry) {
 	if old != nil && old.by == e.by && e.by != nil {
 		old = old.replaced
@@ -192,13 +190,14 @@ func (e *entry) over(old *entry) {
 	}
 }
 
-// lie makes an unsure entry say what was assumed before.
+// lie gives the unsure entry e the effect of the earlier assumption old: e may leave that as it
+// is.
 func (e *entry) lie(old *entry) {
 	e.PathEffect, e.Unsure, e.layered, e.fresh = old.PathEffect, true, !old.Unsure || old.layered, old.fresh
 }
 
-// addBelow notes that there is something in a directory, which is made too if it
-// is not there.
+// addBelow notes that a directory has an entry below it. If the directory is missing, addBelow
+// assumes that it is made too.
 func (a *assumptions) addBelow(dir string, e *entry, at place) {
 	name := strings.TrimPrefix(strings.TrimPrefix(e.Path, strings.TrimSuffix(dir, "/")), "/")
 	name, _, more := strings.Cut(name, "/")
@@ -219,7 +218,7 @@ func (a *assumptions) addBelow(dir string, e *entry, at place) {
 	}
 }
 
-// removeBelow makes nothing of what is assumed stand below a path that e removes.
+// removeBelow assumes that everything below a path is missing, because e removes the path.
 func (a *assumptions) removeBelow(name string, e *entry) {
 	for base := range a.children[name] {
 		child := path.Join(name, base)
@@ -232,21 +231,21 @@ func (a *assumptions) removeBelow(name string, e *entry) {
 	}
 }
 
-// at returns what is assumed of a path without links in its directory.
+// at returns the assumption about a path without links in its directory, nil for none.
 func (o *View) at(name string) *entry {
 	o.mu.RLock()
 	defer o.mu.RUnlock()
 	return counted(o.excluded, o.entries[name])
 }
 
-// namesBelow returns the names in a directory of which something is assumed.
+// namesBelow returns the names in a directory that have assumptions.
 func (a *assumptions) namesBelow(dir string) []string {
 	a.mu.RLock()
 	defer a.mu.RUnlock()
 	return slices.Sorted(maps.Keys(a.children[dir]))
 }
 
-// creators returns who may make something below a path at which nothing stands.
+// creators returns the authors who may make a missing path, or something below it.
 func (o *View) creators(name string) []any {
 	o.mu.RLock()
 	defer o.mu.RUnlock()
@@ -264,19 +263,19 @@ func (o *View) creators(name string) []any {
 	return list
 }
 
-// asIs reports whether what stands there now counts.
+// asIs reports whether the present entry on the machine counts.
 func (e *entry) asIs() bool {
 	return e == nil || e.Unsure && !e.layered || e.Kept && !e.Vague
 }
 
-// IsDoubtful reports whether something is assumed that is not sure.
+// IsDoubtful reports whether an assumption is tentative.
 func (o *View) IsDoubtful() bool { return o != nil && o.doubtful.Load() }
 
-// IsActive reports whether looks have to heed what is assumed, or are wanted to be known.
+// IsActive reports whether there are assumptions, or looks have to be recorded.
 func (o *View) IsActive() bool { return o != nil && (o.looks != nil || o.active.Load()) }
 
-// Assumed returns what kind of thing is assumed to stand at a path, if anything is assumed
-// of it. What stands there now then says nothing about what will.
+// Assumed returns the kind that is assumed at a path. It is false without an assumption. With
+// one, the present entry does not tell what will be there.
 func (o *View) Assumed(name string) (safepath.FileKind, bool) {
 	if o == nil || !o.active.Load() {
 		return safepath.Missing, false
@@ -288,8 +287,8 @@ func (o *View) Assumed(name string) (safepath.FileKind, bool) {
 	return p.entry.Kind, true
 }
 
-// NotKnown returns the error that nobody knows what will stand at a path of which
-// something is assumed.
+// NotKnown returns the error that nobody knows what will be at a path, because of an assumption
+// about it.
 func (o *View) NotKnown(name string) error {
 	unknown := &NotKnownError{Path: name}
 	if o == nil {

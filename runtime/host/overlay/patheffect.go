@@ -6,34 +6,33 @@ import (
 	"github.com/luaccm/ccm/runtime/safepath"
 )
 
-// A PathEffect is what a plan assumes to stand at a path after something earlier
-// in the order has been done. Where something will stand, so will the
-// directories above it.
+// A PathEffect is what a plan assumes at a path once an earlier resource was converged. If
+// something will be there, so will the directories above it.
 type PathEffect struct {
 	Path string
-	// OfSystem says that the path is one of the operating system, as commands name them, and not
-	// of the machine, which may be a directory.
+	// OfSystem says that the path is one of the operating system, as commands use them. The
+	// machine itself may be only a directory below it.
 	OfSystem bool
 	Kind     safepath.FileKind
-	// Content is what a file will hold; nil if nobody knows, or Source or Kept is
+	// Content is the content that a file will have. It is nil if unknown, or if Source or Kept is
 	// set.
 	Content *string
-	// Source is the file of the user whose content it will hold (see [View.OpenSource]).
+	// Source is the file of the user that will be copied to the path (see [View.OpenSource]).
 	Source string
-	// Kept says that a file holds what it did.
+	// Kept says that a file keeps its content.
 	Kept bool
-	// Attr is its owner, group and mode; nil if they are not known, or stay.
+	// Attr is the owner, group and mode; nil if they are unknown, or stay.
 	Attr *safepath.Attr
-	// Target is where a symbolic link will point.
+	// Target is the target of a symbolic link.
 	Target string
-	// Vague says that something will stand there, and Kind is not known.
+	// Vague says that the path will exist with an unknown Kind.
 	Vague bool
-	// Unsure says that nobody knows whether anything will stand there, or below.
+	// Unsure says that nobody knows whether anything will be at the path, or below it.
 	Unsure bool
 	// Open says that nobody knows what will be in a directory.
 	Open bool
-	// Account is a user or group that there will be, or that is removed; nothing is said of a
-	// path then.
+	// Account is a user or group that will exist, or be removed. Then the effect is not about a
+	// path.
 	Account *Account
 }
 
@@ -41,26 +40,26 @@ type PathEffect struct {
 type Account struct {
 	Kind LookKind // UserLook or GroupLook
 	Name string
-	ID   uint32 // NoAccount if it is not known
-	// Absent says that it is removed.
+	ID   uint32 // NoAccount if unknown
+	// Absent says that the account is removed.
 	Absent bool
-	// Unsure says that it may be removed.
+	// Unsure says that the account may be removed.
 	Unsure bool
-	// Members are users that are put into a group besides those that are in it.
+	// Members are users that are added to a group.
 	Members []string
 }
 
-// NoAccount is the number of a user or group that is not there yet.
+// NoAccount is the number of a user or group that does not exist yet.
 const NoAccount = 1<<32 - 2
 
-// ErrNotKnown means that nobody knows yet what a look will find: in a plan,
-// something earlier in the order is going to bring or change it.
+// ErrNotKnown means that nobody knows yet what a look will find, because a pending resource is
+// going to bring or change it.
 var ErrNotKnown = errors.New("what it will hold is not known before it is written")
 
 // A NotKnownError is an [ErrNotKnown] about one path.
 type NotKnownError struct {
 	Path string
-	By   any // that brings it, as Assume was told
+	By   any // the author, as given to Assume
 }
 
 // Error names the path.

@@ -13,8 +13,8 @@ import (
 	"github.com/luaccm/ccm/runtime/safepath"
 )
 
-// ErrNeedsRoot means that something is not permitted to the user of this process. It is an
-// [fs.ErrPermission] too, as the failure would be.
+// ErrNeedsRoot means that the user of this process lacks a permission. It is also an
+// [fs.ErrPermission], as the real failure would be.
 var ErrNeedsRoot error = needsRoot{}
 
 type needsRoot struct{}
@@ -22,11 +22,11 @@ type needsRoot struct{}
 // Error implements error.
 func (needsRoot) Error() string { return "would fail: needs root" }
 
-// Is reports whether the error is of that kind, for [errors.Is].
+// Is reports whether kind is fs.ErrPermission, for [errors.Is].
 func (needsRoot) Is(kind error) bool { return kind == fs.ErrPermission }
 
-// NeedsRoot returns an error that says that root is needed for something, unless
-// this process is root's.
+// NeedsRoot returns the error that root is needed for something; nil if this process runs as
+// root.
 func NeedsRoot(what string) error {
 	if uid, _ := safepath.Self(); uid == 0 {
 		return nil
@@ -34,8 +34,8 @@ func NeedsRoot(what string) error {
 	return fmt.Errorf("%w: %s", ErrNeedsRoot, what)
 }
 
-// Permits returns an error if something is in the way of what is planned, or if the user of this
-// process may not bring it about. It is found out without trying.
+// Permits returns an error if something stands in the way of planned effects, or if the user of
+// this process may not cause them. It finds that out without trying.
 func (o *View) Permits(list ...PathEffect) error {
 	if o == nil {
 		return nil
@@ -67,8 +67,8 @@ func (o *View) Permits(list ...PathEffect) error {
 	return nil
 }
 
-// checkWay returns an error if something else than a directory is at a path, or above it. What
-// is not there can be made.
+// checkWay returns an error if a directory, or one above it, is something else. A missing one can
+// be made.
 func checkWay(o *View, dir string) error {
 	for ; dir != "/"; dir = path.Dir(dir) {
 		at, err := o.find(dir, true)
@@ -85,11 +85,11 @@ func checkWay(o *View, dir string) error {
 	return nil
 }
 
-// permitsOne returns an error if a user may not bring about one effect.
+// permitsOne returns an error if a user may not cause one effect.
 func permitsOne(o *View, p PathEffect, uid uint32) error {
 	at, err := o.find(p.Path, false)
 	if err != nil {
-		return nil // it fails for other reasons
+		return nil // the effect fails for another reason
 	}
 	now := at.info
 	if at.missingAt != "" && at.missingAt != at.path {
@@ -99,12 +99,12 @@ func permitsOne(o *View, p PathEffect, uid uint32) error {
 		return err
 	}
 	if p.Kept && p.Attr != nil && now.Kind == p.Kind || p.Kind == safepath.Directory && now.Kind == safepath.Directory {
-		return nil // the entry of the directory stays
+		return nil // the directory itself does not change
 	}
 	return permitsEntry(o, path.Dir(p.Path), uid)
 }
 
-// permitsAttr returns an error if the owner, the group or the mode cannot be given.
+// permitsAttr returns an error if a user may not set the owner, the group or the mode.
 func permitsAttr(p PathEffect, now safepath.Info, uid uint32) error {
 	switch a := p.Attr; {
 	case a == nil:
@@ -127,8 +127,8 @@ func hasGroup(gid uint32) bool {
 	return err == nil && slices.Contains(list, int(gid))
 }
 
-// permitsEntry returns an error if entries of a directory cannot be made or
-// removed. Of one that is going to be made it is not known.
+// permitsEntry returns an error if a user may not make or remove entries of a directory. For a
+// directory that is going to be made it is nil.
 func permitsEntry(o *View, dir string, uid uint32) error {
 	for {
 		at, err := o.find(dir, true)

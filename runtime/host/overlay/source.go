@@ -11,8 +11,8 @@ import (
 	"github.com/luaccm/ccm/runtime/safepath"
 )
 
-// SourceOf returns the path on the machine of a file of the user. It is false if
-// nothing about the file is assumed and nobody wants to know that it is looked at.
+// SourceOf returns the path on the machine of a file of the user. It is false if the plan has
+// neither assumptions nor a record of looks.
 func (o *View) SourceOf(name string) (string, bool) {
 	if !o.IsActive() || o.base.InScratch(name) {
 		return "", false
@@ -20,7 +20,7 @@ func (o *View) SourceOf(name string) (string, bool) {
 	return ofMachine(o.base.Root(), name)
 }
 
-// OpenSource opens a file of the user that is on the machine at a path (see SourceOf).
+// OpenSource opens a file of the user whose path on the machine is name (see SourceOf).
 func (o *View) OpenSource(source, name string) (*os.File, error) {
 	p, err := o.look(name, true, false)
 	if err != nil {
@@ -42,8 +42,7 @@ func (o *View) OpenSource(source, name string) (*os.File, error) {
 	return f, err
 }
 
-// SourceTree lists everything below a directory of the user that is on the machine at a
-// path.
+// SourceTree lists everything below a directory of the user whose path on the machine is name.
 func (o *View) SourceTree(source, name string, r *safepath.NameReader) ([]safepath.TreeEntry, error) {
 	p, err := o.look(name, true, true)
 	switch {
@@ -57,8 +56,8 @@ func (o *View) SourceTree(source, name string, r *safepath.NameReader) ([]safepa
 	return o.Tree(name, true, r)
 }
 
-// contentOfSource returns what a source is going to hold when a file is made of
-// it, if that is assumed.
+// contentOfSource returns the content that a source will have when a file is made of it, if that
+// is assumed.
 func contentOfSource(o *View, source string) (*string, bool) {
 	name, ok := ofMachine(o.base.Root(), source)
 	if fetch.IsURL(source) || !ok {
@@ -74,7 +73,7 @@ func contentOfSource(o *View, source string) (*string, bool) {
 	return p.entry.Content, true
 }
 
-// sourceAt returns the path of a source that leads to a place.
+// sourceAt returns the path of a source that leads to place p.
 func sourceAt(root string, source string, p place) string {
 	if p.relinked {
 		return filepath.Join(root, p.path)

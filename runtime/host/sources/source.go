@@ -12,29 +12,27 @@ import (
 	"github.com/luaccm/ccm/runtime/host/fetch"
 )
 
-// A Source is the content of a file that the user names as one. Sources belong
-// to the script, not to the machine below the root.
+// A Source is the open content of a source that the user names. Sources belong to the script, not
+// to the machine below the root.
 type Source struct {
 	io.ReadCloser
 	StatData
-	// Sparse is set if parts of the source are not on the disk because they are nothing but
-	// zeros.
+	// Sparse is set if the source has holes: parts of zeros that are not on disk.
 	Sparse bool
 }
 
 // HasHoles reports whether the source is sparse. A copy of it has holes too.
 func (s *Source) HasHoles() bool { return s.Sparse }
 
-// InMemory returns a source that was read already.
+// InMemory returns a source whose content is in memory.
 func InMemory(text []byte, g StatData) *Source {
 	if g.Size = int64(len(text)); g.Size > 0 {
-		g.Inode = 0 // the kernel tells of no change of what it makes up
+		g.Inode = 0 // pseudo files of the kernel change without a sign
 	}
 	return &Source{ReadCloser: io.NopCloser(bytes.NewReader(text)), StatData: g}
 }
 
-// CheckSum returns an error if the SHA-256 of a source is another one than checksum, which may
-// be "".
+// CheckSum returns an error if the SHA-256 of a source differs from checksum, which may be "".
 func CheckSum(source, sum, checksum string) error {
 	if checksum == "" || sum == checksum {
 		return nil
@@ -45,13 +43,13 @@ func CheckSum(source, sum, checksum string) error {
 	return fmt.Errorf("%s: checksum mismatch, expected %q got %q", source, checksum, sum)
 }
 
-// Summed returns a source whose digest is computed while it is read: end is told its SHA-256 in
-// hexadecimal when it was read to its end, and the last Read returns its error.
+// Summed returns a source whose digest is computed while it is read. At the end of the source,
+// end is called with its SHA-256 in hexadecimal, and the last Read returns the error of end.
 func Summed(s *Source, end func(sum string) error) io.ReadCloser {
 	return &sumReader{s, sha256.New(), end}
 }
 
-// A sumReader computes the digest of what is read of it.
+// A sumReader computes the digest of the bytes read.
 type sumReader struct {
 	*Source
 	hash hash.Hash

@@ -1,5 +1,5 @@
-// Package sources has the files and URLs that the user names as sources, and what is known of them:
-// digests and contents, each for a run.
+// Package sources has the files and URLs that the user names as sources, and caches their digests
+// and contents for a run.
 package sources
 
 import (
@@ -15,7 +15,7 @@ import (
 type StatData struct {
 	Size int64 // in bytes
 	// MTime and CTime are the times of the last change of its content and of its inode, in
-	// nanoseconds since 1970. All three are 0 if it is no file.
+	// nanoseconds since 1970. Both and the inode are 0 if the source is no file.
 	MTime, CTime int64
 	Inode        uint64
 	// Reliable says that every later change of the source changes its stat data: the last
@@ -36,7 +36,7 @@ func StatDataOf(fi os.FileInfo, now time.Time) StatData {
 	return g
 }
 
-// StatDataOfInfo returns the stat data of a file that was looked at.
+// StatDataOfInfo returns the stat data of an Info.
 func StatDataOfInfo(i *safepath.Info, now time.Time) StatData {
 	return StatData{
 		Size: i.Size, MTime: i.MTime.UnixNano(), CTime: i.CTime, Inode: i.Ino,
@@ -44,8 +44,8 @@ func StatDataOfInfo(i *safepath.Info, now time.Time) StatData {
 	}
 }
 
-// Stamp returns a text that changes with every later change of the source; "" if the stat
-// data are not reliable.
+// Stamp returns a text that changes with every later change of the source; "" if the stat data
+// are not reliable.
 func (g StatData) Stamp() string {
 	if !g.Reliable || g.Inode == 0 {
 		return ""

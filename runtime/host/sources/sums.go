@@ -2,13 +2,13 @@ package sources
 
 import "sync"
 
-// Sums are a cache of the SHA-256 of sources, by their stat data when they were read.
+// Sums is a cache of the SHA-256 of sources, with their stat data at the time of reading.
 type Sums struct {
 	mu   sync.Mutex
 	sums map[string]sumOf
 }
 
-// Of returns the digest of a source, if it has that stat data.
+// Of returns the cached digest of a source, if its stat data are the same.
 func (k *Sums) Of(name string, g StatData) (sum string, reliable bool) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -20,7 +20,7 @@ func (k *Sums) Of(name string, g StatData) (sum string, reliable bool) {
 	return x.sum, x.Reliable
 }
 
-// Set makes an entry of a source.
+// Set caches the digest of a source.
 func (k *Sums) Set(name string, g StatData, sum string) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -30,7 +30,7 @@ func (k *Sums) Set(name string, g StatData, sum string) {
 	k.sums[name] = sumOf{g, sum}
 }
 
-// Has reports whether there is an entry of a source.
+// Has reports whether a digest of the source is cached.
 func (k *Sums) Has(name string) bool {
 	k.mu.Lock()
 	defer k.mu.Unlock()

@@ -5,13 +5,13 @@ import (
 	"sync"
 )
 
-// Texts remember the sources that came from URLs: each is fetched once a run.
+// Texts caches the contents of URLs: each is fetched once a run.
 type Texts struct {
 	mu      sync.Mutex
 	sources map[string]*text
 }
 
-// of returns what is remembered of a URL.
+// of returns the cache entry of a URL.
 func (f *Texts) of(name string) *text {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -26,8 +26,8 @@ func (f *Texts) of(name string) *text {
 	return x
 }
 
-// Get returns what is behind a URL, which fetch gets if it is not known. Others that want it
-// wait until fetch has ended, or their context has.
+// Get returns the content of a URL from the cache or from fetch. Other callers for the same URL
+// wait until fetch or their own context has ended.
 func (f *Texts) Get(ctx context.Context, name string, fetch func() ([]byte, error)) ([]byte, error) {
 	x := f.of(name)
 	select {
@@ -47,8 +47,8 @@ func (f *Texts) Get(ctx context.Context, name string, fetch func() ([]byte, erro
 	return text, nil
 }
 
-// A text is what is behind one URL. Turn holds one token: the goroutine that has it
-// may look and fetch.
+// A text is the content of one URL. Turn has one token: the goroutine that holds it may look and
+// fetch.
 type text struct {
 	turn chan struct{}
 	text []byte

@@ -1,5 +1,4 @@
-// Package sparse copies files with holes: parts that are not on the disk because they are
-// nothing but zeros.
+// Package sparse copies files with holes: parts of zeros that are not on disk.
 package sparse
 
 import (
@@ -10,25 +9,24 @@ import (
 	"syscall"
 )
 
-// holey is what a reader implements whose content may have holes.
+// holeReporter is implemented by readers whose content may have holes.
 type holeReporter interface{ HasHoles() bool }
 
-// HasHoles reports whether a copy of what r holds is to have holes.
+// HasHoles reports whether a copy of r's content should have holes.
 func HasHoles(r io.Reader) bool {
 	h, ok := r.(holeReporter)
 	return ok && h.HasHoles()
 }
 
-// WithHoles returns r as a content of which a copy has holes where there are long
-// runs of zeros.
+// WithHoles returns r as a content whose copy gets holes for long runs of zeros.
 func WithHoles(r io.ReadCloser) io.ReadCloser { return holeContent{r} }
 
 type holeContent struct{ io.ReadCloser }
 
-// HasHoles implements holey.
+// HasHoles implements holeReporter.
 func (holeContent) HasHoles() bool { return true }
 
-// IsSparse reports whether a file takes less of the disk than it is long.
+// IsSparse reports whether a file takes less room on disk than its size.
 func IsSparse(fi os.FileInfo) bool {
 	st, ok := fi.Sys().(*syscall.Stat_t)
 	return ok && st.Blocks*512 < st.Size
@@ -36,11 +34,11 @@ func IsSparse(fi os.FileInfo) bool {
 
 var zeros [64 << 10]byte
 
-// blocks are what Copy reads into. One for each of many small files would be mostly garbage.
+// blocks has the buffers of Copy. A new one for each small file would be mostly garbage.
 var blocks = sync.Pool{New: func() any { return new([len(zeros)]byte) }}
 
-// Copy adds what r holds to f, which is written to at its end, and leaves
-// holes where there are zeros.
+// Copy appends the content of r to f, and leaves holes for zeros. The offset of f must be its
+// end.
 func Copy(f *os.File, r io.Reader) (n int64, err error) {
 	begin, err := f.Seek(0, io.SeekCurrent)
 	if err != nil {

@@ -18,17 +18,17 @@ import (
 
 // A Call is a call of a method on the system bus (D-Bus).
 type Call struct {
-	Service string // who is asked: org.freedesktop.systemd1
-	Path    string // the object that is asked
+	Service string // the service: org.freedesktop.systemd1
+	Path    string // the object
 	Method  string // with its interface: org.freedesktop.DBus.Properties.Get
 	Args    []any
 }
 
-// A Reply is the answer to a Call. Values are plain Go values: a variant is
-// what is in it, an object path is a string, a struct is a []any.
+// A Reply is the answer to a Call. Values are plain Go values: a variant is its content, an
+// object path is a string, a struct is a []any.
 type Reply struct {
 	Values []any
-	Err    error // what the service replied instead, such as an [Error]
+	Err    error // the error that the service replied, such as an [Error]
 }
 
 // An Error is an error that a service replied with.
@@ -36,9 +36,8 @@ type Error = dbus.Error
 
 // A Bus carries calls to services and their answers.
 type Bus interface {
-	// Call makes all of the calls without waiting for one before the next, and
-	// returns a reply to each, in their order. Its error means that there is no
-	// answer to be had: no bus, or one that is too slow.
+	// Call makes all calls without waiting for one before the next, and returns their replies in
+	// order. The error means that there are no answers: there is no bus, or it is too slow.
 	Call(ctx context.Context, calls []Call) ([]Reply, error)
 }
 
@@ -48,14 +47,12 @@ type NoBus struct{ Reason string }
 // Call implements Bus.
 func (n NoBus) Call(context.Context, []Call) ([]Reply, error) { return nil, errors.New(n.Reason) }
 
-// socketBus is the Bus of a real machine. It is connected to when it is asked
-// first, and stays connected. Once it has not answered it is not asked again:
-// the caller has another way, and shall not wait each time.
+// socketBus is the Bus of a real machine. It connects on first use, and stays connected. After a
+// failure it is not asked again: callers have another way, and should not wait each time.
 type socketBus struct {
-	// addresses are sockets, the first that answers is taken.
+	// addresses are sockets; the first that answers is used.
 	addresses []busAddress
-	// hello is how long it may take to be connected, patience how long all calls
-	// of one Call may take.
+	// hello is the time limit to connect, patience that of all calls of one Call.
 	hello, patience time.Duration
 
 	mu   sync.Mutex
@@ -66,12 +63,12 @@ type socketBus struct {
 // busAddress is a socket at which a bus may answer.
 type busAddress struct {
 	path string
-	// direct says that there is one service behind it, and no bus between.
+	// direct says that the socket leads to one service, without a bus.
 	direct bool
 }
 
-// New returns the bus of this machine. Where there is none, root can
-// talk to systemd itself, as systemctl does.
+// New returns the bus of this machine. If there is none, root can talk to systemd itself, as
+// systemctl does.
 func New() Bus { return newSocketBus() }
 
 func newSocketBus() *socketBus {
@@ -83,8 +80,8 @@ func newSocketBus() *socketBus {
 	return b
 }
 
-// inFlight is how many calls may be under way at once: a bus refuses more than
-// 128 of one connection.
+// inFlight is the number of calls under way at once. A bus refuses more than 128 from one
+// connection.
 const inFlight = 64
 
 var errBusTimeout = errors.New("no answer in time")
@@ -101,7 +98,7 @@ func (b *socketBus) Call(ctx context.Context, calls []Call) ([]Reply, error) {
 	}
 	within, cancel := context.WithTimeoutCause(ctx, b.patience, errBusTimeout)
 	defer cancel()
-	// A closed connection ends all that waits for it, writing included.
+	// To close the connection ends everything that waits for it, writes included.
 	conn := b.conn
 	stop := context.AfterFunc(within, func() { _ = conn.Close() })
 	replies, err := b.exchange(conn, calls)
@@ -116,8 +113,8 @@ func (b *socketBus) Call(ctx context.Context, calls []Call) ([]Reply, error) {
 	return nil, b.forgive(ctx)
 }
 
-// forgive returns the error of the bus, and forgets it if there was no answer
-// only because the caller does not want one any more.
+// forgive returns the error of the bus. It forgets the error if only the caller's own context
+// ended the calls.
 func (b *socketBus) forgive(ctx context.Context) error {
 	err := b.err
 	if ctx.Err() != nil {
@@ -193,7 +190,7 @@ func (a busAddress) connect(ctx context.Context, within time.Duration) (*dbus.Co
 	return nil, err
 }
 
-// plainValues makes plain Go values of what godbus decodes.
+// plainValues converts the values of godbus to plain Go values.
 func plainValues(values []any) []any {
 	out := make([]any, len(values))
 	for i, v := range values {

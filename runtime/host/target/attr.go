@@ -7,7 +7,7 @@ import (
 	"github.com/luaccm/ccm/runtime/safepath"
 )
 
-// SetAttr gives what is open at the target its owner and mode, where they are not so already.
+// SetAttr sets the owner and mode of the open entry at the target, if they differ.
 func (t Target) SetAttr(d *safepath.Handle, attr safepath.Attr) error {
 	info := safepath.InfoOf(&d.Stat)
 	if info.UID != attr.UID || info.GID != attr.GID {
@@ -28,7 +28,7 @@ func (t Target) SetAttr(d *safepath.Handle, attr safepath.Attr) error {
 	})
 }
 
-// Chown gives what is open at the target an owner.
+// Chown sets the owner of the open entry at the target.
 func (t Target) Chown(d *safepath.Handle, uid, gid uint32) error {
 	return t.Effect("chown", t.PathName, func() error {
 		if err := d.Chown(uid, gid); err != nil {
@@ -38,8 +38,8 @@ func (t Target) Chown(d *safepath.Handle, uid, gid uint32) error {
 	})
 }
 
-// SetNewAttr gives a directory that was made just now its owner and mode, unless another
-// one is in its place by now.
+// SetNewAttr sets the owner and mode of a directory that was just made, unless another one has
+// replaced it.
 func (t Target) SetNewAttr(attr safepath.Attr) error {
 	d, err := t.OpenDirectory()
 	if err != nil {

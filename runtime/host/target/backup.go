@@ -14,12 +14,11 @@ import (
 
 const backupSuffix = ".ccm-old"
 
-// backupName returns the name of a backup in a directory where nobody else can take that
-// name.
+// backupName returns the name of a backup in a directory where nobody else can make that name.
 func backupName(base string) string { return safepath.HiddenName(base, backupSuffix) }
 
-// Backup gives the file or symbolic link at the target a second name in its directory. If nothing
-// is there, a link that leads nowhere records that. An earlier backup stays.
+// Backup gives the file or symbolic link at the target a second name in its directory. If the
+// target is missing, a dangling link records that. An earlier backup stays.
 func (t Target) Backup() error {
 	if earlier, err := FindBackup(t.Location); err != nil || earlier.Exists() {
 		return safepath.PathError("lstat", t.PathName, err)
@@ -84,7 +83,7 @@ func (t Target) copyBackup(old safepath.Location, info safepath.Info) error {
 	})
 }
 
-// copyLink makes a symbolic link that leads where the one at the target does.
+// copyLink makes a symbolic link with the target of the one at t.
 func (t Target) copyLink(old safepath.Location) error {
 	to, err := t.Readlink()
 	if err != nil {
@@ -93,7 +92,8 @@ func (t Target) copyLink(old safepath.Location) error {
 	return t.Symlink(to, old)
 }
 
-// A BackupFile is the backup of a place: the file or link, or what records that nothing was there.
+// A BackupFile is the backup of a place: the file or link, or the record that the place was
+// empty.
 type BackupFile struct {
 	at   safepath.Location
 	info safepath.Info
@@ -104,8 +104,8 @@ func (b BackupFile) Exists() bool { return b.info.Kind != safepath.Missing }
 
 // FindBackup finds the backup of a place.
 //
-// Where others may make names in the directory, what is found counts only if its owner
-// could have put it at the place as well, or if it is ours.
+// Where others may make names in the directory, a backup counts only if it is ours, or if its
+// owner could also have put it at the place itself.
 func FindBackup(p safepath.Location) (BackupFile, error) {
 	old := BackupFile{at: safepath.Location{Dir: p.Dir, Name: backupName(p.Name)}}
 	if !safepath.IsShared(&p.Dir.Stat) {
@@ -139,12 +139,12 @@ func FindBackup(p safepath.Location) (BackupFile, error) {
 	return old, nil
 }
 
-// isBackup reports whether what is at a place is what Backup makes.
+// isBackup reports whether Backup could have made the entry.
 func isBackup(info safepath.Info) bool {
 	return info.Kind == safepath.Regular || info.Kind == safepath.Symlink
 }
 
-// recordsNothing reports whether a backup says that nothing was there: it is a link to
+// recordsNothing reports whether a backup records that the place was empty: it is a link to
 // itself.
 func (b BackupFile) recordsNothing() (bool, error) {
 	if b.info.Kind != safepath.Symlink {
@@ -154,7 +154,7 @@ func (b BackupFile) recordsNothing() (bool, error) {
 	return to == b.at.Name, err
 }
 
-// Rollback puts a backup back in its place: the very file, or nothing.
+// Rollback moves a backup to its place, or empties the place if the backup records that.
 func (t Target) Rollback(old BackupFile) error {
 	nothing, err := old.recordsNothing()
 	if err != nil {
@@ -163,7 +163,7 @@ func (t Target) Rollback(old BackupFile) error {
 	if !nothing {
 		err = t.Effect("rename", t.PathName, func() error { return safepath.Rename(old.at, t.Location) })
 		if now, e := t.Stat(); err == nil && e == nil && now.Ino == old.info.Ino && now.Dev == old.info.Dev {
-			// It was not replaced, and rename(2) leaves two names of one file alone.
+			// The entry was not replaced: rename(2) leaves two names of one file alone.
 			err = t.RemoveBackup(old)
 		}
 	} else {

@@ -15,8 +15,8 @@ import (
 // TempSuffix ends the names of temporary files.
 const TempSuffix = ".ccm-new"
 
-// tempName returns the name of the temporary file of a file. It is cut where
-// file systems would refuse it.
+// tempName returns the name of the temporary file for a file. It is shortened where file systems
+// would refuse it.
 func tempName(base string) string { return safepath.HiddenName(base, TempSuffix) }
 
 // IsTempName reports whether a name is that of a temporary file of ccm, or could be.
@@ -24,13 +24,12 @@ func IsTempName(name string) bool {
 	return strings.HasPrefix(name, ".") && strings.HasSuffix(name, TempSuffix)
 }
 
-// Claim makes something that has a temporary name beside the target, and returns that name.
+// Claim calls make with a place for a temporary name beside the target, and returns the name.
 // Make fails with fs.ErrExist if the name is taken.
 //
-// Where others may make names in the directory, the name is random: nobody can take it
-// first, and nobody can lock what stands there. A run that died may have left such names;
-// they are looked for once. Elsewhere there is one name for each file, so that what a run
-// has left is found without looking for it.
+// Where others may make names in the directory, the name is random: nobody can take it first or
+// lock it. Dead runs may have left such names; they are searched for once. Elsewhere each file
+// has one fixed temporary name, so that a leftover is found without a search.
 func (t Target) Claim(make func(temp safepath.Location) error) (string, error) {
 	if safepath.IsShared(&t.Dir.Stat) {
 		if err := t.sweep(); err != nil {
@@ -52,8 +51,7 @@ func (t Target) Claim(make func(temp safepath.Location) error) (string, error) {
 	return temp.Name, make(temp)
 }
 
-// removeLeftover removes the temporary file of a run that died. One that somebody has
-// locked is left: it is being written.
+// removeLeftover removes the temporary file of a dead run. A locked file is in use and stays.
 func (t Target) removeLeftover(temp safepath.Location) error {
 	fd, err := temp.Open(unix.O_RDONLY|unix.O_NONBLOCK, 0)
 	switch {
@@ -72,15 +70,15 @@ func (t Target) removeLeftover(temp safepath.Location) error {
 	return safepath.PathError("remove", t.Real(temp), err)
 }
 
-// Sweeps remember in which directories was looked for what runs have left.
+// Sweeps remember the directories that were searched for leftovers.
 type Sweeps struct {
 	mu   sync.Mutex
 	dirs map[[2]uint64]bool
 }
 
-// sweep removes the temporary files that runs have left in the directory, unless that was
-// done before. To remove a name from a directory that its owner has given this form does
-// nothing that he could not do himself, so it is not asked whose it is.
+// sweep removes the temporary files of dead runs from the directory, once. It does not check
+// their owners: the owner of the directory, who could give any file such a name, could also
+// remove it himself.
 func (t Target) sweep() error {
 	done, d := t.Sweeps, t.Dir
 	done.mu.Lock()
@@ -90,7 +88,7 @@ func (t Target) sweep() error {
 		return nil
 	}
 	names, err := safepath.NamesIn(d)
-	if err != nil && err != unix.EACCES { // one may write in a directory without being able to read it
+	if err != nil && err != unix.EACCES { // a directory may be writable and not readable
 		return safepath.PathError("open", filepath.Dir(t.PathName), err)
 	}
 	for _, left := range names {

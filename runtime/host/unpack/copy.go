@@ -14,28 +14,29 @@ import (
 	"github.com/luaccm/ccm/runtime/safepath"
 )
 
-// A Copy is what is copied from a directory of the user to a directory of the machine.
+// A Copy describes a copy from a directory of the user to a directory of the machine.
 type Copy struct {
 	Source    string // of the user
 	Directory string // of the machine
-	// Names are the files and directories to copy, by their paths below both; "." is the
-	// directory itself. What is below a directory that is not there comes with that directory.
+	// Names are the files and directories to copy, by their paths below both; "." is the directory
+	// itself. A directory that is missing on the machine is copied with everything below it that
+	// is named.
 	Names []string
-	// Attr returns who may do what with the copy of a file or directory of the source.
-	// Have is what stands at its place, of kind Missing for nothing.
+	// Attr returns the owner and mode of the copy of a file or directory. Have describes the
+	// present entry, with kind Missing for none.
 	Attr func(source, have host.Info) host.Attr
 }
 
-// fewEntries is up to how many new entries of a directory are made one by one: a stage and
-// one sync for all of them take as long as that.
+// fewEntries is the largest number of new entries of a directory that are made one by one: a
+// stage, with one sync for all, takes as long as that.
 const fewEntries = 8
 
-// CopyTree copies files and directories. A file that is there is replaced in one step, as
-// [host.Host.WriteFile] does it; a directory that is there gets its owner and mode. What
-// is new in a directory is written into a stage inside it, made durable at once, and gets its
-// place in one step each, a directory with all that is in it: if this process dies, nothing
-// or all of that directory is there. Something else that is found where an entry belongs is an
-// error, and so is a source that is neither a file nor a directory.
+// CopyTree copies files and directories. An existing file is replaced in one step, like
+// [host.Host.WriteFile]; an existing directory gets its owner and mode. New entries of a
+// directory are written into a stage inside it, made durable at once, and then moved to their
+// paths in one step each, a directory with everything in it. So if this process dies, such a
+// directory is there as a whole or not at all. It is an error if something else is at the path of
+// an entry, or if a source is neither a file nor a directory.
 //
 // Special bits of a mode (setuid, setgid, sticky) are kept. Times are not.
 func CopyTree(ctx context.Context, h *host.Host, c Copy) error {
@@ -59,7 +60,7 @@ func CopyTree(ctx context.Context, h *host.Host, c Copy) error {
 	return x.copyBelow(names)
 }
 
-// cleanNames returns paths below a directory in order, each once.
+// cleanNames returns paths below a directory in order, without duplicates.
 func cleanNames(names []string) ([]string, error) {
 	list := make([]string, 0, len(names))
 	for _, name := range names {
@@ -73,7 +74,7 @@ func cleanNames(names []string) ([]string, error) {
 	return slices.Compact(list), nil
 }
 
-// A treeCopy is a Copy that is under way.
+// A treeCopy is a Copy under way.
 type treeCopy struct {
 	Copy
 	ctx    context.Context
@@ -81,18 +82,18 @@ type treeCopy struct {
 	source *safepath.Handle
 }
 
-// newEntries are entries of which nothing is there, in a directory that is.
+// newEntries are the missing entries of one directory that exists.
 type newEntries struct {
-	dir string // the directory below the source, "" for that itself
-	// top is the name in its parent of the directory that is copied to, if it is new itself, and "" if not.
+	dir string // the directory below the source, "" for the source itself
+	// top is the name of the target directory in its parent if it is missing too, otherwise "".
 	top   string
-	names []string // below the source
+	names []string // paths below the source
 }
 
-// copyBelow copies what is in a directory that is there. Names are in order.
+// copyBelow copies the entries of a directory that exists. Names are in order.
 func (x *treeCopy) copyBelow(names []string) error {
 	in := make(map[string][]string)
-	missing := make(map[string]string) // a directory that is not there, to the one above it that is
+	missing := make(map[string]string) // missing directories, with the missing one above each
 	for _, name := range names {
 		dir := parentOf(name)
 		if above, ok := missing[dir]; ok {
@@ -117,7 +118,7 @@ func (x *treeCopy) copyBelow(names []string) error {
 	return nil
 }
 
-// existing copies what is there already, and reports whether it is.
+// existing copies an entry if it exists already, and reports whether it does.
 func (x *treeCopy) existing(name string) (there bool, err error) {
 	at := path.Join(x.Directory, name)
 	have, err := x.h.Lstat(at)
@@ -155,7 +156,7 @@ func (x *treeCopy) copyOne(name string, have host.Info) error {
 	return x.h.WriteFile(at, f, attr)
 }
 
-// checkKind returns an error for a source that is not copied.
+// checkKind returns an error for a source that is neither a file nor a directory.
 func (x *treeCopy) checkKind(name string, source host.Info) error {
 	if source.Kind != host.Regular && source.Kind != host.Directory {
 		return fmt.Errorf("%s: want files and directories, found %s", filepath.Join(x.Source, name), source.Kind)
@@ -163,7 +164,7 @@ func (x *treeCopy) checkKind(name string, source host.Info) error {
 	return nil
 }
 
-// copyNew copies entries of which nothing is there.
+// copyNew copies missing entries of one directory.
 func (x *treeCopy) copyNew(n newEntries) (err error) {
 	if len(n.names) <= fewEntries && n.top == "" {
 		for _, name := range n.names {

@@ -17,17 +17,17 @@ import (
 	"github.com/luaccm/ccm/runtime/safepath"
 )
 
-// A stagedTree is the new entries of one directory while they are written.
+// A stagedTree is the new entries of one directory in a stage.
 type stagedTree struct {
 	*stage
 	*treeCopy
 	n newEntries
-	// in is what is to be in each directory below the source.
+	// in has the names of the entries in each directory below the source.
 	in map[string][]string
-	// dirs is what the new directories are to be, and files what the new files are.
+	// dirs has the attributes of the new directories, and files the Info of the new files.
 	dirs  map[string]host.Attr
 	files map[string]*host.Info
-	buf   []byte // for what small files hold
+	buf   []byte // for the contents of small files
 }
 
 // begin makes the stage for new entries.
@@ -53,7 +53,7 @@ func (x *treeCopy) begin(n newEntries) (*stagedTree, error) {
 	return t, nil
 }
 
-// staged returns the path in the stage of what has a path below the source.
+// staged returns the path in the stage of a path below the source.
 func (t *stagedTree) staged(name string) string {
 	if t.n.top != "" {
 		return path.Join(t.n.top, name)
@@ -61,14 +61,14 @@ func (t *stagedTree) staged(name string) string {
 	return strings.TrimPrefix(strings.TrimPrefix(name, t.n.dir), "/")
 }
 
-// write fills the stage, and makes what is in it durable.
+// write fills the stage, and makes its contents durable.
 func (t *stagedTree) write() error {
 	if t.n.top != "" {
 		if err := t.mkdir(t.stage.top, ".", t.source.Stat); err != nil {
 			return err
 		}
 	}
-	for _, dir := range slices.Sorted(maps.Keys(t.in)) { // what a directory is in comes before it
+	for _, dir := range slices.Sorted(maps.Keys(t.in)) { // parents come first
 		if err := t.fill(dir); err != nil {
 			return err
 		}
@@ -81,7 +81,7 @@ func (t *stagedTree) write() error {
 	return t.sync()
 }
 
-// fill writes what is to be in one directory.
+// fill writes the entries of one directory.
 func (t *stagedTree) fill(dir string) error {
 	from, err := t.directory(t.source, dir)
 	if err != nil {
@@ -104,7 +104,7 @@ func (t *stagedTree) fill(dir string) error {
 	return nil
 }
 
-// directory opens a directory below another, for the caller to close.
+// directory opens a directory below another. The caller closes it.
 func (t *stagedTree) directory(top *safepath.Handle, name string) (*safepath.Handle, error) {
 	if name == "" {
 		return top.Hold(), nil
@@ -117,7 +117,7 @@ func (t *stagedTree) directory(top *safepath.Handle, name string) (*safepath.Han
 	return p.OpenDirectory()
 }
 
-// add copies one entry from a directory to another.
+// add copies one entry into a directory of the stage.
 func (t *stagedTree) add(from, to *safepath.Handle, name string) error {
 	source := safepath.Location{Dir: from, Name: path.Base(name)}
 	fd, err := t.treeCopy.h.Sources().OpenAt(source)
@@ -144,7 +144,7 @@ func (t *stagedTree) add(from, to *safepath.Handle, name string) error {
 	return t.do("write", t.staged(name), func() error { return t.copyFile(fd, &st, to, name) })
 }
 
-// mkdir makes a directory in the stage, which gets its owner and mode when it is full.
+// mkdir makes a directory in the stage. It gets its owner and mode once it is full.
 func (t *stagedTree) mkdir(in *safepath.Handle, name string, source unix.Stat_t) error {
 	t.dirs[name] = t.Attr(safepath.InfoOf(&source), host.Info{})
 	at := t.staged(name)
@@ -153,7 +153,7 @@ func (t *stagedTree) mkdir(in *safepath.Handle, name string, source unix.Stat_t)
 	})
 }
 
-// setAttr gives a directory in the stage its owner and mode.
+// setAttr sets the owner and mode of a directory in the stage.
 func (t *stagedTree) setAttr(name string) error {
 	at, attr := t.staged(name), t.dirs[name]
 	d, err := t.directory(t.stage.top, at)
@@ -170,7 +170,7 @@ func (t *stagedTree) setAttr(name string) error {
 	return t.chmodOpen(d, at, attr.Mode&0o7777)
 }
 
-// copyFile writes one file of the stage, which nobody else can open.
+// copyFile writes one file in the stage, where nobody else can open it.
 func (t *stagedTree) copyFile(source int, st *unix.Stat_t, in *safepath.Handle, name string) (err error) {
 	p := safepath.Location{Dir: in, Name: path.Base(name)}
 	at := t.full(t.staged(name))
@@ -201,8 +201,8 @@ func (t *stagedTree) copyFile(source int, st *unix.Stat_t, in *safepath.Handle, 
 	return safepath.PathError("sync", at, safepath.Fsync(fd))
 }
 
-// copySmall copies a file without asking whether it ends where st says. What it holds is noted,
-// and so need not be read again to look whether the copy is the same.
+// copySmall copies a file of the size in st, without checking for more. It records the content's
+// digest, so that a comparison of the copy need not read the source again.
 func (t *stagedTree) copySmall(from, to int, st *unix.Stat_t, name string) error {
 	part := t.buf[:st.Size]
 	for done := 0; done < len(part); {
@@ -213,7 +213,7 @@ func (t *stagedTree) copySmall(from, to int, st *unix.Stat_t, name string) error
 		case err != nil:
 			return err
 		case n == 0:
-			part = part[:done] // somebody has made it shorter
+			part = part[:done] // somebody has truncated it
 		}
 		done += n
 	}
@@ -229,7 +229,7 @@ func (t *stagedTree) copySmall(from, to int, st *unix.Stat_t, name string) error
 	return nil
 }
 
-// copyContent copies any file.
+// copyContent copies a file of any size.
 func (t *stagedTree) copyContent(to *os.File, name string) error {
 	from, err := t.treeCopy.h.Sources().Open(t.ctx, filepath.Join(t.Source, name))
 	if err != nil {
@@ -244,7 +244,7 @@ func (t *stagedTree) copyContent(to *os.File, name string) error {
 	return err
 }
 
-// setFileAttr gives an open file its owner and mode, and returns what it is then.
+// setFileAttr sets the owner and mode of an open file, and returns its Info.
 func setFileAttr(fd int, attr host.Attr) (*host.Info, error) {
 	var st unix.Stat_t
 	if err := safepath.IgnoringEINTR(func() error { return unix.Fstat(fd, &st) }); err != nil {
@@ -257,7 +257,7 @@ func setFileAttr(fd int, attr host.Attr) (*host.Info, error) {
 			return nil, err
 		}
 	}
-	if given || info.Mode != mode { // a new owner takes away some of the mode
+	if given || info.Mode != mode { // a change of owner clears mode bits
 		if err := unix.Fchmod(fd, mode); err != nil {
 			return nil, err
 		}
@@ -266,7 +266,7 @@ func setFileAttr(fd int, attr host.Attr) (*host.Info, error) {
 	return &info, nil
 }
 
-// place gives what was written its place.
+// place moves the entries from the stage to their paths.
 func (t *stagedTree) place() error {
 	units := t.in[t.n.dir]
 	if t.n.top != "" {
@@ -290,7 +290,7 @@ func (t *stagedTree) place() error {
 	return t.treeCopy.h.SyncDirectory(t.full("entry"), t.parent)
 }
 
-// isFree returns an error if something stands at the place of an entry by now.
+// isFree returns an error if the path of an entry exists by now.
 func (t *stagedTree) isFree(at string) error {
 	info, err := safepath.Location{Dir: t.parent, Name: at}.Stat()
 	if err == nil && info.Kind != host.Missing {
@@ -299,7 +299,7 @@ func (t *stagedTree) isFree(at string) error {
 	return safepath.PathError("create", t.full(at), err)
 }
 
-// tell says what is about to be new.
+// tell announces the new entries.
 func (t *stagedTree) tell() error {
 	h := t.treeCopy.h
 	if !h.WatchesChanges() {

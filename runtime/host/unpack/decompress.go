@@ -12,27 +12,26 @@ import (
 	"github.com/ulikunitz/xz"
 )
 
-// maxWindow is how many bytes back what is compressed may refer, which is how much memory it
-// takes to read it. xz -9 needs 64 MiB, zstd --ultra -22 needs this.
+// maxWindow is the largest window, in bytes, of a compressed stream, and so bounds the memory to
+// read it. xz -9 needs 64 MiB, zstd --ultra -22 needs this.
 const maxWindow = 128 << 20
 
 var errFormat = errors.New("archive type not supported, want one of " + Suffixes())
 
-// compressions are what the formats compress with, and the bytes with which that begins (RFC
-// 1952, the .xz file format 1.2.1, RFC 8878).
+// compressions are the compressions of the formats, and the bytes with which their streams begin
+// (RFC 1952, the .xz file format 1.2.1, RFC 8878).
 var compressions = map[Format]struct{ name, magic string }{
 	TarGzip: {"gzip", "\x1f\x8b"},
 	TarXz:   {"xz", "\xfd7zXZ\x00"},
 	TarZstd: {"zstd", "\x28\xb5\x2f\xfd"},
 }
 
-// isSkippable reports whether bytes begin a frame of zstd that is to be left out (RFC 8878,
-// section 3.1.2).
+// isSkippable reports whether bytes begin a skippable frame of zstd (RFC 8878, section 3.1.2).
 func isSkippable(head []byte) bool {
 	return len(head) == 4 && head[0]&0xf0 == 0x50 && string(head[1:]) == "\x2a\x4d\x18"
 }
 
-// decompressed returns the tar archive in r. Its second result ends the reading.
+// decompressed returns a reader of the tar archive in r, and a function that frees it.
 func decompressed(from io.Reader, format Format) (io.Reader, func(), error) {
 	r := bufio.NewReader(from)
 	c := compressions[format]

@@ -14,7 +14,7 @@ import (
 	"github.com/luaccm/ccm/runtime/host"
 )
 
-// A Format is how an archive is packed, named after its suffix.
+// A Format is the format of an archive, named after its suffix.
 type Format string
 
 // The formats.
@@ -26,7 +26,7 @@ const (
 	Zip     Format = ".zip"
 )
 
-// formats are the formats by the suffixes of names.
+// formats are the formats, by the suffixes of file names.
 var formats = []struct {
 	suffix string
 	format Format
@@ -35,7 +35,7 @@ var formats = []struct {
 	{".tar", Tar}, {".zip", Zip},
 }
 
-// Suffixes lists the suffixes that archives can have.
+// Suffixes lists the suffixes of archives.
 func Suffixes() string {
 	var list []string
 	for _, f := range formats {
@@ -44,8 +44,8 @@ func Suffixes() string {
 	return strings.Join(list, ", ")
 }
 
-// FormatOf returns the format that the suffix of a name stands for, or
-// "". Case does not matter, and .tgz is .tar.gz.
+// FormatOf returns the format for the suffix of a name, or "". Case does not matter, and .tgz
+// means .tar.gz.
 func FormatOf(name string) Format {
 	name = strings.ToLower(name)
 	for _, f := range formats {
@@ -56,21 +56,21 @@ func FormatOf(name string) Format {
 	return ""
 }
 
-// An entry is one thing in an archive.
+// An entry is one entry of an archive.
 type entry struct {
-	name  string // as the archive has it
+	name  string // as written in the archive
 	kind  host.FileKind
 	mode  uint32
 	mtime time.Time
-	// target is where a symbolic link points, or the name of the entry that a
-	// hard link is another name of.
+	// target is the target of a symbolic link, or the name of the entry to which a hard link
+	// leads.
 	target   string
 	hardLink bool
-	// unique says that the format does not let a later entry replace this one.
+	// unique says that in this format no later entry may replace this one.
 	unique bool
 	body   io.Reader // of a file
-	size   int64     // of a file, if the archive says it
-	sparse bool      // whether the archive leaves out parts that are nothing but zeros
+	size   int64     // of a file, if the archive tells it
+	sparse bool      // the archive leaves out parts of zeros
 }
 
 // readEntries calls add for each entry of the archive in f, in order.
@@ -89,15 +89,15 @@ func readEntries(f *os.File, format Format, check func() error, add func(entry) 
 	if err := readTar(src, check, add); err != nil || format == Tar {
 		return err
 	}
-	// What comes after the last entry is read too, since the checksum of the
-	// whole stands at the end. Anything after that is padding.
+	// The rest after the last entry is read too, because the checksum is at the end. It is only
+	// padding.
 	if _, err := io.Copy(io.Discard, io.LimitReader(src, 64<<20)); err != nil && !errors.Is(err, gzip.ErrHeader) {
 		return unreadable(err)
 	}
 	return nil
 }
 
-// checked returns r, from which nothing is read any more once check fails.
+// checked returns a reader of r that stops when check fails.
 func checked(r io.Reader, check func() error) io.Reader {
 	return checkedReader{r, check}
 }
@@ -116,7 +116,7 @@ func (r checkedReader) Read(p []byte) (int, error) {
 	return r.from.Read(p)
 }
 
-// unreadable says that an archive is not one, or only part of one.
+// unreadable returns the error that an archive is damaged, truncated or no archive.
 func unreadable(err error) error {
 	if errors.Is(err, io.ErrUnexpectedEOF) || err == io.EOF {
 		return errors.New("the archive is cut short")
@@ -133,14 +133,14 @@ func readTar(r io.Reader, check func() error, add func(entry) error) error {
 			return errors.New("the archive is empty")
 		case err == io.EOF:
 			return nil
-		case err != nil && !errors.Is(err, tar.ErrInsecurePath): // names are checked by put
+		case err != nil && !errors.Is(err, tar.ErrInsecurePath): // put checks the names
 			return unreadable(err)
 		}
 		e, skip, err := tarEntry(head)
 		if skip {
 			continue
 		}
-		e.body = checked(tr, check) // a hole is read from nothing
+		e.body = checked(tr, check) // a hole reads nothing from r, so check is called here
 		if err == nil {
 			err = add(e)
 		}
@@ -150,7 +150,7 @@ func readTar(r io.Reader, check func() error, add func(entry) error) error {
 	}
 }
 
-// tarEntry returns what a header stands for.
+// tarEntry returns the entry of a tar header.
 func tarEntry(head *tar.Header) (e entry, skip bool, err error) {
 	_, sparse := head.PAXRecords["GNU.sparse.size"]
 	_, sparser := head.PAXRecords["GNU.sparse.realsize"]
@@ -197,7 +197,7 @@ func readZip(f *os.File, check func() error, add func(entry) error) error {
 	return nil
 }
 
-// maxLinkLen is how long the target of a link can be (PATH_MAX).
+// maxLinkLen is the length limit of a link's target (PATH_MAX).
 const maxLinkLen = 4096
 
 func addZip(file *zip.File, check func() error, add func(entry) error) error {
@@ -234,16 +234,15 @@ const (
 	zipMacOS = 19
 )
 
-// onUnix reports whether the archive entry was made on a system with Unix
-// permissions.
+// onUnix reports whether the zip entry was made on a system with Unix permissions.
 func onUnix(file *zip.File) bool {
 	system := file.CreatorVersion >> 8
 	return system == zipUnix || system == zipMacOS
 }
 
-// zipName returns the path of a zip entry. Programs on Windows have written
-// backslashes where slashes belong. On Unix a backslash is part of a name, and
-// is left as it is, but never where it could be meant to lead elsewhere.
+// zipName returns the path of a zip entry. Some programs on Windows write backslashes for
+// slashes. On Unix a backslash is part of a name and stays, but it is refused where it could lead
+// elsewhere.
 func zipName(file *zip.File) (string, error) {
 	if !strings.Contains(file.Name, `\`) {
 		return file.Name, nil
@@ -258,8 +257,8 @@ func zipName(file *zip.File) (string, error) {
 	return slashed, nil
 }
 
-// zipMode returns the permissions and the kind of a zip entry. What was not
-// made on Unix has none, and gets the usual ones.
+// zipMode returns the permissions and the kind of a zip entry. An entry that was not made on Unix
+// gets the usual ones.
 func zipMode(file *zip.File) (uint32, host.FileKind) {
 	bits := file.ExternalAttrs >> 16
 	if !onUnix(file) || bits == 0 {

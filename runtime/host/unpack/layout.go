@@ -12,13 +12,13 @@ import (
 	"github.com/luaccm/ccm/runtime/safepath"
 )
 
-// A layout is what an archive makes below a directory, by clean relative path.
-// It decides what may be made there; it makes nothing.
+// A layout is the entries that an archive makes below a directory, by clean relative path. It
+// decides what may be made there; it makes nothing.
 type layout struct {
 	kinds map[string]host.FileKind
-	// links is where the symbolic links point.
+	// links has the targets of symbolic links.
 	links map[string]string
-	// modes is the permissions of the directories that the archive speaks of.
+	// modes has the permissions of directories with an entry in the archive.
 	modes map[string]uint32
 }
 
@@ -26,16 +26,15 @@ func newLayout() *layout {
 	return &layout{kinds: make(map[string]host.FileKind), links: make(map[string]string), modes: make(map[string]uint32)}
 }
 
-// Limits of the name of an archive entry: PATH_MAX, and more directories than
-// anybody has below one another. The work that a directory makes grows with how
-// deep it is.
+// Limits of the name of an entry: PATH_MAX, and more nested directories than anybody uses. The
+// work for a directory grows with its depth.
 const (
 	maxNameLen   = 4096
 	maxNameDepth = 255
 )
 
-// entryName returns the name of an archive entry as a clean relative path, ""
-// for the directory that is extracted into.
+// entryName returns the name of an archive entry as a clean relative path, "" for the target
+// directory.
 func entryName(name string) (string, error) {
 	switch {
 	case name == "":
@@ -58,7 +57,7 @@ func entryName(name string) (string, error) {
 	return name, nil
 }
 
-// strip returns a clean name without its first n directories, "" if there is no more to it.
+// strip returns a clean name without its first n directories, "" if nothing is left.
 func strip(name string, n int) string {
 	for ; n > 0; n-- {
 		_, name, _ = strings.Cut(name, "/")
@@ -66,8 +65,8 @@ func strip(name string, n int) string {
 	return name
 }
 
-// put adds an entry and the directories above it. It reports whether it takes
-// the place of an earlier entry of the same name.
+// put adds an entry and the directories above it. It reports whether it replaces an earlier entry
+// of the same name.
 func (l *layout) put(name string, kind host.FileKind) (replaces bool, err error) {
 	for at := parentOf(name); at != ""; at = parentOf(at) {
 		if k, ok := l.kinds[at]; ok && k != host.Directory {
@@ -86,7 +85,7 @@ func (l *layout) put(name string, kind host.FileKind) (replaces bool, err error)
 	return replaces && kind != host.Directory, nil
 }
 
-// parentOf returns the directory of a clean relative path, "" for the top.
+// parentOf returns the directory of a clean relative path, "" at the top.
 func parentOf(name string) string {
 	i := strings.LastIndexByte(name, '/')
 	if i < 0 {
@@ -95,13 +94,12 @@ func parentOf(name string) string {
 	return name[:i]
 }
 
-// names returns all paths in order, directories before what is in them.
+// names returns all paths in order, directories before their entries.
 func (l *layout) names() []string { return slices.Sorted(maps.Keys(l.kinds)) }
 
-// checkLinks reports a symbolic link that leads out of parent, the absolute path
-// of the directory that is extracted into. Links are followed through other
-// links; what is missing on the way is taken for a directory, because it may
-// become one.
+// checkLinks returns an error for a symbolic link that leads out of parent, the absolute path of
+// the target directory. It follows links through other links. A missing element counts as a
+// directory, because it may become one.
 func (l *layout) checkLinks(parent string) error {
 	for _, name := range slices.Sorted(maps.Keys(l.links)) {
 		if err := l.follow(name, parent); err != nil {
@@ -136,7 +134,7 @@ func (l *layout) follow(name, parent string) error {
 			continue
 		}
 		if links++; links > safepath.MaxLinks {
-			return nil // the system refuses to follow it as well
+			return nil // the kernel refuses to follow it as well
 		}
 		if strings.HasPrefix(target, "/") {
 			inside, ok := strings.CutPrefix(target+"/", strings.TrimSuffix(parent, "/")+"/")

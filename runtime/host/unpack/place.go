@@ -18,9 +18,8 @@ import (
 	"github.com/luaccm/ccm/runtime/safepath"
 )
 
-// place moves what was unpacked to where it belongs: each file, link and
-// directory that has no place yet in one step, a directory with all that is in
-// it. The one with the last entry in it comes last, after all others are
+// place moves the unpacked entries to their paths: each file, link and new directory in one step,
+// a directory with everything in it. The unit with Options.Last comes last, once all others are
 // durable.
 func (s *stage) place(ctx context.Context) error {
 	s.paths = s.names()
@@ -54,9 +53,8 @@ func (s *stage) place(ctx context.Context) error {
 	return s.syncLast(last)
 }
 
-// units returns the entries to move, in order, and the one of them to move last,
-// "" if that does not matter. An error means that an entry cannot have its
-// place.
+// units returns the entries to move, in order, and the one to move last, "" if that does not
+// matter. An error means that an entry cannot be moved to its path.
 func (s *stage) units() (units []string, last string, err error) {
 	wanted, err := filepath.Rel(s.x.Parent, s.x.Last)
 	if s.x.Last == "" || err != nil {
@@ -81,8 +79,8 @@ func (s *stage) units() (units []string, last string, err error) {
 	return units, last, nil
 }
 
-// setModes gives the directories that are moved their permissions, the deepest
-// first. Those that only files are moved from stay as they are.
+// setModes sets the permissions of the directories that are moved, the deepest first. Existing
+// directories stay as they are.
 func (s *stage) setModes(units []string) error {
 	for _, name := range slices.Backward(s.paths) {
 		if s.kinds[name] != host.Directory || !inUnit(units, name) {
@@ -99,8 +97,7 @@ func (s *stage) setModes(units []string) error {
 	return nil
 }
 
-// inUnit reports whether name is one of the units, which are in order, or in one
-// of them.
+// inUnit reports whether name is one of the units, which are in order, or below one.
 func inUnit(units []string, name string) bool {
 	for ; name != ""; name = parentOf(name) {
 		if _, ok := slices.BinarySearch(units, name); ok {
@@ -110,12 +107,12 @@ func inUnit(units []string, name string) bool {
 	return false
 }
 
-// fits reports whether something stands already where an entry belongs, and an
-// error if the entry cannot take its place.
+// fits reports whether the path of an entry exists. The error means that the entry cannot replace
+// what is there.
 func (s *stage) fits(name string) (there bool, err error) {
 	info, err := s.look(name, false)
 	if err == nil && s.kinds[name] == host.Directory && info.Kind == host.Symlink {
-		info, err = s.look(name, true) // a link inside the parent to a directory will do
+		info, err = s.look(name, true) // a link to a directory inside the parent is good too
 		if errors.Is(err, os.ErrNotExist) {
 			return true, fmt.Errorf("%s: want a directory, found a symbolic link to nothing", s.full(name))
 		}
@@ -135,8 +132,7 @@ func (s *stage) fits(name string) (there bool, err error) {
 	return true, nil
 }
 
-// look describes what stands where an entry belongs. A link at the end is followed if
-// follow is set.
+// look describes what is at the path of an entry. With follow, a link at the end is followed.
 func (s *stage) look(name string, follow bool) (host.Info, error) {
 	p, err := s.h.Resolver().Beneath(s.parent).To(name, follow)
 	if err != nil {
@@ -146,9 +142,8 @@ func (s *stage) look(name string, follow bool) (host.Info, error) {
 	return s.h.Resolver().StatAt(p)
 }
 
-// directory returns where the directory with that name in the archive is, after all links
-// on the way to it were followed. One that is not there yet will be made, so it is no
-// link. Known is what was returned before.
+// directory returns the resolved path of the directory with a name in the archive. A missing
+// directory will be made, so it is no link. Known is a cache of results.
 func (s *stage) directory(name string, known map[string]string) string {
 	if name == "" {
 		return s.parent.Path
@@ -167,11 +162,11 @@ func (s *stage) directory(name string, known map[string]string) string {
 	return dir
 }
 
-// full returns the path of an entry as the machine sees it.
+// full returns the path of an entry on the machine.
 func (s *stage) full(name string) string { return path.Join(s.x.Parent, name) }
 
-// move gives an entry its place. A directory that its owner may not write to
-// can only be moved by root, so for others it is writable meanwhile.
+// move moves an entry to its path. Only root can move a directory that its owner may not write
+// to, so for others it is made writable meanwhile.
 func (s *stage) move(name string) error {
 	from, err := s.h.Resolver().Beneath(s.top).To(name, false)
 	if err != nil {
@@ -210,12 +205,12 @@ func (s *stage) moveTo(name string, from, to safepath.Location, rename func(from
 	return s.chmodOpen(d, name, mode)
 }
 
-// chmodOpen sets the permissions of an entry that is open.
+// chmodOpen sets the permissions of an open entry.
 func (s *stage) chmodOpen(d *safepath.Handle, name string, mode uint32) error {
 	return s.do("chmod", name, func() error { return safepath.PathError("chmod", s.full(name), d.Chmod(mode)) })
 }
 
-// tell says what is about to be replaced, and what is about to be new.
+// tell announces the entries that are about to be replaced, and the new ones.
 func (s *stage) tell(units []string) error {
 	if !s.h.WatchesChanges() {
 		return nil
@@ -246,9 +241,8 @@ func (s *stage) chmod(name string, mode uint32) error {
 	return s.do("chmod", name, func() error { return s.root.Chmod(name, safepath.FileMode(mode)) })
 }
 
-// sync makes everything that was written durable. One call for all of it takes a
-// fraction of what one for each file would. Where there is none, the files are durable
-// since they were written.
+// sync makes all written files durable. One call for all takes a fraction of the time of one for
+// each. On systems without such a call, each file was made durable when it was written.
 func (s *stage) sync() error {
 	return s.do("sync", "", func() error {
 		if safepath.SyncsFileSystems {
@@ -272,7 +266,7 @@ func (s *stage) syncDirectories() error {
 	})
 }
 
-// syncLast makes the place of the last entry durable.
+// syncLast makes the name of the last entry durable.
 func (s *stage) syncLast(name string) error {
 	p, err := s.h.Resolver().Beneath(s.parent).To(name, false)
 	if err != nil {

@@ -14,10 +14,9 @@ import (
 	"github.com/luaccm/ccm/runtime/safepath"
 )
 
-// RemoveLeftover removes the directory for unpacking that a run has left behind at a
-// path of the operating system when it died, and reports whether it was there. It
-// has to be the one that was made, by this user, with no one at work in it; of one of
-// which only the place is known (dev and ino are 0) it is enough that it is empty.
+// RemoveLeftover removes the stage that a dead run left behind at a path of the operating system,
+// and reports whether it did. The directory must be the one that was made, belong to this user,
+// and not be locked. If only the path is known (dev and ino are 0), it must be empty.
 func RemoveLeftover(path string, dev, ino uint64) (removed bool, err error) {
 	dir, base := filepath.Split(path)
 	if !strings.HasPrefix(base, ".") || !strings.HasSuffix(base, stageSuffix) && !safepath.IsRandomName(base, stageSuffix) {
@@ -39,7 +38,7 @@ func RemoveLeftover(path string, dev, ino uint64) (removed bool, err error) {
 	case err != nil:
 		return false, safepath.PathError("stat", path, err)
 	case info.Kind != host.Directory || info.UID != own || isLocked(p):
-		return false, nil // something else by now, or another process is at work in it
+		return false, nil // it is another directory by now, or another process uses it
 	case dev == 0 && ino == 0:
 		err := safepath.Unlink(p)
 		if err == nil || errors.Is(err, unix.ENOTEMPTY) || errors.Is(err, unix.EEXIST) {

@@ -19,39 +19,39 @@ import (
 	"github.com/luaccm/ccm/runtime/safepath"
 )
 
-// A stage is the directory inside the parent into which an archive is unpacked. Nobody
-// else can get into it. Where it is, its name may be made to stand for something else, so
-// it is held open.
+// A stage is the directory inside the parent into which an archive is unpacked. Nobody else can
+// enter it. Others may be able to rename it, so it is held open.
 type stage struct {
 	*layout
 	h         *host.Host
 	x         Options
-	dir       string           // of the stage, in the parent
-	parent    *safepath.Handle // the directory that is unpacked to
+	dir       string           // name of the stage in the parent
+	parent    *safepath.Handle // the target directory
 	top       *safepath.Handle // the stage
 	root      *os.Root
 	lock      *os.File
-	temporary host.Temporary // nil until it is made
+	temporary host.Temporary // nil until the stage is made
 	space     diskspace.Guard
 
 	entries int
 	bytes   int64
-	paths   []string // all paths in order, once everything is unpacked
+	paths   []string // all paths in order, set when everything is unpacked
 }
 
 const stageSuffix = ".ccm-extract"
 
-// stageName returns the name of the stage for an archive, where nobody else can take that.
+// stageName returns the name of the stage for an archive in a directory where nobody else can
+// make names.
 func stageName(archive string) string {
 	return safepath.HiddenName(filepath.Base(archive), stageSuffix)
 }
 
-// stageMode is the mode of a stage. The sticky bit, which says nothing there, tells it from
-// other directories of root that somebody has given a name like that of a stage.
+// stageMode is the mode of a stage. The sticky bit has no effect there, but distinguishes a stage
+// from other directories of root that somebody renamed to a stage's name.
 const stageMode = 0o1700
 
-// newStage makes an empty stage. One that is there and not locked was left by a
-// run that died, and is removed.
+// newStage makes an empty stage. An existing stage that is not locked was left by a dead run and
+// is removed.
 func newStage(h *host.Host, archive string, x Options) (_ *stage, err error) {
 	s := &stage{layout: newLayout(), h: h, x: x, dir: stageName(archive)}
 	if s.parent, err = h.Resolver().Directory(x.Parent); err != nil {
@@ -66,7 +66,7 @@ func newStage(h *host.Host, archive string, x Options) (_ *stage, err error) {
 	return s, nil
 }
 
-// at returns where the stage is.
+// at returns the place of the stage.
 func (s *stage) at() safepath.Location { return safepath.Location{Dir: s.parent, Name: s.dir} }
 
 func (s *stage) open() error {
@@ -101,7 +101,7 @@ func (s *stage) open() error {
 	return unix.Flock(int(s.lock.Fd()), unix.LOCK_EX|unix.LOCK_NB)
 }
 
-// removeLeft removes what runs that died have left.
+// removeLeft removes the stages of dead runs.
 func (s *stage) removeLeft() error {
 	if !safepath.IsShared(&s.parent.Stat) {
 		if isLocked(s.at()) {
@@ -129,7 +129,7 @@ func (s *stage) removeLeft() error {
 	return nil
 }
 
-// isLocked reports whether somebody unpacks to the directory at a place.
+// isLocked reports whether another process unpacks in the stage at a place.
 func isLocked(p safepath.Location) bool {
 	fd, err := p.Open(unix.O_RDONLY|unix.O_DIRECTORY, 0)
 	if err != nil {
@@ -139,12 +139,12 @@ func isLocked(p safepath.Location) bool {
 	return unix.Flock(fd, unix.LOCK_EX|unix.LOCK_NB) != nil
 }
 
-// do is an effect on a path in the parent.
+// do performs an effect on a path in the parent.
 func (s *stage) do(op, name string, effect func() error) error {
 	return s.h.Effect(op, path.Join(s.x.Parent, name), effect)
 }
 
-// discard removes the stage and what is left in it.
+// discard removes the stage and what is still in it.
 func (s *stage) discard() error {
 	err := s.remove(s.at())
 	if err == nil && s.temporary != nil {
@@ -161,7 +161,7 @@ func (s *stage) remove(p safepath.Location) error {
 func removeStage(p safepath.Location) error {
 	err := safepath.RemoveAll(p)
 	if err == unix.EACCES {
-		// Directories that may not be written to cannot be emptied, but by root.
+		// Without root, directories that are not writable cannot be emptied.
 		makeWritable(p)
 		err = safepath.RemoveAll(p)
 	}
@@ -171,8 +171,7 @@ func removeStage(p safepath.Location) error {
 	return safepath.PathError("remove", p.Path(), err)
 }
 
-// makeWritable lets its owner change a directory and those in it, as far as that can be
-// done.
+// makeWritable makes a directory and those below it writable for their owner, as far as possible.
 func makeWritable(p safepath.Location) {
 	d, err := p.OpenDirectory()
 	if err != nil {
@@ -264,8 +263,8 @@ func (s *stage) add(e entry) error {
 	return s.do("write", name, func() error { return s.write(name, e) })
 }
 
-// checkEntries returns an error if the archive holds more entries than it may, or
-// makes more: directories that no entry is about count too.
+// checkEntries returns an error if the archive has too many entries, or makes too many:
+// directories without an entry of their own count too.
 func (s *stage) checkEntries() error {
 	if limit := s.x.MaxEntries; limit > 0 && max(s.entries, len(s.kinds)) > limit {
 		return &LimitError{Entries: true, Limit: int64(limit)}
@@ -273,8 +272,8 @@ func (s *stage) checkEntries() error {
 	return nil
 }
 
-// linked returns the entry that a hard link is another name of. If that is a
-// symbolic link, so becomes e.
+// linked returns the entry to which a hard link leads. If that is a symbolic link, e becomes one
+// too.
 func (s *stage) linked(name string, e *entry) (string, error) {
 	target, err := entryName(e.target)
 	if err != nil {

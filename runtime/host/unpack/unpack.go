@@ -1,5 +1,5 @@
-// Package unpack extracts archives on a host, all of an archive or nothing, and copies
-// directories of the user.
+// Package unpack extracts archives on a host, completely or not at all, and copies directories of
+// the user.
 //
 // Begin with [Extract] and [CopyTree].
 package unpack
@@ -18,25 +18,24 @@ import (
 // Options are how to unpack an archive.
 type Options struct {
 	Format Format
-	// Parent is the directory that the entries go to. If it is missing, it is
-	// made, with mode 0755.
+	// Parent is the directory for the entries. A missing one is made with mode 0755.
 	Parent string
-	// MaxEntries and MaxBytes end the extraction of an archive that holds more
-	// entries, or expands to more bytes; 0 means no limit.
+	// MaxEntries and MaxBytes bound the number of entries and the size of the extracted files; 0
+	// means no limit.
 	MaxEntries int
 	MaxBytes   int64
-	// Strip is how many directories are left out at the beginning of each name. What has
-	// no more than that is not extracted.
+	// Strip is the number of directories removed from the beginning of each name. An entry with no
+	// more than that is not extracted.
 	Strip int
-	// Last is a path that gets its place after all others, so that a program that finds
-	// it there finds the rest as well; "" for none.
+	// Last is a path that is moved into place after all others, so that a program that finds it
+	// also finds the rest; "" for none.
 	Last string
 }
 
-// A LimitError says that an archive holds more than is allowed.
+// A LimitError says that an archive exceeds a limit.
 type LimitError struct {
-	Entries bool  // whether it is the number of entries, not of bytes
-	Limit   int64 // that was reached
+	Entries bool  // the limit is of entries, not of bytes
+	Limit   int64 // the limit
 }
 
 // Error says which limit was reached.
@@ -47,19 +46,16 @@ func (e *LimitError) Error() string {
 	return fmt.Sprintf("the archive expands to more than %s, which is the limit", bytesize.Format(e.Limit))
 }
 
-// Extract unpacks the archive at the path. Nothing but Go does it: the machine
-// needs neither tar nor unzip.
+// Extract unpacks the archive at the path. It is all Go: the machine needs neither tar nor unzip.
 //
-// Everything is unpacked into a directory of its own inside the parent first. If
-// any entry would land outside the parent, by its name or by way of a link, or
-// is a device, or cannot be read, that is an error and nothing is left behind.
-// Only then do the files get their places, each in one step, over existing files
-// and links. A directory or a file that stands where the archive has the other
-// is an error too, found before anything gets its place.
+// First, everything is unpacked into a stage inside the parent. If an entry would land outside
+// the parent, by its name or through a link, or is a device, or cannot be read, that is an error
+// and nothing is left behind. Only then are the files moved to their paths, each in one step,
+// replacing existing files and links. A directory in the place of a file, or the reverse, is an
+// error too, found before anything is moved.
 //
-// Files belong to the user that runs this process. They keep their permissions
-// but for setuid, setgid and sticky, and their times. Directories that are
-// there already are left as they are.
+// Files belong to the user of this process. They keep their times and their permissions, without
+// setuid, setgid and sticky. Existing directories stay as they are.
 func Extract(ctx context.Context, h *host.Host, archive string, x Options) (err error) {
 	file, err := h.Open(archive)
 	if err != nil {
@@ -70,7 +66,7 @@ func Extract(ctx context.Context, h *host.Host, archive string, x Options) (err 
 	return host.WithParents(h, filepath.Join(x.Parent, "entry"), func() error { return extract(ctx, h, archive, file, x) })
 }
 
-// extract unpacks the open archive into a directory that is there.
+// extract unpacks the open archive into a directory that exists.
 func extract(ctx context.Context, h *host.Host, archive string, file *os.File, x Options) (err error) {
 	s, err := newStage(h, archive, x)
 	if err != nil {

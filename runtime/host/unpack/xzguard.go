@@ -11,23 +11,23 @@ import (
 	"github.com/luaccm/ccm/runtime/bytesize"
 )
 
-// An xzGuard hands on an xz stream, and ends it with an error before the header of a block
-// that needs more memory than maxWindow: package xz would allocate whatever the header says,
-// up to 4 GiB. What it does not understand it hands on, for package xz to refuse.
+// An xzGuard passes an xz stream on. It ends the stream with an error before the header of a
+// block that needs more memory than maxWindow: package xz would allocate what the header says, up
+// to 4 GiB. What it cannot parse it passes on, for package xz to refuse.
 //
 // The format is that of xz-file-format-1.2.1.txt, sections 2 and 3, and of LZMA2 as xz writes it.
 type xzGuard struct {
 	from      *bufio.Reader
-	next      func() (left int64, err error) // looks at what comes next, and says how long that is
-	remaining int64                          // bytes to hand on before next is called
+	next      func() (left int64, err error) // parses the next part and returns its length
+	remaining int64                          // bytes to pass on before next is called
 	check     int64                          // size of the check at the end of each block
-	size      int64                          // of the block so far, without its check
+	size      int64                          // bytes of the block so far, without its check
 }
 
 // checkSizes are the sizes of the check by its type (section 2.1.1.2).
 var checkSizes = [16]int64{0, 4, 4, 4, 8, 8, 8, 16, 16, 16, 32, 32, 32, 64, 64, 64}
 
-// rest is more than any archive has.
+// rest is longer than any archive.
 const rest = math.MaxInt64
 
 // Read implements io.Reader.
@@ -45,8 +45,8 @@ func (g *xzGuard) Read(p []byte) (n int, err error) {
 	return n, err
 }
 
-// peek returns the next n bytes. Package xz takes the end between two blocks for that of the
-// stream.
+// peek returns the next n bytes. Package xz would take an end between two blocks for the end of
+// the stream.
 func (g *xzGuard) peek(n int) ([]byte, error) {
 	b, err := g.from.Peek(n)
 	if errors.Is(err, io.EOF) {
@@ -55,7 +55,7 @@ func (g *xzGuard) peek(n int) ([]byte, error) {
 	return b, err
 }
 
-// stream looks at the header of the stream (section 2.1.1).
+// stream parses the header of the stream (section 2.1.1).
 func (g *xzGuard) stream() (int64, error) {
 	b, err := g.peek(12)
 	if err != nil {
@@ -65,8 +65,8 @@ func (g *xzGuard) stream() (int64, error) {
 	return 12, nil
 }
 
-// block looks at the header of a block (section 3.1). In its place may be the index, behind
-// which no block comes any more.
+// block parses the header of a block (section 3.1), or finds the index, after which no block
+// follows.
 func (g *xzGuard) block() (int64, error) {
 	b, err := g.peek(1)
 	if err != nil || b[0] == 0 {
@@ -82,7 +82,7 @@ func (g *xzGuard) block() (int64, error) {
 		at = at[max(length, 0):]
 		return n
 	}
-	for _, present := range []byte{0x40, 0x80} { // the sizes of the block
+	for _, present := range []byte{0x40, 0x80} { // the optional sizes of the block
 		if b[1]&present != 0 {
 			number()
 		}
@@ -104,14 +104,14 @@ func (g *xzGuard) block() (int64, error) {
 	return int64(size), nil
 }
 
-// chunk looks at the header of a chunk of LZMA2.
+// chunk parses the header of a chunk of LZMA2.
 func (g *xzGuard) chunk() (left int64, err error) {
 	b, err := g.peek(6)
 	if err != nil {
 		return 0, err
 	}
 	switch control := b[0]; {
-	case control == 0: // the end of the block, to which its padding and check belong
+	case control == 0: // the end of the block, with its padding and check
 		g.size++
 		g.next = g.block
 		return 1 + -g.size&3 + g.check, nil
