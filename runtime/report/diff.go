@@ -11,17 +11,16 @@ import (
 	"github.com/luaccm/ccm/runtime/resource"
 )
 
-// textLimit is the largest content, in bytes, of which a diff is made.
+// textLimit is the largest content, in bytes, that gets a diff.
 const textLimit = resource.TextLimit
 
-// isText reports whether s is text, of which a diff can be printed and applied.
+// isText reports whether s is a text that can be printed in a diff and patched.
 func isText(s string) bool {
 	return len(s) <= textLimit && strings.IndexByte(s, 0) < 0 && utf8.ValidString(s)
 }
 
-// Unified returns the unified diff of a content in the form that git prints and
-// that patch(1) and git-apply(1) read with -p1, and whether there is one: both
-// sides must be text.
+// Unified returns the unified diff of a content in the form that git prints and that patch(1) and
+// git-apply(1) read with -p1. It is not ok unless both sides are text.
 func Unified(t resource.TextChange) (string, bool) {
 	if !isText(t.Have) || !isText(t.Want) {
 		return "", false
@@ -58,14 +57,14 @@ func Unified(t resource.TextChange) (string, bool) {
 	return b.String(), ok
 }
 
-// hunksOf returns the hunks of a diff. Package udiff makes a table of all lines that it is given, so
-// it is given what lies between the first and the last difference: of a long file in which one line
-// changes, that is a few lines.
+// hunksOf returns the hunks of a diff. Package udiff makes a table of all lines that it is given,
+// so it is given only the lines between the first and the last difference. If one line of a long
+// file changes, that is a few lines.
 func hunksOf(have, want string) (string, bool) {
 	head, tail := sameEnds(have, want)
 	skipped := strings.Count(have[:head], "\n")
 	have, want = have[head:len(have)-tail], want[head:len(want)-tail]
-	edits := []udiff.Edit{{End: len(have), New: want}} // of a new or an emptied file there is nothing to find
+	edits := []udiff.Edit{{End: len(have), New: want}} // for a new or an emptied file there is nothing to compare
 	if have != "" && want != "" {
 		edits = udiff.Lines(have, want)
 	}
@@ -84,10 +83,10 @@ func hunksOf(have, want string) (string, bool) {
 	return b.String(), true
 }
 
-// sameEnds returns how many bytes at the beginning and at the end of two texts are whole lines that
-// are the same in both, without those that a diff shows around a difference.
+// sameEnds returns the number of bytes at the beginning and at the end of two texts that are
+// whole lines and the same in both. It leaves out the context lines of a diff.
 func sameEnds(a, b string) (head, tail int) {
-	const block = 4096 // which is compared at once
+	const block = 4096 // compared at once
 	most := min(len(a), len(b))
 	for head+block <= most && a[head:head+block] == b[head:head+block] {
 		head += block
@@ -99,7 +98,7 @@ func sameEnds(a, b string) (head, tail int) {
 		head = max(0, strings.LastIndexByte(a[:head], '\n'))
 	}
 	if head > 0 {
-		head++ // behind the end of the line
+		head++ // behind the newline
 	}
 	a, b = a[head:], b[head:]
 	most = min(len(a), len(b))
@@ -119,8 +118,8 @@ func sameEnds(a, b string) (head, tail int) {
 	return head, tail
 }
 
-// shiftedHunk returns the first line of a hunk of a diff of texts that begin with so many lines
-// before it.
+// shiftedHunk returns the header line of a hunk, with line numbers increased by lines: the texts
+// that were compared began that many lines later.
 func shiftedHunk(line string, lines int) string {
 	fields := strings.Fields(line) // @@ -1,3 +1,4 @@
 	for i, f := range fields[1:3] {
@@ -134,8 +133,8 @@ func shiftedHunk(line string, lines int) string {
 	return strings.Join(fields, " ") + "\n"
 }
 
-// quoteName quotes a file name as git does: names with control characters,
-// quotes, backslashes or one of special as C strings.
+// quoteName quotes a file name as git does: a name with control characters, quotes, backslashes
+// or a character in special becomes a C string.
 func quoteName(name, special string) string {
 	if !strings.ContainsFunc(name, func(r rune) bool { return r < ' ' || r == '"' || r == '\\' || r == 0x7f }) && (special == "" || !strings.ContainsAny(name, special)) {
 		return name
@@ -157,8 +156,7 @@ func quoteName(name, special string) string {
 	return b.String()
 }
 
-// headerName ends a name that holds spaces with a tab, as git does, so that
-// patch knows where it ends.
+// headerName appends a tab to a name with spaces, as git does, so that patch finds its end.
 func headerName(name string) string {
 	if strings.Contains(name, " ") && !strings.HasPrefix(name, `"`) {
 		return name + "\t"
@@ -166,8 +164,8 @@ func headerName(name string) string {
 	return name
 }
 
-// lineCounts returns how many lines a unified diff of a content would add and
-// remove, and whether there is one.
+// lineCounts returns the numbers of lines that a unified diff of a content would add and remove.
+// It is not ok if there is no diff.
 func lineCounts(t resource.TextChange) (added, removed int, ok bool) {
 	if len(t.Have) > 0 && len(t.Want) > 0 {
 		diff, ok := Unified(t)
@@ -186,7 +184,7 @@ func lines(text string) int {
 	return n
 }
 
-// hunkLines returns how many lines a diff adds and removes.
+// hunkLines returns the numbers of lines that a diff adds and removes.
 func hunkLines(diff string) (added, removed int) {
 	inHunk := false
 	for line := range strings.Lines(diff) {

@@ -9,13 +9,13 @@ import (
 	"github.com/luaccm/ccm/runtime/terminal"
 )
 
-// isNew reports whether something is made that was not there, given what differs.
+// isNew reports whether the differences are those of a thing that did not exist.
 func isNew(diff []resource.Delta) bool {
 	return slices.ContainsFunc(diff, func(d resource.Delta) bool { return d.Property == "ensure" && d.Have == "absent" })
 }
 
-// newParts lists on one line what something new consists of, "" if it is not new: "12
-// lines, root:root 0644".
+// newParts lists the properties of a new thing on one line: "12 lines, root:root 0644". It is ""
+// if the thing is not new.
 func newParts(diff []resource.Delta, text *resource.TextChange) string {
 	if !isNew(diff) {
 		return ""
@@ -43,7 +43,7 @@ func newParts(diff []resource.Delta, text *resource.TextChange) string {
 	return strings.Join(parts, ", ")
 }
 
-// given returns what a property that was not there is to be, "" if it does not differ.
+// given returns the wanted value of a property, "" if it does not differ.
 func given(diff []resource.Delta, property string) string {
 	for _, d := range diff {
 		if d.Property == property && d.Have == "" {
@@ -53,7 +53,7 @@ func given(diff []resource.Delta, property string) string {
 	return ""
 }
 
-// differences writes the properties that differ, and the diff of the text.
+// differences writes the differing properties, and the diff of the text.
 func (t Text) differences(b *terminal.Buffer, differing []resource.Delta, text *resource.TextChange) {
 	diff, isText := "", false
 	if text != nil && (t.Diff == DiffFull || t.Diff == DiffChanges && text.HaveExists) {
@@ -108,7 +108,7 @@ func contentChange(d resource.Delta, x resource.TextChange) string {
 	return have + " → " + want
 }
 
-// contentSize says how much a new content is.
+// contentSize returns the size of a new content in words.
 func contentSize(d resource.Delta, x resource.TextChange) string {
 	if isText(x.Want) {
 		return count(lines(x.Want), "line", "lines")
@@ -116,7 +116,7 @@ func contentSize(d resource.Delta, x resource.TextChange) string {
 	return sizeAndSum(x.Want, d.Want)
 }
 
-// sizeAndSum describes a content that is no text, given how it stands in a difference.
+// sizeAndSum describes a content that is no text, given its text in a difference.
 func sizeAndSum(content, side string) string {
 	if resource.IsSizeText(side) {
 		return side

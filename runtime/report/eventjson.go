@@ -69,10 +69,10 @@ func EventWithoutText(e *event.Event, runID string) Event {
 	return out
 }
 
-// orderLimit is how many resources an event names that it comes after.
+// orderLimit is the largest number of resources in requires and subscribes.
 const orderLimit = 1000
 
-// orderOf names what a resource comes after.
+// orderOf returns the names of the resources that a resource comes after.
 func orderOf(e *event.Event) (requires, subscribes []string, more int) {
 	deps := e.Deps
 	if len(deps) > orderLimit {
@@ -88,10 +88,10 @@ func orderOf(e *event.Event) (requires, subscribes []string, more int) {
 	return requires, subscribes, more
 }
 
-// outputLimit is how many bytes of an output of a command an event holds.
+// outputLimit is the number of bytes of a command's output in an event.
 const outputLimit = 64 << 10
 
-// lastOf returns the end of an output, and how much is left out before it.
+// lastOf returns the end of an output, and says how much is left out before it.
 func lastOf(out []byte) string {
 	cut := len(out) - outputLimit
 	if cut <= 0 {
@@ -100,7 +100,7 @@ func lastOf(out []byte) string {
 	return fmt.Sprintf("[%d bytes left out]\n%s", cut, strings.ToValidUTF8(string(out[cut:]), ""))
 }
 
-// eventID returns the ID of the run and the number of the event in at least six digits.
+// eventID returns the ID of the run with the number of the event, in at least six digits.
 func eventID(runID string, index int) string {
 	digits := strconv.Itoa(index)
 	return runID + "-" + "000000"[min(len(digits), 6):] + digits

@@ -9,14 +9,15 @@ import (
 	"github.com/luaccm/ccm/runtime/terminal"
 )
 
-// Failures tells at the end of a report what failed, again, if anything was told after it.
+// Failures repeats the failures at the end of a report, if another resource was reported after
+// the first one.
 type Failures struct {
 	Text    Text
 	HasSudo bool // the command has --sudo, and this is not root
 
 	failures []event.Event
-	denied   int  // how many failed, or would, because this user may not
-	since    bool // another resource was told since the first of them
+	denied   int  // failures, also expected ones, because of missing rights
+	since    bool // another resource was reported since the first failure
 }
 
 var _ event.Reporter = (*Failures)(nil)
@@ -37,8 +38,8 @@ func (f *Failures) Event(e *event.Event) {
 	}
 }
 
-// isDenied reports whether a resource fails, or would, because the user of this process may
-// not do something.
+// isDenied reports whether a resource fails, or would fail, because the user of this process
+// lacks a permission.
 func isDenied(e *event.Event) bool {
 	err := e.Err
 	if e.Outcome == event.Unknown && e.Forecast != nil {
@@ -47,7 +48,7 @@ func isDenied(e *event.Event) bool {
 	return errors.Is(err, fs.ErrPermission)
 }
 
-// TellRights says how to have the rights that were lacking, once for all failures.
+// TellRights tells once, for all failures, how to get the missing rights.
 func (f *Failures) TellRights() {
 	if f.denied == 0 || !f.HasSudo {
 		return
@@ -59,8 +60,8 @@ func (f *Failures) TellRights() {
 	terminal.Fprintf(f.Text.W, "%s %s for want of rights: --sudo does all of this as root\n", count(f.denied, "resource", "resources"), does)
 }
 
-// Tell prints the failures again, unless nothing else was told after the first of them: then they are the end of the
-// report already.
+// Tell prints the failures again, unless nothing was reported after the first of them: then they
+// are the end of the report already.
 func (f *Failures) Tell() {
 	if !f.since {
 		return

@@ -7,9 +7,9 @@ import (
 	"github.com/luaccm/ccm/runtime/resource"
 )
 
-// A Flusher writes out a buffered report when somebody may be waiting for it: before
-// something is worked on, and after anything that is not stable. It comes after the
-// reporter that writes to W.
+// A Flusher flushes a buffered report when somebody may be waiting for it: before a resource is
+// acted on, and after each event that is not stable. It comes after the reporter that writes to
+// W.
 type Flusher struct{ W *bufio.Writer }
 
 // Begin implements event.Reporter.

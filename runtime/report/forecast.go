@@ -47,7 +47,7 @@ func forecastOf(e *event.Event) *Forecast {
 	return out
 }
 
-// becauseOf returns the IDs of the resources that make an event unknown.
+// becauseOf returns the IDs of the resources because of which an event is unknown.
 func becauseOf(e *event.Event) []string {
 	var out []string
 	for _, b := range e.Because {
@@ -56,7 +56,7 @@ func becauseOf(e *event.Event) []string {
 	return out
 }
 
-// unknownStory says in one line why a resource is unknown, and its forecast.
+// unknownStory returns the reason why a resource is unknown, with its forecast, on one line.
 func (t Text) unknownStory(e *event.Event) string {
 	f := e.Forecast
 	if f == nil {
@@ -67,7 +67,7 @@ func (t Text) unknownStory(e *event.Event) string {
 		made = newParts(f.Diff, f.Text)
 	}
 	would := forecastText(f, made)
-	if len(e.Because) == 0 { // it depends on nothing else
+	if len(e.Because) == 0 { // no other resource is the reason
 		if f.Outcome == event.Pending && !slices.ContainsFunc(f.Actions, func(a resource.Action) bool { return a.Intent == "" }) {
 			return would
 		}
@@ -104,8 +104,7 @@ func (t Text) unknownStory(e *event.Event) string {
 	return causes + " may make a difference: as things stand " + would
 }
 
-// forecastText lists the actions of a forecast. Made is what something new consists of, ""
-// if that is not told.
+// forecastText lists the actions of a forecast. Made is the text of newParts, "" for none.
 func forecastText(f *event.Forecast, made string) string {
 	switch f.Outcome {
 	case event.Stable:
@@ -149,7 +148,7 @@ func changedLines(added, removed int) string {
 	return strings.Join(parts, " ") + " " + word
 }
 
-// verb returns a verb of a provider in words: CreateDirectory is create directory.
+// verb returns the verb of a provider in words: CreateDirectory becomes create directory.
 func verb(name string) string {
 	var b strings.Builder
 	for i, c := range name {

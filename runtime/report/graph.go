@@ -8,10 +8,9 @@ import (
 	"github.com/luaccm/ccm/runtime/report/graph"
 )
 
-// The drawings show the resources of a catalog in the order in which they are
-// converged, and an arrow from each to what has to come after it. The arrow is
-// dashed if a change of the one refreshes the other. Resources that are skipped
-// are grey, or dashed in SVG.
+// The drawings show the resources of a catalog in the order in which they are converged, with an
+// arrow from each to those that come after it. A dashed arrow means that a change refreshes the
+// other resource. Skipped resources are grey, or dashed in SVG.
 
 // Dot returns a catalog in the language of Graphviz.
 func Dot(c *catalog.Catalog) string {
@@ -67,8 +66,8 @@ func Mermaid(c *catalog.Catalog) string {
 	return b.String()
 }
 
-// SVG returns a catalog as a picture. Stack is from how many resources on of one type with the
-// same neighbours one box is drawn; 0 draws each by itself.
+// SVG returns a catalog as a picture. At least stack resources of one type with the same
+// neighbours become one box; 0 draws each by itself.
 func SVG(c *catalog.Catalog, stack int) string {
 	nodes, edges := make([]graph.Node, len(c.Resources)), []graph.Edge(nil)
 	for i, r := range c.Resources {

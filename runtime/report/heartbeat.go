@@ -9,8 +9,8 @@ import (
 	"github.com/luaccm/ccm/runtime/terminal"
 )
 
-// A Heartbeat says from time to time how long the current resource of a run takes already,
-// where no [StatusLine] does.
+// A Heartbeat prints from time to time how long the current resource of a run has taken, where
+// there is no [StatusLine].
 type Heartbeat struct {
 	W        terminal.Printer
 	Interval time.Duration
@@ -26,7 +26,7 @@ var _ event.Reporter = (*Heartbeat)(nil)
 // Begin implements event.Reporter.
 func (h *Heartbeat) Begin(r *resource.Resource, _, _ int) { h.BeginSite(r.ID.String()) }
 
-// BeginSite begins with the script or manifest that is read.
+// BeginSite begins the reading of a script or manifest.
 func (h *Heartbeat) BeginSite(name string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -38,12 +38,12 @@ func (h *Heartbeat) BeginSite(name string) {
 	}
 }
 
-// tell prints a line.
+// tell prints how long the current resource has taken.
 func (h *Heartbeat) tell() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	took := time.Since(h.startTime)
-	if h.current == "" || took < h.Interval { // it was called for the one before
+	if h.current == "" || took < h.Interval { // the timer was for an earlier resource
 		return
 	}
 	_, _ = h.W.Print(terminal.Sprintf("%s: running for %s\n", h.current, took.Round(h.Interval)))
@@ -53,7 +53,7 @@ func (h *Heartbeat) tell() {
 // Event implements event.Reporter.
 func (h *Heartbeat) Event(*event.Event) { h.EndSite() }
 
-// EndSite ends what BeginSite has begun.
+// EndSite ends what is current.
 func (h *Heartbeat) EndSite() {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -8,8 +8,9 @@ import (
 	"github.com/luaccm/ccm/runtime/junit"
 )
 
-// WriteJUnit writes a run as results of tests. Each resource is a test case of the class of its type; it fails if it
-// makes the command fail. What went wrong besides resources is a test case with an error.
+// WriteJUnit writes a run as results of tests. Each resource is a test case of the class of its
+// type. It fails if the resource makes the command fail. Another error of the run is a test case
+// with an error.
 func WriteJUnit(w io.Writer, run *Run) error {
 	s := junit.Suite{Name: run.Command, Time: junit.SecondsOf(run.Summary.Duration), Hostname: run.Summary.Host, Properties: &junit.Properties{List: junitProperties(run)}}
 	if !run.Summary.StartTime.IsZero() {

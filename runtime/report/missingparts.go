@@ -7,10 +7,10 @@ import (
 	"github.com/luaccm/ccm/runtime/resource"
 )
 
-// maxParts is how many missing parts are named without Verbose.
+// maxParts is the number of missing parts that are named without Verbose.
 const maxParts = 3
 
-// missingParts returns the names of parts that are not there, such as files of a scaffold.
+// missingParts returns the names of missing parts, such as files of a scaffold.
 func missingParts(diff []resource.Delta) (names []string) {
 	for _, d := range diff {
 		if name, ok := resource.CutMissingPart(d.Have); ok {
@@ -20,8 +20,8 @@ func missingParts(diff []resource.Delta) (names []string) {
 	return names
 }
 
-// firstParts lists the first names on one line, and how many more there are. If only one
-// would be left out it is listed too.
+// firstParts lists the first names on one line, and the number of the others. If there is only
+// one more, it is listed too.
 func firstParts(names []string) string {
 	if len(names) <= maxParts+1 {
 		return strings.Join(names, ", ")

@@ -1,21 +1,20 @@
 package report
 
-// ResponseProtocol is that of responses.
+// ResponseProtocol is the protocol of responses.
 const ResponseProtocol = "io.choria.ccm.v1.resource.ensure.response"
 
-// A Response is the answer to a request: what became of the resource, or why
-// nothing was done.
+// A Response is the answer to a request: the event of the resource, or the reason why nothing was
+// done.
 type Response struct {
 	Protocol string `json:"protocol"`
 	State    *Event `json:"state,omitempty"`
 	Error    string `json:"error,omitempty"`
 }
 
-// SchemaDialect is that of the JSON Schemas.
+// SchemaDialect is the dialect of the JSON Schemas.
 const SchemaDialect = "https://json-schema.org/draft/2020-12/schema"
 
-// ResponseSchema returns the JSON Schema of a response: a state or an error, never
-// both.
+// ResponseSchema returns the JSON Schema of a response: a state or an error, not both.
 func ResponseSchema() map[string]any {
 	return map[string]any{
 		"$schema": SchemaDialect, "title": "ccm response", "type": "object",

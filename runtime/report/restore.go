@@ -10,7 +10,7 @@ import (
 	"github.com/luaccm/ccm/runtime/resource"
 )
 
-// Restore is the inverse of [EventOf], as far as [Text] needs it.
+// Restore is the inverse of [EventOf], in the fields that [Text] needs.
 func Restore(e Event) *event.Event {
 	out := &event.Event{
 		Resource: &resource.Resource{
@@ -32,7 +32,7 @@ func Restore(e Event) *event.Event {
 		phrase = strings.TrimPrefix(e.NoopMessage, "Would have ")
 	}
 	if phrase != "" {
-		// The phrase of an action begins in lower case.
+		// The phrase of an action begins with a small letter.
 		out.Actions = []resource.Action{{Phrase: strings.ToLower(phrase[:1]) + phrase[1:]}}
 	}
 	if len(e.Errors) > 0 {
@@ -48,7 +48,7 @@ func Restore(e Event) *event.Event {
 	return out
 }
 
-// references returns the resources with these IDs, without those that are invalid.
+// references returns the resources with these IDs. It leaves invalid IDs out.
 func references(names []string) []resource.ID {
 	var out []resource.ID
 	for _, name := range names {

@@ -10,23 +10,22 @@ import (
 	"github.com/luaccm/ccm/runtime/resource"
 )
 
-// A Run is what is known about a run once it has ended, for reports that are written then.
+// A Run has all that is known of a run after its end, for reports that are written then.
 type Run struct {
-	Command string // what was called, as people would
-	Version string // of ccm; "" if it is not known
+	Command string // the command, as people write it
+	Version string // of ccm; "" if unknown
 	Summary Summary
 	Events  []Event // in the order of the catalog
-	// Error says why the run did not begin, or what went wrong besides resources; "" if
-	// nothing did.
+	// Error is the reason why the run did not begin, or a failure of something else than a
+	// resource; "" for none.
 	Error string
-	// Drift says that the machine was compared with what the past run made.
+	// Drift says that the machine was compared with the result of a past run.
 	Drift bool
-	// Recorded says that the events are those of a record: it has no resource that was stable
-	// already.
+	// Recorded says that the events come from a record, which has no stable resources.
 	Recorded bool
 }
 
-// CountAgain counts the outcomes of events, for a run that has no summary because it was killed.
+// CountAgain counts the outcomes of events, for a killed run, which has no summary.
 func (s *Summary) CountAgain(events []Event) {
 	s.Total, s.Stable, s.Changed, s.Pending, s.Unknown, s.Skipped, s.Failed = 0, 0, 0, 0, 0, 0, 0
 	for i := range events {
@@ -48,24 +47,24 @@ func (r *Run) Fails(e *Event) bool {
 	return e.Failed && !e.Ignored || r.Drift && e.Outcome == event.Pending.String()
 }
 
-// A Collector keeps what is reported until a run has ended.
+// A Collector keeps the events until a run has ended.
 type Collector struct {
 	Run  Run
 	Diff DiffMode
-	// Origin is where the run takes place.
+	// Origin is the origin of the run.
 	Origin Origin
-	// Mask returns a JSON document without the secrets in it.
+	// Mask masks the secrets in a JSON document.
 	Mask func(document []byte) []byte
 
-	events []Event // with secrets
-	texts  texts   // that are kept
+	events []Event // with secrets, until End
+	texts  texts   // size of the kept diffs and outputs
 }
 
 var _ event.Reporter = (*Collector)(nil)
 
 const (
-	diffLimit     = 64 << 10 // bytes of a diff that are kept
-	allTextsLimit = 6 << 20  // bytes of all diffs and outputs that are kept
+	diffLimit     = 64 << 10 // bytes of a diff
+	allTextsLimit = 6 << 20  // bytes of all diffs and outputs
 )
 
 // Begin implements event.Reporter.
@@ -78,7 +77,7 @@ func (c *Collector) Event(e *event.Event) {
 	c.events = append(c.events, out)
 }
 
-// LimitTexts cuts and leaves out texts of events, as a Collector does.
+// LimitTexts cuts and drops texts of events like a Collector.
 func LimitTexts(events []Event) {
 	var t texts
 	for i := range events {
@@ -86,10 +85,10 @@ func LimitTexts(events []Event) {
 	}
 }
 
-// texts is how many bytes of diffs and outputs are kept.
+// texts is the number of bytes of kept diffs and outputs.
 type texts int
 
-// limit cuts a long text, and leaves out texts once there are many, but none about a failure.
+// limit cuts a long text. Once there are many texts, it drops them, except those of failures.
 func (t *texts) limit(e *Event) {
 	e.Text = limited(e.Text)
 	size := len(e.Text) + len(e.Stdout) + len(e.Stderr)
@@ -110,7 +109,7 @@ func (t *texts) limit(e *Event) {
 	}
 }
 
-// limited cuts a text after whole lines.
+// limited cuts a text at the end of a line.
 func limited(text string) string {
 	if len(text) <= diffLimit {
 		return text
@@ -120,8 +119,8 @@ func limited(text string) string {
 	return fmt.Sprintf("%s[%d more lines]\n", head, strings.Count(text[len(head):], "\n"))
 }
 
-// End returns all that was reported, without secrets: a secret that became known late is hidden
-// in what was reported before as well. What is reported then belongs to another run.
+// End returns the events without secrets. A secret that became known late is masked in earlier
+// events as well. Events after End belong to another run.
 func (c *Collector) End(s event.Summary) (*Run, error) {
 	run := c.Run
 	run.Summary = c.Origin.Summary(s)
@@ -137,8 +136,8 @@ func (c *Collector) End(s event.Summary) (*Run, error) {
 	return &run, nil
 }
 
-// OutcomeWord returns the outcome of an event as people are told it. Drift says that the
-// machine was compared with what a past run made.
+// OutcomeWord returns the word for an outcome in reports for people. Drift says that the machine
+// was compared with the result of a past run.
 func (e *Event) OutcomeWord(drift bool) string {
 	if drift && e.Outcome == event.Pending.String() {
 		return "drifted"
@@ -146,7 +145,7 @@ func (e *Event) OutcomeWord(drift bool) string {
 	return e.Outcome
 }
 
-// Story says in one line what became of a resource, or would.
+// Story returns on one line what became of a resource, or would.
 func (e *Event) Story(drift bool) string {
 	switch {
 	case e.Failed && len(e.Errors) > 0:

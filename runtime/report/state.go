@@ -11,7 +11,7 @@ type State struct {
 	Protocol     string `json:"protocol"`
 	ResourceType string `json:"resource_type"`
 	Name         string `json:"name"`
-	// Ensure is the state as a value of the property ensure, "" if there is none for it.
+	// Ensure is the state as a value of the property ensure, "" if there is no such value.
 	Ensure   string `json:"ensure"`
 	Provider string `json:"provider"`
 	// Metadata is a struct of the type with json tags; may be nil.
@@ -33,8 +33,8 @@ func StateOf(id resource.ID, provider string, state any) State {
 	return s
 }
 
-// Text formats the state for people: without what only programs want to know, and
-// without saying anything twice.
+// Text formats the state for people: without the fields that only programs need, and without
+// repetition.
 func (s State) Text() (string, error) {
 	tab := new(schema.Table)
 	if s.Ensure != "" {

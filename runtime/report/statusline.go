@@ -12,27 +12,26 @@ import (
 	"github.com/luaccm/ccm/runtime/terminal"
 )
 
-// StatusLine shows what a run is at in one line of a terminal, and below it what is looked
-// at and the last lines of what commands write. It overwrites them, and removes them when
-// that is done. All other output to the terminal must go through it, or through a
-// [terminal.Writer] with its MakeWay.
+// StatusLine shows the present work of a run on one line of a terminal, and below it the last
+// lines of output of a command. It overwrites these lines and finally removes them. All other
+// output to the terminal must go through it, or through a [terminal.Writer] with its MakeWay.
 type StatusLine struct {
 	W io.Writer
-	// Size returns how many columns and rows the terminal has, so that a line stays one; 0 if
-	// that is not known. It may be nil.
+	// Size returns the numbers of columns and rows of the terminal, so that long lines can be cut;
+	// 0 if unknown. It may be nil.
 	Size func() (columns, rows int)
 
 	mu         sync.Mutex
 	visible    bool
-	extraLines int // how many lines stand below the first
+	extraLines int // number of lines below the first
 	ticking    bool
-	paused     int // how many have the terminal to themselves
+	paused     int // number of callers that have the terminal to themselves
 
-	current   string // the resource, or the script that is read; "" if there is none
+	current   string // the resource, or the script being read; "" for none
 	startTime time.Time
 	note      string   // progress of the current resource
-	last      []string // its last lines of output, the newest at the end
-	looks     []*look  // under way, the oldest first
+	last      []string // last lines of its output, the newest at the end
+	looks     []*look  // running looks, the oldest first
 }
 
 var (
@@ -45,13 +44,13 @@ func NewStatusLine(w io.Writer) *StatusLine {
 	return &StatusLine{W: w, Size: func() (int, int) { return terminal.Size(w) }}
 }
 
-// Begin implements event.Reporter. A resource that takes longer than a moment is shown
-// with the time it has taken.
+// Begin implements event.Reporter. A resource that takes longer than a moment is shown with its
+// time.
 func (s *StatusLine) Begin(r *resource.Resource, index, total int) {
 	s.BeginSite(terminal.Sprintf("[%d/%d] %s", index+1, total, r.ID).String())
 }
 
-// BeginSite shows how long a script or manifest takes to be read.
+// BeginSite shows that a script or manifest is being read.
 func (s *StatusLine) BeginSite(name string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -60,7 +59,7 @@ func (s *StatusLine) BeginSite(name string) {
 	s.tick()
 }
 
-// EndSite ends what BeginSite has begun.
+// EndSite ends what is current.
 func (s *StatusLine) EndSite() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -75,18 +74,18 @@ func (s *StatusLine) end() {
 	s.current, s.note, s.last = "", "", nil
 }
 
-// A look is something that takes time and changes nothing: a command of a script, of a
-// provider that looks, or a fact.
+// A look is something that takes time and changes nothing: a command of a script or of Status, or
+// a fact.
 type look struct {
 	text      string
 	startTime time.Time
 	last      []string
 }
 
-// longLook is from when on a look is shown. Nearly all are shorter.
+// longLook is the time after which a look is shown. Nearly all are shorter.
 const longLook = 300 * time.Millisecond
 
-// Look shows what is looked at, with its last lines, until done is called.
+// Look shows a look, with its last lines of output, until done is called.
 func (s *StatusLine) Look(what string) (line func(string), done func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -106,7 +105,7 @@ func (s *StatusLine) Look(what string) (line func(string), done func()) {
 	return line, done
 }
 
-// longest returns the look that takes longest, nil if none takes long.
+// longest returns the oldest look, nil if it is not long.
 func (s *StatusLine) longest() *look {
 	if len(s.looks) == 0 || time.Since(s.looks[0].startTime) < longLook {
 		return nil
@@ -116,7 +115,7 @@ func (s *StatusLine) longest() *look {
 
 const interval = 100 * time.Millisecond
 
-// tick has what there is shown from time to time, as long as there is something.
+// tick redraws from time to time, as long as there is something to show.
 func (s *StatusLine) tick() {
 	if s.ticking {
 		return
@@ -133,7 +132,7 @@ func (s *StatusLine) tick() {
 	}()
 }
 
-// show shows what there is. It returns false if there is nothing any more.
+// show redraws. It returns false if there is nothing to show.
 func (s *StatusLine) show() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -161,13 +160,13 @@ func (s *StatusLine) show() bool {
 	return true
 }
 
-// draw shows a text and lines below it in the place of what is visible.
+// draw replaces the visible lines by a text and lines below it.
 func (s *StatusLine) draw(text terminal.Text, lines []string) {
 	columns, rows := 0, 0
 	if s.Size != nil {
 		columns, rows = s.Size()
 	}
-	if rows > 0 { // what is scrolled off can not be erased
+	if rows > 0 { // scrolled lines cannot be erased
 		lines = lines[max(0, len(lines)-max(0, rows-2)):]
 	}
 	all := []terminal.Text{text}
@@ -176,17 +175,17 @@ func (s *StatusLine) draw(text terminal.Text, lines []string) {
 	}
 	if columns > 0 {
 		for i := range all {
-			all[i] = terminal.Cut(all[i], columns-1) // in the last column some terminals begin a new line
+			all[i] = terminal.Cut(all[i], columns-1) // some terminals wrap after the last column
 		}
 	}
 	_, _ = terminal.Fprint(s.W, s.erased(), terminal.Join(all, "\n"))
 	s.visible, s.extraLines = true, len(lines)
 }
 
-// outputLines is how many lines of output are shown.
+// outputLines is the number of lines of output that are shown.
 const outputLines = 5
 
-// erased returns what removes what is visible and goes to its beginning.
+// erased returns the control sequence that erases the visible lines.
 func (s *StatusLine) erased() terminal.Text {
 	text := terminal.EraseLine
 	for range s.extraLines {
@@ -196,7 +195,7 @@ func (s *StatusLine) erased() terminal.Text {
 	return text
 }
 
-// erase removes what is visible.
+// erase erases the visible lines.
 func (s *StatusLine) erase() {
 	if s.visible {
 		_, _ = terminal.Fprint(s.W, s.erased())
@@ -204,15 +203,15 @@ func (s *StatusLine) erase() {
 	}
 }
 
-// Output shows a line that a command of the current resource has written, until five others
-// have come or the resource is done.
+// Output shows a line of output of the current resource, until five newer ones have come or the
+// resource is done.
 func (s *StatusLine) Output(_ *resource.Resource, line string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.last = withLine(s.last, line)
 }
 
-// withLine returns the last lines with one more.
+// withLine appends a line to the last lines.
 func withLine(last []string, line string) []string {
 	line = strings.TrimSpace(strings.ReplaceAll(line, "\t", "    "))
 	if line == "" {
@@ -224,24 +223,24 @@ func withLine(last []string, line string) []string {
 	return append(last, line)
 }
 
-// Note shows a text behind the current resource until that is done, such as the progress
-// of a download.
+// Note shows a text behind the current resource, such as the progress of a download, until the
+// resource is done.
 func (s *StatusLine) Note(text string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.note = text
 }
 
-// MakeWay removes what is visible, and shows nothing until the function is called that it
-// returns. See [terminal.Writer.Before].
+// MakeWay erases the visible lines, and shows nothing until the returned function is called. See
+// [terminal.Writer.Before].
 func (s *StatusLine) MakeWay() func() {
 	s.mu.Lock()
 	s.erase()
 	return s.mu.Unlock
 }
 
-// Pause removes what is visible, and shows nothing until the function is called that it returns: somebody
-// is asked something on the same terminal. Other output is written meanwhile.
+// Pause erases the visible lines, and shows nothing until the returned function is called,
+// because the user is asked something on the terminal. Other output is still written.
 func (s *StatusLine) Pause() (resume func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -254,13 +253,13 @@ func (s *StatusLine) Pause() (resume func()) {
 	}
 }
 
-// Write implements io.Writer: the line is removed and p is written.
+// Write implements io.Writer: it erases the visible lines and writes p.
 func (s *StatusLine) Write(p []byte) (int, error) {
 	defer s.MakeWay()()
 	return s.W.Write(p)
 }
 
-// Print implements terminal.Printer: the line is removed and t is written.
+// Print implements terminal.Printer: it erases the visible lines and writes t.
 func (s *StatusLine) Print(t terminal.Text) (int, error) {
 	defer s.MakeWay()()
 	return terminal.Fprint(s.W, t)

@@ -10,7 +10,7 @@ import (
 	"github.com/luaccm/ccm/runtime/terminal"
 )
 
-// whole returns what is not broken in the story of an event: names and values.
+// whole returns the names and values in the story of an event that must not be wrapped.
 func whole(e *event.Event) (list []string) {
 	for _, refs := range [][]resource.ID{e.RefreshedBy, e.Unmet} {
 		for _, id := range refs {
@@ -33,7 +33,7 @@ func whole(e *event.Event) (list []string) {
 	return append(list, e.Resource.Pos.String())
 }
 
-// symbol returns the character and the colour of an event.
+// symbol returns the symbol of an event with its colour.
 func symbol(e *event.Event) (string, terminal.Style) {
 	switch e.Outcome {
 	case event.Failed:
@@ -59,7 +59,7 @@ func symbol(e *event.Event) (string, terminal.Style) {
 	return "~", terminal.Yellow
 }
 
-// story describes the outcome of a resource in one line.
+// story describes the outcome of a resource on one line.
 func (t Text) story(e *event.Event) terminal.Text {
 	switch e.Outcome {
 	case event.Stable:
@@ -71,7 +71,7 @@ func (t Text) story(e *event.Event) terminal.Text {
 	case event.Failed:
 		const failed = "failed"
 		var places []string
-		if e.Resource.Pos.File != "" { // what an undo restores stands nowhere
+		if e.Resource.Pos.File != "" { // resources of an undo have no place
 			places = append(places, e.Resource.Pos.String())
 		}
 		if !e.Fails() {
@@ -101,7 +101,7 @@ func (t Text) story(e *event.Event) terminal.Text {
 	return terminal.Sprintf("%s%s", s, inBrackets(e.Reason))
 }
 
-// driftMessage says in one line how something differs from what was applied.
+// driftMessage describes on one line how a resource differs from the applied catalog.
 func driftMessage(e *event.Event, diff DiffMode) string {
 	const drifted = "Drifted"
 	if diff == DiffOff || len(e.Diff) == 0 {
@@ -128,14 +128,14 @@ func inBrackets(s string) terminal.Text {
 	return terminal.Sprintf(" (%s)", terminal.IndentedText(s, indent))
 }
 
-// indent is what every line of a text but the first begins with.
+// indent begins every line of a text except the first.
 const indent = "    "
 
-// maxCauses is how many causes of a refresh are listed without Verbose.
+// maxCauses is the number of causes of a refresh that are listed without Verbose.
 const maxCauses = 3
 
-// causeLimit returns how many of n causes are listed. If only one would be left out it is
-// listed too.
+// causeLimit returns how many of n causes are listed. If there is only one more, it is listed
+// too.
 func (t Text) causeLimit(n int) int {
 	if t.Verbose || n <= maxCauses+1 {
 		return n
@@ -143,8 +143,8 @@ func (t Text) causeLimit(n int) int {
 	return maxCauses
 }
 
-// refreshCauses lists the changes that cause a refresh; of many the first ones and the
-// number of the others.
+// refreshCauses lists the changes that cause a refresh; of many, the first ones and the number of
+// the others.
 func (t Text) refreshCauses(e *event.Event) string {
 	var names []string
 	for _, id := range e.RefreshedBy[:t.causeLimit(len(e.RefreshedBy))] {

@@ -29,7 +29,7 @@ func (t Text) Summary(s event.Summary) {
 	}
 }
 
-// registrations tells what became of services that resources register.
+// registrations reports the registrations of services.
 func (t Text) registrations(r event.Registrations) {
 	for i, p := range r.Problems {
 		if i == maxProblems && len(r.Problems) > maxProblems+1 {
@@ -49,10 +49,10 @@ func (t Text) registrations(r event.Registrations) {
 	}
 }
 
-// maxProblems is how many services are named that are not registered.
+// maxProblems is the number of unregistered services that are named.
 const maxProblems = 10
 
-// healthSummary counts the health checks that were not ok.
+// healthSummary counts the health checks by status, except ok.
 func healthSummary(s event.Summary) string {
 	var parts []string
 	for _, state := range health.States[1:] {

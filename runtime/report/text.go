@@ -12,7 +12,7 @@ import (
 	"github.com/luaccm/ccm/runtime/terminal"
 )
 
-// A DiffMode selects how much of the differences is reported.
+// A DiffMode says how much of the differences is reported.
 type DiffMode string
 
 // The diff modes.
@@ -32,16 +32,16 @@ type Text struct {
 	Color   bool
 	Verbose bool // stable resources too
 	Quiet   bool // failures only
-	// OneOff says that the resources were named on the command line. That they are new
-	// is not reported then.
+	// OneOff says that the resources were named on the command line. Then it is not reported that
+	// they are new.
 	OneOff bool
 	// Drift says that the machine is compared with its last applied state: pending
 	// resources have drifted, and no run follows.
 	Drift bool
 	Diff  DiffMode
-	// DiffLines is how many lines of each unified diff are told; 0 for all.
+	// DiffLines is the number of lines reported of each unified diff; 0 for all.
 	DiffLines int
-	// Site is how the command line names the script or manifest, for advice.
+	// Site is the name of the script or manifest on the command line, for advice.
 	Site string
 }
 
@@ -54,7 +54,7 @@ func (t Text) paint(style terminal.Style, s string) terminal.Text {
 	return style.On(t.Color).Paint(terminal.LineText(s))
 }
 
-// tells reports whether an event is told.
+// tells reports whether an event is reported.
 func (t Text) tells(e *event.Event) bool {
 	return e.Outcome == event.Failed || !t.Quiet && (t.Verbose || e.Outcome != event.Stable || !allWell(e.Health))
 }
@@ -96,7 +96,7 @@ func (t Text) Event(e *event.Event) {
 	_, _ = terminal.Fprint(t.W, b.Text())
 }
 
-// tellsDifferences reports whether it is told what differs.
+// tellsDifferences reports whether differences are reported.
 func (t Text) tellsDifferences() bool { return t.Diff != DiffOff && !t.Quiet }
 
 // bufferPool holds buffers for the text of one event.

@@ -1,5 +1,5 @@
-// Package graph lays out resources from left to right by what comes before what, and draws
-// them as SVG. Resources of one kind that stand in the same relations are drawn as one stack.
+// Package graph lays out resources from left to right in their order, and draws them as SVG.
+// Resources of one type with the same neighbours are drawn as one stack.
 //
 // The steps are those of Sugiyama, Tagawa and Toda (Methods for Visual Understanding of
 // Hierarchical System Structures, 1981), each in a file of its own: what is drawn (stack.go,
@@ -25,21 +25,21 @@ type Node struct {
 // String returns type#name.
 func (n Node) String() string { return n.Type + "#" + n.Name }
 
-// An Edge leads from what comes first to what comes after, both as indexes of nodes.
+// An Edge leads from a resource to one that comes after it, both as indices of nodes.
 type Edge struct {
 	From, To int
 	Refresh  bool // a change of From refreshes To
 }
 
-// A Box is a node, or a stack of them.
+// A Box is a node, or a stack of nodes.
 type Box struct {
-	Members    []int // nodes, in ascending order; at least one
+	Members    []int // nodes, ascending; at least one
 	Type       string
-	Label      string  // a name, or how many a stack has and how their names begin
+	Label      string  // a name, or the number in the stack and the common beginning of their names
 	X, Y, W, H float64 // in pixels; X and Y are of the upper left corner
 }
 
-// A Line leads from one box to another, through points.
+// A Line leads from one box to another.
 type Line struct {
 	From, To int // boxes
 	Refresh  bool
@@ -49,7 +49,7 @@ type Line struct {
 // A Point of a line, in pixels.
 type Point struct{ X, Y float64 }
 
-// A Drawing is what Layout returns: everything has a place.
+// A Drawing is the result of Layout: all its parts have places.
 type Drawing struct {
 	Nodes         []Node
 	Boxes         []Box
@@ -64,16 +64,15 @@ const (
 	margin     = 16.0
 	boxHeight  = 26.0
 	charWidth  = 7.3  // of 12 px monospaced type
-	labelSpace = 30.0 // of a box, besides its label
+	labelSpace = 30.0 // width of a box without its label
 	rowWidth   = 1100.0
 )
 
-// DefaultStack is from how many nodes on a stack is made, usually.
+// DefaultStack is the usual stack argument of Layout.
 const DefaultStack = 3
 
-// Layout places nodes. Stack is from how many nodes on a stack is made; 0 makes none. Edges of
-// a node to itself, and of two nodes in both directions, are an error of the caller: a catalog
-// has none.
+// Layout places nodes. At least stack nodes make a stack; 0 makes none. The caller must not pass
+// edges of a node to itself, or in both directions between two nodes: a catalog has none.
 func Layout(nodes []Node, edges []Edge, stack int) *Drawing {
 	d := &Drawing{Nodes: nodes}
 	boxes := newBoxes(nodes, edges, stack)
@@ -94,10 +93,11 @@ func newBox(nodes []Node, members []int) Box {
 	return b
 }
 
-// maxLabel is how many characters of a name are shown.
+// maxLabel is the number of characters of a name that are shown.
 const maxLabel = 38
 
-// labelOf returns the name of a node, or how many a stack has and how their names begin.
+// labelOf returns the name of a node, or the number of nodes in a stack and the common beginning
+// of their names.
 func labelOf(nodes []Node, members []int) string {
 	first := nodes[members[0]]
 	if len(members) == 1 {

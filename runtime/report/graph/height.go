@@ -1,6 +1,6 @@
 package graph
 
-// settlings is how often heights are adjusted to those of the neighbours.
+// settlings is the number of times that heights are adjusted to those of the neighbours.
 const settlings = 40
 
 // settle gives each cell a height near the middle of its neighbours, so that lines are
@@ -23,19 +23,19 @@ func (p *part) settle() {
 	}
 }
 
-// A run is cells of a layer that stand as near to each other as they can.
+// A run is neighbouring cells of a layer with the least distance between them.
 type run struct {
-	want   float64 // where the first cell of the layer would stand, if the run were as it wants
+	want   float64 // height of the layer's first cell that suits the run
 	weight float64
-	from   int // its first cell, as index in the layer
+	from   int // index of its first cell in the layer
 }
 
-// settleLayer places the cells of a layer as near as can be to where their neighbours want
-// them. It is isotonic regression by the pool adjacent violators algorithm (Ayer and others,
-// An Empirical Distribution Function for Sampling with Incomplete Information, 1955).
+// settleLayer places the cells of a layer as near as possible to the heights that their
+// neighbours want. It is isotonic regression by the pool adjacent violators algorithm (Ayer and
+// others, An Empirical Distribution Function for Sampling with Incomplete Information, 1955).
 func (p *part) settleLayer(layer []int) {
 	var runs []run
-	offset := make([]float64, len(layer)) // of each cell from the first, if all stand near
+	offset := make([]float64, len(layer)) // of each cell from the first, with the least distances
 	for i, c := range layer {
 		if i > 0 {
 			offset[i] = offset[i-1] + p.cells[layer[i-1]].height/2 + rowGap + p.cells[c].height/2
@@ -60,8 +60,8 @@ func (p *part) settleLayer(layer []int) {
 	}
 }
 
-// wanted returns the middle of the neighbours of a cell, and how much that counts. What makes
-// long lines straight counts most.
+// wanted returns the middle of the neighbours of a cell, and its weight. The bends of long lines
+// weigh most, so that these lines are straight.
 func (p *part) wanted(c int) (y, weight float64) {
 	own := &p.cells[c]
 	for _, near := range [][]int{own.before, own.after} {

@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// place gives every box and line its place. Parts that nothing connects stand below each
-// other, the largest first; boxes without lines follow in rows.
+// place places all boxes and lines. Unconnected parts are below each other, the largest first;
+// boxes without lines follow in rows.
 func (d *Drawing) place() {
 	edges := make([]Edge, len(d.Lines))
 	for i, l := range d.Lines {
@@ -14,7 +14,7 @@ func (d *Drawing) place() {
 	}
 	layers := layersOf(len(d.Boxes), edges)
 	parts, single := components(len(d.Boxes), edges)
-	lines := make(map[int][]int, len(parts)) // by the part of their boxes
+	lines := make(map[int][]int, len(parts)) // by part
 	partOf := make([]int, len(d.Boxes))
 	for k, part := range parts {
 		for _, b := range part {
@@ -37,7 +37,7 @@ func (d *Drawing) place() {
 	d.Width, d.Height = max(d.Width, 2*margin), max(y-2*rowGap+margin, 2*margin)
 }
 
-// placeRows places boxes one beside the other from top on, and returns where the next begins.
+// placeRows places boxes side by side in rows from top on, and returns the top of what follows.
 func (d *Drawing) placeRows(boxes []int, top float64) float64 {
 	x, y, width := margin, top, max(d.Width, rowWidth)
 	for _, i := range boxes {
@@ -52,8 +52,8 @@ func (d *Drawing) placeRows(boxes []int, top float64) float64 {
 	return y + boxHeight + 2*rowGap
 }
 
-// layersOf returns the layer of each box: the length of the longest way to it, or further to
-// the right if it waits for less than what waits for it.
+// layersOf returns the layer of each box: the length of the longest path to it. A box with fewer
+// predecessors than successors is moved further to the right.
 func layersOf(n int, edges []Edge) []int {
 	layer, order, out := make([]int, n), topological(n, edges), outgoing(n, edges)
 	in := make([]int, n)
@@ -78,8 +78,7 @@ func layersOf(n int, edges []Edge) []int {
 	return layer
 }
 
-// components returns the parts that nothing connects, the largest first, and the boxes that
-// are alone.
+// components returns the unconnected parts, the largest first, and the boxes without edges.
 func components(n int, edges []Edge) (parts [][]int, single []int) {
 	parent := make([]int, n)
 	for i := range parent {

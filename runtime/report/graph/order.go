@@ -5,12 +5,13 @@ import (
 	"slices"
 )
 
-// sweeps is how often the layers are ordered again, from the left and from the right in turn.
+// sweeps is the number of times that the layers are ordered again, from the left and from the
+// right in turn.
 const sweeps = 24
 
-// order puts the cells of each layer so that few lines cross: each near the middle of its
-// neighbours in the layer before, or after (the barycentre heuristic). The best of all sweeps
-// is kept.
+// order orders the cells of each layer so that few lines cross. Each cell goes near the middle of
+// its neighbours in the layer before or after (the barycentre heuristic). The best order of all
+// sweeps is kept.
 func (p *part) order() {
 	best, fewest := copied(p.layers), math.MaxInt
 	keys := make([]float64, len(p.cells))
@@ -32,8 +33,8 @@ func (p *part) order() {
 	p.layers = best
 }
 
-// orderLayer sorts a layer by the middle of the neighbours in the layer before or after it.
-// Keys is memory for a number of each cell.
+// orderLayer sorts a layer by the middle of the neighbours in the layer before or after it. Keys
+// is a buffer with one number for each cell.
 func (p *part) orderLayer(layer []int, before bool, keys []float64) {
 	for at, c := range layer {
 		near := p.cells[c].after
@@ -64,9 +65,9 @@ func (p *part) orderLayer(layer []int, before bool, keys []float64) {
 	}
 }
 
-// crossings counts how often lines cross between neighbouring layers: the inversions among
-// their ends, by a Fenwick tree (Barth, Mutzel and Jünger, Simple and Efficient Bilayer Cross
-// Counting, 2004).
+// crossings counts the crossings of lines between neighbouring layers: the inversions among their
+// ends, by a Fenwick tree (Barth, Mutzel and Jünger, Simple and Efficient Bilayer Cross Counting,
+// 2004).
 func (p *part) crossings() (n int) {
 	var ends []int
 	for k, layer := range p.layers[:len(p.layers)-1] {

@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// A cell is a box, or where a line passes a layer.
+// A cell is a box, or the bend of a line in a layer.
 type cell struct {
 	box           int // -1 for a bend of a line
 	layer         int // of the part, from 0
@@ -14,7 +14,7 @@ type cell struct {
 	rank          float64 // within its layer
 }
 
-// A part is boxes that lines connect, with the cells of each layer in order.
+// A part is connected boxes, with the cells of each layer in order.
 type part struct {
 	cells  []cell
 	layers [][]int // cells, from top to bottom
@@ -27,12 +27,12 @@ func (p *part) add(c cell) int {
 	return len(p.cells) - 1
 }
 
-// mostBends is how many bends the lines of a part may have. Longer ways are drawn straight, so
-// that a long chain with many shortcuts does not take memory by its square.
+// mostBends is the largest number of bends in a part. Beyond it long lines are straight, so that
+// a long chain with many shortcuts does not take quadratic memory.
 const mostBends = 100_000
 
-// placePart places connected boxes and the lines between them from top on, and returns where
-// they end.
+// placePart places connected boxes and the lines between them from top on, and returns the
+// bottom.
 func (d *Drawing) placePart(boxes, lines, layer []int, top float64) float64 {
 	first, last := math.MaxInt, 0
 	for _, i := range boxes {
@@ -49,11 +49,11 @@ func (d *Drawing) placePart(boxes, lines, layer []int, top float64) float64 {
 	return d.put(p, lines, cellOf, ways, top)
 }
 
-// connect joins the cells of lines, and returns the bends of each. Lines that lead to one box
-// share their bends.
+// connect connects the cells of lines, and returns the bends of each line. Lines to one box share
+// their bends.
 func (p *part) connect(all []Line, lines []int, cellOf map[int]int) [][]int {
 	ways := make([][]int, len(lines))
-	bends := make(map[[2]int]int) // by the box a line leads to, and the layer
+	bends := make(map[[2]int]int) // by the box at the end of the line, and the layer
 	joined := make(map[[2]int]bool)
 	for k, l := range lines {
 		a, to := cellOf[all[l].From], cellOf[all[l].To]
@@ -81,7 +81,7 @@ func (p *part) connect(all []Line, lines []int, cellOf map[int]int) [][]int {
 	return ways
 }
 
-// put turns layers and heights into pixels.
+// put converts layers and heights into pixels.
 func (d *Drawing) put(p *part, lines []int, cellOf map[int]int, ways [][]int, top float64) float64 {
 	highest := math.Inf(1)
 	for _, c := range p.cells {
@@ -114,7 +114,7 @@ func (d *Drawing) put(p *part, lines []int, cellOf map[int]int, ways [][]int, to
 	return bottom
 }
 
-// columns returns where each layer begins and ends, and makes the drawing as wide as needed.
+// columns returns the left and right edge of each layer, and makes the drawing wide enough.
 func (d *Drawing) columns(p *part) (left, right []float64) {
 	x := margin
 	for _, layer := range p.layers {
@@ -131,7 +131,7 @@ func (d *Drawing) columns(p *part) (left, right []float64) {
 	return left, right
 }
 
-// copied returns layers that can be ordered again.
+// copied returns a copy of the layers.
 func copied(layers [][]int) [][]int {
 	out := make([][]int, len(layers))
 	for i, l := range layers {

@@ -7,10 +7,10 @@ import (
 	"github.com/luaccm/ccm/runtime/report/graph"
 )
 
-// mostBoxes is how many boxes a drawing may have: nobody reads more.
+// mostBoxes is the largest number of boxes in a drawing: nobody reads more.
 const mostBoxes = 2000
 
-// drawingOf draws what came before what, or says why not.
+// drawingOf draws the order of the resources, or returns the reason why it does not.
 func drawingOf(rows []*row) (drawing template.HTML, why string) {
 	nodes, at := make([]graph.Node, len(rows)), make(map[string]int, len(rows))
 	for i, r := range rows {

@@ -1,8 +1,8 @@
-// Package page writes what a run did as one HTML file that needs nothing else: no network, no
-// other file, and no JavaScript, which only adds search and filters.
+// Package page writes the report of a run as one HTML file that needs no network and no other
+// file. JavaScript only adds search and filters.
 //
-// All that comes from the machine or from a site is text: html/template escapes it, and a
-// Content-Security-Policy (W3C CSP Level 3) allows no script but that of this package.
+// All texts from the machine or from a site are escaped by html/template. A
+// Content-Security-Policy (W3C CSP Level 3) allows only the script of this package.
 package page
 
 import (
@@ -29,12 +29,12 @@ var style string
 //go:embed page.js
 var script string
 
-// parsed parses the page when the first one is written.
+// parsed parses the page on first use.
 var parsed = sync.OnceValue(func() *template.Template {
 	return template.Must(template.New("page").Funcs(template.FuncMap{"took": part.Took, "px": px, "badge": func(typ string) template.HTML { return htmlOf(part.Badge(typ)) }}).Parse(source))
 })
 
-// view is what the page shows.
+// view is the data of the page.
 type view struct {
 	*report.Run
 	Verdict verdict
@@ -42,13 +42,13 @@ type view struct {
 	Counts  []part.Count
 	Bar     template.HTML
 	Legend  template.HTML
-	// Missing is how many resources are only counted.
+	// Missing is the number of resources that are counted but not listed.
 	Missing  int
 	Failures []failure
 	Timeline timeline
 	Slowest  []*row
 	Graph    template.HTML
-	NoGraph  string // why there is none
+	NoGraph  string // why there is no drawing
 	Rows     []*row
 
 	Style  template.CSS
@@ -56,22 +56,22 @@ type view struct {
 	Policy string
 }
 
-// htmlOf returns an element for the template. Elements escape what is not their own.
+// htmlOf returns an element for the template. Elements escape their texts.
 func htmlOf(e *markup.Element) template.HTML { return template.HTML(e.HTML()) }
 
 // A row is a resource.
 type row struct {
 	*report.Event
-	ID   string // in the page
-	Word string // its outcome
+	ID   string // of the element
+	Word string // for the outcome
 	Part template.HTML
 }
 
 // FullName returns type#name.
 func (r *row) FullName() string { return r.Type + "#" + r.Name }
 
-// mostRows is how many resources a page lists. A browser takes seconds for more, and a page has
-// to stay below 10 MiB.
+// mostRows is the largest number of resources that a page lists. A browser takes seconds for
+// more, and a page has to stay below 10 MiB.
 const mostRows = 8000
 
 // Write writes a run.
@@ -95,8 +95,8 @@ func Write(w io.Writer, run *report.Run) error {
 	return parsed().Execute(w, v)
 }
 
-// rowsOf returns the resources that are listed, in their order. If there are too many, those
-// that are stable are left out first.
+// rowsOf returns the resources to list, in their order. If there are too many, stable ones are
+// left out first.
 func rowsOf(run *report.Run) []*row {
 	var rows []*row
 	stable := mostRows
@@ -120,7 +120,7 @@ func rowsOf(run *report.Run) []*row {
 	return rows
 }
 
-// slowest returns the resources that took longest.
+// slowest returns the resources that took the longest time.
 func slowest(rows []*row) []*row {
 	const most = 8
 	list := slices.Clone(rows)

@@ -7,7 +7,7 @@ import (
 	"github.com/luaccm/ccm/runtime/report"
 )
 
-// A timeline shows when each resource was worked on, in a lane for each type.
+// A timeline shows when each resource was converged, in a lane for each type.
 type timeline struct {
 	Lanes  []lane
 	Ticks  []tick
@@ -37,8 +37,8 @@ const (
 	narrowest     = 1.5 // bar
 )
 
-// timelineOf places a bar for each row. Bars of stable resources that fall where one of their
-// lane stands already are left out, so that many are not drawn over each other.
+// timelineOf places a bar for each row. A bar of a stable resource is left out if it would lie on
+// another bar of its lane.
 func timelineOf(s *report.Summary, rows []*row) timeline {
 	var t timeline
 	total := float64(max(s.Duration, 1))
@@ -67,7 +67,7 @@ func timelineOf(s *report.Summary, rows []*row) timeline {
 	return t
 }
 
-// ticksOf returns the times that are marked: at most six, at round numbers.
+// ticksOf returns the marked times: at most six round numbers.
 func ticksOf(total time.Duration) []tick {
 	if total <= 0 {
 		return nil
@@ -81,7 +81,7 @@ func ticksOf(total time.Duration) []tick {
 	return list
 }
 
-// stepOf returns the round number that is at least least: 1, 2 or 5 with zeros.
+// stepOf returns the smallest round number that is at least least: 1, 2 or 5 with zeros.
 func stepOf(least time.Duration) time.Duration {
 	for unit := time.Microsecond; ; unit *= 10 {
 		for _, n := range []time.Duration{1, 2, 5} {

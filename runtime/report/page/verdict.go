@@ -45,18 +45,18 @@ func verdictOf(run *report.Run) verdict {
 	return verdict{"All was in order.", "stable"}
 }
 
-// A failure is a resource that failed, and what was skipped because of it.
+// A failure is a failed resource, and the resources skipped because of it.
 type failure struct {
 	*row
 	Skipped []*row
-	More    int // how many more were skipped
+	More    int // number of further skipped resources
 }
 
-// mostSkipped is how many skipped resources are named with each failure.
+// mostSkipped is the number of skipped resources named with each failure.
 const mostSkipped = 100
 
-// failuresOf returns the failures in their order. What was skipped because of something that
-// was skipped because of a failure belongs to it too.
+// failuresOf returns the failures in their order. A resource that was skipped because of another
+// skipped one belongs to the failure too.
 func failuresOf(run *report.Run, rows []*row) []failure {
 	skippedBy := make(map[string][]*row)
 	for _, r := range rows {
@@ -87,7 +87,7 @@ func failuresOf(run *report.Run, rows []*row) []failure {
 		}
 		list = append(list, f)
 	}
-	// Those that are ignored come last.
+	// Ignored failures come last.
 	slices.SortStableFunc(list, func(a, b failure) int {
 		if run.Fails(a.Event) == run.Fails(b.Event) {
 			return 0

@@ -7,14 +7,14 @@ import (
 	"github.com/luaccm/ccm/runtime/report"
 )
 
-// A Count is how many resources have an outcome, with the word that people are told for it.
+// A Count is the number of resources with an outcome, and the word for that outcome.
 type Count struct {
 	Outcome, Word string
 	N             int
 }
 
-// Counts returns how many resources a summary has of each outcome, the worst first, and none of
-// which there are none. Drift says that the machine was compared with what a past run made.
+// Counts returns the number of resources of each outcome in a summary, the worst outcome first,
+// without zeros. Drift says that the machine was compared with the result of a past run.
 func Counts(s *report.Summary, drift bool) []Count {
 	var list []Count
 	for _, c := range []Count{
@@ -29,7 +29,7 @@ func Counts(s *report.Summary, drift bool) []Count {
 	return list
 }
 
-// Bar returns a bar with a share for each outcome. It says nothing that Legend does not.
+// Bar returns a bar with a share for each outcome. It adds no information to Legend.
 func Bar(counts []Count) *markup.Element {
 	bar := markup.New("div", "class", "share", "aria-hidden", "true")
 	for _, c := range counts {

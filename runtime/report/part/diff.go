@@ -8,8 +8,8 @@ import (
 	"github.com/luaccm/ccm/runtime/resource"
 )
 
-// differences returns what differed of a resource: properties as a table, a content by its
-// lines; and what is expected of one that is unknown.
+// differences returns the differences of a resource: the properties as a table, and the lines of
+// a content. For an unknown resource it adds the forecast.
 func differences(e *report.Event) []markup.Node {
 	list := append(properties(e.Diff, ""), lines(e.Text)...)
 	if e.Forecast != nil {
@@ -18,7 +18,7 @@ func differences(e *report.Event) []markup.Node {
 	return list
 }
 
-// properties returns a table of what properties were and what they are to be.
+// properties returns a table of properties with their present and wanted values.
 func properties(diff []resource.Delta, caption string) []markup.Node {
 	if len(diff) == 0 {
 		return nil

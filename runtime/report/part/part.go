@@ -1,6 +1,6 @@
-// Package part has the parts that pages about runs are made of: the report of a run, which is one
-// file (runtime/report/page), and the pages that a server shows (studio). Each part is an
-// element and its rules in Style; the drawing of the order is that of runtime/report/graph.
+// Package part has the parts of pages about runs. They are used by the report of a run, which is
+// one file (runtime/report/page), and by pages of servers (studio). Each part is an element, with
+// its rules in Style. The drawing of the order is that of runtime/report/graph.
 package part
 
 import (
@@ -18,7 +18,7 @@ var theme string
 //go:embed part.css
 var style string
 
-// Style is the colours, light and dark, and the rules of all parts, as a style sheet.
+// Style returns the style sheet with the colours, light and dark, and the rules of all parts.
 func Style() string { return theme + style + graph.Style }
 
 // Badge returns the name of a type in its colour.
@@ -26,7 +26,7 @@ func Badge(typ string) *markup.Element {
 	return markup.New("span", "class", "badge", "style", fmt.Sprintf("--h:%d", graph.Hue(typ))).Say(typ)
 }
 
-// Took formats a duration in the units that people use for it.
+// Took formats a duration in the units that people use.
 func Took(d time.Duration) string {
 	switch {
 	case d < time.Millisecond:

@@ -7,15 +7,14 @@ import (
 	"github.com/luaccm/ccm/runtime/report"
 )
 
-// A RowOf says how an event is shown.
+// A RowOf says how to show an event.
 type RowOf struct {
-	ID    string // in the page; "" for none
-	Drift bool   // the machine was compared with what a past run made
+	ID    string // the ID of the element; "" for none
+	Drift bool   // the machine was compared with the result of a past run
 }
 
-// Row returns what became of a resource, or would, as a line that opens: its outcome, type, name,
-// what was done and how long that took; inside are differences, errors and outputs. Those that
-// failed are open.
+// Row returns the event of a resource as a line that opens. The line has the outcome, type, name,
+// actions and duration. Inside are differences, errors and outputs. Failed resources are open.
 func Row(e *report.Event, how RowOf) *markup.Element {
 	attrs := []string{"class", "event " + e.Outcome}
 	if how.ID != "" {
@@ -33,7 +32,7 @@ func Row(e *report.Event, how RowOf) *markup.Element {
 		inside(e, story))
 }
 
-// inside returns what a row shows when it is open.
+// inside returns the content of an open row.
 func inside(e *report.Event, story string) *markup.Element {
 	in := markup.New("div", "class", "in").Add(meta(e))
 	say := func(text string) {
@@ -72,7 +71,7 @@ func inside(e *report.Event, story string) *markup.Element {
 	return in
 }
 
-// meta returns where a resource is declared, when it had its turn, and how.
+// meta returns the place of the declaration, the time, and the provider of a resource.
 func meta(e *report.Event) *markup.Element {
 	p := markup.New("p", "class", "meta")
 	add := func(text string) { p.Add(markup.New("span").Say(text)) }
