@@ -15,13 +15,13 @@ import (
 	"github.com/luaccm/ccm/runtime/state"
 )
 
-// A Result is the outcome of one resource, and of what it brought with it.
+// A Result is the outcome of one resource, and of the resources that it applies.
 type Result struct {
 	event.Summary
-	ID     string // of the run
+	ID     string // ID of the run
 	Events []*event.Event
-	// Incomplete says that what followed from the outcome failed: a function of
-	// ccm.after, or the note in the session.
+	// Incomplete says that a follow-up of the outcome failed: a function of ccm.after, or the note
+	// in the session.
 	Incomplete bool
 }
 
@@ -31,8 +31,8 @@ func (*Result) Begin(*resource.Resource, int, int) {}
 // Event implements event.Reporter.
 func (r *Result) Event(e *event.Event) { r.Events = append(r.Events, e.Clone()) }
 
-// Unmet reports whether something was skipped because of something that failed.
-// Unlike in a run, no other event says so.
+// Unmet reports whether a resource was skipped because of a failed one. Unlike in a run, no event
+// of this Result tells that failure.
 func (r *Result) Unmet() bool {
 	for _, e := range r.Events {
 		if len(e.Unmet) > 0 {
@@ -42,15 +42,15 @@ func (r *Result) Unmet() bool {
 	return false
 }
 
-// A batchRun is resources that are converged one by one without another process
-// coming between: one lock, and one run in the history.
+// A batchRun converges resources one by one, with one lock and one run in the history, so that no
+// other process comes in between.
 type batchRun struct {
 	*runRecord
 	id      string
 	summary event.Summary
 }
 
-// open begins a batch, unless one is open.
+// open begins a batch if none is open.
 func (o *OneOff) open(ctx context.Context) (*batchRun, error) {
 	if o.batch != nil {
 		return o.batch, nil
@@ -70,7 +70,7 @@ func (o *OneOff) open(ctx context.Context) (*batchRun, error) {
 	return o.batch, nil
 }
 
-// Close ends the batch that is open. One without a resource leaves no record.
+// Close ends the open batch. A batch without resources leaves no record.
 func (o *OneOff) Close() {
 	b := o.batch
 	if b == nil {
@@ -85,12 +85,12 @@ func (o *OneOff) Close() {
 	b.end(b.summary)
 }
 
-// converge runs an engine, or has it plan, as a part of b.
+// converge converges or plans a catalog as a part of the batch.
 func (b *batchRun) converge(ctx context.Context, engine *converge.Engine, h *host.Host, c *catalog.Catalog) event.Summary {
 	engine.Cause = b.store.Cause("", "", b.root)
 	p := b.recorder.process
 	if err := conceal(engine, p.Secrets, b.store); err != nil {
-		p.Messages.Warn(err.Error()) // what is known is concealed anyway
+		p.Messages.Warn(err.Error()) // known secrets are masked anyway
 	}
 	if b.writer != nil {
 		b.writer.AddCatalog(c)
@@ -109,7 +109,7 @@ func (b *batchRun) converge(ctx context.Context, engine *converge.Engine, h *hos
 	return sum
 }
 
-// A numberingReporter numbers the events of a batch through.
+// A numberingReporter numbers the events of a batch consecutively.
 type numberingReporter struct {
 	event.Reporter
 	batch *batchRun
@@ -123,9 +123,8 @@ func (n *numberingReporter) Event(e *event.Event) {
 	n.Reporter.Event(&c)
 }
 
-// NewRunID returns an identifier that sorts by time: the time to the microsecond
-// and three random bytes, in hexadecimal. It is that of the real clock, since
-// later runs must have greater names.
+// NewRunID returns an ID that sorts by time: the time to the microsecond and three random bytes,
+// in hexadecimal. It needs the real clock, since later runs must have greater IDs.
 func NewRunID(now time.Time) string {
 	var b [3]byte
 	_, _ = rand.Read(b[:])

@@ -21,16 +21,16 @@ import (
 	"github.com/luaccm/ccm/runtime/state"
 )
 
-// BundleOptions say which bundles are believed, and which scripts and manifests from elsewhere.
+// BundleOptions say which bundles, and which remote scripts and manifests, are believed.
 type BundleOptions struct {
-	// SHA256 is what they must have, in hexadecimal; "" for any.
+	// SHA256 is their expected SHA-256 in hexadecimal; "" for any.
 	SHA256 string `json:",omitempty"`
-	// Signers is a file of who may have signed them, as ssh-keygen(1) describes it; "" asks for
-	// no signature.
+	// Signers is the file of allowed signers, in the format of ssh-keygen(1); "" requires no
+	// signature.
 	Signers string `json:",omitempty"`
 }
 
-// given returns the flag that asks something of a bundle, "" if none does.
+// given returns the first flag that makes a demand on a bundle, "" if there is none.
 func (o *BundleOptions) given() string {
 	switch {
 	case o.SHA256 != "":
@@ -41,7 +41,7 @@ func (o *BundleOptions) given() string {
 	return ""
 }
 
-// check returns what is wrong with the options, and brings them into their usual form.
+// check returns the mistake in the options, and normalises them.
 func (o *BundleOptions) check() error {
 	if o.SHA256 == "" {
 		return nil
@@ -54,25 +54,25 @@ func (o *BundleOptions) check() error {
 	return nil
 }
 
-// An enteredBundle is a bundle, or a script or manifest from elsewhere, that was unpacked in a
-// place of its own, which is the working directory. One that is nil stands for a site that is a file here.
+// An enteredBundle is a bundle, or a remote script or manifest, unpacked into a directory that is
+// the working directory. A nil enteredBundle stands for a local site.
 type enteredBundle struct {
-	name      string // as it was named
-	shownName string // how messages name it
-	stateName string // the name under which the state directory knows it
-	origin    string // the working directory before
-	entry     string // the script or manifest that is run
+	name      string // as the user wrote it
+	shownName string // in messages
+	stateName string // in the state directory
+	origin    string // the working directory before Enter
+	entry     string // the script or manifest to run
 	digest    string
-	signer    *signers.Signer // nil if no signature was asked for
+	signer    *signers.Signer // nil without a demanded signature
 	place     *bundle.Place
 }
 
-// Enter prepares for a site that is not simply a file here: a bundle, or what is behind a URL.
-// That is fetched, checked and unpacked below the cache directory, and the process changes into
-// it, so that all is as it is in the folder of a site: relative paths, data, messages. Paths in
-// the options, which were meant from the working directory, become absolute. The name stands for
-// the script or manifest in it until leave is called, which removes it. Of a file that is none
-// of this Enter does nothing.
+// Enter prepares a site that is a bundle or a URL. It fetches and checks the site, unpacks it
+// below the cache directory, and makes that the working directory, so that relative paths, data
+// and messages are as in the folder of a site. Paths in the options are relative to the old
+// working directory, so they become absolute. The name stands for the script or manifest in the
+// bundle until leave is called, which removes the directory. For a local script or manifest Enter
+// does nothing.
 func (p *Process) Enter(ctx context.Context, name string, o *Options) (leave func() error, err error) {
 	if err := o.Bundle.check(); err != nil {
 		return nil, err
@@ -107,7 +107,7 @@ func (p *Process) Enter(ctx context.Context, name string, o *Options) (leave fun
 	if err := b.unpack(ctx, in, &o.Bundle, verify); err != nil {
 		return nil, errors.Join(p.Stop.asInterruption(ctx, placed(in.shownName, err)), b.place.Close())
 	}
-	// The folder of a script is that in which it lies, as it is when somebody runs it there.
+	// The working directory is the folder of the script, as when somebody runs it there.
 	if err := os.Chdir(filepath.Join(b.place.Path, unpackedName, path.Dir(b.entry))); err != nil {
 		return nil, errors.Join(err, b.place.Close())
 	}
@@ -119,7 +119,7 @@ func (p *Process) Enter(ctx context.Context, name string, o *Options) (leave fun
 	}, nil
 }
 
-// placed returns the mistake of a bundle.
+// placed returns an error with the bundle as its place.
 func placed(shown string, err error) error {
 	if e, ok := errors.AsType[*diag.Error](err); ok {
 		return e
@@ -127,16 +127,16 @@ func placed(shown string, err error) error {
 	return &diag.Error{Pos: diag.Pos{File: shown}, Err: err}
 }
 
-// What lies in the place of a bundle.
+// Names in the place of a bundle.
 const (
-	packedName   = "packed" // the bundle, as it came
-	unpackedName = "site"   // what was in it
-	// topName has the search for the modules of a script end here, as at the top of a repository:
-	// what lies above the cache is no part of the bundle.
+	packedName   = "packed" // the bundle as it came
+	unpackedName = "site"   // the unpacked site
+	// topName ends the search for the modules of a script, as the top of a repository does:
+	// directories above the cache are no part of the bundle.
 	topName = ".git"
 )
 
-// takePlace takes a place for what is known under a name.
+// takePlace takes the place of a bundle, given its name in the state directory.
 func takePlace(files *Files, known string) (*bundle.Place, error) {
 	dir := filepath.Join(state.CacheDir(), "bundles")
 	err := files.CheckState(dir)
@@ -150,8 +150,8 @@ func takePlace(files *Files, known string) (*bundle.Place, error) {
 	return nil, diag.Errorf(diag.Pos{}, "cache directory: %w", err).WithHint("CCM_CACHE_DIR=DIR names another one")
 }
 
-// unpack copies what comes into the place, checks it, and unpacks it. Nobody can change it
-// between these.
+// unpack copies the stream into the place, checks it, and unpacks it. Nobody else can change the
+// copy between these steps.
 func (b *enteredBundle) unpack(ctx context.Context, in *siteStream, o *BundleOptions, verify verifier) error {
 	f, err := b.place.Root.OpenFile(packedName, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
@@ -209,7 +209,7 @@ func (b *enteredBundle) unpack(ctx context.Context, in *siteStream, o *BundleOpt
 	return errors.Join(err, b.place.Root.Remove(packedName))
 }
 
-// inputs returns what is recorded of a bundle besides its name.
+// inputs returns the inputs of the run's record that describe the bundle.
 func (b *enteredBundle) inputs() []std.Input {
 	list := []std.Input{{Kind: "bundle", Name: b.stateName, Value: "sha256:" + b.digest}}
 	if b.signer != nil {

@@ -15,9 +15,10 @@ import (
 	"github.com/luaccm/ccm/runtime/plainsecret"
 )
 
-// BundleFolder returns what is packed for a site that is named by its folder, or by its script or
-// manifest. Exclude are patterns as in a line of .ccmignore. The modules of its lock are in it, in
-// vendor, where a run looks first. The lock may lie in a folder above; then that is packed.
+// BundleFolder returns the folder to pack for a site, which is named by its folder, script or
+// manifest. Exclude are patterns as in lines of .ccmignore. The modules in the site's lock are
+// added in vendor, where a run looks first. If the lock is in a folder above, that folder is
+// packed.
 func (p *Process) BundleFolder(name string, exclude []string) (f bundle.Folder, err error) {
 	f = bundle.Folder{Dir: name, Limits: bundle.DefaultLimits, Check: p.Files.Trust().Check}
 	fi, err := os.Stat(name)
@@ -45,7 +46,7 @@ func (p *Process) BundleFolder(name string, exclude []string) (f bundle.Folder, 
 	return f, err
 }
 
-// addModules adds the modules of the lock of a site, which may be nil, to what is packed.
+// addModules adds the modules in the lock of a site to the folder. The site may be nil.
 func addModules(f *bundle.Folder, s *module.Site) error {
 	if s == nil || s.Lock == nil {
 		return nil
@@ -87,8 +88,8 @@ func addModules(f *bundle.Folder, s *module.Site) error {
 	return nil
 }
 
-// RefusePlain returns what seems to be a secret that would stand in a bundle as it is, as a
-// [diag.List]. Allowed are patterns, as in a line of .ccmignore, of files in which it is none.
+// RefusePlain returns the likely secrets that a bundle would have in plain text, as a
+// [diag.List]. Allowed are patterns, as in lines of .ccmignore, of files that may have them.
 func RefusePlain(f bundle.Folder, allowed []string) error {
 	except, err := ignore.Parse("--allow-plain", allowed)
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 	"github.com/luaccm/ccm/runtime/state"
 )
 
-// absolute makes the paths in the options absolute, and those that the environment gives.
+// absolute makes the paths in the options and in the environment absolute.
 func (o *Options) absolute(dir string, p *Process) error {
 	from := func(path string) string {
 		if path == "" || path == "-" || filepath.IsAbs(path) || isRemote(path) {
@@ -33,7 +33,7 @@ func (o *Options) absolute(dir string, p *Process) error {
 	return nil
 }
 
-// workingDirectory returns the directory in which ccm was called.
+// workingDirectory returns the directory in which ccm was started.
 func (b *enteredBundle) workingDirectory() (string, error) {
 	if b != nil {
 		return b.origin, nil
@@ -41,8 +41,8 @@ func (b *enteredBundle) workingDirectory() (string, error) {
 	return os.Getwd()
 }
 
-// fromScript returns how messages name a file: one of the bundle as its script does, because
-// the place where it was unpacked is gone afterwards. Others stay as they are.
+// fromScript returns the name of a file in messages. For a file of the bundle it is relative to
+// the script, because the unpacked bundle is gone afterwards. Other files keep their names.
 func (b *enteredBundle) fromScript(file string) string {
 	if b == nil || !strings.HasPrefix(file, b.place.Path+string(filepath.Separator)) {
 		return file
@@ -57,8 +57,8 @@ func (b *enteredBundle) fromScript(file string) string {
 	return file
 }
 
-// fileShown returns how messages name a file that the user did not name: one of the bundle with the name of
-// the bundle before it. Others stay as they are.
+// fileShown returns the name in messages of a file that the user did not name. A file of the
+// bundle has the name of the bundle before it. Other files keep their names.
 func (b *enteredBundle) fileShown(file string) string {
 	if b == nil {
 		return file
@@ -66,7 +66,7 @@ func (b *enteredBundle) fileShown(file string) string {
 	return b.within(file, b.shownName)
 }
 
-// fileKnown is fileShown for what is recorded, with the name under which the state directory knows the bundle.
+// fileKnown is fileShown for records: it uses the bundle's name in the state directory.
 func (b *enteredBundle) fileKnown(file string) string {
 	if b == nil {
 		return file
@@ -74,7 +74,8 @@ func (b *enteredBundle) fileKnown(file string) string {
 	return b.within(file, b.stateName)
 }
 
-// within returns a file of the bundle with a name of the bundle before it, any other as it is.
+// within returns the name of a file of the bundle with name before it. Other files keep their
+// names.
 func (b *enteredBundle) within(file, name string) string {
 	if rel, ok := strings.CutPrefix(file, filepath.Join(b.place.Path, unpackedName)+string(filepath.Separator)); ok {
 		return name + "/" + rel

@@ -12,11 +12,11 @@ import (
 	"github.com/luaccm/ccm/runtime/signers"
 )
 
-// A verifier returns who has signed what r holds.
+// A verifier returns who signed the content of r.
 type verifier func(r io.Reader) (*signers.Signer, error)
 
-// readSigners reads who may sign, and the signature, before anything is fetched; it returns nil if none is
-// asked for.
+// readSigners reads the allowed signers and the signature before anything is fetched. It returns
+// nil if no signature is demanded.
 func readSigners(ctx context.Context, files *Files, clock host.Clock, in *siteStream, o *BundleOptions) (verifier, error) {
 	if o.Signers == "" {
 		return nil, nil

@@ -17,18 +17,19 @@ import (
 	"github.com/luaccm/ccm/runtime/signers"
 )
 
-// A siteStream is a site that comes from elsewhere, as a stream.
+// A siteStream is the stream of a bundle, or of a remote script or manifest.
 type siteStream struct {
 	io.ReadCloser
-	shownName string // how messages speak of it
-	stateName string // the name under which the state directory knows it
-	single    string // the name of the file if it is no bundle but a script or manifest; "" if it must be one
+	shownName string // name in messages
+	stateName string // name in the state directory
+	single    string // file name of a script or manifest; "" if the stream must be a bundle
 	wrapError func(error) error
-	// openCompanion opens what stands beside it, by its name with a suffix.
+	// openCompanion opens a file beside the site, named by the site's name with a suffix.
 	openCompanion func(ctx context.Context, suffix string) (io.ReadCloser, error)
 }
 
-// openBundle opens what is no script or manifest here; it returns nil if it is one.
+// openBundle opens a bundle, or a remote script or manifest. It returns nil for a local script or
+// manifest.
 func (r remote) openBundle(ctx context.Context, name, natsContext string, o *BundleOptions) (*siteStream, error) {
 	if fetch.IsURL(name) {
 		return r.openURL(ctx, name, o)
@@ -40,7 +41,7 @@ func (r remote) openBundle(ctx context.Context, name, natsContext string, o *Bun
 		return nil, nil
 	}
 	if fi, err := os.Stat(name); err != nil || !fi.Mode().IsRegular() {
-		return nil, nil // a pipe can be read only once; of the rest who reads it says what is wrong
+		return nil, nil // a pipe can be read only once; other errors are reported by its reader
 	}
 	switch is, err := isBundle(name); {
 	case err == nil && !is && namesBundle(name):
@@ -73,17 +74,17 @@ func (r remote) openBundle(ctx context.Context, name, natsContext string, o *Bun
 	}, nil
 }
 
-// errChanged says that a bundle is none any more.
+// errChanged says that a bundle was changed while it was read.
 var errChanged = errors.New("it was changed while it was read")
 
-// namesBundle reports whether a name is that of a bundle. What it names is nothing else: the beginning of a
-// download that failed would pass for a script that wants nothing.
+// namesBundle reports whether a name is that of a bundle. Such a file has to be a bundle:
+// otherwise the beginning of a failed download could pass for an empty script.
 func namesBundle(name string) bool {
 	return strings.HasSuffix(name, ".tar.gz") || strings.HasSuffix(name, ".tgz")
 }
 
-// isBundle reports whether a file here is a bundle, or an executable with one, by what it begins
-// and ends with.
+// isBundle reports whether a local file is a bundle, or an executable with one, by its beginning
+// and end.
 func isBundle(name string) (bool, error) {
 	f, err := os.Open(name)
 	if err != nil {
@@ -94,8 +95,8 @@ func isBundle(name string) (bool, error) {
 	return found != nil, err
 }
 
-// openURL asks a server. What root does must not depend on what everybody on the way to it
-// can write.
+// openURL downloads a site. Root refuses plain http, because anybody on the way could change what
+// root runs.
 func (r remote) openURL(ctx context.Context, name string, o *BundleOptions) (*siteStream, error) {
 	u, err := url.Parse(name)
 	if err != nil || u.Host == "" {
@@ -123,7 +124,7 @@ func (r remote) openURL(ctx context.Context, name string, o *BundleOptions) (*si
 	}, nil
 }
 
-// openObject asks NATS.
+// openObject opens an object in NATS.
 func (r remote) openObject(ctx context.Context, name, natsContext string, o *BundleOptions) (*siteStream, error) {
 	bucket, key, err := bucketAndKey(name, objectSchema)
 	if err != nil {
@@ -142,8 +143,7 @@ func (r remote) openObject(ctx context.Context, name, natsContext string, o *Bun
 	}, nil
 }
 
-// get asks a server for what is behind a URL. With a checksum it may be redirected to what
-// everybody can change.
+// get downloads a URL. With a checksum, redirects to plain http are allowed.
 func get(ctx context.Context, u *url.URL, checksum string, limit int64) (*fetch.Transfer, error) {
 	x := fetch.New(ctx, fetch.Request{URL: u, Checksum: checksum}, limit)
 	err := x.Open(fetch.NewTransport())
@@ -158,7 +158,7 @@ func get(ctx context.Context, u *url.URL, checksum string, limit int64) (*fetch.
 	return x, nil
 }
 
-// knownURL returns a URL without what authorizes.
+// knownURL returns a URL without credentials.
 func knownURL(name string) (string, bool) {
 	if !isRemote(name) {
 		return "", false
@@ -170,7 +170,7 @@ func knownURL(name string) (string, bool) {
 	return fetch.RedactURL(u), true
 }
 
-// A readCloser is closed by a function.
+// A readCloser is a reader that a function closes.
 type readCloser struct {
 	io.Reader
 	close func()
@@ -179,7 +179,8 @@ type readCloser struct {
 // Close implements io.Closer.
 func (r readCloser) Close() error { r.close(); return nil }
 
-// fileName returns how the script or manifest behind a URL is called here, "" if it must be a bundle.
+// fileName returns the local file name of the script or manifest at a URL, "" if the URL must be
+// a bundle.
 func fileName(p string) string {
 	name := path.Base(p)
 	if namesBundle(name) {

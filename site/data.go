@@ -12,15 +12,15 @@ import (
 	"github.com/luaccm/ccm/runtime/manifest"
 )
 
-// Where data is read from if nothing else is said.
+// Default sources of data.
 const (
 	DataVariable = "CCM_HIERA_DATA"
 	DefaultData  = ".hiera"
 	DotenvFile   = ".env"
 )
 
-// environ returns the environment that expressions see: that of the process, and
-// over it that of the file that is named, or of ./.env.
+// environ returns the environment for expressions: that of the process, overridden by the named
+// file or ./.env.
 func (o *DataOptions) environ(files *Files) (map[string]string, error) {
 	env := Environ()
 	var text []byte
@@ -46,8 +46,7 @@ func (o *DataOptions) environ(files *Files) (map[string]string, error) {
 	return env, err
 }
 
-// read returns the hierarchy document that data is read from; one without text
-// if there is none.
+// read returns the hierarchy document of the data; its text is empty if there is none.
 func (o *DataOptions) read(files *Files, r remote) (manifest.Source, error) {
 	name := o.File
 	switch {
@@ -74,8 +73,8 @@ func (o *DataOptions) read(files *Files, r remote) (manifest.Source, error) {
 	return manifest.Source{File: name, Text: string(text)}, err
 }
 
-// DataLoader returns what resolves data. Expressions in it see the facts, and the
-// environment that o names.
+// DataLoader returns the loader that resolves data. Expressions in the data see the facts, and
+// the environment in o.
 func (p *Process) DataLoader(fs *facts.Facts, o DataOptions) (*manifest.Loader, error) {
 	vars, err := o.environ(p.Files)
 	if err != nil {
@@ -86,7 +85,7 @@ func (p *Process) DataLoader(fs *facts.Facts, o DataOptions) (*manifest.Loader, 
 	return l, nil
 }
 
-// Data returns the data that o names, resolved.
+// Data returns the resolved data of o.
 func (p *Process) Data(fs *facts.Facts, o DataOptions) (map[string]any, error) {
 	src, err := o.read(p.Files, p.remote())
 	if err != nil {

@@ -12,24 +12,24 @@ import (
 	"github.com/luaccm/ccm/runtime/secret"
 )
 
-// A decryption decrypts secrets, and has them masked from then on.
+// A decryption decrypts secrets, and adds them to the keeper so that they are masked.
 type decryption struct {
 	*askingDecrypter
 	secrets *secret.Keeper
 }
 
-// An askingDecrypter knows for how long it has waited for passphrases.
+// An askingDecrypter also knows how long it has waited for passphrases.
 type askingDecrypter struct {
 	decrypter *encryption.Decrypter
 	questions questions
 }
 
-// Decrypter returns what decrypts secrets, with the identities of the user of ccm. It is one for the
-// whole process: nothing is decrypted twice, and no passphrase is asked for twice. It is asked for before
-// a run has goroutines.
+// Decrypter returns the decrypter with the identities of the user of ccm. There is one for the
+// whole process, so that nothing is decrypted twice and no passphrase is asked for twice. The
+// first call must come before a run has goroutines.
 func (p *Process) Decrypter() *encryption.Decrypter { return p.decryption().decrypter }
 
-// decryption returns that of the process. The decrypter is made the first time.
+// decryption returns the decryption of the process. The first call makes the decrypter.
 func (p *Process) decryption() decryption {
 	if p.decrypter == nil {
 		config := UserConfig()
@@ -37,7 +37,7 @@ func (p *Process) decryption() decryption {
 			config = filepath.Dir(config)
 		}
 		d := new(askingDecrypter)
-		// The bundle is asked for later: one may be entered meanwhile.
+		// p.bundle is read on each call, because a bundle may be entered later.
 		d.decrypter = &encryption.Decrypter{ShownPath: func(file string) string { return p.bundle.fromScript(file) }, Identities: &encryption.Identities{
 			Getenv: os.Getenv, ConfigDir: config, ReadFile: p.Files.ReadFile, ReadFound: p.Files.readIdentity,
 			Passphrase: p.Passphrase, Warn: p.Messages.Warn,
@@ -48,7 +48,8 @@ func (p *Process) decryption() decryption {
 	return decryption{p.decrypter, p.Secrets}
 }
 
-// readIdentity reads a file of identities that nobody has named. Root leaves one out, with a warning, that belongs to somebody else.
+// readIdentity reads a file of identities that the user did not name. Root skips a file of
+// another user, with a warning.
 func (f *Files) readIdentity(path string) ([]byte, error) {
 	err := f.Trust().CheckFound(path)
 	if err == nil {
@@ -61,7 +62,7 @@ func (f *Files) readIdentity(path string) ([]byte, error) {
 	return nil, err
 }
 
-// file returns what an encrypted file holds, which is a secret from now on.
+// file returns the plain text of an encrypted file, which becomes a secret.
 func (d decryption) file(name string, text []byte) ([]byte, error) {
 	plain, err := d.decrypter.File(name, text)
 	if err == nil {
@@ -70,8 +71,8 @@ func (d decryption) file(name string, text []byte) ([]byte, error) {
 	return plain, err
 }
 
-// value returns what an encrypted value of a document holds, which is a secret from now on. One that is too short to
-// be hidden is refused, as others are: what a script makes of it would be shown.
+// value returns the plain text of an encrypted value in a document, which becomes a secret. A
+// value that is too short to mask is refused, because the results of a script would show it.
 func (d decryption) value(text, file, key string) (string, error) {
 	plain, err := d.decrypter.Value(text, file, key)
 	if err != nil {
@@ -87,8 +88,8 @@ func (d decryption) value(text, file, key string) (string, error) {
 	return plain, nil
 }
 
-// keep makes a text a secret. One that is too short or too long to be hidden wherever it appears
-// is hidden where it came from only: the properties that hold it are marked.
+// keep adds a text to the keeper. A text that is too short or too long to mask everywhere is
+// masked only in the properties that hold it, which are marked.
 func (d decryption) keep(text string) {
 	_ = d.secrets.Keep(strings.TrimRight(text, "\r\n"))
 	if len(text) > secret.Longest {

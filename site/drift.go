@@ -10,9 +10,8 @@ import (
 	"github.com/luaccm/ccm/runtime/state"
 )
 
-// Drift compares the machine with what was applied and reports how it differs. What
-// cannot be told from what was recorded is reported as unknown. With texts, events
-// say how texts differ.
+// Drift compares the machine with the last applied catalog and reports the differences. Resources
+// whose record is not sufficient are reported as unknown. With texts, events have diffs of texts.
 func (p *Process) Drift(ctx context.Context, store *state.Store, a state.AppliedHeader, rep event.Reporter, texts bool) (event.Summary, error) {
 	s, unrecorded, err := p.appliedSite(ctx, store, a)
 	if err != nil {
@@ -22,7 +21,7 @@ func (p *Process) Drift(ctx context.Context, store *state.Store, a state.Applied
 		if resource.ActsAlways(r.Spec) {
 			r.Skip = "it runs in every run"
 		}
-		s.Catalog.Deps[i] = nil // each is compared for itself, and nothing is refreshed
+		s.Catalog.Deps[i] = nil // each resource is compared by itself, without refreshes
 	}
 	d := &driftReporter{Reporter: rep}
 	engine := &converge.Engine{
@@ -45,7 +44,7 @@ func (p *Process) Drift(ctx context.Context, store *state.Store, a state.Applied
 	return sum, nil
 }
 
-// A driftReporter passes on what says something about drift.
+// A driftReporter passes on the events that matter for drift.
 type driftReporter struct {
 	event.Reporter
 	ignored int
@@ -60,7 +59,7 @@ func (d *driftReporter) Event(e *event.Event) {
 	d.Reporter.Event(e)
 }
 
-// unknownEvent says that a resource cannot be compared with the past.
+// unknownEvent returns the event of a resource that cannot be compared with the past.
 func unknownEvent(u state.MissingRecord, index int, now time.Time) *event.Event {
 	id, _ := resource.ParseID(u.ID)
 	return &event.Event{
@@ -68,8 +67,8 @@ func unknownEvent(u state.MissingRecord, index int, now time.Time) *event.Event 
 	}
 }
 
-// appliedSite returns what was applied as a site of its own, and the resources of
-// which too little was recorded for that.
+// appliedSite returns a site with the last applied catalog, and the resources whose record is not
+// sufficient.
 func (p *Process) appliedSite(ctx context.Context, store *state.Store, a state.AppliedHeader) (*Site, []state.MissingRecord, error) {
 	env := &TemplateEnv{Clock: p.Clock}
 	reg, err := NewRegistry(env)

@@ -8,7 +8,7 @@ import (
 	"github.com/luaccm/ccm/runtime/resource"
 )
 
-// events collects what is reported.
+// events collects the reported events.
 type events []*event.Event
 
 // Begin implements event.Reporter.
@@ -17,7 +17,7 @@ func (*events) Begin(*resource.Resource, int, int) {}
 // Event implements event.Reporter.
 func (es *events) Event(e *event.Event) { *es = append(*es, e.Clone()) }
 
-// An eventFunc takes each event when it is reported, and holds on to none.
+// An eventFunc is called with each event, and must not keep it.
 type eventFunc func(*event.Event)
 
 // Begin implements event.Reporter.
@@ -34,7 +34,7 @@ func (es *events) list() []spec.Event {
 	return out
 }
 
-// unsettled returns those that a run would change, or may.
+// unsettled returns the events of resources that a run would change, or may change.
 func (es *events) unsettled() []spec.Event {
 	var out []spec.Event
 	for i, e := range *es {
@@ -47,8 +47,7 @@ func (es *events) unsettled() []spec.Event {
 
 func (es events) one() spec.Event { return es.list()[0] }
 
-// whyOf says why a resource is what it is: what failed, what differs, or what
-// would be done.
+// whyOf returns the reason for an outcome: the failure, the differences, or the planned actions.
 func whyOf(e *event.Event) string {
 	switch {
 	case e.Err != nil:

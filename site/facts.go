@@ -13,8 +13,8 @@ import (
 	"github.com/luaccm/ccm/runtime/host"
 )
 
-// Facts returns the facts of the machine. Over them lie, each over the one before,
-// those of the configuration directories, of the file and of the assignments.
+// Facts returns the facts of the machine. They are overridden by those of the configuration
+// directories, then of the file, then of the assignments.
 func (p *Process) Facts(ctx context.Context, v *host.View, o FactOptions) (*facts.Facts, error) {
 	if o.Facts != nil {
 		return o.Facts, nil
@@ -43,7 +43,7 @@ func (p *Process) Facts(ctx context.Context, v *host.View, o FactOptions) (*fact
 	return facts.New(ctx, v, gatherers(p.ObserveLook), over.(map[string]any)), nil
 }
 
-// decodeYAML reads a YAML document as plain data.
+// decodeYAML decodes a YAML document into plain values.
 func decodeYAML(file string, text []byte) (any, error) {
 	doc, err := data.Parse(file, string(text))
 	if err != nil {
@@ -52,8 +52,8 @@ func decodeYAML(file string, text []byte) (any, error) {
 	return doc.Root.Go(), nil
 }
 
-// ownFacts reads the configuration directory of the machine, and over it that of
-// the user, which lies outside of any root (XDG Base Directory Specification).
+// ownFacts reads the configuration directory of the machine, overridden by that of the user. The
+// root does not apply to the latter (XDG Base Directory Specification).
 func ownFacts(loader facts.Loader) (any, error) {
 	tree, err := loader.Load("/etc/ccm")
 	if err != nil {
@@ -64,7 +64,7 @@ func ownFacts(loader facts.Loader) (any, error) {
 		return tree, nil
 	}
 	if err := loader.Trust.CheckFound(dir); err != nil && loader.Trust.Check(dir) == nil {
-		// su and sudo may leave the HOME of another user, whose facts these are not.
+		// su and sudo may leave HOME set to another user's directory: those facts do not count.
 		loader.View.Log().Warn("custom facts left out: " + err.Error())
 		return tree, nil
 	}
@@ -77,8 +77,7 @@ func ownFacts(loader facts.Loader) (any, error) {
 	return facts.Merge(tree, own), err
 }
 
-// UserConfig returns the configuration directory of the user, "" if there is
-// none.
+// UserConfig returns the configuration directory of the user, "" if there is none.
 func UserConfig() string {
 	if dir := os.Getenv("XDG_CONFIG_HOME"); filepath.IsAbs(dir) {
 		return filepath.Join(dir, "ccm")

@@ -16,48 +16,47 @@ import (
 	"github.com/luaccm/ccm/runtime/trust"
 )
 
-// How messages speak of what stands in no file.
+// Names in messages of texts that are in no file.
 const (
 	Stdin       = "stdin"
 	CommandLine = "command line"
 )
 
-// Files are the files that say what ccm is to do, as far as they are trusted. All
-// that reads such a file asks here: scripts and their modules, manifests and what
-// they include, data, facts, specs, sessions and the state directory. What is only
-// brought to the machine, such as the source of a file, is content and not asked
-// about.
+// Files reads the files that tell ccm what to do, and checks that they are trusted: scripts and
+// their modules, manifests and their includes, data, facts, specs, sessions and the state
+// directory. A file that is only copied to the machine, such as a source, is content and not
+// checked.
 type Files struct {
-	// AllowInsecure has root trust files that everybody may write, too.
+	// AllowInsecure makes root trust files that everybody may write.
 	AllowInsecure bool
 	Messages      *Messages
-	// EditedText returns the text that takes the place of what a file holds, for who edits it and has
-	// not saved it. The path is absolute. May be nil.
+	// EditedText returns the unsaved text of a file that somebody edits, which counts instead of
+	// the saved one. The path is absolute. May be nil.
 	EditedText func(path string) (text string, ok bool)
 
-	ctx   context.Context // in which files are read
-	limit time.Duration   // of the reading of one file
+	ctx   context.Context // ends reads
+	limit time.Duration   // time limit of one read
 }
 
-// readTimeout is how long it may take to read one file, if nothing else is said.
+// readTimeout is the default time limit to read one file.
 const readTimeout = time.Minute
 
-// Begin sets the context in which files are read. Those that the shell has opened,
-// such as <(...), may have no end.
+// Begin sets the context that ends reads. A file that the shell has opened, such as <(...), may
+// have no end.
 func (f *Files) Begin(ctx context.Context) { f.ctx, f.limit = ctx, readTimeout }
 
-// Context returns the context in which files are read.
+// Context returns the context of reads.
 func (f *Files) Context() context.Context { return f.ctx }
 
-// beginOnce is Begin, unless that was called before.
+// beginOnce calls Begin once.
 func (f *Files) beginOnce(ctx context.Context) {
 	if f.ctx == nil {
 		f.Begin(ctx)
 	}
 }
 
-// setLimit sets how long each file may take: as long as a script, and no longer than
-// a run, unless that is 0.
+// setLimit sets the time limit to read one file: that of a script, and at most that of a run
+// unless that is 0.
 func (f *Files) setLimit(script, run time.Duration) {
 	f.limit = script
 	if run > 0 {
@@ -65,12 +64,12 @@ func (f *Files) setLimit(script, run time.Duration) {
 	}
 }
 
-// readContext returns the context in which one file is read.
+// readContext returns the context to read one file.
 func (f *Files) readContext() (context.Context, context.CancelFunc) {
 	return context.WithTimeoutCause(f.ctx, f.limit, &readTimeoutError{f.limit})
 }
 
-// A readTimeoutError says that reading a file takes longer than it may.
+// A readTimeoutError says that reading a file exceeds the time limit.
 type readTimeoutError struct{ limit time.Duration }
 
 // Error says how long it may take.
@@ -78,11 +77,11 @@ func (e *readTimeoutError) Error() string {
 	return fmt.Sprintf("it does not end within %s (--eval-timeout and --timeout give it more time)", e.limit)
 }
 
-// ReadFile reads a file that the command line, a manifest, a template or an expression
-// names, if it is trusted. What is no file is refused: a device may have no end.
+// ReadFile reads a trusted file that the command line, a manifest, a template or an expression
+// names. Anything else than a file is refused: a device may have no end.
 func (f *Files) ReadFile(path string) ([]byte, error) { return f.readBy(f.Trust(), path) }
 
-// readBy is ReadFile with a policy that was made before.
+// readBy is ReadFile with an existing policy.
 func (f *Files) readBy(policy *trust.Policy, path string) ([]byte, error) {
 	if text, ok := f.edited(path); ok {
 		return []byte(text), nil
@@ -96,7 +95,7 @@ func (f *Files) readBy(policy *trust.Policy, path string) ([]byte, error) {
 	return text, err
 }
 
-// edited returns the text that takes the place of a file.
+// edited returns the unsaved text of a file.
 func (f *Files) edited(path string) (string, bool) {
 	if f.EditedText == nil {
 		return "", false
@@ -108,7 +107,7 @@ func (f *Files) edited(path string) (string, bool) {
 	return f.EditedText(abs)
 }
 
-// Trust returns what decides which files are trusted.
+// Trust returns the policy that decides which files are trusted.
 func (f *Files) Trust() *trust.Policy {
 	if f.AllowInsecure {
 		return nil
@@ -116,10 +115,10 @@ func (f *Files) Trust() *trust.Policy {
 	return trust.Of(os.Geteuid(), os.Getenv)
 }
 
-// ReadFound reads a file that nobody has named: it is found in the working
-// directory. One that is not trusted is left out with a warning, as if it were not
-// there. If it lies beside the script that was named, which may say something else
-// without it, that is an error. The hint says how to name the file.
+// ReadFound reads a file that was found in the working directory without being named. If it is
+// not trusted, ReadFound warns and returns that it does not exist. If the named script is in the
+// same directory, that is an error instead, because without the file the script may do something
+// else. The hint says how to name the file.
 func (f *Files) ReadFound(name, site, hint string) ([]byte, error) {
 	err := f.Trust().CheckFound(name)
 	if err == nil {
@@ -137,10 +136,9 @@ func (f *Files) ReadFound(name, site, hint string) ([]byte, error) {
 	return nil, &fs.PathError{Op: "open", Path: name, Err: fs.ErrNotExist}
 }
 
-// CheckState returns an error unless the state directory, or the place where it is
-// going to be made, is of the user of ccm: restore brings back what it holds, drift
-// asks the guards that it names, and what it keeps others must not read. What leads
-// there may be of whoever asked for root too.
+// CheckState returns an error unless the state directory, or the place for it, belongs to the
+// user of ccm. Restore writes its contents, drift runs the guards in it, and others must not read
+// it. The directories above may also belong to the user who called sudo.
 func (f *Files) CheckState(dir string) error {
 	if err := f.CheckPlace(dir); err != nil || f.AllowInsecure {
 		return err
@@ -158,7 +156,7 @@ func (f *Files) CheckState(dir string) error {
 	return nil
 }
 
-// ReadKey reads the key of a state directory, if that is trusted.
+// ReadKey reads the key of a state directory, if the directory is trusted.
 func (f *Files) ReadKey(stateDir string) ([]byte, error) {
 	dir := state.Dir(stateDir)
 	if err := f.CheckState(dir); err != nil {
@@ -167,8 +165,8 @@ func (f *Files) ReadKey(stateDir string) ([]byte, error) {
 	return state.ReadKey(dir)
 }
 
-// CheckPlace returns an error if a file or directory of our own, or the directory in
-// which it is going to be made, is not trusted.
+// CheckPlace returns an error if a file or directory of ccm, or the directory in which it will be
+// made, is not trusted.
 func (f *Files) CheckPlace(file string) error {
 	if file == "" {
 		return nil
@@ -181,7 +179,7 @@ func (f *Files) CheckPlace(file string) error {
 	}
 }
 
-// isInWorkingDir reports whether a script lies in the working directory.
+// isInWorkingDir reports whether a script is in the working directory.
 func isInWorkingDir(site string) bool {
 	if site == "" || site == "-" {
 		return false
@@ -194,9 +192,9 @@ func isInWorkingDir(site string) bool {
 	return err == nil && os.SameFile(dir, here)
 }
 
-// readModule returns how the modules of a script are read. Those of a script that
-// was named are a part of it. What is typed, or comes from standard input, finds
-// them in the working directory, which nobody has named.
+// readModule returns the function that reads the modules of a script. Modules of a named script
+// are a part of it. A typed script, or one from standard input, finds its modules in the working
+// directory, which nobody has named.
 func (f *Files) readModule(site string) func(name string) ([]byte, error) {
 	if !isUnnamed(site) {
 		return f.ReadFile
@@ -209,20 +207,18 @@ func (f *Files) readModule(site string) func(name string) ([]byte, error) {
 	}
 }
 
-// isUnnamed reports whether a script lies in no file that somebody named.
+// isUnnamed reports whether a script is in no file that somebody named.
 func isUnnamed(site string) bool {
 	return slices.Contains([]string{"", "-", Stdin, CommandLine}, site)
 }
 
-// SearchPath returns the directories that a variable such as PATH names, without
-// those that are not trusted. For root these are the relative ones too: what they
-// name depends on where ccm was started.
+// SearchPath returns the trusted directories in a variable such as PATH. For root that excludes
+// relative ones, because they depend on where ccm was started.
 func (f *Files) SearchPath(variable string) []string {
 	return f.TrustedDirectories(variable, filepath.SplitList(os.Getenv(variable)))
 }
 
-// TrustedDirectories is [Files.SearchPath] for directories that a variable names in
-// another form.
+// TrustedDirectories is [Files.SearchPath] for a variable that lists directories in another form.
 func (f *Files) TrustedDirectories(variable string, names []string) []string {
 	var dirs []string
 	policy := f.Trust()

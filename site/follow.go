@@ -14,12 +14,12 @@ import (
 	"github.com/luaccm/ccm/runtime/state"
 )
 
-// MakePlan says what the run would do, to rep, and returns that as a plan. It changes nothing.
+// MakePlan plans the run, reports to rep, and returns the plan. It changes nothing.
 func (r *Run) MakePlan(ctx context.Context, rep event.Reporter) (*SavedPlan, event.Summary, error) {
 	return r.makePlan(ctx, rep, r.process.Messages.Explain)
 }
 
-// makePlan is MakePlan. Explain takes the mistakes of functions of scripts.
+// makePlan is MakePlan. Explain takes the errors of functions in scripts.
 func (r *Run) makePlan(ctx context.Context, rep event.Reporter, explain func(error)) (*SavedPlan, event.Summary, error) {
 	p, s := r.process, r.Site
 	var planned []plannedResource
@@ -29,7 +29,7 @@ func (r *Run) makePlan(ctx context.Context, rep event.Reporter, explain func(err
 		x.Declaration = p.Secrets.Digest("plan", declarationText(s.Catalog.Resources[ev.Index]))
 		planned = append(planned, x)
 	}), rep}, nil, true
-	r.engine.Prefetcher = nil // its answers count for one walk
+	r.engine.Prefetcher = nil // its answers are good for one walk
 	r.scripts = s.reportTo(ctx, &engine, explain)
 	sum := engine.Plan(ctx, &s.Host.View, s.Catalog)
 
@@ -48,7 +48,7 @@ func (r *Run) makePlan(ctx context.Context, rep event.Reporter, explain func(err
 	return plan, sum, nil
 }
 
-// newPlannedResource returns what a plan holds of an event.
+// newPlannedResource returns the entry of a plan for an event.
 func newPlannedResource(ev *event.Event, secrets *secret.Keeper) plannedResource {
 	x := plannedResource{ID: plainText(ev.Resource.ID.String()), Outcome: ev.Outcome.String(), Provider: ev.Provider}
 	switch ev.Outcome {
@@ -60,7 +60,7 @@ func newPlannedResource(ev *event.Event, secrets *secret.Keeper) plannedResource
 	return x
 }
 
-// declarationText returns a text that is another one if the resource is declared otherwise.
+// declarationText returns a text that differs if the declaration differs.
 func declarationText(r *resource.Resource) string {
 	if text, err := r.Properties().MarshalJSON(); err == nil {
 		return string(text)
@@ -68,7 +68,7 @@ func declarationText(r *resource.Resource) string {
 	return fmt.Sprintf("%x %x", r.Type.Schema().Fingerprint(r.Spec), resource.CommonSchema().Fingerprint(r.Common))
 }
 
-// plainText returns a text as it comes back from JSON.
+// plainText returns a text as it is after a round trip through JSON.
 func plainText(s string) string { return strings.ToValidUTF8(s, "\uFFFD") }
 
 func plainActions(list []resource.Action) []resource.Action {
@@ -87,8 +87,8 @@ func plainDiff(list []resource.Delta) []resource.Delta {
 	return out
 }
 
-// Follow has the run do what a plan says. It plans again, and its error is a [diag.List] of
-// what is not as it was planned. In the run, a resource that would be changed otherwise
+// Follow makes the run do what a plan says. It plans again; the error is a [diag.List] of the
+// differences from the plan. In the run, a resource whose actions would differ from the plan
 // fails. What the plan did not know is decided in its turn.
 func (r *Run) Follow(ctx context.Context, plan *SavedPlan) error {
 	now, sum, err := r.makePlan(ctx, event.Reporters{}, func(error) {})
@@ -101,12 +101,13 @@ func (r *Run) Follow(ctx context.Context, plan *SavedPlan) error {
 	if err := r.compare(plan, now); err != nil {
 		return err
 	}
-	r.engine.Texts = true // as in the plan: differences are redacted in the same way
+	r.engine.Texts = true // as in the plan, so that differences are redacted alike
 	r.engine.Approve = asPlanned(plan.Resources)
 	return nil
 }
 
-// Ask has the run ask before it acts on a resource ([converge.Engine.Approve]).
+// Ask sets a function that is asked before the run acts on a resource
+// ([converge.Engine.Approve]).
 func (r *Run) Ask(ask func(*event.Event) error) {
 	planned := r.engine.Approve
 	r.engine.Approve = func(ev *event.Event) error {
@@ -119,7 +120,7 @@ func (r *Run) Ask(ask func(*event.Event) error) {
 	}
 }
 
-// asPlanned returns what approves of the actions that were planned.
+// asPlanned returns an Approve function that accepts only the planned actions.
 func asPlanned(resources []plannedResource) func(*event.Event) error {
 	planned := make(map[string]*plannedResource, len(resources))
 	for i := range resources {
@@ -133,7 +134,7 @@ func asPlanned(resources []plannedResource) func(*event.Event) error {
 		case event.Failed.String():
 			return fmt.Errorf("it fails in the plan: %s", x.Reason)
 		}
-		for _, by := range ev.RefreshedBy { // the plan could not know that it is refreshed
+		for _, by := range ev.RefreshedBy { // the plan could not know the refresh
 			if b := planned[plainText(by.String())]; b != nil && b.Outcome == event.Unknown.String() {
 				return nil
 			}
@@ -142,7 +143,7 @@ func asPlanned(resources []plannedResource) func(*event.Event) error {
 	}
 }
 
-// differs returns how what would be done about a resource differs from the plan.
+// differs returns an error if the actions on a resource differ from the plan.
 func (x *plannedResource) differs(ev *event.Event) error {
 	now := plannedResource{Outcome: ev.Outcome.String(), Actions: plainActions(ev.Actions), Diff: plainDiff(ev.Diff)}
 	if x.Outcome == now.Outcome && slices.Equal(x.Actions, now.Actions) && slices.EqualFunc(x.Diff, now.Diff, agree) {
@@ -151,16 +152,17 @@ func (x *plannedResource) differs(ev *event.Event) error {
 	return &notPlannedError{x, &now}
 }
 
-// agree reports whether a difference is the planned one, as far as that was known.
+// agree reports whether a difference is the planned one. Values unknown to the plan agree with
+// any.
 func agree(planned, now resource.Delta) bool {
 	known := func(a, b string) bool { return a == b || a == resource.KnownAfterRun || b == resource.KnownAfterRun }
 	return planned.Property == now.Property && known(planned.Have, now.Have) && known(planned.Want, now.Want)
 }
 
-// A notPlannedError says that something else was planned of a resource.
+// A notPlannedError says that a resource was planned otherwise.
 type notPlannedError struct{ want, have *plannedResource }
 
-// Error says what was planned, and what would be done now.
+// Error tells the planned and the present actions.
 func (e *notPlannedError) Error() string {
 	planned, now := e.want.String(), e.have.String()
 	if planned == now {
@@ -169,7 +171,7 @@ func (e *notPlannedError) Error() string {
 	return "planned: " + planned + ", now: " + now
 }
 
-// String says what would become of the resource.
+// String tells the planned outcome of the resource.
 func (x *plannedResource) String() string {
 	if len(x.Actions) == 0 {
 		return x.Outcome
@@ -181,7 +183,7 @@ func (x *plannedResource) String() string {
 	return "would have " + strings.Join(phrases, " and ")
 }
 
-// compare returns how a plan that is made now differs from an earlier one.
+// compare returns the differences between an earlier plan and the present one.
 func (r *Run) compare(plan, now *SavedPlan) error {
 	var list diag.List
 	positions := make(map[string]diag.Pos, len(now.Resources))
@@ -226,7 +228,7 @@ func (r *Run) compare(plan, now *SavedPlan) error {
 	return list
 }
 
-// changedInputs returns those that had another value before.
+// changedInputs returns the inputs whose values changed.
 func changedInputs(before, now []state.Input) (list []state.Input) {
 	type name struct{ kind, name string }
 	values := make(map[name]string, len(before))

@@ -8,18 +8,18 @@ import (
 	"github.com/luaccm/ccm/runtime/state"
 )
 
-// An inputLog is what scripts looked at besides the machine: variables of the
-// environment, files, commands.
+// An inputLog has the inputs that scripts read besides the machine: environment variables, files,
+// commands.
 type inputLog struct {
 	secrets *secret.Keeper
 	list    []std.Input
-	logged  int // how many of them
+	logged  int // number of inputs logged
 }
 
 func (l *inputLog) add(in std.Input) { l.list = append(l.list, in) }
 
-// flush logs what was added since the last time. That waits until the script was
-// evaluated: what in it is secret is known only then.
+// flush logs the new inputs. It is called after the script was evaluated, because only then all
+// its secrets are known.
 func (l *inputLog) flush(log *slog.Logger) {
 	for _, in := range l.redacted(l.list[l.logged:]) {
 		log.Debug("input", "kind", in.Kind, "name", in.Name, "value", in.Value)
@@ -27,11 +27,10 @@ func (l *inputLog) flush(log *slog.Logger) {
 	l.logged = len(l.list)
 }
 
-// records returns what is recorded of all inputs.
+// records returns all inputs for the record.
 func (l *inputLog) records() []state.Input { return l.redacted(l.list) }
 
-// redacted returns inputs with a keyed digest in the place of what was a secret
-// then, or is one now.
+// redacted returns inputs in which a keyed digest replaces each value that was or is secret.
 func (l *inputLog) redacted(inputs []std.Input) (list []state.Input) {
 	for _, in := range inputs {
 		x := state.Input{Kind: in.Kind, Name: l.secrets.Redact(in.Name), Value: l.secrets.Redact(in.Value)}

@@ -16,7 +16,7 @@ import (
 	"github.com/luaccm/ccm/stdlib"
 )
 
-// LanguageOf returns what scripts can say with the types of a registry.
+// LanguageOf returns the language of scripts with the types of a registry.
 func LanguageOf(reg *resource.Registry) (*stubs.Language, error) {
 	lib := std.Options{View: &host.New(host.Options{}).View}
 	layer := reg.Layer()
@@ -31,7 +31,7 @@ func LanguageOf(reg *resource.Registry) (*stubs.Language, error) {
 		return nil, err
 	}
 	for _, file := range files {
-		// By the custom of the library a module that returns a type has its name.
+		// A library module that returns a type has the name of the type.
 		name := strings.TrimSuffix(path.Base(file), ".lua")
 		if err := in.Run(context.Background(), "types", "local _ = require \"std."+name+"\""); err != nil {
 			return nil, err

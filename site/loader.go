@@ -19,30 +19,29 @@ import (
 	"github.com/luaccm/ccm/stdlib"
 )
 
-// A Loader reads scripts and manifests, and what they apply, into the catalog of one
-// site.
+// A Loader reads scripts and manifests, and their children, into the catalog of one site.
 type Loader struct {
 	process    *Process
 	site       *Site
 	env        *TemplateEnv
 	options    *Options
-	args       []string // of the script that is named
-	noop       bool     // scripts learn that nothing will be changed
+	args       []string // of the named script
+	noop       bool     // tells scripts that nothing will be changed
 	runner     *observedRunner
 	builder    catalog.Builder
 	units      catalog.Units
 	manifests  *manifest.Loader
 	cwd        string
-	sources    []diag.Sources // of the scripts
-	evaluating int            // scripts inside one another
+	sources    []diag.Sources // of scripts
+	evaluating int            // number of nested scripts
 	packages   map[string]*packages
 	lookupEnv  func(name string) (string, bool)
-	remote     sync.Mutex                                  // guards what follows, and the inputs, from scaffolds, which ask during a run
-	keys       map[string]string                           // values that kvGet has read, by their URLs
-	services   map[registration.Query]registration.Entries // that were found
+	remote     sync.Mutex                                  // guards the fields below and the inputs: scaffolds ask during a run
+	keys       map[string]string                           // values of kvGet, by URL
+	services   map[registration.Query]registration.Entries // results of registrations
 }
 
-// newLoader returns what reads the site s. Templates see env.
+// newLoader returns the loader for the site s. Templates see env.
 func (p *Process) newLoader(s *Site, env *TemplateEnv, o *Options, args []string, noop bool) (*Loader, error) {
 	environ, err := o.Data.environ(p.Files)
 	if err != nil {
@@ -63,7 +62,7 @@ func (p *Process) newLoader(s *Site, env *TemplateEnv, o *Options, args []string
 	return l, nil
 }
 
-// init completes a loader. Expressions see environ.
+// init completes a loader. Environ is the environment for expressions.
 func (l *Loader) init(environ map[string]string) (err error) {
 	p, s := l.process, l.site
 	l.env.loader = l
@@ -83,7 +82,7 @@ func (l *Loader) init(environ map[string]string) (err error) {
 	return nil
 }
 
-// fetch gets what is behind a URL.
+// fetch downloads a URL.
 func (l *Loader) fetch(ctx context.Context, url string) ([]byte, error) {
 	src, err := l.site.Host.Sources().Open(ctx, url)
 	if err != nil {
@@ -93,7 +92,7 @@ func (l *Loader) fetch(ctx context.Context, url string) ([]byte, error) {
 	return io.ReadAll(src)
 }
 
-// Source finds the text of a script or manifest, for messages.
+// Source returns the text of a script or manifest, for messages.
 func (l *Loader) Source(file string) (string, bool) {
 	for _, find := range append(l.sources, l.manifests.Sources()) {
 		if text, ok := find(file); ok {
@@ -103,7 +102,7 @@ func (l *Loader) Source(file string) (string, bool) {
 	return "", false
 }
 
-// load reads the script or manifest that is named.
+// load reads the named script or manifest.
 func (l *Loader) load(ctx context.Context, name, text string) (err error) {
 	dir := l.cwd
 	if name != Stdin {
@@ -126,7 +125,7 @@ func (l *Loader) load(ctx context.Context, name, text string) (err error) {
 	return nil
 }
 
-// optionData returns the data that the options give a script.
+// optionData returns the data for a script that the options set.
 func (l *Loader) optionData() (map[string]any, error) {
 	if len(l.manifests.Overlays) == 0 {
 		return nil, nil
@@ -136,7 +135,7 @@ func (l *Loader) optionData() (map[string]any, error) {
 	return data, err
 }
 
-// apply loads a script or manifest that another one applies.
+// apply loads a child.
 func (l *Loader) apply(ctx context.Context, u *catalog.Unit, text string) error {
 	if strings.ToLower(filepath.Ext(u.Name)) == ".lua" {
 		return l.evaluate(ctx, u, text, nil)
@@ -168,7 +167,7 @@ func (l *Loader) evaluate(ctx context.Context, u *catalog.Unit, text string, arg
 	return l.process.Stop.asInterruption(ctx, err)
 }
 
-// interp returns what evaluates scripts of a unit. Ctx is that of the evaluation,
+// interp returns the interpreter for scripts of a unit. Ctx is the context of the evaluation,
 // outer that of the run.
 func (l *Loader) interp(ctx, outer context.Context, u *catalog.Unit, args []string) *luaapi.Interp {
 	o := l.scriptOptions(ctx, u, args)
@@ -179,7 +178,7 @@ func (l *Loader) interp(ctx, outer context.Context, u *catalog.Unit, args []stri
 	return in
 }
 
-// scriptOptions returns what all scripts of a unit have in common.
+// scriptOptions returns the options for all scripts of a unit.
 func (l *Loader) scriptOptions(ctx context.Context, u *catalog.Unit, args []string) luaapi.Options {
 	p := l.process
 	return luaapi.Options{
@@ -211,7 +210,7 @@ func (l *Loader) packagesOf(u *catalog.Unit) *packages {
 // library returns the standard library for the scripts of a unit.
 func (l *Loader) library(u *catalog.Unit) std.Options {
 	log := l.site.Host.Log()
-	// What lies beside a script is not below the root.
+	// Files beside a script are not below the root.
 	options := host.Options{Clock: l.process.Clock, Log: log}
 	if l.runner != nil {
 		options.Runner = l.runner

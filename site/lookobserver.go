@@ -7,12 +7,12 @@ import (
 	"github.com/luaccm/ccm/runtime/host"
 )
 
-// A LookObserver is told of what takes time and changes nothing, as it begins: a command or a
-// fact. It returns what takes lines of output, and what is called at the end.
+// A LookObserver is called at the beginning of a look that takes time: a command or a fact. It
+// returns a function for lines of output, and one to call at the end.
 type LookObserver func(what string) (line func(string), done func())
 
-// A lookingRunner tells [Process.ObserveLook] of commands that only look: a host has the lines
-// of all others.
+// A lookingRunner tells [Process.ObserveLook] of commands that only look: a host handles the
+// output of all other commands.
 type lookingRunner struct {
 	host.Runner
 	process *Process
@@ -29,7 +29,7 @@ func (l lookingRunner) Run(ctx context.Context, c host.Cmd) (host.Result, error)
 	return l.Runner.Run(ctx, c)
 }
 
-// gatherers returns those of the machine, which tell looking of themselves unless it is nil.
+// gatherers returns the gatherers of facts. They report to looking unless it is nil.
 func gatherers(looking LookObserver) []facts.Gatherer {
 	list := facts.Standard()
 	if looking == nil {

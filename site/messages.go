@@ -8,16 +8,16 @@ import (
 	"github.com/luaccm/ccm/runtime/terminal"
 )
 
-// Messages tell people of mistakes and warnings.
+// Messages prints mistakes and warnings for the user.
 type Messages struct {
 	W *terminal.Writer
-	// Sources finds the texts that positions are in. May be nil.
+	// Sources finds the texts of positions. May be nil.
 	Sources diag.Sources
-	// Warning takes each warning in the place of W, for who shows it otherwise. May be nil.
+	// Warning takes warnings instead of W. May be nil.
 	Warning func(*diag.Error)
 }
 
-// Explain prints every mistake in an error, with its line of the source.
+// Explain prints every mistake in an error, with its source line.
 func (m *Messages) Explain(err error) {
 	var list diag.List
 	list.Add(err)
@@ -34,7 +34,7 @@ func (m *Messages) Explain(err error) {
 	}
 }
 
-// Warn prints what is wrong and does not keep ccm from its work.
+// Warn prints a problem that does not stop ccm.
 func (m *Messages) Warn(message string) {
 	if m.Warning != nil {
 		m.Warning(&diag.Error{Err: errors.New(message)})
@@ -43,7 +43,7 @@ func (m *Messages) Warn(message string) {
 	terminal.Fprintf(m.W, "%s\n", terminal.Prose(m.W, terminal.LineText("ccm: warning: "), terminal.IndentedText(message, "    "), nil))
 }
 
-// warnOf prints mistakes that keep nothing from being done. Strict makes them an error.
+// warnOf prints mistakes as warnings. With strict it returns them as an error.
 func (m *Messages) warnOf(list diag.List, strict bool) error {
 	if strict {
 		return list.Err()
@@ -58,12 +58,12 @@ func (m *Messages) warnOf(list diag.List, strict bool) error {
 	return nil
 }
 
-// warnAt prints what a script or manifest warns of.
+// warnAt prints a warning of a script or manifest.
 func (m *Messages) warnAt(pos diag.Pos, message string) {
 	m.warn(&diag.Error{Pos: pos, Err: errors.New(message)}, nil)
 }
 
-// warn tells one warning that has a place.
+// warn prints a warning with a place.
 func (m *Messages) warn(d *diag.Error, sources diag.Sources) {
 	if m.Warning != nil {
 		m.Warning(d)

@@ -8,7 +8,7 @@ import (
 	"github.com/luaccm/ccm/runtime/terminal"
 )
 
-// A ModuleFunction is a function that a module of a site has, as the comment above it describes it.
+// A ModuleFunction is a function of a module of a site, described by the comment above it.
 type ModuleFunction struct {
 	Module     string   `json:"module"`
 	Name       string   `json:"name"` // nginx.vhost
@@ -16,8 +16,8 @@ type ModuleFunction struct {
 	Doc        string   `json:"doc"`
 }
 
-// FindFunctions returns the reference of a function of modules, or of all functions of one. It is not
-// ok if the topic is no module of the list and nothing in one.
+// FindFunctions returns the reference of a function, or of all functions of a module. It is not
+// ok if the topic is neither a module in the list nor a function of one.
 func FindFunctions(list []ModuleFunction, topic string) (ref Reference, ok bool, err error) {
 	var found []ModuleFunction
 	var names []string
@@ -42,7 +42,7 @@ func FindFunctions(list []ModuleFunction, topic string) (ref Reference, ok bool,
 	return ref, true, err
 }
 
-// WriteFunctions writes what functions are for. The words are those of whoever wrote the module.
+// WriteFunctions writes the documentation of functions in the words of their authors.
 func WriteFunctions(w io.Writer, list []ModuleFunction) {
 	for i, f := range list {
 		if i > 0 {

@@ -8,8 +8,8 @@ import (
 	"github.com/luaccm/ccm/runtime/resource"
 )
 
-// NamesOf returns names of resources of a type that begin with a prefix, as far as its provider
-// knows what there can be: packages, users. It is nil where any path will do.
+// NamesOf returns names of resources of a type that begin with a prefix, as far as the provider
+// knows the possible names: packages, users. It is nil where any path is possible.
 func NamesOf(ctx context.Context, v *host.View, fs *facts.Facts, reg *resource.Registry, t *resource.Type, prefix string) ([]string, error) {
 	provider, err := reg.Select(t.NewSkipped(prefix, "", nil, resource.Origin{}), fs)
 	if err != nil {

@@ -10,8 +10,8 @@ import (
 	"github.com/luaccm/ccm/runtime/diag"
 )
 
-// withNearFile returns the error of reading the script, manifest or saved plan that is named. If
-// there is no such file, it says which one beside it may be meant, or how to begin.
+// withNearFile adds a hint to the error of reading the named script, manifest or saved plan. If
+// the file does not exist, the hint names a similar one beside it, or says how to begin.
 func withNearFile(name string, err error) error {
 	if !errors.Is(err, fs.ErrNotExist) {
 		return err
@@ -20,7 +20,7 @@ func withNearFile(name string, err error) error {
 		return diag.Errorf(diag.Pos{}, "%s: a key holds data, and no script or manifest", name).WithHint("--data takes it; sites come from files, obj:// and https://")
 	}
 	dir, base := filepath.Split(name)
-	entries, _ := os.ReadDir(filepath.Clean(dir)) // if it cannot be read, nothing is near
+	entries, _ := os.ReadDir(filepath.Clean(dir)) // on an error there is no similar name
 	var names []string
 	scripts := false
 	for _, entry := range entries {

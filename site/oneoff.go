@@ -16,23 +16,22 @@ import (
 	"github.com/luaccm/ccm/runtime/session"
 )
 
-// OneOffOptions are those of resources that are converged one by one.
+// OneOffOptions are the options of a OneOff.
 type OneOffOptions struct {
-	// Kind is what the history calls the runs.
+	// Kind is the kind of the runs in the history.
 	Kind   string
 	Site   *Options
 	Record RecordOptions
 	Host   HostOptions
-	// Plan says what would be done, and does nothing.
+	// Plan makes a plan and changes nothing.
 	Plan bool
-	// Diff is how much a session notes of what differs.
+	// Diff says how much of the differences a session notes.
 	Diff report.DiffMode
-	// Session knows the resources of earlier commands; nil if there is none.
+	// Session knows the resources of earlier commands; nil for none.
 	Session *session.Session
 }
 
-// A OneOff converges resources that stand in no file one by one, each as a run of
-// its own.
+// A OneOff converges resources that are in no file, each as a run of its own.
 type OneOff struct {
 	process  *Process
 	options  OneOffOptions
@@ -40,14 +39,14 @@ type OneOff struct {
 	host     *host.Host
 	facts    *facts.Facts
 	environ  map[string]string
-	source   manifest.Source // the hierarchy document that data is read from
+	source   manifest.Source // the hierarchy document of the data
 	data     map[string]any
-	sources  diag.Sources // of what was read last
+	sources  diag.Sources // of the text read last
 	inputs   *inputLog
-	batch    *batchRun // the record that is open; nil if none is
+	batch    *batchRun // the open record; nil for none
 }
 
-// NewOneOff reads the facts and the data that all of the resources see.
+// NewOneOff reads the facts and the data for all of the resources.
 func (p *Process) NewOneOff(ctx context.Context, options OneOffOptions) (*OneOff, error) {
 	p.Files.beginOnce(ctx)
 	o := &OneOff{process: p, options: options, recorder: p.NewRecorder(options.Record), inputs: &inputLog{secrets: p.Secrets}}
@@ -71,8 +70,8 @@ func (p *Process) NewOneOff(ctx context.Context, options OneOffOptions) (*OneOff
 	return o, err
 }
 
-// loader returns what reads one resource. It has a registry of its own, because
-// providers may remember what was so in a run.
+// loader returns the loader for one resource. It has a registry of its own, because providers may
+// cache facts of a run.
 func (o *OneOff) loader() (*Loader, error) {
 	env := &TemplateEnv{Facts: o.facts, Data: o.data, Clock: o.process.Clock}
 	reg, err := NewRegistry(env)
@@ -86,12 +85,12 @@ func (o *OneOff) loader() (*Loader, error) {
 	if err := l.init(o.environ); err != nil {
 		return nil, err
 	}
-	l.manifests.Module = nil // what modules define would be unknown to the next one
-	l.manifests.Timeout = 0  // there is no flag that gives it more time
+	l.manifests.Module = nil // the next resource would not know the types of a module
+	l.manifests.Timeout = 0  // there is no flag to extend it
 	return l, nil
 }
 
-// Source finds the text of what was read last, for messages.
+// Source returns the text that was read last, for messages.
 func (o *OneOff) Source(file string) (string, bool) {
 	if o.sources == nil {
 		return "", false
@@ -99,27 +98,27 @@ func (o *OneOff) Source(file string) (string, bool) {
 	return o.sources(file)
 }
 
-// Log returns where the host logs.
+// Log returns the log of the host.
 func (o *OneOff) Log() *slog.Logger { return o.host.Log() }
 
-// Registry returns the types that resources may have.
+// Registry returns the known types.
 func (o *OneOff) Registry() (*resource.Registry, error) {
 	return NewRegistry(&TemplateEnv{Facts: o.facts, Data: o.data, Clock: o.process.Clock})
 }
 
-// Converge brings one resource in order, or says what would be done. An error
-// means that nothing was done. The record stays open until Close is called.
+// Converge converges one resource, or plans it. After an error nothing was changed. The record
+// stays open until Close is called.
 func (o *OneOff) Converge(ctx context.Context, what manifest.Single, rep event.Reporter) (*Result, error) {
 	l, err := o.loader()
 	if err != nil {
 		return nil, err
 	}
 	if o.source.Text != "" {
-		l.manifests.Overlays = []manifest.Source{o.source} // of what the resource applies
+		l.manifests.Overlays = []manifest.Source{o.source} // for the resources of a child
 	}
 	o.sources = l.Source
 	reg, b := l.site.Registry, &l.builder
-	what.Type = reg.Type(what.Type.Name) // one that a script defines is of this registry
+	what.Type = reg.Type(what.Type.Name) // a type of a script is in this registry
 	r, err := l.manifests.Single(ctx, l.units.Root(CommandLine, l.cwd), what, o.data)
 	if err != nil {
 		return nil, err
@@ -166,8 +165,7 @@ func (o *OneOff) Converge(ctx context.Context, what manifest.Single, rep event.R
 	return result, nil
 }
 
-// onlyEarlier refuses references to what is still to come: a single resource has
-// nothing behind it.
+// onlyEarlier refuses before and notify: no resource comes after a single one.
 func onlyEarlier(r *resource.Resource) error {
 	for _, p := range []struct {
 		name, instead string
@@ -181,8 +179,7 @@ func onlyEarlier(r *resource.Resource) error {
 	return nil
 }
 
-// unknownReference says in err, which is about the references of r, what can be
-// done about one that is not there.
+// unknownReference adds hints to the errors about unknown references of r.
 func (o *OneOff) unknownReference(err error, r *resource.Resource, b *catalog.Builder) error {
 	var list diag.List
 	list.Add(err)

@@ -14,20 +14,19 @@ import (
 	"github.com/luaccm/ccm/runtime/resource"
 )
 
-// Options say how a script or manifest is read. The flags of every command that
-// reads one fill them in.
+// Options say how to read a script or manifest. The flags of every command that reads one fill
+// them in.
 type Options struct {
 	// Root is the directory below which the file system is converged.
 	Root  string
 	Facts FactOptions
 	Data  DataOptions
-	// EvalTimeout is how long a script or manifest may take to evaluate; 0 means that
-	// there is no limit.
+	// EvalTimeout is the time limit to evaluate a script or manifest; 0 means none.
 	EvalTimeout time.Duration
-	// EvalMemory is how many bytes a script may hold while it is evaluated; 0 stands for what is
-	// usual (luaapi.DefaultMemory).
+	// EvalMemory is the limit, in bytes, on the memory of a script's evaluation; 0 means
+	// luaapi.DefaultMemory.
 	EvalMemory uint64
-	// Strict takes what is warned of otherwise for an error.
+	// Strict makes warnings errors.
 	Strict bool
 	Part   PartOptions
 	// Dialect is that of manifests; see manifest.Loader.
@@ -35,9 +34,10 @@ type Options struct {
 	Bundle  BundleOptions
 }
 
-// selecting returns those that select what is declared, as flags with absolute paths: facts,
-// data and the environment. What is found without them is not among them, and neither are
-// the root, which is recorded beside, and the part, for runs of a part leave the rest alone.
+// selecting returns the options that select what is declared, as flags with absolute paths:
+// facts, data and the environment. Files that are found without a flag do not count. Neither does
+// the root, which is recorded separately, nor the part, because a run of a part leaves the other
+// resources alone.
 func (o *Options) selecting() (flags []string, err error) {
 	for _, fact := range slices.Sorted(slices.Values(o.Facts.Assignments)) {
 		flags = append(flags, "--fact", fact)
@@ -62,7 +62,7 @@ func (o *Options) selecting() (flags []string, err error) {
 	return flags, nil
 }
 
-// check reports options that can have no effect.
+// check returns the mistake in the time limit or the root.
 func (o *Options) check(h *host.Host) error {
 	if o.EvalTimeout < 0 {
 		return fmt.Errorf("--eval-timeout: want a duration such as 30s, got %s", o.EvalTimeout)
@@ -73,23 +73,23 @@ func (o *Options) check(h *host.Host) error {
 	return nil
 }
 
-// PartOptions say to which part the catalog is cut down. Without any it is whole.
+// PartOptions select a part of the catalog. Without any it is whole.
 type PartOptions struct {
-	// Targets are resources, as TYPE#NAME, and patterns of them, which are kept with what
+	// Targets are resources, as TYPE#NAME, and patterns. They are kept with the resources that
 	// they require.
 	Targets []string
-	// Tags and SkipTags are lists of tags with commas between them. What has one of Tags
-	// is kept with what it requires; what has one of SkipTags is left out.
+	// Tags and SkipTags are lists of tags with commas between them. Resources with one of Tags are
+	// kept with those that they require; resources with one of SkipTags are left out.
 	Tags, SkipTags []string
-	// WithDependents keeps also what requires a target or what has one of Tags, and all
-	// that that requires.
+	// WithDependents also keeps the resources that require a kept one, with everything that those
+	// require.
 	WithDependents bool
 }
 
-// isWhole reports whether nothing is cut away.
+// isWhole reports whether the options select everything.
 func (o *PartOptions) isWhole() bool { return len(o.Targets)+len(o.Tags)+len(o.SkipTags) == 0 }
 
-// selection returns what the options say.
+// selection returns the selection of the options.
 func (o *PartOptions) selection() (s catalog.Selection, err error) {
 	for _, t := range o.Targets {
 		id, err := resource.ParseID(t)
@@ -113,9 +113,9 @@ func (o *PartOptions) selection() (s catalog.Selection, err error) {
 	return s, nil
 }
 
-// FactOptions say which facts are known of the machine.
+// FactOptions say which facts of the machine are known.
 type FactOptions struct {
-	// Facts are taken instead of those of the machine; nil gathers them.
+	// Facts replace the facts of the machine; nil gathers them.
 	Facts       *facts.Facts `json:"-"`
 	Assignments []string     // NAME=VALUE
 	File        string       // in JSON or YAML; "" for none
@@ -123,12 +123,12 @@ type FactOptions struct {
 
 // DataOptions say which data and which environment expressions see.
 type DataOptions struct {
-	File    string // the hierarchy document; "" for the one that is found
-	None    bool   // no data is read
-	Context string // of NATS, for kvGet(), kv://, obj:// and the registry; "" for the usual one
-	// Registry is that of services.
+	File    string // the hierarchy document; "" to search for one
+	None    bool   // read no data
+	Context string // of NATS, for kvGet(), kv://, obj:// and the registry; "" for the default
+	// Registry has the options of the service registry.
 	Registry RegistryOptions
-	EnvFile  string // "" for the one that is found
-	ReadEnv  bool   // ./.env is read, if it is there
-	Site     string `json:"-"` // the script or manifest that was named, "" if none was
+	EnvFile  string // "" to search for one
+	ReadEnv  bool   // read ./.env if it exists
+	Site     string `json:"-"` // the named script or manifest, "" for none
 }

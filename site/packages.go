@@ -12,50 +12,50 @@ import (
 	"github.com/luaccm/ccm/runtime/trust"
 )
 
-// LockedSite returns the site of the scripts in a directory, as far as ccm.mod.lua and ccm.lock
-// describe it; nil if there is neither. Found says that nobody has named the directory.
+// LockedSite returns the site of the scripts in a directory, as ccm.mod.lua and ccm.lock describe
+// it; nil if there is neither. Found says that nobody has named the directory.
 func (p *Process) LockedSite(dir string, found bool) (*module.Site, error) {
 	return p.Files.lockedSite(p.Files.Trust(), p.bundle, dir, found)
 }
 
-// lockedSite is [Process.LockedSite] with a policy that may remember what it has checked.
+// lockedSite is [Process.LockedSite] with a policy that may cache its checks.
 func (f *Files) lockedSite(policy *trust.Policy, b *enteredBundle, dir string, found bool) (*module.Site, error) {
 	return module.Find(policy, dir, found, f.ModuleCaches(), b.fileShown)
 }
 
-// ModuleCaches returns the directories in which modules are looked for. The first is the one
-// that ccm mod writes.
+// ModuleCaches returns the directories that are searched for modules. The first is the one that
+// ccm mod writes.
 func (f *Files) ModuleCaches() []string {
 	return module.Caches(state.CacheDir(), f.Trust(), os.Geteuid(), os.Getenv)
 }
 
-// packages are the modules of the lock that holds for a script. It is looked for when the
-// script first requires something: one that does not pays nothing.
+// packages are the modules in the lock of a script. The lock is searched for when the script
+// first requires a module, so that other scripts pay nothing.
 type packages struct {
 	process *Process
 	dir     string
 	found   bool // nobody has named the directory
 
 	looked bool
-	policy *trust.Policy // one load reads many files of few directories
-	site   *module.Site  // nil if there is none
+	policy *trust.Policy // cached, because one load reads many files of few directories
+	site   *module.Site  // nil for none
 	err    error
 	byName map[string]*luaapi.Package
 }
 
-// newPackages returns the modules of others for scripts in a directory. Script is how the
-// script was named.
+// newPackages returns the modules of others for scripts in a directory. Script is the name that
+// the user gave.
 func (p *Process) newPackages(dir, script string) *packages {
 	return &packages{process: p, dir: dir, found: isUnnamed(script), byName: make(map[string]*luaapi.Package)}
 }
 
-// open looks for the lock.
+// open searches for the lock.
 func (x *packages) open() error {
 	if x.looked {
 		return x.err
 	}
 	x.looked, x.policy = true, x.process.Files.Trust()
-	if !x.found { // what is typed comes over a long time
+	if !x.found { // a prompt reads over a long time and must not cache checks
 		x.policy = x.policy.Remembering()
 	}
 	if x.site, x.err = x.process.Files.lockedSite(x.policy, x.process.bundle, x.dir, x.found); x.err != nil || x.site == nil || x.site.File == nil {
@@ -65,7 +65,7 @@ func (x *packages) open() error {
 	return x.err
 }
 
-// CheckVersion returns an error unless this ccm will do for a rule of a file.
+// CheckVersion returns an error unless a rule in a file allows this version of ccm.
 func CheckVersion(rule module.Rule, version, file string) error {
 	ok, err := rule.Allows(version)
 	if err == nil && !ok {
@@ -117,7 +117,7 @@ func (x *packages) Read(f *luaapi.PackageFile) ([]byte, error) {
 	return x.process.Files.readBy(x.policy, f.File)
 }
 
-// remember keeps what was found out about the files of modules for the next run.
+// remember saves the checked hashes of module files for the next run.
 func (x *packages) remember() {
 	if x.site != nil {
 		x.site.Remember()

@@ -22,8 +22,8 @@ func (o *observedRunner) Run(ctx context.Context, c host.Cmd) (host.Result, erro
 	return res, err
 }
 
-// prefetch has resources looked at while the site is still being read. The commands
-// that run meanwhile go through o, since they may change what was seen.
+// prefetch starts looking at resources while the site is still being read. Commands that run
+// meanwhile go through o, because they may invalidate the results.
 func (l *Loader) prefetch(ctx context.Context, o *observedRunner) {
 	s := l.site
 	s.prefetcher = prefetch.New(ctx, s.Registry, s.Facts, &s.Host.View)

@@ -1,5 +1,5 @@
-// Package site makes a catalog of a script or manifest, records what is done with
-// it, and runs it. All commands and servers share it; nothing below cmd imports it.
+// Package site makes a catalog of a script or manifest, runs it, and records the run. All
+// commands and servers share it; nothing below cmd imports it.
 //
 // Begin with a [Process], which holds what all runs of a process share:
 //
@@ -7,9 +7,9 @@
 //	defer run.End()
 //	summary := run.Converge(ctx)
 //
-// [Process.Load] reads a site without running it. A [OneOff] converges resources
-// that stand in no file, [Process.Restore] gives files back what they were, and
-// [Process.Drift] compares the machine with what was applied last.
+// [Process.Load] reads a site without running it. A [OneOff] converges resources that are in no
+// file, [Process.Restore] restores files that a run changed, and [Process.Drift] compares the
+// machine with the last applied catalog.
 package site
 
 import (
@@ -27,46 +27,45 @@ import (
 	"github.com/luaccm/ccm/runtime/trust"
 )
 
-// A Process is what all sites and runs of a process share. Clock, Files and
-// Messages are required.
+// A Process is shared by all sites and runs of a process. Clock, Files and Messages are required.
 type Process struct {
 	Clock host.Clock
-	// Stop has what is under way end. May be nil.
+	// Stop ends the present work. May be nil.
 	Stop StopSignal
 	// Effect is asked before each effect on the machine and in the state directory;
 	// see host.Options. May be nil.
 	Effect   func(op, path string) error
-	Commands *command.Commands // that hosts run
-	Stdin    io.Reader         // what the file - stands for
+	Commands *command.Commands // the commands of hosts
+	Stdin    io.Reader         // the content of the file -
 	Secrets  *secret.Keeper
 	Files    *Files
 	Messages *Messages
-	// Log takes what commands say of which no run has a log of its own; nil drops it.
+	// Log takes the output of commands outside of runs with a log of their own; nil drops it.
 	Log *slog.Logger
-	// ObserveLook is called for commands and facts. May be nil.
+	// ObserveLook is called for commands and facts that take time. May be nil.
 	ObserveLook LookObserver
 	// Version is ccm.version of scripts.
 	Version string
-	// Modules are directories in which scripts find modules.
+	// Modules are directories that scripts search for modules.
 	Modules []string
 	// NewHost makes the hosts of runs; nil is host.New.
 	NewHost func(host.Options) *host.Host
-	// Substitutes are providers that take the place of all others of their types.
+	// Substitutes are providers that replace all others of their types.
 	Substitutes []resource.Binding
-	// Passphrase asks for the passphrase of an identity. Nil asks nobody.
+	// Passphrase asks for the passphrase of an identity. Nil does not ask.
 	Passphrase func(file string) ([]byte, error)
-	// BeforePrompt is called before somebody may be asked on the terminal, and done afterwards: what is shown
-	// there makes way. May be nil.
+	// BeforePrompt is called before a question on the terminal, and done after it, so that a
+	// status line makes way. May be nil.
 	BeforePrompt func() (done func())
-	// Sequential has each resource looked at and written in its turn only.
+	// Sequential makes runs look at and write each resource only in its turn.
 	Sequential bool
 
-	bundle    *enteredBundle // nil if no site was entered
+	bundle    *enteredBundle // nil for a local site
 	clients   natsClients
-	decrypter *askingDecrypter // nil until it is asked for
+	decrypter *askingDecrypter // nil until needed
 }
 
-// Exec returns what runs commands.
+// Exec returns the runner of real commands.
 func (p *Process) Exec() host.Runner {
 	exec := command.Exec{Commands: p.Commands}
 	if p.ObserveLook == nil {
@@ -75,30 +74,30 @@ func (p *Process) Exec() host.Runner {
 	return lookingRunner{exec, p}
 }
 
-// View returns the machine below root, for a command that only looks at it.
+// View returns the machine below root, for a command that only looks.
 func (p *Process) View(root string) *host.View { return &p.unrecordedHost(root).View }
 
-// unrecordedHost returns the machine below root. Its changes are not recorded.
+// unrecordedHost returns the machine below root as a host whose changes are not recorded.
 func (p *Process) unrecordedHost(root string) *host.Host {
 	return p.newHost(host.Options{Root: root, Log: p.Log, Runner: p.Exec()})
 }
 
-// newHost returns the machine that the options describe.
+// newHost returns the host for the options.
 func (p *Process) newHost(o host.Options) *host.Host {
-	o.Clock, o.Refuse, o.Decrypt = p.Clock, p.Secrets.RefuseArgv, p.decryption().file // made before there are goroutines
+	o.Clock, o.Refuse, o.Decrypt = p.Clock, p.Secrets.RefuseArgv, p.decryption().file // the decryption is made before there are goroutines
 	if p.NewHost != nil {
 		return p.NewHost(o)
 	}
 	return host.New(o)
 }
 
-// UntilStopped returns a context that ends when the process shall end. It is for
-// what comes before a run, where there is nothing to finish.
+// UntilStopped returns a context that ends when the process shall end. It is for work before a
+// run, which may be cut off.
 func (p *Process) UntilStopped(ctx context.Context) (context.Context, func()) {
 	return p.Stop.context(ctx)
 }
 
-// ReadStdin reads standard input, until the process shall end.
+// ReadStdin reads standard input, or returns when the process shall end.
 func (p *Process) ReadStdin(ctx context.Context) ([]byte, error) {
 	ctx, cancel := p.UntilStopped(ctx)
 	defer cancel()
@@ -106,9 +105,9 @@ func (p *Process) ReadStdin(ctx context.Context) ([]byte, error) {
 	return text, p.Stop.asInterruption(ctx, err)
 }
 
-// ReadInput returns the text of a script or manifest and the name by which
-// messages speak of it; - is standard input. The name of a bundle stands for what is in it,
-// see [Process.Enter].
+// ReadInput returns the text of a script or manifest and its name in messages; - is standard
+// input. The name of an entered bundle stands for the script or manifest in it, see
+// [Process.Enter].
 func (p *Process) ReadInput(ctx context.Context, name string) (shown, text string, err error) {
 	if name == "-" {
 		all, err := p.ReadStdin(ctx)
@@ -129,7 +128,7 @@ func (p *Process) ReadInput(ctx context.Context, name string) (shown, text strin
 	return name, string(all), p.Stop.asInterruption(ctx, err)
 }
 
-// explainFolder names the script of a site whose folder was named in its place.
+// explainFolder adds a hint with the script of a site to the error about its folder.
 func explainFolder(name string, err error) error {
 	for _, entry := range []string{"site.lua", "manifest.yaml"} {
 		file := filepath.Join(name, entry)

@@ -14,28 +14,27 @@ import (
 	"github.com/luaccm/ccm/runtime/state"
 )
 
-// A Prune removes what earlier runs of a site have made and the site declares no more.
+// A Prune removes the undeclared resources of a site that earlier runs created.
 type Prune struct {
 	process *Process
 	options *RunOptions
 	site    *Site
 	record  *runRecord
 	catalog *catalog.Catalog // each resource with ensure = "absent", or skipped
-	// OtherSites is how many resources stay because other sites have declared them in their last
-	// runs, by these sites: other files, and this one with other arguments and options.
+	// OtherSites counts the resources that stay because another site declared them in its last
+	// run, by site. The same file with other arguments or options is another site.
 	OtherSites map[string]int
-	// previous is those of the catalog that are not known any more afterwards.
+	// previous has the resources that are forgotten after the prune.
 	previous map[string]bool
-	// parents is the directories that runs of the site have made above what they made.
+	// parents are the parent directories that runs of the site made.
 	parents []state.MadeParent
 	summary event.Summary
 	ran     bool
 	plan    []plannedResource
 }
 
-// BeginPrune reads a script or manifest, finds what it declares no more and, unless it is a
-// plan, takes the lock of the state directory. [Prune.End] must be called unless there is an
-// error.
+// BeginPrune reads a script or manifest, finds its undeclared resources and, unless it is a plan,
+// takes the lock of the state directory. [Prune.End] must be called unless there is an error.
 func (p *Process) BeginPrune(ctx context.Context, file string, args []string, o *RunOptions) (*Prune, error) {
 	x := &Prune{process: p, options: o}
 	recorder := p.NewRecorder(o.Record)
@@ -64,7 +63,7 @@ func (p *Process) BeginPrune(ctx context.Context, file string, args []string, o 
 	return x, nil
 }
 
-// find makes the catalog of what is to be removed.
+// find makes the catalog of removals.
 func (x *Prune) find() error {
 	list, kept, err := state.Undeclared(x.record.store, x.record.site, x.record.root, x.site.Catalog)
 	if err != nil {
@@ -96,11 +95,12 @@ func (x *Prune) find() error {
 	return errs.Err()
 }
 
-// Empty reports whether there is nothing to remove, and nothing to be said.
+// Empty reports whether there is nothing to remove or to report.
 func (x *Prune) Empty() bool { return len(x.catalog.Resources) == 0 }
 
-// removal returns the declaration that removes a resource, one that is skipped if nothing
-// does, or nil if it was made of others. Again says that a later prune may be able to.
+// removal returns the declaration that removes a resource. It is a skipped one if the resource
+// cannot be removed, and nil if there is nothing to remove: the resource was absent, or was made
+// of others. Again says that a later prune may succeed.
 func removal(reg *resource.Registry, u state.UndeclaredResource) (r *resource.Resource, again bool) {
 	id, err := resource.ParseID(u.ID)
 	if err != nil {
@@ -120,7 +120,7 @@ func removal(reg *resource.Registry, u state.UndeclaredResource) (r *resource.Re
 		return skipped("ccm cannot undo what " + u.Type + " resources do"), false
 	}
 	if e, _ := u.Properties.Get("ensure"); e.Go() == "absent" {
-		return nil, false // it was to be gone, and has made nothing
+		return nil, false // it was declared as absent, so it created nothing
 	}
 	if !u.Made {
 		return skipped("it was there before a run of the site managed it"), false
@@ -133,12 +133,13 @@ func removal(reg *resource.Registry, u state.UndeclaredResource) (r *resource.Re
 	return skipped(err.Error()), false
 }
 
-// canBeAbsent reports whether ensure = "absent" removes a resource.
+// canBeAbsent reports whether ensure has the value "absent".
 func canBeAbsent(ensure *schema.Field) bool {
 	return slices.Contains(ensure.Suggestions(), "absent")
 }
 
-// isApply reports whether a resource is made of others, which are resources of their own.
+// isApply reports whether a resource applies a child, whose resources are undeclared by
+// themselves.
 func isApply(t *resource.Type, u state.UndeclaredResource) bool {
 	u.Properties.Positions = schema.FixedPosition(u.Pos)
 	r, err := t.Decode(u.Properties, resource.Origin{Pos: u.Pos})
@@ -149,11 +150,11 @@ func isApply(t *resource.Type, u state.UndeclaredResource) bool {
 	return ok
 }
 
-// removalCommon is the properties of every type that a removal keeps.
+// removalCommon are the common properties that a removal keeps.
 var removalCommon = map[string]bool{"provider": true, "backup": true, "timeout": true, "tries": true, "try_sleep": true}
 
-// decodeRemoval returns u with ensure = "absent" and, of its other properties, those in keep;
-// nil for all of its type.
+// decodeRemoval returns u with ensure = "absent". Keep lists the properties of its type that
+// stay; nil keeps all.
 func decodeRemoval(t *resource.Type, u state.UndeclaredResource, keep []string) (*resource.Resource, error) {
 	tab := &schema.Table{Positions: schema.FixedPosition(u.Pos)}
 	for _, e := range u.Properties.Entries {
@@ -166,13 +167,13 @@ func decodeRemoval(t *resource.Type, u state.UndeclaredResource, keep []string) 
 	return t.Decode(tab, resource.Origin{Pos: u.Pos})
 }
 
-// engine returns what walks over the catalog.
+// engine returns the engine that converges the catalog.
 func (x *Prune) engine(rep event.Reporter) (*converge.Engine, error) {
 	e := &converge.Engine{Registry: x.site.Registry, Facts: x.site.Facts, Reporter: rep, Texts: true, Stop: x.process.Stop}
 	return e, conceal(e, x.process.Secrets, x.record.store)
 }
 
-// Plan says what would be removed, to rep.
+// Plan reports what would be removed.
 func (x *Prune) Plan(ctx context.Context, rep event.Reporter) (event.Summary, error) {
 	plan := eventFunc(func(ev *event.Event) { x.plan = append(x.plan, newPlannedResource(ev, x.process.Secrets)) })
 	engine, err := x.engine(event.Reporters{plan, rep})
@@ -183,7 +184,7 @@ func (x *Prune) Plan(ctx context.Context, rep event.Reporter) (event.Summary, er
 	return x.summary, nil
 }
 
-// Run removes it and, after [Prune.Plan], just what was planned.
+// Run removes the resources; after [Prune.Plan], only as planned.
 func (x *Prune) Run(ctx context.Context, rep event.Reporter) (event.Summary, error) {
 	ctx, cancel := x.options.Record.limited(ctx)
 	defer cancel()
@@ -213,7 +214,7 @@ func (x *Prune) Run(ctx context.Context, rep event.Reporter) (event.Summary, err
 	return x.summary, err
 }
 
-// End ends the record of the run, and gives the lock back.
+// End ends the record of the run, and releases the lock.
 func (x *Prune) End() {
 	x.site.Close()
 	switch {

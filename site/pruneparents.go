@@ -11,8 +11,8 @@ import (
 	"github.com/luaccm/ccm/runtime/state"
 )
 
-// withParents adds to what is removed the directories that runs of the site have made above what
-// they made: those that will be empty then and that nobody names any more, the deepest first.
+// withParents adds the removals of parent directories that runs of the site made: those that will
+// be empty and that no site names, the deepest first.
 func (x *Prune) withParents(removals []*resource.Resource) ([]*resource.Resource, error) {
 	var err error
 	if x.parents, err = state.MadeParents(x.record.store, x.record.site, x.record.root); err != nil || len(x.parents) == 0 {
@@ -22,13 +22,13 @@ func (x *Prune) withParents(removals []*resource.Resource) ([]*resource.Resource
 	if err != nil {
 		return nil, err
 	}
-	gone := make(map[string]resource.ID) // paths, and what removes them
+	gone := make(map[string]resource.ID) // paths to remove, with the resources that remove them
 	for _, r := range removals {
 		if r.Skip == "" {
 			gone[r.ID.Name] = r.ID
 		}
 	}
-	// What is below a directory comes after it in the order of names.
+	// In order of names, a directory comes before what is below it.
 	deepest := slices.SortedFunc(slices.Values(x.parents), func(a, b state.MadeParent) int { return strings.Compare(string(b.Path), string(a.Path)) })
 	for _, p := range deepest {
 		if _, ok := gone[string(p.Path)]; ok || named[p.Path] || !x.stands(p) {
@@ -45,26 +45,28 @@ func (x *Prune) withParents(removals []*resource.Resource) ([]*resource.Resource
 			}
 		}
 		if len(after) < len(inside) {
-			continue // something stays in it
+			continue // something in it stays
 		}
 		r, err := x.directoryRemoval(string(p.Path), after)
 		if err != nil {
 			return nil, err
 		}
-		// Declared by itself it was there before, but a run had made it.
+		// A later declaration of the directory found it there, but an earlier run had made it: its
+		// skip is replaced.
 		removals = slices.DeleteFunc(removals, func(other *resource.Resource) bool { return other.ID == r.ID })
 		removals, gone[string(p.Path)] = append(removals, r), r.ID
 	}
 	return removals, nil
 }
 
-// stands reports whether a directory that was made is there still, and no other one in its place.
+// stands reports whether a directory that a run made still exists, and was not replaced by
+// another.
 func (x *Prune) stands(p state.MadeParent) bool {
 	info, err := x.site.Host.Lstat(string(p.Path))
 	return err == nil && p.Is(info)
 }
 
-// directoryRemoval returns the declaration that removes an empty directory after what is in it.
+// directoryRemoval returns the declaration that removes a directory after its entries.
 func (x *Prune) directoryRemoval(dir string, after []schema.Value) (*resource.Resource, error) {
 	t := x.site.Registry.Type("file")
 	tab := &schema.Table{Positions: schema.FixedPosition(diag.Pos{})}
@@ -74,7 +76,7 @@ func (x *Prune) directoryRemoval(dir string, after []schema.Value) (*resource.Re
 	return t.Decode(tab, resource.Origin{})
 }
 
-// forgetParents has the site know nothing more of the directories that are gone.
+// forgetParents removes the directories that are gone from the record of the site.
 func (x *Prune) forgetParents() error {
 	gone := make(map[state.Name]bool)
 	for _, p := range x.parents {

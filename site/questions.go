@@ -5,16 +5,16 @@ import (
 	"time"
 )
 
-// questions count for how long somebody is waited for on the terminal. Scripts and manifests are not
-// stopped because a passphrase is looked for.
+// questions measures how long ccm has waited for the user on the terminal. That time does not
+// count for time limits of scripts and manifests.
 type questions struct {
 	mu        sync.Mutex
 	open      int
-	startTime time.Time     // when the oldest of the open ones was asked
-	done      time.Duration // of those before
+	startTime time.Time     // when the oldest open question was asked
+	done      time.Duration // time of earlier questions
 }
 
-// ask begins to wait, until the function is called that it returns.
+// ask begins to wait; the returned function ends it.
 func (q *questions) ask() (done func()) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -31,7 +31,7 @@ func (q *questions) ask() (done func()) {
 	}
 }
 
-// waited returns for how long somebody was waited for so far.
+// waited returns the time waited so far.
 func (q *questions) waited() time.Duration {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -41,7 +41,7 @@ func (q *questions) waited() time.Duration {
 	return q.done
 }
 
-// askAfter is ask, with what is told before somebody may be asked, if it is not nil.
+// askAfter is ask. It calls asking, unless that is nil, before the question.
 func (q *questions) askAfter(asking func() (done func())) (done func()) {
 	answered := q.ask()
 	if asking == nil {

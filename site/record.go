@@ -16,20 +16,19 @@ import (
 	"github.com/luaccm/ccm/runtime/state"
 )
 
-// A runRecord is what the state directory remembers of earlier runs and, unless it is a plan,
-// the record of this one.
+// A runRecord has the records of earlier runs in the state directory and, unless it is a plan,
+// the record of this run.
 type runRecord struct {
 	recorder *Recorder
 	store    *state.Store
 	site     string // see nameOfRun
-	file     string // its path; "" if only the name is known
+	file     string // path of the file; "" if only the name is known
 	root     string
 	writer   *state.RecordWriter // nil in a plan
 	lock     *state.LockHandle   // nil in a plan
 }
 
-// attach has an engine make up for what earlier runs have left over, and record
-// what it does.
+// attach gives an engine the pending refreshes of earlier runs, and records what it does.
 func (r *runRecord) attach(engine *converge.Engine, c *catalog.Catalog) error {
 	if err := conceal(engine, r.recorder.process.Secrets, r.store); err != nil {
 		return err
@@ -48,14 +47,13 @@ func (r *runRecord) attach(engine *converge.Engine, c *catalog.Catalog) error {
 	}
 	r.writer.AddCatalog(c)
 	engine.Journal, engine.PendingRefreshes, engine.Cause = r.writer, r.writer.PendingRefreshes(r.site, c), r.writer.Cause
-	// The record comes first, so that it is there even if the report cannot be
-	// written.
+	// The writer comes first, so that there is a record even if the report cannot be written.
 	engine.Reporter = event.Reporters{r.writer, engine.Reporter}
 	return nil
 }
 
-// end ends the record and gives the lock back. That the record could not be
-// written does not undo the run.
+// end ends the record and releases the lock. If the record could not be written, the run stays
+// valid.
 func (r *runRecord) end(s event.Summary) {
 	if r.writer == nil {
 		return
@@ -67,7 +65,7 @@ func (r *runRecord) end(s event.Summary) {
 	r.release()
 }
 
-// release gives the lock back.
+// release releases the lock.
 func (r *runRecord) release() {
 	if r.writer == nil {
 		return
@@ -77,7 +75,7 @@ func (r *runRecord) release() {
 	_ = r.lock.Unlock()
 }
 
-// conceal has an engine tell no secrets, nor what has held some.
+// conceal makes an engine mask secrets, and properties that held secrets.
 func conceal(engine *converge.Engine, secrets *secret.Keeper, store *state.Store) (err error) {
 	engine.Secrets = secrets
 	if engine.SecretHistory, err = store.SecretHistory(); err != nil {
@@ -86,9 +84,9 @@ func conceal(engine *converge.Engine, secrets *secret.Keeper, store *state.Store
 	return nil
 }
 
-// Name returns the name under which the state directory knows a script or
-// manifest: its absolute path, or its URL without what authorizes; "" for standard input. What is run with arguments or with
-// options that select what is declared has a name of its own, see nameOfRun.
+// Name returns the name of a script or manifest in the state directory: its absolute path, or its
+// URL without credentials; "" for standard input. With arguments, or options that select what is
+// declared, the name is that of nameOfRun.
 func Name(file string) (string, error) {
 	if file == "-" {
 		return "", nil
@@ -99,9 +97,9 @@ func Name(file string) (string, error) {
 	return filepath.Abs(file)
 }
 
-// nameOfRun returns the name under which the state directory knows what a script or manifest
-// declares with these arguments and options: /srv/site.lua web (--fact role=db). Without any
-// it is that of the file, path. Secrets are not in it.
+// nameOfRun returns the name in the state directory of a script or manifest with arguments and
+// options: /srv/site.lua web (--fact role=db). Path is the name without these. Neither has
+// secrets.
 func (b *enteredBundle) nameOfRun(file string, args []string, o *Options, secrets *secret.Keeper) (name, path string, err error) {
 	if b != nil && file == b.name {
 		path = b.stateName
@@ -126,8 +124,8 @@ func withArguments(name string, args []string) string {
 	return name + " " + shellquote.Join(args...)
 }
 
-// IsRunOf reports whether something was applied by a script or manifest with these arguments;
-// with any if there are none.
+// IsRunOf reports whether a catalog was applied by a script or manifest with these arguments.
+// Without arguments, any will do.
 func IsRunOf(a state.AppliedHeader, file string, args []string) (bool, error) {
 	path, err := Name(file)
 	if err != nil || a.Site != path && a.File != path {
@@ -137,8 +135,8 @@ func IsRunOf(a state.AppliedHeader, file string, args []string) (bool, error) {
 	return len(args) == 0 || is && (rest == "" || strings.HasPrefix(rest, " (")), nil
 }
 
-// FlagsAndArguments returns the flags, the file and the arguments with which another command
-// sees what a run of these sees, as a shell reads them.
+// FlagsAndArguments returns the flags, the file and the arguments, as a shell reads them, for
+// another command that shall read the same site.
 func FlagsAndArguments(file string, args []string, o *Options) (string, error) {
 	words, err := o.selecting()
 	if o.Root != "" && o.Root != "/" {

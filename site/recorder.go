@@ -17,22 +17,22 @@ import (
 	"github.com/luaccm/ccm/runtime/state"
 )
 
-// RecordOptions say where runs are recorded, and how.
+// RecordOptions say where and how runs are recorded.
 type RecordOptions struct {
-	// StateDir is the state directory; "" for the usual one.
+	// StateDir is the state directory; "" for the default.
 	StateDir string
-	// Limits are those of what is kept; nothing that is 0 is limited.
+	// Limits bound the kept records; 0 means no bound.
 	Limits state.Limits
-	// LockTimeout is how long to wait for another run to end.
+	// LockTimeout is the time to wait for another run.
 	LockTimeout time.Duration
-	// Timeout ends a run after this long; 0 never.
+	// Timeout is the time limit of a run; 0 means none.
 	Timeout time.Duration
 	// Root is the directory below which the file system is converged.
 	Root string
 }
 
-// Store returns a state directory. It is trusted: restore brings back what it holds,
-// drift asks the guards that it names.
+// Store returns the store of a state directory, after checking that the directory is trusted:
+// restore writes its contents, drift runs the guards in it.
 func (p *Process) Store(dir string, limits state.Limits) (*state.Store, error) {
 	dir = state.Dir(dir)
 	if err := p.Files.CheckState(dir); err != nil {
@@ -41,37 +41,37 @@ func (p *Process) Store(dir string, limits state.Limits) (*state.Store, error) {
 	return state.Open(state.Options{Dir: dir, Clock: p.Clock, Limits: limits, Effect: p.Effect, Warn: p.Messages.Warn, Secrets: p.Secrets}), nil
 }
 
-// A Recorder records runs in a state directory, one after the other, and makes the
-// hosts whose changes are recorded.
+// A Recorder records runs in a state directory, one after the other, and makes hosts whose
+// changes are recorded.
 type Recorder struct {
 	process *Process
 	options RecordOptions
-	writer  *state.RecordWriter // of the run that is recorded; nil if none is
-	// work records what would be left over if the process died: commands, temporary
-	// directories. It is nil while the lock is not held.
+	writer  *state.RecordWriter // of the present run; nil for none
+	// work records commands and temporary directories that would be left behind if the process
+	// died. It is nil while the lock is not held.
 	work *state.Work
-	lock *state.LockHandle // taken before the site was read; nil once a run has it
-	// exclusive says that no other run has changed anything since the site was read.
+	lock *state.LockHandle // taken before the site was read; nil once the run has it
+	// exclusive says that no other run can have changed anything since the site was read.
 	exclusive bool
 }
 
-// NewRecorder returns what records runs as the options say.
+// NewRecorder returns a recorder with these options.
 func (p *Process) NewRecorder(o RecordOptions) *Recorder { return &Recorder{process: p, options: o} }
 
-// HostOptions are those of a host whose changes are recorded.
+// HostOptions are the options of a host whose changes are recorded.
 type HostOptions struct {
-	// Log takes what commands say; nil drops it.
+	// Log takes the output of commands; nil drops it.
 	Log *slog.Logger
-	// Progress takes how far downloads are. May be nil.
+	// Progress takes the progress of downloads. May be nil.
 	Progress func(host.Progress)
-	// Output takes the lines that commands write, without secrets, and whose they are. May
-	// be nil.
+	// Output takes the lines of output of commands, without secrets, with their resource. May be
+	// nil.
 	Output func(of *resource.Resource, line string)
 
-	runner host.Runner // nil for any
+	runner host.Runner // nil for the default
 }
 
-// host returns the machine.
+// host returns the host.
 func (r *Recorder) host(o HostOptions) *host.Host {
 	p := r.process
 	if o.runner == nil {
@@ -91,7 +91,7 @@ func (r *Recorder) host(o HostOptions) *host.Host {
 	})
 }
 
-// beforeChange backs up what a host is about to change.
+// beforeChange backs up an entry that is about to be changed.
 func (r *Recorder) beforeChange(v *host.View, d host.PreImage) error {
 	if r.writer == nil {
 		return nil
@@ -107,7 +107,7 @@ func (r *Recorder) temporary(path string) (host.Temporary, error) {
 	return r.work.Directory(path)
 }
 
-// unrecordedTemporary is a directory that belongs to no run.
+// unrecordedTemporary is a directory of no run.
 type unrecordedTemporary struct{}
 
 // Made implements host.Temporary.
@@ -116,9 +116,8 @@ func (unrecordedTemporary) Made(_, _ uint64) {}
 // Gone implements host.Temporary.
 func (unrecordedTemporary) Gone() {}
 
-// beginWork ends the commands and removes the temporary directories that earlier runs have
-// left over, and records those of this run from now on, until endWork. The lock of the state
-// directory is held.
+// beginWork ends the commands and removes the temporary directories of dead runs. From then on it
+// records those of this run, until endWork. The lock of the state directory must be held.
 func (r *Recorder) beginWork(store *state.Store, run string) {
 	if r.work != nil {
 		return
@@ -128,7 +127,7 @@ func (r *Recorder) beginWork(store *state.Store, run string) {
 	r.process.Commands.Begin(run, r.work.Command)
 }
 
-// endWork ends what beginWork has begun, before the lock is given back.
+// endWork ends the record that beginWork began, before the lock is released.
 func (r *Recorder) endWork() {
 	if r.work == nil {
 		return
@@ -138,28 +137,27 @@ func (r *Recorder) endWork() {
 	r.work = nil
 }
 
-// lockEarly takes the lock of the state directory before the site is read, if that
-// can be done at once, so that no other run changes what is looked at meanwhile. A
-// state directory that is not there is not made for that: the site may have
-// mistakes.
+// lockEarly takes the lock of the state directory before the site is read, if it is free, so that
+// no other run changes what is looked at meanwhile. It does not make a missing state directory,
+// because the site may have mistakes.
 func (r *Recorder) lockEarly(ctx context.Context, run string) {
 	p := r.process
 	store, err := p.Store(r.options.StateDir, r.options.Limits)
 	if err != nil {
-		return // it will be said
+		return // the run will report it
 	}
 	if _, err := os.Stat(filepath.Join(store.Dir(), "lock")); err != nil {
 		return
 	}
 	held, err := state.Lock(ctx, store.Dir(), commandLine(p.Secrets), 0, p.Clock.Now())
 	if err != nil {
-		return // the run will wait for it, or say who has it
+		return // the run will wait for the lock, or name its holder
 	}
 	r.exclusive, r.lock = true, held
 	r.beginWork(store, run)
 }
 
-// unlockEarly gives the lock back, if the run did not come to hold it.
+// unlockEarly releases the lock, if the run has not taken it over.
 func (r *Recorder) unlockEarly() {
 	if r.lock != nil {
 		r.endWork()
@@ -168,17 +166,17 @@ func (r *Recorder) unlockEarly() {
 	}
 }
 
-// commandLine returns how the lock names this process.
+// commandLine returns the name of this process in the lock.
 func commandLine(secrets *secret.Keeper) string { return secrets.Redact(strings.Join(os.Args, " ")) }
 
-// waitForLock takes the lock of a state directory. A signal ends the wait for it.
+// waitForLock takes the lock of a state directory. A signal ends the wait.
 func (r *Recorder) waitForLock(ctx context.Context, dir string, now time.Time) (*state.LockHandle, error) {
 	p := r.process
 	within, cancel := p.UntilStopped(ctx)
 	defer cancel()
 	held, err := state.Lock(within, dir, commandLine(p.Secrets), r.options.LockTimeout, now)
 	if err == nil {
-		// It may have been made by somebody else meanwhile.
+		// Somebody else may have made the directory meanwhile.
 		if err = p.Files.CheckState(dir); err != nil {
 			_ = held.Unlock()
 			held, err = nil, diag.About("state directory", err)
@@ -220,14 +218,14 @@ func (r *Recorder) begin(ctx context.Context, info state.Info) (*runRecord, erro
 	return rec, nil
 }
 
-// HostName returns the name of the machine that has root as its /, "" if it cannot be found.
+// HostName returns the name of the machine whose / is root, "" if unknown.
 func HostName(root string) string {
 	name, _ := facts.NodeName(&host.New(host.Options{Root: root}).View)
 	return name
 }
 
-// openRecord returns what is remembered of earlier runs of a site. That is all that a plan
-// needs; begin adds the record of this run.
+// openRecord opens the records of earlier runs of a site. A plan needs no more; begin adds the
+// record of this run.
 func (r *Recorder) openRecord(site, file string) (*runRecord, error) {
 	root, err := filepath.Abs(filepath.Join("/", r.options.Root))
 	if !filepath.IsAbs(r.options.Root) && r.options.Root != "" {
@@ -243,7 +241,7 @@ func (r *Recorder) openRecord(site, file string) (*runRecord, error) {
 	return &runRecord{recorder: r, store: store, site: site, file: file, root: root}, nil
 }
 
-// errRunTimeout says that a run took longer than it may.
+// errRunTimeout says that a run exceeded its time limit.
 type errRunTimeout struct{ limit time.Duration }
 
 // Error says how long it may take.

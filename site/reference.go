@@ -12,15 +12,14 @@ import (
 // A Reference is the documentation of a topic.
 type Reference struct {
 	WriteText func(w io.Writer)
-	// JSON is the JSON Schema of what scripts write, or the entries of a library.
+	// JSON is the JSON Schema of the properties, or the entries of a library.
 	JSON any
 }
 
-// FindReference returns the reference of a type, such as file, of one of its
-// properties, such as file.mode, of a library of scripts, such as str, or of one
-// function of it, such as str.split.
+// FindReference returns the reference of a topic: a type such as file, a property such as
+// file.mode, a library such as str, or a function such as str.split.
 func FindReference(reg *resource.Registry, topic string) (Reference, error) {
-	// A type is also found by the name of its module.
+	// A type has the name of its module too.
 	name, property, hasProperty := strings.Cut(strings.TrimPrefix(topic, "std."), ".")
 	t := reg.Type(name)
 	switch {
@@ -70,8 +69,7 @@ func findLibrary(reg *resource.Registry, name string) (Reference, error) {
 	return Reference{}, err
 }
 
-// AllTypes returns the types of ccm and those that ship as modules, with their
-// documentation.
+// AllTypes returns the built-in types and those of shipped modules, with documentation.
 func AllTypes() []*resource.Type {
 	reg, err := Documented()
 	if err != nil {
@@ -95,7 +93,7 @@ func LibraryNames() []string {
 	return names
 }
 
-// ShortOf says in one sentence what a type is for.
+// ShortOf returns the first sentence of a type's documentation.
 func ShortOf(t *resource.Type) string {
 	doc := strings.Join(strings.Fields(t.Schema().Doc), " ")
 	short, _, _ := strings.Cut(strings.TrimSuffix(doc, "."), ". ")

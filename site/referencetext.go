@@ -33,11 +33,11 @@ func writeType(w io.Writer, reg *resource.Registry, t *resource.Type) {
 	writeFields(w, t.Schema())
 }
 
-// A ProviderText says how a provider does its work.
+// A ProviderText is the description of a provider.
 type ProviderText struct{ Name, Text string }
 
-// Described returns what the providers of a type say of their work, in order of name. Those that
-// say nothing are left out.
+// Described returns the descriptions of the providers of a type, in order of name, without empty
+// ones.
 func Described(reg *resource.Registry, t *resource.Type) (list []ProviderText) {
 	for _, b := range reg.Bindings(t) {
 		d := b.Describe()
@@ -62,7 +62,8 @@ func writeFields(w io.Writer, s *schema.Schema) {
 	}
 }
 
-// writeField writes the reference of one property: its name, its kind and traits, its doc.
+// writeField writes the reference of one property: its name, its kind and traits, its
+// documentation.
 func writeField(w io.Writer, f *schema.Field) {
 	traits := []string{f.Describe()}
 	if len(f.Aliases) > 0 {

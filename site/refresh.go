@@ -13,22 +13,21 @@ import (
 	"github.com/luaccm/ccm/runtime/state"
 )
 
-// A refreshPlan lists the resources to refresh when the files of resources change
-// otherwise than by a run.
+// A refreshPlan lists the resources to refresh after a restore of files.
 type refreshPlan struct {
 	registry *resource.Registry
 	facts    *facts.Facts
-	// changes is the resources that others subscribe to, in order; direct is what subscribes
-	// to each.
+	// changes are the changed resources with subscribers, in order. Direct has the subscribers of
+	// each.
 	changes []resource.ID
 	direct  map[resource.ID][]resource.ID
-	// catalog is all that is refreshed, directly or not.
+	// catalog has all resources to refresh, directly or not.
 	catalog  *catalog.Catalog
-	recorded map[resource.ID]bool // whose subscribers are in the journal
+	recorded map[resource.ID]bool // changed resources whose refreshes are in the journal
 }
 
-// planRefresh returns what subscribes to what a run changed, according to the
-// catalog that was applied last for the same site.
+// planRefresh returns the refreshes that a restore of a run causes, according to the last applied
+// catalog of the site.
 func (p *Process) planRefresh(ctx context.Context, store *state.Store, rec *state.Record) (*refreshPlan, error) {
 	applied, err := store.Applied()
 	if err != nil {
@@ -54,7 +53,7 @@ func (p *Process) planRefresh(ctx context.Context, store *state.Store, rec *stat
 			changed[id] = true
 		}
 	}
-	// Everything comes after what it subscribes to, so one pass suffices.
+	// Every resource stands behind those that it subscribes to, so one pass suffices.
 	refreshed := make(map[resource.ID]bool)
 	var b catalog.Builder
 	for i, r := range s.Catalog.Resources {
@@ -86,10 +85,10 @@ func (p *Process) planRefresh(ctx context.Context, store *state.Store, rec *stat
 	return x, err
 }
 
-// isolated returns r with references to others that are refreshed only.
+// isolated returns r with only those references that lead to refreshed resources.
 func isolated(r *resource.Resource, c *catalog.Catalog, i int, refreshed map[resource.ID]bool) *resource.Resource {
 	one := *r
-	one.Common = new(*r.Common) // which others share
+	one.Common = new(*r.Common) // other resources share it
 	one.Common.Require, one.Common.Before, one.Common.Notify, one.Common.Subscribe = nil, nil, nil, nil
 	for _, d := range c.Deps[i] {
 		id := c.Resources[d.Index].ID
@@ -104,7 +103,7 @@ func isolated(r *resource.Resource, c *catalog.Catalog, i int, refreshed map[res
 	return &one
 }
 
-// record notes in the journal, before files of a resource are changed, what that refreshes.
+// record adds the refreshes to the journal, before the files of a resource are changed.
 func (x *refreshPlan) record(j converge.Journal, by resource.ID) error {
 	if x.recorded[by] || len(x.direct[by]) == 0 {
 		return nil
@@ -116,7 +115,7 @@ func (x *refreshPlan) record(j converge.Journal, by resource.ID) error {
 	return nil
 }
 
-// perform performs the refreshes, and adds to the summary.
+// perform performs the refreshes, and adds them to the summary.
 func (x *refreshPlan) perform(ctx context.Context, r *restore, sum *event.Summary) error {
 	if len(x.catalog.Resources) == 0 {
 		return nil
@@ -144,8 +143,8 @@ func (x *refreshPlan) perform(ctx context.Context, r *restore, sum *event.Summar
 	return nil
 }
 
-// ownChanges returns the reporter, to whom a refresh that the restore itself has put into the journal is none that an
-// earlier run left over.
+// ownChanges returns the reporter. In its events, a refresh that the restore itself put into the
+// journal does not count as left over from an earlier run.
 func (r *restore) ownChanges() event.Reporter {
 	return event.Reporters{eventFunc(func(ev *event.Event) {
 		var left []event.PendingRefresh
@@ -160,7 +159,7 @@ func (r *restore) ownChanges() event.Reporter {
 	}), r.options.Reporter}
 }
 
-// expected returns the refreshes that the journal would have, for a plan.
+// expected returns, for a plan, the refreshes that the journal would have.
 func (x *refreshPlan) expected(run string) (list []event.PendingRefresh) {
 	for _, by := range x.changes {
 		for _, to := range x.direct[by] {

@@ -14,23 +14,23 @@ import (
 	"github.com/luaccm/ccm/runtime/secret"
 )
 
-// lastPublished is how long the end of a run waits for services that are still being published.
+// lastPublished is the time that the end of a run waits for services to be published.
 const lastPublished = 10 * time.Second
 
-// A registrar publishes the services of resources that are in order, beside the run, which does
-// not wait for it before its end. What cannot be published fails nothing.
+// A registrar publishes the services of resources that are in order, concurrently with the run,
+// which waits only at its end. A failure to publish fails nothing.
 type registrar struct {
 	ctx         context.Context
 	registry    *registry.Registry
 	mode        registry.Mode
 	secrets     *secret.Keeper
 	monitorOnly bool
-	stop        <-chan struct{} // closed when the run shall end
+	stop        <-chan struct{} // closed when the run has to end
 
 	mu      sync.Mutex
 	queue   []service
-	current *service      // that is being published, or nil
-	idle    chan struct{} // closed when the queue is empty; nil if nothing was published yet
+	current *service      // the one being published, or nil
+	idle    chan struct{} // closed when the queue is empty; nil before the first publication
 	result  event.Registrations
 }
 
@@ -43,7 +43,7 @@ type service struct {
 // Begin implements event.Reporter.
 func (*registrar) Begin(*resource.Resource, int, int) {}
 
-// Event implements event.Reporter. It takes the services of a resource that is in order.
+// Event implements event.Reporter. It queues the services of a resource that is in order.
 func (r *registrar) Event(e *event.Event) {
 	if !r.isInOrder(e) {
 		return
@@ -67,8 +67,8 @@ func (r *registrar) Event(e *event.Event) {
 	}
 }
 
-// isInOrder reports whether an event says that its resource works: it is as wanted, and all its
-// health checks are ok. Where only health checks are run, those have to be there.
+// isInOrder reports whether the resource works: it is as wanted, and all its health checks are
+// ok. If only health checks are run, there has to be one.
 func (r *registrar) isInOrder(e *event.Event) bool {
 	if e.Noop || e.Outcome != event.Stable && e.Outcome != event.Changed || e.Err != nil {
 		return false
@@ -84,7 +84,7 @@ func (r *registrar) isInOrder(e *event.Event) bool {
 	return true
 }
 
-// work publishes what is in the queue.
+// work publishes the queue.
 func (r *registrar) work(done chan<- struct{}) {
 	defer close(done)
 	for {
@@ -108,7 +108,7 @@ func (r *registrar) work(done chan<- struct{}) {
 	}
 }
 
-// publish publishes one entry. One that holds a secret is not for all to read.
+// publish publishes one entry. An entry with a secret is refused, because everybody can read it.
 func (r *registrar) publish(e *registration.Entry) error {
 	texts := []string{e.Cluster, e.Service, e.Protocol, e.Address}
 	for name, val := range e.Annotations {
@@ -126,7 +126,7 @@ func (r *registrar) addProblem(s service, err error) {
 	r.result.Problems = append(r.result.Problems, event.RegistrationProblem{Resource: s.id, Service: s.entry.String(), Err: err})
 }
 
-// finish waits until all is published, but not for long, and returns what became of it.
+// finish waits for a short time until everything is published, and returns the results.
 func (r *registrar) finish() event.Registrations {
 	r.mu.Lock()
 	working := r.idle

@@ -16,21 +16,21 @@ import (
 
 // RegistryOptions say where services are registered and looked up.
 type RegistryOptions struct {
-	// Stream is that of the registry, "" for registration.DefaultStream.
+	// Stream is the stream of the registry, "" for registration.DefaultStream.
 	Stream string
-	// Mode is how a run publishes what resources register. "" publishes nothing and says so,
-	// RegisterNothing says nothing.
+	// Mode says how a run publishes services. "" publishes nothing and reports that;
+	// RegisterNothing does not report it.
 	Mode registry.Mode
 }
 
-// RegisterNothing is the mode of who wants no service registered.
+// RegisterNothing is the mode for runs that shall register no service.
 const RegisterNothing registry.Mode = "none"
 
-// RegisterVariable names the mode of runs if no flag does.
+// RegisterVariable is the environment variable with the mode, used without a flag.
 const RegisterVariable = "CCM_REGISTER"
 
-// Registry returns the registry that the options mean. With plain it may be asked over
-// connections without TLS, which is not for what a site depends on.
+// Registry returns the registry for the options. Plain allows connections without TLS, which is
+// not for data on which a site depends.
 func (p *Process) Registry(o *DataOptions, plain bool) *registry.Registry {
 	stream := o.Registry.Stream
 	if stream == "" {
@@ -39,8 +39,8 @@ func (p *Process) Registry(o *DataOptions, plain bool) *registry.Registry {
 	return &registry.Registry{Client: p.remote().nats(o.Context, plain), Stream: stream}
 }
 
-// registrations finds services for expressions, templates and scripts. One query has one answer
-// in a run.
+// registrations finds services for expressions, templates and scripts. In a run, each query has
+// one answer.
 func (l *Loader) registrations(cluster, protocol, service, address string) (registration.Entries, error) {
 	l.remote.Lock()
 	defer l.remote.Unlock()
@@ -72,13 +72,12 @@ func (l *Loader) registrations(cluster, protocol, service, address string) (regi
 	return slices.Clone(list), nil
 }
 
-// templateRegistrations is registrations for what goes through values of Go.
+// templateRegistrations is registrations for templates, which need an any.
 func (l *Loader) templateRegistrations(cluster, protocol, service, address string) (any, error) {
 	return l.registrations(cluster, protocol, service, address)
 }
 
-// newRegistrar returns what publishes the services of the site's resources, nil if there are
-// none.
+// newRegistrar returns the registrar for the site's services, nil if there are none.
 func (r *Run) newRegistrar(ctx context.Context) *registrar {
 	if r.options.Plan {
 		return nil

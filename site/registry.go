@@ -24,9 +24,9 @@ import (
 	"github.com/luaccm/ccm/runtime/schema"
 )
 
-// NewRegistry returns the types and providers that ship with ccm: one line for each
-// folder in providers. The templates of scaffolds see env. Types that scripts define
-// are added to it, those that ship with ccm when they are asked for.
+// NewRegistry returns the types and providers that ship with ccm: one line for each folder in
+// providers. Templates of scaffolds see env. Scripts can add types; types of shipped modules are
+// added when they are looked up.
 func NewRegistry(env *TemplateEnv) (*resource.Registry, error) {
 	all := slices.Concat(
 		apk.Providers(),
@@ -54,8 +54,8 @@ func NewRegistry(env *TemplateEnv) (*resource.Registry, error) {
 	return reg.WithFinder(env.findShipped), nil
 }
 
-// Documented returns the registry with the documentation of its schemas filled in
-// from the source of their declarations. It is not for runs.
+// Documented returns the registry with the documentation of its schemas, read from the source of
+// their declarations. It is not for runs.
 func Documented() (*resource.Registry, error) {
 	reg, err := NewRegistry(new(TemplateEnv))
 	if err != nil {
@@ -71,7 +71,7 @@ func Documented() (*resource.Registry, error) {
 	return reg, schema.Document(resource.Source, resource.CommonSchema())
 }
 
-// UnknownType is the error about a type that is not there.
+// UnknownType returns the error about an unknown type.
 func UnknownType(reg *resource.Registry, name string) error {
 	AddShipped(reg)
 	err := diag.Errorf(diag.Pos{}, "no resource type %q", name)

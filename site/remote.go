@@ -17,18 +17,18 @@ import (
 	"github.com/luaccm/ccm/runtime/safepath"
 )
 
-// The schemes of what is in NATS: a key of a bucket, and an object of a store.
+// Schemes of names in NATS: a key of a bucket, and an object of a store.
 const (
 	keySchema    = "kv://"
 	objectSchema = "obj://"
 )
 
-// isRemote reports whether a name is that of something elsewhere rather than of a file.
+// isRemote reports whether a name is a URL or a name in NATS, rather than a file.
 func isRemote(name string) bool {
 	return fetch.IsURL(name) || strings.HasPrefix(name, keySchema) || strings.HasPrefix(name, objectSchema)
 }
 
-// bucketAndKey returns what a name such as kv://BUCKET/KEY says.
+// bucketAndKey returns the parts of a name such as kv://BUCKET/KEY.
 func bucketAndKey(name, schema string) (bucket, key string, err error) {
 	bucket, key, ok := strings.Cut(strings.TrimPrefix(name, schema), "/")
 	if !ok || bucket == "" || key == "" {
@@ -37,17 +37,18 @@ func bucketAndKey(name, schema string) (bucket, key string, err error) {
 	return bucket, key, nil
 }
 
-// natsClients are those of a process, by the context and whether connections without TLS will do.
+// natsClients are the clients of a process, by context and by whether connections without TLS are
+// allowed.
 type natsClients map[string]*nats.Client
 
-// A remote reads what is elsewhere.
+// A remote reads data and sites from URLs and NATS.
 type remote struct {
 	files   *Files
 	stop    StopSignal
 	clients natsClients
 }
 
-// remote returns what reads what is elsewhere.
+// remote returns the remote of the process.
 func (p *Process) remote() remote {
 	if p.clients == nil {
 		p.clients = make(natsClients)
@@ -55,7 +56,7 @@ func (p *Process) remote() remote {
 	return remote{p.Files, p.Stop, p.clients}
 }
 
-// nats returns what reads from NATS. With plain it may be from connections without TLS.
+// nats returns a client for NATS. Plain allows connections without TLS.
 func (r remote) nats(context string, plain bool) *nats.Client {
 	key := fmt.Sprint(context, " ", plain)
 	if r.clients[key] == nil {
@@ -65,7 +66,7 @@ func (r remote) nats(context string, plain bool) *nats.Client {
 	return r.clients[key]
 }
 
-// explainNATS adds what helps to the error of a request to NATS.
+// explainNATS adds hints to the error of a request to NATS.
 func explainNATS(err error) error {
 	if nats.IsPlain(err) {
 		return (&diag.Error{Err: fmt.Errorf("not believed as root: %w", err)}).WithHint("tls:// in the URL of the context, or --allow-insecure")
@@ -73,7 +74,7 @@ func explainNATS(err error) error {
 	return err
 }
 
-// readData reads data that is elsewhere.
+// readData reads remote data.
 func (r remote) readData(ctx context.Context, name, natsContext string) (shown string, text []byte, err error) {
 	ctx, cancel := r.stop.context(ctx)
 	defer cancel()
@@ -117,7 +118,8 @@ func (r remote) readData(ctx context.Context, name, natsContext string) (shown s
 	return fetch.RedactURL(u), text, r.stop.asInterruption(ctx, err)
 }
 
-// checkPlainHTTP refuses root what everybody on the way can change, unless it is checked later.
+// checkPlainHTTP returns an error if root would use plain http, which anybody on the way can
+// change, unless the content is checked later.
 func (r remote) checkPlainHTTP(u *url.URL, checked bool) error {
 	if checked {
 		return nil
@@ -125,7 +127,7 @@ func (r remote) checkPlainHTTP(u *url.URL, checked bool) error {
 	return r.files.Trust().CheckPlain(u.String(), fetch.RedactURL(u), "https, --sha256 or --signers, or --allow-insecure")
 }
 
-// source returns a hierarchy document that is elsewhere.
+// source returns a remote hierarchy document.
 func (r remote) source(name, natsContext string) (manifest.Source, error) {
 	shown, text, err := r.readData(r.files.ctx, name, natsContext)
 	if err != nil {
@@ -134,7 +136,7 @@ func (r remote) source(name, natsContext string) (manifest.Source, error) {
 	return manifest.Source{File: shown, Text: string(text)}, nil
 }
 
-// kvGet is the function of expressions and templates. One key has one value in a run.
+// kvGet is the function of expressions and templates. In a run, each key has one value.
 func (l *Loader) kvGet(bucket, key string) (string, error) {
 	l.remote.Lock()
 	defer l.remote.Unlock()

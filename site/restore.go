@@ -16,39 +16,37 @@ import (
 	"github.com/luaccm/ccm/runtime/state"
 )
 
-// RestoreOptions say what is restored, and how.
+// RestoreOptions say what to restore, and how.
 type RestoreOptions struct {
-	// ID and Kind are those of the run that restores, in the history and in its
-	// report.
+	// ID and Kind are those of the restoring run, in the history and in its report.
 	ID, Kind string
-	// Run is the run before which files are given back what they were.
+	// Run is the run whose changes are undone.
 	Run *state.Record
-	// Paths are the only ones that are restored, with what is below them; nil for all.
+	// Paths bound the restore to these paths and those below them; nil restores all.
 	Paths []string
-	// Refresh refreshes what subscribes to the resources whose files are restored.
+	// Refresh also refreshes the subscribers of resources whose files are restored.
 	Refresh bool
 	Record  RecordOptions
 	Host    HostOptions
-	// Plan says what would be done, and does nothing.
+	// Plan makes a plan and changes nothing.
 	Plan bool
-	// Texts has events say how texts differ.
+	// Texts adds diffs of texts to events.
 	Texts    bool
 	Reporter event.Reporter
 }
 
-// A restore gives files back what they were before a run.
+// A restore restores paths to their versions before a run.
 type restore struct {
 	process *Process
 	options *RestoreOptions
-	refresh *refreshPlan // nil if nothing is to be refreshed
+	refresh *refreshPlan // nil without refreshes
 	host    *host.Host
 	record  *runRecord
 	started map[string]bool // paths that were changed: these are finished in any case
 	mounts  func() (host.Mounts, error)
 }
 
-// Restore gives the paths that a run changed back what they were before it, as a run
-// of its own.
+// Restore restores the paths that a run changed, as a run of its own.
 func (p *Process) Restore(ctx context.Context, o *RestoreOptions) (sum event.Summary, err error) {
 	o.Record.Root = o.Run.Root
 	r := &restore{process: p, options: o}
@@ -79,7 +77,7 @@ func (p *Process) Restore(ctx context.Context, o *RestoreOptions) (sum event.Sum
 	}
 	within, cancel := o.Record.limited(ctx)
 	defer cancel()
-	o.Run.Changes = nil // of which there may be many, and which the list has
+	o.Run.Changes = nil // the list has them all, and there may be many
 	sum = r.files(within, list)
 	if r.refresh != nil {
 		err = r.refresh.perform(ctx, r, &sum)
@@ -87,7 +85,7 @@ func (p *Process) Restore(ctx context.Context, o *RestoreOptions) (sum event.Sum
 	return sum, err
 }
 
-// files restores paths, or says what would be restored, and reports it.
+// files restores paths, or plans that, and reports it.
 func (r *restore) files(ctx context.Context, list []state.Restoration) event.Summary {
 	sum := event.Summary{Start: r.host.Now(), Noop: r.options.Plan}
 	events := make([]*event.Event, len(list))
@@ -116,7 +114,7 @@ func (r *restore) files(ctx context.Context, list []state.Restoration) event.Sum
 			ev.Text = r.text(list[i])
 		}
 		rep.Event(ev)
-		events[i] = nil // the text of one is held at a time
+		events[i] = nil // only one text is held at a time
 	}
 	sum.Duration = r.host.Now().Sub(sum.Start)
 	return sum
@@ -129,7 +127,7 @@ func isBelowLink(path string, list []state.Restoration) bool {
 	})
 }
 
-// look tells of one path of the list what is to be done.
+// look returns the event with the planned action for one path of the list.
 func (r *restore) look(ctx context.Context, i int, list []state.Restoration) *event.Event {
 	x := list[i]
 	ev := &event.Event{
@@ -169,7 +167,7 @@ func (r *restore) look(ctx context.Context, i int, list []state.Restoration) *ev
 	return ev
 }
 
-// mounted returns an error if the path cannot be removed because of a mount.
+// mounted returns an error if a mount prevents the removal of the path.
 func (r *restore) mounted(x state.Restoration) error {
 	if x.Want.Kind != host.Missing {
 		return nil
@@ -178,8 +176,8 @@ func (r *restore) mounted(x state.Restoration) error {
 	return cmp.Or(err, x.Mounted(mounts))
 }
 
-// fail has an event say that a path could not be restored. A directory in which something is mounted is no failure: it
-// goes on being used, and whoever undoes the run of a mount has it skipped.
+// fail makes the event say that a path could not be restored. A directory with a mounted file
+// system is skipped and does not fail: it stays in use.
 func fail(ev *event.Event, err error) {
 	ev.Outcome, ev.Err = event.Failed, err
 	if mounted, ok := errors.AsType[*state.MountedError](err); ok {
@@ -187,8 +185,8 @@ func fail(ev *event.Event, err error) {
 	}
 }
 
-// text returns how the content of a path differs or, once it is restored, did; nil if that is
-// not known.
+// text returns the present content of a path and the one to restore or, afterwards, the former
+// and the restored content; nil if unknown.
 func (r *restore) text(x state.Restoration) (t *resource.TextChange) {
 	if r.record.writer != nil {
 		if before, changed := r.record.writer.Before(x.Path); changed {
@@ -213,7 +211,7 @@ func phraseOf(x state.Restoration) string {
 	return "restored the file"
 }
 
-// ended returns why no further path is restored: the first signal, or the time.
+// ended returns the reason why no further path is restored: a signal or the time limit.
 func (r *restore) ended(ctx context.Context) error {
 	if r.process.Stop.isSet() {
 		return ErrInterrupted
@@ -221,9 +219,9 @@ func (r *restore) ended(ctx context.Context) error {
 	return context.Cause(ctx)
 }
 
-// skipRest has the events of paths that were not restored say why, and reports whether a
-// signal was the reason. If it was the time, the first of them has failed, unless another
-// has.
+// skipRest makes the events of the remaining paths say why they were not restored, and reports
+// whether a signal was the reason. If it was the time limit and no path failed, the first of them
+// has failed.
 func (r *restore) skipRest(ctx context.Context, events []*event.Event) (interrupted bool) {
 	why := r.ended(ctx)
 	late, isLate := errors.AsType[errRunTimeout](why)
@@ -247,8 +245,8 @@ func (r *restore) skipRest(ctx context.Context, events []*event.Event) (interrup
 	return interrupted
 }
 
-// begin is called before a path is restored: its resource is noted, and what the
-// change refreshes. It is an error if nothing more is to be changed.
+// begin is called before a path is restored: it notes the path's resource and records the
+// refreshes. An error stops further changes.
 func (r *restore) begin(ctx context.Context, x state.Restoration) error {
 	if !r.started[x.Path] {
 		if err := r.ended(ctx); err != nil {

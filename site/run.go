@@ -11,25 +11,24 @@ import (
 	"github.com/luaccm/ccm/runtime/state"
 )
 
-// RunOptions are those of a run or plan.
+// RunOptions are the options of a run or plan.
 type RunOptions struct {
-	// ID is that of the run in the history and in its report.
+	// ID is the ID of the run in the history and in its report.
 	ID     string
 	Site   *Options
 	Record RecordOptions
 	Host   HostOptions
-	// Plan has the run say what it would do, and do nothing.
+	// Plan makes a plan and changes nothing.
 	Plan bool
-	// ForRun has a plan read the site as a run does: scripts see that something will be
-	// changed.
+	// ForRun makes a plan read the site as a run does: scripts see that something will be changed.
 	ForRun bool
-	// MonitorOnly runs nothing but the health checks.
+	// MonitorOnly runs only the health checks.
 	MonitorOnly bool
-	// Texts has events say how texts differ.
+	// Texts adds diffs of texts to events.
 	Texts bool
 	// Reporter takes the events.
 	Reporter event.Reporter
-	// Timings take how long the phases took. May be nil.
+	// Timings measures the phases. May be nil.
 	Timings *Timings
 }
 
@@ -47,12 +46,12 @@ type Run struct {
 	scripts  *scriptReporter
 	summary  event.Summary
 	timedOut bool
-	walked   bool // the catalog, so that there is something to record
+	walked   bool // set once the catalog was converged or planned: there is something to record
 }
 
-// Begin reads the script or manifest and, unless it is a plan, takes the lock of the
-// state directory and begins the record of the run. Args are the arguments of the
-// script. [Run.End] must be called unless there is an error.
+// Begin reads the script or manifest and, unless it is a plan, takes the lock of the state
+// directory and begins the record of the run. Args are the arguments of the script. [Run.End]
+// must be called unless there is an error.
 func (p *Process) Begin(ctx context.Context, file string, args []string, o *RunOptions) (*Run, error) {
 	r := &Run{file: file, args: args, process: p, options: o, recorder: p.NewRecorder(o.Record)}
 	p.Commands.Begin(o.ID, nil)
@@ -99,7 +98,7 @@ func (r *Run) begin(ctx context.Context, file string, args []string) (err error)
 	return r.record.attach(r.engine, s.Catalog)
 }
 
-// Converge brings the machine in order, or says what that would do.
+// Converge converges the machine, or plans that.
 func (r *Run) Converge(ctx context.Context) event.Summary {
 	o, s := r.options, r.Site
 	r.walked = true
@@ -132,15 +131,14 @@ func (r *Run) Converge(ctx context.Context) event.Summary {
 	return r.summary
 }
 
-// TimedOut reports whether the run was ended because it took longer than it may.
+// TimedOut reports whether the run exceeded its time limit.
 func (r *Run) TimedOut() bool { return r.timedOut }
 
-// ScriptFailed reports whether a function of a script that waited for an outcome had
-// a mistake.
+// ScriptFailed reports whether a function of a script that waited for an outcome failed.
 func (r *Run) ScriptFailed() bool { return r.scripts.failed }
 
-// CheckIdempotent looks a second time at a machine that was converged. Its error is a
-// [diag.List] of what a second run would change, or may.
+// CheckIdempotent looks again at a converged machine. The error is a [diag.List] of the resources
+// that a second run would change, or may change.
 func (r *Run) CheckIdempotent(ctx context.Context) error {
 	var second events
 	p, s := r.process, r.Site
@@ -154,7 +152,7 @@ func (r *Run) CheckIdempotent(ctx context.Context) error {
 	return list.Err()
 }
 
-// End ends the record of the run, and gives the lock back.
+// End ends the record of the run, and releases the lock.
 func (r *Run) End() {
 	switch {
 	case r.record == nil:

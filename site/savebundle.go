@@ -13,8 +13,8 @@ import (
 	"github.com/luaccm/ccm/runtime/host/target"
 )
 
-// SaveBundle writes the bundle of a folder to a file, or to stdout, and returns the SHA-256 of what
-// was written. With a program the file is an executable: this program, and the site in it.
+// SaveBundle writes the bundle of a folder to a file, or to stdout, and returns the SHA-256 of
+// the output. With a program the output is an executable: this program with the site in it.
 func SaveBundle(ctx context.Context, folder bundle.Folder, out string, program *os.File, stdout io.Writer) (sum bundle.Summary, digest string, err error) {
 	hash := sha256.New()
 	write := func(to io.Writer) (err error) {
@@ -51,9 +51,9 @@ func SaveBundle(ctx context.Context, folder bundle.Folder, out string, program *
 		packed <- err
 	}()
 	err = host.New(host.Options{}).SaveFrom(out, r, mode)
-	r.CloseWithError(err) // ends the writer, if it has not ended
+	r.CloseWithError(err) // ends the writer if it is still running
 	if failed := <-packed; failed != nil && err != nil {
-		err = failed // saving failed because of it, or with the same error
+		err = failed // the error of saving is the cause, or the same
 	}
 	return sum, hex.EncodeToString(hash.Sum(nil)), err
 }

@@ -25,39 +25,39 @@ const (
 	planStart  = `{"protocol":"` + planProtocol + `"`
 )
 
-// A SavedPlan is what a run of a site would do: how the site was read, and what was decided
-// about each of its resources. It holds no properties. Of these, and so of secrets, it has
-// digests that are keyed with the key of the state directory.
+// A SavedPlan is the plan of a site: how the site was read, and the decision about each resource.
+// It has no properties, only digests of them that are keyed with the key of the state directory,
+// so it has no secrets.
 //
-// It is run by reading the site again and planning again. So whoever writes one can have
-// nothing done that the site does not say.
+// To run it, the site is read and planned again. So a forged plan cannot do anything that the
+// site does not say.
 type SavedPlan struct {
 	Protocol string    `json:"protocol"`
 	Format   int       `json:"format"`
 	Version  string    `json:"ccm_version"`
 	Time     time.Time `json:"time"`
-	// Directory is the working directory, in which relative paths of options begin.
+	// Directory is the working directory for relative paths of options.
 	Directory string   `json:"directory"`
-	File      string   `json:"file"` // as it was named
+	File      string   `json:"file"` // as the user named it
 	Args      []string `json:"args,omitempty"`
 	Options   *Options `json:"options"`
 	// Key is the key of the digests, if the state directory has none yet.
 	Key []byte `json:"key,omitempty"`
-	// KeyDigest tells whether the key is the same.
+	// KeyDigest identifies the key.
 	KeyDigest string `json:"key_digest"`
-	// Inputs are what the script looked at besides the machine.
+	// Inputs are what the script read besides the machine.
 	Inputs    []state.Input     `json:"inputs,omitempty"`
 	Resources []plannedResource `json:"resources"`
 }
 
-// A plannedResource is what was decided about a resource.
+// A plannedResource is the decision about a resource.
 type plannedResource struct {
 	ID string `json:"id"`
 	// Declaration is the keyed digest of all its properties.
 	Declaration string `json:"declaration"`
 	Outcome     string `json:"outcome"`
 	Provider    string `json:"provider,omitempty"`
-	// Reason says why it fails.
+	// Reason is the reason of a failure.
 	Reason  string            `json:"reason,omitempty"`
 	Actions []resource.Action `json:"actions,omitempty"`
 	Diff    []resource.Delta  `json:"diff,omitempty"`
@@ -66,7 +66,7 @@ type plannedResource struct {
 // IsSavedPlan reports whether a text is a saved plan rather than a script or manifest.
 func IsSavedPlan(text string) bool { return strings.HasPrefix(text, planStart) }
 
-// isScriptName reports whether a file is a script, a manifest or a bundle by its name.
+// isScriptName reports whether a name is that of a script, a manifest or a bundle.
 func isScriptName(name string) bool {
 	switch strings.ToLower(filepath.Ext(name)) {
 	case ".lua", ".yaml", ".yml", ".gz", ".tgz":
@@ -85,7 +85,7 @@ func (p *Process) ReadPlan(ctx context.Context, file, stateDir string) (*SavedPl
 	}
 	_, text, err := p.ReadInput(ctx, file)
 	if err != nil || !IsSavedPlan(text) {
-		return nil, nil // who reads it as a site says what is wrong
+		return nil, nil // the reader of the site reports the error
 	}
 	plan, err := parsePlan(text)
 	if err != nil {
@@ -98,7 +98,7 @@ func (p *Process) ReadPlan(ctx context.Context, file, stateDir string) (*SavedPl
 	return plan, nil
 }
 
-// SavePlan writes a plan, for nobody but its owner to read. Only an earlier plan is replaced.
+// SavePlan writes a plan that only its owner can read. It replaces only an earlier plan.
 func (p *Process) SavePlan(ctx context.Context, file string, plan *SavedPlan) error {
 	if err := p.CheckPlanFile(ctx, file); err != nil {
 		return err
@@ -110,7 +110,7 @@ func (p *Process) SavePlan(ctx context.Context, file string, plan *SavedPlan) er
 	return p.unrecordedHost("").Save(file, text, 0o600)
 }
 
-// CheckPlanFile returns why a plan cannot be saved in a file.
+// CheckPlanFile returns the reason why a plan cannot be saved in a file, or nil.
 func (p *Process) CheckPlanFile(ctx context.Context, file string) error {
 	if isScriptName(file) {
 		return diag.Errorf(diag.Pos{}, "--out: %s would be taken for a script, manifest or bundle", file).WithHint("name it %s.plan", strings.TrimSuffix(file, filepath.Ext(file)))
@@ -174,7 +174,8 @@ func parsePlan(text string) (*SavedPlan, error) {
 	return plan, nil
 }
 
-// check returns why the plan cannot be run here. It gives the process the key of the plan.
+// check returns the reason why the plan cannot be run here, or nil. It gives the process the key
+// of the plan.
 func (plan *SavedPlan) check(p *Process, stateDir string) *diag.Error {
 	if plan.Version != p.Version {
 		return diag.Errorf(diag.Pos{}, "the plan was made by ccm %s, and this is %s", plan.Version, p.Version).WithHint("%s", plan.hint())
@@ -195,10 +196,10 @@ func (plan *SavedPlan) check(p *Process, stateDir string) *diag.Error {
 	return nil
 }
 
-// hint says how to make a new plan.
+// hint returns the advice to make a new plan.
 func (plan *SavedPlan) hint() string { return "ccm plan " + plan.File + " --out FILE makes a new one" }
 
-// text returns the plan as parsePlan reads it.
+// text returns the plan in the form that parsePlan reads.
 func (plan *SavedPlan) text() ([]byte, error) {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)

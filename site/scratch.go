@@ -17,36 +17,35 @@ import (
 	"github.com/luaccm/ccm/runtime/state"
 )
 
-// ScratchOptions are those of a scratch site.
+// ScratchOptions are the options of a scratch site.
 type ScratchOptions struct {
 	Site   *Options
 	Record RecordOptions
-	// Args are those of the script that is named in Site.Data.
+	// Args are the arguments of the script that Site.Data names.
 	Args []string
-	// Texts has events say how texts differ.
+	// Texts adds diffs of texts to events.
 	Texts bool
-	// Host are those of the host while nothing is applied.
+	// Host has the options of the host while nothing is applied.
 	Host HostOptions
-	// Interp returns what evaluates the texts, which may wait for outcomes.
+	// Interp returns the interpreter of typed texts, which may wait for outcomes.
 	Interp func() *luaapi.Interp
-	// Explain takes the mistakes in functions that wait for them.
+	// Explain takes the errors of functions that wait for outcomes.
 	Explain func(error)
 }
 
-// A Scratch is a site whose resources are declared bit by bit, as at a prompt. It
-// can be planned and applied at any time.
+// A Scratch is a site whose resources are declared bit by bit, as at a prompt. It can be planned
+// and applied at any time.
 type Scratch struct {
 	process  *Process
 	options  ScratchOptions
 	recorder *Recorder
 	loader   *Loader
 	unit     *catalog.Unit
-	// File is the script that was given, as the state directory knows it; "" if none
-	// was.
+	// File is the name of the given script in the state directory; "" for none.
 	File string
 }
 
-// NewScratch returns a scratch site in which nothing is declared.
+// NewScratch returns a scratch site without resources.
 func (p *Process) NewScratch(ctx context.Context, o ScratchOptions) (*Scratch, error) {
 	p.Files.beginOnce(ctx)
 	s := &Scratch{process: p, options: o, recorder: p.NewRecorder(o.Record)}
@@ -60,8 +59,8 @@ func (p *Process) NewScratch(ctx context.Context, o ScratchOptions) (*Scratch, e
 	return s, err
 }
 
-// Begin returns the types that there are before anything is declared, and the facts
-// of the machine as they are now.
+// Begin returns the types that exist before anything is declared, and the present facts of the
+// machine.
 func (s *Scratch) Begin(ctx context.Context) (*resource.Registry, *facts.Facts, error) {
 	l := s.loader
 	reg, err := NewRegistry(l.env)
@@ -74,26 +73,26 @@ func (s *Scratch) Begin(ctx context.Context) (*resource.Registry, *facts.Facts, 
 	return reg, fs, err
 }
 
-// ScriptOptions returns those of what evaluates texts.
+// ScriptOptions returns the options of the interpreter.
 func (s *Scratch) ScriptOptions(ctx context.Context) luaapi.Options {
 	o := s.loader.scriptOptions(ctx, s.unit, s.options.Args)
 	o.ReadFile = s.process.Files.readModule(s.options.Site.Data.Site)
 	return o
 }
 
-// Dir returns where relative paths begin.
+// Dir returns the directory of relative paths.
 func (s *Scratch) Dir() string { return s.loader.cwd }
 
-// Source finds the text of a manifest, for messages.
+// Source returns the text of a manifest, for messages.
 func (s *Scratch) Source(file string) (string, bool) { return s.loader.Source(file) }
 
-// Registry returns the types that there are by now.
+// Registry returns the types known by now.
 func (s *Scratch) Registry() *resource.Registry { return s.loader.site.Registry }
 
-// Data returns what the user configured; nil if nothing.
+// Data returns the data of the user; nil for none.
 func (s *Scratch) Data() map[string]any { return s.loader.env.Data }
 
-// LoadManifest declares what a manifest does. A script is not handled.
+// LoadManifest declares the resources of a manifest. It does not handle a script.
 func (s *Scratch) LoadManifest(ctx context.Context, name string, text []byte) (handled bool, err error) {
 	l := s.loader
 	if l.isScript(name, string(text)) {
@@ -110,8 +109,8 @@ func (s *Scratch) LoadManifest(ctx context.Context, name string, text []byte) (h
 	return true, err
 }
 
-// Catalog orders what was declared, and takes the targets of it: those of the
-// options, or the one that is named.
+// Catalog orders the declared resources, and selects the target or, if that is "", the targets of
+// the options.
 func (s *Scratch) Catalog(target string) (*catalog.Catalog, error) {
 	part := s.options.Site.Part
 	if target != "" {
@@ -127,8 +126,8 @@ func (s *Scratch) Catalog(target string) (*catalog.Catalog, error) {
 	return site.Catalog, nil
 }
 
-// providers returns the providers for a run of these resources. Those that ship
-// with ccm may remember what was so in a run, so that each run has its own.
+// providers returns the registry for a run of these resources. Each run has its own, because
+// shipped providers may cache facts of a run.
 func (s *Scratch) providers(list ...*resource.Resource) (*resource.Registry, error) {
 	reg, err := NewRegistry(s.loader.env)
 	if err != nil {
@@ -147,7 +146,7 @@ func (s *Scratch) providers(list ...*resource.Resource) (*resource.Registry, err
 	return reg, nil
 }
 
-// engine returns what converges a catalog, as rec records it.
+// engine returns the engine that converges a catalog and records in rec.
 func (s *Scratch) engine(rec *runRecord, c *catalog.Catalog, rep event.Reporter) (*converge.Engine, error) {
 	reg, err := s.providers(c.Resources...)
 	if err != nil {
@@ -157,8 +156,7 @@ func (s *Scratch) engine(rec *runRecord, c *catalog.Catalog, rep event.Reporter)
 	return engine, rec.attach(engine, c)
 }
 
-// reportTo has an engine report to the scripts that were applied, and to what was
-// typed.
+// reportTo makes an engine report to the applied scripts, and to the typed text.
 func (s *Scratch) reportTo(ctx context.Context, engine *converge.Engine) {
 	s.loader.site.reportTo(ctx, engine, s.process.Messages.Explain)
 	own := *s.loader.site
@@ -181,8 +179,7 @@ func (s *Scratch) Plan(ctx context.Context, c *catalog.Catalog, rep event.Report
 	return sum, ctx.Err()
 }
 
-// Apply converges the machine. When stop is closed the run ends after the resource
-// that is being worked on.
+// Apply converges the machine. When stop is closed, the run ends after the present resource.
 func (s *Scratch) Apply(ctx context.Context, c *catalog.Catalog, rep event.Reporter, h HostOptions, stop <-chan struct{}) (sum event.Summary, err error) {
 	rec, err := s.recorder.begin(ctx, state.Info{ID: NewRunID(s.process.Clock.Now()), Kind: "repl", Site: s.File, Inputs: s.loader.site.inputs.records()})
 	if err != nil {
@@ -201,8 +198,7 @@ func (s *Scratch) Apply(ctx context.Context, c *catalog.Catalog, rep event.Repor
 	return sum, nil
 }
 
-// Look returns the present state of a resource. One that was declared is looked at
-// as it was declared.
+// Look returns the present state of a resource, looked at with its declaration if there is one.
 func (s *Scratch) Look(ctx context.Context, name string) (report.State, error) {
 	id, err := resource.ParseID(name)
 	if err != nil {
@@ -229,7 +225,7 @@ func (s *Scratch) Look(ctx context.Context, name string) (report.State, error) {
 	return report.StateOf(r.ID, provider.Name, found), nil
 }
 
-// undeclared makes a resource of nothing but its name, to look at it.
+// undeclared makes a resource with only a name, to look at it.
 func (s *Scratch) undeclared(id resource.ID) (*resource.Resource, error) {
 	t := s.Registry().Type(id.Type)
 	if t == nil {
@@ -239,8 +235,8 @@ func (s *Scratch) undeclared(id resource.ID) (*resource.Resource, error) {
 	return t.DecodeQuery(tab, resource.Origin{Dir: s.loader.cwd})
 }
 
-// ListDir lists a directory of the machine for completion; directories end with a
-// slash. A relative one lies beside the script.
+// ListDir lists a directory of the machine for completion; names of directories end with a slash.
+// A relative directory begins beside the script.
 func (s *Scratch) ListDir(dir string) []string {
 	v := &s.loader.site.Host.View
 	abs, err := filepath.Abs(dir)
@@ -248,7 +244,7 @@ func (s *Scratch) ListDir(dir string) []string {
 		return nil
 	}
 	if !filepath.IsAbs(dir) {
-		v = s.process.View("") // not on what is managed
+		v = s.process.View("") // the machine itself, not the managed root
 	}
 	names, err := v.ReadDir(abs)
 	if err != nil {
@@ -262,7 +258,7 @@ func (s *Scratch) ListDir(dir string) []string {
 	return names
 }
 
-// Modules returns what require finds in modules of others.
+// Modules returns the names in modules of others that require finds.
 func (s *Scratch) Modules() []string {
 	x := s.loader.packagesOf(s.unit)
 	if x.open() != nil || x.site == nil {

@@ -9,19 +9,19 @@ import (
 	"github.com/luaccm/ccm/runtime/resource"
 )
 
-// A scriptReporter tells scripts the outcome of resources, for values that are known
-// later and for functions that wait for that.
+// A scriptReporter tells scripts the outcomes of resources, for late values and for functions
+// that wait for an outcome.
 type scriptReporter struct {
 	ctx     context.Context // of the run
 	scripts []*luaapi.Interp
-	explain func(error) // takes the mistakes in these functions
-	failed  bool        // there was one
+	explain func(error) // takes the errors of these functions
+	failed  bool        // one of these functions failed
 }
 
 var _ event.Reporter = (*scriptReporter)(nil)
 
-// reportTo has an engine report to the scripts of a site, after all others, if one
-// of them waits for an outcome.
+// reportTo makes an engine report to the scripts of a site, after all other reporters, if a
+// script waits for an outcome.
 func (s *Site) reportTo(ctx context.Context, engine *converge.Engine, explain func(error)) *scriptReporter {
 	r := &scriptReporter{ctx: ctx, explain: explain}
 	for _, in := range s.scripts {

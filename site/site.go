@@ -18,28 +18,28 @@ import (
 	"github.com/luaccm/ccm/runtime/secret"
 )
 
-// A Site is a script or manifest that was read and found good.
+// A Site is a script or manifest that was read without mistakes.
 type Site struct {
 	Registry *resource.Registry
 	Catalog  *catalog.Catalog
 	Facts    *facts.Facts
 	Host     *host.Host
-	Manifest *manifest.Manifest // nil if it is a script
+	Manifest *manifest.Manifest // nil for a script
 
 	secrets    *secret.Keeper
-	scripts    []*luaapi.Interp     // that were evaluated, or are
-	prefetcher *prefetch.Prefetcher // nil if nothing was looked at yet
+	scripts    []*luaapi.Interp     // in order of evaluation
+	prefetcher *prefetch.Prefetcher // nil if nothing was prefetched
 	inputs     *inputLog
 }
 
-// Load reads a script or manifest and builds its catalog, for a command that only
-// looks at the machine. Args are the arguments of the script.
+// Load reads a script or manifest and builds its catalog, for a command that only looks. Args are
+// the arguments of the script.
 func (p *Process) Load(ctx context.Context, name string, args []string, o *Options) (*Site, error) {
 	return p.load(ctx, p.unrecordedHost(o.Root), name, args, o, loadOptions{noop: true})
 }
 
-// LoadManifest reads a manifest so that it can be written as another text. It returns nil if
-// the file is a script.
+// LoadManifest reads a manifest that is going to be written in another form. It returns nil for a
+// script.
 func (p *Process) LoadManifest(ctx context.Context, name string, o *Options) (*manifest.Manifest, error) {
 	s, err := p.load(ctx, p.unrecordedHost(o.Root), name, nil, o, loadOptions{noop: true, resolved: true})
 	if err != nil {
@@ -48,26 +48,25 @@ func (p *Process) LoadManifest(ctx context.Context, name string, o *Options) (*m
 	return s.Manifest, nil
 }
 
-// Examine reads a script or manifest as [Process.Load] does, for who shows what is in it. The
-// site has its manifest whole, so that it can be converted, besides its catalog. If there are
-// mistakes, it is what could be read all the same, or nil: its types are known, and its catalog
-// is not there.
+// Examine reads a script or manifest like [Process.Load], for tools that show it. The site has
+// its whole manifest, so that it can be converted, besides its catalog. After mistakes, Examine
+// returns the part that could be read, with types and without a catalog, or nil.
 func (p *Process) Examine(ctx context.Context, name string, o *Options) (*Site, error) {
 	return p.load(ctx, p.unrecordedHost(o.Root), name, nil, o, loadOptions{noop: true, whole: true})
 }
 
-// loadOptions are what only some ask of the reading of a site.
+// loadOptions are options of special readers of a site.
 type loadOptions struct {
-	noop     bool // scripts learn that nothing will be changed
-	resolved bool // a manifest keeps its declarations, and the site has no catalog
-	whole    bool // it keeps both, and what it has of them if there are mistakes
-	// runner is that of the host, for a run: then resources are looked at while the site is
-	// still being read. For all else it is nil.
+	noop     bool // tells scripts that nothing will be changed
+	resolved bool // keep the declarations of a manifest, and build no catalog
+	whole    bool // keep both, also after mistakes
+	// runner is the runner of the host of a run: resources are prefetched while the site is still
+	// being read. Otherwise it is nil.
 	runner  *observedRunner
 	timings *Timings // may be nil
 }
 
-// load is Load for the given host, and for runs too.
+// load is Load with a given host, for runs too.
 func (p *Process) load(ctx context.Context, h *host.Host, name string, args []string, o *Options, how loadOptions) (*Site, error) {
 	if err := o.check(h); err != nil {
 		return nil, err
@@ -118,28 +117,28 @@ func (p *Process) load(ctx context.Context, h *host.Host, name string, args []st
 		}
 		return nil, err
 	}
-	if how.resolved { // the resources are no longer needed
+	if how.resolved { // the resources are not needed
 		s.Catalog, l.builder = nil, catalog.Builder{}
 	}
 	return s, nil
 }
 
-// declaredAll reports whether mistakes are about resources only, so that the text was read to its
-// end: what is missing then is missing.
+// declaredAll reports whether all mistakes are in resources. Then the text was read to its end,
+// and a reference to an undeclared resource is a mistake too.
 func declaredAll(err error) bool {
 	var list diag.List
 	list.Add(err)
 	return !slices.ContainsFunc(list, func(e *diag.Error) bool { return !strings.Contains(e.Subject, "#") })
 }
 
-// Close ends what a site does in the background.
+// Close ends the background work of a site.
 func (s *Site) Close() {
 	if s.prefetcher != nil {
 		s.prefetcher.Stop()
 	}
 }
 
-// order orders what b holds, and takes a part of it.
+// order builds the catalog of b, and selects a part of it.
 func (s *Site) order(b *catalog.Builder, part PartOptions) error {
 	var errs diag.List
 	selection, err := part.selection()
@@ -157,8 +156,7 @@ func (s *Site) order(b *catalog.Builder, part PartOptions) error {
 	return err
 }
 
-// IsLua reports whether a text is Lua rather than YAML: by its suffix, or by
-// what it begins with.
+// IsLua reports whether a text is Lua rather than YAML: by its suffix, or by its beginning.
 func IsLua(name, text string) bool {
 	switch strings.ToLower(filepath.Ext(name)) {
 	case ".lua":

@@ -27,11 +27,11 @@ import (
 	"github.com/luaccm/ccm/stdlib"
 )
 
-// SpecTimeout is how long a script that a spec evaluates may take.
+// SpecTimeout is the time limit of a script that a spec evaluates.
 const SpecTimeout = time.Minute
 
-// A SpecCatalog is what a script declares on a machine that is imagined: its files
-// are real and lie below a directory of their own, all else is a model.
+// A SpecCatalog is the catalog of a script on an imagined machine. Its files are real and in a
+// directory of their own; everything else is a model.
 type SpecCatalog struct {
 	Site    *Site
 	loader  *Loader
@@ -40,16 +40,16 @@ type SpecCatalog struct {
 
 var _ spec.Catalog = (*SpecCatalog)(nil)
 
-// errNoNetwork is what a download gives in a spec.
+// errNoNetwork is the error of a download in a spec.
 var errNoNetwork = errors.New("nothing is downloaded in a spec")
 
-// offlineTransport carries no downloads.
+// offlineTransport refuses downloads.
 type offlineTransport struct{}
 
 // RoundTrip implements http.RoundTripper.
 func (offlineTransport) RoundTrip(*http.Request) (*http.Response, error) { return nil, errNoNetwork }
 
-// refusingRunner runs no commands.
+// refusingRunner refuses commands.
 type refusingRunner struct{}
 
 // Run implements host.Runner.
@@ -57,14 +57,14 @@ func (refusingRunner) Run(_ context.Context, c host.Cmd) (host.Result, error) {
 	return host.Result{}, fmt.Errorf("no command runs in a spec, and %s is one", c)
 }
 
-// imaginedHost returns the host of a machine below root. Types of which there is no model
-// act on it too: it runs no command, has no bus and no network, and writes only below root.
+// imaginedHost returns the host of an imagined machine below root. Types without a model use it
+// too: it runs no command, has no bus and no network, and writes only below root.
 func imaginedHost(m *fake.Machine, root string, clock host.Clock) *host.Host {
 	return host.New(host.Options{Root: root, Runner: m, Clock: clock, Transport: offlineTransport{}})
 }
 
-// LoadSpec evaluates a script or manifest for a spec, with the machine below root.
-// With an error it is what is known of the texts in which the mistakes are, or nil.
+// LoadSpec evaluates a script or manifest for a spec, with the machine below root. After an error
+// it returns a catalog that knows the texts with the mistakes, or nil.
 func (p *Process) LoadSpec(ctx context.Context, root, file string, g spec.Fixture) (*SpecCatalog, error) {
 	p.Files.beginOnce(ctx)
 	text, err := p.Files.ReadFile(file)
@@ -86,7 +86,7 @@ func (p *Process) LoadSpec(ctx context.Context, root, file string, g spec.Fixtur
 		return nil, err
 	}
 	own := *p
-	own.Messages = &Messages{W: p.Messages.W} // what messages find of the spec stays as it is
+	own.Messages = &Messages{W: p.Messages.W} // the messages of the spec itself keep their sources
 	s := &Site{Registry: reg.WithFinder(env.findShipped).WithModel(m.Functions), Facts: env.Facts, Host: h}
 	l, err := own.newLoader(s, env, &Options{EvalTimeout: SpecTimeout, Data: DataOptions{None: true}}, g.Args, false)
 	if err != nil {
@@ -95,7 +95,7 @@ func (p *Process) LoadSpec(ctx context.Context, root, file string, g spec.Fixtur
 	l.lookupEnv = func(name string) (string, bool) { v, ok := g.Env[name]; return v, ok }
 	l.manifests.Environ, l.manifests.Overlays = g.Env, nil
 	if g.Data != nil {
-		text, err := json.Marshal(map[string]any{"data": g.Data}) // which is YAML too
+		text, err := json.Marshal(map[string]any{"data": g.Data}) // JSON is YAML too
 		if err != nil {
 			return nil, fmt.Errorf("data: %w", err)
 		}
@@ -111,8 +111,8 @@ func (p *Process) LoadSpec(ctx context.Context, root, file string, g spec.Fixtur
 // Source finds the text of a script or manifest, for messages.
 func (c *SpecCatalog) Source(file string) (string, bool) { return c.loader.Source(file) }
 
-// SpecInterp returns what evaluates a spec itself. Its modules are looked for in
-// path, and its types are put in reg; extend adds the words of specs.
+// SpecInterp returns the interpreter of a spec. Path is searched for its modules, and reg gets
+// its types; extend adds the functions of specs.
 func (p *Process) SpecInterp(file string, path []string, reg *resource.Registry, extend func(*luaapi.Interp)) *luaapi.Interp {
 	h := host.New(host.Options{Clock: p.Clock, Runner: refusingRunner{}, Transport: offlineTransport{}})
 	library := Extend(std.Options{View: &h.View, Cwd: filepath.Dir(file)})
@@ -127,15 +127,15 @@ func (p *Process) SpecInterp(file string, path []string, reg *resource.Registry,
 	})
 }
 
-// Imagined makes the machine below root what a spec says, and returns what answers
-// commands there.
+// Imagined makes the machine of a spec below root, and returns the runner that answers its
+// commands.
 func Imagined(root string, g spec.Fixture) (host.Runner, error) {
 	m := fake.New()
 	m.Converge()
 	return m, imagine(m, host.New(host.Options{Root: root, Runner: m}), g)
 }
 
-// imagine makes a machine what a spec says.
+// imagine gives a machine the contents of a spec's fixture.
 func imagine(m *fake.Machine, h *host.Host, g spec.Fixture) error {
 	maps.Copy(m.Packages, g.Packages)
 	for name, state := range g.Services {

@@ -17,8 +17,7 @@ import (
 	"github.com/luaccm/ccm/stdlib"
 )
 
-// Extend returns what scripts have besides the language itself: the standard
-// library, and types of their own.
+// Extend returns a function that adds the standard library and ccm.type to an interpreter.
 func Extend(lib std.Options) func(*luaapi.Interp) {
 	return func(in *luaapi.Interp) {
 		lib.Extend(in)
@@ -26,9 +25,9 @@ func Extend(lib std.Options) func(*luaapi.Interp) {
 	}
 }
 
-// findShipped adds a type that ships with ccm as a Lua module to a registry, if
-// there is one of that name. Manifests and command lines name such types without
-// naming the module. Its functions see the facts of the environment.
+// findShipped adds the type of that name from a shipped Lua module to a registry, if there is
+// one. Manifests and command lines use such types without naming the module. Its functions see
+// the facts of the environment.
 func (e *TemplateEnv) findShipped(reg *resource.Registry, name string) {
 	module := "std/" + name + ".lua"
 	if _, err := fs.Stat(stdlib.Library, module); err != nil {
@@ -36,25 +35,24 @@ func (e *TemplateEnv) findShipped(reg *resource.Registry, name string) {
 	}
 	in := newModuleInterp(reg, luaapi.Options{ReadFile: onlyShipped, Facts: e.Facts})
 	defer in.Close()
-	// That every module loads is for the tests to see.
+	// Tests check that every shipped module loads.
 	_ = in.Require(context.Background(), "", "std."+name)
 }
 
-// onlyShipped reads no file: what the directory holds in which somebody happens to
-// be does not take the place of a type that ships with ccm.
+// onlyShipped reads no file: a module in the working directory must not replace a shipped type.
 func onlyShipped(name string) ([]byte, error) {
 	return nil, &fs.PathError{Op: "open", Path: name, Err: fs.ErrNotExist}
 }
 
-// newModuleInterp returns what loads modules outside of a run.
+// newModuleInterp returns an interpreter that loads modules outside of a run.
 func newModuleInterp(reg *resource.Registry, o luaapi.Options) *luaapi.Interp {
 	o.Registry, o.Builder, o.Library, o.Env = reg, new(catalog.Builder), stdlib.Library, os.LookupEnv
 	o.Extend = Extend(std.Options{View: &host.New(host.Options{}).View})
 	return luaapi.New(o)
 }
 
-// RequireModule adds the types of a module to reg, which is found as a script in the
-// working directory would find it, and returns its functions.
+// RequireModule adds the types of a module to reg, and returns the module's functions. The module
+// is searched for as by a script in the working directory.
 func (p *Process) RequireModule(ctx context.Context, reg *resource.Registry, name string) ([]ModuleFunction, error) {
 	here, err := os.Getwd()
 	if err != nil {
@@ -74,8 +72,7 @@ func (p *Process) RequireModule(ctx context.Context, reg *resource.Registry, nam
 	return list, err
 }
 
-// AddShipped adds the types to reg that ship with ccm as Lua modules: those that
-// are named or, if none is, all.
+// AddShipped adds the types of shipped Lua modules to reg: the named ones or, without names, all.
 func AddShipped(reg *resource.Registry, names ...string) {
 	files, _ := fs.Glob(stdlib.Library, "std/*.lua")
 	for _, file := range files {

@@ -5,18 +5,18 @@ import (
 	"errors"
 )
 
-// A StopSignal is closed when what is under way shall end. One that is nil never is.
+// A StopSignal is closed when the present work has to end. A nil one is never closed.
 type StopSignal <-chan struct{}
 
 var (
-	// ErrInterrupted is why nothing is done after a signal that came before a run.
+	// ErrInterrupted is the error of work that a signal ended before the run.
 	ErrInterrupted = errors.New("interrupted")
-	// ErrLockInterrupted is [ErrInterrupted] for the wait for another run.
+	// ErrLockInterrupted is [ErrInterrupted] during the wait for another run.
 	ErrLockInterrupted = errors.New("interrupted while another run was waited for")
 )
 
-// asInterruption returns an error that came because the process shall end as
-// [ErrInterrupted], and any other as it is.
+// asInterruption returns [ErrInterrupted] for an error caused by the stop of the process, and any
+// other error as it is.
 func (s StopSignal) asInterruption(ctx context.Context, err error) error {
 	if err == nil || !errors.Is(context.Cause(ctx), ErrInterrupted) && !s.isSet() {
 		return err
@@ -24,7 +24,7 @@ func (s StopSignal) asInterruption(ctx context.Context, err error) error {
 	return ErrInterrupted
 }
 
-// isSet reports whether the process shall end.
+// isSet reports whether the process has to end.
 func (s StopSignal) isSet() bool {
 	select {
 	case <-s:
@@ -34,7 +34,7 @@ func (s StopSignal) isSet() bool {
 	}
 }
 
-// context returns a context that ends when the process shall end.
+// context returns a context that ends when the process has to end.
 func (s StopSignal) context(ctx context.Context) (context.Context, func()) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	if s != nil {

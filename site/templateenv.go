@@ -13,18 +13,18 @@ import (
 	"github.com/luaccm/ccm/runtime/template"
 )
 
-// A TemplateEnv has the facts, data and clock that templates read. It is known
-// only after the providers have been made, so they hold a pointer to it.
+// A TemplateEnv has the facts, data and clock for templates. They are known only after the
+// providers were made, so providers hold a pointer to it.
 type TemplateEnv struct {
 	Facts *facts.Facts
-	Data  map[string]any // what the user configured; nil if nothing
+	Data  map[string]any // data of the user; nil for none
 	Clock host.Clock
 
-	substitutes []resource.Binding // see Process
-	loader      *Loader            // that asks servers; nil if nobody does
+	substitutes []resource.Binding // see Process.Substitutes
+	loader      *Loader            // asks servers; nil if templates must not
 }
 
-// scaffold gathers the facts for the templates of scaffolds.
+// scaffold returns the facts, data and functions for the templates of scaffolds.
 func (e *TemplateEnv) scaffold(context.Context) (choria.Env, error) {
 	tree, err := e.Facts.Tree()
 	if err != nil {
@@ -35,7 +35,7 @@ func (e *TemplateEnv) scaffold(context.Context) (choria.Env, error) {
 		o.KVGet, o.Registrations = e.loader.kvGet, e.loader.templateRegistrations
 	}
 	env := template.New(o)
-	// Sprig has the others, under the same names.
+	// Sprig has the other functions under the same names.
 	more := make(map[string]any)
 	for name, f := range env.GoFunctions() {
 		switch name {

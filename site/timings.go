@@ -26,12 +26,12 @@ const (
 	phaseReport   = "report"   // the last line, the record of this run
 )
 
-// Timings are how long the phases of a run took, and which of its resources took
-// longest. A nil one takes no notes, so that a run without it pays nothing.
+// Timings measures the phases of a run and its slowest resources. A nil Timings measures nothing,
+// so that a run without it pays nothing.
 type Timings struct {
 	clock     host.Clock
 	phases    []phase
-	phase     string // that is under way
+	phase     string // the present one
 	since     time.Time
 	resources int
 	slowest   []*event.Event
@@ -43,21 +43,21 @@ type phase struct {
 	duration time.Duration
 }
 
-// memory is in bytes.
+// memory has sizes in bytes.
 type memory struct {
-	inUse       uint64 // when everything had been converged
+	inUse       uint64 // after all resources were converged
 	allocations uint64
 	pieces      uint64
-	atMost      uint64 // of the process
+	atMost      uint64 // largest size of the process
 }
 
 var _ event.Reporter = (*Timings)(nil)
 
-// mostSlow is how many resources are named.
+// mostSlow is the number of slow resources that are listed.
 const mostSlow = 10
 
-// NewTimings begins with the phase that began with the process: main was reached
-// at began, and before is the processor time that had been used by then.
+// NewTimings begins with the start phase: main was reached at began, and before is the processor
+// time that the process had used by then.
 func NewTimings(clock host.Clock, began time.Time, before time.Duration) *Timings {
 	return &Timings{clock: clock, phase: phaseStart, since: began.Add(-before)}
 }
@@ -84,7 +84,7 @@ func (t *Timings) close() {
 	t.phases = append(t.phases, phase{t.phase, t.clock.Now().Sub(t.since)})
 }
 
-// measureHeap notes how much memory is in use. It takes time, which belongs to no phase.
+// measureHeap measures the used memory. Its time belongs to no phase.
 func (t *Timings) measureHeap() {
 	runtime.GC()
 	var m runtime.MemStats
@@ -110,7 +110,7 @@ func (t *Timings) Event(e *event.Event) {
 	t.slowest = slices.Insert(t.slowest, at, e.Clone())
 }
 
-// watch returns a reporter that reports to t too.
+// watch returns a reporter that also reports to t.
 func (t *Timings) watch(r event.Reporter) event.Reporter {
 	if t == nil {
 		return r
@@ -118,7 +118,7 @@ func (t *Timings) watch(r event.Reporter) event.Reporter {
 	return event.Reporters{r, t}
 }
 
-// Print writes the table, unless the run ended before anything was read.
+// Print writes the table, unless the run ended before the site was read.
 func (t *Timings) Print(w io.Writer) {
 	if len(t.phases) < 2 {
 		return
@@ -153,7 +153,7 @@ func milliseconds(d time.Duration) string {
 
 func mebibytes(n uint64) string { return fmt.Sprintf("%.1f MiB", float64(n)/(1<<20)) }
 
-// String lists what is known.
+// String lists the known sizes.
 func (m memory) String() string {
 	text := fmt.Sprintf("%s at most, %s allocated in %d pieces", mebibytes(m.atMost), mebibytes(m.allocations), m.pieces)
 	if m.inUse > 0 {
@@ -162,7 +162,7 @@ func (m memory) String() string {
 	return text
 }
 
-// measure notes what the whole process has used.
+// measure reads the memory statistics of the process.
 func (m *memory) measure() {
 	var s runtime.MemStats
 	runtime.ReadMemStats(&s)

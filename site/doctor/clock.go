@@ -5,10 +5,10 @@ import (
 	"time"
 )
 
-// tolerance is how far a clock may be off before it is called wrong.
+// tolerance is the largest deviation of a clock that is not called wrong.
 const tolerance = 24 * time.Hour
 
-// clock tells whether the time of day can be right.
+// clock checks whether the time of day can be right.
 func clock(x *examination) []Finding {
 	synchronized, err := clockSynchronized()
 	f := judgeClock(x.process.Clock.Now(), x.Built, synchronized, err)
@@ -18,8 +18,8 @@ func clock(x *examination) []Finding {
 	return []Finding{f}
 }
 
-// judgeClock judges the time of day by when this program was built, and by what the kernel says
-// of it.
+// judgeClock judges the time of day by the build time of this program and by the kernel's
+// opinion.
 func judgeClock(now, built time.Time, synchronized bool, err error) Finding {
 	f := Finding{Check: "clock", Result: OK, Text: now.UTC().Format("2006-01-02 15:04:05 UTC")}
 	switch {

@@ -2,8 +2,8 @@ package doctor
 
 import "golang.org/x/sys/unix"
 
-// clockSynchronized reports whether the kernel takes its clock as right: something such as NTP
-// has set it, and does so again and again (adjtimex(2)). It only asks.
+// clockSynchronized reports whether the kernel considers its clock synchronised, such as by NTP
+// (adjtimex(2)). It changes nothing.
 func clockSynchronized() (bool, error) {
 	var t unix.Timex
 	if _, err := unix.Adjtimex(&t); err != nil {

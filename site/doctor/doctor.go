@@ -1,5 +1,5 @@
-// Package doctor looks at what runs of ccm need on a machine, and says what would fail and why.
-// It changes nothing.
+// Package doctor checks what runs of ccm need on a machine, and tells what would fail and why. It
+// changes nothing.
 //
 // Begin with [Examine].
 package doctor
@@ -14,7 +14,7 @@ import (
 	"github.com/luaccm/ccm/site"
 )
 
-// A Result is how a check came out.
+// A Result is the result of a check.
 type Result string
 
 // The results of checks, the worst last.
@@ -24,27 +24,27 @@ const (
 	Failure Result = "failure" // runs would fail
 )
 
-// A Finding is what one check found.
+// A Finding is the finding of one check.
 type Finding struct {
 	Check  string `json:"check"`
 	Result Result `json:"result"`
-	// Text says what there is, or what would fail and why.
+	// Text describes what was found, or what would fail and why.
 	Text string `json:"text"`
-	// Hint says what to do about it, "" if nothing has to be done.
+	// Hint is the advice, "" if nothing has to be done.
 	Hint string `json:"hint,omitempty"`
 }
 
-// Options are what the caller knows already.
+// Options are known to the caller.
 type Options struct {
-	// StateDir is the state directory that was asked for; "" for the usual one.
+	// StateDir is the given state directory; "" for the default.
 	StateDir string
-	// Built is when what this program was built of was committed; zero if that is not known.
+	// Built is the commit time of this program; zero if unknown.
 	Built time.Time
-	// MemoryLimit is how many bytes this process may use; 0 if that is not known.
+	// MemoryLimit is the number of bytes that this process may use; 0 if unknown.
 	MemoryLimit int64
 }
 
-// An examination is what the checks look at.
+// An examination is the data of the checks.
 type examination struct {
 	Options
 	process *site.Process
@@ -75,7 +75,7 @@ func (x *examination) text(path string) string {
 	return text
 }
 
-// unreadable is the finding about something that cannot be looked at.
+// unreadable returns the finding that something cannot be looked at.
 func unreadable(check string, err error) []Finding {
 	return []Finding{{Check: check, Result: Warning, Text: err.Error()}}
 }

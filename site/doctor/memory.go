@@ -4,10 +4,10 @@ import (
 	"github.com/luaccm/ccm/runtime/bytesize"
 )
 
-// enough is what a run of 10,000 resources takes (docs/performance.md).
+// enough is the memory of a run of 10,000 resources (docs/performance.md).
 const enough = 64 << 20
 
-// memory tells how much of it there is for a run.
+// memory checks whether a run has enough memory.
 func memory(x *examination) []Finding {
 	total, _ := x.facts.Get("memory.total")
 	available, _ := x.facts.Get("memory.available")
@@ -16,8 +16,8 @@ func memory(x *examination) []Finding {
 	return []Finding{judgeMemory(machine, free, x.MemoryLimit)}
 }
 
-// judgeMemory judges what a machine has and has left, and what a process may have of that, all
-// in bytes; 0 is not known.
+// judgeMemory judges the memory of a machine, the free part, and the limit of a process, all in
+// bytes; 0 is unknown.
 func judgeMemory(machine, free, limit int64) Finding {
 	f := Finding{Check: "memory", Result: OK, Text: "not known"}
 	if machine > 0 {

@@ -11,7 +11,7 @@ import (
 	"github.com/luaccm/ccm/runtime/state"
 )
 
-// stateDirectory tells whether runs can keep their state, and whether one is going on.
+// stateDirectory checks whether runs can keep their state, and whether a run is going on.
 func stateDirectory(x *examination) []Finding {
 	err := x.process.Files.CheckState(x.StateDir)
 	var c state.Condition
@@ -40,7 +40,7 @@ func stateDirectory(x *examination) []Finding {
 
 var unlocked = Finding{Check: "lock", Result: OK, Text: "no run is going on"}
 
-// history tells what is on record, and what is still to be done.
+// history tells what is recorded, and what is still pending.
 func history(x *examination) []Finding {
 	store, err := x.process.Store(x.StateDir, state.Limits{})
 	var c state.Condition
@@ -48,7 +48,7 @@ func history(x *examination) []Finding {
 		c, err = state.Examine(x.StateDir)
 	}
 	if err != nil {
-		return nil // stateDirectory has said so
+		return nil // stateDirectory reports it
 	}
 	runs, damaged, err := store.History()
 	if err != nil {
@@ -65,13 +65,13 @@ func history(x *examination) []Finding {
 	if pending, _, err := store.Pending(); err == nil && len(pending) > 0 {
 		f.Text = fmt.Sprintf("%s; refreshes are pending: %d, which the next run of their site makes up for", f.Text, len(pending))
 	}
-	if work, err := store.OpenWork(); err == nil && len(work) > 0 && !c.Locked { // what a run is doing is none left behind
+	if work, err := store.OpenWork(); err == nil && len(work) > 0 && !c.Locked { // the open work of a present run is not left behind
 		f.Text = fmt.Sprintf("%s; a run died and left behind: %d, which the next run cleans up", f.Text, len(work))
 	}
 	return []Finding{f}
 }
 
-// space tells whether the disk has room for state and for what is downloaded.
+// space checks whether the disk has room for state and downloads.
 func space(x *examination) []Finding {
 	c, err := state.Examine(x.StateDir)
 	if err != nil {

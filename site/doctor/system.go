@@ -12,7 +12,7 @@ import (
 	"github.com/luaccm/ccm/site"
 )
 
-// system tells which system this is, and as whom ccm runs.
+// system tells the name of the system, and the user of ccm.
 func system(x *examination) []Finding {
 	name := cmp.Or(x.text("os.pretty_name"), x.text("os.name"), "a system without /etc/os-release")
 	found := []Finding{{Check: "system", Result: OK, Text: strings.TrimSpace(name + ", kernel " + x.text("os.kernel") + ", " + x.text("os.arch"))}}
@@ -29,14 +29,14 @@ func system(x *examination) []Finding {
 	})
 }
 
-// without says what goes on working where a type has no provider.
+// without says, for types without a provider, what can be used instead.
 var without = map[*resource.Type]string{
 	resources.PackageType.Type: "archive and file bring software without a package manager",
 	resources.ServiceType.Type: "exec runs commands without a service manager; a container often has none",
 }
 
-// types tells which providers packages and services get here, and of which other types there
-// is none.
+// types tells the providers of packages and services on this machine, and the other types that
+// have no provider.
 func types(x *examination) []Finding {
 	found := []Finding{{Check: "init", Result: OK, Text: cmp.Or(x.text("init"), "not known")}}
 	reg, err := site.NewRegistry(new(site.TemplateEnv))
@@ -56,10 +56,10 @@ func types(x *examination) []Finding {
 	return found
 }
 
-// selinuxCommands are what std.selinux_boolean and std.selinux_context run.
+// selinuxCommands are the commands of std.selinux_boolean and std.selinux_context.
 var selinuxCommands = []string{"setsebool", "semanage", "restorecon"}
 
-// selinux tells its mode, and whether its types have the commands that they need.
+// selinux tells the mode of SELinux, and whether its types have their commands.
 func selinux(x *examination) []Finding {
 	mode := x.text("selinux.mode")
 	if mode == "" || mode == "disabled" {

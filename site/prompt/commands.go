@@ -68,7 +68,7 @@ func (p *Prompt) plan(ctx context.Context, target string, diff report.DiffMode) 
 	return interrupted(err)
 }
 
-// interrupted says in a few words that something was cancelled.
+// interrupted replaces the error of a cancelled context by a short one.
 func interrupted(err error) error {
 	if errors.Is(err, context.Canceled) {
 		return errors.New("interrupted")
@@ -104,8 +104,8 @@ func (p *Prompt) applyCommand(ctx context.Context, _ *repl.Dialog, target string
 	return p.apply(ctx, c)
 }
 
-// apply converges the machine. The first interrupt ends the run after the
-// resource that is being worked on, the second cancels it.
+// apply converges the machine. The first interrupt ends the run after the present resource, the
+// second cancels it.
 func (p *Prompt) apply(ctx context.Context, c *catalog.Catalog) error {
 	stderr := p.process.Messages.W
 	rep := p.text(p.options.Diff)

@@ -12,8 +12,8 @@ import (
 	"github.com/luaccm/ccm/runtime/schema"
 )
 
-// The types in this file are what plan, events and state return at the prompt.
-// They were made to be looked into from Lua.
+// The types in this file are the results of plan, events and state at the prompt. Lua can look
+// into them.
 
 // liveEvents are the events of a plan or a run.
 type liveEvents []*liveEvent
@@ -23,7 +23,7 @@ var (
 	_ event.Reporter      = (*liveEvents)(nil)
 )
 
-// liveEvent is what became of one resource.
+// liveEvent is the event of one resource.
 type liveEvent struct {
 	ID          string    `json:"id"`
 	Type        string    `json:"type"`
@@ -74,7 +74,7 @@ func newLiveEvent(e *event.Event) *liveEvent {
 	return out
 }
 
-// LuaMethods implements luaapi.MethodLister: each returns the events of one outcome.
+// LuaMethods implements luaapi.MethodLister: each method returns the events with one outcome.
 func (liveEvents) LuaMethods() []string {
 	return []string{"changed", "failed", "pending", "skipped", "stable", "unknown"}
 }
@@ -89,25 +89,25 @@ func (l liveEvents) of(o event.Outcome) liveEvents {
 	return out
 }
 
-// Changed returns the events of what was changed.
+// Changed returns the events of changed resources.
 func (l liveEvents) Changed() liveEvents { return l.of(event.Changed) }
 
-// Failed returns the events of what failed.
+// Failed returns the events of failed resources.
 func (l liveEvents) Failed() liveEvents { return l.of(event.Failed) }
 
-// Pending returns the events of what would be changed.
+// Pending returns the events of resources that would be changed.
 func (l liveEvents) Pending() liveEvents { return l.of(event.Pending) }
 
-// Skipped returns the events of what was not looked at.
+// Skipped returns the events of skipped resources.
 func (l liveEvents) Skipped() liveEvents { return l.of(event.Skipped) }
 
-// Stable returns the events of what is as wanted.
+// Stable returns the events of stable resources.
 func (l liveEvents) Stable() liveEvents { return l.of(event.Stable) }
 
-// Unknown returns the events of what cannot be known yet.
+// Unknown returns the events of resources with an unknown outcome.
 func (l liveEvents) Unknown() liveEvents { return l.of(event.Unknown) }
 
-// String returns the events as a report tells them, and how many there are.
+// String returns the events as in a report, and their number.
 func (l liveEvents) String() string {
 	var b strings.Builder
 	var counts [len(event.Outcomes)]int
@@ -147,7 +147,7 @@ func (liveState) LuaName() string { return "state" }
 // Key implements luaapi.Keyer.
 func (e *liveEvent) Key() string { return e.ID }
 
-// String returns the event as a report tells it.
+// String returns the event as in a report.
 func (e *liveEvent) String() string {
 	var b bytes.Buffer
 	report.Text{W: &b, Verbose: true, Diff: report.DiffSummary}.Event(e.event)
@@ -157,7 +157,7 @@ func (e *liveEvent) String() string {
 // Key implements luaapi.Keyer.
 func (d *liveDelta) Key() string { return d.Property }
 
-// String returns the property and how it differs.
+// String returns the property with its present and wanted value.
 func (d *liveDelta) String() string { return resource.Delta(*d).String() }
 
 // String returns the properties, one a line.
@@ -175,11 +175,10 @@ func (l liveDiff) String() string {
 // String returns the names, separated by commas.
 func (l liveNames) String() string { return strings.Join(l, ", ") }
 
-// liveState is what a resource was found to be: the metadata that its type
-// tells, and what is true of all types.
+// liveState is the state of a resource: the metadata of its type, and the fields of all types.
 type liveState map[string]any
 
-// newLiveState returns a state with its metadata in one map.
+// newLiveState returns a state and its metadata as one map.
 func newLiveState(s report.State) (liveState, error) {
 	out := liveState{}
 	if s.Metadata != nil {

@@ -1,5 +1,5 @@
-// Package prompt is the dialog of a person with this machine: the prompt of package
-// repl, at the terminal of package term, with the commands that plan, apply and look.
+// Package prompt is the dialog of a user with this machine: the prompt of package repl, at the
+// terminal of package term, with commands that plan, apply and look.
 package prompt
 
 import (
@@ -29,21 +29,21 @@ import (
 type Options struct {
 	Site   *site.Options
 	Record site.RecordOptions
-	// Args are a script that is evaluated first, and its arguments.
+	// Args are a script to evaluate first, and its arguments.
 	Args []string
-	// Plan refuses to apply anything.
+	// Plan forbids to apply anything.
 	Plan bool
-	// Diff is how much is told of what differs.
+	// Diff says how much of the differences is shown.
 	Diff report.DiffMode
-	// Form is that in which values are written; see repl.Outputs.
+	// Form is the form of printed values; see repl.Outputs.
 	Form string
-	// Print takes what scripts print, Data the answers.
+	// Print takes the output of scripts, Data the answers.
 	Print, Data io.Writer
 	Stdout      *terminal.Writer
 	Color       bool
 	// Log returns a log that writes to w.
 	Log func(w terminal.Printer) *slog.Logger
-	// Init is whether the file repl.lua of the user is evaluated first.
+	// Init evaluates the user's file repl.lua first.
 	Init bool
 	// Greeting is printed before the first prompt.
 	Greeting string
@@ -61,7 +61,7 @@ type Prompt struct {
 	events   liveEvents
 }
 
-// New makes a dialog that has heard nothing yet.
+// New makes a dialog without input so far.
 func New(ctx context.Context, process *site.Process, o Options) (*Prompt, error) {
 	p := &Prompt{process: process, options: o, terminal: o.Terminal}
 	var scriptArgs []string
@@ -119,8 +119,8 @@ func reference(topic string) (string, bool) {
 	return b.String(), true
 }
 
-// Script evaluates a text, after a script if one is named. Name is how messages
-// speak of the text. The end of the process ends it, with term.ErrStopped.
+// Script evaluates a text, after the script file if it is not "". Name is the name of the text in
+// messages. The end of the process ends it, with term.ErrStopped.
 func (p *Prompt) Script(ctx context.Context, file, name, text string) (err error) {
 	ctx, cancel := p.terminal.Stoppable(ctx)
 	defer cancel()
@@ -136,7 +136,7 @@ func (p *Prompt) Script(ctx context.Context, file, name, text string) (err error
 	return err
 }
 
-// load evaluates the script that was given.
+// load evaluates the given script.
 func (p *Prompt) load(ctx context.Context, file string) error {
 	shown, text, err := p.process.ReadInput(ctx, file)
 	if err != nil {
@@ -148,7 +148,7 @@ func (p *Prompt) load(ctx context.Context, file string) error {
 	return p.Dialog.Load(ctx, shown, []byte(text))
 }
 
-// Converse prompts until there is nothing more to answer.
+// Converse prompts until the input ends.
 func (p *Prompt) Converse(ctx context.Context) error {
 	return p.terminal.Converse(ctx, p.Dialog, p.openHistory(), func(ctx context.Context) {
 		terminal.Fprintf(p.options.Stdout, "%s", terminal.LinesText(p.options.Greeting))
@@ -156,8 +156,8 @@ func (p *Prompt) Converse(ctx context.Context) error {
 	})
 }
 
-// prepare evaluates the file of the user and the script that was given. Their
-// mistakes are printed and do not keep anyone from the prompt.
+// prepare evaluates the file of the user and the given script. Mistakes in them are printed and
+// do not prevent the prompt.
 func (p *Prompt) prepare(ctx context.Context) {
 	if p.options.Init {
 		name := filepath.Join(site.UserConfig(), "repl.lua")
@@ -175,7 +175,7 @@ func (p *Prompt) prepare(ctx context.Context) {
 	}
 }
 
-// historyFile returns where the history is kept, "" for nowhere.
+// historyFile returns the file of the history, "" for none.
 func (p *Prompt) historyFile() string {
 	dir := p.options.Record.StateDir
 	for _, d := range []string{os.Getenv("CCM_STATE_DIR"), os.Getenv("XDG_STATE_HOME")} {
@@ -194,7 +194,7 @@ func (p *Prompt) historyFile() string {
 	return filepath.Join(dir, "repl_history")
 }
 
-// openHistory returns the history. That it cannot be kept is said once.
+// openHistory returns the history. If it cannot be kept, it warns once.
 func (p *Prompt) openHistory() *repl.History {
 	messages := p.process.Messages
 	file := p.historyFile()
