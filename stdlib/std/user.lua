@@ -63,9 +63,11 @@ return ccm.type {
   end,
 
   decide = function(want, have, compare)
-    local d = compare()
+    local d, what = compare(), ("the user with %s and all in it"):format(have.home)
     -- There is no backup of what goes with a home directory.
-    if d.actions and #d.actions > 0 and want.ensure == "absent" and want.manage_home then d.actions = { { "remove", ("removed the user with %s and all in it"):format(have.home) } } end
+    if #d.actions > 0 and want.ensure == "absent" and want.manage_home then
+      d.actions = { { "remove", "removed " .. what, intent = "remove " .. what } }
+    end
     return d
   end,
 
