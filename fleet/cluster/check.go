@@ -140,10 +140,14 @@ func (c *Cluster) checkStreams(ctx context.Context, away map[string]bool, add fu
 		}
 	}
 	if len(idle) > 0 {
-		add("more than half of the servers have to be there", "without a leader, so that they take nothing now: %s", strings.Join(idle, ", "))
+		hint := "the logs of the servers say why"
+		if len(away) > 0 {
+			hint = "more than half of the servers have to be there"
+		}
+		add(hint, "without a leader, so that they take nothing now: %s", strings.Join(idle, ", "))
 	}
 	for _, server := range slices.Sorted(maps.Keys(behind)) {
-		add("", "server %s does not have all of %s", server, strings.Join(behind[server], ", "))
+		add("it gets it by itself; if it does not, its log says why", "server %s does not have all of %s", server, strings.Join(behind[server], ", "))
 	}
 }
 

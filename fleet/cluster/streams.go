@@ -26,6 +26,10 @@ type Stream struct {
 
 // Streams returns those that a fleet needs.
 //
+// None is compressed. A server that comes back without having ended in order cuts what it stored after its last snapshot,
+// makes a new block for that, has the one before compressed by another goroutine, and then writes on into the one before:
+// nothing could read it again (nats-server 2.15.2, fileStore.Truncate and newMsgBlockForWrite).
+//
 // Nodes write to some of them, so none of them allows roll-ups: with one message a node could empty
 // the whole stream (ADR-9). That also forbids markers of expired keys, for which the server turns
 // roll-ups on (nats-server 2.15, checkStreamCfg); so heartbeats stay for a week, and their time tells
@@ -44,10 +48,10 @@ func Streams(f *identity.Fleet) []Stream {
 	list := []Stream{
 		bucket(subject.Control, jetstream.StreamConfig{MaxMsgsPerSubject: 32, MaxMsgSize: 64<<10 + header, DenyDelete: true,
 			RePublish: &jetstream.RePublish{Source: subject.KV(subject.Control, ">"), Destination: subject.AllControl}}),
-		bucket(subject.Nodes, jetstream.StreamConfig{MaxMsgSize: 256 << 10, Compression: jetstream.S2Compression}),
+		bucket(subject.Nodes, jetstream.StreamConfig{MaxMsgSize: 256 << 10}),
 		bucket(subject.Presence, jetstream.StreamConfig{Storage: jetstream.MemoryStorage, MaxMsgSize: record.MaxPresence + header, MaxAge: 7 * day}),
 		stream(subject.Events, jetstream.StreamConfig{Subjects: []string{subject.AllEvents}, MaxMsgsPerSubject: 5000, MaxAge: 7 * day,
-			MaxBytes: f.EventBytes(), MaxMsgSize: 256 << 10, Compression: jetstream.S2Compression, Duplicates: 2 * time.Minute}),
+			MaxBytes: f.EventBytes(), MaxMsgSize: 256 << 10, Duplicates: 2 * time.Minute}),
 		stream(subject.Jobs, jetstream.StreamConfig{Subjects: []string{subject.AllJobs}, MaxAge: 400 * day, MaxBytes: f.JobBytes(), MaxMsgSize: 256 << 10, DenyDelete: true, DenyPurge: true,
 			RePublish: &jetstream.RePublish{Source: subject.AllJobs, Destination: subject.AllOrders}}),
 		stream(subject.Enrolment, jetstream.StreamConfig{Subjects: []string{subject.AllRequests}, MaxMsgsPerSubject: 1, MaxMsgs: 100_000, MaxAge: 7 * day,

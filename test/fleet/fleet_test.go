@@ -125,9 +125,9 @@ func (f *fleet) connect(replicas int) {
 	for _, c := range []jetstream.StreamConfig{
 		{Name: subject.KVStream(subject.Control), Subjects: []string{subject.KV(subject.Control, ">")}, MaxMsgsPerSubject: 32, MaxMsgSize: 70 << 10,
 			RePublish: &jetstream.RePublish{Source: subject.KV(subject.Control, ">"), Destination: "ccm.v1.control.>"}},
-		{Name: subject.KVStream(subject.Nodes), Subjects: []string{subject.KV(subject.Nodes, ">")}, MaxMsgsPerSubject: 1, Compression: jetstream.S2Compression},
+		{Name: subject.KVStream(subject.Nodes), Subjects: []string{subject.KV(subject.Nodes, ">")}, MaxMsgsPerSubject: 1},
 		{Name: subject.KVStream(subject.Presence), Subjects: []string{subject.KV(subject.Presence, ">")}, MaxMsgsPerSubject: 1, Storage: jetstream.MemoryStorage, MaxAge: 3 * time.Minute},
-		{Name: subject.Events, Subjects: []string{subject.AllEvents}, Duplicates: 2 * time.Minute, Compression: jetstream.S2Compression},
+		{Name: subject.Events, Subjects: []string{subject.AllEvents}, Duplicates: 2 * time.Minute},
 		{Name: subject.Jobs, Subjects: []string{subject.AllJobs}, DenyDelete: true, DenyPurge: true,
 			RePublish: &jetstream.RePublish{Source: subject.AllJobs, Destination: "ccm.v1.do.>"}},
 	} {
