@@ -669,6 +669,9 @@ func TestAgentCommand(t *testing.T) {
 	require.NoError(t, p.cmd.Process.Signal(syscall.SIGTERM))
 	_ = p.cmd.Wait()
 	require.Equal(t, cli.ExitInterrupted, p.cmd.ProcessState.ExitCode())
+	require.Eventually(t, func() bool {
+		return exec.Command("pgrep", "-f", "touch "+began+"; sleep 600").Run() != nil
+	}, 10*time.Second, 50*time.Millisecond, "the run and its command have ended")
 }
 
 // Killed while a run is under way, that run goes on by itself, and the next agent waits for it.

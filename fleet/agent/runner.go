@@ -70,18 +70,27 @@ func (x *runner) run(r *Run, data, context string, stop interruption, line func(
 	return 0, lastWords, errors.Join(readErr, waitErr)
 }
 
+// betweenSignals is how long the second signal comes after the first, at least: two that a process has not
+// heard yet are one to it, and it would finish what it is working on.
+const betweenSignals = 200 * time.Millisecond
+
 // signalled passes on to a process that it is to end.
 func signalled(p *os.Process, stop interruption, ended <-chan struct{}) {
 	select {
 	case <-stop.ask:
-		_ = p.Signal(syscall.SIGTERM)
 	case <-stop.insist:
-		_ = p.Signal(syscall.SIGTERM)
+	case <-ended:
+		return
+	}
+	_ = p.Signal(syscall.SIGTERM)
+	heard := time.After(betweenSignals)
+	select {
+	case <-stop.insist:
 	case <-ended:
 		return
 	}
 	select {
-	case <-stop.insist:
+	case <-heard:
 		_ = p.Signal(syscall.SIGTERM)
 	case <-ended:
 		return
