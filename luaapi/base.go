@@ -7,15 +7,14 @@ import (
 	lua "github.com/yuin/gopher-lua"
 )
 
-// maxLoad is how long a text can be that load compiles: the parser cannot be
-// interrupted.
+// maxLoad is the longest text, in bytes, that load compiles: the parser cannot be interrupted.
 const maxLoad = 1 << 20
 
 // A baseLib holds the global functions of Lua.
 type baseLib struct {
 	in      *Interp
 	table   *tableLib
-	iterate *lua.LFunction // what ipairs returns
+	iterate *lua.LFunction // the iterator of ipairs
 }
 
 // functions lists the global functions that are not gopher-lua's.
@@ -107,8 +106,8 @@ func (lib *baseLib) rawset(L *lua.LState) int {
 	return 1
 }
 
-// setMetatable takes only tables: gopher-lua's would change the metatable of all
-// numbers if it is given one.
+// setMetatable takes only tables: for a number, gopher-lua's would change the metatable of all
+// numbers.
 func (lib *baseLib) setMetatable(L *lua.LState) int {
 	t := L.CheckTable(1)
 	L.CheckTypes(2, lua.LTNil, lua.LTTable)
@@ -134,8 +133,8 @@ func (lib *baseLib) assert(L *lua.LState) int {
 	return 0
 }
 
-// error throws its argument. To a text it adds the place of the function at that
-// level: 1 is the one that called error, 2 the one that called it.
+// error throws its argument. To a text it adds the place of the function at the level: 1 is the
+// one that called error, 2 the caller of that one.
 func (lib *baseLib) error(L *lua.LState) int {
 	v, level := L.Get(1), L.OptInt(2, 1)
 	text, ok := v.(lua.LString)
@@ -177,7 +176,7 @@ func (lib *baseLib) protectedResults(L *lua.LState, err error) int {
 		}
 	}
 	if lib.in.limits.isOver() {
-		panic(err) // as it is: to make it again, once for each call, takes its time
+		panic(err) // thrown as it is: to make it again for each call takes time
 	}
 	L.Push(lua.LFalse)
 	L.Push(lib.in.source.withoutNode(thrown))
@@ -236,7 +235,7 @@ func (lib *baseLib) loadIn(L *lua.LState, of *Package) int {
 	return 1
 }
 
-// chunkText returns the text that argument 1 is or gives.
+// chunkText returns argument 1, or the text that it returns piece by piece.
 func (lib *baseLib) chunkText(L *lua.LState) (string, bool) {
 	fn, ok := L.Get(1).(*lua.LFunction)
 	if !ok {

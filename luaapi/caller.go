@@ -15,13 +15,14 @@ type Caller struct {
 	frame frame
 }
 
-// Caller returns who called.
+// Caller returns the caller of the running function.
 func (in *Interp) Caller(L *lua.LState) Caller { return Caller{in, caller(L)} }
 
-// Pos returns its place.
+// Pos returns the place of the call.
 func (c Caller) Pos() diag.Pos { return c.in.source.framePos(c.frame) }
 
-// Dir returns its absolute directory. For a module that ships with ccm it is that of the script.
+// Dir returns the absolute directory of the caller's file. For a module that ships with ccm it is
+// that of the script.
 func (c Caller) Dir() string {
 	if x := c.in.source.chunkOf(c.frame.node); x != nil && x.dir != "" {
 		return x.dir
@@ -29,7 +30,7 @@ func (c Caller) Dir() string {
 	return c.in.SiteDir()
 }
 
-// File returns its name, as it was found.
+// File returns the name of the caller's file, as it was found.
 func (c Caller) File() string {
 	if x := c.in.source.chunkOf(c.frame.node); x != nil {
 		return x.name
@@ -37,7 +38,7 @@ func (c Caller) File() string {
 	return ""
 }
 
-// PackageDir returns the directory of its package, "" if it is a script.
+// PackageDir returns the directory of the caller's package, "" for a script.
 func (c Caller) PackageDir() string {
 	if x := c.in.source.chunkOf(c.frame.node); x != nil && x.owner != nil {
 		return x.owner.Dir
@@ -45,7 +46,7 @@ func (c Caller) PackageDir() string {
 	return ""
 }
 
-// Source returns a text that identifies its position and the content of its file.
+// Source returns a text that identifies the caller's position and the content of its file.
 func (c Caller) Source() string {
 	text, _ := c.in.source.text(c.frame.file)
 	return fmt.Sprintf("%s %x", c.in.source.lineOf(c.frame.node, c.frame.file), sha256.Sum256([]byte(text)))

@@ -22,7 +22,7 @@ import (
 // and the rest is read from the syntax tree. The order of evaluation and the positions in
 // messages are the same.
 
-// A callSite is a place in a text where resources of one type are declared so.
+// A callSite is a call in a text that declares resources of one type without a table.
 type callSite struct {
 	typ         *resource.Type
 	constructor lua.LValue
@@ -32,11 +32,11 @@ type callSite struct {
 	// inside: the call is in a function. repeatable: it is in a loop or behind a label, so
 	// that it may run more than once. unused: nothing is done with its handles.
 	inside, repeatable, unused bool
-	// locator is that of the last resource; most have the same.
+	// locator is that of the last resource; most share it.
 	locator *locator
 }
 
-// maxArguments is how many values a call site may pass: each needs a register.
+// maxArguments is the largest number of values at a call site: each needs a register.
 const maxArguments = 64
 
 // findCallSites finds the declarations that are call sites, and rewrites each as a call of
@@ -61,7 +61,7 @@ func (d *rewriter) findCallSites(stmts []ast.Stmt) {
 			case *ast.WhileStmt, *ast.RepeatStmt, *ast.NumberForStmt, *ast.GenericForStmt:
 				loops++
 			case *ast.LabelStmt:
-				loops++ // to the end of the text: a goto may lead back
+				loops++ // to the end of the text: a goto may lead back here
 			case *ast.FuncCallStmt:
 				statement = n.Expr
 			case *ast.FuncCallExpr:
@@ -154,7 +154,7 @@ func declaresPlainly(args []ast.Expr) bool {
 	return passed <= maxArguments
 }
 
-// isConstant reports whether a value is taken from the syntax tree.
+// isConstant reports whether the value can be read from the syntax tree.
 func isConstant(e ast.Expr) bool {
 	switch e := e.(type) {
 	case *ast.StringExpr, *ast.TrueExpr, *ast.FalseExpr:
@@ -166,7 +166,7 @@ func isConstant(e ast.Expr) bool {
 	return false
 }
 
-// arguments are the values that were passed to a call site and not used yet.
+// arguments are the unread values passed to a call site.
 type arguments struct {
 	L    *lua.LState
 	next int
@@ -190,7 +190,7 @@ func (a *arguments) value(f *ast.Field) lua.LValue {
 	return a.L.Get(a.next - 1)
 }
 
-// firstArgument is where the values begin that are passed to a call site.
+// firstArgument is the index of the first value passed to a call site.
 const firstArgument = 3
 
 // declareAtCallSite returns the function that is called at the call sites of c. It reads the
@@ -214,7 +214,7 @@ func (dc *declarer) declareAtCallSite(c *chunk) lua.LGFunction {
 				name := args.value(field)
 				if name == lua.LNil {
 					dc.free = w
-					return s.callOther(L) // how many names there are is for a table to say
+					return s.callOther(L) // only a table tells how many names there are
 				}
 				names = append(names, name)
 				continue
@@ -241,8 +241,8 @@ func (dc *declarer) declareAtCallSite(c *chunk) lua.LGFunction {
 	}
 }
 
-// callOther calls the value that has replaced the constructor with a table, and returns
-// the number of results.
+// callOther calls the value that a script put in the place of the constructor with a table, and
+// returns the number of results.
 func (s *callSite) callOther(L *lua.LState) int {
 	t := L.NewTable()
 	args := arguments{L, firstArgument}

@@ -23,8 +23,8 @@ func (c *checker) exprs() {
 	}
 }
 
-// expr reads operands and the operators between them. What binds closer does
-// not matter here. It reports whether all of it is one call.
+// expr reads operands and the operators between them. Precedence does not matter here. It reports
+// whether the whole is one call.
 func (c *checker) expr() (call bool) {
 	for alone := true; ; alone = false {
 		for c.accept('-') || c.accept('#') || c.accept(parse.TNot) {

@@ -19,25 +19,25 @@ import (
 // Numbers begin at nodeBase, beyond all lines, and no two chunks share one.
 // [chunk.tree] leads from a number to the expression and to its columns.
 type chunk struct {
-	name  string // as messages say it
+	name  string // in messages
 	dir   string // the absolute directory that relative paths start from
 	text  *packedText
-	owner *Package // whose code it is; nil for that of the site, and of ccm itself
+	owner *Package // the package of the code; nil for that of the site, and of ccm itself
 
 	first int      // the number of its first node
-	nodes []uint32 // for each node its line * 4, + 1 if it is [chunk.curried], + 2 if it is [chunk.spread]
+	nodes []uint32 // for each node: line*4, +1 if [chunk.curried], +2 if [chunk.spread]
 
 	callSites []*callSite            // by number; an element is nil once that call cannot run again
 	nilable   map[int][]nilableField // fields that may turn out nil, by the node of the call with the table
 	cut       map[int]ast.Expr       // names of which Lua keeps the first value only, by the node of the call
-	script    bool                   // it is the one that is run, not a module of it
+	script    bool                   // set for the script that is run, not for its modules
 
 	env      *lua.LTable
 	defaults map[*resource.Type]*defaults
 	common   *defaults // of all types; nil for none
 
 	tree func() *tree
-	// forget frees what tree remembers; it is made again when it is asked for.
+	// forget frees the tree; it is parsed again when needed.
 	forget func()
 }
 

@@ -12,7 +12,7 @@ import (
 	"github.com/luaccm/ccm/runtime/schema"
 )
 
-// A declarationBuffer holds the values of one declaration. It is reused for the next.
+// A declarationBuffer has the values of one declaration, and is reused for the next.
 type declarationBuffer struct {
 	names   []lua.LValue
 	entries []schema.Entry
@@ -31,12 +31,12 @@ func (w *declarationBuffer) add(key string, v schema.Value) {
 	w.entries = append(w.entries, schema.Entry{Key: key, Val: v})
 }
 
-// A declarer makes resources of the calls of constructors.
+// A declarer makes resources from calls of constructors.
 type declarer struct {
 	in           *Interp
 	free         *declarationBuffer   // nil while it is in use
 	handles      *lua.LTable          // the metatable of handles
-	constructors map[*lua.LTable]bool // those of the types that scripts define
+	constructors map[*lua.LTable]bool // those of types of scripts
 	overrides    overrides
 	setter       *lua.LFunction // handle:set
 }
@@ -60,10 +60,10 @@ func (dc *declarer) takeBuffer() *declarationBuffer {
 //	file("/a", { mode = "0644" })        or as a second argument
 //	package "vim"                        no properties
 //
-// A list among the names stands for the names in it.
+// A list among the names is replaced by its items.
 //
-// The second form is recognised by the syntax tree, in which the result of the call is
-// called. So the last form is declared at once: no properties can follow.
+// The second form is recognised in the syntax tree, where the result of the call is called. The
+// last form is declared at once: no properties can follow.
 func (dc *declarer) construct(t *resource.Type) lua.LGFunction {
 	return func(L *lua.LState) int {
 		f := caller(L)
@@ -130,9 +130,9 @@ func (dc *declarer) declareTable(L *lua.LState, f frame, t *resource.Type, names
 	return dc.declare(L, f, t, names, w, nil)
 }
 
-// tableDir returns the directory of the script that has passed the table of a constructor
-// to a function of a module, "" if the table is one of the module itself. Relative paths
-// in a table begin in the directory of the file that the table is written in.
+// tableDir returns the directory of relative paths in the table of a constructor: that of the
+// file that wrote the table, also if it passed the table to functions of modules. It is "" if the
+// constructor is called in the directory of the script.
 func (dc *declarer) tableDir(L *lua.LState, f frame, props *lua.LTable) (dir string) {
 	c := dc.in.source.chunkOf(f.node)
 	if c == nil || c.dir == dc.in.SiteDir() {
@@ -175,8 +175,8 @@ func isParameter(L *lua.LState, dbg *lua.Debug, v lua.LValue) bool {
 	return false
 }
 
-// declare declares a resource for each name, with the properties in w. It pushes
-// the handles, unless nothing is done with those of the call site; s may be nil.
+// declare declares a resource for each name, with the properties in w. It pushes the handles
+// unless the call site does not use them; s may be nil.
 func (dc *declarer) declare(L *lua.LState, f frame, t *resource.Type, names []lua.LValue, w *declarationBuffer, s *callSite) int {
 	var one [1]lua.LValue // most calls have one name
 	handles := one[:0]
@@ -237,7 +237,7 @@ func (dc *declarer) declare(L *lua.LState, f frame, t *resource.Type, names []lu
 	return dc.pushHandles(L, f, handles)
 }
 
-// nameList returns the list of names that stands for a name; nil if it is none.
+// nameList returns a name that is a list of names as a table; nil if it is none.
 func (dc *declarer) nameList(name lua.LValue) *lua.LTable {
 	t, ok := name.(*lua.LTable)
 	if !ok {
@@ -250,10 +250,10 @@ func (dc *declarer) nameList(name lua.LValue) *lua.LTable {
 	return list
 }
 
-// FirstNameOnly says what is wrong with a list of names that [CutName] finds.
+// FirstNameOnly is the mistake in a list of names that [CutName] finds.
 const FirstNameOnly = "only the first of these names counts, because they are not last"
 
-// noteCut notes that Lua keeps only the first of the names that e stands for.
+// noteCut reports that Lua keeps only the first of the names in e.
 func (dc *declarer) noteCut(L *lua.LState, f frame, t *resource.Type, e ast.Expr) {
 	list := "{ ... }"
 	if call, ok := e.(*ast.FuncCallExpr); ok {
@@ -337,7 +337,7 @@ func (dc *declarer) add(t *resource.Type, w *declarationBuffer, entries []schema
 	return &failedDeclaration{id}
 }
 
-// failedHandles pushes a handle for each name of a declaration that went wrong.
+// failedHandles pushes a handle for each name of a failed declaration.
 func (dc *declarer) failedHandles(L *lua.LState, f frame, t *resource.Type, names []lua.LValue) int {
 	handles := make([]lua.LValue, len(names))
 	for i, name := range names {
@@ -346,7 +346,8 @@ func (dc *declarer) failedHandles(L *lua.LState, f frame, t *resource.Type, name
 	return dc.pushHandles(L, f, handles)
 }
 
-// admit adds a resource to the catalog. A session may replace one that an earlier text declared.
+// admit adds a resource to the catalog. In a session it may replace a resource of an earlier
+// text.
 func (dc *declarer) admit(r *resource.Resource) (*resource.Resource, error) {
 	if dc.in.invoked > 0 {
 		return nil, r.Errorf(nil, "%w", errClosed)

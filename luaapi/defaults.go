@@ -24,8 +24,8 @@ type defaultValue struct {
 	added  bool // it is added to what a declaration gives
 }
 
-// fill returns entries and the defaults for properties that they do not have. Some are added
-// to the lists that are given, behind what these hold.
+// fill adds to entries the defaults for missing properties. Some defaults are appended to the
+// given lists.
 func (d *defaults) fill(entries []schema.Entry) []schema.Entry {
 	given := entries
 next:
@@ -46,9 +46,9 @@ next:
 	return entries
 }
 
-// setDefaults returns the function TYPE.defaults: from the call to the end of the file
-// declarations of t have these properties. Mistakes in them are reported here and not
-// for every declaration.
+// setDefaults returns the function TYPE.defaults. From its call to the end of the file,
+// declarations of t have these properties. It reports mistakes in them once, rather than for
+// every declaration.
 func (dc *declarer) setDefaults(t *resource.Type) lua.LGFunction {
 	return func(L *lua.LState) int {
 		f := caller(L)
@@ -93,8 +93,8 @@ func (dc *declarer) setDefaults(t *resource.Type) lua.LGFunction {
 	}
 }
 
-// setCommonDefaults is ccm.defaults: from the call to the end of the file declarations of
-// every type have these properties, which every type has.
+// setCommonDefaults is ccm.defaults: from the call to the end of the file, declarations of every
+// type have these common properties.
 func (dc *declarer) setCommonDefaults(L *lua.LState) int {
 	f := caller(L)
 	props, ok := L.Get(1).(*lua.LTable)

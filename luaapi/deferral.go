@@ -15,9 +15,9 @@ import (
 	"github.com/luaccm/ccm/runtime/schema"
 )
 
-// Some values are known only while the machine is converged. The function of ccm.lazy
-// returns such a value when its resource is next; the function of ccm.after is called when
-// its resource is done. In both, handles have the results of their resources.
+// Some values are known only while the machine is converged. The function of ccm.lazy returns
+// such a value right before its resource is converged. The function of ccm.after is called right
+// after its resource. In both, handles have the results of their resources.
 
 // deferrals are the functions that scripts gave to ccm.lazy and ccm.after.
 type deferrals struct {
@@ -35,7 +35,7 @@ type lazyValue struct{ fn *lua.LFunction }
 // String describes the value in messages.
 func (*lazyValue) String() string { return "a value that is known later" }
 
-// An afterCall function is called when the resource of its handle was dealt with.
+// An afterCall is the call of a function once the resource of its handle is done.
 type afterCall struct {
 	handle *lua.LUserData
 	fn     *lua.LFunction
@@ -52,10 +52,10 @@ type Result struct {
 	Command *host.Result
 }
 
-// Results are the outcomes of resources, for the functions that scripts gave to ccm.lazy and ccm.after.
+// Results are the outcomes of resources for the functions of ccm.lazy and ccm.after.
 type Results struct{ deferrals *deferrals }
 
-// Results returns those of the interpreter.
+// Results returns the results of the interpreter.
 func (in *Interp) Results() Results { return Results{in.deferred} }
 
 // Needed reports whether scripts have called ccm.lazy or ccm.after. If so, the
@@ -189,8 +189,8 @@ func (df *deferrals) resultField(L *lua.LState, handle *lua.LUserData, field str
 	return lua.LNumber(res.Command.Code)
 }
 
-// property converts the value of a property for the decoder. One that is lazy, or
-// holds something that is, becomes one that is known later.
+// property converts the value of a property for the decoder. A value that is lazy, or has a lazy
+// part, becomes one that is known later.
 func (cv *converter) property(v lua.LValue) schema.Value {
 	cv.hasLazy = false
 	val := cv.value(v, 0)

@@ -103,7 +103,7 @@ func (x *explainer) at(expr ast.Expr) {
 	}
 }
 
-// index is about a value that has no fields.
+// index explains an error about a value that has no fields.
 func (x *explainer) index(args []string) {
 	var object ast.Expr
 	switch n := x.ast.(type) {
@@ -127,7 +127,7 @@ func (x *explainer) index(args []string) {
 	x.near(object)
 }
 
-// call is about a value that cannot be called.
+// call explains an error about a value that cannot be called.
 func (x *explainer) call([]string) {
 	if loop, ok := x.ast.(*ast.GenericForStmt); ok {
 		v := x.value(x.operand(lua.OP_TFORLOOP).a)
@@ -167,7 +167,7 @@ func (x *explainer) call([]string) {
 	x.near(n.Func)
 }
 
-// concat is about a value that cannot be joined with dots.
+// concat explains an error about a value that cannot be joined with dots.
 func (x *explainer) concat(args []string) {
 	n, ok := x.ast.(*ast.StringConcatOpExpr)
 	if !ok {

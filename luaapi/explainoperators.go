@@ -9,7 +9,7 @@ import (
 	"github.com/yuin/gopher-lua/ast"
 )
 
-// arithmetic is about a value that cannot be calculated with.
+// arithmetic explains an error about a value that cannot be calculated with.
 func (x *explainer) arithmetic(args []string) {
 	n, ok := x.ast.(*ast.ArithmeticOpExpr)
 	op := x.operand(lua.OP_ADD, lua.OP_SUB, lua.OP_MUL, lua.OP_DIV, lua.OP_MOD, lua.OP_POW)
@@ -41,7 +41,7 @@ func numeric(v lua.LValue) bool {
 	return err == nil
 }
 
-// compare is about two values that have no order.
+// compare explains an error about two values without an order.
 func (x *explainer) compare(args []string) {
 	x.say("cannot compare %s with %s", article(args[0]), article(args[1]))
 	n, ok := x.ast.(*ast.RelationalOpExpr)
@@ -65,7 +65,7 @@ func (x *explainer) compare(args []string) {
 	}
 }
 
-// unary is about -x and #x.
+// unary explains an error about -x or #x.
 func (x *explainer) unary([]string) {
 	switch n := x.ast.(type) {
 	case *ast.UnaryMinusOpExpr:
@@ -75,7 +75,7 @@ func (x *explainer) unary([]string) {
 	}
 }
 
-// loop is about the bounds of a numeric for.
+// loop explains an error about the bounds of a numeric for.
 func (x *explainer) loop(args []string) {
 	n, ok := x.ast.(*ast.NumberForStmt)
 	if !ok {
@@ -127,7 +127,7 @@ func expectation(args []string) string {
 	return args[0]
 }
 
-// key is about a key that is nil or not a number.
+// key explains an error about a key that is nil or not a number.
 func (x *explainer) key(args []string) {
 	n, ok := x.ast.(*ast.AttrGetExpr)
 	if !ok {

@@ -12,9 +12,8 @@ import (
 // Packages above this one add globals, modules and fields for scripts in Options.Extend,
 // with the methods in this file.
 
-// Define adds a global. It is made when a script first asks for it, so that one
-// that no script uses costs nothing. As a module it is called module, unless
-// that is "".
+// Define adds a global. It is made when a script first uses it, so that unused ones cost nothing.
+// Its name as a module is module; "" makes it no module.
 func (in *Interp) Define(name, module string, open func(L *lua.LState) lua.LValue) {
 	globals := in.vm.Env
 	if in.globals.makers == nil {
@@ -48,8 +47,7 @@ func (in *Interp) Define(name, module string, open func(L *lua.LState) lua.LValu
 	}))
 }
 
-// Field adds a field to the table ccm. Its value is asked for each time that a
-// script reads it.
+// Field adds a field to the table ccm. Get is called each time that a script reads it.
 func (in *Interp) Field(name string, get func(L *lua.LState) lua.LValue) {
 	contents := in.Tables.Contents(in.globals.get("ccm").(*lua.LTable))
 	if in.globals.fields == nil {
@@ -75,8 +73,7 @@ func (in *Interp) Throw(L *lua.LState, hint, format string, args ...any) {
 	in.report.throw(L, hint, format, args...)
 }
 
-// IsList reports whether a read-only table is a list, which one that is empty
-// does not show.
+// IsList reports whether a read-only table is a list; an empty table itself does not show that.
 func (ts *Tables) IsList(t *lua.LTable) bool {
 	r, ok := ts.byProxy[t]
 	return ok && r.array
@@ -111,8 +108,8 @@ func (in *Interp) SiteDir() string {
 	return ""
 }
 
-// Properties returns a read-only table whose fields are asked for each time that a
-// script reads them. A name that it does not have is a mistake.
+// Properties returns a read-only table. The function of a field is called each time that a script
+// reads the field. An unknown name is a mistake.
 func (ts *Tables) Properties(name string, fields map[string]func(L *lua.LState) lua.LValue) *lua.LTable {
 	L := ts.in.vm
 	t := ts.readonly(readonlyTable{name: name, contents: L.CreateTable(0, 0), list: func() (*lua.LTable, error) {
@@ -140,12 +137,10 @@ func (in *Interp) LookupEnv(name string) (string, bool) { return in.opts.Env(nam
 // Warn warns of something at the place of the call.
 func (in *Interp) Warn(L *lua.LState, msg string) { in.opts.Warn(in.source.framePos(caller(L)), msg) }
 
-// Context returns that of the evaluation: it ends with the time that the script
-// is granted.
+// Context returns the context of the evaluation, which has the time limit of the script.
 func (in *Interp) Context() context.Context { return in.ctx }
 
-// Outer returns the context of all that the scripts do, also when they were
-// evaluated long ago.
+// Outer returns the context of everything that the scripts do, also long after their evaluation.
 func (in *Interp) Outer() context.Context { return in.opts.Context }
 
 // Null is the value of a userdata that represents null inside of tables, where Lua has no
@@ -158,8 +153,7 @@ func (in *Interp) Print(line string) {
 	_, _ = fmt.Fprintln(in.opts.Print, line)
 }
 
-// Replace gives a global of Lua another meaning, such as that which assert has in
-// spec files.
+// Replace replaces a global of Lua, such as assert in spec files.
 func (in *Interp) Replace(name string, v func(L *lua.LState) lua.LValue) {
 	in.vm.Env.RawSetString(name, v(in.vm))
 	if !slices.Contains(in.globals.names, name) {

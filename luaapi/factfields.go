@@ -9,13 +9,13 @@ import (
 	"github.com/luaccm/ccm/runtime/facts"
 )
 
-// A fact that is a text has no fields, but Lua gives nil for most fields of a text: it looks
-// them up in the library string. So where a script writes out a path below a fact, such as
-// facts.os.release.major, the value before the last name is passed through a function. For a
-// part that is a fact of its own, release_major, it gives a table with that part, and it
-// refuses others. A part of the version is found also where the fact was put into a variable.
+// A fact that is a text has no fields, but Lua gives nil for most fields of a text, because it
+// looks them up in the library string. So in a path such as facts.os.release.major, the value
+// before the last name is passed through a function. If the last name is a part with a fact of
+// its own, such as release_major, the function returns a table with that part; it refuses other
+// names. Parts of the version are also found after the fact was put into a variable.
 
-// FactPath returns the names that follow facts in a path that is written out; nil if e is none.
+// FactPath returns the names after facts in a path; nil if e is no such path.
 func FactPath(e ast.Expr) []string {
 	get, ok := e.(*ast.AttrGetExpr)
 	if !ok {
@@ -34,8 +34,8 @@ func FactPath(e ast.Expr) []string {
 	return nil
 }
 
-// checkedFact returns the replacement of the object of e, whose names below facts are path. It
-// lets a variable facts of the script be.
+// checkedFact returns the replacement of the object of e; path has its names below facts. It does
+// not touch a variable of the script named facts.
 func (d *rewriter) checkedFact(e *ast.AttrGetExpr, path []string) ast.Expr {
 	last := path[len(path)-1]
 	all := &ast.IdentExpr{Value: "facts"}
@@ -53,8 +53,8 @@ func (d *rewriter) checkedFact(e *ast.AttrGetExpr, path []string) ast.Expr {
 	return check
 }
 
-// partOfText returns a table with the fact at path, whose last name is a part of a text. It throws if there is
-// no such fact.
+// partOfText returns a table with the fact at path, whose last name is a part of a text. It
+// throws if there is no such fact.
 func (ts *Tables) partOfText(L *lua.LState, path []string) lua.LValue {
 	val, err := ts.in.opts.Facts.At(path)
 	if nf, ok := errors.AsType[*facts.NotFoundError](err); ok && nf.Scalar != "" {
@@ -71,8 +71,8 @@ func (ts *Tables) partOfText(L *lua.LState, path []string) lua.LValue {
 // versionParts are the parts of the text os.release that are facts.
 var versionParts = []string{"major", "minor"}
 
-// checkedText returns the replacement of the object of e, whose key is one of versionParts: of the text
-// that os.release is, the part is os.release_major or os.release_minor.
+// checkedText returns the replacement of the object of e, whose key is one of versionParts. If
+// the object is the text os.release, the part is the fact os.release_major or os.release_minor.
 func (d *rewriter) checkedText(e *ast.AttrGetExpr, part string) ast.Expr {
 	check := d.call(func(L *lua.LState) int {
 		L.SetTop(1)

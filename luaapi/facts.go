@@ -15,8 +15,7 @@ import (
 	"github.com/luaccm/ccm/runtime/facts"
 )
 
-// factsTable returns the table facts. A branch of it is gathered when the
-// script first asks for it.
+// factsTable returns the table facts. Each branch is gathered when a script first reads it.
 func (ts *Tables) factsTable() *lua.LTable {
 	contents := ts.in.vm.CreateTable(0, 16)
 	names := ts.in.opts.Facts.Names()
@@ -78,11 +77,11 @@ func (e *unknownNameError) Error() string {
 	return fmt.Sprintf("no fact %q in %s", e.name, e.table)
 }
 
-// isData reports whether the table holds what the user configured. What it does not have
-// is nil, unless the name is a misspelling of one that it has. Facts are always strict.
+// isData reports whether the table has data of the user. A missing name in data is nil, unless it
+// looks like a misspelling of an existing one. In facts a missing name is always a mistake.
 func (e *unknownNameError) isData() bool { return strings.HasPrefix(e.table, "data") }
 
-// Hint returns the nearest name, or how to ask for what may be absent.
+// Hint returns the nearest name, or how to ask for a value that may be missing.
 func (e *unknownNameError) Hint() string {
 	if hint := diag.DidYouMean(e.name, e.names); hint != "" || e.isData() {
 		return hint
@@ -91,9 +90,9 @@ func (e *unknownNameError) Hint() string {
 	return fmt.Sprintf("fact(%q) gives nil for what may be absent", path[len("facts."):])
 }
 
-// Value converts plain data: nil, bool, int64, float64, string, []any and
-// map[string]any. Tables become read-only, and to ask for a name that they do
-// not have is a mistake. Name is how messages call the value, such as data.web.
+// Value converts plain data: nil, bool, int64, float64, string, []any and map[string]any. Tables
+// become read-only, and an unknown name in them is a mistake. Path is the name of the value in
+// messages, such as data.web.
 func (ts *Tables) Value(path string, v any) lua.LValue {
 	switch v := v.(type) {
 	case nil:
@@ -130,7 +129,7 @@ func (ts *Tables) Value(path string, v any) lua.LValue {
 		}
 		return ts.readonly(readonlyTable{name: path, contents: contents, missingField: func(key lua.LValue) (lua.LValue, error) {
 			if _, ok := v[keyText(key)]; ok {
-				return lua.LNil, nil // it is there, and is nil
+				return lua.LNil, nil // it exists and is nil
 			}
 			return lua.LNil, &unknownNameError{keyText(key), path, names}
 		}})

@@ -22,11 +22,10 @@ type stopError struct {
 // Error returns the reason.
 func (e *stopError) Error() string { return e.text }
 
-// Unwrap returns context.DeadlineExceeded or what the context was cancelled
-// with.
+// Unwrap returns context.DeadlineExceeded, or the cause of the cancellation.
 func (e *stopError) Unwrap() error { return e.cause }
 
-// stopped returns the mistake for an evaluation that was ended at pos.
+// stopped returns the mistake for an evaluation that was stopped at pos.
 func (rp *reporter) stopped(pos diag.Pos, notes []diag.Note) *diag.Error {
 	e := &diag.Error{Pos: pos, Notes: notes}
 	switch cause := context.Cause(rp.in.ctx); {
@@ -41,8 +40,8 @@ func (rp *reporter) stopped(pos diag.Pos, notes []diag.Note) *diag.Error {
 	return e
 }
 
-// tellsEnd reports whether a mistake says itself what the evaluation was cancelled with: that
-// of a command that took too long names the command.
+// tellsEnd reports whether a mistake already tells why the evaluation was cancelled: the error of
+// a command that took too long names the command.
 func tellsEnd(ctx context.Context, e *diag.Error) bool {
 	cause := context.Cause(ctx)
 	_, stopped := errors.AsType[*stopError](e.Err)
@@ -52,15 +51,15 @@ func tellsEnd(ctx context.Context, e *diag.Error) bool {
 // errSilent is the error for a call of error without a message.
 var errSilent = errors.New("error is called without a message")
 
-// UnplacedError is an error that a script threw without a place, by error(text, 0): it is about what was found, and
-// not about the script.
+// UnplacedError is an error that a script threw without a place, by error(text, 0): it is about
+// something that the script found, and not about the script.
 type UnplacedError string
 
 // Error returns the mistake.
 func (u UnplacedError) Error() string { return string(u) }
 
-// fault returns the mistake that ended an evaluation. The stack of L is still
-// that of the moment in which it happened.
+// fault returns the mistake that ended an evaluation. The stack of L is still as it was at that
+// moment.
 func (rp *reporter) fault(L *lua.LState, r any) *diag.Error {
 	e := rp.faultOf(L, r)
 	if strings.TrimSpace(e.Err.Error()) == "" {
@@ -111,9 +110,9 @@ func (rp *reporter) faultOf(L *lua.LState, r any) *diag.Error {
 	if i := slices.IndexFunc(frames, func(g frame) bool { return g.node == f.node }); i >= 0 {
 		f, notes = frames[i], rp.in.source.notes(frames[i:])
 	} else if f.node >= nodeBase {
-		// It happened in a coroutine that is gone by now. A message without a node
-		// has been caught and thrown again, and the calls are not those that led
-		// to it.
+		// The error comes from a coroutine that is gone, so the calls in its message count. A
+		// message without a node was caught and thrown again: its calls are not those that led to
+		// the error.
 		notes = rp.in.source.notes(append([]frame{f}, frames...))
 	}
 	if rp.in.ctx.Err() != nil {
@@ -127,7 +126,7 @@ func (rp *reporter) faultOf(L *lua.LState, r any) *diag.Error {
 	return e
 }
 
-// panicked returns the error for a panic that is none of Lua's.
+// panicked returns the error for a panic that is not Lua's.
 func panicked(r any) error {
 	switch text := fmt.Sprint(r); {
 	case strings.Contains(text, "callstack overflow"):
@@ -137,7 +136,7 @@ func panicked(r any) error {
 	}
 }
 
-// valueText returns the text for a value that error threw and that is no string.
+// valueText returns the text of a thrown value that is no string.
 func (rp *reporter) valueText(L *lua.LState, v lua.LValue) (text string) {
 	if v == lua.LNil {
 		return errSilent.Error()

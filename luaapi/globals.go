@@ -35,7 +35,7 @@ var absentGlobals = map[string]string{
 type globalTable struct {
 	in         *Interp
 	names      []string                                // for "did you mean"
-	makers     map[string]func(*lua.LState) lua.LValue // of the globals that are made when they are asked for
+	makers     map[string]func(*lua.LState) lua.LValue // of globals that are made on first use
 	fields     map[string]func(*lua.LState) lua.LValue // of the table ccm, added by packages above this one
 	fieldNames []string
 }
@@ -55,7 +55,7 @@ func (gt *globalTable) strict(globals *lua.LTable) {
 	globals.Metatable = mt
 }
 
-// undefined throws the mistake that there is no global of that name.
+// undefined throws the mistake that a global is not defined.
 func (gt *globalTable) undefined(L *lua.LState, key lua.LValue) {
 	name := keyText(key)
 	f := caller(L)
@@ -91,7 +91,7 @@ func (gt *globalTable) noteGlobal(L *lua.LState, name string, value lua.LValue) 
 	gt.in.report.noteAt(L, f, fmt.Errorf("assignment to undefined global %q", name), hint)
 }
 
-// get returns a global without asking whether it is defined.
+// get returns a global without checking that it is defined.
 func (gt *globalTable) get(name string) lua.LValue { return gt.in.vm.Env.RawGetString(name) }
 
 // constructors defines the global of each type: a table that can be called. A
@@ -181,7 +181,7 @@ func (gt *globalTable) fail(L *lua.LState) int {
 	return 0
 }
 
-// words returns the arguments of a call of a function as print writes them.
+// words returns the arguments of a call as print writes them.
 func (gt *globalTable) words(L *lua.LState, function, sep string) string {
 	var out strings.Builder
 	for i := 1; i <= L.GetTop(); i++ {

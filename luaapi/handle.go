@@ -13,21 +13,20 @@ import (
 // A handle is what a constructor returns: a userdata that holds a
 // *resource.Resource, a *failedDeclaration, a *partialDeclaration or a handleGroup.
 type (
-	// A failedDeclaration has mistakes and is not in the catalog. It has a handle so that
-	// the script can go on to its next mistake.
+	// A failedDeclaration has mistakes and is not in the catalog. Its handle lets the script go on
+	// to further mistakes.
 	failedDeclaration struct{ id resource.ID }
-	// A partialDeclaration is one whose properties come in the next call, as in
-	// file "/etc/motd" { ... }.
+	// A partialDeclaration waits for its properties in the next call, as in file "/etc/motd" { ...
+	// }.
 	partialDeclaration struct {
 		typ   *resource.Type
 		names []lua.LValue
 	}
-	// A handleGroup is the handles of several names that one call has declared. It stands
-	// for all of them.
+	// A handleGroup stands for the handles of all names in one call.
 	handleGroup []lua.LValue
 )
 
-// groupOf returns the handles that v stands for.
+// groupOf returns the handles in a group.
 func groupOf(v lua.LValue) (group handleGroup, ok bool) {
 	if ud, isData := v.(*lua.LUserData); isData {
 		group, ok = ud.Value.(handleGroup)
@@ -53,7 +52,7 @@ func handleText(v lua.LValue) string {
 	return id.String()
 }
 
-// handleOf returns the ID of the resource that v is a handle of.
+// handleOf returns the ID of the resource of a handle.
 func handleOf(v lua.LValue) (resource.ID, bool) {
 	ud, ok := v.(*lua.LUserData)
 	if !ok {
@@ -112,7 +111,7 @@ func (dc *declarer) openHandles() {
 	dc.handles, dc.setter = mt, dc.in.vm.NewFunction(dc.overrides.handleSet)
 }
 
-// concatenable returns a handle, a string or a number as an operand of .. does.
+// concatenable returns the text of a handle, a string or a number for the operator .. .
 func concatenable(v lua.LValue) lua.LString {
 	if g, ok := groupOf(v); ok {
 		return lua.LString(g.String())
@@ -154,8 +153,8 @@ func (dc *declarer) handleIndex(L *lua.LState) int {
 	return 1
 }
 
-// groupField returns a field of the handle of several names: the handle of name number n,
-// or what holds for any of them.
+// groupField returns a field of a group of handles: the handle of name number n, or a result that
+// counts for any of them.
 func (dc *declarer) groupField(L *lua.LState, g handleGroup, key lua.LValue) lua.LValue {
 	if n, ok := key.(lua.LNumber); ok {
 		if i := int(n); i >= 1 && i <= len(g) {

@@ -10,24 +10,24 @@ import (
 	"github.com/luaccm/ccm/runtime/diag"
 )
 
-// asExpression is put before a text to see whether it is an expression.
+// asExpression is put before a text to parse it as an expression.
 const asExpression = "return "
 
-// blockAfterReturn is the message of the checker for a statement behind a return.
+// blockAfterReturn begins the message of the checker about a statement after a return.
 const blockAfterReturn = "want the end of the block after return"
 
 // input is a text that a person typed.
 type input struct {
 	text       string // as typed
-	source     string // the same that was parsed
+	source     string // as parsed
 	prefix     string // the text inserted before it: asExpression, or ""
 	stmts      []ast.Stmt
 	err        *diag.Error
 	unfinished bool // more text could make it valid
 }
 
-// parseInput reads a text as an expression or, if it is none, as statements. An
-// equals sign before an expression is allowed, as in the shell of Lua 5.1.
+// parseInput parses a text as an expression or else as statements. An equals sign before an
+// expression is allowed, as in the shell of Lua 5.1.
 func parseInput(name, text string) *input {
 	if rest, ok := strings.CutPrefix(strings.TrimLeft(text, " \t\r\n"), "="); ok && !strings.HasPrefix(rest, "=") {
 		// The sign is replaced by a space, so that columns stay valid.
@@ -50,7 +50,7 @@ func parseInput(name, text string) *input {
 	return stmt
 }
 
-// isEmpty reports whether there is nothing behind the return.
+// isEmpty reports whether there is nothing after the return.
 func isEmpty(stmts []ast.Stmt) bool {
 	if len(stmts) != 1 {
 		return false
@@ -97,8 +97,7 @@ func continuesString(text string) bool {
 	return err == nil && without != nil
 }
 
-// Unfinished reports whether a text is the beginning of something: more of it
-// could make it right.
+// Unfinished reports whether more text could make a text valid.
 func Unfinished(text string) bool { return parseInput("", text).unfinished }
 
 // IsStatement reports whether a text is valid as statements of a script.

@@ -12,9 +12,8 @@ import (
 	"github.com/luaccm/ccm/runtime/schema"
 )
 
-// Types that scripts define are part of the language in two ways: they have
-// constructors like any other type, and their functions are called after the
-// evaluation, while the machine is converged.
+// Types of scripts are part of the language in two ways: they have constructors like any other
+// type, and their functions are called after the evaluation, while the machine is converged.
 
 // DefineType adds a type to the registry of this run, which must be a
 // [resource.Registry.Layer], and returns its constructor. In a
@@ -47,13 +46,12 @@ func (in *Interp) IsSession() bool { return in.session != nil }
 // errClosed is the error of a declaration after the catalog is complete.
 var errClosed = errors.New("nothing can be declared any more: the machine is being converged")
 
-// Invoke calls a function that a script has defined, and returns its first
-// results. It is for the time after the evaluation, or for a Go function that
-// the script has called: what the function declares is a mistake. The error is a
-// [*diag.Error] at its place in the script, or a [diag.List].
+// Invoke calls a function of a script, and returns its first results. It is called after the
+// evaluation, or by a Go function that the script has called. A declaration in the function is a
+// mistake. The error is a [*diag.Error] with its place in the script, or a [diag.List].
 //
-// The function is ended with ctx, and when it has run for as long as a script
-// may take, not counting the time in [Interp.Outside].
+// The function is ended with ctx, and when it has run for the time limit of a script. Time in
+// [Interp.Outside] does not count.
 func (in *Interp) Invoke(ctx context.Context, fn *lua.LFunction, results int, args ...lua.LValue) (out []lua.LValue, err error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -96,8 +94,8 @@ func (in *Interp) Invoke(ctx context.Context, fn *lua.LFunction, results int, ar
 	return out, nil
 }
 
-// thread takes the thread of Invoke. It is put back after a call without an
-// error; after an error the interrupted calls are still on its stack.
+// thread returns the thread of Invoke. After a call without an error it is put back; after an
+// error the interrupted calls are still on its stack.
 func (in *Interp) thread() *lua.LState {
 	L := in.worker
 	in.worker = nil
@@ -131,8 +129,8 @@ func (in *Interp) enter(ctx context.Context, watch *stopwatch) (leave func()) {
 	}
 }
 
-// Outside calls f, whose time does not count as that of the function which
-// [Interp.Invoke] has called: a command, a download.
+// Outside calls f without counting its time for the function of [Interp.Invoke]: f is a command
+// or a download.
 func (in *Interp) Outside(f func()) {
 	if in.limits.watch != nil {
 		in.limits.watch.stop()
@@ -141,15 +139,15 @@ func (in *Interp) Outside(f func()) {
 	f()
 }
 
-// Require loads a module, as a script of that name would. The error is a
-// [diag.List]; mistakes in the name itself have no position.
+// Require loads a module for a script of that name. The error is a [diag.List]; mistakes in the
+// module's name have no position.
 func (in *Interp) Require(ctx context.Context, script, module string) error {
 	_, err := in.require(ctx, script, module)
 	return err
 }
 
-// RequireFunctions is Require. It returns the functions in the table that the module has returned, by
-// their names; none if it returned something else.
+// RequireFunctions is Require. It returns the functions by name in the table that the module
+// returns; none if the module returns something else.
 func (in *Interp) RequireFunctions(ctx context.Context, script, module string) (map[string]Function, error) {
 	value, err := in.require(ctx, script, module)
 	table, ok := value.(*lua.LTable)
@@ -181,9 +179,8 @@ func (in *Interp) require(ctx context.Context, script, module string) (value lua
 	return value, in.report.mistakes.Err()
 }
 
-// ThrowIn throws a mistake in the table that a script gave to the function which
-// it called: at the value that path leads to, or at its name if key is set, as
-// far as it is written there.
+// ThrowIn throws a mistake about the table argument of the running function, at the value at path
+// or, if key is set, at its name, as far as these are written in the script.
 func (in *Interp) ThrowIn(L *lua.LState, path schema.Path, key bool, hint, format string, args ...any) {
 	f, notes := in.source.origin(L)
 	pos := in.source.framePos(f)
@@ -196,7 +193,7 @@ func (in *Interp) ThrowIn(L *lua.LState, path schema.Path, key bool, hint, forma
 	in.report.raise(L, &diag.Error{Pos: pos, Err: fmt.Errorf(format, args...), Hint: hint, Notes: notes})
 }
 
-// FunctionPlace returns where a function of a script begins.
+// FunctionPlace returns the place where a function of a script begins.
 func (in *Interp) FunctionPlace(fn *lua.LFunction) diag.Pos {
 	if fn.IsG {
 		return diag.Pos{}
@@ -204,5 +201,5 @@ func (in *Interp) FunctionPlace(fn *lua.LFunction) diag.Pos {
 	return in.source.lineOf(fn.Proto.LineDefined, fn.Proto.SourceName)
 }
 
-// Values returns a thread to make values with. Nothing is to run in it.
+// Values returns a thread to make values with. Nothing may run in it.
 func (in *Interp) Values() *lua.LState { return in.vm }

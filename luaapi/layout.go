@@ -8,8 +8,8 @@ import (
 	"github.com/yuin/gopher-lua/parse"
 )
 
-// A Layout is a script with the bytes in which its words and the nodes of its tree stand, for
-// tools that change the text.
+// A Layout is a script with the byte offsets of its words and nodes, for tools that change the
+// text.
 type Layout struct {
 	Text       string
 	Statements []ast.Stmt // outside of all others
@@ -25,10 +25,10 @@ type Word struct {
 	Type     int // as in package parse of gopher-lua
 }
 
-// errPlaces is why a text that is sound has no layout.
+// errPlaces says that the words of a valid text could not be located.
 var errPlaces = errors.New("the places of the words are not known")
 
-// ReadLayout reads a script. The error is that of a run, a *diag.Error.
+// ReadLayout parses a script. The error is that of a run, a *diag.Error.
 func ReadLayout(name, text string) (*Layout, error) {
 	if _, err := Parse(name, text); err != nil {
 		return nil, err
@@ -43,7 +43,7 @@ func ReadLayout(name, text string) (*Layout, error) {
 	return l, nil
 }
 
-// place finds the bytes of the words in the end of the text that begins at base.
+// place locates the words in rest, which begins at offset base.
 func (l *Layout) place(rest string, base int) bool {
 	lines := scannedLines(rest)
 	l.Words = make([]Word, len(l.tree.tokens))
@@ -61,7 +61,7 @@ func (l *Layout) place(rest string, base int) bool {
 	return true
 }
 
-// scannedLines returns where the lines of a text begin, as the scanner of gopher-lua counts them.
+// scannedLines returns the offsets of lines, as the scanner of gopher-lua counts them.
 func scannedLines(text string) []int {
 	lines := []int{0}
 	for i := 0; i < len(text); i++ {
@@ -77,8 +77,8 @@ func scannedLines(text string) []int {
 	return lines
 }
 
-// wordEnd returns where a word ends that begins at an offset. It is false if the text has another
-// one there.
+// wordEnd returns the end of the word at an offset. It is false if the text has another word
+// there.
 func wordEnd(text string, from int, t token) (to int, ok bool) {
 	if from < 0 || from >= len(text) {
 		return 0, false
@@ -107,7 +107,7 @@ func wordEnd(text string, from int, t token) (to int, ok bool) {
 	return from + len(t.text), t.text != "" && strings.HasPrefix(text[from:], t.text)
 }
 
-// match finds what closes each bracket, and each word that begins a block.
+// match finds the closing word for each bracket and each word that begins a block.
 func (l *Layout) match() {
 	l.ends = make([]int, len(l.Words))
 	var open []int
@@ -125,19 +125,19 @@ func (l *Layout) match() {
 	}
 }
 
-// Close returns the index of the word that closes what a word opens: a bracket or a block. Of
-// other words it is their own.
+// Close returns the index of the word that closes a bracket or a block. For other words it is
+// their own index.
 func (l *Layout) Close(word int) int { return l.ends[word] }
 
-// First returns the index of the first word of a node, false if it is not known. Parentheses
-// around the node are not part of it.
+// First returns the index of the first word of a node, false if unknown. Parentheses around the
+// node are not part of it.
 func (l *Layout) First(n ast.PositionHolder) (int, bool) {
 	s, ok := l.tree.spans[n]
 	return s.first, ok
 }
 
-// Last returns the index of the last word of a node, the brackets and the end of blocks in it
-// included. Of a function that is defined by a statement it is the last name.
+// Last returns the index of the last word of a node, with closing brackets and the end of its
+// blocks. For a function statement it is the last name.
 func (l *Layout) Last(n ast.PositionHolder) (int, bool) {
 	s, ok := l.tree.spans[n]
 	if !ok {
@@ -159,7 +159,7 @@ func (l *Layout) Last(n ast.PositionHolder) (int, bool) {
 	return last, true
 }
 
-// callee returns the last word of what is called.
+// callee returns the last word of the called expression.
 func (l *Layout) callee(call *ast.FuncCallExpr) (int, bool) {
 	if call.Func != nil {
 		return l.Last(call.Func)
@@ -170,7 +170,7 @@ func (l *Layout) callee(call *ast.FuncCallExpr) (int, bool) {
 	return last + 1, ok // the name behind the colon
 }
 
-// Span returns the bytes of a node, false if they are not known.
+// Span returns the bytes of a node, false if unknown.
 func (l *Layout) Span(n ast.PositionHolder) (from, to int, ok bool) {
 	first, ok1 := l.First(n)
 	last, ok2 := l.Last(n)
@@ -180,8 +180,8 @@ func (l *Layout) Span(n ast.PositionHolder) (from, to int, ok bool) {
 	return l.Words[first].From, l.Words[last].To, true
 }
 
-// Walk calls enter before and leave after the parts of each node of statements, in the order of
-// the text. Leave may be nil.
+// Walk calls enter before and leave after the parts of each node, in the order of the text. Leave
+// may be nil.
 func Walk(stmts []ast.Stmt, enter, leave func(ast.PositionHolder)) {
 	w := walker{enter: enter, leave: leave}
 	w.stmts(stmts)

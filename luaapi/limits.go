@@ -13,22 +13,22 @@ var (
 	errMemory  = errors.New("memory")
 )
 
-// ofLimits reports whether an evaluation was stopped by its own limits, and not from outside.
+// ofLimits reports whether the evaluation's own limits stopped it.
 func ofLimits(cause error) bool { return errors.Is(cause, errTimeout) || errors.Is(cause, errMemory) }
 
 // limits bounds what an evaluation uses: its time, the memory it holds, and the
 // calls that wait for one another.
 type limits struct {
 	in             *Interp
-	lens           *lua.LFunction // what # is compiled to, or nil
+	lens           *lua.LFunction // the function for #, or nil
 	memory         *memory        // of the innermost evaluation, or nil
 	watch          *stopwatch     // of the innermost call of Invoke, or nil
-	coroutines     int            // that wait for one another
-	protectedCalls []*lua.LState  // the threads of the calls of pcall and xpcall that are running
+	coroutines     int            // number of nested coroutines
+	protectedCalls []*lua.LState  // threads of the running pcall and xpcall
 }
 
-// begin starts an evaluation that is to end with ctx, or when it takes too long or
-// too much memory. The function that it returns ends it.
+// begin starts an evaluation that ends with ctx, or when it exceeds its time or memory. The
+// returned function ends it.
 func (lm *limits) begin(ctx context.Context) (end func()) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	watch := newStopwatch(lm.in.opts.Timeout, lm.in.opts.WaitTime, func() { cancel(errTimeout) })
@@ -41,12 +41,10 @@ func (lm *limits) begin(ctx context.Context) (end func()) {
 	}
 }
 
-// isOver reports whether the evaluation has come to an end that no script can
-// prevent.
+// isOver reports whether the evaluation has to end whatever the script does.
 func (lm *limits) isOver() bool { return lm.in.report.fatal != nil || lm.in.ctx.Err() != nil }
 
-// maxProtected is how many calls of pcall and xpcall can be inside one another. Lua
-// itself has the same limit.
+// maxProtected is the largest number of nested pcall and xpcall. Lua itself has the same limit.
 const maxProtected = 200
 
 // protect begins a call whose errors are caught.

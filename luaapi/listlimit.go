@@ -7,10 +7,10 @@ import (
 	"github.com/yuin/gopher-lua/ast"
 )
 
-// gopher-lua keeps t[1], t[2] and so on in one array, and fills it up to where something
-// is written: t[2^26 - 1] = 1 made an array of 1 GiB in one instruction, which nothing can
-// interrupt. So arrays are limited. What lies behind the limit is kept as other keys are,
-// where # and ipairs do not see it: there a list that has reached the limit is an error.
+// gopher-lua keeps t[1], t[2] and so on in one array, and fills it up to the written index:
+// t[2^26 - 1] = 1 made an array of 1 GiB in one instruction, which nothing can interrupt. So
+// arrays are limited. Items beyond the limit are kept like other keys, where # and ipairs do not
+// see them. A list that has reached the limit is an error there.
 
 // maxList is how many items a list may have.
 const maxList = 1<<22 - 1
@@ -27,8 +27,7 @@ func (lm *limits) length(L *lua.LState, t *lua.LTable) int {
 	return n
 }
 
-// measured returns what to write instead of #x: a call that is given #x and x, if x can
-// be evaluated twice.
+// measured returns the replacement of #x: a call with #x and x, if x can be evaluated twice.
 func (d *rewriter) measured(e *ast.UnaryLenOpExpr) ast.Expr {
 	if !isPath(e.Expr) {
 		return e
@@ -54,7 +53,7 @@ func isPath(e ast.Expr) bool {
 	return false
 }
 
-// lengths returns the function that # is compiled to.
+// lengths returns the function that replaces #.
 func (lm *limits) lengths() *lua.LFunction {
 	if lm.lens == nil {
 		lm.lens = lm.in.vm.NewFunction(func(L *lua.LState) int {

@@ -91,9 +91,9 @@ func withoutLiterals(text string, long int) (short string, literals []string) {
 	return b.String(), literals
 }
 
-// eachLiteral calls found with each string of a text, from its first to behind its last byte,
-// and with what stands in its quotes or brackets. A string in quotes is plain if that is its value. A
-// bracket that begins no string comes too, with nothing in it.
+// eachLiteral calls found with each string of a text: its bytes, and the text in its quotes or
+// brackets. A string in quotes is plain if that text is its value. A bracket that begins no
+// string is passed too, with an empty text.
 func eachLiteral(text string, found func(from, to int, inner string, plain bool)) {
 	for i := 0; i < len(text); {
 		next := strings.IndexAny(text[i:], "\"'[-")
@@ -129,8 +129,8 @@ func eachLiteral(text string, found func(from, to int, inner string, plain bool)
 	}
 }
 
-// quotedEnd returns where the string in quotes ends that begins at i, and whether
-// its value is what stands between the quotes.
+// quotedEnd returns the end of the string in quotes at i, and whether the text in the quotes is
+// its value.
 func quotedEnd(text string, i int) (end int, plain bool) {
 	at, quote := i+1, i
 	for {
@@ -151,8 +151,8 @@ func quotedEnd(text string, i int) (end int, plain bool) {
 	}
 }
 
-// bracketEnd returns where the string in long brackets ends that begins at i, and
-// what stands in it. If none begins there, end is i+1 and the value is empty.
+// bracketEnd returns the end of the string in long brackets at i, and its value. If there is
+// none, end is i+1 and the value is empty.
 func bracketEnd(text string, i int) (end int, value string) {
 	if i >= len(text) || text[i] != '[' {
 		return i + 1, ""

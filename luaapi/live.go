@@ -55,9 +55,9 @@ func isLive(v *lua.LUserData) bool {
 	return ok && mt.RawGetString(liveMark) == lua.LTrue
 }
 
-// expose makes the metatables of t and of all that is in it. gopher-luar's
-// give nil for a field that is not there, let fields be set and every method be
-// called, and have no __pairs; these differ in all of that.
+// expose makes the metatables of t and of all types in it. gopher-luar's return nil for an
+// unknown field, let scripts set fields and call every method, and have no __pairs. These differ
+// in all of that.
 func (lv *liveTables) expose(t reflect.Type) {
 	switch t.Kind() {
 	case reflect.Pointer, reflect.Slice, reflect.Map:
@@ -84,7 +84,7 @@ func (lv *liveTables) expose(t reflect.Type) {
 		lv.expose(t.Elem())
 		return
 	}
-	// gopher-luar takes the fields from the metatable of the struct itself.
+	// gopher-luar takes the fields from the metatable of the struct type.
 	luar.MT(L, reflect.Zero(t.Elem()).Interface())
 	for i := range t.Elem().NumField() {
 		if f := t.Elem().Field(i); f.IsExported() {
@@ -212,7 +212,7 @@ func liveMethods(t reflect.Type) []string {
 	return nil
 }
 
-// liveName is how messages call a live value.
+// liveName returns the name of a live value in messages.
 func liveName(v any) string {
 	if n, ok := v.(Namer); ok {
 		return n.LuaName()

@@ -136,8 +136,8 @@ func keyOf(f *ast.Field) string {
 	return ""
 }
 
-// inValue returns the position of the value at path below a field, or of the nearest one
-// around it.
+// inValue returns the position of the value at path below a field, or of the innermost value
+// around it that is written.
 func inValue(t *tree, f *ast.Field, path schema.Path, key bool) diag.Pos {
 	for _, step := range path {
 		table, ok := f.Value.(*ast.TableExpr)
@@ -176,8 +176,8 @@ func nthField(t *ast.TableExpr, n int) *ast.Field {
 	return nil
 }
 
-// namePos returns the place of the name number nth of a call: a position in its
-// table, the argument before it, or the argument of the call before it.
+// namePos returns the place of name number nth of a call: in its table, in the argument before
+// it, or in the argument of the call before it.
 func namePos(t *tree, call *ast.FuncCallExpr, props *ast.TableExpr, nth int) diag.Pos {
 	if props != nil {
 		if f := nthField(props, nth); f != nil {

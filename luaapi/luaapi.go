@@ -40,12 +40,12 @@ const DefaultMemory = 1 << 30
 
 // Options are the environment of scripts. Registry and Builder are required.
 type Options struct {
-	// Context ends functions of types that are called outside of an evaluation, such as
-	// decide; may be nil.
+	// Context ends functions of types that are called after the evaluation, such as decide; may be
+	// nil.
 	Context context.Context
 	// Registry has the types for which there are constructors.
 	Registry *resource.Registry
-	// Builder gets the resources. A session also asks it what is there, and takes things back.
+	// Builder gets the resources. A session also reads and removes resources there.
 	Builder *catalog.Builder
 	// Facts are those of the table facts.
 	Facts *facts.Facts
@@ -67,8 +67,8 @@ type Options struct {
 	Strict bool
 	// Timeout is the evaluation deadline.
 	Timeout time.Duration
-	// WaitTime is for how long somebody was asked for something so far in this process, which is not
-	// time of the script. May be nil.
+	// WaitTime returns how long this process has waited for answers of the user so far. That time
+	// does not count for the script. May be nil.
 	WaitTime func() time.Duration
 	// Memory is how many bytes a script may hold.
 	Memory uint64
@@ -82,8 +82,8 @@ type Options struct {
 	Library fs.FS
 	// Scope is that of all resources; nil means the script that is run.
 	Scope *resource.Scope
-	// Add adds a resource to the catalog on the way to Builder, such as [catalog.Unit.Add],
-	// which applies what the resource applies; nil means Builder.Add.
+	// Add adds a resource to the catalog instead of Builder.Add, such as [catalog.Unit.Add], which
+	// also applies children; nil means Builder.Add.
 	Add func(r *resource.Resource) (*resource.Resource, error)
 	// Extend adds globals of packages above this one; see extension.go.
 	Extend func(in *Interp)
@@ -99,13 +99,13 @@ type Interp struct {
 	opts  Options
 	ctx   context.Context
 	types []*resource.Type
-	next  *lua.LFunction // what pairs returns
+	next  *lua.LFunction // the iterator of pairs
 
-	worker  *lua.LState // the thread of Invoke, nil until it is needed
-	invoked int         // calls of Invoke inside one another
-	session *Session    // that evaluates one text after the other, or nil
+	worker  *lua.LState // the thread of Invoke, nil until needed
+	invoked int         // number of nested calls of Invoke
+	session *Session    // for texts one after the other, or nil
 
-	// Tables are the tables of ccm that scripts can read and not write.
+	// Tables has the read-only tables of ccm.
 	Tables *Tables
 
 	source   *sourceMap
@@ -122,7 +122,7 @@ type Interp struct {
 	concat   *concatenator
 }
 
-// New returns an Interp that has not run anything yet.
+// New returns an Interp that has not run a script yet.
 func New(opts Options) *Interp {
 	if opts.Facts == nil {
 		opts.Facts = facts.Static(nil)
@@ -188,17 +188,17 @@ func New(opts Options) *Interp {
 	return in
 }
 
-// Close releases the interpreter, unless its scripts have defined types or called ccm.lazy
-// or ccm.after: their functions are needed until the run is over. Positions can be found
-// after that.
+// Close releases the interpreter, unless its scripts have defined types or called ccm.lazy or
+// ccm.after: their functions are needed until the end of the run. Positions can be found after
+// Close.
 func (in *Interp) Close() {
 	if !in.vm.IsClosed() && in.declarer.constructors == nil && !in.Results().Needed() {
 		in.vm.Close()
 	}
 }
 
-// ForgetPlaces frees what leads from the code to columns of the text. Where such a place is
-// asked for later, the text is read again.
+// ForgetPlaces frees the tables of exact columns. When such a place is needed later, the text is
+// parsed again.
 func (in *Interp) ForgetPlaces() {
 	for _, c := range in.source.chunks {
 		c.forget()
@@ -208,10 +208,9 @@ func (in *Interp) ForgetPlaces() {
 // Sources finds the texts of the script and of its modules.
 func (in *Interp) Sources() diag.Sources { return in.shown }
 
-// Run evaluates a script, which adds resources to the Builder. The
-// error is a [diag.List] of all the mistakes that were found, in the order of
-// their places. The name of the script is that of its file: relative paths
-// start from its directory, and so does the search for modules.
+// Run evaluates a script, which adds resources to the Builder. The error is a [diag.List] of all
+// mistakes found, in the order of their places. The name is the script's file name: relative
+// paths and the search for modules start from its directory.
 func (in *Interp) Run(ctx context.Context, name, text string) error {
 	in.report.reset()
 	dir, err := filepath.Abs(filepath.Dir(name))
@@ -259,15 +258,15 @@ func (in *Interp) call(fn *lua.LFunction) (err error) {
 	return nil
 }
 
-// forgetFrame overwrites the frame of the last call by another: gopher-lua leaves it on its
-// stack, where it keeps all code of the script in memory.
+// forgetFrame overwrites the frame of the last call: gopher-lua leaves it on its stack, where it
+// keeps all code of the script in memory.
 func (in *Interp) forgetFrame() {
 	in.vm.Push(in.vm.NewFunction(func(*lua.LState) int { return 0 }))
 	in.vm.Call(0, 0)
 }
 
-// throwObject throws an error out of the machine. The function of gopher-lua formats the
-// stack for every error; here that is done when it is needed.
+// throwObject throws an error. gopher-lua's own function formats the stack for every error; here
+// that is done only when needed.
 func throwObject(L *lua.LState) {
 	panic(&lua.ApiError{Type: lua.ApiErrorRun, Object: L.Get(-1)})
 }

@@ -8,24 +8,21 @@ import (
 	"github.com/luaccm/ccm/runtime/heap"
 )
 
-// A string that a script makes is counted before it is made, so the length of one
-// and the sum of all are bounded where they arise: by Take. What tables and
-// functions take is measured now and then while the script runs.
+// A string is counted before it is made (Take), so the length of one and the sum of all are
+// bounded. The memory of tables and functions is measured now and then while the script runs.
 
-// memoryStep is after how many bytes of strings it is looked at once whether there is
-// room for more.
+// memoryStep is the number of bytes of strings after which the memory is measured at once.
 const memoryStep = 16 << 20
 
 // A memory is the limit of memory of an evaluation.
 type memory struct {
 	bound       *heap.Bound
-	allocations int                     // bytes of strings since it was measured
+	allocations int                     // bytes of strings since the last measurement
 	cancel      context.CancelCauseFunc // ends the evaluation
 }
 
-// watchMemory cancels an evaluation when this program holds more bytes than when
-// the evaluation began, by what is allowed. The function that it returns ends the
-// watch.
+// watchMemory cancels an evaluation when this program holds too many more bytes than at the
+// beginning of the evaluation. The returned function ends the watch.
 func (lm *limits) watchMemory(cancel context.CancelCauseFunc) (stop func()) {
 	was := lm.memory
 	bound := heap.Watch(lm.in.opts.Memory, func() { cancel(errMemory) })
@@ -36,8 +33,7 @@ func (lm *limits) watchMemory(cancel context.CancelCauseFunc) (stop func()) {
 	}
 }
 
-// Take counts bytes that a script is about to be given, and ends the evaluation if
-// there is no memory for them.
+// Take counts bytes that a script is about to get, and ends the evaluation if that is too much.
 func (in *Interp) Take(L *lua.LState, size int) {
 	m := in.limits.memory
 	if m == nil {

@@ -15,7 +15,7 @@ import (
 	"github.com/luaccm/ccm/runtime/diag"
 )
 
-// templates are where modules are looked for in a directory, in this order.
+// templates are the places of a module in a directory, in the order of the search.
 var templates = []string{"lib/?.lua", "lib/?/init.lua", "?.lua", "?/init.lua"}
 
 // vendorTemplates are searched beside the script, after templates: the directory vendor,
@@ -28,7 +28,7 @@ const libraryDir = "stdlib"
 // InLibrary reports whether a place is in a module that ships with ccm.
 func InLibrary(p diag.Pos) bool { return strings.HasPrefix(p.File, libraryDir+"/") }
 
-// A moduleLoader is require and the table package.
+// A moduleLoader has the functions require and the table package.
 type moduleLoader struct {
 	in        *Interp
 	loadStack []string // the modules that are being loaded
@@ -87,8 +87,7 @@ func (ml *moduleLoader) packageField(L *lua.LState, name string) *lua.LTable {
 	return t
 }
 
-// require is Lua's, save that modules that require one another are an error
-// that shows the chain.
+// require is Lua's, but modules that require one another are an error with the chain.
 func (ml *moduleLoader) require(L *lua.LState) int {
 	name := L.CheckString(1)
 	loaded := ml.packageField(L, "loaded")
@@ -107,7 +106,7 @@ func (ml *moduleLoader) require(L *lua.LState) int {
 	L.Call(1, 1)
 	v := L.Get(-1)
 	if v == lua.LNil {
-		// A module that returns nothing may have put itself into package.loaded.
+		// A module without a result may have put itself into package.loaded.
 		if v = loaded.RawGetString(name); v == lua.LNil {
 			v = lua.LTrue
 		}
@@ -117,8 +116,7 @@ func (ml *moduleLoader) require(L *lua.LState) int {
 	return 1
 }
 
-// loader asks package.loaders, one after the other, for a function that loads
-// the module.
+// loader asks each of package.loaders for a function that loads the module.
 func (ml *moduleLoader) loader(L *lua.LState, name string) lua.LValue {
 	loaders := ml.packageField(L, "loaders")
 	var tried strings.Builder
@@ -185,8 +183,8 @@ func (ml *moduleLoader) pathLoader(L *lua.LState) int {
 	return 1
 }
 
-// isMissing reports whether err means that a file is no module: it is not there,
-// or it is a directory.
+// isMissing reports whether err means that there is no such module file: the path is missing, or
+// a directory.
 func isMissing(err error) bool {
 	if errors.Is(err, fs.ErrNotExist) {
 		return true
@@ -209,7 +207,7 @@ func (ml *moduleLoader) libraryLoader(L *lua.LState) int {
 	for _, file := range ml.candidates(L, name, "?.lua;?/init.lua") {
 		text, err := fs.ReadFile(ml.in.opts.Library, path.Clean(file))
 		if err == nil {
-			// What a shipped module declares has no directory of its own.
+			// Declarations of a shipped module have no directory of their own.
 			return ml.pushModule(L, path.Join(libraryDir, file), "", string(text))
 		}
 		fmt.Fprintf(&tried, "\n\tno file '%s'", path.Join(libraryDir, file))
@@ -227,12 +225,12 @@ func (ml *moduleLoader) ships(name string) bool {
 	return err == nil
 }
 
-// pushModule pushes the function that the text of a module of the site is.
+// pushModule pushes the function of a module of the site.
 func (ml *moduleLoader) pushModule(L *lua.LState, file, dir, text string) int {
 	return ml.pushText(L, nil, file, dir, text)
 }
 
-// pushText pushes the function that the text of a module is; of is its package, or nil.
+// pushText pushes the function of a module; of is its package, or nil.
 func (ml *moduleLoader) pushText(L *lua.LState, of *Package, file, dir, text string) int {
 	fn, _, err := ml.in.compiler.loadOf(of, file, dir, text)
 	if err != nil {
@@ -263,7 +261,7 @@ func (ml *moduleLoader) searchPath(L *lua.LState) int {
 	return 2
 }
 
-// nearModule returns a hint with the module whose name is nearest, or where one belongs.
+// nearModule returns a hint with the module of the nearest name, or with the place for a new one.
 func (ml *moduleLoader) nearModule(name string) string {
 	paths, _ := ml.packageTable().RawGetString("path").(lua.LString)
 	prefix, last := "", name
@@ -294,7 +292,7 @@ func (ml *moduleLoader) nearModule(name string) string {
 	if near := diag.Nearest(last, known); near != "" {
 		return fmt.Sprintf("did you mean %q?", prefix+near)
 	}
-	if prefix == "std." { // what ships with ccm, and nobody adds to
+	if prefix == "std." { // the shipped modules, to which nobody adds
 		return ""
 	}
 	return fmt.Sprintf("a module of the site is lib/%s.lua beside the script; ccm mod get ADDRESS brings one of others", strings.ReplaceAll(name, ".", "/"))

@@ -10,22 +10,20 @@ import (
 	"github.com/luaccm/ccm/runtime/diag"
 )
 
-// The compiler calls itself for each level of a syntax tree, and for some trees it
-// takes a time that grows with the square of their depth. So a text whose tree is
-// deeper than that of any script that people write is refused before it is compiled.
+// The compiler calls itself for each level of a syntax tree, and for some trees its time grows
+// with the square of their depth. So a text is refused before compilation if its tree is deeper
+// than that of any script that people write.
 const (
-	// maxNesting is how many blocks, functions, tables and calls can stand inside one
-	// another. Lua itself has the same limit.
+	// maxNesting is the largest number of nested blocks, functions, tables and calls. Lua itself
+	// has the same limit.
 	maxNesting = 200
-	// maxChain is how many operators, or elseif, can follow one another.
+	// maxChain is the largest number of consecutive operators or elseif.
 	maxChain = 2000
-	// maxJumps is how many goto and labels a text can have: each is looked for among
-	// all others.
+	// maxJumps is the largest number of goto and labels: each is searched for among all others.
 	maxJumps = 2000
-	// maxBrackets is how many brackets can stand inside one another in a text that is
-	// parsed at all.
+	// maxBrackets is the largest number of nested brackets in a text that is parsed at all.
 	maxBrackets = 100_000
-	// maxText is how long a script can be, in bytes.
+	// maxText is the size limit of a script, in bytes.
 	maxText = 64 << 20
 )
 
@@ -48,8 +46,8 @@ func parseLua(text, name string) ([]ast.Stmt, error) {
 	return stmts, nil
 }
 
-// nestedTooDeep reports whether a text may hold too many brackets inside one
-// another. Those in strings count too: no script that people write comes near.
+// nestedTooDeep reports whether a text may have too many nested brackets. Brackets in strings
+// count too: no script that people write comes near.
 func nestedTooDeep(text string) bool {
 	if strings.Count(text, "(")+strings.Count(text, "[")+strings.Count(text, "{") <= maxBrackets {
 		return false
@@ -148,8 +146,8 @@ func nests(n ast.PositionHolder) bool {
 	return false
 }
 
-// continues reports whether a node follows the one around it rather than standing
-// inside of it: in a + b + c, in t.a.b.c, and in an if the next elseif.
+// continues reports whether a node continues the one around it rather than being nested in it: in
+// a + b + c, in t.a.b.c, and in an if the next elseif.
 func continues(around, n ast.PositionHolder) bool {
 	switch a := around.(type) {
 	case *ast.IfStmt:

@@ -16,8 +16,8 @@ import (
 // error. So a declaration is compared with its syntax, and a field whose expression is nil
 // is reported.
 
-// A nilableField is a field of a table in the text that may come out as nil, or
-// holds such fields.
+// A nilableField is a field in a written table whose value may be nil, or whose table has such
+// fields.
 type nilableField struct {
 	key     any // a string, or the position as an int from 0
 	nilable bool
@@ -25,8 +25,8 @@ type nilableField struct {
 	arg     int // index of the argument of a call site
 }
 
-// nilableFields returns the fields of a table that may come out as nil. The
-// names of a resource are not among them: a name that is nil is an error anyway.
+// nilableFields returns the fields of a table that may be nil. Names of resources are left out: a
+// nil name is an error anyway.
 func nilableFields(t *ast.TableExpr, top bool) (out []nilableField) {
 	n := 0
 	for i, f := range t.Fields {
@@ -81,7 +81,7 @@ func mayBeNil(e ast.Expr) bool {
 	return false
 }
 
-// excludesNil reports whether e is not nil on purpose.
+// excludesNil reports whether e is never nil, or nil on purpose.
 func excludesNil(e ast.Expr) bool {
 	switch e := e.(type) {
 	case *ast.NilExpr:
@@ -112,7 +112,7 @@ type nilChecker struct {
 	lazyReported   map[diag.Pos]bool
 }
 
-// check reports the fields in the syntax of the call at f that are nil in its table.
+// check reports the written fields of the call at f that are nil in its table.
 func (nc *nilChecker) check(L *lua.LState, f frame, t *resource.Type, props *lua.LTable) {
 	if c := nc.in.source.chunkOf(f.node); c != nil {
 		for i := range c.nilable[f.node] {
@@ -147,7 +147,7 @@ func fieldOf(t *lua.LTable, key any) lua.LValue {
 	return t.RawGetString(key.(string))
 }
 
-// noteNil reports a property that is nil, once for each position in the text.
+// noteNil reports a nil property, once for each position in the text.
 func (nc *nilChecker) noteNil(L *lua.LState, f frame, t *resource.Type, w *nilableField, path schema.Path) {
 	if nc.reportedFields[w] {
 		return
@@ -188,8 +188,8 @@ func OptionalHint(expression string) string {
 	return "if it may be left out write ccm.optional(" + expression + ")"
 }
 
-// lazyNil reports that a function of ccm.lazy has returned nil for a property: as a
-// warning or, if Strict is set, as an error.
+// lazyNil reports that a function of ccm.lazy returned nil for a property: as a warning or, with
+// Strict, as an error.
 func (nc *nilChecker) lazyNil(where *locator, key string) error {
 	path := schema.Path{key}
 	if e := where.expression(path); e != nil && !mayBeNil(e) {

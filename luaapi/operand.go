@@ -20,8 +20,8 @@ type instruction struct {
 
 const constantBit = 1 << 8
 
-// find sets x.fn to the function of the script that the message is about, if it
-// still runs: it is the innermost, maybe below a function of this program.
+// find sets x.fn to the running function of the script that the message is about: the innermost
+// one, or the one that called a function of this program.
 func (x *explainer) find() {
 	for level := range 2 {
 		dbg, ok := x.L.GetStack(level)
@@ -38,8 +38,8 @@ func (x *explainer) find() {
 	}
 }
 
-// operand returns the instruction that was compiled for the node of the
-// message. Ops are its possible operations.
+// operand returns the instruction compiled for the node of the message. Ops are its possible
+// operations.
 func (x *explainer) operand(ops ...int) instruction { return x.instruction(x.node, ops...) }
 
 func (x *explainer) instruction(node int, ops ...int) instruction {
@@ -69,8 +69,8 @@ func (x *explainer) value(at int) lua.LValue {
 	return x.register(at)
 }
 
-// register returns a register of the function that failed. Local variables are
-// registers, and the others are locals without a name.
+// register returns a register of the failed function. Local variables are registers, and the
+// others are locals without a name.
 func (x *explainer) register(at int) lua.LValue {
 	if _, v := x.L.GetLocal(x.dbg, at+1); v != nil {
 		return v
@@ -78,8 +78,7 @@ func (x *explainer) register(at int) lua.LValue {
 	return lua.LNil
 }
 
-// near gives the hint for a field that is not there: the nearest one that is,
-// or why there is none.
+// near gives the hint for an unknown field: the nearest existing one, or why there is none.
 func (x *explainer) near(expr ast.Expr) {
 	if n, ok := expr.(*ast.AttrGetExpr); ok {
 		if key, ok := n.Key.(*ast.StringExpr); ok {
@@ -113,8 +112,7 @@ func stringKeys(t *lua.LTable) []string {
 	return keys
 }
 
-// eval returns the value of a name or a field, without calling anything; nil if it is not
-// known.
+// eval returns the value of a name or a field without calling anything; nil if unknown.
 func (x *explainer) eval(e ast.Expr) lua.LValue {
 	switch e := e.(type) {
 	case *ast.IdentExpr:
@@ -140,8 +138,8 @@ func (x *explainer) eval(e ast.Expr) lua.LValue {
 	return lua.LNil
 }
 
-// local returns the value of a local variable: the instruction that was compiled
-// for its name, or for the index into it, says which register it is.
+// local returns the value of a local variable. The instruction compiled for its name, or for the
+// index into it, tells the register.
 func (x *explainer) local(id *ast.IdentExpr) lua.LValue {
 	for i, n := range x.tree.nodes {
 		node := x.tree.first + i
@@ -167,7 +165,7 @@ func (x *explainer) local(id *ast.IdentExpr) lua.LValue {
 	return lua.LNil
 }
 
-// name returns how a message speaks of an expression: its last name in quotes.
+// name returns an expression in messages: its last name in quotes.
 func (x *explainer) name(e ast.Expr) string {
 	switch e := e.(type) {
 	case *ast.IdentExpr:
@@ -185,7 +183,7 @@ func (x *explainer) name(e ast.Expr) string {
 	return "the value"
 }
 
-// lastName returns the name by which gopher-lua's messages call a function.
+// lastName returns the name of a function in gopher-lua's messages.
 func lastName(n *ast.FuncCallExpr) string {
 	switch f := n.Func.(type) {
 	case nil:
@@ -200,7 +198,7 @@ func lastName(n *ast.FuncCallExpr) string {
 	return "?"
 }
 
-// show writes an expression as Lua, of a call only the function.
+// show writes an expression as Lua; of a call, only the function.
 func show(e ast.Expr) string {
 	switch e := e.(type) {
 	case *ast.IdentExpr:

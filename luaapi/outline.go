@@ -9,16 +9,15 @@ import (
 // A Global is one global of scripts.
 type Global struct {
 	Name string
-	// Fields are the names in it, in order, if it is a table whose names are
-	// known: one of Lua, ccm, or the constructor of a type.
+	// Fields are its names, in order, if it is a table with known names: one of Lua, ccm, or the
+	// constructor of a type.
 	Fields []string
 	// Function says that it can be called.
 	Function bool
 }
 
-// Globals returns the globals of scripts in order of name: Lua's, ccm's and what
-// Options.Extend has added. Those that are made when they are asked for are not
-// made, and have no fields here.
+// Globals returns the globals of scripts in order of name: Lua's, ccm's and those of
+// Options.Extend. Globals that are made on first use are not made, and have no fields here.
 func (in *Interp) Globals() []Global {
 	names := slices.Clone(in.globals.names)
 	slices.Sort(names)

@@ -15,7 +15,7 @@ import (
 	"github.com/luaccm/ccm/runtime/schema"
 )
 
-// An override is the properties that a call of handle:set gives resources that are declared.
+// An override is the properties of a call of handle:set.
 type override struct {
 	entries []schema.Entry
 	frame   frame
@@ -23,8 +23,8 @@ type override struct {
 	dir     string // of relative paths, "" if none begins there
 }
 
-// A collection is the resources that ccm.resources has collected. Its overrides hold for
-// those that are declared later, too.
+// A collection is the resources collected by ccm.resources. Its overrides also apply to resources
+// that are declared later.
 type collection struct {
 	filter    catalog.Filter
 	frame     frame
@@ -32,13 +32,13 @@ type collection struct {
 	matched   bool
 }
 
-// A setProperty is a property that was set: where, and to what.
+// A setProperty is a property that was set, with place and value.
 type setProperty struct {
 	pos diag.Pos
 	val schema.Value
 }
 
-// overrides is what handle:set and ccm.resources know.
+// overrides is the state of handle:set and ccm.resources.
 type overrides struct {
 	dc          *declarer
 	collections []*collection
@@ -136,7 +136,7 @@ func (ov *overrides) readFilter(L *lua.LState, props *lua.LTable, f *catalog.Fil
 	}
 }
 
-// types returns the names of all types that are known by now.
+// types returns the names of all types known by now.
 func (ov *overrides) types() (names []string) {
 	for _, t := range ov.dc.in.opts.Registry.Types() {
 		names = append(names, t.Name)
@@ -144,7 +144,7 @@ func (ov *overrides) types() (names []string) {
 	return names
 }
 
-// knows reports whether there is a type, or the text is a pattern of types.
+// knows reports whether a type exists, or the name is a pattern.
 func (ov *overrides) knows(name string) bool {
 	return strings.ContainsAny(name, "*?[") || ov.dc.in.opts.Registry.Type(name) != nil
 }
@@ -219,8 +219,7 @@ func (ov *overrides) declared(r *resource.Resource) {
 	}
 }
 
-// end warns of collections with overrides that hold for nothing: a mistake if the script is
-// read strictly.
+// end warns of collections whose overrides matched nothing; with Strict that is a mistake.
 func (ov *overrides) end() {
 	in := ov.dc.in
 	for _, c := range ov.collections {
@@ -235,7 +234,7 @@ func (ov *overrides) end() {
 	}
 }
 
-// apply declares a resource again with an override. What is wrong is noted, with both places.
+// apply declares a resource again with an override. Mistakes are noted with both places.
 func (ov *overrides) apply(r *resource.Resource, o *override) {
 	dc := ov.dc
 	where := &overrideLocator{locator{in: dc.in, typ: r.Type, node: o.frame.node, file: o.frame.file}, o, r.Positions, r.Pos}
@@ -321,8 +320,8 @@ func (ov *overrides) overridden(r *resource.Resource, o *override, where *overri
 	return now, nil
 }
 
-// An overrideLocator is the schema.Locator of a resource with an override: its properties
-// are where they were set, the others where they were declared.
+// An overrideLocator is the schema.Locator of a resource with an override: the set properties
+// have the places where they were set, the others those of the declaration.
 type overrideLocator struct {
 	locator
 	override *override

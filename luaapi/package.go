@@ -10,43 +10,44 @@ import (
 	"github.com/luaccm/ccm/runtime/diag"
 )
 
-// A Package is a module of others, at a fixed version. Its code does not see the globals of
-// scripts, but a table of its own: what it must not use is not in there, and its require and
-// load lead to nothing else. A function that somebody hands to it works: to hand it over is
-// the decision of whoever does.
+// A Package is a module of others, at a fixed version. Its code sees a table of its own instead
+// of the globals of scripts. Forbidden globals are not in that table, and its require and load
+// give no access to them. A function that a script passes to the package works: that is the
+// decision of the script.
 type Package struct {
-	// Name is that of the module in messages.
+	// Name is the name of the module in messages.
 	Name string
 	// Dir is its directory.
 	Dir string
-	// Denial returns why the code of the module cannot use a global, nil if it can.
+	// Denial returns the reason why the code of the module must not use a global, or nil.
 	Denial func(global string) error
 
 	globals *lua.LTable // as its code sees them, once that is loaded
 }
 
-// A PackageFile is what require finds in a package.
+// A PackageFile is a file of a package that require found.
 type PackageFile struct {
 	Owner *Package
 	// Path is its path below the directory of the package, with slashes.
 	Path string
-	// Key is its name in package.loaded, which no file of a script has.
+	// Key is its name in package.loaded, which no file of a script can have.
 	Key string
-	// File is its path, ShownPath how messages name it, and Dir where relative paths in it begin.
+	// File is its path, ShownPath its path in messages, and Dir the directory of relative paths in
+	// it.
 	File, ShownPath, Dir string
 }
 
-// Packages finds what require means. From is the package whose code asks, nil for the scripts
-// of the site. It returns nil where the name belongs to no package; then a script is asked for
-// in package.path. An error ends the evaluation: no pcall stops it.
+// Packages finds modules for require. From is the package of the calling code, nil for scripts of
+// the site. Find returns nil if the name belongs to no package: then package.path is searched. An
+// error ends the evaluation: no pcall stops it.
 type Packages interface {
 	Find(from *Package, name string) (*PackageFile, error)
-	// Read returns what a file holds that Find has returned.
+	// Read returns the content of a file that Find returned.
 	Read(file *PackageFile) ([]byte, error)
 }
 
-// requirePackage is require for the code of from, nil for that of scripts. It is false if the
-// name belongs to no package.
+// requirePackage is require for the code of from, nil for scripts. It is false if the name
+// belongs to no package.
 func (ml *moduleLoader) requirePackage(L *lua.LState, from *Package, name string) bool {
 	if ml.in.opts.Packages == nil {
 		return false
@@ -93,7 +94,7 @@ func (ml *moduleLoader) requireIn(from *Package) lua.LGFunction {
 			if err := from.Denial(global); err != nil {
 				ml.in.report.throwError(L, err)
 			}
-			// What ships with ccm is loaded once for all, with the rights of ccm.
+			// A shipped module is loaded once for all callers, with the rights of ccm.
 			L.Push(ml.in.vm.NewFunction(ml.require))
 			L.Push(lua.LString(name))
 			L.Call(1, 1)
@@ -104,8 +105,8 @@ func (ml *moduleLoader) requireIn(from *Package) lua.LGFunction {
 	}
 }
 
-// Granted returns nil if the code that called may use a global, or the error that says why
-// it may not. A function that nobody in a script has called may not, once there are packages.
+// Granted returns nil if the calling code may use a global, and otherwise the reason. Once there
+// are packages, a function that no script has called may not.
 func (in *Interp) Granted(L *lua.LState, global string) error {
 	if in.modules.packages == 0 {
 		return nil
@@ -120,13 +121,12 @@ func (in *Interp) Granted(L *lua.LState, global string) error {
 	return c.owner.Denial(global)
 }
 
-// plainTables are the tables of Lua that scripts can write. Each package has a copy: what it
-// writes there others do not see.
+// plainTables are the tables of Lua that scripts can write. Each package has a copy, so that
+// others do not see its changes.
 var plainTables = []string{"string", "table", "math", "os", "coroutine", "debug"}
 
-// of returns the globals as the code of a package sees them. Each comes into the table when the
-// code first asks for it, and is found there as fast as those of scripts from then on: most
-// packages use few of them. Who asks for _G gets the table with all that are there.
+// of returns the globals for the code of a package. Each is copied into the table on first use,
+// and is then as fast as for scripts: most packages use few. _G is the table with all of them.
 func (gt *globalTable) of(p *Package) *lua.LTable {
 	if p.globals != nil {
 		return p.globals
@@ -171,7 +171,7 @@ func (gt *globalTable) of(p *Package) *lua.LTable {
 	return t
 }
 
-// ofPackage returns a global that packages have of their own, nil of those that are as in scripts.
+// ofPackage returns a global that differs for packages, nil if it is the same as for scripts.
 func (gt *globalTable) ofPackage(p *Package, name string) lua.LValue {
 	L := gt.in.vm
 	switch name {
@@ -187,8 +187,8 @@ func (gt *globalTable) ofPackage(p *Package, name string) lua.LValue {
 	return nil
 }
 
-// packageTable returns the table package for the code of packages: the constructor of its
-// type, without the tables through which require finds and keeps modules.
+// packageTable returns the table package for packages: the constructor of its type, without the
+// tables by which require finds and keeps modules.
 func (gt *globalTable) packageTable() *lua.LTable {
 	real := gt.in.modules.packageTable()
 	t := gt.in.vm.CreateTable(0, 4)
@@ -214,8 +214,8 @@ func copied(L *lua.LState, from *lua.LTable) *lua.LTable {
 	return t
 }
 
-// getMetatable is getmetatable for packages: that of all texts leads to the functions that
-// scripts call.
+// getMetatable is getmetatable for packages: the metatable of strings would lead to the functions
+// that scripts call.
 func getMetatable(L *lua.LState) int {
 	v := L.CheckAny(1)
 	if v.Type() == lua.LTString {
@@ -230,8 +230,8 @@ func getMetatable(L *lua.LState) int {
 	return 1
 }
 
-// throwFatal throws a mistake that no pcall stops. One that is in a file of its own is shown
-// there, with the place of the script that came upon it.
+// throwFatal throws a mistake that no pcall stops. A mistake with a file of its own is shown
+// there, with the place of the calling script.
 func (rp *reporter) throwFatal(L *lua.LState, err error) {
 	f, notes := rp.in.source.origin(L)
 	here := rp.in.source.framePos(f)
@@ -250,8 +250,8 @@ func (rp *reporter) throwFatal(L *lua.LState, err error) {
 	L.Error(lua.LString(e.Message()), 0)
 }
 
-// enter notes that a module is being loaded. One that is being loaded already is a mistake
-// that shows the chain.
+// enter notes that a module is being loaded. If it is being loaded already, it throws a mistake
+// with the chain.
 func (ml *moduleLoader) enter(L *lua.LState, name string) {
 	if i := slices.Index(ml.loadStack, name); i >= 0 {
 		chain := append(slices.Clone(ml.loadStack[i:]), name)

@@ -8,12 +8,11 @@ import (
 	"github.com/yuin/gopher-lua/ast"
 )
 
-// A packedText holds the values of its long strings with escapes, such as
-// "line\nline\n", in the place of the strings: the catalog holds the values too, and so
-// a script that writes out its files takes their memory once. The text is made again of
-// the values when a message needs it.
+// A packedText is a text without its long strings with escapes, such as "line\nline\n", and has
+// their values instead. The catalog holds the same values, so a script that writes out its files
+// takes their memory once. The text is rebuilt from the values when a message needs it.
 type packedText struct {
-	short  string   // the text with a mark in each string that is taken out
+	short  string   // the text with marks in the place of the strings
 	values []string // of the marks
 	text   func() string
 }
@@ -21,16 +20,16 @@ type packedText struct {
 const (
 	// packedLiteral is the least length, in bytes, of strings with escapes that are taken out.
 	packedLiteral = 256
-	// packedMark begins what stands in the quotes of such a string.
+	// packedMark begins the mark in the quotes of such a string.
 	packedMark = "\x01esc "
 )
 
-// pack takes the strings with escapes of at least long bytes out of a text. A string stays if
-// [escape] would write it in another way.
+// pack takes strings with escapes of at least long bytes out of a text. A string stays if
+// [escape] would write it differently.
 func pack(text string, long int) *packedText {
 	p := takeOut(text, long, func(inner string, plain bool) (string, bool) {
 		if plain {
-			return "", false // it shares the memory of the text
+			return "", false // its value shares the memory of the text
 		}
 		return unescape(inner), true
 	})
@@ -38,16 +37,16 @@ func pack(text string, long int) *packedText {
 	return p
 }
 
-// packWritten takes out plain strings too, and the values are what stands in the quotes: they
-// share the memory of the text, which is kept.
+// packWritten also takes out plain strings, and keeps strings as they are written: they share the
+// memory of the text, which is kept.
 func packWritten(text string, long int) *packedText {
 	p := takeOut(text, long, func(inner string, _ bool) (string, bool) { return inner, true })
 	p.text = func() string { return text }
 	return p
 }
 
-// takeOut takes strings of at least long bytes out of a text; value says what is kept of what stands
-// in the quotes, and whether the string is taken out.
+// takeOut takes strings of at least long bytes out of a text. Value returns what to keep of the
+// text in the quotes, and whether to take the string out.
 func takeOut(text string, long int, value func(inner string, plain bool) (string, bool)) *packedText {
 	if strings.Contains(text, packedMark) {
 		return unpacked(text)
@@ -101,7 +100,7 @@ func (p *packedText) unpack() string {
 	return b.String()
 }
 
-// fill puts values in the place of the marks in statements.
+// fill replaces the marks in statements by values.
 func (p *packedText) fill(stmts []ast.Stmt, value func(string) string) {
 	if len(p.values) == 0 {
 		return
@@ -117,8 +116,7 @@ func (p *packedText) fill(stmts []ast.Stmt, value func(string) string) {
 	w.stmts(stmts)
 }
 
-// parse parses the packed text, in whose tree the marks stay. Mistakes are those of the
-// whole text.
+// parse parses the packed text; marks stay in the tree. Mistakes are those of the whole text.
 func (p *packedText) parse(name string) ([]ast.Stmt, error) {
 	stmts, err := parseText(withoutShebang(p.short), name)
 	if err != nil && len(p.values) > 0 {
@@ -127,7 +125,7 @@ func (p *packedText) parse(name string) ([]ast.Stmt, error) {
 	return stmts, err
 }
 
-// isEscaped reports whether inner is what [escape] makes of its value.
+// isEscaped reports whether [escape] writes the value of inner as inner.
 func isEscaped(inner string, quote byte) bool {
 	for i := 0; i < len(inner); i++ {
 		switch inner[i] {
@@ -147,7 +145,7 @@ func escape(value string, quote byte) string {
 	return strings.NewReplacer("\n", `\n`, "\t", `\t`, `\`, `\\`, string(quote), `\`+string(quote)).Replace(value)
 }
 
-// unescape is the value of what [isEscaped].
+// unescape returns the value of a text that [isEscaped].
 func unescape(inner string) string {
 	value := make([]byte, 0, len(inner))
 	for i := 0; i < len(inner); i++ {

@@ -16,8 +16,8 @@ type Script struct {
 	Name, Text string
 
 	stmts  []ast.Stmt
-	packed *packedText // of the statements that were not asked for yet; its values are as they are written
-	tree   *tree       // with the places of one statement
+	packed *packedText // of the statements not yet returned; its values are as written
+	tree   *tree       // with the places of the present statement
 }
 
 // Parse reads a script. The error is that of a run.
@@ -31,9 +31,9 @@ func Parse(name, text string) (*Script, error) {
 	return &Script{Name: name, Text: text, stmts: stmts, packed: p, tree: &tree{spans: make(map[ast.PositionHolder]span)}}, nil
 }
 
-// Statements returns the statements of the script outside of all others, in their order, once.
-// Only the last of them and what is in it have places: those of a script of many declarations
-// would need several times its memory.
+// Statements returns the top-level statements of the script, in order, once. Only the latest
+// statement and its parts have places: those of a script with many declarations would need
+// several times its memory.
 func (p *Script) Statements() iter.Seq[ast.Stmt] {
 	return func(yield func(ast.Stmt) bool) {
 		a := aligner{tree: p.tree, reader: newTokenReader(withoutShebang(p.Text))}
@@ -62,8 +62,8 @@ func (p *Script) Pos(n ast.PositionHolder) diag.Pos {
 	return pos
 }
 
-// Locals returns the places where local variables of the statement are named first, parameters
-// and loop variables included, in the order of the text.
+// Locals returns the places where local variables of the statement are introduced, parameters and
+// loop variables included, in the order of the text.
 func (p *Script) Locals() []diag.Pos {
 	out := make([]diag.Pos, len(p.tree.names))
 	for i, at := range p.tree.names {
@@ -76,7 +76,7 @@ func (p *Script) tokenPos(t token) diag.Pos {
 	return diag.Pos{File: p.Name, Line: t.line, Col: t.col, Len: t.len}
 }
 
-// A StringLiteral is a string in quotes as it is written, with its place.
+// A StringLiteral is a string in quotes as written, with its place.
 type StringLiteral struct {
 	Pos  diag.Pos
 	Text string // with its quotes
@@ -109,8 +109,8 @@ func (p *Script) StringLiterals() iter.Seq[StringLiteral] {
 	}
 }
 
-// PropertyPos returns the position of the value at path in the table of a constructor's
-// call; it is zero if the table does not have it.
+// PropertyPos returns the position of the value at path in the table of a constructor's call;
+// zero if the table does not have it.
 func (p *Script) PropertyPos(call *ast.FuncCallExpr, path schema.Path, key bool) diag.Pos {
 	if len(path) == 0 {
 		return diag.Pos{}
@@ -125,8 +125,7 @@ func (p *Script) PropertyPos(call *ast.FuncCallExpr, path schema.Path, key bool)
 	return pos
 }
 
-// NamePos returns the place of the first name in the call of a constructor; it is zero if
-// the call has none.
+// NamePos returns the place of the first name in a constructor's call; zero if the call has none.
 func (p *Script) NamePos(call *ast.FuncCallExpr) diag.Pos {
 	pos := namePos(p.tree, call, tableArg(call), 0)
 	pos.File = p.Name

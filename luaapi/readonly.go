@@ -22,12 +22,12 @@ type Tables struct {
 type readonlyTable struct {
 	name     string // its name in messages: facts.os
 	contents *lua.LTable
-	// missingField is called for a name that is not there: it returns its value or an
-	// error. Nil makes a missing name nil.
+	// missingField is called for a missing name, and returns its value or an error. Nil makes a
+	// missing name nil.
 	missingField func(key lua.LValue) (lua.LValue, error)
 	// array says that it is a list; an empty table does not show that.
 	array bool
-	// fill puts the fields into contents that are made when they are asked for. Nil if there are none.
+	// fill makes the fields of contents that are made on first use. Nil if there are none.
 	fill func() error
 	// list returns the table for pairs, if it is not contents.
 	list func() (*lua.LTable, error)
@@ -84,8 +84,7 @@ func (ts *Tables) newGuards() guards {
 	}
 }
 
-// Contents returns what a read-only table reads through to, and any other table
-// as it is.
+// Contents returns the contents of a read-only table, and any other table as it is.
 func (ts *Tables) Contents(t *lua.LTable) *lua.LTable {
 	if t.Metatable == lua.LNil {
 		return t

@@ -13,7 +13,7 @@ import (
 type reporter struct {
 	in         *Interp
 	mistakes   diag.List
-	globals    map[string]bool // assignments to globals that are in mistakes
+	globals    map[string]bool // reported assignments to globals
 	lastThrown thrownError
 	fatal      *diag.Error // ccm.fail, or nil
 }
@@ -23,8 +23,8 @@ func (rp *reporter) reset() {
 	rp.mistakes, rp.globals, rp.lastThrown, rp.fatal = nil, make(map[string]bool), thrownError{}, nil
 }
 
-// A thrownError mistake travels through Lua as a text, which a script that catches it expects. The
-// mistake is found again by that text.
+// A thrownError is a mistake on its way through Lua. Lua sees it as a text, which a script that
+// catches it expects. The mistake is found again by that text.
 type thrownError struct {
 	text    string
 	mistake *diag.Error
@@ -36,7 +36,7 @@ func (rp *reporter) raise(L *lua.LState, e *diag.Error) {
 	L.Error(lua.LString(rp.lastThrown.text), 0)
 }
 
-// throw throws a mistake at the place of the script that called.
+// throw throws a mistake at the place of the calling script.
 func (rp *reporter) throw(L *lua.LState, hint, format string, args ...any) {
 	f, notes := rp.in.source.origin(L)
 	rp.raise(L, &diag.Error{Pos: rp.in.source.framePos(f), Err: fmt.Errorf(format, args...), Hint: hint, Notes: notes})
@@ -47,8 +47,7 @@ func (rp *reporter) throwError(L *lua.LState, err error) {
 	rp.throw(L, diag.HintOf(err), "%w", err)
 }
 
-// note records a mistake at the place of the script that called, and lets the
-// script go on.
+// note records a mistake at the place of the calling script, which goes on.
 func (rp *reporter) note(L *lua.LState, err error, hint string) {
 	rp.noteAt(L, caller(L), err, hint)
 }
@@ -57,8 +56,7 @@ func (rp *reporter) noteAt(L *lua.LState, f frame, err error, hint string) {
 	rp.mistakes.Add(&diag.Error{Pos: rp.in.source.framePos(f), Err: err, Hint: hint, Notes: rp.in.source.chain(L, f)})
 }
 
-// warn tells of something that is probably a mistake: a warning, or an error if
-// the script is read strictly.
+// warn reports a likely mistake as a warning or, with Strict, as an error.
 func (rp *reporter) warn(L *lua.LState, f frame, e *diag.Error) {
 	if rp.in.opts.Strict {
 		e.Notes = rp.in.source.chain(L, f)
@@ -68,9 +66,9 @@ func (rp *reporter) warn(L *lua.LState, f frame, e *diag.Error) {
 	rp.in.opts.Warn(e.Pos, e.Message())
 }
 
-// dropRepeated removes from the mistakes from number before on those in the
-// properties that several names share, and that were found for an earlier name
-// already, from number first on.
+// dropRepeated removes repeated mistakes. The mistakes from number before on are those of a
+// further name; those from number first on are those of earlier names, which share its
+// properties.
 func (rp *reporter) dropRepeated(first, before int, where *locator) {
 	shared := rp.mistakes[first:before]
 	call := where.Locate(nil, false)

@@ -8,27 +8,26 @@ import (
 	"github.com/yuin/gopher-lua/ast"
 )
 
-// maxNames is how many different names a part of a divided function has: each
-// may be a variable of the function around it, of which there can be 255.
+// maxNames is the largest number of different names in a part of a divided function. Each may be
+// a variable of the function around it, of which there can be 255.
 const maxNames = 100
 
-// tableName is the local variable in which a divided table is put together. No
-// script can write it.
+// tableName is the local variable with a divided table. No script can spell it.
 const tableName = "(table)"
 
-// A rewriter changes a syntax tree before it is compiled: it makes calls of declareAtCallSite
-// of declarations (callsite.go), takes constants out (constants.go), divides what is long (this
-// file), and has strings joined, lengths taken and fields of facts read by functions of ours
+// A rewriter changes a syntax tree before compilation. It turns declarations into calls of
+// declareAtCallSite (callsite.go), takes constants out (constants.go), and divides what is long
+// (this file). It has functions of ours join strings, take lengths and read fields of facts
 // (concat.go, listlimit.go, factfields.go).
 type rewriter struct {
 	in        *Interp
 	c         *chunk
 	chunk     int              // its number
-	functions []*lua.LFunction // functions that stand in the code as constants
-	join      int              // the number of the one that joins strings + 1, or 0
-	len       int              // the same for the one that looks at lengths
+	functions []*lua.LFunction // functions in the constants of the code
+	join      int              // number of the joining function plus one, or 0
+	len       int              // the same for the function of lengths
 	long      bool             // the text is long enough to be divided
-	heavy     bool             // the function at hand has too many constants
+	heavy     bool             // the present function has too many constants
 }
 
 // function rewrites the statements of one function, and of those in it.
@@ -84,8 +83,8 @@ func (d *rewriter) block(stmts []ast.Stmt) []ast.Stmt {
 	return out
 }
 
-// movable reports whether a statement does the same inside of a function that
-// is called in its place.
+// movable reports whether a statement has the same effect inside a function that is called in its
+// place.
 func movable(s ast.Stmt) bool {
 	switch s.(type) {
 	case *ast.FuncCallStmt, *ast.AssignStmt:

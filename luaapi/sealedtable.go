@@ -9,7 +9,7 @@ import (
 	"github.com/luaccm/ccm/runtime/data"
 )
 
-// opened returns what an encrypted text holds.
+// opened returns the plain text of an encrypted value.
 func (ts *Tables) opened(s *data.SealedValue) lua.LValue {
 	text, err := s.Text()
 	if err != nil {
@@ -18,8 +18,8 @@ func (ts *Tables) opened(s *data.SealedValue) lua.LValue {
 	return lua.LString(text)
 }
 
-// sealedNames returns the names in a table whose values are made when a script asks for them: encrypted
-// texts, and lists that hold some. The length of a list is known only if all of it is there.
+// sealedNames returns the names in a table whose values are made on first use: encrypted texts,
+// and lists with some. A list has to be complete for its length to be known.
 func sealedNames(v map[string]any) []string {
 	var names []string
 	for name, val := range v {
@@ -33,7 +33,7 @@ func sealedNames(v map[string]any) []string {
 	return names
 }
 
-// sealedTable is Value for a table with such names. Each is decrypted when it is asked for, and not before.
+// sealedTable is Value for a table with such names. Each is decrypted on first use.
 func (ts *Tables) sealedTable(path string, v map[string]any, sealed []string) lua.LValue {
 	names := slices.Sorted(maps.Keys(v))
 	contents := ts.in.vm.CreateTable(0, len(v))
@@ -61,7 +61,7 @@ func (ts *Tables) sealedTable(path string, v map[string]any, sealed []string) lu
 			return open(name)
 		}
 		if _, ok := v[name]; ok {
-			return lua.LNil, nil // it is there, and is nil
+			return lua.LNil, nil // it exists and is nil
 		}
 		return lua.LNil, &unknownNameError{name, path, names}
 	}, fill: func() error {

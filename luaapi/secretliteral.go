@@ -9,8 +9,8 @@ import (
 // secretLiteral matches a secret that is written in a script.
 var secretLiteral = lazyregexp.New(`(?:^|[^.:\w])secret\s*\(?\s*("(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'|\[\[[^\]]*\]\])`)
 
-// HideLiterals returns the text of a script as messages may quote it: with stars
-// in the place of literal arguments of secret. Positions stay valid.
+// HideLiterals returns the text of a script for messages, with stars instead of literal arguments
+// of secret. Positions stay valid.
 func HideLiterals(text string) string {
 	if !strings.Contains(text, "secret") {
 		return text
@@ -26,7 +26,7 @@ func HideLiterals(text string) string {
 	return string(out)
 }
 
-// shown is source as messages may quote it.
+// shown returns the text of a file for messages.
 func (in *Interp) shown(file string) (string, bool) {
 	text, ok := in.source.text(file)
 	if !ok {

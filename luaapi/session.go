@@ -14,26 +14,26 @@ import (
 	"github.com/luaccm/ccm/runtime/resource"
 )
 
-// A Session evaluates texts that a person types, one after the other, as if they were one
-// script. What a text defines at its top level, with local or
-// without, the later ones see. A resource that is declared again replaces the
-// one of an earlier text. A text with a mistake declares nothing.
+// A Session evaluates texts that a person types, one after the other, like parts of one script.
+// Top-level variables of a text, with local or without, are visible to later texts. A second
+// declaration of a resource replaces that of an earlier text. A text with a mistake declares
+// nothing.
 type Session struct {
 	in         *Interp
 	env        *lua.LTable
-	isVariable map[string]bool // the variables, nil ones too
+	isVariable map[string]bool // the variables, also nil ones
 	names      []string        // the same in the order of their definition
 	defaults   map[*resource.Type]*defaults
-	dir        string // what relative paths of a typed text start from
-	count      int    // texts that were evaluated
+	dir        string // of relative paths in typed texts
+	count      int    // number of texts evaluated
 	entries    map[*resource.Resource]int
 
-	// Of the text that is being evaluated:
+	// State of the text that is being evaluated:
 	values         []lua.LValue
 	replacements   []Replacement
-	undefinedNames []string        // names that it assigned to and that are not defined
-	definable      map[string]bool // those that it may define
-	newNames       []string        // those that it has defined
+	undefinedNames []string        // undefined names that it assigned to
+	definable      map[string]bool // names that it may define
+	newNames       []string        // names that it defined
 }
 
 // A Replacement is a resource that a later text has declared again.
@@ -43,24 +43,23 @@ type Replacement struct{ Old, New *resource.Resource }
 type Evaluation struct {
 	// Entry is the number of the text, from 1.
 	Entry int
-	// Values are those of the expression, or of the return at the end.
+	// Values are the results of the expression, or of the final return.
 	Values []lua.LValue
-	// Expression says that the text is one, and no statement.
+	// Expression says that the text is an expression.
 	Expression bool
-	// Declared lists the resources of the text that are in the catalog now.
+	// Declared lists the resources that the text added to the catalog.
 	Declared []*resource.Resource
-	// Replacements lists the resources that were declared again.
+	// Replacements lists the resources that it declared again.
 	Replacements []Replacement
 	// Variables lists the variables that the text has defined.
 	Variables []string
 }
 
-// LastValues are the variables that hold the values of the last expressions, and of a return at
-// the end of a text, the latest first.
+// LastValues are the variables with the values of the last expressions and final returns, the
+// latest first.
 var LastValues = []string{"_", "_1", "_2", "_3", "_4", "_5", "_6", "_7", "_8", "_9"}
 
-// NewSession returns a session that has evaluated nothing yet. From then on in
-// is its own. Relative paths start from dir.
+// NewSession returns a session without texts. It takes over in. Relative paths start from dir.
 func NewSession(in *Interp, dir string) *Session {
 	s := &Session{
 		in: in, dir: dir,
@@ -95,8 +94,8 @@ func (s *Session) EvalAs(ctx context.Context, name, text string) (Evaluation, er
 	return res, err
 }
 
-// Load evaluates a script. Its name is that of its file: relative paths start
-// from its directory, and so does the search for modules from now on.
+// Load evaluates a script. The name is its file name: relative paths in it and later searches for
+// modules start from its directory.
 func (s *Session) Load(ctx context.Context, name, text string) (Evaluation, error) {
 	dir, err := filepath.Abs(filepath.Dir(name))
 	if err != nil {
@@ -153,13 +152,13 @@ func (s *Session) restore(before []*resource.Resource) {
 	}
 	*b = catalog.Builder{}
 	for _, r := range before {
-		// They were in there together, so they can be again.
+		// They were in the catalog together before.
 		_, _ = b.Add(r)
 	}
 }
 
-// Adopt treats the resources that fn adds to the catalog like those of a text. If fn fails
-// they are removed.
+// Adopt handles the resources that fn adds to the catalog like those of a text. If fn fails, they
+// are removed.
 func (s *Session) Adopt(fn func() error) (res Evaluation, err error) {
 	s.count++
 	res.Entry = s.count
@@ -172,7 +171,7 @@ func (s *Session) Adopt(fn func() error) (res Evaluation, err error) {
 	return res, nil
 }
 
-// recordEntries notes which resources in the catalog are of this text.
+// recordEntries records the resources of this text.
 func (s *Session) recordEntries(res *Evaluation) {
 	for _, r := range s.in.opts.Builder.Resources() {
 		if _, known := s.entries[r]; !known {
@@ -182,9 +181,8 @@ func (s *Session) recordEntries(res *Evaluation) {
 	}
 }
 
-// admit adds a resource to the catalog. Of two with one ID that differ, the
-// later replaces the earlier, unless they are of one text: that is a mistake as
-// it is in a script.
+// admit adds a resource to the catalog. A different resource of the same ID replaces that of an
+// earlier text; within one text it is a mistake, as in a script.
 func (s *Session) admit(r *resource.Resource) (*resource.Resource, error) {
 	b := s.in.opts.Builder
 	add := b.Add
@@ -209,7 +207,7 @@ func (s *Session) admit(r *resource.Resource) (*resource.Resource, error) {
 	return got, err
 }
 
-// replaced notes that a resource has other properties now.
+// replaced records that a resource was replaced.
 func (s *Session) replaced(old, now *resource.Resource) {
 	if n, ok := s.entries[old]; ok {
 		delete(s.entries, old)
@@ -218,20 +216,20 @@ func (s *Session) replaced(old, now *resource.Resource) {
 	}
 }
 
-// Drop takes a resource out of the catalog.
+// Drop removes a resource from the catalog.
 func (s *Session) Drop(r *resource.Resource) {
 	s.in.opts.Builder.Remove(r)
 	delete(s.entries, r)
 }
 
-// Entry returns the number of the text that declared r, 0 if none did.
+// Entry returns the number of the text that declared r, 0 for none.
 func (s *Session) Entry(r *resource.Resource) int { return s.entries[r] }
 
 // Variables returns the names of the variables in the order in which they were
 // defined.
 func (s *Session) Variables() []string { return s.names }
 
-// Set gives a variable a value, and defines it if need be.
+// Set sets a variable, and defines it if needed.
 func (s *Session) Set(name string, v lua.LValue) {
 	s.add(name)
 	s.env.RawSetString(name, v)
@@ -261,9 +259,9 @@ func (s *Session) Call(ctx context.Context, fn lua.LValue, args ...lua.LValue) (
 	return results, s.in.report.mistakes.Err()
 }
 
-// Define adds a function that scripts do not have. What it returns a text sees
-// as [Session.Live] shows it; an error is a mistake at the place of the call.
-// The arguments are plain: strings, numbers, bools, nil and the IDs of handles.
+// Define adds a function to the session. Its result becomes a [Session.Live] value; an error is a
+// mistake at the place of the call. The arguments are plain: strings, numbers, bools, nil and the
+// IDs of handles.
 func (s *Session) Define(name string, fn func(ctx context.Context, args []any) (any, error)) {
 	s.in.globals.names = append(s.in.globals.names, name)
 	s.in.vm.Env.RawSetString(name, s.in.vm.NewFunction(func(L *lua.LState) int {

@@ -10,14 +10,12 @@ import (
 	"github.com/luaccm/ccm/runtime/diag"
 )
 
-// valuesFunction is the global that takes the values of an expression. No
-// script can spell it.
+// valuesFunction is the global that receives the values of an expression. No script can spell it.
 const valuesFunction = "\x00values"
 
-// openEnvironment makes the globals as the texts of a session see them. They
-// are those of scripts and the variables of the session. To read a variable
-// that is not defined is the mistake that it is in scripts; so is to assign to
-// one inside of a function or a block.
+// openEnvironment makes the globals for the texts of a session: those of scripts, and the
+// variables of the session. To read an undefined variable is a mistake as in scripts, and so is
+// to assign to one inside a function or a block.
 func (s *Session) openEnvironment() {
 	L := s.in.vm
 	globals := L.Env
@@ -63,7 +61,7 @@ func (s *Session) openEnvironment() {
 	}))
 }
 
-// noteAssignment records an assignment to a name that is not defined.
+// noteAssignment records an assignment to an undefined name.
 func (s *Session) noteAssignment(L *lua.LState, name string, value lua.LValue) {
 	near := diag.Nearest(name, s.names)
 	if near == "" || slices.Contains(s.in.globals.names, name) {
@@ -73,8 +71,7 @@ func (s *Session) noteAssignment(L *lua.LState, name string, value lua.LValue) {
 	s.in.report.note(L, fmt.Errorf("assignment to undefined global %q", name), fmt.Sprintf("did you mean %q? A new variable is written local %s", near, name))
 }
 
-// allow lets the statements of a text define their variables. They are defined
-// when they get their first value.
+// allow allows a text to define its variables. Each is defined when it gets its first value.
 func (s *Session) allow(stmts []ast.Stmt) {
 	s.definable, s.newNames = make(map[string]bool), nil
 	for _, d := range definitions(stmts) {
@@ -95,8 +92,7 @@ func (s *Session) add(name string) {
 	s.in.globals.names = append(s.in.globals.names, name)
 }
 
-// undefine takes back the definitions of a text with a mistake that came to
-// nothing.
+// undefine removes the variables of a text that failed.
 func (s *Session) undefine(names []string) {
 	for _, name := range names {
 		if s.env.RawGetString(name) != lua.LNil {
@@ -111,14 +107,14 @@ func (s *Session) undefine(names []string) {
 	}
 }
 
-// A definition is a name that a statement at the top level gives a value.
+// A definition is a name that a top-level statement assigns to.
 type definition struct {
 	name  string
 	local bool
 	stmt  ast.Stmt
 }
 
-// definitions returns what the statements define, in their order.
+// definitions returns the definitions in statements, in order.
 func definitions(stmts []ast.Stmt) (out []definition) {
 	for _, st := range stmts {
 		switch st := st.(type) {
@@ -141,12 +137,12 @@ func definitions(stmts []ast.Stmt) (out []definition) {
 	return out
 }
 
-// share rewrites the statements of a text so that later texts see its local
-// variables, and so that its values arrive: the locals of the top level become
-// variables of the session, and a return at the end becomes a call.
+// share rewrites the statements of a text so that later texts see its local variables and its
+// values arrive: top-level locals become variables of the session, and a final return becomes a
+// call.
 //
-// As a call, because gopher-lua turns return f() into a jump, and the place of
-// the call would be lost.
+// It becomes a call because gopher-lua compiles return f() as a jump, and the place of the call
+// would be lost.
 func share(stmts []ast.Stmt) []ast.Stmt {
 	out := make([]ast.Stmt, 0, len(stmts)+1)
 	for _, st := range stmts {

@@ -8,10 +8,10 @@ import (
 	"github.com/yuin/gopher-lua/parse"
 )
 
-// This file turns a typed text into a part of a script.
+// This file converts a typed text into a part of a script.
 
-// AsScript returns a text so that a script can have it: the variables that it
-// defines, which are in fresh, are declared with local.
+// AsScript returns a text as a part of a script: the variables in fresh, which the text defines,
+// are declared with local.
 func AsScript(text string, fresh []string) string {
 	t := newTree(nodeBase, text)
 	var plain []string
@@ -29,8 +29,8 @@ func AsScript(text string, fresh []string) string {
 	return "local " + strings.Join(plain, ", ") + "\n" + text
 }
 
-// onlyDefinition returns where the text of the only statement begins, if it is
-// one that defines these names and no others.
+// onlyDefinition returns the beginning of the only statement, if that defines exactly these
+// names.
 func (t *tree) onlyDefinition(names []string) (at int, ok bool) {
 	if len(t.stmts) != 1 || len(t.tokens) == 0 || len(definitions(t.stmts)) != len(names) {
 		return 0, false
@@ -48,7 +48,7 @@ func (t *tree) onlyDefinition(names []string) (at int, ok bool) {
 	return 0, false
 }
 
-// FreeNames returns the names in a text that are no variables of its own.
+// FreeNames returns the names in a text that are not its own variables.
 func FreeNames(text string) []string {
 	t := newTree(nodeBase, text)
 	var free []string
@@ -66,8 +66,8 @@ func FreeNames(text string) []string {
 
 // A Shape classifies a text.
 type Shape struct {
-	// Call says that it is one call, Variable which variable it gives the value of
-	// one call, "" for none.
+	// Call says that the text is one call. Variable is the variable that gets the value of one
+	// call, "" for none.
 	Call     bool
 	Variable string
 	// Returns says that it ends with a return.

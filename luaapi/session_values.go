@@ -10,8 +10,7 @@ import (
 // This file looks into values for completion and documentation, without calling functions
 // of scripts.
 
-// Global returns the value of a variable or of a global. It is false if there
-// is none of that name.
+// Global returns the value of a variable or a global. It is false if there is none of that name.
 func (s *Session) Global(name string) (v lua.LValue, ok bool) {
 	if v := s.env.RawGetString(name); v != lua.LNil {
 		return v, true
@@ -94,8 +93,8 @@ func (s *Session) recoverValue(v *lua.LValue, ok *bool) {
 	}
 }
 
-// FieldNames returns the names of the fields of a value in order. What a name
-// holds may not be known yet.
+// FieldNames returns the names of the fields of a value in order. The value of a name may not be
+// known yet.
 func (s *Session) FieldNames(v lua.LValue) []string {
 	var names []string
 	switch v := v.(type) {
@@ -150,8 +149,8 @@ func (s *Session) Handle(v lua.LValue) (id string, ok bool) {
 // IsLive reports whether v is a live value.
 func (s *Session) IsLive(v *lua.LUserData) bool { return isLive(v) }
 
-// Text returns the text that a value has of its own: a handle, a live value, a
-// table whose metatable says so.
+// Text returns the text of a value that defines one: a handle, a live value, or a table with
+// __tostring.
 func (s *Session) Text(v lua.LValue) (text string, ok bool) {
 	if t, isTable := v.(*lua.LTable); isTable && t.Metatable == lua.LNil {
 		return "", false

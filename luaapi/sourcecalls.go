@@ -10,8 +10,8 @@ import (
 	"github.com/luaccm/ccm/runtime/diag"
 )
 
-// notes returns the calls that led to the innermost of frames. Many
-// declarations come from the same calls, so the result is shared.
+// notes returns the calls that led to the innermost of frames. Many declarations come from the
+// same calls, so the result is shared.
 func (sm *sourceMap) notes(frames []frame) []diag.Note {
 	if len(frames) < 2 {
 		return nil
@@ -43,7 +43,7 @@ func (sm *sourceMap) lineOf(node int, file string) diag.Pos {
 	return sm.linePos(node)
 }
 
-// origin returns the function that called and the calls that led there.
+// origin returns the calling function and the calls that led to it.
 func (sm *sourceMap) origin(L *lua.LState) (frame, []diag.Note) {
 	f := caller(L)
 	return f, sm.chain(L, f)
@@ -85,8 +85,8 @@ func (sm *sourceMap) cutPosition(text string) (f frame, rest string, ok bool) {
 	}
 }
 
-// withoutNode replaces the node at the beginning of a message by its line, for
-// scripts that catch the message.
+// withoutNode replaces the node at the beginning of a message by its line, because a script may
+// catch the message.
 func (sm *sourceMap) withoutNode(v lua.LValue) lua.LValue {
 	text, ok := v.(lua.LString)
 	if !ok {
@@ -99,7 +99,7 @@ func (sm *sourceMap) withoutNode(v lua.LValue) lua.LValue {
 	return lua.LString(sm.linePos(f.node).String() + ": " + rest)
 }
 
-// number reads the digits that s begins with.
+// number returns the number at the beginning of s, and the rest.
 func number(s string) (n int, rest string) {
 	end := 0
 	for end < len(s) && s[end] >= '0' && s[end] <= '9' {

@@ -11,11 +11,10 @@ import (
 	"github.com/luaccm/ccm/runtime/schema"
 )
 
-// A sourceMap leads from the nodes that the machine reports to the text that a
-// person wrote.
+// A sourceMap leads from the nodes that the machine reports to the text of the script.
 type sourceMap struct {
 	chunks  []*chunk
-	recent  *chunk                 // the one that chunkOf found last
+	recent  *chunk                 // the chunk that chunkOf found last
 	notesOf map[string][]diag.Note // by the nodes of the calls
 }
 
@@ -28,7 +27,7 @@ func (sm *sourceMap) nextNode() int {
 	return last.first + max(1, len(last.nodes))
 }
 
-// chunkOf returns the chunk that a node is in, or nil if it is no node.
+// chunkOf returns the chunk of a node, or nil if it is no node.
 func (sm *sourceMap) chunkOf(node int) *chunk {
 	if node < nodeBase {
 		return nil
@@ -47,8 +46,7 @@ func (sm *sourceMap) chunkOf(node int) *chunk {
 	return sm.recent
 }
 
-// linePos returns the place of a node as far as it is known without looking at the
-// text again: file and line.
+// linePos returns the file and line of a node without parsing the text again.
 func (sm *sourceMap) linePos(node int) diag.Pos {
 	c := sm.chunkOf(node)
 	if c == nil {
@@ -80,12 +78,12 @@ func (sm *sourceMap) text(file string) (string, bool) {
 	return "", false
 }
 
-// has reports whether text finds the file.
+// has reports whether text knows the file.
 func (sm *sourceMap) has(file string) bool {
 	return slices.ContainsFunc(sm.chunks, func(c *chunk) bool { return c.name == file })
 }
 
-// framePos returns the exact place that a function is at.
+// framePos returns the exact place of a frame.
 func (sm *sourceMap) framePos(f frame) diag.Pos {
 	if f.node < nodeBase {
 		return diag.Pos{File: f.file, Line: f.node}
@@ -101,7 +99,7 @@ func (sm *sourceMap) locals(f frame) []string {
 	return nil
 }
 
-// isCurried reports whether the result of the call that f is at is called.
+// isCurried reports whether the result of the call at f is called.
 func (sm *sourceMap) isCurried(f frame) bool {
 	c := sm.chunkOf(f.node)
 	return c != nil && c.curried(f.node)
@@ -130,9 +128,9 @@ func (sm *sourceMap) argument(f frame, path schema.Path, key bool) diag.Pos {
 	return inValue(t, field, path[1:], true) // a function has no place of its own
 }
 
-// mayBeAbsent reports whether err is that facts or data have no such name where that is
-// no slip: data.hosts[name], whose name is not written in the script, asks whether it is
-// there, and so does data.proxy where data has no name like it.
+// mayBeAbsent reports whether err is an unknown name of facts or data that is no slip:
+// data.hosts[name], whose name is not written in the script, or data.proxy where data has no
+// similar name. The script asks whether there is a value.
 func (sm *sourceMap) mayBeAbsent(L *lua.LState, err error) bool {
 	missing, ok := errors.AsType[*unknownNameError](err)
 	if !ok {

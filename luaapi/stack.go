@@ -4,15 +4,15 @@ import (
 	lua "github.com/yuin/gopher-lua"
 )
 
-// callDepth is how deep functions can call each other.
+// callDepth is the largest depth of calls.
 const callDepth = 4096
 
-// registrySize is how many values the functions that are running can hold, and
-// so also how many values one call can pass.
+// registrySize is the largest number of values of all running functions, and so also of values in
+// one call.
 const registrySize = 1 << 20
 
-// reserve makes room for n values that are about to be pushed. The stack grows in small
-// steps otherwise, and is copied each time.
+// reserve makes room for n values to push. Otherwise the stack grows in small steps and is copied
+// each time.
 func reserve(L *lua.LState, n int) {
 	if n > 4096 {
 		top := L.GetTop()
@@ -21,7 +21,7 @@ func reserve(L *lua.LState, n int) {
 	}
 }
 
-// maxCalls bounds the chain of calls that a message shows.
+// maxCalls is the largest number of calls in a message.
 const maxCalls = 16
 
 // calledFrom is the text of a note that shows a call.
@@ -29,7 +29,7 @@ const calledFrom = "called from here"
 
 // A frame is a function of a script that is running.
 type frame struct {
-	node int // where it is: a node, or a line if it is at no node
+	node int // its present node, or a line if there is no node
 	file string
 	main bool // it is the outermost of its thread
 	dbg  *lua.Debug
@@ -37,9 +37,9 @@ type frame struct {
 	column int // that a message gave, or 0
 }
 
-// frameAt returns the function of a script that runs at that level of the
-// stack. Level 0 is the running function. It is false for functions of this program;
-// the last result is false beyond the end of the stack.
+// frameAt returns the function of a script at a level of the stack. Level 0 is the running
+// function. It is not ok for a function of this program; more is false beyond the end of the
+// stack.
 func frameAt(L *lua.LState, level int) (f frame, ok, more bool) {
 	dbg, more := L.GetStack(level)
 	if !more {
@@ -51,8 +51,8 @@ func frameAt(L *lua.LState, level int) (f frame, ok, more bool) {
 	return frame{node: dbg.CurrentLine, file: dbg.Source, main: dbg.What == "main", dbg: dbg}, true, true
 }
 
-// caller returns the function of a script that called the function of this
-// program that runs now. Its node is 0 if there is none.
+// caller returns the function of a script that called the running function of this program. Its
+// node is 0 if there is none.
 func caller(L *lua.LState) frame {
 	for ; L != nil; L = L.Parent {
 		for level := 0; ; level++ {
@@ -68,9 +68,8 @@ func caller(L *lua.LState) frame {
 	return frame{}
 }
 
-// trace returns the functions of scripts that are running, the innermost first.
-// The outermost of each thread comes last and is always there; of the others
-// there may be fewer than are running.
+// trace returns the running functions of scripts, the innermost first. The outermost of each
+// thread is always included, last; some of the others may be missing.
 func trace(L *lua.LState) []frame {
 	var out []frame
 	for ; L != nil; L = L.Parent {
@@ -79,7 +78,7 @@ func trace(L *lua.LState) []frame {
 			if !more {
 				break
 			}
-			// For a call that a tail call has replaced GetStack gives the outermost.
+			// For a call that a tail call replaced, GetStack gives the outermost function.
 			if ok && !f.main {
 				out = append(out, f)
 			}

@@ -5,19 +5,19 @@ import (
 	"time"
 )
 
-// A stopwatch calls a function after some time, not counting the time in which it stands still, nor that in
-// which somebody is waited for.
+// A stopwatch calls a function after some time. Time while it is stopped, or while ccm waits for
+// the user, does not count.
 type stopwatch struct {
 	mu        sync.Mutex
 	timer     *time.Timer
 	running   bool
 	remaining time.Duration // at since
 	since     time.Time
-	waitTime  func() time.Duration // in all so far; nil if nobody is waited for
-	counted   time.Duration        // what of that is in left already
+	waitTime  func() time.Duration // total time of waiting; nil for none
+	counted   time.Duration        // the part of it that was subtracted
 }
 
-// newStopwatch returns one that runs.
+// newStopwatch returns a running stopwatch.
 func newStopwatch(limit time.Duration, waited func() time.Duration, end func()) *stopwatch {
 	if waited == nil {
 		waited = func() time.Duration { return 0 }
@@ -34,17 +34,18 @@ func newStopwatch(limit time.Duration, waited func() time.Duration, end func()) 
 	return w
 }
 
-// run begins to count. The timer has been set.
+// run begins to count; the timer is already set.
 func (w *stopwatch) run() { w.running, w.since, w.counted = true, time.Now(), w.waitTime() }
 
-// count takes the time that has passed since the last count from what is left.
+// count subtracts the time since the last count.
 func (w *stopwatch) count() {
 	now, waited := time.Now(), w.waitTime()
 	w.remaining += waited - w.counted - now.Sub(w.since)
 	w.since, w.counted = now, waited
 }
 
-// isOver reports whether the time is over. If not, because somebody was waited for, the timer goes on.
+// isOver reports whether the time is over. If not, because ccm waited for the user, the timer is
+// set again.
 func (w *stopwatch) isOver() bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()

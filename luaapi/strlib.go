@@ -9,22 +9,21 @@ import (
 	"github.com/luaccm/ccm/luaapi/pattern"
 )
 
-// maxString is how long a string can get that one call of string.rep, gsub,
-// format or table.concat makes.
+// maxString is the longest string, in bytes, that one call of string.rep, gsub, format or
+// table.concat makes.
 const maxString = 64 << 20
 
-// A call that matches a pattern may take this many steps, and some more for
-// each byte of the text.
+// A match of a pattern may take this many steps, and some more for each byte of the text.
 const (
 	patternSteps        = 10_000_000
 	patternStepsPerByte = 100
 )
 
-// checkExpansion is after how many %0 to %9 of one replacement it is looked at whether the time
-// is over.
+// checkExpansion is the number of %0 to %9 in one replacement after which the time limit is
+// checked.
 const checkExpansion = 1 << 14
 
-// maxPatterns is how many compiled patterns are kept.
+// maxPatterns is the number of compiled patterns that are kept.
 const maxPatterns = 256
 
 // A stringLib holds the functions of string.
@@ -33,8 +32,8 @@ type stringLib struct {
 	patterns map[string]*compiledPattern
 }
 
-// functions lists the functions of string that are not gopher-lua's:
-// those that one call can keep busy for ever, or that differ from Lua's.
+// functions lists the functions of string that replace gopher-lua's: those that one call can keep
+// busy for ever, or that differ from Lua's.
 func (lib *stringLib) functions() []builtin {
 	list := []builtin{
 		{"byte", lib.byte},
@@ -95,7 +94,7 @@ func (lib *stringLib) rep(L *lua.LState) int {
 	return 1
 }
 
-// A compiledPattern is a pattern in both ways in which a ^ can be read.
+// A compiledPattern is a pattern compiled with both meanings of a leading ^.
 type compiledPattern struct{ anchored, literal *pattern.Pattern }
 
 // pattern returns argument 2, compiled.
@@ -142,7 +141,7 @@ func initial(L *lua.LState, n, length int) int {
 	return min(max(offset(L.OptInt(n, 1), length)-1, 0), length)
 }
 
-// find is string.find, and string.match if places is not set.
+// find is string.find with places, and string.match without.
 func (lib *stringLib) find(L *lua.LState, places bool) int {
 	s, text := L.CheckString(1), L.CheckString(2)
 	init := initial(L, 3, len(s))
@@ -169,8 +168,8 @@ func (lib *stringLib) find(L *lua.LState, places bool) int {
 	return 2 + pushCaptures(L, s, m, false)
 }
 
-// pushCaptures pushes the captures of a match, or the whole of it if it has none
-// and whole is set.
+// pushCaptures pushes the captures of a match or, if it has none and whole is set, the whole
+// match.
 func pushCaptures(L *lua.LState, s string, m pattern.Match, whole bool) int {
 	if len(m.Captures) == 0 && whole {
 		L.Push(lua.LString(s[m.Start:m.End]))
@@ -310,7 +309,8 @@ func (lib *stringLib) expand(L *lua.LState, out *strings.Builder, s string, m pa
 	}
 }
 
-// captured returns capture n of a match; 0 is all of it, and 1 too if there are none.
+// captured returns capture n of a match; 0 is the whole match, and so is 1 if there are no
+// captures.
 func (lib *stringLib) captured(L *lua.LState, s string, m pattern.Match, n int) string {
 	switch {
 	case n == 0 || n == 1 && len(m.Captures) == 0:

@@ -13,17 +13,16 @@ import (
 // A syntaxError is a mistake in the syntax of a text.
 type syntaxError struct {
 	text string
-	// unfinished is set if the text is the beginning of something: more of it
-	// could make it right.
+	// unfinished is set if more text could make the text valid.
 	unfinished bool
 }
 
 // Error returns the wanted and the found token.
 func (e *syntaxError) Error() string { return e.text }
 
-// syntaxMistake returns the mistake for a text that the parser refused with
-// err. The parser names only the token at which it failed, so a [checker] parses
-// the text again and names what the grammar wants.
+// syntaxMistake returns the mistake for a text that the parser refused with err. The parser names
+// only the token at which it failed. So a [checker] parses the text again and tells what the
+// grammar wants.
 func syntaxMistake(file, text string, err error) *diag.Error {
 	if e, ok := errors.AsType[*diag.Error](err); ok {
 		e.Pos.File = file
@@ -45,15 +44,15 @@ func syntaxMistake(file, text string, err error) *diag.Error {
 	return e
 }
 
-// checkedTokens is how many tokens behind the one that the parser refused are checked at first.
+// checkedTokens is the number of tokens after the refused one that are checked at first.
 const checkedTokens = 1000
 
-// checkTokens returns what is wrong in the tokens of text, nil if nothing is found. The parser
-// refused the text at p, which may be nil. What cannot be read comes first, wherever it is.
+// checkTokens returns the mistake in the tokens of text, nil if it finds none. The parser refused
+// the text at p, which may be nil. A token that cannot be read comes first, wherever it is.
 func checkTokens(file, text string, p *parse.Error) *diag.Error {
 	var tokens []token
 	r := newTokenReader(text)
-	left := checkedTokens // how many more are kept; the rest of a large text would take much memory
+	left := checkedTokens // number of further tokens to keep; those of a large text take much memory
 	for {
 		t, err := r.read()
 		if err != nil {
@@ -78,7 +77,7 @@ func checkTokens(file, text string, p *parse.Error) *diag.Error {
 	return (&checker{tokens: tokens}).check()
 }
 
-// lexicalMistake is about a token that cannot be read.
+// lexicalMistake returns the mistake for a token that cannot be read.
 func lexicalMistake(file, text string, t token, err error) *diag.Error {
 	e := &diag.Error{Pos: diag.Pos{File: file, Line: t.line, Col: t.col, Len: 1}}
 	p, _ := errors.AsType[*parse.Error](err)
@@ -113,7 +112,7 @@ func lexicalMistake(file, text string, t token, err error) *diag.Error {
 	return e
 }
 
-// closing returns the brackets that end the long string or comment at t.
+// closing returns the closing brackets of the long string or comment at t.
 func closing(text string, t token) string {
 	line := sourceLine(text, t.line)
 	level := 0

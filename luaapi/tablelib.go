@@ -10,8 +10,8 @@ import (
 // A tableLib holds the functions of table.
 type tableLib struct{ in *Interp }
 
-// functions lists the functions of table. They see the contents of
-// read-only tables and do not write them. sort is gopher-lua's.
+// functions lists the functions of table. They read the contents of read-only tables and do not
+// write them. sort is gopher-lua's.
 func (lib *tableLib) functions(sort lua.LGFunction) []builtin {
 	return []builtin{
 		{"concat", lib.concat},

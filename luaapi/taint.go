@@ -92,8 +92,8 @@ func firstResult(list []lua.LValue) lua.LValue {
 	return list[0]
 }
 
-// trackIterator wraps an iterator: its results derive from the arguments of the function
-// that has returned it.
+// trackIterator wraps an iterator: its results derive from the arguments of the function that
+// returned it.
 func (tt *taintTracker) trackIterator(it *lua.LFunction, args []lua.LValue) lua.LGFunction {
 	return func(L *lua.LState) int {
 		n := it.GFunction(L)
@@ -133,7 +133,7 @@ func (tt *taintTracker) mayDerive(texts []string) bool {
 	return false
 }
 
-// addDifference makes a secret of the part in which a text differs from another.
+// addDifference adds the part in which a text differs from another to the secrets.
 func (tt *taintTracker) addDifference(text, than string) {
 	if text == than {
 		return
@@ -216,7 +216,7 @@ func substituteText(s string) string {
 	return string(out)
 }
 
-// stringsIn returns the strings in values, in their order.
+// stringsIn returns the strings in values, in order.
 func (tt *taintTracker) stringsIn(values ...lua.LValue) (out []string) {
 	left := taintValues
 	var walk func(v lua.LValue, depth int)

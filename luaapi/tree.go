@@ -38,8 +38,8 @@ type token struct {
 	len       int // on its first line
 }
 
-// tokenize reads the tokens of text. The error is a *parse.Error, and the last
-// token is the one that could not be read.
+// tokenize returns the tokens of text. The error is a *parse.Error; then the last token is the
+// one that could not be read.
 func tokenize(text string) ([]token, error) {
 	var out []token
 	for r := newTokenReader(text); ; {
@@ -118,7 +118,7 @@ func (a *aligner) align(stmts []ast.Stmt) {
 	}
 }
 
-// forget drops what was aligned.
+// forget drops the places found so far.
 func (a *aligner) forget() {
 	clear(a.spans)
 	a.tokens = append(a.tokens[:0], a.tokens[a.next:]...)
@@ -174,8 +174,7 @@ func (a *aligner) word(name string, local bool) {
 	}
 }
 
-// match finds the next token that is a node or a word. It must be the one that
-// is asked for.
+// match finds the next token that is a node or a word. It has to be the given one.
 func (a *aligner) match(text string, types ...int) {
 	for ; !a.failed && a.more(); a.next++ {
 		t := &a.tokens[a.next]
@@ -222,7 +221,7 @@ func (t *tree) node(n int) ast.PositionHolder {
 	return nil
 }
 
-// nodePos returns the position of a node by its number; of a call that of the function.
+// nodePos returns the position of a node by its number; for a call, that of the called function.
 func (t *tree) nodePos(n int) diag.Pos {
 	switch e := t.node(n).(type) {
 	case *ast.FuncCallExpr:
@@ -237,8 +236,7 @@ func (t *tree) nodePos(n int) diag.Pos {
 	}
 }
 
-// posOf returns the place of a node, without its file. It is nowhere if the
-// node has none.
+// posOf returns the place of a node without its file, zero if it has none.
 func (t *tree) posOf(n ast.PositionHolder) diag.Pos {
 	s, ok := t.spans[n]
 	if !ok {

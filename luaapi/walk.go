@@ -13,14 +13,14 @@ type walker struct {
 	// scope is called with true before and with false after a part of the text
 	// in which local names live. It may be nil.
 	scope func(open bool)
-	// stopped ends the walk: nothing is visited any more.
+	// stopped ends the walk.
 	stopped bool
 }
 
 // scopes are the local variables that are visible where a walk is, the innermost last.
 type scopes [][]string
 
-// follow has a walk keep s.
+// follow makes a walk update s.
 func (s *scopes) follow(w *walker) {
 	w.word = func(name string, local bool) {
 		if local {
