@@ -32,7 +32,7 @@ type Apply struct {
 	Data map[string]any `ccm:"data"`
 }
 
-// An ApplyEnsure is what can be wanted of a child.
+// An ApplyEnsure is a desired value of ensure for a child.
 type ApplyEnsure string
 
 // ApplyPresent is the only value.
@@ -41,14 +41,14 @@ const ApplyPresent ApplyEnsure = "present"
 // Values implements schema.Enum.
 func (ApplyEnsure) Values() []string { return []string{"present"} }
 
-// ApplyState says nothing: what a child declares has states of its own.
+// ApplyState is empty: the resources of a child have states of their own.
 type ApplyState struct{}
 
 // CurrentEnsure implements resource.StateEnsure.
 func (ApplyState) CurrentEnsure() string { return string(ApplyPresent) }
 
-// ApplyProvider reads manifests or scripts. The reading is done when the catalog
-// is built; what is left is to say that it was.
+// ApplyProvider stands for the reading of manifests and scripts. That is done when the catalog is
+// built; the provider only reports it.
 type ApplyProvider interface {
 	// Status reports that the child was read.
 	Status(ctx context.Context, v *host.View, want Apply) (ApplyState, error)
@@ -91,15 +91,15 @@ func (a Apply) WantedEnsure() string { return string(a.Ensure) }
 // FailsWithParts implements resource.Applier.
 func (Apply) FailsWithParts() bool { return true }
 
-// VerifiesItself implements resource.SelfVerifier: what there was to do is done and
-// judged already.
+// VerifiesItself implements resource.SelfVerifier: the resources of the child were verified
+// already.
 func (Apply) VerifiesItself() bool { return true }
 
 // Decide implements resource.Spec.
 func (Apply) Decide(ApplyState) (d resource.Decision) { return d }
 
-// Refresh implements resource.Refresher: something that the child declares
-// has changed, and so has the child.
+// Refresh implements resource.Refresher: a resource of the child changed, and so the child has
+// changed.
 func (Apply) Refresh(_ ApplyState, d resource.Decision) resource.Decision {
 	d.Act("Apply", "applied changes")
 	d.Complete = true

@@ -76,7 +76,7 @@ type Archive struct {
 	MaxSize Size `ccm:"max_size,default=10GiB"`
 }
 
-// An ArchiveEnsure is what can be wanted of an archive.
+// An ArchiveEnsure is a desired value of ensure for an archive.
 type ArchiveEnsure string
 
 // The values of ArchiveEnsure.
@@ -88,28 +88,28 @@ const (
 // Values implements schema.Enum.
 func (ArchiveEnsure) Values() []string { return []string{"present", "absent"} }
 
-// ArchiveState is what stands where the archive is wanted.
+// ArchiveState is the state at the path of the archive.
 type ArchiveState struct {
-	// Kind is what stands at the path; an archive is a regular file.
+	// Kind is the kind of the entry at the path; an archive is a regular file.
 	Kind          host.FileKind
 	ArchiveExists bool
 	CreatesExists bool
-	// Checksum is the SHA-256 of the archive in hexadecimal; left empty where
-	// nothing depends on it.
+	// Checksum is the SHA-256 of the archive in hexadecimal; empty if the decision does not need
+	// it.
 	Checksum     string
 	UID, GID     uint32
 	Owner, Group string
 	Mode         uint32
 	Size         int64
 	MTime        time.Time
-	// Target is where a symbolic link points.
+	// Target is the target of a symbolic link.
 	Target string
-	// WantUID, WantGID are the numbers of the owner and group that are wanted.
+	// WantUID, WantGID are the numbers of the desired owner and group.
 	WantUID, WantGID uint32
-	// Unextracted is set if the archive was downloaded to be extracted, and that
-	// has not come to its end.
+	// Unextracted is set if the archive was downloaded to be extracted, and the extraction did not
+	// finish.
 	Unextracted bool
-	// SourceDiffers is set if the archive holds something else than its source.
+	// SourceDiffers is set if the content of the archive differs from its source.
 	SourceDiffers bool
 	Parents
 }
@@ -124,15 +124,15 @@ func (s ArchiveState) CurrentEnsure() string {
 
 // ArchiveProvider fetches archives and extracts them.
 type ArchiveProvider interface {
-	// Status looks at the archive and whether the creates path is there.
+	// Status looks at the archive and at the creates path.
 	Status(ctx context.Context, v *host.View, want Archive) (ArchiveState, error)
-	// Download fetches or copies the archive, checks it and puts it in its place in one
-	// step. If it is to be extracted and nothing but that can tell, Status says
-	// Unextracted until Extract has come to its end.
+	// Download fetches or copies the archive, checks it and moves it to its path in one step. If
+	// the archive has to be extracted and creates is not set, Status returns Unextracted until
+	// Extract has finished.
 	Download(ctx context.Context, h *host.Host, want Archive) error
 	// Extract unpacks the archive into the extract_parent directory.
 	Extract(ctx context.Context, h *host.Host, want Archive) error
-	// SetAttributes gives the archive its owner and group.
+	// SetAttributes sets the owner and group of the archive.
 	SetAttributes(ctx context.Context, h *host.Host, want Archive) error
 	// Remove removes the archive.
 	Remove(ctx context.Context, h *host.Host, want Archive) error
@@ -191,8 +191,7 @@ func (a Archive) decideAbsent(have ArchiveState) (d resource.Decision) {
 	return d
 }
 
-// decideCreated decides when what the archive is for is there already: it may
-// only be in the way.
+// decideCreated decides when the creates path exists: then the archive is only left over.
 func (a Archive) decideCreated(have ArchiveState) (d resource.Decision) {
 	if a.Cleanup && have.ArchiveExists {
 		d.Add("cleanup", string(ArchivePresent), string(ArchiveAbsent))
@@ -239,7 +238,7 @@ func (a Archive) decidePresent(have ArchiveState) (d resource.Decision) {
 	return d
 }
 
-// effect returns what will stand at the path of the archive.
+// effect returns the effect at the path of the archive.
 func (a Archive) effect(have ArchiveState, download bool) host.PathEffect {
 	mode := have.Mode
 	if download {
@@ -251,16 +250,15 @@ func (a Archive) effect(have ArchiveState, download bool) host.PathEffect {
 	return host.PathEffect{Path: a.Name, Kind: host.Regular, Kept: !download, Attr: &host.Attr{UID: have.WantUID, GID: have.WantGID, Mode: mode}}
 }
 
-// unextracted is the sticky bit, which marks an archive until it is extracted to the
-// end.
+// unextracted is the sticky bit, which marks an archive until its extraction has finished.
 const unextracted = 0o1000
 
-// archiveMode is the permissions that an archive is downloaded with.
+// archiveMode is the mode of a downloaded archive.
 const archiveMode = 0o640
 
-// diff adds what differs, and reports whether the archive has to be downloaded:
-// it is missing or is another one. With the wrong owner it may have been changed
-// by that one, and only a checksum shows that it was not.
+// diff adds the differences, and reports whether the archive has to be downloaded: it is missing
+// or another one. An archive with the wrong owner counts as another one, because that owner may
+// have changed it, unless a checksum shows that it is right.
 func (a Archive) diff(have ArchiveState, d *resource.Decision) (download bool) {
 	if !have.ArchiveExists {
 		d.Add("ensure", string(ArchiveAbsent), string(ArchivePresent))
@@ -302,8 +300,8 @@ func (a Archive) Perform(ctx context.Context, h *host.Host, p ArchiveProvider, a
 	return fmt.Errorf("an archive has no verb %s", act.Verb)
 }
 
-// checkCreated reports that the creates path is missing after the archive was
-// extracted, before a cleanup removes the archive.
+// checkCreated returns an error if the creates path is missing after the extraction. It comes
+// before a cleanup removes the archive.
 func (a Archive) checkCreated(h *host.Host) error {
 	if a.Creates == "" {
 		return nil

@@ -8,7 +8,7 @@ import (
 
 var _ resource.Describer = ArchiveState{}
 
-// ArchiveMetadata is what there is to say of an archive.
+// ArchiveMetadata is the description of an archive.
 type ArchiveMetadata struct {
 	Name          string    `json:"name"`
 	Checksum      string    `json:"checksum,omitempty"` // SHA-256

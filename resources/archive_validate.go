@@ -32,7 +32,8 @@ func (a Archive) Validate() error {
 	return errors.Join(errs...)
 }
 
-// checkSuffix reports a URL or source that is no archive, or another one than the name.
+// checkSuffix returns an error if the URL or source is no archive, or has another suffix than the
+// name.
 func (a Archive) checkSuffix() error {
 	property, path := "source", a.Source
 	switch u := a.URL.Parse(); {
@@ -91,7 +92,7 @@ func (a Archive) checkExtraction() error {
 	return errors.Join(errs...)
 }
 
-// checkAuthorization reports several ways to authorize one request.
+// checkAuthorization returns an error if a request has several credentials.
 func (a Archive) checkAuthorization() error {
 	if a.Password != "" && a.Username == "" {
 		return wrong("password", "needs username")
@@ -128,7 +129,7 @@ func (a Archive) checkHeaders() error {
 	return errors.Join(errs...)
 }
 
-// notInHeaderName reports whether c is no tchar of RFC 9110, section 5.6.2.
+// notInHeaderName reports whether c is not a tchar of RFC 9110, section 5.6.2.
 func notInHeaderName(c rune) bool {
 	switch {
 	case c >= 'a' && c <= 'z', c >= 'A' && c <= 'Z', c >= '0' && c <= '9':
@@ -137,5 +138,5 @@ func notInHeaderName(c rune) bool {
 	return !strings.ContainsRune("!#$%&'*+-.^_`|~", c)
 }
 
-// notInHeaderValue reports a control character other than a tab.
+// notInHeaderValue reports whether c is a control character other than a tab.
 func notInHeaderValue(c rune) bool { return c < ' ' && c != '\t' || c == 0x7f }

@@ -76,14 +76,13 @@ type Exec struct {
 	LogOutput bool `ccm:"logoutput,alias=log_output"`
 }
 
-// An ExecEnsure is what can be wanted of a command.
+// An ExecEnsure is a desired value of ensure for a command.
 type ExecEnsure string
 
 // Values implements schema.Enum.
 func (ExecEnsure) Values() []string { return []string{"present"} }
 
-// ExecState says whether there is anything to do. A guard that did not have to
-// be asked is nil.
+// ExecState says whether there is anything to do. A guard that was not run is nil.
 type ExecState struct {
 	CreatesSatisfied bool
 	RemovesSatisfied bool
@@ -97,8 +96,8 @@ func (ExecState) CurrentEnsure() string { return "present" }
 
 // ExecProvider runs commands.
 type ExecProvider interface {
-	// Status looks at the paths of creates and removes and, if these do not settle it,
-	// asks the guards.
+	// Status looks at the paths of creates and removes. If these do not decide, it runs the
+	// guards.
 	Status(ctx context.Context, v *host.View, want Exec) (ExecState, error)
 	// Holds runs check and reports whether it exits 0.
 	Holds(ctx context.Context, v *host.View, want Exec) (bool, error)
@@ -166,8 +165,8 @@ func (e Exec) paths() func(yield func(string, string) bool) {
 	}
 }
 
-// ValidateWith implements resource.CommonValidator: what no shell reads has to be
-// quoted correctly.
+// ValidateWith implements resource.CommonValidator: without a shell, the words have to be quoted
+// correctly.
 func (e Exec) ValidateWith(c resource.Common) error {
 	if c.Provider == "shell" {
 		return nil
@@ -185,7 +184,7 @@ func (e Exec) ValidateWith(c resource.Common) error {
 			err := wrong(p.property, "%w", err)
 			err.Hint = fmt.Sprintf(`provider = "shell" has /bin/sh read it; quoted, '%s' is an argument`, syntax.Word)
 			errs = append(errs, err)
-		case err != nil && p.property != "name": // Validate has said that
+		case err != nil && p.property != "name": // Validate has reported it
 			errs = append(errs, wrong(p.property, "%w", err))
 		}
 	}
@@ -202,21 +201,19 @@ func (e Exec) UncertainAfterPending() bool { return e.hasGuards() }
 
 func (e Exec) hasGuards() bool { return e.OnlyIf != "" || e.Unless != "" || e.Check != "" }
 
-// Fresh implements resource.InitialState: guards that cannot be asked yet may let it
-// run.
+// Fresh implements resource.InitialState: guards that cannot be run yet may let the command run.
 func (Exec) Fresh() ExecState { return ExecState{} }
 
-// ActsAlways implements resource.Repeater: without anything that says when to,
-// the command runs in every run.
+// ActsAlways implements resource.Repeater: without a condition, the command runs in every run.
 func (e Exec) ActsAlways() bool {
 	return e.Creates == "" && e.Removes == "" && !e.hasGuards() && !e.RefreshOnly
 }
 
-// MayPrefetch implements resource.Prefetchable: guards are asked in their turn.
+// MayPrefetch implements resource.Prefetchable: guards are run in their turn.
 func (e Exec) MayPrefetch() bool { return !e.hasGuards() }
 
-// AsksGuards reports whether the guards matter, given what was found at the paths of
-// creates and removes: these and refreshonly may settle it without them.
+// AsksGuards reports whether the guards have to be run: the paths of creates and removes, or
+// refreshonly, may decide without them.
 func (e Exec) AsksGuards(have ExecState) bool {
 	return !have.CreatesSatisfied && !have.RemovesSatisfied && !e.RefreshOnly
 }
@@ -291,8 +288,7 @@ func (e Exec) Perform(ctx context.Context, h *host.Host, p ExecProvider, a resou
 	return nil
 }
 
-// changes returns what the lines of a command's output match that say that it has changed
-// something, nil if they do not say that.
+// changes returns the expression that matches output about a change, nil if there is none.
 func (e Exec) changes() (*regexp.Regexp, error) {
 	if e.ChangedIf == "" {
 		return nil, nil
@@ -303,7 +299,7 @@ func (e Exec) changes() (*regexp.Regexp, error) {
 	return regexp.Compile("(?m)" + e.ChangedIf)
 }
 
-// changed reports whether the command has changed something, according to what it said.
+// changed reports whether the command's output says that it changed something.
 func (e Exec) changed(res host.Result) bool {
 	re, err := e.changes()
 	return err != nil || re == nil || re.Match(res.Stdout) || re.Match(res.Stderr)

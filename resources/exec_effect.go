@@ -10,8 +10,8 @@ import (
 	"github.com/luaccm/ccm/runtime/host"
 )
 
-// harmless are commands that change no file, whatever their words are. What they
-// print may go anywhere only if a shell reads the line.
+// harmless are commands that change no file, whatever their arguments. Only a shell could
+// redirect their output.
 var harmless = map[string]bool{
 	":": true, "[": true, "basename": true, "cat": true, "cmp": true, "date": true, "df": true, "diff": true, "dirname": true,
 	"du": true, "echo": true, "false": true, "getent": true, "grep": true, "groups": true, "head": true, "id": true, "ls": true,
@@ -19,16 +19,15 @@ var harmless = map[string]bool{
 	"test": true, "true": true, "uname": true, "uptime": true, "wc": true, "who": true, "whoami": true,
 }
 
-// ofOperands are commands that change nothing but the files that they name, and
-// what is below these.
+// ofOperands are commands that change nothing but the files in their arguments, and what is below
+// these.
 var ofOperands = map[string]bool{
 	"chgrp": true, "chmod": true, "chown": true, "cp": true, "install": true, "ln": true, "mkdir": true, "mkfifo": true, "mv": true,
 	"rm": true, "rmdir": true, "tee": true, "touch": true, "truncate": true, "unlink": true,
 }
 
-// effects says what is known of the effect: that creates is there afterwards and,
-// of commands that everybody knows, which files they change. Closed says that this
-// is all.
+// effects returns the known effects: the creates path exists afterwards, and well-known commands
+// change known files. Closed says that these are all.
 func (e Exec) effects() (list []host.PathEffect, closed bool) {
 	operands, makes, closed := e.operands()
 	for _, x := range operands {
@@ -46,12 +45,12 @@ func (e Exec) effects() (list []host.PathEffect, closed bool) {
 	return list, closed
 }
 
-// operands returns the files that the command changes, if it is one of those that
-// everybody knows, and whether it makes directories of them.
+// operands returns the files that a well-known command changes, and whether it makes directories
+// of them.
 func (e Exec) operands() (files []host.PathEffect, makes, known bool) {
 	line := e.CommandLine()
 	if strings.ContainsAny(line, "|&;<>()$`*?[]{}#~!\n") && !strings.HasPrefix(line, "[ ") {
-		return nil, false, false // a shell may read it
+		return nil, false, false // a shell may interpret it
 	}
 	words, err := shellquote.Split(line)
 	if err != nil || len(words) == 0 || strings.ContainsAny(words[0], "=") {

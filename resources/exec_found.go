@@ -4,8 +4,8 @@ import "github.com/luaccm/ccm/runtime/resource"
 
 var _ resource.Describer = ExecState{}
 
-// ExecMetadata is what there is to say of a command. What its guards say is
-// there only if they had to be asked.
+// ExecMetadata is the description of a command. The results of guards are present only if they
+// were run.
 type ExecMetadata struct {
 	Name             string `json:"name"`
 	Provider         string `json:"provider,omitempty"`

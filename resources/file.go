@@ -71,10 +71,10 @@ type File struct {
 	Force bool `ccm:"force"`
 }
 
-// Unmanaged is the owner or group that is left as it is, as chown(2) has it.
+// Unmanaged is the owner or group that is not managed, as in chown(2).
 const Unmanaged = "-1"
 
-// A FileEnsure is what can be wanted of a path.
+// A FileEnsure is a desired value of ensure for a path.
 type FileEnsure string
 
 // The values of FileEnsure.
@@ -88,43 +88,42 @@ const (
 // Values implements schema.Enum.
 func (FileEnsure) Values() []string { return []string{"present", "absent", "directory", "existing"} }
 
-// FileState is what stands at a path, and how what is wanted compares with it.
+// FileState is the entry at a path, compared with the desired file.
 type FileState struct {
 	Kind     host.FileKind
 	UID, GID uint32
 	Mode     uint32
 	Size     int64
-	// MTime is when the content was last changed; it is told by Inspect only.
+	// MTime is the time of the last change of the content; only Inspect sets it.
 	MTime time.Time
-	// Target is where a symbolic link points.
+	// Target is the target of a symbolic link.
 	Target string
-	// Owner and Group are the names of UID and GID; left empty where they are as
-	// wanted.
+	// Owner and Group are the names of UID and GID; empty if they are as desired.
 	Owner, Group string
-	// Checksum is the SHA-256 of the content in hexadecimal; left empty where the
-	// content is as wanted or not managed, or SizesDiffer.
+	// Checksum is the SHA-256 of the content in hexadecimal; empty if the content is as desired or
+	// not managed, or if SizesDiffer.
 	Checksum string
-	// WantUID, WantGID are the numbers of the owner and group that are wanted.
+	// WantUID, WantGID are the numbers of the desired owner and group.
 	WantUID, WantGID uint32
-	// WantChecksum is the SHA-256 of the content that is wanted; left empty like
-	// Checksum, unless it is known all the same.
+	// WantChecksum is the SHA-256 of the desired content. It is empty in the same cases as
+	// Checksum, unless it happens to be known.
 	WantChecksum string
-	// Source is what was seen of the source, if one is wanted.
+	// Source is the stat data of the source, if there is one.
 	Source host.StatData
-	// SizesDiffer is set if the content differs from that of a source in its size,
-	// or is not there yet. Neither was read then.
+	// SizesDiffer is set if the content differs from a source in its size, or the file is missing.
+	// Then neither was read.
 	SizesDiffer bool
-	// SourceUnknown is set if a plan does not know what the source is going to hold.
+	// SourceUnknown is set if a plan does not know the future content of the source.
 	SourceUnknown bool
-	// SourceHidden is set if the source was secret in an earlier run, of which only a keyed digest is
-	// left: what it held cannot be told.
+	// SourceHidden is set if the source was secret in an earlier run, so that only a keyed digest
+	// of its content is known.
 	SourceHidden bool
-	// ContentDiffers is set if the content is managed and is not as wanted.
+	// ContentDiffers is set if the content is managed and not as desired.
 	ContentDiffers bool
-	// Entries is set if a directory that is to be removed is not empty.
+	// Entries is set if a directory that has to be removed is not empty.
 	Entries bool
-	// CheckAfterPending is set if a run died after it had replaced or removed the file and
-	// before validate_after was asked about it.
+	// CheckAfterPending is set if a run replaced or removed the file, and died before
+	// validate_after was run.
 	CheckAfterPending bool
 	Parents
 }
@@ -144,28 +143,26 @@ func (s FileState) CurrentEnsure() string {
 	return string(FilePresent)
 }
 
-// FileProvider brings files about.
+// FileProvider manages files.
 type FileProvider interface {
-	// Status compares what stands at the path with what is wanted.
+	// Status compares the entry at the path with the desired file.
 	Status(ctx context.Context, v *host.View, want File) (FileState, error)
-	// Create makes the file, in one step, where Status has found nothing. If something
-	// stands there by now it does what Store does.
+	// Create makes the file, in one step, where Status found nothing. If the path exists by now,
+	// it does the same as Store.
 	Create(ctx context.Context, h *host.Host, want File) error
-	// Store gives an existing file the content and attributes that are wanted, in
-	// one step.
+	// Store gives an existing file the desired content and attributes, in one step.
 	Store(ctx context.Context, h *host.Host, want File) error
-	// CreateDirectory creates the directory and those above it, or gives an
-	// existing one the attributes that are wanted.
+	// CreateDirectory makes the directory and those above it, or gives an existing one the desired
+	// attributes.
 	CreateDirectory(ctx context.Context, h *host.Host, want File) error
-	// SetAttributes gives the file or directory that Status has found the attributes that
-	// are wanted.
+	// SetAttributes gives the file or directory that Status found the desired attributes.
 	SetAttributes(ctx context.Context, h *host.Host, want File) error
-	// Remove removes what stands at the path; a directory with all its entries
-	// only if want.Force is set.
+	// Remove removes the entry at the path; a directory with its entries only if want.Force is
+	// set.
 	Remove(ctx context.Context, h *host.Host, want File) error
 }
 
-// mode returns the permissions that are managed.
+// mode returns the managed permissions.
 func (f File) mode() Mode {
 	if f.Mode == nil {
 		return Mode{}
@@ -179,9 +176,9 @@ func (f File) ManagesOwner() bool { return f.Owner != "" && f.Owner != Unmanaged
 // ManagesGroup reports whether the group is managed.
 func (f File) ManagesGroup() bool { return f.Group != "" && f.Group != Unmanaged }
 
-// ModeOver returns the permissions of something of that kind when the file is as wanted,
-// given those that it has and whether its owner or group changes. Setuid and setgid that
-// nobody asks for do not outlive other content or another owner, as with chown(2).
+// ModeOver returns the desired permissions of an entry of that kind, given its present ones and
+// whether its owner or group changes. Setuid and setgid that are not desired are cleared with a
+// change of content or owner, as with chown(2).
 func (f File) ModeOver(kind host.FileKind, mode uint32, chowned bool) uint32 {
 	if kind == host.Regular && (f.Ensure == FilePresent || chowned) {
 		mode &= permissionBits
@@ -204,7 +201,7 @@ func (f File) Decrypts() bool {
 	return strings.HasSuffix(*f.Source, ".age") && !fetch.IsURL(*f.Source)
 }
 
-// SourceName returns the name by which the host opens the source.
+// SourceName returns the name under which the host opens the source.
 func (f File) SourceName() string {
 	if f.Decrypts() {
 		return host.Encrypted(*f.Source)
@@ -229,8 +226,8 @@ func (File) ProviderIgnoresSpec() {}
 // MayPrefetch implements resource.Prefetchable. A URL is fetched in its turn.
 func (f File) MayPrefetch() bool { return f.Source == nil || !fetch.IsURL(*f.Source) }
 
-// Bounds implements resource.PathConfined. A source may be anything's file, a command
-// that validates may do anything, and names of owners depend on two files.
+// Bounds implements resource.PathConfined. A source may be any file, a validating command may do
+// anything, and names of owners depend on two files.
 func (f File) Bounds() (path string, looks, acts bool) {
 	acts = !f.Parents && f.Ensure != FileDirectory && f.Ensure != FileExisting && !f.Force && len(f.Check)+len(f.CheckAfter) == 0 && f.Name != "/etc/passwd" && f.Name != "/etc/group"
 	return f.Name, f.Source == nil && len(f.CheckAfter) == 0, acts
@@ -241,7 +238,7 @@ func (f File) ConfinedTo() (paths []string, tree bool) {
 	return []string{f.Name}, f.Ensure == FileAbsent && f.Force
 }
 
-// ManagesContent reports whether the content of what stands there is managed.
+// ManagesContent reports whether the content of an existing entry of that kind is managed.
 func (f File) ManagesContent(have host.FileKind) bool {
 	return f.Ensure == FilePresent && (f.Content != nil || f.Source != nil) && (!f.ContentOnce || have == host.Missing)
 }

@@ -6,7 +6,7 @@ import (
 	"github.com/luaccm/ccm/runtime/resource"
 )
 
-// checkCommands finds mistakes in validate and validate_after.
+// checkCommands returns the mistakes in validate and validate_after.
 func (f File) checkCommands() error {
 	var errs []error
 	for _, c := range []struct {

@@ -10,8 +10,7 @@ import (
 	"github.com/luaccm/ccm/runtime/sha256sum"
 )
 
-// DesiredDigest implements resource.DesiredDigester: a source may hold something else than
-// it did.
+// DesiredDigest implements resource.DesiredDigester: the content of a source may change.
 func (s FileState) DesiredDigest() resource.DesiredDigest {
 	t := resource.DesiredDigest{Text: s.WantChecksum}
 	if s.Source != (host.StatData{}) {
@@ -20,11 +19,11 @@ func (s FileState) DesiredDigest() resource.DesiredDigest {
 	return t
 }
 
-// hiddenSource stands for the content of a source that nobody can tell any more.
+// hiddenSource represents a content of a source that is not known any more.
 const hiddenSource = "(secret)"
 
-// content says for people what the content is: its size if that tells the
-// difference, else its digest; nothing for the content of nothing.
+// content describes the content for people: its size if that differs, else its digest; "" for no
+// content.
 func (s FileState) content() string {
 	if s.SizesDiffer && s.Kind == host.Regular {
 		return resource.SizeText(s.Size)
@@ -32,7 +31,7 @@ func (s FileState) content() string {
 	return resource.DigestText(s.Checksum)
 }
 
-// wantedContent says the same of the content that is wanted.
+// wantedContent describes the desired content likewise.
 func (s FileState) wantedContent() string {
 	if s.SourceUnknown {
 		return resource.KnownAfterRun
@@ -46,8 +45,8 @@ func (s FileState) wantedContent() string {
 	return resource.DigestText(s.WantChecksum)
 }
 
-// DesiredText implements resource.DesiredTexter: the digest of a source whose size told
-// that the content differs.
+// DesiredText implements resource.DesiredTexter: it computes the digest of a source of which only
+// the size was read.
 func (f File) DesiredText(ctx context.Context, v *host.View, have FileState) (string, error) {
 	if f.Source == nil || !have.ContentDiffers {
 		return "", nil
@@ -55,7 +54,7 @@ func (f File) DesiredText(ctx context.Context, v *host.View, have FileState) (st
 	return v.Sources().Sum(ctx, f.SourceName())
 }
 
-// text returns how to fetch the content before and after.
+// text returns the function that reads the content before and after.
 func (f File) text(have FileState) func(ctx context.Context, v *host.View) (resource.TextChange, error) {
 	x := &fileText{
 		path: f.Name, exists: have.Kind == host.Regular, size: have.Size,
@@ -64,16 +63,15 @@ func (f File) text(have FileState) func(ctx context.Context, v *host.View) (reso
 	return x.fetch
 }
 
-// A fileText is what has to be known for fetching the content of a file before and
-// after: less than its whole spec and state, because there is one for every file
-// that is changed.
+// A fileText has what is needed to read the content of a file before and after. It is smaller
+// than the spec and the state, because there is one for each changed file.
 type fileText struct {
 	path            string
 	exists, wanted  bool
-	size            int64 // of what exists
+	size            int64 // size of the existing file
 	content, source *string
 	sourceSize      int64
-	sum             string // the SHA-256 of the source, "" if it is not known
+	sum             string // SHA-256 of the source, "" if unknown
 }
 
 func (x *fileText) fetch(ctx context.Context, v *host.View) (resource.TextChange, error) {
@@ -108,7 +106,7 @@ func (x *fileText) fetch(ctx context.Context, v *host.View) (resource.TextChange
 	return t, nil
 }
 
-// isSource reports whether the source was seen to hold that text, or may have.
+// isSource reports whether text is, or may be, the content of the source that Status saw.
 func (x *fileText) isSource(text []byte) bool {
 	if x.sum != "" {
 		return x.sum == sha256sum.Bytes(text)

@@ -30,7 +30,7 @@ func (f File) Decide(have FileState) resource.Decision {
 	return f.decidePresent(have)
 }
 
-// wanted returns the kind of thing that is wanted.
+// wanted returns the desired kind.
 func (f File) wanted() host.FileKind {
 	if f.Ensure == FileDirectory {
 		return host.Directory
@@ -79,7 +79,7 @@ func (f File) decidePresent(have FileState) (d resource.Decision) {
 	case f.Ensure == FileDirectory:
 		verb, phrase = "CreateDirectory", "created directory"
 	case f.Content == nil && f.Source == nil:
-		phrase = "created an empty file" // said apart: content may have been left out on purpose, or have been nil by mistake
+		phrase = "created an empty file" // a phrase of its own: content may have been left out on purpose, or be nil by mistake
 	}
 	if have.Kind == host.Missing {
 		d.Add("ensure", string(FileAbsent), string(f.Ensure))
@@ -138,7 +138,7 @@ func (f File) decidePresent(have FileState) (d resource.Decision) {
 	return d
 }
 
-// effect returns what will stand there.
+// effect returns the effect at the path.
 func (f File) effect(have FileState) host.PathEffect {
 	p := host.PathEffect{Path: f.Name, Kind: f.wanted()}
 	if f.Ensure == FileExisting {

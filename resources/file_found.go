@@ -18,7 +18,7 @@ var (
 	_ resource.Importer[File] = FileState{}
 )
 
-// FileMetadata is what there is to say of what stands at a path.
+// FileMetadata is the description of the entry at a path.
 type FileMetadata struct {
 	Name     string    `json:"name"`
 	Checksum string    `json:"checksum,omitempty"` // SHA-256 of a file
@@ -44,12 +44,12 @@ func (s FileState) Describe(name, provider string) any {
 	return m
 }
 
-// inlineLimit is how large a content may be that is written into a script.
+// inlineLimit is the largest content, in bytes, that an import writes into a script.
 const inlineLimit = 4 << 10
 
-// secretive returns why a content has no place in a script, which others read and
-// which goes into version control; "" if nothing is known against it. A file that only
-// its owner may read was closed on purpose.
+// secretive returns the reason why a content must not be in a script, which others read and which
+// goes into version control; "" if there is none. A file that only its owner may read was closed
+// on purpose.
 func (s FileState) secretive(im resource.Import, content []byte) string {
 	switch {
 	case im.Sensitive:
@@ -64,8 +64,8 @@ func (s FileState) secretive(im resource.Import, content []byte) string {
 	return ""
 }
 
-// Import implements resource.Importer. Content that is large, or no text, or may be
-// secret is kept aside.
+// Import implements resource.Importer. Content that is large, no text, or likely secret is stored
+// in a file.
 func (s FileState) Import(im resource.Import) (File, error) {
 	f := File{Name: im.Name, Ensure: FilePresent, Owner: s.Owner, Group: s.Group, Mode: new(ModeOf(s.Mode)), SpecialBits: s.Mode > permissionBits}
 	switch {

@@ -62,7 +62,7 @@ func (f File) Validate() error {
 	return errors.Join(errs...)
 }
 
-// missing lists the attributes that were left out.
+// missing lists the missing attributes.
 func (f File) missing() (names []string) {
 	if f.Owner == "" {
 		names = append(names, "owner")

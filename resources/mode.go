@@ -6,11 +6,11 @@ import (
 	"strings"
 )
 
-// A Mode is the permissions of a file in octal. Digits that are x are left as
-// they are. The zero Mode leaves all of them.
+// A Mode is the permissions of a file in octal. Digits that are x are not managed. The zero Mode
+// manages none.
 type Mode struct {
 	bits uint32
-	mask uint32 // the bits that are managed
+	mask uint32 // the managed bits
 }
 
 const (
@@ -21,9 +21,9 @@ const (
 // ModeOf returns the Mode that manages all bits.
 func ModeOf(bits uint32) Mode { return Mode{bits, specialBits | permissionBits} }
 
-// UnmarshalText reads up to four octal digits, with an optional 0o before them: 0644, 644,
-// 0o644, 0O644, 07x5, 2775. Where an x is among them, setuid, setgid and sticky are managed
-// only if one of them is set.
+// UnmarshalText reads up to four octal digits, with an optional 0o before them: 0644, 644, 0o644,
+// 0O644, 07x5, 2775. With an x among them, setuid, setgid and sticky are managed only if one of
+// them is set.
 func (m *Mode) UnmarshalText(text []byte) error {
 	s := string(text)
 	digits := s
@@ -61,7 +61,7 @@ func (Mode) NumberHint(num string) string {
 	return fmt.Sprintf(`quote it: mode = "0%s"`, strings.TrimPrefix(num, "0"))
 }
 
-// String formats m as four digits, those that are not managed as x.
+// String formats m as four digits, with x for those that are not managed.
 func (m Mode) String() string {
 	s := []byte(fmt.Sprintf("%04o", m.bits))
 	for i := range 3 {
@@ -75,12 +75,12 @@ func (m Mode) String() string {
 	return string(s)
 }
 
-// Matches reports whether permissions are as m wants them.
+// Matches reports whether permissions are as m demands.
 func (m Mode) Matches(have uint32) bool {
 	return have&m.mask == m.bits
 }
 
-// Over returns the permissions that have become when m is applied.
+// Over returns the permissions after m was applied.
 func (m Mode) Over(have uint32) uint32 { return have&^m.mask | m.bits }
 
 // IsSpecial reports whether m sets setuid, setgid or sticky.

@@ -60,38 +60,34 @@ type Package struct {
 	Checksum Checksum `ccm:"checksum"`
 }
 
-// PackageState is a package as it is, and how that compares with the desired version.
+// PackageState is the state of a package, compared with the desired version.
 type PackageState struct {
-	// Metadata is what the package system knows of the installed package; it is
-	// empty if the package is absent.
+	// Metadata describes the installed package; empty if the package is absent.
 	Metadata PackageMetadata
-	// Problem is what the package system calls a package that is neither
-	// properly installed nor gone, such as half-configured. It counts as absent,
-	// so that installing it again repairs it.
+	// Problem is the package system's word for a package that is neither properly installed nor
+	// absent, such as half-configured. Such a package counts as absent, so that it is installed
+	// again.
 	Problem string
-	// Held is set if the user told the package system to leave the package alone.
+	// Held is set if the package is on hold.
 	Held bool
-	// Residue is set if the package is absent, but not its configuration.
+	// Residue is set if the package is absent and its configuration is not.
 	Residue bool
-	// Candidate is the version that the package system would choose; filled in if
-	// latest is desired and the package is installed, or if it Violates a constraint.
-	// It is empty if there is none.
+	// Candidate is the version that the package system would choose, "" if there is none. It is
+	// set if latest is desired and the package is installed, or if Violates is set.
 	Candidate string
-	// Violates is set if the package is installed in a version that a constraint does
-	// not allow.
+	// Violates is set if a constraint does not allow the installed version.
 	Violates bool
-	// IndexAge says how old the package index is, if it is older than desired: "3 days
-	// old". It is empty otherwise.
+	// IndexAge is the age of the package index if that is older than desired: "3 days old".
+	// Otherwise it is "".
 	IndexAge string
-	// Order is the order of the package system between the installed version and
-	// the desired one (or the candidate): negative if the installed one is
-	// older, positive if it is newer, 0 if it is the same or nothing is to be
-	// compared.
+	// Order compares the installed version with the desired one or the candidate, in the order of
+	// the package system: negative if the installed one is older, positive if it is newer, 0 if it
+	// is the same or there is nothing to compare.
 	Order int
 }
 
-// PackageMetadata is what a package system knows of an installed package. What
-// it does not know is empty.
+// PackageMetadata is a package system's description of an installed package. Unknown fields are
+// empty.
 type PackageMetadata struct {
 	Name        string           `json:"name"` // as the package system writes it
 	Version     string           `json:"version,omitempty"`
@@ -100,17 +96,17 @@ type PackageMetadata struct {
 	URL         string           `json:"url,omitempty"`
 	Summary     string           `json:"summary,omitempty"`
 	Description string           `json:"description,omitempty"`
-	Provider    string           `json:"provider,omitempty"` // that reported it
+	Provider    string           `json:"provider,omitempty"` // the provider that reported it
 	Extension   PackageExtension `json:"extended,omitzero"`
 }
 
-// PackageExtension has what only some package systems know.
+// PackageExtension has fields of some package systems only.
 type PackageExtension struct {
 	Epoch   string `json:"epoch,omitempty"`
 	Release string `json:"release,omitempty"`
 }
 
-// Installed reports whether the package is there in some version.
+// Installed reports whether some version of the package is installed.
 func (s PackageState) Installed() bool { return s.Metadata.Version != "" }
 
 // CurrentVersion implements resource.VersionReporter.
@@ -125,8 +121,8 @@ func (s PackageState) CurrentEnsure() string {
 	return s.Metadata.Version
 }
 
-// PackageProvider is a package system. Its verbs take packages of one transaction: one, or
-// several that are [Package.Together].
+// PackageProvider is a package system. Its verbs take the packages of one transaction: one, or
+// several for which [Package.Together] holds.
 type PackageProvider interface {
 	// Status reports the installed version and compares it with the desired one.
 	Status(ctx context.Context, v *host.View, want Package) (PackageState, error)
@@ -138,7 +134,7 @@ type PackageProvider interface {
 	Downgrade(ctx context.Context, h *host.Host, wants ...Package) error
 	// Uninstall removes packages; their configuration may stay unless they are purged.
 	Uninstall(ctx context.Context, h *host.Host, wants ...Package) error
-	// Hold has the package system leave packages alone, or not any more.
+	// Hold puts packages on hold, or releases them.
 	Hold(ctx context.Context, h *host.Host, hold bool, wants ...Package) error
 }
 
@@ -184,7 +180,7 @@ func checkPackageName(name string) error {
 	return nil
 }
 
-// notPackageChar reports whether c may not be in the name of a package.
+// notPackageChar reports whether c must not be in the name of a package.
 func notPackageChar(c rune) bool {
 	switch {
 	case 'a' <= c && c <= 'z', 'A' <= c && c <= 'Z', '0' <= c && c <= '9':
@@ -210,7 +206,7 @@ func (p Package) Decide(have PackageState) (d resource.Decision) {
 	case have.Problem != "":
 		found = have.Problem
 	case have.Residue && p.Ensure == PackagePurged:
-		found = "configured" // without being installed
+		found = "configured" // its configuration is left
 	}
 	if len(d.Actions) > 0 || d.Err != nil {
 		d.Add("ensure", found, desired)
@@ -231,13 +227,13 @@ func (p Package) Decide(have PackageState) (d resource.Decision) {
 	return d
 }
 
-// InOrder reports whether the package is there as it is wanted, or is not there, whether it is held or not.
+// InOrder reports whether the package is as desired, its hold aside.
 func (p Package) InOrder(have PackageState) bool {
 	p.Hold, have.Held = nil, false
 	return p.Decide(have).Stable()
 }
 
-// decideVersion adds the action for the version, and returns which one is desired.
+// decideVersion adds the action for the version, and returns the desired version.
 func (p Package) decideVersion(have PackageState, d *resource.Decision) (desired string) {
 	desired = string(p.Ensure)
 	switch {
@@ -269,8 +265,7 @@ func (p Package) decideVersion(have PackageState, d *resource.Decision) (desired
 			desired = cmp.Or(have.Candidate, desired)
 		}
 	case p.Ensure == PackageLatest:
-		// A candidate that is older than what is installed is left alone: latest
-		// never goes back.
+		// A candidate older than the installed version is ignored: latest never downgrades.
 		switch {
 		case have.Candidate != "" && have.Order < 0:
 			d.Act("Upgrade", "upgraded to latest")
@@ -287,7 +282,7 @@ func (p Package) decideVersion(have PackageState, d *resource.Decision) (desired
 	return desired
 }
 
-// decideHold adds the actions for the hold: a package on hold is released for a change.
+// decideHold adds the actions for the hold. A held package is released before a change.
 func (p Package) decideHold(held bool, d *resource.Decision) {
 	if p.Hold == nil {
 		return
@@ -309,8 +304,8 @@ func (p Package) Perform(ctx context.Context, h *host.Host, prov PackageProvider
 	return p.PerformAll(ctx, h, prov, []Package{p}, a)
 }
 
-// Together implements resource.BulkPerformer: packages are in one transaction if the same is
-// wanted of them, or a version of each.
+// Together implements resource.BulkPerformer: packages share a transaction if their ensure is the
+// same, or a version for each.
 func (p Package) Together(other Package) bool {
 	same := p.Ensure == other.Ensure || p.Ensure.IsVersion() && other.Ensure.IsVersion()
 	return same && p.Source == "" && other.Source == "" && slices.Equal(p.Options, other.Options) &&
@@ -330,7 +325,7 @@ func (Package) PerformAll(ctx context.Context, h *host.Host, prov PackageProvide
 		return prov.Uninstall(ctx, h, wants...)
 	case "Release":
 		if wants[0].isToBeHeld() {
-			return nil // keepHold does it
+			return nil // keepHold holds it
 		}
 		return prov.Hold(ctx, h, false, wants...)
 	case "Hold":
@@ -339,8 +334,8 @@ func (Package) PerformAll(ctx context.Context, h *host.Host, prov PackageProvide
 	return fmt.Errorf("a package has no verb %s", a.Verb)
 }
 
-// keepHold changes packages. Those that are on hold and are to stay so are released for that, and
-// held again if it fails: nobody else may change them until the next run.
+// keepHold changes packages. Held packages that stay on hold are released for the change, and
+// held again if it fails, so that nothing else changes them before the next run.
 func keepHold(ctx context.Context, h *host.Host, prov PackageProvider, wants []Package, change func(context.Context, *host.Host, ...Package) error) error {
 	if !wants[0].isToBeHeld() {
 		return change(ctx, h, wants...)
@@ -359,7 +354,7 @@ func keepHold(ctx context.Context, h *host.Host, prov PackageProvider, wants []P
 		if err := change(ctx, h, wants...); !errors.Is(err, resource.ErrUnchanged) {
 			return err
 		}
-		return nil // they are held yet
+		return nil // they are still held
 	}
 	if err := prov.Hold(ctx, h, false, held...); err != nil {
 		return err

@@ -8,11 +8,11 @@ import (
 	"github.com/luaccm/ccm/runtime/diag"
 )
 
-// A PackageEnsure is what can be wanted of a package: one of the constants, a version, or
-// what a version must be, such as ">= 1.2, < 2".
+// A PackageEnsure is a desired value of ensure for a package: one of the constants, a version, or
+// a constraint such as ">= 1.2, < 2".
 type PackageEnsure string
 
-// The values of PackageEnsure that say nothing of versions.
+// The values of PackageEnsure without a version.
 const (
 	PackagePresent PackageEnsure = "present"
 	PackageAbsent  PackageEnsure = "absent"
@@ -27,10 +27,10 @@ func (e PackageEnsure) IsVersion() bool {
 	return e != PackagePresent && e != PackageLatest && !e.IsAbsent() && !e.IsConstraint()
 }
 
-// IsAbsent reports whether the package is not to be there.
+// IsAbsent reports whether the package has to be absent.
 func (e PackageEnsure) IsAbsent() bool { return e == PackageAbsent || e == PackagePurged }
 
-// IsConstraint reports whether e says what a version must be.
+// IsConstraint reports whether e is a constraint on the version.
 func (e PackageEnsure) IsConstraint() bool { return strings.ContainsAny(string(e), "<>=!,") }
 
 // A VersionBound is one condition of a constraint.
@@ -39,7 +39,7 @@ type VersionBound struct{ Operator, Version string }
 // versionOperators lists the operators, the longer ones first.
 var versionOperators = []string{">=", "<=", "!=", ">", "<", "="}
 
-// Bounds returns the conditions of a constraint; all of them have to hold.
+// Bounds returns the conditions of a constraint, all of which have to hold.
 func (e PackageEnsure) Bounds() (list []VersionBound, err error) {
 	for part := range strings.SplitSeq(string(e), ",") {
 		part = strings.TrimSpace(part)
@@ -58,8 +58,8 @@ func (e PackageEnsure) Bounds() (list []VersionBound, err error) {
 	return list, nil
 }
 
-// Allows reports whether a constraint allows the version that compare compares with others: it
-// returns a negative number if the version is older, a positive one if it is newer.
+// Allows reports whether a constraint allows a version. Compare compares that version with
+// others: it returns a negative number if the version is older, a positive one if it is newer.
 func (e PackageEnsure) Allows(compare func(other string) (int, error)) (bool, error) {
 	bounds, err := e.Bounds()
 	if err != nil {
@@ -92,8 +92,8 @@ func (PackageEnsure) JSONSchema() map[string]any {
 	}}
 }
 
-// check reports a desired version that is neither a word nor a version. What has no digit
-// is taken for a word that is misspelled.
+// check returns an error unless e is a constant, a constraint or a version. A word without a
+// digit counts as a misspelt constant.
 func (e PackageEnsure) check() error {
 	s := string(e)
 	if e.IsConstraint() {
@@ -118,7 +118,7 @@ func (e PackageEnsure) check() error {
 
 var errForeign = errors.New("it has other characters than versions have")
 
-// checkPackageVersion reports what cannot be a version.
+// checkPackageVersion returns an error if s cannot be a version.
 func checkPackageVersion(s string) error {
 	switch {
 	case strings.IndexFunc(s, func(c rune) bool { return c != '^' && notPackageChar(c) }) >= 0:

@@ -19,7 +19,7 @@ func (s PackageState) Describe(name, provider string) any {
 	return PackageMetadata{Name: name, Provider: provider}
 }
 
-// Import implements resource.Importer: the package is wanted in any version.
+// Import implements resource.Importer: any version of the package is desired.
 func (s PackageState) Import(im resource.Import) (Package, error) {
 	p := Package{Name: im.Name, Ensure: PackagePresent}
 	if !s.Installed() {
@@ -28,7 +28,7 @@ func (s PackageState) Import(im resource.Import) (Package, error) {
 	return p, nil
 }
 
-// found says what a package is in one word.
+// found describes the state of a package in one word.
 func (s PackageState) found() string {
 	if s.Problem != "" {
 		return s.Problem

@@ -9,26 +9,26 @@ import (
 	"github.com/luaccm/ccm/runtime/resource"
 )
 
-// AsksVersion reports whether the package system has to have a version of the package:
-// it is to be installed, upgraded or downgraded.
+// AsksVersion reports whether the package system needs a version to install, because the package
+// has to be installed, upgraded or downgraded.
 func (p Package) AsksVersion(have PackageState) bool {
 	return p.Source == "" && !p.Ensure.IsAbsent() && (!have.Installed() || p.Ensure != PackagePresent && have.Order != 0)
 }
 
-// Prediction is what a plan tells of a package that the package system can install in that
-// version, or of which err says why it cannot. DependsOn lists where the package system
-// keeps what it knows of its repositories.
+// Prediction returns the prediction for a package. Err says why the package system cannot install
+// that version, nil if it can. DependsOn are the paths of the package system's data about
+// repositories.
 func (p Package) Prediction(version string, dependsOn []string, err error) resource.Prediction {
 	x := resource.Prediction{Look: host.Look{Kind: host.RepositoryLook, Name: p.Name, Found: err == nil}, DependsOn: dependsOn, Err: err}
-	if err == nil && !p.Ensure.IsVersion() { // else the plan names it already
+	if err == nil && !p.Ensure.IsVersion() { // otherwise the plan already names the version
 		x.Caveat = "version " + version
 	}
 	return x
 }
 
-// AddPackagesText adds to what is said of a package what the package system would do
-// besides when it installs it: bring what it needs, and remove what is in the way. If n is
-// not 1, it is the last of n packages, and for which of them that is done is not known.
+// AddPackagesText adds to a caveat what else an installation does: it installs dependencies, and
+// removes conflicting packages. If n is not 1, the package is the last of n, and it is unknown
+// which of them cause that.
 func AddPackagesText(caveat string, n int, installs, removes []string) string {
 	var parts []string
 	if caveat != "" {
@@ -43,8 +43,8 @@ func AddPackagesText(caveat string, n int, installs, removes []string) string {
 	return strings.Join(parts, ", ")
 }
 
-// PackagesAlong says of n packages that were installed or, with removal, removed together,
-// what came and what went with them.
+// PackagesAlong names the packages that came and went when n packages were installed or, with
+// removal, removed together.
 func PackagesAlong(n int, removal bool, came, went []string) string {
 	var parts []string
 	if len(came) > 0 {
@@ -62,7 +62,7 @@ func PackagesAlong(n int, removal bool, came, went []string) string {
 	return strings.Join(parts, ", ")
 }
 
-// comesWith says what n packages bring.
+// comesWith names the packages that are installed with n packages.
 func comesWith(n int, installs []string) string {
 	brings := "with "
 	if n > 1 {
@@ -71,7 +71,7 @@ func comesWith(n int, installs []string) string {
 	return brings + named(installs, "others")
 }
 
-// Removed names the packages that go without being asked for. Of very many it names some.
+// Removed names the packages that are removed as a side effect; of very many, some of them.
 func Removed(names []string) string {
 	const most = 12
 	names = slices.Sorted(slices.Values(names))
@@ -81,7 +81,7 @@ func Removed(names []string) string {
 	return strings.Join(names, ", ")
 }
 
-// named names a few, and counts more.
+// named names a few packages, and counts the others.
 func named(names []string, word string) string {
 	const few = 3
 	if len(names) > few {

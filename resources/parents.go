@@ -8,15 +8,15 @@ import (
 	"github.com/luaccm/ccm/runtime/resource"
 )
 
-// Parents is what a state says of the directories above a path at which nothing stands.
+// Parents is the part of a state about the directories above a missing path.
 type Parents struct {
-	// MissingParents are those in whose place nothing stands, the uppermost first.
+	// MissingParents are the missing directories, the uppermost first.
 	MissingParents []string
-	// BlockedParent says that something else stands in the place of one; nil if not.
+	// BlockedParent says that one of them is no directory; nil otherwise.
 	BlockedParent *host.ParentError
 }
 
-// LookAtParents returns what there is above a path.
+// LookAtParents returns the Parents of a path.
 func LookAtParents(v *host.View, name string) (p Parents, err error) {
 	p.MissingParents, err = host.MissingParents(v, name)
 	if errors.As(err, &p.BlockedParent) {
@@ -25,8 +25,8 @@ func LookAtParents(v *host.View, name string) (p Parents, err error) {
 	return p, err
 }
 
-// parentError returns why nothing can be made at the path, nil if it can. Made says that
-// missing directories are made.
+// parentError returns the reason why nothing can be made at the path, nil if it can. Made says
+// that missing directories will be made.
 func (p Parents) parentError(made bool) error {
 	switch {
 	case p.BlockedParent != nil:
@@ -37,14 +37,14 @@ func (p Parents) parentError(made bool) error {
 	return nil
 }
 
-// tellParents says in a decision which directories are made.
+// tellParents adds the directories to make to a decision.
 func (p Parents) tellParents(d *resource.Decision) {
 	if len(p.MissingParents) > 0 {
 		d.Add("parents", "", strings.Join(p.MissingParents, ", ")+" (mode 0755)")
 	}
 }
 
-// effects returns what will stand at a path and above it.
+// effects returns the effects at a path and above it.
 func (p Parents) effects(own host.PathEffect) (list []host.PathEffect) {
 	for _, dir := range p.MissingParents {
 		list = append(list, host.PathEffect{Path: dir, Kind: host.Directory})

@@ -1,9 +1,8 @@
-// Package resources declares the types of resource that ship with ccm, one to
-// a file: its properties, its state, the interface of its providers, and the
-// decision between what is there and what is wanted.
+// Package resources declares the types of resource that ship with ccm, one in a file: its
+// properties, its state, the interface of its providers, and its decision.
 //
-// A type decides and cannot act: everything that touches the machine is done by
-// a provider. Begin with file.go.
+// A type decides and cannot act: a provider does everything that touches the machine. Begin with
+// file.go.
 package resources
 
 import (
@@ -14,13 +13,12 @@ import (
 	"github.com/luaccm/ccm/runtime/resource"
 )
 
-// Source is the text of this package, from which the documentation of the types
-// is taken.
+// Source is the source text of this package, from which the reference of the types is generated.
 //
 //go:embed *.go
 var Source embed.FS
 
-// checkPath reports a path that is not absolute and canonical.
+// checkPath returns an error if a path is not absolute and canonical.
 func checkPath(property, path string) error {
 	switch {
 	case !strings.HasPrefix(path, "/"):
@@ -35,7 +33,7 @@ func checkPath(property, path string) error {
 	return nil
 }
 
-// wrong returns the error of one property.
+// wrong returns an error about one property.
 func wrong(property, format string, args ...any) *resource.PropertyError {
 	return resource.PropertyErrorf(property, format, args...)
 }

@@ -56,7 +56,7 @@ type Scaffold struct {
 	Post []map[string]string `ccm:"post,argv"`
 }
 
-// A ScaffoldEnsure is what can be wanted of a scaffold.
+// A ScaffoldEnsure is a desired value of ensure for a scaffold.
 type ScaffoldEnsure string
 
 // The values of ScaffoldEnsure.
@@ -80,36 +80,36 @@ const (
 // Values implements schema.Enum.
 func (ScaffoldEngine) Values() []string { return []string{"jet", "go"} }
 
-// ScaffoldState is how the target compares with what the templates give. The
-// lists hold absolute paths in order.
+// ScaffoldState compares the target with the rendered templates. The lists have absolute paths in
+// order.
 type ScaffoldState struct {
-	// Kind is what stands at the path of the target.
+	// Kind is the kind of the entry at the target.
 	Kind         host.FileKind
 	TargetExists bool
-	// Changed lists the files that differ from what was rendered or, unless ensure
-	// is absent, are missing.
+	// Changed lists the files that differ from the rendered ones or, unless ensure is absent, are
+	// missing.
 	Changed []string
-	// Missing lists those of Changed that are missing.
+	// Missing lists the missing files in Changed.
 	Missing []string
 	// Stable lists the files that are as rendered.
 	Stable []string
 	// Purged lists the files in the target that were not rendered.
 	Purged []string
-	// EmptyDirs lists the directories that go with the files if ensure is absent, because
-	// nothing else is in them.
+	// EmptyDirs lists the directories that are removed with the files if ensure is absent, because
+	// they will be empty.
 	EmptyDirs []string
-	// Obstacles lists what stands where something is to be rendered and is not
-	// replaced, with what it is.
+	// Obstacles lists entries in the place of rendered files that are not replaced, each with its
+	// kind.
 	Obstacles []string
 	Engine    ScaffoldEngine
 	Parents
-	// NoTemplates is set if there is no template in the source.
+	// NoTemplates is set if the source has no templates.
 	NoTemplates bool
-	// Rendered stands for what the templates gave, in the words of the provider.
+	// Rendered is the provider's digest of the rendered files.
 	Rendered string
 }
 
-// DesiredDigest implements resource.DesiredDigester: what is rendered depends on templates,
+// DesiredDigest implements resource.DesiredDigester: the rendered files depend on templates,
 // facts and data.
 func (s ScaffoldState) DesiredDigest() resource.DesiredDigest {
 	return resource.DesiredDigest{Text: s.Rendered}
@@ -125,14 +125,13 @@ func (s ScaffoldState) CurrentEnsure() string {
 
 // ScaffoldProvider renders scaffolds.
 type ScaffoldProvider interface {
-	// Status renders the templates aside and compares the target with that. With
-	// ensure absent, Changed and Stable list only what is there.
+	// Status renders the templates elsewhere and compares the result with the target. With ensure
+	// absent, Changed and Stable list only existing files.
 	Status(ctx context.Context, v *host.View, want Scaffold) (ScaffoldState, error)
-	// Scaffold brings the files that differ to the target and, with purge, removes
-	// those that were not rendered.
+	// Scaffold writes the files that differ and, with purge, removes those that were not rendered.
 	Scaffold(ctx context.Context, h *host.Host, want Scaffold) error
-	// Remove removes the files that Status lists as changed or stable, then the
-	// directories that are empty, the deepest first, and the target last.
+	// Remove removes the files in Changed and Stable, then the directories that are empty, the
+	// deepest first, and the target last.
 	Remove(ctx context.Context, h *host.Host, want Scaffold) error
 }
 
@@ -269,7 +268,7 @@ func (s Scaffold) decideAbsent(have ScaffoldState) (d resource.Decision) {
 		d.Effects = append(d.Effects, host.PathEffect{Path: file, Kind: host.Missing})
 	}
 	count := len(managed)
-	if s.Purge { // they are counted, as the document has it, and stay
+	if s.Purge { // they are counted, as the specification demands, and stay
 		count += len(have.Purged)
 	}
 	for _, dir := range have.EmptyDirs {
@@ -280,11 +279,10 @@ func (s Scaffold) decideAbsent(have ScaffoldState) (d resource.Decision) {
 	return d
 }
 
-// below returns a path in the target as people name it.
+// below returns a path relative to the target, for people.
 func (s Scaffold) below(file string) string { return strings.TrimPrefix(file, s.Name+"/") }
 
-// rendered returns what is there after a file was rendered: the file and the
-// directories above it.
+// rendered returns the effects of rendering a file: the file and the directories above it.
 func (s Scaffold) rendered(file string) []host.PathEffect {
 	kind := host.Regular
 	if strings.HasSuffix(file, "/") {

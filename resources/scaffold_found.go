@@ -4,8 +4,7 @@ import "github.com/luaccm/ccm/runtime/resource"
 
 var _ resource.Describer = ScaffoldState{}
 
-// ScaffoldMetadata is what there is to say of a scaffold. The lists hold
-// absolute paths.
+// ScaffoldMetadata is the description of a scaffold. The lists have absolute paths.
 type ScaffoldMetadata struct {
 	Name         string         `json:"name"`
 	Provider     string         `json:"provider,omitempty"`
@@ -24,7 +23,7 @@ func (s ScaffoldState) Describe(name, provider string) any {
 	}
 }
 
-// list returns l, for JSON never null.
+// list returns l, but never nil, because JSON would have null.
 func list(l []string) []string {
 	if l == nil {
 		return []string{}

@@ -1,7 +1,7 @@
 package resources
 
-// A Secret is a text that no message, report or plan shows. What needs it
-// converts it to a string.
+// A Secret is a text that no message, report or plan shows. Code that needs the text converts it
+// to a string.
 type Secret string
 
 // String returns (secret), or "" if there is none.
@@ -12,8 +12,8 @@ func (s Secret) String() string {
 	return "(secret)"
 }
 
-// GoString returns what String returns, for %#v.
+// GoString returns the same as String, for %#v.
 func (s Secret) GoString() string { return s.String() }
 
-// MarshalText returns what String returns, for JSON and the like.
+// MarshalText returns the same as String, for JSON and the like.
 func (s Secret) MarshalText() ([]byte, error) { return []byte(s.String()), nil }

@@ -59,7 +59,7 @@ type Service struct {
 	Settle host.Duration `ccm:"settle,default=1s"`
 }
 
-// A ServiceEnsure is what can be wanted of a service.
+// A ServiceEnsure is a desired value of ensure for a service.
 type ServiceEnsure string
 
 // The values of ServiceEnsure.
@@ -72,7 +72,7 @@ const (
 // Values implements schema.Enum.
 func (ServiceEnsure) Values() []string { return []string{"running", "stopped", "unmanaged"} }
 
-// A ServiceScope is who a service belongs to.
+// A ServiceScope says whose service it is.
 type ServiceScope string
 
 // The values of ServiceScope.
@@ -97,31 +97,29 @@ const (
 // Values implements schema.Enum.
 func (ServiceOnChange) Values() []string { return []string{"restart", "reload", "reload-or-restart"} }
 
-// ServiceState is a service as it is. Its zero value is one that is stopped and
-// does not start at boot.
+// ServiceState is the state of a service. The zero value is a stopped service that does not start
+// at boot.
 type ServiceState struct {
-	// Missing is set if there is no such service. Nothing else is known then.
+	// Missing is set if there is no such service. Then the other fields are unknown.
 	Missing bool
-	// Running says whether it runs, Enabled whether it starts at boot.
+	// Running says whether the service runs, Enabled whether it starts at boot.
 	Running, Enabled bool
-	// Active and Startup are what the service manager calls that, such as failed
-	// and static.
+	// Active and Startup are the service manager's words for these, such as failed and static.
 	Active, Startup string
-	// Starting is set if it does not run yet and is still on its way up.
+	// Starting is set if the service is starting and does not run yet.
 	Starting bool
-	// Masked is set if it may be neither started nor enabled.
+	// Masked is set if the service can be neither started nor enabled.
 	Masked bool
-	// EnabledUnmasked says of a masked one whether it is going to start at boot when it
-	// is masked no more. CannotMask says why it cannot be masked, "" if it can. Both are
-	// found only where mask is managed.
+	// EnabledUnmasked says whether a masked service will start at boot once it is unmasked.
+	// CannotMask is the reason why the service cannot be masked, "" if it can. Both are set only
+	// if mask is managed.
 	EnabledUnmasked bool
 	CannotMask      string
-	// CannotEnable says why neither Enable nor Disable can change Enabled, "" if they
-	// can.
+	// CannotEnable is the reason why Enable and Disable cannot change Enabled, "" if they can.
 	CannotEnable string
-	// CannotReload is set if the service has no way to reload, Outdated if the
-	// service manager goes by a definition of it that has changed or is about to.
-	// Both are found only where [Service.MayReload].
+	// CannotReload is set if the service cannot reload. Outdated is set if its definition in the
+	// service manager has changed on disk or is about to. Both are set only if
+	// [Service.MayReload].
 	CannotReload, Outdated bool
 	// Older is set if the service was started before its present definition was written,
 	// which a reload does not make it use either.
@@ -141,32 +139,30 @@ func (s ServiceState) CurrentEnsure() string {
 
 // ServiceProvider manages services.
 type ServiceProvider interface {
-	// Status looks whether the service runs and whether it starts at boot. One
-	// that is on its way up or down is given a few seconds to get there.
+	// Status reports whether the service runs and whether it starts at boot. It waits a few
+	// seconds for a service that is starting or stopping.
 	Status(ctx context.Context, v *host.View, want Service) (ServiceState, error)
-	// Start starts the service. That it does not stay up is an error of Start, or
-	// of the next Status, which waits until it has stayed up for want.Settle.
+	// Start starts the service. If the service does not stay up, that is an error of Start or of
+	// the next Status, which waits for want.Settle.
 	Start(ctx context.Context, h *host.Host, want Service) error
 	// Stop stops the service.
 	Stop(ctx context.Context, h *host.Host, want Service) error
-	// Restart stops the service and starts it again. It has to stay up as after
-	// Start.
+	// Restart stops and starts the service. It has to stay up as after Start.
 	Restart(ctx context.Context, h *host.Host, want Service) error
-	// Reload has the service read its configuration again. It has to stay up as
-	// after Start.
+	// Reload makes the service read its configuration again. It has to stay up as after Start.
 	Reload(ctx context.Context, h *host.Host, want Service) error
-	// Enable has the service start at boot.
+	// Enable makes the service start at boot.
 	Enable(ctx context.Context, h *host.Host, want Service) error
-	// Disable has the service not start at boot.
+	// Disable makes the service not start at boot.
 	Disable(ctx context.Context, h *host.Host, want Service) error
-	// Mask sees to it that nothing can start the service. It does not stop it.
+	// Mask prevents every start of the service. It does not stop the service.
 	Mask(ctx context.Context, h *host.Host, want Service) error
-	// Unmask takes the mask away.
+	// Unmask removes the mask.
 	Unmask(ctx context.Context, h *host.Host, want Service) error
 }
 
-// serviceName is the names that are not dangerous. Names of units may hold bytes that systemd
-// has escaped: srv-data\x2d1.mount is the unit of /srv/data-1.
+// serviceName matches names that are not dangerous. Names of units may have bytes escaped by
+// systemd: srv-data\x2d1.mount is the unit of /srv/data-1.
 var serviceName = lazyregexp.New(`^([a-zA-Z0-9._+:~@-]|\\x[0-9a-f]{2})+$`)
 
 // SettleTime implements resource.SettleDelay.
@@ -175,10 +171,10 @@ func (s Service) SettleTime() time.Duration { return time.Duration(s.Settle) }
 // ProviderIgnoresSpec implements resource.SpecIndependentProvider.
 func (Service) ProviderIgnoresSpec() {}
 
-// Fresh implements resource.InitialState: what has just been installed does not run.
+// Fresh implements resource.InitialState: a newly installed service does not run.
 func (Service) Fresh() ServiceState { return ServiceState{} }
 
-// ServiceName returns the name that the service manager knows.
+// ServiceName returns the name in the service manager.
 func (s Service) ServiceName() string { return cmp.Or(s.Service, s.Name) }
 
 // MayReload reports whether a refresh may reload the service.
@@ -213,14 +209,14 @@ func (s Service) Validate() error {
 	return nil
 }
 
-// isTemplate reports whether a name is that of a template, of which nothing runs.
+// isTemplate reports whether a name is that of a template, which itself never runs.
 func isTemplate(name string) bool {
 	_, instance, ok := strings.Cut(name, "@")
 	return ok && (instance == "" || instance[0] == '.')
 }
 
-// ValidateWith implements resource.CommonValidator: to restart a service is to manage
-// whether it runs.
+// ValidateWith implements resource.CommonValidator: an unmanaged service cannot subscribe,
+// because a change would restart it.
 func (s Service) ValidateWith(c resource.Common) error {
 	if s.Ensure != ServiceUnmanaged || len(c.Subscribe) == 0 {
 		return nil
@@ -232,7 +228,7 @@ func (s Service) ValidateWith(c resource.Common) error {
 
 func (s Service) isToBeMasked() bool { return s.Mask != nil && *s.Mask }
 
-// runState returns what is wanted of the run state: what is masked does not run.
+// runState returns the desired run state: a masked service must not run.
 func (s Service) runState() ServiceEnsure {
 	if s.Ensure == ServiceRunning && s.isToBeMasked() {
 		return ServiceStopped
@@ -264,7 +260,7 @@ func (s Service) Decide(have ServiceState) (d resource.Decision) {
 		d.Add("ensure", string(ServiceRunning), string(ServiceStopped))
 		d.Act("Stop", "stopped")
 	case ensure == ServiceStopped && have.Starting:
-		// It counts as stopped, and would be running a moment later.
+		// It counts as stopped, but would run a moment later.
 		d.Add("ensure", "starting", string(ServiceStopped))
 		d.Act("Stop", "stopped")
 	}
@@ -274,7 +270,7 @@ func (s Service) Decide(have ServiceState) (d resource.Decision) {
 		case have.Masked && *s.Enable:
 			d.Err = errors.Join(d.Err, errMasked("enabled"))
 		case have.CannotEnable != "" && s.isToBeMasked():
-			// Masked, it does not start at boot.
+			// A masked service does not start at boot.
 		case have.CannotEnable != "":
 			d.Err = errors.Join(d.Err, fmt.Errorf("want enable = %t, found the service %s, which cannot be changed: %s", *s.Enable, have.Startup, have.CannotEnable))
 		case *s.Enable:
@@ -291,7 +287,7 @@ func (s Service) Decide(have ServiceState) (d resource.Decision) {
 		}
 	}
 	if s.OnChange == ServiceReload && s.runState() == ServiceRunning && have.CannotReload && !have.Outdated {
-		// Known before there is a change to reload for.
+		// It is reported before there is a change to reload for.
 		d.Err = errors.Join(d.Err, errors.New(`want a service that can reload, found one that cannot: on_change = "reload-or-restart" restarts it`))
 	}
 	if d.Err != nil {
@@ -304,9 +300,9 @@ func errMasked(want string) error {
 	return fmt.Errorf("want the service %s, found it masked: it has to be unmasked first, which mask = false does", want)
 }
 
-// Refresh implements resource.Refresher: a service that runs and is to run is
-// restarted or reloaded. One that is started or stopped is not restarted as well.
-// A reload does not make a new definition of the service take effect.
+// Refresh implements resource.Refresher: a service that runs and has to run is restarted or
+// reloaded. A service that is started or stopped is not restarted as well. A reload does not
+// apply a new definition of the service.
 func (s Service) Refresh(have ServiceState, d resource.Decision) resource.Decision {
 	a := resource.Action{Verb: "Restart", Phrase: "restarted"}
 	if s.OnChange == ServiceReload || s.OnChange == ServiceReloadOrRestart && !have.CannotReload && !have.Outdated && !have.Older && !have.Masked {
@@ -316,7 +312,7 @@ func (s Service) Refresh(have ServiceState, d resource.Decision) resource.Decisi
 	case d.Err != nil || s.runState() != ServiceRunning || !have.Running:
 	case have.Masked && s.Mask == nil:
 		d.Err = errMasked(a.Phrase)
-	case have.Masked: // after it is unmasked
+	case have.Masked: // once it is unmasked
 		d.Actions = slices.Insert(slices.Clone(d.Actions), 1, a)
 	default:
 		d.Actions = slices.Insert(slices.Clone(d.Actions), 0, a)

@@ -16,8 +16,7 @@ var (
 // defaultSettle is the default of Service.Settle.
 const defaultSettle = host.Duration(time.Second)
 
-// ServiceMetadata is what there is to say of a service. Nothing but the name is
-// known of one that is not there.
+// ServiceMetadata is the description of a service. Of a missing service it has only the name.
 type ServiceMetadata struct {
 	Name     string `json:"name"`
 	Provider string `json:"provider,omitempty"`
@@ -40,8 +39,7 @@ func (s ServiceState) Describe(name, provider string) any {
 	return m
 }
 
-// Import implements resource.Importer. Whether the service starts at boot is
-// left out where it cannot be changed.
+// Import implements resource.Importer. Enable is left out if it cannot be changed.
 func (s ServiceState) Import(im resource.Import) (Service, error) {
 	p := Service{Name: im.Name, Ensure: ServiceStopped, Scope: SystemService, OnChange: ServiceRestart, Settle: defaultSettle}
 	if asked, ok := im.Spec.(*Service); ok {

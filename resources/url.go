@@ -16,7 +16,7 @@ type URL struct{ text string }
 func (u *URL) UnmarshalText(text []byte) error {
 	parsed, err := url.Parse(string(text))
 	if err != nil {
-		// What Parse says quotes the text, and with it what may be secret.
+		// The error of Parse quotes the text, which may have a secret.
 		return errors.New("want a URL such as https://example.net/app.tar.gz, got one that cannot be read")
 	}
 	shown := fetch.RedactURL(parsed)
@@ -30,17 +30,17 @@ func (u *URL) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// IsZero reports whether u was left out.
+// IsZero reports whether there is no URL.
 func (u URL) IsZero() bool { return u.text == "" }
 
-// Parse returns u in its parts, nil if it was left out.
+// Parse returns the parsed URL, nil if there is none.
 func (u URL) Parse() *url.URL {
 	if u.text == "" {
 		return nil
 	}
 	parsed, err := url.Parse(u.text)
 	if err != nil {
-		return nil // UnmarshalText has parsed the same text
+		return nil // UnmarshalText has parsed the text
 	}
 	return parsed
 }
@@ -53,10 +53,10 @@ func (u URL) String() string {
 	return ""
 }
 
-// GoString returns what String returns, for %#v.
+// GoString returns the same as String, for %#v.
 func (u URL) GoString() string { return u.String() }
 
-// MarshalText returns what String returns, for JSON and the like.
+// MarshalText returns the same as String, for JSON and the like.
 func (u URL) MarshalText() ([]byte, error) { return []byte(u.String()), nil }
 
 // PropertyKind implements schema.KindReporter.
