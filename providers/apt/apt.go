@@ -1,5 +1,5 @@
-// Package apt provides packages on Debian and its relatives. It asks dpkg what
-// is installed and apt what could be, and has apt make the changes.
+// Package apt provides packages on Debian and its relatives. It asks dpkg for installed packages
+// and apt for available ones, and apt makes the changes.
 package apt
 
 import (
@@ -21,7 +21,7 @@ func Providers() []resource.Binding {
 	return []resource.Binding{resources.PackageType.Provide(Name, tool.Suits, packages{})}
 }
 
-// tool runs the commands of dpkg and apt, which must not ask questions.
+// tool runs commands of dpkg and apt so that they ask no questions.
 var tool = newTool()
 
 func newTool() *pkgtool.Tool {
@@ -43,16 +43,16 @@ func newTool() *pkgtool.Tool {
 	}
 }
 
-// lockTimeout is for how many seconds apt waits for other processes that hold
-// the locks of the package database.
+// lockTimeout makes apt wait, in seconds, for other processes that hold the locks of the package
+// database.
 const lockTimeout = "DPkg::Lock::Timeout=600"
 
-// othersFailed is what dpkg says before it lists the packages that it could not handle. Apt then
-// fails whichever packages it was called for: one that is broken for long fails each command.
+// othersFailed is the message of dpkg before its list of failed packages. Apt then fails,
+// whichever packages it was called for: one broken package fails each command.
 const othersFailed = "Errors were encountered while processing:"
 
-// change has apt do something with packages. That it failed for others is only said if these are
-// as they are wanted.
+// change runs a command of apt on packages. If it fails only because of other packages, and these
+// are as desired, that is only a warning.
 func change(ctx context.Context, h *host.Host, wants []resources.Package, argv ...string) error {
 	err := run(ctx, h, argv...)
 	if err == nil || !strings.Contains(err.Error(), othersFailed) {
@@ -68,9 +68,9 @@ func change(ctx context.Context, h *host.Host, wants []resources.Package, argv .
 	return nil
 }
 
-// run runs a command of apt that changes the machine. If apt refuses because dpkg
-// was interrupted before, by a loss of power or because it was killed, the unfinished
-// packages are configured first, as apt demands.
+// run runs a command of apt that changes the machine. If apt refuses because dpkg was interrupted
+// before, by a loss of power or because it was killed, it configures the unfinished packages
+// first, as apt demands.
 func run(ctx context.Context, h *host.Host, argv ...string) error {
 	return tool.Change(ctx, h, func(run func(argv ...string) (host.Result, error)) error {
 		res, err := run(argv...)
@@ -78,7 +78,7 @@ func run(ctx context.Context, h *host.Host, argv ...string) error {
 			return err
 		}
 		h.Log().Warn("dpkg was interrupted earlier; what it left unfinished is configured first", "command", strings.Join(configure, " "))
-		// A package that it cannot configure may be the one to be repaired.
+		// The failing package may be the one to be repaired.
 		_, failure := run(configure...)
 		if res, err = run(argv...); err != nil && strings.Contains(string(res.Stderr), interruptedMessage) {
 			return errors.Join(err, failure)
@@ -90,5 +90,5 @@ func run(ctx context.Context, h *host.Host, argv ...string) error {
 // interrupted is the message of apt for an unfinished database of dpkg.
 const interruptedMessage = "dpkg was interrupted, you must manually run"
 
-// configure is the command that finishes packages which dpkg has begun.
+// configure is the command that finishes packages begun by dpkg.
 var configure = []string{"dpkg", "--force-confold", "--configure", "-a"}

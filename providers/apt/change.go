@@ -20,7 +20,7 @@ func (packages) Install(ctx context.Context, h *host.Host, wants ...resources.Pa
 	}
 	argv := []string{"apt-get", "install", "-y", "-q", "-o", "DPkg::Options::=--force-confold", "-o", lockTimeout}
 	if anyHalfInstalled(ctx, &h.View, names) {
-		argv = append(argv, "--reinstall") // apt would hold it to be there
+		argv = append(argv, "--reinstall") // apt would otherwise take it for installed
 	}
 	if want := wants[0]; want.Source != "" {
 		return pkgtool.WithSource(ctx, h, want, ".deb", func(path string) error {
@@ -33,7 +33,7 @@ func (packages) Install(ctx context.Context, h *host.Host, wants ...resources.Pa
 	return installOffered(ctx, h, argv, wants, names)
 }
 
-// checkFile checks what is in a package file.
+// checkFile checks that a package file has the desired package.
 func checkFile(ctx context.Context, v *host.View, want resources.Package, n name, path string) error {
 	f, err := tool.AskFile(ctx, v, "dpkg-deb", "--show", "--showformat=${Package} ${Version}", path)
 	if err != nil {
@@ -50,9 +50,9 @@ func downgrades(want resources.Package) []string {
 	return nil
 }
 
-// installOffered installs packages from repositories. Apt is asked first whether it knows them,
-// because it would take an unknown name for a regular expression, and install something else
-// for a virtual one.
+// installOffered installs packages from repositories. It first asks apt whether it knows them,
+// because apt would take an unknown name for a regular expression, and install something else for
+// a virtual package.
 func installOffered(ctx context.Context, h *host.Host, argv []string, wants []resources.Package, names []name) error {
 	refreshed, err := tool.Refresh(ctx, h, wants[0])
 	if err != nil {
@@ -104,7 +104,7 @@ func installOffered(ctx context.Context, h *host.Host, argv []string, wants []re
 	return err
 }
 
-// noVersion says that apt has other versions of a package than the desired one.
+// noVersion returns the error that apt does not have the desired version.
 func noVersion(want resources.Package, n name, o offer) error {
 	if len(o.versions) == 0 {
 		return fmt.Errorf("apt has no version %s of %s", want.Ensure, n)
@@ -113,7 +113,7 @@ func noVersion(want resources.Package, n name, o offer) error {
 }
 
 // anyHalfInstalled reports whether dpkg was stopped while it unpacked one of the packages. If
-// that cannot be told, apt will say what is wrong.
+// that is not known, apt will report the problem.
 func anyHalfInstalled(ctx context.Context, v *host.View, names []name) bool {
 	found, err := records(ctx, v, pkgsOf(names))
 	return err == nil && slices.ContainsFunc(names, func(n name) bool {
@@ -122,7 +122,7 @@ func anyHalfInstalled(ctx context.Context, v *host.View, names []name) bool {
 	})
 }
 
-// nothingToInstall says why apt has no candidate for n.
+// nothingToInstall returns the reason why apt has no candidate for n.
 func nothingToInstall(ctx context.Context, v *host.View, n name) error {
 	pkgs, err := providersOf(ctx, v, n)
 	switch {
@@ -145,8 +145,8 @@ func (p packages) Downgrade(ctx context.Context, h *host.Host, wants ...resource
 	return p.Install(ctx, h, wants...)
 }
 
-// Uninstall implements resources.PackageProvider. Configuration files stay. A
-// package goes from every architecture that its name means.
+// Uninstall implements resources.PackageProvider. Configuration files stay. A package is removed
+// for every architecture that its name means.
 func (p packages) Uninstall(ctx context.Context, h *host.Host, wants ...resources.Package) error {
 	names, err := parseNames(wants)
 	if err != nil {
@@ -185,10 +185,10 @@ func (packages) Hold(ctx context.Context, h *host.Host, hold bool, wants ...reso
 
 func isInstalled(r record) bool { return r.status == installed }
 
-// isResidue reports whether anything is left of a package.
+// isResidue reports whether any part of a package is left.
 func isResidue(r record) bool { return r.status != "not-installed" }
 
-// specs returns the unique names of the packages that n means and that is accepts.
+// specs returns the unique names of those packages meant by n that is accepts.
 func (n name) specs(found map[string][]record, is func(record) bool) (specs []string) {
 	for _, r := range n.of(found[n.pkg]) {
 		if is(r) {

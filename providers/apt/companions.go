@@ -10,8 +10,8 @@ import (
 	"github.com/luaccm/ccm/runtime/resource"
 )
 
-// addCompanions says of each package which others of the transaction come with it. If apt does
-// not tell what they need, nothing is said.
+// addCompanions adds to the prediction of each package the other packages of the transaction that
+// it needs. If apt does not tell the dependencies, it adds nothing.
 func addCompanions(ctx context.Context, v *host.View, t transaction, install []request, list []resource.Prediction) {
 	if len(install) == 1 {
 		list[install[0].at].Installs = t.others(install)
@@ -34,8 +34,9 @@ func addCompanions(ctx context.Context, v *host.View, t transaction, install []r
 	}
 }
 
-// displace says of each package which others are in its way and are removed. It returns
-// those that only all packages together remove, which are said of the last.
+// displace adds to the prediction of each package the conflicting packages that are removed for
+// it. It returns those that are removed only for all packages together, which are told with the
+// last.
 func displace(ctx context.Context, v *host.View, t transaction, wants []resources.Package, install []request, list []resource.Prediction) []string {
 	if len(install) == 1 || len(t.removes) == 0 {
 		list[install[0].at].Removes = t.removes
@@ -57,7 +58,7 @@ func displace(ctx context.Context, v *host.View, t transaction, wants []resource
 	return rest
 }
 
-// with returns what of the transaction comes with a package.
+// with returns the packages of the transaction that are installed because of a package.
 func (t transaction) with(pkg string, needs map[string][]string) (names []string) {
 	seen := map[string]bool{pkg: true}
 	for open := []string{pkg}; len(open) > 0; {
@@ -74,7 +75,7 @@ func (t transaction) with(pkg string, needs map[string][]string) (names []string
 	return names
 }
 
-// parseDepends reads what packages need, the recommended and every alternative included:
+// parseDepends reads the dependencies of packages, with recommended ones and all alternatives:
 //
 //	nginx
 //	  PreDepends: libc6

@@ -9,39 +9,37 @@ import (
 	"github.com/luaccm/ccm/runtime/host"
 )
 
-// format is what dpkg-query prints of a package: five words and then, because
-// they may be anything, two texts. A description goes on in lines that begin
-// with a space.
+// format is the output format of dpkg-query: six words and, because they may have any characters,
+// two texts at the end. A description continues in lines that begin with a space.
 const format = `${Package} ${Version} ${Architecture} ${db:Status-Status} ${db:Status-Want} ${binary:Package}\t${Homepage}\t${Description}\n`
 
-// installed is the only status of a package that is there. All others count as
-// absent, so that installing the package repairs it.
+// installed is the only status of a package that is present. All others count as absent, so that
+// an installation repairs the package.
 const installed = "installed"
 
-// gone lists the statuses of which nothing but configuration is left.
+// gone lists the statuses in which at most configuration is left.
 var gone = []string{"config-files", "not-installed"}
 
-// unfinished lists the statuses of packages whose installation or removal went
-// wrong or was interrupted.
+// unfinished lists the statuses after a failed or interrupted installation or removal.
 var unfinished = []string{"half-installed", "unpacked", "half-configured", "triggers-awaited", "triggers-pending"}
 
-// A record is what dpkg knows of a package in one architecture.
+// A record is dpkg's data on a package in one architecture.
 type record struct {
 	pkg, version, arch string
 	status             string // in words of dpkg: installed, config-files, ...
 	want               string // install, hold, deinstall, ...
-	unique             string // the name that means this architecture only
+	unique             string // the name for this architecture only
 	homepage           string
 	summary            string
 	description        string
 }
 
-// atOnce is for how many packages one command is asked. A run seldom has more;
-// the output of a command is bounded.
+// atOnce is the number of packages in one command. A run seldom has more; the output of a command
+// is bounded.
 const atOnce = 2000
 
-// records asks dpkg for all the packages at once. The result has an entry for
-// every package that dpkg answered for, with no records if it knows none.
+// records asks dpkg for all packages at once. The result has an entry for every package that dpkg
+// answered for, without records if dpkg does not know it.
 func records(ctx context.Context, v *host.View, pkgs []string) (map[string][]record, error) {
 	return host.AskMany(v, "dpkg-query -W", pkgs, func(pkgs []string) (map[string][]record, error) { return askRecords(ctx, v, pkgs) })
 }
@@ -53,11 +51,11 @@ func askRecords(ctx context.Context, v *host.View, pkgs []string) (map[string][]
 		if err != nil {
 			return nil, err
 		}
-		// It exits 1 if it does not know one of them, and has answered for the others.
+		// It exits 1 if it does not know a package, and has answered for the others.
 		if res.Code > 1 {
 			return nil, fmt.Errorf("dpkg-query: exit status %d%s", res.Code, res.LastWords())
 		}
-		// Warnings about its database may stand there as well.
+		// The standard error may also have warnings about the database.
 		for line := range strings.Lines(string(res.Stderr)) {
 			if pkg, ok := strings.CutPrefix(strings.TrimSpace(line), "dpkg-query: no packages found matching "); ok {
 				found[pkg] = nil
@@ -100,8 +98,7 @@ func parseRecords(out string) ([]record, error) {
 	return list, nil
 }
 
-// of returns the records that n means: those of its architecture, or of no
-// particular one.
+// of returns the records that n means: those of its architecture, or all of them if n has none.
 func (n name) of(list []record) []record {
 	if n.arch == "" {
 		return list
@@ -109,8 +106,7 @@ func (n name) of(list []record) []record {
 	return slices.DeleteFunc(slices.Clone(list), func(r record) bool { return r.arch != n.arch && r.arch != "all" })
 }
 
-// pick returns the record that tells the state of a package: an installed one,
-// else one that is unfinished.
+// pick returns the record with the state of a package: an installed one, else an unfinished one.
 func pick(list []record) (r record, err error) {
 	for _, x := range list {
 		switch {

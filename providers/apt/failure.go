@@ -7,8 +7,8 @@ import (
 	"github.com/luaccm/ccm/providers/pkgtool"
 )
 
-// reason returns the lines that explain a failure: the mistake in a package, from the
-// standard output, and the end of the standard error.
+// reason returns the lines that explain a failure: those about the failed package, from standard
+// output, and the end of standard error.
 func reason(stdout, stderr []string) []string {
 	conclusion := slices.DeleteFunc(stderr, func(s string) bool {
 		return strings.HasPrefix(s, "W: ") || strings.HasPrefix(s, "N: ")
@@ -32,7 +32,7 @@ func explanation(lines []string) []string {
 	return nil
 }
 
-// isStep reports whether s is a line of dpkg about the begin or end of a step.
+// isStep reports whether s is dpkg's line about the beginning or end of a step.
 func isStep(s string) bool {
 	for _, prefix := range []string{
 		"(Reading database", "Selecting ", "Preparing to unpack ", "Unpacking ",

@@ -7,20 +7,19 @@ import (
 	"github.com/luaccm/ccm/resources"
 )
 
-// A name is the name of a package, with an architecture if the user gave one.
-// Without, it means the package in whatever architecture it is installed in.
+// A name is the name of a package, with an architecture if the user gave one. Without, it means
+// the package in any installed architecture.
 type name struct{ pkg, arch string }
 
 const alnum = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
-// parseName reads zsh or libc6:i386. apt gives some names a meaning of its own,
-// such as the removal of what stands before a trailing hyphen; they are refused.
+// parseName reads zsh or libc6:i386. It refuses names with a special meaning for apt, such as a
+// trailing hyphen, which removes the package.
 func parseName(s string) (name, error) {
 	pkg, arch, qualified := strings.Cut(s, ":")
 	switch {
-	// dpkg itself allows capitals and underscores, although the policy does not. A ~
-	// is in no name that dpkg knows, but is one for the type; apt takes it for a
-	// pattern only at the beginning.
+	// dpkg itself allows capitals and underscores, although the policy does not. No package has a
+	// ~ in its name, but the type allows one; apt takes it for a pattern only at the beginning.
 	case len(pkg) < 2 || !strings.Contains(alnum, pkg[:1]) || strings.Trim(pkg, alnum+"+._~-") != "",
 		qualified && (arch == "" || strings.Trim(arch, alnum+"-") != ""):
 		return name{}, fmt.Errorf("want the name of a Debian package such as zsh or libc6:i386, got %q", s)

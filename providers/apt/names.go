@@ -32,8 +32,7 @@ func (packages) CompanionText(wants []resources.Package, came, went []string) st
 	return pkgtool.CompanionText(wants, bare(came), bare(went), func(name string) string { pkg, _, _ := strings.Cut(name, ":"); return pkg })
 }
 
-// Names implements resource.Lister: the packages that apt knows, installed or
-// not.
+// Names implements resource.Lister: the packages known to apt, installed or not.
 func (packages) Names(ctx context.Context, v *host.View, prefix string) ([]string, error) {
 	res, err := tool.Query(ctx, v, "apt-cache", "pkgnames", "--", prefix)
 	if err != nil || res.Code != 0 {

@@ -27,8 +27,8 @@ func (p packages) Status(ctx context.Context, v *host.View, want resources.Packa
 	return pkgtool.Status(ctx, v, p, want)
 }
 
-// StatusAll implements resource.BulkStatus: it asks dpkg once for all packages, and
-// apt once for those of which the versions that it has matter.
+// StatusAll implements resource.BulkStatus: it asks dpkg once for all packages, and apt once for
+// those whose available versions matter.
 func (p packages) StatusAll(ctx context.Context, v *host.View, wants []resources.Package) ([]resources.PackageState, []error) {
 	return pkgtool.StatusAll(ctx, v, wants, p.statusAll)
 }
@@ -78,7 +78,7 @@ func (p packages) statusAll(ctx context.Context, v *host.View, wants []resources
 	return states, errs
 }
 
-// violates reports whether the installed version is one that a constraint does not allow.
+// violates reports whether a constraint forbids the installed version.
 func violates(want resources.Package, have resources.PackageState) (bool, error) {
 	if !want.Ensure.IsConstraint() || !have.Installed() {
 		return false, nil
@@ -92,12 +92,12 @@ func allows(e resources.PackageEnsure, version string) (bool, error) {
 	return e.Allows(func(other string) (int, error) { return compareVersions(version, other) })
 }
 
-// asksCandidate reports whether it matters what apt would choose.
+// asksCandidate reports whether the decision needs apt's candidate.
 func asksCandidate(want resources.Package, have resources.PackageState) bool {
 	return have.Installed() && (want.Ensure == resources.PackageLatest || have.Violates)
 }
 
-// state makes a state of what dpkg knows of n.
+// state returns the state of n from dpkg's records.
 func state(n name, found map[string][]record) (have resources.PackageState, err error) {
 	list, ok := found[n.pkg]
 	if !ok {
@@ -120,7 +120,7 @@ func state(n name, found map[string][]record) (have resources.PackageState, err 
 // order compares the installed version with the desired one.
 func (p packages) order(want resources.Package, have resources.PackageState) (int, error) {
 	desired := string(want.Ensure)
-	if !want.Ensure.IsVersion() { // nor is a constraint
+	if !want.Ensure.IsVersion() { // neither a version nor a constraint
 		desired = have.Candidate
 	}
 	if !have.Installed() || desired == "" {

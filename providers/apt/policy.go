@@ -14,13 +14,13 @@ import (
 
 // An offer lists the versions of a package that apt could install.
 type offer struct {
-	candidate string   // that apt would choose, "" if none
-	versions  []string // all that it knows of, in its order
-	offered   bool     // whether a repository has one of them
+	candidate string   // the version that apt would choose, "" if none
+	versions  []string // all versions that apt knows, in its order
+	offered   bool     // a repository has one of them
 }
 
-// best returns the version that apt would choose for what is wanted, "" if it has none: its
-// candidate, unless a constraint does not allow that.
+// best returns the version that apt would install, "" if it has none: the wanted version, its
+// candidate, or the newest one that a constraint allows.
 func (o offer) best(e resources.PackageEnsure) (version string, err error) {
 	switch {
 	case e.IsVersion() && slices.Contains(o.versions, string(e)):
@@ -55,11 +55,11 @@ func (o offer) best(e resources.PackageEnsure) (version string, err error) {
 	return version, nil
 }
 
-// status is the file of dpkg in which installed packages stand.
+// status is dpkg's file with the installed packages.
 const status = "/var/lib/dpkg/status"
 
-// offers asks apt for packages, those without an architecture all at once. What
-// apt does not know has no entry.
+// offers asks apt for packages, those without an architecture all at once. A package that apt
+// does not know has no entry.
 func offers(ctx context.Context, v *host.View, names []name, options []string) (map[name]offer, error) {
 	found := make(map[name]offer, len(names))
 	var plain []name
@@ -68,8 +68,8 @@ func offers(ctx context.Context, v *host.View, names []name, options []string) (
 			plain = append(plain, n)
 			continue
 		}
-		// apt may leave out the architecture when it answers, so that the answer
-		// can be told from others only if there are none.
+		// apt may leave out the architecture in its answer, so the question must be about one
+		// package only.
 		known, err := policy(ctx, v, options, n)
 		if err != nil {
 			return nil, err
@@ -89,7 +89,7 @@ func offers(ctx context.Context, v *host.View, names []name, options []string) (
 		return nil, err
 	}
 	for _, key := range slices.Sorted(maps.Keys(known)) {
-		// One that is there only for another architecture is answered with it.
+		// A package that exists only for another architecture is answered with that.
 		pkg, arch, _ := strings.Cut(key, ":")
 		if _, native := known[pkg]; arch == "" || !native {
 			found[name{pkg: pkg}] = known[key]
@@ -117,9 +117,8 @@ func policy(ctx context.Context, v *host.View, options []string, names ...name) 
 	return found, nil
 }
 
-// parsePolicy reads what apt-cache policy printed, by the names it gives the
-// packages. It may be more than what was asked for: apt takes the name of a
-// package that it does not know for a regular expression.
+// parsePolicy reads the output of apt-cache policy, by the names in it. There may be packages
+// that were not asked for: apt takes an unknown name for a regular expression.
 func parsePolicy(out string) map[string]offer {
 	found := make(map[string]offer)
 	pkg := ""
@@ -134,7 +133,7 @@ func parsePolicy(out string) map[string]offer {
 		if version, ok := strings.CutPrefix(line, "  Candidate: "); ok && version != "(none)" {
 			o.candidate = version
 		}
-		// Versions stand in the sixth column, what offers them further right.
+		// Versions begin in column six, their sources further right.
 		if len(line) > 5 && (line[:5] == "     " || line[:5] == " *** ") && line[5] != ' ' {
 			version, _, _ := strings.Cut(line[5:], " ")
 			o.versions = append(o.versions, version)
@@ -162,6 +161,6 @@ func providersOf(ctx context.Context, v *host.View, n name) ([]string, error) {
 			pkgs = append(pkgs, words[0])
 		}
 	}
-	slices.Sort(pkgs) // one that is there for several architectures comes several times
+	slices.Sort(pkgs) // a package for several architectures comes several times
 	return slices.Compact(pkgs), nil
 }

@@ -12,11 +12,11 @@ import (
 
 var _ resource.BulkPredictor[resources.Package] = packages{}
 
-// repositories are where apt is told of its repositories, and keeps what they have.
+// repositories are the paths of apt's list of repositories and of their indexes.
 var repositories = []string{"/etc/apt", "/var/lib/apt/lists"}
 
-// PredictAll implements resource.BulkPredictor: apt simulates once that all packages are
-// installed. Only if it cannot do that, it is asked what it has of each.
+// PredictAll implements resource.BulkPredictor: apt simulates the installation of all packages
+// once. Only if that fails, it is asked for each package.
 func (p packages) PredictAll(ctx context.Context, v *host.View, wants []resources.Package) []resource.Prediction {
 	return tool.Predict(ctx, v, wants, p.predict)
 }
@@ -48,7 +48,7 @@ func (p packages) predict(ctx context.Context, v *host.View, wants []resources.P
 		}
 		install = append(install, request{n, i, spec})
 	}
-	// What a constraint comes to is asked first.
+	// The version for a constraint has to be chosen first.
 	if len(install) > 0 && (constrained || !predictTogether(ctx, v, wants, install, list)) {
 		predictEach(ctx, v, wants, install, list)
 	}
@@ -60,8 +60,8 @@ func (p packages) predict(ctx context.Context, v *host.View, wants []resources.P
 	return list
 }
 
-// predictEach asks apt what it has of each package, and simulates the installation of
-// those that it has: all together and, if that fails, each by itself.
+// predictEach asks apt for the versions of each package, and simulates the installation of the
+// available ones: all together and, if that fails, one by one.
 func predictEach(ctx context.Context, v *host.View, wants []resources.Package, install []request, list []resource.Prediction) {
 	names := make([]name, len(install))
 	for i, x := range install {
@@ -90,7 +90,7 @@ func predictEach(ctx context.Context, v *host.View, wants []resources.Package, i
 	}
 	for _, x := range offered {
 		if _, err := simulateInstall(ctx, v, wants, []request{x}); err != nil {
-			list[x.at] = wants[x.at].Prediction("", repositories, err) // another repository may mend it
+			list[x.at] = wants[x.at].Prediction("", repositories, err) // another repository may have it
 		}
 	}
 }
@@ -109,7 +109,7 @@ func selectVersion(ctx context.Context, v *host.View, want resources.Package, n 
 	return "", nothingToInstall(ctx, v, n)
 }
 
-// noPackage says that apt does not know a package.
+// noPackage returns the error that apt does not know a package.
 func noPackage(n name) error {
 	return pkgtool.Missing("apt is unable to locate package %s (if it is new in a repository, apt-get update comes first)", n)
 }

@@ -9,13 +9,13 @@ import (
 	"github.com/luaccm/ccm/runtime/resource"
 )
 
-// A removal is a package that is to be removed.
+// A removal is a package to remove.
 type removal struct {
 	name
 	at int
 }
 
-// inRepositories returns which of some packages apt could install again.
+// inRepositories returns the packages that apt could install again.
 func inRepositories(ctx context.Context, v *host.View, pkgs, options []string) (map[string]bool, error) {
 	var names []name
 	for _, pkg := range pkgs {
@@ -31,7 +31,7 @@ func inRepositories(ctx context.Context, v *host.View, pkgs, options []string) (
 	return found, err
 }
 
-// predictRemovals has apt say what else goes with the packages that are to be removed.
+// predictRemovals asks apt which other packages are removed with those that have to be removed.
 func predictRemovals(ctx context.Context, v *host.View, wants []resources.Package, removed []removal, installing bool, list []resource.Prediction) {
 	if len(removed) == 0 {
 		return
@@ -42,7 +42,7 @@ func predictRemovals(ctx context.Context, v *host.View, wants []resources.Packag
 			pkgs = append(pkgs, n.pkg)
 		}
 	}
-	found, err := pkgtool.Ask(ctx, v, pkgs, records) // Status has asked for the same
+	found, err := pkgtool.Ask(ctx, v, pkgs, records) // cached: Status has asked for the same
 	if err != nil {
 		return
 	}

@@ -11,23 +11,23 @@ import (
 	"github.com/luaccm/ccm/runtime/resource"
 )
 
-// A request is a package that apt would be asked to install.
+// A request is a package to install.
 type request struct {
 	name
 	at   int
-	spec string // as apt is told of it
+	spec string // in apt's syntax
 }
 
-// A transaction is the outcome of a simulation by apt: what it would install and remove.
+// A transaction is the result of a simulation: the packages that apt would install and remove.
 type transaction struct {
 	installs []install
 	removes  []string
 }
 
-// An install is a package that would be unpacked, in the version that it would get.
+// An install is a package that would be unpacked, with its version.
 type install struct{ pkg, version, arch string }
 
-// version returns the version of a package that would come.
+// version returns the version in which a package would be installed.
 func (t transaction) version(n name) (string, bool) {
 	for _, x := range t.installs {
 		if x.pkg == n.String() || x.pkg == n.pkg && (x.arch == n.arch || x.arch == "all") {
@@ -37,7 +37,7 @@ func (t transaction) version(n name) (string, bool) {
 	return "", false
 }
 
-// others returns the packages that would come besides those of the list.
+// others returns the packages that would be installed besides those in the list.
 func (t transaction) others(list []request) (names []string) {
 	for _, x := range t.installs {
 		if !slices.ContainsFunc(list, func(w request) bool { return w.pkg == x.pkg || w.String() == x.pkg }) {
@@ -47,9 +47,9 @@ func (t transaction) others(list []request) (names []string) {
 	return names
 }
 
-// predictTogether has apt simulate the installation of all packages at once. It fills
-// the predictions and reports true if apt would install each of them under its own name.
-// Otherwise some have to be asked about by themselves.
+// predictTogether simulates the installation of all packages at once. If apt would install each
+// of them under its own name, it fills the predictions and returns true. Otherwise they have to
+// be asked for one by one.
 func predictTogether(ctx context.Context, v *host.View, wants []resources.Package, install []request, list []resource.Prediction) bool {
 	t, err := simulateInstall(ctx, v, wants, install)
 	if err != nil {
@@ -81,7 +81,7 @@ func predictTogether(ctx context.Context, v *host.View, wants []resources.Packag
 	return true
 }
 
-// simulateInstall has apt say what it would do to install packages.
+// simulateInstall simulates the installation of packages.
 func simulateInstall(ctx context.Context, v *host.View, wants []resources.Package, install []request) (transaction, error) {
 	specs := make([]string, len(install))
 	for i, x := range install {
@@ -90,13 +90,13 @@ func simulateInstall(ctx context.Context, v *host.View, wants []resources.Packag
 	return simulate(ctx, v, "install", wants[0], specs)
 }
 
-// simulate has apt say what it would do to install or remove packages such as want.
+// simulate simulates the installation or removal of packages with the options of want.
 func simulate(ctx context.Context, v *host.View, verb string, want resources.Package, specs []string) (transaction, error) {
 	argv := []string{"apt-get", verb, "--simulate", "-o", "Dir::Log::Planner=/dev/null", "-y", "-q"}
 	if verb == "install" {
 		argv = append(argv, "--allow-downgrades")
 	}
-	if want.Hold != nil { // a run takes the hold away first
+	if want.Hold != nil { // a run releases the hold first
 		argv = append(argv, "--allow-change-held-packages")
 	}
 	res, err := tool.Query(ctx, v, slices.Concat(argv, want.Options, specs)...)

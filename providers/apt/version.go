@@ -9,8 +9,8 @@ import (
 	deb "github.com/knqyf263/go-deb-version"
 )
 
-// compareVersions returns -1 if a is older than b in the order of dpkg, 1 if it is
-// newer, and 0 if dpkg takes them for the same version.
+// compareVersions compares two versions in the order of dpkg: -1 if a is older than b, 1 if it is
+// newer, 0 if they are the same.
 func compareVersions(a, b string) (int, error) {
 	if a == b {
 		return 0, nil
@@ -34,7 +34,7 @@ func parseVersion(s string) (deb.Version, error) {
 	if strings.HasSuffix(s, "-") {
 		return v, fmt.Errorf("want a Debian version such as 1:2.0-3, got %q: the revision is empty", s)
 	}
-	// The library holds a number in a machine word.
+	// The library keeps each number in a machine word.
 	for _, number := range strings.FieldsFunc(s, func(c rune) bool { return !unicode.IsDigit(c) }) {
 		if len(strings.TrimLeft(number, "0")) > 18 {
 			return v, fmt.Errorf("cannot compare %q: it has a number of more than 18 digits", s)

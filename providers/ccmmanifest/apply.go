@@ -1,6 +1,6 @@
-// Package ccmmanifest provides for the manifests and scripts that others apply.
-// They are read when the catalog is built, so that one bad resource refuses the
-// run before anything is touched; nothing is left to do here.
+// Package ccmmanifest provides for manifests and scripts that others apply. They are read when
+// the catalog is built, so that a mistake in one stops the run before any change. Nothing is left
+// to do here.
 package ccmmanifest
 
 import (

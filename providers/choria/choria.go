@@ -1,10 +1,9 @@
 // Package choria renders scaffolds with the scaffold library of the Choria
 // project.
 //
-// The library renders to a scratch directory, which is then compared with the
-// target; the files that differ get their places through the host. So a look
-// changes nothing, each file is replaced in one step, and a scaffold converges
-// below any root.
+// The library renders to a scratch directory, which is then compared with the target. Files that
+// differ are written to the target through the host. So a look changes nothing, each file is
+// replaced in one step, and a scaffold converges below any root.
 package choria
 
 import (
@@ -28,17 +27,16 @@ type Env struct {
 	Open func(val any) (any, error)
 	// SealedText is how a value prints that is still encrypted.
 	SealedText string
-	// Lookup returns what is at a path such as facts.os.family, or the fallback
-	// if there is nothing.
+	// Lookup returns the value at a path such as facts.os.family, or the fallback if there is
+	// none.
 	Lookup func(path string, fallback ...any) (any, error)
-	// JetFunctions and GoFunctions are further functions of templates. Templates of Go have
-	// those of Sprig besides.
+	// JetFunctions and GoFunctions are further functions of templates. Go templates also have
+	// those of Sprig.
 	JetFunctions map[string]jet.Func
 	GoFunctions  template.FuncMap
 }
 
-// lookup is the function of templates. They can change tables, so they are
-// given copies.
+// lookup is the function lookup of templates. Templates can change tables, so they get copies.
 func (e Env) lookup(path string, fallback ...any) (any, error) {
 	if e.Lookup == nil {
 		return nil, errors.New("there is nothing to look up")
@@ -47,10 +45,9 @@ func (e Env) lookup(path string, fallback ...any) (any, error) {
 	return copied(val), err
 }
 
-// An Environment returns what templates see. It is called whenever a scaffold is
-// rendered, and never otherwise, so that facts are gathered only where they are
-// needed. Calls, and those of Lookup, do not overlap. What it returns is not
-// changed.
+// An Environment returns the data of templates. It is called only when a scaffold is rendered, so
+// that facts are gathered only if needed. Calls of it and of Lookup do not overlap. Its result is
+// not changed.
 type Environment func(ctx context.Context) (Env, error)
 
 // Providers returns what this package provides.
@@ -65,5 +62,5 @@ func suits(_ *facts.Facts, want resources.Scaffold) (int, error) {
 	return 1, nil
 }
 
-// runner runs a command of post: as a query where the machine is only looked at.
+// runner runs a command of post; as a query if the machine must not change.
 type runner func(ctx context.Context, c host.Cmd) (host.Result, error)

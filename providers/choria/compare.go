@@ -14,16 +14,16 @@ import (
 	"github.com/luaccm/ccm/runtime/resource"
 )
 
-// A comparison is how the target compares with a rendering. The lists hold paths
-// relative to the target in order; a directory ends in a slash.
+// A comparison compares the target with a rendering. The lists have paths relative to the target
+// in order; names of directories end in a slash.
 type comparison struct {
 	target                           string
 	changed, missing, stable, purged []string
-	blocked                          []string // what stands in the way, with its kind
-	removableDirs                    []string // directories that hold nothing besides, "." if that is the target
+	blocked                          []string // obstacles, with their kinds
+	removableDirs                    []string // directories that will be empty, "." for the target
 }
 
-// path returns the absolute path of something in the target.
+// path returns the absolute path of a relative one.
 func (c *comparison) path(rel string) string { return strings.TrimSuffix(c.target, "/") + "/" + rel }
 
 func (c *comparison) paths(rels []string) []string {
@@ -50,7 +50,7 @@ func (r rendering) compare(ctx context.Context, v *host.View, want resources.Sca
 			if err := c.content(ctx, v, r, f, info); err != nil {
 				return c, err
 			}
-		case absent: // it is not there
+		case absent: // missing
 		case info.Kind == host.Missing:
 			c.changed, c.missing = append(c.changed, f.Rel), append(c.missing, f.Rel)
 		default:
@@ -69,8 +69,8 @@ func (r rendering) compare(ctx context.Context, v *host.View, want resources.Sca
 	return c, err
 }
 
-// dirsOf returns the directories in the target that are removed with files if nothing
-// else is in them.
+// dirsOf returns the directories in the target that are removed with files if they are empty
+// then.
 func (r rendering) dirsOf(files []string) map[string]bool {
 	dirs := make(map[string]bool)
 	for _, rel := range files {
@@ -86,8 +86,8 @@ func (r rendering) dirsOf(files []string) map[string]bool {
 	return dirs
 }
 
-// emptied returns the directories that hold nothing but what is rendered, given all
-// that is in the target.
+// emptied returns the directories that have only rendered files. Entries is everything in the
+// target.
 func (r rendering) emptied(c *comparison, entries []host.TreeEntry) (list []string) {
 	files := slices.Concat(c.changed, c.stable)
 	gone, dirs := make(map[string]bool), r.dirsOf(files)
@@ -112,8 +112,7 @@ func (r rendering) emptied(c *comparison, entries []host.TreeEntry) (list []stri
 
 func depth(rel string) int { return strings.Count(rel, "/") }
 
-// content compares what a file holds with what was rendered. Its permissions
-// count if post set some.
+// content compares a file with the rendered one. Permissions count if post has set them.
 func (c *comparison) content(ctx context.Context, v *host.View, r rendering, f host.TreeEntry, have host.Info) error {
 	same := false
 	if f.Mode == fileMode || f.Mode == have.Mode {
@@ -130,7 +129,7 @@ func (c *comparison) content(ctx context.Context, v *host.View, r rendering, f h
 	return nil
 }
 
-// same reports whether a file holds what was rendered for a path.
+// same reports whether a file has the content rendered for a path.
 func (r rendering) same(ctx context.Context, v *host.View, file, rel string) (bool, error) {
 	if r.sums == nil {
 		return v.Sources().Matches(ctx, file, r.path(rel))
@@ -155,8 +154,8 @@ func (c *comparison) emptyDirs(l looker, dirs []string) error {
 	return nil
 }
 
-// purge lists what is in the target and was not rendered. Where that is not
-// removed, it need not be complete. It returns all that is there.
+// purge lists the files in the target that were not rendered; without purge the list may be
+// incomplete. It returns everything in the target.
 func (c *comparison) purge(ctx context.Context, v *host.View, want resources.Scaffold, rendered map[string]bool) ([]host.TreeEntry, error) {
 	info, err := v.Lstat(c.target)
 	if err != nil || info.Kind != host.Directory {
@@ -187,15 +186,15 @@ func (c *comparison) block(rel string, kind host.FileKind) {
 	}
 }
 
-// A looker looks at things in the target, at each only once.
+// A looker looks at paths in the target, at each only once.
 type looker struct {
 	v      *host.View
 	target *comparison
 	seen   map[string]host.Info
 }
 
-// look describes what stands at rel, or the first thing above it in the target
-// that is no directory.
+// look describes the entry at rel, or the first entry above it in the target that is no
+// directory.
 func (l looker) look(rel string) (at string, info host.Info, err error) {
 	if dir := path.Dir(rel); dir != "." {
 		if at, info, err = l.look(dir); err != nil || info.Kind != host.Directory {
@@ -210,8 +209,7 @@ func (l looker) look(rel string) (at string, info host.Info, err error) {
 	return rel, info, err
 }
 
-// removeEmpty removes those of the directories that are empty, the deepest
-// first, and the target last.
+// removeEmpty removes those directories that are empty, the deepest first, and the target last.
 func (c *comparison) removeEmpty(h *host.Host, dirs []string) error {
 	slices.SortFunc(dirs, func(a, b string) int {
 		return cmp.Or(cmp.Compare(depth(b), depth(a)), cmp.Compare(a, b))
@@ -231,13 +229,13 @@ func (c *comparison) removeEmpty(h *host.Host, dirs []string) error {
 	if err == nil && empty {
 		err = h.Remove(c.target)
 	}
-	if err != nil { // nothing of the scaffold is in it any more
+	if err != nil { // nothing of the scaffold is left in it
 		h.Log().Debug("the target stays", "path", c.target, "error", err)
 	}
 	return errors.Join(errs...)
 }
 
-// isEmpty reports whether a directory, and not a link to one, holds nothing.
+// isEmpty reports whether a path is an empty directory, and not a link to one.
 func isEmpty(h *host.Host, dir string) (bool, error) {
 	info, err := h.Lstat(dir)
 	if err != nil || info.Kind != host.Directory {

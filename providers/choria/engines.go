@@ -19,8 +19,8 @@ import (
 	"github.com/luaccm/ccm/runtime/host"
 )
 
-// variables returns what templates see at the top. Templates can change tables,
-// so they are given copies. Paths are those into data that they name.
+// variables returns the top-level variables of templates. Templates can change tables, so they
+// get copies. Paths are the paths into data that the templates name.
 func variables(env Env, paths [][]string) (map[string]any, error) {
 	data, err := env.openData(paths)
 	facts := copied(env.Facts)
@@ -46,8 +46,7 @@ func copied(v any) any {
 	return v
 }
 
-// sortedKeys and sortedValues take the place of functions of Sprig that return
-// another order each time.
+// sortedKeys and sortedValues replace functions of Sprig with a random order.
 func sortedKeys(tables ...map[string]any) []string {
 	keys := []string{}
 	for _, t := range tables {
@@ -64,21 +63,21 @@ func sortedValues(t map[string]any) []any {
 	return values
 }
 
-// The functions by which Jet templates get at what the library does not hand to
-// them: variables, and tables in order.
+// Functions by which Jet templates get what the library does not give them: variables, and tables
+// in order.
 const (
 	treeFunc   = "ccmTree"
 	sortedFunc = "ccmSorted"
 	deepFunc   = "ccmDeep" // fails where templates call themselves without end
 )
 
-// maxFrames is how many calls there may be inside one another. Go ends a program
-// that has too many, and nothing can keep it from that.
+// maxFrames is the largest depth of calls. Go ends a program that exceeds its stack, and that
+// cannot be caught.
 const maxFrames = 10_000
 
 var errTooDeep = errors.New("templates and blocks are nested too deeply: does one call itself?")
 
-// deep is deepFunc for templates of Go.
+// deep is deepFunc for Go templates.
 func deep() (string, error) {
 	if tooDeep() {
 		return "", errTooDeep
@@ -88,19 +87,18 @@ func deep() (string, error) {
 
 func tooDeep() bool { return runtime.Callers(maxFrames, make([]uintptr, 1)) > 0 }
 
-// escaped returns a text as the replacement of a regular expression means it.
+// escaped returns a text escaped for the replacement of a regular expression.
 func escaped(s string) string { return strings.ReplaceAll(s, "$", "$$") }
 
-// prepare returns the text of a template as the engine gets it. The library
-// hands nothing but the dot to Jet templates; what is put before them, on their
-// first line, counts how deep they are nested and adds facts and data as variables, whatever the dot is. Ranging
-// over a table takes its keys in order, as in Go templates, so that the same
-// input gives the same output.
+// prepare returns the text of a template for the engine. The library gives Jet templates only the
+// dot. The code inserted at their beginning, on the first line, counts their nesting and defines
+// facts and data as variables. range over a table gets its keys in order, as in Go templates, so
+// that the same input gives the same output.
 func prepare(want resources.Scaffold, text []byte) []byte {
 	left, right := delimiters(want)
 	var buf bytes.Buffer
 	if want.Engine != resources.ScaffoldJet {
-		// Nothing but what is counted is put before templates of Go.
+		// Only the counter is inserted into Go templates.
 		fmt.Fprintf(&buf, "%s %s %s%s", left, deepFunc, right, text)
 		return buf.Bytes()
 	}
@@ -115,8 +113,8 @@ func prepare(want resources.Scaffold, text []byte) []byte {
 	return buf.Bytes()
 }
 
-// warnOfDelims tells of a file that is written with the delimiters that Jet has
-// elsewhere: nothing in it is filled in.
+// warnOfDelims warns of a file with Jet's usual delimiters when others are set: nothing in it is
+// replaced.
 func warnOfDelims(v *host.View, want resources.Scaffold, rel string, text []byte) {
 	left, _ := delimiters(want)
 	if want.LeftDelimiter == "" && bytes.Contains(text, []byte("{{")) && !bytes.Contains(text, []byte(left)) {
@@ -124,7 +122,7 @@ func warnOfDelims(v *host.View, want resources.Scaffold, rel string, text []byte
 	}
 }
 
-// jetFuncs returns the functions that Jet templates see.
+// jetFuncs returns the functions of Jet templates.
 func jetFuncs(env Env, vars map[string]any) map[string]jet.Func {
 	funcs := map[string]jet.Func{
 		"lookup": func(a jet.Arguments) reflect.Value {
@@ -165,7 +163,7 @@ func jetFuncs(env Env, vars map[string]any) map[string]jet.Func {
 	return funcs
 }
 
-// inOrder returns v as something that Jet ranges over in a fixed order.
+// inOrder returns v in a form over which Jet ranges in a fixed order.
 func inOrder(v reflect.Value) reflect.Value {
 	table := v
 	for table.Kind() == reflect.Interface && !table.IsNil() {

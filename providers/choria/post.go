@@ -13,9 +13,8 @@ import (
 	"github.com/luaccm/ccm/runtime/resource"
 )
 
-// post runs the commands of post on the rendered files, and notes what became of
-// their owners and permissions. Other files that a command leaves behind are no
-// part of the scaffold.
+// post runs the commands of post on the rendered files, and reads their new owners and
+// permissions. Other files that a command creates are not part of the scaffold.
 func (r *rendering) post(ctx context.Context, want resources.Scaffold, run runner) error {
 	for i := range r.files {
 		f := &r.files[i]
@@ -23,7 +22,7 @@ func (r *rendering) post(ctx context.Context, want resources.Scaffold, run runne
 		for _, step := range want.Post {
 			for _, glob := range slices.Sorted(maps.Keys(step)) {
 				if ok, err := path.Match(glob, path.Base(f.Rel)); err != nil || !ok {
-					continue // Validate has refused what is no pattern
+					continue // Validate has refused invalid patterns
 				}
 				ran = true
 				if err := postFile(ctx, run, step[glob], r.path(f.Rel)); err != nil {

@@ -28,40 +28,39 @@ const (
 	targetDir = "target"
 )
 
-// partials is the name of directories whose files are only there to be rendered
-// by others.
+// partials is the name of directories with templates that only other templates render.
 const partials = "_partials"
 
-// The permissions of what is rendered.
+// The permissions of rendered files and directories.
 const (
 	fileMode = 0o644
 	dirMode  = 0o755
 )
 
-// A rendering is the files that the templates of a scaffold give.
+// A rendering is the files rendered from the templates of a scaffold.
 type rendering struct {
 	scratch *host.Scratch
 	files   []host.TreeEntry // in order of path
-	// dirs lists the directories of the source that hold nothing.
+	// dirs lists the empty directories of the source.
 	dirs []string
-	// templates counts the files in the source that are rendered by themselves.
+	// templates is the number of files in the source that are rendered by themselves.
 	templates int
-	// sources is all files in the source.
+	// sources lists all files in the source.
 	sources []string
-	// names is the paths into data that their code names.
+	// names are the paths into data that the templates name.
 	names [][]string
-	// sealedText is how a value prints that is still encrypted, "" if none can be.
+	// sealedText is the printed form of an encrypted value, "" if there can be none.
 	sealedText string
-	// sums is the SHA-256 of the files, where that is all that is known of them.
+	// sums are the SHA-256 of the files, if only these are known.
 	sums map[string]string
-	key  *resource.DigestKey // of sums that hold secrets; may be nil
+	key  *resource.DigestKey // for sums of files with secrets; may be nil
 }
 
-// path returns where a rendered file is for the operating system.
+// path returns the path of a rendered file for the operating system.
 func (r rendering) path(rel string) string { return r.scratch.Path(path.Join(targetDir, rel)) }
 
-// render renders the templates of want, and hands what they give to use. Post
-// commands are run unless run is nil.
+// render renders the templates of want, and passes the result to use. A nil run skips the post
+// commands.
 func (p *scaffolds) render(ctx context.Context, v *host.View, want resources.Scaffold, run runner, use func(r rendering) error) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -91,9 +90,8 @@ func (p *scaffolds) render(ctx context.Context, v *host.View, want resources.Sca
 	})
 }
 
-// copySource copies the templates to the scratch directory, those for Jet with
-// what makes them see facts and data. It reports whether any of them holds the
-// text that stands for nothing.
+// copySource copies the templates to the scratch directory, prepared for the engine. It reports
+// whether any of them has the text that stands for a missing value.
 func (r *rendering) copySource(ctx context.Context, v *host.View, want resources.Scaffold) (literal bool, err error) {
 	entries, err := v.Sources().Tree(ctx, want.Source, host.MaxNames)
 	if err != nil {
@@ -153,11 +151,12 @@ func read(ctx context.Context, v *host.View, file string) ([]byte, error) {
 	return io.ReadAll(f)
 }
 
-// endOfTemplate is in the errors of templates that end too early, with their names: Jet has
-// them without the directory.
+// endOfTemplate matches the errors of templates that end too early. It captures their names,
+// which Jet gives without the directory.
 var endOfTemplate = lazyregexp.New(`template: /?(.+):\d+: unexpected EOF`)
 
-// unclosed adds to the error of a template that ends too early where the block began.
+// unclosed adds the beginning of the unclosed block to the error of a template that ends too
+// early.
 func (r *rendering) unclosed(ctx context.Context, v *host.View, want resources.Scaffold, err error) error {
 	m := endOfTemplate().FindStringSubmatch(err.Error())
 	if m == nil {
@@ -176,7 +175,7 @@ func (r *rendering) unclosed(ctx context.Context, v *host.View, want resources.S
 	return err
 }
 
-// engine has the library render from the one directory to the other.
+// engine renders one directory to the other by the library.
 func (p *scaffolds) engine(ctx context.Context, r *rendering, want resources.Scaffold) (err error) {
 	s := r.scratch
 	env, err := p.env(ctx)
@@ -201,7 +200,7 @@ func (p *scaffolds) engine(ctx context.Context, r *rendering, want resources.Sca
 	if err != nil {
 		return err
 	}
-	defer func() { // both engines let some panics pass
+	defer func() { // both engines may panic
 		if x := recover(); x != nil {
 			err = fmt.Errorf("%v", x)
 		}
@@ -210,7 +209,7 @@ func (p *scaffolds) engine(ctx context.Context, r *rendering, want resources.Sca
 	return err
 }
 
-// delimiters returns what begins and ends the code in templates.
+// delimiters returns the delimiters of code in templates.
 func delimiters(want resources.Scaffold) (left, right string) {
 	switch {
 	case want.LeftDelimiter != "":
@@ -221,7 +220,7 @@ func delimiters(want resources.Scaffold) (left, right string) {
 	return "{{", "}}"
 }
 
-// nothing is what an engine writes for a value that is not there.
+// nothing returns the text that an engine writes for a missing value.
 func nothing(engine resources.ScaffoldEngine) string {
 	if engine == resources.ScaffoldJet {
 		return "<nil>"
@@ -229,8 +228,8 @@ func nothing(engine resources.ScaffoldEngine) string {
 	return "<no value>"
 }
 
-// collect lists what was rendered. A value that was not there is an error,
-// unless a template has the same text literally.
+// collect lists the rendered files. A missing value is an error, unless a template has its text
+// literally.
 func (r *rendering) collect(ctx context.Context, v *host.View, want resources.Scaffold, literal bool) error {
 	entries, err := r.scratch.Tree(targetDir)
 	if err != nil {
@@ -269,8 +268,8 @@ var (
 	jetDump   = lazyregexp.New(`(?s) not available in current \(.*\) or parent scope, global, or default variables`)
 )
 
-// explain puts into an error of the library the paths that the user knows for
-// those of the scratch directory, and takes out of it the values of variables.
+// explain replaces scratch paths in an error of the library by the user's paths, and removes
+// values of variables from it.
 func (r rendering) explain(want resources.Scaffold, err error) error {
 	text := jetDump().ReplaceAllString(err.Error(), " is not known")
 	text = strings.ReplaceAll(text, r.scratch.Path(sourceDir), want.Source)

@@ -16,8 +16,8 @@ import (
 	"github.com/luaccm/ccm/runtime/resource"
 )
 
-// scaffolds renders one scaffold at a time: an Environment need not be safe for
-// use by several goroutines.
+// scaffolds renders one scaffold at a time, because an Environment need not be safe for use by
+// several goroutines.
 type scaffolds struct {
 	env Environment
 	mu  sync.Mutex
@@ -28,8 +28,7 @@ var (
 	_ resource.HistoricStatus[resources.Scaffold, resources.ScaffoldState] = (*scaffolds)(nil)
 )
 
-// target describes what stands where a scaffold is wanted, and reports whether its files have
-// to be compared.
+// target describes the entry at the target, and reports whether its files have to be compared.
 func target(v *host.View, want resources.Scaffold) (have resources.ScaffoldState, compared bool, err error) {
 	info, err := v.Lstat(want.Name)
 	if err != nil {
@@ -43,7 +42,7 @@ func target(v *host.View, want resources.Scaffold) (have resources.ScaffoldState
 	return have, isThere || want.Ensure != resources.ScaffoldAbsent && info.Kind == host.Missing, err
 }
 
-// checkPlace returns an error if a scaffold is in its own source, and so would be rendered into
+// checkPlace returns an error if a scaffold is in its own source: it would be rendered into
 // itself, or would purge its source.
 func checkPlace(v *host.View, want resources.Scaffold) error {
 	at := path.Join(v.Root(), want.Name)
@@ -72,7 +71,7 @@ func (p *scaffolds) Status(ctx context.Context, v *host.View, want resources.Sca
 		return have, err
 	}
 	run := v.Query
-	if want.Ensure == resources.ScaffoldAbsent { // what is to go does not depend on its content
+	if want.Ensure == resources.ScaffoldAbsent { // a removal does not depend on the content
 		run = nil
 	}
 	err = p.render(ctx, v, want, run, func(r rendering) error {
@@ -88,7 +87,7 @@ func (p *scaffolds) Status(ctx context.Context, v *host.View, want resources.Sca
 	return have, err
 }
 
-// tell puts what differs into a state.
+// tell sets the differences in a state.
 func (c *comparison) tell(have *resources.ScaffoldState) {
 	have.Changed, have.Missing, have.Stable = c.paths(c.changed), c.paths(c.missing), c.paths(c.stable)
 	have.Purged, have.Obstacles, have.EmptyDirs = c.paths(c.purged), c.blocked, c.paths(c.removableDirs)
@@ -125,8 +124,8 @@ func (p *scaffolds) Scaffold(ctx context.Context, h *host.Host, want resources.S
 	})
 }
 
-// makeDirectory makes a directory and those above it, unless it is there. They
-// belong to the user that runs ccm, as what is in the scratch directory does.
+// makeDirectory makes a directory and those above it if missing. They belong to the user of ccm,
+// like the files in the scratch directory.
 func (r rendering) makeDirectory(h *host.Host, dir string) error {
 	ok, err := h.IsDirectory(dir)
 	if err != nil || ok {
@@ -139,7 +138,7 @@ func (r rendering) makeDirectory(h *host.Host, dir string) error {
 	return h.MakeDirectory(dir, host.Attr{UID: own.UID, GID: own.GID, Mode: dirMode})
 }
 
-// place brings a rendered file, or an empty directory, to the target.
+// place writes a rendered file, or an empty directory, to the target.
 func (r rendering) place(ctx context.Context, h *host.Host, want resources.Scaffold, rel string) error {
 	file := path.Join(want.Name, rel)
 	if strings.HasSuffix(rel, "/") {
@@ -160,8 +159,7 @@ func (r rendering) place(ctx context.Context, h *host.Host, want resources.Scaff
 	return errors.Join(h.WriteFile(file, src, host.Attr{UID: f.UID, GID: f.GID, Mode: f.Mode & 0o777}), src.Close())
 }
 
-// Remove implements resources.ScaffoldProvider. What cannot be removed does not
-// keep the rest from being removed.
+// Remove implements resources.ScaffoldProvider. After a failure it goes on with the other files.
 func (p *scaffolds) Remove(ctx context.Context, h *host.Host, want resources.Scaffold) error {
 	return p.render(ctx, &h.View, want, nil, func(r rendering) error {
 		c, err := r.compare(ctx, &h.View, want)

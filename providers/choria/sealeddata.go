@@ -7,11 +7,11 @@ import (
 	"github.com/luaccm/ccm/runtime/lazyregexp"
 )
 
-// dataPath is a path into data as templates write it: .data.db.password, Data.db.
+// dataPath matches a path into data in a template: .data.db.password, Data.db.
 var dataPath = lazyregexp.New(`\b[dD]ata((?:\.\w+)*)`)
 
-// namedData adds the paths into data that the code in a template names. An empty path is all of data: a
-// template that has it in a variable or in an index is not looked at more closely.
+// namedData adds the paths into data in the code of a template. An empty path stands for all of
+// data: it is used if the template puts data into a variable or an index.
 func namedData(paths [][]string, text, left, right string) [][]string {
 	for {
 		_, rest, found := strings.Cut(text, left)
@@ -30,7 +30,7 @@ func namedData(paths [][]string, text, left, right string) [][]string {
 	}
 }
 
-// openData returns a copy of data in which what is encrypted under the paths is decrypted.
+// openData returns a copy of data that is decrypted under the paths.
 func (e Env) openData(paths [][]string) (map[string]any, error) {
 	tree, _ := copied(e.Data).(map[string]any)
 	if e.Open == nil {
@@ -52,7 +52,7 @@ func (e Env) openData(paths [][]string) (map[string]any, error) {
 	return tree, nil
 }
 
-// openAt decrypts what is at a path, or at the part of it that there is.
+// openAt decrypts the value at a path, or at its existing part.
 func (e Env) openAt(tree map[string]any, path []string) error {
 	val, ok := tree[path[0]]
 	if !ok {

@@ -11,13 +11,13 @@ import (
 	"github.com/luaccm/ccm/runtime/host"
 )
 
-// holdCommand returns the command that holds or releases packages, of the plugin versionlock.
+// holdCommand returns the command of the plugin versionlock that holds or releases packages.
 func holdCommand(hold bool) []string {
 	return []string{"dnf", "-q", "versionlock", map[bool]string{true: "add", false: "delete"}[hold]}
 }
 
-// lockedPackages returns the names of the packages that versionlock holds at a version, if a
-// package wants to know.
+// lockedPackages returns the names of the packages on hold (versionlock), if a package manages
+// its hold.
 func lockedPackages(ctx context.Context, v *host.View, wants []resources.Package) (names []string, err error) {
 	if !pkgtool.AnyHold(wants) {
 		return nil, nil

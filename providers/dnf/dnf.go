@@ -1,5 +1,5 @@
-// Package dnf provides packages on Fedora, RHEL and their relatives. It asks rpm
-// what is installed and dnf what could be, and has dnf make the changes.
+// Package dnf provides packages on Fedora, RHEL and their relatives. It asks rpm for installed
+// packages and dnf for available ones, and dnf makes the changes.
 package dnf
 
 import (
@@ -28,7 +28,7 @@ var tool = &pkgtool.Tool{
 	Doc:      "Asks rpm what is installed, and dnf what could be. Dnf makes the changes.",
 	Commands: []string{"dnf", "rpm"},
 	Families: []string{"rhel", "fedora"},
-	Index: []string{ // dnf touches the second where the repository is what it was
+	Index: []string{ // dnf touches the second if the repository has not changed
 		"/var/cache/dnf/*/repodata/repomd.xml", "/var/cache/dnf/*/repodata/*primary.xml*",
 		"/var/cache/libdnf5/*/repodata/repomd.xml", "/var/cache/libdnf5/*/repodata/*primary.xml*",
 	},
@@ -69,12 +69,12 @@ var packages = &pkgtool.Packages{
 	},
 }
 
-// offerFormat is what dnf prints of a package that it could install. Dnf 4 ends
-// a package with a line break of its own, dnf 5 does not.
+// offerFormat is the output format of dnf for an available package. Dnf 4 adds a line break of
+// its own, dnf 5 does not.
 const offerFormat = `%{name} %{epoch} %{version} %{release} %{arch}\n`
 
-// offers asks dnf for all versions of the packages at once. It reads the repositories as an
-// installation would, so the two agree: it refreshes what has expired.
+// offers asks dnf for all versions of the packages at once. Like an installation it refreshes
+// expired metadata, so that both agree.
 func offers(ctx context.Context, v *host.View, wants []resources.Package, haves []resources.PackageState) ([][]string, error) {
 	found, err := pkgtool.Ask(ctx, v, pkgtool.NamesOf(wants), func(ctx context.Context, v *host.View, names []string) (rpm.Offers, error) {
 		found := rpm.Offers{}
@@ -109,8 +109,8 @@ func parseOffers(out string, found rpm.Offers) error {
 	return nil
 }
 
-// optionsOf returns the options of questions about packages such as want. A run takes a hold
-// away first.
+// optionsOf returns the options of questions about packages such as want. A run releases a hold
+// first, so the questions ignore it.
 func optionsOf(want resources.Package) []string {
 	if want.Hold == nil {
 		return want.Options

@@ -9,24 +9,24 @@ import (
 	"github.com/luaccm/ccm/runtime/lazyregexp"
 )
 
-// didNothing reports whether dnf has changed nothing although it succeeded. An action is
-// there to change something, so that is a failure.
+// didNothing reports whether dnf succeeded without a change. An action has to change something,
+// so that is a failure.
 func didNothing(res host.Result) bool {
 	isNothing := func(s string) bool { return s == "Nothing to do." }
 	return slices.ContainsFunc(append(pkgtool.Lines(res.Stdout), pkgtool.Lines(res.Stderr)...), isNothing)
 }
 
-// unavailable is what dnf says of packages that no repository has.
+// unavailable matches dnf's messages about packages that no repository has.
 var unavailable = lazyregexp.New(`(?m)^(.*: )?(No match for argument|Unable to find a match|No package .* available)`)
 
-// reason returns the lines that explain a failure: the words of the scripts of a package
-// and of the transaction, from the standard output, and the end of the standard error.
+// reason returns the lines that explain a failure: those of package scripts and of the
+// transaction, from standard output, and the end of standard error.
 func reason(stdout, stderr []string) []string {
 	return append(explanation(stdout), pkgtool.Tail(stderr)...)
 }
 
-// explanation returns the lines of a script of a package that failed, or why there is
-// nothing to do.
+// explanation returns the lines of a failed package script, or the reason why there is nothing to
+// do.
 func explanation(lines []string) []string {
 	if i := slices.IndexFunc(lines, func(s string) bool { return strings.HasPrefix(s, "error: %") }); i >= 0 {
 		return lines[pkgtool.ScriptOutput(lines, i, isStep) : i+1]
@@ -36,7 +36,7 @@ func explanation(lines []string) []string {
 	})
 }
 
-// isStep reports whether s is one step of a transaction, such as
+// isStep reports whether s is the line of a transaction step, such as
 // "Running scriptlet: zsh-5.8-9.el9.x86_64   1/1".
 func isStep(s string) bool {
 	words := strings.Fields(s)

@@ -14,16 +14,16 @@ import (
 	"github.com/luaccm/ccm/runtime/host"
 )
 
-// lockFile holds the number of the process of dnf that changes the database of rpm. One
-// that is killed leaves it behind. The next that changes something takes it over, and
-// systemd-tmpfiles removes it when the machine boots.
+// lockFile has the process ID of the dnf that changes the rpm database. A killed dnf leaves it
+// behind. The next dnf that changes something takes it over, and systemd-tmpfiles removes it at
+// boot.
 const lockFile = "/var/lib/dnf/rpmdb_lock.pid"
 
 // interrupted returns the packages of the transaction in which dnf was killed, by NEVRA
-// (name-[epoch:]version-release.arch), and what it was doing with each in the word of its
-// history. There are none if another dnf is at work, or has been since.
+// (name-[epoch:]version-release.arch), each with its action in the history. There are none if
+// another dnf is running, or has run since.
 func interrupted(ctx context.Context, v *host.View) (actions map[string]string, atWork bool, err error) {
-	// No resource brings the lock, so a plan does not wait for one that might.
+	// No resource makes the lock file, so the look must not make a plan unknown.
 	alone := v.Recording(nil)
 	text, err := alone.ReadUpTo(lockFile, 64)
 	pid := strings.TrimSpace(string(text))
@@ -37,15 +37,14 @@ func interrupted(ctx context.Context, v *host.View) (actions map[string]string, 
 		return nil, atWork, err
 	}
 	res, err := tool.Query(ctx, v, "dnf", "history", "info", "last")
-	if err != nil || res.Code != 0 { // it has no history if it was killed before it did anything
+	if err != nil || res.Code != 0 { // there is no history if dnf was killed before its first change
 		return nil, false, err
 	}
 	return parseHistory(string(res.Stdout)), false, nil
 }
 
-// parseHistory reads what dnf knows of a transaction, and returns the packages if that
-// has not come to its end: of one that has, failed or not, the state of the database
-// afterwards is known.
+// parseHistory reads dnf's data on a transaction. It returns the packages if the transaction did
+// not end. After one that ended, failed or not, the state of the database is known.
 func parseHistory(out string) map[string]string {
 	actions, packages := make(map[string]string), false
 	for line := range strings.Lines(out) {
@@ -63,7 +62,7 @@ func parseHistory(out string) map[string]string {
 	return actions
 }
 
-// records asks rpm for packages.
+// records asks rpm for packages, and marks the unfinished ones.
 func records(ctx context.Context, v *host.View, names []string) (map[string][]rpm.Record, error) {
 	found, err := rpm.Records(ctx, v, tool, names)
 	if err != nil {
@@ -72,10 +71,9 @@ func records(ctx context.Context, v *host.View, names []string) (map[string][]rp
 	return found, markUnfinished(ctx, v, found)
 }
 
-// markUnfinished marks the records of packages in the middle of which dnf was killed: those
-// of the transaction that was interrupted, and those of which an upgrade has left the old
-// version. Packages that may have several versions, such as kernels, dnf does not call
-// duplicates.
+// markUnfinished marks the records of packages at which dnf was killed: those of the interrupted
+// transaction, and those of which an upgrade left the old version. Packages that may have several
+// versions, such as kernels, are no duplicates for dnf.
 func markUnfinished(ctx context.Context, v *host.View, found map[string][]rpm.Record) error {
 	actions, atWork, err := interrupted(ctx, v)
 	if err != nil || atWork {
@@ -103,9 +101,8 @@ func markUnfinished(ctx context.Context, v *host.View, found map[string][]rpm.Re
 	return nil
 }
 
-// leftovers returns what has to be reinstalled before dnf does something with packages:
-// what the transaction that was interrupted was installing, and those of the packages that
-// are unfinished.
+// leftovers returns the packages to reinstall before dnf changes packages: those that the
+// interrupted transaction was installing, and the unfinished ones among pkgs.
 func leftovers(ctx context.Context, v *host.View, verb string, pkgs []string) (nevras []string, err error) {
 	actions, _, err := interrupted(ctx, v)
 	if err != nil {
@@ -135,9 +132,8 @@ func leftovers(ctx context.Context, v *host.View, verb string, pkgs []string) (n
 	return slices.Compact(nevras), nil
 }
 
-// change has dnf do something with packages. What it has left unfinished when it was
-// killed is reinstalled first, so that all scripts of these packages have run. dnf itself
-// waits for the locks of other processes.
+// change runs dnf on packages. First it reinstalls what a killed dnf left unfinished, so that all
+// scripts of these packages run. dnf itself waits for the locks of other processes.
 func change(ctx context.Context, h *host.Host, verb string, wants []resources.Package, specs []string) error {
 	argv := slices.Concat([]string{"dnf", verb, "-y"}, wants[0].Options, specs)
 	left, err := leftovers(ctx, &h.View, verb, pkgtool.NamesOf(wants))
@@ -168,8 +164,8 @@ func change(ctx context.Context, h *host.Host, verb string, wants []resources.Pa
 	})
 }
 
-// notReinstalled returns an error that names the packages that dnf passed over, because no
-// repository has them any more.
+// notReinstalled returns an error with the packages that dnf skipped because no repository has
+// them any more.
 func notReinstalled(res host.Result, nevras []string) error {
 	_, summary, _ := strings.Cut(string(res.Stdout), "\nReinstalled:")
 	done := strings.Fields(summary)

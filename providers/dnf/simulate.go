@@ -11,8 +11,8 @@ import (
 	"github.com/luaccm/ccm/runtime/host"
 )
 
-// simulate has dnf say what it would do to install or remove packages. To the question
-// whether it should it is told no.
+// simulate asks dnf what it would do to install or remove packages, and answers no to its
+// question.
 func simulate(ctx context.Context, v *host.View, verb string, want resources.Package, specs []string) (pkgtool.Transaction, error) {
 	res, err := tool.Query(ctx, v, slices.Concat([]string{"dnf", verb, "--assumeno"}, optionsOf(want), specs)...)
 	if err != nil {
@@ -24,9 +24,9 @@ func simulate(ctx context.Context, v *host.View, verb string, want resources.Pac
 	return pkgtool.Transaction{}, fmt.Errorf("dnf could not %s it: exit status %d%s", verb, res.Code, tool.LastWords(res))
 }
 
-// parseTransaction reads the table of a transaction: a line that ends with a colon says
-// what is done with the packages of the lines that follow, which begin with one space.
-// Where a name is long, the rest of its line stands in the next, further to the right.
+// parseTransaction reads the table of a transaction. A line that ends with a colon tells the
+// action for the packages in the following lines, which begin with one space. After a long name,
+// the rest of its line comes in the next, further to the right.
 func parseTransaction(out string) (t pkgtool.Transaction) {
 	list := new([]string)
 	for line := range strings.Lines(out) {

@@ -12,9 +12,9 @@ import (
 	"github.com/luaccm/ccm/runtime/resource"
 )
 
-// account writes into /etc/passwd and /etc/group what commands that count as done would have made of a
-// user or a group there, since types that come later look for it. Only what others refer to is
-// written: the name, the number and the members.
+// account writes a user or a group into /etc/passwd and /etc/group, in the place of simulated
+// commands, because later resources look for it there. It writes only the fields that others
+// refer to: name, number and members.
 func account(h *host.Host, a *host.Account) error {
 	file, entry := "/etc/group", func(id string) string { return fmt.Sprintf("%s:x:%s:", a.Name, id) }
 	if a.Kind == host.UserLook {
@@ -54,7 +54,7 @@ func account(h *host.Host, a *host.Account) error {
 	return h.WriteFile(file, strings.NewReader(strings.Join(append(lines, ""), "\n")), attr)
 }
 
-// freeID returns a number that none of the lines has, as the third of its fields.
+// freeID returns a number that is unused in the third fields of lines.
 func freeID(lines []string) uint32 {
 	id := uint32(50000) // far from those that sites say
 	for _, l := range lines {
@@ -79,7 +79,8 @@ func withMembers(line string, members []string) string {
 	return line[:at] + strings.Join(have, ",")
 }
 
-// accounts writes the users and groups that a resource leaves whose commands count as done.
+// accounts writes the users and groups among the effects of a resource whose commands are
+// simulated.
 func accounts(f *resource.Functions, h *host.Host, want *resource.Properties) error {
 	if f.Effects == nil {
 		return nil

@@ -8,7 +8,8 @@ import (
 	"github.com/luaccm/ccm/runtime/resource"
 )
 
-// archives are empty and hold what they are to create. Nothing is downloaded.
+// archives models archives. Nothing is downloaded; they are empty, and their extraction makes
+// only the creates path.
 type archives struct{ m *Machine }
 
 // archiveModel is the model of archives.

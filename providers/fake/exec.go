@@ -10,9 +10,9 @@ import (
 	"github.com/luaccm/ccm/runtime/resource"
 )
 
-// execs notes commands. One that was run has done what its guards ask for: the
-// creates path is there, unless holds and onlyif does not. Before that, a guard
-// that nobody answers for says that the command is needed.
+// execs models commands. A command that was run has the effect that its guards ask for: the
+// creates path exists, unless holds and onlyif does not hold. Before that, an unanswered guard
+// says that the command is needed.
 type execs struct{ m *Machine }
 
 // execModel is the model of commands.
@@ -51,10 +51,10 @@ func (e execs) Status(_ context.Context, v *host.View, want resources.Exec) (s r
 	return s, nil
 }
 
-// Holds implements resources.ExecProvider: a command that was run has done its work.
+// Holds implements resources.ExecProvider: a command that was run has succeeded.
 func (e execs) Holds(context.Context, *host.View, resources.Exec) (bool, error) { return true, nil }
 
-// holds reports whether a guard exits 0; otherwise if nobody answers for it.
+// holds reports whether a guard exits 0; for one without an Answer it returns otherwise.
 func (m *Machine) holds(command string, otherwise bool) bool {
 	if a, ok := m.Answers[command]; ok {
 		return a.Code == 0

@@ -1,9 +1,9 @@
-// Package fake provides packages, services, commands, archives and the owners of
-// files on a machine that is only imagined: a small model of each, for the tests
-// of sites. Files are real, below the root that the host has.
+// Package fake provides packages, services, commands, archives and the owners of files on an
+// imagined machine, with a small model of each, for the tests of sites. Files are real, below the
+// root of the host.
 //
-// What a provider does here changes the model and nothing else, so that no root
-// is needed and no command runs. Begin with [New] and [Machine.Providers].
+// Actions change only the model, so no root is needed and no command runs. Begin with [New] and
+// [Machine.Providers].
 package fake
 
 import (
@@ -19,7 +19,7 @@ import (
 // A Service is one service of a machine.
 type Service struct{ Running, Enabled, Masked bool }
 
-// An Answer is what a command says and how it exits.
+// An Answer is the output and exit code of a command.
 type Answer struct {
 	Stdout, Stderr string
 	Code           int
@@ -27,12 +27,12 @@ type Answer struct {
 
 // A Machine is an imagined machine. It is safe for use by several goroutines.
 type Machine struct {
-	// Packages are those that are installed, with their versions.
+	// Packages are the installed packages, with their versions.
 	Packages map[string]string
-	// Services are those that have a state of their own; any other is stopped.
+	// Services are the services with a state of their own; any other is stopped.
 	Services map[string]Service
-	// Answers are what commands say, by their text. Any other command says nothing
-	// and succeeds, once the machine converges.
+	// Answers are the answers of commands, by their text. Any other command has no output and
+	// succeeds, once the machine converges.
 	Answers map[string]Answer
 
 	mu         sync.Mutex
@@ -40,8 +40,8 @@ type Machine struct {
 	onHold     map[string]bool      // packages
 	done       map[string]bool      // commands of execs that were run
 	owners     map[string][2]string // owner and group of files that were written
-	unanswered int                  // how many commands ran that nobody answers for
-	// converging is set once commands may be run that nobody answers for.
+	unanswered int                  // number of commands run without an Answer
+	// converging is set once commands without an Answer may run.
 	converging bool
 }
 
@@ -53,14 +53,14 @@ func New() *Machine {
 	}
 }
 
-// Converge says that the machine is being converged from now on.
+// Converge tells the machine that it is being converged from now on.
 func (m *Machine) Converge() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.converging = true
 }
 
-// Commands returns the commands that would have changed a machine, in order.
+// Commands returns the commands that would have changed a real machine, in order.
 func (m *Machine) Commands() []string {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -74,7 +74,7 @@ func (m *Machine) Guesses() int {
 	return m.unanswered
 }
 
-// Run implements host.Runner. Commands that look are answered.
+// Run implements host.Runner. It answers commands that only look.
 func (m *Machine) Run(_ context.Context, c host.Cmd) (host.Result, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -91,8 +91,8 @@ func (m *Machine) Run(_ context.Context, c host.Cmd) (host.Result, error) {
 	return host.Result{Stdout: []byte(a.Stdout), Stderr: []byte(a.Stderr), Code: a.Code}, nil
 }
 
-// A model binds the model of a type to a machine, in the place of real, which is binding
-// number order of its type.
+// A model binds the model of a type to a machine, in the place of real, which is binding number
+// order of its type.
 type model func(m *Machine, real resource.Binding, order int) resource.Binding
 
 // models has the models by their types. Types without one have real providers.
@@ -104,8 +104,8 @@ var models = map[*resource.Type]model{
 	resources.FileType.Type:    fileModel,
 }
 
-// Providers returns the bindings of all types: those of the models, under every name that
-// a real provider has, and the real ones of types without a model.
+// Providers returns the bindings of all types: the models, under every name of a real provider,
+// and the real providers of types without a model.
 func (m *Machine) Providers(real *resource.Registry) []resource.Binding {
 	var out []resource.Binding
 	for _, t := range real.Types() {

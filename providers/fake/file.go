@@ -10,21 +10,21 @@ import (
 	"github.com/luaccm/ccm/runtime/resource"
 )
 
-// mine returns the attributes of what this process writes.
+// mine returns the attributes of files written by this process.
 func mine(mode uint32) host.Attr {
 	uid, gid := host.Self()
 	return host.Attr{UID: uid, GID: gid, Mode: mode}
 }
 
-// files writes real files and only notes who owns them: to give a file away takes
-// root. What stands there already is root's. Directories that packages bring are
-// made when something is put into them.
+// files writes real files and only records their owners, because only root may give files away.
+// Existing files belong to root. Directories that packages would make are made when something is
+// put into them.
 type files struct {
 	m     *Machine
 	inner resource.Binding
 }
 
-// ownerless returns the spec without an owner.
+// ownerless returns the spec without owner and group.
 func ownerless(want resources.File) *resources.File {
 	want.Owner, want.Group = resources.Unmanaged, resources.Unmanaged
 	return &want
@@ -54,7 +54,7 @@ func (f files) Status(ctx context.Context, v *host.View, want resources.File) (r
 	return s, nil
 }
 
-// sameUser reports whether two names are of one user: root is number 0.
+// sameUser reports whether two names mean one user: root is number 0.
 func sameUser(a, b string) bool {
 	number := func(s string) string {
 		if s == "root" {
@@ -75,7 +75,7 @@ func (m *Machine) ownerOf(name string) (owner, group string) {
 	return "root", "root"
 }
 
-// own notes who owns a file.
+// own records the owner of a file.
 func (m *Machine) own(name, owner, group string) {
 	oldOwner, oldGroup := m.ownerOf(name)
 	if owner == "" || owner == resources.Unmanaged {
@@ -140,7 +140,7 @@ func (m *Machine) Write(h *host.Host, name, content string) error {
 	return h.WriteFile(name, strings.NewReader(content), mine(0o644))
 }
 
-// put makes an empty file where nothing stands.
+// put makes an empty file if the path is missing.
 func (m *Machine) put(h *host.Host, name string) error {
 	there, err := h.Exists(name)
 	if err != nil || there {
@@ -149,7 +149,7 @@ func (m *Machine) put(h *host.Host, name string) error {
 	return m.Write(h, name, "")
 }
 
-// directory makes a directory and those above it, where they are not there.
+// directory makes a directory and those above it if missing.
 func directory(h *host.Host, name string) error {
 	there, err := h.Exists(name)
 	if err != nil || there {

@@ -9,18 +9,18 @@ import (
 	"github.com/luaccm/ccm/runtime/resource"
 )
 
-// errWait ends what waits for something: nothing comes about by waiting.
+// errWait is the error of waiting in a spec, where nothing ever changes.
 var errWait = errors.New("nothing is waited for in a spec")
 
-// satisfiedState is the state of a resource whose commands count as done.
+// satisfiedState is the state of a resource whose commands are simulated.
 type satisfiedState struct{ ensure string }
 
 // CurrentEnsure implements resource.StateEnsure.
 func (s satisfiedState) CurrentEnsure() string { return s.ensure }
 
-// Functions has a type that a script defines do without commands, since none runs. Where an action has
-// run one that nobody answers for and the resource is not as wanted afterwards, it counts as that: what the
-// command would have done is not known. So does what an action would have waited for.
+// Functions adapts a type of a script to a machine without commands. If an action ran a command
+// without an Answer, and the resource is not as desired afterwards, it is taken to be: the effect
+// of the command is not known. The same goes for an action that would have waited.
 func (m *Machine) Functions(f *resource.Functions) {
 	var mu sync.Mutex
 	done := make(map[*resource.Properties]bool)

@@ -12,7 +12,7 @@ import (
 	"github.com/luaccm/ccm/runtime/resource"
 )
 
-// newest is the version of a package that is installed where any will do.
+// newest is the version that is installed if any will do.
 const newest = "1.0"
 
 // packages offers every package in every version.
@@ -23,11 +23,11 @@ func packageModel(m *Machine, real resource.Binding, order int) resource.Binding
 	return resources.PackageType.Provide(real.Name, ofFamily(real.Name, order), packages{m})
 }
 
-// managers are the package systems of families of systems.
+// managers are the package systems by family of system.
 var managers = map[string]string{"debian": "apt", "rhel": "dnf", "fedora": "dnf", "suse": "zypper", "arch": "pacman", "alpine": "apk", "freebsd": "pkg"}
 
-// ofFamily prefers the package system that the imagined machine would have, and else goes by
-// the order of registration.
+// ofFamily prefers the package system of the imagined machine's family, and otherwise the order
+// of registration.
 func ofFamily(name string, order int) resource.Suitability[resources.Package] {
 	return func(f *facts.Facts, _ resources.Package) (int, error) {
 		if family, err := f.Get("os.family"); err == nil && family != nil && managers[fmt.Sprint(family)] == name {
@@ -64,8 +64,8 @@ func (p packages) Status(_ context.Context, _ *host.View, want resources.Package
 	return s, nil
 }
 
-// offered returns the version that is installed for what is wanted. That of a constraint is
-// what its conditions name and allow, or the newest.
+// offered returns the version to install. For a constraint it is a version in its conditions that
+// is allowed, or the newest.
 func offered(e resources.PackageEnsure) string {
 	if e.IsVersion() {
 		return string(e)
@@ -73,7 +73,7 @@ func offered(e resources.PackageEnsure) string {
 	if !e.IsConstraint() {
 		return newest
 	}
-	bounds, _ := e.Bounds() // it was checked
+	bounds, _ := e.Bounds() // Validate has checked it
 	for _, b := range bounds {
 		for _, version := range []string{b.Version, b.Version + ".1", "0"} {
 			allowed, err := e.Allows(func(other string) (int, error) {

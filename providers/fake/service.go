@@ -8,7 +8,7 @@ import (
 	"github.com/luaccm/ccm/runtime/resource"
 )
 
-// services has every service. One that nobody has started is stopped.
+// services has every service, stopped at first.
 type services struct{ m *Machine }
 
 // serviceModel is the model of services.
@@ -16,7 +16,7 @@ func serviceModel(m *Machine, real resource.Binding, order int) resource.Binding
 	return resources.ServiceType.Provide(real.Name, resource.Always[resources.Service](order), services{m})
 }
 
-// key returns the name of a service in the model: that of a user has his name before it.
+// key returns the name of a service in the model; for a user's service it begins with the user.
 func key(want resources.Service) string {
 	if want.Scope == resources.UserService {
 		return want.User + "/" + want.ServiceName()

@@ -20,7 +20,7 @@ var (
 	_ resource.Inspector[resources.Archive, resources.ArchiveState] = archives{}
 )
 
-// mode is the permissions of an archive.
+// mode is the mode of an archive.
 const mode = 0o640
 
 // Describe implements resource.SelfDescriber.
@@ -28,8 +28,8 @@ func (archives) Describe() resource.Description {
 	return resource.Description{Doc: "Fetches and extracts the archive itself.", Commands: []string{}}
 }
 
-// Status implements resources.ArchiveProvider. The archive is read only if what
-// is to be done depends on its checksum.
+// Status implements resources.ArchiveProvider. It reads the archive only if the decision depends
+// on its checksum.
 func (archives) Status(ctx context.Context, v *host.View, want resources.Archive) (have resources.ArchiveState, err error) {
 	if have, err = look(v, want); err != nil || want.Ensure == resources.ArchiveAbsent || have.CreatesExists {
 		return have, err
@@ -55,7 +55,7 @@ func (archives) Status(ctx context.Context, v *host.View, want resources.Archive
 	return have, nil
 }
 
-// Inspect implements resource.Inspector: the checksum is always told.
+// Inspect implements resource.Inspector: it always sets the checksum.
 func (archives) Inspect(ctx context.Context, v *host.View, want resources.Archive) (have resources.ArchiveState, err error) {
 	if have, err = look(v, want); err == nil && have.ArchiveExists {
 		have.Checksum, err = v.Sum(ctx, want.Name)
@@ -63,7 +63,7 @@ func (archives) Inspect(ctx context.Context, v *host.View, want resources.Archiv
 	return have, err
 }
 
-// look fills in what can be told without opening the archive.
+// look sets what is known without opening the archive.
 func look(v *host.View, want resources.Archive) (have resources.ArchiveState, err error) {
 	info, err := v.Lstat(want.Name)
 	if err != nil {
@@ -90,7 +90,7 @@ func look(v *host.View, want resources.Archive) (have resources.ArchiveState, er
 	return have, err
 }
 
-// readable returns the error that the source of an archive, which is still to be copied, cannot be read.
+// readable returns an error if the source of an archive cannot be read.
 func readable(v *host.View, source string) error {
 	f, err := v.Sources().OpenFile(source)
 	if err != nil {
@@ -99,7 +99,7 @@ func readable(v *host.View, source string) error {
 	return f.Close()
 }
 
-// content fills in what is in the archive.
+// content sets the fields that depend on the archive's content.
 func content(ctx context.Context, v *host.View, want resources.Archive, have *resources.ArchiveState) (err error) {
 	if want.Checksum != "" {
 		if have.Checksum, err = v.Sum(ctx, want.Name); err != nil {
@@ -114,13 +114,12 @@ func content(ctx context.Context, v *host.View, want resources.Archive, have *re
 	return err
 }
 
-// marks reports whether nothing but the archive itself can tell that it was not
-// extracted to the end.
+// marks reports whether only the archive itself can record that its extraction did not finish.
 func marks(want resources.Archive) bool { return want.ExtractParent != "" && want.Creates == "" }
 
-// unextracted is the sticky bit, which says nothing on a file. An archive gets its place with
-// it, and loses it when it was extracted to the end: so that is known wherever a run dies,
-// and no other file says it that could be left behind.
+// unextracted is the sticky bit, which has no effect on a file. An archive is moved to its path
+// with it, and loses it when its extraction has finished. So this is known wherever a run dies,
+// without another file that could be left behind.
 const unextracted = 0o1000
 
 // Download implements resources.ArchiveProvider.

@@ -15,12 +15,11 @@ func Providers() []resource.Binding {
 	return []resource.Binding{resources.ArchiveType.Provide("http", suits, archives{})}
 }
 
-// suits looks at the archive only: fetching and extracting need no tools of the
-// machine.
+// suits looks only at the archive: fetching and extracting need no tools on the machine.
 func suits(_ *facts.Facts, want resources.Archive) (int, error) {
 	u := want.URL.Parse()
 	if u == nil {
-		return 1, nil // the archive is only looked at, or removed
+		return 1, nil // the archive is only looked at or removed
 	}
 	if u.Scheme != "http" && u.Scheme != "https" {
 		return 0, fmt.Errorf("want an http or https URL, got %q", want.URL)

@@ -34,7 +34,7 @@ func services(wait svctool.Wait) *svctool.Scripts {
 	}
 }
 
-// booted is there if and only if OpenRC has started the machine.
+// booted exists if and only if OpenRC has booted the machine.
 const booted = "/run/openrc"
 
 // here returns an error unless OpenRC runs the machine of v.
@@ -50,8 +50,8 @@ func here(v *host.View) error {
 	return nil
 }
 
-// activities are what exit codes of status mean (openrc-run(8)). A script that OpenRC does not
-// run itself has those of LSB.
+// activities are the meanings of exit codes of status (openrc-run(8)). Scripts that do not use
+// openrc-run have those of LSB.
 var activities = map[int]svctool.Activity{
 	0:  {Word: "started", Running: true},
 	1:  {Word: "dead"},
@@ -71,8 +71,8 @@ func meaning(res host.Result) (svctool.Activity, error) {
 	return now, nil
 }
 
-// canReload asks for the commands of a service. OpenRC writes each in a line of its own:
-// " * reload: no description".
+// canReload asks for the commands of a service, each of which OpenRC prints on a line: " *
+// reload: no description".
 func canReload(ctx context.Context, v *host.View, name, script string) (bool, error) {
 	res, err := v.Query(ctx, host.Cmd{Argv: []string{"rc-service", "--nocolor", name, "describe"}})
 	if err != nil {
@@ -94,8 +94,8 @@ const (
 	bootLevel = "default"
 )
 
-// levels returns the runlevels of the boot that have a service: sysinit, boot and default,
-// and those that are stacked on them, which are directories in their directories.
+// levels returns the boot runlevels that have a service: sysinit, boot and default, and the
+// stacked ones, which are directories in their directories.
 func levels(v *host.View, name string) (found []string, err error) {
 	seen := []string{"sysinit", "boot", bootLevel}
 	for i := 0; i < len(seen); i++ {

@@ -39,16 +39,16 @@ func isScriptFailure(line string) bool {
 	return line == "error: command failed to execute correctly" || strings.HasPrefix(line, "error: command terminated by signal ")
 }
 
-// isChange reports whether a line says that a package is changed now.
+// isChange reports whether a line announces the change of a package.
 func isChange(line string) bool {
 	return strings.HasSuffix(line, "...") && slices.ContainsFunc([]string{"installing ", "upgrading ", "downgrading ", "reinstalling ", "removing "},
 		func(verb string) bool { return strings.HasPrefix(line, verb) })
 }
 
-// scriptLines returns what scripts wrote, behind the steps that ran them: pacman passes both
-// their outputs on to its standard output.
+// scriptLines returns the output of scripts, each after the step that ran it: pacman passes both
+// their outputs to its standard output.
 func scriptLines(stdout []string) (list []string) {
-	changes, step := false, "" // of packages, which other steps are made before
+	changes, step := false, "" // of packages; other steps come before them
 	for _, line := range stdout {
 		switch {
 		case isChange(line), changes && strings.HasPrefix(line, ":: "), changes && strings.HasPrefix(line, "("):
@@ -63,8 +63,8 @@ func scriptLines(stdout []string) (list []string) {
 	return pkgtool.Tail(list)
 }
 
-// reason returns the lines of a failure: pacman writes what is in the way of a transaction to
-// its standard output.
+// reason returns the lines of a failure: pacman writes conflicts of a transaction to standard
+// output.
 func reason(stdout, stderr []string) []string {
 	if slices.ContainsFunc(stderr, isScriptFailure) {
 		return append(pkgtool.Tail(stderr), scriptLines(stdout)...)
@@ -74,8 +74,8 @@ func reason(stdout, stderr []string) []string {
 	})...)
 }
 
-// packages manages packages of pacman. A name may also be that of a group or of what packages
-// provide, so repositories are asked before an installation.
+// packages manages packages of pacman. A name may also be that of a group or of something that
+// packages provide, so repositories are asked before an installation.
 var packages = &pkgtool.Packages{
 	Tool:         tool,
 	Name:         Name,
@@ -110,12 +110,12 @@ func flag(verb string, want resources.Package) string {
 	case verb != "remove":
 		return "-S"
 	case want.Ensure == resources.PackagePurged:
-		return "-Rn" // its edited configuration is not kept as .pacsave
+		return "-Rn" // without .pacsave files of edited configuration
 	}
 	return "-R"
 }
 
-// compare asks vercmp, which does not compare a release that one of the versions leaves out.
+// compare runs vercmp, which does not compare a release that one of the versions leaves out.
 func compare(ctx context.Context, v *host.View, a, b string) (int, error) {
 	if a == b {
 		return 0, nil
@@ -131,10 +131,10 @@ func compare(ctx context.Context, v *host.View, a, b string) (int, error) {
 	return order, nil
 }
 
-// An entry is what pacman says of a package: values by key, such as "Version".
+// An entry is pacman's description of a package: values by key, such as "Version".
 type entry map[string]string
 
-// ask has pacman describe packages. Those that it does not know are left out.
+// ask asks pacman to describe packages. Unknown ones are left out.
 func ask(ctx context.Context, v *host.View, flag string, names []string) ([]entry, error) {
 	res, err := tool.Query(ctx, v, append([]string{"pacman", flag}, names...)...)
 	if err != nil {
@@ -148,8 +148,8 @@ func ask(ctx context.Context, v *host.View, flag string, names []string) ([]entr
 	return parse(string(res.Stdout)), nil
 }
 
-// parse reads descriptions of packages: lines "Key : value", of which those that begin with
-// spaces continue the one before, and an empty line after each package.
+// parse reads descriptions of packages: lines "Key : value", continued by lines that begin with
+// spaces, and an empty line after each package.
 func parse(out string) (list []entry) {
 	var last entry
 	for line := range strings.Lines(out) {
@@ -170,8 +170,8 @@ func parse(out string) (list []entry) {
 	return list
 }
 
-// installed asks pacman for all packages at once. A package that provides the name of another
-// is not that one.
+// installed asks pacman for all packages at once. A package that only provides the name does not
+// count.
 func installed(ctx context.Context, v *host.View, wants []resources.Package) ([]resources.PackageState, []error) {
 	list, err := pkgtool.Ask(ctx, v, pkgtool.NamesOf(wants), func(ctx context.Context, v *host.View, names []string) ([]entry, error) {
 		return ask(ctx, v, "-Qi", names)
@@ -186,8 +186,8 @@ func installed(ctx context.Context, v *host.View, wants []resources.Package) ([]
 	return pkgtool.StatesOf(wants, found, err)
 }
 
-// offers asks pacman what its databases have. Where no version is said, it takes that of the
-// first repository that has the package.
+// offers asks pacman for the versions in its databases. Without a version, pacman takes that of
+// the first repository with the package.
 func offers(ctx context.Context, v *host.View, wants []resources.Package, _ []resources.PackageState) ([][]string, error) {
 	list, err := pkgtool.Ask(ctx, v, pkgtool.NamesOf(wants), func(ctx context.Context, v *host.View, names []string) ([]entry, error) {
 		return ask(ctx, v, "-Si", names)
@@ -206,7 +206,7 @@ func offers(ctx context.Context, v *host.View, wants []resources.Package, _ []re
 	return versions, err
 }
 
-// simulate has pacman print what it would install or remove.
+// simulate asks pacman what it would install or remove.
 func simulate(ctx context.Context, v *host.View, verb string, want resources.Package, specs []string) (t pkgtool.Transaction, err error) {
 	argv := append([]string{"pacman", flag(verb, resources.Package{}), "--print", "--print-format", "%n"}, want.Options...)
 	res, err := tool.Query(ctx, v, append(argv, specs...)...)
@@ -221,9 +221,9 @@ func simulate(ctx context.Context, v *host.View, verb string, want resources.Pac
 	return t, err
 }
 
-// ignored returns the names of the packages that pacman leaves alone.
+// ignored returns the names of the packages that pacman's configuration ignores.
 func ignored(ctx context.Context, v *host.View, _ []resources.Package) ([]string, error) {
-	text, err := v.Recording(nil).ReadUpTo("/etc/pacman.conf", 1<<20) // which no resource brings
+	text, err := v.Recording(nil).ReadUpTo("/etc/pacman.conf", 1<<20) // no resource makes it, so the look is not recorded
 	if err != nil || !strings.Contains(string(text), "IgnorePkg") {
 		return nil, nil
 	}

@@ -33,7 +33,7 @@ var tool = &pkgtool.Tool{
 	Reason:      func(stdout, stderr []string) []string { return pkgtool.Tail(append(stdout, stderr...)) },
 }
 
-// packages manages packages of FreeBSD. Pkg takes the origin of a port for a name, too.
+// packages manages packages of FreeBSD. Pkg also accepts the origin of a port as a name.
 var packages = &pkgtool.Packages{
 	Tool:         tool,
 	Name:         Name,
@@ -60,7 +60,7 @@ var packages = &pkgtool.Packages{
 	},
 }
 
-// command returns the words of a command. The index is read only where that is due.
+// command returns the words of a command. They do not refresh the index.
 func command(verb string, want resources.Package) []string {
 	switch {
 	case verb == "remove":
@@ -73,8 +73,8 @@ func command(verb string, want resources.Package) []string {
 	return []string{"pkg", "install", "-y", "-U"}
 }
 
-// query asks pkg about packages in a format, and returns the lines of the answer. Those that
-// it does not know are left out: then it ends with status 1 and says nothing.
+// query asks pkg about packages in a format, and returns the lines of the answer. For unknown
+// packages there is no line, and the exit status is 1.
 func query(ctx context.Context, v *host.View, argv, names []string) ([]string, error) {
 	return pkgtool.Ask(ctx, v, names, func(ctx context.Context, v *host.View, names []string) ([]string, error) {
 		res, err := tool.Query(ctx, v, append(argv, names...)...)
@@ -115,7 +115,7 @@ func offers(ctx context.Context, v *host.View, wants []resources.Package, _ []re
 	return list, err
 }
 
-// simulate has pkg say what it would do. Some versions of it end a dry run with status 1.
+// simulate asks pkg what it would do. Some versions end a dry run with status 1.
 func simulate(ctx context.Context, v *host.View, verb string, want resources.Package, specs []string) (pkgtool.Transaction, error) {
 	argv := []string{"pkg", "delete", "-n"}
 	if verb != "remove" {
@@ -129,8 +129,8 @@ func simulate(ctx context.Context, v *host.View, verb string, want resources.Pac
 	return t, err
 }
 
-// parseSummary reads what pkg says that it would do: a line that ends with a colon, and after
-// it one with a tab for each package: "NAME: VERSION" or, of older pkgs, "NAME-VERSION".
+// parseSummary reads the summary of a dry run: a line that ends with a colon, followed by a line
+// with a tab for each package: "NAME: VERSION" or, in older versions, "NAME-VERSION".
 func parseSummary(out string) (t pkgtool.Transaction) {
 	list := new([]string)
 	for line := range strings.Lines(out) {

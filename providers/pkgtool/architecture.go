@@ -7,10 +7,10 @@ import (
 	"github.com/luaccm/ccm/runtime/resource"
 )
 
-// AddQualified adds to the packages that come or go with others the names of wanted ones that
-// say an architecture, such as nginx:amd64: package managers leave out that of the machine.
-// Plain returns a name without an architecture. A name with another architecture is added as
-// well, because which one is left out is not known here.
+// AddQualified adds, to the packages installed or removed with others, the wanted names that have
+// an architecture, such as nginx:amd64: package managers leave out the machine's own. Plain
+// returns a name without its architecture. Names with another architecture are added too, because
+// the machine's is not known here.
 func AddQualified(wants []resources.Package, list []resource.Prediction, plain func(name string) string) {
 	qualified := make(map[string][]string)
 	for _, want := range wants {

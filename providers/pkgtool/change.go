@@ -48,7 +48,7 @@ func (p *Packages) install(ctx context.Context, h *host.Host, verb string, wants
 	return errors.Join(errs...)
 }
 
-// fetch installs packages after the index was refreshed, if that is due.
+// fetch installs packages from repositories, after refreshing an index that is too old.
 func (p *Packages) fetch(ctx context.Context, h *host.Host, verb string, wants []resources.Package) error {
 	if _, err := p.Refresh(ctx, h, wants[0]); err != nil {
 		return err
@@ -68,8 +68,8 @@ func (p *Packages) fetch(ctx context.Context, h *host.Host, verb string, wants [
 	return p.run(ctx, h, verb, wants, specs)
 }
 
-// specs returns how the package manager is told which packages to install. What a constraint
-// comes to is asked first.
+// specs returns the packages to install in the syntax of the package manager. For a constraint it
+// chooses a version first.
 func (p *Packages) specs(ctx context.Context, v *host.View, wants []resources.Package) (specs []string, err error) {
 	var known [][]string
 	asks := p.AsksFirst || wants[0].Ensure.IsConstraint()

@@ -20,8 +20,8 @@ func (p *Packages) CompanionText(wants []resources.Package, came, went []string)
 	return CompanionText(wants, came, went, p.plain)
 }
 
-// CompanionText says what came and went besides some packages. Plain returns a name without the
-// architecture that it may end with.
+// CompanionText names the packages that came or went besides the wanted ones. Plain returns a
+// name without its architecture.
 func CompanionText(wants []resources.Package, came, went []string, plain func(name string) string) string {
 	isWanted := func(name string) bool {
 		return slices.ContainsFunc(wants, func(want resources.Package) bool { return want.Name == name || plain(want.Name) == name })

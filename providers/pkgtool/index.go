@@ -11,22 +11,22 @@ import (
 	"github.com/luaccm/ccm/runtime/resource"
 )
 
-// oldIndex is the age from which on the index is read again for a package that it does not
-// have, unless something else is desired.
+// oldIndex is the age from which the index is read again if it lacks a package, unless the user
+// set another age.
 const oldIndex = 24 * time.Hour
 
-// repeatUpdate is for how long a failure to read the index stands: the packages of a run do
-// not try one after the other.
+// repeatUpdate is the time after a failure to read the index in which it is not tried again, so
+// that the packages of a run do not all try.
 const repeatUpdate = 5 * time.Minute
 
-// indexAge returns how old the package index is; ok is false if there is none.
+// indexAge returns the age of the package index; ok is false if there is none.
 func (t *Tool) indexAge(ctx context.Context, v *host.View) (age time.Duration, ok bool) {
 	newest := t.indexTime(ctx, v)
 	return v.Now().Sub(newest), !newest.IsZero()
 }
 
-// indexTime returns when the package index was read; it is zero if there is none. While a
-// failure to read it stands, it is what it was before.
+// indexTime returns the time of the package index, zero if there is none. Within repeatUpdate
+// after a failure, it is the time before that.
 func (t *Tool) indexTime(ctx context.Context, v *host.View) time.Time {
 	alone := v.Recording(nil) // no resource brings the index
 	t.indexMu.Lock()
@@ -53,8 +53,8 @@ func (t *Tool) indexTime(ctx context.Context, v *host.View) time.Time {
 	return newest
 }
 
-// OlderIndex describes the package index if it is older than a package wants: "3 days old".
-// It is empty if it is not, and for packages that need no index.
+// OlderIndex returns the age of the package index if it is older than a package wants: "3 days
+// old". Otherwise, and for packages without need of an index, it is "".
 func (t *Tool) OlderIndex(ctx context.Context, v *host.View, want resources.Package) string {
 	if want.Refresh == 0 || want.Source != "" {
 		return ""
@@ -79,14 +79,14 @@ func (t *Tool) olderIndex(ctx context.Context, v *host.View, limit time.Duration
 	}
 }
 
-// Refresh reads the package index if it is older than the packages want, and reports whether
-// it has.
+// Refresh reads the package index if it is older than a package wants, and reports whether it
+// did.
 func (t *Tool) Refresh(ctx context.Context, h *host.Host, want resources.Package) (bool, error) {
 	return t.refresh(ctx, h, t.OlderIndex(ctx, &h.View, want))
 }
 
-// RefreshForMissing reads the package index if it does not have a package and is older than a
-// day, and reports whether it has.
+// RefreshForMissing reads the package index, which lacks a package, if it is older than a day,
+// and reports whether it did.
 func (t *Tool) RefreshForMissing(ctx context.Context, h *host.Host) (bool, error) {
 	return t.refresh(ctx, h, t.olderIndex(ctx, &h.View, oldIndex))
 }
@@ -105,7 +105,8 @@ func (t *Tool) refresh(ctx context.Context, h *host.Host, age string) (bool, err
 	err := t.Change(ctx, h, func(run func(argv ...string) (host.Result, error)) error {
 		_, err := run(t.UpdateIndex...)
 		if err != nil && t.IndexTried != "" {
-			// The next run is not to take an index for new that could not be read.
+			// The failed attempt has touched the index; its old time is restored, so that the next
+			// run does not take it for new.
 			_, _ = run("touch", "--no-create", fmt.Sprintf("--date=@%d", max(before.Unix(), 0)), t.IndexTried)
 		}
 		return err
@@ -117,8 +118,8 @@ func (t *Tool) refresh(ctx context.Context, h *host.Host, age string) (bool, err
 	return err == nil, err
 }
 
-// ForetellRefresh adds to the prediction of a package that a run would read the index first.
-// A package that the index does not have may be in the new one.
+// ForetellRefresh adds to the prediction of a package that a run would read the index first. The
+// new index may have a package that the old one lacks.
 func (t *Tool) ForetellRefresh(ctx context.Context, v *host.View, want resources.Package, p *resource.Prediction) {
 	age := t.OlderIndex(ctx, v, want)
 	_, missing := errors.AsType[*MissingError](p.Err)
@@ -136,7 +137,7 @@ func (t *Tool) ForetellRefresh(ctx context.Context, v *host.View, want resources
 	}
 }
 
-// A MissingError says that the package index does not have a package.
+// A MissingError says that the package index lacks a package.
 type MissingError struct{ error }
 
 // Unwrap returns the error.

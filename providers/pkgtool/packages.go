@@ -11,66 +11,64 @@ import (
 	"github.com/luaccm/ccm/runtime/resource"
 )
 
-// Packages is a provider of packages, made of what differs between package managers. Versions
-// are texts in which nothing is left out, and that the package manager can put in order.
-// Those that users write may leave something out, such as the release of an rpm package.
+// Packages is a provider of packages, defined by the differences between package managers.
+// Versions are complete texts that the package manager can order. Versions of users may leave
+// parts out, such as the release of an rpm package.
 type Packages struct {
 	*Tool
 	// Name is the name of the provider.
 	Name string
-	// Repositories are the paths at which the package manager is told of its repositories.
+	// Repositories are the paths of the package manager's repository configuration.
 	Repositories []string
-	// CheckName returns what is wrong with the name of a package.
+	// CheckName returns the mistake in the name of a package.
 	CheckName func(name string) error
-	// WithoutArch returns a name without the architecture that it may end with; nil if
-	// names have none.
+	// WithoutArch returns a name without its architecture; nil if names have none.
 	WithoutArch func(name string) string
-	// States returns what is installed of each package: Metadata, Unfinished and
-	// Residue of its state. Where Metadata has an epoch, it goes with the version.
+	// States returns the state of each package: Metadata, Problem and Residue. An epoch in
+	// Metadata is part of the version.
 	States func(ctx context.Context, v *host.View, wants []resources.Package) ([]resources.PackageState, []error)
-	// Offers returns the versions that repositories have of each package and that could
-	// take the place of what is installed. All packages have the same options.
+	// Offers returns, for each package, the versions in repositories that could replace the
+	// installed one. All packages have the same options.
 	Offers func(ctx context.Context, v *host.View, wants []resources.Package, haves []resources.PackageState) ([][]string, error)
-	// AsksFirst says that Offers is asked before every installation, because the package
-	// manager would install something else for a name that is not that of a package.
+	// AsksFirst makes every installation ask for Offers first, because the package manager would
+	// install something else for a name that is no package.
 	AsksFirst bool
-	// Compare returns a negative number if version a is older than b, a positive one if it
-	// is newer. What one of them leaves out is not compared.
+	// Compare returns a negative number if version a is older than b, a positive one if it is
+	// newer. A part that one of them leaves out is not compared.
 	Compare func(ctx context.Context, v *host.View, a, b string) (int, error)
-	// Incomplete reports whether a version of a user may leave out what decides the order;
-	// nil if none does.
+	// Incomplete reports whether a user's version may leave out a part that decides the order; nil
+	// if none does.
 	Incomplete func(version string) bool
-	// ShownVersion returns what people are shown of a version; nil for all of it.
+	// ShownVersion returns a version as reports show it; nil shows all of it.
 	ShownVersion func(version string) string
-	// Spec returns how the package manager is told of a version of a package; the version is
-	// empty if any will do.
+	// Spec returns a package in the syntax of the package manager, with a version, which is "" for
+	// any.
 	Spec func(name, version string) (string, error)
 	// Command returns the words of a command without options and packages. The verb is
 	// "install", "downgrade" or "remove".
 	Command func(verb string, want resources.Package) []string
-	// Run has the package manager do something with packages; nil to run the Command.
+	// Run changes packages; nil runs the Command.
 	Run func(ctx context.Context, h *host.Host, verb string, wants []resources.Package, specs []string) error
-	// Unavailable reports whether a failure says that no repository has a package; nil if
+	// Unavailable reports whether a failure means that no repository has a package; nil if
 	// AsksFirst.
 	Unavailable func(failure string) bool
-	// Simulate returns what the package manager says that it would do, or why it cannot; nil
-	// if it does not say.
+	// Simulate returns the changes that the package manager would make, or the reason why it
+	// cannot; nil if it has no simulation.
 	Simulate func(ctx context.Context, v *host.View, verb string, want resources.Package, specs []string) (Transaction, error)
-	// SimulatesChanges says that Simulate has been tried with packages that are installed and get
-	// another version.
+	// SimulatesChanges says that Simulate is known to work for installed packages that get another
+	// version.
 	SimulatesChanges bool
-	// HoldCommand returns the words of the command that holds or releases packages, without
-	// their names; nil if there is none, which NoHold explains.
+	// HoldCommand returns the words, without names, of the command that holds or releases
+	// packages; nil if there is none, for the reason in NoHold.
 	HoldCommand func(hold bool) []string
 	NoHold      string
-	// Holds returns the names of the packages that are on hold.
+	// Holds returns the names of the packages on hold.
 	Holds func(ctx context.Context, v *host.View, wants []resources.Package) ([]string, error)
-	// Suffix is that of package files, such as ".rpm". File returns what is in one; nil if the package
-	// manager does not say.
+	// Suffix ends the names of package files, such as ".rpm". File returns the package in one; nil
+	// if the package manager cannot tell.
 	Suffix string
 	File   func(ctx context.Context, v *host.View, path string) (File, error)
-	// List returns the names of installed packages that begin with prefix; nil if it would
-	// take long.
+	// List returns the names of installed packages that begin with prefix; nil if that takes long.
 	List func(ctx context.Context, v *host.View, prefix string) ([]string, error)
 }
 
@@ -98,8 +96,8 @@ func (p *Packages) Status(ctx context.Context, v *host.View, want resources.Pack
 	return Status(ctx, v, p, want)
 }
 
-// StatusAll implements resource.BulkStatus: it asks once what is installed, and once what
-// repositories have of the packages for which that matters.
+// StatusAll implements resource.BulkStatus: it asks once for the installed packages, and once for
+// available versions of the packages that need them.
 func (p *Packages) StatusAll(ctx context.Context, v *host.View, wants []resources.Package) ([]resources.PackageState, []error) {
 	return StatusAll(ctx, v, wants, p.statusAll)
 }
@@ -134,11 +132,11 @@ func (p *Packages) statusAll(ctx context.Context, v *host.View, wants []resource
 	return states, errs
 }
 
-// compare compares what is installed with what is wanted, as far as can be told without
+// compare compares the installed version with the desired one, as far as that needs no
 // repositories.
 func (p *Packages) compare(ctx context.Context, v *host.View, want resources.Package, have *resources.PackageState) (err error) {
 	if !have.Installed() {
-		if want.Ensure.IsVersion() { // a version that is none is said at once
+		if want.Ensure.IsVersion() { // an invalid version is reported at once
 			_, err = p.Compare(ctx, v, string(want.Ensure), string(want.Ensure))
 		}
 		return err
@@ -167,14 +165,14 @@ func (p *Packages) allows(ctx context.Context, v *host.View, e resources.Package
 	return e.Allows(func(other string) (int, error) { return p.Compare(ctx, v, version, other) })
 }
 
-// asksOffers reports whether it matters what repositories have: for the candidate, or for the
-// direction of a change.
+// asksOffers reports whether available versions matter: for the candidate, or for the direction
+// of a change.
 func (p *Packages) asksOffers(want resources.Package, have resources.PackageState) bool {
 	return have.Installed() && (want.Ensure == resources.PackageLatest || have.Violates ||
 		have.Order != 0 && p.Incomplete != nil && p.Incomplete(string(want.Ensure)))
 }
 
-// resolve completes the states of the packages with the indexes open.
+// resolve completes the states of the packages with the indices in open.
 func (p *Packages) resolve(ctx context.Context, v *host.View, wants []resources.Package, states []resources.PackageState, errs []error, open []int) {
 	if len(open) == 0 {
 		return
@@ -196,7 +194,7 @@ func (p *Packages) resolve(ctx context.Context, v *host.View, wants []resources.
 	}
 }
 
-// prefer sets the candidate and the order of what is installed.
+// prefer sets the candidate, and the order of the installed version.
 func (p *Packages) prefer(ctx context.Context, v *host.View, want resources.Package, have *resources.PackageState, versions []string) error {
 	best, err := p.newest(ctx, v, want.Ensure, versions)
 	if err != nil || best == "" {
@@ -218,7 +216,7 @@ func (p *Packages) shown(version string) string {
 	return p.ShownVersion(version)
 }
 
-// newest returns the newest of the versions that is wanted; "" if there is none.
+// newest returns the newest of the versions that ensure allows; "" if there is none.
 func (p *Packages) newest(ctx context.Context, v *host.View, e resources.PackageEnsure, versions []string) (best string, err error) {
 	for _, version := range versions {
 		ok := true
@@ -245,7 +243,7 @@ func (p *Packages) newest(ctx context.Context, v *host.View, e resources.Package
 	return best, nil
 }
 
-// choose is newest for what is going to be installed: that there is none is an error.
+// choose is newest for an installation: without a version it returns an error.
 func (p *Packages) choose(ctx context.Context, v *host.View, want resources.Package, versions []string) (string, error) {
 	best, err := p.newest(ctx, v, want.Ensure, versions)
 	switch {
@@ -261,7 +259,7 @@ func (p *Packages) choose(ctx context.Context, v *host.View, want resources.Pack
 	return "", Missing("no repository has version %s of %s, but %s", want.Ensure, want.Name, strings.Join(shown, ", "))
 }
 
-// markHeld sets what is on hold. That this cannot be told fails only those that want to know.
+// markHeld sets Held. A failure to ask fails only the packages that manage their hold.
 func (p *Packages) markHeld(ctx context.Context, v *host.View, wants []resources.Package, states []resources.PackageState, errs []error) {
 	if p.Holds == nil {
 		return

@@ -12,7 +12,7 @@ import (
 
 // The functions in this file are fields of [Packages] for several package managers.
 
-// NoArchitecture is CheckName where names say no architecture.
+// NoArchitecture is a CheckName for names without an architecture.
 func NoArchitecture(name string) error {
 	if strings.ContainsAny(name, ":~@") || strings.HasPrefix(name, ".") {
 		return fmt.Errorf("want the name of a package such as zsh, got %q", name)
@@ -30,8 +30,8 @@ func SpecWith(separator string) func(name, version string) (string, error) {
 	}
 }
 
-// StatesOf returns the states of packages, of which found has those that are installed. All
-// get err if it is not nil.
+// StatesOf returns the states of packages; found has the installed ones. If err is not nil, it is
+// the error of all.
 func StatesOf(wants []resources.Package, found map[string]resources.PackageMetadata, err error) ([]resources.PackageState, []error) {
 	states, errs := make([]resources.PackageState, len(wants)), make([]error, len(wants))
 	for i, want := range wants {
@@ -40,12 +40,12 @@ func StatesOf(wants []resources.Package, found map[string]resources.PackageMetad
 	return states, errs
 }
 
-// AnyHold reports whether a package wants to be on hold, or not to be.
+// AnyHold reports whether a package manages its hold.
 func AnyHold(wants []resources.Package) bool {
 	return slices.ContainsFunc(wants, func(want resources.Package) bool { return want.Hold != nil })
 }
 
-// CompareByCommand is Compare by a command that prints <, = or >.
+// CompareByCommand is a Compare that runs a command which prints <, = or >.
 func CompareByCommand(ctx context.Context, v *host.View, tool *Tool, argv ...string) (int, error) {
 	if n := len(argv); argv[n-1] == argv[n-2] {
 		return 0, nil
@@ -66,7 +66,7 @@ func CompareByCommand(ctx context.Context, v *host.View, tool *Tool, argv ...str
 	}
 }
 
-// ListLines is List by a command that prints the name of an installed package in each line.
+// ListLines is a List that runs a command which prints one installed package a line.
 func ListLines(ctx context.Context, v *host.View, tool *Tool, prefix string, argv ...string) ([]string, error) {
 	res, err := tool.Query(ctx, v, argv...)
 	if err != nil || res.Code != 0 {

@@ -1,6 +1,5 @@
-// Package pkgtool is what the providers of packages have in common: which machines a
-// package manager suits, its commands one at a time, and the reason of a failure in its
-// output.
+// Package pkgtool has the common parts of package providers: on which machines a package manager
+// is used, the running of its commands one at a time, and the reason of a failure in its output.
 //
 // Begin with [Tool].
 package pkgtool
@@ -20,53 +19,52 @@ import (
 	"github.com/luaccm/ccm/runtime/resource"
 )
 
-// A Tool is a package manager. The database is the machine's, so there is one Tool in a
-// process, however many hosts and registries there are.
+// A Tool is a package manager. There is one Tool in a process, however many hosts and registries
+// there are, because the machine has one database.
 type Tool struct {
-	// Doc is that of its [resource.Description].
+	// Doc is the Doc of the provider's [resource.Description].
 	Doc string
-	// Commands are the programs that it needs. Helpers are others that it calls.
+	// Commands are the programs that it needs, Helpers other programs that it calls.
 	Commands, Helpers []string
-	// Families are the values of the fact os.family of the machines that it manages.
+	// Families are the machines that it manages, as values of the fact os.family.
 	Families []string
 	// Env is added to the environment of its commands.
 	Env []string
-	// Index lists patterns of paths that are touched when the package index is read, and
-	// UpdateIndex is the command that reads it.
+	// Index lists patterns of paths that are touched when the package index is read. UpdateIndex
+	// is the command that reads it.
 	Index       []string
 	UpdateIndex []string
-	// IndexTried is the path of Index that is touched even if the index cannot be read, if
-	// there is one.
+	// IndexTried is the path in Index that is touched even by a failed attempt, "" if there is
+	// none.
 	IndexTried string
-	// ReadsIndex says that its questions read an index that is missing.
+	// ReadsIndex says that its queries read a missing index.
 	ReadsIndex bool
-	// Shared lists the options that its commands for questions understand as well. Those
-	// that end with a space are followed by a word of their own.
+	// Shared lists the options that its queries accept as well. Options that end with a space are
+	// followed by a word.
 	Shared []string
-	// Done lists the exit statuses besides 0 of a command that has made its changes.
+	// Done lists the exit statuses, besides 0, of a command that made its changes.
 	Done []int
-	// IsFailure reports, by its output, that a command which exits 0 has failed in part: its
-	// changes are made, and a script of a package failed. nil if the tool exits with
+	// IsFailure reports, from the output, whether a command that exits 0 failed in part: its
+	// changes are made, and the script of a package failed. It is nil if the tool exits with
 	// another status then.
 	IsFailure func(stdout, stderr []string) bool
-	// OfUser says that it refuses root: ccm runs as the user that its packages belong to.
+	// OfUser says that it refuses root: ccm runs as the user who owns its packages.
 	OfUser bool
-	// Reason returns the lines of the standard output and the standard error that explain
-	// a failure.
+	// Reason returns the lines of standard output and standard error that explain a failure.
 	Reason func(stdout, stderr []string) []string
 
 	mu sync.Mutex // one command at a time
 
 	indexMu sync.Mutex
-	index   struct { // as this process has read it last
+	index   struct { // its age when this process last looked
 		at     time.Time
 		err    error
-		before time.Time // if there is an error: when it was read before that
+		before time.Time // the time before a failed attempt
 	}
 }
 
 // Suits is the [resource.Suitability] of the provider. A machine of another family may have the
-// commands too, but another package manager: there the priority is low.
+// commands too, and another package manager: there the priority is low.
 func (t *Tool) Suits(f *facts.Facts, _ resources.Package) (int, error) {
 	for _, name := range t.Commands {
 		if _, err := command.LookPath(name, ""); err != nil {
@@ -84,17 +82,16 @@ func (t *Tool) Describe() resource.Description {
 	return resource.Description{Doc: t.Doc, Commands: slices.Concat(t.Commands, t.Helpers)}
 }
 
-// Query runs a command that changes nothing. Its error is short, because the command may
-// name every package of a run.
+// Query runs a command that changes nothing. Its error is short, because the command may name
+// every package of a run.
 func (t *Tool) Query(ctx context.Context, v *host.View, argv ...string) (host.Result, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return v.Query(ctx, host.Cmd{Argv: argv, Env: t.Env})
 }
 
-// Change calls change with a function that runs commands. No other command of the tool
-// runs until it returns. The function returns the reason of a failure as its error, and
-// the result as well.
+// Change calls change with a function that runs commands. No other command of the tool runs until
+// change returns. The function returns the result and, as its error, the reason of a failure.
 func (t *Tool) Change(ctx context.Context, h *host.Host, change func(run func(argv ...string) (host.Result, error)) error) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -110,13 +107,13 @@ func (t *Tool) Change(ctx context.Context, h *host.Host, change func(run func(ar
 	})
 }
 
-// Status returns the state of one package by way of those of many.
+// Status returns the state of one package by a BulkStatus.
 func Status(ctx context.Context, v *host.View, p resource.BulkStatus[resources.Package, resources.PackageState], want resources.Package) (resources.PackageState, error) {
 	states, errs := p.StatusAll(ctx, v, []resources.Package{want})
 	return states[0], errs[0]
 }
 
-// StatusAll returns the states of packages, of which status is asked for those with the same
+// StatusAll returns the states of packages. It calls status for the packages with the same
 // options.
 func StatusAll(ctx context.Context, v *host.View, wants []resources.Package,
 	status func(context.Context, *host.View, []resources.Package) ([]resources.PackageState, []error)) ([]resources.PackageState, []error) {
@@ -130,8 +127,8 @@ func StatusAll(ctx context.Context, v *host.View, wants []resources.Package,
 	return states, errs
 }
 
-// Upgrade upgrades packages by installing the new version. What is upgraded only because the
-// index was refreshed may prove to be the latest already.
+// Upgrade upgrades packages by installing the new version. After a refresh of the index, the
+// installed version may prove to be the latest.
 func (t *Tool) Upgrade(ctx context.Context, h *host.Host, wants []resources.Package, p resources.PackageProvider) error {
 	refreshed, err := t.Refresh(ctx, h, wants[0])
 	if err != nil {
@@ -149,7 +146,7 @@ func (t *Tool) Upgrade(ctx context.Context, h *host.Host, wants []resources.Pack
 	return p.Install(ctx, h, wants...)
 }
 
-// Ask calls query with the names in order, each of them once, unless there are none.
+// Ask calls query with the sorted, distinct names. Without names it does not.
 func Ask[T any](ctx context.Context, v *host.View, names []string, query func(context.Context, *host.View, []string) (T, error)) (answer T, err error) {
 	if len(names) == 0 {
 		return answer, nil
@@ -158,9 +155,9 @@ func Ask[T any](ctx context.Context, v *host.View, names []string, query func(co
 	return query(ctx, v, slices.Compact(names))
 }
 
-// Predict returns the predictions of predict for root, and the error that root is needed for
-// any other user, or that it is refused. Predict is called for packages with the same options, of which either all
-// or none say whether they are held.
+// Predict returns the predictions of predict. For a user other than root it returns the error
+// that root is needed; for a tool that refuses root, the reverse. Predict is called for packages
+// with the same options, of which all or none manage their hold.
 func (t *Tool) Predict(ctx context.Context, v *host.View, wants []resources.Package, predict func(context.Context, *host.View, []resources.Package) []resource.Prediction) []resource.Prediction {
 	err := host.NeedsRoot("only root can install and remove packages")
 	if t.OfUser && err == nil {
@@ -188,8 +185,8 @@ func pick(wants []resources.Package, at []int) []resources.Package {
 	return some
 }
 
-// byOptions groups the indexes of packages with the same options that say alike whether they
-// are held, in order.
+// byOptions groups the indices of packages with the same options that all manage their hold or
+// all do not, in order.
 func byOptions(wants []resources.Package) (groups [][]int) {
 	for i, want := range wants {
 		n := slices.IndexFunc(groups, func(at []int) bool {
@@ -203,7 +200,7 @@ func byOptions(wants []resources.Package) (groups [][]int) {
 	return groups
 }
 
-// SharedOptions returns the options of a package that are those of questions too.
+// SharedOptions returns the options of a package that queries accept as well.
 func (t *Tool) SharedOptions(options []string) (shared []string) {
 	for i, word := range options {
 		for _, x := range t.Shared {

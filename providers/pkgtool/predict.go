@@ -9,14 +9,13 @@ import (
 	"github.com/luaccm/ccm/runtime/resource"
 )
 
-// PredictAll implements resource.BulkPredictor: the package manager is asked once what
-// repositories have of all packages, and once whether it could install those that are absent.
+// PredictAll implements resource.BulkPredictor: it asks the package manager once for the
+// available versions of all packages, and once whether it could install the absent ones.
 func (p *Packages) PredictAll(ctx context.Context, v *host.View, wants []resources.Package) []resource.Prediction {
 	return p.Predict(ctx, v, wants, p.PredictAlike)
 }
 
-// PredictAlike is PredictAll for packages with the same options, without asking who the
-// user is.
+// PredictAlike is PredictAll for packages with the same options, without the check of the user.
 func (p *Packages) PredictAlike(ctx context.Context, v *host.View, wants []resources.Package) []resource.Prediction {
 	list := make([]resource.Prediction, len(wants))
 	states, errs := p.StatusAll(ctx, v, wants)
@@ -52,7 +51,7 @@ func (p *Packages) PredictAlike(ctx context.Context, v *host.View, wants []resou
 		}
 	}
 	p.predictInstalls(ctx, v, "install", wants, absent, list)
-	if len(removals) == 0 { // else what is removed first may make way
+	if len(removals) == 0 { // otherwise an earlier removal may solve a conflict
 		for _, verb := range []string{"install", "downgrade"} {
 			p.predictInstalls(ctx, v, verb, wants, p.replaced(verb, wants, states, asked, list), list)
 		}
@@ -67,8 +66,9 @@ func (p *Packages) PredictAlike(ctx context.Context, v *host.View, wants []resou
 	return list
 }
 
-// replaced returns which of the packages are installed and get another version by a verb. One on
-// hold is released first, and one whose index is old is asked about again then.
+// replaced returns the installed packages that a verb would give another version. A held package
+// is left out, because a run releases it first, and so is one with an old index, which a run
+// reads first.
 func (p *Packages) replaced(verb string, wants []resources.Package, states []resources.PackageState, asked []int, list []resource.Prediction) (some []int) {
 	for _, i := range asked {
 		s := states[i]
@@ -80,8 +80,8 @@ func (p *Packages) replaced(verb string, wants []resources.Package, states []res
 	return some
 }
 
-// predictInstalls has the package manager say whether it could install or downgrade packages: all together
-// and, if that fails, each by itself.
+// predictInstalls asks the package manager whether it could install or downgrade packages: all
+// together and, if that fails, one by one.
 func (p *Packages) predictInstalls(ctx context.Context, v *host.View, verb string, wants []resources.Package, some []int, list []resource.Prediction) {
 	if len(some) == 0 || p.Simulate == nil {
 		return
@@ -98,7 +98,7 @@ func (p *Packages) predictInstalls(ctx context.Context, v *host.View, verb strin
 	if t, err := p.Simulate(ctx, v, verb, wants[some[0]], specs); err == nil {
 		last, names := &list[some[len(some)-1]], NamesOf(pick(wants, some))
 		others := slices.DeleteFunc(t.Installs, func(pkg string) bool { return slices.Contains(names, pkg) })
-		if len(some) == 1 { // else it is not known which of them brings what
+		if len(some) == 1 { // otherwise it is not known which one needs what
 			last.Installs = others
 		}
 		last.Removes = t.Removes
@@ -107,13 +107,13 @@ func (p *Packages) predictInstalls(ctx context.Context, v *host.View, verb strin
 	}
 	for n, i := range some {
 		if _, err := p.Simulate(ctx, v, verb, wants[i], specs[n:n+1]); err != nil {
-			list[i] = wants[i].Prediction("", p.Repositories, err) // another repository may mend it
+			list[i] = wants[i].Prediction("", p.Repositories, err) // another repository may have it
 		}
 	}
 }
 
-// predictRemovals says what goes with packages that are removed. What could be installed again
-// is asked only if something is installed too.
+// predictRemovals adds the packages that are removed with others. It asks whether these could be
+// installed again only if something is also installed.
 func (p *Packages) predictRemovals(ctx context.Context, v *host.View, wants []resources.Package, removals []Removal, list []resource.Prediction, installs bool) {
 	if p.Simulate == nil {
 		return

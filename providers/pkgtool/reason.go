@@ -6,7 +6,7 @@ import (
 	"github.com/luaccm/ccm/runtime/host"
 )
 
-// MaxLines is how many lines of each output the reason of a failure has at most.
+// MaxLines is the largest number of lines of each output in the reason of a failure.
 const MaxLines = 8
 
 // LastWords returns ": " and the reason of a failure.
@@ -20,8 +20,8 @@ func (t *Tool) LastWords(res host.Result) string {
 // Tail returns the last [MaxLines] lines.
 func Tail(lines []string) []string { return lines[max(0, len(lines)-MaxLines):] }
 
-// ScriptOutput returns the index of the first line that the script of a package wrote
-// before the error in line number at. The line before it is a step of the package manager.
+// ScriptOutput returns the index of the first line that a package script wrote before the error
+// in line at. The line before it is a step of the package manager.
 func ScriptOutput(lines []string, at int, isStep func(line string) bool) int {
 	start := at
 	for start > 0 && at-start < MaxLines/2 && !isStep(lines[start-1]) {
@@ -30,7 +30,7 @@ func ScriptOutput(lines []string, at int, isStep func(line string) bool) int {
 	return start
 }
 
-// Lines returns the lines of an output that are not empty, without indentation.
+// Lines returns the lines of an output without empty ones and indentation.
 func Lines(out []byte) []string {
 	var lines []string
 	for line := range strings.FieldsFuncSeq(string(out), func(c rune) bool { return c == '\n' || c == '\r' }) {

@@ -9,17 +9,17 @@ import (
 
 // A Removal is a package that a plan removes.
 type Removal struct {
-	At    int      // its place in the list of predictions
-	Name  string   // as the package manager lists it
-	Specs []string // as the package manager is told of it
+	At    int      // index in the predictions
+	Name  string   // in the package manager's lists
+	Specs []string // in the package manager's syntax
 }
 
-// PredictRemovals says of each removal, in order, which other packages go with it.
-// Simulate returns all packages that would go if those with the specs were removed. Each
-// is asked about together with those before it, because the last package that another one
-// is content with may go later. A removal that the package manager refuses is going to fail.
-// Offered tells which packages repositories have; nil if that makes no difference because
-// nothing is installed.
+// PredictRemovals adds to the prediction of each removal, in order, the other packages that are
+// removed with it. Simulate returns all packages that would be removed with the specs. Each
+// removal is simulated together with those before it, because a dependency may be satisfied until
+// the last of several packages goes. A removal that the package manager refuses is going to fail.
+// Offered tells which packages repositories have; nil if nothing is installed, so that it does
+// not matter.
 func PredictRemovals(removals []Removal, list []resource.Prediction, simulate func(specs []string) ([]string, error), offered func(names []string) (map[string]bool, error)) {
 	var specs, gone, every []string
 	for _, r := range removals {
@@ -28,11 +28,11 @@ func PredictRemovals(removals []Removal, list []resource.Prediction, simulate fu
 	for _, r := range removals {
 		own := func(pkg string) bool { return pkg == r.Name || slices.Contains(r.Specs, pkg) }
 		if slices.ContainsFunc(gone, own) {
-			continue // an earlier removal takes it along
+			continue // an earlier removal includes it
 		}
 		all, err := simulate(slices.Concat(specs, r.Specs))
 		if err != nil && len(removals) > 1 {
-			// Some refuse to remove what another package needs, but not both at once.
+			// Some refuse to remove a package that another one needs, but not both at once.
 			all, err = simulate(every)
 		}
 		if err != nil {

@@ -14,15 +14,15 @@ import (
 	"github.com/luaccm/ccm/runtime/host/fetch"
 )
 
-// maxSource is the largest package file, in bytes, that is fetched from a URL.
+// maxSource is the largest package file, in bytes, fetched from a URL.
 const maxSource = 512 << 20
 
-// WithSource calls install with the path of the source of a package, whose checksum is right.
-// The suffix is that of package files, such as ".deb".
+// WithSource calls install with the path of a package's source, after checking its checksum. The
+// suffix ends the names of package files, such as ".deb".
 func WithSource(ctx context.Context, h *host.Host, want resources.Package, suffix string, install func(path string) error) error {
 	if !fetch.IsURL(want.Source) {
 		if err := readable(h.Sources(), want.Source); err != nil {
-			return err // a package manager does not say it in these words
+			return err // clearer than a package manager's error
 		}
 		if want.Checksum != "" {
 			sum, err := h.Sources().Sum(ctx, want.Source)
@@ -64,8 +64,9 @@ func checkSum(want resources.Package, sum string) error {
 	return nil
 }
 
-// CheckSource returns the error that the source of a package, a path, cannot be read or, as check says, is
-// not what is wanted. A plan does not fetch a URL. What is as wanted already is not looked at.
+// CheckSource returns an error if the source of a package is a path that cannot be read or that
+// check refuses. A plan does not fetch a URL. The source of a package in its desired state is not
+// checked.
 func CheckSource(v *host.View, want resources.Package, have resources.PackageState, check func(path string) error) error {
 	if want.Source == "" || fetch.IsURL(want.Source) || have.Installed() && (!want.Ensure.IsVersion() || have.Order == 0) {
 		return nil
@@ -84,11 +85,11 @@ func readable(sources host.Sources, path string) error {
 	return f.Close()
 }
 
-// A File is what a package manager says that a package file holds.
+// A File is the package in a package file, as the package manager tells.
 type File struct{ Name, Version string }
 
-// Check returns the error that another package than the wanted one, or another version of it, is in the
-// file: it would be installed, and the wanted one would be missing all the same.
+// Check returns an error if the file has another package than the wanted one, or another version:
+// it would be installed, and the wanted one would still be missing.
 func (f File) Check(want resources.Package, plain string, compare func(a, b string) (int, error)) error {
 	if f.Name != plain {
 		return fmt.Errorf("want a source that holds the package %s, found %s %s in it", plain, f.Name, f.Version)
@@ -103,7 +104,8 @@ func (f File) Check(want resources.Package, plain string, compare func(a, b stri
 	return err
 }
 
-// AskFile has a command print the name and the version of the package in a file, with a space between them.
+// AskFile runs a command that prints the name and the version of the package in a file, separated
+// by a space.
 func (t *Tool) AskFile(ctx context.Context, v *host.View, argv ...string) (f File, err error) {
 	res, err := t.Query(ctx, v, argv...)
 	if err != nil {
@@ -116,7 +118,7 @@ func (t *Tool) AskFile(ctx context.Context, v *host.View, argv ...string) (f Fil
 	return File{name, version}, nil
 }
 
-// checkFile checks what is in a package file, if the package manager says that.
+// checkFile checks the package in a file, if the package manager can tell.
 func (p *Packages) checkFile(ctx context.Context, v *host.View, want resources.Package, path string) error {
 	if p.File == nil {
 		return nil

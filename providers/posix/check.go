@@ -10,8 +10,8 @@ import (
 	"github.com/luaccm/ccm/runtime/host"
 )
 
-// writeChecked is host.WriteFile, but before the content gets its place a
-// command looks at it.
+// writeChecked is host.WriteFile with a check: the validate command has to accept the content
+// before it is moved to the path.
 func writeChecked(ctx context.Context, h *host.Host, want resources.File, content io.Reader, attr host.Attr) (err error) {
 	tmp, err := h.Create(want.Name, attr)
 	if err != nil {
@@ -31,8 +31,8 @@ func writeChecked(ctx context.Context, h *host.Host, want resources.File, conten
 	return tmp.Commit()
 }
 
-// withCheckAfter replaces or removes a file and runs its validate_after. If that fails,
-// the file is what it was.
+// withCheckAfter replaces or removes a file and runs its validate_after. If that fails, the file
+// is restored.
 func withCheckAfter(ctx context.Context, h *host.Host, want resources.File, store func() error) error {
 	if !want.ValidationAfter().IsGiven() {
 		return store()
@@ -61,8 +61,8 @@ func withCheckAfter(ctx context.Context, h *host.Host, want resources.File, stor
 	return err
 }
 
-// Predict implements resource.Predictor: validate is asked about a copy of the
-// content that lies elsewhere.
+// Predict implements resource.Predictor: it runs validate on a copy of the content in another
+// place.
 func (p files) Predict(ctx context.Context, v *host.View, want resources.File) (caveat string, err error) {
 	if want.ValidationAfter().IsGiven() {
 		caveat = "validate_after is asked only in a run"
@@ -86,7 +86,7 @@ func (p files) Predict(ctx context.Context, v *host.View, want resources.File) (
 	})
 }
 
-// text returns the content that is wanted.
+// text returns the desired content.
 func (files) text(ctx context.Context, v *host.View, want resources.File) ([]byte, error) {
 	if want.Content != nil {
 		return []byte(*want.Content), nil

@@ -13,7 +13,7 @@ import (
 	"github.com/luaccm/ccm/runtime/resource"
 )
 
-// execs runs commands. Split makes a command of a line.
+// execs runs commands. Split splits a line into the words of a command.
 type execs struct {
 	doc   string
 	split func(line string) ([]string, error)
@@ -36,7 +36,7 @@ func words(line string) ([]string, error) {
 	return argv, nil
 }
 
-// shell has a shell run a line.
+// shell returns the command by which a shell runs a line.
 func shell(line string) ([]string, error) {
 	if strings.TrimSpace(line) == "" {
 		return nil, fmt.Errorf("no command to execute")
@@ -124,8 +124,8 @@ func (p execs) command(ctx context.Context, v *host.View, want resources.Exec, l
 	return cmd, err
 }
 
-// Predict implements resource.Predictor: a command that is not there cannot be
-// run, nor can one in a directory that is not there.
+// Predict implements resource.Predictor: a missing command cannot be run, nor one in a missing
+// directory.
 func (p execs) Predict(ctx context.Context, v *host.View, want resources.Exec) (string, error) {
 	cmd, err := p.command(ctx, v, want, want.CommandLine())
 	if err != nil {
@@ -138,8 +138,8 @@ func (p execs) Predict(ctx context.Context, v *host.View, want resources.Exec) (
 	return "", err
 }
 
-// checkDir reports that the directory in which a command is to run is not there: the system
-// says that of the command.
+// checkDir returns an error if the directory of a command is missing: the system's error would
+// name the command instead.
 func checkDir(v *host.View, cmd host.Cmd) error {
 	if err := v.CheckParent(path.Join("/", cmd.Dir, "x")); err != nil {
 		return fmt.Errorf("cwd: %w", err)

@@ -23,9 +23,8 @@ func (files) Describe() resource.Description {
 	return resource.Description{Doc: "Writes the content beside the file and puts it into its place in one step. It runs nothing but the commands of validate and validate_after."}
 }
 
-// Status implements resources.FileProvider. What is cheap decides before what
-// is not: kind, owner and mode before size, size before content, and digests
-// are computed only of content that differs.
+// Status implements resources.FileProvider. Cheap comparisons come first: kind, owner and mode
+// before size, size before content. Digests are computed only for content that differs.
 func (p files) Status(ctx context.Context, v *host.View, want resources.File) (have resources.FileState, err error) {
 	info, source, same, err := p.look(ctx, v, want)
 	if err != nil {
@@ -79,10 +78,9 @@ func (p files) Status(ctx context.Context, v *host.View, want resources.File) (h
 	return have, p.content(ctx, v, want, same, &have)
 }
 
-// look describes what stands at the path and reports whether it is a file with
-// the content that is wanted. If that is the content of a source, it returns what
-// was seen of it; of a source of another size that is all that is looked at. A source
-// whose checksum is told is not looked at.
+// look describes the entry at the path and reports whether it is a file with the desired content.
+// If that is the content of a source, it also returns the stat data of the source. A source of
+// another size is not read, and one with a given checksum is not looked at.
 func (files) look(ctx context.Context, v *host.View, want resources.File) (info host.Info, source *host.StatData, same bool, err error) {
 	managed := want.ManagesContent(host.Regular)
 	if managed && want.Content != nil {
@@ -110,8 +108,8 @@ func (files) look(ctx context.Context, v *host.View, want resources.File) (info 
 	return info, &src.StatData, same, err
 }
 
-// Recall implements resource.HistoricStatus: the text of the digest is the SHA-256 of what
-// the source held.
+// Recall implements resource.HistoricStatus: the text of the digest is the SHA-256 of the
+// source's former content.
 func (p files) Recall(ctx context.Context, v *host.View, want resources.File, desired resource.DesiredDigest) (have resources.FileState, err error) {
 	if want.Source == nil || desired.Text == "" {
 		return p.Status(ctx, v, want)
@@ -139,8 +137,8 @@ func (p files) Recall(ctx context.Context, v *host.View, want resources.File, de
 	return have, nil
 }
 
-// owners returns the numbers of the owner and the group that are wanted. One
-// that is not managed is that of what is there, or of this process.
+// owners returns the numbers of the desired owner and group. If one is not managed, it is that of
+// the present entry, or of this process.
 func owners(v *host.View, want resources.File, have host.Info) (uid, gid uint32, err error) {
 	uid, gid = have.UID, have.GID
 	if have.Kind == host.Missing {
@@ -157,7 +155,7 @@ func owners(v *host.View, want resources.File, have host.Info) (uid, gid uint32,
 	return uid, gid, err
 }
 
-// entries fills in whether a directory that is to go has something in it.
+// entries sets have.Entries if a directory that has to be removed is not empty.
 func (files) entries(v *host.View, want resources.File, have *resources.FileState) error {
 	if have.Kind != host.Directory || want.Force {
 		return nil
@@ -167,8 +165,8 @@ func (files) entries(v *host.View, want resources.File, have *resources.FileStat
 	return err
 }
 
-// content fills in what differs of a content that is told. Digests are computed
-// only then.
+// content sets the differences of a content that the spec gives. It computes digests only if
+// there are any.
 func (files) content(ctx context.Context, v *host.View, want resources.File, same bool, have *resources.FileState) (err error) {
 	if same {
 		return nil
@@ -182,9 +180,8 @@ func (files) content(ctx context.Context, v *host.View, want resources.File, sam
 	return nil
 }
 
-// sourced fills in what differs of the content of a source, of which nothing was
-// seen yet if nothing stands at the path. Digests are computed only where the
-// sizes do not tell it.
+// sourced sets the differences of the content of a source. If the path is missing, look has not
+// read the source's stat data. Digests are computed only if the sizes do not tell the difference.
 func (files) sourced(ctx context.Context, v *host.View, want resources.File, source *host.StatData, same bool, have *resources.FileState) error {
 	if want.Checksum != "" {
 		if have.WantChecksum = string(want.Checksum); same {
@@ -213,13 +210,14 @@ func (files) sourced(ctx context.Context, v *host.View, want resources.File, sou
 	have.Source = *source
 	if same {
 		if have.WantChecksum = v.Sources().KnownSum(want.SourceName(), *source); want.Decrypts() && have.WantChecksum == "" {
-			// Of a secret no stat data is recorded, by which a later run could tell that the source is another.
+			// No stat data is recorded for a secret, so a later run could not tell that the source
+			// changed.
 			have.WantChecksum, _ = v.Sources().Sum(ctx, want.SourceName())
 		}
 		return nil
 	}
 	have.ContentDiffers = true
-	// The size of a secret is told to nobody. It is in memory, where its digest costs nothing.
+	// The size of a secret is not shown. Its digest costs nothing, because it is in memory.
 	have.SizesDiffer = !want.Decrypts() && (have.Kind == host.Missing || have.Size != source.Size)
 	if have.SizesDiffer {
 		return nil
@@ -232,7 +230,7 @@ func (files) sourced(ctx context.Context, v *host.View, want resources.File, sou
 	return errors.Join(errs[:]...)
 }
 
-// sumOf returns the digest of a file, "" if nobody knows what it is going to hold.
+// sumOf returns the digest of a file, "" if its future content is not known.
 func sumOf(ctx context.Context, v *host.View, name string) (string, error) {
 	sum, err := v.Sum(ctx, name)
 	if errors.Is(err, host.ErrNotKnown) {
@@ -241,9 +239,8 @@ func sumOf(ctx context.Context, v *host.View, name string) (string, error) {
 	return sum, err
 }
 
-// copied fills in what is known of the source of a file whose content is not
-// managed any more, if that was copied just now and is what the file holds. Nobody
-// asks for more: the source need not be there.
+// copied sets the digest of the source if the file is an unchanged copy made in this run and its
+// content is not managed any more. Otherwise the source is not needed and may be missing.
 func (files) copied(ctx context.Context, v *host.View, want resources.File, have *resources.FileState) {
 	if !v.Sources().IsSummed(want.SourceName()) {
 		return

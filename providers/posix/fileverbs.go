@@ -12,8 +12,7 @@ import (
 	"github.com/luaccm/ccm/runtime/host"
 )
 
-// Create implements resources.FileProvider. What somebody has made there meanwhile is
-// replaced.
+// Create implements resources.FileProvider. A file that somebody made meanwhile is replaced.
 func (p files) Create(ctx context.Context, h *host.Host, want resources.File) error {
 	if want.Parents {
 		want.Parents = false
@@ -49,8 +48,8 @@ func (p files) store(ctx context.Context, h *host.Host, want resources.File) err
 		if err != nil {
 			return err
 		}
-		// A file that is given away could be written by who had it until then, after it
-		// was compared: it is rewritten.
+		// The former owner could still write to a file that is given away, after the comparison: so
+		// it is rewritten.
 		if !same || attr.UID == info.UID || !info.IsOwnersToChange() {
 			return h.SetAttrOf(want.Name, info, attr)
 		}
@@ -58,7 +57,7 @@ func (p files) store(ctx context.Context, h *host.Host, want resources.File) err
 	return p.write(ctx, h, want, info)
 }
 
-// write replaces what stands at the path with the file that is wanted.
+// write replaces the entry at the path by the desired file.
 func (p files) write(ctx context.Context, h *host.Host, want resources.File, have host.Info) error {
 	attr, err := p.attr(&h.View, want, have, 0o644)
 	if err != nil {
@@ -90,8 +89,8 @@ func (files) open(ctx context.Context, h *host.Host, want resources.File) (io.Re
 	return io.NopCloser(strings.NewReader("")), nil
 }
 
-// attr returns the attributes that are wanted. Digits of the mode that are not
-// managed are those of what is there, or of mode if nothing is.
+// attr returns the desired attributes. Digits of the mode that are not managed are those of the
+// present entry, or of mode if there is none.
 func (files) attr(v *host.View, want resources.File, have host.Info, mode uint32) (a host.Attr, err error) {
 	if a.UID, a.GID, err = owners(v, want, have); err != nil {
 		return a, err

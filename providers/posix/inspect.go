@@ -10,8 +10,8 @@ import (
 
 var _ resource.Inspector[resources.File, resources.FileState] = files{}
 
-// Inspect implements resource.Inspector: what Status leaves out where it is as
-// wanted is there, and what compares with what is wanted is not.
+// Inspect implements resource.Inspector: it sets also the fields that Status leaves empty for a
+// desired state, and no comparison.
 func (files) Inspect(ctx context.Context, v *host.View, want resources.File) (have resources.FileState, err error) {
 	info, err := v.Lstat(want.Name)
 	if err != nil || info.Kind == host.Missing {

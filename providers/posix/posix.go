@@ -1,5 +1,4 @@
-// Package posix provides files and commands on any POSIX system, and commands
-// that a shell runs.
+// Package posix provides files and commands on any POSIX system, and commands that a shell runs.
 package posix
 
 import (

@@ -7,14 +7,15 @@ import (
 	"github.com/luaccm/ccm/runtime/lazyregexp"
 )
 
-// reloadWord is the command of a script: not force-reload, which LSB lets restart.
+// reloadWord matches the reload command of a script, but not force-reload, which may restart
+// according to LSB.
 var reloadWord = lazyregexp.New(`(^|[^-\w])(do_)?reload\b`)
 
-// largestScript is how much of a script is read.
+// largestScript is the number of bytes of a script that are read.
 const largestScript = 1 << 20
 
-// SpeaksOfReload reports whether a script has a command reload. No script says which it
-// has; one with the word is taken to have it.
+// SpeaksOfReload reports whether a script mentions a command reload. Scripts do not list their
+// commands, so one with the word is taken to have the command.
 func SpeaksOfReload(v *host.View, script string) (bool, error) {
 	text, err := v.ReadUpTo(script, largestScript)
 	if err != nil {

@@ -16,31 +16,31 @@ import (
 	"github.com/luaccm/ccm/runtime/resource"
 )
 
-// Scripts is a provider of services that are scripts in a directory, made of what differs
+// Scripts is a provider of services that are scripts in a directory, defined by the differences
 // between the programs that run them.
 type Scripts struct {
-	// Init is what people call the init system.
+	// Init is the name of the init system.
 	Init string
-	// Tools are the commands that have to be there; of each list one.
+	// Tools are the required commands; of each list one.
 	Tools [][]string
 	// Here returns an error unless the init system runs the machine of v.
 	Here func(v *host.View) error
-	// Dirs are where scripts are.
+	// Dirs are the directories of the scripts.
 	Dirs []string
 	// Command returns the words of a command. The verb is start, stop, restart, reload or status.
 	Command func(verb, name string) []string
-	// Meaning returns what the answer to status means.
+	// Meaning interprets the answer to status.
 	Meaning func(res host.Result) (Activity, error)
 	// CanReload reports whether a service can reload, given its script.
 	CanReload func(ctx context.Context, v *host.View, name, script string) (bool, error)
 	// Levels returns the runlevels in which a service is started at boot.
 	Levels func(v *host.View, name string) ([]string, error)
-	// EnableCommands and DisableCommands return the commands that have a service start at boot, and that
-	// take it out of the runlevels that Levels has returned.
+	// EnableCommands and DisableCommands return the commands that make a service start at boot,
+	// and that remove it from the runlevels returned by Levels.
 	EnableCommands  func(name string) [][]string
 	DisableCommands func(name string, levels []string) [][]string
-	// Reset returns the words of a command without which a service that has crashed cannot
-	// be started; nil if there is none.
+	// Reset returns the words of a command that has to precede the start of a crashed service; nil
+	// if there is none.
 	Reset func(name string) []string
 	// Wait waits between two looks: Pause, except in tests.
 	Wait Wait
@@ -49,12 +49,12 @@ type Scripts struct {
 	startups Startups[string]
 }
 
-// An Activity is what a service does.
+// An Activity is the activity of a service.
 type Activity struct {
-	// Word is that of the init system for it.
+	// Word is the init system's word for it.
 	Word string
-	// Running says whether it runs; Moving that it is on its way up or, if it Stops, down;
-	// Crashed that it does not run and that the init system believes it does.
+	// Running says that the service runs. Moving says that it is starting or, with Stops,
+	// stopping. Crashed says that it does not run although the init system believes so.
 	Running, Moving, Stops, Crashed bool
 }
 
@@ -64,8 +64,8 @@ var (
 	_ resource.Lister                       = (*Scripts)(nil)
 )
 
-// Suits returns which machines s is for. The commands are looked for in path, or in the PATH
-// of this process if that is empty.
+// Suits returns the machines for s. The commands are searched for in path, or in the PATH of this
+// process if that is empty.
 func (s *Scripts) Suits(v *host.View, path string) resource.Suitability[resources.Service] {
 	return func(*facts.Facts, resources.Service) (int, error) {
 		for _, either := range s.Tools {
@@ -118,7 +118,7 @@ func (s *Scripts) Names(_ context.Context, v *host.View, prefix string) (names [
 	return slices.Compact(names), nil
 }
 
-// isScript reports whether there is a file at path that can be run.
+// isScript reports whether path is an executable file.
 func isScript(v *host.View, path string) (bool, error) {
 	info, err := v.Stat(path)
 	return err == nil && info.Kind == host.Regular && info.Mode&0o111 != 0, err
@@ -191,7 +191,7 @@ func (s *Scripts) Status(ctx context.Context, v *host.View, want resources.Servi
 	return have, nil
 }
 
-// settled asks what a service does, and waits for one that is on its way.
+// settled returns the activity of a service, after waiting for one that is starting or stopping.
 func (s *Scripts) settled(ctx context.Context, v *host.View, name string) (now Activity, err error) {
 	now, err = s.ask(ctx, v, name)
 	_, interrupted := s.Wait.Settle(ctx, func() []int {
@@ -278,7 +278,7 @@ func (s *Scripts) outlast(ctx context.Context, v *host.View, want resources.Serv
 	})
 }
 
-// fallen returns an error if a service that was started neither runs nor is on its way up.
+// fallen returns an error if a started service neither runs nor is starting.
 func (s *Scripts) fallen(ctx context.Context, v *host.View, name, did string) error {
 	now, err := s.ask(ctx, v, name)
 	if err == nil && !now.Running && (!now.Moving || now.Stops) {
@@ -306,7 +306,7 @@ func (s *Scripts) Disable(ctx context.Context, h *host.Host, want resources.Serv
 	return s.do(ctx, h, s.DisableCommands(want.ServiceName(), levels)...)
 }
 
-// Mask implements resources.ServiceProvider. There are none, which Status says.
+// Mask implements resources.ServiceProvider. There are no masks, which Status reports.
 func (s *Scripts) Mask(context.Context, *host.Host, resources.Service) error {
 	return errors.New(s.Init + " has no masks")
 }

@@ -1,4 +1,4 @@
-// Package svctool has what providers of services have in common: the watch over what was
+// Package svctool has the common parts of service providers: the watch over services that were
 // just started, and a provider of services that are scripts in a directory.
 package svctool
 
@@ -13,7 +13,8 @@ import (
 
 const ms = time.Millisecond
 
-// Patience is how long a look waits for services on their way, look by look: five seconds.
+// Patience are the times between looks at services that are starting or stopping: five seconds
+// together.
 var Patience = []time.Duration{100 * ms, 200 * ms, 300 * ms, 400 * ms, 500 * ms, 700 * ms, 800 * ms, 1000 * ms, 1000 * ms}
 
 // A Wait waits, or returns early with an error if the context ends.
@@ -31,9 +32,8 @@ func Pause(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// Settle has services looked at again that are on their way from one state to another, until
-// they have got there or patience is at its end. Unsettled returns which they are, again
-// looks at them.
+// Settle looks again at services that are starting or stopping, until they have settled or
+// Patience is used up. Unsettled returns their indices, again looks at them.
 func (w Wait) Settle(ctx context.Context, unsettled func() []int, again func(at []int)) (waiting []int, err error) {
 	for _, d := range Patience {
 		at := unsettled()
@@ -48,8 +48,7 @@ func (w Wait) Settle(ctx context.Context, unsettled func() []int, again func(at 
 	return nil, nil
 }
 
-// Startups are the services that were started and have not settled yet, each with an I that
-// the provider wants to know of it later.
+// Startups are the started services that have not settled yet, each with data of the provider.
 type Startups[I any] struct {
 	mu   sync.Mutex
 	list map[string]startup[I]
@@ -78,10 +77,10 @@ func (s *Startups[I]) take(name string) (startup[I], bool) {
 	return start, ok
 }
 
-// Outlast returns an error if a service that was started in this run does not stay up for as
-// long as is wanted of it, counted from its start. Of one that was not started it returns
-// nil at once. Each start is waited for once. Look returns how the service has fallen, and
-// whether it stays up from now on.
+// Outlast returns an error if a service that was started in this run does not stay up for its
+// settle time, counted from its start. For other services it returns nil at once. It waits once
+// for each start. Look returns an error if the service has fallen, and whether it certainly stays
+// up from now on.
 func (s *Startups[I]) Outlast(ctx context.Context, v *host.View, wait Wait, name string, want resources.Service, look func(I) (stays bool, err error)) error {
 	start, ok := s.take(name)
 	if !ok || want.Ensure != resources.ServiceRunning {
@@ -92,7 +91,7 @@ func (s *Startups[I]) Outlast(ctx context.Context, v *host.View, wait Wait, name
 		if err != nil || stays || up >= limit {
 			return err
 		}
-		// Most that fall do so soon.
+		// Most services that fall do so soon.
 		d := min(max(up/2, 50*ms), time.Second, limit-up)
 		if err := wait(ctx, d); err != nil {
 			return err

@@ -12,7 +12,7 @@ import (
 	"github.com/luaccm/ccm/runtime/host/systembus"
 )
 
-// What systemd is called on the system bus (org.freedesktop.systemd1(5)).
+// Names of systemd on the system bus (org.freedesktop.systemd1(5)).
 const (
 	busName       = "org.freedesktop.systemd1"
 	managerPath   = "/org/freedesktop/systemd1"
@@ -23,18 +23,17 @@ const (
 	getAll        = "org.freedesktop.DBus.Properties.GetAll"
 )
 
-// noProperty is the error about a property that this systemd does not have.
+// noProperty is the error about a property unknown to this systemd.
 const noProperty = "org.freedesktop.DBus.Error.UnknownProperty"
 
-// listed are the properties that every unit in the answer of ListUnitsByNames
-// has, by their place.
+// listed are the properties of a unit in the answer of ListUnitsByNames, with their positions.
 var listed = map[string]int{"Id": 0, "LoadState": 2, "ActiveState": 3, "SubState": 4}
 
-// unitProperties are the properties that Status reads for each unit, since ListUnitsByNames lacks them.
+// unitProperties are the properties for Status that ListUnitsByNames lacks.
 var unitProperties = []string{"UnitFileState", "NeedDaemonReload"}
 
-// statusByBus asks systemd over the system bus what Status has to know of units,
-// in one conversation. A unit that it has no good answer for is nil.
+// statusByBus asks systemd over the system bus for the properties that Status needs of units, in
+// one exchange. A unit without a usable answer is nil.
 func statusByBus(ctx context.Context, v *host.View, names []string) ([]*unit, error) {
 	calls := make([]systembus.Call, 1, 1+len(unitProperties)*len(names))
 	calls[0] = systembus.Call{Service: busName, Path: managerPath, Method: listUnits, Args: []any{names}}
@@ -58,8 +57,8 @@ func statusByBus(ctx context.Context, v *host.View, names []string) ([]*unit, er
 	return units, nil
 }
 
-// wholeByBus asks for all properties of units, as systemctl show does. A unit
-// that systemd has no good answer for is nil.
+// wholeByBus asks for all properties of units, as systemctl show does. A unit without a usable
+// answer is nil.
 func wholeByBus(ctx context.Context, v *host.View, names []string) ([]*unit, error) {
 	calls := make([]systembus.Call, len(names))
 	for i, name := range names {
@@ -85,7 +84,7 @@ func ofUnit(name, method string, args ...any) systembus.Call {
 	return systembus.Call{Service: busName, Path: unitPath + dbus.PathBusEscape(name), Method: method, Args: args}
 }
 
-// rowsOf reads the answer of ListUnitsByNames; nil if it is not understood.
+// rowsOf returns the rows in the answer of ListUnitsByNames; nil if it cannot be read.
 func rowsOf(r systembus.Reply) [][]any {
 	if r.Err != nil || len(r.Values) != 1 {
 		return nil
@@ -100,8 +99,8 @@ func rowsOf(r systembus.Reply) [][]any {
 	return rows
 }
 
-// unitOf makes a unit of its row in the list and what was replied besides, or
-// returns nil. Of the other names of a unit it knows nothing.
+// unitOf makes a unit of its row and the other replies, or returns nil. It does not know the
+// unit's other names.
 func unitOf(name string, row []any, replies []systembus.Reply) *unit {
 	all := make(map[string]any, len(listed)+len(unitProperties))
 	for property, at := range listed {
@@ -123,8 +122,7 @@ func unitOf(name string, row []any, replies []systembus.Reply) *unit {
 	return unitWith(name, all)
 }
 
-// unitWith makes a unit of its properties, or returns nil if it is not told what
-// a unit must have.
+// unitWith makes a unit of its properties, or returns nil if a required property is missing.
 func unitWith(name string, all map[string]any) *unit {
 	u := &unit{name: name}
 	for _, property := range properties {
@@ -152,12 +150,11 @@ func text(property any) string {
 	return fmt.Sprint(property)
 }
 
-// longest is the length that no name of a unit may exceed.
+// longest is the longest name of a unit.
 const longest = 255
 
-// isPlain reports whether a name is that of one unit and of nothing else.
-// Systemctl reads more into a name: patterns, characters that it escapes. And
-// units that are templates only it can speak of.
+// isPlain reports whether a name is simply that of one unit. Systemctl also accepts patterns, and
+// characters that it escapes; and only systemctl can handle templates.
 func isPlain(name string) bool {
 	if len(name) > longest || strings.Contains(name, "@.") {
 		return false

@@ -11,14 +11,14 @@ import (
 	"github.com/luaccm/ccm/runtime/host"
 )
 
-// unitDirs are where people and packages put unit files of the system, those that win
-// first (systemd.unit(5)).
+// unitDirs are the directories of system unit files of people and packages, in order of
+// precedence (systemd.unit(5)).
 var unitDirs = []string{
 	"/etc/systemd/system", "/run/systemd/system", "/usr/local/lib/systemd/system", "/usr/lib/systemd/system", "/lib/systemd/system",
 }
 
-// unitFiles returns where the unit file of a unit may be, that of its template
-// included, and the script of a System V service.
+// unitFiles returns the possible paths of a unit's file, with those of its template, and of the
+// script of a System V service.
 func (s *scope) unitFiles(name string) []string {
 	names := []string{name}
 	if prefix, instance, ok := strings.Cut(name, "@"); ok && !strings.HasPrefix(instance, ".") {
@@ -36,8 +36,8 @@ func (s *scope) unitFiles(name string) []string {
 	return paths
 }
 
-// unitFile returns the unit file that systemd would read now, or "" if there is
-// none. Links are not followed: they are aliases and masks.
+// unitFile returns the unit file that systemd would read now, "" if there is none. Links do not
+// count: they are aliases and masks.
 func (s *scope) unitFile(v *host.View, name string) (string, error) {
 	for _, path := range s.unitFiles(name) {
 		info, err := v.Lstat(path)
@@ -51,8 +51,8 @@ func (s *scope) unitFile(v *host.View, name string) (string, error) {
 	return "", nil
 }
 
-// pendingFile returns a unit file of a unit of which a plan assumes something,
-// and what.
+// pendingFile returns a file of a unit about which a plan assumes something, and the assumed
+// kind.
 func (s *scope) pendingFile(v *host.View, name string) (string, host.FileKind) {
 	for _, path := range s.unitFiles(name) {
 		if kind, ok := v.Plan().Assumed(path); ok {
@@ -62,7 +62,7 @@ func (s *scope) pendingFile(v *host.View, name string) (string, host.FileKind) {
 	return "", host.Missing
 }
 
-// dropinDirs returns where the drop-ins of a unit may be.
+// dropinDirs returns the possible directories of a unit's drop-ins.
 func (s *scope) dropinDirs(name string) []string {
 	dirs := s.unitFiles(name)
 	for i := range dirs {
@@ -71,9 +71,9 @@ func (s *scope) dropinDirs(name string) []string {
 	return dirs
 }
 
-// hasNewDropin reports whether a drop-in of a unit has come, gone or been replaced
-// since systemd has read its unit files. NeedDaemonReload does not say so of the first
-// one in a directory.
+// hasNewDropin reports whether a drop-in of a unit was added, removed or replaced since systemd
+// last read its unit files. NeedDaemonReload does not tell this for the first drop-in in a
+// directory.
 func (s *scope) hasNewDropin(v *host.View, name string) (bool, error) {
 	loaded, err := v.Lstat(unitsLoad)
 	if err != nil || loaded.Kind == host.Missing {
@@ -88,9 +88,9 @@ func (s *scope) hasNewDropin(v *host.View, name string) (bool, error) {
 	return false, nil
 }
 
-// isOlder reports whether a unit was started before its unit file or a drop-in of it was
-// written. Something else may have had systemd read them since. What systemd makes itself is written
-// anew each time.
+// isOlder reports whether a unit was started before its unit file or a drop-in was written. Then
+// systemd may have read the new files while the unit still runs by the old ones. Files that
+// systemd itself generates do not count, because they are always new.
 func (u unit) isOlder(v *host.View) (bool, error) {
 	started := u.startTime()
 	if started.IsZero() {
@@ -111,8 +111,8 @@ func (u unit) isOlder(v *host.View) (bool, error) {
 	return false, nil
 }
 
-// hasPendingDefinition reports whether a plan assumes something about the unit file
-// of a unit or about a drop-in of it.
+// hasPendingDefinition reports whether a plan assumes something about the unit file of a unit or
+// a drop-in.
 func (s *scope) hasPendingDefinition(v *host.View, name string) (bool, error) {
 	if path, _ := s.pendingFile(v, name); path != "" || !v.IsPlan() {
 		return path != "", nil
@@ -131,8 +131,8 @@ func (s *scope) hasPendingDefinition(v *host.View, name string) (bool, error) {
 	return false, nil
 }
 
-// inTheWay says why a unit cannot be masked: a mask is a link where people put unit
-// files. It returns "" if there is nothing.
+// inTheWay returns the reason why a unit cannot be masked: there is a unit file in the place of
+// the mask. It is "" if there is none.
 func (s *scope) inTheWay(v *host.View, name string) (string, error) {
 	path := filepath.Join(s.dirs[0], name)
 	info, err := v.Lstat(path)
@@ -142,8 +142,8 @@ func (s *scope) inTheWay(v *host.View, name string) (string, error) {
 	return path + " is where the mask would be", nil
 }
 
-// links returns the names of the units that links in the configuration start
-// with another unit. That is what enable makes and disable removes.
+// links returns the names of the units that are started by links in the configuration, which
+// enable makes and disable removes.
 func (s *scope) links(v *host.View) (map[string]bool, error) {
 	names := make(map[string]bool)
 	for _, dir := range s.dirs[:s.configured] {
@@ -167,12 +167,12 @@ func (s *scope) links(v *host.View) (map[string]bool, error) {
 	return names, nil
 }
 
-// unitsLoad is a file whose time is when systemd began to read its unit files
-// the last time. mount(8) looks at it to tell whether fstab was read.
+// unitsLoad is a file whose time is that of systemd's last reading of its unit files. mount(8)
+// uses it to tell whether fstab was read.
 const unitsLoad = "/run/systemd/systemd-units-load"
 
-// unread reports whether a unit file may have come, gone or been replaced since
-// systemd has read them. Where that cannot be told it may.
+// unread reports whether a unit file was added, removed or replaced since systemd read them. If
+// that cannot be told, it is true.
 func unread(ctx context.Context, v *host.View) (bool, error) {
 	loaded, err := v.Lstat(unitsLoad)
 	if err != nil || loaded.Kind == host.Missing {
@@ -198,9 +198,8 @@ func unread(ctx context.Context, v *host.View) (bool, error) {
 	return false, nil
 }
 
-// shadowed reports whether another unit file than the one that systemd has read
-// is in force: one in a directory that wins over that of the other, or one of
-// an instance over its template.
+// shadowed reports whether another unit file has precedence over the one that systemd has read:
+// one in a directory of higher precedence, or an instance's over its template's.
 func (u unit) shadowed(file string) bool {
 	if filepath.Base(file) != filepath.Base(u.FragmentPath) {
 		return filepath.Base(file) == u.Id
@@ -208,8 +207,8 @@ func (u unit) shadowed(file string) bool {
 	return rank(file) < rank(u.FragmentPath)
 }
 
-// rank returns the place of a unit file's directory among unitDirs, or -1. /lib
-// may be a link to /usr/lib.
+// rank returns the index of a unit file's directory in unitDirs, or -1. /lib may be a link to
+// /usr/lib.
 func rank(file string) int {
 	dir := filepath.Dir(file)
 	if rest, ok := strings.CutPrefix(dir, "/lib/"); ok {
@@ -218,7 +217,7 @@ func rank(file string) int {
 	return slices.Index(unitDirs, dir)
 }
 
-// changeOf returns when something last came to a directory or left it.
+// changeOf returns the time when an entry was last added to a directory or removed.
 func changeOf(v *host.View, dir string) (time.Time, error) {
 	info, err := v.Lstat(dir)
 	if err != nil || info.Kind != host.Directory {

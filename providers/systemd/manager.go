@@ -8,21 +8,19 @@ import (
 	"github.com/luaccm/ccm/runtime/host"
 )
 
-// manager talks to systemd: over the system bus where that answers, by systemctl
-// otherwise. One thing is asked or done at a time: what one asks is not mixed
-// with what another changes.
+// manager talks to systemd: over the system bus or, if that does not answer, by systemctl. It
+// does one thing at a time, so that questions of one caller do not mix with changes of another.
 type manager struct {
 	*scope
 	mu     sync.Mutex
-	warned bool // that the bus does not answer
+	warned bool // the warning that the bus does not answer was given
 }
 
-// status returns what Status has to know of the units of those names, in that
-// order: not what would take a question about each of them that most need not be
-// asked.
+// status returns units with the properties that Status needs, in the order of names. It leaves
+// out properties that take a question for each unit and are rarely needed.
 func (m *manager) status(ctx context.Context, v *host.View, names ...string) ([]unit, []error) {
 	units := m.byBus(ctx, v, statusByBus, names)
-	// By its other names, a unit is asked about once more.
+	// A unit asked for by another of its names is asked for once more.
 	for i, u := range m.byBus(ctx, v, wholeByBus, without(units, names)) {
 		if u != nil {
 			units[i] = u
@@ -31,15 +29,15 @@ func (m *manager) status(ctx context.Context, v *host.View, names ...string) ([]
 	return m.rest(ctx, v, units, names)
 }
 
-// one returns all of a unit.
+// one returns a unit with all properties.
 func (m *manager) one(ctx context.Context, v *host.View, name string) (unit, error) {
 	names := []string{name}
 	units, errs := m.rest(ctx, v, m.byBus(ctx, v, wholeByBus, names), names)
 	return units[0], errs[0]
 }
 
-// byBus asks about units over the system bus. Those that it does not answer for
-// are nil; "" is the name of no unit.
+// byBus asks for units over the system bus. Units without an answer are nil; the name "" stands
+// for no unit.
 func (m *manager) byBus(ctx context.Context, v *host.View, ask func(context.Context, *host.View, []string) ([]*unit, error), names []string) []*unit {
 	units := make([]*unit, len(names))
 	var at []int
@@ -68,7 +66,7 @@ func (m *manager) byBus(ctx context.Context, v *host.View, ask func(context.Cont
 	return units
 }
 
-// without returns the names of the units that are nil, and "" for the others.
+// without returns the names of the nil units, and "" in the place of the others.
 func without(units []*unit, names []string) []string {
 	left := slices.Clone(names)
 	for i, u := range units {
@@ -79,7 +77,7 @@ func without(units []*unit, names []string) []string {
 	return left
 }
 
-// rest asks systemctl about the units that are nil, and returns all of them.
+// rest asks systemctl for the nil units, and returns all units.
 func (m *manager) rest(ctx context.Context, v *host.View, known []*unit, names []string) ([]unit, []error) {
 	units, errs := make([]unit, len(names)), make([]error, len(names))
 	var at []int

@@ -14,12 +14,11 @@ import (
 
 var _ resource.Lister = (*services)(nil)
 
-// kinds are the kinds of unit beside services that are listed.
+// kinds are the kinds of unit, besides services, that Names lists.
 var kinds = []string{".mount", ".path", ".socket", ".target", ".timer"}
 
-// Names implements resource.Lister: the services that have a unit file, by the
-// names that people call them, and units of other kinds by their full names.
-// Templates are left out.
+// Names implements resource.Lister: the services with a unit file, by their usual names, and
+// units of other kinds by their full names. Templates are left out.
 func (*services) Names(_ context.Context, v *host.View, prefix string) ([]string, error) {
 	var names []string
 	for _, dir := range unitDirs {

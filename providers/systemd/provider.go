@@ -11,7 +11,7 @@ import (
 	"github.com/luaccm/ccm/runtime/resource"
 )
 
-// provider is the services of the system and those of users.
+// provider provides the services of the system and of users.
 type provider struct {
 	system *services
 
@@ -34,13 +34,13 @@ func (*provider) Describe() resource.Description {
 	}
 }
 
-// Names implements resource.Lister: those of the system.
+// Names implements resource.Lister: the services of the system.
 func (p *provider) Names(ctx context.Context, v *host.View, prefix string) ([]string, error) {
 	return p.system.Names(ctx, v, prefix)
 }
 
-// Predict implements resource.Predictor: systemd lets nobody but root change services of
-// the system, and a user only his own.
+// Predict implements resource.Predictor: only root may change services of the system, and a user
+// only his own.
 func (p *provider) Predict(_ context.Context, v *host.View, want resources.Service) (string, error) {
 	if want.Scope != resources.UserService {
 		return "", host.NeedsRoot("only root can change services of the system")
@@ -85,7 +85,7 @@ func (p *provider) StatusAll(ctx context.Context, v *host.View, wants []resource
 	return states, errs
 }
 
-// do calls a verb of the services of the scope of want.
+// do calls a verb of the services in the scope of want.
 func (p *provider) do(ctx context.Context, h *host.Host, want resources.Service, verb func(*services, context.Context, *host.Host, resources.Service) error) error {
 	s, err := p.services(ctx, &h.View, want)
 	if err != nil {

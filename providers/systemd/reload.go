@@ -7,16 +7,15 @@ import (
 	"github.com/luaccm/ccm/runtime/host"
 )
 
-// reader has systemd read its unit files again (daemon-reload) before something
-// is done that depends on them. It does so once: when systemd has not read what
-// is there, or it cannot be told that it has. After that it does so only for a
-// unit that systemd would demonstrably handle by an old file.
+// reader makes systemd read its unit files again (daemon-reload) before an action that depends on
+// them. It does so once, if systemd may not have read the present files. After that it does so
+// only for a unit that systemd would certainly handle by an old file.
 type reader struct {
 	mu   sync.Mutex
 	done bool
 }
 
-// catchUp sees to it that systemd has read the present unit file of a unit.
+// catchUp makes sure that systemd has read the present unit file of a unit.
 func (r *reader) catchUp(ctx context.Context, h *host.Host, m *manager, name string) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -25,7 +24,7 @@ func (r *reader) catchUp(ctx context.Context, h *host.Host, m *manager, name str
 		return err
 	}
 	needed, err := m.outdated(&h.View, u)
-	needed = needed || m.login != nil // it cannot be told what is not read yet
+	needed = needed || m.login != nil // for a user it cannot be told what is unread
 	if err == nil && !needed && !r.done {
 		needed, err = unread(ctx, &h.View)
 		needed = needed || u.NeedDaemonReload == ""
@@ -40,7 +39,7 @@ func (r *reader) catchUp(ctx context.Context, h *host.Host, m *manager, name str
 	return nil
 }
 
-// outdated reports whether what systemd has read of u is not what is on the disk.
+// outdated reports whether systemd's view of u differs from the files on disk.
 func (s *scope) outdated(v *host.View, u unit) (bool, error) {
 	if u.NeedDaemonReload == "yes" {
 		return true, nil

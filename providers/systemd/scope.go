@@ -17,19 +17,19 @@ import (
 
 // A scope is the units of one service manager: those of the system, or those of a user.
 type scope struct {
-	flag string // of systemctl
+	flag string // option of systemctl
 	dirs []string
-	// configured is how many of dirs hold what enable has done.
+	// configured is the number of dirs that have the links of enable.
 	configured int
-	// login is the user, nil for the system; runtime is his XDG_RUNTIME_DIR.
+	// login is the user, nil for the system; runtime is the user's XDG_RUNTIME_DIR.
 	login   *host.Login
 	runtime string
 }
 
 var systemScope = &scope{flag: "--system", dirs: unitDirs, configured: 2}
 
-// userScope returns the scope of a user. His files are not looked at but for plans: where
-// they are links, nobody else follows them.
+// userScope returns the scope of a user. Except for plans, the user's files are not looked at:
+// links in them must not be followed by others.
 func userScope(login *host.Login) *scope {
 	runtime := "/run/user/" + strconv.FormatUint(uint64(login.UID), 10)
 	return &scope{flag: "--user", login: login, runtime: runtime, configured: 4, dirs: []string{
@@ -39,8 +39,8 @@ func userScope(login *host.Login) *scope {
 	}}
 }
 
-// systemctl returns a command about units of the scope. That of a user is run by the user:
-// his service manager listens to nobody else.
+// systemctl returns a command about units of the scope. For a user's scope it runs as the user,
+// because the user's service manager obeys nobody else.
 func (s *scope) systemctl(verb string, args ...string) host.Cmd {
 	c := systemctl(append([]string{verb, s.flag}, args...)...)
 	if s.login != nil {
@@ -50,8 +50,8 @@ func (s *scope) systemctl(verb string, args ...string) host.Cmd {
 	return c
 }
 
-// logOf returns what journalctl is told to show the log of a unit: what the unit says, and
-// what is said of it.
+// logOf returns the arguments of journalctl for the log of a unit: messages of the unit, and
+// about it.
 func (s *scope) logOf(unit string) []string {
 	if s.login == nil {
 		return []string{"-u", unit}
@@ -59,13 +59,12 @@ func (s *scope) logOf(unit string) []string {
 	uid := "_UID=" + strconv.FormatUint(uint64(s.login.UID), 10)
 	return []string{
 		uid, "_SYSTEMD_USER_UNIT=" + unit, "+", uid, "USER_UNIT=" + unit,
-		"+", uid, "_SYSTEMD_UNIT=" + unit, // of a process that was gone before the journal could look at it
+		"+", uid, "_SYSTEMD_UNIT=" + unit, // messages of a process that ended before the journal looked at it
 	}
 }
 
-// isRunning returns an error unless the service manager of the scope runs on the machine
-// that v looks at. One that is being started, as after "loginctl enable-linger", is waited for:
-// systemd limits how long that takes.
+// isRunning returns an error unless the scope's service manager runs on the machine of v. It
+// waits for one that is starting, as after "loginctl enable-linger": systemd limits that time.
 func (s *scope) isRunning(ctx context.Context, v *host.View, wait svctool.Wait) error {
 	if err := isBooted(v); err != nil || s.login == nil {
 		return err
@@ -87,11 +86,10 @@ func (s *scope) isRunning(ctx context.Context, v *host.View, wait svctool.Wait) 
 	}
 }
 
-// managerPoll is how long to wait before looking again for a service manager that is being started.
+// managerPoll is the time between two looks at a service manager that is starting.
 const managerPoll = 100 * time.Millisecond
 
-// isStarting reports whether the service manager of the user is about to run: systemd starts it, or
-// has that before it.
+// isStarting reports whether the service manager of the user is starting or queued to start.
 func (s *scope) isStarting(ctx context.Context, v *host.View) bool {
 	unit := "user@" + strconv.FormatUint(uint64(s.login.UID), 10) + ".service"
 	res, err := v.Query(ctx, systemctl("show", "--system", "--property", "ActiveState,Job", "--", unit))
@@ -101,12 +99,12 @@ func (s *scope) isStarting(ctx context.Context, v *host.View) bool {
 	})
 }
 
-// services returns the services of the scope of want.
+// services returns the services in the scope of want.
 func (p *provider) services(ctx context.Context, v *host.View, want resources.Service) (*services, error) {
 	if want.Scope != resources.UserService {
 		return p.system, nil
 	}
-	uid, _ := host.Self() // who runs ccm
+	uid, _ := host.Self() // the user who runs ccm
 	if want.User != "" {
 		var err error
 		if uid, err = v.UserID(want.User); err != nil {

@@ -39,7 +39,7 @@ func (s *services) StatusAll(ctx context.Context, v *host.View, wants []resource
 	states := make([]resources.ServiceState, len(wants))
 	linked, err := s.ctl.links(v)
 	if s.ctl.login != nil {
-		err = nil // of what a user made of his directories
+		err = nil // a link that a user made in his own directories does not matter
 	}
 	if err == nil {
 		err = s.ctl.isRunning(ctx, v, s.wait)
@@ -70,8 +70,7 @@ func (s *services) StatusAll(ctx context.Context, v *host.View, wants []resource
 	return states, errs
 }
 
-// state returns what is so about one service. In a plan that may hang on a unit
-// file that is pending.
+// state returns the state of one service. In a plan it may depend on a pending unit file.
 func (s *services) state(ctx context.Context, v *host.View, want resources.Service, u unit, linked map[string]bool) (have resources.ServiceState, err error) {
 	path, kind := s.ctl.pendingFile(v, u.Id)
 	unknown := &resource.UnknownError{Because: "the unit file " + path + " is pending"}
@@ -97,8 +96,8 @@ func (s *services) state(ctx context.Context, v *host.View, want resources.Servi
 	return have, err
 }
 
-// reloads fills in whether a unit has no way to reload, and whether systemd or the process goes by
-// another definition of it than the present one or, in a plan, the one to come.
+// reloads sets CannotReload and Outdated: whether the unit cannot reload, and whether systemd or
+// the process uses another definition than the present one or, in a plan, the pending one.
 func (s *services) reloads(ctx context.Context, v *host.View, name string, have *resources.ServiceState) error {
 	u, err := s.ctl.one(ctx, v, name)
 	if err != nil {
@@ -114,9 +113,8 @@ func (s *services) reloads(ctx context.Context, v *host.View, name string, have 
 	return err
 }
 
-// unitFileState returns what is-enabled would answer. What show says was true
-// when systemd last read its unit files; where the disk may say something else,
-// is-enabled is asked.
+// unitFileState returns the answer of is-enabled. The answer of show dates from the time when
+// systemd last read its unit files; if the disk may differ, is-enabled is asked.
 func (s *services) unitFileState(ctx context.Context, v *host.View, u unit, linked map[string]bool) (string, error) {
 	if s.ctl.login != nil {
 		return s.ctl.isEnabled(ctx, v, u.Id)
@@ -182,8 +180,8 @@ func (s *services) Enable(ctx context.Context, h *host.Host, want resources.Serv
 	return s.act(ctx, h, "enable", want.ServiceName())
 }
 
-// Disable implements resources.ServiceProvider. What is enabled until the next
-// boot only is disabled too, which systemctl has to be told.
+// Disable implements resources.ServiceProvider. It also disables a service that is enabled only
+// until the next boot, for which systemctl needs an option.
 func (s *services) Disable(ctx context.Context, h *host.Host, want resources.Service) error {
 	if err := s.act(ctx, h, "disable", want.ServiceName()); err != nil {
 		return err
@@ -205,8 +203,8 @@ func (s *services) Mask(ctx context.Context, h *host.Host, want resources.Servic
 	return s.act(ctx, h, "mask", want.ServiceName())
 }
 
-// Unmask implements resources.ServiceProvider. A mask until the next boot is taken
-// away too, which systemctl has to be told.
+// Unmask implements resources.ServiceProvider. It also removes a mask until the next boot, for
+// which systemctl needs an option.
 func (s *services) Unmask(ctx context.Context, h *host.Host, want resources.Service) error {
 	if err := s.act(ctx, h, "unmask", want.ServiceName()); err != nil {
 		return err

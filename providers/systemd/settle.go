@@ -11,8 +11,8 @@ import (
 	"github.com/luaccm/ccm/runtime/resource"
 )
 
-// settle looks again at units that are on their way from one state to another,
-// until they have got there or patience is at its end.
+// settle looks again at units that are starting or stopping, until they have settled or the
+// patience is used up.
 func (s *services) settle(ctx context.Context, v *host.View, units []unit, errs []error) {
 	waiting, err := s.wait.Settle(ctx, func() (at []int) {
 		for i, u := range units {
@@ -36,15 +36,15 @@ func (s *services) settle(ctx context.Context, v *host.View, units []unit, errs 
 	}
 }
 
-// A startup is what is known of a unit that was just started.
+// A startup is the data on a unit that was just started.
 type startup struct {
-	restarts string // how often systemd had started it by itself then
-	did      string // what was done with it: started or reloaded
+	restarts string // number of automatic restarts at that time
+	did      string // the action: started or reloaded
 }
 
-// started looks at a unit right after systemctl has started it, and remembers it
-// for outlast. For a service that does not say itself when it is ready, systemctl
-// start returns before it has got anywhere. Did is what systemctl did: started or reloaded.
+// started looks at a unit right after systemctl has started it, and records it for outlast. If a
+// service does not tell when it is ready, systemctl start returns at once. Did is the action:
+// started or reloaded.
 func (s *services) started(ctx context.Context, h *host.Host, want resources.Service, did string) error {
 	u, err := s.ctl.one(ctx, &h.View, unitName(want.ServiceName()))
 	if err != nil {
@@ -59,8 +59,8 @@ func (s *services) started(ctx context.Context, h *host.Host, want resources.Ser
 	return nil
 }
 
-// outlast returns an error if a service that was started in this run does not stay
-// up for as long as is wanted of it.
+// outlast returns an error if a service that was started in this run does not stay up for its
+// settle time.
 func (s *services) outlast(ctx context.Context, v *host.View, want resources.Service) error {
 	name := unitName(want.ServiceName())
 	return s.startups.Outlast(ctx, v, s.wait, name, want, func(start startup) (bool, error) {
@@ -80,16 +80,15 @@ func (s *services) fallen(ctx context.Context, v *host.View, u unit, how string)
 	return fmt.Errorf("%w: %s%s%s", resource.ErrDesiredStateFailed, how, u.end(), s.ctl.log(ctx, v, u.name))
 }
 
-// mayFall reports whether u is a service with processes, or on its way there. What
-// has none, such as a timer, a socket or a service that was run to its end, stays up.
+// mayFall reports whether u is a service with processes, or is becoming one. Other units, such as
+// a timer, a socket or a finished oneshot service, stay up.
 func (u unit) mayFall() bool {
-	// Type is that of the file system for a mount.
+	// For a mount, Type is that of the file system.
 	return u.Type != "" && strings.HasSuffix(u.name, ".service") && !(u.ActiveState == "active" && u.SubState == "exited")
 }
 
-// fall says how a unit has fallen that was started or reloaded, as did says, "" if it
-// has not. Restarts is how often systemd had started it by itself when it was looked
-// at first.
+// fall describes how a started or reloaded unit has fallen, "" if it has not. Restarts is its
+// number of automatic restarts at the first look.
 func (u unit) fall(restarts, did string) string {
 	before, _ := strconv.Atoi(restarts)
 	now, _ := strconv.Atoi(u.NRestarts)

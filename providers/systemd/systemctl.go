@@ -10,8 +10,8 @@ import (
 	"github.com/luaccm/ccm/runtime/host"
 )
 
-// systemctl returns a command of systemctl. Whatever the caller's environment says,
-// nothing is coloured, paged or asked, and times are not those of a place.
+// systemctl returns a command of systemctl. Whatever the environment, its output has no colours,
+// pager, questions or local times.
 func systemctl(args ...string) host.Cmd {
 	return host.Cmd{
 		Argv: append([]string{"systemctl"}, args...),
@@ -26,7 +26,7 @@ func (m *manager) ask(ctx context.Context, v *host.View, c host.Cmd) (host.Resul
 	return v.Query(ctx, c)
 }
 
-// do runs a command that changes something. Its error holds what systemctl says.
+// do runs a command that changes something. Its error has systemctl's message.
 func (m *manager) do(ctx context.Context, h *host.Host, c host.Cmd) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -37,8 +37,8 @@ func (m *manager) do(ctx context.Context, h *host.Host, c host.Cmd) error {
 	return res.Err(c)
 }
 
-// show asks systemctl about units. If it does not answer for all of them, each is
-// asked about by itself.
+// show asks systemctl for units. If it does not answer for all of them, each is asked for by
+// itself.
 func (m *manager) show(ctx context.Context, v *host.View, names ...string) ([]unit, []error) {
 	units, errs := make([]unit, len(names)), make([]error, len(names))
 	c := m.systemctl("show", append([]string{"--property=" + strings.Join(properties, ","), "--"}, names...)...)
@@ -68,19 +68,18 @@ func (m *manager) show(ctx context.Context, v *host.View, names ...string) ([]un
 	return units, errs
 }
 
-// notFound is the answer of is-enabled for a unit that has no unit file.
+// notFound is the answer of is-enabled for a missing unit file.
 const notFound = "not-found"
 
-// isEnabled returns what is-enabled answers for a unit. Unlike show it looks at
-// the disk, and it knows the services of System V init.
+// isEnabled returns the answer of is-enabled for a unit. Unlike show, is-enabled reads the disk,
+// and knows the services of System V init.
 func (m *manager) isEnabled(ctx context.Context, v *host.View, name string) (string, error) {
 	c := m.systemctl("is-enabled", name)
 	res, err := m.ask(ctx, v, c)
 	if err != nil {
 		return "", err
 	}
-	// Its exit code says no more than the word. Older ones have no word for a
-	// unit that is not there.
+	// The exit code adds nothing to the word. Older versions have no word for a missing unit.
 	word := strings.TrimSpace(string(res.Stdout))
 	switch {
 	case word != "":
@@ -91,8 +90,8 @@ func (m *manager) isEnabled(ctx context.Context, v *host.View, name string) (str
 	return "", fmt.Errorf("%s: exit status %d%s", c, res.Code, res.LastWords())
 }
 
-// log returns the last lines of a unit's log, or "". The journal is behind what
-// services say, and is asked first to catch up; it lets only root ask.
+// log returns the last lines of a unit's log, or "". The journal may lag behind the services, so
+// it is first asked to sync, which only root may do.
 func (m *manager) log(ctx context.Context, v *host.View, name string) string {
 	_, _ = m.ask(ctx, v, host.Cmd{Argv: []string{"journalctl", "--sync"}, Timeout: 5 * time.Second})
 	res, err := m.ask(ctx, v, host.Cmd{Argv: slices.Concat([]string{"journalctl"}, m.logOf(name), []string{"-n", "10", "--no-pager", "-o", "cat"})})

@@ -1,9 +1,8 @@
-// Package systemd provides services where systemd runs the machine. It asks about
-// them over the system bus, which takes a conversation for all services of a run,
-// and by way of systemctl where the bus does not answer. What changes something is
-// left to systemctl: it is done seldom, takes longer than a command does to start,
-// and systemctl knows System V services, presets and what to say of a failure.
-// The services of a user are asked about by systemctl alone, which the user runs.
+// Package systemd provides services where systemd runs the machine. It asks for their state over
+// the system bus, in one exchange for all services of a run, and by systemctl if the bus does not
+// answer. Changes are made by systemctl: they are rare and take longer than the start of a
+// command, and systemctl knows System V services, presets and the messages for failures. Services
+// of a user are handled by systemctl alone, which runs as the user.
 package systemd
 
 import (
@@ -18,18 +17,18 @@ import (
 	"github.com/luaccm/ccm/runtime/resource"
 )
 
-// Providers returns what this package provides. What is returned remembers that
-// systemd has read its unit files again: build it once for a run.
+// Providers returns what this package provides. It remembers that systemd has read its unit files
+// again, so it has to be made once for each run.
 func Providers() []resource.Binding {
 	v := &host.New(host.Options{}).View
 	return []resource.Binding{resources.ServiceType.Provide("systemd", suits(v, ""), &provider{system: newServices(svctool.Pause)})}
 }
 
-// booted is there if and only if systemd is pid 1 (sd_booted(3)).
+// booted exists if and only if systemd is pid 1 (sd_booted(3)).
 const booted = "/run/systemd/system"
 
-// suits looks for systemctl in path, or in the PATH of this process if that is
-// empty, and for systemd on the machine of v.
+// suits searches for systemctl in path, or in the PATH of this process if that is empty, and for
+// systemd on the machine of v.
 func suits(v *host.View, path string) resource.Suitability[resources.Service] {
 	return func(*facts.Facts, resources.Service) (int, error) {
 		if _, err := command.LookPath("systemctl", path); err != nil {
@@ -39,9 +38,8 @@ func suits(v *host.View, path string) resource.Suitability[resources.Service] {
 	}
 }
 
-// isBooted returns an error unless systemd runs the machine that v looks at.
-// That matters most where v looks below a directory: systemctl would reach the
-// services of the machine itself.
+// isBooted returns an error unless systemd runs the machine of v. That matters most below another
+// root: there systemctl would reach the services of the real machine.
 func isBooted(v *host.View) error {
 	switch ok, err := v.IsDirectory(booted); {
 	case err != nil:

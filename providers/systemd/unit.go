@@ -10,9 +10,9 @@ import (
 	"github.com/luaccm/ccm/resources"
 )
 
-// unit is what systemd says of a unit: the properties of that name.
+// unit has systemd's properties of a unit, each in the field of its name.
 type unit struct {
-	name string // as it was asked for, with its suffix
+	name string // as asked for, with suffix
 
 	Id, Names        string
 	LoadState        string
@@ -28,18 +28,18 @@ type unit struct {
 	ExecMainStatus   string
 	CanReload        string
 	DropInPaths      string
-	// InactiveExitTimestamp is when it was started.
+	// InactiveExitTimestamp is the time of its start.
 	InactiveExitTimestamp string
 }
 
-// properties are the names that are asked for.
+// properties are the names to ask for.
 var properties = []string{
 	"Id", "Names", "LoadState", "ActiveState", "SubState", "UnitFileState", "FragmentPath",
 	"NeedDaemonReload", "Type", "Result", "NRestarts", "ExecMainCode", "ExecMainStatus", "CanReload",
 	"DropInPaths", "InactiveExitTimestamp",
 }
 
-// property returns where the property of that name is kept, or nil.
+// property returns the field of a property, or nil.
 func (u *unit) property(name string) *string {
 	all := []*string{
 		&u.Id, &u.Names, &u.LoadState, &u.ActiveState, &u.SubState, &u.UnitFileState, &u.FragmentPath,
@@ -52,7 +52,7 @@ func (u *unit) property(name string) *string {
 	return nil
 }
 
-// blocksOf splits what show says into a block for each unit.
+// blocksOf splits the output of show into a block for each unit.
 func blocksOf(out string) []string {
 	out = strings.Trim(out, "\n")
 	if out == "" {
@@ -81,8 +81,8 @@ var suffixes = []string{
 	".service", ".socket", ".device", ".mount", ".automount", ".swap", ".target", ".path", ".timer", ".slice", ".scope",
 }
 
-// unitName returns the name of the unit that a service is. As systemctl does, it
-// adds .service to a name that does not say what kind of unit it is.
+// unitName returns the unit of a service. Like systemctl it adds .service to a name without the
+// suffix of a kind.
 func unitName(service string) string {
 	for _, s := range suffixes {
 		if strings.HasSuffix(service, s) && service != s {
@@ -92,8 +92,7 @@ func unitName(service string) string {
 	return service + ".service"
 }
 
-// alias returns the name of the unit itself if u was asked for by another one,
-// and "" otherwise.
+// alias returns the unit's own name if u was asked for by another one, otherwise "".
 func (u unit) alias() string {
 	if u.Id != u.name && slices.Contains(strings.Fields(u.Names), u.name) {
 		return u.Id
@@ -101,8 +100,8 @@ func (u unit) alias() string {
 	return ""
 }
 
-// startTime returns when the unit was started: the bus has it in microseconds, and systemctl writes
-// it for people, without the part of the second, of which it is the end. It is zero if it is not known.
+// startTime returns the start time of the unit, zero if unknown. The bus has it in microseconds;
+// systemctl prints it for people, without fractions, so the end of that second is returned.
 func (u unit) startTime() time.Time {
 	if us, err := strconv.ParseInt(u.InactiveExitTimestamp, 10, 64); err == nil && us > 0 {
 		return time.UnixMicro(us)
@@ -114,12 +113,12 @@ func (u unit) startTime() time.Time {
 	return t.Add(time.Second - 1)
 }
 
-// unsettled reports whether a unit is on its way from one state to another.
+// unsettled reports whether a unit is changing its state.
 func (u unit) unsettled() bool {
 	return slices.Contains([]string{"activating", "deactivating", "reloading", "refreshing"}, u.ActiveState)
 }
 
-// isRunning reads an answer of is-active, or an ActiveState, which is the same.
+// isRunning interprets an answer of is-active, or an ActiveState, which is the same.
 func isRunning(word string) (bool, error) {
 	switch word {
 	case "active":
@@ -130,8 +129,8 @@ func isRunning(word string) (bool, error) {
 	return false, fmt.Errorf("invalid systemctl is-active output: %q", word)
 }
 
-// isEnabled reads an answer of is-enabled, or a UnitFileState, which is the same
-// but for units that are not there.
+// isEnabled interprets an answer of is-enabled, or a UnitFileState, which is the same except for
+// missing units.
 func isEnabled(word string) (bool, error) {
 	switch word {
 	case "enabled", "enabled-runtime", "alias", "static", "indirect", "generated", "transient":
@@ -142,8 +141,8 @@ func isEnabled(word string) (bool, error) {
 	return false, fmt.Errorf("invalid systemctl is-enabled output: %q", word)
 }
 
-// fixed says why neither enable nor disable changes the answer of is-enabled,
-// "" if they do.
+// fixed returns the reason why enable and disable cannot change the answer of is-enabled, "" if
+// they can.
 func (u unit) fixed() string {
 	switch alias := u.alias(); {
 	case alias != "":
@@ -156,13 +155,13 @@ func (u unit) fixed() string {
 	return ""
 }
 
-// installs reports whether another [Install] section in its unit file would
-// change the answer of is-enabled.
+// installs reports whether another [Install] section in the unit file would change the answer of
+// is-enabled.
 func (u unit) installs() bool {
 	return u.UnitFileState == "static" || u.UnitFileState == "indirect"
 }
 
-// state returns u as a service. UnitFileState has to be what is so on the disk.
+// state returns u as a service. UnitFileState has to be that on disk.
 func (u unit) state(managed bool) (have resources.ServiceState, err error) {
 	if u.UnitFileState == notFound {
 		return resources.ServiceState{Missing: true}, nil
@@ -180,7 +179,7 @@ func (u unit) state(managed bool) (have resources.ServiceState, err error) {
 	return have, err
 }
 
-// end says how the service ended: its result and what its main process said.
+// end describes how the service ended: its result and the status of its main process.
 func (u unit) end() string {
 	if u.Result == "" || u.Result == "success" {
 		return ""

@@ -18,7 +18,7 @@ import (
 	"github.com/luaccm/ccm/runtime/resource"
 )
 
-// initName is what messages call the init system.
+// initName is the name of the init system in messages.
 const initName = "System V init"
 
 // Providers returns what this package provides.
@@ -61,8 +61,8 @@ func chooseTool() string {
 	return "chkconfig"
 }
 
-// here returns an error if another init system runs the machine of v, or none that is
-// below its root: scripts would reach services of the machine itself.
+// here returns an error if another init system runs the machine of v, or if v has another root:
+// scripts would reach services of the real machine.
 func here(v *host.View) error {
 	for _, sign := range []string{"/run/systemd/system", "/run/openrc"} {
 		switch ok, err := v.IsDirectory(sign); {
@@ -83,8 +83,8 @@ func here(v *host.View) error {
 	return err
 }
 
-// meaning reads the answer of a script to status. One that has no such command says how
-// it is used, with the exit code of a service that has died.
+// meaning interprets the answer of a script to status. A script without that command prints its
+// usage, with the exit code of a dead service.
 func meaning(res host.Result) (svctool.Activity, error) {
 	text := strings.ToLower(string(res.Stdout) + string(res.Stderr))
 	switch {
@@ -100,10 +100,10 @@ func meaning(res host.Result) (svctool.Activity, error) {
 	return svctool.Activity{}, errors.New("the script does not know whether it runs")
 }
 
-// bootLevels are the runlevels that a machine may boot into, and S, in which all begin.
+// bootLevels are the runlevels into which a machine may boot, and S, which comes before each.
 var bootLevels = []string{"S", "2", "3", "4", "5"}
 
-// levels returns the runlevels that start a service: those with a link S01NAME to it.
+// levels returns the runlevels that start a service: those with a link SnnNAME to it.
 func levels(v *host.View, name string) (found []string, err error) {
 	starts := func(link string) bool {
 		return len(link) > 3 && link[0] == 'S' && link[1] >= '0' && link[1] <= '9' && link[2] >= '0' && link[2] <= '9' && link[3:] == name

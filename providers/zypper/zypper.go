@@ -1,5 +1,5 @@
-// Package zypper provides packages on openSUSE, SLES and their relatives. It asks rpm
-// what is installed and zypper what could be, and has zypper make the changes.
+// Package zypper provides packages on openSUSE, SLES and their relatives. It asks rpm for
+// installed packages and zypper for available ones, and zypper makes the changes.
 package zypper
 
 import (
@@ -24,14 +24,14 @@ func Providers() []resource.Binding {
 	return []resource.Binding{resources.PackageType.Provide(Name, tool.Suits, packages)}
 }
 
-// The exit statuses of zypper that say something, but no failure (zypper(8)).
+// Exit statuses of zypper that are no failures (zypper(8)).
 const (
 	rebootNeeded  = 102
 	restartNeeded = 103
 	nothingFound  = 104
 )
 
-// tool runs the commands of rpm and zypper, which waits as long for another one as apt does.
+// tool runs the commands of rpm and zypper. It waits as long for another zypper as apt does.
 var tool = &pkgtool.Tool{
 	Doc:         "Asks rpm what is installed, and zypper what could be. Zypper makes the changes.",
 	Commands:    []string{"zypper", "rpm"},
@@ -59,7 +59,7 @@ var packages = &pkgtool.Packages{
 		})
 	},
 	Offers:           offers,
-	AsksFirst:        true, // zypper wants the epoch of a version
+	AsksFirst:        true, // for the epoch, which zypper needs in a version
 	Compare:          rpm.Compare,
 	Incomplete:       rpm.Incomplete,
 	ShownVersion:     rpm.Shown,
@@ -78,8 +78,8 @@ var packages = &pkgtool.Packages{
 	},
 }
 
-// command returns the words of a command. A package file is believed as a file of a directory
-// is, whether it is signed or not.
+// command returns the words of a command. A package file is trusted like any local file, signed
+// or not.
 func command(verb string, want resources.Package) []string {
 	switch {
 	case verb == "remove":
@@ -98,14 +98,14 @@ func older(want resources.Package) []string {
 	return nil
 }
 
-// problems returns the lines that say what is in the way of a transaction.
+// problems returns the lines about conflicts of a transaction.
 func problems(lines []string) []string {
 	return slices.DeleteFunc(lines, func(s string) bool {
 		return !strings.HasPrefix(s, "Problem: ") && !strings.HasPrefix(s, "nothing provides ") && !strings.Contains(s, "lower version than the installed")
 	})
 }
 
-// A stream is what zypper prints with --xmlout, as far as it is read here.
+// A stream is the part of zypper's --xmlout output that is used.
 type stream struct {
 	Messages  []string   `xml:"message"`
 	Problems  []string   `xml:"prompt>description"`
@@ -117,7 +117,7 @@ type stream struct {
 	} `xml:"locks>lock"`
 }
 
-// A solvable is a package of a repository or of the machine.
+// A solvable is a package in a repository or on the machine.
 type solvable struct {
 	Name       string `xml:"name,attr"`
 	Edition    string `xml:"edition,attr"`
@@ -125,8 +125,8 @@ type solvable struct {
 	Repository string `xml:"repository,attr"`
 }
 
-// query asks zypper something. It reads no repository for that: a plan changes nothing, and a
-// run reads them when that is due.
+// query asks zypper without refreshing repositories: a plan changes nothing, and a run refreshes
+// them when that is due.
 func query(ctx context.Context, v *host.View, words ...string) (s stream, err error) {
 	argv := append([]string{"zypper", "--non-interactive", "--no-refresh", "--xmlout"}, words...)
 	res, err := tool.Query(ctx, v, argv...)
@@ -146,7 +146,7 @@ func query(ctx context.Context, v *host.View, words ...string) (s stream, err er
 	return s, fmt.Errorf("zypper could not %s it: exit status %d: %s", words[0], res.Code, strings.Join(reason, "\n"))
 }
 
-// installedOnly is the repository of packages that no repository has.
+// installedOnly is zypper's repository for installed packages that no repository has.
 const installedOnly = "(System Packages)"
 
 // offers asks zypper for all versions of packages at once.
@@ -181,7 +181,7 @@ func offers(ctx context.Context, v *host.View, wants []resources.Package, haves 
 	return found.Versions(wants, haves), err
 }
 
-// simulate has zypper say what it would do.
+// simulate asks zypper what it would do.
 func simulate(ctx context.Context, v *host.View, verb string, want resources.Package, specs []string) (t pkgtool.Transaction, err error) {
 	words := []string{"remove", "--dry-run"}
 	if verb != "remove" {
@@ -197,10 +197,10 @@ func simulate(ctx context.Context, v *host.View, verb string, want resources.Pac
 	return t, err
 }
 
-// locked returns the names of the packages that zypper leaves alone. It is asked only if there
-// are some, or a package wants to know.
+// locked returns the names of the packages that are locked. Zypper is asked only if there are
+// locks, or a package manages its hold.
 func locked(ctx context.Context, v *host.View, wants []resources.Package) (names []string, err error) {
-	there, err := v.Recording(nil).Exists("/etc/zypp/locks") // which no resource brings
+	there, err := v.Recording(nil).Exists("/etc/zypp/locks") // no resource makes it, so the look is not recorded
 	if err != nil || !there && !pkgtool.AnyHold(wants) {
 		return nil, err
 	}

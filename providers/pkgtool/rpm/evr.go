@@ -11,8 +11,8 @@ import (
 	"github.com/luaccm/ccm/runtime/host"
 )
 
-// An EVR is the version of a package as rpm knows it, or the part of it that a
-// user wants: an empty part may be anything.
+// An EVR is the version of a package in rpm, or a part of it that a user wants: an empty part
+// stands for any.
 type EVR struct{ Epoch, Version, Release string }
 
 // ParseEVR reads [epoch:]version[-release].
@@ -30,7 +30,7 @@ func ParseEVR(s string) (e EVR, err error) {
 	return e, nil
 }
 
-// WithoutEpoch formats the version as the document of the provider shows it.
+// WithoutEpoch formats the version without its epoch, as reports show it.
 func (e EVR) WithoutEpoch() string {
 	if e.Release == "" {
 		return e.Version
@@ -38,8 +38,8 @@ func (e EVR) WithoutEpoch() string {
 	return e.Version + "-" + e.Release
 }
 
-// Compare is the order of rpm over what both sides say: a release or an epoch
-// that one leaves out is not compared.
+// Compare compares two versions in the order of rpm. A release or an epoch that one of them
+// leaves out is not compared.
 func (e EVR) Compare(o EVR) int {
 	if e.Epoch == "" || o.Epoch == "" {
 		e.Epoch, o.Epoch = "", ""
@@ -50,7 +50,7 @@ func (e EVR) Compare(o EVR) int {
 	return cmp.Compare(rpm.NewVersion(e.Full()).Compare(rpm.NewVersion(o.Full())), 0)
 }
 
-// Full formats e with its epoch, so that it is read as it was written.
+// Full formats e with its epoch, so that ParseEVR reads the same.
 func (e EVR) Full() string { return cmp.Or(e.Epoch, "0") + ":" + e.WithoutEpoch() }
 
 // Compare compares two versions as [EVR.Compare] does.
@@ -63,7 +63,7 @@ func Compare(_ context.Context, _ *host.View, a, b string) (int, error) {
 	return x.Compare(y), err
 }
 
-// Incomplete reports whether a version may leave out the epoch of the package.
+// Incomplete reports whether a version leaves out the epoch.
 func Incomplete(version string) bool { return !strings.Contains(version, ":") }
 
 // Shown returns a version without its epoch.

@@ -8,8 +8,8 @@ import (
 
 const noarch = "noarch"
 
-// architectures lists the words that rpm takes for an architecture at the end of
-// a name. Any other word after a dot belongs to the name, as in python3.11.
+// architectures lists the words that rpm takes for an architecture at the end of a name. Any
+// other word after a dot is part of the name, as in python3.11.
 var architectures = []string{
 	noarch, "x86_64", "i386", "i486", "i586", "i686", "aarch64", "armv7hl", "armv7l",
 	"ppc64le", "ppc64", "s390x", "riscv64", "loongarch64", "mips64el", "src",
@@ -17,7 +17,7 @@ var architectures = []string{
 
 const alnum = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
-// CheckName reports what dnf would not take for the name of a package.
+// CheckName returns an error if dnf would not take s for a package name.
 func CheckName(s string) error {
 	if s == "" || !strings.Contains(alnum+"_", s[:1]) || strings.Trim(s, alnum+"._+-") != "" {
 		return fmt.Errorf("want the name of an rpm package such as zsh or glibc.i686, got %q", s)
@@ -25,9 +25,8 @@ func CheckName(s string) error {
 	return nil
 }
 
-// Spec returns how dnf is told which package to install: name-version where a
-// version is given. An architecture goes to the end, and dnf reads it there
-// only after a release.
+// Spec returns a package in the syntax of dnf: name-version if a version is given. An
+// architecture comes last, and dnf recognises it there only after a release.
 func Spec(pkg, version string) (string, error) {
 	if err := CheckName(pkg); err != nil || version == "" {
 		return pkg, err
@@ -46,10 +45,10 @@ func Spec(pkg, version string) (string, error) {
 	return name + "-" + version + pkg[len(name):], nil
 }
 
-// NameOf returns the name of the package that a NEVRA is of.
+// NameOf returns the package name in a NEVRA.
 func NameOf(nevra string) string {
 	name := nevra
-	for range 2 { // the release with the architecture, and the version
+	for range 2 { // the release with the architecture, then the version
 		name = name[:max(0, strings.LastIndexByte(name, '-'))]
 	}
 	return name

@@ -12,8 +12,7 @@ type Offer struct {
 	Arch string
 }
 
-// Offers are the versions of packages, by their names and by their names with their
-// architectures.
+// Offers are the available versions of packages, by name and by name with architecture.
 type Offers map[string][]Offer
 
 // Add adds an offer of a package.
@@ -23,8 +22,8 @@ func (f Offers) Add(name string, o Offer) {
 	}
 }
 
-// Versions returns the versions of each package that could take the place of what is
-// installed of it: those of another architecture could not.
+// Versions returns, for each package, the versions that could replace the installed one: those of
+// its architecture.
 func (f Offers) Versions(wants []resources.Package, haves []resources.PackageState) [][]string {
 	list := make([][]string, len(wants))
 	for i, want := range wants {

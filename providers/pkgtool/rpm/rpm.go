@@ -1,4 +1,4 @@
-// Package rpm is what dnf and zypper have in common: the database of rpm, and the order of its
+// Package rpm has the common parts of dnf and zypper: the rpm database, and the order of
 // versions.
 //
 // Begin with [Records].
@@ -15,20 +15,20 @@ import (
 	"github.com/luaccm/ccm/runtime/host"
 )
 
-// end is the line after the description of a package, which may hold any others.
+// end ends the description of a package, which may have any other characters.
 const end = "\x1e"
 
-// format is what rpm prints of a package: its NEVRA in five words, texts, and
-// the lines of its description.
+// format is the output format of rpm: the NEVRA in five words, texts, and the lines of the
+// description.
 const format = `%{NAME} %|EPOCH?{%{EPOCH}}:{0}| %{VERSION} %{RELEASE} %{ARCH}\t%{LICENSE}\t%{URL}\t%{SUMMARY}\n%{DESCRIPTION}\n` + end + `\n`
 
-// A Record is what rpm knows of an installed package.
+// A Record is rpm's data on an installed package.
 type Record struct {
 	Name string
 	EVR
 	Arch                               string
 	license, url, summary, description string
-	// Unfinished says that a package manager was killed while it worked on the package.
+	// Unfinished says that a package manager was killed while it changed the package.
 	Unfinished bool
 }
 
@@ -41,7 +41,7 @@ func (r Record) NEVRA() string {
 	return r.Name + "-" + version + "." + r.Arch
 }
 
-// Is reports whether a name, with or without an architecture, is that of r.
+// Is reports whether a name, with or without an architecture, means r.
 func (r Record) Is(name string) bool { return name == r.Name || name == r.Name+"."+r.Arch }
 
 // IsOtherVersionOf reports whether r and o are versions of one package.
@@ -49,12 +49,12 @@ func (r Record) IsOtherVersionOf(o Record) bool {
 	return r.Name == o.Name && r.Arch == o.Arch && r.EVR != o.EVR
 }
 
-// AtOnce is for how many packages one command is asked. A run seldom has more;
-// the output of a command is bounded.
+// AtOnce is the number of packages in one command. A run seldom has more; the output of a command
+// is bounded.
 const AtOnce = 2000
 
-// Records asks rpm for all the packages at once. The result has an entry for
-// every package that rpm answered for, with no records if it is not installed.
+// Records asks rpm for all packages at once. The result has an entry for every package that rpm
+// answered for, without records if it is not installed.
 func Records(ctx context.Context, v *host.View, tool *pkgtool.Tool, names []string) (map[string][]Record, error) {
 	return host.AskMany(v, "rpm -q", names, func(names []string) (map[string][]Record, error) { return askRecords(ctx, v, tool, names) })
 }
@@ -67,8 +67,7 @@ func askRecords(ctx context.Context, v *host.View, tool *pkgtool.Tool, names []s
 		if err != nil {
 			return nil, err
 		}
-		// Where it cannot read its database rpm says so, and goes on to say that no
-		// package is installed.
+		// If rpm cannot read its database it reports that, and then that no package is installed.
 		if strings.HasPrefix(string(res.Stderr), "error:") || strings.Contains(string(res.Stderr), "\nerror:") {
 			return nil, fmt.Errorf("rpm -q%s", res.LastWords())
 		}
@@ -79,7 +78,7 @@ func askRecords(ctx context.Context, v *host.View, tool *pkgtool.Tool, names []s
 	return found, nil
 }
 
-// States returns the states of packages, of which read tells what rpm knows.
+// States returns the states of packages from the records that read returns.
 func States(ctx context.Context, v *host.View, wants []resources.Package, provider string,
 	read func(context.Context, *host.View, []string) (map[string][]Record, error)) ([]resources.PackageState, []error) {
 	states, errs := make([]resources.PackageState, len(wants)), make([]error, len(wants))
@@ -96,11 +95,11 @@ func States(ctx context.Context, v *host.View, wants []resources.Package, provid
 	return states, errs
 }
 
-// halfInstalled is what is said of a package that is unfinished.
+// halfInstalled is the Problem of an unfinished package.
 const halfInstalled = "half-installed"
 
-// state makes a state of what rpm knows of a package. There may be several, of several
-// architectures, or of a kind like kernels: the newest counts, or one that is wanted.
+// state returns the state of a package from its records. There may be several, of several
+// architectures or of packages such as kernels: the newest counts, or a desired one.
 func state(want resources.Package, found map[string][]Record, provider string) (s resources.PackageState, err error) {
 	list, ok := found[want.Name]
 	if !ok {
@@ -131,8 +130,8 @@ func state(want resources.Package, found map[string][]Record, provider string) (
 	return s, nil
 }
 
-// parseRecords reads what rpm printed in our format into found. A package is
-// found under its name and under its name with its architecture.
+// parseRecords reads rpm's output into found. A package is found by its name and by its name with
+// architecture.
 func parseRecords(out string, found map[string][]Record) error {
 	for out != "" {
 		var line string
@@ -154,7 +153,7 @@ func parseRecords(out string, found map[string][]Record) error {
 		}
 		r.description = known(r.description)
 		for _, key := range []string{r.Name, r.Name + "." + r.Arch} {
-			if !slices.Contains(found[key], r) { // it was asked for by both names
+			if !slices.Contains(found[key], r) { // both names may have been asked for
 				found[key] = append(found[key], r)
 			}
 		}
@@ -162,14 +161,14 @@ func parseRecords(out string, found map[string][]Record) error {
 	return nil
 }
 
-// absent returns the package that line says is not installed.
+// absent returns the package that a line reports as not installed.
 func absent(line string) (name string, ok bool) {
 	name, begins := strings.CutPrefix(line, "package ")
 	name, ends := strings.CutSuffix(name, " is not installed")
 	return name, begins && ends
 }
 
-// known returns what rpm knows of a tag, which is empty where it says (none).
+// known returns the value of a tag, "" if rpm prints (none).
 func known(s string) string {
 	if s == "(none)" {
 		return ""
@@ -177,7 +176,7 @@ func known(s string) string {
 	return s
 }
 
-// File returns what is in a package file.
+// File returns the Packages.File of rpm.
 func File(tool *pkgtool.Tool) func(ctx context.Context, v *host.View, path string) (pkgtool.File, error) {
 	return func(ctx context.Context, v *host.View, path string) (pkgtool.File, error) {
 		return tool.AskFile(ctx, v, "rpm", "-qp", "--queryformat", "%{NAME} %|EPOCH?{%{EPOCH}}:{0}|:%{VERSION}-%{RELEASE}", path)
