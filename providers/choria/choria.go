@@ -22,10 +22,10 @@ import (
 // An Env has the data of templates.
 type Env struct {
 	Facts, Data map[string]any
-	// Open returns a part of Data in which nothing is encrypted any more. It is called for the parts that
-	// templates name. Nil if nothing in Data is encrypted.
+	// Open returns a decrypted part of Data. It is called for the parts that templates name. Nil
+	// if nothing in Data is encrypted.
 	Open func(val any) (any, error)
-	// SealedText is how a value prints that is still encrypted.
+	// SealedText is the printed form of a value that is still encrypted.
 	SealedText string
 	// Lookup returns the value at a path such as facts.os.family, or the fallback if there is
 	// none.
