@@ -27,6 +27,7 @@ func TestSoakManyReconnect(t *testing.T) {
 }
 
 func reconnect(t *testing.T, count int) {
+	require.NoError(t, crowd.RaiseFileLimit(count))
 	l := newLab(t)
 	key, allowed := l.operatorKey(t, "ops", 7)
 	memory, err := os.MkdirTemp("/dev/shm", "crowd-") // 10,000 machines have more than one disk

@@ -44,6 +44,9 @@ type bench struct {
 func measure(ctx context.Context, count, machines int, dir string) (*measurement, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
+	if err := crowd.RaiseFileLimit(count); err != nil {
+		return nil, err
+	}
 	s, err := newServers(dir)
 	if err != nil {
 		return nil, err
