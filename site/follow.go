@@ -21,6 +21,8 @@ func (r *Run) MakePlan(ctx context.Context, rep event.Reporter) (*SavedPlan, eve
 
 // makePlan is MakePlan. Explain takes the errors of functions in scripts.
 func (r *Run) makePlan(ctx context.Context, rep event.Reporter, explain func(error)) (*SavedPlan, event.Summary, error) {
+	ctx, cancel := r.limited(ctx)
+	defer cancel()
 	p, s := r.process, r.Site
 	var planned []plannedResource
 	engine := *r.engine
@@ -32,7 +34,7 @@ func (r *Run) makePlan(ctx context.Context, rep event.Reporter, explain func(err
 	r.engine.Prefetcher = nil // its answers are good for one walk
 	r.scripts = s.reportTo(ctx, &engine, explain)
 	sum := engine.Plan(ctx, &s.Host.View, s.Catalog)
-
+	r.noteTimeout(ctx)
 	dir, err := p.bundle.workingDirectory()
 	if err != nil {
 		return nil, sum, err
@@ -95,6 +97,8 @@ func (r *Run) Follow(ctx context.Context, plan *SavedPlan) error {
 	switch {
 	case err != nil:
 		return err
+	case r.timedOut:
+		return errRunTimeout{r.options.Record.Timeout}
 	case sum.Interrupted:
 		return ErrInterrupted
 	}

@@ -120,26 +120,18 @@ func (x *refreshPlan) perform(ctx context.Context, r *restore, sum *event.Summar
 	if len(x.catalog.Resources) == 0 {
 		return nil
 	}
-	ctx, cancel := r.options.Record.limited(ctx)
-	defer cancel()
 	engine := &converge.Engine{Registry: x.registry, Facts: x.facts, Reporter: r.ownChanges(), Stop: r.process.Stop}
 	if err := conceal(engine, r.process.Secrets, r.record.store); err != nil {
 		return err
 	}
-	var more event.Summary
 	if r.options.Plan {
 		engine.PendingRefreshes = x.expected(r.options.ID)
-		more = engine.Plan(ctx, &r.host.View, x.catalog)
-	} else {
-		engine.Journal, engine.PendingRefreshes = r.record.writer, r.record.writer.PendingRefreshes("", x.catalog)
-		engine.Reporter = event.Reporters{r.record.writer, engine.Reporter}
-		more = engine.Run(ctx, r.host, x.catalog)
+		sum.Merge(engine.Plan(ctx, &r.host.View, x.catalog))
+		return nil
 	}
-	for i, n := range more.Counts {
-		sum.Counts[i] += n
-	}
-	sum.Refreshed, sum.RefreshedLater, sum.Interrupted = more.Refreshed, more.RefreshedLater, sum.Interrupted || more.Interrupted
-	sum.Duration += more.Duration
+	engine.Journal, engine.PendingRefreshes = r.record.writer, r.record.writer.PendingRefreshes("", x.catalog)
+	engine.Reporter = event.Reporters{r.record.writer, engine.Reporter}
+	sum.Merge(engine.Run(ctx, r.host, x.catalog))
 	return nil
 }
 

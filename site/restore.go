@@ -68,20 +68,28 @@ func (p *Process) Restore(ctx context.Context, o *RestoreOptions) (sum event.Sum
 	if err != nil {
 		return sum, err
 	}
-	defer func() { r.record.end(sum) }()
+	restored := false
+	defer func() {
+		if restored {
+			r.record.end(sum)
+		} else { // nothing was done, or a panic is under way
+			r.record.release()
+		}
+	}()
 	r.host = recorder.host(o.Host)
 	r.mounts = sync.OnceValues(func() (host.Mounts, error) { return r.host.MountsBelow("/") })
 	list, err := r.record.store.Restorer().Restorations(o.Run.ID, o.Paths)
 	if err != nil {
 		return sum, &diag.Error{Err: err}
 	}
-	within, cancel := o.Record.limited(ctx)
+	ctx, cancel := o.Record.limited(ctx)
 	defer cancel()
 	o.Run.Changes = nil // the list has them all, and there may be many
-	sum = r.files(within, list)
+	sum = r.files(ctx, list)
 	if r.refresh != nil {
 		err = r.refresh.perform(ctx, r, &sum)
 	}
+	restored = true
 	return sum, err
 }
 
@@ -109,7 +117,7 @@ func (r *restore) files(ctx context.Context, list []state.Restoration) event.Sum
 		rep = event.Reporters{r.record.writer, rep}
 	}
 	for i, ev := range events {
-		sum.Counts[ev.Outcome]++
+		sum.Add(ev)
 		if r.options.Texts && len(ev.Diff) > 0 {
 			ev.Text = r.text(list[i])
 		}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/luaccm/ccm/runtime/converge"
 	"github.com/luaccm/ccm/runtime/diag"
@@ -47,6 +48,7 @@ type Run struct {
 	summary  event.Summary
 	timedOut bool
 	walked   bool // set once the catalog was converged or planned: there is something to record
+	deadline time.Time
 }
 
 // Begin reads the script or manifest and, unless it is a plan, takes the lock of the state
@@ -101,8 +103,7 @@ func (r *Run) begin(ctx context.Context, file string, args []string) (err error)
 // Converge converges the machine, or plans that.
 func (r *Run) Converge(ctx context.Context) event.Summary {
 	o, s := r.options, r.Site
-	r.walked = true
-	ctx, cancel := o.Record.limited(ctx)
+	ctx, cancel := r.limited(ctx)
 	defer cancel()
 	r.scripts = s.reportTo(ctx, r.engine, r.process.Messages.Explain)
 	r.engine.Reporter = o.Timings.watch(r.engine.Reporter)
@@ -116,6 +117,7 @@ func (r *Run) Converge(ctx context.Context) event.Summary {
 	} else {
 		r.summary = r.engine.Run(ctx, s.Host, s.Catalog)
 	}
+	r.walked = true
 	o.Timings.enter(phaseReport)
 	if services != nil {
 		r.summary.Registrations = services.finish()
@@ -127,11 +129,42 @@ func (r *Run) Converge(ctx context.Context) event.Summary {
 		}
 		r.summary.Undeclared = n
 	}
-	_, r.timedOut = errors.AsType[errRunTimeout](context.Cause(ctx))
+	r.noteTimeout(ctx)
 	return r.summary
 }
 
-// TimedOut reports whether the run exceeded its time limit.
+// limited returns ctx with the time limit of the run, which begins with the first call: a plan that is followed
+// and a second look count too, the reading of the site and the wait for an answer ([Run.RestartTimeout]) do not.
+func (r *Run) limited(ctx context.Context) (context.Context, context.CancelFunc) {
+	limit := r.options.Record.Timeout
+	if limit <= 0 {
+		return context.WithCancel(ctx)
+	}
+	if r.deadline.IsZero() {
+		r.deadline = time.Now().Add(limit)
+	}
+	return context.WithDeadlineCause(ctx, r.deadline, errRunTimeout{limit})
+}
+
+// noteTimeout notes whether a context of limited has ended because of the limit.
+func (r *Run) noteTimeout(ctx context.Context) {
+	if _, ok := errors.AsType[errRunTimeout](context.Cause(ctx)); ok {
+		r.timedOut = true
+	}
+}
+
+// interruption returns why a walk with a context of limited has ended early.
+func (r *Run) interruption(ctx context.Context) error {
+	if r.noteTimeout(ctx); r.timedOut {
+		return context.Cause(ctx)
+	}
+	return ErrInterrupted
+}
+
+// RestartTimeout has the time limit begin anew with what comes next.
+func (r *Run) RestartTimeout() { r.deadline = time.Time{} }
+
+// TimedOut reports whether the run was ended because it took longer than it may.
 func (r *Run) TimedOut() bool { return r.timedOut }
 
 // ScriptFailed reports whether a function of a script that waited for an outcome failed.
@@ -142,9 +175,13 @@ func (r *Run) ScriptFailed() bool { return r.scripts.failed }
 func (r *Run) CheckIdempotent(ctx context.Context) error {
 	var second events
 	p, s := r.process, r.Site
+	ctx, cancel := r.limited(ctx)
+	defer cancel()
 	engine := &converge.Engine{Registry: s.Registry, Facts: s.Facts, Reporter: &second, Stop: p.Stop, Secrets: p.Secrets}
 	s.reportTo(ctx, engine, p.Messages.Explain)
-	engine.Plan(ctx, &s.Host.View, s.Catalog)
+	if engine.Plan(ctx, &s.Host.View, s.Catalog).Interrupted {
+		return r.interruption(ctx)
+	}
 	var list diag.List // in the order of the catalog
 	for _, again := range second.unsettled() {
 		list.Add(&diag.Error{Pos: again.Pos, Subject: again.ID, Err: fmt.Errorf("a second run would find it %s: %s", again.Outcome, again.Reason)})

@@ -42,7 +42,11 @@ func (f *runFlags) confirmRun(ctx context.Context, e *cli.Env, run *site.Run, re
 	if err := e.Confirm(ctx, f.tty); err != nil {
 		return false, err
 	}
-	return true, run.Follow(ctx, plan)
+	run.RestartTimeout()
+	if err := run.Follow(ctx, plan); err != nil {
+		return false, f.followError(e, run, err)
+	}
+	return true, nil
 }
 
 // A stepper asks before each resource that would be changed.

@@ -206,7 +206,7 @@ func runSite(ctx context.Context, e *cli.Env, f *runFlags, args []string, timing
 	after := printMessages(e, run.Site.Manifest)
 	if f.plan != nil {
 		if err := run.Follow(ctx, f.plan); err != nil {
-			return err
+			return f.followError(e, run, err)
 		}
 	}
 	var plan *site.SavedPlan
@@ -224,7 +224,7 @@ func runSite(ctx context.Context, e *cli.Env, f *runFlags, args []string, timing
 	} else {
 		sum = run.Converge(ctx)
 	}
-	if err = errors.Join(err, rep.end(sum), f.savePlan(ctx, e, plan, sum)); err != nil {
+	if err = errors.Join(err, rep.end(sum), f.savePlan(ctx, e, run, plan, sum)); err != nil {
 		return err
 	}
 	after()
@@ -237,13 +237,25 @@ func runSite(ctx context.Context, e *cli.Env, f *runFlags, args []string, timing
 		f.report.problem = errors.New("a function of the script that waited for an outcome failed, as told on standard error")
 		return code | cli.ExitFailed
 	case f.idempotent && !sum.Interrupted && !sum.Failed():
-		if err := run.CheckIdempotent(ctx); err != nil {
+		if err := run.CheckIdempotent(ctx); errors.Is(err, site.ErrInterrupted) {
+			return err
+		} else if err != nil {
 			e.Messages.Explain(err)
 			f.report.problem = err
 			return code | cli.ExitFailed
 		}
 	}
 	return code.Err()
+}
+
+// followError returns the error of a plan that cannot be followed. That the time is over is a failure, as it is later.
+func (f *runFlags) followError(e *cli.Env, run *site.Run, err error) error {
+	if !run.TimedOut() {
+		return err
+	}
+	f.report.problem = err
+	e.Messages.Explain(err)
+	return cli.Status(cli.ExitFailed)
 }
 
 // exitStatus returns the exit status of a run or plan, nil for 0.

@@ -59,8 +59,8 @@ func (f *runFlags) checkOut(ctx context.Context, e *cli.Env, file string) error 
 }
 
 // savePlan saves a plan as the flags say.
-func (f *runFlags) savePlan(ctx context.Context, e *cli.Env, plan *site.SavedPlan, sum event.Summary) error {
-	if f.out == "" || sum.Interrupted {
+func (f *runFlags) savePlan(ctx context.Context, e *cli.Env, run *site.Run, plan *site.SavedPlan, sum event.Summary) error {
+	if f.out == "" || sum.Interrupted || run.TimedOut() {
 		return nil
 	}
 	if err := e.SavePlan(ctx, f.out, plan); err != nil {

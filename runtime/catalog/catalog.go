@@ -63,6 +63,7 @@ func (b *Builder) Add(r *resource.Resource) (*resource.Resource, error) {
 		switch {
 		case r.Skip != "":
 			return first, nil
+		case first.Skip != "" && first.ID != r.ID: // only its alias gives way
 		case first.Skip != "":
 			b.drop(first)
 		case first.ID == r.ID && (same(first, r) || b.declared[first] != nil && same(b.declared[first], r)):

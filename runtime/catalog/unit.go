@@ -125,7 +125,7 @@ func (u *Unit) apply(ctx context.Context, r *resource.Resource) (*resource.Resou
 	if u.Scope.Depth() >= MaxDepth {
 		return nil, u.applyError(r, "manifests are applied more than %d deep: %s", MaxDepth, u.chain(child.Path))
 	}
-	if u.units.Builder.Get(r.ID) != nil {
+	if first := u.units.Builder.Get(r.ID); first != nil && first.Skip == "" {
 		return u.units.Builder.Add(r) // it is equal to the first one, or a mistake
 	}
 	path := u.PathOf(child.Path)

@@ -269,7 +269,7 @@ func (w *walk) conclude(ctx context.Context, x *stagedFile, err error) {
 	case err != nil:
 		w.prefetcher.Change(ev.Resource, false)
 		ev.Err, ev.Actions = err, ev.Actions[:done]
-		w.refreshes.cancelIfUnchanged(ctx, x.provider, x.decision, ev)
+		w.refreshes.cancelIfUnchanged(ctx, x.provider, x.decision.Diff, ev)
 	case x.hasStatus:
 		w.prefetcher.Change(ev.Resource, true)
 		w.judge(ev, x.state, x.statusErr)

@@ -79,6 +79,9 @@ func (w *walk) finishEdits(ctx context.Context, ev *event.Event) []*event.Event 
 		case err != nil:
 			ev.Outcome, ev.Err, ev.Actions = event.Failed, err, nil
 			w.recordOutcome(ev)
+			if provider, err := w.Registry.Select(ev.Resource, w.Facts); err == nil {
+				w.refreshes.cancelIfUnchanged(ctx, provider, ev.Diff, ev)
+			}
 		case !placed:
 			w.verifyEdit(ctx, ev)
 		}

@@ -110,17 +110,17 @@ func (t *refreshTracker) finish(ev *event.Event) {
 }
 
 // cancelIfUnchanged cancels the refreshes of a failed change that has changed nothing: the
-// resource differs in the same way as before. If that cannot be found out, the refreshes stay.
-func (t *refreshTracker) cancelIfUnchanged(ctx context.Context, provider resource.Binding, d resource.Decision, ev *event.Event) {
+// resource still has the differences diff. If that cannot be found out, the refreshes stay.
+func (t *refreshTracker) cancelIfUnchanged(ctx context.Context, provider resource.Binding, diff []resource.Delta, ev *event.Event) {
 	r := ev.Resource
-	if len(t.targets[ev.Index]) == 0 || len(d.Diff) == 0 || resource.VerifiesItself(r.Spec) {
+	if len(t.targets[ev.Index]) == 0 || len(diff) == 0 || resource.VerifiesItself(r.Spec) {
 		return
 	}
 	state, err := provider.Status(ctx, t.view, r.Spec)
 	if err != nil {
 		return
 	}
-	if now := r.Type.Decide(r.Spec, state, false); now.Err == nil && slices.Equal(now.Diff, d.Diff) {
+	if now := r.Type.Decide(r.Spec, state, false); now.Err == nil && slices.Equal(now.Diff, diff) {
 		t.cancel(r.ID)
 	}
 }

@@ -68,13 +68,12 @@ func (w *walk) performAlone(ctx context.Context, provider resource.Binding, d re
 	})
 	if errors.Is(err, resource.ErrUnchanged) {
 		ev.Outcome, ev.Actions, ev.Diff, ev.Refreshed, ev.RefreshedBy, ev.Cause = event.Stable, nil, nil, false, nil, event.NoCause
-		w.refreshes.recordCause(ev.Index, event.NoCause)
 		w.refreshes.cancel(r.ID)
 		return
 	}
 	if err != nil {
 		ev.Outcome, ev.Err, ev.Actions = event.Failed, err, d.Actions[:done]
-		w.refreshes.cancelIfUnchanged(ctx, provider, d, ev)
+		w.refreshes.cancelIfUnchanged(ctx, provider, d.Diff, ev)
 		return
 	}
 	ev.Outcome = event.Changed

@@ -134,7 +134,7 @@ func (w *walk) performTransaction(ctx context.Context, t *transaction) {
 		for _, m := range t.members {
 			w.finish(ctx, m.event, func(ev *event.Event) {
 				ev.Err, ev.Actions = err, m.decision.Actions
-				w.refreshes.cancelIfUnchanged(ctx, t.provider, m.decision, ev)
+				w.refreshes.cancelIfUnchanged(ctx, t.provider, m.decision.Diff, ev)
 			})
 		}
 		return

@@ -79,3 +79,23 @@ func (s *Summary) Add(e *Event) {
 		s.Health[h.State]++
 	}
 }
+
+// Merge adds the summary of another walk of the same run.
+func (s *Summary) Merge(more Summary) {
+	for i, n := range more.Counts {
+		s.Counts[i] += n
+	}
+	for i, n := range more.Health {
+		s.Health[i] += n
+	}
+	s.Refreshed += more.Refreshed
+	s.RefreshedLater += more.RefreshedLater
+	s.Ignored += more.Ignored
+	s.Duration += more.Duration
+	s.Interrupted = s.Interrupted || more.Interrupted
+	s.DroppedRefreshes = append(s.DroppedRefreshes, more.DroppedRefreshes...)
+	s.Undeclared += more.Undeclared
+	s.Registrations.Published += more.Registrations.Published
+	s.Registrations.Unpublished += more.Registrations.Unpublished
+	s.Registrations.Problems = append(s.Registrations.Problems, more.Registrations.Problems...)
+}

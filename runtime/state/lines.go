@@ -116,14 +116,18 @@ func (l *lines) write(durable bool, text []byte) error {
 		_, err := l.f.WriteAt(out, l.size)
 		return err
 	})
+	before := l.size
+	if err == nil {
+		l.size += int64(len(out))
+		if durable {
+			err = l.sync()
+		}
+	}
 	if err != nil {
-		return errors.Join(err, l.s.dir.Do("truncate", path, func() error { return l.f.Truncate(l.size) }))
+		l.size = before
+		return errors.Join(err, l.s.dir.Do("truncate", path, func() error { return l.f.Truncate(before) }))
 	}
-	l.size += int64(len(out))
-	if !durable {
-		return nil
-	}
-	return l.sync()
+	return nil
 }
 
 // redacted returns lines without secrets.
@@ -156,23 +160,29 @@ func (l *lines) sync() error {
 	if !l.isNew {
 		return nil
 	}
-	l.isNew = false
-	return l.s.dir.SyncDir(filepath.Dir(l.name))
+	err := l.s.dir.SyncDir(filepath.Dir(l.name))
+	l.isNew = err != nil
+	return err
 }
 
 // open opens the file, and cuts an incomplete last line off.
-func (l *lines) open() error {
+func (l *lines) open() (err error) {
 	if l.f != nil {
 		return nil
 	}
 	path := l.s.dir.Path(l.name)
-	err := l.s.dir.Do("open", path, func() (err error) {
+	err = l.s.dir.Do("open", path, func() (err error) {
 		l.f, err = l.s.dir.Open(l.name, os.O_RDWR|os.O_CREATE)
 		return err
 	})
 	if err != nil {
 		return err
 	}
+	defer func() {
+		if err != nil { // where the file ends is not known
+			_ = l.close()
+		}
+	}()
 	if l.size, err = l.f.Seek(0, io.SeekEnd); err != nil {
 		return err
 	}
