@@ -44,7 +44,7 @@ type bench struct {
 func measure(ctx context.Context, count, machines int, dir string) (*measurement, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	if err := crowd.RaiseFileLimit(count); err != nil {
+	if err := crowd.RaiseFileLimit(machines, count-machines); err != nil {
 		return nil, err
 	}
 	s, err := newServers(dir)
