@@ -42,7 +42,7 @@ func measureAll(ctx context.Context, sizes string, machines int, dir, out string
 		if err != nil || count < crowd.Few {
 			return fmt.Errorf("-nodes: want numbers from %d on, got %q", crowd.Few, text)
 		}
-		m, err := measure(ctx, count, max(machines, crowd.Few), dir)
+		m, err := measure(ctx, count, min(count, max(machines, crowd.Few)), dir)
 		if err != nil {
 			return fmt.Errorf("%d nodes: %w", count, err)
 		}
