@@ -213,6 +213,9 @@ func (c *Controller) Back(ctx context.Context) (*signed.Release, error) {
 	if now == nil || now.PreviousBundle == "" {
 		return nil, fmt.Errorf("the environment %s has no release before the present one", c.Store.Environment)
 	}
+	if now.PreviousBundle == now.Bundle {
+		return nil, fmt.Errorf("release %d has the same bundle as release %d: an older one is released by its file, as any other", now.Version, now.Previous)
+	}
 	if has, err := c.Store.HasBundle(ctx, signed.HexDigest(now.PreviousBundle)); err != nil || !has {
 		return nil, errors.Join(err, fmt.Errorf("the bundle of release %d is not in %s any more", now.Previous, c.Store.Environment))
 	}

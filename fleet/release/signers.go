@@ -45,6 +45,15 @@ func (c *Controller) SetSigners(ctx context.Context, file, text string, threshol
 	return s, c.Store.PutSigners(ctx, out, control.SignersEntry.Sequence)
 }
 
+// Threshold returns how many must sign by what the servers have, which only nodes check.
+func (c *Controller) Threshold(ctx context.Context) (int, error) {
+	control, err := c.Store.Read(ctx)
+	if err != nil || control.Signers == nil {
+		return 1, err
+	}
+	return control.Signers.Threshold, nil
+}
+
 // storeSignersAgain is StoreAgain for who may sign.
 func (c *Controller) storeSignersAgain(ctx context.Context, a Archive, control *Control) (stored []string, err error) {
 	text, err := a.last(signersKind)

@@ -73,4 +73,27 @@ func TestSignersCommand(t *testing.T) {
 	require.Equal(t, allowed, l.must(t, "fleet", "signers", "test"))
 	require.Contains(t, l.must(t, "fleet", "signers", "test", "--output", "json"), `"version":1,"threshold":1`)
 	require.Contains(t, l.must(t, "__complete", "fleet", "signers", ""), "test")
+
+	// Where two have to sign it is said who do not; a rollback can be signed by two.
+	second, more := l.operatorKey(t, "bob", 8)
+	require.NoError(t, os.WriteFile(file, []byte(allowed+more), 0o644))
+	l.must(t, "fleet", "signers", "prod", file, "--sign", key, "--threshold", "2")
+	release := func(script string, args ...string) string {
+		t.Helper()
+		_, stderr, status := l.ccm(append([]string{"fleet", "release", "prod", l.site(t, script), "--no-check", "--sign", key}, args...)...)
+		require.Zero(t, status, stderr)
+		return stderr
+	}
+	const few = "! 2 have to sign this, and 1 does: nodes will refuse it. --also-sign KEY signs with another key too.\n"
+	require.Contains(t, release("exec { 'true' }\n"), few)
+	require.NotContains(t, release("exec { 'true' }\n", "--also-sign", second), few)
+	_, stderr, status = l.ccm("fleet", "rollback", "prod", "--sign", key)
+	require.NotZero(t, status)
+	require.Contains(t, stderr, "release 2 has the same bundle as release 1")
+	release("exec { 'false' }\n", "--also-sign", second)
+	_, stderr, _ = l.ccm("fleet", "rollback", "prod", "--sign", key, "--also-sign", second)
+	require.NotContains(t, stderr, few)
+	text, err := os.ReadFile(filepath.Join(l.dir, "releases", "prod", "000004.release"))
+	require.NoError(t, err)
+	require.Equal(t, 2, bytes.Count(text, []byte("BEGIN SSH SIGNATURE")))
 }

@@ -24,7 +24,6 @@ import (
 	"github.com/luaccm/ccm/fleet/signed"
 	"github.com/luaccm/ccm/fleet/where"
 	"github.com/luaccm/ccm/runtime/diag"
-	"github.com/luaccm/ccm/runtime/signers"
 	"github.com/luaccm/ccm/runtime/terminal"
 	"github.com/luaccm/ccm/site"
 )
@@ -83,7 +82,7 @@ stores the last ones anew, for servers that have lost them.`,
 	}
 	fs := cmd.Flags()
 	f.sign.add(fs)
-	fs.StringArrayVar(&f.otherKeys, "also-sign", nil, "sign with this `KEY` too, where two have to sign (may be given again)")
+	alsoSign(fs, &f.otherKeys)
 	fs.StringVar(&f.canary, "canary", "", "the nodes for which `CONDITION` holds are the first stage")
 	fs.StringVar(&f.stages, "stages", "100%", "the `STAGES` after it, as percentages of all nodes: 1%,10%,100%")
 	fs.StringVar(&f.soak, "soak", "0s", "watch a stage for so `LONG` before the next one begins")
@@ -220,11 +219,10 @@ func (f *releaseFlags) release(ctx context.Context, e *cli.Env, c *cluster.Clust
 		return err
 	}
 	r.Bundle = "sha256:" + digest
-	var more []signers.Key
-	for _, key := range f.otherKeys {
-		more = append(more, signers.Key{File: key, Prompts: cli.NewAsideWriter(e)})
+	if err := sayTooFew(ctx, e, controller, f.otherKeys); err != nil {
+		return err
 	}
-	if err := controller.Begin(ctx, r, more...); err != nil {
+	if err := controller.Begin(ctx, r, others(e, f.otherKeys)...); err != nil {
 		return err
 	}
 	if err := printRelease(e, f.output.Value, environment, r, unreadable); err != nil || f.output.Value == "json" {

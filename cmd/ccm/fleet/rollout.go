@@ -92,6 +92,7 @@ func newDeedCommands(e *cli.Env, fleet *fleetdir.Flags) (list []*cobra.Command) 
 
 func newRollbackCommand(e *cli.Env, fleet *fleetdir.Flags) *cobra.Command {
 	f := &rolloutFlags{Flags: fleet, output: cli.NewChoice("text", "text", "json")}
+	var also []string
 	cmd := &cobra.Command{
 		Use:   "rollback ENVIRONMENT",
 		Short: "Go back to the bundle before the present release",
@@ -111,7 +112,10 @@ present one are its first stage.`,
 				if f.reason != "" {
 					r.Reason = f.reason
 				}
-				if err := c.Begin(ctx, r); err != nil {
+				if err := sayTooFew(ctx, e, c, also); err != nil {
+					return err
+				}
+				if err := c.Begin(ctx, r, others(e, also)...); err != nil {
 					return err
 				}
 				if err := printRelease(e, f.output.Value, args[0], r, nil); err != nil {
@@ -129,6 +133,7 @@ present one are its first stage.`,
 		},
 	}
 	f.sign.add(cmd.Flags())
+	alsoSign(cmd.Flags(), &also)
 	cmd.Flags().StringVar(&f.reason, "reason", "", "`TEXT` that says why")
 	cmd.Flags().BoolVar(&f.watch, "watch", false, "follow it until its end, and move it on")
 	cmd.Flags().Var(f.output, "output", "form of the output: text or json")

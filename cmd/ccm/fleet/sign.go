@@ -2,6 +2,7 @@ package fleet
 
 import (
 	"cmp"
+	"context"
 	"os"
 
 	"github.com/spf13/pflag"
@@ -9,6 +10,7 @@ import (
 	"github.com/luaccm/ccm/cmd/ccm/cli"
 	"github.com/luaccm/ccm/fleet/cluster"
 	"github.com/luaccm/ccm/fleet/job"
+	"github.com/luaccm/ccm/fleet/release"
 	"github.com/luaccm/ccm/runtime/signers"
 )
 
@@ -25,6 +27,28 @@ func (f *signFlags) add(fs *pflag.FlagSet) {
 // sender returns what sends jobs to an environment.
 func (f *signFlags) sender(e *cli.Env, c *cluster.Cluster, environment string) *job.Sender {
 	return &job.Sender{NC: c.Conn, Environment: environment, Key: f.signer(e), By: c.Directory.Fleet.User, Clock: e.Clock.Now}
+}
+
+// others returns the keys of others who sign too.
+func others(e *cli.Env, files []string) (keys []signers.Key) {
+	for _, file := range files {
+		keys = append(keys, signers.Key{File: file, Prompts: cli.NewAsideWriter(e)})
+	}
+	return keys
+}
+
+// alsoSign adds the flag for them.
+func alsoSign(fs *pflag.FlagSet, files *[]string) {
+	fs.StringArrayVar(files, "also-sign", nil, "sign with this `KEY` too, where two have to sign (may be given again)")
+}
+
+// sayTooFew says if more have to sign than do. It hinders nobody: what the servers have may be somebody else's.
+func sayTooFew(ctx context.Context, e *cli.Env, c *release.Controller, others []string) error {
+	want, err := c.Threshold(ctx)
+	if have := 1 + len(others); err == nil && have < want {
+		cli.Say(e, "! %d have to sign this, and %d does: nodes will refuse it. --also-sign KEY signs with another key too.", want, have)
+	}
+	return err
 }
 
 // signer returns the key.

@@ -10,7 +10,6 @@ import (
 	"github.com/luaccm/ccm/fleet/identity"
 	"github.com/luaccm/ccm/fleet/release"
 	"github.com/luaccm/ccm/runtime/diag"
-	"github.com/luaccm/ccm/runtime/signers"
 	"github.com/luaccm/ccm/runtime/terminal"
 )
 
@@ -57,7 +56,7 @@ one of that file has signed it: keep the file that you hand out up to date.`,
 		},
 	}
 	f.sign.add(cmd.Flags())
-	cmd.Flags().StringArrayVar(&f.also, "also-sign", nil, "sign with this `KEY` too, where two have to sign (may be given again)")
+	alsoSign(cmd.Flags(), &f.also)
 	cmd.Flags().IntVar(&f.threshold, "threshold", 1, "how many of FILE must sign a release: `NUMBER`")
 	cmd.Flags().Var(f.output, "output", "form of the output: text or json")
 	return cmd
@@ -93,12 +92,11 @@ func (f *signersFlags) change(ctx context.Context, e *cli.Env, environment, file
 	if f.threshold < 1 {
 		return diag.Errorf(diag.Pos{}, "--threshold: want a number from 1 on, got %d", f.threshold)
 	}
-	var more []signers.Key
-	for _, key := range f.also {
-		more = append(more, signers.Key{File: key, Prompts: cli.NewAsideWriter(e)})
-	}
 	return withController(e, f.Flags, environment, identity.Operator, &f.sign, func(c *release.Controller) error {
-		s, err := c.SetSigners(ctx, file, string(text), f.threshold, more...)
+		if err := sayTooFew(ctx, e, c, f.also); err != nil {
+			return err
+		}
+		s, err := c.SetSigners(ctx, file, string(text), f.threshold, others(e, f.also)...)
 		if err != nil {
 			return err
 		}
