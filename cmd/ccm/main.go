@@ -214,10 +214,10 @@ ccm help exit-codes says what the exit status means.`,
 	return root
 }
 
-// wantedValues says what a flag of a type wants, as pflag names it.
+// wantedValues says what a flag of a type wants, as pflag names it, where its own words are those of package strconv.
 var wantedValues = map[string]string{
 	"uint": "a whole number that is not negative", "int": "a whole number", "int64": "a whole number", "float64": "a number",
-	"duration": "a duration such as 30s or 1h30m", "bool": "true or false",
+	"duration": "a duration such as 30s or 1h30m",
 }
 
 // flagError adds the nearest flag to the error about one that is not there, and says what one wants that cannot have a
