@@ -10,7 +10,7 @@ import (
 func TestFirewall(t *testing.T) {
 	const file, conf = "/etc/nftables.d/ccm-web.nft", "/etc/nftables.conf"
 	const include = "include \"/etc/nftables.d/ccm-*.nft\"\n"
-	const text = "# Kept by ccm.\ntable inet web\ndelete table inet web\ntable inet web {\n  chain a { }\n}\n"
+	const text = "# Kept by ccm.\ntable inet web\ndelete table inet web\ntable inet web {\nchain kept_by_ccm { }\n  chain a { }\n}\n"
 	suite{
 		name: "firewall",
 		starts: map[string]map[string]string{

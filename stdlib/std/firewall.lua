@@ -8,26 +8,27 @@
 --     }
 --   ]] }
 
-local lines, include = require "std.lines", 'include "/etc/nftables.d/ccm-*.nft"'
+local lines, include, mark = require "std.lines", 'include "/etc/nftables.d/ccm-*.nft"', "chain kept_by_ccm {"
 
 local function file(want) return "/etc/nftables.d/ccm-" .. want.name .. ".nft" end
 -- Before and after the rules. The table is replaced in one step: it is made so that it can be
--- deleted, and what nft is given at once comes into force at once or not at all.
+-- deleted, and what nft is given at once comes into force at once or not at all. By the empty chain a
+-- table is known whose file is gone, as after ccm undo.
 local function frame(want)
   local name = want.family .. " " .. want.name
-  return ("# Kept by ccm.\ntable %s\ndelete table %s\ntable %s {\n"):format(name, name, name), "}\n"
+  return ("# Kept by ccm.\ntable %s\ndelete table %s\ntable %s {\n%s }\n"):format(name, name, name, mark), "}\n"
 end
 
 local function rendered(want)
   local head, tail = frame(want)
   return head .. str.trim(want.rules, "\n") .. "\n" .. tail
 end
--- A digest of the table as it is in the kernel, without counters and contents of sets; nil if there is none.
+-- A digest of the table as it is in the kernel, without counters and contents of sets, and whether it has the mark; nil if there is none.
 local function listing(want, host)
   if host.root ~= "/" or not host.which "nft" then return end
   local out, code, err = host.query { "nft", "--stateless", "--terse", "list", "table", want.family, want.name, check = false }
   if code ~= 0 and not err:find("No such file", 1, true) then error(err, 0) end
-  return code == 0 and hash.sha256(out) or nil
+  if code == 0 then return hash.sha256(out), out:find(mark, 1, true) ~= nil end
 end
 
 -- The file that is read at boot: of Debian and Arch, and of Red Hat.
@@ -67,15 +68,15 @@ return ccm.type {
   end,
 
   status = function(want, host)
-    local text, boot, now = host.read(file(want)), main(host), listing(want, host)
-    if not text and now and want.rules then error(("a table %s %s is there that is not kept by ccm, and is not replaced (ccm undo leaves one behind; nft delete table %s %s removes it)"):format(want.family, want.name, want.family, want.name), 0) end
-    -- The last line says how nft listed the rules when they were loaded.
-    local body, listed = (text or ""):match("^(.*\n)# listed as (%x+)\n$")
+    local text, boot, now, ours = host.read(file(want)), main(host), listing(want, host)
+    if not text and now and not ours and want.rules then error(("a table %s %s is there that is not kept by ccm, and is not replaced (nft delete table %s %s removes it)"):format(want.family, want.name, want.family, want.name), 0) end
+    local left = not text and ours and (want.rules or want.ensure == "absent") -- ccm import asks for what is kept
+    local body, listed = (text or ""):match("^(.*\n)# listed as (%x+)\n$") -- as nft listed what it had loaded
     body = body or text or ""
-    local have = { ensure = text and "present" or "absent", text = body, main = boot, main_text = boot and host.read(boot), running = (now or host.root ~= "/") and "loaded" or "not loaded" }
+    local have = { ensure = (text or left) and "present" or "absent", text = body, main = boot, main_text = boot and host.read(boot), running = (now or host.root ~= "/") and "loaded" or "not loaded" }
     if now and now ~= listed then have.running = "changed by somebody else" end
     local head, tail = frame(want)
-    have.rules = text and (str.starts(body, head) and str.ends(body, tail) and body:sub(#head + 1, #body - #tail - 1) or "in other lines") or nil
+    have.rules = text and (str.starts(body, head) and str.ends(body, tail) and body:sub(#head + 1, #body - #tail - 1) or "in other lines") or left and "loaded, and in no file" or nil
     if want.rules and body == rendered(want) then have.rules = want.rules end
     if want.ensure == "absent" or not want.rules then return have end
     if not boot then error("there is no /etc/nftables.conf (its package is nftables)", 0) end
@@ -110,8 +111,7 @@ return ccm.type {
       if have.running ~= "not loaded" and host.root == "/" then host.run { "nft", "delete", "table", want.family, want.name } end
       return host.remove(file(want))
     end
-    -- What cannot be loaded is not written, so that the rules at boot stay good.
-    if running then host.run { "nft", "--file", "-", stdin = rendered(want) } end
+    if running then host.run { "nft", "--file", "-", stdin = rendered(want) } end -- else the rules at boot stay good
     host.mkdir "/etc/nftables.d"
     host.write(file(want), rendered(want) .. (running and "# listed as " .. listing(want, host) .. "\n" or ""))
     local text = host.read(have.main)

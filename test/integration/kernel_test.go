@@ -46,11 +46,14 @@ func TestFirewall(t *testing.T) {
 
 	l.sh("nft add table ip other")
 
-	// What undo leaves in the kernel is not taken for somebody's, without a word about how it goes on.
-	l.sh("rm /etc/nftables.d/ccm-web.nft")
+	// A table of somebody else is not replaced. What undo leaves in the kernel is none.
+	l.sh("cp /etc/nftables.d/ccm-web.nft /root; rm /etc/nftables.d/ccm-web.nft; nft delete table inet web; nft add table inet web")
 	l.converge(step{site: "kernel/firewall.lua 8080", does: []string{"firewall#web: failed"}, errs: map[string][]string{"firewall#web": {"nft delete table inet web removes it"}}})
 	l.sh("nft delete table inet web")
 	l.converge(site("8080", "Loaded the rules"))
+	require.Contains(t, l.sh("/opt/ccm/ccm undo"), "ccm-web.nft: Removed what the run had made")
+	l.converge(site("8080", "Replaced the rules"))
+	l.sh("/opt/ccm/ccm undo")
 	l.converge(site("absent", "Removed the rules"))
 	l.says("table inet filter\ntable ip other", "nft list tables")
 	l.says("", "ls /etc/nftables.d")
