@@ -28,6 +28,16 @@ var (
 	ErrBroken   = errors.New("the connection broke while the answer came")
 )
 
+// IsPassing reports whether an error may be none at the next try: servers choose a leader, or a connection is made anew.
+func IsPassing(err error) bool {
+	for _, passing := range []error{ErrNoAnswer, ErrNoStream, ErrBroken, context.DeadlineExceeded, nats.ErrTimeout, nats.ErrNoResponders, nats.ErrReconnectBufExceeded, nats.ErrDisconnected} {
+		if errors.Is(err, passing) {
+			return true
+		}
+	}
+	return false
+}
+
 // usualPrefix begins the subjects of JetStream unless something else is said.
 const usualPrefix = "$JS.API"
 

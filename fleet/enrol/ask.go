@@ -280,20 +280,10 @@ func waitForAnswer(ctx context.Context, conn *nats.Conn, key string) (answer, er
 		case <-time.After(pause):
 		}
 		a, err := lookForAnswer(ctx, conn, key)
-		if err == nil || ctx.Err() == nil && !isPassing(err) {
+		if err == nil || ctx.Err() == nil && !errors.Is(err, direct.ErrNone) && !direct.IsPassing(err) {
 			return a, err
 		}
 	}
-}
-
-// isPassing reports whether an error may be none at the next look.
-func isPassing(err error) bool {
-	for _, passing := range []error{direct.ErrNone, direct.ErrNoAnswer, direct.ErrNoStream, direct.ErrBroken, context.DeadlineExceeded, nats.ErrTimeout, nats.ErrNoResponders} {
-		if errors.Is(err, passing) {
-			return true
-		}
-	}
-	return false
 }
 
 // accept writes the credentials that an answer makes, if it is for this key.

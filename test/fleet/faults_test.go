@@ -66,6 +66,23 @@ func TestServersFail(t *testing.T) {
 	f.release(motd("three"))
 	require.Equal(t, signed.Done, f.advance().State)
 	require.Equal(t, int64(3), f.state("web1").Release)
+
+	// Who follows a rollout goes on when they are back.
+	require.NoError(t, f.controller().Begin(t.Context(), &signed.Release{
+		Bundle: "sha256:" + f.bundle(motd("four")), Stages: []string{"100%"}, Soak: signed.Duration(10 * time.Second),
+	}))
+	ended := make(chan string, 1)
+	go func() {
+		stdout, stderr, status := l.ccm("fleet", "rollout", "prod", "--watch", "--sign", f.controller().Key.File)
+		ended <- fmt.Sprintf("status %d\n%s%s", status, stdout, stderr)
+	}()
+	f.eventually(func() bool { return f.motd("web1") == "four" && f.motd("web2") == "four" })
+	l.killAll()
+	time.Sleep(5 * time.Second)
+	l.startAll(t)
+	out := <-ended
+	require.Contains(t, out, "status 0\n")
+	require.Contains(t, out, "The servers do not answer now, and are asked again")
 }
 
 // Servers come back with the data of yesterday: nodes keep the newer release, and say so.

@@ -1,5 +1,7 @@
 package cli
 
+import "strconv"
+
 // Exit statuses.
 const (
 	ExitOK          = 0
@@ -14,7 +16,7 @@ const (
 type Status int
 
 // Error implements error.
-func (s Status) Error() string { return "exit status " + string(rune('0'+s)) }
+func (s Status) Error() string { return "exit status " + strconv.Itoa(int(s)) }
 
 // Err returns s as an error, nil if it is 0.
 func (s Status) Err() error {

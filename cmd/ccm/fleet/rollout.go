@@ -12,6 +12,7 @@ import (
 
 	"github.com/luaccm/ccm/cmd/ccm/cli"
 	"github.com/luaccm/ccm/cmd/ccm/cli/fleetdir"
+	"github.com/luaccm/ccm/fleet/direct"
 	"github.com/luaccm/ccm/fleet/identity"
 	"github.com/luaccm/ccm/fleet/release"
 	"github.com/luaccm/ccm/fleet/signed"
@@ -161,12 +162,17 @@ func (f *rolloutFlags) show(ctx context.Context, e *cli.Env, environment string)
 	})
 }
 
-// watchInterval is how often is looked at a rollout that is followed.
-const watchInterval = 2 * time.Second
+// watchInterval is how often a rollout that is followed is looked at, and watchPatience how long servers may not
+// answer meanwhile.
+const (
+	watchInterval = 2 * time.Second
+	watchPatience = 5 * time.Minute
+)
 
 // follow shows a rollout as it changes, and moves it on, until it rests.
 func (f *rolloutFlags) follow(ctx context.Context, e *cli.Env, c *release.Controller) error {
 	last, shown := (*release.Assessment)(nil), ""
+	var silentSince time.Time // since when the servers do not answer
 	for {
 		var a *release.Assessment
 		var err error
@@ -175,8 +181,20 @@ func (f *rolloutFlags) follow(ctx context.Context, e *cli.Env, c *release.Contro
 		} else {
 			a, err = c.Step(ctx)
 		}
-		if err != nil {
+		switch {
+		case err == nil:
+			silentSince = time.Time{}
+		case !direct.IsPassing(err), !silentSince.IsZero() && time.Since(silentSince) > watchPatience:
 			return err
+		default:
+			if silentSince.IsZero() {
+				silentSince = time.Now()
+				cli.Say(e, "The servers do not answer now, and are asked again: %s", err)
+			}
+			if err := pauseBetweenLooks(ctx); err != nil {
+				return err
+			}
+			continue
 		}
 		if text := rolloutText(a); text != shown || f.output.Value == "json" && !reflect.DeepEqual(last, a) {
 			if err := f.print(e, a); err != nil {
@@ -187,11 +205,19 @@ func (f *rolloutFlags) follow(ctx context.Context, e *cli.Env, c *release.Contro
 		if a.Verdict == release.Rest && a.State != signed.Paused {
 			return stoppedStatus(a)
 		}
-		select {
-		case <-ctx.Done():
-			return cli.Status(cli.ExitInterrupted)
-		case <-time.After(watchInterval):
+		if err := pauseBetweenLooks(ctx); err != nil {
+			return err
 		}
+	}
+}
+
+// pauseBetweenLooks waits, unless the command is interrupted.
+func pauseBetweenLooks(ctx context.Context) error {
+	select {
+	case <-ctx.Done():
+		return cli.Status(cli.ExitInterrupted)
+	case <-time.After(watchInterval):
+		return nil
 	}
 }
 
@@ -218,21 +244,21 @@ func (f *rolloutFlags) print(e *cli.Env, a *release.Assessment) error {
 // rolloutText tells of a rollout. What comes from nodes is made safe for terminals here.
 func rolloutText(a *release.Assessment) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "Release %d of %s, bundle %s: %s\n", a.Release, a.Environment, shortDigest(a.Bundle), stateWords(a))
+	terminal.Fprintf(&b, "Release %d of %s, bundle %s: %s\n", a.Release, a.Environment, shortDigest(a.Bundle), stateWords(a))
 	rows := [][]string{{"STAGE", "NODES", "DONE", "CHANGED", "FAILED", "SILENT", "WAITING", ""}}
 	for i, s := range a.Stages {
 		n := strconv.Itoa
 		rows = append(rows, []string{s.Name, n(s.Nodes), n(s.Done), n(s.Changed), n(s.Failed), n(s.Silent), n(s.Waiting), stageWords(a, i)})
 	}
 	for _, line := range tableLines(rows) {
-		fmt.Fprintln(&b, line)
+		b.WriteString(line + "\n")
 	}
 	for _, c := range a.Causes {
-		fmt.Fprintf(&b, "  %s  %d  %s  (%s)\n", terminal.Line(c.Resource), len(c.Nodes), terminal.Line(firstLineOf(c.Message)), terminal.Line(someNames(c.Nodes)))
+		terminal.Fprintf(&b, "  %s  %d  %s  (%s)\n", terminal.Line(c.Resource), len(c.Nodes), terminal.Line(firstLineOf(c.Message)), terminal.Line(someNames(c.Nodes)))
 	}
 	for _, s := range a.Stages[:min(a.Stage+1, len(a.Stages))] {
 		if len(s.SilentNodes) > 0 {
-			fmt.Fprintf(&b, "  silent  %d  (%s)\n", len(s.SilentNodes), terminal.Line(someNames(s.SilentNodes)))
+			terminal.Fprintf(&b, "  silent  %d  (%s)\n", len(s.SilentNodes), terminal.Line(someNames(s.SilentNodes)))
 		}
 	}
 	return b.String()
