@@ -16,10 +16,26 @@ func holdCommand(hold bool) []string {
 	return []string{"dnf", "-q", "versionlock", map[bool]string{true: "add", false: "delete"}[hold]}
 }
 
-// lockedPackages returns the names of the packages on hold (versionlock), if a package manages
-// its hold.
+// lockFiles are where versionlock of dnf 4 and of dnf 5 keeps its locks.
+var lockFiles = []string{"/etc/dnf/plugins/versionlock.list", "/etc/dnf/versionlock.toml"}
+
+// hasLocks reports whether a file of locks has a line that is no comment.
+func hasLocks(v *host.View) bool {
+	for _, file := range lockFiles {
+		text, err := v.Recording(nil).ReadUpTo(file, 1<<20) // which no resource brings
+		for line := range strings.Lines(string(text)) {
+			if line = strings.TrimSpace(line); err == nil && line != "" && !strings.HasPrefix(line, "#") {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// lockedPackages returns the names of the packages on hold (versionlock). It is asked only if there
+// are some, or a package manages its hold.
 func lockedPackages(ctx context.Context, v *host.View, wants []resources.Package) (names []string, err error) {
-	if !pkgtool.AnyHold(wants) {
+	if !pkgtool.AnyHold(wants) && !hasLocks(v) {
 		return nil, nil
 	}
 	res, err := tool.Query(ctx, v, "dnf", "-q", "versionlock", "list")

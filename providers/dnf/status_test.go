@@ -1,6 +1,9 @@
 package dnf
 
 import (
+	"os"
+	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -120,4 +123,30 @@ func FuzzParseOffers(f *testing.F) {
 			}
 		}
 	})
+}
+
+// A package that versionlock holds is on hold, whether that was asked for or not. Without locks
+// nobody is asked.
+func TestLocked(t *testing.T) {
+	for list, held := range map[string]bool{"# Added lock\nccm-demo-rpm-0:1.0-1.lab.*\n": true, "\n# none\n": false} {
+		m := newMachine().with("ccm-demo-rpm-1.0")
+		r := &hosttest.Runner{Answer: func(c host.Cmd) (host.Result, error) {
+			if c.String() == "dnf -q versionlock list" {
+				return ok("ccm-demo-rpm-0:1.0-1.lab.*\n"), nil
+			}
+			return m.Answer(c)
+		}}
+		h, root := hosttest.New(t, r)
+		file := filepath.Join(root, lockFiles[0])
+		require.NoError(t, os.MkdirAll(filepath.Dir(file), 0o755))
+		require.NoError(t, os.WriteFile(file, []byte(list), 0o644))
+		want := pkg("ccm-demo-rpm", "latest")
+		have, err := packages.Status(t.Context(), &h.View, want)
+		require.NoError(t, err)
+		require.Equal(t, held, have.Held)
+		require.Equal(t, held, slices.Contains(r.Ran(), "dnf -q versionlock list"))
+		if held {
+			require.EqualError(t, want.Decide(have).Err, "want 2.0-1.lab, found 1.0-1.lab, which is on hold and not changed")
+		}
+	}
 }
