@@ -216,7 +216,7 @@ func (p *eventPool) take() *event.Event {
 // recordOutcome records the outcome of a resource for later resources.
 func (w *walk) recordOutcome(ev *event.Event) {
 	w.outcomes[ev.Index] = ev.Outcome
-	if w.forecaster.Record(ev) {
+	if w.forecaster.EndTurn(ev) {
 		w.mayHaveChanged = true
 	}
 	w.skipsDependents[ev.Index] = ev.Fails() || len(ev.Unmet) > 0 || ev.Declined

@@ -23,7 +23,7 @@ func (w *walk) decideAndAct(ctx context.Context, i int, provider *resource.Bindi
 		}
 	}()
 	state, d, err := w.look(ctx, i, provider, ev, refresh)
-	if w.interruptTransaction(ctx, provider, ev, d, err) {
+	if w.commitUnlessJoins(ctx, provider, ev, d, err) {
 		state, d, err = w.look(ctx, i, provider, ev, refresh)
 	}
 	if err != nil {
@@ -47,7 +47,7 @@ func (w *walk) decideAndAct(ctx context.Context, i int, provider *resource.Bindi
 	if w.transaction.joins(provider, ev, d) {
 		found.Joins = w.transaction.first
 	}
-	if w.forecaster.Settle(ctx, provider, ev, found) {
+	if w.forecaster.CloseIfUncertain(ctx, provider, ev, found) {
 		return
 	}
 	if d.Stable() {

@@ -47,10 +47,10 @@ func (t *transaction) joins(provider *resource.Binding, ev *event.Event, d resou
 		t.provider.Type.Together(t.members[0].event.Resource.Spec, ev.Resource.Spec)
 }
 
-// interruptTransaction commits the transaction if the event's resource can neither join it nor is
+// commitUnlessJoins commits the transaction if the event's resource can neither join it nor is
 // stable. It reports whether to look at the resource again, because the transaction may have
 // changed it.
-func (w *walk) interruptTransaction(ctx context.Context, provider *resource.Binding, ev *event.Event, d resource.Decision, err error) bool {
+func (w *walk) commitUnlessJoins(ctx context.Context, provider *resource.Binding, ev *event.Event, d resource.Decision, err error) bool {
 	t := w.transaction
 	if t == nil || provider.Same(t.provider) && err == nil && (d.Stable() || t.joins(provider, ev, d)) {
 		return false
@@ -61,7 +61,7 @@ func (w *walk) interruptTransaction(ctx context.Context, provider *resource.Bind
 }
 
 // joinTransaction adds a decision to the transaction, or begins one with it, and reports whether
-// it did. The caller has called interruptTransaction, so an open transaction fits.
+// it did. The caller has called commitUnlessJoins, so an open transaction fits.
 func (w *walk) joinTransaction(provider resource.Binding, d resource.Decision, ev *event.Event) bool {
 	if w.transaction == nil {
 		r := ev.Resource

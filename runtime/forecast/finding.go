@@ -20,10 +20,10 @@ type Finding struct {
 	Joins int
 }
 
-// Settle makes the event unknown if a pending resource may change the finding, and failed if the
+// CloseIfUncertain makes the event unknown if a pending resource may change the finding, and failed if the
 // decision is an error. It reports whether the outcome is set. The event gets the reason and the
 // forecast.
-func (f *Forecaster) Settle(ctx context.Context, provider *resource.Binding, ev *event.Event, x Finding) bool {
+func (f *Forecaster) CloseIfUncertain(ctx context.Context, provider *resource.Binding, ev *event.Event, x Finding) bool {
 	d, i := x.Decision, ev.Index
 	if installers, removed := f.pendingInstallersAndRemovers(i); len(installers) > 0 && d.Err == nil && installers[0].index < x.Joins {
 		f.blameInstallers(ctx, provider, ev, d, installers, removed)

@@ -100,9 +100,9 @@ func (f *Forecaster) MayPrefetch(spec any) bool {
 	return f.looks == nil || len(f.suspects.effects.list) == 0 && !f.view.Plan().IsDoubtful() && resource.MayPrefetch(spec)
 }
 
-// Record ends the turn of the event's resource. It reports whether later resources may look
+// EndTurn ends the turn of the event's resource. It reports whether later resources may look
 // different because of it: it is pending or unknown, and not only planned.
-func (f *Forecaster) Record(ev *event.Event) (unsettled bool) {
+func (f *Forecaster) EndTurn(ev *event.Event) (unsettled bool) {
 	f.looks = nil
 	if ev.Outcome != event.Pending && ev.Outcome != event.Unknown {
 		return false

@@ -117,7 +117,7 @@ func unquoted(line string) (text, rest string, err error) {
 // DesiredDigests returns a function that returns the recorded digest of a resource in an applied
 // catalog, the zero digest if there is none.
 func (s *Store) DesiredDigests(a AppliedHeader) func(r *resource.Resource) resource.DesiredDigest {
-	past := &siteRecord{s: s, site: a.Site, root: a.Root, readOnly: true}
+	past := &appliedRecord{s: s, site: a.Site, root: a.Root, readOnly: true}
 	past.load()
 	lazy := make(map[string]bool)
 	_ = s.readCatalog(a.name, func(d catalogEntry) { lazy[d.ID] = d.Lazy }) // the reader of the catalog reports the error
@@ -181,7 +181,7 @@ func (w lastApplied) mergedDigest(before lastApplied, lazy bool) resource.Desire
 
 // sameDesired reports whether the digest now means the same desired state as the recorded digest
 // old. In doubt it is true.
-func (a *siteRecord) sameDesired(r *resource.Resource, old, now resource.DesiredDigest, text func() string) bool {
+func (a *appliedRecord) sameDesired(r *resource.Resource, old, now resource.DesiredDigest, text func() string) bool {
 	if old == (resource.DesiredDigest{}) || now == (resource.DesiredDigest{}) {
 		return true
 	}
@@ -199,14 +199,14 @@ func (a *siteRecord) sameDesired(r *resource.Resource, old, now resource.Desired
 
 // Cause is [RecordWriter.Cause] for plans: it writes nothing.
 func (s *Store) Cause(site, file, root string) func(r *resource.Resource, desired resource.DesiredDigest, text func() string) event.Cause {
-	a := &siteRecord{s: s, site: site, file: file, root: root, readOnly: true}
+	a := &appliedRecord{s: s, site: site, file: file, root: root, readOnly: true}
 	return a.cause
 }
 
 // fingerprint returns the fingerprint of the properties of a resource, and that of its whole
 // declaration. If the resource may hold secrets, they are keyed: a weak secret could be guessed
 // from a plain fingerprint.
-func (a *siteRecord) fingerprint(r *resource.Resource) (spec, all uint64) {
+func (a *appliedRecord) fingerprint(r *resource.Resource) (spec, all uint64) {
 	spec, all = fingerprint(r)
 	if len(r.Sensitive) > 0 {
 		return a.keyedNumber(spec), a.keyedNumber(all)
@@ -218,7 +218,7 @@ func (a *siteRecord) fingerprint(r *resource.Resource) (spec, all uint64) {
 type fingerprints struct{ spec, whole uint64 }
 
 // fingerprints returns the fingerprints of many resources.
-func (a *siteRecord) fingerprints(list []*resource.Resource) []fingerprints {
+func (a *appliedRecord) fingerprints(list []*resource.Resource) []fingerprints {
 	const part = 1024
 	sums := make([]fingerprints, len(list))
 	var parts sync.WaitGroup
@@ -234,14 +234,14 @@ func (a *siteRecord) fingerprints(list []*resource.Resource) []fingerprints {
 	return sums
 }
 
-func (a *siteRecord) keyedNumber(n uint64) uint64 {
+func (a *appliedRecord) keyedNumber(n uint64) uint64 {
 	sum, _ := strconv.ParseUint(a.s.secrets.Digest("fingerprint", strconv.FormatUint(n, 16))[:16], 16, 64)
 	return sum
 }
 
 // keyed returns a digest that is keyed like a fingerprint. It has no stat data, which would
 // reveal the size of a secret.
-func (a *siteRecord) keyed(r *resource.Resource, found resource.DesiredDigest) resource.DesiredDigest {
+func (a *appliedRecord) keyed(r *resource.Resource, found resource.DesiredDigest) resource.DesiredDigest {
 	switch {
 	case !a.mayHoldSecrets(r):
 		return found
@@ -254,7 +254,7 @@ func (a *siteRecord) keyed(r *resource.Resource, found resource.DesiredDigest) r
 // mayHoldSecrets reports whether the desired state of a resource may hold secrets. A resource
 // that depends on data renders it only when its turn comes, and secrets in it may have been
 // decrypted only then.
-func (a *siteRecord) mayHoldSecrets(r *resource.Resource) bool {
+func (a *appliedRecord) mayHoldSecrets(r *resource.Resource) bool {
 	return len(r.Sensitive) > 0 || a.s.secrets.Any() && resource.DependsOnData(r.Spec)
 }
 

@@ -35,7 +35,7 @@ func (p MadeParent) Is(found host.Info) bool {
 }
 
 // noteParents notes the directories above the event's resource that were made for it.
-func (a *siteRecord) noteParents(changes []*fileChange, e *event.Event) {
+func (a *appliedRecord) noteParents(changes []*fileChange, e *event.Event) {
 	if e.Outcome != event.Changed {
 		return
 	}
@@ -48,7 +48,7 @@ func (a *siteRecord) noteParents(changes []*fileChange, e *event.Event) {
 }
 
 // endParents adds the noted directories to the file.
-func (a *siteRecord) endParents() error {
+func (a *appliedRecord) endParents() error {
 	if len(a.parents) == 0 || a.site == "" { // resources of the command line are not pruned
 		return nil
 	}
@@ -64,7 +64,7 @@ func (a *siteRecord) endParents() error {
 }
 
 // madeParents returns the directories in the file.
-func (a *siteRecord) madeParents() (list []MadeParent, err error) {
+func (a *appliedRecord) madeParents() (list []MadeParent, err error) {
 	err = eachLine(a.s, a.name()+parentsSuffix, func(p MadeParent) { list = append(list, p) })
 	if errors.Is(err, os.ErrNotExist) {
 		return nil, nil
@@ -77,7 +77,7 @@ func (a *siteRecord) madeParents() (list []MadeParent, err error) {
 }
 
 // writeParents replaces the file.
-func (a *siteRecord) writeParents(list []MadeParent) error {
+func (a *appliedRecord) writeParents(list []MadeParent) error {
 	if len(list) == 0 {
 		return a.s.dir.Remove(a.name() + parentsSuffix)
 	}
@@ -99,13 +99,13 @@ func (a *siteRecord) writeParents(list []MadeParent) error {
 
 // MadeParents returns the parent directories that runs of a site made and that no prune removed.
 func MadeParents(s *Store, site, root string) ([]MadeParent, error) {
-	return (&siteRecord{s: s, site: site, root: root, readOnly: true}).madeParents()
+	return (&appliedRecord{s: s, site: site, root: root, readOnly: true}).madeParents()
 }
 
 // ForgetParents removes directories from the record of a site. The lock of the state directory
 // must be held.
 func ForgetParents(s *Store, site, root string, gone map[Name]bool) error {
-	a := &siteRecord{s: s, site: site, root: root}
+	a := &appliedRecord{s: s, site: site, root: root}
 	list, err := a.madeParents()
 	if err != nil || !slices.ContainsFunc(list, func(p MadeParent) bool { return gone[p.Path] }) {
 		return err

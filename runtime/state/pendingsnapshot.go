@@ -28,7 +28,7 @@ const (
 )
 
 // prepare starts the encoding of the pending snapshot.
-func (a *siteRecord) prepare(c *catalog.Catalog) {
+func (a *appliedRecord) prepare(c *catalog.Catalog) {
 	if a.pending != nil || a.s.dir.IsWatched() || len(c.Resources) < manyDeclared {
 		return
 	}
@@ -56,7 +56,7 @@ func (a *siteRecord) prepare(c *catalog.Catalog) {
 }
 
 // compressed returns the file of a catalog, nil if it is too large.
-func (a *siteRecord) compressed(c *catalog.Catalog) []byte {
+func (a *appliedRecord) compressed(c *catalog.Catalog) []byte {
 	var file bytes.Buffer
 	err := statedir.Compress(&file, func(z io.Writer) error {
 		var line []byte
@@ -83,7 +83,7 @@ func (a *siteRecord) compressed(c *catalog.Catalog) []byte {
 
 // fingerprintsOf returns the fingerprints of a catalog; those of the pending snapshot, if it has
 // the same catalog.
-func (a *siteRecord) fingerprintsOf(c *catalog.Catalog) []fingerprints {
+func (a *appliedRecord) fingerprintsOf(c *catalog.Catalog) []fingerprints {
 	if f := a.pending; f != nil {
 		<-f.done
 		if f.catalog == c {
@@ -94,7 +94,7 @@ func (a *siteRecord) fingerprintsOf(c *catalog.Catalog) []fingerprints {
 }
 
 // preparedText returns the text of the pending snapshot, nil if it is not of list.
-func (a *siteRecord) preparedText(list []snapshotEntry) []byte {
+func (a *appliedRecord) preparedText(list []snapshotEntry) []byte {
 	f := a.pending
 	if f == nil || len(list) != len(f.catalog.Resources) {
 		return nil

@@ -69,7 +69,7 @@ type RecordWriter struct {
 	sensitive  *secretNamesFile
 	file       lines
 	catalog    *catalog.Catalog // the applied catalog; nil for none
-	siteRecord *siteRecord
+	appliedRecord *appliedRecord
 
 	// current is the resource of changes for which the host names no resource.
 	current *resource.Resource
@@ -119,8 +119,8 @@ func (r *RecordWriter) AddCatalog(c *catalog.Catalog) {
 	if r.info.ChecksOnly {
 		return // such a run applies no catalog
 	}
-	if r.siteRecord == nil {
-		r.catalog, r.siteRecord = c, &siteRecord{s: r.s, site: r.info.Site, file: r.info.File, root: r.info.Root}
+	if r.appliedRecord == nil {
+		r.catalog, r.appliedRecord = c, &appliedRecord{s: r.s, site: r.info.Site, file: r.info.File, root: r.info.Root}
 		return
 	}
 	r.catalog = merged(r.catalog, c)
@@ -152,10 +152,10 @@ func (r *RecordWriter) DropRefresh(d event.PendingRefresh) { r.journal.drop(d) }
 // Cause compares a resource with the last applied catalog (converge.Engine.Cause). Without an
 // applied catalog there is no cause.
 func (r *RecordWriter) Cause(res *resource.Resource, desired resource.DesiredDigest, text func() string) event.Cause {
-	if r.siteRecord == nil {
+	if r.appliedRecord == nil {
 		return event.NoCause
 	}
-	return r.siteRecord.cause(res, desired, text)
+	return r.appliedRecord.cause(res, desired, text)
 }
 
 type changeLine struct {
@@ -199,8 +199,8 @@ func (r *RecordWriter) begin() error {
 	if err := r.s.dir.MakeDir("runs"); err != nil {
 		return err
 	}
-	if r.siteRecord != nil {
-		r.siteRecord.prepare(r.catalog)
+	if r.appliedRecord != nil {
+		r.appliedRecord.prepare(r.catalog)
 	}
 	return r.file.enqueue(startLine{startProtocol, r.info})
 }
@@ -244,24 +244,24 @@ func (r *RecordWriter) End(sum event.Summary) error {
 
 // endCatalog records the applied catalog, once.
 func (r *RecordWriter) endCatalog() error {
-	if r.siteRecord == nil || r.catalogEnded {
+	if r.appliedRecord == nil || r.catalogEnded {
 		return nil
 	}
 	r.catalogEnded = true
-	return r.siteRecord.end(r.catalog, r.info.ID, r.results, r.resolved)
+	return r.appliedRecord.end(r.catalog, r.info.ID, r.results, r.resolved)
 }
 
 // CountUndeclared records the applied catalog, and returns the number of resources that earlier
 // runs created and that are not declared any more.
 func (r *RecordWriter) CountUndeclared() (n int, err error) {
-	if err := r.endCatalog(); err != nil || r.siteRecord == nil {
+	if err := r.endCatalog(); err != nil || r.appliedRecord == nil {
 		return 0, err
 	}
-	list, err := r.siteRecord.undeclared()
+	list, err := r.appliedRecord.undeclared()
 	if len(list) == 0 || err != nil {
 		return 0, err
 	}
-	elsewhere, err := r.siteRecord.declaredElsewhere()
+	elsewhere, err := r.appliedRecord.declaredElsewhere()
 	for _, d := range list {
 		if _, ok := elsewhere[d.ID]; d.Made && !ok {
 			n++

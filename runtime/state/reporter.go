@@ -28,8 +28,8 @@ func (r *RecordWriter) Event(e *event.Event) {
 	changes := r.closeChanges(resource.ID{}, e.Resource.ID)
 	r.recordOutcome(changes, e)
 	r.recordAlso(changes, e)
-	if r.siteRecord != nil {
-		r.siteRecord.noteParents(changes, e)
+	if r.appliedRecord != nil {
+		r.appliedRecord.noteParents(changes, e)
 	}
 	r.warnOf(r.file.flushMany())
 }

@@ -16,16 +16,16 @@ type resourceResult struct {
 
 // setResult sets the result of a resource.
 func (r *RecordWriter) setResult(e *event.Event) {
-	if r.siteRecord == nil {
+	if r.appliedRecord == nil {
 		return
 	}
 	id := e.Resource.ID
-	r.siteRecord.noteMade(e)
+	r.appliedRecord.noteMade(e)
 	switch {
 	case e.Outcome == event.Changed && e.DesiredDigest == (resource.DesiredDigest{}):
 		delete(r.results, id) // the same as stable
 	case e.Outcome != event.Stable || e.DesiredDigest != (resource.DesiredDigest{}):
-		r.results[id] = resourceResult{e.Outcome, r.siteRecord.keyed(e.Resource, withLateValues(e.DesiredDigest))}
+		r.results[id] = resourceResult{e.Outcome, r.appliedRecord.keyed(e.Resource, withLateValues(e.DesiredDigest))}
 	case r.results[id].outcome != event.Changed:
 		delete(r.results, id) // it is in order now, whatever happened before
 	}

@@ -45,7 +45,7 @@ type sealedProperties struct {
 
 // writeCatalog writes the resources of list. An entry without a present declaration keeps its
 // line of the old file.
-func (a *siteRecord) writeCatalog(list []snapshotEntry) error {
+func (a *appliedRecord) writeCatalog(list []snapshotEntry) error {
 	if text := a.preparedText(list); text != nil {
 		return a.s.dir.Replace(a.name()+catalogSuffix, a.durable(), statedir.Writing(text))
 	}
@@ -80,7 +80,7 @@ func (a *siteRecord) writeCatalog(list []snapshotEntry) error {
 
 // appendDeclared appends the line of a resource to b, or nothing if its properties cannot be
 // expressed in JSON. Properties is a buffer.
-func (a *siteRecord) appendDeclared(b []byte, r *resource.Resource, properties *schema.Table) ([]byte, error) {
+func (a *appliedRecord) appendDeclared(b []byte, r *resource.Resource, properties *schema.Table) ([]byte, error) {
 	if len(r.LateProperties) > 0 {
 		return b, nil
 	}
@@ -189,7 +189,7 @@ type MissingRecord struct{ ID, Because string }
 func (s *Store) Catalog(a AppliedHeader, reg *resource.Registry) (*catalog.Catalog, []MissingRecord, error) {
 	var list []*resource.Resource
 	var errs diag.List
-	past := &siteRecord{s: s, site: a.Site, root: a.Root, readOnly: true}
+	past := &appliedRecord{s: s, site: a.Site, root: a.Root, readOnly: true}
 	past.load()
 	var unknown []MissingRecord
 	missing := make(map[string]bool, len(past.last.list))

@@ -18,7 +18,7 @@ type snapshotEntry struct {
 
 // next returns the entries of the next snapshot. Sums are the fingerprints of the catalog. A
 // resource that is not in order keeps its recorded entry.
-func (a *siteRecord) next(c *catalog.Catalog, sums []fingerprints, results map[resource.ID]resourceResult) []snapshotEntry {
+func (a *appliedRecord) next(c *catalog.Catalog, sums []fingerprints, results map[resource.ID]resourceResult) []snapshotEntry {
 	list := make([]snapshotEntry, 0, len(c.Resources))
 	a.last.next = 0
 	keep := func(id string) {
@@ -61,7 +61,7 @@ func (a *siteRecord) next(c *catalog.Catalog, sums []fingerprints, results map[r
 
 // withOthers merges list into the recorded entries. For the command line, resources stay recorded
 // although they are not declared together.
-func (a *siteRecord) withOthers(list []snapshotEntry) []snapshotEntry {
+func (a *appliedRecord) withOthers(list []snapshotEntry) []snapshotEntry {
 	now := make(map[string]snapshotEntry, len(list))
 	for _, w := range list {
 		now[w.id] = w
@@ -83,7 +83,7 @@ func (a *siteRecord) withOthers(list []snapshotEntry) []snapshotEntry {
 	return all
 }
 
-func (a *siteRecord) write(w io.Writer, run, sum string, list []snapshotEntry) error {
+func (a *appliedRecord) write(w io.Writer, run, sum string, list []snapshotEntry) error {
 	file := a.file
 	switch file {
 	case "": // the record stays as it was

@@ -33,7 +33,7 @@ type UndeclaredResource struct {
 }
 
 // noteMade notes that a thing was created, or that it is absent.
-func (a *siteRecord) noteMade(e *event.Event) {
+func (a *appliedRecord) noteMade(e *event.Event) {
 	made := e.Outcome == event.Changed && slices.ContainsFunc(e.Diff, func(d resource.Delta) bool {
 		return d.Property == "ensure" && d.Have == "absent" && d.Want != "absent"
 	})
@@ -50,7 +50,7 @@ func (a *siteRecord) noteMade(e *event.Event) {
 }
 
 // undeclared returns the list in the file, the earliest first.
-func (a *siteRecord) undeclared() (list []catalogEntry, err error) {
+func (a *appliedRecord) undeclared() (list []catalogEntry, err error) {
 	err = readEntries(a.s, a.name()+undeclaredSuffix, func(d catalogEntry) { list = append(list, d) })
 	if errors.Is(err, os.ErrNotExist) {
 		return nil, nil
@@ -63,7 +63,7 @@ func (a *siteRecord) undeclared() (list []catalogEntry, err error) {
 
 // addUndeclared adds the resources to the list that the catalog does not declare any more, and
 // removes those that it declares.
-func (a *siteRecord) addUndeclared(c *catalog.Catalog) error {
+func (a *appliedRecord) addUndeclared(c *catalog.Catalog) error {
 	if a.site == "" {
 		return nil // resources of the command line are not declared together
 	}
@@ -95,14 +95,14 @@ func declaredIn(c *catalog.Catalog) map[string]bool {
 
 // declaredElsewhere returns the IDs of resources that other sites declared on the same root, each
 // with the site that declared it last.
-func (a *siteRecord) declaredElsewhere() (map[string]string, error) {
+func (a *appliedRecord) declaredElsewhere() (map[string]string, error) {
 	declared := make(map[string]string)
 	applied, err := a.s.Applied()
 	for _, other := range slices.Backward(applied) {
 		if other.Root != a.root || other.Site == a.site {
 			continue
 		}
-		o := &siteRecord{s: a.s, site: other.Site, root: a.root, readOnly: true}
+		o := &appliedRecord{s: a.s, site: other.Site, root: a.root, readOnly: true}
 		o.load()
 		for _, w := range o.last.list {
 			declared[w.id] = other.Site
@@ -112,7 +112,7 @@ func (a *siteRecord) declaredElsewhere() (map[string]string, error) {
 }
 
 // withDropped returns the resources of list and of the applied catalog that are not in declared.
-func (a *siteRecord) withDropped(list []catalogEntry, declared map[string]bool) ([]catalogEntry, error) {
+func (a *appliedRecord) withDropped(list []catalogEntry, declared map[string]bool) ([]catalogEntry, error) {
 	out := make([]catalogEntry, 0, len(list))
 	for _, d := range list {
 		if !declared[d.ID] {
@@ -144,7 +144,7 @@ func (a *siteRecord) withDropped(list []catalogEntry, declared map[string]bool) 
 }
 
 // writeEntries replaces a file of resources.
-func (a *siteRecord) writeEntries(suffix string, list []catalogEntry) error {
+func (a *appliedRecord) writeEntries(suffix string, list []catalogEntry) error {
 	if len(list) == 0 {
 		if !a.s.dir.Has(a.name() + suffix) {
 			return nil
@@ -172,7 +172,7 @@ func (a *siteRecord) writeEntries(suffix string, list []catalogEntry) error {
 // does not declare, the last declared first. Resources that another site declares on the same
 // root are left out; kept counts them by site.
 func Undeclared(s *Store, site, root string, c *catalog.Catalog) (out []UndeclaredResource, kept map[string]int, err error) {
-	a := &siteRecord{s: s, site: site, root: root, readOnly: true}
+	a := &appliedRecord{s: s, site: site, root: root, readOnly: true}
 	elsewhere, err := a.declaredElsewhere()
 	if err != nil {
 		return nil, nil, err
@@ -205,7 +205,7 @@ func Undeclared(s *Store, site, root string, c *catalog.Catalog) (out []Undeclar
 // Forget removes undeclared resources from the record of a site. The lock of the directory must
 // be held.
 func Forget(s *Store, site, root string, ids map[string]bool) error {
-	a := &siteRecord{s: s, site: site, root: root}
+	a := &appliedRecord{s: s, site: site, root: root}
 	gone := func(d catalogEntry) bool { return ids[d.ID] }
 	list, err := a.undeclared()
 	if err != nil {

@@ -52,9 +52,9 @@ func appliedName(site, root string) string {
 	return filepath.Join(appliedDir, hex.EncodeToString(sum[:8]))
 }
 
-// A siteRecord reads the record of the last applied catalog of a site on a root, and writes the
+// An appliedRecord reads the record of the last applied catalog of a site on a root, and writes the
 // next one.
-type siteRecord struct {
+type appliedRecord struct {
 	s          *Store
 	site, root string
 	file       string // see Info; "" for readers of the record
@@ -83,7 +83,7 @@ func managed(r *resource.Resource) bool {
 }
 
 // cause implements RecordWriter.Cause.
-func (a *siteRecord) cause(r *resource.Resource, found resource.DesiredDigest, text func() string) event.Cause {
+func (a *appliedRecord) cause(r *resource.Resource, found resource.DesiredDigest, text func() string) event.Cause {
 	a.load()
 	last := &a.last
 	if a.isFirst {
@@ -112,13 +112,13 @@ func (a *siteRecord) cause(r *resource.Resource, found resource.DesiredDigest, t
 
 // siblings returns the last applied catalog of the same file with other arguments and options. In
 // the first run with new ones it tells the causes of changes.
-func (a *siteRecord) siblings() *lastAppliedList {
+func (a *appliedRecord) siblings() *lastAppliedList {
 	if a.sibling == nil {
 		a.sibling = new(lastAppliedList)
 		applied, _ := a.s.Applied() // other readers of the list report the error
 		for _, x := range applied {
 			if a.file != "" && x.Root == a.root && (x.Site == a.file || x.File == a.file) {
-				other := &siteRecord{s: a.s, site: x.Site, root: a.root, readOnly: true}
+				other := &appliedRecord{s: a.s, site: x.Site, root: a.root, readOnly: true}
 				other.load()
 				a.sibling = &other.last
 				break
@@ -129,7 +129,7 @@ func (a *siteRecord) siblings() *lastAppliedList {
 }
 
 // readHead reads the first line of the file. A damaged line counts as missing.
-func (a *siteRecord) readHead() {
+func (a *appliedRecord) readHead() {
 	if a.hasHead {
 		return
 	}
@@ -147,10 +147,10 @@ func (a *siteRecord) readHead() {
 	}
 }
 
-func (a *siteRecord) name() string { return appliedName(a.site, a.root) }
+func (a *appliedRecord) name() string { return appliedName(a.site, a.root) }
 
 // load reads the file. A copy of a damaged file is set aside, and its readable lines are used.
-func (a *siteRecord) load() {
+func (a *appliedRecord) load() {
 	if a.loaded {
 		return
 	}
@@ -174,7 +174,7 @@ func (a *siteRecord) load() {
 
 // end records the applied catalog, unless the record is the same already. Resolved has the
 // resources with late values.
-func (a *siteRecord) end(c *catalog.Catalog, run string, results map[resource.ID]resourceResult, resolved map[resource.ID]*resource.Resource) error {
+func (a *appliedRecord) end(c *catalog.Catalog, run string, results map[resource.ID]resourceResult, resolved map[resource.ID]*resource.Resource) error {
 	if err := a.endParents(); err != nil {
 		return err
 	}
@@ -215,11 +215,11 @@ func (a *siteRecord) end(c *catalog.Catalog, run string, results map[resource.ID
 
 // durable reports whether the record has to survive a loss of power. The record of the command
 // line is written too often for that; if it is lost, one cause is wrong.
-func (a *siteRecord) durable() bool { return a.site != "" }
+func (a *appliedRecord) durable() bool { return a.site != "" }
 
 // unchanged reports whether the record is certainly that of the catalog. Sums are the
 // fingerprints of the catalog.
-func (a *siteRecord) unchanged(c *catalog.Catalog, sums []fingerprints, results map[resource.ID]resourceResult) bool {
+func (a *appliedRecord) unchanged(c *catalog.Catalog, sums []fingerprints, results map[resource.ID]resourceResult) bool {
 	if a.head.Fingerprint == "" || len(c.Excluded) > 0 {
 		return false
 	}
@@ -241,7 +241,7 @@ func (a *siteRecord) unchanged(c *catalog.Catalog, sums []fingerprints, results 
 }
 
 // digestBefore returns the recorded digest of a resource.
-func (a *siteRecord) digestBefore(id resource.ID) resource.DesiredDigest {
+func (a *appliedRecord) digestBefore(id resource.ID) resource.DesiredDigest {
 	a.load()
 	w, ok := a.cache[id]
 	if !ok {
@@ -287,7 +287,7 @@ func sumOf(list []snapshotEntry) string {
 
 func formatSum(sum uint64) string { return fmt.Sprintf("%016x", sum) }
 
-func (a *siteRecord) hasCatalog() bool {
+func (a *appliedRecord) hasCatalog() bool {
 	return a.s.dir.Has(a.name() + catalogSuffix)
 }
 
