@@ -62,13 +62,13 @@ type Input struct {
 // reporter of the engine, and gets the pre-image of every change from the host. It writes nothing
 // before the first change.
 type RecordWriter struct {
-	s          *Store
-	info       Info
-	journal    *journal // of pending refreshes
-	backups    *backup.Writer
-	sensitive  *secretNamesFile
-	file       lines
-	catalog    *catalog.Catalog // the applied catalog; nil for none
+	s             *Store
+	info          Info
+	journal       *journal // of pending refreshes
+	backups       *backup.Writer
+	sensitive     *secretNamesFile
+	file          lines
+	catalog       *catalog.Catalog // the applied catalog; nil for none
 	appliedRecord *appliedRecord
 
 	// current is the resource of changes for which the host names no resource.
