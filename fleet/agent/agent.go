@@ -1,9 +1,10 @@
-// Package agent keeps a machine as its sites describe it: it brings them here from files, servers,
-// repositories and object stores, runs them at intervals and when they change, and asks health
-// checks. Each run is a process of its own. What was brought here once is run without a network, too.
+// Package agent keeps a machine as its sites describe it. It fetches sites from files, servers,
+// repositories and object stores, runs them at intervals and when they change, and runs their
+// health checks. Each run is a process of its own. A site that was fetched once is also run
+// without a network.
 //
-// Begin with [ParseConfig] and [New]. What belongs to a fleet attaches itself by [Options]: it gives
-// further sources, asks for runs by [Agent.Do], and is told of all runs as an [Observer].
+// Begin with [ParseConfig] and [New]. The part for a fleet attaches itself by [Options]: it adds
+// sources, asks for runs by [Agent.Do], and is told of all runs as an [Observer].
 package agent
 
 import (
@@ -21,56 +22,57 @@ import (
 	"github.com/luaccm/ccm/runtime/trust"
 )
 
-// Timing is how often and how long things are waited for. Tests make it short.
+// Timing has the times between repeated steps, and time limits. Tests make them short.
 type Timing struct {
-	Poll                      time.Duration // between questions whether a source has changed
+	Poll                      time.Duration // between polls of a source
 	BackoffLeast, BackoffMost time.Duration // after a failure
 	LockWait                  time.Duration // for a run that somebody else began
 }
 
-// DefaultTiming is that of the agent of Choria CCM.
+// DefaultTiming is the timing of the agent of Choria CCM.
 var DefaultTiming = Timing{Poll: 30 * time.Second, BackoffLeast: 500 * time.Millisecond, BackoffMost: 20 * time.Second, LockWait: 10 * time.Minute}
 
-// Options are those of an agent. Config, Executable, Log and Clock are required.
+// Options are the options of an agent. Config, Executable, Log and Clock are required.
 type Options struct {
 	Config *Config
-	// Reload reads the configuration again. Without it a reload only has all polled and run.
+	// Reload reads the configuration again. Without it a reload only polls and runs all sources.
 	Reload func() (*Config, error)
-	// Executable is ccm, and Arguments are further ones of its command run.
+	// Executable is ccm, and Arguments are further arguments of its command run.
 	Executable string
 	Arguments  []string
 	Version    string
-	// Policy says which files are believed; nil believes all.
+	// Policy says which files are trusted; nil trusts all.
 	Policy *trust.Policy
 	Log    *slog.Logger
 	Clock  host.Clock
-	// Node is the name of this machine; "" for its host name. When it runs depends on it.
+	// Node is the name of this machine, "" for its host name. It determines when runs of this node
+	// begin.
 	Node string
-	// Effect is asked before each step that changes the cache directory; may be nil.
+	// Effect is called before each step that changes the cache directory; may be nil.
 	Effect func(op, path string) error
-	// Observers are told of runs.
+	// Observers are told of all runs.
 	Observers []Observer
-	// Fleet begins what belongs to a fleet, if the configuration has a part about it; nil leaves
-	// it alone.
+	// Fleet makes the part for a fleet, if the configuration has one; nil ignores that part of the
+	// configuration.
 	Fleet func(c *FleetConfig, a *Agent) (Fleet, error)
 	// Timing is DefaultTiming if it is zero.
 	Timing Timing
 }
 
-// A Fleet is what an agent has of a fleet.
+// A Fleet is the part of an agent for a fleet.
 type Fleet interface {
 	Observer
 	// Sources are run before those of the configuration.
 	Sources() []Source
-	// Run does what has to be done until the context ends, when the last run has ended. It may
-	// call Agent.Do. A reload of the configuration leaves it alone.
+	// Run works until the context ends, which is after the last run. It may call Agent.Do. It goes
+	// on during a reload of the configuration.
 	Run(ctx context.Context)
-	// Status is part of that of the agent. It is asked when the agent's changes, and by
+	// Status is part of the agent's status. It is called when that changes, and by
 	// Agent.FleetChanged.
 	Status() FleetStatus
 }
 
-// An Agent keeps a machine in order. Make it by New.
+// An Agent keeps a machine in order.
 type Agent struct {
 	options  Options
 	config   *Config
@@ -83,7 +85,7 @@ type Agent struct {
 	failures failures
 	memory   recollection
 	services unregistered
-	outcomes map[string]string // of the last run, by mode and source, as they are compared
+	outcomes map[string]string // of the last run, by mode and source, for comparison
 	status   *statusKeeper
 	runner   *runner
 	data     *dataSource
@@ -98,10 +100,10 @@ type Agent struct {
 	endFleet func()
 
 	mu      sync.Mutex
-	current *activeRun // nil if none is under way
+	current *activeRun // nil if there is none
 }
 
-// New prepares an agent. Nothing is run before Run.
+// New prepares an agent. It runs nothing before Run.
 func New(o Options) (*Agent, error) {
 	if o.Timing == (Timing{}) {
 		o.Timing = DefaultTiming
@@ -124,8 +126,8 @@ func New(o Options) (*Agent, error) {
 	return a, nil
 }
 
-// checkCacheDir returns an error unless a directory is of the user of the agent: what lies there
-// is run.
+// checkCacheDir returns an error unless a directory belongs to the user of the agent: files in it
+// are run.
 func checkCacheDir(policy *trust.Policy, dir string) error {
 	for at := dir; ; {
 		err := policy.CheckKept(at)
@@ -140,16 +142,17 @@ func checkCacheDir(policy *trust.Policy, dir string) error {
 	}
 }
 
-// Reload has the configuration read again, and all of it polled and run. It returns at once.
+// Reload makes the agent read its configuration again, and poll and run all sources. It returns
+// at once.
 func (a *Agent) Reload() {
 	select {
 	case a.reload <- struct{}{}:
-	default: // one is under way to be
+	default: // a reload is pending already
 	}
 }
 
-// Run keeps the machine in order until stop is closed; then a run under way finishes the resource
-// that it is working on. When the context ends, that is ended too.
+// Run keeps the machine in order until stop is closed; then the present run finishes its present
+// resource. When the context ends, the run is ended too.
 func (a *Agent) Run(ctx context.Context, stop <-chan struct{}) error {
 	lock, err := a.store.lock()
 	if err != nil {
@@ -192,7 +195,7 @@ func (a *Agent) Run(ctx context.Context, stop <-chan struct{}) error {
 	return err
 }
 
-// keepResults takes over what the agent before has written of its runs, if it was of the same sources.
+// keepResults takes over the results of an earlier agent with the same sources.
 func (a *Agent) keepResults() {
 	old, err := ReadStatus(a.store.path)
 	if old == nil || err != nil && !errors.Is(err, ErrNotRunning) {
@@ -201,7 +204,7 @@ func (a *Agent) keepResults() {
 	a.status.now.Sources = old.Sources
 }
 
-// configure has a configuration hold: it makes the sources, and has them polled and run for a reason.
+// configure applies a configuration: it makes the sources, and polls and runs them, for a reason.
 func (a *Agent) configure(ctx context.Context, c *Config, reason string) error {
 	x := &access{policy: a.options.Policy, insecure: c.AllowInsecure, context: c.Context, store: a.store, now: a.now}
 	sources, err := x.newSources(c.Sources)
@@ -237,7 +240,7 @@ func (a *Agent) configure(ctx context.Context, c *Config, reason string) error {
 	if c.AllowInsecure {
 		a.runner.arguments = append([]string{"--allow-insecure"}, a.runner.arguments...)
 	}
-	here := make([]Site, len(sources)) // it may be so since long, and the first poll take time
+	here := make([]Site, len(sources)) // known sites, because the first poll may take long
 	for i, source := range sources {
 		here[i] = siteOf(source)
 	}
@@ -266,7 +269,7 @@ func (a *Agent) configure(ctx context.Context, c *Config, reason string) error {
 	return nil
 }
 
-// startFleet begins what belongs to the fleet, which outlives a reload.
+// startFleet starts the part for the fleet, which outlives a reload.
 func (a *Agent) startFleet(ctx context.Context) {
 	ctx, cancel := context.WithCancel(ctx)
 	ended := make(chan struct{})
@@ -280,7 +283,8 @@ func (a *Agent) startFleet(ctx context.Context) {
 	}
 }
 
-// reconfigure reads the configuration again. What is wrong with it is told, and the old one holds.
+// reconfigure reads the configuration again. On a mistake it logs that, and the old configuration
+// stays.
 func (a *Agent) reconfigure(ctx context.Context) {
 	notify("RELOADING=1", "STATUS=reading the configuration")
 	defer notify("READY=1", "STATUS=waiting")
@@ -313,7 +317,8 @@ func (a *Agent) reconfigure(ctx context.Context) {
 	closing()
 }
 
-// closer returns what closes the connections of sources and data, but not those of the fleet.
+// closer returns the function that closes the connections of sources and data, but not those of
+// the fleet.
 func (a *Agent) closer(sources []Source, data *dataSource) func() {
 	return func() {
 		for _, s := range sources {
@@ -327,7 +332,7 @@ func (a *Agent) closer(sources []Source, data *dataSource) func() {
 
 func (a *Agent) closeSources() { a.closer(a.sources, a.data)() }
 
-// statusLost returns what tells, once, that the status cannot be written.
+// statusLost returns a function that logs once that the status cannot be written.
 func (a *Agent) statusLost() func(error) {
 	lastError := ""
 	return func(err error) {

@@ -15,25 +15,26 @@ import (
 	"github.com/luaccm/ccm/runtime/signers"
 )
 
-// A bundleSource is what a server has for a source: a bundle, or a script or manifest alone.
+// A bundleSource is the common part of sources on servers: a bundle, or a script or manifest
+// alone.
 type bundleSource struct {
 	x      *access
 	config SourceConfig
 	store  *store
-	single string // the name of the file if it is no bundle
+	single string // file name of a script or manifest; "" for a bundle
 }
 
-// A remote is what a server has now.
+// A remote is the present content of a source on a server.
 type remote struct {
 	body io.Reader
-	// revision and modified are what the server calls it.
+	// revision and lastModified are the server's validators of the content.
 	revision, lastModified string
-	// signature fetches the signature that lies beside it.
+	// signature fetches the signature beside the content.
 	signature func(ctx context.Context) ([]byte, error)
 }
 
-// signersText reads who may sign. The text is part of what a version is: who is struck off the
-// list must not go on saying what is run.
+// signersText reads the allowed signers. Their text is part of a version, so that a removed
+// signer's version is not run any more.
 func (x *access) signersText(ctx context.Context, file string) (*signers.List, string, error) {
 	if file == "" {
 		return nil, "", nil
@@ -49,8 +50,8 @@ func (x *access) signersText(ctx context.Context, file string) (*signers.List, s
 	return list, string(text), nil
 }
 
-// install brings what a server has here, unless it is here already. It reports whether what is run
-// is something else then.
+// install installs the content of a server, unless it is installed already. It reports whether
+// the site to run has changed.
 func (p *bundleSource) install(ctx context.Context, r *remote) (changed bool, err error) {
 	list, who, err := p.x.signersText(ctx, p.config.Signers)
 	if err != nil {
@@ -96,7 +97,7 @@ func (p *bundleSource) install(ctx context.Context, r *remote) (changed bool, er
 	return true, st.keep(ctx, v)
 }
 
-// notBelieved says that what a source has now is not run.
+// notBelieved returns the error that the present content of a source is not trusted and not run.
 func notBelieved(what string, err error) error {
 	return fmt.Errorf("%s is not believed: %w", what, err)
 }

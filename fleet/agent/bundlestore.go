@@ -7,8 +7,8 @@ import (
 	"sync"
 )
 
-// A BundleStore keeps the bundles that a fleet brings here, as those of sources are kept: the one that
-// is run, whole and on the disk, and two before it. It has the methods of a Source but for Poll.
+// A BundleStore keeps the bundles of a fleet like those of other sources: the present one,
+// complete and durable, and two earlier ones. It has the methods of a Source except Poll.
 type BundleStore struct {
 	name  string
 	x     *access
@@ -31,7 +31,7 @@ func (b *BundleStore) Name() string { return b.name }
 // Take implements Source.
 func (b *BundleStore) Take() (Site, func(), bool) { return b.store.take() }
 
-// Digest returns the SHA-256 of the bundle that is run, in hexadecimal; "" if there is none.
+// Digest returns the SHA-256 of the present bundle in hexadecimal; "" if there is none.
 func (b *BundleStore) Digest() string {
 	if v := b.store.current(); v != nil {
 		return strings.TrimPrefix(v.Digest, "sha256:")
@@ -39,8 +39,8 @@ func (b *BundleStore) Digest() string {
 	return ""
 }
 
-// Install brings a bundle here that has a SHA-256, unless it is here already. It waits for a run that has the
-// files of the one before. After an error that one is still there.
+// Install installs a bundle with a SHA-256, unless it is installed already. It waits for a run
+// that uses the present bundle. After an error the present bundle stays.
 func (b *BundleStore) Install(ctx context.Context, body io.Reader, digest string) (changed bool, err error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -12,9 +12,9 @@ import (
 	"github.com/luaccm/ccm/runtime/signers"
 )
 
-// commitSigner returns who has signed a commit, given its text (git cat-file commit). What is
-// signed is the text without the header of the signature (gpg.format=ssh, git-config(1)). As git
-// does, who may sign is asked for the time of the commit.
+// commitSigner returns the signer of a commit, given its text (git cat-file commit). The signed
+// text is that without the signature's header (gpg.format=ssh, git-config(1)). As in git, the
+// signer has to be allowed at the time of the commit.
 func commitSigner(list *signers.List, text string) (signers.Signer, error) {
 	payload, signature, err := splitCommit(text)
 	if err != nil {
@@ -27,8 +27,8 @@ func commitSigner(list *signers.List, text string) (signers.Signer, error) {
 	return list.Verify(strings.NewReader(payload), []byte(signature), git.SignatureNamespace, when)
 }
 
-// splitCommit takes the signature out of the text of a commit. A header goes on in lines that
-// begin with a blank; an empty line ends the headers.
+// splitCommit splits the text of a commit into the signed part and the signature. A header
+// continues in lines that begin with a blank; an empty line ends the headers.
 func splitCommit(text string) (payload, signature string, err error) {
 	var rest, sig strings.Builder
 	in, found, at := false, 0, 0
@@ -66,7 +66,7 @@ func checkKind(signature string) error {
 	return nil
 }
 
-// committed returns when a commit was made: committer NAME <ADDRESS> SECONDS ZONE.
+// committed returns the time of a commit: committer NAME <ADDRESS> SECONDS ZONE.
 func committed(payload string) (time.Time, error) {
 	head, _, _ := strings.Cut(payload, "\n\n")
 	var when time.Time
@@ -93,7 +93,7 @@ func committed(payload string) (time.Time, error) {
 	return when, nil
 }
 
-// fingerprint returns a short name of a text; "" of "".
+// fingerprint returns a short name of a text; "" for "".
 func fingerprint(text string) string {
 	if text == "" {
 		return ""

@@ -16,89 +16,91 @@ import (
 	"github.com/luaccm/ccm/runtime/diag"
 )
 
-// What holds if a configuration says nothing, and the least that it may say.
+// Defaults and minima of the configuration.
 const (
 	DefaultInterval = 5 * time.Minute
 	DefaultCacheDir = "/var/lib/ccm/agent"
 	MinInterval     = 30 * time.Second
-	// DefaultRevokedAfter is how long a node that was revoked goes on with what it has.
+	// DefaultRevokedAfter is the time that a revoked node goes on with its last release.
 	DefaultRevokedAfter = 7 * 24 * time.Hour
-	// MinHealthInterval is less: health checks are asked often.
+	// MinHealthInterval is shorter than MinInterval, because health checks are run often.
 	MinHealthInterval = time.Second
 )
 
-// ConfigFiles are where the configuration is looked for, in this order. The second one is that
+// ConfigFiles are the paths of the configuration, in order of the search. The second one is that
 // of Choria CCM.
 var ConfigFiles = []string{"/etc/ccm/agent.yaml", "/etc/choria/ccm/config.yaml"}
 
-// A Config is what a configuration file says. Its keys are those of the agent of Choria CCM, and
-// further ones.
+// A Config is the content of a configuration file. Its keys are those of the agent of Choria CCM,
+// and further ones.
 type Config struct {
-	// File is where it was read.
+	// File is the path of the file.
 	File string
 	// Interval is the time between runs.
 	Interval time.Duration
-	// HealthInterval is the time between health checks; 0 for none but those of runs.
+	// HealthInterval is the time between health checks; 0 leaves them to runs.
 	HealthInterval time.Duration
-	// Splay is how much later than the interval says runs of this node are, at most.
+	// Splay is the longest delay of this node's runs after the interval.
 	Splay time.Duration
-	// Noop has all runs only say what they would do.
+	// Noop makes all runs plans.
 	Noop bool
-	// Sources are what is run, in this order.
+	// Sources are the sources to run, in order.
 	Sources []SourceConfig
-	// Data is where external data comes from, a path or a URL; "" for nowhere.
+	// Data is the path or URL of external data; "" for none.
 	Data string
-	// CacheDir is where the agent keeps what it fetched, and its status.
+	// CacheDir is the directory for fetched sites and the status.
 	CacheDir string
-	// Context is that of the nats tool; "" for the usual one.
+	// Context is the context of the nats tool; "" for the default.
 	Context string
 	// LogLevel is debug, info, warn or error.
 	LogLevel string
-	// MonitorPort and MonitorAddress are where metrics are served; 0 for nowhere, "" for all addresses.
+	// MonitorPort and MonitorAddress are the port and address of the metrics server; port 0 serves
+	// none, address "" is any.
 	MonitorPort    int
 	MonitorAddress string
-	// Registration is where services are registered: nats, jetstream or none; "" for nowhere, which is told.
+	// Registration says how services are registered: nats, jetstream or none; "" registers nothing
+	// and reports it.
 	Registration string
-	// AllowInsecure believes what comes over connections without TLS, too.
+	// AllowInsecure trusts content from connections without TLS.
 	AllowInsecure bool
-	// Fleet is how releases and jobs are had; nil if they are not.
+	// Fleet is the configuration for releases and jobs; nil for no fleet.
 	Fleet *FleetConfig
 }
 
-// A SourceConfig is one thing that is run.
+// A SourceConfig is the configuration of one source.
 type SourceConfig struct {
 	Pos diag.Pos
-	// URL is a path, or a URL: http, https, obj. "" for a repository.
+	// URL is a path, or a URL: http, https, obj. It is "" for a repository.
 	URL string
-	// Git is the address of a repository, Ref a branch, tag or full name of a ref in it, and Path
-	// the folder, script or manifest in it.
+	// Git is the address of a repository, Ref a branch, tag or full ref in it, and Path the
+	// folder, script or manifest in it.
 	Git, Ref, Path string
-	// Signers is a file of who may have signed it; "" asks for no signature.
+	// Signers is the file of allowed signers; "" requires no signature.
 	Signers string
-	// SHA256 is what a bundle must have; "" for any.
+	// SHA256 is the expected SHA-256 of a bundle; "" for any.
 	SHA256 string
 }
 
-// A FleetConfig says how the machine belongs to a fleet.
+// A FleetConfig is the configuration for a fleet.
 type FleetConfig struct {
 	Pos     diag.Pos
 	Servers []string
-	// CA, Credentials and Signers are files.
+	// CA, Credentials and Signers are paths of files.
 	CA, Credentials, Signers string
-	// Labels are facts that the state has with it.
+	// Labels are the facts in the node's state.
 	Labels []string
-	// RevokedAfter is how long a node that the servers do not let in any more goes on with what it
-	// has, before it only plans; 0 for ever.
+	// RevokedAfter is the time for which a node goes on with its last release when the servers no
+	// longer admit it. After that it only plans; 0 for never.
 	RevokedAfter time.Duration
-	// StrictIdentity has a node that finds another one under its name, which began before it,
-	// leave the fleet.
+	// StrictIdentity makes a node leave the fleet if another machine with its name began before
+	// it.
 	StrictIdentity bool
-	// Threshold is how many of the signers must have signed a release, until the environment says
-	// otherwise.
+	// Threshold is the number of signers who must have signed a release, until the environment
+	// sets another one.
 	Threshold int
 }
 
-// ParseConfig reads the text of a configuration file. It reports all mistakes.
+// ParseConfig parses the text of a configuration file. The error has all mistakes.
 func ParseConfig(file, text string) (*Config, error) {
 	c := &Config{File: file, Interval: DefaultInterval, CacheDir: DefaultCacheDir, LogLevel: "info"}
 	var doc yaml.Node
@@ -125,12 +127,13 @@ func ParseConfig(file, text string) (*Config, error) {
 	return c, nil
 }
 
-// emptyConfig says that a configuration wants nothing: it may have been cut short.
+// emptyConfig returns the error that a configuration has nothing to run: the file may be
+// truncated.
 func emptyConfig(file string) error {
 	return diag.Errorf(diag.Pos{File: file}, "want sources or fleet, found neither: nothing would be run").WithHint("systemctl disable --now ccm-agent, if that is what is wanted")
 }
 
-// keys are those of the file.
+// keys returns the keys of the file with the functions that read their values.
 func (c *Config) keys(r *configReader) map[string]func(*yaml.Node) {
 	sources := func(n *yaml.Node) { c.Sources = append(c.Sources, r.sources(n)...) }
 	return map[string]func(*yaml.Node){
@@ -153,7 +156,7 @@ func (c *Config) keys(r *configReader) map[string]func(*yaml.Node) {
 	}
 }
 
-// fleet reads the part about the fleet.
+// fleet reads the configuration for a fleet.
 func (r *configReader) fleet(n *yaml.Node) *FleetConfig {
 	f := &FleetConfig{Pos: r.at(n), RevokedAfter: DefaultRevokedAfter, Threshold: 1}
 	r.mapping(n, "fleet", map[string]func(*yaml.Node){
@@ -169,7 +172,7 @@ func (r *configReader) fleet(n *yaml.Node) *FleetConfig {
 	return f
 }
 
-// sources reads a list of what is run.
+// sources reads a list of sources.
 func (r *configReader) sources(n *yaml.Node) (list []SourceConfig) {
 	if isNull(n) {
 		return nil
@@ -222,7 +225,7 @@ func isHTTP(name string) bool {
 	return strings.HasPrefix(name, "http://") || strings.HasPrefix(name, "https://")
 }
 
-// check returns what is wrong with a source.
+// check returns the mistake in a source.
 func (s *SourceConfig) check() error {
 	if s.SHA256 != "" {
 		text := strings.ToLower(strings.TrimPrefix(s.SHA256, "sha256:"))
@@ -288,7 +291,7 @@ func (s *SourceConfig) checkURL() error {
 
 func isControl(r rune) bool { return r < ' ' || r == 0x7f }
 
-// bucketAndKey returns what a name such as kv://BUCKET/KEY says.
+// bucketAndKey returns the parts of a name such as kv://BUCKET/KEY.
 func bucketAndKey(name, scheme string) (bucket, key string, err error) {
 	bucket, key, ok := strings.Cut(strings.TrimPrefix(name, scheme), "/")
 	if !ok || bucket == "" || key == "" {
@@ -297,7 +300,7 @@ func bucketAndKey(name, scheme string) (bucket, key string, err error) {
 	return bucket, key, nil
 }
 
-// data reads where external data comes from.
+// data reads the name of external data.
 func (r *configReader) data(n *yaml.Node) string {
 	name := r.text(n)
 	switch {

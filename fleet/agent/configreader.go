@@ -14,7 +14,7 @@ import (
 	"github.com/luaccm/ccm/runtime/diag"
 )
 
-// A configReader takes values out of the nodes of a file, and collects mistakes.
+// A configReader reads values from the nodes of a file, and collects mistakes.
 type configReader struct {
 	file     string
 	mistakes diag.List
@@ -44,7 +44,7 @@ func (r *configReader) mistake(n *yaml.Node, format string, args ...any) *diag.E
 	return e
 }
 
-// failed adds an error, if it is one.
+// failed adds err to the mistakes, unless it is nil.
 func (r *configReader) failed(n *yaml.Node, err error) {
 	if err != nil {
 		r.mistakes.Add(&diag.Error{Pos: r.at(n), Err: err})
@@ -61,7 +61,7 @@ func (r *configReader) resolve(n *yaml.Node) *yaml.Node {
 
 func isNull(n *yaml.Node) bool { return n.Kind == yaml.ScalarNode && n.Tag == "!!null" }
 
-// mapping calls for each key of a mapping what takes its value.
+// mapping calls, for each key of a mapping, the function that reads its value.
 func (r *configReader) mapping(n *yaml.Node, what string, keys map[string]func(*yaml.Node)) {
 	n = r.resolve(n)
 	if isNull(n) {
@@ -93,7 +93,7 @@ func (r *configReader) mapping(n *yaml.Node, what string, keys map[string]func(*
 		default:
 			before := len(r.mistakes)
 			take(value)
-			for _, e := range r.mistakes[before:] { // a value is told with its key, but not those deeper down
+			for _, e := range r.mistakes[before:] { // a mistake in a value is reported with its key, but not one deeper in it
 				if e.Pos == r.at(value) && r.resolve(value).Kind == yaml.ScalarNode {
 					e.Err = fmt.Errorf("%s: %w", key.Value, e.Err)
 				}
@@ -103,7 +103,7 @@ func (r *configReader) mapping(n *yaml.Node, what string, keys map[string]func(*
 	}
 }
 
-// text reads a text; one that is left out is "".
+// text reads a text; a missing one is "".
 func (r *configReader) text(n *yaml.Node) string {
 	x := r.resolve(n)
 	if x.Kind != yaml.ScalarNode {
@@ -162,7 +162,7 @@ func (r *configReader) port(n *yaml.Node) int {
 	return port
 }
 
-// count reads a number from 1 on.
+// count reads a number from 1 to most.
 func (r *configReader) count(n *yaml.Node, most int) int {
 	text := r.text(n)
 	count, err := strconv.Atoi(text)
@@ -184,7 +184,7 @@ func (r *configReader) choice(n *yaml.Node, among ...string) string {
 	return text
 }
 
-// duration reads a time such as 90s, 5m, 1h30m or 1d. Left out it is 0.
+// duration reads a duration such as 90s, 5m, 1h30m or 1d. A missing one is 0.
 func (r *configReader) duration(n *yaml.Node, least time.Duration) time.Duration {
 	text := r.text(n)
 	if text == "" {
@@ -203,7 +203,7 @@ func (r *configReader) duration(n *yaml.Node, least time.Duration) time.Duration
 	return d
 }
 
-// parseDuration reads what package time reads, and days and weeks.
+// parseDuration reads the durations of package time, and days and weeks.
 func parseDuration(text string) (time.Duration, bool) {
 	const day = 24 * time.Hour
 	units := map[byte]time.Duration{'d': day, 'D': day, 'w': 7 * day, 'W': 7 * day}

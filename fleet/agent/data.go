@@ -19,24 +19,24 @@ import (
 
 const dataDir = "data"
 
-// dataTopic is what a recollection knows data by.
+// dataTopic is the topic of data in a recollection.
 const dataTopic = "data"
 
-// dataTries is how often external data is asked for before the last good data is taken.
+// dataTries is the number of attempts to fetch external data before the last good data is used.
 const dataTries = 10
 
-// A dataSource is external data, which is fetched before each run. It is kept on the disk, so that
-// there is some without a network.
+// A dataSource is external data, which is fetched before each run. It is kept on disk for runs
+// without a network.
 type dataSource struct {
 	x        *access
 	url      string
-	shownURL string // the URL without what authorizes
-	file     string // below the cache directory; "" if the data is a file of the machine
+	shownURL string // the URL without credentials
+	file     string // below the cache directory; "" for a local file
 	nats     *natsClient
-	stale    time.Time // since when it could not be had; zero if it could
+	stale    time.Time // since when it could not be fetched; zero if it could
 }
 
-// newData returns external data; nil if there is none.
+// newData returns external data; nil for none.
 func (x *access) newData(name string) (*dataSource, error) {
 	if name == "" {
 		return nil, nil
@@ -68,7 +68,7 @@ func (d *dataSource) close() {
 	}
 }
 
-// path returns what --data is given; "" if there is no data yet.
+// path returns the argument of --data; "" if there is no data yet.
 func (d *dataSource) path() string {
 	if d.file == "" {
 		return d.url
@@ -79,7 +79,7 @@ func (d *dataSource) path() string {
 	return filepath.Join(d.x.store.path, filepath.FromSlash(d.file))
 }
 
-// refresh fetches the data again. An error says that it could not be had; the last good data stays.
+// refresh fetches the data again. After an error the last good data stays.
 func (d *dataSource) refresh(ctx context.Context) error {
 	if d.file == "" {
 		return nil
@@ -98,7 +98,7 @@ func (d *dataSource) refresh(ctx context.Context) error {
 	return d.x.store.writeFile(d.file, text, true)
 }
 
-// read reads what the URL names.
+// read reads the data at the URL.
 func (d *dataSource) read(ctx context.Context) (text []byte, err error) {
 	if d.nats == nil {
 		return d.readHTTP(ctx)
@@ -145,8 +145,9 @@ func (d *dataSource) readHTTP(ctx context.Context) ([]byte, error) {
 	return io.ReadAll(transferReader{x})
 }
 
-// prepareData has the newest data that can be had, for the next run. It is asked for ten times; then
-// the last good data is taken, and asked for only once until there is newer data again.
+// prepareData provides the data for the next run, as new as possible. After ten failed attempts
+// it uses the last good data, and from then on tries only once before each run until newer data
+// comes.
 func (a *Agent) prepareData(ctx context.Context) (file string, err error) {
 	d := a.data
 	if d == nil {

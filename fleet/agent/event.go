@@ -7,14 +7,15 @@ import (
 	"time"
 )
 
-// The protocols of lines of a report that are looked into here and by the node of a fleet. They are those of
-// package report, which fleet does not import: they are read from what another ccm has written.
+// The protocols of report lines that the agent and the node of a fleet read. They equal those of
+// package report, which fleet does not import, because the lines may come from another version of
+// ccm.
 const (
 	EventProtocol   = "io.choria.ccm.v1.transaction.event"
 	SummaryProtocol = "io.choria.ccm.v1.session.summary"
 )
 
-// A line is what the agent takes of a line of a report.
+// A line has the fields of a report line that the agent uses.
 type line struct {
 	Protocol    string        `json:"protocol"`
 	Type        string        `json:"type"`
@@ -34,7 +35,7 @@ type line struct {
 	HealthChecks json.RawMessage `json:"health_checks"`
 }
 
-// A healthCheck is what the agent takes of the result of one.
+// A healthCheck has the fields of a health check's result that the agent uses.
 type healthCheck struct {
 	Name     string        `json:"name"`
 	Status   string        `json:"status"`
@@ -42,7 +43,7 @@ type healthCheck struct {
 	Duration time.Duration `json:"duration"`
 }
 
-// checks returns the results of health checks.
+// checks returns the results of health checks in an event.
 func (l *line) checks() (list []healthCheck) {
 	if len(l.HealthChecks) > 0 {
 		_ = json.Unmarshal(l.HealthChecks, &list)
@@ -50,7 +51,7 @@ func (l *line) checks() (list []healthCheck) {
 	return list
 }
 
-// A summary is what the agent takes of the last line.
+// A summary has the fields of the last line that the agent uses.
 type summary struct {
 	RunID       string         `json:"run_id"`
 	Total       int            `json:"total_resources"`
@@ -62,7 +63,7 @@ type summary struct {
 	Failed      int            `json:"failed_resources"`
 	Health      map[string]int `json:"health_checks"`
 	Interrupted bool           `json:"interrupted"`
-	// Services is what became of those that resources register.
+	// Services has the results of registering services.
 	Services struct {
 		Unpublished int `json:"unpublished"`
 		Problems    []struct {
@@ -73,7 +74,7 @@ type summary struct {
 	} `json:"registrations"`
 }
 
-// counts returns how many resources came to each outcome, those of none left out.
+// counts returns the number of resources for each outcome, without zeros.
 func (s *summary) counts() map[string]int {
 	m := map[string]int{"total": s.Total}
 	for name, n := range map[string]int{"stable": s.Stable, "changed": s.Changed, "pending": s.Pending, "unknown": s.Unknown, "skipped": s.Skipped, "failed": s.Failed} {
@@ -84,8 +85,8 @@ func (s *summary) counts() map[string]int {
 	return m
 }
 
-// story returns what is told of an event, in the words of the other commands; "" if nothing is. Lasting
-// says that it is so until something is done, so that the next run tells the same.
+// story returns the log text for an event, in the words of the other commands; "" for none.
+// Lasting says that the next run will tell the same, unless somebody acts.
 func (l *line) story() (text string, lasting bool) {
 	id := l.Type + "#" + l.Name
 	switch {
@@ -116,5 +117,5 @@ func (l *line) story() (text string, lasting bool) {
 	return "", false
 }
 
-// reason returns why a resource failed.
+// reason returns the reason of a failure.
 func (l *line) reason() string { return strings.Join(l.Errors, "; ") }

@@ -10,7 +10,7 @@ import (
 	"github.com/luaccm/ccm/runtime/bundle"
 )
 
-// A fileSource is a script, manifest, folder or bundle of the machine. It is not watched: half of
+// A fileSource is a local script, manifest, folder or bundle. It is not watched, because half of
 // an edit must not be run. It is read again in each run.
 type fileSource struct {
 	path      string
@@ -37,13 +37,13 @@ func (s *fileSource) Take() (Site, func(), bool) {
 	return Site{Path: name, Arguments: s.arguments}, func() {}, err == nil
 }
 
-// Poll implements Source. It only says whether there is something to run.
+// Poll implements Source. It only checks that there is a file to run.
 func (s *fileSource) Poll(context.Context) (bool, error) {
 	_, err := s.entry()
 	return false, err
 }
 
-// entry returns the file that is run.
+// entry returns the file to run.
 func (s *fileSource) entry() (string, error) {
 	fi, err := os.Stat(s.path)
 	if err != nil {

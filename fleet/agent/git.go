@@ -19,25 +19,25 @@ import (
 	"github.com/luaccm/ccm/runtime/host/fetch"
 )
 
-// How long git may take to ask, and to fetch.
+// Time limits of git for asking and for fetching.
 const (
 	askPatience   = time.Minute
 	fetchPatience = 10 * time.Minute
 )
 
-// A gitSource is a branch or tag of a repository. The git of the machine asks which commit it
-// names now, and fetches that alone. Nothing of the repository is run: there is no work tree.
+// A gitSource is a branch or tag of a repository. The machine's git asks for its present commit,
+// and fetches only that. Nothing in the repository is run: there is no work tree.
 type gitSource struct {
 	x       *access
 	config  SourceConfig
 	name    string
-	local   string // where it is on this machine, "" if it is elsewhere
+	local   string // path of a local repository, "" for a remote one
 	plain   *url.URL
 	store   *store
-	cpuTime time.Duration // of a processor, by git since the last poll began
-	lastAsk time.Duration // what of that the last poll took to ask
-	pause   time.Duration // at least, between polls
-	// changeTime is when there was something new, or the agent began.
+	cpuTime time.Duration // processor time of git since the last poll began
+	lastAsk time.Duration // the part of it for asking in the last poll
+	pause   time.Duration // the shortest time between polls
+	// changeTime is the time of the last change, or of the agent's start.
 	changeTime time.Time
 }
 
@@ -69,17 +69,17 @@ func (s *gitSource) Name() string { return s.name }
 // Take implements Source.
 func (s *gitSource) Take() (Site, func(), bool) { return s.store.take() }
 
-// Asking is not to take more of a processor than one part in so many, in the long run: at most
-// longestPause lies between polls for that. Who has just changed something often changes more: for
-// that long it is not saved on.
+// In the long run, asking must not take more than one part in shareOfProcessor of a processor;
+// for that, polls pause up to longestPause. After a change more often follow, so there are no
+// such pauses for busyTime.
 const (
 	shareOfProcessor = 1000
 	longestPause     = 5 * time.Minute
 	busyTime         = 15 * time.Minute
 )
 
-// PollInterval implements Patience. What git needs to ask depends on the machine and on how the
-// repository is reached: some milliseconds for a directory, hundreds for ssh on a small board.
+// PollInterval implements Patience. The processor time to ask depends on the machine and on the
+// connection: some milliseconds for a directory, hundreds for ssh on a small board.
 func (s *gitSource) PollInterval() time.Duration {
 	if since := s.x.now().Sub(s.changeTime); since >= 0 && since < busyTime {
 		return 0
@@ -87,8 +87,8 @@ func (s *gitSource) PollInterval() time.Duration {
 	return s.pause
 }
 
-// measure sets how long it is paused for what it took to ask. Once it may take much longer, when git comes
-// from a disk or the machine has much to do: it is the lesser of two times that counts.
+// measure sets the pause from the processor time of asking. One poll may take much more, when git
+// is read from disk or the machine is busy, so the lesser of two times counts.
 func (s *gitSource) measure() {
 	took := s.cpuTime
 	if s.lastAsk > 0 {
@@ -156,7 +156,7 @@ func (s *gitSource) Poll(ctx context.Context) (changed bool, err error) {
 	return true, st.keep(ctx, v)
 }
 
-// ask returns the commit that is wanted, and the ref to fetch it by.
+// ask returns the present commit, and the ref to fetch it by.
 func (s *gitSource) ask(ctx context.Context) (ref, commit string, err error) {
 	want := s.config.Ref
 	if isCommit(want) {
@@ -189,7 +189,7 @@ func (s *gitSource) ask(ctx context.Context) (ref, commit string, err error) {
 			return "", "", diag.Errorf(diag.Pos{}, "%s is a branch and a tag there", want).WithHint("ref: %s, or %s", refs[0], refs[1])
 		default:
 			ref, commit = name, id
-			if peeled := found[name+"^{}"]; peeled != "" { // a tag has an object of its own
+			if peeled := found[name+"^{}"]; peeled != "" { // an annotated tag is an object of its own
 				commit = peeled
 			}
 		}
@@ -233,7 +233,7 @@ func (s *gitSource) fetch(ctx context.Context, repo, ref, commit string) error {
 	return err
 }
 
-// unpack writes the files of a commit, and returns the script or manifest that is run.
+// unpack writes the files of a commit, and returns the script or manifest to run.
 func (s *gitSource) unpack(ctx context.Context, repo, commit string, root *os.Root) (entry string, err error) {
 	ctx, cancel := context.WithTimeout(ctx, fetchPatience)
 	defer cancel()
@@ -260,7 +260,7 @@ func (s *gitSource) unpack(ctx context.Context, repo, commit string, root *os.Ro
 	return s.entry(root)
 }
 
-// entry returns the script or manifest that is run.
+// entry returns the script or manifest to run.
 func (s *gitSource) entry(root *os.Root) (string, error) {
 	at := path.Clean(filepath.ToSlash(s.config.Path))
 	if s.config.Path == "" {

@@ -16,7 +16,7 @@ import (
 	"github.com/luaccm/ccm/runtime/host/fetch"
 )
 
-// git runs git and returns what it writes.
+// git runs git and returns its output.
 func (s *gitSource) git(ctx context.Context, patience time.Duration, repo string, args ...string) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
@@ -36,7 +36,7 @@ func (s *gitSource) git(ctx context.Context, patience time.Duration, repo string
 	return stdout.String(), nil
 }
 
-// command returns a command of git that ends with the context, and all that it started.
+// command returns a git command that ends with the context, together with all its children.
 func (s *gitSource) command(ctx context.Context, repo string, args ...string) *exec.Cmd {
 	argv := git.Argv(repo, args...)
 	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
@@ -47,13 +47,13 @@ func (s *gitSource) command(ctx context.Context, repo string, args ...string) *e
 	return cmd
 }
 
-// takesPlain reports whether git may use http: it is what was asked for, or what comes is checked, or
-// nobody asks for more.
+// takesPlain reports whether git may use http: the URL asks for it, the content is verified, or
+// insecure connections are allowed.
 func (s *gitSource) takesPlain() bool {
 	return s.config.Signers != "" || s.x.insecure || s.x.policy == nil || s.plain != nil && s.plain.Scheme == "http"
 }
 
-// failed says why git failed, without what authorizes.
+// failed returns the reason of git's failure, without credentials.
 func (s *gitSource) failed(verb, stderr string, err error) error {
 	if exit, ok := errors.AsType[*exec.ExitError](err); ok && exit.ExitCode() == 127 {
 		return startError(exec.ErrNotFound)
@@ -78,8 +78,8 @@ func startError(err error) error {
 	return err
 }
 
-// lastWords returns the last line of a text that says something: one that begins as errors do, if
-// there is one.
+// lastWords returns the last line of a text that looks like an error or, if there is none, the
+// last line with words.
 func lastWords(text string) string {
 	last, failure := "", ""
 	for line := range strings.Lines(text) {
@@ -97,7 +97,7 @@ func lastWords(text string) string {
 	return last
 }
 
-// A boundedWriter writes so much, and drops the rest.
+// A boundedWriter writes up to a number of bytes, and drops the rest.
 type boundedWriter struct {
 	w         *bytes.Buffer
 	remaining int

@@ -12,9 +12,8 @@ import (
 	"github.com/luaccm/ccm/runtime/signers"
 )
 
-// An httpSource is a bundle, script or manifest behind a URL. It is asked for with the ETag and
-// the time that the server gave the last one (RFC 9110, section 13.1), so that nothing is sent
-// when nothing has changed.
+// An httpSource is a bundle, script or manifest at a URL. Requests carry the ETag and time of the
+// last response (RFC 9110, section 13.1), so that an unchanged content is not sent again.
 type httpSource struct {
 	bundleSource
 	url  *url.URL
@@ -82,7 +81,7 @@ func (s *httpSource) signature(ctx context.Context, t http.RoundTripper) ([]byte
 	return readSignature(transferReader{x})
 }
 
-// A transferReader says of a transfer that fails in the middle what it was.
+// A transferReader adds the transfer to the error of an interrupted read.
 type transferReader struct{ x *fetch.Transfer }
 
 // Read implements io.Reader.
@@ -94,14 +93,15 @@ func (f transferReader) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// closeIdle ends the connections that a transport keeps for later.
+// closeIdle closes the idle connections of a transport.
 func closeIdle(t http.RoundTripper) {
 	if x, ok := t.(interface{ CloseIdleConnections() }); ok {
 		x.CloseIdleConnections()
 	}
 }
 
-// checkPlainHTTP refuses root what everybody on the way can change, unless it is checked later.
+// checkPlainHTTP returns an error if root would use plain http, which anybody on the way can
+// change, unless the content is checked later.
 func (x *access) checkPlainHTTP(u *url.URL, checked bool) error {
 	if checked || x.insecure {
 		return nil

@@ -7,7 +7,8 @@ import (
 	"time"
 )
 
-// spread returns a part of a time that is always the same for a node, and spread evenly over nodes.
+// spread returns a fraction of a time that is fixed for a node, and evenly distributed over
+// nodes.
 func spread(node string, d time.Duration) time.Duration {
 	if d <= 0 {
 		return 0
@@ -16,7 +17,7 @@ func spread(node string, d time.Duration) time.Duration {
 	return time.Duration(binary.BigEndian.Uint64(sum[:8]) % uint64(d))
 }
 
-// message returns an error in one line.
+// message returns an error as one line.
 func message(err error) string {
 	return strings.Join(strings.Fields(err.Error()), " ")
 }

@@ -9,13 +9,13 @@ import (
 	"time"
 )
 
-// An activeRun is a run under way.
+// An activeRun is the present run.
 type activeRun struct {
 	run Run
 	end func() // asks it to end
 }
 
-// loop runs what is to be run, one after the other, until stop is closed.
+// loop runs queued runs, one after the other, until stop is closed.
 func (a *Agent) loop(ctx context.Context, stop <-chan struct{}) error {
 	defer a.queue.close()
 	offset := spread(a.options.Node, a.config.Splay)
@@ -58,14 +58,14 @@ func (a *Agent) loop(ctx context.Context, stop <-chan struct{}) error {
 	}
 }
 
-// A schedule is when something is due; never, if every is 0.
+// A schedule has the time when something is due; never, if interval is 0.
 type schedule struct {
 	interval time.Duration
 	next     time.Time
 }
 
-// due reports whether it is time, and sets the next one. Those that were missed, while a run took
-// long or the machine slept, are one. A clock that was set back does not make it wait longer.
+// due reports whether the time has come, and sets the next one. Times missed during a long run or
+// while the machine slept count as one. If the clock was set back, it does not wait longer.
 func (s *schedule) due(now time.Time) bool {
 	if s.interval <= 0 {
 		return false
@@ -83,8 +83,8 @@ func (s *schedule) due(now time.Time) bool {
 	return true
 }
 
-// longestWait is how long the agent waits at most before it looks at the clock again: that may have
-// been set, and timers do not run while a machine sleeps.
+// longestWait is the longest time until the agent looks at the clock again: the clock may be set,
+// and timers do not run while a machine sleeps.
 const longestWait = time.Minute
 
 func (a *Agent) untilNext(list ...*schedule) time.Duration {
@@ -97,7 +97,7 @@ func (a *Agent) untilNext(list ...*schedule) time.Duration {
 	return max(wait, time.Millisecond)
 }
 
-// waits says until when nothing is done.
+// waits sets in the status until when nothing is due.
 func (a *Agent) waits(run, check *schedule) {
 	due := func(s *schedule) *time.Time {
 		if s.interval <= 0 || len(a.sources) == 0 {
@@ -129,7 +129,7 @@ func (a *Agent) triggerAll(mode Mode, reason string) {
 	}
 }
 
-// source returns a source by its name.
+// source returns the source of a name.
 func (a *Agent) source(name string) Source {
 	i := slices.IndexFunc(a.sources, func(s Source) bool { return s.Name() == name })
 	if i < 0 {
@@ -138,12 +138,13 @@ func (a *Agent) source(name string) Source {
 	return a.sources[i]
 }
 
-// answer runs a source because of a trigger. A health check that is critical has it run again, all
-// of it. So has one that is fine after a run that failed because of it: what was skipped then is done.
+// answer runs a source because of a trigger. After a critical health check it also runs the whole
+// site. It does the same after a good check if the last run failed because of a check: resources
+// skipped then are converged now.
 func (a *Agent) answer(ctx context.Context, stop <-chan struct{}, t trigger) {
 	source := a.source(t.source)
 	if source == nil {
-		return // it was taken out of the configuration
+		return // it was removed from the configuration
 	}
 	r := a.run(ctx, stop, source, Request{Reason: t.reason, Mode: t.mode, Source: t.source})
 	switch {
@@ -164,7 +165,7 @@ func (a *Agent) failedByCheck(source string) bool {
 	return last != nil && last.failedByCheck
 }
 
-// carryOut does what a request asks for.
+// carryOut carries out a request.
 func (a *Agent) carryOut(ctx context.Context, stop <-chan struct{}, j *job) {
 	defer close(j.done)
 	found := false
@@ -191,7 +192,7 @@ func (a *Agent) carryOut(ctx context.Context, stop <-chan struct{}, j *job) {
 	}
 }
 
-// either returns a channel that is closed when one of two is, and what ends the wait for that.
+// either returns a channel that is closed when one of two is, and a function that ends the wait.
 func either(a, b <-chan struct{}) (c <-chan struct{}, end func()) {
 	closed, ended := make(chan struct{}), make(chan struct{})
 	go func() {
@@ -214,7 +215,7 @@ func (a *Agent) run(ctx context.Context, stop <-chan struct{}, source Source, re
 	}
 	site, release, ok := source.Take()
 	if !ok {
-		return nil // which its poll has told
+		return nil // its poll has reported why
 	}
 	defer release()
 	cancelled := make(chan struct{})
@@ -246,7 +247,7 @@ func (a *Agent) run(ctx context.Context, stop <-chan struct{}, source Source, re
 		case r.Mode == Check:
 			x.LastCheck = result
 		case r.isWhole(result):
-			x.LastRun, x.LastCheck = result, nil // it has asked all of the checks
+			x.LastRun, x.LastCheck = result, nil // the run included all checks
 		default:
 			x.LastRun = result
 		}
@@ -255,12 +256,12 @@ func (a *Agent) run(ctx context.Context, stop <-chan struct{}, source Source, re
 	return result
 }
 
-// isWhole reports whether a run has looked at all of a source, health checks included.
+// isWhole reports whether a run has covered a whole source, with health checks.
 func (r *Run) isWhole(result *Result) bool {
 	return r.Mode == Apply && len(r.Targets) == 0 && result.Summary != nil && !result.Interrupted
 }
 
-// perform runs a site and returns what became of it.
+// perform runs a site and returns the result.
 func (a *Agent) perform(ctx context.Context, stop interruption, r *Run) *Result {
 	result := &Result{Source: r.Source, Mode: r.Mode, Reason: r.Reason, Digest: r.Site.Digest, Began: r.Began}
 	observers := a.options.Observers
@@ -313,7 +314,7 @@ func (a *Agent) perform(ctx context.Context, stop interruption, r *Run) *Result 
 	return result
 }
 
-// dataOf returns the file of external data. Health checks take what is there.
+// dataOf returns the file of external data. Health checks use the present file.
 func (a *Agent) dataOf(ctx context.Context, stop interruption, mode Mode) (string, error) {
 	if a.data == nil {
 		return "", nil

@@ -12,17 +12,17 @@ import (
 	"time"
 )
 
-// Metrics are served in the text format of Prometheus (exposition format 0.0.4), under the names
-// that the agent of Choria CCM has.
+// metrics are served in the text format of Prometheus (exposition format 0.0.4), under the names
+// of the agent of Choria CCM.
 type metrics struct {
 	mu        sync.Mutex
 	families  map[string]*family
 	resources map[[2]string]*resourceMetrics
 	checks    map[checkKey]int
-	others    int // resources of which no count is kept by name
+	others    int // resources without counts of their own
 }
 
-// A family is all series of one name.
+// A family is all series with one name.
 type family struct {
 	help   string
 	kind   string // counter or summary
@@ -36,7 +36,7 @@ type series struct {
 	sum    float64 // of a summary
 }
 
-// counts of resources, in the order of resourceCounters.
+// A resourceMetrics has the counts of one resource, in the order of resourceCounters.
 type resourceMetrics struct {
 	counts         [len(resourceCounters)]uint32
 	provider       string
@@ -44,7 +44,7 @@ type resourceMetrics struct {
 	duration       float64 // seconds
 }
 
-// What is counted of resources.
+// Counters of resources.
 const (
 	countTotal = iota
 	countStable
@@ -88,8 +88,8 @@ const (
 	metricFetchFailures = "agent_manifest_fetch_error_count"
 )
 
-// mostResources is how many resources have counts of their own: a machine whose resources have
-// new names each day must not fill the memory.
+// mostResources is the number of resources with counts of their own: new names each day must not
+// fill the memory.
 const mostResources = 20_000
 
 func newMetrics() *metrics {
@@ -132,21 +132,21 @@ func (m *metrics) add(name string, count, sum float64, values ...string) {
 	s.sum += sum
 }
 
-// count counts one.
+// count adds one to a counter.
 func (m *metrics) count(name string, values ...string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.add(name, 1, 0, values...)
 }
 
-// took counts one, and how long it took.
+// took adds a duration to a summary.
 func (m *metrics) took(name string, d time.Duration, values ...string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.add(name, 1, d.Seconds(), values...)
 }
 
-// gatheredFacts counts that facts were asked for, which gathers all of them.
+// gatheredFacts counts one gathering of all facts.
 func (m *metrics) gatheredFacts(took time.Duration, err error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -158,7 +158,7 @@ func (m *metrics) gatheredFacts(took time.Duration, err error) {
 	m.add(metricFactsGather, 1, took.Seconds())
 }
 
-// event counts what an event says.
+// event counts an event.
 func (m *metrics) event(l *line) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -191,7 +191,7 @@ func (m *metrics) event(l *line) {
 	}
 }
 
-// WriteTo writes all metrics.
+// write writes all metrics.
 func (m *metrics) write(w io.Writer) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()

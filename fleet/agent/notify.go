@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// notify tells systemd what the agent does (sd_notify(3)), if systemd started it.
+// notify tells systemd the state of the agent (sd_notify(3)), if systemd started it.
 func notify(lines ...string) {
 	address := os.Getenv("NOTIFY_SOCKET")
 	if address == "" {

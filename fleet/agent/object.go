@@ -11,7 +11,7 @@ import (
 )
 
 // An objectSource is a bundle, script or manifest in an object store of NATS. Its revision is the
-// digest that the store has of it.
+// store's digest of it.
 type objectSource struct {
 	bundleSource
 	name, bucket, key string
@@ -70,7 +70,7 @@ func (s *objectSource) Poll(ctx context.Context) (changed bool, err error) {
 	return changed, explainNATS(err)
 }
 
-// explainNATS adds what helps to the error of a request to NATS.
+// explainNATS adds hints to the error of a request to NATS.
 func explainNATS(err error) error {
 	if nats.IsPlain(err) {
 		return diag.Errorf(diag.Pos{}, "not believed as root: %w", err).WithHint("tls:// in the URL of the context, signers or sha256, or allow_insecure: true")

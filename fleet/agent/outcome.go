@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// take takes what it needs of a line of a report.
+// take reads the fields of a report line that the agent needs.
 func (a *Agent) take(r *Run, result *Result, text []byte) {
 	var l line
 	if json.Unmarshal(text, &l) != nil {
@@ -48,7 +48,7 @@ func (a *Agent) take(r *Run, result *Result, text []byte) {
 	}
 }
 
-// measure counts a run.
+// measure counts a run in the metrics.
 func (a *Agent) measure(r *Result) {
 	if r.Mode == Check {
 		a.metrics.took(metricHealth, r.Duration, r.Source)
@@ -58,8 +58,8 @@ func (a *Agent) measure(r *Result) {
 	a.metrics.took(metricManifest, r.Duration, r.Source)
 }
 
-// tell tells what became of a run, in one line. One that fails as the one before, and health checks that
-// come out as before, are not told again.
+// tell logs the outcome of a run on one line. It does not repeat a failure like the previous one,
+// or unchanged results of health checks.
 func (a *Agent) tell(r *Result) {
 	text := fmt.Sprintf("%s: %s: %s (%s), because %s", r.Source, r.Mode, r.Outcome(), r.Duration.Round(time.Millisecond), r.Reason)
 	bad, about := !r.OK() && !r.Interrupted, string(r.Mode)+" of "+r.Source
@@ -78,7 +78,7 @@ func (a *Agent) tell(r *Result) {
 	}
 }
 
-// allOK reports whether no health check came to another status than ok.
+// allOK reports whether all health checks were ok.
 func (r *Result) allOK() bool {
 	for name, n := range r.Health {
 		if name != "ok" && n > 0 {
@@ -88,7 +88,7 @@ func (r *Result) allOK() bool {
 	return true
 }
 
-// Outcome returns what became of a run, in words.
+// Outcome returns the outcome of a run in words.
 func (r *Result) Outcome() string {
 	if r.Error != "" {
 		return "failed: " + firstLine(r.Error)

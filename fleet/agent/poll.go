@@ -11,9 +11,9 @@ import (
 
 func parentOf(path string) string { return filepath.Dir(path) }
 
-// poll asks a source whether it has changed until the context ends, and has it run then. The first
-// answer, whatever it is, lets the first run begin: a machine that comes back after a month runs
-// what is so now, and one without a network what it has. Reason is that of the first run.
+// poll polls a source until the context ends, and runs it after changes. The first run begins
+// after the first poll, even a failed one: so a machine that was off for a month runs the present
+// site, and one without a network the site that it has. Reason is the reason of the first run.
 func (a *Agent) poll(ctx context.Context, source Source, reason string) {
 	name := source.Name()
 	var change <-chan struct{}
@@ -80,7 +80,7 @@ func (a *Agent) poll(ctx context.Context, source Source, reason string) {
 	}
 }
 
-// polled records what is known of a source.
+// polled records the result of a poll.
 func (a *Agent) polled(source Source, failure string, since time.Time) {
 	site := siteOf(source) // not while the status is locked: it may wait for a run
 	a.status.update(func(s *Status) {
@@ -93,7 +93,7 @@ func (a *Agent) polled(source Source, failure string, since time.Time) {
 	})
 }
 
-// siteOf returns what a source has, of which no file is used.
+// siteOf returns the site of a source without keeping it in use.
 func siteOf(source Source) Site {
 	site, release, ok := source.Take()
 	if ok {
@@ -102,7 +102,7 @@ func siteOf(source Source) Site {
 	return site
 }
 
-// goesOn says what of a source is run as long as there is nothing newer.
+// goesOn tells which version of a source is run until there is a newer one.
 func goesOn(source Source) string {
 	site := siteOf(source)
 	if site.Digest == "" {
@@ -111,7 +111,7 @@ func goesOn(source Source) string {
 	return fmt.Sprintf("; what is here goes on to be run: %s%s", short(site.Digest), signedBy(site.Signer))
 }
 
-// short returns the beginning of a digest, as people compare it.
+// short returns the beginning of a digest, which people compare.
 func short(digest string) string {
 	const most = len("sha256:") + 12
 	return digest[:min(len(digest), most)]

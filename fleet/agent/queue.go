@@ -7,8 +7,8 @@ import (
 	"sync"
 )
 
-// A queue holds what is to be run. Requests have their turn one after the other. Triggers of one
-// source that come meanwhile are one, and a run stands for a health check.
+// A queue has the pending runs. Requests come one after the other. Triggers of one source are
+// merged, and a run includes a health check.
 type queue struct {
 	mu       sync.Mutex
 	requests []*job
@@ -17,13 +17,13 @@ type queue struct {
 	closed   bool
 }
 
-// A trigger is why a source is to be run.
+// A trigger is a reason to run a source.
 type trigger struct {
 	source, reason string
 	mode           Mode
 }
 
-// A job is a request that somebody waits for.
+// A job is a request with a waiting caller.
 type job struct {
 	request Request
 	ctx     context.Context
@@ -41,7 +41,7 @@ func (q *queue) poke() {
 	}
 }
 
-// trigger has a source run.
+// trigger queues a run of a source.
 func (q *queue) trigger(source string, mode Mode, reason string) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -57,10 +57,10 @@ func (q *queue) trigger(source string, mode Mode, reason string) {
 	q.triggers = append(q.triggers, trigger{source, reason, mode})
 }
 
-// errStopped says why a request is not carried out.
+// errStopped is the error of a request that is not carried out.
 var errStopped = errors.New("the agent stops")
 
-// add has a request carried out.
+// add queues a request.
 func (q *queue) add(j *job) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -73,7 +73,7 @@ func (q *queue) add(j *job) {
 	q.poke()
 }
 
-// remove takes a request out that still waits, and reports whether it did.
+// remove removes a waiting request, and reports whether it did.
 func (q *queue) remove(j *job) bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -84,7 +84,7 @@ func (q *queue) remove(j *job) bool {
 	return i >= 0
 }
 
-// next returns what comes next; nil and false if there is nothing.
+// next returns the next job or trigger; false if there is none.
 func (q *queue) next() (j *job, t trigger, ok bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -101,7 +101,7 @@ func (q *queue) next() (j *job, t trigger, ok bool) {
 	return nil, t, false
 }
 
-// close ends all requests that wait.
+// close ends all waiting requests.
 func (q *queue) close() {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -113,9 +113,8 @@ func (q *queue) close() {
 	q.requests, q.triggers = nil, nil
 }
 
-// Do has runs take place in their turn, and returns what became of them, one result for each
-// source. When the context ends, a run under way is asked to end as Ctrl-C asks it: it finishes the
-// resource that it is working on.
+// Do carries out runs in their turn, and returns one result for each source. When the context
+// ends, the present run is asked to end like by Ctrl-C: it finishes its present resource.
 func (a *Agent) Do(ctx context.Context, r Request) ([]*Result, error) {
 	j := &job{request: r, ctx: ctx, done: make(chan struct{})}
 	a.queue.add(j)
@@ -130,7 +129,7 @@ func (a *Agent) Do(ctx context.Context, r Request) ([]*Result, error) {
 	return j.results, j.err
 }
 
-// Cancel asks the run under way to end, as Ctrl-C does, and reports whether there was one.
+// Cancel asks the present run to end, like Ctrl-C, and reports whether there was one.
 func (a *Agent) Cancel() bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()

@@ -9,23 +9,25 @@ import (
 	"github.com/luaccm/ccm/runtime/lazyregexp"
 )
 
-// What differs in a text each time without saying anything else: the port that the system chose for a
-// connection, and how long something took.
+// Parts of a text that differ each time without meaning anything: the port that the system chose
+// for a connection, and durations.
 var (
 	chosenPort = lazyregexp.New(`:\d+->`)
 	duration   = lazyregexp.New(`\b\d+(\.\d+)? ?(ns|µs|us|ms|s|seconds?|milliseconds?)\b`)
 	digits     = lazyregexp.New(`\d+`)
 )
 
-// alike returns a text as it is compared with what was told before: what goes on to fail is told once.
+// alike returns a text in the form for comparison with earlier ones: a continuing failure is
+// reported once.
 func alike(text string) string {
 	return duration().ReplaceAllString(chosenPort().ReplaceAllString(text, "->"), "0s")
 }
 
-// A recollection is the lines that were told last, by what they are about.
+// A recollection has the lines reported last, by topic.
 type recollection map[string]map[string]bool
 
-// news returns those lines that were not among the last ones about it, which they are from now on.
+// news returns the lines that were not among the last ones on the topic, and records lines as the
+// last ones.
 func (r recollection) news(about string, lines []string) (list []string) {
 	last := r[about]
 	now := make(map[string]bool, len(lines))
@@ -39,26 +41,28 @@ func (r recollection) news(about string, lines []string) (list []string) {
 	return list
 }
 
-// failures are the resources of each source that were not in order when they were last looked at, with
-// what was told of them.
+// failures are the resources of each source that were not in order at the last look, with the
+// reported texts.
 type failures map[string]map[string]failure
 
-// A failure is what was told of a resource in each mode, and by the run that began when.
+// A failure has the reported text of a resource in each mode, and the start of the run that
+// reported it.
 type failure struct {
 	stories map[Mode]string
 	run     time.Time
 }
 
-// maxReported is of how many resources of a source that is kept. Others are told each time.
+// maxReported is the number of resources of a source that are kept. Others are reported each
+// time.
 const maxReported = 1000
 
-// again takes an event and what is told of it. Again says that the same was told before, over that
+// again records an event and its text. Again says that the same was reported before, over that
 // the resource was not in order then.
 func (f failures) again(r *Run, l *line, story string, lasting bool) (again, over bool) {
 	id := l.Type + "#" + l.Name
 	of := f[r.Source]
 	before, known := of[id]
-	if l.Outcome == "skipped" || r.Mode == Check && len(l.HealthChecks) == 0 { // it was not looked at
+	if l.Outcome == "skipped" || r.Mode == Check && len(l.HealthChecks) == 0 { // the resource was not looked at
 		if known {
 			of[id] = failure{before.stories, r.Began}
 		}
@@ -66,7 +70,7 @@ func (f failures) again(r *Run, l *line, story string, lasting bool) (again, ove
 	}
 	if !lasting {
 		told, toldNow := before.stories[r.Mode]
-		if r.Mode == Apply { // which asks the checks too
+		if r.Mode == Apply { // which includes the checks
 			delete(of, id)
 			return false, known
 		}
@@ -76,7 +80,7 @@ func (f failures) again(r *Run, l *line, story string, lasting bool) (again, ove
 		}
 		return false, toldNow
 	}
-	for _, h := range l.checks() { // their words may be counts and loads, which never are the same twice
+	for _, h := range l.checks() { // outputs of checks, such as counts and loads, differ each time
 		if h.Output != "" {
 			story = strings.ReplaceAll(story, h.Output, digits().ReplaceAllString(h.Output, "0"))
 		}
@@ -99,12 +103,13 @@ func (f failures) again(r *Run, l *line, story string, lasting bool) (again, ove
 	return again, false
 }
 
-// retain forgets the resources that a run of all of a source did not tell of: there are no more.
+// retain forgets the resources that a run of the whole source did not report: they do not exist
+// any more.
 func (f failures) retain(r *Run) {
 	maps.DeleteFunc(f[r.Source], func(_ string, x failure) bool { return !x.run.Equal(r.Began) })
 }
 
-// warn tells what a run had to say besides its report, each line once for as long as it is said.
+// warn logs warnings and errors of a run, each line once as long as it is repeated.
 func (a *Agent) warn(r *Run, words string) {
 	var list []string
 	for text := range strings.Lines(words) {
@@ -115,12 +120,12 @@ func (a *Agent) warn(r *Run, words string) {
 	}
 }
 
-// teller returns what tells of an event, as urgently as it is.
+// teller returns the log function for an event, by its severity.
 func (l *line) teller(log *slog.Logger) func(text string, args ...any) {
 	switch {
 	case l.Failed:
 		return log.Error
-	case l.Outcome == "stable": // with a health check that is not ok
+	case l.Outcome == "stable": // with a failed health check
 		return log.Warn
 	}
 	return log.Info

@@ -15,30 +15,30 @@ import (
 	"time"
 )
 
-// A runner runs sites in processes of their own, so that one that takes all memory does not take
-// the agent along. Lock, record and reports are those of every run.
+// A runner runs sites in processes of their own, so that a run that takes all memory does not end
+// the agent. Locks, records and reports are as in any run.
 type runner struct {
 	executable string
-	arguments  []string // of ccm, behind the command
+	arguments  []string // of ccm, after the command
 	environ    []string
-	lockWait   time.Duration // for a run that somebody else began
-	register   string        // how services are registered; "" for what the environment says
+	lockWait   time.Duration // for a run of somebody else
+	register   string        // how services are registered; "" leaves it to the environment
 }
 
-// lastWork is how long after the second signal a run may take to end by itself.
+// lastWork is the time that a run has to end by itself after the second signal.
 const lastWork = 10 * time.Second
 
-// An interruption ends a run: what comes from Ask has it end after the resource that it is working
-// on, what comes from Insist at once.
+// An interruption ends a run. After ask is closed, the run ends after its present resource; after
+// insist is closed, at once.
 type interruption struct{ ask, insist <-chan struct{} }
 
-// run runs a site, and calls line for each line of its report. It returns the end of what the run
-// wrote besides: warnings and errors.
+// run runs a site, and calls line for each line of its report. It returns the end of the run's
+// other output: warnings and errors.
 func (x *runner) run(r *Run, data, context string, stop interruption, line func([]byte)) (exit int, lastWords string, err error) {
 	cmd := exec.Command(x.executable, x.argv(r, data, context)...)
 	cmd.Dir = filepath.Dir(r.Site.Path)
 	cmd.Env = x.environ
-	// Signals of a terminal are for the agent, which passes them on.
+	// Signals from a terminal are for the agent, which passes them on.
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	stdout, err := cmd.StdoutPipe()
 	if err != nil {
@@ -70,11 +70,11 @@ func (x *runner) run(r *Run, data, context string, stop interruption, line func(
 	return 0, lastWords, errors.Join(readErr, waitErr)
 }
 
-// betweenSignals is how long the second signal comes after the first, at least: two that a process has not
-// heard yet are one to it, and it would finish what it is working on.
+// betweenSignals is the least time between the first and the second signal: a process takes two signals
+// that it has not heard yet for one, and would finish its current work.
 const betweenSignals = 200 * time.Millisecond
 
-// signalled passes on to a process that it is to end.
+// signalled passes an interruption on to a process.
 func signalled(p *os.Process, stop interruption, ended <-chan struct{}) {
 	select {
 	case <-stop.ask:
@@ -128,11 +128,11 @@ func (x *runner) argv(r *Run, data, context string) []string {
 	return append(argv, "--", r.Site.Path)
 }
 
-// maxLine is how long a line of a report may be. Events hold what a command wrote, 128 KiB at most
-// before it is escaped.
+// maxLine is the length limit of a report line. Events have outputs of commands, at most 128 KiB
+// before escaping.
 const maxLine = 4 << 20
 
-// lines calls do for each line. Longer ones than maxLine are left out.
+// lines calls do for each line. It skips lines longer than maxLine.
 func lines(r io.Reader, do func([]byte)) error {
 	buf := bufio.NewReaderSize(r, 16<<10)
 	var long []byte
@@ -163,7 +163,7 @@ func lines(r io.Reader, do func([]byte)) error {
 	}
 }
 
-// lastLines returns the end of what comes, 10 lines at most.
+// lastLines returns the last lines of a stream, at most 10.
 func lastLines(r io.Reader) string {
 	var last []string
 	_ = lines(r, func(line []byte) {
@@ -178,8 +178,8 @@ func lastLines(r io.Reader) string {
 	return strings.Join(last, "\n")
 }
 
-// environment returns that of runs: the one of the agent, without what systemd told the agent
-// alone (sd_notify(3), sd_watchdog_enabled(3)).
+// environment returns the environment of runs: that of the agent without systemd's variables for
+// the agent itself (sd_notify(3), sd_watchdog_enabled(3)).
 func environment() []string {
 	return slices.DeleteFunc(os.Environ(), func(v string) bool {
 		name, _, _ := strings.Cut(v, "=")
@@ -187,7 +187,7 @@ func environment() []string {
 	})
 }
 
-// Output runs another command of ccm, such as facts, and returns what it writes: 16 MiB at most.
+// Output runs another command of ccm, such as facts, and returns its output: at most 16 MiB.
 func (a *Agent) Output(ctx context.Context, args ...string) ([]byte, error) {
 	cmd := exec.CommandContext(ctx, a.runner.executable, args...)
 	cmd.Env = a.runner.environ

@@ -7,20 +7,21 @@ import (
 	"time"
 )
 
-// unregistered is the services of each source that are not registered, by their resource.
+// unregistered has the unregistered services of each source, by resource.
 type unregistered map[string]map[string]unregisteredService
 
-// An unregisteredService is what is told of the services of a resource, and by which run it was looked at.
+// An unregisteredService has the log lines about services of a resource, and the run that last
+// looked at it.
 type unregisteredService struct {
 	lines []string
 	run   time.Time
 }
 
-// unsaid is in the place of a resource where nobody has said how services are registered.
+// unsaid stands for a resource if it is not configured how services are registered.
 const unsaid = ""
 
-// event takes what became of a resource: of one that is in order, the run says at its end what it could not
-// register. Nobody has tried it of another one.
+// event records the event of a resource. If the resource is in order, the run tells at its end
+// what it could not register. For any other resource the run has not tried.
 func (u unregistered) event(r *Run, l *line) {
 	id := l.Type + "#" + l.Name
 	of, known := u[r.Source][id]
@@ -33,14 +34,14 @@ func (u unregistered) event(r *Run, l *line) {
 	}
 }
 
-// end takes what a run says at its end, and returns what is told of the source then.
+// end records the end of a run, and returns the log lines about the source.
 func (u unregistered) end(r *Run, result *Result, s *summary) (list []string) {
 	of := u[r.Source]
 	if of == nil {
 		of = make(map[string]unregisteredService)
 		u[r.Source] = of
 	}
-	if r.isWhole(result) { // there are no others
+	if r.isWhole(result) { // all other resources are gone
 		maps.DeleteFunc(of, func(_ string, x unregisteredService) bool { return !x.run.Equal(r.Began) })
 	}
 	if n := s.Services.Unpublished; n > 0 {
@@ -63,7 +64,7 @@ func (u unregistered) end(r *Run, result *Result, s *summary) (list []string) {
 	return list
 }
 
-// warnOfServices tells which services of a source are not registered, and why, each reason once.
+// warnOfServices logs which services of a source are not registered, and why, each reason once.
 func (a *Agent) warnOfServices(source string, list []string) {
 	about := "services of " + source
 	if len(list) == 0 && len(a.memory[about]) > 0 {

@@ -10,50 +10,48 @@ import (
 	"github.com/luaccm/ccm/runtime/trust"
 )
 
-// A Site is what a source has on this machine to be run.
+// A Site is the installed site of a source.
 type Site struct {
 	// Path is the script, manifest or bundle.
 	Path string
-	// Digest names its content: sha256: or commit: and hexadecimal digits. It is "" for a file
-	// of the machine, which is read again in each run.
+	// Digest identifies its content: sha256: or commit: and hexadecimal digits. It is "" for a
+	// local file, which is read again in each run.
 	Digest string
-	// Signer is who has signed it; "" if no signature was asked for.
+	// Signer is the signer; "" if no signature was required.
 	Signer string
-	// Arguments are further ones of the command that runs it. May be nil.
+	// Arguments are further arguments of the command that runs it. May be nil.
 	Arguments []string
 }
 
-// A Source says what is run, and brings it to this machine. Its methods may be called by several
-// goroutines at a time, Poll by one.
+// A Source installs a site on this machine. Its methods may be called by several goroutines at
+// once, but Poll only by one.
 type Source interface {
-	// Name is how people know it, without what authorizes. No two sources share one.
+	// Name is the name for people, without credentials. No two sources have the same name.
 	Name() string
-	// Take returns what is to be run: the last good one. Its files stay as they are until release
-	// is called. Without one ok is false.
+	// Take returns the last good site. Its files stay unchanged until release is called. If there
+	// is none, ok is false.
 	Take() (site Site, release func(), ok bool)
-	// Poll asks whether there is something newer, and brings it here. It reports whether Take
-	// returns something else than before. After an error Take returns what it did.
+	// Poll looks for a newer site, and installs it. It reports whether the result of Take changed.
+	// After an error Take returns the same as before.
 	Poll(ctx context.Context) (changed bool, err error)
 }
 
-// A Notifier is a source that is told of changes. What comes from the channel has it polled at
-// once.
+// A Notifier is a source that learns of changes. A value from the channel causes a poll at once.
 type Notifier interface{ Changed() <-chan struct{} }
 
-// A Patience is a source that wants to be polled less often than others. PollInterval is asked after
-// each poll.
+// A Patience is a source with its own poll interval. PollInterval is called after each poll.
 type Patience interface{ PollInterval() time.Duration }
 
-// access is how sources reach what is elsewhere.
+// access is what sources need to reach remote content.
 type access struct {
-	policy   *trust.Policy // nil believes everything
+	policy   *trust.Policy // nil trusts everything
 	insecure bool
 	context  string // of NATS
 	store    *storeRoot
 	now      func() time.Time
 }
 
-// newSource returns the source that a configuration describes.
+// newSource returns the source for a configuration.
 func (x *access) newSource(c SourceConfig) (Source, error) {
 	switch {
 	case c.Git != "":
@@ -66,7 +64,7 @@ func (x *access) newSource(c SourceConfig) (Source, error) {
 	return newFileSource(c), nil
 }
 
-// newSources returns those of a configuration.
+// newSources returns the sources of a configuration.
 func (x *access) newSources(list []SourceConfig) (sources []Source, err error) {
 	seen := make(map[string]bool)
 	for _, c := range list {
@@ -83,15 +81,15 @@ func (x *access) newSources(list []SourceConfig) (sources []Source, err error) {
 	return sources, nil
 }
 
-// A natsClient is a connection that is made again after an error: a client remembers why it could
-// not connect. It is for one goroutine.
+// A natsClient is a connection that is made anew after an error, because a client remembers why
+// it could not connect. It is for one goroutine.
 type natsClient struct {
 	options nats.Options
 	client  *nats.Client
 }
 
-// nats returns a connection, which is made when it is first used. Checked says that what comes is
-// checked by other means than TLS.
+// nats returns a connection, which is made on first use. Checked says that the content is
+// verified by other means than TLS.
 func (x *access) nats(checked bool) *natsClient {
 	return &natsClient{options: nats.Options{Context: x.context, Check: x.policy.Check, Plain: checked || x.insecure || x.policy == nil}}
 }

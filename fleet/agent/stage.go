@@ -17,14 +17,14 @@ import (
 	"github.com/luaccm/ccm/runtime/safepath"
 )
 
-// A stage is a version in the making.
+// A stage is a version that is being installed.
 type stage struct {
 	store *store
 	name  string   // of its directory, below store.dir
 	root  *os.Root // its directory
 }
 
-// begin makes a place for a version.
+// begin makes the directory of a version.
 func (x *store) begin() (*stage, error) {
 	st := &stage{store: x, name: "next" + newSuffix}
 	dir := path.Join(x.dir, st.name)
@@ -41,18 +41,18 @@ func (x *store) begin() (*stage, error) {
 	return st, err
 }
 
-// discard removes it, unless it was kept.
+// discard removes the stage, unless it was kept.
 func (st *stage) discard() {
 	st.root.Close()
 	_ = st.store.top.root.RemoveAll(path.Join(st.store.dir, st.name))
 }
 
-// path returns where something in it is.
+// path returns the path of a file in the stage.
 func (st *stage) path(name string) string {
 	return filepath.Join(st.store.top.path, filepath.FromSlash(st.store.dir), st.name, name)
 }
 
-// unpack unpacks what unpack reads into the folder of the site.
+// unpack calls unpack to unpack a bundle into the folder of the site.
 func (st *stage) unpack(unpack func(root *os.Root) (entry string, err error)) (entry string, err error) {
 	err = st.store.top.do("unpack", path.Join(st.store.dir, st.name, siteDir), func() error {
 		for _, name := range []string{topName, siteDir} {
@@ -71,7 +71,7 @@ func (st *stage) unpack(unpack func(root *os.Root) (entry string, err error)) (e
 	return entry, err
 }
 
-// keep makes it the version that is run. It waits for a run that has the files of the one before.
+// keep makes the stage the present version. It waits for a run that uses the previous one.
 func (st *stage) keep(ctx context.Context, v version) error {
 	x, top := st.store, st.store.top
 	text, err := json.MarshalIndent(v, "", "  ")
@@ -103,7 +103,8 @@ func (st *stage) keep(ctx context.Context, v version) error {
 	return x.activate(final, &v)
 }
 
-// receive copies a bundle or a script into a stage, and returns the file, at its beginning, and its SHA-256.
+// receive copies a bundle or a script into the stage, and returns the file, at its beginning,
+// with its SHA-256.
 func (st *stage) receive(ctx context.Context, r io.Reader) (f *os.File, digest string, err error) {
 	err = st.store.top.do("fetch", path.Join(st.store.dir, st.name, "packed"), func() error {
 		f, err = st.root.OpenFile("packed", os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
@@ -129,7 +130,7 @@ func (st *stage) receive(ctx context.Context, r io.Reader) (f *os.File, digest s
 	return f, digest, err
 }
 
-// syncTree has all of a directory on the disk.
+// syncTree makes everything in a directory durable.
 func syncTree(ctx context.Context, root *os.Root) error {
 	return fs.WalkDir(root.FS(), ".", func(name string, e fs.DirEntry, err error) error {
 		if err == nil {

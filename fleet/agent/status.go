@@ -20,29 +20,29 @@ const (
 	largestStatus = 16 << 20 // bytes
 )
 
-// A Status is what an agent says of itself. It lies in the cache directory, for ccm agent status.
+// A Status is an agent's status. It is in the cache directory, for ccm agent status.
 type Status struct {
 	PID     int       `json:"pid"`
 	Version string    `json:"version"`
 	Config  string    `json:"config"`
 	Since   time.Time `json:"since"`
-	// State is what it does: waiting, running or stopped.
+	// State is waiting, running or stopped.
 	State string `json:"state"`
-	// Running is the run under way; nil if there is none.
+	// ActiveRun is the present run; nil for none.
 	ActiveRun *ActiveRun `json:"running,omitempty"`
 	Noop      bool       `json:"noop,omitempty"`
-	// NextRun and NextCheck are when the next ones are due; nil if none are.
+	// NextRun and NextCheck are the times of the next ones; nil for none.
 	NextRun   *time.Time     `json:"next_run,omitempty"`
 	NextCheck *time.Time     `json:"next_health_check,omitempty"`
 	Sources   []SourceStatus `json:"sources"`
 	Data      *DataStatus    `json:"data,omitempty"`
-	// Fleet is what the machine is in a fleet; nil if it is in none.
+	// Fleet is the status in a fleet; nil if there is none.
 	Fleet *FleetStatus `json:"fleet,omitempty"`
-	// ConfigError is why a new configuration was not taken.
+	// ConfigError is the mistake in a configuration that was not applied.
 	ConfigError string `json:"config_error,omitempty"`
 }
 
-// ActiveRun is a run under way.
+// ActiveRun is the present run.
 type ActiveRun struct {
 	Source string    `json:"source"`
 	Mode   Mode      `json:"mode"`
@@ -50,27 +50,27 @@ type ActiveRun struct {
 	Began  time.Time `json:"began"`
 }
 
-// A SourceStatus is what is known of one source.
+// A SourceStatus is the status of one source.
 type SourceStatus struct {
 	Name   string `json:"name"`
 	Digest string `json:"digest,omitempty"`
 	Signer string `json:"signer,omitempty"`
 	Path   string `json:"path,omitempty"`
-	// LastPoll is when it was last asked whether it has changed, Error why that failed, and
-	// FailingSince since when.
+	// LastPoll is the time of the last poll, Error its error, and FailingSince the time of the
+	// first of such errors in a row.
 	LastPoll     time.Time  `json:"asked"`
 	Error        string     `json:"error,omitempty"`
 	FailingSince *time.Time `json:"failing_since,omitempty"`
-	// Unregistered says which services of its resources are not registered, and why.
+	// Unregistered lists its services that are not registered, with reasons.
 	Unregistered []string `json:"not_registered,omitempty"`
 	LastRun      *Result  `json:"last_run,omitempty"`
 	LastCheck    *Result  `json:"last_health_check,omitempty"`
 }
 
-// A DataStatus is what is known of external data.
+// A DataStatus is the status of external data.
 type DataStatus struct {
 	URL string `json:"url"`
-	// Stale is since when it could not be had; nil if it could.
+	// Stale is since when it could not be fetched; nil if it could.
 	Stale *time.Time `json:"data_stale,omitempty"`
 	Error string     `json:"error,omitempty"`
 }
@@ -87,7 +87,7 @@ func (d *dataSource) status(err error) *DataStatus {
 	return s
 }
 
-// OK reports whether all that the agent does succeeds.
+// OK reports whether everything that the agent does succeeds.
 func (s *Status) OK() bool {
 	for _, x := range s.Sources {
 		if x.Error != "" || x.LastRun != nil && !x.LastRun.OK() || x.LastCheck != nil && !x.LastCheck.OK() {
@@ -102,13 +102,13 @@ type statusKeeper struct {
 	mu      sync.Mutex
 	now     Status
 	store   *storeRoot
-	onError func(error) // told that it cannot be written; may be nil
+	onError func(error) // called if it cannot be written; may be nil
 	fleet   Fleet       // may be nil
-	text    string      // what was written last
+	text    string      // written last
 	ended   bool
 }
 
-// end writes the last status: another agent may write there after it.
+// end writes the last status: another agent may write its own after it.
 func (k *statusKeeper) end() {
 	k.update(func(s *Status) { s.State, s.ActiveRun, s.NextRun, s.NextCheck = "stopped", nil, nil, nil })
 	k.mu.Lock()
@@ -116,14 +116,14 @@ func (k *statusKeeper) end() {
 	k.ended = true
 }
 
-// follow has the status of a fleet be part of that of the agent.
+// follow makes the status of a fleet part of the agent's status.
 func (k *statusKeeper) follow(f Fleet) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.fleet = f
 }
 
-// update changes the status and writes it. That it cannot be written stops nothing.
+// update changes the status and writes it. A failure to write stops nothing.
 func (k *statusKeeper) update(change func(*Status)) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -161,11 +161,11 @@ func (s *Status) source(name string) *SourceStatus {
 	return &s.Sources[len(s.Sources)-1]
 }
 
-// ErrNotRunning says that no agent runs with a cache directory.
+// ErrNotRunning says that no agent uses a cache directory.
 var ErrNotRunning = errors.New("no agent is running")
 
-// ReadStatus returns the status that the agent of a cache directory has written. If that agent does
-// not run any more, it returns what it wrote last, and ErrNotRunning.
+// ReadStatus returns the status of the agent with a cache directory. If that agent does not run
+// any more, it returns the last status, and ErrNotRunning.
 func ReadStatus(dir string) (*Status, error) {
 	text, err := (&safepath.Resolver{Root: "/"}).ReadRegular(filepath.Join(dir, statusFile), largestStatus)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -187,10 +187,10 @@ func ReadStatus(dir string) (*Status, error) {
 
 const lockName = "agent.lock"
 
-// An AlreadyRunningError says that an agent runs with the cache directory.
+// An AlreadyRunningError says that an agent uses the cache directory.
 type AlreadyRunningError struct {
 	Dir string
-	PID int // 0 if it is not known
+	PID int // 0 if unknown
 }
 
 // Error names it.
@@ -201,7 +201,7 @@ func (e *AlreadyRunningError) Error() string {
 	return "another agent runs with the cache directory " + e.Dir + ": pid " + strconv.Itoa(e.PID)
 }
 
-// lock makes this the only agent with a cache directory, for as long as the process lives (flock(2)).
+// lock makes this the only agent with a cache directory, for the life of the process (flock(2)).
 func (s *storeRoot) lock() (*os.File, error) {
 	f, err := s.root.OpenFile(lockName, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
@@ -221,7 +221,7 @@ func (s *storeRoot) lock() (*os.File, error) {
 	return f, nil
 }
 
-// isHeld reports whether an agent runs with a cache directory.
+// isHeld reports whether an agent uses a cache directory.
 func isHeld(dir string) bool {
 	f, err := os.Open(filepath.Join(dir, lockName))
 	if err != nil {

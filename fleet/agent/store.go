@@ -15,13 +15,13 @@ import (
 	"time"
 )
 
-// What lies in the cache directory.
+// Names in the cache directory.
 const (
 	sourcesDir = "sources" // a directory for each source
-	currentDir = "current" // in it: a link to the version that is run
-	siteDir    = "site"    // in a version: what was in the bundle
+	currentDir = "current" // in it: a link to the present version
+	siteDir    = "site"    // in a version: the content of the bundle
 	metaFile   = "version.json"
-	topName    = ".git" // the search for modules ends here, as at the top of a repository
+	topName    = ".git" // ends the search for modules, as at the top of a repository
 	newSuffix  = ".new"
 	keptCount  = 3 // versions of a source
 )
@@ -30,10 +30,10 @@ const (
 type storeRoot struct {
 	root   *os.Root
 	path   string
-	effect func(op, path string) error // asked before each step that changes something; may be nil
+	effect func(op, path string) error // called before each change; may be nil
 }
 
-// openStore opens a cache directory, which is made if it is missing.
+// openStore opens a cache directory, and makes a missing one.
 func openStore(dir string, effect func(op, path string) error) (*storeRoot, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, err
@@ -45,7 +45,7 @@ func openStore(dir string, effect func(op, path string) error) (*storeRoot, erro
 	return &storeRoot{root: root, path: dir, effect: effect}, nil
 }
 
-// do asks for an effect, and has it.
+// do asks for an effect, and performs it.
 func (s *storeRoot) do(op, name string, effect func() error) error {
 	if s.effect != nil {
 		if err := s.effect(op, filepath.Join(s.path, name)); err != nil {
@@ -55,7 +55,7 @@ func (s *storeRoot) do(op, name string, effect func() error) error {
 	return effect()
 }
 
-// writeFile replaces a file in one step. Durable says that it is to survive a loss of power.
+// writeFile replaces a file in one step. Durable says that it has to survive a loss of power.
 func (s *storeRoot) writeFile(name string, text []byte, durable bool) error {
 	temporary := name + newSuffix
 	err := s.do("write", name, func() error {
@@ -87,31 +87,32 @@ func (s *storeRoot) syncDir(name string) error {
 	return d.Sync()
 }
 
-// A version is one state of a source that was brought here.
+// A version is one installed version of a source.
 type version struct {
-	// Digest names the content, Revision what the server calls it: an ETag, a digest, a commit.
+	// Digest identifies the content, Revision is the server's name for it: an ETag, a digest, a
+	// commit.
 	Digest       string    `json:"digest"`
 	Revision     string    `json:"revision,omitempty"`
 	LastModified string    `json:"modified,omitempty"` // Last-Modified of HTTP
 	Entry        string    `json:"entry"`
 	Signer       string    `json:"signer,omitempty"`
-	Signers      string    `json:"signers,omitempty"` // the file that was asked who may sign
+	Signers      string    `json:"signers,omitempty"` // fingerprint of the file of allowed signers
 	FetchTime    time.Time `json:"fetched"`
 }
 
-// A store keeps the versions of one source: in a directory each, and a link to the one that is
-// run. A version is written beside, and gets its name when it is whole and on the disk; then the
-// link is replaced. So whenever the agent dies, there is a whole version, or none yet.
+// A store keeps the versions of one source, each in a directory, with a link to the present one.
+// A version is written under a temporary name and renamed when it is complete and durable; then
+// the link is replaced. So whenever the agent dies, there is a complete version, or none yet.
 type store struct {
 	top *storeRoot
 	dir string // below top
 
-	use sync.RWMutex // held for reading while a run has the files
+	use sync.RWMutex // read-locked while a run uses the files
 	mu  sync.Mutex
-	now *version // nil if there is none
+	now *version // nil for none
 }
 
-// openStore opens the store of a source, by its name and all that makes it another one.
+// openStore opens the store of a source, by its name and everything that distinguishes it.
 func (s *storeRoot) openStore(name string, parts ...string) (*store, error) {
 	sum := sha256.Sum256([]byte(strings.Join(append([]string{name}, parts...), "\x00")))
 	x := &store{top: s, dir: path.Join(sourcesDir, slug(name)+"-"+hex.EncodeToString(sum[:4]))}
@@ -134,7 +135,7 @@ func (s *storeRoot) openStore(name string, parts ...string) (*store, error) {
 			x.now = v
 		}
 	}
-	return x, nil // what is damaged is fetched again
+	return x, nil // a damaged version is fetched again
 }
 
 // slug returns the readable part of the name of a directory.
@@ -153,14 +154,14 @@ func slug(name string) string {
 	return name[max(0, len(name)-40):]
 }
 
-// current returns the version that is run; nil if there is none.
+// current returns the present version; nil for none.
 func (x *store) current() *version {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	return x.now
 }
 
-// take returns what is run, as Source.Take does.
+// take returns the present site, like Source.Take.
 func (x *store) take() (Site, func(), bool) {
 	x.use.RLock()
 	v := x.current()
@@ -172,13 +173,13 @@ func (x *store) take() (Site, func(), bool) {
 	return Site{Path: p, Digest: v.Digest, Signer: v.Signer}, sync.OnceFunc(x.use.RUnlock), true
 }
 
-// name is that of the directory of a version.
+// name returns the name of the directory of a version.
 func (v *version) name() string {
 	sum := sha256.Sum256([]byte(v.Digest + "\x00" + v.Entry + "\x00" + v.Signers))
 	return hex.EncodeToString(sum[:8])
 }
 
-// activate has a version be the one that is run. The caller has locked x.use.
+// activate makes a version the present one. The caller has locked x.use.
 func (x *store) activate(name string, v *version) error {
 	link, temporary := path.Join(x.dir, currentDir), path.Join(x.dir, currentDir+newSuffix)
 	err := x.top.do("link", link, func() error {
@@ -202,7 +203,7 @@ func (x *store) activate(name string, v *version) error {
 	return x.top.do("prune", x.dir, func() error { return x.prune(name) })
 }
 
-// confirm records under which revision the server has what is here already.
+// confirm records the server's revision of the content that is installed already.
 func (x *store) confirm(revision, modified string) error {
 	x.mu.Lock()
 	v := *x.now
@@ -223,7 +224,7 @@ func (x *store) confirm(revision, modified string) error {
 	return err
 }
 
-// prune removes the oldest versions, but not the one that is run.
+// prune removes the oldest versions, but not the present one.
 func (x *store) prune(current string) error {
 	list, err := x.entries()
 	if err != nil {
@@ -251,7 +252,7 @@ func (x *store) prune(current string) error {
 	return err
 }
 
-// sweep removes what an agent has left behind that died.
+// sweep removes the leftovers of a dead agent.
 func (x *store) sweep() error {
 	list, err := x.entries()
 	for _, e := range list {

@@ -15,7 +15,7 @@ import (
 	"github.com/luaccm/ccm/fleet/subject"
 )
 
-// connect begins to connect, which goes on for ever.
+// connect starts to connect, and keeps trying for ever.
 func (n *Node) connect() error {
 	t := n.member.options.Timing
 	options := []nats.Option{
@@ -24,7 +24,7 @@ func (n *Node) connect() error {
 		nats.CustomReconnectDelay(func(attempts int) time.Duration {
 			return retry.Backoff{Min: t.ReconnectLeast, Max: t.ReconnectMost}.Delay(attempts, mathrand.Float64)
 		}),
-		nats.ReconnectBufSize(-1), // what could not be sent is sent again by its sender
+		nats.ReconnectBufSize(-1), // the sender sends again what could not be sent
 		nats.NoCallbacksAfterClientClose(),
 		nats.PingInterval(30 * time.Second), nats.MaxPingsOutstanding(2),
 		nats.ConnectHandler(func(*nats.Conn) { n.connected() }),
@@ -65,12 +65,13 @@ func (n *Node) connect() error {
 	return nil
 }
 
-// connected is called after each connect. What was missed is read, not by all nodes at once.
+// connected is called after each connect. It makes the node read what it missed, at a time that
+// differs between nodes.
 func (n *Node) connected() {
 	n.member.log.Info("fleet: connected")
 	if own, err := identity.ReadCredentials(n.member.options.Credentials); err == nil {
 		n.presence.setIssuer(own.Issuer)
-		poke(n.presence.wake) // operators may wait for it
+		poke(n.presence.wake) // operators may be waiting for it
 	}
 	if !n.member.memory.revoked().IsZero() {
 		if err := n.member.memory.update(func(x *memoryContent) { x.RevokedAt = time.Time{} }); err != nil {
@@ -81,7 +82,7 @@ func (n *Node) connected() {
 	time.AfterFunc(time.Duration(mathrand.Int64N(int64(n.member.options.Timing.SpreadReads)+1)), func() { poke(n.documents.wake) })
 }
 
-// disconnected notes why there is no connection.
+// disconnected records why there is no connection.
 func (n *Node) disconnected(err error) {
 	n.member.machine.FleetChanged()
 	if err == nil {
@@ -100,7 +101,7 @@ func (n *Node) disconnected(err error) {
 	}
 }
 
-// renew takes a new JWT that operators have issued for this node, and connects with it.
+// renew fetches a new JWT that operators issued for this node, and connects with it.
 func (n *Node) renew(ctx context.Context) {
 	renewed, err := enrol.Renew(ctx, n.member.conn, n.member.options.Credentials, n.member.options.Host)
 	if err != nil {

@@ -19,14 +19,14 @@ import (
 	"github.com/luaccm/ccm/runtime/signers"
 )
 
-// documents are the signed documents of an environment: who may sign, the release, its rollout.
+// documents are the signed documents of an environment: the signers, the release, its rollout.
 type documents struct {
 	member   *member
-	wake     chan struct{} // they are to be read
-	onChange func()        // one is believed that was not before
+	wake     chan struct{} // documents have to be read
+	onChange func()        // called when a new document is accepted
 }
 
-// announced takes a document as it was told.
+// announced accepts a document from a message.
 func (d *documents) announced(m *nats.Msg) {
 	for _, key := range d.keys() {
 		if m.Subject == subject.ControlChange(key.name) && len(m.Data) > 0 {
@@ -37,13 +37,14 @@ func (d *documents) announced(m *nats.Msg) {
 	}
 }
 
-// A controlKey is a key of the bucket, and where its document is kept.
+// A controlKey is a key of the bucket, with the file in which the node keeps its document.
 type controlKey struct {
 	name, file string
 	empty      func() signed.Document
 }
 
-// keys are those of the environment. Who may sign comes first: the others may be signed by new ones.
+// keys returns the keys of the environment. The signers come first, because new ones may have
+// signed the others.
 func (d *documents) keys() []controlKey {
 	env := d.member.identity.Environment
 	return []controlKey{
@@ -53,11 +54,11 @@ func (d *documents) keys() []controlKey {
 	}
 }
 
-// lags is how often a document is read again that is older than what was seen: by then all replicas
-// have it.
+// lags is the number of times that an outdated document is read again: by then all replicas have
+// the new one.
 const lags = 5
 
-// read reads the documents of the servers.
+// read reads the documents from the servers.
 func (d *documents) read(ctx context.Context) {
 	for _, key := range d.keys() {
 		var err error
@@ -84,10 +85,10 @@ func (d *documents) read(ctx context.Context) {
 	}
 }
 
-// errNotKept says that a document would be believed, and cannot be written.
+// errNotKept says that a valid document could not be written, and so is not obeyed.
 var errNotKept = errors.New("it cannot be kept, and so not be obeyed")
 
-// accept believes a document, or says why not.
+// accept checks and accepts a document. The error is the reason of a refusal.
 func (d *documents) accept(key controlKey, text []byte) error {
 	sum := sha256.Sum256(text)
 	digest := hex.EncodeToString(sum[:])
@@ -106,7 +107,7 @@ func (d *documents) accept(key controlKey, text []byte) error {
 		return err
 	}
 	version := versionOf(doc)
-	if err := signed.Newer(version, highest.Version); err != nil { // before what it says is looked at
+	if err := signed.Newer(version, highest.Version); err != nil { // before its content is looked at
 		return err
 	}
 	if s, ok := doc.(*signed.Signers); ok {
@@ -127,10 +128,11 @@ func (d *documents) accept(key controlKey, text []byte) error {
 	return nil
 }
 
-// believed ends the problems that a document had.
+// believed ends the problems of a document.
 func (d *documents) believed(key controlKey) { d.refused(key, nil, nil) }
 
-// refused tells that a document is not believed; nil that it is. What was believed before holds.
+// refused records that a document was refused; with a nil err, that it was accepted. The document
+// accepted before stays in force.
 func (d *documents) refused(key controlKey, text []byte, err error) {
 	p := record.Problem{Message: key.name + ": "}
 	if err != nil {
@@ -158,8 +160,8 @@ func (d *documents) refused(key controlKey, text []byte, err error) {
 	}
 }
 
-// releaseOf returns of which release a document speaks that is not believed; 0 if of none, or if it cannot be
-// read.
+// releaseOf returns the release to which a refused document belongs; 0 if there is none, or if
+// the document cannot be read.
 func releaseOf(key controlKey, text []byte) (version int64, bundle string) {
 	doc := key.empty()
 	if signed.Read(text, doc) != nil {

@@ -10,14 +10,14 @@ import (
 	"github.com/luaccm/ccm/fleet/agent"
 )
 
-// The lines that a record of a run has besides those of its report: those of package state.
+// Protocols of lines in a record that are not in its report: those of package state.
 const (
 	startProtocol = "io.choria.ccm.v1.session.start"
 	endProtocol   = "io.choria.ccm.v1.session.end"
 )
 
-// An interruption is what is told of a run that ended without a word: it was killed, or the machine lost its power. It
-// has the fields of the summary of any run, as far as they are known.
+// An interruption is the summary for a run that ended without one: it was killed, or the machine
+// lost its power. It has the fields of any summary, as far as they are known.
 type interruption struct {
 	Protocol    string          `json:"protocol"`
 	RunID       string          `json:"run_id"`
@@ -52,8 +52,8 @@ func (s *interruption) count(outcome string) {
 	}
 }
 
-// interruption returns the summary of a run whose record has none; nil if it has one, or there is nothing to tell. The run is
-// not under way any more.
+// interruption returns the summary for a run whose record has none; nil if it has one, or there
+// is nothing to tell. The run must have ended.
 func (o *outbox) interruption(name string) ([]byte, error) {
 	f, err := os.Open(o.path(name))
 	if errors.Is(err, fs.ErrNotExist) {

@@ -20,39 +20,40 @@ import (
 	"github.com/luaccm/ccm/fleet/subject"
 )
 
-// jobs are the orders of operators, carried out once each.
+// jobs are the jobs of operators. Each is carried out once.
 type jobs struct {
 	member *member
 	report *report
 	outbox *outbox
 	holds  func(condition string) (bool, error)
-	// planOnly reports whether nothing may be changed.
+	// planOnly reports whether the node must not change anything.
 	planOnly func() bool
-	orders   chan []byte // jobs as they came
-	// refused are the digests of the last that were refused, each with why: the last job of an environment is read again
-	// and again, and told once. Only the goroutine that takes jobs uses it.
+	orders   chan []byte // texts of received jobs
+	// refused are the digests of the last refused jobs, with reasons: the last job of an
+	// environment is read again and again, and its refusal is reported once. Only the goroutine
+	// that takes jobs uses it.
 	refused []string
 }
 
-// maxRefused is how many of them are known.
+// maxRefused is the number of refused jobs that are remembered.
 const maxRefused = 64
 
-// ordered takes a job as it was told.
+// ordered receives the message with a job.
 func (q *jobs) ordered(m *nats.Msg) {
 	select {
 	case q.orders <- m.Data:
-	default: // it is said again to those who do not answer
+	default: // operators send a job again to nodes that do not answer
 		q.member.log.Warn("fleet: too many jobs at a time, one is left out")
 	}
 }
 
-// readLast reads the last jobs, for what was told while there was no connection.
+// readLast reads the last jobs, which may have been sent while there was no connection.
 func (q *jobs) readLast(ctx context.Context) {
 	env, name := q.member.identity.Environment, q.member.identity.Name
 	for _, of := range []string{subject.Job(env, ""), subject.Job(env, name)} {
 		m, err := direct.Last(ctx, q.member.conn, subject.Jobs, of)
 		if err != nil {
-			continue // what there is none of, or what is read again
+			continue // there is none, or it is read again later
 		}
 		select {
 		case q.orders <- m.Data:
@@ -62,10 +63,11 @@ func (q *jobs) readLast(ctx context.Context) {
 	}
 }
 
-// run carries out jobs, those that run something one after the other. One that cancels does not wait.
+// run carries out jobs. Jobs with runs are carried out one after the other; a cancel does not
+// wait for them.
 func (q *jobs) run(ctx context.Context) {
 	q.tellUnfinished()
-	// What only tells does not wait for runs.
+	// Jobs without runs do not wait for runs.
 	var workers sync.WaitGroup
 	defer workers.Wait()
 	worker := func() chan<- *signed.Job {
@@ -111,8 +113,8 @@ func (q *jobs) run(ctx context.Context) {
 	}
 }
 
-// take returns a job that is to be carried out. It is remembered before that, so that it is carried out
-// once. Nil means that nothing has to be said.
+// take checks a job and returns it to be carried out. It records the job first, so that it is
+// carried out only once. Nil means that there is nothing to do or to report.
 func (q *jobs) take(text []byte) (*signed.Job, error) {
 	trust, err := q.member.trust()
 	if err != nil {
@@ -123,7 +125,7 @@ func (q *jobs) take(text []byte) (*signed.Job, error) {
 	if _, err := trust.Open(text, now, j); err != nil {
 		return nil, err
 	}
-	// Who has the right key has sent one since: what was refused before stands in the events.
+	// A valid signature ends the problem of earlier refusals; these are in the events.
 	q.member.problems.clear(record.SignatureRefused, jobRefused)
 	sum := sha256.Sum256(text)
 	digest := hex.EncodeToString(sum[:8])
@@ -132,7 +134,7 @@ func (q *jobs) take(text []byte) (*signed.Job, error) {
 	q.member.memory.mu.Unlock()
 	if ok {
 		if known.Digest == digest {
-			return nil, nil // it was said again
+			return nil, nil // it was sent again
 		}
 		return nil, &signed.RefusedError{Reason: signed.Replayed, Err: fmt.Errorf("the id of the job %s was used for another one", j.ID)}
 	}
@@ -163,10 +165,10 @@ func (q *jobs) take(text []byte) (*signed.Job, error) {
 	return j, checked
 }
 
-// jobRefused is how a problem begins that is about a job.
+// jobRefused begins the message of a problem with a job.
 const jobRefused = "job: "
 
-// refuse tells that a job is not carried out.
+// refuse reports that a job is not carried out.
 func (q *jobs) refuse(text []byte, err error) {
 	reason := signed.ReasonOf(err)
 	sum := sha256.Sum256(append([]byte(reason+"\n"), text...))
@@ -198,7 +200,7 @@ func (q *jobs) refuse(text []byte, err error) {
 	q.tell(record.JobResult{Job: j.ID, State: state, Reason: string(reason), Message: err.Error()})
 }
 
-// tellUnfinished tells of jobs that were begun when the agent ended.
+// tellUnfinished reports the jobs that were not finished when the agent ended.
 func (q *jobs) tellUnfinished() {
 	q.member.memory.mu.Lock()
 	var open []string
@@ -235,7 +237,7 @@ func (q *jobs) carryOut(ctx context.Context, j *signed.Job) {
 	q.finish(r)
 }
 
-// apply runs what the node has, or plans it.
+// apply runs or plans the node's release.
 func (q *jobs) apply(ctx context.Context, j *signed.Job, r *record.JobResult) {
 	mode := agent.Apply
 	switch {
@@ -261,7 +263,7 @@ func (q *jobs) apply(ctx context.Context, j *signed.Job, r *record.JobResult) {
 	select {
 	case x := <-answered:
 		results, err = x.results, x.err
-	case <-ends: // the agent may wait for this very goroutine
+	case <-ends: // the agent may be waiting for this goroutine
 		err = errors.New("the agent ends, or reads its configuration anew")
 	}
 	if err != nil {
@@ -287,7 +289,7 @@ func (q *jobs) apply(ctx context.Context, j *signed.Job, r *record.JobResult) {
 	}
 }
 
-// finish tells how a job ended, and that it has.
+// finish reports the result of a job, and records that it ended.
 func (q *jobs) finish(r record.JobResult) {
 	q.tell(r)
 	err := q.member.memory.update(func(x *memoryContent) {
@@ -301,7 +303,7 @@ func (q *jobs) finish(r record.JobResult) {
 	}
 }
 
-// tell tells of a job.
+// tell reports the state of a job.
 func (q *jobs) tell(r record.JobResult) {
 	r.Protocol, r.Time = record.JobProtocol, q.member.options.Clock().UTC()
 	if len(r.Message) > 1000 {

@@ -8,22 +8,22 @@ import (
 	"os"
 )
 
-// mostLine is how long a line of a record may be to be looked at.
+// mostLine is the length of the longest line of a record that is read.
 const mostLine = 16 << 20
 
 // A lineReader reads the complete lines of a record that may still grow.
 type lineReader struct {
 	r      *bufio.Reader
-	offset int64 // behind the last line that was returned
+	offset int64 // the end of the last returned line
 }
 
 func newLineReader(f *os.File, offset int64) *lineReader {
-	_, _ = f.Seek(offset, io.SeekStart) // what comes of it is seen when it is read
+	_, _ = f.Seek(offset, io.SeekStart) // an error shows when it is read
 	return &lineReader{r: bufio.NewReaderSize(f, 64<<10), offset: offset}
 }
 
-// next returns the next line without its end. A line that is not complete yet gives ok false, and one that
-// is too long is empty.
+// next returns the next line without its end. It is not ok if the line is incomplete yet. A line
+// that is too long is empty.
 func (l *lineReader) next() (line []byte, ok bool, err error) {
 	var size int64
 	for {

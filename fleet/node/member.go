@@ -15,18 +15,19 @@ import (
 	"github.com/luaccm/ccm/runtime/signers"
 )
 
-// A member is what all parts of a node share: who the node is, its memory, its machine, its connection.
+// A member is what the parts of a node share: its identity, its memory, its machine, its
+// connection.
 type member struct {
 	options  Options
 	identity identity.NodeIdentity
-	boot     string // id of this process
+	boot     string // ID of this process
 	machine  Machine
 	memory   *memory
 	problems *problems
 	log      *slog.Logger
 
-	mu   sync.Mutex // while conn is set: who asks for the status may come before that
-	conn *nats.Conn // the parts begin after it is set, and read it as it is
+	mu   sync.Mutex // guards conn while it is set, because the status may be asked for before
+	conn *nats.Conn // set before the parts begin, which read it without mu
 }
 
 func (m *member) setConn(conn *nats.Conn) {
@@ -42,7 +43,7 @@ func (m *member) isConnected() bool {
 	return m.conn != nil && m.conn.IsConnected()
 }
 
-// trust returns whom the node believes: those who are pinned in its file, or those that they have
+// trust returns the signers whom the node trusts: those in its file, or those whom these have
 // named since.
 func (m *member) trust() (*signed.Trust, error) {
 	file, text, threshold := m.options.SignersFile, m.options.SignersText, m.options.Threshold
@@ -56,7 +57,7 @@ func (m *member) trust() (*signed.Trust, error) {
 	return &signed.Trust{Environment: m.identity.Environment, Signers: list, Threshold: threshold}, nil
 }
 
-// now returns what the node believes the time to be.
+// now returns the time that the node believes.
 func (m *member) now() time.Time {
 	t := signed.Time{Clock: m.options.Clock, Built: m.options.Built, Newest: m.memory.newest()}
 	return t.Now()
@@ -67,7 +68,7 @@ func (m *member) publish(ctx context.Context, to string, data []byte, options ..
 	return direct.Publish(ctx, m.conn, to, data, options...)
 }
 
-// plansFrom returns from when a node only plans because it was revoked; zero for never.
+// plansFrom returns the time from which a revoked node only plans; zero for never.
 func (m *member) plansFrom() time.Time {
 	since := m.memory.revoked()
 	if m.options.RevokedAfter <= 0 || since.IsZero() {

@@ -16,7 +16,7 @@ import (
 	"github.com/luaccm/ccm/runtime/host"
 )
 
-// The documents that a node keeps, by the names of their files.
+// The documents that a node keeps, by file name.
 const (
 	releaseFile = "release.signed"
 	rolloutFile = "rollout.signed"
@@ -25,49 +25,51 @@ const (
 	lastFile    = "last.json"
 )
 
-// A memory is what a node remembers, on disk. All of it is durable before it counts (fsync(2)).
+// A memory is what a node remembers on disk. Everything is durable before it counts (fsync(2)).
 type memory struct {
 	dir    string
 	mu     sync.Mutex
 	closed bool
 	x      memoryContent
-	// The documents that are believed; nil if there is none.
+	// The accepted documents; nil for none.
 	release *signed.Release
 	rollout *signed.Rollout
 	signers *signed.Signers
 }
 
-// A memoryContent is what the file holds.
+// A memoryContent is the content of the file.
 type memoryContent struct {
-	// Newest is the newest signed time that was seen.
+	// Newest is the newest signed time seen.
 	Newest time.Time `json:"newest,omitzero"`
-	// Documents are those that were believed last, by the names of their files.
+	// Documents are the documents accepted last, by file name.
 	Documents map[string]documentVersion `json:"documents,omitempty"`
-	// Sequence is the release whose bundle is run, and Stage with which stage it came.
+	// Sequence is the version of the release whose bundle is run, and Stage the stage in which the
+	// node began with it.
 	Sequence int64 `json:"taken,omitempty"`
 	Stage    int   `json:"stage,omitempty"`
-	// Jobs that are known, by their ids.
+	// Jobs are the known jobs, by ID.
 	Jobs map[string]job `json:"jobs,omitempty"`
-	// Boots are those of the last processes, the newest last. Their heartbeats are the node's own.
+	// Boots are the IDs of the last processes, the newest last. Their heartbeats are the node's
+	// own.
 	Boots []string `json:"boots,omitempty"`
-	// RevokedAt is since when the servers do not let the node in.
+	// RevokedAt is when the servers stopped to admit the node.
 	RevokedAt time.Time `json:"revoked,omitzero"`
 }
 
-// A documentVersion is the highest version of a document.
+// A documentVersion is the highest version seen of a document.
 type documentVersion struct {
 	Version int64  `json:"version"`
 	Digest  string `json:"digest"`
 }
 
-// A job is one that the node knows.
+// A job is a job that the node knows.
 type job struct {
 	Digest string    `json:"digest"`
 	Forget time.Time `json:"forget"`
-	Open   bool      `json:"open,omitempty"` // it was begun, and its end not told
+	Open   bool      `json:"open,omitempty"` // it was begun, and its end not reported
 }
 
-// openMemory reads what a node remembers.
+// openMemory reads the memory of a node.
 func openMemory(dir string) (*memory, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, err
@@ -110,17 +112,17 @@ func (m *memory) set(doc signed.Document) {
 	}
 }
 
-// errClosed refuses what comes after the end: NATS does not wait for those who take its messages.
+// errClosed refuses changes after the end: NATS does not wait for the handlers of its messages.
 var errClosed = errors.New("the node has ended")
 
-// close ends all writing. Another process may use the directory from then on.
+// close ends all writing, so that another process may use the directory.
 func (m *memory) close() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.closed = true
 }
 
-// addBoot remembers a process, and returns those before it.
+// addBoot records a process, and returns the earlier ones.
 func (m *memory) addBoot(boot string) (before []string, err error) {
 	const most = 20
 	before = m.x.Boots
@@ -130,7 +132,7 @@ func (m *memory) addBoot(boot string) (before []string, err error) {
 	})
 }
 
-// save writes what is remembered. The caller has locked m.mu.
+// save writes the memory. The caller has locked m.mu.
 func (m *memory) save() error {
 	text, err := json.MarshalIndent(&m.x, "", "  ")
 	if err != nil {
@@ -139,7 +141,7 @@ func (m *memory) save() error {
 	return host.New(host.Options{}).Save(filepath.Join(m.dir, memoryFile), text, 0o600)
 }
 
-// update changes what is remembered, durably. If it cannot be written nothing has changed.
+// update changes the memory durably. If it cannot be written, nothing changes.
 func (m *memory) update(change func(x *memoryContent)) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -162,8 +164,8 @@ func (m *memory) updateLocked(change func(x *memoryContent)) error {
 	return nil
 }
 
-// keep remembers a document that is believed, if none is that is newer: what is told and what is read come side
-// by side.
+// keep records an accepted document, unless a newer one is recorded: messages and reads come
+// concurrently.
 func (m *memory) keep(file string, doc signed.Document, version int64, digest string, text []byte) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -176,7 +178,7 @@ func (m *memory) keep(file string, doc signed.Document, version int64, digest st
 	if err := signed.Newer(version, m.x.Documents[file].Version); err != nil {
 		return err
 	}
-	// The document is there before its version counts. The other way round it might be lost.
+	// The document is written before its version counts. In the reverse order it could be lost.
 	if err := host.New(host.Options{}).Save(filepath.Join(m.dir, file), text, 0o600); err != nil {
 		return fmt.Errorf("%w: %w", errNotKept, err)
 	}
@@ -196,7 +198,8 @@ func (m *memory) keep(file string, doc signed.Document, version int64, digest st
 	return nil
 }
 
-// saveLast keeps the state after a run, so that the next process says it until it has run itself.
+// saveLast saves the state after a run, so that the next process reports it until its own first
+// run.
 func (m *memory) saveLast(s *record.State) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -210,7 +213,7 @@ func (m *memory) saveLast(s *record.State) error {
 	return host.New(host.Options{}).Save(filepath.Join(m.dir, lastFile), text, 0o600)
 }
 
-// last returns the state after the last run; nil if it is not known.
+// last returns the state after the last run; nil if unknown.
 func (m *memory) last() *record.State {
 	text, err := os.ReadFile(filepath.Join(m.dir, lastFile))
 	if err != nil {
@@ -235,21 +238,22 @@ func (m *memory) highest(file string) documentVersion {
 	return m.x.Documents[file]
 }
 
-// documents returns those that are believed.
+// documents returns the accepted documents.
 func (m *memory) documents() (*signed.Release, *signed.Rollout, *signed.Signers) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.release, m.rollout, m.signers
 }
 
-// taken returns which release is run, and with which stage it came.
+// taken returns the version of the present release, and the stage in which the node began with
+// it.
 func (m *memory) taken() (release int64, stage int) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.x.Sequence, m.x.Stage
 }
 
-// revoked returns since when the node is not let in; zero if it is.
+// revoked returns when the servers stopped to admit the node; zero if they admit it.
 func (m *memory) revoked() time.Time {
 	m.mu.Lock()
 	defer m.mu.Unlock()

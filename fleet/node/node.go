@@ -1,9 +1,9 @@
-// Package node is what an agent does as a member of a fleet: it follows the releases of its
-// environment, carries out jobs, and tells what became of both. Without a connection it keeps the machine
-// as the last release describes it.
+// Package node is the part of an agent for a fleet: it follows the releases of its environment,
+// carries out jobs, and reports the results. Without a connection it keeps the machine as the
+// last release describes it.
 //
-// Begin with [New]. It makes no consumer and asks JetStream for nothing but direct gets: the servers
-// keep nothing for a node. It believes only what operators have signed.
+// Begin with [New]. A node makes no consumer and uses only direct gets of JetStream, so the
+// servers keep no state for it. It trusts only documents that operators signed.
 package node
 
 import (
@@ -23,82 +23,82 @@ import (
 	"github.com/luaccm/ccm/runtime/host"
 )
 
-// Options are those of a node.
+// Options are the options of a node.
 type Options struct {
-	// Servers are URLs. CA is a file with who certifies them; "" for those of the system.
+	// Servers are URLs. CA is the file of certificates to trust; "" for those of the system.
 	Servers []string
 	CA      string
-	// Credentials is a file with the JWT and the seed of the node.
+	// Credentials is the file with the JWT and the seed of the node.
 	Credentials string
-	// SignersText are those who are believed until the environment says otherwise, in a text as
-	// allowed_signers of ssh-keygen(1). SignersFile is its name, for messages.
+	// SignersText are the trusted signers until the environment names others, in the format of
+	// allowed_signers of ssh-keygen(1). SignersFile is its name in messages.
 	SignersText, SignersFile string
-	// Threshold is how many of them must have signed a release; 0 stands for 1.
+	// Threshold is the number of signers who must have signed a release; 0 means 1.
 	Threshold int
-	// Labels are facts that the state has with it, as dotted paths.
+	// Labels are the facts in the node's state, as dotted paths.
 	Labels []string
-	// RevokedAfter is how long a node that is not let in any more goes on with what it has, before
-	// it only plans; 0 for ever.
+	// RevokedAfter is the time for which a node goes on with its last release when it is no longer
+	// admitted. After that it only plans; 0 for never.
 	RevokedAfter time.Duration
-	// StrictIdentity has the node leave the fleet if another machine that has its key began before.
+	// StrictIdentity makes the node leave the fleet if another machine with its key began before.
 	StrictIdentity bool
-	// Directory keeps what outlives the process, Runs are the records of runs.
+	// Directory has the node's memory, Runs the records of runs.
 	Directory, Runs string
-	// Host writes the credentials when operators have signed the node again.
+	// Host writes new credentials.
 	Host    *host.Host
 	Version string
-	Built   time.Time // zero if it is not known
+	Built   time.Time // zero if unknown
 	Clock   func() time.Time
 	Log     *slog.Logger
 	Timing  Timing
 }
 
-// Timing is how often things are done. Tests make it short.
+// Timing has the times between repeated steps, and time limits. Tests make them short.
 type Timing struct {
 	Heartbeat                     time.Duration
-	Control                       time.Duration // between readings of the documents
-	Facts                         time.Duration // at least between two of them
-	Batch                         time.Duration // how long events wait for others
+	Control                       time.Duration // between reads of the documents
+	Facts                         time.Duration // the least time between two of them
+	Batch                         time.Duration // for which events wait for others
 	ReconnectLeast, ReconnectMost time.Duration
-	Retry                         time.Duration // after something failed
-	SpreadReads                   time.Duration // of all nodes after a reconnect
-	Parts                         time.Duration // how long parts of a bundle are waited for that a replica does not have yet
+	Retry                         time.Duration // after a failure
+	SpreadReads                   time.Duration // over which nodes read after a reconnect
+	Parts                         time.Duration // to wait for parts of a bundle that a replica lacks
 }
 
-// DefaultTiming is that of nodes.
+// DefaultTiming is the timing of nodes.
 var DefaultTiming = Timing{
 	Heartbeat: record.Heartbeat, Control: 10 * time.Minute, Facts: 2 * time.Minute, Batch: 250 * time.Millisecond,
 	ReconnectLeast: 500 * time.Millisecond, ReconnectMost: 20 * time.Second, Retry: 30 * time.Second, SpreadReads: 10 * time.Second,
 	Parts: time.Minute,
 }
 
-// DefaultLabels are the facts that a state has with it.
+// DefaultLabels are the default facts in a state.
 var DefaultLabels = []string{"os.family", "os.version", "role"}
 
-// A Machine is what a node has of its agent.
+// A Machine is the part of an agent that a node uses.
 type Machine interface {
-	// Do has runs take place in their turn.
+	// Do carries out runs in their turn.
 	Do(ctx context.Context, r agent.Request) ([]*agent.Result, error)
-	// Cancel asks the run under way to end.
+	// Cancel asks the present run to end.
 	Cancel() bool
-	// Output runs another command of ccm and returns what it writes.
+	// Output runs another command of ccm and returns its output.
 	Output(ctx context.Context, args ...string) ([]byte, error)
-	// FleetChanged is called when Status has changed, with nothing locked.
+	// FleetChanged is called when Status has changed, without any lock.
 	FleetChanged()
 }
 
-// Bundles keep what releases have brought here.
+// Bundles keep the bundles of releases.
 type Bundles interface {
 	Name() string
-	// Take is as agent.Source has it.
+	// Take is like that of agent.Source.
 	Take() (site agent.Site, release func(), ok bool)
-	// Digest is that of the bundle that is run, in hexadecimal; "" if there is none.
+	// Digest is the digest of the present bundle in hexadecimal; "" if there is none.
 	Digest() string
-	// Install brings a bundle here, unless it is here already.
+	// Install installs a bundle, unless it is installed already.
 	Install(ctx context.Context, body io.Reader, digest string) (changed bool, err error)
 }
 
-// A Node is a machine in a fleet. It is an agent.Fleet.
+// A Node is a machine in a fleet. It implements agent.Fleet.
 type Node struct {
 	member    *member
 	documents *documents
@@ -126,7 +126,7 @@ func New(o Options, machine Machine, bundles Bundles) (*Node, error) {
 		return nil, err
 	}
 	boot := make([]byte, 8)
-	_, _ = rand.Read(boot) // which never fails
+	_, _ = rand.Read(boot) // never fails
 	m := &member{options: o, identity: own, boot: hex.EncodeToString(boot), machine: machine, memory: memory, log: o.Log}
 	n := &Node{member: m}
 	m.problems = &problems{clock: o.Clock, log: o.Log, byCode: make(map[record.ProblemCode]record.Problem), onChange: func() {
@@ -145,7 +145,7 @@ func New(o Options, machine Machine, bundles Bundles) (*Node, error) {
 	n.documents = &documents{member: m, wake: make(chan struct{}, 1), onChange: func() { poke(n.releases.wake) }}
 	n.report.last = memory.last()
 	if n.presence.previous, err = memory.addBoot(m.boot); err != nil {
-		m.log.Warn("fleet: " + err.Error()) // a full disk is no reason not to go on
+		m.log.Warn("fleet: " + err.Error()) // a full disk must not stop the node
 	}
 	if _, err := m.trust(); err != nil {
 		return nil, err
@@ -156,7 +156,7 @@ func New(o Options, machine Machine, bundles Bundles) (*Node, error) {
 // Name and Environment are those of the node's credentials.
 func (n *Node) Name() string { return n.member.identity.Name }
 
-// Environment returns the one that the node follows.
+// Environment returns the environment that the node follows.
 func (n *Node) Environment() string { return n.member.identity.Environment }
 
 // Run takes part in the fleet until the context ends.
@@ -177,7 +177,7 @@ func (n *Node) Run(ctx context.Context) {
 		return
 	}
 	defer n.member.conn.Close()
-	poke(n.releases.wake) // what was accepted before may still have to be carried out
+	poke(n.releases.wake) // a document accepted earlier may still have to be carried out
 	start(n.follow)
 	start(n.releases.run)
 	start(n.jobs.run)
@@ -187,8 +187,8 @@ func (n *Node) Run(ctx context.Context) {
 	<-ctx.Done()
 }
 
-// follow reads documents and jobs when it is asked to, and from time to time: what is told makes it fast, what
-// is read makes it right.
+// follow reads documents and jobs when it is woken, and regularly: messages make it fast, reads
+// make it reliable.
 func (n *Node) follow(ctx context.Context) {
 	timer := time.NewTimer(n.member.options.Timing.Control)
 	defer timer.Stop()

@@ -16,29 +16,30 @@ import (
 	"github.com/luaccm/ccm/runtime/bundle"
 )
 
-// What a node asks for at a time: servers buffer what they are asked for, for each node.
+// requestBytes is the size of one request: servers buffer each for each node.
 const requestBytes = 256 << 10
 
-// objectName is how a bundle is called in the object store.
+// objectName returns the name of a bundle in the object store.
 func objectName(digest string) string { return "sha256-" + digest + ".tar.gz" }
 
-// An object is a bundle, read in requests of requestBytes. Whether it is the right one is for who reads
-// it to see, by its digest.
+// An object is a bundle that is read in requests of requestBytes. Its reader has to check the
+// digest.
 type object struct {
 	member    *member
 	ctx       context.Context
 	stream    string
-	chunks    string // their subject
-	remaining int    // chunks that have not come
-	from      uint64 // sequence to go on from
+	chunks    string // the subject of the chunks
+	remaining int    // chunks still to come
+	from      uint64 // sequence of the next one
 	buffered  [][]byte
-	patience  time.Duration // with a message: one has 128 KiB
-	obsolete  func() bool   // the bundle is not wanted any more
+	patience  time.Duration // time limit for a message of 128 KiB
+	obsolete  func() bool   // the bundle is not needed any more
 }
 
 var errObsolete = errors.New("it is not wanted any more")
 
-// openObject looks for a bundle in the object store (ADR-20). Reading ends with errObsolete when the bundle is.
+// openObject finds a bundle in the object store (ADR-20). Reads end with errObsolete when
+// obsolete is true.
 func openObject(ctx context.Context, m *member, digest string, obsolete func() bool) (io.ReadCloser, error) {
 	store := subject.Sites(m.identity.Environment)
 	metadata, chunks := subject.Objects(store)
@@ -74,9 +75,9 @@ func openObject(ctx context.Context, m *member, digest string, obsolete func() b
 	return o, nil
 }
 
-// patiently asks until something came, with growing pauses, as long as something comes within
-// Timing.Parts. What a replica lacks comes from another one, or a moment later. The time without a connection
-// does not count: it goes on then where it was.
+// patiently calls ask, with growing pauses, as long as something comes within Timing.Parts. A
+// part that one replica lacks comes from another, or a moment later. Time without a connection
+// does not count: the download goes on where it was.
 func (o *object) patiently(ask func() (came bool, err error)) error {
 	end := time.Now().Add(o.member.options.Timing.Parts)
 	pause := 100 * time.Millisecond
@@ -122,7 +123,7 @@ func (o *object) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// more asks for the next chunks.
+// more requests the next chunks.
 func (o *object) more() (came bool, err error) {
 	var got [][]byte
 	next, _, err := direct.Read(o.ctx, o.member.conn, direct.Request{Stream: o.stream, Filter: o.chunks, From: o.from, Batch: o.remaining, MaxBytes: requestBytes, Patience: o.patience}, func(m *direct.Message) error {
@@ -135,9 +136,9 @@ func (o *object) more() (came bool, err error) {
 		o.remaining--
 		return nil
 	})
-	o.from, o.buffered = next, got // what came before an error counts
+	o.from, o.buffered = next, got // chunks before an error count
 	if errors.Is(err, direct.ErrNoAnswer) {
-		o.patience *= 2 // what was asked for before still comes, and is in the way
+		o.patience *= 2 // the earlier request is still being answered, and in the way
 	}
 	return len(got) > 0, err
 }

@@ -22,37 +22,38 @@ import (
 // Limits of messages with events.
 const (
 	batchBytes = 32 << 10
-	lineBytes  = 200 << 10 // a longer one is cut to what it is about
-	keptLines  = 5000      // of what leaves no record, while there is no connection
+	lineBytes  = 200 << 10 // a longer line is reduced to its main fields
+	keptLines  = 5000      // of lines without a record, while there is no connection
 )
 
-// An outbox sends what the node tells: events and summaries, results of jobs, state and facts. It never
-// has a run wait. Events are read from the records of runs, which are on the disk anyway; a cursor says
-// what was acknowledged. So nothing is lost while a record is kept, whatever ends in between.
+// An outbox sends the messages of the node: events and summaries, results of jobs, state and
+// facts. It never makes a run wait. Events are read from the records of runs on disk, and a
+// cursor records what the servers acknowledged. So nothing is lost as long as a record is kept,
+// whichever process ends in between.
 type outbox struct {
 	member  *member
 	report  *report
 	wake    chan struct{}
-	replays chan *replay // what is to be sent again
+	replays chan *replay // events to send again
 
-	// What was sent and not acknowledged may have been stored. It is sent again as it was: with more
-	// lines under the same name the servers would take all of it for what they have.
-	unsure      []byte // lines that stand in no record
-	unsureLines int    // how many lines of the record; 0 if none were
+	// A message without acknowledgement may have been stored. It is sent again unchanged: with
+	// more lines under the same ID, the servers would take it for the stored one.
+	unsure      []byte // lines without a record
+	unsureLines int    // number of lines of the record; 0 for none
 	replay      *replay
 
 	mu     sync.Mutex
-	lines  [][]byte // what leaves no record
-	part   int      // of this process, for the names of messages
+	lines  [][]byte // lines without a record
+	part   int      // number in this process, for message IDs
 	cursor cursor
 }
 
-// A cursor says how far records were sent.
+// A cursor is the position up to which records were sent.
 type cursor struct {
 	Run    string `json:"run"`    // the record
 	Offset int64  `json:"offset"` // in it
 	Line   int    `json:"line"`
-	Number int64  `json:"number"` // of the last message of this node: gaps show that some were lost
+	Number int64  `json:"number"` // of the node's last message: gaps show lost messages
 }
 
 const cursorFile = "cursor.json"
@@ -61,7 +62,7 @@ func newOutbox(m *member) *outbox {
 	o := &outbox{member: m, wake: make(chan struct{}, 1), replays: make(chan *replay, 4)}
 	text, err := os.ReadFile(filepath.Join(m.options.Directory, cursorFile))
 	if err != nil || json.Unmarshal(text, &o.cursor) != nil {
-		// A node that is new tells nothing of what was before it.
+		// A new node does not report runs before it joined.
 		if records := o.records(); len(records) > 0 {
 			o.cursor.Run = records[len(records)-1]
 			if fi, err := os.Stat(o.path(o.cursor.Run)); err == nil {
@@ -72,7 +73,7 @@ func newOutbox(m *member) *outbox {
 	return o
 }
 
-// add has a line sent that stands in no record.
+// add sends a line that is in no record.
 func (o *outbox) add(line []byte) {
 	o.mu.Lock()
 	if len(o.lines) == keptLines {
@@ -83,14 +84,14 @@ func (o *outbox) add(line []byte) {
 	poke(o.wake)
 }
 
-// line is add for a line of a run, unless it says that a resource is as it should be.
+// line is add for a line of a run, except for stable resources.
 func (o *outbox) line(line []byte) {
 	if tells(line) {
 		o.add(line)
 	}
 }
 
-// tells reports whether an event is sent: stable resources say nothing.
+// tells reports whether an event is sent: those of stable resources are not.
 func tells(line []byte) bool {
 	var x struct {
 		Protocol string `json:"protocol"`
@@ -99,7 +100,7 @@ func tells(line []byte) bool {
 	return json.Unmarshal(line, &x) == nil && x.Protocol == agent.EventProtocol && x.Outcome != "stable"
 }
 
-// run sends what there is, again and again.
+// run sends new messages until the context ends.
 func (o *outbox) run(ctx context.Context) {
 	for {
 		select {
@@ -108,7 +109,7 @@ func (o *outbox) run(ctx context.Context) {
 		case <-o.wake:
 		case <-time.After(jitter(o.member.options.Timing.Retry)):
 		}
-		if !retry.Sleep(ctx, o.member.options.Timing.Batch) { // for what comes with it
+		if !retry.Sleep(ctx, o.member.options.Timing.Batch) { // to collect further lines
 			return
 		}
 		if !o.member.conn.IsConnected() {
@@ -131,8 +132,8 @@ func (o *outbox) sendAll(ctx context.Context) error {
 	return o.sendEvents(ctx)
 }
 
-// sendEvents sends what there is to tell. What was sent and not acknowledged is sent first, so that it has the
-// number again which it may be stored under.
+// sendEvents sends all events. A message without acknowledgement is sent first, so that it gets
+// the same number again.
 func (o *outbox) sendEvents(ctx context.Context) error {
 	steps := []func(context.Context) error{o.sendRecords, o.replayAll, o.sendLines}
 	switch {
@@ -153,7 +154,7 @@ func (o *outbox) sendEvents(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-// sendLines sends what stands in no record.
+// sendLines sends the lines without a record.
 func (o *outbox) sendLines(ctx context.Context) error {
 	for {
 		if o.unsure == nil {
@@ -171,7 +172,7 @@ func (o *outbox) sendLines(ctx context.Context) error {
 	}
 }
 
-// takeLines takes as many lines as fit into a message; nil if there are none.
+// takeLines takes the lines for one message; nil if there are none.
 func (o *outbox) takeLines() (batch []byte) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -195,13 +196,14 @@ func (o *outbox) send(ctx context.Context, id string, batch []byte) error {
 		return err
 	}
 	o.cursor.Number++
-	if err := o.saveCursor(); err != nil { // a full disk does not make what was sent unsent
+	if err := o.saveCursor(); err != nil { // a full disk does not undo what was sent
 		o.member.log.Debug("fleet: " + err.Error())
 	}
 	return nil
 }
 
-// saveCursor writes it. It need not be durable: what is sent again is known by its id.
+// saveCursor writes the cursor. It need not be durable: messages that are sent again are
+// recognised by their ID.
 func (o *outbox) saveCursor() error {
 	text, err := json.Marshal(o.cursor)
 	if err != nil {

@@ -14,7 +14,7 @@ import (
 	"github.com/luaccm/ccm/fleet/agent"
 )
 
-// recordSuffix is how the names of records end, behind the ids of their runs.
+// recordSuffix ends the names of records, after the IDs of their runs.
 const recordSuffix = ".ndjson"
 
 // records returns the names of the records, oldest first.
@@ -35,18 +35,18 @@ func (o *outbox) records() []string {
 
 func (o *outbox) path(record string) string { return filepath.Join(o.member.options.Runs, record) }
 
-// hasRecord reports whether a run has a record, whose end has its summary.
+// hasRecord reports whether a run has a record. Its summary is sent from there.
 func (o *outbox) hasRecord(run string) bool {
 	_, err := os.Stat(o.path(run + recordSuffix))
 	return err == nil
 }
 
-// sendRecords sends what records have behind the cursor.
+// sendRecords sends the lines of records behind the cursor.
 func (o *outbox) sendRecords(ctx context.Context) error {
 	for {
 		records := o.records()
 		at, found := slices.BinarySearch(records, o.cursor.Run)
-		if !found { // there is none yet, or it was removed as too old
+		if !found { // there is none yet, or it was removed
 			if at == len(records) {
 				return nil
 			}
@@ -55,8 +55,8 @@ func (o *outbox) sendRecords(ctx context.Context) error {
 		if err := o.sendRecord(ctx); err != nil {
 			return err
 		}
-		// The next one may begin while this goes on, if it is of another site; a run that is at work
-		// holds the lock, so whatever comes later is complete.
+		// The next run may begin meanwhile, if it is of another site. A run holds the lock while it
+		// works, so all earlier records are complete.
 		if at+1 >= len(records) {
 			return nil
 		}
@@ -66,7 +66,8 @@ func (o *outbox) sendRecords(ctx context.Context) error {
 	}
 }
 
-// goOn goes on to the next record. Of a run that died, which has no summary in its own, it tells that.
+// goOn moves the cursor to the next record. For a dead run, whose record has no summary, it sends
+// one.
 func (o *outbox) goOn(ctx context.Context, next string) error {
 	before := o.cursor
 	summary, err := o.interruption(before.Run)
@@ -85,7 +86,7 @@ func (o *outbox) goOn(ctx context.Context, next string) error {
 	return nil
 }
 
-// sendRecord sends what one record has behind the cursor, up to its last complete line.
+// sendRecord sends the lines of a record behind the cursor, up to the last complete one.
 func (o *outbox) sendRecord(ctx context.Context) error {
 	f, err := os.Open(o.path(o.cursor.Run))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -108,7 +109,8 @@ func (o *outbox) sendRecord(ctx context.Context) error {
 		if len(batch) == 0 {
 			continue
 		}
-		// The name says which lines these are: a process that starts again may send others from the same one on.
+		// The ID names the lines: after a restart, the first of them may be sent in another
+		// message.
 		if err := o.send(ctx, fmt.Sprintf("%s.%s.%d-%d", o.member.identity.Name, run, first, o.cursor.Line-1), batch); err != nil {
 			number := o.cursor.Number
 			o.cursor = before
@@ -120,8 +122,8 @@ func (o *outbox) sendRecord(ctx context.Context) error {
 	}
 }
 
-// nextBatch returns what is sent of the next lines of a record, at most so many (0 for any number), as one
-// message; how many lines these are, and how many of them are sent. No lines are its end.
+// nextBatch returns the next lines of a record as one message, at most so many (0 for any
+// number), with the number of lines read and of lines sent. Zero lines mean the end.
 func nextBatch(r *lineReader, most int) (batch []byte, lines, sent int, err error) {
 	for len(batch) < batchBytes && (most == 0 || lines < most) {
 		line, ok, err := r.next()
@@ -140,7 +142,7 @@ func nextBatch(r *lineReader, most int) (batch []byte, lines, sent int, err erro
 	return batch, lines, sent, nil
 }
 
-// ofRecord returns what is sent of a line of a record; nil if nothing is.
+// ofRecord returns the text to send for a line of a record; nil for none.
 func ofRecord(line []byte) []byte {
 	var x struct {
 		Protocol string          `json:"protocol"`
@@ -160,7 +162,7 @@ func ofRecord(line []byte) []byte {
 	return nil
 }
 
-// shortened returns a line, or what it is about if it is too long for a message.
+// shortened returns a line, or its main fields if it is too long for a message.
 func shortened(line []byte) []byte {
 	if len(line) <= lineBytes {
 		return line

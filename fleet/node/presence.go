@@ -13,28 +13,28 @@ import (
 	"github.com/luaccm/ccm/fleet/subject"
 )
 
-// A presence tells by heartbeats that the node is there, and looks whether another machine has its name.
+// A presence sends heartbeats, and checks whether another machine uses the node's name.
 type presence struct {
 	member    *member
 	startTime time.Time
-	previous  []string // ids of the processes before, until the first heartbeat; for the goroutine that sends those
+	previous  []string // IDs of earlier processes, until the first heartbeat; for the goroutine of heartbeats
 	wake      chan struct{}
 
 	mu          sync.Mutex
 	running     bool
-	issuer      string // the key that signed the JWT in use
+	issuer      string // key that signed the present JWT
 	skew        time.Duration
 	leaveReason string // why the node has left the fleet; "" if it has not
 }
 
 // run sends heartbeats until the context ends.
 func (p *presence) run(ctx context.Context) {
-	var last uint64 // the sequence of the own heartbeat before
+	var last uint64 // sequence of the node's last heartbeat
 	pause := time.Second
 	for {
 		sequence := p.heartbeat(ctx, last)
 		wait := p.member.options.Timing.Heartbeat
-		if sequence == last { // servers that have just begun take none yet
+		if sequence == last { // new servers do not store one yet
 			wait = min(wait, pause)
 			pause *= 2
 		} else {
@@ -50,7 +50,7 @@ func (p *presence) run(ctx context.Context) {
 	}
 }
 
-// heartbeat sends one and returns its sequence, or that of the one before if it was not stored.
+// heartbeat sends a heartbeat and returns its sequence, or the last one if it was not stored.
 func (p *presence) heartbeat(ctx context.Context, last uint64) uint64 {
 	m := p.member
 	if !m.conn.IsConnected() {
@@ -70,17 +70,17 @@ func (p *presence) heartbeat(ctx context.Context, last uint64) uint64 {
 		m.log.Debug("fleet: heartbeat: " + err.Error())
 		return last
 	}
-	if leave != "" { // after its heartbeat, from which the other one learns of it
+	if leave != "" { // after its heartbeat, which tells the other node
 		p.leave(leave)
 		return ack.Sequence
 	}
-	p.previous = nil // from now on it would be another machine
+	p.previous = nil // later heartbeats of these are from another machine
 	p.measureSkew(ctx, key, ack.Sequence)
 	return ack.Sequence
 }
 
-// lookForOther looks whether another process has sent a heartbeat under this name since the own last one. It returns
-// why this node has to leave the fleet because of it; "" if it does not have to.
+// lookForOther checks whether another process has sent a heartbeat under this name since the
+// node's last one. It returns the reason why this node has to leave the fleet, "" if it has not.
 func (p *presence) lookForOther(ctx context.Context, key string, last uint64) (leave string) {
 	m := p.member
 	found, err := direct.Last(ctx, m.conn, subject.KVStream(subject.Presence), key)
@@ -93,14 +93,14 @@ func (p *presence) lookForOther(ctx context.Context, key string, last uint64) (l
 	}
 	message := fmt.Sprintf("another machine, or another agent, has the key of %s: its agent began at %s", m.identity.Name, other.StartTime.Format(time.RFC3339))
 	m.problems.set(record.DuplicateIdentity, message)
-	// Before the first heartbeat of its own a node may see what it was itself before it was installed again.
+	// Before its first heartbeat, a node may see one of its own from before a reinstallation.
 	if last != 0 && m.options.StrictIdentity && (other.StartTime.Before(p.startTime) || other.StartTime.Equal(p.startTime) && other.Boot < m.boot) {
 		return message
 	}
 	return ""
 }
 
-// leave ends the part that the node has in the fleet, until its agent starts again.
+// leave leaves the fleet until the agent starts again.
 func (p *presence) leave(why string) {
 	p.mu.Lock()
 	p.leaveReason = why
@@ -110,35 +110,35 @@ func (p *presence) leave(why string) {
 	p.member.machine.FleetChanged()
 }
 
-// whyLeft returns why the node has left the fleet; "" if it has not.
+// whyLeft returns the reason why the node has left the fleet; "" if it has not.
 func (p *presence) whyLeft() string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.leaveReason
 }
 
-// setRunning notes whether a run is under way.
+// setRunning records whether there is a run.
 func (p *presence) setRunning(running bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.running = running
 }
 
-// setIssuer notes who signed the JWT in use.
+// setIssuer records the signer of the present JWT.
 func (p *presence) setIssuer(key string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.issuer = key
 }
 
-// clockSkew returns how far the clock is ahead of that of the servers.
+// clockSkew returns how far the clock is ahead of the servers' clock.
 func (p *presence) clockSkew() time.Duration {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.skew
 }
 
-// measureSkew compares the clock with that of the servers.
+// measureSkew compares the clock with the servers' clock.
 func (p *presence) measureSkew(ctx context.Context, key string, sequence uint64) {
 	m := p.member
 	found, err := direct.Last(ctx, m.conn, subject.KVStream(subject.Presence), key)

@@ -13,17 +13,17 @@ import (
 	"github.com/luaccm/ccm/fleet/signed"
 )
 
-// problems are what the node could not do, or did not believe, one for each code.
+// problems are the failures and refusals of the node, one for each code.
 type problems struct {
 	clock    func() time.Time
 	log      *slog.Logger
-	onChange func() // called with nothing locked
+	onChange func() // called without a lock
 
 	mu     sync.Mutex
 	byCode map[record.ProblemCode]record.Problem
 }
 
-// set notes a problem; an empty message says that it is over.
+// set records a problem; an empty message ends it.
 func (p *problems) set(code record.ProblemCode, message string) {
 	p.note(record.Problem{Code: code, Message: message})
 }
@@ -33,7 +33,7 @@ func (p *problems) setOf(r *signed.Release, code record.ProblemCode, message str
 	p.note(record.Problem{Code: code, Message: message, Release: r.Version, Bundle: r.Bundle})
 }
 
-// clear ends a problem whose message begins with a prefix.
+// clear ends the problem of a code if its message begins with a prefix.
 func (p *problems) clear(code record.ProblemCode, prefix string) {
 	p.mu.Lock()
 	message := p.byCode[code].Message
@@ -43,8 +43,8 @@ func (p *problems) clear(code record.ProblemCode, prefix string) {
 	}
 }
 
-// note notes a problem. One of a release is not hidden by one that is of none: a job that was refused is told as
-// such, too.
+// note records a problem. A problem without a release does not replace one with a release: for a
+// refused job there is another report.
 func (p *problems) note(x record.Problem) {
 	x.Since = p.clock().UTC().Truncate(time.Second)
 	if !p.replace(x) {
@@ -56,7 +56,7 @@ func (p *problems) note(x record.Problem) {
 	p.onChange()
 }
 
-// replace puts a problem in the place of the one with its code, and reports whether that changed anything.
+// replace replaces the problem of a code, and reports whether that changed anything.
 func (p *problems) replace(x record.Problem) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -74,7 +74,7 @@ func (p *problems) replace(x record.Problem) bool {
 	return true
 }
 
-// list returns the problems in the order of their codes.
+// list returns the problems in order of their codes.
 func (p *problems) list() []record.Problem {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -13,25 +13,25 @@ import (
 	"github.com/luaccm/ccm/fleet/signed"
 )
 
-// releases carries out the releases of the environment, when it is their time.
+// releases carries out the releases of the environment at their time.
 type releases struct {
 	member    *member
 	bundles   Bundles
 	holds     func(condition string) (bool, error)
-	wake      chan struct{} // documents have changed, or something that matters for them
-	agentWake chan struct{} // for the agent: it is to ask
+	wake      chan struct{} // documents or conditions have changed
+	agentWake chan struct{} // tells the agent to poll
 	updates   chan struct{} // there is another release
 }
 
 // A readiness says whether a node begins with a release.
 type readiness struct {
 	begins bool
-	stage  int    // from 0 on, if it begins
-	reason string // if not
-	err    error  // that of the release, if it cannot
+	stage  int    // from 0, if it begins
+	reason string // why it does not begin
+	err    error  // why it cannot
 }
 
-// ready decides whether a node that runs another release begins with this one.
+// ready decides whether a node with another release begins with this one.
 func ready(r *signed.Release, ro *signed.Rollout, node string, holds func(string) (bool, error), now time.Time) readiness {
 	switch {
 	case r == nil:
@@ -52,7 +52,7 @@ func ready(r *signed.Release, ro *signed.Rollout, node string, holds func(string
 	return readiness{reason: fmt.Sprintf("stage %d has not begun", stage+1)}
 }
 
-// offset is how long after others a node begins: always the same for a release.
+// offset returns the delay of a node within a stage, which is fixed for a release.
 func offset(r *signed.Release, node string) time.Duration {
 	if r.Spread <= 0 {
 		return 0
@@ -61,7 +61,7 @@ func offset(r *signed.Release, node string) time.Duration {
 	return time.Duration(binary.BigEndian.Uint64(sum[:8]) % uint64(r.Spread))
 }
 
-// run begins with releases when it is their time.
+// run begins with releases at their time.
 func (c *releases) run(ctx context.Context) {
 	retry := time.NewTimer(time.Hour)
 	defer retry.Stop()
@@ -80,8 +80,8 @@ func (c *releases) run(ctx context.Context) {
 	}
 }
 
-// carryOut begins with the present release if it is time, and returns after how long it is to be
-// tried again; 0 if that depends on what comes.
+// carryOut begins with the present release if it is time, and returns the time until the next
+// attempt; 0 to wait for a change.
 func (c *releases) carryOut(ctx context.Context) time.Duration {
 	r, ro, _ := c.member.memory.documents()
 	taken, _ := c.member.memory.taken()
@@ -114,7 +114,7 @@ func (c *releases) carryOut(ctx context.Context) time.Duration {
 		code := record.BundleError
 		if errors.Is(err, errDigest) {
 			code = record.DigestMismatch
-			_ = c.member.conn.ForceReconnect() // another server may have what was meant
+			_ = c.member.conn.ForceReconnect() // another server may have the bundle
 		}
 		c.member.problems.setOf(r, code, fmt.Sprintf("release %d: %s", r.Version, err))
 		return jitter(c.member.options.Timing.Retry)
@@ -131,7 +131,7 @@ func (c *releases) carryOut(ctx context.Context) time.Duration {
 	return 0
 }
 
-// checkExpiry notes whether the release that is run is older than it should be.
+// checkExpiry records whether the present release has expired.
 func (c *releases) checkExpiry(r *signed.Release) {
 	if r == nil {
 		return
@@ -145,7 +145,7 @@ func (c *releases) checkExpiry(r *signed.Release) {
 
 var errDigest = errors.New("what came is not the bundle that was signed")
 
-// install gets the bundle of a release, unless it is here already.
+// install fetches the bundle of a release, unless it is installed already.
 func (c *releases) install(ctx context.Context, r *signed.Release) error {
 	if c.bundles.Digest() == r.Digest() {
 		return nil

@@ -13,20 +13,20 @@ import (
 	"github.com/luaccm/ccm/fleet/signed"
 )
 
-// A replay is the wish that events be sent again which the servers have lost.
+// A replay is a request to send events again that the servers lost.
 type replay struct {
 	ctx          context.Context // of the job
 	job          string
 	since, until time.Time
 	results      chan error
-	done         map[string]bool // messages that were acknowledged, by their ids
-	// What was sent.
+	done         map[string]bool // acknowledged messages, by ID
+	// Result:
 	runs, lines int
-	oldest      time.Time // when the oldest run began that has a record here
+	oldest      time.Time // start of the oldest run with a record
 }
 
-// replayEvents has the events of runs sent again, and waits until the servers have them. Whoever reads them knows
-// by their ids what was there before.
+// replayEvents sends the events of runs again, and waits until the servers have them. Readers
+// recognise events that they have by their IDs.
 func (q *jobs) replayEvents(ctx context.Context, j *signed.Job, r *record.JobResult) {
 	r.Since, r.Until = j.Since, j.Until
 	ctx, cancel := context.WithDeadline(ctx, time.Now().Add(max(0, j.Expires.Sub(q.member.now()))))
@@ -55,7 +55,7 @@ func (q *jobs) replayEvents(ctx context.Context, j *signed.Job, r *record.JobRes
 	}
 }
 
-// replayAll sends again what is wished for. If the connection breaks meanwhile it goes on later.
+// replayAll carries out the replays. After a broken connection it continues later.
 func (o *outbox) replayAll(ctx context.Context) error {
 	for {
 		if o.replay == nil {
@@ -79,7 +79,8 @@ func (o *outbox) replayAll(ctx context.Context) error {
 	}
 }
 
-// replayRuns sends the events of the runs again that began in the time of a replay, as far as they have been sent.
+// replayRuns sends the events again, as far as they were sent before, of runs that began in the
+// time of a replay.
 func (o *outbox) replayRuns(ctx context.Context, t *replay) error {
 	t.runs, t.lines, t.oldest = 0, 0, time.Time{}
 	for _, name := range o.records() {
@@ -103,7 +104,7 @@ func (o *outbox) replayRuns(ctx context.Context, t *replay) error {
 	return nil
 }
 
-// replayRecord sends one record again, up to the cursor, and returns how many lines that were.
+// replayRecord sends one record again, up to the cursor, and returns the number of lines.
 func (o *outbox) replayRecord(ctx context.Context, t *replay, name string) (lines int, err error) {
 	f, err := os.Open(o.path(name))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -120,7 +121,7 @@ func (o *outbox) replayRecord(ctx context.Context, t *replay, name string) (line
 			return lines, err
 		}
 		if len(batch) > 0 {
-			// Another id than the first time: what has that one may hold less.
+			// The ID differs from that of the first message, which may have had fewer lines.
 			id := fmt.Sprintf("%s.again.%s.%s.%d-%d", o.member.identity.Name, t.job, strings.TrimSuffix(name, recordSuffix), first, first+read-1)
 			if !t.done[id] {
 				if err := o.send(ctx, id, batch); err != nil {

@@ -19,30 +19,31 @@ import (
 	"github.com/luaccm/ccm/fleet/where"
 )
 
-// A report is what the node says of itself: its state and its facts, each sent when it is another one than before.
+// A report sends the node's state and facts, each when it has changed.
 type report struct {
 	member    *member
 	skew      func() time.Duration // of the clock
-	wake      func()               // has what is due sent, by the goroutine that calls send
-	decide    func()               // conditions may hold that did not
+	wake      func()               // wakes the goroutine that calls send
+	decide    func()               // called when conditions may have changed
 	factsWake chan struct{}
 	// stateDue and factsDue say that there may be something to send.
 	stateDue, factsDue, forgetFacts atomic.Bool
-	// For the goroutine that sends: the digest of the facts that were sent, and when the servers were
-	// asked whether they still have what was sent.
+	// For the sending goroutine: the digest of the sent facts, and the last time when the servers
+	// were asked whether they still have them.
 	factsSent string
 	askedAt   time.Time
 
 	mu        sync.Mutex
 	facts     map[string]any
-	last      *record.State // as it was sent last, or is to be
-	stateSent string        // digest of what was sent
-	// condition is the one that was asked about last: one of a release is asked with each part of its bundle.
+	last      *record.State // sent last or to be sent
+	stateSent string        // digest of the sent state
+	// condition is the last one asked for: that of a release is asked with each part of its
+	// bundle.
 	condition *where.Condition
 }
 
-// setRun notes what the last run came to. One of the bundle is a run of the release that is taken; one of
-// another source leaves the release as it was.
+// setRun records the result of the last run. A run of the bundle belongs to the present release;
+// a run of another source leaves the release unchanged.
 func (r *report) setRun(s *record.State, ofBundle bool, digest string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -58,13 +59,13 @@ func (r *report) setRun(s *record.State, ofBundle bool, digest string) {
 	}
 }
 
-// stateLocked returns what the node says of itself now. The caller has locked r.mu.
+// stateLocked returns the present state. The caller has locked r.mu.
 func (r *report) stateLocked() record.State {
 	var s record.State
 	if r.last != nil {
 		s = *r.last
 	} else {
-		// Before the first run: what is there is that of the release.
+		// Before the first run the installed bundle is that of the release.
 		s.Release, s.Stage = r.member.memory.taken()
 	}
 	m := r.member
@@ -75,14 +76,15 @@ func (r *report) stateLocked() record.State {
 	return s
 }
 
-// onlyPlanned reports whether the last run of the node was a plan, as each is of one that may change nothing.
+// onlyPlanned reports whether the node's last run was a plan, as on a node that must not change
+// anything.
 func (r *report) onlyPlanned() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.last != nil && r.last.Noop
 }
 
-// holds answers a condition about this node.
+// holds evaluates a condition for this node.
 func (r *report) holds(text string) (bool, error) {
 	r.mu.Lock()
 	c := r.condition
@@ -100,7 +102,7 @@ func (r *report) holds(text string) (bool, error) {
 	return c.Holds(about)
 }
 
-// labels picks facts by their dotted paths, and names them by the last part if no other has that.
+// labels selects facts by dotted paths, and names each by its last part if that is unique.
 func labels(facts map[string]any, paths []string) map[string]string {
 	out := make(map[string]string)
 	for _, p := range paths[:min(len(paths), 10)] {
@@ -122,13 +124,13 @@ func labels(facts map[string]any, paths []string) map[string]string {
 	return out
 }
 
-// stateChanged has the state sent, by the goroutine that sends.
+// stateChanged wakes the sending goroutine to send the state.
 func (r *report) stateChanged() {
 	r.stateDue.Store(true)
 	r.wake()
 }
 
-// send sends what is due. It is called by one goroutine only.
+// send sends what is due. Only one goroutine calls it.
 func (r *report) send(ctx context.Context) error {
 	if r.forgetFacts.Swap(false) {
 		r.factsSent = ""
@@ -152,7 +154,7 @@ func (r *report) send(ctx context.Context) error {
 	return nil
 }
 
-// sendState sends the state if it is another one than was sent.
+// sendState sends the state if it has changed.
 func (r *report) sendState(ctx context.Context) error {
 	r.mu.Lock()
 	if r.facts == nil && r.last == nil && len(r.member.problems.list()) == 0 {
@@ -195,7 +197,7 @@ func digestOf(v any) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// runFacts gathers and sends the facts at the beginning, after runs, and once a day.
+// runFacts gathers and sends the facts at the start, after runs, and once a day.
 func (r *report) runFacts(ctx context.Context) {
 	for {
 		if err := r.gatherFacts(ctx, false); err != nil && ctx.Err() == nil {
@@ -216,7 +218,7 @@ func (r *report) runFacts(ctx context.Context) {
 	}
 }
 
-// gatherFacts gathers the facts, and has them sent if they are others. With always they are sent anyway.
+// gatherFacts gathers the facts, and sends them if they have changed or always is set.
 func (r *report) gatherFacts(ctx context.Context, always bool) error {
 	text, err := r.member.machine.Output(ctx, "facts", "--output", "json")
 	if err != nil {
@@ -239,7 +241,7 @@ func (r *report) gatherFacts(ctx context.Context, always bool) error {
 	return nil
 }
 
-// sendFacts sends the facts if they are others than were sent.
+// sendFacts sends the facts if they have changed.
 func (r *report) sendFacts(ctx context.Context) error {
 	r.mu.Lock()
 	facts := r.facts
@@ -269,7 +271,7 @@ func (r *report) sendFacts(ctx context.Context) error {
 	return nil
 }
 
-// lookForOwn has facts and state sent again that the servers have lost.
+// lookForOwn sends facts and state again if the servers lost them.
 func (r *report) lookForOwn(ctx context.Context) {
 	stream := subject.KVStream(subject.Nodes)
 	if _, err := direct.Last(ctx, r.member.conn, stream, subject.KV(subject.Nodes, subject.StateKey(r.member.identity.Name))); errors.Is(err, direct.ErrNone) {

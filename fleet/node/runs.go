@@ -45,13 +45,14 @@ func (n *Node) RunEnded(r *agent.Run, result *agent.Result) {
 	n.report.stateChanged()
 }
 
-// isQuestion reports whether a run is the plan of a job, on a node that does more than plan. How the last run of the
-// node ended stays what its state says: a plan does not mend what failed.
+// isQuestion reports whether a run is the plan of a job on a node that does not only plan. Such a
+// plan does not change the result of the last run in the node's state: a plan does not mend a
+// failure.
 func (n *Node) isQuestion(r *agent.Run) bool {
 	return r.Mode == agent.Plan && r.ID != "" && !n.report.onlyPlanned()
 }
 
-// runState returns what a state says of a run.
+// runState returns the part of a state about a run.
 func runState(r *agent.Run, result *agent.Result, now time.Time) *record.State {
 	s := &record.State{
 		RunID: result.RunID, StartTime: result.Began.UTC(), Duration: result.Duration.Seconds(), Trigger: trigger(r), Job: r.ID, Noop: r.Mode == agent.Plan,
@@ -70,7 +71,7 @@ func runState(r *agent.Run, result *agent.Result, now time.Time) *record.State {
 	return s
 }
 
-// unreadable returns the secrets for which a run had no key, as its messages name them.
+// unreadable returns the secrets for which a run had no key, as named in its messages.
 func unreadable(r *agent.Run, result *agent.Result) (secrets []string) {
 	messages := strings.Split(result.Error, "\n")
 	for _, f := range result.Failures {
@@ -81,7 +82,7 @@ func unreadable(r *agent.Run, result *agent.Result) (secrets []string) {
 		if !found {
 			continue
 		}
-		// A place in the site may stand before the name, and the text says nothing more exact.
+		// A place in the site may come before the name.
 		secret := strings.TrimPrefix(before[strings.LastIndex(before, " ")+1:], filepath.Dir(r.Site.Path)+"/")
 		if !slices.Contains(secrets, secret) {
 			secrets = append(secrets, secret)
@@ -90,7 +91,7 @@ func unreadable(r *agent.Run, result *agent.Result) (secrets []string) {
 	return secrets
 }
 
-// trigger says in a word why a run took place.
+// trigger returns the reason of a run in one word.
 func trigger(r *agent.Run) string {
 	if r.ID != "" {
 		return "job"
@@ -98,7 +99,7 @@ func trigger(r *agent.Run) string {
 	return r.Reason
 }
 
-// outcomeOf says what became of a run in the word of states.
+// outcomeOf returns the outcome of a run in the word for states.
 func outcomeOf(r *agent.Result) string {
 	switch {
 	case r.Interrupted:
@@ -113,7 +114,7 @@ func outcomeOf(r *agent.Result) string {
 	return "stable"
 }
 
-// outcomes are in the order of how bad they are.
+// outcomes are in order of severity.
 var outcomes = []string{"stable", "pending", "changed", "interrupted", "failed"}
 
 func worse(a, b string) string {

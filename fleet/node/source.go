@@ -10,7 +10,7 @@ import (
 // Sources implements agent.Fleet.
 func (n *Node) Sources() []agent.Source { return []agent.Source{source{n}} }
 
-// A source has what the release says is run.
+// A source is the site of the present release.
 type source struct{ n *Node }
 
 // Name implements agent.Source.
@@ -19,7 +19,7 @@ func (s source) Name() string { return s.n.releases.bundles.Name() }
 // Take implements agent.Source.
 func (s source) Take() (site agent.Site, release func(), ok bool) {
 	if taken, _ := s.n.member.memory.taken(); taken == 0 {
-		return agent.Site{}, nil, false // a bundle that was installed here before its release counted
+		return agent.Site{}, nil, false // the bundle may be installed before its release counts
 	}
 	site, release, ok = s.n.releases.bundles.Take()
 	if ok && s.n.planOnly() {
@@ -28,7 +28,7 @@ func (s source) Take() (site agent.Site, release func(), ok bool) {
 	return site, release, ok
 }
 
-// Poll implements agent.Source. Bundles are installed when it is their time; the agent only hears of it.
+// Poll implements agent.Source. Bundles are installed at their time; the agent only learns of it.
 func (s source) Poll(context.Context) (changed bool, err error) {
 	select {
 	case <-s.n.releases.updates:

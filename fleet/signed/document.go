@@ -11,47 +11,50 @@ import (
 	"time"
 )
 
-// A Release says which bundle the nodes of an environment run, and how far it goes at a time.
+// A Release says which bundle the nodes of an environment run, and in which stages it is rolled
+// out.
 type Release struct {
 	Header
-	// Version is higher than that of any release of the environment before it.
+	// Version is higher than that of any earlier release of the environment.
 	Version int64 `json:"version"`
-	// Bundle is its digest, as sha256: and hexadecimal digits.
+	// Bundle is the digest of the bundle, as sha256: and hexadecimal digits.
 	Bundle string `json:"bundle"`
-	// Previous is the version of the release before it, 0 for the first.
+	// Previous is the version of the previous release, 0 for the first.
 	Previous int64 `json:"previous"`
-	// PreviousBundle is that of the release before it, for going back; "" for the first.
+	// PreviousBundle is the bundle of the previous release, for a rollback; "" for the first.
 	PreviousBundle string `json:"previous_bundle,omitempty"`
 	// Stages are conditions, or percentages of all nodes. The last is 100%.
 	Stages []string `json:"stages"`
-	// Soak is how long a stage is watched after all its nodes have reported.
+	// Soak is the time for which a stage is watched after all its nodes have reported.
 	Soak Duration `json:"soak"`
-	// MaxFailed is how many nodes may fail, in each stage and in all: a number or a percentage.
+	// MaxFailed is how many nodes may fail, in each stage and altogether: a number or a
+	// percentage.
 	MaxFailed Share `json:"max_failed"`
 	// MaxSilent is how many nodes may be silent: a number or a percentage.
 	MaxSilent Share `json:"max_silent"`
 	// Spread is the time over which nodes of a stage begin.
 	Spread Duration `json:"spread"`
-	// Reason is why, in words.
+	// Reason is the reason in words.
 	Reason string `json:"reason,omitempty"`
 }
 
-// A Rollout says how far a release is. Stages up to Stage may begin with it.
+// A Rollout is the progress of a release. Stages up to Stage may begin with it.
 type Rollout struct {
 	Header
-	// Version is higher than that of any rollout of the environment before it.
+	// Version is higher than that of any earlier rollout of the environment.
 	Version int64        `json:"version"`
 	Release int64        `json:"release"`
 	Stage   int          `json:"stage"`
 	State   RolloutState `json:"state"`
-	// Since is when the stage began, and Settled when all of its nodes had reported; zero before.
+	// Since is when the stage began, and SettleTime when all of its nodes had reported; zero
+	// before.
 	Since      time.Time `json:"since"`
 	SettleTime time.Time `json:"settled,omitzero"`
 	By         string    `json:"by,omitempty"`
 	Reason     string    `json:"why,omitempty"`
 }
 
-// A RolloutState is whether nodes may begin with a release.
+// A RolloutState says whether nodes may begin with a release.
 type RolloutState string
 
 // The states of a rollout.
@@ -63,17 +66,17 @@ const (
 	Done    RolloutState = "done"
 )
 
-// Signers say who may sign from now on.
+// Signers name the trusted signers from now on.
 type Signers struct {
 	Header
 	Version int64 `json:"version"`
-	// Threshold is how many of them must have signed a release.
+	// Threshold is the number of signers who must have signed a release.
 	Threshold int `json:"threshold"`
-	// Signers is a text as allowed_signers of ssh-keygen(1).
+	// Signers is a text in the format of allowed_signers of ssh-keygen(1).
 	Signers string `json:"signers"`
 }
 
-// maxText is how long the texts of people may be, in bytes.
+// maxText is the length limit, in bytes, of free texts.
 const maxText = 1000
 
 // Kind implements Document.
@@ -85,7 +88,7 @@ func (*Rollout) Kind() Kind { return KindRollout }
 // Kind implements Document.
 func (*Signers) Kind() Kind { return KindSigners }
 
-// ID names a release in all environments.
+// ID returns the unique ID of a release across environments.
 func (r *Release) ID() string { return r.Environment + ":" + strconv.FormatInt(r.Version, 10) }
 
 // Digest returns the digest of the bundle, in hexadecimal.
@@ -94,7 +97,8 @@ func (r *Release) Digest() string { return HexDigest(r.Bundle) }
 // HexDigest returns the digits of a digest.
 func HexDigest(digest string) string { return strings.TrimPrefix(digest, "sha256:") }
 
-// Begins reports whether a node may begin with the release at a time. One that is in use stays so.
+// Begins returns an error if a node must not begin with the release at a time. A release in use
+// stays in use.
 func (r *Release) Begins(now time.Time) error {
 	if now.After(r.Expires.Add(Skew)) {
 		return refuse(Expired, "the release expired at %s", r.Expires.Format(time.RFC3339))
@@ -154,15 +158,15 @@ func ParseStage(text string) (percent float64, isPercent bool, err error) {
 	return p, true, nil
 }
 
-// InPercent reports whether a node is among the first percent of a release. Each release begins with
-// others, and a node that is in stays in when the percentage grows.
+// InPercent reports whether a node is among the first percent of a release. Each release begins
+// with other nodes. A node that is in stays in when the percentage grows.
 func (r *Release) InPercent(node string, percent float64) bool {
 	sum := sha256.Sum256([]byte(r.ID() + "\x00" + node))
 	return float64(binary.BigEndian.Uint64(sum[:8])%10000) < 100*percent
 }
 
-// StageOf returns the first stage that a node is in. The node is asked about conditions with holds, whose
-// error makes it be in none of that condition.
+// StageOf returns the first stage of a node. Holds evaluates a condition for the node; on an
+// error the node does not meet it.
 func (r *Release) StageOf(node string, holds func(condition string) (bool, error)) int {
 	for i, s := range r.Stages {
 		p, isPercent, err := ParseStage(s)
@@ -206,8 +210,8 @@ func (s *Signers) Validate() error {
 	return nil
 }
 
-// Newer reports an error if a version is not above the highest that was seen. Equal is not newer; the
-// same document may be read again, which callers see by its digest before they ask.
+// Newer returns an error if a version is not above the highest one seen. The same document may be
+// read again, which callers recognise by its digest before.
 func Newer(version, highest int64) error {
 	if version <= highest {
 		return refuse(RollbackRefused, "version %d is not above %d, which was seen", version, highest)
@@ -215,7 +219,7 @@ func Newer(version, highest int64) error {
 	return nil
 }
 
-// checkDigest reports an error if a text is no digest of a bundle.
+// checkDigest returns an error if a text is not the digest of a bundle.
 func checkDigest(text string) error {
 	digits, ok := strings.CutPrefix(text, "sha256:")
 	if sum, err := hex.DecodeString(digits); !ok || err != nil || len(sum) != sha256.Size || digits != strings.ToLower(digits) {

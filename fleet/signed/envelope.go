@@ -1,9 +1,10 @@
-// Package signed reads and makes the documents that nodes of a fleet obey: releases, rollouts, jobs
-// and who may sign them. A document is JSON, then one or more SSH signatures (PROTOCOL.sshsig of
-// OpenSSH, as ssh-keygen -Y sign writes them) over exactly the bytes before the first.
+// Package signed reads and makes the documents that nodes of a fleet obey: releases, rollouts,
+// jobs and lists of signers. A document is JSON, followed by one or more SSH signatures
+// (PROTOCOL.sshsig of OpenSSH, as ssh-keygen -Y sign writes them) of exactly the bytes before the
+// first signature.
 //
-// Begin with [Trust.Open], which is how a node reads one, and [Sign], which makes one. What comes is
-// from a network and believed only if as many of the signers signed it as must have.
+// Begin with [Trust.Open], by which a node reads a document, and [Sign], which makes one. A
+// document comes from a network, and is trusted only if enough signers have signed it.
 package signed
 
 import (
@@ -16,21 +17,22 @@ import (
 	"github.com/luaccm/ccm/runtime/signers"
 )
 
-// MaxSize is how many bytes a document may have with its signatures. The values of the bucket that
-// holds them have no more.
+// MaxSize is the size limit, in bytes, of a document with its signatures. Values of its bucket
+// have the same limit.
 const MaxSize = 64 << 10
 
-// maxSignatures is how many signatures a document may have.
+// maxSignatures is the largest number of signatures of a document.
 const maxSignatures = 16
 
-// Skew is how far clocks may differ.
+// Skew is the tolerated difference of clocks.
 const Skew = 5 * time.Minute
 
-// A Kind is one kind of document.
+// A Kind is a kind of document.
 type Kind struct {
-	// Protocol names it in the document.
+	// Protocol is the kind's name in the document.
 	Protocol string
-	// Namespace is what it is signed for, so that a signature for one kind is none for another.
+	// Namespace is the namespace of its signatures, so that a signature of one kind is not valid
+	// for another.
 	Namespace string
 }
 
@@ -42,17 +44,17 @@ var (
 	KindSigners = Kind{"io.choria.ccm.v1.signers", "ccm-signers"}
 )
 
-// A Document is what one of the types of this package is: *Release, *Rollout, *Job and *Signers.
+// A Document is a *Release, *Rollout, *Job or *Signers.
 type Document interface {
-	// Kind is that of the document.
+	// Kind returns the kind of the document.
 	Kind() Kind
-	// Head is what all documents begin with.
+	// Head returns the common header.
 	Head() *Header
-	// Validate returns what is wrong with the content.
+	// Validate returns the mistake in the content.
 	Validate() error
 }
 
-// A Header is what all documents begin with.
+// A Header is the common beginning of all documents.
 type Header struct {
 	Protocol    string    `json:"protocol"`
 	Environment string    `json:"environment"`
@@ -63,13 +65,13 @@ type Header struct {
 // Head implements Document.
 func (h *Header) Head() *Header { return h }
 
-// A RefusedError says that a document is not believed. Reason is a word for programs.
+// A RefusedError says that a document was refused. Reason is a word for programs.
 type RefusedError struct {
 	Reason Reason
 	Err    error
 }
 
-// A Reason is why a document is refused.
+// A Reason is the reason of a refusal.
 type Reason string
 
 // The reasons.
@@ -86,17 +88,17 @@ const (
 	NotMeant         Reason = "not_meant"
 )
 
-// Error says why.
+// Error returns the reason in words.
 func (e *RefusedError) Error() string { return e.Err.Error() }
 
-// Unwrap returns why.
+// Unwrap returns the reason.
 func (e *RefusedError) Unwrap() error { return e.Err }
 
 func refuse(reason Reason, format string, args ...any) error {
 	return &RefusedError{reason, fmt.Errorf(format, args...)}
 }
 
-// ReasonOf returns why a document was refused, or "" if the error is of another kind.
+// ReasonOf returns the reason for which a document was refused, or "" for another error.
 func ReasonOf(err error) Reason {
 	if e, ok := errors.AsType[*RefusedError](err); ok {
 		return e.Reason
@@ -104,23 +106,24 @@ func ReasonOf(err error) Reason {
 	return ""
 }
 
-// Trust is whom a node believes.
+// Trust has the signers whom a node trusts.
 type Trust struct {
 	Environment string
 	Signers     *signers.List
-	// Threshold is how many of the signers must have signed a release, or who may sign. Jobs and
-	// rollouts need one. Less than 1 stands for 1.
+	// Threshold is the number of signers who must have signed a release or a list of signers. Jobs
+	// and rollouts need one. Less than 1 means 1.
 	Threshold int
 }
 
-// Open checks a document and decodes it into doc. Signers are asked for the time now, which is what
-// [Time.Now] returns. Versions and expiry are not looked at: see [Newer], [Release.Begins] and [Job.Check].
+// Open checks a document and decodes it into doc. Signers have to be allowed at the time now,
+// which is that of [Time.Now]. Open does not check versions and expiry: see [Newer],
+// [Release.Begins] and [Job.Check].
 func (t *Trust) Open(text []byte, now time.Time, doc Document) ([]signers.Signer, error) {
 	payload, signatures, err := split(text)
 	if err != nil {
 		return nil, err
 	}
-	// What is signed is looked at before anything of it is decoded.
+	// The signatures are verified before anything is decoded.
 	kind := doc.Kind()
 	who, err := t.verify(payload, signatures, kind.Namespace, now)
 	if err != nil {
@@ -138,7 +141,7 @@ func (t *Trust) Open(text []byte, now time.Time, doc Document) ([]signers.Signer
 	return who, nil
 }
 
-// Read decodes a document without asking who has signed it, for those who only show it.
+// Read decodes a document without verifying it, for display.
 func Read(text []byte, doc Document) error {
 	payload, _, err := split(text)
 	if err != nil {
@@ -154,7 +157,7 @@ func (t *Trust) threshold(k Kind) int {
 	return 1
 }
 
-// verify returns who has signed a payload, each once. One signature that is wrong is too many.
+// verify returns the signers of a payload, each once. One invalid signature makes it fail.
 func (t *Trust) verify(payload []byte, signatures [][]byte, namespace string, now time.Time) (who []signers.Signer, err error) {
 	seen := make(map[string]bool)
 	for _, signature := range signatures {
@@ -183,7 +186,7 @@ const (
 	armorEnd   = "-----END SSH SIGNATURE-----\n"
 )
 
-// split cuts a document into what is signed, and the signatures.
+// split splits a document into the payload and the signatures.
 func split(text []byte) (payload []byte, signatures [][]byte, err error) {
 	if len(text) > MaxSize {
 		return nil, nil, refuse(Malformed, "it has %d bytes, and may have %d", len(text), MaxSize)
@@ -207,7 +210,7 @@ func split(text []byte) (payload []byte, signatures [][]byte, err error) {
 	return payload, signatures, nil
 }
 
-// Payload returns the part of a document that is signed.
+// Payload returns the signed part of a document.
 func Payload(text []byte) ([]byte, error) {
 	payload, _, err := split(text)
 	return payload, err

@@ -10,13 +10,13 @@ import (
 	"time"
 )
 
-// MaxJob is how long after it was made a job may still be carried out.
+// MaxJob is the time after its creation in which a job may be carried out.
 const MaxJob = 24 * time.Hour
 
-// MaxNames is how many nodes a job names at most. One for more has only a condition.
+// MaxNames is the largest number of nodes that a job names. A job for more has only a condition.
 const MaxNames = 500
 
-// A Verb is what a job asks for.
+// A Verb is the verb of a job.
 type Verb string
 
 // The verbs of jobs.
@@ -25,28 +25,30 @@ const (
 	VerbPlan   Verb = "plan"
 	VerbCancel Verb = "cancel"
 	VerbFacts  Verb = "facts"
-	VerbEvents Verb = "events" // tell again what records of runs have
+	VerbEvents Verb = "events" // send again the events in records of runs
 )
 
-// A Job asks nodes to do something with what they have. It carries no code.
+// A Job asks nodes to do something with their present release. It carries no code.
 type Job struct {
 	Header
-	// ID is new for each job: 26 digits and capitals, as ULIDs are written.
+	// ID is unique: 26 digits and capitals, like a ULID.
 	ID   string `json:"id"`
 	Verb Verb   `json:"verb"`
-	// Nodes are who is meant, sorted, if there are at most MaxNames; else Condition says it.
+	// Nodes are the addressed nodes, sorted, if there are at most MaxNames; otherwise Condition
+	// addresses them.
 	Nodes     []string `json:"nodes,omitempty"`
 	Condition string   `json:"where,omitempty"`
-	// Name is the digest of the names of all who are meant, and Count how many they are.
+	// Name is the digest of the names of all addressed nodes, and Count their number.
 	Name  string `json:"set"`
 	Count int    `json:"count"`
-	// AtMost is how many are asked at a time; 0 for all.
+	// AtMost is the number of nodes at a time; 0 for all.
 	AtMost int `json:"at_most,omitempty"`
 	// Targets limit a run to these resources, as type#name.
 	Targets []string `json:"targets,omitempty"`
-	// MonitorOnly has only health checks looked at.
+	// MonitorOnly runs only health checks.
 	MonitorOnly bool `json:"monitor_only,omitempty"`
-	// Since and Until limit what is told again to the runs that began between them, by the clock of the node.
+	// Since and Until limit the events to those of runs that began between them, by the clock of
+	// the node.
 	Since  time.Time `json:"since,omitzero"`
 	Until  time.Time `json:"until,omitzero"`
 	Reason string    `json:"reason,omitempty"`
@@ -96,7 +98,7 @@ func (j *Job) Validate() error {
 	return nil
 }
 
-// CheckTarget returns an error for a text that names no resource.
+// CheckTarget returns an error for a text that is not the name of a resource.
 func CheckTarget(t string) error {
 	if kind, name, ok := strings.Cut(t, "#"); !ok || kind == "" || name == "" || t[0] == '-' || strings.ContainsFunc(t, func(r rune) bool { return r < ' ' || r == 0x7f }) {
 		return fmt.Errorf("want type#name, got %q", t)
@@ -111,8 +113,7 @@ func SetDigest(nodes []string) string {
 	return "sha256:" + hex.EncodeToString(sum[:])
 }
 
-// Check reports an error if a node must not carry out the job at a time. The clock of the node is
-// wrong by skew, as far as it knows.
+// Check returns an error if a node must not carry out the job at a time.
 func (j *Job) Check(now time.Time) error {
 	switch {
 	case now.After(j.Expires.Add(Skew)):
@@ -123,7 +124,7 @@ func (j *Job) Check(now time.Time) error {
 	return nil
 }
 
-// Means reports whether a node is meant. Holds tells whether a condition holds for the node.
+// Means returns an error unless a node is addressed. Holds evaluates a condition for the node.
 func (j *Job) Means(node string, holds func(condition string) (bool, error)) error {
 	if len(j.Nodes) > 0 {
 		if !slices.Contains(j.Nodes, node) {
@@ -141,5 +142,5 @@ func (j *Job) Means(node string, holds func(condition string) (bool, error)) err
 	return nil
 }
 
-// ForgetAt is from when on the id of a job need not be known any more.
+// ForgetAt returns the time from which the ID of a job need not be remembered.
 func (j *Job) ForgetAt() time.Time { return j.Expires.Add(MaxJob) }

@@ -18,7 +18,7 @@ func Sign(ctx context.Context, doc Document, key signers.Key) ([]byte, error) {
 	if err := enc.Encode(doc); err != nil {
 		return nil, err
 	}
-	// What nobody would read is not signed.
+	// A document that no reader would accept is not signed.
 	again := newOf(doc)
 	if err := decode(payload.Bytes(), again); err != nil {
 		return nil, err

@@ -10,11 +10,11 @@ import (
 	"unicode/utf8"
 )
 
-// maxDepth is how deep objects and lists of a document may stand in one another.
+// maxDepth is the largest depth of nested objects and lists in a document.
 const maxDepth = 6
 
-// decode reads a payload into a document, strictly: no key twice, no unknown key, no key in another
-// spelling, nothing behind it. Two readers must never understand two things.
+// decode decodes a payload strictly: no duplicate key, no unknown key, no key in another
+// spelling, nothing after it. Two readers must never understand two things.
 func decode(payload []byte, doc Document) error {
 	if err := decodeStrictly(payload, doc); err != nil {
 		return &RefusedError{Malformed, err}
@@ -47,10 +47,10 @@ func decodeStrictly(payload []byte, into any) error {
 	return dec.Decode(into)
 }
 
-// checkKeys walks through the one value of a payload.
+// checkKeys checks the keys of a payload, which must be one value.
 func checkKeys(payload []byte) error {
 	dec := json.NewDecoder(bytes.NewReader(payload))
-	var open []map[string]bool // what stands around: the keys of objects, nil for lists
+	var open []map[string]bool // the open objects and lists: the keys of an object, nil for a list
 	key := false               // the next token is a key
 	for {
 		token, err := dec.Token()
@@ -73,7 +73,7 @@ func checkKeys(payload []byte) error {
 		case key:
 			name := token.(string)
 			if strings.Trim(name, "abcdefghijklmnopqrstuvwxyz0123456789_") != "" {
-				return fmt.Errorf("unknown key %q", name) // encoding/json takes other spellings
+				return fmt.Errorf("unknown key %q", name) // encoding/json accepts other spellings
 			}
 			keys := open[len(open)-1]
 			if keys[name] {

@@ -2,12 +2,12 @@ package signed
 
 import "time"
 
-// Time is what a node believes the time to be: the latest of its clock, the newest time that
-// somebody signed, and when ccm was built. A clock that stands at 1970 revives nothing.
+// Time is the time that a node believes: the latest of its clock, the newest signed time, and the
+// build time of ccm. So a clock at 1970 does not make expired documents valid.
 type Time struct {
 	Clock func() time.Time
-	Built time.Time // zero if it is not known
-	// Newest is the newest signed time that was seen.
+	Built time.Time // zero if unknown
+	// Newest is the newest signed time seen.
 	Newest time.Time
 }
 

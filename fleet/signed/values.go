@@ -8,13 +8,13 @@ import (
 	"time"
 )
 
-// A Duration is written as time.ParseDuration reads it, and is not negative.
+// A Duration is a non-negative duration in the format of time.ParseDuration.
 type Duration time.Duration
 
 // MarshalText implements encoding.TextMarshaler.
 func (d Duration) MarshalText() ([]byte, error) { return []byte(d.String()), nil }
 
-// String returns the text, without units that are 0.
+// String returns the text without units that are 0.
 func (d Duration) String() string {
 	text := time.Duration(d).String()
 	if strings.HasSuffix(text, "m0s") {
@@ -75,7 +75,7 @@ func (s *Share) UnmarshalText(text []byte) error {
 	return fmt.Errorf("want a number of nodes, or a percentage such as 2%%, got %q", word)
 }
 
-// Of returns how many of a number of nodes it allows. A part of a node is none.
+// Of returns the number of nodes that a share allows, rounded down.
 func (s Share) Of(nodes int) int {
 	if s.percent {
 		return int(math.Floor(float64(nodes)*s.Percent/100 + 1e-9))
