@@ -17,7 +17,7 @@ const (
 
 // A Request is a request for runs.
 type Request struct {
-	// ID names the request for observers, such as that of a job; "" for none.
+	// ID names the request for observers, such as the ID of a job; "" for none.
 	ID string
 	// Reason is the reason in words: "the interval is over".
 	Reason string

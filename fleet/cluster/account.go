@@ -33,8 +33,8 @@ func system(d *identity.Directory) (*nats.Conn, error) {
 	return Access{Servers: d.Fleet.URLs(), CA: d.CA(), Credentials: d.SystemCredentials(), Inbox: "_INBOX", Name: "ccm fleet accounts"}.Dial()
 }
 
-// PushAccount hands the JWT of the account to all servers, and returns the names of those that have it.
-// The others get it from these when they are back.
+// PushAccount hands the JWT of the account to all servers, and returns the names of those that
+// took it. Servers that are down get it from the others when they are back.
 func PushAccount(ctx context.Context, d *identity.Directory, token string) ([]string, error) {
 	conn, err := system(d)
 	if err != nil {
@@ -57,7 +57,7 @@ func PushAccount(ctx context.Context, d *identity.Directory, token string) ([]st
 	var names []string
 	for len(names) < len(d.Fleet.Servers) {
 		within := ctx
-		if len(names) > 0 { // the first has it, the others need no longer than it by much
+		if len(names) > 0 { // the first server has it, and the others need little longer
 			short, stop := context.WithTimeout(ctx, 2*time.Second)
 			defer stop()
 			within = short
@@ -85,7 +85,7 @@ func PushAccount(ctx context.Context, d *identity.Directory, token string) ([]st
 	return names, nil
 }
 
-// Account returns the JWT of the account that the servers have, "" if they have none.
+// Account returns the JWT of the account as the servers have it, "" if no server has one.
 func Account(ctx context.Context, d *identity.Directory) (string, error) {
 	conn, err := system(d)
 	if err != nil {
@@ -101,17 +101,17 @@ func Account(ctx context.Context, d *identity.Directory) (string, error) {
 	return strings.TrimSpace(string(m.Data)), nil
 }
 
-// A Server is one of those that answer.
+// A Server is a NATS server as it answered.
 type Server struct {
 	Name, Version string
 	Start         time.Time
 	JetStream     struct{ MemoryUsed, MemoryMax, DiskUsed, DiskMax uint64 }
 	Connections   int
-	Now           time.Time // by its clock
+	Now           time.Time // by the server's clock
 	Delay         time.Duration
 }
 
-// Servers asks all servers how they are.
+// Servers asks all servers for their state.
 func Servers(ctx context.Context, d *identity.Directory) ([]Server, error) {
 	conn, err := system(d)
 	if err != nil {
@@ -133,7 +133,7 @@ func Servers(ctx context.Context, d *identity.Directory) ([]Server, error) {
 		m, err := sub.NextMsgWithContext(within)
 		cancel()
 		if err != nil {
-			break // who does not answer is missing in the list
+			break // a server that does not answer is missing in the list
 		}
 		var a struct {
 			Data struct {

@@ -17,13 +17,14 @@ import (
 	"github.com/luaccm/ccm/runtime/bytesize"
 )
 
-// A Finding is something that is not as it should be.
+// A Finding is a problem of the fleet's servers.
 type Finding struct {
 	Problem string `json:"what"`
 	Hint    string `json:"hint,omitempty"`
 }
 
-// fullPercent is how full a disk may be, and maxSkew how wrong a clock, before it is a finding.
+// fullPercent is the use of a disk, and maxSkew the error of a clock, from which on it is a
+// finding.
 const (
 	fullPercent = 80
 	maxSkew     = 10 * time.Second
@@ -31,8 +32,8 @@ const (
 	manyRevoked = 5000
 )
 
-// Check looks at servers, streams, replicas, space, clocks and certificates. The servers that answer
-// are returned too, by name; none for people, who have no key to ask them with.
+// Check looks at servers, streams, replicas, space, clocks and certificates. It also returns the
+// servers that answer, by name; none for a person, who has no key to ask them with.
 func (c *Cluster) Check(ctx context.Context, now func() time.Time) (servers []Server, findings []Finding, err error) {
 	add := func(hint, format string, args ...any) {
 		findings = append(findings, Finding{fmt.Sprintf(format, args...), hint})
@@ -73,8 +74,8 @@ func (c *Cluster) Check(ctx context.Context, now func() time.Time) (servers []Se
 	return servers, findings, nil
 }
 
-// checkAccount looks whether the servers have the account that was handed to them last. Servers that lost all they
-// had begin with the one that stands in their configuration, which may be old.
+// checkAccount checks that the servers have the latest JWT of the account. Servers that lost
+// their data start with the JWT in their configuration, which may be old.
 func (c *Cluster) checkAccount(ctx context.Context, add func(hint, format string, args ...any)) {
 	d := c.Directory
 	hint := "ccm fleet init " + d.Path + " --apply"
@@ -97,8 +98,8 @@ func (c *Cluster) checkAccount(ctx context.Context, add func(hint, format string
 	}
 }
 
-// checkStreams looks whether each stream is there, is as it should be, and has all its replicas. What servers lack that
-// do not answer at all is not told again.
+// checkStreams checks that each stream exists, has the planned configuration, and has all its
+// replicas. Replicas of servers that do not answer at all are not reported again.
 func (c *Cluster) checkStreams(ctx context.Context, away map[string]bool, add func(hint, format string, args ...any)) {
 	var idle []string               // streams without a leader
 	behind := map[string][]string{} // by server
@@ -151,14 +152,15 @@ func (c *Cluster) checkStreams(ctx context.Context, away map[string]bool, add fu
 	}
 }
 
-// visibleStreams are the streams that whoever uses the directory may look at: requests are for those who enrol.
+// visibleStreams are the streams that the user of the directory may read: only those who enrol nodes may
+// read requests.
 func (c *Cluster) visibleStreams() []Stream {
 	return slices.DeleteFunc(Streams(&c.Directory.Fleet), func(s Stream) bool {
 		return s.Config.Name == subject.Enrolment && !c.Directory.Fleet.Role.Includes(identity.Admin)
 	})
 }
 
-// checkCertificates looks when the authority and the certificates of the servers end.
+// checkCertificates reports when the authority and the certificates of the servers expire.
 func (c *Cluster) checkCertificates(now time.Time, add func(hint, format string, args ...any)) {
 	files := []string{c.Directory.CA()}
 	for _, name := range c.Directory.Fleet.ServerNames() {
@@ -167,7 +169,7 @@ func (c *Cluster) checkCertificates(now time.Time, add func(hint, format string,
 	for _, file := range files {
 		text, err := os.ReadFile(file)
 		if err != nil {
-			continue // that of a server is only where the fleet was made
+			continue // a server's certificate is only where the fleet was made
 		}
 		block, _ := pem.Decode(text)
 		if block == nil {

@@ -1,5 +1,5 @@
-// Package cluster is the NATS servers of a fleet as operators' commands and nodes see them: how they
-// are reached, how much is read from them at once, and what streams they have.
+// Package cluster connects operators' commands and nodes to the NATS servers of a fleet, limits
+// how much they read at once, and keeps the streams of the fleet.
 package cluster
 
 import (
@@ -28,17 +28,17 @@ type Cluster struct {
 	Directory *identity.Directory
 }
 
-// An Access says how servers are reached.
+// An Access has the addresses and credentials for a connection to servers.
 type Access struct {
 	Servers     []string // URLs: tls://HOST:PORT
 	CA          string   // file of certificates
 	Credentials string   // file; "" for the system account's
 	Inbox       string   // prefix of the subjects of answers
-	Name        string   // of this connection, for the servers' lists
+	Name        string   // name of this connection in the servers' lists
 }
 
-// Options returns how a connection is made to servers of a fleet: TLS 1.3 to its authority, as the
-// holder of its credentials, which are read again for each connection.
+// Options returns the options of a connection to servers of a fleet: TLS 1.3 under its authority,
+// and the credentials, which are read again for each connection.
 func (a Access) Options() ([]nats.Option, error) {
 	pem, err := os.ReadFile(a.CA)
 	if err != nil {
@@ -60,7 +60,7 @@ func (a Access) Options() ([]nats.Option, error) {
 	}, nil
 }
 
-// Dial connects, once: a command says soon that nobody answers.
+// Dial tries to connect once, so that a command reports soon that no server answers.
 func (a Access) Dial(options ...nats.Option) (*nats.Conn, error) {
 	own, err := a.Options()
 	if err != nil {
@@ -73,7 +73,7 @@ func (a Access) Dial(options ...nats.Option) (*nats.Conn, error) {
 	return conn, nil
 }
 
-// explain says in words why there is no connection.
+// explain turns the error of a connection into one for people.
 func explain(servers []string, err error) error {
 	where := strings.Join(servers, ", ")
 	var unknown x509.UnknownAuthorityError
@@ -91,7 +91,7 @@ func explain(servers []string, err error) error {
 	return fmt.Errorf("%s: %w", where, err)
 }
 
-// Connect connects whoever uses the directory of a fleet.
+// Connect connects to the servers of a fleet as the user of its directory.
 func Connect(d *identity.Directory) (*Cluster, error) {
 	a := Access{Servers: d.Fleet.URLs(), CA: d.CA(), Credentials: d.Credentials(), Inbox: subject.UserInbox(d.Fleet.User), Name: "ccm fleet " + d.Fleet.User}
 	conn, err := a.Dial(nats.MaxReconnects(-1), nats.ReconnectWait(200*time.Millisecond))

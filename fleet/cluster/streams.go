@@ -15,16 +15,16 @@ import (
 	"github.com/luaccm/ccm/fleet/subject"
 )
 
-// header is what the headers of a message may add to its value.
+// header is the space that the headers of a message may need besides its value.
 const header = 1 << 10
 
-// A Stream is one that a fleet needs.
+// A Stream is a stream that a fleet needs.
 type Stream struct {
 	Label  string // as people call it: KV CCM_NODES
 	Config jetstream.StreamConfig
 }
 
-// Streams returns those that a fleet needs.
+// Streams returns the streams that a fleet needs.
 //
 // None is compressed. A server that comes back without having ended in order cuts what it stored after its last snapshot,
 // makes a new block for that, has the one before compressed by another goroutine, and then writes on into the one before:
@@ -73,14 +73,14 @@ func Streams(f *identity.Fleet) []Stream {
 	return list
 }
 
-// A StreamChange is what differs in a stream, or that it is missing.
+// A StreamChange says how a stream differs from the planned one, or that it is missing.
 type StreamChange struct {
 	Stream Stream
 	New    bool
 	Diff   []string // "max_age: 1h0m0s → 168h0m0s"
 }
 
-// Plan returns what streams are missing or differ. It changes nothing.
+// Plan returns the streams that are missing or differ. It changes nothing.
 func (c *Cluster) Plan(ctx context.Context) ([]StreamChange, error) {
 	var changes []StreamChange
 	for _, want := range Streams(&c.Directory.Fleet) {
@@ -97,7 +97,8 @@ func (c *Cluster) Plan(ctx context.Context) ([]StreamChange, error) {
 	return changes, nil
 }
 
-// look returns what differs in a stream, nil if nothing does, and how it is; nil if it is missing.
+// look returns how a stream differs from the planned one, nil if it does not, and its state, nil if it
+// is missing.
 func (c *Cluster) look(ctx context.Context, want Stream) (*StreamChange, *jetstream.StreamInfo, error) {
 	have, err := c.JetStream.Stream(ctx, want.Config.Name)
 	if errors.Is(err, jetstream.ErrStreamNotFound) {
@@ -113,7 +114,7 @@ func (c *Cluster) look(ctx context.Context, want Stream) (*StreamChange, *jetstr
 	return nil, info, nil
 }
 
-// Apply makes a change.
+// Apply creates a stream or changes its configuration.
 func (c *Cluster) Apply(ctx context.Context, change StreamChange) error {
 	ctx, cancel := context.WithTimeout(ctx, 3*Patience)
 	defer cancel()
@@ -133,7 +134,7 @@ func (c *Cluster) Apply(ctx context.Context, change StreamChange) error {
 var compared = []string{"subjects", "storage", "max_msgs", "max_msgs_per_subject", "max_bytes", "max_age", "max_msg_size", "num_replicas", "duplicate_window",
 	"discard", "discard_new_per_subject", "deny_delete", "deny_purge", "allow_rollup_hdrs", "allow_direct", "allow_msg_ttl", "subject_delete_marker_ttl", "compression", "republish"}
 
-// compare returns in which settings two configurations differ.
+// compare returns the settings in which two configurations differ.
 func compare(have, want jetstream.StreamConfig) []string {
 	if want.Duplicates == 0 {
 		want.Duplicates = have.Duplicates // the servers' own
@@ -173,7 +174,7 @@ func text(v any) string {
 	return string(b)
 }
 
-// times are the settings that are times; the servers count nanoseconds.
+// times are the settings that are times, which servers count in nanoseconds.
 var times = []string{"max_age", "duplicate_window", "subject_delete_marker_ttl"}
 
 // shown returns a setting for people.
@@ -188,7 +189,7 @@ func shown(name string, v any) string {
 	return text(v)
 }
 
-// unset reports whether a setting is as if it were not there: servers write -1 for no limit.
+// unset reports whether a setting is unset: servers write -1 for no limit.
 func unset(s string) bool {
 	return slices.Contains([]string{"null", "0", "-1", "false", `"none"`, `""`}, s)
 }

@@ -147,7 +147,7 @@ func (s *Sender) Send(ctx context.Context, j *signed.Job, names []string, tell f
 	return w.progress(), err
 }
 
-// A wait is a job that answers are waited for.
+// A waiter waits for the answers to a job.
 type waiter struct {
 	s       *Sender
 	job     *signed.Job

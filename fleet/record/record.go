@@ -128,8 +128,8 @@ const (
 	Absent    = 3 * Heartbeat
 )
 
-// Encode returns the facts as a document of at most MaxFacts bytes: the largest ones are left out
-// until it is, and named in Truncated.
+// Encode returns the facts as a document of at most MaxFacts bytes. It leaves out the largest facts
+// until the document fits, and names them in TruncatedFacts.
 func (f Facts) Encode() ([]byte, error) {
 	f.Protocol = FactsProtocol
 	type size struct {

@@ -36,13 +36,12 @@ const (
 // reasonGone is the reason of a removal of which the server does not tell.
 const reasonGone = "Gone"
 
-// recheck is how often the stream is looked at. A server leaves marks only of entries that have
-// expired, and only if the stream asks for them; of what is purged it tells nothing (seen with
-// nats-server 2.15).
+// recheck is the time between two looks at the stream. A server leaves marks only of expired entries,
+// and only if the stream asks for them; it does not report purged entries (seen with nats-server 2.15).
 const recheck = 2 * time.Second
 
-// Watch tells of all entries that a query means, and then of each change, until the context ends
-// or the connection is lost for good. What is no entry is told to onRefusal.
+// Watch passes all entries of a query to tell, and then each change, until the context ends or the
+// connection is lost for good. It passes messages that are no entries to refused, as errors.
 func (r *Registry) Watch(ctx context.Context, q registration.Query, tell func(Event), refused func(error)) error {
 	if err := q.Check(); err != nil {
 		return err

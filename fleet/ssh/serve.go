@@ -151,7 +151,7 @@ func (s *Server) fetch(in io.Reader, dir, file string, b *BundleRef) error {
 	return err
 }
 
-// exactly fails at an end that comes too early.
+// An exactReader fails if its source ends before all remaining bytes.
 type exactReader struct {
 	r         io.Reader
 	remaining int64

@@ -23,14 +23,14 @@ import (
 // MaxLength is how long a condition may be, in bytes.
 const MaxLength = 1000
 
-// A Condition is one that was found to be well formed.
+// A Condition is a parsed condition about nodes.
 type Condition struct {
 	Text    string
 	program *vm.Program
 	names   map[string]bool
 }
 
-// names are what conditions can ask about.
+// empty has the names and types that conditions can use.
 var empty = map[string]any{
 	"node": "", "environment": "", "facts": map[string]any{}, "labels": map[string]any{}, "state": map[string]any{}, "seen": time.Duration(0),
 }
