@@ -20,8 +20,12 @@ import (
 	"github.com/luaccm/ccm/fleet/subject"
 )
 
-// patience is how long the servers may take to listen.
-const patience = 10 * time.Second
+// patience is how long the servers may take to listen, and pause how long it is waited before what they did not answer is
+// asked again.
+const (
+	patience = 10 * time.Second
+	pause    = time.Second
+)
 
 // A Line is what a node told of one resource, run or job.
 type Line struct {
@@ -74,6 +78,7 @@ func (f *Filter) subject() string {
 type reader struct {
 	f    Filter
 	do   func(*Line) error
+	done error // what do returned
 	seen map[string]bool
 	ids  []string // in the order in which they came
 }
@@ -103,8 +108,8 @@ func (r *reader) message(on string, data []byte) error {
 		}
 		line := &Line{Node: node, Environment: env, Fields: fields}
 		line.Text = append(fmt.Appendf(nil, `{"node":%q,"environment":%q`, node, env), withoutBrace(text)...)
-		if err := r.do(line); err != nil {
-			return err
+		if r.done = r.do(line); r.done != nil {
+			return r.done
 		}
 	}
 	return nil
@@ -176,6 +181,15 @@ func Follow(ctx context.Context, nc *nats.Conn, f Filter, do func(*Line) error) 
 	}
 	lost := nc.StatusChanged(nats.CONNECTED)
 	last := time.Now()
+	// again is when what was stored meanwhile is read: servers that are back may have no leader yet. It is at the beginning,
+	// too, for what came when not all servers knew who listens, and the replica that was read lacked it.
+	var again <-chan time.Time
+	if !f.Since.IsZero() {
+		if recent := last.Add(-time.Minute); r.f.Since.Before(recent) {
+			r.f.Since = recent
+		}
+		again = time.After(pause)
+	}
 	for {
 		select {
 		case <-ctx.Done():
@@ -191,8 +205,13 @@ func Follow(ctx context.Context, nc *nats.Conn, f Filter, do func(*Line) error) 
 				continue
 			}
 			r.f.Since = last.Add(-time.Minute)
-			if err := r.stored(ctx, nc); err != nil {
+			again = time.After(0)
+		case <-again:
+			again = nil
+			if err := r.stored(ctx, nc); r.done != nil {
 				return err
+			} else if err != nil {
+				again = time.After(pause)
 			}
 		}
 	}

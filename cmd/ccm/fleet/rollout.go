@@ -14,6 +14,7 @@ import (
 	"github.com/luaccm/ccm/cmd/ccm/cli/fleetdir"
 	"github.com/luaccm/ccm/fleet/direct"
 	"github.com/luaccm/ccm/fleet/identity"
+	"github.com/luaccm/ccm/fleet/record"
 	"github.com/luaccm/ccm/fleet/release"
 	"github.com/luaccm/ccm/fleet/signed"
 	"github.com/luaccm/ccm/runtime/terminal"
@@ -173,10 +174,13 @@ const (
 func (f *rolloutFlags) follow(ctx context.Context, e *cli.Env, c *release.Controller) error {
 	last, shown := (*release.Assessment)(nil), ""
 	var silentSince time.Time // since when the servers do not answer
+	// held is until when nothing is moved on after the servers were away: they may have lost heartbeats, and a rollout is
+	// not stopped because all nodes seem silent.
+	var held time.Time
 	for {
 		var a *release.Assessment
 		var err error
-		if f.looking {
+		if f.looking || e.Clock.Now().Before(held) {
 			_, a, err = c.Look(ctx)
 		} else {
 			a, err = c.Step(ctx)
@@ -187,9 +191,19 @@ func (f *rolloutFlags) follow(ctx context.Context, e *cli.Env, c *release.Contro
 		case !direct.IsPassing(err), !silentSince.IsZero() && time.Since(silentSince) > watchPatience:
 			return err
 		default:
+			held = e.Clock.Now().Add(record.Heartbeat)
 			if silentSince.IsZero() {
 				silentSince = time.Now()
 				cli.Say(e, "The servers do not answer now, and are asked again: %s", err)
+			}
+			if err := pauseBetweenLooks(ctx); err != nil {
+				return err
+			}
+			continue
+		}
+		if e.Clock.Now().Before(held) {
+			if silent(a) <= silent(last) {
+				held = time.Time{}
 			}
 			if err := pauseBetweenLooks(ctx); err != nil {
 				return err
@@ -219,6 +233,17 @@ func pauseBetweenLooks(ctx context.Context) error {
 	case <-time.After(watchInterval):
 		return nil
 	}
+}
+
+// silent returns how many nodes of a rollout are.
+func silent(a *release.Assessment) (n int) {
+	if a == nil {
+		return 0
+	}
+	for _, s := range a.Stages {
+		n += s.Silent
+	}
+	return n
 }
 
 // stoppedStatus is the exit status of a rollout that did not go well.
