@@ -52,19 +52,20 @@ func TestPackagesTogether(t *testing.T) {
 		l.says(s.name("+ package#ccm-demo: Installed\n+ package#ccm-demo-service: Installed\n+ package#ccm-demo-dep: Installed"),
 			"/opt/ccm/ccm run /root/site.lua | sed -n 's/^\\(+.*Installed\\) (version [12][.]0.*/\\1/p'")
 		history := l.sh(s.history)
-		require.Equal(t, 1, strings.Count(history, "install"), history)
-		require.Contains(t, history, s.name("ccm-demo ccm-demo-service ccm-demo-dep"))
+		require.Equal(l.t, 1, strings.Count(history, "install"), history)
+		require.Contains(l.t, history, s.name("ccm-demo ccm-demo-service ccm-demo-dep"))
 
 		l.site(s, `package { "ccm-demo", "ccm-demo-service", "ccm-demo-dep", ensure = "absent" }`)
-		require.Contains(t, l.sh("/opt/ccm/ccm plan /root/site.lua"), s.name("- package#ccm-demo-dep: Would have uninstalled"), "although ccm-demo takes it along")
+		require.Contains(l.t, l.sh("/opt/ccm/ccm plan /root/site.lua"), s.name("- package#ccm-demo-dep: Would have uninstalled"), "although ccm-demo takes it along")
 		l.says("3", "/opt/ccm/ccm run /root/site.lua | grep -c '^-.*Uninstalled'")
 
 		l.site(s, `package { "ccm-demo", "ccm-demo-broken", "ccm-demo-service" }`)
 		out := l.exec("/opt/ccm/ccm", "run", "/root/site.lua")
-		require.Equal(t, 4, out.status, out.stdout)
-		require.Contains(t, out.stdout, s.name(fmt.Sprintf("+ package#ccm-demo: Installed (intended) (version 2.0%s)\nx package#ccm-demo-broken: failed: ", s.release)))
-		require.Contains(t, out.stdout, s.name(fmt.Sprintf("+ package#ccm-demo-service: Installed (intended) (version 1.0%s)\n3 resources: 2 changed, 1 failed", s.release)))
-		require.Contains(t, out.stdout, s.name(s.broken), "why it failed")
+		require.Equal(l.t, 4, out.status, out.stdout)
+		require.Contains(l.t, out.stdout, s.name(fmt.Sprintf("+ package#ccm-demo: Installed (intended) (version 2.0%s)\nx package#ccm-demo-broken: failed: ", s.release)))
+		require.Contains(l.t, out.stdout, s.name(fmt.Sprintf("+ package#ccm-demo-service: Installed (intended) (version 1.0%s)\n", s.release)))
+		require.Contains(l.t, out.stdout, "\n3 resources: 2 changed, 1 failed")
+		require.Contains(l.t, out.stdout, s.name(s.broken), "why it failed")
 	})
 }
 
@@ -125,7 +126,7 @@ func TestRepositoriesDecide(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			l := boot(t, s.family)
 			for _, x := range want {
-				require.Contains(t, l.exec("sh", "-c", s.name("/opt/ccm/ccm ensure package "+x[0])).stdout, s.name(x[1]), x[0])
+				require.Contains(l.t, l.exec("sh", "-c", s.name("/opt/ccm/ccm ensure package "+x[0])).stdout, s.name(x[1]), x[0])
 			}
 		})
 	}
@@ -200,7 +201,7 @@ func TestDowngradeInPlan(t *testing.T) {
 		case arch:
 			want = "breaks dependency 'ccm-demo>=1.1'"
 		}
-		require.Contains(t, l.exec("/opt/ccm/ccm", "ensure", "package", s.name("ccm-demo"), "1.0", "--noop").stdout, s.name(want))
+		require.Contains(l.t, l.exec("/opt/ccm/ccm", "ensure", "package", s.name("ccm-demo"), "1.0", "--noop").stdout, s.name(want))
 	})
 }
 
