@@ -64,7 +64,7 @@ type Exec struct {
 	// Check is a command that looks; if it exits 0, all is as it should be. The
 	// command runs if it does not, and has failed if it does not afterwards either.
 	// It runs in a plan too.
-	Check string `ccm:"check,argv,words"`
+	Check string `ccm:"check,argv,words,quoted"`
 	// ChangedIf is a regular expression (RE2). The command counts as a change only if
 	// a line of its output matches.
 	ChangedIf string `ccm:"changed_if,example=^Installing "`

@@ -58,11 +58,11 @@ type File struct {
 	// directory and with the same owner and mode. A line is split into words as a
 	// shell would, a list is the words; it is run without a shell. Unless it exits 0, the file stays as it is. In a
 	// plan it is given a copy in a directory of its own.
-	Check []string `ccm:"validate,argv,example=sshd -t -f %s"`
+	Check []string `ccm:"validate,argv,quoted,example=sshd -t -f %s"`
 	// CheckAfter is a command that looks at the machine after the file has its
 	// place, such as "nginx -t", as a line or a list of words. Unless it exits 0, the file is again what it was,
 	// and nothing is refreshed. With ensure absent it looks after the file is gone. In a plan it is not asked.
-	CheckAfter []string `ccm:"validate_after,argv,example=nginx -t"`
+	CheckAfter []string `ccm:"validate_after,argv,quoted,example=nginx -t"`
 	// Parents makes the directories above it that are missing, with mode 0755 and the user
 	// and group of ccm, which are root. Without it they have to be there. For a directory
 	// they are always made.

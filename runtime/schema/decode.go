@@ -141,7 +141,7 @@ func (f *Field) mismatch(d *decoder, v Value) {
 			hint = h.NumberHint(num)
 		}
 	}
-	if v.Kind == Bool && (f.Words || f.Argv) {
+	if v.Kind == Bool && f.Quoted {
 		hint = fmt.Sprintf("quote it if the command %q is meant", strconv.FormatBool(v.B))
 	}
 	d.fail(false, hint, "%swant %s, got %s", d.prefix(), f.article(), v.describe())
@@ -202,8 +202,8 @@ func setString(d *decoder, f *Field, dst reflect.Value, v Value) {
 		return
 	}
 	s, ok := v.text()
-	// A manifest that says check: true hardly means the command of that name.
-	if !ok || f.Words && v.Kind == Bool {
+	// A manifest that says check: true hardly means the command of that name. Manifests of Choria may say unless: false.
+	if !ok || f.Quoted && v.Kind == Bool {
 		f.mismatch(d, v)
 		return
 	}
@@ -291,7 +291,7 @@ func setList(d *decoder, f *Field, dst reflect.Value, v Value) {
 		items = []Value{} // an empty Lua table is an empty list
 	} else if v.Kind != List {
 		scalar := f.Elem.Kind != Object && f.Elem.Kind != Map
-		if v.Kind == Map && scalar || v.Kind == Opaque || v.Kind == Bool && f.Argv {
+		if v.Kind == Map && scalar || v.Kind == Opaque || v.Kind == Bool && f.Quoted {
 			f.mismatch(d, v)
 			return
 		}

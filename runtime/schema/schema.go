@@ -8,7 +8,7 @@
 //
 // The options are name (it names the resource), required, secret, argv (it becomes
 // arguments of a command, which everybody can read), words (a text that may be given as
-// a list of words, which are quoted for a shell), added (a default is added to the list
+// a list of words, which are quoted for a shell), quoted (a boolean has to be quoted to be its text), added (a default is added to the list
 // that is given), pairs (a list of KEY=VALUE that may be
 // given as a table), kind=x (what its values are, see [Field.ValueKind]), usual (forms show it
 // from the start), unless=x (it is required unless that holds, in words), alias=x, default=x and
@@ -44,6 +44,7 @@ type Field struct {
 	Secret   bool
 	Argv     bool // it becomes arguments of a command
 	Words    bool // a text that may be given as a list of words
+	Quoted   bool // a boolean is not taken for its text
 	Pairs    bool // a list of KEY=VALUE that may be given as a table
 	Added    bool // a list to which a default is added
 	IsName   bool // the property that names the resource
@@ -127,6 +128,8 @@ func (f *Field) setOptions(t reflect.Type, opts string) {
 			f.Secret = true
 		case "argv":
 			f.Argv = true
+		case "quoted":
+			f.Quoted = true
 		case "words":
 			f.Words = true
 		case "pairs":
