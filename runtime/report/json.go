@@ -83,7 +83,7 @@ type Event struct {
 	OrderMore int `json:"order_more,omitempty"`
 	// RefreshedBy lists the resources whose changes the refresh is for.
 	RefreshedBy []string `json:"refreshed_by,omitempty"`
-	// LeftOver lists refreshes of earlier runs that the actions make up for.
+	// PendingRefresh lists refreshes of earlier runs that the actions make up for.
 	PendingRefresh []PendingRefresh `json:"left_over,omitempty"`
 	// Because lists the resources that make this one unknown, the surest first and at most 100. Forecast
 	// is its expected outcome.
