@@ -109,8 +109,7 @@ type exchange struct {
 	detailed bool
 }
 
-// newExchange returns what answers requests. Those of a stream can refer to those
-// before them.
+// newExchange prepares an exchange. In a stream a request can refer to earlier requests.
 func newExchange(e *cli.Env, cmd *cobra.Command, f *oneOffFlags, stream bool) (*exchange, error) {
 	s, err := cli.OpenSession(cmd, e)
 	if err != nil {
@@ -123,7 +122,7 @@ func newExchange(e *cli.Env, cmd *cobra.Command, f *oneOffFlags, stream bool) (*
 	return &exchange{env: e, oneOff: o, diff: report.DiffMode(f.diff.Value), detailed: f.detailed}, err
 }
 
-// pause is for how long a stream holds the lock without being asked anything.
+// pause is the time without a request after which a stream gives the lock back.
 const pause = 100 * time.Millisecond
 
 // stream answers a request a line until standard input ends.
@@ -179,9 +178,8 @@ func (x *exchange) stream(ctx context.Context) error {
 	}
 }
 
-// answer reads a request and deals with it. Whatever goes wrong is the answer.
-// What a request brings with it, such as the resources of a manifest, is told by
-// the event of the resource itself.
+// answer reads a request and answers it; the answer tells any failure. Failures of resources that a
+// request contains, such as those of a manifest, are told by the resource's event.
 func (x *exchange) answer(ctx context.Context, read func() (manifest.Request, error)) (out report.Response, code cli.Status) {
 	out.Protocol = report.ResponseProtocol
 	defer func() {
@@ -199,7 +197,7 @@ func (x *exchange) answer(ctx context.Context, read func() (manifest.Request, er
 	return out, resultStatus(result, x.detailed)
 }
 
-// converge does what a request asks for.
+// converge performs a request.
 func (x *exchange) converge(ctx context.Context, read func() (manifest.Request, error)) (*site.Result, error) {
 	req, err := read()
 	if err != nil {
@@ -221,9 +219,9 @@ func (x *exchange) converge(ctx context.Context, read func() (manifest.Request, 
 	return x.oneOff.Converge(ctx, what, event.Reporters{})
 }
 
-// errorText returns an error as the text of a response. The mistakes of one
-// resource say which property they are in; their places are not told, because
-// programs write requests, except where nothing else tells.
+// errorText returns an error as the text of a response. The mistakes of one resource name their
+// property, but have no place, because programs write requests. Errors without a property keep
+// their place.
 func errorText(err error) string {
 	var list diag.List
 	list.Add(err)

@@ -29,8 +29,8 @@ func (f *runFlags) openQuestions(e *cli.Env) (err error) {
 	return err
 }
 
-// confirmRun says what a run would do and asks whether to do it. It returns false if nothing
-// is to be done.
+// confirmRun plans a run, prints the plan and asks for confirmation. It returns false if there is
+// nothing to do.
 func (f *runFlags) confirmRun(ctx context.Context, e *cli.Env, run *site.Run, rep *runReport) (bool, error) {
 	plan, sum, err := run.MakePlan(ctx, rep.reporters)
 	if err = errors.Join(err, rep.end(sum)); err != nil {

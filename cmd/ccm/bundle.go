@@ -23,7 +23,7 @@ import (
 type bundleFlags struct {
 	out     string
 	exclude []string
-	plain   []string // may hold what looks like a secret
+	plain   []string // paths that may contain likely secrets
 	sign    string   // the key, or ""
 	exe     bool
 }
@@ -122,7 +122,7 @@ func writeBundle(ctx context.Context, e *cli.Env, f *bundleFlags, name string) e
 	return nil
 }
 
-// signBundle writes the signature of a file beside it.
+// signBundle writes the signature of a file next to that file.
 func signBundle(ctx context.Context, e *cli.Env, key, file string) error {
 	f, err := os.Open(file)
 	if err != nil {
@@ -136,7 +136,7 @@ func signBundle(ctx context.Context, e *cli.Env, key, file string) error {
 	return host.New(host.Options{}).Save(file+bundle.SignatureSuffix, signature, 0o644)
 }
 
-// within is that of SiteFlags, with the paths of a run.
+// within calls SiteFlags.Within with the paths that a run has in its flags.
 func (f *runFlags) within(ctx context.Context, e *cli.Env, name string, do func() error) error {
 	return f.SiteFlags.Within(ctx, e, name, do, &f.StateDir, &f.report.path, &f.out, &f.profile.file)
 }

@@ -8,12 +8,11 @@ import (
 	"github.com/luaccm/ccm/runtime/host"
 )
 
-// clock is what tells the time; tests make it stand still.
+// clock tells the time; tests replace it by one that stands still.
 var clock host.Clock = host.RealClock{}
 
-// beforeMain returns the processor time that the process has used. Called first
-// thing in main it is about the time that passed since it was started: nothing
-// waits for anything before main.
+// beforeMain returns the processor time that the process has used. At the begin of main this is
+// about the time since the start of the process, because nothing waits before main.
 var beforeMain = func() time.Duration {
 	var t unix.Timespec
 	if unix.ClockGettime(unix.CLOCK_PROCESS_CPUTIME_ID, &t) != nil {

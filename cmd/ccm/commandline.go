@@ -13,8 +13,8 @@ import (
 	"github.com/luaccm/ccm/site"
 )
 
-// A commandLine finds the places of properties among the arguments of a command,
-// so that a message can point at one of them. It implements schema.Locator.
+// A commandLine finds the places of properties among the arguments of a command, so that a message
+// can point at an argument. It implements schema.Locator.
 type commandLine struct {
 	args  []string
 	flags *pflag.FlagSet
@@ -55,7 +55,7 @@ func (c *commandLine) source(file string) (string, bool) {
 	return c.text, file == site.CommandLine
 }
 
-// read writes the command line on one line and notes what stands where.
+// read writes the command line as one line and notes the place of each property.
 func (c *commandLine) read() {
 	if c.places != nil {
 		return
@@ -112,8 +112,8 @@ func (c *commandLine) flagOf(arg string) (*pflag.Flag, bool) {
 	return c.flags.ShorthandLookup(arg[1:2]), len(arg) > 2
 }
 
-// propertyOf returns the property that a flag is for: for a flag that is not one
-// of a property, its name with its dashes.
+// propertyOf returns the property of a flag; for a flag of no property, the flag's name with its
+// dashes.
 func propertyOf(flag *pflag.Flag) (property string, secret bool) {
 	if flag == nil {
 		return "", false
@@ -124,8 +124,7 @@ func propertyOf(flag *pflag.Flag) (property string, secret bool) {
 	return "--" + flag.Name, false
 }
 
-// shownArgument returns an argument as it could be typed. The end of a long one
-// is left out.
+// shownArgument returns an argument as a person would type it, and a long argument without its end.
 func shownArgument(arg string, secret bool) string {
 	if secret {
 		return "(secret)"

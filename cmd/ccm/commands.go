@@ -19,7 +19,7 @@ import (
 	"github.com/luaccm/ccm/cmd/ccm/ssh"
 )
 
-// commands returns what makes each command of ccm, by its name.
+// commands returns the constructors of ccm's commands, by name.
 func commands() map[string]func(*cli.Env) *cobra.Command {
 	return map[string]func(*cli.Env) *cobra.Command{
 		"agent":        agent.Command,
@@ -64,17 +64,17 @@ func commands() map[string]func(*cli.Env) *cobra.Command {
 	}
 }
 
-// commandFor returns ccm to read a command line with. Of the commands and the types that it names
-// those are made alone: to evaluate all types of the library takes longer than to reach a host.
+// commandFor returns the command ccm for a command line. It makes only the commands and types that
+// the line names, because to evaluate all types of the library takes longer than to reach a host.
 func commandFor(args []string) *cobra.Command {
 	e := newEnv(strings.NewReader(""), io.Discard, io.Discard, clock)
 	e.Args = args
 	return newRootCommand(e)
 }
 
-// addCommands adds the command that the command line begins with or, where it begins with none, all
-// of them: to make all takes a twelfth of the instructions of a run that has nothing to do. The
-// manual pages of ccm doc are about all.
+// addCommands adds the command that the command line begins with; without one, all commands. To
+// make them all takes a twelfth of the instructions of a run that has nothing to do. The manual
+// pages of ccm doc describe all commands.
 func addCommands(e *cli.Env, root *cobra.Command) {
 	all := commands()
 	if len(e.Args) > 0 && e.Args[0] != "doc" {

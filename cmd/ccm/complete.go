@@ -32,9 +32,9 @@ func completeChoices(e *cli.Env, cmd *cobra.Command) {
 // pathNames are the names of values for which a shell offers files: --report FILE.
 var pathNames = []string{"FILE", "DIR", "DIRECTORY", "KEY", "COMMAND"}
 
-// completeNoFiles has a shell offer nothing for flags whose value is no path and of which nothing else is known,
-// for all commands. Without that it offers files: for --since too. The flags of ccm ensure are properties, any of
-// which may be a path.
+// completeNoFiles stops shells from offering files as values of flags that are no paths and have no
+// completion of their own, for all commands: by default a shell offers files even for --since. The
+// flags of ccm ensure are properties, any of which may be a path.
 func completeNoFiles(e *cli.Env, cmd *cobra.Command) {
 	complete := func(f *pflag.Flag) {
 		if name, _ := pflag.UnquoteUsage(f); name != "" && !slices.Contains(pathNames, name) {
@@ -50,8 +50,8 @@ func completeNoFiles(e *cli.Env, cmd *cobra.Command) {
 	}
 }
 
-// completeParts has the flags --target, --tags and --skip-tags of all commands that read a
-// script or manifest offer what that declares.
+// completeParts completes --target, --tags and --skip-tags from the script or manifest, for all
+// commands that read one.
 func completeParts(e *cli.Env, root *cobra.Command) {
 	for _, cmd := range root.Commands() {
 		if cmd.Flags().Lookup("target") == nil {
@@ -65,8 +65,8 @@ func completeParts(e *cli.Env, root *cobra.Command) {
 	}
 }
 
-// plainUsages takes the backquotes out of what is said of flags. They mark the name of the value
-// for the help; a shell would show them.
+// plainUsages removes the backquotes from the usage of flags. They mark the name of the value for
+// the help, but a shell would show them.
 func plainUsages(cmd *cobra.Command) {
 	plain := func(f *pflag.Flag) { f.Usage = strings.ReplaceAll(f.Usage, "`", "") }
 	cmd.Flags().VisitAll(plain)

@@ -47,7 +47,7 @@ Exit status: 0 runs are possible, also with warnings; 4 runs would fail.`,
 	return cmd
 }
 
-// printFindings prints one finding a line, and what to do below it.
+// printFindings prints each finding on a line, and its remedy below.
 func printFindings(e *cli.Env, found []doctor.Finding) {
 	styles := map[doctor.Result]terminal.Style{doctor.OK: terminal.Green, doctor.Warning: terminal.Yellow, doctor.Failure: terminal.Red}
 	for _, f := range found {

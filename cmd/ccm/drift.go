@@ -48,7 +48,7 @@ be looked at, 6 both.`,
 	return cmd
 }
 
-// reportDrift says how the machine differs from what was applied.
+// reportDrift reports the differences between the machine and the applied state.
 func reportDrift(ctx context.Context, e *cli.Env, f *runFlags, args []string) (err error) {
 	store, err := e.Store(f.StateDir, state.Limits{})
 	if err != nil {
@@ -83,8 +83,8 @@ func reportDrift(ctx context.Context, e *cli.Env, f *runFlags, args []string) (e
 	return exitStatus(sum, true)
 }
 
-// chooseApplied returns what the script named on the command line applied, or what was
-// applied last.
+// chooseApplied returns the last applied state of the script on the command line; without a script,
+// the latest one of a site, else the latest of all.
 func chooseApplied(applied []state.AppliedHeader, args []string) (state.AppliedHeader, error) {
 	if len(args) == 0 {
 		at := slices.IndexFunc(applied, func(a state.AppliedHeader) bool { return a.Site != "" })

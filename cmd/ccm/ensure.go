@@ -44,8 +44,7 @@ mistake; 4 the resource failed, or something that it requires has failed.`,
 	return cmd
 }
 
-// addTypeCommands adds a command for each type to cmd. Help for them is looked up
-// when it is asked for.
+// addTypeCommands adds a command for each type to cmd. The help of types is made only on demand.
 func addTypeCommands(e *cli.Env, cmd *cobra.Command, make func(*resource.Registry, *resource.Type) *cobra.Command) {
 	reg, err := site.NewRegistry(new(site.TemplateEnv))
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
@@ -72,7 +71,7 @@ func addTypeCommands(e *cli.Env, cmd *cobra.Command, make func(*resource.Registr
 		cmd.AddCommand(sub)
 	}
 	if cli.Completes(e) {
-		_ = cli.DescribeTypes(cmd, reg) // a shell shows it beside what it offers
+		_ = cli.DescribeTypes(cmd, reg) // shells show the descriptions next to the names
 	}
 	cmd.SetHelpFunc(func(c *cobra.Command, args []string) {
 		if err := cli.DescribeTypes(cmd, reg); err != nil {
@@ -105,14 +104,14 @@ func asksForAll(e *cli.Env, reg *resource.Registry) bool {
 // A typedCommand is a command whose flags are the properties of a type.
 type typedCommand struct {
 	typ   *resource.Type
-	table schema.Table // of what the flags were given
+	table schema.Table // the values of the flags
 	flags []*schema.Flag
 	// ensure says whether the type has a property for the second argument.
 	ensure bool
 }
 
-// newTyped gives cmd flags for the properties of a type. Where properties are
-// left out, cmd has other flags for them.
+// newTyped adds flags to cmd for the properties of a type, except the properties in leaveOut, for
+// which cmd has other flags.
 func newTyped(e *cli.Env, cmd *cobra.Command, reg *resource.Registry, t *resource.Type, own *pflag.FlagSet, leaveOut ...string) *typedCommand {
 	x := &typedCommand{typ: t, ensure: t.Schema().Field("ensure") != nil}
 	fs := cmd.Flags()
@@ -122,7 +121,7 @@ func newTyped(e *cli.Env, cmd *cobra.Command, reg *resource.Registry, t *resourc
 	}, leaveOut...)
 	for _, p := range x.flags {
 		if p.Field.Name == "subscribe" && !t.Refreshable() {
-			fs.Lookup(p.Name).Hidden = true // it is no more than require
+			fs.Lookup(p.Name).Hidden = true // the same as require for this type
 		}
 		values := p.Field.Suggestions()
 		if p.Field.Name == "provider" {
@@ -156,7 +155,7 @@ func (x *typedCommand) args(cmd *cobra.Command, args []string) error {
 	return nil
 }
 
-// properties returns what the arguments and flags say, with their places.
+// properties returns the values of arguments and flags, with their places.
 func (x *typedCommand) properties(e *cli.Env, cmd *cobra.Command, args []string) *schema.Table {
 	tab := new(schema.Table)
 	where := &commandLine{args: e.Args, flags: cmd.Flags(), words: 2, positional: []string{x.typ.Schema().Name().Name}}
@@ -170,7 +169,7 @@ func (x *typedCommand) properties(e *cli.Env, cmd *cobra.Command, args []string)
 	return tab
 }
 
-// use returns the line that says how a typed command is used.
+// use returns the usage line of a typed command.
 func use(t *resource.Type) string {
 	if t.Schema().Field("ensure") != nil {
 		return t.Name + " NAME [ENSURE]"
@@ -197,7 +196,7 @@ func (c *conditionFlags) add(fs *pflag.FlagSet) {
 	fs.StringVar(&c.timeout, "check-timeout", "10s", "the `TIME` that ends a try")
 }
 
-// condition returns what a flag says, nil if it was not given.
+// condition returns the value of a flag, nil if the flag was not given.
 func condition(fs *pflag.FlagSet, name, text string) *string {
 	if !fs.Changed(name) {
 		return nil
@@ -226,8 +225,8 @@ func (c *conditionFlags) healthChecks(properties *schema.Table) error {
 	return nil
 }
 
-// newEnsureTypeCommand returns the command for one type. All of them have the flags in
-// common, which f holds.
+// newEnsureTypeCommand returns the command for one type. f holds the flags that all these commands
+// share.
 func newEnsureTypeCommand(e *cli.Env, f *oneOffFlags, reg *resource.Registry, t *resource.Type, common *pflag.FlagSet) *cobra.Command {
 	c := &conditionFlags{}
 	cmd := &cobra.Command{Use: use(t), Short: "Bring one " + t.Name + " in order"}
@@ -254,7 +253,7 @@ func newEnsureTypeCommand(e *cli.Env, f *oneOffFlags, reg *resource.Registry, t 
 	return cmd
 }
 
-// ensureResource brings one resource in order and reports it.
+// ensureResource converges one resource and reports it.
 func ensureResource(e *cli.Env, cmd *cobra.Command, f *oneOffFlags, what manifest.Single) error {
 	f.verbose, f.asked = !f.quiet, true // that a resource is stable is an answer too
 	rep := newReport(e, &f.runFlags)

@@ -8,12 +8,12 @@ import (
 	"github.com/luaccm/ccm/runtime/bundle"
 )
 
-// escapeFlag is the first argument with which an executable that has a site in it is ccm: what follows
-// are the arguments of ccm.
+// escapeFlag, as the first argument, turns an executable that contains a site back into ccm: the
+// other arguments are those of ccm.
 const escapeFlag = "--ccm"
 
-// ownArguments returns the arguments of the command line. In an executable that ccm bundle --exe has
-// made they are those of ccm run of the site in it.
+// ownArguments returns the arguments of the command line. For an executable made by ccm bundle
+// --exe, they are the arguments of ccm run for the site inside.
 func ownArguments(e *cli.Env, args []string) ([]string, error) {
 	self, err := openSelf()
 	if err != nil {
@@ -43,7 +43,7 @@ func escaped(e *cli.Env, args []string) []string {
 // openSelf opens the executable of this process.
 func openSelf() (*os.File, error) {
 	if runtime.GOOS == "linux" {
-		return os.Open("/proc/self/exe") // also if it was removed or replaced since
+		return os.Open("/proc/self/exe") // works even after the executable was removed or replaced
 	}
 	name, err := os.Executable()
 	if err != nil {

@@ -40,8 +40,8 @@ func main() {
 	stop := make(chan struct{})
 	signals := make(chan os.Signal, 2)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
-	// A reader of the report that goes away does not end a run half way: the write
-	// fails, and that is said at the end. Commands do not inherit this.
+	// When the reader of the report goes away, the run goes on: the write fails, and the end tells
+	// that. Commands do not inherit this handling of the signal.
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
 	screen := new(term.Mode)
 	go func() {
@@ -49,7 +49,7 @@ func main() {
 		close(stop)
 		<-signals
 		cancel()
-		select { // the third ends ccm, whatever it is doing
+		select { // the third signal ends ccm at any moment
 		case <-signals:
 		case <-time.After(lastWork):
 			lastWords("ccm: interrupted, and what was being done does not end")
@@ -78,11 +78,11 @@ func main() {
 	os.Exit(status)
 }
 
-// lastWork is how long after the second signal a run may take to tell what it did
-// and to record it.
+// lastWork is the time after the second signal in which a run may still report and record its
+// actions.
 const lastWork = 750 * time.Millisecond
 
-// lastWords prints a line, unless nobody takes it.
+// lastWords prints a line, but does not wait if nobody reads.
 func lastWords(line string) {
 	done := make(chan struct{})
 	go func() {
@@ -95,8 +95,8 @@ func lastWords(line string) {
 	}
 }
 
-// effect is asked before each effect on the machine and in the state directory;
-// see host.Options. It is nil but in tests.
+// effect is called before each effect on the machine and in the state directory; see host.Options.
+// It is nil except in tests.
 var effect func(op, path string) error
 
 // newEnv returns an env of this ccm that writes to the given writers.
@@ -107,7 +107,7 @@ func newEnv(stdin io.Reader, stdout, stderr io.Writer, clock host.Clock) *cli.En
 // run is main for tests.
 func run(ctx context.Context, e *cli.Env, args []string) int {
 	out := &terminal.StickyWriter{W: e.Stdout.Unwrap()}
-	// Secrets are taken out last: they are known as they are escaped, too.
+	// Secrets are masked last, because they have to be found in their escaped form, too.
 	stdout, stderr := secret.NewWriter(out, e.Secrets), secret.NewWriter(e.Stderr.Unwrap(), e.Secrets)
 	e.Stdout, e.Stderr = terminal.NewWriter(stdout), terminal.NewWriter(stderr)
 	e.Messages.W = e.Stderr
@@ -122,7 +122,7 @@ func run(ctx context.Context, e *cli.Env, args []string) int {
 	return code
 }
 
-// recovered runs one command. That it is broken it says without secrets.
+// recovered runs one command. The report of a panic is masked, too.
 func recovered(ctx context.Context, e *cli.Env, args []string, out *terminal.StickyWriter) (code int) {
 	defer func() {
 		if x := recover(); x != nil {
@@ -133,7 +133,7 @@ func recovered(ctx context.Context, e *cli.Env, args []string, out *terminal.Sti
 	return execute(ctx, e, args, out)
 }
 
-// execute runs one command, whose standard output is out, and returns its exit status.
+// execute runs one command with out as standard output, and returns the exit status.
 func execute(ctx context.Context, e *cli.Env, args []string, out *terminal.StickyWriter) int {
 	e.Args = args
 	within, cancel := e.UntilStopped(ctx)
@@ -214,14 +214,15 @@ ccm help exit-codes says what the exit status means.`,
 	return root
 }
 
-// wantedValues says what a flag of a type wants, as pflag names it, where its own words are those of package strconv.
+// wantedValues describes the values of flags by pflag's name of the type, for types whose errors
+// pflag takes from strconv.
 var wantedValues = map[string]string{
 	"uint": "a whole number that is not negative", "int": "a whole number", "int64": "a whole number", "float64": "a number",
 	"duration": "a duration such as 30s or 1h30m",
 }
 
-// flagError adds the nearest flag to the error about one that is not there, and says what one wants that cannot have a
-// value.
+// flagError completes the error about a flag: for an unknown flag with the nearest name, for an
+// invalid value with the wanted kind of value.
 func flagError(cmd *cobra.Command, err error) error {
 	out := &diag.Error{Err: err}
 	if unknown, ok := errors.AsType[*pflag.NotExistError](err); ok {

@@ -10,8 +10,7 @@ import (
 
 const mistakeProtocol = "io.choria.ccm.v1.mistake"
 
-// A mistake is what a program that reads events is told of what kept ccm from
-// beginning.
+// A mistake tells a program that reads events why ccm could not begin.
 type mistake struct {
 	Protocol string `json:"protocol"`
 	File     string `json:"file,omitempty"`
@@ -22,7 +21,7 @@ type mistake struct {
 	Hint     string `json:"hint,omitempty"`
 }
 
-// reportsJSON reports whether a command was asked for JSON, and tells mistakes in it.
+// reportsJSON reports whether a command has JSON as its output and tells mistakes in JSON, too.
 func reportsJSON(cmd *cobra.Command) bool {
 	f := cmd.Flag("output")
 	return f != nil && f.Changed && f.Value.String() == "json" && cmd.Annotations[cli.TellsEvents] != ""

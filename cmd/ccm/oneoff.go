@@ -16,7 +16,7 @@ type oneOffFlags struct {
 	runFlags
 }
 
-// add makes the flags those of cmd and of all commands below it.
+// add adds the flags to cmd and to all commands below it.
 func (f *oneOffFlags) add(cmd *cobra.Command) {
 	fs := cmd.PersistentFlags()
 	fs.SortFlags = false
@@ -40,8 +40,8 @@ func (f *oneOffFlags) add(cmd *cobra.Command) {
 	fs.BoolVar(&f.debug, "debug", false, "log every effect on the machine")
 }
 
-// newOneOff returns what converges the resources of a command one by one. Kind is
-// what the history calls the runs.
+// newOneOff returns a site.OneOff, which converges the resources of a command one by one. Kind is
+// the kind of these runs in the history.
 func newOneOff(e *cli.Env, cmd *cobra.Command, f *oneOffFlags, kind string, h site.HostOptions, s *session.Session) (*site.OneOff, error) {
 	f.EvalTimeout = time.Minute
 	return e.NewOneOff(cmd.Context(), site.OneOffOptions{

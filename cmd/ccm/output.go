@@ -20,25 +20,25 @@ import (
 	"github.com/luaccm/ccm/site"
 )
 
-// A runReport is where a run tells what it does.
+// A runReport is the output of a run.
 type runReport struct {
 	id        string // of the run
 	file      *reportFile
 	reporters event.Reporter
-	stderr    terminal.Printer // for logs; the status line makes way for it
+	stderr    terminal.Printer // for logs; hides the status line meanwhile
 	summary   func(event.Summary)
-	rights    func()                                   // says how to have those that were lacking
+	rights    func()                                   // tells how to get missing rights
 	out       *bufio.Writer                            // stdout, buffered unless it is a terminal
-	progress  func(host.Progress)                      // of downloads; nil if nobody sees it
-	output    func(of *resource.Resource, line string) // of commands; nil if nobody sees it
-	site      interface {                              // told while a script or manifest is read; nil if nobody sees it
+	progress  func(host.Progress)                      // of downloads; nil if not shown
+	output    func(of *resource.Resource, line string) // of commands; nil if not shown
+	site      interface {                              // told while a script or manifest is read; nil if not shown
 		BeginSite(name string)
 		EndSite()
 	}
 }
 
-// newReport returns the report that the flags ask for. On a terminal a status
-// line shows what is being worked on.
+// newReport returns the report that the flags ask for. On a terminal a status line shows the
+// present work.
 func newReport(e *cli.Env, f *runFlags) *runReport {
 	r := &runReport{id: site.NewRunID(time.Now()), stderr: e.Stderr, file: &f.report, rights: func() {}}
 	stdout := e.Stdout
@@ -99,7 +99,7 @@ func newReport(e *cli.Env, f *runFlags) *runReport {
 	return r
 }
 
-// originOf says where the run of the flags takes place.
+// originOf returns the origin of a run with the flags: its place and its id.
 func originOf(f *runFlags, id string) report.Origin {
 	root, err := filepath.Abs(cmp.Or(f.Root, "/"))
 	if err != nil {
@@ -108,8 +108,7 @@ func originOf(f *runFlags, id string) report.Origin {
 	return report.Origin{RunID: id, Host: site.HostName(root), Root: root, Drift: f.drift}
 }
 
-// reads tells that a script or manifest is read, until the function is called that it
-// returns.
+// reads reports that a script or manifest is being read, until the returned function is called.
 func (r *runReport) reads(name string) func() {
 	if r.site == nil {
 		return func() {}
@@ -133,7 +132,7 @@ func (r *runReport) end(s event.Summary) error {
 	return nil
 }
 
-// hostOptions returns those of the host that the run changes.
+// hostOptions returns the options of the run's host that concern output.
 func (r *runReport) hostOptions(e *cli.Env, f *runFlags) site.HostOptions {
 	return site.HostOptions{Log: cli.NewLogger(e, r.stderr, f.debug), Progress: r.progress, Output: r.output}
 }

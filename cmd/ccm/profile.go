@@ -18,8 +18,8 @@ import (
 // profileEnv names the variable that names the file of a CPU profile.
 const profileEnv = "CCM_CPUPROFILE"
 
-// profile writes a CPU profile of the whole process to the file that
-// CCM_CPUPROFILE names, for "go tool pprof". The function that it returns ends it.
+// profile writes a CPU profile of the whole process to the file in CCM_CPUPROFILE, for "go tool
+// pprof". The returned function ends the profile.
 func profile() (end func() error, err error) {
 	name := os.Getenv(profileEnv)
 	if name == "" {
@@ -28,11 +28,11 @@ func profile() (end func() error, err error) {
 	return writeProfile(profileEnv, name)
 }
 
-// writeProfile writes a CPU profile to a file until the function that it returns
-// is called. Origin is who asked for it, for messages.
+// writeProfile writes a CPU profile to a file until the returned function is called. Origin names
+// the flag or variable in messages.
 func writeProfile(origin, name string) (end func() error, err error) {
 	h := host.New(host.Options{})
-	err = h.Save(name, nil, 0o644) // that it cannot be written is said before the work
+	err = h.Save(name, nil, 0o644) // a file that cannot be written is reported before the work
 	var text bytes.Buffer
 	if err == nil {
 		err = pprof.StartCPUProfile(&text)
@@ -55,8 +55,7 @@ type profileFlag struct {
 	file  string
 }
 
-// noProfileFile is what the flag is set to if it has no value. Help shows it:
-// --profile[=FILE].
+// noProfileFile is the value of the flag without a value. The help shows it: --profile[=FILE].
 const noProfileFile = "FILE"
 
 // add adds the flag to a command.
@@ -82,8 +81,7 @@ func (f *profileFlag) Set(s string) error {
 	return nil
 }
 
-// profiled runs a command and, if that is asked for, tells where its time went.
-// What it has to say comes last.
+// profiled runs a command and, with --profile, prints last where the time went.
 func profiled(ctx context.Context, e *cli.Env, f *profileFlag, run func(context.Context, *site.Timings) error) (err error) {
 	if !f.asked {
 		return run(ctx, nil)

@@ -48,7 +48,7 @@ A prune is a run of its own, with backups: ccm undo brings files back.`,
 	return cmd
 }
 
-// pruneSite removes what a site declares no more.
+// pruneSite removes resources that a site does not declare any more.
 func pruneSite(ctx context.Context, e *cli.Env, f *runFlags, args []string, yes bool) (err error) {
 	asks := !yes && !f.noop
 	if asks {
@@ -91,7 +91,7 @@ func pruneSite(ctx context.Context, e *cli.Env, f *runFlags, args []string, yes 
 	switch {
 	case !asks || sum.Interrupted:
 	case sum.Of(event.Pending)+sum.Of(event.Unknown) == 0:
-		reporters = event.Reporters{} // it is all said
+		reporters = event.Reporters{} // the plan has reported everything already
 	default:
 		if err := rep.end(sum); err != nil {
 			return err

@@ -67,10 +67,10 @@ func runInteractively(ctx context.Context, e *cli.Env, f *runFlags, args []strin
 	return startRepl(ctx, e, &replFlags{runFlags: *f, form: cli.NewChoice(repl.OutputLua, repl.Outputs...)}, args)
 }
 
-// noDeadline is how long a text may take that a person can interrupt.
+// noDeadline is the time limit of a text that a person can interrupt.
 const noDeadline = 365 * 24 * time.Hour
 
-// startRepl prompts, or evaluates standard input if nobody is there to type.
+// startRepl starts a prompt on a terminal; otherwise it evaluates standard input.
 func startRepl(ctx context.Context, e *cli.Env, f *replFlags, args []string) error {
 	typing := terminal.IsTerminal(e.Stdin)
 	if typing {
@@ -95,8 +95,7 @@ func startRepl(ctx context.Context, e *cli.Env, f *replFlags, args []string) err
 	return p.Script(ctx, file, site.Stdin, string(text))
 }
 
-// newPrompt makes a dialog that has heard nothing yet. What scripts print goes
-// to print.
+// newPrompt makes a dialog without input so far. Output of scripts goes to print.
 func newPrompt(ctx context.Context, e *cli.Env, f *replFlags, args []string, print io.Writer) (*prompt.Prompt, error) {
 	greeting := ""
 	if !f.quiet {

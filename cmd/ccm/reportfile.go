@@ -23,13 +23,13 @@ import (
 // reportForms are the forms of report files by the ends of their names.
 var reportForms = map[string]func(io.Writer, *report.Run) error{".html": page.Write, ".htm": page.Write, ".xml": report.WriteJUnit}
 
-// A reportFile is a file for a report of a run, besides what is printed.
+// A reportFile is a file for a report of a run, in addition to the printed report.
 type reportFile struct {
 	path      string // "" if none is wanted
 	collector *report.Collector
-	run       *report.Run // the last one that ended
-	err       error       // of reporting it
-	// problem is what went wrong besides resources, if it was told already.
+	run       *report.Run // the last run that ended
+	err       error       // of making the report
+	// problem is a failure outside of resources that was reported already.
 	problem error
 }
 
@@ -55,13 +55,13 @@ func (f *reportFile) check() error {
 
 func (f *reportFile) form() string { return strings.ToLower(filepath.Ext(f.path)) }
 
-// begin returns what takes the events, nil if no report is wanted.
+// begin returns the reporter for the file, nil if no file is wanted.
 func (f *reportFile) begin(e *cli.Env, where report.Origin, diff report.DiffMode, drift bool) event.Reporter {
 	if f.path == "" {
 		return nil
 	}
 	if diff != report.DiffOff {
-		diff = report.DiffFull // it is not in anybody's way there
+		diff = report.DiffFull // in a file, long diffs disturb nobody
 	}
 	f.collector = &report.Collector{
 		Diff: diff, Origin: where, Mask: func(document []byte) []byte { return e.Secrets.JSON(document, cli.Protocol()) },
@@ -70,21 +70,21 @@ func (f *reportFile) begin(e *cli.Env, where report.Origin, diff report.DiffMode
 	return f.collector
 }
 
-// end takes the summary of a run. Another run may follow: one that was planned and confirmed.
+// end takes the summary of a run. Another run may follow: the run after a confirmed plan.
 func (f *reportFile) end(s event.Summary) {
 	if f.collector != nil {
 		f.run, f.err = f.collector.End(s)
 	}
 }
 
-// write writes the report once the command has ended with err, and adds to err that it cannot
-// be written. Unless quiet, it says that it has. The file is for its owner alone: it may have
-// content of files that are.
+// write writes the report once the command has ended with err, and adds a failure of writing to
+// err. Unless quiet, it prints the path. Only the owner can read the file, because it may contain
+// content of files with that mode.
 func (f *reportFile) write(e *cli.Env, quiet bool, err *error) {
 	if f.collector == nil {
 		return
 	}
-	if f.run == nil && f.err == nil { // it did not get so far
+	if f.run == nil && f.err == nil { // no run has ended
 		f.end(event.Summary{})
 	}
 	problem := f.problem
@@ -113,7 +113,7 @@ func (f *reportFile) write(e *cli.Env, quiet bool, err *error) {
 	}
 }
 
-// explained returns an error as it is printed, without colours.
+// explained returns an error in its printed form, without colours.
 func explained(e *cli.Env, err error) string {
 	if err == nil {
 		return ""

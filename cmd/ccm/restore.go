@@ -68,7 +68,7 @@ func (f *runFlags) addRestore(cmd *cobra.Command) {
 	f.addReport(cmd)
 }
 
-// restoreFiles gives files back what they were, as the flags say, and reports it.
+// restoreFiles restores earlier contents of files as the flags ask, and reports the restored files.
 func restoreFiles(ctx context.Context, e *cli.Env, f *runFlags, o *site.RestoreOptions) (err error) {
 	f.Root = o.Run.Root
 	rep := newReport(e, f)

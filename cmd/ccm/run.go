@@ -41,7 +41,7 @@ type runFlags struct {
 	profile     profileFlag
 	out         string          // the file for the plan, or ""
 	plan        *site.SavedPlan // that is run, or nil
-	site        string          // the script or manifest as another command takes it, with flags and arguments
+	site        string          // the script or manifest with flags and arguments, for messages that suggest another command
 	confirm     bool
 	register    *cli.Choice // nil if nothing is registered
 	step        bool
@@ -137,8 +137,8 @@ func (f *runFlags) add(cmd *cobra.Command, diff report.DiffMode) {
 // diffUsage describes --diff.
 const diffUsage = "how much is told of what differs: off, summary, changes (diffs, but not of new files) or full"
 
-// addReport adds the flags about what is told, and those that every command has
-// which looks at the machine or at what was done to it.
+// addReport adds the flags of the output, and those of every command that looks at the machine or
+// at earlier runs.
 func (f *runFlags) addReport(cmd *cobra.Command) {
 	cmd.Annotations = map[string]string{cli.TellsEvents: "yes"}
 	fs := cmd.Flags()
@@ -168,7 +168,8 @@ func (f *runFlags) addReport(cmd *cobra.Command) {
 	cmd.MarkFlagsMutuallyExclusive("verbose", "quiet")
 }
 
-// commandLine returns what another command takes to see what this one sees.
+// commandLine returns the arguments with which another command sees the same site and state
+// directory.
 func (f *runFlags) commandLine(args []string) (string, error) {
 	text, err := site.FlagsAndArguments(args[0], args[1:], f.SiteFlags.SiteOptions())
 	if f.StateDir != "" {
@@ -248,7 +249,8 @@ func runSite(ctx context.Context, e *cli.Env, f *runFlags, args []string, timing
 	return code.Err()
 }
 
-// followError returns the error of a plan that cannot be followed. That the time is over is a failure, as it is later.
+// followError returns the error of a plan that cannot be followed. A timeout counts as a failure,
+// as in the run itself.
 func (f *runFlags) followError(e *cli.Env, run *site.Run, err error) error {
 	if !run.TimedOut() {
 		return err
@@ -276,8 +278,8 @@ func exitStatus(s event.Summary, detailed bool) error {
 	return cli.Status(code)
 }
 
-// printMessages prints what a manifest has to say before a run, and returns what
-// prints what it has to say after it.
+// printMessages prints the message of a manifest for before a run, and returns a function that
+// prints the message for after it.
 func printMessages(e *cli.Env, m *manifest.Manifest) (after func()) {
 	say := func(text string) {
 		if text != "" {

@@ -16,8 +16,8 @@ import (
 	"github.com/luaccm/ccm/site"
 )
 
-// readPlan reads the saved plan that is named, if it is one, and returns the arguments of the
-// command line that it was made with: how the site is read is said by the plan.
+// readPlan reads the named file if it is a saved plan, and returns the arguments of the command
+// line that made the plan. Flags about reading the site come from the plan.
 func (f *runFlags) readPlan(cmd *cobra.Command, e *cli.Env, args []string) ([]string, error) {
 	plan, err := e.ReadPlan(cmd.Context(), args[0], f.StateDir)
 	if plan == nil || err != nil {
@@ -41,7 +41,7 @@ func (f *runFlags) readPlan(cmd *cobra.Command, e *cli.Env, args []string) ([]st
 	return append([]string{plan.File}, plan.Args...), err
 }
 
-// checkOut reports a plan that cannot be saved, before it is made.
+// checkOut reports a plan file that cannot be written before the plan is made.
 func (f *runFlags) checkOut(ctx context.Context, e *cli.Env, file string) error {
 	switch {
 	case f.out == "":

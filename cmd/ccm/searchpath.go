@@ -12,20 +12,20 @@ import (
 // modulesVariable names the variable with directories of modules.
 const modulesVariable = "CCM_PATH"
 
-// temporaryVariable names the variable with the directory for temporary files
-// (POSIX.1-2017, XBD 8.3). Without it that is /tmp.
+// temporaryVariable is the variable for the directory of temporary files (POSIX.1-2017, XBD 8.3).
+// Without it the directory is /tmp.
 const temporaryVariable = "TMPDIR"
 
-// limitPaths leaves out directories of PATH, CCM_PATH and TMPDIR that are not trusted,
-// and says so once. Root runs commands that it finds in PATH, and works on files below
-// TMPDIR; so do the commands that it starts, so both are changed for all of them.
+// limitPaths removes untrusted directories from PATH, CCM_PATH and TMPDIR, and warns once. Root
+// runs commands found in PATH and works on files below TMPDIR. Started commands do so too;
+// therefore the variables are changed for the whole process.
 func limitPaths(e *cli.Env, cmd *cobra.Command) {
 	e.Modules = e.Files.SearchPath(modulesVariable)
 	if dir := os.Getenv(temporaryVariable); dir != "" && len(e.Files.TrustedDirectories(temporaryVariable, []string{dir})) == 0 {
 		_ = os.Unsetenv(temporaryVariable)
 	}
 	if e.Files.Trust() == nil || cmd.Flags().Lookup("root") == nil {
-		return // it runs no commands
+		return // this command runs no other commands
 	}
 	have := os.Getenv("PATH")
 	if dirs := strings.Join(e.Files.SearchPath("PATH"), ":"); dirs != have {

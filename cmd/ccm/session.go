@@ -110,7 +110,7 @@ func sessionStatus(r session.Report, detailed bool) error {
 	return cli.Status(code)
 }
 
-// printSession prints what a session did.
+// printSession prints the report of a session.
 func printSession(e *cli.Env, r session.Report, runID string, asJSON bool) error {
 	if asJSON {
 		out := bufio.NewWriter(secret.Underneath(e.Stdout))

@@ -102,8 +102,8 @@ func printStatus(e *cli.Env, cmd *cobra.Command, f *statusFlags, typ string, pro
 	return printState(e, found, f.output.Value)
 }
 
-// shownChecksum returns the checksum of a file, or what runs show in its place if the file holds secrets
-// or has held some: a SHA-256 without a key lets others guess them.
+// shownChecksum returns the checksum of a file; if the file holds or has held secrets, the mask
+// that runs show: with a plain SHA-256 others could guess a secret.
 func shownChecksum(e *cli.Env, v *host.View, m resources.FileMetadata) (string, error) {
 	store, err := e.Store("", state.Limits{})
 	if err != nil {
@@ -131,6 +131,6 @@ func printState(e *cli.Env, s report.State, form string) error {
 		return e.Print().YAML(s)
 	}
 	text, err := s.Text()
-	_, _ = io.WriteString(e.Stdout, text) // that it failed, run says
+	_, _ = io.WriteString(e.Stdout, text) // a failed write is reported by run
 	return err
 }

@@ -72,7 +72,7 @@ func undone(e *cli.Env, run state.Entry, noop bool) terminal.Text {
 	return terminal.Prose(e.Stdout, terminal.LineText(what+" "), terminal.Sprintf("%s of %s (%s)", run.Command, cli.ShownTime(run.Start), run.ID), nil)
 }
 
-// staying says which resources an undo leaves as they are: of many the first ones.
+// staying names the resources that an undo does not change; of many only the first ones.
 func staying(ids []string) string {
 	switch n := len(ids); {
 	case n == 1:

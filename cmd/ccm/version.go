@@ -14,8 +14,8 @@ import (
 	"github.com/luaccm/ccm/site"
 )
 
-// These are set at build time (-ldflags -X main.version=...). Where commit is not, the Go
-// command tells.
+// Set at build time (-ldflags -X main.version=...). Without commit, the build information of the Go
+// command is used.
 var (
 	version    = ""
 	commit     = ""
@@ -47,11 +47,11 @@ func readBuildInfo() cli.BuildInfo {
 	return b
 }
 
-// features is what a program can ask of a binary before it relies on it.
+// features tells programs what a binary can do, before they rely on that.
 type features struct {
 	Lua     string              `json:"lua"`     // version of the language
 	Types   map[string][]string `json:"types"`   // resource types, with the names of their providers
-	Schemas []string            `json:"schemas"` // what ccm schema prints
+	Schemas []string            `json:"schemas"` // the schemas that ccm schema prints
 }
 
 func readFeatures() (features, error) {

@@ -26,7 +26,7 @@ func WantArguments(least, most int) cobra.PositionalArgs {
 	}
 }
 
-// argumentsWanted formats how many arguments are wanted.
+// argumentsWanted formats the wanted number of arguments.
 func argumentsWanted(least, most int) string {
 	switch {
 	case most == 0:

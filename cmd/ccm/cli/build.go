@@ -2,7 +2,7 @@ package cli
 
 import "time"
 
-// BuildInfo is what a binary knows about how it was built.
+// BuildInfo is the information of a binary about its own build.
 type BuildInfo struct {
 	Version  string `json:"version"`
 	Commit   string `json:"commit,omitempty"`

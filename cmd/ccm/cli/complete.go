@@ -10,8 +10,8 @@ import (
 	"github.com/luaccm/ccm/site"
 )
 
-// CompleteName offers names of resources of a type that its provider knows.
-// Where it knows none, names may be paths.
+// CompleteName completes names of resources of a type with the names that its provider knows. If
+// the provider knows none, names may be paths.
 func CompleteName(e *Env, cmd *cobra.Command, reg *resource.Registry, t *resource.Type, prefix string) ([]string, cobra.ShellCompDirective) {
 	const paths = cobra.ShellCompDirectiveDefault
 	v := &host.New(host.Options{Clock: e.Clock}).View
@@ -26,8 +26,8 @@ func CompleteName(e *Env, cmd *cobra.Command, reg *resource.Registry, t *resourc
 	return names, cobra.ShellCompDirectiveNoFileComp
 }
 
-// CompleteFile offers scripts, manifests, files whose names have one of the further ends, and
-// directories, as the first argument. What follows is for the script.
+// CompleteFile completes the first argument with scripts, manifests, files with one of the further
+// suffixes, and directories. Later arguments are for the script.
 func CompleteFile(further ...string) cobra.CompletionFunc {
 	return func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 		if len(args) > 0 {
@@ -37,22 +37,21 @@ func CompleteFile(further ...string) cobra.CompletionFunc {
 	}
 }
 
-// CompleteFlag has a shell offer what may be the value of a flag. Package cobra keeps that for as
-// long as the process lives, together with the flag and all that belongs to it, so it is told only
-// if a shell asks.
+// CompleteFlag sets the completion of a flag's value, if a shell asks for completions. Otherwise it
+// does nothing, because cobra keeps completions as long as the process lives, together with the
+// flag and all that belongs to the flag.
 func CompleteFlag(e *Env, cmd *cobra.Command, flag string, f cobra.CompletionFunc) {
 	if Completes(e) {
 		_ = cmd.RegisterFlagCompletionFunc(flag, f)
 	}
 }
 
-// Completes reports whether a shell asks what may be typed.
+// Completes reports whether a shell asks for completions.
 func Completes(e *Env) bool {
 	return len(e.Args) > 0 && strings.HasPrefix(e.Args[0], cobra.ShellCompRequestCmd)
 }
 
-// TypeCompletions returns what a shell offers for the name of a type, with what
-// the type is for.
+// TypeCompletions returns the completions for a type's name, each with the description of the type.
 func TypeCompletions(wanted func(*resource.Type) bool) (out []string) {
 	for _, t := range site.AllTypes() {
 		if wanted(t) {

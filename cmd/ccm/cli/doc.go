@@ -1,3 +1,3 @@
-// Package cli has what the commands of ccm share: the [Env] of one command line, flags, completion,
-// exit statuses, questions on the terminal, and how output is printed.
+// Package cli is shared by the commands of ccm: the [Env] of one command line, flags, completion,
+// exit statuses, questions on the terminal, and printing.
 package cli

@@ -11,7 +11,7 @@ import (
 	"github.com/luaccm/ccm/site"
 )
 
-// An Env is what the commands of one command line share.
+// An Env is shared by the commands of one command line.
 type Env struct {
 	*site.Process  // whose Begin and Load the commands call
 	Stdout, Stderr *terminal.Writer
@@ -22,7 +22,7 @@ type Env struct {
 	HasSite        bool          // a site is in this executable
 	StateDir       string        // that the command line names, or ""
 	Began          time.Time     // when main began
-	Before         time.Duration // what the process had used by then
+	Before         time.Duration // processor time of the process at that moment
 	Build          BuildInfo
 }
 

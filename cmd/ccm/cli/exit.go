@@ -6,13 +6,12 @@ import "strconv"
 const (
 	ExitOK          = 0
 	ExitUsage       = 1   // could not start: command line, script, manifest, lock
-	ExitChanges     = 2   // with --detailed-exitcodes: something was changed, or would be
+	ExitChanges     = 2   // with --detailed-exitcodes: something changed or would change
 	ExitFailed      = 4   // a resource failed
 	ExitInterrupted = 130 // ended by a signal
 )
 
-// Status is an exit status that is no error of its own: everything has been
-// said.
+// Status is an exit status without a message: everything has been reported already.
 type Status int
 
 // Error implements error.

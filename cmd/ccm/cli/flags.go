@@ -66,8 +66,7 @@ func Colorful(e *Env, w any) bool {
 
 func set(name string) bool { v := os.Getenv(name); return v != "" && v != "0" }
 
-// NeedCommand makes a command without a meaning of its own ask for one of those
-// below it.
+// NeedCommand makes a command that does nothing by itself ask for one of its subcommands.
 func NeedCommand(cmd *cobra.Command) {
 	cmd.Args = cobra.ArbitraryArgs
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
@@ -86,5 +85,5 @@ func NeedCommand(cmd *cobra.Command) {
 	}
 }
 
-// TellsEvents marks commands that tell mistakes on standard output if they are asked for JSON.
+// TellsEvents marks commands that, with JSON output, report mistakes on standard output.
 const TellsEvents = "events"

@@ -14,13 +14,13 @@ import (
 	"github.com/luaccm/ccm/runtime/state"
 )
 
-// HistoryFlags are the flags of commands that look at what earlier runs did.
+// HistoryFlags are the flags of commands that look at earlier runs.
 type HistoryFlags struct {
 	StateDir string
 	output   *Choice
 }
 
-// Add adds them.
+// Add adds the flags to fs.
 func (f *HistoryFlags) Add(fs *pflag.FlagSet) {
 	f.output = NewChoice("text", "text", "json")
 	fs.StringVar(&f.StateDir, "state-dir", "", "look at the state in `DIR` (default CCM_STATE_DIR, else /var/lib/ccm or ~/.local/state/ccm)")
@@ -62,8 +62,8 @@ func CompleteRun(e *Env, f *HistoryFlags) cobra.CompletionFunc {
 	}
 }
 
-// FindRun returns the record of the run that name stands for. A run that did
-// nothing has an empty one. Read is the method of the store that reads it.
+// FindRun returns the record of the run with a name. The record of a run that did nothing is empty.
+// Read is the method of the store that reads a record.
 func FindRun(e *Env, store *state.Store, name string, read func(id string) (*state.Record, error)) (*state.Record, error) {
 	id, err := store.Find(name)
 	if err != nil {
@@ -84,8 +84,7 @@ func FindRun(e *Env, store *state.Store, name string, read func(id string) (*sta
 	return &state.Record{Entry: list[at]}, nil
 }
 
-// Absolute returns paths with the working directory before those that are
-// relative.
+// Absolute returns paths as absolute paths; relative paths begin at the working directory.
 func Absolute(paths []string) ([]string, error) {
 	out := make([]string, len(paths))
 	for i, p := range paths {

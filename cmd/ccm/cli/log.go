@@ -6,8 +6,7 @@ import (
 	"github.com/luaccm/ccm/runtime/terminal"
 )
 
-// NewLogger returns the log of a run: what commands say, and with debug every
-// effect.
+// NewLogger returns the log of a run: output of commands, and with debug every effect.
 func NewLogger(e *Env, w terminal.Printer, debug bool) *slog.Logger {
 	level := slog.LevelInfo
 	if debug {

@@ -9,21 +9,21 @@ import (
 	"github.com/luaccm/ccm/runtime/terminal"
 )
 
-// NamesOf is a list as reports write it.
+// NamesOf formats a list as in reports.
 func NamesOf(list []string) string { return strings.Join(list, ", ") }
 
-// Say tells what was done, on standard error: standard output is for data.
+// Say prints a message about the work on standard error: standard output is for data.
 func Say(e *Env, format string, args ...any) {
 	terminal.Fprintf(e.Stderr, "%s\n", fmt.Sprintf(format, args...))
 }
 
-// Machine returns the machine on which a command writes what it was asked for.
+// Machine returns the host for the files that a command was asked to write.
 func Machine(e *Env) *host.Host { return host.New(host.Options{Clock: e.Clock}) }
 
-// An asideWriter passes on what another program says to a person.
+// An asideWriter passes on messages of another program to a person.
 type asideWriter struct{ to *terminal.Writer }
 
-// NewAsideWriter returns one that writes to standard error.
+// NewAsideWriter returns an asideWriter on standard error.
 func NewAsideWriter(e *Env) io.Writer { return asideWriter{e.Stderr} }
 
 // Write implements io.Writer.

@@ -9,12 +9,12 @@ import (
 	"github.com/luaccm/ccm/runtime/diag"
 )
 
-// AddUnsavedFlag adds the flag by which editors have texts read that they have not saved.
+// AddUnsavedFlag adds the flag by which editors pass texts that are not saved yet.
 func AddUnsavedFlag(cmd *cobra.Command) {
 	cmd.Flags().Bool("unsaved", false, `for editors: read {"FILE": "text", ...} from standard input, and these texts instead of the files`)
 }
 
-// ReadUnsaved reads the texts of --unsaved, if it is given.
+// ReadUnsaved reads the texts of --unsaved, if that flag is given.
 func ReadUnsaved(e *Env, cmd *cobra.Command) error {
 	if f := cmd.Flag("unsaved"); f == nil || f.Value.String() != "true" {
 		return nil

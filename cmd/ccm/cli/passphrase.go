@@ -11,7 +11,7 @@ import (
 	"github.com/luaccm/ccm/runtime/terminal"
 )
 
-// askPassphrase asks for the passphrase of an identity on the terminal, which shows nothing of it.
+// askPassphrase asks for the passphrase of an identity on the terminal, without echo.
 func (e *Env) askPassphrase(file string) ([]byte, error) {
 	return e.ReadHidden("passphrase of "+file+": ", hintForPassphrase)
 }
@@ -32,11 +32,11 @@ func (e *Env) AskNewPassphrase() (string, error) {
 	return string(first), err
 }
 
-// hintForPassphrase is what does where there is no terminal.
+// hintForPassphrase is the alternative to a terminal, for messages.
 const hintForPassphrase = "an identity without a passphrase does, in CCM_AGE_IDENTITY_FILE"
 
-// ReadHidden reads a line from the terminal, wherever standard input and output go. Hint is what does
-// where there is none.
+// ReadHidden reads a line from the terminal without echo, regardless of redirections. Hint is the
+// alternative without a terminal, for the error.
 func (e *Env) ReadHidden(prompt, hint string) ([]byte, error) {
 	tty, err := os.OpenFile("/dev/tty", os.O_RDWR, 0)
 	if err != nil {
@@ -74,8 +74,8 @@ func (e *Env) ReadHidden(prompt, hint string) ([]byte, error) {
 	}
 }
 
-// awaitChange waits until the terminal is in another state, but not for long: what is typed as soon
-// as the prompt is there must not be shown.
+// awaitChange waits for a short time until the state of the terminal differs from the state from:
+// the prompt must not appear before the echo is off.
 func awaitChange(fd int, from *term.State) {
 	for end := time.Now().Add(time.Second); time.Now().Before(end); time.Sleep(time.Millisecond) {
 		if now, err := term.GetState(fd); err != nil || *now != *from {

@@ -9,14 +9,14 @@ import (
 	"github.com/luaccm/ccm/runtime/terminal"
 )
 
-// A printer prints what commands were asked for.
+// A printer prints the results of commands.
 type printer struct{ w *terminal.Writer }
 
-// Print returns what prints on standard output.
+// Print returns a printer on standard output.
 func (e *Env) Print() printer { return printer{e.Stdout} }
 
-// Data returns where data goes that programs read. A pipe or a file gets its bytes
-// as they are, a terminal gets text that people can look at.
+// Data returns the writer for data that programs read. A pipe or a file gets the bytes unchanged, a
+// terminal gets safe text.
 func (p printer) Data() io.Writer {
 	if terminal.IsTerminal(p.w) {
 		return p.w
@@ -61,6 +61,6 @@ func (p printer) Value(v schema.Value, form string) error {
 		_, err = io.WriteString(p.Data(), text)
 		return err
 	}
-	_, _ = io.WriteString(p.Data(), schema.Tree(v)) // that it failed, run says
+	_, _ = io.WriteString(p.Data(), schema.Tree(v)) // a failed write is reported by run
 	return nil
 }

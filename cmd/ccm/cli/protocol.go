@@ -10,13 +10,13 @@ import (
 	"github.com/luaccm/ccm/runtime/state"
 )
 
-// Protocol is what is not masked in the JSON of events and of the past.
+// Protocol has the fields that are not masked in the JSON of events and of earlier runs.
 var Protocol = sync.OnceValue(func() *secret.Protocol {
 	return secret.NewProtocol(append(slices.Clone(report.FixedFields), "path", "object", "kind", "run", "resource", "root", "site"),
 		report.Event{}, report.Output{}, report.Summary{}, state.Record{}, state.PendingRecord{}, session.Entry{}, report.Response{}, PathDiff{})
 })
 
-// A PathDiff is the change of one path as programs read it.
+// A PathDiff is the change of one path in JSON.
 type PathDiff struct {
 	state.Change
 	Text string `json:"text,omitempty"`

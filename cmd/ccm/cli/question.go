@@ -13,7 +13,7 @@ import (
 	"github.com/luaccm/ccm/runtime/terminal"
 )
 
-// OpenTerminal returns where questions are written, or an error if nobody can be asked.
+// OpenTerminal returns a writer for questions on the terminal, or an error if nobody can be asked.
 func (e *Env) OpenTerminal(flag, hint string) (*terminal.Writer, error) {
 	if terminal.IsTerminal(e.Stdin) {
 		if terminal.IsTerminal(e.Stderr) {
@@ -49,10 +49,10 @@ func (e *Env) Ask(ctx context.Context, tty *terminal.Writer, words ...string) (s
 	}
 }
 
-// longestAnswer is how many bytes of a line are read.
+// longestAnswer is the maximum length of an answer in bytes.
 const longestAnswer = 256
 
-// readLine reads a line of a terminal. It returns as soon as the context ends.
+// readLine reads a line from a terminal. It returns at once when the context ends.
 func readLine(ctx context.Context, in io.Reader) (string, error) {
 	type result struct {
 		line string
@@ -83,7 +83,7 @@ func readLine(ctx context.Context, in io.Reader) (string, error) {
 	}
 }
 
-// Confirm asks whether to do what was said. No is an error.
+// Confirm asks whether to go on. The answer no is an error.
 func (e *Env) Confirm(ctx context.Context, tty *terminal.Writer) error {
 	answer, err := e.Ask(ctx, tty, "yes", "no")
 	if err == nil && answer == "no" {

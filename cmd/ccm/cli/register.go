@@ -24,7 +24,7 @@ func NewRegisterChoice() *Choice {
 // RegisterUsage describes --register.
 const RegisterUsage = "tell the registry what resources register (register_when_stable): jetstream waits until it is stored, nats sends it to whoever listens, none does nothing (default " + site.RegisterVariable + ")"
 
-// ChooseRegister puts into the options what the flag or the environment says.
+// ChooseRegister sets the register in the options from the flag or the environment.
 func ChooseRegister(flag *Choice, o *site.DataOptions) error {
 	if flag == nil {
 		return nil

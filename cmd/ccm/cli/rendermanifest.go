@@ -7,7 +7,7 @@ import (
 	"github.com/luaccm/ccm/runtime/manifest"
 )
 
-// RenderManifest prints the manifest with all that is resolved in it.
+// RenderManifest prints a manifest with all its expressions resolved.
 func RenderManifest(ctx context.Context, e *Env, name string, f *SiteFlags) error {
 	m, err := LoadManifest(ctx, e, name, f)
 	if err != nil {

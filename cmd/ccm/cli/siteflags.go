@@ -18,7 +18,7 @@ type SiteFlags struct {
 	dialect *Choice
 }
 
-// Add adds them.
+// Add adds the flags to fs.
 func (f *SiteFlags) Add(fs *pflag.FlagSet) {
 	fs.StringVar(&f.Root, "root", "/", "converge the file system below `DIR`")
 	fs.StringArrayVar(&f.Facts.Assignments, "fact", nil, "set the fact `NAME=VALUE` for this run (repeatable)")
@@ -34,10 +34,10 @@ func (f *SiteFlags) Add(fs *pflag.FlagSet) {
 	fs.StringArrayVar(&f.Part.SkipTags, "skip-tags", nil, "leave out resources with one of these `TAGS` (repeatable)")
 }
 
-// Set has the flags say what options are.
+// Set replaces the options of the flags.
 func (f *SiteFlags) Set(o *site.Options) { f.Options, f.dialect = *o, nil }
 
-// SiteOptions returns what the flags say.
+// SiteOptions returns the options that the flags set.
 func (f *SiteFlags) SiteOptions() *site.Options {
 	if f.dialect != nil {
 		f.Dialect = f.dialect.Value
@@ -78,7 +78,7 @@ func (n negation) Set(s string) error {
 	return nil
 }
 
-// RecordFlags are the flags of commands that change the machine and record it.
+// RecordFlags are the flags of commands that change the machine and record the changes.
 type RecordFlags struct {
 	StateDir    string
 	LockTimeout time.Duration
@@ -87,7 +87,7 @@ type RecordFlags struct {
 	backupAge   time.Duration
 }
 
-// Add adds them.
+// Add adds the flags to fs.
 func (f *RecordFlags) Add(fs *pflag.FlagSet) {
 	AddSudoFlag(fs)
 	f.backupSize = resources.Size(state.DefaultLimits.Bytes)
@@ -97,7 +97,7 @@ func (f *RecordFlags) Add(fs *pflag.FlagSet) {
 	fs.DurationVar(&f.backupAge, "backup-age", state.DefaultLimits.Age, "how long runs and their backups are kept")
 }
 
-// Limits returns those of what is kept of runs.
+// Limits returns the limits of the kept runs and backups.
 func (f *RecordFlags) Limits() state.Limits {
 	limits := state.DefaultLimits
 	if f.backupSize > 0 {
@@ -109,7 +109,7 @@ func (f *RecordFlags) Limits() state.Limits {
 	return limits
 }
 
-// RecordOptions returns what the flags say, for a run below root.
+// RecordOptions returns the options that the flags set, for a run below root.
 func (f *RecordFlags) RecordOptions(root string) site.RecordOptions {
 	return site.RecordOptions{StateDir: f.StateDir, LockTimeout: f.LockTimeout, Timeout: f.Timeout, Limits: f.Limits(), Root: root}
 }

@@ -13,8 +13,8 @@ import (
 	"github.com/luaccm/ccm/runtime/diag"
 )
 
-// systemPath is what root is given as PATH where sudo has no secure_path: the directories
-// of the user are not in it. Sudo is looked for there, too.
+// systemPath is the PATH of root where sudo has no secure_path: it has no directories of the user.
+// Sudo itself is looked for there, too.
 const systemPath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
 // AddSudoFlag adds the flag that has a command run as root.
@@ -22,10 +22,9 @@ func AddSudoFlag(fs *pflag.FlagSet) {
 	fs.Bool("sudo", false, "run all of this as root, by sudo")
 }
 
-// BecomeRoot runs the command line again by sudo, in the place of this process. It returns
-// only if that fails, and if it is not needed: to root the flag says nothing. Nothing was
-// read before: what root does, root has read, and judged as for who types sudo
-// (package trust).
+// BecomeRoot replaces this process by sudo with the same command line. It returns only if that
+// fails or if ccm is root already. Nothing was read before: root reads all files of root's work
+// itself, and judges them as for the user who types sudo (package trust).
 func BecomeRoot(args []string) error {
 	if os.Geteuid() == 0 {
 		return nil
@@ -37,8 +36,7 @@ func BecomeRoot(args []string) error {
 	return fmt.Errorf("--sudo: %s: %w", argv[0], syscall.Exec(argv[0], argv, env))
 }
 
-// UnderSudo returns the command that runs ccm with the arguments as root, and its
-// environment.
+// UnderSudo returns the command line that runs ccm as root with the arguments, and its environment.
 func UnderSudo(path string, args, environ []string) (argv, env []string, err error) {
 	sudo := ""
 	for _, dir := range append(filepath.SplitList(path), "/run/wrappers/bin") { // the last one is NixOS

@@ -15,7 +15,7 @@ import (
 // TypeAnnotation marks the commands that are for a type.
 const TypeAnnotation = "ccm.type"
 
-// DescribeTypes fills in the help of the commands for types below cmd, which are those of reg.
+// DescribeTypes fills in the help of the type commands below cmd, from the types of reg.
 func DescribeTypes(cmd *cobra.Command, reg *resource.Registry) error {
 	documented, err := site.Documented()
 	if err != nil {
