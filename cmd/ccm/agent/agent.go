@@ -19,7 +19,7 @@ import (
 	"github.com/luaccm/ccm/runtime/diag"
 )
 
-// agentFlags are the flags of agent and its commands.
+// agentFlags are the flags of the command agent and its subcommands.
 type agentFlags struct {
 	config, context string
 }
@@ -98,7 +98,7 @@ func runAgent(ctx context.Context, e *cli.Env, f *agentFlags) error {
 	if err != nil {
 		return err
 	}
-	// It lives long, unlike a run: little memory counts more than little time.
+	// Unlike a run the agent lives long: little memory counts more than little time.
 	collector.Stay(50)
 	policy := e.Files.Trust()
 	o := agent.Options{

@@ -88,7 +88,7 @@ func enrolMachine(ctx context.Context, e *cli.Env, m *enrol.Machine, wait time.D
 	r.Machine, r.HostKey = firstLine("/etc/machine-id"), firstLine(encryption.HostKey+".pub")
 	m.Identity = filepath.Join(m.Directory, encryption.IdentityFile)
 	if filepath.Clean(m.Directory) == enrol.Directory {
-		m.Identity = filepath.Join(encryption.SystemDir, encryption.IdentityFile) // that of the machine
+		m.Identity = filepath.Join(encryption.SystemDir, encryption.IdentityFile) // the identity of the machine
 	}
 	m.Host, m.Clock = cli.Machine(e), e.Clock
 	m.Tell = func(format string, args ...any) { cli.Say(e, format, args...); _ = e.Stderr.Flush() }

@@ -9,7 +9,7 @@ import (
 	"github.com/luaccm/ccm/runtime/state"
 )
 
-// What a node of a fleet has unless its configuration says otherwise.
+// Defaults of a node of a fleet.
 const (
 	nodeCredentials = "/etc/ccm/fleet/node.creds"
 	nodeSigners     = "/etc/ccm/fleet/allowed_signers"
@@ -32,7 +32,7 @@ func newFleetNode(e *cli.Env, c *agent.FleetConfig, cacheDir string, a *agent.Ag
 		if file == "" {
 			continue
 		}
-		if _, err := e.Files.ReadFile(file); err != nil { // is it believed?
+		if _, err := e.Files.ReadFile(file); err != nil { // reports a file that is not trusted
 			return nil, err
 		}
 	}

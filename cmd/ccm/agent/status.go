@@ -36,7 +36,7 @@ cannot be had, or something is wrong with its fleet, 1 if no agent runs.`,
 				if err != nil || f.config != "" && f.config != s.Config {
 					return unreadable
 				}
-				s.ConfigError = unreadable.Error() // it goes on with the old one
+				s.ConfigError = unreadable.Error() // the agent goes on with the old configuration
 			}
 			if s == nil {
 				if errors.Is(err, agent.ErrNotRunning) {
@@ -108,7 +108,7 @@ func printAgentStatus(e *cli.Env, s *agent.Status) {
 	}
 }
 
-// printAgentFleet says what the machine is in its fleet.
+// printAgentFleet prints the status of the machine in its fleet.
 func printAgentFleet(say func(string, ...any), f *agent.FleetStatus, now time.Time) {
 	connected := "connected"
 	if !f.Connected {
@@ -179,7 +179,7 @@ func printAgentSource(say func(string, ...any), x *agent.SourceStatus, now time.
 	}
 }
 
-// moment returns a time, and how far it is from now.
+// moment formats a time and its distance from now.
 func moment(at, now time.Time) string {
 	text := at.Local().Format(time.DateTime)
 	d := at.Sub(now).Round(time.Second)
@@ -192,7 +192,7 @@ func moment(at, now time.Time) string {
 	return text + " (now)"
 }
 
-// plainDuration returns a time in its two largest units.
+// plainDuration formats a duration in its two largest units.
 func plainDuration(d time.Duration) string {
 	if d >= 48*time.Hour {
 		return fmt.Sprintf("%dd", int(d.Hours()/24))

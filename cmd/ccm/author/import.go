@@ -26,7 +26,7 @@ type importFlags struct {
 	cli.SiteFlags
 	files    string
 	stateDir string
-	user     string // of whom the services are; "" for those of the system
+	user     string // the owner of the services; "" for services of the system
 	output   *cli.Choice
 }
 
@@ -89,8 +89,8 @@ func importable(reg *resource.Registry) (names []string) {
 	return names
 }
 
-// importAll prints what describes the resources of those names, and reports which
-// cannot be described.
+// importAll prints the declarations of the named resources, and reports resources that cannot be
+// declared.
 func importAll(e *cli.Env, cmd *cobra.Command, f *importFlags, typ string, names []string) error {
 	v := e.View(f.Root)
 	facts, err := e.Facts(cmd.Context(), v, f.Facts)
@@ -147,7 +147,7 @@ func importAll(e *cli.Env, cmd *cobra.Command, f *importFlags, typ string, names
 	return nil
 }
 
-// print prints what was found.
+// print prints the found resources as a manifest or script.
 func (f *importFlags) print(e *cli.Env, m *manifest.Manifest) error {
 	switch f.output.Value {
 	case "yaml":
@@ -171,11 +171,11 @@ func (f *importFlags) print(e *cli.Env, m *manifest.Manifest) error {
 	return m.Convert(e.Print().Data())
 }
 
-// importOne returns the declaration of one resource as it is, of a service of a user if that
-// is not "".
+// importOne returns the declaration of one resource in its present state. A user makes it a service
+// of that user.
 func importOne(cmd *cobra.Command, reg *resource.Registry, t *resource.Type, im resource.Import, user string, fs *facts.Facts) (d manifest.ResolvedResource, err error) {
 	asked := &schema.Table{Entries: []schema.Entry{{Key: t.Schema().Name().Name, Val: schema.StringValue(im.Name)}}}
-	if user != "" { // whose name is part of that of the resource: another user may have the same service
+	if user != "" { // another user may have the same service, so the user is part of the resource's name
 		asked.Set("service", schema.StringValue(im.Name))
 		asked.Set("scope", schema.StringValue(string(resources.UserService)))
 		asked.Set("user", schema.StringValue(user))
@@ -201,7 +201,7 @@ func importOne(cmd *cobra.Command, reg *resource.Registry, t *resource.Type, im 
 	return manifest.ResolvedResource{Type: t, Name: im.Name, Properties: withoutDefaults(t, tab)}, nil
 }
 
-// copyAside writes content to a file that is new, or holds it already.
+// copyAside writes content to a new file. An existing file must have the same content.
 func copyAside(e *cli.Env, path string, content []byte) (string, error) {
 	if err := e.Files.CheckPlace(path); err != nil {
 		return "", err
@@ -219,12 +219,12 @@ func copyAside(e *cli.Env, path string, content []byte) (string, error) {
 	if err := h.SaveDirectory(filepath.Dir(path)); err != nil {
 		return "", err
 	}
-	// It may hold what only its owner may read.
+	// The content may come from a file that only its owner may read.
 	return path, h.SaveNew(path, content, 0o600)
 }
 
-// withoutDefaults returns properties without the name and without those that are
-// as if they were left out.
+// withoutDefaults returns properties without the name, and without values that mean the same as no
+// value.
 func withoutDefaults(t *resource.Type, tab *schema.Table) *schema.Table {
 	out := new(schema.Table)
 	for _, e := range tab.Entries {

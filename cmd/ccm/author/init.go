@@ -1,4 +1,4 @@
-// Package author has the commands for who writes a site: init, types, lint, import, test, studio.
+// Package author has the commands for authors of a site: init, types, lint, import, test, studio.
 package author
 
 import (
@@ -17,7 +17,7 @@ import (
 	"github.com/luaccm/ccm/runtime/terminal"
 )
 
-// newSite is what a new site begins with.
+// newSite has the files of a new site.
 //
 //go:embed all:newsite
 var newSite embed.FS

@@ -84,7 +84,7 @@ func lintFiles(ctx context.Context, e *cli.Env, args, exclude []string, asJSON b
 	return nil
 }
 
-// newLinter returns a linter that knows what ships with ccm, and reads no files.
+// newLinter returns a linter that knows the types and libraries of ccm, and reads no files.
 func newLinter() (*lint.Linter, error) {
 	reg, err := site.NewRegistry(new(site.TemplateEnv))
 	if err != nil {
@@ -103,7 +103,7 @@ func newLinter() (*lint.Linter, error) {
 
 func lintText(e *cli.Env, found []lint.Finding, text string) {
 	if len(found) == 0 {
-		return // what follows would copy a large text
+		return // HideLiterals would copy a large text
 	}
 	text = luaapi.HideLiterals(hidePlain(found, text))
 	for _, f := range found {
@@ -111,7 +111,8 @@ func lintText(e *cli.Env, found []lint.Finding, text string) {
 	}
 }
 
-// hidePlain returns a text with stars in the place of what is likely a secret: reports are kept by others.
+// hidePlain returns a text with stars in place of likely secrets, because other people keep
+// reports.
 func hidePlain(found []lint.Finding, text string) string {
 	lines := strings.SplitAfter(text, "\n")
 	for _, f := range found {

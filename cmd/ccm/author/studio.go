@@ -86,9 +86,9 @@ func designed(name string) (dir, file string, err error) {
 	return filepath.Dir(name), filepath.Base(name), nil
 }
 
-// serveStudio serves until it is interrupted or the page ends it.
+// serveStudio serves until an interrupt or until the page ends the server.
 func serveStudio(ctx context.Context, e *cli.Env, o studio.Options, browser bool) error {
-	// Each edit makes as much garbage as a third of what is in use, and somebody waits for it.
+	// Each edit makes garbage of a third of the memory in use, and somebody waits for the edit.
 	collector.Stay(200)
 	s, err := studio.Open(ctx, o)
 	if err != nil {
@@ -98,12 +98,12 @@ func serveStudio(ctx context.Context, e *cli.Env, o studio.Options, browser bool
 	defer cancel()
 	address := s.Address()
 	terminal.Fprintf(e.Stdout, "%s\n", address)
-	_ = e.Stdout.Flush() // that it failed, the end says
+	_ = e.Stdout.Flush() // a failed write is reported at the end
 	if browser && hasDisplay() {
 		s.OpenBrowser(address, func(file string) error { return openFile(ctx, file) })
 	}
 	if terminal.IsTerminal(e.Stdin) {
-		go func() { // it ends with the process
+		go func() { // ends with the process
 			for lines := bufio.NewScanner(e.Stdin); lines.Scan(); {
 				terminal.Fprintf(e.Stdout, "%s\n", s.Address())
 				_ = e.Stdout.Flush()
@@ -118,7 +118,7 @@ func hasDisplay() bool {
 	return runtime.GOOS == "darwin" || os.Getenv("DISPLAY") != "" || os.Getenv("WAYLAND_DISPLAY") != ""
 }
 
-// openFile has the desktop open a file with what the user has chosen for it.
+// openFile opens a file with the program that the user has chosen on the desktop.
 func openFile(ctx context.Context, file string) error {
 	open := "xdg-open"
 	if runtime.GOOS == "darwin" {

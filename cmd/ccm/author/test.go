@@ -57,8 +57,8 @@ Exit status: 1 if a test fails.`,
 	return cmd
 }
 
-// withinBundle calls do with the folder in which a bundle was unpacked, or with the name of what is
-// none.
+// withinBundle calls do with the folder of an unpacked bundle, or with the name itself if that is
+// no bundle.
 func withinBundle(ctx context.Context, e *cli.Env, name string, do func(name string) error) (err error) {
 	dir, err := os.Getwd()
 	if err != nil {
@@ -177,8 +177,8 @@ func runSpecFile(ctx context.Context, e *cli.Env, file string, wanted func(strin
 	return nil
 }
 
-// modulePath returns the directories above a spec, in which it finds the modules
-// of the site too: those up to the working directory, and after them those of path.
+// modulePath returns the directories for modules of a spec: the directories above the file up to
+// the working directory, where the modules of the site are, and then path.
 func modulePath(file string, path []string) []string {
 	if filepath.IsAbs(file) {
 		return append([]string{filepath.Dir(filepath.Dir(file))}, path...)

@@ -68,8 +68,8 @@ written by ccm types is left alone.`,
 	return cmd
 }
 
-// factTree returns the facts of this machine. What cannot be gathered is left
-// out, with a message.
+// factTree returns the facts of this machine, without those that cannot be gathered, for which it
+// prints a message.
 func factTree(ctx context.Context, e *cli.Env, f *cli.SiteFlags) (map[string]any, error) {
 	facts, err := e.Facts(ctx, e.View(""), f.Facts)
 	if err != nil {
@@ -82,7 +82,7 @@ func factTree(ctx context.Context, e *cli.Env, f *cli.SiteFlags) (map[string]any
 	return tree, nil
 }
 
-// language returns what scripts can say.
+// language returns the types, libraries and facts of scripts.
 func language() (*stubs.Language, error) {
 	reg, err := site.Documented()
 	if err != nil {
@@ -105,8 +105,7 @@ func writeDefinitions(e *cli.Env, lang *stubs.Language, file string) error {
 type writtenFile struct {
 	name string
 	text []byte
-	// own says that nobody but ccm writes the file. Any other is overwritten only
-	// if ccm wrote it.
+	// own says that only ccm writes the file. Other files are overwritten only if ccm wrote them.
 	own bool
 }
 
@@ -135,7 +134,8 @@ func moduleDirectories(e *cli.Env, dir string) ([]string, error) {
 	return list, nil
 }
 
-// editorFiles returns what ccm types writes. Libraries are directories with modules of others.
+// editorFiles returns the files that ccm types writes. Libraries are directories with modules of
+// other authors.
 func editorFiles(lang *stubs.Language, libraries ...string) []writtenFile {
 	var definitions, luacheck, selene bytes.Buffer
 	lang.Definitions(&definitions)

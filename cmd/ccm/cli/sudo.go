@@ -23,8 +23,8 @@ func AddSudoFlag(fs *pflag.FlagSet) {
 }
 
 // BecomeRoot replaces this process by sudo with the same command line. It returns only if that
-// fails or if ccm is root already. Nothing was read before: root reads all files of root's work
-// itself, and judges them as for the user who types sudo (package trust).
+// fails or if ccm is root already. Nothing was read before: root reads its files itself, and judges
+// them as for the user who types sudo (package trust).
 func BecomeRoot(args []string) error {
 	if os.Geteuid() == 0 {
 		return nil

@@ -40,12 +40,12 @@ that ccm docs build has written, which is then replaced.`,
 	}
 }
 
-// websiteList is the file that lists the others of a website, one a line. By it a directory is
-// known as one.
+// websiteList is the file that lists the other files of a website, one a line. A directory with
+// this file is a website of ccm.
 const websiteList = ".ccm-docs"
 
-// writeWebsite writes files to a directory, and removes those that an earlier website had and
-// this one has not. It writes nothing into a directory with other things in it.
+// writeWebsite writes files to a directory, and removes files of an earlier website that are not in
+// this one. If the directory contains other files, it writes nothing.
 func writeWebsite(h *host.Host, dir string, files []website.File) error {
 	dir, err := filepath.Abs(dir)
 	if err != nil {
@@ -63,7 +63,8 @@ func writeWebsite(h *host.Host, dir string, files []website.File) error {
 		}
 	}
 	gone := slices.DeleteFunc(slices.Clone(old), func(name string) bool { return slices.Contains(names, name) })
-	// Until all is done the list has both, so that the next attempt knows what is there.
+	// Until the end the list has old and new files, so that a next attempt after a failure knows them
+	// all.
 	if err := h.SaveDirectory(dir); err != nil {
 		return err
 	}
@@ -85,8 +86,8 @@ func writeWebsite(h *host.Host, dir string, files []website.File) error {
 	return h.Save(list, lines(names), 0o644)
 }
 
-// earlierWebsite returns the names of the files of the website in a directory; none if it is
-// empty or not there.
+// earlierWebsite returns the names of the files of the website in a directory; none if the
+// directory is empty or does not exist.
 func earlierWebsite(h *host.Host, dir string) ([]string, error) {
 	there, err := h.ReadDir(dir)
 	if errors.Is(err, fs.ErrNotExist) || err == nil && len(there) == 0 {

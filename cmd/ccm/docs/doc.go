@@ -91,7 +91,7 @@ func docOne(e *cli.Env, reg *resource.Registry, topic string, asJSON bool) error
 	return docReference(e, ref, err, asJSON)
 }
 
-// docReference prints a reference, unless there is an error instead of it.
+// docReference prints a reference, or returns err if that is not nil.
 func docReference(e *cli.Env, ref site.Reference, err error, asJSON bool) error {
 	switch {
 	case err != nil:

@@ -33,8 +33,8 @@ func writeMan(e *cli.Env, root *cobra.Command, dir string) error {
 	return writePages(h, root, manDate(e), dir)
 }
 
-// writePages writes the page of a command and those of the commands below it: ccm-run.1 is that of
-// ccm run.
+// writePages writes the manual pages of a command and its subcommands: ccm-run.1 is the page of ccm
+// run.
 func writePages(h *host.Host, cmd *cobra.Command, date time.Time, dir string) error {
 	for _, c := range documentedBelow(cmd) {
 		if err := writePages(h, c, date, dir); err != nil {
@@ -44,8 +44,8 @@ func writePages(h *host.Host, cmd *cobra.Command, date time.Time, dir string) er
 	return h.Save(filepath.Join(dir, manName(cmd)+".1"), manPage(cmd, date), 0o644)
 }
 
-// manDate returns the date of the pages: SOURCE_DATE_EPOCH
-// (reproducible-builds.org), else when what was built was committed, else now.
+// manDate returns the date of the pages: SOURCE_DATE_EPOCH (reproducible-builds.org), else the time
+// of the commit that was built, else now.
 func manDate(e *cli.Env) time.Time {
 	if sec, err := strconv.ParseInt(os.Getenv("SOURCE_DATE_EPOCH"), 10, 64); err == nil {
 		return time.Unix(sec, 0).UTC()

@@ -44,10 +44,11 @@ func manPage(cmd *cobra.Command, date time.Time) []byte {
 	return p.Bytes()
 }
 
-// manName returns the name of the page of a command: that with its parents, with hyphens.
+// manName returns the name of a command's page: the names of the command and its parents, with
+// hyphens.
 func manName(cmd *cobra.Command) string { return strings.ReplaceAll(cmd.CommandPath(), " ", "-") }
 
-// documentedBelow returns the commands below one that have a page.
+// documentedBelow returns the subcommands of a command that have a page.
 func documentedBelow(cmd *cobra.Command) (list []*cobra.Command) {
 	for _, c := range cmd.Commands() {
 		if c.IsAvailableCommand() && !c.IsAdditionalHelpTopicCommand() {
@@ -64,7 +65,7 @@ func (p *manWriter) printf(format string, args ...any) { p.WriteString(fmt.Sprin
 
 func (p *manWriter) section(title string) { p.printf(".SH %s\n", title) }
 
-// description writes paragraphs. Lines that are indented stay as they are.
+// description writes paragraphs. Indented lines stay unchanged.
 func (p *manWriter) description(text string) {
 	example := false
 	for line := range strings.Lines(strings.TrimSpace(text)) {
@@ -92,7 +93,7 @@ func (p *manWriter) description(text string) {
 	}
 }
 
-// flags writes what the help says of flags.
+// flags writes flags with their help.
 func (p *manWriter) flags(title string, flags *pflag.FlagSet) {
 	if !flags.HasAvailableFlags() {
 		return
@@ -127,7 +128,7 @@ func (p *manWriter) flags(title string, flags *pflag.FlagSet) {
 	})
 }
 
-// manText returns a text so that roff(7) takes nothing in it for a request or an escape.
+// manText escapes a text so that roff(7) finds no requests or escapes in it.
 func manText(text string) string {
 	lines := strings.Split(strings.ReplaceAll(text, `\`, `\e`), "\n")
 	for i, line := range lines {
@@ -138,5 +139,5 @@ func manText(text string) string {
 	return strings.Join(lines, "\n")
 }
 
-// manLiteral returns what is typed as it stands: its hyphens are no hyphenation.
+// manLiteral escapes text to be typed literally: its hyphens are no hyphenation.
 func manLiteral(text string) string { return strings.ReplaceAll(manText(text), "-", `\-`) }

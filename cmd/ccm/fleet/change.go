@@ -10,7 +10,7 @@ import (
 	"github.com/luaccm/ccm/runtime/terminal"
 )
 
-// A fleetChange is one thing that a command of a fleet has done.
+// A fleetChange is one change that a command of a fleet made.
 type fleetChange struct {
 	Change      string   `json:"change"` // created, changed or removed
 	Kind        string   `json:"what"`   // account, document, file, node, request, stream, token or user
@@ -18,10 +18,10 @@ type fleetChange struct {
 	Environment string   `json:"environment,omitempty"`
 	Fingerprint string   `json:"fingerprint,omitempty"`
 	Role        string   `json:"role,omitempty"`
-	Path        string   `json:"path,omitempty"`  // what was written
+	Path        string   `json:"path,omitempty"`  // of the written file
 	Token       string   `json:"token,omitempty"` // that was made
 	Detail      []string `json:"detail,omitempty"`
-	// Servers are those that have a change of the account.
+	// Servers are the servers on which the account changed.
 	Servers []string `json:"servers,omitempty"`
 }
 
@@ -31,7 +31,7 @@ const (
 	removed = "removed"
 )
 
-// nodeChange returns what has become of a node.
+// nodeChange returns the change of a node.
 func nodeChange(change string, n *enrol.Node) fleetChange {
 	return fleetChange{Change: change, Kind: "node", Name: n.Name, Environment: n.Environment, Fingerprint: enrol.Fingerprint(n.Key, n.Recipient)}
 }
@@ -39,7 +39,7 @@ func nodeChange(change string, n *enrol.Node) fleetChange {
 // nodeText says which node a change is about.
 func nodeText(c fleetChange) string { return "node " + c.Name + " of " + c.Environment }
 
-// A changePrinter prints what a command of a fleet has done: a line each for people, or an object a
+// A changePrinter prints the changes of a fleet's command: a line each for people, or an object a
 // line for programs.
 type changePrinter struct{ output *cli.Choice }
 
@@ -50,7 +50,7 @@ func addChangePrinter(cmd *cobra.Command) changePrinter {
 	return p
 }
 
-// print prints a change, for people as a text without the sign before it.
+// print prints a change. Text is the line for people without its sign.
 func (p changePrinter) print(e *cli.Env, c fleetChange, text string) error {
 	if p.output.Value == "json" {
 		return e.Print().Line(c)

@@ -87,7 +87,7 @@ func checkFleet(ctx context.Context, e *cli.Env, d *enrol.Desk, form string) err
 	return err
 }
 
-// aboutEvents finds what the servers have lost of what nodes told.
+// aboutEvents finds events of nodes that the servers have lost.
 func aboutEvents(ctx context.Context, d *enrol.Desk, nodes []*overview.Node) []cluster.Finding {
 	issued := make(map[string]string, len(nodes))
 	for _, n := range nodes {
@@ -109,7 +109,7 @@ func aboutEvents(ctx context.Context, d *enrol.Desk, nodes []*overview.Node) []c
 	return []cluster.Finding{{Problem: subject.Events + " has gaps, in what these told: " + someOf(names), Hint: "ccm fleet events --fill has them tell it again"}}
 }
 
-// aboutRollouts finds rollouts that were stopped: nobody moves them on.
+// aboutRollouts finds stopped rollouts, which nobody moves on.
 func aboutRollouts(ctx context.Context, d *enrol.Desk) (list []cluster.Finding) {
 	for _, name := range d.Cluster.Directory.Fleet.Environments {
 		control, err := (&release.Store{NC: d.Cluster.Conn, Environment: name}).Read(ctx)
@@ -124,7 +124,7 @@ func aboutRollouts(ctx context.Context, d *enrol.Desk) (list []cluster.Finding) 
 	return list
 }
 
-// aboutNodes gathers what nodes say is wrong.
+// aboutNodes gathers the problems that nodes have told.
 func aboutNodes(nodes []*overview.Node, now time.Time) []cluster.Finding {
 	var silent, failed, skewed, damaged []string
 	problems := map[record.ProblemCode][]string{}

@@ -40,7 +40,7 @@ what the machine says.
 	return cmd
 }
 
-// enrolmentLine is a request as JSON has it.
+// enrolmentLine is a request in JSON.
 type enrolmentLine struct {
 	enrol.Request
 	Fingerprint string    `json:"fingerprint"`
@@ -198,7 +198,7 @@ func find(ctx context.Context, d *enrol.Desk, name, fingerprint string) (*enrol.
 	return p, nil
 }
 
-// watchPause is how often those who ask are looked for.
+// watchPause is the time between two looks for new requests.
 const watchPause = 2 * time.Second
 
 func watchRequests(ctx context.Context, e *cli.Env, f *fleetdir.Flags, out changePrinter, tokenFile string) error {
@@ -209,8 +209,8 @@ func watchRequests(ctx context.Context, e *cli.Env, f *fleetdir.Flags, out chang
 		return err
 	}
 	defer d.Cluster.Close()
-	reported := map[string]bool{} // what was refused is said once
-	trouble := ""                 // as long as it is the same
+	reported := map[string]bool{} // refused requests, to report each once
+	trouble := ""                 // the last error, to report it once while it stays the same
 	for {
 		text, err := e.Files.ReadFile(tokenFile) // again: tokens are added
 		if err != nil {
@@ -334,7 +334,7 @@ ccm agent enrol --token-file. Both files are as secret as a private key.`,
 	return cmd
 }
 
-// addToken adds a token to a file, which only its owner reads.
+// addToken adds a token to a file that only its owner can read.
 func addToken(e *cli.Env, file string, t enrol.Token) error {
 	have, err := os.ReadFile(file)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -350,8 +350,8 @@ func addToken(e *cli.Env, file string, t enrol.Token) error {
 	return cli.Machine(e).Save(file, append(append(have, line...), '\n'), 0o600)
 }
 
-// restoreNodes gives the servers the nodes back that only the directory has, and the directory those
-// that only the servers have. It returns how many it gave them.
+// restoreNodes gives the servers the nodes that only the directory has, and the directory the nodes
+// that only the servers have. It returns the number of nodes that the servers got.
 func restoreNodes(ctx context.Context, e *cli.Env, out changePrinter, c *cluster.Cluster, noop bool) (int, error) {
 	d := &enrol.Desk{Cluster: c, Now: e.Clock.Now}
 	restored, err := d.Restore(ctx, noop)

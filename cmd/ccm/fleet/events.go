@@ -118,7 +118,7 @@ func (f *eventFlags) check(ctx context.Context, d *enrol.Desk, nodes []string) e
 	return checkNames(ctx, d, nodes, !f.fill)
 }
 
-// eventText says in a line what a node tells.
+// eventText formats a message of a node as a line.
 func eventText(l *event.Line) string {
 	text := func(name string) string {
 		s, _ := l.Fields[name].(string)

@@ -16,10 +16,10 @@ import (
 	"github.com/luaccm/ccm/runtime/terminal"
 )
 
-// fillExpires is how long nodes have to tell again what was lost.
+// fillExpires is the time in which nodes may send lost messages again.
 const fillExpires = 5 * time.Minute
 
-// A fillResult is what became of the gaps of a node.
+// A fillResult is the result of filling the gaps of a node.
 type fillResult struct {
 	Node        string      `json:"node"`
 	Environment string      `json:"environment"`
@@ -27,7 +27,7 @@ type fillResult struct {
 	Answer      *job.Node   `json:"answer"`
 }
 
-// missing returns how many messages of the node were missing.
+// missing returns the number of the node's missing messages.
 func (f *fillResult) missing() (n int64) {
 	for _, g := range f.Gaps {
 		n += g.Messages
@@ -35,7 +35,7 @@ func (f *fillResult) missing() (n int64) {
 	return n
 }
 
-// fillGaps finds gaps in what nodes told, and has them tell it again.
+// fillGaps finds gaps in the messages of nodes, and asks the nodes to send the messages again.
 func (f *eventFlags) fillGaps(ctx context.Context, e *cli.Env, nodes []string) error {
 	d, err := f.DeskOf(e, identity.Operator)
 	if err != nil {
@@ -87,7 +87,8 @@ func fillingsOf(gaps []event.Gap) (list []*fillResult) {
 	return list
 }
 
-// tellAgain has nodes of an environment tell again what they told in the time of all their gaps.
+// tellAgain asks nodes of an environment to send their messages from the period of all their gaps
+// again.
 func tellAgain(ctx context.Context, s *job.Sender, some []*fillResult) error {
 	j := &signed.Job{Verb: signed.VerbEvents, Reason: "the servers have lost events"}
 	var names []string
@@ -112,7 +113,7 @@ func tellAgain(ctx context.Context, s *job.Sender, some []*fillResult) error {
 	return err
 }
 
-// printFillings prints what became of gaps.
+// printFillings prints the results of filling gaps.
 func (f *eventFlags) printFillings(e *cli.Env, list []*fillResult) error {
 	rows := [][]string{{"NODE", "MISSING", "UNTIL", "ANSWER"}}
 	open := 0

@@ -41,12 +41,13 @@ The directory of the fleet is said by --fleet, or by CCM_FLEET, or is
 	return cmd
 }
 
-// checkNodes returns an error for the first name that is that of no node.
+// checkNodes returns an error for the first name that no node has.
 func checkNodes(ctx context.Context, d *enrol.Desk, names []string) error {
 	return checkNames(ctx, d, names, false)
 }
 
-// checkNames is checkNodes; a node that was revoked may count as one, for what it told before.
+// checkNames is checkNodes. With revokedToo the name of a revoked node is valid, because there are
+// messages of its past.
 func checkNames(ctx context.Context, d *enrol.Desk, names []string, revokedToo bool) error {
 	if len(names) == 0 {
 		return nil

@@ -98,7 +98,7 @@ func initFleet(ctx context.Context, e *cli.Env, out changePrinter, dir string, o
 	return nil
 }
 
-// applyFleet brings the servers to what the directory says.
+// applyFleet configures the servers as the directory says.
 func applyFleet(ctx context.Context, e *cli.Env, out changePrinter, d *identity.Directory, noop bool) error {
 	ctx, cancel := e.UntilStopped(ctx)
 	defer cancel()

@@ -111,7 +111,8 @@ func environmentIn(d *identity.Directory, named string) (string, error) {
 	return named, nil
 }
 
-// environmentOf returns the environment of a job: that of the nodes that are named, if nothing else says it.
+// environmentOf returns the environment of a job: without a flag for it, the environment of the
+// named nodes.
 func (f *jobFlags) environmentOf(ctx context.Context, e *cli.Env, c *cluster.Cluster, nodes []string) (string, error) {
 	if f.environment != "" || len(nodes) == 0 {
 		return environmentOf(c, f.environment)
@@ -167,7 +168,7 @@ func (f *jobFlags) choose(ctx context.Context, e *cli.Env, c *cluster.Cluster, e
 	}
 	if len(args) > 0 {
 		slices.Sort(args)
-		return slices.Compact(args), len(nodes), nil // one that is named twice answers once
+		return slices.Compact(args), len(nodes), nil // a node that is named twice answers once
 	}
 	chosen, err := roster.Where(nodes, condition, e.Clock.Now())
 	sayLeftOut(e, err)
@@ -180,7 +181,7 @@ func (f *jobFlags) choose(ctx context.Context, e *cli.Env, c *cluster.Cluster, e
 	return names, len(nodes), nil
 }
 
-// check returns an error for a flag that no job can have, in its name.
+// check returns an error that names a flag whose value no job can have.
 func (f *jobFlags) check() error {
 	switch {
 	case f.atMost < 0:
@@ -225,7 +226,7 @@ func (f *jobFlags) send(ctx context.Context, e *cli.Env, j *signed.Job, args []s
 		return err
 	}
 	if len(names) > signed.MaxNames && f.condition == "" {
-		f.condition = "true" // all of them: more than a job can name
+		f.condition = "true" // all nodes, because a job cannot name so many
 	}
 	j.Condition = f.condition
 	s := f.sign.sender(e, c, environment)
@@ -258,7 +259,7 @@ func (f *jobFlags) send(ctx context.Context, e *cli.Env, j *signed.Job, args []s
 	return nil
 }
 
-// print prints what became of a job.
+// print prints the result of a job.
 func (f *jobFlags) print(e *cli.Env, j *signed.Job, p *job.Progress) error {
 	switch f.output.Value {
 	case "json":

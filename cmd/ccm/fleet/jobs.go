@@ -74,8 +74,8 @@ func listJobs(ctx context.Context, e *cli.Env, fleet *fleetdir.Flags, environmen
 	return nil
 }
 
-// jobRow is a job in the table. Until it expires nodes may still answer, and a replica that answers us may lack
-// what some have told just now: those are not called silent yet.
+// jobRow is a job in the table. Nodes are not called silent before the job expires: they may still
+// answer, and a replica may lack the latest answers.
 func jobRow(p *job.SentJob, now time.Time) []string {
 	r, reason, silent := p.Progress, "-", "silent"
 	if p.Reason != "" {

@@ -13,14 +13,14 @@ import (
 	"github.com/luaccm/ccm/runtime/diag"
 )
 
-// liveFlags say how nodes are asked instead of what they told before.
+// liveFlags are the flags to ask nodes instead of using their earlier messages.
 type liveFlags struct {
 	sign    signFlags
 	live    bool
 	timeout time.Duration
 }
 
-// askNodes asks the nodes that are there, prints those that answer, and names the others.
+// askNodes asks the reachable nodes, prints their answers, and names the other nodes.
 func (f *liveFlags) askNodes(ctx context.Context, e *cli.Env, d *enrol.Desk, o overview.Options, names []string, form string) error {
 	if f.timeout < time.Second || f.timeout > signed.MaxJob {
 		return diag.Errorf(diag.Pos{}, "--within: want a duration from 1s to %s, got %s", durationText(signed.MaxJob), durationText(f.timeout))

@@ -95,7 +95,7 @@ Exit status: 4 if --live asked a node that did not answer.`,
 	return cmd
 }
 
-// nodeLine is a node as JSON and YAML have it.
+// nodeLine is a node in JSON and YAML.
 type nodeLine struct {
 	Node           string           `json:"node"`
 	Environment    string           `json:"environment"`
@@ -147,7 +147,8 @@ func listNodes(ctx context.Context, e *cli.Env, d *enrol.Desk, o overview.Option
 	return nil
 }
 
-// sayLeftOut says that a condition cannot be answered for nodes, and why for one of them.
+// sayLeftOut prints that a condition cannot be evaluated for some nodes, with the reason for one of
+// them.
 func sayLeftOut(e *cli.Env, err error) {
 	if err != nil {
 		cli.Say(e, "! Nodes are left out, because the condition has no answer for them: %s", err)
@@ -200,7 +201,7 @@ func foreignText(list []enrol.ForeignNode) string {
 	return fmt.Sprintf("! %d nodes are not in fleet.json, which does not name the key that signed them: %s", len(list), someOf(names))
 }
 
-// printForeign prints them for programs.
+// printForeign prints foreign nodes for programs.
 func printForeign(e *cli.Env, list []enrol.ForeignNode, form string) error {
 	for _, f := range list {
 		line := struct {

@@ -16,8 +16,9 @@ import (
 	"github.com/luaccm/ccm/runtime/terminal"
 )
 
-// cannotRead returns what in a bundle is encrypted for nodes of an environment that cannot read it. Near is where
-// the site was packed from, which may have a file of recipients that is not packed.
+// cannotRead returns the secrets in a bundle that are encrypted for nodes, and that some of these
+// nodes in an environment cannot read. Near is the path of the packed site, which may have a file
+// of recipients that is not packed.
 func cannotRead(ctx context.Context, e *cli.Env, c *cluster.Cluster, file, near, environment string) ([]enrol.UnreadableSecret, error) {
 	dir, err := os.MkdirTemp("", "ccm-release-")
 	if err != nil {
@@ -65,7 +66,7 @@ func unpack(ctx context.Context, file, dir string) error {
 // namedNodes returns the nodes of the fleet that stand in the recipients of the site to which a path belongs.
 func namedNodes(e *cli.Env, near string) ([]string, error) {
 	if fi, err := os.Stat(near); err == nil && fi.IsDir() {
-		near = filepath.Join(near, "site.lua") // what stands in it, rather than beside it
+		near = filepath.Join(near, "site.lua") // a file in the directory, to find the recipients there
 	}
 	root, ok := encryption.Root(near)
 	if !ok {
@@ -90,7 +91,8 @@ func namedNodes(e *cli.Env, near string) ([]string, error) {
 	return names, nil
 }
 
-// sayUnreadable names the nodes that a release will fail on, if they need what they cannot read.
+// sayUnreadable names the nodes that will fail with a release if they need secrets that they cannot
+// read.
 func sayUnreadable(e *cli.Env, list []enrol.UnreadableSecret) {
 	for _, u := range list {
 		cli.Say(e, "! %s: %s cannot read it, and it is for %s", terminal.Line(u.Secret), someOf(u.Nodes), cli.NamesOf(u.For))

@@ -15,10 +15,10 @@ import (
 	"github.com/luaccm/ccm/runtime/terminal"
 )
 
-// rekeyPause is how often is looked which nodes use the new key.
+// rekeyPause is the time between two looks at which nodes use the new key.
 const rekeyPause = 2 * time.Second
 
-// A rekeyOutput is what became of it, as JSON has it.
+// A rekeyOutput is the result of the command in JSON.
 type rekeyOutput struct {
 	*enrol.RekeyProgress
 	Done bool `json:"done"`
@@ -73,7 +73,7 @@ func rekeyFleet(ctx context.Context, e *cli.Env, d *enrol.Desk, until time.Time,
 	}
 	if form == "text" {
 		terminal.Fprintf(e.Stdout, "~ %d nodes signed by the new key\n", signed)
-		_ = e.Stdout.Flush() // that it failed, the end says
+		_ = e.Stdout.Flush() // a failed write is reported at the end
 	}
 	r, err := waitForRekeyed(ctx, e, d, until)
 	if err != nil {

@@ -152,7 +152,7 @@ func (f *releaseFlags) checkCanary(ctx context.Context, e *cli.Env, c *cluster.C
 	return nil
 }
 
-// controllerOf returns what moves the rollouts of an environment.
+// controllerOf returns the controller of an environment's rollouts.
 func controllerOf(e *cli.Env, c *cluster.Cluster, environment string, sign *signFlags) (*release.Controller, error) {
 	if fleet := c.Directory.Fleet; !fleet.HasEnvironment(environment) {
 		return nil, diag.Errorf(diag.Pos{}, "there is no environment %s", environment).WithHint("ccm fleet init DIR --apply --environment %s makes it; there is %s", environment, strings.Join(fleet.Environments, ", "))
@@ -164,8 +164,8 @@ func controllerOf(e *cli.Env, c *cluster.Cluster, environment string, sign *sign
 	}, nil
 }
 
-// withController calls do with what moves the rollouts of an environment, for those who have a role, or one that may
-// more.
+// withController calls do with the controller of an environment's rollouts. The user must have at
+// least the role.
 func withController(e *cli.Env, f *fleetdir.Flags, environment string, least identity.Role, sign *signFlags, do func(*release.Controller) error) error {
 	c, err := f.ConnectAs(e, least)
 	if err != nil {
@@ -265,7 +265,7 @@ func shortDigest(digest string) string {
 	return digest[:4] + "..." + digest[len(digest)-2:]
 }
 
-// pack packs a site into the archive of the fleet and returns the file and its digest.
+// pack packs a site into the archive of the fleet and returns the path and the digest of the file.
 func (f *releaseFlags) pack(ctx context.Context, e *cli.Env, archive release.Archive, name string, isBundle bool) (file, digest string, err error) {
 	if isBundle {
 		return archive.CopyBundle(name)
@@ -283,8 +283,8 @@ func (f *releaseFlags) pack(ctx context.Context, e *cli.Env, archive release.Arc
 	})
 }
 
-// checkSite runs ccm lint and ccm test on a site, each in a process of its own: what they say is shown
-// only if something is wrong.
+// checkSite runs ccm lint and ccm test on a site, each as a process of its own, whose output is
+// printed only on a failure.
 func checkSite(ctx context.Context, e *cli.Env, name string) error {
 	own, err := os.Executable()
 	if err != nil {

@@ -163,19 +163,19 @@ func (f *rolloutFlags) show(ctx context.Context, e *cli.Env, environment string)
 	})
 }
 
-// watchInterval is how often a rollout that is followed is looked at, and watchPatience how long servers may not
-// answer meanwhile.
+// watchInterval is the time between two looks at a rollout, and watchPatience the time that the
+// servers may be silent meanwhile.
 const (
 	watchInterval = 2 * time.Second
 	watchPatience = 5 * time.Minute
 )
 
-// follow shows a rollout as it changes, and moves it on, until it rests.
+// follow prints the changes of a rollout, and moves it on, until the rollout rests.
 func (f *rolloutFlags) follow(ctx context.Context, e *cli.Env, c *release.Controller) error {
 	last, shown := (*release.Assessment)(nil), ""
 	var silentSince time.Time // since when the servers do not answer
-	// held is until when nothing is moved on after the servers were away: they may have lost heartbeats, and a rollout is
-	// not stopped because all nodes seem silent.
+	// held is the time before which the rollout is not moved on, after the servers were away: they may
+	// have lost heartbeats, and a rollout must not stop because all nodes seem silent.
 	var held time.Time
 	for {
 		var a *release.Assessment
@@ -235,7 +235,7 @@ func pauseBetweenLooks(ctx context.Context) error {
 	}
 }
 
-// silent returns how many nodes of a rollout are.
+// silent returns the number of silent nodes of a rollout.
 func silent(a *release.Assessment) (n int) {
 	if a == nil {
 		return 0
@@ -266,7 +266,7 @@ func (f *rolloutFlags) print(e *cli.Env, a *release.Assessment) error {
 	return e.Stdout.Flush()
 }
 
-// rolloutText tells of a rollout. What comes from nodes is made safe for terminals here.
+// rolloutText describes a rollout. It makes texts of nodes safe for terminals.
 func rolloutText(a *release.Assessment) string {
 	var b strings.Builder
 	terminal.Fprintf(&b, "Release %d of %s, bundle %s: %s\n", a.Release, a.Environment, shortDigest(a.Bundle), stateWords(a))
@@ -294,7 +294,7 @@ func firstLineOf(text string) string {
 	return first
 }
 
-// someNames lists the first names, and says how many more there are.
+// someNames lists the first names, and the number of the others.
 func someNames(names []string) string {
 	const most = 5
 	if len(names) <= most {
@@ -310,7 +310,7 @@ func stateWords(a *release.Assessment) string {
 	return string(a.State)
 }
 
-// stageWords says how a stage is.
+// stageWords describes the state of a stage.
 func stageWords(a *release.Assessment, i int) string {
 	switch {
 	case i < a.Stage || a.State == signed.Done:

@@ -42,9 +42,9 @@ Host of requests, --origin https://ccm.example.net says how browsers name it.`,
 			ctx, cancel := e.UntilStopped(cmd.Context())
 			defer cancel()
 			terminal.Fprintf(e.Stdout, "%s\n", s.Address())
-			_ = e.Stdout.Flush() // that it failed, the end says
+			_ = e.Stdout.Flush() // a failed write is reported at the end
 			if terminal.IsTerminal(e.Stdin) {
-				go func() { // it ends with the process
+				go func() { // ends with the process
 					for lines := bufio.NewScanner(e.Stdin); lines.Scan(); {
 						terminal.Fprintf(e.Stdout, "%s\n", s.Address())
 						_ = e.Stdout.Flush()

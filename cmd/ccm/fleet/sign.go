@@ -17,19 +17,19 @@ import (
 // signVariable names the key with which operators sign if --sign does not.
 const signVariable = "CCM_SIGN"
 
-// signFlags say with which key something is signed.
+// signFlags are the flags that choose the key for signatures.
 type signFlags struct{ key string }
 
 func (f *signFlags) add(fs *pflag.FlagSet) {
 	fs.StringVar(&f.key, "sign", "", "sign with the SSH `KEY` in this file, private or public (default "+signVariable+", else the first key of ssh-agent)")
 }
 
-// sender returns what sends jobs to an environment.
+// sender returns the sender of jobs to an environment.
 func (f *signFlags) sender(e *cli.Env, c *cluster.Cluster, environment string) *job.Sender {
 	return &job.Sender{NC: c.Conn, Environment: environment, Key: f.signer(e), By: c.Directory.Fleet.User, Clock: e.Clock.Now}
 }
 
-// others returns the keys of others who sign too.
+// others returns the keys of further signers.
 func others(e *cli.Env, files []string) (keys []signers.Key) {
 	for _, file := range files {
 		keys = append(keys, signers.Key{File: file, Prompts: cli.NewAsideWriter(e)})
@@ -37,12 +37,13 @@ func others(e *cli.Env, files []string) (keys []signers.Key) {
 	return keys
 }
 
-// alsoSign adds the flag for them.
+// alsoSign adds the flag for the keys of further signers.
 func alsoSign(fs *pflag.FlagSet, files *[]string) {
 	fs.StringArrayVar(files, "also-sign", nil, "sign with this `KEY` too, where two have to sign (may be given again)")
 }
 
-// sayTooFew says if more have to sign than do. It hinders nobody: what the servers have may be somebody else's.
+// sayTooFew warns if there are fewer signatures than necessary. It prevents nothing, because the
+// signers on the servers may come from somebody else.
 func sayTooFew(ctx context.Context, e *cli.Env, c *release.Controller, others []string) error {
 	want, err := c.Threshold(ctx)
 	if have := 1 + len(others); err == nil && have < want {

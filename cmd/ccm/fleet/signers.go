@@ -22,7 +22,7 @@ type signersFlags struct {
 	output    *cli.Choice
 }
 
-// A signersOutput is who may sign, as JSON has it.
+// A signersOutput is the list of signers in JSON.
 type signersOutput struct {
 	Environment string `json:"environment"`
 	Version     int64  `json:"version"`

@@ -71,8 +71,8 @@ func showStatus(ctx context.Context, e *cli.Env, d *enrol.Desk, o overview.Optio
 	return nil
 }
 
-// watchStatus shows the status until it is stopped. When the servers do not answer it says so, and
-// since when the page is old.
+// watchStatus shows the status until an interrupt. While the servers do not answer, the page says
+// so and since when it is old.
 func watchStatus(ctx context.Context, e *cli.Env, d *enrol.Desk, o overview.Options, every time.Duration) error {
 	terminal.Fprintf(e.Stdout, "%s", terminal.OtherScreen)
 	defer terminal.Fprintf(e.Stdout, "%s", terminal.OwnScreen)
@@ -109,11 +109,11 @@ func watchStatus(ctx context.Context, e *cli.Env, d *enrol.Desk, o overview.Opti
 	}
 }
 
-// barWidth is how wide the bar of a rollout is, in characters.
+// barWidth is the width of a rollout's bar in characters.
 const barWidth = 30
 
-// statusLines lays out the page. Columns and rows are those that there are, 0 for any number. If all does
-// not fit, environments are told in fewer words: failures are what is looked for.
+// statusLines lays out the page for a terminal of that size, 0 for no limit. If the page does not
+// fit, environments get fewer words, because readers look for failures.
 func statusLines(f *overview.Fleet, now time.Time, columns, rows int) []string {
 	var lines []string
 	for _, detail := range []statusDetail{allStages, presentStage, oneLine} {
@@ -140,7 +140,7 @@ func statusLines(f *overview.Fleet, now time.Time, columns, rows int) []string {
 	return lines
 }
 
-// A statusDetail is how much is told of an environment.
+// A statusDetail is the level of detail of an environment.
 type statusDetail int
 
 const (
@@ -187,10 +187,11 @@ func environmentLines(env overview.Environment, detail statusDetail) (lines []st
 	return lines
 }
 
-// stageName is how wide the name of a stage may be.
+// stageName is the maximum width of a stage's name.
 const stageName = 20
 
-// stageLines tells of the stages of a rollout, what matters most first: lines are cut at the end.
+// stageLines describes the stages of a rollout, the most important words first, because lines are
+// cut at the end.
 func stageLines(a *release.Assessment, detail statusDetail) (lines []string) {
 	name, digits := 0, 1
 	for _, s := range a.Stages {
@@ -210,7 +211,7 @@ func stageLines(a *release.Assessment, detail statusDetail) (lines []string) {
 	return lines
 }
 
-// releasesOf says how many nodes have which release.
+// releasesOf returns the number of nodes of each release.
 func releasesOf(env overview.Environment) string {
 	var parts []string
 	for i, r := range env.Releases {
@@ -227,10 +228,11 @@ func releasesOf(env overview.Environment) string {
 	return strings.Join(parts, ", ")
 }
 
-// leastCauses is how many failures are shown before environments are told in more words.
+// leastCauses is the number of failures that are shown before environments get more words.
 const leastCauses = 3
 
-// causeRows is how many rows failures need at least, with their title and what says that there are more.
+// causeRows is the least number of rows for failures, with their title and the row about further
+// ones.
 func causeRows(f *overview.Fleet) int {
 	switch n := len(f.Causes); {
 	case n == 0:
@@ -241,7 +243,7 @@ func causeRows(f *overview.Fleet) int {
 	return 1 + leastCauses + 1
 }
 
-// causeLines tells the last failures in so many rows, if they are limited.
+// causeLines lists the last failures, in at most that many rows if limited.
 func causeLines(f *overview.Fleet, rows int, limited bool) (lines []string) {
 	if len(f.Causes) == 0 {
 		return nil
@@ -252,7 +254,7 @@ func causeLines(f *overview.Fleet, rows int, limited bool) (lines []string) {
 	lines = append(lines, "last failures")
 	shown := len(f.Causes)
 	if room := rows - len(lines); limited && shown > room {
-		shown = max(room-1, 0) // the last row says how many are left
+		shown = max(room-1, 0) // the last row has the number of the others
 	}
 	for _, c := range f.Causes[:shown] {
 		lines = append(lines, fmt.Sprintf("  %5d  %s (%s): %s", len(c.Nodes), c.Resource, firstNodes(c.Nodes), c.Message))
@@ -263,7 +265,7 @@ func causeLines(f *overview.Fleet, rows int, limited bool) (lines []string) {
 	return lines
 }
 
-// firstNodes names the first of those that failed.
+// firstNodes lists the first of the failed nodes.
 func firstNodes(names []string) string {
 	const most = 3
 	if len(names) > most {
@@ -272,7 +274,7 @@ func firstNodes(names []string) string {
 	return strings.Join(names, " ")
 }
 
-// bar draws how much of something is done.
+// bar draws a bar of progress.
 func bar(done, all int) string {
 	filled := 0
 	if all > 0 {
@@ -288,7 +290,7 @@ func orDash(s string) string {
 	return s
 }
 
-// fit cuts a line to the width of a terminal. What a terminal would act on is shown instead.
+// fit cuts a line to the width of a terminal, and makes control characters visible.
 func fit(s string, columns int) string {
 	s = terminal.Line(s)
 	if columns <= 0 {

@@ -10,14 +10,14 @@ import (
 	"github.com/luaccm/ccm/runtime/terminal"
 )
 
-// printTable prints rows of the same number of columns, each as wide as its widest text.
+// printTable prints rows with the same number of columns, each column as wide as its widest text.
 func printTable(e *cli.Env, rows [][]string) {
 	for _, line := range tableLines(rows) {
 		terminal.Fprintf(e.Stdout, "%s\n", line)
 	}
 }
 
-// tableLines lays out rows. Texts are of nodes: what a terminal would act on is shown instead.
+// tableLines lays out rows. The texts come from nodes, so control characters are made visible.
 func tableLines(rows [][]string) []string {
 	var widths []int
 	for _, row := range rows {
@@ -49,7 +49,7 @@ func counted(n int, what string) string {
 	return fmt.Sprintf("%d %s", n, what)
 }
 
-// ago returns how long something is past, in one unit.
+// ago formats the time since a moment in one unit.
 func ago(d time.Duration) string {
 	switch d = max(d, 0); {
 	case d < time.Minute:

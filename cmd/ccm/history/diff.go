@@ -94,7 +94,7 @@ func below(path string, paths []string) bool {
 	return len(paths) == 0
 }
 
-// A differ says how a run changed files.
+// A differ finds the changes of files by a run.
 type differ struct {
 	env          *cli.Env
 	store        *state.Store
@@ -112,9 +112,9 @@ func newDiffer(e *cli.Env, store *state.Store, rec *state.Record) (*differ, erro
 	return d, err
 }
 
-// diff returns how the content of a path changed, as a unified diff, and what that does not say.
-// It sets c.Sensitive if the path has held secrets since. Of what holds secrets it is only told
-// that it changed.
+// diff returns the change of a path's content as a unified diff, and a note about changes that the
+// diff does not show. It sets c.Sensitive if the path has held secrets since. Of a file with
+// secrets it tells only that the content changed.
 func (d *differ) diff(c *state.Change) (text, note string) {
 	c.Sensitive = c.Sensitive || d.secrets.HeldIn(string(c.Path))
 	text, note, err := d.contents(c)
@@ -175,7 +175,7 @@ func (d *differ) contents(c *state.Change) (text, note string, err error) {
 	return text, note, nil
 }
 
-// kindChange says what stood where nothing is a file.
+// kindChange describes a change between two kinds of which neither is a file.
 func kindChange(was, is host.FileKind) string {
 	if was == is {
 		return ""

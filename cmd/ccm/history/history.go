@@ -1,4 +1,4 @@
-// Package history is ccm history and ccm diff: what earlier runs did.
+// Package history is ccm history and ccm diff: the records of earlier runs.
 package history
 
 import (
@@ -110,22 +110,23 @@ func listRuns(e *cli.Env, f *cli.HistoryFlags, limit int) error {
 	return w.Flush()
 }
 
-// A historyLine is a run, and the earlier ones that it stands for.
+// A historyLine is a run, and the earlier runs that the line represents.
 type historyLine struct {
 	state.Entry
 	result  string
 	earlier int
 }
 
-// changedNothing reports whether a run came to its end and has changed nothing.
+// changedNothing reports whether a run ended and changed nothing.
 func changedNothing(entry state.Entry) bool {
 	return entry.Files == 0 && entry.Summary != nil && entry.Summary.Changed == 0
 }
 
-// lineUp returns at most limit lines for runs, the newest first; all of them if it is 0. Runs of the same that
-// ended in the same way and changed nothing are one line: those of an agent would hide what was done.
+// lineUp returns at most limit lines for runs, the newest first; with limit 0, a line for each run.
+// Runs of the same command with the same end that changed nothing share a line: the many runs of an
+// agent would hide the runs with changes.
 func lineUp(list []state.Entry, current string, limit int) (lines []historyLine) {
-	newer := make(map[string]int) // the line of the newer run, by what is run
+	newer := make(map[string]int) // the index of the newer run's line, by command
 	for _, entry := range list {
 		result := resultOf(entry)
 		if entry.ID == current {
@@ -145,19 +146,19 @@ func lineUp(list []state.Entry, current string, limit int) (lines []historyLine)
 	return lines
 }
 
-// currentRun returns the run that is going on, "" for none: the last one, if it has no end yet and the state directory
-// is locked. The newest run comes first in list.
+// currentRun returns the present run, "" if there is none: the last run, if it has no end yet and
+// the state directory is locked. The newest run comes first in list.
 func currentRun(f *cli.HistoryFlags, list []state.Entry) string {
 	if list[0].Summary != nil {
 		return ""
 	}
 	if c, err := state.Examine(state.Dir(f.StateDir)); err != nil || !c.Locked {
-		return "" // who may not look at the lock sees a run without an end
+		return "" // a user who may not look at the lock sees a run without an end
 	}
 	return list[0].ID
 }
 
-// resultOf says in few words how a run ended.
+// resultOf describes the end of a run in few words.
 func resultOf(entry state.Entry) string {
 	s := entry.Summary
 	if s == nil {
@@ -215,7 +216,7 @@ func newShowCommand(e *cli.Env) *cobra.Command {
 	return cmd
 }
 
-// printRecord prints a record as JSON on one line, piece by piece: it may be long.
+// printRecord prints a record as one line of JSON, in pieces because a record may be long.
 func printRecord(e *cli.Env, rec *state.Record) error {
 	out := secret.Underneath(e.Stdout)
 	var line bytes.Buffer
@@ -271,7 +272,7 @@ func showRun(e *cli.Env, rec *state.Record) error {
 	for _, text := range rec.Events {
 		var ev report.Event
 		if err := json.Unmarshal(text, &ev); err != nil {
-			continue // counted as damaged where it matters
+			continue // a damaged event is reported where records are checked
 		}
 		terminal.Fprintf(w, "\n%s#%s: %s\n", ev.Type, ev.Name, storyOf(ev))
 		for _, d := range ev.Diff {
@@ -291,7 +292,7 @@ func showRun(e *cli.Env, rec *state.Record) error {
 	return nil
 }
 
-// storyOf says in one line what became of a resource.
+// storyOf describes the outcome of a resource in one line.
 func storyOf(ev report.Event) terminal.Text {
 	const further = "    "
 	switch {
@@ -314,7 +315,7 @@ func orNone(s string) string {
 	return s
 }
 
-// showChange says in one line what became of a path.
+// showChange describes the change of a path in one line.
 func showChange(w io.Writer, v *host.View, c state.Change) {
 	mark, what := "~", strings.Join(attributeChanges(v, c), ", ")
 	switch {
@@ -333,7 +334,7 @@ func showChange(w io.Writer, v *host.View, c state.Change) {
 	terminal.Fprintf(w, "    %s %s (%s)\n", mark, c.Path, what)
 }
 
-// attributeChanges says what of a path changed besides its content.
+// attributeChanges describes the changes of a path other than its content.
 func attributeChanges(v *host.View, c state.Change) (list []string) {
 	if c.After == nil || c.Before.Kind == host.Missing || c.After.Kind == host.Missing {
 		return nil

@@ -22,7 +22,7 @@ func writeRecordPage(e *cli.Env, store *state.Store, rec *state.Record) error {
 	return page.Write(secret.Underneath(e.Stdout), run)
 }
 
-// recordedRun returns what is recorded of a run, with the events as mask returns them.
+// recordedRun returns the report of a recorded run, with each event as mask returns it.
 func recordedRun(rec *state.Record, mask func(document []byte) []byte) *report.Run {
 	run := &report.Run{Command: rec.Command, Version: rec.Version, Recorded: true}
 	if rec.Summary != nil {
@@ -54,7 +54,7 @@ func recordedRun(rec *state.Record, mask func(document []byte) []byte) *report.R
 	return run
 }
 
-// addDiffs adds to events how the contents of their files were changed, as ccm diff does.
+// addDiffs adds the diffs of file contents to events, as in ccm diff.
 func addDiffs(e *cli.Env, store *state.Store, rec *state.Record, events []report.Event) error {
 	differ, err := newDiffer(e, store, rec)
 	if err != nil {

@@ -1,4 +1,5 @@
-// Package inspect has the commands that print what a site declares, and what a machine is, and change nothing.
+// Package inspect has commands that print the declarations of a site and the facts of a machine,
+// and change nothing.
 package inspect
 
 import (
@@ -64,11 +65,11 @@ func CatalogTable(c *catalog.Catalog) *schema.Table {
 	}}
 }
 
-// printCatalog prints a catalog as JSON on several lines, one resource after the other: all of it
-// at once would be several times as long as what the files hold.
+// printCatalog prints a catalog as JSON on several lines, one resource after the other: the whole
+// catalog at once would take several times the memory of the files.
 func printCatalog(e *cli.Env, c *catalog.Catalog) error {
 	out := bufio.NewWriterSize(secret.Underneath(e.Stdout), 64<<10)
-	_, _ = out.WriteString("{\n  \"protocol\": \"" + catalogProtocol + "\",\n  \"resources\": [") // that it failed, Flush says
+	_, _ = out.WriteString("{\n  \"protocol\": \"" + catalogProtocol + "\",\n  \"resources\": [") // a failed write is reported by Flush
 	enc := json.NewEncoder(newlineTrimmer{secret.DocumentsTo(e.Stdout, out)})
 	enc.SetEscapeHTML(false)
 	enc.SetIndent("    ", "  ")

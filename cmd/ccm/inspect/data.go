@@ -52,7 +52,7 @@ manifest is a hierarchy document too. Arguments with = are facts.
 	return cmd
 }
 
-// HieraCommand returns the command data under its name in Choria.
+// HieraCommand returns the command data under the name that Choria has for it.
 func HieraCommand(e *cli.Env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "hiera", Short: "Resolve hierarchy documents: another name of data", Hidden: true,
@@ -127,10 +127,10 @@ func printResolved(e *cli.Env, cmd *cobra.Command, f *lookFlags, name string) er
 	return e.Print().Plain(val, f.output.Value)
 }
 
-// resolveData returns the data of a hierarchy document, or what is at a key in it.
+// resolveData returns the data of a hierarchy document, or the value at a key.
 func resolveData(e *cli.Env, cmd *cobra.Command, f *lookFlags, name string) (any, error) {
 	if f.envFacts {
-		// What is given by name wins.
+		// Facts that are named on the command line win.
 		var all []string
 		for key, val := range site.Environ() {
 			all = append(all, strings.NewReplacer(`\`, `\\`, ".", `\.`).Replace(key)+"="+strconv.Quote(val))
@@ -173,8 +173,8 @@ func resolveData(e *cli.Env, cmd *cobra.Command, f *lookFlags, name string) (any
 	return l.Env(tree, "").Lookup("data." + f.query)
 }
 
-// writeVariables prints data as assignments for a shell, a variable for each key
-// at the top. What is no text or number is JSON.
+// writeVariables prints data as assignments for a shell, a variable for each key at the top. Values
+// other than texts and numbers become JSON.
 func writeVariables(w io.Writer, prefix string, val any) error {
 	tree, ok := val.(map[string]any)
 	if !ok {
@@ -192,8 +192,8 @@ func writeVariables(w io.Writer, prefix string, val any) error {
 	return nil
 }
 
-// variableName returns a key as the name of a variable: in capitals, with _ for
-// what such names cannot hold.
+// variableName returns the name of the variable for a key: in capitals, with _ for characters that
+// a variable's name cannot have.
 func variableName(key string) string {
 	return strings.Map(func(r rune) rune {
 		r = unicode.ToUpper(r)
@@ -204,7 +204,7 @@ func variableName(key string) string {
 	}, key)
 }
 
-// variableText returns the text of a variable. What is no scalar is JSON.
+// variableText returns the text of a variable. A value that is no scalar becomes JSON.
 func variableText(val any) (string, error) {
 	switch x := val.(type) {
 	case nil:

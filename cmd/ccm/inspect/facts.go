@@ -44,7 +44,7 @@ os.family. Only what is asked for is gathered.`,
 				return err
 			}
 			if err != nil {
-				e.Messages.Explain(err) // what could be gathered is printed all the same
+				e.Messages.Explain(err) // the gathered facts are printed in spite of errors
 			}
 			return e.Print().Plain(val, output.Value)
 		},
@@ -57,8 +57,8 @@ os.family. Only what is asked for is gathered.`,
 	return cmd
 }
 
-// completeFact offers the names below the last dot of a path. It gathers only
-// what is before that dot.
+// completeFact offers the names below the last dot of a path. It gathers only the fact before that
+// dot.
 func completeFact(e *cli.Env, cmd *cobra.Command, args []string, prefix string, f *cli.SiteFlags) ([]string, cobra.ShellCompDirective) {
 	const directive = cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace
 	v := e.View(f.Root)

@@ -51,7 +51,7 @@ Without arguments it gets what the lock has and this machine has not.`,
 	}
 }
 
-// getLocked gets what the lock has.
+// getLocked gets the modules of the lock.
 func (x *modSite) getLocked(ctx context.Context) error {
 	if err := x.Check(); err != nil {
 		return err
@@ -116,7 +116,7 @@ func (x *modSite) ask(ctx context.Context, text, arg string) (string, error) {
 	return file.SetDependency(name, version, source)
 }
 
-// parse reads an argument of ccm mod get. The name is "" if only the module itself knows it.
+// parse reads an argument of ccm mod get. The name is "" if only the module itself can tell it.
 func (x *modSite) parse(file *module.File, arg string) (name string, source module.Source, version string, err error) {
 	at := arg
 	if i := strings.LastIndexByte(arg, '@'); i > 0 && !strings.ContainsAny(arg[i:], ":/") {

@@ -17,14 +17,14 @@ import (
 	"github.com/luaccm/ccm/runtime/terminal"
 )
 
-// A modRow is a module as ccm mod list shows it.
+// A modRow is a module in the output of ccm mod list.
 type modRow struct {
 	Name    string `json:"name"`
 	Version string `json:"version,omitempty"`
 	Source  string `json:"source,omitempty"`
 	Replace string `json:"replace,omitempty"`
 	Latest  string `json:"latest,omitempty"`
-	Direct  bool   `json:"direct"` // the site itself asks for it
+	Direct  bool   `json:"direct"` // required by the site itself
 	Signer  string `json:"signer,omitempty"`
 }
 
@@ -115,7 +115,7 @@ written out, no module is taken out.`,
 			defer x.r.Close()
 			ctx, cancel := e.UntilStopped(cmd.Context())
 			defer cancel()
-			// What a module exports is known only once it is got.
+			// The exports of a module are known only after the module was got.
 			lock, err := x.r.Lock(ctx, x.Dir, x.File, x.Lock)
 			if err != nil {
 				return err
@@ -182,7 +182,7 @@ has no more are removed from ` + module.VendorDir + `, all else there is left al
 	}
 }
 
-// fromCache returns the modules of the lock in the cache, and gets those that are missing.
+// fromCache returns the modules of the lock from the cache, and gets missing ones.
 func (x *modSite) fromCache(ctx context.Context) ([]module.Copy, error) {
 	var copies []module.Copy
 	for i := range x.Lock.Modules {
@@ -271,7 +271,7 @@ func (x *modSite) unknown(name string) error {
 	return err
 }
 
-// why prints who asks for a module, and who asks for these.
+// why prints the modules that require a module, and recursively the modules that require those.
 func (x *modSite) why(name, indent string, above []string) {
 	if d := x.File.Dependency(name); d != nil {
 		terminal.Fprintf(x.e.Stdout, "%s%s asks for %s %s\n", indent, module.FileName, name, d.Version)

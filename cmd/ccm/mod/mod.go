@@ -49,7 +49,7 @@ type modSite struct {
 	r *resolve.Resolver
 }
 
-// staleStage is how old what an interrupted get has left is when it is removed.
+// staleStage is the age at which the remains of an interrupted get are removed.
 const staleStage = 24 * time.Hour
 
 // openModSite finds the site of the working directory.
@@ -74,7 +74,8 @@ func newResolver(e *cli.Env) *resolve.Resolver {
 	return r
 }
 
-// relock writes the lock for a text of ccm.mod.lua, and that text, and says what is different.
+// relock writes a text of ccm.mod.lua and the lock for that text, and prints the changes of the
+// lock.
 func (x *modSite) relock(ctx context.Context, text string) error {
 	file, err := module.ParseFile(x.File.Doc.File, text)
 	if err != nil {
@@ -104,7 +105,7 @@ func (x *modSite) relock(ctx context.Context, text string) error {
 	return x.tellVendor()
 }
 
-// tellChanges says what a new lock has that the old one had not.
+// tellChanges prints the changes from the old lock to the new one.
 func (x *modSite) tellChanges(old, lock *module.Lock, file *module.File) {
 	w, changed := x.e.Stdout, false
 	for i := range lock.Modules {

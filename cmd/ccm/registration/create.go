@@ -33,10 +33,10 @@ func (f *entryFlags) add(fs *pflag.FlagSet) {
 	f.entry.Priority = defaultPriority
 }
 
-// defaultPriority is that of an entry of which nobody says it.
+// defaultPriority is the priority of an entry without a flag for it.
 const defaultPriority = 100
 
-// check completes the entry and returns what is wrong with it.
+// check completes the entry and returns its mistakes.
 func (f *entryFlags) check(fs *pflag.FlagSet) error {
 	for _, flag := range []string{"cluster", "service", "protocol", "address"} {
 		if !fs.Changed(flag) {

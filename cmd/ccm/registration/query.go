@@ -15,7 +15,7 @@ import (
 	"github.com/luaccm/ccm/runtime/terminal"
 )
 
-// queryUse is how the entries that are meant are given.
+// queryUse is the usage of the arguments that select entries.
 const queryUse = " [CLUSTER [PROTOCOL [SERVICE [ADDRESS]]]]"
 
 // queryOf returns the query of the arguments.
@@ -56,7 +56,7 @@ service or address, and so does what is left out.`,
 	return cmd
 }
 
-// printServices prints entries for people, those of a service together.
+// printServices prints entries for people, grouped by service.
 func printServices(e *cli.Env, list registration.Entries) {
 	if len(list) == 0 {
 		terminal.Fprintf(e.Stdout, "No results found\n")

@@ -98,7 +98,7 @@ made with --upstream. Whoever may publish one service there can remove all of th
 	return cmd
 }
 
-// needName returns the error of a flag that names a thing and was not given.
+// needName returns the error about a missing flag that names a thing.
 func needName(flag string) error {
 	return diag.Errorf(diag.Pos{}, "want --%s", flag)
 }

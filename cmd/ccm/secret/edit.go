@@ -98,15 +98,15 @@ func editSecret(ctx context.Context, e *cli.Env, file string, names []string) er
 	if after == nil || bytes.Equal(after, plain) {
 		return err
 	}
-	// Until it is written, what was typed must not be lost. It holds all values of a document, so it is for
-	// those only who can read all of them; whoever edits it is one.
+	// Until the file is written, the typed text must not be lost. The text has all values of the
+	// document, so only readers of all values may get it; the person who edits is one.
 	keepFor := cmp.Or(r.ReadersOfAll(values), to)
 	kept := func(err error) error { return keepEdited(e, file, after, keepFor, err) }
 	if err != nil {
 		return kept(err)
 	}
 	var out []byte
-	readers := []string{audienceText(to)} // of what is encrypted again
+	readers := []string{audienceText(to)} // audiences of the values that are encrypted again
 	addTo := func(to *encryption.Audience, err error) (*encryption.Audience, error) {
 		if err == nil && !slices.Contains(readers, audienceText(to)) {
 			readers = append(readers, audienceText(to))
@@ -153,8 +153,8 @@ func editSecret(ctx context.Context, e *cli.Env, file string, names []string) er
 	return nil
 }
 
-// keepEdited writes what was typed and could not be used beside the file, encrypted for those who read the file, and
-// adds to the error where it is.
+// keepEdited writes typed text that could not be used next to the file, encrypted for the readers
+// of the file, and adds the path to the error.
 func keepEdited(e *cli.Env, file string, text []byte, to *encryption.Audience, err error) error {
 	sealed, failed := encryption.Encrypt(text, to, false)
 	base := strings.TrimSuffix(file, encryption.Suffix) + ".edited"

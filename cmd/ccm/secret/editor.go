@@ -21,8 +21,9 @@ import (
 	"github.com/luaccm/ccm/runtime/safepath"
 )
 
-// edited returns what the user makes of a text in an editor. Nothing of it is left on the machine in plain text.
-// If the editor fails, it returns an error, and what was written up to then if that can be read.
+// edited lets the user edit a text in an editor and returns the result. No plain text stays on the
+// machine. If the editor fails, edited returns an error together with the text so far, if that can
+// be read.
 func edited(ctx context.Context, e *cli.Env, name string, text []byte) (after []byte, err error) {
 	editor := os.Getenv("VISUAL")
 	if editor == "" {
@@ -48,7 +49,7 @@ func edited(ctx context.Context, e *cli.Env, name string, text []byte) (after []
 	defer cancel()
 	cmd := exec.CommandContext(ctx, argv[0], append(argv[1:], path)...)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
-	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) } // it restores the terminal
+	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) } // the editor restores the terminal
 	cmd.WaitDelay = 5 * time.Second
 	failed := cmd.Run()
 	after, err = (&safepath.Resolver{Root: "/"}).ReadRegular(path, encryption.LargestFile)
@@ -63,17 +64,19 @@ func edited(ctx context.Context, e *cli.Env, name string, text []byte) (after []
 	return after, nil
 }
 
-// A privateDir is a directory that only its owner can enter, for what must not outlive the process. It is locked
-// as long as the process lives: what one that was killed has left goes with the next one.
+// A privateDir is a directory that only its owner can enter, for files that must not outlive the
+// process. The process keeps a lock on it; directories of killed processes are removed by the next
+// process.
 type privateDir struct {
 	path string
 	lock *os.File
 }
 
-// privatePrefix is how the names of such directories begin.
+// privatePrefix is the beginning of the directories' names.
 const privatePrefix = "ccm-edit-"
 
-// newPrivateDir makes one, in memory if the system has such a place, and removes those of processes that are dead.
+// newPrivateDir makes a privateDir, in memory if the system has such a place, and removes the
+// directories of dead processes.
 func newPrivateDir() (*privateDir, error) {
 	parent := memoryDirectory()
 	if parent == "" {
@@ -92,7 +95,7 @@ func newPrivateDir() (*privateDir, error) {
 		}
 		if d, err := lockPrivateDir(path); err == nil {
 			return d, nil
-		} // another process took it for one of a dead process
+		} // another process took the directory for a leftover
 	}
 	return nil, errors.New("no private directory for what is edited could be made in " + parent)
 }
@@ -133,7 +136,7 @@ func memoryDirectory() string {
 	return ""
 }
 
-// shred overwrites all files in the directory and removes it. Backups of editors lie there as well.
+// shred overwrites all files in the directory, backups of editors too, and removes the directory.
 func (d *privateDir) shred() {
 	_ = filepath.WalkDir(d.path, func(path string, entry fs.DirEntry, err error) error {
 		if err != nil || !entry.Type().IsRegular() {

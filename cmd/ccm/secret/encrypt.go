@@ -116,7 +116,8 @@ func encryptFile(e *cli.Env, name string, f *encryptFlags) error {
 	return nil
 }
 
-// audienceText says for whom something is, and whom that means.
+// audienceText describes the recipients of a secret by the names given and the people that these
+// include.
 func audienceText(to *encryption.Audience) string {
 	var people []string
 	for _, k := range to.Keys {

@@ -56,7 +56,7 @@ An SSH key of the kind ed25519 or RSA does as well: a host that has
 	return cmd
 }
 
-// identityPath returns where the identity of the user of ccm is.
+// identityPath returns the path of the identity of ccm's user.
 func identityPath() string {
 	if os.Geteuid() == 0 {
 		return filepath.Join(encryption.SystemDir, encryption.IdentityFile)

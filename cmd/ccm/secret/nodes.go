@@ -19,7 +19,7 @@ import (
 	"github.com/luaccm/ccm/runtime/terminal"
 )
 
-// nodeFlags say to which nodes of a fleet something is encrypted.
+// nodeFlags select the nodes of a fleet for which something is encrypted.
 type nodeFlags struct {
 	fleetdir.Flags
 	to []string
@@ -62,8 +62,8 @@ func selectorsOf(nodes []enrol.Node) []string {
 	return slices.Sorted(maps.Keys(words))
 }
 
-// resolve brings the nodes of the fleet that stand in the recipients of a site up to date, with those of --to, and
-// returns the names by which these are called there. Without --to it does nothing.
+// resolve updates the nodes of the fleet in the recipients of a site, with the nodes of --to added,
+// and returns the names of the latter among the recipients. Without --to it does nothing.
 func (f *nodeFlags) resolve(ctx context.Context, e *cli.Env, near string) ([]string, error) {
 	if len(f.to) == 0 {
 		return nil, nil
@@ -78,7 +78,7 @@ func (f *nodeFlags) resolve(ctx context.Context, e *cli.Env, near string) ([]str
 	return names, nil
 }
 
-// groupOf returns how nodes that are chosen by a text are called among recipients.
+// groupOf returns the name that the nodes chosen by a text have among recipients.
 func groupOf(text string) string {
 	if strings.Contains(text, ":") {
 		return "@" + text
@@ -86,8 +86,8 @@ func groupOf(text string) string {
 	return text
 }
 
-// update writes the nodes again that stand in the recipients of a site, and those of --to, as operators have approved
-// them. It prints what changes, and reports whether something does.
+// update replaces the nodes in the recipients of a site, and adds the nodes of --to, with the keys
+// that operators have approved. It prints the changes, and reports whether there are any.
 func (f *nodeFlags) update(ctx context.Context, e *cli.Env, near string, dry bool) (changed bool, err error) {
 	d, err := f.Desk(e)
 	if err != nil {
@@ -132,8 +132,8 @@ func (f *nodeFlags) update(ctx context.Context, e *cli.Env, near string, dry boo
 	return true, saveSecret(e, path, []byte(text))
 }
 
-// nodes returns those that a file of recipients is to have: those that are chosen there and still are nodes, and
-// those of --to, of which there must be some.
+// nodes returns the nodes for a file of recipients: its present nodes that still exist, and the
+// nodes of --to, of which there must be some.
 func (f *nodeFlags) nodes(issued []enrol.Node, had *encryption.Nodes) (*encryption.Nodes, error) {
 	now := &encryption.Nodes{Groups: make(map[string][]string)}
 	wanted := slices.Collect(maps.Keys(had.Groups))
@@ -168,8 +168,8 @@ func (f *nodeFlags) nodes(issued []enrol.Node, had *encryption.Nodes) (*encrypti
 	return now, nil
 }
 
-// checkByHand returns an error if a node has the name of somebody who was written down by hand: what is for the one
-// would be for the other, too.
+// checkByHand returns an error if a node has the same name as a recipient that was added by hand:
+// the secrets of one would be encrypted for the other, too.
 func checkByHand(path, text string, now *encryption.Nodes) error {
 	r, err := encryption.ReadRecipients(path, text)
 	if err != nil {
@@ -186,7 +186,7 @@ func checkByHand(path, text string, now *encryption.Nodes) error {
 	return nil
 }
 
-// printNodeChanges prints who has come and who has gone, on standard error.
+// printNodeChanges prints added, changed and removed nodes on standard error.
 func printNodeChanges(e *cli.Env, had, now *encryption.Nodes) {
 	keys := func(n *encryption.Nodes) map[string]string {
 		m := make(map[string]string)
@@ -265,7 +265,7 @@ Exit status: 4 if with -n the file is not as the fleet is.`,
 	return cmd
 }
 
-// warnNobody says that only nodes can read something, so that no person can change it.
+// warnNobody warns that only nodes can read a secret, so that no person can change it.
 func warnNobody(e *cli.Env, near string, to *encryption.Audience) {
 	path := recipientsPath(near)
 	text, err := e.Files.ReadFile(path)

@@ -52,7 +52,8 @@ and his key opens it. That is listed, and has to be changed where it is used.`,
 	return cmd
 }
 
-// findSecrets returns what is encrypted in files and below directories; here, if none are named.
+// findSecrets returns the encrypted items in files and below directories; without arguments, below
+// the working directory.
 func findSecrets(e *cli.Env, args []string) ([]encryption.Item, error) {
 	if len(args) == 0 {
 		args = []string{"."}
@@ -85,7 +86,7 @@ func rekey(e *cli.Env, args, names []string, dry bool) error {
 	var files []string
 	var errs []error
 	changes := 0
-	gone := make(map[string][]string) // what those could read who are recipients no more
+	gone := make(map[string][]string) // what removed recipients could read, by their names
 	for _, item := range items {
 		c, err := r.ChangeOf(item, names)
 		if err != nil {

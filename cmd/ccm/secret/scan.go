@@ -60,7 +60,7 @@ func scanSecrets(e *cli.Env, dirs []string, asJSON bool) error {
 	return nil
 }
 
-// plainSecrets returns what is likely a plain secret below a directory, or in a file.
+// plainSecrets returns likely plain secrets in a file or below a directory.
 func plainSecrets(dir string) ([]plainsecret.Finding, error) {
 	if info, err := os.Stat(dir); err != nil {
 		return nil, err

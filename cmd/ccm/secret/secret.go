@@ -1,4 +1,4 @@
-// Package secret is ccm secret: what a site keeps encrypted.
+// Package secret is ccm secret: the encrypted values and files of a site.
 package secret
 
 import (
@@ -37,8 +37,8 @@ stands in .ccm/recipients, the private key of each in a file of their own.
 	return cmd
 }
 
-// recipientsPath returns the file of recipients of the site that a file belongs to; for a site that has
-// none, where it is to be made.
+// recipientsPath returns the recipients file of the site that a file belongs to. If the site has
+// none, the path is where to create it.
 func recipientsPath(file string) string {
 	if root, ok := encryption.Root(file); ok {
 		if here, err := os.Getwd(); err == nil && here == root {
@@ -63,7 +63,7 @@ func readRecipients(e *cli.Env, file string) (*encryption.Recipients, error) {
 	return encryption.ReadRecipients(path, string(text))
 }
 
-// addFor adds the flag that says for whom something is encrypted.
+// addFor adds the flag with the recipients of a secret.
 func addFor(e *cli.Env, cmd *cobra.Command, names *[]string, what string) {
 	cmd.Flags().StringSliceVar(names, "for", nil, what+": `NAMES` of people, hosts and @groups, with commas between them")
 	cli.CompleteFlag(e, cmd, "for", func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
@@ -83,8 +83,8 @@ func addFor(e *cli.Env, cmd *cobra.Command, names *[]string, what string) {
 	})
 }
 
-// saveSecret writes a file with the mode of the one that it replaces, 0644 if there is none: what is
-// encrypted may be read.
+// saveSecret writes a file with the mode of an existing one, else 0644: everybody may read
+// encrypted text.
 func saveSecret(e *cli.Env, path string, text []byte) error {
 	return cli.Machine(e).Save(path, text, 0o644)
 }

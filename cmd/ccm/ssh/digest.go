@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// digestOf returns what makes the line of a host of the output of a command, of several lines; nil where the
-// last line sums it up.
+// digestOf returns the function that sums up a command's output of several lines in a host's line;
+// nil if the last line of the output is its summary.
 func digestOf(command string) func(lines []string) string {
 	switch command {
 	case "history":
@@ -30,7 +30,7 @@ func digestOf(command string) func(lines []string) string {
 	return nil
 }
 
-// digestOfDoctor names what is not well.
+// digestOfDoctor names the problems.
 func digestOfDoctor(lines []string) string {
 	var bad []string
 	well := 0

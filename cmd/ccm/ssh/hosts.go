@@ -38,7 +38,7 @@ func (f *sshFlags) hostList(ctx context.Context, e *cli.Env, names []string) (ho
 		if err != nil {
 			return nil, err
 		}
-		hosts = append(list, hosts...) // of one that is in both, what the file says counts
+		hosts = append(list, hosts...) // for a host in both, the file counts
 	}
 	if hosts = ssh.Distinct(hosts); len(hosts) == 0 {
 		return nil, diag.Errorf(diag.Pos{}, "want at least one host").WithHint("ccm ssh web1 -- facts")
@@ -62,7 +62,7 @@ func (f *sshFlags) readHosts(e *cli.Env) ([]ssh.Host, error) {
 func (f *sshFlags) inventoryHosts(ctx context.Context, e *cli.Env, patterns []string) ([]ssh.Host, error) {
 	ctx, cancel := e.UntilStopped(ctx)
 	defer cancel()
-	// What is run here must belong to who runs it, or to root, whoever that is.
+	// Inventories that are run as programs must belong to root or to the user of ccm, whoever that is.
 	own := trust.Of(0, os.Getenv)
 	own.Owners = append(own.Owners, uint32(os.Geteuid()))
 	inv, err := inventory.Read(ctx, f.inventories, func(path string, runs bool) error {
@@ -92,14 +92,15 @@ func (f *sshFlags) inventoryHosts(ctx context.Context, e *cli.Env, patterns []st
 // passwords are variables of Ansible that ssh could not be given.
 var passwords = []string{"ansible_password", "ansible_ssh_pass", "ansible_become_password", "ansible_become_pass", "ansible_sudo_pass"}
 
-// inventoryHost returns how a host of an inventory is reached: its variables ansible_... say that,
-// and all others are facts. Unknown is told of those whose values cannot be known.
+// inventoryHost returns the connection and the facts of a host in an inventory: variables
+// ansible_... describe the connection, all others are facts. It calls unknown for variables whose
+// values cannot be known.
 func inventoryHost(h *inventory.Host, unknown func(*inventory.UnknownError)) (s ssh.Host, err error) {
 	s.Name = h.Name
 	mistake := func(name string, err error) error {
 		return diag.Errorf(diag.Pos{}, "host %s of the inventory: %s: %v", h.Name, name, err)
 	}
-	// text returns a variable under the first of its names that there is.
+	// text returns the first of the variables with these names that exists.
 	text := func(names ...string) string {
 		for _, name := range names {
 			v, e := h.Variable(name)
@@ -151,10 +152,10 @@ func inventoryHost(h *inventory.Host, unknown func(*inventory.UnknownError)) (s 
 	return s, nil
 }
 
-// unknownVariables are those that are left out of facts, with the hosts that have them.
+// unknownVariables are the variables that are left out of facts, with their hosts.
 type unknownVariables struct {
 	list  []*inventory.UnknownError
-	hosts map[inventory.UnknownError]int // by the variable, whatever the host
+	hosts map[inventory.UnknownError]int // number of hosts by variable; Host of the key is ""
 }
 
 func (u *unknownVariables) add(err *inventory.UnknownError) {

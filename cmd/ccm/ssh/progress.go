@@ -12,8 +12,8 @@ import (
 	"github.com/luaccm/ccm/runtime/terminal"
 )
 
-// An sshProgress shows on a terminal how many hosts have ended and which are under way. Its
-// methods do nothing if it is nil.
+// An sshProgress shows on a terminal how many hosts have ended and which hosts are active. The
+// methods of nil do nothing.
 type sshProgress struct {
 	line *report.StatusLine
 
@@ -23,8 +23,8 @@ type sshProgress struct {
 	running   []string // the hosts that are worked on, the longest first
 }
 
-// newSSHProgress returns nil where nobody sees it: not on a terminal, and for a single host, whose
-// lines are told as they come.
+// newSSHProgress returns nil if progress is not shown: not on a terminal, and for a single host,
+// whose lines are printed immediately.
 func newSSHProgress(e *cli.Env, hosts int) *sshProgress {
 	if hosts < 2 || !terminal.IsTerminal(e.Stderr) || os.Getenv("TERM") == "dumb" {
 		return nil
@@ -52,7 +52,7 @@ func (p *sshProgress) end(host string) {
 	})
 }
 
-// fewHosts is how many hosts are named that are under way.
+// fewHosts is the maximum number of active hosts that are named.
 const fewHosts = 4
 
 func (p *sshProgress) change(do func()) {

@@ -23,7 +23,7 @@ import (
 	"github.com/luaccm/ccm/site"
 )
 
-// request returns what is run on the hosts, with the bundle of the site.
+// request returns the request to the hosts, with the bundle of the site.
 func (f *sshFlags) request(ctx context.Context, e *cli.Env, args []string, hasFacts bool) (req ssh.Request, content []byte, err error) {
 	name := args[0]
 	if !slices.Contains(remoteCommands, name) {
@@ -61,7 +61,7 @@ func (f *sshFlags) request(ctx context.Context, e *cli.Env, args []string, hasFa
 	return req, content, nil
 }
 
-// siteCommands are those after which a site stands that is taken to the hosts.
+// siteCommands are the commands with a site as their argument, which goes to the hosts.
 var siteCommands = []string{"run", "apply", "plan", "prune", "test"}
 
 // help prints the help of the command behind --, if that is asked for.
@@ -78,13 +78,13 @@ func (f *sshFlags) help(cmd *cobra.Command, e *cli.Env, args []string) (helped b
 		return false, err
 	}
 	if !errors.Is(remote.ParseFlags(rest), pflag.ErrHelp) {
-		return false, nil // mistakes are told by who reads the request
+		return false, nil // parseRemote reports mistakes
 	}
 	first, _, err := root.Find(args[:1])
 	if err != nil {
 		return false, err
 	}
-	root.RemoveCommand(first) // its own root has nowhere to print to
+	root.RemoveCommand(first) // a command of the other root would print nowhere
 	cmd.Root().AddCommand(first)
 	return true, remote.Help()
 }
@@ -132,7 +132,7 @@ func (f *sshFlags) pack(ctx context.Context, e *cli.Env, args []string, named st
 	name := f.siteName
 	switch {
 	case name != "":
-	case named == "-": // another script is another site: one does not prune what another has made
+	case named == "-": // another script is another site: neither prunes resources of the other
 		name = "stdin_" + sum.SHA256[:8]
 	default:
 		if name, err = nameOfSite(folder); err != nil {
@@ -188,11 +188,12 @@ func (f *sshFlags) argumentOf(args []string, site string) (int, error) {
 	return 0, diag.Errorf(diag.Pos{}, "want the site as an argument by itself, got %q", site)
 }
 
-// notInName is what a folder may be called and a site on the hosts not.
+// notInName matches characters that a folder's name may have, but the name of a site on the hosts
+// may not.
 var notInName = lazyregexp.New(`[^A-Za-z0-9._-]+`)
 
-// nameOfSite returns by which name the hosts know a site: that of its folder, and of the path to
-// it. Another folder of the same name is another site, and so is another script in the folder.
+// nameOfSite returns the name of a site on the hosts, made of the folder's name and path. Folders
+// of the same name are different sites, and so are scripts in one folder.
 func nameOfSite(folder bundle.Folder) (string, error) {
 	abs, err := filepath.Abs(folder.Dir)
 	if err != nil {

@@ -39,7 +39,8 @@ type sshFlags struct {
 // remoteCommands are the commands that can be run on other machines.
 var remoteCommands = []string{"run", "apply", "plan", "facts", "drift", "status", "ensure", "history", "diff", "undo", "restore", "prune", "test", "doctor", "version"}
 
-// Command returns ccm ssh. With a root command it reads the command lines that go to other machines.
+// Command returns ccm ssh. newRoot makes a root command that reads the command lines for other
+// machines.
 func Command(e *cli.Env, newRoot func(args []string) *cobra.Command) *cobra.Command {
 	f := &sshFlags{newRoot: newRoot, output: *cli.NewChoice("text", "text", "json")}
 	cmd := &cobra.Command{
@@ -174,7 +175,7 @@ func exitOfHost(r ssh.Result) int {
 // badness is the exit statuses from good to bad.
 var badness = []int{cli.ExitOK, cli.ExitChanges, cli.ExitUsage, cli.ExitFailed, cli.ExitChanges | cli.ExitFailed, cli.ExitInterrupted, exitUnreachable}
 
-// worse returns the worse of two exit statuses. One that nobody knows is as bad as a failure.
+// worse returns the worse of two exit statuses. An unknown status is as bad as a failure.
 func worse(a, b int) int {
 	rank := func(code int) int {
 		if i := slices.Index(badness, code); i >= 0 {
@@ -188,7 +189,7 @@ func worse(a, b int) int {
 	return a
 }
 
-// client returns what reaches the hosts.
+// client returns the client that connects to the hosts.
 func (f *sshFlags) client(e *cli.Env, hosts int) (*ssh.Client, error) {
 	own, err := os.Executable()
 	if err != nil {
@@ -212,7 +213,7 @@ func (f *sshFlags) client(e *cli.Env, hosts int) (*ssh.Client, error) {
 		}
 	}
 	if c.ConnectTimeout = f.connectTimeout; c.Interactive {
-		c.ConnectTimeout = 0 // who is asked takes their time
+		c.ConnectTimeout = 0 // a person who is asked needs time
 	}
 	command := f.command
 	if command == "" {
@@ -234,7 +235,7 @@ func (f *sshFlags) client(e *cli.Env, hosts int) (*ssh.Client, error) {
 	return c, f.setBecome(e, c)
 }
 
-// setBecome sets how ccm becomes root on the hosts.
+// setBecome sets the way in which ccm becomes root on the hosts.
 func (f *sshFlags) setBecome(e *cli.Env, c *ssh.Client) error {
 	switch {
 	case f.become != "" && (f.sudo || f.askPassword):
@@ -256,7 +257,7 @@ func (f *sshFlags) setBecome(e *cli.Env, c *ssh.Client) error {
 		if c.Password = string(password); c.Password == "" {
 			return diag.Errorf(diag.Pos{}, "--ask-sudo-pass: want a password, found none").WithHint("sudo that asks for no password needs only --sudo")
 		}
-		_ = e.Secrets.Add(c.Password) // one that is too short to be masked is none the less sent
+		_ = e.Secrets.Add(c.Password) // a password too short for masking is sent all the same
 		c.Become = ssh.SudoWithPassword()
 	case f.sudo:
 		c.Become = []string{"sudo", "-n"}

@@ -1,4 +1,5 @@
-// Package fleetdir has the flag --fleet, and what commands do with the directory that it names.
+// Package fleetdir has the flag --fleet, and opens and connects with the directory that the flag
+// names.
 package fleetdir
 
 import (
@@ -24,7 +25,7 @@ const fleetVariable = "CCM_FLEET"
 // Flags are the flags of all commands of a fleet.
 type Flags struct{ directory string }
 
-// Add adds them.
+// Add adds the flags.
 func (f *Flags) Add(fs *pflag.FlagSet) {
 	fs.StringVar(&f.directory, "fleet", "", "the `DIR` of the fleet (default CCM_FLEET, else ~/.config/ccm/fleet)")
 }
@@ -67,7 +68,7 @@ func (f *Flags) Desk(e *cli.Env) (*enrol.Desk, error) {
 	return &enrol.Desk{Cluster: c, Now: e.Clock.Now}, nil
 }
 
-// DeskOf is desk for those who have a role, or one that may more.
+// DeskOf is Desk for users who have at least a role.
 func (f *Flags) DeskOf(e *cli.Env, least identity.Role) (*enrol.Desk, error) {
 	c, err := f.ConnectAs(e, least)
 	if err != nil {
@@ -76,7 +77,7 @@ func (f *Flags) DeskOf(e *cli.Env, least identity.Role) (*enrol.Desk, error) {
 	return &enrol.Desk{Cluster: c, Now: e.Clock.Now}, nil
 }
 
-// ConnectAs is connect for those who have a role, or one that may more. The servers would say nothing to others.
+// ConnectAs is Connect for users who have at least a role. Without it the servers would not answer.
 func (f *Flags) ConnectAs(e *cli.Env, least identity.Role) (*cluster.Cluster, error) {
 	d, err := f.OpenAs(e, least)
 	if err != nil {
@@ -85,7 +86,7 @@ func (f *Flags) ConnectAs(e *cli.Env, least identity.Role) (*cluster.Cluster, er
 	return cluster.Connect(d)
 }
 
-// OpenAs is open for those who have a role, or one that may more.
+// OpenAs is Open for users who have at least a role.
 func (f *Flags) OpenAs(e *cli.Env, least identity.Role) (*identity.Directory, error) {
 	d, err := f.Open(e)
 	if err != nil {
@@ -98,7 +99,8 @@ func (f *Flags) OpenAs(e *cli.Env, least identity.Role) (*identity.Directory, er
 	return d, nil
 }
 
-// CompleteNodes offers the names of nodes that are not revoked, but those that are given.
+// CompleteNodes completes the names of nodes, except revoked nodes and nodes that are given
+// already.
 func (f *Flags) CompleteNodes(e *cli.Env) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 		d, err := f.Desk(e)
@@ -120,7 +122,8 @@ func (f *Flags) CompleteNodes(e *cli.Env) cobra.CompletionFunc {
 	}
 }
 
-// CompleteEnvironment offers the environments of the fleet for the first argument; those behind it are files, or none.
+// CompleteEnvironment completes the first argument with the environments of the fleet, and later
+// arguments with files or nothing, as behind says.
 func (f *Flags) CompleteEnvironment(e *cli.Env, behind cobra.ShellCompDirective) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, args []string, text string) ([]string, cobra.ShellCompDirective) {
 		if len(args) > 0 {
@@ -141,5 +144,5 @@ func (f *Flags) CompleteEnvironments(e *cli.Env) cobra.CompletionFunc {
 	}
 }
 
-// ForeignHint says where to get the newer one.
+// ForeignHint says where to get a newer fleet.json.
 const ForeignHint = "after ccm fleet rekey everybody needs fleet.json anew: it is in users/NAME of the directory of the fleet"
