@@ -99,7 +99,7 @@ func Find(list []OpenRequest, name, fingerprint string) (*OpenRequest, error) {
 	case len(found) > 1:
 		return nil, ErrTwice
 	case fingerprint != "" && len(strings.TrimPrefix(fingerprint, "SHA256:")) < leastFingerprint:
-		return nil, fmt.Errorf("a fingerprint may be cut, but not below %d characters behind SHA256:", leastFingerprint)
+		return nil, fmt.Errorf("a fingerprint may be cut, but not below the %d characters that follow SHA256", leastFingerprint)
 	case fingerprint != "" && slices.ContainsFunc(list, func(p OpenRequest) bool { return p.Name == name }):
 		return nil, fmt.Errorf("the machine that asks to be %s has another fingerprint", name)
 	}
