@@ -8,11 +8,11 @@ import (
 	"github.com/nats-io/nats.go"
 )
 
-// chunk is how many messages are decoded by one goroutine at a time.
+// chunk is the number of messages that one goroutine decodes at a time.
 const chunk = 64
 
-// Decoded returns what decode makes of all messages of subjects, in their order. It is called for several at once:
-// with thousands of nodes that takes longer than to read.
+// Decoded returns the results of decode for all messages of subjects, in their order. It calls
+// decode concurrently: with thousands of nodes decoding takes longer than reading.
 func Decoded[T any](ctx context.Context, nc *nats.Conn, r Request, decode func(*Message) T) ([]T, error) {
 	type part struct {
 		messages []*Message

@@ -1,8 +1,10 @@
-// Package direct reads messages of JetStream streams without a consumer: direct get of NATS (ADR-31,
-// "JetStream Direct Get"). Any replica answers, nothing is kept on the servers, and one permission is
-// enough. A replica may lag behind, so what comes may be older than what was stored.
+// Package direct reads messages of JetStream streams without a consumer: direct get of NATS
+// (ADR-31, "JetStream Direct Get"). Any replica answers, the servers keep no state for the reader,
+// and one permission is enough. A replica may lag behind, so the messages may be older than the
+// newest stored ones.
 //
-// Begin with [Last], [Read] and [All]; [Publish] stores a message, and [Listen] hears what is published.
+// Begin with [Last], [Read] and [All]; [Publish] stores a message, and [Listen] receives published
+// messages.
 package direct
 
 import (
@@ -19,8 +21,9 @@ import (
 	"github.com/luaccm/ccm/fleet/subject"
 )
 
-// ErrNone says that there is no such message, ErrNoStream that nobody answers for the stream, ErrNoAnswer that
-// nothing came in time, and ErrBroken that some of what was asked for was lost.
+// Errors of reads. ErrNone says that there is no such message, ErrNoStream that nobody answers for
+// the stream, ErrNoAnswer that the time limit was reached, and ErrBroken that some of the requested
+// messages were lost.
 var (
 	ErrNone     = errors.New("there is none")
 	ErrNoStream = errors.New("no server has this stream now (ccm fleet check)")
@@ -28,7 +31,8 @@ var (
 	ErrBroken   = errors.New("the connection broke while the answer came")
 )
 
-// IsPassing reports whether an error may be none at the next try: servers choose a leader, or a connection is made anew.
+// IsPassing reports whether another try may succeed: servers choose a leader, or a connection is
+// made anew.
 func IsPassing(err error) bool {
 	for _, passing := range []error{ErrNoAnswer, ErrNoStream, ErrBroken, context.DeadlineExceeded, nats.ErrTimeout, nats.ErrNoResponders, nats.ErrReconnectBufExceeded, nats.ErrDisconnected} {
 		if errors.Is(err, passing) {
@@ -38,13 +42,14 @@ func IsPassing(err error) bool {
 	return false
 }
 
-// usualPrefix begins the subjects of JetStream unless something else is said.
+// usualPrefix is the beginning of the subjects of JetStream without a domain.
 const usualPrefix = "$JS.API"
 
-// Patience is how long a server may take to send the next message, unless a request says otherwise.
+// Patience is the usual time limit for the next message from a server; a request may have another
+// one.
 const Patience = 10 * time.Second
 
-// A Message is one of a stream.
+// A Message is one message of a stream.
 type Message struct {
 	Subject  string
 	Data     []byte
@@ -53,7 +58,7 @@ type Message struct {
 	Time     time.Time // when the server stored it
 }
 
-// Deleted reports whether the message says that the value of a key is gone.
+// Deleted reports whether the message marks the value of a key as deleted.
 func (m *Message) Deleted() bool {
 	op := m.Header.Get("KV-Operation")
 	return op == "DEL" || op == "PURGE" || m.Header.Get("Nats-Marker-Reason") != ""
@@ -77,18 +82,20 @@ func Last(ctx context.Context, nc *nats.Conn, stream, of string) (*Message, erro
 type Request struct {
 	Stream string
 	Filter string // the subjects, which may have wildcards
-	From   uint64 // the first sequence that is wanted; 0 for the first
-	// Since asks for what was stored from then on, if From is 0. May be zero.
+	From   uint64 // the first sequence to read; 0 for the first of the stream
+	// Since limits the request to messages stored at that time or later, if From is 0. May be zero.
 	Since time.Time
-	// Prefix begins the subjects of JetStream, as $JS.hub.API for the domain hub; "" for the usual one.
+	// Prefix is the beginning of the subjects of JetStream, as $JS.hub.API for the domain hub; ""
+	// for the usual one.
 	Prefix   string
-	Batch    int // messages at most
-	MaxBytes int // bytes at most, but at least one message; 0 for no limit
-	// Patience is how long the next message may take; 0 for the usual one. Large messages need more on slow networks.
+	Batch    int // most messages
+	MaxBytes int // most bytes, but at least one message is read; 0 for no limit
+	// Patience is the time limit for the next message; 0 for the usual one. Large messages need
+	// more on slow networks.
 	Patience time.Duration
 }
 
-// body is a request as servers read it.
+// body is a request in the JSON of the servers.
 type body struct {
 	Seq       uint64     `json:"seq,omitempty"`
 	StartTime *time.Time `json:"start_time,omitempty"`
@@ -97,8 +104,9 @@ type body struct {
 	MaxBytes  int        `json:"max_bytes,omitempty"`
 }
 
-// Read asks once, and calls do for each message that comes. It returns the sequence to go on from, and
-// how many messages were there that did not come. After an error next is still where to go on.
+// Read sends one request, and calls do for each message of the answer. It returns the sequence to
+// go on from, and the number of matching messages after the answer. next is valid after an error
+// too.
 func Read(ctx context.Context, nc *nats.Conn, r Request, do func(*Message) error) (next uint64, pending int, err error) {
 	next = max(r.From, 1)
 	b := body{Seq: next, Filter: r.Filter, Batch: r.Batch, MaxBytes: r.MaxBytes}
@@ -129,7 +137,7 @@ func Read(ctx context.Context, nc *nats.Conn, r Request, do func(*Message) error
 	}
 	look := time.NewTicker(min(time.Second, r.Patience))
 	defer look.Stop()
-	var last uint64 // the message before, if there was one
+	var last uint64 // sequence of the message before, 0 if there is none
 	for {
 		raw, err := receive(ctx, nc, answers, look.C, connection, r.Patience)
 		if err != nil {
@@ -160,12 +168,12 @@ func Read(ctx context.Context, nc *nats.Conn, r Request, do func(*Message) error
 	}
 }
 
-// mostPending is how many bytes of messages may wait for who listens.
+// mostPending is the most messages in bytes that wait for a reader.
 const mostPending = 512 << 20
 
-// Listen returns what is published to a subject from now on. Messages that come faster than they are taken wait in
-// memory: a channel of a subscription would lose those that it has no room for, and SubscribeSync makes room for
-// 65,536 each time. Stop has to be called.
+// Listen returns the messages published to a subject from now on. Messages that arrive faster than
+// the caller takes them wait in memory: a subscription with a channel would lose messages if that
+// is full, and SubscribeSync allocates room for 65,536 each time. The caller has to call stop.
 func Listen(nc *nats.Conn, to string) (messages <-chan *nats.Msg, stop func(), err error) {
 	queue, done := make(chan *nats.Msg, 64), make(chan struct{})
 	sub, err := nc.Subscribe(to, func(m *nats.Msg) {
@@ -188,8 +196,8 @@ func Listen(nc *nats.Conn, to string) (messages <-chan *nats.Msg, stop func(), e
 	return queue, stop, nil
 }
 
-// receive waits for the next message of what was asked for. When the connection that asked is gone nothing comes any
-// more, or not all of it: at each tick of look it is seen whether it is there.
+// receive waits for the next message of an answer. If the connection of the request is gone, no
+// more or not all messages arrive; so each tick of look checks the connection.
 func receive(ctx context.Context, nc *nats.Conn, answers <-chan *nats.Msg, look <-chan time.Time, connection uint64, patience time.Duration) (*nats.Msg, error) {
 	for end := time.Now().Add(patience); ; {
 		select {
@@ -211,11 +219,11 @@ func receive(ctx context.Context, nc *nats.Conn, answers <-chan *nats.Msg, look 
 	}
 }
 
-// allBytes is how much one request of All asks for.
+// allBytes is the most bytes of one request of All.
 const allBytes = 8 << 20
 
-// All calls do for all messages of subjects, in as many requests as it takes. What is stored meanwhile
-// may come too.
+// All calls do for all messages of subjects, in as many requests as necessary. It may include
+// messages that are stored meanwhile.
 func All(ctx context.Context, nc *nats.Conn, r Request, do func(*Message) error) error {
 	r.Batch, r.MaxBytes = 100_000, allBytes
 	for {
@@ -227,7 +235,7 @@ func All(ctx context.Context, nc *nats.Conn, r Request, do func(*Message) error)
 	}
 }
 
-// newMessage reads what a server sends of a stored message.
+// newMessage decodes a server's answer with a stored message.
 func newMessage(m *nats.Msg) (*Message, error) {
 	seq, err := strconv.ParseUint(m.Header.Get("Nats-Sequence"), 10, 64)
 	if err != nil {
@@ -237,7 +245,7 @@ func newMessage(m *nats.Msg) (*Message, error) {
 	return &Message{Subject: m.Header.Get("Nats-Subject"), Data: m.Data, Header: m.Header, Sequence: seq, Time: stored}, nil
 }
 
-// status returns what an answer says that is no message.
+// status returns the error of an answer without a message.
 func status(m *nats.Msg, stream string) error {
 	switch code := m.Header.Get("Status"); code {
 	case "":
@@ -251,7 +259,7 @@ func status(m *nats.Msg, stream string) error {
 	}
 }
 
-// plain says what became of a request.
+// plain returns the error of a request in the words of this package.
 func plain(err error, stream string, patience time.Duration) error {
 	switch {
 	case errors.Is(err, nats.ErrNoResponders):
@@ -264,37 +272,37 @@ func plain(err error, stream string, patience time.Duration) error {
 	return err
 }
 
-// An Ack says where a message was stored.
+// An Ack is a server's confirmation that it stored a message.
 type Ack struct {
 	Stream    string `json:"stream"`
 	Sequence  uint64 `json:"seq"`
 	Duplicate bool   `json:"duplicate"`
 }
 
-// A StoreError says why a server did not store a message.
+// A StoreError is a server's refusal to store a message.
 type StoreError struct {
 	Code        int    `json:"code"`
 	ErrCode     int    `json:"err_code"`
 	Description string `json:"description"`
 }
 
-// Error returns what the server says.
+// Error returns the server's description and its number.
 func (e *StoreError) Error() string {
 	return fmt.Sprintf("the server does not store it: %s (%d)", e.Description, e.ErrCode)
 }
 
-// wrongLastSequence is how servers say that somebody else has stored something meanwhile: to the
-// subject, or because of another limit of the stream (server/errors.json of nats-server).
+// wrongLastSequence is the number of the servers' error that another message was stored meanwhile:
+// to the subject, or because of another limit of the stream (server/errors.json of nats-server).
 const wrongLastSequence = 10071
 
-// IsConflict reports whether a message was not stored because of one that somebody else has stored.
+// IsConflict reports whether a server refused a message because another one was stored meanwhile.
 func IsConflict(err error) bool {
 	e, ok := errors.AsType[*StoreError](err)
 	return ok && (e.ErrCode == wrongLastSequence || e.ErrCode == 10164)
 }
 
-// Publish stores a message and waits until it is. Options are headers of the message: see [Expect] and
-// [ID].
+// Publish stores a message and waits for the server's confirmation. Options are headers of the
+// message: see [Expect] and [ID].
 func Publish(ctx context.Context, nc *nats.Conn, to string, data []byte, options ...Option) (Ack, error) {
 	m := &nats.Msg{Subject: to, Data: data, Header: nats.Header{}}
 	for _, o := range options {
@@ -322,10 +330,11 @@ func Publish(ctx context.Context, nc *nats.Conn, to string, data []byte, options
 // An Option is a header of a message.
 type Option struct{ name, value string }
 
-// ID names a message, so that it is stored once although it is sent again.
+// ID names a message, so that a message that is sent twice is stored once.
 func ID(id string) Option { return Option{"Nats-Msg-Id", id} }
 
-// Expect has a message stored only if the last one of its subject has this sequence; 0 if there is none.
+// Expect makes the server store a message only if the last message of its subject has this
+// sequence; 0 if there is none.
 func Expect(sequence uint64) Option {
 	return Option{"Nats-Expected-Last-Subject-Sequence", strconv.FormatUint(sequence, 10)}
 }

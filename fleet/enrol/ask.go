@@ -25,31 +25,31 @@ import (
 	"github.com/luaccm/ccm/runtime/signers"
 )
 
-// Directory is where a node has what it needs, and the names of files in it.
+// Directory is the directory of a node's credentials. The others are names of files in it.
 const (
 	Directory       = "/etc/ccm/fleet"
 	CredentialsFile = "node.creds"
 	CAFile          = "ca.pem"
 	SignersFile     = "allowed_signers"
 	pendingKeyFile  = "node.nk"    // until there is an answer
-	askedFile       = "node.asked" // what was asked for with that key
+	askedFile       = "node.asked" // the request of that key
 )
 
-// How long a machine waits between two looks for an answer.
+// Times between polls for an answer.
 const (
 	firstLook = time.Second
 	lastLook  = 10 * time.Second
 )
 
-// A Machine is one that asks to be a node.
+// A Machine is a machine that asks to become a node.
 type Machine struct {
-	Directory   string   // where its credentials are to be
+	Directory   string   // of the credentials to write
 	Servers     []string // URLs
 	CA          string   // file with the authority of the servers
-	Credentials string   // file of those that new machines have
-	Signers     string   // file of those whose documents are believed; "" for none
-	Identity    string   // file of its identity of age; made if it is not there
-	Request     Request  // name, environment, and what it tells of itself
+	Credentials string   // file with the shared credentials of new machines
+	Signers     string   // file of the signers whose documents are trusted; "" for none
+	Identity    string   // file of its age identity; made if missing
+	Request     Request  // name, environment, and facts about the machine
 	Token       *Token   // or nil
 
 	Host  *host.Host
@@ -57,8 +57,8 @@ type Machine struct {
 	Tell  func(format string, args ...any)
 }
 
-// Ask asks, waits for an answer, and writes the credentials. A machine that has asked before asks with
-// the same key.
+// Ask sends the request, waits for an answer, and writes the credentials. A machine that asks again
+// does so with the same key.
 func (m *Machine) Ask(ctx context.Context) (identity.NodeIdentity, error) {
 	var none identity.NodeIdentity
 	if n, err := identity.ReadCredentials(m.file(CredentialsFile)); err == nil {
@@ -106,8 +106,8 @@ func (m *Machine) Ask(ctx context.Context) (identity.NodeIdentity, error) {
 
 func (m *Machine) file(name string) string { return filepath.Join(m.Directory, name) }
 
-// prepare makes what the node needs besides its key: its directory, the identity of age, copies of
-// the authority and the signers.
+// prepare makes all that the node needs besides its key: its directory, the age identity, and
+// copies of the authority and the signers.
 func (m *Machine) prepare() error {
 	if m.Signers != "" {
 		text, err := os.ReadFile(m.Signers)
@@ -142,7 +142,7 @@ func (m *Machine) prepare() error {
 	return nil
 }
 
-// readIdentity reads the identity of age, or makes it.
+// readIdentity reads the age identity, or makes one.
 func (m *Machine) readIdentity() error {
 	text, err := os.ReadFile(m.Identity)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -173,7 +173,8 @@ func (m *Machine) readIdentity() error {
 	return fmt.Errorf("%s: it has no identity of age itself", m.Identity)
 }
 
-// An asked is what was asked for: the servers keep the first request of a key.
+// An asked is the content of the request that was sent: the servers keep the first request of a
+// key.
 type asked struct {
 	Name        string `json:"name"`
 	Environment string `json:"environment"`
@@ -181,7 +182,8 @@ type asked struct {
 	Token       string `json:"token,omitempty"`
 }
 
-// forgetOther removes the key with which something else was asked for, as by mistake: its request stays as it is.
+// forgetOther removes the key of an earlier request with other content, such as a mistake. That
+// request stays on the servers.
 func (m *Machine) forgetOther() error {
 	now := asked{Name: m.Request.Name, Environment: m.Request.Environment, Recipient: m.Request.Recipient}
 	if m.Token != nil {
@@ -208,7 +210,7 @@ func (m *Machine) forgetOther() error {
 	return m.Host.Save(m.file(askedFile), append(text, '\n'), 0o600)
 }
 
-// forget removes what is kept until there is an answer.
+// forget removes the files that are kept until there is an answer.
 func (m *Machine) forget() error {
 	if err := os.Remove(m.file(askedFile)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
@@ -216,7 +218,7 @@ func (m *Machine) forget() error {
 	return os.Remove(m.file(pendingKeyFile))
 }
 
-// key reads the key with which this machine has asked, or makes one.
+// key reads the key of an earlier request, or makes one.
 func (m *Machine) key() (nkeys.KeyPair, error) {
 	path := m.file(pendingKeyFile)
 	text, err := os.ReadFile(path)
@@ -237,7 +239,7 @@ func (m *Machine) key() (nkeys.KeyPair, error) {
 	return pair, m.Host.SaveNew(path, append(seed, '\n'), 0o600)
 }
 
-// send stores the request, unless the servers have one of this key.
+// send stores the request, unless the servers have a request of this key.
 func (m *Machine) send(ctx context.Context, conn *nats.Conn, r Request, pair nkeys.KeyPair) error {
 	text, err := r.Encode(pair, m.Token)
 	if err != nil {
@@ -258,10 +260,10 @@ func (m *Machine) send(ctx context.Context, conn *nats.Conn, r Request, pair nke
 	return nil
 }
 
-// ErrNoAnswer says that nobody has answered before the machine gave up.
+// ErrNoAnswer says that the machine gave up before there was an answer.
 var ErrNoAnswer = errors.New("nobody has answered yet; run it again, and it goes on waiting")
 
-// lookForAnswer reads the answer to a key.
+// lookForAnswer reads the answer to the request of a key.
 func lookForAnswer(ctx context.Context, conn *nats.Conn, key string) (answer, error) {
 	m, err := direct.Last(ctx, conn, subject.Answers, subject.Enrolled(key))
 	if err != nil {
@@ -270,8 +272,8 @@ func lookForAnswer(ctx context.Context, conn *nats.Conn, key string) (answer, er
 	return decodeAnswer(m.Data)
 }
 
-// waitForAnswer looks until there is one. It asks, and does not listen: a machine that is no node yet
-// may hear nothing that is for others.
+// waitForAnswer polls until there is an answer. It does not subscribe: a machine that is no node
+// yet must not receive messages for others.
 func waitForAnswer(ctx context.Context, conn *nats.Conn, key string) (answer, error) {
 	for pause := firstLook; ; pause = min(pause*5/4, lastLook) {
 		select {
@@ -286,10 +288,10 @@ func waitForAnswer(ctx context.Context, conn *nats.Conn, key string) (answer, er
 	}
 }
 
-// accept writes the credentials that an answer makes, if it is for this key.
+// accept writes the credentials of an answer, if the answer is for this key.
 func (m *Machine) accept(a answer, r Request, pair nkeys.KeyPair) (identity.NodeIdentity, error) {
 	if a.Denial != "" {
-		// The key was denied, so the next attempt has another one.
+		// The key was denied, so the next attempt uses another one.
 		if err := m.forget(); err != nil {
 			return identity.NodeIdentity{}, err
 		}
@@ -316,9 +318,9 @@ func (m *Machine) accept(a answer, r Request, pair nkeys.KeyPair) (identity.Node
 	return n, m.forget()
 }
 
-// Renew looks whether operators have given a node a new JWT, and puts it into its credentials file. It
-// reports whether they have; the connection then has to be made again. A node calls it when it
-// connects, and now and then.
+// Renew fetches a new JWT of a node, if operators have made one, and puts it into the credentials
+// file. It reports whether there was one; then the node has to connect again. A node calls Renew
+// when it connects, and now and then.
 func Renew(ctx context.Context, conn *nats.Conn, credentials string, h *host.Host) (bool, error) {
 	text, err := os.ReadFile(credentials)
 	if err != nil {

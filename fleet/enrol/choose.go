@@ -8,8 +8,8 @@ import (
 	"github.com/luaccm/ccm/fleet/identity"
 )
 
-// Choose returns the nodes that are not revoked and that a text chooses: the name of one, tag:NAME=VALUE, or
-// env:NAME. It goes by what operators have signed: what nodes say of themselves does not count. None is an
+// Choose returns the nodes that are not revoked and match a text: a node's name, tag:NAME=VALUE, or
+// env:NAME. Only data that operators have signed count, not data of the nodes. No match is an
 // error.
 func Choose(nodes []Node, text string) (list []Node, err error) {
 	is := func(n Node) bool { return n.Name == text }
@@ -40,8 +40,8 @@ func Choose(nodes []Node, text string) (list []Node, err error) {
 	return list, nil
 }
 
-// A NoNodesError says that no node is chosen.
+// A NoNodesError says that a text chooses no node.
 type NoNodesError struct{ Text string }
 
-// Error returns what there is none of.
+// Error returns the text of the error.
 func (e *NoNodesError) Error() string { return e.Text }

@@ -16,24 +16,24 @@ import (
 	"github.com/luaccm/ccm/fleet/subject"
 )
 
-// denialStays is how long a machine can read that it was denied.
+// denialStays is how long a denial stays on the servers, for the machine to read.
 const denialStays = 7 * 24 * time.Hour
 
-// A Desk is where operators answer requests.
+// A Desk answers requests on behalf of operators.
 type Desk struct {
 	Cluster *cluster.Cluster
 	Now     func() time.Time
 }
 
-// OpenRequest is a request that nobody has answered.
+// OpenRequest is a request without an answer.
 type OpenRequest struct {
 	SignedRequest
-	Twice bool // others ask for the same name
-	Taken bool // a node has it
+	Twice bool // another open request has the same name
+	Taken bool // a node has the name
 }
 
-// Pending returns the requests that wait, oldest first, and how many were left out because their key
-// has not signed them.
+// Pending returns the open requests, oldest first, and the number of requests that were dropped
+// because their key has not signed them.
 func (d *Desk) Pending(ctx context.Context) (list []OpenRequest, dropped int, err error) {
 	answered := map[string]bool{}
 	err = direct.All(ctx, d.Cluster.Conn, direct.Request{Stream: subject.Answers, Filter: subject.AllEnrolled}, func(m *direct.Message) error {
@@ -69,14 +69,14 @@ func (d *Desk) Pending(ctx context.Context) (list []OpenRequest, dropped int, er
 	return list, dropped, err
 }
 
-// Approval is how a request is answered.
+// Approval has the values with which a request is approved.
 type Approval struct {
-	Fingerprint string   // that the operator has compared; may be cut, but not below 12 characters
-	Name        string   // under which it becomes a node, if not the one that it asked for
-	Environment string   // the same
+	Fingerprint string   // compared by the operator; may be cut to at least 12 characters
+	Name        string   // of the node, if not the requested one
+	Environment string   // of the node, if not the requested one
 	Tags        []string // NAME=VALUE
 	Replace     bool     // revoke the node that has the name
-	Token       *Token   // by which it is approved
+	Token       *Token   // which approves the request, or nil
 }
 
 // Errors of Find.
@@ -85,7 +85,7 @@ var (
 	ErrTwice     = errors.New("several machines ask for that name: say which one with --fingerprint")
 )
 
-// Find returns the request for a name, with a fingerprint if there is one to choose by.
+// Find returns the request for a name. A fingerprint chooses among several.
 func Find(list []OpenRequest, name, fingerprint string) (*OpenRequest, error) {
 	var found []*OpenRequest
 	for i := range list {
@@ -106,10 +106,10 @@ func Find(list []OpenRequest, name, fingerprint string) (*OpenRequest, error) {
 	return nil, ErrNoRequest
 }
 
-// leastFingerprint is how much of a fingerprint has to be given.
+// leastFingerprint is the least length of a given fingerprint.
 const leastFingerprint = 12
 
-// fits reports whether a fingerprint is the one that a person gave, or begins so.
+// fits reports whether a fingerprint is the given one, or begins with it.
 func fits(have, given string) bool {
 	if given == "" {
 		return true
@@ -118,7 +118,7 @@ func fits(have, given string) bool {
 	return have == given || len(given) >= len("SHA256:")+leastFingerprint && strings.HasPrefix(have, given)
 }
 
-// Approve makes a machine a node. It returns the node, and the one that it replaces.
+// Approve makes a machine a node. It returns the node, and the node that it replaces.
 func (d *Desk) Approve(ctx context.Context, p *OpenRequest, a Approval) (node identity.NodeIdentity, replaced *Node, err error) {
 	nodes, _, err := d.Nodes(ctx)
 	if err != nil {
@@ -159,8 +159,8 @@ func (d *Desk) Approve(ctx context.Context, p *OpenRequest, a Approval) (node id
 	return node, replaced, d.store(ctx, node, 0)
 }
 
-// store stores the answer to a request, in place of the one with a sequence: 0 for none. It is kept in
-// the directory too, so that the servers have no only copy.
+// store stores the answer to a request, in place of the message with a sequence: 0 for none. It
+// also keeps a copy in the directory, in case the servers lose theirs.
 func (d *Desk) store(ctx context.Context, n identity.NodeIdentity, before uint64) error {
 	if err := d.publish(ctx, n, before); err != nil {
 		return err
@@ -199,7 +199,7 @@ func (d *Desk) use(ctx context.Context, t *Token, key string) error {
 	})
 }
 
-// endUse has a token make a key no node again.
+// endUse stops a token from making a key a node again.
 func (d *Desk) endUse(ctx context.Context, id, key string) error {
 	return d.changeUses(ctx, id, func(u *uses) error {
 		if !slices.Contains(u.Revoked, key) {
@@ -209,8 +209,8 @@ func (d *Desk) endUse(ctx context.Context, id, key string) error {
 	})
 }
 
-// changeUses changes how often a token was used, and by which keys. It is stored also if nothing has changed: who has
-// seen an old count is told so.
+// changeUses changes the record of a token's uses. It stores the record even if unchanged, so that
+// a desk with an old record gets a conflict.
 func (d *Desk) changeUses(ctx context.Context, id string, f func(*uses) error) error {
 	for range 20 {
 		var u uses
@@ -237,7 +237,7 @@ func (d *Desk) changeUses(ctx context.Context, id string, f func(*uses) error) e
 		if err == nil || !direct.IsConflict(err) {
 			return err
 		}
-		// A replica that lags gave an old count, or another desk was faster.
+		// The record came from a replica that lags, or another desk was faster.
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
@@ -247,7 +247,7 @@ func (d *Desk) changeUses(ctx context.Context, id string, f func(*uses) error) e
 	return fmt.Errorf("the uses of the token %s change all the time", id)
 }
 
-// Deny answers a request with why it is denied, and forgets it.
+// Deny answers a request with a reason for the denial, and deletes the request.
 func (d *Desk) Deny(ctx context.Context, p *OpenRequest, why string) error {
 	text, err := answer{Denial: why}.encode()
 	if err != nil {
@@ -259,7 +259,8 @@ func (d *Desk) Deny(ctx context.Context, p *OpenRequest, why string) error {
 	return d.forgetIn(ctx, subject.Enrolment, p.Sequence)
 }
 
-// ApproveByToken approves all requests that carry a token of a list, and reports each. It is called again and again.
+// ApproveByToken approves all requests that carry one of these tokens, and reports each. The caller
+// repeats it.
 func (d *Desk) ApproveByToken(ctx context.Context, tokens []Token, report func(p OpenRequest, err error)) error {
 	list, _, err := d.Pending(ctx)
 	if err != nil {

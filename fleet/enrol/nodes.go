@@ -19,7 +19,7 @@ import (
 	"github.com/luaccm/ccm/fleet/subject"
 )
 
-// A Node is one that an operator has approved.
+// A Node is a machine that an operator has approved.
 type Node struct {
 	identity.NodeIdentity
 	Revoked  bool
@@ -27,15 +27,15 @@ type Node struct {
 	Time     time.Time
 }
 
-// A ForeignNode is a node that none of the keys signed which fleet.json names. What it is called is what its JWT says,
-// and nothing vouches for that.
+// A ForeignNode is a node whose JWT is signed by none of the keys in fleet.json. Its name is from
+// that JWT, and nothing vouches for the name.
 type ForeignNode struct {
-	Node        string `json:"node"` // "?" if that is no name
+	Node        string `json:"node"` // "?" if the JWT has no valid name
 	Environment string `json:"environment,omitempty"`
 	Issuer      string `json:"issuer,omitempty"`
 }
 
-// foreignOf returns what a JWT says that is not believed.
+// foreignOf returns the node of a JWT that is not trusted.
 func foreignOf(text string) ForeignNode {
 	n, err := identity.DecodeNode(text)
 	if err != nil {
@@ -44,8 +44,8 @@ func foreignOf(text string) ForeignNode {
 	return ForeignNode{n.Name, n.Environment, n.Issuer}
 }
 
-// Nodes returns the nodes that the fleet has, in the order of their names, those that are revoked too.
-// What no key of the fleet has signed is foreign: after the key was exchanged, to whoever has an old fleet.json.
+// Nodes returns the nodes of the fleet by name, revoked nodes too. Nodes without a signature of the
+// fleet are foreign: after an exchange of the key also to readers of an old fleet.json.
 func (d *Desk) Nodes(ctx context.Context) (nodes []Node, foreign []ForeignNode, err error) {
 	revoked, err := d.Cluster.Directory.Revoked()
 	if err != nil {
@@ -58,7 +58,7 @@ func (d *Desk) Nodes(ctx context.Context) (nodes []Node, foreign []ForeignNode, 
 	list, err := direct.Decoded(ctx, d.Cluster.Conn, direct.Request{Stream: subject.Answers, Filter: subject.AllEnrolled}, func(m *direct.Message) (x answered) {
 		key := keyOf(m.Subject)
 		if !nkeys.IsValidPublicUserKey(key) {
-			return x // how often a token was used
+			return x // the record of a token's uses
 		}
 		a, err := decodeAnswer(m.Data)
 		if err != nil || a.JWT == "" {
@@ -75,7 +75,7 @@ func (d *Desk) Nodes(ctx context.Context) (nodes []Node, foreign []ForeignNode, 
 		x.node = &Node{NodeIdentity: n, Revoked: revoked[key] || !a.RevokedAt.IsZero(), Sequence: m.Sequence, Time: m.Time}
 		return x
 	})
-	_ = d.Cluster.Directory.SaveVerified() // it would only have been faster the next time
+	_ = d.Cluster.Directory.SaveVerified() // without the file the next command is only slower
 	for _, x := range list {
 		if x.node != nil {
 			nodes = append(nodes, *x.node)
@@ -91,7 +91,7 @@ func (d *Desk) Nodes(ctx context.Context) (nodes []Node, foreign []ForeignNode, 
 	return nodes, foreign, err
 }
 
-// Environments returns those of the nodes that are not revoked, by name.
+// Environments returns the environments of the nodes that are not revoked, by name of the node.
 func (d *Desk) Environments(ctx context.Context) (map[string]string, error) {
 	nodes, foreign, err := d.Nodes(ctx)
 	if err == nil && len(foreign) > 0 && len(nodes) == 0 {
@@ -100,10 +100,10 @@ func (d *Desk) Environments(ctx context.Context) (map[string]string, error) {
 	return Environments(nodes), err
 }
 
-// ErrForeign says that the directory of a fleet does not know the key that signs its nodes.
+// ErrForeign says that fleet.json does not name the key that signs the nodes.
 var ErrForeign = errors.New("the nodes are signed by a key that fleet.json does not name: after ccm fleet rekey everybody needs it anew from the directory of the fleet")
 
-// Environments returns those of nodes that are not revoked, by name.
+// Environments returns the environments of the nodes that are not revoked, by name of the node.
 func Environments(nodes []Node) map[string]string {
 	by := make(map[string]string, len(nodes))
 	for _, n := range nodes {
@@ -114,8 +114,8 @@ func Environments(nodes []Node) map[string]string {
 	return by
 }
 
-// Revoke takes a node's key back, and has the servers end its connection. It returns the servers
-// that have it.
+// Revoke revokes a node's key, and makes the servers end its connection. It returns the servers
+// that confirmed.
 func (d *Desk) Revoke(ctx context.Context, n Node) ([]string, error) {
 	servers, err := d.RevokeKey(ctx, n.Key)
 	if err != nil {
@@ -136,9 +136,9 @@ func (d *Desk) RevokeKey(ctx context.Context, key string) ([]string, error) {
 	return d.change(ctx, func(a *identity.AccountChange) { a.Revoke(key, d.Now()) })
 }
 
-// Restore stores the answers that only the directory has, after the servers have lost theirs, and keeps
-// copies of those that only the servers have. It returns the nodes that it stored; with noop it only
-// says them.
+// Restore stores answers again that the servers have lost and the directory still has, and copies
+// the other nodes' answers into the directory. It returns the nodes whose answers it stored; with
+// noop it stores nothing and only returns them.
 func (d *Desk) Restore(ctx context.Context, noop bool) ([]identity.NodeIdentity, error) {
 	nodes, _, err := d.Nodes(ctx)
 	if errors.Is(err, direct.ErrNone) || noop && err != nil {
@@ -181,11 +181,11 @@ func (d *Desk) Restore(ctx context.Context, noop bool) ([]identity.NodeIdentity,
 	return stored, nil
 }
 
-// inFlight is how many answers are on their way to the servers at a time.
+// inFlight is the number of answers that are published concurrently.
 const inFlight = 64
 
-// publishAll stores the answers of many nodes that the servers do not have. It returns those that were stored, which
-// are not all of them after an error.
+// publishAll stores the answers of many nodes on servers that do not have them. It returns the
+// nodes whose answers were stored; after an error some are missing.
 func (d *Desk) publishAll(ctx context.Context, nodes []identity.NodeIdentity) ([]identity.NodeIdentity, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -213,7 +213,7 @@ func (d *Desk) publishAll(ctx context.Context, nodes []identity.NodeIdentity) ([
 	return stored, context.Cause(ctx)
 }
 
-// change changes the account, here and on the servers. What somebody else has revoked stays.
+// change changes the account, here and on the servers. Revocations by others stay.
 func (d *Desk) change(ctx context.Context, f func(*identity.AccountChange)) ([]string, error) {
 	dir := d.Cluster.Directory
 	there, err := cluster.Account(ctx, dir)

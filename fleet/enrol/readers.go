@@ -7,20 +7,22 @@ import (
 	"github.com/luaccm/ccm/runtime/encryption"
 )
 
-// An UnreadableSecret is something encrypted for nodes of which some cannot read it.
+// An UnreadableSecret is an encrypted file or value that some of the nodes for which it is meant
+// cannot decrypt.
 type UnreadableSecret struct {
 	Secret string   `json:"secret"` // the file, and the key of a value
-	For    []string `json:"for"`    // how the nodes are chosen, as ccm secret --to takes it
+	For    []string `json:"for"`    // the text that chooses nodes, as for ccm secret --to
 	Nodes  []string `json:"nodes"`
 }
 
-// CannotRead returns what is encrypted for nodes of an environment that cannot read it: they came to a tag or an
-// environment later, or have another key than then. For whom something is says its header. Names in it that
-// are no groups count if they are among named: others may be people and hosts with keys of their own.
+// CannotRead returns the encrypted items that some of their nodes in an environment cannot decrypt:
+// nodes that got a tag or an environment later, or a new key. An item's header names its nodes. A
+// name in it that is no group counts as a node if it is in named: other names may be people and
+// hosts with keys of their own.
 func CannotRead(items []encryption.Item, nodes []Node, environment string, named []string) (list []UnreadableSecret) {
 	for _, item := range items {
 		if item.Err != nil {
-			continue // a run says it
+			continue // a run reports this
 		}
 		u := UnreadableSecret{Secret: item.String()}
 		for _, text := range item.For {
@@ -30,7 +32,7 @@ func CannotRead(items []encryption.Item, nodes []Node, environment string, named
 			}
 			members, err := Choose(nodes, chosen)
 			if err != nil {
-				continue // a group of people, or there is no node any more
+				continue // a group of people, or a node that is gone
 			}
 			left := len(u.Nodes)
 			for _, n := range members {

@@ -15,15 +15,16 @@ import (
 	"github.com/luaccm/ccm/fleet/subject"
 )
 
-// RekeyProgress says how far the exchange of the key that signs nodes is.
+// RekeyProgress says how far an exchange of the key that signs nodes has come.
 type RekeyProgress struct {
 	Signed  int      `json:"signed"`  // nodes that have a JWT of the new key
-	Pending []string `json:"waiting"` // nodes that do not use it yet
-	Revoked int      `json:"revoked"` // keys that are off the list then
+	Pending []string `json:"waiting"` // nodes that do not use theirs yet
+	Revoked int      `json:"revoked"` // keys that will leave the list of revocations
 }
 
-// BeginRekey makes a new key, has the servers believe it besides the old one, and signs all nodes with it
-// that are not revoked. Ended in between, it goes on where it was. It returns how many it signed.
+// BeginRekey makes a new key, makes the servers trust it besides the old one, and signs all nodes
+// that are not revoked with it. After an interruption, calling it again goes on. It returns the
+// number of signed nodes.
 func (d *Desk) BeginRekey(ctx context.Context) (signed int, err error) {
 	dir := d.Cluster.Directory
 	if err := dir.BeginRekey(); err != nil {
@@ -58,8 +59,8 @@ func (d *Desk) BeginRekey(ctx context.Context) (signed int, err error) {
 	return signed, nil
 }
 
-// waitUntilAfter waits until a JWT that is made is newer than those of the nodes, which take no other. JWTs
-// count seconds.
+// waitUntilAfter waits until a new JWT would have a later time than those of the nodes, because
+// nodes accept only newer ones. JWTs count seconds.
 func (d *Desk) waitUntilAfter(ctx context.Context, nodes []Node) error {
 	var newest Node
 	for _, n := range nodes {
@@ -79,7 +80,7 @@ func (d *Desk) waitUntilAfter(ctx context.Context, nodes []Node) error {
 	}
 }
 
-// Rekeyed returns which nodes do not use their new JWT yet, by what their heartbeats say.
+// Rekeyed returns the nodes that do not use their new JWT yet, according to their heartbeats.
 func (d *Desk) Rekeyed(ctx context.Context) (*RekeyProgress, error) {
 	nodes, _, err := d.Nodes(ctx)
 	if err != nil {
@@ -109,8 +110,8 @@ func (d *Desk) Rekeyed(ctx context.Context) (*RekeyProgress, error) {
 	return r, nil
 }
 
-// EndRekey has the servers believe only the new key, and takes from the list of revocations the nodes that
-// only the old one signed. Those who do not use their new JWT have to be enrolled again.
+// EndRekey makes the servers trust only the new key, and removes nodes that only the old key signed
+// from the list of revocations. Nodes that do not use their new JWT have to be enrolled again.
 func (d *Desk) EndRekey(ctx context.Context) ([]string, error) {
 	dir := d.Cluster.Directory
 	nodes, _, err := d.Nodes(ctx)
@@ -125,8 +126,8 @@ func (d *Desk) EndRekey(ctx context.Context) ([]string, error) {
 		}
 		keys = append(keys, n.Key)
 	}
-	// Their answers go first: what is left of them nothing could read after it. But before that what they asked with: a
-	// request without an answer waits for one, and a token gives it.
+	// The old nodes' answers are deleted now, because nothing could read them later. Their requests
+	// are deleted before: a token would approve a request without an answer again.
 	for _, n := range old {
 		if n.Token != "" {
 			if err := d.endUse(ctx, n.Token, n.Key); err != nil {
@@ -157,7 +158,7 @@ func (d *Desk) forgetRequest(ctx context.Context, key string) error {
 	return s.Purge(ctx, jetstream.WithPurgeSubject(subject.Request(key)))
 }
 
-// forgetIn deletes a message of a stream; that it is not there is no error.
+// forgetIn deletes a message of a stream; a missing message is no error.
 func (d *Desk) forgetIn(ctx context.Context, stream string, sequence uint64) error {
 	ctx, cancel := context.WithTimeout(ctx, cluster.Patience)
 	defer cancel()

@@ -1,6 +1,6 @@
-// Package enrol makes a machine a node of a fleet. The machine makes a key that never leaves it, and asks
-// under a name; an operator compares fingerprints and answers with a JWT for that key. [Ask] is the
-// side of the machine, [Desk] that of the operator.
+// Package enrol makes a machine a node of a fleet. The machine makes a key that never leaves it,
+// and sends a request with a name; an operator compares fingerprints and answers with a JWT for
+// that key. [Machine] is the machine's side, [Desk] the operator's.
 package enrol
 
 import (
@@ -19,18 +19,18 @@ import (
 	"github.com/luaccm/ccm/fleet/subject"
 )
 
-// Protocols of the documents, and what is signed with the first. The key of a node also signs the
-// challenges of servers, so a request begins with words that no challenge has.
+// Protocols of the documents. The first one begins the signed text of a request: a node's key also
+// signs the servers' challenges, and no challenge begins so.
 const (
 	requestProtocol = "io.choria.ccm.v1.enrol.request"
 	answerProtocol  = "io.choria.ccm.v1.enrol.answer"
 	signedPrefix    = "ccm enrolment request\n"
 )
 
-// maxRequest is the most bytes of a request, as the stream has it.
+// maxRequest is the most bytes of a request, equal to the limit of the stream.
 const maxRequest = 4 << 10
 
-// A Request is what a machine says of itself. All of it is a claim, but that whoever wrote it has the key.
+// A Request has a machine's claims about itself. Proven is only that its author has the key.
 type Request struct {
 	Protocol    string    `json:"protocol"`
 	Name        string    `json:"name"`
@@ -46,18 +46,18 @@ type Request struct {
 	Token       string    `json:"token,omitempty"` // id of the token whose secret is proven
 }
 
-// Fingerprint returns what a person compares: it stands for the key and for the recipient of secrets,
-// so that nobody on the way can exchange one of them.
+// Fingerprint returns the text that a person compares. It covers the key and the recipient of
+// secrets, so that nobody on the way can exchange one of them.
 func Fingerprint(key, recipient string) string {
 	sum := sha256.Sum256([]byte("ccm node\n" + key + "\n" + recipient))
 	return "SHA256:" + base64.RawStdEncoding.EncodeToString(sum[:])
 }
 
-// Fingerprint returns that of a request.
+// Fingerprint returns the fingerprint of a request.
 func (r *Request) Fingerprint() string { return Fingerprint(r.Key, r.Recipient) }
 
-// Encode returns the request in a line of JSON, a line with the signature of the key, and one with the
-// proof of a token if there is one.
+// Encode returns the request in a line of JSON, a line with the key's signature, and with a token a
+// line with its proof.
 func (r Request) Encode(pair nkeys.KeyPair, token *Token) ([]byte, error) {
 	r.Protocol = requestProtocol
 	if token != nil {
@@ -84,18 +84,19 @@ func (r Request) Encode(pair nkeys.KeyPair, token *Token) ([]byte, error) {
 	return out, nil
 }
 
-// A SignedRequest is a request that its key has signed.
+// A SignedRequest is a request with a valid signature of its key.
 type SignedRequest struct {
 	Request
 	text, proof []byte
 	Sequence    uint64
-	StoredAt    time.Time // when the servers stored it
+	StoredAt    time.Time // by the servers' clock
 }
 
-// errUnsigned says that a request is not what its key has signed.
+// errUnsigned says that a request has no valid signature of its key.
 var errUnsigned = errors.New("it is not signed by the key under which it came")
 
-// Decode reads the request that came under a key. What that key did not sign is an error.
+// Decode reads a request that was stored under a key. A request without that key's signature is an
+// error.
 func Decode(key string, body []byte) (*SignedRequest, error) {
 	if len(body) > maxRequest {
 		return nil, fmt.Errorf("it has %d bytes, and at most %d are taken", len(body), maxRequest)
@@ -133,17 +134,17 @@ func Decode(key string, body []byte) (*SignedRequest, error) {
 	return r, nil
 }
 
-// Proves reports whether whoever asked had a token.
+// Proves reports whether the author of the request had a token.
 func (r *SignedRequest) Proves(t *Token) bool {
 	return r.Token == t.ID && hmac.Equal(r.proof, t.proof(r.text))
 }
 
-// An answer is what an operator says to a request.
+// An answer is an operator's answer to a request.
 type answer struct {
 	Protocol string `json:"protocol"`
 	JWT      string `json:"jwt,omitempty"`
-	Denial   string `json:"denied,omitempty"` // why it was
-	// RevokedAt is when the node was revoked: who has not the account's list can read it here.
+	Denial   string `json:"denied,omitempty"` // reason of a denial
+	// RevokedAt is when the node was revoked, for readers without the account's list.
 	RevokedAt time.Time `json:"revoked,omitzero"`
 }
 
@@ -163,5 +164,5 @@ func decodeAnswer(text []byte) (answer, error) {
 	return a, nil
 }
 
-// keyOf returns the key that a subject ends with.
+// keyOf returns the key at the end of a subject.
 func keyOf(name string) string { return name[strings.LastIndexByte(name, '.')+1:] }

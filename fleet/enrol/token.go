@@ -16,12 +16,12 @@ import (
 	"github.com/luaccm/ccm/fleet/subject"
 )
 
-// A Token lets a machine be approved without a person: for images, and for cloud-init. Its secret never
-// goes over the wire, so that a server cannot use it again.
+// A Token approves a machine without a person: for images, and for cloud-init. Its secret is never
+// sent, so that a server cannot use the token.
 type Token struct {
 	ID          string    `json:"id"`
 	Secret      []byte    `json:"secret"`
-	Name        string    `json:"name"` // pattern of names, as path.Match has them
+	Name        string    `json:"name"` // pattern of names, for path.Match
 	Environment string    `json:"environment"`
 	Uses        int       `json:"uses"`
 	Expires     time.Time `json:"expires"`
@@ -54,12 +54,12 @@ func NewToken(t Token) (Token, error) {
 	return t, nil
 }
 
-// String returns the token as a machine is given it.
+// String returns the token in the form for a machine.
 func (t Token) String() string {
 	return t.ID + "." + strings.ToLower(tokenEncoding.EncodeToString(t.Secret))
 }
 
-// ParseToken reads what String returns.
+// ParseToken parses the form of String.
 func ParseToken(text string) (*Token, error) {
 	id, secret, ok := strings.Cut(strings.TrimSpace(text), ".")
 	bytes, err := tokenEncoding.DecodeString(strings.ToUpper(secret))
@@ -78,7 +78,7 @@ func isTokenID(s string) bool {
 	return err == nil && len(b) == 10 && s == strings.ToLower(s)
 }
 
-// proof returns the evidence that whoever wrote a text has the secret.
+// proof returns the evidence that the author of a text has the secret.
 func (t *Token) proof(text []byte) []byte {
 	h := hmac.New(sha256.New, t.Secret)
 	h.Write([]byte("ccm enrolment token\n"))
@@ -86,7 +86,7 @@ func (t *Token) proof(text []byte) []byte {
 	return h.Sum(nil)
 }
 
-// allows returns why a token does not stand for a request, nil if it does.
+// allows returns why a token may not approve a request, nil if it may.
 func (t *Token) allows(r *SignedRequest, now time.Time) error {
 	switch ok, _ := path.Match(t.Name, r.Name); {
 	case !r.Proves(t):
@@ -101,7 +101,7 @@ func (t *Token) allows(r *SignedRequest, now time.Time) error {
 	return nil
 }
 
-// ReadTokens reads a file with a token a line, as JSON.
+// ReadTokens reads a file with one token per line, as JSON.
 func ReadTokens(text []byte) ([]Token, error) {
 	var list []Token
 	number := 0
@@ -122,12 +122,12 @@ func ReadTokens(text []byte) ([]Token, error) {
 	return list, nil
 }
 
-// uses is how often a token was used, and by which keys. It is stored with the answers, and replaced
-// only by who has seen the last: two who approve at once do not count past each other.
+// uses is the record of a token's uses, with its keys. It is stored with the answers, and replaced
+// only if unchanged since it was read, so that two desks count each other's uses.
 type uses struct {
 	Protocol string   `json:"protocol"`
 	Keys     []string `json:"keys"`
-	// Revoked are keys that are nothing any more: the token does not make them nodes again.
+	// Revoked are keys that were revoked: the token does not make them nodes again.
 	Revoked []string `json:"revoked,omitempty"`
 }
 

@@ -1,7 +1,7 @@
-// Package event reads what nodes of a fleet tell of their runs: the lines of ccm run --output json, and
-// what became of jobs.
+// Package event reads the events of a fleet's nodes: the lines of ccm run --output json, and the
+// results of jobs.
 //
-// Begin with [Read] and [Follow]. Lines come from nodes and are no more than what these claim.
+// Begin with [Read] and [Follow]. Lines come from nodes and are only their claims.
 package event
 
 import (
@@ -20,21 +20,21 @@ import (
 	"github.com/luaccm/ccm/fleet/subject"
 )
 
-// patience is how long the servers may take to listen, and pause how long it is waited before what they did not answer is
-// asked again.
+// patience is the time limit for a subscription, and pause the time before stored lines that the
+// servers did not send are requested again.
 const (
 	patience = 10 * time.Second
 	pause    = time.Second
 )
 
-// A Line is what a node told of one resource, run or job.
+// A Line is a node's message about one resource, run or job.
 type Line struct {
 	Node, Environment string
 	Fields            map[string]any
 	Text              []byte // JSON, with node and environment
 }
 
-// A Filter says which lines are wanted.
+// A Filter chooses lines.
 type Filter struct {
 	Environment string   // "" for all
 	Nodes       []string // nil for all
@@ -42,10 +42,10 @@ type Filter struct {
 	Condition   *Condition // nil for all
 }
 
-// A Condition asks about the fields of a line: outcome == "failed".
+// A Condition is an expression about the fields of a line: outcome == "failed".
 type Condition struct{ program *vm.Program }
 
-// ParseCondition reads one.
+// ParseCondition parses a condition.
 func ParseCondition(text string) (*Condition, error) {
 	program, err := expr.Compile(text, expr.AsBool(), expr.AllowUndefinedVariables())
 	if err != nil {
@@ -59,10 +59,10 @@ func (c *Condition) holds(fields map[string]any) bool {
 		return true
 	}
 	out, err := expr.Run(c.program, fields)
-	return err == nil && out == true // a line that lacks what is asked about is none that is wanted
+	return err == nil && out == true // a line without the field does not match
 }
 
-// subject returns what has the lines that are wanted.
+// subject returns the subject of the chosen lines.
 func (f *Filter) subject() string {
 	env, node := "*", "*"
 	if f.Environment != "" {
@@ -74,16 +74,16 @@ func (f *Filter) subject() string {
 	return subject.Event(env, node)
 }
 
-// A reader passes on lines, each once.
+// A reader passes each line on once.
 type reader struct {
 	f    Filter
 	do   func(*Line) error
-	done error // what do returned
+	done error // the error that do returned
 	seen map[string]bool
-	ids  []string // in the order in which they came
+	ids  []string // in order of arrival
 }
 
-// remembered is how many ids are known, so that what was sent twice is passed on once.
+// remembered is the number of known ids, by which lines that were sent twice are passed on once.
 const remembered = 200_000
 
 func (r *reader) message(on string, data []byte) error {
@@ -115,7 +115,7 @@ func (r *reader) message(on string, data []byte) error {
 	return nil
 }
 
-// idOf returns what names a line among those of its node; "" if nothing does.
+// idOf returns the id of a line among the lines of its node; "" if it has none.
 func idOf(fields map[string]any) string {
 	if id, ok := fields["event_id"].(string); ok {
 		return id
@@ -129,7 +129,7 @@ func idOf(fields map[string]any) string {
 	return ""
 }
 
-// withoutBrace returns an object as it goes on behind other fields.
+// withoutBrace returns the text of an object without its opening brace, to follow other fields.
 func withoutBrace(text []byte) []byte {
 	text = bytes.TrimSpace(text)[1:]
 	if rest := bytes.TrimSpace(text); len(rest) > 0 && rest[0] == '}' {
@@ -151,7 +151,7 @@ func (r *reader) known(id string) bool {
 	return false
 }
 
-// Read calls do for the lines that are stored, oldest first.
+// Read calls do for the stored lines, oldest first.
 func Read(ctx context.Context, nc *nats.Conn, f Filter, do func(*Line) error) error {
 	return (&reader{f: f, do: do, seen: make(map[string]bool)}).stored(ctx, nc)
 }
@@ -162,8 +162,8 @@ func (r *reader) stored(ctx context.Context, nc *nats.Conn) error {
 	})
 }
 
-// Follow is Read, and then calls do for what comes, until the context ends. It makes no consumer: what comes
-// while there is no connection is read from the store.
+// Follow is Read, and then calls do for new lines until the context ends. It makes no consumer:
+// lines that were stored during a disconnection are read from the store.
 func Follow(ctx context.Context, nc *nats.Conn, f Filter, do func(*Line) error) error {
 	r := &reader{f: f, do: do, seen: make(map[string]bool)}
 	messages, stop, err := direct.Listen(nc, f.subject())
@@ -181,8 +181,9 @@ func Follow(ctx context.Context, nc *nats.Conn, f Filter, do func(*Line) error) 
 	}
 	lost := nc.StatusChanged(nats.CONNECTED)
 	last := time.Now()
-	// again is when what was stored meanwhile is read: servers that are back may have no leader yet. It is at the beginning,
-	// too, for what came when not all servers knew who listens, and the replica that was read lacked it.
+	// again triggers reading lines that were stored meanwhile; after servers are back they may have
+	// no leader yet. It also triggers at the beginning, for lines that arrived before all servers
+	// knew the subscription and that the replica lacked.
 	var again <-chan time.Time
 	if !f.Since.IsZero() {
 		if recent := last.Add(-time.Minute); r.f.Since.Before(recent) {

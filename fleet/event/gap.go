@@ -17,37 +17,38 @@ import (
 	"github.com/luaccm/ccm/fleet/subject"
 )
 
-// A Gap is between two messages of a node: those between them the servers have lost. Each message has the number
-// that it has among those of its node.
+// A Gap is a place between two messages of a node where the servers have lost messages. Each
+// message has a number among the messages of its node.
 type Gap struct {
 	Node        string `json:"node"`
 	Environment string `json:"environment"`
-	Messages    int64  `json:"messages"` // how many are missing
-	// After and Before are when the messages around it were stored; After is zero if there is none.
+	Messages    int64  `json:"messages"` // number of missing messages
+	// After and Before are the times when the messages around the gap were stored; After is zero if
+	// there is none.
 	After  time.Time `json:"after,omitzero"`
 	Before time.Time `json:"before"`
-	// Since and Until are when the runs around it began, by the clock of the node: what it lacks is of these,
-	// or of runs between them.
+	// Since and Until are the beginnings of the runs around the gap, by the node's clock: missing
+	// messages are of these runs, or of runs between them.
 	Since time.Time `json:"since,omitzero"`
 	Until time.Time `json:"until"`
-	// Filled says that the node has told again what it had of it.
+	// Filled says that the node has sent again the missing messages that it still had.
 	Filled bool `json:"filled"`
 }
 
-// lookers is how many nodes are looked at at a time.
+// lookers is the number of nodes that are examined concurrently.
 const lookers = 32
 
-// A Looker looks for gaps in what nodes told.
+// A Looker looks for gaps in the events of nodes.
 type Looker struct {
 	NC        *nats.Conn
 	JetStream jetstream.JetStream
-	// Environments are the environments of nodes by name: others are not looked at.
+	// Environments are the environments of nodes by name: other nodes are not examined.
 	Environments map[string]string
 	Nodes        []string // only these; nil for all
 }
 
-// Gaps returns the gaps in the events of nodes, by node and time. Only nodes whose numbers of messages do not fit
-// are read in whole, so this is quick where there are none.
+// Gaps returns the gaps in the events of nodes, by node and time. It reads all messages only of
+// nodes whose numbers do not fit, so it is fast where there are no gaps.
 func (l *Looker) Gaps(ctx context.Context) ([]Gap, error) {
 	stream, err := l.JetStream.Stream(ctx, subject.Events)
 	if err != nil {
@@ -64,7 +65,7 @@ func (l *Looker) Gaps(ctx context.Context) ([]Gap, error) {
 		errs []error
 		free = make(chan struct{}, lookers)
 	)
-	places := make(map[string]int) // how many environments a node was in
+	places := make(map[string]int) // number of environments of a node
 	for on := range info.State.Subjects {
 		if _, node, ok := nodeOf(on); ok {
 			places[node]++
@@ -97,7 +98,7 @@ func (l *Looker) Gaps(ctx context.Context) ([]Gap, error) {
 	return gaps, errors.Join(errs...)
 }
 
-// nodeOf returns of whose events a subject is.
+// nodeOf returns the node of a subject of events.
 func nodeOf(on string) (environment, node string, ok bool) {
 	parts := strings.Split(on, ".")
 	if len(parts) != 5 {
@@ -106,11 +107,12 @@ func nodeOf(on string) (environment, node string, ok bool) {
 	return parts[3], parts[4], true
 }
 
-// of returns the gaps of one node, which has count messages in the stream. One that has moved from another
-// environment began to count there.
+// of returns the gaps of one node, which has count messages in the stream. A node that has moved
+// from another environment began to count there.
 func (l *Looker) of(ctx context.Context, on string, count uint64, info *jetstream.StreamInfo, moved bool) ([]Gap, error) {
 	w := newWalk(on)
-	// Whatever the stream lets go of old messages is no gap; what it lost when it was made again is.
+	// Messages that the stream's limits removed are no gap; messages that were lost when the stream
+	// was made again are one.
 	limit := info.Config.MaxMsgsPerSubject
 	w.whole = !moved && (limit <= 0 || count < uint64(limit)) && (info.Config.MaxAge <= 0 || info.TimeStamp.Sub(info.Created) < info.Config.MaxAge)
 	w.retention = info.Config.MaxAge
@@ -125,7 +127,7 @@ func (l *Looker) of(ctx context.Context, on string, count uint64, info *jetstrea
 	}
 	switch {
 	case errors.Is(err, direct.ErrNone):
-		return nil, nil // it went meanwhile
+		return nil, nil // the messages were removed meanwhile
 	case err != nil:
 		return nil, err
 	case uint64(ends.last-ends.first+1) == count && !(ends.whole && ends.first > 1):
@@ -140,14 +142,14 @@ func (l *Looker) of(ctx context.Context, on string, count uint64, info *jetstrea
 // A walk goes through the messages of a node, oldest first.
 type walk struct {
 	environment, node string
-	whole             bool          // nothing of what was stored first has been let go of
-	retention         time.Duration // how long messages are kept
+	whole             bool          // the stream's limits have removed no message
+	retention         time.Duration // of messages
 
 	first, last int64 // numbers
 	stored      time.Time
-	run         time.Time // when the last run began of which something was told
+	run         time.Time // beginning of the last run with a message
 	gaps        []Gap
-	open        []int // gaps behind which no run was seen yet
+	open        []int // indexes of gaps without a run behind them yet
 	results     []record.JobResult
 }
 
@@ -159,7 +161,7 @@ func newWalk(on string) *walk {
 func (w *walk) message(m *direct.Message) error {
 	number, err := strconv.ParseInt(m.Header.Get(record.NumberHeader), 10, 64)
 	if err != nil || number < 1 {
-		return nil // it is none of ours, or of somebody who has the key
+		return nil // a foreign message, or of somebody who has the key
 	}
 	missing := number - w.last - 1
 	switch {
@@ -193,7 +195,7 @@ func (w *walk) message(m *direct.Message) error {
 	return nil
 }
 
-// runOf returns when the run began of which a message with an id tells first: <node>.<run>.<line>.
+// runOf returns the beginning of the run in the id of a message: <node>.<run>.<line>.
 func runOf(node, id string) (time.Time, bool) {
 	rest, ok := strings.CutPrefix(id, node+".")
 	if !ok {
@@ -205,10 +207,10 @@ func runOf(node, id string) (time.Time, bool) {
 func (w *walk) end() []Gap {
 	for i := range w.gaps {
 		g := &w.gaps[i]
-		if g.Since.IsZero() && w.retention > 0 { // nothing older would have been kept anyway
+		if g.Since.IsZero() && w.retention > 0 { // older messages would have been removed anyway
 			g.Since = g.Before.Add(-w.retention)
 		}
-		if g.Until.Before(g.Since) { // its clock was set back
+		if g.Until.Before(g.Since) { // the node's clock was set back
 			g.Since, g.Until = g.Until, g.Since
 		}
 		g.Filled = slices.ContainsFunc(w.results, func(r record.JobResult) bool {
