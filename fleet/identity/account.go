@@ -17,19 +17,19 @@ import (
 	"github.com/luaccm/ccm/fleet/subject"
 )
 
-// An AccountChange is what is to become of the account.
+// An AccountChange collects changes of the account.
 type AccountChange struct{ claims *jwt.AccountClaims }
 
-// Revoke takes back all credentials of a key that were made until now.
+// Revoke revokes all credentials of a key that were made until now.
 func (c *AccountChange) Revoke(key string, now time.Time) {
-	// JWTs count seconds: one of this very second is meant, too.
+	// JWTs count seconds: this covers a JWT of this very second.
 	c.claims.RevokeAt(key, now.Add(time.Second))
 }
 
-// Revoked returns the keys that were taken back.
+// Revoked returns the revoked keys.
 func (d *Directory) Revoked() (map[string]bool, error) {
 	claims, _, err := d.account()
-	if errors.Is(err, fs.ErrNotExist) { // the directory of a user, who cannot know
+	if errors.Is(err, fs.ErrNotExist) { // the directory of a user, which has no account
 		return nil, nil
 	}
 	if err != nil {
@@ -42,8 +42,9 @@ func (d *Directory) Revoked() (map[string]bool, error) {
 	return keys, nil
 }
 
-// CompareAccount says in what the account that the servers have differs from that of this directory: forgotten are
-// keys that were revoked here and are believed there, and newer that somebody else has changed it since.
+// CompareAccount compares the servers' account with that of this directory. forgotten is the number
+// of keys that are revoked here but not there; newer says that the servers have a later change by
+// somebody else.
 func (d *Directory) CompareAccount(there string) (same, newer bool, forgotten int, err error) {
 	have, token, err := d.account()
 	if err != nil || token == there {
@@ -67,8 +68,8 @@ func (d *Directory) AccountToken() (string, error) {
 	return token, err
 }
 
-// ChangeAccount changes the account, and returns its JWT. there is what the servers have, "" if that is
-// not known: what they have revoked stays so. Permissions are those of this program.
+// ChangeAccount changes the account, and returns its JWT. there is the servers' JWT, "" if unknown:
+// its revocations stay. Permissions are those of this program.
 func (d *Directory) ChangeAccount(there string, f func(*AccountChange)) (string, error) {
 	have, _, err := d.account()
 	if err != nil {
@@ -108,7 +109,7 @@ func (d *Directory) ChangeAccount(there string, f func(*AccountChange)) (string,
 	return token, d.save(accountFile, []byte(token+"\n"), 0o644)
 }
 
-// scopeKeys returns the public keys of the roles: of nodes all that are believed.
+// scopeKeys returns the public keys of the roles: of nodes all trusted ones.
 func (d *Directory) scopeKeys() (map[Role][]string, error) {
 	keys := map[Role][]string{Node: d.Fleet.NodeKeys}
 	for _, role := range roles[1:] {
@@ -126,7 +127,7 @@ func (d *Directory) SaveNode(n NodeIdentity) error {
 	return d.save(path.Join(nodesFolder, n.Name+".jwt"), []byte(n.JWT+"\n"), 0o644)
 }
 
-// SavedNodes returns the nodes of which there is a copy.
+// SavedNodes returns the nodes with a saved copy.
 func (d *Directory) SavedNodes() ([]NodeIdentity, error) {
 	entries, err := os.ReadDir(d.file(nodesFolder))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -154,8 +155,8 @@ func (d *Directory) SavedNodes() ([]NodeIdentity, error) {
 	return list, nil
 }
 
-// AddUser makes a directory with all that a person needs, and returns its path. It is that person's
-// to keep: it holds a private key.
+// AddUser makes a directory with all that a person needs, and returns its path. It has to be given
+// to that person alone: it holds a private key.
 func (d *Directory) AddUser(name string, role Role) (string, error) {
 	if err := d.CheckOrigin(); err != nil {
 		return "", err
@@ -198,7 +199,7 @@ func (d *Directory) Users() (names []string) {
 	return names
 }
 
-// CheckOrigin returns an error for the directory of a person, which has none of the keys of the fleet.
+// CheckOrigin returns an error for a person's directory, which has none of the keys of the fleet.
 func (d *Directory) CheckOrigin() error {
 	if d.Fleet.User != "" && d.Fleet.Credentials != OperatorCreds {
 		return fmt.Errorf("%s is the directory of the user %s; the fleet was made elsewhere", d.Path, d.Fleet.User)

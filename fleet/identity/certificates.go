@@ -15,8 +15,9 @@ import (
 	"time"
 )
 
-// How long certificates are valid, and how long before their end new ones are made. Everything ends
-// with the certificates of the servers, so they are long, and "ccm fleet check" counts.
+// Validity of certificates, and how long before their end new ones are made. Without the
+// certificates of the servers the fleet stops, so they are valid long, and "ccm fleet check" warns
+// before the end.
 const (
 	caYears     = 30
 	serverYears = 10
@@ -29,7 +30,7 @@ type authority struct {
 	key  *ecdsa.PrivateKey
 }
 
-// newAuthority makes one. It returns its certificate and its private key as PEM.
+// newAuthority makes an authority. It returns its certificate and its private key as PEM.
 func newAuthority(now time.Time) (cert, key []byte, err error) {
 	pair, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
@@ -47,7 +48,7 @@ func newAuthority(now time.Time) (cert, key []byte, err error) {
 	return encodePair(der, pair)
 }
 
-// readAuthority reads what newAuthority made. The certificate is the first of its file.
+// readAuthority reads the results of newAuthority. The certificate is the first of its file.
 func readAuthority(cert, key []byte) (*authority, error) {
 	c, err := firstCertificate(cert)
 	if err != nil {
@@ -68,8 +69,8 @@ func readAuthority(cert, key []byte) (*authority, error) {
 	return &authority{c, pair}, nil
 }
 
-// server makes a certificate for a host, by which it is a server to clients, and both to the other
-// servers.
+// server makes a certificate for a host: as a server to clients, and as server and client to the
+// other servers.
 func (a *authority) server(host string, now time.Time) (cert, key []byte, err error) {
 	pair, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
@@ -92,7 +93,7 @@ func (a *authority) server(host string, now time.Time) (cert, key []byte, err er
 	return encodePair(der, pair)
 }
 
-// stale returns why a certificate of a server should be made again, "" if it is good.
+// stale returns why a server's certificate should be made again, "" if it need not be.
 func (a *authority) stale(cert []byte, host string, now time.Time) string {
 	c, err := firstCertificate(cert)
 	switch {
@@ -129,7 +130,7 @@ func encodePair(der []byte, pair *ecdsa.PrivateKey) (cert, key []byte, err error
 // serial returns a random serial number, of 127 bits (RFC 5280, 4.1.2.2: at most 20 octets, positive).
 func serial() *big.Int {
 	var b [16]byte
-	_, _ = rand.Read(b[:]) // it never fails (Go 1.24)
+	_, _ = rand.Read(b[:]) // never fails (Go 1.24)
 	b[0] &= 0x7f
 	return new(big.Int).SetBytes(b[:])
 }

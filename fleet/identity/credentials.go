@@ -13,7 +13,7 @@ import (
 	"github.com/luaccm/ccm/fleet/subject"
 )
 
-// Names of the tags of a node's JWT that mean something to ccm. All others are the operators'.
+// Names of the tags of a node's JWT that ccm uses. All others belong to the operators.
 const (
 	environmentTag = "env"
 	registryTag    = "reg"
@@ -21,16 +21,16 @@ const (
 	tokenTag       = "token"
 )
 
-// registrations is how many services of one kind a node can register.
+// registrations is the number of services of one kind that a node can register.
 const registrations = 4
 
-// A NodeIdentity is what an operator says of a node with its JWT.
+// A NodeIdentity is an operator's statement about a node, with its JWT.
 type NodeIdentity struct {
 	Name        string
 	Environment string
 	Key         string   // public
 	Recipient   string   // of age: secrets are encrypted to it
-	Tags        []string // NAME=VALUE, that operators gave
+	Tags        []string // NAME=VALUE, from operators
 	Token       string   // id of the token by which it was approved, or ""
 	Issuer      string   // the public key that signed it
 	IssuedAt    int64    // Unix time
@@ -51,7 +51,7 @@ func (d *Directory) Sign(n NodeIdentity) (NodeIdentity, error) {
 	}
 	c := jwt.NewUserClaims(n.Key)
 	c.Name, c.IssuerAccount = n.Name, d.Fleet.Account
-	c.UserPermissionLimits = jwt.UserPermissionLimits{} // those of the signing key hold
+	c.UserPermissionLimits = jwt.UserPermissionLimits{} // the limits of the signing key apply
 	c.Tags.Add(environmentTag+":"+n.Environment, registryTag+":"+n.Name)
 	for i := 2; i <= registrations; i++ {
 		c.Tags.Add(fmt.Sprintf("%s:%s_%d", registryTag, n.Name, i))
@@ -73,7 +73,7 @@ func (d *Directory) Sign(n NodeIdentity) (NodeIdentity, error) {
 	return n, nil
 }
 
-// check returns why an identity can be none.
+// check returns why an identity is not valid.
 func (n *NodeIdentity) check() error {
 	if err := errors.Join(subject.CheckName("node", n.Name), subject.CheckName("environment", n.Environment)); err != nil {
 		return err
@@ -105,7 +105,7 @@ func isRecipient(s string) bool {
 	return true
 }
 
-// CheckTag returns why a text is no tag NAME=VALUE. JWTs have tags in small letters.
+// CheckTag returns why a text is no tag NAME=VALUE. Tags of JWTs are in small letters.
 func CheckTag(tag string) error {
 	key, value, ok := strings.Cut(tag, "=")
 	if !ok || key == "" || value == "" {
@@ -122,8 +122,8 @@ func CheckTag(tag string) error {
 	return nil
 }
 
-// ReadNode returns what a node's JWT says. One that none of the keys signed, or that could not have
-// been made by [Directory.Sign], is an error.
+// ReadNode returns the identity in a node's JWT. A JWT that no key of the fleet signed, or that
+// [Directory.Sign] could not have made, is an error.
 func (f *Fleet) ReadNode(text string) (NodeIdentity, error) {
 	n, issuerAccount, err := decodeNode(text)
 	if err != nil {
@@ -132,7 +132,7 @@ func (f *Fleet) ReadNode(text string) (NodeIdentity, error) {
 	return n, f.believes(n, issuerAccount)
 }
 
-// believes returns why an identity that somebody has signed is none of this fleet.
+// believes returns why a signed identity does not belong to this fleet.
 func (f *Fleet) believes(n NodeIdentity, issuerAccount string) error {
 	switch {
 	case issuerAccount != f.Account:
@@ -143,8 +143,8 @@ func (f *Fleet) believes(n NodeIdentity, issuerAccount string) error {
 	return nil
 }
 
-// DecodeNode returns what the JWT of a node says, whoever signed it: for the node itself, whose
-// servers check that.
+// DecodeNode returns the identity in a node's JWT without a check of the signature: for the node
+// itself, whose servers check that.
 func DecodeNode(text string) (NodeIdentity, error) {
 	n, _, err := decodeNode(text)
 	return n, err
@@ -160,7 +160,7 @@ func decodeNode(text string) (NodeIdentity, string, error) {
 	return n, c.IssuerAccount, n.check()
 }
 
-// addTags adds what the tags of a JWT say.
+// addTags adds the values of a JWT's tags.
 func (n *NodeIdentity) addTags(tags []string) {
 	for _, tag := range tags {
 		key, value, _ := strings.Cut(tag, ":")
@@ -178,7 +178,7 @@ func (n *NodeIdentity) addTags(tags []string) {
 	}
 }
 
-// ReadCredentials returns who the holder of a node's credentials file is.
+// ReadCredentials returns the identity of the holder of a node's credentials file.
 func ReadCredentials(path string) (NodeIdentity, error) {
 	text, err := os.ReadFile(path)
 	if err != nil {

@@ -1,8 +1,9 @@
-// Package identity makes and keeps who is who in a fleet: the keys of the operator and the account of
-// NATS, the signing keys of each role with their permissions, the certificates and configurations of
-// the servers. All of it lies in one directory, which [Open] reads and [Init] makes.
+// Package identity makes and keeps the identities of a fleet: the keys of the operator and the
+// account of NATS, the signing keys of each role with their permissions, the certificates and
+// configurations of the servers. All of them are in one directory, which [Open] reads and [Init]
+// makes.
 //
-// Forms are those of NATS: nkeys, JWTs and credentials files (docs.nats.io, "Decentralized
+// Formats are those of NATS: nkeys, JWTs and credentials files (docs.nats.io, "Decentralized
 // Authentication").
 package identity
 
@@ -44,13 +45,13 @@ const (
 	usersFolder     = "users"
 )
 
-// protocol is that of fleet.json.
+// protocol is the protocol of fleet.json.
 const protocol = "io.choria.ccm.v1.fleet"
 
-// A Fleet says how a fleet is reached, and what it is made of. It holds no secrets.
+// A Fleet has the addresses of a fleet's servers and its settings. It holds no secrets.
 type Fleet struct {
 	Protocol     string   `json:"protocol"`
-	Servers      []string `json:"servers"`     // HOST or HOST:PORT, as they were named
+	Servers      []string `json:"servers"`     // HOST or HOST:PORT, as given
 	CA           string   `json:"ca"`          // file, relative to the directory
 	Credentials  string   `json:"credentials"` // the same
 	User         string   `json:"user"`
@@ -66,21 +67,21 @@ type Fleet struct {
 	Sizes        Sizes    `json:"sizes,omitzero"`
 }
 
-// Sizes are how many bytes streams may have on each server; 0 for the usual ones. The servers
-// refuse a stream for which they have no room.
+// Sizes are the most bytes of streams on each server; 0 for the usual limits. The servers refuse a
+// stream for which they have no room.
 type Sizes struct {
 	Events int64 `json:"events,omitempty"`
 	Jobs   int64 `json:"jobs,omitempty"`
 	Sites  int64 `json:"sites,omitempty"` // of each environment
 }
 
-// EventBytes returns how large the stream of events may become.
+// EventBytes returns the most bytes of the stream of events.
 func (f *Fleet) EventBytes() int64 { return cmp.Or(f.Sizes.Events, 50<<30) }
 
-// JobBytes returns how large the stream of jobs may become.
+// JobBytes returns the most bytes of the stream of jobs.
 func (f *Fleet) JobBytes() int64 { return cmp.Or(f.Sizes.Jobs, 2<<30) }
 
-// SiteBytes returns how large the store of bundles of an environment may become.
+// SiteBytes returns the most bytes of the store of bundles of an environment.
 func (f *Fleet) SiteBytes() int64 { return cmp.Or(f.Sizes.Sites, 10<<30) }
 
 // URLs returns the addresses of the servers.
@@ -93,10 +94,10 @@ func (f *Fleet) URLs() []string {
 	return urls
 }
 
-// Replicas returns how many servers have each message.
+// Replicas returns the number of servers that store each message.
 func (f *Fleet) Replicas() int { return min(len(f.Servers), 3) }
 
-// A Directory is that of a fleet: of who made it with all keys, or of a user.
+// A Directory is the directory of a fleet: the original one with all keys, or that of a user.
 type Directory struct {
 	Path  string
 	Fleet Fleet
@@ -105,7 +106,7 @@ type Directory struct {
 	verified verifiedSet
 }
 
-// ErrNoFleet says that a directory is none of a fleet.
+// ErrNoFleet says that a directory belongs to no fleet.
 var ErrNoFleet = errors.New("no fleet: there is no " + fleetFile)
 
 // Open reads the directory of a fleet.
@@ -128,7 +129,7 @@ func Open(path string, h *host.Host) (*Directory, error) {
 	return d, d.check()
 }
 
-// check returns what is wrong with fleet.json.
+// check returns the error in fleet.json.
 func (d *Directory) check() error {
 	f := &d.Fleet
 	wrong := func(format string, args ...any) error {
@@ -162,10 +163,10 @@ func (d *Directory) check() error {
 
 func (d *Directory) file(name string) string { return filepath.Join(d.Path, filepath.FromSlash(name)) }
 
-// CA returns the path of the certificates that servers are checked by.
+// CA returns the path of the certificates that verify servers.
 func (d *Directory) CA() string { return d.file(d.Fleet.CA) }
 
-// Credentials returns the path of the credentials of whoever uses this directory.
+// Credentials returns the path of the credentials of the user of this directory.
 func (d *Directory) Credentials() string { return d.file(d.Fleet.Credentials) }
 
 // Certificate returns the path of the certificate of a server.
@@ -174,11 +175,11 @@ func (d *Directory) Certificate(server string) string { return d.file(server + "
 // TokenFile returns the path of the file of tokens for new machines.
 func (d *Directory) TokenFile() string { return d.file("tokens") }
 
-// SystemCredentials returns the path of the credentials with which accounts are changed. The file
-// is there only where the fleet was made.
+// SystemCredentials returns the path of the credentials that can change accounts. Only the original
+// directory of a fleet has this file.
 func (d *Directory) SystemCredentials() string { return d.file(systemCreds) }
 
-// save writes a file. Those with secrets have mode 0600.
+// save writes a file. Files with secrets have mode 0600.
 func (d *Directory) save(name string, text []byte, mode uint32) error {
 	path := d.file(name)
 	folder := filepath.Dir(path)
@@ -186,7 +187,7 @@ func (d *Directory) save(name string, text []byte, mode uint32) error {
 		return err
 	}
 	if mode == 0o600 {
-		// One that is there keeps its mode in Save, and may have been opened to others.
+		// Save keeps the mode of an existing file, which may have been opened to others.
 		if info, err := os.Lstat(path); err == nil && info.Mode().Perm()&0o077 != 0 {
 			if err := os.Chmod(path, 0o600); err != nil {
 				return err
@@ -248,7 +249,7 @@ func (f *Fleet) HasEnvironment(name string) bool { return slices.Contains(f.Envi
 // public returns the public half of a key.
 func public(pair nkeys.KeyPair) string {
 	text, err := pair.PublicKey()
-	if err != nil { // it was made from a seed
+	if err != nil { // made from a seed, so it is valid
 		panic(err)
 	}
 	return text

@@ -17,20 +17,20 @@ import (
 	"github.com/luaccm/ccm/runtime/host"
 )
 
-// Options are those of Init. What is left empty stays as the fleet has it.
+// Options are the options of Init. For an empty field the fleet keeps its value.
 type Options struct {
 	Servers      []string // HOST or HOST:PORT
 	Environments []string // to add
 	Registry     bool     // nodes may read the registry of services
 	Data         []string // buckets that nodes may read, to add
 	Upstream     bool     // agents of upstream register services, too
-	User         string   // who the first operator is
-	ConfigDir    string   // where the servers have their configuration
-	StoreDir     string   // and their data
+	User         string   // name of the first operator
+	ConfigDir    string   // directory of the servers' configuration
+	StoreDir     string   // directory of the servers' data
 	Sizes        Sizes    // of streams
 }
 
-// Where servers have their files, if nothing else is said.
+// Default directories of the servers.
 const (
 	defaultConfigDir = "/etc/nats"
 	defaultStoreDir  = "/var/lib/nats"
@@ -39,20 +39,20 @@ const (
 // A Change is a file that Init writes.
 type Change struct {
 	Path   string // relative to the directory
-	New    bool   // else it is there, and changes
-	Reason string // what it is, or why it changes
+	New    bool   // else the file exists and changes
+	Reason string // content of the file, or why it changes
 	text   []byte
 	mode   uint32
 }
 
-// An Initialization is what is to be written so that a directory is that of a fleet.
+// An Initialization has the files to write so that a directory is that of a fleet.
 type Initialization struct {
 	Directory *Directory
 	Changes   []Change
 }
 
-// Plan says what is to be written so that a directory holds all that the servers of a fleet need. It
-// writes nothing. Keys that are there stay.
+// Plan returns the files to write so that a directory holds all that the servers of a fleet need.
+// It writes nothing. Existing keys stay.
 func Plan(path string, o Options, h *host.Host, now time.Time) (*Initialization, error) {
 	d, err := Open(path, h)
 	if errors.Is(err, ErrNoFleet) {
@@ -74,7 +74,7 @@ func Plan(path string, o Options, h *host.Host, now time.Time) (*Initialization,
 	return &p.Initialization, p.all()
 }
 
-// merge takes over what options say.
+// merge takes over the values of options.
 func (f *Fleet) merge(o Options) error {
 	if len(o.Servers) > 0 {
 		f.Servers = o.Servers
@@ -132,7 +132,7 @@ func isBucket(s string) bool {
 	return s != ""
 }
 
-// Apply writes what Plan found.
+// Apply writes the planned files.
 func (i *Initialization) Apply() error {
 	d := i.Directory
 	if err := d.host.SaveDirectory(d.Path); err != nil {
@@ -152,13 +152,13 @@ func (i *Initialization) Apply() error {
 	return nil
 }
 
-// A planner compares what is there with what should be.
+// A planner compares existing files with the wanted ones.
 type planner struct {
 	Initialization
 	now time.Time
 }
 
-// put has a file written if its text differs.
+// put plans to write a file if its text differs.
 func (p *planner) put(name string, text []byte, mode uint32, why string) {
 	have, err := os.ReadFile(p.Directory.file(name))
 	if err == nil && string(have) == string(text) {
@@ -184,7 +184,7 @@ func (p *planner) keyPair(name, why string, create func() (nkeys.KeyPair, error)
 	return pair, nil
 }
 
-// all plans everything.
+// all plans all files.
 func (p *planner) all() error {
 	f := &p.Directory.Fleet
 	operator, err := p.keyPair(operatorKeyFile, "the operator; keep it offline", nkeys.CreateOperator)
@@ -238,7 +238,7 @@ func (p *planner) all() error {
 	return p.servers(operatorJWT, public(system), systemJWT, accountJWT)
 }
 
-// withFirst returns a list with an item at its begin, once.
+// withFirst returns a list with an item at its beginning, once.
 func withFirst(list []string, item string) []string {
 	return append([]string{item}, slices.DeleteFunc(slices.Clone(list), func(s string) bool { return s == item })...)
 }

@@ -36,11 +36,11 @@ func (p *planner) operator(operator, accounts, system nkeys.KeyPair) (operatorJW
 }
 
 func (p *planner) text(name string) string {
-	text, _ := os.ReadFile(p.Directory.file(name)) // one that is not there is made
+	text, _ := os.ReadFile(p.Directory.file(name)) // a missing file is made
 	return strings.TrimSpace(string(text))
 }
 
-// account plans the JWT of the account, with the revocations that it has.
+// account plans the JWT of the account, with its present revocations.
 func (p *planner) account(keys map[Role][]string, signer nkeys.KeyPair) (string, error) {
 	have, text, err := p.Directory.account()
 	var revoked jwt.RevocationList
@@ -62,10 +62,10 @@ func (p *planner) account(keys map[Role][]string, signer nkeys.KeyPair) (string,
 	return token, nil
 }
 
-// sameAccount reports whether two JWTs of an account say the same.
+// sameAccount reports whether two JWTs of an account have the same content.
 func sameAccount(a, b *jwt.AccountClaims) bool {
 	one, err1 := json.Marshal(a.Account)
-	// Only encoding settles some fields, so the new one takes that way too.
+	// Some fields get their values only by encoding, so the new JWT is encoded and decoded, too.
 	two, err2 := json.Marshal(normal(b))
 	return err1 == nil && err2 == nil && string(one) == string(two)
 }
@@ -86,7 +86,7 @@ func normal(c *jwt.AccountClaims) jwt.Account {
 	return back.Account
 }
 
-// users plans the credentials of who made this, of new machines, and of the system account.
+// users plans the credentials of the first operator, of new machines, and of the system account.
 func (p *planner) users(signers map[Role]nkeys.KeyPair, system nkeys.KeyPair) error {
 	f := &p.Directory.Fleet
 	for _, u := range []struct {
@@ -115,7 +115,7 @@ func (p *planner) users(signers map[Role]nkeys.KeyPair, system nkeys.KeyPair) er
 	return nil
 }
 
-// systemUser makes credentials for the system account, of which a key signs without scope.
+// systemUser makes credentials for the system account, signed by its key without a scope.
 func systemUser(system nkeys.KeyPair) ([]byte, error) {
 	pair, err := nkeys.CreateUser()
 	if err != nil {

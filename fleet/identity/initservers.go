@@ -10,8 +10,8 @@ import (
 	"github.com/luaccm/ccm/fleet/subject"
 )
 
-// putConfig has the configuration of a server written if it differs. People edit it: as it was it stays
-// beside the new one.
+// putConfig plans to write the configuration of a server if it differs. Since people edit
+// configurations, the old one is kept beside the new one.
 func (p *planner) putConfig(name, text string) {
 	have, err := os.ReadFile(p.Directory.file(name))
 	if err != nil || string(have) == text {
@@ -23,8 +23,8 @@ func (p *planner) putConfig(name, text string) {
 	p.put(name, []byte(text), 0o644, "for nats-server -c, to be copied to the server")
 }
 
-// preloaded returns the account that the configuration of a server has. It stays: the servers hand newer
-// ones to each other, and a configuration that changes would have to be copied.
+// preloaded returns the account in the configuration of a server. It stays there: the servers pass
+// newer accounts to each other, and a changed configuration would have to be copied.
 func (p *planner) preloaded(name string) string {
 	_, rest, ok := strings.Cut(p.text(name+"/nats.conf"), "\n  "+p.Directory.Fleet.Account+": ")
 	if !ok {

@@ -9,30 +9,30 @@ import (
 	"github.com/luaccm/ccm/fleet/subject"
 )
 
-// A Role is what somebody may do on the servers. Each has a signing key of its own, whose
-// permissions stand once, in the JWT of the account: to change them is to change them for all
-// who were signed by that key, without new credentials.
+// A Role is a set of permissions on the servers. Each role has its own signing key, whose
+// permissions are only in the JWT of the account: a change of them applies to all whom that key has
+// signed, without new credentials.
 type Role string
 
-// The roles. Nodes and machines that ask to be enrolled have theirs as people have.
+// The roles. Nodes and machines that ask to be enrolled have roles like people.
 const (
-	Node     Role = "node"     // a machine: writes what it says of itself, reads what it follows
+	Node     Role = "node"     // a machine: writes its own data, reads what it follows
 	Enrol    Role = "enrol"    // a new machine: asks, and reads the answer
 	Viewer   Role = "viewer"   // reads nodes, events and jobs
 	Operator Role = "operator" // also writes releases, roll-outs and jobs
 	Admin    Role = "admin"    // also enrols, revokes and makes streams
 )
 
-// roles are all of them, in the order in which they are told.
+// roles are all roles, in the order of reports.
 var roles = []Role{Node, Enrol, Viewer, Operator, Admin}
 
-// Includes reports whether a person of this role may all that one of another may.
+// Includes reports whether a person of this role has all permissions of another role.
 func (r Role) Includes(other Role) bool {
 	people := []Role{Viewer, Operator, Admin}
 	return slices.Index(people, r) >= slices.Index(people, other)
 }
 
-// Article returns the role with the article that it has in a sentence.
+// Article returns the role with its article.
 func (r Role) Article() string {
 	if r == Viewer {
 		return "a " + string(r)
@@ -45,7 +45,7 @@ func (r Role) keyFile() string {
 	return map[Role]string{Node: "keys/nodes.nk", Enrol: "keys/enrol.nk", Viewer: "keys/viewers.nk", Operator: "keys/operators.nk", Admin: "keys/admins.nk"}[r]
 }
 
-// Templates of NATS, filled in for each user by the server.
+// Templates of NATS, which the server fills in for each user.
 const (
 	nameTemplate = "{{name()}}"
 	envTemplate  = "{{tag(env)}}"
@@ -86,7 +86,7 @@ func (f *Fleet) scope(role Role, key string) *jwt.UserScope {
 	return s
 }
 
-// allowNode lets a node write under its own name, and read what its environment follows.
+// allowNode lets a node write under its own name, and read its environment's data.
 func (f *Fleet) allowNode(t *jwt.UserPermissionLimits) {
 	t.Limits.NatsLimits.Payload, t.Limits.NatsLimits.Subs = nodePayload, 16
 	nodes, presence, control := subject.KVStream(subject.Nodes), subject.KVStream(subject.Presence), subject.KVStream(subject.Control)
@@ -110,15 +110,15 @@ func (f *Fleet) allowNode(t *jwt.UserPermissionLimits) {
 		subject.Inbox(nameTemplate)+".>")
 }
 
-// allowViewer lets a person read what nodes say and what operators ordered, but no bundles.
+// allowViewer lets a person read the nodes' data and the operators' orders, but no bundles.
 func (f *Fleet) allowViewer(t *jwt.UserPermissionLimits) {
 	for _, stream := range readable() {
 		t.Pub.Allow.Add(subject.DirectGet(stream, ""), subject.DirectGet(stream, ">"), "$JS.API.STREAM.INFO."+stream)
 	}
-	for _, e := range f.Environments { // whether a bundle is there, not what is in it
+	for _, e := range f.Environments { // whether a bundle is there, but not its content
 		t.Pub.Allow.Add("$JS.API.STREAM.INFO." + subject.ObjectStream(subject.Sites(e)))
 	}
-	events := subject.Events // "ccm fleet events -f" makes one consumer, which ends with it
+	events := subject.Events // "ccm fleet events -f" makes one consumer, which ends with the command
 	t.Pub.Allow.Add("$JS.API.INFO", "$JS.API.STREAM.NAMES", "$JS.API.STREAM.LIST",
 		"$JS.API.CONSUMER.CREATE."+events, "$JS.API.CONSUMER.CREATE."+events+".>", "$JS.API.CONSUMER.INFO."+events+".*",
 		"$JS.API.CONSUMER.MSG.NEXT."+events+".*", "$JS.API.CONSUMER.DELETE."+events+".*", "$JS.ACK."+events+".>", "$JS.FC."+events+".>")
@@ -132,8 +132,8 @@ func readable() []string {
 		subject.Events, subject.Jobs, subject.Answers, subject.Registration}
 }
 
-// accountClaims returns what the JWT of the account says. Keys are the public ones by role; a role
-// may have several while it is given a new one.
+// accountClaims returns the claims of the account's JWT. keys are public keys by role; while the
+// key of a role is exchanged it has several.
 func (f *Fleet) accountClaims(keys map[Role][]string, revoked jwt.RevocationList) *jwt.AccountClaims {
 	c := jwt.NewAccountClaims(f.Account)
 	c.Name = "CCM"

@@ -11,13 +11,15 @@ import (
 	"github.com/nats-io/nkeys"
 )
 
-// BeginRekey makes a new signing key for nodes, unless it is under way already: then several keys of
-// nodes are believed, of which the first signs. The old ones are believed until EndRekey.
+// BeginRekey makes a new signing key for nodes, unless an exchange is under way already: then
+// several keys for nodes are trusted, and the first one signs. The old keys are trusted until
+// EndRekey.
 func (d *Directory) BeginRekey() error {
 	if len(d.Fleet.NodeKeys) > 1 {
 		return nil
 	}
-	// Also if it ended between the two files below the key is there, and only has to be named.
+	// If an earlier try ended between the writes of the two files the new key exists, and only
+	// fleet.json lacks it.
 	pair, err := d.key(Node.keyFile())
 	if err != nil {
 		return fmt.Errorf("nodes are signed anew with their signing key: %w", err)
@@ -38,13 +40,15 @@ func (d *Directory) BeginRekey() error {
 	return errors.Join(d.saveFleet(), d.shareNodeKeys())
 }
 
-// EndRekey has only the first key believed. The account is to be changed after it.
+// EndRekey makes the first key the only trusted one. The caller has to change the account
+// afterwards.
 func (d *Directory) EndRekey() error {
 	d.Fleet.NodeKeys = d.Fleet.NodeKeys[:1]
 	return errors.Join(d.saveFleet(), d.shareNodeKeys())
 }
 
-// shareNodeKeys writes the keys that sign nodes into the directories of people that are still here.
+// shareNodeKeys writes the keys that sign nodes into the directories of people that are still in
+// this one.
 func (d *Directory) shareNodeKeys() error {
 	entries, err := os.ReadDir(d.file(usersFolder))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -72,18 +76,17 @@ func (d *Directory) shareNodeKeys() error {
 	return nil
 }
 
-// Signs reports whether a key is the one that signs nodes now.
+// Signs reports whether a key is the present one that signs nodes.
 func (f *Fleet) Signs(key string) bool { return len(f.NodeKeys) > 0 && f.NodeKeys[0] == key }
 
-// Forget takes keys from the list of those that were taken back: for nodes whose JWTs nothing believes
-// any more.
+// Forget removes keys from the list of revocations: for nodes whose JWTs are not trusted any more.
 func (c *AccountChange) Forget(keys []string) {
 	for _, key := range keys {
 		delete(c.claims.Revocations, key)
 	}
 }
 
-// ForgetNode removes the copy of a node's JWT, if it is that of a key.
+// ForgetNode removes the copy of a node's JWT, if the JWT is for this key.
 func (d *Directory) ForgetNode(name, key string) error {
 	file := path.Join(nodesFolder, name+".jwt")
 	text, err := os.ReadFile(d.file(file))
@@ -95,7 +98,7 @@ func (d *Directory) ForgetNode(name, key string) error {
 	}
 	n, err := DecodeNode(string(text))
 	if err != nil || n.Key != key {
-		return nil // it is of the node that replaced it
+		return nil // JWT of the node that replaced this one
 	}
 	return os.Remove(d.file(file))
 }

@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// Ports of servers, where none is named: for clients, and for the other servers, which is further
-// by routeOffset.
+// Ports of servers without a given one: for clients, and higher by routeOffset for the other
+// servers.
 const (
 	clientPort  = 4222
 	routeOffset = 2000
@@ -55,8 +55,8 @@ func isHostName(s string) bool {
 
 func joinServer(host string, port int) string { return net.JoinHostPort(host, strconv.Itoa(port)) }
 
-// ServerNames returns what the servers are called, and their folders: by host, with the port where
-// two are on one.
+// ServerNames returns the names of the servers, which are those of their folders too: the host,
+// with the port if two servers share a host.
 func (f *Fleet) ServerNames() []string {
 	shared := f.sharedHosts()
 	var names []string
@@ -71,7 +71,7 @@ func (f *Fleet) ServerNames() []string {
 	return names
 }
 
-// sharedHosts reports whether two servers are on one host.
+// sharedHosts reports whether two servers share a host.
 func (f *Fleet) sharedHosts() bool {
 	var hosts []string
 	for _, s := range f.Servers {
@@ -82,8 +82,8 @@ func (f *Fleet) sharedHosts() bool {
 	return len(slices.Compact(hosts)) < len(f.Servers)
 }
 
-// serverConfig returns the configuration of one nats-server. JWTs are those of operator, account
-// and system account.
+// serverConfig returns the configuration of one nats-server. operator, systemJWT and accountJWT are
+// the JWTs of operator, system account and account.
 func (f *Fleet) serverConfig(i int, operator, system, systemJWT, accountJWT string) string {
 	name := f.ServerNames()[i]
 	host, port, _ := splitServer(f.Servers[i])
@@ -94,7 +94,7 @@ func (f *Fleet) serverConfig(i int, operator, system, systemJWT, accountJWT stri
 	listen := "0.0.0.0"
 	switch ip := net.ParseIP(host); {
 	case ip != nil && ip.IsLoopback():
-		listen = host // a trial on one machine: nothing of it is for others
+		listen = host // a trial on one machine, not for other machines
 	case ip != nil && ip.To4() == nil:
 		listen = "::"
 	}

@@ -15,20 +15,21 @@ import (
 	"github.com/luaccm/ccm/runtime/host"
 )
 
-// mostVerified is how many JWTs are remembered.
+// mostVerified is the most remembered JWTs.
 const mostVerified = 200_000
 
-// A verifiedSet remembers the SHA-256 of JWTs whose signatures were found to be valid: with thousands of nodes that
-// takes longer than all else of reading them. It is kept in a file of the user's cache, if there is one.
+// A verifiedSet remembers the SHA-256 of JWTs with valid signatures: with thousands of nodes,
+// checking signatures takes longer than all else of reading them. It is kept in a file of the
+// user's cache, if there is one.
 type verifiedSet struct {
 	mu     sync.Mutex
-	known  map[[sha256.Size]byte]bool // true if it was asked for since it was opened
+	known  map[[sha256.Size]byte]bool // true if used since the set was opened
 	grown  bool
 	file   string // "" for none
 	opened bool
 }
 
-// has reports whether a JWT is known to be signed as it says.
+// has reports whether a JWT is known to have a valid signature.
 func (v *verifiedSet) has(sum [sha256.Size]byte) bool {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -53,7 +54,7 @@ func (v *verifiedSet) add(sum [sha256.Size]byte) {
 	}
 }
 
-// read reads the file, which counts only if it is this user's and nobody else can write it.
+// read reads the file, unless it belongs to another user or others can write it.
 func (v *verifiedSet) read() {
 	v.opened = true
 	v.known = make(map[[sha256.Size]byte]bool)
@@ -79,7 +80,8 @@ func (v *verifiedSet) read() {
 	}
 }
 
-// save writes the file if anything was added: of what it had before, that which was asked for again.
+// save writes the file if anything was added. Of the old content it keeps the JWTs that were used
+// again.
 func (v *verifiedSet) save(h *host.Host) error {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -99,16 +101,16 @@ func (v *verifiedSet) save(h *host.Host) error {
 	return h.Save(v.file, text, 0o600)
 }
 
-// KeepVerified names a directory of this user in which it is kept which JWTs of nodes were found to be signed as
-// they say, so that the next command need not look again. Only [Directory.SaveVerified] writes there.
+// KeepVerified names a directory of this user for a file of JWTs with valid signatures, so that the
+// next command need not check them again. Only [Directory.SaveVerified] writes there.
 func (d *Directory) KeepVerified(dir string) {
 	d.verified.file = filepath.Join(dir, "nodes-"+d.Fleet.Account)
 }
 
-// SaveVerified writes what was found since.
+// SaveVerified writes the JWTs that were found valid since.
 func (d *Directory) SaveVerified() error { return d.verified.save(d.host) }
 
-// ReadNode is [Fleet.ReadNode] that checks each signature once.
+// ReadNode is like [Fleet.ReadNode], but checks each signature once.
 func (d *Directory) ReadNode(text string) (NodeIdentity, error) {
 	text = strings.TrimSpace(text)
 	sum := sha256.Sum256([]byte(text))

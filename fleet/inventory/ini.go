@@ -143,8 +143,8 @@ func splitLine(line string) (words []string, err error) {
 	return words, nil
 }
 
-// expandHosts returns the hosts that a pattern such as web[01:20]:2222 stands for, and the port, 0
-// if it has none.
+// expandHosts returns the hosts of a pattern such as web[01:20]:2222, and its port, 0 if it has
+// none.
 func expandHosts(pattern string) (names []string, port int64, err error) {
 	if i := strings.LastIndexByte(pattern, ':'); i > 0 && i < len(pattern)-1 {
 		before := pattern[:i]
@@ -164,7 +164,7 @@ func expandHosts(pattern string) (names []string, port int64, err error) {
 	return names, port, err
 }
 
-// withoutRanges returns a pattern without what stands in brackets.
+// withoutRanges returns a pattern without its parts in brackets.
 func withoutRanges(pattern string) string {
 	for {
 		head, rest, ok := strings.Cut(pattern, "[")
@@ -176,7 +176,7 @@ func withoutRanges(pattern string) string {
 	}
 }
 
-// expandRanges replaces each [begin:end] or [begin:end:step] by what it stands for.
+// expandRanges replaces each [begin:end] or [begin:end:step] by its values.
 func expandRanges(pattern string, list []string) ([]string, error) {
 	head, rest, ok := strings.Cut(pattern, "[")
 	bounds, tail, closed := strings.Cut(rest, "]")
@@ -198,7 +198,7 @@ func expandRanges(pattern string, list []string) ([]string, error) {
 	return list, nil
 }
 
-// rangeOf returns what stands between two bounds, both included.
+// rangeOf returns the values between two bounds, both included.
 func rangeOf(bounds string) (values []string, err error) {
 	parts := strings.Split(bounds, ":")
 	step := 1

@@ -1,8 +1,7 @@
-// Package inventory reads the inventories of Ansible: which hosts there are, in which groups, with
-// which variables. It reads INI, YAML, and what a program prints as JSON, with the files of group_vars
-// and host_vars beside them.
+// Package inventory reads the inventories of Ansible: hosts, their groups and their variables. It
+// reads INI, YAML, and JSON from programs, with the files of group_vars and host_vars beside them.
 //
-// Templates, plugins and vaults are not evaluated: what has such a value is an error.
+// Templates, plugins and vaults are not evaluated: using such a value is an error.
 //
 // Begin with [Read].
 package inventory
@@ -22,7 +21,7 @@ import (
 type Inventory struct {
 	groups map[string]*group
 	hosts  map[string]*host
-	order  []string // of hosts, as they were named first
+	order  []string // of hosts, by first mention
 }
 
 // A group is hosts and other groups.
@@ -30,8 +29,8 @@ type group struct {
 	name            string
 	hosts, children []string
 	vars, files     variables // of the inventory, and of group_vars
-	defined         bool      // and not only named as the child of another
-	at              string    // where it was named first
+	defined         bool      // not only named as the child of another
+	at              string    // place of the first mention
 }
 
 type host struct{ vars, files variables }
@@ -39,32 +38,32 @@ type host struct{ vars, files variables }
 // Variables by name.
 type variables map[string]variable
 
-// A variable is a value, and where it stands.
+// A variable is a value with its place.
 type variable struct {
 	value any // as of JSON, or of type untold
 	at    string
 }
 
-// An unknownValue is a value that cannot be known without what says how.
+// An unknownValue stands for a value that ccm cannot evaluate; its text is the reason.
 type unknownValue string
 
-// A Host is one that was selected.
+// A Host is a selected host.
 type Host struct {
 	Name   string
-	Groups []string // but all and ungrouped, by name
+	Groups []string // sorted, without all and ungrouped
 	vars   variables
 }
 
-// What an inventory may have at most.
+// Limits of an inventory.
 const (
 	maxHosts = 100_000
 	maxFile  = 16 << 20
 )
 
-// A Check returns why a file is not believed: one that is read, or one that is run.
+// A Check returns why a file is not trusted; runs says that it is a program.
 type Check func(path string, runs bool) error
 
-// Read reads inventories, each a file or a directory of files. What a later one says counts.
+// Read reads inventories, each a file or a directory of files. Later ones take precedence.
 func Read(ctx context.Context, paths []string, check Check) (*Inventory, error) {
 	inv := &Inventory{groups: make(map[string]*group), hosts: make(map[string]*host)}
 	inv.group("all", "").defined = true
@@ -95,11 +94,11 @@ func Read(ctx context.Context, paths []string, check Check) (*Inventory, error) 
 	return inv, nil
 }
 
-// leftOut are the ends of names of files that are no inventories in a directory of them: those
-// that Ansible leaves out.
+// leftOut are endings of names of files in a directory that are no inventories; Ansible ignores
+// them too.
 var leftOut = []string{".pyc", ".pyo", ".swp", ".bak", "~", ".rpm", ".md", ".txt", ".rst", ".orig", ".cfg", ".retry"}
 
-// filesOf returns the files of an inventory, and the directory they lie in.
+// filesOf returns the files of an inventory, and their directory.
 func filesOf(path string) (files []string, dir string, err error) {
 	st, err := os.Stat(path)
 	if err != nil {
@@ -122,7 +121,7 @@ func filesOf(path string) (files []string, dir string, err error) {
 	return files, path, err
 }
 
-// read reads one file, of whatever form.
+// read reads one file of any format.
 func (inv *Inventory) read(ctx context.Context, file string, check Check) error {
 	text, runs, err := readFile(file, check)
 	switch {
@@ -142,8 +141,8 @@ func isYAML(file string) bool {
 	return slices.Contains([]string{".yml", ".yaml", ".json"}, filepath.Ext(file))
 }
 
-// readFile reads a file that is believed, and tells whether it is a program. What a program is made
-// of is not read.
+// readFile reads a trusted file, and reports whether it is a program. It does not read the text of
+// a program.
 func readFile(file string, check Check) (text []byte, runs bool, err error) {
 	f, err := os.Open(file)
 	if err != nil {
@@ -169,7 +168,7 @@ func readFile(file string, check Check) (text []byte, runs bool, err error) {
 	if err == nil && len(text) > maxFile {
 		err = fmt.Errorf("%s: it is larger than 16 MiB", file)
 	}
-	return bytes.TrimPrefix(text, []byte("\ufeff")), false, err // a mark of editors of Windows
+	return bytes.TrimPrefix(text, []byte("\ufeff")), false, err // byte order mark of Windows editors
 }
 
 // group returns a group, and makes it if there is none.
@@ -202,7 +201,8 @@ func (inv *Inventory) host(name, at string) (*host, error) {
 func (g *group) add(host string)       { g.hosts = append(g.hosts, host) }
 func (g *group) addChild(child string) { g.children = append(g.children, child) }
 
-// complete puts what is in no group below all and ungrouped, and looks for mistakes of groups.
+// complete puts hosts and groups without a parent below all and ungrouped, and looks for mistakes
+// in groups.
 func (inv *Inventory) complete() error {
 	below := make(map[string]bool) // groups that are children of others
 	grouped := make(map[string]bool)
@@ -253,7 +253,7 @@ func (inv *Inventory) checkParents() error {
 		state[name] = done
 		return nil
 	}
-	for _, name := range sortedKeys(inv.groups) { // a circle may not hang below all
+	for _, name := range sortedKeys(inv.groups) { // a cycle need not be below all
 		if err := visit(name); err != nil {
 			return err
 		}

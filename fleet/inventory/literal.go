@@ -7,8 +7,8 @@ import (
 	"github.com/luaccm/ccm/runtime/lazyregexp"
 )
 
-// literal returns what a value in an INI file stands for: it is a literal of Python (numbers, True,
-// False, None, quoted texts, lists, tuples and dictionaries of these), or a text.
+// literal returns the value of a text in an INI file: a literal of Python (numbers, True, False,
+// None, quoted texts, lists, tuples and dictionaries of these), or else the text.
 func literal(text string) any {
 	p := pythonReader{remaining: text}
 	if v, ok := p.value(0); ok {
@@ -20,13 +20,13 @@ func literal(text string) any {
 	return text
 }
 
-// maxNesting is how deep lists may be.
+// maxNesting is the most levels of lists.
 const maxNesting = 50
 
 // A pythonReader reads literals of Python.
 type pythonReader struct{ remaining string }
 
-// number is what Python reads as one, but for those of which nobody makes use: 0b1, 1j.
+// number matches Python's numbers except 0b1 and 1j, which nobody uses.
 var number = lazyregexp.New(`^[+-]?(0[xX][0-9a-fA-F]+|0[oO][0-7]+|(0+|[1-9][0-9_]*)(\.[0-9]*)?([eE][+-]?[0-9]+)?|\.[0-9]+([eE][+-]?[0-9]+)?)`)
 
 func (p *pythonReader) space() { p.remaining = strings.TrimLeft(p.remaining, " \t") }
@@ -75,7 +75,7 @@ func (p *pythonReader) value(depth int) (any, bool) {
 	return f, err == nil
 }
 
-// escapes are what stands behind a backslash in a text.
+// escapes are the characters after a backslash in a text, with their values.
 var escapes = map[byte]byte{'n': '\n', 't': '\t', 'r': '\r', '\\': '\\', '\'': '\'', '"': '"'}
 
 func (p *pythonReader) text() (any, bool) {

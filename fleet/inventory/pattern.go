@@ -12,10 +12,10 @@ import (
 	"github.com/luaccm/ccm/runtime/lazyregexp"
 )
 
-// Select returns the hosts of patterns, in the order of the inventory, all for none. A pattern is
-// a group, a host, one with * ? [abc], ~ and a regular expression, or one of these with [0], [-1] or
-// [0:2] behind it; several with : or , between them. With & in front it leaves only those of
-// what the others select, with ! none of them.
+// Select returns the hosts of patterns in the order of the inventory, all for no pattern. A pattern
+// is a group, a host, a pattern with * ? [abc], ~ and a regular expression, or one of these with
+// [0], [-1] or [0:2] behind it; several are joined by : or ,. A pattern with & in front keeps only
+// its hosts among the selected ones, one with ! removes them.
 func (inv *Inventory) Select(patterns []string) ([]Host, error) {
 	var with, only, without []string
 	for _, list := range patterns {
@@ -98,7 +98,7 @@ func splitPatterns(list string) (parts []string) {
 	return parts
 }
 
-// subscript is what stands behind a pattern: [0], [-1], [0:2], [1:].
+// subscript matches a pattern with [0], [-1], [0:2] or [1:] at its end.
 var subscript = lazyregexp.New(`^(.+)\[(?:(-?[0-9]+)|([0-9]+)[:-]([0-9]*))\]$`)
 
 // match returns the hosts of one pattern.
@@ -137,7 +137,7 @@ func (inv *Inventory) match(pattern string) ([]string, error) {
 	return slices.DeleteFunc(slices.Clone(inv.order), func(h string) bool { return !in[h] }), nil
 }
 
-// matcher returns whether a name fits a pattern.
+// matcher returns a function that reports whether a name fits a pattern.
 func matcher(pattern string) (func(string) bool, error) {
 	if text, ok := strings.CutPrefix(pattern, "~"); ok {
 		re, err := regexp.Compile("^(?:" + text + ")")
@@ -150,12 +150,12 @@ func matcher(pattern string) (func(string) bool, error) {
 		return nil, fmt.Errorf("%s: %w", pattern, err)
 	}
 	return func(name string) bool {
-		ok, _ := path.Match(pattern, name) // which was tried
+		ok, _ := path.Match(pattern, name) // the pattern was checked
 		return ok || name == pattern
 	}, nil
 }
 
-// part returns the part of a list that a subscript names.
+// part returns the part of a list that a subscript selects.
 func part(pattern string, names []string, index, from, to string) ([]string, error) {
 	first, last := 0, len(names)-1
 	if index != "" {

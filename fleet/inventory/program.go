@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// readProgram asks a program for its inventory, as Ansible does: --list prints all of it as JSON,
+// readProgram reads the inventory of a program, as Ansible does: --list prints all of it as JSON,
 // and --host NAME the variables of a host, unless _meta has them.
 func (inv *Inventory) readProgram(ctx context.Context, file string) error {
 	text, err := ask(ctx, file, "--list")
@@ -23,7 +23,7 @@ func (inv *Inventory) readProgram(ctx context.Context, file string) error {
 	return inv.readJSON(file+" --list", text, func(host string) ([]byte, error) { return ask(ctx, file, "--host", host) })
 }
 
-// ask runs an inventory's program.
+// ask runs an inventory's program and returns its output.
 func ask(ctx context.Context, file string, args ...string) ([]byte, error) {
 	abs, err := filepath.Abs(file)
 	if err != nil {
@@ -32,7 +32,7 @@ func ask(ctx context.Context, file string, args ...string) ([]byte, error) {
 	cmd := exec.CommandContext(ctx, abs, args...)
 	var out, errs limitedBuffer
 	cmd.Stdout, cmd.Stderr = &out, &errs
-	cmd.WaitDelay = time.Second // of what it has left running, which may hold both
+	cmd.WaitDelay = time.Second // for processes that the program left running, which may hold both
 	if err = cmd.Run(); errors.Is(err, exec.ErrWaitDelay) {
 		err = nil
 	}
@@ -50,7 +50,8 @@ func ask(ctx context.Context, file string, args ...string) ([]byte, error) {
 	return out.text.Bytes(), nil
 }
 
-// A limitedBuffer keeps so much as a file may have. The buffer is a field, for its other methods know no limit.
+// A limitedBuffer keeps at most maxFile bytes. The buffer is a field because its other methods
+// would pass the limit.
 type limitedBuffer struct {
 	text bytes.Buffer
 	over bool
@@ -65,7 +66,7 @@ func (l *limitedBuffer) Write(p []byte) (int, error) {
 	return l.text.Write(p)
 }
 
-// readJSON reads what a program prints. ask returns the variables of a host.
+// readJSON reads the output of a program. ask returns the variables of a host.
 func (inv *Inventory) readJSON(at string, text []byte, ask func(host string) ([]byte, error)) error {
 	var groups map[string]json.RawMessage
 	if err := json.Unmarshal(text, &groups); err != nil {
@@ -132,7 +133,7 @@ func (inv *Inventory) jsonGroup(at, name string, raw json.RawMessage) error {
 		g.add(h)
 	}
 	for _, c := range parts.Children {
-		inv.group(c, at).defined = true // programs name groups that have nothing
+		inv.group(c, at).defined = true // programs name groups that are empty
 		g.addChild(c)
 	}
 	g.vars.addJSON(parts.Vars, at)
@@ -145,21 +146,21 @@ func (v variables) addJSON(vars map[string]any, at string) {
 	}
 }
 
-// decodeJSON decodes JSON, and keeps numbers as they are written.
+// decodeJSON decodes JSON, and keeps the spelling of numbers.
 func decodeJSON(text []byte, into any) error {
 	d := json.NewDecoder(bytes.NewReader(text))
 	d.UseNumber()
 	return d.Decode(into)
 }
 
-// plain returns a value with numbers of Go, and marks what a vault holds.
+// plain returns a value with numbers of Go, and marks vault values as unknown.
 func plain(v any) any {
 	switch v := v.(type) {
 	case json.Number:
 		if n, err := v.Int64(); err == nil {
 			return n
 		}
-		f, _ := v.Float64() // it is one, by the decoder
+		f, _ := v.Float64() // the decoder has checked that it is a number
 		return f
 	case []any:
 		for i := range v {

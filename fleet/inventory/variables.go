@@ -54,7 +54,7 @@ func (v variables) readFile(file string, check Check) error {
 		return fmt.Errorf("%s: it is a program, and variables are no place for one", file)
 	}
 	if bytes.HasPrefix(text, []byte("$ANSIBLE_VAULT;")) {
-		// Which variables are in it is not known: any that is asked for may be.
+		// The names of its variables are unknown, so any variable may be among them.
 		v["("+filepath.Base(file)+")"] = variable{unknownValue("it is encrypted by ansible-vault"), file}
 		return nil
 	}
@@ -66,7 +66,7 @@ func (v variables) readFile(file string, check Check) error {
 	return y.variables(v, n)
 }
 
-// groupsOf returns the groups of each host, with those above them: parents first, then by name.
+// groupsOf returns the groups of each host, with their parents: parents first, then by name.
 func (inv *Inventory) groupsOf() map[string][]*group {
 	parents := make(map[string][]string)
 	for name, g := range inv.groups {
@@ -101,8 +101,9 @@ func (inv *Inventory) groupsOf() map[string][]*group {
 	return of
 }
 
-// resolve returns the variables of a host: those of its groups, the nearest of which counts, then
-// its own. In each step those of the files count before those of the inventory.
+// resolve returns the variables of a host. Its own take precedence over those of its groups, and
+// nearer groups over farther ones. But files of any of its groups take precedence over the
+// inventory's variables of all its groups, and so for its own.
 func (inv *Inventory) resolve(name string, groups []*group) variables {
 	v := make(variables)
 	lay := func(other variables) {
@@ -121,7 +122,8 @@ func (inv *Inventory) resolve(name string, groups []*group) variables {
 	return v
 }
 
-// Variable returns a variable of a host, nil if it has none. One that cannot be known is an error.
+// Variable returns a variable of a host, nil if it has none. A variable with an unknown value is an
+// error.
 func (h *Host) Variable(name string) (any, error) {
 	v := h.vars[name]
 	if why := whyUnknown(v.value); why != "" {
@@ -130,9 +132,9 @@ func (h *Host) Variable(name string) (any, error) {
 	return v.value, nil
 }
 
-// An UnknownError says that the value of a variable cannot be known.
+// An UnknownError says that the value of a variable is unknown.
 type UnknownError struct {
-	At       string // its place
+	At       string // place of the variable
 	Variable string
 	Host     string
 	Reason   string
@@ -143,8 +145,8 @@ func (e *UnknownError) Error() string {
 	return fmt.Sprintf("%s: %s of host %s: %s", e.At, e.Variable, e.Host, e.Reason)
 }
 
-// Facts returns all variables but those for which left is true. Those that cannot be known are left
-// out too; unknown is told of each, with its place and the reason.
+// Facts returns all variables except those for which left is true and those with unknown values. It
+// calls unknown with the place and the reason of each unknown value.
 func (h *Host) Facts(left func(name string) bool, unknown func(*UnknownError)) map[string]any {
 	facts := map[string]any{"inventory_hostname": h.Name, "group_names": h.Groups}
 	for _, name := range sortedKeys(h.vars) {
@@ -163,7 +165,7 @@ func (h *Host) Facts(left func(name string) bool, unknown func(*UnknownError)) m
 	return facts
 }
 
-// whyUnknown returns why a value cannot be known.
+// whyUnknown returns why a value is unknown.
 func whyUnknown(v any) string {
 	switch v := v.(type) {
 	case unknownValue:

@@ -12,17 +12,17 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// maxNodes is how many values a file may stand for, with those that it names by an alias.
+// maxNodes is the most values of a file, aliased values counted at each use.
 const maxNodes = 2_000_000
 
-// A yamlFile is read.
+// A yamlFile is the state of reading a file.
 type yamlFile struct {
 	file  string
-	nodes int // that were read
-	depth int // of the mappings that are being read
+	nodes int // read so far
+	depth int // of the present mapping
 }
 
-// maxDepth is how many mappings may hold each other. One that an alias puts into itself has no end.
+// maxDepth is the most levels of mappings. A mapping with an alias of itself has no end.
 const maxDepth = 200
 
 func (y *yamlFile) errorf(n *yaml.Node, format string, args ...any) error {
@@ -31,7 +31,7 @@ func (y *yamlFile) errorf(n *yaml.Node, format string, args ...any) error {
 
 func (y *yamlFile) at(n *yaml.Node) string { return fmt.Sprintf("%s:%d", y.file, n.Line) }
 
-// document returns the value of a file, nil for one that has none.
+// document returns the root value of a file, nil for an empty file.
 func (y *yamlFile) document(text []byte) (*yaml.Node, error) {
 	var doc yaml.Node
 	if err := yaml.NewDecoder(bytes.NewReader(text)).Decode(&doc); errors.Is(err, io.EOF) || len(doc.Content) == 0 && err == nil {
@@ -57,7 +57,7 @@ func (inv *Inventory) readYAML(file string, text []byte) error {
 	})
 }
 
-// each calls do for each key of a mapping, with those that are merged in by <<.
+// each calls do for each key of a mapping, with keys that are merged in by <<.
 func (y *yamlFile) each(n *yaml.Node, what string, do func(name string, key, value *yaml.Node) error) error {
 	if y.nodes++; y.nodes > maxNodes {
 		return y.errorf(n, "it stands for more than %d values", maxNodes)
@@ -75,7 +75,7 @@ func (y *yamlFile) each(n *yaml.Node, what string, do func(name string, key, val
 	if n.Kind != yaml.MappingNode {
 		return y.errorf(n, "want %s: names and values", what)
 	}
-	for pass := range 2 { // what is merged in comes first: what stands here counts
+	for pass := range 2 { // merged keys first, because direct ones take precedence
 		for i := 0; i+1 < len(n.Content); i += 2 {
 			key, value := n.Content[i], n.Content[i+1]
 			if key.Kind == yaml.AliasNode {
@@ -106,7 +106,7 @@ func (y *yamlFile) each(n *yaml.Node, what string, do func(name string, key, val
 	return nil
 }
 
-// group reads a group, and those below it.
+// group reads a group, and the groups below it.
 func (y *yamlFile) group(inv *Inventory, name string, key, n *yaml.Node) error {
 	g := inv.group(name, y.at(key))
 	g.defined = true
@@ -157,7 +157,7 @@ func (y *yamlFile) variables(v variables, n *yaml.Node) error {
 	})
 }
 
-// value returns what a node stands for, as of JSON.
+// value returns the value of a node in the types of JSON.
 func (y *yamlFile) value(n *yaml.Node, depth int) (any, error) {
 	if y.nodes++; y.nodes > maxNodes || depth > maxNesting {
 		return nil, y.errorf(n, "it stands for more than %d values, or is more than %d deep", maxNodes, maxNesting)
@@ -189,7 +189,7 @@ func (y *yamlFile) value(n *yaml.Node, depth int) (any, error) {
 	return scalar(n), nil
 }
 
-// scalar returns what a scalar stands for. Ansible reads YAML 1.1, in which yes is true.
+// scalar returns the value of a scalar. Ansible reads YAML 1.1, in which yes is true.
 func scalar(n *yaml.Node) any {
 	if n.Style == 0 {
 		switch strings.ToLower(n.Value) {
@@ -205,7 +205,7 @@ func scalar(n *yaml.Node) any {
 		case int:
 			return int64(x)
 		case float64:
-			if !math.IsNaN(x) && !math.IsInf(x, 0) { // which JSON does not know
+			if !math.IsNaN(x) && !math.IsInf(x, 0) { // JSON has no such numbers
 				return x
 			}
 		case bool, nil:
