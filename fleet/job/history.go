@@ -15,15 +15,15 @@ import (
 	"github.com/luaccm/ccm/fleet/subject"
 )
 
-// A SentJob is a job that was sent, and what became of it.
+// A SentJob is a job that was sent, with its results.
 type SentJob struct {
 	*signed.Job
 	Stored   time.Time `json:"stored"`
 	Progress *Progress `json:"progress"`
 }
 
-// History returns the last jobs of an environment, or of all if it is "", the newest first. What became
-// of them is known as long as their events are kept.
+// History returns the last jobs of an environment, or of all if it is "", newest first. Their
+// results are known as long as the events are kept.
 func History(ctx context.Context, nc *nats.Conn, environment string, last int) ([]*SentJob, error) {
 	filter := subject.AllJobs
 	if environment != "" {
@@ -56,7 +56,7 @@ func History(ctx context.Context, nc *nats.Conn, environment string, last int) (
 	return list, results(ctx, nc, list)
 }
 
-// results reads what became of jobs.
+// results reads the results of jobs.
 func results(ctx context.Context, nc *nats.Conn, list []*SentJob) error {
 	if len(list) == 0 {
 		return nil
@@ -86,7 +86,7 @@ func results(ctx context.Context, nc *nats.Conn, list []*SentJob) error {
 			name := nodeOf(m.Subject)
 			if a[name] == nil {
 				if meant[r.Job] {
-					continue // a signature that is not believed is refused by all who hear it
+					continue // all nodes refuse an untrusted signature
 				}
 				a[name] = &Node{Name: name}
 			}
@@ -101,7 +101,7 @@ func results(ctx context.Context, nc *nats.Conn, list []*SentJob) error {
 		}
 		slices.SortFunc(nodes, func(a, b *Node) int { return strings.Compare(a.Name, b.Name) })
 		p.Progress = count(p.Job, nodes)
-		if missing := p.Count - len(nodes); missing > 0 { // of a job for more than it names
+		if missing := p.Count - len(nodes); missing > 0 { // of a job for more nodes than it names
 			p.Progress.NotAsked, p.Progress.Nodes = missing, p.Count
 		}
 	}

@@ -1,6 +1,6 @@
-// Package job sends jobs to nodes of a fleet, and hears what becomes of them.
+// Package job sends jobs to nodes of a fleet, and collects their results.
 //
-// Begin with [Sender.Send]. Who is meant is known before: so it is known who did not answer.
+// Begin with [Sender.Send]. The caller names the nodes, so missing answers are known.
 package job
 
 import (
@@ -20,11 +20,11 @@ import (
 	"github.com/luaccm/ccm/runtime/signers"
 )
 
-// DefaultRetries are the times after which a job is sent again to nodes that do not answer: they may have been changing
-// servers. The id makes that harmless.
+// DefaultRetries are the times after which a job is sent again to nodes without an answer: they may
+// have been between two servers. A job is run once, because of its id.
 var DefaultRetries = []time.Duration{5 * time.Second, 20 * time.Second, time.Minute}
 
-// patience is how long the servers may take to listen.
+// patience is the time limit for a subscription.
 const patience = 10 * time.Second
 
 // A Sender sends jobs to an environment.
@@ -37,8 +37,8 @@ type Sender struct {
 	Retries     []time.Duration // nil for DefaultRetries
 }
 
-// Fill completes a job for some nodes: its id, its times, and who is meant. The condition must be that
-// by which the nodes were chosen.
+// Fill completes a job for some nodes: its id, its times, and its nodes. The condition must be the
+// one that selected the nodes.
 func (s *Sender) Fill(j *signed.Job, names []string, expires time.Duration) {
 	now := s.Clock().UTC().Truncate(time.Second)
 	j.Environment, j.CreateTime, j.Expires = s.Environment, now, now.Add(expires)
@@ -48,7 +48,7 @@ func (s *Sender) Fill(j *signed.Job, names []string, expires time.Duration) {
 	}
 }
 
-// digits are those of Crockford's base 32, in which ULIDs are written (github.com/ulid/spec).
+// digits are the digits of Crockford's base 32, the form of ULIDs (github.com/ulid/spec).
 const digits = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
 
 // NewID returns a new ULID: 48 bits of time in milliseconds, and 80 random ones.
@@ -58,7 +58,7 @@ func NewID(now time.Time) string {
 	for i := range 6 {
 		b[i] = byte(ms >> (8 * (5 - i)))
 	}
-	_, _ = rand.Read(b[6:]) // which never fails
+	_, _ = rand.Read(b[6:]) // never fails
 	var out [26]byte
 	var acc uint32
 	bits, at := 2, 0 // 130 bits for 128
@@ -73,7 +73,7 @@ func NewID(now time.Time) string {
 	return string(out[:])
 }
 
-// A Node is what became of a job on one.
+// A Node is the state of a job on one node.
 type Node struct {
 	Name   string            `json:"node"`
 	State  record.JobState   `json:"state"` // "" if it did not answer
@@ -83,15 +83,15 @@ type Node struct {
 	retries int
 }
 
-// Done reports whether a node did what was asked, and did not fail.
+// Done reports whether a node completed the job without a failure.
 func (n *Node) Done() bool {
 	return n.State == record.JobDone && n.Result.Outcome != "failed" && n.Result.Outcome != "interrupted"
 }
 
-// over reports whether nothing more is to come of a node.
+// over reports whether the node's result is final.
 func (n *Node) over() bool { return n.State != "" && n.State != record.JobAccepted }
 
-// A Progress is what became of a job so far.
+// A Progress is the state of a job on all its nodes.
 type Progress struct {
 	Job      string `json:"job"`
 	Nodes    int    `json:"nodes"`
@@ -102,20 +102,21 @@ type Progress struct {
 	Failed   int    `json:"failed"`
 	Refused  int    `json:"refused"`
 	Expired  int    `json:"expired"`
-	// NotAsked are those whose turn has not come, Silent those who did not answer.
+	// NotAsked is the number of nodes whose turn has not come, Silent the nodes that did not
+	// answer.
 	NotAsked int      `json:"not_asked"`
 	Silent   []string `json:"silent,omitempty"`
 
 	ByNode []*Node `json:"-"`
 }
 
-// OK reports whether all nodes did what they should.
+// OK reports whether all nodes completed the job without a failure.
 func (p *Progress) OK() bool {
 	return p.Failed == 0 && p.Refused == 0 && p.Expired == 0 && p.NotAsked == 0 && len(p.Silent) == 0 && p.Done == p.Nodes
 }
 
-// Send signs a job, sends it, and tells how it goes until all have answered, it has expired, or the
-// context ends. Then the job itself goes on.
+// Send signs a job, sends it, and reports its progress until all nodes have answered, it has
+// expired, or the context ends. The end of the context does not stop the job.
 func (s *Sender) Send(ctx context.Context, j *signed.Job, names []string, tell func(*Progress)) (*Progress, error) {
 	text, err := signed.Sign(ctx, j, s.Key)
 	if err != nil {
@@ -167,7 +168,7 @@ func (w *waiter) sayToAll(ctx context.Context) error {
 	return nil
 }
 
-// tick is how often is looked at who is to be asked.
+// tick is the time between checks for nodes to send the job to.
 const tick = 200 * time.Millisecond
 
 func (w *waiter) run(ctx context.Context, messages <-chan *nats.Msg, tell func(*Progress)) error {
@@ -202,7 +203,7 @@ func (w *waiter) run(ctx context.Context, messages <-chan *nats.Msg, tell func(*
 	}
 }
 
-// over reports whether nothing more is to come.
+// over reports whether no more answers can come.
 func (w *waiter) over() bool {
 	if w.s.Clock().After(w.job.Expires.Add(2 * time.Second)) {
 		return true
@@ -215,7 +216,7 @@ func (w *waiter) over() bool {
 	return true
 }
 
-// ask asks those whose turn it is, and says it again to those who do not answer.
+// ask sends the job to nodes whose turn it is, and again to nodes without an answer.
 func (w *waiter) ask(ctx context.Context) error {
 	now := w.s.Clock()
 	if now.After(w.job.Expires) {
@@ -232,7 +233,7 @@ func (w *waiter) ask(ctx context.Context) error {
 				return err
 			}
 		}
-		// Who was asked that often and says nothing is in nobody's way.
+		// A node that has not answered the last retry takes no place of another one.
 		if n.State != "" || n.retries < len(w.retries) {
 			busy++
 		}
@@ -263,7 +264,7 @@ func (w *waiter) say(ctx context.Context, n *Node) error {
 	return nil
 }
 
-// heard takes what a node tells.
+// heard handles a message of a node.
 func (w *waiter) heard(m *nats.Msg) {
 	name := nodeOf(m.Subject)
 	n := w.nodes[name]
@@ -277,8 +278,8 @@ func (w *waiter) heard(m *nats.Msg) {
 	}
 }
 
-// heard takes a result. One that is over stays so, but for a better one: a node that was refused the
-// first time may have been told again.
+// heard takes a result. A final state stays, except that done replaces it: a node that refused the
+// job may have received it again.
 func (n *Node) heard(r record.JobResult) {
 	if n.over() && r.State != record.JobDone {
 		return

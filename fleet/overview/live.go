@@ -13,39 +13,39 @@ import (
 	"github.com/luaccm/ccm/fleet/signed"
 )
 
-// An Answer is what came of asking the nodes of a fleet.
+// An Answer is the result of asking the nodes of a fleet.
 type Answer struct {
-	// Nodes are those that answered and for which the condition holds, as they are now, by name.
+	// Nodes are the nodes that answered and match the condition, with their present data, by name.
 	Nodes []*Node
-	// Total is how many nodes there are, and Answered how many of them answered.
+	// Total is the number of nodes, and Answered the number of those that answered.
 	Total, Answered int
-	// Offline had sent no heartbeat and were not asked; Unanswered were asked, and did not answer in time or
-	// refused.
+	// Offline are nodes without a heartbeat, which were not asked; Unanswered are nodes that were
+	// asked, and refused or did not answer in time.
 	Offline, Unanswered []string
-	Foreign             []enrol.ForeignNode // who cannot be asked, see List
-	// ConditionError is the first error of the condition about a node, which is left out.
+	Foreign             []enrol.ForeignNode // which cannot be asked, see List
+	// ConditionError is the first error of the condition about a node; that node is left out.
 	ConditionError error
 }
 
-// A Query says who is asked, and how.
+// A Query says which nodes are asked, and how.
 type Query struct {
 	Options
 	Names []string // only these; nil for all
 	// Sender sends the jobs to the nodes of an environment.
 	Sender func(environment string) *job.Sender
-	// Timeout is how long the nodes may take.
+	// Timeout is the time limit for the nodes.
 	Timeout time.Duration
 }
 
-// Ask asks the nodes that are there to tell their facts and their state again, by a job for each
-// environment, and returns those that did. Nodes that sent no heartbeat are not waited for.
+// Ask makes the nodes send their facts and their state again, by a job for each environment, and
+// returns the nodes that did. It does not ask nodes without a heartbeat.
 func Ask(ctx context.Context, d *enrol.Desk, a Query) (*Answer, error) {
 	before, err := Nodes(ctx, d, Options{Environment: a.Environment, Facts: true})
 	if err != nil {
 		return nil, err
 	}
 	answer := &Answer{Foreign: before.Foreign}
-	known := make(map[string]uint64) // what facts they had
+	known := make(map[string]uint64) // sequences of the present facts
 	asked := make(map[string][]string)
 	for _, n := range before.Nodes {
 		if len(a.Names) > 0 && !slices.Contains(a.Names, n.Name) {
@@ -93,7 +93,7 @@ func Ask(ctx context.Context, d *enrol.Desk, a Query) (*Answer, error) {
 	return answer, nil
 }
 
-// askAll sends the jobs, and returns when which nodes said that they had done theirs.
+// askAll sends the jobs, and returns the times when nodes reported them done.
 func askAll(ctx context.Context, a Query, asked map[string][]string) (map[string]time.Time, error) {
 	var (
 		wg    sync.WaitGroup
@@ -138,7 +138,7 @@ func askAll(ctx context.Context, a Query, asked map[string][]string) (map[string
 	return ended, errors.Join(errs...)
 }
 
-// manyNames returns the condition of a job for more nodes than one can name.
+// manyNames returns the condition of a job for more nodes than a job can name.
 func manyNames(names []string) string {
 	if len(names) > signed.MaxNames {
 		return "true"
@@ -146,11 +146,11 @@ func manyNames(names []string) string {
 	return ""
 }
 
-// lagging is how long a replica may take to have what nodes have stored.
+// lagging is the longest time that a replica may lag behind.
 const lagging = 5 * time.Second
 
-// readNewer reads the nodes until all that answered have other facts than were known before. A direct read may be
-// answered by a replica that lags.
+// readNewer reads the nodes until all that answered have newer facts than known. A direct read may
+// be answered by a replica that lags.
 func readNewer(ctx context.Context, d *enrol.Desk, environment string, known map[string]uint64, ended map[string]time.Time) ([]*Node, error) {
 	until := time.Now().Add(lagging)
 	for {

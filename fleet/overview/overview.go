@@ -1,5 +1,5 @@
-// Package overview says how a fleet is now: its nodes, what they last did, how far releases are rolled out,
-// and why nodes failed. The terminal and the browser show the same.
+// Package overview collects the present state of a fleet: its nodes, their last runs, the rollouts
+// of releases, and the causes of failures. The terminal and the browser show the same.
 //
 // Begin with [Read].
 package overview
@@ -25,16 +25,16 @@ import (
 // Outcomes of nodes, besides those of runs.
 const (
 	Silent = "silent" // no heartbeat for three minutes
-	New    = "new"    // it has not told of a run yet
+	New    = "new"    // no run yet
 )
 
-// A Node is one that operators have approved, and what it says.
+// A Node is a node that operators have approved, with its own data.
 type Node struct {
 	*roster.Node
 	Identity enrol.Node
 }
 
-// Outcome returns the outcome of its last run, or that there is none.
+// Outcome returns the outcome of the node's last run, or New.
 func (n *Node) Outcome() string {
 	if n.State == nil || n.State.Outcome == "" {
 		return New
@@ -42,7 +42,7 @@ func (n *Node) Outcome() string {
 	return n.State.Outcome
 }
 
-// Status returns its outcome, or that it is silent.
+// Status returns the node's outcome, or Silent.
 func (n *Node) Status(now time.Time) string {
 	if n.Silent(now) {
 		return Silent
@@ -50,10 +50,10 @@ func (n *Node) Status(now time.Time) string {
 	return n.Outcome()
 }
 
-// LastSeen returns when the servers last heard of it, zero for never.
+// LastSeen returns the time of the node's last heartbeat, zero for none.
 func (n *Node) LastSeen() time.Time { return n.HeartbeatTime }
 
-// Failure returns why its last run failed, as one line.
+// Failure returns the first failure of the node's last run, as one line.
 func (n *Node) Failure() string {
 	if n.State == nil || len(n.State.Failures) == 0 {
 		return ""
@@ -63,23 +63,23 @@ func (n *Node) Failure() string {
 	return f.Resource + ": " + line
 }
 
-// Options say what is read.
+// Options choose the nodes and data to read.
 type Options struct {
 	Environment string           // "" for all
 	Condition   *where.Condition // nil for all
-	Facts       bool             // also if the condition does not ask for them
+	Facts       bool             // read them even if the condition does not use them
 }
 
 // A List is the nodes of a fleet, by name.
 type List struct {
 	Nodes []*Node
-	Total int // how many there are, whatever the condition says
-	// Foreign are those that none of the keys signed which fleet.json names: nothing else is known of them.
+	Total int // number of nodes, with those that do not match the condition
+	// Foreign are nodes whose JWT is signed by none of the keys in fleet.json.
 	Foreign []enrol.ForeignNode
 }
 
-// Nodes reads the nodes that are not revoked. An error of a condition about one node leaves that node out, and
-// is returned with the others.
+// Nodes reads the nodes that are not revoked. An error of a condition about a node leaves that node
+// out, and is returned with the other nodes.
 func Nodes(ctx context.Context, d *enrol.Desk, o Options) (*List, error) {
 	var enrolled []enrol.Node
 	var foreign []enrol.ForeignNode
@@ -128,59 +128,59 @@ func Nodes(ctx context.Context, d *enrol.Desk, o Options) (*List, error) {
 	return l, wrong
 }
 
-// A Count is how many nodes have something in common.
+// A Count is the number of nodes with the same property.
 type Count struct {
 	Name string `json:"name"`
 	N    int    `json:"nodes"`
 }
 
-// An Environment is how its nodes are.
+// An Environment sums up the nodes of an environment.
 type Environment struct {
 	Name     string              `json:"name"`
 	Nodes    int                 `json:"nodes"`
 	Outcomes []Count             `json:"outcomes"` // the worst first
 	Releases []Release           `json:"releases"` // the newest first
 	Rollout  *release.Assessment `json:"rollout,omitempty"`
-	Problem  string              `json:"problem,omitempty"` // why the rollout is not known
+	Problem  string              `json:"problem,omitempty"` // why the rollout is unknown
 }
 
-// A Release is how many nodes ran one last.
+// A Release is the number of nodes whose last run was of one release.
 type Release struct {
 	Version int64 `json:"release"` // 0 for none
 	N       int   `json:"nodes"`
 }
 
-// A Cause is why nodes failed.
+// A Cause is a failure that nodes have in common.
 type Cause struct {
 	Resource string   `json:"resource"` // or the code of a problem
 	Message  string   `json:"message"`
 	Nodes    []string `json:"nodes"`
 }
 
-// A Fleet is all of it.
+// A Fleet sums up all nodes.
 type Fleet struct {
 	Time         time.Time     `json:"time"`
 	Nodes        int           `json:"nodes"`
 	Environments []Environment `json:"environments"`
 	Causes       []Cause       `json:"causes"`
-	// Foreign are nodes that are in none of the numbers: fleet.json is old, or somebody else's keys signed them.
+	// Foreign are nodes that no number includes: fleet.json is old, or foreign keys signed them.
 	Foreign []enrol.ForeignNode `json:"not_in_fleet,omitempty"`
 	List    []*Node             `json:"-"`
 }
 
-// order is that in which outcomes are told.
+// order is the order of outcomes in reports.
 var order = []string{"failed", "interrupted", Silent, "changed", "pending", New, "stable"}
 
-// rank is the place of an outcome in that order.
+// rank is the place of an outcome in order.
 func rank(outcome string) int {
 	if i := slices.Index(order, outcome); i >= 0 {
 		return i
 	}
-	return len(order) // a node wrote a word of its own
+	return len(order) // a word of the node's own
 }
 
-// ByStatus returns nodes in the order in which somebody wants to look at them: those with a failure or a problem
-// first, then by their status, then by their names.
+// ByStatus returns nodes in order of urgency: nodes with a failure or a problem first, then by
+// status, then by name.
 func ByStatus(list []*Node, now time.Time) []*Node {
 	calm := func(n *Node) int {
 		if n.State != nil && len(n.State.Failures)+len(n.State.Problems) > 0 {
@@ -193,7 +193,7 @@ func ByStatus(list []*Node, now time.Time) []*Node {
 	})
 }
 
-// Read reads all.
+// Read reads the nodes and rollouts, and sums them up.
 func Read(ctx context.Context, d *enrol.Desk, o Options) (*Fleet, error) {
 	nodes, err := Nodes(ctx, d, o)
 	if err != nil {
@@ -244,7 +244,7 @@ func summarize(name string, list []*Node, now time.Time) Environment {
 	return e
 }
 
-// Causes returns why nodes failed last, or say that they have a problem, the most frequent first.
+// Causes returns the failures of the last runs and the problems of nodes, most frequent first.
 func Causes(list []*Node) []Cause {
 	by := map[[2]string]*Cause{}
 	add := func(resource, message, node string) {
@@ -278,10 +278,10 @@ func Causes(list []*Node) []Cause {
 	return causes
 }
 
-// ErrNoNode says that there is no such node.
+// ErrNoNode says that the fleet has no node of that name.
 var ErrNoNode = errors.New("there is no such node")
 
-// One reads all of one node.
+// One reads all data of one node.
 func One(ctx context.Context, d *enrol.Desk, name string) (*Node, error) {
 	list, err := Nodes(ctx, d, Options{Facts: true})
 	if err != nil && !errors.Is(err, direct.ErrNone) {
@@ -295,13 +295,13 @@ func One(ctx context.Context, d *enrol.Desk, name string) (*Node, error) {
 	return nil, ErrNoNode
 }
 
-// Skewed reports whether the clock of a node is so wrong that jobs are refused.
+// Skewed reports whether the node's clock is so wrong that it refuses jobs.
 func (n *Node) Skewed() bool {
 	const most = 5 * time.Minute
 	return n.State != nil && (n.State.Skew > most.Seconds() || n.State.Skew < -most.Seconds())
 }
 
-// Failed returns the failures of its last run.
+// Failed returns the failures of the node's last run.
 func (n *Node) Failed() []record.Failure {
 	if n.State == nil {
 		return nil

@@ -5,8 +5,8 @@ import (
 	"fmt"
 )
 
-// DecodeState reads the state of a node. What says that it is of another node is an error: the key
-// under which it is stored tells whose it is.
+// DecodeState reads the state of a node. A state with the name of another node is an error: its key
+// says whose it is.
 func DecodeState(node string, text []byte) (State, error) {
 	var s State
 	if err := decode(text, MaxState, &s); err != nil {

@@ -1,6 +1,6 @@
-// Package record holds what a node says of itself: facts, its last state, and its heartbeat. Nodes
-// write them, and the commands of operators read them. They are what a node claims, no more: whoever
-// holds its key can write anything here, so readers check and shorten before they show.
+// Package record holds a node's data about itself: facts, its last state, and its heartbeat. Nodes
+// write them, and the commands of operators read them. They are only claims: any holder of the
+// node's key can write them, so readers check and shorten them before they show them.
 package record
 
 import (
@@ -25,7 +25,7 @@ const (
 	MaxPresence = 1 << 10
 )
 
-// Facts are those of a machine.
+// Facts are the facts of a machine.
 type Facts struct {
 	Protocol       string         `json:"protocol"`
 	Node           string         `json:"node"`
@@ -45,19 +45,19 @@ type State struct {
 	RunID     string    `json:"run_id,omitempty"`
 	StartTime time.Time `json:"started,omitzero"`
 	Duration  float64   `json:"duration,omitempty"` // seconds
-	Trigger   string    `json:"trigger,omitempty"`  // why it ran: interval, release, job, health, start
-	Job       string    `json:"job,omitempty"`      // the id of the job that wanted it
+	Trigger   string    `json:"trigger,omitempty"`  // cause of the run: interval, release, job, health, start
+	Job       string    `json:"job,omitempty"`      // id of the job that caused the run
 	Noop      bool      `json:"noop,omitempty"`
 	Outcome   string    `json:"outcome,omitempty"` // stable, changed, failed, interrupted, of a plan pending; "" before the first run
 	Counts    Counts    `json:"counts"`
 	Failures  []Failure `json:"failed,omitempty"`  // the first five
 	Pending   int       `json:"pending,omitempty"` // refreshes that wait for the next run
 
-	Bundle   string            `json:"bundle,omitempty"`  // sha256:HEX of what ran
-	Release  int64             `json:"release,omitempty"` // the version of what ran
-	Stage    int               `json:"stage,omitempty"`   // with which stage of its rollout that came here, from 1 on
-	Labels   map[string]string `json:"labels,omitempty"`  // the facts by which nodes are looked for
-	Skew     float64           `json:"skew,omitempty"`    // seconds that the clock is ahead of the servers'
+	Bundle   string            `json:"bundle,omitempty"`  // sha256:HEX of the last run's bundle
+	Release  int64             `json:"release,omitempty"` // version of the last run's release
+	Stage    int               `json:"stage,omitempty"`   // stage of the rollout in which the node took the release, from 1 on
+	Labels   map[string]string `json:"labels,omitempty"`  // facts by which nodes are selected
+	Skew     float64           `json:"skew,omitempty"`    // seconds that the node's clock is ahead of the servers'
 	Problems []Problem         `json:"problems,omitempty"`
 }
 
@@ -78,32 +78,33 @@ type Failure struct {
 	Message  string `json:"message"`
 }
 
-// A Problem is something that a node could not do, or did not believe.
+// A Problem is a thing that a node could not do, or did not trust.
 type Problem struct {
 	Code    ProblemCode `json:"code"`
 	Message string      `json:"message,omitempty"`
 	Since   time.Time   `json:"since,omitzero"`
-	// Release and Bundle are the version and the bundle of the release that the node could not take, or did not
-	// believe; 0 and "" if it is about something else, or its document does not say.
+	// Release and Bundle are the version and the bundle of the release that the node could not
+	// take, or did not trust; 0 and "" if the problem is about another thing, or the release's
+	// document lacks them.
 	Release int64  `json:"release,omitempty"`
 	Bundle  string `json:"bundle,omitempty"`
 }
 
-// A ProblemCode says of which kind a problem is.
+// A ProblemCode is the kind of a problem.
 type ProblemCode string
 
 // The kinds of problems.
 const (
 	BundleError       ProblemCode = "bundle_error"       // a bundle could not be read or unpacked
-	DigestMismatch    ProblemCode = "digest_mismatch"    // a bundle is not what the release says
-	SignatureRefused  ProblemCode = "signature_refused"  // a document is not signed by whom the node believes
-	RollbackRefused   ProblemCode = "rollback_refused"   // a document is older than one that was seen
-	ReleaseExpired    ProblemCode = "release_expired"    // the release that runs should have been renewed
-	DataStale         ProblemCode = "data_stale"         // external data could not be had, the last is used
+	DigestMismatch    ProblemCode = "digest_mismatch"    // a bundle is not the one of the release
+	SignatureRefused  ProblemCode = "signature_refused"  // a document has no signature that the node trusts
+	RollbackRefused   ProblemCode = "rollback_refused"   // a document is older than an earlier one
+	ReleaseExpired    ProblemCode = "release_expired"    // the present release should have been renewed
+	DataStale         ProblemCode = "data_stale"         // external data cannot be fetched, the last are used
 	ReplayRefused     ProblemCode = "replay"             // a job came again
 	DuplicateIdentity ProblemCode = "duplicate_identity" // two machines have one key
 	SecretUnreadable  ProblemCode = "secret_unreadable"  // a secret is not encrypted to this node
-	ClockSkew         ProblemCode = "clock_skew"         // jobs are refused for the clock
+	ClockSkew         ProblemCode = "clock_skew"         // jobs are refused because of the clock
 	FactsTruncated    ProblemCode = "facts_truncated"    // facts were too large
 )
 
@@ -113,16 +114,16 @@ const MaxFailures = 5
 // A Presence is a heartbeat.
 type Presence struct {
 	Protocol  string    `json:"protocol"`
-	Boot      string    `json:"boot"`    // changes with each start of the agent: two of one name are two machines
+	Boot      string    `json:"boot"`    // changes with each start of the agent: two values of one name are two machines
 	Version   string    `json:"version"` // of ccm
-	StartTime time.Time `json:"started"` // when the agent was
+	StartTime time.Time `json:"started"` // start of the agent
 	Running   bool      `json:"running,omitempty"`
-	// Issuer is the public key that signed the JWT by which the node is connected.
+	// Issuer is the public key that signed the JWT of the node's connection.
 	Issuer string `json:"issuer,omitempty"`
 }
 
-// Heartbeat is how often a node writes its presence, and Absent how long after the last one it counts
-// as silent.
+// Heartbeat is the time between heartbeats of a node, and Absent the time after the last one from
+// which the node counts as silent.
 const (
 	Heartbeat = time.Minute
 	Absent    = 3 * Heartbeat
@@ -164,8 +165,8 @@ func (f Facts) Encode() ([]byte, error) {
 
 var errTooLarge = errors.New("it does not fit into its limit")
 
-// Encode returns the state as a document of at most MaxState bytes: messages are shortened, then
-// failures and labels left out.
+// Encode returns the state as a document of at most MaxState bytes. If it is larger, messages are
+// shortened, then failures and labels left out.
 func (s State) Encode() ([]byte, error) {
 	s.Protocol = StateProtocol
 	if len(s.Failures) > MaxFailures {
@@ -202,7 +203,7 @@ func (p Presence) Encode() ([]byte, error) {
 	return text, err
 }
 
-// cut shortens a text to so many bytes, at the border of a character.
+// cut shortens a text to at most n bytes, at the border of a character.
 func cut(s string, n int) string {
 	if len(s) <= n {
 		return s

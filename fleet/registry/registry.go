@@ -1,7 +1,7 @@
 // Package registry keeps the entries of services in a stream of NATS, and finds them there. The
 // stream, its subjects and its messages are those of Choria CCM, see [registration.Entry].
 //
-// Begin with [Registry]. Nothing is connected before something is asked for.
+// Begin with [Registry]. It connects at the first use.
 package registry
 
 import (
@@ -19,7 +19,7 @@ import (
 	"github.com/luaccm/ccm/runtime/registration"
 )
 
-// A Mode is how entries are published.
+// A Mode is the way in which entries are published.
 type Mode string
 
 // The modes.
@@ -30,8 +30,8 @@ const (
 	Stored Mode = "jetstream"
 )
 
-// Headers of messages: how long the server keeps the message (ADR-43 of NATS), in which stream it
-// has to arrive, and why the server put a message in the place of another one.
+// Headers of messages: how long the server keeps the message (ADR-43 of NATS), the stream in which
+// it has to arrive, and why the server replaced another message by this one.
 const (
 	headerTTL    = "Nats-TTL"
 	headerStream = "Nats-Expected-Stream"
@@ -45,7 +45,7 @@ type Registry struct {
 	Stream string
 }
 
-// Publish publishes an entry, which has to be right (registration.Entry.Check).
+// Publish publishes an entry, which has to be valid (registration.Entry.Check).
 func (r *Registry) Publish(ctx context.Context, e *registration.Entry, mode Mode) error {
 	text, err := json.Marshal(e)
 	if err != nil {
@@ -73,7 +73,7 @@ func (r *Registry) Publish(ctx context.Context, e *registration.Entry, mode Mode
 	}
 }
 
-// Remove takes an entry out of the stream. It is false if it was not there.
+// Remove removes an entry from the stream. It reports whether the entry was there.
 func (r *Registry) Remove(ctx context.Context, e *registration.Entry) (bool, error) {
 	js, err := r.Client.JetStream()
 	if err != nil {
@@ -94,13 +94,13 @@ func (r *Registry) Remove(ctx context.Context, e *registration.Entry) (bool, err
 	return true, nil
 }
 
-// Find returns the entries that a query means, by address and port. What is stored there and is no
-// entry is left out; refused is told why.
+// Find returns the entries that match a query, by address and port. It leaves out stored messages
+// that are no entries, and calls refused with the reason.
 func (r *Registry) Find(ctx context.Context, q registration.Query, refused func(error)) (registration.Entries, error) {
 	if err := q.Check(); err != nil {
 		return nil, err
 	}
-	latest := make(map[string]*registration.Entry) // by subject: another stream may keep more than one
+	latest := make(map[string]*registration.Entry) // by subject: a foreign stream may keep several
 	err := r.each(ctx, q.Filter(), func(m *direct.Message) {
 		delete(latest, m.Subject)
 		if m.Deleted() {
@@ -124,11 +124,11 @@ func (r *Registry) Find(ctx context.Context, q registration.Query, refused func(
 	return list, nil
 }
 
-// readBytes is how much a server is asked for at a time: it buffers that much for each who asks.
+// readBytes is the most bytes of one request: a server buffers so much for each reader.
 const readBytes = 256 << 10
 
 // each calls do for each message on subjects that match a filter. It makes no consumer, and needs
-// the permission of direct get alone.
+// only the permission of direct get.
 func (r *Registry) each(ctx context.Context, filter string, do func(*direct.Message)) error {
 	js, err := r.Client.JetStream()
 	if err != nil {

@@ -14,25 +14,25 @@ import (
 	"github.com/luaccm/ccm/runtime/registration"
 )
 
-// maxReplicas is how many servers may hold a stream of NATS.
+// maxReplicas is the most servers that can hold a stream of NATS.
 const maxReplicas = 5
 
-// StreamOptions say how the stream shall be.
+// StreamOptions are the options of the stream.
 type StreamOptions struct {
-	// Replicas is on how many servers it is.
+	// Replicas is the number of servers that hold the stream.
 	Replicas int
-	// MaxAge is how long an entry without a TTL holds.
+	// MaxAge is how long an entry without a TTL is kept.
 	MaxAge time.Duration
-	// KeepReplicas and KeepMaxAge leave these of a stream that there is as they are.
+	// KeepReplicas and KeepMaxAge keep these settings of an existing stream.
 	KeepReplicas, KeepMaxAge bool
-	// Upstream lets publishers send the header Nats-Rollup, as agents of Choria CCM do, and has
-	// the server leave a mark where an entry was. Whoever may publish one entry can then remove
-	// all. Nil leaves a stream as it is, and gives a new one neither.
+	// Upstream lets publishers send the header Nats-Rollup, as agents of Choria CCM do, and makes
+	// the server leave a mark in place of an expired entry. Whoever may publish one entry can then
+	// remove all. Nil keeps an existing stream's settings, and gives a new stream neither.
 	Upstream *bool
 }
 
-// Init makes the stream, or changes it as far as it is otherwise. It returns what it changed, in
-// words: nothing if the stream was right.
+// Init makes the stream, or changes it where it differs from the options. It returns its changes in
+// words; none if the stream needed none.
 func (r *Registry) Init(ctx context.Context, o StreamOptions) (changes []string, err error) {
 	switch {
 	case o.Replicas < 1 || o.Replicas > maxReplicas:
@@ -76,10 +76,11 @@ func (r *Registry) Init(ctx context.Context, o StreamOptions) (changes []string,
 	return changes, nil
 }
 
-// leastServer is the first nats-server that keeps a TTL of single messages (ADR-43 of NATS), which entries need.
+// leastServer is the first nats-server with a TTL of single messages (ADR-43 of NATS), which
+// entries need.
 const leastServer = "2.11.0"
 
-// checkServer returns why a server of that version can hold no registry.
+// checkServer returns why a server of a version cannot hold a registry.
 func checkServer(version string) error {
 	if v := "v" + version; semver.IsValid(v) && semver.Compare(v, "v"+leastServer) < 0 {
 		return diag.Errorf(diag.Pos{}, "want nats-server %s or later, found %s: it keeps no TTL of messages, and leaves it out without a word", leastServer, version)
@@ -87,13 +88,13 @@ func checkServer(version string) error {
 	return nil
 }
 
-// Codes of errors of NATS: there are too few servers for the replicas.
+// Codes of NATS errors: too few servers for the replicas.
 const (
 	noPeers    = 10005 // in a cluster
-	noReplicas = 10074 // of a server that is in none
+	noReplicas = 10074 // for a server outside a cluster
 )
 
-// explain adds what helps to an error of making the stream.
+// explain adds advice to an error of making the stream.
 func (r *Registry) explain(ctx context.Context, err error) error {
 	api, ok := errors.AsType[*jetstream.APIError](err)
 	err = r.Client.Explain(ctx, err, "stream "+r.Stream)
@@ -103,7 +104,7 @@ func (r *Registry) explain(ctx context.Context, err error) error {
 	return err
 }
 
-// apply writes into a configuration what a registry needs, and leaves the rest alone.
+// apply sets the registry's requirements in a configuration, and keeps its other fields.
 func (o *StreamOptions) apply(c *jetstream.StreamConfig) {
 	c.Subjects = []string{registration.Prefix + ".>"}
 	c.MaxMsgsPerSubject = 1
@@ -125,7 +126,7 @@ func (o *StreamOptions) apply(c *jetstream.StreamConfig) {
 	}
 }
 
-// differences says in words what differs.
+// differences returns the differences of two configurations in words.
 func differences(have, want jetstream.StreamConfig) (list []string) {
 	add := func(what string, a, b any) {
 		if a != b {

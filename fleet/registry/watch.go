@@ -17,27 +17,28 @@ import (
 type Event struct {
 	// Action is Register or Remove.
 	Action Action `json:"action"`
-	// Entry is the entry. Of one that was removed it may be no more than its subject says.
+	// Entry is the entry. A removed entry may have only the fields of its subject.
 	Entry *registration.Entry `json:"entry"`
-	// Reason is why it was removed: MaxAge in the word of the server, and Gone if it is not
-	// there and the server does not say why.
+	// Reason is the reason of a removal: MaxAge, the server's word, or Gone if the entry is missing
+	// and the server gives no reason.
 	Reason string `json:"reason,omitempty"`
 }
 
-// An Action is what became of an entry.
+// An Action is a kind of change of an entry.
 type Action string
 
 // The actions.
 const (
-	Register Action = "register" // it is new, or was published again
+	Register Action = "register" // new, or published again
 	Remove   Action = "remove"
 )
 
-// reasonGone is the reason of a removal of which the server does not tell.
+// reasonGone is the reason of a removal that the server does not report.
 const reasonGone = "Gone"
 
-// recheck is the time between two looks at the stream. A server leaves marks only of expired entries,
-// and only if the stream asks for them; it does not report purged entries (seen with nats-server 2.15).
+// recheck is the time between two checks of the stream. A server leaves marks only of expired
+// entries, and only if the stream asks for marks; it does not report purged entries (seen with
+// nats-server 2.15).
 const recheck = 2 * time.Second
 
 // Watch passes all entries of a query to tell, and then each change, until the context ends or the
@@ -96,17 +97,17 @@ func (r *Registry) Watch(ctx context.Context, q registration.Query, tell func(Ev
 	}
 }
 
-// A watcher knows what was told.
+// A watcher remembers the reported entries.
 type watcher struct {
 	registry  *Registry
 	query     registration.Query
 	entries   map[string]*registration.Entry // by subject
-	absent    map[string]bool                // known subjects that were not there at the last look
+	absent    map[string]bool                // known subjects that were missing at the last check
 	tell      func(Event)
 	onRefusal func(error)
 }
 
-// message tells of one message of the stream.
+// message reports one message of the stream.
 func (w *watcher) message(m jetstream.Msg) {
 	subject := m.Subject()
 	if reason := m.Headers().Get(headerMarker); reason != "" {
@@ -122,7 +123,7 @@ func (w *watcher) message(m jetstream.Msg) {
 	w.tell(Event{Action: Register, Entry: e})
 }
 
-// remove tells that an entry is not there any more.
+// remove reports that an entry was removed.
 func (w *watcher) remove(subject, reason string) {
 	e := w.entries[subject]
 	if e == nil {
@@ -136,7 +137,7 @@ func (w *watcher) remove(subject, reason string) {
 	w.tell(Event{Action: Remove, Entry: e, Reason: reason})
 }
 
-// recheck tells of the entries that are in the stream no more.
+// recheck reports the removal of entries that are missing in the stream.
 func (w *watcher) recheck(ctx context.Context) error {
 	there := make(map[string]bool)
 	err := w.registry.each(ctx, w.query.Filter(), func(m *direct.Message) { there[m.Subject] = !m.Deleted() })

@@ -17,15 +17,15 @@ import (
 	"github.com/luaccm/ccm/runtime/host"
 )
 
-// An Archive is a copy of what was released, in the directory of a fleet: nothing of the servers is the
-// only copy.
+// An Archive is a copy of the releases in the directory of a fleet, in case the servers lose
+// theirs.
 type Archive struct{ Directory, Environment string }
 
 func (a Archive) path(parts ...string) string {
 	return filepath.Join(append([]string{a.Directory, "releases", a.Environment}, parts...)...)
 }
 
-// Keep writes a document. It is as Controller.Keep wants it.
+// Keep writes a document. It fits Controller.Keep.
 func (a Archive) Keep(kind string, version int64, text []byte) error {
 	if err := os.MkdirAll(a.path(), 0o700); err != nil {
 		return err
@@ -33,7 +33,8 @@ func (a Archive) Keep(kind string, version int64, text []byte) error {
 	return host.New(host.Options{}).Save(a.path(fmt.Sprintf("%06d.%s", version, kind)), text, 0o600)
 }
 
-// AddBundle adds a bundle that write writes to a file, and returns where it is then. Write returns its digest.
+// AddBundle adds a bundle that write writes to a file, and returns the path in the archive. write
+// returns the digest.
 func (a Archive) AddBundle(write func(temporary string) (digest string, err error)) (file, digest string, err error) {
 	if err := os.MkdirAll(a.path(), 0o700); err != nil {
 		return "", "", err
@@ -53,7 +54,7 @@ func (a Archive) AddBundle(write func(temporary string) (digest string, err erro
 	return file, digest, os.Rename(f.Name(), file)
 }
 
-// CopyBundle adds a bundle that is there already.
+// CopyBundle adds a bundle from an existing file.
 func (a Archive) CopyBundle(from string) (file, digest string, err error) {
 	return a.AddBundle(func(temporary string) (string, error) {
 		in, err := os.Open(from)
@@ -93,8 +94,9 @@ func (a Archive) last(kind string) ([]byte, error) {
 	return os.ReadFile(a.path(name))
 }
 
-// StoreAgain stores what an archive has and the servers have lost, or have only in an older version. It
-// returns what that was. Nothing is signed: these are the documents of then.
+// StoreAgain stores documents and bundles of an archive that the servers have lost, or have only in
+// an older version. It returns their names. It signs nothing: the documents have their old
+// signatures.
 func (c *Controller) StoreAgain(ctx context.Context, a Archive) (stored []string, err error) {
 	control, err := c.Store.Read(ctx)
 	if err != nil {

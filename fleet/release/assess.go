@@ -1,8 +1,8 @@
-// Package release brings releases to the nodes of a fleet: it stores bundles and signed documents, and
-// moves a rollout from stage to stage as the nodes report.
+// Package release delivers releases to the nodes of a fleet: it stores bundles and signed
+// documents, and moves a rollout from stage to stage as the nodes report.
 //
-// Begin with [Store] and [Assess]. What becomes of a rollout is decided by Assess, which is given all that
-// it looks at; [Controller] does what it says.
+// Begin with [Store] and [Assess]. Assess decides about a rollout, from its arguments only;
+// [Controller] carries out the decision.
 package release
 
 import (
@@ -17,21 +17,21 @@ import (
 	"github.com/luaccm/ccm/fleet/where"
 )
 
-// A Verdict is what comes next in a rollout.
+// A Verdict is the next step of a rollout.
 type Verdict string
 
 // The verdicts.
 const (
 	Wait   Verdict = "wait"   // for nodes of the stage
-	Settle Verdict = "settle" // all have reported: the time of soaking begins
-	Soak   Verdict = "soak"   // until it is over
+	Settle Verdict = "settle" // all have reported: soaking begins
+	Soak   Verdict = "soak"   // until the end of soaking
 	Pass   Verdict = "pass"   // the next stage may begin
 	Stop   Verdict = "stop"   // too many failed or are silent
 	Finish Verdict = "finish" // the last stage is over
-	Rest   Verdict = "rest"   // it is paused, stopped, aborted or done
+	Rest   Verdict = "rest"   // the rollout is paused, stopped, aborted or done
 )
 
-// An Assessment says how far a rollout is.
+// An Assessment says how far a rollout has come.
 type Assessment struct {
 	Environment string              `json:"environment"`
 	Release     int64               `json:"release"`
@@ -40,13 +40,13 @@ type Assessment struct {
 	Stage       int                 `json:"stage"`
 	Reason      string              `json:"why,omitempty"`
 	Verdict     Verdict             `json:"verdict"`
-	// SoakUntil is when the stage may pass, if it soaks.
+	// SoakUntil is the end of soaking, if the stage soaks.
 	SoakUntil time.Time `json:"soak_until,omitzero"`
 	Stages    []Stage   `json:"stages"`
 	Causes    []Cause   `json:"causes,omitempty"`
 }
 
-// A Stage says what became of the nodes of one.
+// A Stage has the numbers of a stage's nodes by result.
 type Stage struct {
 	Name    string `json:"name"`
 	Nodes   int    `json:"nodes"`
@@ -61,14 +61,14 @@ type Stage struct {
 	WaitingNodes []string `json:"waiting_nodes,omitempty"`
 }
 
-// A Cause is why nodes failed.
+// A Cause is a failure that nodes have in common.
 type Cause struct {
 	Resource string   `json:"resource"` // or the code of a problem
 	Message  string   `json:"message"`
 	Nodes    []string `json:"nodes"`
 }
 
-// Assess says how far the rollout of a release is, given all nodes of the environment.
+// Assess assesses the rollout of a release, given all nodes of the environment.
 func Assess(r *signed.Release, ro *signed.Rollout, nodes []*roster.Node, now time.Time) *Assessment {
 	a := &Assessment{Environment: r.Environment, Release: r.Version, Bundle: r.Bundle, State: ro.State, Stage: ro.Stage, Reason: ro.Reason}
 	conditions := parseStages(r.Stages)
@@ -100,8 +100,7 @@ func parseStages(stages []string) []*where.Condition {
 	return list
 }
 
-// stageOf returns the stage in which a node is: that with which it took the release, or else that in
-// which it would.
+// stageOf returns the stage of a node: the one in which it took the release, or else would take it.
 func stageOf(r *signed.Release, conditions []*where.Condition, n *roster.Node, now time.Time) int {
 	if n.State != nil && n.State.Release == r.Version && n.State.Stage > 0 {
 		return n.State.Stage - 1
@@ -158,8 +157,8 @@ func firstFailure(s *record.State) *record.Failure {
 	return &record.Failure{Resource: "run", Message: s.Outcome}
 }
 
-// blocked returns why a node cannot take a release, as far as it says so. What it says of another release, which
-// may be a moment older, does not count.
+// blocked returns a node's reported reason for not taking a release. A report about another
+// release, which may be a moment older, does not count.
 func blocked(r *signed.Release, s *record.State) *record.Failure {
 	if s == nil || s.Release == r.Version {
 		return nil
@@ -175,7 +174,7 @@ func blocked(r *signed.Release, s *record.State) *record.Failure {
 	return nil
 }
 
-// judge says what comes next.
+// judge decides the verdict.
 func (a *Assessment) judge(r *signed.Release, ro *signed.Rollout, now time.Time) {
 	stage := a.Stages[min(ro.Stage, len(a.Stages)-1)]
 	nodes, failed := 0, 0
@@ -212,7 +211,7 @@ func limit(n int, s signed.Share) string {
 	return fmt.Sprint(n)
 }
 
-// Next returns the rollout that an assessment asks for, or nil if it asks for none.
+// Next returns the rollout after the verdict of an assessment, or nil if it does not change.
 func (a *Assessment) Next(ro *signed.Rollout, now time.Time) *signed.Rollout {
 	next := *ro
 	next.Version++

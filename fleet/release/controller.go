@@ -11,23 +11,24 @@ import (
 	"github.com/luaccm/ccm/runtime/signers"
 )
 
-// expiry is how long releases and rollouts may be begun with.
+// expiry is the time during which nodes may begin with releases and rollouts.
 const expiry = 90 * 24 * time.Hour
 
-// A Controller moves rollouts. Two at a time do no harm: what one stores is refused of the other.
+// A Controller moves rollouts. Several may work at the same time: a document based on an old one is
+// refused.
 type Controller struct {
 	Store *Store
 	Key   signers.Key
 	By    string
 	Clock func() time.Time
-	// Environments returns the environments of the nodes that operators have approved, by name: what nodes say
-	// of that counts for nothing.
+	// Environments returns the environments of the nodes that operators have approved, by name.
+	// Claims of nodes about their environment do not count.
 	Environments func(context.Context) (map[string]string, error)
-	// Keep is called with each document that was stored. May be nil.
+	// Keep is called with each stored document. May be nil.
 	Keep func(kind string, version int64, text []byte) error
 }
 
-// header returns that of a document that is made now.
+// header returns the header of a new document.
 func (c *Controller) header() signed.Header {
 	now := c.Clock().UTC().Truncate(time.Second)
 	return signed.Header{Environment: c.Store.Environment, CreateTime: now, Expires: now.Add(expiry)}
@@ -43,7 +44,7 @@ func (c *Controller) Look(ctx context.Context) (*Control, *Assessment, error) {
 		return control, nil, fmt.Errorf("the environment %s has no release: ccm fleet release %s SITE", c.Store.Environment, c.Store.Environment)
 	}
 	if control.Rollout == nil || control.Rollout.Release != control.Release.Version {
-		// It was stopped between the two documents: no node begins.
+		// The release was stored but not its rollout: no node begins.
 		control.Rollout = &signed.Rollout{Release: control.Release.Version, State: signed.Paused, Reason: "the rollout did not begin: ccm fleet next begins it", Version: versionOf(control.Rollout)}
 	}
 	issued, err := c.Environments(ctx)
@@ -64,7 +65,7 @@ func versionOf(r *signed.Rollout) int64 {
 	return r.Version
 }
 
-// asksFacts reports whether a stage of a release asks for facts.
+// asksFacts reports whether a stage of a release uses facts.
 func asksFacts(r *signed.Release) bool {
 	for _, c := range parseStages(r.Stages) {
 		if c != nil && c.Asks("facts") {
@@ -74,8 +75,8 @@ func asksFacts(r *signed.Release) bool {
 	return false
 }
 
-// Step does what the present state of the rollout asks for, and returns it. Somebody else may have done
-// it meanwhile, which is no error.
+// Step makes the next step of the rollout, and returns its assessment. If somebody else has made
+// the step meanwhile, that is no error.
 func (c *Controller) Step(ctx context.Context) (*Assessment, error) {
 	control, a, err := c.Look(ctx)
 	if err != nil {
@@ -113,15 +114,15 @@ func (c *Controller) keep(kind string, version int64, text []byte) error {
 	return c.Keep(kind, version, text)
 }
 
-// An Operation is what an operator does with a rollout.
+// An Operation is an operator's change of a rollout.
 type Operation string
 
 // The operations.
 const (
 	Pause  Operation = "pause"  // no further node begins
-	Resume Operation = "resume" // it goes on where it was, also after a stop
+	Resume Operation = "resume" // the rollout goes on, also after a stop
 	Next   Operation = "next"   // the next stage begins now
-	Abort  Operation = "abort"  // it ends where it is
+	Abort  Operation = "abort"  // the rollout ends where it is
 )
 
 // Do changes the present rollout by an operation.
@@ -152,7 +153,7 @@ func (c *Controller) Do(ctx context.Context, op Operation, why string) (*Assessm
 		next.SettleTime = time.Time{}
 	case Next:
 		next.State = signed.Rolling
-		if next.Since.IsZero() { // it did not begin
+		if next.Since.IsZero() { // the rollout did not begin
 			next.Since = now
 			break
 		}
@@ -170,8 +171,8 @@ func (c *Controller) Do(ctx context.Context, op Operation, why string) (*Assessm
 	return a, err
 }
 
-// Begin stores a release and begins its rollout. Keys sign it besides that of the controller, where two
-// have to. Its version and what was before it are filled in.
+// Begin stores a release and begins its rollout. Keys in more sign it besides the controller's, if
+// two have to sign. Begin sets the version and the previous bundle.
 func (c *Controller) Begin(ctx context.Context, r *signed.Release, more ...signers.Key) error {
 	control, err := c.Store.Read(ctx)
 	if err != nil {
@@ -202,8 +203,8 @@ func (c *Controller) Begin(ctx context.Context, r *signed.Release, more ...signe
 	}, control.RolloutEntry.Sequence)
 }
 
-// Back returns a release that goes back from the present one to the bundle before it. Those who have
-// the present one are first.
+// Back returns a release that goes back from the present one to the bundle before it. Nodes with
+// the present release are first.
 func (c *Controller) Back(ctx context.Context) (*signed.Release, error) {
 	control, err := c.Store.Read(ctx)
 	if err != nil {

@@ -8,12 +8,13 @@ import (
 	"github.com/luaccm/ccm/runtime/signers"
 )
 
-// signersKind is how an archive names documents about who may sign.
+// signersKind is the kind of documents about allowed signers in an archive.
 const signersKind = "signers"
 
-// SetSigners stores who may sign from now on, in a text as allowed_signers of ssh-keygen(1), and how many
-// of them must have signed a release. Nodes believe it if as many of those who may sign now have signed it
-// as must have now: keys sign it besides that of the controller.
+// SetSigners stores the allowed signers from now on, in the form of allowed_signers of
+// ssh-keygen(1), and the threshold, the number of signatures of a release. Nodes trust this
+// document if it has enough signatures by the present signers and threshold: keys in more sign it
+// besides the controller's.
 func (c *Controller) SetSigners(ctx context.Context, file, text string, threshold int, more ...signers.Key) (*signed.Signers, error) {
 	list, err := signers.Parse(file, text)
 	if err != nil {
@@ -45,7 +46,7 @@ func (c *Controller) SetSigners(ctx context.Context, file, text string, threshol
 	return s, c.Store.PutSigners(ctx, out, control.SignersEntry.Sequence)
 }
 
-// Threshold returns how many must sign by what the servers have, which only nodes check.
+// Threshold returns the threshold in the servers' document, which only nodes verify.
 func (c *Controller) Threshold(ctx context.Context) (int, error) {
 	control, err := c.Store.Read(ctx)
 	if err != nil || control.Signers == nil {
@@ -54,7 +55,7 @@ func (c *Controller) Threshold(ctx context.Context) (int, error) {
 	return control.Signers.Threshold, nil
 }
 
-// storeSignersAgain is StoreAgain for who may sign.
+// storeSignersAgain is StoreAgain for allowed signers.
 func (c *Controller) storeSignersAgain(ctx context.Context, a Archive, control *Control) (stored []string, err error) {
 	text, err := a.last(signersKind)
 	if err != nil || text == nil {

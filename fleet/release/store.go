@@ -15,23 +15,23 @@ import (
 	"github.com/luaccm/ccm/fleet/subject"
 )
 
-// chunkSize is that of the parts of a bundle: two of them are what a node asks for at a time.
+// chunkSize is the size of the parts of a bundle: a node requests two at a time.
 const chunkSize = 128 << 10
 
-// A Store is where the documents and bundles of an environment are kept.
+// A Store stores the documents and bundles of an environment.
 type Store struct {
 	NC          *nats.Conn
 	Environment string
 }
 
-// An Entry is a document as it is stored.
+// An Entry is a stored document.
 type Entry struct {
 	Text     []byte // nil if there is none
 	Sequence uint64 // 0 if there never was one
 	Stored   time.Time
 }
 
-// A Control is what nodes of an environment are told.
+// A Control has the documents for the nodes of an environment.
 type Control struct {
 	Release *signed.Release // nil if there is none
 	Rollout *signed.Rollout
@@ -40,7 +40,7 @@ type Control struct {
 	ReleaseEntry, RolloutEntry, SignersEntry Entry
 }
 
-// Read reads the documents. Signatures are not looked at: who shows them does not obey them.
+// Read reads the documents without a check of their signatures, which only nodes make.
 func (s *Store) Read(ctx context.Context) (*Control, error) {
 	c := &Control{}
 	release, rollout, who := new(signed.Release), new(signed.Rollout), new(signed.Signers)
@@ -84,17 +84,17 @@ func (s *Store) Read(ctx context.Context) (*Control, error) {
 // ErrConflict says that somebody else has stored a document meanwhile.
 var ErrConflict = errors.New("somebody else has changed it meanwhile")
 
-// PutRelease stores a release, if there is none behind the one with the sequence.
+// PutRelease stores a release, unless there is a newer document than last, a sequence.
 func (s *Store) PutRelease(ctx context.Context, text []byte, last uint64) error {
 	return s.put(ctx, subject.ReleaseKey(s.Environment), text, last)
 }
 
-// PutRollout stores how far a release is, if there is none behind the one with the sequence.
+// PutRollout stores a rollout, unless there is a newer document than last, a sequence.
 func (s *Store) PutRollout(ctx context.Context, text []byte, last uint64) error {
 	return s.put(ctx, subject.RolloutKey(s.Environment), text, last)
 }
 
-// PutSigners stores who may sign.
+// PutSigners stores allowed signers, unless there is a newer document than last, a sequence.
 func (s *Store) PutSigners(ctx context.Context, text []byte, last uint64) error {
 	return s.put(ctx, subject.SignersKey(s.Environment), text, last)
 }
@@ -107,7 +107,7 @@ func (s *Store) put(ctx context.Context, key string, text []byte, last uint64) e
 	return err
 }
 
-// ObjectName is how a bundle is called in the object store.
+// ObjectName returns the name of a bundle in the object store.
 func ObjectName(digest string) string { return "sha256-" + digest + ".tar.gz" }
 
 // HasBundle reports whether a bundle is stored.
