@@ -15,8 +15,8 @@ import (
 	"github.com/luaccm/ccm/runtime/schema"
 )
 
-// constructor returns the type that a call declares, and whether the call is one
-// of its defaults.
+// constructor returns the type that a call declares, and whether the call sets defaults of the
+// type.
 func (s *scan) constructor(call *ast.FuncCallExpr) (t *resource.Type, defaults bool) {
 	switch fn := call.Func.(type) {
 	case *ast.IdentExpr:
@@ -49,21 +49,20 @@ func (s *scan) declaration(call *ast.FuncCallExpr) {
 	d.scaffold()
 }
 
-// declaration is the declaration of a resource as far as it is written down.
+// declaration is the literal part of a resource's declaration.
 type declaration struct {
 	s        *scan
 	call     *ast.FuncCallExpr
 	t        *resource.Type
 	defaults bool
 
-	name       string   // of the resource, "" if it is not known
+	name       string   // of the resource, "" if unknown
 	properties []string // the properties
 	entries    []schema.Entry
 	partial    bool // there may be other names, properties or values than these
 }
 
-// read collects what is written: literal values as they are, and of others the
-// property.
+// read collects literal values, and the names of the properties whose values are not literal.
 func (d *declaration) read() {
 	table := d.s.p.Properties(d.call)
 	d.name = literalName(d.call)
@@ -106,7 +105,7 @@ func (d *declaration) field(name string) *schema.Field {
 	return nil
 }
 
-// subject returns how messages call the resource.
+// subject returns the name of the resource in messages.
 func (d *declaration) subject() string {
 	switch {
 	case d.defaults:
@@ -117,8 +116,8 @@ func (d *declaration) subject() string {
 	return resource.ID{Type: d.t.Name, Name: d.name}.String()
 }
 
-// values has the decoder of a run look at the literal values, and the type at all of them
-// together if they are all there is.
+// values checks the literal values with the decoder of a run; if all values are literal, it
+// validates the whole resource, too.
 func (d *declaration) values() {
 	table := &schema.Table{Entries: d.entries, Positions: d}
 	var err error
@@ -135,7 +134,7 @@ func (d *declaration) values() {
 	list.Add(err)
 	for _, e := range list {
 		if e.Pos.IsZero() {
-			continue // what is missing may come from elsewhere
+			continue // missing properties may come from elsewhere
 		}
 		e.Subject = d.subject()
 		d.s.findings = append(d.s.findings, Finding{Property, e})
@@ -151,8 +150,8 @@ func (d *declaration) Locate(path schema.Path, key bool) diag.Pos {
 	return pos
 }
 
-// references reports references to types that are not there. A type that a
-// script defines is not known here, so only a slip counts.
+// references reports references to types that do not exist. Types of scripts are unknown here, so
+// only names close to a known type are reported.
 func (d *declaration) references() {
 	names := d.s.l.Registry.TypeNames()
 	check := func(text string, path ...any) {
@@ -206,7 +205,7 @@ func (d *declaration) guards() {
 		return
 	}
 	if table := d.s.p.Properties(d.call); table == nil && d.isPending() {
-		return // its properties come in the next call, or from a variable
+		return // the properties come in the next call, or from a variable
 	}
 	given := append(slices.Clone(d.properties), d.s.defaults[d.t]...)
 	for _, name := range given {
@@ -224,7 +223,7 @@ func (d *declaration) guards() {
 	d.s.findings = append(d.s.findings, Finding{Unguarded, e})
 }
 
-// isPending reports whether properties may be given that are not written here.
+// isPending reports whether the resource may get properties from another place.
 func (d *declaration) isPending() bool {
 	if d.s.curried[d.call] {
 		return true
@@ -244,7 +243,7 @@ func guardsOf(t *resource.Type) []string {
 	for i := range t.Schema().Fields {
 		f := &t.Schema().Fields[i]
 		spec := reflect.New(t.Schema().GoType).Interface()
-		// What is missing besides does not matter here.
+		// Other missing properties do not matter here.
 		_ = t.Schema().Decode(&schema.Table{Entries: []schema.Entry{{Key: f.Name, Val: someValue(f)}}}, spec)
 		if !f.IsName && !resource.ActsAlways(spec) {
 			out = append(out, f.Name)
@@ -267,7 +266,7 @@ func someValue(f *schema.Field) schema.Value {
 	return schema.TextValue("x")
 }
 
-// literalName returns the name that a call gives its resource, or "".
+// literalName returns the name of the resource in a call, "" if it is not literal.
 func literalName(call *ast.FuncCallExpr) string {
 	if inner, ok := call.Func.(*ast.FuncCallExpr); ok {
 		call = inner
@@ -288,7 +287,7 @@ func literalName(call *ast.FuncCallExpr) string {
 	return ""
 }
 
-// literal returns the value of an expression, if it is written down.
+// literal returns the value of an expression, if that is a literal.
 func literal(e ast.Expr) (schema.Value, bool) {
 	switch e := e.(type) {
 	case *ast.StringExpr:

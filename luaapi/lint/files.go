@@ -12,9 +12,8 @@ import (
 	"github.com/luaccm/ccm/runtime/ignore"
 )
 
-// Files returns the scripts that are named, and those below directories that are, in
-// order of their paths. Exclude are patterns as in a line of .ccmignore; - is standard
-// input.
+// Files returns the named scripts and the scripts below named directories, in order of their paths.
+// Exclude are patterns as in a line of .ccmignore; - is standard input.
 func Files(args, exclude []string) ([]string, error) {
 	left, err := ignore.Parse("--exclude", exclude)
 	if err != nil {
@@ -49,9 +48,9 @@ func Files(args, exclude []string) ([]string, error) {
 	return files, nil
 }
 
-// FilesBelow returns the files below a path whose names end like that, in order;
-// the path itself if it is a file. What leave reports, by its path below the root, is
-// left out; nil leaves nothing out.
+// FilesBelow returns the files below a path whose names have the suffix, in order; for a file, the
+// path itself. Leave gets paths below the root and reports those to leave out; nil leaves nothing
+// out.
 func FilesBelow(root, suffix string, leave func(rel string, dir bool) bool) ([]string, error) {
 	var files []string
 	err := filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {

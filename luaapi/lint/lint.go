@@ -22,15 +22,15 @@ import (
 	"github.com/luaccm/ccm/runtime/resource"
 )
 
-// A Linter knows what scripts can say.
+// A Linter knows the names that scripts can use.
 type Linter struct {
 	Registry  *resource.Registry
 	Libraries []*std.Library
 	Globals   []luaapi.Global
 	// Modules are the types that modules return, by the names of these.
 	Modules map[string]*resource.Type
-	// FactFields returns the names below the fact at a path, and false if they are not all known;
-	// nil knows none.
+	// FactFields returns the names below the fact at a path, and false if not all are known; without
+	// the function no names are known.
 	FactFields func(path []string) ([]string, bool)
 	// ReadFile reads the templates whose paths are written down; nil looks at none.
 	ReadFile func(path string) ([]byte, error)
@@ -62,13 +62,12 @@ const (
 // Rules lists the rules.
 var Rules = []string{Syntax, UndefinedGlobal, UnknownField, Property, UnknownType, Unguarded, Escape, Unused, NilProperty, NoRefresh, Template, PlainSecret}
 
-// ignored matches the comment that silences a line.
+// ignoreComment matches the comment that silences a line.
 var ignoreComment = lazyregexp.New(`--+\s*ccm:\s*ignore\b(.*)$`)
 
-// Check returns what is wrong in a script, in the order of its text. What is in
-// a line with the comment "-- ccm: ignore" is left out; with names of rules
-// behind it, only what these have found. Definition files of editors are only
-// checked for their syntax.
+// Check returns the mistakes of a script, in the order of its text. It leaves out mistakes in a
+// line with the comment "-- ccm: ignore"; with names of rules in the comment, only mistakes of
+// these rules. Definition files of editors are only checked for their syntax.
 func (l *Linter) Check(name, text string) []Finding {
 	p, err := luaapi.Parse(name, text)
 	if err != nil {
@@ -88,7 +87,7 @@ func (l *Linter) Check(name, text string) []Finding {
 	return s.sorted()
 }
 
-// plainSecrets notes what is likely a secret that is written down. Specs invent theirs.
+// plainSecrets reports likely plain secrets. Specs are exempt because they invent theirs.
 func (s *scan) plainSecrets() {
 	if s.spec {
 		return
@@ -132,7 +131,7 @@ func newScan(l *Linter, p *luaapi.Script) *scan {
 	}
 	for _, lib := range l.Libraries {
 		if lib.Name == "data" {
-			continue // what the user configured
+			continue // the fields depend on the user's configuration
 		}
 		for i := range lib.Funcs {
 			s.fields[lib.Name] = append(s.fields[lib.Name], lib.Funcs[i].Name())

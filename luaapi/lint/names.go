@@ -46,12 +46,12 @@ func (s *scan) assignGlobal(id *ast.IdentExpr, function bool) {
 	s.report(UndefinedGlobal, s.p.Pos(id), hint, "assignment to undefined global %q", name)
 }
 
-// luaTables are the tables of Lua. A field that one of them does not have is
-// nil, and scripts may ask for it; to ask a library of ccm is a mistake.
+// luaTables are the tables of Lua. Scripts may ask whether one of them has a field; to read an
+// unknown field of a library of ccm is a mistake.
 var luaTables = []string{"string", "table", "math", "os", "coroutine", "debug", "package"}
 
-// fact reports a path below facts that leads nowhere on any machine: a text or a number has no
-// fields. Tables may have more than are known, so that of them only slips are reported.
+// fact reports a path below facts that no machine can have: a text or a number has no fields.
+// Tables may have more fields than are known, so only near misses of their fields are reported.
 func (s *scan) fact(e *ast.AttrGetExpr) {
 	path := luaapi.FactPath(e)
 	if len(path) < 2 || s.l.FactFields == nil || s.lookup("facts") != nil {
@@ -133,7 +133,7 @@ func (s *scan) escapes() {
 	}
 }
 
-// escapeHint says how the character is written that an escape means.
+// escapeHint returns the right spelling of the character that an escape means.
 func escapeHint(text string) string {
 	var code int
 	switch text[1] {

@@ -8,17 +8,16 @@ import (
 	"github.com/luaccm/ccm/runtime/schema"
 )
 
-// What a variable holds can be told where the script writes it out and nothing
-// else gets hold of it: a table of which only fields are read and set, or a
-// variable that nothing is assigned to. A property that is given a field which
-// such a table does not have is nil in every run.
+// The content of a local variable is known if the script writes it literally and nothing else can
+// change it: a table whose fields are only read and set, or a variable that is never assigned to. A
+// property is nil in every run if its value is a field that such a table does not have.
 
-// tableUse records how a script uses the table in a variable.
+// tableUse records the use of the table in a variable.
 type tableUse struct {
-	table    *ast.TableExpr  // that it holds, or nil
-	none     bool            // it is declared without a value
-	assigned bool            // something is assigned to it later
-	escaped  bool            // something else may change the table
+	table    *ast.TableExpr  // the literal table, or nil
+	none     bool            // declared without a value
+	assigned bool            // assigned to later
+	escaped  bool            // other code may change the table
 	volatile map[string]bool // fields that may change
 	values   []givenValue
 }
@@ -32,7 +31,7 @@ type givenValue struct {
 	pos     diag.Pos
 }
 
-// learn notes what the variables of a statement hold.
+// learn records the initial values of a statement's variables.
 func (v *variable) learn(st *ast.LocalAssignStmt, i int) {
 	switch {
 	case i < len(st.Exprs):
@@ -50,8 +49,8 @@ func (v *variable) touch(key string) {
 	v.use.volatile[key] = true
 }
 
-// chain returns the local variable and the fields that lead to e, or nil if they
-// are not all written down.
+// chain returns the local variable and the fields that lead to e, or nil if a part of the path is
+// not literal.
 func (s *scan) chain(e ast.Expr) (*variable, []string) {
 	switch e := e.(type) {
 	case *ast.IdentExpr:
@@ -65,7 +64,7 @@ func (s *scan) chain(e ast.Expr) (*variable, []string) {
 	return nil, nil
 }
 
-// readField notes that a field is read. It is false if e is no such field.
+// readField records a read of a field. It is false if e is no field of a local variable.
 func (s *scan) readField(e *ast.AttrGetExpr) bool {
 	v, keys := s.chain(e)
 	if v == nil {
@@ -74,13 +73,13 @@ func (s *scan) readField(e *ast.AttrGetExpr) bool {
 	v.used = true
 	if value, found := v.use.find(keys); found {
 		if _, ok := value.(*ast.TableExpr); ok {
-			v.touch(keys[0]) // a function that gets the table may change it
+			v.touch(keys[0]) // a function that gets the table may change its fields
 		}
 	}
 	return true
 }
 
-// setField notes that a field is assigned to. It is false if e is no such field.
+// setField records an assignment to a field. It is false if e is no field of a local variable.
 func (s *scan) setField(e ast.Expr) bool {
 	v, keys := s.chain(e)
 	if v == nil || len(keys) == 0 {
@@ -128,8 +127,7 @@ func (s *scan) nils(v *variable) {
 	}
 }
 
-// find returns what is written at keys, nil if nothing is. It is false if that
-// cannot be told.
+// find returns the expression at keys, nil if there is none. It is false if that is unknown.
 func (k *tableUse) find(keys []string) (ast.Expr, bool) {
 	var e ast.Expr = k.table
 	for _, key := range keys {

@@ -8,8 +8,8 @@ import (
 	"github.com/luaccm/ccm/runtime/resource"
 )
 
-// A scan is one walk over a script, in the order of its text. It knows at each
-// place which local variables can be seen.
+// A scan is one walk over a script, in the order of its text. It keeps the visible local variables
+// of the present place.
 type scan struct {
 	l *Linter
 	p *luaapi.Script
@@ -102,7 +102,7 @@ func (s *scan) loop(v []*variable, body []ast.Stmt) {
 
 func (s *scan) local(st *ast.LocalAssignStmt) {
 	v := s.named(st.Names, false)
-	// A function that is the only value sees its own name.
+	// A function that is the only value can use its own name.
 	if len(st.Exprs) == 1 && len(v) == 1 {
 		if fn, ok := st.Exprs[0].(*ast.FunctionExpr); ok {
 			v[0].fn = true
@@ -158,8 +158,8 @@ func (s *scan) define(st *ast.FuncDefStmt) {
 	s.function(st.Func, &variable{name: "self", silent: true})
 }
 
-// function reads a function, which has further parameters than those that are
-// written.
+// function scans a function. Further are parameters that are not written in the script, such as
+// self.
 func (s *scan) function(fn *ast.FunctionExpr, further ...*variable) {
 	s.open()
 	s.declare(further...)
@@ -168,12 +168,12 @@ func (s *scan) function(fn *ast.FunctionExpr, further ...*variable) {
 	s.close()
 }
 
-// target reads what something is assigned to.
+// target scans the target of an assignment.
 func (s *scan) target(e ast.Expr, function bool) {
 	id, ok := e.(*ast.IdentExpr)
 	if ok {
 		if v := s.lookup(id.Value); v != nil {
-			v.typ = nil // it may be something else from here on
+			v.typ = nil // the variable may have another value from here on
 			v.use.assigned = true
 		}
 	}

@@ -14,15 +14,15 @@ type variable struct {
 	name   string
 	pos    diag.Pos
 	used   bool
-	silent bool // a parameter or a loop variable: that it is not used is no mistake
+	silent bool // a parameter or a loop variable, which may stay unused
 	fn     bool
-	typ    *resource.Type // whose constructor it is, if that can be told
+	typ    *resource.Type // the type whose constructor the variable is, if known
 	use    tableUse
 }
 
 func (s *scan) open() { s.scopes = append(s.scopes, nil) }
 
-// close ends a scope and reports what nobody has read.
+// close ends a scope and reports its unused variables.
 func (s *scan) close() {
 	for _, v := range s.scopes[len(s.scopes)-1] {
 		s.nils(v)
@@ -38,8 +38,8 @@ func (s *scan) close() {
 	s.scopes = s.scopes[:len(s.scopes)-1]
 }
 
-// place returns where the next local variable is named. The tree names them in
-// the order in which this walk meets them.
+// place returns the place of the next local variable's name. The list has the same order as this
+// walk.
 func (s *scan) place() diag.Pos {
 	if len(s.places) == 0 {
 		return diag.Pos{File: s.p.Name}

@@ -12,8 +12,8 @@ import (
 	"github.com/luaccm/ccm/runtime/template"
 )
 
-// template reports a template of Jet with the delimiters that Jet has elsewhere, whether
-// its text is written down or that of a file whose path is.
+// template reports a Jet template with the delimiters that Jet uses by default, if the text or the
+// path of its file is literal.
 func (s *scan) template(e *ast.FuncCallExpr) {
 	if len(e.Args) == 0 {
 		return
@@ -22,7 +22,7 @@ func (s *scan) template(e *ast.FuncCallExpr) {
 	if len(e.Args) > 2 {
 		options, ok := e.Args[2].(*ast.TableExpr)
 		if !ok || len(options.Fields) != 1 {
-			return // delimiters, it may be
+			return // the options may set delimiters
 		}
 		key, _ := options.Fields[0].Key.(*ast.StringExpr)
 		value, _ := options.Fields[0].Value.(*ast.StringExpr)
@@ -48,7 +48,7 @@ func (s *scan) template(e *ast.FuncCallExpr) {
 	}
 }
 
-// library returns the function of a library that is called, such as fs.read, or "".
+// library returns the library function that e calls, such as fs.read, or "".
 func (s *scan) library(e *ast.FuncCallExpr) string {
 	if get, ok := e.Func.(*ast.AttrGetExpr); ok {
 		if key, ok := get.Key.(*ast.StringExpr); ok {
@@ -58,7 +58,7 @@ func (s *scan) library(e *ast.FuncCallExpr) string {
 	return ""
 }
 
-// fromScript returns a path as a script means it.
+// fromScript returns a path with relative paths beginning at the directory of the script.
 func fromScript(script, path string) string {
 	if filepath.IsAbs(path) {
 		return path
@@ -66,8 +66,8 @@ func fromScript(script, path string) string {
 	return filepath.Join(filepath.Dir(script), path)
 }
 
-// delimsOf reports a file that is such a template. One that cannot be read is
-// not a matter of lint: it may be there on another machine.
+// delimsOf reports a file that is a template with such delimiters. An unreadable file is no
+// mistake: it may exist on another machine.
 func (s *scan) delimsOf(at ast.PositionHolder, file string) {
 	if s.l.ReadFile == nil {
 		return

@@ -2,20 +2,20 @@ package pattern
 
 import "errors"
 
-// ErrTooComplex says that a match was given up because it took too many steps.
+// ErrTooComplex is returned when a match took too many steps and was given up.
 var ErrTooComplex = errors.New("the pattern is too complex for this text: gave up after too many attempts")
 
 // A Budget bounds the work of one or several matches.
 type Budget struct {
-	// Steps is how many steps are left.
+	// Steps is the number of remaining steps.
 	Steps int
-	// Check is asked now and then whether to go on. It may be nil.
+	// Check is called from time to time; an error ends the match. It may be nil.
 	Check func() error
 
 	next int // the value of Steps at which Check is asked again
 }
 
-// checkEvery is how many steps pass between two questions to Check.
+// checkEvery is the number of steps between two calls of Check.
 const checkEvery = 1 << 14
 
 // spend takes n steps.
@@ -38,7 +38,7 @@ type Span struct{ Start, End int }
 // IsPosition reports whether the span is a position capture.
 func (s Span) IsPosition() bool { return s.End < 0 }
 
-// A Match is where a pattern matched.
+// A Match is the place of a match.
 type Match struct {
 	Span
 	Captures []Span
@@ -90,9 +90,9 @@ func (m *matcher) spend(n int) bool {
 	return m.err == nil
 }
 
-// match matches the items from number i on with the subject from at on. It
-// returns where the match ends, or -1. Every way through a pattern sets all of
-// its captures, so there is nothing to restore when a way fails.
+// match matches the items from number i on with the subject from at on. It returns the end of the
+// match, or -1. Every way through a pattern sets all of its captures, so a failed way needs no
+// restoring.
 func (m *matcher) match(at, i int) int {
 	for ; i < len(m.p.items); i++ {
 		if !m.spend(1) {
@@ -142,7 +142,7 @@ func (m *matcher) match(at, i int) int {
 	return at
 }
 
-// repeat matches a repeated single and what comes after it, from item next on.
+// repeat matches a repeated single, and after it the items from next on.
 func (m *matcher) repeat(it *item, at, next int) int {
 	if it.rep == '-' {
 		return m.shortest(it, at, next)
@@ -206,7 +206,7 @@ func (m *matcher) balanced(it *item, at int) int {
 	return -1
 }
 
-// again returns the end of what capture n held if it stands at at too, or -1.
+// again returns the end of the text of capture n if that text occurs at at too, or -1.
 func (m *matcher) again(n, at int) int {
 	c := m.caps[n]
 	if c.IsPosition() {

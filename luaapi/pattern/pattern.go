@@ -12,10 +12,10 @@ import (
 	"fmt"
 )
 
-// maxCaptures is how many captures a pattern may have, as in Lua.
+// maxCaptures is the maximum number of a pattern's captures, as in Lua.
 const maxCaptures = 32
 
-// maxItems bounds how deep the matcher can recurse: once for each item at most.
+// maxItems bounds the depth of the matcher's recursion, which is at most one for each item.
 const maxItems = 10_000
 
 // A Pattern is a compiled Lua pattern.
@@ -111,8 +111,8 @@ func class(c byte) set {
 func alpha(b byte) bool { return b|0x20 >= 'a' && b|0x20 <= 'z' }
 func digit(b byte) bool { return b >= '0' && b <= '9' }
 
-// Compile reads a pattern. If anchor is set, a ^ at its beginning ties it to
-// the place where the search begins; else it stands for itself, as in gmatch.
+// Compile reads a pattern. With anchor, a ^ at the beginning ties the pattern to the place where
+// the search begins; else ^ is a normal character, as in gmatch.
 func Compile(text string, anchor bool) (*Pattern, error) {
 	p := new(Pattern)
 	c := compiler{text: text}
@@ -222,7 +222,7 @@ func (c *compiler) next() (item, error) {
 	return it, nil
 }
 
-// single reads what stands for one byte.
+// single reads an element of the pattern that matches one byte.
 func (c *compiler) single() (set, error) {
 	ch := c.text[c.at]
 	c.at++

@@ -11,8 +11,7 @@ import (
 	"github.com/luaccm/ccm/runtime/diag"
 )
 
-// The words of luassert that mean nothing by themselves, and those that turn an
-// assertion round.
+// The words of luassert without a meaning, and the words that negate an assertion.
 var (
 	fillers   = []string{"is", "are", "was", "were", "has", "have", "does", "do", "be", "a", "an", "the", "to", "of", "and"}
 	negations = []string{"not", "no", "isnt", "arent", "wasnt", "doesnt"}
@@ -21,18 +20,18 @@ var (
 // An asserter is the words of specs that look at values: assert, spy and stub.
 type asserter struct {
 	in   *luaapi.Interp
-	undo []func() // brings back what spies and stubs have replaced
+	undo []func() // restore functions that spies and stubs have replaced
 }
 
-// assertTable is the global assert: a function, and the beginning of assertions
-// such as assert.are.equal.
+// assertTable returns the global assert: a function, and the beginning of assertions such as
+// assert.are.equal.
 func (as *asserter) assertTable(L *lua.LState) lua.LValue {
 	plain := L.GetField(L.Env, "assert")
 	return as.words(L, nil, plain, nil)
 }
 
-// words returns the table that stands for the words so far. Plain is what a call
-// does if there are none yet, subject the spy that assert.spy was called with.
+// words returns the table for the words so far. Without words, a call of the table is a call of
+// plain. Subject is the spy given to assert.spy.
 func (as *asserter) words(L *lua.LState, so []string, plain lua.LValue, subject lua.LValue) *lua.LTable {
 	t := L.CreateTable(0, 0)
 	mt := L.CreateTable(0, 2)
@@ -52,7 +51,7 @@ func (as *asserter) words(L *lua.LState, so []string, plain lua.LValue, subject 
 	return t
 }
 
-// plainAssert is Lua's own assert; that it fails is a failure, not an error.
+// plainAssert is Lua's own assert; if it fails, the test has a failure and not an error.
 func (as *asserter) plainAssert(L *lua.LState, _ lua.LValue) int {
 	if L.GetTop() > 0 && lua.LVAsBool(L.Get(1)) {
 		return L.GetTop()
@@ -70,11 +69,11 @@ func fail(in *luaapi.Interp, L *lua.LState, format string, args ...any) {
 	in.Throw(L, "", "%w", &failedError{fmt.Sprintf(format, args...)})
 }
 
-// An assertion looks at its arguments. If they are not as it says, or if they are
-// and not is set, it returns what is to be said of them.
+// An assertion checks its arguments. Check returns whether they fulfil it, the message if they do
+// not, and the message if they do after a negation.
 type assertion struct {
 	name string
-	// args is how many arguments it needs. What follows them is a message.
+	// args is the number of arguments. A further argument is a message.
 	args  int
 	check func(as *asserter, L *lua.LState, a *assertArgs) (ok bool, text, negated string)
 }

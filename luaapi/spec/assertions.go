@@ -9,7 +9,7 @@ import (
 	"github.com/luaccm/ccm/runtime/lazyregexp"
 )
 
-// assertions lists what can follow assert, without the words that mean nothing.
+// assertions lists the assertions behind assert, without the words that have no meaning.
 func assertions() []assertion {
 	list := []assertion{
 		{"equal", 2, equal}, {"equals", 2, equal}, {"same", 2, same}, {"near", 3, near},
@@ -32,7 +32,7 @@ func assertions() []assertion {
 	return list
 }
 
-// shown writes a value with its type.
+// shown formats a value with its type.
 func (as *asserter) shown(v lua.LValue) string {
 	if v == lua.LNil {
 		return "(nil)"
@@ -127,7 +127,7 @@ func truth(want bool) func(*asserter, *lua.LState, *assertArgs) (bool, string, s
 	}
 }
 
-// placed is what stands before the message of an error: its place.
+// placed matches the place at the beginning of an error's message.
 var placed = lazyregexp.New(`^[^:\n]*:\d+:(\d+:)? `)
 
 func raises(as *asserter, L *lua.LState, a *assertArgs) (bool, string, string) {

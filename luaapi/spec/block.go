@@ -16,7 +16,7 @@ import (
 type block struct {
 	name   string
 	parent *block
-	// parts are the tests and blocks in it, in order.
+	// parts are the tests and inner blocks, in order.
 	parts []part
 
 	beforeEach, afterEach, setup, teardown []*lua.LFunction
@@ -28,17 +28,17 @@ type part struct {
 	test  *test
 }
 
-// A test is a call of the function it.
+// A test is a call of the Lua function it.
 type test struct {
 	name  string
 	in    *block
 	pos   diag.Pos
-	body  *lua.LFunction  // nil for one that is pending
+	body  *lua.LFunction  // nil for a pending test
 	trial *contract.Trial // of a suite; there is no body then
 	tags  []string
 }
 
-// path returns the names of b and of those around it, the outermost first.
+// path returns the names of b and of the blocks around it, the outermost first.
 func (b *block) path() []string {
 	if b.parent == nil {
 		return nil
@@ -46,7 +46,7 @@ func (b *block) path() []string {
 	return append(b.parent.path(), b.name)
 }
 
-// around returns b and those around it, the outermost first.
+// around returns b and the blocks around it, the outermost first.
 func (b *block) around() []*block {
 	if b.parent == nil {
 		return []*block{b}
@@ -163,11 +163,11 @@ func (r *runner) hook(word string, list func(b *block) *[]*lua.LFunction) {
 // A pendingError ends a test that is not written yet.
 type pendingError struct{ text string }
 
-// Error returns what the test says of itself.
+// Error returns the text of the test.
 func (e *pendingError) Error() string { return e.text }
 
 // A failedError is the failure of an assertion.
 type failedError struct{ text string }
 
-// Error says what was found.
+// Error returns the message of the assertion.
 func (e *failedError) Error() string { return e.text }

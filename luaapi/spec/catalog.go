@@ -22,7 +22,7 @@ type catalogView struct {
 	file string
 }
 
-// catMethods are what a spec can ask of a catalog.
+// catMethods are the methods of a catalog in specs.
 var catMethods = []string{"commands", "converge", "read", "resource", "resources"}
 
 // catalog is catalog(file, options).
@@ -53,7 +53,7 @@ func (r *runner) catalog(L *lua.LState, _ string) int {
 	return 1
 }
 
-// locate finds a file in the directory of the spec or in one above it.
+// locate finds a file in the directory of the spec or in a directory above.
 func (r *runner) locate(L *lua.LState, name string) string {
 	if filepath.IsAbs(name) {
 		return name
@@ -117,7 +117,7 @@ func idOf(in *luaapi.Interp, L *lua.LState, v lua.LValue) resource.ID {
 	return id
 }
 
-// index returns where a resource is in the catalog, by its name or alias, or -1.
+// index returns the index of a resource in the catalog, by its name or alias, or -1.
 func (c *catalogView) index(id resource.ID) int {
 	for i, x := range c.Catalog.Catalog().Resources {
 		if x.ID == id || x.Common.Alias != "" && id == (resource.ID{Type: x.ID.Type, Name: x.Common.Alias}) {
@@ -197,7 +197,7 @@ func (c *catalogView) read(L *lua.LState) int {
 	return 1
 }
 
-// outcome converges a catalog. What fails, and what a second run would change,
+// outcome converges a catalog. A failed resource, or a resource that a second run would change,
 // ends the test.
 func (c *catalogView) outcome(L *lua.LState) Outcome {
 	var out Outcome
@@ -209,7 +209,7 @@ func (c *catalogView) outcome(L *lua.LState) Outcome {
 	return out
 }
 
-// trouble says what was wrong when a catalog was converged, "" for nothing.
+// trouble describes failures of converging a catalog, "" for none.
 func (out Outcome) trouble() string {
 	var lines []string
 	for _, e := range out.Events {

@@ -10,7 +10,7 @@ import (
 	"github.com/luaccm/ccm/runtime/diag"
 )
 
-// runBlock runs the tests of a block and of those in it.
+// runBlock runs the tests of a block and of its inner blocks.
 func (r *runner) runBlock(ctx context.Context, b *block) {
 	if !r.any(b) {
 		return

@@ -130,8 +130,8 @@ func (r optionReader) packages(v lua.LValue) map[string]string {
 	return out
 }
 
-// commands returns what commands answer: their output, their exit code, or a
-// table with stdout, stderr and code.
+// commands returns the answers of commands: an output, an exit code, or a table with stdout, stderr
+// and code.
 func (r optionReader) commands(v lua.LValue) map[string]Answer {
 	out := make(map[string]Answer)
 	r.each("commands", v, func(key string, v lua.LValue) {
@@ -152,10 +152,10 @@ func (r optionReader) commands(v lua.LValue) map[string]Answer {
 	return out
 }
 
-// maxDepth is how deep tables may be nested.
+// maxDepth is the maximum depth of nested tables.
 const maxDepth = 100
 
-// toValue converts a value of Lua. It is false for what is no plain value.
+// toValue converts a value of Lua. It is false for a value that is not plain data.
 func toValue(in *luaapi.Interp, v lua.LValue, depth int) (schema.Value, bool) {
 	switch v := v.(type) {
 	case *lua.LNilType:

@@ -33,8 +33,8 @@ func hasResource(as *asserter, L *lua.LState, a *assertArgs) (bool, string, stri
 	return len(lines) == 0, text, negated
 }
 
-// differing lists the properties that are not as wanted. What is wanted is read
-// as a script is, so that 644 and "0644" are the same mode.
+// differing lists the properties that differ from the wanted values. The wanted values are decoded
+// as in a script, so that 644 and "0644" are the same mode.
 func (as *asserter) differing(L *lua.LState, x *resource.Resource, want *lua.LTable) (lines []string) {
 	mix, have := x.Type.Properties(), properties(x)
 	for k, v := want.Next(lua.LNil); k != lua.LNil; k, v = want.Next(k) {
@@ -61,7 +61,7 @@ func (as *asserter) differing(L *lua.LState, x *resource.Resource, want *lua.LTa
 	return lines
 }
 
-// readAs returns a value as the property holds it.
+// readAs returns a value in the form of the property.
 func readAs(x *resource.Resource, f *schema.Field, v schema.Value) (schema.Value, *diag.Error) {
 	mix := x.Type.Properties()
 	spec, common := reflect.New(x.Type.Schema().GoType).Interface(), new(resource.Common)
@@ -77,7 +77,8 @@ func readAs(x *resource.Resource, f *schema.Field, v schema.Value) (schema.Value
 	return got, nil
 }
 
-// scriptLocator gives mistakes in properties a position, and those about missing ones none.
+// scriptLocator gives mistakes in properties a position, but none to mistakes about missing
+// properties.
 type scriptLocator struct{}
 
 // Locate implements schema.Locator.

@@ -21,10 +21,10 @@ import (
 	"github.com/luaccm/ccm/runtime/resource"
 )
 
-// A Status is what became of a test.
+// A Status is the result of a test.
 type Status string
 
-// What becomes of tests. A failure is that of an assertion, an error any other.
+// Results of tests. A Failure comes from an assertion, an Error from anything else.
 const (
 	Success Status = "success"
 	Failure Status = "failure"
@@ -35,17 +35,17 @@ const (
 // A Result is the record of one test.
 type Result struct {
 	File string
-	// Name is that of the test behind those of its blocks.
+	// Name is the name of the test, after the names of its blocks.
 	Name   string
 	Pos    diag.Pos
 	Tags   []string
 	Status Status
-	// Errs are why it failed; of one that is pending, why that is so.
+	// Errs are the reasons of a failure; for a pending test, the reason why it is pending.
 	Errs     diag.List
 	Duration time.Duration
 }
 
-// A Fixture is the machine of a test: what the script that it tests finds there.
+// A Fixture is the machine of a test, as the tested script finds it.
 type Fixture struct {
 	Facts    map[string]any
 	Data     map[string]any
@@ -57,14 +57,13 @@ type Fixture struct {
 	Commands map[string]Answer
 }
 
-// An Answer is what a command says and how it exits.
+// An Answer is the output and the exit code of a command.
 type Answer struct {
 	Stdout, Stderr string
 	Code           int
 }
 
-// A Catalog is what a script or manifest declares, and a machine that is only
-// imagined.
+// A Catalog has the resources of a script or manifest, and an imaginary machine.
 type Catalog interface {
 	Catalog() *catalog.Catalog
 	// Converge converges the machine.
@@ -75,7 +74,7 @@ type Catalog interface {
 	Commands() []string
 }
 
-// An Outcome is what converging has done, and what a second run would do.
+// An Outcome has the results of converging, and the changes that a second run would make.
 type Outcome struct {
 	// Events are in the order of the catalog.
 	Events []Event
@@ -83,30 +82,30 @@ type Outcome struct {
 	SecondRun []Event
 }
 
-// An Event is what became of one resource.
+// An Event is the result of one resource.
 type Event struct {
 	ID, Outcome string
 	Pos         diag.Pos
-	// Reason is why it failed, or what differs.
+	// Reason is the reason of a failure, or the difference that a second run would change.
 	Reason string
 }
 
-// Options are what specs are run with.
+// Options are the options of running specs.
 type Options struct {
-	// Interp returns an interpreter that also has what extend adds.
+	// Interp returns an interpreter with the additions that extend makes.
 	Interp func(extend func(in *luaapi.Interp)) *luaapi.Interp
 	// Catalog evaluates a script or manifest.
 	Catalog func(ctx context.Context, file string, g Fixture) (Catalog, error)
 	Clock   host.Clock
-	// Registry has the types, those that the spec or its modules define included.
+	// Registry has the types, including types that the spec or its modules define.
 	Registry *resource.Registry
-	// Scratch makes an empty directory, and Imagine sets it up as the machine of a spec.
-	// It returns the runner of commands there.
+	// Scratch makes an empty directory. Imagine sets up a directory as the machine of a spec, and
+	// returns the runner of commands there.
 	Scratch func() (root string, err error)
 	Imagine func(root string, g Fixture) (host.Runner, error)
 	// Filter reports whether a test is to be run.
 	Filter func(name string, tags []string) bool
-	// Report is called for each test when it is done.
+	// Report is called at the end of each test.
 	Report func(r Result)
 }
 
@@ -121,8 +120,8 @@ type runner struct {
 	running       bool // a test is being run, so no further one can be declared
 }
 
-// Run runs the tests of a file. The texts of what was evaluated are found in the
-// sources that it returns. The error is that of a file which cannot be evaluated.
+// Run runs the tests of a file. The returned sources have the evaluated texts. The error says that
+// the file cannot be evaluated.
 func (o Options) Run(ctx context.Context, file string, text []byte) (diag.Sources, error) {
 	r := &runner{Options: o, file: file, root: &block{}}
 	r.current = r.root

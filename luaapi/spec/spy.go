@@ -7,10 +7,10 @@ import (
 	lua "github.com/yuin/gopher-lua"
 )
 
-// A spy notes how a function is called.
+// A spy records the calls of a function.
 type spy struct {
 	as      *asserter
-	fn      lua.LValue // what it calls; nil for nothing
+	fn      lua.LValue // the function behind the spy; nil for none
 	calls   [][]lua.LValue
 	results [][]lua.LValue
 	returns []lua.LValue // of a stub
@@ -167,7 +167,7 @@ func calledAtMost(as *asserter, L *lua.LState, a *assertArgs) (bool, string, str
 	return n <= int(want), fmt.Sprintf("Expected at most %v calls, got %d.", want, n), fmt.Sprintf("Expected more than %v calls, got %d.", want, n)
 }
 
-// among reports whether list has the values, and writes what it has.
+// among reports whether list contains the values, and formats the list.
 func (as *asserter) among(list [][]lua.LValue, values []lua.LValue) (bool, string) {
 	found, text := false, ""
 	for _, have := range list {
@@ -197,7 +197,7 @@ func returnedWith(as *asserter, L *lua.LState, a *assertArgs) (bool, string, str
 	return found, "Expected to return:" + want + "\nbut it returned:" + text, "Expected not to return:" + want
 }
 
-// restore brings back what spies and stubs have replaced.
+// restore restores functions that spies and stubs have replaced.
 func (as *asserter) restore() {
 	for _, f := range slices.Backward(as.undo) {
 		f()

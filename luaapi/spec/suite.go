@@ -13,7 +13,7 @@ import (
 	"github.com/luaccm/ccm/runtime/schema"
 )
 
-// suiteKeys are what the table of suite may have.
+// suiteKeys are the allowed keys of the table of suite.
 var suiteKeys = []string{"starts", "wants", "fails", "phrases"}
 
 // suite is suite(type, { starts, wants, fails, phrases }): a test for each spec
@@ -69,7 +69,7 @@ func (r *runner) suite(L *lua.LState, word string) int {
 	return 0
 }
 
-// spec returns the spec that properties make, as a script writes them.
+// spec returns the spec of properties that are given as in a script.
 func (r *runner) spec(L *lua.LState, t *resource.Type, name string, v lua.LValue) any {
 	tab := new(schema.Table)
 	optionReader{r.in, L}.each("wants", v, func(key string, v lua.LValue) {

@@ -6,7 +6,7 @@ import (
 	"github.com/luaccm/ccm/runtime/diag"
 )
 
-// check holds the arguments of a call against the signature.
+// check checks the arguments of a call against the signature.
 func (s *signature) check(c *call) {
 	for i := range s.Params {
 		p := &s.Params[i]
@@ -20,7 +20,7 @@ func (s *signature) check(c *call) {
 	}
 }
 
-// check holds argument n of a call against the parameter.
+// check checks argument n of a call against the parameter.
 func (p *param) check(c *call, n int) {
 	v := c.L.Get(n)
 	if p.Optional && v == lua.LNil {
@@ -38,7 +38,7 @@ func (p *param) check(c *call, n int) {
 	}
 }
 
-// checkFields holds a table against the fields that it may have.
+// checkFields checks a table against its allowed fields.
 func (want *typ) checkFields(c *call, t *lua.LTable) {
 	names := make([]string, len(want.fields))
 	for i, f := range want.fields {
@@ -47,7 +47,7 @@ func (want *typ) checkFields(c *call, t *lua.LTable) {
 next:
 	for k, v := t.Next(lua.LNil); k != lua.LNil; k, v = t.Next(k) {
 		if _, ok := k.(lua.LNumber); ok && want.list {
-			continue // it is a list with options
+			continue // a list with options
 		}
 		for _, f := range want.fields {
 			if k != lua.LValue(lua.LString(f.Name)) {

@@ -11,14 +11,13 @@ import (
 	"github.com/luaccm/ccm/runtime/diag"
 )
 
-// A call is one call of a function of the library. Its arguments are of the
-// types that the signature asks for. It has what any library needs to read arguments,
-// to give results and to throw mistakes; what one library needs besides is a function in
-// the file of that library.
+// A call is one call of a library function. Its arguments have the types of the signature. Methods
+// for arguments, results and mistakes of all libraries are here; functions for one library only are
+// in the file of that library.
 type call struct {
 	*std
 	L    *lua.LState
-	name string // as messages say it: str.split
+	name string // the name in messages: str.split
 	work int    // values that were looked at
 }
 
@@ -30,7 +29,7 @@ func (c *call) failWith(hint, format string, args ...any) {
 	c.in.Throw(c.L, hint, c.name+": "+format, args...)
 }
 
-// must throws err if there is one, with its advice.
+// must throws err, with its hint, unless it is nil.
 func (c *call) must(err error) {
 	if err != nil {
 		c.failWith(diag.HintOf(err), "%w", err)
@@ -40,7 +39,7 @@ func (c *call) must(err error) {
 // given reports whether there is an argument number n that is not nil.
 func (c *call) given(n int) bool { return c.L.Get(n) != lua.LNil }
 
-// str returns argument n, "" if it is not given.
+// str returns argument n, "" if it is missing.
 func (c *call) str(n int) string {
 	s, _ := c.L.Get(n).(lua.LString)
 	return string(s)
@@ -80,7 +79,7 @@ func clampInt(f float64) int {
 	return int(f)
 }
 
-// truth returns argument n, false if it is not given.
+// truth returns argument n, false if it is missing.
 func (c *call) truth(n int) bool { return c.L.Get(n) == lua.LTrue }
 
 // fn returns argument n.
@@ -89,8 +88,7 @@ func (c *call) fn(n int) *lua.LFunction {
 	return f
 }
 
-// table returns argument n, what it reads through to if it is read-only, or nil
-// if it is not given.
+// table returns argument n, or the table behind it if it is read-only, or nil if it is missing.
 func (c *call) table(n int) *lua.LTable {
 	t, ok := c.L.Get(n).(*lua.LTable)
 	if !ok {
@@ -99,7 +97,7 @@ func (c *call) table(n int) *lua.LTable {
 	return c.in.Tables.Listing(c.L, t)
 }
 
-// list returns argument n, which must have no names, and its length.
+// list returns argument n, which must be a list, and its length.
 func (c *call) list(n int) (*lua.LTable, int) {
 	t := c.table(n)
 	length := t.Len()
@@ -149,7 +147,7 @@ func (c *call) give(values ...lua.LValue) int {
 	return len(values)
 }
 
-// giveStr returns a string, unless it is too long.
+// giveStr returns a string to the script, unless it is too long.
 func (c *call) giveStr(s string) int {
 	c.room(len(s))
 	c.in.Take(c.L, len(s))
@@ -157,22 +155,22 @@ func (c *call) giveStr(s string) int {
 	return 1
 }
 
-// room throws the mistake that a result is too long if it has n bytes.
+// room throws the mistake that a result is too long if n bytes are too many.
 func (c *call) room(n int) {
 	if n > maxString {
 		c.fail("the result is longer than %d MiB", maxString>>20)
 	}
 }
 
-// items throws the mistake that a result has too many values if it has n.
+// items throws the mistake that a result has too many values if n values are too many.
 func (c *call) items(n int) {
 	if n > maxItems {
 		c.fail("the result has more than %d values", maxItems)
 	}
 }
 
-// look counts a value that is looked at. Tables that hold one another twice stand for
-// more values than there can be: it ends with the evaluation.
+// look counts a visited value. Tables that contain one another many times can have more values than
+// can be visited, so look stops with the evaluation.
 func (c *call) look() {
 	if c.work++; c.work%1024 == 0 {
 		c.must(c.in.Context().Err())
@@ -202,7 +200,7 @@ func (c *call) invoke(fn lua.LValue, args ...lua.LValue) lua.LValue {
 	return v
 }
 
-// describe says what v is, for "got ...".
+// describe describes v for "got ...".
 func (s *std) describe(v lua.LValue) string {
 	switch v := v.(type) {
 	case *lua.LNilType:
@@ -225,7 +223,7 @@ func (s *std) describe(v lua.LValue) string {
 	return "a " + v.Type().String()
 }
 
-// after returns what to give to Next for the fields behind position n.
+// after returns the argument that makes Next return the fields behind position n.
 func after(n int) lua.LValue {
 	if n == 0 {
 		return lua.LNil
@@ -233,7 +231,7 @@ func after(n int) lua.LValue {
 	return lua.LNumber(n)
 }
 
-// keyText returns how messages speak of a key.
+// keyText formats a key for messages.
 func keyText(k lua.LValue) string {
 	if s, ok := k.(lua.LString); ok {
 		return strconv.Quote(string(s))

@@ -52,7 +52,7 @@ func ccmLibrary() *Library {
 	}
 }
 
-// fields adds to the table ccm what ccmLibrary describes.
+// fields adds the fields of ccmLibrary to the table ccm.
 func (s *std) fields() {
 	s.in.Field("cwd", func(*lua.LState) lua.LValue { return lua.LString(s.Cwd) })
 	s.in.Field("dir", func(L *lua.LState) lua.LValue { return lua.LString(s.in.Caller(L).Dir()) })

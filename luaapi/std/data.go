@@ -62,9 +62,8 @@ func openData(s *std, L *lua.LState) lua.LValue {
 	}, func() *lua.LTable { return s.allBranches(L, s.branches, s.tree) })
 }
 
-// branch returns a value at the top of tree. Branches has those that were asked
-// for before: a script seldom asks for all of a tree. Others are further names
-// that a message may speak of.
+// branch returns a value at the top of tree. Branches caches the values of earlier calls, because a
+// script seldom reads all of a tree. Others are further names for the hint in a message.
 func (s *std) branch(branches *lua.LTable, tree map[string]any, key string, others ...string) (lua.LValue, error) {
 	if v := branches.RawGetString(key); v != lua.LNil {
 		return v, nil
@@ -82,7 +81,7 @@ func (s *std) branch(branches *lua.LTable, tree map[string]any, key string, othe
 func (s *std) allBranches(L *lua.LState, branches *lua.LTable, tree map[string]any) *lua.LTable {
 	list := L.CreateTable(0, len(tree))
 	for _, key := range slices.Sorted(maps.Keys(tree)) {
-		v, _ := s.branch(branches, tree, key) // it is there
+		v, _ := s.branch(branches, tree, key) // known to exist
 		list.RawSetString(key, v)
 	}
 	return list
@@ -116,8 +115,8 @@ func dataLoad(c *call) int {
 	}, func() *lua.LTable { return c.allBranches(c.L, branches, tree) }))
 }
 
-// documentArg reads the document that the first argument names. One beside the script is a part of it, so it has to be
-// believed as the script is.
+// documentArg reads the document that the first argument names. A document next to the script is a
+// part of the script, so it must be trusted like the script.
 func documentArg(c *call) (name, text string) {
 	name, text = readArg(c, 1, "data")
 	if c.CheckTrust != nil && !path.IsAbs(c.str(1)) {
@@ -126,7 +125,7 @@ func documentArg(c *call) (name, text string) {
 	return name, text
 }
 
-// isPlain reports whether a document has nothing that makes it a hierarchy document.
+// isPlain reports whether a document has none of the keys of a hierarchy document.
 func isPlain(text string) bool {
 	doc, err := data.Parse("", text)
 	if err != nil || doc.Root.Kind != schema.Map {
@@ -159,7 +158,7 @@ func dataRead(c *call) int {
 	return yamlDecode(c)
 }
 
-// more says how many mistakes there are besides the first.
+// more returns the number of the further mistakes as text.
 func more(list diag.List) string {
 	if len(list) == 1 {
 		return ""
@@ -171,7 +170,7 @@ func more(list diag.List) string {
 	return text
 }
 
-// dataPathArg returns an argument that is a path, and its parts if it is given in parts.
+// dataPathArg returns a path argument, and its parts if it is given in parts.
 func dataPathArg(c *call, n int) (string, []string) {
 	list, ok := c.L.Get(n).(*lua.LTable)
 	if !ok {

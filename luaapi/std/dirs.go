@@ -26,7 +26,7 @@ func moduleLibrary() *Library {
 	}
 }
 
-// openProperties returns what makes a library of values that depend on who asks.
+// openProperties returns the opener of a library whose values depend on the calling script.
 func openProperties(make func() *Library) func(*std, *lua.LState) lua.LValue {
 	return func(s *std, _ *lua.LState) lua.LValue {
 		l := make()

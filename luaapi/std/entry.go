@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// An Entry is what the reference says of one function or value.
+// An Entry is the reference of one function or value.
 type Entry struct {
 	// Name is the whole name: str.split.
 	Name string `json:"name"`
@@ -19,8 +19,7 @@ type Entry struct {
 	Result    string  `json:"result,omitempty"`
 }
 
-// Entries returns what the reference says of l, in its order: values, then
-// functions.
+// Entries returns the reference of l, in its order: values, then functions.
 func (l *Library) Entries() []Entry {
 	list := make([]Entry, 0, len(l.Values)+len(l.Funcs))
 	for _, v := range l.Values {
@@ -54,7 +53,7 @@ func (l *Library) WriteText(w io.Writer) {
 	}
 }
 
-// example returns the example with what it gives.
+// example returns the example with its result.
 func (e Entry) example() string {
 	switch {
 	case e.Result == "":

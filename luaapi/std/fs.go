@@ -83,7 +83,7 @@ func fsLibrary() *Library {
 	}
 }
 
-// pathArg returns the path that argument n names, and the machine that it is on.
+// pathArg returns the path in argument n, and the machine of the path.
 func pathArg(c *call, n int) (*host.View, string) {
 	name := c.str(n)
 	switch {
@@ -97,7 +97,7 @@ func pathArg(c *call, n int) (*host.View, string) {
 	return c.ScriptView, path.Join(c.in.Caller(c.L).Dir(), name)
 }
 
-// mustLook throws the mistake that something cannot be looked at.
+// mustLook throws the error of a look at a path, unless it is nil.
 func mustLook(c *call, err error) {
 	if err == nil {
 		return
@@ -136,8 +136,8 @@ func fsRead(c *call) int {
 	return c.giveStr(c.str(2))
 }
 
-// readArg returns the path and the content of the file that argument n names, and
-// records it as an input of that kind.
+// readArg returns the path and the content of the file in argument n, and records the file as an
+// input of that kind.
 func readArg(c *call, n int, kind string) (name, text string) {
 	name, text, ok := readArgIfThere(c, n, kind)
 	if !ok {
@@ -146,7 +146,7 @@ func readArg(c *call, n int, kind string) (name, text string) {
 	return name, text
 }
 
-// readArgIfThere is readArg for one that may be missing.
+// readArgIfThere is readArg for a file that may be missing.
 func readArgIfThere(c *call, n int, kind string) (name, text string, ok bool) {
 	v, name := pathArg(c, n)
 	raw, err := v.ReadUpTo(name, maxString)
@@ -202,7 +202,7 @@ func fsStat(c *call) int {
 	return c.give(t)
 }
 
-// statText is what a look at a path gave, in one line.
+// statText returns the result of a look at a path in one line.
 func statText(i host.Info) string {
 	if i.Kind == host.Missing {
 		return "missing"

@@ -24,7 +24,7 @@ func renderGo(c *call, name, text string) string {
 	root := func(path string) func() (any, error) {
 		return func() (any, error) { return env.Lookup(path) }
 	}
-	// It ends a template when the script has to end.
+	// The template ends when the script has to end.
 	step := func() (string, error) { return "", c.in.Context().Err() }
 	left, right := c.optionStr(3, "left", ""), c.optionStr(3, "right", "")
 	t := gotemplate.New(name).Option("missingkey=error").Delims(left, right).
@@ -58,9 +58,8 @@ func renderGo(c *call, name, text string) string {
 	return ""
 }
 
-// limitPrinters returns the functions of text/template that make texts. Together
-// they make maxString bytes at most, so that none that is made of itself again and
-// again becomes too long.
+// limitPrinters returns the functions of text/template that make texts, with a common limit of
+// maxString bytes: a text that is repeatedly made of itself must not become too long.
 func limitPrinters() gotemplate.FuncMap {
 	made := 0
 	bounded := func(print func(args ...any) string) func(args ...any) (string, error) {
@@ -93,8 +92,8 @@ func limitPrinters() gotemplate.FuncMap {
 	}
 }
 
-// widths returns the sum of the numbers in a format, and of those that it may take
-// from its arguments: what fmt may fill up with blanks.
+// widths returns the sum of the numbers in a format and of the arguments that can be widths: the
+// number of blanks that fmt may insert.
 func widths(format string, args []any) int {
 	sum, n := 0, 0
 	for _, ch := range []byte(format) {
@@ -152,7 +151,8 @@ func tolerateDefaults(t *gotemplate.Template) {
 // dataFunc is a function of templates that nameData alone writes.
 const dataFunc = "ccm_data"
 
-// nameData makes data.a.b ask for just that: data alone is all of it, and all that is encrypted in it is decrypted.
+// nameData makes data.a.b read only that value: data alone is all data, with all encrypted values
+// decrypted.
 func nameData(t *gotemplate.Template) {
 	eachPipe(t, func(p *parse.PipeNode) {
 		for _, cmd := range p.Cmds {
@@ -179,7 +179,7 @@ func textNodes(pos parse.Pos, texts []string) (list []parse.Node) {
 	return list
 }
 
-// eachPipe calls do for every pipeline of a template and of those that it defines.
+// eachPipe calls do for every pipeline of a template and of the templates defined in it.
 func eachPipe(t *gotemplate.Template, do func(*parse.PipeNode)) {
 	var list func(*parse.ListNode)
 	var pipe func(*parse.PipeNode)
@@ -282,11 +282,12 @@ func (l *limitedWriter) Write(p []byte) (int, error) {
 	return l.Builder.Write(p)
 }
 
-// goHint says which value may be meant by one that is not there: place is what has its name, as <.name.x>.
+// goHint suggests an existing value for a missing one. Place is the expression with the name, as
+// <.name.x>.
 func goHint(place, quoted string, values []string) string {
 	name := strings.Trim(quoted, `"`)
 	if !strings.HasPrefix(strings.TrimPrefix(place[1:], "$")+".", "."+name) {
-		return "" // it is not the first of the names
+		return "" // not the first of the names
 	}
 	if slices.Contains([]string{"facts", "data", "env"}, name) {
 		return fmt.Sprintf(" (%s is written without the dot)", name)
@@ -297,11 +298,11 @@ func goHint(place, quoted string, values []string) string {
 	return ""
 }
 
-// goProblem says where and what is wrong in a template of text/template, in the
-// words of this library. Values are the names that the template was given.
+// goProblem describes a failure of a template of text/template and its place, in the words of this
+// library. Values are the names of the template's values.
 func goProblem(name string, err error, values []string) string {
 	text := err.Error()
-	text = text[:min(len(text), 16<<10)] // it may quote a value of many megabytes
+	text = text[:min(len(text), 16<<10)] // the text may quote a value of many megabytes
 	m := regexp.MustCompile(`(?s)^template: ` + regexp.QuoteMeta(name) + `:(\d+)(?::(\d+))?: (.*)$`).FindStringSubmatch(text)
 	if m == nil {
 		return text

@@ -53,7 +53,7 @@ func hashLibrary() *Library {
 	}
 }
 
-// algorithm returns what makes the digests of that name.
+// algorithm returns the constructor of the hash with that name.
 func algorithm(name string) func() hash.Hash {
 	switch name {
 	case "sha512":
@@ -66,7 +66,7 @@ func algorithm(name string) func() hash.Hash {
 	return sha256.New
 }
 
-// digest returns what h makes of text, in hexadecimal.
+// digest returns the digest of text by h, in hexadecimal.
 func digest(h hash.Hash, text string) string {
 	h.Write([]byte(text))
 	return hex.EncodeToString(h.Sum(nil))

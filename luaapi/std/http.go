@@ -36,7 +36,7 @@ func httpGet(c *call) int {
 		c.fail("want a URL of http or https, got %q", redactURL(u, c.str(1)))
 	}
 	timeout := timeoutOption(c, 2, defaultPatience)
-	// The timeout is that of the whole answer.
+	// The timeout covers the whole answer.
 	d := fetch.Request{URL: u, Stall: timeout + fetch.DefaultStall, Checksum: c.optionStr(2, "checksum", "")}
 	if headers, ok := c.option(2, "headers").(*lua.LTable); ok {
 		d.Header = make(map[string]string)

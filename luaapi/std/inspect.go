@@ -44,11 +44,11 @@ func openInspect(s *std, L *lua.LState) lua.LValue {
 	return t
 }
 
-// inspectOptions say how a value is written. The zero value is the usual way.
+// inspectOptions are options for formatting a value. The zero value is the default.
 type inspectOptions struct {
 	depth           int // 0 means without bounds
 	newline, indent string
-	limit           int  // how many entries of a table are written, 0 for all
+	limit           int  // the maximum number of written entries of a table, 0 for all
 	tostring        bool // whether the __tostring of tables is called
 }
 
@@ -71,7 +71,7 @@ func inspectCall(c *call) int {
 	return c.giveStr(inspectWith(c, v, o))
 }
 
-// inspect writes v. Of the options only those that are set count.
+// inspect formats v. Options with a zero value have no effect.
 func inspect(c *call, v lua.LValue, o inspectOptions) string {
 	if o.newline == "" {
 		o.newline, o.indent = "\n", "  "
@@ -92,12 +92,12 @@ type inspector struct {
 	inspectOptions
 	out   strings.Builder
 	level int
-	times map[*lua.LTable]int // how often a table is met
+	times map[*lua.LTable]int // the number of occurrences of a table
 	ids   map[lua.LValue]int
 	last  map[string]int // the last number of each kind
 }
 
-// count counts how often each table is met.
+// count counts the occurrences of each table.
 func (w *inspector) count(v lua.LValue, depth int) {
 	t, ok := v.(*lua.LTable)
 	if !ok {
@@ -120,7 +120,7 @@ func (w *inspector) count(v lua.LValue, depth int) {
 	}
 }
 
-// metatable returns what getmetatable gives a script, if that is a table.
+// metatable returns the result of getmetatable in a script, if that is a table.
 func (w *inspector) metatable(t *lua.LTable) *lua.LTable {
 	mt, ok := t.Metatable.(*lua.LTable)
 	if !ok || mt == w.array {
@@ -132,7 +132,7 @@ func (w *inspector) metatable(t *lua.LTable) *lua.LTable {
 	return mt
 }
 
-// id returns the number of a value among those of its kind.
+// id returns the number of a value among the values of its kind.
 func (w *inspector) id(v lua.LValue, kind string) int {
 	if w.ids[v] == 0 {
 		w.last[kind]++
@@ -300,8 +300,8 @@ func isIdentifier(s string) bool {
 	return true
 }
 
-// quote writes a string as Lua reads it: in single quotes if it holds double
-// ones and no single ones.
+// quote formats a string as a literal of Lua: in single quotes if it has double quotes and no
+// single ones.
 func quote(s string) string {
 	q := byte('"')
 	if strings.Contains(s, `"`) && !strings.Contains(s, "'") {

@@ -23,7 +23,7 @@ func (s *std) pathMarks(L *lua.LState) *pathMarks {
 	return s.marks
 }
 
-// A processor replaces values by what a function of the script makes of them.
+// A processor replaces values by the results of a function of the script.
 type processor struct {
 	*call
 	fn    *lua.LFunction

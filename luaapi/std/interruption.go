@@ -1,9 +1,8 @@
 package std
 
-// untilEnd returns what f returns, or throws when the evaluation ends before that. It is
-// for functions of other packages that take no context. One that is given up goes on
-// until it is done, so it has to be done within seconds, and to use nothing but texts and
-// what it makes itself.
+// untilEnd returns the result of f, or throws when the evaluation ends before f. It is for
+// functions of other packages that take no context. An abandoned f runs on to its end, so it must
+// end within seconds, and use only texts and its own values.
 func untilEnd[T any](c *call, f func() T) T {
 	type outcome struct {
 		value T

@@ -67,7 +67,8 @@ func jsonEncode(c *call) int {
 	return c.giveStr(strings.TrimSuffix(out.String(), "\n"))
 }
 
-// finite reports what JSON cannot say of data.
+// finite returns an error for data that JSON cannot represent: other bytes than UTF-8, and numbers
+// that are not finite.
 func finite(data any) error {
 	switch v := data.(type) {
 	case string:
@@ -108,8 +109,7 @@ func jsonDecode(c *call) int {
 	return c.give(v)
 }
 
-// failJSON throws the mistake that text is no JSON, or more of it than can be
-// read.
+// failJSON throws the mistake that text is not valid JSON, or is too large to be read.
 func failJSON(c *call, text string) {
 	if at := deepIn(text); at > 0 {
 		failAtOffset(c, text, at, "not valid JSON: values are nested too deep")
@@ -130,7 +130,7 @@ func failAtOffset(c *call, text string, offset int, format string, args ...any) 
 	c.fail("line %d, column %d: "+format, append([]any{line, col}, args...)...)
 }
 
-// jsonProblem says what is wrong in a few words.
+// jsonProblem describes an error in a few words.
 func jsonProblem(err error) string {
 	switch text := err.Error(); {
 	case errors.Is(err, io.EOF), text == "unexpected end of JSON input":
@@ -142,20 +142,20 @@ func jsonProblem(err error) string {
 	}
 }
 
-// A jsonReader builds tables of a text that is known to be JSON: it need not look
-// for mistakes. The decoder of tokens, which does, takes several times as long.
+// A jsonReader builds tables from valid JSON, so it need not look for mistakes. The decoder of
+// tokens, which does, is several times slower.
 type jsonReader struct {
 	*call
 	text  string
-	at    int // what is read next
+	at    int // the index of the next byte
 	nulls bool
 	depth int
-	// keys is how many the last object had: that of the next is a good guess, and a
-	// table that is made for too many takes its time.
+	// keys is the number of keys of the last object, as a guess for the next one: a table made for too
+	// many keys takes more time.
 	keys int
 }
 
-// next goes to what is not blank and returns its first byte.
+// next skips blanks and returns the next byte.
 func (r *jsonReader) next() byte {
 	for r.text[r.at] <= ' ' {
 		r.at++
@@ -193,7 +193,7 @@ func (r *jsonReader) value() lua.LValue {
 	return jsonNumber(r.text[begin:r.at])
 }
 
-// inside reads what has values in it.
+// inside reads an array or object, whose values read reads.
 func (r *jsonReader) inside(read func() lua.LValue) lua.LValue {
 	if r.depth++; r.depth > maxDepth {
 		failJSON(r.call, r.text)
@@ -203,7 +203,7 @@ func (r *jsonReader) inside(read func() lua.LValue) lua.LValue {
 	return read()
 }
 
-// more reports whether another item comes before end, and goes to it.
+// more reports whether another item comes before end, and steps to that item.
 func (r *jsonReader) more(end byte) bool {
 	c := r.next()
 	if c == end || c == ',' {
@@ -237,7 +237,7 @@ func (r *jsonReader) object() lua.LValue {
 	return t
 }
 
-// str reads a string. What in it is not UTF-8 becomes the replacement character.
+// str reads a string. Bytes that are not UTF-8 become the replacement character.
 func (r *jsonReader) str() string {
 	begin, plain := r.at, true
 	for r.at++; r.text[r.at] != '"'; r.at++ {
@@ -251,11 +251,11 @@ func (r *jsonReader) str() string {
 		return text
 	}
 	var text string
-	_ = json.Unmarshal([]byte(r.text[begin:r.at]), &text) // it is valid
+	_ = json.Unmarshal([]byte(r.text[begin:r.at]), &text) // valid JSON
 	return text
 }
 
-// deepIn returns where in a text values are nested too deep, 0 if they are not.
+// deepIn returns the index of a value that is nested too deep, 0 if there is none.
 func deepIn(text string) int {
 	dec := json.NewDecoder(strings.NewReader(text))
 	for depth := 0; depth <= maxDepth; {

@@ -9,32 +9,31 @@ import (
 // A Library is a global table of functions, or a global function.
 type Library struct {
 	Name string
-	// Doc says what it is for.
+	// Doc describes the library.
 	Doc string
-	// Funcs are its functions. One whose name is that of the library is what a
-	// call of the library itself does.
+	// Funcs are its functions. A function with the name of the library is called by a call of the
+	// library itself.
 	Funcs []Func
-	// Values are its fields that are no functions.
+	// Values are the fields that are no functions.
 	Values []Value
 }
 
 // A Func is a function of the library, declared once.
 type Func struct {
-	// Signature is its name, its parameters and what it returns, with the types
-	// of LuaLS: split(text: string, separator: string, limit?: integer): string[].
-	// Arguments are checked against it before Fn sees them.
+	// Signature has the name, the parameters and the results, with types of LuaLS: split(text: string,
+	// separator: string, limit?: integer): string[]. Arguments are checked against it before Fn is
+	// called.
 	Signature string
-	// Doc says what it does, and which mistakes it reports besides arguments of
-	// the wrong type.
+	// Doc describes the function and its mistakes, except those about arguments of the wrong type.
 	Doc string
-	// Example is an expression of Lua, or statements and then an expression on the
-	// last line. Result is what inspect makes of its values, separated by commas.
+	// Example is an expression of Lua, or statements and then an expression on the last line. Result
+	// has its values as inspect writes them, separated by commas.
 	Example, Result string
-	// Fn does it.
+	// Fn is the implementation.
 	Fn func(c *call) int
 }
 
-// Name returns the name of f without that of its library.
+// Name returns the name of f without the name of its library.
 func (f *Func) Name() string {
 	name, _, _ := strings.Cut(f.Signature, "(")
 	return name
@@ -59,8 +58,8 @@ type Value struct {
 	Get             func(s *std, L *lua.LState) lua.LValue
 }
 
-// index lists the libraries in the order of the reference. A library is made
-// when it is asked for: a run that uses none pays for none.
+// index lists the libraries in the order of the reference. A library is made at its first use, so
+// that a run without libraries does not pay for them.
 var index = [...]struct {
 	name string
 	open func(s *std, L *lua.LState) lua.LValue
@@ -92,8 +91,7 @@ var index = [...]struct {
 	{"module", openProperties(moduleLibrary), moduleLibrary},
 }
 
-// Libraries returns all libraries, and last what the library adds to the table
-// ccm.
+// Libraries returns all libraries, and last the functions that the library adds to the table ccm.
 func Libraries() []*Library {
 	list := make([]*Library, 0, len(index)+1)
 	for _, l := range index {
@@ -102,7 +100,7 @@ func Libraries() []*Library {
 	return append(list, ccmLibrary())
 }
 
-// openTable returns what makes the table of a library.
+// openTable returns the opener of a library that is a table.
 func openTable(make func() *Library) func(*std, *lua.LState) lua.LValue {
 	return func(s *std, L *lua.LState) lua.LValue {
 		l := make()
@@ -110,7 +108,7 @@ func openTable(make func() *Library) func(*std, *lua.LState) lua.LValue {
 	}
 }
 
-// openFunc returns what makes a library that is one function.
+// openFunc returns the opener of a library that is one function.
 func openFunc(make func() *Library) func(*std, *lua.LState) lua.LValue {
 	return func(s *std, L *lua.LState) lua.LValue {
 		l := make()
@@ -131,7 +129,7 @@ func (s *std) contents(L *lua.LState, l *Library) *lua.LTable {
 	return t
 }
 
-// function returns f as Lua calls it.
+// function returns f as a function of Lua.
 func (s *std) function(library string, f *Func) lua.LGFunction {
 	name := f.Name()
 	if library != "" {
@@ -152,8 +150,8 @@ func (s *std) function(library string, f *Func) lua.LGFunction {
 	return s.in.Derived(fn)
 }
 
-// derives says of each library whether its functions only make something of their arguments: what they make of a
-// secret is one.
+// derives tells for each library whether its functions only compute results from their arguments:
+// the result of a secret is then a secret, too.
 var derives = map[string]bool{
 	"str": true, "tbl": true, "path": true, "json": true, "yaml": true, "toml": true, "re": true, "template": true, "version": true,
 	"net": true, "hash": true, "base64": true, "time": true,

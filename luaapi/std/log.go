@@ -37,8 +37,8 @@ func logFunc(name, doc string, level slog.Level) Func {
 	}
 }
 
-// displayText returns v as a person reads it: a string as it is, anything else as
-// inspect writes it on one line.
+// displayText formats v for people: a string unchanged, any other value as inspect writes it on one
+// line.
 func displayText(c *call, v lua.LValue) string {
 	if s, ok := v.(lua.LString); ok {
 		return string(s)

@@ -92,8 +92,8 @@ func netLibrary() *Library {
 	}
 }
 
-// parseAddr reads an address. A zone is the name or number of an interface: netip takes any text
-// for one, and lines could be hidden in it.
+// parseAddr parses an address. A zone must be the name or number of an interface: netip accepts any
+// text as a zone, even one with hidden lines.
 func parseAddr(text string) (netip.Addr, error) {
 	a, err := netip.ParseAddr(text)
 	if err == nil && strings.ContainsFunc(a.Zone(), func(c rune) bool { return c <= ' ' || c > '~' || c == '/' }) {
@@ -183,7 +183,7 @@ func netNetwork(c *call) int {
 	return c.give(t)
 }
 
-// addresses returns how many addresses a network has.
+// addresses returns the number of addresses in a network.
 func addresses(p netip.Prefix) *big.Int {
 	return new(big.Int).Lsh(big.NewInt(1), uint(p.Addr().BitLen()-p.Bits()))
 }

@@ -106,8 +106,7 @@ func pathLibrary() *Library {
 	}
 }
 
-// extension returns the extension of a name, "" for one that only begins with a
-// dot.
+// extension returns the extension of a name, "" for a name whose only dot is at the beginning.
 func extension(name string) string {
 	base := path.Base(name)
 	i := strings.LastIndexByte(base, '.')

@@ -8,20 +8,20 @@ import (
 	"unicode/utf8"
 )
 
-// Package regexp takes no context, and one search in a long text can take minutes. So a
-// long text is handed to it rune by rune, and each rune is a chance to end. A short one is
-// handed to it whole, which is faster: it is done in a moment.
+// Package regexp takes no context, and one search in a long text can take minutes. Therefore it
+// gets a long text rune by rune, and each rune is an occasion to end. A short text is given as a
+// whole, because that is faster and ends soon.
 
 // A pattern is a regular expression that was compiled.
 type pattern struct {
 	*regexp.Regexp
-	// cost is how many steps one rune of the text takes at most: each instruction may keep
-	// the offsets of all groups.
+	// cost is the maximum number of steps for one rune of the text: each instruction may keep the
+	// offsets of all groups.
 	cost int
-	// looksBack says that a match depends on what is in front of it, as ^ and \b do.
+	// looksBack says that a match depends on the text in front of it, as ^ and \b do.
 	looksBack bool
-	// lookbehind finds what the pattern finds behind the first rune of a text, as group 1. It is
-	// nil until it is needed.
+	// lookbehind matches the pattern behind the first rune of a text, as group 1. It is nil until the
+	// first use.
 	lookbehind *regexp.Regexp
 }
 
@@ -30,7 +30,7 @@ const (
 	maxPatterns = 256      // that are kept
 	maxPattern  = 64 << 10 // bytes of one
 	maxCost     = 1 << 22
-	// maxWork is how many steps are done in a moment.
+	// maxWork is the number of steps in a short time.
 	maxWork = 1 << 24
 )
 
@@ -85,14 +85,14 @@ func (p *pattern) isIn(c *call, text string) bool {
 	return p.MatchReader(&runes{c: c, text: text, cost: p.cost})
 }
 
-// find returns the offsets of the first match from an offset on, and of its groups; nil if
+// find returns the offsets of the first match from an offset on, and of the match's groups; nil if
 // there is none.
 func (p *pattern) find(c *call, text string, from int) []int {
 	c.must(c.in.Context().Err())
 	re, skip := p.Regexp, 0
 	if from > 0 && p.looksBack {
 		if p.lookbehind == nil {
-			tree, err := syntax.Parse(p.String(), syntax.Perl) // its text closes what is open in the pattern, such as \Q
+			tree, err := syntax.Parse(p.String(), syntax.Perl) // String closes what the pattern leaves open, such as \Q
 			c.must(err)
 			p.lookbehind, err = regexp.Compile(`\A(?s:.)(?s:.*?)(` + tree.String() + `)`)
 			c.must(err)
@@ -121,7 +121,7 @@ func (p *pattern) find(c *call, text string, from int) []int {
 // findAll returns the offsets of most matches at most that do not overlap. One of nothing
 // does not follow another match directly.
 func (p *pattern) findAll(c *call, text string, most int) (all [][]int) {
-	last := -1 // where the match before ends
+	last := -1 // the end of the previous match
 	for from := 0; from <= len(text) && len(all) < most; {
 		at := p.find(c, text, from)
 		if at == nil {

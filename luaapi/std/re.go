@@ -76,8 +76,8 @@ func reLibrary() *Library {
 	}
 }
 
-// mostArg returns how many matches to look for: argument n, or one more than there may
-// be.
+// mostArg returns the maximum number of matches to look for: argument n, or one more than the limit
+// of a result.
 func mostArg(c *call, n int) int {
 	if limit := c.integer(n, -1); limit >= 0 {
 		return min(limit, maxItems+1)
@@ -93,7 +93,7 @@ func patternMatches(c *call, re *pattern, n int) [][]int {
 	return all
 }
 
-// matchTable returns the table of a match, from the offsets of its groups.
+// matchTable returns a match as a table, from the offsets of its groups.
 func matchTable(c *call, re *pattern, at []int) *lua.LTable {
 	text := c.str(1)
 	t := c.L.CreateTable(re.NumSubexp(), 3)

@@ -12,7 +12,7 @@ type Param struct {
 // Params returns the arguments of f.
 func (f *Func) Params() []Param { return publicParams(mustParse(f.Signature).Params) }
 
-// Results returns what f returns.
+// Results returns the results of f.
 func (f *Func) Results() []Param { return publicParams(mustParse(f.Signature).Returns) }
 
 func publicParams(list []param) []Param {

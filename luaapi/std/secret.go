@@ -127,7 +127,7 @@ func secretAge(c *call) int {
 	return giveSecret(c, strings.TrimRight(string(plain), "\r\n"))
 }
 
-// sopsTimeout is how long sops may take: it may ask a service for the key.
+// sopsTimeout is the time limit of sops, which may ask a service for the key.
 const sopsTimeout = time.Minute
 
 // secretSops is secret.sops.
@@ -178,7 +178,7 @@ func secretValues(c *call) int {
 	return c.give(c.in.Tables.Value("secret.values", c.seal(c.plain(1), file, nil)))
 }
 
-// seal returns plain data in which encrypted texts are decrypted when they are asked for.
+// seal returns plain data whose encrypted texts are decrypted at their first use.
 func (c *call) seal(val any, file string, path textedit.Path) any {
 	switch x := val.(type) {
 	case string:
@@ -199,8 +199,8 @@ func (c *call) seal(val any, file string, path textedit.Path) any {
 	return val
 }
 
-// openSecret makes the table secret, which is a function too. A mistake in its
-// argument does not tell the argument.
+// openSecret makes the table secret, which is a function too. The message about a wrong argument
+// does not show the argument.
 func openSecret(s *std, L *lua.LState) lua.LValue {
 	lib := secretLibrary()
 	t := s.in.Tables.Library(lib.Name, s.contents(L, lib))

@@ -8,7 +8,7 @@ import (
 	lua "github.com/yuin/gopher-lua"
 )
 
-// A signature is what a function takes and returns, as read from its text.
+// A signature has the parameters and results of a function, parsed from its text.
 type signature struct {
 	Name    string
 	Params  []param
@@ -19,7 +19,7 @@ type signature struct {
 type param struct {
 	Name     string
 	Optional bool
-	Rest     bool // it stands for any number of arguments
+	Rest     bool // stands for any number of arguments
 	Type     *typ
 }
 
@@ -40,7 +40,7 @@ const anything kinds = 0xffff
 
 func kind(t lua.LValueType) kinds { return 1 << t }
 
-// mustParse reads a signature of this package. A test reads all of them.
+// mustParse parses a signature of this package. A test parses all of them.
 func mustParse(text string) *signature {
 	sig, err := parseSignature(text)
 	if err != nil {
@@ -86,7 +86,7 @@ func (p *sigParser) space() {
 	}
 }
 
-// skip steps over a token if it is next.
+// skip skips a token if it is next.
 func (p *sigParser) skip(token string) bool {
 	p.space()
 	if !strings.HasPrefix(p.text[p.at:], token) {
@@ -229,7 +229,7 @@ func (p *sigParser) plain() *typ {
 	return &typ{}
 }
 
-// String says what t is, for "want ...".
+// String describes t for "want ...".
 func (t *typ) String() string {
 	if len(t.values) > 0 && t.kinds == kind(lua.LTString) {
 		quoted := make([]string, len(t.values))
@@ -263,8 +263,7 @@ func (t *typ) String() string {
 	return strings.Join(names[:len(names)-1], ", ") + " or " + names[len(names)-1]
 }
 
-// mismatch returns what is wanted instead of v, or "" if v is of the type. What
-// is inside of tables is not looked at.
+// mismatch returns the wanted type, or "" if v is of type t. It does not look inside of tables.
 func (t *typ) mismatch(v lua.LValue) string {
 	if t.kinds&kind(v.Type()) == 0 {
 		return t.String()

@@ -28,48 +28,46 @@ import (
 	"github.com/luaccm/ccm/runtime/template"
 )
 
-// Options are what the library works with.
+// Options are the environment of the library.
 type Options struct {
 	// View is the machine to converge. Absolute paths are on it.
 	View *host.View
-	// ScriptView is the machine on which the script lies. Relative paths are on it. Nil
-	// means that it is the same.
+	// ScriptView is the machine with the script. Relative paths are on it. Nil stands for View.
 	ScriptView *host.View
 	// Cwd is the working directory, for ccm.abs and ccm.cwd.
 	Cwd string
-	// Log takes what log.info and its like say; nil for nobody.
+	// Log takes the messages of log.info and similar functions; nil drops them.
 	Log *slog.Logger
-	// Record is called with what the script looked at; nil if nobody wants to know.
+	// Record is called with the inputs of the script; may be nil.
 	Record func(Input)
-	// Data is what the script is given: what the table data reads.
+	// Data is the data of the script, for the table data.
 	Data map[string]any
 	// Resolve returns the data of a hierarchy document. Nil refuses data.load.
 	Resolve func(file, text string) (map[string]any, error)
-	// Decrypt returns what an encrypted file holds. Nil refuses secret.age.
+	// Decrypt returns the content of an encrypted file. Nil refuses secret.age.
 	Decrypt func(name string, text []byte) ([]byte, error)
-	// Open decrypts a text of a document. Nil leaves those alone that are encrypted.
+	// Open decrypts a text of a document. Nil leaves encrypted texts unchanged.
 	Open data.Opener
 	// CheckTrust returns why a document beside the script is not believed. Nil believes all.
 	CheckTrust func(path string) error
-	// Templates returns what evaluates expressions and templates that see the
-	// given data, with relative paths beginning at dir. Nil refuses them.
+	// Templates returns the environment of expressions and templates that see the given data, with
+	// relative paths beginning at dir. Nil refuses them.
 	Templates func(data map[string]any, dir string) *template.Env
 	// Registrations finds services in the registry. Nil refuses registrations.
 	Registrations func(cluster, protocol, service, address string) (registration.Entries, error)
 }
 
-// An Input is something outside of the script that its result depends on.
+// An Input is a source outside of the script that the script's result depends on.
 type Input struct {
 	// Kind is file, stat, list, glob, command, http or data.
 	Kind string
 	// Name is the path, the pattern, the command or the URL.
 	Name string
-	// Value is what was there: a SHA-256 of what was read, or what a look gave.
+	// Value is what was found: a SHA-256 of what was read, or the result of a look.
 	Value string
-	// Text is what was read or given, for Record to see whether there
-	// are secrets in it.
+	// Text is what was read or given, for Record to search for secrets.
 	Text string
-	// Secret says that it is one as a whole. It has no Value.
+	// Secret says that the whole input is a secret. It has no Value.
 	Secret bool
 }
 
@@ -88,9 +86,9 @@ type std struct {
 	array    *lua.LTable    // the metatable of tables that are lists even if empty
 	patterns map[string]*pattern
 	marks    *pathMarks
-	tree     map[string]any    // what data reads
-	branches *lua.LTable       // of data, those that were asked for
-	sops     map[string]string // what sops has decrypted, by its command
+	tree     map[string]any    // the content of data
+	branches *lua.LTable       // of data, values that were read already
+	sops     map[string]string // outputs of sops, by its command
 }
 
 // Extend adds the library to an interpreter. It is for luaapi.Options.Extend.

@@ -20,7 +20,7 @@ func strLibrary() *Library {
 	}
 }
 
-// strParts take text apart and join it.
+// strParts split and join texts.
 var strParts = []Func{{
 	Signature: `split(text: string, separator: string, limit?: integer): string[]`,
 	Doc:       "Cuts text at each separator, into limit parts at most. An empty separator cuts after each character.",
@@ -115,7 +115,7 @@ var strParts = []Func{{
 	},
 }}
 
-// strEdges look at the ends of text and at what it holds.
+// strEdges look at the ends of texts and for parts of texts.
 var strEdges = []Func{{
 	Signature: `trim(text: string, characters?: string): string`,
 	Doc:       "Removes white space, or the given characters, from both ends of text.",

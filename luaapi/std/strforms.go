@@ -98,10 +98,10 @@ var strForms = []Func{{
 	},
 }}
 
-// maxWord is how long a word can be that is compared with others letter by letter.
+// maxWord is the maximum length of words that are compared letter by letter.
 const maxWord = 1000
 
-// padding returns what is missing to the width that argument 2 asks for.
+// padding returns the padding to the width in argument 2.
 func padding(c *call) string {
 	fill := c.strOr(3, " ")
 	if fill == "" {

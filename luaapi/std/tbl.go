@@ -147,8 +147,8 @@ func eachItem(c *call, f func(lua.LValue) bool) {
 	}
 }
 
-// keyOf returns the field of v that argument n names, or what the function that
-// it is gives for v.
+// keyOf returns a key for v: its field named by argument n, or the result of argument n if that is
+// a function.
 func keyOf(c *call, n int, v lua.LValue) lua.LValue {
 	var key lua.LValue
 	if name, ok := c.L.Get(n).(lua.LString); ok {

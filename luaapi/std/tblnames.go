@@ -37,7 +37,7 @@ var tblNames = []Func{{
 			for i < len(keys) {
 				k := keys[i]
 				i++
-				if v := t.RawGet(k); v != lua.LNil { // it may be gone by now
+				if v := t.RawGet(k); v != lua.LNil { // the function may have removed the key
 					L.Push(k)
 					L.Push(v)
 					return 2
@@ -155,8 +155,8 @@ var tblNames = []Func{{
 	},
 }}
 
-// sortedKeys returns the keys of t: numbers, booleans, strings, each in order,
-// then all others as they were put in.
+// sortedKeys returns the keys of t: numbers sorted, booleans, strings sorted, then all others; equal
+// kinds without an order in the order of insertion.
 func sortedKeys(t *lua.LTable) []lua.LValue {
 	var keys []lua.LValue
 	for k, _ := t.Next(lua.LNil); k != lua.LNil; k, _ = t.Next(k) {

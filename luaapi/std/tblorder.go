@@ -183,7 +183,7 @@ func naturalOrder(c *call, a, b lua.LValue) int {
 	return 0
 }
 
-// flatten appends the values of list to out, and instead of lists what is in them.
+// flatten appends the values of list to out, and instead of inner lists their values.
 func flatten(c *call, out, list []lua.LValue, depth int) []lua.LValue {
 	for _, v := range list {
 		t, ok := v.(*lua.LTable)

@@ -181,7 +181,7 @@ func equalValues(c *call, a, b lua.LValue, depth int) bool {
 	return n == 0
 }
 
-// compareKeys orders keys by their kind, and numbers and strings in it by value.
+// compareKeys orders keys by their kind, and numbers and strings by value.
 func compareKeys(a, b lua.LValue) int {
 	switch x := a.(type) {
 	case lua.LNumber:

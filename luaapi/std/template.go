@@ -79,12 +79,12 @@ func templateRender(c *call) int {
 	return c.giveStr(text)
 }
 
-// templateEnv returns what evaluates templates that see argument 2.
+// templateEnv returns the environment of templates that see argument 2.
 func templateEnv(c *call) *template.Env {
 	return expressionEnv(c).WithVars(templateValues(c)).WithCheck(c.in.Context().Err)
 }
 
-// expressionEnv returns what evaluates expressions and templates.
+// expressionEnv returns the environment of expressions and templates.
 func expressionEnv(c *call) *template.Env {
 	if c.Templates == nil {
 		c.fail("not available here")
@@ -101,8 +101,9 @@ func expressionEnv(c *call) *template.Env {
 	return env
 }
 
-// ownFiles returns what says which files the code that called may read through templates: a
-// module of others that is not granted fs reads what lies in its own directory. Nil is for all.
+// ownFiles returns the check of the files that the calling code may read through templates: a
+// module of another author without the grant fs reads only files in its own directory. Nil allows
+// all.
 func ownFiles(c *call) func(path string) error {
 	denied := c.in.Granted(c.L, "fs")
 	if denied == nil {
@@ -163,7 +164,7 @@ func expandText(c *call, file, text string) string {
 	return fmt.Sprint(v)
 }
 
-// failTemplate throws what is wrong with a template.
+// failTemplate throws the failure of a template.
 func failTemplate(c *call, err error) {
 	e, ok := errors.AsType[*diag.Error](err)
 	if !ok {

@@ -9,8 +9,9 @@ import (
 	"github.com/luaccm/ccm/runtime/textedit"
 )
 
-// editFuncs returns the functions set and remove of the library of a format. For their examples
-// it is given a text in which web.port is 80 and, as inspect has them, what set and remove make of it.
+// editFuncs returns the functions set and remove for the library of a format. Before is a text for
+// their examples in which web.port is 80; after and gone are the results of set and remove, as
+// inspect writes them.
 func editFuncs(name string, format textedit.Format, before, after, gone string) []Func {
 	edit := func(do func(text string, path textedit.Path) (string, any, error)) func(c *call) int {
 		return func(c *call) int {

@@ -43,7 +43,7 @@ func timeLibrary() *Library {
 	}
 }
 
-// seconds returns a time as scripts see it.
+// seconds returns a time in the form that scripts get.
 func seconds(t time.Time) lua.LNumber {
 	return lua.LNumber(float64(t.Unix()) + float64(t.Nanosecond())/1e9)
 }
@@ -54,7 +54,7 @@ const maxSeconds = 253402300799
 // timeArg returns the time that argument n is.
 func timeArg(c *call, n int) time.Time {
 	s := c.number(n)
-	if !(s >= -62135596800 && s <= maxSeconds) { // also refuses what is no number
+	if !(s >= -62135596800 && s <= maxSeconds) { // refuses values that are no number, too
 		c.fail("want a time between the years 1 and 9999 as argument %d, got %s", n, c.describe(c.L.Get(n)))
 	}
 	whole := int64(s)
@@ -90,7 +90,7 @@ func timeFormat(c *call) int {
 	return c.giveStr(out.String())
 }
 
-// layoutOf returns how Go writes what stands behind a %, or "".
+// layoutOf returns Go's layout for the letter behind a %, or "".
 func layoutOf(letter byte) string {
 	switch letter {
 	case 'Y':

@@ -28,9 +28,9 @@ func tomlLibrary() *Library {
 	}
 }
 
-// maxTOML is how long a text can be that is read, and maxTOMLKeys how many keys, parts of
-// dotted keys, tables and lists it can have: the library looks for each among all the
-// others. With both limits a text is read within seconds.
+// maxTOML is the maximum length of a text, and maxTOMLKeys the maximum number of its keys, parts of
+// dotted keys, tables and lists, because the TOML library searches each among all the others. With
+// both limits, reading takes only seconds.
 const (
 	maxTOML     = 8 << 20
 	maxTOMLKeys = 20_000
@@ -67,8 +67,8 @@ func tomlKeys(text string) (n int) {
 	return n
 }
 
-// quoted returns how long the string is that a text begins with, with its quotes. What is no
-// TOML ends with its line.
+// quoted returns the length of the string, with its quotes, at the beginning of a text. Invalid
+// strings end with their line.
 func quoted(text string) int {
 	quotes := text[:1]
 	if strings.HasPrefix(text, `"""`) || strings.HasPrefix(text, "'''") {
@@ -117,7 +117,7 @@ func (c *call) toml(text string) map[string]any {
 	return data
 }
 
-// tomlProblem says what is wrong without the name of the library.
+// tomlProblem returns the message of an error without the name of the TOML library.
 func tomlProblem(err error) string {
 	const prefix = "toml: "
 	text := err.Error()

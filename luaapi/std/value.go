@@ -13,9 +13,8 @@ import (
 	"github.com/luaccm/ccm/luaapi"
 )
 
-// Lua has one value for nothing and one kind of table. Two markers keep what
-// the formats of data tell apart: json.null is a null, and json.array marks a
-// table that is a list even if it is empty.
+// Lua has one value for nothing and one kind of table. Two markers keep the distinctions of data
+// formats: json.null is a null, and json.array marks a table that is a list even if it is empty.
 
 // nullValue returns json.null.
 func (s *std) nullValue(L *lua.LState) *lua.LUserData {
@@ -49,8 +48,7 @@ func (c *call) newArray(n int) *lua.LTable {
 	return t
 }
 
-// lua converts plain data to tables that a script can change. Nothing inside of
-// them is json.null.
+// lua converts plain data to tables that a script can change. A null becomes json.null.
 func (c *call) lua(v any) lua.LValue {
 	c.look()
 	switch v := v.(type) {
@@ -84,8 +82,8 @@ func (c *call) lua(v any) lua.LValue {
 	return lua.LString(fmt.Sprint(v))
 }
 
-// integerValue returns the integer that text is as a number, or as text if a
-// number of Lua does not hold it exactly.
+// integerValue returns the integer in text as a number, or as text if a number of Lua cannot hold
+// it exactly.
 func integerValue(text string) lua.LValue {
 	f, err := strconv.ParseFloat(text, 64)
 	if err != nil {
@@ -97,11 +95,11 @@ func integerValue(text string) lua.LValue {
 	return lua.LString(text)
 }
 
-// plain converts argument n to plain data: nil, bool, int64, float64, string,
-// []any and map[string]any. What is none of that is a mistake.
+// plain converts argument n to plain data: nil, bool, int64, float64, string, []any and
+// map[string]any. Other values are a mistake.
 func (c *call) plain(n int) any { return c.plainValue(c.L.Get(n), "") }
 
-// plainValue converts a value that messages call what.
+// plainValue converts a value; what is its name in messages.
 func (c *call) plainValue(v lua.LValue, what string) any {
 	p := plainConverter{std: c.std, L: c.L}
 	data := p.value(v)
@@ -125,10 +123,10 @@ func (c *call) plainValue(v lua.LValue, what string) any {
 type plainConverter struct {
 	*std
 	L     *lua.LState
-	open  []*lua.LTable // those that the value is in
-	fault string        // what is wrong
+	open  []*lua.LTable // the tables around the present value
+	fault string        // the mistake
 	hint  string
-	path  []string // where it is, the innermost first
+	path  []string // the place of the mistake, the innermost step first
 	count int      // values so far
 }
 

@@ -55,11 +55,11 @@ func compareRPM(a, b string) int {
 	return cmp.Compare(rpm.NewVersion(a).Compare(rpm.NewVersion(b)), 0)
 }
 
-// longestVersion is the length of versions and constraints, in bytes. Names of files are no
-// longer than a quarter of it.
+// longestVersion is the maximum length of versions and constraints, in bytes. Names of files are at
+// most a quarter of that.
 const longestVersion = 1024
 
-// version returns argument n, which is not so long that comparing it takes time.
+// version returns argument n, which is limited in length because comparing takes time.
 func (c *call) version(n int) string {
 	s := c.str(n)
 	if len(s) > longestVersion {

@@ -62,7 +62,7 @@ func versionPart(s string) (first, rest string) {
 	return s[:n], s[n:]
 }
 
-// trimZeroes removes the parts .0 that end what stands before the first hyphen.
+// trimZeroes removes trailing parts .0 from the text before the first hyphen.
 func trimZeroes(s string) string {
 	number, rest, hyphen := strings.Cut(s, "-")
 	for {

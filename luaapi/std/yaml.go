@@ -81,7 +81,7 @@ func failNode(c *call, n *data.Node, format string, args ...any) {
 	c.fail("%s%s", placeIn(n.Pos()), fmt.Sprintf(format, args...))
 }
 
-// placeIn returns how messages call a place in a text that has no file.
+// placeIn describes a place in a text without a file.
 func placeIn(p diag.Pos) string {
 	switch {
 	case p.Line == 0:

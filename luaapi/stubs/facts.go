@@ -56,7 +56,7 @@ func parseFacts(page string) *factNode {
 	return root
 }
 
-// at returns the fact at a path and makes it if it is not there.
+// at returns the fact at a path; it adds a missing fact.
 func (n *factNode) at(path []string) *factNode {
 	for _, name := range path {
 		if n.fields == nil {
@@ -70,9 +70,9 @@ func (n *factNode) at(path []string) *factNode {
 	return n
 }
 
-// FactFields returns the names of the fields of the fact at a path, as docs/facts.md has them.
-// It is false if that page does not list them all: of a fact that it does not know, and of
-// tables whose names differ from machine to machine. A text, a number or a boolean has none.
+// FactFields returns the names of the fields of the fact at a path, from docs/facts.md. It is false
+// if that page does not list them all: for an unknown fact, and for tables whose names differ from
+// machine to machine. A text, a number or a boolean has no fields.
 func (l *Language) FactFields(path []string) ([]string, bool) {
 	n := l.factTree()
 	for _, name := range path {
@@ -101,7 +101,7 @@ func (l *Language) factTree() *factNode {
 func (n *factNode) merge(name string, v any) {
 	child := n.fields[name]
 	if child == nil && n.fields[anyName] != nil {
-		return // its type is known already
+		return // the type is known already
 	}
 	if child == nil {
 		child = n.at([]string{name})
@@ -150,7 +150,7 @@ func (l *Language) facts(w io.Writer) {
 	fmt.Fprint(w, "---@type ccm.Facts\nfacts = nil\n\n")
 }
 
-// write writes the class of a table of facts, after those of the tables in it.
+// write writes the class of a table of facts, after the classes of its inner tables.
 func (n *factNode) write(w io.Writer, class, doc string) {
 	names := slices.Sorted(maps.Keys(n.fields))
 	for _, name := range names {
@@ -176,7 +176,7 @@ func (n *factNode) write(w io.Writer, class, doc string) {
 	fmt.Fprintln(w)
 }
 
-// table returns the table that n is, or that its items are; nil for none.
+// table returns n if it is a table, or the table of its items; nil if there is none.
 func (n *factNode) table() *factNode {
 	if item := n.fields[list]; item != nil {
 		return item

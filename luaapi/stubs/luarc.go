@@ -7,7 +7,7 @@ import (
 	"github.com/luaccm/ccm/luaapi"
 )
 
-// TypesDir is where a site keeps its definition files.
+// TypesDir is the directory of a site's definition files.
 const TypesDir = ".ccm/types"
 
 // sandboxed are the libraries that the language server knows and scripts do not
@@ -57,8 +57,7 @@ func (l *Language) missing() []string {
 	return out
 }
 
-// added returns the globals that Lua 5.1 does not have, and package, which it
-// has otherwise.
+// added returns the globals that Lua 5.1 does not have, and package, which has other fields there.
 func (l *Language) added() []luaapi.Global {
 	var out []luaapi.Global
 	for _, g := range l.Globals {
@@ -69,7 +68,7 @@ func (l *Language) added() []luaapi.Global {
 	return out
 }
 
-// fields returns the names in a global, nil if they are not known.
+// fields returns the names of a global's fields, nil if they are unknown.
 func (l *Language) fields(g luaapi.Global) []string {
 	names := slices.Clone(g.Fields)
 	for _, lib := range l.Libraries {
@@ -77,7 +76,7 @@ func (l *Language) fields(g luaapi.Global) []string {
 			continue
 		}
 		if lib.Name == "data" {
-			return nil // what the user configured
+			return nil // the fields depend on the user's configuration
 		}
 		for i := range lib.Funcs {
 			if f := lib.Funcs[i].Name(); f != lib.Name {

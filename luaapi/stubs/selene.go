@@ -93,7 +93,7 @@ func writeArgs(w io.Writer, name string, f *std.Func) {
 	}
 }
 
-// seleneType returns what selene calls a type of LuaLS. It has no unions.
+// seleneType returns selene's name for a type of LuaLS. Selene has no unions.
 func seleneType(t string) string {
 	switch {
 	case t == "string", t == "number", t == "table":

@@ -25,7 +25,7 @@ type Language struct {
 	Registry *resource.Registry
 	// Libraries are the standard library.
 	Libraries []*std.Library
-	// Globals are what a script finds.
+	// Globals are the globals of scripts.
 	Globals []luaapi.Global
 	// Modules are the modules that return the constructor of a type.
 	Modules []Module
@@ -34,12 +34,12 @@ type Language struct {
 	// Facts are further facts, such as those of this machine; may be nil.
 	Facts map[string]any
 
-	tree *factNode // of FactsPage, once it was read
+	tree *factNode // of FactsPage, nil until the page is read
 }
 
 // A Module is a module that returns the constructor of a type.
 type Module struct {
-	Name string // as require has it: std.line
+	Name string // the name for require: std.line
 	Type *resource.Type
 }
 
@@ -80,13 +80,12 @@ func className(typ string) string {
 	return "ccm." + b.String()
 }
 
-// luaTables are the tables of Lua that the name of a type may collide with, and
-// the classes that the language server gives them. They stay what they are and
-// can be called besides.
+// luaTables are the tables of Lua whose name a type may share. The constructor of such a type is
+// the table with its fields, which can be called besides.
 var luaTables = []string{"string", "table", "math", "os", "package", "coroutine", "debug"}
 
-// writeType writes the classes of a type and its constructor, which can be
-// called in four ways. Local is put before its name.
+// writeType writes the classes of a type and its constructor, which can be called in four ways.
+// Local is a prefix of the constructor's declaration.
 func writeType(w io.Writer, t *resource.Type, local string) {
 	class, s := className(t.Name), t.Schema()
 	named := func(f *schema.Field) bool { return f.IsName }

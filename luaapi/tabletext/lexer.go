@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// Kinds of tokens besides single characters, which are their own kind, and 0 for the end.
+// Kinds of tokens. The kind of a single character is that character, and 0 is the end.
 const (
 	nameToken   = 'a'
 	numberToken = '0'
@@ -67,7 +67,7 @@ func (lx *lexer) next() (token, error) {
 	return token{}, nil
 }
 
-// single returns a character as a token. It cannot be mistaken for a name, a number or a string.
+// single returns a character as a token. It differs from every name, number and string.
 func (lx *lexer) single() token {
 	t := token{lx.text[lx.at], "", lx.at, lx.at + 1}
 	lx.at++
@@ -89,7 +89,7 @@ func (lx *lexer) comment() {
 	lx.at = len(lx.text)
 }
 
-// longLevel reports whether a long bracket opens here, and how many = are in it.
+// longLevel reports whether a long bracket opens here, and the number of its =.
 func (lx *lexer) longLevel() (level int, ok bool) {
 	if lx.at >= len(lx.text) || lx.text[lx.at] != '[' {
 		return 0, false
@@ -142,7 +142,7 @@ func (lx *lexer) quoted(quote byte) (token, error) {
 	return token{}, fmt.Errorf("line %d: %w", lx.line(from), errQuote)
 }
 
-// escape writes what the escape at i stands for, and returns how many bytes more than one it has.
+// escape writes the character of the escape at i, and returns the length of the escape minus one.
 func (lx *lexer) escape(b *strings.Builder, i int) int {
 	c := lx.text[i]
 	if at := strings.IndexByte("abfnrtv", c); at >= 0 {

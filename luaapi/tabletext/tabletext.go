@@ -33,7 +33,7 @@ func (Syntax) Texts(text string) ([]encryption.Text, error) {
 	return out, err
 }
 
-// Set implements encryption.Syntax. If a key stands there twice, in two tables, it is refused.
+// Set implements encryption.Syntax. It refuses a key that occurs twice, in two tables.
 func (Syntax) Set(text, key, value string) (string, error) {
 	list, err := literals(text)
 	if err != nil {
@@ -63,21 +63,22 @@ type literal struct {
 	from, to int
 }
 
-// A table is one that is open.
+// A table is an open table.
 type table struct {
 	path textedit.Path
 	next int    // the position of the next field without a name
 	key  string // of the field that is being read
-	// fresh is set before anything of a field was read, and named if it has a name.
+	// fresh is true at the beginning of a field, and named if the field has a name.
 	fresh, named bool
-	// argument says that it is given to a function, or is inside of one that is.
+	// argument says that the table, or a table around it, is an argument of a function.
 	argument bool
 }
 
-// maxDepth is how deep tables may be nested.
+// maxDepth is the maximum depth of nested tables.
 const maxDepth = 200
 
-// literals reads the tokens of a script as far as tables and strings need it (Lua 5.1 manual, 2.1 and 2.5.7).
+// literals reads the tokens of a script as far as necessary for tables and strings (Lua 5.1 manual,
+// 2.1 and 2.5.7).
 func literals(text string) ([]literal, error) {
 	lx := &lexer{text: text}
 	var found []literal

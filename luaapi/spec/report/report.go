@@ -25,7 +25,7 @@ type Report struct {
 	sources []diag.Sources
 }
 
-// Forms are those of a report.
+// Forms are the forms of a report.
 var Forms = []string{"text", "json", "tap", "junit"}
 
 // New returns a report in one of the forms, which is written to w. Now tells the time.
@@ -33,10 +33,10 @@ func New(form string, w *terminal.Writer, color bool, now func() time.Time) *Rep
 	return &Report{form: form, w: w, color: color, now: now, start: now()}
 }
 
-// marks are what stands for a test while others are still running.
+// marks are the signs of finished tests while others are still running.
 var marks = map[spec.Status]string{spec.Success: "●", spec.Failure: "◼", spec.Error: "✱", spec.Pending: "◌"}
 
-// styles are those of the marks.
+// styles are the styles of the marks.
 var styles = map[spec.Status]terminal.Style{
 	spec.Success: terminal.Green, spec.Failure: terminal.Red, spec.Error: terminal.Purple, spec.Pending: terminal.Yellow,
 }
@@ -45,8 +45,8 @@ func (r *Report) paint(s spec.Status, text string) terminal.Text {
 	return styles[s].On(r.color).Paint(terminal.LineText(text))
 }
 
-// Add takes the result of a test. Reports that go on while tests run are written
-// at once; that nobody reads them is found at the end.
+// Add takes the result of a test. Forms that can be written during the tests are written at once; a
+// failed write is reported at the end.
 func (r *Report) Add(res spec.Result) {
 	r.results = append(r.results, res)
 	switch r.form {
@@ -78,7 +78,7 @@ func (r *Report) count(s spec.Status) (n int) {
 // Failed reports whether a test has failed.
 func (r *Report) Failed() bool { return r.count(spec.Failure)+r.count(spec.Error) > 0 }
 
-// End writes what comes after the last test.
+// End writes the end of the report, after the last test.
 func (r *Report) End() error {
 	switch r.form {
 	case "json":
@@ -99,7 +99,7 @@ func (r *Report) encode(v any) error {
 	return secret.NewEncoder(r.w, nil).Encode(v)
 }
 
-// AddSources adds what finds texts, for messages; it may be nil.
+// AddSources adds the source of texts for messages; it may be nil.
 func (r *Report) AddSources(s diag.Sources) { r.sources = append(r.sources, s) }
 
 // source finds a text in all sources.
