@@ -6,9 +6,9 @@ import (
 	"github.com/luaccm/ccm/runtime/host"
 )
 
-// pendingAccount is host.pending_user(name) and host.pending_group(name): what earlier
-// resources will have made of a user or group, nil if there are none in a plan that
-// are about it, and in a run. With options.needed the resource is unknown until one is there that is pending.
+// pendingAccount is host.pending_user(name) and host.pending_group(name): in a plan, the user or
+// group as earlier resources will have made it; nil if no earlier resource is about it, and in a
+// run. With options.needed the resource is unknown until there is a pending account.
 func (c *call) pendingAccount(kind host.LookKind) int {
 	name := c.str(1, "a name")
 	needed := c.options(2, "needed").RawGetString("needed") == lua.LTrue

@@ -46,11 +46,11 @@ func trimmed(b []byte) string { return string(bytes.TrimRight(b, "\r\n")) }
 // run is host.run { command... }, which changes the machine.
 func (a *action) run() int { return a.runs(a.host.Run) }
 
-// attributes are the options that say who may do what with a file.
+// attributes are the options about the permissions of a file.
 var attributes = []string{"owner", "group", "mode"}
 
-// attr returns what stands at a path and the attributes that it is to have: those
-// in argument n, else those that it has, else what belongs to this process.
+// attr returns the info of a path and its future attributes: those of argument n, else its present
+// ones, else the user and group of this process, and mode.
 func (a *action) attr(path string, n int, mode uint32) (host.Info, host.Attr) {
 	opts := a.options(n, attributes...)
 	info, err := a.view.Lstat(path)
@@ -83,8 +83,8 @@ func (a *action) mode(v lua.LValue) uint32 {
 	return uint32(m)
 }
 
-// write is host.write(path, content, options): it makes or replaces a file, in
-// one step. Attributes that are not given stay what they are.
+// write is host.write(path, content, options): it makes or replaces a file, in one step. Attributes
+// that are not given stay unchanged.
 func (a *action) write() int {
 	path, content := a.path(1), a.str(2, "the content")
 	_, attr := a.attr(path, 3, 0o644)
@@ -92,8 +92,8 @@ func (a *action) write() int {
 	return 0
 }
 
-// copy is host.copy(source, path, options): it is write with the content of a
-// file of the script's.
+// copy is host.copy(source, path, options): it writes the content of a file on the script's
+// machine, like write.
 func (a *action) copy() int {
 	source, path := a.path(1), a.path(2)
 	_, attr := a.attr(path, 3, 0o644)
@@ -104,8 +104,8 @@ func (a *action) copy() int {
 	return 0
 }
 
-// mkdir is host.mkdir(path, options): it makes a directory and those above it
-// that are missing. One that is there gets the attributes that are given.
+// mkdir is host.mkdir(path, options): it makes a directory with its missing parents. An existing
+// directory gets the given attributes.
 func (a *action) mkdir() int {
 	path := a.path(1)
 	info, attr := a.attr(path, 2, 0o755)
@@ -125,8 +125,7 @@ func (a *action) mkdir() int {
 	return 0
 }
 
-// symlink is host.symlink(target, path): it makes a link, or has one point
-// elsewhere.
+// symlink is host.symlink(target, path): it makes a link, or changes the target of a link.
 func (a *action) symlink() int {
 	target, path := a.str(1, "what the link points to"), a.path(2)
 	info, err := a.view.Lstat(path)
@@ -138,7 +137,7 @@ func (a *action) symlink() int {
 	return 0
 }
 
-// chmod is host.chmod(path, mode). The mode is octal, or such as u=rwX,go=rX.
+// chmod is host.chmod(path, mode). The mode is octal, or symbolic such as u=rwX,go=rX.
 func (a *action) chmod() int {
 	path := a.path(1)
 	info, err := a.view.Lstat(path)
@@ -152,9 +151,8 @@ func (a *action) chmod() int {
 	return 0
 }
 
-// chown is host.chown(path, owner, group); either may be nil. Of a link it is
-// the link that is given away. A file that is given away loses setuid and setgid, as with
-// chown(2).
+// chown is host.chown(path, owner, group); either may be nil. It changes a link itself, not the
+// target. A file that changes hands loses setuid and setgid, as with chown(2).
 func (a *action) chown() int {
 	path := a.path(1)
 	info, err := a.view.Lstat(path)
@@ -180,9 +178,8 @@ func (a *action) chown() int {
 	return 0
 }
 
-// remove is host.remove(path, options): it removes a file, a link or an empty
-// directory, with options.recursive a directory and all that is in it. What is
-// not there is no mistake.
+// remove is host.remove(path, options): it removes a file, a link or an empty directory, with
+// options.recursive a directory and its content. A missing path is no mistake.
 func (a *action) remove() int {
 	path := a.path(1)
 	opts := a.options(2, "recursive")

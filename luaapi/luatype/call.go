@@ -14,17 +14,17 @@ import (
 	"github.com/luaccm/ccm/runtime/schema"
 )
 
-// A State is what the status function of a type has found.
+// A State is the result of a type's status function.
 type State struct {
 	// Data is plain: strings, numbers, booleans, lists and tables.
 	Data map[string]any
 
 	schema      *schema.Schema
 	text        *resource.TextChange // of an edit: the file before and after
-	view        *host.View           // of a plan, through which it was found
-	newFile     *newFile             // of an edit: the file that it makes, nil if one is there
-	phrase      string               // of an edit: what is done, in words, instead of the phrase of the type
-	shownValues map[string]any       // of an edit: properties as reports show what is wanted, instead of as it was written
+	view        *host.View           // of a plan: the view for status
+	newFile     *newFile             // of an edit: the file to be made, nil if it exists
+	phrase      string               // of an edit: the action in words, instead of the phrase of the type
+	shownValues map[string]any       // of an edit: wanted properties for reports, instead of the given ones
 }
 
 var (
@@ -39,8 +39,8 @@ func (s State) CurrentEnsure() string {
 	return ensure
 }
 
-// Describe implements resource.Describer. It has what the type declares as its properties; what
-// status has found besides, such as the text of a file, is for decide and perform.
+// Describe implements resource.Describer. It has the values of declared properties only; other
+// results of status, such as the text of a file, are for decide and perform.
 func (s State) Describe(name, provider string) any {
 	out := map[string]any{"name": name, "provider": provider}
 	for k, v := range s.Data {
@@ -56,9 +56,9 @@ func (s State) Describe(name, provider string) any {
 	return out
 }
 
-// DesiredProperties implements resource.DesiredExporter. Secrets are left out, and so is what does not
-// differ from being left out: empty lists and texts. The name is among them if status found one, which may
-// be another than the one that was asked for.
+// DesiredProperties implements resource.DesiredExporter. It leaves out secrets and values that mean
+// the same as no value: empty lists and texts. It has the name that status found, which may differ
+// from the name of the resource.
 func (s State) DesiredProperties() *schema.Table {
 	if s.CurrentEnsure() == "absent" || len(s.Data) == 0 {
 		return nil
@@ -76,21 +76,23 @@ func (s State) DesiredProperties() *schema.Table {
 	return t
 }
 
-// An access is what host reaches while a function of a type runs.
+// An access tells what the table host reaches while a function of a type runs.
 type access struct {
 	view     *host.View
 	host     *host.Host // nil in status
 	function string     // the function, for messages: status of the type line
 }
 
-// invoke calls a function of the type. What that throws by error(text, 0) is an error without a place.
+// invoke calls a function of the type. A value thrown by error(text, 0) becomes an error without a
+// place.
 func (d *definition) invoke(ctx context.Context, a access, fn *lua.LFunction, results int, args ...lua.LValue) ([]lua.LValue, error) {
 	lib := d.lib
 	outer := lib.access
 	lib.access = &a
 	defer func() { lib.access = outer }()
 	out, err := lib.in.Invoke(ctx, fn, results, args...)
-	// Where the type is written is of no use to whoever reads that something is missing on the machine.
+	// A reader of the message that something is missing on the machine does not need the place of the
+	// type.
 	if unplaced := luaapi.UnplacedError(""); errors.As(err, &unplaced) {
 		return nil, unplaced
 	}
@@ -103,11 +105,10 @@ func (d *definition) invoke(ctx context.Context, a access, fn *lua.LFunction, re
 	return out, err
 }
 
-// values returns what makes the tables that functions of the type are given.
+// values returns the state that makes tables for functions of the type.
 func (d *definition) values() *lua.LState { return d.lib.in.Values() }
 
-// blame returns the mistake that a function of the type did not return what is
-// wanted.
+// blame returns the mistake that a function of the type returned a wrong value.
 func (d *definition) blame(fn *lua.LFunction, what, format string, args ...any) error {
 	return &diag.Error{
 		Pos: d.lib.in.FunctionPlace(fn), Err: fmt.Errorf("%s of the type %s: %w", what, d.name, fmt.Errorf(format, args...)),
@@ -131,7 +132,7 @@ func (d *definition) callStatus(ctx context.Context, v *host.View, want *resourc
 	return s, err
 }
 
-// stateOf converts what a function returned as the state.
+// stateOf converts the result of a function to a State.
 func (d *definition) stateOf(fn *lua.LFunction, what string, v lua.LValue) (State, error) {
 	t, ok := v.(*lua.LTable)
 	if !ok {
@@ -151,8 +152,7 @@ func (d *definition) stateOf(fn *lua.LFunction, what string, v lua.LValue) (Stat
 	return State{Data: fields, schema: d.schema}, nil
 }
 
-// callPerform acts. What the functions are given as the state is what the
-// decision was made from.
+// callPerform acts. The functions get the state that the decision was made from.
 func (d *definition) callPerform(ctx context.Context, h *host.Host, want *resource.Properties, a resource.Action) error {
 	have := d.latest.have
 	if d.latest.want != want {
@@ -175,7 +175,8 @@ func (d *definition) callPerform(ctx context.Context, h *host.Host, want *resour
 	return err
 }
 
-// validateAny reports texts of several lines where one is wanted, and what the script finds wrong.
+// validateAny reports line breaks in texts that must be one line, and mistakes that the script
+// finds.
 func (d *definition) validateAny(want *resource.Properties) error {
 	if err := d.checkLines(want); err != nil || d.validate == nil {
 		return err
@@ -183,7 +184,7 @@ func (d *definition) validateAny(want *resource.Properties) error {
 	return d.callValidate(want)
 }
 
-// callValidate reports what the script finds wrong in properties: it returns a
+// callValidate reports the mistakes that the script finds in properties: the script returns a
 // message, or the property to blame and a message.
 func (d *definition) callValidate(want *resource.Properties) error {
 	out, err := d.invoke(d.lib.in.Outer(), access{function: "validate"}, d.validate, 2, d.luaWant(d.values(), want))
@@ -204,8 +205,8 @@ func (d *definition) callValidate(want *resource.Properties) error {
 	return resource.PropertyErrorf(string(first), "%s", lua.LVAsString(out[1]))
 }
 
-// locate returns what makes paths absolute that may be relative to the script,
-// nil if there are none.
+// locate returns a function that makes the paths relative to the script absolute, nil if no
+// property is a path.
 func (d *definition) locate() func(*resource.Properties, string) *resource.Properties {
 	var names []string
 	for i := range d.schema.Fields {

@@ -12,10 +12,10 @@ import (
 	"github.com/luaccm/ccm/runtime/host"
 )
 
-// compare is host.compare(source, directory, options): what the directory lacks to be a
-// copy of a directory of the script's, as lists of paths. Of 10,000 files that are as
-// wanted nothing reaches the script. Without a source, only the attributes of what is there
-// are compared, with options.recurse those of all that is below.
+// compare is host.compare(source, directory, options): the differences between the directory and a
+// source directory on the script's machine, as lists of paths. Files without a difference do not
+// reach the script, even if there are 10,000. Without a source, only the attributes of the
+// directory are compared, with options.recurse also those below.
 func (c *call) compare() int {
 	dir := c.path(2)
 	opts := c.options(3, "exclude", "owner", "group", "mode", "dir_mode", "recurse")
@@ -38,7 +38,7 @@ func (c *call) compare() int {
 			return x.matters(e)
 		},
 		func(p host.TreePair) error { return x.add(p, dir) })
-	if len(x.extra) > 0 { // what is mounted there is somebody else's
+	if len(x.extra) > 0 { // mounted file systems do not belong to the directory
 		mounts, err := c.view.MountsBelow(dir)
 		c.must(err)
 		x.extra = slices.DeleteFunc(x.extra, mounts.Hold)
@@ -52,7 +52,7 @@ func (c *call) compare() int {
 	return c.give(t)
 }
 
-// table returns the lists as a script has them.
+// table returns the lists as a table for the script.
 func (x *comparison) table(c *call) *lua.LTable {
 	t := c.L.CreateTable(0, 4)
 	for name, list := range map[string][]string{"changed": x.changes, "missing": x.missing, "attributes": x.attributes, "extra": x.extra} {
@@ -61,8 +61,8 @@ func (x *comparison) table(c *call) *lua.LTable {
 	return t
 }
 
-// attributesBelow notes what has other attributes than are wanted, and with recurse what is
-// below the directory as well.
+// attributesBelow notes the paths below the directory with other attributes than the wanted ones.
+// Without recurse it does nothing.
 func (x *comparison) attributesBelow(c *call, dir string, recurse bool) error {
 	if !recurse {
 		return nil
@@ -83,17 +83,17 @@ func (x *comparison) attributesBelow(c *call, dir string, recurse bool) error {
 	return nil
 }
 
-// A clash is something that is in the way of a copy.
+// A clash is an object that is in the way of a copy.
 type clash string
 
-// Error says what is there.
+// Error describes the object.
 func (e clash) Error() string { return string(e) }
 
-// A comparison is how a directory has to match its source, and where it does not.
+// A comparison has the rules of how a directory has to match its source, and the differences.
 type comparison struct {
 	exclude       []string
-	owner, group  string                                   // names or numbers; "" if they do not matter
-	mode, dirMode func(have uint32, directory bool) uint32 // nil if they do not matter
+	owner, group  string                                   // names or numbers; "" for any
+	mode, dirMode func(have uint32, directory bool) uint32 // nil for any
 	userName      func(uid uint32) string
 	groupName     func(gid uint32) string
 	leftOut       map[string]bool // directories that do not matter
@@ -124,7 +124,7 @@ func (c *call) comparison(opts *lua.LTable) *comparison {
 	return x
 }
 
-// matters reports whether something below the source is copied.
+// matters reports whether an entry of a tree takes part in the comparison.
 func (x *comparison) matters(e host.TreeEntry) (bool, error) {
 	out := x.leftOut[path.Dir(e.Rel)]
 	for _, pattern := range x.exclude {
@@ -142,7 +142,7 @@ func (x *comparison) matters(e host.TreeEntry) (bool, error) {
 	return !out, nil
 }
 
-// add notes what is to be done about one path.
+// add notes the difference at one path.
 func (x *comparison) add(p host.TreePair, dir string) error {
 	switch {
 	case p.Source.Kind == host.Missing:
@@ -159,8 +159,8 @@ func (x *comparison) add(p host.TreePair, dir string) error {
 	return nil
 }
 
-// fits reports whether what stands there has the owner, the group and the mode that are
-// wanted. A number is compared with the number.
+// fits reports whether a path has the wanted owner, group and mode. A wanted number is compared
+// with the number.
 func (x *comparison) fits(found host.Info) bool {
 	mode := x.mode
 	switch found.Kind {

@@ -9,10 +9,10 @@ import (
 	"github.com/luaccm/ccm/runtime/host/unpack"
 )
 
-// copyTree is host.copy_tree(source, directory, names, options): it copies files and
-// directories, by their paths below a directory of the script's, to a directory. See
-// [unpack.CopyTree]. Attributes that are not given stay what they are; new files have the mode
-// of their source, and new directories 0755.
+// copyTree is host.copy_tree(source, directory, names, options): it copies files and directories,
+// given by their paths below a source directory on the script's machine, to a directory. See
+// [unpack.CopyTree]. Attributes that are not given stay unchanged; new files have the mode of their
+// source, and new directories 0755.
 func (a *action) copyTree() int {
 	list, err := a.plain(a.L.Get(3), 0)
 	a.must(err)
@@ -28,7 +28,7 @@ func (a *action) copyTree() int {
 	return 0
 }
 
-// copyAttr returns what owner and mode copies get.
+// copyAttr returns the function that computes owner and mode of copies.
 func (a *action) copyAttr(opts *lua.LTable) func(source, have host.Info) host.Attr {
 	owner := a.account(opts, "owner", a.view.UserID)
 	group := a.account(opts, "group", a.view.GroupID)
@@ -60,7 +60,7 @@ func (a *action) copyAttr(opts *lua.LTable) func(source, have host.Info) host.At
 	}
 }
 
-// account returns the number of a user or group among options, nil if it is not there.
+// account returns the number of a user or group among options, nil if it is not given.
 func (a *action) account(opts *lua.LTable, name string, number func(string) (uint32, error)) *uint32 {
 	v := opts.RawGetString(name)
 	if v == lua.LNil {

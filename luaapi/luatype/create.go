@@ -20,7 +20,7 @@ import (
 // What is left out is the user and group of this process, and mode 0644. A file that is
 // there keeps its own.
 
-// A newFile is one that an edit makes.
+// A newFile is a file that an edit makes.
 type newFile struct {
 	attr host.Attr
 	text string // attr for a report
@@ -32,8 +32,8 @@ func (d *definition) makesFiles() bool {
 	return f != nil && f.Kind == schema.Any
 }
 
-// creation returns the attributes that create gives to a file. It is not wanted if create
-// is false or left out.
+// creation returns the attributes that create gives to a file. Wanted is false if create is false
+// or left out.
 func (d *definition) creation(want *resource.Properties) (given map[string]string, wanted bool, err error) {
 	if !d.makesFiles() {
 		return nil, false, nil

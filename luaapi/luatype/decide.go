@@ -14,7 +14,7 @@ import (
 	"github.com/luaccm/ccm/runtime/schema"
 )
 
-// The verbs of the decision that is made where a type has no decide.
+// The verbs of the default decision, for types without decide.
 const (
 	create  = "create"
 	update  = "update"
@@ -34,7 +34,7 @@ func isPhrase(s string) bool {
 	return contract.Phrase().MatchString(s) && !strings.ContainsAny(s, "\r\n")
 }
 
-// phrase returns what a verb does, in words.
+// phrase describes the action of a verb.
 func (d *definition) phrase(verb string) string {
 	if p, ok := d.phrases[verb]; ok {
 		return p
@@ -51,9 +51,8 @@ func (d *definition) decideAny(want *resource.Properties, have any) resource.Dec
 	return d.compare(want, have.(State))
 }
 
-// compare holds the properties that are wanted against what was found, by name.
-// A property that was left out, or of which the state says nothing, is not
-// compared.
+// compare compares the wanted properties with the state, by name. Properties that were left out, or
+// that the state does not have, are not compared.
 func (d *definition) compare(want *resource.Properties, have State) (dec resource.Decision) {
 	verb := update
 	if d.schema.Field("ensure") != nil {
@@ -87,7 +86,7 @@ func (d *definition) compareProperties(want *resource.Properties, have State, ve
 		}
 		desired, found := e.Val.Go(), canonical(f, have.Data[e.Key])
 		if found == nil && (verb != create || d.edit != nil) {
-			continue // it is not compared; of what is made a report lists all
+			continue // not compared; a report about a new resource lists all properties
 		}
 		if d.fields[e.Key].set {
 			desired, found = sorted(desired), sorted(found)
@@ -112,7 +111,7 @@ func (d *definition) compareProperties(want *resource.Properties, have State, ve
 	}
 }
 
-// distinctText returns a text for a value that a report would show like another one, such as
+// distinctText returns a text for a value that a report would show like a different value, such as
 // the number 1 and the text "1", or two long texts.
 func distinctText(v any, shown string) string {
 	if s, ok := v.(string); ok && len(s) > maxShown {
@@ -121,8 +120,8 @@ func distinctText(v any, shown string) string {
 	return fmt.Sprintf("%s (%s)", shown, map[bool]string{true: "text", false: "data"}[reflect.TypeOf(v) == reflect.TypeFor[string]()])
 }
 
-// addRefresh adds what a change elsewhere asks for. What is being made, or taken
-// away, needs no refresh.
+// addRefresh adds the refresh that a change elsewhere causes. A resource that is created or removed
+// needs none.
 func (d *definition) addRefresh(want *resource.Properties, have any, dec resource.Decision) resource.Decision {
 	if want.WantedEnsure() == absent || have.(State).CurrentEnsure() == absent {
 		return dec
@@ -136,7 +135,7 @@ func (d *definition) addRefresh(want *resource.Properties, have any, dec resourc
 	return dec
 }
 
-// luaDecision returns a decision as a script writes it.
+// luaDecision returns a decision as a table for the script.
 func luaDecision(L *lua.LState, dec resource.Decision) *lua.LTable {
 	row := func(texts ...string) *lua.LTable {
 		t := L.CreateTable(len(texts), 0)
@@ -158,8 +157,8 @@ func luaDecision(L *lua.LState, dec resource.Decision) *lua.LTable {
 	return t
 }
 
-// callDecide lets the script decide. Besides what is wanted and what was found
-// it is given a function that returns the decision that is made without it.
+// callDecide calls the script's decide. Besides the wanted properties and the state, decide gets a
+// function that returns the default decision.
 func (d *definition) callDecide(want *resource.Properties, have State) resource.Decision {
 	L := d.values()
 	compare := L.NewFunction(func(L *lua.LState) int {
@@ -242,7 +241,7 @@ func rows(v lua.LValue) (list []*lua.LTable) {
 	return list
 }
 
-// column returns a value that stands in its position or under its name.
+// column returns a value of a row by its position or its name.
 func column(row *lua.LTable, n int, name string) lua.LValue {
 	if v := row.RawGetString(name); v != lua.LNil {
 		return v

@@ -12,14 +12,13 @@ import (
 	"github.com/luaccm/ccm/runtime/resource"
 )
 
-// A type with an edit function changes the text of one file, its property path
-// or, if that is left out, its name. The function is given what is wanted and the
-// text, and returns the text as it should be. It looks at nothing else. Its
-// second result is the state that is compared with what is wanted; left out,
-// whether the text stays the same tells whether things are as wanted. The third has
-// properties as reports are to show what is wanted: a line with its groups filled in.
+// A type with an edit function changes the text of one file, its property path or, without that,
+// its name. The function gets the wanted properties and the text, and returns the new text. It does
+// not look at the machine. Its second result is the state for comparison with the wanted
+// properties; without it, the resource is stable if the text is unchanged. The third result has the
+// wanted properties for reports: a line with its groups filled in.
 
-// fileLimit is how large a file can be that is read into a script.
+// fileLimit is the maximum size of a file that is read into a script.
 const fileLimit = 64 << 20
 
 // checkEdit reports an edit function without a path.
@@ -34,7 +33,7 @@ func (r *reader) checkEdit(d *definition) {
 	}
 }
 
-// validateEdit reports what is no path, and what the script finds wrong.
+// validateEdit reports a property that is no path, and mistakes that the script finds.
 func (d *definition) validateEdit(want *resource.Properties) error {
 	if err := new(Path).UnmarshalText([]byte(editedPath(want))); err != nil {
 		e := resource.PropertyErrorf("path", "%w", err)
@@ -60,7 +59,7 @@ func editedPath(want *resource.Properties) string {
 	return want.Name()
 }
 
-// editStatus reads the file and has the script say what it should be.
+// editStatus reads the file and calls the script for the new text.
 func (d *definition) editStatus(ctx context.Context, v *host.View, want *resource.Properties) (any, error) {
 	path := editedPath(want)
 	info, err := v.Lstat(path)
@@ -135,7 +134,7 @@ func (d *definition) edited(ctx context.Context, want *resource.Properties, path
 	return s, nil
 }
 
-// foundEnsure returns what was found, judged by whether anything is to be done.
+// foundEnsure returns the found value of ensure: the wanted one if nothing is to do.
 func (d *definition) foundEnsure(want *resource.Properties, same bool) string {
 	desired := want.WantedEnsure()
 	switch {

@@ -11,7 +11,7 @@ import (
 	"github.com/luaccm/ccm/runtime/host"
 )
 
-// lookHost returns what status is given as host.
+// lookHost returns the table host for status.
 func (lib *library) lookHost(L *lua.LState) *lua.LTable {
 	if lib.looks == nil {
 		lib.looks = lib.hostTable(L, looks)
@@ -19,7 +19,7 @@ func (lib *library) lookHost(L *lua.LState) *lua.LTable {
 	return lib.looks
 }
 
-// actHost returns what perform is given as host.
+// actHost returns the table host for perform.
 func (lib *library) actHost(L *lua.LState) *lua.LTable {
 	if lib.acts == nil {
 		lib.acts = lib.hostTable(L, looks, actCalls())
@@ -27,9 +27,9 @@ func (lib *library) actHost(L *lua.LState) *lua.LTable {
 	return lib.acts
 }
 
-// worksLong are the functions of host whose work grows with the machine: their time is not that of
-// the type, which is limited. The timeout of the resource and an interrupt end them. Those that run
-// commands see to it themselves.
+// worksLong are the functions of host whose work grows with the machine: their time does not count
+// against the limit of the type. The timeout of the resource and an interrupt end them. Functions
+// that run commands take care of their time themselves.
 var worksLong = map[string]bool{
 	"tree": true, "compare": true, "undeclared": true,
 	"write": true, "copy": true, "copy_tree": true, "mkdir": true, "symlink": true, "chmod": true, "chown": true, "remove": true,
@@ -76,7 +76,7 @@ type missingFunctionError struct {
 	keys []string
 }
 
-// Error says what is missing.
+// Error names the missing function.
 func (e *missingFunctionError) Error() string { return fmt.Sprintf("host has no %q", e.name) }
 
 // Hint returns the nearest name, or "".
@@ -90,8 +90,8 @@ type call struct {
 	view *host.View
 }
 
-// call begins a call. Host is reached only while a function of the type runs
-// that was given it.
+// call begins a call. Functions of host work only while a function of the type runs that got the
+// table.
 func (lib *library) call(L *lua.LState, name string) *call {
 	c := &call{library: lib, L: L, name: "host." + name}
 	if lib.access == nil || lib.access.view == nil {
@@ -112,7 +112,7 @@ func (c *call) fail(format string, args ...any) {
 	c.in.Throw(c.L, "", c.name+": "+format, args...)
 }
 
-// A machineError is what the machine answered to a call of host.
+// A machineError is an error of the machine from a call of host.
 type machineError struct {
 	name string // of the call
 	err  error
@@ -124,14 +124,14 @@ func (e *machineError) Error() string { return e.name + ": " + e.err.Error() }
 // Unwrap returns the answer.
 func (e *machineError) Unwrap() error { return e.err }
 
-// must throws err, with its advice, if the machine answered one.
+// must throws an error of the machine, with its hint, unless err is nil.
 func (c *call) must(err error) {
 	if err != nil {
 		c.in.Throw(c.L, diag.HintOf(err), "%w", &machineError{c.name, err})
 	}
 }
 
-// valid throws err if an argument is not as it should be.
+// valid throws an error about an argument, unless err is nil.
 func (c *call) valid(err error) {
 	if err != nil {
 		c.fail("%w", err)

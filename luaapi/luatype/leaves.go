@@ -20,10 +20,10 @@ import (
 // A second result says that they do more than that: true for anything, "commands" for
 // what only commands report.
 
-// leftKeys are what the table of one thing that is left may have.
+// leftKeys are the allowed keys in the table of one effect.
 var leftKeys = []string{"path", "kind", "content", "source", "target", "owner", "group", "mode", "open", "user", "uid", "gid", "members"}
 
-// callLeaves asks the script what is left. In a run, nobody wants to know.
+// callLeaves asks the script for the effects. In a run they are not needed.
 func (d *definition) callLeaves(want *resource.Properties, have any) (list []host.PathEffect, more resource.OtherEffects, err error) {
 	L := d.values()
 	s, known := have.(State)
@@ -62,8 +62,7 @@ func (d *definition) callLeaves(want *resource.Properties, have any) (list []hos
 	return list, resource.NoOtherEffects, nil
 }
 
-// left reads one thing that is left. View may be nil: then owner, group and mode are
-// left out.
+// left reads the table of one effect. If view is nil, it leaves out owner, group and mode.
 func left(v *host.View, row *lua.LTable) (p host.PathEffect, err error) {
 	for k, _ := row.Next(lua.LNil); k != lua.LNil; k, _ = row.Next(k) {
 		if !contains(leftKeys, k.String()) {
@@ -100,7 +99,7 @@ func left(v *host.View, row *lua.LTable) (p host.PathEffect, err error) {
 	return p, err
 }
 
-// accountIn returns the user or group that a row is about, nil if it is about none.
+// accountIn returns the user or group of a row, nil if the row is not about one.
 func accountIn(row *lua.LTable) (*host.Account, error) {
 	kind, name := host.UserLook, lua.LVAsString(row.RawGetString("user"))
 	if name == "" && row.RawGetString("path") == lua.LNil {
@@ -131,12 +130,11 @@ func accountIn(row *lua.LTable) (*host.Account, error) {
 	return a, nil
 }
 
-// attrOf returns the attributes that host.write and host.mkdir give to what stands at
-// a path, or to something new.
+// attrOf returns the attributes that host.write and host.mkdir give to an existing or new path.
 func attrOf(v *host.View, p host.PathEffect, text func(string) string) (*host.Attr, error) {
 	info, err := v.Lstat(p.Path)
 	if err != nil {
-		return nil, nil // it is going to fail, or somebody else says why
+		return nil, nil // the action will fail, or another check tells why
 	}
 	attr := host.Attr{UID: uint32(os.Geteuid()), GID: uint32(os.Getegid()), Mode: 0o644}
 	if p.Kind == host.Directory {

@@ -57,10 +57,10 @@ func (c *call) read() int {
 	return c.give(lua.LString(b))
 }
 
-// kinds are the words for what stands at a path.
+// kinds are the words for the kinds of files.
 var kinds = map[host.FileKind]string{host.Regular: "file", host.Directory: "directory", host.Symlink: "link", host.Special: "special"}
 
-// stat is host.stat(path): what stands there, nil if nothing does. A link is not
+// stat is host.stat(path): the attributes of a path, nil if it does not exist. A link is not
 // followed.
 func (c *call) stat() int {
 	path := c.path(1)
@@ -80,10 +80,10 @@ func (c *call) stat() int {
 
 func (c *call) infoTable(info host.Info) *lua.LTable { return c.entryTable(info, false) }
 
-// entryTable returns what stands at a path as a table: with brief, which takes half of the
-// memory, kind and mode only.
+// entryTable returns an info as a table: with brief, which takes half of the memory, only kind and
+// mode.
 func (c *call) entryTable(info host.Info, brief bool) *lua.LTable {
-	n := 10 // with path, and sum or target; a table without a size takes that of 32
+	n := 10 // with path, and sum or target; a table without a size gets room for 32
 	if brief {
 		n = 4
 	}
@@ -110,9 +110,8 @@ func (c *call) isDirectory() int {
 	return c.give(lua.LBool(ok))
 }
 
-// missingParents is host.missing_parents(path): the directories above it at which nothing
-// stands, the uppermost first. If something else stands in the place of one, they are nil, and
-// a second result says so.
+// missingParents is host.missing_parents(path): the missing directories above it, the uppermost
+// first. If one of the parents is no directory, they are nil, and a second result describes it.
 func (c *call) missingParents() int {
 	missing, err := host.MissingParents(c.view, c.path(1))
 	if parent, ok := errors.AsType[*host.ParentError](err); ok {
@@ -122,7 +121,7 @@ func (c *call) missingParents() int {
 	return c.giveStrings(missing)
 }
 
-// list is host.list(directory): the names in it, sorted.
+// list is host.list(directory): the sorted names in a directory.
 func (c *call) list() int {
 	names, err := c.view.Names(c.in.Context(), c.path(1), host.MaxNames)
 	c.must(err)
@@ -136,9 +135,8 @@ func (c *call) glob() int {
 	return c.giveStrings(found)
 }
 
-// tree is host.tree(directory, options): everything below it, in order, with the
-// SHA-256 of files if options.sums is set. With options.source the directory is
-// one of the script's and not one of the machine.
+// tree is host.tree(directory, options): all entries below a directory, in order, with the SHA-256
+// of files if options.sums is set. With options.source the directory is on the script's machine.
 func (c *call) tree() int {
 	dir := c.path(1)
 	opts := c.options(2, "sums", "source", "brief")
@@ -170,7 +168,7 @@ func (c *call) tree() int {
 	return c.give(list)
 }
 
-// which is host.which(name): where a command is, nil if there is none.
+// which is host.which(name): the path of a command, nil if there is none.
 func (c *call) which() int {
 	file, err := command.LookPath(c.str(1, "the name of a command"), "")
 	if err != nil {
@@ -179,15 +177,15 @@ func (c *call) which() int {
 	return c.give(lua.LString(file))
 }
 
-// real is host.real(path): where a path of the machine is for a command, which
-// sees the file system as it is. Links in its directory are followed.
+// real is host.real(path): the path as a command sees it, which sees the whole file system. Links
+// in the path's directory are followed.
 func (c *call) real() int {
 	path, err := c.view.Real(c.path(1))
 	c.must(err)
 	return c.give(lua.LString(path))
 }
 
-// commandOptions are what may stand behind the words of a command.
+// commandOptions are the options behind the words of a command.
 var commandOptions = []string{"cwd", "env", "stdin", "timeout", "check", "user"}
 
 // command reads argument 1: the words of a command and its options.
@@ -244,8 +242,8 @@ func (c *call) environment(v lua.LValue) (list []string) {
 	return list
 }
 
-// query is host.query { command... }: what it said without the line breaks at
-// the end, its exit code, and what it said on the standard error.
+// query is host.query { command... }: its output without the line breaks at the end, its exit code,
+// and its standard error.
 func (c *call) query() int { return c.runs(c.view.Query) }
 
 // runs runs a command. An exit code other than 0 is a mistake, unless the option
@@ -262,8 +260,8 @@ func (c *call) runs(run runner) int {
 	return c.give(lua.LString(trimmed(res.Stdout)), lua.LNumber(res.Code), lua.LString(trimmed(res.Stderr)))
 }
 
-// connects is host.connects(address, port, options): whether something listens there for
-// TCP, and if not, why. It waits for 5s at most, unless options.timeout says otherwise.
+// connects is host.connects(address, port, options): whether a TCP connection can be made, and if
+// not, the reason. It waits for 5s at most, unless options.timeout says otherwise.
 func (c *call) connects() int {
 	address := c.str(1, "the name or address of a machine")
 	port, ok := c.L.Get(2).(lua.LNumber)

@@ -34,7 +34,7 @@ import (
 // A library is ccm.type in one interpreter.
 type library struct {
 	in     *luaapi.Interp
-	access *access     // what host reaches now, nil if there is nothing
+	access *access     // the machine that host reaches now, nil for none
 	looks  *lua.LTable // host in status
 	acts   *lua.LTable // host in perform
 	places map[string]diag.Pos
@@ -52,25 +52,25 @@ func Extend(in *luaapi.Interp) {
 	})
 }
 
-// A definition is a type as a script defines it.
+// A definition is a type defined by a script.
 type definition struct {
 	lib    *library
 	name   string
 	schema *schema.Schema
-	fields map[string]field // what the schema does not know of its properties
+	fields map[string]field // attributes of the properties that the schema does not have
 
 	status, decide, perform, refresh, validate, edit, leaves *lua.LFunction
 	phrases                                                  map[string]string
-	commands                                                 []string // nil if it does not say
+	commands                                                 []string // nil if not given
 
-	// latest is what status said last: perform is given it.
+	// latest is the last result of status, for perform.
 	latest struct {
 		want *resource.Properties
 		have State
 	}
 }
 
-// keys are what the table of ccm.type may have.
+// keys are the allowed keys in the table of ccm.type.
 var keys = []string{"name", "doc", "properties", "status", "decide", "perform", "refresh", "validate", "edit", "leaves", "phrases", "commands"}
 
 // define is ccm.type.
@@ -122,7 +122,7 @@ func (d *definition) add(L *lua.LState) int {
 	return 1
 }
 
-// functions returns what the type is made of.
+// functions returns the functions that a type consists of.
 func (d *definition) functions() resource.Functions {
 	f := resource.Functions{
 		Name: d.name, Provider: "lua", Commands: d.commands, Schema: d.schema, ResolvePaths: d.locate(),
@@ -144,8 +144,7 @@ func (d *definition) functions() resource.Functions {
 	return f
 }
 
-// A reader reads the table of ccm.type. What is wrong in it is thrown, at its
-// place.
+// A reader reads the table of ccm.type. It throws mistakes at their place.
 type reader struct {
 	*library
 	L *lua.LState

@@ -12,19 +12,19 @@ import (
 	"github.com/luaccm/ccm/runtime/schema"
 )
 
-// A field is what a type in Lua adds to the schema of a property.
+// A field has the attributes of a property that its schema does not have.
 type field struct {
 	set      bool // a list whose order does not matter
 	relative bool // a path that may be relative to the script
-	oneLine  bool // its texts have no line breaks
+	oneLine  bool // texts must be one line
 }
 
-// propertyKeys are what the table of a property may have.
+// propertyKeys are the allowed keys in the table of a property.
 var propertyKeys = []string{
 	"type", "name", "required", "default", "enum", "doc", "example", "secret", "alias", "items", "properties", "set", "relative", "one_line", "kind",
 }
 
-// valueKinds are what values can be said to be, for forms that offer some.
+// valueKinds are the kinds of values for forms that offer values.
 var valueKinds = []string{"path", "owner", "group", "package", "service", "content", "command", "url"}
 
 // scalars are the types of single values.
@@ -85,7 +85,7 @@ func (r *reader) property(name string, t *lua.LTable, path schema.Path) (schema.
 	return p, f
 }
 
-// valueType reads what values the property takes.
+// valueType reads the type of a property's values.
 func (r *reader) valueType(t *lua.LTable, path schema.Path, p *schema.Property, f *field) {
 	typ := r.string(t, path, "type")
 	wrong := func(key, format string, args ...any) {
@@ -134,13 +134,12 @@ func (r *reader) valueType(t *lua.LTable, path schema.Path, p *schema.Property, 
 			r.failIn(append(path, "type"), false, hint, "%swant one of %s, got %q", prefix(append(path, "type")), strings.Join(typeNames, ", "), typ)
 		}
 		if f.relative {
-			p.Type = scalars["string"] // it is absolute once it is located
+			p.Type = scalars["string"] // absolute after locate
 		}
 	}
 }
 
-// items reads what a list or map holds: the name of a type, or the properties of
-// a table.
+// items reads the elements of a list or map: the name of a type, or the properties of a table.
 func (r *reader) items(v lua.LValue, path schema.Path, p *schema.Property) reflect.Type {
 	if props, ok := v.(*lua.LTable); ok {
 		p.Object, _ = r.schema("", props, path)

@@ -10,10 +10,10 @@ import (
 	"github.com/luaccm/ccm/runtime/resource"
 )
 
-// undeclared is host.undeclared(directory, options): what is below the directory and no resource
-// of the run declares, as a list of paths. What is in a directory that is told is not told by
-// itself. A path that is declared counts with all that is in it. Options.exclude are patterns of
-// what is left alone. Other file systems that are mounted below it are left alone, too.
+// undeclared is host.undeclared(directory, options): the paths below the directory that no resource
+// of the run declares. For an undeclared directory only the directory itself is listed. A declared
+// path includes its content. Options.exclude are patterns of paths to keep. File systems mounted
+// below the directory are kept, too.
 func (c *call) undeclared() int {
 	dir := c.path(1)
 	x := c.comparison(c.options(2, "exclude"))
@@ -25,9 +25,9 @@ func (c *call) undeclared() int {
 	c.must(err)
 	mounts, err := c.view.MountsBelow(dir)
 	c.must(err)
-	// Whether something that stays is in a directory, or is it.
+	// Kept paths and the directories above them.
 	stays := map[string]bool{".": true}
-	kept := make(map[string]bool) // with all that is in it
+	kept := make(map[string]bool) // including all content
 	for _, e := range entries {
 		c.must(c.in.Context().Err())
 		matters, err := x.matters(e)
@@ -49,8 +49,8 @@ func (c *call) undeclared() int {
 	return c.give(list)
 }
 
-// declaredBelow returns the paths below a directory, relative to it, that resources declare.
-// A directory may have several names, by links.
+// declaredBelow returns the paths below a directory, relative to it, that resources declare. A
+// directory may have several names because of links.
 func (c *call) declaredBelow(dir string) (map[string]bool, error) {
 	paths, err := resource.DeclaredPaths(c.in.Context())
 	if err != nil {
@@ -59,7 +59,7 @@ func (c *call) declaredBelow(dir string) (map[string]bool, error) {
 	real := func(dir string) string {
 		found, err := c.view.Canonical(dir)
 		if err != nil {
-			return dir // nothing is there
+			return dir // does not exist
 		}
 		return found
 	}

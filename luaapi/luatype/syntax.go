@@ -11,7 +11,7 @@ import (
 	"github.com/luaccm/ccm/runtime/schema"
 )
 
-// A Path is an absolute path without . and .. in it.
+// A Path is an absolute path without . and ..
 type Path string
 
 // UnmarshalText reads a path.
@@ -41,7 +41,7 @@ func (Path) JSONSchema() map[string]any { return map[string]any{"type": "string"
 // A Mode is permissions in octal.
 type Mode uint32
 
-// UnmarshalText reads permissions such as 0644, 644 or 0o644.
+// UnmarshalText parses permissions such as 0644, 644 or 0o644.
 func (m *Mode) UnmarshalText(text []byte) error {
 	digits := strings.TrimPrefix(strings.TrimPrefix(strings.ToLower(string(text)), "0o"), "0")
 	n, err := strconv.ParseUint("0"+digits, 8, 32)
@@ -73,8 +73,7 @@ var (
 	_ schema.JSONSchemer = Mode(0)
 )
 
-// A ModeChange is octal permissions, or permissions that depend on those that are there, such
-// as u=rwX,go=rX.
+// A ModeChange is octal permissions, or a change of the present permissions, such as u=rwX,go=rX.
 type ModeChange string
 
 // UnmarshalText reads either.
@@ -84,7 +83,8 @@ func (m *ModeChange) UnmarshalText(text []byte) error {
 	return err
 }
 
-// parse returns what makes the permissions of a file or a directory of those that it has.
+// parse returns the function that computes the new permissions of a file or directory from its
+// present ones.
 func (m ModeChange) parse() (func(have uint32, directory bool) uint32, error) {
 	var octal Mode
 	err := octal.UnmarshalText([]byte(m))
@@ -98,7 +98,7 @@ func (m ModeChange) parse() (func(have uint32, directory bool) uint32, error) {
 	return change.Apply, err
 }
 
-// String returns the text that it was read from, octal ones with four digits.
+// String returns the text of the change; octal permissions have four digits.
 func (m ModeChange) String() string {
 	var octal Mode
 	if octal.UnmarshalText([]byte(m)) == nil {
@@ -107,7 +107,7 @@ func (m ModeChange) String() string {
 	return string(m)
 }
 
-// A Regexp is a regular expression as the library re takes it.
+// A Regexp is a regular expression in the syntax of the library re.
 type Regexp string
 
 // UnmarshalText reads one.

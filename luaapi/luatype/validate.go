@@ -10,10 +10,9 @@ import (
 	"github.com/luaccm/ccm/runtime/schema"
 )
 
-// A type that edits can have a property validate, a list. It is a command that looks at the
-// text before the file has it, such as "visudo -cf %s". %s stands for a file with the text, in
-// the same directory and with the same owner and mode; in a plan, for one in a directory of
-// its own.
+// A type that edits can have a list property validate: a command that checks the new text before it
+// is written, such as "visudo -cf %s". %s stands for a temporary file with the text, in the same
+// directory and with the same owner and mode; in a plan, for a file in a directory of its own.
 
 // validation returns the command, nil if there is none.
 func (d *definition) validation(want *resource.Properties) (c resource.CheckCommand) {
@@ -30,7 +29,7 @@ func (d *definition) validation(want *resource.Properties) (c resource.CheckComm
 	return c
 }
 
-// checkValidation reports what is wrong with the command.
+// checkValidation reports mistakes in the command.
 func (d *definition) checkValidation(want *resource.Properties) error {
 	c := d.validation(want)
 	if !c.IsGiven() {

@@ -15,7 +15,7 @@ import (
 	"github.com/luaccm/ccm/runtime/schema"
 )
 
-// describe says what v is, for "got ...".
+// describe describes v for "got ...".
 func describe(v lua.LValue) string {
 	switch v := v.(type) {
 	case *lua.LNilType:
@@ -32,10 +32,10 @@ func describe(v lua.LValue) string {
 	return "a " + v.Type().String()
 }
 
-// maxShown is how much of a text messages and reports show.
+// maxShown is the length of a text that messages and reports show in full.
 const maxShown = 60
 
-// displayText quotes a text or, if it is long, returns its length.
+// displayText quotes a text or, for a long one, returns its length.
 func displayText(s string) string {
 	if len(s) > maxShown {
 		return fmt.Sprintf("a string of %d bytes", len(s))
@@ -43,11 +43,11 @@ func displayText(s string) string {
 	return strconv.Quote(s)
 }
 
-// maxDepth is how deep the tables of a state can be nested.
+// maxDepth is the maximum depth of nested tables in a state.
 const maxDepth = 50
 
-// plain converts a value of Lua to plain data: nil, bool, int64, float64, string,
-// []any and map[string]any. What is not plain is an error that says where.
+// plain converts a value of Lua to plain data: nil, bool, int64, float64, string, []any and
+// map[string]any. For other values it returns an error with their place.
 func (lib *library) plain(v lua.LValue, depth int) (any, error) {
 	switch v := v.(type) {
 	case *lua.LNilType:
@@ -101,7 +101,7 @@ func (lib *library) plainTable(t *lua.LTable, depth int) (any, error) {
 	return m, nil
 }
 
-// luaOf converts plain data to what a script can work with and change.
+// luaOf converts plain data to values that a script can change.
 func luaOf(L *lua.LState, v any) lua.LValue {
 	switch v := v.(type) {
 	case bool:
@@ -128,9 +128,8 @@ func luaOf(L *lua.LState, v any) lua.LValue {
 	return lua.LNil
 }
 
-// luaWant returns the properties that are wanted, as the functions of a type get
-// them. A property that was left out is nil; to ask for one that the type does
-// not have is a mistake.
+// luaWant returns the wanted properties for functions of a type. A property that was left out is
+// nil; to read a property that the type does not have is a mistake.
 func (d *definition) luaWant(L *lua.LState, want *resource.Properties) *lua.LTable {
 	t := L.CreateTable(0, len(d.schema.Fields))
 	for _, e := range want.Table().Entries {
@@ -225,8 +224,8 @@ func sorted(v any) any {
 	return slices.CompactFunc(list, same)
 }
 
-// canonical returns a value of a state as the property f writes it: of the mode
-// "644" that is "0644".
+// canonical returns a value of a state in the canonical form of the property f: for the mode "644"
+// that is "0644".
 func canonical(f *schema.Field, v any) any {
 	s, ok := v.(string)
 	if !ok || f.Kind != schema.String {

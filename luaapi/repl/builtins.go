@@ -1,8 +1,7 @@
 package repl
 
-// builtins documents the functions of Lua that scripts have, and the globals of
-// ccm that are no types and no libraries. A test holds it against what scripts
-// really have.
+// builtins documents the functions of Lua for scripts, and the globals of ccm that are no types and
+// no libraries. A test compares it with the globals of scripts.
 var builtins = []topic{
 	{signature: "_G", doc: "The table of all globals."},
 	{signature: "_VERSION", doc: "The version of Lua."},

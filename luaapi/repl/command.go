@@ -12,16 +12,16 @@ import (
 	"github.com/luaccm/ccm/runtime/terminal"
 )
 
-// A Command is what a line that begins with a dot does.
+// A Command is run by a line that begins with a dot.
 type Command struct {
 	Name    string
 	Aliases []string
-	Args    string // as help shows them: [PATH]
+	Args    string // in the form of the help: [PATH]
 	Doc     string // one line for users
 	Detail  string // further lines for .help NAME
-	Takes   Arg    // what completion offers
+	Takes   Arg    // the kind of argument, for completion
 	Words   []string
-	// Run does it. What it prints goes to where the answers go.
+	// Run runs the command. Its output goes where the answers go.
 	Run func(ctx context.Context, d *Dialog, arg string) error
 }
 
@@ -39,7 +39,7 @@ const (
 	ArgCommand
 )
 
-// synopsis returns how the command is written.
+// synopsis returns the usage of the command.
 func (c *Command) synopsis() string { return strings.TrimSpace("." + c.Name + " " + c.Args) }
 
 // isCommand reports whether a line is a command. No statement of Lua begins
@@ -49,8 +49,7 @@ func isCommand(line string) bool {
 	return ok
 }
 
-// splitCommand returns the name of the command that a line begins with, and
-// what stands behind it.
+// splitCommand returns the name of the command at the beginning of a line, and the text behind it.
 func splitCommand(line string) (name, arg string, ok bool) {
 	line = strings.TrimLeft(line, " \t")
 	if line == "" || line[0] != '.' && line[0] != '\\' {
@@ -77,7 +76,7 @@ func isQuestion(line string) bool {
 	return ok && isTopic(name)
 }
 
-// isTopic reports whether a text looks like the name of something that is documented.
+// isTopic reports whether a text looks like the name of a documented topic.
 func isTopic(name string) bool {
 	return name != "" && span(name, func(c byte) bool { return letter(c) || digit(c) || c == '.' || c == ':' }) == len(name)
 }
@@ -122,7 +121,7 @@ func unknown(what, name string, known []string) *diag.Error {
 	return e
 }
 
-// help prints all commands, or what one does.
+// help prints all commands, or the help of one command.
 func (d *Dialog) help(name string) error {
 	if name == "" {
 		width := 0
@@ -157,8 +156,8 @@ const helpFooter = `  EXPRESSION            print its value; _ is the last one, 
 Tab completes. An unfinished line goes on in the next one. Ctrl-C drops what is
 typed, or ends what is running. Ctrl-R searches the history. Ctrl-D leaves.`
 
-// habitHint says how to leave or to get help to who types what other prompts take, ""
-// if a text is nothing of that or the name is a variable.
+// habitHint suggests how to leave or to get help after an input that other prompts understand. It
+// returns "" for another text, or if the name is a variable.
 func (d *Dialog) habitHint(text string) string {
 	word, rest, _ := strings.Cut(strings.TrimSpace(text), " ")
 	name := strings.TrimSuffix(word, "()")
@@ -176,8 +175,8 @@ func (d *Dialog) habitHint(text string) string {
 	return ""
 }
 
-// explain prints the documentation of a topic: a command, a type or one of its
-// properties, a fact, a function, a variable.
+// explain prints the documentation of a topic: a command, a type, a property, a fact, a function or
+// a variable.
 func (d *Dialog) explain(name string) error {
 	d.env.document()
 	name = strings.TrimSpace(name)

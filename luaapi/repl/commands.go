@@ -74,7 +74,7 @@ func loadCommand(ctx context.Context, d *Dialog, name string) error {
 	return d.Load(ctx, name, text)
 }
 
-// reloadCommand is .reload: what was typed is forgotten, the files are read again.
+// reloadCommand is .reload: it forgets the typed texts and reads the files again.
 func reloadCommand(ctx context.Context, d *Dialog, _ string) error {
 	names, forgotten := d.transcript.loadedFiles, d.transcript.droppedCount
 	if len(names) == 0 {
@@ -83,7 +83,7 @@ func reloadCommand(ctx context.Context, d *Dialog, _ string) error {
 	if err := d.Reset(); err != nil {
 		return err
 	}
-	d.transcript.loadedFiles, d.transcript.droppedCount = names, forgotten // also if one of them has a mistake
+	d.transcript.loadedFiles, d.transcript.droppedCount = names, forgotten // even if a file has a mistake
 	for i, name := range slices.Clone(names) {
 		if err := loadCommand(ctx, d, name); err != nil {
 			return err
@@ -138,7 +138,7 @@ func pageCommand(ctx context.Context, d *Dialog, text string) error {
 	return d.env.opts.Page(ctx, shown)
 }
 
-// SetOutput says how values are written from now on.
+// SetOutput sets the form of values from now on.
 func (d *Dialog) SetOutput(name string) error {
 	if !slices.Contains(Outputs, name) {
 		return diag.Errorf(diag.Pos{}, "output: want one of %s, got %q", strings.Join(Outputs, ", "), name).
@@ -167,7 +167,7 @@ func setCommand(_ context.Context, d *Dialog, arg string) error {
 	return d.SetOutput(strings.TrimSpace(value))
 }
 
-// Catalog returns what was declared, ordered.
+// Catalog returns the declared resources, ordered.
 func (d *Dialog) Catalog() (*catalog.Catalog, error) { return d.env.builder.Build() }
 
 func catalogCommand(_ context.Context, d *Dialog, _ string) error {

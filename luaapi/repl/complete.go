@@ -9,19 +9,18 @@ import (
 	"github.com/luaccm/ccm/runtime/schema"
 )
 
-// A Completion is what can stand at the cursor.
+// A Completion has the texts that can be inserted at the cursor.
 type Completion struct {
-	// Start is where the text begins that an item replaces; it ends at the
-	// cursor.
+	// Start is the beginning of the text that an item replaces; that text ends at the cursor.
 	Start int
 	Items []Item
 }
 
 // An Item is one of the things that can stand there.
 type Item struct {
-	Text  string // what is inserted
-	Doc   string // one line about it, or ""
-	Group string // what kind of thing it is
+	Text  string // the inserted text
+	Doc   string // a description of one line, or ""
+	Group string // the kind of the item
 }
 
 // The groups of items.
@@ -40,15 +39,15 @@ const (
 	groupVariables  = "variables"
 )
 
-// A completer knows what can stand at a place of a text.
+// A completer finds the completions at a place of a text.
 type completer struct {
 	env      *environment
 	manual   *manual
 	commands []Command
 }
 
-// complete returns what can stand at the cursor, which is a byte of text, after lines that
-// wait for more. It gathers facts if that is what is asked for, and changes nothing.
+// complete returns the completions at the cursor, an offset in text. Pending are the earlier lines
+// of an unfinished text. It gathers facts if these are to be completed, and changes nothing.
 func (cm *completer) complete(pending, text string, at int) Completion {
 	text = text[:at]
 	if name, arg, ok := splitCommand(text); ok && len(pending) == 0 {
@@ -61,7 +60,7 @@ func (cm *completer) complete(pending, text string, at int) Completion {
 	c := cursorIn(whole, cm.env.typeNamed)
 	comp := Completion{Start: c.start - len(pending)}
 	if comp.Start < 0 {
-		return Completion{Start: at} // it began in an earlier line
+		return Completion{Start: at} // the string began in an earlier line
 	}
 	cm.env.document()
 	switch {
@@ -148,7 +147,7 @@ func (cm *completer) propertyItems(c *cursor) (items []Item) {
 	return items
 }
 
-// valueItems returns the values that a property can have, as Lua writes them.
+// valueItems returns the possible values of a property as literals of Lua.
 func valueItems(p *schema.Field) (items []Item) {
 	if p.Kind == schema.Bool {
 		return []Item{{"true", "", groupValues}, {"false", "", groupValues}}
@@ -159,7 +158,7 @@ func valueItems(p *schema.Field) (items []Item) {
 	return items
 }
 
-// fieldItems returns the fields of what stands before the cursor.
+// fieldItems returns the fields of the value before the cursor.
 func (cm *completer) fieldItems(c *cursor) (items []Item) {
 	v, name := cm.env.follow(c.path)
 	if v == nil || c.chained {

@@ -78,7 +78,7 @@ func (cm *completer) typeItems(arg string) (items []Item) {
 	return items
 }
 
-// completeTopic completes what documentation is asked for with ?.
+// completeTopic completes a topic behind ?.
 func (cm *completer) completeTopic(text, rest string) Completion {
 	cm.env.document()
 	rest = strings.TrimLeft(rest, " \t")

@@ -9,8 +9,7 @@ import (
 	"github.com/luaccm/ccm/runtime/schema"
 )
 
-// stringItems returns what can stand in the string at the cursor, and where it
-// begins.
+// stringItems returns the completions in the string at the cursor, and their start.
 func (cm *completer) stringItems(c *cursor, start int) (int, []Item) {
 	p := c.value()
 	switch fn := c.function(); {
@@ -109,8 +108,7 @@ func (cm *completer) factItems(word string) (items []Item) {
 	return items
 }
 
-// moduleItems returns the modules that ship with ccm and those beside the
-// script.
+// moduleItems returns the modules that ship with ccm and the modules next to the script.
 func (cm *completer) moduleItems(word string) (items []Item) {
 	for _, t := range cm.manual.topics() {
 		if t.library {

@@ -8,36 +8,35 @@ import (
 	"github.com/luaccm/ccm/runtime/schema"
 )
 
-// A cursor is what is known of the place of the cursor in a text that is being
-// typed.
+// A cursor describes the place of the cursor in a text that is being typed.
 type cursor struct {
 	text   string  // before the cursor
-	tokens []Token // of it, without space and comments
+	tokens []Token // of text, without space and comments
 	frames []frame // the brackets that are open, outermost first
 
-	word  string // the part of a name that is there already
-	start int    // where it begins
-	// inString says that the cursor is inside of a string; word is then what is
-	// between its quote and the cursor.
+	word  string // the typed part of a name
+	start int    // the offset of word
+	// inString says that the cursor is inside of a string; word is then the text between the string's
+	// quote and the cursor.
 	inString bool
-	// path is what stands before the word, as in facts.os., and method says that
-	// a colon does.
+	// path has the names before the word, as in facts.os., and method says that a colon precedes the
+	// word.
 	path   []string
 	method bool
-	// chained says that something that is no name stands before the word and its
-	// dot, so that nothing can be known.
+	// chained says that the word and its dot follow something that is no name, so that nothing is
+	// known of it.
 	chained bool
 }
 
 // A frame is an open bracket.
 type frame struct {
 	bracket byte
-	at      int            // its token
-	typ     *resource.Type // it holds the properties of a declaration
-	names   bool           // of which it may hold the names too
-	object  *schema.Schema // it holds the properties of a table in a property
-	list    *schema.Field  // it holds the elements of that property
-	call    string         // it holds the arguments of that function
+	at      int            // the index of its token
+	typ     *resource.Type // properties of a declaration of this type are inside
+	names   bool           // names of resources of typ may be inside, too
+	object  *schema.Schema // properties of a table in a property are inside
+	list    *schema.Field  // elements of this property are inside
+	call    string         // arguments of this function are inside
 }
 
 // cursorIn returns the place at the end of text.
@@ -117,7 +116,7 @@ func (c *cursor) nest(types func(string) *resource.Type) {
 	}
 }
 
-// open returns what the bracket at token i holds.
+// open returns the frame of the bracket at token i.
 func (c *cursor) open(i int, bracket byte, closed frame, types func(string) *resource.Type) frame {
 	f := frame{bracket: bracket, at: i}
 	typeAt := func(i int) *resource.Type {
@@ -164,8 +163,8 @@ func (c *cursor) open(i int, bracket byte, closed frame, types func(string) *res
 	return f
 }
 
-// dotted returns the name that ends at token i with what stands before it, as in
-// string.format; "" if it is no name.
+// dotted returns the name that ends at token i with the names before it, as in string.format; "" if
+// the token is no name.
 func (c *cursor) dotted(i int) string {
 	if c.kind(i) != Name {
 		return ""
@@ -224,7 +223,7 @@ func (c *cursor) findPath() {
 	}
 }
 
-// key reports whether the word is where the name of a property stands.
+// key reports whether the word is the name of a property.
 func (c *cursor) key() bool {
 	f := c.top()
 	if f.bracket != '{' || f.typ == nil && f.object == nil {

@@ -24,8 +24,7 @@ import (
 	"github.com/luaccm/ccm/runtime/terminal"
 )
 
-// A Dialog answers one line after the other. It is not safe for use by several
-// goroutines.
+// A Dialog answers one line after the other. It is not safe for concurrent use.
 type Dialog struct {
 	env        *environment
 	manual     *manual
@@ -39,7 +38,7 @@ type Dialog struct {
 	quit     bool
 }
 
-// lastValue is the variable that holds the last value.
+// lastValue is the name of the variable with the last value.
 var lastValue = luaapi.LastValues[0]
 
 // New returns a dialog that has heard nothing yet.
@@ -78,7 +77,7 @@ func New(o Options) (*Dialog, error) {
 	return d, d.Reset()
 }
 
-// Reset forgets what was declared and defined, and asks for the facts again.
+// Reset forgets all declarations and definitions, and gathers the facts again.
 func (d *Dialog) Reset() error {
 	if err := d.env.reset(); err != nil {
 		return err
@@ -90,20 +89,20 @@ func (d *Dialog) Reset() error {
 // Close releases the interpreter.
 func (d *Dialog) Close() { d.env.close() }
 
-// Complete returns what can stand at the cursor, which is a byte of text. It
-// gathers facts if that is what is asked for, and changes nothing.
+// Complete returns the completions at the cursor, an offset in text. It gathers facts if these are
+// to be completed, and changes nothing.
 func (d *Dialog) Complete(text string, at int) Completion {
 	return d.completer.complete(d.pending, text, at)
 }
 
-// Hint returns one line about what stands at the cursor, which is a byte of
-// text, or "". It looks at nothing but what is known already.
+// Hint returns one line about the word at the cursor, an offset in text, or "". It uses only what
+// is known already.
 func (d *Dialog) Hint(text string, at int) string { return d.completer.hint(d.pending, text, at) }
 
-// Type returns the type of that name that is there already, or nil.
+// Type returns the existing type with that name, or nil.
 func (d *Dialog) Type(name string) *resource.Type { return d.env.typeNamed(name) }
 
-// Interp returns what evaluates the texts, until the next Reset.
+// Interp returns the interpreter of the texts, until the next Reset.
 func (d *Dialog) Interp() *luaapi.Interp { return d.env.in }
 
 // Facts returns the facts of the machine.
@@ -114,12 +113,11 @@ func (d *Dialog) Sources() diag.Sources { return d.env.sources }
 
 // An Answer is the result of a line.
 type Answer struct {
-	// More says that the line is the beginning of something. Handle waits for the
-	// rest.
+	// More says that the line is the beginning of a longer text. Handle waits for the rest.
 	More bool
-	// Quit says that the dialog is at its end.
+	// Quit says that the dialog has ended.
 	Quit bool
-	// Err is what was wrong. It has been printed.
+	// Err is the mistake in the text, which was printed already.
 	Err error
 }
 
@@ -144,8 +142,7 @@ func (d *Dialog) Pending() bool { return d.pending != "" }
 // Drop forgets the lines that wait for more.
 func (d *Dialog) Drop() { d.pending = "" }
 
-// Finished reports whether a text can be answered as it is. If not, it is the
-// beginning of something.
+// Finished reports whether a text can be answered. If not, it is the beginning of a longer text.
 func (d *Dialog) Finished(text string) bool {
 	if d.pending == "" && (isCommand(text) || isQuestion(text)) {
 		return true
@@ -153,7 +150,7 @@ func (d *Dialog) Finished(text string) bool {
 	return !luaapi.Unfinished(d.pending + text)
 }
 
-// handle answers a text that is one thing.
+// handle answers a single command or chunk of Lua.
 func (d *Dialog) handle(ctx context.Context, text string) (a Answer) {
 	if d.pending == "" {
 		switch {
@@ -188,7 +185,7 @@ func (d *Dialog) handle(ctx context.Context, text string) (a Answer) {
 	return a
 }
 
-// Eval evaluates a text and prints what it comes to.
+// Eval evaluates a text and prints its values.
 func (d *Dialog) Eval(ctx context.Context, text string) error {
 	d.last = text
 	res, err := d.env.session.Eval(ctx, text)
@@ -200,8 +197,8 @@ func (d *Dialog) Eval(ctx context.Context, text string) error {
 	return d.printer.print(ctx, res.Values)
 }
 
-// Script evaluates a text that is a script as a whole, or one expression. Name
-// is how messages speak of it. The mistakes in it are returned and not printed.
+// Script evaluates a text that is a whole script, or one expression. Name is its name in messages.
+// Mistakes are returned and not printed.
 func (d *Dialog) Script(ctx context.Context, name, text string) error {
 	res, err := d.env.session.EvalAs(ctx, name, text)
 	if err != nil {
@@ -246,13 +243,13 @@ func (d *Dialog) printf(format string, args ...any) {
 	terminal.Fprintf(d.env.opts.Out, format, args...)
 }
 
-// print prints a text and ends its line.
+// print prints a text with one line break at its end.
 func (d *Dialog) print(text string) {
 	fmt.Fprintln(d.env.opts.Out, strings.TrimRight(text, "\n"))
 }
 
-// Prompt returns the prompt for a first line and that for the lines after it.
-// The variables _PROMPT and _PROMPT2 replace them, as in the shell of Lua.
+// Prompt returns the prompts of the first line and of further lines. The variables _PROMPT and
+// _PROMPT2 replace them, as in the shell of Lua.
 func (d *Dialog) Prompt() (first, more string) {
 	text := func(name, or string) string {
 		if s, ok := d.env.session.Get(name).(lua.LString); ok {
@@ -266,7 +263,7 @@ func (d *Dialog) Prompt() (first, more string) {
 // Last returns the text that was evaluated last, "" if there was none.
 func (d *Dialog) Last() string { return d.last }
 
-// Forget makes .save leave out what was evaluated so far.
+// Forget makes .save leave out all texts so far.
 func (d *Dialog) Forget() {
 	d.transcript.entries, d.transcript.droppedCount = nil, len(d.transcript.loadedFiles)
 }

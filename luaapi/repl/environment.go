@@ -13,9 +13,8 @@ import (
 	"github.com/luaccm/ccm/runtime/resource"
 )
 
-// An environment is what texts are evaluated in: the types, the facts of the machine, the
-// interpreter with its variables, and the catalog of what was declared. All but the
-// options are made again by reset.
+// An environment evaluates texts: it has the types, the facts of the machine, the interpreter with
+// its variables, and the catalog of the declared resources. Reset makes all but the options again.
 type environment struct {
 	opts     Options
 	registry *resource.Registry
@@ -54,7 +53,7 @@ func (env *environment) close() {
 	}
 }
 
-// typeNamed returns the type of that name that is there already, or nil.
+// typeNamed returns the existing type with that name, or nil.
 func (env *environment) typeNamed(name string) *resource.Type {
 	for _, t := range env.registry.Types() {
 		if t.Name == name {
@@ -64,8 +63,7 @@ func (env *environment) typeNamed(name string) *resource.Type {
 	return nil
 }
 
-// types returns the types that there are and those that a module brings, in the
-// order of their names.
+// types returns the existing types and the types of modules, sorted by name.
 func (env *environment) types() []*resource.Type {
 	list := slices.Clone(env.registry.Types())
 	if env.opts.Types == nil {
@@ -80,8 +78,7 @@ func (env *environment) types() []*resource.Type {
 	return list
 }
 
-// follow returns the value that a path of names leads to, nil if there is none,
-// and how documentation calls it.
+// follow returns the value at a path of names, nil if there is none, and its name in documentation.
 func (env *environment) follow(names []string) (lua.LValue, string) {
 	if len(names) == 1 && (names[0][0] == '"' || names[0][0] == '\'') {
 		return lua.LString(""), "string"

@@ -12,7 +12,7 @@ import (
 	"github.com/luaccm/ccm/runtime/terminal"
 )
 
-// factsTree returns the facts as a short tree. It gathers none that are costly.
+// factsTree formats the facts as a short tree. It does not gather costly facts.
 func factsTree(f *facts.Facts) string {
 	width := 0
 	for _, name := range f.Names() {
@@ -34,8 +34,8 @@ func waiting(f *facts.Facts, name string) bool {
 	return g.Costly && !f.Gathered(name)
 }
 
-// factSummary returns a branch in one line. It is false if the machine has no
-// such thing.
+// factSummary formats a branch of the facts in one line. It is false if the machine does not have
+// the fact.
 func factSummary(f *facts.Facts, name string, width int) (text string, there bool) {
 	if waiting(f, name) {
 		return fmt.Sprintf("(not gathered yet: facts.%s)", name), true
@@ -79,14 +79,14 @@ func factLine(f *facts.Facts, name string) string {
 	return short(val)
 }
 
-// factsCommand is .facts: all of them, or those in which a text occurs.
+// factsCommand is .facts: all facts, or the facts that contain a text.
 func factsCommand(_ context.Context, d *Dialog, text string) error {
 	if text == "" {
 		d.print(factsTree(d.env.facts))
 		return nil
 	}
 	tree, err := d.env.facts.Tree()
-	d.Report(err) // what could be gathered is searched all the same
+	d.Report(err) // the gathered facts are searched in spite of errors
 	want := strings.ToLower(text)
 	found := false
 	for _, leaf := range facts.Leaves("", tree) {

@@ -8,8 +8,8 @@ import (
 	"github.com/luaccm/ccm/runtime/schema"
 )
 
-// hint returns one line about what stands at the cursor, which is a byte of
-// text after lines that wait for more, or "". It looks at nothing but what is known already.
+// hint returns one line about the word at the cursor, an offset in text, or "". Pending are the
+// earlier lines of an unfinished text. It uses only what is known already.
 func (cm *completer) hint(pending, text string, at int) string {
 	text = text[:at]
 	if name, arg, ok := splitCommand(text); ok && pending == "" {

@@ -13,14 +13,13 @@ import (
 	"time"
 )
 
-// maxHistory is how many entries a history keeps.
+// maxHistory is the maximum number of entries.
 const maxHistory = 10000
 
-// A History is what was typed, in this session and in earlier ones. It is kept
-// in a file that only its user can read, one JSON object a line, so that an
-// entry of several lines stays one entry.
+// A History has the typed texts of this session and of earlier ones. Its file can be read only by
+// its user, and has one JSON object a line, so that an entry of several lines stays one entry.
 type History struct {
-	path   string // "" if it is not kept
+	path   string // "" without a file
 	list   []record
 	now    func() time.Time
 	redact func(text string) string
@@ -36,9 +35,9 @@ type record struct {
 	Text string    `json:"text"`
 }
 
-// OpenHistory reads the history in a file. The file need not be there; lines of
-// it that are no entries are passed over. If it cannot be kept there, the error
-// says why, and the history is that of this session.
+// OpenHistory reads the history in a file. The file may be missing; lines that are no entries are
+// skipped. If the file cannot be written, the error is the reason, and the history lasts for this
+// session only.
 func OpenHistory(path string, now func() time.Time, redact func(text string) string) (*History, error) {
 	h := &History{now: now, redact: redact}
 	if path == "" {
@@ -104,11 +103,11 @@ func (h *History) rewrite() error {
 	return nil
 }
 
-// Hold makes Add wait with what it is given until Release is called: what in it is
-// secret may be known only when it was evaluated.
+// Hold makes Add keep entries back, because secrets in a text may be known only after its
+// evaluation. Each Release stores them.
 func (h *History) Hold() { h.hold = true }
 
-// Release keeps what Add waits with.
+// Release stores the entries that Add has kept back.
 func (h *History) Release() error {
 	list := h.queue
 	h.queue = nil
@@ -119,8 +118,8 @@ func (h *History) Release() error {
 	return errors.Join(errs...)
 }
 
-// Add keeps an entry. One that begins with a space is not kept, nor is one that
-// is the same as the last. Secrets are taken out first.
+// Add adds an entry, without its secrets. An entry that begins with a space or equals the last one
+// is not added.
 func (h *History) Add(text string) error {
 	if h.mute || strings.HasPrefix(text, " ") || strings.HasPrefix(text, "\t") {
 		return nil
@@ -153,7 +152,7 @@ func (h *History) keep(text string) error {
 	if err != nil {
 		return fmt.Errorf("history: %w", err)
 	}
-	// One write at the end of the file, so that several sessions can share it.
+	// A single write to the end of the file lets several sessions share it.
 	f, err := os.OpenFile(h.path, os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o600)
 	if err != nil {
 		return fmt.Errorf("history: %w", err)
@@ -169,10 +168,10 @@ func (h *History) keep(text string) error {
 	return nil
 }
 
-// Mute makes Add do nothing, or something again.
+// Mute turns Add off or on again.
 func (h *History) Mute(mute bool) { h.mute = mute }
 
-// Len returns how many entries are kept.
+// Len returns the number of entries.
 func (h *History) Len() int { return len(h.list) }
 
 // Entry returns an entry; 0 is the oldest.

@@ -6,8 +6,8 @@ import (
 	"github.com/luaccm/ccm/luaapi"
 )
 
-// split returns the first of several things that were given at once. A text
-// that is Lua as a whole is one thing.
+// split returns the first of several commands or chunks in a text, and the rest. A text that is
+// valid Lua as a whole stays one chunk.
 func split(text string) (first, rest string) {
 	line, below, several := strings.Cut(text, "\n")
 	if !several {
@@ -35,8 +35,7 @@ func separable(text string) bool {
 	return true
 }
 
-// cut returns the fewest first lines of a text that are not the beginning of
-// something, and the other lines.
+// cut returns the fewest first lines of a text that are complete, and the other lines.
 func cut(text string) (first, rest string) {
 	lines := strings.SplitAfter(text, "\n")
 	for i, line := range lines {

@@ -13,46 +13,41 @@ import (
 	"github.com/luaccm/ccm/runtime/terminal"
 )
 
-// Options are what a dialog works with.
+// Options are the environment of a dialog.
 type Options struct {
-	// Script is what scripts get to see. Its Builder is the scratch catalog. Its
-	// Registry and Facts are left out.
+	// Script are the options of the interpreter. Its Builder is the scratch catalog. Its Registry and
+	// Facts are not used.
 	Script luaapi.Options
-	// Begin returns the types that there are before anything was typed, to which
-	// others can be added, and the facts of the machine as they are now. Reset asks
-	// again.
+	// Begin returns the types before any input, to which types can be added, and the present facts of
+	// the machine. Reset calls it again.
 	Begin func() (*resource.Registry, *facts.Facts, error)
-	// Dir is what relative paths start from.
+	// Dir is the start of relative paths.
 	Dir string
 	// Out takes the answers.
 	Out io.Writer
-	// Commands are added to those that every dialog has.
+	// Commands are added to the commands of every dialog.
 	Commands []Command
-	// Functions are added to those that scripts have.
+	// Functions are added to the functions of scripts.
 	Functions []Function
-	// Output is how values are written at first: lua, json or yaml.
+	// Output is the first form of values: lua, json or yaml.
 	Output string
-	// Drawings are the forms in which .graph draws a catalog besides text.
+	// Drawings are the forms of .graph in addition to text.
 	Drawings []Drawing
 	// LoadOther loads a file that is no script. Nil if all files are.
 	LoadOther func(ctx context.Context, name string, text []byte) (handled bool, err error)
-	// Sources finds texts that were not evaluated here, such as manifests; may be
-	// nil.
+	// Sources finds texts that were evaluated elsewhere, such as manifests; may be nil.
 	Sources diag.Sources
-	// Paint colours Lua. Nil leaves it as it is.
+	// Paint colours Lua. Nil leaves it without colours.
 	Paint func(text string) terminal.Text
-	// Document fills in the documentation of the schemas. It is called once, when
-	// it is needed.
+	// Document fills in the documentation of the schemas. It is called once, at the first use.
 	Document func() error
-	// Types returns all types that there can be, those of modules that nothing has
-	// required yet among them. May be nil.
+	// Types returns all types, also types of modules that are not required yet. May be nil.
 	Types func() []*resource.Type
-	// Reference returns the reference of a type or of one of its properties, which
-	// is called file.mode.
+	// Reference returns the reference of a type, or of a property such as file.mode.
 	Reference func(topic string) (text string, ok bool)
 	// ListDir lists a directory for completion; directories end with a slash.
 	ListDir func(dir string) []string
-	// Modules returns what require finds in modules of others. May be nil.
+	// Modules returns the names of modules by other authors that require finds. May be nil.
 	Modules func() []string
 	// Brief says that a person reads the answers: long values are cut, and the rest is
 	// counted.
@@ -69,7 +64,7 @@ type Drawing struct {
 	Draw func(c *catalog.Catalog) string
 }
 
-// A Function is one that a text at the prompt can call and a script cannot.
+// A Function can be called by a text at the prompt, but not by a script.
 type Function struct {
 	// Signature is as in plan(): Events.
 	Signature, Doc string

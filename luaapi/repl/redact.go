@@ -11,20 +11,19 @@ import (
 // redacted stands for a secret.
 const redacted = "(secret)"
 
-// secretName matches names of what is likely to be a secret.
+// secretName matches names that likely stand for secrets.
 var secretName = lazyregexp.New(`(?i)(passw(or)?d|passphrase|secret|token|api_?key|private_?key|credential)`)
 
 var (
-	// assignment matches NAME=VALUE in a string, as environments have it.
+	// assignment matches NAME=VALUE in a string, as in environments.
 	assignment = lazyregexp.New(`^([A-Za-z_][A-Za-z0-9_]*)=(.*)$`)
 	// userinfo matches the password in a URL.
 	userinfo = lazyregexp.New(`://([^/@:\s"']*):([^/@\s"']+)@`)
 )
 
-// Redact returns a text of Lua without its secrets, so that it can be kept. A
-// string is a secret if it is an argument of secret, the value of a property
-// that is marked as one, or the value of anything whose name says so. What is
-// computed is not seen.
+// Redact removes the secrets from a text of Lua, so that the text can be stored. A string is a
+// secret if it is an argument of secret, the value of a property marked as secret, or any value
+// whose name suggests a secret. Computed secrets are not recognized.
 func Redact(text string, reg *resource.Registry) string {
 	c := cursorIn(text, reg.Type)
 	tokens := Tokens(text)
@@ -49,7 +48,7 @@ func Redact(text string, reg *resource.Registry) string {
 	return b.String() + text[at:]
 }
 
-// closingOf returns what ends the string that s begins.
+// closingOf returns the closing delimiter of the string at the beginning of s.
 func closingOf(s string) string {
 	if s[0] != '[' {
 		return s[:1]

@@ -16,26 +16,25 @@ import (
 	"github.com/luaccm/ccm/runtime/resource"
 )
 
-// An entry is a text that was evaluated, as it goes into a script.
+// An entry is an evaluated text for a saved script.
 type entry struct {
 	number   int
 	text     string
 	declared []*resource.Resource // that no later text has replaced
 	declares bool
-	onlyHere []string // the names in it that scripts do not have
-	file     string   // the script that it is, "" if it was typed
+	onlyHere []string // names in text that scripts do not have
+	file     string   // path of the script, "" for a typed text
 }
 
-// A transcript is what was evaluated, for .save.
+// A transcript has the evaluated texts, for .save.
 type transcript struct {
 	env          *environment
 	entries      []entry
 	loadedFiles  []string // the scripts and manifests
-	droppedCount int      // how many of them .save leaves out
+	droppedCount int      // the number of first entries that .save leaves out
 }
 
-// remember keeps a text for .save. What had a mistake is not kept, nor is what
-// only asked for a value.
+// remember stores a text for .save, unless the text had a mistake or only asked for a value.
 func (ts *transcript) remember(text string, res luaapi.Evaluation, err error) {
 	if err != nil {
 		return
@@ -74,8 +73,7 @@ func (ts *transcript) onlyAtPrompt(name string) bool {
 	})
 }
 
-// supersede takes the declarations that were replaced out of the texts that
-// made them.
+// supersede removes the replaced declarations from the texts that made them.
 func (ts *transcript) supersede(replaced []luaapi.Replacement) {
 	for _, r := range replaced {
 		n := ts.env.session.Entry(r.Old)
@@ -92,14 +90,14 @@ func (ts *transcript) supersede(replaced []luaapi.Replacement) {
 		case shape.Call:
 			ts.entries = slices.Delete(ts.entries, i, i+1)
 		case shape.Variable != "":
-			// A reference does what the handle did.
+			// A reference works like the handle.
 			e.text = fmt.Sprintf("local %s = %q", shape.Variable, r.Old.ID)
 		}
 	}
 }
 
-// forgetDeclaration takes the text that declared a resource out of what is saved. It
-// returns where that text is if it cannot, because it does more.
+// forgetDeclaration removes the text that declared a resource from the transcript. If it cannot,
+// because the text does more, it returns the text's place.
 func (ts *transcript) forgetDeclaration(r *resource.Resource) string {
 	n := ts.env.session.Entry(r)
 	i := slices.IndexFunc(ts.entries, func(e entry) bool { return e.number == n })
@@ -115,7 +113,7 @@ func (ts *transcript) forgetDeclaration(r *resource.Resource) string {
 	return ""
 }
 
-// script returns what was typed as a script.
+// script returns the typed texts as a script.
 func (ts *transcript) script() string {
 	var b strings.Builder
 	for _, e := range ts.entries {
@@ -163,7 +161,7 @@ func saveCommand(ctx context.Context, d *Dialog, arg string) error {
 	return d.check(ctx, name, text)
 }
 
-// check evaluates a script as a run would and returns what a run would refuse.
+// check evaluates a script like a run and returns the mistakes that a run would report.
 func (d *Dialog) check(ctx context.Context, name, text string) error {
 	var b catalog.Builder
 	script := d.env.opts.Script

@@ -13,14 +13,14 @@ import (
 	"github.com/luaccm/ccm/runtime/terminal"
 )
 
-// How values are written.
+// Forms of values.
 const (
 	OutputLua  = "lua"
 	OutputJSON = "json"
 	OutputYAML = "yaml"
 )
 
-// Outputs lists how values can be written.
+// Outputs lists the forms of values.
 var Outputs = []string{OutputLua, OutputJSON, OutputYAML}
 
 // A printer writes values.
@@ -30,7 +30,7 @@ type printer struct {
 	output string // one of Outputs
 }
 
-// What a person is shown of a long value.
+// Limits of long values for people.
 const (
 	briefEntries = 100 // of each table
 	briefLines   = 200
@@ -61,8 +61,7 @@ func (p *printer) paints(values []lua.LValue) bool {
 	return p.env.opts.Paint != nil && p.output == OutputLua && !slices.ContainsFunc(values, func(v lua.LValue) bool { return !p.isData(v) })
 }
 
-// formatValues returns values as they are to be written, beside one another if they
-// are short.
+// formatValues formats values for output, side by side if they are short.
 func (p *printer) formatValues(ctx context.Context, values []lua.LValue, brief bool) (string, error) {
 	texts := make([]string, len(values))
 	lines := 1
@@ -81,7 +80,7 @@ func (p *printer) formatValues(ctx context.Context, values []lua.LValue, brief b
 	return strings.Join(texts, sep), nil
 }
 
-// show returns a value as Lua writes it.
+// show formats a value as Lua.
 func (p *printer) show(v lua.LValue) string {
 	text, err := p.inspect(context.Background(), v, true)
 	if err != nil {
@@ -90,7 +89,7 @@ func (p *printer) show(v lua.LValue) string {
 	return text
 }
 
-// format returns a value as it is to be written.
+// format formats a value for output.
 func (p *printer) format(ctx context.Context, v lua.LValue, brief bool) (string, error) {
 	if p.output == OutputLua {
 		return p.inspect(ctx, v, brief)
@@ -106,7 +105,7 @@ func (p *printer) format(ctx context.Context, v lua.LValue, brief bool) (string,
 	if p.env.session.IsFacts(v) {
 		tree, err := p.env.facts.Tree()
 		if err != nil {
-			p.env.report(err) // what could be gathered is written all the same
+			p.env.report(err) // the gathered facts are written in spite of errors
 		}
 		return p.encode(tree)
 	}
@@ -148,8 +147,8 @@ func (p *printer) isData(v lua.LValue) bool {
 	return true
 }
 
-// inspect returns a value as inspect writes it. What has a text of its own is
-// written as that, and a function by its name and its place.
+// inspect formats a value like the library inspect; values with a text of their own as that text,
+// and functions with their name and place.
 func (p *printer) inspect(ctx context.Context, v lua.LValue, brief bool) (string, error) {
 	if p.env.session.IsFacts(v) {
 		return factsTree(p.env.facts), nil
@@ -178,8 +177,8 @@ func (p *printer) inspect(ctx context.Context, v lua.LValue, brief bool) (string
 	return p.call(ctx, fn, v, options)
 }
 
-// functionName returns the signature of a function under the name of a variable or a
-// library that holds it, and the place of one that was written in Lua.
+// functionName returns the signature of a function under the name of the variable or library that
+// holds it, and the place of a function written in Lua.
 func (p *printer) functionName(fn *lua.LFunction) string {
 	if f, ok := p.env.session.Function(fn); ok {
 		name := "function"

@@ -2,7 +2,7 @@ package repl
 
 import "strings"
 
-// A Kind says what a token is.
+// A Kind is the kind of a token.
 type Kind uint8
 
 // The kinds of tokens.
@@ -24,8 +24,8 @@ type Token struct {
 	Open bool
 }
 
-// Tokens reads a text that is being typed. It refuses nothing: the tokens cover
-// the whole text, whatever it holds.
+// Tokens reads a text that is being typed. It never fails: the tokens cover the whole text,
+// whatever that is.
 func Tokens(text string) []Token {
 	var out []Token
 	for at := 0; at < len(text); {
@@ -85,7 +85,7 @@ func letter(c byte) bool {
 }
 func digit(c byte) bool { return c >= '0' && c <= '9' }
 
-// span returns how many bytes at the beginning of s are of a class.
+// span returns the number of bytes of a class at the beginning of s.
 func span(s string, in func(byte) bool) int {
 	n := 0
 	for n < len(s) && in(s[n]) {
@@ -111,8 +111,8 @@ func number(s string) int {
 	return n
 }
 
-// quoted returns the length of the quoted string that s begins with. It ends at
-// the end of its line at the latest, unless that is escaped.
+// quoted returns the length of the quoted string at the beginning of s. The string ends at the end
+// of its line, unless the line break is escaped.
 func quoted(s string) (n int, open bool) {
 	for n = 1; n < len(s); n++ {
 		switch s[n] {
@@ -138,8 +138,7 @@ func comment(s string) (n int, open bool) {
 	return len(s), false
 }
 
-// long returns the length of the text in long brackets that s begins with, 0 if
-// it does not begin with any.
+// long returns the length of the text in long brackets at the beginning of s, 0 if there is none.
 func long(s string) (n int, open bool) {
 	if !strings.HasPrefix(s, "[") {
 		return 0, false

@@ -13,19 +13,19 @@ import (
 	"github.com/luaccm/ccm/runtime/terminal"
 )
 
-// A topic is something that documentation can be asked for by its name.
+// A topic has documentation under a name.
 type topic struct {
-	name            string // str.split; of a builtin what its signature begins with
+	name            string // str.split; for builtins the beginning of the signature
 	signature       string
 	doc             string
 	example, result string
 	library         bool
 }
 
-// A manual is the documentation of what has a name at the prompt.
+// A manual has the documentation of all names at the prompt.
 type manual struct {
 	env       *environment
-	topicList []topic // nil until it is asked for
+	topicList []topic // nil until the first use
 }
 
 // shipped returns the topics that every dialog has, in order of name.
@@ -66,7 +66,7 @@ func (m *manual) topics() []topic {
 		list[i].name, _, _ = strings.Cut(list[i].signature, "(")
 	}
 	slices.SortStableFunc(list, func(a, b topic) int { return strings.Compare(a.name, b.name) })
-	// What two places document is documented by the first, which is the shorter.
+	// Of two topics with one name the first one counts, which is shorter.
 	m.topicList = slices.CompactFunc(list, func(a, b topic) bool { return a.name == b.name })
 	return m.topicList
 }

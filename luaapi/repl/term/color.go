@@ -18,7 +18,7 @@ var constants = map[string]bool{"nil": true, "true": true, "false": true}
 // Paint returns a text of Lua with colours.
 func Paint(text string) terminal.Text { return paintTokens(text, nil) }
 
-// paintTokens colours a text; the names in special are those of types.
+// paintTokens colours a text. Special reports whether a name is a type.
 func paintTokens(text string, special func(name string) bool) terminal.Text {
 	var b terminal.Buffer
 	for _, t := range repl.Tokens(text) {
@@ -32,7 +32,7 @@ func paintTokens(text string, special func(name string) bool) terminal.Text {
 		case t.Kind == repl.Name && special != nil && special(word):
 			style = terminal.Blue
 		}
-		// A style ends with its line: what follows may be a prompt.
+		// A style ends with its line, because a prompt may follow.
 		for i, line := range strings.Split(word, "\n") {
 			if i > 0 {
 				b.Print(terminal.LinesText("\n"))
@@ -43,14 +43,12 @@ func paintTokens(text string, special func(name string) bool) terminal.Text {
 	return b.Text()
 }
 
-// rowBelow makes sure that there is a row below the cursor: it moves one down,
-// which scrolls at the bottom of the screen, and up again. The library for lines
-// relies on it.
+// rowBelow makes sure that there is a row below the cursor: it moves the cursor down, which scrolls
+// at the bottom of the screen, and up again. The library readline needs that row.
 const rowBelow = "\x1bD\x1bM"
 
-// highlight returns what is typed with its colours, and with the prompts of the
-// lines after the first. The library for lines leaves as many columns free there
-// as the first prompt takes.
+// highlight returns the typed text in colours, and with the prompts of further lines. For these the
+// library readline leaves as many columns free as the first prompt takes.
 func (t *editor) highlight(line []rune) string {
 	text := terminal.Lines(string(line))
 	if t.question != "" {
@@ -76,7 +74,7 @@ func (t *editor) highlight(line []rune) string {
 	return strings.ReplaceAll(text, "\n", "\n\r"+more) + rowBelow
 }
 
-// paint colours what is typed.
+// paint colours a typed text.
 func (t *editor) paint(text string) terminal.Text {
 	if trimmed := strings.TrimLeft(text, " "); strings.HasPrefix(trimmed, ".") || strings.HasPrefix(trimmed, `\`) || strings.HasPrefix(trimmed, "?") {
 		word, rest, spaced := strings.Cut(text, " ")

@@ -11,8 +11,7 @@ import (
 	"github.com/luaccm/ccm/runtime/terminal"
 )
 
-// complete returns what can stand at the cursor, as the library for lines wants
-// it.
+// complete returns the completions at the cursor, in the form of the library readline.
 func (t *editor) complete(line []rune, cursor int) readline.Completions {
 	if t.question != "" {
 		return readline.Completions{}
@@ -22,8 +21,8 @@ func (t *editor) complete(line []rune, cursor int) readline.Completions {
 	if len(c.Items) == 0 {
 		return readline.Completions{}
 	}
-	// The library replaces the word before the cursor, up to a blank, and counts
-	// its bytes as characters.
+	// The library replaces the word before the cursor, up to a blank, and counts the word's bytes as
+	// characters.
 	from := strings.LastIndexAny(before[:c.Start], " \t\n") + 1
 	if i := strings.LastIndexFunc(before[from:], func(r rune) bool { return r >= 0x80 }); i >= 0 {
 		_, size := utf8.DecodeRuneInString(before[from+i:])
@@ -33,7 +32,7 @@ func (t *editor) complete(line []rune, cursor int) readline.Completions {
 	}
 	t.probeIfMenu()
 	if t.answers == answersNo {
-		// How much room there is nobody knows: what is shown must fit the screen.
+		// The room for a menu is unknown, so the menu must fit the screen.
 		_, height, err := term.GetSize(int(os.Stdout.Fd()))
 		if err != nil || height <= 0 {
 			height = 24
@@ -44,13 +43,13 @@ func (t *editor) complete(line []rune, cursor int) readline.Completions {
 	docs := make(map[string]int)
 	for _, item := range c.Items {
 		if terminal.Line(item.Text) != item.Text {
-			continue // such as a name of a file that nobody can type
+			continue // cannot be typed, such as some names of files
 		}
 		group := item.Group
 		if !t.color {
-			group = "" // the library colours it
+			group = "" // otherwise the library colours it
 		}
-		// What has one description is shown as one thing with several names.
+		// The library would join items with equal descriptions to one item with several names.
 		doc := terminal.Line(item.Doc)
 		if doc != "" {
 			docs[doc]++

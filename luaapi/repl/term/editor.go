@@ -26,13 +26,13 @@ type editor struct {
 	question  string      // that is asked, "" at the prompt
 	longPaste *pastedText // a paste that is too long for the screen
 	state     waitState
-	answers   answers // whether the terminal says where its cursor is
+	answers   answers // whether the terminal tells the place of its cursor
 }
 
-// A pastedText is not shown; it is evaluated at once.
+// A pastedText is not shown, but evaluated at once.
 type pastedText struct{ text string }
 
-// newReader returns what reads from the terminal that the process was started on.
+// newReader returns the lineReader for the terminal of the process.
 func (t *Terminal) newReader() (lineReader, error) {
 	if !terminal.IsTerminal(t.options.Stdout) || os.Getenv("TERM") == "dumb" || os.Getenv("TERM") == "" {
 		return t.newPlainReader(), nil
@@ -50,7 +50,7 @@ func (t *editor) newShell() *readline.Shell {
 	sh := readline.NewShell()
 	for name, value := range map[string]any{
 		"enable-bracketed-paste":       true,
-		"convert-meta":                 false, // or letters such as ü were taken for Alt with a key
+		"convert-meta":                 false, // otherwise letters such as ü would mean Alt with a key
 		"input-meta":                   true,
 		"output-meta":                  true,
 		"multiline-column":             false,  // the prompts of further lines are ours
@@ -70,7 +70,7 @@ func (t *editor) newShell() *readline.Shell {
 	sh.Completer = t.complete
 	sh.Hint.SetProvider(t.hint)
 	sh.Keymap.Register(map[string]func(){
-		// The library's own drops the line only if no other key comes with it.
+		// The library's own action drops the line only if no other key follows at once.
 		"drop-line": func() {
 			sh.Display.AcceptLine()
 			sh.History.Accept(false, false, readline.ErrInterrupt)
@@ -96,8 +96,8 @@ func (t *editor) newShell() *readline.Shell {
 	return sh
 }
 
-// withoutForeignKeys has the library read no ~/.inputrc that is not trusted: it may
-// say what a key types. The function that it returns takes that back.
+// withoutForeignKeys keeps the library from reading an untrusted ~/.inputrc, which can define the
+// text that a key types. The returned function undoes that.
 func (t *Terminal) withoutForeignKeys() func() {
 	const variable = "INPUTRC"
 	name := filepath.Join(os.Getenv("HOME"), ".inputrc")
@@ -110,9 +110,9 @@ func (t *Terminal) withoutForeignKeys() func() {
 	return func() { _ = os.Unsetenv(variable) }
 }
 
-// keyActions are keys that do something else than in other programs with
-// readline: Tab shows what it completes, and the arrows move inside of an entry
-// of several lines, and beyond it to other entries.
+// keyActions are the keys that differ from other programs with readline: Tab shows a menu of
+// completions, and the arrows move inside of an entry of several lines, and beyond it to other
+// entries.
 var keyActions = map[string]string{
 	inputrc.Unescape(`\C-c`):     "drop-line",
 	inputrc.Unescape(`\C-x\C-e`): "edit-line",
@@ -138,7 +138,7 @@ func (t *editor) deleteUnderCursor() {
 
 // promptText returns the prompt of the first line.
 func (t *editor) promptText() string {
-	t.term.options.Mode.changing.Store(false) // it has its mode by now
+	t.term.options.Mode.changing.Store(false) // the terminal is in its mode by now
 	if t.question != "" {
 		return t.question
 	}
@@ -149,7 +149,7 @@ func (t *editor) promptText() string {
 	return first
 }
 
-// prompts returns the prompts as they are shown.
+// prompts returns the prompts in the form that is shown.
 func (t *editor) prompts() (first, more string) {
 	first, more = t.term.dialog.Prompt()
 	return terminal.Line(first), terminal.Line(more)
@@ -178,7 +178,7 @@ func (t *editor) readline() (string, error) {
 		return "", ErrStopped
 	}
 	defer t.state.Store(false)
-	// What was typed ahead was echoed here, and comes again.
+	// Text that was typed ahead has been echoed here, and will be shown again.
 	_, _ = t.term.options.Stdout.Print(terminal.EraseLine)
 	text, err := t.shell.Readline()
 	if errors.Is(err, readline.ErrInterrupt) {
@@ -202,7 +202,7 @@ func (t *editor) ask(question string) (string, error) {
 func (t *editor) leave() {
 	if t.state.Load() {
 		mode := t.term.options.Mode
-		mode.Restore() // before it is written to, which may have to wait
+		mode.Restore() // before the writes, which may have to wait
 		_, _ = t.term.options.Stdout.Print(terminal.EndPaste)
 		terminal.Fprintf(t.term.options.Stdout, "\n")
 		mode.Restore()
@@ -210,13 +210,13 @@ func (t *editor) leave() {
 	}
 }
 
-// accept reports whether what was typed can be answered.
+// accept reports whether a typed text can be answered.
 func (t *editor) accept(line []rune) bool {
 	return t.question != "" || t.longPaste != nil || t.term.dialog.Finished(string(line))
 }
 
-// paste is given what is pasted, and returns what of it goes into the line. A
-// text that is higher than the screen is not shown: it is answered at once.
+// paste handles pasted text, and returns the part of it for the line. A text higher than the screen
+// is not shown, but answered at once.
 func (t *editor) paste(text string) string {
 	_, height, err := term.GetSize(int(os.Stdout.Fd()))
 	if err != nil || t.question != "" || strings.Count(text, "\n") < height-4 {
@@ -235,8 +235,7 @@ func (t *editor) keep(text string) {
 	}
 }
 
-// hint is the line below what is typed. It is asked for before anything is
-// drawn.
+// hint returns the line below the typed text. The library calls it before it draws.
 func (t *editor) hint(line []rune, cursor int) []rune {
 	t.probeIfMenu()
 	if t.question != "" {
@@ -252,7 +251,7 @@ func (t *editor) hint(line []rune, cursor int) []rune {
 	return []rune(terminal.Faint.On(t.color).Paint(text).String())
 }
 
-// source is the history as the library for lines wants it.
+// source is the history in the form of the library readline.
 type source struct{ t *editor }
 
 // Write implements readline.History.
@@ -268,7 +267,7 @@ func (s source) GetLine(i int) (string, error) {
 	if i < 0 || i >= s.t.history.Len() {
 		return "", io.EOF
 	}
-	return terminal.Lines(s.t.history.Entry(i)), nil // it may have been pasted
+	return terminal.Lines(s.t.history.Entry(i)), nil // may have been pasted
 }
 
 // Len implements readline.History.

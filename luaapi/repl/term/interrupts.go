@@ -6,15 +6,14 @@ import (
 	"sync"
 )
 
-// interrupts are the keys Ctrl-C that a person presses while something is done.
+// interrupts handle Ctrl-C while a command runs.
 type interrupts struct {
 	signals chan os.Signal
 	mu      sync.Mutex
-	then    []func() // what the next ones do, the first first
+	then    []func() // handlers of the next interrupts, in order
 }
 
-// catchInterrupts takes the signal over from [main], where it means that the
-// process shall end.
+// catchInterrupts takes the signal over from [main], where it ends the process.
 func catchInterrupts() *interrupts {
 	signal.Reset(os.Interrupt)
 	i := &interrupts{signals: make(chan os.Signal, 4)}
@@ -37,8 +36,7 @@ func (i *interrupts) release() {
 	close(i.signals)
 }
 
-// set says what interrupts do from now on: the first does the first thing. It
-// returns what they did before.
+// set sets the handlers of the next interrupts, in order. It returns the handlers before.
 func (i *interrupts) set(then ...func()) (before []func()) {
 	i.mu.Lock()
 	defer i.mu.Unlock()

@@ -8,8 +8,8 @@ import (
 	"golang.org/x/term"
 )
 
-// A Mode is how a terminal was before lines were edited on it, and is to be again when
-// the process ends, whoever ends it. Without begin there is nothing to restore.
+// A Mode is the mode of a terminal before lines are edited on it. It is restored at the end of the
+// process, from any place that ends the process. Without begin there is nothing to restore.
 type Mode struct {
 	mu     sync.Mutex
 	fd     int
@@ -19,7 +19,7 @@ type Mode struct {
 	changing atomic.Bool
 }
 
-// begin remembers how a terminal is.
+// begin stores the mode of a terminal.
 func (m *Mode) begin(fd int) error {
 	state, err := term.GetState(fd)
 	if err == nil {
@@ -30,7 +30,7 @@ func (m *Mode) begin(fd int) error {
 	return err
 }
 
-// aside gives the terminal back its mode for another program, until again is called.
+// aside restores the mode for another program, until again is called.
 func (m *Mode) aside() (again func(), err error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -47,12 +47,12 @@ func (m *Mode) aside() (again func(), err error) {
 	}, err
 }
 
-// changesWithin is how long the library for lines may take to change the mode. It waits
-// for nothing but, maybe, for a terminal that was told to stop its output.
+// changesWithin is the time in which the library readline changes the mode. It may wait only for a
+// terminal whose output was stopped.
 const changesWithin = 200 * time.Millisecond
 
-// Restore gives the terminal back its mode, for who ends the process. What was about to
-// change it has done so by then.
+// Restore restores the mode, before the process ends. It waits for a change of the mode that has
+// begun.
 func (m *Mode) Restore() {
 	for end := time.Now().Add(changesWithin); m.changing.Load() && time.Now().Before(end); {
 		time.Sleep(time.Millisecond)

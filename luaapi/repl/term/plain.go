@@ -14,7 +14,7 @@ import (
 // there is a prompt, and no escape sequence.
 type plainReader struct {
 	term    *Terminal
-	out     *terminal.Writer // where prompts go
+	out     *terminal.Writer // for prompts
 	history *repl.History
 	lines   chan line
 	asked   bool // a line is being waited for
@@ -57,7 +57,7 @@ func (t *plainReader) read() (string, error) {
 	return text, err
 }
 
-// line reads one line. An interrupt drops what was typed of it.
+// line reads one line. An interrupt drops the typed part of the line.
 func (t *plainReader) line(prompt string) (string, error) {
 	before := t.term.signals.set(t.drop, t.drop, t.drop)
 	defer t.term.signals.set(before...)

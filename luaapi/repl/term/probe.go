@@ -10,16 +10,16 @@ import (
 	"github.com/luaccm/ccm/runtime/terminal"
 )
 
-// The library for lines can ask the terminal at every key where its cursor is,
-// and then waits for the answer without end, and loses keys that come together
-// with it. It need not know, save to see how high a menu can be. So it asks only
-// then, and only a terminal that answers.
+// The library readline can ask the terminal for the place of the cursor at every key; it then waits
+// for the answer without a limit, and loses keys that arrive with the answer. The place is needed
+// only for the height of a menu. Therefore the terminal is asked only then, and only if it is known
+// to answer.
 
 // probe is the setting that has the library ask.
 const probe = "cursor-position-probe"
 
-// patience is how long a terminal may take to answer. What is slower is taken for
-// one that does not.
+// patience is the time limit for an answer of the terminal. A slower terminal counts as one without
+// answers.
 const patience = time.Second
 
 // answers says whether a terminal answers.
@@ -42,8 +42,7 @@ func (t *editor) probeIfMenu() {
 
 var positionReport = lazyregexp.New(`\x1b\[[0-9]+;[0-9]+R`)
 
-// ask6n asks the terminal where its cursor is. What a person types meanwhile is
-// not lost.
+// ask6n asks the terminal for the place of the cursor. Keys that are typed meanwhile are not lost.
 func (t *editor) ask6n() answers {
 	in := int(os.Stdin.Fd())
 	state, err := term.MakeRaw(in)

@@ -17,58 +17,58 @@ import (
 	"github.com/luaccm/ccm/runtime/terminal"
 )
 
-// Options are those of a terminal.
+// Options are the options of a terminal.
 type Options struct {
 	Stdin          io.Reader
 	Stdout, Stderr *terminal.Writer
 	Color          bool
-	// Mode is that of the terminal; its Restore is for all who end the process.
+	// Mode is the mode of the terminal; every end of the process calls its Restore.
 	Mode *Mode
 	// Stop is closed when the process is to end.
 	Stop <-chan struct{}
-	// Warn takes what is wrong and keeps nobody from typing.
+	// Warn takes problems that do not prevent typing.
 	Warn func(message string)
 	// CheckFound returns an error if a file is not trusted that nobody has named.
 	CheckFound func(name string) error
 	// HasTool reports whether a program of the name can be run.
 	HasTool func(name string) bool
-	// RunTool runs the editor or the pager of the user, which has the terminal to
-	// itself. Words are its command line.
+	// RunTool runs the user's editor or pager, to which it leaves the terminal. Words are the command
+	// line.
 	RunTool func(ctx context.Context, words []string, stdin io.Reader) error
 	// Exit ends the process, which was interrupted.
 	Exit func()
 }
 
-// A Terminal is where a person types.
+// A Terminal is the terminal of a person, or standard input.
 type Terminal struct {
 	options Options
 	dialog  *repl.Dialog
 	history *repl.History
-	reader  lineReader // nil if nobody is there to type
+	reader  lineReader // nil if nobody types
 	signals *interrupts
 }
 
 // New returns a terminal at which nobody types yet.
 func New(o Options) *Terminal { return &Terminal{options: o} }
 
-// Active reports whether a person is there to type.
+// Active reports whether a person types at the terminal.
 func (t *Terminal) Active() bool { return t.reader != nil }
 
-// A lineReader is where a person types.
+// A lineReader reads the lines that a person types.
 type lineReader interface {
-	// read returns what was typed. The error is errDropped if it was dropped,
-	// io.EOF at the end, and ErrStopped if the process is to end.
+	// read returns a typed text. The error is errDropped if the text was dropped, io.EOF at the end,
+	// and ErrStopped if the process has to end.
 	read() (string, error)
 	// ask returns the answer to a question.
 	ask(question string) (string, error)
-	// leave ends the process if it waits for a person.
+	// leave ends the process if it is waiting for a person.
 	leave()
 }
 
 // A waitState says whether the process waits for a person.
 type waitState struct{ atomic.Bool }
 
-// begin says that it does from now on. It is false if the process is to end.
+// begin begins to wait for a person. It is false if the process has to end.
 func (w *waitState) begin(stop <-chan struct{}) bool {
 	w.Store(true)
 	// Whoever was told to stop before has not seen that yet.
@@ -81,7 +81,7 @@ func (w *waitState) begin(stop <-chan struct{}) bool {
 	}
 }
 
-// errDropped is what read returns if what was typed is not to be answered.
+// errDropped is returned by read for a text that is not to be answered.
 var errDropped = errors.New("dropped")
 
 // ErrStopped says that the process is to end.
@@ -102,7 +102,7 @@ func (t *Terminal) Converse(ctx context.Context, d *repl.Dialog, h *repl.History
 	return t.loop(ctx)
 }
 
-// loop answers what is typed.
+// loop answers the typed texts.
 func (t *Terminal) loop(ctx context.Context) error {
 	for {
 		text, err := t.reader.read()
@@ -142,8 +142,7 @@ func (t *Terminal) Confirm(question string) (bool, error) {
 	return false, nil
 }
 
-// whenStopped calls a function when the process is to end. The function that it
-// returns takes that back.
+// whenStopped calls a function when the process has to end. The returned function cancels that.
 func (t *Terminal) whenStopped(do func()) (end func()) {
 	done := make(chan struct{})
 	go func() {
@@ -166,9 +165,8 @@ func (t *Terminal) Stoppable(ctx context.Context) (context.Context, func()) {
 	}
 }
 
-// Interruptible does something that the first interrupt, or the end of the
-// process, cancels. What cannot be cancelled the third one ends with the
-// process.
+// Interruptible calls do with a context that the first interrupt, or the end of the process,
+// cancels. If do does not end then, the third interrupt ends the process.
 func (t *Terminal) Interruptible(ctx context.Context, do func(context.Context)) {
 	ctx, cancel := t.Stoppable(ctx)
 	defer cancel()
@@ -182,8 +180,8 @@ func (t *Terminal) Interruptible(ctx context.Context, do func(context.Context)) 
 	do(ctx)
 }
 
-// OnInterrupt says what interrupts do from now on: the first calls first, the second
-// then, and the third ends the process. The function that it returns takes that back.
+// OnInterrupt sets the handlers of interrupts: the first interrupt calls first, the second then,
+// and the third ends the process. The returned function restores the handlers before.
 func (t *Terminal) OnInterrupt(first, then func()) (restore func()) {
 	if t.signals == nil {
 		return func() {}

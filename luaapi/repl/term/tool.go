@@ -22,7 +22,7 @@ func (t *Terminal) Commands() []repl.Command {
 	}
 }
 
-// editCommand is .edit: a script, or what was typed last.
+// editCommand is .edit: it edits a script, or the last typed text.
 func (t *Terminal) editCommand(ctx context.Context, d *repl.Dialog, name string) error {
 	if !t.Active() {
 		return errors.New("nobody is there to edit")
@@ -45,9 +45,9 @@ func (t *Terminal) editCommand(ctx context.Context, d *repl.Dialog, name string)
 	return d.Eval(ctx, text)
 }
 
-// Edit returns what the editor of the user makes of a text.
+// Edit returns a text after the user's editor.
 func (t *Terminal) Edit(ctx context.Context, text string) (string, error) {
-	f, err := os.CreateTemp("", "ccm-*.lua") // only its user can read it
+	f, err := os.CreateTemp("", "ccm-*.lua") // readable only by its user
 	if err != nil {
 		return "", err
 	}
@@ -63,7 +63,7 @@ func (t *Terminal) Edit(ctx context.Context, text string) (string, error) {
 	return strings.TrimRight(string(out), "\n"), err
 }
 
-// editLine is what Ctrl-X Ctrl-E does: the line goes through the editor.
+// editLine is the action of Ctrl-X Ctrl-E: it edits the line in the editor.
 func (t *editor) editLine() {
 	again, err := t.term.options.Mode.aside()
 	if err != nil {
@@ -85,7 +85,7 @@ func (t *Terminal) runEditor(ctx context.Context, name string) error {
 	return t.runTool(ctx, chosenTool("vi", "VISUAL", "EDITOR"), nil, name)
 }
 
-// Page shows a text in the pager of the user, or as it is if there is none.
+// Page shows a text in the user's pager, or prints it without one.
 func (t *Terminal) Page(ctx context.Context, text terminal.Text) error {
 	standard := "less"
 	if !t.options.HasTool(standard) {
@@ -113,8 +113,8 @@ func chosenTool(standard string, variables ...string) string {
 	return standard
 }
 
-// runTool runs a program that has the terminal to itself and deals with interrupts.
-// It reads stdin, the terminal if that is nil.
+// runTool runs a program that has the terminal to itself and handles interrupts. It reads stdin,
+// the terminal if stdin is nil.
 func (t *Terminal) runTool(ctx context.Context, command string, stdin io.Reader, args ...string) error {
 	words, err := shellquote.Split(command)
 	if err != nil || len(words) == 0 {
