@@ -1,7 +1,7 @@
 // Package identity makes and keeps the identities of a fleet: the keys of the operator and the
 // account of NATS, the signing keys of each role with their permissions, the certificates and
-// configurations of the servers. All of them are in one directory, which [Open] reads and [Init]
-// makes.
+// configurations of the servers. All of them are in one directory, which [Open] reads and [Plan]
+// and [Initialization.Apply] make.
 //
 // Formats are those of NATS: nkeys, JWTs and credentials files (docs.nats.io, "Decentralized
 // Authentication").

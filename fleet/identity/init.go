@@ -17,7 +17,7 @@ import (
 	"github.com/luaccm/ccm/runtime/host"
 )
 
-// Options are the options of Init. For an empty field the fleet keeps its value.
+// Options are the options of Plan. For an empty field the fleet keeps its value.
 type Options struct {
 	Servers      []string // HOST or HOST:PORT
 	Environments []string // to add
@@ -36,7 +36,7 @@ const (
 	defaultStoreDir  = "/var/lib/nats"
 )
 
-// A Change is a file that Init writes.
+// A Change is a file that Apply writes.
 type Change struct {
 	Path   string // relative to the directory
 	New    bool   // else the file exists and changes

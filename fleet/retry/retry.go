@@ -1,4 +1,4 @@
-// Package retry says how long agents and nodes wait before they try again.
+// Package retry has the pauses of agents and nodes between attempts.
 package retry
 
 import (
@@ -6,11 +6,11 @@ import (
 	"time"
 )
 
-// A Backoff is how long it is waited after failures: up to twice as long each time, by chance, so that
-// machines that failed together do not come back together.
+// A Backoff has the limits of the pauses after failures. They are random and up to twice as long
+// each time, so that machines that failed together do not come back together.
 type Backoff struct{ Min, Max time.Duration }
 
-// Delay returns how long to wait after so many failures in a row, from 1 on. Random returns a number
+// Delay returns the pause after a number of failures in a row, from 1 on. random returns a number
 // from 0 to below 1.
 func (b Backoff) Delay(failures int, random func() float64) time.Duration {
 	longest := min(b.Min<<min(max(failures-1, 0), 20), b.Max) // 20: far above any limit, and far below an overflow
@@ -18,7 +18,7 @@ func (b Backoff) Delay(failures int, random func() float64) time.Duration {
 	return shortest + time.Duration(random()*float64(longest-shortest))
 }
 
-// Sleep waits, or until the context ends, and reports whether it does not.
+// Sleep pauses, and reports whether the pause ended before the context.
 func Sleep(ctx context.Context, d time.Duration) bool {
 	t := time.NewTimer(d)
 	defer t.Stop()

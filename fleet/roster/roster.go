@@ -1,5 +1,5 @@
-// Package roster reads what the nodes of a fleet say of themselves, from the buckets in which they write
-// it. Which nodes there are, and in which environment, operators have issued: nodes are not asked.
+// Package roster reads the nodes' data about themselves, from the buckets to which they write. The
+// list of nodes and their environments is not from the nodes but issued by operators.
 //
 // Begin with [Read].
 package roster
@@ -22,19 +22,20 @@ import (
 	"github.com/luaccm/ccm/fleet/where"
 )
 
-// A Node is what is known of one.
+// A Node has the data of one node.
 type Node struct {
 	Name        string
-	Environment string        // that operators issued
-	State       *record.State // nil if it wrote none that can be read
-	Facts       *record.Facts // nil if they were not asked for, or it wrote none
-	// FactsSequence is that of the message with its facts, which tells older from newer ones; 0 if they were
-	// not asked for.
+	Environment string        // issued by operators
+	State       *record.State // nil if there is none, or it cannot be read
+	Facts       *record.Facts // nil if they were not requested, or there are none
+	// FactsSequence is the sequence of the message with the facts, which is higher for newer facts;
+	// 0 if they were not requested.
 	FactsSequence uint64
 	Presence      *record.Presence
-	// HeartbeatTime is when its last heartbeat was stored, by the clock of the servers; zero if it is silent.
+	// HeartbeatTime is when the last heartbeat was stored, by the servers' clock; zero if there is
+	// none.
 	HeartbeatTime time.Time
-	// Problems says which of its documents cannot be read, and why.
+	// Problems are the errors of the node's documents that cannot be read.
 	Problems []error
 }
 
@@ -43,7 +44,7 @@ func (n *Node) Silent(now time.Time) bool {
 	return n.HeartbeatTime.IsZero() || now.Sub(n.HeartbeatTime) > record.Absent
 }
 
-// About returns what conditions are asked about.
+// About returns the node in the form for conditions.
 func (n *Node) About(now time.Time) where.Node {
 	x := where.Node{Name: n.Name, Environment: n.Environment, State: n.State, SinceHeartbeat: 1 << 62}
 	if !n.HeartbeatTime.IsZero() {
@@ -55,22 +56,23 @@ func (n *Node) About(now time.Time) where.Node {
 	return x
 }
 
-// Options say what is read.
+// Options choose the nodes and data to read.
 type Options struct {
-	// Environments are the environments of the nodes that operators have approved and not revoked, by name.
-	// What others wrote is left out.
+	// Environments are the environments of the nodes that operators have approved and not revoked,
+	// by name. Data of other nodes are left out.
 	Environments map[string]string
 	Environment  string // "" for all
 	Facts        bool
 }
 
-// Read reads the nodes that have told anything of themselves, sorted by name. A state that speaks of
-// another environment than operators issued is not believed, but damaged: its release is none of this one.
+// Read reads the nodes that have written any data, sorted by name. A state with another environment
+// than the issued one is a problem, because its release belongs to that environment.
 func Read(ctx context.Context, nc *nats.Conn, o Options) ([]*Node, error) {
 	return ReadAs(ctx, nc, o, func() (map[string]string, error) { return o.Environments, nil })
 }
 
-// ReadAs is Read for environments that are read at the same time: issued is asked for them when all else is here.
+// ReadAs is Read for environments that are read concurrently: it calls issued for them after it has
+// read all else.
 func ReadAs(ctx context.Context, nc *nats.Conn, o Options, issued func() (map[string]string, error)) ([]*Node, error) {
 	var beats []document
 	var failed error
@@ -98,7 +100,8 @@ func ReadAs(ctx context.Context, nc *nats.Conn, o Options, issued func() (map[st
 	return slices.SortedFunc(maps.Values(nodes), func(a, b *Node) int { return strings.Compare(a.Name, b.Name) }), nil
 }
 
-// A document is one of what a node says: a state, facts, or a heartbeat. One that was deleted has no name.
+// A document is one of a node's documents: a state, facts, or a heartbeat. A deleted one has no
+// name.
 type document struct {
 	name     string
 	state    *record.State
@@ -109,7 +112,7 @@ type document struct {
 	err      error // why it cannot be read
 }
 
-// add adds what a node says.
+// add adds a document of the node.
 func (n *Node) add(d *document) {
 	err := d.err
 	if err == nil && d.state != nil && d.state.Environment != n.Environment {
@@ -127,7 +130,7 @@ func (n *Node) add(d *document) {
 	}
 }
 
-// readSaid reads states, and facts if they are asked for.
+// readSaid reads states, and facts if requested.
 func readSaid(ctx context.Context, nc *nats.Conn, facts bool) ([]document, error) {
 	kinds := "*.state"
 	if facts {
@@ -164,8 +167,8 @@ func readPresence(ctx context.Context, nc *nats.Conn) ([]document, error) {
 	})
 }
 
-// Where returns the nodes for which a condition holds. An error of a condition about one node makes it
-// none of them, and the first is returned beside the others.
+// Where returns the nodes for which a condition holds. A node with an error of the condition is
+// left out, and the first error is returned with the other nodes.
 func Where(nodes []*Node, c *where.Condition, now time.Time) (list []*Node, err error) {
 	for _, n := range nodes {
 		ok, e := c.Holds(n.About(now))

@@ -13,13 +13,13 @@ import (
 	"time"
 )
 
-// A lostError says that a host was not reached, or not any more.
+// A lostError says that a host was not reached, or that its connection was lost.
 type lostError struct{ reason string }
 
-// Error is what ssh has said.
+// Error returns the message of ssh.
 func (e *lostError) Error() string { return e.reason }
 
-// arguments returns what ssh is called with.
+// arguments returns the arguments of ssh.
 func (c *Client) arguments(h Host, script string) []string {
 	args := append([]string(nil), c.Command[1:]...)
 	if !c.Interactive {
@@ -38,14 +38,14 @@ type call struct {
 	stdin  io.WriteCloser
 	stdout *bufio.Reader
 	output *tail
-	noise  string // what the login shell has printed last
+	noise  string // last output of the login shell
 	closed sync.Once
 }
 
-// call starts ssh. When ending is closed, so is its standard input.
+// call starts ssh. When ending is closed, so is the standard input of ssh.
 func (c *Client) call(ctx context.Context, ending <-chan struct{}, h Host, script string) (*call, error) {
 	cmd := exec.CommandContext(ctx, c.Command[0], c.arguments(h, script)...)
-	// A connection that stays open for the next one may hold standard error.
+	// A shared connection that stays open may hold standard error.
 	cmd.WaitDelay = 50 * time.Millisecond
 	s := &call{cmd: cmd, output: new(tail)}
 	cmd.Stderr = s.output
@@ -73,7 +73,7 @@ func (c *Client) call(ctx context.Context, ending <-chan struct{}, h Host, scrip
 
 func (s *call) close() { s.closed.Do(func() { _ = s.stdin.Close() }) }
 
-// end ends the call, and returns why there was no more to read.
+// end ends the call, and returns why reading ended.
 func (s *call) end(reading error) error {
 	s.close()
 	kill := func() { _ = s.cmd.Process.Kill() }
@@ -81,7 +81,7 @@ func (s *call) end(reading error) error {
 	if endless {
 		kill()
 	}
-	defer time.AfterFunc(stopPatience, kill).Stop() // what comes after the end has an end too
+	defer time.AfterFunc(stopPatience, kill).Stop() // output after the end has a limit too
 	_, _ = io.Copy(io.Discard, s.stdout)
 	err := s.cmd.Wait()
 	if endless {
@@ -109,8 +109,8 @@ func orElse(text, other string) string {
 	return other
 }
 
-// ControlDirectory makes the directory of the sockets of shared connections, and returns "" where
-// there can be none: a socket's path has room for 104 bytes, of which ssh needs 58.
+// ControlDirectory makes the directory of the sockets of shared connections. It returns "" if the
+// path would be too long: a socket's path has room for 104 bytes, of which ssh needs 58.
 func ControlDirectory(cache string) string {
 	dir := os.Getenv("XDG_RUNTIME_DIR")
 	if dir == "" {

@@ -17,50 +17,49 @@ type Client struct {
 	Interactive bool
 	// ControlDir is the directory of the sockets of connections that are shared, "" for none.
 	ControlDir string
-	// Become is what stands before ccm on the host, such as sudo -n.
+	// Become is the prefix of ccm's command line on the host, such as sudo -n.
 	Become []string
-	// Password is what sudo -S reads; "" for none.
+	// Password is the input for sudo -S; "" for none.
 	Password string
-	// RemoteDir is where programs are kept on the hosts, "" for the cache directory of the user.
+	// RemoteDir is the directory of programs on the hosts, "" for the cache directory of the user.
 	RemoteDir string
 	Programs  *Programs
-	// Timeout is how long one host may take, 0 for ever.
+	// Timeout is the time limit for one host, 0 for none.
 	Timeout time.Duration
-	// ConnectTimeout is how long one host may take until its login shell answers, 0 for ever. Those of
-	// ssh do not count a server that is mute, nor a login shell that hangs.
+	// ConnectTimeout is the time limit until a host's login shell answers, 0 for none. The limits
+	// of ssh itself cover neither a mute server nor a login shell that hangs.
 	ConnectTimeout time.Duration
-	// Request is what is run, and Bundle the content of its site.
+	// Request is the request to run, and Bundle the content of its site.
 	Request Request
 	Bundle  []byte
 }
 
-// A Line is one line that the command has printed on a host.
+// A Line is one line that the command printed on a host.
 type Line struct {
 	Text   string
 	Stderr bool
 }
 
-// A Result is what became of one host.
+// A Result is the result of one host.
 type Result struct {
 	Host Host
 	// Err says why there is no exit status.
 	Err error
-	// Unreachable says that ssh did not get there, or that the connection broke.
+	// Unreachable says that ssh did not reach the host, or lost the connection.
 	Unreachable bool
-	// Late says that it took longer than it may.
+	// Late says that the host exceeded a time limit.
 	Late bool
-	// Exit is the exit status of the command, 0 if there is none. With an error it is that of one
-	// that was ended.
+	// Exit is the exit status of the command, 0 if there is none. With an error the command was
+	// ended before its own end.
 	Exit     int
 	Duration time.Duration
 }
 
-// stopPatience is how long the command on a host may take to end after the connection was told
-// to end.
+// stopPatience is how long the command on a host may take to end after it was asked to.
 const stopPatience = 20 * time.Second
 
-// Run runs the request on a host. Each line is told as it comes. When stop is closed the command
-// is asked to end after what it is doing; when ctx ends the connection is cut.
+// Run runs the request on a host, and calls tell with each line as it arrives. When stop is closed
+// the command is asked to end after its present step; when ctx ends the connection is cut.
 func (c *Client) Run(ctx context.Context, stop <-chan struct{}, h Host, tell func(Line)) Result {
 	began := time.Now()
 	ctx, cut := context.WithCancel(ctx)
@@ -97,17 +96,18 @@ func (c *Client) Run(ctx context.Context, stop <-chan struct{}, h Host, tell fun
 	return res
 }
 
-// A progress is how far a host has got.
+// A progress is the progress of one host.
 type progress struct {
-	answered atomic.Bool   // its login shell has
-	runs     atomic.Bool   // ccm runs there, and has to be told to end
-	stop     chan struct{} // closed when the command is to end
-	timeout  time.Duration // what was exceeded, 0 if nothing was
-	// stopped says that it was to end before, abandoned that ccm had not ended in time after that.
+	answered atomic.Bool   // the login shell has answered
+	runs     atomic.Bool   // ccm runs there, and has to be asked to end
+	stop     chan struct{} // closed to end the command
+	timeout  time.Duration // the exceeded limit, 0 if none was
+	// stopped says that the host was asked to end, abandoned that ccm did not end in time after
+	// that.
 	stopped, abandoned bool
 }
 
-// guard ends what takes too long, or is to stop, until done is closed.
+// guard ends the host's call after a time limit or a stop, until done is closed.
 func (c *Client) guard(p *progress, stop, done <-chan struct{}, cut func()) {
 	after := func(d time.Duration) <-chan time.Time {
 		if d <= 0 {

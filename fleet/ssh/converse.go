@@ -7,10 +7,10 @@ import (
 	"io"
 )
 
-// converse sends the request and tells what comes back.
+// converse sends the request and passes on the answer's lines.
 func (s *call) converse(c *Client, p *progress, h Host, tell func(Line)) (exit int, err error) {
 	if c.Password != "" {
-		_, _ = io.WriteString(s.stdin, c.Password+"\n") // that it is not read is seen below
+		_, _ = io.WriteString(s.stdin, c.Password+"\n") // an error shows below
 		s.output.limit(promptMarker, 2, func() { s.close(); _ = s.cmd.Process.Kill() })
 	}
 	greeted := false
@@ -43,7 +43,7 @@ func (s *call) converse(c *Client, p *progress, h Host, tell func(Line)) (exit i
 		}
 		var f frame
 		if err := json.Unmarshal(line, &f); err != nil {
-			continue // of a shell that ends
+			continue // output of a shell that ends
 		}
 		switch {
 		case f.Want:

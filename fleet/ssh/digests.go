@@ -16,26 +16,26 @@ import (
 	"github.com/luaccm/ccm/runtime/trust"
 )
 
-// digests are the SHA-256 of programs by their absolute paths. They are remembered in a file: to
-// read a program takes longer than all else that is done here for a host that has it.
+// digests are the SHA-256 of programs by their absolute paths. They are remembered in a file: for a
+// host that has its program, reading the program would take longer than all other local work.
 type digests struct {
 	file    string // "" if they are not remembered
 	digests map[string]digest
 	changed bool
 }
 
-// A digest is of a file as it was when its stat data were these.
+// A digest is the digest of a file, with the file's stat data at that time.
 type digest struct {
 	Size   int64  `json:"size"`
 	Stamp  string `json:"stamp"`
 	SHA256 string `json:"sha256"`
 }
 
-// largestDigests is how many bytes of them are read.
+// largestDigests is the most bytes of the file of digests.
 const largestDigests = 1 << 20
 
-// readDigests reads what is remembered in a directory. A file that is damaged, or that somebody else
-// could have written, counts as none.
+// readDigests reads the remembered digests in a directory. A file that is damaged, or that others
+// could have written, is ignored.
 func readDigests(dir string) digests {
 	d := digests{digests: make(map[string]digest)}
 	if dir == "" {
@@ -52,10 +52,10 @@ func readDigests(dir string) digests {
 	return d
 }
 
-// isDigest is what a digest is: it becomes a word of the script of each host.
+// isDigest matches a digest, which becomes a word of each host's script.
 var isDigest = lazyregexp.New(`^[0-9a-f]{64}$`)
 
-// of returns the digest of a program, at a time.
+// of returns the digest of a program, at the present time at.
 func (d *digests) of(name string, at time.Time) (string, error) {
 	name, err := filepath.Abs(name)
 	if err != nil {
@@ -84,8 +84,7 @@ func (d *digests) of(name string, at time.Time) (string, error) {
 	return now.SHA256, nil
 }
 
-// save writes them if there are others than were read. That they cannot be written costs time
-// only.
+// save writes the digests if they have changed. An error is ignored, because it costs only time.
 func (d *digests) save() {
 	if !d.changed || d.file == "" {
 		return

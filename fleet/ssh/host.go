@@ -1,8 +1,8 @@
-// Package ssh runs ccm on other machines by way of the user's own ssh command: it takes the
-// program there once, sends a request to it, and gets lines back.
+// Package ssh runs ccm on other machines by the user's own ssh command: it copies the program there
+// once, sends a request to it, and receives lines.
 //
-// [Client.Run] is this side, for one host; [Many] is for many at a time; [Serve] is what answers
-// on the other side.
+// [Client.Run] is the local side for one host, and [Schedule.Run] for many at a time;
+// [Server.Serve] is the other side.
 package ssh
 
 import (
@@ -22,19 +22,21 @@ import (
 
 // A Host is a machine to reach.
 type Host struct {
-	// Name is what people call it: an alias of the configuration of ssh, a name, or user@name.
+	// Name is the host's name for people: an alias of the configuration of ssh, a name, or
+	// user@name.
 	Name string
-	// Address is what ssh is called with, "" for the name.
+	// Address is the destination for ssh, "" for the name.
 	Address string
-	// Options are further ones for ssh.
+	// Options are further options for ssh.
 	Options []string
-	// Become is what stands before ccm there, such as sudo -n, if the client says nothing of that.
+	// Become is the prefix of ccm's command line on the host, such as sudo -n, if the client has
+	// none.
 	Become []string
-	// Facts are what the list of hosts says of it, which are facts there below inventory.
+	// Facts are facts from the list of hosts; on the host they are below inventory.
 	Facts map[string]any
 }
 
-// Reach sets how ssh reaches the host. All may be "".
+// Reach sets the address and options for ssh. Any may be "".
 func (h *Host) Reach(address, port, user, key string, further []string) {
 	h.Address = address
 	for _, o := range []struct{ flag, value string }{{"-p", port}, {"-l", user}, {"-i", key}} {
@@ -45,7 +47,7 @@ func (h *Host) Reach(address, port, user, key string, further []string) {
 	h.Options = append(h.Options, further...)
 }
 
-// address returns what ssh is called with.
+// address returns the destination for ssh.
 func (h *Host) address() string { return cmp.Or(h.Address, h.Name) }
 
 // Check returns why ssh cannot be called for the host.
@@ -66,8 +68,8 @@ func (h *Host) Check() error {
 	return CheckName(h.address())
 }
 
-// CheckName returns why a name cannot be given to ssh: it would read it as an option, or nobody
-// could tell it in a line.
+// CheckName returns why a name cannot be given to ssh: ssh would read it as an option, or it does
+// not fit in a line of a report.
 func CheckName(name string) error {
 	switch {
 	case name == "":
@@ -80,7 +82,7 @@ func CheckName(name string) error {
 	return nil
 }
 
-// maxHosts is how many hosts a list may have, and maxHostLine how long a line of it may be.
+// maxHosts is the most hosts of a list, and maxHostLine the most bytes of its lines.
 const (
 	maxHosts    = 100_000
 	maxHostLine = 64 << 10
@@ -131,10 +133,10 @@ func isOfInventory(word string) bool {
 	return strings.HasPrefix(word, "[") || strings.Contains(word, "=") || strings.HasSuffix(word, ":") && !strings.Contains(word, "::")
 }
 
-// factName is what a fact of a host may be called.
+// factName matches the valid names of a host's facts.
 var factName = lazyregexp.New(`^[A-Za-z_][A-Za-z0-9_]*$`)
 
-// withoutComment cuts off what follows a # at the begin of a word.
+// withoutComment cuts off a # at the beginning of a word and all after it.
 func withoutComment(line string) string {
 	for i, c := range line {
 		if c == '#' && (i == 0 || line[i-1] == ' ' || line[i-1] == '\t') {
@@ -144,7 +146,7 @@ func withoutComment(line string) string {
 	return line
 }
 
-// Distinct returns each host once, as it was named first.
+// Distinct returns each host once, in the order and form of its first mention.
 func Distinct(hosts []Host) []Host {
 	seen := make(map[string]bool)
 	return slices.DeleteFunc(hosts, func(h Host) bool {

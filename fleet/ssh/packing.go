@@ -10,15 +10,15 @@ import (
 	"github.com/luaccm/ccm/runtime/sha256sum"
 )
 
-// leastPart is how many bytes of a program that is still being compressed are sent at a time.
+// leastPart is the least bytes that are sent at a time of a program that is still being compressed.
 const leastPart = 2 << 20
 
-// A packing is a program as it is sent. What is compressed already is on its way while the rest is
-// being compressed: both take as long as to unpack it there.
+// A packing is a program in the form for sending. Compressed parts are sent while the rest is being
+// compressed, because compressing takes about as long as sending and unpacking.
 type packing struct {
 	mu     sync.Mutex
 	growth sync.Cond
-	text   []byte // which only grows
+	text   []byte // only grows
 	whole  bool
 	err    error
 }
@@ -51,8 +51,8 @@ func (p *packing) fill(x *program, compressed bool) error {
 	}
 	size := fi.Size()
 	if compressed {
-		size /= 2                                     // about what is left of it
-		z, _ = gzip.NewWriterLevel(p, gzip.BestSpeed) // a level that there is
+		size /= 2                                     // rough size after compression
+		z, _ = gzip.NewWriterLevel(p, gzip.BestSpeed) // a valid level
 		into = z
 	}
 	p.mu.Lock()
@@ -77,8 +77,8 @@ func (p *packing) Write(text []byte) (int, error) {
 	return len(text), nil
 }
 
-// from returns what comes at an offset: nothing at the end, and otherwise all that there is, which is waited
-// for if it is little.
+// from returns the text from an offset on: nothing at the end, otherwise all that there is so far.
+// If that is little it waits for more.
 func (p *packing) from(offset int) ([]byte, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

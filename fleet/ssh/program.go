@@ -13,7 +13,7 @@ import (
 // A System is an operating system and an architecture, as Go calls them.
 type System struct{ OS, Arch string }
 
-// String formats s as make cross names programs: 32 bits of ARM are built for armv7.
+// String formats s as in the names of programs by make cross: 32 bits of ARM are built for armv7.
 func (s System) String() string {
 	if s.Arch == "arm" {
 		return s.OS + "-armv7"
@@ -21,7 +21,7 @@ func (s System) String() string {
 	return s.OS + "-" + s.Arch
 }
 
-// systems are what uname(1) -s and -m say of the systems that ccm is built for.
+// systems are the systems that ccm is built for, by the output of uname(1) -s and -m.
 var systems = map[string]System{
 	"Linux x86_64": {"linux", "amd64"}, "Linux amd64": {"linux", "amd64"},
 	"Linux aarch64": {"linux", "arm64"}, "Linux arm64": {"linux", "arm64"},
@@ -30,11 +30,12 @@ var systems = map[string]System{
 	"FreeBSD amd64": {"freebsd", "amd64"},
 }
 
-// Programs are the ccm for each system: this one, and files called ccm-linux-arm64 and the like.
+// Programs are the programs for each system: this one, and files called ccm-linux-arm64 and the
+// like.
 type Programs struct {
 	Own     string   // this program
 	System  System   // of this program
-	Folders []string // where those of others are looked for, in this order
+	Folders []string // of programs for other systems, in order of the search
 	// Cache is the directory in which digests are remembered, "" for none.
 	Cache string
 
@@ -91,7 +92,7 @@ func (p *Programs) find(s System) (*program, error) {
 	return nil, fmt.Errorf("it is of system %s, and there is no ccm for that: want the file ccm-%[1]s in one of %s (--binaries)", s, strings.Join(p.Folders, ", "))
 }
 
-// available returns the programs that are there, by what uname says of their systems, in order.
+// available returns the programs that are found, by the output of uname of their systems, in order.
 func (p *Programs) available() (unames []string, sums map[string]string) {
 	sums = make(map[string]string)
 	for uname, s := range systems {
@@ -107,7 +108,8 @@ func (p *Programs) available() (unames []string, sums map[string]string) {
 	return unames, sums
 }
 
-// forHost returns what is sent to a host of which uname says that, compressed if it can unpack it.
+// forHost returns the program for a host with this output of uname, compressed if the host can
+// unpack it.
 func (p *Programs) forHost(uname string, unpacks bool) (*packing, error) {
 	system, ok := systems[uname]
 	if !ok {

@@ -14,7 +14,7 @@ import (
 	"github.com/luaccm/ccm/runtime/terminal"
 )
 
-// A Report tells what comes from hosts. Its methods are called one at a time, but for Line.
+// A Report reports the output of hosts. Its methods are called one at a time, except Line.
 type Report interface {
 	// Line is called for each line of a host, for several hosts at the same time.
 	Line(h Host, l Line)
@@ -24,44 +24,44 @@ type Report interface {
 	End(left []Host)
 }
 
-// Failed reports whether a host did not do what was asked: one with changes or drift (2) did.
+// Failed reports whether a host failed. Exit status 2, for changes or drift, is no failure.
 func Failed(r Result) bool { return r.Err != nil || r.Exit != 0 && r.Exit != 2 }
 
-// timing is the time that a line of a report says something took.
+// timing matches the duration in a line of a report.
 var timing = lazyregexp.New(` \([0-9.]+(ns|µs|ms|s|m[0-9.]*s?|h[0-9a-z.]*)\)`)
 
-// summary is the line that sums up a run, or a look at what differs.
+// summary matches the line that sums up a run or a comparison.
 var summary = lazyregexp.New(`^(Nothing to do|No drift|\d+ resources?): \d`)
 
-// A TextReport is for people. With one host the lines are told as they come. With more there is
-// a line for each host when it has ended, then what they have said, each text once with the
-// hosts that have said it, and failures at the end.
+// A TextReport is for people. With one host it prints the lines as they arrive. With several it
+// prints a line for each host at its end, then the outputs of hosts, equal outputs once with their
+// hosts, and failures at the end.
 type TextReport struct {
 	Out, Err *terminal.Writer
 	Hosts    []Host
-	// Digest returns the line of a host whose command did well, from its output of several lines; nil for the last
-	// of them, which is the summary of a run.
+	// Digest returns the line of a host whose command succeeded, from the lines of its output; if
+	// nil, that is the last of them, a run's summary.
 	Digest func(lines []string) string
 
 	lines   map[string]*output
 	results []Result
 }
 
-// An output is what a host has said.
+// An output is the output of one host.
 type output struct {
 	text  []string
 	bytes int
 	cut   bool
 }
 
-// maxOutput is how many bytes of a host are kept to be told at the end.
+// maxOutput is the most bytes of a host's output that are kept until the end.
 const maxOutput = 1 << 20
 
 // NewTextReport returns a report on hosts.
 func NewTextReport(out, err *terminal.Writer, hosts []Host) *TextReport {
 	t := &TextReport{Out: out, Err: err, Hosts: hosts, lines: make(map[string]*output, len(hosts))}
 	for _, h := range hosts {
-		t.lines[h.Name] = new(output) // and each is written to for its host alone
+		t.lines[h.Name] = new(output) // each entry is written to for its host alone
 	}
 	return t
 }
@@ -94,12 +94,12 @@ func (t *TextReport) Ended(r Result) {
 	if text := t.lines[r.Host.Name].text; len(text) > 0 {
 		telling := text[len(text)-1]
 		for _, line := range text {
-			if summary().MatchString(line) { // which more may follow
+			if summary().MatchString(line) { // more lines may follow the summary
 				telling = line
 			}
 		}
 		switch {
-		case r.Exit == 1: // a mistake, with its line below it, and no summary
+		case r.Exit == 1: // a mistake, with its line below, and no summary
 			telling = text[0]
 		case t.Digest != nil && len(text) > 1:
 			telling = t.Digest(text)
@@ -116,7 +116,7 @@ func (t *TextReport) Ended(r Result) {
 	terminal.Fprintf(t.Out, "%s  %s  %s\n", fmt.Sprintf("%-*s", t.width(), r.Host.Name), said, seconds(r.Duration))
 }
 
-// width is that of the column of names.
+// width is the width of the column of names.
 func (t *TextReport) width() int {
 	width := 0
 	for _, h := range t.Hosts {
@@ -193,21 +193,21 @@ func (t *TextReport) End(left []Host) {
 	terminal.Fprintf(t.Out, "%s\n", text)
 }
 
-// A group is hosts that have said the same.
+// A group is hosts with the same output.
 type group struct {
 	hosts []string
 	text  []string
 	bad   bool
 }
 
-// groups returns what hosts have said besides their last line, those that failed at the end.
+// groups returns the outputs of hosts except their last lines, outputs of failed hosts at the end.
 func (t *TextReport) groups() []*group {
 	of := make(map[string]*group)
 	var list []*group
 	for _, r := range t.results {
 		o := t.lines[r.Host.Name]
 		if len(o.text) < 2 && !(Failed(r) && len(o.text) > 0) {
-			continue // it stands in its line
+			continue // the host's own line has the output
 		}
 		key := fmt.Sprintf("%t%d\n%s", r.Err != nil, r.Exit, timing().ReplaceAllString(strings.Join(o.text, "\n"), ""))
 		g := of[key]
@@ -249,10 +249,10 @@ func (t *TextReport) problems() []*group {
 	return list
 }
 
-// manyHosts is how many hosts a list names.
+// manyHosts is the most hosts that a list names.
 const manyHosts = 20
 
-// hostList names hosts.
+// hostList returns a list of names of hosts.
 func hostList(names []string) string {
 	slices.Sort(names)
 	if len(names) == 1 {
@@ -265,14 +265,14 @@ func hostList(names []string) string {
 	return text
 }
 
-// A JSONReport is for programs: each object of a host with the field target, other lines as
-// objects with a field output, and a line for each host when it has ended.
+// A JSONReport is for programs: it adds a field target to each object of a host, makes other lines
+// objects with a field output, and prints a line for each host at its end.
 type JSONReport struct{ Out *LineWriter }
 
-// ResultProtocol is that of the line of a host that has ended.
+// ResultProtocol is the protocol of the line at a host's end.
 const ResultProtocol = "io.choria.ccm.v1.ssh.result"
 
-// A jsonResult is the line of a host that has ended.
+// A jsonResult is the line at a host's end.
 type jsonResult struct {
 	Protocol    string `json:"protocol"`
 	Target      string `json:"target"`
@@ -336,5 +336,5 @@ type LineWriter struct {
 func (w *LineWriter) WriteLine(line []byte) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	_, _ = w.W.Write(append(line, '\n')) // who reads may stop reading
+	_, _ = w.W.Write(append(line, '\n')) // the reader may be gone
 }

@@ -13,7 +13,7 @@ type Share struct {
 	percent bool
 }
 
-// ParseShare reads such as 3 and 25%.
+// ParseShare parses a share such as 3 or 25%.
 func ParseShare(text string) (Share, error) {
 	number, percent := strings.CutSuffix(text, "%")
 	n, err := strconv.Atoi(number)
@@ -23,7 +23,7 @@ func ParseShare(text string) (Share, error) {
 	return Share{n, percent}, nil
 }
 
-// Of returns how many of so many hosts that is.
+// Of returns the share of a number of hosts.
 func (s Share) Of(hosts int) int {
 	if s.percent {
 		return hosts * s.n / 100
@@ -31,15 +31,17 @@ func (s Share) Of(hosts int) int {
 	return s.n
 }
 
-// A Schedule says how many hosts are worked on at a time, and when no more are begun.
+// A Schedule says how many hosts run at a time, and when no more are begun.
 type Schedule struct {
-	// Parallel is how many at a time.
+	// Parallel is the most hosts at a time.
 	Parallel int
-	// Serial is how many make a batch: the next begins when all of one have ended. 0 for all.
+	// Serial is the size of a batch: the next batch begins when all hosts of one have ended. 0 for
+	// one batch.
 	Serial int
-	// MaxFailed is how many may fail: no other host is begun after that. Negative for any.
+	// MaxFailed is the most hosts that may fail: after more no other host is begun. Negative for
+	// any number.
 	MaxFailed int
-	// Stop is closed when no other host is to be begun.
+	// Stop is closed so that no other host is begun.
 	Stop <-chan struct{}
 }
 

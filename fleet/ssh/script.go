@@ -8,11 +8,11 @@ import (
 	"github.com/luaccm/ccm/runtime/lazyregexp"
 )
 
-// The scripts below are one line for sh (POSIX), and go to the login shell of the user in single
-// quotes: that may be fish or csh. So they hold neither ' nor ! nor \, nor the end of a line.
+// The scripts below are one line for sh (POSIX), in single quotes for the login shell of the user,
+// which may be fish or csh. So they hold neither ' nor ! nor \, nor an end of line.
 
-// Markers are the words that the scripts print at the begin of a line. What a login shell prints
-// does not begin so.
+// Markers are words that the scripts print at the beginning of a line. Output of a login shell does
+// not begin so.
 const (
 	presentMarker = "ccm-ssh-present"
 	absentMarker  = "ccm-ssh-absent"
@@ -20,10 +20,10 @@ const (
 	promptMarker  = "ccm-ssh-password:"
 )
 
-// say returns what prints a marker, and does not hold it: a host may print what it was told to run.
+// say returns a command that prints a marker without holding it: a host may print its commands.
 func say(marker string) string { return "echo ccm-ssh-\"\"" + strings.TrimPrefix(marker, "ccm-ssh-") }
 
-// directory is where programs are kept on the host.
+// directory is the directory of programs on the host.
 func directory(remote string) string {
 	if remote != "" {
 		return remote
@@ -31,7 +31,7 @@ func directory(remote string) string {
 	return "${XDG_CACHE_HOME:-${HOME:?}/.cache}/ccm"
 }
 
-// remoteDirectory is what --remote-dir may be.
+// remoteDirectory matches the valid values of --remote-dir.
 var remoteDirectory = lazyregexp.New(`^/[A-Za-z0-9._/-]+$`)
 
 // CheckRemoteDir returns why a directory of the hosts cannot be used.
@@ -42,10 +42,10 @@ func CheckRemoteDir(dir string) error {
 	return nil
 }
 
-// becomeWord is what a word of --become may be.
+// becomeWord matches a valid word of --become.
 var becomeWord = lazyregexp.New(`^[A-Za-z0-9._/=:@%+,-]+$`)
 
-// CheckBecome returns why a command cannot stand before ccm on the hosts.
+// CheckBecome returns why a command cannot be the prefix of ccm's on the hosts.
 func CheckBecome(words []string) error {
 	for _, word := range words {
 		if !becomeWord().MatchString(word) {
@@ -58,12 +58,14 @@ func CheckBecome(words []string) error {
 	return nil
 }
 
-// SudoWithPassword is what stands before ccm if sudo reads a password from standard input.
+// SudoWithPassword is the prefix of ccm's command line if sudo reads a password from standard
+// input.
 func SudoWithPassword() []string { return []string{"sudo", "-S", "-p", promptMarker} }
 
-// startScript starts ccm. If it is not there, it says what the host is, and stores it first: it asks for
-// one part after the other, and gets on its standard input how many bytes come and then these, 0 at the
-// end. Nothing else is sent until it asks for the next, so that it does not matter how far head and gzip read.
+// startScript starts ccm. If the host lacks the program, the script prints the host's system, and
+// stores the program first: it requests one part after the other, and reads from standard input the
+// number of bytes and then the bytes, 0 at the end. Nothing else is sent before the next request,
+// so that it does not matter how far head and gzip read.
 func startScript(remote string, become []string, unames []string, sums map[string]string) string {
 	var b strings.Builder
 	b.WriteString(`u="$(uname -sm)"; s=none; case "$u" in `)
@@ -79,8 +81,8 @@ func startScript(remote string, become []string, unames []string, sums map[strin
 	return asCommand(b.String())
 }
 
-// storeScript stores the program that comes, in a shell of its own. The program says itself that it
-// arrived as it was sent, which also tells whether it can be run there.
+// storeScript stores the sent program, in a shell of its own. The program itself checks that it
+// arrived intact, which also shows whether the host can run it.
 func storeScript() string {
 	return `z=cat; x=cat; command -v gzip >/dev/null 2>&1 && { z=gzip; x="gzip -dc"; }; ` + say(absentMarker) + ` "$z" "$u"; ` +
 		`test "$s" = none && exit 9; exec 3>&1; ` +
@@ -93,16 +95,16 @@ func storeScript() string {
 		removeOldScript()
 }
 
-// keptPrograms is how many programs a host keeps: operators with different versions of ccm do not
-// remove each other's.
+// keptPrograms is the number of programs that a host keeps: operators with different versions of
+// ccm do not remove each other's.
 const keptPrograms = 4
 
-// removeOldScript removes the programs that were stored before the last few. One that runs goes on.
-// Directories of other names are the user's own.
+// removeOldScript removes all programs but the newest few. A running program goes on. Directories
+// with other names belong to the user.
 func removeOldScript() string {
 	return fmt.Sprintf(`cd "$d/.." && ls -t | grep -xE "[0-9a-f]{64}" | tail -n +%d | `+
 		`while read -r o; do rm -f "$o/ccm"; rmdir "$o"; done 2>/dev/null; :`, keptPrograms+1)
 }
 
-// asCommand makes a script a command of any login shell.
+// asCommand makes a script a command for any login shell.
 func asCommand(script string) string { return "exec sh -c '" + script + "'" }

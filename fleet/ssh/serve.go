@@ -22,21 +22,21 @@ import (
 	"github.com/luaccm/ccm/runtime/sha256sum"
 )
 
-// A Server is the other side: what ccm serve-stdio does.
+// A Server is the other side: the command ccm serve-stdio.
 type Server struct {
 	// Executable is this program, Version its version.
 	Executable, Version string
 	// Cache is the directory in which bundles are kept.
 	Cache string
-	// In and Out are the connection. When In ends, so does the command, after what it is doing.
+	// In and Out are the connection. When In ends, so does the command, after its present step.
 	In  io.Reader
 	Out io.Writer
 
-	mu sync.Mutex // of Out
+	mu sync.Mutex // for Out
 }
 
-// passwordLines is how many lines may come before the request: the password for a sudo that did
-// not ask for one.
+// passwordLines is the most lines before the request: the password for a sudo that did not ask for
+// one.
 const passwordLines = 1
 
 // Serve answers one request.
@@ -95,10 +95,10 @@ func readRequest(in *bufio.Reader) (req Request, err error) {
 	return req, errors.New("want a request of ccm ssh, got something else")
 }
 
-// siteName is what a site may be called. It is the name of a directory.
+// siteName matches the valid names of a site, which are names of directories.
 var siteName = lazyregexp.New(`^[A-Za-z0-9_][A-Za-z0-9._-]{0,99}$`)
 
-// CheckSiteName returns why a site cannot be called so.
+// CheckSiteName returns why a name of a site is not valid.
 func CheckSiteName(name string) error {
 	if !siteName().MatchString(name) {
 		return fmt.Errorf("want a name of letters, digits and . _ - for the site, got %q", name)
@@ -106,7 +106,7 @@ func CheckSiteName(name string) error {
 	return nil
 }
 
-// prepare sees to it that the bundle of the request is there, and names it in its arguments.
+// prepare fetches the bundle of the request if it is missing, and puts its path into the arguments.
 func (s *Server) prepare(req Request, in io.Reader) error {
 	b := req.Bundle
 	if b == nil {
@@ -129,7 +129,7 @@ func (s *Server) prepare(req Request, in io.Reader) error {
 	return nil
 }
 
-// fetch asks for the bundle and stores it.
+// fetch requests the bundle and stores it.
 func (s *Server) fetch(in io.Reader, dir, file string, b *BundleRef) error {
 	if err := s.write(frame{Want: true}); err != nil {
 		return err
@@ -175,9 +175,9 @@ func DigestOfFile(name string) (string, error) {
 	return sha256sum.Reader(f)
 }
 
-// factsFile writes the facts of a request to a file that only this user may read. With a bundle it
-// lies beside that: the name of the file is part of what the site is known by. Machines may share the
-// directory, and have facts of their own.
+// factsFile writes the facts of a request to a file that only this user may read. With a bundle the
+// file is beside that, because its path is part of the site's identity. Its name has the machine's,
+// since machines may share the directory.
 func (s *Server) factsFile(req Request) (name string, temporary bool, err error) {
 	text, err := json.Marshal(map[string]any{"inventory": req.Facts})
 	if err != nil {
@@ -202,13 +202,13 @@ func (s *Server) factsFile(req Request) (name string, temporary bool, err error)
 	return f.Name(), true, err
 }
 
-// siteDir is where the bundle of a site lies.
+// siteDir is the directory of a site's bundle.
 func (s *Server) siteDir(b *BundleRef) string { return filepath.Join(s.Cache, "sites", b.Site) }
 
-// run runs ccm, and tells each line of it. When the connection ends it is asked to end.
+// run runs ccm, and sends each line of its output. When the connection ends ccm is asked to end.
 func (s *Server) run(ctx context.Context, in io.Reader, args []string) (code int, err error) {
 	cmd := exec.CommandContext(ctx, s.Executable, args...)
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // a signal for this process is passed on, once
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // signals for this process are passed on once
 	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
 	stdout, err := cmd.StdoutPipe()
 	if err != nil {
@@ -245,8 +245,8 @@ func (s *Server) run(ctx context.Context, in io.Reader, args []string) (code int
 	return 0, err
 }
 
-// tell tells each line of a stream. Once nobody takes them they are read all the same, so that
-// the command can go on.
+// tell sends each line of a stream. After an error of sending it still reads all lines, so that the
+// command can go on.
 func (s *Server) tell(r io.Reader, of func(string) frame) {
 	lines := bufio.NewReader(r)
 	for {

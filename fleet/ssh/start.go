@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// start starts ccm on a host, and takes it there before if it is not there. All of that is one
-// session of ssh.
+// start starts ccm on a host, and copies the program there first if it is missing, in one session
+// of ssh.
 func (c *Client) start(ctx context.Context, p *progress, h Host) (*call, error) {
 	unames, sums := c.Programs.available()
 	become := c.Become
@@ -19,7 +19,7 @@ func (c *Client) start(ctx context.Context, p *progress, h Host) (*call, error) 
 	if err != nil {
 		return nil, err
 	}
-	var program *packing // that the host does not have
+	var program *packing // the program that the host lacks
 	for noise, sent := 0, 0; ; {
 		line, err := readLine(s.stdout)
 		if noise += len(line) + 1; noise > maxLine {
@@ -32,7 +32,7 @@ func (c *Client) start(ctx context.Context, p *progress, h Host) (*call, error) 
 			}
 			return nil, err
 		}
-		// A prompt without an end of line may stand before it.
+		// A prompt without an end of line may precede the marker.
 		if rest, ok := after(line, absentMarker+" "); ok && program == nil {
 			p.answered.Store(true)
 			packing, uname, _ := strings.Cut(rest, " ")
@@ -48,12 +48,12 @@ func (c *Client) start(ctx context.Context, p *progress, h Host) (*call, error) 
 				return nil, err
 			}
 			sent += len(part)
-			_, _ = fmt.Fprintf(s.stdin, "%d\n", len(part)) // that it does not come is seen above
+			_, _ = fmt.Fprintf(s.stdin, "%d\n", len(part)) // an error shows above
 			_, _ = s.stdin.Write(part)
 		}
 		if _, ok := after(line, presentMarker); ok {
 			p.answered.Store(true)
-			s.noise = "" // what follows is said by ccm
+			s.noise = "" // the next lines are from ccm
 			return s, nil
 		}
 		if text := strings.TrimSpace(string(line)); text != "" && program == nil {
@@ -62,7 +62,7 @@ func (c *Client) start(ctx context.Context, p *progress, h Host) (*call, error) 
 	}
 }
 
-// after returns what follows a marker in a line.
+// after returns the text after a marker in a line.
 func after(line []byte, marker string) (string, bool) {
 	_, rest, ok := bytes.Cut(line, []byte(marker))
 	return string(rest), ok

@@ -6,7 +6,7 @@ import (
 	"sync"
 )
 
-// A tail keeps the end of what ssh and the other side say on standard error.
+// A tail keeps the end of the standard error of ssh and the other side.
 type tail struct {
 	mu         sync.Mutex
 	text       []byte
@@ -39,7 +39,7 @@ func (t *tail) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// limit has over called once the marker has been said so often.
+// limit makes the tail call over once it has seen the marker so often.
 func (t *tail) limit(marker string, most int, over func()) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -47,7 +47,7 @@ func (t *tail) limit(marker string, most int, over func()) {
 	t.count = bytes.Count(t.text, []byte(marker))
 }
 
-// prompts returns how often the marker was said.
+// prompts returns the number of markers.
 func (t *tail) prompts() int {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -67,8 +67,8 @@ func (t *tail) last() string {
 	return ""
 }
 
-// withHostKey adds to the last line that ssh has said what is wrong with the key of the host: that it is not
-// known is mended by a login, and that it is another one is not.
+// withHostKey adds the cause to an error of ssh about the key of the host: a login helps if the key
+// is unknown, but not if it has changed.
 func (t *tail) withHostKey(last string) string {
 	if last != "Host key verification failed." {
 		return last
@@ -79,7 +79,7 @@ func (t *tail) withHostKey(last string) string {
 	switch {
 	case strings.Contains(text, "HOST IDENTIFICATION HAS CHANGED"):
 		return "Host key verification failed: the key is another one than known_hosts has. See why before you trust it: ssh HOST tells more"
-	case strings.Contains(text, " host key is known for "), text == last: // where it may ask, and cannot, it says no more
+	case strings.Contains(text, " host key is known for "), text == last: // if ssh could ask but has no terminal, it prints no more
 		return "Host key verification failed: the key is not known yet. Log in once by hand: ssh HOST"
 	}
 	return last

@@ -14,16 +14,16 @@ const (
 	requestProtocol = "io.choria.ccm.v1.ssh.request"
 )
 
-// A hello is the first line of the other side. What comes before it is what login shells print.
+// A hello is the first line of the other side. Lines before it are from login shells.
 type hello struct {
 	Protocol string `json:"protocol"`
 	Version  string `json:"version"`
 }
 
-// A Request is what is to be run, the first line of this side.
+// A Request says what to run, in the first line of this side.
 type Request struct {
 	Protocol string `json:"protocol"`
-	// Args are those of ccm.
+	// Args are the arguments of ccm.
 	Args []string `json:"args"`
 	// Bundle is the site, nil if the command takes none.
 	Bundle *BundleRef `json:"bundle,omitempty"`
@@ -33,45 +33,45 @@ type Request struct {
 	wantsFacts bool // of each host
 }
 
-// WantFacts has the facts of each host sent, which the command takes.
+// WantFacts makes the client send the facts of each host, for a command that uses them.
 func (r *Request) WantFacts() { r.wantsFacts = true }
 
 // A BundleRef names the bundle of a site.
 type BundleRef struct {
-	// Site names the site on the host, whatever its content: its history, and what its runs have
-	// made, go by it.
+	// Site names the site on the host, whatever its content: its history and the resources of its
+	// runs are kept under this name.
 	Site string `json:"site"`
-	// SHA256 and Size are of the bundle.
+	// SHA256 and Size are those of the bundle.
 	SHA256 string `json:"sha256"`
 	Size   int64  `json:"size"`
-	// Arg is which of the arguments stands for it.
+	// Arg is the index of the argument that the bundle's path replaces.
 	Arg int `json:"arg"`
 }
 
 // A frame is any further line of the other side, with one of its fields set.
 type frame struct {
-	// Want says that the host does not have the bundle, which follows then.
+	// Want says that the host lacks the bundle, which has to follow.
 	Want bool `json:"want,omitempty"`
 	// Out and Err are a line of the command.
 	Out *string `json:"out,omitempty"`
 	Err *string `json:"err,omitempty"`
-	// Exit is the exit status of the command, the last line of all.
+	// Exit is the exit status of the command, in the last line.
 	Exit *int `json:"exit,omitempty"`
-	// Refusal says why there was no command.
+	// Refusal says why no command was run.
 	Refusal string `json:"refused,omitempty"`
 }
 
-// maxLine is how long a line may be, in bytes.
+// maxLine is the most bytes of a line.
 const maxLine = 16 << 20
 
-// errLongLine says that a line was longer.
+// errLongLine says that a line exceeds maxLine.
 var errLongLine = errors.New("a line is longer than 16 MiB")
 
-// errNoise says that the login shell never ceased to print.
+// errNoise says that the login shell did not cease to print.
 var errNoise = errors.New("it printed 16 MiB before ccm was begun there")
 
-// readLine reads a line, without its end. At the end of all the error is io.EOF, also for one
-// that has no end.
+// readLine reads a line, without its end. At the end of the input the error is io.EOF, also for a
+// line without an end.
 func readLine(r *bufio.Reader) ([]byte, error) {
 	var line []byte
 	for {

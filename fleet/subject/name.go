@@ -5,12 +5,12 @@ import (
 	"strings"
 )
 
-// MaxName is the most characters that a name of a node or an environment has: those of a DNS label
-// (RFC 1035, 2.3.1).
+// MaxName is the most characters in a name of a node or an environment, as in a DNS label (RFC
+// 1035, 2.3.1).
 const MaxName = 63
 
-// CheckName returns why a name can be none of a node or an environment: it is one token of a subject,
-// and part of the name of a stream. what says whose name it is.
+// CheckName returns why a name of a node or an environment is not valid: it is one token of a
+// subject, and part of a stream's name. what is the kind of the name, for the error.
 func CheckName(what, name string) error {
 	if name == "" {
 		return fmt.Errorf("%s: want a name, got none", what)
@@ -27,8 +27,8 @@ func CheckName(what, name string) error {
 	return nil
 }
 
-// NodeName returns the name of a node that has a host name: web1-example-net for web1.example.net.
-// It returns "" if nothing is left of it.
+// NodeName returns the name of a node for a host name: web1-example-net for web1.example.net. It
+// returns "" if no valid characters are left.
 func NodeName(host string) string {
 	name := strings.Map(func(r rune) rune {
 		switch {

@@ -14,12 +14,12 @@ const (
 	Events       = "CCM_EVENTS"   // stream: events, summaries, results of jobs
 	Jobs         = "CCM_JOBS"     // stream: jobs; the audit log
 	Enrolment    = "CCM_ENROL"    // stream: requests of new machines, which expire
-	Answers      = "CCM_ENROLLED" // stream: answers to them, which stay
+	Answers      = "CCM_ENROLLED" // stream: answers to requests, which stay
 	Registration = "REGISTRATION" // stream: services that nodes offer; the name and subjects are upstream's
 	sites        = "CCM_SITES_"   // object store, one per environment
 )
 
-// Subjects, or what they begin with.
+// Subjects, or their beginnings.
 const (
 	prefix      = "ccm.v1."
 	AllControl  = prefix + "control.>"
@@ -35,13 +35,13 @@ const (
 // KVStream returns the stream of a key-value bucket.
 func KVStream(bucket string) string { return "KV_" + bucket }
 
-// KV returns the subject of a key in a key-value bucket; of a pattern of keys, the subjects.
+// KV returns the subject of a key in a key-value bucket, or the subjects of a pattern of keys.
 func KV(bucket, key string) string { return "$KV." + bucket + "." + key }
 
 // ObjectStream returns the stream of an object store.
 func ObjectStream(store string) string { return "OBJ_" + store }
 
-// Objects returns the subjects of an object store: of what its objects are, and of their parts.
+// Objects returns the subjects of an object store: of its objects' metadata, and of their parts.
 func Objects(store string) (metadata, chunks string) {
 	return "$O." + store + ".M.>", "$O." + store + ".C.>"
 }
@@ -49,8 +49,9 @@ func Objects(store string) (metadata, chunks string) {
 // Sites returns the object store with the bundles of an environment.
 func Sites(environment string) string { return sites + environment }
 
-// DirectGet returns the subject that is asked for messages of a stream: the bare one by a request in
-// the body, with the last message of a subject if that is given. It also serves for patterns.
+// DirectGet returns the subject of requests for messages of a stream. If last is "" the body has
+// the request; otherwise the request is for the last message of that subject. last may be a
+// pattern.
 func DirectGet(stream, last string) string {
 	name := directGet
 	for _, part := range []string{stream, last} {
@@ -64,10 +65,10 @@ func DirectGet(stream, last string) string {
 // ReleaseKey, RolloutKey and SignersKey are the keys of an environment in the bucket [Control].
 func ReleaseKey(environment string) string { return environment + ".release" }
 
-// RolloutKey is the key with how far the release of an environment is rolled out.
+// RolloutKey is the key with the rollout of an environment's release.
 func RolloutKey(environment string) string { return environment + ".rollout" }
 
-// SignersKey is the key with those whose signatures an environment believes.
+// SignersKey is the key with the signers that an environment trusts.
 func SignersKey(environment string) string { return environment + ".signers" }
 
 // FactsKey and StateKey are the keys of a node in the bucket [Nodes].
@@ -79,21 +80,22 @@ func StateKey(node string) string { return node + ".state" }
 // PresenceKey is the key of a node in the bucket [Presence].
 func PresenceKey(node string) string { return node }
 
-// ControlChanges returns the subjects on which the keys of an environment are told as they change.
-// Whoever listens there has the whole value.
+// ControlChanges returns the subjects on which changes of an environment's keys are published, with
+// the whole values.
 func ControlChanges(environment string) string { return prefix + "control." + environment + ".>" }
 
-// ControlChange returns the subject on which a change of one key of the bucket [Control] is told.
+// ControlChange returns the subject on which changes of one key of the bucket [Control] are
+// published.
 func ControlChange(key string) string { return prefix + "control." + key }
 
-// Event returns the subject of all that a node tells of its runs.
+// Event returns the subject of a node's events.
 func Event(environment, node string) string { return prefix + "event." + environment + "." + node }
 
-// Job returns the subject to which a job is stored: for an environment, or for one node of it.
-// An empty node means the environment.
+// Job returns the subject under which a job is stored: for an environment if node is "", or for one
+// node.
 func Job(environment, node string) string { return addressed("job.", environment, node) }
 
-// Order returns the subject on which a stored job is told to those who are connected.
+// Order returns the subject on which a stored job is published to connected nodes.
 func Order(environment, node string) string { return addressed("do.", environment, node) }
 
 func addressed(kind, environment, node string) string {
@@ -103,18 +105,18 @@ func addressed(kind, environment, node string) string {
 	return prefix + kind + environment + "." + node
 }
 
-// Request returns the subject on which a machine asks to be enrolled, by its public key.
+// Request returns the subject of the request for enrolment of a machine with a public key.
 func Request(key string) string { return prefix + "enrol." + key }
 
-// Enrolled returns the subject of the answer to such a request.
+// Enrolled returns the subject of the answer to that request.
 func Enrolled(key string) string { return prefix + "enrolled." + key }
 
-// Inbox returns the prefix of the subjects on which a node receives answers, for nats.CustomInboxPrefix.
-// Each has its own, so that none hears the answers for others.
+// Inbox returns the prefix of the subjects on which a node receives answers, for
+// nats.CustomInboxPrefix. Each node has its own, so that no node receives answers for others.
 func Inbox(node string) string { return "_INBOX_" + node }
 
-// UserInbox is that of a person, whose name may be that of a node.
+// UserInbox is like Inbox for a person, whose name may equal a node's.
 func UserInbox(user string) string { return "_INBOX_USER_" + user }
 
-// EnrolmentInbox is that of machines that have no name yet, by their public key.
+// EnrolmentInbox is like Inbox for a machine without a name, by its public key.
 func EnrolmentInbox(key string) string { return "_INBOX_ENROL." + key }

@@ -16,7 +16,7 @@ import (
 	"github.com/luaccm/ccm/runtime/report/part"
 )
 
-// maxRuns is how many runs of a node are shown, and maxEvents how many resources of each.
+// maxRuns is the most runs of a node on its page, and maxEvents the most resources of each.
 const (
 	maxRuns   = 10
 	maxEvents = 300
@@ -29,7 +29,7 @@ type runHistory struct {
 	summary *report.Summary
 }
 
-// node is the page of one node: what it is, its runs with their differences, its facts.
+// node is the page of one node: its data, its runs with their differences, its facts.
 func (s *Server) node(ctx context.Context, name string) (*markup.Element, error) {
 	n, err := overview.One(ctx, s.desk, name)
 	if err != nil {
@@ -85,7 +85,7 @@ func (s *Server) node(ctx context.Context, name string) (*markup.Element, error)
 	return body, nil
 }
 
-// runs reads what a node has told, newest run first. A node tells the events of a run, then its summary.
+// runs reads the runs of a node, newest first. A node sends the events of a run, then its summary.
 func (s *Server) runs(ctx context.Context, name string) ([]*runHistory, error) {
 	var list []*runHistory
 	going := &runHistory{}
@@ -113,7 +113,7 @@ func (s *Server) runs(ctx context.Context, name string) ([]*runHistory, error) {
 	return list[:min(len(list), maxRuns)], err
 }
 
-// title says when a run was, its name, and that it was cut short.
+// title returns the time of a run, its id, and that it was cut short.
 func (r *runHistory) title() string {
 	title := r.id
 	if began, ok := record.RunTime(r.id); ok {
@@ -125,7 +125,7 @@ func (r *runHistory) title() string {
 	return title
 }
 
-// element returns a run as reports have it.
+// element returns a run in the form of reports.
 func (r *runHistory) element() *markup.Element {
 	s := markup.New("section").Add(markup.New("h3").Say(r.title()))
 	if r.summary != nil {

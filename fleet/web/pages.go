@@ -12,13 +12,13 @@ import (
 	"github.com/luaccm/ccm/runtime/report/part"
 )
 
-// Most rows of a table, and names of a list: a page is for people.
+// Most rows of a table, and most names of a list, that a person reads.
 const (
 	maxRows  = 500
 	maxNames = 1000
 )
 
-// link returns a link to another page. What is in its address is escaped.
+// link returns a link to another page. The parts of its address are escaped.
 func link(text, page string, parts ...string) *markup.Element {
 	to := "#/" + page
 	for _, p := range parts {
@@ -60,7 +60,7 @@ func row(cells ...markup.Node) *markup.Element {
 
 func text(format string, args ...any) markup.Text { return markup.Text(fmt.Sprintf(format, args...)) }
 
-// class is that of an outcome in the colours of reports.
+// class is the class of an outcome in the colours of reports.
 func class(outcome string) string {
 	switch outcome {
 	case "failed", "changed", "stable", "pending", "skipped":
@@ -71,7 +71,7 @@ func class(outcome string) string {
 	return "unknown"
 }
 
-// counts returns the outcomes of nodes as reports have those of resources.
+// counts returns the outcomes of nodes in the form of reports' counts of resources.
 func counts(list []overview.Count) []part.Count {
 	var out []part.Count
 	for _, c := range list {
@@ -131,7 +131,7 @@ func causes(list []overview.Cause) *markup.Element {
 	return t.Add(rows)
 }
 
-// nodes is a table of nodes, those that want looking at first.
+// nodes is a table of nodes, the most urgent first.
 func nodes(list []*overview.Node, now time.Time) *markup.Element {
 	t := table("node", "environment", "seen", "release", "outcome", "failed")
 	rows := markup.New("tbody")
@@ -151,7 +151,7 @@ func nodes(list []*overview.Node, now time.Time) *markup.Element {
 	return div
 }
 
-// trouble says why a node stands among the first: its failure, or else its problem.
+// trouble returns why a node is urgent: its failure, or else its problem.
 func trouble(n *overview.Node) string {
 	if text := n.Failure(); text != "" || n.State == nil || len(n.State.Problems) == 0 {
 		return text
@@ -160,7 +160,7 @@ func trouble(n *overview.Node) string {
 	return string(p.Code) + ": " + firstLine(p.Message)
 }
 
-// long is what has no end of its own: it is broken where the line ends.
+// long breaks long words at the end of a line.
 func long(n markup.Node) *markup.Element { return markup.New("div", "class", "long").Add(n) }
 
 func seen(n *overview.Node, now time.Time) string {
@@ -177,7 +177,7 @@ func seen(n *overview.Node, now time.Time) string {
 	}
 }
 
-// reached returns how many nodes have a release, of those that are to.
+// reached returns how many nodes have a release, and how many are to have it.
 func reached(a *release.Assessment) (done, all int) {
 	for _, s := range a.Stages {
 		done, all = done+s.Done, all+s.Nodes
@@ -227,7 +227,7 @@ func rollout(e *overview.Environment) *markup.Element {
 	return body
 }
 
-// named is a list of nodes; nothing if there are none.
+// named is a list of nodes; an empty element if there are none.
 func named(what string, names []string) *markup.Element {
 	div := markup.New("div")
 	if len(names) == 0 {

@@ -1,5 +1,5 @@
-// Package web shows a fleet in the browser of an operator: the whole, one node, the rollout of an
-// environment, and one failure across nodes. It only reads.
+// Package web shows a fleet in the browser of an operator: the whole fleet, one node, the rollout
+// of an environment, and one failure across nodes. It only reads.
 //
 // Begin with [Open].
 package web
@@ -25,10 +25,10 @@ import (
 //go:embed assets
 var assets embed.FS
 
-// program is what prints the address.
+// program is the command that prints the address.
 const program = "ccm fleet serve"
 
-// patience is how long the servers may take for one page.
+// patience is the servers' time limit for one page.
 const patience = 20 * time.Second
 
 // A Server serves the pages of a fleet.
@@ -39,8 +39,8 @@ type Server struct {
 	origin   string
 }
 
-// Open listens on an address of the loopback interface. origin is the page as browsers name it, behind
-// a proxy that keeps the Host of requests; "" for the address itself.
+// Open listens on an address of the loopback interface. origin is the page's origin in browsers,
+// behind a proxy that keeps the Host of requests; "" for the address itself.
 func Open(d *enrol.Desk, listen, origin string) (*Server, error) {
 	if err := guard.CheckLoopback(listen); err != nil {
 		return nil, fmt.Errorf("--listen: %w", err)
@@ -57,7 +57,7 @@ func Open(d *enrol.Desk, listen, origin string) (*Server, error) {
 	return s, nil
 }
 
-// Address returns the page with a new token, which is good once and for two minutes.
+// Address returns the page's address with a new token, which is valid once, for two minutes.
 func (s *Server) Address() string { return s.origin + "/#token=" + s.login.Issue() }
 
 // Serve answers requests until the context ends.
@@ -105,7 +105,7 @@ type view struct {
 	Body  *markup.Element `json:"body"`
 }
 
-// errUnknown says that there is no such page.
+// errUnknown says that a page does not exist.
 var errUnknown = errors.New("there is no such page")
 
 // page answers GET /api/page?page=NAME&a=...&b=...

@@ -1,8 +1,8 @@
 // Package where answers conditions about nodes: facts.os.family == "debian" && state.outcome ==
 // "failed". The language is that of expressions in manifests (expr-lang).
 //
-// Begin with [Parse]. What a node says of itself is not believed by being asked about: a condition
-// chooses among what nodes claim.
+// Begin with [Parse]. Conditions are about the nodes' own claims, and make these no more
+// trustworthy.
 package where
 
 import (
@@ -20,7 +20,7 @@ import (
 	"github.com/luaccm/ccm/fleet/record"
 )
 
-// MaxLength is how long a condition may be, in bytes.
+// MaxLength is the most bytes of a condition.
 const MaxLength = 1000
 
 // A Condition is a parsed condition about nodes.
@@ -30,12 +30,12 @@ type Condition struct {
 	names   map[string]bool
 }
 
-// empty has the names and types that conditions can use.
+// empty has the names that conditions can use, with values of their types.
 var empty = map[string]any{
 	"node": "", "environment": "", "facts": map[string]any{}, "labels": map[string]any{}, "state": map[string]any{}, "seen": time.Duration(0),
 }
 
-// Parse reads a condition. The empty one holds for all.
+// Parse parses a condition. The empty one holds for all nodes.
 func Parse(text string) (*Condition, error) {
 	c := &Condition{Text: text, names: make(map[string]bool)}
 	if strings.TrimSpace(text) == "" {
@@ -52,8 +52,9 @@ func Parse(text string) (*Condition, error) {
 	return c, nil
 }
 
-// Visit implements ast.Visitor: it notes what is asked about, and has what a node does not have be nil, in which
-// there is nothing, which is neither more nor less than anything, and not true.
+// Visit implements ast.Visitor. It notes the names in a condition, and makes values that a node
+// lacks nil: a field of nil is nil, nil is neither less nor greater than any value, and it is not
+// true.
 func (c *Condition) Visit(n *ast.Node) {
 	switch x := (*n).(type) {
 	case *ast.IdentifierNode:
@@ -80,7 +81,7 @@ func (c *Condition) Visit(n *ast.Node) {
 // Asks reports whether a condition asks about facts, labels, state, seen, node or environment.
 func (c *Condition) Asks(name string) bool { return c.names[name] }
 
-// A Node is what is known of a node.
+// A Node has the data of a node that conditions use.
 type Node struct {
 	Name           string
 	Environment    string
@@ -89,7 +90,7 @@ type Node struct {
 	SinceHeartbeat time.Duration  // since its last heartbeat
 }
 
-// Holds reports whether the condition holds for a node. What the node does not have is nil.
+// Holds reports whether the condition holds for a node. Values that the node lacks are nil.
 func (c *Condition) Holds(n Node) (bool, error) {
 	if c.program == nil {
 		return true, nil
@@ -119,7 +120,7 @@ func (c *Condition) Holds(n Node) (bool, error) {
 	return out == true, nil
 }
 
-// explain says in a line why a condition has no answer, and at what of it.
+// explain says in a line why a condition has no answer, and in which part.
 func (c *Condition) explain(err error) error {
 	var at *file.Error
 	if !errors.As(err, &at) {
@@ -127,7 +128,7 @@ func (c *Condition) explain(err error) error {
 	}
 	message := strings.ReplaceAll(at.Message, "<nil>", "nothing")
 	if strings.Contains(message, "reflect: ") || strings.Contains(message, "interface conversion: ") {
-		message = "a value is missing, or of another type" // what Go says of it is for nobody
+		message = "a value is missing, or of another type" // Go's own message helps nobody
 	} else if kind, ok := strings.CutPrefix(message, "invalid operation: bool("); ok {
 		message = "want true or false, got " + strings.TrimSuffix(kind, ")")
 	}
@@ -138,7 +139,7 @@ func (c *Condition) explain(err error) error {
 	return fmt.Errorf("%s, at %q", message, string(text[at.Column:]))
 }
 
-// nest lets a label such as os.family be asked for as labels.os.family too.
+// nest makes a label such as os.family available as labels.os.family too.
 func nest(labels map[string]any, name, value string) {
 	parts := strings.Split(name, ".")
 	at := labels
@@ -146,7 +147,7 @@ func nest(labels map[string]any, name, value string) {
 		next, ok := at[p].(map[string]any)
 		if !ok {
 			if at[p] != nil {
-				return // a label has this name itself
+				return // a label has this shorter name
 			}
 			next = map[string]any{}
 			at[p] = next
