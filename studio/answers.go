@@ -6,21 +6,21 @@ import (
 	"github.com/luaccm/ccm/runtime/markup"
 )
 
-// A Session is what the page is told first. GET /api/session.
+// A Session is the page's first answer. GET /api/session.
 type Session struct {
 	Version   string `json:"version"`
 	Directory string `json:"directory"` // as a person writes it
-	File      string `json:"file"`      // that was named, or ""
+	File      string `json:"file"`      // given at the start, or ""
 	Trusted   bool   `json:"trusted"`
 	// Reasons says why the directory is not trusted yet, in sentences.
 	Reasons []string `json:"why,omitempty"`
 	Root    bool     `json:"root"` // studio runs as root
 	User    string   `json:"user"`
 	Host    string   `json:"host"`
-	Command string   `json:"command"` // that applies the open file, to copy: ccm run FILE
+	Command string   `json:"command"` // command that applies the open file, to copy: ccm run FILE
 }
 
-// A Types is the palette and what forms are made of. GET /api/types.
+// A Types has the palette and the schemas of forms. GET /api/types.
 type Types struct {
 	// Defs are the JSON Schemas of all types by name, with x-ccm at each property.
 	Defs map[string]json.RawMessage `json:"$defs"`
@@ -42,7 +42,7 @@ type TypeRow struct {
 	Short string `json:"short"` // one sentence
 	// Module is what a script or manifest has to require first, or empty.
 	Module string `json:"module,omitempty"`
-	// Name of the property that names the resource, and what an example calls it.
+	// NameProperty is the property that names the resource, and Example its value in an example.
 	NameProperty string `json:"name_property"`
 	Example      string `json:"example,omitempty"`
 	Hue          int    `json:"hue"` // the colour of the type, in degrees of hsl()
@@ -50,11 +50,11 @@ type TypeRow struct {
 	New json.RawMessage `json:"new,omitempty"`
 }
 
-// Files is what lies in the directory. GET /api/files.
+// Files is the content of the directory. GET /api/files.
 type Files struct {
 	Directory string `json:"directory"`
 	Files     []File `json:"files"` // in order of their names
-	// Cut is whether there are more than are shown.
+	// Cut says that the list is incomplete.
 	Cut bool `json:"cut,omitempty"`
 }
 
@@ -63,22 +63,22 @@ type File struct {
 	Name string `json:"name"` // relative, with slashes
 	Kind string `json:"kind"` // manifest, script, module, data, spec, template, other, directory, link
 	Size int64  `json:"size"`
-	// Target is where a link leads, which is not followed.
+	// Target is the destination of a link; links are not followed.
 	Target string `json:"target,omitempty"`
 	Open   bool   `json:"open,omitempty"`   // it has a session
-	Edited bool   `json:"edited,omitempty"` // with changes that are not saved
+	Edited bool   `json:"edited,omitempty"` // with unsaved changes
 }
 
-// A Job is a child process under way.
+// A Job is a running child process.
 type Job struct {
 	Job string `json:"job"`
-	// Command is what a person would type for the same.
+	// Command is the equivalent command line for a person.
 	Command string `json:"command"`
-	// UnsavedFiles are other files that have changes that the plan does not see.
+	// UnsavedFiles are other files with unsaved changes, which the plan does not see.
 	UnsavedFiles []string `json:"unsaved,omitempty"`
 }
 
-// A Graph is the order as a drawing. GET /api/graph?file=&stack=3&job=.
+// A Graph is the order of resources as a drawing. GET /api/graph?file=&stack=3&job=.
 type Graph struct {
 	Rev    int         `json:"rev"`
 	Width  float64     `json:"width"` // in pixels
@@ -95,24 +95,24 @@ type GraphBox struct {
 	Y       float64  `json:"y"`
 	Label   string   `json:"label"`
 	Type    string   `json:"type"`
-	Outcome string   `json:"outcome,omitempty"` // of the plan job that was named
+	Outcome string   `json:"outcome,omitempty"` // in the plan of the given job
 	Members []string `json:"members"`           // IDs
 }
 
-// A GraphLine leads from a box to one that comes after it.
+// A GraphLine leads from a box to a box that comes after it.
 type GraphLine struct {
 	From int `json:"from"`
 	To   int `json:"to"`
 }
 
-// A Completion is what may be meant. GET /api/complete?what=&prefix=&file=&type=&property=.
+// A Completion has proposals for a text. GET /api/complete?what=&prefix=&file=&type=&property=.
 type Completion struct {
 	Items []CompletionItem `json:"items"` // 50 at most
-	// Cut is whether there are more.
+	// Cut says that there are more.
 	Cut bool `json:"cut,omitempty"`
 }
 
-// A CompletionItem is one of them.
+// A CompletionItem is one proposal.
 type CompletionItem struct {
 	Text   string `json:"text"`
 	Detail string `json:"detail,omitempty"`
@@ -121,17 +121,18 @@ type CompletionItem struct {
 // FactsAnswer are the facts of this machine or of a profile. GET /api/facts?profile=.
 type FactsAnswer struct {
 	Profile  string          `json:"profile"`  // "" for this machine
-	Profiles []string        `json:"profiles"` // that there are
+	Profiles []string        `json:"profiles"` // existing profiles
 	Facts    json.RawMessage `json:"facts"`
 }
 
-// A Profile keeps facts of another machine below DIR/facts. POST /api/facts, answered by FactsAnswer.
+// A Profile has facts of another machine, kept below DIR/facts. POST /api/facts, answered by
+// FactsAnswer.
 type Profile struct {
 	Profile string          `json:"profile"`
 	Facts   json.RawMessage `json:"facts,omitempty"` // null removes it
 }
 
-// ImportResult is what an import would add.
+// ImportResult is the text that an import would add.
 type ImportResult struct {
 	Text     string   `json:"text"`
 	Messages []string `json:"messages,omitempty"`
@@ -146,7 +147,7 @@ type Runs struct {
 // A PastRun is one run of this machine.
 type PastRun struct {
 	Run json.RawMessage `json:"run"` // as ccm history --output json lists it
-	// Parts are the bar of its outcomes and the counts in words; none of a run that was killed.
+	// Parts are the bar of its outcomes and the counts in words; none for a killed run.
 	Parts []*markup.Element `json:"parts"`
 }
 

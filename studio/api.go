@@ -22,12 +22,12 @@ type refusal struct {
 // Error implements error.
 func (r *refusal) Error() string { return r.Failure.Error }
 
-// refuse returns a refusal without anything besides.
+// refuse returns a refusal without further fields.
 func refuse(status int, code, message string) *refusal {
 	return &refusal{status, Failure{Error: message, Code: code}}
 }
 
-// post returns what answers a request with a body by what answer returns.
+// post returns the handler of a request with a body; it replies with the result of answer.
 func post[In any](answer func(ctx context.Context, in In) (any, error)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		var in In
@@ -37,7 +37,7 @@ func post[In any](answer func(ctx context.Context, in In) (any, error)) http.Han
 	}
 }
 
-// respond returns what answers with a value or an error. A nil value has no body.
+// respond returns a function that replies with a value or an error. A nil value has no body.
 func respond(w http.ResponseWriter) func(v any, err error) {
 	return func(v any, err error) {
 		switch started, ok := v.(*Job); {
@@ -54,7 +54,7 @@ func respond(w http.ResponseWriter) func(v any, err error) {
 	}
 }
 
-// failureOf returns how an error is answered.
+// failureOf returns the status and the body for an error.
 func failureOf(err error) (int, Failure) {
 	if r, ok := errors.AsType[*refusal](err); ok {
 		return r.status, r.Failure
@@ -90,5 +90,5 @@ func failureOf(err error) (int, Failure) {
 	return status, f
 }
 
-// fail answers with what went wrong.
+// fail replies with an error.
 func fail(w http.ResponseWriter, status int, f Failure) { guard.Reply(w, status, f) }

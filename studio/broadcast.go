@@ -7,15 +7,14 @@ import (
 	"github.com/luaccm/ccm/runtime/textedit/splice"
 )
 
-// An asker is the page that asked for a change.
+// An asker is the page that requested a change.
 type asker struct {
 	client string
-	have   int  // the serial of the last state that it took
+	have   int  // the serial of the last state that it received
 	typed  bool // it has the text already
 }
 
-// tell answers a change that led from the text before at revision base, and tells the other
-// pages.
+// tell answers a change of the text before at revision base, and sends it to the other pages.
 func (w *workspace) tell(ctx context.Context, d *document, before string, base int, list []splice.Splice, by asker) *State {
 	w.checkSoon(ctx, d, false)
 	st := d.state()

@@ -10,35 +10,35 @@ import (
 )
 
 const (
-	// checkTimeout and checkMemory bound the evaluation of what is being edited: a loop that was
-	// just typed must not hold up the page.
+	// checkTimeout and checkMemory limit the evaluation of an edited text: a loop that was just
+	// typed must not hold up the page.
 	checkTimeout = 10 * time.Second
 	checkMemory  = 512 << 20
 	// checkPatience is how long an answer waits for the check of its text.
 	checkPatience = 250 * time.Millisecond
 )
 
-// A checkResult is what ccm says of one revision of a file.
+// A checkResult is the result of checking one revision of a file.
 type checkResult struct {
 	rev      int
 	mistakes []diagnosis
 	catalog  *catalog.Catalog // nil with mistakes, and for files that declare nothing
 	declared map[diag.Pos][]declaredResource
 	derived  *DerivedText
-	types    []*resource.Type // that the site defines
+	types    []*resource.Type // defined by the site
 	duration time.Duration
 }
 
-// A pendingCheck is a check under way.
+// A pendingCheck is a running check.
 type pendingCheck struct {
 	rev    int
 	cancel func()
-	done   chan struct{} // closed when it has ended
-	result *checkResult  // nil if it was given up
+	done   chan struct{} // closed at its end
+	result *checkResult  // nil if it was abandoned
 }
 
-// checkSoon checks the text and waits for that a moment. The caller holds the document. With refresh
-// it is checked although that is under way: what it depends on has changed.
+// checkSoon checks the text and waits a moment for the result. The caller holds the document. With
+// refresh it starts again even if a check is running, because a dependency of the text has changed.
 func (w *workspace) checkSoon(ctx context.Context, d *document, refresh bool) {
 	if !w.gate.isTrusted() {
 		return
@@ -77,7 +77,7 @@ func (w *workspace) beginCheck(d *document) *pendingCheck {
 	return p
 }
 
-// lateCheck tells what a check found that took longer than the answer has waited.
+// lateCheck reports the result of a check that took longer than the answer waited.
 func (w *workspace) lateCheck(d *document, p *pendingCheck) {
 	<-p.done
 	d.mu.Lock()
@@ -89,8 +89,8 @@ func (w *workspace) lateCheck(d *document, p *pendingCheck) {
 	}
 }
 
-// noteChecked takes over what a check found, and reports whether that is news: of the text as it
-// is, and not known yet. The caller holds the document.
+// noteChecked stores the result of a check, and reports whether it is new and about the present
+// text. The caller holds the document.
 func (w *workspace) noteChecked(d *document, p *pendingCheck) bool {
 	if d.pending != p {
 		return false
@@ -101,13 +101,13 @@ func (w *workspace) noteChecked(d *document, p *pendingCheck) bool {
 		return false
 	}
 	if c.derived != nil && !c.derived.Current && d.checked != nil && d.checked.derived != nil {
-		c.derived.Text = d.checked.derived.Text // it stays as it was
+		c.derived.Text = d.checked.derived.Text // the derived text stays
 	}
 	d.checked = c
 	return true
 }
 
-// recheckAll checks all open files again, as what they depend on has changed.
+// recheckAll checks all open files again, because a dependency of them has changed.
 func (w *workspace) recheckAll() { w.recheckOthers(nil) }
 
 // recheckOthers checks all open files but one again.
@@ -134,8 +134,7 @@ func (w *workspace) recheckOthers(but *document) {
 	}()
 }
 
-// editedTexts returns the texts that are not saved, and that of d. The caller holds d, which may
-// be nil.
+// editedTexts returns the unsaved texts, and the text of d. The caller holds d, which may be nil.
 func (w *workspace) editedTexts(d *document) map[string]string {
 	out := map[string]string{}
 	if d != nil {
@@ -145,7 +144,7 @@ func (w *workspace) editedTexts(d *document) map[string]string {
 	defer w.mu.Unlock()
 	for _, other := range w.documents {
 		if other == d || !other.mu.TryLock() {
-			continue // it is being edited: what it is about to hold, its own check tells
+			continue // being edited: its own check reports the new text
 		}
 		if !other.saved() && other.diskState != "gone" {
 			out[w.evaluator.pathOf(other.name)] = other.text

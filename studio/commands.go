@@ -15,7 +15,7 @@ import (
 
 const maxNames = 200
 
-// commands answer requests by commands of ccm.
+// commands answer requests by running commands of ccm.
 type commands struct {
 	jobs      *jobs
 	workspace *workspace
@@ -24,11 +24,11 @@ type commands struct {
 	insecure  bool // studio itself was started with --allow-insecure
 
 	mu    sync.Mutex
-	plans []*outcomes // of the last plans
+	plans []*outcomes // results of the last plans
 }
 
-// imports answers POST /api/import: what ccm import finds becomes resources of the file, as one
-// step. Files that are too large for a text are copied below files, as ccm import does.
+// imports answers POST /api/import: the resources that ccm import finds are added to the file as
+// one step. Files that are too large for a text are copied below files, as ccm import does.
 func (c *commands) imports(ctx context.Context, in Import) (any, error) {
 	d, err := c.workspace.document(in.File, false)
 	if err != nil {
@@ -43,7 +43,7 @@ func (c *commands) imports(ctx context.Context, in Import) (any, error) {
 	form := "json"
 	args := []string{"import", "--state-dir", c.stateDir}
 	if in.Preview {
-		dir, err := os.MkdirTemp("", "ccm-studio-") // what is copied aside is not wanted yet
+		dir, err := os.MkdirTemp("", "ccm-studio-") // a preview copies no files to the site
 		if err != nil {
 			return nil, err
 		}
@@ -68,7 +68,7 @@ func (c *commands) imports(ctx context.Context, in Import) (any, error) {
 	return c.workspace.addImported(ctx, d, in, lines)
 }
 
-// previewImport answers with what would be added.
+// previewImport answers with the text that an import would add.
 func (c *commands) previewImport(ctx context.Context, args, names []string) (any, error) {
 	text := &limitedBuffer{limit: maxText}
 	end := c.jobs.runText(ctx, append(args, names...), text)
@@ -82,7 +82,7 @@ func (c *commands) previewImport(ctx context.Context, args, names []string) (any
 	return out, nil
 }
 
-// addImported adds resources to a document as one step. The caller holds it.
+// addImported adds resources to a document as one step. The caller holds the document.
 func (w *workspace) addImported(ctx context.Context, d *document, in Import, lines []json.RawMessage) (any, error) {
 	d.readModel()
 	if d.model == nil {

@@ -6,11 +6,11 @@ import (
 	"github.com/luaccm/ccm/runtime/textedit/splice"
 )
 
-// keptStates is how many states of a file are known, to say how a later one differs. A page that is
-// slower than that is told everything.
+// keptStates is the number of states of a file that are kept to compute differences. A page with an
+// older state receives the whole new one.
 const keptStates = 4
 
-// A pageState is what pages were told of the resources and the derived text of a file.
+// A pageState has the resources and the derived text of a file as sent to pages.
 type pageState struct {
 	serial    int
 	resources []Resource
@@ -29,8 +29,8 @@ func (d *document) note(st *State) {
 	d.states = d.states[max(0, len(d.states)-keptStates):]
 }
 
-// answer returns a state for a page that has an earlier one: with a site of hundreds of resources,
-// what an edit did not change is nearly all of it.
+// answer returns a state for a page with an earlier one, without the parts that are equal. For a
+// site of hundreds of resources most parts are equal after an edit.
 func (d *document) answer(st *State, have int) *State {
 	for _, was := range d.states {
 		if was.serial != have {
@@ -51,7 +51,7 @@ func (d *document) answer(st *State, have int) *State {
 	return st
 }
 
-// deltaOf returns how resources differ from earlier ones.
+// deltaOf returns the difference between resources and earlier ones.
 func deltaOf(was, now []Resource) *Delta {
 	out := &Delta{}
 	old := make(map[string]*Resource, len(was))
@@ -83,7 +83,7 @@ func deltaOf(was, now []Resource) *Delta {
 	return out
 }
 
-// equalButPlace reports whether two resources differ in their place alone.
+// equalButPlace reports whether two resources differ at most in their place.
 func equalButPlace(a, b Resource) bool {
 	a.Line, a.Group = b.Line, b.Group
 	return reflect.DeepEqual(a, b)

@@ -37,7 +37,7 @@ func (c *check) derive(found *site.Site, own []*resource.Type, err error) *Deriv
 	return out
 }
 
-// deriveManifest returns a script as a manifest: what it declares as it stands.
+// deriveManifest returns a manifest with the literal declarations of a script.
 func (c *check) deriveManifest(own []*resource.Type, err error) *DerivedText {
 	out := &DerivedText{Language: model.YAML}
 	if err != nil {
@@ -60,7 +60,7 @@ func (c *check) deriveManifest(own []*resource.Type, err error) *DerivedText {
 	return out
 }
 
-// parse returns the mistakes in a file that declares nothing by itself.
+// parse returns the mistakes in a file without declarations.
 func (c *check) parse() error {
 	text := c.texts[c.by.pathOf(c.name)]
 	switch c.language {
@@ -74,7 +74,7 @@ func (c *check) parse() error {
 	return nil
 }
 
-// parseData returns what a data file holds.
+// parseData returns the value of a data file.
 func parseData(name, text string) (any, error) {
 	switch languageOf(name) {
 	case model.YAML, "json":
@@ -90,8 +90,8 @@ func parseData(name, text string) (any, error) {
 	return nil, diag.Errorf(diag.Pos{File: name}, "want YAML or JSON")
 }
 
-// editDerived makes what was typed into the derived text an edit of the file. If a part of it has
-// no counterpart there, nothing is edited. The caller holds the document.
+// editDerived makes an edit of the derived text an edit of the file. If a part of the edit has no
+// counterpart in the file, nothing is edited. The caller holds the document.
 func (w *workspace) editDerived(ctx context.Context, d *document, in TextEdit) (any, error) {
 	if d.checked == nil || d.checked.rev != d.rev || d.checked.derived == nil || !d.checked.derived.Current {
 		return nil, refuse(http.StatusUnprocessableEntity, "convert", "the text of the other language is not that of the file now")
@@ -131,7 +131,7 @@ func (w *workspace) editDerived(ctx context.Context, d *document, in TextEdit) (
 	return w.tell(ctx, d, before, rev, list, asker{in.Client, in.Have, false}), nil
 }
 
-// typedText returns a text as a request leaves it.
+// typedText returns the text after the edit in a request.
 func typedText(base string, in TextEdit) (string, error) {
 	if in.Text != nil {
 		return *in.Text, nil

@@ -23,9 +23,9 @@ const (
 	maxText = 8 << 20
 )
 
-// A directory is what is shown of the site: the regular files below it. Nothing outside of it
-// is read or written, whatever links lie in it and whoever exchanges them meanwhile (os.Root),
-// and links inside of it are not followed either.
+// A directory is the visible part of the site: the regular files below it. Nothing outside of it is
+// read or written, even if links lead there or somebody exchanges files meanwhile (os.Root). Links
+// inside of it are not followed either.
 type directory struct {
 	path string
 	root *os.Root
@@ -39,7 +39,7 @@ func openDirectory(path string) (*directory, error) {
 	return &directory{path, root}, nil
 }
 
-// checkFileName returns an error if a name cannot be that of a file of the site.
+// checkFileName returns an error if a name is not valid for a file of the site.
 func checkFileName(name string) error {
 	bad := func(why string) error { return diag.Errorf(diag.Pos{}, "the name %q: %s", name, why) }
 	switch {
@@ -170,8 +170,8 @@ func readIn(at *os.Root, base string) (fileText, error) {
 	return fileText{string(b), digestOf(string(b)), fi}, nil
 }
 
-// openRegular opens a regular file for reading. O_NONBLOCK: a pipe that took its place is not
-// waited for.
+// openRegular opens a regular file for reading. O_NONBLOCK: opening does not hang on a pipe that
+// has replaced the file.
 func openRegular(at *os.Root, base string) (*os.File, fs.FileInfo, error) {
 	fi, err := at.Lstat(base)
 	switch {

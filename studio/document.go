@@ -11,7 +11,7 @@ import (
 	"github.com/luaccm/ccm/studio/model"
 )
 
-// A document is one open file: its text with all that was done to it. The text is the only
+// A document is one open file: its text with the history of edits. The text is the only source of
 // truth: list, form and graph are views of it.
 type document struct {
 	name      string
@@ -20,25 +20,25 @@ type document struct {
 
 	mu   sync.Mutex
 	text string
-	rev  int // counts what was done since studio began
-	// disk is what was read from the file last, or written to it; the digest is empty if it was
-	// not there. diskState says what became of it since: same, changed or gone.
+	rev  int // counts edits since studio began
+	// disk is the content of the file when it was last read or written; the digest is empty if
+	// there was no file. diskState is its state since then: same, changed or gone.
 	disk      fileContent
 	diskState string
 	undo      []step
 	redo      []step
 
-	model    *model.Model // of the text; nil if it has none, as it cannot be read
+	model    *model.Model // of the text; nil if the text cannot be read
 	modelErr error
 	read     int // the revision of the model
 	checked  *checkResult
-	pending  *pendingCheck // that is under way, or nil
+	pending  *pendingCheck // the running check, or nil
 	serial   int           // of the last state
 	states   []pageState   // the last states
 }
 
-// A step is what undo takes back: splices of the text before it, and those of the text after it
-// that lead back.
+// A step is one unit of undo: splices of the text before it, and splices of the text after it that
+// restore the one before.
 type step struct{ redo, undo []splice.Splice }
 
 var errNothing = errors.New("there is nothing more to take back, or to do again")
@@ -58,7 +58,7 @@ func languageOf(name string) string {
 	return "text"
 }
 
-// replay does what a journal says.
+// replay applies the entries of a journal.
 func (d *document) replay(entries []entry) error {
 	for _, e := range entries {
 		var err error
@@ -84,8 +84,8 @@ func (d *document) replay(entries []entry) error {
 	return nil
 }
 
-// change applies splices, which all have offsets of the text. Joined puts them into the last
-// step of undo.
+// change applies splices, whose offsets are all those of the text before. joined adds them to the
+// last step of undo.
 func (d *document) change(list []splice.Splice, joined bool) error {
 	back, after, err := inverse(d.text, list)
 	if err != nil {
@@ -111,10 +111,10 @@ func (d *document) change(list []splice.Splice, joined bool) error {
 	return nil
 }
 
-// back takes the last step back, and returns its splices.
+// back undoes the last step, and returns its splices.
 func (d *document) back() ([]splice.Splice, error) { return d.move(&d.undo, &d.redo, false) }
 
-// forth does a step again that was taken back.
+// forth redoes a step, and returns its splices.
 func (d *document) forth() ([]splice.Splice, error) { return d.move(&d.redo, &d.undo, true) }
 
 func (d *document) move(from, to *[]step, forth bool) ([]splice.Splice, error) {
@@ -137,7 +137,7 @@ func (d *document) move(from, to *[]step, forth bool) ([]splice.Splice, error) {
 	return list, nil
 }
 
-// inverse returns the splices that take others back, and the text after them.
+// inverse returns the splices that undo a list, and the text after the list.
 func inverse(text string, list []splice.Splice) (back []splice.Splice, after string, err error) {
 	if after, err = splice.Apply(text, list); err != nil {
 		return nil, "", err
@@ -153,8 +153,8 @@ func inverse(text string, list []splice.Splice) (back []splice.Splice, after str
 	return back, after, nil
 }
 
-// difference returns the splice that makes one text of another: all between what they begin and
-// what they end with. It does not cut characters.
+// difference returns the splice that makes one text of another: all between their common beginning
+// and their common end. It does not cut characters.
 func difference(from, to string) []splice.Splice {
 	if from == to {
 		return nil
@@ -179,5 +179,5 @@ func difference(from, to string) []splice.Splice {
 // isInside reports whether a byte is not the first one of a character in UTF-8.
 func isInside(b byte) bool { return b&0xc0 == 0x80 }
 
-// saved reports whether the file on the disk holds the text, as far as is known.
+// saved reports whether the file on the disk is known to have the text.
 func (d *document) saved() bool { return d.disk.Digest != "" && d.disk.Text == d.text }

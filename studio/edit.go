@@ -12,7 +12,7 @@ import (
 	"github.com/luaccm/ccm/studio/model"
 )
 
-// operations are what edits are called on the wire and in the model.
+// operations are the operations of the model by their names on the wire.
 var operations = map[string]model.Op{
 	"set": model.Set, "unset": model.Unset, "add": model.Add, "remove": model.Remove, "move": model.Move, "rename": model.Rename,
 	"double": model.Copy, "paste": model.Paste, "insert": model.Insert, "reorder": model.Order, "split": model.Split,
@@ -32,7 +32,7 @@ func (w *workspace) edit(ctx context.Context, in Edit) (any, error) {
 	return w.apply(ctx, d, e, asker{client: in.Client, have: in.Have})
 }
 
-// apply makes an edit of a document. The caller holds it.
+// apply makes an edit of a document. The caller holds the document.
 func (w *workspace) apply(ctx context.Context, d *document, e model.Edit, by asker) (*State, error) {
 	d.readModel()
 	if d.modelErr != nil {
@@ -56,7 +56,7 @@ func (w *workspace) apply(ctx context.Context, d *document, e model.Edit, by ask
 	if err := d.record(list, false); err != nil {
 		return nil, err
 	}
-	if next.Text == d.text { // it was read already
+	if next.Text == d.text { // already read
 		d.model, d.modelErr, d.read = next, nil, d.rev
 	}
 	st := w.tell(ctx, d, before, base, list, by)
@@ -80,7 +80,7 @@ func selected(now *model.Model, old map[string]bool, e model.Edit) string {
 	return e.Resource
 }
 
-// modelEdit returns an edit of the wire as one of the model.
+// modelEdit returns an edit of the wire in the form of the model.
 func modelEdit(in Edit) (model.Edit, error) {
 	bad := func(format string, args ...any) (model.Edit, error) {
 		return model.Edit{}, refuse(http.StatusBadRequest, "", fmt.Sprintf(format, args...))
@@ -120,7 +120,7 @@ func modelEdit(in Edit) (model.Edit, error) {
 	return e, nil
 }
 
-// valueOf returns a JSON value as the model has it: whole numbers are int64.
+// valueOf returns a JSON value in the form of the model: whole numbers are int64.
 func valueOf(text json.RawMessage) (any, error) {
 	dec := json.NewDecoder(bytes.NewReader(text))
 	dec.UseNumber()

@@ -17,20 +17,20 @@ import (
 	"github.com/luaccm/ccm/site"
 )
 
-// A declaredResource is a resource that came of a declaration.
+// A declaredResource is a resource of a declaration.
 type declaredResource struct {
 	id     string
 	skip   string
 	values func() map[string]json.RawMessage // its properties here
 }
 
-// An evaluator evaluates texts, each by a process of its own.
+// An evaluator evaluates texts, each in a site.Process of its own.
 type evaluator struct {
-	ctx       context.Context // of what outlives requests
+	ctx       context.Context // for work that outlives requests
 	main      *site.Process   // of studio itself, which evaluates nothing
 	site      site.Options
 	directory string                       // absolute
-	linter    func() (*lint.Linter, error) // makes it once
+	linter    func() (*lint.Linter, error) // makes the linter once
 
 	mu    sync.Mutex
 	facts *facts.Facts // of this machine
@@ -46,8 +46,8 @@ type check struct {
 	texts    map[string]string // texts that are not saved, by absolute path
 }
 
-// process returns what evaluates a text: an own one for each, as several go on at once. Warnings
-// go to warn.
+// process returns the process of the evaluation of a text; each has its own, because several run at
+// once. Warnings are passed to warn.
 func (e *evaluator) process(edited map[string]string, warn func(*diag.Error)) *site.Process {
 	p := *e.main
 	m := &site.Messages{W: terminal.NewWriter(discard{}), Warning: warn}
@@ -60,13 +60,13 @@ func (e *evaluator) process(edited map[string]string, warn func(*diag.Error)) *s
 	return &p
 }
 
-// discard drops what scripts print.
+// discard drops the output of scripts.
 type discard struct{}
 
 // Write implements io.Writer.
 func (discard) Write(b []byte) (int, error) { return len(b), nil }
 
-// run evaluates the text. Nothing that is broken in it ends studio.
+// run evaluates the text. No mistake in the text ends studio.
 func (c *check) run(ctx context.Context) (out *checkResult) {
 	began := time.Now()
 	out = &checkResult{rev: c.rev}
@@ -100,7 +100,7 @@ func (c *check) run(ctx context.Context) (out *checkResult) {
 	return out
 }
 
-// options returns how texts are evaluated.
+// options returns the options of evaluations.
 func (e *evaluator) options() *site.Options {
 	o := e.site
 	o.EvalTimeout, o.EvalMemory = checkTimeout, checkMemory
@@ -108,20 +108,20 @@ func (e *evaluator) options() *site.Options {
 	return &o
 }
 
-// knownFacts returns the facts of this machine. They are gathered once, and again when a person
-// asks for them.
+// knownFacts returns the facts of this machine. They are gathered once, and again at a person's
+// request.
 func (e *evaluator) knownFacts() *facts.Facts {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.facts == nil {
 		o := e.site
-		// What cannot be read of them, the evaluation says.
+		// The evaluation reports facts that cannot be gathered.
 		e.facts, _ = e.main.Facts(e.ctx, e.main.View(o.Root), o.Facts)
 	}
 	return e.facts
 }
 
-// declared returns what came of each declaration of the file, by its place.
+// declared returns the resources of each declaration in the file, by its place.
 func (c *check) declared(found *site.Site, secrets *secret.Keeper) map[diag.Pos][]declaredResource {
 	out := map[diag.Pos][]declaredResource{}
 	for _, r := range found.Catalog.Resources {
@@ -135,7 +135,7 @@ func (c *check) declared(found *site.Site, secrets *secret.Keeper) map[diag.Pos]
 	return out
 }
 
-// valuesOf returns the properties of a resource as they are here, without its secrets.
+// valuesOf returns the properties of a resource on this machine, without its secrets.
 func valuesOf(r *resource.Resource, secrets *secret.Keeper) map[string]json.RawMessage {
 	out := map[string]json.RawMessage{}
 	if r.Skip != "" {
@@ -154,7 +154,7 @@ func (e *evaluator) pathOf(name string) string {
 	return filepath.Join(e.directory, filepath.FromSlash(name))
 }
 
-// gatherFacts returns the facts of this machine as they are now.
+// gatherFacts gathers the present facts of this machine.
 func (e *evaluator) gatherFacts(ctx context.Context) (*facts.Facts, error) {
 	p := e.process(nil, nil)
 	p.Files.Begin(ctx)

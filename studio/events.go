@@ -10,17 +10,17 @@ import (
 
 const (
 	maxStreams = 8
-	// streamBuffer is how many events wait for a slow page. One that is slower is closed: it
-	// connects again and asks for the state.
+	// streamBuffer is the most events that wait for a slow page. The stream of a slower page is
+	// closed: the page connects again and requests the state.
 	streamBuffer = 256
 	heartbeat    = 15 * time.Second
 	writeTimeout = 30 * time.Second
 )
 
-// A hub sends events to all pages that listen (server-sent events, HTML Living Standard 9.2).
+// A hub sends events to all connected pages (server-sent events, HTML Living Standard 9.2).
 type hub struct {
 	mu      sync.Mutex
-	streams map[chan []byte]string // the name that the page gave itself
+	streams map[chan []byte]string // id that the page chose
 	closed  bool
 }
 
@@ -51,8 +51,8 @@ func (h *hub) leave(c chan []byte) {
 // send sends an event to all pages.
 func (h *hub) send(name string, v any) { h.sendOthers("", name, v) }
 
-// sendOthers sends an event to all pages but the one that asked for what it is about, which is
-// answered by itself.
+// sendOthers sends an event to all pages except the one whose request caused it, which gets its own
+// answer.
 func (h *hub) sendOthers(but, name string, v any) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -73,7 +73,7 @@ func (h *hub) sendOthers(but, name string, v any) {
 	}
 }
 
-// close says goodbye to all pages.
+// close sends a last event to all pages and ends their streams.
 func (h *hub) close() {
 	h.send("bye", struct{}{})
 	h.mu.Lock()
@@ -85,7 +85,7 @@ func (h *hub) close() {
 	}
 }
 
-// eventText returns an event as it is sent. JSON has no line ends.
+// eventText returns an event in the form of the stream. JSON has no line ends.
 func eventText(name string, v any) []byte {
 	var b bytes.Buffer
 	b.WriteString("event: " + name + "\ndata: ")

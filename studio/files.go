@@ -12,13 +12,13 @@ import (
 	"github.com/luaccm/ccm/studio/guard"
 )
 
-// maxListed is how many entries of a directory are shown.
+// maxListed is the most entries of a directory in the list.
 const maxListed = 2000
 
-// manifestSection is the line with which the resources of a manifest begin.
+// manifestSection matches the line before the resources of a manifest.
 var manifestSection = lazyregexp.New(`(?m)^(?:ccm|"ccm"|'ccm')[ \t]*:`)
 
-// kindOf returns what a file is for, by its name and, of YAML, its text if that is known.
+// kindOf returns the kind of a file, by its name and, for YAML, its text if known.
 func kindOf(name string, text *string) string {
 	base := strings.ToLower(path.Base(name))
 	dirs := strings.Split(path.Dir(name), "/")
@@ -60,7 +60,7 @@ func (s *Server) serveFiles(w http.ResponseWriter, _ *http.Request) {
 		listed[f.Name] = true
 		f.Edited, f.Open = open[f.Name]
 	}
-	for name, edited := range open { // that were never saved
+	for name, edited := range open { // never saved
 		if !listed[name] && edited {
 			out.Files = append(out.Files, File{Name: name, Kind: kindOf(name, nil), Open: true, Edited: true})
 		}
@@ -69,15 +69,15 @@ func (s *Server) serveFiles(w http.ResponseWriter, _ *http.Request) {
 	guard.Reply(w, http.StatusOK, out)
 }
 
-// isEdited reports whether a document has what is not saved.
+// isEdited reports whether a document has unsaved changes.
 func (d *document) isEdited() bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return !d.saved() && (d.text != "" || d.disk.Digest != "")
 }
 
-// list returns what lies in the directory, and whether that is cut. Hidden directories are left
-// out, and names that are no texts.
+// list returns the entries of the directory, and whether the list is incomplete. It leaves out
+// hidden directories, and names that are not valid text.
 func (d *directory) list() (list []File, cut bool) {
 	list = []File{}
 	_ = fs.WalkDir(d.root.FS(), ".", func(name string, entry fs.DirEntry, err error) error {
@@ -124,13 +124,13 @@ func (d *directory) list() (list []File, cut bool) {
 	return list, cut
 }
 
-// isSaving reports whether a name is that of a file that is being written.
+// isSaving reports whether a name is that of a temporary file of a save.
 func isSaving(base string) bool {
 	at := strings.LastIndexByte(base, '.')
 	return at > 0 && len(base)-at-1 == 16 && strings.Trim(base[at+1:], "0123456789abcdef") == ""
 }
 
-// kind returns what a file on the disk is for.
+// kind returns the kind of a file on the disk.
 func (d *directory) kind(name string) string {
 	if languageOf(name) != "yaml" {
 		return kindOf(name, nil)

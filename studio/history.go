@@ -17,7 +17,7 @@ func (s *Server) serveRuns(w http.ResponseWriter, r *http.Request) {
 	out := Runs{Runs: []PastRun{}}
 	for _, line := range lines {
 		var run struct{ Summary *report.Summary }
-		_ = json.Unmarshal(line, &run) // a run whose summary cannot be read is listed without one
+		_ = json.Unmarshal(line, &run) // a run with an unreadable summary is listed without one
 		out.Runs = append(out.Runs, PastRun{Run: line, Parts: sharesOf(run.Summary)})
 	}
 	if err := end.asError(); err != nil {
@@ -35,7 +35,7 @@ func sharesOf(summary *report.Summary) []*markup.Element {
 	return []*markup.Element{part.Bar(counts), part.Legend(counts)}
 }
 
-// runID is the name of a run.
+// runID matches the id of a run.
 var runID = lazyregexp.New(`^[0-9A-Za-z_.-]{1,100}$`)
 
 // serveRun answers GET /api/runs/{id}.
@@ -57,7 +57,7 @@ func (s *Server) serveRun(w http.ResponseWriter, r *http.Request) {
 	respond(w)(runOf(id, lines[0]))
 }
 
-// runOf reads a record as ccm history show prints it.
+// runOf returns the answer for a record in the form of ccm history show.
 func runOf(id string, line json.RawMessage) (any, error) {
 	var record struct {
 		Summary *report.Summary
@@ -71,7 +71,7 @@ func runOf(id string, line json.RawMessage) (any, error) {
 	var events []report.Event
 	for _, text := range record.Events {
 		var e report.Event
-		if json.Unmarshal(text, &e) == nil && e.Outcome != "" { // others are of a later version
+		if json.Unmarshal(text, &e) == nil && e.Outcome != "" { // other outcomes are of a later version
 			events = append(events, e)
 		}
 	}
@@ -91,7 +91,7 @@ func runOf(id string, line json.RawMessage) (any, error) {
 	return out, err
 }
 
-// resourceEvent returns an event as pages show it.
+// resourceEvent returns an event in the form for pages.
 func resourceEvent(e *report.Event) ResourceEvent {
 	return ResourceEvent{Type: e.Type, Name: e.Name, Outcome: e.Outcome, Story: e.Story(false), Row: part.Row(e, part.RowOf{})}
 }

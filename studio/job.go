@@ -19,11 +19,11 @@ import (
 )
 
 const (
-	// maxJobs is how many commands run at once.
+	// maxJobs is the most commands that run at once.
 	maxJobs = 2
-	// jobTimeout is how long one may take. Plans look at the whole machine.
+	// jobTimeout is the time limit of a command. Plans examine the whole machine.
 	jobTimeout = 10 * time.Minute
-	// jobGrace is how long a command may take to end when it is asked to.
+	// jobGrace is how long a command may take to end after it was asked to.
 	jobGrace     = 3 * time.Second
 	maxLine      = 4 << 20
 	maxLines     = 50_000
@@ -31,16 +31,16 @@ const (
 	quickTimeout = time.Minute
 )
 
-// A command is ccm itself, run in the directory of the site: plans and specs need a process of
-// their own, as they can be ended at any time.
+// A command is ccm itself, run in the directory of the site: plans and specs need their own
+// process, because they can be ended at any time.
 type command struct {
 	args  []string
 	stdin []byte
 	line  func(line json.RawMessage) // takes each line of the output that is JSON
-	text  io.Writer                  // takes the output as it is, if line is nil
+	text  io.Writer                  // takes the raw output, if line is nil
 }
 
-// A commandEnd is how one ended.
+// A commandEnd is the end of a command.
 type commandEnd struct {
 	status   string // done, failed, cancelled or timeout
 	exit     int
@@ -49,9 +49,9 @@ type commandEnd struct {
 	cut      bool
 }
 
-// jobs are the commands that run.
+// jobs are the running commands.
 type jobs struct {
-	ctx       context.Context // they end with it
+	ctx       context.Context // its end ends the jobs
 	program   string          // ccm itself
 	directory string          // of the site
 
@@ -60,7 +60,7 @@ type jobs struct {
 	running sync.WaitGroup
 }
 
-// run runs a command until it ends or the context does. All that it has started ends with it.
+// run runs a command until its end or that of the context. Its child processes end with it.
 func (j *jobs) run(ctx context.Context, c command) commandEnd {
 	began := time.Now()
 	cmd := exec.CommandContext(ctx, j.program, c.args...)
@@ -83,10 +83,10 @@ func (j *jobs) run(ctx context.Context, c command) commandEnd {
 	if c.line != nil {
 		end.cut = eachLine(out, c.line)
 	} else {
-		_, _ = io.Copy(c.text, out) // its end says how it ended
+		_, _ = io.Copy(c.text, out) // the command's end has its error
 	}
 	err = cmd.Wait()
-	_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) // what is left of its group, mostly nothing
+	_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) // the rest of its process group, usually empty
 	end.exit, end.duration = cmd.ProcessState.ExitCode(), time.Since(began)
 	end.messages = terminal.Lines(messages.String())
 	switch {
@@ -100,8 +100,8 @@ func (j *jobs) run(ctx context.Context, c command) commandEnd {
 	return end
 }
 
-// eachLine calls take with each line that is JSON, and reports whether there were more than are
-// taken. It reads to the end: a command whose output nobody reads does not end.
+// eachLine calls take with each line that is JSON, and reports whether lines were dropped. It reads
+// to the end, because a command whose output nobody reads does not end.
 func eachLine(r io.Reader, take func(json.RawMessage)) (cut bool) {
 	in := bufio.NewScanner(r)
 	in.Buffer(make([]byte, 0, 64<<10), maxLine)
@@ -115,12 +115,12 @@ func eachLine(r io.Reader, take func(json.RawMessage)) (cut bool) {
 	}
 	if in.Err() != nil {
 		cut = true
-		_, _ = io.Copy(io.Discard, r) // its end says how it ended
+		_, _ = io.Copy(io.Discard, r) // the command's end has its error
 	}
 	return cut
 }
 
-// A limitedBuffer keeps the beginning of what is written.
+// A limitedBuffer keeps the beginning of its input.
 type limitedBuffer struct {
 	bytes.Buffer
 	limit int
@@ -129,7 +129,7 @@ type limitedBuffer struct {
 // Write implements io.Writer.
 func (b *limitedBuffer) Write(p []byte) (int, error) {
 	if room := b.limit - b.Len(); room > 0 {
-		_, _ = b.Buffer.Write(p[:min(room, len(p))]) // it never fails
+		_, _ = b.Buffer.Write(p[:min(room, len(p))]) // never fails
 	}
 	return len(p), nil
 }
@@ -168,7 +168,7 @@ func (j *jobs) end(_ context.Context, in Cancel) (any, error) {
 	return nil, nil
 }
 
-// ask runs a command that answers soon, and returns its lines.
+// ask runs a short command, and returns the lines of its output.
 func (j *jobs) ask(ctx context.Context, stdin []byte, args ...string) ([]json.RawMessage, commandEnd) {
 	ctx, cancel := context.WithTimeout(ctx, quickTimeout)
 	defer cancel()
@@ -186,7 +186,7 @@ func (j *jobs) runText(ctx context.Context, args []string, text io.Writer) comma
 	return j.run(ctx, command{args: args, text: text})
 }
 
-// asError returns what a command that failed has said.
+// asError returns the error message of a failed command.
 func (e commandEnd) asError() error {
 	if e.status == "done" {
 		return nil

@@ -20,37 +20,37 @@ import (
 	"github.com/luaccm/ccm/runtime/textedit/splice"
 )
 
-// keptJournal is how long a journal may be that goes on at the next start if all is saved. A longer
-// one starts again, without the steps that could be taken back.
+// keptJournal is the most bytes of a journal that continues at the next start if all is saved. A
+// longer one is begun anew, without the steps for undo.
 const keptJournal = 32 << 20
 
-// An entry is one line of the journal of a file. Exactly one part of it is there.
+// An entry is one line of the journal of a file. Exactly one of its parts is set.
 type entry struct {
-	// Open begins a journal, and stands for the whole text of the file as it was read.
+	// Open begins a journal, with the whole text of the file at that time.
 	Open *fileContent `json:"open,omitempty"`
-	// Edit is splices of the text so far.
+	// Edit has splices of the text so far.
 	Edit []splice.Splice `json:"edit,omitempty"`
-	// Joined is whether the edit belongs to the step before it.
+	// Joined says that the edit belongs to the step before it.
 	Joined bool `json:"joined,omitempty"`
 	Undo   bool `json:"undo,omitempty"`
 	Redo   bool `json:"redo,omitempty"`
-	// SavedDigest is the digest of the text that the file on the disk holds from then on.
+	// SavedDigest is the digest of the text that was saved to the file.
 	SavedDigest string `json:"saved,omitempty"`
-	// Base is what the file on the disk holds, if somebody else has changed it and the person
-	// knows.
+	// Base is the content of the file on the disk, if somebody else has changed it and the person
+	// knows that.
 	Base *fileContent `json:"based,omitempty"`
 }
 
-// A fileContent is what a file holds. Digest is empty if it is not there.
+// A fileContent is the content of a file. Digest is empty if there is no file.
 type fileContent struct {
 	File   string `json:"file"`
 	Text   string `json:"text"`
 	Digest string `json:"digest"`
 }
 
-// A journal keeps what was done to one open file, so that nothing is lost when studio dies. Each
-// line is a checksum and an entry. It is written before an answer is given. Only its owner may
-// read it, as it has what files of the site hold.
+// A journal keeps the edits of one open file, so that nothing is lost when studio dies. Each line
+// is a checksum and an entry, and is written before the answer to the edit. Only its owner may read
+// it, because it has the content of files of the site.
 type journal struct {
 	dir  *statedir.Dir
 	name string
@@ -70,8 +70,8 @@ func shortSum(text string) string {
 	return hex.EncodeToString(sum[:12])
 }
 
-// openJournal opens the journal of a file and returns the entries that it holds. The end of one
-// that was not written whole is cut off.
+// openJournal opens the journal of a file and returns its entries. An incomplete last line is cut
+// off.
 func openJournal(dir *statedir.Dir, directory, file string) (*journal, []entry, error) {
 	j := &journal{dir: dir, name: journalName(directory, file)}
 	if err := makeDirs(dir, path.Dir(j.name)); err != nil {
@@ -95,7 +95,7 @@ func openJournal(dir *statedir.Dir, directory, file string) (*journal, []entry, 
 	return j, entries, nil
 }
 
-// makeDirs makes a directory of the state and those above it.
+// makeDirs makes a directory of the state and its parents.
 func makeDirs(dir *statedir.Dir, name string) error {
 	if err := os.MkdirAll(dir.Root, 0o700); err != nil {
 		return err
@@ -110,13 +110,13 @@ func makeDirs(dir *statedir.Dir, name string) error {
 	return nil
 }
 
-// readEntries returns the entries of a journal and how many bytes they are.
+// readEntries returns the entries of a journal and their size in bytes.
 func readEntries(r io.Reader) (list []entry, size int64, err error) {
 	in := bufio.NewReader(r)
 	for {
 		line, err := in.ReadBytes('\n')
 		if err == io.EOF {
-			return list, size, nil // what has no end was not written whole
+			return list, size, nil // a line without an end is incomplete
 		}
 		if err != nil {
 			return nil, 0, err
@@ -133,8 +133,8 @@ func readEntries(r io.Reader) (list []entry, size int64, err error) {
 
 func checksum(text []byte) string { return fmt.Sprintf("%08x", crc32.ChecksumIEEE(text)) }
 
-// append adds an entry. It is with the kernel when this returns: it outlives studio, and what
-// the machine has not written to the disk when it loses power is lost.
+// append adds an entry. When it returns the kernel has the entry: it outlives studio, but after a
+// power loss entries that were not yet on the disk are lost.
 func (j *journal) append(e entry) error {
 	text, err := json.Marshal(e)
 	if err != nil {
@@ -163,7 +163,7 @@ func (j *journal) restart(e entry) error {
 	return j.append(e)
 }
 
-// isLong reports whether the journal is longer than one that goes on.
+// isLong reports whether the journal is too long to continue.
 func (j *journal) isLong() bool {
 	fi, err := j.file.Stat()
 	return err == nil && fi.Size() > keptJournal

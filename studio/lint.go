@@ -9,7 +9,7 @@ import (
 	"github.com/luaccm/ccm/studio/model"
 )
 
-// makeLinter returns what looks at scripts without running them, nil if nothing does.
+// makeLinter returns the linter of scripts, nil if there is none.
 func (o Options) makeLinter() (*lint.Linter, error) {
 	if o.Linter == nil {
 		return nil, nil
@@ -17,15 +17,15 @@ func (o Options) makeLinter() (*lint.Linter, error) {
 	return o.Linter()
 }
 
-// lint adds what ccm lint says of a script as warnings. A line that has a mistake has that alone:
-// both often mean the same.
+// lint adds the results of ccm lint on a script as warnings, except on lines with a mistake: both
+// often mean the same.
 func (c *check) lint(ctx context.Context, p *site.Process, out *checkResult) {
 	if c.language != model.Lua || ctx.Err() != nil {
 		return
 	}
 	made, err := c.by.linter()
 	if made == nil || err != nil {
-		return // the types of this program are declared wrongly: tests say so
+		return // the declared types of this program are wrong; tests report that
 	}
 	l := *made
 	l.ReadFile = func(path string) ([]byte, error) {

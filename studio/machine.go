@@ -18,17 +18,17 @@ import (
 )
 
 const (
-	// maxItems is how many completions are given.
+	// maxItems is the most completions of an answer.
 	maxItems = 50
-	// completeTimeout is how long the machine may take to say what it has.
+	// completeTimeout is the time limit for listing names on the machine.
 	completeTimeout = 3 * time.Second
 	maxFactsName    = 64
 )
 
-// machineTypes are what is completed from this machine, and of which type the names are.
+// machineTypes are the kinds of completion from this machine, with their types of resources.
 var machineTypes = map[string]string{"package": "package", "service": "service"}
 
-// accountFiles are where the names of users and groups stand, a line each, before a colon
+// accountFiles are the files with the names of users and groups, one per line, before a colon
 // (passwd(5), group(5)).
 var accountFiles = map[string]string{"owner": "/etc/passwd", "user": "/etc/passwd", "group": "/etc/group"}
 
@@ -53,13 +53,13 @@ func (s *Server) serveComplete(w http.ResponseWriter, r *http.Request) {
 	guard.Reply(w, http.StatusOK, out)
 }
 
-// A machine is what is told of this machine, and kept of others.
+// A machine answers about this machine, and keeps facts of others.
 type machine struct {
 	evaluator *evaluator
 	workspace *workspace
 }
 
-// complete returns what begins with prefix, in order.
+// complete returns the names that begin with prefix, in order.
 func (m *machine) complete(ctx context.Context, what, prefix, file string) (names []string, err error) {
 	switch what {
 	case "path":
@@ -74,7 +74,7 @@ func (m *machine) complete(ctx context.Context, what, prefix, file string) (name
 			return nil, refuse(http.StatusBadRequest, "", "what: want owner, group, package, service, path or ref")
 		}
 		if names, err = site.NamesOnMachine(ctx, m.evaluator.main.View("/"), m.evaluator.knownFacts(), typ, prefix); err != nil {
-			return nil, nil // a machine that cannot say it offers nothing
+			return nil, nil // without an answer of the machine there are no proposals
 		}
 	}
 	names = slices.DeleteFunc(names, func(n string) bool { return !strings.HasPrefix(strings.ToLower(n), strings.ToLower(prefix)) })
@@ -96,7 +96,7 @@ func accountNames(file string) (names []string) {
 	return names
 }
 
-// references returns the IDs of what a file declares.
+// references returns the IDs of the resources in a file.
 func (m *machine) references(file string) (names []string, err error) {
 	d, err := m.workspace.document(file, false)
 	if err != nil {
@@ -150,7 +150,7 @@ func pathsOf(prefix string) (names []string) {
 	return names
 }
 
-// profileFile returns where the facts of another machine are kept.
+// profileFile returns the path of the facts of another machine.
 func profileFile(name string) (string, error) {
 	ok := name != "" && len(name) <= maxFactsName && strings.Trim(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-") == "" && !strings.HasPrefix(name, ".")
 	if !ok {
@@ -164,7 +164,7 @@ func (s *Server) serveFacts(w http.ResponseWriter, r *http.Request) {
 	respond(w)(s.machine.factsOf(r.Context(), r.URL.Query().Get("profile")))
 }
 
-// factsOf returns the facts of this machine, or those that are kept of another one.
+// factsOf returns the facts of this machine, or the kept facts of another one.
 func (m *machine) factsOf(ctx context.Context, profile string) (any, error) {
 	out := &FactsAnswer{Profile: profile, Profiles: []string{}}
 	files, _ := m.workspace.directory.list()
@@ -194,7 +194,7 @@ func (m *machine) factsOf(ctx context.Context, profile string) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	val, err := fs.Get("") // what could not be gathered is left out
+	val, err := fs.Get("") // facts that could not be gathered are left out
 	if val == nil {
 		return nil, err
 	}

@@ -6,9 +6,9 @@ import (
 	"github.com/aymanbagabas/go-udiff"
 )
 
-// merged returns the three-way merge of texts by lines, as diff3(1) does it: what one side
-// changed is taken, and where both changed the same or neighbouring lines in different ways is
-// a conflict. Conflicts counts those.
+// merged returns the three-way merge of texts by lines, like diff3(1): a change by one side is
+// taken; different changes by both sides of the same or neighbouring lines are a conflict.
+// conflicts is the number of conflicts.
 func merged(base, mine, theirs string) (chunks []Chunk, conflicts int) {
 	a, b := udiff.Lines(base, mine), udiff.Lines(base, theirs)
 	var plain strings.Builder

@@ -24,7 +24,7 @@ func (c *checkResult) add(err error, severity string) {
 	}
 }
 
-// mistakesOf returns the mistakes as the page shows them.
+// mistakesOf returns the mistakes in the form for the page.
 func (d *document) mistakesOf(c *checkResult) []Mistake {
 	out := []Mistake{}
 	for _, m := range c.mistakes {
@@ -47,7 +47,8 @@ func (d *document) mistakesOf(c *checkResult) []Mistake {
 	return out
 }
 
-// relative returns the name of a file below a directory, and that of another one as it is.
+// relative returns the path of a file relative to a directory, or the unchanged path of a file
+// outside of it.
 func relative(directory, file string) string {
 	if !filepath.IsAbs(file) {
 		return path.Clean(filepath.ToSlash(file))
@@ -89,7 +90,7 @@ func units(text string) (n int) {
 	return n
 }
 
-// locate says which resource and which property a mistake is about.
+// locate finds the resource and the property of a mistake.
 func (d *document) locate(m diagnosis, x *Mistake) {
 	if d.model == nil || d.read != d.rev {
 		return
@@ -106,7 +107,7 @@ func (d *document) locate(m diagnosis, x *Mistake) {
 		}
 		x.Resource = r.Key
 		if namedProperty(m) == "" && x.Line == r.Line && (m.Pos.Col == 0 || m.Pos.Col == r.Column) {
-			return // it is about the whole
+			return // the mistake is about the whole resource
 		}
 		for _, p := range r.Props {
 			if p.Line <= x.Line && x.Line <= lastLine(d.text, p.To) && mentions(m, p.Name) {
@@ -120,20 +121,20 @@ func (d *document) locate(m diagnosis, x *Mistake) {
 	}
 }
 
-// lastLine returns the line in which an offset lies.
+// lastLine returns the number of the line with an offset.
 func lastLine(text string, offset int) int {
 	offset = min(max(offset, 0), len(text))
 	return 1 + strings.Count(text[:offset], "\n")
 }
 
-// mentions reports whether a mistake begins with a property, or says nothing of one.
+// mentions reports whether a mistake's message begins with a property, or with none at all.
 func mentions(m diagnosis, property string) bool {
 	named := namedProperty(m)
 	return named == "" || named == property
 }
 
-// namedProperty returns the property with which a message begins, as all about one do, and ""
-// otherwise.
+// namedProperty returns the property at the beginning of a message, where all messages about a
+// property have it, and "" if there is none.
 func namedProperty(m diagnosis) string {
 	head, _, ok := strings.Cut(m.Err.Error(), ":")
 	if !ok || strings.ContainsAny(head, " #/\"") {

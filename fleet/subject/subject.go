@@ -1,9 +1,9 @@
-// Package subject holds the names that a fleet has on its NATS servers: subjects, streams, buckets and
-// keys, and the rule for names of nodes and environments. Who writes and who reads take them from
-// here, and so do the permissions.
+// Package subject holds the names that a fleet has on its NATS servers: subjects, streams, buckets
+// and keys, and the rule for names of nodes and environments. Writers, readers and permissions take
+// them from here.
 //
-// The forms that NATS itself gives ($KV, $O, $JS.API.DIRECT.GET) are those of ADR-8 (key-value),
-// ADR-20 (object store) and ADR-31 (direct get).
+// NATS itself defines the names with $KV (ADR-8, key-value), $O (ADR-20, object store) and
+// $JS.API.DIRECT.GET (ADR-31, direct get).
 package subject
 
 // Streams and buckets. A bucket is a stream with another name: see [KVStream] and [ObjectStream].

@@ -2,8 +2,8 @@
 // interface, as ccm studio does. Any page in the person's browser can send requests to its port,
 // and so can the other users of the machine.
 //
-// A [Guard] stands before all routes, a [Login] turns the token of the printed address into a
-// session, and [NewServer] limits what a connection may take.
+// A [Guard] stands before all routes, a [Login] exchanges the token of the printed address for a
+// session, and [NewServer] limits connections.
 package guard
 
 import (
@@ -18,10 +18,10 @@ import (
 	"time"
 )
 
-// MaxBody is how many bytes the body of a request may have.
+// MaxBody is the most bytes of the body of a request.
 const MaxBody = 8 << 20
 
-// Limits of what is believed to come from one page.
+// Limits of one page's plausible requests.
 const (
 	maxHeader     = 16 << 10
 	headerTimeout = 5 * time.Second
@@ -29,8 +29,8 @@ const (
 	idleTimeout   = 2 * time.Minute
 )
 
-// NewServer returns a server that limits the headers of requests and the time for them, and
-// does not log: what strangers send is none of the user's business.
+// NewServer returns a server that limits the headers of requests and the time for them, and does
+// not log, because strangers' requests are not the user's business.
 func NewServer(handler http.Handler) *http.Server {
 	return &http.Server{
 		Handler: handler, ReadHeaderTimeout: headerTimeout, IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeader,
@@ -38,10 +38,10 @@ func NewServer(handler http.Handler) *http.Server {
 	}
 }
 
-// A Guard stands before all routes: each answer has its headers, and what does not come from
-// our own page is refused. What lies below /api/ needs a session as well.
+// A Guard stands before all routes: it sets the headers of each answer, and refuses requests that
+// do not come from our own page. Paths below /api/ need a session as well.
 type Guard struct {
-	// Origin is the page as the browser names it, such as http://127.0.0.1:41873, or
+	// Origin is the page's origin in browsers, such as http://127.0.0.1:41873, or
 	// https://ccm.example.org behind a proxy that keeps the Host of requests.
 	Origin string
 	Login  *Login
@@ -50,7 +50,7 @@ type Guard struct {
 
 type nonceKey struct{}
 
-// Nonce returns the nonce of the answer: style sheets that scripts make carry it.
+// Nonce returns the nonce of the answer, for style sheets that scripts make.
 func Nonce(ctx context.Context) string {
 	nonce, _ := ctx.Value(nonceKey{}).(string)
 	return nonce
@@ -72,7 +72,7 @@ func (g *Guard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	g.Next.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), nonceKey{}, nonce)))
 }
 
-// setHeaders sets what every answer has, errors too.
+// setHeaders sets the headers of every answer, errors too.
 func setHeaders(h http.Header, nonce string) {
 	for name, value := range map[string]string{
 		"Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self' 'nonce-" + nonce + "'; img-src 'self' data:; " +
@@ -91,7 +91,7 @@ func setHeaders(h http.Header, nonce string) {
 	}
 }
 
-// refuse returns the status with which a request is refused, 0 if it is not, and why.
+// refuse returns the status and the reason of a refusal, status 0 for a request that is allowed.
 func (g *Guard) refuse(r *http.Request) (int, Refusal) {
 	switch {
 	case !isPlainPath(r.RequestURI):
@@ -102,7 +102,7 @@ func (g *Guard) refuse(r *http.Request) (int, Refusal) {
 	case !g.isOurOrigin(r):
 		return http.StatusForbidden, Refusal{Error: "the request comes from another page"}
 	case r.Method != http.MethodGet && r.Method != http.MethodPost:
-		if r.Method == http.MethodOptions { // a browser asks for another page: the answer is no
+		if r.Method == http.MethodOptions { // a browser asks for another page: refused
 			return http.StatusForbidden, Refusal{Error: "no other page may ask"}
 		}
 		return http.StatusMethodNotAllowed, Refusal{Error: "want GET or POST"}
@@ -113,7 +113,7 @@ func (g *Guard) refuse(r *http.Request) (int, Refusal) {
 		if t, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || t != "application/json" {
 			return http.StatusUnsupportedMediaType, Refusal{Error: "want a body of type application/json"}
 		}
-		if r.ContentLength > MaxBody { // one without a length is read so far
+		if r.ContentLength > MaxBody { // a body without a length is read up to the limit
 			return http.StatusRequestEntityTooLarge, Refusal{Error: "the request: it is too large", Code: "limit"}
 		}
 	}
@@ -148,8 +148,8 @@ func (g *Guard) isOurOrigin(r *http.Request) bool {
 		r.Header.Get("Sec-Fetch-Mode") == "navigate" && r.Header.Get("Sec-Fetch-Dest") == "document"
 }
 
-// isPlainPath reports whether the path of a request is written as we write it. Others are
-// refused instead of cleaned: who cleans them otherwise than somebody behind is fooled.
+// isPlainPath reports whether the path of a request has our own spelling. Others are refused rather
+// than cleaned, because a later handler might clean them differently.
 func isPlainPath(uri string) bool {
 	path, query, _ := strings.Cut(uri, "?")
 	if !strings.HasPrefix(path, "/") || strings.Contains(path, "//") || strings.Contains(path, "..") {
@@ -173,6 +173,6 @@ func isPlainPath(uri string) bool {
 // RandomText returns n random bytes as hexadecimal digits.
 func RandomText(n int) string {
 	b := make([]byte, n)
-	_, _ = rand.Read(b) // it never fails (Go 1.24)
+	_, _ = rand.Read(b) // never fails (Go 1.24)
 	return hex.EncodeToString(b)
 }

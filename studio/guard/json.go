@@ -31,8 +31,8 @@ func Reply(w http.ResponseWriter, status int, v any) {
 	_, _ = w.Write(b.Bytes()) // the browser went away
 }
 
-// Decode reads the body of a request: one JSON value that v has the fields of. Another one is
-// answered with what is wrong with it, and Decode returns false.
+// Decode reads the body of a request: one JSON value with no other fields than those of v. For
+// another body it replies with the mistake and returns false.
 func Decode(w http.ResponseWriter, r *http.Request, v any) bool {
 	dec := json.NewDecoder(r.Body)
 	dec.DisallowUnknownFields()

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// TokenAge is how long a token is good.
+// TokenAge is how long a token is valid.
 const TokenAge = 2 * time.Minute
 
 const (
@@ -17,33 +17,33 @@ const (
 	maxSessions = 16
 )
 
-// A Login turns the token of the address into a session. The token is used once, within two
-// minutes. Ten wrong ones end it.
+// A Login exchanges the token of the address for a session. The token is valid once, for two
+// minutes. Ten wrong tokens end it.
 type Login struct {
-	// Program is what printed the address, such as "ccm studio".
+	// Program is the command that printed the address, such as "ccm studio".
 	Program string
-	cookie  string // its name
+	cookie  string // name of the cookie
 	now     func() time.Time
 
 	mu        sync.Mutex
-	token     [sha256.Size]byte // its digest, all zero if there is none
+	token     [sha256.Size]byte // digest of the token, all zero if there is none
 	issueTime time.Time
 	failures  int
 	sessions  [][sha256.Size]byte // digests
 }
 
-// NewLogin returns the login of the page of a program, such as "ccm studio", at a host with a
-// port. A browser sends the cookies of a host to all of its ports, so that the name of the cookie
-// has the port in it. A time in place of [time.Now] is for tests.
+// NewLogin returns the login of the page of a program, such as "ccm studio", at a host with a port.
+// The cookie's name includes the port, because a browser sends the cookies of a host to all of its
+// ports. now is [time.Now] except in tests.
 func NewLogin(program, host string, now func() time.Time) *Login {
 	port := host[strings.LastIndexByte(host, ':')+1:]
 	return &Login{Program: program, cookie: strings.ReplaceAll(program, " ", "-") + "-" + port, now: now}
 }
 
-// where says what to do without a session.
+// where returns advice for a person without a session.
 func (l *Login) where() string { return "open the address that " + l.Program + " printed" }
 
-// Issue returns a new token. An earlier one is good no more.
+// Issue returns a new token. An earlier one is not valid any more.
 func (l *Login) Issue() string {
 	token := RandomText(32)
 	l.mu.Lock()
@@ -52,7 +52,7 @@ func (l *Login) Issue() string {
 	return token
 }
 
-// redeem returns a session for a token, "" if the token is not good.
+// redeem returns a session for a token, "" if the token is not valid.
 func (l *Login) redeem(token string) (session string, why Refusal) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -89,7 +89,7 @@ func (l *Login) has(r *http.Request) bool {
 	return found == 1
 }
 
-// ServeHTTP answers POST /login: it brings the token of the address, and is answered with a cookie.
+// ServeHTTP answers POST /login: the request has the token of the address, the answer a cookie.
 func (l *Login) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	var in struct {
 		Token string `json:"token"`

@@ -5,8 +5,8 @@ import (
 	"net/netip"
 )
 
-// CheckLoopback refuses an address with a port that other machines reach. Names are refused too:
-// what they lead to is decided elsewhere.
+// CheckLoopback refuses an address that other machines can reach. It also refuses names, because
+// their addresses are decided elsewhere.
 func CheckLoopback(listen string) error {
 	to, err := netip.ParseAddrPort(listen)
 	if err != nil {
