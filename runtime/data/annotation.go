@@ -13,11 +13,10 @@ import (
 // An annotation is a line of a comment that begins with @.
 type annotation struct {
 	text     string
-	nearLine int // a line of the file close to it
+	nearLine int // a line of the file near text
 }
 
-// annotationsOf returns the annotations above a key and beside it and its
-// value.
+// annotationsOf returns the annotations above a key and next to the key and its value.
 func (c *converter) annotationsOf(key, val *yaml.Node) []annotation {
 	if key.HeadComment == "" && key.LineComment == "" && val.LineComment == "" {
 		return nil
@@ -38,7 +37,7 @@ func (c *converter) annotationsIn(comment string, line int) (out []annotation) {
 	return out
 }
 
-// pos returns the place of an annotation: the nearest line that holds it.
+// pos returns the place of an annotation: the nearest line that contains it.
 func (a annotation) pos(s *source) diag.Pos {
 	for d := range len(s.lines()) {
 		for _, n := range []int{a.nearLine - d, a.nearLine + d} {

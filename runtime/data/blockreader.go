@@ -23,7 +23,7 @@ type blockReader struct {
 	remaining        string   // the lines behind the current one
 	line             string   // the current line, without its end
 	number           int      // of the current line
-	at               int      // the offset in it of what is read next; -1 at the end of the text
+	at               int      // the offset in line of the next token; -1 at the end of the text
 	indent           int      // of the current line
 	annotationsAbove []string // annotations above the current line
 	lineAnnotations  []string // annotations on the line that was read last
@@ -38,8 +38,8 @@ const (
 	maxBlockKey   = 500 // bytes; the library takes keys of up to 1,024 characters
 )
 
-// readBlocks returns the root of the one document of a text, or nil if the library has
-// to read it.
+// readBlocks returns the root of the only document of a text, or nil if the library has to read the
+// text.
 func (s *source) readBlocks() *Node {
 	if s.hasYAMLBreaks() {
 		return nil
@@ -56,7 +56,7 @@ func (s *source) readBlocks() *Node {
 	return root
 }
 
-// giveUp leaves the text to the library. The node that it returns is not used.
+// giveUp leaves the text to the library. The returned node is not used.
 func (r *blockReader) giveUp() *Node {
 	r.unknown, r.remaining, r.line, r.at = true, "", "", -1
 	return new(Node)
@@ -65,7 +65,7 @@ func (r *blockReader) giveUp() *Node {
 // next goes to the next line that has more than a comment, and collects the annotations
 // above it.
 func (r *blockReader) next() {
-	column, clear := -1, r.begun // of comments; whether it is clear what they belong to
+	column, clear := -1, r.begun // column and clearness of the comments: whether it is clear what they belong to
 	r.annotationsAbove = nil
 	for r.remaining != "" {
 		r.line, r.remaining, _ = strings.Cut(r.remaining, "\n")
@@ -100,7 +100,7 @@ func (r *blockReader) next() {
 	}
 }
 
-// indentOf returns how many spaces a line begins with.
+// indentOf returns the number of spaces at the beginning of a line.
 func indentOf(line string) int {
 	n := 0
 	for n < len(line) && line[n] == ' ' {
@@ -117,11 +117,11 @@ func annotated(list []string, comment string) []string {
 	return list
 }
 
-// textTag is the tag of what is a text whatever it looks like.
+// textTag is the tag of a value that is a text whatever its content.
 const textTag = "!!str"
 
-// node returns a node without children at an offset in the current line. Its tag follows from
-// the text and how that is written, unless it is given.
+// node returns a node without children at an offset in the current line. Without a given tag, the
+// tag follows from the text and its style.
 func (r *blockReader) node(at int, style yaml.Style, tag, text string) *Node {
 	r.y = yaml.Node{Kind: yaml.ScalarNode, Style: style, Tag: tag, Value: text, Line: r.number, Column: utf8.RuneCountInString(r.line[:at]) + 1}
 	r.y.Tag = r.y.ShortTag()
@@ -187,7 +187,7 @@ func (r *blockReader) item(n, item *Node) {
 	r.grow(n, item, nil)
 }
 
-// keyed adds an entry to a mapping, whose keys are those in seen if there are many.
+// keyed adds an entry to a mapping. If the mapping has many keys, they are in seen.
 func (r *blockReader) keyed(n *Node, seen map[string]*Node, key, val *Node) map[string]*Node {
 	key.Kind = schema.String
 	switch len(n.Entries) {
@@ -227,8 +227,8 @@ func (r *blockReader) key() (text string, style yaml.Style, end int) {
 	return text, style, r.at + size + 1
 }
 
-// value reads the value at an offset of the current line, or on the lines behind it. Col is
-// the column of the collection that it belongs to.
+// value reads the value at an offset of the current line, or on the lines behind it. Col is the
+// column of the value's collection.
 func (r *blockReader) value(col, from int, ofKey bool) *Node {
 	if r.endsAt(from) && r.lineAnnotations == nil {
 		number, line := r.number, r.line
@@ -260,8 +260,8 @@ func (r *blockReader) value(col, from int, ofKey bool) *Node {
 	return n
 }
 
-// endsAt reports whether nothing but a comment stands behind an offset of the current line,
-// and keeps the comment if it is an annotation.
+// endsAt reports whether only a comment follows an offset of the current line, and keeps the
+// comment if it is an annotation.
 func (r *blockReader) endsAt(at int) bool {
 	rest := strings.TrimLeft(r.line[min(at, len(r.line)):], " ")
 	switch {
@@ -274,7 +274,7 @@ func (r *blockReader) endsAt(at int) bool {
 	return true
 }
 
-// inline reads the value at an offset of the current line, and returns where it ends.
+// inline reads the value at an offset of the current line, and returns its end.
 func (r *blockReader) inline(at int) (n *Node, end int) {
 	rest := r.line[at:]
 	switch rest[0] {

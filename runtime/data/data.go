@@ -26,7 +26,7 @@ import (
 	"github.com/luaccm/ccm/runtime/diag"
 )
 
-// A Document is one YAML or JSON document with the text that it was read from.
+// A Document is one YAML or JSON document with its text.
 type Document struct {
 	Root *Node
 
@@ -42,8 +42,8 @@ func Parse(file, text string) (*Document, error) { return newSource(file, text).
 // without any holds one empty document.
 func ParseAll(file, text string) ([]*Document, error) { return newSource(file, text).parseAll() }
 
-// ParseUnder is ParseAll that ends with the error of check, which it asks now and
-// then.
+// ParseUnder is ParseAll with a check that is called from time to time, whose error ends the
+// parsing.
 func ParseUnder(check func() error, file, text string) ([]*Document, error) {
 	s := newSource(file, text)
 	s.check = check
@@ -76,7 +76,7 @@ func (s *source) parseAll() ([]*Document, error) {
 	return docs, err
 }
 
-// parseWhole reads the text as it is.
+// parseWhole parses the whole text.
 func (s *source) parseWhole() ([]*Document, error) {
 	s.annotations = nil
 	raw, err := s.parse()
@@ -96,8 +96,8 @@ func (s *source) parseWhole() ([]*Document, error) {
 	return docs, nil
 }
 
-// ParseGenerated reads text that a template wrote. Every place in it is that of
-// the line of the template that place returns for a line of the text.
+// ParseGenerated parses text that a template wrote. Place returns the line of the template for a
+// line of the text; it is used for all places in the text.
 func ParseGenerated(file, text string, place func(line int) diag.Pos) (*Document, error) {
 	src := newSource(file, text)
 	src.place = place

@@ -7,10 +7,10 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// Encode writes plain data as a YAML document. Keys come in order, and what
-// would be read as something else stands in quotes.
+// Encode writes plain data as a YAML document. Keys are sorted, and texts that YAML would read as
+// another value are quoted.
 func Encode(v any) (text string, err error) {
-	defer func() { // the library panics at what it cannot write
+	defer func() { // the library panics on values that it cannot write
 		if r := recover(); r != nil {
 			err = fmt.Errorf("%v", r)
 		}

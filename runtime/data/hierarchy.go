@@ -9,14 +9,14 @@ import (
 	"github.com/luaccm/ccm/runtime/schema"
 )
 
-// An Expander evaluates the expressions in a text. It sees facts and
-// environment, and no data, since that is what is being resolved.
+// An Expander evaluates the expressions in a text. Expressions see facts and environment, but no
+// data, because the data is being resolved.
 type Expander interface {
 	// Expand returns text with its expressions evaluated: the value of the
 	// expression if it is the whole text, and otherwise a string.
 	Expand(text string) (any, error)
-	// ExpandEach is like Expand for a text in which what is missing is empty. It
-	// reports whether text has no expression or one that gives something.
+	// ExpandEach is like Expand, with missing values as empty texts. It reports whether text has no
+	// expression, or one with a value.
 	ExpandEach(text string) (string, bool, error)
 }
 
@@ -29,7 +29,7 @@ type SpanError interface {
 // Sections are the keys of a hierarchy document.
 var Sections = []string{"data", "hierarchy", "overrides"}
 
-// A Resolution is data that was resolved, and what its document asks of it.
+// A Resolution is resolved data, with the rules that its document has for it.
 type Resolution struct {
 	Data  map[string]any
 	Rules []Rule
@@ -171,7 +171,7 @@ func (r *resolver) order(n *Node) (names []string) {
 	return names
 }
 
-// values returns the data in a table, its expressions evaluated.
+// values returns the data in a table, with expressions evaluated.
 func (r *resolver) values(n *Node) map[string]any {
 	if n == nil {
 		return map[string]any{}

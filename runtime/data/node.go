@@ -15,18 +15,18 @@ type Node struct {
 	// Kind is Nil, Bool, Int, Float, String, List or Map.
 	Kind  schema.Kind
 	style style
-	// Secret says that it is marked as one: !secret.
+	// Secret says that the node is marked as secret: !secret.
 	Secret bool
-	// line and col are those of the first character, col in characters.
+	// line and col are the position of the first character, col in characters.
 	line, col int32
-	size      int32 // values in it, with aliases written out
-	// Text is a scalar as it was written, without quotes and indentation.
+	size      int32 // number of values inside, with aliases expanded
+	// Text is the text of a scalar, without quotes and indentation.
 	Text string
 	*children
 	src *source
 }
 
-// children are the parts of a List or a Map. They are apart because most nodes have none.
+// children are the parts of a List or a Map. They are separate because most nodes have none.
 type children struct {
 	Items   []*Node
 	Entries []Entry
@@ -52,7 +52,7 @@ func (n *Node) WithEntries(entries []Entry) *Node {
 // An Entry is one key of a Map and its value.
 type Entry struct{ Key, Val *Node }
 
-// style says how a scalar is written.
+// style is the style of a scalar.
 type style uint8
 
 const (
@@ -83,7 +83,7 @@ func (n *Node) Key(key string) *Node {
 	return nil
 }
 
-// Keys returns the keys of a Map in the order they are written.
+// Keys returns the keys of a Map in the order of the text.
 func (n *Node) Keys() []string {
 	keys := make([]string, len(n.Entries))
 	for i, e := range n.Entries {
@@ -95,7 +95,7 @@ func (n *Node) Keys() []string {
 // IsNil reports whether nothing is written, or null.
 func (n *Node) IsNil() bool { return n == nil || n.Kind == schema.Nil }
 
-// Describe says what n is, for "want ..., got ...".
+// Describe describes n for "want ..., got ...".
 func (n *Node) Describe() string {
 	switch n.Kind {
 	case schema.Nil:
@@ -120,8 +120,8 @@ func (n *Node) Errorf(format string, args ...any) *diag.Error {
 	return diag.Errorf(n.Pos(), format, args...)
 }
 
-// Scalar returns a scalar as a front end hands it to the decoder: with its type
-// and with its text, so that a text property gets what was written.
+// Scalar returns a scalar as a value for the decoder: with its type and with its text, so that a
+// text property gets the text as written.
 func (n *Node) Scalar() schema.Value {
 	v := schema.Value{Kind: n.Kind, S: n.Text}
 	switch n.Kind {
@@ -137,8 +137,8 @@ func (n *Node) Scalar() schema.Value {
 	return v
 }
 
-// Go returns n as plain data. A number that would be printed in another way than it was
-// written is text: the version 1.10, the mode 0644.
+// Go returns n as plain data. A number that would be printed in another form than its text stays
+// text: the version 1.10, the mode 0644.
 func (n *Node) Go() any { return n.data(func(n *Node) any { return n.Text }) }
 
 // data returns n as plain data, each text as given by text.
@@ -174,8 +174,8 @@ func (n *Node) data(text func(*Node) any) any {
 	return nil
 }
 
-// parseInt reads an integer as YAML writes it: decimal, 0x, 0o, 0b, or with a
-// leading zero octal, with _ between digits.
+// parseInt parses an integer in the notation of YAML: decimal, 0x, 0o, 0b, or with a leading zero
+// octal, with _ between digits.
 func parseInt(s string) (int64, bool) {
 	i, err := strconv.ParseInt(s, 0, 64)
 	if err != nil {

@@ -10,19 +10,19 @@ import (
 	"github.com/luaccm/ccm/runtime/textedit"
 )
 
-// A SealedValue is an encrypted text in plain data. It is decrypted when somebody asks for it, once.
+// A SealedValue is an encrypted text in plain data. It is decrypted once, at its first use.
 type SealedValue struct{ reveal func() (string, error) }
 
 // NewSealed returns the text that open returns.
 func NewSealed(open func() (string, error)) *SealedValue { return &SealedValue{sync.OnceValues(open)} }
 
-// Text returns what it holds.
+// Text returns the decrypted text.
 func (s *SealedValue) Text() (string, error) { return s.reveal() }
 
-// SealedText is what stands for an encrypted text where data is printed.
+// SealedText replaces an encrypted text in printed data.
 const SealedText = "(encrypted)"
 
-// String returns what stands for it where data is printed: it is not decrypted for that.
+// String returns SealedText: printing does not decrypt.
 func (s *SealedValue) String() string { return SealedText }
 
 // MarshalText implements encoding.TextMarshaler, as String.
@@ -56,7 +56,7 @@ func Unseal(val any) (any, error) {
 	return eachSealed(val, (*SealedValue).Text)
 }
 
-// Shown returns plain data as it is printed: nothing in it is decrypted.
+// Shown returns plain data for printing: no encrypted text is decrypted.
 func Shown(val any) any {
 	if !HoldsSealed(val) {
 		return val
@@ -95,10 +95,11 @@ func eachSealed(val any, text func(*SealedValue) (string, error)) (any, error) {
 	return val, nil
 }
 
-// An Opener decrypts a text that stands in a file under a key, as package textedit writes its path.
+// An Opener decrypts a text at a key of a file. The key is a path in the notation of package
+// textedit.
 type Opener func(text, file, key string) (string, error)
 
-// sealed returns a text that is decrypted when it is asked for.
+// sealed returns a text that is decrypted at its first use.
 func (d *Document) sealed(n *Node, open Opener) *SealedValue {
 	return NewSealed(func() (string, error) { return open(n.Text, d.source.file, d.pathOf(n).String()) })
 }
@@ -130,7 +131,7 @@ func pathTo(at, n *Node, path textedit.Path) (textedit.Path, bool) {
 	return nil, false
 }
 
-// Plain returns a document as plain data in which encrypted texts are decrypted when they are asked for.
+// Plain returns a document as plain data whose encrypted texts are decrypted at their first use.
 func (d *Document) Plain(open Opener) any {
 	return d.Root.data(func(n *Node) any {
 		if open != nil && IsSealed(n.Text) {

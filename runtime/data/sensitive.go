@@ -29,8 +29,7 @@ func (r *resolver) sensitiveValue(n *Node) (*Node, bool) {
 	return nil, false
 }
 
-// value returns n as plain data: each text as text returns it, and a sensitive table as
-// its value.
+// value returns n as plain data: texts as returned by text, and a sensitive table as its value.
 func (r *resolver) value(n *Node, text func(*Node) any) any {
 	if v, ok := r.sensitiveValue(n); ok {
 		before := len(r.errs)
@@ -67,7 +66,7 @@ func (r *resolver) value(n *Node, text func(*Node) any) any {
 	return n.data(text)
 }
 
-// HoldsSecret reports whether a node or one in it is marked as secret.
+// HoldsSecret reports whether a node or a node inside it is marked as secret.
 func (n *Node) HoldsSecret() bool {
 	if n.Secret {
 		return true
@@ -91,8 +90,8 @@ var markedLine = lazyregexp.New(`!secret[ \t]+([^\n]*)`)
 // sensitiveLine matches a line with the value of a sensitive table.
 var sensitiveLine = lazyregexp.New(`(?m)\bvalue["']?\s*:\s*([^\s].*)$`)
 
-// HideSensitive returns the text of a document as messages may quote it: the values of
-// sensitive tables are replaced by stars, byte for byte.
+// HideSensitive returns the text of a document for quotes in messages: the values of sensitive
+// tables are replaced by stars, byte for byte.
 func HideSensitive(text string) string {
 	out := []byte(text)
 	if strings.Contains(text, "!secret") {

@@ -9,8 +9,7 @@ import (
 	"github.com/luaccm/ccm/runtime/schema"
 )
 
-// A source is the text of a file, in which places are found when a message
-// needs them.
+// A source is the text of a file. Its places are computed when a message needs them.
 type source struct {
 	file, text    string
 	hasYAMLBreaks func() bool  // whether there are line breaks other than a newline
@@ -89,7 +88,7 @@ func (s *source) line(n int) string {
 	return strings.TrimSuffix(s.text[at[n-1]:end], "\r")
 }
 
-// offset returns where the character at line and col (both from 1) stands.
+// offset returns the offset of the character at line and col (both from 1).
 func (s *source) offset(line, col int) int {
 	at := s.yamlLines()
 	if line < 1 || line > len(at) {
@@ -148,7 +147,7 @@ func (n *Node) At(offset, length int) diag.Pos {
 	if last := offset + length - 1; length > 0 && last < len(from)-1 {
 		end = from[last] + 1
 		if n.style == doubleQuoted || n.style == singleQuoted {
-			end = from[last+1] // an escape is longer than what it stands for
+			end = from[last+1] // an escape is longer than its character
 		}
 	}
 	p := n.src.pos(begin, end-begin)
@@ -159,8 +158,8 @@ func (n *Node) At(offset, length int) diag.Pos {
 	return p
 }
 
-// extent returns where n begins, and where it ends on its first line. A list
-// or a table extends over its first character at most.
+// extent returns the beginning of n, and its end on the first line. A list or a table extends over
+// its first character at most.
 func (n *Node) extent() (begin, end int) {
 	begin = n.begin()
 	switch {
@@ -192,7 +191,7 @@ func until(s, stop string) string {
 	return s
 }
 
-// begin returns where n begins, after its anchor and tag.
+// begin returns the offset of n after its anchor and tag.
 func (n *Node) begin() int {
 	i := n.src.offset(int(n.line), int(n.col))
 	if n.Kind == schema.List || n.Kind == schema.Map {
@@ -210,9 +209,8 @@ func (n *Node) begin() int {
 	return i
 }
 
-// places returns for every byte of the text of n where it stands in the file,
-// and at the end where the text ends. Only white space and escapes differ
-// between the two, so one is followed along the other.
+// places returns the offset in the file for every byte of the text of n, and for the end of the
+// text. Text and file differ only in white space and escapes, so the function walks along both.
 func (n *Node) places() []int {
 	text, i := n.src.text, n.begin()
 	switch n.style {
@@ -257,8 +255,8 @@ func (n *Node) places() []int {
 	return append(at, min(i, len(text)))
 }
 
-// escape returns how many bytes of the file stand for how many of the text, at
-// byte j of the text.
+// escape returns the number of bytes in the file and the number of bytes in the text for the
+// character at byte j of the text.
 func (n *Node) escape(file string, j int) (width, size int) {
 	switch {
 	case n.style == singleQuoted && strings.HasPrefix(file, "''"):

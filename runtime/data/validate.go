@@ -17,8 +17,8 @@ import (
 	"github.com/luaccm/ccm/runtime/lazyregexp"
 )
 
-// Check checks the rules against the data, which may have been merged with more
-// since. It returns every breach at the place of its rule.
+// Check checks the rules against the data, into which more data may have been merged. It returns
+// every breach at the place of its rule.
 func (r Resolution) Check() error {
 	var errs diag.List
 	missing := make(map[string]bool)
@@ -41,8 +41,8 @@ func (r Resolution) Check() error {
 	return errs.Err()
 }
 
-// check evaluates the expression of the rule. Lists, tables and what is not
-// there are not looked at, nor is what is encrypted.
+// check evaluates the expression of the rule. It skips lists, tables, missing values and encrypted
+// ones.
 func (r Rule) check(key string, val any) error {
 	switch val.(type) {
 	case nil, map[string]any, []any, *SealedValue:
@@ -87,8 +87,8 @@ func compileRule(text string) (*vm.Program, error) {
 	return prog, nil
 }
 
-// textHint is the hint for a rule that cannot be compiled because it takes the value, which is
-// a text, for a number.
+// textHint returns the hint for a rule that cannot be compiled because it uses the value, which is
+// a text, as a number.
 func textHint(err error) string {
 	if strings.Contains(err.Error(), "mismatched types string and ") {
 		return "the value is a text: int(value) makes a number of it"
@@ -108,8 +108,7 @@ func plainError(err error) error {
 	return err
 }
 
-// ruleEnv is what the expression of a rule sees: the value as text, and the
-// functions.
+// ruleEnv returns the environment of a rule's expression: the value as text, and the functions.
 func ruleEnv(value string) map[string]any {
 	env := map[string]any{"value": value, "Value": value}
 	for name, f := range validators {

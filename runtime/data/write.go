@@ -10,8 +10,8 @@ import (
 	"github.com/luaccm/ccm/runtime/schema"
 )
 
-// EncodeValue writes a value as a YAML document. Tables keep their order, and
-// what is text stays text when it is read again, by whatever reader.
+// EncodeValue writes a value as a YAML document. Tables keep their order, and every reader reads
+// texts as texts again.
 func EncodeValue(v schema.Value) (string, error) { return Encode(nodeOf(v)) }
 
 func nodeOf(v schema.Value) *yaml.Node {
@@ -38,14 +38,14 @@ func nodeOf(v schema.Value) *yaml.Node {
 	default:
 		n.SetString(v.S)
 		if n.Style == 0 && readsAsOther(v.S) || n.Style == yaml.LiteralStyle && strings.TrimLeft(v.S[:1], " \t\n") == "" {
-			n.Style = yaml.DoubleQuotedStyle // an indented block would not be read as it is
+			n.Style = yaml.DoubleQuotedStyle // an indented block would not be read as the same text
 		}
 	}
 	return n
 }
 
-// readsAsOther reports whether plain text would be read as something else: by
-// YAML 1.1, or by readers that take any number for one.
+// readsAsOther reports whether a plain text would be read as another value: by YAML 1.1, or by
+// readers that take more texts for numbers.
 func readsAsOther(s string) bool {
 	n := yaml.Node{Kind: yaml.ScalarNode, Value: s}
 	if n.ShortTag() != "!!str" {

@@ -11,10 +11,10 @@ import (
 	"github.com/luaccm/ccm/runtime/schema"
 )
 
-// A converter turns what the YAML library read into nodes.
+// A converter converts the nodes of the YAML library.
 type converter struct {
 	src       *source
-	limit     int // how many values the document may hold, aliases written out
+	limit     int // the maximum number of values in the document, with aliases expanded
 	errs      diag.List
 	overflown bool // the limit was exceeded, and reported
 	work      int  // nodes that were made, and entries that merge keys name
@@ -43,7 +43,7 @@ func (c *converter) new(y *yaml.Node) *Node {
 // checkEvery is the number of nodes between two checks for an interruption.
 const checkEvery = 1024
 
-// nodeBlock is how many nodes are allocated at once.
+// nodeBlock is the number of nodes that are allocated at once.
 const nodeBlock = 64
 
 func (c *converter) fail(n *Node, format string, args ...any) *diag.Error {
@@ -52,7 +52,7 @@ func (c *converter) fail(n *Node, format string, args ...any) *diag.Error {
 	return e
 }
 
-// node converts one value and all below it.
+// node converts a value and all values below it.
 func (c *converter) node(y *yaml.Node) *Node {
 	if c.work++; c.work%checkEvery == 0 && c.src.interruption() != nil {
 		c.overflown = true // the caller reports the interruption
@@ -172,7 +172,7 @@ func (n *Node) keys() map[string]*Node {
 	return seen
 }
 
-// entry adds an entry to a mapping, whose keys are those in seen if that is not nil.
+// entry adds an entry to a mapping. The mapping's keys are in seen, unless that is nil.
 func (c *converter) entry(n *Node, seen map[string]*Node, key, val *Node, y *yaml.Node) {
 	var first *Node
 	if seen != nil {
@@ -234,7 +234,7 @@ func (c *converter) scalar(n *Node, y *yaml.Node) {
 	case "!!int":
 		n.Kind = schema.Int
 		if _, ok := parseInt(n.Text); !ok {
-			// Too large for an integer: what a version or a serial number may be.
+			// The number is too large for an integer, as versions or serial numbers may be.
 			n.Kind = schema.String
 			if y.Style&yaml.TaggedStyle != 0 {
 				c.fail(n, "want an integer, got %q", n.Text)
@@ -259,7 +259,7 @@ func (c *converter) scalar(n *Node, y *yaml.Node) {
 	}
 }
 
-// checkTag reports a tag on a collection that is not its own.
+// checkTag reports a tag that a collection cannot have.
 func (c *converter) checkTag(n *Node, y *yaml.Node, want string) {
 	if y.Tag != want {
 		c.fail(n, "unknown tag %s", y.Tag)

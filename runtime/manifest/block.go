@@ -70,7 +70,7 @@ func (r *reader) block(e data.Entry) {
 	}
 }
 
-// single reads a resource whose name is among its properties.
+// single reads a resource whose name is one of its properties.
 func (r *reader) single(t *resource.Type, e data.Entry) {
 	name := t.Schema().Name()
 	for _, x := range e.Val.Entries {
@@ -86,7 +86,7 @@ func (r *reader) single(t *resource.Type, e data.Entry) {
 	r.fail(e.Key, "", "%s: %s is required", t.Name, name.Name)
 }
 
-// list reads resources by their names, with the properties that they share.
+// list reads resources with their names as keys, and the properties that they share.
 func (r *reader) list(t *resource.Type, list *data.Node) {
 	var defaults *data.Node
 	for _, item := range list.Items {
@@ -124,8 +124,8 @@ func (r *reader) list(t *resource.Type, list *data.Node) {
 	}
 }
 
-// defaults returns the default properties of a block. Unknown names are reported here,
-// once, and not for each resource.
+// defaults returns the default properties of a block. It reports unknown names once, so that the
+// resources need not.
 func (r *reader) defaults(t *resource.Type, n *data.Node) *data.Node {
 	var good []data.Entry
 	for _, e := range n.Entries {

@@ -15,10 +15,10 @@ import (
 	"github.com/luaccm/ccm/runtime/template"
 )
 
-// Convert writes m to w as a script in Lua that gives the same catalog. Data stays
-// in the manifest, which the script loads as a hierarchy document. Expressions
-// and conditions become those of Lua where Lua can say them; where it cannot,
-// their values on this machine are written, with the expression in a comment.
+// Convert writes m to w as a Lua script with the same catalog. Data stays in the manifest, which
+// the script loads as a hierarchy document. Expressions and conditions are translated to Lua; if
+// Lua cannot express one, the script has its value on this machine, with the expression in a
+// comment.
 func (m *Manifest) Convert(w io.Writer) error {
 	c := &converter{m: m, out: bufio.NewWriter(w), conditional: make(map[string]bool)}
 	for _, d := range m.Resources {
@@ -50,7 +50,8 @@ type converter struct {
 	m           *Manifest
 	out         *bufio.Writer
 	conditional map[string]bool // the IDs of resources with a condition
-	// next is the properties of the resource that ended the last call, so that they are not made again.
+	// next are the properties of the resource behind those of the last call, to avoid making them
+	// again.
 	next []luaProperty
 }
 
@@ -73,15 +74,15 @@ func (c *converter) modules() {
 
 func (c *converter) line(depth int, text string) {
 	for _, s := range []string{strings.Repeat("  ", depth), text, "\n"} {
-		_, _ = c.out.WriteString(s) // that it failed, Flush says
+		_, _ = c.out.WriteString(s) // a failed write is reported by Flush
 	}
 }
 
 // A luaProperty is one line of a table.
 type luaProperty struct{ key, value, comment string }
 
-// resources writes the first of list, with all that follow and differ from it
-// only in the name. It returns how many these are.
+// resources writes the first resource of list together with its followers that differ only in the
+// name. It returns the number of written resources.
 func (c *converter) resources(list []ResolvedResource) int {
 	d := list[0]
 	props := c.next
@@ -155,8 +156,8 @@ func (d ResolvedResource) control() *data.Node {
 	return nil
 }
 
-// resolve returns the properties of a resource and the defaults of its block, without the name.
-// Values of a skipped one that cannot be evaluated on this machine stay expressions.
+// resolve returns the properties of a resource and the defaults of its block, without the name. For
+// a skipped resource, values that cannot be evaluated on this machine stay expressions.
 func (d ResolvedResource) resolve(env *template.Env) *table {
 	if d.decl == nil {
 		return &table{tab: d.Properties}
@@ -175,8 +176,8 @@ func (d ResolvedResource) resolve(env *template.Env) *table {
 	return where
 }
 
-// condition returns the control of a resource as a condition in Lua. Known is false if it
-// has none, or one that Lua cannot express.
+// condition returns the control of a resource as a condition in Lua. Known is false if there is
+// none, or Lua cannot express it.
 func (c *converter) condition(d ResolvedResource) (cond string, known bool) {
 	if d.decl == nil {
 		return "", false
@@ -254,7 +255,7 @@ func fieldOfType(d ResolvedResource, key string) *schema.Field {
 	return nil
 }
 
-// expression returns a text with expressions in Lua. It is false if there are none, or Lua
+// expression translates a text with expressions to Lua. It is false if the text has none, or Lua
 // cannot express them.
 func expression(n *data.Node) (string, bool) {
 	if n == nil || n.Kind != schema.String || !template.HasExpression(n.Text) {
@@ -282,7 +283,7 @@ func expression(n *data.Node) (string, bool) {
 	return strings.Join(out, " .. "), true
 }
 
-// number returns a number as it is written in Lua.
+// number formats a number as Lua.
 func number(v schema.Value) string {
 	if v.Kind == schema.Int {
 		return strconv.FormatInt(v.I, 10)

@@ -16,19 +16,20 @@ import (
 type ResolvedResource struct {
 	Type *resource.Type
 	Name string
-	// Properties are those of a resource that no declaration of the manifest stands for. Those of
-	// others are evaluated when they are needed: ten thousand tables would be as large as the manifest.
+	// Properties are set only for a resource without a declaration in the manifest. Those of a
+	// declared resource are evaluated on demand, because ten thousand tables would be as large as the
+	// manifest.
 	Properties *schema.Table
-	// Skip says why the resource is not managed, "" if it is.
+	// Skip is the reason why the resource is not managed, "" if it is managed.
 	Skip string
 
-	decl *declaration // nil if it has Properties
+	decl *declaration // nil if Properties is set
 }
 
 // A declaration is the syntax of one resource.
 type declaration struct {
 	typ       *resource.Type
-	key       *data.Node // its name or, if that is among the properties, its type
+	key       *data.Node // the name of the resource; if that is a property, the type
 	name      *data.Node
 	keyIsName bool // the name is the key, and not among the properties
 	body      *data.Node
@@ -100,8 +101,8 @@ func (r *reader) noteNil(subject string, e data.Entry) {
 	}
 }
 
-// decode makes a resource of its table and adds it to the catalog. Broken says that
-// properties are missing because their expressions failed.
+// decode makes a resource from its table and adds it to the catalog. Broken says that properties
+// are missing because their expressions failed.
 func (r *reader) decode(d *declaration, where *table, from resource.Origin, broken bool) {
 	res, err := d.typ.Decode(where.tab, from)
 	if err == nil {
@@ -126,7 +127,7 @@ func (r *reader) decode(d *declaration, where *table, from resource.Origin, brok
 	list.Add(err)
 	for _, e := range list {
 		if broken && e.Pos == from.Pos {
-			continue // the missing property may be the one that failed
+			continue // the failed property may be the missing one
 		}
 		if d.sharesPlace(e.Pos) {
 			if r.reported[e.Pos] {
@@ -150,8 +151,8 @@ func (d *declaration) sharesPlace(p diag.Pos) bool {
 	})
 }
 
-// entries returns own and those defaults of the block that own does not have. Some are added
-// to the lists of own.
+// entries returns own and the defaults of the block that own does not have. It may append to the
+// lists of own.
 func (d *declaration) entries(own []data.Entry) []data.Entry {
 	own = append(own, d.body.Entries...)
 	if d.defaults == nil {
@@ -175,7 +176,7 @@ next:
 	return own
 }
 
-// items returns the nodes of a list, or a single one as that of a list.
+// items returns the items of a list, or a single node as a list.
 func items(n *data.Node) []*data.Node {
 	if n.Kind == schema.List {
 		return n.Items
@@ -195,7 +196,7 @@ func (r *reader) skip(d *declaration, tab []data.Entry, from resource.Origin, su
 			if v, err := scalar(r.env, e.Val); err == nil {
 				alias = v.S
 			}
-		case "tags": // so that --tags knows them
+		case "tags": // needed for --tags
 			v, _ := value(r.env, e.Val)
 			for _, text := range v.Texts() {
 				tags = append(tags, resource.Tag(text))
@@ -214,11 +215,11 @@ func (r *reader) skip(d *declaration, tab []data.Entry, from resource.Origin, su
 	}
 }
 
-// invalid is the reason that control returns after it has reported a mistake.
+// invalid is the result of control after a reported mistake.
 const invalid = "invalid"
 
-// control evaluates the control of a resource. It returns why the resource is not managed,
-// or "", and the entries without the control.
+// control evaluates the control of a resource. It returns the reason why the resource is not
+// managed, or "", and the entries without the control.
 func (r *reader) control(tab []data.Entry, subject func() string) (string, []data.Entry) {
 	i := slices.IndexFunc(tab, func(e data.Entry) bool { return e.Key.Text == "control" })
 	if i < 0 {

@@ -79,7 +79,7 @@ func (r *reader) manifest() (*Manifest, error) {
 		r.section(ccm)
 	}
 	if err != nil {
-		// A missing name may be one that failed above.
+		// A name may be missing because its expression failed above.
 		r.errs = slices.Concat(r.errs[:before], slices.DeleteFunc(r.errs[before:], func(e *diag.Error) bool { return template.IsMissing(e) }))
 	}
 	if err := r.errs.Err(); err != nil {
@@ -191,7 +191,7 @@ func (r *reader) message(ccm *data.Node, key string) string {
 	return v.S
 }
 
-// expand returns a scalar of the section ccm, its expressions evaluated.
+// expand returns a scalar of the section ccm, with expressions evaluated.
 func (r *reader) expand(n *data.Node, name string) (schema.Value, bool) {
 	v, err := scalar(r.env, n)
 	if err != nil {
@@ -201,8 +201,8 @@ func (r *reader) expand(n *data.Node, name string) (schema.Value, bool) {
 	return v, true
 }
 
-// jetFile reads the resources that a Jet template generates. Mistakes in them have the
-// position of the line of the template.
+// jetFile reads the resources that a Jet template generates. Mistakes in them get the line of the
+// template as position.
 func (r *reader) jetFile(n *data.Node) {
 	v, ok := r.expand(n, "ccm.resources_jet_file")
 	if !ok {

@@ -165,7 +165,7 @@ func formatConstant(val any, field, convert, spec string, constants map[string]a
 	return text, nil
 }
 
-// quotedAsPython returns a text as repr of Python writes it.
+// quotedAsPython quotes a text like repr of Python.
 func quotedAsPython(s string, ascii bool) string {
 	quote := byte('\'')
 	if strings.Contains(s, "'") && !strings.Contains(s, `"`) {

@@ -10,8 +10,8 @@ import (
 	"github.com/luaccm/ccm/runtime/lazyregexp"
 )
 
-// A formatSpec is the format specification of str.format of Python, which follows the
-// colon of a field: how a value is written and how it fills its width.
+// A formatSpec is the format specification of str.format of Python, behind the colon of a field:
+// the form of a value and its padding to a width.
 type formatSpec struct {
 	fill      string
 	align     byte // < > ^ =, 0 if not given
@@ -25,7 +25,7 @@ type formatSpec struct {
 
 var specForm = lazyregexp.New(`^(?s:(.)?([<>^=]))?([-+ ])?(#)?(0)?(\d+)?([,_])?(?:\.(\d+))?([bcdeEfFgGnosxX%])?$`)
 
-// maxWidth is how wide a field can be.
+// maxWidth is the maximum width of a field.
 const maxWidth = 10_000
 
 func parseSpec(text string) (formatSpec, error) {

@@ -19,7 +19,7 @@ type valueWriter struct {
 	comments   []string
 }
 
-// write returns a value of the property f in Lua. The node is its syntax, or nil.
+// write returns a value of the property f in Lua. Node is its YAML node, or nil.
 func (w *valueWriter) write(f *schema.Field, v schema.Value, n *data.Node) string {
 	if n != nil && n.Kind == schema.String && template.HasExpression(n.Text) {
 		if lua, ok := w.expression(f, v, n); ok {
@@ -37,8 +37,8 @@ func (w *valueWriter) write(f *schema.Field, v schema.Value, n *data.Node) strin
 	return w.scalar(f, v)
 }
 
-// expression returns an expression of the manifest in Lua. It is false if Lua cannot
-// express it, or if it has another type than the property.
+// expression translates an expression of the manifest to Lua. It is false if Lua cannot express it,
+// or if its type differs from the type of the property.
 func (w *valueWriter) expression(f *schema.Field, v schema.Value, n *data.Node) (string, bool) {
 	lua, ok := expression(n)
 	if !ok || w.references {
@@ -47,7 +47,7 @@ func (w *valueWriter) expression(f *schema.Field, v schema.Value, n *data.Node) 
 	parts, _ := template.Parts(n.Text)
 	if len(parts) == 1 && f.Kind == schema.String && v.Kind != schema.String {
 		if v.Kind != schema.Int || v.I > 1e14 || v.I < -1e14 {
-			return "", false // Lua formats such numbers in another way
+			return "", false // Lua formats such numbers differently
 		}
 		return "tostring(" + lua + ")", true
 	}

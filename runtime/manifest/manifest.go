@@ -26,24 +26,23 @@ import (
 	"github.com/luaccm/ccm/runtime/template"
 )
 
-// A Loader loads the manifests of one run into one catalog. Registry and ReadFile
-// are required. It is not safe for use by several goroutines.
+// A Loader loads the manifests of one run into one catalog. Registry and ReadFile are required. It
+// is not safe for concurrent use.
 type Loader struct {
 	// Registry has the types that can be declared.
 	Registry *resource.Registry
-	// Facts are those of the machine.
+	// Facts are the facts of the machine.
 	Facts *facts.Facts
-	// Environ is the environment in expressions, with that of ./.env.
+	// Environ is the environment in expressions, including ./.env.
 	Environ map[string]string
 	// ReadFile reads a file of the user.
 	ReadFile func(path string) ([]byte, error)
 	// Now is the time in expressions.
 	Now func() time.Time
-	// Overlays are hierarchy documents whose data is merged over that of every
-	// manifest.
+	// Overlays are hierarchy documents whose data is merged over the data of every manifest.
 	Overlays []Source
-	// Module loads a module with types for the manifest u, with the search path that a
-	// script in its place would have. Nil refuses modules.
+	// Module loads a module with types for the manifest u, with the search path of a script in the
+	// same place. Nil refuses modules.
 	Module func(ctx context.Context, u *catalog.Unit, name string) error
 	// Fetch downloads an http or https URL, for TinyCM templates. Nil refuses them.
 	Fetch func(ctx context.Context, url string) ([]byte, error)
@@ -53,9 +52,9 @@ type Loader struct {
 	Registrations func(cluster, protocol, service, address string) (any, error)
 	// Secrets gets the texts of sensitive tables. May be nil.
 	Secrets *secret.Keeper
-	// Open decrypts a text of data. Nil leaves encrypted ones as they are.
+	// Open decrypts a text of data. Nil leaves encrypted texts unchanged.
 	Open data.Opener
-	// Dialect is "ccm" or "tinycm"; if empty it follows from the name of the manifest.
+	// Dialect is "ccm" or "tinycm"; if empty, the name of the manifest decides.
 	Dialect string
 	// Warn gets probable mistakes with their positions. May be nil.
 	Warn func(pos diag.Pos, msg string)
@@ -64,10 +63,10 @@ type Loader struct {
 	// Timeout bounds the time for reading one manifest and evaluating its expressions; 0
 	// for none.
 	Timeout time.Duration
-	// WaitTime is for how long somebody was asked for something so far in this process, which does not
-	// count. May be nil.
+	// WaitTime is the total time of questions to a person so far in this process, which Timeout
+	// excludes. May be nil.
 	WaitTime func() time.Duration
-	// Light saves the memory of what only [Manifest.Render] and [Manifest.Convert] need.
+	// Light saves memory by dropping data that only [Manifest.Render] and [Manifest.Convert] need.
 	Light bool
 
 	base    *template.Env
@@ -86,18 +85,18 @@ type Manifest struct {
 	FailOnError bool
 	// PreMessage and PostMessage are shown before and after the run.
 	PreMessage, PostMessage string
-	// Modules are those whose types the manifest uses.
+	// Modules are the modules whose types the manifest uses.
 	Modules []string
-	// Resources are those of this manifest, in their order; none if the Loader is Light.
+	// Resources are the resources of this manifest, in order; none if the Loader is Light.
 	Resources []ResolvedResource
 
 	file     string
-	usesData bool // it has data, hierarchy or overrides
+	usesData bool // whether the manifest has data, hierarchy or overrides
 	env      *template.Env
 }
 
-// Load declares the resources of a manifest in u. Its error is a [diag.List] of
-// every mistake in it and in all that it applies.
+// Load declares the resources of a manifest in u. Its error is a [diag.List] of every mistake in
+// the manifest and in the files that it applies.
 func (l *Loader) Load(ctx context.Context, u *catalog.Unit, text string) (*Manifest, error) {
 	l.remember(u.Name, text)
 	r := &reader{Unit: u, loader: l, ctx: ctx, text: text, m: &Manifest{file: u.Name}, reported: make(map[diag.Pos]bool)}

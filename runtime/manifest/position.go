@@ -43,7 +43,7 @@ func (p *positionIndex) add(d *declaration) bool {
 // position returns the locator of the last declaration.
 func (p *positionIndex) position() *position { return &position{p, p.count - 1} }
 
-// declaration returns a declaration by its number.
+// declaration returns the declaration with a number.
 func (p *positionIndex) declaration(number int) *declaration {
 	p.once.Do(func() {
 		r := &reader{Unit: p.unit, loader: p.loader, index: &positionIndex{building: true}}
@@ -76,8 +76,7 @@ func (p *position) Locate(path schema.Path, key bool) diag.Pos {
 	return where.Locate(path, key)
 }
 
-// table returns an empty table for a declaration. It reuses the last one that was not
-// kept.
+// table returns an empty table for a declaration. It reuses the last table, if nobody kept that.
 func (r *reader) table(d *declaration) *table {
 	if r.freeTable == nil {
 		return newTable(d.key)

@@ -12,7 +12,7 @@ import (
 	"github.com/luaccm/ccm/runtime/schema"
 )
 
-// RequestProtocol is that of requests.
+// RequestProtocol is the protocol of requests.
 const RequestProtocol = "io.choria.ccm.v1.resource.ensure.request"
 
 // A Request asks for one resource to be converged.
@@ -30,7 +30,7 @@ func ReadRequest(text []byte) (Request, error) {
 		if _, bad := errors.AsType[*json.SyntaxError](err); !bad {
 			return r, err
 		}
-		// It may still be YAML that begins with a brace.
+		// The text may be YAML that begins with a brace.
 		if doc, yamlErr := data.Parse("request", string(text)); yamlErr == nil {
 			return requestOf(ValueOf(doc.Root))
 		}

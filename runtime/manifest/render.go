@@ -131,7 +131,7 @@ func yamlOf(v schema.Value, keys bool) *yaml.Node {
 	return text(v.S, true)
 }
 
-// plainScalar returns a scalar as it was written.
+// plainScalar returns a scalar in its original form.
 func plainScalar(v schema.Value, tag, canonical string) *yaml.Node {
 	if v.S != "" {
 		canonical = v.S

@@ -10,8 +10,8 @@ import (
 	"github.com/luaccm/ccm/runtime/schema"
 )
 
-// ParseRequest returns the resource that a program requests. Properties holds its name,
-// and may hold a control as in a manifest.
+// ParseRequest returns the resource that a program requests. Properties has the name, and may have
+// a control as in a manifest.
 func ParseRequest(t *resource.Type, properties *schema.Table) (Single, error) {
 	s := Single{Type: t, Properties: new(schema.Table), Prefix: "control."}
 	var errs diag.List

@@ -84,8 +84,8 @@ func message(when string) shape {
 	return shape{"type": []any{"string", "number", "boolean", "null"}, "description": "A text that is shown " + when + " the run."}
 }
 
-// namedResource is the schema of an item of a list: a name and its properties, or the
-// defaults of the block.
+// namedResource is the schema of an item in a list: a name with its properties, or the defaults of
+// the block.
 func namedResource(t *resource.Type) shape {
 	return shape{
 		"type": "object", "minProperties": 1, "maxProperties": 1,
@@ -94,8 +94,8 @@ func namedResource(t *resource.Type) shape {
 	}
 }
 
-// properties are those of a named resource, or the defaults of a block.
-// Nothing is required: the defaults may have it.
+// properties is the schema of a named resource's properties, or of a block's defaults. No property
+// is required, because the defaults may have it.
 func properties(t *resource.Type, documented bool) shape {
 	props := shape{"control": ref("control")}
 	for _, s := range t.Properties() {

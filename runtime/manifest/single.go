@@ -14,8 +14,7 @@ import (
 // A Single is one resource from a command line or a program.
 type Single struct {
 	Type *resource.Type
-	// Properties holds the name too. Texts in it may be expressions. Its Where may be
-	// nil.
+	// Properties includes the name. Texts in it may be expressions. Its Where may be nil.
 	Properties *schema.Table
 	// If and Unless are conditions, or nil. Prefix is prepended to their names in
 	// messages.
@@ -96,7 +95,7 @@ func (s Single) resource(tab *schema.Table, from resource.Origin) (*resource.Res
 	return s.Type.NewSkipped(name, alias, tab.Positions, from), nil
 }
 
-// about says which resource the mistakes are in, as far as its name is known.
+// about adds to mistakes the resource that they are in, as far as its name is known.
 func (s Single) about(err error) error {
 	subject := s.Type.Name
 	for _, e := range s.Properties.Entries {

@@ -64,7 +64,7 @@ func isDefinition(n *data.Node) bool { return n.Get("file") != nil || n.Get("nam
 
 var headerKeys = []string{"global", "host", "hosts"}
 
-// header reads the constants, global ones and those of hosts.
+// header reads the constants: global ones and those of hosts.
 func (t *tinyReader) header(n *data.Node) {
 	for _, e := range n.Entries {
 		switch e.Key.Text {
@@ -142,7 +142,7 @@ func (t *tinyReader) constant(name string, n *data.Node) {
 // tinyKeys are the properties of a file definition.
 var tinyKeys = []string{"name", "ensure", "type", "contents", "interpolate", "encoding", "owner", "group", "permission-mask", "after"}
 
-// A definition is one file of TinyCM: all definitions with its name, merged.
+// A definition is one file of TinyCM: all definitions with the same name, merged.
 type definition struct {
 	name  *data.Node
 	props map[string]*data.Node
@@ -212,7 +212,7 @@ func (t *tinyReader) definition(n *data.Node) {
 	}
 }
 
-// merge adds a definition, or merges it with the one of the same name. They must not
+// merge adds a definition, or merges it with an earlier one of the same name. The two must not
 // differ, except in digits of the permission mask that are x.
 func (t *tinyReader) merge(d *definition) {
 	first, ok := t.byName[d.name.Text]
@@ -247,7 +247,7 @@ func (t *tinyReader) conflict(d *definition, n, first *data.Node, format string,
 func (t *tinyReader) mergeMasks(first, d *definition) {
 	a, b := first.props["permission-mask"], d.props["permission-mask"]
 	if !isMask(a.Text) || !isMask(b.Text) {
-		return // reported when it is declared
+		return // reported at its declaration
 	}
 	digits := []byte(a.Text)
 	for i := range digits {

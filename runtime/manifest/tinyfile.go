@@ -132,8 +132,8 @@ func (f *tinyFile) constantContent(n *data.Node, interpolate bool) {
 	f.set("content", n, schema.StringValue(text))
 }
 
-// fileContent translates contents that are the path or URL of a file. If they need no
-// processing they become a source, which is fetched when it is needed.
+// fileContent translates contents that are the path or URL of a file. Without processing they
+// become a source, which is fetched on demand.
 func (f *tinyFile) fileContent(n *data.Node, kind string, interpolate bool) {
 	u, err := url.Parse(n.Text)
 	remote := err == nil && (u.Scheme == "http" || u.Scheme == "https")
@@ -177,8 +177,8 @@ func (f *tinyFile) fileContent(n *data.Node, kind string, interpolate bool) {
 	f.set("content", n, schema.StringValue(text))
 }
 
-// jinjaVariables returns what a Jinja template sees: the constants, and functions that ask
-// servers unless a constant has the name of one.
+// jinjaVariables returns the variables of a Jinja template: the constants, and functions that ask
+// servers, unless a constant has the same name.
 func (f *tinyFile) jinjaVariables() map[string]any {
 	vars := f.loader.env().JinjaFunctions()
 	maps.Copy(vars, f.constants)

@@ -11,7 +11,7 @@ import (
 	"github.com/luaccm/ccm/runtime/template"
 )
 
-// scalar returns the value of a scalar with its expressions evaluated.
+// scalar returns a scalar with its expressions evaluated.
 func scalar(env *template.Env, n *data.Node) (schema.Value, error) {
 	if n.Kind == schema.String && data.IsSealed(n.Text) {
 		e := n.Errorf("an encrypted value stands here, which would not be decrypted")
@@ -71,8 +71,8 @@ func value(env *template.Env, n *data.Node) (schema.Value, diag.List) {
 	return v, errs
 }
 
-// valueOf returns plain data as a value for the decoder. Scalars have their text, so that a
-// property that is a text takes a number of an expression as it takes one in the manifest.
+// valueOf returns plain data as a value for the decoder. Scalars keep their text, so that a text
+// property accepts a number from an expression as it accepts a number in the manifest.
 func valueOf(val any) schema.Value {
 	switch x := val.(type) {
 	case string:
@@ -101,8 +101,8 @@ func valueOf(val any) schema.Value {
 	return schema.Value{}
 }
 
-// A table holds the properties of one resource with their nodes, in the resource or in
-// the defaults of its block.
+// A table has the properties of one resource with their nodes, which are in the resource or in the
+// defaults of its block.
 type table struct {
 	at    *data.Node // the name of the resource
 	tab   *schema.Table
@@ -123,7 +123,7 @@ func (t *table) name(d *declaration, v schema.Value) {
 	}
 }
 
-// secrets returns the properties that hold what is marked as secret.
+// secrets returns the properties whose values contain nodes marked as secret.
 func (t *table) secrets() (names []string) {
 	for i, e := range t.nodes {
 		if e.Val.HoldsSecret() {
@@ -175,8 +175,8 @@ func (t *table) last(name any) int {
 	return -1
 }
 
-// below returns the entry one step below a node with a value. If the value is nil, it
-// compares with the keys of the node.
+// below returns the entry one step below a node with a value. If the value is nil, the step is
+// compared with the keys of the node.
 func below(n *data.Node, v schema.Value, step any) (data.Entry, schema.Value, bool) {
 	switch step := step.(type) {
 	case int:

@@ -3,8 +3,8 @@ package schema
 // SecretText replaces the texts of secret properties.
 const SecretText = "(secret)"
 
-// Conceal returns t with what is secret in it concealed: the texts in it, at any
-// depth. The names in a secret table are kept.
+// Conceal returns t with its secrets concealed: the texts of secret properties, at any depth. Names
+// in a secret table stay.
 func (m Union) Conceal(t *Table) *Table {
 	out := &Table{Entries: make([]Entry, len(t.Entries)), Positions: t.Positions}
 	for i, e := range t.Entries {

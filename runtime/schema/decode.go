@@ -19,8 +19,8 @@ func (s *Schema) Decode(t *Table, dst any) error {
 	return Union{s}.Decode(t, dst)
 }
 
-// A Union is the schema of tables whose properties belong to several structs: those of a
-// type, and those that every type has.
+// A Union is the schema of tables whose properties belong to several structs: those of a type, and
+// those of every type.
 type Union []*Schema
 
 // Decode is like [Schema.Decode] with one struct for each schema. A dst that points to a
@@ -98,7 +98,7 @@ func (m Union) suggest(mistakes diag.List, f *Field, key string) {
 	}
 }
 
-// field returns where the value of f goes, which is of struct number k.
+// field returns the destination of the value of f, in struct number k.
 func field(dst []reflect.Value, k int, f *Field) reflect.Value {
 	if dst[k].Kind() == reflect.Pointer {
 		if dst[k].IsNil() {
@@ -120,7 +120,7 @@ func (f *Field) displayName(key string) string {
 // A setter stores v in dst.
 type setter func(d *decoder, f *Field, dst reflect.Value, v Value)
 
-// assign sets dst, and what it points to if it is a pointer.
+// assign sets dst, or the value behind dst if that is a pointer.
 func (f *Field) assign(d *decoder, dst reflect.Value, v Value) {
 	if dst.Kind() == reflect.Pointer {
 		p := reflect.New(dst.Type().Elem())
@@ -131,7 +131,7 @@ func (f *Field) assign(d *decoder, dst reflect.Value, v Value) {
 	f.setter(d, f, dst, v)
 }
 
-// mismatch reports that v is not what f wants.
+// mismatch reports that v has another kind than f wants.
 func (f *Field) mismatch(d *decoder, v Value) {
 	hint := ""
 	if f.Kind == String && (v.Kind == Int || v.Kind == Float) {
@@ -155,7 +155,7 @@ func (d *decoder) prefix() string {
 	return d.path().String() + ": "
 }
 
-// article returns what f holds, with its article.
+// article describes the values of f, with an article.
 func (f *Field) article() string {
 	switch {
 	case f.Words:
@@ -220,8 +220,8 @@ func setWord(d *decoder, dst *string, v Value) {
 	f.assign(d, reflect.ValueOf(dst).Elem(), v)
 }
 
-// setWords makes one text of a list of words, quoted so that a shell, or shellquote.Split,
-// makes the same words of it.
+// setWords joins a list of words to one text, quoted so that a shell, or shellquote.Split, splits
+// it into the same words.
 func setWords(d *decoder, dst reflect.Value, v Value) {
 	words := make([]string, len(v.Items()))
 	for i, item := range v.Items() {
@@ -280,8 +280,7 @@ func setAny(_ *decoder, _ *Field, dst reflect.Value, v Value) {
 	}
 }
 
-// setList takes a list, and also a single item where a list of scalars is
-// wanted.
+// setList sets a list; a single item is accepted as a list of scalars.
 func setList(d *decoder, f *Field, dst reflect.Value, v Value) {
 	if f.Pairs && v.Kind == Map {
 		v = pairsOf(d, v.Table())
@@ -313,8 +312,8 @@ func setList(d *decoder, f *Field, dst reflect.Value, v Value) {
 	dst.Set(list)
 }
 
-// merged returns a list to which a default was added: texts that both have are there once.
-// Either may be an expression that gives a list, whose items take its place.
+// merged returns items without repeated texts, after a default was added to a list. Each of the two
+// may be an expression whose value is a list; its items replace it.
 func merged(items []Value) []Value {
 	flat, seen := make([]Value, 0, len(items)), make(map[string]bool, len(items))
 	for _, v := range items {
@@ -347,8 +346,8 @@ func pairsOf(d *decoder, t *Table) Value {
 	return ListValue(items...)
 }
 
-// mapOfPairs makes a table of a list in which every item is KEY=VALUE, and returns any other
-// list as it is.
+// mapOfPairs converts a list whose items are all KEY=VALUE to a table, and returns any other list
+// unchanged.
 func mapOfPairs(list Value) Value {
 	t := new(Table)
 	for _, item := range list.Items() {
@@ -393,7 +392,7 @@ func setObject(d *decoder, f *Field, dst reflect.Value, v Value) {
 	}
 	n := len(d.errs)
 	d.object(f.Object, v.Table(), dst)
-	// Mistakes in the object have the path to it as prefix.
+	// Mistakes in the object get its path as prefix.
 	for _, e := range d.errs[n:] {
 		if !strings.HasPrefix(e.Err.Error(), d.path().String()) {
 			e.Err = fmt.Errorf("%s: %w", d.path(), e.Err)

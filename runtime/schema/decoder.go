@@ -25,8 +25,8 @@ func find(m Union, key string) (schema, field int, ok bool) {
 	return 0, 0, false
 }
 
-// A step leads from a table or list to one of its values: a name or, if it is not
-// negative, a position.
+// A step leads from a table or list to one of its values: a name, or a position if that is not
+// negative.
 type step struct {
 	name     string
 	position int
@@ -67,8 +67,8 @@ func (d *decoder) path() Path {
 	return p
 }
 
-// maxMistakes is how many mistakes of one table are kept. A list may hold a million items, and
-// each mistake has its place looked up.
+// maxMistakes is the maximum number of mistakes of one table. A list may have a million items, and
+// the place of each mistake is looked up.
 const maxMistakes = 1000
 
 func (d *decoder) fail(key bool, hint, format string, args ...any) {

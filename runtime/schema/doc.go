@@ -80,8 +80,7 @@ func (s *Schema) document(structs map[string]*ast.GenDecl) error {
 	return nil
 }
 
-// ElemObject returns the properties of the objects that a List or Map holds, or
-// nil.
+// ElemObject returns the properties of the objects in a List or Map, or nil.
 func (f *Field) ElemObject() *Schema {
 	if f.Elem == nil {
 		return nil
@@ -89,8 +88,8 @@ func (f *Field) ElemObject() *Schema {
 	return f.Elem.Object
 }
 
-// userDoc turns a Go doc comment, which begins with the name of the Go field,
-// into one that begins with the property.
+// userDoc converts a Go doc comment, which begins with the name of the Go field, to one that begins
+// with the name of the property.
 func userDoc(f *Field, text string) string {
 	text = strings.TrimSpace(text)
 	if rest, ok := strings.CutPrefix(text, f.goName+" "); ok {
@@ -99,7 +98,7 @@ func userDoc(f *Field, text string) string {
 	return text
 }
 
-// Describe says in a few words what values f takes, for the reference.
+// Describe describes the values of f in a few words, for the reference.
 func (f *Field) Describe() string {
 	switch {
 	case f.Values != nil:

@@ -16,7 +16,7 @@ func (m Union) Encode(src ...any) *Table {
 	return t
 }
 
-// EncodeInto is Encode that overwrites t, so that its memory is reused.
+// EncodeInto is Encode into t, whose memory it reuses.
 func (m Union) EncodeInto(t *Table, src ...any) {
 	t.Entries = t.Entries[:0]
 	for k, s := range m {
@@ -54,7 +54,7 @@ func (f *Field) encode(v reflect.Value) (Value, bool) {
 	return f.value(v), true
 }
 
-// value returns v, which is no pointer, as a front end reads it.
+// value returns v, which is no pointer, in the form of a front end.
 func (f *Field) value(v reflect.Value) Value {
 	if v.Kind() == reflect.Pointer {
 		if v.IsNil() {
@@ -96,8 +96,8 @@ func (f *Field) value(v reflect.Value) Value {
 	return Value{}
 }
 
-// textOf returns the text of a property that is made of text: by String if it
-// has a syntax of its own, and as it is otherwise, so that a secret is kept.
+// textOf returns the text of a text property: from String if the property has a syntax of its own,
+// else unchanged, so that a secret stays.
 func (f *Field) textOf(v reflect.Value) string {
 	if f.syntax {
 		if s, ok := addressable(v).Addr().Interface().(fmt.Stringer); ok {

@@ -23,11 +23,11 @@ import (
 // property.
 type Flag struct {
 	Field *Field
-	// Name is the name of the flag, without its dashes.
+	// Name is the name of the flag without dashes.
 	Name string
 
 	table *Table
-	no    bool // it is the --no- form of a boolean
+	no    bool // the --no- form of a boolean
 }
 
 var _ pflag.Value = (*Flag)(nil)

@@ -75,7 +75,7 @@ func appendValue(b []byte, v Value) ([]byte, error) {
 	return b, fmt.Errorf("%s cannot be written as JSON", v.describe())
 }
 
-// appendFloat appends a number so that it is read as a Float again.
+// appendFloat appends a number in a form that is read as a Float again.
 func appendFloat(b []byte, f float64) ([]byte, error) {
 	text, err := json.Marshal(f)
 	if err == nil && !bytes.ContainsAny(text, ".eE") {

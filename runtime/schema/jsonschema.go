@@ -86,8 +86,8 @@ func (f *Field) shape() map[string]any {
 	return text
 }
 
-// Constraints returns what a table of f's type says of its properties together, in words of JSON
-// Schema; nil for most.
+// Constraints returns the constraints between the properties of a table of f's type, in words of
+// JSON Schema; nil for most types.
 func (f *Field) Constraints() map[string]any {
 	if d, ok := reflect.New(elemType(f.goType)).Interface().(JSONSchemer); ok {
 		return d.JSONSchema()
@@ -98,7 +98,7 @@ func (f *Field) Constraints() map[string]any {
 // A KindReporter is a type with a syntax of its own whose values are of a kind (see [Field.ValueKind]).
 type KindReporter interface{ PropertyKind() string }
 
-// kind is what the values of f are, "" if nothing is known.
+// kind returns the kind of the values of f, "" if unknown.
 func (f *Field) kind() string {
 	of := f
 	if f.Kind == List {
@@ -113,8 +113,8 @@ func (f *Field) kind() string {
 	return f.ValueKind
 }
 
-// hints writes x-ccm into the schemas of a property and its aliases: what a form needs to know
-// and JSON Schema has no word for. Common is a property that all types have.
+// hints writes x-ccm into the schemas of a property and its aliases: hints for forms that JSON
+// Schema has no words for. Common says that all types have the property.
 func hints(props map[string]any, f *Field, order int, common bool) {
 	x := map[string]any{"order": order}
 	set := func(key string, v any, there bool) {

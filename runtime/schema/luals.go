@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// A LuaTyper is a type with a syntax of its own that scripts can write in other ways than
-// as a string. LuaType is its type in the notation of the Lua language server.
+// A LuaTyper is a type with a syntax of its own whose values need not be strings in scripts.
+// LuaType is its type in the notation of the Lua language server.
 type LuaTyper interface{ LuaType() string }
 
 // LuaType returns the type of the values of f in the notation of the Lua language
@@ -66,23 +66,23 @@ func luaUnion(values []string) string {
 
 // A LuaClass is a table of properties, to be written for LuaLS.
 type LuaClass struct {
-	// Name is that of the class, Doc what it holds.
+	// Name is the name of the class, Doc its description.
 	Name, Doc string
 	// Extends is the class that has further properties, "" for none.
 	Extends string
-	// Schema has the properties; nil for none besides those of Extends.
+	// Schema has the properties; nil if there are only those of Extends.
 	Schema *Schema
 	// Pick says which properties are written; nil for all.
 	Pick func(f *Field) bool
 	// Positions is the type of the values without a name, "" for none.
 	Positions string
-	// Partial makes every property optional, and leaves the objects in it to the
-	// class that is not.
+	// Partial makes every property optional. The classes of objects in it are those of the complete
+	// class.
 	Partial bool
 }
 
-// Write writes the annotations of the class, after those of the objects in it.
-// The class is exact: the editor reports a property that it does not have.
+// Write writes the annotations of the class, after the classes of its objects. The class is exact:
+// the editor reports unknown properties.
 func (c LuaClass) Write(w io.Writer) {
 	fields := c.fields()
 	for _, f := range fields {
@@ -137,7 +137,7 @@ func (c LuaClass) writeField(w io.Writer, f *Field, name string) {
 	fmt.Fprintln(w, strings.TrimSpace(line+" "+doc))
 }
 
-// luaFieldName returns the name of a field as an annotation writes it.
+// luaFieldName returns the name of a field for an annotation.
 func luaFieldName(name string) string {
 	if IsIdentifier(strings.ToLower(name)) {
 		return name
@@ -145,7 +145,7 @@ func luaFieldName(name string) string {
 	return fmt.Sprintf("[%q]", name)
 }
 
-// object returns the properties of the tables that f holds, or nil.
+// object returns the properties of the tables in f, or nil.
 func (f *Field) object() *Schema {
 	if f.Object != nil {
 		return f.Object
@@ -153,8 +153,8 @@ func (f *Field) object() *Schema {
 	return f.ElemObject()
 }
 
-// objectClass returns the name of the class of the tables that f holds. That of
-// a type of Go is the same wherever it occurs.
+// objectClass returns the name of the class of the tables in f. The class of a Go type is the same
+// wherever the type occurs.
 func (c LuaClass) objectClass(f *Field) string {
 	obj := f.object()
 	switch {
@@ -166,7 +166,7 @@ func (c LuaClass) objectClass(f *Field) string {
 	return "ccm." + obj.GoType.Name()
 }
 
-// WriteLuaDoc writes a text as the comment of what follows it.
+// WriteLuaDoc writes a text as the comment of the following declaration.
 func WriteLuaDoc(w io.Writer, text string) {
 	if text = strings.TrimSpace(text); text == "" {
 		return

@@ -30,21 +30,20 @@ type Property struct {
 	Values  []string
 	Default string
 	Example string
-	// ValueKind is that of [Field].
+	// ValueKind is [Field.ValueKind].
 	ValueKind string
 	Required  bool
 	Secret    bool
 	IsName    bool
 }
 
-// A Holder is decoded into, and encoded from, the struct that it holds.
+// A Holder holds a struct, which is decoded into and encoded.
 type Holder interface {
 	// Held returns a pointer to the struct.
 	Held() any
 }
 
-// maxProperties is how many properties a schema can have: the decoder keeps a
-// bit for each.
+// maxProperties is the maximum number of a schema's properties: the decoder has a bit for each.
 const maxProperties = 64
 
 // Make describes properties that are known only at run time, as [Of] does those
@@ -143,7 +142,8 @@ func structOf(p any) reflect.Value {
 	return reflect.ValueOf(p).Elem()
 }
 
-// Value returns the value of a property; given is false if it was left out, or if there is none of that name.
+// Value returns the value of a property; given is false if the value was left out, or if the
+// property does not exist.
 func (s *Schema) Value(src any, property string) (v Value, given bool) {
 	i, ok := s.byName[property]
 	if !ok {
@@ -152,15 +152,15 @@ func (s *Schema) Value(src any, property string) (v Value, given bool) {
 	return s.Fields[i].encode(structOf(src).Field(i))
 }
 
-// Text returns the text of a property: of one with a syntax of its own as its
-// type writes it, "" if it was left out or is no text.
+// Text returns the text of a property, in the notation of its type if that has a syntax of its own;
+// "" if it was left out or is no text.
 func (s *Schema) Text(src any, property string) string {
 	v, _ := s.Value(src, property)
 	return v.S
 }
 
-// IsIdentifier reports whether name can be that of a property: a word of small
-// letters, digits and underscores.
+// IsIdentifier reports whether name can be the name of a property: a word of small letters, digits
+// and underscores.
 func IsIdentifier(name string) bool {
 	if name == "" || name[0] >= '0' && name[0] <= '9' {
 		return false
@@ -170,8 +170,8 @@ func IsIdentifier(name string) bool {
 	})
 }
 
-// Canonical returns a text as a property with a syntax of its own would write
-// it, and any other text as it is.
+// Canonical returns a text in the canonical form of a property with a syntax of its own, and any
+// other text unchanged.
 func (f *Field) Canonical(text string) string {
 	v := reflect.New(elemType(f.goType))
 	u, ok := v.Interface().(encoding.TextUnmarshaler)

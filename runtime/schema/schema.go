@@ -34,33 +34,33 @@ type Field struct {
 	Name     string
 	Aliases  []string
 	Kind     Kind
-	Elem     *Field   // what a List or Map holds
+	Elem     *Field   // the elements of a List or Map
 	Object   *Schema  // the properties of an Object
 	Values   []string // the only values allowed, if any
 	Default  string
 	Example  string
 	Required bool
-	Optional bool // a pointer: left out, it is not managed
+	Optional bool // a pointer; without a value the property is not managed
 	Secret   bool
-	Argv     bool // it becomes arguments of a command
+	Argv     bool // becomes arguments of a command
 	Words    bool // a text that may be given as a list of words
-	Quoted   bool // a boolean is not taken for its text
+	Quoted   bool // booleans do not count as their text
 	Pairs    bool // a list of KEY=VALUE that may be given as a table
 	Added    bool // a list to which a default is added
 	IsName   bool // the property that names the resource
 	Doc      string
-	// ValueKind is what the values are, for who offers some: path, mode, owner, group, package,
-	// service, ref, content, command, duration, size, url. Empty if nothing is known.
+	// ValueKind is the kind of the values, for completions: path, mode, owner, group, package,
+	// service, ref, content, command, duration, size, url. Empty if unknown.
 	ValueKind string
-	Usual     bool   // forms show it from the start
-	Unless    string // it is required unless this holds, in words
+	Usual     bool   // shown by forms from the start
+	Unless    string // the condition, in words, under which the property is not required
 
 	goName string
 	goType reflect.Type
 	index  int
 	tag    uint64 // stands for the name in a fingerprint
 	setter setter
-	syntax bool // it is a text with a syntax of its own
+	syntax bool // a text with a syntax of its own
 }
 
 // A Schema lists the properties of a struct in the order they are declared.
@@ -76,8 +76,8 @@ type Schema struct {
 // An Enum is a string type with a closed set of values.
 type Enum interface{ Values() []string }
 
-// A JSONSchemer is a type with a syntax of its own and a JSON Schema that says more than
-// that it is a string.
+// A JSONSchemer is a type with a syntax of its own whose JSON Schema says more than that values are
+// strings.
 type JSONSchemer interface{ JSONSchema() map[string]any }
 
 var (
@@ -85,8 +85,8 @@ var (
 	enumType        = reflect.TypeFor[Enum]()
 )
 
-// Of describes the struct type t. It panics on a malformed declaration, which
-// is a mistake in this program and not in anyone's manifest.
+// Of describes the struct type t. It panics on a malformed declaration, which is a mistake in this
+// program and not in a manifest.
 func Of(t reflect.Type) *Schema {
 	s := &Schema{GoType: t, byName: make(map[string]int), name: -1}
 	for i := range t.NumField() {
@@ -154,7 +154,7 @@ func (f *Field) setOptions(t reflect.Type, opts string) {
 	}
 }
 
-// describe finds the kind of a Go type and how to set it.
+// describe returns the kind of a Go type and the function that sets its values.
 func describe(t reflect.Type) Field {
 	f := Field{goType: t}
 	if t.Kind() == reflect.Pointer {
@@ -200,8 +200,7 @@ func (s *Schema) Name() *Field {
 	return &s.Fields[s.name]
 }
 
-// NameOf returns the name that the struct which p points to, or holds, gives its
-// resource.
+// NameOf returns the name of the resource whose struct p points to or holds.
 func (s *Schema) NameOf(p any) string {
 	return structOf(p).Field(s.Fields[s.name].index).String()
 }

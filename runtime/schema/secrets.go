@@ -1,7 +1,6 @@
 package schema
 
-// A SecretProperty is a property that is declared to hold secrets, and the texts
-// that it holds.
+// A SecretProperty is a property declared as secret, with its texts.
 type SecretProperty struct {
 	Name  string
 	Texts []string
@@ -62,8 +61,7 @@ func (f *Field) secrets(v Value) (out []string) {
 	return out
 }
 
-// Texts returns the texts in a value that are not empty, at any depth. Names in
-// tables are among them.
+// Texts returns the nonempty texts in a value, at any depth, including names in tables.
 func (v Value) Texts() []string { return v.texts(true) }
 
 func (v Value) texts(names bool) (out []string) {

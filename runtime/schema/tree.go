@@ -28,7 +28,7 @@ func Tree(v Value) string {
 	return b.String()
 }
 
-// NamedTree is [Tree] with a name above it, or before what is one line.
+// NamedTree is [Tree] with a name above it, or before a tree of one line.
 func NamedTree(name string, v Value) string {
 	var b strings.Builder
 	writeNamed(&b, name, v, "")
@@ -67,7 +67,7 @@ func writeNamed(w *strings.Builder, name string, v Value, indent string) {
 	}
 }
 
-// scalar returns what is no tree on one line, or a text of several lines as it is.
+// scalar returns a value that is no tree on one line, or a text of several lines unchanged.
 func scalar(v Value) string {
 	switch v.Kind {
 	case Nil:

@@ -19,28 +19,28 @@ const (
 	String
 	List
 	Map    // a table with names; for a property, of strings to T
-	Ref    // a handle to a resource, its ID in S
-	Text   // text that has no type yet and takes that of its property (command line)
-	Object // for a property: a table with properties of its own
+	Ref    // a handle of a resource; its ID is in S
+	Text   // text that gets the type of its property (command line)
+	Object // of a property: a table with properties of its own
 	Any    // for a property: any value
-	Opaque // for a value: something of the front end, in X; a Stringer says what it is
-	Later  // for a value: not known yet; decoding skips it
+	Opaque // of a value: a value of the front end, in X; a Stringer describes it
+	Later  // of a value: not known yet; decoding skips it
 )
 
-// String returns the name of k as users read it.
+// String returns the name of k for users.
 func (k Kind) String() string {
 	return [...]string{"nil", "boolean", "integer", "number", "string", "list", "map", "reference", "text", "object", "any", "opaque", "value known later"}[k]
 }
 
-// A Value is a property as a front end read it, before it has a Go type.
+// A Value is a property from a front end, before it has a Go type.
 type Value struct {
 	Kind Kind
 	B    bool
 	I    int64
 	F    float64
-	// S is the text of a String, Text or Ref. For any other scalar it is how the
-	// scalar was written, if the front end knows: a string property takes it, so
-	// that the version 1.10 and the mode 0644 of a manifest are not numbers.
+	// S is the text of a String, Text or Ref. For any other scalar it is the original notation, if the
+	// front end knows that: a string property takes it, so that the version 1.10 and the mode 0644 of
+	// a manifest are not numbers.
 	S string
 	X any // []Value of a List, *Table of a Map, anything of an Opaque
 }
@@ -68,8 +68,8 @@ func NumberValue(f float64) Value {
 // ListValue returns a List.
 func ListValue(items ...Value) Value { return Value{Kind: List, X: items} }
 
-// Append returns a list with the items of list, which may also be a single text, and then
-// those of more. What is neither a list nor a text is left as it is.
+// Append returns a list with the items of list, which may also be a single text, and then those of
+// more. If list or more is neither, it returns list unchanged.
 func Append(list, more Value) Value {
 	for _, v := range []*Value{&list, &more} {
 		switch {
@@ -123,7 +123,7 @@ func (v Value) Go() any {
 	return nil
 }
 
-// describe says what v is, for "want ..., got ...".
+// describe describes v for "want ..., got ...".
 func (v Value) describe() string {
 	switch v.Kind {
 	case Nil:
@@ -200,7 +200,7 @@ func (t *Table) Set(key string, v Value) {
 // lists, positions (int, from 0).
 type Path []any
 
-// String formats p as users write it: control.if, subscribe[2] (from 1).
+// String formats p for users: control.if, subscribe[2] (from 1).
 func (p Path) String() string {
 	s := ""
 	for _, step := range p {
@@ -217,12 +217,11 @@ func (p Path) String() string {
 	return s
 }
 
-// A Locator knows where the values of a table were written. Front ends keep
-// what they need to find a place and look for it only when a message needs it.
+// A Locator finds the places of a table's values. Front ends keep the necessary data and look for a
+// place only when a message needs it.
 type Locator interface {
-	// Locate returns the place of the value at path, or of its name if key is
-	// set. The empty path is the table itself. What cannot be found has the
-	// place of the nearest thing around it.
+	// Locate returns the place of the value at path, or of its name if key is set. The empty path is
+	// the table itself. If a place is unknown, it returns the place of the nearest surrounding value.
 	Locate(path Path, key bool) diag.Pos
 }
 

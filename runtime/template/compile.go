@@ -26,10 +26,10 @@ const (
 	findFunc = "find value"
 )
 
-// fileFunctions are the functions that an Env has only if it reads files.
+// fileFunctions are the functions of an Env that reads files.
 var fileFunctions = []string{"file", "readFile", "template", "jet"}
 
-// variables returns what an expression of e sees when it runs.
+// variables returns the variables of e for a running expression.
 func (e *Env) variables() map[string]any {
 	vars := map[string]any{
 		getFunc:  func(args ...any) (any, error) { return e.trees.fetch(args, true) },
@@ -110,8 +110,7 @@ func (e *Env) compile(code string) (*vm.Program, error) {
 	return expr.Compile(code, opts...)
 }
 
-// nilSafe finds the reads whose value may be missing: on the left of ?? and in chains
-// with ?. in them.
+// nilSafe finds reads whose value may be missing: on the left of ?? and in chains with ?.
 type nilSafe struct{ optional map[ast.Node]bool }
 
 // Visit implements ast.Visitor.
@@ -131,8 +130,8 @@ type marker map[ast.Node]bool
 // Visit implements ast.Visitor.
 func (m marker) Visit(node *ast.Node) { m[*node] = true }
 
-// treeReader replaces each read of a tree, such as Facts.os.family, by a call that
-// gathers no more than is asked for and knows what is missing.
+// treeReader replaces each read of a tree, such as Facts.os.family, by a call that gathers only the
+// needed part and knows alternatives to missing values.
 type treeReader struct{ optional map[ast.Node]bool }
 
 // Visit implements ast.Visitor. Children are visited before their parents.
@@ -166,8 +165,8 @@ func (r treeReader) patch(node *ast.Node, n ast.Node, args []ast.Node) {
 	*node = call
 }
 
-// explain gives an error of the expression library a place in the expression
-// and says what there is instead of what is missing.
+// explain gives an error of the expression library a place in the expression, and suggests existing
+// values instead of a missing one.
 func explain(code string, vars map[string]any, err error) error {
 	out := &Error{Length: len(code), Err: &diag.Error{Err: err}}
 	if fe, ok := errors.AsType[*file.Error](err); ok {
@@ -181,7 +180,7 @@ func explain(code string, vars map[string]any, err error) error {
 		}
 		out.Err = &diag.Error{Err: err}
 	}
-	// A panic of the library, or of a function that it calls.
+	// A panic of the library, or of a function called by it.
 	if _, what, found := strings.Cut(out.Err.Err.Error(), "runtime error: "); found {
 		out.Err = diag.Errorf(diag.Pos{}, "the expression cannot be evaluated: %s", what)
 		return out
@@ -193,7 +192,7 @@ func explain(code string, vars map[string]any, err error) error {
 	if d, ok := errors.AsType[*diag.Error](err); ok {
 		c := *d
 		out.Err = &c
-		return out // said by a template inside, with all it knows
+		return out // reported by an inner template, with all details
 	}
 	if m, ok := errors.AsType[*notFoundError](err); ok {
 		out.Err = &diag.Error{Err: m, Hint: cmp.Or(m.hint(), "give a default with lookup(path, default) or ??")}
@@ -246,8 +245,7 @@ func goTypeName(name string) string {
 	return "something else"
 }
 
-// coverPath extends the span of an error in a path such as Facts.os.family to the whole
-// path.
+// coverPath extends the span of an error in a path such as Facts.os.family to the whole path.
 func coverPath(code string, out *Error) {
 	i := out.Offset
 	isName := func(c byte) bool {

@@ -12,9 +12,8 @@ const (
 	JetRight = "]]"
 )
 
-// CheckDelims reports a template of Jet in which nothing would be filled in,
-// because it is written with the delimiters that Jet has elsewhere. What is how the
-// message calls it.
+// CheckDelims reports a Jet template that has Jet's default delimiters and none of ccm's, so that
+// no value would be inserted. What is its name in the message.
 func CheckDelims(what, text string) error {
 	if !strings.Contains(text, "{{") || strings.Contains(text, JetLeft) {
 		return nil

@@ -49,8 +49,8 @@ func (e *Env) Expand(text string) (any, error) {
 	return b.String(), nil
 }
 
-// ExpandEach is like Expand for a text in which what is missing is empty. It
-// reports whether text has no expression or one that gives something.
+// ExpandEach is like Expand, with missing values as empty texts. It reports whether text has no
+// expression, or one with a value.
 func (e *Env) ExpandEach(text string) (string, bool, error) {
 	spans, err := scan(text)
 	if err != nil {
@@ -92,8 +92,7 @@ func (e *Env) value(s span) (any, error) {
 	return val, nil
 }
 
-// Condition evaluates a text that says yes or no: an expression, with or
-// without ${ } around it.
+// Condition evaluates a text as a condition: an expression, with or without ${ } around it.
 func (e *Env) Condition(text string) (bool, error) {
 	if text == "true" || text == "false" {
 		return text == "true", nil
@@ -113,7 +112,7 @@ func (e *Env) Condition(text string) (bool, error) {
 	return b, nil
 }
 
-// inText returns a value as it is put into a text.
+// inText returns a value in the form in which texts insert it.
 func inText(val any) (string, error) {
 	switch x := val.(type) {
 	case string:
@@ -130,14 +129,14 @@ func inText(val any) (string, error) {
 	return "", diag.Errorf(diag.Pos{}, "want a text or a number to put into the text, got %s", describe(val)).WithHint("use join or toJSON")
 }
 
-// SaysNil reports whether an expression ends in the word nil, and so allows for it.
+// SaysNil reports whether an expression ends in the word nil, and so expects nil.
 func SaysNil(code string) bool {
 	code = strings.TrimRight(code, " \t\n)")
 	rest, ok := strings.CutSuffix(code, "nil")
 	return ok && strings.TrimRight(rest, " \t\n?:,(") != rest || code == "nil"
 }
 
-// describe says what a value is, for "want ..., got ...".
+// describe describes a value for "want ..., got ...".
 func describe(val any) string {
 	if p, err := plain(val); err == nil {
 		val = p
@@ -169,8 +168,8 @@ func plain(val any) (any, error) {
 	return plainDepth(val, &left)
 }
 
-// A Plainer is a value of Go that templates go through by its fields and methods, and that is
-// plain data where a value is wanted.
+// A Plainer is a value of Go whose fields and methods templates can use, and which is plain data
+// where a value is needed.
 type Plainer interface{ Plain() any }
 
 // plainDepth is plain for a value in which no more than so many others may be.

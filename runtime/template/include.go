@@ -10,10 +10,10 @@ import (
 	"github.com/luaccm/ccm/runtime/diag"
 )
 
-// maxDepth is how deep templates may read templates.
+// maxDepth is the maximum depth of templates that read templates.
 const maxDepth = 20
 
-// enterTemplate counts the nesting of templates, which bounds those that read themselves.
+// enterTemplate counts the nesting of templates, to stop a template that reads itself.
 func (e *Env) enterTemplate(what string) (leave func(), err error) {
 	if e.depth >= maxDepth {
 		return nil, fmt.Errorf("templates are nested more than %d deep, at %s", maxDepth, what)
@@ -56,7 +56,7 @@ func (e *Env) template(text string) (any, error) {
 
 // userFiles are the files that expressions may read.
 type userFiles struct {
-	dir        string                       // where relative paths begin
+	dir        string                       // the start of relative paths
 	fileReader func(string) ([]byte, error) // Options.ReadFile, nil if there are none
 }
 
@@ -77,7 +77,7 @@ func (f userFiles) path(path string) string {
 	return filepath.Join(f.dir, path)
 }
 
-// open reads a file of the user. What is the function that asks for it, for messages.
+// open reads a file of the user. What is the calling function, for messages.
 func (f userFiles) open(what, path string) (string, error) {
 	body, err := f.fileReader(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -89,8 +89,8 @@ func (f userFiles) open(what, path string) (string, error) {
 	return string(body), nil
 }
 
-// inTemplate gives an error in a template its position in the file or, for a text without
-// a file, its line.
+// inTemplate gives an error in a template its position in the file; for a text without a file, its
+// line.
 func inTemplate(file, text string, err error) error {
 	te, ok := errors.AsType[*Error](err)
 	if !ok || !te.Err.Pos.IsZero() {

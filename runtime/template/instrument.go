@@ -115,8 +115,8 @@ func baseOf(n jet.Node) *jet.NodeBase {
 	return nil
 }
 
-// pipedDefault makes default(value, other) of value | default: other: Jet would fail on a
-// value that is not defined before it calls default.
+// pipedDefault rewrites value | default: other as default(value, other): Jet would fail on an
+// undefined value before it calls default.
 func pipedDefault(p *jet.PipeNode) {
 	if len(p.Cmds) < 2 || p.Cmds[0].Exprs != nil || len(p.Cmds[1].Exprs) != 1 || p.Cmds[1].HasPipeSlot {
 		return
@@ -172,7 +172,7 @@ func boolean(base jet.NodeBase, b bool) *jet.BoolNode {
 	return &jet.BoolNode{NodeBase: typedValue(base, jet.NodeBool), True: b}
 }
 
-// ordered returns v as something that Jet ranges over in a fixed order.
+// ordered returns v as a value over which Jet ranges in a fixed order.
 func ordered(v reflect.Value) reflect.Value {
 	for v.IsValid() && (v.Kind() == reflect.Interface || v.Kind() == reflect.Pointer) && !v.IsNil() {
 		v = v.Elem()

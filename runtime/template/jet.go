@@ -33,9 +33,9 @@ type Line struct {
 	Line int
 }
 
-// Inert is inserted behind each $ and { of a value that is rendered into a manifest, so
-// that data is not taken for an expression. It is a noncharacter of Unicode, which texts
-// do not have. See [Clean].
+// Inert is inserted behind each $ and { of a value that is rendered into a manifest, so that data
+// does not become an expression. It is a noncharacter of Unicode, which texts do not contain. See
+// [Clean].
 const Inert = "\uFDD2"
 
 // Clean removes every [Inert] from a text.
@@ -152,7 +152,7 @@ type renderer struct {
 	sealed    bool // some data is encrypted
 	templates map[string]*jet.Template
 	out       *output
-	at        Line // of what runs
+	at        Line // the running line
 	marks     []mark
 }
 
@@ -163,7 +163,7 @@ func (r *renderer) Get(path string) *jet.Template { return r.templates[path] }
 func (r *renderer) Put(path string, t *jet.Template) {
 	text, err := r.env.o.ReadFile(path)
 	if err != nil {
-		text = nil // then the lines of its own text are not known
+		text = nil // otherwise the lines of its own text are unknown
 	}
 	r.add(path, string(text), t)
 }
@@ -180,8 +180,8 @@ func (r *renderer) add(path, text string, t *jet.Template) {
 	}
 }
 
-// variables returns the variables of a template. Facts are gathered only if its text, or
-// that of a template it may include, names them.
+// variables returns the variables of a template. It gathers facts only if the text, or the text of
+// a template that may be included, names them.
 func (r *renderer) variables(text string) (jet.VarMap, error) {
 	vars := jet.VarMap{}
 	for name, tree := range roots {
@@ -235,7 +235,7 @@ func (r *renderer) explain(file string, err error) error {
 		e.Err, e.Hint = errors.New(text), "in Jet it is written without: [[ os.family ]]"
 	}
 	if m := jetUnknown().FindStringSubmatch(text); m != nil {
-		// Jet goes on with all the variables that there are, and their values.
+		// Jet's message continues with all variables and their values.
 		text = fmt.Sprintf("%q is not defined", m[1])
 		e.Err, e.Hint = errors.New(text), diag.DidYouMean(m[1], slices.Concat(jetNames, slices.Sorted(maps.Keys(r.env.o.Vars))))
 	}
@@ -274,7 +274,7 @@ func repeated(name string, args []any) (string, int, error) {
 	return s, int(i), nil
 }
 
-// fileOf returns the path of a template as the user wrote it; Jet adds a slash.
+// fileOf returns the path of a template as the user gave it; Jet adds a slash.
 func fileOf(name, given string) string {
 	if name == path.Join("/", given) {
 		return given
@@ -325,14 +325,14 @@ func (r *renderer) globals(set *jet.Set) {
 	add(atFunc, 3, 3, func(args []any) (any, error) {
 		r.at = Line{args[0].(string), int(args[1].(int64))}
 		if n := len(r.marks); n > 0 && r.marks[n-1].offset == r.out.Len() {
-			r.marks = r.marks[:n-1] // what ran there wrote nothing
+			r.marks = r.marks[:n-1] // the code there wrote nothing
 		}
 		r.marks = append(r.marks, mark{r.out.Len(), r.at, args[2].(bool)})
 		return nil, e.usage.step()
 	})
 	for _, name := range []string{"slice", "array"} {
 		add(name, 0, -1, func(args []any) (any, error) {
-			_, err := plain(args) // lists that hold one another twice are printed as if they were two
+			_, err := plain(args) // a list that occurs twice is printed twice
 			return args, err
 		})
 	}

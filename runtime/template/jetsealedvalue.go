@@ -9,13 +9,15 @@ import (
 	"github.com/luaccm/ccm/runtime/data"
 )
 
-// openFunc is the function that only openList inserts into templates: it decrypts what is encrypted in a value.
+// openFunc is the name of a function that only openList inserts into templates: it decrypts the
+// encrypted texts in a value.
 const openFunc = "ccm open"
 
-// passing are functions whose arguments stay as they are: they look whether a value is there, or hand it on.
+// passing are functions whose arguments stay encrypted: they check whether a value exists, or pass
+// it on.
 var passing = []string{"isset", Default, sortFunc}
 
-// opened is openFunc. It panics if something cannot be decrypted.
+// opened is openFunc. It panics if a text cannot be decrypted.
 func opened(v reflect.Value) reflect.Value {
 	if !v.IsValid() || !v.CanInterface() {
 		return v
@@ -31,9 +33,9 @@ func opened(v reflect.Value) reflect.Value {
 	return reflect.ValueOf(open)
 }
 
-// openList has a parsed Jet template decrypt what is encrypted in a value where the value is printed, compared
-// or given to a function, and not where it is assigned, ranged over, or given to another template or block. So
-// of all data no more is decrypted than is used.
+// openList makes a parsed Jet template decrypt the encrypted texts of a value where the value is
+// printed, compared or passed to a function, but not where it is assigned, ranged over, or passed
+// to another template or block. So only used data is decrypted.
 func openList(list *jet.ListNode) {
 	if list == nil {
 		return
@@ -146,7 +148,8 @@ func openUse(e jet.Expression) jet.Expression {
 	return call(base, openFunc, e)
 }
 
-// openWithin is for an expression whose value is handed on. What it is made of may be used.
+// openWithin handles an expression whose value is passed on. The parts it is computed from may need
+// decryption.
 func openWithin(e jet.Node) {
 	switch n := e.(type) {
 	case *jet.ChainNode:

@@ -16,10 +16,10 @@ import (
 	"github.com/luaccm/ccm/runtime/lazyregexp"
 )
 
-// Jinja renders a Jinja template. As in Jinja, a line break at the end of the
-// template is dropped; a name that is not known is an error, unless default or
-// is defined asks. Templates that it includes are read beside it by read. It ends with
-// the error of check, which is asked now and then and may be nil.
+// Jinja renders a Jinja template. As in Jinja, a line break at the end of the template is dropped;
+// an unknown name is an error, except in default and is defined. Read reads included templates,
+// relative to this one. An error of check, which is called from time to time and may be nil, ends
+// the rendering.
 func Jinja(file, text string, vars map[string]any, read func(path string) ([]byte, error), check func() error) (string, error) {
 	if err := checkJinja(text); err != nil {
 		return "", jinjaError(file, text, err)
@@ -44,7 +44,7 @@ func checkJinja(text string) error {
 
 // render renders the template.
 func (r *rendering) render(vars map[string]any) (_ string, err error) {
-	defer func() { // the library lets the panics of the functions that it calls pass
+	defer func() { // the library does not recover panics of called functions
 		if p := recover(); p != nil {
 			err = r.panicError(p)
 		}
@@ -85,7 +85,7 @@ func (b includeLoader) Read(path string) (io.Reader, error) {
 	if b.rendering.readFile == nil {
 		return nil, errors.New("this template cannot read others")
 	}
-	if !filepath.IsAbs(path) { // what a template extends
+	if !filepath.IsAbs(path) { // a template that is extended
 		path = filepath.Join(b.dir, path)
 	}
 	text, err := b.rendering.readFile(path)

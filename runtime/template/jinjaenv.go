@@ -14,8 +14,8 @@ import (
 	"github.com/luaccm/ccm/runtime/lazyregexp"
 )
 
-// environment returns what the template sees: the filters, tests, methods and functions
-// of the library, within limits.
+// environment returns the environment of the template: the filters, tests, methods and functions of
+// the library, within limits.
 func (r *rendering) environment() *exec.Environment {
 	env := *gonja.DefaultEnvironment
 	structures := exec.NewControlStructureSet(map[string]parser.ControlStructureParser{beginTag: r.parseBegin}).Update(env.ControlStructures)
@@ -33,7 +33,7 @@ func (r *rendering) environment() *exec.Environment {
 	_ = structures.Replace("macro", func(p, args *parser.Parser) (nodes.ControlStructure, error) {
 		n, err := macro(p, args)
 		if m, ok := n.(*controls.MacroControlStructure); ok && err == nil {
-			r.instrument(m) // a template that is imported has its macros executed, and no more
+			r.instrument(m) // of an imported template only macros are executed
 			return &boundedMacro{m, r}, nil
 		}
 		return n, err
@@ -84,8 +84,8 @@ func (r *rendering) environment() *exec.Environment {
 	return &env
 }
 
-// names returns the names that are in a set, whose field has them. The library has no
-// list of them.
+// names returns the names in a set of the library, which has no list of them. Field is the set's
+// field with the names.
 func names(set any, field string) (names []string) {
 	for _, key := range reflect.ValueOf(set).Elem().FieldByName(field).MapKeys() {
 		names = append(names, key.String())
@@ -108,8 +108,8 @@ func boundedMethods[T any](r *rendering, set *exec.MethodSet[T]) *exec.MethodSet
 	return exec.NewMethodSet(methods)
 }
 
-// before looks at what a filter, test or method is given: what it makes of it must not
-// be out of all proportion.
+// before checks the input of a filter, test or method: the result must not become excessively
+// large.
 func (r *rendering) before(name string, in *exec.Value, params *exec.VarArgs) {
 	r.step()
 	r.whole(in)
@@ -142,7 +142,7 @@ func (r *rendering) before(name string, in *exec.Value, params *exec.VarArgs) {
 		}
 		r.checkRoom(found, longest)
 	case "join":
-		if in.IsString() && len(params.Args) > 0 { // as a method of what stands between
+		if in.IsString() && len(params.Args) > 0 { // as a method of the separator
 			r.checkItems(params.Args[0])
 			r.checkRoom(items(params.Args[0]), r.size(in))
 			return
@@ -174,7 +174,7 @@ func (r *rendering) checkItems(v *exec.Value) {
 	}
 }
 
-// items returns how many items a value has, or may have.
+// items returns the number of items that a value has or may have.
 func items(v *exec.Value) int {
 	if v.Val.Kind() == reflect.Chan {
 		return maxRange
@@ -185,7 +185,7 @@ func items(v *exec.Value) int {
 // wide finds widths of format in a text.
 var wide = lazyregexp.New(`[0-9]{5,}`)
 
-// after counts what was made.
+// after counts a result.
 func (r *rendering) after(made *exec.Value) *exec.Value {
 	if !made.IsError() {
 		r.checkRoom(1, r.size(made))
@@ -201,8 +201,8 @@ func arguments(params *exec.VarArgs) []*exec.Value {
 	return list
 }
 
-// whole ends the rendering if a value cannot be written: if it holds too many values, as
-// do lists that hold one another twice, or holds itself.
+// whole ends the rendering if a value cannot be written: a value that contains itself, or too many
+// values because lists contain one another twice.
 func (r *rendering) whole(v *exec.Value) {
 	if v == nil || v.IsError() || v.IsString() || v.IsNumber() {
 		return
@@ -213,12 +213,11 @@ func (r *rendering) whole(v *exec.Value) {
 	}
 }
 
-// maxHeld is how many values may hold one another. Most of them are held twice: by the
-// library's own values.
+// maxHeld is the maximum depth of values inside one another. The library's own values make most
+// levels twice as deep.
 const maxHeld = 2000
 
-// countInto counts down left by the values that v holds, and reports whether there were
-// no more.
+// countInto subtracts the number of values in v from left, and reports whether enough were left.
 func countInto(v reflect.Value, left *int, depth int) bool {
 	if *left--; *left < 0 || depth > maxHeld {
 		return false
@@ -256,7 +255,7 @@ func countInto(v reflect.Value, left *int, depth int) bool {
 	return true
 }
 
-// size returns about how many bytes a value takes that is a text or a list.
+// size returns the approximate number of bytes of a text or list.
 func (r *rendering) size(v *exec.Value) int {
 	switch {
 	case v.IsString():

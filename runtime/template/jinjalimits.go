@@ -19,19 +19,19 @@ const (
 	maxMacros = 200     // calls of macros inside one another
 	maxBlocks = 200     // inside one another
 	maxRange  = 100_000 // numbers that range gives
-	maxWidth  = 10_000  // to which a text is filled up, and what else a number makes
+	maxWidth  = 10_000  // the maximum of widths and of other numbers that enlarge results
 
 	maxJinjaMemory = 1 << 30 // bytes that the values of a template take
 )
 
-// jinjaGrace is how long a template that has to end may take for what it is doing.
+// jinjaGrace is the time in which a template that has to end may finish its present step.
 const jinjaGrace = 200 * time.Millisecond
 
 var errJinjaMemory = fmt.Errorf("it takes more than %d bytes of memory, which is the limit", maxJinjaMemory)
 
-// A rendering is one template that is rendered, with those that it includes. The
-// library for Jinja knows no limits. So calls that look at them are put into what it has
-// parsed (see instrument), and around its functions (see environment).
+// A rendering is the rendering of one template with the included ones. The Jinja library has no
+// limits. Therefore calls that check limits are inserted into the parsed template (see instrument)
+// and around the library's functions (see environment).
 type rendering struct {
 	file, text   string
 	readFile     func(path string) ([]byte, error)
@@ -40,18 +40,16 @@ type rendering struct {
 	blocks       int // that are being read
 	steps        int
 	bytes        int                   // bytes of texts and lists
-	line         int                   // what is evaluated stands there
+	line         int                   // the line that is being evaluated
 	leftOperands []*exec.Value         // operands whose other operand is being evaluated
-	stop         atomic.Pointer[error] // why it has to end
+	stop         atomic.Pointer[error] // the reason to end
 }
 
-// A limitError ends a rendering: it is thrown, because a template can do without what
-// fails with an error.
+// A limitError ends a rendering. It is a panic, because a template can go on after an error.
 type limitError struct{ error }
 
-// renderUntil renders until it is done, or check or the memory says that it must end. What
-// the library does in one go cannot be ended: then it is left alone, and its result is
-// not used.
+// renderUntil renders until the end, or until check or the memory limit ends the rendering. A
+// single step of the library cannot be stopped: it is abandoned, and its result is not used.
 func (r *rendering) renderUntil(check func() error, vars map[string]any) (string, error) {
 	type result struct {
 		text string
@@ -89,7 +87,7 @@ func (r *rendering) renderUntil(check func() error, vars map[string]any) (string
 // throw ends the rendering.
 func (r *rendering) throw(err error) { panic(limitError{err}) }
 
-// panicError returns what ended the rendering as an error with its place.
+// panicError returns the error, with its place, for the panic that ended the rendering.
 func (r *rendering) panicError(p any) error {
 	if limit, ok := p.(limitError); ok {
 		return diag.Errorf(diag.Pos{File: r.file, Line: r.line}, "%w", limit.error)
@@ -142,7 +140,7 @@ func checkRange(args []*exec.Value) error {
 	var n []int
 	for _, a := range args {
 		if !a.IsInteger() {
-			return nil // range refuses it
+			return nil // range refuses the value
 		}
 		n = append(n, a.Integer())
 	}

@@ -15,34 +15,33 @@ import (
 // Names of functions that are only put into parsed templates.
 const (
 	watchFunc = "ccm value" // looks at a value that is about to be written or joined
-	itemsFunc = "ccm items" // at one that a loop goes through
-	leftFunc  = "ccm left"  // the same, for what stands before an operator
-	timesFunc = "ccm times" // for what stands behind * ,
+	itemsFunc = "ccm items" // for a value that a loop iterates over
+	leftFunc  = "ccm left"  // for the left operand of an operator
+	timesFunc = "ccm times" // for the right operand of * ,
 	plusFunc  = "ccm plus"  // behind + and ~,
 	rightFunc = "ccm right" // and behind other operators
 )
 
-// begins is put before an included template. It is executed first, and has the template
-// instrumented: the library gives no other way to what it has parsed.
+// begins is put before an included template. It is executed first, and instruments the template:
+// the library gives no other access to the parsed template.
 const begins = "{% " + beginTag + " %}"
 
 const beginTag = "ccm_begin"
 
-// watchedLeft and watchedRight are what the library writes around an expression in its
-// messages when that is the argument of a function of ours.
+// watchedLeft and watchedRight surround an expression in the library's messages if the expression
+// is the argument of one of our functions.
 const (
 	watchedLeft  = "call([\x00 "
 	watchedRight = " \x01], map[])"
 )
 
-// instrument has what a parsed template does counted: operators, what is written, the
-// values that methods and functions are given, and every time that a body is executed.
-// What is instrumented already stays as it is.
+// instrument inserts counters into a parsed template: for operators, output, arguments of methods
+// and functions, and executions of a body. Instrumented parts stay unchanged.
 func (r *rendering) instrument(root nodes.Node) {
 	walker{r, make(map[unsafe.Pointer]bool)}.walk(reflect.ValueOf(root))
 }
 
-// A walker instruments what was parsed.
+// A walker instruments a parsed template.
 type walker struct {
 	*rendering
 	seen map[unsafe.Pointer]bool
@@ -132,8 +131,8 @@ func (r walker) change(v reflect.Value) {
 	}
 }
 
-// watched returns an expression that gives name the value of n. What stands around n are
-// marks by which messages are cleaned.
+// watched returns an expression that passes the value of n to the function name. Marks around n
+// allow messages to be cleaned.
 func watched(name string, n nodes.Expression) nodes.Expression {
 	if n == nil || isWatched(n) {
 		return n
@@ -159,7 +158,7 @@ func isWatched(n nodes.Expression) bool {
 	return ok && strings.HasPrefix(f.Name.Val, "ccm ")
 }
 
-// watch returns the function that looks at a value with look and returns it.
+// watch returns a function that passes a value to look and returns it.
 func (r *rendering) watch(look func(*exec.Value)) func(*exec.VarArgs) *exec.Value {
 	return func(params *exec.VarArgs) *exec.Value {
 		r.line = params.Args[2].Integer()
@@ -209,7 +208,7 @@ func (s *bodyStep) Execute(_ *exec.Renderer, _ *nodes.ControlStructureBlock) err
 	return nil
 }
 
-// A templateStep has the template that begins with it instrumented.
+// A templateStep instruments the template that begins with it.
 type templateStep struct{ bodyStep }
 
 // Execute implements exec.ControlStructure.

@@ -11,15 +11,14 @@ import (
 	"github.com/luaccm/ccm/runtime/diag"
 )
 
-// Limits of one evaluation. They are counts and not times, so that they are the same on
-// any machine.
+// Limits of one evaluation. They count steps, not time, so that they are the same on any machine.
 const (
 	maxSteps  = 1_000_000 // items of loops, and pieces of templates
 	maxFrames = 10_000    // calls inside one another: templates can call themselves
-	maxCode   = 64 << 10  // bytes of an expression: its nesting takes stack
+	maxCode   = 64 << 10  // bytes of an expression, because nesting needs stack
 	maxText   = 1 << 20   // bytes of a template, for the same reason
 	maxOutput = 64 << 20  // bytes that a template writes
-	maxPath   = 4 << 10   // bytes of the path of a file, or in data: messages have it
+	maxPath   = 4 << 10   // bytes of a path of a file or of data, because messages quote paths
 	maxCoded  = 8 << 20   // bytes of the texts that are written as JSON or YAML at once
 	maxError  = 16 << 10  // bytes of an error of a template engine that are looked at
 )
@@ -27,7 +26,7 @@ const (
 // checkEvery is the number of steps between two checks of the slower limits.
 const checkEvery = 256
 
-// A usage counts what the evaluation has used, and ends it at a limit.
+// A usage counts the resources that an evaluation has used, and ends the evaluation at a limit.
 type usage struct {
 	check                              func() error // Options.Check
 	nesting, steps, bytes, evaluations int

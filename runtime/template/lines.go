@@ -6,7 +6,7 @@ import "strings"
 type mark struct {
 	offset int
 	at     Line
-	text   bool // its own text, line by line
+	text   bool // whether the line is from the template's own text
 }
 
 // lines returns the line of a template for each line of the output.

@@ -26,8 +26,8 @@ func (e *Env) LookupSteps(steps []string, fallback ...any) (any, error) {
 	return orFallback(val, err, fallback)
 }
 
-// orFallback returns what was found, or if it is missing the fallback, or a hint at what
-// there is instead.
+// orFallback returns the found value; for a missing value the fallback, or an error that suggests
+// existing values.
 func orFallback(val any, err error, fallback []any) (any, error) {
 	if IsMissing(err) && len(fallback) > 0 {
 		return fallback[0], nil
@@ -162,7 +162,7 @@ func isSimple(path string) bool {
 	return !strings.ContainsAny(path, `*?|#@!\{}[]()<>=%:"'~,`) && !strings.HasPrefix(path, ".") && !strings.HasSuffix(path, ".") && !strings.Contains(path, "..")
 }
 
-// query asks GJSON. Of the facts it gathers one branch if the path names one.
+// query asks GJSON. If the path names a branch of the facts, only that branch is gathered.
 func (t *trees) query(path string) (any, error) {
 	first, rest, _ := strings.Cut(path, ".")
 	r, key := roots[first], ""
@@ -186,8 +186,8 @@ func (t *trees) query(path string) (any, error) {
 	return fromJSON(res), nil
 }
 
-// asJSON returns a tree as JSON under its name: of the facts one branch, unless
-// key is "", of all trees if there is no root.
+// asJSON returns a tree as JSON under its name: of the facts only one branch, unless key is "";
+// without a root, all trees.
 func (t *trees) asJSON(r root, name, key string) (string, error) {
 	id := name + "." + key
 	if text, ok := t.json[id]; ok {

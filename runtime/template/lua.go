@@ -17,7 +17,7 @@ type Part struct {
 	Code string // of an expression, "" for text
 }
 
-// Parts splits a text into its expressions and what is between them.
+// Parts splits a text into its expressions and the texts between them.
 func Parts(text string) ([]Part, error) {
 	spans, err := scan(text)
 	if err != nil {
@@ -38,8 +38,7 @@ func Parts(text string) ([]Part, error) {
 	return parts, nil
 }
 
-// Lua returns an expression in Lua, as scripts of ccm would say it. Not every
-// expression can be said so.
+// Lua translates an expression to Lua for a script of ccm. It is false if Lua cannot express it.
 func Lua(code string) (string, bool) {
 	tree, err := parser.Parse(code)
 	if err != nil {
@@ -58,8 +57,7 @@ func (w *luaWriter) fail() string {
 	return ""
 }
 
-// luaOps are the operators that mean the same in Lua, with the precedence they
-// have there.
+// luaOps are the operators that have the same meaning in Lua, with their precedence there.
 var luaOps = map[string]struct {
 	op    string
 	level int
@@ -69,8 +67,7 @@ var luaOps = map[string]struct {
 	"-": {"-", 5}, "*": {"*", 6}, "%": {"%", 6},
 }
 
-// write returns a node in Lua, in parentheses if what surrounds it binds more
-// tightly.
+// write translates a node to Lua, in parentheses if the surrounding operator binds more tightly.
 func (w *luaWriter) write(n ast.Node, level int) string {
 	switch n := n.(type) {
 	case *ast.NilNode:
@@ -202,7 +199,7 @@ func (w *luaWriter) member(n *ast.MemberNode) string {
 	return luaPath(steps)
 }
 
-// luaPath returns a read in Lua, where lists begin at 1.
+// luaPath translates a read to Lua, where lists begin at 1.
 func luaPath(steps []string) string {
 	out := steps[0]
 	for _, s := range steps[1:] {
@@ -239,8 +236,7 @@ var luaKeywords = []string{
 	"local", "nil", "not", "or", "repeat", "return", "then", "true", "until", "while",
 }
 
-// LuaKey returns a name as a key of a table, or with a dot before it as the name
-// of a field.
+// LuaKey returns a name as a key of a table or, with field, as a field with a dot before it.
 func LuaKey(s string, field bool) string {
 	ok := s != "" && !slices.Contains(luaKeywords, s) && (s[0] < '0' || s[0] > '9')
 	for i := range len(s) {

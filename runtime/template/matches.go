@@ -20,7 +20,7 @@ const (
 // Names of functions that only the compiler writes into expressions.
 const (
 	searchedFunc = "count searched" // for a pattern that is known
-	matchFunc    = "match text"     // for one that is not
+	matchFunc    = "match text"     // for a pattern that is not constant
 )
 
 // A matchBound inserts calls that bound the operands of matches.
@@ -62,7 +62,7 @@ func checkSearched(val any, most int) (any, error) {
 	return val, nil
 }
 
-// match is the operator matches. What is missing does not match.
+// match is the operator matches. A missing value does not match.
 func match(val, pattern any) (bool, error) {
 	if val == nil || pattern == nil {
 		return false, nil
@@ -82,8 +82,9 @@ func match(val, pattern any) (bool, error) {
 	return regexp.MatchString(expr, text)
 }
 
-// searchable returns how long a text may be, in bytes, in which a regular expression is searched,
-// and an error if that is too large. What is none is for package regexp to say.
+// searchable returns the maximum length in bytes of a text in which a regular expression may be
+// searched, and an error if the expression is too large. Invalid expressions are left to package
+// regexp.
 func searchable(pattern string) (most int, err error) {
 	re, err := syntax.Parse(pattern, syntax.Perl)
 	if err != nil {

@@ -14,8 +14,8 @@ import (
 // Functions of the expression library that make many values of one text, that compare each
 // value with each, or that go through a text as if it were a list. The ones here have limits.
 
-// maxScalar is how long a text may be, in bytes, that is read as a number, a date or a
-// duration: the library quotes one that is none, and does so more than once.
+// maxScalar is the maximum length, in bytes, of a text that is parsed as a number, a date or a
+// duration: the library quotes invalid ones, more than once.
 const maxScalar = 64 << 10
 
 // Names of functions that only the compiler writes into expressions.
@@ -48,7 +48,7 @@ func (b partBound) Visit(node *ast.Node) {
 	}
 }
 
-// countScalar bounds what is read as one number or time.
+// countScalar limits texts that are parsed as a number or time.
 func countScalar(val any) (any, error) {
 	if s, ok := val.(string); ok && len(s) > maxScalar {
 		return nil, fmt.Errorf("want a number or a time, got a text of %d bytes", len(s))
@@ -56,7 +56,7 @@ func countScalar(val any) (any, error) {
 	return val, nil
 }
 
-// countList refuses what is no list: of a text the library would go through the bytes.
+// countList refuses values other than lists: the library would iterate over the bytes of a text.
 func countList(val any) (any, error) {
 	if v := reflect.ValueOf(val); !isList(v) && v.Kind() != reflect.Map {
 		return nil, fmt.Errorf("want a list, got %s", describe(val))
@@ -86,7 +86,7 @@ func (u *usage) split(name string, cut func(text, separator string, n int) []str
 	}
 }
 
-// fromJSON bounds the values before they are made: each takes many times the room of its text.
+// fromJSON limits the values before it makes them: a value takes many times the memory of its text.
 func (u *usage) fromJSON(args ...any) (any, error) {
 	list, _, err := texts("fromJSON", args, 1, 1)
 	if err != nil {
@@ -110,8 +110,8 @@ func (u *usage) fromJSON(args ...any) (any, error) {
 	return val, err
 }
 
-// uniq finds texts and numbers by their value. It compares others one by one, each of which
-// is a step.
+// uniq finds equal texts and numbers with a map. It compares other values one by one, and counts
+// each comparison as a step.
 func (u *usage) uniq(args ...any) (any, error) {
 	if len(args) != 1 || !isList(reflect.ValueOf(args[0])) {
 		return nil, errors.New("uniq: want a list")
@@ -153,13 +153,13 @@ func (u *usage) uniq(args ...any) (any, error) {
 	return out, nil
 }
 
-// scalarKey returns what equal texts, numbers and booleans have in common.
+// scalarKey returns a key that is the same for equal texts, numbers and booleans.
 func scalarKey(val any) (key any, ok bool) {
 	switch v := val.(type) {
 	case nil, bool, string:
 		return v, true
 	case float64:
-		return v, v == v // what is no number is not even equal to itself
+		return v, v == v // NaN is not equal to itself
 	}
 	v := reflect.ValueOf(val)
 	if v.CanInt() {

@@ -12,7 +12,7 @@ import (
 type remoteFunction func(args []any) (any, error)
 
 // remoteFunctions returns the functions of expressions and templates that ask servers, as far as
-// there is somebody who asks.
+// the options have them.
 func (e *Env) remoteFunctions() map[string]remoteFunction {
 	funcs := make(map[string]remoteFunction)
 	if e.o.KVGet != nil {
@@ -50,7 +50,8 @@ func (e *Env) registrations(args []any) (any, error) {
 	return list, nil
 }
 
-// textArguments returns the arguments of a function, which are what is said.
+// textArguments returns the arguments of a function as texts. Want names the arguments for
+// messages.
 func textArguments(name string, args []any, want ...string) ([]string, error) {
 	if len(args) != len(want) {
 		return nil, fmt.Errorf("%s: want %s, got %d values", name, enumerate(want), len(args))

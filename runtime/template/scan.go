@@ -6,17 +6,17 @@ import (
 	"github.com/luaccm/ccm/runtime/diag"
 )
 
-// HasExpression reports whether text may hold an expression. It is quick, since most
-// texts hold none.
+// HasExpression reports whether text may contain an expression. It is fast, because most texts
+// contain none.
 func HasExpression(text string) bool {
 	return strings.IndexByte(text, '{') >= 0 && (strings.Contains(text, "${") || strings.Contains(text, "{{"))
 }
 
 // A span is one expression in a text.
 type span struct {
-	begin, end int    // with its braces
-	at         int    // where code begins
-	code       string // without space around it
+	begin, end int    // including the braces
+	at         int    // the offset of code
+	code       string // without surrounding space
 }
 
 // scan finds the expressions in a text. An expression ends at the brace that
@@ -56,13 +56,13 @@ func scan(text string) (spans []span, err error) {
 	return spans, nil
 }
 
-// isGroup reports whether ${ and } stand around nothing but digits. Nobody means that as
-// an expression: it is a group of a regular expression, or an argument of a shell script.
+// isGroup reports whether ${ and } surround only digits. That is no expression, but a group of a
+// regular expression, or an argument of a shell script.
 func isGroup(inner string) bool {
 	return strings.Trim(inner, "0123456789") == ""
 }
 
-// closeOf returns where the expression that begins at i is closed, or -1.
+// closeOf returns the end of the expression that begins at i, or -1.
 func closeOf(text string, i int, closing string) int {
 	depth := 0
 	for i < len(text) {

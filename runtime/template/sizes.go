@@ -12,9 +12,9 @@ import (
 	"github.com/expr-lang/expr/ast"
 )
 
-// The expression library bounds neither the length of texts nor that of lists. The result
-// of an operator or function is at most a few times as long as its operands. So the
-// operands of those that join or copy are counted.
+// The expression library limits neither the length of texts nor of lists. The result of an operator
+// or function is at most a few times as long as its operands. So the operands of operators that
+// join or copy are counted.
 
 const (
 	// maxBytes bounds the texts and lists that are operands in one evaluation.
@@ -72,11 +72,11 @@ func (u *usage) countText(s string) (string, error) {
 	return s, err
 }
 
-// boundedFunctions are functions of the library whose results can be much longer than
-// their operands. The ones here have limits.
+// boundedFunctions are the library's functions whose results can be much longer than their
+// operands. The functions here replace them and have limits.
 var boundedFunctions = []string{"repeat", "replace", "join", "toJSON", "string", "flatten", "split", "splitAfter", "fromJSON", "uniq"}
 
-// functions returns the functions that count, and those that are bounded.
+// functions returns the counting functions and the replacements with limits.
 func (u *usage) functions() map[string]any {
 	return map[string]any{
 		textFunc: u.countText, valueFunc: u.countValue, searchedFunc: checkSearched, matchFunc: match,
@@ -225,7 +225,7 @@ func (u *usage) coded(val any) (any, error) {
 	return p, u.checkNow()
 }
 
-// textBytes returns how long the texts in plain data are.
+// textBytes returns the total length of the texts in plain data.
 func textBytes(val any) (n int) {
 	switch v := val.(type) {
 	case string:
@@ -280,8 +280,8 @@ func (u *usage) flatten(args ...any) (any, error) {
 
 func isList(v reflect.Value) bool { return v.Kind() == reflect.Slice || v.Kind() == reflect.Array }
 
-// flattenInto appends what is in a list and in the lists in it. Left is how many
-// values it may look at.
+// flattenInto appends the items of a list and of its inner lists. Left is the number of values that
+// it may visit.
 func flattenInto(out *[]any, list reflect.Value, left *int) error {
 	for i := range list.Len() {
 		if *left--; *left < 0 {
@@ -323,7 +323,7 @@ func (s sizeCounter) Visit(node *ast.Node) {
 	}
 }
 
-// count inserts a call that counts the value of a node, if it may be long.
+// count inserts a call that counts the value of a node, if that value may be long.
 func (s sizeCounter) count(node *ast.Node) {
 	n := *node
 	if s[n] {

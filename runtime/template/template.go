@@ -35,31 +35,30 @@ import (
 	"github.com/luaccm/ccm/runtime/facts"
 )
 
-// Options are what expressions see. All of them may be left out.
+// Options are the environment of expressions. All of them are optional.
 type Options struct {
 	Facts   *facts.Facts
 	Data    map[string]any
 	Environ map[string]string
 	// Vars are further variables, by name.
 	Vars map[string]any
-	// Dir is where relative paths begin.
+	// Dir is the start of relative paths.
 	Dir string
 	// ReadFile reads a file of the user. Without it, expressions have no
 	// functions that read files.
 	ReadFile func(path string) ([]byte, error)
 	// KVGet returns the value of a key in a key-value bucket. Without it, there is no kvGet().
 	KVGet func(bucket, key string) (string, error)
-	// Registrations finds services in the registry, as what templates go through. Without it,
-	// there is no registrations().
+	// Registrations finds services in the registry, as a value for templates. Without it, there is no
+	// registrations().
 	Registrations func(cluster, protocol, service, address string) (any, error)
 	// Now is the time that now() gives.
 	Now func() time.Time
-	// Check is called regularly during an evaluation, which ends with its error. May be
-	// nil.
+	// Check is called regularly during an evaluation; its error ends the evaluation. May be nil.
 	Check func() error
 }
 
-// An Env evaluates expressions. It is not safe for use by several goroutines.
+// An Env evaluates expressions. It is not safe for concurrent use.
 type Env struct {
 	o     Options
 	trees *trees
@@ -135,10 +134,10 @@ func (e *Env) Limited(environ, servers bool, mayRead func(path string) error) *E
 // Data returns the data that expressions see.
 func (e *Env) Data() map[string]any { return e.o.Data }
 
-// An Error is a mistake in a text: in the bytes from Offset on, Length of them.
+// An Error is a mistake in a text, in the Length bytes from Offset on.
 type Error struct {
 	Offset, Length int
-	Err            *diag.Error // has a place only if it lies in another file
+	Err            *diag.Error // has a place only if that is in another file
 }
 
 // Error returns the message.

@@ -12,22 +12,22 @@ import (
 	"github.com/luaccm/ccm/runtime/schema"
 )
 
-// A TextFunction is a function of templates that makes text. Jet templates give it the value
-// first, as in value | join: ", "; templates of Go give it last, as in .value | join ", ".
+// A TextFunction is a text function of templates. Jet templates pass the value first, as in value |
+// join: ", "; templates of Go pass it last, as in .value | join ", ".
 type TextFunction struct {
 	Name string
-	// Low and High are how many arguments it takes, with the value.
+	// Low and High are the least and the greatest number of arguments, with the value.
 	Low, High int
 	// Call gets the value first.
 	Call func(args []any) (any, error)
 }
 
-// Default is the name of the function that returns its second argument if the value is
-// missing or empty. A value that is not defined is no mistake there.
+// Default is the name of the function that returns its second argument if the value is missing or
+// empty. An undefined value is no mistake there.
 const Default = "default"
 
-// TextFunctions returns the functions that templates of Jet and Go have besides their own.
-// What they make counts towards the limits of e.
+// TextFunctions returns the additional functions for templates of Jet and Go. Their results count
+// towards the limits of e.
 func (e *Env) TextFunctions() []TextFunction {
 	return []TextFunction{
 		{Default, 2, 2, func(args []any) (any, error) {
@@ -48,7 +48,7 @@ func (e *Env) TextFunctions() []TextFunction {
 	}
 }
 
-// isEmpty reports whether a value is missing, "", false, 0, or holds nothing.
+// isEmpty reports whether a value is missing, "", false, 0, or an empty list or table.
 func isEmpty(val any) bool {
 	v := reflect.ValueOf(val)
 	switch v.Kind() {
@@ -147,7 +147,7 @@ func (f TextFunction) check(n int) error {
 	return fmt.Errorf("%s: want %d or %d values, got %d", f.Name, f.Low, f.High, n)
 }
 
-// JetFunctions returns the text functions for Jet, and those that ask servers.
+// JetFunctions returns the text functions for Jet, and the functions that ask servers.
 func (e *Env) JetFunctions() map[string]jet.Func {
 	funcs := e.jetRemote()
 	for _, f := range e.TextFunctions() {
@@ -178,8 +178,8 @@ func (e *Env) JetFunctions() map[string]jet.Func {
 	return funcs
 }
 
-// GoFunctions returns the text functions for text/template: they get the value last, so
-// that it can be handed to them by a pipeline. Besides it returns those that ask servers.
+// GoFunctions returns the text functions for text/template: they get the value last, for use in a
+// pipeline. It returns the functions that ask servers, too.
 func (e *Env) GoFunctions() gotemplate.FuncMap {
 	funcs := make(gotemplate.FuncMap)
 	for name, f := range e.remoteFunctions() {

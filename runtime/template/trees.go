@@ -29,15 +29,15 @@ var roots = map[string]root{
 	"env": environRoot, "environ": environRoot, "Environ": environRoot,
 }
 
-// trees are what paths lead into.
+// trees are the trees for paths.
 type trees struct {
 	facts   *facts.Facts
 	data    map[string]any
 	environ map[string]string
-	json    map[string]string // what asJSON returned
+	json    map[string]string // results of asJSON
 }
 
-// tree returns a whole tree. All that is encrypted in it is decrypted.
+// tree returns a whole tree, with all encrypted texts decrypted.
 func (t *trees) tree(r root) (map[string]any, error) {
 	tree, err := t.sealedTree(r)
 	if err != nil || r != dataRoot {
@@ -50,10 +50,10 @@ func (t *trees) tree(r root) (map[string]any, error) {
 	return open.(map[string]any), nil
 }
 
-// isSealed reports whether there is something encrypted in the data.
+// isSealed reports whether the data has encrypted texts.
 func (t *trees) isSealed() bool { return data.HoldsSealed(t.data) }
 
-// sealedTree returns a whole tree as it is.
+// sealedTree returns a whole tree, with encrypted texts unchanged.
 func (t *trees) sealedTree(r root) (map[string]any, error) {
 	switch r {
 	case factsRoot:
@@ -80,7 +80,7 @@ type notFoundError struct {
 
 func (e *notFoundError) Error() string { return e.problem }
 
-// hint returns what may have been meant, or "".
+// hint suggests an existing name, or returns "".
 func (e *notFoundError) hint() string {
 	return diag.DidYouMean(e.part, e.names)
 }
@@ -97,8 +97,7 @@ func notFound(r root, path []string, n int, known []string) error {
 	return &notFoundError{problem: fmt.Sprintf("no %s %q", kind, strings.Join(path, ".")), part: path[n], names: known}
 }
 
-// get returns what is at a path in a tree. Of the facts it gathers only the
-// branch that is asked for.
+// get returns the value at a path in a tree. Of the facts it gathers only the branch in the path.
 func (t *trees) get(r root, path []string) (any, error) {
 	if len(path) == 0 {
 		return t.tree(r)
@@ -140,8 +139,8 @@ func (t *trees) get(r root, path []string) (any, error) {
 	return data.Unseal(val)
 }
 
-// partOfText returns the fact at a path of which the name at n is not there, if it is a part of a text:
-// os.release.major is os.release_major.
+// partOfText returns the fact that is a part of a text, if the path treats that text as a table
+// whose name at n does not exist: os.release.major is os.release_major.
 func (t *trees) partOfText(path []string, n int, known []string) (any, error) {
 	val, err := t.facts.At(path)
 	if nf, ok := errors.AsType[*facts.NotFoundError](err); ok && nf.Scalar != "" {
@@ -153,8 +152,7 @@ func (t *trees) partOfText(path []string, n int, known []string) (any, error) {
 	return val, nil
 }
 
-// child returns the value under one name or number of a tree, or what is there
-// instead.
+// child returns the value under a name or number of a tree, or else the existing names.
 func child(val any, step string) (next any, known []string, ok bool) {
 	switch x := val.(type) {
 	case map[string]any:
@@ -184,7 +182,7 @@ func index(s string) (int, bool) {
 	return n, true
 }
 
-// fetch returns what is at a path: the name of a tree, and steps.
+// fetch returns the value at a path: the name of a tree, and steps.
 func (t *trees) fetch(args []any, strict bool) (any, error) {
 	path := make([]string, len(args)-1)
 	for i, step := range args[1:] {

@@ -9,9 +9,8 @@ func (e *Env) WithVars(vars map[string]any) *Env {
 	return New(o)
 }
 
-// Jet renders a Jet template whose delimiters are left and right. The file is
-// where it was read from, "" if from none. Templates that it includes are read
-// by ReadFile.
+// Jet renders a Jet template whose delimiters are left and right. File is the path of the text, ""
+// without one. ReadFile reads included templates.
 func (e *Env) Jet(file, text, left, right string) (string, error) {
 	out, err := e.render(file, text, left, right, func(w io.Writer, b []byte) { _, _ = w.Write(b) })
 	return out.Text, err

@@ -11,8 +11,8 @@ import (
 	"github.com/luaccm/ccm/runtime/lazyregexp"
 )
 
-// unclosedBlock returns the action with which the innermost block began that has
-// no end, and its line; "" if there is none.
+// unclosedBlock returns the action at the beginning of the innermost unclosed block, and its line;
+// "" if there is none.
 func unclosedBlock(text, left, right string) (action string, line int) {
 	type block struct {
 		action string
@@ -49,8 +49,8 @@ func unclosedBlock(text, left, right string) (action string, line int) {
 
 var firstWord = lazyregexp.New(`^[a-z]+`)
 
-// Unclosed adds to the error of a template that ends too early the block without an end.
-// Other errors are returned as they are.
+// Unclosed names the unclosed block in the error of a template that ends too early. It returns
+// other errors unchanged.
 func Unclosed(err error, text, left, right string) error {
 	if !strings.Contains(err.Error(), "unexpected EOF") {
 		return err
