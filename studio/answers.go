@@ -24,7 +24,7 @@ type Session struct {
 type Types struct {
 	// Defs are the JSON Schemas of all types by name, with x-ccm at each property.
 	Defs map[string]json.RawMessage `json:"$defs"`
-	// Groups are the types as the palette shows them.
+	// Groups are the types in the order of the palette.
 	Groups []TypeGroup `json:"groups"`
 	// Mistakes are about modules of the site that could not be read.
 	Mistakes []Mistake `json:"mistakes"`

@@ -19,7 +19,7 @@ import (
 const (
 	maxName  = 255
 	maxDepth = 16
-	// maxText is the largest file that is opened.
+	// maxText is the most bytes of a file to open.
 	maxText = 8 << 20
 )
 

@@ -53,7 +53,7 @@ func (w *workspace) lock() error {
 	return nil
 }
 
-// document returns an open file, and opens it if it is not. With create it need not be there.
+// document returns an open file, and opens a closed one. With create the file may be missing.
 func (w *workspace) document(name string, create bool) (*document, error) {
 	if err := checkFileName(name); err != nil {
 		return nil, err
@@ -74,7 +74,7 @@ func (w *workspace) document(name string, create bool) (*document, error) {
 	return d, nil
 }
 
-// open opens a file, with what its journal says.
+// open opens a file, with the edits in its journal.
 func (w *workspace) open(name string, create bool) (*document, error) {
 	now, err := w.readTrusted(name)
 	missing := errors.Is(err, fs.ErrNotExist)
@@ -108,7 +108,7 @@ func (w *workspace) open(name string, create bool) (*document, error) {
 	return d, nil
 }
 
-// readTrusted reads a file that ccm as this user would read, too.
+// readTrusted reads a file, if ccm as this user would read it too.
 func (w *workspace) readTrusted(name string) (fileText, error) {
 	t, err := w.directory.read(name)
 	if err == nil {
@@ -117,8 +117,8 @@ func (w *workspace) readTrusted(name string) (fileText, error) {
 	return t, err
 }
 
-// found takes notice of what the file on the disk is now. If all was saved, the document
-// follows; else a person is asked when he saves.
+// found compares the file on the disk with the document. If all was saved, the document follows the
+// file; else a person is asked at the next save.
 func (w *workspace) found(d *document, now fileText, missing bool) error {
 	switch {
 	case missing && d.disk.Digest == "", !missing && now.digest == d.disk.Digest:
@@ -137,7 +137,7 @@ func (w *workspace) found(d *document, now fileText, missing bool) error {
 	return nil
 }
 
-// follow makes the text that of the disk, as a step that can be taken back.
+// follow makes the text equal to the file on the disk, as a step of undo.
 func (d *document) follow(on fileContent) error {
 	if list := difference(d.text, on.Text); list != nil {
 		if err := d.record(list, false); err != nil {
@@ -151,19 +151,19 @@ func (d *document) follow(on fileContent) error {
 	return nil
 }
 
-// close closes the journals, and lets another studio have the directory.
+// close closes the journals, and frees the directory for another studio.
 func (w *workspace) close() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for _, d := range w.documents {
-		_ = d.journal.close() // each line is written when it is answered
+		_ = d.journal.close() // each line was written before its answer
 	}
 	if w.lockFile != nil {
 		_ = w.lockFile.Close()
 	}
 }
 
-// openFiles reports for each open file whether it has what is not saved.
+// openFiles reports for each open file whether it has unsaved changes.
 func (w *workspace) openFiles() (edited map[string]bool) {
 	w.mu.Lock()
 	open := maps.Clone(w.documents)

@@ -17,8 +17,8 @@ import (
 	"github.com/luaccm/ccm/studio/model"
 )
 
-// A vocabulary is the types that ship with ccm, with their documentation. It is made once: it
-// takes longer than an edit.
+// A vocabulary has the types that ship with ccm, with their documentation. It is made once, because
+// making it takes longer than an edit.
 type vocabulary struct {
 	palette *Types
 	names   model.Types
@@ -60,7 +60,7 @@ func modelType(t *resource.Type) model.Type {
 	return model.Type{NameProperties: slices.Concat([]string{f.Name}, f.Aliases)}
 }
 
-// shippedTypes returns what models have to know of the types that ship with ccm.
+// shippedTypes returns the types that ship with ccm, in the form for models.
 func shippedTypes() model.Types { return words().names }
 
 // ownTypes returns the types that a site defines.
@@ -114,8 +114,8 @@ func (out *Types) add(title string, types []*resource.Type, module func(*resourc
 	}
 }
 
-// moduleTypes returns the types that the modules among files define, and which. Modules that
-// cannot be read are told in out.
+// moduleTypes returns the types that the modules among files define, and the module of each.
+// Modules that cannot be read become mistakes in out.
 func (e *evaluator) moduleTypes(ctx context.Context, files []File, out *Types) (own []*resource.Type, modules map[*resource.Type]string) {
 	modules = map[*resource.Type]string{}
 	for _, f := range files {

@@ -17,10 +17,10 @@ import (
 	"github.com/luaccm/ccm/runtime/resource"
 )
 
-// keptPlans is of how many plans the outcomes are kept, for drawings.
+// keptPlans is the number of plans whose outcomes are kept for drawings.
 const keptPlans = 4
 
-// outcomes are what a plan says of each resource.
+// outcomes are the outcomes of the resources in a plan.
 type outcomes struct {
 	job      string
 	outcomes map[string]string // by ID
@@ -94,7 +94,7 @@ func (c *commands) plan(ctx context.Context, in PlanRequest) (any, error) {
 	return job, nil
 }
 
-// insecureFlag returns the flag with which studio was started, for commands.
+// insecureFlag returns --allow-insecure for commands, if studio was started with it.
 func (c *commands) insecureFlag() []string {
 	if c.insecure {
 		return []string{"--allow-insecure"}
@@ -102,8 +102,8 @@ func (c *commands) insecureFlag() []string {
 	return nil
 }
 
-// notePlanned keeps the outcome of an event, and returns what pages are told of it; nil if the
-// line is about something else.
+// notePlanned keeps the outcome of an event, and returns the event for pages; nil if the line is no
+// event of a resource.
 func (c *commands) notePlanned(o *outcomes, line json.RawMessage) *PlanEvent {
 	var e report.Event
 	if json.Unmarshal(line, &e) != nil || e.Outcome == "" {
@@ -118,7 +118,7 @@ func (c *commands) notePlanned(o *outcomes, line json.RawMessage) *PlanEvent {
 	return &PlanEvent{Job: o.job, Event: resourceEvent(&one[0]), Bar: part.Bar(part.Counts(&o.counts, false))}
 }
 
-// newOutcomes returns what keeps the outcomes of a plan, in the place of those of an old one.
+// newOutcomes returns empty outcomes for a new plan, which replace those of an old one.
 func (c *commands) newOutcomes(job string) *outcomes {
 	c.mu.Lock()
 	defer c.mu.Unlock()

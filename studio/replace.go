@@ -12,7 +12,7 @@ import (
 	"github.com/luaccm/ccm/studio/guard"
 )
 
-// A changedError says that a file is not what it was when it was read.
+// A changedError says that a file has changed since it was read.
 type changedError struct {
 	now  fileText
 	gone bool
@@ -26,13 +26,12 @@ func (e *changedError) Error() string {
 	return "the file was changed meanwhile"
 }
 
-// beforeRename is called when all is written and before the file is replaced. It is nil but in
+// beforeRename is called after all is written and before the file is replaced. It is nil except in
 // tests.
 var beforeRename func()
 
-// save replaces a file in one step. It must hold what had names, "" if there must be none, or
-// the error is a *changedError. Its owner and mode stay; a new file is for its owner alone to
-// write.
+// save replaces a file in one step. had is the digest of the expected content, "" for no file;
+// another content is a *changedError. Owner and mode stay; only its owner can write a new file.
 func (d *directory) save(name, text, had string) (fileText, error) {
 	at, base, err := d.makeParent(name)
 	if err != nil {
@@ -48,7 +47,7 @@ func (d *directory) save(name, text, had string) (fileText, error) {
 	return readIn(at, base)
 }
 
-// makeParent is parent, and makes the directories that are missing.
+// makeParent is like parent, but makes missing directories.
 func (d *directory) makeParent(name string) (*os.Root, string, error) {
 	if err := checkFileName(name); err != nil {
 		return nil, "", err
@@ -90,7 +89,7 @@ func saveIn(at *os.Root, base, text, had string) (err error) {
 	if _, err = compare(at, base, had); err != nil {
 		return err
 	}
-	if had == "" { // it must still not be there
+	if had == "" { // there must still be no file
 		if err = at.Link(temp, base); err != nil {
 			return err
 		}
@@ -109,7 +108,7 @@ func saveIn(at *os.Root, base, text, had string) (err error) {
 	return dir.Sync()
 }
 
-// compare returns what a file is now, or a *changedError if it is not what it was.
+// compare returns the present file, or a *changedError if it differs from the expected one.
 func compare(at *os.Root, base, had string) (fileText, error) {
 	now, err := readIn(at, base)
 	switch {
@@ -125,7 +124,7 @@ func compare(at *os.Root, base, had string) (fileText, error) {
 	return now, nil
 }
 
-// fill writes a file that takes the place of another one, or of none if that is nil.
+// fill writes a file that replaces an old one; old is nil for none.
 func fill(f *os.File, text string, old fs.FileInfo) error {
 	mode := fs.FileMode(0o644) &^ umask()
 	if old != nil {

@@ -17,7 +17,7 @@ func (w *workspace) save(ctx context.Context, in Save) (any, error) {
 	switch in.OnConflict {
 	case "", "ask":
 	case "mine":
-		had = in.DiskDigest // what the person was shown, and decided to replace
+		had = in.DiskDigest // the content that the person saw and decided to replace
 	case "theirs":
 		return w.takeTheirs(ctx, d, in)
 	default:
@@ -48,7 +48,7 @@ func (w *workspace) save(ctx context.Context, in Save) (any, error) {
 	return d.answer(st, in.Have), nil
 }
 
-// takeTheirs makes the text that of the disk.
+// takeTheirs makes the text equal to the file on the disk.
 func (w *workspace) takeTheirs(ctx context.Context, d *document, in Save) (any, error) {
 	now, err := w.readTrusted(d.name)
 	if err != nil {
@@ -69,13 +69,13 @@ func conflictOf(d *document, c *changedError) *Conflict {
 	return out
 }
 
-// saveFile writes a file. The first one that studio writes into an empty directory makes that one of those that a
-// person has opened before.
+// saveFile writes a file. After the first file that studio writes into an empty directory, the
+// directory is remembered as a trusted one.
 func (w *workspace) saveFile(name, text, had string) (fileText, error) {
 	first := w.gate.beginWriting()
 	saved, err := w.directory.save(name, text, had)
 	if err == nil && first {
-		_ = w.gate.rememberOwn() // else a person is asked the next time
+		_ = w.gate.rememberOwn() // without it a person is asked the next time
 	}
 	return saved, err
 }

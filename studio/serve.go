@@ -16,19 +16,19 @@ import (
 	"github.com/luaccm/ccm/studio/guard"
 )
 
-// Options say what is designed, and for whom.
+// Options are the options of a server.
 type Options struct {
 	Process *site.Process
-	// Site says how texts are read.
+	// Site has the options for reading texts.
 	Site site.Options
 	// StateDir is the state directory.
 	StateDir string
-	// Linter makes what looks at scripts without running them; nil does not look.
+	// Linter makes the linter of scripts; nil for none.
 	Linter func() (*lint.Linter, error)
 	// Program is ccm itself, for plans.
 	Program   string
-	Directory string // that is shown, absolute
-	File      string // in it that is opened first, or ""
+	Directory string // of the site, absolute
+	File      string // opened first, relative to Directory, or ""
 	// Listen is an address of the loopback interface with a port; port 0 takes a free one.
 	Listen string
 }
@@ -36,7 +36,7 @@ type Options struct {
 // A Server serves the page of one directory.
 type Server struct {
 	options Options
-	// Host is what it listens on, as the page is named.
+	// Host is the address and port of the page.
 	Host      string
 	listener  net.Listener
 	login     *guard.Login
@@ -44,7 +44,7 @@ type Server struct {
 	quit      func() // ends Serve
 	quitOnce  sync.Once
 	exit      chan struct{}   // closed by quit
-	ctx       context.Context // of what outlives requests
+	ctx       context.Context // for work that outlives requests
 	end       func()
 	directory *directory
 	gate      *gate
@@ -55,11 +55,11 @@ type Server struct {
 	machine   *machine
 }
 
-// maxEvaluations is how many texts are evaluated at once.
+// maxEvaluations is the most texts that are evaluated at once.
 const maxEvaluations = 2
 
-// Open opens the directory and listens. What is named must be there. What works for the pages
-// ends with the context.
+// Open opens the directory and listens. The directory and a named file must exist. Work for the
+// pages ends with the context.
 func Open(ctx context.Context, o Options) (_ *Server, err error) {
 	if err := guard.CheckLoopback(o.Listen); err != nil {
 		return nil, diag.Errorf(diag.Pos{}, "--listen: %w", err).
@@ -100,7 +100,7 @@ func Open(ctx context.Context, o Options) (_ *Server, err error) {
 	return s, nil
 }
 
-// addParts adds what answers the requests.
+// addParts adds the parts that answer requests.
 func (s *Server) addParts(state *statedir.Dir) {
 	o := s.options
 	s.gate = &gate{state: state}
@@ -114,7 +114,7 @@ func (s *Server) addParts(state *statedir.Dir) {
 	s.machine = &machine{evaluator: s.evaluator, workspace: s.workspace}
 }
 
-// close gives back what Open has opened.
+// close closes all that Open has opened.
 func (s *Server) close() {
 	s.end()
 	s.jobs.running.Wait()
@@ -127,11 +127,10 @@ func (s *Server) close() {
 	}
 }
 
-// origin is the page as the browser names it.
+// origin is the page's origin in browsers.
 func (s *Server) origin() string { return "http://" + s.Host }
 
-// Address returns the address to open. It is good once and for two minutes, and ends the one
-// before.
+// Address returns the address to open. It is valid once, for two minutes, and ends the one before.
 func (s *Server) Address() string { return s.origin() + "/#token=" + s.login.Issue() }
 
 // OpenBrowser opens an address of Address in a browser, if there is one.
@@ -139,13 +138,13 @@ func (s *Server) OpenBrowser(address string, open func(file string) error) {
 	guard.OpenBrowser("ccm studio", address, s.exit, open)
 }
 
-// A route is one request that is answered.
+// A route is one kind of request with its handler.
 type route struct {
 	method, path string
 	serve        http.HandlerFunc
 }
 
-// routes returns all of them.
+// routes returns all routes.
 func (s *Server) routes() []route {
 	return []route{
 		{http.MethodPost, "/login", s.login.ServeHTTP},
@@ -178,7 +177,7 @@ func (s *Server) routes() []route {
 	}
 }
 
-// handler returns what answers all requests.
+// handler returns the handler of all requests.
 func (s *Server) handler() http.Handler {
 	mux := http.NewServeMux()
 	for _, r := range s.routes() {
@@ -214,7 +213,7 @@ func (s *Server) Serve(ctx context.Context) error {
 	if err := server.Shutdown(within); err != nil && !errors.Is(err, context.DeadlineExceeded) {
 		return err
 	}
-	_ = server.Close() // what is still under way has had its second
+	_ = server.Close() // requests that are still open have had a second
 	return nil
 }
 

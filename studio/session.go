@@ -8,7 +8,7 @@ import (
 	"github.com/luaccm/ccm/studio/guard"
 )
 
-// session returns what the page is told first.
+// session returns the page's first answer.
 func (s *Server) session() Session {
 	out := Session{
 		Version: s.options.Process.Version, Directory: s.options.Directory, File: s.options.File,

@@ -24,7 +24,7 @@ func (d *document) record(list []splice.Splice, joined bool) error {
 	return d.change(list, joined)
 }
 
-// atRevision refuses what was asked about an older text.
+// atRevision refuses a request about an older text.
 func (w *workspace) atRevision(d *document, rev int) error {
 	if rev == d.rev {
 		return nil
@@ -42,7 +42,8 @@ func (s *Server) serveState(w http.ResponseWriter, r *http.Request) {
 	respond(w)(s.workspace.wholeState(r.Context(), r.URL.Query().Get("file")))
 }
 
-// beginEdit returns an open file for a change of the text with a revision. It is held until end is called.
+// beginEdit returns an open file for a change of the text with a revision. The document is held
+// until end is called.
 func (w *workspace) beginEdit(name string, rev int) (d *document, end func(), err error) {
 	if d, err = w.document(name, false); err != nil {
 		return nil, nil, err
@@ -108,7 +109,7 @@ func (w *workspace) newFile(ctx context.Context, in NewRequest) (any, error) {
 	return st, nil
 }
 
-// beginning returns what a new file holds.
+// beginning returns the first text of a new file.
 func beginning(name string) string {
 	if languageOf(name) == "yaml" && kindOf(name, nil) == "manifest" {
 		return "ccm:\n  resources: []\n"

@@ -12,7 +12,7 @@ import (
 	"github.com/luaccm/ccm/studio/model"
 )
 
-// state returns a document as the page shows it, without its text. The caller holds it.
+// state returns the state of a document for pages, without its text. The caller holds the document.
 func (d *document) state() *State {
 	d.readModel()
 	st := &State{
@@ -25,7 +25,7 @@ func (d *document) state() *State {
 		st.Timing["check"] = c.duration.Microseconds()
 	} else {
 		c = nil
-		if d.modelErr != nil { // nothing is evaluated, but that it is not read can be said
+		if d.modelErr != nil { // nothing is evaluated, but reading mistakes can be reported
 			var broken checkResult
 			broken.add(d.modelErr, "error")
 			st.Mistakes = d.mistakesOf(&broken)
@@ -44,7 +44,7 @@ func (d *document) state() *State {
 	return st
 }
 
-// readModel reads the text, unless that was done.
+// readModel reads the model of the text, unless it was read already.
 func (d *document) readModel() {
 	if d.read == d.rev && (d.model != nil || d.modelErr != nil) {
 		return
@@ -56,7 +56,7 @@ func (d *document) readModel() {
 	}
 }
 
-// resourcesOf returns the resources of a document, with what came of them if c is not nil.
+// resourcesOf returns the resources of a document, with their results if c is not nil.
 func (d *document) resourcesOf(c *checkResult) []Resource {
 	out := make([]Resource, 0, len(d.model.Resources))
 	for i := range d.model.Resources {
@@ -68,7 +68,7 @@ func (d *document) resourcesOf(c *checkResult) []Resource {
 		var came []declaredResource
 		if c != nil {
 			if came = c.declared[diag.Pos{Line: r.Line, Col: r.Column}]; came == nil {
-				came = c.declared[diag.Pos{Line: r.Line}] // of a script only the line is known
+				came = c.declared[diag.Pos{Line: r.Line}] // for a script only the line is known
 			}
 		}
 		if len(came) > 0 {
@@ -79,14 +79,14 @@ func (d *document) resourcesOf(c *checkResult) []Resource {
 				x.Results = append(x.Results, one.id)
 			}
 		}
-		var values map[string]json.RawMessage // are made for expressions alone
+		var values map[string]json.RawMessage // made only for expressions
 		for _, p := range r.Props {
 			if !p.Literal {
 				if values == nil && len(came) > 0 {
 					values = came[0].values()
 				}
 				text := p.Text
-				if s, ok := p.Value.(string); ok { // of a manifest: without its quotes
+				if s, ok := p.Value.(string); ok { // in a manifest: without its quotes
 					text = s
 				}
 				x.Expressions = append(x.Expressions, Expression{p.Name, text, values[p.Name]})
@@ -97,8 +97,8 @@ func (d *document) resourcesOf(c *checkResult) []Resource {
 	return out
 }
 
-// propsOf returns properties as an object in the order of the text. Of one that is an
-// expression it has the text.
+// propsOf returns properties as an object in the order of the text. A property with an expression
+// has its text.
 func propsOf(list []model.Prop) json.RawMessage {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
@@ -131,8 +131,7 @@ func propsOf(list []model.Prop) json.RawMessage {
 	return b.Bytes()
 }
 
-// types returns what can be declared in a file: what ships with ccm, what its modules
-// define, and all that looks like it.
+// types returns the types for a file: those that ship with ccm, and those of its modules.
 func (d *document) types() model.Types {
 	types := shippedTypes()
 	if d.checked == nil {
@@ -141,7 +140,7 @@ func (d *document) types() model.Types {
 	return withTypes(types, d.checked.types)
 }
 
-// withTypes returns types with those that a site defines besides.
+// withTypes returns types with the types that a site defines.
 func withTypes(types model.Types, own []*resource.Type) model.Types {
 	if len(own) == 0 {
 		return types
@@ -153,7 +152,7 @@ func withTypes(types model.Types, own []*resource.Type) model.Types {
 	return out
 }
 
-// data returns what a data file holds, nil if it is none or cannot be read.
+// data returns the content of a data file, nil for another or unreadable file.
 func (d *document) data() json.RawMessage {
 	if kindOf(d.name, &d.text) != "data" {
 		return nil
@@ -169,7 +168,7 @@ func (d *document) data() json.RawMessage {
 	return text
 }
 
-// errText returns an error as it is shown.
+// errText returns an error in the form for pages.
 func errText(err error) string {
 	var list diag.List
 	list.Add(err)

@@ -19,13 +19,13 @@ import (
 //go:embed web/*.html web/*.css web/*.js web/vendor
 var web embed.FS
 
-// contentTypes are those of the files of the page.
+// contentTypes are the content types of the page's files.
 var contentTypes = map[string]string{
 	".html": "text/html; charset=utf-8", ".js": "text/javascript; charset=utf-8", ".css": "text/css; charset=utf-8",
 	".svg": "image/svg+xml", ".woff2": "font/woff2", ".png": "image/png",
 }
 
-// serveStatic answers with a file of the page. Vendored ones are kept compressed.
+// serveStatic answers with a file of the page. Vendored files are kept compressed.
 func serveStatic(w http.ResponseWriter, r *http.Request) {
 	name := r.URL.Path
 	if name == "/" {
@@ -62,8 +62,8 @@ func serveStatic(w http.ResponseWriter, r *http.Request) {
 	_, _ = w.Write(text) // the browser went away
 }
 
-// modulePreloads returns the links that have the browser fetch all modules at once, rather than
-// find them level by level (HTML Living Standard, link type modulepreload).
+// modulePreloads returns links that make the browser fetch all modules at once, rather than find
+// them level by level (HTML Living Standard, link type modulepreload).
 var modulePreloads = sync.OnceValue(func() []byte {
 	var b bytes.Buffer
 	for _, pattern := range []string{"web/*.js", "web/vendor/*.js.gz"} {
@@ -75,7 +75,7 @@ var modulePreloads = sync.OnceValue(func() []byte {
 	return bytes.TrimSpace(b.Bytes())
 })
 
-// unpacked returns what gzip has compressed.
+// unpacked returns the content of gzip data.
 func unpacked(packed []byte) ([]byte, error) {
 	z, err := gzip.NewReader(bytes.NewReader(packed))
 	if err != nil {

@@ -36,7 +36,7 @@ func (w *workspace) editText(ctx context.Context, in TextEdit) (any, error) {
 	return w.tell(ctx, d, before, base, list, asker{in.Client, in.Have, true}), nil
 }
 
-// splicesOf returns the splices of a request as they apply to a text.
+// splicesOf returns the splices of a request in bytes of a text.
 func splicesOf(text string, in TextEdit) ([]splice.Splice, error) {
 	list := make([]splice.Splice, len(in.Splices))
 	for i, x := range in.Splices {
@@ -48,7 +48,7 @@ func splicesOf(text string, in TextEdit) ([]splice.Splice, error) {
 	return splice.FromUTF16(text, list), nil
 }
 
-// checkText refuses a text that is too long to be opened again.
+// checkText refuses a text that would be too long to open again.
 func checkText(before string, list []splice.Splice) error {
 	size := len(before)
 	for _, x := range list {

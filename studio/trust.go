@@ -18,31 +18,31 @@ import (
 	"github.com/luaccm/ccm/studio/guard"
 )
 
-// A site is a program that runs as whoever opens it. What lies in a directory is evaluated only
-// once a person has said that the directory is trusted. For one of his own this is remembered;
-// in one of somebody else, what is there may be something else the next time.
+// A site is a program that runs as the user who opens it. So a directory is evaluated only after a
+// person has said that it is trusted. This is remembered for the user's own directories; the
+// content of others may change before the next time.
 
 // trustedFile lists the directories that were trusted.
 const trustedFile = "studio/trusted.json"
 
-// maxTrusted is how many are remembered.
+// maxTrusted is the most directories that are remembered.
 const maxTrusted = 1000
 
-// A place names a directory: another one that takes its name is not it.
+// A place identifies a directory: another directory with the same path is a different place.
 type place struct {
 	Path  string `json:"path"`
 	Dev   uint64 `json:"dev"`
 	Inode uint64 `json:"inode"`
 }
 
-// A trustState is whether the directory may be evaluated.
+// A trustState says whether the directory may be evaluated.
 type trustState struct {
 	trusted bool
 	reasons []string // why not
 	own     bool
 	place   place
-	// empty is set for a directory that was empty when it was opened, until studio saves something in it. It is
-	// trusted as long as nothing else comes into it.
+	// empty is set for a directory that was empty when it was opened, until studio saves a file in
+	// it. Such a directory is trusted as long as nobody else adds to it.
 	empty bool
 }
 
@@ -74,7 +74,7 @@ func judgeDirectory(dir string, state *statedir.Dir) (trustState, error) {
 		if err != nil {
 			return t, err
 		}
-		if t.empty = len(inside) == 0 && fi.Mode().Perm()&0o020 == 0; !t.empty { // nothing in it is nothing to trust
+		if t.empty = len(inside) == 0 && fi.Mode().Perm()&0o020 == 0; !t.empty { // an empty directory needs no trust
 			t.reasons = append(t.reasons, "It was not opened in studio before.")
 		}
 	}
@@ -91,12 +91,12 @@ func readTrusted(state *statedir.Dir) (list []place, err error) {
 		return nil, err
 	}
 	if json.Unmarshal(text, &list) != nil {
-		return nil, nil // a damaged list trusts nothing
+		return nil, nil // a damaged list trusts no directory
 	}
 	return list, nil
 }
 
-// remember writes down that a directory is trusted.
+// remember stores that a directory is trusted.
 func (t *trustState) remember(state *statedir.Dir) error {
 	list, err := readTrusted(state)
 	if err != nil || slices.Contains(list, t.place) {
@@ -134,7 +134,7 @@ func (s *Server) serveTrust(w http.ResponseWriter, r *http.Request) {
 	guard.Reply(w, http.StatusOK, s.session())
 }
 
-// look takes back the trust in a directory that was empty if something that studio has not written is in it.
+// look ends the trust in an empty directory if others have added to it.
 func (t *trustState) look() {
 	if !t.empty || !t.trusted {
 		return
@@ -144,7 +144,7 @@ func (t *trustState) look() {
 	}
 }
 
-// A gate lets the directory be evaluated or not.
+// A gate says whether the directory may be evaluated.
 type gate struct {
 	state *statedir.Dir
 
@@ -158,7 +158,7 @@ func (g *gate) isTrusted() bool {
 	return trusted
 }
 
-// check returns why nothing may be evaluated; nil if it may.
+// check returns an error if nothing may be evaluated.
 func (g *gate) check() error {
 	if !g.isTrusted() {
 		return refuse(http.StatusForbidden, "untrusted", errUntrusted)
@@ -174,7 +174,7 @@ func (g *gate) status() (trusted bool, why []string) {
 	return g.trust.trusted, g.trust.reasons
 }
 
-// open lets the directory be evaluated, as a person has said.
+// open allows evaluating the directory, after a person's decision.
 func (g *gate) open() error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -187,8 +187,8 @@ func (g *gate) open() error {
 	return nil
 }
 
-// beginWriting says that studio is about to write into the directory, and reports whether that is the first file of
-// one that was empty.
+// beginWriting is called before studio writes into the directory. It reports whether this is the
+// first file of an empty one.
 func (g *gate) beginWriting() (first bool) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -200,8 +200,8 @@ func (g *gate) beginWriting() (first bool) {
 	return first
 }
 
-// rememberOwn writes down that a directory is trusted that was empty when it was opened, once studio has
-// written something into it.
+// rememberOwn stores that a directory is trusted that was empty when it was opened, after studio
+// has written into it.
 func (g *gate) rememberOwn() error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -211,5 +211,5 @@ func (g *gate) rememberOwn() error {
 	return g.trust.remember(g.state)
 }
 
-// errUntrusted is why nothing is evaluated.
+// errUntrusted is the reason why nothing is evaluated.
 const errUntrusted = "this directory is not trusted yet, and nothing of it is evaluated"

@@ -6,8 +6,8 @@ import (
 	"syscall"
 )
 
-// umask returns what new files of the user are not allowed. It can only be asked for by setting
-// it, for the whole process; that is done once.
+// umask returns the mode bits that new files of the user do not get. Reading it means setting it
+// for the whole process, so it is read once.
 var umask = sync.OnceValue(func() fs.FileMode {
 	old := syscall.Umask(0o077)
 	syscall.Umask(old)

@@ -9,11 +9,11 @@ import (
 	"time"
 )
 
-// lookInterval is how often files are looked at. Looking costs a system call a file, works on
+// lookInterval is the time between checks of files. A check costs a system call per file, works on
 // all file systems, and needs no library.
 const lookInterval = time.Second
 
-// watch tells pages of files that others change, until the context ends.
+// watch reports files that others change to pages, until the context ends.
 func (w *workspace) watch(ctx context.Context) {
 	tick := time.NewTicker(lookInterval)
 	defer tick.Stop()
@@ -28,12 +28,12 @@ func (w *workspace) watch(ctx context.Context) {
 		if now := w.directory.signature(); now != last {
 			last = now
 			w.hub.send("files", struct{}{})
-			w.recheckAll() // a module or a data file may be what changed
+			w.recheckAll() // a module or a data file may have changed
 		}
 	}
 }
 
-// lookAtDocuments finds out what became of the files that are open.
+// lookAtDocuments checks the open files on the disk.
 func (w *workspace) lookAtDocuments() {
 	w.mu.Lock()
 	var list []*document
@@ -46,19 +46,19 @@ func (w *workspace) lookAtDocuments() {
 	}
 }
 
-// lookAt takes notice of what a file is, and tells pages if that is news. The file is read while nobody
-// saves it: a first save that came between reading and taking notice would look like a file that was removed.
+// lookAt checks a file, and reports a change to pages. It keeps saves out: a first save between
+// reading the file and storing the result would look like a removed file.
 func (w *workspace) lookAt(d *document) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	now, err := w.readTrusted(d.name)
 	missing := errors.Is(err, fs.ErrNotExist)
 	if err != nil && !missing {
-		return // saving it will say what is wrong
+		return // saving will report the mistake
 	}
 	where, rev, before, saved := d.diskState, d.rev, d.text, d.saved()
 	if err := w.found(d, now, missing); err != nil {
-		return // the journal cannot be written; the next edit says so
+		return // the journal cannot be written; the next edit reports that
 	}
 	if d.rev != rev {
 		w.tell(w.ctx, d, before, rev, difference(before, d.text), asker{})
@@ -72,7 +72,7 @@ func (w *workspace) lookAt(d *document) {
 	}
 }
 
-// signature returns a number that is another one if something in the directory was changed.
+// signature returns a number that changes with the directory.
 func (d *directory) signature() uint64 {
 	sum := fnv.New64a()
 	count := 0

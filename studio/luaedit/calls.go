@@ -10,8 +10,8 @@ import (
 	"github.com/luaccm/ccm/runtime/textedit/splice"
 )
 
-// statementOf returns the index of the statement of call number n. It has to stand outside of all
-// others, and to consist of the call.
+// statementOf returns the index of the statement of call number n. The statement has to be outside
+// of all others, and to consist of the call.
 func (s *Script) statementOf(n int) (int, error) {
 	c, err := s.known(n)
 	if err != nil {
@@ -23,8 +23,8 @@ func (s *Script) statementOf(n int) (int, error) {
 	return c.statement, nil
 }
 
-// lines returns the lines of a statement, with the comments right above them. It is false if other
-// things stand on these lines as well.
+// lines returns the lines of a statement, with the comments right above it. ok is false if the
+// lines have other words as well.
 func (s *Script) lines(statement int) (from, to int, ok bool) {
 	st := s.layout.Statements[statement]
 	first, ok1 := s.firstWord(st)
@@ -52,7 +52,7 @@ func (s *Script) lines(statement int) (from, to int, ok bool) {
 	return from, to, alone
 }
 
-// firstWord returns the first word of a statement: that of the call, or local before it.
+// firstWord returns the first word of a statement: the call's, or local before it.
 func (s *Script) firstWord(st ast.Stmt) (int, bool) {
 	first, ok := s.layout.First(st)
 	if _, isLocal := st.(*ast.LocalAssignStmt); isLocal && ok {
@@ -78,8 +78,8 @@ func (s *Script) Source(n int) (string, error) {
 	return text, nil
 }
 
-// Insert puts statements before call number n, or behind all if n is their number. What ends the
-// script, return, stays at its end.
+// Insert puts statements before call number n, or behind all if n is the number of calls. A final
+// return stays at the end.
 func (s *Script) Insert(n int, text string) (*Script, Splice, error) {
 	more, err := Parse("the text", text)
 	if err != nil {
@@ -113,8 +113,8 @@ func (s *Script) Insert(n int, text string) (*Script, Splice, error) {
 	return s.prove(Splice{From: at, To: at, Text: text}, want, &comparer{})
 }
 
-// Remove takes call number n away, with the comments right above it. A variable that it is given
-// to must not be used.
+// Remove removes call number n, with the comments right above it. A variable with its result must
+// not be used.
 func (s *Script) Remove(n int) (*Script, Splice, error) {
 	statement, err := s.statementOf(n)
 	if err != nil {
@@ -161,7 +161,7 @@ func (s *Script) InsertBehind(n int, text string) (*Script, Splice, error) {
 	return s.prove(Splice{From: at, To: at, Text: text}, want, &comparer{})
 }
 
-// IsAssigned reports whether call number n is given to a variable.
+// IsAssigned reports whether the result of call number n is assigned to a variable.
 func (s *Script) IsAssigned(n int) bool {
 	statement := s.Calls[n].statement
 	if statement < 0 {

@@ -80,7 +80,7 @@ func (s *Script) addTable(c *Call, name, extra string, value any) (*Script, Spli
 	}})
 }
 
-// adding says how a field comes behind the last one of the table of a call.
+// adding returns the splice that adds a field behind the last one in the table of a call.
 func (s *Script) adding(c *Call, extra string) Splice {
 	places, _ := s.places(c.table)
 	words := s.layout.Words
@@ -111,7 +111,7 @@ func (s *Script) adding(c *Call, extra string) Splice {
 	return Splice{From: end, To: end, Text: lead + extra + tail}
 }
 
-// indentOf returns the white space before an offset, "" if other things stand before it on its line.
+// indentOf returns the white space before an offset, "" if its line has other characters before it.
 func (s *Script) indentOf(at int) string {
 	line := s.Text[splice.LineStart(s.Text, at):at]
 	if strings.TrimSpace(line) != "" {
@@ -120,7 +120,7 @@ func (s *Script) indentOf(at int) string {
 	return line
 }
 
-// Unset takes a field of call number n away, and its line if nothing else is on it.
+// Unset removes a field of call number n, and its line if nothing else is on it.
 func (s *Script) Unset(n int, name string) (*Script, Splice, error) {
 	c, err := s.known(n)
 	if err != nil {
@@ -133,14 +133,14 @@ func (s *Script) Unset(n int, name string) (*Script, Splice, error) {
 	return s.cutField(c, slices.Index(c.table.Fields, f.field))
 }
 
-// cutField takes field i of the table of a call away.
+// cutField removes field i of the table of a call.
 func (s *Script) cutField(c *Call, i int) (*Script, Splice, error) {
 	return s.prove(s.cutting(c, i), s.layout.Statements, &comparer{table: c.table, fields: func(cmp *comparer, old, now []*ast.Field) bool {
 		return cmp.sameFields(slices.Delete(slices.Clone(old), i, i+1), now)
 	}})
 }
 
-// cutting says how field i of a table goes away.
+// cutting returns the splice that removes field i of a table.
 func (s *Script) cutting(c *Call, i int) Splice {
 	places, _ := s.places(c.table)
 	p, words := places[i], s.layout.Words
@@ -176,7 +176,7 @@ func (s *Script) SetName(n, i int, name string) (*Script, Splice, error) {
 		&comparer{hole: at.expr, accept: isValue(name)})
 }
 
-// CutName takes name i of several away from call number n.
+// CutName removes name i of several from call number n.
 func (s *Script) CutName(n, i int) (*Script, Splice, error) {
 	c, err := s.known(n)
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 // find lists the calls of names with a table or a text.
 func (s *Script) find() {
 	blocks, repeats, statement := 0, 0, -1
-	inner := make(map[ast.Expr]bool) // calls that another call is made of
+	inner := make(map[ast.Expr]bool) // calls that are part of another call
 	for i, st := range s.layout.Statements {
 		statement = i
 		count := func(n ast.PositionHolder, by int) {
@@ -43,7 +43,7 @@ func (s *Script) find() {
 	}
 }
 
-// callOf returns the call that a statement consists of, alone or given to one variable.
+// callOf returns the call that a statement consists of, alone or assigned to one variable.
 func callOf(st ast.Stmt) *ast.FuncCallExpr {
 	var e ast.Expr
 	switch st := st.(type) {
@@ -62,7 +62,8 @@ func callOf(st ast.Stmt) *ast.FuncCallExpr {
 	return call
 }
 
-// call returns a call with its parts. It is false if it is none of a name with a table or a text.
+// call returns a call with its parts. ok is false unless it is a call of a name with a table or a
+// text.
 func (s *Script) call(e *ast.FuncCallExpr) (Call, bool) {
 	c := Call{expr: e, table: luaapi.TableOf(e), ok: true}
 	if !c.setFunc(e) {
@@ -80,7 +81,7 @@ func (s *Script) call(e *ast.FuncCallExpr) (Call, bool) {
 	return c, true
 }
 
-// setFunc finds the name of what is called: f, m.f, also in f "x" { }.
+// setFunc finds the name of the called function: f, m.f, also in f "x" { }.
 func (c *Call) setFunc(e *ast.FuncCallExpr) bool {
 	if f, isCall := e.Func.(*ast.FuncCallExpr); isCall {
 		e = f
@@ -180,7 +181,7 @@ func (s *Script) places(t *ast.TableExpr) ([]fieldPlace, bool) {
 		case typ == '=' && p.value == p.first:
 			p.value = i + 1
 		default:
-			i = s.layout.Close(i) // what is in brackets and in functions
+			i = s.layout.Close(i) // skip the content of brackets and functions
 		}
 	}
 	return out, len(out) == len(t.Fields)

@@ -10,8 +10,9 @@ import (
 	"github.com/luaccm/ccm/luaapi"
 )
 
-// Move moves call number n, with the comments right above it, before call number to, or behind all if
-// that is their number. It must not come before a variable that it uses, or behind a use of its own.
+// Move moves call number n, with the comments right above it, before call number to, or behind all
+// if to is the number of calls. It refuses to move it before a variable that it uses, or behind a
+// use of its own.
 func (s *Script) Move(n, to int) (*Script, Splice, error) {
 	from, err := s.statementOf(n)
 	if err != nil {
@@ -40,7 +41,7 @@ func (s *Script) Move(n, to int) (*Script, Splice, error) {
 	return s.prove(sp, slices.Insert(want, before, st), &comparer{})
 }
 
-// mayPass checks that a statement may be moved: variables stay before what uses them.
+// mayPass checks that a statement may be moved: variables stay before their uses.
 func (s *Script) mayPass(from, before int) error {
 	st := s.layout.Statements[from]
 	passed := s.layout.Statements[min(from, before):max(from, before)]
@@ -49,7 +50,7 @@ func (s *Script) mayPass(from, before int) error {
 			continue
 		}
 		mine, theirs := declared(st), declared(other)
-		if mine["ccm"] || theirs["ccm"] { // ccm.defaults holds for all that follow
+		if mine["ccm"] || theirs["ccm"] { // ccm.defaults applies to all later resources
 			return fmt.Errorf("%w: ccm.defaults holds for what follows it", ErrShape)
 		}
 		name := common(mine, used(other))
@@ -63,7 +64,7 @@ func (s *Script) mayPass(from, before int) error {
 	return nil
 }
 
-// moving says how the lines of a statement come before another one.
+// moving returns the splice that moves the lines of a statement before another one.
 func (s *Script) moving(from, before int) (Splice, bool) {
 	a1, a2, ok := s.lines(from)
 	if !ok {
@@ -84,7 +85,7 @@ func (s *Script) moving(from, before int) (Splice, bool) {
 	switch {
 	case at >= a2:
 		between = s.Text[a2:at]
-		if between != "" && !strings.HasSuffix(between, "\n") { // the text ends without one
+		if between != "" && !strings.HasSuffix(between, "\n") { // the text has no line end at its end
 			between, lines = between+"\n", strings.TrimSuffix(lines, "\n")
 		}
 		return Splice{From: a1, To: at, Text: between + lines}, true
@@ -98,7 +99,7 @@ func (s *Script) moving(from, before int) (Splice, bool) {
 	return Splice{}, false
 }
 
-// declared returns the names that a statement gives a value, or another meaning to.
+// declared returns the names to which a statement gives a value or another meaning.
 func declared(st ast.Stmt) map[string]bool {
 	out := make(map[string]bool)
 	if local, isLocal := st.(*ast.LocalAssignStmt); isLocal {

@@ -8,17 +8,17 @@ import (
 	"github.com/luaccm/ccm/runtime/textedit/splice"
 )
 
-// A comparer compares the trees of two texts, but for the places that an edit changes.
+// A comparer compares the trees of two texts, except in the places of an edit.
 type comparer struct {
-	// hole is the expression of the old tree in whose place something is that accept takes.
+	// hole is the expression of the old tree whose replacement has to satisfy accept.
 	hole   ast.Expr
 	accept func(ast.Expr) bool
-	// table is one of the old tree whose fields are compared by fields.
+	// table is a table of the old tree; fields compares its fields.
 	table  *ast.TableExpr
 	fields func(c *comparer, old, now []*ast.Field) bool
 }
 
-// prove makes a splice, and returns the new script if its statements are those that are wanted.
+// prove applies a splice, and returns the new script if its statements are the wanted ones.
 func (s *Script) prove(sp Splice, want []ast.Stmt, c *comparer) (*Script, Splice, error) {
 	sp.Text = splice.WithEndsOf(s.Text, sp.Text)
 	text, err := splice.Apply(s.Text, []Splice{sp})
@@ -39,7 +39,7 @@ func (c *comparer) statements(want, got []ast.Stmt) bool {
 	return c.same(reflect.ValueOf(want), reflect.ValueOf(got))
 }
 
-// same compares what two parts of trees mean: all but the lines, which the nodes keep to themselves.
+// same compares the meaning of two parts of trees, without the line numbers of nodes.
 func (c *comparer) same(want, got reflect.Value) bool {
 	if want.Kind() != got.Kind() {
 		return false
@@ -96,7 +96,8 @@ func (c *comparer) sameFields(want, got []*ast.Field) bool {
 	return c.same(reflect.ValueOf(want), reflect.ValueOf(got))
 }
 
-// isValue returns what accepts a value. Of an [Expr] the text says what it is.
+// isValue returns a function that reports whether an expression has a value. For an [Expr] it
+// compares the text.
 func isValue(v any) func(ast.Expr) bool {
 	return func(e ast.Expr) bool {
 		if _, isExpr := v.(Expr); isExpr {

@@ -6,16 +6,16 @@ import (
 	"github.com/luaccm/ccm/luaapi"
 )
 
-// A Remainder is what a statement outside of all others says besides some calls in it, its words with
-// a blank between them: of if port then file { "/a" } end it is if port then end.
+// A Remainder is the rest of a statement outside of all others, without some calls in it, as words
+// with blanks between them: if port then end of if port then file { "/a" } end.
 type Remainder struct {
 	Words string
 	Line  int
 	Calls []int // the numbers of those calls
 }
 
-// Rests returns the rests of all statements in which anything is left without the calls that is
-// tells.
+// Rests returns the remainders of all statements that do not consist of calls for which is returns
+// true.
 func (s *Script) Rests(is func(call int) bool) []Remainder {
 	words := s.layout.Words
 	var out []Remainder

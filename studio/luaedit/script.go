@@ -37,13 +37,13 @@ type Script struct {
 
 // A Call is a call of a constructor.
 type Call struct {
-	Func   string // the name of what is called; of line.file the name behind the dot
+	Func   string // the name of the called function; of line.file the name behind the dot
 	Module string // of line.file the name before the dot
 	Span   Span
 	Names  []Name
 	Fields []Field // those with a name or a key
-	// Block says that it is in a condition or a block, and Repeats in a loop or a function, where
-	// it may run any number of times.
+	// Block says that the call is in a condition or a block, and Repeats in a loop or a function,
+	// where it may run any number of times.
 	Block, Repeats bool
 
 	expr      *ast.FuncCallExpr
@@ -54,7 +54,7 @@ type Call struct {
 
 // A Name is one of the names that a call declares.
 type Name struct {
-	Value   string // what it is, or how it stands in the text if it is not literal
+	Value   string // the value, or its text if it is not literal
 	Literal bool
 	Span    Span
 
@@ -73,7 +73,8 @@ type Field struct {
 	place fieldPlace
 }
 
-// A fieldPlace is where a field stands: the words of it, of its value, and the comma behind it.
+// A fieldPlace is the place of a field: the indices of its words, of its value, and of the comma
+// behind it.
 type fieldPlace struct{ first, value, last, comma int } // comma is -1 if there is none
 
 // Parse reads a script. The error is a *diag.Error.

@@ -7,8 +7,8 @@ import (
 	"github.com/yuin/gopher-lua/ast"
 )
 
-// Value returns what an expression is if that is known without evaluating anything: nil, bool,
-// int64, float64, string, []any and map[string]any.
+// Value returns the value of an expression if it is known without evaluation: nil, bool, int64,
+// float64, string, []any and map[string]any.
 func Value(e ast.Expr) (any, bool) {
 	switch e := e.(type) {
 	case *ast.NilExpr:

@@ -12,11 +12,11 @@ import (
 	"github.com/luaccm/ccm/runtime/template"
 )
 
-// An Expr is Lua that is put into a field as it is.
+// An Expr is Lua text that becomes a field's value unchanged.
 type Expr string
 
-// Write returns a value in Lua. Old is the text that it replaces, "" if there is none: a string
-// keeps its quotes as far as it can.
+// Write returns a value in Lua. old is the replaced text, "" for none: a string keeps its quotes if
+// possible.
 func Write(v any, old string) string {
 	switch v := v.(type) {
 	case Expr:

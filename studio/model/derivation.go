@@ -9,10 +9,10 @@ import (
 	"github.com/luaccm/ccm/runtime/textedit/splice"
 )
 
-// ApplyDerived edits the file as a person edited the text in the other language: base is that
-// text as it was made of the file, typed what it is now. What can be said in the file is edited
-// there; what cannot is marked with the line of the typed text, and left as it is in the file. The
-// error, a *Refusal, is about mistakes in the typed text.
+// ApplyDerived repeats a person's edits of the derived text in the file: base is the text derived
+// from the file, typed the text after the edits. Changes without a counterpart in the file are
+// marked with their lines in typed, and leave the file alone. The error, a *Refusal, is about
+// mistakes in typed.
 func (m *Model) ApplyDerived(base, typed string) (*Model, []Splice, []Mark, error) {
 	r := reader{file: "the derived text", types: m.reader.types}
 	old, err := r.read(m.Other(), base)
@@ -33,7 +33,8 @@ func (m *Model) ApplyDerived(base, typed string) (*Model, []Splice, []Mark, erro
 	return d.m, splice.Join(m.Text, d.steps), d.marks, nil
 }
 
-// An entry is one resource of a derived text. A call that declares several is several.
+// An entry is one resource of a derived text. A call that declares several resources has an entry
+// for each.
 type entry struct {
 	*Resource
 	id string // with ~2 and so on behind it, as in a key
@@ -81,7 +82,7 @@ func find(list []entry, id string) *entry {
 	return nil
 }
 
-// mark says that something of the typed text is not in the file.
+// mark records that a part of the typed text is not in the file.
 func (d *derivation) mark(line int, e *entry, property, format string, args ...any) {
 	m := Mark{Line: line, Property: property, Reason: fmt.Sprintf(format, args...)}
 	if e != nil {
@@ -90,7 +91,7 @@ func (d *derivation) mark(line int, e *entry, property, format string, args ...a
 	d.marks = append(d.marks, m)
 }
 
-// apply makes an edit of the file. It is false if it was refused, which is marked.
+// apply makes an edit of the file. A refused edit is marked, and the result false.
 func (d *derivation) apply(line int, e *entry, edit Edit) bool {
 	next, splices, err := d.m.Apply(edit)
 	if err != nil {
@@ -101,7 +102,8 @@ func (d *derivation) apply(line int, e *entry, edit Edit) bool {
 		d.mark(line, e, edit.Property, "%s", reason)
 		return false
 	}
-	// They are of the text before the edit, so that they are put on one after another from behind.
+	// Offsets are those of the text before the edit, so the splices are applied from the last to
+	// the first.
 	for _, s := range slices.Backward(splices) {
 		d.steps = append(d.steps, s)
 	}
@@ -109,7 +111,7 @@ func (d *derivation) apply(line int, e *entry, edit Edit) bool {
 	return true
 }
 
-// fileKey returns the key of the resource in the file that an entry stands for, "" if there is none.
+// fileKey returns the key of an entry's resource in the file, "" if there is none.
 func (d *derivation) fileKey(id string) string {
 	for _, e := range entries(d.m) {
 		if e.id == id {
@@ -119,7 +121,7 @@ func (d *derivation) fileKey(id string) string {
 	return ""
 }
 
-// match finds what was added, what is gone, and what was renamed.
+// match finds added, removed and renamed resources.
 func (d *derivation) match() {
 	for _, e := range d.now {
 		if find(d.old, e.id) == nil {
@@ -144,7 +146,7 @@ func (d *derivation) match() {
 	}
 }
 
-// sameNeighbour reports whether a resource that is gone stood where one that was added stands.
+// sameNeighbour reports whether a removed resource had the place of an added one.
 func (d *derivation) sameNeighbour(was, became entry) bool {
 	neighbour := func(list []entry, id string) string {
 		i := slices.IndexFunc(list, func(e entry) bool { return e.id == id })
@@ -157,7 +159,7 @@ func (d *derivation) sameNeighbour(was, became entry) bool {
 	return a == b || d.renamed(a) == b
 }
 
-// renamed returns the ID that a resource of the old text has now.
+// renamed returns the present ID of a resource of the old text.
 func (d *derivation) renamed(id string) string {
 	if find(d.old, id) != nil && find(d.now, id) == nil {
 		return "" // it is gone as well

@@ -46,8 +46,8 @@ func (d *derivation) set(now entry, was *Prop, p Prop) {
 	}
 }
 
-// mine reports whether the derived text showed all that the file says of a property, so that a change of it loses
-// nothing. Otherwise it marks why not.
+// mine reports whether the derived text shows all of a property in the file, so that a change loses
+// nothing. Otherwise it marks the reason.
 func (d *derivation) mine(now entry, was *Prop, key, property string, line int) bool {
 	r := d.m.Resource(key)
 	if r == nil {
@@ -79,7 +79,7 @@ func oneLine(text string) string {
 	return text
 }
 
-// own makes a resource of a call that declares several one of its own.
+// own splits a resource from a call that declares several.
 func (d *derivation) own(key string, e *entry, line int) bool {
 	r := d.m.Resource(key)
 	if r == nil || len(r.Names) < 2 {
@@ -104,7 +104,7 @@ func equal(a, b any) bool {
 	return fmt.Sprint(a) == fmt.Sprint(b)
 }
 
-// removeGone removes what is gone from the file.
+// removeGone removes resources from the file that the typed text lacks.
 func (d *derivation) removeGone() {
 	for _, e := range d.removals {
 		key := d.fileKey(e.id)
@@ -118,7 +118,7 @@ func (d *derivation) removeGone() {
 	}
 }
 
-// addNew adds to the file what is new.
+// addNew adds new resources to the file.
 func (d *derivation) addNew() {
 	for _, e := range slices.Backward(d.additions) {
 		if e.Form == None || strings.HasPrefix(e.Reason, "its name") || strings.Contains(e.Reason, "condition") {

@@ -2,8 +2,8 @@ package model
 
 import "slices"
 
-// order moves the resources in the file as they were moved in the text: those are moved that are not in
-// the longest part whose order is the same.
+// order moves the resources in the file as in the typed text. The longest run with unchanged order
+// stays, and all others are moved.
 func (d *derivation) order() {
 	position := make(map[string]int)
 	for i, e := range d.old {

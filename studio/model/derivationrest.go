@@ -8,7 +8,7 @@ import (
 	"github.com/luaccm/ccm/studio/yamledit"
 )
 
-// rest marks what else was changed: statements that declare nothing, sections, comments.
+// rest marks other changes: statements without declarations, sections, comments.
 func (d *derivation) rest() {
 	if d.source.Language == Lua {
 		d.luaRest()
@@ -45,7 +45,7 @@ func (d *derivation) luaRest() {
 	for _, i := range missing(old, now) {
 		_, ids := oldAt(i)
 		if len(ids) > 0 && !slices.ContainsFunc(ids, func(id string) bool { return find(d.now, id) != nil }) {
-			continue // it goes with what stood in it
+			continue // removed with the resources in it
 		}
 		d.mark(0, nil, "", "%q stands for what is in the manifest, and stays", oneLine(old[i]))
 	}
@@ -95,7 +95,7 @@ func (d *derivation) yamlRest() {
 	}
 }
 
-// missing returns the indices of the texts that are not in others as often.
+// missing returns the indices of the texts that occur less often in others.
 func missing(list, others []string) []int {
 	count := make(map[string]int)
 	for _, text := range others {

@@ -23,7 +23,7 @@ type editor interface {
 	moveOne(i, at int) error
 	// model returns the text with what it declares.
 	model() *Model
-	// splices returns those of the steps, each with the offsets of the text before it.
+	// splices returns the splices of the steps, each with offsets of the text before it.
 	splices() []Splice
 }
 
@@ -72,8 +72,8 @@ func before(list []Resource, key string) (int, error) {
 	return indexOf(list, key)
 }
 
-// each makes an edit of several resources by their keys, in the order of the text from behind: an
-// edit does not change the indices of those before it.
+// each makes an edit of several resources by their keys, from the last to the first, so that an
+// edit does not change the indices of the next ones.
 func each(ed editor, keys []string, do func(i int) error) error {
 	found, err := indices(ed.list(), keys)
 	if err != nil {
@@ -97,8 +97,8 @@ func move(ed editor, e Edit) error {
 	if err != nil {
 		return err
 	}
-	// Those that come from behind are moved in their order, each before at, which goes on by one;
-	// those from before are moved the last one first.
+	// Resources from behind at are moved in their order, each before at, which then increases;
+	// resources from before at are moved last one first.
 	earlier := slices.DeleteFunc(slices.Clone(moved), func(i int) bool { return i >= at })
 	for n, i := range slices.Backward(earlier) {
 		if err := ed.moveOne(i, at-(len(earlier)-1-n)); err != nil {

@@ -9,8 +9,8 @@ import (
 	"github.com/luaccm/ccm/studio/luaedit"
 )
 
-// readLua reads a script. What it declares is what it says outside of functions and loops; the
-// calls in those are listed without a form.
+// readLua reads a script. Its declarations are the calls outside of functions and loops; calls
+// inside are listed without a form.
 func (r reader) readLua(text string) (*Model, error) {
 	script, err := luaedit.Parse(r.file, text)
 	if err != nil {
@@ -35,7 +35,7 @@ type luaLister struct {
 	reader
 	script   *luaedit.Script
 	modules  map[string]string // local names that stand for modules, and the modules
-	defaults map[string][]Prop // by type, those that hold where the list has come to
+	defaults map[string][]Prop // by type, those that apply at the lister's place
 	out      []Resource
 }
 
@@ -48,7 +48,7 @@ func (l *luaLister) list() []Resource {
 	return l.out
 }
 
-// typeOf returns the type that a call declares a resource of, "" if it is none.
+// typeOf returns the type of a call's resource, "" if the call is no declaration.
 func (l *luaLister) typeOf(c *luaedit.Call) string {
 	name := c.Func
 	if c.Module != "" && l.modules[c.Module] == "" {

@@ -8,7 +8,7 @@ import (
 	"github.com/luaccm/ccm/studio/yamledit"
 )
 
-// Other returns the language that the file is not in.
+// Other returns the other language, in which the file is not.
 func (m *Model) Other() string {
 	if m.Language == YAML {
 		return Lua

@@ -29,7 +29,7 @@ type Splice = splice.Splice
 // Types are what can be declared, by the names of constructors.
 type Types map[string]Type
 
-// A Type is what the model has to know of a type of resources.
+// A Type has the properties of a type of resources that the model uses.
 type Type struct {
 	// NameProperties are the property that names a resource, and its aliases.
 	NameProperties []string
@@ -47,9 +47,11 @@ type Model struct {
 	script *luaedit.Script // of a script
 }
 
-// A Resource is one declaration. In a script a call that declares several is one, with the names.
+// A Resource is one declaration. A call in a script that declares several resources is one
+// Resource, with all names.
 type Resource struct {
-	// Key names it in edits of this text: its ID, and ~2 and so on behind it if an earlier one has the same.
+	// Key names the resource in edits of this text: its ID, followed by ~2 and so on if an earlier
+	// one has the same ID.
 	Key        string
 	ID         string // type#name; of a name that is an expression, the text of that
 	Type, Name string

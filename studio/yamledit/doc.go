@@ -38,7 +38,7 @@ type Doc struct {
 	Text string
 
 	nodes   *yamltext.Text
-	aliases map[*yaml.Node]int // how many there are of an anchor
+	aliases map[*yaml.Node]int // number of aliases of an anchor
 }
 
 // A Mistake is why a text cannot be read.
@@ -53,7 +53,7 @@ func (m *Mistake) Error() string { return m.Err.Error() }
 // Unwrap returns what is wrong.
 func (m *Mistake) Unwrap() error { return m.Err }
 
-// maxText is how long a text can be, and maxDepth how deep its nodes can be nested.
+// maxText is the most bytes of a text, and maxDepth the most levels of its nodes.
 const (
 	maxText  = 8 << 20
 	maxDepth = 1000
@@ -128,7 +128,7 @@ func (d *Doc) Find(path Path) (node, key *yaml.Node, err error) {
 
 func noPath(path Path) error { return fmt.Errorf("%w: %v", ErrPath, []any(path)) }
 
-// reach goes along a path from a node as far as there is something.
+// reach follows a path from a node as far as there are nodes.
 func reach(n *yaml.Node, path Path) (steps []yamltext.Step, rest Path, err error) {
 	steps = []yamltext.Step{{Node: n}}
 	for i, step := range path {
@@ -177,8 +177,8 @@ func child(n *yaml.Node, step any) int {
 	return found
 }
 
-// Aliases counts the aliases of the anchor of a node, and of those around it up to the root: how
-// many other places an edit of it changes too.
+// Aliases counts the aliases of the anchors of a node and of its parents: the number of other
+// places that an edit of the node changes too.
 func (d *Doc) Aliases(path Path) int {
 	steps, _, err := reach(d.Root(), path)
 	if err != nil {

@@ -58,10 +58,10 @@ func (n Node) Key() string {
 	return n.key.Value
 }
 
-// IsMerge reports whether the node is what << merges into its map.
+// IsMerge reports whether the node is merged into its map by <<.
 func (n Node) IsMerge() bool { return n.key != nil && n.key.ShortTag() == "!!merge" }
 
-// Target returns the node that an alias leads to; of others the node.
+// Target returns the node that an alias leads to, or the node itself.
 func (n Node) Target() Node {
 	if n.n.Kind == yaml.AliasNode && n.n.Alias != nil {
 		return Node{n.doc, n.n.Alias, n.key}
@@ -116,7 +116,7 @@ func (n Node) Place(ofKey bool) (line, column int) {
 	return max(at.Line, 1), n.doc.nodes.Column(n.doc.Span(at).Start) + 1
 }
 
-// Text returns how the node stands in the text.
+// Text returns the source text of the node.
 func (n Node) Text() string {
 	s := n.doc.Span(n.n)
 	return n.doc.Text[s.Start:s.End]
@@ -199,7 +199,7 @@ func (p Pairs) MarshalYAML() (any, error) {
 	return n, nil
 }
 
-// Unalias puts a copy of what an alias stands for in its place.
+// Unalias replaces an alias by a copy of its target.
 func (d *Doc) Unalias(path Path) (*Doc, Splice, error) {
 	n, _, err := d.Find(path)
 	if err != nil {
@@ -216,7 +216,7 @@ func (d *Doc) Unalias(path Path) (*Doc, Splice, error) {
 	return d.Set(path, plain)
 }
 
-// withoutAnchors returns a copy of a node in which aliases are what they stand for.
+// withoutAnchors returns a copy of a node in which aliases are replaced by their targets.
 func withoutAnchors(n *yaml.Node, budget *int) *yaml.Node {
 	if n.Kind == yaml.AliasNode {
 		n = n.Alias

@@ -49,7 +49,7 @@ func (w *expectation) at(path Path) *yaml.Node {
 	return n
 }
 
-// prove makes a splice, and returns the new document if it is what was expected.
+// prove applies a splice, and returns the new document if it is the expected one.
 func (d *Doc) prove(w *expectation, s Splice) (*Doc, Splice, error) {
 	s.Text = splice.WithEndsOf(d.Text, s.Text)
 	text, err := splice.Apply(d.Text, []Splice{s})
@@ -67,13 +67,13 @@ func (d *Doc) prove(w *expectation, s Splice) (*Doc, Splice, error) {
 	return out, s, nil
 }
 
-// A comparer compares what two trees of nodes mean.
+// A comparer compares the meaning of two trees of nodes.
 type comparer struct {
 	*expectation
 	anchors map[*yaml.Node]*yaml.Node // those of the old document, and what they are in the new one
 }
 
-// same compares nodes that are expected with those that were read.
+// same compares expected nodes with read ones.
 func (c *comparer) same(want, got *yaml.Node) bool {
 	if want.Kind != got.Kind || want.Anchor != got.Anchor || len(want.Content) != len(got.Content) {
 		return false
