@@ -17,21 +17,21 @@ import (
 	"github.com/luaccm/ccm/runtime/bytesize"
 )
 
-// Limits are how much a bundle may hold.
+// Limits are the maximum sizes of a bundle.
 type Limits struct {
 	Entries    int   // files, links and directories
 	Bytes      int64 // of all files together
 	PackedSize int64 // of the bundle itself
 }
 
-// DefaultLimits are what bundles are made and read with. They are far above sites that people
-// write, and far below what fills a machine.
+// DefaultLimits are the limits for making and reading bundles. They are far above usual sites, and
+// far below the capacity of a machine.
 var DefaultLimits = Limits{Entries: 100_000, Bytes: 4 << 30, PackedSize: 1 << 30}
 
-// A LimitError says that a bundle holds more than it may.
+// A LimitError says that a bundle exceeds a limit.
 type LimitError struct{ Limit string }
 
-// Error says how much it may hold.
+// Error names the limit.
 func (e *LimitError) Error() string {
 	return "the bundle holds more than " + e.Limit + ", which is the limit"
 }
@@ -43,37 +43,37 @@ func tooLarge(l Limits) error {
 	return &LimitError{bytesize.Format(l.Bytes)}
 }
 
-// SignatureSuffix is how the name of a signature ends, behind that of what was signed, and
-// SignatureNamespace is what for it was signed (ssh-keygen -Y sign -n).
+// SignatureSuffix is appended to the name of a signed file for the name of its signature, and
+// SignatureNamespace is the namespace of the signature (ssh-keygen -Y sign -n).
 const (
 	SignatureSuffix    = ".sig"
 	SignatureNamespace = "ccm-bundle"
 )
 
-// metaName is the file of a bundle that says which script or manifest is run, if that is none
-// of entries. It is a name of the bundle only: no site can have it.
+// metaName is the file of a bundle with the path of the script or manifest, if that is none of
+// entries. The name is reserved: no site can have it.
 const metaName = ".ccm/bundle.json"
 
-// protocol and format are those of the file metaName.
+// protocol and format are the values in the file metaName.
 const (
 	protocol = "io.choria.ccm.v1.bundle"
 	format   = 1
 )
 
-// A meta is what the file metaName holds.
+// A meta is the content of the file metaName.
 type meta struct {
 	Protocol string `json:"protocol"`
 	Format   int    `json:"format"`
 	Entry    string `json:"entry"`
 }
 
-// entries are the scripts and manifests that are run if nothing else is said, the first that
-// is there. Bundles of Choria CCM have the second.
+// entries are the default paths of the script or manifest; the first existing one is run. Bundles
+// of Choria CCM have the second.
 var entries = []string{"site.lua", "manifest.yaml"}
 
-// EntryOf returns which script or manifest of a folder is run: what text says, which is that of
-// the file metaName or "", else one of entries. They are looked for in the folder itself, and
-// then in the folders in it, as archives of a whole folder have them.
+// entryOf returns the script or manifest of a folder: from text, which is the content of the file
+// metaName or "", else one of entries. These are looked for in the folder itself, and then in its
+// subfolders, because archives may contain a whole folder.
 func entryOf(fsys fs.FS, text string, dirs []string) (string, error) {
 	if text != "" {
 		return entryOfMeta(fsys, text)
@@ -103,7 +103,7 @@ func entryOf(fsys fs.FS, text string, dirs []string) (string, error) {
 // A NoEntryError says that a folder or bundle has nothing that can be run.
 type NoEntryError struct{}
 
-// Error says what is looked for.
+// Error lists the names that were looked for.
 func (*NoEntryError) Error() string { return "it has neither " + strings.Join(entries, " nor ") }
 
 func entryOfMeta(fsys fs.FS, text string) (string, error) {
@@ -123,22 +123,22 @@ func entryOfMeta(fsys fs.FS, text string) (string, error) {
 	return m.Entry, nil
 }
 
-// FindEntry returns which script or manifest of a folder a bundle of it would run.
+// FindEntry returns the script or manifest that a bundle of a folder would run.
 func FindEntry(fsys fs.FS) (string, error) { return entryOf(fsys, "", nil) }
 
-// isName reports whether a path is one below a folder, in its shortest form.
+// isName reports whether a path is below a folder and in its shortest form.
 func isName(name string) bool {
 	return fs.ValidPath(name) && name != "." && !strings.Contains(name, "\x00") && len(name) <= maxName
 }
 
-// maxName is how long a path in a bundle may be (PATH_MAX).
+// maxName is the maximum length of a path in a bundle (PATH_MAX).
 const maxName = 4095
 
-// errNotName says what a path in a bundle must be.
+// errNotName is the error about an invalid path in a bundle.
 var errNotName = errors.New("want a path below the folder, in UTF-8")
 
-// versionControl are the names of what version control keeps in a folder.
+// versionControl are the directories of version control systems.
 var versionControl = []string{".git", ".hg", ".svn", ".jj", ".bzr"}
 
-// IsVersionControl reports whether something is left out of bundles because of its name.
+// IsVersionControl reports whether bundles leave a path out because it belongs to version control.
 func IsVersionControl(rel string) bool { return slices.Contains(versionControl, path.Base(rel)) }

@@ -9,24 +9,23 @@ import (
 	"slices"
 )
 
-// An executable with a bundle is the program, the bundle behind it, and a trailer that says where
-// the bundle is: 16 bytes that name the format, and in 8 bytes each, little endian, where the
-// bundle begins and how long it is. Systems load programs by what their headers say, and leave what
-// follows alone.
+// An executable with a bundle is the program, then the bundle, then a trailer with the place of the
+// bundle: 16 bytes that name the format, and the offset and the length of the bundle, in 8 bytes
+// each, little endian. Systems load programs by their headers, and ignore the rest of the file.
 const (
 	trailerMark = "ccm bundle here\x01"
 	trailerSize = len(trailerMark) + 2*8
 )
 
-// Trailer returns what follows a bundle that begins at an offset of an executable.
+// trailer returns the trailer of a bundle at an offset of an executable.
 func trailer(offset, size int64) []byte {
 	b := append(make([]byte, 0, trailerSize), trailerMark...)
 	b = binary.LittleEndian.AppendUint64(b, uint64(offset))
 	return binary.LittleEndian.AppendUint64(b, uint64(size))
 }
 
-// InExecutable returns the bundle behind an executable; nil if it has none. It reads the last
-// bytes of the file only.
+// InExecutable returns the bundle in an executable; nil if there is none. It reads only the last
+// bytes of the file.
 func InExecutable(f *os.File) (*io.SectionReader, error) {
 	fi, err := f.Stat()
 	if err != nil || !fi.Mode().IsRegular() || fi.Size() < int64(trailerSize) {
@@ -48,8 +47,8 @@ func InExecutable(f *os.File) (*io.SectionReader, error) {
 	return io.NewSectionReader(f, int64(offset), int64(size)), nil
 }
 
-// WriteExecutable writes a program with a bundle behind it. Of a program that has one already
-// it takes the other part. The bundle is written by write.
+// WriteExecutable writes a program and then a bundle. If the program has a bundle already, that is
+// left out. Write writes the new bundle.
 func WriteExecutable(w io.Writer, program *os.File, write func(io.Writer) error) error {
 	fi, err := program.Stat()
 	if err != nil {
@@ -61,7 +60,7 @@ func WriteExecutable(w io.Writer, program *os.File, write func(io.Writer) error)
 		return fmt.Errorf("%s: %w", program.Name(), err)
 	}
 	if old != nil {
-		_, size, _ = old.Outer() // where it begins
+		_, size, _ = old.Outer() // the offset of the earlier bundle
 	}
 	if _, err := io.Copy(w, io.NewSectionReader(program, 0, size)); err != nil {
 		return err
@@ -74,15 +73,15 @@ func WriteExecutable(w io.Writer, program *os.File, write func(io.Writer) error)
 	return err
 }
 
-// executables are what programs begin with: ELF and Mach-O, for one processor in either order, or
-// for many.
+// executables are the first bytes of programs: ELF and Mach-O, for one processor in either byte
+// order, or for many.
 var executables = []string{"\x7fELF", "\xcf\xfa\xed\xfe", "\xfe\xed\xfa\xcf", "\xca\xfe\xba\xbe"}
 
-// gzipMark is what a gzip file begins with (RFC 1952, section 2.3.1), with the only method that
-// there is.
+// gzipMark is the beginning of a gzip file (RFC 1952, section 2.3.1), with the only existing
+// method.
 const gzipMark = "\x1f\x8b\x08"
 
-// Find returns the bundle that a file is or has behind it; nil if it is something else.
+// Find returns the bundle that a file is or contains; nil if there is none.
 func Find(f *os.File) (*io.SectionReader, error) {
 	var head [4]byte
 	n, err := f.ReadAt(head[:], 0)
@@ -102,7 +101,7 @@ func Find(f *os.File) (*io.SectionReader, error) {
 	return nil, nil
 }
 
-// IsBundle reports whether something begins as a bundle does.
+// IsBundle reports whether head is the beginning of a bundle.
 func IsBundle(head []byte) bool {
 	return len(head) >= len(gzipMark) && string(head[:len(gzipMark)]) == gzipMark
 }

@@ -9,11 +9,11 @@ import (
 	"syscall"
 )
 
-// A Place is a directory for one bundle, which nobody else can look into. It is there until it
-// is closed. If the process dies before, the next one that takes a place there removes it: what
-// a process holds is locked (flock(2)), and no lock outlives its process.
+// A Place is a directory for one bundle that no other user can look into. It exists until Close. If
+// the process dies before, the next process that takes a place removes it: a process keeps a lock
+// on its place (flock(2)), and no lock outlives its process.
 type Place struct {
-	// Path is where it is.
+	// Path is the path of the directory.
 	Path string
 	// Root is the directory, open.
 	Root *os.Root
@@ -23,10 +23,9 @@ type Place struct {
 	lock   *os.File
 }
 
-// Take makes a place in a directory, which is made as well if it is missing. The same name
-// gives the same path, unless another process is there: what is declared in a bundle refers to
-// files by their paths, and should not look like something new in each run. Places that dead
-// processes have left behind are removed.
+// Take makes a place in a directory, which is made too if it is missing. The same name gives the
+// same path, unless another process is there: resources of a bundle refer to files by their paths,
+// and should not look new in each run. Take removes places of dead processes.
 func Take(dir, name string) (*Place, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, err
@@ -54,7 +53,7 @@ func Take(dir, name string) (*Place, error) {
 // errTaken says that another process holds a place.
 var errTaken = errors.New("another process holds it")
 
-// take makes the place, or takes one that is left behind.
+// take makes the place, or takes one of a dead process.
 func (p *Place) take(dir string) (err error) {
 	if err := p.parent.Mkdir(p.name, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
 		return err
@@ -73,7 +72,7 @@ func (p *Place) take(dir string) (err error) {
 	return err
 }
 
-// Close removes the place with all that is in it.
+// Close removes the place and its content.
 func (p *Place) Close() error {
 	return errors.Join(p.Root.Close(), p.parent.RemoveAll(p.name), p.lock.Close(), p.parent.Close())
 }
@@ -94,7 +93,7 @@ func lock(parent *os.Root, name string) (*os.File, error) {
 		}
 		return nil, fmt.Errorf("%s: it cannot be locked: %w", f.Name(), err)
 	}
-	// Who held it before may have removed it since.
+	// An earlier holder may have removed the directory since.
 	mine, err := f.Stat()
 	if err == nil {
 		var now fs.FileInfo

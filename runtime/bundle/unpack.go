@@ -28,8 +28,8 @@ func Unpack(ctx context.Context, r io.Reader, root *os.Root, l Limits) (entry st
 		return "", unreadable(err)
 	}
 	defer gz.Close()
-	// Whatever the archive says of sizes, no more than this is expanded: the contents, and for
-	// each entry a header, names of full length, and padding.
+	// Whatever sizes the archive declares, not more than this is expanded: the contents, and for each
+	// entry a header, names of full length, and padding.
 	stream := &limitedReader{r: gz, remaining: l.Bytes + int64(l.Entries)*(2*maxName+4*512) + 1<<20, err: tooLarge(l)}
 	u, err := unpackTar(ctx, stream, root, l)
 	if err != nil {
@@ -38,8 +38,8 @@ func Unpack(ctx context.Context, r io.Reader, root *os.Root, l Limits) (entry st
 	return u.entry()
 }
 
-// UnpackTar is [Unpack] for an archive that is not compressed, such as git archive makes, and of
-// which the caller knows what is run.
+// UnpackTar is [Unpack] for an uncompressed archive, such as from git archive, whose script or
+// manifest the caller knows.
 func UnpackTar(ctx context.Context, r io.Reader, root *os.Root, l Limits) error {
 	_, err := unpackTar(ctx, r, root, l)
 	return err
@@ -91,13 +91,13 @@ type unpacker struct {
 	ctx    context.Context
 	root   *os.Root
 	limits Limits
-	kinds  map[string]fs.FileMode // the type of what was unpacked, by its path
+	kinds  map[string]fs.FileMode // the types of unpacked entries, by path
 	links  []link
 	bytes  int64
-	meta   string // what the file metaName holds
+	meta   string // the content of the file metaName
 }
 
-// A link is made when all else is there, so that nothing is written by way of it.
+// A link is made after all other entries, so that nothing is written through it.
 type link struct{ name, target string }
 
 func (u *unpacker) read(stream io.Reader) error {
@@ -180,7 +180,7 @@ func (u *unpacker) add(head *tar.Header, body io.Reader) error {
 	return u.file(name, head, body)
 }
 
-// kindOf returns what an entry is, if bundles may have it.
+// kindOf returns the type of an entry, if bundles may have it.
 func kindOf(head *tar.Header) (fs.FileMode, error) {
 	_, sparse := head.PAXRecords["GNU.sparse.size"]
 	_, sparser := head.PAXRecords["GNU.sparse.realsize"]
@@ -226,7 +226,7 @@ func (u *unpacker) makeParents(name string) error {
 	return u.root.Mkdir(dir, 0o755)
 }
 
-// count notes what is unpacked.
+// count records an unpacked entry.
 func (u *unpacker) count(name string, kind fs.FileMode) error {
 	if len(u.kinds) >= u.limits.Entries {
 		return tooMany(u.limits)
@@ -254,10 +254,10 @@ func (u *unpacker) file(name string, head *tar.Header, body io.Reader) (err erro
 		}
 		return unreadable(err)
 	}
-	return f.Chmod(mode) // whatever umask is
+	return f.Chmod(mode) // regardless of umask
 }
 
-// makeLinks makes the links, and looks where they lead when all of them are there.
+// makeLinks makes all links, and then checks their targets.
 func (u *unpacker) makeLinks() error {
 	for _, x := range u.links {
 		if path.IsAbs(x.target) {

@@ -27,18 +27,18 @@ type Folder struct {
 	Dir string
 	// Entry is the script or manifest that is run, below Dir; "" for the usual one.
 	Entry string
-	// Leave reports what is left out besides version control, by its path below Dir; nil for
-	// nothing.
+	// Leave reports what to leave out in addition to version control, by its path below Dir; nil
+	// leaves nothing out.
 	Leave func(rel string, dir bool) bool
-	// Check returns why a file is not believed, by its path; nil believes all.
+	// Check returns why the file at a path is not trusted; nil trusts all.
 	Check func(path string) error
-	// Mounts are directories that take the place of what the folder has at a path, by these
-	// paths. All in them is packed.
+	// Mounts are directories that replace the folder's content at a path, by these paths. They are
+	// packed completely.
 	Mounts map[string]string
 	Limits
 }
 
-// A Summary is what was packed.
+// A Summary counts the packed files.
 type Summary struct {
 	SHA256     string // of the bundle, in hexadecimal
 	Files      int    // and links
@@ -46,7 +46,7 @@ type Summary struct {
 	PackedSize int64
 }
 
-// String tells how much it is.
+// String formats the counts.
 func (s Summary) String() string {
 	plural := "s"
 	if s.Files == 1 {
@@ -80,7 +80,7 @@ func Write(ctx context.Context, w io.Writer, f Folder) (Summary, error) {
 	return p.summary, nil
 }
 
-// A countingWriter counts what is written to it.
+// A countingWriter counts the written bytes.
 type countingWriter struct{ n int64 }
 
 // Write implements io.Writer.
@@ -103,10 +103,10 @@ type packer struct {
 type item struct {
 	root *os.Root
 	name string      // below root
-	kind fs.FileMode // its type
+	kind fs.FileMode // the type
 }
 
-// path returns where it is, for messages.
+// path returns the path for messages.
 func (x item) path() string { return filepath.Join(x.root.Name(), x.name) }
 
 func (p *packer) close() {
@@ -151,7 +151,7 @@ func (p *packer) pack() error {
 	return nil
 }
 
-// collect notes what is in a directory, which gets a place in the bundle.
+// collect collects the content of a directory, for a place in the bundle.
 func (p *packer) collect(dir, at string, leave func(name string, dir bool) bool) error {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
@@ -175,7 +175,7 @@ func (p *packer) collect(dir, at string, leave func(name string, dir bool) bool)
 		if !isName(packed) {
 			return fmt.Errorf("%s: %w", filepath.Join(dir, name), errNotName)
 		}
-		if entry.IsDir() { // that something is in is made for it
+		if entry.IsDir() { // directories are made for their content
 			list, err := fs.ReadDir(root.FS(), name)
 			if err != nil || len(list) > 0 {
 				return err
@@ -189,7 +189,7 @@ func (p *packer) collect(dir, at string, leave func(name string, dir bool) bool)
 	})
 }
 
-// entry returns the text of the file metaName, nil if it is not needed.
+// entry returns the text of the file metaName, nil if that is not needed.
 func (p *packer) entry() ([]byte, error) {
 	have := func(name string) bool { x, ok := p.items[name]; return ok && x.kind.IsRegular() }
 	usual := slices.IndexFunc(entries, have)
@@ -206,7 +206,7 @@ func (p *packer) entry() ([]byte, error) {
 	}
 }
 
-// add writes what has a name in the bundle.
+// add writes an item under its name in the bundle.
 func (p *packer) add(name string, x item) error {
 	switch x.kind {
 	case fs.ModeDir:
@@ -220,7 +220,7 @@ func (p *packer) add(name string, x item) error {
 	}
 }
 
-// link writes a link that leads to something in the bundle.
+// link writes a link to a target in the bundle.
 func (p *packer) link(name string, x item) error {
 	target, err := x.root.Readlink(x.name)
 	if err != nil {
@@ -233,8 +233,8 @@ func (p *packer) link(name string, x item) error {
 	return p.tar.WriteHeader(&tar.Header{Typeflag: tar.TypeSymlink, Name: name, Linkname: target, Mode: 0o777})
 }
 
-// checkLink returns why a link may not be in a bundle. It has to lead to something in the
-// folder, and has to do so wherever the folder lies.
+// checkLink returns why a bundle may not have a link. The target has to be in the folder, wherever
+// the folder is.
 func checkLink(root *os.Root, name, target string) error {
 	if path.IsAbs(target) {
 		return fmt.Errorf("is a link to %s: want one that is relative and stays in the folder", target)
@@ -251,14 +251,14 @@ func checkLink(root *os.Root, name, target string) error {
 	}
 }
 
-// file writes a file as it is now.
+// file writes a file with its present content.
 func (p *packer) file(name string, x item) error {
 	if p.folder.Check != nil {
 		if err := p.folder.Check(x.path()); err != nil {
 			return err
 		}
 	}
-	// Not to wait for who writes to a pipe that was put in its place.
+	// Do not block if a pipe was put in the file's place.
 	f, err := x.root.OpenFile(x.name, os.O_RDONLY|syscall.O_NONBLOCK|syscall.O_NOFOLLOW, 0)
 	if err != nil {
 		return err
@@ -301,7 +301,7 @@ func (p *packer) head(name string, mode, size int64) error {
 	return p.tar.WriteHeader(&tar.Header{Typeflag: tar.TypeReg, Name: name, Mode: mode, Size: size})
 }
 
-// plain returns an error without the path of the call in it.
+// plain returns an error without the path of the call.
 func plain(err error) error {
 	if e, ok := errors.AsType[*fs.PathError](err); ok {
 		return e.Err

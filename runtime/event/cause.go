@@ -2,21 +2,21 @@ package event
 
 import "github.com/luaccm/ccm/runtime/resource"
 
-// A Cause says why something was to be changed.
+// A Cause is the reason of a change.
 type Cause uint8
 
 // The causes.
 const (
 	NoCause    Cause = iota // nothing was changed, or nobody knows
-	New                     // it was not managed before
-	Intended                // what is wanted of it has changed
-	Corrective              // it was as wanted once, and is not any more
+	New                     // not managed before
+	Intended                // the desired state has changed
+	Corrective              // was in the desired state once, and is not any more
 )
 
 // String returns the word for c, "" for none.
 func (c Cause) String() string { return [...]string{"", "new", "intended", "corrective"}[c] }
 
-// ParseCause is the inverse of String. What is no cause is NoCause.
+// ParseCause is the inverse of String. Other texts give NoCause.
 func ParseCause(s string) Cause {
 	for _, c := range []Cause{New, Intended, Corrective} {
 		if c.String() == s {
@@ -26,7 +26,7 @@ func ParseCause(s string) Cause {
 	return NoCause
 }
 
-// A PendingRefresh is a refresh of resource To that is due because resource By, to which it
+// A PendingRefresh is a refresh of resource To that is due because resource By, to which To
 // subscribes, was changed.
 type PendingRefresh struct {
 	To, By resource.ID

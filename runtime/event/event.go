@@ -1,4 +1,5 @@
-// Package event says what became of the resources of a run: one event for each, and their sum.
+// Package event has the results of the resources of a run: one event for each resource, and a
+// summary.
 package event
 
 import (
@@ -15,25 +16,24 @@ import (
 // An Event is the record of one resource in one run.
 type Event struct {
 	Resource *resource.Resource
-	// Index is that of the resource in its run.
+	// Index is the index of the resource in its run.
 	Index int
-	// Deps is what the resource comes after, by their indexes in Catalog.
+	// Deps are the dependencies of the resource, by indexes in Catalog.
 	Deps     []catalog.Dep
 	Catalog  *catalog.Catalog
 	Provider string // "" if none was chosen
 	Outcome  Outcome
-	Noop     bool // nothing is done about it: in a plan, or because its scope is only planned
-	// Diff lists what differed before anything was done.
+	Noop     bool // not acted on: in a plan, or because the resource's scope is only planned
+	// Diff lists the differences before any action.
 	Diff []resource.Delta
-	// Actions is what was done, or would be.
+	// Actions are the actions that were done, or would be.
 	Actions []resource.Action
 	// Command is the result of the command of a resource (resource.SelfVerifier); nil if none
 	// was run.
 	Command *host.Result
-	// Text is the content before and after; nil if it is not known, or not asked for.
+	// Text is the content before and after; nil if unknown or not wanted.
 	Text *resource.TextChange
-	// Refreshed says that a refresh is among the actions, RefreshedBy which changes it is
-	// for.
+	// Refreshed says that a refresh is among the actions; RefreshedBy are the changes that caused it.
 	Refreshed   bool
 	RefreshedBy []resource.ID
 	// PendingRefreshes lists the refreshes of earlier runs that the actions make up for.
@@ -43,24 +43,22 @@ type Event struct {
 	// DesiredDigest is the digest of the desired state that the state has, if the resource was
 	// changed or is DataDependent.
 	DesiredDigest resource.DesiredDigest
-	// Reason says why a resource is unknown or skipped, or what else may become
-	// of one that is pending.
+	// Reason is the reason of an unknown or skipped resource, or the other possible outcome of a
+	// pending one.
 	Reason string
-	// Because lists what a resource is unknown because of, the surest first and
-	// at most 100.
+	// Because lists the resources that make this one unknown, the surest first and at most 100.
 	Because []Predecessor
-	// BecauseMore is how many earlier ones besides may make a difference, at most. It is 0
-	// unless Because is full.
+	// BecauseMore is the maximum number of further earlier resources that may make a difference. It is
+	// 0 unless Because is full.
 	BecauseMore int
-	// BecauseSurely says that the first of these is to blame because it is required,
-	// or because of its paths or names, and not only because it comes earlier.
+	// BecauseSurely says that the first resource of Because is a cause because it is required, or
+	// because of its paths or names, and not only because it comes earlier.
 	BecauseSurely bool
-	// Forecast is what would become of a resource that is unknown, nil if nobody can
-	// tell.
+	// Forecast is the likely outcome of an unknown resource, nil if there is none.
 	Forecast *Forecast
-	named    int // how many of Because are named to people
-	others   int // how many are as sure as these, and are not
-	// Declined says that a resource was skipped because who was asked has declined it.
+	named    int // the number of resources in Because that are named to people
+	others   int // the number of equally sure resources that are not named
+	// Declined says that a person has declined the resource, which is therefore skipped.
 	Declined bool
 	// Unmet lists the requirements that failed or were themselves skipped.
 	Unmet []resource.ID
@@ -82,17 +80,17 @@ func (e *Event) Clone() *Event {
 	return &c
 }
 
-// A Predecessor is a resource that comes earlier, and what would become of it.
+// A Predecessor is an earlier resource with its predicted outcome.
 type Predecessor struct {
 	ID      resource.ID
 	Outcome Outcome
 }
 
-// MostNamed is how many of Because are named to people at most.
+// MostNamed is the maximum number of resources in Because that are named to people.
 const MostNamed = 3
 
-// Blame makes the resource unknown because of earlier ones, the surest first. Alike is how many
-// of these are as sure as the first, more is BecauseMore, surely is BecauseSurely.
+// Blame makes the resource unknown because of earlier ones, the surest first. Alike is the number
+// of those as sure as the first, more is BecauseMore, surely is BecauseSurely.
 func (e *Event) Blame(list []Predecessor, alike, more int, surely bool) {
 	e.Outcome, e.Cause = Unknown, NoCause
 	e.Because, e.BecauseMore, e.BecauseSurely = list, more, surely
@@ -112,11 +110,11 @@ func (e *Event) Blame(list []Predecessor, alike, more int, surely bool) {
 	}
 }
 
-// Named returns those of Because that are named to people.
+// Named returns the resources of Because that are named to people.
 func (e *Event) Named() []Predecessor { return e.Because[:max(e.named, min(1, len(e.Because)))] }
 
-// Others returns how many resources are not named to people and make a difference as much as
-// those that are (Named).
+// Others returns the number of resources that make as much difference as those in Named, but are
+// not named to people.
 func (e *Event) Others() int { return e.others }
 
 // OthersText counts resources that are not named.
@@ -142,7 +140,7 @@ func joined(list []Predecessor, others int) string {
 	return names[0]
 }
 
-// JoinRemarks returns two remarks as one, such as parts of a reason. Each may be empty.
+// JoinRemarks joins two remarks, such as parts of a reason. Each may be empty.
 func JoinRemarks(a, b string) string {
 	if a == "" || b == "" {
 		return a + b

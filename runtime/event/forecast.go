@@ -2,16 +2,16 @@ package event
 
 import "github.com/luaccm/ccm/runtime/resource"
 
-// A Forecast is what would become of a resource that is unknown.
+// A Forecast is the likely outcome of an unknown resource.
 type Forecast struct {
 	// Outcome is Stable, Pending or Failed.
 	Outcome Outcome
-	// Once says that the forecast holds once the missing things are there; otherwise it holds
-	// for the present state.
+	// Once says that the forecast applies as soon as the missing objects exist; otherwise it applies
+	// to the present state.
 	Once bool
-	// MayExist says that the thing to create may exist by then.
+	// MayExist says that the object to create may exist by then.
 	MayExist bool
-	// Refresh says that it holds if something that the resource subscribes to changes.
+	// Refresh says that the forecast applies if a resource changes to which this one subscribes.
 	Refresh bool
 	Diff    []resource.Delta
 	Actions []resource.Action

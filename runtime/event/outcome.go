@@ -1,6 +1,6 @@
 package event
 
-// An Outcome is what became of a resource.
+// An Outcome is the result of a resource.
 type Outcome uint8
 
 // The outcomes.
@@ -8,12 +8,12 @@ const (
 	Stable  Outcome = iota // as wanted already
 	Changed                // is now as wanted
 	Pending                // would be changed
-	Unknown                // cannot be known before something pending was done
+	Unknown                // unknown before a pending change was made
 	Skipped                // not looked at
 	Failed
 )
 
-// Outcomes lists all outcomes in the order in which summaries name them.
+// Outcomes lists all outcomes in the order of summaries.
 var Outcomes = [...]Outcome{Stable, Changed, Pending, Unknown, Skipped, Failed}
 
 // String returns the word for o.

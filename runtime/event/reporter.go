@@ -4,10 +4,10 @@ import "github.com/luaccm/ccm/runtime/resource"
 
 // A Reporter gets the events of a run, in order and from one goroutine.
 type Reporter interface {
-	// Begin is called before a resource is acted on, with its place in the run.
+	// Begin is called before the actions of a resource, with its place in the run.
 	Begin(r *resource.Resource, index, total int)
-	// Event is called for every resource. The event is filled in again for a later resource: what
-	// is kept of it is a copy ([Event.Clone]).
+	// Event is called for every resource. The event is reused for later resources, so a reporter keeps
+	// a copy ([Event.Clone]).
 	Event(e *Event)
 }
 

@@ -10,10 +10,10 @@ import (
 // A Summary counts the events of a run.
 type Summary struct {
 	Counts    [len(Outcomes)]int
-	Refreshed int // how many were changed, or would be, by a refresh
-	// Ignored is how many failures do not fail the run (ignore_failure).
+	Refreshed int // the number of resources that a refresh changed, or would change
+	// Ignored is the number of failures that do not fail the run (ignore_failure).
 	Ignored int
-	// RefreshedLater is how many of these are pending.
+	// RefreshedLater is the number of pending refreshes in Refreshed.
 	RefreshedLater int
 	Health         [len(health.States)]int
 	Start          time.Time
@@ -24,31 +24,31 @@ type Summary struct {
 	// DroppedRefreshes lists the refreshes of earlier runs for resources that are not declared any
 	// more.
 	DroppedRefreshes []PendingRefresh
-	// Undeclared is how many resources that earlier runs have made are declared no more.
+	// Undeclared is the number of resources of earlier runs that are not declared any more.
 	Undeclared int
-	// Registrations is what became of the services that resources register.
+	// Registrations has the results of registering services.
 	Registrations Registrations
 }
 
-// Registrations are what became of services that resources register
+// Registrations are the results of registering the services of resources
 // (resource.Common.RegisterWhenStable).
 type Registrations struct {
-	// Published is how many were.
+	// Published is the number of published services.
 	Published int
-	// Unpublished is how many were not, because nobody has said how.
+	// Unpublished is the number of services that were not published because no register is configured.
 	Unpublished int
-	// Problems are those that could not be.
+	// Problems are the services that could not be published.
 	Problems []RegistrationProblem
 }
 
 // A RegistrationProblem is why a service of a resource is not registered.
 type RegistrationProblem struct {
 	Resource resource.ID
-	Service  string // as people name it
+	Service  string // the name for people
 	Err      error
 }
 
-// Of returns how many resources had the outcome.
+// Of returns the number of resources with the outcome.
 func (s Summary) Of(o Outcome) int { return s.Counts[o] }
 
 // Failed reports whether a resource has failed whose failure is not ignored.

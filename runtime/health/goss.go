@@ -10,14 +10,14 @@ import (
 	"github.com/luaccm/ccm/runtime/host/command"
 )
 
-// gossProgram is what checks rules of goss (https://goss.readthedocs.io). It is looked up in the
-// PATH.
+// gossProgram is the program that checks rules of goss (https://goss.readthedocs.io). It is looked
+// up in the PATH.
 const gossProgram = "goss"
 
 // gossCommand has goss read rules from standard input, and report in JSON.
 var gossCommand = []string{gossProgram, "--gossfile", "-", "validate", "--format", "json", "--no-color"}
 
-// A gossReport is what goss reports (outputs/json.go of github.com/goss-org/goss).
+// A gossReport is a report of goss (outputs/json.go of github.com/goss-org/goss).
 type gossReport struct {
 	Results []struct {
 		Successful bool   `json:"successful"`
@@ -30,8 +30,8 @@ type gossReport struct {
 	} `json:"summary"`
 }
 
-// judgeGoss returns the state that a report of goss means, and in a line what does not hold. A
-// rule that does not hold is critical. Without a report it is unknown.
+// judgeGoss returns the state for a report of goss, and a line with the failed rules. A failed rule
+// is critical. Without a report the state is unknown.
 func judgeGoss(res host.Result, err error) (State, string) {
 	if _, ok := errors.AsType[*command.NotFoundError](err); ok {
 		return Unknown, "goss_rules need the program goss in the PATH: " + err.Error()

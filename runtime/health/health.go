@@ -13,8 +13,8 @@ import (
 	"github.com/luaccm/ccm/runtime/resource"
 )
 
-// A State is what a health check says, in the conventions of Nagios
-// plugins (Monitoring Plugins Development Guidelines, section 2.3).
+// A State is the result of a health check, in the conventions of Nagios plugins (Monitoring Plugins
+// Development Guidelines, section 2.3).
 type State uint8
 
 // The health states, in the order of their exit codes.
@@ -33,7 +33,7 @@ func (s State) String() string {
 	return [...]string{"ok", "warning", "critical", "unknown"}[s]
 }
 
-// predicate returns what follows "is" in a sentence about a check.
+// predicate returns the text behind "is" in a sentence about a check.
 func (s State) predicate() string {
 	if s == Warning {
 		return "a warning"
@@ -41,7 +41,7 @@ func (s State) predicate() string {
 	return s.String()
 }
 
-// A Result is that of one health check.
+// A Result is the result of one health check.
 type Result struct {
 	Name     string
 	State    State
@@ -50,8 +50,8 @@ type Result struct {
 	Duration time.Duration // all tries together
 }
 
-// Check runs health checks, and returns an error if one of them fails its resource.
-// Unknown counts as bad.
+// Check runs health checks, and returns an error if one of them fails its resource. Unknown counts
+// as a failure.
 func Check(ctx context.Context, v *host.View, checks []resource.HealthCheck) (list []Result, err error) {
 	for _, c := range checks {
 		began := v.Now()
@@ -66,7 +66,7 @@ func Check(ctx context.Context, v *host.View, checks []resource.HealthCheck) (li
 	return list, err
 }
 
-// run runs one check until it says ok, as often as it may.
+// run runs one check until it is ok, within the check's number of tries.
 func run(ctx context.Context, v *host.View, c resource.HealthCheck) (h Result) {
 	h.Name = c.Name
 	cmd, judge, err := commandOf(&c)
@@ -91,7 +91,7 @@ func run(ctx context.Context, v *host.View, c resource.HealthCheck) (h Result) {
 	}
 }
 
-// commandOf returns the command of a check, and what its result means.
+// commandOf returns the command of a check, and the function that judges its result.
 func commandOf(c *resource.HealthCheck) (host.Cmd, func(host.Result, error) (State, string), error) {
 	cmd := host.Cmd{Timeout: time.Duration(c.Timeout), KeepLocale: true}
 	var err error
@@ -104,7 +104,7 @@ func commandOf(c *resource.HealthCheck) (host.Cmd, func(host.Result, error) (Sta
 	return cmd, judge, err
 }
 
-// judge returns the state that the result of a check means, and its output.
+// judge returns the state for the result of a check, and its output.
 func judge(res host.Result, err error) (State, string) {
 	if err != nil {
 		return Unknown, err.Error()

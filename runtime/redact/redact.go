@@ -19,7 +19,7 @@ type History interface {
 	HeldIn(path string) bool
 }
 
-// A Redactor masks secrets in events. A nil one leaves everything as it is.
+// A Redactor masks secrets in events. A nil Redactor masks nothing.
 type Redactor struct {
 	k       *secret.Keeper
 	history History // nil for none
@@ -29,9 +29,9 @@ type Redactor struct {
 	secretEdits map[string]bool
 }
 
-// New returns a redactor for the events of resources, nil if nothing of them can be secret. K has
-// the secrets and may be nil, as history may be. Texts says that events are to have the contents of
-// files that change; else they only serve to mask differences.
+// New returns a redactor for the events of resources, nil if they cannot contain secrets. K has the
+// secrets; k and history may be nil. Texts says that events keep the contents of changed files;
+// otherwise contents only serve to mask differences.
 func New(k *secret.Keeper, history History, texts bool, list []*resource.Resource) *Redactor {
 	if !k.Any() && history == nil {
 		// A value that is known later may be one.
@@ -65,7 +65,7 @@ func (c *Redactor) Event(ev *event.Event) {
 		return
 	}
 	properties, whole := c.properties(ev.Resource), ev.Text
-	if len(ev.Resource.SecretProperties) > 0 { // what is too short to be found in a text may be in it
+	if len(ev.Resource.SecretProperties) > 0 { // secrets too short to be found in a text may be in it
 		ev.Text, properties = nil, append(slices.Clip(properties), "content")
 	}
 	if whole == nil && c.hidesContent(ev) {
@@ -83,7 +83,7 @@ func (c *Redactor) Event(ev *event.Event) {
 		}
 	}
 	if !c.texts {
-		ev.Text = nil // it was read for its mask
+		ev.Text = nil // was read only for its mask
 	}
 	if whole != nil && slices.Contains(properties, "content") {
 		ev.Diff = c.contents(ev.Diff, whole)
@@ -91,21 +91,21 @@ func (c *Redactor) Event(ev *event.Event) {
 	ev.Diff = c.deltas(ev.Diff, properties, ev.Resource.Type)
 }
 
-// NeedsText reports whether the contents of a file are needed to mask its differences, although nobody
-// asked for them.
+// NeedsText reports whether the contents of a file are needed to mask its differences, although the
+// events do not show them.
 func (c *Redactor) NeedsText(diff []resource.Delta) bool {
 	return c != nil && (c.k.Any() || c.history != nil) && slices.ContainsFunc(diff, isContent)
 }
 
-// MarkText notes that a resource holds secrets if the text of its file does: that of a source is not
-// among its properties.
+// MarkText marks a resource as secret if the text of its file has secrets: the text of a source is
+// not among its properties.
 func (c *Redactor) MarkText(r *resource.Resource, t resource.TextChange) {
 	if c != nil && !slices.Contains(r.Sensitive, "content") && (c.k.Contains(t.Want) || c.k.Contains(t.Have)) {
 		r.Sensitive = append(slices.Clip(r.Sensitive), "content")
 	}
 }
 
-// isContent reports whether a difference is that of a content, told by digests or sizes.
+// isContent reports whether a difference is about a content, with digests or sizes.
 func isContent(d resource.Delta) bool {
 	return d.Property == "content" && (isContentText(d.Have) || isContentText(d.Want))
 }
@@ -129,9 +129,8 @@ func (c *Redactor) contents(list []resource.Delta, t *resource.TextChange) []res
 	return out
 }
 
-// hidesContent reports whether the digest of a content whose text is not known must be
-// masked: the file has held secrets, or it was too large to be searched for some. A size
-// alone reveals none.
+// hidesContent reports whether the digest of a content with an unknown text must be masked: the
+// file has held secrets, or was too large to be searched. A size alone reveals none.
 func (c *Redactor) hidesContent(ev *event.Event) bool {
 	path, _, _ := resource.BoundsOf(ev.Resource.Spec)
 	switch {
@@ -162,7 +161,7 @@ func (c *Redactor) Mark(r *resource.Resource) error {
 	return r.MarkSensitive(c.k)
 }
 
-// deltas returns differences redacted, of which those in some properties are secret.
+// deltas returns redacted differences. The differences in the given properties are secret.
 func (c *Redactor) deltas(list []resource.Delta, properties []string, of *resource.Type) []resource.Delta {
 	var out []resource.Delta
 	for i, d := range list {
@@ -182,16 +181,16 @@ func (c *Redactor) deltas(list []resource.Delta, properties []string, of *resour
 	return out
 }
 
-// plain reports whether a difference is in a property of the type, and not in
-// something that only the type knows.
+// plain reports whether a difference is in a property of the type, and not in a detail that only
+// the type knows.
 func plain(name string, of *resource.Type) bool {
 	return name == "ensure" || name == resource.Refresh || of != nil && of.Properties().Field(name) != nil
 }
 
-// side returns one side of a difference in a property that holds secrets. The secrets of a
-// known text are masked, and all of an unknown one. A size
-// is masked without digits: contents of one size would have the same. A digest is
-// masked as a whole: it is that of a content whose text is not known.
+// side returns one side of a difference in a property with secrets. It masks the secrets of a known
+// text, and all of an unknown one. A size is masked without a digest, which would be the same for
+// all contents of that size. A digest is masked as a whole, because it belongs to a content with an
+// unknown text.
 func (c *Redactor) side(text string, known bool) string {
 	switch {
 	case text == "", text == resource.KnownAfterRun, strings.HasPrefix(text, "("):

@@ -7,9 +7,9 @@ import (
 	"github.com/luaccm/ccm/runtime/terminal"
 )
 
-// Documents returns a writer for whole JSON documents, which stay JSON whatever is
-// taken out of them. P is what is not masked; it may be nil. On a terminal they mean
-// the same, and hold nothing that it would act on.
+// Documents returns a writer for whole JSON documents, which stay valid JSON after masking. P has
+// the fields that are not masked; it may be nil. On a terminal, control characters are escaped with
+// the same meaning.
 func Documents(w *terminal.Writer, p *Protocol) io.Writer {
 	s, ok := w.Unwrap().(*Writer)
 	if !ok {
@@ -22,7 +22,7 @@ func Documents(w *terminal.Writer, p *Protocol) io.Writer {
 	return s.JSON(p)
 }
 
-// DocumentsTo is Documents for what is collected in out before it goes to [Underneath] of w.
+// DocumentsTo is Documents for output that is collected in out before it goes to [Underneath] of w.
 func DocumentsTo(w *terminal.Writer, out io.Writer) io.Writer {
 	if s, ok := w.Unwrap().(*Writer); ok {
 		return s.To(out).JSON(nil)
@@ -30,7 +30,7 @@ func DocumentsTo(w *terminal.Writer, out io.Writer) io.Writer {
 	return out
 }
 
-// NewEncoder returns what writes values as JSON to w, one a line. P is as for
+// NewEncoder returns an encoder that writes values as JSON to w, one a line. P is as for
 // [Documents].
 func NewEncoder(w *terminal.Writer, p *Protocol) *json.Encoder {
 	enc := json.NewEncoder(Documents(w, p))
@@ -38,8 +38,7 @@ func NewEncoder(w *terminal.Writer, p *Protocol) *json.Encoder {
 	return enc
 }
 
-// Underneath returns where JSON documents go that w is to write, when the secrets
-// have been taken out.
+// Underneath returns the writer behind w for JSON documents whose secrets were masked already.
 func Underneath(w *terminal.Writer) io.Writer {
 	out := w.Unwrap()
 	if s, ok := out.(*Writer); ok {

@@ -55,7 +55,7 @@ func formsOf(value string) []form {
 	return out
 }
 
-// echoEscapes replaces what echo(1) of some shells replaces in a text.
+// echoEscapes replaces the escapes that echo(1) of some shells replaces.
 var echoEscapes = strings.NewReplacer(`\\`, `\`, `\a`, "\a", `\b`, "\b", `\f`, "\f", `\n`, "\n", `\r`, "\r", `\t`, "\t", `\v`, "\v")
 
 // hasContent reports whether a line of a secret is worth masking.
@@ -85,7 +85,7 @@ var quoters = []func(string) string{
 	func(s string) string { return withoutShellQuotes(shellquote.Join(s)) },
 }
 
-// quotations returns a text as programs quote it, and as they quote that again.
+// quotations returns a text in the quotations of programs, and quoted once more.
 func quotations(s string) []string {
 	var out []string
 	known := map[string]bool{s: true}
@@ -186,7 +186,7 @@ func luaQuoted(s string) string {
 	return strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", "\\\n", "\r", `\r`, "\x00", `\000`).Replace(s)
 }
 
-// luaEscaped is how inspect writes a string, in quotes of one kind.
+// luaEscaped returns a string as inspect writes it, in one kind of quotes.
 func luaEscaped(s string, quote byte) string {
 	var b strings.Builder
 	for i := range len(s) {
@@ -229,8 +229,8 @@ func encodings(s string) []string {
 	return out
 }
 
-// digestsOf returns the SHA-256 of a text and the part of it that reports show. A weak
-// secret can be guessed from either.
+// digestsOf returns the SHA-256 of a text and the part of it in reports. A weak secret can be
+// guessed from either.
 func digestsOf(s string) []string {
 	sum := sha256.Sum256([]byte(s))
 	return []string{hex.EncodeToString(sum[:]), hex.EncodeToString(sum[:8])}

@@ -119,7 +119,7 @@ func (k *Keeper) appendString(out, quoted []byte) []byte {
 	return append(out, `"`+jsonQuoted(redacted, false)+`"`...)
 }
 
-// endOfString returns where a JSON string that begins at i ends.
+// endOfString returns the end of the JSON string that begins at i.
 func endOfString(doc []byte, i int) int {
 	for i++; i < len(doc) && doc[i] != '"'; i++ {
 		if doc[i] == '\\' {

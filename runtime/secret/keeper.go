@@ -28,7 +28,7 @@ const Shortest = 4
 // Longest is the greatest length of a secret in bytes.
 const Longest = 1 << 20
 
-// A Keeper knows secrets. It is safe for use by several goroutines.
+// A Keeper knows secrets. It is safe for concurrent use.
 type Keeper struct {
 	hasSecrets atomic.Bool // there is a secret
 
@@ -46,11 +46,11 @@ type Keeper struct {
 	key key
 }
 
-// A form is a secret as it may be written.
+// A form is a possible spelling of a secret.
 type form struct {
 	text     string
 	maskText string // the text whose digest the mask shows
-	// value is the secret that it belongs to.
+	// value is the secret of the form.
 	value string
 }
 
@@ -116,7 +116,7 @@ func (k *Keeper) Keep(value string) error {
 	return k.Add(value)
 }
 
-// add adds a form. If two secrets have it, it belongs to the first.
+// add adds a form. A form of two secrets belongs to the first.
 func (k *Keeper) add(f form) {
 	head := f.text[:Shortest]
 	list := k.byPrefix[head]
@@ -143,8 +143,8 @@ type span struct {
 	maskText string
 }
 
-// spans returns the secret parts of a text in order; they do not overlap. With one set, it
-// returns the first only.
+// spans returns the secret parts of a text in order, without overlaps. With one set, it returns
+// only the first.
 func (k *Keeper) spans(text string, one bool) (out []span) {
 	widest := 0 // the length of the longest form in the last span
 	for i := 0; i+Shortest <= len(text); i++ {
@@ -166,7 +166,7 @@ func (k *Keeper) spans(text string, one bool) (out []span) {
 			case last < 0 || i >= out[last].to:
 				out = append(out, span{i, end, f.maskText})
 				widest = len(f.text)
-			default: // they overlap: the union is secret
+			default: // overlapping spans: their union is secret
 				if len(f.text) > widest {
 					out[last].maskText, widest = f.maskText, len(f.text)
 				}

@@ -23,7 +23,7 @@ func isMask(text string) bool {
 		strings.Trim(text[len(mask):maskLength-1], "0123456789abcdef") == ""
 }
 
-// KeySize is how many bytes a key has.
+// KeySize is the number of bytes of a key.
 const KeySize = 32
 
 // A key is the key of digests and of sealed files.
@@ -31,11 +31,11 @@ type key struct {
 	read func() ([]byte, error)
 	mu   sync.Mutex
 	text []byte
-	// masks are those that were shown.
+	// masks are the masks that were shown.
 	masks map[string]string
 }
 
-// Key returns the key: the one that was read, or the random one.
+// Key returns the key: from read, or the random one.
 func (k *Keeper) Key() []byte {
 	k.key.mu.Lock()
 	defer k.key.mu.Unlock()
@@ -50,7 +50,7 @@ func (k *key) get() []byte {
 	}
 	if k.text == nil {
 		k.text = make([]byte, KeySize)
-		_, _ = rand.Read(k.text) // it never fails
+		_, _ = rand.Read(k.text) // rand.Read never fails
 	}
 	return k.text
 }
@@ -62,8 +62,8 @@ func (k *Keeper) UseKey(text []byte) {
 	k.key.text, k.key.masks = text, nil
 }
 
-// longestKept is the length of a text up to which its mask is kept: those of values are asked for
-// again and again, those of contents once.
+// longestKept is the maximum length of a text whose mask is kept: masks of values are needed again
+// and again, masks of contents once.
 const longestKept = 1 << 10
 
 // Mask returns the mask of a text. Line breaks at its end do not count: a value, the line with it in a

@@ -11,15 +11,15 @@ import (
 // died is the error of an action that began and of which no event tells.
 const died = "the process that dealt with it died"
 
-// A Report is what the processes of a session did.
+// A Report has the results of a session's processes.
 type Report struct {
-	// Events are in the order in which they were told. A process that died in the
-	// middle of an action counts as a failure.
+	// Events are in the order of their reports. A process that died during an action counts as a
+	// failure.
 	Events []report.Event
-	// Summary counts them.
+	// Summary counts the events.
 	Summary event.Summary
-	// Failed says that a resource is not in order: the last event of it says that
-	// it failed, or was skipped because of something that failed.
+	// Failed says that a resource is not in order: its last event is a failure, or a skip because of a
+	// failure.
 	Failed bool
 }
 
@@ -52,8 +52,8 @@ func (s *Session) Report() (Report, error) {
 	return out, nil
 }
 
-// deaths tells which records are of actions that did not come to their end: the
-// next that is said of the resource is not what became of it.
+// deaths tells for each record whether its action did not end: the next record of the resource is
+// not the action's event.
 func deaths(records []Entry) []bool {
 	out := make([]bool, len(records))
 	next := make(map[resource.ID]Entry)

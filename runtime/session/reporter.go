@@ -24,9 +24,8 @@ func (s *Session) Reporter(runID string, diff report.DiffMode, now func() time.T
 	return &Reporter{s: s, runID: runID, diff: diff, now: now}
 }
 
-// Begin implements event.Reporter: before anything is changed, that is said.
-// A process that dies in the middle would otherwise take with it that what
-// subscribes is to be refreshed.
+// Begin implements event.Reporter: it records an action before any change. Otherwise, if the
+// process dies meanwhile, the subscribers would not be refreshed.
 func (r *Reporter) Begin(x *resource.Resource, _, _ int) {
 	r.append(Entry{Event: report.Event{
 		Protocol: beginProtocol, Timestamp: r.now().UTC(), Type: x.ID.Type, Name: x.ID.Name, Alias: x.Common.Alias,

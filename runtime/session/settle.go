@@ -9,7 +9,7 @@ import (
 	"github.com/luaccm/ccm/runtime/resource"
 )
 
-// earlier is what references to a resource of an earlier process find.
+// A priorResource is the target of references to a resource of an earlier process.
 type priorResource struct {
 	id      resource.ID
 	alias   string
@@ -57,8 +57,7 @@ func refers(r *resource.Resource) bool {
 	return len(c.Require)+len(c.Before)+len(c.Notify)+len(c.Subscribe) > 0
 }
 
-// settle returns the resources that the entries name, in the order in which
-// they were first dealt with.
+// settle returns the resources of the entries, in the order of their first entries.
 func settle(records []Entry, id resource.ID, plan bool) []priorResource {
 	var ids []resource.ID
 	latest := make(map[resource.ID]Entry)
@@ -93,8 +92,7 @@ func settle(records []Entry, id resource.ID, plan bool) []priorResource {
 	return out
 }
 
-// alsoFor returns the cause of a change and a further one of the same resource:
-// they correct it only if both do.
+// alsoFor returns the cause of two changes of the same resource: corrective only if both are.
 func alsoFor(first, second event.Cause) event.Cause {
 	if first == event.NoCause || first == second {
 		return second
@@ -102,7 +100,7 @@ func alsoFor(first, second event.Cause) event.Cause {
 	return event.Intended
 }
 
-// resolve returns the resource that a reference means, by its name or alias.
+// resolve returns the resource with a name or alias.
 func resolve(ref string, latest map[resource.ID]Entry) resource.ID {
 	id, err := resource.ParseID(ref)
 	if _, known := latest[id]; known || err != nil {
@@ -121,7 +119,7 @@ func inOrder(r Entry) bool {
 	return !r.isBegin() && (!r.Failed || r.Ignored) && !r.Skipped && len(r.UnmetRequirements) == 0
 }
 
-// outcome returns what became of a resource, given its latest record.
+// outcome returns the outcome of a resource from its latest record.
 func outcome(latest Entry, changed bool) event.Outcome {
 	switch {
 	case latest.Failed && !latest.Ignored, latest.isBegin():

@@ -33,14 +33,14 @@ const Variable = "CCM_SESSION_STORE"
 // FileName is the name of the file in the directory of a session.
 const FileName = "events.jsonl"
 
-// beginProtocol marks the entry that an action is about to be taken. One that
-// no event follows is of a process that died in the middle.
+// beginProtocol marks the entry of an action that is about to begin. If no event follows, the
+// process died during the action.
 const beginProtocol = "io.choria.ccm.v1.session.begin"
 
 // An Entry is one line of a session: an event, or the beginning of an action.
 type Entry struct {
 	report.Event
-	// Subscribe lists what the resource subscribes to, by name or alias.
+	// Subscribe lists the resources that the resource subscribes to, by name or alias.
 	Subscribe []string `json:"subscribe,omitempty"`
 }
 
@@ -50,24 +50,23 @@ func (r Entry) isBegin() bool { return r.Protocol == beginProtocol }
 // id returns the resource that r is about.
 func (r Entry) id() resource.ID { return resource.ID{Type: r.Type, Name: r.Name} }
 
-// A Session is the entries of processes that belong together. It is used by one
-// goroutine at a time; other processes may append at any time.
+// A Session has the entries of related processes. It is not safe for concurrent use; other
+// processes may append at any time.
 type Session struct {
 	dir     string // "" if the session is only in memory
 	entries []Entry
-	offset  int64 // how much of the file is in entries
-	// Secrets are taken out of what is appended. May be nil.
+	offset  int64 // the length of the file's part that is in entries
+	// Secrets are masked in appended entries. May be nil.
 	Secrets *secret.Keeper
 	compact int // the number of entries from which a session in memory is compacted
 }
 
-// Memory returns a session that ends with the process. It remembers what
-// [Session.Settle] needs, however long it lasts, and not every event.
+// Memory returns a session that ends with the process. However long it lasts, it stores only the
+// entries that [Session.Settle] needs.
 func Memory() *Session { return &Session{compact: 1000} }
 
-// New makes the directory of a new session: dir, or one with a name of its own
-// below the directory for temporary files if that is empty. It is an error if
-// dir is there already.
+// New makes the directory of a new session: dir or, if that is empty, a new one in the directory
+// for temporary files. It is an error if dir exists.
 func New(dir string) (*Session, error) {
 	if dir == "" {
 		dir, err := os.MkdirTemp("", "ccm-session-")
@@ -132,7 +131,7 @@ func (s *Session) Append(r Entry) error {
 	return nil
 }
 
-// protocol is what later processes go by.
+// protocol has the names and values that later processes rely on.
 var protocol = sync.OnceValue(func() *secret.Protocol {
 	return secret.NewProtocol(report.FixedFields, Entry{})
 })
@@ -165,7 +164,7 @@ func (s *Session) open(flags, lock int) (*os.File, error) {
 	return f, nil
 }
 
-// Entries returns what all processes have appended so far.
+// Entries returns the entries of all processes so far.
 func (s *Session) Entries() ([]Entry, error) {
 	if s.dir == "" {
 		return s.entries, nil
@@ -202,8 +201,7 @@ func (s *Session) take(text []byte) error {
 	return nil
 }
 
-// forget drops the entries of a session in memory that nothing depends on any
-// more: those that a later one of the same resource replaces.
+// forget drops entries of a session in memory that a later entry of the same resource replaces.
 func (s *Session) forget() {
 	if len(s.entries) < s.compact {
 		return
@@ -236,8 +234,8 @@ func (s *Session) forget() {
 	s.compact = max(1000, 2*len(kept))
 }
 
-// Remove removes the session. A directory that holds anything else is left, and
-// so is a session that is in memory only.
+// Remove removes the session. It leaves a directory with other files, and does nothing for a
+// session in memory.
 func (s *Session) Remove() error {
 	if s.dir == "" {
 		return nil
