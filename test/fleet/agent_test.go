@@ -40,7 +40,12 @@ func (w *world) agent(config string) (cmd *exec.Cmd, said *output) {
 	cmd, said = exec.Command(binary, "--allow-insecure", "agent", "--config", filepath.Join(w.dir, "agent.yaml")), new(output)
 	cmd.Dir, cmd.Env, cmd.Stderr = w.dir, w.env, said
 	require.NoError(w.t, cmd.Start())
-	w.t.Cleanup(func() { _ = cmd.Process.Kill(); _ = cmd.Wait() })
+	w.t.Cleanup(func() { // in order: a run that goes on would write while the directories are removed
+		_ = cmd.Process.Signal(syscall.SIGTERM)
+		late := time.AfterFunc(time.Minute, func() { _ = cmd.Process.Kill() })
+		defer late.Stop()
+		_ = cmd.Wait()
+	})
 	return cmd, said
 }
 
