@@ -64,7 +64,7 @@ func indices(list []Resource, keys []string) ([]int, error) {
 	return out, nil
 }
 
-// before returns the index of the resource with a key, and that behind the last without one.
+// before returns the index of the resource with a key; for "" the index after the last one.
 func before(list []Resource, key string) (int, error) {
 	if key == "" {
 		return len(list), nil

@@ -24,7 +24,7 @@ func (l *luaEditor) list() []Resource  { return l.res }
 func (l *luaEditor) model() *Model     { return l.now }
 func (l *luaEditor) splices() []Splice { return l.steps }
 
-// step takes the answer of an edit of the script.
+// step takes over the result of an edit of the script.
 func (l *luaEditor) step(script *luaedit.Script, s Splice, err error) error {
 	if err != nil {
 		return fromLua(err)
@@ -36,12 +36,12 @@ func (l *luaEditor) step(script *luaedit.Script, s Splice, err error) error {
 	return nil
 }
 
-// fromLua returns an error of package luaedit as one of this package.
+// fromLua converts an error of package luaedit to one of this package.
 func fromLua(err error) error {
 	return asOurs(err, map[error]error{luaedit.ErrShape: ErrShape, luaedit.ErrPath: ErrPath})
 }
 
-// resource returns the resource with a key that a form can edit.
+// resource returns the resource with a key, if a form can edit it.
 func (l *luaEditor) resource(key string) (*Resource, error) {
 	i, err := indexOf(l.res, key)
 	if err != nil {
@@ -71,7 +71,7 @@ func (l *luaEditor) renameTo(res *Resource, name string) error {
 	return l.step(l.script.SetName(res.Call, 0, name))
 }
 
-// callBefore returns the call before which something comes: that of a resource, or the end.
+// callBefore returns the number of the call with a key; for "" the number of calls.
 func (l *luaEditor) callBefore(key string) (int, error) {
 	if key == "" {
 		return len(l.script.Calls), nil
@@ -152,7 +152,7 @@ func declaration(typ, name string, props []Prop) string {
 	return typ + " {\n  " + strings.Join(parts, ",\n  ") + ",\n}\n"
 }
 
-// split takes a name out of a call that declares several: it becomes a call of its own behind it.
+// split makes a name of a call that declares several a call of its own, behind the first one.
 func (l *luaEditor) split(e Edit) error {
 	res, err := l.resource(e.Resource)
 	if err != nil {

@@ -7,7 +7,7 @@ import (
 	"github.com/luaccm/ccm/studio/luaedit"
 )
 
-// value makes an edit of a property, or of what is in it.
+// value edits a property or a part of its value.
 func (l *luaEditor) value(e Edit) error {
 	res, err := l.resource(e.Resource)
 	if err != nil {
@@ -48,7 +48,7 @@ func (l *luaEditor) set(res *Resource, property string, e Edit) error {
 	return l.step(l.script.Set(res.Call, property, e.Value))
 }
 
-// notThere says why a property cannot be taken away or changed in part.
+// notThere returns the error that a property cannot be removed or changed in part.
 func (l *luaEditor) notThere(res *Resource, property string) error {
 	if slices.ContainsFunc(res.Defaults, func(p Prop) bool { return p.Name == property }) {
 		return &Refusal{Err: fmt.Errorf("%w: %s comes from the defaults above", ErrPath, property), Line: res.Line,
@@ -57,7 +57,7 @@ func (l *luaEditor) notThere(res *Resource, property string) error {
 	return fmt.Errorf("%w: %s", ErrPath, property)
 }
 
-// changed returns a value with an edit of what is in it.
+// changed returns a value after an edit of a part of it.
 func changed(v any, path []any, e Edit) (any, error) {
 	if len(path) == 0 {
 		switch e.Op {
@@ -100,7 +100,7 @@ func changed(v any, path []any, e Edit) (any, error) {
 	return nil, ErrPath
 }
 
-// changedList returns a list with an item put in, or moved.
+// changedList returns a list after an item was inserted or moved.
 func changedList(v any, e Edit) (any, error) {
 	list, isList := v.([]any)
 	if m, isMap := v.(map[string]any); v == nil || isMap && len(m) == 0 {

@@ -17,8 +17,8 @@ func (m *Model) Other() string {
 }
 
 // Manifest returns a script as a manifest: the resources that it declares outside of functions,
-// loops and conditions, with their literal properties. The marks, with lines of the script, say
-// what is left out. Manifests become scripts by manifest.Convert, which evaluates expressions.
+// loops and conditions, with their literal properties. The marks, with lines of the script, name
+// what was left out. The other direction is manifest.Convert, which evaluates expressions.
 func (m *Model) Manifest() (text string, left []Mark, err error) {
 	if m.Language != Lua {
 		return "", nil, &Refusal{Err: errors.New("it is a manifest already")}
@@ -68,7 +68,7 @@ func (m *Model) Manifest() (text string, left []Mark, err error) {
 	return doc.Text, left, nil
 }
 
-// leftOut says why a resource of a script is not in the manifest, "" if it is.
+// leftOut returns why a resource of a script is not in the manifest, "" if it is.
 func leftOut(r *Resource) string {
 	switch {
 	case r.Form == None, strings.Contains(r.Reason, "condition"), strings.HasPrefix(r.Reason, "its name"):
@@ -77,7 +77,7 @@ func leftOut(r *Resource) string {
 	return ""
 }
 
-// pairs returns the literal properties of a resource, those from defaults included.
+// pairs returns the literal properties of a resource, including those from defaults.
 func (m *Model) pairs(r *Resource) (yamledit.Pairs, []Mark) {
 	out := yamledit.Pairs{}
 	var left []Mark

@@ -56,7 +56,7 @@ type Resource struct {
 	ID         string // type#name; of a name that is an expression, the text of that
 	Type, Name string
 	Names      []string // all names of a call that declares several, Name among them; else nil
-	// Path leads to its properties in a manifest: ccm, resources, 0, file, 2, /etc/motd.
+	// Call is the number of the call in a script, from 0; -1 in a manifest.
 	Path []any
 	// Call is its number in a script, from 0; -1 in a manifest.
 	Call int
@@ -66,14 +66,15 @@ type Resource struct {
 	// count from 1; Column counts bytes.
 	Line, Column int
 	// Group is which item of ccm.resources it is in, and Item which resource of that item, from
-	// 0; of a script Group is -1 and Item the same as Call.
+	// Props are the resource's properties in the order of the text, without the name.
 	Group, Item int
-	// Props are its properties in the order of the text, without the name.
+	// Defaults are the properties from the defaults of its group.
 	Props []Prop
 	// Defaults are those that come from the defaults of its group.
 	Defaults []Prop
 	Form     Form
-	// Reason says in a sentence what keeps a form from editing all of it, if Form is not Literal.
+	// Shared is the number of other resources that an edit of this one changes too, because of an
+	// anchor or a list of names.
 	Reason string
 	// Shared counts the other resources that an edit of it changes too, because of an anchor or a list of names.
 	Shared int
@@ -85,11 +86,11 @@ type Resource struct {
 type Prop struct {
 	Name string
 	// Value is what is written, of nil, bool, int64, float64, string, []any and map[string]any.
-	// Of a property that is not literal it is nil in a script, and the text in a manifest.
+	// Text is the source text of the value.
 	Value any
-	// Text is how the value stands in the file.
+	// Literal says that the value is known without evaluation.
 	Text string
-	// Literal is whether the value is known without evaluating anything.
+	// Reason says why the value cannot be edited as a value, if so.
 	Literal bool
 	// Reason says what keeps the value from being edited as such, if anything does.
 	Reason   string

@@ -14,7 +14,7 @@ type reader struct {
 	types Types
 }
 
-// LanguageOf returns the language of a file by its name: YAML, Lua, or "" if it is neither.
+// LanguageOf returns the language of a file by its name: YAML, Lua, or "" for another one.
 func LanguageOf(file string) string {
 	switch strings.ToLower(filepath.Ext(file)) {
 	case ".yaml", ".yml":
@@ -25,8 +25,8 @@ func LanguageOf(file string) string {
 	return ""
 }
 
-// Read returns what the text of a file declares. The error is a *Refusal; it is about the syntax of the text, or
-// about a manifest of more than one document. Types may be nil: then names are expected as keys and, in
+// Read reads the text of a file. The error is a *Refusal about the syntax of the text, or about a
+// manifest of more than one document. types may be nil: then names are expected as keys and, in
 // scripts, nothing is a constructor.
 func Read(file, text string, types Types) (*Model, error) {
 	return reader{file, types}.read(LanguageOf(file), text)
@@ -52,7 +52,7 @@ func (m *Model) Apply(e Edit) (*Model, []Splice, error) {
 	return out, splice.Join(m.Text, ed.splices()), nil
 }
 
-// refusal says where in the text a person can make an edit that was refused.
+// refusal adds to an error the place in the text where a person can make the edit.
 func (m *Model) refusal(err error, e Edit) error {
 	if r, ok := err.(*Refusal); ok {
 		return r
@@ -73,7 +73,7 @@ func (m *Model) refusal(err error, e Edit) error {
 	return r
 }
 
-// setKeys gives each resource the key that names it.
+// setKeys gives each resource its key.
 func setKeys(list []Resource) {
 	seen := make(map[string]int, len(list))
 	for i := range list {
@@ -86,7 +86,7 @@ func setKeys(list []Resource) {
 	}
 }
 
-// setForm says how much of a resource a form can edit.
+// setForm sets how much of a resource a form can edit.
 func (r *Resource) setForm() {
 	if r.Form == None {
 		return

@@ -29,8 +29,8 @@ func (y *yamlEditor) paste(e Edit) error {
 	})
 }
 
-// groups returns a text that declares resources as a list of groups: it is one, a group, or a
-// whole manifest.
+// groups returns a text of declarations as a list of groups: the text is such a list, one group, or
+// a whole manifest.
 func (y *yamlEditor) groups(text string) (string, error) {
 	doc, err := yamledit.Parse(text)
 	if err != nil {

@@ -25,10 +25,10 @@ func (r reader) modelOf(doc *yamledit.Doc, list []Resource) *Model {
 	return &Model{File: r.file, Language: YAML, Text: doc.Text, Resources: list, reader: r, doc: doc}
 }
 
-// resourcesPath leads to the resources of a manifest.
+// resourcesPath is the path of the resources of a manifest.
 var resourcesPath = yamledit.Path{"ccm", "resources"}
 
-// below returns a path with more steps.
+// below returns a path with further steps.
 func below(path yamledit.Path, more ...any) yamledit.Path { return append(slices.Clip(path), more...) }
 
 // A yamlLister lists the resources of a manifest.
@@ -134,7 +134,7 @@ func (l *yamlLister) add(res Resource, body yamledit.Node, defaults []Prop) {
 	l.out = append(l.out, res)
 }
 
-// props returns the properties in a map, but for those that are skipped.
+// props returns the properties in a map, except skipped ones.
 func props(body yamledit.Node, skip func(name string) bool) []Prop {
 	var out []Prop
 	if body.Kind() != yamledit.Map {
@@ -158,7 +158,7 @@ func props(body yamledit.Node, skip func(name string) bool) []Prop {
 	return out
 }
 
-// hasExpression reports whether a value has a text in it with ${ } or {{ }}.
+// hasExpression reports whether a value contains a text with ${ } or {{ }}.
 func hasExpression(v any) bool {
 	switch v := v.(type) {
 	case string:
@@ -184,7 +184,7 @@ func listOf(res *Resource) (path yamledit.Path, item int, ok bool) {
 	return yamledit.Path(res.Path[:4]), res.Path[4].(int), true
 }
 
-// defaultsOf returns where the defaults of a group are in its list, and how they stand there.
+// defaultsOf returns the indices of the defaults in the list of a group, and their source text.
 func defaultsOf(doc *yamledit.Doc, list yamledit.Path) (indices []int, text string) {
 	n, err := doc.At(list)
 	if err != nil {

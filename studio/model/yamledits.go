@@ -21,7 +21,7 @@ func (y *yamlEditor) list() []Resource  { return y.res }
 func (y *yamlEditor) model() *Model     { return y.modelOf(y.doc, y.res) }
 func (y *yamlEditor) splices() []Splice { return y.steps }
 
-// step takes the answer of an edit of the document.
+// step takes over the result of an edit of the document.
 func (y *yamlEditor) step(doc *yamledit.Doc, s Splice, err error) error {
 	if err != nil {
 		return fromYAML(err)
@@ -33,13 +33,13 @@ func (y *yamlEditor) step(doc *yamledit.Doc, s Splice, err error) error {
 	return nil
 }
 
-// fromYAML returns an error of package yamledit as one of this package.
+// fromYAML converts an error of package yamledit to one of this package.
 func fromYAML(err error) error {
 	return asOurs(err, map[error]error{yamledit.ErrShape: ErrShape, yamledit.ErrShared: ErrShared, yamledit.ErrPath: ErrPath})
 }
 
-// asOurs returns an error of another package as one of this package, with the same words behind it.
-// Ours has the error of this package for each of the other.
+// asOurs converts an error of another package to one of this package, followed by the same words.
+// ours maps the other package's errors to this one's.
 func asOurs(err error, ours map[error]error) error {
 	for from, to := range ours {
 		if errors.Is(err, from) {
@@ -72,7 +72,7 @@ func (y *yamlEditor) value(e Edit) error {
 	return y.step(y.doc.Set(path, e.Value))
 }
 
-// path returns the place that an edit is about.
+// path returns the path of an edit.
 func (y *yamlEditor) path(e Edit) (yamledit.Path, error) {
 	var path yamledit.Path
 	if e.Resource != "" {
@@ -91,7 +91,7 @@ func (y *yamlEditor) path(e Edit) (yamledit.Path, error) {
 	return below(path, e.Path...), nil
 }
 
-// notThere says why a property cannot be taken away.
+// notThere returns the error that a property cannot be removed.
 func (y *yamlEditor) notThere(e Edit, err error) error {
 	i, found := indexOf(y.res, e.Resource)
 	if found == nil && slices.ContainsFunc(y.res[i].Defaults, func(p Prop) bool { return p.Name == e.Property }) {
@@ -130,7 +130,7 @@ func (y *yamlEditor) renameTo(res Resource, name string) error {
 	return ErrShape
 }
 
-// remove takes away a resource, and its group if it was the last in it.
+// remove removes a resource, and its group if the resource was the last in it.
 func (y *yamlEditor) remove(i int) error {
 	res := &y.res[i]
 	if list, item, ok := listOf(res); ok && y.mates(i) > 1 {
@@ -190,7 +190,7 @@ func (y *yamlEditor) add(e Edit) error {
 	})
 }
 
-// split takes a resource out of its group, or puts a copy of what an alias stands for in its place.
+// split takes a resource out of its group, or replaces an alias by a copy of its target.
 func (y *yamlEditor) split(e Edit) error {
 	i, err := indexOf(y.res, e.Resource)
 	if err != nil {

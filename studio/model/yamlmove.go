@@ -2,7 +2,7 @@ package model
 
 import "github.com/luaccm/ccm/studio/yamledit"
 
-// mates counts the resources in the group of one.
+// mates returns the number of resources in the group of resource i.
 func (y *yamlEditor) mates(i int) int {
 	n := 0
 	for _, r := range y.res {
@@ -13,8 +13,8 @@ func (y *yamlEditor) mates(i int) int {
 	return n
 }
 
-// listFor returns where in the list of an existing group a resource of a type comes before
-// resource at. Defaults are those that it needs, nil if any will do.
+// listFor returns the list and the index for a new resource of a type before resource at, if an
+// existing group fits. defaults are the required defaults of the group, nil for any.
 func (y *yamlEditor) listFor(at int, typ string, defaults *string) (list yamledit.Path, i int, ok bool) {
 	fits := func(res *Resource) (yamledit.Path, int, bool) {
 		list, item, ok := listOf(res)
@@ -41,7 +41,8 @@ func (y *yamlEditor) listFor(at int, typ string, defaults *string) (list yamledi
 	return nil, 0, false
 }
 
-// lastGroup returns the group right before the one of resource at, or the last one behind the end.
+// lastGroup returns the group right before that of resource at, or the last group if at is the
+// number of resources.
 func (y *yamlEditor) lastGroup(at int) int {
 	if at < len(y.res) {
 		return y.res[at].Group - 1
@@ -53,8 +54,8 @@ func (y *yamlEditor) lastGroup(at int) int {
 	return len(n.Children()) - 1
 }
 
-// newGroup makes a group before resource at. If that is in the middle of its group, this is
-// split first.
+// newGroup makes a group before resource at. If that resource is not the first in its group, the
+// group is split first.
 func (y *yamlEditor) newGroup(at int, put func(g int) error) error {
 	if at == len(y.res) {
 		return put(y.lastGroup(at) + 1)
@@ -69,7 +70,7 @@ func (y *yamlEditor) newGroup(at int, put func(g int) error) error {
 	return put(res.Group + 1)
 }
 
-// splitAt makes a new group of a resource and those behind it in its group.
+// splitAt makes a new group of a resource and all behind it in its group.
 func (y *yamlEditor) splitAt(i int) error {
 	list, item, ok := listOf(&y.res[i])
 	if !ok {
@@ -100,7 +101,7 @@ func (y *yamlEditor) moveOne(i, at int) error {
 	return y.moveOut(i, at)
 }
 
-// behind counts the resources behind one in its group.
+// behind returns the number of resources behind resource i in its group.
 func (y *yamlEditor) behind(i int) int {
 	n := 0
 	for _, r := range y.res[i+1:] {
@@ -111,7 +112,7 @@ func (y *yamlEditor) behind(i int) int {
 	return n
 }
 
-// moveGroup moves the group of a resource that is alone in it.
+// moveGroup moves the group of a resource that is the only one in it.
 func (y *yamlEditor) moveGroup(i, at int) error {
 	return y.newGroup(at, func(to int) error {
 		from := y.res[i].Group // a group before it may have been split

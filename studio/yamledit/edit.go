@@ -9,8 +9,8 @@ import (
 	"github.com/luaccm/ccm/runtime/textedit/yamltext"
 )
 
-// Set changes the value at a path. Keys that are missing at the end of the path are made, each
-// behind the last one of its map.
+// Set changes the value at a path. Missing keys at the end of the path are added, each behind the
+// last key of its map.
 func (d *Doc) Set(path Path, value any) (*Doc, Splice, error) {
 	steps, rest, err := reach(d.Root(), path)
 	if err != nil {
@@ -57,7 +57,7 @@ func listOf(value *yaml.Node) *yaml.Node {
 	return &yaml.Node{Kind: yaml.SequenceNode, Tag: "!!seq", Content: []*yaml.Node{value}}
 }
 
-// addKey adds a key behind the last one of the map at a path, or makes a map of nothing.
+// addKey adds a key behind the last one of the map at a path; a null becomes a map.
 func (d *Doc) addKey(path Path, steps []yamltext.Step, name string, v *yaml.Node) (*Doc, Splice, error) {
 	parent := steps[len(steps)-1].Node
 	switch {
@@ -107,8 +107,8 @@ func (d *Doc) list(path Path) ([]yamltext.Step, error) {
 	return steps, nil
 }
 
-// Insert puts a value before item i of the list at a path, or behind the last if i is their
-// number. What is null becomes a list.
+// Insert inserts a value before item i of the list at a path, or behind the last if i is the number
+// of items. A null becomes a list.
 func (d *Doc) Insert(list Path, i int, value any) (*Doc, Splice, error) {
 	steps, err := d.list(list)
 	if err != nil {
@@ -132,7 +132,7 @@ func (d *Doc) Insert(list Path, i int, value any) (*Doc, Splice, error) {
 	return d.prove(w, d.nodes.Add(steps, i, item))
 }
 
-// Remove takes away the key or item at a path, with the comments right above it. The last one
+// Remove removes the key or item at a path, with the comments right above it. Removing the last one
 // leaves {} or [].
 func (d *Doc) Remove(path Path) (*Doc, Splice, error) {
 	if len(path) == 0 {
@@ -172,7 +172,7 @@ func (d *Doc) Rename(path Path, name string) (*Doc, Splice, error) {
 	n := w.at(path[:len(path)-1])
 	i := child(n, path[len(path)-1]) - 1
 	if name != key.Value && child(n, name) != -1 {
-		return nil, Splice{}, ErrShape // it would be there twice
+		return nil, Splice{}, ErrShape // the map would have the key twice
 	}
 	renamed := yamltext.NodeOf(name)
 	if renamed.Kind == 0 {
@@ -187,7 +187,7 @@ func (d *Doc) Rename(path Path, name string) (*Doc, Splice, error) {
 	return d.prove(w, Splice{From: s.Value, To: s.End, Text: yamltext.Written(renamed, true, 2)})
 }
 
-// Move moves an item of a list, with its comments, byte for byte. To is its index afterwards.
+// Move moves an item of a list, with its comments, byte for byte. to is its index afterwards.
 func (d *Doc) Move(list Path, from, to int) (*Doc, Splice, error) {
 	steps, err := d.list(list)
 	if err != nil {
@@ -211,7 +211,7 @@ func (d *Doc) Move(list Path, from, to int) (*Doc, Splice, error) {
 	return d.prove(w, s)
 }
 
-// moveLines says how the lines of an item change places with those of the items between.
+// moveLines returns the splice that exchanges the lines of an item with those of the items between.
 func (d *Doc) moveLines(n *yaml.Node, from, to int) (Splice, bool) {
 	a1, a2, first := d.nodes.Lines(n, min(from, to), 1)
 	b1, b2, last := d.nodes.Lines(n, max(from, to), 1)
@@ -223,13 +223,13 @@ func (d *Doc) moveLines(n *yaml.Node, from, to int) (Splice, bool) {
 		middle = b1
 	}
 	x, y := d.Text[a1:middle], d.Text[middle:b2]
-	if !strings.HasSuffix(y, "\n") && y != "" { // the text ends without one
+	if !strings.HasSuffix(y, "\n") && y != "" { // the text has no line end at its end
 		x, y = strings.TrimSuffix(x, "\n"), y+"\n"
 	}
 	return Splice{From: a1, To: b2, Text: y + x}, true
 }
 
-// moveInBrackets says how items change places; what stands between them stays.
+// moveInBrackets returns the splice that reorders items; the text between them stays.
 func (d *Doc) moveInBrackets(n *yaml.Node, from, to int) Splice {
 	order := make([]int, len(n.Content))
 	for i := range order {
@@ -244,7 +244,7 @@ func (d *Doc) moveInBrackets(n *yaml.Node, from, to int) Splice {
 		if i < hi {
 			end, next := d.Span(n.Content[i]).End, d.Span(n.Content[i+1]).Start
 			if end > next {
-				return Splice{From: 1} // it fits nothing, and is refused
+				return Splice{From: 1} // no valid splice, so it is refused
 			}
 			b.WriteString(d.Text[end:next])
 		}
