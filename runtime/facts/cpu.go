@@ -36,7 +36,7 @@ func gatherCPU(ctx context.Context, v *host.View) (any, error) {
 	return branch, err
 }
 
-// orEmpty returns list, or an empty one where JSON would have a null.
+// orEmpty returns list, or an empty list instead of nil, which JSON would write as null.
 func orEmpty[T any](list []T) []T {
 	if list == nil {
 		return []T{}

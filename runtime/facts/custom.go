@@ -21,8 +21,8 @@ type Loader struct {
 	// YAML decodes the text of a YAML file to plain data. Its errors carry their
 	// place in the file. If it is nil, YAML is refused.
 	YAML func(file string, text []byte) (any, error)
-	// Trust says which files and directories are believed. Those of the configuration
-	// directories are found and not named.
+	// Trust decides which files and directories are trusted. Files in the configuration directories
+	// count as found, not as named by the user.
 	Trust *trust.Policy
 }
 
@@ -92,8 +92,8 @@ func (l Loader) files(dir string) ([]string, error) {
 
 var errNoDirectory = errors.New("want a directory, got something else")
 
-// openDirectory opens the directory at the path, which messages call name. It
-// returns nil if there is none.
+// openDirectory opens the directory at the path; name is its name in messages. It returns nil if
+// the directory does not exist.
 func (l Loader) openDirectory(name, path string) (*os.File, error) {
 	d, err := l.View.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -176,7 +176,7 @@ func (l Loader) checkOwn(name string) error {
 	return l.Trust.CheckFound(path)
 }
 
-// isLink reports whether a symbolic link stands at the path, and warns of it.
+// isLink reports whether the path is a symbolic link, and warns about a link.
 func (l Loader) isLink(name string) (bool, error) {
 	info, err := l.View.Lstat(name)
 	if err != nil {

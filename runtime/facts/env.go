@@ -26,8 +26,8 @@ func ParseEnv(file, text string) (map[string]string, error) {
 type envParser struct {
 	file, text string
 	at         int // the next byte
-	line       int // its line, from 1
-	begin      int // where that line begins
+	line       int // the number of the line, from 1
+	begin      int // the offset of the line's beginning
 	vars       map[string]string
 	errs       diag.List
 }
@@ -63,7 +63,7 @@ func (p *envParser) assignment() {
 	}
 }
 
-// value reads what stands after the =.
+// value reads the value behind the =.
 func (p *envParser) value() (string, bool) {
 	if p.ends() || (p.text[p.at] != '"' && p.text[p.at] != '\'') {
 		return p.bare(), true
@@ -118,7 +118,7 @@ func (p *envParser) quoted() (string, bool) {
 	return "", false
 }
 
-// unescape returns what a backslash and c mean in double quotes.
+// unescape returns the character for a backslash and c in double quotes.
 func unescape(c byte) string {
 	switch c {
 	case 'n':
@@ -128,7 +128,7 @@ func unescape(c byte) string {
 	case 't':
 		return "\t"
 	case '\n':
-		return "" // the line goes on
+		return "" // the line continues
 	case '"', '\\', '$', '`':
 		return string(c)
 	}

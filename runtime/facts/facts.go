@@ -23,18 +23,18 @@ import (
 type Gatherer struct {
 	// Name is the name of the branch at the top of the tree.
 	Name string
-	// Doc says what it holds, in one sentence for users.
+	// Doc describes the branch in one sentence for users.
 	Doc string
 	// Costly marks a branch that takes more than a few milliseconds.
 	Costly bool
-	// OnlyNamed keeps the branch out of the whole tree: it is gathered where it is named.
+	// OnlyNamed leaves the branch out of the whole tree: it is gathered only by its name.
 	OnlyNamed bool
-	// Gather looks. An error is returned to the caller that asks for the branch. Nil means
-	// that the machine has no such thing, and the branch is absent.
+	// Gather gathers the branch. An error goes to the caller that asks for the branch. Nil means that
+	// the machine does not have it, and the branch is absent.
 	Gather func(ctx context.Context, v *host.View) (any, error)
 }
 
-// Facts is a read-only tree of facts. It is safe for use by several goroutines.
+// Facts is a read-only tree of facts. It is safe for concurrent use.
 type Facts struct {
 	names    []string
 	branches map[string]*branch
@@ -47,8 +47,8 @@ type branch struct {
 	mu       sync.Mutex
 }
 
-// New returns the facts of the machine that v looks at. What over holds is laid
-// over what is gathered, deep: it wins.
+// New returns the facts of the machine of v. The values in over are merged over gathered ones, at
+// any depth, and win.
 func New(ctx context.Context, v *host.View, gatherers []Gatherer, over map[string]any) *Facts {
 	f := &Facts{branches: make(map[string]*branch)}
 	for _, g := range gatherers {
@@ -106,7 +106,7 @@ func Merge(base, over any) any {
 // Names returns the names at the top of the tree in order.
 func (f *Facts) Names() []string { return f.names }
 
-// Gatherer returns what gathers the branch of that name.
+// Gatherer returns the gatherer of the branch with that name.
 func (f *Facts) Gatherer(name string) (Gatherer, bool) {
 	b, ok := f.branches[name]
 	if !ok {
@@ -115,7 +115,7 @@ func (f *Facts) Gatherer(name string) (Gatherer, bool) {
 	return b.Gatherer, true
 }
 
-// Gathered reports whether the branch of that name is there already.
+// Gathered reports whether the branch with that name is gathered already.
 func (f *Facts) Gathered(name string) bool {
 	b, ok := f.branches[name]
 	if !ok {
@@ -126,7 +126,7 @@ func (f *Facts) Gathered(name string) bool {
 	return b.gathered
 }
 
-// Branch returns one branch at the top of the tree, gathering it if need be.
+// Branch returns one branch at the top of the tree; it gathers the branch if necessary.
 func (f *Facts) Branch(name string) (any, error) {
 	b, ok := f.branches[name]
 	if !ok {
@@ -142,12 +142,13 @@ func (f *Facts) Branch(name string) (any, error) {
 	return val, err
 }
 
-// A NotFoundError says that there is no such fact.
+// A NotFoundError says that a fact does not exist.
 type NotFoundError struct {
 	Path         string   // that was asked for
-	Part         string   // the first element of it that is not there
-	Alternatives []string // what is there instead
-	// Scalar says which value on the way has no fields, such as "os.release is a text"; "" if none.
+	Part         string   // the first name of Path that does not exist
+	Alternatives []string // existing names at that place
+	// Scalar describes the value on the way that has no fields, such as "os.release is a text"; "" if
+	// there is none.
 	Scalar string
 }
 
@@ -164,9 +165,9 @@ func (e *NotFoundError) Hint() string {
 	return diag.DidYouMean(e.Part, e.Alternatives)
 }
 
-// Flat returns the one of names that says what part of a text is: release_major for major of
-// release. Facts are written so because a text has no fields; a path may be written either way. It is
-// "" if there is none.
+// Flat returns the name in names for a part of a text: release_major for the part major of release.
+// Facts have such names because a text has no fields; a path may use either notation. It is "" if
+// there is none.
 func Flat(text, part string, names []string) string {
 	if name := text + "_" + part; slices.Contains(names, name) {
 		return name
@@ -246,8 +247,8 @@ func (f *Facts) at(path string, parts []string) (any, error) {
 	return val, nil
 }
 
-// Tree gathers everything but what has to be named. A branch that is absent is left out. One that cannot
-// be gathered is left out too, and is part of the error.
+// Tree gathers all branches except those with OnlyNamed. It leaves out absent branches, and
+// branches with an error, which is part of the returned error.
 func (f *Facts) Tree() (map[string]any, error) {
 	tree := make(map[string]any, len(f.names))
 	var errs diag.List

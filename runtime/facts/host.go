@@ -57,8 +57,8 @@ func gatherHost(ctx context.Context, v *host.View) (any, error) {
 	return map[string]any{"info": val}, nil
 }
 
-// gopsutil returns the pair that gopsutil makes of it: a container hides the
-// hypervisor, and nothing is "".
+// gopsutil returns the pair in the form of gopsutil: a container hides the hypervisor, and none is
+// "".
 func (m virtual) gopsutil() (system, role string) {
 	switch {
 	case m.container != "none":
@@ -69,8 +69,8 @@ func (m virtual) gopsutil() (system, role string) {
 	return "", ""
 }
 
-// readProc returns the seconds that the machine is up, the time it was started
-// and the number of processes; 0 is what /proc does not tell.
+// readProc returns the uptime in seconds, the time of the boot and the number of processes; 0 for
+// values that /proc does not have.
 func readProc(run *host.View) (uptime, boot, procs uint64, err error) {
 	text, err := readText(run, "/proc/uptime")
 	if err != nil {

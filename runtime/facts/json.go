@@ -11,9 +11,8 @@ import (
 	"github.com/luaccm/ccm/runtime/diag"
 )
 
-// decodeJSON returns the plain data that text holds. Unlike encoding/json it
-// keeps whole numbers whole, refuses a name that is given twice, and says where
-// a mistake is.
+// decodeJSON returns the plain data in text. Unlike encoding/json it keeps whole numbers whole,
+// refuses repeated names, and tells the places of mistakes.
 func decodeJSON(file string, text []byte) (any, error) {
 	d := &jsonDecoder{file: file, text: text, dec: json.NewDecoder(bytes.NewReader(text))}
 	d.dec.UseNumber()
@@ -98,7 +97,7 @@ func (d *jsonDecoder) object() (any, error) {
 	return out, err
 }
 
-// next returns where the next token begins.
+// next returns the offset of the next token.
 func (d *jsonDecoder) next() int {
 	at := int(d.dec.InputOffset())
 	for at < len(d.text) && strings.IndexByte(" \t\r\n,:", d.text[at]) >= 0 {
@@ -126,7 +125,7 @@ func number(text string) (any, error) {
 	return strconv.ParseFloat(text, 64)
 }
 
-// validPrefix returns how many bytes of text are UTF-8.
+// validPrefix returns the number of bytes at the beginning of text that are UTF-8.
 func validPrefix(text []byte) int {
 	at := 0
 	for at < len(text) {

@@ -23,7 +23,7 @@ func gatherKernel(ctx context.Context, v *host.View) (any, error) {
 	return branch, nil
 }
 
-// kernel is what uname(1) tells.
+// kernel is the result of uname(1).
 type kernel struct{ name, release, version, machine string }
 
 // readKernel reads /proc/sys/kernel. The machine, and without

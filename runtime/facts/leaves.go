@@ -6,14 +6,14 @@ import (
 	"strconv"
 )
 
-// A Leaf is one fact that holds no others.
+// A Leaf is one fact without fields or items.
 type Leaf struct {
-	Path  string // as [Facts.Get] takes it
+	Path  string // in the notation of [Facts.Get]
 	Value any
 }
 
-// Leaves returns what val holds, the fact at path, or "" for the whole tree:
-// names in order, list items by their number. An empty table or list is a leaf.
+// Leaves returns the leaves of val, the fact at path, or "" for the whole tree: names sorted, list
+// items by their number. An empty table or list is a leaf.
 func Leaves(path string, val any) []Leaf {
 	var out []Leaf
 	switch x := val.(type) {

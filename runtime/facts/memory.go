@@ -30,7 +30,7 @@ func gatherMemory(ctx context.Context, v *host.View) (any, error) {
 	return branch, err
 }
 
-// swap looks at swap space. What the kernel does not tell is absent.
+// swap looks at swap space. Values that the kernel does not tell are absent.
 func swap(ctx context.Context) (map[string]any, error) {
 	branch := make(map[string]any)
 	info, err := mem.SwapMemoryWithContext(ctx)

@@ -10,8 +10,8 @@ import (
 	"github.com/luaccm/ccm/runtime/host"
 )
 
-// gatherMounts reads the mounts that this process sees (proc_pid_mounts(5)). Of a
-// root they are those below it, under their names there.
+// gatherMounts reads the mounts of this process (proc_pid_mounts(5)). For a root, it returns the
+// mounts below the root, with their paths there.
 func gatherMounts(_ context.Context, v *host.View) (any, error) {
 	run := running(v)
 	root := run.Root()
@@ -39,7 +39,7 @@ func gatherMounts(_ context.Context, v *host.View) (any, error) {
 	return branch, nil
 }
 
-// pathBelow returns the path that the file name has for those to whom root is /.
+// pathBelow returns the path of the file name for processes whose / is root.
 func pathBelow(root, name string) (path string, below bool) {
 	if root == "/" {
 		return name, true

@@ -18,9 +18,8 @@ func gatherNet(ctx context.Context, v *host.View) (any, error) {
 	return n.short(), nil
 }
 
-// short returns the branch net. ip, ip6 and mac are those of the interface that
-// the default route leaves by, IPv4 first; a machine without a default route
-// has those of its first interface that has any.
+// short returns the branch net. ip, ip6 and mac belong to the interface of the default route, IPv4
+// first; without a default route, to the first interface that has any.
 func (n networks) short() map[string]any {
 	branch, byName := make(map[string]any), make(map[string]any)
 	for _, i := range n.interfaces {
@@ -85,7 +84,7 @@ func shortInterface(i gnet.InterfaceStat) map[string]any {
 	return out
 }
 
-// copyFact copies a fact of an interface, if it has it.
+// copyFact copies a fact of an interface, if the interface has it.
 func copyFact(to map[string]any, from any, name string) {
 	if m, ok := from.(map[string]any); ok && m[name] != nil {
 		to[name] = m[name]

@@ -9,8 +9,8 @@ import (
 	"github.com/luaccm/ccm/runtime/host"
 )
 
-// networks is what the network branches are made of. The interfaces are those
-// of this process: the kernel tells nobody else's.
+// networks has the data for the network branches. The interfaces are those of this process, because
+// the kernel tells no others.
 type networks struct {
 	interfaces []gnet.InterfaceStat
 	v4, v6     route
@@ -64,8 +64,8 @@ func (n networks) upstream() (map[string]any, error) {
 	}, nil
 }
 
-// globalAddresses returns the addresses of an interface at which others can
-// reach it: neither loopback nor those of its link only.
+// globalAddresses returns the addresses of an interface that other machines can reach: neither
+// loopback nor link-local ones.
 func globalAddresses(i gnet.InterfaceStat) []netip.Addr {
 	var out []netip.Addr
 	for _, a := range i.Addrs {

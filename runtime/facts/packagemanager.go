@@ -8,8 +8,8 @@ import (
 	"github.com/luaccm/ccm/runtime/host"
 )
 
-// packageManagers holds what a package manager is known by: a command of it, and
-// the families of distributions whose own it is. The better of two comes first.
+// packageManagers lists how to recognize package managers: by a command, and by the families of
+// distributions that have it as their own. If two match, the first is the better one.
 var packageManagers = []struct{ name, command, families string }{
 	{"apt", "/usr/bin/apt-get", "debian"},
 	{"dnf", "/usr/bin/dnf", "rhel fedora"},

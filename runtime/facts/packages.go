@@ -7,9 +7,8 @@ import (
 	"github.com/luaccm/ccm/runtime/host"
 )
 
-// gatherPackages tells the version of each installed package, by name, as dpkg or rpm has
-// it. Of a package that is there for several architectures or in several versions it is
-// the one that comes last in their lists.
+// gatherPackages returns the version of each installed package, by name, from dpkg or rpm. Of a
+// package with several architectures or versions, the last one in their lists counts.
 func gatherPackages(ctx context.Context, v *host.View) (any, error) {
 	v = installed(v)
 	manager, err := packageManager(v)

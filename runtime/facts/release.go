@@ -7,8 +7,7 @@ import (
 	"github.com/luaccm/ccm/runtime/lazyregexp"
 )
 
-// readRelease returns what the distribution says of itself (os-release(5)), nil
-// if it says nothing.
+// readRelease returns the distribution's description (os-release(5)), nil if there is none.
 func readRelease(v *host.View) (map[string]string, error) {
 	text, err := firstText(v, releaseFiles...)
 	if text == "" || err != nil {

@@ -17,8 +17,7 @@ type route struct {
 	gateway netip.Addr
 }
 
-// defaultRoutes returns the default routes for IPv4 and IPv6; dev is "" where
-// there is none.
+// defaultRoutes returns the default routes for IPv4 and IPv6; dev is "" if there is none.
 func defaultRoutes(v *host.View) (v4, v6 route, err error) {
 	text, err := readText(v, "/proc/net/route")
 	if err != nil {
@@ -53,7 +52,7 @@ func defaultRoute4(table string) route {
 		}
 		lowest, best = metric, route{dev: f[0]}
 		if gateway != 0 {
-			// The kernel prints the bytes of the address as a number of its own.
+			// The kernel prints the bytes of the address as a number in the machine's byte order.
 			var b [4]byte
 			binary.NativeEndian.PutUint32(b[:], uint32(gateway))
 			best.gateway = netip.AddrFrom4(b)

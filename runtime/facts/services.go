@@ -9,11 +9,11 @@ import (
 	"github.com/luaccm/ccm/runtime/host"
 )
 
-// gatherServices tells of each service whether it runs and starts at boot, by name. Systemd
-// and OpenRC have lists of that.
+// gatherServices returns for each service whether it runs and starts at boot, by name. Systemd and
+// OpenRC have such lists.
 func gatherServices(ctx context.Context, v *host.View) (any, error) {
 	if v.Root() != "/" && running(v) != v {
-		return nil, nil // nothing runs below it
+		return nil, nil // nothing runs below this root
 	}
 	system, err := gatherInit(ctx, v)
 	switch {

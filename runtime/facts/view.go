@@ -19,11 +19,10 @@ import (
 // kernel and what it tells in /proc and /sys, is read below the root if a /proc
 // is mounted there, and else is that of this machine.
 
-// releaseFiles describe the distribution (os-release(5)); the first that is
-// there counts.
+// releaseFiles describe the distribution (os-release(5)); the first existing file counts.
 var releaseFiles = []string{"/etc/os-release", "/usr/lib/os-release"}
 
-// installed returns the view in which to look for what is installed.
+// installed returns the view for facts about installed software.
 func installed(v *host.View) *host.View {
 	if v.Root() == "/" {
 		return v
@@ -36,7 +35,7 @@ func installed(v *host.View) *host.View {
 	return thisMachine()
 }
 
-// running returns the view in which to look for what is running.
+// running returns the view for facts about the running system.
 func running(v *host.View) *host.View {
 	if v.Root() == "/" {
 		return v
@@ -63,16 +62,16 @@ func forGopsutil(ctx context.Context, v *host.View) context.Context {
 	})
 }
 
-// missing reports whether err says that nothing is there.
+// missing reports whether err says that a file does not exist.
 func missing(err error) bool {
 	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR)
 }
 
-// largestText is how many bytes a file may hold that is read for facts.
+// largestText is the maximum number of bytes in a file that is read for facts.
 const largestText = 64 << 20
 
-// readText returns the text of a file without space around it, and "" if there
-// is no such file. One that is longer than largestText is an error.
+// readText returns the text of a file without surrounding space, and "" if the file does not exist.
+// A file longer than largestText is an error.
 func readText(v *host.View, name string) (string, error) {
 	text, err := v.ReadUpTo(name, largestText)
 	if missing(err) {
@@ -81,7 +80,7 @@ func readText(v *host.View, name string) (string, error) {
 	return strings.TrimSpace(string(text)), err
 }
 
-// firstText returns the text of the first of the files that holds any.
+// firstText returns the text of the first nonempty file.
 func firstText(v *host.View, names ...string) (string, error) {
 	for _, name := range names {
 		if text, err := readText(v, name); text != "" || err != nil {

@@ -17,9 +17,9 @@ func gatherVirtual(_ context.Context, v *host.View) (any, error) {
 	return map[string]any{"system": m.system, "role": m.role, "container": m.container}, nil
 }
 
-// virtual is what the machine runs in, or what runs in it. Each is "none" if
-// there is no such thing. The names are gopsutil's. gopsutil itself is not
-// asked: it remembers its first answer for the process, and sees few guests.
+// virtual describes the virtualization of the machine as a guest, or as a host. Each value is
+// "none" if there is none. The names are those of gopsutil, which itself is not used: it keeps its
+// first answer for the whole process, and detects few guests.
 type virtual struct {
 	system    string // kvm xen vmware vbox hyperv ...
 	role      string // guest, host
@@ -48,9 +48,9 @@ func readVirtual(run *host.View) (virtual, error) {
 	return m, nil
 }
 
-// readContainer looks for what the managers of containers leave in them.
+// readContainer looks for the marks of container managers.
 func readContainer(run *host.View) (string, error) {
-	// systemd writes here what its own manager told it.
+	// systemd stores the container manager's name here.
 	if name, err := readText(run, "/run/systemd/container"); name != "" || err != nil {
 		return name, err
 	}
@@ -83,8 +83,7 @@ func readContainer(run *host.View) (string, error) {
 	return containerOfGroups(groups), err
 }
 
-// containerOfGroups tells the manager of a container by the control groups that
-// it puts processes into.
+// containerOfGroups returns the manager of a container from the names of its control groups.
 func containerOfGroups(groups string) string {
 	for _, sign := range []struct{ part, name string }{
 		{"/docker/", "docker"}, {"/docker-", "docker"},
@@ -132,8 +131,8 @@ func readHypervisor(run *host.View) (system, role string, err error) {
 	return hostOf(modules), "host", err
 }
 
-// hypervisorOf tells a hypervisor by what it calls itself. The order matters:
-// some machines name the cloud as well as the hypervisor below it.
+// hypervisorOf returns the hypervisor for the names in signs. The order matters: some machines name
+// the cloud as well as the hypervisor below it.
 func hypervisorOf(signs string) string {
 	if strings.Contains(signs, "Amazon EC2") && strings.Contains(signs, ".metal") {
 		return ""
@@ -156,8 +155,7 @@ func hypervisorOf(signs string) string {
 	return ""
 }
 
-// hostOf tells what a host serves its guests with, by the text of
-// /proc/modules.
+// hostOf returns the hypervisor of a host from the text of /proc/modules.
 func hostOf(modules string) string {
 	for line := range strings.Lines(modules) {
 		switch name, _, _ := strings.Cut(line, " "); name {
