@@ -56,7 +56,7 @@ type Resource struct {
 	ID         string // type#name; of a name that is an expression, the text of that
 	Type, Name string
 	Names      []string // all names of a call that declares several, Name among them; else nil
-	// Call is the number of the call in a script, from 0; -1 in a manifest.
+	// Path leads to its properties in a manifest: ccm, resources, 0, file, 2, /etc/motd.
 	Path []any
 	// Call is its number in a script, from 0; -1 in a manifest.
 	Call int
@@ -66,15 +66,14 @@ type Resource struct {
 	// count from 1; Column counts bytes.
 	Line, Column int
 	// Group is which item of ccm.resources it is in, and Item which resource of that item, from
-	// Props are the resource's properties in the order of the text, without the name.
+	// 0; of a script Group is -1 and Item the same as Call.
 	Group, Item int
-	// Defaults are the properties from the defaults of its group.
+	// Props are its properties in the order of the text, without the name.
 	Props []Prop
 	// Defaults are those that come from the defaults of its group.
 	Defaults []Prop
 	Form     Form
-	// Shared is the number of other resources that an edit of this one changes too, because of an
-	// anchor or a list of names.
+	// Reason says in a sentence what keeps a form from editing all of it, if Form is not Literal.
 	Reason string
 	// Shared counts the other resources that an edit of it changes too, because of an anchor or a list of names.
 	Shared int
@@ -86,11 +85,11 @@ type Resource struct {
 type Prop struct {
 	Name string
 	// Value is what is written, of nil, bool, int64, float64, string, []any and map[string]any.
-	// Text is the source text of the value.
+	// Of a property that is not literal it is nil in a script, and the text in a manifest.
 	Value any
-	// Literal says that the value is known without evaluation.
+	// Text is how the value stands in the file.
 	Text string
-	// Reason says why the value cannot be edited as a value, if so.
+	// Literal is whether the value is known without evaluating anything.
 	Literal bool
 	// Reason says what keeps the value from being edited as such, if anything does.
 	Reason   string
@@ -174,7 +173,7 @@ var (
 
 // A Refusal says why an edit was not made, and where in the text a person can make it.
 type Refusal struct {
-	Err  error // ErrShape, ErrShared or ErrPath, or what is wrong with the edit
+	Err  error // from 1; 0 for no place
 	Line int   // from 1; 0 if there is no place
 	Hint string
 }

@@ -175,8 +175,8 @@ func hasExpression(v any) bool {
 	return false
 }
 
-// listOf returns the list of a group, the paths of its resources aside: the path to the list, and
-// the indices of its defaults. A resource whose name is among its properties is in no list.
+// listOf returns the list of a resource's group: the list's path, and the resource's index in it.
+// ok is false for a resource whose name is among its properties, which is in no list.
 func listOf(res *Resource) (path yamledit.Path, item int, ok bool) {
 	if len(res.Path) != 6 {
 		return nil, 0, false
