@@ -53,45 +53,47 @@ type Resource struct {
 	// Key names the resource in edits of this text: its ID, followed by ~2 and so on if an earlier
 	// one has the same ID.
 	Key        string
-	ID         string // type#name; of a name that is an expression, the text of that
+	ID         string // type#name; if the name is an expression, with its text
 	Type, Name string
 	Names      []string // all names of a call that declares several, Name among them; else nil
-	// Path leads to its properties in a manifest: ccm, resources, 0, file, 2, /etc/motd.
+	// Path is the path of the resource's properties in a manifest: ccm, resources, 0, file, 2,
+	// /etc/motd.
 	Path []any
-	// Call is its number in a script, from 0; -1 in a manifest.
+	// Call is the number of the call in a script, from 0; -1 in a manifest.
 	Call int
 	// From and To are the bytes of the declaration, without comments above it.
 	From, To int
-	// Line and Column are where the catalog places it: its name in a manifest, its constructor in a script. Both
-	// count from 1; Column counts bytes.
+	// Line and Column are the resource's place in the catalog: of its name in a manifest, of its
+	// constructor in a script. Both count from 1; Column counts bytes.
 	Line, Column int
-	// Group is which item of ccm.resources it is in, and Item which resource of that item, from
-	// 0; of a script Group is -1 and Item the same as Call.
+	// Group is the index of the resource's item in ccm.resources, and Item its index in that item,
+	// from 0; in a script Group is -1 and Item equals Call.
 	Group, Item int
-	// Props are its properties in the order of the text, without the name.
+	// Props are the resource's properties in the order of the text, without the name.
 	Props []Prop
-	// Defaults are those that come from the defaults of its group.
+	// Defaults are the properties from the defaults of its group.
 	Defaults []Prop
 	Form     Form
-	// Reason says in a sentence what keeps a form from editing all of it, if Form is not Literal.
+	// Reason says in a sentence why a form cannot edit all of the resource, if Form is not Literal.
 	Reason string
-	// Shared counts the other resources that an edit of it changes too, because of an anchor or a list of names.
+	// Shared is the number of other resources that an edit of this one changes too, because of an
+	// anchor or a list of names.
 	Shared int
 
-	nameProperty string // that has its name, if the name is among its properties
+	nameProperty string // property with the name, if it is among the properties
 }
 
-// A Prop is one property as it is written.
+// A Prop is one property in the text.
 type Prop struct {
 	Name string
-	// Value is what is written, of nil, bool, int64, float64, string, []any and map[string]any.
-	// Of a property that is not literal it is nil in a script, and the text in a manifest.
+	// Value is the value: nil, bool, int64, float64, string, []any or map[string]any. If it is not
+	// literal it is nil in a script, and the text in a manifest.
 	Value any
-	// Text is how the value stands in the file.
+	// Text is the source text of the value.
 	Text string
-	// Literal is whether the value is known without evaluating anything.
+	// Literal says that the value is known without evaluation.
 	Literal bool
-	// Reason says what keeps the value from being edited as such, if anything does.
+	// Reason says why the value cannot be edited as a value, if so.
 	Reason   string
 	From, To int // of the value, in bytes
 	Line     int // from 1
@@ -107,7 +109,7 @@ const (
 	None    Form = "none"    // only the text
 )
 
-// Op is what an edit does.
+// Op is the kind of an edit.
 type Op string
 
 // The edits. Resources are named by their keys.
@@ -125,7 +127,7 @@ const (
 	Split  Op = "split"  // Resource: off a list of names (Name says which), an alias, or its group
 )
 
-// An Edit is one wish. Which fields count depends on Op.
+// An Edit is one requested change. Op determines which fields count.
 type Edit struct {
 	Op        Op
 	Resource  string
@@ -133,11 +135,11 @@ type Edit struct {
 	Property  string
 	Path      []any // of a manifest or a data file: strings are keys, ints are items
 	Value     any   // as in Prop
-	// Expression is Lua, or a text with ${ } of a manifest, that is put there as it is.
+	// Expression is Lua, or a text with ${ } in a manifest, that is inserted unchanged.
 	Expression string
 	Type, Name string
-	Props      []Prop // Name and Value, or Text of one that is not Literal
-	// At is the resource before which something comes; if empty it comes last.
+	Props      []Prop // Name and Value, or Name and Text if not Literal
+	// At is the key of the resource before which the edited ones are put; "" puts them last.
 	At    string
 	Index int
 	To    int
@@ -154,7 +156,7 @@ func (m *Model) Resource(key string) *Resource {
 	return nil
 }
 
-// Prop returns the property of that name, nil if it is not written.
+// Prop returns the property with a name, nil if the text has none.
 func (r *Resource) Prop(name string) *Prop {
 	for i := range r.Props {
 		if r.Props[i].Name == name {
@@ -164,17 +166,17 @@ func (r *Resource) Prop(name string) *Prop {
 	return nil
 }
 
-// Why edits are refused. The error is a *Refusal that wraps one of them.
+// Reasons of refused edits. The error is a *Refusal that wraps one of them.
 var (
 	ErrShape  = errors.New("this place cannot be edited without changing what is around it")
 	ErrShared = errors.New("the value stands elsewhere, behind an alias")
 	ErrPath   = errors.New("there is no such place")
 )
 
-// A Refusal says why an edit was not made, and where in the text a person can make it.
+// A Refusal says why an edit was refused, and where in the text a person can make it.
 type Refusal struct {
-	Err  error // from 1; 0 for no place
-	Line int   // from 1; 0 if there is no place
+	Err  error // ErrShape, ErrShared or ErrPath, or the mistake in the edit
+	Line int   // from 1; 0 for no place
 	Hint string
 }
 
@@ -184,7 +186,7 @@ func (r *Refusal) Error() string { return r.Err.Error() }
 // Unwrap returns the reason.
 func (r *Refusal) Unwrap() error { return r.Err }
 
-// A Mark is a line of a derived text with something that the file cannot say.
+// A Mark is a line of a derived text with a part that the file cannot express.
 type Mark struct {
 	Line     int // of the derived text, from 1
 	Resource string
