@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -182,8 +183,24 @@ func (b *tab) point(selector string) (x, y float64) {
 	selector, text, _ := strings.Cut(selector, "|")
 	find := fmt.Sprintf(`[...document.querySelectorAll(%s)].find(e => e.getClientRects().length && e.textContent.includes(%s))`, quote(selector), quote(text))
 	b.until("!!" + find)
-	at := eval[[]float64](b, `(() => { const e = `+find+`; e.scrollIntoView({block: "nearest"}); const r = e.getBoundingClientRect(); return [r.x + r.width / 2, r.y + r.height / 2]; })()`)
+	var at, before []float64
+	for range 100 { // what is under way moves it
+		before = at
+		if at = eval[[]float64](b, `(() => { const e = `+find+`; e.scrollIntoView({block: "nearest"}); const r = e.getBoundingClientRect(); return [r.x + r.width / 2, r.y + r.height / 2]; })()`); slices.Equal(at, before) {
+			break
+		}
+		b.frames()
+	}
 	return at[0], at[1]
+}
+
+// frames waits until the page was painted twice.
+func (b *tab) frames() {
+	b.t.Helper()
+	const js = `new Promise(r => requestAnimationFrame(() => requestAnimationFrame(() => r(true))))`
+	if _, err := chromedp.Run(b.ctx, chromedp.Evaluate[bool](js, chromedp.EvalAwaitPromise)); err != nil {
+		b.t.Fatal(err)
+	}
 }
 
 func (b *tab) mouse(kind input.DispatchMouseEventType, x, y float64, more ...func(*input.DispatchMouseEventParams)) {
