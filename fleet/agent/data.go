@@ -19,7 +19,7 @@ import (
 
 const dataDir = "data"
 
-// dataTopic is the topic of data in a recollection.
+// dataTopic is the topic of data among the reportedLines.
 const dataTopic = "data"
 
 // dataTries is the number of attempts to fetch external data before the last good data is used.
@@ -166,7 +166,7 @@ func (a *Agent) prepareData(ctx context.Context) (file string, err error) {
 			if len(a.memory[dataTopic]) > 0 {
 				a.log.Info(fmt.Sprintf("%s: had again", d.shownURL))
 			}
-			a.memory.news(dataTopic, nil)
+			a.memory.unreported(dataTopic, nil)
 			d.stale = time.Time{}
 			break
 		}
@@ -175,7 +175,7 @@ func (a *Agent) prepareData(ctx context.Context) (file string, err error) {
 			break
 		}
 		if try == 1 {
-			for _, text := range a.memory.news(dataTopic, []string{message(err)}) {
+			for _, text := range a.memory.unreported(dataTopic, []string{message(err)}) {
 				a.log.Warn(fmt.Sprintf("%s: %s; it is asked for again", d.shownURL, text))
 			}
 		}

@@ -64,7 +64,7 @@ func (a *Agent) tell(r *Result) {
 	text := fmt.Sprintf("%s: %s: %s (%s), because %s", r.Source, r.Mode, r.Outcome(), r.Duration.Round(time.Millisecond), r.Reason)
 	bad, about := !r.OK() && !r.Interrupted, string(r.Mode)+" of "+r.Source
 	before, known := a.outcomes[about]
-	now := alike(r.Outcome())
+	now := normalized(r.Outcome())
 	if !r.Interrupted {
 		a.outcomes[about] = now
 	}

@@ -35,7 +35,7 @@ func (a *Agent) poll(ctx context.Context, source Source, reason string) {
 			if failure == "" {
 				since = a.now()
 			}
-			if alike(text) != alike(failure) {
+			if normalized(text) != normalized(failure) {
 				a.log.Error(fmt.Sprintf("%s: %s%s", name, text, goesOn(source)))
 			}
 			failure = text

@@ -17,25 +17,25 @@ var (
 	digits     = lazyregexp.New(`\d+`)
 )
 
-// alike returns a text in the form for comparison with earlier ones: a continuing failure is
+// normalized returns a text without chosen ports and durations, for comparison: a continuing failure is
 // reported once.
-func alike(text string) string {
+func normalized(text string) string {
 	return duration().ReplaceAllString(chosenPort().ReplaceAllString(text, "->"), "0s")
 }
 
-// A recollection has the lines reported last, by topic.
-type recollection map[string]map[string]bool
+// reportedLines are the lines reported last, by topic.
+type reportedLines map[string]map[string]bool
 
-// news returns the lines that were not among the last ones on the topic, and records lines as the
+// unreported returns the lines that were not among the last ones on the topic, and records lines as the
 // last ones.
-func (r recollection) news(about string, lines []string) (list []string) {
+func (r reportedLines) unreported(about string, lines []string) (list []string) {
 	last := r[about]
 	now := make(map[string]bool, len(lines))
 	for _, text := range lines {
-		if !last[alike(text)] && !now[alike(text)] {
+		if !last[normalized(text)] && !now[normalized(text)] {
 			list = append(list, text)
 		}
-		now[alike(text)] = true
+		now[normalized(text)] = true
 	}
 	r[about] = now
 	return list
@@ -85,7 +85,7 @@ func (f failures) again(r *Run, l *line, story string, lasting bool) (again, ove
 			story = strings.ReplaceAll(story, h.Output, digits().ReplaceAllString(h.Output, "0"))
 		}
 	}
-	story = alike(story)
+	story = normalized(story)
 	for _, told := range before.stories {
 		again = again || told == story
 	}
@@ -115,7 +115,7 @@ func (a *Agent) warn(r *Run, words string) {
 	for text := range strings.Lines(words) {
 		list = append(list, strings.TrimSpace(text))
 	}
-	for _, text := range a.memory.news("warnings of "+string(r.Mode)+" of "+r.Source, list) {
+	for _, text := range a.memory.unreported("warnings of "+string(r.Mode)+" of "+r.Source, list) {
 		a.log.Warn(r.Source + ": " + text)
 	}
 }

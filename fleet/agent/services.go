@@ -70,7 +70,7 @@ func (a *Agent) warnOfServices(source string, list []string) {
 	if len(list) == 0 && len(a.memory[about]) > 0 {
 		a.log.Info(source + ": its services are registered again")
 	}
-	for _, text := range a.memory.news(about, list) {
+	for _, text := range a.memory.unreported(about, list) {
 		a.log.Warn(source + ": " + text)
 	}
 }

@@ -188,12 +188,12 @@ func (f *rolloutFlags) follow(ctx context.Context, e *cli.Env, c *release.Contro
 		switch {
 		case err == nil:
 			silentSince = time.Time{}
-		case !direct.IsPassing(err), !silentSince.IsZero() && time.Since(silentSince) > watchPatience:
+		case !direct.IsPassing(err), !silentSince.IsZero() && e.Clock.Now().Sub(silentSince) > watchPatience:
 			return err
 		default:
 			held = e.Clock.Now().Add(record.Heartbeat)
 			if silentSince.IsZero() {
-				silentSince = time.Now()
+				silentSince = e.Clock.Now()
 				cli.Say(e, "The servers do not answer now, and are asked again: %s", err)
 			}
 			if err := pauseBetweenLooks(ctx); err != nil {
