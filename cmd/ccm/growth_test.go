@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"runtime"
 	"strconv"
 	"strings"
@@ -121,23 +122,43 @@ func TestPlansGrowLinearly(t *testing.T) {
 
 // peak returns how many KiB a plan of a site takes at most.
 func peak(t *testing.T, site string) int64 {
-	// The kernel counts to a process what that one had which began it, and this one has had much.
-	cmd := exec.Command("peak-of", "ccm", "plan", "--state-dir", t.TempDir(), "--root", t.TempDir(), siteFile(t, "lua", site))
+	cmd := exec.Command("ccm", "plan", "--state-dir", t.TempDir(), "--root", t.TempDir(), siteFile(t, "lua", site))
+	most := measured(t, cmd)
 	out, err := cmd.CombinedOutput()
 	require.NoError(t, err, "%s", out)
-	most, err := strconv.ParseInt(string(out), 10, 64)
-	require.NoError(t, err)
-	return most
+	return most()
 }
 
-// peakOf is a program: it runs another one and prints how many KiB that had.
+// measured lets peakOf run a command. The returned function tells how many KiB the command had at most.
+// The kernel counts to a process what that one had which began it, and this one has had much.
+func measured(t *testing.T, cmd *exec.Cmd) (most func() int64) {
+	program, err := exec.LookPath("peak-of")
+	require.NoError(t, err)
+	file := filepath.Join(t.TempDir(), "peak")
+	cmd.Path, cmd.Args = program, append([]string{"peak-of", file, cmd.Path}, cmd.Args[1:]...)
+	return func() int64 {
+		text, err := os.ReadFile(file)
+		require.NoError(t, err)
+		most, err := strconv.ParseInt(string(text), 10, 64)
+		require.NoError(t, err)
+		return most
+	}
+}
+
+// peakOf is a program: it runs another one and writes how many KiB that had into a file.
 func peakOf() {
-	cmd := exec.Command(os.Args[1], os.Args[2:]...)
-	if out, err := cmd.CombinedOutput(); err != nil {
-		fmt.Fprintf(os.Stderr, "%s%v", out, err)
+	cmd := exec.Command(os.Args[2], os.Args[3:]...)
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
+	err := cmd.Run()
+	if cmd.ProcessState == nil {
+		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
-	fmt.Fprint(os.Stdout, cmd.ProcessState.SysUsage().(*syscall.Rusage).Maxrss)
+	peak := strconv.FormatInt(cmd.ProcessState.SysUsage().(*syscall.Rusage).Maxrss, 10)
+	if err := os.WriteFile(os.Args[1], []byte(peak), 0o644); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+	}
+	os.Exit(cmd.ProcessState.ExitCode())
 }
 
 // What is read of /etc/passwd and /etc/group is taken apart once, and not for each user.
