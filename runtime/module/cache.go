@@ -8,10 +8,9 @@ import (
 	"github.com/luaccm/ccm/runtime/trust"
 )
 
-// Caches returns the directories in which modules are looked for: first modules in the cache
-// directory of ccm, the only one that is written. Root who was asked by a user through sudo reads
-// the cache of that user too, for whoever gets modules is not always who runs a site. What is
-// found there is believed for its hash only.
+// Caches returns the directories that may hold modules. The first is modules in the cache directory of ccm, the only
+// one that ccm writes to. When a user runs ccm as root through sudo or pkexec, the user's own cache comes second,
+// because modules are often downloaded without root. Files of a cache are trusted by their hash only.
 func Caches(cacheDir string, p *trust.Policy, uid int, getenv func(string) string) []string {
 	list := []string{filepath.Join(cacheDir, "modules")}
 	if uid != 0 || p == nil {
@@ -25,16 +24,15 @@ func Caches(cacheDir string, p *trust.Policy, uid int, getenv func(string) strin
 	return list
 }
 
-// treesDir is where in a cache the modules are, each in a directory named by its hash.
+// treesDir is the subdirectory of a cache that holds the modules, each in a directory named by its hash.
 const treesDir = "h1"
 
-// TreeDir returns the directory in a cache of the module with a hash.
+// TreeDir returns the directory in a cache for the module with a hash ("h1:...").
 func TreeDir(cache, hash string) (string, error) {
 	key, err := HashKey(hash)
 	return filepath.Join(cache, treesDir, key), err
 }
 
-// isDir reports whether there is a directory.
 func isDir(path string) bool {
 	fi, err := os.Lstat(path)
 	return err == nil && fi.IsDir()

@@ -8,9 +8,8 @@ import (
 	"github.com/luaccm/ccm/runtime/luadata"
 )
 
-// SetDependency returns the text of a ccm.mod.lua that asks for a module: a line more, or another
-// version in the line that is there. All else stays as its author wrote it. An empty source
-// leaves the one that is there.
+// SetDependency returns the text of the ccm.mod.lua with a dependency added, or with its version changed. All other
+// text stays as its author wrote it. An empty source keeps the source that the file has.
 func (f *File) SetDependency(name, version string, source Source) (string, error) {
 	text := f.Doc.Text
 	root := f.Doc.Root
@@ -36,7 +35,7 @@ func (f *File) SetDependency(name, version string, source Source) (string, error
 	return f.checkEdit(text, func(g *File) bool { d := g.Dependency(name); return d != nil && d.Version == version })
 }
 
-// RemoveDependency returns the text of a ccm.mod.lua that does not ask for a module any more.
+// RemoveDependency returns the text of the ccm.mod.lua without a dependency.
 func (f *File) RemoveDependency(name string) (string, error) {
 	text := f.Doc.Text
 	deps := f.Doc.Root.Field("dependencies")
@@ -49,7 +48,7 @@ func (f *File) RemoveDependency(name string) (string, error) {
 	if trimmed := strings.TrimLeft(rest, " \t"); strings.HasPrefix(trimmed, ",") || strings.HasPrefix(trimmed, ";") {
 		end += len(rest) - len(trimmed) + 1
 	}
-	// With the line, if nothing else is in it.
+	// The whole line goes, if nothing else is on it.
 	lineStart := strings.LastIndexByte(text[:start], '\n') + 1
 	lineEnd := end + len(text[end:]) - len(strings.TrimLeft(text[end:], " \t"))
 	if strings.TrimSpace(text[lineStart:start]) == "" && strings.HasPrefix(text[lineEnd:], "\n") {
@@ -58,7 +57,7 @@ func (f *File) RemoveDependency(name string) (string, error) {
 	return f.checkEdit(text[:start]+text[end:], func(g *File) bool { return g.Dependency(name) == nil })
 }
 
-// checkEdit reads a text that was edited.
+// checkEdit returns an edited text, and an error unless it parses and good accepts it.
 func (f *File) checkEdit(text string, good func(*File) bool) (string, error) {
 	g, err := ParseFile(f.Doc.File, text)
 	if err == nil && !good(g) {
@@ -67,7 +66,7 @@ func (f *File) checkEdit(text string, good func(*File) bool) (string, error) {
 	return text, err
 }
 
-// insert adds a field at the end of a table, on a line of its own.
+// insert adds a field at the end of a table, on its own line.
 func insert(text string, table *luadata.Value, field, indent string) string {
 	brace := table.End - 1
 	lastEnd := table.Start + 1
@@ -84,13 +83,13 @@ func insert(text string, table *luadata.Value, field, indent string) string {
 	return text[:lastEnd] + separator + between + "\n" + indent + field + ",\n" + closing + text[brace:]
 }
 
-// beforeComment returns the part of what stands behind a value that is no comment.
+// beforeComment returns the part of the text behind a value that comes before a comment.
 func beforeComment(text string) string {
 	before, _, _ := strings.Cut(text, "--")
 	return before
 }
 
-// dependencyLine writes a dependency.
+// dependencyLine returns the text of a dependency without its comma: NAME = "VERSION".
 func dependencyLine(name, version string, source Source) string {
 	key := name
 	if strings.ContainsAny(name, "/.-") || name[0] >= '0' && name[0] <= '9' || luaWords[name] {
@@ -109,7 +108,7 @@ func dependencyLine(name, version string, source Source) string {
 	return fmt.Sprintf("%s = { version = %s, %s }", key, luadata.Quote(version), from)
 }
 
-// luaWords are those that cannot be names (Lua 5.1 Reference Manual, section 2.1).
+// luaWords are the reserved words of Lua 5.1 (Reference Manual, section 2.1), and goto of LuaJIT and 5.2.
 var luaWords = map[string]bool{
 	"and": true, "break": true, "do": true, "else": true, "elseif": true, "end": true, "false": true, "for": true, "function": true, "goto": true, "if": true,
 	"in": true, "local": true, "nil": true, "not": true, "or": true, "repeat": true, "return": true, "then": true, "true": true, "until": true, "while": true,

@@ -9,20 +9,20 @@ import (
 	"github.com/luaccm/ccm/runtime/diag"
 )
 
-// templates are where in the directory of a module a file for require is, in this order; it is
-// that of a site.
+// templates are the places of a module's code for require, below its directory and in this order. They are the same
+// as for a site.
 var templates = []string{"lib/?.lua", "lib/?/init.lua", "?.lua", "?/init.lua"}
 
-// A Found is the file that require finds in a module.
+// A Found is a file of a module that require has found.
 type Found struct {
 	Copy
 	Path string // below the directory of the module, with slashes
 }
 
-// File returns the whole path.
+// File returns the path of the file on this machine.
 func (f *Found) File() string { return filepath.Join(f.Dir, filepath.FromSlash(f.Path)) }
 
-// Shown returns how messages name the file.
+// Shown returns the name of the file for messages.
 func (f *Found) Shown() string {
 	if f.Replace != "" {
 		return filepath.ToSlash(filepath.Join(f.Replace, f.Path))
@@ -30,17 +30,17 @@ func (f *Found) Shown() string {
 	return f.String() + "/" + f.Path
 }
 
-// Require finds what require means in the code of a module, "" for that of the site. It is nil
-// where the name belongs to no module of the lock. The files of the module that it is in were
-// checked.
+// Require finds the file for a require of name. from is the module whose code requires it, "" for the code of the
+// site. The result is nil if no module of the lock has to do with the name. The files of the module are verified
+// against the lock.
 //
-// The code of a site can require what its dependencies export, and that of a module what lies in
-// it and what its own dependencies export. So nobody gets a module that nobody asked for.
+// The code of a site can require what its dependencies export; the code of a module can require its own files and
+// what its own dependencies export. So code never depends on a module that it did not declare.
 func (s *Site) Require(from, name string) (*Found, error) {
 	if first, _, _ := strings.Cut(name, "."); first == "std" || first == "ccm" {
 		return nil, nil
 	}
-	var asks map[string]string // the dependencies of the code that asks
+	var asks map[string]string // the dependencies of the code that requires name
 	if from == "" {
 		if s.asks == nil {
 			if err := s.checkRun(); err != nil {
@@ -79,7 +79,7 @@ func (s *Site) Require(from, name string) (*Found, error) {
 	return nil, s.strange(from, name, asks)
 }
 
-// dependencies returns what the site asks for.
+// dependencies returns the dependencies of the site: names and least versions.
 func (s *Site) dependencies() map[string]string {
 	asks := make(map[string]string, len(s.File.Dependencies))
 	for _, d := range s.File.Dependencies {
@@ -88,7 +88,8 @@ func (s *Site) dependencies() map[string]string {
 	return asks
 }
 
-// exporter returns the module of the lock that exports a name, of which there is one at most.
+// exporter returns the module of the lock that exports a name, nil if none does. A lock has at most one
+// (CheckExports).
 func (s *Site) exporter(name string) *LockedModule {
 	if s.exports == nil {
 		s.exports = make(map[string]*LockedModule)
@@ -101,8 +102,8 @@ func (s *Site) exporter(name string) *LockedModule {
 	return s.exports[name]
 }
 
-// own returns the module that the site itself is, nil if it is none. Its specs and examples
-// require it as others do, from wherever they stand.
+// own returns the site itself as a module, nil if its ccm.mod.lua has no name. Specs and examples of a module require
+// it by that name, like the sites that use it.
 func (s *Site) own() *LockedModule {
 	if s.File == nil || s.File.Name == "" {
 		return nil
@@ -114,7 +115,7 @@ func (s *Site) own() *LockedModule {
 	return m
 }
 
-// exported returns the file of a module that is exported by a name.
+// exported returns the file for a name that a module exports.
 func (s *Site) exported(m *LockedModule, name string) (*Found, error) {
 	c, err := s.Open(m.Name)
 	if err != nil {
@@ -126,7 +127,7 @@ func (s *Site) exported(m *LockedModule, name string) (*Found, error) {
 	return nil, fmt.Errorf("%s exports %q, and has no file %s", m, name, strings.ReplaceAll(templates[0], "?", strings.ReplaceAll(name, ".", "/")))
 }
 
-// find returns the file of a copy for a name, nil if it has none.
+// find returns the file of the module for require of name, nil if the module has none.
 func (c Copy) find(name string) *Found {
 	for part := range strings.SplitSeq(name, ".") {
 		if !isNamePart(part) {
@@ -142,7 +143,7 @@ func (c Copy) find(name string) *Found {
 	return nil
 }
 
-// has reports whether a copy has a file.
+// has reports whether the module has a file; name is a path below its directory.
 func (c Copy) has(name string) bool {
 	if c.files != nil {
 		return slices.ContainsFunc(c.files, func(f file) bool { return f.name == name })
@@ -150,9 +151,9 @@ func (c Copy) has(name string) bool {
 	return isFile(filepath.Join(c.Dir, filepath.FromSlash(name)))
 }
 
-// Read returns what a file of a module holds, given its path below the directory. It is false of a module that is replaced,
-// and of what is not in it. A file that is not as it was when it was checked is an error: so what is read has the hash of
-// the lock, and its path need not be judged again.
+// Read returns the content of a file, given its path below the directory of the module. It fails if the file has
+// changed since it was verified, so the content always has the hash of the lock. ok is false for a file that the
+// module does not have, and for every file of a replaced module.
 func (c Copy) Read(name string) (text []byte, ok bool, err error) {
 	i := slices.IndexFunc(c.files, func(f file) bool { return f.name == name })
 	if i < 0 {
@@ -162,11 +163,11 @@ func (c Copy) Read(name string) (text []byte, ok bool, err error) {
 	return text, true, err
 }
 
-// Exports reports whether the module in a directory has a file for a name that it exports.
+// Exports reports whether the module in a directory has a file for require of name.
 func Exports(dir, name string) bool { return Copy{Dir: dir}.find(name) != nil }
 
-// Requirable returns the names that scripts of the site can require: what their dependencies
-// export, in order.
+// Requirable returns the sorted names that scripts of the site can require: the exports of its dependencies and its
+// own.
 func (s *Site) Requirable() (names []string) {
 	if s.File == nil {
 		return nil
@@ -181,8 +182,8 @@ func (s *Site) Requirable() (names []string) {
 	return names
 }
 
-// strange returns an error if a name is like those of a module of the lock, and is none that
-// the code may require; nil if the lock has nothing to do with it.
+// strange returns an error for a name that belongs to a module of the lock and that the code may not require, or that
+// the module does not export. It returns nil for all other names.
 func (s *Site) strange(from, name string, asks map[string]string) error {
 	first, _, _ := strings.Cut(name, ".")
 	for i := range s.Lock.Modules {
@@ -210,7 +211,8 @@ func (s *Site) strange(from, name string, asks map[string]string) error {
 	return nil
 }
 
-// Denied returns why the code of a module cannot use a global of scripts, nil if it can.
+// Denied returns an error if the code of a module may not use a global of scripts: a capability is missing that the
+// module must declare and the site must allow.
 func (s *Site) Denied(m *LockedModule, global string) error {
 	capability := CapabilityOf(global)
 	if capability == "" {

@@ -10,7 +10,7 @@ import (
 	"github.com/luaccm/ccm/runtime/module"
 )
 
-// A lock is refused, or it is what would be written.
+// A text that is accepted as a lock is written back byte for byte.
 func FuzzLock(f *testing.F) {
 	l := module.Lock{Modules: []module.LockedModule{{Name: "base", Version: "v1.0.0", Source: module.Source{Git: "https://example.org/base"}, Hash: "h1:47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=", Exports: []string{"base"}}}}
 	f.Add(l.Text())
@@ -27,7 +27,7 @@ func FuzzLock(f *testing.F) {
 	})
 }
 
-// A ccm.mod.lua is read or refused with a place, and edits of it say what they were asked to.
+// A ccm.mod.lua is either read, or refused with the place of the mistake; after an edit it has the new dependency.
 func FuzzModFile(f *testing.F) {
 	f.Add(`return { dependencies = { nginx = { version = "1.2.0", git = "https://example.org/nginx" }, } }`)
 	f.Add("return {\n  name = 'a/b', -- c\n  exports = { [[b]], \"b.c\" };\n  dependencies = {},\n}")
@@ -57,7 +57,7 @@ func FuzzModFile(f *testing.F) {
 	})
 }
 
-// What the file of a site may say, and what it says of mistakes, with their places.
+// Mistakes in a ccm.mod.lua are reported with their places.
 func TestModFileMistakes(t *testing.T) {
 	for text, want := range map[string]string{
 		`return { nmae = "x" }`:                                                     `ccm.mod.lua:1:10: unknown key "nmae" (did you mean "name"?)`,
@@ -79,8 +79,8 @@ func TestModFileMistakes(t *testing.T) {
 	}
 }
 
-// A ccm.mod.lua above a script counts up to the top of its repository, and none of a directory
-// that everybody may write.
+// The nearest ccm.mod.lua above a script is found, but not one above the script's git repository, nor one in a
+// directory that everybody may write.
 func TestFind(t *testing.T) {
 	dir := t.TempDir()
 	write(t, dir, map[string]string{"ccm.mod.lua": "return {}", "site/roles/web/site.lua": "", "site/.git/HEAD": ""})

@@ -13,46 +13,46 @@ import (
 	"github.com/luaccm/ccm/runtime/diag"
 )
 
-// lockFormat is that of the locks that this program writes and reads.
+// lockFormat is the version of the lock's format that this program reads and writes.
 const lockFormat = 1
 
-// maxLock is how long a lock may be.
+// maxLock limits the size of a ccm.lock and of a ccm.mod.lua, in bytes.
 const maxLock = 8 << 20
 
-// A Lock is what a ccm.lock holds: one version of each module.
+// A Lock is the content of a ccm.lock: one version of each module.
 type Lock struct {
 	Format  int            `json:"format"`
-	Modules []LockedModule `json:"modules"` // in order of their names
-	// Sum is the SHA-256 of the text with "" in its place. It finds damage, such as a merge
-	// that git has half done; against somebody who writes the file it is no protection.
+	Modules []LockedModule `json:"modules"` // sorted by name
+	// Sum is the SHA-256 of the file's text with an empty Sum. It detects damage such as an unfinished merge of git;
+	// it is no protection against somebody who can write the file.
 	Sum string `json:"sum"`
 }
 
 // A LockedModule is a module in a lock.
 type LockedModule struct {
 	Name    string `json:"name"`
-	Version string `json:"version,omitempty"` // "" if it is replaced
+	Version string `json:"version,omitempty"` // "" if the module is replaced
 	Source
-	Tag    string `json:"tag,omitempty"`    // of git
-	Commit string `json:"commit,omitempty"` // of git
-	// Signer is who has signed the tag, as the file of signers has it.
+	Tag    string `json:"tag,omitempty"`    // the tag of git
+	Commit string `json:"commit,omitempty"` // the commit of git
+	// Signer is the name of the tag's signer in the file of signers.
 	Signer string `json:"signer,omitempty"`
-	// Hash is that of all its files (dirhash.Hash1 of golang.org/x/mod, with paths relative to
+	// Hash is the hash of all files of the module (Hash1 of golang.org/x/mod/sumdb/dirhash, with paths relative to
 	// the module).
 	Hash string `json:"hash,omitempty"`
-	// Replace is the local folder that takes its place, relative to the lock. It is part of
-	// the site, and has no hash.
+	// Replace is the local folder that is used instead of the module, relative to the lock. It belongs to the site
+	// and has no hash.
 	Replace string `json:"replace,omitempty"`
 
 	CCM          Rule     `json:"ccm,omitempty"`
 	Exports      []string `json:"exports,omitempty"`
 	Capabilities []string `json:"capabilities,omitempty"`
 	Tests        []string `json:"tests,omitempty"`
-	// Dependencies has the least versions that it asks for.
+	// Dependencies has the least version of each module that this one depends on.
 	Dependencies map[string]string `json:"dependencies,omitempty"`
 }
 
-// String returns its name and version for messages.
+// String returns name and version for messages.
 func (m *LockedModule) String() string {
 	if m.Replace != "" {
 		return m.Name + " => " + m.Replace
@@ -60,7 +60,7 @@ func (m *LockedModule) String() string {
 	return m.Name + "@" + m.Version
 }
 
-// Module returns the module of a name, nil if the lock has none.
+// Module returns the module with a name, nil if the lock has none.
 func (l *Lock) Module(name string) *LockedModule {
 	i, ok := slices.BinarySearchFunc(l.Modules, name, func(m LockedModule, name string) int { return strings.Compare(m.Name, name) })
 	if !ok {
@@ -69,7 +69,7 @@ func (l *Lock) Module(name string) *LockedModule {
 	return &l.Modules[i]
 }
 
-// Text returns the text of a lock. Equal locks have equal texts.
+// Text returns the text of the lock's file. Equal locks have equal texts.
 func (l *Lock) Text() []byte {
 	c := Lock{Format: lockFormat, Modules: slices.Clone(l.Modules)}
 	if c.Modules == nil {
@@ -87,12 +87,12 @@ func (l *Lock) marshal() []byte {
 	enc.SetEscapeHTML(false)
 	enc.SetIndent("", "  ")
 	if err := enc.Encode(l); err != nil {
-		panic(err) // there is nothing in it that JSON cannot say
+		panic(err) // all fields can be encoded
 	}
 	return b.Bytes()
 }
 
-// fits reports whether the sum is that of the text.
+// fits reports whether Sum is the sum of the text.
 func (l *Lock) fits(text []byte) bool {
 	body, ok := bytes.CutSuffix(text, []byte(l.Sum+"\"\n}\n"))
 	if !ok || len(l.Sum) != 2*sha256.Size {
@@ -102,7 +102,8 @@ func (l *Lock) fits(text []byte) bool {
 	return hex.EncodeToString(sum[:]) == l.Sum
 }
 
-// ParseLock reads the text of a lock. Any byte that is not as it was when the lock was written is an error.
+// ParseLock reads the text of a lock. file names it in errors. A text that differs in any byte from what Text returns
+// is refused.
 func ParseLock(file string, text []byte) (*Lock, error) {
 	damaged := func(format string, args ...any) error {
 		return diag.Errorf(diag.Pos{File: file}, format, args...).WithHint("restore it from version control, or remove it and write it anew: ccm mod tidy")
@@ -144,15 +145,15 @@ func ParseLock(file string, text []byte) (*Lock, error) {
 	if err := l.CheckExports(); err != nil {
 		return nil, damaged("%w", err)
 	}
-	// A key that is there twice, or that only another program knows, must not mean one thing to whoever reads
-	// the lock and another one here.
+	// Another program could read a duplicate or unknown key in its own way, so that a reviewer and ccm would see
+	// different locks.
 	if !bytes.Equal(l.Text(), text) {
 		return nil, damaged("the lock is not written as ccm mod writes it")
 	}
 	return &l, nil
 }
 
-// check returns an error unless a module of a lock can be used.
+// check returns an error if a field of a locked module is not valid.
 func (m *LockedModule) check() error {
 	if err := CheckName(m.Name); err != nil {
 		return err

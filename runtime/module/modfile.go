@@ -11,49 +11,49 @@ import (
 	"github.com/luaccm/ccm/runtime/luadata"
 )
 
-// A File is what a ccm.mod.lua says: that of a module, of a site, or of both.
+// A File is the content of a ccm.mod.lua, which describes a module, a site, or both.
 type File struct {
 	Doc *luadata.Document
 
-	Name        string // "" for a site that is no module
+	Name        string // "" for a site that is not a module
 	Description string
-	CCM         Rule // which versions of ccm will do
-	// Exports are the names that others may require.
+	CCM         Rule // the versions of ccm that the code works with
+	// Exports are the names that other modules and sites may require.
 	Exports []string
-	// Dependencies are in the order in which they are written.
+	// Dependencies are in the order of the file.
 	Dependencies []Dependency
-	// Capabilities are what its code needs besides the sandbox.
+	// Capabilities are the rights that the code needs beyond the sandbox.
 	Capabilities []string
-	// Tests are files and directories with specs.
+	// Tests are the files and directories with specs.
 	Tests []string
 
-	// What follows counts only in the ccm.mod.lua of a site.
+	// The following fields count only in the ccm.mod.lua of a site.
 
-	// Replace has local folders for modules by their names.
+	// Replace has the local folders that are used instead of modules, by the names of the modules.
 	Replace map[string]string
-	// Allow has the capabilities that the site grants, by the names of modules.
+	// Allow has the capabilities that the site grants to modules, by their names.
 	Allow map[string][]string
-	// Signers has files with those who may sign the tags of a module, by its name; "*" is for
-	// all others.
+	// Signers has the files of keys that may sign a module's tags, by the name of the module; "*" stands for all
+	// other modules.
 	Signers map[string]string
 }
 
-// A Dependency is a module that is asked for.
+// A Dependency is a module that a module or a site needs.
 type Dependency struct {
 	Name    string
-	Version string // the least that will do
+	Version string // the least version that is accepted
 	Source  Source
 	Pos     diag.Pos
 }
 
-// A Source is where a module comes from.
+// A Source is the place from which a module is downloaded.
 type Source struct {
-	Git    string `json:"git,omitempty"`    // of a repository
-	URL    string `json:"url,omitempty"`    // of an archive; {version} in it is the version without its v
-	Folder string `json:"folder,omitempty"` // in the repository or the archive; "" for all of it
+	Git    string `json:"git,omitempty"`    // the address of a repository
+	URL    string `json:"url,omitempty"`    // the URL of an archive; {version} in it stands for the version without its v
+	Folder string `json:"folder,omitempty"` // the module's folder in the repository or archive, "" for the top
 }
 
-// String returns how messages name a source.
+// String returns the source for messages.
 func (s Source) String() string {
 	at := s.Git
 	if at == "" {
@@ -65,12 +65,12 @@ func (s Source) String() string {
 	return at
 }
 
-// A Capability is what code of a module can be given besides the sandbox.
+// A Capability is a right that the code of a module can have beyond the sandbox.
 type Capability struct {
 	Doc string
 }
 
-// Capabilities are those that there are.
+// Capabilities has all capabilities by name.
 var Capabilities = map[string]Capability{
 	"capture": {"runs commands while the site is read"},
 	"http":    {"asks servers"},
@@ -80,10 +80,9 @@ var Capabilities = map[string]Capability{
 	"secret":  {"reads secrets"},
 }
 
-// CapabilityOf returns the capability without which a global of scripts is not there, "" if
-// it always is.
+// CapabilityOf returns the capability that a module needs for a global of scripts, "" if it needs none.
 func CapabilityOf(global string) string {
-	switch global { // a run asks for each global of each module
+	switch global { // a switch, because each run asks for each global of each module
 	case "capture", "http", "fs", "env", "data", "secret":
 		return global
 	case "lookup":
@@ -94,7 +93,7 @@ func CapabilityOf(global string) string {
 	return ""
 }
 
-// ParseFile reads the text of a ccm.mod.lua. The error is a [diag.List].
+// ParseFile reads the text of a ccm.mod.lua. file names it in errors. An error is a [diag.List].
 func ParseFile(file, text string) (*File, error) {
 	doc, err := luadata.Parse(file, text)
 	if err != nil {
@@ -105,7 +104,7 @@ func ParseFile(file, text string) (*File, error) {
 	return f, r.errs.Err()
 }
 
-// A fileReader makes a File of a document.
+// A fileReader builds a File from a parsed document, and collects mistakes.
 type fileReader struct {
 	doc  *luadata.Document
 	errs diag.List
@@ -154,7 +153,7 @@ func (r *fileReader) file() *File {
 	return f
 }
 
-// fields calls the function for each field of a table; others are mistakes.
+// fields calls known[key] for each field of a table, and notes a mistake for a key that is not in known.
 func (r *fileReader) fields(t *luadata.Value, known map[string]func(*luadata.Value)) {
 	names := slices.Sorted(maps.Keys(known))
 	for _, f := range t.Fields {
@@ -182,7 +181,7 @@ func (r *fileReader) text(v *luadata.Value) string {
 	return v.Text
 }
 
-// checked returns a text that check has nothing against.
+// checked returns the text of v, and notes a mistake if check refuses it.
 func (r *fileReader) checked(v *luadata.Value, check func(string) error) string {
 	before := len(r.errs)
 	s := r.text(v)
@@ -194,7 +193,7 @@ func (r *fileReader) checked(v *luadata.Value, check func(string) error) string 
 	return s
 }
 
-// texts returns a list of texts; one text is a list too.
+// texts returns a list of texts. A single text counts as a list of one.
 func (r *fileReader) texts(v *luadata.Value, check func(string) error) (list []string) {
 	if v.Kind == luadata.String {
 		return []string{r.checked(v, check)}
@@ -216,7 +215,7 @@ func (r *fileReader) texts(v *luadata.Value, check func(string) error) (list []s
 	return list
 }
 
-// byModule calls read for each field of a table whose keys are names of modules, or "*".
+// byModule calls read for each field of a table whose keys are names of modules or "*".
 func (r *fileReader) byModule(v *luadata.Value, read func(name string, v *luadata.Value)) {
 	if v.Kind != luadata.Table {
 		r.note(v, "want a table of modules, such as { nginx = ... }, found %s", v.Kind)
@@ -275,8 +274,8 @@ func (r *fileReader) dependencies(v *luadata.Value) (list []Dependency) {
 	return list
 }
 
-// DefaultGit returns where the repository of a module is unless something else is said:
-// at https with its name, if that begins with the name of a server; else it is "".
+// DefaultGit returns the repository of a module whose source is not written out: https://NAME if the name begins with
+// a host name, else "".
 func DefaultGit(name string) string {
 	server, _, ok := strings.Cut(name, "/")
 	if !ok || !strings.Contains(server, ".") {
@@ -292,7 +291,7 @@ func checkCapability(s string) error {
 	return fmt.Errorf("%q is no capability: there are %s", s, strings.Join(slices.Sorted(maps.Keys(Capabilities)), ", "))
 }
 
-// checkFolder returns an error unless a path leads into the directory that it is relative to.
+// checkFolder returns an error unless s is a relative path that stays below its directory.
 func checkFolder(s string) error {
 	if s == "" || strings.Contains(s, "\\") || path.IsAbs(s) || slices.Contains(strings.Split(s, "/"), "..") || strings.HasPrefix(path.Clean(s), "-") {
 		return fmt.Errorf("%q is no path below this directory", s)
@@ -307,7 +306,7 @@ func checkPath(s string) error {
 	return nil
 }
 
-// Dependency returns what is asked of a module, nil for nothing.
+// Dependency returns the dependency with a name, nil if there is none.
 func (f *File) Dependency(name string) *Dependency {
 	for i := range f.Dependencies {
 		if f.Dependencies[i].Name == name {
@@ -317,7 +316,7 @@ func (f *File) Dependency(name string) *Dependency {
 	return nil
 }
 
-// SignersOf returns the file with those who may sign the tags of a module, "" for anybody.
+// SignersOf returns the file of keys that may sign a module's tags, "" if anybody may.
 func (f *File) SignersOf(name string) string {
 	if file := f.Signers[name]; file != "" {
 		return file

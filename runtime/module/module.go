@@ -1,25 +1,23 @@
-// Package module is about Lua modules of others that a site uses at fixed versions: what
-// ccm.mod.lua asks for, what ccm.lock holds fast, and where the files are.
+// Package module reads the Lua modules that a site uses at fixed versions.
 //
-//	ccm.mod.lua   written by people: dependencies with the least version that will do
+//	ccm.mod.lua   written by people: dependencies with the least version that is accepted
 //	ccm.lock      written by ccm mod: one version of each module, with the hash of its files
 //	vendor/NAME   a copy of a module beside the lock, made by ccm mod vendor
-//	the cache     all other copies, by the hash of what they hold
+//	the cache     all other copies, in directories named by their hashes
 //
-// A run reads these and fetches nothing: [Find] finds the lock of a script, and
-// [Site.Open] the directory of a module whose files are those of the lock.
+// A run only reads these and downloads nothing: [Find] finds the lock that holds for a script, and [Site.Open] the
+// directory of a module, whose files it verifies.
 //
-// What changes the lock is in the package resolve beside this one.
+// The package resolve beside this one writes the lock and downloads modules.
 package module
 
-// The names of the files.
 const (
 	FileName  = "ccm.mod.lua"
 	LockName  = "ccm.lock"
 	VendorDir = "vendor"
 )
 
-// Limits on one module. One that needs more is no module.
+// Limits on the files of one module.
 const (
 	MaxFiles = 10_000
 	MaxBytes = 64 << 20

@@ -9,8 +9,8 @@ import (
 	"golang.org/x/mod/semver"
 )
 
-// CheckName returns an error unless a text can be the name of a module: nginx, or
-// example.org/nginx. It is a path below the cache and vendor, too, so it leads nowhere else.
+// CheckName returns an error unless a text can be the name of a module: nginx, or example.org/nginx. The name is also
+// a path below the cache and vendor, so it must not lead out of them.
 func CheckName(name string) error {
 	if name == "" || len(name) > 200 {
 		return errors.New("want a name such as nginx or example.org/nginx")
@@ -23,8 +23,8 @@ func CheckName(name string) error {
 	return nil
 }
 
-// isNamePart reports whether a text is one part of a name. None begins with a dot or a dash:
-// such a name is hidden, leads up, or looks like an option.
+// isNamePart reports whether a text is one part of a name. A part does not begin with a dot or a dash: it would be a
+// hidden file, lead up, or look like an option.
 func isNamePart(part string) bool {
 	if part == "" || part[0] == '.' || part[0] == '-' {
 		return false
@@ -32,12 +32,11 @@ func isNamePart(part string) bool {
 	return strings.Trim(part, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-") == ""
 }
 
-// ShortName returns the name by which scripts require a module: its last part.
+// ShortName returns the last part of a module's name, with which its exports begin.
 func ShortName(name string) string { return path.Base(name) }
 
-// CheckExport returns an error unless a module of that name may export what require "export"
-// finds. All that it exports begins with its short name, so that nothing takes the place of a
-// module of the site, or of another one.
+// CheckExport returns an error unless a module may export a name for require. An export begins with the short name of
+// its module, so that it cannot hide a file of the site or of another module.
 func CheckExport(module, export string) error {
 	short := ShortName(module)
 	if export != short && !strings.HasPrefix(export, short+".") {
@@ -54,8 +53,7 @@ func CheckExport(module, export string) error {
 	return nil
 }
 
-// CleanVersion returns a version as all of ccm writes it: v1.2.0 of 1.2.0 (Semantic
-// Versioning 2.0.0, with a v before it).
+// CleanVersion returns a version in the form of ccm, v1.2.0 for 1.2.0: a Semantic Version 2.0.0 with a v in front.
 func CleanVersion(text string) (string, error) {
 	v := text
 	if !strings.HasPrefix(v, "v") {
@@ -67,11 +65,11 @@ func CleanVersion(text string) (string, error) {
 	return v, nil
 }
 
-// A Rule is which versions of ccm will do: ">= 1.2, < 2".
+// A Rule is a condition on the version of ccm, such as ">= 1.2, < 2".
 type Rule string
 
-// Allows reports whether a version of ccm will do. One that is no version, such as that of a
-// build without a tag, always does.
+// Allows reports whether a version of ccm fulfils the rule. Anything that is not a version fulfils it, such as the
+// name of a build without a tag.
 func (r Rule) Allows(version string) (bool, error) {
 	terms, err := r.terms()
 	if err != nil || !strings.HasPrefix(version, "v") {
@@ -80,8 +78,8 @@ func (r Rule) Allows(version string) (bool, error) {
 	if err != nil || !semver.IsValid(version) {
 		return true, err
 	}
-	// A build that comes after v1.2.0 calls itself v1.2.1-0.2026...: it has what v1.2.0 has,
-	// and is counted as the version that it leads to.
+	// A build after v1.2.0 calls itself v1.2.1-0.2026... It has all of v1.2.0, and counts as the release that it
+	// leads to.
 	version, _, _ = strings.Cut(version, "-")
 	for _, t := range terms {
 		c := semver.Compare(version, t.version)
@@ -92,7 +90,6 @@ func (r Rule) Allows(version string) (bool, error) {
 	return true, nil
 }
 
-// A term is one part of a rule.
 type term struct{ op, version string }
 
 func (r Rule) terms() (terms []term, err error) {

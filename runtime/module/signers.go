@@ -11,7 +11,8 @@ import (
 	"github.com/luaccm/ccm/runtime/signers"
 )
 
-// checkSigners returns an error if a locked module was signed by somebody whom the file of its signers does not name.
+// checkSigners returns an error if a locked module was signed by somebody whom the site's file of signers does not
+// name. mayLack allows that file to be missing.
 func (s *Site) checkSigners(mayLack bool) error {
 	if s.File == nil || s.Lock == nil {
 		return nil

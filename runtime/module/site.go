@@ -17,7 +17,7 @@ import (
 	"github.com/luaccm/ccm/runtime/trust"
 )
 
-// A Site is the directory with the ccm.mod.lua, and the ccm.lock, that hold for a script.
+// A Site is a directory with a ccm.mod.lua, a ccm.lock, or both.
 type Site struct {
 	Dir  string // absolute
 	File *File  // nil if there is no ccm.mod.lua
@@ -25,31 +25,30 @@ type Site struct {
 
 	policy      *trust.Policy
 	caches      []string
-	messagePath func(file string) string // how messages name a file
+	messagePath func(file string) string // the name of a file in messages
 	copies      map[string]Copy
 	trees       *treeCache
-	vendor      *bool // whether there is a directory vendor, once that was looked for
+	vendor      *bool // whether there is a directory vendor; nil until somebody asks
 
-	asks    map[string]string        // what the site asks for, once the lock was found to fit
-	exports map[string]*LockedModule // by the names that they export
+	asks    map[string]string        // the dependencies, once the lock was found to satisfy them
+	exports map[string]*LockedModule // by exported name
 }
 
-// A Copy is a module at the version of the lock, on this machine.
+// A Copy is a module of the lock on this machine.
 type Copy struct {
 	*LockedModule
-	// Dir is its directory. The files in it are those of the lock, unless it is replaced.
+	// Dir is its directory. Its files are verified against the lock, unless the module is replaced.
 	Dir string
 
-	files []file // nil if it is replaced, and they were not checked
+	files []file // nil if the module is replaced, and not verified
 }
 
-// Find returns the site of the scripts in a directory: the nearest directory, from that one
-// up, that has a ccm.mod.lua or a ccm.lock. It is nil if none has. The search ends at the top
-// of a git repository, and before a directory that belongs to somebody else than the first
-// one, or that everybody may write: such as /tmp and /home.
+// Find returns the site of the scripts in a directory: the nearest directory, from there up, with a ccm.mod.lua or a
+// ccm.lock, nil if there is none. The search ends at the top of a git repository, and before a directory that has
+// another owner than dir or that everybody may write, such as /home and /tmp.
 //
-// Found says that nobody has named the directory: it is only the working directory. Shown returns how
-// messages name a file; nil is as it is.
+// found means that the user did not name dir: it is only the working directory, and the stricter p.CheckFound
+// applies. shown returns the name of a file for messages; nil leaves names as they are.
 func Find(p *trust.Policy, dir string, found bool, caches []string, shown func(file string) string) (*Site, error) {
 	dir, err := filepath.Abs(dir)
 	if err != nil {
@@ -57,7 +56,7 @@ func Find(p *trust.Policy, dir string, found bool, caches []string, shown func(f
 	}
 	top, err := owner(dir)
 	if err != nil {
-		return nil, nil // whoever reads the script says that it is not there
+		return nil, nil // the error comes from reading the script
 	}
 	for at := dir; ; at = filepath.Dir(at) {
 		if at != dir {
@@ -81,7 +80,7 @@ func owner(dir string) (st syscall.Stat_t, err error) {
 	return st, err
 }
 
-// Open returns the site of a directory, nil if that has neither a ccm.mod.lua nor a ccm.lock.
+// Open returns the site in a directory, nil if the directory has neither a ccm.mod.lua nor a ccm.lock.
 func Open(p *trust.Policy, dir string, caches []string) (*Site, error) {
 	dir, err := filepath.Abs(dir)
 	if err != nil {
@@ -118,7 +117,7 @@ func open(p *trust.Policy, dir string, found bool, caches []string, shown func(s
 	return s, nil
 }
 
-// readOwnFile reads a file that is believed; nil if there is none.
+// readOwnFile reads a file of the site that the policy trusts; nil if it does not exist.
 func readOwnFile(p *trust.Policy, file string, found bool) ([]byte, error) {
 	if _, err := os.Lstat(file); errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
@@ -145,7 +144,8 @@ func readOwnFile(p *trust.Policy, file string, found bool) ([]byte, error) {
 	return text, err
 }
 
-// Check returns an error if the lock is not that of ccm.mod.lua, or if who signed a module may not any more.
+// Check returns an error if the lock does not satisfy ccm.mod.lua, or if the file of signers no longer names a
+// module's signer.
 func (s *Site) Check() error {
 	if err := s.checkLock(); err != nil {
 		return err
@@ -153,7 +153,8 @@ func (s *Site) Check() error {
 	return s.checkSigners(false)
 }
 
-// checkRun is Check where the site is run: the file with the signers may be where its modules are chosen only.
+// checkRun is Check for a run, where the file of signers may be missing: it is needed only on the machine on which
+// versions are chosen.
 func (s *Site) checkRun() error {
 	if err := s.checkLock(); err != nil {
 		return err
@@ -161,7 +162,7 @@ func (s *Site) checkRun() error {
 	return s.checkSigners(true)
 }
 
-// checkLock returns an error if the lock is not that of ccm.mod.lua.
+// checkLock returns an error if the lock does not satisfy the dependencies in ccm.mod.lua.
 func (s *Site) checkLock() error {
 	if s.File == nil {
 		return diag.Errorf(diag.Pos{File: s.shownPath(LockName)}, "there is no %s beside the lock", FileName).WithHint("ccm mod init writes one")
@@ -198,13 +199,12 @@ func (s *Site) checkLock() error {
 
 func (s *Site) path(name string) string { return filepath.Join(s.Dir, name) }
 
-// shownPath is path for messages.
+// shownPath returns the name of a file of the site for messages.
 func (s *Site) shownPath(name string) string { return s.messagePath(s.path(name)) }
 
-// Copies returns all modules of the lock with their directories, in order of their names,
-// and has checked the files of each. It is for packing a site: to put each Dir at
-// vendor/NAME beside ccm.mod.lua and ccm.lock is enough for a run to find them. One that is
-// replaced is a folder of the site.
+// Copies returns all modules of the lock, sorted by name and verified. It serves to pack a site: with each Dir copied
+// to vendor/NAME beside ccm.mod.lua and ccm.lock, a run finds the modules. A replaced module is a folder of the site
+// already.
 func (s *Site) Copies() ([]Copy, error) {
 	if s.Lock == nil {
 		return nil, s.checkUnlocked()
@@ -224,7 +224,7 @@ func (s *Site) Copies() ([]Copy, error) {
 	return list, nil
 }
 
-// checkUnlocked returns an error if a site without a lock needs one.
+// checkUnlocked returns an error if a site without a lock has dependencies.
 func (s *Site) checkUnlocked() error {
 	if s.File == nil || len(s.File.Dependencies) == 0 {
 		return nil
@@ -232,7 +232,7 @@ func (s *Site) checkUnlocked() error {
 	return s.Check()
 }
 
-// Open returns a module of the lock, and has checked its files.
+// Open returns a module of the lock by its name, verified.
 func (s *Site) Open(name string) (Copy, error) {
 	if c, ok := s.copies[name]; ok {
 		return c, nil
@@ -258,7 +258,7 @@ func (s *Site) Open(name string) (Copy, error) {
 	return c, nil
 }
 
-// locked returns the module of a name, nil if the lock has none.
+// locked returns the module of the lock with a name, nil if there is none.
 func (s *Site) locked(name string) *LockedModule {
 	if s.Lock == nil {
 		return nil
@@ -266,7 +266,7 @@ func (s *Site) locked(name string) *LockedModule {
 	return s.Lock.Module(name)
 }
 
-// locate returns where the files of a module are.
+// locate returns the directory of a module's files: vendor, then the caches.
 func (s *Site) locate(m *LockedModule) (string, error) {
 	lock := diag.Pos{File: s.shownPath(LockName)}
 	if m.Replace != "" {
@@ -280,7 +280,7 @@ func (s *Site) locate(m *LockedModule) (string, error) {
 		return dir, nil
 	}
 	var candidates []string
-	// A directory in vendor may be one on the way to another module.
+	// Without a ccm.mod.lua the directory in vendor may only lead to another module, as vendor/example.org does.
 	if dir := filepath.Join(s.Dir, VendorDir, filepath.FromSlash(m.Name)); s.hasVendor() && isFile(filepath.Join(dir, FileName)) {
 		candidates = append(candidates, dir)
 	}
@@ -304,7 +304,7 @@ func (s *Site) locate(m *LockedModule) (string, error) {
 		WithHint("get it: ccm mod get")
 }
 
-// check returns an error if a directory is not there, or is not believed.
+// check returns an error if a directory does not exist or the policy does not trust it.
 func (s *Site) check(dir string) error {
 	if s.policy != nil {
 		return s.policy.Check(dir)
@@ -327,8 +327,7 @@ func isFile(path string) bool {
 	return err == nil && fi.Mode().IsRegular()
 }
 
-// Dependent returns whose code asks for a module: the names of those that have it as a
-// dependency, "" for the site.
+// Dependent returns the sorted names of the modules that depend on a module, "" for the site.
 func (s *Site) Dependent(name string) (list []string) {
 	if s.File != nil && s.File.Dependency(name) != nil {
 		list = append(list, "")
@@ -342,19 +341,18 @@ func (s *Site) Dependent(name string) (list []string) {
 	return list
 }
 
-// A TamperedError is that the files of a module are not those of the lock.
+// A TamperedError says that the files of a module do not have the hash of the lock.
 type TamperedError struct {
 	Module *LockedModule
 	Dir    string
-	Hash   string // the hash
+	Hash   string // the hash of the files
 }
 
-// Error says what differs.
 func (e *TamperedError) Error() string {
 	return fmt.Sprintf("%s is not what the lock says: %s has the hash %s, and the lock has %s", e.Module, e.Dir, e.Hash, e.Module.Hash)
 }
 
-// verify checks the files of a copy, and returns them.
+// verify compares the files of a copy with the hash of the lock, and returns them.
 func (s *Site) verify(c Copy) ([]file, error) {
 	t, err := readTree(c.Dir)
 	if err == nil && t.open != "" {
@@ -384,11 +382,11 @@ func (s *Site) verify(c Copy) ([]file, error) {
 	return t.files, nil
 }
 
-// Forget has all files read again, also those that nobody has touched since they were read.
+// Forget drops all that is known of files, so that all are read and verified again.
 func (s *Site) Forget() { s.trees, s.copies = newKnownTrees(s.caches[0]), make(map[string]Copy) }
 
-// Remember keeps which files were found to be those of the lock, so that the next run need not
-// read them again. It is no error if it cannot.
+// Remember saves which directories were verified, so that the next run does not read unchanged files again. Failing
+// to save is no error.
 func (s *Site) Remember() {
 	if s.trees != nil {
 		s.trees.save()

@@ -16,7 +16,6 @@ import (
 	"github.com/luaccm/ccm/runtime/trust"
 )
 
-// write writes files below a directory, by their paths.
 func write(t *testing.T, dir string, files map[string]string) {
 	t.Helper()
 	for name, text := range files {
@@ -47,7 +46,7 @@ func vendored(t *testing.T) (dir string, lock *module.Lock) {
 	return dir, lock
 }
 
-// The modules of a lock are found in vendor, and each byte of them and of the lock counts.
+// A module in vendor is found, and a change of any byte of its files or of the lock is refused.
 func TestEachByteCounts(t *testing.T) {
 	dir, _ := vendored(t)
 	cache := t.TempDir()
@@ -102,7 +101,7 @@ func TestEachByteCounts(t *testing.T) {
 	require.ErrorContains(t, err, "such as a link")
 }
 
-// Of the way to 100 modules that lie together each directory is judged once.
+// The directories above 100 modules that lie together are checked by the policy once each.
 func TestWaysAreJudgedOnce(t *testing.T) {
 	dir := t.TempDir()
 	var lock module.Lock
@@ -137,7 +136,7 @@ func TestWaysAreJudgedOnce(t *testing.T) {
 	require.Less(t, looks, 100+60, "one for each module, and those on the way")
 }
 
-// What is read of a module is what was checked: not a file that was changed since, or has come since.
+// Read returns only verified content: a file that was changed or added after the check is refused.
 func TestReadsWhatWasChecked(t *testing.T) {
 	dir, _ := vendored(t)
 	s, err := module.Open(nil, dir, []string{t.TempDir()})
@@ -161,7 +160,7 @@ func TestReadsWhatWasChecked(t *testing.T) {
 	require.Error(t, err)
 }
 
-// A module in which everybody may write is not believed, whatever its hash.
+// A module that everybody may write is refused, even with the right hash.
 func TestOpenToEverybody(t *testing.T) {
 	for _, name := range []string{"vendor/nginx/lib", "vendor/nginx/lib/nginx/tls.lua"} {
 		dir, _ := vendored(t)
@@ -178,8 +177,8 @@ func TestOpenToEverybody(t *testing.T) {
 	}
 }
 
-// A lock with the right sum is refused all the same if it is not what ccm mod writes: a key that is there twice means
-// one thing to a reader and another one to a program.
+// A lock with a correct sum is refused if ccm mod would write it otherwise: a duplicate key could mean one value to a
+// reviewer and another to a program.
 func TestLockIsWrittenInOneWay(t *testing.T) {
 	_, lock := vendored(t)
 	text := string(lock.Text())

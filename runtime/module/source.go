@@ -8,12 +8,11 @@ import (
 	"strings"
 )
 
-// gitSchemes are the protocols that git may use.
+// gitSchemes are the protocols that a repository may have.
 var gitSchemes = []string{"https", "http", "ssh", "file"}
 
-// CheckGit returns an error unless a text is the address of a repository that git can be
-// given: a URL of https, http, ssh or file, or user@host:path. Others of git's run commands
-// (ext::) or read an address as an option.
+// CheckGit returns an error unless a text is the address of a repository that is safe for git: a URL of https, http,
+// ssh or file, or user@host:path. Other addresses make git run commands (ext::) or look like an option.
 func CheckGit(s string) error {
 	if err := checkAddress(s); err != nil {
 		return err
@@ -38,7 +37,7 @@ func CheckGit(s string) error {
 		}
 		return nil
 	}
-	// user@host:path, as scp and git write it.
+	// user@host:path, the form of scp
 	host, at, ok := strings.Cut(s, ":")
 	if !ok || host == "" || strings.Contains(host, "/") || strings.HasPrefix(at, ":") {
 		return fmt.Errorf("%q is no address of a repository: want https://example.org/nginx.git, git@example.org:nginx.git or file:///srv/git/nginx.git", s)
@@ -75,7 +74,7 @@ func (s Source) At(version string) string {
 	return strings.ReplaceAll(s.URL, VersionMark, strings.TrimPrefix(version, "v"))
 }
 
-// checkAddress refuses what no address is, or what a program takes for an option.
+// checkAddress refuses texts that cannot be an address, or that a program could take for an option.
 func checkAddress(s string) error {
 	switch {
 	case s == "":

@@ -21,24 +21,24 @@ import (
 	"github.com/luaccm/ccm/runtime/safepath"
 )
 
-// A tree is the files of one directory of a module.
+// A tree is a list of all files in the directory of a module.
 type tree struct {
 	dir   string
-	files []file // in no order
-	// stats is a digest of what the kernel says of each file. While it is the same, so is what the files
-	// hold: nobody but root can set the time at which an inode was changed.
+	files []file // in no particular order
+	// stats is a digest of the files' metadata (stat). As long as it is the same, the contents are too: only root can
+	// set the change time of an inode.
 	stats [sha256.Size]byte
-	// changeTime is when an inode was changed last.
+	// changeTime is the latest change time of the files' inodes.
 	changeTime time.Time
-	// open is the path of a file or directory in it that everybody may write, "" if there is none.
+	// open is the path of a file or directory that everybody may write, "" if there is none.
 	open string
 
 	buffer [4 << 10]byte
 }
 
-// A file is one of a module, and what the kernel said of it when it was checked.
+// A file is a file of a module with its metadata at the time of the check.
 type file struct {
-	name                      string // its path below the directory, with slashes
+	name                      string // path below the directory, with slashes
 	size, mtime, ctime, inode int64
 	mode                      uint32
 }
@@ -47,7 +47,7 @@ func fileOf(name string, st *unix.Stat_t) file {
 	return file{name, st.Size, st.Mtim.Nano(), st.Ctim.Nano(), int64(st.Ino), uint32(st.Mode)}
 }
 
-// append writes all that is known of a file.
+// append appends the metadata as text, for the digest.
 func (f *file) append(to []byte) []byte {
 	to = append(append(to, f.name...), 0)
 	for _, n := range []int64{f.size, f.mtime, f.ctime, f.inode, int64(f.mode)} {
@@ -56,8 +56,8 @@ func (f *file) append(to []byte) []byte {
 	return to
 }
 
-// HashDir returns the hash of all files of a module: Hash1 of golang.org/x/mod/sumdb/dirhash,
-// with paths relative to the directory.
+// HashDir returns the hash of all files in a directory: Hash1 of golang.org/x/mod/sumdb/dirhash, with paths relative
+// to the directory.
 func HashDir(dir string) (string, error) {
 	t, err := readTree(dir)
 	if err != nil {
@@ -66,8 +66,7 @@ func HashDir(dir string) (string, error) {
 	return t.hash()
 }
 
-// readTree lists a directory. What is neither a file nor a directory is an error, and so is
-// more than a module may have.
+// readTree lists a directory. It fails for anything but files and directories, and beyond the limits on a module.
 func readTree(dir string) (*tree, error) {
 	fd, err := openDir(unix.AT_FDCWD, dir)
 	if err != nil {
@@ -94,16 +93,15 @@ func openDir(at int, name string) (int, error) {
 	return unix.Openat(at, name, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
 }
 
-// maxTreeDepth is how deep directories of a module may be inside one another.
+// maxTreeDepth limits how deep the directories of a module may nest.
 const maxTreeDepth = 32
 
-// tooLarge is the error for more than a module may hold.
 func (t *tree) tooLarge() error {
 	return fmt.Errorf("%s holds more than a module may: %d files, %s", t.dir, MaxFiles, bytesize.Format(MaxBytes))
 }
 
-// read adds what is in an open directory. It is in system calls, for each run does it for each module: os.File makes
-// twice as many.
+// read adds all files below an open directory; below is its path in the tree. It uses system calls, because each run
+// lists each module and os.File needs twice as many.
 func (t *tree) read(fd int, below string, depth int) error {
 	if depth > maxTreeDepth {
 		return fmt.Errorf("%s: more than %d directories are inside one another", t.dir, maxTreeDepth)
@@ -112,7 +110,7 @@ func (t *tree) read(fd int, below string, depth int) error {
 	if err != nil {
 		return &fs.PathError{Op: "read", Path: path.Join(t.dir, below), Err: err}
 	}
-	// The order of a directory is the same as long as nothing in it changes.
+	// Entries are not sorted: their order stays the same while the directory does not change.
 	for _, entry := range entries {
 		name := path.Join(below, entry)
 		var st unix.Stat_t
@@ -143,7 +141,7 @@ func (t *tree) read(fd int, below string, depth int) error {
 	return nil
 }
 
-// names returns what is in an open directory.
+// names returns the names in an open directory.
 func (t *tree) names(fd int) (names []string, err error) {
 	for {
 		var n int
@@ -161,7 +159,7 @@ func (t *tree) names(fd int) (names []string, err error) {
 	}
 }
 
-// read returns what a file below a directory holds, if it is the one that was checked.
+// read returns the content of a file below dir. It fails if the metadata differ from those at the check.
 func (f *file) read(dir string) ([]byte, error) {
 	at := path.Join(dir, f.name)
 	fd, err := unix.Open(at, unix.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
@@ -194,7 +192,7 @@ func (f *file) read(dir string) ([]byte, error) {
 	return text, nil
 }
 
-// hash returns that of all files.
+// hash returns the hash of all files.
 func (t *tree) hash() (string, error) {
 	names := make([]string, len(t.files))
 	for i := range t.files {
@@ -205,7 +203,7 @@ func (t *tree) hash() (string, error) {
 	})
 }
 
-// HashKey returns a hash as the name of a directory: the SHA-256 in hexadecimal.
+// HashKey returns a hash ("h1:" and base64) in hexadecimal, for the name of a directory.
 func HashKey(hash string) (string, error) {
 	text, ok := strings.CutPrefix(hash, "h1:")
 	sum, err := base64.StdEncoding.Strict().DecodeString(text)

@@ -10,20 +10,19 @@ import (
 	"time"
 )
 
-// knownFile is where in a cache it is kept which directories hold what.
+// knownFile is the file in a cache that lists verified directories.
 const knownFile = "verified"
 
-// maxKnown is how many directories are kept. Old ones fall out.
+// maxKnown limits the list. The oldest entries are dropped.
 const maxKnown = 4096
 
-// quiet is how long ago files must have been changed to be taken as known: what the kernel
-// says of a file that is changed twice within one tick of its clock is the same after both.
+// quiet is how old the last change of a directory must be for an entry: two changes of a file within one tick of the
+// kernel's clock have the same metadata.
 const quiet = 2 * time.Second
 
-// A treeCache has the hashes of directories that were read before. A line is the
-// digest of what the kernel said of the files, and their hash; both together are found again
-// only if nobody has touched a file since. The file lies in the cache of the user of ccm:
-// who can write it can write the cache, and the process itself.
+// A treeCache knows directories that were verified before. A line of its file has the digest of a directory's
+// metadata and the hash of its contents, so it applies only while no file has changed. The file needs no protection
+// of its own: who can write it can also write the cache and trace this process.
 type treeCache struct {
 	file  string
 	lines []string
@@ -74,8 +73,8 @@ func (k *treeCache) add(hash string, t *tree) {
 	k.lines, k.set[line], k.added = append(k.lines, line), true, true
 }
 
-// save writes what is new. Another process may do so at the same time: one of them wins, and
-// the other reads some files again.
+// save writes the list if it has new entries. If several processes save at once the last one wins, and the entries of
+// the others are verified again later.
 func (k *treeCache) save() {
 	if !k.added || !isDir(filepath.Dir(k.file)) {
 		return
