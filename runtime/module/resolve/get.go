@@ -21,18 +21,18 @@ import (
 	"github.com/luaccm/ccm/runtime/module"
 )
 
-// CachedModule is a module in the cache.
+// A CachedModule is the record of a module in the cache.
 type CachedModule struct {
 	Dir    string `json:"-"`
 	Hash   string `json:"hash"`
-	Tag    string `json:"tag,omitempty"`    // of git
-	Commit string `json:"commit,omitempty"` // of git
+	Tag    string `json:"tag,omitempty"`    // the tag of git
+	Commit string `json:"commit,omitempty"` // the commit of git
 	// TagObject is the text of an annotated tag, which may be signed.
 	TagObject string `json:"tag_object,omitempty"`
 	Signer    string `json:"-"`
 }
 
-// Get returns a version of a module. If the cache has it, nobody is asked.
+// Get returns a version of a module, from the cache if it is there, else from its source.
 func (r *Resolver) Get(ctx context.Context, source module.Source, version string) (*CachedModule, error) {
 	if got := r.cached(source, version); got != nil {
 		return got, nil
@@ -40,8 +40,8 @@ func (r *Resolver) Get(ctx context.Context, source module.Source, version string
 	return r.fetch(ctx, source, version)
 }
 
-// GetLocked returns a module of a lock, which has to be what the lock says. If the cache has something
-// else of that version, its source is asked again: a tag that was moved may be where it was.
+// GetLocked returns the version of a module that a lock has, verified against the lock. If the cache holds something
+// else for that version, the source is asked again: a tag that had been moved may have been put back.
 func (r *Resolver) GetLocked(ctx context.Context, m *module.LockedModule) (got *CachedModule, err error) {
 	if got = r.cached(m.Source, m.Version); got == nil || isMoved(m, got) != nil {
 		if got, err = r.fetch(ctx, m.Source, m.Version); err != nil {
@@ -51,7 +51,7 @@ func (r *Resolver) GetLocked(ctx context.Context, m *module.LockedModule) (got *
 	return got, isMoved(m, got)
 }
 
-// isMoved returns an error unless what was got is what a lock has.
+// isMoved returns an error unless a module is the one that the lock has.
 func isMoved(m *module.LockedModule, got *CachedModule) error {
 	what, have, now := "hash", m.Hash, got.Hash
 	if have == now {
@@ -68,7 +68,7 @@ func isMoved(m *module.LockedModule, got *CachedModule) error {
 		WithHint("ask who publishes it; nothing of it is used. To take what is there now, remove %s, and then ccm mod tidy", module.LockName)
 }
 
-// fetch gets a version of a module from its source.
+// fetch downloads a version of a module from its source into the cache.
 func (r *Resolver) fetch(ctx context.Context, source module.Source, version string) (*CachedModule, error) {
 	if err := r.makeCache(); err != nil {
 		return nil, err
@@ -98,7 +98,7 @@ func (r *Resolver) fetch(ctx context.Context, source module.Source, version stri
 	return got, r.index(source, version, got)
 }
 
-// makeCache makes the directories of the cache. For root all that leads there has to be its own.
+// makeCache makes the directories of the cache. As root, it refuses a path on which another user may write.
 func (r *Resolver) makeCache() error {
 	for _, dir := range []string{"", "h1", "index", "tmp"} {
 		if err := os.MkdirAll(filepath.Join(r.Caches[0], dir), 0o755); err != nil {
@@ -108,13 +108,13 @@ func (r *Resolver) makeCache() error {
 	return r.Policy.CheckKept(r.Caches[0])
 }
 
-// indexFile returns where in a cache it is kept what a version of a source is.
+// indexFile returns the file of a cache with the record of a source at a version.
 func indexFile(cache string, source module.Source, version string) string {
 	sum := sha256.Sum256([]byte(strings.Join([]string{source.Git, source.URL, source.Folder, version}, "\x00")))
 	return filepath.Join(cache, "index", hex.EncodeToString(sum[:])+".json")
 }
 
-// cached returns what the caches have of a version, nil if none has it whole.
+// cached returns the record of a version from the first cache that has all its files, nil if none has.
 func (r *Resolver) cached(source module.Source, version string) *CachedModule {
 	for _, cache := range r.Caches {
 		text, err := os.ReadFile(indexFile(cache, source, version))
@@ -135,7 +135,7 @@ func (r *Resolver) cached(source module.Source, version string) *CachedModule {
 	return nil
 }
 
-// index keeps what a version of a source is.
+// index saves the record of a source at a version.
 func (r *Resolver) index(source module.Source, version string, got *CachedModule) error {
 	text, err := json.MarshalIndent(got, "", "  ")
 	if err != nil {
@@ -156,8 +156,8 @@ func (r *Resolver) index(source module.Source, version string, got *CachedModule
 	return err
 }
 
-// place moves the files of a module to where the cache has them: a directory named by their
-// hash, which nobody writes any more. If another process was faster, that is as good.
+// place moves the files of a module to their directory in the cache, which is named by their hash and read-only. If
+// another process has already put them there, that copy is used.
 func (r *Resolver) place(tree string) (dir, hash string, err error) {
 	if err := seal(tree); err != nil {
 		return "", "", err
@@ -170,7 +170,7 @@ func (r *Resolver) place(tree string) (dir, hash string, err error) {
 	}
 	if have, err := module.HashDir(dir); err == nil && have == hash {
 		return dir, hash, nil
-	} else if !errors.Is(err, fs.ErrNotExist) { // somebody has changed it
+	} else if !errors.Is(err, fs.ErrNotExist) { // the directory in the cache was tampered with
 		removeTree(dir)
 	}
 	if err := os.Rename(tree, dir); err != nil {
@@ -182,8 +182,7 @@ func (r *Resolver) place(tree string) (dir, hash string, err error) {
 	return dir, hash, os.Chmod(dir, 0o555)
 }
 
-// seal takes from all files and directories below one the right to be written, and the
-// directory itself may still be moved.
+// seal makes all files and directories below tree read-only, but not tree itself, which still has to be renamed.
 func seal(tree string) error {
 	return filepath.WalkDir(tree, func(path string, d fs.DirEntry, err error) error {
 		switch {
@@ -201,7 +200,7 @@ func seal(tree string) error {
 	})
 }
 
-// removeTree removes a directory whose directories may not be writable.
+// removeTree removes a directory with read-only directories in it.
 func removeTree(dir string) {
 	_ = filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 		if err == nil && d.IsDir() {
@@ -212,7 +211,7 @@ func removeTree(dir string) {
 	_ = os.RemoveAll(dir)
 }
 
-// unpackTo extracts an archive within the limits of a module.
+// unpackTo extracts an archive within the limits on a module.
 func (r *Resolver) unpackTo(ctx context.Context, archive, dir string, format unpack.Format) error {
 	return unpack.Extract(ctx, r.local(), archive, unpack.Options{Format: format, Parent: dir, MaxEntries: module.MaxFiles, MaxBytes: module.MaxBytes})
 }
@@ -220,7 +219,7 @@ func (r *Resolver) unpackTo(ctx context.Context, archive, dir string, format unp
 // local returns the machine on which this process runs.
 func (r *Resolver) local() *host.Host { return r.Host }
 
-// fromURL gets an archive.
+// fromURL downloads and extracts an archive.
 func (r *Resolver) fromURL(ctx context.Context, source module.Source, version, stage, tree string) (*CachedModule, error) {
 	u, err := url.Parse(source.At(version))
 	if err != nil {
@@ -233,7 +232,7 @@ func (r *Resolver) fromURL(ctx context.Context, source module.Source, version, s
 	if err := r.unpackTo(ctx, archive, tree, unpack.TarGzip); err != nil {
 		return nil, err
 	}
-	// Most archives hold one directory, named after what is in it.
+	// Most archives hold one directory, named after the project and version.
 	if entries, err := os.ReadDir(tree); err == nil && len(entries) == 1 && entries[0].IsDir() {
 		tree = filepath.Join(tree, entries[0].Name())
 	}
@@ -246,7 +245,7 @@ func (r *Resolver) fromURL(ctx context.Context, source module.Source, version, s
 	return &CachedModule{Dir: tree}, nil
 }
 
-// download gets what is behind a URL.
+// download writes the resource of a URL to a file.
 func (r *Resolver) download(ctx context.Context, u *url.URL, to string) error {
 	x := fetch.New(ctx, fetch.Request{URL: u}, module.MaxBytes)
 	defer x.Close()

@@ -19,10 +19,10 @@ import (
 	"github.com/luaccm/ccm/runtime/module"
 )
 
-// gitTimeout is how long one command of git may take.
+// gitTimeout limits one command of git.
 const gitTimeout = 10 * time.Minute
 
-// git runs the git of the user, whose credentials and proxies hold.
+// git runs the git program with the settings of the user, so that their credentials and proxies are used.
 func (r *Resolver) git(ctx context.Context, dir string, args ...string) (string, error) {
 	plain := r.Policy == nil || slices.ContainsFunc(args, func(s string) bool { return strings.HasPrefix(s, "http://") })
 	cmd := host.Cmd{Argv: git.Argv(dir, args...), Env: git.Environment(plain), Timeout: gitTimeout}
@@ -39,7 +39,7 @@ func (r *Resolver) git(ctx context.Context, dir string, args ...string) (string,
 	return string(res.Stdout), nil
 }
 
-// Versions returns the versions that a repository has, the least first.
+// Versions returns the versions that a repository has tags for, in ascending order.
 func (r *Resolver) Versions(ctx context.Context, source module.Source) ([]string, error) {
 	tags, err := r.tagsOf(ctx, source.Git)
 	if err != nil {
@@ -57,8 +57,8 @@ func (r *Resolver) Versions(ctx context.Context, source module.Source) ([]string
 	return list, nil
 }
 
-// Latest returns the newest release among versions, or the newest of all if there is none; ""
-// if there are no versions. Major limits it to those of one major version, "" for all.
+// Latest returns the newest release among versions, the newest pre-release if there is no release, "" if there are no
+// versions. major limits it to one major version, "" to none.
 func Latest(versions []string, major string) string {
 	latest := ""
 	for _, v := range versions {
@@ -73,9 +73,8 @@ func Latest(versions []string, major string) string {
 	return latest
 }
 
-// versionOf returns the version that a tag names for a module in a folder, "" for none. Tags of
-// a folder begin with it, as nginx/v1.2.0; if the repository has none of these, its tags are
-// those of all its folders.
+// versionOf returns the version that a tag names for the module in a folder, "" for none. Tags for a folder begin
+// with its path, as nginx/v1.2.0. If no tag of the repository does, its tags without a path count for all folders.
 func versionOf(tag string, tags []string, folder string) string {
 	if folder != "" && slices.ContainsFunc(tags, func(t string) bool { return strings.HasPrefix(t, folder+"/") }) {
 		rest, ok := strings.CutPrefix(tag, folder+"/")
@@ -90,10 +89,10 @@ func versionOf(tag string, tags []string, folder string) string {
 	return ""
 }
 
-// maxTags is how many tags of a repository are looked at.
+// maxTags limits the tags of a repository that are considered.
 const maxTags = 100_000
 
-// tagsOf asks a repository for its tags.
+// tagsOf returns the tags of a repository, asked once.
 func (r *Resolver) tagsOf(ctx context.Context, address string) ([]string, error) {
 	if tags, ok := r.tags[address]; ok {
 		return tags, nil
@@ -143,15 +142,15 @@ func (r *Resolver) tagFor(ctx context.Context, source module.Source, version str
 	return "", e
 }
 
-// A fetchedTag is a tag of a repository that was fetched: all folders of the repository are in it.
+// A fetchedTag is a tag that was fetched, with all folders of the repository.
 type fetchedTag struct {
-	repository string // where it was fetched to
+	repository string // the local repository that holds the tag
 	commit     string
 	object     string // the text of an annotated tag
 }
 
-// fetchTag fetches a tag, once for all modules that are folders of the repository. Nothing of the
-// repository is run: there is no work tree, and hooks and filters are left out.
+// fetchTag fetches a tag, once for all modules that are folders of the repository. No code of the repository runs:
+// there is no work tree, and hooks and filters are off.
 func (r *Resolver) fetchTag(ctx context.Context, address, tag string) (*fetchedTag, error) {
 	key := [2]string{address, tag}
 	if t := r.fetched[key]; t != nil {
@@ -183,7 +182,7 @@ func (r *Resolver) fetchTag(ctx context.Context, address, tag string) (*fetchedT
 	return t, nil
 }
 
-// repository returns the empty repository into which tags of an address are fetched until Close.
+// repository returns the local repository into which the tags of an address are fetched. Close removes it.
 func (r *Resolver) repository(ctx context.Context, address string) (string, error) {
 	if dir, ok := r.repositories[address]; ok {
 		return dir, nil
@@ -206,7 +205,7 @@ func (r *Resolver) repository(ctx context.Context, address string) (string, erro
 	return dir, os.WriteFile(filepath.Join(dir, "info", "attributes"), []byte(git.RawAttributes), 0o600)
 }
 
-// Close removes the repositories that were fetched.
+// Close removes the local repositories.
 func (r *Resolver) Close() {
 	for _, dir := range r.repositories {
 		removeTree(dir)
@@ -214,7 +213,7 @@ func (r *Resolver) Close() {
 	r.repositories, r.fetched = nil, nil
 }
 
-// fromGit gets a version out of a repository.
+// fromGit extracts a version from a repository.
 func (r *Resolver) fromGit(ctx context.Context, source module.Source, version, stage, tree string) (*CachedModule, error) {
 	tag, err := r.tagFor(ctx, source, version)
 	if err != nil {

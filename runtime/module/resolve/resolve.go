@@ -1,7 +1,7 @@
-// Package resolve makes the lock of a site: it asks repositories for versions, gets modules into
-// the cache, and chooses one version of each.
+// Package resolve makes the lock of a site: it asks repositories for versions, downloads modules into the cache, and
+// chooses one version of each.
 //
-// Begin with a [Resolver], its Lock.
+// Begin with a [Resolver] and its Lock.
 package resolve
 
 import (
@@ -21,20 +21,20 @@ import (
 	"github.com/luaccm/ccm/runtime/trust"
 )
 
-// A Resolver gets modules. All fields but Tell are required. Close it once it has got them.
+// A Resolver downloads modules and chooses versions. All fields but Tell are required. Close it at the end.
 type Resolver struct {
 	Host      *host.Host // runs git
 	Transport http.RoundTripper
 	Policy    *trust.Policy
-	// Caches are where modules are looked for; the first is written to.
+	// Caches are the directories with modules. Downloads go to the first.
 	Caches []string
-	// Version is that of ccm.
+	// Version is the version of ccm.
 	Version string
-	// Tell is called with the name of work that takes time as it begins; may be nil.
+	// Tell, if not nil, is called with a description of each slow step as it begins.
 	Tell func(what string)
 
-	tags         map[string][]string       // of repositories, that were asked
-	repositories map[string]string         // the directories of those that were fetched from, by address
+	tags         map[string][]string       // by address of the repository
+	repositories map[string]string         // local directories by address of the repository
 	fetched      map[[2]string]*fetchedTag // by address and tag
 }
 
@@ -47,30 +47,29 @@ func (r *Resolver) tell(format string, args ...any) {
 // A node is a module at one version.
 type node struct{ name, version string }
 
-// A graph is what asks for what, at all versions that somebody asks for.
+// A graph has the dependencies of all modules at all versions that are asked for.
 type graph struct {
 	*Resolver
 	ctx     context.Context
-	dir     string // of the site
+	dir     string // the directory of the site
 	site    *module.File
 	old     *module.Lock
 	sources map[string]claim
 	modules map[node]*module.LockedModule
 }
 
-// A claim is where a module is to come from, and who says so.
+// A claim is the source of a module, and the module that states it.
 type claim struct {
 	module.Source
 	by string // "" for the site
 }
 
-// Lock chooses the versions for a ccm.mod.lua: of each module the greatest among the least
-// versions that the site, and what it needs, ask for. No newer one is taken because there is
-// one, so that the same files give the same lock everywhere and at any time. This is minimal
-// version selection: Russ Cox, "Minimal Version Selection", 2018, research.swtch.com/vgo-mvs,
-// algorithm 1, without what only versions need that are not chosen.
+// Lock chooses the versions for a ccm.mod.lua: for each module the greatest of the least versions that the site and
+// its dependencies ask for. Newer versions are not considered, so that the same files give the same lock on every
+// machine and at any time. This is minimal version selection: Russ Cox, "Minimal Version Selection", 2018,
+// research.swtch.com/vgo-mvs, algorithm 1, without modules that only versions depend on that are not chosen.
 //
-// Old is the lock before, or nil: what it has fast is not got to be something else.
+// old is the previous lock or nil: a version that it has must still have the same hash and commit.
 func (r *Resolver) Lock(ctx context.Context, dir string, site *module.File, old *module.Lock) (*module.Lock, error) {
 	if old == nil {
 		old = new(module.Lock)
@@ -98,8 +97,8 @@ func (r *Resolver) Lock(ctx context.Context, dir string, site *module.File, old 
 	return lock, lock.CheckExports()
 }
 
-// visit gets all that is asked for, and what that asks for, and notes the greatest version of
-// each.
+// visit downloads all modules that are asked for and their dependencies, and notes the greatest version of each in
+// chosen.
 func (g *graph) visit(asked, chosen map[string]string) error {
 	for _, name := range slices.Sorted(maps.Keys(asked)) {
 		version := asked[name]
@@ -130,8 +129,8 @@ func (g *graph) visit(asked, chosen map[string]string) error {
 	return nil
 }
 
-// claim notes where a module comes from that another one asks for. The site decides; without
-// it, all who ask have to agree.
+// claim notes the source that a module states for a dependency. The site's source wins; without it, all modules must
+// state the same.
 func (g *graph) claim(by *module.LockedModule, d module.Dependency) error {
 	have, ok := g.sources[d.Name]
 	switch {
@@ -147,7 +146,7 @@ func (g *graph) claim(by *module.LockedModule, d module.Dependency) error {
 	return nil
 }
 
-// reachable returns what the site needs at the chosen versions, in order of the names.
+// reachable returns the sorted names of the modules that the site needs at the chosen versions.
 func (g *graph) reachable(asked, chosen map[string]string) []string {
 	seen := make(map[string]bool)
 	var walk func(asked map[string]string)
@@ -163,7 +162,7 @@ func (g *graph) reachable(asked, chosen map[string]string) []string {
 	return slices.Sorted(maps.Keys(seen))
 }
 
-// fits returns an error unless a chosen module can be used here.
+// fits returns an error if a chosen module does not work here, such as with this version of ccm.
 func (g *graph) fits(m *module.LockedModule) error {
 	ok, err := m.CCM.Allows(g.Version)
 	if err == nil && !ok {
@@ -175,7 +174,7 @@ func (g *graph) fits(m *module.LockedModule) error {
 	return nil
 }
 
-// module gets one module as the lock has it, and its ccm.mod.lua.
+// module returns the entry for the lock of a module at a version, and its ccm.mod.lua.
 func (g *graph) module(n node) (*module.LockedModule, *module.File, error) {
 	m := &module.LockedModule{Name: n.name, Version: n.version}
 	var dir string
@@ -208,7 +207,7 @@ func (g *graph) module(n node) (*module.LockedModule, *module.File, error) {
 	return m, file, nil
 }
 
-// About gives an error the module that it is about. A hint stays a hint.
+// About puts the name of a module before an error, and keeps the error's hint.
 func About(m *module.LockedModule, err error) error {
 	if e, ok := err.(*diag.Error); ok && e.Pos.IsZero() {
 		named := *e
@@ -218,7 +217,7 @@ func About(m *module.LockedModule, err error) error {
 	return fmt.Errorf("%s: %w", m, err)
 }
 
-// pinned gets a module, which must be what the old lock has of that version.
+// pinned downloads a module, which must equal the old lock's entry for that version.
 func (g *graph) pinned(m *module.LockedModule) (*CachedModule, error) {
 	if m.Source == (module.Source{}) {
 		return nil, diag.Errorf(diag.Pos{}, "nobody says where it comes from").
@@ -250,7 +249,8 @@ func (g *graph) pinned(m *module.LockedModule) (*CachedModule, error) {
 	return got, nil
 }
 
-// readFile reads the ccm.mod.lua of a module. Name is what it has to be called, "" for anything.
+// readFile reads the ccm.mod.lua of a module. name is the name that it must have, "" for any; shown names the file in
+// errors.
 func readFile(p *trust.Policy, dir, shown, name string) (*module.File, error) {
 	at := filepath.Join(dir, module.FileName)
 	if err := p.Check(at); err != nil {

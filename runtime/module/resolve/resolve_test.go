@@ -30,13 +30,13 @@ import (
 	"github.com/luaccm/ccm/runtime/trust"
 )
 
-// A repository is one of git, made by the git of this machine.
+// A repository is a git repository for tests.
 type repository struct {
 	t   *testing.T
 	dir string
 }
 
-// TestMain takes away the settings of git of whoever runs the test.
+// TestMain removes the user's settings of git.
 func TestMain(m *testing.M) {
 	for k, v := range map[string]string{
 		"GIT_CONFIG_GLOBAL": "/dev/null", "GIT_CONFIG_NOSYSTEM": "1", "GIT_AUTHOR_NAME": "Ann", "GIT_AUTHOR_EMAIL": "ann@example.org",
@@ -47,7 +47,6 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// newRepository makes an empty repository.
 func newRepository(t *testing.T, dir string) *repository {
 	t.Helper()
 	if _, err := exec.LookPath("git"); err != nil {
@@ -68,7 +67,7 @@ func (r *repository) git(args ...string) string {
 	return strings.TrimSpace(string(out))
 }
 
-// release commits files and tags them.
+// release commits files and tags the commit.
 func (r *repository) release(tag string, files map[string]string) {
 	r.t.Helper()
 	write(r.t, r.dir, files)
@@ -86,7 +85,7 @@ func write(t *testing.T, dir string, files map[string]string) {
 	}
 }
 
-// modFile is a ccm.mod.lua of a module with dependencies, as NAME VERSION ADDRESS.
+// modFile returns a ccm.mod.lua of a module with dependencies, each as NAME VERSION ADDRESS.
 func modFile(name string, dependencies ...string) string {
 	text := fmt.Sprintf("return { name = %q, exports = { %q }, dependencies = {\n", name, name)
 	for _, d := range dependencies {
@@ -96,7 +95,7 @@ func modFile(name string, dependencies ...string) string {
 	return text + "} }\n"
 }
 
-// A noNetwork carries nothing.
+// A noNetwork refuses all requests.
 type noNetwork struct{}
 
 // RoundTrip implements http.RoundTripper.
@@ -130,8 +129,8 @@ func versions(lock *module.Lock) string {
 	return strings.Join(list, " ")
 }
 
-// A site asks for web and api, which ask for base at two versions: the greater of them is taken,
-// and not the newest. The same files give the same lock on another machine, with another cache.
+// A site depends on web and api, which depend on base at two versions: the greater one is chosen, not the newest. The
+// same files give the same lock with another cache.
 func TestMinimalVersions(t *testing.T) {
 	t.Parallel()
 	at := t.TempDir()
@@ -163,7 +162,7 @@ func TestMinimalVersions(t *testing.T) {
 	require.Equal(t, "v1.3.0", resolve.Latest(list, ""))
 	require.Equal(t, "v1.3.0", resolve.Latest([]string{"v1.3.0", "v1.4.0-rc.1"}, "v1"))
 
-	// The two do not agree on where base is from, until the site says it.
+	// web and api state different sources for base, until the site states one.
 	web.release("v1.1.0", map[string]string{"ccm.mod.lua": modFile("web", "base v1.1.0 "+address("other"))})
 	other := newRepository(t, at+"/other")
 	other.release("v1.1.0", map[string]string{"ccm.mod.lua": modFile("base"), "base.lua": ""})
@@ -175,8 +174,7 @@ func TestMinimalVersions(t *testing.T) {
 	require.NoError(t, err)
 }
 
-// A cache serves without a network, an unwritable file in it included; what was tampered with is
-// got again, and a tag that was moved is not taken.
+// With a filled cache no network is needed; a tampered copy is downloaded again; a moved tag is refused.
 func TestCache(t *testing.T) {
 	t.Parallel()
 	at := t.TempDir()
@@ -214,7 +212,7 @@ func TestCache(t *testing.T) {
 	require.ErrorContains(t, err, "somebody has moved the tag v1.0.0")
 }
 
-// Many get the same module at once, and all have it whole.
+// Of several processes that get the same module at once, all find it complete.
 func TestAtOnce(t *testing.T) {
 	t.Parallel()
 	at := t.TempDir()
@@ -247,8 +245,8 @@ func TestAtOnce(t *testing.T) {
 	require.Empty(t, left)
 }
 
-// The attributes of a repository and the settings of the user do not change what is got, and
-// what could lead out of a module is refused.
+// The attributes of a repository and the settings of the user do not change the files that are extracted, and paths
+// that lead out of a module are refused.
 func TestHostileRepositories(t *testing.T) {
 	at := t.TempDir()
 	repo := newRepository(t, at+"/nginx")
@@ -280,7 +278,7 @@ func TestHostileRepositories(t *testing.T) {
 	}
 }
 
-// One repository holds several modules, each with tags of its own.
+// A repository can hold several modules, each with its own tags.
 func TestFolders(t *testing.T) {
 	t.Parallel()
 	at := t.TempDir()
@@ -301,7 +299,7 @@ func TestFolders(t *testing.T) {
 	require.Error(t, err)
 }
 
-// A commandLog counts the commands of git that are run.
+// A commandLog counts the commands of git.
 type commandLog struct {
 	host.Runner
 	count map[string]int
@@ -317,8 +315,8 @@ func (l *commandLog) Run(ctx context.Context, cmd host.Cmd) (command.Result, err
 	return l.Runner.Run(ctx, cmd)
 }
 
-// What a tag was moved to is not taken, also if the files are the same, and once the tag is where it was
-// the cache does not stand in the way.
+// A moved tag is refused even if its files are the same, and once the tag is moved back the module can be got again
+// in spite of the cache.
 func TestMovedTags(t *testing.T) {
 	t.Parallel()
 	at := t.TempDir()
@@ -346,7 +344,7 @@ func TestMovedTags(t *testing.T) {
 	require.NoError(t, err)
 }
 
-// However many folders of a repository are asked for, it is asked and fetched once.
+// Modules that are folders of one repository need one listing and one fetch of it.
 func TestFoldersAreFetchedOnce(t *testing.T) {
 	t.Parallel()
 	const folders = 20
@@ -372,8 +370,7 @@ func TestFoldersAreFetchedOnce(t *testing.T) {
 	require.Empty(t, rest)
 }
 
-// Repositories come over http by the server of git itself, archives from any server, and both
-// give what the lock has.
+// Repositories over HTTP and archives from any server give the same hash as the lock.
 func TestOverHTTP(t *testing.T) {
 	t.Parallel()
 	at := t.TempDir()
@@ -415,8 +412,8 @@ func TestOverHTTP(t *testing.T) {
 	require.ErrorContains(t, err, "404")
 }
 
-// Root takes nothing over plain http that nothing checks: neither a hash of the lock nor the signature of a
-// tag. A server that is asked by https may not send git there either.
+// Root downloads over plain http only what a hash of the lock or a signed tag verifies. A server of https may not
+// redirect git to http either.
 func TestPlainHTTP(t *testing.T) {
 	at := t.TempDir()
 	repo := newRepository(t, at+"/nginx")
@@ -441,7 +438,7 @@ func TestPlainHTTP(t *testing.T) {
 	_, err = root().Lock(t.Context(), at, archive, nil)
 	require.ErrorContains(t, err, refused)
 
-	lock, err := newResolver(newCache(t)).Lock(t.Context(), at, plain, nil) // who is not root
+	lock, err := newResolver(newCache(t)).Lock(t.Context(), at, plain, nil) // as a user other than root
 	require.NoError(t, err)
 	again, err := root().Lock(t.Context(), at, plain, lock)
 	require.NoError(t, err, "the lock has its hash")
@@ -461,10 +458,10 @@ func TestPlainHTTP(t *testing.T) {
 	_, err = newResolver(newCache(t)).Get(t.Context(), redirected, "v1.0.0")
 	require.NoError(t, err)
 	_, err = root().Get(t.Context(), redirected, "v1.0.0")
-	require.ErrorContains(t, err, "http") // in words of git or of its library
+	require.ErrorContains(t, err, "http") // the message of git or of the HTTP library
 }
 
-// A site takes tags only from those that it names, and a signed tag under another name is none.
+// A site accepts only tags that its signers have signed, and only under the name that was signed.
 func TestSignedTags(t *testing.T) {
 	t.Parallel()
 	if _, err := exec.LookPath("ssh-keygen"); err != nil {
@@ -485,7 +482,7 @@ func TestSignedTags(t *testing.T) {
 	sign("ann", "v1.1.0")
 	sign("eve", "v1.2.0")
 	repo.git("tag", "-a", "-m", "unsigned", "v1.3.0")
-	repo.git("update-ref", "refs/tags/v1.4.0", repo.git("rev-parse", "v1.1.0")) // signed, as v1.1.0
+	repo.git("update-ref", "refs/tags/v1.4.0", repo.git("rev-parse", "v1.1.0")) // the signed object of v1.1.0 under another name
 	write(t, at, map[string]string{"signers": "ann@example.org namespaces=\"git\" " + string(key)})
 	for version, want := range map[string]string{
 		"v1.0.0": "has no SSH signature", "v1.1.0": "", "v1.2.0": "may not", "v1.3.0": "has no SSH signature", "v1.4.0": `signed as "v1.1.0"`,
@@ -503,7 +500,7 @@ func TestSignedTags(t *testing.T) {
 		require.Contains(t, lock.Module("nginx").Signer, "ann@example.org (SHA256:")
 		write(t, at, map[string]string{"ccm.mod.lua": text, "ccm.lock": string(lock.Text())})
 	}
-	// Who is taken out of the file may not have signed what is locked.
+	// A locked module is refused once its signer is removed from the file.
 	other, err := os.ReadFile(at + "/eve.pub")
 	require.NoError(t, err)
 	check := func() error {
@@ -522,11 +519,11 @@ func TestSignedTags(t *testing.T) {
 	require.ErrorContains(t, check(), "signers of nginx")
 	s, err = module.Open(nil, at, []string{t.TempDir()})
 	require.NoError(t, err)
-	_, err = s.Require("", "nginx") // such as on a machine that got a bundle
+	_, err = s.Require("", "nginx") // as on a machine that got a bundle
 	require.ErrorContains(t, err, "its files are neither in")
 }
 
-// vendor holds what the lock has, and nothing that the lock has no more.
+// Vendor copies the modules of the lock, and removes those that the lock no longer has.
 func TestVendor(t *testing.T) {
 	t.Parallel()
 	at := t.TempDir()
@@ -561,7 +558,7 @@ func TestVendor(t *testing.T) {
 	require.Equal(t, site+"/vendor/example.org/sshd", have[0].Dir)
 }
 
-// What a module may not be is said in words.
+// Modules that break a rule are refused with a message that names it.
 func TestRefusedModules(t *testing.T) {
 	t.Parallel()
 	at := t.TempDir()

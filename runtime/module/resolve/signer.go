@@ -13,7 +13,7 @@ import (
 	"github.com/luaccm/ccm/runtime/signers"
 )
 
-// signer returns who has signed a tag, if the file of signers lets them.
+// signer returns the name of a tag's signer, and an error if the file of signers does not accept the signature.
 func (r *Resolver) signer(file string, got *CachedModule) (string, error) {
 	unsigned := func(format string, args ...any) error {
 		return diag.Errorf(diag.Pos{}, format, args...).WithHint("the site wants tags signed by one of %s", file)
@@ -48,8 +48,8 @@ func (r *Resolver) signer(file string, got *CachedModule) (string, error) {
 	return who.String(), nil
 }
 
-// checkTag returns when a tag was made, and an error unless its text is about the commit and the
-// tag that were asked for: a signed tag under another name says nothing.
+// checkTag returns the date of a signed tag, and an error unless its text names the commit and the tag that were
+// asked for: a signed tag can be put under another name.
 func checkTag(payload string, got *CachedModule) (when time.Time, err error) {
 	head, _, _ := strings.Cut(payload, "\n\n")
 	fields := make(map[string]string)

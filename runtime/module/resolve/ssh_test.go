@@ -16,7 +16,7 @@ import (
 	"github.com/luaccm/ccm/runtime/module"
 )
 
-// A repository comes over ssh, from an sshd on this machine that takes the key of the test only.
+// A repository can be fetched over ssh. The sshd of the test accepts only the key of the test.
 func TestOverSSH(t *testing.T) {
 	sshd, err := exec.LookPath("/usr/sbin/sshd")
 	if err != nil {
@@ -28,7 +28,7 @@ func TestOverSSH(t *testing.T) {
 		require.NoError(t, err, "%s", out)
 	}
 	if os.Geteuid() == 0 {
-		require.NoError(t, os.MkdirAll("/run/sshd", 0o755)) // where sshd separates privileges
+		require.NoError(t, os.MkdirAll("/run/sshd", 0o755)) // the directory for privilege separation of sshd
 	}
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
@@ -58,7 +58,7 @@ func TestOverSSH(t *testing.T) {
 	require.Equal(t, repo.git("rev-parse", "v1.0.0"), got.Commit)
 	require.FileExists(t, got.Dir+"/nginx.lua")
 
-	// Nobody is asked for a password: a key that the server does not take is an error at once.
+	// A key that the server refuses is an error at once, without a prompt for a password.
 	t.Setenv("GIT_SSH_COMMAND", "ssh -F none -o BatchMode=yes -o StrictHostKeyChecking=no -o UserKnownHostsFile=/dev/null -o LogLevel=ERROR -o IdentitiesOnly=yes -i "+at+"/host")
 	_, err = newResolver(newCache(t)).Get(t.Context(), source, "v1.0.0")
 	require.ErrorContains(t, err, "Permission denied")

@@ -16,19 +16,17 @@ var (
 	luaComment  = lazyregexp.New(`(?m)--.*$`)
 )
 
-// A UsedModule is what the texts of a site require.
+// A UsedModule has the names that the files of a site require.
 type UsedModule struct {
 	Names []string
-	// Unsure are files that require something whose name is not written out: "", if there are
-	// none.
+	// Unsure are files with a require whose argument is not a literal.
 	Unsure []string
 }
 
-// maxLooked is how many files of a site are looked at.
+// maxLooked limits the files that are searched.
 const maxLooked = 20_000
 
-// UsedIn finds what the scripts and manifests below a directory require, without vendor and
-// hidden directories.
+// UsedIn searches the scripts and manifests below a directory for require, without vendor and hidden directories.
 func UsedIn(dir string) (*UsedModule, error) {
 	u := new(UsedModule)
 	looked := 0
@@ -78,17 +76,17 @@ func (u *UsedModule) add(file, text string, isLua bool) {
 	}
 }
 
-// Requires reports whether a module is used.
+// Requires reports whether a name that a module exports is required.
 func (u *UsedModule) Requires(m *module.LockedModule) bool {
 	return slices.ContainsFunc(m.Exports, func(e string) bool { return slices.Contains(u.Names, e) })
 }
 
-// ReadModule reads the ccm.mod.lua of a module in a directory, "" for any name.
+// ReadModule reads the ccm.mod.lua of a module in a directory, whatever its name. shown names the file in errors.
 func (r *Resolver) ReadModule(dir, shown string) (*module.File, error) {
 	return readFile(r.Policy, dir, shown, "")
 }
 
-// CleanStale removes what gets that were interrupted have left in the cache.
+// CleanStale removes the leftovers of interrupted downloads from the cache, if old accepts them.
 func (r *Resolver) CleanStale(old func(fs.FileInfo) bool) {
 	tmp := filepath.Join(r.Caches[0], "tmp")
 	entries, _ := os.ReadDir(tmp)
