@@ -1,7 +1,5 @@
-// Package diag gives errors a place in the text that they complain about.
-//
-// A message says what was wanted, what was found and where, in one form for
-// every front end:
+// Package diag is about mistakes in what the user wrote: errors with a position in a text. A message has what was
+// wanted, what was found and where, in one form for all front ends:
 //
 //	site.lua:2:3: file#/etc/motd: unknown property "mdoe" (did you mean "mode"?)
 //	  2 |   mdoe = "0644",
@@ -19,19 +17,19 @@ import (
 	"strings"
 )
 
-// A Pos is a place in a script or a manifest. The zero Pos is "nowhere".
+// A Pos is a position in a script or a manifest. The zero Pos is unknown.
 type Pos struct {
 	File string
 	// Line and Col count from 1; 0 means unknown. Col counts bytes.
 	Line, Col int
-	// Len is how many bytes of the line are meant, 0 if that is not known.
+	// Len is the length of the part of the line that is meant, in bytes; 0 if unknown.
 	Len int
 }
 
-// IsZero reports whether p is nowhere.
+// IsZero reports whether the position is unknown.
 func (p Pos) IsZero() bool { return p == Pos{} }
 
-// String formats p as file:line:col and leaves out what is not known.
+// String returns file:line:col without the unknown parts.
 func (p Pos) String() string {
 	switch {
 	case p.File == "":
@@ -50,23 +48,22 @@ func (p Pos) Compare(q Pos) int {
 	return cmp.Or(strings.Compare(p.File, q.File), cmp.Compare(p.Line, q.Line), cmp.Compare(p.Col, q.Col))
 }
 
-// A Note is a second place that belongs to an error: where the other
-// declaration stands, or the call that led there.
+// A Note is a second position that belongs to an error, such as another declaration, or the call on the way there.
 type Note struct {
 	Pos  Pos
 	Text string // "declared here", "called from here"
 }
 
-// An Error is a mistake in something that the user wrote.
+// An Error is a mistake in a text of the user.
 type Error struct {
 	Pos     Pos
-	Subject string // the resource that it is about, as type#name, or ""
+	Subject string // the resource, as type#name, or ""
 	Err     error  // what was wanted and what was found
-	Hint    string // what to do about it, or ""
+	Hint    string // advice, or ""
 	Notes   []Note
 }
 
-// Error returns the message on one line, its notes on lines of their own.
+// Error returns the message on one line, and its notes on further lines.
 func (e *Error) Error() string {
 	var b strings.Builder
 	if !e.Pos.IsZero() {
@@ -80,7 +77,7 @@ func (e *Error) Error() string {
 	return b.String()
 }
 
-// Message returns the message without its place: subject, error and hint.
+// Message returns the message without its position: subject, error and hint.
 func (e *Error) Message() string {
 	var b strings.Builder
 	if e.Subject != "" {
@@ -96,21 +93,20 @@ func (e *Error) Message() string {
 	return b.String()
 }
 
-// Unwrap returns the error without its place.
 func (e *Error) Unwrap() error { return e.Err }
 
-// Errorf returns an Error at pos.
+// Errorf returns an Error at a position.
 func Errorf(pos Pos, format string, args ...any) *Error {
 	return &Error{Pos: pos, Err: fmt.Errorf(format, args...)}
 }
 
-// WithHint sets the advice of e and returns e.
+// WithHint sets the hint and returns e.
 func (e *Error) WithHint(format string, args ...any) *Error {
 	e.Hint = fmt.Sprintf(format, args...)
 	return e
 }
 
-// About puts the name of what an error is about before its message, unless it is an [Error], which names it.
+// About prefixes an error with the name of its subject, unless it is an [Error], which has one already.
 func About(name string, err error) error {
 	if _, ok := errors.AsType[*Error](err); ok {
 		return err
@@ -118,7 +114,7 @@ func About(name string, err error) error {
 	return fmt.Errorf("%s: %w", name, err)
 }
 
-// HintOf returns the advice that an error has in a method Hint, "" if it has none.
+// HintOf returns the result of an error's method Hint, "" if it has none.
 func HintOf(err error) string {
 	if h, ok := err.(interface{ Hint() string }); ok {
 		return h.Hint()
@@ -126,11 +122,11 @@ func HintOf(err error) string {
 	return ""
 }
 
-// A List is several mistakes, in the order they were found.
+// A List is several mistakes, in the order in which they were found.
 type List []*Error
 
-// Add adds err: all the mistakes in it if it is a List or joined, and one
-// without a place if it is any other error. Nil adds nothing.
+// Add adds an error: all mistakes of a List or of joined errors, any other error as a mistake without a position. Nil
+// adds nothing.
 func (l *List) Add(err error) {
 	if err == nil {
 		return
@@ -152,7 +148,7 @@ func (l *List) Add(err error) {
 	*l = append(*l, &Error{Err: err})
 }
 
-// within returns e with what an error that wraps it says around its message: the file, for example.
+// within returns e with the text that a wrapping error puts around its message, such as a file name.
 func (e *Error) within(outer error) *Error {
 	before, after, ok := strings.Cut(outer.Error(), e.Error())
 	if !ok || before == "" && after == "" {
@@ -167,20 +163,17 @@ func (e *Error) within(outer error) *Error {
 	return &all
 }
 
-// wrapped is an error with other words.
+// wrapped is an error with another text.
 type wrapped struct {
 	text string
 	err  error
 }
 
-// Error returns the words.
 func (w *wrapped) Error() string { return w.text }
 
-// Unwrap returns the error.
 func (w *wrapped) Unwrap() error { return w.err }
 
-// Err returns nil if there are no mistakes, and otherwise l sorted by place,
-// with repetitions left out.
+// Err returns nil for an empty list, else the list sorted by position, without repetitions.
 func (l List) Err() error {
 	if len(l) == 0 {
 		return nil
@@ -201,7 +194,6 @@ func (l List) Error() string {
 	return strings.Join(lines, "\n")
 }
 
-// Unwrap returns the mistakes.
 func (l List) Unwrap() []error {
 	out := make([]error, len(l))
 	for i, e := range l {

@@ -17,7 +17,7 @@ func TestPosString(t *testing.T) {
 	require.Equal(t, "a.lua:3:4", Pos{File: "a.lua", Line: 3, Col: 4}.String())
 }
 
-// The forms of design.md, section 4.
+// Render prints the forms that the package comment describes.
 func TestRender(t *testing.T) {
 	src := func(string) (string, bool) { return "file {\n  mdoe = \"0644\",\n\tx = 1,\n}\n", true }
 	var list List
@@ -67,8 +67,7 @@ func TestMisspelling(t *testing.T) {
 	}
 }
 
-// Deleting, exchanging or inserting one letter names the right property in at
-// least 95 of 100 cases (demands.md D7).
+// For a property with one letter removed, replaced or inserted, the hint is right in at least 95 % of all cases.
 func TestNearestFindsSlips(t *testing.T) {
 	props := []string{"name", "ensure", "content", "contents", "source", "content_once", "owner", "group", "mode", "force", "alias",
 		"provider", "require", "before", "notify", "subscribe", "health_checks", "command", "cwd", "environment", "path", "returns",
@@ -97,8 +96,7 @@ func TestNearestFindsSlips(t *testing.T) {
 	require.Greater(t, found*100, tried*95, "%d of %d", found, tried)
 }
 
-// Of a long line the part around the place is shown, and of many mistakes the
-// first.
+// Of a long line only the part around the position is printed, and of many mistakes the first MaxShown.
 func TestRenderBounds(t *testing.T) {
 	line := strings.Repeat("ä", 1000) + "here" + strings.Repeat("ö", 1000)
 	src := func(string) (string, bool) { return "x\n" + line, true }
@@ -123,7 +121,7 @@ func TestRenderBounds(t *testing.T) {
 	require.True(t, strings.HasSuffix(out.String(), "\nccm: and 900 more mistakes\n"))
 }
 
-// The caret stands under its letter behind tabs, wide letters and what is escaped.
+// The caret is below its letter even after tabs, wide letters and escaped characters.
 func TestRenderColumns(t *testing.T) {
 	line := "\ta\x1b日本 = here\u202e"
 	var out strings.Builder

@@ -9,21 +9,18 @@ import (
 	"github.com/luaccm/ccm/runtime/terminal"
 )
 
-// Sources finds the text of a file that positions speak of. It returns false
-// if the text is not known, and the message is then printed without its line.
+// Sources returns the text of a file. If it reports false, messages are printed without the source line.
 type Sources func(file string) (text string, ok bool)
 
-// Render writes err to w: each mistake on a line of its own, below it the line
-// of the source that is meant with a caret under the place, then its notes.
-// Every message begins with prefix, which may be "". Of more than [MaxShown]
-// mistakes the first are written, and how many more there are. The further lines of
-// a message are indented: none can be taken for another message.
+// Render writes an error: each mistake on a line, below it the source line with a caret, then the notes. Each message
+// begins with prefix, which may be "". At most [MaxShown] mistakes are written, and the number of the others. Further
+// lines of a message are indented, so that a text with line breaks cannot imitate another message.
 func Render(w io.Writer, prefix string, err error, src Sources) {
 	render(w, prefix, "    ", err, src)
 }
 
-// RenderFlush is Render without the indentation, for messages that are written in
-// lines, such as those of assertions.
+// RenderFlush is Render without the indentation, for messages that have several lines by design, such as failed
+// assertions.
 func RenderFlush(w io.Writer, err error, src Sources) { render(w, "", "", err, src) }
 
 func render(w io.Writer, prefix, further string, err error, src Sources) {
@@ -42,7 +39,7 @@ func render(w io.Writer, prefix, further string, err error, src Sources) {
 			head += e.Subject + ": "
 		}
 		rest := *e
-		rest.Subject = "" // a name is no text of several lines
+		rest.Subject = "" // a name has one line
 		terminal.Fprintf(w, "%s\n", terminal.Prose(w, terminal.LineText(head), terminal.IndentedText(rest.Message(), further), nil))
 		excerpt(w, e.Pos, src)
 		for _, n := range e.Notes {
@@ -51,14 +48,13 @@ func render(w io.Writer, prefix, further string, err error, src Sources) {
 	}
 }
 
-// MaxShown is how many mistakes are shown at once. Nobody reads more.
+// MaxShown limits the mistakes that are printed.
 const MaxShown = 100
 
-// maxLine is how much is shown of a line at most.
+// maxLine limits the part of a source line that is printed, in bytes.
 const maxLine = 400
 
-// around returns what is shown of a line that is longer than most, and the column in it
-// that stands for col.
+// around returns at most most bytes of a line around a column, and the column in that part.
 func around(line string, col, most int) (string, int) {
 	if len(line) <= most {
 		return line, col
@@ -85,7 +81,7 @@ func around(line string, col, most int) (string, int) {
 	return before + line[begin:end] + after, col
 }
 
-// excerpt writes the line at p and a caret below it.
+// excerpt writes the source line of a position with a caret below it.
 func excerpt(w io.Writer, p Pos, src Sources) {
 	if src == nil || p.Line <= 0 {
 		return
@@ -103,7 +99,7 @@ func excerpt(w io.Writer, p Pos, src Sources) {
 		p.Col = 0
 	}
 	most := maxLine
-	if columns, _ := terminal.Size(w); columns > 0 { // a caret stands below one line
+	if columns, _ := terminal.Size(w); columns > 0 { // the caret needs the source on one terminal line
 		most = max(32, min(most, columns-len(num)-len("   | ")))
 	}
 	line, p.Col = around(line, p.Col, most)
@@ -117,8 +113,7 @@ func excerpt(w io.Writer, p Pos, src Sources) {
 	terminal.Fprintf(w, "  %s | %s%s\n", strings.Repeat(" ", len(num)), terminal.LinesText(blank(before)), carets)
 }
 
-// blank returns blanks that take as many columns as the text that is shown of a
-// line. Tabs are kept so that a caret stands under its letter on any terminal.
+// blank returns white space as wide as text. Tabs stay tabs, so that the caret is right for any tab width.
 func blank(line string) string {
 	parts := strings.Split(line, "\t")
 	for i, part := range parts {
@@ -127,7 +122,7 @@ func blank(line string) string {
 	return strings.Join(parts, "\t")
 }
 
-// lineOf returns line n of text, counted from 1.
+// lineOf returns line n of a text, counted from 1.
 func lineOf(text string, n int) (string, bool) {
 	for line := range strings.SplitSeq(text, "\n") {
 		if n--; n == 0 {

@@ -7,11 +7,10 @@ import (
 	"github.com/agnivade/levenshtein"
 )
 
-// Nearest returns the candidate that word was most likely meant to be: the
-// same but for case, at most two edits away (one for words of two or three
-// letters, none for a single one; exchanging two neighbours counts as one edit), one that begins
-// with word, or one whose last part is word, such as insert_after for after. It returns "" if none is near. The first of several equally near
-// candidates wins.
+// Nearest returns the candidate that word most likely means, "" if none is near. A candidate is near if it differs
+// only in case, by at most two edits (one for words of two or three letters, none for one letter; a transposition
+// counts as one edit), if it begins with word, or if its last part is word, as in insert_after for after. Among
+// equally near candidates the first wins.
 func Nearest(word string, candidates []string) string {
 	if word == "" || len(word) > longestWord {
 		return ""
@@ -43,7 +42,7 @@ func Nearest(word string, candidates []string) string {
 	return LastPart(word, candidates)
 }
 
-// LastPart returns the first candidate of several parts of which word is the last, or "".
+// LastPart returns the first candidate of several parts whose last part is word, or "".
 func LastPart(word string, candidates []string) string {
 	for _, c := range candidates {
 		if strings.HasSuffix(c, "_"+word) || strings.HasSuffix(c, "-"+word) {
@@ -53,14 +52,12 @@ func LastPart(word string, candidates []string) string {
 	return ""
 }
 
-// longestWord is the length, in bytes, of words that are compared: it takes time that grows with
-// its product with the length of a candidate.
+// longestWord limits the words that are compared, in bytes: the time grows with the product of both lengths.
 const longestWord = 256
 
-// Misspelling returns the candidate of which word is surely a misspelling, or "" if it may as
-// well be another word: the same but for case, with two neighbours exchanged, or, for words of
-// four letters or more, with one letter added, left out or another (two from eight letters on).
-// A plural is another word.
+// Misspelling returns the candidate that word surely misspells, "" if word may be another word. A misspelling differs
+// only in case or by a transposition, or, in words of four letters or more, by one letter added, missing or replaced
+// (two from eight letters on). A plural is another word.
 func Misspelling(word string, candidates []string) string {
 	if len(word) > longestWord {
 		return ""
@@ -88,7 +85,7 @@ func DidYouMean(word string, candidates []string) string {
 	return ""
 }
 
-// distance counts edits; an exchange of two neighbouring letters is one.
+// distance counts the edits between two words; a transposition of neighbouring letters is one edit.
 func distance(a, b string) int {
 	d := levenshtein.ComputeDistance(a, b)
 	if d == 2 && len(a) == len(b) {

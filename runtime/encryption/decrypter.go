@@ -14,19 +14,19 @@ import (
 	"github.com/luaccm/ccm/runtime/diag"
 )
 
-// ErrDamaged is the error that something encrypted is not as it was written.
+// ErrDamaged is returned for encrypted text that was changed or is not from age.
 var ErrDamaged = errors.New("it is damaged, or is nothing that age has encrypted")
 
-// ErrMoved is the error that an encrypted value stands where it does not belong.
+// ErrMoved is returned for an encrypted value that is not at the place it was encrypted for.
 var ErrMoved = errors.New("it was moved")
 
-// ErrNoIdentity is the error that nothing here can decrypt something.
+// ErrNoIdentity is returned if no available identity can decrypt a text.
 var ErrNoIdentity = errors.New("no identity here can decrypt it")
 
-// A Decrypter decrypts for one process, each text once at most. It is safe for use by several goroutines.
+// A Decrypter decrypts files and values, each distinct text once. It is safe for use by several goroutines.
 type Decrypter struct {
 	Identities *Identities
-	// ShownPath returns how messages name a file. Nil leaves its path as it is.
+	// ShownPath returns the name of a file for messages; nil leaves names as they are.
 	ShownPath func(file string) string
 
 	mu      sync.Mutex
@@ -39,21 +39,21 @@ type result struct {
 	err  error
 }
 
-// Decrypted is how many texts were decrypted.
+// Decrypted returns the number of distinct texts that were decrypted or tried.
 func (d *Decrypter) Decrypted() int {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return len(d.results)
 }
 
-// An Error says why something was not decrypted: what and where it is, and who could read it.
+// An Error is a failure to decrypt: its place, its cause, and who could decrypt the text.
 type Error struct {
 	Place Place
-	For   string // names, "" if they are not known
+	For   string // names of the recipients, "" if they are unknown
 	Err   error
 }
 
-// Error names the place and the reason.
+// Error returns the place, the cause and the recipients.
 func (e *Error) Error() string {
 	text := e.Place.String() + ": " + e.Err.Error()
 	if e.For != "" {
@@ -62,16 +62,16 @@ func (e *Error) Error() string {
 	return text
 }
 
-// Unwrap returns the reason.
+// Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Err }
 
-// File returns what a file of age holds. The name is for messages.
+// File returns the content of a file encrypted with age. name is for messages.
 func (d *Decrypter) File(name string, text []byte) ([]byte, error) {
 	out, desc, err := d.decrypt(text)
 	return out, d.failed(Place{File: name}, desc, err)
 }
 
-// Value returns what an encrypted value holds that stands in a file under a key. One that was encrypted for
+// Value returns the content of an encrypted value that is in a file under a key. A value that was encrypted for
 // another place is refused.
 func (d *Decrypter) Value(text, file, key string) (string, error) {
 	shown := Place{file, key}
@@ -90,7 +90,7 @@ func (d *Decrypter) Value(text, file, key string) (string, error) {
 	return string(out), d.failed(shown, desc, err)
 }
 
-// decrypt returns what a file of age holds, from memory if it was decrypted before.
+// decrypt returns the content of a file encrypted with age, from memory if it was decrypted before.
 func (d *Decrypter) decrypt(text []byte) ([]byte, *Description, error) {
 	header, _, err := open(text)
 	if err != nil {
@@ -138,7 +138,7 @@ func decrypt(text []byte, ids []age.Identity) ([]byte, error) {
 	return out, nil
 }
 
-// explain says in our words what age says in its.
+// explain replaces errors of age by errors in the words of ccm.
 func explain(err error) error {
 	if missing, ok := errors.AsType[*plugin.NotFoundError](err); ok {
 		return diag.Errorf(diag.Pos{}, "the program age-plugin-%s is needed for one of the keys, and is not installed", missing.Name).
@@ -153,7 +153,7 @@ func explain(err error) error {
 	return err
 }
 
-// failed gives an error its place and what helps.
+// failed adds the place, the recipients and a hint to an error.
 func (d *Decrypter) failed(at Place, desc *Description, err error) error {
 	if err == nil {
 		return nil
@@ -165,7 +165,7 @@ func (d *Decrypter) failed(at Place, desc *Description, err error) error {
 	if list, ok := err.(diag.List); ok && len(list) == 1 {
 		err = list[0]
 	}
-	if inner, ok := err.(*diag.Error); ok { // its hint goes behind all
+	if inner, ok := err.(*diag.Error); ok { // its hint comes last in the message
 		bare := *inner
 		hint, bare.Hint, e.Err = inner.Hint, "", &bare
 	}

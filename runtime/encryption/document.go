@@ -12,21 +12,21 @@ import (
 	"github.com/luaccm/ccm/runtime/textedit"
 )
 
-// A Text is a string in a document.
+// A Text is a string value in a document.
 type Text struct {
 	Key   string
 	Value string
-	// Marked says that the document calls it a secret: !secret of YAML.
+	// Marked is set for a value that the document itself marks as secret, with !secret in YAML.
 	Marked bool
 }
 
-// A Syntax finds the texts of a document, and replaces one of them with nothing else changed.
+// A Syntax finds the string values of a document, and replaces one without changing any other text.
 type Syntax interface {
 	Texts(text string) ([]Text, error)
 	Set(text, key, value string) (string, error)
 }
 
-// SyntaxOf returns the syntax of YAML, JSON and TOML by the name of a file, nil of others.
+// SyntaxOf returns the syntax for a file by its name: YAML, JSON or TOML, nil for other files.
 func SyntaxOf(file string) Syntax {
 	switch strings.ToLower(filepath.Ext(file)) {
 	case ".yaml", ".yml", ".hiera":
@@ -41,7 +41,7 @@ func SyntaxOf(file string) Syntax {
 
 type format struct{ textedit.Format }
 
-// secretTag is the tag by which YAML marks a secret.
+// secretTag is the YAML tag of a secret.
 const secretTag = "!secret"
 
 // Texts implements Syntax.
@@ -64,13 +64,13 @@ func (f format) Set(text, key, value string) (string, error) {
 	return after, err
 }
 
-// The two ends of a value that is plain for as long as a document is edited: DEC[hunter2].
+// DEC[hunter2] is a value in plain text while its document is edited.
 const (
 	plainBegin = "DEC["
 	plainEnd   = "]"
 )
 
-// marked returns the plain text of a value that is to be encrypted.
+// marked returns the plain text of a value that is to be encrypted. It reports false for other values.
 func (t Text) marked() (string, bool) {
 	if body, ok := strings.CutPrefix(t.Value, plainBegin); ok {
 		if body, ok = strings.CutSuffix(body, plainEnd); ok {
@@ -84,11 +84,11 @@ func (t Text) marked() (string, bool) {
 type Value struct {
 	Key  string
 	Text string
-	// Plain is what it holds, if it was decrypted.
+	// Plain is the decrypted content, "" before Open.
 	Plain string
 }
 
-// Values returns the encrypted values of a document.
+// Values returns the encrypted values of a document, not decrypted.
 func Values(s Syntax, text string) ([]Value, error) {
 	list, err := s.Texts(text)
 	var out []Value
@@ -100,7 +100,7 @@ func Values(s Syntax, text string) ([]Value, error) {
 	return out, err
 }
 
-// Open returns a document with each encrypted value as DEC[...], and these values.
+// Open returns a document with each encrypted value decrypted as DEC[...], and a list of these values.
 func (d *Decrypter) Open(s Syntax, file, text string) (string, []Value, error) {
 	values, err := Values(s, text)
 	if err != nil {
@@ -117,10 +117,10 @@ func (d *Decrypter) Open(s Syntax, file, text string) (string, []Value, error) {
 	return text, values, nil
 }
 
-// Close encrypts what a document marks: DEC[...], and !secret of YAML. What is one of the old values, under
-// its key, becomes what it was. Others are encrypted to the audience that whom returns for a key: the key of the
-// old value if it was moved or copied, so that nobody else can read it from now on. It returns the keys of values
-// that are new.
+// Close encrypts the marked values of a document: DEC[...], and !secret in YAML. A value that is equal to the old
+// value under its key gets the old encrypted text, so that unchanged lines stay as they are. Others are encrypted to
+// the audience that whom returns for a key. For a value that was moved or copied that is the key it had before, so
+// that it gets no further readers. keys are the keys of the values that were encrypted anew.
 func Close(s Syntax, file, text string, old []Value, whom func(key string) (*Audience, error)) (after string, keys []string, err error) {
 	list, err := s.Texts(text)
 	if err != nil {
@@ -159,7 +159,8 @@ func Close(s Syntax, file, text string, old []Value, whom func(key string) (*Aud
 	return text, keys, nil
 }
 
-// checkClear returns why a text cannot stay unencrypted: it was encrypted before, or is nearly marked.
+// checkClear returns an error if a value without a mark must not stay in plain text: it was encrypted before the
+// edit, or its mark is misspelt.
 func (t Text) checkClear(before Value, old []Value) error {
 	const hint = "write it as DEC[...]; ccm secret decrypt FILE --key PATH prints a value that is to be plain from now on"
 	begin := strings.ToLower(strings.Join(strings.Fields(t.Value[:min(len(t.Value), 4*len(plainBegin))]), ""))
@@ -176,7 +177,7 @@ func (t Text) checkClear(before Value, old []Value) error {
 	return nil
 }
 
-// CheckValue returns why a value cannot be encrypted in a document: ccm could not hide it.
+// CheckValue returns an error if ccm could not hide a value in its output, for example because it is too short.
 func CheckValue(plain string) error {
 	if err := secret.Check(plain); err != nil && !errors.Is(err, secret.ErrLong) {
 		return diag.Errorf(diag.Pos{}, "a value cannot be hidden: %w", err).WithHint("leave it in plain text, or make it longer")
@@ -184,9 +185,9 @@ func CheckValue(plain string) error {
 	return nil
 }
 
-// keyBefore returns the key at which a value stood before a document was edited: that of an old value that was
-// moved, which stands there no more. A copy of one has the key of what was copied, unless something else stood
-// where it stands; what is new or was changed has the key at which it stands.
+// keyBefore returns the key that a value had before the document was edited. A value that is no longer at its old key
+// was moved, and has that key; a copy has the key of its original. A new or changed value has its present key, and so
+// does a copy that replaces another encrypted value.
 func keyBefore(key, plain string, now []Text, old []Value) string {
 	stays := func(v Value) bool {
 		return slices.ContainsFunc(now, func(t Text) bool {
@@ -212,7 +213,7 @@ func keyBefore(key, plain string, now []Text, old []Value) string {
 	return copied
 }
 
-// EncryptKey encrypts the text that stands under a key of a document.
+// EncryptKey encrypts the string under a key of a document, and returns the document.
 func EncryptKey(s Syntax, file, text, key string, to *Audience) (string, error) {
 	list, err := s.Texts(text)
 	if err != nil {

@@ -1,10 +1,10 @@
-// Package encryption keeps secrets in files that may lie in a git repository: whole files and single
-// values, encrypted with age (age-encryption.org/v1) to the people and hosts that a file of recipients
-// names. The program age decrypts what it writes, and the other way round.
+// Package encryption keeps secrets in files that can be committed to git: whole files and single values, encrypted
+// with age (age-encryption.org/v1) to the people and hosts in a file of recipients. Files are compatible with the
+// program age in both directions.
 //
-// What is encrypted says for whom: a stanza of its header, which age leaves alone, has the names. A value
-// of a document also says in which file and under which key it stands, so that it cannot be moved. The
-// header is authenticated with the key of the file.
+// The header of an encrypted text has a stanza with the names of its recipients; age ignores the stanza. For a value
+// it also has the file and the key of the value, so that the value cannot be moved. age authenticates the header with
+// the file key.
 //
 // Begin with [ReadRecipients], [Identities] and [Decrypter].
 package encryption
@@ -23,24 +23,24 @@ import (
 	"filippo.io/age/armor"
 )
 
-// LargestFile is how many bytes a file may have that is decrypted, and LargestValue how many a value.
+// LargestFile and LargestValue limit the size of encrypted files and values, in bytes.
 const (
 	LargestFile  = 64 << 20
 	LargestValue = 1 << 20
 )
 
-// Suffix ends the names of encrypted files.
+// Suffix is the suffix of the names of encrypted files.
 const Suffix = ".age"
 
-// intro begins each file of age that is not armored.
+// intro is the first line of a binary age file.
 const intro = "age-encryption.org/v1\n"
 
-// IsFile reports whether a text is a file of age.
+// IsFile reports whether a text is an age file, binary or armored.
 func IsFile(text []byte) bool {
 	return bytes.HasPrefix(text, []byte(intro)) || bytes.HasPrefix(bytes.TrimLeft(text[:min(len(text), 1024)], " \t\r\n"), []byte(armor.Header))
 }
 
-// Encrypt returns a text as a file of age for some recipients; armored if it is to be printable.
+// Encrypt returns a text as an age file for an audience, in binary or armored (PEM) form.
 func Encrypt(text []byte, to *Audience, armored bool) ([]byte, error) {
 	return encrypt(text, to, Place{}, armored)
 }
@@ -79,7 +79,7 @@ func encrypt(text []byte, to *Audience, at Place, armored bool) ([]byte, error) 
 	return out.Bytes(), err
 }
 
-// A stanzaRecipient adds a stanza to those of a recipient.
+// A stanzaRecipient is a recipient that adds a further stanza to the header.
 type stanzaRecipient struct {
 	age.Recipient
 	stanza *age.Stanza
@@ -101,7 +101,7 @@ func (d *stanzaRecipient) WrapWithLabels(fileKey []byte) (s []*age.Stanza, label
 	return append(s, d.stanza), labels, err
 }
 
-// open returns the header and a reader of a file of age.
+// open returns the header of an age file, and a reader of the whole file.
 func open(text []byte) (header []byte, r io.Reader, err error) {
 	r = bytes.NewReader(text)
 	if !bytes.HasPrefix(text, []byte(intro)) {
@@ -121,16 +121,16 @@ func open(text []byte) (header []byte, r io.Reader, err error) {
 	return header, bytes.NewReader(text), nil
 }
 
-// The two ends of an encrypted value: ENC[age,AAAA].
+// The beginning and end of an encrypted value: ENC[age,AAAA].
 const (
 	valueBegin = "ENC[age,"
 	valueEnd   = "]"
 )
 
-// IsValue reports whether a text looks like an encrypted value, damaged ones too.
+// IsValue reports whether a text begins like an encrypted value; it may be damaged.
 func IsValue(text string) bool { return strings.HasPrefix(text, valueBegin) }
 
-// EncryptValue returns a text as an encrypted value for a place.
+// EncryptValue returns a text as an encrypted value that can be decrypted at a place only.
 func EncryptValue(text string, to *Audience, at Place) (string, error) {
 	if len(text) > LargestValue {
 		return "", fmt.Errorf("it has more than %d bytes: encrypt a whole file", LargestValue)
@@ -142,7 +142,7 @@ func EncryptValue(text string, to *Audience, at Place) (string, error) {
 	return valueBegin + base64.StdEncoding.EncodeToString(raw) + valueEnd, nil
 }
 
-// valueBytes returns the file of age in an encrypted value.
+// valueBytes returns the age file in an encrypted value.
 func valueBytes(text string) ([]byte, error) {
 	if len(text) > 2*LargestValue {
 		return nil, fmt.Errorf("%w: it is too long", ErrDamaged)
@@ -158,15 +158,15 @@ func valueBytes(text string) ([]byte, error) {
 	return raw, nil
 }
 
-// A Place is where an encrypted value stands.
+// A Place is the file and key of an encrypted value.
 type Place struct {
-	// File is the path of the document below the directory of the site, with slashes.
+	// File is the path of the document relative to the site, with slashes.
 	File string
-	// Key leads to the value in the document: db.password.
+	// Key is the path of the value in the document, such as db.password.
 	Key string
 }
 
-// String is the file and the key.
+// String returns FILE: KEY, or FILE if there is no key.
 func (p Place) String() string {
 	if p.Key == "" {
 		return p.File
@@ -174,8 +174,8 @@ func (p Place) String() string {
 	return p.File + ": " + p.Key
 }
 
-// Root returns the directory of the site that a file belongs to: the nearest above it that holds .ccm/recipients.
-// It is not ok if there is none.
+// Root returns the site of a file: the nearest directory above it with a .ccm/recipients. ok is false if there is
+// none.
 func Root(file string) (dir string, ok bool) {
 	abs, err := filepath.Abs(file)
 	if err != nil {
@@ -191,7 +191,7 @@ func Root(file string) (dir string, ok bool) {
 	}
 }
 
-// placeOf returns the place of a key in a file. Without a directory of a site its File is absolute.
+// placeOf returns the place of a key in a file. File is absolute if the file belongs to no site.
 func placeOf(file, key string) Place {
 	abs, err := filepath.Abs(file)
 	if err != nil {
@@ -205,8 +205,8 @@ func placeOf(file, key string) Place {
 	return Place{filepath.ToSlash(abs), key}
 }
 
-// fits reports whether a value that was encrypted for the place then may stand at p. Without a directory
-// of a site only the end of the path is known.
+// fits reports whether a value that was encrypted for the place then may be at p. Outside a site the absolute path of
+// p only has to end with then.File.
 func (p Place) fits(then Place) bool {
 	if p.Key != then.Key {
 		return false

@@ -19,14 +19,14 @@ import (
 	"github.com/luaccm/ccm/runtime/encryption"
 )
 
-// newKey returns the text of an identity and its public key.
+// newKey returns a new identity as text, and its public key.
 func newKey(t testing.TB) (identity, public string) {
 	identity, public, err := encryption.NewIdentity("today")
 	require.NoError(t, err)
 	return identity, public
 }
 
-// decrypterOf returns what decrypts with the identities in a text.
+// decrypterOf returns a Decrypter with the identities in a text.
 func decrypterOf(identity string) *encryption.Decrypter {
 	return &encryption.Decrypter{Identities: &encryption.Identities{Getenv: func(name string) string {
 		if name == encryption.IdentityVariable {
@@ -48,7 +48,7 @@ func audience(t testing.TB, text string, names ...string) *encryption.Audience {
 	return a
 }
 
-// sitePath makes the directory of a site and returns the path of a file in it.
+// sitePath makes a site, and returns the path of a file in it.
 func sitePath(t testing.TB, name string) string {
 	dir := t.TempDir()
 	require.NoError(t, os.MkdirAll(filepath.Join(dir, ".ccm"), 0o755))
@@ -86,7 +86,7 @@ func TestFiles(t *testing.T) {
 	}
 }
 
-// TestProgram: the program age decrypts what ccm encrypts, and the other way round.
+// TestProgram: the program age decrypts files of ccm, and ccm decrypts files of age.
 func TestProgram(t *testing.T) {
 	if _, err := exec.LookPath("age"); err != nil {
 		t.Skip("there is no program age")
@@ -129,7 +129,7 @@ func newSSHKey(t testing.TB) (private, public string) {
 	return string(pem.EncodeToMemory(block)), strings.TrimSpace(string(ssh.MarshalAuthorizedKey(sshPub)))
 }
 
-// TestTampering: nothing of an encrypted file or value can be changed.
+// TestTampering: a change of any byte of an encrypted file or value is an error.
 func TestTampering(t *testing.T) {
 	ann, annKey := newKey(t)
 	d := decrypterOf(ann)
@@ -165,7 +165,7 @@ func TestTampering(t *testing.T) {
 	require.Equal(t, "hunter22", plain)
 }
 
-// TestMovedValues: a value can be decrypted only where it was encrypted.
+// TestMovedValues: a value can be decrypted only in the file and under the key that it was encrypted for.
 func TestMovedValues(t *testing.T) {
 	ann, annKey := newKey(t)
 	d := decrypterOf(ann)
@@ -186,7 +186,7 @@ func TestMovedValues(t *testing.T) {
 	require.ErrorIs(t, err, encryption.ErrMoved)
 	require.Zero(t, d.Decrypted(), "no key was needed to see that")
 
-	// The whole site may be moved, also to where it has no recipients.
+	// The whole site may be moved, even to a directory without recipients.
 	for _, other := range []string{sitePath(t, "data.yaml"), filepath.Join(t.TempDir(), "data.yaml")} {
 		plain, err := d.Value(values[0].Text, other, "db.pw")
 		require.NoError(t, err)
@@ -194,7 +194,7 @@ func TestMovedValues(t *testing.T) {
 	}
 }
 
-// TestOnce: the identity is read once, and a text is decrypted once.
+// TestOnce: identities are read once, and equal texts are decrypted once.
 func TestOnce(t *testing.T) {
 	ann, annKey := newKey(t)
 	key := filepath.Join(t.TempDir(), "age.key")
@@ -216,7 +216,7 @@ func TestOnce(t *testing.T) {
 	require.Equal(t, 3, d.Decrypted())
 }
 
-// TestIdentities: where identities come from.
+// TestIdentities: identities come from the variables, else from the files of the user and the system.
 func TestIdentities(t *testing.T) {
 	dir := t.TempDir()
 	require.NoError(t, os.MkdirAll(filepath.Join(dir, "config", "ccm"), 0o755))
@@ -245,7 +245,7 @@ func TestIdentities(t *testing.T) {
 	require.Len(t, warned, 3)
 	require.Contains(t, warned[0], "chmod 600")
 
-	// One that is damaged is told, without any of its text.
+	// A damaged identity is an error, which does not quote the text.
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "system", "age.key"), []byte(machine[:len(machine)-9]+"\n"), 0o600))
 	enc, err := encryption.Encrypt([]byte("hunter22"), audience(t, "x "+annKey+"\n"), false)
 	require.NoError(t, err)
@@ -253,7 +253,7 @@ func TestIdentities(t *testing.T) {
 	require.ErrorContains(t, err, "this identity is damaged")
 	require.NotContains(t, err.Error(), "SECRET")
 
-	// Nothing at all.
+	// Without any identity, the error lists the places.
 	none := newIdentities()
 	none.ConfigDir, none.SystemDir, none.HostKey = "", dir+"/nowhere", dir+"/no-key"
 	_, err = (&encryption.Decrypter{Identities: none}).File("x.age", enc)
@@ -261,7 +261,7 @@ func TestIdentities(t *testing.T) {
 	require.Contains(t, hintOf(err), "nowhere/age.key")
 }
 
-// TestPassphrase: it is asked for once, and only if nothing else fits.
+// TestPassphrase: the passphrase is asked for once, and only if no other identity fits.
 func TestPassphrase(t *testing.T) {
 	ann, annKey := newKey(t)
 	locked, err := encryption.Lock(ann, "correct horse", 8)
@@ -327,7 +327,7 @@ func TestReadRecipients(t *testing.T) {
 	}
 }
 
-// TestRekey: who left reads no more, who came does, and it is said what was readable.
+// TestRekey: a removed recipient can no longer decrypt, an added one can, and the change lists who was revoked.
 func TestRekey(t *testing.T) {
 	ann, annKey := newKey(t)
 	bob, bobKey := newKey(t)
@@ -365,7 +365,7 @@ func TestRekey(t *testing.T) {
 	_, err = decrypterOf(bob).Value(values[0].Text, file, "a")
 	require.ErrorIs(t, err, encryption.ErrNoIdentity)
 
-	// Another key under the same name is a change too.
+	// A new key under the same name is a change too.
 	_, newAnn := newKey(t)
 	change, err = recipients(t, "ann "+newAnn+"\n").ChangeOf(items[1], nil)
 	require.NoError(t, err)
@@ -373,7 +373,7 @@ func TestRekey(t *testing.T) {
 	require.Equal(t, []string{"ann"}, change.Revoked)
 }
 
-// TestEditing: what did not change stays byte for byte, what is new is encrypted.
+// TestEditing: unchanged values stay byte for byte, and new ones are encrypted.
 func TestEditing(t *testing.T) {
 	ann, annKey := newKey(t)
 	d := decrypterOf(ann)
@@ -404,8 +404,8 @@ func TestEditing(t *testing.T) {
 	}
 }
 
-// TestEditingKeepsMarks: a value that loses its mark is not written in plain text, and one that cannot be hidden is
-// not encrypted.
+// TestEditingKeepsMarks: a value that loses its mark is refused instead of being written in plain text, and so is a
+// value too short to be hidden in output.
 func TestEditingKeepsMarks(t *testing.T) {
 	ann, annKey := newKey(t)
 	to := audience(t, "ann "+annKey+"\n")
@@ -440,8 +440,8 @@ func TestEditingKeepsMarks(t *testing.T) {
 	require.ErrorContains(t, err, "did you mean data.db.pin?")
 }
 
-// TestEditingMovesValues: a value that is moved in a list or between keys keeps its readers, and what takes its place does
-// not get them.
+// TestEditingMovesValues: a value that is moved within a list or to another key keeps its readers, and the value that
+// takes its place does not get them.
 func TestEditingMovesValues(t *testing.T) {
 	ann, annKey := newKey(t)
 	d := decrypterOf(ann)
@@ -454,7 +454,7 @@ func TestEditingMovesValues(t *testing.T) {
 	require.NoError(t, err)
 	for _, x := range []struct {
 		name, text string
-		want       []string // the old keys by whose readers values are encrypted again
+		want       []string // the keys whose readers the values are encrypted to
 	}{
 		{"one is deleted", "l:\n  - DEC[for ann]\nm: DEC[third]\n", []string{"l.1"}},
 		{"one comes before", "l:\n  - DEC[anew]\n  - DEC[for web]\n  - DEC[for ann]\nm: DEC[third]\n", []string{"l.0", "l.0", "l.1"}},
@@ -473,8 +473,8 @@ func TestEditingMovesValues(t *testing.T) {
 	}
 }
 
-// fuzzKey returns a key that is the same in each process: a target of go test is begun again in each of its
-// workers, which have to be able to decrypt what the others found. It keeps nothing.
+// fuzzKey returns a key that is the same in each process: go test runs a fuzz target in several worker processes,
+// which must decrypt each other's inputs. It protects no data.
 func fuzzKey(t testing.TB) (identity, public string) {
 	key := ed25519.NewKeyFromSeed(make([]byte, ed25519.SeedSize))
 	block, err := ssh.MarshalPrivateKey(key, "")
@@ -484,7 +484,7 @@ func fuzzKey(t testing.TB) (identity, public string) {
 	return string(pem.EncodeToMemory(block)), strings.TrimSpace(string(ssh.MarshalAuthorizedKey(signer.PublicKey())))
 }
 
-// fuzzedValue is "hunter22" for fuzzKey, under the key a of the file data.yaml.
+// fuzzedValue is "hunter22" encrypted to fuzzKey, for the key a of data.yaml.
 const fuzzedValue = "ENC[age,YWdlLWVuY3J5cHRpb24ub3JnL3YxCi0+IHNzaC1lZDI1NTE5IHRBWEZ5USBSL3pKQ1BVd2hrQVc1bUh2Y29JNWQ1eHJXQzZFNVBZWnM1ckE0dDRKUGl3Cm9CZ3VMNVlGaUxObXpmcmF4dEJldHYrM1dRYzhMZDVZZDBMNGNpRitubjgKLT4gY2NtLmZvciBAYWxsIGFubj1iYzE3Y2YzNTA4OGYKWkdGMFlTNTVZVzFzQUdFCi0tLSAvemkyQnNmWjE1ck9iSUVhS2NnbnFXNEVuRGtnaEV5NGJOU3Y0dFhOR1IwCpMiZYxncsh2qs5SAEEVJXOn21T4rpeIbgrOTP8gMHv/LiEb423kvkI=]"
 
 func FuzzValue(f *testing.F) {
@@ -505,7 +505,7 @@ func FuzzValue(f *testing.F) {
 	})
 }
 
-// TestMixedKeys: age refuses to mix keys of two kinds, and it is said whose they are.
+// TestMixedKeys: age refuses recipients of post-quantum and other keys together; the error names them.
 func TestMixedKeys(t *testing.T) {
 	_, annKey := newKey(t)
 	id, err := age.GenerateHybridIdentity()

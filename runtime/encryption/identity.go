@@ -19,56 +19,56 @@ import (
 	"github.com/luaccm/ccm/runtime/diag"
 )
 
-// The variables that name an identity. If one is set, no other identity is used.
+// Variables that name an identity. If one is set, all other identities are ignored.
 const (
-	IdentityVariable     = "CCM_AGE_IDENTITY"      // the text of one or more
-	IdentityFileVariable = "CCM_AGE_IDENTITY_FILE" // their file
+	IdentityVariable     = "CCM_AGE_IDENTITY"      // the text of one or more identities
+	IdentityFileVariable = "CCM_AGE_IDENTITY_FILE" // a file of identities
 )
 
-// IdentityFile is the name of a file of identities in a directory of configuration.
+// IdentityFile is the name of the file of identities in a configuration directory.
 const IdentityFile = "age.key"
 
-// HostKey is the SSH key of a host, by which secrets can be encrypted to it.
+// HostKey is the SSH key of this host, which can be a recipient of secrets.
 const HostKey = "/etc/ssh/ssh_host_ed25519_key"
 
-// SystemDir is the directory of configuration of the whole machine.
+// SystemDir is the configuration directory of the machine.
 const SystemDir = "/etc/ccm"
 
-// Identities are the private keys of this process. They are read when one is first needed, once.
+// Identities are the private keys of this process. They are read once, when the first is needed.
 type Identities struct {
-	// Getenv looks up a variable.
+	// Getenv returns the value of an environment variable.
 	Getenv func(name string) string
-	// ConfigDir is the directory of configuration of the user, that has ccm/age.key; "" for none.
+	// ConfigDir is the configuration directory of the user, with the file ccm/age.key; "" if there is none.
 	ConfigDir string
-	// SystemDir and HostKey are as the constants, unless a test says otherwise.
+	// SystemDir and HostKey replace the constants of the same names in tests.
 	SystemDir, HostKey string
-	// ReadFile reads a file that a variable names, if it is trusted; ReadFound one that nobody names. The second may
-	// be nil.
+	// ReadFile reads a file that a variable names, ReadFound one of the default files; both refuse files that are not
+	// trusted. A nil ReadFound stands for ReadFile.
 	ReadFile, ReadFound func(path string) ([]byte, error)
-	// Passphrase asks for that of a file. It is called once for each. Nil asks nobody.
+	// Passphrase asks the user for the passphrase of a file, once for each file. Nil means that nobody can be asked.
 	Passphrase func(file string) ([]byte, error)
-	// BeforePrompt is called before somebody may be asked on the terminal, for a passphrase or by the program of
-	// a plugin, and done afterwards. May be nil.
+	// BeforePrompt, if not nil, is called before the user may be asked on the terminal for a passphrase, or by the
+	// program of a plugin. The function that it returns is called afterwards.
 	BeforePrompt func() (done func())
-	// Warn is called with a text about each thing that is unsafe. May be nil.
+	// Warn, if not nil, is called with a warning about each private key that is not safe.
 	Warn func(text string)
 
 	mu    sync.Mutex
 	read  bool
 	list  []age.Identity
-	paths []string // where it looked, for messages
+	paths []string // the places that were tried, for messages
 	err   error
 	reads int
 }
 
-// Reads is how often identities were read.
+// Reads returns how often the identities were read.
 func (ids *Identities) Reads() int {
 	ids.mu.Lock()
 	defer ids.mu.Unlock()
 	return ids.reads
 }
 
-// get returns the identities, and where they were looked for.
+// get returns the identities. The first call reads them.
 func (ids *Identities) get() ([]age.Identity, error) {
 	ids.mu.Lock()
 	defer ids.mu.Unlock()
@@ -80,14 +80,14 @@ func (ids *Identities) get() ([]age.Identity, error) {
 	return ids.list, ids.err
 }
 
-// Looked returns the places at which identities were looked for.
+// Looked returns the places that were tried, for messages.
 func (ids *Identities) Looked() []string {
 	ids.mu.Lock()
 	defer ids.mu.Unlock()
 	return ids.paths
 }
 
-// Files returns the files that are looked at, unless a variable names an identity.
+// Files returns the default files, which are read unless a variable names an identity.
 func (ids *Identities) Files() []string {
 	var files []string
 	if ids.ConfigDir != "" {
@@ -143,17 +143,17 @@ func (ids *Identities) load() (list []age.Identity, err error) {
 	return list, nil
 }
 
-// checkMode warns of a private key that others can read.
+// checkMode warns about a private key that other users can read.
 func (ids *Identities) checkMode(file string) {
 	if info, err := os.Stat(file); err == nil && info.Mode().IsRegular() && info.Mode().Perm()&0o044 != 0 && ids.Warn != nil {
 		ids.Warn(fmt.Sprintf("the identity %s can be read by others (mode %04o): chmod 600 %[1]s, and make a new one if somebody did", file, info.Mode().Perm()))
 	}
 }
 
-// maxIdentity is how many bytes a file of identities may have.
+// maxIdentity limits a file of identities, in bytes.
 const maxIdentity = 1 << 20
 
-// parse reads identities in the forms that the program age takes. No message holds any of the text.
+// parse reads identities in the forms of the program age. Its errors do not quote the text.
 func (ids *Identities) parse(name string, text []byte) ([]age.Identity, error) {
 	trimmed := bytes.TrimSpace(text)
 	switch {
@@ -207,12 +207,12 @@ func parseIdentity(line string) (age.Identity, error) {
 		return nil, errors.New("want an identity of age or an SSH key, found something else")
 	}
 	if err != nil {
-		return nil, errors.New("this identity is damaged") // the error of age tells parts of it
+		return nil, errors.New("this identity is damaged") // the error of age quotes parts of the text
 	}
 	return id, nil
 }
 
-// sshIdentity reads a private key of SSH. One with a passphrase asks for it when something is encrypted to it.
+// sshIdentity reads a private SSH key. A key with a passphrase asks for it when it is first needed.
 func (ids *Identities) sshIdentity(name string, text []byte) (age.Identity, error) {
 	id, err := agessh.ParseIdentity(text)
 	missing, ok := errors.AsType[*ssh.PassphraseMissingError](err)

@@ -11,31 +11,30 @@ import (
 	"strings"
 )
 
-// An Item is a file or a value that is encrypted.
+// An Item is an encrypted file or value.
 type Item struct {
 	File string
 	// Key is "" for a whole file.
 	Key string
-	// Text is the value as it is written, "" for a whole file.
+	// Text is the encrypted value, "" for a whole file.
 	Text string
 	*Description
-	// Err says why it has no description.
+	// Err is the reason why the description could not be read.
 	Err error
 }
 
-// String is the file and the key.
+// String returns FILE: KEY, or FILE for a whole file.
 func (i Item) String() string { return Place{i.File, i.Key}.String() }
 
-// Finder finds what is encrypted in a tree.
+// A Finder finds encrypted files and values in a directory tree.
 type Finder struct {
-	// SyntaxOf returns the syntax of a file, nil if it has no values.
+	// SyntaxOf returns the syntax of a file, nil if it can have no encrypted values.
 	SyntaxOf func(file string) Syntax
-	// ReadFile reads a file.
 	ReadFile func(path string) ([]byte, error)
 }
 
-// Find returns what is encrypted in a file, or below a directory in the order of the paths. Directories
-// whose name begins with a dot are left out, and links are not followed.
+// Find returns the items in a file, or below a directory in the order of paths. It skips hidden directories and does
+// not follow links.
 func (f *Finder) Find(root string) ([]Item, error) {
 	info, err := os.Stat(root)
 	if err != nil {
@@ -92,25 +91,25 @@ func (f *Finder) in(path string) ([]Item, error) {
 	return items, nil
 }
 
-// A Change is what becomes of something encrypted as the recipients are now.
+// A Change is the difference between the readers of an item and the present recipients.
 type Change struct {
 	Item
-	// To is whom it is to be encrypted to.
+	// To is the audience that the item is to be encrypted to.
 	To *Audience
-	// Added and Removed are names; Renewed are those whose key is another one.
+	// Added, Removed and Renewed are names. The key of a renewed recipient has changed.
 	Added, Removed, Renewed []string
-	// Revoked are those of Removed who are no recipients any more, or have another key.
+	// Revoked are names of present readers whose key is no longer in the file of recipients.
 	Revoked []string
 }
 
-// IsNone reports whether the right ones can read it already.
+// IsNone reports whether the readers are right already.
 func (c *Change) IsNone() bool { return len(c.Added)+len(c.Removed)+len(c.Renewed) == 0 }
 
-// ErrNoNames is the error that something does not say for whom it is.
+// ErrNoNames is returned for an item whose header does not name its recipients.
 var ErrNoNames = errors.New("it does not say for whom it is, because ccm did not encrypt it: name them with --for")
 
-// ChangeOf compares for whom something is encrypted with the recipients. Names say for whom it is to be;
-// none leave it at those that it says itself, without those who are no recipients any more.
+// ChangeOf compares the readers of an item with the recipients. names are the wanted recipients; without names they
+// are those in the header of the item that still exist.
 func (r *Recipients) ChangeOf(item Item, names []string) (*Change, error) {
 	if item.Err != nil {
 		return nil, fmt.Errorf("%s: %w", item, item.Err)
@@ -165,8 +164,7 @@ func (r *Recipients) ChangeOf(item Item, names []string) (*Change, error) {
 	return c, nil
 }
 
-// Rekey returns the text of a file in which all that changes names is encrypted again. The changes are of
-// this file.
+// Rekey returns the text of a file with the items of all changes encrypted again. The changes must be for this file.
 func (d *Decrypter) Rekey(s Syntax, file string, text []byte, changes []*Change) ([]byte, error) {
 	for _, c := range changes {
 		if c.Key == "" {

@@ -11,7 +11,7 @@ import (
 	"filippo.io/age"
 )
 
-// A lockedSSHIdentity is a private key of SSH with a passphrase. A wrong one is not asked for again.
+// A lockedSSHIdentity is a private SSH key with a passphrase. The user has one attempt.
 type lockedSSHIdentity struct {
 	name string
 	key  age.Identity
@@ -27,7 +27,7 @@ func (l *lockedSSHIdentity) Unwrap(stanzas []*age.Stanza) ([]byte, error) {
 	switch {
 	case err == nil, errors.Is(err, age.ErrIncorrectIdentity):
 		return key, err
-	case strings.Contains(err.Error(), x509.IncorrectPasswordError.Error()): // age does not wrap it
+	case strings.Contains(err.Error(), x509.IncorrectPasswordError.Error()): // age does not wrap the error
 		err = fmt.Errorf("identity %s: this is not its passphrase", l.name)
 	default:
 		err = fmt.Errorf("identity %s: %w", l.name, err)
@@ -36,8 +36,8 @@ func (l *lockedSSHIdentity) Unwrap(stanzas []*age.Stanza) ([]byte, error) {
 	return nil, err
 }
 
-// A lockedIdentity is a file of identities that is encrypted with a passphrase. It is asked for when no
-// other identity fits, once.
+// A lockedIdentity is a file of identities that is encrypted with a passphrase. The user is asked once, when no other
+// identity fits.
 type lockedIdentity struct {
 	ids  *Identities
 	name string
@@ -90,7 +90,6 @@ func (l *lockedIdentity) unlock() ([]age.Identity, error) {
 	return l.ids.parse(l.name, text)
 }
 
-// ask asks for a passphrase.
 func (ids *Identities) ask(file string) ([]byte, error) {
 	if ids.Passphrase == nil {
 		return nil, fmt.Errorf("the identity %s has a passphrase, and there is no terminal to ask for it", file)
@@ -103,7 +102,7 @@ func (ids *Identities) ask(file string) ([]byte, error) {
 	return pass, nil
 }
 
-// asking tells that somebody may be asked.
+// asking calls BeforePrompt.
 func (ids *Identities) asking() (done func()) {
 	if ids.BeforePrompt == nil {
 		return func() {}

@@ -12,7 +12,8 @@ import (
 	"golang.org/x/crypto/ssh"
 )
 
-// NewIdentity returns the text of a file with a new identity, and its public key.
+// NewIdentity returns the text of a file with a new identity, and its public key. created is the time for its
+// comment.
 func NewIdentity(created string) (text, public string, err error) {
 	id, err := age.GenerateX25519Identity()
 	if err != nil {
@@ -22,8 +23,8 @@ func NewIdentity(created string) (text, public string, err error) {
 	return fmt.Sprintf("# created: %s\n# public key: %s\n%s\n", created, public, id), public, nil
 }
 
-// Lock encrypts the text of a file of identities with a passphrase. Work is the logarithm of the work that
-// a guess costs (scrypt); 0 for a second of it.
+// Lock encrypts the text of a file of identities with a passphrase. work is the binary logarithm of scrypt's work
+// factor; 0 chooses one that takes about a second.
 func Lock(text, passphrase string, work int) ([]byte, error) {
 	r, err := age.NewScryptRecipient(passphrase)
 	if err != nil {
@@ -43,8 +44,7 @@ func Lock(text, passphrase string, work int) ([]byte, error) {
 	return out.Bytes(), err
 }
 
-// PublicKeys returns the public keys of identities that a text holds, as far as they can be told: those of
-// an SSH key, and those of age.
+// PublicKeys returns the public keys of the identities in a text, for SSH keys and keys of age.
 func PublicKeys(text []byte) ([]string, error) {
 	if bytes.HasPrefix(bytes.TrimSpace(text), []byte("-----BEGIN")) && !IsFile(text) {
 		signer, err := ssh.ParsePrivateKey(text)

@@ -9,7 +9,8 @@ import (
 	"github.com/luaccm/ccm/runtime/diag"
 )
 
-// Nodes are those of a fleet that stand in a file of recipients, in a part of it that is rewritten as a whole:
+// Nodes are the nodes of a fleet in a file of recipients. They have a section of their own, which is rewritten as a
+// whole:
 //
 //	# nodes of a fleet, by "ccm secret recipients nodes": what is changed here by hand is lost
 //	db1  age1... # prod SHA256:EJTlVyf/8zcg...
@@ -17,23 +18,22 @@ import (
 //	@tag:role=db db1 db2
 //	# end of the nodes
 //
-// Groups of nodes are called as they are chosen. Nodes that are in none were named.
+// A group of nodes is named by the expression that selects it. Nodes outside any group were selected by name.
 type Nodes struct {
 	Keys   []NodeKey
 	Groups map[string][]string
 }
 
-// A NodeKey is the recipient of a node, and what a reader can compare.
+// A NodeKey is the name of a node, its key as a recipient, and a comment with the fingerprint of the node.
 type NodeKey struct{ Name, Text, Note string }
 
-// The lines around the nodes.
+// The first and last line of the section.
 const (
 	nodesBegin = `# nodes of a fleet, by "ccm secret recipients nodes": what is changed here by hand is lost`
 	nodesEnd   = "# end of the nodes"
 )
 
-// SplitNodes returns the nodes that stand in the text of a file of recipients, and the text without them: what is
-// before, and what behind.
+// SplitNodes returns the nodes in the text of a file of recipients, and the text before and behind their section.
 func SplitNodes(file, text string) (n *Nodes, before, behind string, err error) {
 	n = &Nodes{Groups: make(map[string][]string)}
 	number, state := 0, &before
@@ -64,7 +64,6 @@ func SplitNodes(file, text string) (n *Nodes, before, behind string, err error) 
 	return n, before, behind, nil
 }
 
-// Named returns the nodes that are in no group.
 func (n *Nodes) Named() []string {
 	var names []string
 	for _, k := range n.Keys {
@@ -79,14 +78,14 @@ func (n *Nodes) Named() []string {
 	return names
 }
 
-// Add adds a node, once.
+// Add adds a node, unless it is there already.
 func (n *Nodes) Add(k NodeKey) {
 	if !slices.ContainsFunc(n.Keys, func(o NodeKey) bool { return o.Name == k.Name }) {
 		n.Keys = append(n.Keys, k)
 	}
 }
 
-// Text returns the lines of the nodes, "" if there are none.
+// Text returns the section with the nodes, "" if there are none.
 func (n *Nodes) Text() string {
 	if len(n.Keys) == 0 {
 		return ""
@@ -109,7 +108,7 @@ func (n *Nodes) Text() string {
 	return b.String()
 }
 
-// WithNodes returns the text of a file of recipients with these nodes in the place of those that it had.
+// WithNodes returns the text of a file of recipients with its nodes replaced by n.
 func WithNodes(file, text string, n *Nodes) (string, error) {
 	_, before, behind, err := SplitNodes(file, text)
 	if err != nil {
@@ -121,8 +120,8 @@ func WithNodes(file, text string, n *Nodes) (string, error) {
 	return before + n.Text() + behind, nil
 }
 
-// isGroup reports whether a text can be the name of a group, without its @: a name, or how nodes of a fleet are
-// chosen (tag:role=db, env:prod).
+// isGroup reports whether a text can be the name of a group, without its @: a name, or an expression that selects
+// nodes of a fleet (tag:role=db, env:prod).
 func isGroup(s string) bool {
 	if IsName(s) {
 		return true

@@ -9,7 +9,7 @@ import (
 	"github.com/luaccm/ccm/runtime/encryption"
 )
 
-// Nodes are written in the place of those that were there, and all around them stays.
+// WithNodes replaces the section of the nodes, and keeps all other text.
 func TestNodesAmongRecipients(t *testing.T) {
 	byHand := "# people\nann age1ann\n"
 	n := &encryption.Nodes{Groups: map[string][]string{"@tag:role=db": {"db2", "db1"}}}
@@ -41,10 +41,10 @@ web1  age1web1 # prod SHA256:w
 
 	lines := strings.SplitAfter(text, "\n")
 	for _, broken := range []string{
-		strings.Join(lines[:4], ""),             // no end
-		strings.Join(lines[4:], ""),             // no begin
-		text + text,                             // twice
-		byHand + lines[2] + lines[2] + lines[7], // begins twice
+		strings.Join(lines[:4], ""),             // no end line
+		strings.Join(lines[4:], ""),             // no begin line
+		text + text,                             // two sections
+		byHand + lines[2] + lines[2] + lines[7], // two begin lines
 	} {
 		_, err := encryption.WithNodes("r", broken, had)
 		require.ErrorContains(t, err, "the nodes of a fleet", broken)

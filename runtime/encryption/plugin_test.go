@@ -15,7 +15,7 @@ import (
 	"github.com/luaccm/ccm/runtime/encryption"
 )
 
-// testPlugin is the name under which this program is a plugin of age.
+// testPlugin is the plugin name under which the test binary runs as a plugin of age.
 const testPlugin = "ccmtest"
 
 func TestMain(m *testing.M) {
@@ -25,7 +25,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// runPlugin is a plugin whose keys hold keys of age as text. It has something to say before it decrypts.
+// runPlugin is a plugin whose keys contain keys of age as text. It shows a message before it decrypts.
 func runPlugin() int {
 	p, err := plugin.New(testPlugin)
 	if err != nil {
@@ -44,8 +44,8 @@ func runPlugin() int {
 	return p.Main()
 }
 
-// TestPlugin: programs named age-plugin-NAME are called, for public keys and for identities, and what they
-// say of a failure is told.
+// TestPlugin: programs named age-plugin-NAME handle public keys and identities, and their error messages reach the
+// user.
 func TestPlugin(t *testing.T) {
 	id, err := age.GenerateX25519Identity()
 	require.NoError(t, err)
@@ -96,7 +96,7 @@ func TestPlugin(t *testing.T) {
 	require.EqualError(t, err, "x.age: $CCM_AGE_IDENTITY:1: want an identity of age or an SSH key, found something else; it is for token (ccm secret keygen makes an identity)")
 }
 
-// TestReleasedPlugin: a plugin that comes with age decrypts.
+// TestReleasedPlugin: a plugin that is released with age decrypts.
 func TestReleasedPlugin(t *testing.T) {
 	dir := t.TempDir()
 	build := exec.Command("go", "build", "-o", dir, "filippo.io/age/extra/age-plugin-pq")
@@ -119,7 +119,7 @@ func TestReleasedPlugin(t *testing.T) {
 	require.Equal(t, "hunter22", string(text))
 }
 
-// TestSSHKeys: the keys that ssh-keygen makes decrypt; a passphrase is asked for once, and only where it is needed.
+// TestSSHKeys: keys of ssh-keygen decrypt; a passphrase is asked for once, and only if the key is needed.
 func TestSSHKeys(t *testing.T) {
 	for name, options := range map[string][]string{
 		"ed25519":          {"-t", "ed25519", "-N", ""},

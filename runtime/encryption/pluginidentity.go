@@ -10,7 +10,8 @@ import (
 	"github.com/luaccm/ccm/runtime/terminal"
 )
 
-// A pluginIdentity is kept by a program, which may ask for a PIN or wait until a token is touched.
+// A pluginIdentity is an identity that a plugin program holds. The program may ask for a PIN, or wait for the touch
+// of a token.
 type pluginIdentity struct {
 	ids     *Identities
 	program *plugin.Identity
@@ -22,7 +23,7 @@ func (p *pluginIdentity) Unwrap(stanzas []*age.Stanza) ([]byte, error) {
 	return p.program.Unwrap(stanzas)
 }
 
-// pluginUI is how programs named age-plugin-NAME speak with the user of ccm.
+// pluginUI returns the connection of plugin programs to the user of ccm.
 func pluginUI() *plugin.ClientUI {
 	say := func(format string, v ...any) {
 		terminal.Fprintf(terminal.NewWriter(os.Stderr), "%s\n", fmt.Sprintf(format, v...))

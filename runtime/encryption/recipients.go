@@ -15,13 +15,13 @@ import (
 	"github.com/luaccm/ccm/runtime/diag"
 )
 
-// RecipientsFile is where a site has its recipients, below its directory.
+// RecipientsFile is the path of the file of recipients, relative to the site.
 const RecipientsFile = ".ccm/recipients"
 
-// Everybody is the group of all recipients. It need not be written down.
+// Everybody is the group of all recipients. It always exists.
 const Everybody = "@all"
 
-// Recipients are the people and hosts that secrets of a site are encrypted to:
+// Recipients are the people and hosts that a site's secrets are encrypted to:
 //
 //	# people
 //	ann    age1ql3z7hjy54pw3hyww5ayyfg7zqgvc7w3j2elw8zmrj2kudsfs...
@@ -32,29 +32,29 @@ const Everybody = "@all"
 //	@admins  ann bob
 //	@web     web1 @admins
 //
-// A name may have several keys, a line each. A group may hold groups.
+// A name may have several keys, one a line. A group may contain groups.
 type Recipients struct {
-	// File is where they stand, for messages.
+	// File is the name of the file for messages.
 	File string
 	// Keys are in the order of the file.
 	Keys []Key
-	// Groups are the members of groups by their names, which begin with @.
+	// Groups has the members of each group by its name, which begins with @.
 	Groups map[string][]string
 }
 
-// A Key is a public key and whose it is.
+// A Key is a public key and the name of its owner.
 type Key struct {
 	Name string
-	// Text is the key as age writes it: age1..., ssh-ed25519 AAAA...
+	// Text is the key in the form of age: age1..., or ssh-ed25519 AAAA...
 	Text string
 	Line int
 }
 
-// An Audience is whom something is encrypted to.
+// An Audience is the set of recipients of one encrypted text.
 type Audience struct {
-	// Names are what was asked for, people, hosts and groups.
+	// Names are the people, hosts and groups that were named.
 	Names []string
-	// Keys are those of all of them.
+	// Keys are the keys of all of them.
 	Keys []Key
 }
 
@@ -64,7 +64,7 @@ const (
 	maxKeys = 5000
 )
 
-// ReadRecipients reads the text of a file of recipients. All mistakes are told, with their lines.
+// ReadRecipients parses a file of recipients. The error has all mistakes with their lines.
 func ReadRecipients(file, text string) (*Recipients, error) {
 	r := &Recipients{File: file, Groups: make(map[string][]string)}
 	var errs diag.List
@@ -158,7 +158,6 @@ func mapsKeys(m map[string][]string) func(yield func(string) bool) {
 	}
 }
 
-// IsName reports whether a text can be the name of a recipient.
 func IsName(s string) bool {
 	if s == "" || len(s) > 100 || s[0] == '-' || s[0] == '.' {
 		return false
@@ -166,7 +165,7 @@ func IsName(s string) bool {
 	return strings.Trim(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.") == ""
 }
 
-// short is the beginning of a long word.
+// short shortens a long word for messages.
 func short(s string) string {
 	if len(s) > 60 {
 		return s[:57] + "..."
@@ -174,7 +173,7 @@ func short(s string) string {
 	return s
 }
 
-// names are all that can be asked for.
+// names returns all names that Audience accepts.
 func (r *Recipients) names() []string {
 	names := []string{Everybody}
 	for _, k := range r.Keys {
@@ -187,7 +186,7 @@ func (r *Recipients) names() []string {
 	return slices.Compact(names)
 }
 
-// expand returns the names of people and hosts that a name stands for.
+// expand returns the people and hosts that a name stands for. within are the groups around it, to detect cycles.
 func (r *Recipients) expand(name string, within []string) ([]string, error) {
 	if slices.Contains(within, name) {
 		return nil, fmt.Errorf("the group %s holds itself", name)
@@ -221,7 +220,7 @@ func (r *Recipients) expand(name string, within []string) ([]string, error) {
 	return nil, e
 }
 
-// Audience returns the keys of all who are named, people, hosts and groups. No names are everybody.
+// Audience returns the keys of the named people, hosts and groups. Without names it is everybody.
 func (r *Recipients) Audience(names ...string) (*Audience, error) {
 	if len(names) == 0 {
 		names = []string{Everybody}
@@ -248,8 +247,7 @@ func (r *Recipients) Audience(names ...string) (*Audience, error) {
 	return a, nil
 }
 
-// ReadersOfAll returns those whose keys can read each of some encrypted values; nil if there are none who are
-// recipients still.
+// ReadersOfAll returns the recipients that can decrypt every one of some values, nil if there are none.
 func (r *Recipients) ReadersOfAll(values []Value) *Audience {
 	a := &Audience{Keys: slices.Clone(r.Keys)}
 	for _, v := range values {
@@ -270,8 +268,8 @@ func (r *Recipients) ReadersOfAll(values []Value) *Audience {
 	return a
 }
 
-// mixed returns an error if keys that withstand quantum computers are among others: age refuses that, for
-// those who break one of the others read it all the same.
+// mixed returns an error if post-quantum keys are mixed with others. age refuses that, because breaking one of the
+// other keys is enough to read the text.
 func (a *Audience) mixed() error {
 	var hybrid, others []string
 	for _, k := range a.Keys {
@@ -288,12 +286,12 @@ func (a *Audience) mixed() error {
 		WithHint("keys of one kind for all, or --for only some of them")
 }
 
-// has reports whether a key of that name and digest is among them.
+// has reports whether a key with that name and digest is in the audience.
 func (a *Audience) has(k KeyDigest) bool {
 	return slices.ContainsFunc(a.Keys, func(own Key) bool { return own.Name == k.Name && own.Digest() == k.Digest })
 }
 
-// recipient returns what age encrypts to.
+// recipient returns the recipient for age.
 func (k Key) recipient() (age.Recipient, error) {
 	r, err := parseRecipient(k.Text)
 	if err != nil {
@@ -302,7 +300,7 @@ func (k Key) recipient() (age.Recipient, error) {
 	return r, nil
 }
 
-// parseRecipient reads a public key in one of the forms that the program age takes.
+// parseRecipient parses a public key in one of the forms of the program age.
 func parseRecipient(text string) (age.Recipient, error) {
 	switch {
 	case strings.HasPrefix(text, "age1tag1"), strings.HasPrefix(text, "age1tagpq1"):

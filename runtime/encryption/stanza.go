@@ -12,13 +12,13 @@ import (
 	"filippo.io/age"
 )
 
-// The stanza in the header that says for whom something is encrypted, and where it stands:
+// stanzaType is the type of the stanza with the recipients and the place of an encrypted text:
 //
 //	-> ccm.for @admins,web1 ann=1f2e3d4c web1=5a6b7c8d
 //	base64 of FILE NUL KEY
 //
-// Behind the names that were asked for stand those that they meant, each with a digest of its key. Programs
-// that do not know a stanza leave it alone (C2SP, age: "Recipient stanza").
+// The first argument has the names that were given, the others the people and hosts behind them, each with a digest
+// of its key. Programs ignore stanzas of unknown types (C2SP, age: "Recipient stanza").
 const stanzaType = "ccm.for"
 
 func (a *Audience) stanza(at Place) *age.Stanza {
@@ -33,28 +33,28 @@ func (a *Audience) stanza(at Place) *age.Stanza {
 	return s
 }
 
-// A Description is what something encrypted says of itself. Nobody vouches for it before it is decrypted.
+// A Description is the data in the header of an encrypted text. It is authentic only once the text was decrypted.
 type Description struct {
-	// For are the names that were asked for, people, hosts and groups; empty if ccm did not write it.
+	// For are the people, hosts and groups that were named; empty if ccm did not encrypt the text.
 	For []string
-	// Keys are the names and digests of keys that can read it.
+	// Keys are the names and key digests of all readers.
 	Keys []KeyDigest
-	// At is where a value stands; zero for a file.
+	// At is the place of a value, zero for a file.
 	At Place
-	// Kinds are the kinds of all its recipients: X25519, ssh-ed25519.
+	// Kinds are the stanza types of all recipients, such as X25519 and ssh-ed25519.
 	Kinds []string
 }
 
-// A KeyDigest is the name of a recipient and a digest of its key.
+// A KeyDigest is the name of a reader and a digest of its key.
 type KeyDigest struct{ Name, Digest string }
 
-// Digest is a short digest of a public key.
+// Digest returns a short digest of a public key.
 func (k Key) Digest() string {
 	sum := sha256.Sum256([]byte(k.Text))
 	return hex.EncodeToString(sum[:6])
 }
 
-// Readers returns the names of those who can read it, each once.
+// Readers returns the names of the readers without repetitions.
 func (d *Description) Readers() []string {
 	var names []string
 	for _, k := range d.Keys {
@@ -65,7 +65,7 @@ func (d *Description) Readers() []string {
 	return names
 }
 
-// ForWhom is the readers as messages say them.
+// ForWhom returns the readers as text for messages.
 func (d *Description) ForWhom() string {
 	if names := d.Readers(); len(names) > 0 {
 		return strings.Join(names, ", ")
@@ -76,10 +76,10 @@ func (d *Description) ForWhom() string {
 	return fmt.Sprintf("%d of whom it does not say the names (%s)", len(d.Kinds), strings.Join(slices.Compact(slices.Sorted(slices.Values(d.Kinds))), ", "))
 }
 
-// maxRecipients bounds what a header says.
+// maxRecipients limits the recipients in a header.
 const maxRecipients = 10000
 
-// describe reads a header as age writes it.
+// describe parses the header of an age file.
 func describe(header []byte) (*Description, error) {
 	d := &Description{}
 	lines := bytes.Split(header, []byte("\n"))
@@ -110,7 +110,7 @@ func describe(header []byte) (*Description, error) {
 			d.Keys = append(d.Keys, KeyDigest{name, digest})
 		}
 		var body []byte
-		for i++; i < len(lines); i++ { // full lines of 64 columns, and one that is shorter
+		for i++; i < len(lines); i++ { // full lines of 64 columns, and a shorter one at the end
 			body = append(body, lines[i]...)
 			if len(lines[i]) < 64 {
 				break
@@ -131,7 +131,7 @@ func describe(header []byte) (*Description, error) {
 	return d, nil
 }
 
-// Describe returns what a file of age says of itself. It needs no identity.
+// Describe returns the description of an age file. It needs no identity.
 func Describe(text []byte) (*Description, error) {
 	header, _, err := open(text)
 	if err != nil {

@@ -10,15 +10,15 @@ import (
 	"github.com/luaccm/ccm/runtime/safepath"
 )
 
-// openStream opens a pipe or a terminal that whoever started ccm has opened: standard
-// input, or what the shell makes of <(...). It returns nil if the path names none.
+// openStream opens a pipe or terminal that this process has inherited: standard input, or the shell's <(...). It
+// returns nil for any other path.
 func openStream(path string) *os.File {
 	if !safepath.IsOpened(path) {
 		return nil
 	}
 	f, err := believed.OpenToRead(path)
 	if err != nil {
-		return nil // which reading it as a file says
+		return nil // the error comes from reading it as a file
 	}
 	if fi, err := f.Stat(); err != nil || fi.Mode().IsRegular() || fi.IsDir() {
 		f.Close()
@@ -28,8 +28,8 @@ func openStream(path string) *os.File {
 	return f
 }
 
-// ReadStream returns what a stream holds, which must be no more than LargestText. It
-// returns as soon as the context ends, whether the stream has ended or not.
+// ReadStream returns the content of a stream of at most LargestText bytes. It returns as soon as the context ends,
+// even while a read blocks.
 func ReadStream(ctx context.Context, r io.Reader, name string) ([]byte, error) {
 	type result struct {
 		text []byte
@@ -51,8 +51,7 @@ func ReadStream(ctx context.Context, r io.Reader, name string) ([]byte, error) {
 	}
 }
 
-// ReadOpened returns what a file holds that the caller has opened, and closes it. What is
-// no regular file is refused, and one of more than LargestText bytes.
+// ReadOpened returns the content of an open regular file of at most LargestText bytes, and closes it.
 func ReadOpened(f *os.File, name string) ([]byte, error) {
 	fi, err := f.Stat()
 	if err == nil && !fi.Mode().IsRegular() {
@@ -65,5 +64,5 @@ func ReadOpened(f *os.File, name string) ([]byte, error) {
 	return safepath.ReadOpened(f, fi, name, safepath.LargestText)
 }
 
-// believed is for the files that a Policy has judged.
+// believed resolves paths that a Policy has checked already, so it follows every link.
 var believed = &safepath.Resolver{Root: "/", AnyLink: true}

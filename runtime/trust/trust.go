@@ -1,6 +1,5 @@
-// Package trust decides which files of the user root believes, and reads them: scripts,
-// modules, manifests, data, facts, standard input. It is about who runs ccm, and not about
-// the machine that is managed.
+// Package trust decides which of the user's files root may believe, and reads them: scripts, modules, manifests,
+// data, facts, standard input. It protects the user who runs ccm, not the machine that is managed.
 //
 // Begin with [Of].
 package trust
@@ -20,44 +19,40 @@ import (
 	"github.com/luaccm/ccm/runtime/safepath"
 )
 
-// A Policy says which files of the user are believed: scripts, modules, manifests,
-// data, facts. Root does what they say, so that whoever can write one of them is
-// root. A file is believed unless everybody may write it, or may put another one
-// in its place:
+// A Policy decides which files are trusted. Root does what these files say, so anybody who can write one of them
+// becomes root. A file is trusted unless everybody may write it, or may put another file in its place:
 //
-//   - no file, and no directory on the way to it, may be writable for others. Links
-//     are followed, and the way to what they point to counts as well;
-//   - a directory such as /tmp, which has the sticky bit, may be, because in it
-//     nobody can replace what belongs to somebody else. But everybody can make
-//     things there, so what is found in one has to belong to one of Owners.
+//   - neither the file nor a directory on its path may be writable by others. Symbolic links are followed, and the
 //
-// This is what StrictModes of sshd asks, in two points less. Others than root may
-// own a file that lies in a directory of theirs: a user's script is run by sudo, a
-// container sees the files of its host, and whoever names such a file has chosen
-// whom to believe. And a group may write it, because a group is somebody.
+// paths to their targets are checked as well;
+//   - a directory with the sticky bit, such as /tmp, may be writable, because nobody can replace another user's file
 //
-// A nil *Policy believes everything.
+// in it. But everybody can create files there, so a file found in one must belong to one of Owners.
+//
+// This is the rule of sshd's StrictModes with two exceptions. A user other than root may own the file and its
+// directory: a user runs a script with sudo, a container sees the files of its host, and who names a file has chosen
+// to trust its owner. And a group may write it, because its members are known.
+//
+// A nil *Policy trusts everything.
 type Policy struct {
-	// Owners are those who may own what lies in a directory of everybody, and what
-	// nobody has named.
+	// Owners are the users who may own files in a directory that everybody may write, and files that the user did not
+	// name (CheckFound).
 	Owners []uint32
-	// Lstat, Readlink and UserName look at the machine; nil for what the system says.
+	// Lstat, Readlink and UserName replace the system calls in tests.
 	Lstat    func(path string, st *syscall.Stat_t) error
 	Readlink func(path string) (string, error)
 	UserName func(uid uint32) string
 
-	// trustedDirs are the directories that were found to be believed; nil if none is remembered.
+	// trustedDirs are the directories that were checked already; nil if the policy does not remember.
 	trustedDirs map[string]trustedDir
 }
 
-// A way is where a directory stands that is believed: what the kernel said of it, and of the
-// directory that it lies in.
+// A trustedDir is the metadata of a trusted directory, and of the directory that contains it.
 type trustedDir struct{ in, dir syscall.Stat_t }
 
-// Remembering returns a policy that judges each directory once, for whoever asks about many
-// files that lie together, such as one load of a script with its modules. That is safe, for
-// nobody who is not believed can change the answer (see [Policy.Check]), but what others do who
-// are believed is not noticed: do not keep it longer than that. It is for one goroutine.
+// Remembering returns a policy that checks each directory once, for a task that reads many files, such as loading a
+// script with its modules. An untrusted user cannot change a result (see [Policy.Check]); changes by trusted users
+// are missed, so use it for one such task only. It is not safe for use by several goroutines.
 func (t *Policy) Remembering() *Policy {
 	if t == nil {
 		return nil
@@ -67,10 +62,9 @@ func (t *Policy) Remembering() *Policy {
 	return &r
 }
 
-// Of returns what a process believes, given its effective user and its
-// environment. Others than root believe everything: what they can be made to do,
-// they could be made to do by other means. Who asked sudo, doas or polkit for root
-// is believed as root is.
+// Of returns the policy for a process with an effective user and an environment. Users other than root trust
+// everything: ccm gives an attacker no right that the user does not have. As root, the user who called sudo, doas or
+// pkexec is trusted like root.
 func Of(uid int, getenv func(string) string) *Policy {
 	if uid != 0 {
 		return nil
@@ -90,9 +84,8 @@ func Of(uid int, getenv func(string) string) *Policy {
 	return t
 }
 
-// ReadFile returns what a file holds that is believed. What is no regular file is
-// refused, and one of more than LargestText bytes; a pipe or a terminal that is open
-// already, such as that of <(...), is read until the context ends.
+// ReadFile returns the content of a trusted regular file of at most LargestText bytes. It also reads a pipe or
+// terminal that is already open, such as standard input or <(...), until the context ends.
 func (t *Policy) ReadFile(ctx context.Context, name string) ([]byte, error) {
 	if err := t.Check(name); err != nil {
 		return nil, err
@@ -104,7 +97,7 @@ func (t *Policy) ReadFile(ctx context.Context, name string) ([]byte, error) {
 	return believed.ReadRegular(name, safepath.LargestText)
 }
 
-// Open opens a regular file that is believed.
+// Open opens a trusted regular file.
 func (t *Policy) Open(name string) (*os.File, error) {
 	if err := t.Check(name); err != nil {
 		return nil, err
@@ -113,25 +106,21 @@ func (t *Policy) Open(name string) (*os.File, error) {
 	return f, err
 }
 
-// Check returns an error that says why the named file or directory is not
-// believed. One that is not there is an error too.
+// Check returns an error that says why a file or directory is not trusted. A missing file is an error too.
 //
-// Nobody but those who are believed can change the answer afterwards: that needs
-// a directory on the way that others may write.
+// An untrusted user cannot change the result afterwards: for that a directory on the path would have to be writable
+// by others.
 func (t *Policy) Check(name string) error { return t.check(name, named) }
 
-// CheckFound is Check for what nobody has named: what is found in the working
-// directory, in the home directory or in a directory of a search path. It has to
-// belong to one of Owners as well, and so do the directory that it lies in and the
-// links that lead to it.
+// CheckFound is Check for a file that the user did not name but ccm found: in the working directory, the home
+// directory, or a search path. The file, its directory and the links to it must belong to one of Owners as well.
 func (t *Policy) CheckFound(name string) error { return t.check(name, found) }
 
-// CheckKept is Check for what the process keeps for itself, such as its state, and
-// for where it is going to be made: all that leads there has to belong to one of
-// Owners.
+// CheckKept is Check for ccm's own files, such as its state, and for the place where they are going to be: all
+// directories on the path must belong to one of Owners.
 func (t *Policy) CheckKept(name string) error { return t.check(name, kept) }
 
-// A demand is what is asked of the owners of things that stand on a way.
+// A demand is the condition on the owners of files on a path.
 type demand int
 
 const (
@@ -146,8 +135,8 @@ func (t *Policy) check(name string, want demand) error {
 	}
 	way := filepath.ToSlash(name)
 	if !filepath.IsAbs(name) {
-		// Not filepath.Abs: what .. means depends on the links before it. Not os.Getwd:
-		// PWD may lead there through the links of somebody.
+		// Not filepath.Abs: after a symbolic link, .. leads elsewhere than the text says. Not os.Getwd: it believes
+		// PWD, which may lead through links of another user.
 		dir, err := syscall.Getwd()
 		if err != nil {
 			return err
@@ -157,11 +146,10 @@ func (t *Policy) check(name string, want demand) error {
 	return t.walk(name, strings.Split(way, "/"), want)
 }
 
-// walk follows the way to the named file as the kernel does, and judges each
-// thing that stands on it.
+// walk follows a path as the kernel does, and checks each file, directory and link on it.
 func (t *Policy) walk(name string, way []string, want demand) error {
 	var at string
-	var in, dir, st syscall.Stat_t // in is the directory that at lies in
+	var in, dir, st syscall.Stat_t // in is the directory that contains at
 	begin := func(path string) error {
 		at = path
 		err := t.lstat(filepath.Dir(at), &in)
@@ -185,7 +173,7 @@ func (t *Policy) walk(name string, way []string, want demand) error {
 		if step == "" || step == "." {
 			continue
 		}
-		if step == ".." { // at has no links in it any more
+		if step == ".." { // at is free of links
 			if err := begin(filepath.Dir(at)); err != nil {
 				return err
 			}
@@ -209,7 +197,7 @@ func (t *Policy) walk(name string, way []string, want demand) error {
 			continue
 		}
 		if at == fmt.Sprintf("/proc/%d/fd", os.Getpid()) {
-			return nil // whoever started ccm has opened it, as standard input
+			return nil // opened by the parent process, such as standard input
 		}
 		if want == found {
 			if err := t.owned(name, path, &st, &dir); err != nil {
@@ -236,14 +224,14 @@ func (t *Policy) walk(name string, way []string, want demand) error {
 	return t.owned(name, at, &dir, &in)
 }
 
-// remembered returns the directory from which a way need not be walked again, and what is left of
-// the way; "" if it has to be walked from the top.
+// remembered returns the deepest trusted directory on a path and the remaining steps; at is "" if the whole path must
+// be walked.
 func (t *Policy) remembered(steps []string, want demand, in, dir *syscall.Stat_t) (at string, rest []string) {
 	if t.trustedDirs == nil || want == kept {
 		return "", steps
 	}
 	path := strings.Join(steps, "/")
-	if path != filepath.Clean(path) { // .. is not what it seems after a link
+	if path != filepath.Clean(path) { // after a link, .. leads elsewhere than the text says
 		return "", steps
 	}
 	at = filepath.Dir(path)
@@ -255,14 +243,14 @@ func (t *Policy) remembered(steps []string, want demand, in, dir *syscall.Stat_t
 	return at, steps[len(steps)-1:]
 }
 
-// remember keeps that a path, which has no links in it, leads to a directory that is believed.
+// remember records a trusted directory by its path without links.
 func (t *Policy) remember(at string, want demand, in, dir *syscall.Stat_t) {
 	if t.trustedDirs != nil && want != kept && dir.Mode&syscall.S_IFMT == syscall.S_IFDIR {
 		t.trustedDirs[at] = trustedDir{*in, *dir}
 	}
 }
 
-// judge decides whether what stands at a path in a directory is believed.
+// judge returns an error if the file st at path, in the directory dir, is not trusted.
 func (t *Policy) judge(name, in string, dir *syscall.Stat_t, path string, st *syscall.Stat_t) error {
 	untrusted := func(hint, format string, args ...any) error {
 		err := diag.Errorf(diag.Pos{File: name}, "not believed as root, because "+format, args...)
@@ -281,8 +269,7 @@ func (t *Policy) judge(name, in string, dir *syscall.Stat_t, path string, st *sy
 	return nil
 }
 
-// owned decides whether what stands at a path, and the directory that it lies in,
-// belong to whom they may.
+// owned returns an error unless the file at path and its directory belong to Owners.
 func (t *Policy) owned(name, path string, st, in *syscall.Stat_t) error {
 	what, uid := path, st.Uid
 	if slices.Contains(t.Owners, uid) {
@@ -295,8 +282,8 @@ func (t *Policy) owned(name, path string, st, in *syscall.Stat_t) error {
 		WithHint("--allow-insecure believes everything")
 }
 
-// CheckPlain refuses what http brings from an address, if nothing checks it later: everybody on the
-// way can change it. Shown is what the message calls the address, may be "", and hint is what helps.
+// CheckPlain refuses an address of plain http whose content is not verified later, because anybody on the network can
+// change it. shown is the address for messages, or ""; hint is the advice.
 func (t *Policy) CheckPlain(address, shown, hint string) error {
 	if scheme, _, ok := strings.Cut(address, "://"); t == nil || !ok || !strings.EqualFold(scheme, "http") {
 		return nil
@@ -311,7 +298,7 @@ func (t *Policy) userName(uid uint32) string {
 	return UserName(uid)
 }
 
-// UserName returns how messages speak of a user of this machine.
+// UserName returns a user of this machine for messages.
 func UserName(uid uint32) string {
 	id := strconv.FormatUint(uint64(uid), 10)
 	u, err := user.LookupId(id)
@@ -324,8 +311,8 @@ func UserName(uid uint32) string {
 	return fmt.Sprintf("%s (uid %d)", u.Username, uid)
 }
 
-// open reports whether others may write what is described. The mode of a link
-// says nothing, and what is written to a device is not what is read from it.
+// open reports whether others may write the file. The mode of a link means nothing, and data written to a device is
+// not what a reader gets from it.
 func open(st *syscall.Stat_t) bool {
 	switch st.Mode & syscall.S_IFMT {
 	case syscall.S_IFLNK, syscall.S_IFCHR, syscall.S_IFBLK:

@@ -21,8 +21,8 @@ import (
 	"github.com/luaccm/ccm/test/tally"
 )
 
-// A tree is a machine for a Policy: paths, each with its kind and mode in octal as
-// stat(1) prints them, the uid of its owner, and where it points if it is a link.
+// A tree is a fake file system for a Policy: for each path the kind and octal mode as stat(1) prints them, the
+// owner's uid, and the target of a link.
 type tree map[string]string
 
 func (m tree) trust(owners ...uint32) *trust.Policy {
@@ -40,7 +40,7 @@ func (m tree) trust(owners ...uint32) *trust.Policy {
 			}
 			uid, err := strconv.ParseUint(words[1], 10, 32)
 			*st = syscall.Stat_t{Uid: uint32(uid)}
-			reflect.ValueOf(&st.Mode).Elem().SetUint(mode) // of another size on each system
+			reflect.ValueOf(&st.Mode).Elem().SetUint(mode) // its type differs between systems
 			return err
 		},
 		Readlink: func(name string) (string, error) { return strings.Fields(m[name])[2], nil },
@@ -48,7 +48,7 @@ func (m tree) trust(owners ...uint32) *trust.Policy {
 	}
 }
 
-// with returns m with further entries over it, and directories of root above them.
+// with returns a copy of m with more entries, and with directories of root above them.
 func (m tree) with(more tree) tree {
 	out := tree{"/": "040755 0"}
 	maps.Copy(out, m)
@@ -69,7 +69,7 @@ func TestTrust(t *testing.T) {
 	for name, x := range map[string]struct {
 		tree tree
 		file string
-		want string // how the error ends, and its hint
+		want string // the end of the error, with its hint
 	}{
 		"a file of root":               {tree{"/etc/site.lua": "0100644 0"}, "/etc/site.lua", believed},
 		"a file of a user":             {tree{"/home/me/site.lua": "0100644 1000", "/home/me": "040700 1000"}, "/home/me/site.lua", believed},
@@ -121,13 +121,13 @@ func TestTrust(t *testing.T) {
 	}
 }
 
-// What nobody has named has to belong to root, or to whoever asked for root.
+// A file that the user did not name must belong to root, or to the user who called sudo.
 func TestTrustOfWhatIsFound(t *testing.T) {
 	tries := tally.Of(t, "files of other users that are found and not named: data, environment, facts, specs, modules, search paths", "root leaves them out or refuses them and names the owner")
 	for name, x := range map[string]struct {
 		tree tree
 		file string
-		want string // what belongs to somebody else, and to whom
+		want string // the untrusted file and its owner
 	}{
 		"of root":                    {tree{"/srv/.env": "0100644 0"}, "/srv/.env", ""},
 		"of who asked for root":      {tree{"/srv": "040755 7", "/srv/.env": "0100644 7"}, "/srv/.env", ""},
@@ -173,7 +173,7 @@ func TestTrustOfWhatIsNotThere(t *testing.T) {
 	require.ErrorIs(t, m.trust(0).Check("/etc/loop"), syscall.ELOOP)
 }
 
-// What root believes depends on who asked for root; others believe everything.
+// Of: root trusts the user who called sudo, doas or pkexec; other users trust everything.
 func TestTrustOf(t *testing.T) {
 	sudo := func(id string) func(string) string {
 		return func(name string) string { return map[string]string{"SUDO_UID": id}[name] }
@@ -195,8 +195,8 @@ func TestTrustOf(t *testing.T) {
 	require.Equal(t, []uint32{0}, trust.Of(0, env(map[string]string{"DOAS_USER": "no such user"})).Owners)
 }
 
-// On a real machine, the directory for temporary files is one in which tests can
-// be run, and what a process has open is what it was given.
+// On the real file system: files in the directory for temporary files can be trusted, and inherited descriptors
+// always are.
 func TestTrustOfFiles(t *testing.T) {
 	mine := &trust.Policy{Owners: []uint32{0, uint32(os.Geteuid())}}
 	file := filepath.Join(t.TempDir(), "site.lua")
@@ -222,7 +222,7 @@ func TestTrustOfFiles(t *testing.T) {
 	r.Close()
 }
 
-// A long text is read in parts, and is the same.
+// A text longer than one read is complete.
 func TestReadLongText(t *testing.T) {
 	dir := t.TempDir()
 	for _, size := range []int{0, 1, 512<<10 - 1, 512 << 10, 512<<10 + 1, 3_000_001} {
@@ -235,8 +235,7 @@ func TestReadLongText(t *testing.T) {
 	}
 }
 
-// A policy that remembers looks at each directory once, and says of everything what one says that
-// does not.
+// A policy with memory checks each directory once, and gives the same answers as one without.
 func TestTrustRemembers(t *testing.T) {
 	m := tree{}.with(tree{
 		"/srv/site/a.lua": "0100644 0", "/srv/site/b.lua": "0100644 0", "/srv/site/open.lua": "0100646 0",
