@@ -1,5 +1,4 @@
-// Package collector has the garbage collector work as it suits a program that runs for a moment, or for long
-// (package runtime/debug).
+// Package collector sets the garbage collector for short runs and for long-lived processes (package runtime/debug).
 package collector
 
 import (
@@ -15,28 +14,27 @@ import (
 	"sync"
 )
 
-// A collector says when the garbage collector is to work: by how much memory the process may have
-// (runtime/debug.SetMemoryLimit), and not by how much the heap has grown. So the kernel's count has a
-// bound, whatever the memory is for, and it stays the same if the collector comes late on a busy machine.
+// A collector limits the memory of the process (runtime/debug.SetMemoryLimit) instead of the growth of the heap
+// (GOGC). So the memory that the kernel counts is bounded, whatever it is used for, and does not grow when
+// collections are late on a busy machine.
 type collector struct {
-	least   int64 // what a small heap may make of the process
-	maxHeap int64 // what the user or the machine allows, 0 if that is not known
+	least   int64 // lowest limit, for a small heap
+	maxHeap int64 // highest limit, from the user or the machine; 0 if unknown
 }
 
 const mebibyte = 1 << 20
 
-// givenLimit is what GOMEMLIMIT says (package runtime).
+// givenLimit is GOMEMLIMIT (package runtime).
 var givenLimit int64 = math.MaxInt64
 
-// firstCollection is how much memory the process has at the first collection, without the pages of the
-// program. At 4 MiB, which is what Go does, 10,000 declarations are read a third slower; at 256 MiB nothing
-// is faster, and a loop that makes garbage takes 260 MiB. 10,000 files of 1 KiB in Lua have 27 MiB in use.
+// firstCollection is the memory of the process, without the pages of the program, at which the first collection
+// happens. With 4 MiB, the value of Go, reading 10,000 declarations takes a third longer; with 256 MiB nothing is
+// faster, and a loop that produces garbage takes 260 MiB. 10,000 files of 1 KiB in Lua use 27 MiB.
 const firstCollection = 38 * mebibyte
 
-// Relax makes the garbage collector rarer than Go does by itself, because a run is short: most
-// runs end before the first collection. Where there is little memory, that comes at a tenth of it. The
-// next ones come there too, or when the heap has grown, see limit. Three quarters of the memory that there is
-// are the most. What GOMEMLIMIT says holds as well (package runtime).
+// Relax makes collections rarer than by default, because a run is short: most runs end before the first one. The
+// first collection happens at firstCollection, or at a tenth of the machine's memory if that is less; later ones at
+// the limit that limit computes, at most three quarters of the machine's memory. GOMEMLIMIT is a limit as well.
 func Relax() {
 	c := collector{least: firstCollection}
 	if machine := MemoryLimit(); machine > 0 {
@@ -48,15 +46,15 @@ func Relax() {
 	}
 	debug.SetGCPercent(-1)
 	debug.SetMemoryLimit(c.least)
-	// What is said of cleanups in afterCollection holds here.
+	// See afterCollection for how the cleanup runs.
 	runtime.AddCleanup(new([16]byte), func(struct{}) { releaseProgram() }, struct{}{})
 	c.afterCollection()
 }
 
-// afterCollection lets each collection set when the next one comes.
+// afterCollection sets the limit for the next collection after each one.
 func (c collector) afterCollection() {
-	// A cleanup of something that nothing holds runs after the next collection. If that is late, the
-	// one after it comes too early, and not too late.
+	// The cleanup of an unreachable object runs after the next collection. If the cleanup is late, the collection
+	// after that comes earlier than necessary, never later.
 	runtime.AddCleanup(new([16]byte), func(struct{}) {
 		stays.Lock()
 		defer stays.Unlock()
@@ -74,14 +72,14 @@ func (c collector) afterCollection() {
 	}, struct{}{})
 }
 
-// stays says that this process lives long: what Relax began ends.
+// stays is set by Stay and ends the work of Relax.
 var stays struct {
 	sync.Mutex
 	on bool
 }
 
-// Stay has the collector work when the heap has grown by so many percent, as Go does by itself. It
-// is for commands that live long. What GOMEMLIMIT says holds as well.
+// Stay makes collections happen when the heap has grown by percent, as by default in Go, for commands that run for
+// long. GOMEMLIMIT is a limit as well.
 func Stay(percent int) {
 	stays.Lock()
 	defer stays.Unlock()
@@ -90,16 +88,16 @@ func Stay(percent int) {
 	debug.SetMemoryLimit(givenLimit)
 }
 
-// limit returns how much the process may have until the next collection. Of its heap live bytes are in
-// use, and further bytes are for stacks, tables and what is lost between objects. A heap grows by a
-// quarter. One of more than 42 MiB may grow by more, and one of 140 MiB may double.
+// limit returns the memory limit until the next collection. live is the used part of the heap, further the memory for
+// stacks, tables and fragmentation. The heap may grow by a quarter; above 42 MiB by more, and from 140 MiB on it may
+// double.
 func (c collector) limit(live, further int64) int64 {
 	percent := int64(25)
 	if more := live - 42*mebibyte; more > 0 {
 		percent = min(100, 25+more*75/(98*mebibyte))
 	}
 	limit := live + live*percent/100 + further
-	limit += limit/32 + mebibyte // which Go keeps free
+	limit += limit/32 + mebibyte // Go keeps this much free
 	limit = max(limit, c.least)
 	if c.maxHeap > 0 {
 		limit = min(limit, c.maxHeap)
@@ -107,8 +105,8 @@ func (c collector) limit(live, further int64) int64 {
 	return limit
 }
 
-// MemoryLimit returns how many bytes this process may use: those of the machine or,
-// if that is less, of a control group that it is in. It is 0 if that is not known.
+// MemoryLimit returns the memory in bytes that this process may use: that of the machine or, if less, that of its
+// control groups. It is 0 if unknown.
 func MemoryLimit() int64 {
 	limit := machineMemory()
 	text, err := os.ReadFile("/proc/self/cgroup")
@@ -118,9 +116,8 @@ func MemoryLimit() int64 {
 	return groupLimit(limit, string(text), os.ReadFile)
 }
 
-// groupLimit returns the least of limit and of what the control groups allow that
-// /proc/self/cgroup names: in version 2 (cgroups(7)) and in the hierarchy of the memory
-// controller of version 1.
+// groupLimit returns the least of limit and the memory limits of the control groups in the text of /proc/self/cgroup:
+// of version 2 (cgroups(7)), and of the memory controller of version 1. read reads a file.
 func groupLimit(limit int64, groups string, read func(string) ([]byte, error)) int64 {
 	for line := range strings.Lines(groups) {
 		parts := strings.SplitN(strings.TrimSpace(line), ":", 3)

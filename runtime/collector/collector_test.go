@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// The limit is the least of the machine's and of those of the control groups above.
+// The limit is the least of that of the machine and those of all control groups above the process.
 func TestGroupLimit(t *testing.T) {
 	files := map[string]string{
 		"/sys/fs/cgroup/memory.max":                             "max\n",
@@ -36,8 +36,8 @@ func TestGroupLimit(t *testing.T) {
 	require.Equal(t, int64(500), groupLimit(0, "0::/user.slice", read))
 }
 
-// A small heap has what is left of the least, one about as large a quarter more, a large one more, up to
-// twice its size, and none more than there is.
+// A small heap gets the lowest limit, a larger one a quarter more than it uses, a large one up to twice that, and
+// none more than the highest limit.
 func TestCollectorLimit(t *testing.T) {
 	c := collector{least: 40 * mebibyte, maxHeap: 400 * mebibyte}
 	for live, want := range map[int64]int64{0: 40, 20: 40, 26: 40, 28: 41, 40: 56, 42: 59, 91: 157, 140: 293, 180: 376, 200: 400, 500: 400} {

@@ -2,7 +2,7 @@ package collector
 
 import "golang.org/x/sys/unix"
 
-// machineMemory returns how many bytes the machine has; 0 if that is not known.
+// machineMemory returns the memory of the machine in bytes, 0 if unknown.
 func machineMemory() int64 {
 	var info unix.Sysinfo_t
 	if unix.Sysinfo(&info) != nil {

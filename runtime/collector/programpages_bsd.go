@@ -2,5 +2,5 @@
 
 package collector
 
-// releaseProgram does nothing here: the pages of the program are not counted to the process alone.
+// releaseProgram does nothing: these systems do not count the pages of the program for the process alone.
 func releaseProgram() {}

@@ -9,9 +9,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// releaseProgram gives back the pages of the program's code that were read until now: much of it
-// is needed only at the start. What runs again comes back from the kernel's cache of the file. It
-// changes nothing but the count: nobody writes to code (proc_pid_maps(5), madvise(2)).
+// releaseProgram drops the pages of the program's code from the memory of the process; much of it is needed only at
+// the start. Code that runs again is mapped again from the page cache. The content cannot be lost, because code is
+// never written (proc_pid_maps(5), madvise(2)).
 func releaseProgram() {
 	maps, err := os.ReadFile("/proc/self/maps")
 	if err != nil {
@@ -19,13 +19,13 @@ func releaseProgram() {
 	}
 	here := uint64(reflect.ValueOf(releaseProgram).Pointer())
 	if begin, end := codeAround(here, string(maps)); end > begin {
-		// Refused, it is as before.
+		// An error changes nothing.
 		_, _, _ = unix.Syscall(unix.SYS_MADVISE, uintptr(begin), uintptr(end-begin), unix.MADV_DONTNEED)
 	}
 }
 
-// codeAround returns the mapping of a file that holds an address and can be run but not written;
-// zeros if there is none.
+// codeAround returns the file mapping around an address that is executable and not writable, zeros if there is none.
+// maps is the text of /proc/self/maps.
 func codeAround(address uint64, maps string) (begin, end uint64) {
 	for line := range strings.Lines(maps) {
 		fields := strings.Fields(line)

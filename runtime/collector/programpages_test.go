@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// The mapping of the code is found: the one around an address, and only if nobody can write to it.
+// codeAround finds the mapping around an address, and only one that cannot be written.
 func TestCodeAround(t *testing.T) {
 	const maps = `00400000-01527000 r-xp 00000000 fe:01 42 /usr/bin/ccm
 01527000-02718000 r--p 01127000 fe:01 42 /usr/bin/ccm
@@ -31,5 +31,5 @@ nonsense
 	here := uint64(reflect.ValueOf(releaseProgram).Pointer())
 	begin, end := codeAround(here, string(own))
 	require.Less(t, begin, end)
-	releaseProgram() // and what ran before runs on
+	releaseProgram() // the code still runs
 }

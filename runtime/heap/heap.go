@@ -1,6 +1,6 @@
-// Package heap bounds what an evaluation may hold. What is made in one step, such as a
-// string, is asked for before it is made ([Bound.Room]); what grows in many small steps
-// is measured now and then while the evaluation runs ([Watch]).
+// Package heap limits the memory that an evaluation may hold. A large allocation, such as of a string, is checked
+// before it is made ([Bound.Room]); growth in many small steps is measured from time to time while the evaluation
+// runs ([Watch]).
 package heap
 
 import (
@@ -9,19 +9,19 @@ import (
 	"time"
 )
 
-// Interval is how often the memory of a running evaluation is measured.
+// Interval is the time between two measurements.
 const Interval = 3 * time.Millisecond
 
-// A Bound is how much an evaluation may hold.
+// A Bound is the memory limit of one evaluation.
 type Bound struct {
-	begin  uint64 // what this program held when it began
+	begin  uint64 // heap in use when the evaluation began
 	limit  uint64
-	cycles uint64 // collections until then
+	cycles uint64 // number of collections before it
 	done   chan struct{}
 }
 
-// Watch calls exceeded, once, when this program holds more bytes than now by limit.
-// Garbage does not count. Stop ends the watch.
+// Watch calls exceeded, once, when the heap in use has grown by more than limit bytes. Garbage does not count. Stop
+// ends the watch.
 func Watch(limit uint64, exceeded func()) *Bound {
 	begin, _, cycles := measure()
 	b := &Bound{begin: begin, limit: limit, cycles: cycles, done: make(chan struct{})}
@@ -47,7 +47,7 @@ func (b *Bound) watch(exceeded func()) {
 		}
 		held, live, cycle := measure()
 		if cycle == b.cycles {
-			live = 0 // that was before the evaluation began
+			live = 0 // from a collection before the evaluation
 		}
 		switch {
 		case held < b.begin+b.limit:
@@ -55,8 +55,8 @@ func (b *Bound) watch(exceeded func()) {
 			exceeded()
 			return
 		case !collecting:
-			// What is held includes garbage; a collection tells how much. It can
-			// take its time, and so it must not hold up the watch.
+			// The heap includes garbage; a collection tells how much. It runs in a goroutine, because it may take
+			// long and the watch must go on.
 			collecting = true
 			go func() {
 				runtime.GC()
@@ -66,7 +66,7 @@ func (b *Bound) watch(exceeded func()) {
 	}
 }
 
-// Room reports whether there is room for size more bytes. Garbage does not count.
+// Room reports whether size more bytes are within the limit. Garbage does not count.
 func (b *Bound) Room(size int) bool {
 	most := b.begin + b.limit
 	held, _, _ := measure()
@@ -78,8 +78,8 @@ func (b *Bound) Room(size int) bool {
 	return held+uint64(size) < most
 }
 
-// measure returns how many bytes the heap holds, how many of them the last collection
-// found in use, and the number of that collection.
+// measure returns the size of the heap in bytes, the bytes that the last collection found in use, and the number of
+// collections.
 func measure() (held, live, cycle uint64) {
 	sample := []metrics.Sample{
 		{Name: "/memory/classes/heap/objects:bytes"},

@@ -1,4 +1,4 @@
-// Package ignore reads .ccmignore, the file that says which files of a site are left out.
+// Package ignore reads .ccmignore, the file with patterns of files that do not belong to a site.
 //
 // Begin with [Read].
 package ignore
@@ -13,20 +13,19 @@ import (
 	"strings"
 )
 
-// FileName is where the patterns of a directory stand.
+// FileName is the name of the file with patterns.
 const FileName = ".ccmignore"
 
-// A List is the patterns of what is left out. They are written as in gitignore(5), without **
-// and without exceptions.
+// A List is a list of patterns. Their syntax is that of gitignore(5), without ** and without exceptions (!).
 type List []pattern
 
 type pattern struct {
 	pattern  string
-	anchored bool // to the directory; otherwise it is matched with names at any depth
+	anchored bool // relative to the directory; otherwise it matches names at any depth
 	dirs     bool // matches directories only
 }
 
-// Read reads the file .ccmignore of a directory, if there is one.
+// Read reads the .ccmignore of a directory; without one the list is empty.
 func Read(dir string) (List, error) {
 	name := filepath.Join(dir, FileName)
 	text, err := os.ReadFile(name)
@@ -42,7 +41,7 @@ func Read(dir string) (List, error) {
 	return Parse(name, strings.Split(string(text), "\n"))
 }
 
-// Parse reads patterns, one a line. Errors begin with where.
+// Parse parses patterns, one a line. where is the prefix of errors.
 func Parse(where string, lines []string) (list List, err error) {
 	for i, line := range lines {
 		line = strings.TrimSpace(line)
@@ -60,7 +59,7 @@ func Parse(where string, lines []string) (list List, err error) {
 	return list, nil
 }
 
-// Matches reports whether a path below the directory is left out.
+// Matches reports whether a path relative to the directory is ignored.
 func (l List) Matches(rel string, dir bool) bool {
 	for _, p := range l {
 		name := rel

@@ -1,6 +1,5 @@
-// Package jsonwriter writes JSON objects as encoding/json would, without HTML escapes and
-// without reflection: a run may write many thousand lines. It makes a run that creates
-// 1,000 files 1.1 times as fast.
+// Package jsonwriter writes JSON objects as encoding/json does, without HTML escapes and without reflection, because
+// a run may write many thousand lines. It makes a run that creates 1,000 files 1.1 times as fast.
 package jsonwriter
 
 import (
@@ -9,10 +8,10 @@ import (
 	"time"
 )
 
-// An Object is a JSON object in the course of being written to the end of a slice.
+// An Object is a JSON object that is being appended to a slice.
 type Object struct{ b []byte }
 
-// Begin begins an object at the end of b.
+// Begin appends the start of an object to b.
 func Begin(b []byte) Object { return Object{append(b, '{')} }
 
 // End ends the object and returns the slice.
@@ -25,13 +24,13 @@ func (o *Object) key(name string) {
 	o.b = append(append(append(o.b, '"'), name...), '"', ':')
 }
 
-// Text writes a text. Names are written as they are, without escapes.
+// Text writes a string. The name must need no escapes.
 func (o *Object) Text(name, text string) {
 	o.key(name)
 	o.b = AppendText(o.b, text)
 }
 
-// OptionalText is Text, or nothing if the text is empty.
+// OptionalText writes a string, unless it is empty.
 func (o *Object) OptionalText(name, text string) {
 	if text != "" {
 		o.Text(name, text)
@@ -44,7 +43,7 @@ func (o *Object) Bool(name string, value bool) {
 	o.b = strconv.AppendBool(o.b, value)
 }
 
-// OptionalBool writes true, or nothing.
+// OptionalBool writes true; false is left out.
 func (o *Object) OptionalBool(name string, value bool) {
 	if value {
 		o.Bool(name, true)
@@ -63,13 +62,13 @@ func (o *Object) Uint(name string, n uint64) {
 	o.b = strconv.AppendUint(o.b, n, 10)
 }
 
-// Time writes a time in the form of RFC 3339, which has years of four digits.
+// Time writes a time in the format of RFC 3339. The year must have four digits.
 func (o *Object) Time(name string, t time.Time) {
 	o.key(name)
 	o.b = append(t.AppendFormat(append(o.b, '"'), time.RFC3339Nano), '"')
 }
 
-// Base64 writes bytes, or nothing if there are none.
+// Base64 writes bytes in base64, unless there are none.
 func (o *Object) Base64(name string, data []byte) {
 	if len(data) > 0 {
 		o.key(name)
@@ -77,7 +76,7 @@ func (o *Object) Base64(name string, data []byte) {
 	}
 }
 
-// Texts writes a list of texts, or nothing if it is empty.
+// Texts writes a list of strings, unless it is empty.
 func (o *Object) Texts(name string, texts []string) {
 	if len(texts) == 0 {
 		return
@@ -90,7 +89,7 @@ func (o *Object) Texts(name string, texts []string) {
 	o.b = append(o.b, ']')
 }
 
-// Value writes what appendTo appends to a slice.
+// Value writes a value that appendTo appends as JSON.
 func (o *Object) Value(name string, appendTo func(b []byte) ([]byte, error)) error {
 	o.key(name)
 	b, err := appendTo(o.b)
@@ -98,7 +97,7 @@ func (o *Object) Value(name string, appendTo func(b []byte) ([]byte, error)) err
 	return err
 }
 
-// Object writes an object that has the fields.
+// Object writes an object with fields.
 func (o *Object) Object(name string, fields func(o *Object)) {
 	o.key(name)
 	o.b = append(o.b, '{')
@@ -106,7 +105,7 @@ func (o *Object) Object(name string, fields func(o *Object)) {
 	o.b = append(o.b, '}')
 }
 
-// List writes a list of objects, or nothing if it is empty.
+// List writes a list of objects, unless it is empty.
 func List[T any](o *Object, name string, items []T, fields func(o *Object, item T)) {
 	if len(items) == 0 {
 		return

@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// An object has the form that encoding/json gives a struct with these fields.
+// An object is written as encoding/json writes a struct with the same fields.
 func TestObject(t *testing.T) {
 	type item struct {
 		Name string `json:"name"`
@@ -59,7 +59,7 @@ func TestObject(t *testing.T) {
 		require.NoError(t, json.Unmarshal(text, &got))
 		require.NoError(t, json.Unmarshal(plain, &want))
 		require.Equal(t, want, got)
-		if x.Object.Name == "" { // nothing that encoding/json escapes for HTML
+		if x.Object.Name == "" { // encoding/json would escape the others for HTML
 			require.Equal(t, string(plain), string(text))
 		}
 	}

@@ -6,8 +6,8 @@ import (
 	"unicode/utf8"
 )
 
-// AppendText appends a text to b as encoding/json would write it, without HTML
-// escapes. What has to be escaped is left to encoding/json.
+// AppendText appends a string to b as encoding/json writes it, without HTML escapes. It leaves texts that need
+// escapes to encoding/json.
 func AppendText(b []byte, text string) []byte {
 	before := len(b)
 	b = append(append(b, '"'), text...)
@@ -17,9 +17,8 @@ func AppendText(b []byte, text string) []byte {
 	return append(b, '"')
 }
 
-// hasEscapes reports whether a text holds a control character, a quote, a backslash or a
-// character beyond ASCII. It tests eight bytes at a time: subtracting n from bytes below
-// 0x80 sets the high bit of those that are less than n.
+// hasEscapes reports whether a text has a control character, a quote, a backslash or a byte beyond ASCII. It tests
+// eight bytes at a time: subtracting n from bytes below 0x80 sets the high bit of those that are less than n.
 func hasEscapes(text []byte) bool {
 	const low, high = 0x0101010101010101, 0x8080808080808080
 	for ; len(text) >= 8; text = text[8:] {
@@ -41,8 +40,8 @@ func appendEscaped(b []byte, text string) []byte {
 	w := byteWriter{b}
 	enc := json.NewEncoder(&w)
 	enc.SetEscapeHTML(false)
-	_ = enc.Encode(text)    // a string has an encoding
-	return w.b[:len(w.b)-1] // without the line break
+	_ = enc.Encode(text)    // encoding a string cannot fail
+	return w.b[:len(w.b)-1] // without the newline of Encode
 }
 
 type byteWriter struct{ b []byte }

@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A text is written as encoding/json does, whatever byte stands wherever in it.
+// Any byte in any position of a text is written as by encoding/json.
 func TestAppendText(t *testing.T) {
 	for _, length := range []int{0, 1, 7, 8, 9, 16, 23} {
 		for at := range max(length, 1) {

@@ -1,6 +1,6 @@
-// Package junit is the XML of JUnit, which systems for continuous integration show. There is
-// no standard; this is what Jenkins and GitLab read: the elements of Apache Ant's JUnitReport
-// task (testsuites, testsuite, testcase, failure, error, skipped, properties, system-out).
+// Package junit writes test reports in the XML of JUnit, which CI systems show. There is no standard; this is the
+// part that Jenkins and GitLab read: the elements of Apache Ant's JUnitReport task (testsuites, testsuite, testcase,
+// failure, error, skipped, properties, system-out).
 package junit
 
 import (
@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// A Suite is a list of test cases with their counts. Add counts.
+// A Suite is a list of test cases with their counts. Add keeps the counts.
 type Suite struct {
 	Name       string      `xml:"name,attr"`
 	Tests      int         `xml:"tests,attr"`
@@ -26,7 +26,7 @@ type Suite struct {
 	Cases      []Case      `xml:"testcase"`
 }
 
-// Properties are values about the whole suite. A suite without any has no such element.
+// Properties are values about the whole suite. A suite without properties has no such element.
 type Properties struct {
 	List []Property `xml:"property"`
 }
@@ -37,7 +37,7 @@ type Property struct {
 	Value string `xml:"value,attr"`
 }
 
-// A Case is one test. It passed if it has neither failure, error nor skipped.
+// A Case is one test. It has passed if it has no failure, error or skipped.
 type Case struct {
 	Class   string  `xml:"classname,attr"`
 	Name    string  `xml:"name,attr"`
@@ -48,14 +48,14 @@ type Case struct {
 	Output  string  `xml:"system-out,omitempty"`
 }
 
-// A Result says why a test did not pass.
+// A Result is the reason why a test did not pass.
 type Result struct {
 	Message string `xml:"message,attr,omitempty"`
 	Type    string `xml:"type,attr,omitempty"`
 	Text    string `xml:",chardata"`
 }
 
-// Because makes the result of a text; its first line is the message.
+// Because returns a Result with a text; the first line is its message.
 func Because(text string) *Result {
 	first, _, _ := strings.Cut(text, "\n")
 	return &Result{Message: first, Text: text}
@@ -64,7 +64,7 @@ func Because(text string) *Result {
 // Seconds is a time in seconds with three decimals.
 type Seconds string
 
-// SecondsOf writes a duration.
+// SecondsOf returns a duration as Seconds.
 func SecondsOf(d time.Duration) Seconds { return Seconds(fmt.Sprintf("%.3f", d.Seconds())) }
 
 // Add adds a case and counts it.

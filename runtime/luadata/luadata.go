@@ -1,11 +1,10 @@
-// Package luadata reads a Lua file that holds nothing but data:
+// Package luadata parses Lua files that contain only data:
 //
 //	return { name = "nginx", exports = { "nginx", "nginx.vhost" } }
 //
-// Nothing is evaluated: texts, numbers, true, false and tables of them are all that is
-// understood, so that a file says the same on every machine, in no time and with no memory
-// beyond its own size. Each value knows where it stands, for messages and for programs that
-// change one value and leave the rest as its author wrote it.
+// Nothing is evaluated: only strings, numbers, booleans and tables of them are allowed. So a file has the same value
+// on every machine, and parsing needs time and memory in proportion to its size. Each value has its position, for
+// messages and for programs that change one value and keep all other text.
 //
 // The syntax is that of the Lua 5.1 Reference Manual, sections 2.1 and 2.5.7.
 //
@@ -18,13 +17,13 @@ import (
 	"github.com/luaccm/ccm/runtime/diag"
 )
 
-// Limits on a file. One that needs more is no file that a person writes.
+// Limits on a file, far beyond what a person writes.
 const (
 	MaxText  = 1 << 20 // bytes
-	maxDepth = 32      // tables inside one another
+	maxDepth = 32      // nested tables
 )
 
-// A Kind is what a value is.
+// A Kind is the kind of a value.
 type Kind string
 
 // The kinds, as messages name them.
@@ -35,30 +34,30 @@ const (
 	Table  Kind = "a table"
 )
 
-// A Value is one of a file. Start and End are offsets in bytes.
+// A Value is a value in a file. Start and End are its offsets in bytes.
 type Value struct {
 	Kind       Kind
-	Text       string // of a text
+	Text       string // of a string
 	Number     float64
 	Bool       bool
-	Fields     []Field // of a table, in the order in which they are written
+	Fields     []Field // of a table, in the order of the file
 	Start, End int
 }
 
-// A Field is one of a table.
+// A Field is a field of a table.
 type Field struct {
 	Key   string // "" for an element of a list
-	Start int    // where the key begins, or the value of an element
+	Start int    // offset of the key, or of the value in a list
 	Value *Value
 }
 
-// A Document is a file that was read.
+// A Document is a parsed file.
 type Document struct {
 	File, Text string
 	Root       *Value
 }
 
-// Parse reads a text. The error is a [*diag.Error] with the place of the mistake.
+// Parse parses a text. An error is a [*diag.Error] with the position of the mistake.
 func Parse(file, text string) (*Document, error) {
 	d := &Document{File: file, Text: text}
 	if len(text) > MaxText {
@@ -71,7 +70,7 @@ func Parse(file, text string) (*Document, error) {
 	return d, nil
 }
 
-// Pos returns the place of the bytes from start to end.
+// Pos returns the position of the bytes from start to end.
 func (d *Document) Pos(start, end int) diag.Pos {
 	before := d.Text[:start]
 	line := strings.LastIndexByte(before, '\n') + 1
@@ -82,10 +81,10 @@ func (d *Document) Pos(start, end int) diag.Pos {
 	return diag.Pos{File: d.File, Line: strings.Count(before, "\n") + 1, Col: start - line + 1, Len: length}
 }
 
-// PosOf returns the place of a value.
+// PosOf returns the position of a value.
 func (d *Document) PosOf(v *Value) diag.Pos { return d.Pos(v.Start, v.End) }
 
-// Field returns the field of a table with that key, nil if there is none.
+// Field returns the field of a table with a key, nil if there is none.
 func (v *Value) Field(key string) *Field {
 	for i := range v.Fields {
 		if v.Fields[i].Key == key {
@@ -95,7 +94,7 @@ func (v *Value) Field(key string) *Field {
 	return nil
 }
 
-// A parser makes values of tokens.
+// A parser builds values from tokens.
 type parser struct {
 	scanner
 	depth int
@@ -130,7 +129,7 @@ func (p *parser) document() error {
 	return nil
 }
 
-// value reads the value that begins at the current token, and goes on behind it.
+// value parses the value that begins at the current token, and moves behind it.
 func (p *parser) value() (*Value, error) {
 	v := &Value{Start: p.start, End: p.end}
 	switch {
@@ -148,7 +147,7 @@ func (p *parser) value() (*Value, error) {
 	return v, p.next()
 }
 
-// table reads the fields of a table, whose brace is the current token.
+// table parses the fields of a table; its brace is the current token.
 func (p *parser) table(v *Value) error {
 	v.Kind = Table
 	if p.depth++; p.depth > maxDepth {
@@ -189,7 +188,7 @@ func (p *parser) table(v *Value) error {
 	return p.next()
 }
 
-// key reads the key of a field with its sign of equality. It is nil for an element of a list.
+// key parses the key of a field and its equals sign. It returns nil for an element of a list.
 func (p *parser) key() (*string, error) {
 	switch {
 	case p.kind == name && p.text != "true" && p.text != "false":
@@ -217,7 +216,7 @@ func (p *parser) key() (*string, error) {
 	return nil, nil
 }
 
-// want goes over a sign.
+// want moves behind a punctuation token, which must be s.
 func (p *parser) want(s string) error {
 	if p.kind != sign || p.text != s {
 		return p.unexpected(s)

@@ -8,7 +8,7 @@ import (
 	"github.com/luaccm/ccm/runtime/diag"
 )
 
-// A tokenKind is what a token is.
+// A tokenKind is the kind of a token.
 type tokenKind int
 
 const (
@@ -19,14 +19,14 @@ const (
 	sign
 )
 
-// A scanner makes tokens of a text.
+// A scanner splits a text into tokens.
 type scanner struct {
 	doc *Document
 	at  int // the next byte
 
 	// The current token.
 	kind       tokenKind
-	text       string // of a name, a text without its quotes, or a sign
+	text       string // a name, a string without its quotes, or punctuation
 	number     float64
 	start, end int
 }
@@ -71,14 +71,14 @@ func (s *scanner) next() error {
 	return nil
 }
 
-// take takes the first byte and those that follow it and belong to it.
+// take makes a token of the first byte and those after it that belong to it.
 func (s *scanner) take(kind tokenKind, belongs func(byte) bool) {
 	for s.at++; s.at < len(s.doc.Text) && belongs(s.doc.Text[s.at]); s.at++ {
 	}
 	s.kind, s.text, s.end = kind, s.doc.Text[s.start:s.at], s.at
 }
 
-// skip goes over space and comments.
+// skip moves over white space and comments.
 func (s *scanner) skip() error {
 	for all := s.doc.Text; s.at < len(all); {
 		switch {
@@ -105,8 +105,8 @@ func (s *scanner) skip() error {
 	return nil
 }
 
-// longLevel returns how many signs of equality are in a long bracket that a text begins with,
-// -1 if it begins with none.
+// longLevel returns the number of equals signs in the long bracket at the start of a text, -1 if there is no long
+// bracket.
 func longLevel(t string) int {
 	if !strings.HasPrefix(t, "[") {
 		return -1
@@ -118,7 +118,7 @@ func longLevel(t string) int {
 	return level
 }
 
-// long reads what is between long brackets, and goes on behind them.
+// long returns the text in long brackets, and moves behind them.
 func (s *scanner) long() (string, error) {
 	all := s.doc.Text
 	level := longLevel(all[s.at:])
@@ -133,10 +133,10 @@ func (s *scanner) long() (string, error) {
 	return strings.TrimPrefix(inner, "\n"), nil
 }
 
-// escapes are those of one letter.
+// escapes are the escape sequences of one letter.
 var escapes = map[byte]byte{'a': '\a', 'b': '\b', 'f': '\f', 'n': '\n', 'r': '\r', 't': '\t', 'v': '\v', '\\': '\\', '"': '"', '\'': '\'', '\n': '\n'}
 
-// quoted reads a text between quotes.
+// quoted reads a quoted string.
 func (s *scanner) quoted(quote byte) error {
 	all := s.doc.Text
 	var b strings.Builder
@@ -162,7 +162,7 @@ func (s *scanner) quoted(quote byte) error {
 	return s.mistake("the text has no end")
 }
 
-// escape reads what stands after a backslash, up to its last byte.
+// escape reads the escape sequence behind a backslash, up to its last byte.
 func (s *scanner) escape(b *strings.Builder) error {
 	all := s.doc.Text
 	if plain, ok := escapes[all[s.at]]; ok {
@@ -188,7 +188,7 @@ func isLetter(c byte) bool { return c == '_' || 'a' <= c|0x20 && c|0x20 <= 'z' }
 
 func isDigit(c byte) bool { return '0' <= c && c <= '9' }
 
-// Quote returns a text as a literal of Lua 5.1, on one line (Reference Manual 2.1).
+// Quote returns a text as a string literal of Lua 5.1 on one line (Reference Manual, section 2.1).
 func Quote(s string) string {
 	var b strings.Builder
 	b.WriteByte('"')

@@ -1,10 +1,9 @@
-// Package markup has elements of HTML and SVG as values. A page that is a file writes them as text;
-// a page that lives gets them as JSON and makes elements of them. In neither is a text ever
-// taken for markup, as it has a place of its own.
+// Package markup builds HTML and SVG from values. A page in a file has the elements as text; a live page gets them as
+// JSON and builds them in the browser. Text has its own type, so it is never interpreted as markup.
 //
 //	markup.New("p", "class", "quiet").Add(markup.Text("a < b"))
 //
-// is <p class="quiet">a &lt; b</p>, and ["p",{"class":"quiet"},"a < b"].
+// is <p class="quiet">a &lt; b</p> in HTML, and ["p",{"class":"quiet"},"a < b"] in JSON.
 package markup
 
 import (
@@ -18,33 +17,33 @@ type Node interface {
 	write(b *strings.Builder)
 }
 
-// An Element has attributes and children, in their order.
+// An Element has a name, attributes and children, in order.
 type Element struct {
 	name     string
-	attrs    []string // names and values in turn
+	attrs    []string // names and values alternating
 	children []Node
 }
 
-// A Text is text, whatever is in it.
+// A Text is any text. It is escaped in HTML.
 type Text string
 
-// A StyleSheet is CSS of this program for an element that leaves the page that it was made for. As
-// JSON it is nothing: pages have their own.
+// A StyleSheet is CSS for an element that is saved outside its page, such as a drawing. JSON leaves it out, because
+// the page has its own.
 type StyleSheet string
 
-// New returns an element. Attrs are names and values in turn. Name, names of attributes, and
-// values of style and href are words of this program.
+// New returns an element. attrs are names and values alternating. The name, the names of attributes, and the values
+// of style and href must be literals.
 func New(name string, attrs ...string) *Element {
 	return &Element{name: name, attrs: attrs}
 }
 
-// Add puts nodes behind the children of an element, and returns it.
+// Add appends children to an element, and returns it.
 func (e *Element) Add(children ...Node) *Element {
 	e.children = append(e.children, children...)
 	return e
 }
 
-// Say adds texts, and returns the element.
+// Say appends texts to an element, and returns it.
 func (e *Element) Say(texts ...string) *Element {
 	for _, t := range texts {
 		e.children = append(e.children, Text(t))
@@ -52,14 +51,14 @@ func (e *Element) Say(texts ...string) *Element {
 	return e
 }
 
-// HTML returns the element as text of HTML and, for drawings, of XML 1.0.
+// HTML returns the element as HTML; a drawing is also valid XML 1.0.
 func (e *Element) HTML() string {
 	var b strings.Builder
 	e.write(&b)
 	return b.String()
 }
 
-// closed are the elements of SVG that never have children.
+// closed are the elements of SVG without children.
 var closed = map[string]bool{"path": true, "rect": true, "circle": true, "line": true}
 
 func (e *Element) write(b *strings.Builder) {
@@ -84,7 +83,7 @@ func (t Text) write(b *strings.Builder) { escape(b, string(t)) }
 
 func (s StyleSheet) write(b *strings.Builder) { b.WriteString("<style>" + string(s) + "</style>") }
 
-// escape writes a text for HTML and XML. What XML cannot hold becomes U+FFFD.
+// escape writes a text for HTML and XML. Characters that XML cannot contain become U+FFFD.
 func escape(b *strings.Builder, text string) {
 	for i, r := range text {
 		switch {
@@ -98,7 +97,7 @@ func escape(b *strings.Builder, text string) {
 			b.WriteString("&#34;")
 		case r == '\'':
 			b.WriteString("&#39;")
-		case r == '\r': // parsers make it a newline
+		case r == '\r': // parsers would turn it into a newline
 			b.WriteString("&#xD;")
 		case r < ' ' && r != '\n' && r != '\t', r == 0xFFFE, r == 0xFFFF:
 			b.WriteRune(utf8.RuneError)
@@ -110,7 +109,7 @@ func escape(b *strings.Builder, text string) {
 	}
 }
 
-// MarshalJSON returns a list of the name, the attributes and the children.
+// MarshalJSON returns a list: name, attributes, children.
 func (e *Element) MarshalJSON() ([]byte, error) {
 	attrs := make(map[string]string, len(e.attrs)/2)
 	for i := 0; i+1 < len(e.attrs); i += 2 {

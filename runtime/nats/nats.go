@@ -1,7 +1,7 @@
-// Package nats reads values of key-value buckets and objects of object stores from NATS JetStream.
-// Which servers are asked, and as whom, is said by a context of the nats tool.
+// Package nats reads values of key-value buckets and objects of object stores from NATS JetStream. The servers and
+// the credentials come from a context of the nats tool.
 //
-// Begin with [New]. Nothing is connected before something is asked for.
+// Begin with [New]. A Client connects at the first request.
 package nats
 
 import (
@@ -24,47 +24,46 @@ import (
 	"github.com/luaccm/ccm/runtime/bytesize"
 )
 
-// ContextVariable names the context if nothing else does, and DefaultContext is the one that is
-// taken without it.
+// ContextVariable is the variable with the name of the context, and DefaultContext the name without it.
 const (
 	ContextVariable = "NATS_CONTEXT"
 	DefaultContext  = "CCM"
 )
 
-// How long servers may take to connect, to answer, and to send the next part of an object.
+// Timeouts of the connection, of an answer, and of the next part of an object.
 const (
 	connectPatience = 10 * time.Second
 	answerPatience  = 30 * time.Second
 	partPatience    = 15 * time.Second
 )
 
-// Options are those of a Client.
+// Options are the options of a Client.
 type Options struct {
-	// Context is its name, or the absolute path of its file; "" for that of the environment, or
+	// Context is the name of the context, or the absolute path of its file; "" stands for ContextVariable, then
 	// DefaultContext.
 	Context string
-	// Check returns why the file of a context is not believed. May be nil.
+	// Check, if not nil, returns an error if the file of a context is not trusted.
 	Check func(path string) error
-	// Plain lets connections without TLS be used: everybody on the way can change what comes.
+	// Plain allows connections without TLS, on which anybody on the network can change the data.
 	Plain bool
 }
 
-// A Client reads from the servers of one context. It connects when it is first asked. It is safe for
-// use by several goroutines.
+// A Client reads from the servers of one context. It connects at the first request. It is safe for use by several
+// goroutines.
 type Client struct {
 	options Options
-	name    string // of the context
+	name    string // name of the context
 
 	mu     sync.Mutex
 	conn   *nats.Conn
 	js     jetstream.JetStream
-	err    error // of connecting
+	err    error // error of connecting
 	closed chan struct{}
-	// waiters are those who wait for an answer: the server refuses a request by an error of the connection.
+	// waiters are the pending requests: the server reports a denied request as an error of the connection.
 	waiters map[*context.CancelCauseFunc]bool
 }
 
-// New returns a client.
+// New returns a client. It does not connect yet.
 func New(o Options) *Client {
 	name := o.Context
 	for _, other := range []string{os.Getenv(ContextVariable), DefaultContext} {
@@ -75,7 +74,7 @@ func New(o Options) *Client {
 	return &Client{options: o, name: name, closed: make(chan struct{}), waiters: make(map[*context.CancelCauseFunc]bool)}
 }
 
-// Close ends the connection, if there is one.
+// Close closes the connection, if there is one.
 func (c *Client) Close() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -84,17 +83,17 @@ func (c *Client) Close() {
 	}
 }
 
-// errPlain says that a connection could be listened to and changed.
+// errPlain is returned for a connection without TLS.
 var errPlain = errors.New("the connection has no TLS, so that everybody on the way can change what comes")
 
-// IsPlain reports whether an error is that a connection has no TLS.
+// IsPlain reports whether an error is caused by a connection without TLS.
 func IsPlain(err error) bool { return errors.Is(err, errPlain) }
 
-// connect connects, once.
+// connect returns the connection. It connects once, and again after a server has closed the connection.
 func (c *Client) connect() (jetstream.JetStream, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.conn != nil && c.conn.IsClosed() { // a server went away; a later request may find another one
+	if c.conn != nil && c.conn.IsClosed() { // a later request may find another server
 		c.conn, c.js, c.err, c.closed = nil, nil, nil, make(chan struct{})
 	}
 	if c.js == nil && c.err == nil {
@@ -140,13 +139,12 @@ func (c *Client) reconnect() error {
 	return err
 }
 
-// An UnknownContextError says that there is no context of a name.
+// An UnknownContextError says that a context has no file.
 type UnknownContextError struct{ Path string }
 
-// Error says where it would be.
 func (e *UnknownContextError) Error() string { return "there is none: no file " + e.Path }
 
-// contextFile returns where the file of a context is, as the nats tool has it.
+// contextFile returns the path of a context's file, as the nats tool does.
 func contextFile(name string) (string, error) {
 	if filepath.IsAbs(name) {
 		return name, nil
@@ -165,7 +163,7 @@ func contextFile(name string) (string, error) {
 	return filepath.Join(config, "nats", "context", name+".json"), nil
 }
 
-// connectError says why there is no connection, without what authorizes.
+// connectError returns an error of connecting in words for users, without credentials.
 func connectError(err error, s natscontext.Settings) error {
 	switch {
 	case errors.Is(err, nats.ErrAuthorization), errors.Is(err, nats.ErrAuthExpired), errors.Is(err, nats.ErrAuthRevoked):
@@ -178,7 +176,7 @@ func connectError(err error, s natscontext.Settings) error {
 	return withoutURLs(err)
 }
 
-// withoutURLs takes users and passwords out of an error.
+// withoutURLs removes the users and passwords of URLs from an error.
 func withoutURLs(err error) error {
 	words := strings.Fields(err.Error())
 	for i, word := range words {
@@ -189,10 +187,10 @@ func withoutURLs(err error) error {
 	return errors.New(strings.Join(words, " "))
 }
 
-// errRefused says that a user may not do what a request needs.
+// errRefused is returned for a request that the server does not permit.
 var errRefused = errors.New("the server does not permit it to who the context says that this is")
 
-// refused ends what waits for an answer if an error of the connection is that something is not permitted.
+// refused ends the pending requests if an error of the connection is a denied request.
 func (c *Client) refused(err error) {
 	if !errors.Is(err, nats.ErrPermissionViolation) {
 		return
@@ -204,7 +202,8 @@ func (c *Client) refused(err error) {
 	}
 }
 
-// wait returns a context for a request, which ends with the patience for an answer.
+// wait returns a context for one request, which ends after answerPatience or when the server denies the request. Call
+// the function after the request.
 func (c *Client) wait(ctx context.Context) (context.Context, func()) {
 	ctx, end := context.WithCancelCause(ctx)
 	c.mu.Lock()
@@ -242,8 +241,8 @@ func (c *Client) Value(ctx context.Context, bucket, key string, limit int64) ([]
 	return entry.Value(), nil
 }
 
-// ObjectRevision returns what an object store calls the present content of an object: its digest, or
-// another text that is a different one for each content.
+// ObjectRevision returns a text that identifies the present content of an object: its digest, or the id of its upload
+// if there is no digest.
 func (c *Client) ObjectRevision(ctx context.Context, bucket, key string) (string, error) {
 	js, err := c.connect()
 	if err != nil {
@@ -265,8 +264,8 @@ func (c *Client) ObjectRevision(ctx context.Context, bucket, key string) (string
 	return info.Digest, nil
 }
 
-// Object returns an object of an object store, whose digest is checked at its end. More than
-// limit bytes are an error.
+// Object returns a reader of an object in an object store. At its end it checks the digest. An object of more than
+// limit bytes is an error.
 func (c *Client) Object(ctx context.Context, bucket, key string, limit int64) (io.ReadCloser, error) {
 	js, err := c.connect()
 	if err != nil {
@@ -311,7 +310,7 @@ var (
 	errGone    = errors.New("the server ended the connection")
 )
 
-// An object is read as it comes.
+// An object is the reader of an object in an object store.
 type object struct {
 	r                io.ReadCloser
 	client           *Client
@@ -326,7 +325,7 @@ type object struct {
 func (o *object) Read(p []byte) (int, error) {
 	n, err := o.r.Read(p)
 	for n == 0 && errors.Is(err, os.ErrDeadlineExceeded) && context.Cause(o.ctx) == nil {
-		n, err = o.r.Read(p) // the library has a deadline of its own
+		n, err = o.r.Read(p) // the library ends each wait with its own deadline
 	}
 	if n > 0 {
 		o.stall.Reset(partPatience)
@@ -347,7 +346,7 @@ func (o *object) Close() error {
 	return o.r.Close()
 }
 
-// failed says what became of a request for something.
+// failed returns an error of a request in words for users, without credentials. what is the subject of the request.
 func (c *Client) failed(ctx context.Context, err error, what string) error {
 	if cause := context.Cause(ctx); cause != nil {
 		err = cause

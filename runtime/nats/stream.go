@@ -8,11 +8,10 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 )
 
-// JetStream connects, if that was not done yet, and returns what works with streams.
+// JetStream returns the JetStream of the connection, and connects if necessary.
 func (c *Client) JetStream() (jetstream.JetStream, error) { return c.connect() }
 
-// Send publishes a message without waiting for anybody to store it, and returns when the server
-// has it.
+// Send publishes a message and returns once the server has received it. It does not wait for a stream to store it.
 func (c *Client) Send(ctx context.Context, msg *nats.Msg) error {
 	js, err := c.connect()
 	if err != nil {
@@ -27,7 +26,7 @@ func (c *Client) Send(ctx context.Context, msg *nats.Msg) error {
 	if err := conn.FlushWithContext(ctx); err != nil {
 		return c.failed(ctx, err, "subject "+msg.Subject)
 	}
-	if err := conn.LastError(); err != nil { // of the permissions of who publishes
+	if err := conn.LastError(); err != nil { // such as a missing permission to publish
 		return c.failed(ctx, err, "subject "+msg.Subject)
 	}
 	return nil
@@ -55,17 +54,17 @@ func (c *Client) Store(ctx context.Context, msg *nats.Msg) error {
 }
 
 var (
-	// ErrOtherStream says that a message arrived in another stream than its header says.
+	// ErrOtherStream is returned if another stream stores the subject than the header of the message says.
 	ErrOtherStream = errors.New("the subject belongs to another stream")
-	// ErrNoStream says that no stream stores messages of a subject.
+	// ErrNoStream is returned if no stream stores the subject.
 	ErrNoStream = errors.New("no stream stores it")
 )
 
-// codeOtherStream is what a server answers then (server/errors.json of nats-server).
+// codeOtherStream is the server's error code for ErrOtherStream (server/errors.json of nats-server).
 const codeOtherStream = 10060
 
-// Explain returns an error of the library about something, such as a stream, in words that help,
-// and without what authorizes.
+// Explain returns an error of the NATS library in words for users, without credentials. what is the subject of the
+// request, such as a stream.
 func (c *Client) Explain(ctx context.Context, err error, what string) error {
 	return c.failed(ctx, err, what)
 }

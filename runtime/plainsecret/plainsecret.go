@@ -1,9 +1,8 @@
-// Package plainsecret finds what is likely a secret that stands in a tree of files as it is:
-// private keys, tokens of known services, passwords that are assigned or part of a URL, and the plain
-// text of an encrypted file that was left beside it.
+// Package plainsecret finds likely secrets in plain text in a directory tree: private keys, tokens of well-known
+// services, passwords that are assigned to a name or are part of a URL, and decrypted copies beside encrypted files.
 //
-// It guesses by form and by name, so that it misses secrets and takes other text for one. A line
-// with the comment "ccm: ignore" is left alone. No finding holds the secret itself.
+// It guesses by form and by name, so it misses secrets and reports harmless text. It skips lines with the comment
+// "ccm: ignore". A finding never contains the secret.
 //
 // Begin with [Scan], or with [Text] for one file.
 package plainsecret
@@ -22,24 +21,24 @@ import (
 	"github.com/luaccm/ccm/runtime/lazyregexp"
 )
 
-// Largest is how many bytes of a file are looked at.
+// Largest limits the part of a file that is searched, in bytes.
 const Largest = 8 << 20
 
-// A Finding is a place where a plain secret is likely.
+// A Finding is the position of a likely secret in plain text.
 type Finding struct {
 	// File is the path of the file, with slashes.
 	File string `json:"file"`
-	// Line and Column are where it begins, in bytes and from 1; Length is its bytes in that line.
+	// Line and Column are its start, Column in bytes, both from 1; Length is its length in bytes within the line.
 	Line   int `json:"line"`
 	Column int `json:"column"`
 	Length int `json:"length"`
-	// Kind is what it seems to be: "a private key".
+	// Kind is a description, such as "a private key".
 	Kind string `json:"kind"`
-	// Name is the key that it is assigned to, if that is how it was found.
+	// Name is the key that it is assigned to, "" if it was found by its form.
 	Name string `json:"name,omitempty"`
 }
 
-// Message says what was found, in one line.
+// Message returns the finding on one line, without its position.
 func (f Finding) Message() string {
 	if f.Name != "" {
 		return fmt.Sprintf("%s looks like a plain secret", f.Name)
@@ -47,13 +46,13 @@ func (f Finding) Message() string {
 	return fmt.Sprintf("this looks like %s", f.Kind)
 }
 
-// String is the place and the message.
+// String returns the position and the message.
 func (f Finding) String() string {
 	return fmt.Sprintf("%s:%d:%d: %s", f.File, f.Line, f.Column, f.Message())
 }
 
-// Scan looks through all regular files of a tree, in the order of their paths. What skip reports is
-// left out; nil leaves nothing out but directories named .git. Links are not followed.
+// Scan searches all regular files of a tree in the order of their paths, without those that skip reports; a nil skip
+// skips only directories named .git. Links are not followed.
 func Scan(root fs.FS, skip func(path string, dir bool) bool) ([]Finding, error) {
 	var found []Finding
 	err := fs.WalkDir(root, ".", func(name string, entry fs.DirEntry, err error) error {
@@ -88,10 +87,10 @@ func Scan(root fs.FS, skip func(path string, dir bool) bool) ([]Finding, error) 
 	return found, err
 }
 
-// A token is a form that only secrets have.
+// A token is a form of text that only secrets have.
 type token struct {
 	kind string
-	// hint is in each of them; what has it not is not looked at.
+	// hint is a part of each such text. A line without it is not matched, to save time.
 	hint string
 	form func() matcher
 }
@@ -105,7 +104,7 @@ func form(expr string) func() matcher {
 	return func() matcher { return compiled() }
 }
 
-// tokens are the forms that services document for their tokens, and those of private keys.
+// tokens are the forms that services document for their tokens, and the forms of private keys.
 var tokens = []token{
 	{"a private key", "PRIVATE KEY", form(`-----BEGIN (?:[A-Z0-9]+ ){0,3}PRIVATE KEY(?: BLOCK)?-----`)},
 	{"a private key of age", "AGE-", form(`\bAGE-(?:SECRET-KEY-(?:PQ-)?|PLUGIN-[A-Z0-9-]+-)1[02-9AC-HJ-NP-Z]{20,}`)},
@@ -126,28 +125,28 @@ var tokens = []token{
 	{"a password hash", "$", form(`\$(?:y|gy|5|6|2[aby])\$[./A-Za-z0-9$=,]{40,}`)},
 }
 
-// urlPassword matches a URL with a password; the password is the group.
+// urlPassword matches a URL with a password, which is the group.
 var urlPassword = lazyregexp.New(`\b[A-Za-z][A-Za-z0-9+.-]{1,20}://[^\s:/@"'<>]{0,100}:([^\s/@"'<>]{3,200})@[A-Za-z0-9\[]`)
 
-// assignment matches a name that secrets have and the text that is assigned to it, in Lua, YAML, JSON,
-// TOML, INI files and variables of a shell.
+// assignment matches a name typical of secrets and the value that is assigned to it, in Lua, YAML, JSON, TOML, INI
+// files and shell variables.
 var assignment = lazyregexp.New(`(?i)(?:^|[\s,{(\[;"'])([\w.-]*?(?:passw(?:or)?d|passphrase|pass_?phrase|secret|token|api[_-]?key|access[_-]?key|private[_-]?key|credentials?|[_-]pass|\bpw))["']?\]?\s*(?::=|[:=])\s*("(?:[^"\\]|\\.)*"|'[^']*'|[^\s"',;#}{\[\]()]+)`)
 
-// assigned are in each name that assignment matches, in lower case. A line that has none is not
-// matched: that would take most of the time of a large file.
+// assigned has parts of all names that assignment matches, in lower case. A line without one is not matched, which
+// saves most of the time on a large file.
 var assigned = [][]byte{[]byte("secret"), []byte("token"), []byte("key"), []byte("credential"), []byte("pass"), []byte("pw")}
 
-// mayAssign reports whether a line may have a name that secrets have.
+// mayAssign reports whether a line may match assignment.
 func mayAssign(line []byte) bool {
 	lower := bytes.ToLower(line)
 	return slices.ContainsFunc(assigned, func(word []byte) bool { return bytes.Contains(lower, word) })
 }
 
-// marked matches a text that is written as a secret: secret "x" in Lua, !secret x and {sensitive: true,
-// value: x} in YAML. It is hidden in reports, and stands in the file for everybody.
+// marked matches a literal that is marked as a secret: secret "x" in Lua, !secret x and {sensitive: true, value: x}
+// in YAML. ccm hides it in reports, but the file has it in plain text.
 var marked = lazyregexp.New(`(?:^|[^.:\w])secret\s*\(?\s*("(?:[^"\\]|\\.)*"|'[^']*')|!secret\s+("(?:[^"\\]|\\.)*"|'[^']*'|[^\s"';#}{()|>]+)|\bsensitive["']?\s*:\s*true\s*,\s*["']?value["']?\s*:\s*("(?:[^"\\]|\\.)*"|'[^']*'|[^\s"',;#}{\[\]()]+)`)
 
-// Text looks through one file. Name is told in findings, and its suffix says what an unquoted word means.
+// Text searches one file. name is used for findings, and its suffix says whether an unquoted word can be a value.
 func Text(name, text string) []Finding {
 	var found []Finding
 	binary := strings.IndexByte(text[:min(len(text), 8000)], 0) >= 0
@@ -168,7 +167,7 @@ func Text(name, text string) []Finding {
 	return found
 }
 
-// encrypted reports whether a file is one of age.
+// encrypted reports whether a text is an age file.
 func encrypted(text string) bool {
 	return strings.HasPrefix(text, "age-encryption.org/v1\n") ||
 		strings.HasPrefix(strings.TrimLeft(text[:min(len(text), 200)], " \t\r\n"), "-----BEGIN AGE ENCRYPTED FILE-----")
@@ -231,7 +230,7 @@ func inLine(name string, line []byte, binary bool) []Finding {
 		if quoted {
 			value = value[1 : len(value)-1]
 		} else if !words[ext] {
-			continue // it is a variable, or a type
+			continue // a variable or a type
 		}
 		if !utf8.ValidString(value) || len(value) < 4 || placeholder(value) || comment(line[:m[2]], ext) {
 			continue
@@ -241,10 +240,10 @@ func inLine(name string, line []byte, binary bool) []Finding {
 	return found
 }
 
-// words are the suffixes of files in which a word without quotes is a text.
+// words are the suffixes of files in which an unquoted word is a string.
 var words = map[string]bool{".yaml": true, ".yml": true, ".env": true, ".ini": true, ".conf": true, ".cfg": true, ".properties": true, ".cnf": true}
 
-// comment reports whether what comes behind the beginning of a line is a comment.
+// comment reports whether a match is in a comment, given the part of its line before it.
 func comment(before []byte, ext string) bool {
 	mark := "#"
 	switch ext {
@@ -256,7 +255,7 @@ func comment(before []byte, ext string) bool {
 	return bytes.HasPrefix(bytes.TrimSpace(before), []byte(mark))
 }
 
-// placeholder reports whether a text says where a secret comes from, or that one is to be put there.
+// placeholder reports whether a text is a reference to a secret, or stands for one.
 func placeholder(value string) bool {
 	if strings.ContainsAny(value[:1], "$%{<[@/&*!|>~") || strings.ContainsAny(value, " \t") && !strings.ContainsAny(value, "0123456789") {
 		return true

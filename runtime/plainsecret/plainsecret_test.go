@@ -12,7 +12,7 @@ import (
 	"github.com/luaccm/ccm/runtime/plainsecret"
 )
 
-// Tokens are put together here, so that no scanner takes this file for a leak.
+// The tokens are put together at run time, so that secret scanners do not report this file.
 var (
 	ageKey = "AGE-SECRET-" + "KEY-1QYQSZQGPQYQSZQGPQYQSZQGPQYQSZQGPQYQSZQGPQYQSZQGPQYQS"
 	pemKey = "-----BEGIN OPENSSH " + "PRIVATE KEY-----"
@@ -21,8 +21,8 @@ var (
 func TestText(t *testing.T) {
 	for _, c := range []struct {
 		file, line string
-		kind       string // "" if nothing is found
-		part       string // that is pointed at
+		kind       string // "" if nothing is reported
+		part       string // the reported part of the text
 	}{
 		{"id", pemKey, "a private key", pemKey},
 		{"id", "-----BEGIN PUBLIC KEY-----", "", ""},
@@ -88,7 +88,7 @@ func TestScan(t *testing.T) {
 	require.Equal(t, "this looks like the plain text of left.age", found[1].Message())
 }
 
-// TestLinksAreNotFollowed: a link out of the tree is not read.
+// TestLinksAreNotFollowed: a file outside the tree is not read through a link.
 func TestLinksAreNotFollowed(t *testing.T) {
 	dir := t.TempDir()
 	outside := filepath.Join(t.TempDir(), "outside.lua")

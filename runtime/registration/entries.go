@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// Entries are what was found in a registry.
+// Entries are the results of a query of the registry.
 type Entries []*Entry
 
 // Sort sorts by address, then by port.
@@ -19,8 +19,7 @@ func (list Entries) Sort() {
 	})
 }
 
-// Plain returns the entries as data, with the names of JSON. What an entry does not have is left
-// out.
+// Plain returns the entries as plain data with the names of JSON. Empty fields are left out.
 func (list Entries) Plain() any {
 	out := make([]any, len(list))
 	for i, e := range list {
@@ -29,7 +28,7 @@ func (list Entries) Plain() any {
 	return out
 }
 
-// Plain returns the entry as data, with the names of JSON.
+// Plain returns the entry as plain data with the names of JSON.
 func (e *Entry) Plain() any {
 	annotations := make(map[string]any, len(e.Annotations))
 	for name, val := range e.Annotations {
@@ -56,20 +55,20 @@ func joinPort(address string, port int64) string {
 	return net.JoinHostPort(address, strconv.FormatInt(port, 10))
 }
 
-// scrape is the annotation that says whether Prometheus shall read metrics there.
+// scrape is the annotation that says whether Prometheus should read metrics from a service.
 const scrape = "prometheus.io/scrape"
 
-// A targetGroup is an item of a file of Prometheus
+// A targetGroup is a target group in a file of Prometheus
 // (https://prometheus.io/docs/prometheus/latest/configuration/configuration/#file_sd_config).
 type targetGroup struct {
 	Labels  map[string]string `json:"labels"`
 	Targets []string          `json:"targets"`
 }
 
-// PrometheusFileSD returns the JSON from which Prometheus learns what to read (file_sd_config).
-// There is a group for each cluster, service and protocol, with the annotations of its first
-// entry as labels. An entry without a port is left out. One whose annotation prometheus.io/scrape
-// is true is in there; one of a service or protocol prometheus is, unless that is something else.
+// PrometheusFileSD returns the entries as JSON for the file-based service discovery of Prometheus (file_sd_config).
+// There is one group for each cluster, service and protocol, with the annotations of its first entry as labels. An
+// entry is included if it has a port and its annotation prometheus.io/scrape is true, or its service or protocol is
+// prometheus and the annotation does not say otherwise.
 func (list Entries) PrometheusFileSD() (string, error) {
 	type key struct{ cluster, service, protocol string }
 	groups := make(map[key]*targetGroup)
@@ -97,7 +96,7 @@ func (list Entries) PrometheusFileSD() (string, error) {
 	return string(text), err
 }
 
-// isLabel reports whether a text can be the name of a label that is not one of Prometheus itself.
+// isLabel reports whether a text can be the name of a label that Prometheus does not reserve.
 func isLabel(s string) bool {
 	for i, c := range []byte(s) {
 		letter := c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c == '_'

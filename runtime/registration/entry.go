@@ -1,9 +1,8 @@
-// Package registration has the entries of the service registry: what a service says of itself in
-// NATS, so that other machines find it. Subjects, headers and JSON are those of Choria CCM
-// (model/registration.go and registration/subject.go of github.com/choria-io/ccm), so that both
-// share one registry.
+// Package registration has the entries of the service registry in NATS, where services announce their addresses to
+// other machines. Subjects, headers and JSON are those of Choria CCM (model/registration.go and
+// registration/subject.go of github.com/choria-io/ccm), so both can share one registry.
 //
-// Begin with [Entry]. What comes from the network is read by [Decode] and nothing else.
+// Begin with [Entry]. Text from the network must be read with [Decode].
 package registration
 
 import (
@@ -18,46 +17,43 @@ import (
 	"strings"
 )
 
-// Prefix is what the subjects of all entries begin with.
+// Prefix is the prefix of the subjects of all entries.
 const Prefix = "choria.ccm.registration.v1"
 
-// DefaultStream is the name of the stream that keeps entries if no other is given.
+// DefaultStream is the default name of the stream with the entries.
 const DefaultStream = "REGISTRATION"
 
-// MaxSize is how many bytes the JSON of an entry may have.
+// MaxSize limits the JSON of an entry, in bytes.
 const MaxSize = 64 << 10
 
-// An Entry is one address at which a service is offered. Templates read its fields by their names
-// in Go.
+// An Entry is one address of a service. Templates use its fields by their Go names.
 type Entry struct {
 	Cluster  string `json:"cluster"`
 	Service  string `json:"service"`
 	Protocol string `json:"protocol"`
-	// Address is an IP address or the name of a host.
+	// Address is an IP address or a host name.
 	Address string `json:"address"`
-	// Port is an int64, or nil for none.
+	// Port is an int64, or nil.
 	Port any `json:"port"`
-	// Priority is from 1 to 255. The lower, the better.
+	// Priority is from 1 to 255. A lower number is preferred.
 	Priority    int64             `json:"priority"`
 	Annotations map[string]string `json:"annotations,omitempty"`
-	// TTL is how long the entry holds, nil for as long as the stream keeps it.
+	// TTL is the lifetime of the entry, nil for that of the stream.
 	TTL *TTL `json:"ttl,omitempty"`
 }
 
 // A FieldError is a mistake in one field of an entry.
 type FieldError struct {
-	// Field is its name in JSON.
+	// Field is the name of the field in JSON.
 	Field string
 	Err   error
 }
 
-// Error says what is wrong with the field.
 func (e *FieldError) Error() string { return e.Field + ": " + e.Err.Error() }
 
-// Unwrap returns the error without the name of the field.
 func (e *FieldError) Unwrap() error { return e.Err }
 
-// Check returns what is wrong with the entry: a *FieldError, or several that are joined.
+// Check returns an error unless the entry is valid: a *FieldError, or several joined.
 func (e *Entry) Check() error {
 	var errs []error
 	wrong := func(field, format string, args ...any) {
@@ -100,8 +96,7 @@ func isName(s string) bool {
 	return s != ""
 }
 
-// isAddress reports whether a text is an IP address without a zone, or the name of a host
-// (RFC 1123, section 2.1).
+// isAddress reports whether a text is an IP address without a zone, or a host name (RFC 1123, section 2.1).
 func isAddress(s string) bool {
 	if ip, err := netip.ParseAddr(s); err == nil {
 		return ip.Zone() == ""
@@ -113,14 +108,14 @@ func isAddress(s string) bool {
 		}
 	}
 	_, err := strconv.ParseUint(labels[len(labels)-1], 10, 64)
-	return len(s) <= 253 && err != nil // what ends in a number is a mistyped IP address
+	return len(s) <= 253 && err != nil // a name whose last part is a number is a mistyped IP address
 }
 
 func notInHostName(r rune) bool {
 	return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && r != '-'
 }
 
-// String names the entry for people: production/http/web at 10.0.0.5:80.
+// String returns the entry for messages: production/http/web at 10.0.0.5:80.
 func (e *Entry) String() string {
 	at := e.Address
 	if port, ok := e.Port.(int64); ok {
@@ -129,11 +124,11 @@ func (e *Entry) String() string {
 	return fmt.Sprintf("%s/%s/%s at %s", e.Cluster, e.Protocol, e.Service, at)
 }
 
-// Instance returns the last part of the subject, which tells entries with the same address
-// apart: the FNV-64a hash of the rest and the port.
+// Instance returns the last token of the subject, which distinguishes entries with the same address: the FNV-64a hash
+// of the other fields and the port.
 func (e *Entry) Instance() string {
 	h := fnv.New64a()
-	for _, text := range []string{e.Cluster, e.Service, e.Protocol, e.Address, fmt.Sprintf("%d", e.Port)} { // without a port it is %!d(<nil>), there as here
+	for _, text := range []string{e.Cluster, e.Service, e.Protocol, e.Address, fmt.Sprintf("%d", e.Port)} { // a nil port becomes %!d(<nil>), as in Choria CCM
 		_, _ = h.Write([]byte(text))
 	}
 	return hex.EncodeToString(h.Sum(nil))
@@ -144,13 +139,13 @@ func (e *Entry) Subject() string {
 	return strings.Join([]string{Prefix, e.Cluster, e.Protocol, e.Service, addressToken(e.Address), e.Instance()}, ".")
 }
 
-// addressToken returns an address as one part of a subject.
+// addressToken returns an address as a token of a subject.
 func addressToken(address string) string { return strings.ReplaceAll(address, ".", "_") }
 
-// A Query says which entries are meant. "" and * stand for any.
+// A Query selects entries. "" and * match anything.
 type Query struct{ Cluster, Protocol, Service, Address string }
 
-// Check returns what is wrong with the query.
+// Check returns an error unless the query is valid.
 func (q Query) Check() error {
 	for _, x := range []struct{ field, name string }{{"cluster", q.Cluster}, {"protocol", q.Protocol}, {"service", q.Service}} {
 		if !isAny(x.name) && !isName(x.name) {
@@ -165,7 +160,7 @@ func (q Query) Check() error {
 
 func isAny(s string) bool { return s == "" || s == "*" }
 
-// Filter returns the subjects of the entries that are meant.
+// Filter returns the subject filter for the selected entries.
 func (q Query) Filter() string {
 	parts := []string{Prefix}
 	for _, s := range []string{q.Cluster, q.Protocol, q.Service, addressToken(q.Address), "*"} {
@@ -177,8 +172,8 @@ func (q Query) Filter() string {
 	return strings.Join(parts, ".")
 }
 
-// Decode reads the entry that was published on a subject. It has to be one that could be
-// published there: who may publish what is a matter of subjects.
+// Decode reads an entry that was published on a subject. The subject must fit the entry, because permissions to
+// publish are granted by subject.
 func Decode(subject string, text []byte) (*Entry, error) {
 	if len(text) > MaxSize {
 		return nil, fmt.Errorf("%s: an entry has at most %d bytes, this one has %d", subject, MaxSize, len(text))
@@ -206,8 +201,8 @@ func Decode(subject string, text []byte) (*Entry, error) {
 	return &e, nil
 }
 
-// OfSubject returns what a subject says of an entry. An underscore in its address may have been
-// a dot or an underscore; no host has underscores.
+// OfSubject returns the fields of an entry that its subject has. An underscore in the address may stand for a dot;
+// host names have no underscores.
 func OfSubject(subject string) (*Entry, error) {
 	parts := strings.Split(strings.TrimPrefix(subject, Prefix+"."), ".")
 	if len(parts) != 5 {

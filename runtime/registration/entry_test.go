@@ -11,7 +11,7 @@ import (
 	"github.com/luaccm/ccm/runtime/registration"
 )
 
-// web returns an entry that is right.
+// web returns a valid entry, changed by change.
 func web(change func(*registration.Entry)) *registration.Entry {
 	ttl := registration.NewTTL(10 * time.Minute)
 	e := &registration.Entry{
@@ -24,8 +24,8 @@ func web(change func(*registration.Entry)) *registration.Entry {
 	return e
 }
 
-// TestWire: subject and JSON are those of Choria CCM, to the byte. The hashes were computed
-// apart from this code, by the definition of FNV-1a with 64 bits.
+// TestWire: subjects and JSON are those of Choria CCM, byte for byte. The hashes were computed independently, by the
+// definition of FNV-1a with 64 bits.
 func TestWire(t *testing.T) {
 	e := web(nil)
 	require.NoError(t, e.Check())
@@ -54,7 +54,7 @@ func TestWire(t *testing.T) {
 	require.Equal(t, "production/http/web at [2001:db8::1]:8080", six.String())
 }
 
-// TestCheck: what no registry would take has an error that names the field.
+// TestCheck: an invalid entry has an error that names the field.
 func TestCheck(t *testing.T) {
 	for want, change := range map[string]func(*registration.Entry){
 		`cluster: want a name of letters, digits, - and _ that begins with a letter, got ""`:    func(e *registration.Entry) { e.Cluster = "" },
@@ -81,7 +81,7 @@ func TestCheck(t *testing.T) {
 	}
 }
 
-// TestTTL: texts, and numbers as Go writes them.
+// TestTTL: a TTL is a text, or a number of nanoseconds as Go writes durations.
 func TestTTL(t *testing.T) {
 	for text, want := range map[string]string{`"10m"`: "10m0s", `"1d"`: "24h0m0s", `"2w"`: "336h0m0s", `"never"`: "never", `60000000000`: "1m0s", `null`: ""} {
 		var ttl registration.TTL
@@ -93,7 +93,7 @@ func TestTTL(t *testing.T) {
 	}
 }
 
-// TestDecode: what comes from the network is an entry of its own subject, or nothing.
+// TestDecode: an entry is refused if it is invalid or does not fit its subject.
 func TestDecode(t *testing.T) {
 	text, err := json.Marshal(web(nil))
 	require.NoError(t, err)
@@ -113,7 +113,7 @@ func TestDecode(t *testing.T) {
 		_, err := registration.Decode(x.subject, []byte(x.text))
 		require.ErrorContains(t, err, x.want, name)
 	}
-	// The last part is that of who publishes: an agent of a fleet has its name there.
+	// The last token may be another one: the agent of a fleet puts the name of its node there.
 	_, err = registration.Decode(strings.Replace(subject, "d097567f5aa3133c", "web1", 1), text)
 	require.NoError(t, err)
 }
@@ -137,7 +137,7 @@ func FuzzDecode(f *testing.F) {
 	})
 }
 
-// TestQuery: * and nothing stand for any, and nothing else gets into a filter.
+// TestQuery: * and "" match anything, and other wildcards are refused.
 func TestQuery(t *testing.T) {
 	require.Equal(t, "choria.ccm.registration.v1.*.*.*.*.*", registration.Query{}.Filter())
 	q := registration.Query{Cluster: "p", Protocol: "*", Service: "web", Address: "10.0.0.1"}
@@ -147,7 +147,7 @@ func TestQuery(t *testing.T) {
 	require.ErrorContains(t, registration.Query{Address: "a b"}.Check(), "address: want an IP address")
 }
 
-// TestPrometheus: who is read by Prometheus, with which labels.
+// TestPrometheus: the entries that Prometheus reads, and their labels.
 func TestPrometheus(t *testing.T) {
 	entry := func(service, address string, port any, annotations map[string]string) *registration.Entry {
 		return &registration.Entry{Cluster: "c", Service: service, Protocol: "http", Address: address, Port: port, Priority: 1, Annotations: annotations}

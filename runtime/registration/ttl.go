@@ -7,19 +7,19 @@ import (
 	"time"
 )
 
-// A TTL is how long an entry holds: a time, or for ever. The zero value says nothing.
+// A TTL is the lifetime of an entry: a duration, or never to expire. The zero TTL is unset.
 type TTL struct {
 	duration time.Duration
 	never    bool
 }
 
-// never is the text for an entry that does not expire.
+// never is the text of an entry that does not expire.
 const never = "never"
 
-// NewTTL returns the TTL of a time. It is 0 for none.
+// NewTTL returns a TTL of a duration; 0 is unset.
 func NewTTL(d time.Duration) TTL { return TTL{duration: d} }
 
-// UnmarshalText reads a time such as 10m or 1d, or never.
+// UnmarshalText parses a duration such as 10m or 1d, or never.
 func (t *TTL) UnmarshalText(text []byte) error {
 	s := string(text)
 	if s == never {
@@ -43,7 +43,7 @@ func (t *TTL) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// check refuses what a server would refuse: less than a second (ADR-43 of NATS).
+// check returns an error for less than a second, which a server would refuse (ADR-43 of NATS).
 func (t *TTL) check() error {
 	if t != nil && !t.never && *t != (TTL{}) && t.duration < time.Second {
 		return fmt.Errorf("want at least 1s, got %s", t.duration)
@@ -51,7 +51,7 @@ func (t *TTL) check() error {
 	return nil
 }
 
-// String returns the text of the header Nats-TTL and of JSON, "" for none.
+// String returns the text for the header Nats-TTL and for JSON, "" if it is unset.
 func (t TTL) String() string {
 	switch {
 	case t.never:
@@ -62,7 +62,7 @@ func (t TTL) String() string {
 	return ""
 }
 
-// Duration returns the time. It is false for one that never ends, and for none.
+// Duration returns the duration. It reports false for a TTL that is unset or never expires.
 func (t *TTL) Duration() (time.Duration, bool) {
 	if t == nil || t.never || t.duration <= 0 {
 		return 0, false
@@ -78,10 +78,10 @@ func (TTL) JSONSchema() map[string]any {
 // PropertyKind implements schema.KindReporter.
 func (TTL) PropertyKind() string { return "duration" }
 
-// NumberHint is the advice for a bare number.
+// NumberHint returns the advice for a number without a unit.
 func (TTL) NumberHint(num string) string { return fmt.Sprintf(`write the unit: "%ss"`, num) }
 
-// MarshalJSON writes the text, null for none.
+// MarshalJSON writes the text, or null if it is unset.
 func (t TTL) MarshalJSON() ([]byte, error) {
 	if s := t.String(); s != "" {
 		return json.Marshal(s)
@@ -89,7 +89,7 @@ func (t TTL) MarshalJSON() ([]byte, error) {
 	return []byte("null"), nil
 }
 
-// UnmarshalJSON reads a text, null, or a number of nanoseconds, as time.Duration is written.
+// UnmarshalJSON reads a text, null, or a number of nanoseconds, the form of time.Duration.
 func (t *TTL) UnmarshalJSON(text []byte) error {
 	var val any
 	if err := json.Unmarshal(text, &val); err != nil {

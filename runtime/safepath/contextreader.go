@@ -5,11 +5,10 @@ import (
 	"io"
 )
 
-// Within returns r, from which nothing is read any more once the context has ended. Close closes r, if it can be
-// closed.
+// Within returns a reader of r that fails once the context has ended. Its Close closes r, if r is an io.Closer.
 func Within(ctx context.Context, r io.Reader) io.ReadCloser { return contextReader{r, ctx} }
 
-// A contextReader is read until its context ends.
+// A contextReader is a reader with a context.
 type contextReader struct {
 	io.Reader
 	ctx context.Context

@@ -5,23 +5,23 @@ import (
 	"sync"
 )
 
-// A DirectoryCache holds open the directories in which many files are made or read: to walk to a
-// directory takes as long as much of what is done there. The zero DirectoryCache is empty.
+// A DirectoryCache keeps directories open in which many files are made or read, because resolving the path of a
+// directory can take as long as the work in it. The zero DirectoryCache is empty.
 type DirectoryCache struct {
 	mu   sync.Mutex
 	dirs []*cachedDir // least recently used first
 }
 
-// A cachedDir is a directory that is held open, and the path by which it is asked for.
+// A cachedDir is an open directory, and the path that Open was given.
 type cachedDir struct {
 	*Handle
 	name string
 }
 
-// mostCachedDirs is how many directories are held open at most.
+// mostCachedDirs limits the directories that are kept open.
 const mostCachedDirs = 4
 
-// Open returns the directory at a path, for the caller to close.
+// Open returns the directory at a path. The caller closes it.
 func (c *DirectoryCache) Open(w *Resolver, name string) (*Handle, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -41,8 +41,8 @@ func (c *DirectoryCache) Open(w *Resolver, name string) (*Handle, error) {
 	return d.Hold(), nil
 }
 
-// Reopen returns a directory that Open has returned, for the caller to close; nil if it
-// is not in the cache any more and may stand elsewhere by now.
+// Reopen returns a directory that Open has returned before; the caller closes it again. It returns nil if the cache
+// no longer has the directory, which may have been moved since.
 func (c *DirectoryCache) Reopen(d *Handle) *Handle {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -57,8 +57,7 @@ func (c *DirectoryCache) evict(i int) {
 	c.dirs = slices.Delete(c.dirs, i, i+1)
 }
 
-// Revalidate evicts the directories that do not stand at their paths any more: somebody
-// may have moved one away.
+// Revalidate drops the directories that are no longer at their paths, because somebody has moved them.
 func (c *DirectoryCache) Revalidate(w *Resolver) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

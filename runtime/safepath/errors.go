@@ -8,7 +8,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// PathError returns an error of a call about a path, unless it names paths already.
+// PathError returns err with an operation and a path, unless it has a path already.
 func PathError(op, name string, err error) error {
 	if errno, ok := err.(unix.Errno); ok {
 		return &os.PathError{Op: op, Path: name, Err: errno}
@@ -16,8 +16,8 @@ func PathError(op, name string, err error) error {
 	return err
 }
 
-// UnlessGone returns nil if an error says that what was listed is not there any more, or is
-// no directory any more.
+// UnlessGone returns nil for an error that says that a listed file has been removed since, or is no longer a
+// directory; any other error is returned as it is.
 func UnlessGone(err error) error {
 	if errors.Is(err, os.ErrNotExist) || errors.Is(err, unix.ENOTDIR) || errors.Is(err, unix.ELOOP) {
 		return nil
@@ -25,10 +25,10 @@ func UnlessGone(err error) error {
 	return err
 }
 
-// IsMissing reports whether an error of a call says that nothing stands at a path.
+// IsMissing reports whether an error says that there is no file at a path.
 func IsMissing(err error) bool { return err == unix.ENOENT || err == unix.ENOTDIR }
 
-// IgnoringEINTR calls f until no signal has interrupted it.
+// IgnoringEINTR calls f again as long as a signal interrupts it.
 func IgnoringEINTR(f func() error) error {
 	for {
 		if err := f(); err != syscall.EINTR {
@@ -37,5 +37,5 @@ func IgnoringEINTR(f func() error) error {
 	}
 }
 
-// ErrMoved says that the path of a file leads to another directory than it did.
+// ErrMoved is returned when a path leads to another directory than before.
 var ErrMoved = errors.New("its directory was replaced by another one meanwhile")

@@ -8,7 +8,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A FileKind is what stands at a path.
+// A FileKind is the kind of a file.
 type FileKind uint8
 
 const (
@@ -16,27 +16,27 @@ const (
 	Regular
 	Directory
 	Symlink
-	Special // a device, a pipe, a socket
+	Special // a device, a named pipe or a socket
 )
 
-// String returns the name of k with its article, for messages.
+// String returns the kind with its article, for messages.
 func (k FileKind) String() string {
 	return [...]string{"nothing", "a file", "a directory", "a symbolic link", "a special file"}[k]
 }
 
-// An Info describes what stands at a path, without following a link.
+// An Info is the metadata of a file, or of a symbolic link itself. The zero Info is of kind Missing.
 type Info struct {
 	Kind     FileKind
 	Mode     uint32 // permission bits, with setuid, setgid and sticky
 	UID, GID uint32
 	Size     int64
 	MTime    time.Time
-	CTime    int64 // when anything of it was last changed, in nanoseconds since 1970
+	CTime    int64 // time of the last change of the inode, in nanoseconds since 1970
 	Dev, Ino uint64
-	Links    uint64 // how many names it has
+	Links    uint64 // number of hard links
 }
 
-// InfoOf returns what stat(2) says.
+// InfoOf returns the Info for a result of stat(2).
 func InfoOf(st *unix.Stat_t) Info {
 	i := Info{
 		Mode: uint32(st.Mode) & 0o7777, UID: st.Uid, GID: st.Gid, Size: st.Size,
@@ -68,8 +68,8 @@ func KindOf(fi os.FileInfo) FileKind {
 	return Special
 }
 
-// IsOwnersToChange reports whether the owner of a file is a user who may change it still
-// while it is given to somebody else: neither root nor the user of this process.
+// IsOwnersToChange reports whether the owner of a file is neither root nor the user of this process. Such an owner
+// may still change the file while ccm changes its owner.
 func (i Info) IsOwnersToChange() bool { return !IsOurs(i.UID) }
 
 // FileMode turns permission bits into a Go mode.
@@ -87,7 +87,7 @@ func FileMode(bits uint32) os.FileMode {
 	return m
 }
 
-// An Attr is who may do what with a file.
+// An Attr is the owner, group and mode of a file.
 type Attr struct {
 	UID, GID uint32
 	Mode     uint32 // permission bits

@@ -10,8 +10,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// CTimeOf returns when the inode of a file was changed last, its number besides. Ok is false
-// if that is not known.
+// CTimeOf returns the time of the last change of a file's inode, and the number of the inode. ok is false if they are
+// unknown.
 func CTimeOf(fi os.FileInfo) (at time.Time, inode uint64, ok bool) {
 	st, ok := fi.Sys().(*syscall.Stat_t)
 	if !ok {
@@ -20,7 +20,7 @@ func CTimeOf(fi os.FileInfo) (at time.Time, inode uint64, ok bool) {
 	return time.Unix(st.Ctimespec.Unix()), st.Ino, true
 }
 
-// holdsKernelFiles reports whether the kernel makes up what the files of a file system hold.
+// holdsKernelFiles reports whether the kernel generates the content of the file system's files.
 func holdsKernelFiles(fs *unix.Statfs_t) bool {
 	switch unix.ByteSliceToString(fs.Fstypename[:]) {
 	case "procfs", "linprocfs", "linsysfs", "devfs", "fdescfs":
@@ -29,12 +29,11 @@ func holdsKernelFiles(fs *unix.Statfs_t) bool {
 	return false
 }
 
-// searchOnly opens a directory that may not be read, to go on from there.
+// searchOnly opens a directory as the start of a path, without the right to list it.
 const searchOnly = unix.O_SEARCH
 
-// renameNew is a rename to where nothing stands.
+// renameNew is a rename that fails if the target exists. This system has none.
 func renameNew(from, to Location) error { return unix.ENOSYS }
 
-// isMountRoot reports whether what is open is the top of a mount of the same device, which
-// there is not.
+// isMountRoot reports whether a descriptor is the root of a bind mount. This system has none.
 func isMountRoot(int) bool { return false }

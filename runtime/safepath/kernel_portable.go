@@ -4,5 +4,5 @@ package safepath
 
 import "golang.org/x/sys/unix"
 
-// searchOnly opens a directory that may not be read, to go on from there.
+// searchOnly opens a directory as the start of a path, without the right to list it.
 const searchOnly = unix.O_PATH

@@ -10,34 +10,32 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Which links are followed. Whoever can make a link can lead root to anything, so a link
-// counts only as far as its owner could have gone himself:
+// The rule for symbolic links. Anybody who can make a link could lead root to any file, so a link is followed only to
+// where its owner could have gone himself:
 //
-//   - a link of root, or of the user of this process, is followed;
-//   - so is any link in a directory that only these may write, because one of them has
-//     put it there;
-//   - the link of another user is followed if it lies in a directory of that user and
-//     what it leads to in the end belongs to that user too;
-//   - the links at the top of proc(5), such as /proc/self, are the kernel's, and followed.
-//     In a user namespace they belong to a user that has no name there;
-//   - everything else is unsafe, and an [UnsafeLinkError].
+//  - a link of root, or of the user of this process, is followed;
+//  - so is any link in a directory that only these two may write, because one of them has made it;
+//  - the link of another user is followed if it is in a directory of that user and its final target also belongs to
+// that user;
+//  - links at the top of proc(5), such as /proc/self, are made by the kernel and followed. In a user namespace their
+// owner has no name;
+//  - every other link is unsafe, and an [UnsafeLinkError]. So is a link of root with several names in a directory of
+// others, which may have made the name.
 //
-// Directories are gone into whoever owns them: a name in a directory cannot lead
-// elsewhere.
+// Directories are entered whoever owns them: a name in a directory cannot lead elsewhere.
 
-// A Link is a symbolic link that is followed only as far as its owner is believed.
+// A Link is a symbolic link that may lead only to files of its owner.
 type Link struct {
 	path, target string
 	uid          uint32
-	never        bool // followed only to say in an error where it leads
-	remaining    int  // how many names are left on the way when it has been followed
+	never        bool // followed only to name its target in an error
+	remaining    int  // number of names left on the path behind the target
 }
 
-// mayLeadTo reports whether the link may lead to what a user owns.
+// mayLeadTo reports whether the link may lead to a file of a user.
 func (x *Link) mayLeadTo(uid uint32) bool { return !x.never && uid == x.uid }
 
-// JudgeLink returns what a link that lies in a directory is followed under, nil if under
-// no condition.
+// JudgeLink returns the condition for following the link l in the directory in, nil if it may lead anywhere.
 func JudgeLink(in, l Info, path, target string) *Link {
 	x := &Link{path: path, target: target, uid: l.UID}
 	switch {
@@ -45,9 +43,9 @@ func JudgeLink(in, l Info, path, target string) *Link {
 		return nil
 	case !IsOurs(l.UID):
 		x.never = l.UID != in.UID
-	case l.Links > 1: // somebody may have given a link of root a second name here
+	case l.Links > 1: // another user may have made a second name for a link of root
 		x.never = true
-	case !HoldsLinks && !(in.Mode&0o1000 != 0 && IsOurs(in.UID)): // another one may have been read
+	case !HoldsLinks && !(in.Mode&0o1000 != 0 && IsOurs(in.UID)): // the link may have been replaced before its target was read
 		x.never = true
 	default:
 		return nil
@@ -55,17 +53,16 @@ func JudgeLink(in, l Info, path, target string) *Link {
 	return x
 }
 
-// An UnsafeLinkError says that a symbolic link on the way to a file is not followed,
-// because it is the link of a user to something that is not his.
+// An UnsafeLinkError says that a symbolic link was not followed, because it leads from one user to a file of another.
 type UnsafeLinkError struct {
 	Link   string // the path of the link
 	Owner  string // the name of its owner
 	Target string // where it leads
-	// TargetOwner is who owns what is there, "" if that is not known.
+	// TargetOwner is the owner of the target, "" if unknown.
 	TargetOwner string
 }
 
-// Error names both owners and says what to do.
+// Error names both owners and the remedy.
 func (e *UnsafeLinkError) Error() string {
 	leads := "to " + e.Target
 	if e.TargetOwner != "" {
@@ -74,8 +71,7 @@ func (e *UnsafeLinkError) Error() string {
 	return fmt.Sprintf("unsafe symbolic link: %s belongs to %s and leads %s (name the path without the link, or chown -h root %s if it is right)", e.Link, e.Owner, leads, e.Link)
 }
 
-// unsafe returns the error for a link that leads to a path, "" if that is not known, which
-// belongs to that user.
+// unsafe returns the error for a link to path, which owner owns; path is "" if the final target is unknown.
 func (r *Resolver) unsafe(x *Link, path string, owner uint32) error {
 	e := &UnsafeLinkError{Link: x.path, Owner: r.UserName(x.uid), Target: path}
 	if path != "" {
@@ -88,8 +84,8 @@ func (r *Resolver) unsafe(x *Link, path string, owner uint32) error {
 	return e
 }
 
-// MayLead returns an error if a link may not lead to what stands at a path, which is of
-// kind Missing if nothing does.
+// MayLead returns an error if a link may not lead to the file at path. to is its Info, of kind Missing if there is
+// none.
 func (r *Resolver) MayLead(x *Link, path string, to Info) error {
 	switch {
 	case to.Kind == Missing && x.never:
@@ -100,7 +96,7 @@ func (r *Resolver) MayLead(x *Link, path string, to Info) error {
 	return nil
 }
 
-// mayEnd returns an error if a link has led to a place where it may not end.
+// mayEnd returns an error if one of the links that have led to a file may not lead there.
 func (r *Resolver) mayEnd(p Location, st *unix.Stat_t) error {
 	for _, x := range p.ends {
 		if !x.mayLeadTo(st.Uid) {
@@ -110,28 +106,28 @@ func (r *Resolver) mayEnd(p Location, st *unix.Stat_t) error {
 	return nil
 }
 
-// areHardLinksSafe reports whether the kernel lets nobody give a second name to a file
-// that he can neither read nor write (fs.protected_hardlinks). If it does not, a file
-// with several names in a directory where others may make names can be any file.
+// areHardLinksSafe reports whether the kernel keeps users from making hard links to files that they can neither read
+// nor write (fs.protected_hardlinks). Without that, a file with several names in a directory of others can be any
+// file.
 var areHardLinksSafe = sync.OnceValue(func() bool {
 	text, err := os.ReadFile("/proc/sys/fs/protected_hardlinks")
 	return err == nil && strings.TrimSpace(string(text)) != "0"
 })
 
-// A HardLinkError says that a file is left alone because it has more names than one, and
-// others may have made the one that it was found by.
+// A HardLinkError says that a file was left alone because it has several hard links, one of which another user may
+// have made.
 type HardLinkError struct {
 	Path  string
-	Owner string // of the file
+	Owner string // owner of the file
 }
 
-// Error says what to do.
+// Error names the owner and the remedy.
 func (e *HardLinkError) Error() string {
 	return fmt.Sprintf("%s is a file of %s that has other names too, in a directory where others may make them (remove that name, or replace the file by a copy)", e.Path, e.Owner)
 }
 
-// mayRead returns an error if the file at a place may be one that was put there for root
-// to read it, where hard links are not safe.
+// mayRead returns an error if another user may have linked the file to a place where root reads it. It is for kernels
+// on which hard links are not safe.
 func (r *Resolver) mayRead(p Location, st *unix.Stat_t) error {
 	if st.Mode&unix.S_IFMT == unix.S_IFREG && st.Nlink > 1 && IsShared(&p.Dir.Stat) && st.Uid != p.Dir.Stat.Uid {
 		return &HardLinkError{Path: p.Path(), Owner: r.UserName(st.Uid)}
@@ -139,8 +135,8 @@ func (r *Resolver) mayRead(p Location, st *unix.Stat_t) error {
 	return nil
 }
 
-// MayChange returns an error if the owner and mode of the file at a place are those of
-// names elsewhere too, which others may have chosen.
+// MayChange returns an error if a change of the file's owner or mode could affect another file that a user has linked
+// here.
 func (r *Resolver) MayChange(p Location, st *unix.Stat_t) error {
 	if st.Mode&unix.S_IFMT == unix.S_IFREG && st.Nlink > 1 && IsShared(&p.Dir.Stat) && (st.Uid != p.Dir.Stat.Uid || !areHardLinksSafe()) {
 		return &HardLinkError{Path: p.Path(), Owner: r.UserName(st.Uid)}

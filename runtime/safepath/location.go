@@ -6,22 +6,21 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A Location is a name in a directory.
+// A Location is a name in an open directory. There need not be a file of that name.
 type Location struct {
 	Dir  *Handle
 	Name string
-	// ends is the links on the way of which the last target is at the place itself: who
-	// opens it has to ask mayEnd about it.
+	// ends are the links on the path whose final target is the file itself: who opens it has to check mayEnd.
 	ends []*Link
 }
 
-// Close gives up the directory.
+// Close closes the directory.
 func (p Location) Close() { p.Dir.Close() }
 
-// Path returns the path of the place without links, as the machine sees it.
+// Path returns the path without links, seen from the root of the machine.
 func (p Location) Path() string { return filepath.Join(p.Dir.Path, p.Name) }
 
-// Open opens what is at the place, which is not followed if it is a link.
+// Open opens the file. If it is a link, the result is ELOOP.
 func (p Location) Open(flags int, mode uint32) (fd int, err error) {
 	err = IgnoringEINTR(func() error {
 		fd, err = unix.Openat(p.Dir.FD, p.Name, flags|unix.O_NOFOLLOW|unix.O_CLOEXEC, mode)
@@ -30,8 +29,7 @@ func (p Location) Open(flags int, mode uint32) (fd int, err error) {
 	return fd, linkNotFollowed(err)
 }
 
-// Stat describes what is at the place, which is not followed if it is a link. Nothing
-// there is an Info of kind Missing.
+// Stat returns the Info of the file, or of the link itself. A missing file has the kind Missing, and is no error.
 func (p Location) Stat() (Info, error) {
 	var st unix.Stat_t
 	err := IgnoringEINTR(func() error { return unix.Fstatat(p.Dir.FD, p.Name, &st, unix.AT_SYMLINK_NOFOLLOW) })
@@ -41,10 +39,10 @@ func (p Location) Stat() (Info, error) {
 	return InfoOf(&st), err
 }
 
-// Readlink returns where the link at the place points.
+// Readlink returns the target of the link.
 func (p Location) Readlink() (string, error) { return readlinkat(p.Dir.FD, p.Name) }
 
-// OpenDirectory opens the directory at a place, which must not be a link.
+// OpenDirectory opens the directory, which must not be a link.
 func (p Location) OpenDirectory() (*Handle, error) {
 	fd, err := OpenDirectoryAt(p.Dir.FD, p.Name, unix.O_NOFOLLOW)
 	if err != nil {

@@ -7,33 +7,31 @@ import (
 	"os"
 )
 
-// A NameLimit is how many names of directories a call may read.
+// A NameLimit is the number of directory entries that a call may read.
 type NameLimit int
 
-// MaxNames is the NameLimit of a call of a script.
+// MaxNames is the limit for a call in a script.
 const MaxNames NameLimit = 1_000_000
 
-// A TooManyNamesError says that a call has read as many names as it may.
+// A TooManyNamesError says that a call reached its limit.
 type TooManyNamesError struct{ Limit NameLimit }
 
-// Error says what the limit is.
 func (e *TooManyNamesError) Error() string {
 	return fmt.Sprintf("there are more than %d names to read, which is the limit", e.Limit)
 }
 
-// Hint says what to do.
 func (e *TooManyNamesError) Hint() string {
 	return "name a directory further down, or list it with a command such as find"
 }
 
-// A NameReader reads the names of directories for one call, up to a limit. A nil one has no
-// limit.
+// A NameReader reads directories for one call of a script, until its limit or the end of its context. A nil
+// NameReader has no limit.
 type NameReader struct {
 	Ctx   context.Context
 	Limit NameLimit
 	limit NameLimit
 	looks int
-	Err   error // why it has ended; fs.Glob passes over errors of directories
+	Err   error // why it has ended, which fs.Glob does not return
 }
 
 // Names returns the names in an open directory.
@@ -57,7 +55,7 @@ func (r *NameReader) Names(f *os.File) (list []string, err error) {
 	return nil, r.Err
 }
 
-// Look counts a look at a path, and returns an error if there should be no more.
+// Look counts one visited path, and returns an error if the reader has ended.
 func (r *NameReader) Look() error {
 	if r == nil {
 		return nil
@@ -68,7 +66,7 @@ func (r *NameReader) Look() error {
 	return r.Err
 }
 
-// Ended returns why it has ended, nil if it has not.
+// Ended returns the error that ended it, nil if there was none.
 func (r *NameReader) Ended() error {
 	if r == nil {
 		return nil
@@ -76,7 +74,7 @@ func (r *NameReader) Ended() error {
 	return r.Err
 }
 
-// end returns why no more is to be read, nil if it is.
+// end returns the error that ends it, such as that of its context.
 func (r *NameReader) end() error {
 	if r.Err == nil {
 		r.Err = r.Ctx.Err()
@@ -84,5 +82,5 @@ func (r *NameReader) end() error {
 	return r.Err
 }
 
-// namesAtOnce is how many names are read, or looked at, between two looks at the context.
+// namesAtOnce is the number of names, or of visited paths, between two checks of the context.
 const namesAtOnce = 512

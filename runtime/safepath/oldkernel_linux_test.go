@@ -16,8 +16,8 @@ import (
 	"github.com/luaccm/ccm/runtime/safepath"
 )
 
-// TestOldKernels: without openat2 (before Linux 5.6) and without fchmodat2 (before 6.6) the
-// walk leads to the same files, refuses the same links and sets the same modes.
+// TestOldKernels: without openat2 (before Linux 5.6) and fchmodat2 (before 6.6), paths lead to the same files, the
+// same links are refused, and modes are set the same.
 func TestOldKernels(t *testing.T) {
 	const inside = "CCM_TEST_OLD_KERNEL"
 	if os.Getenv(inside) == "" {
@@ -58,7 +58,7 @@ func TestOldKernels(t *testing.T) {
 	fi, err := os.Stat(file)
 	require.NoError(t, err)
 	require.Equal(t, os.FileMode(0o640), fi.Mode())
-	if os.Geteuid() == 0 { // the link of a user to what is not his
+	if os.Geteuid() == 0 { // a user's link to a file of another user
 		theirs := filepath.Join(dir, "theirs")
 		require.NoError(t, os.Mkdir(theirs, 0o755))
 		require.NoError(t, os.Symlink(filepath.Dir(file), filepath.Join(theirs, "l")))

@@ -7,8 +7,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// OpenOwn opens the directory at a path of the operating system, which is open as d and
-// was made just now. Nobody else can have anything to do with what is in it.
+// OpenOwn opens a directory as an os.Root. The directory must be the same as d, empty, and accessible only to the
+// user of this process, so that no other user can interfere in it.
 func OpenOwn(dir string, d *Handle) (*os.Root, error) {
 	root, err := os.OpenRoot(dir)
 	if err != nil {

@@ -14,7 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// byPath are the calls that reach a file by a path, which nothing but the walk does.
+// byPath are the calls that take a path, which only this package may use.
 var byPath = map[string][]string{
 	"os": {"Open", "OpenFile", "Create", "Lstat", "Stat", "ReadFile", "WriteFile", "ReadDir", "Readlink", "Remove", "RemoveAll", "Rename", "Mkdir", "MkdirAll",
 		"MkdirTemp", "CreateTemp", "Chmod", "Chown", "Lchown", "Chtimes", "Symlink", "Link", "Truncate", "OpenRoot", "OpenInRoot", "DirFS", "CopyFS"},
@@ -25,8 +25,8 @@ var byPath = map[string][]string{
 		"Truncate", "Statfs", "Access", "Utimes", "UtimesNano", "Mknod", "Mkfifo", "Setxattr", "Getxattr", "Lsetxattr", "Lgetxattr", "Statx"},
 }
 
-// TestOnlyTheWalkUsesPaths: whoever reaches a file by its path can be led elsewhere. Those
-// that do it have a reason.
+// TestOnlyTheWalkUsesPaths: a file that is opened by its path can be exchanged for another one by a link, so calls
+// that take a path need a reason.
 func TestOnlyTheWalkUsesPaths(t *testing.T) {
 	allowed := map[string]string{
 		"safepath/location.go Open unix.Openat":                "a name in a directory that is open, not followed",

@@ -14,28 +14,26 @@ import (
 	"github.com/luaccm/ccm/runtime/bytesize"
 )
 
-// LargestText is how many bytes a file may hold that says what ccm is to do: a
-// script, a manifest, data, a template, facts.
+// LargestText limits the size in bytes of scripts, manifests, data, templates and facts.
 const LargestText = 64 << 20
 
-// pseudoPatience is how long a file of the kernel, such as those of /proc, may keep
-// its reader waiting: /proc/kmsg does until there is a message.
+// pseudoPatience limits how long a read from a file of the kernel may block: /proc/kmsg blocks until there is a
+// message.
 const pseudoPatience = 2 * time.Second
 
-// ToRead returns a file that was opened for reading. It waits for nothing: neither for
-// somebody who writes to a pipe, nor longer than a moment for a file of the kernel that
-// has nothing to say.
+// ToRead returns a function that makes a file of a descriptor, or passes on the error of opening it. Reads do not
+// block: neither for a writer of a named pipe, nor for long in a file of the kernel.
 func ToRead(name string) func(fd int, err error) (*os.File, error) {
 	return func(fd int, err error) (*os.File, error) {
 		f, err := OpenedFile(name)(fd, err)
 		if err == nil {
-			_ = f.SetReadDeadline(time.Now().Add(pseudoPatience)) // of others it is refused
+			_ = f.SetReadDeadline(time.Now().Add(pseudoPatience)) // regular files refuse it, and need none
 		}
 		return f, err
 	}
 }
 
-// OpenedFile returns a file that was opened, or the error of that.
+// OpenedFile returns a function that makes a file of a descriptor, or passes on the error of opening it.
 func OpenedFile(name string) func(fd int, err error) (*os.File, error) {
 	return func(fd int, err error) (*os.File, error) {
 		if err != nil {
@@ -45,15 +43,15 @@ func OpenedFile(name string) func(fd int, err error) (*os.File, error) {
 	}
 }
 
-// OpenToRead opens a file for reading, links followed.
+// OpenToRead opens a file for reading, and follows links.
 func (r *Resolver) OpenToRead(name string) (*os.File, error) {
 	return ToRead(name)(r.Follow(name, unix.O_RDONLY|unix.O_NONBLOCK))
 }
 
-// OpenRegular opens a regular file, links followed. What is none is refused.
+// OpenRegular opens a regular file, and follows links. Other kinds of files are refused.
 func (r *Resolver) OpenRegular(path string) (*os.File, os.FileInfo, error) {
 	f, err := r.OpenToRead(path)
-	if errors.Is(err, syscall.ENXIO) { // which is what opening a socket gives
+	if errors.Is(err, syscall.ENXIO) { // the error of opening a socket
 		err = unsuitable(path, "want a file, found %s", Special)
 	}
 	if err != nil {
@@ -70,8 +68,8 @@ func (r *Resolver) OpenRegular(path string) (*os.File, os.FileInfo, error) {
 	return f, fi, nil
 }
 
-// ReadRegular returns what a regular file holds, links followed. More than limit
-// bytes are an error, and so is a file of the kernel that keeps its reader waiting.
+// ReadRegular returns the content of a regular file, and follows links. A file of more than limit bytes is an error,
+// and so is a file of the kernel whose reads block.
 func (r *Resolver) ReadRegular(path string, limit int64) ([]byte, error) {
 	f, fi, err := r.OpenRegular(path)
 	if err != nil {
@@ -80,16 +78,16 @@ func (r *Resolver) ReadRegular(path string, limit int64) ([]byte, error) {
 	return ReadOpened(f, fi, path, limit)
 }
 
-// ReadOpened is readRegular for a file that is open, and closes it.
+// ReadOpened returns the content of an open regular file, and closes it. See ReadRegular.
 func ReadOpened(f *os.File, fi os.FileInfo, path string, limit int64) ([]byte, error) {
 	if IsPseudo(f, fi) {
-		return ReadPseudo(f, path, limit) // which closes it
+		return ReadPseudo(f, path, limit) // it closes f
 	}
 	defer f.Close()
 	return readSized(f, fi, path, limit)
 }
 
-// readSized returns what a file holds that is on a disk.
+// readSized returns the content of a file on a disk.
 func readSized(f *os.File, fi os.FileInfo, path string, limit int64) ([]byte, error) {
 	if fi.Size() > limit {
 		return nil, unsuitable(path, "want a file of at most %s, found one of %s", bytesize.Format(limit), bytesize.Format(fi.Size()))
@@ -112,24 +110,24 @@ func readSized(f *os.File, fi os.FileInfo, path string, limit int64) ([]byte, er
 	}
 }
 
-// IsPseudo reports whether the kernel makes up what a file holds while it is read.
+// IsPseudo reports whether the kernel generates the content of a file while it is read.
 func IsPseudo(f *os.File, fi os.FileInfo) bool {
 	if fi.Size() == 0 {
-		return true // of those in /proc it says so
+		return true // the size of files in /proc
 	}
 	if st, ok := fi.Sys().(*syscall.Stat_t); !ok || st.Blocks > 0 {
 		return false
 	}
 	var fs unix.Statfs_t
-	conn, err := f.SyscallConn() // Fd would make reading wait
+	conn, err := f.SyscallConn() // Fd would set the file to blocking mode
 	if err != nil || conn.Control(func(fd uintptr) { err = unix.Fstatfs(int(fd), &fs) }) != nil || err != nil {
 		return false
 	}
 	return holdsKernelFiles(&fs)
 }
 
-// ReadPseudo returns what a file of the kernel holds, and closes it. Some keep
-// their reader waiting whatever they are asked, so that somebody else reads.
+// ReadPseudo returns the content of a file of the kernel, and closes it. Reads of some of these files block in spite
+// of the deadline, so another goroutine reads.
 func ReadPseudo(f *os.File, path string, limit int64) ([]byte, error) {
 	type result struct {
 		text []byte
@@ -154,17 +152,17 @@ func ReadPseudo(f *os.File, path string, limit int64) ([]byte, error) {
 	}
 }
 
-// waits is the error of a file that keeps its reader waiting.
+// waits returns the error for a file whose reads block.
 func waits(path string) error {
 	return unsuitable(path, "want a file, found one that keeps its reader waiting")
 }
 
-// unsuitable is the error of what cannot be read as a file.
+// unsuitable returns the error for a file that cannot be read.
 func unsuitable(path, format string, args ...any) error {
 	return &os.PathError{Op: "read", Path: path, Err: fmt.Errorf(format, args...)}
 }
 
-// ReadUpTo reads r to its end, which must come within limit bytes.
+// ReadUpTo reads r to its end. More than limit bytes are an error.
 func ReadUpTo(r io.Reader, limit int64) ([]byte, error) {
 	b, err := io.ReadAll(io.LimitReader(r, limit+1))
 	if err == nil && int64(len(b)) > limit {
@@ -173,7 +171,7 @@ func ReadUpTo(r io.Reader, limit int64) ([]byte, error) {
 	return b, err
 }
 
-// IsOpened reports whether a path names what a process has opened already.
+// IsOpened reports whether a path names an open descriptor, such as /dev/fd/3.
 func IsOpened(path string) bool {
 	for _, dir := range []string{"/dev/fd/", "/proc/self/fd/", "/dev/stdin", fmt.Sprintf("/proc/%d/fd/", os.Getpid())} {
 		if strings.HasPrefix(path, dir) {

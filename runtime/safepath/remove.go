@@ -7,7 +7,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Rename gives what is at a place another name in its directory.
+// Rename renames a file, which may also move it to another directory.
 func Rename(from, to Location) error {
 	if err := unix.Renameat(from.Dir.FD, from.Name, to.Dir.FD, to.Name); err != nil {
 		return &os.LinkError{Op: "rename", Old: from.Path(), New: to.Path(), Err: err}
@@ -15,9 +15,8 @@ func Rename(from, to Location) error {
 	return nil
 }
 
-// RenameNew gives what is at a place a place at which nothing stands. Something that somebody
-// has put there is left alone, except for an empty directory in the place of a directory where
-// the kernel cannot rename in that way (RENAME_NOREPLACE).
+// RenameNew renames a file to a name that is free. It fails if there is a file of that name, except that a directory
+// may replace an empty directory on systems without RENAME_NOREPLACE.
 func RenameNew(from, to Location) error {
 	err := renameNew(from, to)
 	if err == unix.EINVAL || err == unix.ENOSYS || err == unix.ENOTSUP {
@@ -34,7 +33,7 @@ func RenameNew(from, to Location) error {
 	return nil
 }
 
-// Unlink removes the file, link or empty directory at a place.
+// Unlink removes a file, a link, or an empty directory.
 func Unlink(p Location) error {
 	err := IgnoringEINTR(func() error { return unix.Unlinkat(p.Dir.FD, p.Name, 0) })
 	if err != unix.EISDIR && err != unix.EPERM {
@@ -46,7 +45,7 @@ func Unlink(p Location) error {
 	return err
 }
 
-// Empty removes everything in a directory, but nothing on another file system.
+// Empty removes everything in a directory. Another file system mounted in it is an error.
 func Empty(d *Handle) error {
 	for range mostSweeps {
 		names, err := NamesIn(d)
@@ -62,16 +61,16 @@ func Empty(d *Handle) error {
 	return unix.ENOTEMPTY
 }
 
-// mostSweeps is how often a directory is emptied into which somebody puts more.
+// mostSweeps limits how often a directory is listed again while somebody adds files to it.
 const mostSweeps = 40
 
-// IsMount reports whether something else is mounted at a directory than its parent is in: on
-// another device or, as far as the kernel tells (Linux 5.8), of the same one (mount --bind).
+// IsMount reports whether a directory is a mount point: of another device or, on Linux 5.8 and later, of the same
+// device (mount --bind).
 func (d *Handle) IsMount(parent *Handle) bool {
 	return d.Stat.Dev != parent.Stat.Dev || isMountRoot(d.FD)
 }
 
-// RemoveAll removes what is at a place, with everything in it.
+// RemoveAll removes a file, or a directory with all that is in it.
 func RemoveAll(p Location) error {
 	err := Unlink(p)
 	if err != unix.ENOTEMPTY && err != unix.EEXIST {
@@ -91,7 +90,7 @@ func RemoveAll(p Location) error {
 	return RemoveEmpty(p, sub)
 }
 
-// RemoveEmpty removes a directory that was emptied, if it is still at its place.
+// RemoveEmpty removes an empty directory, if the name p still leads to d.
 func RemoveEmpty(p Location, d *Handle) error {
 	var st unix.Stat_t
 	err := unix.Fstatat(p.Dir.FD, p.Name, &st, unix.AT_SYMLINK_NOFOLLOW)

@@ -7,23 +7,22 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A Resolver finds what is at a path below a root directory.
+// A Resolver opens the files at paths below a root directory, and follows links by the rule in links.go.
 //
-// A path without links takes one openat2(2) with RESOLVE_NO_SYMLINKS. A path with links,
-// and every path where the kernel has no openat2 (before Linux 5.6, or forbidden by a
-// container), is walked one name after the other with O_PATH|O_NOFOLLOW. Both hold to
-// the same rule. Other systems have the walk only, and no O_PATH (system_unix.go).
+// A path without links takes one call of openat2(2) with RESOLVE_NO_SYMLINKS. A path with links, and every path on
+// kernels without openat2 (before Linux 5.6, or where a container forbids it), is walked name by name with
+// O_PATH|O_NOFOLLOW. Other systems always walk, and have no O_PATH (system_unix.go).
 type Resolver struct {
-	Root string // the directory that stands for /
-	// UserName returns the name of a user, for errors.
+	Root string // the directory that is used as /
+	// UserName returns the name of a user for errors.
 	UserName func(uid uint32) string
-	// AnyLink follows every link, as the kernel does: somebody else judges what is on the way.
+	// AnyLink makes it follow every link, as the kernel does, for paths that were checked before.
 	AnyLink bool
-	// Stepwise walks every path one name after the other.
+	// Stepwise makes it walk every path name by name.
 	Stepwise bool
 }
 
-// At returns the place of a path. A link at the end of the path is not followed.
+// At returns the location of a path. A link at the end of the path is not followed.
 func (r *Resolver) At(name string) (Location, error) {
 	dir, last := Split(name)
 	d, err := r.Directory(dir)
@@ -33,8 +32,8 @@ func (r *Resolver) At(name string) (Location, error) {
 	return Location{Dir: d, Name: last}, nil
 }
 
-// Split returns the directory of a path and the last name in it, "." if the path
-// cannot end in a link.
+// Split returns the directory and the last name of a path. The name is "." if the path ends in a slash, . or .., so
+// that it cannot be a link.
 func Split(name string) (dir, last string) {
 	slash := strings.LastIndexByte(name, '/')
 	if last = name[slash+1:]; isDots(last) {
@@ -46,10 +45,10 @@ func Split(name string) (dir, last string) {
 	return name[:slash], last
 }
 
-// isDots reports whether a name stands for a directory and not for what is in one.
+// isDots reports whether a name stands for the directory itself or its parent.
 func isDots(name string) bool { return name == "" || name == "." || name == ".." }
 
-// Directory opens the directory at a path, links followed.
+// Directory opens the directory at a path, and follows links.
 func (r *Resolver) Directory(name string) (*Handle, error) {
 	fd, quick, err := r.quickDirectory(name)
 	if quick {
@@ -79,7 +78,7 @@ func (r *Resolver) Directory(name string) (*Handle, error) {
 	return d, err
 }
 
-// cleanPath is filepath.Clean, which takes its time, for a path that mostly is clean.
+// cleanPath is filepath.Clean, but quicker for a path that is clean already, as most are.
 func cleanPath(name string) string {
 	if name == "" || strings.HasSuffix(name, "/") || strings.Contains(name, "//") || strings.Contains(name, "/.") {
 		return filepath.Clean("/" + name)
@@ -87,7 +86,7 @@ func cleanPath(name string) string {
 	return name
 }
 
-// Open opens what is at a path. A link at the end of the path is not followed.
+// Open opens the file at a path. A link at the end of the path is not followed.
 func (r *Resolver) Open(name string, flags int) (int, error) {
 	if areHardLinksSafe() || flags&pathOnly != 0 {
 		if fd, quick, err := r.quick(name, flags|unix.O_NOFOLLOW); quick {
@@ -102,8 +101,7 @@ func (r *Resolver) Open(name string, flags int) (int, error) {
 	return r.OpenAt(p, flags)
 }
 
-// OpenAt opens what is at a place for reading, unless it is a link or a file that may
-// belong elsewhere.
+// OpenAt opens a file for reading, unless it is a link, or a hard link that another user may have made.
 func (r *Resolver) OpenAt(p Location, flags int) (int, error) {
 	fd, err := p.Open(flags, 0)
 	if err != nil || len(p.ends) == 0 && areHardLinksSafe() {
@@ -121,11 +119,10 @@ func (r *Resolver) OpenAt(p Location, flags int) (int, error) {
 	return fd, err
 }
 
-// mostSwaps is how often a walk is begun again if what it has led to is another thing by
-// the time that it is opened.
+// mostSwaps limits how often a path is walked again because the file found was replaced before it could be opened.
 const mostSwaps = 40
 
-// Follow opens what is at a path, links followed.
+// Follow opens the file at a path, and follows links.
 func (r *Resolver) Follow(name string, flags int) (int, error) {
 	if r.AnyLink || areHardLinksSafe() || flags&pathOnly != 0 {
 		if fd, quick, err := r.quick(name, flags); quick {

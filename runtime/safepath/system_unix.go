@@ -10,20 +10,19 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Without O_PATH only directories and what can be read are held open. Everything else is
-// known by its name in a directory that is held open, and by what was found there: it is
-// compared again before it is changed. Between that and the change somebody who may write
-// to the directory can still put another of his files there.
+// Without O_PATH only directories and readable files can be held open. Any other file is known by its name in an open
+// directory and its inode, which is compared again before a change. Between the two, a user who may write to the
+// directory can still replace the file by another one of his.
 //
-// The build tag portable takes this on Linux too, where the tests try it.
+// The build tag portable selects this code on Linux, where the tests can run it.
 
-// pathOnly is 0: there is no such flag.
+// pathOnly is 0, because these systems have no O_PATH.
 const pathOnly = 0
 
-// HoldsLinks says that links cannot be held open.
+// HoldsLinks says that links themselves cannot be opened.
 const HoldsLinks = false
 
-// OpenDirectoryAt opens a directory to go on from there. Flags are added to those of that.
+// OpenDirectoryAt opens a directory as the start of a path. flags are added to those of open(2).
 func OpenDirectoryAt(dir int, name string, flags int) (fd int, err error) {
 	open := func(access int) error {
 		return IgnoringEINTR(func() (err error) {
@@ -37,7 +36,7 @@ func OpenDirectoryAt(dir int, name string, flags int) (fd int, err error) {
 	return fd, linkNotFollowed(err)
 }
 
-// OpenPath returns what is at the place, whatever it is.
+// OpenPath returns a file of any kind.
 func (p Location) OpenPath() (*Handle, error) {
 	d := &Handle{FD: -1, Path: p.Path()}
 	if err := p.fstatat(&d.Stat); err != nil {
@@ -54,17 +53,17 @@ func (p Location) fstatat(st *unix.Stat_t) error {
 	return IgnoringEINTR(func() error { return unix.Fstatat(p.Dir.FD, p.Name, st, unix.AT_SYMLINK_NOFOLLOW) })
 }
 
-// readlink returns where a link points.
+// readlink returns the target of a link.
 func (d *Handle) readlink() (string, error) { return d.at.Readlink() }
 
-// Chmod sets the permissions of what was found.
+// Chmod sets the mode of the file.
 func (d *Handle) Chmod(mode uint32) error {
 	return d.change(
 		func(fd int) error { return unix.Fchmod(fd, mode) },
 		func(p Location) error { return unix.Fchmodat(p.Dir.FD, p.Name, mode, unix.AT_SYMLINK_NOFOLLOW) })
 }
 
-// Chown gives what was found an owner.
+// Chown sets the owner and group of the file.
 func (d *Handle) Chown(uid, gid uint32) error {
 	return d.change(
 		func(fd int) error { return unix.Fchown(fd, int(uid), int(gid)) },
@@ -73,8 +72,8 @@ func (d *Handle) Chown(uid, gid uint32) error {
 		})
 }
 
-// change changes something through its descriptor. What cannot be opened, or does something
-// when it is opened, is changed by its name.
+// change changes a file through its descriptor, or by its name if the file cannot be opened or opening has side
+// effects.
 func (d *Handle) change(opened func(fd int) error, named func(p Location) error) error {
 	if d.at.Dir == nil {
 		return opened(d.FD)
@@ -111,11 +110,11 @@ func (d *Handle) change(opened func(fd int) error, named func(p Location) error)
 	return err
 }
 
-// ProcPath is for systems where a path leads to what is open.
+// ProcPath returns "": these systems have no path to an open file.
 func (d *Handle) ProcPath() string { return "" }
 
-// Lstat describes what stands at a path. A link at the end of the path is not followed.
-// Nothing there is an Info of kind Missing.
+// Lstat returns the Info of the file at a path. A link at its end is not followed. A missing file has the kind
+// Missing, and is no error.
 func (r *Resolver) Lstat(name string) (Info, error) {
 	if len(name) >= unix.PathMax {
 		return Info{}, unix.ENAMETOOLONG
@@ -128,7 +127,7 @@ func (r *Resolver) Lstat(name string) (Info, error) {
 	return p.Stat()
 }
 
-// Stat is Lstat with links followed.
+// Stat is Lstat, but follows links.
 func (r *Resolver) Stat(name string) (Info, error) {
 	if r.AnyLink {
 		var st unix.Stat_t
@@ -155,19 +154,19 @@ func (r *Resolver) Stat(name string) (Info, error) {
 	return Info{}, unix.ELOOP
 }
 
-// IsDirectory reports whether a directory stands at a path, or a link to one.
+// IsDirectory reports whether there is a directory at a path, or a link to one.
 func (r *Resolver) IsDirectory(name string) (bool, error) {
 	info, err := r.Stat(name)
 	return info.Kind == Directory, err
 }
 
-// Exists reports whether anything stands at a path. A link counts if what it leads to exists.
+// Exists reports whether there is a file at a path. A link exists if its target does.
 func (r *Resolver) Exists(name string) (bool, error) {
 	info, err := r.Stat(name)
 	return err == nil && info.Kind != Missing, err
 }
 
-// StatAt describes what is at a place to which links have led. Nothing there is an error.
+// StatAt returns the Info of a file to which links have led, and checks them. A missing file is an error.
 func (r *Resolver) StatAt(p Location) (Info, error) {
 	var st unix.Stat_t
 	err := p.fstatat(&st)
@@ -180,7 +179,7 @@ func (r *Resolver) StatAt(p Location) (Info, error) {
 	return InfoOf(&st), nil
 }
 
-// unlessMissing returns nil for an error that says that nothing stands at a path.
+// unlessMissing returns nil for an error that says that there is no file at a path.
 func unlessMissing(err error) error {
 	if IsMissing(err) {
 		return nil
@@ -188,8 +187,7 @@ func unlessMissing(err error) error {
 	return err
 }
 
-// quick opens what is at a path without a walk. Without openat2(2) that is never done where
-// links are judged.
+// quick opens the file at a path in one step. Without openat2(2) that is possible only if links need no check.
 func (r *Resolver) quick(name string, flags int) (fd int, quick bool, err error) {
 	if !r.AnyLink {
 		return -1, false, nil
@@ -198,7 +196,7 @@ func (r *Resolver) quick(name string, flags int) (fd int, quick bool, err error)
 	return fd, true, linkNotFollowed(err)
 }
 
-// quickDirectory is quick for a directory to go on from there.
+// quickDirectory is quick for a directory at the start of a path.
 func (r *Resolver) quickDirectory(name string) (fd int, quick bool, err error) {
 	if !r.AnyLink {
 		return -1, false, nil
@@ -207,36 +205,34 @@ func (r *Resolver) quickDirectory(name string) (fd int, quick bool, err error) {
 	return fd, true, err
 }
 
-// isProc reports whether what is open lies on proc(5), as far as it matters: a link there
-// cannot be held open.
+// isProc returns false: it matters only for links that can be held open.
 func isProc(int) bool { return false }
 
-// isTopOfProc reports whether d is the top of proc(5), which is not asked here.
+// isTopOfProc returns false: see isProc.
 func isTopOfProc(*Handle) bool { return false }
 
-// SyncsFileSystems says that there is no [SyncFileSystem]: sync(2) does not wait everywhere.
+// SyncsFileSystems is false, because sync(2) may return before the data is written.
 const SyncsFileSystems = false
 
-// SyncFileSystem is not there.
+// SyncFileSystem is not supported.
 func SyncFileSystem(int) error { return errors.ErrUnsupported }
 
-// MakesUnnamed reports that every file has a name from the start: a run that dies leaves it,
-// and the next one removes it.
+// MakesUnnamed is false: a file has a name from the start. A run that dies leaves it, and the next one removes it.
 func MakesUnnamed() bool { return false }
 
-// OpenUnnamed is not there.
+// OpenUnnamed is not supported.
 func (p Location) OpenUnnamed(uint32) (int, error) { return -1, unix.EOPNOTSUPP }
 
-// LinkUnnamed is not there.
+// LinkUnnamed is not supported.
 func LinkUnnamed(int, Location) error { return unix.EOPNOTSUPP }
 
-// SetMTime sets when an open file was changed last, in microseconds.
+// SetMTime sets the modification time of an open file, to the microsecond.
 func SetMTime(fd int, at time.Time) error {
 	tv := unix.NsecToTimeval(at.UnixNano())
 	return unix.Futimes(fd, []unix.Timeval{tv, tv})
 }
 
-// MemoryFile returns a file that only this process can reach.
+// MemoryFile returns a file without a name, which only this process can reach.
 func MemoryFile(name string) (*os.File, error) {
 	f, err := os.CreateTemp("", name)
 	if err != nil {

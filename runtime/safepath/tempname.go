@@ -5,24 +5,23 @@ import (
 	"strings"
 )
 
-// HiddenName returns the name beside a file that has a suffix.
+// HiddenName returns the name of a hidden file: a dot, base, shortened if necessary, and suffix.
 func HiddenName(base, suffix string) string {
 	return "." + base[:min(len(base), 255-len(suffix)-1)] + suffix
 }
 
-// RandomName is hiddenName for a directory in which others may make names: it cannot be
-// guessed.
+// RandomName is HiddenName with a part that cannot be guessed, for a directory in which other users may create files.
 func RandomName(base, suffix string) string {
 	return HiddenName(base, suffix+"."+rand.Text())
 }
 
-// RandomPrefix returns how the random names beside a file begin.
+// RandomPrefix returns the part of RandomName before the random part.
 func RandomPrefix(base, suffix string) string {
 	name := RandomName(base, suffix)
 	return name[:len(name)-len(rand.Text())]
 }
 
-// IsRandomName reports whether a name is one of randomName.
+// IsRandomName reports whether a name can be a result of RandomName with that suffix.
 func IsRandomName(name, suffix string) bool {
 	at := strings.LastIndex(name, suffix+".")
 	if at < 1 || name[0] != '.' {

@@ -10,14 +10,13 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A TreeEntry is something below a directory.
+// A TreeEntry is a file below a directory.
 type TreeEntry struct {
-	Rel string // its path from there
+	Rel string // path relative to the directory
 	Info
 }
 
-// TreeAt lists what is below the directory at a place. What is no directory has nothing
-// below it.
+// TreeAt lists all files below a directory; the list of any other file is empty.
 func TreeAt(p Location, r *NameReader) ([]TreeEntry, error) {
 	d, err := p.OpenDirectory()
 	if err == unix.ENOTDIR || err == unix.ELOOP {
@@ -30,8 +29,8 @@ func TreeAt(p Location, r *NameReader) ([]TreeEntry, error) {
 	return ListTree(d, r)
 }
 
-// ListTree lists what is below a directory, in order of path. What cannot be read is left
-// out, and is part of the error. If r ends, nothing is listed.
+// ListTree lists all files below a directory, sorted by path. Directories that cannot be read are left out and
+// reported in the error. If r ends, the list is nil.
 func ListTree(top *Handle, r *NameReader) ([]TreeEntry, error) {
 	var entries []TreeEntry
 	var errs []error
@@ -64,8 +63,8 @@ func ListTree(top *Handle, r *NameReader) ([]TreeEntry, error) {
 	return entries, errors.Join(errs...)
 }
 
-// open opens a directory that is listed with those above it. Without a limit, the paths of
-// directories that are inside one another by the hundred thousand take all memory.
+// open opens a directory that is part of a listing. The length of its path is limited, or directories nested by the
+// hundred thousand would take all memory with their paths.
 func (r *NameReader) open(p Location) (*Handle, error) {
 	if r != nil && len(p.Path()) >= unix.PathMax {
 		return nil, unix.ENAMETOOLONG
@@ -86,7 +85,7 @@ func namesIn(d *Handle, r *NameReader) ([]string, error) {
 	return r.Names(f)
 }
 
-// EachIn calls do for everything in a directory that is still there.
+// EachIn calls do for each file in a directory that still exists.
 func EachIn(d *Handle, do func(p Location, info Info) error) error { return eachIn(d, nil, do) }
 
 func eachIn(d *Handle, r *NameReader, do func(p Location, info Info) error) error {

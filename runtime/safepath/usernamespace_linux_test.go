@@ -14,20 +14,19 @@ import (
 	"github.com/luaccm/ccm/runtime/safepath"
 )
 
-// TestUserNamespace: in a user namespace, as in containers without root, the root of the machine
-// is nobody, and so is who owns /proc/self. That is followed, and no other link of nobody is that
-// leads to what is ours.
+// TestUserNamespace: in a user namespace, as in rootless containers, root of the machine appears as nobody and owns
+// /proc/self. That link is followed, but no other link of nobody to files of this user.
 func TestUserNamespace(t *testing.T) {
 	const inside = "CCM_TEST_USER_NAMESPACE"
 	links := os.Getenv(inside)
 	if links == "" {
 		uid, gid := os.Getuid(), os.Getgid()
 		links = "none"
-		if uid == 0 { // who would be root inside as well
+		if uid == 0 { // root would be root inside as well
 			uid, gid = 54321, 54321
 			links = theirLink(t, 54322, uid)
 		}
-		cmd := exec.Command("/proc/self/exe", "-test.run=^TestUserNamespace$", "-test.v") // others may not reach it by its path
+		cmd := exec.Command("/proc/self/exe", "-test.run=^TestUserNamespace$", "-test.v") // by /proc/self/exe, because another user may not have access to the path
 		cmd.Env = append(os.Environ(), inside+"="+links)
 		cmd.SysProcAttr = &syscall.SysProcAttr{
 			Cloneflags:  syscall.CLONE_NEWUSER,
@@ -61,7 +60,7 @@ func TestUserNamespace(t *testing.T) {
 	}
 }
 
-// theirLink returns a directory of a user with a link in it to one of another user.
+// theirLink returns a directory of one user with a link in it to a directory of another user.
 func theirLink(t *testing.T, their, our int) string {
 	t.Helper()
 	base, err := os.MkdirTemp("", "ccm-namespace-")

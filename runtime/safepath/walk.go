@@ -8,16 +8,16 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A Walk goes along a path, one name after the other.
+// A Walk resolves a path name by name.
 type Walk struct {
 	r     *Resolver
-	dirs  []*Handle // from the first to where the walk is
-	names []string  // the names that are left
-	// links is the links that are being followed and have to end at what their owner owns.
+	dirs  []*Handle // from the first directory to the current one
+	names []string  // the names still to come
+	// links are the followed links that may lead only to files of their owners, and have not been checked yet.
 	links []*Link
-	count int // of links
-	// beneath says that the walk may not leave its first directory: an absolute link or
-	// a .. that does is an error. Otherwise they lead to the first directory, as in chroot.
+	count int // number of links followed
+	// beneath makes it an error to leave the first directory by an absolute link or by "..". Otherwise the first
+	// directory is the root, as in chroot.
 	beneath bool
 }
 
@@ -29,15 +29,15 @@ func (t *Walk) close() {
 
 func (t *Walk) top() *Handle { return t.dirs[len(t.dirs)-1] }
 
-// To walks to the place of a path, and ends the walk. A link at the end is followed if
-// follow is set. The place of a path that ends in no name has the name ".".
+// To resolves a path to a location, and ends the walk. follow says whether a link at the end is followed. The
+// location of a path that ends in a directory itself has the name ".".
 func (t *Walk) To(name string, follow bool) (_ Location, err error) {
 	defer func() { t.close() }()
 	if t.beneath && strings.HasPrefix(name, "/") {
 		return Location{}, errLeadsOut
 	}
 	t.names = append(t.names, strings.Split(name, "/")...)
-	for len(t.names) > 0 && t.names[len(t.names)-1] == "" { // what ends in a slash is a directory
+	for len(t.names) > 0 && t.names[len(t.names)-1] == "" { // a path that ends in a slash means a directory
 		t.names = t.names[:len(t.names)-1]
 		follow = true
 	}
@@ -79,8 +79,7 @@ func (t *Walk) up() error {
 	return nil
 }
 
-// step goes on to a name in the directory where the walk is. There means that the walk
-// ends at that name.
+// step enters a directory, or follows a link. there means that name is the last one, and not a link.
 func (t *Walk) step(name string, isLast bool) (there bool, err error) {
 	in := t.top()
 	d, err := Location{Dir: in, Name: name}.OpenPath()
@@ -102,7 +101,7 @@ func (t *Walk) step(name string, isLast bool) (there bool, err error) {
 	return false, nil
 }
 
-// through follows the link that is open as l, called name in a directory.
+// through follows the open link l, which has a name in a directory.
 func (t *Walk) through(in, l *Handle, name string) error {
 	if t.count++; t.count > MaxLinks {
 		return unix.ELOOP
@@ -115,7 +114,7 @@ func (t *Walk) through(in, l *Handle, name string) error {
 		x.remaining = len(t.names)
 		t.links = append(t.links, x)
 	} else if t.r.Root == "/" && !t.beneath && isProc(l.FD) {
-		// What such a link leads to may have no path, such as standard input.
+		// The target of such a link may have no path, such as an open pipe.
 		fd, err := OpenDirectoryAt(in.FD, name, 0)
 		if err == nil {
 			d, err := NewHandle(fd, l.Path)
@@ -137,7 +136,7 @@ func (t *Walk) through(in, l *Handle, name string) error {
 	return nil
 }
 
-// settle judges the links that have led to where the walk is.
+// settle checks the links whose target is the current directory.
 func (t *Walk) settle() error {
 	at := t.top()
 	for len(t.links) > 0 {
@@ -153,8 +152,8 @@ func (t *Walk) settle() error {
 	return nil
 }
 
-// unsafeUnless returns an error of the walk, or that a link which is never followed was
-// on the way: that is more than that it leads nowhere.
+// unsafeUnless returns the error of the walk, or an UnsafeLinkError if there was an unsafe link on the path, because
+// that matters more than where it breaks off.
 func (t *Walk) unsafeUnless(err error) error {
 	if _, ok := errors.AsType[*UnsafeLinkError](err); ok {
 		return err
@@ -167,10 +166,9 @@ func (t *Walk) unsafeUnless(err error) error {
 	return err
 }
 
-// Begin returns a walk from the root, or for a name that is relative from the working
-// directory.
+// Begin returns a walk that starts at the root, or at the working directory for a relative name.
 func (r *Resolver) Begin(name string) (*Walk, error) {
-	if len(name) >= unix.PathMax { // as the kernel does: who lists a tree by its paths comes to an end
+	if len(name) >= unix.PathMax { // as the kernel does, so that listing a tree by its paths comes to an end
 		return nil, unix.ENAMETOOLONG
 	}
 	fd, err := OpenDirectoryAt(unix.AT_FDCWD, r.Root, 0)
@@ -198,8 +196,8 @@ func (r *Resolver) Beneath(d *Handle) *Walk {
 	return &Walk{r: r, dirs: []*Handle{d.Hold()}, beneath: true}
 }
 
-// errLeadsOut means that a path leads out of the directory that it has to stay in.
+// errLeadsOut is returned for a path that leads out of its directory.
 var errLeadsOut = errors.New("leads out of the directory")
 
-// MaxLinks is how many links are followed one after the other, as in Linux.
+// MaxLinks limits the links that are followed on a path, as Linux does.
 const MaxLinks = 40

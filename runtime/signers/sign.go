@@ -18,23 +18,22 @@ import (
 	"golang.org/x/crypto/ssh/agent"
 )
 
-// AgentVariable names the socket of the agent that keeps keys (ssh-agent(1)).
+// AgentVariable has the socket of the SSH agent (ssh-agent(1)).
 const AgentVariable = "SSH_AUTH_SOCK"
 
-// A Key signs for one person.
+// A Key is a private SSH key to sign with.
 type Key struct {
-	// File holds the key, private or public, as ssh-keygen -Y sign takes it with -f; "" for a
-	// key of the agent.
+	// File has the private or public key, as for the option -f of ssh-keygen -Y sign; "" means a key of the agent.
 	File string
-	// May reports whether a key of the agent is one that may sign. Nil takes any.
+	// May reports whether a key of the agent may sign. Nil accepts any key.
 	May func(ssh.PublicKey) bool
-	// Prompts takes what ssh-keygen says to a person, such as that a key wants to be touched.
+	// Prompts receives prompts of ssh-keygen, such as to touch a hardware key.
 	Prompts io.Writer
 }
 
-// Sign returns the signature of a message for a namespace, as text. The key is used as it is if it
-// stands in its file without a passphrase. The agent is asked for others, and then ssh-keygen, which asks
-// for passphrases and knows keys in hardware.
+// Sign returns the armored SSH signature of a message in a namespace. A private key without a passphrase in File is
+// used directly. Otherwise the agent signs if it has the key, else ssh-keygen, which asks for passphrases and knows
+// hardware keys.
 func (k Key) Sign(ctx context.Context, message io.ReadSeeker, namespace string) ([]byte, error) {
 	signature, err := k.sign(ctx, message, namespace)
 	if err != nil {
@@ -57,7 +56,7 @@ func (k Key) sign(ctx context.Context, message io.ReadSeeker, namespace string) 
 		}
 	}
 	if err != nil {
-		return k.byProgram(ctx, message, namespace) // which says what it takes for a key
+		return k.byProgram(ctx, message, namespace) // ssh-keygen reports what is wrong with the file
 	}
 	if signer, err := ssh.ParsePrivateKey(text); err == nil {
 		return sign(message, signer, namespace)
@@ -71,7 +70,7 @@ func (k Key) sign(ctx context.Context, message io.ReadSeeker, namespace string) 
 	return k.byProgram(ctx, message, namespace)
 }
 
-// publicKey returns the public key of a file, which is itself one or has one beside it.
+// publicKey returns the public key in a file, or in the .pub file beside it.
 func publicKey(file string, text []byte) (ssh.PublicKey, error) {
 	key, _, _, _, err := ssh.ParseAuthorizedKey(text)
 	if err == nil {
@@ -124,7 +123,7 @@ func sign(message io.ReadSeeker, signer ssh.Signer, namespace string) ([]byte, e
 	return sshsig.Armor(s), nil
 }
 
-// byProgram has ssh-keygen sign.
+// byProgram signs with ssh-keygen.
 func (k Key) byProgram(ctx context.Context, message io.ReadSeeker, namespace string) ([]byte, error) {
 	if _, err := message.Seek(0, io.SeekStart); err != nil {
 		return nil, err
@@ -138,7 +137,7 @@ func (k Key) byProgram(ctx context.Context, message io.ReadSeeker, namespace str
 	return signature.Bytes(), nil
 }
 
-// Names reports whether a line names a key that may sign for a namespace now, or a certificate that may.
+// Names reports whether a key, or a certificate, may sign in a namespace now.
 func (l *List) Names(key ssh.PublicKey, namespace string, now time.Time) bool {
 	for _, x := range l.lines {
 		if _, err := x.allows(key, namespace, now); err == nil {
@@ -150,8 +149,8 @@ func (l *List) Names(key ssh.PublicKey, namespace string, now time.Time) bool {
 
 var errCanonical = errors.New("the signature has not the form that ssh-keygen gives it")
 
-// Canonical reports an error if the text of a signature could be written in another way without being
-// another signature, but for where its lines end.
+// Canonical returns an error if a signature has another encoding than Sign gives it. Only the ends of lines may
+// differ.
 func Canonical(signature []byte) error {
 	sig, err := sshsig.Unarmor(signature)
 	if err != nil {
@@ -164,5 +163,5 @@ func Canonical(signature []byte) error {
 	return nil
 }
 
-// Len returns how many keys a list has.
+// Len returns the number of keys.
 func (l *List) Len() int { return len(l.lines) }

@@ -1,6 +1,5 @@
-// Package signers checks SSH signatures, as ssh-keygen -Y sign makes them, against a file of who
-// may sign: allowed_signers, as ssh-keygen(1) describes it under ALLOWED SIGNERS. The format of
-// signatures is PROTOCOL.sshsig of OpenSSH.
+// Package signers verifies SSH signatures (ssh-keygen -Y sign) against an allowed_signers file (ssh-keygen(1),
+// ALLOWED SIGNERS). The format of signatures is described in PROTOCOL.sshsig of OpenSSH.
 //
 // Begin with [Parse] and [List.Verify].
 package signers
@@ -18,32 +17,32 @@ import (
 	"golang.org/x/crypto/ssh"
 )
 
-// A List is who may sign what.
+// A List is the content of an allowed_signers file.
 type List struct {
 	file  string
 	lines []line
 }
 
-// A line is one signer of a file.
+// A line is one line of the file.
 type line struct {
 	number        int
-	principals    string // patterns with commas between them
+	principals    string // comma-separated patterns
 	key           ssh.PublicKey
-	authority     bool   // the key signs certificates of signers
-	namespaces    string // patterns with commas between them; "" for all
+	authority     bool   // the key is a certificate authority for signers
+	namespaces    string // comma-separated patterns; "" for all
 	after, before time.Time
 }
 
-// A Signer is who has signed something.
+// A Signer is the author of a signature.
 type Signer struct {
-	Principal   string // as the file, or the certificate, names it
-	Fingerprint string // of the key
+	Principal   string // as in the file or the certificate
+	Fingerprint string // fingerprint of the key
 }
 
-// String names the signer and the key.
+// String returns the principal and the fingerprint.
 func (s Signer) String() string { return s.Principal + " (" + s.Fingerprint + ")" }
 
-// Parse reads the text of a file of signers. Times in it without a Z are local.
+// Parse parses an allowed_signers file. Times without a Z are local times.
 func Parse(file, text string) (*List, error) {
 	l := &List{file: file}
 	number := 0
@@ -96,7 +95,7 @@ func parseLine(row string) (x line, err error) {
 	return x, nil
 }
 
-// option takes one option of a line.
+// option parses one option of a line.
 func (x *line) option(text string) (err error) {
 	name, value, _ := strings.Cut(text, "=")
 	value = strings.Trim(value, `"`)
@@ -117,8 +116,7 @@ func (x *line) option(text string) (err error) {
 	return err
 }
 
-// parseTime reads a time as ssh-keygen does: YYYYMMDD or YYYYMMDDHHMM[SS], with a Z behind it if
-// it is in UTC.
+// parseTime parses a time as ssh-keygen does: YYYYMMDD or YYYYMMDDHHMM[SS], with a Z for UTC.
 func parseTime(text string) (time.Time, error) {
 	digits, utc := strings.CutSuffix(strings.ToUpper(text), "Z")
 	where := time.Local
@@ -134,12 +132,11 @@ func parseTime(text string) (time.Time, error) {
 	return time.Time{}, fmt.Errorf("want a time such as 20261231 or 202612312359Z, got %q", text)
 }
 
-// MaxSignature is how many bytes a signature may have. Those of RSA with 16384 bits in a
-// certificate have less.
+// MaxSignature limits the size of a signature in bytes. It is enough for an RSA key of 16384 bits in a certificate.
 const MaxSignature = 64 << 10
 
-// Verify returns who has signed a message for a namespace. The signature is the text that
-// ssh-keygen writes. Who may sign is asked for the time now.
+// Verify returns the signer of a message in a namespace, and an error if the signature is wrong or its key is not
+// allowed at the time now. signature is armored, as ssh-keygen writes it.
 func (l *List) Verify(message io.Reader, signature []byte, namespace string, now time.Time) (Signer, error) {
 	sig, err := check(message, signature, namespace)
 	if err != nil {
@@ -162,8 +159,8 @@ func (l *List) Verify(message io.Reader, signature []byte, namespace string, now
 	return Signer{}, fmt.Errorf("the key that signed it, %s, may not: %w", fingerprint, reason)
 }
 
-// StillNames reports whether a list names who signed something earlier, by the text of [Signer.String]: the key with its
-// principals, or an authority that may certify the principal.
+// StillNames reports whether a list still has an earlier signer, given as the text of [Signer.String]: the key with
+// the principal, or a certificate authority for the principal.
 func (l *List) StillNames(signer string) bool {
 	return slices.ContainsFunc(l.lines, func(x line) bool {
 		if !x.authority {
@@ -174,7 +171,7 @@ func (l *List) StillNames(signer string) bool {
 	})
 }
 
-// Check reports whether a signature is one of the message for the namespace, whoever has made it.
+// Check returns an error unless a signature is valid for the message and namespace, whoever made it.
 func Check(message io.Reader, signature []byte, namespace string) error {
 	_, err := check(message, signature, namespace)
 	return err
@@ -188,7 +185,7 @@ func check(message io.Reader, signature []byte, namespace string) (*sshsig.Signa
 	if err != nil {
 		return nil, errors.New("the signature is none that ssh-keygen -Y sign makes")
 	}
-	if sig.Signature.Format == ssh.KeyAlgoRSA { // which stands for SHA-1
+	if sig.Signature.Format == ssh.KeyAlgoRSA { // this format means RSA with SHA-1
 		return nil, errors.New("the signature uses SHA-1, which is not safe")
 	}
 	switch err := sshsig.Verify(message, sig, sig.PublicKey, sig.HashAlgorithm, namespace); {
@@ -200,7 +197,7 @@ func check(message io.Reader, signature []byte, namespace string) (*sshsig.Signa
 	return sig, nil
 }
 
-// signingKey returns the key that signs with a certificate.
+// signingKey returns the key of a certificate, or the key itself.
 func signingKey(key ssh.PublicKey) ssh.PublicKey {
 	if c, ok := key.(*ssh.Certificate); ok {
 		return c.Key
@@ -208,10 +205,10 @@ func signingKey(key ssh.PublicKey) ssh.PublicKey {
 	return key
 }
 
-// errOther says that a line is about another key.
+// errOther is returned for a line with another key.
 var errOther = errors.New("it is about another key")
 
-// allows returns for whom a key signs, by this line.
+// allows returns the principal for whom a key may sign according to this line.
 func (x *line) allows(key ssh.PublicKey, namespace string, now time.Time) (principal string, err error) {
 	c, certified := key.(*ssh.Certificate)
 	switch {
@@ -246,9 +243,8 @@ func (x *line) allows(key ssh.PublicKey, namespace string, now time.Time) (princ
 	return "", err
 }
 
-// matchesList reports whether a text matches one of the patterns with commas between them, in
-// which * stands for any text and ? for any character, and none of those with a ! before them
-// (PATTERNS in ssh_config(5)).
+// matchesList reports whether a text matches comma-separated patterns: one of them must match, and none with a ! in
+// front. * stands for any text and ? for any character (PATTERNS in ssh_config(5)).
 func matchesList(patterns, text string) bool {
 	found := false
 	for p := range strings.SplitSeq(patterns, ",") {
@@ -265,7 +261,7 @@ func matchesList(patterns, text string) bool {
 
 // matches is matchesList for one pattern.
 func matches(pattern, text string) bool {
-	star, from, at := -1, 0, 0 // the last *, where its text begins, and where the text is
+	star, from, at := -1, 0, 0 // last *, start of the text that it matched, current position
 	for i := 0; ; {
 		switch {
 		case i < len(pattern) && pattern[i] == '*':
@@ -277,7 +273,7 @@ func matches(pattern, text string) bool {
 			i, at = i+1, at+1
 		case star < 0:
 			return false
-		default: // the last * takes one more
+		default: // let the last * match one more byte
 			from++
 			i, at = star+1, from
 		}

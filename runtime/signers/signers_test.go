@@ -15,7 +15,6 @@ import (
 	"github.com/luaccm/ccm/test/tally"
 )
 
-// keygen runs ssh-keygen in a directory.
 func keygen(t testing.TB, dir, stdin string, args ...string) string {
 	t.Helper()
 	if _, err := exec.LookPath("ssh-keygen"); err != nil {
@@ -29,7 +28,7 @@ func keygen(t testing.TB, dir, stdin string, args ...string) string {
 	return out.String()
 }
 
-// newKey makes a key and returns its public one.
+// newKey makes a key pair and returns the public key.
 func newKey(t testing.TB, dir, name string, args ...string) string {
 	t.Helper()
 	if args == nil {
@@ -45,7 +44,7 @@ const namespace, message = "ccm-bundle", "what is signed"
 
 var now = time.Date(2026, 11, 23, 12, 0, 0, 0, time.UTC)
 
-// TestVerify: what ssh-keygen signs is taken or refused as ssh-keygen -Y verify does it.
+// TestVerify: signatures are accepted and refused exactly as by ssh-keygen -Y verify.
 func TestVerify(t *testing.T) {
 	dir := t.TempDir()
 	ann, bob := newKey(t, dir, "ann"), newKey(t, dir, "bob", "-t", "rsa", "-b", "2048")
@@ -57,7 +56,7 @@ func TestVerify(t *testing.T) {
 	for name, x := range map[string]struct {
 		signers   string
 		signature []byte
-		want      string // who, or how the error ends
+		want      string // the signer, or the end of the error
 	}{
 		"ed25519":              {"ann@example.org " + ann, byAnn, "ann@example.org"},
 		"rsa":                  {"bob@example.org " + bob, byBob, "bob@example.org"},
@@ -95,7 +94,7 @@ func TestVerify(t *testing.T) {
 	}
 }
 
-// TestCertificates: a certificate signs if the file names who issued it.
+// TestCertificates: a certificate may sign if the file has its authority.
 func TestCertificates(t *testing.T) {
 	dir := t.TempDir()
 	ca, other := newKey(t, dir, "ca"), newKey(t, dir, "other")
@@ -145,7 +144,7 @@ func TestMistakesInTheFile(t *testing.T) {
 	}
 }
 
-// TestTampered: each byte of a signature may be another one, and each byte of the message.
+// TestTampered: a change of any byte of the signature or the message is refused.
 func TestTampered(t *testing.T) {
 	tries := tally.Of(t, "signatures and signed texts with another byte at each place", "refused, or the signature is the same")
 	dir := t.TempDir()
@@ -159,7 +158,7 @@ func TestTampered(t *testing.T) {
 			changed := bytes.Clone(good)
 			changed[i] ^= flip
 			if _, err := list.Verify(strings.NewReader(message), changed, namespace, now); err == nil {
-				taken++ // it has another white space, and the same bytes
+				taken++ // other white space around the same bytes
 			}
 			tries.Add(1)
 			_, err := list.Verify(strings.NewReader(message), good[:i], namespace, now)

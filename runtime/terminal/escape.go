@@ -1,13 +1,10 @@
-// Package terminal turns text from outside into text for people. Outside is
-// everything but the program's own words: names and contents of files, what
-// commands say, data, errors that quote any of these. A terminal acts on some of
-// their characters: it moves the cursor, changes its title, answers as if somebody
-// typed, or shows a line in another order than its bytes. Here such characters
-// become visible text.
+// Package terminal makes untrusted text safe to show on a terminal. Untrusted is all text that the program did not
+// write itself: names and contents of files, output of commands, data, and errors that quote any of these. Some of
+// its characters would move the cursor, change the title, make the terminal answer as if somebody typed, or show a
+// line in another order than its bytes. This package escapes these characters visibly.
 //
-// A [Writer] stands before a terminal, a pipe or a file that people read. Nothing
-// but a [Text] passes it as it is, and a Text is made by the functions of this
-// package only: they escape what they are given and add the styles.
+// A [Writer] writes to a terminal, a pipe or a file that people read, and escapes everything but a [Text]. Only the
+// functions of this package make a Text: they escape their arguments and add styles.
 //
 // Begin with [Fprintf].
 package terminal
@@ -20,19 +17,16 @@ import (
 	"unicode/utf8"
 )
 
-// Line returns a text that is to stand on one line with every character escaped
-// that a terminal would act on, or that nobody would see: control characters, line
-// breaks and tabs among them, bytes that are not UTF-8, and what changes the
-// direction of text or is invisible. They are written as in Go: \n, \x1b, \u202e. A
-// backslash stays as it is.
+// Line returns a text for one line, with all characters escaped that a terminal would act on or that are invisible:
+// control characters including line breaks and tabs, invalid UTF-8, and characters that change the direction of text
+// or have no glyph. The escapes are those of Go: \n, \x1b, \u202e. A backslash is not escaped.
 func Line(s string) string { return escape(s, false) }
 
-// Lines is Line for a text of several lines: line breaks and tabs stay.
+// Lines is Line for a text of several lines: it keeps line breaks and tabs.
 func Lines(s string) string { return escape(s, true) }
 
-// Indented is Lines with the lines after the first indented, unless all of them are,
-// so that none can be taken for a line of the report around it. White space at the
-// ends and the carriage returns before line breaks are left out.
+// Indented is Lines with all lines after the first indented, unless they are already, so that none looks like a line
+// of the report around it. It removes white space at both ends and carriage returns before line breaks.
 func Indented(s, indent string) string {
 	s = Lines(strings.ReplaceAll(strings.TrimSpace(s), "\r\n", "\n"))
 	first, rest, several := strings.Cut(s, "\n")
@@ -76,10 +70,9 @@ func escape(s string, lines bool) string {
 	return b.String()
 }
 
-// firstSpecial returns where the first character stands that is escaped, -1 if none
-// is. Nearly all text is ASCII without any, and is looked at by eight bytes at a
-// time: to subtract n from each of them sets the highest bit of those that are less
-// than n, where none has it set before.
+// firstSpecial returns the offset of the first character that is escaped, -1 if there is none. Most text is plain
+// ASCII, which it tests eight bytes at a time: subtracting n from each byte sets the highest bit of the bytes that
+// are less than n, if no highest bit was set before.
 func firstSpecial(s string, lines bool) int {
 	const low, high = 0x0101010101010101, 0x8080808080808080
 	for i := 0; i < len(s); {
@@ -111,10 +104,9 @@ func firstSpecial(s string, lines bool) int {
 	return -1
 }
 
-// special reports whether a character beyond ASCII is escaped: the other control
-// characters, the separators of lines and paragraphs, and format characters, which
-// are invisible and of which some change the direction of text. Those that scripts
-// need to join letters, or to stand around numbers, are text.
+// special reports whether a character beyond ASCII is escaped: control characters, line and paragraph separators, and
+// format characters, which are invisible and may change the direction of text. Format characters that a script needs
+// to join letters or around numbers are kept.
 func special(r rune, size int) bool {
 	switch {
 	case r == utf8.RuneError:

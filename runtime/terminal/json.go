@@ -7,16 +7,16 @@ import (
 	"unicode/utf8"
 )
 
-// JSON returns a writer for JSON documents that a terminal shows: characters that
-// are escaped elsewhere are written as escapes of JSON, so that it means the same.
+// JSON returns a writer for JSON documents that are shown on a terminal. Special characters become escapes of JSON,
+// which do not change the meaning.
 func JSON(w io.Writer) io.Writer { return jsonWriter{w} }
 
 type jsonWriter struct{ w io.Writer }
 
-// Unwrap returns what is written to.
+// Unwrap returns the underlying writer.
 func (j jsonWriter) Unwrap() io.Writer { return j.w }
 
-// Write implements io.Writer. P holds whole characters.
+// Write implements io.Writer. p must not split a character.
 func (j jsonWriter) Write(p []byte) (int, error) {
 	if _, err := io.WriteString(j.w, jsonEscaped(string(p))); err != nil {
 		return 0, err
@@ -24,7 +24,7 @@ func (j jsonWriter) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// jsonEscaped escapes what JSON itself leaves as it is. It can only stand in strings.
+// jsonEscaped escapes the special characters that encoding/json keeps; they can only be in strings.
 func jsonEscaped(s string) string {
 	at := firstSpecial(s, true)
 	if at < 0 {
@@ -38,7 +38,7 @@ func jsonEscaped(s string) string {
 			r -= 0x10000
 			fmt.Fprintf(&b, `\u%04x\u%04x`, 0xd800+r>>10, 0xdc00+r&0x3ff)
 		} else {
-			fmt.Fprintf(&b, `\u%04x`, r) // what is no UTF-8 becomes U+FFFD, as readers take it
+			fmt.Fprintf(&b, `\u%04x`, r) // invalid UTF-8 becomes U+FFFD, as in readers of JSON
 		}
 		s = s[at+size:]
 		at = firstSpecial(s, true)

@@ -8,22 +8,22 @@ import (
 	"time"
 )
 
-// A LogHandler writes the records of a log for people, one a line:
+// A LogHandler writes log records for people, one a line:
 //
 //	15:04:05 INF message key=value
 //
-// Libraries for this let colours in values pass, or leave control characters out.
+// Libraries for this pass control sequences in values through, or drop control characters.
 type LogHandler struct {
 	p      Printer
 	level  slog.Level
 	color  bool
-	prefix string // of keys: the groups
-	attrs  Text   // of all records
+	prefix string // prefix of keys: the groups
+	attrs  Text   // attributes of all records
 }
 
 var _ slog.Handler = (*LogHandler)(nil)
 
-// NewLogHandler returns one that writes records of a level and those above it to p.
+// NewLogHandler returns a handler that writes records of at least a level to p.
 func NewLogHandler(p Printer, level slog.Level, color bool) *LogHandler {
 	return &LogHandler{p: p, level: level, color: color}
 }
@@ -63,7 +63,7 @@ func (h *LogHandler) Handle(_ context.Context, r slog.Record) error {
 	return err
 }
 
-// levelName returns how a level is written.
+// levelName returns the short name and the style of a level.
 func levelName(level slog.Level) (string, Style) {
 	switch {
 	case level >= slog.LevelError:
@@ -76,7 +76,7 @@ func levelName(level slog.Level) (string, Style) {
 	return "DBG", Style("")
 }
 
-// add returns what was written of attributes with one more.
+// add appends an attribute to formatted attributes.
 func (h *LogHandler) add(attrs Text, prefix string, a slog.Attr) Text {
 	value := a.Value.Resolve()
 	if value.Kind() == slog.KindGroup {
@@ -94,8 +94,7 @@ func (h *LogHandler) add(attrs Text, prefix string, a slog.Attr) Text {
 	return Sprintf("%s %s%s", attrs, Faint.On(h.color).Paint(LineText(prefix+a.Key+"=")), quoted(value.String()))
 }
 
-// quoted returns a value, in quotes if it could not be told from what stands around
-// it.
+// quoted returns a value, quoted if its end would be unclear otherwise.
 func quoted(s string) string {
 	if s == "" || firstSpecial(s, false) >= 0 || strings.ContainsAny(s, ` ="`) {
 		return strconv.Quote(s)

@@ -7,25 +7,23 @@ import (
 	"sync"
 )
 
-// hang is what the further lines of prose begin with.
+// hang is the indentation of the second and further lines of prose.
 const hang = "    "
 
-// narrowest is the width of a last column that is worth its place.
+// narrowest is the least width of a last column that is kept as a column.
 const narrowest = 24
 
-// Prose returns head and text, of which the first line is prose, so that it fits into the
-// terminal that w writes to; as they are if w is none. It is broken between words, but not
-// in head and in none of what keep returns, such as the names of resources and the values of
-// properties, and not in what looks like a quotation or a command. Keep may be nil; it is
-// called only if a line is too long. What stands on further lines is what others have
-// written, and is left alone.
+// Prose returns head and text, broken to the width of the terminal that w writes to; unchanged if w is no terminal.
+// Only the first line of text is prose of this program, and only it is broken: between words, but not in quotations,
+// in commands, or in the texts that keep returns, such as names of resources and values of properties. keep may be
+// nil, and is called only if the line is too long.
 func Prose(w any, head, text Text, keep func() []string) Text {
 	columns, _ := Size(w)
 	return prose(columns, head, text, keep)
 }
 
-// HangingIndent returns head and text, so that it fits into the terminal that w writes to. Further
-// lines of text stand below its first one. Where that leaves little room it is as Prose.
+// HangingIndent returns head and text, broken to the width of the terminal that w writes to, with the further lines
+// of text below its first word. If head leaves too little room, it is Prose.
 func HangingIndent(w any, head, text Text) Text {
 	columns, _ := Size(w)
 	return hangingIndent(columns, head, text)
@@ -54,9 +52,8 @@ func prose(columns int, head, text Text, keep func() []string) Text {
 	return Text{head.s + first}
 }
 
-// Fit returns a page such as that of a command's help so that its lines fit into the
-// terminal that w writes to. What is in columns stays in its column, as far as there is
-// room. Lines of a paragraph that is not indented are joined first.
+// Fit returns a page, such as the help of a command, broken to the width of the terminal that w writes to. Text in a
+// column stays in its column if there is room. The lines of an unindented paragraph are joined first.
 func Fit(w any, page string) Text {
 	columns, _ := Size(w)
 	return fit(columns, page)
@@ -87,7 +84,7 @@ func fit(columns int, page string) Text {
 	return Text{strings.Join(out, "\n")}
 }
 
-// fitLine breaks a line of a page.
+// fitLine breaks one line of a page.
 func fitLine(columns int, line string) []string {
 	indent := strings.Repeat(" ", len(line)-len(strings.TrimLeft(line, " ")))
 	column := textColumn(line)
@@ -97,17 +94,17 @@ func fitLine(columns int, line string) []string {
 	case columns-column >= narrowest:
 		return []string{fold(line, columns, 0, strings.Repeat(" ", column), nil)}
 	}
-	// There is no room beside what it explains.
+	// The last column is too narrow and goes on the next lines.
 	below := indent + hang
 	return []string{strings.TrimRight(line[:column], " "), fold(below+line[column:], columns, 0, below, nil)}
 }
 
-// isParagraph reports whether a line can be one of a paragraph: it begins with a word.
+// isParagraph reports whether a line can be part of a paragraph: it begins with a word and does not end in a colon.
 func isParagraph(line string) bool {
 	return line != "" && !strings.ContainsAny(line[:1], " -#|`") && !strings.HasSuffix(line, ":")
 }
 
-// textColumn returns where the last column of a line of a table begins, 0 if it is none.
+// textColumn returns the start of the last column of a table's line, 0 for other lines.
 func textColumn(line string) int {
 	indent := len(line) - len(strings.TrimLeft(line, " "))
 	if at := strings.LastIndex(line, "  "); at > indent {
@@ -116,10 +113,11 @@ func textColumn(line string) int {
 	return 0
 }
 
-// fold breaks a line after as many columns. The first line begins in column used.
+// fold breaks a line at a width in columns. used columns of its first line are taken already; hang begins each
+// further line.
 func fold(line string, columns, used int, hang string, keep []string) string {
 	var b strings.Builder
-	room := used == 0 // nothing stands on the line yet
+	room := used == 0 // the line is still empty
 	for i, piece := range pieces(line, keep) {
 		width := visible(piece)
 		switch {
@@ -136,10 +134,10 @@ func fold(line string, columns, used int, hang string, keep []string) string {
 	return b.String()
 }
 
-// held stands for a blank at which nothing is broken. It is in no text: it would be escaped.
+// held replaces a blank that must not be broken. No text contains it, because it is escaped.
 const held = "\x00"
 
-// pieces cuts a line at the blanks where it may be broken.
+// pieces splits a line at the blanks where it may be broken.
 func pieces(line string, keep []string) (out []string) {
 	for _, text := range keep {
 		if text = Line(text); strings.Contains(text, " ") {
@@ -158,7 +156,7 @@ func pieces(line string, keep []string) (out []string) {
 	return out
 }
 
-// together returns how many of the words must stay together.
+// together returns the number of words at the start that must not be separated.
 func together(words []string) int {
 	first := strings.TrimLeft(words[0], "(")
 	next := ""
@@ -168,7 +166,7 @@ func together(words []string) int {
 	switch {
 	case len(words) == 1:
 	case first == "":
-		for i, word := range words { // an indentation, or columns
+		for i, word := range words { // an indentation, or columns of a table
 			if word != "" {
 				return i + together(words[i:])
 			}
@@ -192,7 +190,7 @@ func together(words []string) int {
 	return 1
 }
 
-// quotation returns how many words a quotation has, 0 if it has no end.
+// quotation returns the number of words in a quotation, 0 if it does not end.
 func quotation(words []string, mark string) int {
 	for i, word := range words {
 		word = strings.TrimRight(word, ".,;:)")
@@ -206,7 +204,7 @@ func quotation(words []string, mark string) int {
 	return 0
 }
 
-// braces returns how many words there are until all braces are closed, 0 if they are not.
+// braces returns the number of words until all braces are closed, 0 if they are not closed.
 func braces(words []string) int {
 	open, seen := 0, false
 	for i, word := range words {
@@ -230,14 +228,14 @@ func set(words string) map[string]bool {
 }
 
 var (
-	// commands begin what somebody may copy.
+	// commands are words that begin a command for the user to copy.
 	commands = set("ccm sudo chmod chown cd export eval unset apt-get dnf systemctl rm mv git")
-	// speech ends it where nothing else does.
+	// speech are words that end a command that has no other end.
 	speech = set(`and or to is was are that which does did can could will would has have says say begins makes goes
 		applies starts ends renews reads checks shows removes finds takes gives prints knows does just cannot writes`)
 )
 
-// visible returns how many columns a line with styles takes.
+// visible returns the width of a line with styles.
 func visible(s string) int {
 	if strings.Contains(s, "\x1b") {
 		s = styles().ReplaceAllString(s, "")

@@ -7,8 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestProse: prose is broken between words with a hanging indent, and nothing that somebody
-// may copy is broken.
+// TestProse: prose is broken between words with a hanging indent; commands and quotations are not broken.
 func TestProse(t *testing.T) {
 	for _, x := range []struct {
 		columns    int
@@ -41,8 +40,7 @@ func TestProse(t *testing.T) {
 	require.Equal(t, styled, prose(20, Text{}, styled, nil), "styles take no room")
 }
 
-// TestFit: a page of help fits into its terminal.
-// TestBeside: further lines stand below the first, unless little room is left there.
+// TestBeside: further lines are below the first word, unless there is too little room.
 func TestBeside(t *testing.T) {
 	head, text := LineText("warning  clock     "), LineText("nothing keeps the time of this machine right")
 	require.Equal(t, "warning  clock     nothing keeps the time of this machine right", hangingIndent(0, head, text).String())

@@ -8,14 +8,13 @@ import (
 	"golang.org/x/term"
 )
 
-// IsTerminal reports whether w is a terminal, or writes to one (Unwrap).
+// IsTerminal reports whether w is a terminal, or a wrapper of one (Unwrap).
 func IsTerminal(w any) bool {
 	f := file(w)
 	return f != nil && isatty.IsTerminal(f.Fd())
 }
 
-// Size returns how many columns and rows the terminal has that w writes to, 0 if that is
-// not known.
+// Size returns the columns and rows of the terminal that w writes to, 0 if unknown.
 func Size(w any) (columns, rows int) {
 	f := file(w)
 	if f == nil {
@@ -28,7 +27,7 @@ func Size(w any) (columns, rows int) {
 	return columns, rows
 }
 
-// file returns the file that is written to in the end, nil if it is none.
+// file returns the file that w writes to, through wrappers (Unwrap); nil if it is not a file.
 func file(w any) *os.File {
 	for {
 		u, ok := w.(interface{ Unwrap() io.Writer })

@@ -2,8 +2,7 @@ package terminal
 
 import "io"
 
-// A StickyWriter writes to W and keeps the first error, so that nobody has to ask
-// after each line whether it was written.
+// A StickyWriter writes to W and keeps the first error, so that callers can check once, at the end.
 type StickyWriter struct {
 	W   io.Writer
 	Err error

@@ -40,8 +40,7 @@ func TestLine(t *testing.T) {
 	require.Equal(t, "a\n  \tb\n  c", Indented("a\n\tb\nc", "  "))
 }
 
-// Whatever byte stands wherever in a text, what comes out is harmless, and the rest
-// stays.
+// Any byte in any position of a text is harmless in the output, and the rest of the text is unchanged.
 func TestEveryByteEverywhere(t *testing.T) {
 	for length := range 20 {
 		for at := range length {
@@ -109,7 +108,7 @@ func TestWriter(t *testing.T) {
 	Fprintf(w, "%s\n", Red.Paint(LineText("ours")))
 	require.Equal(t, "\\x1b[31mred\\x1b[0m\\r\n\ttab \x1b[31mours\x1b[0m\n", b.String())
 
-	// A character may come in pieces.
+	// A character may be split between two writes.
 	b.Reset()
 	for _, c := range []byte("ä日🙂\u009b\xffx\xe2\x80") {
 		n, err := w.Write([]byte{c})
@@ -201,7 +200,7 @@ func TestCut(t *testing.T) {
 	}
 }
 
-// Bytes are text, as for package fmt, and not a list of numbers.
+// Bytes are text, as in package fmt, and not a list of numbers.
 func TestBytes(t *testing.T) {
 	require.Equal(t, `{"a":"\u001b"}`+" 7", Sprintf("%s %d", []byte(`{"a":"\u001b"}`), 7).String())
 	require.NotContains(t, Sprintf("%s", []byte("\x1b[31m")).String(), "\x1b")

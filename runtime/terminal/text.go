@@ -9,14 +9,13 @@ import (
 	"github.com/rivo/uniseg"
 )
 
-// A Text is text that may be written to a terminal as it is. Only this package
-// makes one.
+// A Text is text that is safe to write to a terminal. Only this package makes one.
 type Text struct{ s string }
 
 // String returns the text.
 func (t Text) String() string { return t.s }
 
-// A Style is how text looks, as the parameters of the control sequence for that.
+// A Style is the look of text, as the parameters of its control sequence (SGR).
 type Style string
 
 // The styles.
@@ -31,7 +30,7 @@ const (
 	Cyan   Style = "36"
 )
 
-// Paint returns t in a style. Nothing stays nothing.
+// Paint returns t in a style. An empty Text stays empty.
 func (s Style) Paint(t Text) Text {
 	if s == "" || t.s == "" {
 		return t
@@ -39,7 +38,7 @@ func (s Style) Paint(t Text) Text {
 	return Text{"\x1b[" + string(s) + "m" + t.s + "\x1b[0m"}
 }
 
-// On returns the style, or none unless it is wanted.
+// On returns the style, or no style if wanted is false.
 func (s Style) On(wanted bool) Style {
 	if wanted {
 		return s
@@ -68,18 +67,17 @@ func Join(list []Text, sep string) Text {
 	return Text{strings.Join(parts, Lines(sep))}
 }
 
-// Sprintf formats as [fmt.Sprintf] does. The format is ours, and what is put into it
-// comes from outside: each argument becomes part of one line, as [Line] writes it,
-// unless it is a Text.
+// Sprintf formats as [fmt.Sprintf] does. The format must be a literal; each argument that is not a Text is escaped as
+// [Line] does.
 func Sprintf(format string, args ...any) Text {
 	if false {
-		_ = fmt.Sprintf(format, args...) // has vet check the calls
+		_ = fmt.Sprintf(format, args...) // lets vet check the calls
 	}
 	return Text{string(appendf(nil, format, args))}
 }
 
 func appendf(b []byte, format string, args []any) []byte {
-	var own []any // the arguments are the caller's
+	var own []any // a copy: args belongs to the caller
 	for i, arg := range args {
 		if harmless(arg) {
 			continue
@@ -95,8 +93,7 @@ func appendf(b []byte, format string, args []any) []byte {
 	return fmt.Appendf(b, format, own...)
 }
 
-// harmless reports whether an argument is written without any character that is
-// escaped.
+// harmless reports whether an argument never needs escapes.
 func harmless(arg any) bool {
 	switch x := arg.(type) {
 	case string:
@@ -110,19 +107,18 @@ func harmless(arg any) bool {
 	case reflect.String:
 		return firstSpecial(v.String(), false) < 0
 	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32:
-		return true // %c is not used
+		return true // as a number: %c is not used
 	}
 	return false
 }
 
-// An argument is escaped when it is formatted.
+// An argument escapes its value when it is formatted.
 type argument struct{ value any }
 
-// Format implements fmt.Formatter. Text is escaped before it is filled up to the
-// width that is wanted.
+// Format implements fmt.Formatter. It escapes text before it is padded to a width.
 func (a argument) Format(s fmt.State, verb rune) {
 	if text, ok := a.value.([]byte); ok && verb == 's' {
-		a.value = string(text) // as fmt has it: they are no list of numbers
+		a.value = string(text) // as in fmt: bytes are text, not a list of numbers
 	}
 	if (verb == 's' || verb == 'v') && !s.Flag('+') && !s.Flag('#') {
 		fmt.Fprintf(s, fmt.FormatString(s, 's'), Line(fmt.Sprint(a.value)))
@@ -131,8 +127,7 @@ func (a argument) Format(s fmt.State, verb rune) {
 	_, _ = io.WriteString(s, Line(fmt.Sprintf(fmt.FormatString(s, verb), a.value)))
 }
 
-// Fprint writes texts to w. What is not a [Writer], such as memory, gets them as
-// they are.
+// Fprint writes texts to w. If w is not a Printer, such as a buffer, it gets the texts with their styles.
 func Fprint(w io.Writer, list ...Text) (n int, err error) {
 	var text Text
 	if len(list) == 1 {
@@ -149,16 +144,15 @@ func Fprint(w io.Writer, list ...Text) (n int, err error) {
 // Fprintf writes what [Sprintf] returns to w.
 func Fprintf(w io.Writer, format string, args ...any) (n int, err error) {
 	if false {
-		_ = fmt.Sprintf(format, args...) // has vet check the calls
+		_ = fmt.Sprintf(format, args...) // lets vet check the calls
 	}
 	return Fprint(w, Text{string(appendf(nil, format, args))})
 }
 
-// Width returns how many columns a text takes on a terminal.
+// Width returns the columns that a text takes on a terminal.
 func Width(t Text) int { return uniseg.StringWidth(t.s) }
 
-// Cut returns a text without styles so that it takes no more than that many columns. One
-// that was cut ends in "...", as far as there is room.
+// Cut shortens a text without styles to a number of columns. A shortened text ends in "...", if there is room.
 func Cut(t Text, columns int) Text {
 	const end = "..."
 	if Width(t) <= columns {
@@ -173,7 +167,7 @@ func Cut(t Text, columns int) Text {
 	return Text{t.s[:taken] + end[:max(0, min(len(end), columns))]}
 }
 
-// A Buffer collects a Text. The zero Buffer is empty.
+// A Buffer collects Texts. The zero Buffer is empty.
 type Buffer struct{ b []byte }
 
 // Reset empties the buffer.
@@ -182,7 +176,7 @@ func (b *Buffer) Reset() { b.b = b.b[:0] }
 // Printf appends what [Sprintf] returns.
 func (b *Buffer) Printf(format string, args ...any) {
 	if false {
-		_ = fmt.Sprintf(format, args...) // has vet check the calls
+		_ = fmt.Sprintf(format, args...) // lets vet check the calls
 	}
 	b.b = appendf(b.b, format, args)
 }
@@ -194,5 +188,5 @@ func (b *Buffer) Print(list ...Text) {
 	}
 }
 
-// Text returns what was collected.
+// Text returns the content.
 func (b *Buffer) Text() Text { return Text{string(b.b)} }

@@ -2,11 +2,10 @@ package terminal
 
 import "strings"
 
-// TextWidth is how wide the lines of texts for people are.
+// TextWidth is the line width of texts for people.
 const TextWidth = 80
 
-// Columns returns how wide lines are that are written to w: [TextWidth], and no more than a
-// terminal has.
+// Columns returns the line width for text on w: [TextWidth], or less on a narrower terminal.
 func Columns(w any) int {
 	if columns, _ := Size(w); columns > 0 {
 		return min(columns, TextWidth)
@@ -14,7 +13,7 @@ func Columns(w any) int {
 	return TextWidth
 }
 
-// Wrap breaks a text into lines of at most that many columns that begin with indent.
+// Wrap breaks a text into lines that begin with indent and have at most a number of columns.
 func Wrap(text, indent string, columns int) string {
 	var b strings.Builder
 	col := 0

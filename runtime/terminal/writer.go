@@ -6,20 +6,19 @@ import (
 	"unicode/utf8"
 )
 
-// A Printer takes Texts.
+// A Printer prints Texts.
 type Printer interface {
 	Print(t Text) (int, error)
 }
 
-// A Writer writes to a terminal, or to what people read later. Bytes that are
-// written to it are taken for text from outside, of several lines; a Text passes as
-// it is. It is safe for use by several goroutines.
+// A Writer writes to a terminal, or to a file that people read later. Bytes given to Write are untrusted text of
+// several lines and are escaped; a Text is written as it is. It is safe for use by several goroutines.
 type Writer struct {
 	w  io.Writer
 	mu sync.Mutex
-	// incomplete is the beginning of a character of which the rest may come.
+	// incomplete is the start of a UTF-8 character whose rest may come with the next Write.
 	incomplete string
-	// makeWay is called before anything is written, and what it returns after; may be nil.
+	// makeWay is called before each write, and its result after it; may be nil.
 	makeWay func() func()
 }
 
@@ -28,11 +27,11 @@ var _ Printer = (*Writer)(nil)
 // NewWriter returns a Writer that writes to w.
 func NewWriter(w io.Writer) *Writer { return &Writer{w: w} }
 
-// Unwrap returns what is written to. It is for data that programs read.
+// Unwrap returns the underlying writer, for data that programs read.
 func (w *Writer) Unwrap() io.Writer { return w.w }
 
-// Before has makeWay called before anything is written, to remove what stands in its
-// place, and what it returns after.
+// Before makes the Writer call makeWay before each write, to remove a progress line for example, and the result of
+// makeWay after it.
 func (w *Writer) Before(makeWay func() func()) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -55,8 +54,7 @@ func (w *Writer) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// begun returns how many bytes at the end of a text are the beginning of a
-// character.
+// begun returns the number of bytes at the end of a text that begin an incomplete character.
 func begun(text string) int {
 	for n := 1; n < utf8.UTFMax && n <= len(text); n++ {
 		if rest := text[len(text)-n:]; utf8.RuneStart(rest[0]) {
@@ -82,7 +80,7 @@ func (w *Writer) Print(t Text) (int, error) {
 	return io.WriteString(w.w, t.s)
 }
 
-// Flush writes what waits for its rest.
+// Flush writes an incomplete character that is still held back.
 func (w *Writer) Flush() error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -99,16 +97,16 @@ func (w *Writer) flush() error {
 	return err
 }
 
-// What a terminal is told besides text.
+// Control sequences for terminals.
 var (
-	EraseLine   = Text{"\r\x1b[K"}             // and stand at its beginning
-	LineAbove   = Text{"\x1b[1A"}              // go there
-	EraseScreen = Text{"\x1b[H\x1b[2J"}        // and stand at its top
-	AskPosition = Text{"\x1b[6n"}              // of the cursor, which it answers
-	EndPaste    = Text{"\x1b[?2004l\r"}        // no longer mark what is pasted
-	OtherScreen = Text{"\x1b[?1049h\x1b[?25l"} // a page that is drawn again and again, without a cursor
-	OwnScreen   = Text{"\x1b[?25h\x1b[?1049l"} // and back
-	Home        = Text{"\x1b[H"}               // go to its top
-	EraseRest   = Text{"\x1b[K"}               // of the line
-	EraseBelow  = Text{"\x1b[J"}               // all that follows
+	EraseLine   = Text{"\r\x1b[K"}             // and go to its start
+	LineAbove   = Text{"\x1b[1A"}              // go to the line above
+	EraseScreen = Text{"\x1b[H\x1b[2J"}        // and go to its top
+	AskPosition = Text{"\x1b[6n"}              // ask for the cursor position, which the terminal sends as input
+	EndPaste    = Text{"\x1b[?2004l\r"}        // leave bracketed paste mode
+	OtherScreen = Text{"\x1b[?1049h\x1b[?25l"} // alternate screen without a cursor
+	OwnScreen   = Text{"\x1b[?25h\x1b[?1049l"} // back to the normal screen
+	Home        = Text{"\x1b[H"}               // go to the top left
+	EraseRest   = Text{"\x1b[K"}               // rest of the line
+	EraseBelow  = Text{"\x1b[J"}               // all below the cursor
 )

@@ -14,7 +14,7 @@ import (
 
 var formats = map[string]Format{".json": JSON, ".yaml": YAML, ".toml": TOML}
 
-// anything is a value that is written on several lines or in brackets.
+// anything is a value that is written in brackets or on several lines.
 var anything = map[string]any{"a": []any{"x", int64(2)}, "b": map[string]any{"c d": true}}
 
 func TestSet(t *testing.T) {
@@ -136,7 +136,7 @@ func TestMistakes(t *testing.T) {
 	}
 }
 
-// paths returns the paths of all that a document holds.
+// paths returns the paths of all values in a document.
 func paths(doc any, at Path) (list []Path) {
 	next := func(step string, v any) {
 		p := append(slices.Clone(at), step)
@@ -157,8 +157,8 @@ func paths(doc any, at Path) (list []Path) {
 	return list
 }
 
-// TestEveryPlace sets, adds and removes at every place of some hard documents. The values are
-// checked by the proof; here it is that few places are refused, and that no comment is lost.
+// TestEveryPlace sets, adds and removes a value at every path of some difficult documents. Few edits may be refused,
+// and no comment may be lost; the package itself verifies the values.
 func TestEveryPlace(t *testing.T) {
 	files, err := filepath.Glob("testdata/hard.*")
 	require.NoError(t, err)
@@ -173,7 +173,7 @@ func TestEveryPlace(t *testing.T) {
 	}
 }
 
-// comments counts the comments of a test document. In its strings, #! is no comment.
+// comments counts the comments of a test document. #! is a marker inside its strings.
 func comments(text string) int {
 	return strings.Count(text, "//") + strings.Count(text, "#") - strings.Count(text, "#!")
 }
@@ -213,11 +213,10 @@ func everyPlace(t *testing.T, name, text string) {
 		try("remove", p, false, func() (string, any, error) { return f.Remove(text, p) })
 	}
 	t.Logf("%s: %d of %d refused", name, refused, tried)
-	require.LessOrEqual(t, refused, 16, name) // such as an anchor that would go before its alias
+	require.LessOrEqual(t, refused, 16, name) // such as removing an anchor that an alias needs
 }
 
-// FuzzEdit holds that any text is edited or refused, that an edit that was made is found again,
-// and that nothing is to do then.
+// FuzzEdit: any text is edited or refused; after an edit the value is found, and the same edit changes nothing.
 func FuzzEdit(f *testing.F) {
 	for _, name := range []string{"hard.json", "minified.json", "hard.yaml", "hard.toml"} {
 		content, err := os.ReadFile("testdata/" + name)

@@ -10,10 +10,10 @@ import (
 	"github.com/tailscale/hujson"
 )
 
-// parseJSON returns a text as a tree. A comment may end with the text.
+// parseJSON parses JSON with comments. The newline ends a comment at the end of the text.
 func parseJSON(text string) (hujson.Value, error) { return hujson.Parse([]byte(text + "\n")) }
 
-// decodeJSON reads JSON with comments and trailing commas.
+// decodeJSON decodes JSON with comments and trailing commas.
 func decodeJSON(text string) (any, error) {
 	if strings.TrimSpace(text) == "" {
 		return nil, nil
@@ -32,14 +32,14 @@ func decodeJSON(text string) (any, error) {
 	return plain(v), nil
 }
 
-// An element is a member of an object, or an item of a list.
+// An element is a member of an object or an item of a list.
 type element struct {
 	name, value *hujson.Value // name is nil in a list
-	start       int           // where it begins
-	before      string        // the blanks and comments before it
+	start       int           // offset of its first byte
+	before      string        // white space and comments before it
 }
 
-// elementsOf returns what an object or a list holds.
+// elementsOf returns the members of an object or the items of a list.
 func elementsOf(v *hujson.Value) (list []element) {
 	switch c := v.Value.(type) {
 	case *hujson.Object:
@@ -56,8 +56,8 @@ func elementsOf(v *hujson.Value) (list []element) {
 	return list
 }
 
-// reachJSON goes along a path as far as there is something. It returns the value, those that
-// hold it with the position of the next in each, and the rest of the path.
+// reachJSON follows a path as far as it exists. It returns the last value with its container and position, and the
+// rest of the path.
 func reachJSON(root *hujson.Value, path Path) (v, parent *hujson.Value, i int, rest Path, err error) {
 	v = root
 	for n, step := range path {
@@ -106,12 +106,12 @@ func setJSON(text string, path Path, value any) ([]splice, error) {
 		return addJSON(text, v, name, nested(rest[1:], value), unit), nil
 	}
 	if len(elementsOf(v)) > 0 && !strings.Contains(text[v.StartOffset:v.EndOffset], "\n") {
-		unit = "" // a list or object on one line stays on one
+		unit = "" // a list or object on one line stays on one line
 	}
 	return []splice{replace(v.StartOffset, v.EndOffset, jsonText(nested(rest, value), indentAt(text, v.StartOffset), unit))}, nil
 }
 
-// jsonUnit returns by what a text is indented, "" if it stands on one line.
+// jsonUnit returns the indentation step of a document, "" if it is on one line.
 func jsonUnit(root *hujson.Value) string {
 	list := elementsOf(root)
 	if len(list) == 0 {
@@ -121,7 +121,7 @@ func jsonUnit(root *hujson.Value) string {
 	return unit[strings.LastIndexByte(unit, '\n')+1:]
 }
 
-// jsonText writes a value: indented by units behind an indent, or on one line if there is no unit.
+// jsonText returns a value as JSON: indented by unit after indent, or on one line if unit is "".
 func jsonText(value any, indent, unit string) string {
 	var out bytes.Buffer
 	enc := json.NewEncoder(&out)
@@ -130,12 +130,12 @@ func jsonText(value any, indent, unit string) string {
 		enc.SetIndent(indent, unit)
 	}
 	if err := enc.Encode(value); err != nil {
-		return "" // the proof refuses it
+		return "" // the verification refuses the edit
 	}
 	return strings.TrimSuffix(out.String(), "\n")
 }
 
-// addJSON adds a member behind the last of an object, or an item behind the last of a list.
+// addJSON appends a member to an object, or an item to a list.
 func addJSON(text string, v *hujson.Value, name *string, value any, unit string) []splice {
 	list, closing := elementsOf(v), v.EndOffset-1
 	member := func(indent, colon string) string {
@@ -195,7 +195,7 @@ func removeJSON(text string, path Path) ([]splice, error) {
 	}
 	list, closing := elementsOf(parent), parent.EndOffset-1
 	from, to := list[i].start, v.EndOffset
-	comma := to + len(v.AfterExtra) // where one may be
+	comma := to + len(v.AfterExtra) // offset of the comma, if there is one
 	isLast := i == len(list)-1
 	inner := text[parent.StartOffset+1:from] + text[to:closing]
 	switch feed := strings.LastIndexByte(list[i].before, '\n'); {
@@ -206,20 +206,20 @@ func removeJSON(text string, path Path) ([]splice, error) {
 	case feed < 0 && i > 0:
 		return []splice{replace(list[i-1].value.EndOffset, to, "")}, nil
 	case feed >= 0:
-		from += feed - len(list[i].before) // the line feed before it
+		from += feed - len(list[i].before) // the newline before it
 		from -= len(text[:from]) - len(strings.TrimSuffix(text[:from], "\r"))
 	}
 	hasComma := !isLast || v.AfterExtra != nil
 	if hasComma {
 		to = comma + 1
 	}
-	// What stands behind it on its line is about it.
+	// A comment behind it on its line belongs to it.
 	rest2 := text[to:closing]
 	if feed := strings.IndexByte(rest2, '\n'); feed >= 0 && (strings.HasPrefix(strings.TrimLeft(rest2, " \t"), "//") || strings.TrimSpace(rest2[:feed]) == "") {
 		to += len(strings.TrimSuffix(rest2[:feed], "\r"))
 	}
 	splices := []splice{replace(from, to, "")}
-	if isLast && !hasComma && i > 0 { // the one before has none any more
+	if isLast && !hasComma && i > 0 { // the element before it becomes the last and needs no comma
 		prev := list[i-1].value
 		at := prev.EndOffset + len(prev.AfterExtra)
 		splices = append(splices, replace(at, at+1, ""))

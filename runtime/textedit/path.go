@@ -7,12 +7,12 @@ import (
 	"strings"
 )
 
-// A Path leads to a value: the names of maps, and positions in lists, which count from 0. The
-// position behind the last item stands for a new one.
+// A Path is the way to a value: keys of maps, and positions in lists from 0. The position behind the last item stands
+// for a new item.
 type Path []string
 
-// ParsePath reads a path such as log-opts.max-size or servers.0.name. A backslash stands before a
-// dot, or a backslash, that is part of a name.
+// ParsePath parses a path such as log-opts.max-size or servers.0.name. In a key, a backslash escapes a dot or a
+// backslash.
 func ParsePath(text string) (Path, error) {
 	var path Path
 	var name strings.Builder
@@ -35,7 +35,7 @@ func ParsePath(text string) (Path, error) {
 	return path, nil
 }
 
-// String returns the path as ParsePath reads it.
+// String returns the path in the syntax of ParsePath.
 func (p Path) String() string {
 	names := make([]string, len(p))
 	for i, name := range p {
@@ -44,8 +44,8 @@ func (p Path) String() string {
 	return strings.Join(names, ".")
 }
 
-// find returns what is at a path. It is an error if the path leads through something that
-// holds nothing, or to a place in a list that cannot be.
+// find returns the value at a path. It is an error if the path leads through a scalar, or to an impossible position
+// in a list.
 func find(doc any, path Path) (value any, found bool, err error) {
 	for i, step := range path {
 		switch d := doc.(type) {
@@ -75,7 +75,7 @@ func find(doc any, path Path) (value any, found bool, err error) {
 	return doc, true, nil
 }
 
-// numberIn refuses numbers in what is made: they may be names or positions.
+// numberIn refuses numbers in the part of a path that is created: they could be keys or positions.
 func numberIn(path Path, from int) error {
 	for i := from; i < len(path); i++ {
 		if strings.Trim(path[i], "0123456789") == "" {
@@ -85,7 +85,7 @@ func numberIn(path Path, from int) error {
 	return nil
 }
 
-// at returns how messages speak of the first n steps of a path.
+// at returns the first n steps of a path for messages.
 func at(path Path, n int) string {
 	if n == 0 {
 		return "the document"
@@ -93,7 +93,7 @@ func at(path Path, n int) string {
 	return path[:n].String()
 }
 
-// put returns what a document holds once a value is at a path that find has found possible.
+// put returns a document with a value set at a path, which find has accepted.
 func put(doc any, path Path, value any) any {
 	if len(path) == 0 {
 		return value
@@ -115,7 +115,7 @@ func put(doc any, path Path, value any) any {
 	return m
 }
 
-// cut returns what a document holds without what is at a path.
+// cut returns a document without the value at a path.
 func cut(doc any, path Path) any {
 	switch d := doc.(type) {
 	case []any:

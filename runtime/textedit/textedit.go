@@ -1,8 +1,7 @@
-// Package textedit changes single values in texts of JSON, YAML and TOML and leaves every
-// other byte as it is: comments, order, layout. A parser says where values stand, and the text
-// is changed there; no document is printed again. Each edit is proven before it is returned: the
-// new text is read again, and has to hold what the old one held, with the value changed.
-// Otherwise it is refused.
+// Package textedit changes single values in JSON, YAML and TOML texts and leaves every other byte unchanged:
+// comments, order, layout. A parser finds the position of a value, and only the text there is replaced. Each edit is
+// verified before it is returned: the new text is parsed, and must equal the old document with the value changed.
+// Otherwise the edit is refused.
 package textedit
 
 import (
@@ -15,46 +14,45 @@ import (
 	edit "github.com/luaccm/ccm/runtime/textedit/splice"
 )
 
-// errPlace is why an edit is refused although the text is sound.
+// errPlace is returned for an edit of a valid text that fails the verification.
 var errPlace = errors.New("this cannot be changed without changing what is around it: edit the text by hand, or manage the whole file")
 
-// maxText is how long a text can be, and maxNesting how deep brackets in it can be nested:
-// parsers call themselves for each.
+// maxText limits the length of a text in bytes, and maxNesting the nesting of brackets, because the parsers are
+// recursive.
 const (
 	maxText    = 8 << 20
 	maxNesting = 1000
 )
 
-// A splice replaces the bytes of a text from one offset to another.
+// A splice replaces a range of bytes.
 type splice = edit.Splice
 
-// replace returns the splice that puts a text in the place of some bytes.
+// replace returns a splice of a range.
 func replace(from, to int, text string) splice {
 	return splice{From: from, To: to, Text: text}
 }
 
-// A Format is a syntax of documents.
+// A Format is a document format.
 type Format struct {
-	// decode returns what a text holds: nil, bool, int64, float64, string, []any and
-	// map[string]any, and json.Number for integers beyond int64. An empty text holds nil.
+	// decode returns the value of a text: nil, bool, int64, float64, string, []any, map[string]any, or json.Number
+	// for integers beyond int64. An empty text is nil.
 	decode func(text string) (any, error)
-	// setter and remove return how a text is changed. The path leads through maps and lists
-	// that are there, as far as anything is.
+	// setter and remove return the splices for an edit. The path was accepted by find.
 	setter func(text string, path Path, value any) ([]splice, error)
 	remove func(text string, path Path) ([]splice, error)
 	isYAML bool
 }
 
-// The formats. JSON may have comments and trailing commas; a text of YAML is one document.
+// The formats. JSON may have comments and trailing commas; YAML must be a single document.
 var (
 	JSON = Format{decode: decodeJSON, setter: setJSON, remove: removeJSON}
 	YAML = Format{decode: decodeYAML, setter: setYAML, remove: removeYAML, isYAML: true}
 	TOML = Format{decode: decodeTOML, setter: setTOML, remove: removeTOML}
 )
 
-// Set returns the text with a value at a path, and what it held there, nil if there was nothing.
-// What the path lacks is made as maps. A value is nil, bool, int64, float64, string, []any or
-// map[string]any. Numbers are the same if they are equal, and a date is the same as its text.
+// Set returns the text with a value set at a path, and the old value, nil if there was none. Missing parts of the
+// path become maps. value is nil, bool, int64, float64, string, []any or map[string]any. The text stays as it is if
+// the value is there already; numbers are compared by value, and a date equals its text.
 func (f Format) Set(text string, path Path, value any) (after string, old any, err error) {
 	doc, err := f.read(text, path)
 	if err != nil {
@@ -75,8 +73,8 @@ func (f Format) Set(text string, path Path, value any) (after string, old any, e
 	return after, resolved(old), err
 }
 
-// Remove returns the text without what is at a path, and what it held there. If nothing is
-// there the text stays as it is.
+// Remove returns the text without the value at a path, and the removed value. If there is no value, the text stays as
+// it is.
 func (f Format) Remove(text string, path Path) (after string, old any, err error) {
 	doc, err := f.read(text, path)
 	if err != nil {
@@ -84,14 +82,14 @@ func (f Format) Remove(text string, path Path) (after string, old any, err error
 	}
 	old, found, err := find(doc, path)
 	if err != nil || !found {
-		return text, nil, nil //nolint:nilerr // behind a value that holds nothing there is nothing
+		return text, nil, nil //nolint:nilerr // no value can be below a scalar
 	}
 	splices, err := f.remove(text, path)
 	if err != nil {
 		return "", nil, err
 	}
 	wants := []any{cut(doc, path)}
-	for n := len(path) - 1; n > 0; n-- { // a.b = 1 of TOML takes an a along that holds nothing else
+	for n := len(path) - 1; n > 0; n-- { // removing a.b = 1 in TOML also removes an a that has no other keys
 		if rest, _, _ := find(wants[len(wants)-1], path[:n]); !same(rest, map[string]any{}) {
 			break
 		}
@@ -101,7 +99,7 @@ func (f Format) Remove(text string, path Path) (after string, old any, err error
 	return after, resolved(old), err
 }
 
-// read decodes a text that is to be edited.
+// read checks the limits and decodes a text.
 func (f Format) read(text string, path Path) (any, error) {
 	switch {
 	case len(path) == 0:
@@ -114,7 +112,7 @@ func (f Format) read(text string, path Path) (any, error) {
 	return f.decode(text)
 }
 
-// nesting returns how deep brackets are nested at most, also those that stand in strings.
+// nesting returns the greatest depth of brackets, including those in strings.
 func nesting(text string) (deepest int) {
 	depth := 0
 	for i := range len(text) {
@@ -129,7 +127,7 @@ func nesting(text string) (deepest int) {
 	return deepest
 }
 
-// proven applies splices and checks that the text then holds one of the things that are wanted.
+// proven applies splices and verifies that the value of the new text is one of wants.
 func (f Format) proven(text string, splices []splice, wants ...any) (string, error) {
 	splices = slices.Clone(splices)
 	for i := range splices {
@@ -146,13 +144,13 @@ func (f Format) proven(text string, splices []splice, wants ...any) (string, err
 	return after, nil
 }
 
-// indentAt returns the blanks that the line begins with in which an offset is.
+// indentAt returns the indentation of the line around an offset.
 func indentAt(text string, at int) string {
 	line := text[edit.LineStart(text, at):]
 	return line[:len(line)-len(strings.TrimLeft(line, " \t"))]
 }
 
-// nested returns a value with the names of a path around it.
+// nested returns a value wrapped in maps for the keys of a path.
 func nested(path Path, value any) any {
 	for _, name := range slices.Backward(path) {
 		value = map[string]any{name: value}
@@ -160,8 +158,7 @@ func nested(path Path, value any) any {
 	return value
 }
 
-// position returns the position in a list of n items that a step of a path means. One that is n
-// is behind the last.
+// position returns the position in a list of n items that a step of a path means. n stands for a new item.
 func position(step string, n int) (int, bool) {
 	i, err := strconv.Atoi(step)
 	return i, err == nil && i >= 0 && i <= n && strconv.Itoa(i) == step

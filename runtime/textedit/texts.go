@@ -10,16 +10,16 @@ import (
 	"github.com/luaccm/ccm/runtime/textedit/yamltext"
 )
 
-// A Text is a string in a document.
+// A Text is a string value in a document.
 type Text struct {
 	Path  Path
 	Value string
-	// Tag is how YAML marks it: !secret; "" for most.
+	// Tag is its YAML tag, such as !secret; "" for most.
 	Tag string
 }
 
-// Texts returns the strings that a document holds, without those that only an alias refers to. Of YAML
-// they are in the order of the text, of other formats in the order of their paths.
+// Texts returns the strings of a document, each once even if aliases refer to it. YAML strings are in the order of
+// the text, others in the order of their paths.
 func (f Format) Texts(text string) ([]Text, error) {
 	doc, err := f.read(text, Path{"x"})
 	if err != nil {

@@ -17,8 +17,7 @@ import (
 	edit "github.com/luaccm/ccm/runtime/textedit/splice"
 )
 
-// maxItems is how many keys and tables a text of TOML can have: the decoder looks for each
-// among all the others.
+// maxItems limits the keys and tables of a TOML text: the time of the decoder grows with their square.
 const maxItems = 20_000
 
 func decodeTOML(text string) (any, error) {
@@ -36,22 +35,21 @@ func decodeTOML(text string) (any, error) {
 	return plain(v), nil
 }
 
-// A tomlItem is the header of a table, or a key with its value.
+// A tomlItem is a table header, or a key with its value.
 type tomlItem struct {
-	path     Path // where it is in the document, with positions in lists of tables
+	path     Path // path in the document, with positions in lists of tables
 	header   bool
-	list     bool // the header is that of an item of a list
-	inline   bool // it stands in an inline table
-	section  int  // the item that is the header of its table, -1 at the top
-	from, to int  // its bytes; of a header those of its line
-	value    int  // where the value begins
+	list     bool // header of an item in a list of tables
+	inline   bool // in an inline table
+	section  int  // index of the header of its table, -1 at the top
+	from, to int  // range of bytes; for a header, of its line
+	value    int  // offset of the value
 }
 
-// tomlItems returns all headers and keys of a text in order. Those in an inline table
-// follow its key.
+// tomlItems returns all headers and keys of a text in order. The keys of an inline table follow its own key.
 func tomlItems(text string) ([]tomlItem, error) {
 	var items []tomlItem
-	count := make(map[string]int) // items of lists of tables, by path
+	count := make(map[string]int) // items in lists of tables, by path
 	p := unstable.Parser{}
 	p.Reset([]byte(text))
 	section, table := -1, Path(nil)
@@ -87,7 +85,7 @@ func tomlItems(text string) ([]tomlItem, error) {
 	return items, p.Error()
 }
 
-// addKey adds a key and, if its value is an inline table, those in it.
+// addKey adds a key and, if its value is an inline table, the keys in it.
 func addKey(items []tomlItem, text string, e *unstable.Node, table Path, section int, inline bool) []tomlItem {
 	it := tomlItem{path: slices.Clone(table), section: section, inline: inline, from: int(e.Raw.Offset), to: int(e.Raw.Offset + e.Raw.Length)}
 	for k := e.Key(); k.Next(); {
@@ -106,7 +104,7 @@ func addKey(items []tomlItem, text string, e *unstable.Node, table Path, section
 	return items
 }
 
-// below reports whether a path is that of other, or leads into it.
+// below reports whether a path is equal to other or leads into it.
 func (p Path) below(other Path) bool {
 	return len(p) >= len(other) && slices.Equal(p[:len(other)], other)
 }
@@ -131,7 +129,7 @@ func setTOML(text string, path Path, value any) ([]splice, error) {
 			header = i
 		}
 	}
-	for i, it := range slices.Backward(items) { // the innermost inline table
+	for i, it := range slices.Backward(items) { // the innermost inline table comes first
 		if !it.header && path.below(it.path) {
 			return addInline(text, items, i, path, written)
 		}
@@ -141,7 +139,7 @@ func setTOML(text string, path Path, value any) ([]splice, error) {
 	} else {
 		common = 0
 	}
-	for i, it := range items { // a.b is put beside a.a
+	for i, it := range items { // a.b goes beside a.a
 		n := 0
 		for n < min(len(it.path), len(path))-1 && it.path[n] == path[n] {
 			n++
@@ -173,7 +171,7 @@ func setTOML(text string, path Path, value any) ([]splice, error) {
 	}
 	lines = "[" + tomlKey(names(items, path)) + "]" + lines
 	end := len(strings.TrimRight(text, " \t\r\n"))
-	if header >= 0 { // behind the tables that are in the one that it is in
+	if header >= 0 { // behind the subtables of the table around it
 		for _, it := range items {
 			if it.path.below(items[header].path) {
 				end = len(strings.TrimRight(text[:it.to], " \t\r\n"))
@@ -188,7 +186,7 @@ func setTOML(text string, path Path, value any) ([]splice, error) {
 	return []splice{s}, nil
 }
 
-// names returns a path without the positions in lists of tables.
+// names returns a path without positions in lists of tables.
 func names(items []tomlItem, path Path) (out Path) {
 	for i, step := range path {
 		isPosition := slices.ContainsFunc(items, func(it tomlItem) bool { return it.list && len(it.path) == i+1 && slices.Equal(it.path, path[:i+1]) })
@@ -207,7 +205,7 @@ func sectionPath(items []tomlItem, section int) Path {
 	return items[section].path
 }
 
-// behind puts a line behind the one in which an offset is.
+// behind inserts a line after the one around an offset.
 func behind(text string, at int, line string) splice {
 	end := edit.LineEnd(text, at)
 	if end > 0 && text[end-1] == '\n' {
@@ -216,7 +214,7 @@ func behind(text string, at int, line string) splice {
 	return replace(end, end, "\n"+line)
 }
 
-// addLine adds a line to the table that a header begins, behind its last key.
+// addLine inserts a line in the table of a header, after its last key.
 func addLine(text string, items []tomlItem, header int, line string) splice {
 	last := -1
 	for i, it := range items {
@@ -234,7 +232,7 @@ func addLine(text string, items []tomlItem, header int, line string) splice {
 	case len(items) == 0:
 		return behind(text, len(strings.TrimRight(text, " \t\r\n")), line)
 	}
-	from := items[0].from // before the first header and the comments right above it
+	from := items[0].from // before the first header and the comments directly above it
 	for from > 0 {
 		up := edit.LineStart(text, from-1)
 		if !strings.HasPrefix(strings.TrimSpace(text[up:from]), "#") {
@@ -245,7 +243,7 @@ func addLine(text string, items []tomlItem, header int, line string) splice {
 	return replace(from, from, line+"\n\n")
 }
 
-// addInline adds a key to the inline table that is the value of an item.
+// addInline inserts a key in the inline table of an item.
 func addInline(text string, items []tomlItem, i int, path Path, written string) ([]splice, error) {
 	it := items[i]
 	if text[it.value] != '{' {
@@ -297,8 +295,7 @@ func removeTOML(text string, path Path) ([]splice, error) {
 	return list, nil
 }
 
-// inlinePart returns how a key is removed from an inline table: with the comma behind it,
-// or that before it.
+// inlinePart returns the splice that removes a key from an inline table, with the comma behind it or before it.
 func inlinePart(text string, items []tomlItem, i int) splice {
 	from, to := items[i].from, items[i].to
 	rest := strings.TrimLeft(text[to:], " \t\r\n")
@@ -315,7 +312,7 @@ func inlinePart(text string, items []tomlItem, i int) splice {
 
 var bareKey = lazyregexp.New(`^[A-Za-z0-9_-]+$`)
 
-// tomlKey writes a dotted key.
+// tomlKey returns a path as a dotted key.
 func tomlKey(path Path) string {
 	parts := make([]string, len(path))
 	for i, name := range path {
@@ -326,12 +323,12 @@ func tomlKey(path Path) string {
 	return strings.Join(parts, ".")
 }
 
-// tomlString writes a text in double quotes: what JSON escapes, TOML escapes alike.
+// tomlString returns a basic string of TOML, whose escapes are those of JSON.
 func tomlString(s string) string {
 	return strings.ReplaceAll(jsonText(s, "", ""), "\x7f", `\u007f`)
 }
 
-// tomlText writes a value on one line.
+// tomlText returns a value as TOML on one line.
 func tomlText(value any) (string, error) {
 	switch v := value.(type) {
 	case nil:

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// plain returns what a decoder made of a text in the types of [Format]. Dates are text.
+// plain converts a value of a decoder to the types of [Format]. Dates become strings.
 func plain(v any) any {
 	switch v := v.(type) {
 	case int:
@@ -44,8 +44,8 @@ func plain(v any) any {
 	return v
 }
 
-// same reports whether two values are equal. Numbers are equal by value. An empty map, which
-// is also the empty table of Lua, is equal to an empty list.
+// same reports whether two values are equal. Numbers are compared by value. An empty map equals an empty list,
+// because both are {} in Lua.
 func same(a, b any) bool {
 	x, isAlias := a.(alias)
 	y, other := b.(alias)
@@ -78,7 +78,7 @@ func same(a, b any) bool {
 	return a == b
 }
 
-// number returns the value of a number.
+// number returns a number as float64.
 func number(v any) (float64, bool) {
 	switch v := v.(type) {
 	case int64:
@@ -86,19 +86,19 @@ func number(v any) (float64, bool) {
 	case float64:
 		return v, true
 	case json.Number:
-		f, _ := v.Float64() // it is infinite if it is too large
+		f, _ := v.Float64() // infinite if it is too large
 		return f, true
 	}
 	return 0, false
 }
 
-// big reports whether a number is one that float64 does not hold exactly, and whole returns
-// such a number as text.
+// big reports whether a number is beyond the integers that float64 represents exactly; whole returns such a number as
+// text.
 func big(v any) bool { f, _ := number(v); return math.Abs(f) > 1<<53 }
 
 func whole(v any) string { return fmt.Sprint(v) }
 
-// resolved returns a value with what aliases stand for.
+// resolved returns a value with all aliases replaced by their targets.
 func resolved(v any) any {
 	switch v := v.(type) {
 	case alias:

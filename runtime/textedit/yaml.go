@@ -16,13 +16,13 @@ func decodeYAML(text string) (any, error) {
 	if err != nil || root == nil {
 		return nil, err
 	}
-	if err := root.Decode(new(any)); err != nil { // aliases of aliases may stand for more than there can be
+	if err := root.Decode(new(any)); err != nil { // aliases of aliases may stand for more values than fit in memory
 		return nil, fmt.Errorf("not valid YAML: %s", strings.TrimPrefix(err.Error(), "yaml: "))
 	}
 	return plainNode(root.Content[0])
 }
 
-// An alias is a value that stands elsewhere. What << merges is one of the key <<.
+// An alias is a value of YAML that refers to another node. A merge is an alias under the key <<.
 type alias struct {
 	name  string
 	value any
@@ -62,7 +62,7 @@ func plainNode(n *yaml.Node) (any, error) {
 		return m, nil
 	}
 	if n.ShortTag() == "!!timestamp" {
-		return n.Value, nil // a date is its text
+		return n.Value, nil // a date is a string
 	}
 	var v any
 	if err := n.Decode(&v); err != nil {
@@ -89,7 +89,7 @@ func setYAML(text string, path Path, value any) ([]splice, error) {
 	if last.Kind != yaml.SequenceNode {
 		extra = &yaml.Node{Kind: yaml.MappingNode, Content: []*yaml.Node{yamltext.NodeOf(rest[0]), v}}
 	}
-	if len(last.Content) == 0 { // null, {} or []: a block begins here
+	if len(last.Content) == 0 { // null, {} or []: it becomes a block
 		return []splice{d.Replace(steps, extra)}, nil
 	}
 	return []splice{d.Add(steps, len(last.Content), extra)}, nil
@@ -112,14 +112,14 @@ func removeYAML(text string, path Path) ([]splice, error) {
 	if len(parent.Content) == per {
 		return []splice{d.Replace(steps[:len(steps)-1], &yaml.Node{Kind: parent.Kind, Style: yaml.FlowStyle})}, nil
 	}
-	// Comments above it stay.
+	// Comments above the removed part stay.
 	return []splice{d.Cut(steps[:len(steps)-1], slices.Index(parent.Content, first), per, false)}, nil
 }
 
-// A yamlDocument is a text with its nodes.
+// A yamlDocument is a YAML text with its nodes.
 type yamlDocument struct{ *yamltext.Text }
 
-// newYAML reads a text. One without a document has a null that is not written.
+// newYAML parses a text. A text without a document gets a null that is not written.
 func newYAML(text string) (yamlDocument, error) {
 	root, err := yamltext.Parse(text)
 	if err != nil {
@@ -131,8 +131,8 @@ func newYAML(text string) (yamlDocument, error) {
 	return yamlDocument{yamltext.New(text, root)}, nil
 }
 
-// reach goes along a path as far as there is something. It returns the nodes on the way, the
-// root first, and the rest of the path.
+// reach follows a path as far as it exists. It returns the nodes on the way, beginning with the root, and the rest of
+// the path.
 func (d yamlDocument) reach(path Path) (steps []yamltext.Step, rest Path, err error) {
 	n := d.Root.Content[0]
 	steps = []yamltext.Step{{Node: n}}

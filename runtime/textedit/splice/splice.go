@@ -1,5 +1,4 @@
-// Package splice has what all changes of texts are made of: a range of bytes and what comes in
-// its place.
+// Package splice represents changes of a text: ranges of bytes and their replacements.
 package splice
 
 import (
@@ -16,8 +15,8 @@ type Splice struct {
 	Text     string
 }
 
-// Apply returns a text after splices, which are all offsets of that text, in any order. It is an
-// error if they overlap or lie outside of it.
+// Apply returns a text with all splices applied. Their offsets are those of the text before; their order is free. It
+// is an error if they overlap or lie outside the text.
 func Apply(text string, list []Splice) (string, error) {
 	list = slices.Clone(list)
 	slices.SortStableFunc(list, func(a, b Splice) int { return a.From - b.From })
@@ -35,16 +34,16 @@ func Apply(text string, list []Splice) (string, error) {
 	return out.String(), nil
 }
 
-// A piece is a part of a text that splices were applied to: bytes of the old text, or new text.
+// A piece is a part of a changed text: a range of the old text, or new text.
 type piece struct {
-	from, to int // of the old text, if new is empty
+	from, to int // range of the old text, if new is empty
 	new      string
 }
 
 func (p piece) size() int { return len(p.new) + p.to - p.from }
 
-// Join returns the splices of a text, in order, that do what several do one after another, each
-// with the offsets of the text that the one before it has left.
+// Join merges splices that were applied one after another, each with offsets in the result of the one before. The
+// merged splices have offsets in the original text, are sorted, and give the same result.
 func Join(text string, list []Splice) []Splice {
 	pieces := []piece{{to: len(text)}}
 	for _, s := range list {
@@ -100,7 +99,7 @@ func cut(pieces []piece, s Splice) []piece {
 	return out
 }
 
-// part returns a range of the bytes of a piece.
+// part returns the bytes from from to to of a piece.
 func (p piece) part(from, to int) piece {
 	if p.new != "" {
 		return piece{new: p.new[from:to]}
@@ -108,20 +107,20 @@ func (p piece) part(from, to int) piece {
 	return piece{from: p.from + from, to: p.from + to}
 }
 
-// UTF16 returns splices of a text with offsets in units of UTF-16, as scripts of web pages
-// count. A byte that is no UTF-8 counts as one unit.
+// UTF16 converts the offsets of splices from bytes to units of UTF-16, which JavaScript counts. An invalid byte
+// counts as one unit.
 func UTF16(text string, list []Splice) []Splice {
 	return mapped(text, list, func(size, units int) (step, width int) { return size, units })
 }
 
-// FromUTF16 returns splices of a text whose offsets are in units of UTF-16 with offsets in bytes.
-// An offset inside of a character becomes that of its end.
+// FromUTF16 converts the offsets of splices from units of UTF-16 to bytes. An offset inside a surrogate pair becomes
+// that of its end.
 func FromUTF16(text string, list []Splice) []Splice {
 	return mapped(text, list, func(size, units int) (step, width int) { return units, size })
 }
 
-// mapped converts the offsets of splices. Of a character, given its bytes and its units of
-// UTF-16, count says how far it goes in the offsets of list, and in those of the answer.
+// mapped converts the offsets of splices. count returns the size of a character in the offsets of list and in those
+// of the result, given its bytes and UTF-16 units.
 func mapped(text string, list []Splice, count func(size, units int) (step, width int)) []Splice {
 	out := slices.Clone(list)
 	var offsets []*int
@@ -141,10 +140,10 @@ func mapped(text string, list []Splice, count func(size, units int) (step, width
 	return out
 }
 
-// LineStart returns where the line begins that has an offset in it.
+// LineStart returns the start of the line around an offset.
 func LineStart(text string, at int) int { return strings.LastIndexByte(text[:at], '\n') + 1 }
 
-// LineEnd returns where the line ends that has an offset in it, behind its line feed.
+// LineEnd returns the end of the line around an offset, after its newline.
 func LineEnd(text string, at int) int {
 	if i := strings.IndexByte(text[at:], '\n'); i >= 0 {
 		return at + i + 1
@@ -152,7 +151,7 @@ func LineEnd(text string, at int) int {
 	return len(text)
 }
 
-// WithEndsOf returns a new part of a text with its lines ended as those of the text are.
+// WithEndsOf converts the line ends of a new part to those of the text.
 func WithEndsOf(text, part string) string {
 	if !strings.Contains(text, "\r\n") {
 		return part

@@ -20,7 +20,7 @@ func TestApply(t *testing.T) {
 	}
 }
 
-// TestJoin: what several splices do one after another, the joined ones do at once.
+// TestJoin: the joined splices give the same text as the splices one after another.
 func TestJoin(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	for range 3000 {
@@ -51,5 +51,5 @@ func TestUTF16(t *testing.T) {
 		require.Equal(t, []splice.Splice{{From: units[i], To: 8}}, splice.UTF16(text, []splice.Splice{{From: bytes[i], To: len(text)}}))
 		require.Equal(t, []splice.Splice{{From: bytes[i], To: len(text)}}, splice.FromUTF16(text, []splice.Splice{{From: units[i], To: 8}}))
 	}
-	require.Equal(t, 10, splice.FromUTF16(text, []splice.Splice{{From: 4, To: 4}})[0].From) // half of a pair
+	require.Equal(t, 10, splice.FromUTF16(text, []splice.Splice{{From: 4, To: 4}})[0].From) // inside a surrogate pair
 }

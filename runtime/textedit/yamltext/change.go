@@ -8,10 +8,10 @@ import (
 	"github.com/luaccm/ccm/runtime/textedit/splice"
 )
 
-// A Step is a node on the way from the root to a place, and its key if it is in a map.
+// A Step is a node on the path to a value, with its key if it is in a map.
 type Step struct{ Node, Key *yaml.Node }
 
-// InFlow reports whether what is in the last node of steps stands in brackets.
+// InFlow reports whether the children of the last node of steps are in flow style ({} or []).
 func InFlow(steps []Step) bool {
 	for _, s := range steps {
 		if s.Node.Style&yaml.FlowStyle != 0 {
@@ -21,21 +21,21 @@ func InFlow(steps []Step) bool {
 	return false
 }
 
-// Replace says how a node comes in the place of the last of steps.
+// Replace returns the splice that replaces the last node of steps by v.
 func (t *Text) Replace(steps []Step, v *yaml.Node) splice.Splice {
 	last := steps[len(steps)-1]
 	old, key := last.Node, last.Key
-	if len(steps) == 1 && Unwritten(old) { // there are comments at most
+	if len(steps) == 1 && Unwritten(old) { // the document has only comments
 		return t.begin(v)
 	}
 	s, flow := t.spans[old], InFlow(steps[:len(steps)-1])
 	if old.Kind != yaml.AliasNode && old.Anchor == "" {
-		s.Value = s.Start // a tag goes as well
+		s.Value = s.Start // the tag is replaced too
 	}
 	if v.Kind == yaml.ScalarNode {
 		v.Style = styleFor(old, v, flow)
 	}
-	base := 0 // of what stands below
+	base := 0 // indentation of the key or item
 	switch {
 	case key != nil:
 		base = t.Column(t.spans[key].Start)
@@ -51,14 +51,14 @@ func (t *Text) Replace(steps []Step, v *yaml.Node) splice.Splice {
 	if v.Kind == yaml.ScalarNode || flow || len(v.Content) == 0 || v.Style&yaml.FlowStyle != 0 {
 		return t.replaceByWord(last, s, indented(text, base), lead, flow)
 	}
-	if key == nil { // an item: it begins behind the dash
+	if key == nil { // an item of a list begins after its dash
 		return splice.Splice{From: s.Value, To: s.End, Text: lead + indented(text, t.Column(s.Value)+len(lead))}
 	}
 	from := t.behindColon(key)
-	if from > s.End { // a key with ? and no colon
+	if from > s.End { // an explicit key (?) without a value
 		return nowhere
 	}
-	comment := t.commentBehind(s.End) // behind the value, it stays behind the key
+	comment := t.commentBehind(s.End) // a comment behind a scalar stays on the line of the key
 	if old.Kind != yaml.ScalarNode || strings.Contains(t.Text[from:s.End], "\n") {
 		comment = ""
 	}
@@ -69,11 +69,11 @@ func (t *Text) Replace(steps []Step, v *yaml.Node) splice.Splice {
 	return splice.Splice{From: from, To: s.End + len(comment), Text: anchor + comment + "\n" + strings.Repeat(" ", base+unit) + indented(text, base+unit)}
 }
 
-// nowhere is a splice that fits nothing, and is refused.
+// nowhere is an invalid splice, which Apply refuses.
 var nowhere = splice.Splice{From: 1}
 
-// ReplaceByLines says how lines, which are indented by nothing and are a block, come in the place
-// of the last node of steps, which is a value of a key or the root.
+// ReplaceByLines returns the splice that replaces the last node of steps, a value of a key or the root, by a block
+// given as unindented lines.
 func (t *Text) ReplaceByLines(steps []Step, lines string) splice.Splice {
 	last := steps[len(steps)-1]
 	s := t.spans[last.Node]
@@ -92,7 +92,7 @@ func (t *Text) ReplaceByLines(steps []Step, lines string) splice.Splice {
 	return splice.Splice{From: from, To: s.End + len(comment), Text: comment + "\n" + strings.Repeat(" ", by) + indented(lines, by)}
 }
 
-// begin says how a document begins that has nothing but comments.
+// begin returns the splice that writes the root of a document that has only comments.
 func (t *Text) begin(v *yaml.Node) splice.Splice { return t.beginText(Written(v, false, 2) + "\n") }
 
 func (t *Text) beginText(text string) splice.Splice {
@@ -102,7 +102,7 @@ func (t *Text) beginText(text string) splice.Splice {
 	return splice.Splice{From: len(t.Text), To: len(t.Text), Text: text}
 }
 
-// commentBehind returns the comment behind an offset in its line, with the blanks before it.
+// commentBehind returns the comment behind an offset on its line, with the white space before it.
 func (t *Text) commentBehind(at int) string {
 	line := strings.TrimRight(t.Text[at:splice.LineEnd(t.Text, at)], "\r\n")
 	if !strings.HasPrefix(strings.TrimSpace(line), "#") {
@@ -111,18 +111,17 @@ func (t *Text) commentBehind(at int) string {
 	return line
 }
 
-// replaceByWord says how text that begins on the line of its key comes in the place of the node
-// at s.
+// replaceByWord returns the splice that replaces the node at s by text that begins on the line of its key.
 func (t *Text) replaceByWord(last Step, s Span, text, lead string, flow bool) splice.Splice {
 	old, key := last.Node, last.Key
 	isBlock := old.Kind == yaml.ScalarNode && old.Style&(yaml.LiteralStyle|yaml.FoldedStyle) != 0
-	if head, body, block := strings.Cut(text, "\n"); block && !flow && !isBlock { // a comment beside it goes up to the |
+	if head, body, block := strings.Cut(text, "\n"); block && !flow && !isBlock { // a comment beside the node moves up to the | line
 		if comment := t.commentBehind(s.End); comment != "" {
 			return splice.Splice{From: s.Value, To: s.End + len(comment), Text: lead + head + comment + "\n" + body}
 		}
 	}
 	if key != nil && s.Value > t.spans[key].End && strings.TrimSpace(t.Text[splice.LineStart(t.Text, s.Value):s.Value]) == "" {
-		// A block becomes a word: it goes up to its key.
+		// The old value is a block below its key; the new one goes on the line of the key.
 		if up := t.behindColon(key); up <= s.Value && strings.TrimSpace(t.Text[up:s.Value]) == "" {
 			return splice.Splice{From: up, To: s.End, Text: " " + text}
 		}
@@ -130,8 +129,8 @@ func (t *Text) replaceByWord(last Step, s Span, text, lead string, flow bool) sp
 	return splice.Splice{From: s.Value, To: s.End, Text: lead + text}
 }
 
-// Add says how the child of extra, a map or list of one, comes before child i of the last node
-// of steps, or behind its last if i is their number.
+// Add returns the splice that inserts the only child of extra, a map or list, before child i of the last node of
+// steps, or at its end if i is the number of children.
 func (t *Text) Add(steps []Step, i int, extra *yaml.Node) splice.Splice {
 	n := steps[len(steps)-1].Node
 	if InFlow(steps) {
@@ -147,15 +146,14 @@ func (t *Text) Add(steps []Step, i int, extra *yaml.Node) splice.Splice {
 	return t.AddLines(n, i, Written(extra, false, t.Unit())+"\n")
 }
 
-// AddLines says how lines, which are indented by nothing, come before child i of a node that is
-// a block, or behind its last.
+// AddLines returns the splice that inserts unindented lines before child i of a block node, or at its end.
 func (t *Text) AddLines(n *yaml.Node, i int, lines string) splice.Splice {
 	s := t.spans[n]
 	column := t.Column(s.Value)
 	text := strings.Repeat(" ", column) + indented(lines, column)
 	if i < len(n.Content) {
 		from, _, ok := t.Lines(n, i, 1)
-		if !ok { // it stands behind a dash, or on the line of something else
+		if !ok { // the child shares its line with a dash or another node
 			if from = t.spans[n.Content[i]].Start; n.Kind == yaml.SequenceNode {
 				from = s.Value
 			}
@@ -173,8 +171,8 @@ func (t *Text) AddLines(n *yaml.Node, i int, lines string) splice.Splice {
 	return splice.Splice{From: end, To: end, Text: text}
 }
 
-// Lines returns the lines of child i of a block, of per nodes, with the comments right above
-// them. It is false if other things stand on these lines as well.
+// Lines returns the range of the lines of child i of a block, which consists of per nodes (2 in a map), with the
+// comments directly above. ok is false if the lines have other nodes as well.
 func (t *Text) Lines(n *yaml.Node, i, per int) (from, to int, ok bool) {
 	from, to, ok = t.ownLines(n, i, per)
 	if !ok {
@@ -191,7 +189,7 @@ func (t *Text) Lines(n *yaml.Node, i, per int) (from, to int, ok bool) {
 	return from, to, true
 }
 
-// ownLines returns the lines of child i of a block without the comments above.
+// ownLines is Lines without the comments above.
 func (t *Text) ownLines(n *yaml.Node, i, per int) (from, to int, ok bool) {
 	start, end := t.spans[n.Content[i]].Start, t.spans[n.Content[i+per-1]].End
 	begin := start
@@ -208,7 +206,7 @@ func (t *Text) ownLines(n *yaml.Node, i, per int) (from, to int, ok bool) {
 	return from, to, alone
 }
 
-// dash returns the offset of the dash of item i of a block, -1 if it is not found.
+// dash returns the offset of the dash of item i of a block list, -1 if it is not found.
 func (t *Text) dash(n *yaml.Node, i int) int {
 	at := t.spans[n].Value
 	if i > 0 {
@@ -220,8 +218,8 @@ func (t *Text) dash(n *yaml.Node, i int) int {
 	return at
 }
 
-// Cut says how child i of the last node of steps, of per nodes, goes away. Others stay. The
-// comments right above it go along if comments is set.
+// Cut returns the splice that removes child i, of per nodes, from the last node of steps, with the comments directly
+// above it if comments is set.
 func (t *Text) Cut(steps []Step, i, per int, comments bool) splice.Splice {
 	n := steps[len(steps)-1].Node
 	if InFlow(steps) {
@@ -241,9 +239,9 @@ func (t *Text) Cut(steps []Step, i, per int, comments bool) splice.Splice {
 		return splice.Splice{From: from, To: to}
 	}
 	if i+per == len(n.Content) {
-		return splice.Splice{} // nothing is removed, which the proof refuses
+		return splice.Splice{} // it changes nothing, so the verification refuses it
 	}
-	// It stands behind a dash, and the next takes its place there.
+	// The child is behind a dash, where the next one takes its place.
 	from, to := t.spans[n.Content[i]].Start, t.spans[n.Content[i+per]].Start
 	if n.Kind == yaml.SequenceNode {
 		from, to = t.dash(n, i), t.dash(n, i+per)

@@ -1,7 +1,6 @@
-// Package yamltext finds the nodes of a YAML document in its text, and says how the text is
-// changed there. yaml.v3 says in which line and column a node begins; where it ends is found in
-// the text. Nothing here is proven: who uses a splice reads the new text and compares
-// ([textedit] compares values, yamledit of studio compares nodes).
+// Package yamltext finds the nodes of a YAML document in its text, and returns the splices that change them. yaml.v3
+// gives the line and column where a node begins; this package finds its end. It does not verify the result: callers
+// parse the new text and compare ([textedit] compares values, yamledit of studio compares nodes).
 //
 // [textedit]: https://pkg.go.dev/github.com/luaccm/ccm/runtime/textedit
 package yamltext
@@ -18,24 +17,24 @@ import (
 	"github.com/luaccm/ccm/runtime/textedit/splice"
 )
 
-// A Span is where a node stands in a text. Value is behind its anchor and tag.
+// A Span is the range of a node in a text. Value is the offset after its anchor and tag.
 type Span struct{ Start, Value, End int }
 
 // A Text is a text with its nodes.
 type Text struct {
 	Text string
-	Root *yaml.Node // the document
+	Root *yaml.Node // the document's content
 
-	lines []int // where they begin
+	lines []int // offsets of the lines
 	spans map[*yaml.Node]Span
 	last  place
-	units map[int]int // how many values of keys are indented by how many blanks
+	units map[int]int // how often each indentation step is used
 }
 
-// A place is a line and a column in characters, both from 1, and their offset.
+// A place is a line and a column in characters, both from 1, and their offset in bytes.
 type place struct{ line, column, offset int }
 
-// Parse reads a text with one document. It is nil if the text has none.
+// Parse parses a text with one document. The result is nil if the text has none.
 func Parse(text string) (*yaml.Node, error) {
 	dec := yaml.NewDecoder(strings.NewReader(text))
 	var root, second yaml.Node
@@ -51,13 +50,13 @@ func Parse(text string) (*yaml.Node, error) {
 	return &root, nil
 }
 
-// Empty returns a document with a null of which nothing is written.
+// Empty returns a document with a null that is not written.
 func Empty() *yaml.Node {
 	null := &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!null", Line: 1, Column: 1}
 	return &yaml.Node{Kind: yaml.DocumentNode, Content: []*yaml.Node{null}}
 }
 
-// New finds the nodes of a document in its text.
+// New finds the nodes of a parsed document in its text.
 func New(text string, root *yaml.Node) *Text {
 	t := &Text{Text: text, Root: root, lines: []int{0}, spans: make(map[*yaml.Node]Span), units: make(map[int]int)}
 	for i := 0; i < len(text); i++ {
@@ -70,10 +69,11 @@ func New(text string, root *yaml.Node) *Text {
 	return t
 }
 
-// Span returns where a node stands.
+// Span returns the range of a node.
 func (t *Text) Span(n *yaml.Node) Span { return t.spans[n] }
 
-// lineBreak returns how long the end of a line is with which a text begins.
+// lineBreak returns the length of the line end at the start of a text, 0 if there is none. YAML 1.1 has more line
+// ends than \n.
 func lineBreak(s string) int {
 	switch s[0] {
 	case '\n':
@@ -93,8 +93,8 @@ func lineBreak(s string) int {
 	return 0
 }
 
-// offset turns a line and a column in characters, both from 1, into bytes. Nodes are measured
-// in the order of the text, so that a long line is gone along once.
+// offset converts a line and a column in characters, both from 1, to bytes. Calls in the order of the text scan a
+// long line only once.
 func (t *Text) offset(line, column int) int {
 	p := place{line, 1, t.lines[min(max(line, 1), len(t.lines))-1]}
 	if p.offset == 0 && strings.HasPrefix(t.Text, "\ufeff") {
@@ -111,16 +111,16 @@ func (t *Text) offset(line, column int) int {
 	return p.offset
 }
 
-// Column returns how many bytes of its line stand before an offset.
+// Column returns the column of an offset in bytes, from 0.
 func (t *Text) Column(at int) int { return at - splice.LineStart(t.Text, at) }
 
-// behindColon returns the offset behind the colon of a key.
+// behindColon returns the offset after the colon of a key.
 func (t *Text) behindColon(key *yaml.Node) int {
 	end := t.spans[key].End
 	return end + strings.IndexByte(t.Text[end:], ':') + 1
 }
 
-// measure finds where a node stands that is in a block with an indent, and those in it.
+// measure finds the spans of a node, and of all nodes in it. indent is the indentation of the block around it.
 func (t *Text) measure(n *yaml.Node, indent int, flow bool) Span {
 	s := Span{Start: t.offset(n.Line, n.Column)}
 	s.Value = s.Start
@@ -149,7 +149,7 @@ func (t *Text) measure(n *yaml.Node, indent int, flow bool) Span {
 	return s
 }
 
-// bracketEnd returns where brackets end whose last child ends at an offset.
+// bracketEnd returns the offset after the closing bracket; end is the end of the last child.
 func (t *Text) bracketEnd(n *yaml.Node, end int) int {
 	if len(n.Content) == 0 {
 		end++
@@ -160,7 +160,7 @@ func (t *Text) bracketEnd(n *yaml.Node, end int) int {
 	return min(end+1, len(t.Text))
 }
 
-// measureContent measures what is in a map or a list, and returns where the last ends.
+// measureContent measures the children of a map or a list, and returns the end of the last one.
 func (t *Text) measureContent(n *yaml.Node, end, indent int, flow bool) int {
 	for i, c := range n.Content {
 		s := t.measure(c, indent, flow)
@@ -170,7 +170,7 @@ func (t *Text) measureContent(n *yaml.Node, end, indent int, flow bool) int {
 			if at < len(t.Text) && (t.Text[at] == ':' || t.Text[at] == '-') {
 				at++
 			}
-			s = Span{at, at, at} // a null stands right behind the colon or the dash
+			s = Span{at, at, at} // an unwritten null is directly behind the colon or the dash
 			t.spans[c] = s
 		}
 		if !isList && !flow && i%2 == 1 && c.Kind != yaml.ScalarNode && c.Kind != yaml.AliasNode && c.Style&yaml.FlowStyle == 0 {
@@ -181,7 +181,7 @@ func (t *Text) measureContent(n *yaml.Node, end, indent int, flow bool) int {
 	return end
 }
 
-// Unwritten reports whether a node is a null of which nothing is written.
+// Unwritten reports whether a node is a null without text.
 func Unwritten(n *yaml.Node) bool {
 	const quoted = yaml.SingleQuotedStyle | yaml.DoubleQuotedStyle | yaml.LiteralStyle | yaml.FoldedStyle
 	return n.Kind == yaml.ScalarNode && n.Value == "" && n.Style&quoted == 0
@@ -189,7 +189,7 @@ func Unwritten(n *yaml.Node) bool {
 
 func isBlank(r rune) bool { return r == ' ' || r == '\t' || r == '\n' || r == '\r' }
 
-// skip goes over blanks and, if far, over ends of lines and comments.
+// skip moves over spaces and, if far, over line ends and comments.
 func (t *Text) skip(at int, far bool) int {
 	for at < len(t.Text) {
 		switch c := t.Text[at]; {
@@ -204,7 +204,7 @@ func (t *Text) skip(at int, far bool) int {
 	return at
 }
 
-// scalarEnd returns where a scalar ends that begins at an offset.
+// scalarEnd returns the end of the scalar at an offset.
 func (t *Text) scalarEnd(n *yaml.Node, at, indent int) int {
 	text := t.Text
 	switch {
@@ -229,7 +229,7 @@ func (t *Text) scalarEnd(n *yaml.Node, at, indent int) int {
 	case n.Style&(yaml.LiteralStyle|yaml.FoldedStyle) != 0:
 		return t.blockEnd(at, indent)
 	}
-	for _, r := range n.Value { // plain: the text is the value, but for ends of lines
+	for _, r := range n.Value { // plain style: the text is the value except for line ends
 		if isBlank(r) {
 			continue
 		}
@@ -241,7 +241,7 @@ func (t *Text) scalarEnd(n *yaml.Node, at, indent int) int {
 	return at
 }
 
-// blockEnd returns where the lines end that follow | or >.
+// blockEnd returns the end of the lines after | or >.
 func (t *Text) blockEnd(at, indent int) int {
 	text := t.Text
 	head, _, _ := strings.Cut(text[at:splice.LineEnd(text, at)], "#")
@@ -265,7 +265,7 @@ func (t *Text) blockEnd(at, indent int) int {
 	return end
 }
 
-// Unit returns by how many blanks most maps and lists are indented that stand below their key.
+// Unit returns the most frequent indentation step of maps and lists below their keys.
 func (t *Text) Unit() int {
 	if t.units[4] > t.units[2] {
 		return 4

@@ -8,9 +8,8 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// NodeOf returns the node of a value. A short list of words stands on one line. Of what is no
-// value of YAML, or a text that is no UTF-8, it is a node of no kind, which no text has: the proof
-// of an edit refuses it.
+// NodeOf returns the node of a value. A short list of words is on one line. For a value that YAML cannot represent,
+// or invalid UTF-8, it returns a node of kind 0, which the verification of an edit refuses.
 func NodeOf(value any) *yaml.Node {
 	n := &yaml.Node{}
 	if err := n.Encode(quoted(value)); err != nil {
@@ -35,8 +34,8 @@ func NodeOf(value any) *yaml.Node {
 	return n
 }
 
-// quoted returns a value with quotes for the texts that yaml.v3 writes as others: it makes block
-// scalars of lines, and those lose empty lines at their beginning.
+// quoted returns a value in which strings with line breaks are quoted: yaml.v3 would write them as block scalars,
+// which lose empty lines at their start.
 func quoted(value any) any {
 	switch v := value.(type) {
 	case string:
@@ -60,7 +59,7 @@ func quoted(value any) any {
 	return value
 }
 
-// Each calls f with a node and all that are in it, in the order of the text.
+// Each calls f with a node and all nodes in it, in the order of the text.
 func Each(n *yaml.Node, f func(*yaml.Node)) {
 	f(n)
 	for _, c := range n.Content {
@@ -68,14 +67,14 @@ func Each(n *yaml.Node, f func(*yaml.Node)) {
 	}
 }
 
-// Written returns the text of a node, in brackets if flow, without the end of its last line.
+// Written returns the text of a node, without the last line end. flow selects flow style ({} and []).
 func Written(v *yaml.Node, flow bool, unit int) string {
 	var out bytes.Buffer
 	e := yaml.NewEncoder(&out)
 	e.SetIndent(unit)
 	encode := func(n *yaml.Node) string {
 		if e.Encode(n) != nil || e.Close() != nil {
-			return "[]" // the proof refuses it
+			return "[]" // the verification refuses it
 		}
 		return out.String()
 	}
@@ -88,15 +87,15 @@ func Written(v *yaml.Node, flow bool, unit int) string {
 		})
 		text := strings.TrimSpace(encode(&yaml.Node{Kind: yaml.SequenceNode, Style: yaml.FlowStyle, Content: []*yaml.Node{v}}))
 		return unfolded(text[1 : len(text)-1])
-	case v.Kind == yaml.ScalarNode: // a block scalar is written under a key
+	case v.Kind == yaml.ScalarNode: // a block scalar is written below a key
 		text := encode(&yaml.Node{Kind: yaml.MappingNode, Content: []*yaml.Node{{Kind: yaml.ScalarNode, Value: "k"}, v}})
 		return strings.TrimSuffix(strings.TrimPrefix(text, "k: "), "\n")
 	}
 	return strings.TrimRight(encode(v), "\n")
 }
 
-// unfolded joins the lines into which the encoder breaks long text in brackets. Ends of lines in
-// strings are escapes there.
+// unfolded joins the lines into which the encoder breaks long text in flow style. Line ends in strings are escaped
+// there.
 func unfolded(s string) string {
 	lines := strings.Split(s, "\n")
 	for i := 1; i < len(lines); i++ {
@@ -116,7 +115,7 @@ func indented(text string, by int) string {
 	return strings.Join(lines, "")
 }
 
-// styleFor keeps how a scalar is written, as far as the new value can be.
+// styleFor returns the style of the old scalar, if the new value can have it.
 func styleFor(old, v *yaml.Node, flow bool) yaml.Style {
 	switch {
 	case v.Tag != "!!str":
