@@ -93,6 +93,7 @@ func (e *Error) Message() string {
 	return b.String()
 }
 
+// Unwrap returns the error without its position.
 func (e *Error) Unwrap() error { return e.Err }
 
 // Errorf returns an Error at a position.
@@ -194,6 +195,7 @@ func (l List) Error() string {
 	return strings.Join(lines, "\n")
 }
 
+// Unwrap returns the mistakes.
 func (l List) Unwrap() []error {
 	out := make([]error, len(l))
 	for i, e := range l {

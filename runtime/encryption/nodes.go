@@ -64,6 +64,7 @@ func SplitNodes(file, text string) (n *Nodes, before, behind string, err error) 
 	return n, before, behind, nil
 }
 
+// Named returns the nodes that are in no group.
 func (n *Nodes) Named() []string {
 	var names []string
 	for _, k := range n.Keys {

@@ -158,6 +158,7 @@ func mapsKeys(m map[string][]string) func(yield func(string) bool) {
 	}
 }
 
+// IsName reports whether a text can be the name of a recipient.
 func IsName(s string) bool {
 	if s == "" || len(s) > 100 || s[0] == '-' || s[0] == '.' {
 		return false

@@ -348,6 +348,7 @@ type TamperedError struct {
 	Hash   string // the hash of the files
 }
 
+// Error names the module, its directory and both hashes.
 func (e *TamperedError) Error() string {
 	return fmt.Sprintf("%s is not what the lock says: %s has the hash %s, and the lock has %s", e.Module, e.Dir, e.Hash, e.Module.Hash)
 }

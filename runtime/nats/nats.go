@@ -142,6 +142,7 @@ func (c *Client) reconnect() error {
 // An UnknownContextError says that a context has no file.
 type UnknownContextError struct{ Path string }
 
+// Error names the missing file.
 func (e *UnknownContextError) Error() string { return "there is none: no file " + e.Path }
 
 // contextFile returns the path of a context's file, as the nats tool does.

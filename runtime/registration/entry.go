@@ -49,8 +49,10 @@ type FieldError struct {
 	Err   error
 }
 
+// Error names the field and the mistake.
 func (e *FieldError) Error() string { return e.Field + ": " + e.Err.Error() }
 
+// Unwrap returns the error without the name of the field.
 func (e *FieldError) Unwrap() error { return e.Err }
 
 // Check returns an error unless the entry is valid: a *FieldError, or several joined.

@@ -16,10 +16,12 @@ const MaxNames NameLimit = 1_000_000
 // A TooManyNamesError says that a call reached its limit.
 type TooManyNamesError struct{ Limit NameLimit }
 
+// Error names the limit.
 func (e *TooManyNamesError) Error() string {
 	return fmt.Sprintf("there are more than %d names to read, which is the limit", e.Limit)
 }
 
+// Hint returns the advice.
 func (e *TooManyNamesError) Hint() string {
 	return "name a directory further down, or list it with a command such as find"
 }
