@@ -23,7 +23,7 @@ func large(n int) string {
 	return y.String()
 }
 
-// BenchmarkEditIn500 is one edit of a form as a page asks for it, with the check of the text.
+// BenchmarkEditIn500 is one edit by a form in a manifest of 500 files, with the check of the text.
 func BenchmarkEditIn500(b *testing.B) {
 	v := trusted(b, open(b, siteDir(b), map[string]string{"site.yaml": large(500)}))
 	st := v.settled("site.yaml")

@@ -25,7 +25,7 @@ func trusted(t testing.TB, s *Server) *visitor {
 	return v
 }
 
-// edit asks for an edit of the newest text.
+// edit sends an edit of the present text.
 func (v *visitor) edit(e Edit) (st State) {
 	v.t.Helper()
 	e.Rev = v.get(e.File).Rev
@@ -36,7 +36,7 @@ func (v *visitor) edit(e Edit) (st State) {
 	return st
 }
 
-// settled returns the state of a file once it is checked.
+// settled returns the state of a file once its check has ended.
 func (v *visitor) settled(file string) (st State) {
 	v.t.Helper()
 	require.Eventually(v.t, func() bool {
@@ -48,7 +48,7 @@ func (v *visitor) settled(file string) (st State) {
 
 func raw(text string) json.RawMessage { return json.RawMessage(text) }
 
-// TestEdits: an edit changes what it is about, and the answer has what ccm says of it.
+// TestEdits: an edit changes only its target, and the answer has the mistakes of the new text.
 func TestEdits(t *testing.T) {
 	v := trusted(t, open(t, siteDir(t), map[string]string{"site.yaml": small}))
 	st := v.settled("site.yaml")
@@ -84,7 +84,7 @@ func TestEdits(t *testing.T) {
 	require.Equal(t, http.StatusBadRequest, v.ask("POST", "/api/edit", Edit{File: "site.yaml", Op: "set", Path: []any{1.5}}, &f))
 }
 
-// TestDerived: what is typed in the other language becomes an edit of the file, or is refused.
+// TestDerived: an edit of the text in the other language becomes an edit of the file, or is refused.
 func TestDerived(t *testing.T) {
 	v := trusted(t, open(t, siteDir(t), map[string]string{"site.yaml": small, "site.lua": "-- why\nfile { \"/tmp/a\", ensure = \"directory\", owner = \"root\", group = \"root\", mode = \"0755\" }\n"}))
 	for file, x := range map[string][3]string{
@@ -107,7 +107,7 @@ func TestDerived(t *testing.T) {
 	require.NotContains(t, *v.get("site.yaml").Text, "package")
 }
 
-// TestTwoPages: what one page edits, the other is told.
+// TestTwoPages: an edit by one page is sent to the other.
 func TestTwoPages(t *testing.T) {
 	s := open(t, siteDir(t), map[string]string{"site.yaml": small})
 	v := trusted(t, s)
@@ -125,7 +125,7 @@ func TestTwoPages(t *testing.T) {
 	require.Equal(t, "0700", strings.Trim(st.Splices[0].Text, `"`))
 }
 
-// TestStreams: eight pages can listen, and a slow one does not hold up the others.
+// TestStreams: eight pages can connect, and a slow one does not delay the others.
 func TestStreams(t *testing.T) {
 	h := newHub()
 	var slow chan []byte
@@ -145,7 +145,7 @@ func TestStreams(t *testing.T) {
 	require.False(t, more)
 }
 
-// TestHostile: what stands in files is data, wherever it comes out.
+// TestHostile: markup and control characters in files appear as text everywhere.
 func TestHostile(t *testing.T) {
 	evil := "</script><img src=x onerror=alert(1)>\u202e\u001b[31m"
 	text := fmt.Sprintf("ccm:\n  resources:\n    - exec:\n        - %q: { command: %q, cwd: %q }\n", evil, evil, evil)
@@ -164,7 +164,7 @@ func TestHostile(t *testing.T) {
 	}
 }
 
-// TestEndless: a loop that was just typed does not hold up the page.
+// TestEndless: an endless loop in a script does not block the page.
 func TestEndless(t *testing.T) {
 	s := open(t, siteDir(t), map[string]string{"site.lua": "while true do end\n"})
 	v := trusted(t, s)
@@ -175,7 +175,7 @@ func TestEndless(t *testing.T) {
 	require.Less(t, time.Since(began), time.Minute)
 }
 
-// FuzzEdit: no request breaks studio, and what is answered with 200 can be taken back.
+// FuzzEdit: no request breaks studio, and each accepted edit can be undone.
 func FuzzEdit(f *testing.F) {
 	f.Add("set", "file#/tmp/a", "mode", `"0700"`, "", 0)
 	f.Add("add", "file", "/x", `{"content":"x"}`, "file#/tmp/a", 0)
@@ -213,7 +213,7 @@ func manyResources(n int) string {
 	return b.String()
 }
 
-// BenchmarkEdit is the answer of an edit of a file with 500 resources. It is to take below 60 ms.
+// BenchmarkEdit is the answer to an edit in a manifest of 500 files. It must take less than 60 ms.
 func BenchmarkEdit(b *testing.B) {
 	s := open(b, siteDir(b), map[string]string{"site.yaml": manyResources(500)})
 	v := trusted(b, s)

@@ -19,7 +19,7 @@ import (
 	"github.com/luaccm/ccm/studio/guard"
 )
 
-// open opens studio on a directory with the given files.
+// open starts studio on a directory with files.
 func open(t testing.TB, dir string, files map[string]string) *Server {
 	t.Helper()
 	writeFiles(t, dir, files)
@@ -44,14 +44,14 @@ func writeFiles(t testing.TB, dir string, files map[string]string) {
 	}
 }
 
-// siteDir returns a new directory with an own one for the state beside it.
+// siteDir returns a new directory, with a separate state directory beside it.
 func siteDir(t testing.TB) string {
 	dir := filepath.Join(t.TempDir(), "site")
 	require.NoError(t, os.Mkdir(dir, 0o755))
 	return dir
 }
 
-// A visitor sends requests to a server as a page does.
+// A visitor sends requests as a page does.
 type visitor struct {
 	t      testing.TB
 	s      *Server
@@ -87,7 +87,7 @@ func (v *visitor) request(method, path, body string) *http.Request {
 func (v *visitor) send(r *http.Request) *httptest.ResponseRecorder {
 	ctx, cancel := context.WithTimeout(r.Context(), 10*time.Second)
 	defer cancel()
-	if strings.HasPrefix(r.URL.Path, "/api/events") { // it ends only when the page goes away
+	if strings.HasPrefix(r.URL.Path, "/api/events") { // it ends only when the page disconnects
 		ended, end := context.WithCancel(ctx)
 		end()
 		ctx = ended
@@ -116,7 +116,7 @@ func checkHeaders(t *testing.T, h http.Header) {
 	}
 }
 
-// TestGuard: each route refuses what does not come from its own page.
+// TestGuard: each route refuses requests that do not come from its own page.
 func TestGuard(t *testing.T) {
 	s := open(t, siteDir(t), map[string]string{"site.yaml": "ccm:\n  resources: []\n"})
 	v := visit(t, s)
@@ -128,7 +128,7 @@ func TestGuard(t *testing.T) {
 		for name, x := range map[string]struct {
 			change func(r *http.Request)
 			status int
-			api    bool // only of these routes
+			api    bool // only for these routes
 			post   bool
 		}{
 			"another name of the host":         {change: func(r *http.Request) { r.Host = strings.Replace(s.Host, "127.0.0.1", "localhost", 1) }, status: 421},
@@ -165,7 +165,7 @@ func TestGuard(t *testing.T) {
 				continue
 			}
 			if name == "a body that is too large" && path != "/api/text" && path != "/login" {
-				continue // it takes its time
+				continue // it would block
 			}
 			r := request()
 			x.change(r)
@@ -173,7 +173,7 @@ func TestGuard(t *testing.T) {
 			require.Equal(t, x.status, w.Code, "%s %s: %s: %s", route.method, path, name, w.Body)
 			checkHeaders(t, w.Header())
 		}
-		if path == "/login" { // TestLogin
+		if path == "/login" { // see TestLogin
 			continue
 		}
 		w := v.send(request())
@@ -203,7 +203,7 @@ func otherMethod(method string) string {
 	return "GET"
 }
 
-// letters is a long text.
+// letters is an endless text.
 type letters struct{}
 
 // Read implements io.Reader.
@@ -214,7 +214,7 @@ func (letters) Read(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// TestPaths: paths are taken as they are, or refused.
+// TestPaths: a path is used as it is written, or refused.
 func TestPaths(t *testing.T) {
 	v := visit(t, open(t, siteDir(t), nil))
 	for _, path := range []string{
@@ -235,7 +235,7 @@ func TestPaths(t *testing.T) {
 	}
 }
 
-// TestNavigation: a link from elsewhere leads to the page, and to nothing else.
+// TestNavigation: a link from another page can lead to the start page only.
 func TestNavigation(t *testing.T) {
 	v := visit(t, open(t, siteDir(t), nil))
 	for path, status := range map[string]int{"/": 200, "/?x": 403, "/app.css": 403, "/api/session": 403} {

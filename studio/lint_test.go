@@ -11,8 +11,8 @@ import (
 	"github.com/luaccm/ccm/site"
 )
 
-// TestLint: what ccm lint says of a script are warnings, at the resource and the property; a line
-// with a mistake has the mistake alone, and a manifest is not looked at.
+// TestLint: results of ccm lint on a script are warnings at the resource and property. A line with a mistake has no
+// warnings, and manifests are not linted.
 func TestLint(t *testing.T) {
 	s := open(t, siteDir(t), map[string]string{
 		"site.lua":         "local unused = 1\nexec { \"fill\", command = \"touch /tmp/x\" }\nfile { \"/tmp/a\", owner = \"root\", group = \"root\", mode = \"0644\", content = \"\\x41\" }\n",

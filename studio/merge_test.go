@@ -29,8 +29,7 @@ func TestMerged(t *testing.T) {
 	require.Empty(t, chunks)
 }
 
-// TestMergedKeepsAll: each side can be had back from the chunks where only it changed, and
-// conflicts hold both.
+// TestMergedKeepsAll: both versions can be restored from the chunks of a merge.
 func TestMergedKeepsAll(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	change := func(lines []string) string {
@@ -81,8 +80,8 @@ func TestMergedKeepsAll(t *testing.T) {
 	}
 }
 
-// FuzzMerged: what one side alone changed is taken, each side is there in its order, and no
-// conflict hides what both have in common.
+// FuzzMerged: a change by one side is taken, both versions can be restored, and a conflict contains no lines that
+// both sides have in common.
 func FuzzMerged(f *testing.F) {
 	f.Add("a\nb\nc\n", "a\nB\nc\n", "a\nb\nC\n")
 	f.Add("a", "a\n", "b\r\na")

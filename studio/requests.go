@@ -2,24 +2,24 @@ package studio
 
 import "encoding/json"
 
-// An Edit changes a file by one operation. POST /api/edit, answered by a State.
+// An Edit is one operation on a file. POST /api/edit, answered by a State.
 //
 //	set     {resource, property, value | expression} or {path, value}
 //	unset   {resource, property} or {path}
-//	add     {type, name, props, at}: a new resource before the one with the key at; last without
+//	add     {type, name, props, at}: a new resource before the one with the key at, by default last
 //	remove  {resources}
-//	move    {resources, at}: before the one with the key at; to the end without
+//	move    {resources, at}: before the one with the key at, by default to the end
 //	rename  {resource, name} or {path, name}
 //	double  {resources}: copies behind them with new names
 //	paste   {text, at}: declarations in the language of the file
-//	insert  {path, index, value}: an item of a list (data)
-//	reorder {path, index, to}: an item of a list (data)
+//	insert  {path, index, value}: a new item of a list (data)
+//	reorder {path, index, to}: moves an item of a list (data)
 //	split   {resource}: takes a name out of a list of names, an alias out of its anchor, or a
 //	        resource out of its group
 type Edit struct {
 	File string `json:"file"`
 	Rev  int    `json:"rev"`
-	// Have is the serial of the last state that the page took, 0 for none.
+	// Have is the serial of the last state that the page has, 0 for none.
 	Have       int             `json:"have,omitempty"`
 	Op         string          `json:"op"`
 	Resource   string          `json:"resource,omitempty"`
@@ -35,30 +35,29 @@ type Edit struct {
 	Index      int             `json:"index,omitempty"`
 	To         int             `json:"to,omitempty"`
 	Text       string          `json:"text,omitempty"`
-	Client     string          `json:"client,omitempty"` // any word of the page for itself
+	Client     string          `json:"client,omitempty"` // name of the page, chosen by itself
 }
 
-// A TextEdit is what was typed. POST /api/text, answered by a State without splices of its
-// own: the page has them already. With Derived it is about the derived pane, and the State has
-// the splices of the file.
+// A TextEdit is an edit of the text. POST /api/text, answered by a State without splices, because the page has them.
+// With Derived it edits the text in the other language, and the State has the splices of the file.
 type TextEdit struct {
 	File string `json:"file"`
 	Rev  int    `json:"rev"`
-	// Have is the serial of the last state that the page took, 0 for none.
+	// Have is the serial of the last state that the page has, 0 for none.
 	Have    int      `json:"have,omitempty"`
 	Splices []Splice `json:"splices,omitempty"`
-	Text    *string  `json:"text,omitempty"` // the whole, instead of splices
+	Text    *string  `json:"text,omitempty"` // the whole text instead of splices
 	Derived bool     `json:"derived,omitempty"`
-	// Joined adds it to the last step of undo, as typing goes on.
+	// Joined adds the edit to the last step of undo, because the person goes on typing.
 	Joined bool   `json:"joined,omitempty"`
 	Client string `json:"client,omitempty"`
 }
 
-// A Step names a file for undo and redo. POST /api/undo, /api/redo, answered by a State.
+// A Step is an undo or a redo. POST /api/undo, /api/redo, answered by a State.
 type Step struct {
 	File string `json:"file"`
 	Rev  int    `json:"rev"`
-	// Have is the serial of the last state that the page took, 0 for none.
+	// Have is the serial of the last state that the page has, 0 for none.
 	Have   int    `json:"have,omitempty"`
 	Client string `json:"client,omitempty"`
 }
@@ -67,34 +66,34 @@ type Step struct {
 type Save struct {
 	File string `json:"file"`
 	Rev  int    `json:"rev"`
-	// Have is the serial of the last state that the page took, 0 for none.
+	// Have is the serial of the last state that the page has, 0 for none.
 	Have int `json:"have,omitempty"`
-	// OnConflict is ask (the default), mine (write all the same) or theirs (take what is on the
-	// disk as a step that can be undone). DiskDigest is the digest of what the person was shown: if
-	// it changed again, that is a conflict again. A merged text is sent by text, then saved with mine.
+	// OnConflict says what to do if the file has changed on the disk: ask (the default), mine (write anyway) or
+	// theirs (take the text on the disk as a step that can be undone). DiskDigest is the Digest of the Conflict that
+	// the person decided about: if the file has changed again, the answer is a new Conflict. A merged text is sent by
+	// /api/text first, and then saved with mine.
 	OnConflict string `json:"onConflict,omitempty"`
 	DiskDigest string `json:"theirs,omitempty"`
 	Client     string `json:"client,omitempty"`
 }
 
-// A NewRequest makes a file in memory; save writes it. POST /api/new, answered by a State.
+// A NewRequest makes a file in memory; a Save writes it. POST /api/new, answered by a State.
 type NewRequest struct {
 	File string `json:"file"`
-	// Text is what it begins with; empty for the least that its language and kind need.
+	// Text is the content; "" stands for the shortest valid text of the file's language and kind.
 	Text string `json:"text,omitempty"`
 }
 
-// A Trust says that a directory may be evaluated. POST /api/trust, answered by a Session.
+// A Trust allows the evaluation of the directory. POST /api/trust, answered by a Session.
 type Trust struct {
 	Directory string `json:"directory"` // must be that of the Session
 }
 
-// A PlanRequest starts a plan. POST /api/plan, answered by 202 and a Job. DELETE is not
-// allowed to pages; POST /api/plan/cancel {job} ends it.
+// A PlanRequest starts a plan. POST /api/plan, answered by 202 and a Job.
 type PlanRequest struct {
 	File string `json:"file"`
 	Rev  int    `json:"rev"`
-	// Profile is the name of facts of another machine; empty for those of this one.
+	// Profile is the name of the facts of another machine; "" stands for those of this one.
 	Profile string   `json:"profile,omitempty"`
 	Targets []string `json:"targets,omitempty"`
 }
@@ -104,28 +103,28 @@ type Cancel struct {
 	Job string `json:"job"`
 }
 
-// An Import writes down what stands on this machine. POST /api/import, answered by a State.
+// An Import adds resources of this machine to a file. POST /api/import, answered by a State.
 type Import struct {
 	File string `json:"file"`
 	Rev  int    `json:"rev"`
-	// Have is the serial of the last state that the page took, 0 for none.
+	// Have is the serial of the last state that the page has, 0 for none.
 	Have  int      `json:"have,omitempty"`
 	Type  string   `json:"type"`
 	Names []string `json:"names"`
 	At    string   `json:"at,omitempty"`
-	// Preview answers with ImportResult instead, and changes nothing.
+	// Preview changes nothing, and is answered by an ImportResult.
 	Preview bool   `json:"preview,omitempty"`
 	Client  string `json:"client,omitempty"`
 }
 
-// A Convert makes a new file of the open one in the other language, in memory. POST
-// /api/convert, answered by the State of the new file.
+// A Convert makes a new file, in memory, from the open one in the other language. POST /api/convert, answered by the
+// State of the new file.
 type Convert struct {
 	File string `json:"file"`
-	To   string `json:"to,omitempty"` // the name of the new file; "" derives it
+	To   string `json:"to,omitempty"` // name of the new file; "" derives it from the old one
 }
 
-// A Test runs specs. POST /api/test, answered by a Job; its events are test and test-end.
+// A Test runs specs. POST /api/test, answered by a Job; a test-end event follows.
 type Test struct {
 	Spec string `json:"spec,omitempty"` // a file or directory; "" for all
 }

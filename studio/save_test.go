@@ -24,14 +24,14 @@ func (v *visitor) ask(method, path string, body, answer any) int {
 	return w.Code
 }
 
-// get asks for the state of a file.
+// get requests the state of a file.
 func (v *visitor) get(file string) (st State) {
 	v.t.Helper()
 	require.Equal(v.t, http.StatusOK, v.ask("GET", "/api/state?file="+file, nil, &st))
 	return st
 }
 
-// write makes a text that of a file.
+// write sets the text of a file.
 func (v *visitor) write(file, text string) (st State) {
 	v.t.Helper()
 	require.Equal(v.t, http.StatusOK, v.ask("POST", "/api/text", TextEdit{File: file, Rev: v.get(file).Rev, Text: &text}, &st))
@@ -45,7 +45,7 @@ func readFile(t testing.TB, path string) string {
 	return string(text)
 }
 
-// TestSave: a file is replaced in one step, with its mode; one that somebody else changed is not.
+// TestSave: a file is replaced in one step with its mode kept; a file that somebody else has changed is not replaced.
 func TestSave(t *testing.T) {
 	dir := siteDir(t)
 	v := visit(t, open(t, dir, map[string]string{"notes.txt": "one\n"}))
@@ -69,7 +69,7 @@ func TestSave(t *testing.T) {
 	require.Equal(t, "theirs\n", readFile(t, file))
 	shown := f.Conflict.Digest
 
-	// It changes again before the person decides.
+	// The file changes again before the person decides.
 	require.NoError(t, os.WriteFile(file, []byte("later\n"), 0o640))
 	require.Equal(t, http.StatusConflict, v.ask("POST", "/api/save", Save{File: "notes.txt", Rev: st.Rev, OnConflict: "mine", DiskDigest: shown}, &f))
 	require.Equal(t, "later\n", readFile(t, file))
@@ -94,8 +94,7 @@ func TestSave(t *testing.T) {
 	require.Empty(t, leftovers)
 }
 
-// TestNewFile: a new file is made when it is saved, in directories that are made too, and
-// never over another one.
+// TestNewFile: a new file and its directories are made by the first save, and no existing file is replaced.
 func TestNewFile(t *testing.T) {
 	dir := siteDir(t)
 	v := visit(t, open(t, dir, nil))
@@ -117,8 +116,8 @@ func TestNewFile(t *testing.T) {
 	require.Equal(t, http.StatusConflict, v.ask("POST", "/api/new", NewRequest{File: "sub/site.yaml"}, &f))
 }
 
-// TestFirstSaveWhileLooking: a file that is saved for the first time while the directory is looked at was not removed
-// by anybody.
+// TestFirstSaveWhileLooking: a first save at the same moment as a check of the directory is not reported as a removed
+// file.
 func TestFirstSaveWhileLooking(t *testing.T) {
 	s := open(t, siteDir(t), nil)
 	v := visit(t, s)
@@ -127,7 +126,7 @@ func TestFirstSaveWhileLooking(t *testing.T) {
 	looked := make(chan struct{})
 	beforeRename = func() {
 		go func() { defer close(looked); s.workspace.lookAtDocuments() }()
-		time.Sleep(20 * time.Millisecond) // it has read the file by then, if it reads before its turn
+		time.Sleep(20 * time.Millisecond) // time for the check to read the file too early, if it does not wait its turn
 	}
 	defer func() { beforeRename = nil }()
 	require.Equal(t, http.StatusOK, v.ask("POST", "/api/save", Save{File: "site.yaml", Rev: st.Rev}, &st))
@@ -135,7 +134,7 @@ func TestFirstSaveWhileLooking(t *testing.T) {
 	require.Equal(t, "same", v.get("site.yaml").Disk)
 }
 
-// TestLinks: what lies behind links is neither read nor written, whenever they appear.
+// TestLinks: no file behind a link is read or written, even if the link appears later.
 func TestLinks(t *testing.T) {
 	dir := siteDir(t)
 	outside := filepath.Join(filepath.Dir(dir), "outside")
@@ -162,7 +161,7 @@ func TestLinks(t *testing.T) {
 	require.Equal(t, "link"+outside, kinds["dir"])
 	require.NotContains(t, kinds, "dir/secret.txt")
 
-	// A link takes the place of the file, or of its directory, while it is saved.
+	// A link replaces the file, or its directory, during the save.
 	st := v.write("own.txt", "new")
 	defer func() { beforeRename = nil }()
 	own := filepath.Join(dir, "own.txt")
@@ -186,7 +185,7 @@ func TestLinks(t *testing.T) {
 	require.Len(t, entries, 3)
 }
 
-// TestNames: names that are none of the site's are refused, wherever they come.
+// TestNames: every request refuses names that lead out of the site.
 func TestNames(t *testing.T) {
 	v := visit(t, open(t, siteDir(t), nil))
 	for _, name := range []string{
@@ -202,7 +201,7 @@ func TestNames(t *testing.T) {
 	}
 }
 
-// TestNotText: what is no text, or too long, or no file is told.
+// TestNotText: a file that is not text, too long, or not regular is an error.
 func TestNotText(t *testing.T) {
 	dir := siteDir(t)
 	v := visit(t, open(t, dir, map[string]string{"binary": "a\xff", "large": strings.Repeat("x", maxText+1)}))
@@ -211,7 +210,7 @@ func TestNotText(t *testing.T) {
 	require.Equal(t, http.StatusNotFound, v.ask("GET", "/api/state?file=nothing", nil, nil))
 }
 
-// TestRevisions: what was asked about an older text is refused with the new one.
+// TestRevisions: a request about an older text is refused with the present state.
 func TestRevisions(t *testing.T) {
 	v := visit(t, open(t, siteDir(t), map[string]string{"a.txt": "one"}))
 	first := v.get("a.txt")
@@ -228,7 +227,7 @@ func TestRevisions(t *testing.T) {
 	}
 }
 
-// TestUndo: all steps are taken back, and done again; typing joins.
+// TestUndo: all steps can be undone and redone; typing is joined into one step.
 func TestUndo(t *testing.T) {
 	v := visit(t, open(t, siteDir(t), map[string]string{"a.txt": "é😀"}))
 	st := v.get("a.txt")
@@ -256,8 +255,8 @@ func TestUndo(t *testing.T) {
 	require.Equal(t, http.StatusConflict, undo("/api/redo"))
 }
 
-// TestJournal: wherever a journal is cut off, as by a death in the middle of a write, what was
-// answered before is there again.
+// TestJournal: after a cut at any byte, as by a crash during a write, all edits that were answered before are
+// restored.
 func TestJournal(t *testing.T) {
 	dir := siteDir(t)
 	file := filepath.Join(dir, "a.txt")
@@ -300,7 +299,7 @@ func TestJournal(t *testing.T) {
 		for at+1 < len(sizes) && sizes[at+1] <= cut {
 			at++
 		}
-		if cut != sizes[at] && cut%7 != 0 { // in the middle of a line: some
+		if cut != sizes[at] && cut%7 != 0 { // inside of lines only some cuts are tried
 			continue
 		}
 		require.NoError(t, os.WriteFile(journal, []byte(whole[:cut]), 0o600))
@@ -313,7 +312,7 @@ func TestJournal(t *testing.T) {
 		require.Equal(t, texts[at], *visit(t, again).get("a.txt").Text, "cut off at %d", cut)
 		again.close()
 	}
-	// A damaged one, and one of another file, are left alone.
+	// A damaged journal, and that of another file, are not used.
 	for _, bad := range []string{"nonsense\n" + whole, strings.Replace(whole, "zero", "zerO", 1), "\x00\x00", whole[:sizes[0]-1]} {
 		require.NoError(t, os.WriteFile(journal, []byte(bad), 0o600))
 		again := open(t, dir, nil)
@@ -322,7 +321,7 @@ func TestJournal(t *testing.T) {
 	}
 }
 
-// TestOneStudio: a directory is open in one studio.
+// TestOneStudio: a directory can be open in one studio only.
 func TestOneStudio(t *testing.T) {
 	dir := siteDir(t)
 	s := open(t, dir, nil)
@@ -334,7 +333,7 @@ func TestOneStudio(t *testing.T) {
 	again.close()
 }
 
-// TestOutside: what others write is told, and taken over if nothing of ours is lost.
+// TestOutside: a change of a file by others is reported, and taken over if there are no unsaved edits.
 func TestOutside(t *testing.T) {
 	dir := siteDir(t)
 	s := open(t, dir, map[string]string{"a.txt": "one"})

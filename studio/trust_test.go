@@ -9,8 +9,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestTrust: nothing of a directory is evaluated before it is trusted; one's own is remembered,
-// one that everybody may write is not.
+// TestTrust: nothing in a directory is evaluated before it is trusted. The trust is remembered for the user's own
+// directory, but not for one that everybody may write.
 func TestTrust(t *testing.T) {
 	dir := siteDir(t)
 	files := map[string]string{"site.lua": `error("evaluated")`, "lib/m.lua": `error("evaluated")`}
@@ -22,7 +22,7 @@ func TestTrust(t *testing.T) {
 	require.Equal(t, []string{"It was not opened in studio before."}, session.Reasons)
 	st := v.get("site.lua")
 	require.False(t, st.Checked)
-	for _, m := range st.Mistakes { // that it cannot be read may be said
+	for _, m := range st.Mistakes { // syntax errors may be reported
 		require.NotContains(t, m.Message, "evaluated")
 	}
 	var types Types
@@ -62,7 +62,7 @@ func TestTrust(t *testing.T) {
 	require.False(t, open2.gate.isTrusted(), "it is asked about each time")
 	open2.close()
 
-	// Another directory of the same name is another one.
+	// Another directory with the same name is not trusted.
 	require.NoError(t, os.Chmod(dir, 0o755))
 	require.NoError(t, os.Rename(dir, dir+".old"))
 	require.NoError(t, os.Mkdir(dir, 0o755))
@@ -75,8 +75,8 @@ func TestTrust(t *testing.T) {
 	require.False(t, open(t, dir, nil).gate.isTrusted())
 }
 
-// TestEmptyDirectory: an empty directory of one's own has nothing to ask about. It is remembered when studio has
-// saved something in it, and not before.
+// TestEmptyDirectory: the user's own empty directory is trusted without a question. It is remembered once studio has
+// saved a file in it.
 func TestEmptyDirectory(t *testing.T) {
 	dir := siteDir(t)
 	s := open(t, dir, nil)

@@ -2,56 +2,56 @@ package studio
 
 import "encoding/json"
 
-// The requests and answers of the interface below /api/, as JSON. `schema.go` prints them
-// for who writes the page. Offsets in texts are in UTF-16 units, as scripts of a page count;
-// lines and columns count from 1, columns in UTF-16 units too.
+// The requests, answers and events of the interface below /api/, in JSON; requests.go, answers.go and streamevents.go
+// have the others. Offsets in texts are in units of UTF-16, as in JavaScript; lines and columns count from 1, columns
+// in units of UTF-16 too.
 
 // A Resource is one declaration of the open file.
 type Resource struct {
-	// Key names it in edits of this revision: its ID, with ~2 and so on behind it where
-	// several have the same.
+	// Key names the resource in edits of this revision: its ID, followed by ~2 and so on if an earlier one has the
+	// same ID.
 	Key  string `json:"key"`
 	ID   string `json:"id"` // type#name
 	Type string `json:"type"`
 	Name string `json:"name"`
-	File string `json:"file"` // where it is declared; an edit must be one of this file
+	File string `json:"file"` // the file with the declaration; only resources of the open file can be edited
 	Line int    `json:"line"`
-	// Group is which item of ccm.resources it is in; in a script 0.
+	// Group is the index of the resource's item in ccm.resources, 0 in a script.
 	Group int `json:"group"`
-	// Props are the properties as they are written, in their order. What is an expression has
-	// its text, and stands in Expressions.
+	// Props are the properties in the order of the text. A property with an expression has its text, and is also in
+	// Expressions.
 	Props       json.RawMessage `json:"props"`
 	Expressions []Expression    `json:"expressions,omitempty"`
-	// Form says what a form can edit: literal is all, partly all but the expressions that
-	// cannot be written, none only the text (a loop, a function, an alias).
+	// Form says how much a form can edit: literal is all, partly is all but some expressions, none is nothing, so
+	// only the text can be edited (a loop, a function, an alias).
 	Form string `json:"form"`
-	// Reason says in a sentence what keeps a form from editing it, if it is none.
+	// Reason is a sentence that says why a form cannot edit all of it.
 	Reason string `json:"why,omitempty"`
-	// Results are the IDs of what came of it here, if that is not ID alone.
+	// Results are the IDs of the resources that the declaration makes on this machine, if they are not just ID.
 	Results []string `json:"results,omitempty"`
-	// Shared counts the other resources that an edit of it changes too, because of an alias
-	// or a list of names.
+	// Shared is the number of other resources that an edit of this one changes too, because of an alias or a list of
+	// names.
 	Shared int `json:"shared,omitempty"`
-	// Skip is why it does not count here (if, unless), or empty.
+	// Skip is the reason why the resource is skipped on this machine (if, unless), or "".
 	Skip string `json:"skip,omitempty"`
 }
 
-// An Expression is a property that is not literal.
+// An Expression is a property whose value is not literal.
 type Expression struct {
 	Property string `json:"property"`
-	// Text is the Lua expression, or the manifest's text with its ${ } and {{ }}.
+	// Text is the Lua expression, or the text with ${ } or {{ }} in a manifest.
 	Text string `json:"text"`
-	// Value is what it is here, if it could be evaluated; null otherwise.
+	// Value is the value on this machine, null if it could not be evaluated.
 	Value json.RawMessage `json:"value,omitempty"`
 }
 
-// A Mistake is what ccm says of the text: the words are those of the command line.
+// A Mistake is a message about the text, as the command line has it.
 type Mistake struct {
-	File string `json:"file"` // relative to the directory; "" for none
-	Line int    `json:"line"` // 0 for none
+	File string `json:"file"` // relative to the directory; "" if it is about none
+	Line int    `json:"line"` // 0 if unknown
 	Col  int    `json:"col"`  // 0 for the whole line
-	Len  int    `json:"len"`  // 0 if it is not known
-	// Resource is the key of what it is about, or empty; Field its property.
+	Len  int    `json:"len"`  // 0 if unknown
+	// Resource is the key of the resource and Field the property that it is about, or "".
 	Resource string `json:"resource,omitempty"`
 	Field    string `json:"field,omitempty"`
 	Message  string `json:"message"`
@@ -60,117 +60,117 @@ type Mistake struct {
 	Notes    []Note `json:"notes,omitempty"`
 }
 
-// A Note is a second place that belongs to a mistake.
+// A Note is a second position that belongs to a mistake.
 type Note struct {
 	File string `json:"file"`
 	Line int    `json:"line"`
 	Text string `json:"text"`
 }
 
-// A Splice replaces [From, To) of a text.
+// A Splice replaces the range [From, To) of a text.
 type Splice struct {
 	From int    `json:"from"`
 	To   int    `json:"to"`
 	Text string `json:"text"`
 }
 
-// A State is an open file. It answers state, edit, text, undo, redo, save and data.
+// A State is the state of an open file. It answers GET /api/state and /api/data, and POST /api/edit, text, undo,
+// redo, save, new, import and convert.
 type State struct {
 	Rev      int    `json:"rev"`
 	File     string `json:"file"`
 	Language string `json:"language"` // yaml, lua, json, toml or text
-	// Kind is what the file is for: manifest, script, module, data, spec, template or other.
+	// Kind is manifest, script, module, data, spec, template or other.
 	Kind string `json:"kind"`
-	// Text is the whole text; or Splices lead from the text of revision Base to it: all have
-	// offsets of that text, are in order and do not overlap (changes of CodeMirror). Neither is
-	// there if only the rest of the state is new, or if the page has typed it itself.
+	// Text is the whole text. Instead, Splices may lead to it from the text of revision Base: their offsets are those
+	// of that text, and they are sorted and do not overlap (changes of CodeMirror). Neither is set if the text has
+	// not changed, or if the page has typed it itself.
 	Text    *string  `json:"text,omitempty"`
 	Base    int      `json:"base,omitempty"`
 	Splices []Splice `json:"splices,omitempty"`
-	// Serial counts the states of a file. A page names the last one that it took with what it asks
-	// for, and is answered with what differs from that one, if the server still knows it.
+	// Serial counts the states of a file. A page sends the serial of its last state with each request (Have), and
+	// gets only the differences from it, if the server still has that state.
 	Serial int `json:"serial"`
-	// Derived is the same in the other language; null if there is none.
+	// Derived is the text in the other language, null if there is none.
 	Derived *DerivedText `json:"derived,omitempty"`
-	// Resources is null if Delta says how they differ, or if the text cannot be read: they stay.
+	// Resources is null if Delta has the differences, or if the text cannot be parsed; then the page keeps its
+	// resources.
 	Resources []Resource `json:"resources"`
 	Delta     *Delta     `json:"delta,omitempty"`
 	Mistakes  []Mistake  `json:"mistakes"`
-	// Checked is whether mistakes, results and values are of this revision. False: they
-	// follow in an event state, or never, as the directory is not trusted.
+	// Checked says that mistakes, results and values are those of this revision. If it is false, they follow in a
+	// state event, or never if the directory is not trusted.
 	Checked bool `json:"checked"`
-	Saved   bool `json:"saved"` // the file on the disk is this text
-	// Disk is what became of the file since it was read: same, changed or gone.
+	Saved   bool `json:"saved"` // the file on the disk has this text
+	// Disk is the state of the file on the disk since it was read: same, changed or gone.
 	Disk string `json:"disk"`
-	Undo int    `json:"undo"` // how many steps there are
+	Undo int    `json:"undo"` // number of steps
 	Redo int    `json:"redo"`
-	// Client is the page that asked for it, as it named itself; in events a page skips what it
-	// asked for itself, unless Checked is new.
+	// Client is the page that requested the change, by the name that the page chose for itself.
 	Client string `json:"client,omitempty"`
-	// Selection is the key of what the edit made or changed, if it was about a resource.
+	// Selection is the key of the resource that the edit made or changed, or "".
 	Selection string `json:"selected,omitempty"`
-	// Data is what a data file holds, for its browser.
+	// Data is the content of a data file.
 	Data json.RawMessage `json:"data,omitempty"`
-	// Timing is how long the parts took, in microseconds.
+	// Timing has the duration of parts of the answer, in microseconds.
 	Timing map[string]int64 `json:"timing,omitempty"`
 }
 
-// A Delta is how the resources of a file differ from those of an earlier state. What is absent did
-// not change.
+// A Delta has the differences between the resources of a state and those of an earlier one. A part that is missing
+// has not changed.
 type Delta struct {
-	Keys    []string   `json:"keys,omitempty"`    // all, in their order
-	Lines   []int      `json:"lines,omitempty"`   // of all
-	Groups  []int      `json:"groups,omitempty"`  // of all
-	Changes []Resource `json:"changed,omitempty"` // the new ones, and those that changed besides Line and Group
+	Keys    []string   `json:"keys,omitempty"`    // of all resources, in order
+	Lines   []int      `json:"lines,omitempty"`   // of all resources
+	Groups  []int      `json:"groups,omitempty"`  // of all resources
+	Changes []Resource `json:"changed,omitempty"` // new resources, and those that differ in more than Line and Group
 }
 
 // DerivedText is the text of a file in the other language.
 type DerivedText struct {
 	Language string `json:"language"`
-	// Text is the whole text, unless Splices lead to it from that of the earlier state.
+	// Text is the whole text. Instead, Splices may lead to it from the text of the earlier state.
 	Text    string   `json:"text"`
 	Splices []Splice `json:"splices"`
-	// Current is whether it is of this revision; while there is a mistake, it stays as it was.
+	// Current says that it is derived from this revision. While the file has a mistake, the last text stays.
 	Current bool `json:"current"`
-	// Editable is whether one may type into it (text with derived).
+	// Editable says that the text can be edited (POST /api/text with derived).
 	Editable bool `json:"editable"`
-	// Reason says why there is none, or why it is not current.
+	// Reason says why there is no text, or why it is not current.
 	Reason string `json:"why,omitempty"`
 }
 
-// A Failure is what went wrong: the body of all answers of 400 and above.
+// A Failure is the body of every answer with a status of 400 and above.
 type Failure struct {
 	Error string `json:"error"`
 	Hint  string `json:"hint,omitempty"`
-	// Code is a word for programs: stale, shape, shared, path, conflict, untrusted, busy,
-	// gone, locked, limit, nothing, convert. Empty for all others.
+	// Code is a word for programs: stale, shape, shared, path, conflict, untrusted, busy, limit, nothing or convert;
+	// "" for other failures.
 	Code string `json:"code,omitempty"`
-	// Line is the place in the text to jump to instead (shape, shared); 0 for none.
+	// Line is the line to edit as text instead (shape, shared), 0 for none.
 	Line int `json:"line,omitempty"`
-	// State is what the file is now (stale).
+	// State is the present state of the file (stale).
 	State *State `json:"state,omitempty"`
-	// Conflict is there if the file changed on the disk (conflict).
+	// Conflict has the texts of a file that has changed on the disk (conflict).
 	Conflict *Conflict `json:"conflict,omitempty"`
-	// Conflicts are lines of the derived text that have no counterpart (convert).
+	// Conflicts are the lines of the derived text that have no counterpart in the file (convert).
 	Conflicts []int `json:"marked,omitempty"`
 }
 
-// A Conflict is three texts of a file that was changed by somebody else as well.
+// A Conflict has three versions of a file that somebody else has changed too.
 type Conflict struct {
-	Base     string `json:"base"`   // as it was read
-	PageText string `json:"mine"`   // as it is in the page
-	DiskText string `json:"theirs"` // as it is on the disk; empty if it is gone
+	Base     string `json:"base"`   // when it was read
+	PageText string `json:"mine"`   // in the page
+	DiskText string `json:"theirs"` // on the disk; "" if the file is gone
 	Gone     bool   `json:"gone,omitempty"`
-	// Digest names Theirs; save sends it back as theirs.
+	// Digest is the digest of DiskText, which Save.DiskDigest returns.
 	Digest string `json:"digest"`
-	// Chunks is the text with the changes of both, as chunks.
+	// Chunks is the three-way merge of the versions.
 	Chunks []Chunk `json:"merged"`
-	// Conflicts counts the chunks in which both changed the same lines.
+	// Conflicts is the number of chunks with a conflict.
 	Conflicts int `json:"conflicts"`
 }
 
-// A Chunk is some lines of a three-way merge. Of one that both changed, Text is empty and
-// the three others are there.
+// A Chunk is a part of a three-way merge. In a conflict Text is "", and the three versions are set.
 type Chunk struct {
 	Text     string `json:"text,omitempty"`
 	Conflict bool   `json:"conflict,omitempty"`
@@ -182,9 +182,9 @@ type Chunk struct {
 // Events of the stream GET /api/events (text/event-stream; event: NAME, data: JSON):
 //
 //	hello     Session: first, and after each connection
-//	state     State with Text or Splices: somebody else edited, or what was late is there
-//	disk      DiskEvent: a file was changed outside
-//	files     {}: the list of files changed
+//	state     State: another page has edited, or a late check has ended
+//	disk      DiskEvent: a file was changed outside studio
+//	files     {}: the list of files has changed
 //	plan      PlanEvent       plan-end  PlanEnd
 //	test-end  TestEnd
 //	trust     Session

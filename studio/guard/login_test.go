@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestLogin: a token is good once and for two minutes, and ten wrong ones end it.
+// TestLogin: a token is valid once and for two minutes, and ten wrong ones end it.
 func TestLogin(t *testing.T) {
 	now := time.Now()
 	l := NewLogin("ccm studio", "127.0.0.1:41873", func() time.Time { return now })
@@ -44,7 +44,7 @@ func TestLogin(t *testing.T) {
 	require.Equal(t, 204, login(l.Issue()), "Enter in the terminal begins anew")
 }
 
-// TestProxy: behind a proxy the page has the name of the proxy, and no other.
+// TestProxy: behind a proxy the page has the host name of the proxy, and no other.
 func TestProxy(t *testing.T) {
 	l := NewLogin("ccm fleet serve", "127.0.0.1:41873", time.Now)
 	g := &Guard{Origin: "https://ccm.example.org", Login: l, Next: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNoContent) })}
@@ -64,7 +64,7 @@ func TestProxy(t *testing.T) {
 	require.Equal(t, 421, ask("127.0.0.1:41873", ""))
 }
 
-// TestCheckLoopback: only this machine is listened to.
+// TestCheckLoopback: only loopback addresses are accepted.
 func TestCheckLoopback(t *testing.T) {
 	for _, good := range []string{"127.0.0.1:0", "127.0.0.2:80", "[::1]:0"} {
 		require.NoError(t, CheckLoopback(good), good)

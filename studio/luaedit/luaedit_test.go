@@ -161,7 +161,7 @@ func TestRefusals(t *testing.T) {
 	require.ErrorContains(t, err, "x.lua:1:7")
 }
 
-// corpus is scripts of the tree: small ones, or all if CCM_LUA_ALL is set.
+// corpus returns the short scripts of the repository, or all if CCM_LUA_ALL is set.
 func corpus(t *testing.T) map[string]string {
 	most := 1_500
 	if os.Getenv("CCM_LUA_ALL") != "" {
@@ -176,14 +176,14 @@ func corpus(t *testing.T) map[string]string {
 					texts[name] = string(content)
 				}
 			}
-			return nil //nolint:nilerr // a directory that is not there has no scripts
+			return nil //nolint:nilerr // a missing directory has no scripts
 		}))
 	}
 	return texts
 }
 
-// TestEveryCall edits every field and every call of all scripts of the tree. That no edit is wrong
-// the proof holds; here it is that few are refused, and that comments stay.
+// TestEveryCall edits every field and every call of all scripts in the corpus. Few edits may be refused, and comments
+// must stay; the package itself verifies each result.
 func TestEveryCall(t *testing.T) {
 	type tally struct{ tried, refused int }
 	counts := make(map[string]*tally)
@@ -255,7 +255,7 @@ func TestEveryCall(t *testing.T) {
 	}
 }
 
-// FuzzEdit holds that any script is edited or refused, and that an edit that was made is found again.
+// FuzzEdit: any script is edited or refused; after an edit the value is found.
 func FuzzEdit(f *testing.F) {
 	hard, err := os.ReadFile("testdata/hard.lua")
 	require.NoError(f, err)

@@ -91,7 +91,7 @@ func (d *derivation) mark(line int, e *entry, property, format string, args ...a
 	d.marks = append(d.marks, m)
 }
 
-// apply makes an edit of the file. A refused edit is marked, and the result false.
+// apply makes an edit of the file. If the edit is refused it is marked, and the result is false.
 func (d *derivation) apply(line int, e *entry, edit Edit) bool {
 	next, splices, err := d.m.Apply(edit)
 	if err != nil {

@@ -18,7 +18,7 @@ import (
 	"github.com/luaccm/ccm/studio/model"
 )
 
-// converted returns a manifest as ccm convert prints it.
+// converted returns a manifest as a script, as ccm convert does.
 func converted(t *testing.T, text string) string {
 	t.Helper()
 	name := filepath.Join(t.TempDir(), "site.yaml")
@@ -71,7 +71,7 @@ ccm:
             subscribe: [file#/etc/motd]
 `
 
-// typed makes edits of a derived text of the manifest.
+// typed applies replacements in the derived text of the manifest.
 func typed(t *testing.T, text string, replace ...string) (*model.Model, []model.Mark) {
 	t.Helper()
 	base := converted(t, text)
@@ -93,7 +93,7 @@ func typed(t *testing.T, text string, replace ...string) (*model.Model, []model.
 	return out, marks
 }
 
-// meaningOf is what a derived text declares, in order, however it is laid out.
+// meaningOf returns the declarations of a derived text in order, without its layout.
 func meaningOf(t *testing.T, text string) (out []string) {
 	m, err := model.Read("x.lua", text, derivedTypes(t))
 	require.NoError(t, err)
@@ -118,8 +118,8 @@ func meaningOf(t *testing.T, text string) (out []string) {
 func TestApplyDerivedToManifest(t *testing.T) {
 	for _, c := range []struct {
 		name     string
-		typed    []string // what is replaced in the derived text by what
-		old, new string   // what is replaced in the manifest
+		typed    []string // pairs of old and new text in the derived text
+		old, new string   // the expected replacement in the manifest
 	}{
 		{"nothing", nil, "# the site", "# the site"},
 		{"layout", []string{`package "vim"`, "package {\n  \"vim\"\n}"}, "# the site", "# the site"},
@@ -145,8 +145,7 @@ func TestApplyDerivedToManifest(t *testing.T) {
 	}
 }
 
-// TestApplyDerivedMarks: what the manifest cannot say, or says in another way, stays as it is and
-// is marked.
+// TestApplyDerivedMarks: changes that the manifest cannot express are marked and leave it as it is.
 func TestApplyDerivedMarks(t *testing.T) {
 	for _, c := range []struct {
 		typed  []string
@@ -234,8 +233,8 @@ func TestApplyDerivedToScript(t *testing.T) {
 	}
 }
 
-// TestEveryPropertyDerived: each property of each type that ships with ccm goes from a manifest to a
-// script that says the same, is changed there, and comes back.
+// TestEveryPropertyDerived: every property of all types that ship with ccm is converted from a manifest to a script,
+// changed there, and converted back.
 func TestEveryPropertyDerived(t *testing.T) {
 	reg, err := site.NewRegistry(&site.TemplateEnv{})
 	require.NoError(t, err)
@@ -273,7 +272,7 @@ type writtenForm struct {
 	value any
 }
 
-// values are values of a property.
+// values returns test values for a property.
 func values(f *schema.Field) []writtenForm {
 	switch f.Kind {
 	case schema.Bool:

@@ -17,7 +17,7 @@ func (d *derivation) rest() {
 	}
 }
 
-// luaRest marks statements and comments that the file cannot say.
+// luaRest marks changed statements and comments of the script, for which the manifest has no place.
 func (d *derivation) luaRest() {
 	rests := func(m *Model) (words []string, at func(i int) (line int, ids []string)) {
 		calls := make(map[int]*Resource)
@@ -62,7 +62,7 @@ func (d *derivation) luaRest() {
 	}
 }
 
-// yamlRest marks sections and comments that the file cannot say.
+// yamlRest marks changed sections and comments of the manifest, for which the script has no place.
 func (d *derivation) yamlRest() {
 	sections := func(m *Model) (words []string, lines []int) {
 		root, err := m.doc.At(nil)

@@ -12,7 +12,7 @@ import (
 	"github.com/luaccm/ccm/studio/model"
 )
 
-// fuzzed names the file by whether it is a script.
+// fuzzed returns the name of the file.
 func fuzzed(lua bool) string {
 	if lua {
 		return "site.lua"
@@ -20,11 +20,11 @@ func fuzzed(lua bool) string {
 	return "site.yaml"
 }
 
-// mostFuzzed is how many bytes of a text are tried: edits of longer ones are the same and slower.
+// mostFuzzed limits the texts in bytes: longer ones are slower and find nothing new.
 const mostFuzzed = 1 << 12
 
-// FuzzApply makes each edit in any text. It is refused, or the new text declares what the model
-// says, and what the edit does not name is as it was.
+// FuzzApply makes each edit in any text. It is refused, or the new text has the resources of the returned model, and
+// the other resources are unchanged.
 func FuzzApply(f *testing.F) {
 	f.Add(groups, false, 0, 1, "content", "two\nlines\n")
 	f.Add(groups, false, 1, 5, "exec", "x: y")
@@ -82,8 +82,8 @@ func FuzzApply(f *testing.F) {
 	})
 }
 
-// requireOthers holds that an edit of a property leaves the other resources, and that one that
-// moves or removes resources leaves their properties.
+// requireOthers fails if an edit of a property changes another resource, or if a move or a removal changes the
+// properties of any resource.
 func requireOthers(t *testing.T, e model.Edit, before, after *model.Model) {
 	t.Helper()
 	switch e.Op {
@@ -118,8 +118,8 @@ func requireProps(t *testing.T, e model.Edit, want, have *model.Resource) {
 	}
 }
 
-// FuzzApplyDerived types any text in place of any derived one. What follows can be read, the
-// splices lead to it, and who types nothing changes nothing.
+// FuzzApplyDerived replaces the derived text by any text. The result can be read, the splices lead to it, and an
+// unchanged derived text changes nothing.
 func FuzzApplyDerived(f *testing.F) {
 	f.Add(groups, false, script, script+"package \"git\"\n")
 	f.Add(groups, false, "package { \"vim\" }\npackage { \"zsh\", ensure = \"latest\" }\n", "package { \"zsh\", ensure = \"present\" }\npackage { \"vim\" }\n")

@@ -47,7 +47,7 @@ func read(t *testing.T, file, text string) *model.Model {
 	return m
 }
 
-// apply makes an edit, and checks that the splices make the text.
+// apply makes an edit, and checks that the splices lead to the new text.
 func apply(t *testing.T, m *model.Model, e model.Edit) *model.Model {
 	t.Helper()
 	out, splices, err := m.Apply(e)
@@ -113,7 +113,7 @@ ccm:
 		require.Equal(t, want, m.Resources[i].Form, m.Resources[i].Key)
 		require.Equal(t, want == model.Literal, m.Resources[i].Reason == "")
 	}
-	require.Equal(t, 1, m.Resources[1].Shared) // /d changes with it
+	require.Equal(t, 1, m.Resources[1].Shared) // /d changes too
 	_, _, err := m.Apply(model.Edit{Op: model.Set, Resource: "file#/a", Property: "owner", Value: "x"})
 	require.ErrorIs(t, err, model.ErrShared)
 	var r *model.Refusal
@@ -162,7 +162,7 @@ func TestApplyYAML(t *testing.T) {
 	}
 }
 
-// TestMoveOutOfGroup: the properties that come from the defaults of the group go along.
+// TestMoveOutOfGroup: a resource that leaves its group takes the properties from the group's defaults along.
 func TestMoveOutOfGroup(t *testing.T) {
 	m := apply(t, read(t, "site.yaml", groups), model.Edit{Op: model.Move, Resources: []string{"file#/etc/motd"}, At: "exec#echo a"})
 	require.Contains(t, m.Text, `    - file:
@@ -209,7 +209,7 @@ func TestSourceYAML(t *testing.T) {
 	require.Equal(t, []string{"package#vim", "file#/etc/motd~2", "exec#echo a", "package#zsh"}, keys(out)[3:7])
 }
 
-// meaning is what a resource is, with what it has from defaults.
+// meaning returns a resource with its defaults, as text.
 func meaning(r model.Resource) string {
 	props := map[string]any{}
 	for _, p := range slices.Concat(r.Defaults, r.Props) {
@@ -218,8 +218,8 @@ func meaning(r model.Resource) string {
 	return fmt.Sprint(r.ID, props)
 }
 
-// TestMovesYAML moves resources at random: the order is what was asked for, each means what it
-// meant, and no comment is lost.
+// TestMovesYAML: after random moves the order is right, each resource has its old properties, and all comments are
+// there.
 func TestMovesYAML(t *testing.T) {
 	random := rand.New(rand.NewPCG(5, 6))
 	refused := 0

@@ -1,5 +1,5 @@
-// Package web holds the page of ccm studio: HTML, CSS and modules of JavaScript, which are
-// served as they are. It has no Go but these tests.
+// Package web has the page of ccm studio: HTML, CSS and JavaScript modules, which are served unchanged. Its only Go
+// code are these tests.
 package web
 
 import (
@@ -17,7 +17,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// maxSize is how many bytes the page may add to the binary.
+// maxSize limits the bytes that the page adds to the binary.
 const maxSize = 400 << 10
 
 func TestPageIsSmall(t *testing.T) {
@@ -40,7 +40,7 @@ func walk(t *testing.T, do func(name string, b []byte)) {
 	require.NoError(t, err)
 }
 
-// TestVendoredFiles holds what is vendored to the digests that were written when it was made.
+// TestVendoredFiles: vendored files have the digests that were recorded when they were bundled.
 func TestVendoredFiles(t *testing.T) {
 	lock, err := os.ReadFile("vendor/vendor.lock")
 	require.NoError(t, err)
@@ -80,10 +80,10 @@ func TestVendoredFiles(t *testing.T) {
 
 func digest(b []byte) string { sum := sha256.Sum256(b); return hex.EncodeToString(sum[:]) }
 
-// forbidden is what would let text become code or markup, or load from elsewhere.
+// forbidden is code that could turn text into code or markup, or load from another host.
 var forbidden = regexp.MustCompile(`innerHTML|outerHTML|insertAdjacentHTML|document\.write|dangerouslySetInnerHTML|\beval\(|new Function|DOMParser|srcdoc|\bjavascript:|https?://`)
 
-// handler is a handler within HTML; those of templates begin with on and are functions.
+// handler matches an event handler in HTML; those in templates are functions without quotes.
 var handler = regexp.MustCompile(`(?i)\son[a-z]+\s*=\s*["']`)
 
 func TestPageHasNoWayForMarkup(t *testing.T) {
@@ -97,7 +97,7 @@ func TestPageHasNoWayForMarkup(t *testing.T) {
 	})
 }
 
-// TestModulesAreThere looks for each module that another imports.
+// TestModulesAreThere: each imported module exists.
 func TestModulesAreThere(t *testing.T) {
 	imported := regexp.MustCompile(`(?:from|import\()\s*"/([^"]+)"`)
 	used := map[string]bool{"app.js": true}

@@ -41,16 +41,16 @@ type Doc struct {
 	aliases map[*yaml.Node]int // number of aliases of an anchor
 }
 
-// A Mistake is why a text cannot be read.
+// A Mistake is an error in a text.
 type Mistake struct {
-	Line int // from 1; 0 if it is not known
+	Line int // from 1; 0 if unknown
 	Err  error
 }
 
-// Error returns what is wrong.
+// Error returns the error without its line.
 func (m *Mistake) Error() string { return m.Err.Error() }
 
-// Unwrap returns what is wrong.
+// Unwrap returns the error without its line.
 func (m *Mistake) Unwrap() error { return m.Err }
 
 // maxText is the most bytes of a text, and maxDepth the most levels of its nodes.
@@ -110,7 +110,7 @@ func tooDeep(n *yaml.Node, allowed int) int {
 // Root returns the node at the empty path. It must not be changed, as all nodes of a Doc.
 func (d *Doc) Root() *yaml.Node { return d.nodes.Root.Content[0] }
 
-// Span returns where a node stands: Value is behind its anchor and tag.
+// Span returns the range of a node; Value is the offset after its anchor and tag.
 func (d *Doc) Span(n *yaml.Node) yamltext.Span { return d.nodes.Span(n) }
 
 // Find returns the node at a path, and its key if it stands in a map.

@@ -10,8 +10,8 @@ import (
 	"github.com/luaccm/ccm/runtime/textedit/yamltext"
 )
 
-// Item returns the lines of an item of a list as they are, with the comments right above it, and
-// indented by nothing. An item in brackets is written as a line of its own.
+// Item returns the source lines of an item of a list, with the comments directly above it, without indentation. An
+// item in flow style becomes one line of a block list.
 func (d *Doc) Item(list Path, i int) (string, error) {
 	steps, err := d.list(list)
 	if err != nil {
@@ -40,7 +40,7 @@ func (d *Doc) Item(list Path, i int) (string, error) {
 	return outdented(text, d.nodes.Column(d.Span(n).Value)), nil
 }
 
-// outdented takes blanks away from the begin of each line, as far as there are any.
+// outdented removes up to by spaces from the start of each line.
 func outdented(text string, by int) string {
 	lines := strings.SplitAfter(text, "\n")
 	for i, line := range lines {
@@ -50,8 +50,8 @@ func outdented(text string, by int) string {
 	return strings.Join(lines, "")
 }
 
-// InsertText puts the items of a text, as Item returns them, before item i of a list. Comments
-// come along, unless the list stands in brackets.
+// InsertText inserts the items of a text in the form of Item before item i of a list. Comments are kept, unless the
+// list is in flow style.
 func (d *Doc) InsertText(list Path, i int, text string) (*Doc, Splice, error) {
 	steps, err := d.list(list)
 	if err != nil {
@@ -88,9 +88,9 @@ func (d *Doc) InsertText(list Path, i int, text string) (*Doc, Splice, error) {
 	return d.prove(w, d.nodes.AddLines(n, i, text))
 }
 
-// Split makes two groups of one. A group is a map with one key, which holds a list, and an item
-// of a list of groups; the path leads to the list of the group. The items from i on become a new
-// group behind it, which begins with copies of the items whose indices are given.
+// Split splits a group in two. A group is a map with one key whose value is a list; it is an item of a list of
+// groups. list is the path to the list in the group. The items from i on become a new group behind it, which begins
+// with copies of the items with the indices in copies.
 func (d *Doc) Split(list Path, i int, copies []int) (*Doc, Splice, error) {
 	steps, err := d.list(list)
 	if err != nil {
@@ -127,8 +127,8 @@ func (d *Doc) Split(list Path, i int, copies []int) (*Doc, Splice, error) {
 	return d.prove(w, Splice{From: from, To: from, Text: text})
 }
 
-// header returns the lines with which a group begins: its dash and key, and copies of items. Begin
-// is where the first item of the group begins at the earliest.
+// header returns the first lines of the new group: its dash and key, and the copied items. begin is the earliest
+// offset of the old group's first item.
 func (d *Doc) header(list Path, groups, group *yaml.Node, copies []int) (text string, begin int, err error) {
 	key := d.Span(group.Content[0])
 	column := d.nodes.Column(d.Span(groups).Value)

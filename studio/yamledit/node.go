@@ -10,17 +10,17 @@ import (
 	"github.com/luaccm/ccm/runtime/textedit/yamltext"
 )
 
-// A Node is one node of a document, to look at.
+// A Node is one node of a document, for reading.
 type Node struct {
 	doc *Doc
 	n   *yaml.Node
 	key *yaml.Node
 }
 
-// A Kind says what a node is.
+// A Kind is the kind of a node.
 type Kind int
 
-// The kinds. An alias leads to a node elsewhere.
+// The kinds. An alias refers to another node.
 const (
 	Null Kind = iota
 	Scalar
@@ -29,13 +29,13 @@ const (
 	Alias
 )
 
-// At returns the node at a path. Behind an alias there is none.
+// At returns the node at a path. A path cannot lead through an alias.
 func (d *Doc) At(path Path) (Node, error) {
 	n, key, err := d.Find(path)
 	return Node{d, n, key}, err
 }
 
-// Kind returns what the node is.
+// Kind returns the kind of the node.
 func (n Node) Kind() Kind {
 	switch {
 	case n.n.Kind == yaml.AliasNode:
@@ -50,7 +50,7 @@ func (n Node) Kind() Kind {
 	return Scalar
 }
 
-// Key returns the key of the node, if it stands in a map.
+// Key returns the key of the node, "" if it is not in a map.
 func (n Node) Key() string {
 	if n.key == nil {
 		return ""
@@ -98,7 +98,7 @@ func (n Node) Child(key string) (Node, bool) {
 	return Node{}, false
 }
 
-// Range returns the bytes of the node, with its anchor and tag, and with its key if that is asked for.
+// Range returns the bytes of the node with its anchor and tag, and with its key if withKey is set.
 func (n Node) Range(withKey bool) (from, to int) {
 	s := n.doc.Span(n.n)
 	if withKey && n.key != nil {
@@ -107,7 +107,7 @@ func (n Node) Range(withKey bool) (from, to int) {
 	return s.Start, s.End
 }
 
-// Place returns where the node begins, or its key if that is asked for: its line and column from 1, the column in bytes.
+// Place returns the line and column of the node, or of its key if ofKey is set, both from 1; the column is in bytes.
 func (n Node) Place(ofKey bool) (line, column int) {
 	at := n.n
 	if ofKey && n.key != nil {
@@ -122,10 +122,10 @@ func (n Node) Text() string {
 	return n.doc.Text[s.Start:s.End]
 }
 
-// Value returns what a node holds: nil, bool, int64, float64, string, []any and map[string]any,
-// with what aliases stand for. A number that is written in another way than it is printed is its
-// text, such as the mode 0644 or the version 1.10. It stops at a million nodes, as aliases of
-// aliases may stand for more than there can be.
+// Value returns the value of the node: nil, bool, int64, float64, string, []any or map[string]any, with aliases
+// replaced by their targets. A number in an unusual notation, such as the mode 0644 or the version 1.10, is returned
+// as its text. It stops after a million nodes, because aliases of aliases may stand for more values than fit in
+// memory.
 func (n Node) Value() any {
 	budget := 1_000_000
 	return value(n.n, &budget)

@@ -16,7 +16,7 @@ import (
 	"github.com/luaccm/ccm/studio/yamledit"
 )
 
-// corpus is YAML of all kinds. CCM_YAML_LIST names a file with names of more, one a line.
+// corpus returns YAML texts of all kinds. CCM_YAML_LIST names a file with a list of more files, one a line.
 func corpus(t *testing.T) map[string]string {
 	texts := make(map[string]string)
 	var names []string
@@ -95,7 +95,7 @@ func generated(random *rand.Rand, indent int) string {
 // A tally counts the edits of one kind.
 type tally struct{ tried, refused, shared, lines int }
 
-// places tries edits at all places of a text.
+// places tries edits at all paths of a text.
 type places struct {
 	t      *testing.T
 	name   string
@@ -104,8 +104,8 @@ type places struct {
 	counts map[string]*tally
 }
 
-// TestEveryPlace edits every place of every text of the corpus. That no edit is wrong the proof
-// holds, and here it is that comments stay, that few lines change and that few places are refused.
+// TestEveryPlace edits every path of every text of the corpus. Comments must stay, and few lines may change and few
+// edits be refused; the package itself verifies each result.
 func TestEveryPlace(t *testing.T) {
 	counts := make(map[string]*tally)
 	files := 0
@@ -142,8 +142,8 @@ func maps(m map[string]*tally) func(yield func(string) bool) {
 	}
 }
 
-// try makes an edit. Lines is how many lines may change, 0 for any number; gone is a part of the
-// text that may go with the comments in it.
+// try makes an edit. lines is the number of lines that may change, 0 for any; gone is the part of the text that may
+// disappear with its comments.
 func (p *places) try(op string, at path, lines int, gone, come string, do func() (*yamledit.Doc, yamledit.Splice, error)) {
 	c := p.counts[op]
 	if c == nil {
@@ -176,7 +176,7 @@ func (p *places) try(op string, at path, lines int, gone, come string, do func()
 	}
 }
 
-// each tries the edits at a node and at all in it.
+// each tries the edits of a node and of all nodes in it.
 func (p *places) each(n *yaml.Node, at path) {
 	if len(at) > 0 {
 		p.value(n, at)
@@ -192,7 +192,7 @@ func (p *places) each(n *yaml.Node, at path) {
 	}
 }
 
-// value tries what can be done with a value.
+// value tries the edits of a value.
 func (p *places) value(n *yaml.Node, at path) {
 	set := func(op string, lines int, gone, come string, v any) {
 		p.try(op, at, lines, gone, come, func() (*yamledit.Doc, yamledit.Splice, error) { return p.doc.Set(at, v) })
@@ -210,8 +210,7 @@ func (p *places) value(n *yaml.Node, at path) {
 	p.counts["remove"] = p.removed(at)
 }
 
-// removed tries to remove a place. How many comments go along is not known here, but no more
-// than those in the lines that go.
+// removed tries to remove the node at a path. At most the comments on the removed lines may disappear.
 func (p *places) removed(at path) *tally {
 	c := p.counts["remove"]
 	if c == nil {
@@ -230,7 +229,7 @@ func (p *places) removed(at path) *tally {
 	return c
 }
 
-// keys tries what can be done with a map.
+// keys tries the edits of a map.
 func (p *places) keys(n *yaml.Node, at path) {
 	added := append(slices.Clone(at), "zz_new")
 	p.try("add key", at, 2, "", "", func() (*yamledit.Doc, yamledit.Splice, error) { return p.doc.Set(added, "0644") })
@@ -246,7 +245,7 @@ func (p *places) keys(n *yaml.Node, at path) {
 		seen[key.Value] = true
 		to := append(slices.Clone(at), key.Value)
 		if _, _, err := p.doc.Find(to); err != nil {
-			continue // it is there twice
+			continue // a duplicate key
 		}
 		s := p.doc.Span(key)
 		p.try("rename", to, 1+strings.Count(p.text[s.Start:s.End], "\n"), p.text[s.Start:s.End], "#",
@@ -255,7 +254,7 @@ func (p *places) keys(n *yaml.Node, at path) {
 	}
 }
 
-// items tries what can be done with a list.
+// items tries the edits of a list.
 func (p *places) items(n *yaml.Node, at path) {
 	for i := range len(n.Content) + 1 {
 		p.try("insert", at, 0, "", "", func() (*yamledit.Doc, yamledit.Splice, error) {
@@ -271,18 +270,18 @@ func (p *places) items(n *yaml.Node, at path) {
 	}
 }
 
-// item copies an item behind all others.
+// item copies an item to the end of its list.
 func (p *places) item(n *yaml.Node, at path, i int) {
 	text, err := p.doc.Item(at, i)
 	if err != nil || strings.Contains(text, "&") || strings.Contains(text, "*") {
-		return // its anchor would be there twice
+		return // the copy would have the same anchor
 	}
 	p.try("item", append(slices.Clone(at), i), 0, "", text, func() (*yamledit.Doc, yamledit.Splice, error) {
 		return p.doc.InsertText(at, len(n.Content), text)
 	})
 }
 
-// changed counts the lines between the first and the last that differ.
+// changed returns the numbers of old and new lines between the first and the last difference.
 func changed(a, b string) (int, int) {
 	x, y := strings.SplitAfter(a, "\n"), strings.SplitAfter(b, "\n")
 	for len(x) > 0 && len(y) > 0 && x[0] == y[0] {
@@ -294,7 +293,7 @@ func changed(a, b string) (int, int) {
 	return len(x), len(y)
 }
 
-// FuzzEdit holds that any text is edited or refused, and that an edit that was made is found again.
+// FuzzEdit: any text is edited or refused; after an edit the value is found.
 func FuzzEdit(f *testing.F) {
 	hard, err := os.ReadFile("testdata/hard.yaml")
 	require.NoError(f, err)

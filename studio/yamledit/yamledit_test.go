@@ -27,7 +27,7 @@ ccm:
         - vim:
 `
 
-// edit is one edit of a text.
+// edit makes one edit of a text.
 func edit(t *testing.T, text string, do func(d *yamledit.Doc) (*yamledit.Doc, yamledit.Splice, error)) (string, error) {
 	t.Helper()
 	d, err := yamledit.Parse(text)
@@ -51,7 +51,7 @@ func TestEdits(t *testing.T) {
 	for _, c := range []struct {
 		name     string
 		do       answer
-		old, new string // what is replaced in small
+		old, new string // replacement in the small text
 	}{
 		{"a word in quotes", set(in(motd, "content"), `a "b"`), `"hi"`, `"a \"b\""`},
 		{"lines", set(in(motd, "content"), "one\ntwo\n"), `"hi"   # short`, "|   # short\n              one\n              two"},
@@ -114,7 +114,7 @@ func TestRefusals(t *testing.T) {
 		{"a: 1\n", func(d *yamledit.Doc) (*yamledit.Doc, yamledit.Splice, error) {
 			return d.Set(path{"b"}, []any{yamledit.Pairs{{Key: "x", Value: "\xe2"}}})
 		}, yamledit.ErrShape},
-		// Each alias means the anchor before it: to move an item would make it mean another.
+		// An alias refers to the last anchor of that name before it; a move would change that.
 		{"- &x 1\n- *x\n- &x 2\n- *x\n", func(d *yamledit.Doc) (*yamledit.Doc, yamledit.Splice, error) { return d.Move(path{}, 2, 1) }, yamledit.ErrShape},
 	} {
 		_, err := edit(t, c.text, c.do)
@@ -122,7 +122,7 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-// TestEmptyLines: texts that begin with empty lines keep them, as values, in lists and as keys.
+// TestEmptyLines: texts with empty lines at their start keep them as values, items and keys.
 func TestEmptyLines(t *testing.T) {
 	for _, text := range []string{"\n", "\n\n", "\nx", "\n x\n", "\t\n", "\n\u2028"} {
 		for _, at := range []path{{"a"}, {"b"}, {"b", text}} {
@@ -172,7 +172,7 @@ func TestAliases(t *testing.T) {
 	require.Equal(t, 0, d.Aliases(path{"f"}))
 }
 
-// site is a manifest of n files.
+// site returns a manifest of n files.
 func site(n int) string {
 	var b strings.Builder
 	b.WriteString("ccm:\n  resources:\n    - file:\n")
