@@ -183,10 +183,17 @@ func (d *Directory) AddUser(name string, role Role) (string, error) {
 	if err != nil {
 		return "", err
 	}
+	who, err := os.ReadFile(d.Signers())
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return "", err
+	}
 	own := &Directory{Path: d.file(folder), host: d.host, Fleet: d.Fleet}
 	own.Fleet.User, own.Fleet.Role, own.Fleet.Credentials, own.Fleet.CA = name, role, "user.creds", caFile
 	err = errors.Join(own.save(own.Fleet.Credentials, creds, 0o600), own.save(caFile, ca, 0o644), own.saveFleet(),
 		d.save(path.Join(usersFolder, name+".key"), []byte(key+"\n"), 0o644))
+	if who != nil {
+		err = errors.Join(err, own.save(SignersFile, who, 0o644))
+	}
 	return own.Path, err
 }
 

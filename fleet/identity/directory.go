@@ -35,6 +35,7 @@ const (
 	systemFile      = "system.jwt"
 	OperatorCreds   = "operator.creds"
 	EnrolCreds      = "enrol.creds"
+	SignersFile     = "allowed_signers"
 	systemCreds     = "keys/system.creds"
 	contextFile     = "ccm-fleet.json"
 	operatorKeyFile = "keys/operator.nk"
@@ -168,6 +169,10 @@ func (d *Directory) CA() string { return d.file(d.Fleet.CA) }
 
 // Credentials returns the path of the credentials of the user of this directory.
 func (d *Directory) Credentials() string { return d.file(d.Fleet.Credentials) }
+
+// Signers returns the path of the file of those whose signatures the people of this fleet believe.
+// It may be missing.
+func (d *Directory) Signers() string { return d.file(SignersFile) }
 
 // Certificate returns the path of the certificate of a server.
 func (d *Directory) Certificate(server string) string { return d.file(server + "/cert.pem") }

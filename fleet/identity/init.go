@@ -28,6 +28,7 @@ type Options struct {
 	ConfigDir    string   // directory of the servers' configuration
 	StoreDir     string   // directory of the servers' data
 	Sizes        Sizes    // of streams
+	Signers      string   // text of allowed_signers: whose signatures the people of the fleet believe
 }
 
 // Default directories of the servers.
@@ -71,6 +72,9 @@ func Plan(path string, o Options, h *host.Host, now time.Time) (*Initialization,
 		return nil, err
 	}
 	p := &planner{Initialization: Initialization{Directory: d}, now: now}
+	if o.Signers != "" {
+		p.put(SignersFile, []byte(o.Signers), 0o644, "whose signatures are believed here")
+	}
 	return &p.Initialization, p.all()
 }
 

@@ -9,6 +9,7 @@ import (
 
 	"github.com/nats-io/nats.go"
 
+	"github.com/luaccm/ccm/fleet/author"
 	"github.com/luaccm/ccm/fleet/direct"
 	"github.com/luaccm/ccm/fleet/record"
 	"github.com/luaccm/ccm/fleet/signed"
@@ -18,13 +19,15 @@ import (
 // A SentJob is a job that was sent, with its results.
 type SentJob struct {
 	*signed.Job
-	Stored   time.Time `json:"stored"`
-	Progress *Progress `json:"progress"`
+	author.Authorship           // By of the job is only what it says of itself
+	Stored            time.Time `json:"stored"`
+	Progress          *Progress `json:"progress"`
 }
 
-// History returns the last jobs of an environment, or of all if it is "", newest first. Their
-// results are known as long as the events are kept.
-func History(ctx context.Context, nc *nats.Conn, environment string, last int) ([]*SentJob, error) {
+// History returns the last jobs of an environment, or of all if it is "", newest first. Book returns
+// the signers whom the operator believes in an environment; nil checks no signatures. The results of jobs are known as long as
+// the events are kept.
+func History(ctx context.Context, nc *nats.Conn, environment string, last int, book func(environment string) (*author.Book, error)) ([]*SentJob, error) {
 	filter := subject.AllJobs
 	if environment != "" {
 		filter = subject.Job(environment, "")
@@ -32,8 +35,19 @@ func History(ctx context.Context, nc *nats.Conn, environment string, last int) (
 	byID := make(map[string]*SentJob)
 	read := func(m *direct.Message) error {
 		j := new(signed.Job)
-		if signed.Read(m.Data, j) == nil && byID[j.ID] == nil {
-			byID[j.ID] = &SentJob{Job: j, Stored: m.Time}
+		if signed.Read(m.Data, j) != nil {
+			return nil
+		}
+		var a author.Authorship
+		if book != nil {
+			b, err := book(j.Environment)
+			if err != nil {
+				return err
+			}
+			a = b.Look(m.Data, j)
+		}
+		if before := byID[j.ID]; before == nil || !before.Verified && a.Verified {
+			byID[j.ID] = &SentJob{Job: j, Authorship: a, Stored: m.Time}
 		}
 		return nil
 	}

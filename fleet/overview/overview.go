@@ -206,12 +206,15 @@ func Read(ctx context.Context, d *enrol.Desk, o Options) (*Fleet, error) {
 			continue
 		}
 		e := summarize(name, list, f.Time)
-		store := &release.Store{NC: d.Cluster.Conn, Environment: name}
+		store, err := release.Open(d.Cluster, name, d.Now)
+		if err != nil {
+			return nil, err
+		}
 		control, assessment, err := (&release.Controller{Store: store, Clock: d.Now, Environments: d.Environments}).Look(ctx)
 		switch {
 		case err == nil:
-			e.Rollout = assessment
-		case control == nil || control.Release != nil:
+			e.Rollout, e.Problem = assessment, strings.Join(assessment.Problems, "; ")
+		case control == nil || control.Release != nil || len(control.Problems) > 0:
 			e.Problem = err.Error()
 		}
 		f.Environments = append(f.Environments, e)

@@ -7,12 +7,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"path/filepath"
-	"strconv"
-	"strings"
+	"time"
 
+	"github.com/luaccm/ccm/fleet/author"
 	"github.com/luaccm/ccm/fleet/signed"
 	"github.com/luaccm/ccm/runtime/host"
 )
@@ -30,7 +29,7 @@ func (a Archive) Keep(kind string, version int64, text []byte) error {
 	if err := os.MkdirAll(a.path(), 0o700); err != nil {
 		return err
 	}
-	return host.New(host.Options{}).Save(a.path(fmt.Sprintf("%06d.%s", version, kind)), text, 0o600)
+	return host.New(host.Options{}).Save(a.path(author.FileName(kind, version)), text, 0o600)
 }
 
 // AddBundle adds a bundle that write writes to a file, and returns the path in the archive. write
@@ -74,24 +73,14 @@ func (a Archive) CopyBundle(from string) (file, digest string, err error) {
 
 // last returns the newest document of a kind; nil if there is none.
 func (a Archive) last(kind string) ([]byte, error) {
-	entries, err := os.ReadDir(a.path())
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, err
-	}
-	highest, name := int64(0), ""
-	for _, e := range entries {
-		digits, ok := strings.CutSuffix(e.Name(), "."+kind)
-		if v, err := strconv.ParseInt(digits, 10, 64); ok && err == nil && v > highest {
-			highest, name = v, e.Name()
-		}
-	}
-	if name == "" {
-		return nil, nil
-	}
-	return os.ReadFile(a.path(name))
+	text, _, err := author.Newest(a.path(), kind)
+	return text, err
+}
+
+// Book returns the book of signers for the documents on the servers. File is in the format of
+// allowed_signers.
+func (a Archive) Book(file string, now func() time.Time) (*author.Book, error) {
+	return author.Open(file, a.path(), a.Environment, now)
 }
 
 // StoreAgain stores documents and bundles of an archive that the servers have lost, or have only in

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/luaccm/ccm/fleet/author"
 	"github.com/luaccm/ccm/fleet/record"
 	"github.com/luaccm/ccm/fleet/roster"
 	"github.com/luaccm/ccm/fleet/signed"
@@ -44,6 +45,10 @@ type Assessment struct {
 	SoakUntil time.Time `json:"soak_until,omitzero"`
 	Stages    []Stage   `json:"stages"`
 	Causes    []Cause   `json:"causes,omitempty"`
+	// SignedBy are the signers of the release.
+	SignedBy []author.Signer `json:"signed_by,omitempty"`
+	// Problems are documents on the servers that are not believed.
+	Problems []string `json:"problems,omitempty"`
 }
 
 // A Stage has the numbers of a stage's nodes by result.

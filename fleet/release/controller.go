@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/luaccm/ccm/fleet/roster"
@@ -40,6 +41,9 @@ func (c *Controller) Look(ctx context.Context) (*Control, *Assessment, error) {
 	if err != nil {
 		return nil, nil, err
 	}
+	if control.Release == nil && len(control.Problems) > 0 {
+		return control, nil, errors.New(strings.Join(control.Problems, "; "))
+	}
 	if control.Release == nil {
 		return control, nil, fmt.Errorf("the environment %s has no release: ccm fleet release %s SITE", c.Store.Environment, c.Store.Environment)
 	}
@@ -55,7 +59,9 @@ func (c *Controller) Look(ctx context.Context) (*Control, *Assessment, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	return control, Assess(control.Release, control.Rollout, nodes, c.Clock()), nil
+	a := Assess(control.Release, control.Rollout, nodes, c.Clock())
+	a.SignedBy, a.Problems = control.ReleaseEntry.Author.Signers, control.Problems
+	return control, a, nil
 }
 
 func versionOf(r *signed.Rollout) int64 {
@@ -97,6 +103,7 @@ func (c *Controller) Step(ctx context.Context) (*Assessment, error) {
 func (c *Controller) put(ctx context.Context, next *signed.Rollout, last uint64) error {
 	next.Header = c.header()
 	next.By = c.By
+	next.Version = max(next.Version, c.Store.Book.Highest(next)+1)
 	text, err := signed.Sign(ctx, next, c.Key)
 	if err != nil {
 		return err
@@ -172,16 +179,36 @@ func (c *Controller) Do(ctx context.Context, op Operation, why string) (*Assessm
 }
 
 // Begin stores a release and begins its rollout. Keys in more sign it besides the controller's, if
-// two have to sign. Begin sets the version and the previous bundle.
+// two have to sign. Begin sets the version, and the release to which a rollback goes.
 func (c *Controller) Begin(ctx context.Context, r *signed.Release, more ...signers.Key) error {
 	control, err := c.Store.Read(ctx)
 	if err != nil {
 		return err
 	}
+	switch before := control.Release; {
+	case before == nil:
+	case before.Bundle == r.Bundle || failed(control): // nothing to go back to
+		r.Previous, r.PreviousBundle = before.Previous, before.PreviousBundle
+	default:
+		r.Previous, r.PreviousBundle = before.Version, before.Bundle
+	}
+	return c.begin(ctx, control, r, more)
+}
+
+// BeginBack is like Begin for a release that Back has returned.
+func (c *Controller) BeginBack(ctx context.Context, r *signed.Release, more ...signers.Key) error {
+	control, err := c.Store.Read(ctx)
+	if err != nil {
+		return err
+	}
+	return c.begin(ctx, control, r, more)
+}
+
+func (c *Controller) begin(ctx context.Context, control *Control, r *signed.Release, more []signers.Key) error {
 	r.Header = c.header()
-	r.Version = 1
+	r.Version = c.Store.Book.Highest(r) + 1
 	if before := control.Release; before != nil {
-		r.Version, r.Previous, r.PreviousBundle = before.Version+1, before.Version, before.Bundle
+		r.Version = max(r.Version, before.Version+1)
 	}
 	text, err := signed.Sign(ctx, r, c.Key)
 	if err != nil {
@@ -203,25 +230,42 @@ func (c *Controller) Begin(ctx context.Context, r *signed.Release, more ...signe
 	}, control.RolloutEntry.Sequence)
 }
 
-// Back returns a release that goes back from the present one to the bundle before it. Nodes with
-// the present release are first.
+// failed reports whether the rollout of the present release was ended because of it. A rollback does
+// not go there.
+func failed(c *Control) bool {
+	return c.Rollout != nil && c.Rollout.Release == c.Release.Version && (c.Rollout.State == signed.Stopped || c.Rollout.State == signed.Aborted)
+}
+
+// Back returns a release that goes back from the present one to the bundle of the release before it
+// whose rollout was not stopped or aborted. Nodes with the present release are first. Going back
+// once more goes on from there, to an older one.
 func (c *Controller) Back(ctx context.Context) (*signed.Release, error) {
 	control, err := c.Store.Read(ctx)
 	if err != nil {
 		return nil, err
 	}
 	now := control.Release
-	if now == nil || now.PreviousBundle == "" {
-		return nil, fmt.Errorf("the environment %s has no release before the present one", c.Store.Environment)
-	}
-	if now.PreviousBundle == now.Bundle {
+	switch {
+	case now == nil && len(control.Problems) > 0:
+		return nil, errors.New(strings.Join(control.Problems, "; "))
+	case now == nil || now.PreviousBundle == "":
+		return nil, fmt.Errorf("the environment %s has no release to go back to: an older one is released by its file, as any other", c.Store.Environment)
+	case now.PreviousBundle == now.Bundle:
 		return nil, fmt.Errorf("release %d has the same bundle as release %d: an older one is released by its file, as any other", now.Version, now.Previous)
 	}
 	if has, err := c.Store.HasBundle(ctx, signed.HexDigest(now.PreviousBundle)); err != nil || !has {
 		return nil, errors.Join(err, fmt.Errorf("the bundle of release %d is not in %s any more", now.Previous, c.Store.Environment))
 	}
-	return &signed.Release{
+	r := &signed.Release{
 		Bundle: now.PreviousBundle, Stages: []string{fmt.Sprintf("state.release == %d", now.Version), "100%"},
 		MaxFailed: now.MaxFailed, MaxSilent: now.MaxSilent, Reason: fmt.Sprintf("back from release %d to %d", now.Version, now.Previous),
-	}, nil
+	}
+	older, err := c.Store.Release(ctx, now.Previous)
+	if err != nil {
+		return nil, err
+	}
+	if older != nil {
+		r.Previous, r.PreviousBundle = older.Previous, older.PreviousBundle
+	}
+	return r, nil
 }

@@ -27,9 +27,10 @@ func (c *Controller) SetSigners(ctx context.Context, file, text string, threshol
 	if err != nil {
 		return nil, err
 	}
-	s := &signed.Signers{Header: c.header(), Version: 1, Threshold: threshold, Signers: text}
+	s := &signed.Signers{Header: c.header(), Threshold: threshold, Signers: text}
+	s.Version = c.Store.Book.Highest(s) + 1
 	if before := control.Signers; before != nil {
-		s.Version = before.Version + 1
+		s.Version = max(s.Version, before.Version+1)
 	}
 	out, err := signed.Sign(ctx, s, c.Key)
 	if err != nil {
@@ -46,7 +47,7 @@ func (c *Controller) SetSigners(ctx context.Context, file, text string, threshol
 	return s, c.Store.PutSigners(ctx, out, control.SignersEntry.Sequence)
 }
 
-// Threshold returns the threshold in the servers' document, which only nodes verify.
+// Threshold returns the number of signers who must sign a release, by the document on the servers.
 func (c *Controller) Threshold(ctx context.Context) (int, error) {
 	control, err := c.Store.Read(ctx)
 	if err != nil || control.Signers == nil {

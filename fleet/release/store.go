@@ -5,11 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"time"
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
+	"github.com/luaccm/ccm/fleet/author"
+	"github.com/luaccm/ccm/fleet/cluster"
 	"github.com/luaccm/ccm/fleet/direct"
 	"github.com/luaccm/ccm/fleet/signed"
 	"github.com/luaccm/ccm/fleet/subject"
@@ -22,6 +25,18 @@ const chunkSize = 128 << 10
 type Store struct {
 	NC          *nats.Conn
 	Environment string
+	// Book has the signers whom the operator believes. With nil, documents are taken as they are.
+	Book *author.Book
+}
+
+// Open returns the store of an environment, for the operator of a directory.
+func Open(c *cluster.Cluster, environment string, now func() time.Time) (*Store, error) {
+	d := c.Directory
+	book, err := Archive{d.Path, environment}.Book(d.Signers(), now)
+	if err != nil {
+		return nil, err
+	}
+	return &Store{NC: c.Conn, Environment: environment, Book: book}, nil
 }
 
 // An Entry is a stored document.
@@ -29,6 +44,7 @@ type Entry struct {
 	Text     []byte // nil if there is none
 	Sequence uint64 // 0 if there never was one
 	Stored   time.Time
+	Author   author.Authorship
 }
 
 // A Control has the documents for the nodes of an environment.
@@ -38,9 +54,12 @@ type Control struct {
 	Signers *signed.Signers
 	// The documents themselves.
 	ReleaseEntry, RolloutEntry, SignersEntry Entry
+	// Problems are documents on the servers that are not believed. Those before them are in their
+	// place, as on the nodes.
+	Problems []string
 }
 
-// Read reads the documents without a check of their signatures, which only nodes make.
+// Read reads the documents. One that is not believed is left out.
 func (s *Store) Read(ctx context.Context) (*Control, error) {
 	c := &Control{}
 	release, rollout, who := new(signed.Release), new(signed.Rollout), new(signed.Signers)
@@ -49,9 +68,9 @@ func (s *Store) Read(ctx context.Context) (*Control, error) {
 		entry *Entry
 		doc   signed.Document
 	}{
+		{subject.SignersKey(s.Environment), &c.SignersEntry, who}, // they may have signed the others
 		{subject.ReleaseKey(s.Environment), &c.ReleaseEntry, release},
 		{subject.RolloutKey(s.Environment), &c.RolloutEntry, rollout},
-		{subject.SignersKey(s.Environment), &c.SignersEntry, who},
 	} {
 		m, err := direct.Last(ctx, s.NC, subject.KVStream(subject.Control), subject.KV(subject.Control, x.key))
 		if errors.Is(err, direct.ErrNone) {
@@ -64,9 +83,21 @@ func (s *Store) Read(ctx context.Context) (*Control, error) {
 		if m.Deleted() {
 			continue
 		}
-		x.entry.Text = m.Data
-		if err := signed.Read(m.Data, x.doc); err != nil {
-			return nil, fmt.Errorf("%s: %w", x.key, err)
+		if s.Book == nil {
+			if err := signed.Read(m.Data, x.doc); err != nil {
+				return nil, fmt.Errorf("%s: %w", x.key, err)
+			}
+			x.entry.Text = m.Data
+			continue
+		}
+		a := s.look(m.Data, x.doc)
+		if s.Book.Believes(a) {
+			x.entry.Text, x.entry.Author = m.Data, a
+			continue
+		}
+		c.Problems = append(c.Problems, fmt.Sprintf("%s on the servers is not believed: %s", x.key, a.Doubt))
+		if err := s.readOlder(ctx, x.key, x.entry, x.doc); err != nil {
+			return nil, err
 		}
 	}
 	if c.ReleaseEntry.Text != nil {
@@ -79,6 +110,63 @@ func (s *Store) Read(ctx context.Context) (*Control, error) {
 		c.Signers = who
 	}
 	return c, nil
+}
+
+// look decodes a document, and checks who has signed it.
+func (s *Store) look(text []byte, doc signed.Document) author.Authorship {
+	if _, ok := doc.(*signed.Signers); !ok {
+		return s.Book.Look(text, doc)
+	}
+	a := s.Book.Take(text)
+	if !a.Forged {
+		_ = signed.Read(text, doc) // Take has read it
+	}
+	return a
+}
+
+// readOlder reads the newest document of a key that is believed, below the last one. The sequence of
+// the entry stays that of the last one.
+func (s *Store) readOlder(ctx context.Context, key string, entry *Entry, doc signed.Document) error {
+	list, err := s.history(ctx, key)
+	if err != nil {
+		return err
+	}
+	for _, m := range slices.Backward(list) {
+		if a := s.look(m.Data, doc); s.Book.Believes(a) {
+			entry.Text, entry.Author, entry.Stored = m.Data, a, m.Time
+			return nil
+		}
+	}
+	return nil
+}
+
+// history returns the stored documents of a key, oldest first.
+func (s *Store) history(ctx context.Context, key string) (list []*direct.Message, err error) {
+	err = direct.All(ctx, s.NC, direct.Request{Stream: subject.KVStream(subject.Control), Filter: subject.KV(subject.Control, key)}, func(m *direct.Message) error {
+		if !m.Deleted() {
+			list = append(list, m)
+		}
+		return nil
+	})
+	return list, err
+}
+
+// Release returns an earlier release, if the servers still have it and it is believed; else nil.
+func (s *Store) Release(ctx context.Context, version int64) (*signed.Release, error) {
+	list, err := s.history(ctx, subject.ReleaseKey(s.Environment))
+	if err != nil {
+		return nil, err
+	}
+	for _, m := range slices.Backward(list) {
+		r := new(signed.Release)
+		if signed.Read(m.Data, r) != nil || r.Version != version {
+			continue
+		}
+		if s.Book == nil || s.Book.Believes(s.Book.Look(m.Data, r)) {
+			return r, nil
+		}
+	}
+	return nil, nil
 }
 
 // ErrConflict says that somebody else has stored a document meanwhile.

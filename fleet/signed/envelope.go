@@ -150,6 +150,23 @@ func Read(text []byte, doc Document) error {
 	return decode(payload, doc)
 }
 
+// Keys returns the fingerprints of the keys that have signed a document. All signatures hold, but
+// it is not said who has these keys: anybody may have made them.
+func Keys(text []byte, kind Kind) (fingerprints []string, err error) {
+	payload, signatures, err := split(text)
+	if err != nil {
+		return nil, err
+	}
+	for _, signature := range signatures {
+		key, err := signers.KeyOf(bytes.NewReader(payload), signature, kind.Namespace)
+		if err != nil {
+			return nil, &RefusedError{SignatureRefused, err}
+		}
+		fingerprints = append(fingerprints, key)
+	}
+	return fingerprints, nil
+}
+
 func (t *Trust) threshold(k Kind) int {
 	if k == KindRelease || k == KindSigners {
 		return max(t.Threshold, 1)

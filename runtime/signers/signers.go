@@ -177,6 +177,15 @@ func Check(message io.Reader, signature []byte, namespace string) error {
 	return err
 }
 
+// KeyOf returns the fingerprint of the key that has signed a message for the namespace, whoever has it.
+func KeyOf(message io.Reader, signature []byte, namespace string) (fingerprint string, err error) {
+	sig, err := check(message, signature, namespace)
+	if err != nil {
+		return "", err
+	}
+	return ssh.FingerprintSHA256(signingKey(sig.PublicKey)), nil
+}
+
 func check(message io.Reader, signature []byte, namespace string) (*sshsig.Signature, error) {
 	if len(signature) > MaxSignature {
 		return nil, errors.New("the signature is too long to be one")

@@ -355,12 +355,56 @@ func TestFleetRelease(t *testing.T) {
 
 	back, err := f.controller().Back(context.Background())
 	require.NoError(t, err)
-	require.NoError(t, f.controller().Begin(context.Background(), back))
+	require.NoError(t, f.controller().BeginBack(context.Background(), back))
 	a = f.advance()
 	require.Equal(t, signed.Done, a.State, "%+v", a)
 	require.Equal(t, int64(3), a.Release)
 	require.Equal(t, []int{1, 2}, []int{a.Stages[0].Nodes, a.Stages[1].Nodes}, "those who had it are first")
 	require.Equal(t, "one", f.motd("canary"))
+	_, err = f.controller().Back(context.Background())
+	require.ErrorContains(t, err, "no release to go back to", "the one that failed is none")
+}
+
+// Going back goes to the newest release that was not stopped, and going back once more to the one before
+// that. It never goes to what was gone back from.
+func TestRollbackTwice(t *testing.T) {
+	f := newFleet(t)
+	ctx := context.Background()
+	c := f.controller()
+	end := func(state signed.RolloutState) {
+		control, err := c.Store.Read(ctx)
+		require.NoError(t, err)
+		text, err := signed.Sign(ctx, &signed.Rollout{
+			Header: control.Rollout.Header, Version: control.Rollout.Version + 1, Release: control.Release.Version, State: state, Since: time.Now(),
+		}, f.key)
+		require.NoError(t, err)
+		require.NoError(t, c.Store.PutRollout(ctx, text, control.RolloutEntry.Sequence))
+	}
+	back := func() (reason, bundle string) {
+		r, err := c.Back(ctx)
+		require.NoError(t, err)
+		require.NoError(t, c.BeginBack(ctx, r))
+		return r.Reason, r.Bundle
+	}
+	one := f.release(motd("one"))
+	end(signed.Done)
+	two := f.release(motd("two"))
+	f.releaseOf(two.Digest()) // the same again
+	f.release(motd("bad"))
+	end(signed.Stopped)
+	f.release(motd("worse"))
+	end(signed.Aborted)
+	reason, bundle := back()
+	require.Equal(t, two.Bundle, bundle)
+	require.Equal(t, "back from release 5 to 3", reason)
+	reason, bundle = back()
+	require.Equal(t, one.Bundle, bundle)
+	require.Equal(t, "back from release 6 to 1", reason)
+	_, err := c.Back(ctx)
+	require.ErrorContains(t, err, "no release to go back to")
+	f.release(motd("three"))
+	_, bundle = back()
+	require.Equal(t, one.Bundle, bundle)
 }
 
 func (f *fleet) waitForNodes(count int) {

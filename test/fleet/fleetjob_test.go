@@ -150,7 +150,7 @@ func TestFleetJobs(t *testing.T) {
 	require.Equal(t, []string{"web3"}, p.Silent)
 	require.Equal(t, 1, p.Done)
 
-	history, err := job.History(context.Background(), f.nc, "prod", 10)
+	history, err := job.History(context.Background(), f.nc, "prod", 10, nil)
 	require.NoError(t, err)
 	require.Equal(t, []string{"web3"}, history[0].Progress.Silent)
 	first := history[len(history)-2]
@@ -187,7 +187,7 @@ func TestFleetForgedJob(t *testing.T) {
 	time.Sleep(2 * shortTiming.Control) // it is read again meanwhile
 	require.Len(t, f.results("web2", j.ID), 1, "it is told once")
 	// It is for web1: what others say of it counts for nothing.
-	history, err := job.History(context.Background(), f.nc, "prod", 1)
+	history, err := job.History(context.Background(), f.nc, "prod", 1, nil)
 	require.NoError(t, err)
 	require.Equal(t, 1, history[0].Progress.Refused)
 	require.Equal(t, 1, history[0].Progress.Nodes)

@@ -112,7 +112,16 @@ func aboutEvents(ctx context.Context, d *enrol.Desk, nodes []*overview.Node) []c
 // aboutRollouts finds stopped rollouts, which nobody moves on.
 func aboutRollouts(ctx context.Context, d *enrol.Desk) (list []cluster.Finding) {
 	for _, name := range d.Cluster.Directory.Fleet.Environments {
-		control, err := (&release.Store{NC: d.Cluster.Conn, Environment: name}).Read(ctx)
+		store, err := release.Open(d.Cluster, name, d.Now)
+		control := new(release.Control)
+		if err == nil {
+			control, err = store.Read(ctx)
+		}
+		if err == nil {
+			for _, p := range control.Problems {
+				list = append(list, cluster.Finding{Problem: p, Hint: "nodes refuse it too; if all is well there, " + d.Cluster.Directory.Signers() + " is old"})
+			}
+		}
 		switch {
 		case err != nil:
 			list = append(list, cluster.Finding{Problem: "releases of " + name + ": " + err.Error()})

@@ -3,6 +3,7 @@ package fleet
 import (
 	"context"
 	"os/user"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -12,11 +13,12 @@ import (
 	"github.com/luaccm/ccm/fleet/identity"
 	"github.com/luaccm/ccm/fleet/subject"
 	"github.com/luaccm/ccm/resources"
+	"github.com/luaccm/ccm/runtime/signers"
 )
 
 func newInitCommand(e *cli.Env) *cobra.Command {
 	o := identity.Options{}
-	apply, noop := false, false
+	apply, noop, signersFile := false, false, ""
 	var events, jobs, sites resources.Size
 	var out changePrinter
 	cmd := &cobra.Command{
@@ -39,6 +41,16 @@ signature of an operator.`,
 			if u, err := user.Current(); err == nil {
 				o.User = subject.NodeName(u.Username)
 			}
+			if signersFile != "" {
+				text, err := e.Files.ReadFile(signersFile)
+				if err != nil {
+					return err
+				}
+				if _, err := signers.Parse(signersFile, string(text)); err != nil {
+					return err
+				}
+				o.Signers = string(text)
+			}
 			return initFleet(cmd.Context(), e, out, args[0], o, apply, noop)
 		},
 	}
@@ -50,6 +62,7 @@ signature of an operator.`,
 	fs.BoolVar(&o.Registry, "allow-registry", false, "let all nodes read the registry of services")
 	fs.StringArrayVar(&o.Data, "allow-data", nil, "let all nodes read the key-value bucket `NAME` (may be given again)")
 	fs.BoolVar(&o.Upstream, "upstream", false, "agents of Choria's ccm register services too; they need roll-ups, with which one of them can empty the registry")
+	fs.StringVar(&signersFile, "signers", "", "keep the `FILE` allowed_signers in DIR: what others have signed is not believed here either")
 	fs.StringVar(&o.ConfigDir, "config-dir", "", "where the servers have their configuration: `DIR` (default /etc/nats)")
 	fs.StringVar(&o.StoreDir, "store-dir", "", "where the servers have their data: `DIR` (default /var/lib/nats)")
 	size := func(name string, s *resources.Size, what string) {
@@ -92,7 +105,7 @@ func initFleet(ctx context.Context, e *cli.Env, out changePrinter, dir string, o
 		return applyFleet(ctx, e, out, plan.Directory, noop)
 	case len(plan.Changes) == 0:
 		cli.Say(e, "Nothing to do in %s.", plan.Directory.Path)
-	case !noop:
+	case !noop && slices.ContainsFunc(plan.Changes, func(c identity.Change) bool { return c.Path != identity.SignersFile }):
 		cli.Say(e, "Copy the folder of each server to it, start nats-server -c nats.conf there, then ccm fleet init %s --apply.", dir)
 	}
 	return nil

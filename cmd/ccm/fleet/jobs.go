@@ -10,8 +10,12 @@ import (
 
 	"github.com/luaccm/ccm/cmd/ccm/cli"
 	"github.com/luaccm/ccm/cmd/ccm/cli/fleetdir"
+	"github.com/luaccm/ccm/fleet/author"
+	"github.com/luaccm/ccm/fleet/cluster"
 	"github.com/luaccm/ccm/fleet/job"
+	"github.com/luaccm/ccm/fleet/release"
 	"github.com/luaccm/ccm/runtime/diag"
+	"github.com/luaccm/ccm/runtime/terminal"
 )
 
 func newJobsCommand(e *cli.Env, fleet *fleetdir.Flags) *cobra.Command {
@@ -21,7 +25,10 @@ func newJobsCommand(e *cli.Env, fleet *fleetdir.Flags) *cobra.Command {
 		Use:   "jobs",
 		Short: "List the jobs that were sent, and what became of them",
 		Long: `List the jobs that were sent, the newest first, and what became of them. Jobs are
-kept for 400 days, and nobody can remove one; what nodes told of them for 7.`,
+kept for 400 days, and nobody can remove one; what nodes told of them for 7.
+
+BY is who has signed a job, by the file allowed_signers in the directory of the
+fleet. It is a key if that is not known, and none if the signature does not hold.`,
 		Args: cli.WantArguments(0, 0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			ctx, cancel := e.UntilStopped(cmd.Context())
@@ -50,7 +57,7 @@ func listJobs(ctx context.Context, e *cli.Env, fleet *fleetdir.Flags, environmen
 			return err
 		}
 	}
-	list, err := job.History(ctx, c.Conn, environment, last)
+	list, err := job.History(ctx, c.Conn, environment, last, booksOf(ctx, e, c))
 	if err != nil {
 		return err
 	}
@@ -71,7 +78,67 @@ func listJobs(ctx context.Context, e *cli.Env, fleet *fleetdir.Flags, environmen
 		rows = append(rows, jobRow(p, e.Clock.Now()))
 	}
 	printTable(e, rows)
+	sayUnverified(e, list)
 	return nil
+}
+
+// booksOf returns a function that opens the book of signers of an environment once.
+func booksOf(ctx context.Context, e *cli.Env, c *cluster.Cluster) func(environment string) (*author.Book, error) {
+	books := map[string]*author.Book{}
+	return func(environment string) (*author.Book, error) {
+		if books[environment] == nil {
+			store, err := release.Open(c, environment, e.Clock.Now)
+			if err != nil {
+				return nil, err
+			}
+			if _, err := store.Read(ctx); err != nil { // the signers of the environment
+				return nil, err
+			}
+			books[environment] = store.Book
+		}
+		return books[environment], nil
+	}
+}
+
+// sayUnverified says why it is not known who has signed some jobs.
+func sayUnverified(e *cli.Env, list []*job.SentJob) {
+	jobs := map[string][]string{}
+	var reasons []string
+	for _, p := range list {
+		if p.Verified {
+			continue
+		}
+		if jobs[p.Doubt] == nil {
+			reasons = append(reasons, p.Doubt)
+		}
+		jobs[p.Doubt] = append(jobs[p.Doubt], p.ID)
+	}
+	for _, why := range reasons {
+		cli.Say(e, "! It is not known who has signed %s: %s", terminal.Line(someNames(jobs[why])), terminal.Line(why))
+	}
+	if len(reasons) > 0 {
+		cli.Say(e, "  "+signersHint)
+	}
+}
+
+// signerOf returns the signer of a job, for the table.
+func signerOf(p *job.SentJob) string {
+	switch {
+	case p.Forged || len(p.Signers) == 0:
+		return "nobody"
+	case p.Verified:
+		return terminal.Line(p.Names())
+	}
+	return shortKey(p.Signers[0].Key)
+}
+
+// shortKey returns the beginning of a fingerprint.
+func shortKey(fingerprint string) string {
+	const shown = len("SHA256:") + 12
+	if len(fingerprint) <= shown {
+		return fingerprint
+	}
+	return fingerprint[:shown] + "..."
 }
 
 // jobRow is a job in the table. Nodes are not called silent before the job expires: they may still
@@ -84,6 +151,6 @@ func jobRow(p *job.SentJob, now time.Time) []string {
 	if now.Before(p.Expires) {
 		silent = "not yet heard"
 	}
-	return []string{p.ID, p.CreateTime.Local().Format("2006-01-02 15:04"), p.By, p.Environment + " " + string(p.Verb), strconv.Itoa(p.Count), reason,
+	return []string{p.ID, p.CreateTime.Local().Format("2006-01-02 15:04"), signerOf(p), p.Environment + " " + string(p.Verb), strconv.Itoa(p.Count), reason,
 		fmt.Sprintf("%d ok, %d failed, %d refused, %d %s", r.Done-r.Failed, r.Failed, r.Refused+r.Expired, len(r.Silent)+r.NotAsked, silent)}
 }

@@ -158,8 +158,12 @@ func controllerOf(e *cli.Env, c *cluster.Cluster, environment string, sign *sign
 		return nil, diag.Errorf(diag.Pos{}, "there is no environment %s", environment).WithHint("ccm fleet init DIR --apply --environment %s makes it; there is %s", environment, strings.Join(fleet.Environments, ", "))
 	}
 	archive := release.Archive{Directory: c.Directory.Path, Environment: environment}
+	store, err := release.Open(c, environment, e.Clock.Now)
+	if err != nil {
+		return nil, err
+	}
 	return &release.Controller{
-		Store: &release.Store{NC: c.Conn, Environment: environment}, Key: sign.signer(e), By: c.Directory.Fleet.User, Clock: e.Clock.Now, Keep: archive.Keep,
+		Store: store, Key: sign.signer(e), By: c.Directory.Fleet.User, Clock: e.Clock.Now, Keep: archive.Keep,
 		Environments: (&enrol.Desk{Cluster: c, Now: e.Clock.Now}).Environments,
 	}, nil
 }
@@ -222,10 +226,14 @@ func (f *releaseFlags) release(ctx context.Context, e *cli.Env, c *cluster.Clust
 	if err := sayTooFew(ctx, e, controller, f.otherKeys); err != nil {
 		return err
 	}
+	before, err := controller.Store.Read(ctx)
+	if err != nil {
+		return err
+	}
 	if err := controller.Begin(ctx, r, others(e, f.otherKeys)...); err != nil {
 		return err
 	}
-	if err := printRelease(e, f.output.Value, environment, r, unreadable); err != nil || f.output.Value == "json" {
+	if err := printRelease(e, f.output.Value, environment, r, before.Release, unreadable); err != nil || f.output.Value == "json" {
 		return err
 	}
 	cli.Say(e, "The first stage begins. It goes on with: ccm fleet rollout %s --watch", environment)
@@ -233,7 +241,11 @@ func (f *releaseFlags) release(ctx context.Context, e *cli.Env, c *cluster.Clust
 }
 
 // printRelease prints a release that has begun.
-func printRelease(e *cli.Env, form, environment string, r *signed.Release, unreadable []enrol.UnreadableSecret) error {
+func printRelease(e *cli.Env, form, environment string, r, before *signed.Release, unreadable []enrol.UnreadableSecret) error {
+	previous := &signed.Release{}
+	if before != nil {
+		previous = before
+	}
 	if form == "json" {
 		return e.Print().JSON(struct {
 			Environment    string                   `json:"environment"`
@@ -241,13 +253,14 @@ func printRelease(e *cli.Env, form, environment string, r *signed.Release, unrea
 			Bundle         string                   `json:"bundle"`
 			Previous       int64                    `json:"previous,omitempty"`
 			PreviousBundle string                   `json:"previous_bundle,omitempty"`
+			RollbackTo     int64                    `json:"rollback_to,omitempty"`
 			Reason         string                   `json:"reason,omitempty"`
 			Unreadable     []enrol.UnreadableSecret `json:"unreadable_secrets,omitempty"`
-		}{environment, r.Version, r.Bundle, r.Previous, r.PreviousBundle, r.Reason, unreadable})
+		}{environment, r.Version, r.Bundle, previous.Version, previous.Bundle, r.Previous, r.Reason, unreadable})
 	}
 	was := ""
-	if r.Previous > 0 {
-		was = fmt.Sprintf(" (was %d: %s)", r.Previous, shortDigest(r.PreviousBundle))
+	if before != nil {
+		was = fmt.Sprintf(" (was %d: %s)", before.Version, shortDigest(before.Bundle))
 	}
 	why := ""
 	if r.Reason != "" {

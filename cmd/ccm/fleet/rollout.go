@@ -76,6 +76,7 @@ func newDeedCommands(e *cli.Env, fleet *fleetdir.Flags) (list []*cobra.Command) 
 				ctx, cancel := e.UntilStopped(cmd.Context())
 				defer cancel()
 				return withController(e, f.Flags, args[0], identity.Operator, &f.sign, func(c *release.Controller) error {
+					sayUnknownSigners(e, c)
 					a, err := c.Do(ctx, d.operation, f.reason)
 					if err != nil {
 						return err
@@ -100,13 +101,17 @@ func newRollbackCommand(e *cli.Env, fleet *fleetdir.Flags) *cobra.Command {
 		Short: "Go back to the bundle before the present release",
 		Long: `Go back to the bundle before the present release. That is a release of its own,
 with a higher version: nodes never go back a version. The nodes that have the
-present one are its first stage.`,
+present one are its first stage.
+
+Releases whose rollout was stopped or aborted are left out. Going back once more
+goes to an older one, and never to what was gone back from.`,
 		Args:              cli.WantArguments(1, 1),
 		ValidArgsFunction: fleet.CompleteEnvironment(e, cobra.ShellCompDirectiveNoFileComp),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			ctx, cancel := e.UntilStopped(cmd.Context())
 			defer cancel()
 			return withController(e, f.Flags, args[0], identity.Operator, &f.sign, func(c *release.Controller) error {
+				sayUnknownSigners(e, c)
 				r, err := c.Back(ctx)
 				if err != nil {
 					return err
@@ -117,10 +122,14 @@ present one are its first stage.`,
 				if err := sayTooFew(ctx, e, c, also); err != nil {
 					return err
 				}
-				if err := c.Begin(ctx, r, others(e, also)...); err != nil {
+				before, err := c.Store.Read(ctx)
+				if err != nil {
 					return err
 				}
-				if err := printRelease(e, f.output.Value, args[0], r, nil); err != nil {
+				if err := c.BeginBack(ctx, r, others(e, also)...); err != nil {
+					return err
+				}
+				if err := printRelease(e, f.output.Value, args[0], r, before.Release, nil); err != nil {
 					return err
 				}
 				if !f.watch && f.output.Value == "json" {
@@ -150,6 +159,9 @@ func (f *rolloutFlags) show(ctx context.Context, e *cli.Env, environment string)
 	}
 	return withController(e, f.Flags, environment, least, &f.sign, func(c *release.Controller) error {
 		if f.watch {
+			if !f.looking {
+				sayUnknownSigners(e, c)
+			}
 			return f.follow(ctx, e, c)
 		}
 		_, a, err := c.Look(ctx)
@@ -280,6 +292,9 @@ func rolloutText(a *release.Assessment) string {
 	}
 	for _, c := range a.Causes {
 		terminal.Fprintf(&b, "  %s  %d  %s  (%s)\n", terminal.Line(c.Resource), len(c.Nodes), terminal.Line(firstLineOf(c.Message)), terminal.Line(someNames(c.Nodes)))
+	}
+	for _, p := range a.Problems {
+		terminal.Fprintf(&b, "! %s\n", terminal.Line(p))
 	}
 	for _, s := range a.Stages[:min(a.Stage+1, len(a.Stages))] {
 		if len(s.SilentNodes) > 0 {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/luaccm/ccm/cmd/ccm/cli"
 	"github.com/luaccm/ccm/fleet/cluster"
+	"github.com/luaccm/ccm/fleet/identity"
 	"github.com/luaccm/ccm/fleet/job"
 	"github.com/luaccm/ccm/fleet/release"
 	"github.com/luaccm/ccm/runtime/signers"
@@ -55,4 +56,16 @@ func sayTooFew(ctx context.Context, e *cli.Env, c *release.Controller, others []
 // signer returns the key.
 func (f *signFlags) signer(e *cli.Env) signers.Key {
 	return signers.Key{File: cmp.Or(f.key, os.Getenv(signVariable)), Prompts: cli.NewAsideWriter(e)}
+}
+
+// signersHint says how to name the signers who are believed.
+const signersHint = "ccm fleet init DIR --signers FILE, or " + identity.SignersFile + " in the directory of the fleet, says whose signatures are believed."
+
+// sayUnknownSigners warns that what is signed now follows from documents on the servers that anybody
+// may have signed.
+func sayUnknownSigners(e *cli.Env, c *release.Controller) {
+	if c.Store.Book.IsEmpty() {
+		cli.Say(e, "! It is not checked who has signed what the servers have.")
+		cli.Say(e, "  "+signersHint)
+	}
 }

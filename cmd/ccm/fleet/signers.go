@@ -69,6 +69,9 @@ func (f *signersFlags) show(ctx context.Context, e *cli.Env, environment string)
 			return err
 		}
 		s := control.Signers
+		for _, p := range control.Problems {
+			cli.Say(e, "! %s", terminal.Line(p))
+		}
 		switch {
 		case s == nil && f.output.Value == "json":
 			return e.Print().Line(signersOutput{Environment: environment})
