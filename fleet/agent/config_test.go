@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Configurations of the agent of Choria CCM are read as they are.
+// Configurations of the agent of Choria CCM are accepted unchanged.
 func TestConfigsOfChoria(t *testing.T) {
 	files, err := filepath.Glob("testdata/choria/*.yaml")
 	require.NoError(t, err)
@@ -81,7 +81,7 @@ fleet:
 	require.Equal(t, []any{time.Duration(0), 1}, []any{c.Fleet.RevokedAfter, c.Fleet.Threshold}, "0 is for ever")
 }
 
-// Each mistake is one error, with its place and what helps.
+// Each mistake is one error with its place and a hint.
 func TestMistakesInConfig(t *testing.T) {
 	for text, want := range map[string]string{
 		"":                                               `a.yaml: want sources or fleet, found neither: nothing would be run`,
@@ -160,7 +160,7 @@ func FuzzConfig(f *testing.F) {
 	})
 }
 
-// A time of a node is always the same, below the splay, and spread evenly.
+// The delay of a node is fixed and below the splay, and delays of nodes are spread evenly.
 func TestSpread(t *testing.T) {
 	var sum time.Duration
 	for i := range 1000 {

@@ -85,8 +85,8 @@ func (s *summary) counts() map[string]int {
 	return m
 }
 
-// story returns the log text for an event, in the words of the other commands; "" for none.
-// Lasting says that the next run will tell the same, unless somebody acts.
+// story returns the log text for an event, in the words of the other commands; "" for none. lasting says that the
+// next run will report the same, unless somebody acts.
 func (l *line) story() (text string, lasting bool) {
 	id := l.Type + "#" + l.Name
 	switch {

@@ -17,7 +17,7 @@ import (
 
 func rootPolicy() *trust.Policy { return &trust.Policy{Owners: []uint32{0}} }
 
-// A repository is one with a branch main.
+// A repository is a git repository with a branch main.
 type repository struct {
 	t        testing.TB
 	dir      string
@@ -30,7 +30,7 @@ func newRepository(t testing.TB) *repository {
 	return r
 }
 
-// git runs git, without what the machine has set.
+// git runs git without the settings of the machine.
 func (r *repository) git(args ...string) string {
 	r.t.Helper()
 	argv := append([]string{"-c", "user.name=Ann", "-c", "user.email=ann@example.org"}, r.settings...)
@@ -44,7 +44,7 @@ func (r *repository) git(args ...string) string {
 	return strings.TrimSpace(string(out))
 }
 
-// commit has these files, and no others, and returns the commit.
+// commit commits exactly these files, and returns the commit.
 func (r *repository) commit(files map[string]string, flags ...string) string {
 	r.t.Helper()
 	list, err := os.ReadDir(r.dir)
@@ -64,7 +64,7 @@ func (r *repository) commit(files map[string]string, flags ...string) string {
 	return r.git("rev-parse", "HEAD")
 }
 
-// serve serves the repository by http, with the program of git.
+// serve serves the repository over HTTP with git http-backend.
 func (r *repository) serve() string {
 	r.git("config", "http.receivepack", "false")
 	program := filepath.Join(strings.TrimSpace(r.git("--exec-path")), "git-http-backend")
@@ -179,7 +179,7 @@ func TestSignedCommits(t *testing.T) {
 	require.Equal(t, "ann", taken(t, s))
 }
 
-// The signature of a commit is for all of its text.
+// The signature of a commit covers all of its text.
 func TestDamagedCommits(t *testing.T) {
 	r := newRepository(t)
 	ann, line := newKey(t, "ann")

@@ -9,8 +9,8 @@ import (
 	"github.com/luaccm/ccm/runtime/lazyregexp"
 )
 
-// Parts of a text that differ each time without meaning anything: the port that the system chose
-// for a connection, and durations.
+// Parts of a text that differ each time and carry no information: the port that the system chose for a connection,
+// and durations.
 var (
 	chosenPort = lazyregexp.New(`:\d+->`)
 	duration   = lazyregexp.New(`\b\d+(\.\d+)? ?(ns|µs|us|ms|s|seconds?|milliseconds?)\b`)
@@ -56,8 +56,8 @@ type failure struct {
 // time.
 const maxReported = 1000
 
-// again records an event and its text. Again says that the same was reported before, over that
-// the resource was not in order then.
+// again records an event and its text. again says that the same text was reported before; over says that the resource
+// was not in order before, and is now.
 func (f failures) again(r *Run, l *line, story string, lasting bool) (again, over bool) {
 	id := l.Type + "#" + l.Name
 	of := f[r.Source]

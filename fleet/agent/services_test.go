@@ -8,8 +8,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// What a run could not register stays so until somebody has tried again, or the resource is gone: neither
-// a check that does not look at it nor one that fails says more.
+// A failed registration stays reported until a run has tried again or the resource is gone. A health check of another
+// resource and a failed run do not change it.
 func TestUnregisteredServices(t *testing.T) {
 	u, began := make(unregistered), time.Now()
 	run := func(mode Mode, text string, events ...line) []string {

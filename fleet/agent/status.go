@@ -193,7 +193,7 @@ type AlreadyRunningError struct {
 	PID int // 0 if unknown
 }
 
-// Error names it.
+// Error names the process.
 func (e *AlreadyRunningError) Error() string {
 	if e.PID == 0 {
 		return "another agent runs with the cache directory " + e.Dir

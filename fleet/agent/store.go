@@ -45,7 +45,7 @@ func openStore(dir string, effect func(op, path string) error) (*storeRoot, erro
 	return &storeRoot{root: root, path: dir, effect: effect}, nil
 }
 
-// do asks for an effect, and performs it.
+// do calls the effect hook, and then performs the effect.
 func (s *storeRoot) do(op, name string, effect func() error) error {
 	if s.effect != nil {
 		if err := s.effect(op, filepath.Join(s.path, name)); err != nil {

@@ -23,8 +23,7 @@ import (
 	"github.com/luaccm/ccm/test/tally"
 )
 
-// What the test binary does in another process: it polls a source until the effect whose number
-// is given, and dies there.
+// Variables for the test binary as another process: it polls a source, and exits at the effect with the given number.
 const (
 	killVariable = "CCM_TEST_KILL_AT"
 	pollVariable = "CCM_TEST_POLL"
@@ -59,7 +58,7 @@ func pollAndDie(at int) {
 	}
 }
 
-// sourceOf returns the configuration of a test: URL, or git:REPOSITORY.
+// sourceOf returns the configuration of a source, given a URL or git:REPOSITORY.
 func sourceOf(address string) SourceConfig {
 	if repo, ok := strings.CutPrefix(address, "git:"); ok {
 		return SourceConfig{Git: repo, Ref: "main"}
@@ -78,7 +77,7 @@ func testAccess(t testing.TB) *access {
 	return x
 }
 
-// packFolder returns the bundle of a folder with these files.
+// packFolder returns a bundle with these files.
 func packFolder(t testing.TB, files map[string]string) []byte {
 	dir := t.TempDir()
 	for name, text := range files {
@@ -91,11 +90,11 @@ func packFolder(t testing.TB, files map[string]string) []byte {
 	return b.Bytes()
 }
 
-// A server has content at paths, with ETags, and counts what it sends.
+// A server serves content by path with ETags, and counts responses.
 type server struct {
 	*httptest.Server
 	content map[string][]byte
-	tag     string // further part of ETags
+	tag     string // suffix of all ETags
 	body    atomic.Int64
 	asked   atomic.Int64
 }
@@ -128,7 +127,7 @@ func newServer(t testing.TB) *server {
 	return s
 }
 
-// taken returns what the site of a source says.
+// taken returns the content of a source's installed site.
 func taken(t testing.TB, s Source) string {
 	site, release, ok := s.Take()
 	if !ok {
@@ -165,7 +164,7 @@ func TestHTTPSource(t *testing.T) {
 	}
 	require.EqualValues(t, 1, srv.body.Load(), "the ETag is asked for")
 
-	srv.tag = "x" // another name for the same content
+	srv.tag = "x" // another ETag for the same content
 	changed, err = s.Poll(t.Context())
 	require.NoError(t, err)
 	require.False(t, changed)
@@ -174,7 +173,7 @@ func TestHTTPSource(t *testing.T) {
 	require.NoError(t, err)
 	require.EqualValues(t, 2, srv.body.Load(), "it is remembered")
 
-	// What is no bundle leaves the last good one alone, and so does a server that is gone.
+	// A response that is not a bundle leaves the last good site, and so does an unreachable server.
 	srv.content["/site.tar.gz"] = []byte("<html>maintenance</html>")
 	_, err = s.Poll(t.Context())
 	require.ErrorContains(t, err, "want a bundle (.tar.gz), or a script or manifest whose name ends with")
@@ -187,7 +186,7 @@ func TestHTTPSource(t *testing.T) {
 	require.Error(t, err)
 	require.Equal(t, "one", taken(t, s))
 
-	// And it is there for the next agent.
+	// The next agent finds the site on disk.
 	y, err := newAccess(x.store.path, nil)
 	require.NoError(t, err)
 	s, err = y.newSource(SourceConfig{URL: srv.URL + "/site.tar.gz"})
@@ -224,7 +223,7 @@ func TestHTTPScriptAndAuthorization(t *testing.T) {
 	require.Empty(t, taken(t, s))
 }
 
-// sign signs a file as ssh-keygen does, and returns the signature.
+// sign returns the signature of ssh-keygen for a text.
 func sign(t testing.TB, key, namespace string, text []byte) []byte {
 	cmd := exec.CommandContext(t.Context(), "ssh-keygen", "-q", "-Y", "sign", "-f", key, "-n", namespace)
 	cmd.Stdin = bytes.NewReader(text)
@@ -233,7 +232,7 @@ func sign(t testing.TB, key, namespace string, text []byte) []byte {
 	return out
 }
 
-// newKey makes a key, and a line of who may sign.
+// newKey makes a key, and returns its file and its line for allowed_signers.
 func newKey(t testing.TB, who string) (key, line string) {
 	key = filepath.Join(t.TempDir(), who)
 	require.NoError(t, exec.CommandContext(t.Context(), "ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", key).Run())
@@ -272,7 +271,7 @@ func TestSignedBundle(t *testing.T) {
 	release()
 	require.True(t, strings.HasPrefix(site.Signer, "ann@example.org (SHA256:"), site.Signer)
 
-	// Who is struck off the list signs nothing more; what runs goes on.
+	// A signer who was removed from the file can sign nothing new; the installed site stays.
 	_, bobLine := newKey(t, "bob")
 	require.NoError(t, os.WriteFile(signers, []byte(bobLine), 0o644))
 	_, err = s.Poll(t.Context())
@@ -280,7 +279,7 @@ func TestSignedBundle(t *testing.T) {
 	require.Equal(t, "one", taken(t, s))
 }
 
-// Root takes nothing over plain http that is not checked.
+// Root refuses plain http unless the content is verified otherwise.
 func TestPlainHTTP(t *testing.T) {
 	x := testAccess(t)
 	x.policy = rootPolicy()
@@ -293,7 +292,7 @@ func TestPlainHTTP(t *testing.T) {
 	require.ErrorContains(t, err, "connection refused")
 }
 
-// The files of a version stay while a run has them, and three versions are kept.
+// The files of a version stay while a run uses them, and three versions are kept.
 func TestVersions(t *testing.T) {
 	srv, x := newServer(t), testAccess(t)
 	s, err := x.newSource(SourceConfig{URL: srv.URL + "/site.tar.gz"})
@@ -329,7 +328,7 @@ func TestVersions(t *testing.T) {
 	require.Len(t, list, keptCount+1, "%v", list)
 }
 
-// A full disk, or any other failure of a step, leaves the last good version alone.
+// A failed write, as on a full disk, leaves the last good version.
 func TestStepFails(t *testing.T) {
 	srv := newServer(t)
 	dir := t.TempDir()
@@ -356,14 +355,15 @@ func TestStepFails(t *testing.T) {
 		}
 		require.ErrorIs(t, err, syscall.ENOSPC)
 		require.Contains(t, []string{"old", "new"}, taken(t, s))
-		if taken(t, s) == "new" { // only what is superfluous was not removed
+		if taken(t, s) == "new" { // only the removal of old versions failed
 			break
 		}
 	}
 	require.Equal(t, "new", taken(t, s))
 }
 
-// Killed at any step, there is the old version or the new one, whole; the next agent goes on.
+// An agent that is killed at any step leaves either the old or the new version complete, and the next agent
+// continues.
 func TestKilledWhileFetching(t *testing.T) {
 	if testing.Short() {
 		t.Skip("ends the agent at each step: make test-all")

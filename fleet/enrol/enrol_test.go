@@ -46,7 +46,7 @@ func TestRequestIsWhatItsKeySigned(t *testing.T) {
 	}
 }
 
-// The servers choose what a key signs when it connects. That must be no request.
+// A node's key also signs the challenges of servers when it connects. Such a signature is not valid for a request.
 func TestChallengeOfServerIsNoRequest(t *testing.T) {
 	pair, key := keyPair(t)
 	text, err := request(key).Encode(pair, nil)
@@ -95,7 +95,7 @@ func TestTokens(t *testing.T) {
 	other.Environment = "test"
 	require.ErrorContains(t, other.allows(r, now), "test")
 
-	// A proof that was seen on the way is good for the key that made it, and for no other.
+	// A copied proof of a token is valid only for the key that made it.
 	pair2, key2 := keyPair(t)
 	text2, err := request(key2).Encode(pair2, &Token{ID: token.ID, Secret: bytes.Repeat([]byte{1}, 20)})
 	require.NoError(t, err)

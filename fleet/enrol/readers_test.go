@@ -10,7 +10,7 @@ import (
 	"github.com/luaccm/ccm/runtime/encryption"
 )
 
-// Something is for nodes of a role, of which one came later and one has another key since.
+// A secret is encrypted to the nodes of a role. One node got the role later, and another has a new key since.
 func TestCannotRead(t *testing.T) {
 	node := func(name, environment, recipient string, tags ...string) Node {
 		return Node{NodeIdentity: identity.NodeIdentity{Name: name, Environment: environment, Recipient: recipient, Tags: tags}}

@@ -15,8 +15,8 @@ import (
 
 var noon = time.Date(2026, 11, 24, 12, 0, 0, 0, time.UTC)
 
-// told is a message that a node stored some minutes after noon, with what it tells first of a run that began
-// then, by a clock that is an hour ahead; plain ones are of no run.
+// told returns the message with a number, stored some minutes after noon. Its first line belongs to a run that began
+// then by the node's clock, which is an hour ahead; a plain message belongs to no run.
 func told(number int64, minute int, plain bool) *direct.Message {
 	at := noon.Add(time.Duration(minute) * time.Minute)
 	id := "web1." + at.Add(time.Hour).Format("20060102T150405.000000Z") + "-ab.0"
@@ -42,12 +42,12 @@ func TestGaps(t *testing.T) {
 	require.Empty(t, gapsOf(t, true, told(1, 0, false), told(2, 1, false), told(1, 2, false), told(2, 3, false)), "it counts anew")
 	require.Empty(t, gapsOf(t, true, &direct.Message{Header: nats.Header{}}), "a message that is none of ccm's")
 
-	// The runs around a gap are looked for beyond what is of no run.
+	// The runs around a gap are found even if messages without a run are between.
 	list := gapsOf(t, true, told(1, 0, false), told(2, 1, true), told(6, 5, true), told(7, 6, false), told(8, 7, false))
 	require.Equal(t, []Gap{{Node: "web1", Environment: "prod", Messages: 3, After: noon.Add(time.Minute), Before: noon.Add(5 * time.Minute),
 		Since: ahead, Until: ahead.Add(6 * time.Minute)}}, list)
 
-	// A stream that was made again lacks what is before its first message.
+	// If the stream was made again, the messages before its first one are missing.
 	list = gapsOf(t, true, told(5, 0, false))
 	require.Len(t, list, 1)
 	require.EqualValues(t, 4, list[0].Messages)

@@ -15,7 +15,7 @@ import (
 	"github.com/luaccm/ccm/runtime/host"
 )
 
-// fleet makes a directory of a fleet with one environment, and a node that it signed.
+// fleet makes a fleet with one environment, and signs a node.
 func fleet(t *testing.T) (*Directory, NodeIdentity) {
 	t.Helper()
 	h := host.New(host.Options{Clock: host.RealClock{}})
@@ -33,7 +33,7 @@ func fleet(t *testing.T) (*Directory, NodeIdentity) {
 	return d, n
 }
 
-// What was verified once is read as before, by the next command too, and only as long as the fleet has the key.
+// A verified JWT is not verified again by the next command, but only as long as the fleet trusts its key.
 func TestVerifiedNodesAreRemembered(t *testing.T) {
 	d, n := fleet(t)
 	cache := filepath.Join(t.TempDir(), "cache")
@@ -58,7 +58,7 @@ func TestVerifiedNodesAreRemembered(t *testing.T) {
 	require.ErrorContains(t, err, "it is of another fleet")
 }
 
-// A JWT that was changed is none that was verified, and a file that others can write says nothing.
+// A changed JWT is verified again, and a file that others can write is ignored.
 func TestVerifiedNodesAreNotBelievedBlindly(t *testing.T) {
 	d, n := fleet(t)
 	cache := t.TempDir()
@@ -81,7 +81,7 @@ func TestVerifiedNodesAreNotBelievedBlindly(t *testing.T) {
 		spoil func()
 		want  bool
 	}{
-		{func() {}, true}, // whoever can write it as this user could run anything
+		{func() {}, true}, // who can write as this user could run any code
 		{func() { require.NoError(t, os.Chmod(file, 0o620)) }, false},
 		{func() {
 			require.NoError(t, os.Chmod(file, 0o600))
@@ -98,7 +98,7 @@ func TestVerifiedNodesAreNotBelievedBlindly(t *testing.T) {
 	}
 }
 
-// Of what the file had, that stays which was asked for again.
+// The saved file keeps only JWTs that were used again.
 func TestVerifiedNodesAreForgotten(t *testing.T) {
 	d, n := fleet(t)
 	cache := t.TempDir()

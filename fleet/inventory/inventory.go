@@ -40,7 +40,7 @@ type variables map[string]variable
 
 // A variable is a value with its place.
 type variable struct {
-	value any // as of JSON, or of type untold
+	value any // in the types of JSON, or an unknownValue
 	at    string
 }
 

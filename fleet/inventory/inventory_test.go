@@ -15,7 +15,7 @@ import (
 	"github.com/luaccm/ccm/fleet/inventory"
 )
 
-// write writes files, and returns the directory of them. What begins with #! is a program.
+// write writes files to a new directory, and returns the directory. A text that begins with #! becomes an executable.
 func write(t *testing.T, files map[string]string) string {
 	dir := t.TempDir()
 	for name, text := range files {
@@ -41,7 +41,7 @@ func read(t *testing.T, dir string, names ...string) (*inventory.Inventory, erro
 
 func all(string) bool { return false }
 
-// facts are the variables of each host that patterns select.
+// facts returns the names and the variables of the hosts that patterns select.
 func facts(t *testing.T, inv *inventory.Inventory, patterns ...string) (names []string, of map[string]map[string]any) {
 	t.Helper()
 	list, err := inv.Select(patterns)
@@ -161,7 +161,7 @@ all:
 	require.Equal(t, []any{"a", "b"}, of["db1"]["tags"])
 }
 
-// Files of variables count before those of the inventory, hosts before groups, and the nearest group.
+// Precedence: variables in files before those in the inventory, host before group, nearer group before farther.
 func TestFilesOfVariables(t *testing.T) {
 	dir := write(t, map[string]string{
 		"prod/hosts":                  "[web]\nw1 own=inventory\n[site:children]\nweb\n[site:vars]\nx=site\n[web:vars]\ny=web\n",
@@ -197,7 +197,7 @@ case "$1 $2" in "--list ") echo '{"cache": ["c1"]}' ;; "--host c1") echo '{"size
 	require.Equal(t, 1.5, of["c1"]["size"])
 }
 
-// A program may leave another running that holds its output.
+// A program may leave a child process behind that holds its output open.
 func TestProgramLeavesAnother(t *testing.T) {
 	began := time.Now()
 	dir := write(t, map[string]string{"cloud": "#!/bin/sh\nsleep 1000 &\necho $! > \"$0.pid\"; echo '{\"a\": [\"h1\"], \"_meta\": {}}'"})
@@ -215,7 +215,7 @@ func TestProgramLeavesAnother(t *testing.T) {
 	require.Less(t, time.Since(began), 15*time.Minute)
 }
 
-// A program is not run unless it is believed.
+// A program that is not trusted is not run.
 func TestProgramIsNotBelieved(t *testing.T) {
 	dir := write(t, map[string]string{"cloud": "#!/bin/sh\ntouch \"$0.ran\"\necho '{}'"})
 	_, err := inventory.Read(t.Context(), []string{dir + "/cloud"}, func(path string, runs bool) error {
@@ -269,8 +269,8 @@ func TestMistakes(t *testing.T) {
 	}
 }
 
-// What cannot be known is an error where it is asked for, and is left out of the facts. What the
-// other hosts have does not matter.
+// An unknown value is an error when its variable is requested, and left out of the facts. Unknown values of other
+// hosts do not matter.
 func TestUnknownValues(t *testing.T) {
 	inv, err := read(t, write(t, map[string]string{"h.yml": `
 all:
@@ -301,7 +301,7 @@ all:
 	}
 }
 
-// An alias of an alias of an alias is not as large as it says.
+// Aliases of aliases are counted with their expanded size, and refused.
 func TestLargeYAML(t *testing.T) {
 	text := "all: {vars: {a0: &a0 [x, x, x, x, x, x, x, x, x, x]"
 	for i := range 9 {

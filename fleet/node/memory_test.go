@@ -12,7 +12,7 @@ import (
 	"github.com/luaccm/ccm/fleet/signed"
 )
 
-// The same documents come from two sides at once: the file has the one whose version counts.
+// If documents are stored concurrently, the file has the one with the highest version.
 func TestMemoryKeepsTheNewest(t *testing.T) {
 	m, err := openMemory(t.TempDir())
 	require.NoError(t, err)
@@ -23,7 +23,7 @@ func TestMemoryKeepsTheNewest(t *testing.T) {
 	for range 2 {
 		both.Go(func() {
 			for version := range int64(50) {
-				_ = keep(version + 1) // one of the two comes first
+				_ = keep(version + 1) // the order does not matter
 			}
 		})
 	}
@@ -36,7 +36,7 @@ func TestMemoryKeepsTheNewest(t *testing.T) {
 	require.NoError(t, keep(50), "it is known")
 }
 
-// Messages may still come while the connection ends. Nothing is written then.
+// A message that arrives while the node ends is not written.
 func TestMemoryClosed(t *testing.T) {
 	m, err := openMemory(t.TempDir())
 	require.NoError(t, err)

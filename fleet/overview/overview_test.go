@@ -10,7 +10,7 @@ import (
 	"github.com/luaccm/ccm/fleet/roster"
 )
 
-// A page of many nodes shows the first of them: those that failed are among these, however many are new.
+// Failed nodes are listed before new ones, so that a page shows them however many nodes are new.
 func TestByStatus(t *testing.T) {
 	now := time.Now()
 	node := func(name string, s *record.State) *Node {

@@ -6,7 +6,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestCheckServer: an older server would make the stream, and forget nothing.
+// TestCheckServer: an older server is refused, because it would accept the stream and never expire entries.
 func TestCheckServer(t *testing.T) {
 	for _, version := range []string{"2.9.10", "2.10.29", "2.11.0-RC.1"} {
 		require.ErrorContains(t, checkServer(version), "want nats-server 2.11.0 or later, found "+version, version)

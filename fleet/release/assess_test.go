@@ -21,7 +21,7 @@ func share(t *testing.T, text string) signed.Share {
 	return s
 }
 
-// A fleet of a canary and 19 others, all of which follow release 41.
+// fleet returns a canary and 19 other nodes, all of which run release 41.
 func fleet() []*roster.Node {
 	var nodes []*roster.Node
 	for i := range 20 {
@@ -51,7 +51,7 @@ func took(n *roster.Node, stage int, outcome string, failed ...record.Failure) {
 	n.State = &s
 }
 
-// A rollout waits for its nodes, soaks, and goes on; at the end it is done.
+// A rollout waits for its nodes, soaks, and passes to the next stage; after the last stage it is finished.
 func TestRollout(t *testing.T) {
 	r, ro := canary(t)
 	nodes := fleet()
@@ -94,7 +94,7 @@ func TestRollout(t *testing.T) {
 	require.Equal(t, release.Rest, release.Assess(r, ro, nodes, at).Verdict)
 }
 
-// Too many failures end a stage at once, and the report says what failed where.
+// Too many failures stop a stage at once, and the assessment has the causes.
 func TestStopsOnFailures(t *testing.T) {
 	r, ro := canary(t)
 	nodes := fleet()
@@ -106,8 +106,8 @@ func TestStopsOnFailures(t *testing.T) {
 	require.Equal(t, signed.Stopped, a.Next(ro, now).State)
 }
 
-// Who cannot take a release, for want of space, counts as failed. What it says of another release does not count,
-// however shortly before it was.
+// A node that cannot take the release, for example because its disk is full, counts as failed. A report about another
+// release does not count, even if it came just before.
 func TestBlockedNodesFail(t *testing.T) {
 	r, ro := canary(t)
 	r.Bundle = "sha256:42"
@@ -119,10 +119,10 @@ func TestBlockedNodesFail(t *testing.T) {
 		blocks  bool
 	}{
 		{42, "sha256:42", true},
-		{42, "", true}, // of its rollout
+		{42, "", true}, // from its rollout
 		{42, "sha256:41", false},
 		{41, "sha256:42", false},
-		{0, "", false}, // of a job
+		{0, "", false}, // from a job
 	} {
 		problem.Release, problem.Bundle = c.release, c.bundle
 		nodes[0].State.Problems = []record.Problem{problem}
@@ -136,7 +136,7 @@ func TestBlockedNodesFail(t *testing.T) {
 	}
 }
 
-// Silent nodes are waited for until the stage has soaked; then too many of them end it.
+// Silent nodes are waited for until the end of soaking; then too many of them stop the rollout.
 func TestSilentNodes(t *testing.T) {
 	r, ro := canary(t)
 	nodes := fleet()
@@ -155,7 +155,7 @@ func TestSilentNodes(t *testing.T) {
 	require.Equal(t, release.Pass, release.Assess(r, ro, nodes, later).Verdict)
 }
 
-// A node stays in the stage with which it took the release, whatever its labels say later.
+// A node stays in the stage in which it took the release, even if its labels change.
 func TestStageIsKept(t *testing.T) {
 	r, ro := canary(t)
 	nodes := fleet()
@@ -166,7 +166,7 @@ func TestStageIsKept(t *testing.T) {
 	require.Equal(t, 1, a.Stages[0].Nodes)
 }
 
-// A rollout that is paused, stopped or aborted rests.
+// A paused, stopped or aborted rollout rests.
 func TestRests(t *testing.T) {
 	r, ro := canary(t)
 	for _, state := range []signed.RolloutState{signed.Paused, signed.Stopped, signed.Aborted, signed.Done} {
@@ -177,7 +177,7 @@ func TestRests(t *testing.T) {
 	}
 }
 
-// One signs what the other must read: 2 % of 912 are 18.
+// Percentages are rounded the same everywhere: 2 % of 912 are 18.
 func TestLimits(t *testing.T) {
 	require.Equal(t, 18, share(t, "2%").Of(912))
 }

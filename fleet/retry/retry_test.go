@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// The first pause is short, and each further one may be twice as long, up to the most.
+// The first pause is short, and each further one up to twice as long, up to a maximum.
 func TestDelay(t *testing.T) {
 	b := Backoff{Min: 500 * time.Millisecond, Max: 20 * time.Second}
 	always := func(x float64) func() float64 { return func() float64 { return x } }

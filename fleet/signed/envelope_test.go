@@ -22,7 +22,7 @@ import (
 
 var now = time.Date(2026, 11, 23, 12, 0, 0, 0, time.UTC)
 
-// A keyring is keys in a directory. They come from seeds, so that they are always the same.
+// A keyring has keys in a directory. They are derived from fixed seeds, so they are the same in each run.
 type keyring struct {
 	t   testing.TB
 	dir string
@@ -30,7 +30,7 @@ type keyring struct {
 
 func (k keyring) key(name string) signers.Key { return signers.Key{File: filepath.Join(k.dir, name)} }
 
-// make makes a key and returns its public half.
+// make makes a key pair and returns the public key.
 func (k keyring) make(name string) string {
 	seed := bytes.Repeat([]byte{name[0]}, ed25519.SeedSize)
 	private := ed25519.NewKeyFromSeed(seed)
@@ -42,7 +42,7 @@ func (k keyring) make(name string) string {
 	return strings.TrimSpace(string(ssh.MarshalAuthorizedKey(public)))
 }
 
-// trust returns whom a node of prod believes: lines in which NAME stands for the public key of NAME.
+// trust returns the trusted signers of a node in prod, from lines in which NAME stands for its public key.
 func (k keyring) trust(lines ...string) *signed.Trust {
 	var text strings.Builder
 	for _, line := range lines {
@@ -84,7 +84,7 @@ func sign(t testing.TB, doc signed.Document, keys ...signers.Key) []byte {
 	return text
 }
 
-// What was signed is read as it was.
+// A signed document is read unchanged.
 func TestOpen(t *testing.T) {
 	k := newKeyring(t)
 	trust := k.trust("ann@example.org ann")
@@ -102,7 +102,7 @@ func TestOpen(t *testing.T) {
 	require.Equal(t, job().ID, j.ID)
 }
 
-// ssh-keygen takes what is signed here, and the other way round.
+// Signatures are interchangeable with those of ssh-keygen.
 func TestWithSSHKeygen(t *testing.T) {
 	if _, err := exec.LookPath("ssh-keygen"); err != nil {
 		t.Skip("needs ssh-keygen")
@@ -128,7 +128,7 @@ func TestWithSSHKeygen(t *testing.T) {
 	require.NoError(t, err)
 }
 
-// What nodes must not believe is refused, and the reason said.
+// A document that nodes must not trust is refused, with the right reason.
 func TestRefused(t *testing.T) {
 	k := newKeyring(t)
 	usual := k.trust("ann@example.org ann", "bob@example.org bob")
@@ -207,7 +207,7 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// Each byte counts: one that is changed, and each place at which a document is cut.
+// A change of any byte of a document is refused, and so is a cut at any place.
 func TestDamaged(t *testing.T) {
 	k := newKeyring(t)
 	trust := k.trust("ann@example.org ann")
@@ -224,7 +224,7 @@ func TestDamaged(t *testing.T) {
 	}
 }
 
-// Versions only grow.
+// A version must be higher than the highest one seen.
 func TestNewer(t *testing.T) {
 	require.NoError(t, signed.Newer(43, 42))
 	for _, v := range []int64{42, 41} {
@@ -232,7 +232,7 @@ func TestNewer(t *testing.T) {
 	}
 }
 
-// A job is carried out between its times, give or take five minutes, whatever the clock says.
+// A job is accepted between its times, with a tolerance of five minutes, even if the clock is behind.
 func TestJobTimes(t *testing.T) {
 	j := job()
 	for name, x := range map[string]struct {
@@ -257,7 +257,7 @@ func TestJobTimes(t *testing.T) {
 	require.Equal(t, signed.Expired, signed.ReasonOf(r.Begins(now.AddDate(0, 4, 0))))
 }
 
-// Who is meant by a job is in it, and cannot be another set.
+// The set of nodes of a job cannot be replaced by another set.
 func TestJobSet(t *testing.T) {
 	k := newKeyring(t)
 	j := job()
@@ -272,7 +272,8 @@ func TestJobSet(t *testing.T) {
 	require.Equal(t, signed.NotMeant, signed.ReasonOf(j.Means("db1", func(string) (bool, error) { return false, nil })))
 }
 
-// Stages grow, each release begins with others, and the percentages are near to what they say.
+// Later stages include earlier ones, each release begins with other nodes, and the shares are close to the
+// percentages.
 func TestStages(t *testing.T) {
 	r := release()
 	no := func(string) (bool, error) { return false, nil }
@@ -295,7 +296,7 @@ func TestStages(t *testing.T) {
 	require.Equal(t, 0, r.StageOf("node1", func(c string) (bool, error) { return c == r.Stages[0], nil }))
 }
 
-// Shares and durations are written as they are read.
+// Shares and durations are written as they were read.
 func TestValues(t *testing.T) {
 	for text, of := range map[string]int{"0": 0, "3": 3, "2%": 18, "0.5%": 4, "100%": 912} {
 		s, err := signed.ParseShare(text)
@@ -314,7 +315,7 @@ func TestValues(t *testing.T) {
 	}
 }
 
-// Nothing that is not signed is believed, and nothing ends the program.
+// No text without a valid signature is accepted, and none causes a panic.
 func FuzzSigned(f *testing.F) {
 	k := newKeyring(f)
 	trust := k.trust("ann@example.org ann")

@@ -12,12 +12,12 @@ import (
 	"github.com/luaccm/ccm/runtime/sha256sum"
 )
 
-// A program is read again when it has changed, and not when it has not. What is remembered is not
-// believed if somebody else could have written it.
+// A program is read again only if it has changed. The file of digests is ignored if another user could have written
+// it.
 func TestDigests(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "cache")
 	program := filepath.Join(t.TempDir(), "ccm")
-	remembered := strings.Repeat("a", 64) // of no file: it shows that the file was not read
+	remembered := strings.Repeat("a", 64) // a false digest, which shows whether the file was read
 	later := time.Now().Add(time.Minute)
 	digest := func(at time.Time) string {
 		t.Helper()
@@ -55,7 +55,7 @@ func TestDigests(t *testing.T) {
 	require.True(t, os.IsNotExist(err), err)
 }
 
-// What is sent is the program that was looked for, or nothing.
+// Content sends the program with the requested digest, or nothing.
 func TestProgramContent(t *testing.T) {
 	dir := t.TempDir()
 	file := filepath.Join(dir, "ccm-linux-arm64")

@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Programs of other systems are found by the names that make cross gives them.
+// Programs for other systems are found by the names that make cross gives them.
 func TestProgramsAreNamedAsBuilt(t *testing.T) {
 	makefile, err := os.ReadFile("../../Makefile")
 	require.NoError(t, err)

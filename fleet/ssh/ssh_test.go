@@ -54,7 +54,7 @@ func FuzzReadHosts(f *testing.F) {
 	})
 }
 
-// What goes to a shell on the hosts, or names a directory there, is checked.
+// Words that go to a shell on the hosts, or name a directory there, are checked.
 func TestWords(t *testing.T) {
 	for _, bad := range []string{"su;reboot", "$(x)", "a b", "'", "`x`", "!", "a\nb", `\`, ""} {
 		require.Error(t, ssh.CheckBecome([]string{bad}), bad)
@@ -113,7 +113,7 @@ func TestMany(t *testing.T) {
 	require.Len(t, left, 10)
 }
 
-// Each text once with its hosts, failures at the end, nothing of what a terminal acts on.
+// Equal outputs are printed once with all their hosts, failures come last, and control characters are escaped.
 func TestTextReport(t *testing.T) {
 	var hosts []ssh.Host
 	for _, name := range []string{"a", "b", "c", "d", "e", "f"} {
@@ -158,7 +158,7 @@ e  failed: no room
 `, out.String())
 }
 
-// The line of a host is what sums its output up, wherever that stands.
+// The line of a host is the summary in its output, even if more lines follow.
 func TestTextReportLines(t *testing.T) {
 	hosts := []ssh.Host{{Name: "a"}, {Name: "b"}}
 	lines := func(digest func([]string) string, text ...string) string {
@@ -178,7 +178,7 @@ func TestTextReportLines(t *testing.T) {
 	require.Equal(t, "a  ok, nothing to tell  0.0s\n", lines(nil))
 }
 
-// Machines may share the directory of sites, such as a home on a server: each has its own facts.
+// Machines may share the directory of sites, such as a home directory on a file server: each has its own facts.
 func TestFactsOfMachine(t *testing.T) {
 	dir := t.TempDir()
 	program := filepath.Join(dir, "program")
@@ -186,7 +186,7 @@ func TestFactsOfMachine(t *testing.T) {
 	site := "the site"
 	req := fmt.Sprintf(`{"protocol":"io.choria.ccm.v1.ssh.request","args":["run",""],"bundle":{"site":"s","sha256":"%s","size":%d,"arg":1},"facts":{"role":"db"}}`, sha256sum.Text(site), len(site))
 	var out bytes.Buffer
-	open, end := io.Pipe() // the connection stays
+	open, end := io.Pipe() // the connection stays open
 	defer end.Close()
 	s := &ssh.Server{Executable: program, Version: "v", Cache: dir, In: io.MultiReader(strings.NewReader(req+"\n"+site), open), Out: &out}
 	require.NoError(t, s.Serve(t.Context()))
@@ -198,8 +198,7 @@ func TestFactsOfMachine(t *testing.T) {
 	require.FileExists(t, file)
 }
 
-// FuzzServe: whatever comes over a connection, nothing is run unless it is a request, and each line
-// of the answer is JSON.
+// FuzzServe: no input but a valid request runs anything, and each line of the answer is JSON.
 func FuzzServe(f *testing.F) {
 	f.Add("password\n{\"protocol\":\"io.choria.ccm.v1.ssh.request\",\"args\":[\"x\"],\"bundle\":{\"site\":\"../x\",\"size\":1,\"arg\":0}}\n")
 	f.Add("{\"protocol\":\"io.choria.ccm.v1.ssh.request\",\"args\":[]}\n")

@@ -6,7 +6,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A key that is not known is another thing than one that has changed.
+// An unknown host key and a changed one have different errors.
 func TestHostKeyReasons(t *testing.T) {
 	const failed = "Host key verification failed."
 	for text, want := range map[string]string{

@@ -14,7 +14,7 @@ import (
 	"github.com/luaccm/ccm/fleet/roster"
 )
 
-// However many nodes are new, those with a failure or a problem are on the page, and it says what they have.
+// Nodes with a failure or a problem are on the page, however many nodes are new, and their failure is shown.
 func TestNodesThatFailedAreOnThePage(t *testing.T) {
 	now := time.Now()
 	var list []*overview.Node

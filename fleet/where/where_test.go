@@ -11,7 +11,7 @@ import (
 	"github.com/luaccm/ccm/fleet/where"
 )
 
-// Conditions ask about what nodes say of themselves; what a node does not have is no error.
+// A condition can use all data of a node; a missing value is no error.
 func TestHolds(t *testing.T) {
 	n := where.Node{
 		Name: "web1", Environment: "prod", SinceHeartbeat: 12 * time.Second,
@@ -65,7 +65,7 @@ func TestHolds(t *testing.T) {
 	require.False(t, got)
 }
 
-// What has no answer is told in a line, in the words of the condition.
+// A condition that cannot be evaluated has a one-line error that quotes it.
 func TestNoAnswer(t *testing.T) {
 	for text, says := range map[string]string{
 		`facts.memory > "x"`:       `invalid operation: int > string, at "> \"x\""`,
@@ -82,7 +82,7 @@ func TestNoAnswer(t *testing.T) {
 	}
 }
 
-// What is no condition is refused.
+// A text that is not a condition is refused.
 func TestMistakes(t *testing.T) {
 	for text, says := range map[string]string{
 		`label.role == "web"`:     "label",
