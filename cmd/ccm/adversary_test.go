@@ -15,8 +15,8 @@ import (
 	"github.com/luaccm/ccm/test/tally"
 )
 
-// scriptsAmongUsers are scripts that root runs while a user swaps what is in HOME. Each
-// call may fail; what follows is tried all the same.
+// scriptsAmongUsers are scripts that root runs while a user exchanges files in HOME. Each call may fail; the script
+// goes on.
 var scriptsAmongUsers = map[string]string{
 	"copy of a directory into the home": `
 		local directory = require "std.directory"
@@ -122,13 +122,13 @@ var scriptsAmongUsers = map[string]string{
 		exec { "true", onlyif = "false" }`,
 }
 
-// furtherRuns are commands that follow the run of a script, without its name.
+// furtherRuns are commands that follow the run of a script, without the script's name.
 var furtherRuns = map[string][]string{
 	"what is declared no more": {"prune", "--yes", "--diff", "full", "--backup-size", "1MiB"},
 }
 
-// TestAdversaryOfScripts: whatever a user swaps in a directory of his own while root runs
-// scripts that work there, nothing of others is changed or read.
+// TestAdversaryOfScripts: root runs scripts in a user's directory while the user exchanges files in it. No file of
+// others is changed or read.
 func TestAdversaryOfScripts(t *testing.T) {
 	if testing.Short() {
 		t.Skip("tries every hostile case: make test-all")

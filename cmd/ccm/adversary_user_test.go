@@ -18,8 +18,8 @@ import (
 	"github.com/luaccm/ccm/test/tally"
 )
 
-// userAmongUsers keeps an account whose home the adversary has: made, given keys, moved and
-// removed.
+// userAmongUsers manages an account whose home directory belongs to the adversary: it is made, gets keys, is moved
+// and removed.
 const userAmongUsers = `
 	local user, authorized_key, known_host = require "std.user", require "std.authorized_key", require "std.known_host"
 	local key = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIGPM8dYdjBcJZzFO4y6Nn3FAbfDEQ1B3L8FhFJPYI4pB"
@@ -36,8 +36,8 @@ const userAmongUsers = `
 		known_host { "host", key = key, path = "HOME/.ssh/known_hosts" }
 	end`
 
-// ownUsers gives a command an /etc with a skeleton of what the adversary swaps, and directories of
-// its own for what useradd and its like write elsewhere.
+// ownUsers gives a command its own /etc, with a skeleton of the files that the adversary exchanges, and its own
+// directories for other files of useradd and similar tools.
 const ownUsers = ownEtc + `
 for d in /var/log /var/mail /run; do mount -t tmpfs own "$d"; done
 mkdir -p /etc/skel/dir/dir /etc/skel/.ssh
@@ -45,8 +45,8 @@ for f in f dir/f dir/dir/f .ssh/authorized_keys .ssh/known_hosts secret dir/secr
 for i in 1 2 3 4 5 6 7 8 9; do mkdir "/etc/skel/dir/d$i"; for f in f authorized_keys secret; do echo of the skeleton > "/etc/skel/dir/d$i/$f"; done; done
 runs-of-ccm; :`
 
-// runsOfCCM runs ccm with the arguments of each line that it reads, JSON, and answers with the status and what
-// was printed. That spares 2,000 runs the start of a program.
+// runsOfCCM runs ccm with the arguments of each line of standard input (JSON), and prints the status and the output.
+// So 2,000 runs do not start a process each.
 func runsOfCCM() {
 	lines, answers := json.NewDecoder(os.Stdin), json.NewEncoder(os.Stdout)
 	for {
@@ -67,10 +67,10 @@ type answer struct {
 	Text   string
 }
 
-// TestAdversaryOfUsers: whatever a user swaps in the home of an account while root makes it, gives it
-// keys, moves and removes it, nothing of others is changed or read. Root has processes and accounts of its own,
-// so that usermod and userdel do not see those of the adversary, at whose sight they do nothing. The long
-// form has 20 worlds of 100 runs, each of which can be run alone.
+// TestAdversaryOfUsers: root makes, moves and removes an account and its keys while a user exchanges files in its
+// home directory. No file of others is changed or read. Root has its own processes and accounts, because usermod and
+// userdel refuse to work while the user has processes. The long form has 20 worlds of 100 runs, each of which can be
+// run alone.
 func TestAdversaryOfUsers(t *testing.T) {
 	if testing.Short() {
 		t.Skip("tries every hostile case: make test-all")
@@ -90,11 +90,11 @@ func TestAdversaryOfUsers(t *testing.T) {
 	}
 }
 
-// attackAccounts has root keep an account for some runs, in a world of its own, of which an adversary has the home.
+// attackAccounts lets root manage an account for some runs, in a world whose home directory belongs to the adversary.
 func attackAccounts(t *testing.T, tries *tally.Counter, runs int) {
 	a := hosttest.NewAdversary(t, ".ssh", "authorized_keys", "known_hosts", "id_ed25519", "f", "dir")
 	base := filepath.Dir(a.Home)
-	far, err := os.MkdirTemp("/var/tmp", "ccm-adversary-") // another file system: what is moved is copied
+	far, err := os.MkdirTemp("/var/tmp", "ccm-adversary-") // another file system, so that a move copies
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, os.RemoveAll(far)) })
 	require.NoError(t, os.Chmod(far, 0o755))
@@ -137,14 +137,14 @@ func attackAccounts(t *testing.T, tries *tally.Counter, runs int) {
 			t.Logf("%s: %s", kind, got.Text)
 		}
 		if n%4 == 3 {
-			_ = os.Rename(moved, moved+strconv.Itoa(n)) // if it could not be removed
+			_ = os.Rename(moved, moved+strconv.Itoa(n)) // it may not have been removed
 		}
 	}
 	swaps := a.Lost(t)
 	t.Logf("%d runs, %v of them did what was wanted, %d swaps", runs, done, swaps)
 	homes, err := filepath.Glob(filepath.Join(base, "near*"))
 	require.NoError(t, err)
-	for _, home := range append(homes, far) { // now that nothing is swapped any more, which would lead this look astray
+	for _, home := range append(homes, far) { // after the adversary has stopped, who could mislead this check
 		require.False(t, hosttest.HoldsSecret(home), "%s was given what only root may read", home)
 	}
 }

@@ -30,7 +30,7 @@ import (
 	"github.com/luaccm/ccm/test/tally"
 )
 
-// A siteServer has a bundle that can be changed, and can be out of order.
+// A siteServer serves a bundle that can be replaced, and can fail.
 type siteServer struct {
 	*httptest.Server
 	mu    sync.Mutex
@@ -39,7 +39,7 @@ type siteServer struct {
 	down  bool
 	reset bool
 	asked int
-	slow  chan struct{} // answers come when it is closed; nil for at once
+	slow  chan struct{} // responses wait until it is closed; nil for none
 }
 
 func newSiteServer(t *testing.T) *siteServer {
@@ -55,7 +55,7 @@ func newSiteServer(t *testing.T) *siteServer {
 		defer s.mu.Unlock()
 		s.asked++
 		switch {
-		case s.reset: // which the other side tells with the port that it was given
+		case s.reset: // the client is told of the reset with its port
 			conn, _, err := http.NewResponseController(w).Hijack()
 			if err == nil {
 				_ = conn.(*net.TCPConn).SetLinger(0)
@@ -81,7 +81,7 @@ func newSiteServer(t *testing.T) *siteServer {
 	return s
 }
 
-// put has the server give a bundle of a script.
+// put makes the server serve a bundle with a script.
 func (s *siteServer) put(t *testing.T, script string) {
 	dir := t.TempDir()
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "site.lua"), []byte(script), 0o644))
@@ -97,7 +97,7 @@ func (s *siteServer) set(change func()) {
 	change()
 }
 
-// An agentWorld is a directory in which an agent keeps something in order.
+// An agentWorld is a directory that an agent manages.
 type agentWorld struct {
 	t    *testing.T
 	dir  string
@@ -148,7 +148,7 @@ func (w *agentWorld) config(text string) *agent.Config {
 	return c
 }
 
-// start runs an agent in this process, with short times. It returns what ends it.
+// start runs an agent in this process, with short intervals. stop ends it.
 func (w *agentWorld) start(c *agent.Config, change func(*agent.Options)) (a *agent.Agent, stop func()) {
 	ccm, err := exec.LookPath("ccm")
 	require.NoError(w.t, err)
@@ -171,7 +171,7 @@ func (w *agentWorld) start(c *agent.Config, change func(*agent.Options)) (a *age
 	return a, stop
 }
 
-// eventually waits until something holds, and says what the agent told if it does not.
+// eventually waits until holds is true, and prints the agent's log if it is not.
 func (w *agentWorld) eventually(holds func() bool, what string) {
 	w.t.Helper()
 	for end := time.Now().Add(longEnough); !holds(); time.Sleep(5 * time.Millisecond) {
@@ -181,8 +181,8 @@ func (w *agentWorld) eventually(holds func() bool, what string) {
 	}
 }
 
-// A change on a server is run at once, what runs without the server is the last good site, and
-// the server that is back is asked again.
+// A change on a server is run at once. Without the server the last good site is run, and the server is used again
+// when it is back.
 func TestAgentFollowsServer(t *testing.T) {
 	w, s := newAgentWorld(t), newSiteServer(t)
 	s.put(t, w.file("a", "one"))
@@ -208,7 +208,7 @@ func TestAgentFollowsServer(t *testing.T) {
 	require.Equal(t, 1, strings.Count(w.log.String(), "503 Service Unavailable"), "a failure that goes on is told once")
 	require.Contains(t, w.log.String(), "reached again")
 
-	// Before a slow server has answered, the status says what is here.
+	// The status shows the installed site even before a slow server has answered.
 	answer := make(chan struct{})
 	goOn := sync.OnceFunc(func() { close(answer) })
 	t.Cleanup(goOn)
@@ -229,14 +229,14 @@ func TestAgentFollowsServer(t *testing.T) {
 	goOn()
 	stop()
 
-	// Another agent without a server has it all.
+	// Another agent finds the site on disk without a server.
 	s.Close()
 	require.NoError(t, os.Remove(filepath.Join(w.root, "a")))
 	w.start(w.config("sources: ["+s.URL+"/site.tar.gz]"), nil)
 	w.eventually(func() bool { return w.content("a") == "three" }, "the last good site is run without a server")
 }
 
-// Only a health check that is critical has the site run.
+// Only a critical health check triggers a run of the site.
 func TestAgentHealthChecks(t *testing.T) {
 	w := newAgentWorld(t)
 	check := filepath.Join(w.dir, "check")
@@ -265,7 +265,7 @@ func TestAgentHealthChecks(t *testing.T) {
 	require.Contains(t, w.log.String(), "a health check is critical")
 	require.Contains(t, strings.Join(seen.checked, "\n"), `"health_checks":[{"name":"check","status":"critical","output":`)
 
-	// What goes on to fail is told once, by checks and runs, and again when it failed again.
+	// A continuing failure is reported once, by checks and runs, and again after it was gone.
 	failed := func() int {
 		return len(regexp.MustCompile(`level=ERROR .*/a: failed: health check check is critical`).FindAllString(w.log.String(), -1))
 	}
@@ -281,7 +281,7 @@ func TestAgentHealthChecks(t *testing.T) {
 	}
 	require.False(t, status().OK())
 	state(0)
-	// The run that failed because of it is made up for, without the interval.
+	// The run that failed because of it is repeated before the interval is over.
 	w.eventually(func() bool { return status().OK() }, "it is well again")
 	require.Contains(t, w.log.String(), "because the health checks are well again")
 	require.Contains(t, w.log.String(), "/a: in order again")
@@ -293,7 +293,7 @@ func TestAgentHealthChecks(t *testing.T) {
 	w.eventually(func() bool { return failed() == 2 }, "it is told again")
 }
 
-// A check that is told of as a warning is told once, and so is what a plan would do.
+// A check with a warning is reported once, and so is the result of a plan.
 func TestAgentTellsOnce(t *testing.T) {
 	w := newAgentWorld(t)
 	script := filepath.Join(w.dir, "site.lua")
@@ -317,7 +317,7 @@ func TestAgentTellsOnce(t *testing.T) {
 	require.NoError(t, err)
 	require.True(t, s.OK())
 	require.Len(t, s.Sources[0].Unregistered, 1)
-	// While the resource fails nobody tries to register its service: that is no good news.
+	// While the resource fails, its service is not registered again; that is not reported as a success.
 	require.NoError(t, os.Remove(filepath.Join(w.root, "b")))
 	require.NoError(t, os.Mkdir(filepath.Join(w.root, "b"), 0o755))
 	require.False(t, run().OK())
@@ -333,8 +333,7 @@ func TestAgentTellsOnce(t *testing.T) {
 	require.Equal(t, 1, strings.Count(w.log.String(), "level=INFO msg=\""+script+": ~ file#"+w.root+"/b: Would have created"), w.log.String())
 }
 
-// What is signed by somebody who may not sign any more is not run; what is here goes on to be, and the
-// log and the status say so.
+// A new version by a withdrawn signer is not run; the installed site stays, and the log and the status say so.
 func TestAgentSignerWithdrawn(t *testing.T) {
 	w := newAgentWorld(t)
 	key := func(name string) string {
@@ -377,12 +376,12 @@ func TestAgentSignerWithdrawn(t *testing.T) {
 	w.eventually(func() bool { return w.content("a") == "of ann" }, "what is believed is run")
 }
 
-// A runCounter counts runs, and keeps the lines of the last one.
+// A runCounter counts runs, and has the lines of the last one.
 type runCounter struct {
 	mu    sync.Mutex
 	modes map[agent.Mode]int
 	lines []string
-	// checked are lines with results of health checks.
+	// checked are the lines with results of health checks.
 	checked []string
 	last    *agent.Result
 }
@@ -415,7 +414,7 @@ func (c *runCounter) of(m agent.Mode) int {
 	return c.modes[m]
 }
 
-// Requests have modes and targets, are observed, and can be ended.
+// Requests have modes and targets, observers see them, and they can be ended.
 func TestAgentRequests(t *testing.T) {
 	w := newAgentWorld(t)
 	script := filepath.Join(w.dir, "site.lua")
@@ -433,7 +432,7 @@ func TestAgentRequests(t *testing.T) {
 	require.EqualError(t, err, "there is no source none")
 }
 
-// Cancel and a context that ends do what Ctrl-C does: the resource that is worked on is finished.
+// Cancel and the end of the context work like Ctrl-C: the present resource is finished.
 func TestAgentCancel(t *testing.T) {
 	w := newAgentWorld(t)
 	script, began := filepath.Join(w.dir, "site.lua"), filepath.Join(w.dir, "began")
@@ -470,7 +469,7 @@ func TestAgentCancel(t *testing.T) {
 	require.EqualError(t, err, "the agent stops")
 }
 
-// Data that cannot be had is asked for ten times, then the last good data is taken, and it is said.
+// External data that cannot be fetched is tried ten times; then the last good data is used and reported as stale.
 func TestAgentData(t *testing.T) {
 	w, s := newAgentWorld(t), newSiteServer(t)
 	s.data = "data: {text: first}\n"
@@ -502,7 +501,7 @@ func TestAgentData(t *testing.T) {
 	require.Equal(t, "third", w.content("a"))
 }
 
-// The memory, the descriptors and the goroutines of an agent stay what they are.
+// The memory, descriptors and goroutines of an agent do not grow.
 func TestAgentStaysSmall(t *testing.T) {
 	if testing.Short() {
 		t.Skip("runs the agent a hundred times: make test-all")
@@ -541,7 +540,7 @@ func TestAgentStaysSmall(t *testing.T) {
 		asked := 0
 		s.set(func() { asked = s.asked })
 		return asked > 500
-	}, "the server is asked often") // on a busy machine that takes longer than the runs
+	}, "the server is asked often") // on a busy machine this takes longer than the runs
 	h, d, g := measure()
 	t.Logf("heap %d -> %d, descriptors %d -> %d, goroutines %d -> %d, polls %d", heap, h, descriptors, d, goroutines, g, s.asked)
 	require.Less(t, int64(h)-int64(heap), int64(1<<20))
@@ -549,7 +548,7 @@ func TestAgentStaysSmall(t *testing.T) {
 	require.LessOrEqual(t, g, goroutines+5)
 }
 
-// freePort returns a port that nobody has.
+// freePort returns a port that is not in use.
 func freePort(t *testing.T) int {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
@@ -557,7 +556,7 @@ func freePort(t *testing.T) int {
 	return l.Addr().(*net.TCPAddr).Port
 }
 
-// An agentProcess is ccm agent as people start it.
+// An agentProcess is a process of ccm agent.
 type agentProcess struct {
 	cmd    *exec.Cmd
 	output *lockedBuffer
@@ -580,7 +579,7 @@ func startAgent(t *testing.T, config string) *agentProcess {
 	return p
 }
 
-// tells waits for a line.
+// tells waits for a log line.
 func (p *agentProcess) tells(t *testing.T, what string) {
 	t.Helper()
 	timeout := time.After(longEnough)
@@ -597,7 +596,7 @@ func (p *agentProcess) tells(t *testing.T, what string) {
 	}
 }
 
-// The command: metrics, status, reload, one at a time, and an end in order.
+// ccm agent serves metrics, shows its status, reloads, runs only once, and ends in order.
 func TestAgentCommand(t *testing.T) {
 	w := newAgentWorld(t)
 	port := freePort(t)
@@ -635,7 +634,7 @@ func TestAgentCommand(t *testing.T) {
 	require.Contains(t, string(metrics), fmt.Sprintf("choria_ccm_resource_state_changed_count{type=\"file\",name=\"%s/a\"} 1\n", w.root))
 	require.Contains(t, string(metrics), fmt.Sprintf("choria_ccm_agent_apply_duration_seconds_count{manifest=%q} 1\n", script))
 
-	// A configuration with a mistake is not taken.
+	// A configuration with a mistake is not applied.
 	write(config, text+"intervall: 5m\n")
 	require.NoError(t, p.cmd.Process.Signal(syscall.SIGHUP))
 	p.tells(t, `ERR the configuration stays as it was: .*agent.yaml:5:1: unknown key "intervall" \(did you mean "interval"\?\)`)
@@ -647,7 +646,7 @@ func TestAgentCommand(t *testing.T) {
 	require.NoError(t, p.cmd.Process.Signal(syscall.SIGHUP))
 	p.tells(t, "the configuration was read anew: 1 source")
 
-	// The command that is under way is finished, the file behind it is not made.
+	// The present command is finished, and the next resource is not converged.
 	appears(t, began)
 	require.NoError(t, p.cmd.Process.Signal(syscall.SIGTERM))
 	p.tells(t, "run: .*interrupted")
@@ -659,13 +658,13 @@ func TestAgentCommand(t *testing.T) {
 	require.Equal(t, 1, code)
 	require.Contains(t, out, "No agent is running. The last one: ccm ")
 
-	// A second signal ends it at once.
+	// A second signal ends the run at once.
 	require.NoError(t, os.Remove(began))
 	write(script, fmt.Sprintf("exec { 'slow', command = \"sh -c 'touch %s; sleep 600'\" }\n", began))
 	p = startAgent(t, config)
 	appears(t, began)
 	require.NoError(t, p.cmd.Process.Signal(syscall.SIGTERM))
-	p.tells(t, "is asked to end") // two of a signal that was not yet heard are one
+	p.tells(t, "is asked to end") // two signals in quick succession arrive as one
 	require.NoError(t, p.cmd.Process.Signal(syscall.SIGTERM))
 	_ = p.cmd.Wait()
 	require.Equal(t, cli.ExitInterrupted, p.cmd.ProcessState.ExitCode())
@@ -674,7 +673,7 @@ func TestAgentCommand(t *testing.T) {
 	}, 10*time.Second, 50*time.Millisecond, "the run and its command have ended")
 }
 
-// Killed while a run is under way, that run goes on by itself, and the next agent waits for it.
+// If an agent is killed during a run, the run goes on, and the next agent waits for it.
 func TestAgentKilledInRun(t *testing.T) {
 	tries := tally.Of(t, "kills of the agent in the middle of a run", "the run ends by itself, the next agent waits for it and runs again")
 	w := newAgentWorld(t)

@@ -16,14 +16,13 @@ import (
 	"github.com/luaccm/ccm/site"
 )
 
-// memory is what one resource takes of memory.
+// allocations are the allocations and memory of one resource.
 type allocations struct {
-	evaluated, walked float64 // allocations, with those of looking in one of them
-	heapBytes         float64 // bytes of the heap, beside the content
+	evaluated, walked float64 // allocations of an evaluation, and of a run
+	heapBytes         float64 // of the heap, without the content
 }
 
-// useOf reads a site and converges it, and returns how much of everything was
-// taken.
+// useOf reads a site and converges it, and returns its allocations and memory.
 func useOf(t *testing.T, name string) (m allocations) {
 	e := newEnv(strings.NewReader(""), io.Discard, new(bytes.Buffer), hosttest.Clock{})
 	f := &runFlags{noop: true}
@@ -46,16 +45,16 @@ func useOf(t *testing.T, name string) (m allocations) {
 	}
 }
 
-// heap reads what the heap holds once what nobody uses is gone.
+// heap reads the size of the heap after a garbage collection.
 func heap(m *runtime.MemStats) {
 	runtime.GC()
-	runtime.GC() // what the first one put into pools' second chance
+	runtime.GC() // the first one moves pooled objects to the victim cache
 	runtime.ReadMemStats(m)
 }
 
-// What a resource takes of memory does not depend on how many there are, and is
-// little. The limits are a little above what was measured when they were set; what is kept
-// differs by 150 bytes, because it is seen while answers of the prefetcher are there.
+// The memory of a resource is small and does not depend on the number of resources. The limits are a little above the
+// measurements when they were set; the kept memory varies by 150 bytes, because results of the prefetcher may be
+// included.
 func TestAllocationsOfStableFile(t *testing.T) {
 	const few, many = 500, 1500
 	dir := stableTree(t, many)
@@ -64,7 +63,7 @@ func TestAllocationsOfStableFile(t *testing.T) {
 		"yaml": {evaluated: 31, walked: 4, heapBytes: 1650},
 	} {
 		t.Run(frontEnd, func(t *testing.T) {
-			useOf(t, siteFile(t, frontEnd, sites[frontEnd](dir, 10))) // what is set up once
+			useOf(t, siteFile(t, frontEnd, sites[frontEnd](dir, 10))) // one-time initialization
 			a := useOf(t, siteFile(t, frontEnd, sites[frontEnd](dir, few)))
 			b := useOf(t, siteFile(t, frontEnd, sites[frontEnd](dir, many)))
 			each := allocations{

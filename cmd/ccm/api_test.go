@@ -19,13 +19,13 @@ import (
 	"github.com/luaccm/ccm/runtime/report"
 )
 
-// requestLine asks for file number i.
+// requestLine returns a request for file number i.
 func requestLine(i int) string {
 	return fmt.Sprintf(`{"protocol":%q,"type":"file","properties":{"name":"/file-%d","content":"number %[2]d\n","owner":"%d","group":"%d","mode":"0644"}}`,
 		manifest.RequestProtocol, i, os.Geteuid(), os.Getegid())
 }
 
-// A pipe is a ccm that answers a stream of requests.
+// A pipe is a running ccm ensure api pipe.
 type pipe struct {
 	t       testing.TB
 	in      *io.PipeWriter
@@ -33,7 +33,7 @@ type pipe struct {
 	status  chan int
 }
 
-// newPipe starts a ccm in this process, with a root of its own.
+// newPipe starts ccm in this process, with its own root.
 func newPipe(t testing.TB, args ...string) *pipe {
 	t.Helper()
 	t.Chdir(t.TempDir())
@@ -62,8 +62,7 @@ func (p *pipe) answer() (r report.Response) {
 	return r
 }
 
-// Every request is answered, in order, whether the program waits for the answer
-// or not.
+// Every request is answered, in order, whether the program waits for each answer or not.
 func TestStreamAnswersInOrder(t *testing.T) {
 	const n = 200
 	p := newPipe(t)
@@ -100,7 +99,7 @@ func TestStreamAnswersInOrder(t *testing.T) {
 	require.Equal(t, cli.ExitUsage, <-p.status)
 }
 
-// Between requests, others can have the lock.
+// Between requests other processes can take the lock.
 func TestStreamLetsOthersIn(t *testing.T) {
 	state := t.TempDir()
 	p := newPipe(t, "--state-dir", state)
@@ -114,7 +113,7 @@ func TestStreamLetsOthersIn(t *testing.T) {
 	require.Equal(t, cli.ExitOK, <-p.status)
 }
 
-// The answers are what "ccm schema response" says: a state or an error, and no more.
+// The answers follow "ccm schema response": a state or an error, and nothing else.
 func TestAnswers(t *testing.T) {
 	p := newPipe(t)
 	for _, line := range []string{
@@ -134,8 +133,7 @@ func TestAnswers(t *testing.T) {
 	require.Equal(t, cli.ExitFailed, <-p.status)
 }
 
-// BenchmarkStream is what a request costs in a stream when nothing is to be done:
-// compare with BenchmarkProcessEach.
+// BenchmarkStream is a request in a stream with nothing to do; compare with BenchmarkProcessEach.
 func BenchmarkStream(b *testing.B) {
 	p := newPipe(b)
 	p.ask(requestLine(1))
@@ -148,11 +146,11 @@ func BenchmarkStream(b *testing.B) {
 	require.Equal(b, cli.ExitOK, <-p.status)
 }
 
-// BenchmarkProcessEach is what a request costs in a process of its own.
+// BenchmarkProcessEach is a request in a process of its own.
 func BenchmarkProcessEach(b *testing.B) {
 	self, err := os.Executable()
 	require.NoError(b, err)
-	ccm := filepath.Join(b.TempDir(), "ccm") // the name by which TestMain is ccm
+	ccm := filepath.Join(b.TempDir(), "ccm") // the name under which TestMain runs ccm
 	require.NoError(b, os.Symlink(self, ccm))
 	b.Chdir(b.TempDir())
 	root, state := b.TempDir(), b.TempDir()

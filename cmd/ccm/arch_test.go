@@ -12,13 +12,12 @@ import (
 
 const goModule = "github.com/luaccm/ccm"
 
-// TestImports holds the packages to the directions in which they may depend
-// (design: who may import whom).
+// TestImports: packages depend on each other only in the allowed directions (design: who may import whom).
 func TestImports(t *testing.T) {
 	rules := []struct {
-		pkg    string   // these packages and those below them
-		banned []string // may not import these or what is below them
-		except []string // but these may
+		pkg    string   // the package and all below it
+		banned []string // must not import these or packages below them
+		except []string // except these
 	}{
 		{pkg: "runtime", banned: []string{"resources", "providers", "luaapi", "stdlib", "site", "studio", "cmd"}},
 		{pkg: "runtime/terminal", banned: []string{"runtime"}},
@@ -75,16 +74,16 @@ func TestImports(t *testing.T) {
 		{pkg: "fleet/record", banned: []string{"fleet", "runtime"}},
 		{pkg: "fleet/direct", banned: []string{"runtime"}},
 		{pkg: "fleet/signed", banned: []string{"runtime"}, except: []string{"runtime/signers"}},
-		{pkg: "cmd/ccm", banned: []string{"cmd"}, except: []string{"cmd/ccm/cli"}}, // groups of commands know nothing of each other
+		{pkg: "cmd/ccm", banned: []string{"cmd"}, except: []string{"cmd/ccm/cli"}}, // groups of commands are independent of each other
 		{pkg: "studio", banned: []string{"cmd", "providers"}},
 		{pkg: "studio/guard", banned: []string{"runtime", "resources", "luaapi", "stdlib", "site", "studio"}},
 		{pkg: "studio/yamledit", banned: []string{"runtime", "resources", "luaapi", "stdlib", "site"}, except: []string{"runtime/textedit", "runtime/lazyregexp"}},
 		{pkg: "studio/luaedit", banned: []string{"runtime", "resources", "stdlib", "site"}, except: []string{"runtime/textedit/splice", "runtime/luadata", "runtime/template"}},
 		{pkg: "studio/model", banned: []string{"resources", "providers", "site", "cmd", "std:os", "runtime/host"}},
 	}
-	// Their packages may not import each other either.
+	// Packages in these directories must not import each other either.
 	apart := []string{"providers", "cmd/ccm"}
-	// yaml.v3 stands in few places, so that it can be exchanged.
+	// Few packages import yaml.v3, so that it can be exchanged.
 	yamlMayBeIn := []string{"fleet/agent", "fleet/inventory", "runtime/manifest", "runtime/data", "runtime/textedit", "runtime/textedit/yamltext", "studio/yamledit"}
 
 	out, err := exec.Command("go", "list", "-json=ImportPath,Imports", goModule+"/...").Output()

@@ -25,9 +25,8 @@ import (
 	"github.com/luaccm/ccm/runtime/host/hosttest"
 )
 
-// TestBlocks: every block of code of the documentation is of a language that some test reads.
-// Here those for a shell are parsed, and what they call of ccm is there, down to the flags. So is
-// what stands in the text.
+// TestBlocks: every block of code in the documentation has a language that some test reads. This test parses blocks
+// for a shell, and checks that the commands and flags of ccm in them exist, and in the text as well.
 func TestBlocks(t *testing.T) {
 	root := newRootCommand(newEnv(strings.NewReader(""), io.Discard, io.Discard, hosttest.Clock{}))
 	root.InitDefaultHelpCmd()
@@ -51,7 +50,7 @@ func TestBlocks(t *testing.T) {
 			}
 		}
 		for _, span := range doc.CodeSpans() {
-			if filepath.Base(page) == "coming-from-choria.md" { // whose program is called ccm too
+			if filepath.Base(page) == "coming-from-choria.md" { // it describes another program called ccm
 				continue
 			}
 			if words, ok := strings.CutPrefix(span.Text, "ccm "); ok {
@@ -71,11 +70,11 @@ func TestBlocks(t *testing.T) {
 	require.Greater(t, flags, 500)
 }
 
-// flagNamed is a flag that a text names by itself.
+// flagNamed matches a flag in a text.
 var flagNamed = regexp.MustCompile(`^(--[a-z0-9-]+)`)
 
-// flagsOfOthers are flags of other programs of which the documentation speaks. Pages for those who
-// come from another program name many.
+// flagsOfOthers are flags of other programs in the documentation. Pages about a change from another program have
+// many.
 var flagsOfOthers = []string{
 	"--ccm",                                               // the first argument of an executable with a site in it, which cobra never sees
 	"--enablerepo", "--disablerepo", "--repo", "--setopt", // dnf and zypper
@@ -85,7 +84,7 @@ var flagsOfOthers = []string{
 	"--hostname", "--modulepath", // TinyCM
 }
 
-// flagsOf returns the flags of a command and of all below it.
+// flagsOf returns the flags of a command and its subcommands.
 func flagsOf(cmd *cobra.Command) map[string]bool {
 	known := map[string]bool{"--help": true, "--version": true}
 	cmd.Flags().VisitAll(func(f *pflag.Flag) { known["--"+f.Name] = true })
@@ -96,7 +95,7 @@ func flagsOf(cmd *cobra.Command) map[string]bool {
 	return known
 }
 
-// documents returns the paths of all pages that are shipped or that one finds in the repository.
+// documents returns the paths of all pages that are shipped or in the repository.
 func documents(t *testing.T) (pages []string) {
 	for _, pattern := range []string{"../../*.md", "../../docs/*.md", "../../docs/reference/*.md", "../../docs/reference/*/*.md", "../../examples/*/*.md", "../../test/*/*.md"} {
 		found, err := filepath.Glob(pattern)
@@ -107,12 +106,11 @@ func documents(t *testing.T) (pages []string) {
 	return pages
 }
 
-// checkBlock reports what is wrong with a block of code, and returns what a shell would read of
-// it.
+// checkBlock returns the mistake in a block of code, and the part that a shell would read.
 func checkBlock(page string, b markdown.Block) (shell string, err error) {
 	switch b.Language {
 	case "lua", "yaml": // TestDocumentsParse, TestReadme, TestReferencePages and the tests of the library
-	case "": // what is printed, and what is typed before it
+	case "": // output with the commands before it
 		return strings.Join(typed(b), "\n") + "\n", nil
 	case "sh":
 		return b.Code + "\n", nil
@@ -148,15 +146,14 @@ func checkBlock(page string, b markdown.Block) (shell string, err error) {
 		if b.Note == "" {
 			return "", errors.New("a unit has the name of its file, so that a test on real machines starts it")
 		}
-	case "puppet": // what the reader has, and no part of ccm
+	case "puppet": // code that the reader already has
 	default:
 		return "", fmt.Errorf("no test reads blocks of the language %s", b.Language)
 	}
 	return "", nil
 }
 
-// typed returns what a block has typed into a shell: what follows a prompt, or all lines of a
-// script.
+// typed returns the input for a shell in a block: the lines after a prompt, or all lines of a script.
 func typed(b markdown.Block) (list []string) {
 	if b.Language == "sh" {
 		return strings.Split(b.Code, "\n")
@@ -184,9 +181,9 @@ func typed(b markdown.Block) (list []string) {
 
 var (
 	prompted = regexp.MustCompile(`^[a-z0-9]*\$ (.*)`)
-	// usage is the usage of a command, and not a line that ccm prints with its version.
+	// usage matches the usage of a command, but not the line with the version.
 	usage = regexp.MustCompile(`^ccm [a-zA-Z-]`)
-	// called is a call of ccm in a line of a shell.
+	// called matches a call of ccm in a line for a shell.
 	called = regexp.MustCompile(`(?:^|[;&|({]\s*|\$\(\s*|\b(?:sudo|time|exec|then|do|nohup)\s+|^# )ccm\s+([^;&|)<>]*)`)
 )
 
@@ -197,7 +194,7 @@ func callsIn(line string) (list [][]string) {
 	return list
 }
 
-// split returns the words of a command; those of a part of one as far as blanks tell.
+// split returns the words of a command. For a fragment it splits at blanks.
 func split(line string) []string {
 	if words, err := shellquote.Split(line); err == nil {
 		return words
@@ -205,8 +202,7 @@ func split(line string) []string {
 	return strings.Fields(line)
 }
 
-// checkCall reports whether there is no such command, or a flag that it does not have. A word in
-// capitals is for the reader to fill in.
+// checkCall returns an error if the command or one of its flags does not exist. A word in capitals is a placeholder.
 func checkCall(root *cobra.Command, words []string) error {
 	cmd, rest, err := root.Find(words)
 	if cmd == root && len(rest) > 0 && !strings.HasPrefix(rest[0], "-") {
@@ -238,7 +234,7 @@ func checkCall(root *cobra.Command, words []string) error {
 					return fmt.Errorf("%s has no flag -%c", cmd.CommandPath(), letter)
 				}
 				if f.NoOptDefVal == "" || i+1 < len(short) && short[i+1] == '=' {
-					break // what follows is its value
+					break // the rest is its value
 				}
 			}
 		}
@@ -248,7 +244,7 @@ func checkCall(root *cobra.Command, words []string) error {
 
 var placeholder = regexp.MustCompile(`^(?:[A-Z#.\[\]{}*_-]+|\.\.\.)$`)
 
-// TestCheckCall: what TestBlocks looks for is found.
+// TestCheckCall: the mistakes that TestBlocks looks for are found.
 func TestCheckCall(t *testing.T) {
 	root := newRootCommand(newEnv(strings.NewReader(""), io.Discard, io.Discard, hosttest.Clock{}))
 	root.InitDefaultHelpCmd()

@@ -15,7 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// bundled makes a site and its bundle, and returns the directory of both.
+// bundled makes a site and its bundle, and returns their directory.
 func bundled(t *testing.T, files map[string]string) string {
 	t.Helper()
 	isolate(t)
@@ -35,7 +35,7 @@ var webSite = map[string]string{
 	"alone.lua": `exec { "x", command = "true" }`, "manifest.yaml": "ccm: {resources: [{exec: [{y: {command: \"true\"}}]}]}\n",
 }
 
-// TestURLs: what is behind a URL is planned; what authorizes goes to its server and nowhere else.
+// TestURLs: the site at a URL is planned; credentials are sent to its server only.
 func TestURLs(t *testing.T) {
 	dir := bundled(t, webSite)
 	files := http.StripPrefix("/files", http.FileServer(http.Dir(dir)))
@@ -101,7 +101,7 @@ func TestURLs(t *testing.T) {
 		"/nothing":              "GET " + server.URL + "/nothing: want status 200, got 404 Not Found",
 		"/large":                "the server sends 1.9 GiB, and the limit is 1.0 GiB",
 		"/files/web/nowhere":    "404",
-		"/files/web/site.lua?":  "no such file", // its source is not beside it
+		"/files/web/site.lua?":  "no such file", // its source is not on the server
 	} {
 		_, stderr, status := plan(server.URL + path)
 		if path != "/files/web/site.lua?" {
@@ -122,14 +122,14 @@ func TestURLs(t *testing.T) {
 	require.Empty(t, places(t), "nothing is left")
 }
 
-// places lists what is in the cache of bundles.
+// places lists the cache of bundles.
 func places(t *testing.T) []string {
 	list, err := filepath.Glob(filepath.Join(os.Getenv("CCM_CACHE_DIR"), "bundles", "*"))
 	require.NoError(t, err)
 	return list
 }
 
-// TestPlainHTTPOfRoot: root does not do what everybody on the way could have written.
+// TestPlainHTTPOfRoot: root refuses a site from plain http, which anybody on the network could have changed.
 func TestPlainHTTPOfRoot(t *testing.T) {
 	if os.Geteuid() != 0 {
 		t.Skip("needs root")
@@ -149,7 +149,7 @@ func TestPlainHTTPOfRoot(t *testing.T) {
 	require.Contains(t, out, "file#/motd")
 }
 
-// TestBundleOfOthers: a bundle that others may write is no better than a script of theirs.
+// TestBundleOfOthers: root refuses a bundle that others may write.
 func TestBundleOfOthers(t *testing.T) {
 	if os.Geteuid() != 0 {
 		t.Skip("needs root")
@@ -166,7 +166,7 @@ func TestBundleOfOthers(t *testing.T) {
 	require.Contains(t, stderr, "not believed as root, because everybody may write")
 	require.NoFileExists(t, filepath.Join(dir, "again.tar.gz"))
 
-	// The place where it is unpacked is one of root, or there is none.
+	// The directory for unpacking must belong to root.
 	cache := filepath.Join(t.TempDir(), "cache")
 	require.NoError(t, os.MkdirAll(filepath.Join(cache, "bundles"), 0o777))
 	require.NoError(t, os.Chmod(filepath.Join(cache, "bundles"), 0o777))
@@ -178,8 +178,8 @@ func TestBundleOfOthers(t *testing.T) {
 	require.Contains(t, stderr, "everybody may write the directory "+filepath.Join(cache, "bundles"))
 }
 
-// TestKilledInBundle: what a run that was killed has left of its bundle goes with the next one, and
-// while it runs another one has a place of its own.
+// TestKilledInBundle: the next run removes the unpacked bundle of a killed run, and two runs at the same time have
+// separate directories.
 func TestKilledInBundle(t *testing.T) {
 	dir := bundled(t, map[string]string{"site.lua": `exec { "wait", command = "touch " .. env.MARK .. "; exec sleep 60", provider = "shell" }`})
 	mark := filepath.Join(dir, "mark")
@@ -207,8 +207,8 @@ func TestKilledInBundle(t *testing.T) {
 	require.Empty(t, places(t))
 }
 
-// A bundle that is written into the folder of its site is the one that is written elsewhere: what ccm itself has
-// there while it writes is no part of it.
+// A bundle that is written into the folder of its site equals one that is written elsewhere: ccm's own temporary file
+// is not included.
 func TestBundleIntoItsFolder(t *testing.T) {
 	dir := bundled(t, webSite)
 	t.Chdir(filepath.Join(dir, "web"))

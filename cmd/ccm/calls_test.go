@@ -15,13 +15,13 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A callKind is a language of scripts, manifests and templates, and functions and arguments of it
-// of which each is tried with each: one call is given a size that makes it long, or makes much.
+// A callKind has functions and arguments for scripts, manifests or templates. Each function is called with each
+// argument, many of which are sizes that make the call slow or its result large.
 type callKind struct {
-	name string // of the file
-	text string // of the file; %s is the call
+	name string // name of the file
+	text string // text of the file; %s is the call
 	jinja,
-	functions, arguments string // a line each; %s in a function is the argument
+	functions, arguments string // one a line; %s in a function is the argument
 }
 
 var callKinds = map[string]callKind{
@@ -278,16 +278,16 @@ var callKinds = map[string]callKind{
 		(range(100000)|list)`},
 }
 
-// TestHostileCalls: one call, whatever sizes it is given, ends within the limits of time and
-// memory. CCM_TEST_CALLS=all tries all of them, otherwise it is one in 31.
+// TestHostileCalls: one call with any argument ends within the limits of time and memory. CCM_TEST_CALLS=all tries
+// all combinations, otherwise one in 31.
 func TestHostileCalls(t *testing.T) {
 	if testing.Short() {
 		t.Skip("tries every hostile case: make test-all")
 	}
-	const most = 4 << 30 // bytes that are made; what is held is less
+	const most = 4 << 30 // bytes that are allocated; less is in use at a time
 	if os.Getenv("CCM_TEST_CALLS_CHILD") == "" {
-		// What cannot be interrupted goes on after its limit, and the allocations of it
-		// would be counted for the tests that come next.
+		// In a process of its own, because a call that cannot be interrupted goes on after its limit, and its
+		// allocations would count for later tests.
 		cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestHostileCalls$", "-test.v")
 		cmd.Env = append(os.Environ(), "CCM_TEST_CALLS_CHILD=1")
 		out, err := cmd.CombinedOutput()
@@ -316,13 +316,13 @@ func TestHostileCalls(t *testing.T) {
 				} else {
 					text = fmt.Sprintf(k.text, call)
 				}
-				runtime.GC() // else the next call pays for what the earlier ones have left
+				runtime.GC() // otherwise the next call would collect the garbage of earlier ones
 				var before, after runtime.MemStats
 				runtime.ReadMemStats(&before)
 				begin := time.Now()
 				used := processorTime(t)
 				_, err := w.load(t, k.name, text)
-				// With it is counted what an earlier call goes on with that cannot be interrupted.
+				// This includes the time of earlier calls that cannot be interrupted.
 				require.Less(t, processorTime(t)-used, time.Minute, "%s: %s", kind, call)
 				if err != nil {
 					sane(t, text, err.Error())
@@ -337,7 +337,7 @@ func TestHostileCalls(t *testing.T) {
 	t.Logf("%d calls", tried)
 }
 
-// processorTime returns how much of it this process has used.
+// processorTime returns the processor time that this process has used.
 func processorTime(t *testing.T) time.Duration {
 	var u syscall.Rusage
 	require.NoError(t, syscall.Getrusage(syscall.RUSAGE_SELF, &u))

@@ -11,7 +11,7 @@ import (
 	"github.com/luaccm/ccm/runtime/host/hosttest"
 )
 
-// namesOfCommands returns the names of the commands that ccm has with a command line.
+// namesOfCommands returns the names of ccm's commands.
 func namesOfCommands(args ...string) (names []string) {
 	e := newEnv(strings.NewReader(""), io.Discard, io.Discard, hosttest.Clock{})
 	e.Args = args

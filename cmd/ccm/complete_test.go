@@ -7,8 +7,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// What a shell shows beside a flag has no marks in it, and the help names the value. Of files only
-// those are offered that a command reads.
+// The description of a flag in completions has no markup, and the help names its value. Only files that the command
+// can read are proposed.
 func TestCompletionOfFlags(t *testing.T) {
 	for _, x := range []struct {
 		args []string
@@ -27,7 +27,7 @@ func TestCompletionOfFlags(t *testing.T) {
 		"plan":                    "lua\nyaml\nyml\nplan\ngz\ntgz\n:8\n",
 		"graph":                   "lua\nyaml\nyml\n:8\n",
 		"lint a":                  "lua\n:8\n",
-		"run a.lua":               ":0\n", // of the script
+		"run a.lua":               ":0\n", // arguments of the script
 		"run a.lua --report":      ":0\n",
 		"fleet events --since":    ":4\n",
 		"fleet nodes --within":    ":4\n",

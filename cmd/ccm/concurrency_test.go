@@ -21,8 +21,7 @@ import (
 	"github.com/luaccm/ccm/test/tally"
 )
 
-// A shell is a directory with a root, a state directory and what runs ccm there
-// as processes of their own, as users do.
+// A shell is a directory with a root and a state directory, in which ccm runs as separate processes.
 type shell struct {
 	t   *testing.T
 	dir string
@@ -37,7 +36,7 @@ func newShell(t *testing.T) *shell {
 	return s
 }
 
-// A done is a process that has ended.
+// A processResult is the result of a process.
 type processResult struct {
 	out, err string
 	code     int
@@ -64,7 +63,7 @@ func (s *shell) run(args ...string) processResult {
 	return wait()
 }
 
-// ok runs ccm and returns what it printed; nothing may go wrong.
+// ok runs ccm, which must succeed, and returns its output.
 func (s *shell) ok(args ...string) string {
 	s.t.Helper()
 	d := s.run(args...)
@@ -84,7 +83,7 @@ func (s *shell) read(name string) string {
 	return string(text)
 }
 
-// waitFor waits until a process has made a file.
+// waitFor waits until a file exists.
 func (s *shell) waitFor(name string) {
 	s.t.Helper()
 	for deadline := time.Now().Add(longEnough); ; time.Sleep(2 * time.Millisecond) {
@@ -105,9 +104,8 @@ func jsonLines[T any](t *testing.T, text string) (list []T) {
 	return list
 }
 
-// TestFiftyAtOnce: fifty processes bring resources in order in one session and
-// one state directory at the same time. Each does its work once, and of none is
-// anything lost: outcomes, backups, refreshes.
+// TestFiftyAtOnce: fifty processes converge resources in one session and one state directory at the same time. Each
+// does its work once, and no outcome, backup or refresh is lost.
 func TestFiftyAtOnce(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts fifty processes: make test-all")
@@ -130,7 +128,7 @@ func TestFiftyAtOnce(t *testing.T) {
 	tries.Add(files + same)
 	for i := range files + same {
 		all.Go(func() {
-			name := at(min(i, files)) // some of them want the same file
+			name := at(min(i, files)) // several processes manage the same file
 			d := s.run("ensure", "file", name, "--content", "new\n", "--owner", owner, "--group", group, "--mode", "0644", "--root", "root", "--lock-timeout", "10m")
 			mu.Lock()
 			defer mu.Unlock()
@@ -143,7 +141,7 @@ func TestFiftyAtOnce(t *testing.T) {
 	all.Wait()
 	require.Equal(t, map[int]int{0: files + same}, codes)
 
-	// The session knows of all.
+	// The session has all outcomes.
 	events := jsonLines[report.Event](t, s.ok("session", "report", "--output", "json"))
 	sum := events[len(events)-1]
 	events = events[:len(events)-1]
@@ -161,7 +159,7 @@ func TestFiftyAtOnce(t *testing.T) {
 		require.Equal(t, 1, n, "%s was changed once", name)
 	}
 
-	// So does the history, and what was there before can be had back.
+	// So has the history, and all replaced contents can be restored.
 	past := jsonLines[state.Entry](t, s.ok("history", "--limit", "0", "--output", "json"))
 	require.Len(t, past, files+same)
 	require.Empty(t, s.ok("history", "--pending"))
@@ -179,11 +177,11 @@ func TestFiftyAtOnce(t *testing.T) {
 		}
 	}
 	if _, err := os.Stat(filepath.Join(s.dir, "root", at(files))); err != nil {
-		old++ // it was not there
+		old++ // the file did not exist
 	}
 	require.Equal(t, restored, old)
 
-	// Ten at once subscribe to all of them: each is refreshed once.
+	// Ten processes subscribe to all of them, and each is refreshed once.
 	args := []string{"ensure", "exec", "", "--refreshonly", "--provider", "shell", "--lock-timeout", "10m"}
 	for i := range files {
 		args = append(args, "--subscribe", "file#"+at(i))
@@ -210,8 +208,8 @@ func TestFiftyAtOnce(t *testing.T) {
 	}
 }
 
-// TestTwoRunsAtOnce: of two runs on one state directory one gets the lock. The
-// other says who holds it or, if it may wait, waits and goes on.
+// TestTwoRunsAtOnce: one of two runs with a state directory gets the lock. The other names the holder, or waits for
+// it if it may.
 func TestTwoRunsAtOnce(t *testing.T) {
 	tally.Of(t, "two runs at once, then five that wait, then one after a killed run",
 		"one gets the lock, the other names its pid, command and start; who waits goes on; the lock of a killed run is free").Add(8)
@@ -235,7 +233,7 @@ func TestTwoRunsAtOnce(t *testing.T) {
 	d = s.run("run", "--lock-timeout", "150ms", "quick.lua")
 	require.Equal(t, 1, d.code)
 	require.Contains(t, d.err, fmt.Sprintf("pid %d", holder.Process.Pid))
-	s.ok("plan", "quick.lua") // looking needs no lock
+	s.ok("plan", "quick.lua") // a plan needs no lock
 
 	var waiting []func() processResult
 	for range 5 {
@@ -250,13 +248,13 @@ func TestTwoRunsAtOnce(t *testing.T) {
 	}
 	require.Equal(t, "slow\n"+strings.Repeat("quick\n", 5), s.read("log"))
 
-	// A holder that is killed holds nothing.
+	// The lock of a killed process is free.
 	require.NoError(t, os.Remove(filepath.Join(s.dir, "go")))
 	require.NoError(t, os.Remove(filepath.Join(s.dir, "begun")))
 	holder, wait = s.start("run", "slow.lua")
 	s.waitFor("begun")
 	require.NoError(t, holder.Process.Kill())
-	s.write("go", "") // for the command that it leaves
+	s.write("go", "") // ends the command that it left running
 	wait()
 	s.ok("run", "quick.lua")
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// unending is where a context begins that nothing ends, and why that may be so.
+// unending are the functions with a context that nothing ends, with the reasons.
 var unending = map[string]string{
 	"cmd/ccm/main.go":                   "it is that of the process, which the second signal ends",
 	"luaapi/repl/term/tool.go":          "an editor runs until the person who types leaves it",
@@ -24,7 +24,7 @@ var unending = map[string]string{
 	"runtime/host/accounts/accounts.go": "getent is given five seconds",
 }
 
-// Whatever may wait takes the context of the run: none starts again on the way.
+// Functions that may block take the context of the run, and none makes a new one.
 func TestContexts(t *testing.T) {
 	found := make(map[string]bool)
 	top := filepath.Join("..", "..")

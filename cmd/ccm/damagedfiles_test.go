@@ -16,13 +16,12 @@ import (
 	"github.com/luaccm/ccm/test/tally"
 )
 
-// TestDamagedFiles damages each file of a state directory in several ways. No
-// command gives up its work for that, but for what the file alone knew; and what
-// was overwritten in a run can always be had back.
+// TestDamagedFiles damages each file of a state directory in several ways. Every command still works, except for the
+// data of that file, and replaced contents can always be restored.
 func TestDamagedFiles(t *testing.T) {
 	tries := tally.Of(t, "damaged state files: empty, zeros, half, other JSON, junk; ten commands each",
 		"a warning, a copy set aside, what is good is used, what was overwritten can be had back")
-	dir, err := os.MkdirTemp("/dev/shm", "ccm-test-") // in memory if that can be had: this syncs often
+	dir, err := os.MkdirTemp("/dev/shm", "ccm-test-") // in memory if possible, because it syncs often
 	if err != nil {
 		dir = t.TempDir()
 	}

@@ -15,12 +15,11 @@ import (
 	"github.com/luaccm/ccm/site"
 )
 
-// codeBlock is a block of code of a document, with its language and what stands after it: the name
-// of a file, or "part" for what is no whole script. Files whose names begin with "mistake" show one,
-// and TestGuides has them told.
+// codeBlock matches a block of code with its language and the rest of the line: the name of a file, or "part" for a
+// part of a script. A file whose name begins with "mistake" shows a mistake, which TestGuides checks.
 var codeBlock = regexp.MustCompile("(?ms)^```(lua|yaml) ?(\\S*)\n(.*?)^```$")
 
-// elision is what documents write for what is left out.
+// elision matches the dots for omitted code.
 var elision = regexp.MustCompile(`,?\s*\.\.\.(\s*[})])`)
 
 // shownMistakes are mistakes that documents show on purpose.
@@ -29,8 +28,8 @@ var shownMistakes = []string{
 	"content was given as nil (cfg.text)",
 }
 
-// TestDocumentsParse: lint finds no mistake in the Lua of documents, and their YAML can be read.
-// The examples of docs/stdlib.md are run by the tests of the library.
+// TestDocumentsParse: lint finds no mistake in the Lua of documents, and their YAML can be parsed. The tests of the
+// library run the examples of docs/stdlib.md.
 func TestDocumentsParse(t *testing.T) {
 	pages, err := filepath.Glob("../../docs/*.md")
 	require.NoError(t, err)

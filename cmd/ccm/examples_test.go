@@ -16,11 +16,10 @@ import (
 	"github.com/luaccm/ccm/runtime/report"
 )
 
-// examples is where the examples are, seen from here.
+// examples is the path of the examples.
 const examples = "../../examples"
 
-// resourcesOf returns the catalog of a script or manifest without the places in
-// its text.
+// resourcesOf returns the catalog of a script or manifest without positions.
 func resourcesOf(t *testing.T, file string) []any {
 	t.Helper()
 	out, stderr, status := ccm(t, nil, "catalog", "--output", "json", file)
@@ -34,8 +33,8 @@ func resourcesOf(t *testing.T, file string) []any {
 	return c.Resources
 }
 
-// TestExamplesAreOneSite: each example gives the same catalog in Lua, in YAML and
-// in the Lua that convert makes of the YAML.
+// TestExamplesAreOneSite: each example has the same catalog in Lua, in YAML, and in the Lua that convert makes from
+// the YAML.
 func TestExamplesAreOneSite(t *testing.T) {
 	isolate(t)
 	manifests, err := filepath.Glob(filepath.Join(examples, "*", "site.yaml"))
@@ -50,7 +49,7 @@ func TestExamplesAreOneSite(t *testing.T) {
 
 			lua, stderr, status := ccm(t, nil, "convert", file)
 			require.Zero(t, status, stderr)
-			// It reads its data, and what it copies, beside itself.
+			// It reads data and sources beside itself.
 			dir := t.TempDir()
 			require.NoError(t, os.CopyFS(dir, os.DirFS(filepath.Dir(file))))
 			converted := filepath.Join(dir, "converted.lua")
@@ -66,8 +65,8 @@ func TestExamplesAreOneSite(t *testing.T) {
 	}
 }
 
-// TestHello runs the first example as the README says: a plan touches nothing,
-// a run does what it said, and a second run finds nothing to do.
+// TestHello runs the first example as in the README: the plan changes nothing, the run does what the plan said, and a
+// second run has nothing to do.
 func TestHello(t *testing.T) {
 	isolate(t)
 	site, dir := filepath.Join(examples, "hello", "site.lua"), filepath.Join(t.TempDir(), "site")
@@ -83,9 +82,8 @@ func TestHello(t *testing.T) {
 	require.Contains(t, out, "Nothing to do: 6 resources are as wanted")
 }
 
-// TestExamplePlans: plan.txt is what a plan of an example says on a machine on which
-// there is nothing. UPDATE=1 writes it. That of the web example has versions of packages:
-// it is that of a real system (test/integration).
+// TestExamplePlans: plan.txt is the plan of an example for an empty machine. UPDATE=1 writes it. The plan of the web
+// example has versions of packages and comes from a real system (test/integration).
 func TestExamplePlans(t *testing.T) {
 	isolate(t)
 	given := spec.Fixture{
@@ -116,8 +114,8 @@ func TestExamplePlans(t *testing.T) {
 	}
 }
 
-// TestRoles: each role has a catalog on the families of systems that it is for, and nothing
-// in it is dubious. In labs the roles are converged (test/integration/roles_test.go).
+// TestRoles: each role has a catalog on its families of systems, and lint has no warnings.
+// test/integration/roles_test.go converges the roles in labs.
 func TestRoles(t *testing.T) {
 	isolate(t)
 	scripts, err := filepath.Glob(filepath.Join(examples, "roles", "*", "site.lua"))
@@ -134,7 +132,7 @@ func TestRoles(t *testing.T) {
 	}
 }
 
-// TestExampleModules: the specs of each module among the examples pass.
+// TestExampleModules: the specs of all example modules pass.
 func TestExampleModules(t *testing.T) {
 	isolate(t)
 	modules, err := filepath.Glob(filepath.Join(examples, "modules", "*"))

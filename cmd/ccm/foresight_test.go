@@ -23,17 +23,17 @@ import (
 	"github.com/luaccm/ccm/runtime/host"
 )
 
-// mostUnknown is how many of a hundred resources of random sites may be unknown because of
-// others in a plan, mostUnknownOfFew how many of those of the first sites. They may only go down.
+// mostUnknown limits the percentage of resources of random sites that a plan cannot know because of other resources,
+// mostUnknownOfFew that of the first sites. They may only be lowered.
 const (
 	mostUnknown      = 15
 	mostUnknownOfFew = 17
 )
 
-// mostRefused is how many of a hundred random sites may be refused before anything is planned.
+// mostRefused limits the percentage of random sites that are refused before the plan.
 const mostRefused = 1
 
-// A told is what is said of one resource.
+// A statement is the result for one resource in a plan or a run.
 type statement struct {
 	Type, Name, Outcome string
 	Because             []string
@@ -49,12 +49,12 @@ type statement struct {
 	}
 }
 
-// isAlike reports whether the same is planned.
+// isAlike reports whether two plans of a resource are equal.
 func (x statement) isAlike(y statement) bool {
 	return x.Outcome == y.Outcome && x.Does == y.Does && string(x.Diff) == string(y.Diff)
 }
 
-// tell runs a command and returns what it says of each resource.
+// tell runs a command and returns its statements about resources.
 func (w *randomWorld) tell(t *testing.T, sites, command string, out map[string]bool, flags ...string) (map[string]statement, int, error) {
 	args := append(slices.Clone(w.flags), flags...)
 	if w.rooted {
@@ -104,8 +104,7 @@ func archiveServer(t *testing.T) string {
 	return srv.URL
 }
 
-// gitRepository returns a repository with one commit, or a path at which nothing is if there is
-// no git.
+// gitRepository returns a repository with one commit, or a path without a file if git is not installed.
 func gitRepository(t *testing.T) string {
 	dir := filepath.Join(t.TempDir(), "repo")
 	if _, err := exec.LookPath("git"); err != nil {
@@ -118,9 +117,9 @@ func gitRepository(t *testing.T) string {
 	return dir
 }
 
-// TestPlansComeTrue makes random sites on random machines, and compares what a plan
-// says with what a run does. CCM_PLANS says how many, CCM_PLANS_SEED where to begin.
-// A site that fails is told with no more resources and files than it takes.
+// TestPlansComeTrue makes random sites on random machines, and compares the plan with the run. CCM_PLANS is their
+// number, CCM_PLANS_SEED the first seed. A site that fails is reduced to the resources and files that the failure
+// needs.
 func TestPlansComeTrue(t *testing.T) {
 	if testing.Short() {
 		t.Skip("makes random sites: make test-all")
@@ -163,8 +162,7 @@ func TestPlansComeTrue(t *testing.T) {
 	}
 }
 
-// shrunk returns a world of which nothing can be left out without an error of
-// the check being gone, and that error.
+// shrunk returns the smallest world in which check still fails, and its error.
 func (w *randomWorld) shrunk(t *testing.T, err error) (*randomWorld, error) {
 	small := *w
 	for again := true; again; {
@@ -190,7 +188,7 @@ func (w *randomWorld) shrunk(t *testing.T, err error) (*randomWorld, error) {
 	return &small, err
 }
 
-// without returns declarations without one of them, and without references to it.
+// without returns declarations without one of them and without references to it.
 func without(list []declaration, i int) []declaration {
 	id := list[i].id()
 	list = slices.Delete(slices.Clone(list), i, i+1)
@@ -204,8 +202,7 @@ func without(list []declaration, i int) []declaration {
 	return list
 }
 
-// check compares what a plan says with what a run does. It returns how many resources
-// are unknown because of others.
+// check compares a plan with the run. It returns the number of resources that are unknown because of others.
 func (w *randomWorld) check(t *testing.T) (unknown, total int, err error) {
 	t.Setenv("CCM_STATE_DIR", filepath.Join(t.TempDir(), "state"))
 	sites := t.TempDir()
@@ -225,17 +222,17 @@ func (w *randomWorld) check(t *testing.T) (unknown, total int, err error) {
 	known, total := true, len(plan)
 	for _, d := range w.list {
 		if plan[d.id()].Outcome == "unknown" {
-			if len(plan[d.id()].Because) > 0 { // the others tell only once they have acted
+			if len(plan[d.id()].Because) > 0 { // the others depend on effects
 				unknown++
 			}
 			known = false
 			err = errors.Join(err, w.checkUnknown(t, t.TempDir(), d.id(), plan))
 		}
 	}
-	// A saved plan is run as it was planned: nothing is refused.
+	// A saved plan is run as planned, and nothing is refused.
 	run, ran, runErr := w.tellOf(t, "run", saved)
 	err = errors.Join(err, runErr)
-	if missed := w.missed(run); len(missed) > 0 { // what hangs on these no plan knows
+	if missed := w.missed(run); len(missed) > 0 { // no plan can know what depends on these
 		w.populate(t)
 		without, _, planErr := w.tell(t, t.TempDir(), "plan", missed)
 		err = errors.Join(err, planErr)
@@ -255,7 +252,7 @@ func (w *randomWorld) check(t *testing.T) (unknown, total int, err error) {
 	return unknown, total, err
 }
 
-// missed returns what was not done in a run for a reason that no plan asks for.
+// missed returns the resources that failed in a run for a reason that no plan checks.
 func (w *randomWorld) missed(run map[string]statement) map[string]bool {
 	ids := make(map[string]bool)
 	for _, d := range w.list {
@@ -267,7 +264,7 @@ func (w *randomWorld) missed(run map[string]statement) map[string]bool {
 	return ids
 }
 
-// treeOf returns what stands below a directory, by path.
+// treeOf returns all files below a directory, by path.
 func treeOf(t *testing.T, dir string) map[string]string {
 	all := make(map[string]string)
 	require.NoError(t, filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error {
@@ -290,10 +287,10 @@ func treeOf(t *testing.T, dir string) map[string]string {
 	return all
 }
 
-// checkUnknown checks that a resource is known in a plan without all of those that it is unknown
-// because of. One of them alone is not enough: two may each bring the same directory. It may be
-// unknown there because of others that have another outcome without them, such as a command whose
-// guard finds no directory any more, and of nothing else: then it is known without these as well.
+// checkUnknown checks that a resource is known in a plan without all the resources that it is unknown because of.
+// Removing one of them is not enough: two may each make the same directory. It may still be unknown because of others
+// whose outcome changes without them, such as a command whose guard no longer finds a directory; then it must be
+// known without these as well.
 func (w *randomWorld) checkUnknown(t *testing.T, sites, id string, plan map[string]statement) error {
 	out := make(map[string]bool)
 	for now := plan; now[id].Outcome == "unknown"; {
@@ -330,7 +327,7 @@ func (w *randomWorld) checkUnknown(t *testing.T, sites, id string, plan map[stri
 	return nil
 }
 
-// compare compares what a plan said with what a run did.
+// compare compares the statements of a plan with those of a run.
 func (w *randomWorld) compare(plan, run map[string]statement) (err error) {
 	mayFail := func(d declaration) bool {
 		p, isKnown := plan[d.id()]
@@ -352,7 +349,7 @@ func (w *randomWorld) compare(plan, run map[string]statement) (err error) {
 		switch {
 		case p.Outcome == "pending":
 			want = changed
-		case p.Outcome == "unknown" && d.outputDecides() && (r.Outcome == "stable" || r.Outcome == "unknown" || r.Outcome == "failed" && d.kind == "wait_for"): // it was executed, or only planned
+		case p.Outcome == "unknown" && d.outputDecides() && (r.Outcome == "stable" || r.Outcome == "unknown" || r.Outcome == "failed" && d.kind == "wait_for"): // it was run, or only planned
 			continue
 		case p.Outcome == "unknown" && (p.Forecast == nil || slices.ContainsFunc(p.Because, func(b string) bool { return w.mayInterfere(run[b], run) })):
 			continue
@@ -371,8 +368,7 @@ func (w *randomWorld) compare(plan, run map[string]statement) (err error) {
 	return err
 }
 
-// mayInterfere reports whether a resource may have done something in a run, or was expected to
-// and has not.
+// mayInterfere reports whether a resource may have done something in a run, or failed to do something expected.
 func (w *randomWorld) mayInterfere(x statement, run map[string]statement) bool {
 	id := x.Type + "#" + x.Name
 	if x.Outcome == "skipped" {
@@ -381,27 +377,27 @@ func (w *randomWorld) mayInterfere(x statement, run map[string]statement) bool {
 	return x.Outcome != "stable" || w.outputDecides(id)
 }
 
-// declaration returns the resource of an ID.
+// declaration returns the declaration of a resource by its ID.
 func (w *randomWorld) declaration(id string) declaration {
 	return w.list[slices.IndexFunc(w.list, func(d declaration) bool { return d.id() == id })]
 }
 
-// mayBeSkipped reports whether a resource comes after one whose failure is no surprise and that
-// has failed, or was skipped for that reason. A manifest fails with what it declares.
+// mayBeSkipped reports whether a resource depends on one that was skipped, or has failed as expected. A manifest
+// fails with its resources.
 func (w *randomWorld) mayBeSkipped(d declaration, run map[string]statement, mayFail func(d declaration) bool) bool {
 	after := maps.Clone(d.after)
 	for _, x := range w.list {
 		if d.kind == "apply" && x.in == d.name {
 			after["apply"] = append(after["apply"], x.id())
 		}
-		if x.kind == "apply" && x.name == d.in { // what it declares comes after all that it comes after
+		if x.kind == "apply" && x.name == d.in { // its resources depend on all dependencies of the manifest
 			after["apply"] = slices.Concat(after["apply"], x.after["require"], x.after["subscribe"])
 		}
 	}
 	for _, ids := range after {
 		for _, id := range ids {
 			x := w.declaration(id)
-			outcome := run[id].Outcome // none of one that is not selected, which hands on what it comes after
+			outcome := run[id].Outcome // missing for a resource that is not selected, which passes its dependencies on
 			if mayFail(x) && outcome == "failed" || (outcome == "skipped" || outcome == "" || x.kind == "apply" && outcome == "failed") && w.mayBeSkipped(x, run, mayFail) {
 				return true
 			}

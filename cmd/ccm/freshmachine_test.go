@@ -10,7 +10,7 @@ import (
 	"github.com/luaccm/ccm/runtime/host/hosttest"
 )
 
-// checkTold holds what a plan and a run say against lines such as those of TestFreshMachine.
+// checkTold compares a plan and a run with lines like those of TestFreshMachine.
 func (w *randomWorld) checkTold(t *testing.T, resources []string, inLua bool) {
 	planned, ran := w.read(t, resources, inLua)
 	plan, planStatus, err := w.tell(t, t.TempDir(), "plan", nil)
@@ -38,7 +38,7 @@ func (w *randomWorld) checkTold(t *testing.T, resources []string, inLua bool) {
 	require.Equal(t, runStatus, planStatus, text)
 }
 
-// read reads the lines of checkTold.
+// read parses the lines of checkTold.
 func (w *randomWorld) read(t *testing.T, lines []string, inLua bool) (planned, ran map[string]string) {
 	owner, group := hosttest.Me()
 	planned, ran = make(map[string]string), make(map[string]string)
@@ -88,9 +88,9 @@ func (w *randomWorld) read(t *testing.T, lines []string, inLua bool) (planned, r
 	return planned, ran
 }
 
-// TestPlannedAccounts: a plan knows what users and groups earlier resources bring, change and
-// remove, as TestFreshMachine has it of paths. The machine has a user uc, whose group has the
-// same name and who is in the group ga, and an absolute link.
+// TestPlannedAccounts: a plan knows the users and groups that earlier resources make, change and remove, as
+// TestFreshMachine does for paths. The machine has an absolute link, and a user uc with a group of the same name, who
+// is also in the group ga.
 func TestPlannedAccounts(t *testing.T) {
 	if !canDeclare(declaration{kind: "user"}) {
 		t.Skip("needs root and the commands that change users")

@@ -24,11 +24,10 @@ import (
 	"github.com/luaccm/ccm/site"
 )
 
-// longest is how long an input of a fuzz test may be: longer ones only take
-// longer.
+// longest limits the inputs of fuzz tests; longer ones only take longer.
 const longest = 1 << 14
 
-// hostileScripts are scripts that must not get away with anything.
+// hostileScripts are scripts that attack the limits.
 var hostileScripts = []string{
 	"while true do end", "local function f() return f() + 1 end f()", "local s = 'x' while true do s = s .. s end", "local x = ('x'):rep(1e10)",
 	"local t = {} for i = 1, 1e9 do t[i] = i end", "repeat pcall(error) until false", "pcall(pcall, pcall, error, {}, nil)",
@@ -51,7 +50,7 @@ var hostileScripts = []string{
 	"local x = yaml.decode('a: &a [x, x]\\nb: &b [*a, *a, *a]\\nc: &c [*b, *b, *b]\\nd: [*c, *c, *c]')", "local x = json.decode(('['):rep(5000))", "local x = re.match(('a*'):rep(500), 'a')", "local x = tbl.merge(_G, _G)", "local x = inspect(_G)",
 }
 
-// FuzzScript evaluates scripts as ccm plan does, with every library and type.
+// FuzzScript evaluates scripts as ccm plan does, with all libraries and types.
 func FuzzScript(f *testing.F) {
 	for _, text := range hostileScripts {
 		f.Add(text)
@@ -73,7 +72,7 @@ func FuzzScript(f *testing.F) {
 	})
 }
 
-// hostileManifests are manifests that must not get away with anything.
+// hostileManifests are manifests that attack the limits.
 var hostileManifests = []string{
 	"a: &a [x,x,x,x,x,x,x,x,x]\nb: &b [*a,*a,*a,*a,*a,*a,*a,*a,*a]\nc: &c [*b,*b,*b,*b,*b,*b,*b,*b,*b]\nd: &d [*c,*c,*c,*c,*c,*c,*c,*c,*c]\ne: &e [*d,*d,*d,*d,*d,*d,*d,*d,*d]\nf: [*e,*e,*e,*e,*e,*e,*e,*e,*e]\nccm: {resources: [*f]}\n",
 	"ccm: &a {resources: [*a]}\n", "&a ccm: {resources: [{*a : {}}]}\n", "<<: &x {<<: *x}\n", "<<: [{ccm: {resources: []}}]\n", "ccm: {<<: {resources: []}, <<: 1}\n",
@@ -110,8 +109,8 @@ func FuzzManifest(f *testing.F) {
 	})
 }
 
-// FuzzDecode decodes values into the properties of every type that ships with
-// ccm: what is decoded can be written, and is then read as the same.
+// FuzzDecode decodes values into the properties of every type that ships with ccm: a decoded value can be written,
+// and is read back equal.
 func FuzzDecode(f *testing.F) {
 	reg, err := site.NewRegistry(new(site.TemplateEnv))
 	require.NoError(f, err)
@@ -153,7 +152,7 @@ func FuzzDecode(f *testing.F) {
 		mix := typ.Properties()
 		written, err := mix.Encode(r.Spec, r.Common).MarshalJSON()
 		if err != nil {
-			require.Contains(t, err.Error(), "unsupported value", "%s", written) // NaN and its like are no JSON
+			require.Contains(t, err.Error(), "unsupported value", "%s", written) // NaN and infinities have no JSON
 			return
 		}
 		back := new(schema.Table)
@@ -168,8 +167,8 @@ func FuzzDecode(f *testing.F) {
 	})
 }
 
-// FuzzRequest answers requests as ccm ensure api pipe does: one text, or a stream
-// of lines. They are performed, on a machine that is confined.
+// FuzzRequest answers requests as ccm ensure api pipe does: a single text, or a stream of lines. They are performed
+// on a confined machine.
 func FuzzRequest(f *testing.F) {
 	ask := func(typ, properties string) string {
 		return fmt.Sprintf(`{"protocol":%q,"type":%q,"properties":%s}`, manifest.RequestProtocol, typ, properties)

@@ -23,12 +23,12 @@ import (
 	"github.com/luaccm/ccm/site"
 )
 
-// succeeding runs no command and says that each has succeeded.
+// A successRunner runs no command and reports success.
 type successRunner struct{}
 
 func (successRunner) Run(context.Context, host.Cmd) (host.Result, error) { return host.Result{}, nil }
 
-// growing are sites by what they have many of. %d is how many.
+// growing are sites by the resources that they have many of. %d is their number.
 var growing = map[string]string{
 	"files to make":               `for i = 1, %d do file { "/f" .. i, content = "x", owner = "0", group = "0", mode = "0644" } end`,
 	"directories to make":         `for i = 1, %d do file { "/d" .. i, ensure = "directory", owner = "0", group = "0", mode = "0755" } end`,
@@ -46,7 +46,7 @@ var growing = map[string]string{
 	"resources in nested calls":                          `local function one(i) exec { "e" .. i, command = "true", unless = "true" } end; for i = 1, %d do one(i) end`,
 }
 
-// planned plans a site below an empty root and returns what that took of memory.
+// planned plans a site below an empty root and returns its allocations and their size.
 func planned(t *testing.T, text string) (allocations, size uint64) {
 	name := siteFile(t, "lua", text)
 	e := newEnv(strings.NewReader(""), io.Discard, new(bytes.Buffer), hosttest.Clock{})
@@ -68,12 +68,11 @@ func planned(t *testing.T, text string) (allocations, size uint64) {
 	return after.Mallocs - before.Mallocs, after.TotalAlloc - before.TotalAlloc
 }
 
-// growthEnv names the variable that has the tests of growth go from 1,000 resources to as many
-// as it says: "make growth" sets 100000. Otherwise they take some hundreds.
+// growthEnv is the variable with the largest number of resources for the tests of growth, which "make growth" sets to
+// 100000. Without it they use some hundreds.
 const growthEnv = "CCM_TEST_GROWTH"
 
-// growthSizes returns the sizes that a test of growth compares: what is given, or what
-// growthEnv says.
+// growthSizes returns the sizes that a test of growth compares: the arguments, or 1,000 and growthEnv.
 func growthSizes(t *testing.T, few, many int) (int, int) {
 	t.Helper()
 	text := os.Getenv(growthEnv)
@@ -85,9 +84,8 @@ func growthSizes(t *testing.T, few, many int) (int, int) {
 	return 1000, many
 }
 
-// grows fails unless many resources take no more than few do in proportion. What the fewest
-// take is taken off the allocations: it would hide growth at small sizes. Of the bytes it
-// is mostly buffers that are kept.
+// grows fails if many resources need more than few in proportion. It subtracts the allocations of the fewest, a
+// constant part that would hide growth at small sizes; in bytes that part is mostly reusable buffers.
 func grows(t *testing.T, sizes [3]int, fewest, few, many work) {
 	t.Helper()
 	each := func(n int, w work) (allocations, bytes float64) {
@@ -98,11 +96,11 @@ func grows(t *testing.T, sizes [3]int, fewest, few, many work) {
 	t.Logf("%.1f allocations and %.0f bytes for each of %d, %.1f and %.0f for each of %d",
 		allocations, bytes, sizes[1], manyAllocations, manyBytes, sizes[2])
 	require.LessOrEqual(t, manyAllocations, 1.1*allocations)
-	require.LessOrEqual(t, manyBytes, 1.4*bytes) // tables double
+	require.LessOrEqual(t, manyBytes, 1.4*bytes) // the capacity of tables doubles
 }
 
-// What a plan takes grows with the number of resources and not faster, whatever they
-// are and whatever is pending before them.
+// The cost of a plan grows linearly with the number of resources, whatever their type and whatever is pending before
+// them.
 func TestPlansGrowLinearly(t *testing.T) {
 	if testing.Short() {
 		t.Skip("measures what much takes: make test-all")
@@ -114,13 +112,13 @@ func TestPlansGrowLinearly(t *testing.T) {
 				allocations, size := planned(t, fmt.Sprintf(site, n))
 				return work{float64(allocations), float64(size)}
 			}
-			of(10) // what is set up once
+			of(10) // one-time initialization
 			grows(t, [3]int{10, few, many}, of(10), of(few), of(many))
 		})
 	}
 }
 
-// peak returns how many KiB a plan of a site takes at most.
+// peak returns the peak memory of a plan of a site in KiB.
 func peak(t *testing.T, site string) int64 {
 	cmd := exec.Command("ccm", "plan", "--state-dir", t.TempDir(), "--root", t.TempDir(), siteFile(t, "lua", site))
 	most := measured(t, cmd)
@@ -129,8 +127,8 @@ func peak(t *testing.T, site string) int64 {
 	return most()
 }
 
-// measured lets peakOf run a command. The returned function tells how many KiB the command had at most.
-// The kernel counts to a process what that one had which began it, and this one has had much.
+// measured makes peakOf run a command. The returned function returns the peak memory of the command in KiB. The
+// kernel lets a child inherit the peak of the process that started it, so a small process starts the command.
 func measured(t *testing.T, cmd *exec.Cmd) (most func() int64) {
 	program, err := exec.LookPath("peak-of")
 	require.NoError(t, err)
@@ -145,7 +143,7 @@ func measured(t *testing.T, cmd *exec.Cmd) (most func() int64) {
 	}
 }
 
-// peakOf is a program: it runs another one and writes how many KiB that had into a file.
+// peakOf is a program that runs another one and writes its peak memory in KiB to a file.
 func peakOf() {
 	cmd := exec.Command(os.Args[2], os.Args[3:]...)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
@@ -161,7 +159,7 @@ func peakOf() {
 	os.Exit(cmd.ProcessState.ExitCode())
 }
 
-// What is read of /etc/passwd and /etc/group is taken apart once, and not for each user.
+// /etc/passwd and /etc/group are parsed once, and not for each user.
 func TestUsersGrowLinearly(t *testing.T) {
 	of := func(n int) uint64 {
 		allocations, _ := planned(t, fmt.Sprintf(`local n, users, groups, user = %d, {}, {}, require "std.user"
@@ -178,10 +176,9 @@ func TestUsersGrowLinearly(t *testing.T) {
 	require.LessOrEqual(t, float64(many), 4*1.2*float64(few))
 }
 
-// Edits of one file take allocations by their number, whether the file is as wanted or
-// each of them changes it. Of bytes it is more: each reads the file, and what it makes is a text
-// of its own. Lines that are added at the end of a file are no more than that: no table of
-// the lines of the file is made for each.
+// Edits of one file need allocations in proportion to their number, whether the file is as wanted or each edit
+// changes it. They need more bytes, because each edit reads the file and makes a new text. Appending lines makes no
+// table of all lines.
 func TestEditsGrowLinearly(t *testing.T) {
 	if testing.Short() {
 		t.Skip("measures what much takes: make test-all")
@@ -214,9 +211,8 @@ func TestEditsGrowLinearly(t *testing.T) {
 	}
 }
 
-// 10,000 resources take at most 44 MiB more than none, which in the binary of users are
-// 20 MiB. The edits of one file, of which each is a text as long as the file, are 2,000 unless
-// CCM_TEST_HEAP is set.
+// 10,000 resources need at most 44 MiB more than none, of which 20 MiB in a normal binary. The edits of one file,
+// each with a text of the whole file, are 2,000 unless CCM_TEST_HEAP is set.
 func TestPeakOfMemory(t *testing.T) {
 	if testing.Short() {
 		t.Skip("measures what much takes: make test-all")
@@ -250,8 +246,8 @@ func TestPeakOfMemory(t *testing.T) {
 	}
 }
 
-// One assignment is done before its memory can be measured, so it takes a part of what a
-// script may have, wherever in a list it writes.
+// One assignment is too quick for the measurement of memory, so the size of a table that it may grow is limited, at
+// any index.
 func TestPeakOfAssignment(t *testing.T) {
 	if testing.Short() {
 		t.Skip("measures what much takes: make test-all")

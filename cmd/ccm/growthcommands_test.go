@@ -19,16 +19,15 @@ import (
 	"github.com/luaccm/ccm/runtime/host/hosttest"
 )
 
-// A longRun is a directory with a script of many files, which several runs have made,
-// replaced, given another mode, and replaced again.
+// A longRun is a directory with a script of many files, which several runs have made, replaced, and given another
+// mode.
 type longRun struct {
 	dir  string
 	n    int
-	runs []string // their names
+	runs []string // names of the runs
 }
 
-// manyFilesScript is the script of a longRun. Its arguments are the text, the mode, and whether
-// there is nothing.
+// manyFilesScript is the script of a longRun. Its arguments are the text, the mode, and whether to declare nothing.
 const manyFilesScript = `if arg[3] then return end
 for i = 1, %d do file { "/f" .. i, content = arg[1] .. i .. "\n", owner = %q, group = %q, mode = arg[2] } end`
 
@@ -41,7 +40,7 @@ func (x *longRun) root() string { return x.path("root") }
 
 func (x *longRun) state() string { return x.path("state") }
 
-// write writes the scripts, a manifest of the same files, and the tree that is copied.
+// write writes the scripts, a manifest of the same files, and the tree to copy.
 func (x *longRun) write(t *testing.T) {
 	t.Helper()
 	owner, group := hosttest.Me()
@@ -60,7 +59,7 @@ func (x *longRun) write(t *testing.T) {
 	x.fillTree(t, "one")
 }
 
-// fillTree writes the files of the tree that is copied.
+// fillTree writes the files of the tree to copy.
 func (x *longRun) fillTree(t *testing.T, text string) {
 	t.Helper()
 	for i := range x.n {
@@ -73,10 +72,10 @@ type growingCommand struct {
 	name   string
 	args   []string // RUN1 to RUN4 stand for names of runs
 	before func()
-	long   bool // it takes as much as another one, and that of 10,000 is left out
+	long   bool // as slow as another one, so it is left out with 10,000 resources
 }
 
-// commands returns what a longRun is told to do, in order.
+// commands returns the commands of a longRun, in order.
 func (x *longRun) commands(t *testing.T) []growingCommand {
 	place := []string{"--root", x.root(), "--state-dir", x.state()}
 	with := func(args ...string) []string { return append(append([]string{args[0]}, place...), args[1:]...) }
@@ -107,7 +106,7 @@ func (x *longRun) commands(t *testing.T) []growingCommand {
 	return append(list, growingCommand{name: "import", args: names})
 }
 
-// named puts names of runs into arguments.
+// named replaces RUN1 to RUN4 in arguments.
 func (x *longRun) named(t *testing.T, args []string) []string {
 	t.Helper()
 	if len(x.runs) < 4 && strings.Contains(strings.Join(args[:min(3, len(args))], " "), "RUN") {
@@ -130,10 +129,10 @@ func (x *longRun) named(t *testing.T, args []string) []string {
 	return out
 }
 
-// work is what a command took.
+// work is the cost of a command.
 type work struct{ allocations, bytes float64 }
 
-// measured does all commands of a longRun in this process.
+// measured runs all commands of a longRun in this process.
 func (x *longRun) measured(t *testing.T) map[string]work {
 	t.Helper()
 	x.write(t)
@@ -155,8 +154,7 @@ func (x *longRun) measured(t *testing.T) map[string]work {
 	return took
 }
 
-// What a command takes grows with the number of resources and not faster: of the past,
-// which was made in several runs, too.
+// The cost of a command grows linearly with the number of resources, also for the history of several runs.
 func TestCommandsGrowLinearly(t *testing.T) {
 	if testing.Short() {
 		t.Skip("measures what much takes: make test-all")
@@ -164,7 +162,7 @@ func TestCommandsGrowLinearly(t *testing.T) {
 	isolate(t)
 	few, many := growthSizes(t, 100, 400)
 	of := func(n int) map[string]work { return (&longRun{dir: t.TempDir(), n: n}).measured(t) }
-	of(10) // what is set up once
+	of(10) // one-time initialization
 	base, small, large := of(10), of(few), of(many)
 	for what := range base {
 		t.Run(what, func(t *testing.T) {
@@ -173,12 +171,11 @@ func TestCommandsGrowLinearly(t *testing.T) {
 	}
 }
 
-// collection is the line of one garbage collection (GODEBUG in package runtime): the heap when
-// it began and ended, and what was in use.
+// collection matches the line of a garbage collection (GODEBUG in package runtime): the heap at its start and end,
+// and the bytes in use.
 var collection = regexp.MustCompile(`(?m)^gc \d+ @.* (\d+)->(\d+)->(\d+) MB, .*\n`)
 
-// writtenOut writes a script and a manifest of n files with 1 KiB each, and returns what is told
-// about them.
+// writtenOut writes a script and a manifest of n files with 1 KiB each, and returns commands on them.
 func (x *longRun) writtenOut(t *testing.T) (list []growingCommand) {
 	t.Helper()
 	var lua, escapes, yaml strings.Builder
@@ -203,9 +200,8 @@ func (x *longRun) writtenOut(t *testing.T) (list []growingCommand) {
 		growingCommand{name: "convert big.yaml", args: []string{"convert", x.path("big.yaml")}})
 }
 
-// At 10,000 resources no command has more in use than 28 MiB, or 32 if they are written out with
-// 1 KiB each. So the collector gives the heap no more than 40 MiB (collectorPercent), which with the
-// program are about 64 at the peak.
+// With 10,000 resources no command has more than 28 MiB in use, or 32 MiB if the script has 1 KiB of text for each.
+// With package collector the heap stays below 40 MiB, which is a peak of about 64 MiB with the program.
 func TestHeapOfCommands(t *testing.T) {
 	if os.Getenv("CCM_TEST_HEAP") == "" {
 		t.Skip("this takes half a minute: CCM_TEST_HEAP=1 runs it")

@@ -13,8 +13,8 @@ import (
 	"github.com/luaccm/ccm/test/dialog"
 )
 
-// onRoot has the commands of a guide work on a root of their own. Only those that touch nothing go
-// without: what is not known here must never work on the machine of the tests.
+// onRoot makes the commands of a guide work on a separate root. Only commands without effects run without it: an
+// unknown command must never change the machine of the tests.
 const onRoot = `ccm() {
 	c=$1
 	shift
@@ -25,10 +25,9 @@ const onRoot = `ccm() {
 }
 `
 
-// TestGuides types in what the pages of docs show in blocks of the language console, each page in a
-// directory and on a root of its own, and compares the answers. UPDATE=1 writes those again that
-// differ. docs/tutorial.md, docs/install.md, docs/agent.md, docs/fleet.md and docs/ssh.md are typed in on real machines, by
-// the tests of test/integration.
+// TestGuides runs the commands in the console blocks of the pages in docs, each page in its own directory and root,
+// and compares the output. UPDATE=1 writes the output that differs. Tests in test/integration run docs/tutorial.md,
+// docs/install.md, docs/agent.md, docs/fleet.md and docs/ssh.md on real machines.
 func TestGuides(t *testing.T) {
 	if os.Geteuid() != 0 {
 		t.Skip("needs root, to whom the pages give their files")
@@ -51,8 +50,7 @@ func TestGuides(t *testing.T) {
 	require.Greater(t, tried, 10)
 }
 
-// otherEachTime matches what is not the same in each run: how long it took, the name of a run, the
-// digest of a secret.
+// otherEachTime matches text that differs between runs: durations, names of runs, digests of secrets.
 var otherEachTime = regexp.MustCompile(`(\()[0-9.]+[µm]?s\b|(\(secret )[0-9a-f]{8}|(: )[0-9.]+( seconds)|\b20\d{6}T\d{6}\.\d+Z-[0-9a-f]{6}`)
 
 func retypeGuide(t *testing.T, page, text string) {
@@ -81,7 +79,7 @@ func retypeGuide(t *testing.T, page, text string) {
 	}
 }
 
-// A guide is the directory in which what a page shows is typed in.
+// A guide is the directory for the commands of one page.
 type guide struct {
 	t         *testing.T
 	dir, root string
@@ -102,11 +100,10 @@ func (g *guide) write(name, text string) {
 	require.NoError(g.t, os.WriteFile(path, []byte(text), 0o644))
 }
 
-// ofMachine matches a path that a command has for one of the machine.
+// ofMachine matches a path that a command other than ccm would take as one of this machine.
 var ofMachine = regexp.MustCompile(`(^|[\s>])/(etc|home|srv)/`)
 
-// typed returns what a command answers. ccm has the root of the page, and other commands have paths
-// of the machine below it.
+// typed returns the output of a command. ccm gets the root of the page; paths of other commands are moved below it.
 func (g *guide) typed(line string) string {
 	if !strings.HasPrefix(line, "ccm ") {
 		line = ofMachine.ReplaceAllString(line, "$1$$CCM_TEST_ROOT/$2/")
@@ -114,11 +111,11 @@ func (g *guide) typed(line string) string {
 	cmd := exec.CommandContext(g.t.Context(), "sh", "-c", onRoot+line)
 	cmd.Dir = g.dir
 	cmd.Env = append(os.Environ(), "HOME=/home/ada", "NO_COLOR=1", "CCM_STATE_DIR="+filepath.Join(g.root, "state"), "CCM_CACHE_DIR="+filepath.Join(g.root, "cache"), "CCM_TEST_ROOT="+g.root)
-	out, _ := cmd.CombinedOutput() // what fails says so
+	out, _ := cmd.CombinedOutput() // a failing command says so
 	return strings.ReplaceAll(strings.ReplaceAll(string(out), " --root "+g.root, ""), g.dir, "/root/site")
 }
 
-// TestShippedTypesOfGuides: what guides call std.NAME ships with ccm.
+// TestShippedTypesOfGuides: the modules that guides call std.NAME ship with ccm.
 func TestShippedTypesOfGuides(t *testing.T) {
 	pages, err := filepath.Glob("../../docs/coming-from-*.md")
 	require.NoError(t, err)
@@ -134,8 +131,7 @@ func TestShippedTypesOfGuides(t *testing.T) {
 	require.Greater(t, named, 20)
 }
 
-// TestErrorsAreTold: what docs/errors.md says errors to be is what ccm says, on that page or where a
-// test compares it.
+// TestErrorsAreTold: ccm reports the errors in docs/errors.md; either the page or another test compares them.
 func TestErrorsAreTold(t *testing.T) {
 	page, err := os.ReadFile("../../docs/errors.md")
 	require.NoError(t, err)

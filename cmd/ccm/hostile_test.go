@@ -30,16 +30,15 @@ import (
 	"github.com/luaccm/ccm/site"
 )
 
-// A hostile is where hostile input is let loose: a machine below a directory
-// that runs no commands and knows no network, and a directory for scripts. What
-// is beside them is not to change.
+// A hostileHost is a confined machine for hostile input: a directory as its root, no commands and no network, and a
+// directory for scripts. Files beside them must not change.
 type hostileHost struct {
 	base    string
 	facts   *facts.Facts
-	timeout time.Duration // of the evaluation
+	timeout time.Duration // of an evaluation
 }
 
-// fuzzTimeout is the deadline of scripts that fuzz tests make.
+// fuzzTimeout is the time limit of a script in a fuzz test.
 const fuzzTimeout = 300 * time.Millisecond
 
 var errConfined = errors.New("nothing outside of the test can be reached")
@@ -59,7 +58,7 @@ func newHostile(f testing.TB) *hostileHost {
 	return w
 }
 
-// write writes what stands in the directories.
+// write writes the files in the directories.
 func (w *hostileHost) write(t testing.TB) {
 	for name, text := range map[string]string{
 		"machine/etc/passwd": "root:x:0:0:root:/root:/bin/sh\n", "machine/etc/group": "root:x:0:\n", "machine/etc/motd": "hello\n",
@@ -87,8 +86,7 @@ func (w *hostileHost) host() *host.Host {
 	})
 }
 
-// untouched holds that nothing has changed but what is below the given
-// directories.
+// untouched fails if anything outside the given directories has changed.
 func (w *hostileHost) untouched(t *testing.T, before map[string]string, but ...string) {
 	t.Helper()
 	after := w.snapshot(t)
@@ -106,7 +104,7 @@ func (w *hostileHost) untouched(t *testing.T, before map[string]string, but ...s
 
 func (w *hostileHost) snapshot(t *testing.T) map[string]string { return hosttest.Snapshot(t, w.base) }
 
-// env returns one whose hosts are confined.
+// env returns an environment whose hosts are confined.
 func (w *hostileHost) env(stdin io.Reader, stdout, stderr io.Writer) *cli.Env {
 	e := newEnv(stdin, stdout, stderr, hosttest.Clock{})
 	e.NewHost = func(o host.Options) *host.Host {
@@ -119,8 +117,7 @@ func (w *hostileHost) env(stdin io.Reader, stdout, stderr io.Writer) *cli.Env {
 	return e
 }
 
-// load reads a script or manifest as every command does. It stands in the working
-// directory meanwhile.
+// load reads a script or manifest as all commands do. The file is in the working directory meanwhile.
 func (w *hostileHost) load(t testing.TB, name, text string) (*site.Site, error) {
 	require.NoError(t, os.WriteFile(name, []byte(text), 0o600))
 	defer os.Remove(name)
@@ -129,9 +126,8 @@ func (w *hostileHost) load(t testing.TB, name, text string) (*site.Site, error) 
 	return e.Load(t.Context(), name, []string{"arg"}, &site.Options{EvalTimeout: w.timeout, Facts: site.FactOptions{Facts: w.facts}})
 }
 
-// holds says what must be so of any script or manifest: it gives a catalog,
-// which is the same the next time and can be planned, or mistakes with their
-// places; and nothing changes.
+// holds fails unless a script or manifest gives a catalog, which is equal the next time and can be planned, or
+// mistakes with positions. Nothing may change.
 func (w *hostileHost) holds(t *testing.T, name, text string) {
 	t.Chdir(filepath.Join(w.base, "site"))
 	before := w.snapshot(t)
@@ -169,13 +165,12 @@ type eventsOf []*event.Event
 func (l *eventsOf) Begin(*resource.Resource, int, int) {}
 func (l *eventsOf) Event(e *event.Event)               { *l = append(*l, e.Clone()) }
 
-// late reports whether an evaluation was ended by its limits: where depends on
-// how busy the machine is.
+// late reports whether an evaluation reached its limits, which depends on the load of the machine.
 func late(err error) bool {
 	return errors.Is(err, context.DeadlineExceeded) || err != nil && strings.Contains(err.Error(), "of memory")
 }
 
-// mistaken holds that every mistake has a place, and one that there is.
+// mistaken fails unless every mistake has a valid position.
 func mistaken(t *testing.T, name, text string, err error) {
 	sane(t, text, err.Error())
 	if late(err) {
@@ -183,7 +178,7 @@ func mistaken(t *testing.T, name, text string, err error) {
 	}
 	var list diag.List
 	list.Add(err)
-	lines := strings.Count(text, "\n") + strings.Count(text, "\r") + 1 // Lua ends lines with either
+	lines := strings.Count(text, "\n") + strings.Count(text, "\r") + 1 // Lua accepts both as line ends
 	for _, e := range list {
 		require.NotEmpty(t, e.Message())
 		require.NotEmpty(t, e.Pos.File, "no place: %v", e)
@@ -199,8 +194,7 @@ func mistaken(t *testing.T, name, text string, err error) {
 	require.NotZero(t, out.Len())
 }
 
-// sane holds that a message is not that of a broken program. What the input says
-// itself does not count.
+// sane fails if a message looks like that of a crash. Text from the input does not count.
 func sane(t *testing.T, input, message string) {
 	for _, bad := range []string{"internal error", "is broken", "nil pointer", "runtime error", "index out of range", "interface conversion", "unexpected fault", "%!s(", "%!d(", "%!v(", "reflect:", "reflect."} {
 		if strings.Contains(message, bad) && !strings.Contains(input, bad) {
@@ -209,13 +203,13 @@ func sane(t *testing.T, input, message string) {
 	}
 }
 
-// fuzzing reports whether more than the seeds is tried: then there may be many.
+// fuzzing reports whether more than the seeds is tried.
 func fuzzing() bool {
 	f := flag.Lookup("test.fuzz")
 	return f != nil && f.Value.String() != ""
 }
 
-// corpus returns the files of examples and tests that end in a suffix.
+// corpus returns the files of examples and tests with a suffix.
 func corpus(f *testing.F, suffix string) (texts []string) {
 	root, err := filepath.Abs("../..")
 	require.NoError(f, err)

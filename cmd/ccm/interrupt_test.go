@@ -22,11 +22,10 @@ import (
 	"github.com/luaccm/ccm/test/tally"
 )
 
-// longEnough is far more than anything takes here that ends at all.
+// longEnough is far longer than anything here takes that ends at all.
 const longEnough = 2 * time.Minute
 
-// slowServer answers, and then sends a little now and then for ever. Began tells of
-// each request.
+// slowServer answers, and then sends a little from time to time, for ever. It sends to began for each request.
 func slowServer(t *testing.T) (url string, began chan struct{}) {
 	began = make(chan struct{}, 100)
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -44,19 +43,18 @@ func slowServer(t *testing.T) (url string, began chan struct{}) {
 	return s.URL, began
 }
 
-// appears waits until a file is there.
+// appears waits until a file exists.
 func appears(t *testing.T, name string) {
 	t.Helper()
 	require.Eventually(t, func() bool { _, err := os.Stat(name); return err == nil }, longEnough, 5*time.Millisecond, name)
 }
 
-// stubborn is a command that does not end when it is told to, and tells that it began.
+// stubborn is a command that ignores signals, and makes a file when it begins.
 func stubborn(file string) string {
 	return fmt.Sprintf(`sh -c 'trap "" TERM INT HUP; echo $$ > %[1]s.tmp; mv %[1]s.tmp %[1]s; while :; do sleep 1; done'`, file)
 }
 
-// Whatever a run is busy with for ever, the second signal ends it, and what it has started
-// with it.
+// The second signal ends a run and the processes that it has started, whatever it is blocked in.
 func TestSecondSignalEnds(t *testing.T) {
 	tries := tally.Of(t, "two signals while a run waits for a server, a command, a guard, a check, a script, its input or who reads its report", "it exits with 130, and its commands are gone")
 	dir := t.TempDir()
@@ -123,7 +121,7 @@ func TestSecondSignalEnds(t *testing.T) {
 	})
 }
 
-// waitsIn waits until a thread of a process waits in a function of the kernel.
+// waitsIn waits until a thread of a process is blocked in a function of the kernel.
 func waitsIn(t *testing.T, pid int, function string) {
 	require.Eventually(t, func() bool {
 		tasks, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/wchan", pid))
@@ -142,8 +140,7 @@ func gone(pid int) bool {
 	return err != nil || bytes.Contains(stat, []byte(") Z "))
 }
 
-// endsBySecondSignal starts a command, waits until it has begun and sends it two
-// signals. It has to exit with 130.
+// endsBySecondSignal starts a command, waits for began and sends two signals. The exit status must be 130.
 func endsBySecondSignal(t *testing.T, cmd *exec.Cmd, began func(*exec.Cmd)) {
 	t.Helper()
 	var stderr bytes.Buffer
@@ -163,11 +160,11 @@ func endsBySecondSignal(t *testing.T, cmd *exec.Cmd, began func(*exec.Cmd)) {
 	require.Equal(t, cli.ExitInterrupted, cmd.ProcessState.ExitCode(), "%s", &stderr)
 }
 
-// The timeout of a resource, and that of a run, end what comes slowly.
+// The timeouts of a resource and of a run end a slow download.
 func TestTimeoutOfSource(t *testing.T) {
 	server, asked := slowServer(t)
 	for _, args := range [][2]string{{`, timeout = "%s"`, "1h"}, {"", "%s"}} {
-		for limit := 300 * time.Millisecond; len(asked) == 0; limit *= 4 { // until the server was asked within it
+		for limit := 300 * time.Millisecond; len(asked) == 0; limit *= 4 { // until a request has reached the server before the timeout
 			require.Less(t, limit, longEnough)
 			with := strings.NewReplacer("%s", limit.String()).Replace
 			site := `file { "` + t.TempDir() + `/f", source = "` + server + `/x", owner = "root", group = "root", mode = "0644"` + with(args[0]) + ` }`
@@ -180,8 +177,7 @@ func TestTimeoutOfSource(t *testing.T) {
 	}
 }
 
-// What a killed run has left running is ended by the next, whatever its site, and
-// nothing else is.
+// The next run, of any site, ends the processes that a killed run has left, and no others.
 func TestCommandsLeftBehind(t *testing.T) {
 	tries := tally.Of(t, "`kill -9` of a run whose command goes on: stubborn, without a shell, a child alone, with a daemon", "the next run of another site ends the command, and not the daemon")
 	dir, state := t.TempDir(), t.TempDir()
@@ -224,8 +220,8 @@ func TestCommandsLeftBehind(t *testing.T) {
 	}
 }
 
-// Inputs that the shell has opened, and nobody ends, end with the time of the script or of
-// the run, and with the first signal.
+// Reading an inherited pipe that nobody closes ends with the timeout of the script or the run, and with the first
+// signal.
 func TestInputsEnd(t *testing.T) {
 	site := siteFile(t, "lua", "print 'evaluated'")
 	for _, flag := range []string{"--data", "--facts", "--env-file"} {
@@ -252,7 +248,7 @@ func TestInputsEnd(t *testing.T) {
 		cmd, stderr := start("plan", "--eval-timeout", "1h")
 		_, err := w.WriteString("x")
 		require.NoError(t, err)
-		require.Eventually(t, func() bool { // until that was read
+		require.Eventually(t, func() bool { // until it was read
 			n, err := unix.IoctlGetInt(int(w.Fd()), askUnread)
 			return err == nil && n == 0
 		}, longEnough, 5*time.Millisecond)

@@ -13,16 +13,15 @@ import (
 	"github.com/luaccm/ccm/runtime/host/hosttest"
 )
 
-// What a command has made is gone when it has ended: a process that converges again and again, as
-// a session or a test does, does not grow. Something global that knows a part of a command keeps
-// all of it, which is 200 KB.
+// A command leaves no memory behind, so a process that converges again and again, as a session or a test does, does
+// not grow. A global that refers to a part of a command keeps all of it, about 200 KB.
 func TestCommandsKeepNothing(t *testing.T) {
 	if testing.Short() {
 		t.Skip("measures what much takes: make test-all")
 	}
-	const most = 4 << 10 // bytes a command; what maps keep of free room is about 200
+	const most = 4 << 10 // bytes per command; free room in maps is about 200
 	if os.Getenv("CCM_TEST_LEAK_CHILD") == "" {
-		// What other tests have left behind, and what still goes on of them, would be counted.
+		// In a process of its own, because goroutines and memory of other tests would count.
 		cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestCommandsKeepNothing$")
 		cmd.Env = append(os.Environ(), "CCM_TEST_LEAK_CHILD=1")
 		out, err := cmd.CombinedOutput()
@@ -79,7 +78,7 @@ func TestCommandsKeepNothing(t *testing.T) {
 					require.Equal(t, what == "mistake", status != cli.ExitOK, stdout+stderr)
 				}
 				runtime.GC()
-				runtime.GC() // what a pool has is kept for one collection
+				runtime.GC() // objects in a pool survive one collection
 				var m runtime.MemStats
 				runtime.ReadMemStats(&m)
 				return m.HeapAlloc

@@ -17,9 +17,8 @@ import (
 	"github.com/luaccm/ccm/test/tally"
 )
 
-// Wherever a run dies that unpacks an archive, the next one removes what it has left
-// behind, also if that is one of another site. Its own site unpacks the archive whatever
-// ran in between.
+// If a run dies at any step of unpacking an archive, the next run removes the leftovers, even a run of another site.
+// A further run of its own site unpacks the archive.
 func TestArchiveLeavesNothing(t *testing.T) {
 	body := hosttest.TarGzip(t, hosttest.Dir("bin", 0o755), hosttest.File("bin/app", "app 1"), hosttest.Dir("closed", 0o500), hosttest.File("closed/x", "x"))
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(body) }))
@@ -69,7 +68,7 @@ func TestArchiveLeavesNothing(t *testing.T) {
 	t.Logf("%d steps, %d directories removed", steps, removed)
 }
 
-// listed lists all that is below a directory.
+// listed lists all files below a directory.
 func listed(t *testing.T, dir string) (names []string) {
 	require.NoError(t, filepath.WalkDir(dir, func(path string, _ fs.DirEntry, err error) error {
 		names = append(names, path)
@@ -78,7 +77,7 @@ func listed(t *testing.T, dir string) (names []string) {
 	return names
 }
 
-// What is not the directory that was recorded is left alone.
+// A directory other than the recorded one is not removed.
 func TestLeftoverOfOthers(t *testing.T) {
 	isolate(t)
 	dir := t.TempDir()

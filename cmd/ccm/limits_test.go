@@ -8,8 +8,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// endless lists scripts that would run for ever or take all memory: each ends with
-// its evaluation or with a mistake, whatever it catches.
+// endless are scripts that would run for ever or use all memory: each ends at a limit of its evaluation or with a
+// mistake, even if it catches errors.
 var endless = map[string]string{
 	"loop":              `while true do end`,
 	"goto":              `::a:: goto a`,
@@ -77,7 +77,7 @@ var endless = map[string]string{
 	"lazy":              `local t = {} while true do t[#t + 1] = ccm.lazy(function() end) end`,
 }
 
-// Nothing that a script does runs on for long after its limit.
+// No operation of a script goes on much longer than the time limit.
 func TestEndless(t *testing.T) {
 	if testing.Short() {
 		t.Skip("runs into every limit: make test-all")
@@ -96,7 +96,7 @@ func TestEndless(t *testing.T) {
 	}
 }
 
-// A manifest has the time of a script.
+// A manifest has the time limit of a script.
 func TestManifestTime(t *testing.T) {
 	w := newHostile(t)
 	w.timeout = 10 * time.Millisecond

@@ -9,8 +9,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestUnsafeLinks: a user puts a link in the place of a directory of his, in which root
-// manages a file. No command reads or changes what it leads to, and each says why.
+// TestUnsafeLinks: a user replaces a directory, in which root manages a file, by a link. No command reads or changes
+// its target, and each says why.
 func TestUnsafeLinks(t *testing.T) {
 	if os.Geteuid() != 0 {
 		t.Skip("needs root")
@@ -48,7 +48,7 @@ func TestUnsafeLinks(t *testing.T) {
 	} {
 		stdout, stderr, status := ccm(t, nil, args...)
 		require.NotContains(t, stdout+stderr, "only root knows this", args)
-		if args[0] != "diff" { // which may know all that it prints
+		if args[0] != "diff" { // it may have all that it prints from the record
 			require.NotZero(t, status, args)
 		}
 		if args[0] == "plan" || args[0] == "run" || args[0] == "undo" {

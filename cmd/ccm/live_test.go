@@ -9,9 +9,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestLooksAreShown: on a terminal, a command of a script or a guard that takes long is shown
-// with its last lines while it runs, and nothing of it is left. What a script prints meanwhile
-// stays.
+// TestLooksAreShown: on a terminal, the last lines of a slow command of a script or guard are shown while it runs and
+// removed afterwards. Output of the script stays.
 func TestLooksAreShown(t *testing.T) {
 	needPTY(t)
 	home := t.TempDir()

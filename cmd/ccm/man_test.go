@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// The examples of a command keep their lines in its manual page, and flags are shown as in the help.
+// Examples keep their lines in the manual page of a command, and flags look as in the help.
 func TestManualPageExamples(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "man")
 	_, stderr, status := ccm(t, nil, "doc", "--man", dir)

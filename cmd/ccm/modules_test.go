@@ -16,8 +16,8 @@ import (
 	"github.com/luaccm/ccm/runtime/module"
 )
 
-// writeModuleSite makes a site whose modules, by their names, are in vendor. Each is one file;
-// a text that begins with a line "-- needs: capture" declares that capability.
+// writeModuleSite makes a site with modules in vendor, by their names. Each is one file; a first line "-- needs:
+// capture" declares that capability.
 func writeModuleSite(t testing.TB, allow string, modules map[string]string) (dir string) {
 	t.Helper()
 	dir = t.TempDir()
@@ -48,8 +48,8 @@ func writeModuleSite(t testing.TB, allow string, modules map[string]string) (dir
 	return dir
 }
 
-// The code of a module gets what the sandbox has, and nothing that reaches outside unless it
-// declares that and the site allows it, whichever way it takes.
+// The code of a module has only the sandbox, unless it declares a capability and the site allows it, by any way of
+// access.
 func TestModulesAreConfined(t *testing.T) {
 	isolate(t)
 	denied := `does not declare the capability "capture"`
@@ -99,7 +99,7 @@ func TestModulesAreConfined(t *testing.T) {
 			require.NotContains(t, stderr, "ccm is broken")
 		})
 	}
-	// Declared, and allowed or not; and handed over by the site.
+	// The capability is declared, and allowed or not; and the site passes the function as an argument.
 	text := "-- needs: capture\nreturn { own = function() return capture({ \"echo\", \"mine\" }) end, call = function(f) return f() end }\n"
 	for allow, want := range map[string]string{"": `the site does not allow it the capability "capture"`, `m = { "capture" }`: "mine"} {
 		dir := writeModuleSite(t, allow, map[string]string{"m": text})
@@ -124,9 +124,9 @@ func manyModules(t testing.TB) (dir, all string) {
 	return writeModuleSite(t, "", modules), all
 }
 
-// BenchmarkLockedModules runs nothing in a site with 100 locked modules: without a require, with
-// one, and with all of them. Plain requires 100 files of the site instead, which nobody has to check:
-// what all takes beyond that is what modules cost. Before that the files have settled, so that they are known.
+// BenchmarkLockedModules plans an empty site with 100 locked modules: without a require, with one, and with all.
+// "plain" requires 100 files of the site instead, which need no verification: the difference to "all" is the cost of
+// modules. It waits first until the files are old enough for the cache of hashes.
 func BenchmarkLockedModules(b *testing.B) {
 	dir, all := manyModules(b)
 	plain := b.TempDir()
@@ -152,7 +152,7 @@ func BenchmarkLockedModules(b *testing.B) {
 	}
 }
 
-// Processes that get the same modules at once into one cache all have them whole, and agree.
+// Processes that get the same modules into one cache at once all find them complete and equal.
 func TestModulesGotAtOnce(t *testing.T) {
 	t.Parallel()
 	if _, err := exec.LookPath("git"); err != nil {

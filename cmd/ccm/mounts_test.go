@@ -10,8 +10,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// What is mounted below a directory is somebody else's, whether it is on another device or, by
-// mount --bind, on the same one: it is neither purged nor removed.
+// A file system that is mounted below a directory, of another device or by mount --bind, is neither purged nor
+// removed.
 func TestMountsAreLeftAlone(t *testing.T) {
 	const mounts = `mkdir -p d/device d/sub/bind d/other bound tree; echo mine > bound/precious; echo x > d/other/x; echo y > tree/keep; echo f > single; echo g > d/single
 		mount -t tmpfs tmpfs d/device; echo mine > d/device/precious; mount --bind bound d/sub/bind; mount --bind single d/single
@@ -34,7 +34,7 @@ func TestMountsAreLeftAlone(t *testing.T) {
 		},
 	} {
 		t.Run(what, func(t *testing.T) {
-			dir, err := os.MkdirTemp("/var/tmp", "ccm-mounts-") // t.TempDir may be on a file system of its own
+			dir, err := os.MkdirTemp("/var/tmp", "ccm-mounts-") // t.TempDir may be on another file system
 			require.NoError(t, err)
 			t.Cleanup(func() { require.NoError(t, os.RemoveAll(dir)) })
 			require.NoError(t, os.WriteFile(filepath.Join(dir, "site.lua"), []byte(fmt.Sprintf("local DIR = %q\n%s", dir, c.script)), 0o644))
@@ -63,7 +63,7 @@ func TestMountsAreLeftAlone(t *testing.T) {
 	}
 }
 
-// A mount that fails leaves neither a line in fstab nor the directories that were made for it.
+// A failed mount leaves neither a line in fstab nor new directories.
 func TestFailedMountLeavesNothing(t *testing.T) {
 	dir, err := os.MkdirTemp("/var/tmp", "ccm-mounts-")
 	require.NoError(t, err)
@@ -76,7 +76,7 @@ func TestFailedMountLeavesNothing(t *testing.T) {
 	require.Regexp(t, `\nsite\.lua\nstate\n$`, string(out))
 }
 
-// The undo of a mount leaves what is mounted, and the directories that were made for it: that is no failure.
+// Undoing a mount keeps the mounted file system and its mount point, and that is no failure.
 func TestUndoOfAMount(t *testing.T) {
 	dir, err := os.MkdirTemp("/var/tmp", "ccm-mounts-")
 	require.NoError(t, err)
@@ -95,7 +95,7 @@ func TestUndoOfAMount(t *testing.T) {
 	require.Contains(t, string(out), "Added it to /etc/fstab", "%s", out)
 }
 
-// Options with which the kernel refuses a module are not kept, and what was there before is.
+// Options that the kernel refuses for a module are not kept, and the old ones are restored.
 func TestRefusedModuleOptions(t *testing.T) {
 	dir, err := os.MkdirTemp("/var/tmp", "ccm-module-")
 	require.NoError(t, err)

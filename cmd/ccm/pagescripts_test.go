@@ -15,10 +15,10 @@ import (
 	"github.com/luaccm/ccm/test/dialog"
 )
 
-// moduleOfBlock is the first line of a block that is a module: it says of which file.
+// moduleOfBlock matches the first line of a block that is a module, with the name of its file.
 var moduleOfBlock = regexp.MustCompile(`^-- (lib/\S+\.lua)\n`)
 
-// besideBlocks are the files that blocks of documents read and no document shows.
+// besideBlocks are files that blocks in documents read and no document shows.
 var besideBlocks = map[string]string{
 	"files/example.asc": "a key\n", "files/nginx.conf": "events {}\n", "files/web.nft": "tcp dport 80 accept\n",
 	"app.conf.tmpl": "name = {{.name}}\n", "users.yaml": "ccm: {resources: []}\n", "database.yaml": "ccm: {resources: []}\n",
@@ -26,8 +26,8 @@ var besideBlocks = map[string]string{
 	".hiera": "data: {deploy_password: \"*\"}\n",
 }
 
-// TestBlocksDeclare: the scripts and manifests that documents show in blocks without a name, and with
-// nothing left out, can be read into a catalog. TestGuides runs those that have a name.
+// TestBlocksDeclare: scripts and manifests in blocks without a name give a catalog, if nothing is omitted. TestGuides
+// runs those with a name.
 func TestBlocksDeclare(t *testing.T) {
 	pages, err := filepath.Glob("../../docs/*.md")
 	require.NoError(t, err)
@@ -35,12 +35,12 @@ func TestBlocksDeclare(t *testing.T) {
 	for _, page := range pages {
 		text, err := os.ReadFile(page)
 		require.NoError(t, err)
-		if name := filepath.Base(page); name != "stdlib.md" { // its examples are run by the tests of the library
+		if name := filepath.Base(page); name != "stdlib.md" { // the tests of the library run its examples
 			blocks[name] = dialog.Blocks(string(text))
 		}
 	}
 	w := newHostile(t)
-	w.timeout = time.Hour // a busy machine is no mistake of a page
+	w.timeout = time.Hour // a busy machine must not count as a mistake of a page
 	w.facts = facts.Static(map[string]any{
 		"os": map[string]any{"family": "debian", "id": "debian", "arch": "amd64"}, "hostname": "web1", "role": "web",
 		"host": map[string]any{"info": map[string]any{"hostname": "web1"}}, "memory": map[string]any{"total": int64(1 << 30)},
@@ -72,7 +72,7 @@ func TestBlocksDeclare(t *testing.T) {
 	require.Greater(t, read, 40)
 }
 
-// declares returns whether a block is a whole script or manifest of a document.
+// declares reports whether a block is a complete script or manifest.
 func declares(b dialog.Block) bool {
 	if b.File != "" || strings.Contains(b.Text, "...") {
 		return false

@@ -12,8 +12,8 @@ import (
 	"github.com/luaccm/ccm/runtime/encryption"
 )
 
-// TestPassphraseDuringARun: the status line of a run makes way for the question, which is asked once, and its
-// time is not that of the script.
+// TestPassphraseDuringARun: the status line of a run is removed for the prompt, the passphrase is asked for once, and
+// the time of waiting does not count for the script.
 func TestPassphraseDuringARun(t *testing.T) {
 	needPTY(t)
 	home := t.TempDir()
@@ -43,7 +43,7 @@ assert(secret.age "one.age" .. secret.age "two.age" == "hunter-one.agehunter-two
 	s.until("the status line", func(text string) bool { return strings.Contains(text, "$ sh -c 'until") })
 	write("asked", "")
 	s.until("the question", func(text string) bool { return strings.HasSuffix(text, "passphrase of age.key:") })
-	for range 10 { // the status line would be drawn meanwhile
+	for range 10 { // long enough for the status line to be drawn
 		require.NoError(t, exec.Command("ccm", "version").Run())
 	}
 	s.press("correct horse\r")

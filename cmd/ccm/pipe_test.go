@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// ccm plan | head ends quietly: that somebody stops reading is no mistake.
+// ccm plan | head ends without an error.
 func TestReaderGoesAway(t *testing.T) {
 	site := siteFile(t, "lua", `for i = 1, 5000 do exec { "e" .. i, command = "true" } end`)
 	cmd := exec.Command("ccm", "plan", "--state-dir", t.TempDir(), site)
@@ -27,7 +27,7 @@ func TestReaderGoesAway(t *testing.T) {
 	require.Empty(t, stderr.String())
 }
 
-// So does each command that writes at once.
+// So does every command whose output is closed at once.
 func TestReaderOfAllIsGone(t *testing.T) {
 	state, site := t.TempDir(), siteFile(t, "lua", `exec { "true" }`)
 	for _, words := range [][]string{{"run", site}, {"history"}, {"history", "--output", "json"}, {"doc", "file"}, {"catalog", site}, {"facts"}} {

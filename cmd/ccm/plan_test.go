@@ -14,10 +14,10 @@ import (
 	"github.com/luaccm/ccm/runtime/host/hosttest"
 )
 
-// TestFreshMachine: what looks at what an earlier pending resource makes is planned
-// as the run has it, in Lua and in YAML. D stands for an empty directory; behind each
-// resource is what the plan and the run say of it. Behind unknown stand the first of
-// those because of whom, or if there are commas all, and the forecast.
+// TestFreshMachine: a resource that depends on the effects of an earlier pending one is planned as the run does it,
+// in Lua and in YAML. D stands for an empty directory; after each resource are its outcomes in the plan and in the
+// run. After unknown are the first of the resources that make it unknown, or all of them if there are commas, and the
+// forecast.
 func TestFreshMachine(t *testing.T) {
 	for name, resources := range map[string][]string{
 		"source with an edge": {
@@ -186,8 +186,7 @@ func TestFreshMachine(t *testing.T) {
 	}
 }
 
-// TestUnknownReason: the reason names what is required, or fits, and not the
-// nearest that is pending.
+// TestUnknownReason: the reason is a required or matching resource, not just the nearest pending one.
 func TestUnknownReason(t *testing.T) {
 	isolate(t)
 	dir := t.TempDir()
@@ -213,8 +212,8 @@ file { "D/far/c.conf", content = "a\n" }
 	}
 }
 
-// TestManySuspects: a plan lists the surest of very many resources that may make a difference,
-// and counts the others.
+// TestManySuspects: of very many resources that may make another one unknown, a plan lists the most likely ones and
+// counts the others.
 func TestManySuspects(t *testing.T) {
 	isolate(t)
 	site := filepath.Join(t.TempDir(), "site.lua")
@@ -241,17 +240,17 @@ exec { "guarded", command = "true", unless = "ls /" }
 	require.Equal(t, "exec#e1, exec#e2, exec#e3 and 127 others, which are pending, may make a difference", last.Reason)
 }
 
-// An ordinaryUser runs ccm as somebody who is not root.
+// An ordinaryUser runs ccm as a user other than root.
 type ordinaryUser struct {
 	exe string
-	own string // a directory of the user's
+	own string // a directory of the user
 	as  *syscall.Credential
 }
 
 func newOrdinaryUser(t *testing.T) *ordinaryUser {
 	exe, err := os.Executable()
 	require.NoError(t, err)
-	dir, err := os.MkdirTemp("", "ccm-user-") // that others can reach
+	dir, err := os.MkdirTemp("", "ccm-user-") // accessible to others
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = os.RemoveAll(dir) })
 	require.NoError(t, os.Chmod(dir, 0o755))
@@ -268,7 +267,7 @@ func newOrdinaryUser(t *testing.T) *ordinaryUser {
 	return u
 }
 
-// ccm returns what ccm prints, and its exit status.
+// ccm returns the output of ccm and its exit status.
 func (u *ordinaryUser) ccm(args ...string) (string, int) {
 	cmd := exec.Command(u.exe, args...)
 	cmd.Dir = u.own
@@ -279,8 +278,7 @@ func (u *ordinaryUser) ccm(args ...string) (string, int) {
 	return string(out), cmd.ProcessState.ExitCode()
 }
 
-// TestPlanOfOrdinaryUser: what needs root is said by a plan, which exits as the run
-// does.
+// TestPlanOfOrdinaryUser: a plan says what needs root, and has the exit status of the run.
 func TestPlanOfOrdinaryUser(t *testing.T) {
 	u := newOrdinaryUser(t)
 	own, site := u.own, filepath.Join(filepath.Dir(u.own), "site.lua")
@@ -319,8 +317,8 @@ file { "OWN/mine", content = "x", owner = "-1", group = "-1", mode = "0644" }
 	require.Contains(t, run, "+ file#"+own+"/mine: Created the file")
 }
 
-// TestStateOfAnother: others than root believe no state directory but their own, by
-// whatever way they are led to it.
+// TestStateOfAnother: users other than root trust only their own state directory, however they are led to another
+// one.
 func TestStateOfAnother(t *testing.T) {
 	if os.Geteuid() != 0 {
 		t.Skip("only root can make directories of two users")

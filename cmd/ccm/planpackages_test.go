@@ -12,8 +12,8 @@ import (
 	"github.com/luaccm/ccm/runtime/host/hosttest"
 )
 
-// planOfPackages returns the plan of a site on a machine with packages, without its
-// last line. D stands for the directory of the machine.
+// planOfPackages returns the plan of a site on a machine with packages, without its last line. D stands for the
+// machine's directory.
 func planOfPackages(t *testing.T, files map[string]string, site string) string {
 	t.Helper()
 	isolate(t)
@@ -38,8 +38,8 @@ func planOfPackages(t *testing.T, files map[string]string, site string) string {
 	return strings.Join(lines, "")
 }
 
-// TestRemovalInPlan: what goes with a package that is removed is not stable, nor is what
-// it brought, even if the site manages it. The package alpha needs gamma.
+// TestRemovalInPlan: resources that go away with a removed package are not stable in a plan, neither dependent
+// packages nor its files that the site manages. The package alpha needs gamma.
 func TestRemovalInPlan(t *testing.T) {
 	machine := map[string]string{
 		"installed/alpha": "1.0", "installed/gamma": "1.0", "repo/alpha": "1.0", "repo/gamma": "1.0",
@@ -70,7 +70,7 @@ service { "alpha" }
 `, planOfPackages(t, machine, `exec { "other", command = "sh -c true" } package { "alpha", ensure = "absent" } service { "alpha" }`))
 }
 
-// TestLostPackage: what is removed and in no repository is missing for what is installed later.
+// TestLostPackage: a package that is removed and in no repository is missing for a later installation.
 func TestLostPackage(t *testing.T) {
 	const site = `package { "gamma", ensure = "absent" } package { "alpha" }`
 	require.Equal(t, `- package#gamma: Would have uninstalled (version 1.0)
@@ -81,8 +81,8 @@ func TestLostPackage(t *testing.T) {
 `, planOfPackages(t, map[string]string{"installed/gamma": "1.0", "repo/alpha": "1.0", "repo/gamma": "1.0"}, site))
 }
 
-// TestOriginInPlan: where a resource is unknown because of unknown ones, the pending one that
-// is behind all of them is named.
+// TestOriginInPlan: if a resource is unknown because of other unknown ones, the plan names the pending resource
+// behind all of them.
 func TestOriginInPlan(t *testing.T) {
 	require.Equal(t, `+ package#beta: Would have installed (version 1.0)
 ? file#D/etc/beta/x: after package#beta (pending): would create or update (1 line, OWNER:GROUP 0644)

@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Where the system bus does not answer, one systemctl tells of all services.
+// Without the system bus, one process of systemctl reads the state of all services.
 func TestProcessesOfServices(t *testing.T) {
 	x := newTools(t, map[string]string{"systemctl": `
 [ "$1" = show ] || { echo "$@" >&2; exit 1; }
@@ -32,11 +32,11 @@ for u; do printf 'Id=%s\nNames=%s\nLoadState=loaded\nActiveState=active\nSubStat
 	require.Equal(t, []string{"systemctl 204"}, x.started(t))
 }
 
-// noNamespace is the exit status of withSystemd where it cannot pretend.
+// noNamespace is the exit status of withSystemd if it cannot make a namespace.
 const noNamespace = 77
 
-// withSystemd is ccm on a machine on which systemd seems to run, but no system
-// bus: /run is its own, and all there is in it is what sd_booted(3) looks at.
+// withSystemd is ccm on a machine where systemd seems to run without a system bus: it has its own /run with just the
+// directory that sd_booted(3) checks.
 func withSystemd() {
 	err := syscall.Mount("none", "/", "", syscall.MS_REC|syscall.MS_PRIVATE, "")
 	if err == nil {

@@ -11,12 +11,10 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// tools is a directory of tools that write their name and the number of their
-// arguments down before they answer.
+// tools is a directory of programs that log their name and the number of their arguments.
 type tools struct{ dir, log string }
 
-// newTools makes shell scripts of that name and text. In the text, $@ are the
-// arguments.
+// newTools makes shell scripts by name and text. $@ in a text are the arguments.
 func newTools(t *testing.T, scripts map[string]string) tools {
 	x := tools{dir: t.TempDir()}
 	x.log = filepath.Join(x.dir, "log")
@@ -28,7 +26,7 @@ func newTools(t *testing.T, scripts map[string]string) tools {
 	return x
 }
 
-// started returns what was started since the last time.
+// started returns the programs started since the last call.
 func (x tools) started(t *testing.T) (lines []string) {
 	text, err := os.ReadFile(x.log)
 	require.NoError(t, err)
@@ -36,7 +34,7 @@ func (x tools) started(t *testing.T) (lines []string) {
 	return strings.Split(strings.TrimSpace(string(text)), "\n")
 }
 
-// run runs ccm with these tools and no others. Everything has to be as wanted.
+// run runs ccm with only these tools. The site must be stable.
 func (x tools) run(t *testing.T, site string, env ...string) {
 	t.Helper()
 	ccm, err := exec.LookPath("ccm")
@@ -47,7 +45,7 @@ func (x tools) run(t *testing.T, site string, env ...string) {
 	require.NoError(t, err, "%s", out)
 }
 
-// However many packages there are, one process tells which are installed.
+// One process lists the installed packages, however many there are.
 func TestProcessesOfPackages(t *testing.T) {
 	for provider, scripts := range map[string]map[string]string{
 		"apt": {
@@ -70,7 +68,7 @@ func TestProcessesOfPackages(t *testing.T) {
 	}
 }
 
-// Whether a command has to run is told by looking, without a process.
+// Guards of commands are checked without a process.
 func TestProcessesOfGuardedExecs(t *testing.T) {
 	dir := stableTree(t, 1000)
 	site := fmt.Sprintf(`for i = 0, 999 do exec("make " .. i, { command = "true", creates = %q .. i }) end`, filepath.Join(dir, "f"))

@@ -17,7 +17,7 @@ import (
 	"github.com/luaccm/ccm/test/tally"
 )
 
-// ccm runs a command in this process and returns what it printed.
+// ccm runs a command in this process and returns its output.
 func ccm(t *testing.T, effect func(op, path string) error, args ...string) (stdout, stderr string, status int) {
 	t.Helper()
 	var out, errs bytes.Buffer
@@ -27,7 +27,7 @@ func ccm(t *testing.T, effect func(op, path string) error, args ...string) (stdo
 	return out.String(), errs.String(), status
 }
 
-// isolate keeps state and configuration of a test below its own directory.
+// isolate gives a test its own state and configuration directories.
 func isolate(t *testing.T) {
 	t.Setenv("CCM_STATE_DIR", filepath.Join(t.TempDir(), "state"))
 	t.Setenv("CCM_CACHE_DIR", filepath.Join(t.TempDir(), "cache"))
@@ -35,7 +35,7 @@ func isolate(t *testing.T) {
 	t.Setenv("NO_COLOR", "1")
 }
 
-// quoteLua writes s as a Lua string.
+// quoteLua returns s as a Lua string.
 func quoteLua(s string) string {
 	var b strings.Builder
 	b.WriteByte('"')
@@ -50,7 +50,7 @@ func quoteLua(s string) string {
 	return b.String()
 }
 
-// randomText returns a text of a few lines with all that makes diffs difficult.
+// randomText returns a few lines with everything that makes diffs difficult.
 func randomText(rnd *rand.Rand) string {
 	parts := []string{"one\n", "two\n", "zwölf\n", "\n", "   \n", "\ttab\n", "--- a/x\n", "+++ b/x\n", "@@ -1 +1 @@\n",
 		"\\ No newline at end of file\n", "last", "diff --git a/x b/x\n", "+ file#/x: Would\n"}
@@ -61,7 +61,7 @@ func randomText(rnd *rand.Rand) string {
 	return b.String()
 }
 
-// randomSite makes a tree of files below old and a site that changes it.
+// randomSite makes a tree of files below old, and a site that changes it.
 func randomSite(t *testing.T, rnd *rand.Rand, old string) (site string) {
 	b := &strings.Builder{}
 	owner, group := hosttest.Me()
@@ -83,9 +83,8 @@ func randomSite(t *testing.T, rnd *rand.Rand, old string) (site string) {
 	return b.String()
 }
 
-// TestPlanIsAPatch applies what plan prints with patch(1) to a copy of the old
-// tree: the result is, byte for byte, the tree that run produces. What people read shows
-// control characters escaped, so that texts with some are left out; ccm diff keeps bytes.
+// TestPlanIsAPatch applies the output of plan with patch(1) to a copy of the old tree: the result is, byte for byte,
+// the tree after the run. It uses no control characters, which a plan shows escaped; ccm diff keeps bytes.
 func TestPlanIsAPatch(t *testing.T) {
 	patch, err := exec.LookPath("patch")
 	if err != nil {
@@ -129,9 +128,8 @@ func contents(t *testing.T, dir string) map[string]string {
 	return all
 }
 
-// TestEveryEffectOfARunFails fails effect number n of a run over many files, for
-// every n: each file is the old or the new one, and the next run leaves no
-// temporary file.
+// TestEveryEffectOfARunFails lets effect number n of a run over many files fail, for every n: each file is the old or
+// the new one, and the next run leaves no temporary file.
 func TestEveryEffectOfARunFails(t *testing.T) {
 	tries := tally.Of(t, "one step of a run fails, others go on", "old or new, and said; the next run converges and leaves no temporary file")
 	isolate(t)
@@ -168,7 +166,7 @@ file { "/gone", ensure = "absent" }
 		case last:
 			require.Zero(t, status)
 		case status == 0 && failed == "link": // there is another way
-		case status == 0: // what happened could not be written down afterwards
+		case status == 0: // the effect succeeded, and its record failed
 			require.Contains(t, warned, "ccm: warning: ", "effect %d", n)
 		default:
 			require.Equal(t, 4, status, "effect %d", n)
@@ -186,8 +184,8 @@ file { "/gone", ensure = "absent" }
 
 var varying = regexp.MustCompile(`"(event_id|run_id)":"[^"]*"`)
 
-// TestEvaluationIsDeterministic evaluates one script a hundred times: the plan
-// is the same, byte for byte, but for identifiers.
+// TestEvaluationIsDeterministic evaluates a script a hundred times: the plan is the same byte for byte, except for
+// identifiers.
 func TestEvaluationIsDeterministic(t *testing.T) {
 	isolate(t)
 	site := filepath.Join(t.TempDir(), "site.lua")
@@ -200,7 +198,7 @@ end
 exec { "one", command = "true", environment = { "A=1", "B=2" }, require = "file#/srv/a", before = "file#/srv/e" }
 for key in pairs(facts.os) do file { "/facts/" .. key, content = tostring(facts.os[key]) } end
 `), 0o600))
-	first, root := "", t.TempDir() // which events name
+	first, root := "", t.TempDir() // the root is in events
 	for i := range 100 {
 		out, stderr, status := ccm(t, nil, "plan", "--output", "json", "--root", root, site)
 		require.Contains(t, []int{0, 4}, status, stderr)

@@ -10,11 +10,11 @@ import (
 	"github.com/luaccm/ccm/runtime/host/hosttest"
 )
 
-// command returns a command that changes paths which nobody manages.
+// command returns a command that changes paths that no resource manages.
 func (w *randomWorld) command() string {
 	u := w.free()
 	switch w.rnd.IntN(12) {
-	case 11: // what may be managed, and need not be there
+	case 11: // may be managed, and may be missing
 		return fmt.Sprintf("/bin/sh -c 'mkdir -p %s'", w.dir+one(w.rnd, "/new", "/new/deep", "/d1/sub", "/ud0"))
 	case 9:
 		return fmt.Sprintf("/bin/sh -c 'mkdir -p %[1]s && ( test -e %[1]s/%[2]s || echo 2.0 > %[1]s/%[2]s )'", w.dir+"/sys/repo", one(w.rnd, "alpha", "gamma"))
@@ -36,13 +36,13 @@ func (w *randomWorld) command() string {
 	return fmt.Sprintf("/bin/sh -c 'mkdir -p %s && echo %d > %s'", filepath.Dir(u), w.rnd.IntN(2), u)
 }
 
-// question returns a command that looks.
+// question returns a command that changes nothing.
 func (w *randomWorld) question() string {
 	p := w.any()
 	return one(w.rnd, "test -e "+p, "test -f "+p, "test -d "+p, "grep -q 1 "+p, fmt.Sprintf("/bin/sh -c 'test -e %s'", p), "true", "false", p)
 }
 
-// declare adds a resource.
+// declare adds a random resource.
 func (w *randomWorld) declare() {
 	owner, group := hosttest.Me()
 	attr := []string{"owner", strconv.Quote(owner), "group", strconv.Quote(group), "mode", one(w.rnd, `"0644"`, `"0644"`, `"0755"`)}
@@ -117,7 +117,7 @@ func (w *randomWorld) declare() {
 		if d.unanswered = w.rnd.IntN(8) == 0; d.unanswered {
 			d.props[5] = quoted(w.url + "/gone.tar.gz")
 		}
-		if to := w.at(w.dir + one(w.rnd, "/ex", "/d0", "/new/ex")); w.rnd.IntN(2) == 0 { // what an archive holds no plan knows
+		if to := w.at(w.dir + one(w.rnd, "/ex", "/d0", "/new/ex")); w.rnd.IntN(2) == 0 { // a plan does not know the content of archives
 			inside := "/inside"
 			if w.rnd.IntN(8) == 0 {
 				d.unanswered, inside = true, "/nothing"
@@ -152,8 +152,7 @@ func (w *randomWorld) declare() {
 	}
 }
 
-// varyInScript gives a resource what it has by other lines than its own, and a health check, now
-// and then.
+// varyInScript sometimes gives a resource properties by other statements than its own, and a health check.
 func (w *randomWorld) varyInScript(d *declaration) {
 	if len(w.flags) > 0 {
 		d.defaults = w.rnd.IntN(6) == 0 || slices.ContainsFunc(w.list, func(x declaration) bool { return x.defaults && x.lua })
@@ -173,8 +172,8 @@ func (w *randomWorld) varyInScript(d *declaration) {
 	}
 }
 
-// isCircular reports whether resources come after themselves. A manifest comes after what it
-// declares, and that after all that the manifest comes after.
+// isCircular reports whether the resources have a cycle. A manifest depends on its resources, and these on the
+// dependencies of the manifest.
 func (w *randomWorld) isCircular() bool {
 	after := make(map[string][]string)
 	for _, d := range w.list {
@@ -185,7 +184,7 @@ func (w *randomWorld) isCircular() bool {
 			after[d.id()] = slices.Concat(after[d.id()], by.after["require"], by.after["subscribe"])
 		}
 	}
-	done := make(map[string]bool) // false while its turn lasts
+	done := make(map[string]bool) // false while it is being visited
 	var visit func(id string) bool
 	visit = func(id string) bool {
 		if is, seen := done[id]; seen {

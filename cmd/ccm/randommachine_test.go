@@ -14,17 +14,16 @@ import (
 	"github.com/luaccm/ccm/runtime/resource"
 )
 
-// A randomMachine is a package system and a service manager whose state is files
-// below a directory: what repositories have, what is installed, the unit files and what
-// runs. So packages, commands and files can bring repositories and units. Like the real
-// ones, both look at the machine as it is, and never at what a plan assumes; what
-// hangs on files they say (providers/apt, providers/systemd).
+// A randomMachine is a package system and a service manager whose state is in files below a directory: the contents
+// of repositories, the installed packages, the unit files and the running services. So packages, commands and files
+// can bring repositories and units. Like the real ones, both read the machine as it is, not as a plan expects it, and
+// declare the files they depend on (providers/apt, providers/systemd).
 type randomMachine struct {
 	dir string
-	at  func(path string) string // its path on the machine that is looked at
+	at  func(path string) string // the path on the machine that is examined
 }
 
-// randomContents is what packages bring, by their names.
+// randomContents are the files of packages, by name.
 var randomContents = map[string]map[string]string{
 	"alpha":        {"units/alpha": "unit", "share/alpha": "1\n"},
 	"beta":         {"units/beta": "unit"},
@@ -32,12 +31,12 @@ var randomContents = map[string]map[string]string{
 	"beta-release": {"repo/gamma": "2.0"},
 }
 
-// needed is what packages need, by their names.
+// needed are the dependencies of packages, by name.
 var needed = map[string]string{"alpha": "gamma"}
 
 func (m randomMachine) path(name string) string { return filepath.Join(m.dir, name) }
 
-// read returns the text of a file of the machine, "" if it is not there.
+// read returns the text of a file of the machine, "" if it is missing.
 func (m randomMachine) read(name string) string {
 	text, _ := os.ReadFile(m.path(name))
 	return strings.TrimSpace(string(text))
@@ -50,7 +49,7 @@ func (m randomMachine) write(name, text string) error {
 	return os.WriteFile(m.path(name), []byte(text), 0o644)
 }
 
-// providers returns what manages the packages and services of the machine.
+// providers returns the providers for packages and services of the machine.
 func (m randomMachine) providers() []resource.Binding {
 	return []resource.Binding{
 		resources.PackageType.Provide("random", resource.Always[resources.Package](1), randomPackages{m}),
@@ -76,7 +75,7 @@ func (p randomPackages) Status(_ context.Context, v *host.View, want resources.P
 		s.Violates = !allowed
 	}
 	if s.Installed() && (want.Ensure == resources.PackageLatest || s.Violates) {
-		v.Plan().RecordLook(host.RepositoryLook, want.Name, false) // there may be a newer one
+		v.Plan().RecordLook(host.RepositoryLook, want.Name, false) // there may be a newer version
 		v.Plan().DependsOn(p.at(p.path("repo")))
 		s.Candidate = p.read("repo/" + want.Name)
 		if allowed, err := p.allows(want, s.Candidate); err != nil || !allowed {
@@ -100,7 +99,7 @@ func (randomPackages) allows(want resources.Package, version string) (bool, erro
 	return want.Ensure.Allows(func(other string) (int, error) { return strings.Compare(version, other), nil })
 }
 
-// offer returns an error if the repositories do not have a version.
+// offer returns the version to install, and an error if the repositories do not have it.
 func (p randomPackages) offer(want resources.Package) (string, error) {
 	version := p.read("repo/" + want.Name)
 	allowed, err := p.allows(want, version)
@@ -150,7 +149,7 @@ func (p randomPackages) Install(_ context.Context, _ *host.Host, wants ...resour
 	return nil
 }
 
-// install installs a version of a package, and what it needs.
+// install installs a version of a package and its dependencies.
 func (p randomPackages) install(pkg, version string) error {
 	if need := needed[pkg]; need != "" && p.read("installed/"+need) == "" {
 		if err := p.install(need, p.read("repo/"+need)); err != nil {
@@ -159,7 +158,7 @@ func (p randomPackages) install(pkg, version string) error {
 	}
 	for name, text := range randomContents[pkg] {
 		if p.read(name) != "" {
-			continue // no repository takes a version away
+			continue // no repository removes a version
 		}
 		if err := p.write(name, text); err != nil {
 			return err
@@ -214,7 +213,7 @@ func (p randomPackages) Hold(_ context.Context, _ *host.Host, hold bool, wants .
 	return nil
 }
 
-// dependents returns the installed packages that need one.
+// dependents returns the installed packages that need pkg.
 func (p randomPackages) dependents(pkg string) (list []string) {
 	for name, need := range needed {
 		if need == pkg && p.read("installed/"+name) != "" {

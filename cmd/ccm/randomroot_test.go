@@ -6,8 +6,7 @@ import (
 	"github.com/luaccm/ccm/runtime/host/hosttest"
 )
 
-// shippedInRoot declare resources whose files are always in the same directories, which stand
-// below the root.
+// shippedInRoot declare resources whose files are in fixed directories, which are below the root.
 var shippedInRoot = []func(w *randomWorld, d *declaration){
 	func(w *randomWorld, d *declaration) {
 		d.kind, d.name = "cron", one(w.rnd, "a", "b")
@@ -62,7 +61,7 @@ var shippedInRoot = []func(w *randomWorld, d *declaration){
 		w.mayHave(d, "gid", map[string]string{"ga": "4001", "gb": "4002", "gc": "4003", "ua": "4011", "uc": "4013"}[d.name])
 		w.mayHave(d, "members", one(w.rnd, `{"ua"}`, `{"uc", "me"}`, `{"ub"}`))
 		w.mayHave(d, "membership", `"exact"`)
-		if d.name != "gc" { // that a pending user has it as its own is known only once it is there
+		if d.name != "gc" { // only once the pending user exists is it known that this is its primary group
 			w.mayBeAbsent(d)
 		}
 	},
@@ -122,7 +121,7 @@ var shippedInRoot = []func(w *randomWorld, d *declaration){
 	},
 }
 
-// accounts is what a machine has that is more than a directory.
+// accounts returns the files of the machine beyond an empty directory.
 func (w *randomWorld) accounts() []entry {
 	if !w.rooted {
 		return nil
@@ -141,7 +140,7 @@ func (w *randomWorld) accounts() []entry {
 	}
 }
 
-// findShipped says what types in shippedInRoot find.
+// findShipped makes the files that types in shippedInRoot read.
 func (w *randomWorld) findShipped() {
 	if !w.rooted {
 		return

@@ -16,7 +16,7 @@ import (
 	"github.com/luaccm/ccm/stdlib"
 )
 
-// maker is a type of which a plan does not know what its resources do.
+// maker is a type whose effects a plan does not know.
 const maker = `local maker = ccm.type {
   name = "maker",
   properties = { name = { name = true }, file = { type = "path" }, ensure = { enum = { "present" }, default = "present" } },
@@ -28,7 +28,7 @@ const maker = `local maker = ccm.type {
 }
 `
 
-// scriptHead returns what a script begins with that declares resources.
+// scriptHead returns the first lines of a script that declares resources.
 func scriptHead(list []declaration) string {
 	head, kinds := maker, make(map[string]bool)
 	for _, d := range list {
@@ -41,8 +41,7 @@ func scriptHead(list []declaration) string {
 	return head
 }
 
-// shipped declare resources of types that others than the engine know: those of the standard
-// library, and applied manifests.
+// shipped declare resources of types outside the engine: those of the standard library, and applied manifests.
 var shipped = []func(w *randomWorld, d *declaration){
 	edit("line", func(w *randomWorld) []string { return []string{"line", quoteOne(w, "0", "1", "2")} }),
 	edit("kv", func(w *randomWorld) []string { return []string{"value", quoteOne(w, "0", "1")} }),
@@ -117,7 +116,7 @@ var shipped = []func(w *randomWorld, d *declaration){
 		w.mayBeAbsent(d)
 		d.unanswered = d.unanswered && !slices.Contains(d.props, `"absent"`)
 	},
-	func(w *randomWorld, d *declaration) { // what nobody declares
+	func(w *randomWorld, d *declaration) { // a type that nothing declares
 		d.kind, d.name = "directory", w.at(w.dir+one(w.rnd, "/d1/sub", "/new/deep", "/d0/copy"))
 		if !w.rooted && w.rnd.IntN(2) == 0 {
 			d.name = w.dir + one(w.rnd, "/d0", "/new", "/ud0")
@@ -141,7 +140,7 @@ var shipped = []func(w *randomWorld, d *declaration){
 	},
 }
 
-// declareShipped makes d one of them. What this machine cannot do stays a file.
+// declareShipped makes d one of them. If this machine cannot do that, d stays a file.
 func (w *randomWorld) declareShipped(d *declaration) {
 	all := shipped
 	if w.rooted {
@@ -155,7 +154,7 @@ func (w *randomWorld) declareShipped(d *declaration) {
 	d.kind, d.name, d.props = "file", w.at(w.path()), []string{"owner", strconv.Quote(owner), "group", strconv.Quote(group), "mode", `"0644"`}
 }
 
-// canDeclare reports whether this machine has what a type needs.
+// canDeclare reports whether this machine has the requirements of a type.
 func canDeclare(d declaration) bool {
 	has := func(names ...string) bool {
 		return !slices.ContainsFunc(names, func(name string) bool { _, err := exec.LookPath(name); return err != nil })
@@ -176,14 +175,14 @@ func canDeclare(d declaration) bool {
 	return true
 }
 
-// mayHave gives a resource a property, now and then.
+// mayHave sometimes gives a resource a property.
 func (w *randomWorld) mayHave(d *declaration, name, value string) {
 	if w.rnd.IntN(3) == 0 {
 		d.props = append(d.props, name, value)
 	}
 }
 
-// mayBeAbsent has a resource be absent, now and then.
+// mayBeAbsent sometimes makes a resource absent.
 func (w *randomWorld) mayBeAbsent(d *declaration) {
 	if w.rnd.IntN(4) == 0 {
 		d.props = append(d.props, "ensure", `"absent"`)
@@ -201,7 +200,7 @@ func edit(kind string, props func(w *randomWorld) []string) func(w *randomWorld,
 	}
 }
 
-// varyExec gives a command further properties, now and then.
+// varyExec sometimes gives a command further properties.
 func (w *randomWorld) varyExec(d *declaration) {
 	switch w.rnd.IntN(16) {
 	case 0:
@@ -216,14 +215,13 @@ func (w *randomWorld) varyExec(d *declaration) {
 	}
 }
 
-// onlyRunFails reports whether it fails in a run for a reason that no plan asks for.
+// onlyRunFails reports whether it fails in a run for a reason that no plan checks.
 func (d declaration) onlyRunFails() bool { return d.unanswered || d.isUnhealthy() }
 
-// isUnhealthy reports whether its health check fails it.
+// isUnhealthy reports whether its health check fails.
 func (d declaration) isUnhealthy() bool { return strings.HasSuffix(d.health, "2'") }
 
-// outputDecides reports whether it is known only after a command whether it has changed
-// anything.
+// outputDecides reports whether only the output of its command tells if it has changed anything.
 func (d declaration) outputDecides() bool {
 	return d.kind == "wait_for" || slices.Contains(d.props, "changed_if") || slices.Contains(d.props, "unchanged_returns")
 }
@@ -232,7 +230,7 @@ func (w *randomWorld) outputDecides(id string) bool {
 	return slices.ContainsFunc(w.list, func(d declaration) bool { return d.id() == id && d.outputDecides() })
 }
 
-// children returns the manifests that are applied.
+// children returns the applied manifests.
 func (w *randomWorld) children() (list []string) {
 	for _, d := range w.list {
 		if d.kind == "apply" {
@@ -263,7 +261,7 @@ func (w *randomWorld) me() string {
 	return u.Username
 }
 
-// publicKey returns a public key of ssh.
+// publicKey returns an SSH public key.
 func publicKey(n byte) string {
 	var b []byte
 	for _, part := range []string{"ssh-ed25519", strings.Repeat(string(rune('a'+n)), 32)} {

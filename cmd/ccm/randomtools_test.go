@@ -8,8 +8,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// randomTools are programs that this machine need not have. They do of what the real ones do what
-// ccm asks of them, and keep it in files.
+// randomTools replace programs that this machine may not have. They do the part of the real programs that ccm uses,
+// and keep their state in files.
 var randomTools = map[string]string{
 	// Each package is a file in the directory.
 	"gem": `#!/bin/sh
@@ -88,7 +88,7 @@ rm "$file.new"
 `,
 }
 
-// provideTools puts randomTools into the path of commands.
+// provideTools puts randomTools into the search path.
 func provideTools(t *testing.T) {
 	dir := t.TempDir()
 	for name, text := range randomTools {

@@ -18,20 +18,20 @@ import (
 // A declaration is a resource of a random site.
 type declaration struct {
 	kind, name string
-	props      []string // name and value by turns, the value as Lua and YAML write it
+	props      []string // names and values alternating, values in the syntax of Lua and YAML
 	after      map[string][]string
-	back       bool     // what it comes after says so, by before and notify
+	back       bool     // its dependencies declare the order, by before and notify
 	lua        bool     // only a script can declare it
-	in         string   // the script or manifest that declares it, "" for the site
+	in         string   // the script or manifest with the declaration, "" for the site
 	set        []string // properties that ccm.resources sets, as props
-	defaults   bool     // it has a tag by defaults
+	defaults   bool     // it has a tag from defaults
 	health     string   // the command of a health check, "" for none
-	unanswered bool     // a run finds out that it cannot be had, and a plan does not ask
+	unanswered bool     // only a run finds out that it is not available
 }
 
 func (d declaration) id() string { return d.kind + "#" + d.name }
 
-// inLua writes a declaration in Lua.
+// inLua returns the declaration in Lua.
 func (d declaration) inLua() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s { %q", d.kind, d.name)
@@ -49,7 +49,7 @@ func (d declaration) inLua() string {
 	return b.String() + " }\n"
 }
 
-// inYAML is inLua for a manifest.
+// inYAML returns the declaration in YAML.
 func (d declaration) inYAML() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "    - %s:\n", d.kind)
@@ -84,7 +84,7 @@ func (d declaration) refs(relation string) (refs []string) {
 
 var relations = []string{"require", "subscribe", "before", "notify"}
 
-// withBack returns declarations that say what comes after them, where that says so.
+// withBack returns declarations with before and notify for those that have back set.
 func withBack(list []declaration) []declaration {
 	all := slices.Clone(list)
 	for i := range all {
@@ -110,18 +110,18 @@ type randomWorld struct {
 	rnd       *rand.Rand
 	dir       string
 	url       string   // of an archive
-	repo      string   // of git
+	repo      string   // of a git repository
 	rooted    bool     // the directory is the root of a machine
 	populated bool     // it has a further user and group
 	flags     []string // of plan and run
 	list      []declaration
 	start     entryList
 	cloned    bool // there is a clone of repo
-	refused   bool // no plan was made of the site
-	deeper    int  // how many are known only without what becomes something else
+	refused   bool // the site was refused before the plan
+	deeper    int  // number of resources known only in a second step, see checkUnknown
 }
 
-// at returns the path on the machine of a path of the operating system.
+// at returns the path on the machine for a path of the operating system.
 func (w *randomWorld) at(path string) string {
 	if w.rooted {
 		return strings.TrimPrefix(path, w.dir)
@@ -142,8 +142,7 @@ func newRandomWorld(seed uint64, where, url, repo string) *randomWorld {
 	return w
 }
 
-// settleEdits has the content of a file that something edits be for a new file only: a site in
-// which both are there is refused.
+// settleEdits gives a file with edits its content only when it is new: a site with both is refused.
 func (w *randomWorld) settleEdits() {
 	for i, d := range w.list {
 		whole := slices.Contains(d.props, "content") || slices.Contains(d.props, "source")
@@ -156,13 +155,12 @@ func (w *randomWorld) settleEdits() {
 	}
 }
 
-// An entry is what stands at a path before: a file with a text, a link to a
-// target or a directory.
+// An entry is a file with a text, a link with a target, or a directory that exists before the run.
 type entry struct{ path, text, target string }
 
 type entryList []entry
 
-// String lists what is found.
+// String lists the entries.
 func (f entryList) String() string {
 	var b strings.Builder
 	for _, e := range f {
@@ -171,7 +169,7 @@ func (f entryList) String() string {
 	return b.String()
 }
 
-// one returns one of several.
+// one returns a random element.
 func one[T any](rnd *rand.Rand, list ...T) T { return list[rnd.IntN(len(list))] }
 
 // path returns a path that resources manage.
@@ -180,17 +178,17 @@ func (w *randomWorld) path() string {
 	return w.dir + dir + "/" + one(w.rnd, "a", "b", "c")
 }
 
-// free returns a path that nobody manages, and that commands change.
+// free returns a path that no resource manages, and that commands change.
 func (w *randomWorld) free() string {
 	return w.dir + one(w.rnd, "", "", "/ud0", "/ud1") + "/" + one(w.rnd, "u0", "u1", "u2")
 }
 
-// any returns a path to look at.
+// any returns a path to read.
 func (w *randomWorld) any() string {
 	return one(w.rnd, w.path(), w.free(), w.dir+"/"+one(w.rnd, "d0", "d1", "new", "ud0", "ud1", "l0", "sys/share/alpha", "sys/share/gamma", "sys/units/beta"))
 }
 
-// find says what is there before.
+// find chooses the files that exist before the run.
 func (w *randomWorld) find() {
 	for _, dir := range []string{"/d0", "/d1/sub"} {
 		w.start = append(w.start, entry{path: w.dir + dir})
@@ -226,7 +224,7 @@ func (w *randomWorld) find() {
 	}
 }
 
-// populate makes what is there before.
+// populate makes the files that exist before the run.
 func (w *randomWorld) populate(t *testing.T) {
 	require.NoError(t, os.RemoveAll(w.dir))
 	require.NoError(t, os.Mkdir(w.dir, 0o755))
@@ -263,8 +261,7 @@ func (w *randomWorld) site(out map[string]bool) (name, text string) {
 	return name, inUnit(name, lists[""]) + text
 }
 
-// write writes the site without some of its resources to a directory, and returns the path of
-// the script or manifest.
+// write writes the site without some of its resources to a directory, and returns the path of the script or manifest.
 func (w *randomWorld) write(t *testing.T, dir string, out map[string]bool) string {
 	name, _ := w.site(out)
 	for in, list := range w.units(out) {
@@ -277,8 +274,8 @@ func (w *randomWorld) write(t *testing.T, dir string, out map[string]bool) strin
 	return filepath.Join(dir, name)
 }
 
-// units returns what is declared by the site, under "", and by each manifest that it applies.
-// Declarations refer to nothing that is left out.
+// units returns the declarations of the site, under "", and of each applied manifest, without the resources in out
+// and references to them.
 func (w *randomWorld) units(out map[string]bool) map[string][]declaration {
 	gone := maps.Clone(out)
 	if gone == nil {
@@ -310,7 +307,7 @@ func (w *randomWorld) units(out map[string]bool) map[string][]declaration {
 	return lists
 }
 
-// tagged has the tag of w.flags, so that there always is one. It is stable.
+// tagged has the tag in w.flags, so that the tag always exists. It is stable.
 var tagged = declaration{kind: "exec", name: "tagged", props: []string{"command", `"true"`, "unless", `"true"`, "tags", `{"t0"}`}}
 
 // inUnit returns the text of a script or manifest.

@@ -14,9 +14,8 @@ import (
 	"github.com/luaccm/ccm/site"
 )
 
-// TestReadme: what the README shows can be typed in. The first script is a whole
-// one, and a plan of it on a fresh machine has nothing that fails; of the others,
-// which leave things out, lint finds at most that something is not used or guarded.
+// TestReadme: the commands of the README work. Its first script is complete, and its plan on a fresh machine has no
+// failure; in the other scripts, which omit things, lint finds at most unused and unguarded names.
 func TestReadme(t *testing.T) {
 	text, err := os.ReadFile("../../README.md")
 	require.NoError(t, err)

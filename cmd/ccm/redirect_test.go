@@ -16,9 +16,8 @@ import (
 	"github.com/luaccm/ccm/runtime/sha256sum"
 )
 
-// TestNothingFollowsToHTTP: a server with TLS redirects to one without. What authorizes
-// the request goes to the first one and never over the wire in clear, with a checksum, which
-// lets the redirect be followed, and without.
+// TestNothingFollowsToHTTP: a server with TLS redirects to one without. Credentials are sent to the first server
+// only, never in plain text, with a checksum, with which the redirect is followed, and without.
 func TestNothingFollowsToHTTP(t *testing.T) {
 	body := hosttest.TarGzip(t, hosttest.File("f", "x"))
 	var first, second []http.Header

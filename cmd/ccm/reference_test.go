@@ -23,8 +23,7 @@ import (
 
 const referenceDir = "../../docs/reference"
 
-// TestReferencePages: the pages of the reference are what the declarations say, and what plans
-// of the examples say.
+// TestReferencePages: the pages of the reference match the declarations, and the plans of the examples.
 func TestReferencePages(t *testing.T) {
 	isolate(t)
 	reg, err := site.Documented()
@@ -45,7 +44,7 @@ func TestReferencePages(t *testing.T) {
 	for _, cmd := range s.Commands.Commands() {
 		require.NoError(t, cli.DescribeTypes(cmd, reg))
 	}
-	t.Setenv("PATH", t.TempDir()) // what this machine has installed is not on a page
+	t.Setenv("PATH", t.TempDir()) // pages must not depend on the programs of this machine
 	for _, typ := range reg.Types() {
 		if text, err := fs.ReadFile(stdlib.Library, "std/"+typ.Name+".lua"); err == nil {
 			s.Modules[typ.Name] = string(text)
@@ -58,7 +57,7 @@ func TestReferencePages(t *testing.T) {
 		e.Files.Begin(t.Context())
 		example, err := reference.ReadExample(t.Context(), e.Process, archive, s.Modules[typ.Name])
 		require.NoError(t, err, typ.Name)
-		if os.Geteuid() != 0 { // a plan says what only root may do
+		if os.Geteuid() != 0 { // a plan says what needs root
 			example.Plan = planOn(t, filepath.Join(dir, "types", typ.Name+".md"))
 		}
 		require.NotContains(t, example.Plan, "failed", typ.Name)
@@ -92,15 +91,13 @@ func TestReferencePages(t *testing.T) {
 	require.Empty(t, have, "pages of docs/reference that nothing writes any more")
 }
 
-// needSystem are types that act through tools of the system of which an imagined machine has no
-// model. TestReferenceExamples (test/integration) runs their examples, but not those that need a
-// kernel with SELinux or a registry of packages.
+// needSystem are types that use tools of the system that the imagined machine cannot simulate. TestReferenceExamples
+// (test/integration) runs their examples, except those that need a kernel with SELinux or a package registry.
 var needSystem = []string{
 	"alternative", "directory", "git", "group", "language_package", "selinux_boolean", "selinux_context", "timer", "unit", "user", "wait_for",
 }
 
-// runExample runs the example of a type on an imagined machine, where a second run has nothing to
-// do.
+// runExample runs the example of a type on an imagined machine; a second run must have nothing to do.
 func runExample(t *testing.T, p *site.Process, typ string, example reference.Example) {
 	c, err := p.LoadSpec(t.Context(), t.TempDir(), "site.lua", example.Fixture)
 	require.NoError(t, err, typ)
@@ -114,7 +111,7 @@ func runExample(t *testing.T, p *site.Process, typ string, example reference.Exa
 	}
 }
 
-// planOn returns the plan that is on the page of a type.
+// planOn returns the plan on the page of a type.
 func planOn(t *testing.T, page string) string {
 	text, err := os.ReadFile(page)
 	require.NoError(t, err)

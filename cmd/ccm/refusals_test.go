@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// refusalRepositories makes repositories of modules, and a site that has none yet.
+// refusalRepositories makes repositories of modules, and a site without modules.
 const refusalRepositories = `
 export CCM_CACHE_DIR=$PWD/cache XDG_CONFIG_HOME=$PWD/config GIT_CONFIG_GLOBAL=/dev/null GIT_CONFIG_SYSTEM=/dev/null
 export GIT_AUTHOR_NAME=ann GIT_AUTHOR_EMAIL=ann@example.org GIT_COMMITTER_NAME=ann GIT_COMMITTER_EMAIL=ann@example.org
@@ -44,8 +44,8 @@ realccm secret encrypt data.yaml --key data.pw >/dev/null 2>&1
 echo 'data.load "data.yaml" print(data.pw)' > site.lua
 `
 
-// refusals has a case for each row of the tables of messages about sharing: a shell script whose last
-// command is refused with that message.
+// refusals has a case for each row in the tables of messages about sharing: a shell script whose last command is
+// refused with that message.
 var refusals = map[string]string{
 	"is locked, and its files are neither in ... nor in the cache": refusalRepositories + `
 		release nginx v1.0.0; uses nginx; echo 'require "nginx"' > site/site.lua
@@ -92,8 +92,8 @@ var refusals = map[string]string{
 	"recipients here, nor in a directory above": refusalRepositories + `cd site; echo hush > key; realccm secret encrypt key`,
 }
 
-// TestRefusalsOfSharing has every message about sharing that the documentation lists said by ccm. A row
-// without a case fails, and so does a case without a row.
+// TestRefusalsOfSharing makes ccm print every message about sharing in the documentation. A row without a case fails,
+// and so does a case without a row.
 func TestRefusalsOfSharing(t *testing.T) {
 	t.Parallel()
 	for _, program := range []string{"git", "ssh-keygen"} {

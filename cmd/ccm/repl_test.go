@@ -55,7 +55,7 @@ func TestReplTyping(t *testing.T) {
 	require.True(t, strings.HasSuffix(s.written(), "\x1b[?2004l") || strings.HasSuffix(s.written(), "\n"), "the last line has an end: %q", s.written()[len(s.written())-40:])
 }
 
-// What was typed is there in the next session, an entry of two lines as one.
+// The next session has the history, and an entry of two lines is one entry.
 func TestReplHistory(t *testing.T) {
 	needPTY(t)
 	home := t.TempDir()
@@ -124,7 +124,7 @@ func TestReplCompletion(t *testing.T) {
 	s.shows("ccm> .show file#/etc/")
 }
 
-// family returns the family of this machine, as ccm says it.
+// family returns the family of this machine according to ccm.
 func family(t *testing.T) string {
 	t.Helper()
 	out, _, status := ccm(t, nil, "facts", "os.family")
@@ -132,7 +132,7 @@ func family(t *testing.T) string {
 	return strings.TrimSpace(out)
 }
 
-// Ctrl-C ends an evaluation that would never end, and the prompt is back.
+// Ctrl-C ends an endless evaluation, and the prompt comes back.
 func TestReplInterrupt(t *testing.T) {
 	needPTY(t)
 	s := onScreen(t, screenOptions{}, "repl", "-q")
@@ -155,7 +155,7 @@ func TestReplInterrupt(t *testing.T) {
 	s.ends("2", "ccm>")
 }
 
-// The editor of the user edits the line, and what was typed last.
+// The user's editor edits the present line, and the last entry.
 func TestReplEdit(t *testing.T) {
 	needPTY(t)
 	home := t.TempDir()

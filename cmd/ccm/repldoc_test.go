@@ -15,9 +15,8 @@ import (
 	"github.com/luaccm/ccm/site/prompt"
 )
 
-// TestReplDocs types what docs/repl.md says and compares the answers: each block
-// that is marked ccm is a session of its own. A line behind ++ belongs to the one
-// before. UPDATE=1 writes the answers again.
+// TestReplDocs types the sessions of docs/repl.md and compares the output: each block with the language ccm is a
+// session. A line after ++ continues the one before. UPDATE=1 writes the output.
 func TestReplDocs(t *testing.T) {
 	page, err := filepath.Abs("../../docs/repl.md")
 	require.NoError(t, err)
@@ -37,10 +36,10 @@ func TestReplDocs(t *testing.T) {
 	require.Equal(t, string(text), got)
 }
 
-// took matches how long something took, which is not always the same.
+// took matches a duration, which differs between runs.
 var took = regexp.MustCompile(` \([0-9.]+[µm]?s\)`)
 
-// A talk is a dialog in this process, on a root of its own.
+// A talk is a session in this process, on its own root.
 type talk struct {
 	p   *prompt.Prompt
 	out bytes.Buffer
@@ -65,14 +64,14 @@ func newTalk(t *testing.T) *talk {
 	return k
 }
 
-// say types a text and returns the answer.
+// say types a text and returns the output.
 func (k *talk) say(t *testing.T, text string) string {
 	k.out.Reset()
 	k.p.Dialog.Handle(t.Context(), text)
 	return took.ReplaceAllString(k.out.String(), "")
 }
 
-// retyped returns a session with the answers of ccm.
+// retyped returns a session with the output of ccm.
 func retyped(t *testing.T, session string) string {
 	k := newTalk(t)
 	var b strings.Builder
@@ -96,8 +95,7 @@ func retyped(t *testing.T, session string) string {
 	return b.String()
 }
 
-// Types that are written in Lua, values that are known later and manifests are
-// as good at the prompt as in a run.
+// Types written in Lua, values that are known later, and manifests work at the prompt as in a run.
 func TestReplLanguage(t *testing.T) {
 	k := newTalk(t)
 	require.NoError(t, os.WriteFile("site.yaml", []byte("ccm:\n  resources:\n    - file:\n        - /etc/gone:\n            ensure: absent\n"), 0o600))

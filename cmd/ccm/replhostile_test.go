@@ -10,11 +10,11 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestReplHostileText has the prompt show text that a terminal would act on: from the history,
-// of names that it completes, of what is typed and of what that gives.
+// TestReplHostileText: control characters are escaped at the prompt, in the history, in completed names, in input and
+// in results.
 func TestReplHostileText(t *testing.T) {
 	needPTY(t)
-	// What is in evilText and the prompt never writes itself.
+	// The parts of evilText that the prompt itself never writes.
 	harm := []string{"]0;t\a", "\a", "\x1b[95m", "\u009b", "\u202e", "\u2028", "\ufeff", "\x7f"}
 	line, err := json.Marshal(map[string]string{"time": "2026-01-02T03:04:05Z", "text": `x = "` + evilText + `"`})
 	require.NoError(t, err)
@@ -42,7 +42,7 @@ func TestReplHostileText(t *testing.T) {
 			s.ends("ccm>")
 			try(s)
 			if strings.Contains(name, "completed") {
-				s.shows("plain.lua") // and the other one, which nobody could type, is not offered
+				s.shows("plain.lua") // the other name cannot be typed and is not proposed
 			} else {
 				s.shows(`]0;t\a`)
 			}

@@ -17,10 +17,10 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// patient is how long a test waits for something to appear before it fails.
+// patient is how long a test waits for something to appear.
 const patient = 2 * time.Minute
 
-// A screen is ccm on a terminal of its own.
+// A screen is ccm on a pseudo-terminal.
 type screen struct {
 	t    *testing.T
 	cmd  *exec.Cmd
@@ -28,16 +28,16 @@ type screen struct {
 	term vt10x.Terminal
 
 	mu      sync.Mutex
-	raw     bytes.Buffer // everything that was written
+	raw     bytes.Buffer // all output
 	changed chan struct{}
 	ended   chan struct{}
 }
 
-// screenOptions say what the terminal is like.
+// screenOptions are properties of the terminal.
 type screenOptions struct {
-	home string   // that of the user; "" for a new one
-	env  []string // over what every test has
-	mute bool     // it does not say where its cursor is
+	home string   // home directory; "" for a new one
+	env  []string // further variables
+	mute bool     // it does not report the cursor position
 	rows uint16
 }
 
@@ -74,7 +74,7 @@ func onScreen(t *testing.T, o screenOptions, args ...string) *screen {
 	return s
 }
 
-// follow draws what ccm writes.
+// follow draws the output of ccm.
 func (s *screen) follow() {
 	defer close(s.ended)
 	buf := make([]byte, 4096)
@@ -95,8 +95,7 @@ func (s *screen) follow() {
 	}
 }
 
-// text returns what is on the screen, without the blanks at the ends of lines
-// and the empty lines below.
+// text returns the content of the screen, without blanks at the ends of lines and empty lines at the end.
 func (s *screen) text() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -107,14 +106,14 @@ func (s *screen) text() string {
 	return strings.TrimRight(strings.Join(lines, "\n"), "\n")
 }
 
-// written returns everything that was written so far.
+// written returns all output so far.
 func (s *screen) written() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.raw.String()
 }
 
-// until waits until the screen is as it should be.
+// until waits until the screen fulfils a condition.
 func (s *screen) until(what string, is func(text string) bool) {
 	s.t.Helper()
 	deadline := time.After(patient)
@@ -148,14 +147,14 @@ func (s *screen) shows(text string) {
 	s.until("somewhere: "+text, func(screen string) bool { return strings.Contains(screen, text) })
 }
 
-// press writes keys.
+// press sends keys.
 func (s *screen) press(keys string) {
 	s.t.Helper()
 	_, err := io.WriteString(s.pty, keys)
 	require.NoError(s.t, err)
 }
 
-// enter types a line and waits until it is there, then presses Enter.
+// enter types a line, waits until it is shown, and presses Enter.
 func (s *screen) enter(line string) {
 	s.t.Helper()
 	s.press(line)
@@ -179,7 +178,7 @@ func (s *screen) status() int {
 	return s.cmd.ProcessState.ExitCode()
 }
 
-// needPTY skips a test where there are no pseudo-terminals.
+// needPTY skips a test on systems without pseudo-terminals.
 func needPTY(t *testing.T) {
 	t.Helper()
 	p, tty, err := pty.Open()

@@ -40,7 +40,7 @@ func TestReplResize(t *testing.T) {
 	s.ends("  >> end", "1", "ccm>")
 }
 
-// At the bottom of the screen everything is still where it should be.
+// The screen is right when the prompt is on the last line.
 func TestReplBottom(t *testing.T) {
 	needPTY(t)
 	s := onScreen(t, screenOptions{rows: 8}, "repl", "-q")
@@ -61,7 +61,7 @@ func TestReplBottom(t *testing.T) {
 	s.ends("7", "ccm>")
 }
 
-// escape matches what is no text.
+// escape matches the start of a control sequence.
 var escape = regexp.MustCompile(`\x1b`)
 
 func TestReplDumb(t *testing.T) {
@@ -97,7 +97,7 @@ func TestReplDumb(t *testing.T) {
 	require.Contains(t, string(text), `"text":"1 + 1"`)
 }
 
-// A paste is one entry, however long it is, and it is there at once.
+// A paste is one entry, however long it is, and appears at once.
 func TestReplPaste(t *testing.T) {
 	needPTY(t)
 	s := onScreen(t, screenOptions{}, "repl", "-q")
@@ -124,7 +124,7 @@ func TestReplPaste(t *testing.T) {
 	require.Equal(t, 3, strings.Count(string(text), "\n"))
 }
 
-// A terminal that does not mark what is pasted gets it line by line.
+// Without bracketed paste, a paste is entered line by line.
 func TestReplPasteUnmarked(t *testing.T) {
 	needPTY(t)
 	for _, term := range []string{"xterm", "dumb"} {
@@ -135,7 +135,7 @@ func TestReplPasteUnmarked(t *testing.T) {
 	}
 }
 
-// A terminal that does not say where its cursor is does not keep ccm waiting.
+// A terminal that does not report its cursor position does not block ccm.
 func TestReplMuteTerminal(t *testing.T) {
 	needPTY(t)
 	s := onScreen(t, screenOptions{mute: true}, "repl", "-q")
@@ -150,7 +150,7 @@ func TestReplMuteTerminal(t *testing.T) {
 	s.ends("4", "ccm>")
 }
 
-// What ends other processes ends the prompt, and leaves the terminal in order.
+// Signals that end other programs end the prompt too, and the terminal is restored.
 func TestReplTerminated(t *testing.T) {
 	needPTY(t)
 	for _, term := range []string{"xterm", "dumb"} {
@@ -169,7 +169,7 @@ func TestReplTerminated(t *testing.T) {
 	require.Equal(t, cli.ExitInterrupted, s.status())
 }
 
-// Colours come if they are wanted.
+// Colours are used if they are requested.
 func TestReplColors(t *testing.T) {
 	needPTY(t)
 	s := onScreen(t, screenOptions{env: []string{"NO_COLOR="}}, "repl", "-q")
@@ -188,14 +188,14 @@ func TestReplColors(t *testing.T) {
 	require.False(t, regexp.MustCompile(`\x1b\[[0-9;]*3[0-9]m`).MatchString(s.written()))
 }
 
-// Ctrl-D and Delete delete what is under the cursor; on an empty line Ctrl-D leaves.
+// Ctrl-D and Delete delete the character under the cursor; on an empty line Ctrl-D ends the session.
 func TestReplDelete(t *testing.T) {
 	needPTY(t)
 	s := onScreen(t, screenOptions{}, "repl", "-q")
 	s.ends("ccm>")
 	s.press("1234")
 	s.ends("ccm> 1234")
-	s.press(ctrlD + "\x1b[3~" + "\x01" + ctrlD) // at the end, then at the beginning
+	s.press(ctrlD + "\x1b[3~" + "\x01" + ctrlD) // at the end, then at the start
 	s.ends("ccm> 234")
 	s.press("\x1b[3~\r")
 	s.ends("34", "ccm>")
@@ -203,7 +203,7 @@ func TestReplDelete(t *testing.T) {
 	require.Equal(t, 0, s.status())
 }
 
-// What other prompts understand, what is shown of values, the pager, and what was declared.
+// Keys of other prompts, results of values, the pager, and the list of declarations work.
 func TestReplHabits(t *testing.T) {
 	needPTY(t)
 	home := t.TempDir()
@@ -235,7 +235,7 @@ func TestReplHabits(t *testing.T) {
 	}
 }
 
-// The types of the standard library are listed with the others, and what they are for is one column.
+// Types of the standard library are listed with the others, and their descriptions are one column.
 func TestReplTypes(t *testing.T) {
 	needPTY(t)
 	s := onScreen(t, screenOptions{}, "repl", "-q")
@@ -249,8 +249,7 @@ func TestReplTypes(t *testing.T) {
 	}
 }
 
-// What commands say is shown while they run, and the line of the clock makes way. It stays if
-// it is logged.
+// Output of commands is shown while they run, and the status line makes way. The output stays if it is logged.
 func TestReplApplyShowsOutput(t *testing.T) {
 	needPTY(t)
 	for properties, before := range map[string]string{"": "\n    ", ", logoutput = true": "INF "} {
@@ -271,9 +270,8 @@ func TestReplApplyShowsOutput(t *testing.T) {
 	}
 }
 
-// However often ccm is told to end, and wherever the prompt is by then, the terminal is as
-// it was: a terminal that was told to stop its output keeps the prompt between two lines
-// until it goes on.
+// However often and wherever the prompt is when ccm gets SIGTERM, the terminal is restored. A terminal with stopped
+// output blocks the prompt between two lines until it goes on.
 func TestReplTerminatedTwice(t *testing.T) {
 	needPTY(t)
 	const stopOutput, startOutput = 0, 1 // TCOOFF and TCOON of tcflow(3)
@@ -313,7 +311,7 @@ func TestReplTerminatedTwice(t *testing.T) {
 	}
 }
 
-// isWriting reports whether a process waits until it can write to its standard output.
+// isWriting reports whether a process is blocked in a write to its standard output.
 func isWriting(pid int) bool {
 	tasks, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/syscall", pid))
 	for _, task := range tasks {

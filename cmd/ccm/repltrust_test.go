@@ -9,8 +9,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestReplInHomeOfAnother: root at the prompt with the home directory of somebody else, as su
-// leaves it, believes nothing in it: neither keys, nor the first script, nor the history.
+// TestReplInHomeOfAnother: root at the prompt with the HOME of another user, as after su, trusts nothing in it:
+// neither keys, nor the first script, nor the history.
 func TestReplInHomeOfAnother(t *testing.T) {
 	needPTY(t)
 	if os.Geteuid() != 0 {

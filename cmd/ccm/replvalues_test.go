@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// At the prompt, what is known later is known after .apply.
+// A value that is known later is known at the prompt after .apply.
 func TestReplKnownLater(t *testing.T) {
 	needPTY(t)
 	home := t.TempDir()

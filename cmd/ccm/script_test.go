@@ -20,7 +20,7 @@ func TestMain(m *testing.M) {
 	hosttest.AttackIfAsked()
 	testscript.Main(memoryFS{m}, map[string]func(){
 		"ccm": func() {
-			clock = hosttest.Clock{} // so that reports can be compared
+			clock = hosttest.Clock{} // makes reports comparable
 			beforeMain = func() time.Duration { return 0 }
 			main()
 		},
@@ -32,17 +32,17 @@ func TestMain(m *testing.M) {
 	})
 }
 
-// later is the clock of a machine on which nothing has happened for an hour.
+// A laterClock is an hour ahead, as on a machine on which nothing has happened for an hour.
 type laterClock struct{ host.RealClock }
 
 // Now implements host.Clock.
 func (laterClock) Now() time.Time { return time.Now().Add(time.Hour) }
 
-// TestScript runs testdata/script/*.txtar: files and commands, what they print
-// and with which status they exit. UPDATE=1 rewrites what is compared.
+// TestScript runs testdata/script/*.txtar: files, commands, their output and exit status. UPDATE=1 writes the
+// compared output.
 //
-// Scripts see a directory of their own as $WORK, state in $WORK/state, and the
-// user that runs the test as $OWNER and $GROUP. [root] is whether that is root.
+// Scripts have their own directory as $WORK, their state in $WORK/state, and the user and group of the test as $OWNER
+// and $GROUP. [root] is whether that user is root.
 func TestScript(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir:                 "testdata/script",
@@ -90,7 +90,7 @@ func exitStatusOf(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// modeOf checks the permissions of a file: mode 0644 path.
+// modeOf checks the mode of a file: mode 0644 path.
 func modeOf(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 2 {
 		ts.Fatalf("usage: mode OCTAL FILE")
@@ -102,7 +102,7 @@ func modeOf(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// waitFor waits until a file is there: waitfor path.
+// waitFor waits until a file exists: waitfor path.
 func waitFor(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 1 {
 		ts.Fatalf("usage: waitfor FILE")

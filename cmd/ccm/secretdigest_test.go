@@ -12,7 +12,7 @@ import (
 	"github.com/luaccm/ccm/runtime/host/hosttest"
 )
 
-// One content that holds secrets has one mask: in plan, run, history, diff and undo.
+// Equal contents with secrets have equal masks in plan, run, history, diff and undo.
 func TestOneMaskForOneContent(t *testing.T) {
 	dir := t.TempDir()
 	site, state := filepath.Join(dir, "site.lua"), filepath.Join(dir, "state")

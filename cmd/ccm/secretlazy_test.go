@@ -14,8 +14,8 @@ import (
 	"github.com/luaccm/ccm/runtime/encryption"
 )
 
-// TestSecretsAreDecryptedLazily: of 100 encrypted values those are decrypted that are needed, each once, with
-// one read of the identity; none for a target that needs none.
+// TestSecretsAreDecryptedLazily: of 100 encrypted values only the needed ones are decrypted, each once, with one read
+// of the identity; none for a target that needs none.
 func TestSecretsAreDecryptedLazily(t *testing.T) {
 	dir := t.TempDir()
 	identity, public, err := encryption.NewIdentity("today")

@@ -15,8 +15,8 @@ import (
 	"github.com/luaccm/ccm/runtime/manifest"
 )
 
-// Twenty secrets through every command and form of output, then a search of all
-// that was written: none. The files have them.
+// Twenty secrets are used by every command and output format; none of them appears in any output, and the managed
+// files have them.
 func TestTwentySecrets(t *testing.T) {
 	if testing.Short() {
 		t.Skip("runs a hundred commands: make test-all")
@@ -79,11 +79,11 @@ func TestTwentySecrets(t *testing.T) {
 	look()
 	w.search(w.state)
 
-	// What the files hold is drift.
+	// The content of the files drifts.
 	require.NoError(t, os.WriteFile(w.out+"/all.conf", []byte("password = drifted\n"), 0o600))
 	look()
 
-	// Every secret is another one.
+	// All secrets change.
 	before, err := os.ReadFile(w.out + "/key.pem")
 	require.NoError(t, err)
 	t.Setenv("COUNT", "2")
@@ -95,7 +95,7 @@ func TestTwentySecrets(t *testing.T) {
 	look()
 	w.search(w.state)
 
-	// They go, and the files with them.
+	// The secrets and their files are removed.
 	w.write("site.lua", `for _, name in ipairs { "all.conf", "key.pem", "all.json", "vault" } do
   file { arg[1] .. "/" .. name, ensure = "absent" }
 end
@@ -119,8 +119,7 @@ file { arg[1] .. "/template", content = "nothing\n", owner = "-1", group = "-1",
 	require.Contains(t, w.printed.String(), "(secret ", "something was masked")
 }
 
-// Errors of scripts, the prompt, tests, single resources and programs tell no
-// secrets either.
+// Errors of scripts, the prompt, tests, single resources and programs do not contain secrets either.
 func TestSecretsInOtherPlaces(t *testing.T) {
 	w := newSecretWorld(t)
 	head := fmt.Sprintf("local s, q = secret.file %q, secret.file %q\n", w.dir+"/secrets/plain", w.dir+"/secrets/quotes")
@@ -152,7 +151,7 @@ func TestSecretsInOtherPlaces(t *testing.T) {
 			w.ccm("", append(args, w.dir+"/bad.lua")...)
 		}
 	}
-	// A literal beside a mistake of the syntax or of the static checks.
+	// A literal secret beside a mistake in syntax or in static checks.
 	for _, script := range []string{
 		`file { "/x", content = secret("Tr0ub4dor-plain"), mdoe = }`,
 		`local pw = secret "Tr0ub4dor-plain" undefined()`,
@@ -223,19 +222,19 @@ end)
 	require.NotContains(t, w.printed.String(), "Tr0ub4dor")
 }
 
-// What was typed is kept when it is known what in it is secret.
+// The history is written once it is known which parts of the input are secret.
 func TestSecretsAtThePrompt(t *testing.T) {
 	needPTY(t)
 	home := t.TempDir()
 	require.NoError(t, os.WriteFile(home+"/pw", []byte("Tr0ub4dor\n"), 0o600))
 	s := onScreen(t, screenOptions{home: home}, "repl", "-q")
 	s.ends("ccm>")
-	s.enter(`pw = secret.file(env.HOME .. "/pw")`) // which fits into a line, wherever that is
+	s.enter(`pw = secret.file(env.HOME .. "/pw")`) // short enough for one line, wherever the directory is
 	s.ends("ccm>")
 	s.enter(`pw .. "!"`)
 	s.shows(`!"`)
 	s.ends("ccm>")
-	s.enter(`x = "a Tr0ub4dor b"`) // nothing but the value tells
+	s.enter(`x = "a Tr0ub4dor b"`) // only the value shows that it is a secret
 	s.ends("ccm>")
 	s.enter(`y = secret("another-one") z = "another-one"`)
 	s.ends("ccm>")
@@ -251,11 +250,11 @@ func TestSecretsAtThePrompt(t *testing.T) {
 	require.Regexp(t, `x = .{1,4}a \(secret [0-9a-f]{8}\) b`, string(text))
 }
 
-// That ccm is broken it says by the same way as anything else.
+// A crash of ccm is reported through the same writer as other messages.
 func TestBroken(t *testing.T) {
 	isolate(t)
 	var out, errs bytes.Buffer
-	e := newEnv(strings.NewReader(""), &out, &errs, nil) // without a clock
+	e := newEnv(strings.NewReader(""), &out, &errs, nil) // without a clock, which causes the crash
 	site := filepath.Join(t.TempDir(), "site.lua")
 	require.NoError(t, os.WriteFile(site, []byte(`secret "goroutine"`), 0o600))
 	require.Equal(t, cli.ExitFailed, run(t.Context(), e, []string{"run", site}))

@@ -18,7 +18,7 @@ import (
 	"github.com/luaccm/ccm/runtime/host/hosttest"
 )
 
-// twenty are secrets of many kinds by the names under which the site finds them.
+// twenty are secrets of many kinds, by the names under which the site reads them.
 var twenty = [][2]string{
 	{"plain", "Tr0ub4dor-plain"},
 	{"quotes", `it's "quoted" twice`},
@@ -42,14 +42,14 @@ var twenty = [][2]string{
 	{"template", "${ not an expression }"},
 }
 
-// other returns a secret of the same kind.
+// other returns another secret of the same kind.
 func other(s string) string {
 	if strings.HasPrefix(s, "https://") {
 		return strings.ReplaceAll(s, "s3cr3t", "4n0th3r")
 	}
 	return strings.Map(func(r rune) rune {
 		switch {
-		case strings.ContainsRune("-", r): // of the key
+		case strings.ContainsRune("-", r): // of a PEM key
 			return r
 		case r >= 'a' && r <= 'z':
 			return 'a' + (r-'a'+13)%26
@@ -153,14 +153,14 @@ ccm:
             validate: "sh -c 'cat %s; exit 1'"
 `
 
-// A secretWorld is a site with secrets, and all that was ever printed.
+// A secretWorld is a site with secrets, and all output of its commands.
 type secretWorld struct {
 	t       *testing.T
-	dir     string // of the site
-	out     string // what is managed
+	dir     string // directory of the site
+	out     string // directory of managed files
 	state   string
 	printed bytes.Buffer
-	values  []string // all that there were
+	values  []string // all values so far
 }
 
 func newSecretWorld(t *testing.T) *secretWorld {
@@ -180,7 +180,7 @@ func (w *secretWorld) write(name, text string) {
 	require.NoError(w.t, os.WriteFile(path, []byte(text), 0o600))
 }
 
-// secrets gives every secret a value.
+// secrets sets the values of all secrets.
 func (w *secretWorld) secrets(value func(string) string) {
 	quoted := func(s string) string { b, _ := json.Marshal(s); return string(b) }
 	for _, s := range twenty {
@@ -199,7 +199,7 @@ func (w *secretWorld) secrets(value func(string) string) {
 	}
 }
 
-// ccm runs a command and keeps what it printed.
+// ccm runs a command and keeps its output.
 func (w *secretWorld) ccm(stdin string, args ...string) (string, int) {
 	var out, errs bytes.Buffer
 	e := newEnv(strings.NewReader(stdin), &out, &errs, hosttest.Clock{})
@@ -219,8 +219,8 @@ func (w *secretWorld) ccm(stdin string, args ...string) (string, int) {
 	return out.String() + errs.String(), status
 }
 
-// search fails if a secret, or what it is in JSON or in base64, is in what was
-// printed or below the directories, packed or not.
+// search fails if a secret, also in its form in JSON or base64, is in the output or in a file below the directories,
+// compressed or not.
 func (w *secretWorld) search(dirs ...string) {
 	w.t.Helper()
 	files := map[string][]byte{"what was printed": w.printed.Bytes()}

@@ -16,10 +16,9 @@ import (
 	"github.com/luaccm/ccm/runtime/host/hosttest"
 )
 
-// entangled returns a site of files and commands that get in each other's way:
-// directories with two names, files with two names, commands that change files
-// behind the back of their resources, parents that are made or missing, references
-// back and forth. Where calm is set there are long rows of files without commands.
+// entangled returns a site of files and commands that interfere with each other: directories and files with two
+// names, commands that change managed files, parents that are made or missing, references in both directions. With
+// calm it has long rows of files without commands.
 func entangled(rnd *rand.Rand, root string, calm bool) string {
 	b := &strings.Builder{}
 	owner, group := hosttest.Me()
@@ -73,7 +72,7 @@ func entangled(rnd *rand.Rand, root string, calm bool) string {
 	return b.String()
 }
 
-// entangle makes what entangled is about.
+// entangle makes the directories and links for entangled.
 func entangle(t *testing.T, rnd *rand.Rand, root string) {
 	t.Helper()
 	require.NoError(t, os.RemoveAll(root))
@@ -98,7 +97,7 @@ func entangle(t *testing.T, rnd *rand.Rand, root string) {
 	}
 }
 
-// disk returns what stands below a directory: kind, mode, and content.
+// disk returns all files below a directory: kind, mode, and content.
 func disk(t *testing.T, dir string) (all []string) {
 	t.Helper()
 	require.NoError(t, filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
@@ -119,9 +118,8 @@ func disk(t *testing.T, dir string) (all []string) {
 
 var passing = regexp.MustCompile(`"(event_id|run_id|timestamp|start_time|duration)":("[^"]*"|[0-9.]+)|ccm-[0-9]+`)
 
-// TestSequential: looking ahead and writing files together is not to be seen, in
-// no plan, no event and not on the disk. Where somebody is asked about each effect
-// files are written by one goroutine, else by several.
+// TestSequential: prefetching statuses and writing files in batches changes no plan, no event and no file. With an
+// effect hook one goroutine writes files, otherwise several do.
 func TestSequential(t *testing.T) {
 	if testing.Short() {
 		t.Skip("makes random sites: make test-all")

@@ -11,7 +11,7 @@ import (
 	"github.com/luaccm/ccm/cmd/ccm/cli"
 )
 
-// TestUnderSudo: sudo gets the arguments as they were written, and not the PATH of the user.
+// TestUnderSudo: sudo gets the arguments unchanged, and not the user's PATH.
 func TestUnderSudo(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "none") + ":" + dir
@@ -33,7 +33,7 @@ func TestUnderSudo(t *testing.T) {
 	require.Equal(t, "<"+path+"><yes><-u><root><--><"+self+"><run><--sudo><a  b.lua><--><-x><$HOME><><line\nbreak>", string(out))
 }
 
-// TestSudoOfRoot: who is root already needs none.
+// TestSudoOfRoot: root needs no sudo.
 func TestSudoOfRoot(t *testing.T) {
 	if os.Geteuid() != 0 {
 		t.Skip("needs root")

@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// stableTree makes n files and returns the directory of them.
+// stableTree makes n files and returns their directory.
 func stableTree(t *testing.T, n int) string {
 	dir := filepath.Join(t.TempDir(), "files")
 	require.NoError(t, os.Mkdir(dir, 0o755))
@@ -22,7 +22,7 @@ func stableTree(t *testing.T, n int) string {
 
 func contentOf(i int) string { return strings.Repeat(fmt.Sprintf("line of file %05d\n", i), 20) }
 
-// sites are, by front end, how the first n files of a tree are declared.
+// sites return declarations of the first n files of a tree, by front end.
 var sites = map[string]func(dir string, n int) string{
 	"lua": func(dir string, n int) string {
 		return fmt.Sprintf(`for i = 0, %d do
@@ -48,8 +48,8 @@ func siteFile(t *testing.T, frontEnd, text string) string {
 	return name
 }
 
-// A file that is as wanted costs four system calls: open, fstat, read and close.
-// A run that changes nothing waits for no disk.
+// A stable file costs four system calls: open, fstat, read and close. A run that changes nothing does not sync to
+// disk.
 func TestSyscallsOfStableFile(t *testing.T) {
 	if testing.Short() {
 		t.Skip("measures what much takes: make test-all")
@@ -63,7 +63,7 @@ func TestSyscallsOfStableFile(t *testing.T) {
 			for _, n := range []int{few, many} {
 				state := t.TempDir()
 				name := siteFile(t, frontEnd, site(dir, n))
-				ran(t, "run", "--state-dir", state, name) // which remembers the site
+				ran(t, "run", "--state-dir", state, name) // records the site
 				calls[n] = traced(t, "run", "--state-dir", state, name)
 				require.Empty(t, calls[n].on("", "fsync", "fdatasync", "sync", "syncfs", "sync_file_range"))
 				require.Empty(t, calls[n].on("", "truncate", "ftruncate"), "which waits for the disk on ext4")
@@ -76,9 +76,8 @@ func TestSyscallsOfStableFile(t *testing.T) {
 	}
 }
 
-// A file that is made costs some ten system calls: it is looked for, is opened, written,
-// looked at, linked and closed, and is looked at again as a stable one is. Several are
-// made durable together.
+// Creating a file costs about ten system calls: it is checked, opened, written, checked, linked and closed, and
+// checked again like a stable file. Several files are synced together.
 func TestSyscallsOfCreation(t *testing.T) {
 	const few, many = 200, 700
 	calls := make(map[int]trace)
@@ -99,9 +98,8 @@ func TestSyscallsOfCreation(t *testing.T) {
 	require.LessOrEqual(t, syncs, many/4, "they are made durable together")
 }
 
-// Looking ahead does not read a machine over and over: where every hundredth file
-// has drifted, no more than twice as many files are opened and bytes read as
-// where none has, besides what the changes read.
+// The prefetcher does not read a machine repeatedly: if every hundredth file has drifted, at most twice as many files
+// are opened and bytes read as without drift, apart from the changes themselves.
 func TestSyscallsOfDrift(t *testing.T) {
 	const n, every = 1000, 100
 	dir, state := stableTree(t, n), t.TempDir()
@@ -109,7 +107,7 @@ func TestSyscallsOfDrift(t *testing.T) {
 	ran(t, "run", "--state-dir", state, name)
 	stable := traced(t, "run", "--state-dir", state, name)
 	for i := every / 2; i < n; i += every {
-		drifted := strings.ToUpper(contentOf(i)) // of the same size: it has to be read
+		drifted := strings.ToUpper(contentOf(i)) // of the same size, so that it must be read
 		require.NoError(t, os.WriteFile(filepath.Join(dir, fmt.Sprint("f", i)), []byte(drifted), 0o644))
 	}
 	drift := traced(t, "run", "--state-dir", state, name)
@@ -117,15 +115,14 @@ func TestSyscallsOfDrift(t *testing.T) {
 	require.Equal(t, changes, len(drift.on(dir, "rename", "renameat", "renameat2")), "one for each change")
 	opened, read := float64(drift.opened(dir))/float64(stable.opened(dir)), float64(drift.read(dir))/float64(stable.read(dir))
 	t.Logf("opened %d times instead of %d, read %d bytes instead of %d", drift.opened(dir), stable.opened(dir), drift.read(dir), stable.read(dir))
-	// A change opens the file, its directory, what takes its place, and looks again.
+	// A change opens the file, its directory and the new file, and checks again.
 	const ofChange = 20 * changes
 	require.LessOrEqual(t, drift.opened(dir), 2*stable.opened(dir)+ofChange, "%.2f times", opened)
 	require.LessOrEqual(t, drift.read(dir), 2*stable.read(dir)+ofChange*len(contentOf(0)), "%.2f times", read)
 }
 
-// A file that is as its source is read once, and so is the source. Where the
-// sizes differ neither is read to tell that they do, or why. A source is read to
-// tell why only if something was done to it.
+// A file that equals its source is read once, and so is the source. If the sizes differ neither is read for the
+// comparison or the reason. A source is read for the reason only if something was done to it.
 func TestSyscallsOfSource(t *testing.T) {
 	const size = 4 << 20
 	dir, state := t.TempDir(), t.TempDir()
@@ -150,7 +147,7 @@ func TestSyscallsOfSource(t *testing.T) {
 			reads(neither, 0, args...)
 		}
 	}
-	// A run copies, and looks again; its record tells the next one why.
+	// A run copies, and checks again; its record has the reason for the next run.
 	reads(fmt.Sprintf("source %d, target %d", 2*size, size), 0, "run", name)
 	reads(both, 0, "run", name)
 	require.NoError(t, os.Truncate(target, 1))
@@ -163,9 +160,8 @@ func TestSyscallsOfSource(t *testing.T) {
 	reads(neither, 2, "drift")
 }
 
-// Nothing is gathered about the machine that no script asks for, nothing is
-// started, and no file of the state directory is cut short, which waits for the disk on ext4: neither
-// the lock, which says who has it, nor another.
+// A run gathers no facts that no script uses, starts no process, and truncates no file in the state directory, which
+// would wait for the disk on ext4; not even the lock with its holder.
 func TestSyscallsOfNothing(t *testing.T) {
 	gathered := func(calls trace) (found []string) {
 		for _, path := range []string{"/proc/meminfo", "/proc/cpuinfo", "/proc/mounts", "/proc/uptime", "/proc/net", "/sys/class", "/sys/block", "/etc/os-release", "/usr/lib/os-release", "/etc/resolv.conf", "/etc/hostname"} {
@@ -178,7 +174,7 @@ func TestSyscallsOfNothing(t *testing.T) {
 	state := t.TempDir()
 	for text, want := range map[string]int{"": 0, "-- nothing\n": 0, "local total = facts.memory.total": 1} {
 		name := siteFile(t, "lua", text)
-		ran(t, "run", "--state-dir", state, name) // which remembers the site
+		ran(t, "run", "--state-dir", state, name) // records the site
 		calls := traced(t, "run", "--state-dir", state, name)
 		require.Len(t, gathered(calls), want, "%q: %v", text, gathered(calls))
 		require.Len(t, calls.on("", "execve"), 1, "ccm itself")

@@ -7,9 +7,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// memoryFS runs tests whose temporary directories stand in memory: what they write is made
-// durable, and on a disk that is most of what they wait for. TMPDIR, if it is set, is left as
-// it is.
+// memoryFS runs tests with temporary directories in memory, because syncing to a disk would take most of their time.
+// If TMPDIR is set, it is used instead.
 type memoryFS struct{ *testing.M }
 
 // Run implements testscript.TestingM.
@@ -25,12 +24,12 @@ func (m memoryFS) Run() int {
 		return m.M.Run()
 	}
 	defer os.RemoveAll(dir)
-	if err := os.Chmod(dir, os.ModeSticky|0o777); err != nil { // as /tmp, which others use too
+	if err := os.Chmod(dir, os.ModeSticky|0o777); err != nil { // as /tmp, which other users use too
 		return m.M.Run()
 	}
 	_ = os.Setenv("TMPDIR", dir)
 	return m.M.Run()
 }
 
-// askUnread is the ioctl that asks how many bytes of a pipe are not read yet (ioctl_tty(2)).
+// askUnread is the ioctl for the number of unread bytes in a pipe (ioctl_tty(2)).
 const askUnread = unix.TIOCINQ

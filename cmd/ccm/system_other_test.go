@@ -4,11 +4,11 @@ package main
 
 import "testing"
 
-// memoryFS runs tests with the temporary directories that there are.
+// memoryFS runs tests with the normal temporary directories.
 type memoryFS struct{ *testing.M }
 
-// askUnread is the ioctl that asks how many bytes of a pipe are not read yet: FIONREAD of the BSDs (sys/filio.h).
+// askUnread is the ioctl for the number of unread bytes in a pipe: FIONREAD of the BSDs (sys/filio.h).
 const askUnread = 0x4004667f
 
-// withSystemd is ccm where systemd seems to run, which only Linux can pretend.
+// withSystemd does nothing: only Linux can simulate systemd.
 func withSystemd() {}

@@ -12,23 +12,22 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestOnlyTerminalWrites holds to it that whatever people read goes through package
-// terminal: nothing else has the standard output or standard error, or writes control
-// sequences.
+// TestOnlyTerminalWrites: all output for people goes through package terminal. No other code uses standard output or
+// standard error, or writes control sequences.
 func TestOnlyTerminalWrites(t *testing.T) {
 	const root = "../.."
-	// Each exception says why it is one.
+	// Exceptions with their reasons.
 	except := map[string][]string{
-		"cmd/ccm/main.go":                      {"os.Stdout", "os.Stderr"}, // gives them to writers of package terminal
-		"cmd/ccm/repl.go":                      {"os.Stdout", "os.Stderr"}, // the editor and the pager of the user have the terminal to themselves
-		"luaapi/repl/term/editor.go":           {"os.Stdout", "escape"},    // asks for its size; tells the library for lines how it draws
+		"cmd/ccm/main.go":                      {"os.Stdout", "os.Stderr"}, // passes them to writers of package terminal
+		"cmd/ccm/repl.go":                      {"os.Stdout", "os.Stderr"}, // the user's editor and pager have the terminal to themselves
+		"luaapi/repl/term/editor.go":           {"os.Stdout", "escape"},    // asks for its size; passes control sequences to the line editor
 		"luaapi/repl/term/complete.go":         {"os.Stdout"},              // asks for its size
-		"luaapi/repl/term/color.go":            {"escape"},                 // tells the library for lines how it draws
-		"luaapi/repl/term/probe.go":            {"escape"},                 // reads the answer of a terminal
-		"cmd/ccm/secret/editor.go":             {"os.Stdout", "os.Stderr"}, // the editor of the user has the terminal to itself
-		"runtime/encryption/pluginidentity.go": {"os.Stderr"},              // gives it to a writer of package terminal: what a plugin of age says
+		"luaapi/repl/term/color.go":            {"escape"},                 // passes control sequences to the line editor
+		"luaapi/repl/term/probe.go":            {"escape"},                 // reads answers of a terminal
+		"cmd/ccm/secret/editor.go":             {"os.Stdout", "os.Stderr"}, // the user's editor has the terminal to itself
+		"runtime/encryption/pluginidentity.go": {"os.Stderr"},              // passes it to a writer of package terminal, for messages of plugins of age
 		"cmd/ccm/inspect/data.go":              {"fmt.Fprint"},             // data
-		"cmd/ccm/session.go":                   {"fmt.Fprint"},             // what a shell evaluates
+		"cmd/ccm/session.go":                   {"fmt.Fprint"},             // for evaluation by a shell
 	}
 	used := make(map[string]bool)
 	files := 0
@@ -67,7 +66,7 @@ func TestOnlyTerminalWrites(t *testing.T) {
 	}
 }
 
-// writes returns what a file does that only package terminal may do.
+// writes returns the uses of functions that only package terminal may use.
 func writes(file *ast.File, command bool) map[token.Pos]string {
 	found := make(map[token.Pos]string)
 	ast.Inspect(file, func(n ast.Node) bool {

@@ -25,10 +25,9 @@ import (
 	"github.com/luaccm/ccm/runtime/host/hosttest"
 )
 
-// evil is what a terminal would act on: it sets the title, clears the screen, colours,
-// rings, goes back, begins a sequence with a C1 control in both ways, turns text
-// around, and is not UTF-8. evilText is what of it can stand in a text, evilName in a
-// name.
+// evil has sequences that a terminal acts on: it sets the title, clears the screen, colours, rings, moves back,
+// begins a C1 control in both encodings, reverses text, and is invalid UTF-8. evilText is the part that a text can
+// contain, evilName the part for a name.
 const (
 	evilText = "A\x1b]0;t\aB\x1b[2JC\x1b[95mD\r\b\u009b31m\u202eE\u2028F\ufeff\x7f"
 	evilName = evilText + "\x9b2J\xff"
@@ -60,7 +59,7 @@ func octals(s string) string {
 // evilJSON is evilText as a string of JSON.
 var evilJSON = `"` + evilYAML + `"`
 
-// A hostileCase is an input that holds evil, and the commands that may show it.
+// A hostileCase is an input with evil in it, and the commands that may show it.
 type hostileCase struct {
 	name     string
 	files    map[string]string
@@ -68,7 +67,7 @@ type hostileCase struct {
 	commands [][]string
 }
 
-// runOfBefore is a name of a run that the commands before have made.
+// runOfBefore is the name of a run made by the commands before.
 const runOfBefore = "last"
 
 func hostileCases(url string) []hostileCase {
@@ -78,7 +77,7 @@ func hostileCases(url string) []hostileCase {
 		{"history"}, {"history", "show", runOfBefore}, {"diff", runOfBefore}, {"undo", "--noop", "--diff", "full"}, {"restore", "--noop", "--diff", "full", runOfBefore},
 		{"graph", "site.lua"}, {"catalog", "site.lua"}, {"lint", "site.lua"}, {"run", "--noop", "--output", "json", "--diff", "full", "site.lua"},
 	}
-	// What a run did is shown by these as long as it is the last one.
+	// These show the last run.
 	past := append([][]string{{"history", "show", runOfBefore}, {"diff", runOfBefore}}, reports...)
 	owned := fmt.Sprintf(`owner = "%d", group = "%d", mode = "0644"`, os.Geteuid(), os.Getegid())
 	here := `local dir = "WORK" `
@@ -136,7 +135,7 @@ func hostileCases(url string) []hostileCase {
 	}
 }
 
-// evilYAML is evilText in a string of YAML with quotes.
+// evilYAML is evilText as the content of a quoted YAML string.
 var evilYAML = func() string {
 	var b strings.Builder
 	for _, r := range evilText {
@@ -145,10 +144,9 @@ var evilYAML = func() string {
 	return b.String()
 }()
 
-// TestHostileTextInReports shows text that a terminal would act on with everything that
-// may show it, with colours and without, in pipes and on a terminal. No byte of it may
-// come out. Each command is shown in one of the three ways, in turn; CCM_TEST_TERMINAL=all
-// shows each in all of them. CCM_TEST_PROGRAM names another program to try than this one.
+// TestHostileTextInReports shows evil text with every command that may show it, with and without colours, in pipes
+// and on a terminal. No control character may be printed. Each command is tried in one of the three ways, in turn;
+// CCM_TEST_TERMINAL=all tries each in all of them. CCM_TEST_PROGRAM is another program to test than this one.
 func TestHostileTextInReports(t *testing.T) {
 	if testing.Short() {
 		t.Skip("tries every hostile case: make test-all")
@@ -195,7 +193,7 @@ func TestHostileTextInReports(t *testing.T) {
 	require.Greater(t, tried.Load(), int64(map[bool]int{true: 450, false: 150}[all]))
 }
 
-// Data keeps its bytes in a pipe; on a terminal JSON means the same.
+// Data is unchanged in a pipe; on a terminal JSON keeps its meaning.
 func TestHostileTextInData(t *testing.T) {
 	needPTY(t)
 	program, err := exec.LookPath("ccm")
@@ -209,7 +207,7 @@ func TestHostileTextInData(t *testing.T) {
 		require.Equal(t, evilText, told.X, mode)
 	}
 
-	// A patch can be applied, whatever stands in the file.
+	// A patch can be applied, whatever the content of the file.
 	write := func(name, text string) {
 		require.NoError(t, os.WriteFile(filepath.Join(h.dir, name), []byte(text), 0o600))
 	}
@@ -220,7 +218,7 @@ func TestHostileTextInData(t *testing.T) {
 	require.Contains(t, h.show("terminal", []string{"diff", "last"}), "\n-A\\x1b]0;t\\aB")
 }
 
-// Who holds the lock says with which words it was started.
+// The arguments of the lock's holder are shown escaped.
 func TestHostileLockHolder(t *testing.T) {
 	needPTY(t)
 	program, err := exec.LookPath("ccm")
@@ -232,7 +230,7 @@ func TestHostileLockHolder(t *testing.T) {
 	require.NoError(t, syscall.Mkfifo(filepath.Join(h.dir, "fifo"), 0o600))
 	first := h.command([]string{"run", "site.lua", evilName})
 	require.NoError(t, first.Start())
-	_, err = os.ReadFile(begun) // when this is there, the lock is held
+	_, err = os.ReadFile(begun) // once this file exists, the lock is held
 	require.NoError(t, err)
 	for _, mode := range []string{"pipe", "coloured pipe", "terminal"} {
 		out := h.show(mode, []string{"run", "site.lua"})
@@ -243,8 +241,7 @@ func TestHostileLockHolder(t *testing.T) {
 	require.NoError(t, first.Wait())
 }
 
-// While a command runs a terminal shows the end of what it has written, and nothing that the
-// terminal acts on; when it has ended that is gone.
+// While a command runs, a terminal shows the end of its output, without control characters; afterwards it is removed.
 func TestOutputWhileACommandRuns(t *testing.T) {
 	needPTY(t)
 	program, err := exec.LookPath("ccm")
@@ -264,7 +261,7 @@ func TestOutputWhileACommandRuns(t *testing.T) {
 		out.Write(buf[:n])
 	}
 	require.NoError(t, os.WriteFile(fifo, []byte("\n"), 0o600))
-	rest, _ := io.ReadAll(file) // EIO says that nobody has the terminal any more
+	rest, _ := io.ReadAll(file) // EIO means that the other side is closed
 	out.Write(rest)
 	text := strings.ReplaceAll(out.String(), "\r\n", "\n")
 	require.Contains(t, text, "\n    A\\x1b]0;t\\a")
@@ -273,8 +270,8 @@ func TestOutputWhileACommandRuns(t *testing.T) {
 	require.Regexp(t, `^last line(\r\x1b\[K\x1b\[1A)+\r\x1b\[K(\x1b\[33m)?~`, last)
 }
 
-// TestTerminalOfRoot: a command that root has run as another user cannot open the terminal of
-// root, in which it could type (TIOCSTI). One that runs as root can.
+// TestTerminalOfRoot: a command that root runs as another user cannot open root's terminal, into which it could type
+// (TIOCSTI). A command as root can.
 func TestTerminalOfRoot(t *testing.T) {
 	if os.Geteuid() != 0 {
 		t.Skip("needs root")
@@ -287,7 +284,7 @@ func TestTerminalOfRoot(t *testing.T) {
 	for _, as := range []string{"", `user = "nobody", `} {
 		site += "exec { [[sh -c 'if (exec 3< /dev/tty) 2> /dev/null; then echo terminal; else echo none; fi' " + as + "]], " + as + "logoutput = true }\n"
 	}
-	bin, err := os.MkdirTemp("/var/tmp", "ccm-npm-") // t.TempDir lies where nobody else may go
+	bin, err := os.MkdirTemp("/var/tmp", "ccm-npm-") // other users have no access to t.TempDir
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, os.RemoveAll(bin)) })
 	require.NoError(t, os.Chmod(bin, 0o755))
@@ -327,7 +324,7 @@ func (h *hostileRun) pipe(args []string) string {
 	return string(out)
 }
 
-// show returns what a command writes.
+// show returns the output of a command.
 func (h *hostileRun) show(mode string, args []string) string {
 	switch mode {
 	case "pipe":
@@ -338,7 +335,7 @@ func (h *hostileRun) show(mode string, args []string) string {
 	return onTerminal(h.t, h.command(args))
 }
 
-// onTerminal returns what a command writes to a terminal.
+// onTerminal returns the output of a command on a terminal.
 func onTerminal(t *testing.T, cmd *exec.Cmd) string {
 	master, slave, err := pty.Open()
 	require.NoError(t, err)
@@ -348,14 +345,14 @@ func onTerminal(t *testing.T, cmd *exec.Cmd) string {
 	require.NoError(t, cmd.Start())
 	_ = slave.Close()
 	var out bytes.Buffer
-	_, _ = io.Copy(&out, master) // it ends with an error when nobody has the other side
+	_, _ = io.Copy(&out, master) // EIO when the other side is closed
 	_ = cmd.Wait()
-	return strings.ReplaceAll(out.String(), "\r\n", "\n") // the terminal makes that of a line break
+	return strings.ReplaceAll(out.String(), "\r\n", "\n") // the terminal adds the carriage returns
 }
 
 var ownSequences = regexp.MustCompile(`\x1b\[(0|1|2|22|3[1-6]|9[1-3])?m|\x1b\[[12];3[0-9]m|\r\x1b\[K|\x1b\[1A`)
 
-// dataForPipes are commands whose output in a pipe is for programs.
+// dataForPipes reports whether the output of a command in a pipe is for programs.
 func dataForPipes(args []string) bool {
 	text := strings.Join(args, " ")
 	for _, x := range []string{"eval", "data ", "facts ", "graph", "diff ", "import", "catalog", "convert", "--render", "--output json"} {
@@ -366,7 +363,7 @@ func dataForPipes(args []string) bool {
 	return false
 }
 
-// harmful says what in an output a terminal would act on.
+// harmful returns the parts of an output that a terminal would act on.
 func harmful(out, mode string) string {
 	if mode != "pipe" {
 		out = ownSequences.ReplaceAllString(out, "")
@@ -387,7 +384,7 @@ func harmful(out, mode string) string {
 	return ""
 }
 
-// hostileServer answers with evil. It returns its URL.
+// hostileServer answers with evil, and returns its URL.
 func hostileServer(t *testing.T) string {
 	answers := map[string][]byte{
 		"/text":      []byte(evilText + "\n"),

@@ -14,11 +14,11 @@ import (
 	"github.com/luaccm/ccm/cmd/ccm/cli"
 )
 
-// A hostileTool is a resource, and the tools that it asks and that do its work, of which none can be believed.
+// A hostileTool is a resource with the tools for it, whose output is hostile.
 type hostileTool struct {
 	site  string
 	tools []string
-	reply string // of the tools when they are not hostile but in one word, EVIL; "" if there is none
+	reply string // output of the tools that is valid except for one word, EVIL; "" if there is none
 }
 
 var hostileTools = map[string]hostileTool{
@@ -39,10 +39,10 @@ var hostileTools = map[string]hostileTool{
 	"pip": {`require "std.language_package" { "p", manager = "pip" }`, []string{"python3", "pip"}, ""},
 }
 
-// forgery is what the report could say of a resource that was changed.
+// forgery imitates the report of a changed resource.
 const forgery = `\n+ package#zsh: Installed\r+ package#curl: Installed\n1 resource: 1 changed (0s)\n`
 
-// answers are what the tools do, in the language of the shell, which has no others.
+// answers are the actions of the tools, in the language of the shell.
 var answers = map[string]string{
 	"evil":          `printf '` + evilShell + `'; printf '` + evilShell + `' >&2`,
 	"evil failure":  `printf '` + evilShell + `'; printf '` + evilShell + `' >&2; exit 1`,
@@ -51,7 +51,7 @@ var answers = map[string]string{
 	"silence":       ``,
 }
 
-// command returns a run of a site with these tools and no others. In its mounts systemd seems to run.
+// command returns a run of a site with only these tools. In its mounts systemd seems to run.
 func (x tools) command(t *testing.T, site string, options ...string) *exec.Cmd {
 	program, err := exec.LookPath("ccm")
 	require.NoError(t, err)
@@ -61,7 +61,7 @@ func (x tools) command(t *testing.T, site string, options ...string) *exec.Cmd {
 	return cmd
 }
 
-// all returns a script for each of the tools.
+// all returns the same script for each tool.
 func (h hostileTool) all(text string) map[string]string {
 	scripts := make(map[string]string)
 	for _, name := range h.tools {
@@ -70,8 +70,8 @@ func (h hostileTool) all(text string) map[string]string {
 	return scripts
 }
 
-// Whatever tools of packages and services answer, a terminal is told nothing but text, no line of the report is theirs,
-// and what they did not say in their own words is a failure.
+// Whatever tools for packages and services print, the terminal shows only text, no line imitates the report, and an
+// invalid answer is a failure.
 func TestHostileAnswersOfTools(t *testing.T) {
 	if testing.Short() {
 		t.Skip("tries every hostile case: make test-all")
@@ -103,7 +103,7 @@ func TestHostileAnswersOfTools(t *testing.T) {
 	}
 }
 
-// A tool that never stops writing takes no more memory than what is kept of it.
+// A tool that prints for ever uses no more memory than the kept part of its output.
 func TestEndlessAnswersOfTools(t *testing.T) {
 	if testing.Short() {
 		t.Skip("tries every hostile case: make test-all")
@@ -126,7 +126,7 @@ func TestEndlessAnswersOfTools(t *testing.T) {
 	}
 }
 
-// A tool that hangs and hears no signal ends with the time of the run, and with the second interrupt.
+// A tool that hangs and ignores signals ends with the timeout of the run, and with the second interrupt.
 func TestHangingTools(t *testing.T) {
 	if testing.Short() {
 		t.Skip("tries every hostile case: make test-all")
@@ -153,7 +153,7 @@ func TestHangingTools(t *testing.T) {
 			require.NoError(t, cmd.Start())
 			appears(t, pid)
 			require.NoError(t, cmd.Process.Signal(syscall.SIGINT))
-			require.NoError(t, cmd.Process.Signal(syscall.SIGTERM)) // two of one kind may arrive as one
+			require.NoError(t, cmd.Process.Signal(syscall.SIGTERM)) // two equal signals may arrive as one
 			_ = cmd.Wait()
 			require.Equal(t, cli.ExitInterrupted, cmd.ProcessState.ExitCode())
 			ended()

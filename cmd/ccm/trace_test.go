@@ -15,23 +15,21 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A syscallMade is one system call that ccm or what it started made.
+// A syscallMade is a system call of ccm or its children.
 type syscallMade struct {
 	name, args string
 	result     int // -1 if it failed
 }
 
-// A trace is the system calls of a run of ccm, but for those of its own, which
-// come with time and not with work.
+// A trace is the system calls of a run, except those of the Go runtime, whose number depends on time instead of work.
 type trace []syscallMade
 
-// ownOfRuntime are the calls that Go makes for itself: to schedule, to wait and
-// to get memory.
+// ownOfRuntime are system calls of the Go runtime: scheduling, waiting, memory.
 const ownOfRuntime = "futex,nanosleep,clock_nanosleep,epoll_create1,epoll_ctl,epoll_pwait,epoll_pwait2,sched_yield,sched_getaffinity," +
 	"madvise,mmap,munmap,brk,mprotect,clone,clone3,rt_sigaction,rt_sigprocmask,rt_sigreturn,sigaltstack,tgkill,getpid,gettid," +
 	"set_robust_list,rseq,exit,timer_create,timer_settime,timer_delete,eventfd2"
 
-// canTrace says why system calls cannot be counted here, "" if they can.
+// canTrace returns why system calls cannot be counted here, "" if they can.
 var canTrace = sync.OnceValue(func() string {
 	if _, err := exec.LookPath("strace"); err != nil {
 		return "strace is not installed, which counts system calls"
@@ -42,21 +40,20 @@ var canTrace = sync.OnceValue(func() string {
 	return ""
 })
 
-// ran runs ccm, which has to succeed.
+// ran runs ccm, which must succeed.
 func ran(t *testing.T, args ...string) {
 	t.Helper()
 	out, err := exec.Command("ccm", args...).CombinedOutput()
 	require.NoError(t, err, "%s", out)
 }
 
-// traced runs ccm, which has to succeed, and returns the system calls that it
-// made. It skips the test where they cannot be counted.
+// traced runs ccm, which must succeed, and returns its system calls. It skips the test if they cannot be counted.
 func traced(t *testing.T, args ...string) trace {
 	t.Helper()
 	return tracedProgram(t, 0, "ccm", args...)
 }
 
-// tracedProgram is traced for a program that has to end with that exit status.
+// tracedProgram is traced for a program with an expected exit status.
 func tracedProgram(t *testing.T, status int, program string, args ...string) trace {
 	t.Helper()
 	if why := canTrace(); why != "" {
@@ -82,9 +79,9 @@ var (
 	resumed    = regexp.MustCompile(`^(\d+) +<\.\.\. (\w+) resumed>(.*)\) += (-?\w+)`)
 )
 
-// parseTrace reads what strace wrote (strace(1)).
+// parseTrace parses the output of strace(1).
 func parseTrace(t *testing.T, text string) (calls trace) {
-	begun := make(map[string]string) // arguments, by process
+	begun := make(map[string]string) // arguments by process
 	for sc := bufio.NewScanner(strings.NewReader(text)); sc.Scan(); {
 		line := sc.Text()
 		if m := unfinished.FindStringSubmatch(line); m != nil {
@@ -94,13 +91,13 @@ func parseTrace(t *testing.T, text string) (calls trace) {
 		m := whole.FindStringSubmatch(line)
 		if m == nil {
 			if m = resumed.FindStringSubmatch(line); m == nil {
-				continue // how a process ended
+				continue // the end of a process
 			}
 			m[3] = begun[m[1]] + m[3]
 		}
 		result, err := strconv.ParseInt(m[4], 0, 64)
 		if err != nil {
-			result = 0 // an unknown result: the process ended in the call
+			result = 0 // unknown, because the process ended in the call
 		}
 		calls = append(calls, syscallMade{m[2], m[3], int(result)})
 	}
@@ -108,8 +105,7 @@ func parseTrace(t *testing.T, text string) (calls trace) {
 	return calls
 }
 
-// on returns the calls of those names whose arguments have text in them; "" is
-// in all of them.
+// on returns the calls with one of the names and with text in their arguments; "" is in all of them.
 func (tr trace) on(text string, names ...string) (found trace) {
 	for _, c := range tr {
 		for _, name := range names {
@@ -121,7 +117,7 @@ func (tr trace) on(text string, names ...string) (found trace) {
 	return found
 }
 
-// read returns how many bytes were read from the files in whose path text is.
+// read returns the bytes read from files whose path contains text.
 func (tr trace) read(text string) (bytes int) {
 	for _, c := range tr.on(text, "read", "pread64", "readv", "preadv2", "sendfile", "copy_file_range", "splice") {
 		bytes += max(0, c.result)
@@ -129,5 +125,5 @@ func (tr trace) read(text string) (bytes int) {
 	return bytes
 }
 
-// opened returns how often a file was opened in whose path text is.
+// opened returns how often files were opened whose path contains text.
 func (tr trace) opened(text string) int { return len(tr.on(text, "open", "openat", "openat2")) }

@@ -11,7 +11,7 @@ import (
 	"github.com/luaccm/ccm/runtime/host/hosttest"
 )
 
-// undo says which run it takes back, and so that the second one takes back the first.
+// undo names the run that it takes back, so a second undo takes back the first.
 func TestUndoNamesTheRun(t *testing.T) {
 	dir := t.TempDir()
 	state, site, conf := filepath.Join(dir, "state"), filepath.Join(dir, "site.lua"), filepath.Join(dir, "app.conf")

@@ -20,9 +20,8 @@ import (
 	"github.com/luaccm/ccm/test/tally"
 )
 
-// fifty is a script of fifty paths, each of which is something else in each of
-// its runs: a file with another content, mode or owner, a link to elsewhere, a
-// directory, nothing.
+// fifty is a script of fifty paths, each of which changes its kind between runs: a file with other content, mode or
+// owner, a link, a directory, nothing.
 const fifty = `
 local link = require "std.link"
 local run = tonumber(arg[1])
@@ -45,8 +44,8 @@ for i = 1, 50 do
   end
 end`
 
-// TestUndoProperty: fifty paths are changed in three runs, and the machine can be given
-// back what it was before each: bytes, modes, owners, links, what was not there.
+// TestUndoProperty: fifty paths change in three runs, and each earlier state can be restored: bytes, modes, owners,
+// links, missing files.
 func TestUndoProperty(t *testing.T) {
 	t.Parallel()
 	tries := tally.Of(t, "50 files, links and directories changed in three runs of the binary; restored to each",
@@ -58,7 +57,7 @@ func TestUndoProperty(t *testing.T) {
 	}
 	root := filepath.Join(s.dir, "root")
 	s.write("site.lua", fifty)
-	for i := 1; i <= 50; i++ { // what the first run finds
+	for i := 1; i <= 50; i++ { // the state before the first run
 		at := filepath.Join(root, fmt.Sprintf("f%02d", i))
 		switch {
 		case i%5 == 0 && i%2 == 0:
@@ -92,8 +91,8 @@ func TestUndoProperty(t *testing.T) {
 	require.Empty(t, s.ok("history", "--pending"))
 }
 
-// A restore ends with the first signal and with its time. What it has begun is done, and
-// what is left is done by the next one.
+// A restore ends with the first signal and with its timeout. The present file is finished, and the next restore does
+// the others.
 func TestRestoreEnds(t *testing.T) {
 	isolate(t)
 	dir := t.TempDir()

@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// inOwnMounts returns a command in a mount namespace of its own, in which before was done.
+// inOwnMounts returns a command in a mount namespace in which before has been run.
 func inOwnMounts(t *testing.T, before string, words ...string) *exec.Cmd {
 	t.Helper()
 	if os.Geteuid() != 0 {
@@ -27,10 +27,10 @@ func inOwnMounts(t *testing.T, before string, words ...string) *exec.Cmd {
 // ownEtc gives a command a copy of /etc.
 const ownEtc = `copy=$(mktemp -d); mount -t tmpfs etc "$copy"; cp -a /etc/. "$copy"; mount --bind "$copy" /etc; umount "$copy"; rmdir "$copy"; : > /etc/fstab`
 
-// What a user could exchange for a link is not handed to mount and useradd, which follow links, and where a
-// user could put programs, root runs none.
+// Paths that a user could replace by links are not given to mount and useradd, which follow links, and root runs no
+// program from a directory of a user.
 func TestUsersPaths(t *testing.T) {
-	base, err := os.MkdirTemp("/var/tmp", "ccm-users-") // t.TempDir lies where nobody else may go
+	base, err := os.MkdirTemp("/var/tmp", "ccm-users-") // other users have no access to t.TempDir
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, os.RemoveAll(base)) })
 	for _, dir := range []string{"", "home", "home/d", "home/www", "home/project", "victim", "root", "root/www", "open", "open/made"} {

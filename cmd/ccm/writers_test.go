@@ -17,8 +17,8 @@ import (
 	"github.com/luaccm/ccm/runtime/host/hosttest"
 )
 
-// TestSavedThroughLinks: root has commands write into a directory of a user, who has put a
-// link to a directory or to a file of root there. Each refuses and names both owners.
+// TestSavedThroughLinks: root lets commands write into a directory of a user, who has put links to a directory and a
+// file of root there. Each command refuses, and names both owners.
 func TestSavedThroughLinks(t *testing.T) {
 	if testing.Short() {
 		t.Skip("tries every hostile case: make test-all")
@@ -40,10 +40,10 @@ func TestSavedThroughLinks(t *testing.T) {
 	require.NoError(t, os.WriteFile(site, []byte(`exec { "true", onlyif = "false" }`), 0o644))
 	require.NoError(t, os.WriteFile(large, bytes.Repeat([]byte("x"), 8000), 0o644))
 	require.NoError(t, os.WriteFile(at("victim/secret"), []byte(hosttest.Secret), 0o600))
-	require.NoError(t, os.WriteFile(at("victim/plan"), []byte(`{"protocol":"io.choria.ccm.v1.plan"}`), 0o600)) // one may be replaced
+	require.NoError(t, os.WriteFile(at("victim/plan"), []byte(`{"protocol":"io.choria.ccm.v1.plan"}`), 0o600)) // a saved plan may be replaced
 	links := map[string]string{
 		"ada/dir": "../victim", "ada/file": "../victim/secret", "ada/plan": "../victim/plan",
-		"ada/files/" + strings.Split(large, "/")[1]: "../../victim", // what is imported goes below
+		"ada/files/" + strings.Split(large, "/")[1]: "../../victim", // an import writes below it
 	}
 	for name, target := range links {
 		require.NoError(t, os.Symlink(target, at(name)))
@@ -79,25 +79,25 @@ func TestSavedThroughLinks(t *testing.T) {
 	}
 }
 
-// writers is what changes files without looking at whose the links on the way are.
+// writers are functions that follow links whoever owns them.
 var writers = []string{"WriteFile", "Create", "CreateTemp", "Mkdir", "MkdirAll", "MkdirTemp", "OpenFile", "Rename", "Remove", "RemoveAll",
 	"Symlink", "Link", "Chmod", "Chown", "Lchown", "Chtimes", "Truncate", "CopyFS", "OpenRoot", "Chdir"}
 
-// TestCommandsWriteByHost: commands and the prompt write files by [host.Host.Save] and its like,
-// which follow no unsafe link.
+// TestCommandsWriteByHost: commands and the prompt write files with [host.Host.Save] and similar methods, which
+// follow no unsafe link.
 func TestCommandsWriteByHost(t *testing.T) {
-	// Each exception says why it is one.
+	// Exceptions with their reasons.
 	except := map[string][]string{
 		"cmd/ccm/cli/question.go":   {"OpenFile"},                                                  // the terminal, /dev/tty
 		"cmd/ccm/cli/passphrase.go": {"OpenFile"},                                                  // the terminal, /dev/tty
-		"cmd/ccm/secret/editor.go":  {"MkdirTemp", "WriteFile", "OpenFile", "Remove", "RemoveAll"}, // what the editor of the user edits, in a directory of its own with a random name
+		"cmd/ccm/secret/editor.go":  {"MkdirTemp", "WriteFile", "OpenFile", "Remove", "RemoveAll"}, // the file for the user's editor, in its own directory with a random name
 		"cmd/ccm/author/test.go":    {"MkdirTemp", "RemoveAll", "Mkdir"},                           // the machine of a spec, with a random name
 		"cmd/ccm/author/studio.go":  {"Chdir"},                                                     // to the site, as if commands were typed there
-		"cmd/ccm/fleet/readers.go":  {"MkdirTemp", "RemoveAll", "OpenRoot"},                        // what is in a bundle, in a directory of its own with a random name
-		"cmd/ccm/ssh/request.go":    {"MkdirTemp", "WriteFile", "RemoveAll"},                       // the script of standard input, in a directory of its own with a random name
-		"site/bundle.go":            {"Chdir"},                                                     // a place of our own that nobody else can write to, and back
-		"luaapi/repl/term/tool.go":  {"CreateTemp", "Remove"},                                      // what the editor of the user edits, with a random name
-		"luaapi/repl/history.go":    {"MkdirAll", "OpenFile", "CreateTemp", "Remove", "Rename"},    // the history: root believes its directory first
+		"cmd/ccm/fleet/readers.go":  {"MkdirTemp", "RemoveAll", "OpenRoot"},                        // the content of a bundle, in its own directory with a random name
+		"cmd/ccm/ssh/request.go":    {"MkdirTemp", "WriteFile", "RemoveAll"},                       // a script from standard input, in its own directory with a random name
+		"site/bundle.go":            {"Chdir"},                                                     // to an own directory that nobody else can write, and back
+		"luaapi/repl/term/tool.go":  {"CreateTemp", "Remove"},                                      // the file for the user's editor, with a random name
+		"luaapi/repl/history.go":    {"MkdirAll", "OpenFile", "CreateTemp", "Remove", "Rename"},    // the history, in a directory that root has to trust first
 	}
 	used := make(map[string]bool)
 	dirs := []string{"site", "site/prompt", "luaapi/repl", "luaapi/repl/term", "luaapi/std", "luaapi/stubs", "luaapi"}

@@ -55,7 +55,7 @@ func TestDigests(t *testing.T) {
 	require.True(t, os.IsNotExist(err), err)
 }
 
-// Content sends the program with the requested digest, or nothing.
+// The program is sent with the content whose digest was computed, or not at all.
 func TestProgramContent(t *testing.T) {
 	dir := t.TempDir()
 	file := filepath.Join(dir, "ccm-linux-arm64")

@@ -14,8 +14,8 @@ import (
 	"github.com/luaccm/ccm/runtime/host/hosttest"
 )
 
-// FuzzAgentStatus reads any text as what an agent has written of itself: nothing in it breaks the
-// command, nor reaches the terminal as anything but text.
+// FuzzAgentStatus reads any text as the status of an agent: the command does not crash, and control characters do not
+// reach the terminal.
 func FuzzAgentStatus(f *testing.F) {
 	f.Add(`{"pid":1,"version":"1.0.0","config":"/etc/ccm/agent.yaml","since":"2026-11-24T03:10:00Z","state":"running","running":{"source":"a","mode":"run","reason":"b","began":"2026-11-24T03:10:00Z"},
 "next_run":"2026-11-24T03:40:00Z","next_health_check":"0001-01-01T00:00:00Z","sources":[{"name":"https://x","digest":"sha256:1","signer":"\u001b]0;x\u0007","asked":"9999-12-31T00:00:00Z","error":"\r\nno","failing_since":"2026-11-24T03:10:00Z",

@@ -12,8 +12,7 @@ import (
 	"github.com/luaccm/ccm/luaapi/stubs"
 )
 
-// Generating changes nothing: what is derived from the declarations and kept in
-// the repository is what would be written now.
+// Generated files in the repository are up to date.
 func TestGeneratedDefinitions(t *testing.T) {
 	lang, err := language()
 	require.NoError(t, err)
@@ -24,7 +23,7 @@ func TestGeneratedDefinitions(t *testing.T) {
 	require.True(t, b.String() == string(have), "stdlib/meta/ccm.lua is not what go generate ./cmd/ccm writes")
 }
 
-// Every definition file is Lua, that of each module included.
+// All definition files are valid Lua, including those of modules.
 func TestDefinitionFilesAreLua(t *testing.T) {
 	lang, err := language()
 	require.NoError(t, err)

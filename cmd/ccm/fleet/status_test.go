@@ -14,7 +14,7 @@ import (
 	"github.com/luaccm/ccm/fleet/signed"
 )
 
-// On a small terminal environments are told in fewer words, so that failures are seen.
+// On a small terminal environments are shortened, so that failures are visible.
 func TestFleetStatusFits(t *testing.T) {
 	f := &overview.Fleet{Nodes: 12}
 	for _, name := range []string{"prod", "test", "lab"} {
@@ -46,7 +46,7 @@ func TestFleetStatusFits(t *testing.T) {
 	require.NotContains(t, all, "more")
 }
 
-// Nodes may answer a job until it expires. Only then are those silent that have not.
+// A node counts as silent only after the job has expired.
 func TestJobRow(t *testing.T) {
 	sent := time.Date(2026, 11, 26, 3, 10, 0, 0, time.UTC)
 	p := &job.SentJob{Job: &signed.Job{Count: 3}, Progress: &job.Progress{Done: 2, Silent: []string{"web3"}}}

@@ -10,8 +10,8 @@ import (
 	"github.com/luaccm/ccm/fleet/inventory"
 )
 
-// Whether ccm is run as root on a host is read as Ansible reads it, and what nobody can read is an error:
-// it would be run as somebody else.
+// The variables that make ccm run as root on a host are read as in Ansible. A value that cannot be evaluated is an
+// error, because ccm would run as another user.
 func TestBecomeOfInventory(t *testing.T) {
 	for value, want := range map[string][]string{
 		"true": {"sudo", "-n"}, "True": {"sudo", "-n"}, "'True'": {"sudo", "-n"}, "yes": {"sudo", "-n"}, "'YES'": {"sudo", "-n"}, "1": {"sudo", "-n"}, "'on'": {"sudo", "-n"}, "y": {"sudo", "-n"},
