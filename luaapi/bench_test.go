@@ -11,7 +11,7 @@ import (
 	"github.com/luaccm/ccm/runtime/resource"
 )
 
-// declarations is how many resources one round of a benchmark declares.
+// declarations is the number of resources in one round of a benchmark.
 const declarations = 10_000
 
 func benchmarkScript(b *testing.B, script string) {
@@ -47,7 +47,7 @@ for i = 1, %d do
 end`, declarations))
 }
 
-// BenchmarkDeclareInFunction declares files with defaults from a function.
+// BenchmarkDeclareInFunction declares files with defaults in a function.
 func BenchmarkDeclareInFunction(b *testing.B) {
 	benchmarkScript(b, fmt.Sprintf(`
 file.defaults { owner = "root", group = "root", mode = "0644" }
@@ -57,7 +57,7 @@ end
 for i = 1, %d do conf(i) end`, declarations))
 }
 
-// BenchmarkLiteral declares files that are written out, in functions.
+// BenchmarkLiteral declares literal files in functions.
 func BenchmarkLiteral(b *testing.B) {
 	var s strings.Builder
 	for i := range declarations {

@@ -17,7 +17,7 @@ import (
 	"github.com/luaccm/ccm/runtime/schema"
 )
 
-// declarations in forms that may be sites and in forms that must not be.
+// siteTexts are declarations that may be compiled as call sites, and some that must not be.
 var siteTexts = []string{
 	`file { "/a", "/b", mode = "0644", owner = "root" } file { "/c" } file "/d" { mode = "0600" } file("/e", { mode = "0600" })`,
 	`local n = "x" file { "/" .. n, content = n .. n, size = #n, force = not n, owner = nil, mode = "0644" }`,
@@ -46,13 +46,13 @@ long]] }`, `rawset(_G, "file", nil) file { "/x" }`, `rawset(_G, "file", print) f
 }
 
 var (
-	// addresses are those of values in memory.
+	// addresses matches memory addresses of values.
 	addresses = regexp.MustCompile(`0x[0-9a-f]+`)
-	// slow is what may end a text at another place each time.
+	// slow matches code that may end at different places because of the time limit.
 	slow = regexp.MustCompile(`while|repeat|goto|for|clock|rep`)
 )
 
-// evaluated is all that can be told of the evaluation of a text.
+// evaluated returns all observable results of the evaluation of a text.
 func evaluated(t *testing.T, text string, sites bool) string {
 	var b catalog.Builder
 	var out bytes.Buffer
@@ -75,7 +75,7 @@ func evaluated(t *testing.T, text string, sites bool) string {
 	return addresses.ReplaceAllString(fmt.Sprintf("%+v\n%s", err, out.String()), "0x")
 }
 
-// checkSites holds a text that is evaluated with sites against the same without.
+// checkSites compares the evaluation of a text with and without call sites.
 func checkSites(t *testing.T, text string) {
 	require.Equal(t, evaluated(t, text, false), evaluated(t, text, true), "%q", text)
 }
@@ -91,8 +91,7 @@ func TestSites(t *testing.T) {
 	}
 }
 
-// A declaration that is written out and cannot run again keeps nothing of the syntax tree
-// and of the code once it was evaluated.
+// A literal declaration that cannot run again keeps neither its syntax tree nor its code after the evaluation.
 func TestSitesAreReleased(t *testing.T) {
 	const many = 2000
 	var held []any // so that nothing is freed meanwhile
@@ -104,7 +103,7 @@ func TestSitesAreReleased(t *testing.T) {
 		heap := func() float64 {
 			var m runtime.MemStats
 			runtime.GC()
-			runtime.GC() // what the first one put into pools' second chance
+			runtime.GC() // the first one moves pooled objects to the victim cache
 			runtime.ReadMemStats(&m)
 			return float64(m.HeapAlloc)
 		}
@@ -122,7 +121,7 @@ func TestSitesAreReleased(t *testing.T) {
 	out := kept(written.String())
 	t.Logf("%.0f bytes for each in a loop, %.0f for each that is written out", loop, out)
 	runtime.KeepAlive(held)
-	// The text, the lines of its nodes, and the place of each are kept for messages.
+	// The text, its line starts, and the position of each declaration are kept for messages.
 	require.LessOrEqual(t, out, loop+500)
 }
 

@@ -38,7 +38,7 @@ func TestMend(t *testing.T) {
 	}
 }
 
-// Wherever an evaluation is ended, the message has a place: no instruction is without.
+// Every instruction has a position, so that the message of an interruption has one.
 func TestPositionsOfInstructions(t *testing.T) {
 	in := New(Options{Builder: new(catalog.Builder), Registry: new(resource.Registry), Timeout: time.Minute})
 	defer in.Close()

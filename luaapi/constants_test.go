@@ -15,7 +15,7 @@ import (
 	"github.com/luaccm/ccm/runtime/diag"
 )
 
-// longText is a comment that makes a script so long that it is divided.
+// longText is a comment that makes a script long enough to be divided.
 var longText = "--" + strings.Repeat("-", 10<<10) + "\n"
 
 func evaluate(t testing.TB, script string) (string, *catalog.Builder, error) {
@@ -28,7 +28,7 @@ func evaluate(t testing.TB, script string) (string, *catalog.Builder, error) {
 	return out.String(), b, err
 }
 
-// data writes a table of n entries that differ.
+// data returns a table of n different entries.
 func data(open, format string, n int) string {
 	var b strings.Builder
 	b.WriteString(open)
@@ -39,14 +39,13 @@ func data(open, format string, n int) string {
 	return b.String()
 }
 
-// Much data in a script costs what it costs to read it, not its square: 40,000
-// entries load in less than a second.
+// The time to load data grows linearly with its size: 40,000 entries load in less than a second.
 func TestManyConstants(t *testing.T) {
 	if testing.Short() {
 		t.Skip("measures what much takes: make test-all")
 	}
 	const n = 40_000
-	const few = 10_000 // for what takes longer, and took the square of it
+	const few = 10_000 // for forms that take longer, and once grew with the square
 	for name, c := range map[string]struct{ script, want string }{
 		"list":           {data("local t = {", "'v%d',\n", n) + "print(#t, t[1], t[30000], t[40000])", "40000\tv1\tv30000\tv40000\n"},
 		"names":          {data("local t = {", "k%d = %[1]d,\n", n) + "print(t.k1, t.k40000)", "1\t40000\n"},
@@ -71,7 +70,7 @@ func TestManyConstants(t *testing.T) {
 	}
 }
 
-// A divided script says the same as one that is not.
+// A divided script has the same result as an undivided one.
 func TestDividedIsTheSame(t *testing.T) {
 	scripts := map[string]string{
 		"values": `local t = { 1, -2, 0x10, 010, 1e3, "s", true, nil, false, x = 1, ["y z"] = "q", [5] = "five", [1.5] = -0.5, n = {}, { a = { b = { "c" } } } }
@@ -111,7 +110,7 @@ func TestDividedIsTheSame(t *testing.T) {
 	}
 }
 
-// withCode returns what a user sees of a mistake in text.
+// withCode returns the message of a mistake in text with its source line.
 func withCode(err error, text string) string {
 	if err == nil {
 		return ""

@@ -13,9 +13,8 @@ import (
 	"github.com/luaccm/ccm/runtime/host"
 )
 
-// converged evaluates a script, and then takes its resources in order: it
-// resolves each, and tells the script that it became what fates says. Execs say
-// out and err with exit code 3.
+// converged evaluates a script and simulates a run: it resolves each resource in order, and reports the result in
+// fates. Execs print out and err and exit with 3.
 func converged(t *testing.T, script string, fates map[string]luaapi.Result) (lines []string, specs map[string]any) {
 	t.Helper()
 	var b catalog.Builder
@@ -80,7 +79,7 @@ func TestLazyMistakes(t *testing.T) {
 	}
 }
 
-// A function of ccm.lazy has the limits of a script: of a string, of memory and of time.
+// A function of ccm.lazy has the limits of a script on strings, memory and time.
 func TestLazyLimits(t *testing.T) {
 	if testing.Short() {
 		t.Skip("runs into every limit: make test-all")
@@ -108,8 +107,8 @@ func TestLazyLimits(t *testing.T) {
 	}
 }
 
-// What waits for a resource is called in the order in which it was said, with the
-// handle; in a plan it is not.
+// Functions that wait for a resource are called in the order of their registration, with the handle; in a plan they
+// are not called.
 func TestAfter(t *testing.T) {
 	const script = `
 local made = exec "make"

@@ -1,7 +1,7 @@
 package luaapi
 
-// WithoutCallSites makes every declaration of in go by way of a table.
+// WithoutCallSites compiles every declaration of in through a table.
 func (in *Interp) WithoutCallSites() { in.compiler.noCallSites = true }
 
-// Corpus is the texts of the tests.
+// Corpus returns the texts of the tests.
 var Corpus = corpus

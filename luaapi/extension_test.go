@@ -12,7 +12,7 @@ import (
 	"github.com/luaccm/ccm/runtime/catalog"
 )
 
-// What an extension defines is made when a script first asks for it, once.
+// The globals of an extension are made once, when a script first uses one.
 func TestExtension(t *testing.T) {
 	made := map[string]int{}
 	var out bytes.Buffer
@@ -48,7 +48,7 @@ func TestExtension(t *testing.T) {
 		require.ErrorContains(t, run(script), want, script)
 	}
 
-	// A null is as good as nil to a property, and no item of a list.
+	// A null counts as nil for a property, and is no item of a list.
 	require.NoError(t, run(`file { "/a", content = used.null, owner = "root" }`))
 	require.Nil(t, b.Resources()[0].Spec.(*fileProps).Content)
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/luaccm/ccm/luaapi"
 )
 
-// TestLayout: the bytes of each name, literal, table and call are what the tree says.
+// TestLayout: the source range of each name, literal, table and call agrees with the syntax tree.
 func TestLayout(t *testing.T) {
 	texts := luaapi.Corpus(t)
 	for _, text := range texts {
@@ -33,7 +33,7 @@ func TestLayout(t *testing.T) {
 			}
 			from, to, ok := l.Span(n)
 			if _, isFunction := n.(*ast.FunctionExpr); isFunction && !ok {
-				return // one without a word in it
+				return // without a word in it
 			}
 			require.True(t, ok, "%q", text)
 			part := text[from:to]
@@ -45,16 +45,16 @@ func TestLayout(t *testing.T) {
 					return // the name behind a dot
 				}
 				require.Contains(t, `"'[`, part[:1], "%q", text)
-			case *ast.NumberExpr: // its tree has no zeros before it
+			case *ast.NumberExpr: // the tree has no leading zeros
 				require.Equal(t, strings.TrimLeft(n.Value, "0"), strings.TrimLeft(part, "0"))
 			case *ast.TableExpr:
 				require.Equal(t, "{}", part[:1]+part[len(part)-1:])
 			case *ast.FunctionExpr:
-				// In a definition the word stands before the name.
+				// In a definition the keyword is before the name.
 				require.True(t, !strings.HasPrefix(part, "function") || strings.HasSuffix(part, "end"), "%q", part)
 			case *ast.FuncCallExpr:
 				if strings.HasSuffix(strings.TrimRight(text[:from], " "), "(") {
-					return // its first word stands in parentheses
+					return // its first word is in parentheses
 				}
 				calls++
 				_, err := parse.Parse(strings.NewReader("return "+part), "x")

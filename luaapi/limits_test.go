@@ -31,7 +31,7 @@ func TestDeadline(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			limit := 30 * time.Millisecond
 			if name == "module" {
-				limit = 2 * time.Second // the module is reached by then
+				limit = 2 * time.Second // enough to reach the module
 			}
 			s := newSite(t, map[string]string{"site.lua": script, "slow.lua": "while true do end"},
 				func(o *luaapi.Options) { o.Timeout = limit })
@@ -50,14 +50,14 @@ func TestDeadline(t *testing.T) {
 	}
 }
 
-// TestWaitingForAnAnswer: the time in which somebody is asked is not time of the script.
+// TestWaitingForAnAnswer: the time of waiting for a user's input does not count for the script.
 func TestWaitingForAnAnswer(t *testing.T) {
 	calls := 0
 	over := make(chan struct{})
 	s := newSite(t, nil, func(o *luaapi.Options) {
 		o.Timeout = 10 * time.Millisecond
 		o.Warn = func(diag.Pos, string) { <-over }
-		o.WaitTime = func() time.Duration { // asked as the script begins, and when its time seems to be over
+		o.WaitTime = func() time.Duration { // called at the start of the script, and when its time seems to be over
 			if calls++; calls == 1 {
 				return 0
 			}
@@ -87,13 +87,13 @@ func TestMemory(t *testing.T) {
 	require.ErrorContains(t, err, "the script holds more than 64 MiB of memory")
 }
 
-// A single assignment makes no list of a gigabyte, and a list that is too long for its
-// length to be known is a mistake wherever that is asked for.
+// A single assignment cannot make a table of a gigabyte, and the length of a too long table is a mistake wherever it
+// is used.
 func TestLongLists(t *testing.T) {
 	if testing.Short() {
 		t.Skip("measures what much takes: make test-all")
 	}
-	// The list has 64 MiB, and grows by copies that are garbage faster than a busy machine collects them.
+	// The table has 64 MiB, and its growth makes garbage faster than a busy machine collects it.
 	s := newSite(t, nil, func(o *luaapi.Options) { o.Memory = 512 << 20 })
 	require.NoError(t, s.in.Run(context.Background(), "site.lua", `
 		local t = {}

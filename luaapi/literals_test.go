@@ -8,8 +8,7 @@ import (
 	"github.com/yuin/gopher-lua/parse"
 )
 
-// checkLiterals holds the tree of a text, in which every string was set aside,
-// against that of the parser.
+// checkLiterals compares the tree of a text whose strings were set aside with that of the parser.
 func checkLiterals(t *testing.T, text string) {
 	want, wantErr := parse.Parse(strings.NewReader(text), "x")
 	got, err := parseShort(text, "x", 0)

@@ -54,7 +54,7 @@ return { name = name, declare = function(path) file { path, content = "x" } end 
 	})
 	require.Empty(t, s.run())
 
-	// Defaults hold in the file that sets them, and nowhere else.
+	// Defaults apply only in the file that sets them.
 	owners := make(map[string]string)
 	for _, r := range s.b.Resources() {
 		owners[r.ID.Name] = r.Spec.(*fileProps).Owner
@@ -62,7 +62,7 @@ return { name = name, declare = function(path) file { path, content = "x" } end 
 	}
 	require.Equal(t, map[string]string{"/a": "module", "/from/site": "module", "/site": ""}, owners)
 
-	// What is declared in a module shows the calls that led there.
+	// A resource declared in a module has the calls that led there.
 	calls := make(map[string]string)
 	for _, r := range s.b.Resources() {
 		calls[r.ID.Name] = fmt.Sprint(r.Pos, r.Calls)

@@ -12,8 +12,7 @@ import (
 	"github.com/luaccm/ccm/luaapi"
 )
 
-// Texts whose compilation took minutes, or more memory than there is, are refused
-// with the line in which they go too far.
+// Texts whose compilation would take minutes or too much memory are refused with the line of the excess.
 func TestNesting(t *testing.T) {
 	if testing.Short() {
 		t.Skip("runs into every limit: make test-all")
@@ -62,7 +61,7 @@ func TestNesting(t *testing.T) {
 	}
 }
 
-// A string that is joined with itself again and again is bounded before it is made.
+// A string that is repeatedly doubled is refused before it is allocated.
 func TestConcatBounded(t *testing.T) {
 	for name, script := range map[string]string{
 		"double":  "local s = 'x'\nwhile true do s = s .. s end",
@@ -88,8 +87,8 @@ func TestConcatBounded(t *testing.T) {
 	}
 }
 
-// One call whose arguments make it long ends before it has made more than it may, and without
-// work that grows with the square of them.
+// One call with hostile arguments ends before it allocates more than the limit, without work that grows with the
+// square of their size.
 func TestCallsAreBounded(t *testing.T) {
 	for script, want := range map[string]string{
 		"local x = ('a'):rep(2 ^ 20):gsub('.*', ('%0'):rep(2 ^ 10))": "string.gsub: the result is longer than 64 MiB",
@@ -114,11 +113,11 @@ func TestCallsAreBounded(t *testing.T) {
 		runtime.ReadMemStats(&before)
 		require.NoError(t, s.in.Run(context.Background(), "site.lua", script))
 		runtime.ReadMemStats(&after)
-		require.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(64<<20), script) // some times what the values take
+		require.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(64<<20), script) // a small multiple of the values
 	}
 }
 
-// The replacement of gsub is as in Lua, and string.byte too.
+// The replacement string of gsub and string.byte work as in Lua.
 func TestReplacementAndBytes(t *testing.T) {
 	s := newSite(t, nil, nil)
 	require.NoError(t, s.in.Run(context.Background(), "site.lua", `
@@ -130,7 +129,7 @@ func TestReplacementAndBytes(t *testing.T) {
 		assert(bytes(0) == '' and bytes(0, 9) == '97 98 99' and bytes(-9, 1) == '97' and bytes(3, 2) == '' and bytes(4) == '')`))
 }
 
-// The memory of strings is counted when they are made, however fast that is.
+// The memory of strings is counted as they are made, however fast.
 func TestStringMemory(t *testing.T) {
 	if testing.Short() {
 		t.Skip("runs into every limit: make test-all")
@@ -150,14 +149,14 @@ func TestStringMemory(t *testing.T) {
 			runtime.ReadMemStats(&after)
 			require.ErrorContains(t, err, "the script holds more than 256 MiB of memory")
 			require.ErrorContains(t, err, "site.lua:2")
-			// What was taken from the system: garbage is used again.
+			// Memory taken from the system; garbage is reused.
 			require.Less(t, after.HeapSys-min(before.HeapSys, after.HeapSys), uint64(1<<30))
 		})
 	}
 }
 
-// Calls of pcall inside one another are as few as in Lua: errors pass through them
-// quickly, also the one that ends the evaluation.
+// Nested calls of pcall are limited as in Lua: errors pass through them quickly, also the one that ends the
+// evaluation.
 func TestProtectedCalls(t *testing.T) {
 	for name, script := range map[string]string{
 		"pcall":     "local function f() pcall(f) pcall(f) end\nf()",

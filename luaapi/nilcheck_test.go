@@ -12,8 +12,8 @@ import (
 	"github.com/luaccm/ccm/runtime/diag"
 )
 
-// TestWrittenNil: a property that has an expression and no value is said, once
-// for each place, in every form of a declaration and however it is compiled.
+// TestWrittenNil: a property with an expression that is nil is reported once for each place, in every form of a
+// declaration and however it is compiled.
 func TestWrittenNil(t *testing.T) {
 	for _, c := range []struct {
 		text string

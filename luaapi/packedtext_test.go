@@ -8,7 +8,7 @@ import (
 	"github.com/yuin/gopher-lua/parse"
 )
 
-// checkPacked holds a text that was packed, and its tree, against the text and its tree.
+// checkPacked compares a packed text and its tree with the original text and its tree.
 func checkPacked(t *testing.T, text string) {
 	want, wantErr := parse.Parse(strings.NewReader(withoutShebang(text)), "x")
 	for _, c := range []struct {
@@ -23,7 +23,7 @@ func checkPacked(t *testing.T, text string) {
 	}
 }
 
-// packedTexts are texts whose strings are taken out, and some that only look so.
+// packedTexts are texts whose strings are taken out, and some that only look like it.
 var packedTexts = []string{
 	`a = "one\n\ttwo\\" b = 'it\'s "\\\\"' -- "no\n"`,
 	`a = "\"\"" .. '\n' f"\n" f'\t' --[[ "\n" ]] return [["\n"]]`,

@@ -29,8 +29,8 @@ type site struct {
 	in  *luaapi.Interp
 }
 
-// newSite writes the files of a site. The working directory is the site, so
-// that messages name its files as they are named here.
+// newSite writes the files of a site. The site is the working directory, so that messages have the relative names of
+// files.
 func newSite(t *testing.T, files map[string]string, change func(*luaapi.Options)) *site {
 	t.Helper()
 	s := &site{t: t, dir: t.TempDir()}
@@ -103,7 +103,7 @@ func TestLongStringsWithoutEnd(t *testing.T) {
 	}
 }
 
-// Mistakes behind a long string with escapes have their column, and quote the string as it is written.
+// Mistakes behind a long string with escapes have the right column, and quote the string as it is written.
 func TestPlacesBehindEscapes(t *testing.T) {
 	text := `file { "/a", content = "` + strings.Repeat(`line of "text"\n`, 50) + `", nonsense = 1 }`
 	text = strings.ReplaceAll(text, `"text"`, `\"text\"`)
@@ -115,8 +115,7 @@ func TestPlacesBehindEscapes(t *testing.T) {
 	}
 }
 
-// Places are found after the run, too: the mistakes in references come from the
-// catalog.
+// Positions are found after the run too: mistakes in references come from the catalog.
 func TestPlacesOfReferences(t *testing.T) {
 	s := newSite(t, map[string]string{"site.lua": `
 file "/etc/nginx.conf" { content = "x" }
@@ -157,7 +156,7 @@ func TestWarn(t *testing.T) {
 	require.Equal(t, []string{"site.lua:1:14: careful 5 nil"}, got)
 }
 
-// Facts are gathered when a script asks for them, once, and not before.
+// Facts are gathered once, when a script first uses them.
 func TestFactsAreLazy(t *testing.T) {
 	var gathered []string
 	gatherer := func(name string, val any, err error) facts.Gatherer {
@@ -187,7 +186,7 @@ print(facts.broken)
 	require.Equal(t, "cpu\nos\nfalse\tsite.lua:5:7: fact broken: no such device\n", s.out.String())
 }
 
-// A text that fails leaves an interpreter that can run another one.
+// After a failed text the interpreter can run another one.
 func TestRunAgain(t *testing.T) {
 	s := newSite(t, nil, nil)
 	for range 2 {
@@ -225,8 +224,7 @@ func TestTooManyLocals(t *testing.T) {
 `, s.run())
 }
 
-// The order in the catalog is that of the declarations, and the same script
-// gives the same catalog each time.
+// The catalog has the order of the declarations, and the same script always gives the same catalog.
 func TestSameEachTime(t *testing.T) {
 	script := `
 local t = { c = 1, a = 2, b = 3 }
@@ -256,7 +254,7 @@ for name in pairs(string) do exec(name) end
 	}
 }
 
-// Mistakes are in the order of their places, whatever was found first.
+// Mistakes are sorted by position.
 func TestMistakesAreSorted(t *testing.T) {
 	s := newSite(t, map[string]string{"site.lua": `
 local function later()

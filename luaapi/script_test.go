@@ -19,21 +19,20 @@ import (
 	"github.com/luaccm/ccm/runtime/facts"
 )
 
-// A script of testdata consists of parts, divided by lines that are just --- .
-// Each is a script of its own. What it must lead to stands behind its lines:
+// A file of testdata has several scripts, separated by lines of --- . Expected results are comments in their lines:
 //
-//	code  --> message             a mistake in this line, with all its words
+//	code  --> message             a mistake in this line, with its full message
 //	code  --> 7: message          a mistake in this column
-//	code  --= file#/a file#/b     what this line declares, in this order
-//	code  --: text                what it prints
+//	code  --= file#/a file#/b     the resources that this line declares, in order
+//	code  --: text                the output of this line
 //
-// Several expectations may follow one another. A part without any must run.
+// A line may have several expectations. A script without any must succeed.
 var (
 	expectation = regexp.MustCompile(`--[>=:]( |$)`)
 	column      = regexp.MustCompile(`^(\d+): `)
 )
 
-// A part is a script and what it must lead to.
+// A part is a script with its expected results.
 type part struct {
 	text     string
 	mistakes []string // line:column: message, or line: message
@@ -41,7 +40,7 @@ type part struct {
 	printed  string
 }
 
-// parts divides a file of testdata. The lines keep their numbers.
+// parts splits a file of testdata. Lines keep their numbers.
 func parts(t *testing.T, file string) []part {
 	t.Helper()
 	text, err := os.ReadFile(file)

@@ -26,7 +26,7 @@ func newSession(t *testing.T) (*luaapi.Session, *catalog.Builder) {
 	return luaapi.NewSession(in, t.TempDir()), &b
 }
 
-// values writes what an evaluation came to.
+// values returns the result of an evaluation as text.
 func values(s *luaapi.Session, res luaapi.Evaluation) string {
 	var out []string
 	for _, v := range res.Values {
@@ -39,8 +39,7 @@ func values(s *luaapi.Session, res luaapi.Evaluation) string {
 	return strings.Join(out, " ")
 }
 
-// A session is a list of texts, each with what it comes to or with the message
-// of its mistake.
+// A session is a list of texts, each with its result or the message of its mistake.
 func TestSessionEval(t *testing.T) {
 	type step struct{ text, want string }
 	for _, x := range []struct {
@@ -146,8 +145,8 @@ func TestSessionEval(t *testing.T) {
 	}
 }
 
-// A text with a mistake declares nothing; what is declared again replaces what
-// was there, and goes to the end.
+// A text with a mistake declares nothing; a resource that is declared again replaces the old one, and moves to the
+// end.
 func TestSessionCatalog(t *testing.T) {
 	s, b := newSession(t)
 	eval := func(text string) (luaapi.Evaluation, error) { return s.Eval(t.Context(), text) }
@@ -203,7 +202,7 @@ func TestUnfinished(t *testing.T) {
 	}
 }
 
-// A live value gives what it has and refuses the rest.
+// A live value gives its fields and refuses others.
 func TestLive(t *testing.T) {
 	s, _ := newSession(t)
 	s.Define("things", func(_ context.Context, args []any) (any, error) {
@@ -268,7 +267,7 @@ func (*thing) LuaName() string  { return "small thing" }
 func (x *thing) Key() string    { return x.Name }
 func (x *thing) String() string { return "thing " + x.Name }
 
-// What was typed becomes a part of a script.
+// Input at the prompt becomes a part of a script.
 func TestAsScript(t *testing.T) {
 	for _, x := range []struct {
 		text  string

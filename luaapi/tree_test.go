@@ -11,7 +11,7 @@ import (
 	"github.com/yuin/gopher-lua/parse"
 )
 
-// corpus is Lua of all kinds.
+// corpus returns Lua texts of all kinds.
 func corpus(t testing.TB) []string {
 	t.Helper()
 	texts := []string{
@@ -35,8 +35,8 @@ func corpus(t testing.TB) []string {
 	return texts
 }
 
-// checkTree holds what is promised of a text: the places of all nodes are known,
-// and the checker finds a mistake if and only if the parser does.
+// checkTree checks that the positions of all nodes of a text are known, and that the checker finds a mistake exactly
+// when the parser does.
 func checkTree(t *testing.T, text string) {
 	_, err := parse.Parse(strings.NewReader(text), "x")
 	tokens, lexical := tokenize(text)
@@ -83,8 +83,8 @@ func FuzzTree(f *testing.F) {
 	f.Fuzz(checkTree)
 }
 
-// Every syntax error is explained by the checker itself: the words of the parser
-// are only for what it knows and the checker does not.
+// The checker explains every syntax error itself; the parser's message is used only for errors that the checker does
+// not know.
 func TestCheckerExplains(t *testing.T) {
 	for _, text := range corpus(t) {
 		if _, err := parse.Parse(strings.NewReader(text), "x"); err != nil {

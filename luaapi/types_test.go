@@ -14,8 +14,7 @@ import (
 	"github.com/luaccm/ccm/runtime/resource"
 )
 
-// The types of these tests: small, and together with every shape that a
-// property can have.
+// The types of these tests: small, and together with all kinds of properties.
 
 type mode string
 

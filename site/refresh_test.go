@@ -9,8 +9,8 @@ import (
 	"github.com/luaccm/ccm/runtime/resource"
 )
 
-// TestIsolatedResourcesShareNothing: what is refreshed after an undo refers to others that are, and resources of
-// the site that share a Common with it keep theirs.
+// TestIsolatedResourcesShareNothing: resources that are refreshed after an undo refer to copies, and resources of the
+// site that share a Common with them keep their references.
 func TestIsolatedResourcesShareNothing(t *testing.T) {
 	first, second := resource.ID{Type: "exec", Name: "first"}, resource.ID{Type: "exec", Name: "second"}
 	c := &catalog.Catalog{

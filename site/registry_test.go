@@ -16,7 +16,7 @@ import (
 	"github.com/luaccm/ccm/runtime/resource/contract"
 )
 
-// TestChoiceIgnoresSpecs: of types that promise it, no provider is chosen by the properties.
+// TestChoiceIgnoresSpecs: for types that declare it, properties do not influence the choice of a provider.
 func TestChoiceIgnoresSpecs(t *testing.T) {
 	reg, err := NewRegistry(new(TemplateEnv))
 	require.NoError(t, err)
@@ -52,8 +52,7 @@ func TestChoiceIgnoresSpecs(t *testing.T) {
 	}
 }
 
-// TestProvidersHaveSuites: every provider that ships with ccm is held to the contract by its own
-// tests.
+// TestProvidersHaveSuites: every provider that ships with ccm is tested with the contract suite.
 func TestProvidersHaveSuites(t *testing.T) {
 	f, err := parser.ParseFile(token.NewFileSet(), "registry.go", nil, parser.ImportsOnly)
 	require.NoError(t, err)

@@ -33,8 +33,8 @@ func TestParsePlan(t *testing.T) {
 	}
 }
 
-// FuzzParsePlan reads plans that anybody may have written: they are understood or refused,
-// and what is understood means the same once it was written again.
+// FuzzParsePlan reads untrusted plans: each is parsed or refused, and a parsed plan is equal after it was written
+// again.
 func FuzzParsePlan(f *testing.F) {
 	f.Add(aPlan)
 	f.Add(planStart + `}`)

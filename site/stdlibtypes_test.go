@@ -10,8 +10,7 @@ import (
 	"github.com/luaccm/ccm/stdlib"
 )
 
-// TestShippedTypesAreFound: each is a type of the registry as soon as somebody
-// asks for it, and a module that is none is not.
+// TestShippedTypesAreFound: each type of the library is in the registry on first use, and other modules are not.
 func TestShippedTypesAreFound(t *testing.T) {
 	reg, err := NewRegistry(new(TemplateEnv))
 	require.NoError(t, err)

@@ -12,7 +12,7 @@ import (
 	"github.com/luaccm/ccm/runtime/resource"
 )
 
-// A stepping is a clock that is moved by hand.
+// A steppingClock is set by the test.
 type steppingClock struct{ now time.Time }
 
 func (s *steppingClock) Now() time.Time { return s.now }
@@ -67,8 +67,7 @@ The slowest of 13 resources:
 `, b.String())
 }
 
-// Nothing is said of a run that did not begin, and a run that nobody asks about
-// keeps no notes.
+// A run that did not begin has no timings, and without a request nothing is recorded.
 func TestTimingsNothing(t *testing.T) {
 	c := &steppingClock{time.Unix(1, 0)}
 	s := NewTimings(c, c.now, 0)

@@ -17,8 +17,8 @@ import (
 	"github.com/luaccm/ccm/runtime/schema"
 )
 
-// TestWithoutFake: a type of which there is no model cannot act for real in a spec. Its
-// commands do nothing, its files lie below the root, and there is neither network nor bus.
+// TestWithoutFake: in a spec, a type without a model cannot act on the real machine. Its commands do nothing, its
+// files are below the root, and there is neither network nor bus.
 func TestWithoutFake(t *testing.T) {
 	s, err := schema.Make("", []schema.Property{{Name: "name", Type: reflect.TypeFor[string](), IsName: true}})
 	require.NoError(t, err)

@@ -28,7 +28,7 @@ func linter(t *testing.T) *lint.Linter {
 	return &lint.Linter{Registry: reg, Libraries: std.Libraries(), Globals: in.Globals(), FactFields: lang.FactFields}
 }
 
-// What each rule finds, and what is right and must not be found.
+// The findings of each rule, and correct code without findings.
 func TestCheck(t *testing.T) {
 	l := linter(t)
 	for _, c := range []struct{ text, want string }{
@@ -56,7 +56,7 @@ func TestCheck(t *testing.T) {
 		{`return "é\x41"`, `a.lua:1:11: \x is no escape of Lua 5.1: it stands for x (write \065)`},
 		// Properties.
 		{`local m = require "m" file { "/a", content = m.x, mode = m.y, owner = "root" }`, ""},
-		// What is nil in every run.
+		// Values that are nil in every run.
 		{`local c = { text = "a" } file { "/a", content = c.txet }`, `a.lua:1:49: file#/a: content was given as nil (c.txet) (did you mean "text"?)`},
 		{`local c = { web = { port = 1 } } file { "/a", content = c.web.prot }`, `a.lua:1:57: file#/a: content was given as nil (c.web.prot) (did you mean "port"?)`},
 		{`local c file { "/a", content = c }`, "a.lua:1:32: file#/a: content was given as nil (c) (if it may be left out write ccm.optional(c))"},
@@ -122,7 +122,7 @@ func TestCheck(t *testing.T) {
 	}
 }
 
-// Whatever is in a text, looking at it comes to an end.
+// Lint ends for any text.
 func FuzzCheck(f *testing.F) {
 	for _, seed := range []string{"file { 'x', mode = 1 }", "local a = '\\x' for", "\"", "exec 'a' 'b' {}", "#!\nlocal x"} {
 		f.Add(seed)

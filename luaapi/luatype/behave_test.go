@@ -12,7 +12,7 @@ import (
 	"github.com/luaccm/ccm/runtime/host"
 )
 
-// one returns a module with a type that has the given functions.
+// one returns a module with a type that has these functions.
 func one(functions string) map[string]string {
 	return map[string]string{"std/one.lua": `return ccm.type {
   name = "one",
@@ -89,10 +89,9 @@ func TestLuaErrorsHaveTheirPlaces(t *testing.T) {
 	}
 }
 
-// TestDeadlines: a function that does not end fails its resource and not the
-// run.
+// TestDeadlines: an endless function fails its resource, but not the run.
 func TestDeadlines(t *testing.T) {
-	for _, limit := range []string{"1ns", "50ms"} { // the first is over before the function is called
+	for _, limit := range []string{"1ns", "50ms"} { // 1ns is over before the function is called
 		s := newSite(t, one(`status = function(want)
   if want.value == "loop" then while true do end end
   return {}
@@ -106,8 +105,8 @@ $`, s.run())
 	}
 }
 
-// TestCommandsAreCancelled: what the run is cancelled with ends a command, and the error names it.
-// On a busy machine a short time may be over before the command is started.
+// TestCommandsAreCancelled: the cause of a cancelled run ends a command, and the error names it. On a busy machine a
+// short time may be over before the command is started.
 func TestCommandsAreCancelled(t *testing.T) {
 	var got string
 	for _, limit := range []string{"50ms", "1s", "20s", "2m"} {
@@ -126,8 +125,8 @@ func TestComparisonByName(t *testing.T) {
 	for _, tt := range []struct{ have, want, diff string }{
 		{`value = "a"`, `value = "a"`, ``},
 		{`value = "a"`, `value = "b"`, `value  a → b`},
-		{``, `value = "b"`, ``}, // of what the state says nothing is not compared
-		{`value = "a"`, ``, ``}, // what was left out is not managed
+		{``, `value = "b"`, ``}, // a property that the state lacks is not compared
+		{`value = "a"`, ``, ``}, // a property that was left out is not managed
 		{`value = 1`, `value = "1"`, `value  1 (data) → 1 (text)`},
 		{`value = "a\nb"`, `value = "c"`, `value  "a\nb" → c`},
 		{`list = { "a", "b" }`, `list = { "a", "b" }`, ``},
@@ -161,7 +160,7 @@ func TestVerification(t *testing.T) {
 	require.Equal(t, "x one#x: failed to reach desired state: value: a → b (site.lua:1)\n    value  a → b\n", s.run())
 }
 
-// TestCustomDecision: the script decides, and says what an action is called.
+// TestCustomDecision: a script can decide itself, and name its actions.
 func TestCustomDecision(t *testing.T) {
 	s := newSite(t, one(`
 status = function(want, host) return { text = host.read("/x") or "" } end,
@@ -232,7 +231,7 @@ daemon { "c", subscribe = m, size = 3 }
 	require.Equal(t, "b 2\nc 1\n", s.content("/run/restarts"))
 }
 
-// TestReferencesAcrossTypes: types of scripts and others speak of one another.
+// TestReferencesAcrossTypes: types of scripts and built-in types can refer to each other.
 func TestReferencesAcrossTypes(t *testing.T) {
 	s := newSite(t, map[string]string{"std/motd.lua": motd})
 	require.Empty(t, s.eval(`
@@ -252,14 +251,13 @@ require "std.motd" { "/etc/motd", text = "a" }`)
 	require.EqualError(t, err, `site.lua:1:50: motd#/a: require: no resource motd#/etc/mtod (did you mean motd#/etc/motd?)`)
 }
 
-// TestForgottenModule: a type that nobody has required is a name that is not
-// there.
+// TestForgottenModule: a type whose module was not required is an undefined name.
 func TestForgottenModule(t *testing.T) {
 	s := newSite(t, map[string]string{"std/motd.lua": motd})
 	require.Contains(t, s.eval(`motd { "/a", text = "a" }`), `site.lua:1:1: undefined global "motd" (write local motd = require "std.motd")`)
 }
 
-// TestLeaves: what a type says that it leaves is there for what comes later in a plan.
+// TestLeaves: the files that a type announces exist for later resources in a plan.
 func TestLeaves(t *testing.T) {
 	for _, tt := range []struct{ leaves, want string }{
 		{``, "~ peek#p: Would have updated the peek\n    value x\n"},
@@ -289,7 +287,7 @@ perform = function(action, want, have, host) host.write("/x", "x", { mode = "060
 	}
 }
 
-// TestLeavesAccounts: what a type says of users and groups is told to those that come later.
+// TestLeavesAccounts: the users and groups that a type announces are known to later resources in a plan.
 func TestLeavesAccounts(t *testing.T) {
 	for _, tt := range []struct{ leaves, ask, want string }{
 		{`{ group = "g", gid = 7 }`, `pending_group "g"`, `: present 7`},
@@ -318,8 +316,8 @@ leaves = function() return { ` + tt.leaves + ` } end,`)
 	}
 }
 
-// TestLeavesMore: what comes after a type that says what files it leaves is known, but for
-// what commands report.
+// TestLeavesMore: resources behind a type that announces its files are known in a plan, except for the output of
+// commands.
 func TestLeavesMore(t *testing.T) {
 	for more, want := range map[string][]string{
 		"nil":        {"nothing at /y (site.lua:1)\n", "~ ask#q: Would have updated the ask\n"},
@@ -345,8 +343,7 @@ leaves = function() return { { path = "/x", kind = "file", content = "x" } }, ` 
 	}
 }
 
-// TestUnknownInAPlan: what a file will hold that something pending writes is not
-// known.
+// TestUnknownInAPlan: the content of a file that a pending resource will write is unknown.
 func TestUnknownInAPlan(t *testing.T) {
 	s := newSite(t, map[string]string{"std/motd.lua": motd})
 	s.file("/a", "old")

@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestMistakesInDefinitions: each has its place in the table.
+// TestMistakesInDefinitions: each mistake has its position in the table.
 func TestMistakesInDefinitions(t *testing.T) {
 	const functions = `status = function() return {} end, perform = function() end`
 	for _, tt := range []struct{ text, want string }{
@@ -48,8 +48,7 @@ require "other"`)
 	require.Contains(t, got, "  site.lua:3: called from here\n")
 }
 
-// TestProperties: a type of a script decodes what it is given as any other type
-// does.
+// TestProperties: a type of a script decodes properties like a built-in type.
 func TestProperties(t *testing.T) {
 	library := map[string]string{"std/thing.lua": `
 return ccm.type {

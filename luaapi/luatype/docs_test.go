@@ -8,8 +8,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestReferencePage: docs/types.md knows every field of ccm.type and of a
-// property, every type, and every function of host.
+// TestReferencePage: docs/types.md has every field of ccm.type and of a property, every type of property, and every
+// function of host.
 func TestReferencePage(t *testing.T) {
 	page, err := os.ReadFile("../../docs/types.md")
 	require.NoError(t, err)

@@ -10,7 +10,7 @@ import (
 	"github.com/luaccm/ccm/runtime/host/hosttest"
 )
 
-// word keeps a word in a file: at its end, or nowhere.
+// word keeps a word at the end of a file, or removes it.
 const word = `
 return ccm.type {
   name = "word",
@@ -84,8 +84,7 @@ func TestEditOfWhatIsNoFile(t *testing.T) {
 	require.Contains(t, s.eval(`require "std.word" "a"`), "site.lua:1:1: word#a: path: is required, unless the name is an absolute path\n")
 }
 
-// TestEditsOfOneFileAreOneWrite: each has its own diff, on what those before it
-// leave.
+// TestEditsOfOneFileAreOneWrite: each edit has its own diff, against the result of those before it.
 func TestEditsOfOneFileAreOneWrite(t *testing.T) {
 	s := newSite(t, map[string]string{"std/word.lua": word})
 	s.file("/w", "a\n")
@@ -122,8 +121,8 @@ diff --git a/w b/w
 	require.Equal(t, 1, writes)
 }
 
-// TestEditsOfAFileThatIsMade: the first edit says that it is made, and it is written once
-// with the attributes that create gives it.
+// TestEditsOfAFileThatIsMade: the first edit reports the new file, which is written once with the attributes of
+// create.
 func TestEditsOfAFileThatIsMade(t *testing.T) {
 	made := strings.Replace(word, "path = {", `create = { type = "any" }, path = {`, 1)
 	s := newSite(t, map[string]string{"std/word.lua": made})
@@ -152,8 +151,7 @@ func TestEditsOfAFileThatIsMade(t *testing.T) {
 	require.Equal(t, "= word#a: stable\n= word#b: stable\n", s.run())
 }
 
-// TestEditsThatCannotBeOneWrite: what is done between two edits must see the
-// first one.
+// TestEditsThatCannotBeOneWrite: an action between two edits sees the result of the first.
 func TestEditsThatCannotBeOneWrite(t *testing.T) {
 	for _, tt := range []struct {
 		declarations string
@@ -188,8 +186,7 @@ word.defaults { path = "/w" }
 	}
 }
 
-// TestFailedWriteFailsAllEdits: at every effect of the write, the file is the old
-// or the new one, and what is told is so.
+// TestFailedWriteFailsAllEdits: after a failure of any effect of the write the file is old or new, and reported so.
 func TestFailedWriteFailsAllEdits(t *testing.T) {
 	for n, last := 1, false; !last; n++ {
 		s := newSite(t, map[string]string{"std/word.lua": word})
@@ -219,7 +216,7 @@ word { "x", path = "/v", ensure = "absent", require = "word#last" }
 	}
 }
 
-// TestEditThatIsNotIdempotent is found before the file is written a second time.
+// TestEditThatIsNotIdempotent: it is detected before the file is written a second time.
 func TestEditThatIsNotIdempotent(t *testing.T) {
 	s := newSite(t, map[string]string{"std/more.lua": `
 return ccm.type {
@@ -259,7 +256,7 @@ return ccm.type {
 	}
 }
 
-// TestReportOfAnEdit: a property is shown as the edit says, not as it was written.
+// TestReportOfAnEdit: a property is reported as the edit describes it, not as it was declared.
 func TestReportOfAnEdit(t *testing.T) {
 	s := newSite(t, map[string]string{"std/up.lua": `
 return ccm.type {

@@ -38,7 +38,7 @@ m.one "x"`)
 	require.Contains(t, got, "host.read: it can be called only while status or perform runs")
 }
 
-// What host does takes its time, and the limit is on what the type does in Lua.
+// The time limit of a type applies to its Lua code, not to the work of host functions.
 func TestWorkOfTheHostIsNotLimited(t *testing.T) {
 	s := newSiteWithin(t, one(`
 status = function(want, host) return { value = host.read("/x") or "" } end,
@@ -56,7 +56,7 @@ end,`), time.Second)
 	require.Equal(t, "v", s.content("/y"))
 }
 
-// TestHost: what the functions of host do.
+// TestHost: the effects of the functions of host.
 func TestHost(t *testing.T) {
 	owner, group := hosttest.Me()
 	s := newSite(t, one(`
@@ -108,7 +108,7 @@ end,`))
 	require.NoDirExists(t, s.root+"/e")
 }
 
-// TestEveryEffectFails: a type of a script has no effects but those of the host.
+// TestEveryEffectFails: a type of a script has no effects except those of the host.
 func TestEveryEffectFails(t *testing.T) {
 	for n, last := 1, false; !last; n++ {
 		s := newSite(t, map[string]string{"std/motd.lua": motd})

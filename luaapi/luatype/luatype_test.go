@@ -23,7 +23,7 @@ import (
 	"github.com/luaccm/ccm/runtime/resource"
 )
 
-// A site is a script, what it declares, and a machine.
+// A site is a script with its resources, and a machine.
 type site struct {
 	t       *testing.T
 	reg     *resource.Registry
@@ -34,13 +34,13 @@ type site struct {
 	printed bytes.Buffer
 }
 
-// newSite returns a site on an empty machine. Modules are found in library.
+// newSite returns a site on an empty machine. library has the modules.
 func newSite(t *testing.T, library map[string]string) *site {
 	t.Helper()
 	return newSiteWithin(t, library, 0)
 }
 
-// newSiteWithin makes a site in which Lua may run for that long.
+// newSiteWithin returns a site with a time limit for Lua.
 func newSiteWithin(t *testing.T, library map[string]string, limit time.Duration) *site {
 	t.Helper()
 	base, err := resource.NewRegistry()
@@ -70,7 +70,7 @@ func (s *site) eval(text string) string {
 	return b.String()
 }
 
-// declare evaluates a script that has to be right.
+// declare evaluates a script, which must be valid.
 func (s *site) declare(text string) {
 	s.t.Helper()
 	require.Empty(s.t, s.eval(text))
@@ -91,7 +91,7 @@ func (s *site) content(path string) string {
 	return string(text)
 }
 
-// converge runs or plans what was declared and returns the report.
+// converge runs or plans the declared resources and returns the report.
 func (s *site) converge(plan bool) string {
 	s.t.Helper()
 	c, err := s.builder.Build()
@@ -113,7 +113,7 @@ func (s *site) converge(plan bool) string {
 func (s *site) plan() string { s.t.Helper(); return s.converge(true) }
 func (s *site) run() string  { s.t.Helper(); return s.converge(false) }
 
-// motd is a type with all that a small one has.
+// motd is a type with all the parts that a small type has.
 const motd = `
 return ccm.type {
   name = "motd",

@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestExamplesOfThePage runs the types that docs/types.md shows.
+// TestExamplesOfThePage runs the types in docs/types.md.
 func TestExamplesOfThePage(t *testing.T) {
 	page, err := os.ReadFile("../../docs/types.md")
 	require.NoError(t, err)
@@ -19,7 +19,7 @@ func TestExamplesOfThePage(t *testing.T) {
 		}
 	}
 	require.Len(t, modules, 2)
-	// Of the standard library the page uses one function.
+	// The page uses one function of the standard library.
 	modules["word.lua"] = "local str = { ends = function(s, e) return s:sub(-#e) == e end }\n" + modules["word.lua"]
 	s := newSite(t, modules)
 	s.file("/etc/words", "one\n")

@@ -9,8 +9,7 @@ import (
 	"github.com/luaccm/ccm/runtime/host/hosttest"
 )
 
-// TestUncertain: if perform finds nothing to change, the resource is stable and nothing
-// is refreshed.
+// TestUncertain: if perform changes nothing, the resource is stable and nothing is refreshed.
 func TestUncertain(t *testing.T) {
 	s := newSite(t, one(`
 status = function(want, host) return { text = host.read("/x") or "" } end,
@@ -30,7 +29,7 @@ end,`))
 	require.Equal(t, "it", s.content("/x"))
 }
 
-// TestConnects: host.connects tells whether something listens, and why nothing does.
+// TestConnects: host.connects reports whether a port accepts connections, and why not.
 func TestConnects(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)

@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// show formats a match as the matched text, then the captures.
+// show returns the matched text and the captures.
 func show(s string, m Match, ok bool) string {
 	if !ok {
 		return "-"

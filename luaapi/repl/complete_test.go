@@ -9,7 +9,7 @@ import (
 	"github.com/luaccm/ccm/luaapi/repl"
 )
 
-// prepared returns a dialog in which something was typed.
+// prepared returns a dialog with some earlier input.
 func prepared(t *testing.T) *repl.Dialog {
 	d, _ := newDialog(t)
 	for _, line := range []string{
@@ -24,8 +24,7 @@ func prepared(t *testing.T) *repl.Dialog {
 	return d
 }
 
-// TestComplete asks for completions at the bar, and wants to see the text that
-// each of them makes of what stands before it.
+// TestComplete asks for completions at the bar, and compares the text before the bar with each completion.
 func TestComplete(t *testing.T) {
 	d := prepared(t)
 	for _, x := range []struct{ text, want string }{
@@ -124,7 +123,7 @@ func TestComplete(t *testing.T) {
 		for _, i := range c.Items {
 			got = append(got, before[:c.Start]+i.Text)
 		}
-		// What begins with a plus is only the beginning of the list.
+		// A leading plus means that the list may have more items.
 		if want, ok := strings.CutPrefix(x.want, "+"); ok {
 			list := strings.Split(want, ",")
 			require.GreaterOrEqual(t, len(got), len(list), x.text)
@@ -141,7 +140,7 @@ func TestComplete(t *testing.T) {
 	}
 }
 
-// Every line starts again after the lines that wait.
+// A line that continues others is completed like a line of its own.
 func TestCompletePending(t *testing.T) {
 	d := prepared(t)
 	require.True(t, d.Handle(t.Context(), `file {`).More)
@@ -179,7 +178,7 @@ func TestHint(t *testing.T) {
 	}
 }
 
-// To complete gathers no costly fact but one that is asked for by its name.
+// Completion gathers no expensive fact, except one whose name is typed.
 func TestCompleteIsCheap(t *testing.T) {
 	d := prepared(t)
 	for _, text := range []string{"facts.", "fact(\"", "fa", ".facts n", "?facts.", "facts.n"} {

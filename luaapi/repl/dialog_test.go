@@ -23,8 +23,7 @@ import (
 	"github.com/luaccm/ccm/runtime/terminal"
 )
 
-// newDialog returns a dialog and where it writes. Its working directory is that
-// of the test.
+// newDialog returns a dialog and its output. Its working directory is that of the test.
 func newDialog(t testing.TB) (*repl.Dialog, *bytes.Buffer) {
 	t.Helper()
 	out := new(bytes.Buffer)
@@ -79,9 +78,8 @@ func listDir(dir string) []string {
 	}[dir]
 }
 
-// TestDialog plays the transcripts in testdata: what stands behind a prompt is
-// typed, and the lines below it are the answer. What stands behind ++ is typed
-// together with the line before. UPDATE=1 writes them again.
+// TestDialog plays the transcripts in testdata: text behind a prompt is typed, and the lines below are the expected
+// output. A line after ++ continues the one before. UPDATE=1 writes the output.
 func TestDialog(t *testing.T) {
 	files, err := filepath.Glob("testdata/*.txt")
 	require.NoError(t, err)
@@ -105,8 +103,7 @@ func TestDialog(t *testing.T) {
 	}
 }
 
-// play types what stands behind the prompts of a transcript and returns the
-// transcript that comes of it.
+// play types the input of a transcript, and returns the transcript with the real output.
 func play(t *testing.T, text string) string {
 	d, out := newDialog(t)
 	var b strings.Builder
@@ -141,7 +138,7 @@ func play(t *testing.T, text string) string {
 	return b.String()
 }
 
-// What other prompts understand is not a riddle here.
+// Input in the syntax of other prompts gets helpful answers.
 func TestHabits(t *testing.T) {
 	d, out := newDialog(t)
 	for text, want := range map[string]string{
@@ -161,7 +158,7 @@ func TestHabits(t *testing.T) {
 	require.Equal(t, "3\n", out.String())
 }
 
-// What is shown of values.
+// The display of values.
 func TestShown(t *testing.T) {
 	d, out := newDialog(t)
 	for _, x := range []struct{ text, want string }{
@@ -185,7 +182,7 @@ func TestShown(t *testing.T) {
 	require.Contains(t, out.String(), "broken")
 }
 
-// A person is shown the beginning of what is long.
+// Of a long value only the beginning is shown to a person.
 func TestBrief(t *testing.T) {
 	d, out := newDialog(t)
 	paged := ""
@@ -200,7 +197,7 @@ func TestBrief(t *testing.T) {
 	require.Contains(t, out.String(), "more lines (.page shows all)\n")
 	require.Equal(t, 201, strings.Count(out.String(), "\n"))
 	out.Reset()
-	require.NoError(t, d.Handle(t.Context(), ".page").Err) // what a return at the end gave is the last value, too
+	require.NoError(t, d.Handle(t.Context(), ".page").Err) // a value returned at the end is the last value too
 	require.Equal(t, 50, strings.Count(paged, "a = "))
 	out.Reset()
 	require.NoError(t, d.Handle(t.Context(), ".page all").Err)
@@ -211,7 +208,7 @@ func TestBrief(t *testing.T) {
 	require.Equal(t, "2\n", paged)
 }
 
-// What was declared can be dropped, and what was loaded can be loaded again.
+// Declared resources can be dropped, and loaded files can be loaded again.
 func TestDropAndReload(t *testing.T) {
 	t.Chdir(t.TempDir())
 	d, out := newDialog(t)

@@ -6,7 +6,7 @@ import (
 	"github.com/luaccm/ccm/runtime/terminal"
 )
 
-// SetReader makes a dialog answer a person who reads.
+// SetReader makes a dialog format its output for a person.
 func (d *Dialog) SetReader(brief func() bool, page func(context.Context, terminal.Text) error) {
 	d.env.opts.Brief, d.env.opts.Page = brief, page
 }

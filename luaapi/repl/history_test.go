@@ -56,7 +56,7 @@ func TestHistory(t *testing.T) {
 	}
 }
 
-// A file that is damaged or readable by others is put right.
+// A damaged file, or one that others can read, is repaired.
 func TestHistoryRepairs(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "h")
 	require.NoError(t, os.WriteFile(file, []byte("not json\n{\"text\":\"1\"}\n\x00\x00\n{\"text\":\"2\"}"), 0o644))
@@ -91,7 +91,7 @@ func TestHistoryIsBounded(t *testing.T) {
 	require.Len(t, left, 1, "no temporary file is left")
 }
 
-// Without a place to keep it, a history is that of this session.
+// Without a file the history lasts for the session.
 func TestHistoryWithoutFile(t *testing.T) {
 	h := open(t, "")
 	require.NoError(t, h.Add("1"))

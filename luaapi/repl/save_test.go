@@ -10,8 +10,7 @@ import (
 	"github.com/luaccm/ccm/runtime/host/hosttest"
 )
 
-// TestSaveThroughLink: root saves in a directory of a user, who has put links there to what is
-// root's.
+// TestSaveThroughLink: root saves in a user's directory, where the user has put links to root's files.
 func TestSaveThroughLink(t *testing.T) {
 	if os.Geteuid() != 0 {
 		t.Skip("needs root")

@@ -47,8 +47,7 @@ func TestTokens(t *testing.T) {
 	}
 }
 
-// Whatever is typed, the tokens cover it, and neither completion nor the removal
-// of secrets fails.
+// For any input the tokens cover the text, and neither completion nor the removal of secrets fails.
 func FuzzTokens(f *testing.F) {
 	for _, seed := range []string{`file { "/x", mode = "`, "--[==[", "\"\\", "[=", "a.b:c{", ".show ", "?x", "x = '\n", "\xff[[", `f("a", {[`} {
 		f.Add(seed)

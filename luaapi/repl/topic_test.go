@@ -18,7 +18,7 @@ import (
 	"github.com/luaccm/ccm/runtime/resource"
 )
 
-// What is documented is there, and what is there is documented.
+// All documented names exist, and all names are documented.
 func TestTopics(t *testing.T) {
 	view := &host.New(host.Options{}).View
 	d, err := New(Options{
@@ -58,7 +58,7 @@ func TestTopics(t *testing.T) {
 		}
 		for _, field := range d.env.session.FieldNames(table) {
 			if field == name {
-				continue // what a call of the table itself does
+				continue // the metamethod of calling the table
 			}
 			_, ok := d.manual.topic(name + "." + field)
 			require.True(t, ok, "%s.%s is there and is not documented", name, field)

@@ -10,8 +10,7 @@ import (
 	"github.com/luaccm/ccm/runtime/resource"
 )
 
-// What the library costs a run that does not use it: the difference between the
-// two.
+// The cost of the library for a run without it is the difference between the two benchmarks.
 func BenchmarkNew(b *testing.B) {
 	reg, err := resource.NewRegistry()
 	require.NoError(b, err)

@@ -12,8 +12,7 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// Texts of 100,000 values: what the decoder of the format takes to make plain
-// data of them, and what it takes to make tables of a script.
+// Texts of 100,000 values: the time of the format's decoder for plain data, and the time to make tables.
 func BenchmarkDecode(b *testing.B) {
 	l := newLab(b)
 	for _, x := range []struct {
@@ -47,9 +46,8 @@ func BenchmarkDecode(b *testing.B) {
 	}
 }
 
-// To make tables of a text takes at most twice what its decoder takes to make plain
-// data: it is counted in allocations, because they are what both spend their time
-// on and do not depend on the machine.
+// Decoding to tables needs at most twice the allocations of decoding to plain data. Allocations take most of the
+// time, and do not depend on the machine.
 func TestDecodeAllocations(t *testing.T) {
 	l := newLab(t)
 	for _, shape := range []rows{{10_000, 0}, {2_000, 5}, {10, 1000}} {
@@ -79,8 +77,8 @@ func TestDecodeAllocations(t *testing.T) {
 	}
 }
 
-// rows is a list of n objects with so many keys each; of n values, if there are
-// none. A quarter of the values are numbers.
+// rows is a list of n objects with a number of keys, or of n values if keys is 0. A quarter of the values are
+// numbers.
 type rows struct{ n, keys int }
 
 func (r rows) value(i int) string {

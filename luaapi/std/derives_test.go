@@ -6,7 +6,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestLibrariesSayWhetherTheyDerive: one that is forgotten would lose secrets.
+// TestLibrariesSayWhetherTheyDerive: a library that does not declare whether its results derive from secrets would
+// lose them.
 func TestLibrariesSayWhetherTheyDerive(t *testing.T) {
 	for _, l := range Libraries() {
 		require.Contains(t, derives, l.Name)

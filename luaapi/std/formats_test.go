@@ -56,7 +56,7 @@ func TestJSON(t *testing.T) {
 	})
 }
 
-// A table of 100,000 values is read in the time that a person does not notice.
+// A table of 100,000 values is decoded in a time that a person does not notice.
 func TestJSONIsFast(t *testing.T) {
 	l := newLab(t)
 	begin := time.Now()
@@ -117,7 +117,7 @@ func TestTOML(t *testing.T) {
 	})
 }
 
-// What a format wrote reads back as the same.
+// An encoded value is decoded to an equal value.
 func TestRoundTrips(t *testing.T) {
 	l := newLab(t)
 	values := []string{
@@ -136,8 +136,7 @@ func TestRoundTrips(t *testing.T) {
 	}
 }
 
-// FuzzRoundTrip makes values from bytes and holds what the formats read against
-// what they wrote.
+// FuzzRoundTrip makes values from bytes, encodes and decodes them, and compares.
 func FuzzRoundTrip(f *testing.F) {
 	for _, seed := range []string{"", "abc\x00\x01", "\x03\x03\x03\x03", "\x04\x02a\x01\x04\x02b\x00", strings.Repeat("\x04\x02k", 20), "\x02 \n\t#:-", "\x02\xff\xfe"} {
 		f.Add([]byte(seed))
@@ -152,7 +151,7 @@ func FuzzRoundTrip(f *testing.F) {
 		text := g.plainText
 		for _, format := range []string{"json", "yaml", "toml"} {
 			if format != "yaml" && !text {
-				continue // bytes that are no UTF-8 are a mistake there
+				continue // invalid UTF-8 is a mistake there
 			}
 			out, err := l.run(t, fmt.Sprintf("local v = %s local text = %s.encode(v) local back = %[2]s.decode(text) if not tbl.equal(back, v) then print(text, inspect(back), inspect(v)) end", value, format))
 			require.NoError(t, err, value)
@@ -161,7 +160,7 @@ func FuzzRoundTrip(f *testing.F) {
 	})
 }
 
-// A generator writes a Lua value from bytes.
+// A generator makes a Lua value from bytes.
 type generator struct {
 	raw       []byte
 	plainText bool

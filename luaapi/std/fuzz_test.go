@@ -8,8 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// FuzzDecode holds that any text is a value or a mistake, and that a value that
-// was read and written reads back as the same.
+// FuzzDecode: any text is a value or a mistake, and a decoded value is equal after encoding and decoding.
 func FuzzDecode(f *testing.F) {
 	for _, seed := range []string{
 		`{"a":[1,2.5,"x",null,true]}`, "a: [1, {b: c}]\nd: |\n  x\n", "a = 1\n[b]\nc = [1, 2]\n", "- 1\n- &x {y: z}\n- *x\n", "[", "{", "\"\\ud800\"",
@@ -31,14 +30,14 @@ local back = %[1]s.decode(text)
 if not tbl.equal(v, back) then print("DIFFERS", text, inspect(v), inspect(back)) end`, format, luaText(text)))
 			require.NoError(t, err, "%s %q", format, text)
 			require.NotContains(t, out, "internal error", "%s %q", format, text)
-			if !strings.Contains(strings.ToLower(text), "nan") { // which differs from itself
+			if !strings.Contains(strings.ToLower(text), "nan") { // NaN differs from itself
 				require.NotContains(t, out, "DIFFERS", "%s %q", format, text)
 			}
 		}
 	})
 }
 
-// luaText writes a string as Lua reads it.
+// luaText returns a string as a Lua literal.
 func luaText(s string) string {
 	var out strings.Builder
 	for i := range len(s) {

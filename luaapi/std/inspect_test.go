@@ -6,7 +6,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// The behaviour of inspect.lua, which is that of vim.inspect.
+// inspect has the format of inspect.lua, which is that of vim.inspect.
 func TestInspect(t *testing.T) {
 	l := newLab(t)
 	for expression, want := range map[string]string{

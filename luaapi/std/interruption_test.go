@@ -14,13 +14,13 @@ import (
 	"github.com/luaccm/ccm/runtime/resource"
 )
 
-// One call that would take minutes in a package that knows of no context ends with the time of
-// the evaluation, also inside of pcall, and nothing of it goes on.
+// One call into a package without contexts that would take minutes ends with the time limit of the evaluation, also
+// inside pcall, and leaves no goroutine.
 func TestCallsEnd(t *testing.T) {
 	for name, script := range map[string]string{
 		"test":         `re.test(text, "(a?){1000}b")`,
 		"replace":      `re.replace(text, "(a?){1000}b", "")`,
-		"long matches": `re.find_all(text, "(?s)a.*b|a")`, // each of them is known at the end of the text
+		"long matches": `re.find_all(text, "(?s)a.*b|a")`, // each match is known only at the end of the text
 		"words":        `re.find_all(text, "(?s)\\b|a.*b|a")`,
 		"split":        `re.split(text, "(?s)a.*b|a")`,
 	} {
@@ -35,12 +35,12 @@ func TestCallsEnd(t *testing.T) {
 			err = in.Run(context.Background(), filepath.Join(l.site, "site.lua"), "local text = ('a'):rep(2 ^ 22)\npcall(function() return "+script+" end)\nerror 'it went on'")
 			require.Less(t, time.Since(start), time.Minute) // of many
 			require.ErrorIs(t, err, context.DeadlineExceeded)
-			require.Eventually(t, func() bool { return runtime.NumGoroutine() <= before+1 }, time.Minute, time.Millisecond) // and the one that asks
+			require.Eventually(t, func() bool { return runtime.NumGoroutine() <= before+1 }, time.Minute, time.Millisecond) // and the goroutine that checks
 		})
 	}
 }
 
-// What would take too long or too much memory whatever the text is refused.
+// Calls that would take too long or too much memory for any text are refused.
 func TestCostsAreBounded(t *testing.T) {
 	l := newLab(t)
 	for script, want := range map[string]string{

@@ -17,8 +17,7 @@ import (
 	"github.com/luaccm/ccm/runtime/sha256sum"
 )
 
-// An absolute path is below the root of the machine, a relative one beside the
-// script.
+// An absolute path is below the root of the machine, a relative one beside the script.
 func TestFs(t *testing.T) {
 	l := newLab(t)
 	require.NoError(t, os.Symlink("/etc/motd", l.root+"/etc/link"))
@@ -34,7 +33,7 @@ func TestFs(t *testing.T) {
 		`fs.read("/nothing", "default")`:                              `"default"`,
 		`fs.read("/etc/motd/x", "default")`:                           `"default"`,
 		`fs.read("motd.tmpl")`:                                        `"This is {{ .name }}.\n"`,
-		`fs.read(ccm.dir .. "/motd.tmpl", "no")`:                      `"no"`, // below the root there is no site
+		`fs.read(ccm.dir .. "/motd.tmpl", "no")`:                      `"no"`, // the site is not below the root
 		`fs.exists("/nothing")`:                                       `false`,
 		`fs.exists("/etc/dangling")`:                                  `false`,
 		`fs.exists("site.yaml")`:                                      `true`,
@@ -72,7 +71,7 @@ func TestFs(t *testing.T) {
 	require.Equal(t, `fs.read: /etc/motd: want a file of at most 64.0 MiB, found one of 65.0 MiB`, l.mistake(t, `fs.read("/etc/motd")`))
 }
 
-// What a script looked at is recorded.
+// The inputs of a script are recorded.
 func TestInputs(t *testing.T) {
 	l := newLab(t)
 	sum := func(s string) string { return sha256sum.Bytes([]byte(s)) }
@@ -224,7 +223,7 @@ func TestData(t *testing.T) {
 		`data.load("nothing.yaml")`:          `data.load: no file SITE/nothing.yaml`,
 		`data.load("motd.tmpl")`:             `data.load: SITE/motd.tmpl:1:1: want a table with data, hierarchy and overrides, got "This is {{ .name }}."`,
 	})
-	// What the script is given is there at first.
+	// The data given to the script is there from the start.
 	l.Data = map[string]any{"given": int64(1)}
 	require.Equal(t, `1`, l.eval(t, `data.given`))
 	require.Equal(t, `1, 8080`, l.eval(t, "data.load('site.yaml')\ndata.given, data.web.port"))

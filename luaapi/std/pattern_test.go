@@ -13,8 +13,7 @@ import (
 	"github.com/luaccm/ccm/runtime/resource"
 )
 
-// Matches are those of package regexp, in short texts and in those that are read rune by
-// rune.
+// Matches are those of package regexp, in short texts and in those that are read rune by rune.
 func TestPatternsAreThoseOfGo(t *testing.T) {
 	reg, err := resource.NewRegistry()
 	require.NoError(t, err)
@@ -43,7 +42,7 @@ func TestPatternsAreThoseOfGo(t *testing.T) {
 		}
 		text := pick(letters, 12)
 		p := compilePattern(c, pattern)
-		for _, work := range []int{p.cost, maxWork + 1} { // of a rune
+		for _, work := range []int{p.cost, maxWork + 1} { // per rune
 			tried++
 			p.cost = work
 			limit := r.IntN(6) - 1

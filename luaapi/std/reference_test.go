@@ -22,7 +22,7 @@ func golden(t *testing.T, file string, got []byte) {
 	require.Equal(t, string(want), string(got), "run go generate ./luaapi/std")
 }
 
-// docs/stdlib.md is what the declarations say.
+// docs/stdlib.md matches the declarations.
 func TestReference(t *testing.T) {
 	var b bytes.Buffer
 	std.WriteReference(&b)

@@ -6,7 +6,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestRegistrations: what is found, in tables; mistakes are at the call.
+// TestRegistrations: results are tables, and mistakes are at the position of the call.
 func TestRegistrations(t *testing.T) {
 	l := newLab(t)
 	for code, want := range map[string]string{

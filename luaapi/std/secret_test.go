@@ -19,8 +19,7 @@ import (
 	"github.com/luaccm/ccm/runtime/secret"
 )
 
-// secretly evaluates a script and returns what it printed, without its secrets,
-// and what it was warned of.
+// secretly evaluates a script and returns its output with secrets hidden, and the warnings.
 func (l *lab) secretly(t testing.TB, script string) (printed string, warned []string, err error) {
 	t.Helper()
 	reg, err := resource.NewRegistry()
@@ -46,8 +45,7 @@ func (l *lab) secretly(t testing.TB, script string) (printed string, warned []st
 	}
 }
 
-// What is made of a secret is one, and what is beside it is not. # stands for what
-// is hidden.
+// A value derived from a secret is secret, and a value beside it is not. # stands for hidden text.
 func TestDerivedSecrets(t *testing.T) {
 	const head = "local s = secret('Hunter-Two77')\n"
 	for script, want := range map[string]string{
@@ -85,7 +83,7 @@ func TestDerivedSecrets(t *testing.T) {
 	}
 }
 
-// Until there is a secret nothing is hidden, and nothing costs anything.
+// Without secrets nothing is hidden, and there is no cost.
 func TestNoSecrets(t *testing.T) {
 	got, _, err := newLab(t).secretly(t, `print(("Hunter"):upper(), base64.encode("Hunter-Two"))`)
 	require.NoError(t, err)
@@ -132,7 +130,7 @@ func TestSecretSources(t *testing.T) {
 		require.Equal(t, tt.want, got)
 		require.Equal(t, tt.warned, strings.Join(warned, ""))
 	}
-	// What was read is recorded, and nothing that tells what it was.
+	// The inputs are recorded without anything that reveals their content.
 	l.inputs = nil
 	_, _, err := l.secretly(t, `secret.file "key" secret.cmd "printf hunter2"`)
 	require.NoError(t, err)

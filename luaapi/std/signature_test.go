@@ -42,7 +42,7 @@ func TestSignature(t *testing.T) {
 	}
 }
 
-// Every signature can be read, and no name of a parameter is a word of Lua.
+// Every signature can be parsed, and no parameter has the name of a Lua keyword.
 func TestSignatures(t *testing.T) {
 	for _, lib := range Libraries() {
 		for i := range lib.Funcs {

@@ -29,8 +29,7 @@ import (
 	"github.com/luaccm/ccm/runtime/template"
 )
 
-// A lab is a machine below one directory and a site in another, with what the
-// examples speak of.
+// A lab is a machine below one directory and a site in another, with the files that examples use.
 type lab struct {
 	std.Options
 	root, site string
@@ -79,7 +78,7 @@ func newLab(t testing.TB) *lab {
 			return a
 		}})),
 		Record: func(in std.Input) {
-			in.Text = "" // what Value is the digest of
+			in.Text = "" // Value is its digest
 			l.inputs = append(l.inputs, in)
 		},
 		Resolve: func(file, text string) (map[string]any, error) {
@@ -109,7 +108,7 @@ func newLab(t testing.TB) *lab {
 	return l
 }
 
-// run evaluates a script and returns what it printed.
+// run evaluates a script and returns its output.
 func (l *lab) run(t testing.TB, script string) (string, error) {
 	t.Helper()
 	reg, err := resource.NewRegistry()
@@ -125,7 +124,7 @@ func (l *lab) run(t testing.TB, script string) (string, error) {
 	return strings.TrimSuffix(out.String(), "\n"), err
 }
 
-// show is a script that prints what inspect makes of the values of an example.
+// show is a script that prints the values of an example with inspect.
 func show(example string) string {
 	statements, expression := "", example
 	if _, err := parse.Parse(strings.NewReader("return "+example), ""); err != nil {
@@ -136,7 +135,7 @@ func show(example string) string {
 		statements + "\nshow(" + expression + ")"
 }
 
-// eval returns what inspect makes of the values of an expression.
+// eval returns the values of an expression, formatted with inspect.
 func (l *lab) eval(t testing.TB, expression string) string {
 	t.Helper()
 	out, err := l.run(t, show(expression))
@@ -145,7 +144,7 @@ func (l *lab) eval(t testing.TB, expression string) string {
 	return out
 }
 
-// mistake returns the message of the mistake that an expression is.
+// mistake returns the message of an invalid expression.
 func (l *lab) mistake(t testing.TB, expression string) string {
 	t.Helper()
 	out, err := l.run(t, show(expression))
@@ -155,10 +154,9 @@ func (l *lab) mistake(t testing.TB, expression string) string {
 	return strings.ReplaceAll(list[0].Message(), l.site, "SITE")
 }
 
-// Each function has a reference that says what it does, and its example gives
-// what it says.
+// Each function has a description, and its example has the stated result.
 func TestExamples(t *testing.T) {
-	programs := t.TempDir() // one that stands for sops
+	programs := t.TempDir() // with a program in place of sops
 	require.NoError(t, os.WriteFile(filepath.Join(programs, "sops"), []byte("#!/bin/sh\necho correct horse\n"), 0o755))
 	t.Setenv("PATH", programs+":"+os.Getenv("PATH"))
 	l := newLab(t)
@@ -202,7 +200,7 @@ func TestLibrariesAreModules(t *testing.T) {
 	require.Equal(t, `ccm has no "asb" (did you mean "abs"?)`, l.mistake(t, `ccm.asb("a")`))
 }
 
-// A mistake in an argument says what is wanted, what was found and where.
+// A mistake in an argument says what was wanted, what was found and where.
 func TestArguments(t *testing.T) {
 	l := newLab(t)
 	for expression, want := range map[string]string{

@@ -13,7 +13,7 @@ func TestCompareVersions(t *testing.T) {
 		want   int
 		reason string
 	}{
-		// The table of comparison examples of the DNF document, row by row.
+		// The table of examples in the DNF documentation, row by row.
 		{"1.0", "2.0.0", false, -1, "numeric: 1 < 2"},
 		{"1.10", "1.9", false, 1, "numeric: 10 > 9"},
 		{"1.0", "1.0.1", false, -1, "A exhausted first"},

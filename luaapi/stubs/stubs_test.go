@@ -90,7 +90,7 @@ func golden(t *testing.T, name string, got []byte) {
 	require.Equal(t, string(want), string(got), "UPDATE=1 go test rewrites it")
 }
 
-// What is written for one type, in all that a property can be, and for facts.
+// The definitions of a type with all kinds of properties, and of facts.
 func TestDefinitions(t *testing.T) {
 	l := language(t)
 	l.Libraries = []*std.Library{{Name: "str", Doc: "Text.", Funcs: []std.Func{
@@ -109,7 +109,7 @@ func TestDefinitions(t *testing.T) {
 	golden(t, "thing.d.lua", b.Bytes())
 }
 
-// Editors read the definitions, so they have to be Lua.
+// Editors read the definitions, so they must be valid Lua.
 func TestDefinitionsAreLua(t *testing.T) {
 	var b bytes.Buffer
 	language(t).Definitions(&b)

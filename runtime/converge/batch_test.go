@@ -19,7 +19,7 @@ import (
 	"github.com/luaccm/ccm/runtime/resource"
 )
 
-// page is a file that holds its own name and is written in a batch.
+// page is a file whose content is its name, and that is written in a batch.
 type page struct {
 	Name string `ccm:"name,name"`
 }
@@ -53,7 +53,7 @@ func (diskPages) Status(_ context.Context, v *host.View, p page) (bool, error) {
 
 var pageType = resource.Define[page, bool, pages]("page")
 
-// watched is a reporter that calls begin before each resource is acted on.
+// watchReporter calls begin before each resource is converged.
 type watchReporter struct {
 	begin  func(index int)
 	events []*event.Event
@@ -62,9 +62,8 @@ type watchReporter struct {
 func (w *watchReporter) Begin(_ *resource.Resource, index, _ int) { w.begin(index) }
 func (w *watchReporter) Event(ev *event.Event)                    { w.events = append(w.events, ev.Clone()) }
 
-// TestBatchesOverlap: a batch is committed while the next one is written, and not reported
-// before. If something else stands at the path of one of its files by then, that file and
-// those of the next batch are written all the same, and reported in order.
+// TestBatchesOverlap: a batch is committed while the next one is written, and reported after that. If the path of one
+// of its files has been taken meanwhile, that file and the next batch are still written, and reported in order.
 func TestBatchesOverlap(t *testing.T) {
 	for _, processors := range []int{1, 2, 4} {
 		for _, conflict := range []bool{false, true} {

@@ -22,17 +22,16 @@ import (
 	"github.com/luaccm/ccm/runtime/resource"
 )
 
-// knob is a resource of a small world: a name with a value. Its refresh count
-// is part of the world too.
+// knob is a resource of a small world: a name with a value. The world also counts its refreshes.
 type knob struct {
 	Name   string `ccm:"name,name"`
 	Value  string `ccm:"value"`
-	Needs  string `ccm:"needs"`  // a knob without which the state cannot be told
-	Opaque bool   `ccm:"opaque"` // its effects are not known to a plan
-	Guard  bool   `ccm:"guard"`  // looks at things that others may bring about
-	Deaf   bool   `ccm:"deaf"`   // does nothing on refresh
-	Settle bool   `ccm:"settle"` // has to settle
-	Joins  string `ccm:"joins"`  // those with the same word are set in one transaction
+	Needs  string `ccm:"needs"`  // a knob without which its status is unknown
+	Opaque bool   `ccm:"opaque"` // a plan does not know its effects
+	Guard  bool   `ccm:"guard"`  // depends on other effects, as a guard does
+	Deaf   bool   `ccm:"deaf"`   // a refresh does nothing
+	Settle bool   `ccm:"settle"` // settles only after a while
+	Joins  string `ccm:"joins"`  // knobs with the same word are set in one transaction
 }
 
 func (k knob) SettleTime() time.Duration { return map[bool]time.Duration{true: time.Second}[k.Settle] }
@@ -85,7 +84,7 @@ type world struct {
 	values map[string]string
 	kicks  map[string]int
 	looks  int
-	did    []string // in order, looks at what was acted on included
+	did    []string // actions and their statuses, in order
 	falls  string   // the knob that does not settle
 	onLook func(name string)
 }
@@ -125,7 +124,7 @@ func (w *world) registry(t *testing.T) *resource.Registry {
 	return reg
 }
 
-// cat makes a catalog of lines such as "a=1 require=b opaque".
+// cat makes a catalog from lines such as "a=1 require=b opaque".
 func cat(t *testing.T, lines string) *catalog.Catalog {
 	t.Helper()
 	var b catalog.Builder
@@ -255,7 +254,7 @@ func TestRunAndPlan(t *testing.T) {
 	}
 }
 
-// Of many resources that may make the difference, the surest are told.
+// Of many resources that may make another one unknown, the most likely are reported.
 func TestMostSuspects(t *testing.T) {
 	var lines []string
 	for i := range 300 {
@@ -284,7 +283,7 @@ func TestFailOnError(t *testing.T) {
 	require.False(t, sum.Interrupted)
 }
 
-// stopAfter closes the channel when a resource has been dealt with.
+// stopAfter closes the channel once a resource was converged.
 type stopAfter struct {
 	event.Reporter
 	name string
@@ -357,15 +356,15 @@ func TestHealthChecks(t *testing.T) {
 	require.Equal(t, health.Unknown, tp.events[3].Health[0].State)
 	require.Equal(t, health.Unknown, tp.events[4].Health[0].State)
 	require.Equal(t, [...]int{1, 2, 1, 4}, sum.Health)
-	// A plan runs none, and with MonitorOnly nothing else happens.
+	// A plan runs no health check; with MonitorOnly nothing else is done.
 	require.Empty(t, w.plan(t, cat(t, "z=1 health=false")).events[0].Health)
 	tp, _ = w.run(t, cat(t, "z=1 health=true"), func(e *converge.Engine) { e.MonitorOnly = true })
 	require.Equal(t, []string{"z stable"}, tp.lines)
 	require.NotContains(t, w.values, "z")
 }
 
-// TestPlanIsHonest: over random catalogs, what a plan calls pending changes in
-// the run, what it calls stable does not, and a second run changes nothing.
+// TestPlanIsHonest: over random catalogs, resources that are pending in a plan change in the run, stable ones do not,
+// and a second run changes nothing.
 func TestPlanIsHonest(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(3, 4))
 	for range 300 {

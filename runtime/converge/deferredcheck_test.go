@@ -10,8 +10,8 @@ import (
 	"github.com/luaccm/ccm/runtime/event"
 )
 
-// Resources that have to settle and follow one another are acted on first and looked
-// at again after that, but before anything that depends on one of them or is none.
+// Consecutive resources that need time to settle are converged first and checked afterwards, but before any resource
+// that depends on them or needs no time.
 func TestSettling(t *testing.T) {
 	for _, x := range []struct{ name, lines, falls, did, run string }{
 		{"one", "a=1 settle", "", "set a|look a", "a changed"},
@@ -38,7 +38,7 @@ func TestSettling(t *testing.T) {
 	}
 }
 
-// Where a failure ends the run, what comes after one that settles waits.
+// With FailOnError, the resources behind one that settles wait for its check.
 func TestSettlingFailOnError(t *testing.T) {
 	w := newWorld()
 	w.falls = "a"
@@ -46,7 +46,7 @@ func TestSettlingFailOnError(t *testing.T) {
 	require.Equal(t, []string{"a failed: it fell", "b skipped: fail_on_error is set and knob#a failed"}, tp.lines)
 }
 
-// A refresh stays owed until it is known to have held.
+// A refresh stays pending until the check of its result.
 func TestSettlingOwed(t *testing.T) {
 	for falls, want := range map[string]string{"": "settled a|settled b", "a": "settled b"} {
 		w, l := newWorld(), new(ledger)

@@ -20,8 +20,8 @@ import (
 	"github.com/luaccm/ccm/runtime/schema"
 )
 
-// words is a type that keeps its name as a line of the file /words. With a minus before
-// the name it is to have no such line.
+// words is a type that keeps its name as a line of the file /words, or without the line if its name begins with a
+// minus.
 func words(t *testing.T) resource.Binding {
 	t.Helper()
 	s, err := schema.Make("", []schema.Property{{Name: "name", Type: reflect.TypeFor[string](), IsName: true}})
@@ -63,7 +63,7 @@ func words(t *testing.T) resource.Binding {
 	return provider
 }
 
-// told lists what is reported, and at each point what the file holds.
+// fileLog lists events with the content of the file at that time.
 type fileLog struct {
 	file  string
 	lines []string
@@ -83,7 +83,7 @@ func (w *fileLog) Event(e *event.Event) {
 	w.note(line)
 }
 
-// edit converges words and returns what was told, and when.
+// edit converges words and returns the log.
 func edit(t *testing.T, options host.Options, plan, failOnError bool, names ...string) []string {
 	t.Helper()
 	provider := words(t)
@@ -114,8 +114,7 @@ func edit(t *testing.T, options host.Options, plan, failOnError bool, names ...s
 	return w.lines
 }
 
-// TestEditsInARow: each sees what those before it leave; nothing is told before
-// the file is written.
+// TestEditsInARow: each edit sees the result of those before it; events come after the file was written.
 func TestEditsInARow(t *testing.T) {
 	require.Equal(t, []string{
 		"begin a | old ", "begin b | old ",
@@ -126,7 +125,7 @@ func TestEditsInARow(t *testing.T) {
 	}, edit(t, host.Options{}, true, false, "a", "old", "b"))
 }
 
-// TestEditThatIsUndone: each is verified on what it leaves, and not on what those after it do.
+// TestEditThatIsUndone: each edit is verified against its own result, not against that of later edits.
 func TestEditThatIsUndone(t *testing.T) {
 	require.Equal(t, []string{
 		"begin a | old ", "begin -a | old ", "begin b | old ",
@@ -134,7 +133,7 @@ func TestEditThatIsUndone(t *testing.T) {
 	}, edit(t, host.Options{}, false, false, "a", "-a", "b"))
 }
 
-// TestEditsThatSomebodyUndoes: what somebody does to the file when it has its place is seen.
+// TestEditsThatSomebodyUndoes: a change of the file by others after the write is detected.
 func TestEditsThatSomebodyUndoes(t *testing.T) {
 	root := t.TempDir()
 	lines := edit(t, host.Options{Root: root, Effect: func(op, _ string) error {
@@ -146,7 +145,7 @@ func TestEditsThatSomebodyUndoes(t *testing.T) {
 	require.Equal(t, []string{"begin a | old ", "begin b | old ", "a failed, added a to old  | b ", "b changed, added b to old a  | b "}, lines)
 }
 
-// TestEditThatFails: the others are written.
+// TestEditThatFails: the other edits are written.
 func TestEditThatFails(t *testing.T) {
 	require.Equal(t, []string{
 		"begin a | old ", "begin bad | old ", "begin b | old ",
@@ -158,7 +157,7 @@ func TestEditThatFails(t *testing.T) {
 	}, edit(t, host.Options{}, false, true, "a", "bad", "b"))
 }
 
-// TestWriteOfEditsFails: all that would have changed something have failed.
+// TestWriteOfEditsFails: all edits that would have changed the file fail.
 func TestWriteOfEditsFails(t *testing.T) {
 	full := errors.New("no space left")
 	require.Equal(t, []string{

@@ -19,7 +19,7 @@ import (
 	"github.com/luaccm/ccm/runtime/resource"
 )
 
-// note is a file that holds its own name.
+// note is a file whose content is its name.
 type note struct {
 	Name string `ccm:"name,name"`
 }
@@ -41,7 +41,7 @@ type notes interface {
 
 var noteType = resource.Define[note, bool, notes]("note")
 
-// looker looks at notes, and calls seen after each.
+// looker is the provider of notes, and calls seen after each status.
 type looker struct{ seen func(note) }
 
 func (l looker) Status(_ context.Context, v *host.View, n note) (bool, error) {
@@ -50,10 +50,10 @@ func (l looker) Status(_ context.Context, v *host.View, n note) (bool, error) {
 	return same, err
 }
 
-// TestDirectoryReplacedMeanwhile: a directory that becomes another one, while a worker is
-// looking at what is in it, is not taken for the one that it was.
+// TestDirectoryReplacedMeanwhile: a directory that is replaced while a worker reads files in it is not confused with
+// the old one.
 func TestDirectoryReplacedMeanwhile(t *testing.T) {
-	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(2)) // one is for the worker
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(2)) // one for the worker
 	const count = 32
 	dir := filepath.Join(t.TempDir(), "dir")
 	require.NoError(t, os.Mkdir(dir, 0o755))

@@ -15,7 +15,7 @@ import (
 	"github.com/luaccm/ccm/runtime/resource"
 )
 
-// ledger is a journal in memory. It notes when what was recorded.
+// ledger is a journal in memory. It records the order of calls.
 type ledger struct {
 	w     *world
 	debts []event.PendingRefresh
@@ -114,7 +114,7 @@ func TestJournalThatCannotBeWritten(t *testing.T) {
 	require.NotContains(t, w.values, "a")
 }
 
-// TestPlanOfLeftOver: a plan says what is left over, and writes nothing.
+// TestPlanOfLeftOver: a plan shows pending refreshes of earlier runs, and writes nothing.
 func TestPlanOfLeftOver(t *testing.T) {
 	w, tp := newWorld(), new(tape)
 	l := &ledger{w: w}

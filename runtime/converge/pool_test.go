@@ -8,8 +8,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Each job is done once, also when there are more than the pool has goroutines, on
-// one processor by the caller, and jobs may have others done.
+// Each job runs once, also with more jobs than goroutines; with one processor the caller runs them. Jobs may submit
+// jobs.
 func TestPool(t *testing.T) {
 	for _, processors := range []int{1, 2, 8} {
 		before := runtime.GOMAXPROCS(processors)
@@ -34,8 +34,7 @@ func TestPool(t *testing.T) {
 	}
 }
 
-// While the goroutine of a pool is busy, the caller goes on; what waits by the time that it
-// waits itself, it does.
+// While the goroutine of a pool is busy, the caller goes on; when it waits, it runs the queued jobs itself.
 func TestPoolCallerGoesOn(t *testing.T) {
 	before := runtime.GOMAXPROCS(2)
 	p := newPool()

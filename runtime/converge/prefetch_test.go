@@ -18,8 +18,8 @@ import (
 	"github.com/luaccm/ccm/runtime/resource"
 )
 
-// cell keeps a value in a place. Setting it may change other places too, as a
-// command changes files behind the back of everybody.
+// cell keeps a value in a place. Setting it may change other places too, as a command changes files of other
+// resources.
 type cell struct {
 	Name   string            `ccm:"name,name"`
 	Place  string            `ccm:"place"`
@@ -53,7 +53,7 @@ type cells interface {
 
 var cellType = resource.Define[cell, string, cells]("cell")
 
-// board is the machine of cells. Looking at it takes an unpredictable time.
+// board is the machine of cells. Reading a status takes a random time.
 type board struct {
 	mu      sync.Mutex
 	places  map[string]string
@@ -144,8 +144,8 @@ func clone(m map[string]string) map[string]string {
 	return out
 }
 
-// TestLookingAheadIsInvisible: whatever resources share and change behind each
-// other's backs, events and machine are those of a walk that never looks ahead.
+// TestLookingAheadIsInvisible: however resources share and change each other's places, events and machine are the
+// same as without prefetching.
 func TestLookingAheadIsInvisible(t *testing.T) {
 	for seed := range uint64(150) {
 		rnd := rand.New(rand.NewPCG(seed, 1))
@@ -165,8 +165,8 @@ func TestLookingAheadIsInvisible(t *testing.T) {
 	}
 }
 
-// TestLookingAheadIsBounded: it looks at most twice as often, and batches serve
-// all resources that have nothing changing between them.
+// TestLookingAheadIsBounded: prefetching reads at most twice as many statuses, and one batch serves all resources
+// without a change between them.
 func TestLookingAheadIsBounded(t *testing.T) {
 	for _, drift := range []float64{0, 0.01, 0.1, 1} {
 		c, start := cellCatalog(t, rand.New(rand.NewPCG(7, 7)), 2000, 2000, drift)
@@ -189,8 +189,8 @@ func TestLookingAheadIsBounded(t *testing.T) {
 	require.Equal(t, int64(300), b.looks.Load())
 }
 
-// TestProvidersAreChosenInLinearTime: what cannot be looked at before its turn, by a
-// provider that cannot answer for many, is not asked about for each resource again.
+// TestProvidersAreChosenInLinearTime: if a provider cannot read many statuses at once, that is not tried again for
+// each resource.
 func TestProvidersAreChosenInLinearTime(t *testing.T) {
 	chosen := func(n int) (count int) {
 		c, start := cellCatalog(t, rand.New(rand.NewPCG(7, 7)), n, n, 0)
@@ -208,8 +208,8 @@ func TestProvidersAreChosenInLinearTime(t *testing.T) {
 	require.LessOrEqual(t, chosen(2000), 2*2000)
 }
 
-// TestBatchesAfterChangesAreLinear: each change makes void what was asked about all
-// that follow, so that not all of it is asked again.
+// TestBatchesAfterChangesAreLinear: a change invalidates the statuses of all later resources, but does not make all
+// of them be read again.
 func TestBatchesAfterChangesAreLinear(t *testing.T) {
 	const n = 2000
 	c, start := cellCatalog(t, rand.New(rand.NewPCG(7, 7)), n, n, 0.5)

@@ -11,8 +11,8 @@ import (
 	"github.com/luaccm/ccm/runtime/resource"
 )
 
-// What was dealt with before the run counts for what refers to it, and is neither
-// looked at nor reported.
+// The outcomes of an earlier process count for resources that refer to them; these resources are neither checked nor
+// reported again.
 func TestSettled(t *testing.T) {
 	for _, x := range []struct {
 		before event.Outcome
@@ -25,7 +25,7 @@ func TestSettled(t *testing.T) {
 		{event.Pending, "a=1 skip;b= subscribe=a", "b stable"}, // it was only planned
 		{event.Failed, "a=1 skip;b=1 require=a;c=1", "b skipped: knob#a failed|c changed"},
 		{event.Skipped, "a=1 skip;b=1 subscribe=a", "b skipped: knob#a was skipped"},
-		{event.Failed, "a=1;b=1 require=a", "a changed|b changed"}, // it is declared now
+		{event.Failed, "a=1;b=1 require=a", "a changed|b changed"}, // it is declared in this process
 	} {
 		w := newWorld()
 		tp, sum := w.run(t, cat(t, x.lines), func(e *converge.Engine) {

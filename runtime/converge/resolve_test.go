@@ -16,7 +16,7 @@ import (
 	"github.com/luaccm/ccm/runtime/resource"
 )
 
-// later has the value of a knob known only when its turn has come.
+// later gives a knob a value that is known only at its turn.
 func later(c *catalog.Catalog, name string, value func() (string, error)) *catalog.Catalog {
 	for _, r := range c.Resources {
 		if r.ID.Name != name {
@@ -37,7 +37,7 @@ func later(c *catalog.Catalog, name string, value func() (string, error)) *catal
 func TestKnownLater(t *testing.T) {
 	for _, x := range []struct {
 		name, lines string
-		before      map[string]string // the values at the start
+		before      map[string]string // values at the start
 		plan, run   string
 	}{
 		{"a value that something pending makes", "a=1;b=", nil, "a pending|b unknown: the value of value is known after run", "a changed|b changed"},
@@ -83,8 +83,7 @@ func TestKnownLaterFails(t *testing.T) {
 	require.Equal(t, "a changed|b failed: no idea|c skipped: knob#b failed", strings.Join(tp.lines, "|"))
 }
 
-// The cause is that of what was declared together with the values that became
-// known: another value is another wish.
+// The cause of a change includes values that became known late: another value is another desired state.
 func TestKnownLaterCause(t *testing.T) {
 	w := newWorld()
 	seen := make(map[string]resource.DesiredDigest)
@@ -105,7 +104,7 @@ func TestKnownLaterCause(t *testing.T) {
 	require.NotEqual(t, seen["1"], seen["2"])
 }
 
-// Many such values among resources that are looked at before their turn.
+// Many late values among resources whose status is prefetched.
 func TestKnownLaterAhead(t *testing.T) {
 	b := &board{places: map[string]string{}}
 	var builder catalog.Builder
@@ -134,7 +133,7 @@ func TestKnownLaterAhead(t *testing.T) {
 	require.Equal(t, 240, sum.Of(event.Stable))
 }
 
-// What a command said is told of resources that are judged by it.
+// The output of a command is available to later resources.
 func TestOutputs(t *testing.T) {
 	tp := new(tape)
 	reg, err := resource.NewRegistry(saidType.Provide("real", resource.Always[outputSpec](1), sayers{}))
@@ -150,7 +149,7 @@ func TestOutputs(t *testing.T) {
 	require.Equal(t, "x", string(tp.events[0].Command.Stdout))
 }
 
-// outputSpec is a resource that is said by a command.
+// outputSpec is a resource whose value is the output of a command.
 type outputSpec struct {
 	Name string `ccm:"name,name"`
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/luaccm/ccm/runtime/resource"
 )
 
-// group stands for what it applies, as the type apply does.
+// group stands for a resource that applies others, such as apply.
 type group struct {
 	Name string `ccm:"name,name"`
 }

@@ -19,7 +19,7 @@ var _ resource.BulkPerformer[knob, knobs] = knob{}
 
 func (k knob) Together(other knob) bool { return k.Joins != "" && k.Joins == other.Joins }
 
-// PerformAll sets knobs until one breaks. One of the value "taker" takes others away.
+// PerformAll sets knobs until one breaks. A knob with the value "taker" removes others.
 func (knob) PerformAll(_ context.Context, _ *host.Host, p knobs, wants []knob, a resource.Action) error {
 	w := p.(*world)
 	var names []string
@@ -44,8 +44,8 @@ func (knob) PerformAll(_ context.Context, _ *host.Host, p knobs, wants []knob, a
 	return done
 }
 
-// Resources that follow one another and belong together are acted on at once, before
-// anything that may not join; each has its own event.
+// Consecutive resources that can share a transaction are converged in one, before any other resource; each has its
+// own event.
 func TestTransaction(t *testing.T) {
 	for _, x := range []struct{ name, lines, did, run string }{
 		{"one", "a=1 joins=x", "set a", "a changed"},
@@ -90,7 +90,7 @@ func TestTransaction(t *testing.T) {
 	}
 }
 
-// The time of a transaction is that of its resources together.
+// The timeout of a transaction is the sum of those of its resources.
 func TestTransactionTime(t *testing.T) {
 	w := newWorld()
 	tp, sum := w.run(t, cat(t, "a=1 joins=x;b=1 joins=x;c=1 joins=x"))
@@ -118,8 +118,7 @@ func TestTransactionStopped(t *testing.T) {
 	require.Contains(t, l.notes, "forgiven a")
 }
 
-// Where a failure ends the run, and where one thing at a time is done, there are no
-// transactions.
+// With FailOnError, or one resource at a time, there are no transactions.
 func TestNoTransaction(t *testing.T) {
 	for name, change := range map[string]func(*converge.Engine){
 		"fail_on_error": func(e *converge.Engine) { e.FailOnError = true },

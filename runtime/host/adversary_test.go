@@ -21,8 +21,8 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// TestAdversary: whatever a user swaps in a directory of his own while root works there,
-// nothing of others is changed or read.
+// TestAdversary: root works in a user's directory while the user exchanges files in it. No file of others is changed
+// or read.
 func TestAdversary(t *testing.T) {
 	if testing.Short() {
 		t.Skip("tries every hostile case: make test-all")
@@ -37,7 +37,7 @@ func TestAdversary(t *testing.T) {
 	), 0o600))
 	out := t.TempDir()
 
-	// seen fails if root was made to read what the adversary may not.
+	// seen fails if root has read a text that the adversary may not read.
 	seen := func(t *testing.T, text []byte) {
 		if strings.Contains(string(text), strings.TrimSpace(hosttest.Secret)) {
 			t.Fatal("root was led to read a file of root")
@@ -46,11 +46,11 @@ func TestAdversary(t *testing.T) {
 	type run struct {
 		t     *testing.T
 		h     *host.Host
-		attr  host.Attr // that is wanted
-		f     string    // a file in the home
-		inDir string    // and in a directory of the home
-		dir   string    // a directory in the home
-		root  string    // and in that
+		attr  host.Attr // the wanted attributes
+		f     string    // a file in the home directory
+		inDir string    // a file in a directory below it
+		dir   string    // a directory below it
+		root  string    // the root of a tree in that
 	}
 	kinds := map[string]func(r run) error{
 		"replace": func(r run) error {

@@ -27,7 +27,7 @@ func stage(t *testing.T, root string, effect func(op, path string) error) *host.
 	return b
 }
 
-// commit gives all files of a batch their places.
+// commit moves all files of a batch to their paths.
 func commit(b *host.Batch, errs []error, placed func(n int)) []error {
 	if errs == nil {
 		errs = make([]error, 10_000)
@@ -47,8 +47,7 @@ func names(t *testing.T, dir string) (list []string) {
 	return list
 }
 
-// A batch that dies leaves nothing: what it writes has no name before it gets its
-// place.
+// A batch that dies leaves no file: its files have no names before the commit.
 func TestBatchLeavesNothing(t *testing.T) {
 	if !safepath.MakesUnnamed() {
 		t.Skip("files have names from the start")
@@ -74,7 +73,7 @@ func TestBatchLeavesNothing(t *testing.T) {
 	require.Equal(t, os.FileMode(0o755), info.Mode())
 }
 
-// A file that cannot be given a name can be written by itself.
+// A file whose link fails can be written alone.
 func TestBatchThatCannotLink(t *testing.T) {
 	root := t.TempDir()
 	b := stage(t, root, func(op, _ string) error {
@@ -84,7 +83,7 @@ func TestBatchThatCannotLink(t *testing.T) {
 		return nil
 	})
 	for _, err := range commit(b, nil, func(int) {}) {
-		if err != nil { // where files have no names
+		if err != nil { // file systems without O_TMPFILE
 			require.True(t, host.IsRetryable(err))
 		}
 	}
@@ -93,8 +92,8 @@ func TestBatchThatCannotLink(t *testing.T) {
 	}
 }
 
-// Something that somebody makes or changes while a file waits for its place is not
-// replaced: the file has to be dealt with by itself, and what stands there is told again.
+// A file that somebody makes or changes while the batch waits is not replaced: it has to be converged alone, with a
+// new status.
 func TestBatchThatIsOvertaken(t *testing.T) {
 	for _, before := range []string{"", "old"} {
 		root := t.TempDir()
@@ -125,8 +124,7 @@ func TestBatchThatIsOvertaken(t *testing.T) {
 	}
 }
 
-// There is one effect in a batch. Others have to be done by themselves, and what
-// was written in vain leaves nothing.
+// A batch writes files only. Other effects have to be done alone, and the staged file leaves nothing.
 func TestBatchTakesFilesOnly(t *testing.T) {
 	root := t.TempDir()
 	require.NoError(t, os.WriteFile(filepath.Join(root, "f"), []byte("old"), 0o600))
@@ -159,7 +157,7 @@ func TestBatchTakesFilesOnly(t *testing.T) {
 	require.Equal(t, []string{"f"}, names(t, root))
 }
 
-// What is larger than what is read at once is written whole.
+// A file larger than the buffer is written completely.
 func TestBatchOfLargeFiles(t *testing.T) {
 	root := t.TempDir()
 	b := host.New(host.Options{Root: root}).Batch()
@@ -187,8 +185,8 @@ func mine(mode uint32) host.Attr {
 	return host.Attr{UID: uint32(os.Geteuid()), GID: uint32(os.Getegid()), Mode: mode}
 }
 
-// What a file is going to be is told before it gets its place, with the owner, mode and
-// times that it then has. Several directories are held open, and some are not.
+// The new Info of a file is announced before the commit, with its final owner, mode and times. It works for more
+// directories than are held open.
 func TestBatchTellsWhatComes(t *testing.T) {
 	root := t.TempDir()
 	var told []host.PreImage
@@ -213,13 +211,12 @@ func TestBatchTellsWhatComes(t *testing.T) {
 	for _, d := range told {
 		now, err := h.Lstat(d.Path)
 		require.NoError(t, err)
-		now.CTime = d.Next.CTime // the name that the file got since has changed it
+		now.CTime = d.Next.CTime // linking has changed it
 		require.Equal(t, now, *d.Next, d.Path)
 	}
 }
 
-// A directory that somebody moves away does not take along what is made afterwards, and
-// nothing is left in it.
+// A directory that somebody moves away during a batch does not take new files along, and no file is left in it.
 func TestBatchOfMovedDirectory(t *testing.T) {
 	if !safepath.MakesUnnamed() {
 		t.Skip("files have names from the start")
@@ -250,7 +247,7 @@ func TestBatchOfMovedDirectory(t *testing.T) {
 				move()
 			}
 		})
-		for _, err := range errs { // of what was to be replaced, and is somewhere else now
+		for _, err := range errs { // the file to replace has been moved
 			require.True(t, err == nil || host.IsRetryable(err), err)
 		}
 		all := append(names(t, filepath.Join(root, "d")), names(t, filepath.Join(root, "moved"))...)
@@ -261,7 +258,7 @@ func TestBatchOfMovedDirectory(t *testing.T) {
 			require.Len(t, names(t, filepath.Join(root, "d")), 8)
 			require.Len(t, names(t, filepath.Join(root, "moved")), 4, "the old ones")
 		}
-		// The next batch does not take the one for the other.
+		// The next batch does not confuse the two directories.
 		b = h.Batch()
 		for i := range 3 {
 			require.NoError(t, b.File().WriteNewFile(fmt.Sprint("/d/g", i), strings.NewReader("new"), mine(0o644)))

@@ -13,7 +13,7 @@ import (
 	"github.com/luaccm/ccm/runtime/host/hosttest"
 )
 
-// compare tells how a directory of the machine differs from a source.
+// compare returns the differences between a directory of the machine and a source.
 func compare(t *testing.T, v *host.View, source, dir string) string {
 	t.Helper()
 	var out []string
@@ -37,7 +37,7 @@ func compare(t *testing.T, v *host.View, source, dir string) string {
 	return strings.Join(out, ", ")
 }
 
-// TestCompareTree: what a plan assumes counts on both sides, and a link is never followed.
+// TestCompareTree: assumptions of a plan apply to both sides, and links are not followed.
 func TestCompareTree(t *testing.T) {
 	h, root := hosttest.New(t, nil)
 	source := filepath.Join(t.TempDir(), "src")
@@ -61,13 +61,13 @@ func TestCompareTree(t *testing.T) {
 	require.Equal(t, "d/end differs, kind other, kind/x extra, l other, left extra, new extra", compare(t, v.Recording(looks), source, "/d"))
 	require.LessOrEqual(t, len(looks.List()), 2, "a tree is one look, whatever is in it")
 
-	// What will be in a file is known to nobody.
+	// The future content of a file is unknown.
 	v.Plan().Assume("exec#x", false, host.PathEffect{Path: "/d/a", Kind: host.Regular})
 	require.Contains(t, compare(t, v.Recording(looks), source, "/d"), host.ErrNotKnown.Error())
 	require.Contains(t, looks.Doubts(), any("exec#x"))
 }
 
-// TestCompareTreeAllocates: the work is in proportion to the number of files.
+// TestCompareTreeAllocates: the allocations grow linearly with the number of files.
 func TestCompareTreeAllocates(t *testing.T) {
 	h, root := hosttest.New(t, nil)
 	source := filepath.Join(t.TempDir(), "src")

@@ -45,8 +45,7 @@ func sum(s string) string {
 	return hex.EncodeToString(b[:])
 }
 
-// A download is all or nothing: these end in an error, with the old file as it
-// was and nothing beside it.
+// A failed download is an error, with the old file unchanged and no file beside it.
 func TestDownloadFails(t *testing.T) {
 	tests := []struct {
 		name     string
@@ -136,7 +135,7 @@ func TestDownload(t *testing.T) {
 	var agent, accept string
 	u := serve(t, func(w http.ResponseWriter, r *http.Request) {
 		agent, accept = r.UserAgent(), r.Header.Get("Accept-Encoding")
-		// A server that calls an archive a compressed text: it arrives as it is.
+		// A server declares an archive as compressed text: it is stored unchanged.
 		w.Header().Set("Content-Encoding", "gzip")
 		fmt.Fprint(w, "new")
 	})
@@ -150,8 +149,8 @@ func TestDownload(t *testing.T) {
 	require.Empty(t, accept)
 }
 
-// While a download comes nobody sees anything of it, so that nothing is left if ccm dies. Where
-// a file cannot be given a name later, what has come is copied to one that has one.
+// A download is not visible before its end, so nothing is left if ccm dies. Where a file cannot be linked later, the
+// data is copied to a file with a name.
 func TestDownloadHasNoName(t *testing.T) {
 	if !safepath.MakesUnnamed() {
 		t.Skip("files have names from the start")
@@ -186,8 +185,7 @@ func TestDownloadHasNoName(t *testing.T) {
 	}
 }
 
-// The owner is set before anything is written, and the checksum is right before
-// the file gets its name.
+// The owner is set before the data is written, and the checksum is verified before the file gets its name.
 func TestDownloadOrderOfEffects(t *testing.T) {
 	if !safepath.MakesUnnamed() {
 		t.Skip("files have names from the start")
@@ -206,10 +204,10 @@ func TestDownloadOrderOfEffects(t *testing.T) {
 	require.Error(t, h.Download(t.Context(), "/app.tar.gz", attr, fetch.Request{URL: u, Checksum: sum("x")}))
 	require.Equal(t, []string{"download", "create", "chmod", "write"}, ops)
 
-	// Each of them may fail: the old file stays and nothing is left.
+	// After a failure of any effect the old file is there and no other.
 	for n := 1; n <= 8; n++ {
 		if n == 6 {
-			continue // link, for which there is another way
+			continue // the link, for which there is another way
 		}
 		effect, _ := hosttest.Failing(n, 1)
 		root := t.TempDir()
@@ -222,7 +220,7 @@ func TestDownloadOrderOfEffects(t *testing.T) {
 	}
 }
 
-// sink remembers what authorizes the requests that come to it.
+// sink records the credentials in the requests to it.
 type sink struct {
 	got  atomic.Pointer[http.Header]
 	then http.HandlerFunc
@@ -244,9 +242,9 @@ func TestDownloadAuthorization(t *testing.T) {
 	tests := []struct {
 		name      string
 		userinfo  bool
-		redirect  func(own string) string // where /app.tar.gz leads
-		wantOther bool                    // the other server is asked
-		wantAuth  bool                    // what authorizes gets to the end
+		redirect  func(own string) string // the target of /app.tar.gz
+		wantOther bool                    // the other server gets a request
+		wantAuth  bool                    // the credentials reach the final server
 	}{
 		{name: "username and password", wantAuth: true},
 		{name: "user in the URL", userinfo: true, wantAuth: true},
@@ -294,7 +292,7 @@ func TestDownloadAuthorization(t *testing.T) {
 	}
 }
 
-// Once it has led to another server, a redirect back is not trusted either.
+// After a redirect to another server, a redirect back gets no credentials either.
 func TestDownloadAuthorizationDoesNotComeBack(t *testing.T) {
 	var own *httptest.Server
 	elsewhere := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -326,7 +324,7 @@ func TestDownloadRedirectBetweenSchemes(t *testing.T) {
 	tests := []struct {
 		from, to string
 		checksum string
-		auth     bool // what authorizes follows
+		auth     bool // credentials are sent
 		fails    string
 	}{
 		{"http://h.test/a", "https://h.test/a", "", true, ""},
@@ -364,7 +362,7 @@ func TestDownloadRedirectBetweenSchemes(t *testing.T) {
 	}
 }
 
-// What authorizes a download is in no message: not in errors, not in the log.
+// Credentials of a download are in no error and no log.
 func TestDownloadKeepsSecrets(t *testing.T) {
 	secrets := []string{"deploy", "s3cret", "k3y", "s1gnature", "elsewh3re", "ZGVwbG95OnMzY3JldA"}
 	replies := map[string]http.HandlerFunc{
@@ -408,7 +406,7 @@ func TestDownloadKeepsSecrets(t *testing.T) {
 	}
 }
 
-// ticking moves on by the same time whenever it is asked.
+// tickingClock moves on by a fixed step at each call.
 type tickingClock struct{ now time.Time }
 
 func (c *tickingClock) Now() time.Time {

@@ -22,7 +22,7 @@ func me() host.Attr {
 
 func TestWriteFile(t *testing.T) {
 	h, root := hosttest.New(t, nil)
-	syscall.Umask(syscall.Umask(0o077)) // the mode is not that of the umask
+	syscall.Umask(syscall.Umask(0o077)) // so that the tested mode differs from the default
 	require.NoError(t, h.WriteFile("/f", strings.NewReader("one"), me()))
 	before, err := h.Lstat("/f")
 	require.NoError(t, err)
@@ -35,8 +35,8 @@ func TestWriteFile(t *testing.T) {
 	require.EqualError(t, h.WriteFile("/no/f", strings.NewReader(""), me()), "/no does not exist")
 }
 
-// TestConcurrentWriter: a temporary file that somebody is writing is not taken
-// for one that was left behind, and keeps nobody from writing another.
+// TestConcurrentWriter: a temporary file that a process is writing is not removed as a leftover, and does not keep
+// another process from writing.
 func TestConcurrentWriter(t *testing.T) {
 	h, root := hosttest.New(t, nil)
 	first, err := h.Create("/f", me())
@@ -67,7 +67,7 @@ func TestLstat(t *testing.T) {
 		info, err := h.Lstat(path)
 		require.NoError(t, err)
 		require.Equal(t, kind, info.Kind, path)
-		// A pipe does not hold up a run.
+		// A named pipe does not block a run.
 		looked, same, err := h.LookAt(path, "x")
 		require.NoError(t, err)
 		require.Equal(t, info, looked, path)
@@ -105,7 +105,7 @@ func TestLookAt(t *testing.T) {
 	require.ErrorContains(t, err, "want a file, found a directory")
 }
 
-// TestRootHoldsLinks: links that point out of a root lead back into it.
+// TestRootHoldsLinks: links that lead out of a root lead back into it.
 func TestRootHoldsLinks(t *testing.T) {
 	h, root := hosttest.New(t, nil)
 	outside := t.TempDir()
@@ -166,7 +166,7 @@ func TestDuration(t *testing.T) {
 	require.EqualError(t, d.UnmarshalText([]byte("-3s")), `want a duration such as "30s" or "5m", got "-3s"`)
 }
 
-// Nobody reaches the bus of the machine from below another root.
+// Below another root, the bus of this machine cannot be reached.
 func TestBusBelowAnotherRoot(t *testing.T) {
 	root := t.TempDir()
 	_, err := host.New(host.Options{Root: root}).QueryBus(t.Context(), []systembus.Call{{Method: "x"}})

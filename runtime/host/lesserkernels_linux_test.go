@@ -14,7 +14,7 @@ import (
 	"github.com/luaccm/ccm/runtime/host/hosttest"
 )
 
-// What holds on this kernel holds on older ones and without /proc.
+// All tests pass on older kernels and without /proc.
 func TestLesserKernels(t *testing.T) {
 	if testing.Short() {
 		t.Skip("runs the tests of this package again, twice: make test-all")
@@ -22,7 +22,7 @@ func TestLesserKernels(t *testing.T) {
 	hosttest.OnLesserKernels(t, "^Test", "^(TestWalkLeavesNothingOpen|TestProcLinks|TestReadWaitsForNothing|TestReadOpenedPipe)$")
 }
 
-// Where a mode cannot be set on what was looked at, it is not set, and the error says why.
+// If a mode cannot be set safely, it is not set, and the error says why.
 func TestNoModes(t *testing.T) {
 	if hosttest.HasModes() {
 		t.Skip("TestLesserKernels runs it where modes cannot be set")

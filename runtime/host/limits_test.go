@@ -26,10 +26,10 @@ import (
 	"github.com/luaccm/ccm/runtime/trust"
 )
 
-// trickle is an answer that comes in parts, each after a pause.
+// trickle is a response that comes in parts with pauses between them.
 type trickle struct {
 	pause time.Duration
-	size  int // of a part
+	size  int // size of a part
 	parts int
 }
 
@@ -56,7 +56,7 @@ func (x *trickleBody) Read(p []byte) (int, error) {
 	return copy(p, strings.Repeat("x", x.size)), nil
 }
 
-// A server that sends a byte now and then never comes to an end.
+// A server that sends single bytes with long pauses is given up.
 func TestDownloadNextToNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		root := t.TempDir()
@@ -70,7 +70,7 @@ func TestDownloadNextToNothing(t *testing.T) {
 	})
 }
 
-// A download that takes long but goes on is not ended: the limit is on silence.
+// A slow download that goes on is not ended: the limit is on pauses.
 func TestDownloadSlowIsNotStalled(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		root := t.TempDir()
@@ -82,7 +82,7 @@ func TestDownloadSlowIsNotStalled(t *testing.T) {
 	})
 }
 
-// The head of an answer has to come as a whole in that time.
+// The header of a response must come within the limit.
 func TestDownloadSlowHead(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
@@ -136,8 +136,7 @@ func TestDownloadTooLarge(t *testing.T) {
 	require.Less(t, sent, 100<<20, "it went on reading")
 }
 
-// What waits for a source that comes slowly is not waited for longer than its own
-// context.
+// A caller that waits for a slow source returns when its own context ends.
 func TestSourceEndsWithContext(t *testing.T) {
 	began := make(chan struct{}, 10)
 	u := serve(t, func(w http.ResponseWriter, r *http.Request) {
@@ -155,14 +154,13 @@ func TestSourceEndsWithContext(t *testing.T) {
 	<-began
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
-	_, err := h.Sources().Open(ctx, u.String()) // which waits for the first
+	_, err := h.Sources().Open(ctx, u.String()) // waits for the first caller
 	require.ErrorIs(t, err, context.DeadlineExceeded)
 	end()
 	require.ErrorIs(t, <-first, context.Canceled)
 }
 
-// Files of the kernel are read as any other, if they do not keep their reader
-// waiting; nothing else is read that is no file.
+// Files of the kernel can be read, unless their reads block; anything else that is not a regular file is refused.
 func TestReadWaitsForNothing(t *testing.T) {
 	h := host.New(host.Options{})
 	for _, name := range []string{"/proc/cpuinfo", "/proc/self/status", "/proc/mounts", "/sys/kernel/mm/transparent_hugepage/enabled", "/sys/class/net/lo/address"} {
@@ -203,7 +201,7 @@ func TestReadWaitsForNothing(t *testing.T) {
 	}
 }
 
-// readers are all the ways to read a file that others name.
+// readers are all ways to read a file that a user has named.
 func readers(t *testing.T, h *host.Host) map[string]func(name string) (string, error) {
 	return map[string]func(name string) (string, error){
 		"ReadUpTo": func(name string) (string, error) { b, err := h.ReadUpTo(name, 64<<20); return string(b), err },
@@ -224,7 +222,7 @@ func readers(t *testing.T, h *host.Host) map[string]func(name string) (string, e
 	}
 }
 
-// What the shell has opened is read, until somebody does not want it any more.
+// An inherited pipe is read until its end or the end of the context.
 func TestReadOpenedPipe(t *testing.T) {
 	r, w, err := os.Pipe()
 	require.NoError(t, err)
@@ -248,7 +246,7 @@ func TestReadOpenedPipe(t *testing.T) {
 	require.Equal(t, "print(1)", string(text))
 }
 
-// A copy of a file with holes has holes, and holds the same.
+// A copy of a sparse file is sparse, and has the same content.
 func TestSparseSource(t *testing.T) {
 	if testing.Short() {
 		t.Skip("measures what much takes: make test-all")
@@ -281,27 +279,26 @@ func TestSparseSource(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, g, sum)
 
-	// One that is full of zeros and has no holes gets none.
+	// A file of zeros without holes gets none.
 	require.NoError(t, os.WriteFile(source, make([]byte, 4<<20), 0o600))
 	src, err = h.Sources().OpenSummed(t.Context(), source, "")
 	require.NoError(t, err)
 	require.NoError(t, h.WriteFile(dir+"/copy", src, me()))
 	require.NoError(t, src.Close())
-	require.GreaterOrEqual(t, blocks(t, dir+"/copy"), blocks(t, source)) // which is nothing where zeros are compressed
+	require.GreaterOrEqual(t, blocks(t, dir+"/copy"), blocks(t, source)) // 0 on file systems that compress zeros
 	b, err := os.ReadFile(dir + "/copy")
 	require.NoError(t, err)
 	require.Equal(t, sha256.Sum256(make([]byte, 4<<20)), sha256.Sum256(b))
 }
 
-// blocks returns how many bytes of the disk a file takes.
+// blocks returns the disk space of a file in bytes.
 func blocks(t *testing.T, name string) int64 {
 	var st syscall.Stat_t
 	require.NoError(t, syscall.Stat(name, &st))
 	return st.Blocks * 512
 }
 
-// What authorizes a request is for one server: not for another port, another name or
-// another address of the same machine.
+// Credentials are sent to one server only: not to another port, name or address of the same machine.
 func TestRedirectElsewhere(t *testing.T) {
 	type seen struct{ auth, header, cookie string }
 	got := make(chan seen, 10)

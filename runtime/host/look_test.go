@@ -29,7 +29,7 @@ func TestReadUpTo(t *testing.T) {
 	}
 	_, err := h.ReadUpTo("/file", 4)
 	require.ErrorContains(t, err, "want a file of at most 4 B, found one of 5 B")
-	_, err = h.ReadUpTo("/pipe", 5) // and does not wait for anyone to write
+	_, err = h.ReadUpTo("/pipe", 5) // without waiting for a writer
 	require.ErrorContains(t, err, "want a file, found a special file")
 	_, err = h.ReadUpTo("/", 5)
 	require.ErrorContains(t, err, "want a file, found a directory")

@@ -11,7 +11,7 @@ import (
 	"github.com/luaccm/ccm/runtime/host"
 )
 
-// A mode change does what chmod does.
+// A mode change gives the same result as chmod(1).
 func TestModeChange(t *testing.T) {
 	dir := t.TempDir()
 	for _, text := range []string{"u=rwX,go=rX", "a+r", "go-w", "o=", "ug=rw,o-rwx", "a-x,u+X", "u+x,go+X", "g+w,a=rX", "go-rwx"} {

@@ -14,8 +14,7 @@ import (
 	"github.com/luaccm/ccm/runtime/host/hosttest"
 )
 
-// Of directories that are inside one another without an end a call lists what a path can
-// name, on the machine and in a plan.
+// A listing of endlessly nested directories ends at the limit of a path's length, on the machine and in a plan.
 func TestTreeDepth(t *testing.T) {
 	h, root := hosttest.New(t, nil)
 	dir, err := os.OpenRoot(root)
@@ -39,8 +38,8 @@ func TestTreeDepth(t *testing.T) {
 	require.NoError(t, h.RemoveTree("/"+deep))
 }
 
-// The names that one call reads have a limit, on the machine and in a plan, and the call ends
-// with its context. A pattern that matches nothing reads names, too.
+// A call reads a limited number of names, on the machine and in a plan, and ends with its context. A pattern without
+// matches counts names too.
 func TestNameLimit(t *testing.T) {
 	h, root := hosttest.New(t, nil)
 	for _, name := range []string{"a/1", "a/2", "b/1", "b/2", "b/3"} {
@@ -49,7 +48,7 @@ func TestNameLimit(t *testing.T) {
 	ended, end := context.WithCancel(t.Context())
 	end()
 	planned := h.Planning(t.Context())
-	planned.Plan().Assume(nil, false, host.PathEffect{Path: "/b/3/new", Kind: host.Directory}) // else a plan looks at the machine
+	planned.Plan().Assume(nil, false, host.PathEffect{Path: "/b/3/new", Kind: host.Directory}) // otherwise the plan would read the machine
 	for what, v := range map[string]*host.View{"machine": &h.View, "plan": planned} {
 		below := 7
 		if v == planned {

@@ -13,7 +13,7 @@ import (
 	"github.com/luaccm/ccm/runtime/sha256sum"
 )
 
-// ahead is a clock that is ahead of the times of files by a while.
+// aheadClock is ahead of the times of files.
 type aheadClock struct {
 	host.RealClock
 	by time.Duration
@@ -38,7 +38,7 @@ func TestStamp(t *testing.T) {
 	require.Empty(t, stamp(-time.Hour), "it may be changed again without a trace")
 	require.Empty(t, stamp(0))
 
-	// Whatever is done to a source, the stamp is another one.
+	// Any change of a source changes its stat data.
 	old := time.Now().Add(-24 * time.Hour)
 	require.NoError(t, os.Chtimes(source, old, old))
 	times := stamp(time.Hour)
@@ -49,8 +49,7 @@ func TestStamp(t *testing.T) {
 	require.NotEqual(t, times, stamp(time.Hour))
 }
 
-// The digest of a source is computed once, unless something was done to the
-// source, or may have been without a trace.
+// The digest of a source is computed once, unless the source has changed, or may have without new stat data.
 func TestSumSource(t *testing.T) {
 	one, two := sha256sum.Bytes([]byte("one")), sha256sum.Bytes([]byte("two"))
 	for name, x := range map[string]struct {
@@ -78,7 +77,7 @@ func TestSumSource(t *testing.T) {
 			put("two")
 			sum, err = h.Sources().Sum(t.Context(), source)
 			require.NoError(t, err)
-			if !x.known { // it may look as it did
+			if !x.known { // it may have the same stat data
 				require.Equal(t, two, sum)
 			}
 			put("three")
@@ -92,7 +91,7 @@ func TestSumSource(t *testing.T) {
 	}
 }
 
-// Who copies a source learns its digest.
+// A copy of a source computes its digest on the way.
 func TestOpenSummed(t *testing.T) {
 	h := host.New(host.Options{Clock: aheadClock{}})
 	source := filepath.Join(t.TempDir(), "s")

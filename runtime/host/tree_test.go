@@ -34,7 +34,7 @@ func TestTree(t *testing.T) {
 	}, rels(entries))
 	require.Equal(t, "d", entries[0].Rel, "in order of path")
 
-	// A link to a directory is not one.
+	// A link to a directory is no directory.
 	entries, err = h.Tree(t.Context(), "/top/link", host.MaxNames)
 	require.NoError(t, err)
 	require.Empty(t, entries)
@@ -42,7 +42,7 @@ func TestTree(t *testing.T) {
 	_, err = h.Tree(t.Context(), "/no", host.MaxNames)
 	require.ErrorIs(t, err, os.ErrNotExist)
 
-	// In a plan, what is assumed counts.
+	// A plan includes its assumptions.
 	v := h.Planning(t.Context())
 	v.Plan().Assume(nil, false, host.PathEffect{Path: "/top/d/f", Kind: host.Missing}, host.PathEffect{Path: "/top/new", Kind: host.Regular}, host.PathEffect{Path: "/no", Kind: host.Directory})
 	entries, err = v.Tree(t.Context(), "/top", host.MaxNames)
@@ -70,7 +70,7 @@ func TestSourceTree(t *testing.T) {
 	require.EqualError(t, err, dir+"/src/f is not a directory")
 }
 
-// Nothing outside the directory is removed, whatever links there are.
+// No file outside the directory is removed, whatever links are in it.
 func TestRemoveBelow(t *testing.T) {
 	h, root := hosttest.New(t, nil)
 	require.NoError(t, os.MkdirAll(root+"/top/d", 0o755))

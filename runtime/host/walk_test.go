@@ -15,14 +15,14 @@ import (
 	"github.com/luaccm/ccm/runtime/safepath"
 )
 
-// Users of the tests, who need not exist.
+// Users of the tests, who need no accounts.
 const (
 	ada = 54321
 	bob = 54322
 )
 
-// lay makes what a list of lines says: a path, its owner, and "mode" for a directory,
-// "= text" for a file, "-> target" for a link.
+// lay makes the files in a list of lines: a path, its owner, and a mode for a directory, "= text" for a file, "->
+// target" for a link.
 func lay(t *testing.T, root string, lines ...string) {
 	t.Helper()
 	for _, line := range lines {
@@ -46,7 +46,7 @@ func lay(t *testing.T, root string, lines ...string) {
 	}
 }
 
-// TestWalk: which links are followed.
+// TestWalk: the links that are followed, and those that are refused.
 func TestWalk(t *testing.T) {
 	if os.Geteuid() != 0 {
 		t.Skip("needs root")
@@ -67,12 +67,12 @@ func TestWalk(t *testing.T) {
 		"tmp root 1777", "tmp/adas ada -> ../ada", "tmp/roots root -> ../etc/app", "tmp/dir ada 0755", "tmp/dir/f ada = x",
 	)
 	for _, x := range []struct {
-		path, want string // the content of the file there; "" for nothing; "unsafe LINK OWNER TARGET OWNER"; an error
+		path, want string // content of the file; "" for none; "unsafe LINK OWNER TARGET OWNER"; an error
 	}{
 		{"etc/app/conf", "root"},
 		{"var/run/pid", "pid"},
 		{"var/app/conf", "root"},
-		{"var/adas/conf", "root"}, // root has put it there
+		{"var/adas/conf", "root"}, // made by root
 		{"ada/own/f", "own"},
 		{"ada/current/f", "seven"},
 		{"ada/absolute/f", "seven"},
@@ -102,7 +102,7 @@ func TestWalk(t *testing.T) {
 		{"tmp/roots/conf", "root"},
 		{"tmp/dir/f", "x"},
 	} {
-		// Where a link cannot be held open, Ada could exchange that of root while it is read.
+		// Without O_PATH Ada could exchange root's link while it is read.
 		if by := strings.SplitN(x.path, "/", 3)[1]; !safepath.HoldsLinks && (by == "by-root" || by == "chain") {
 			x.want = "unsafe ada/by-root root etc/app root"
 		}
@@ -121,7 +121,7 @@ func TestWalk(t *testing.T) {
 					name = filepath.Join(base) + "/" + x.path
 				}
 				if root != "/" && x.path == "ada/absolute/f" {
-					continue // which leads to another place there
+					continue // it leads elsewhere there
 				}
 				about := fmt.Sprintf("%s below %s, stepwise %t", x.path, root, stepwise)
 				text, err := h.ReadFile(name)
@@ -138,10 +138,10 @@ func TestWalk(t *testing.T) {
 				default:
 					require.Equal(t, x.want, string(text), about)
 				}
-				if strings.Contains(x.path, "..") { // a plan's paths are clean
+				if strings.Contains(x.path, "..") { // paths of a plan are clean
 					continue
 				}
-				// A plan that assumes something walks by itself, and comes to the same.
+				// A plan with an assumption walks paths itself, and finds the same files.
 				plan := h.Planning(t.Context())
 				plan.Plan().Assume(nil, false, PathEffect{Path: "/elsewhere", Kind: Regular})
 				planned, planErr := plan.ReadFile(name)
@@ -149,7 +149,7 @@ func TestWalk(t *testing.T) {
 				require.Equal(t, isUnsafe, planUnsafe, "plan: %s: %v", about, planErr)
 				require.Equal(t, err == nil, planErr == nil, "plan: %s: %v", about, planErr)
 				require.Equal(t, string(text), string(planned), "plan: %s", about)
-				// What is changed is found in the same way, save that a link at the end is not followed.
+				// A path to change is resolved the same way, except that a link at its end is not followed.
 				p, err := h.files.At(name)
 				if _, ok := errors.AsType[*UnsafeLinkError](err); ok {
 					require.True(t, isUnsafe, about)
@@ -162,7 +162,7 @@ func TestWalk(t *testing.T) {
 	}
 }
 
-// TestWalkLeavesNothingOpen: whatever a walk comes to, it closes what it has opened.
+// TestWalkLeavesNothingOpen: a walk closes all its descriptors, whatever its result.
 func TestWalkLeavesNothingOpen(t *testing.T) {
 	root := t.TempDir()
 	require.NoError(t, os.MkdirAll(filepath.Join(root, "a/b"), 0o755))
@@ -209,7 +209,7 @@ func TestWalkLeavesNothingOpen(t *testing.T) {
 	require.LessOrEqual(t, open(), before) // connections of other tests may be closed meanwhile
 }
 
-// TestProcLinks: what this process has opened can be read by the name that it has there.
+// TestProcLinks: open files of this process can be read through /proc.
 func TestProcLinks(t *testing.T) {
 	f, err := os.Open(t.TempDir())
 	require.NoError(t, err)
@@ -224,8 +224,8 @@ func TestProcLinks(t *testing.T) {
 	require.True(t, cwd)
 }
 
-// TestSharedDirectory: in a directory that others may write, temporary names cannot be taken
-// first, nor locked, and what a run has left there is removed by the next.
+// TestSharedDirectory: in a directory that others may write, temporary names can neither be guessed nor locked, and
+// the next run removes the leftovers of a dead one.
 func TestSharedDirectory(t *testing.T) {
 	root := t.TempDir()
 	require.NoError(t, os.Chmod(root, 0o777|os.ModeSticky))
@@ -260,7 +260,7 @@ func TestSharedDirectory(t *testing.T) {
 	before := names()
 	require.Len(t, before, 5)
 
-	// A run that dies leaves a file that is half written, and one that somebody still writes.
+	// A dead run leaves a partly written file; another file is still being written.
 	left := safepath.RandomName("f", target.TempSuffix)
 	require.True(t, safepath.IsRandomName(left, target.TempSuffix))
 	require.NoError(t, os.WriteFile(filepath.Join(root, left), []byte("half"), 0o600))
@@ -274,7 +274,7 @@ func TestSharedDirectory(t *testing.T) {
 	require.Contains(t, names(), "g")
 }
 
-// TestRemoveTreeOfDeepDirectory: links in a tree are removed, and not what they lead to.
+// TestRemoveTreeOfDeepDirectory: links in a tree are removed, not their targets.
 func TestRemoveTreeOfDeepDirectory(t *testing.T) {
 	root := t.TempDir()
 	deep := root + "/top" + strings.Repeat("/d", 200)
@@ -287,7 +287,7 @@ func TestRemoveTreeOfDeepDirectory(t *testing.T) {
 	require.FileExists(t, root+"/kept")
 }
 
-// TestSetAttrOf: what was put in the place of what was looked at gets nothing.
+// TestSetAttrOf: a file that replaced the examined one is not changed.
 func TestSetAttrOf(t *testing.T) {
 	root := t.TempDir()
 	h := New(Options{Root: root})
@@ -305,7 +305,7 @@ func TestSetAttrOf(t *testing.T) {
 	require.NoError(t, h.SetAttrOf("/f", info, attr))
 }
 
-// TestSetAttrOfHardLink: the owner and mode of a file are those of its other names too.
+// TestSetAttrOfHardLink: the attributes of a file belong to all its hard links.
 func TestSetAttrOfHardLink(t *testing.T) {
 	if os.Geteuid() != 0 {
 		t.Skip("needs root")

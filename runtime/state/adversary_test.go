@@ -19,8 +19,8 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// TestAdversaryOfRestore: whatever a user swaps in a directory of his own while root
-// converges there, keeps what was there and restores it, nothing of others is changed.
+// TestAdversaryOfRestore: root converges, backs up and restores in a user's directory while the user exchanges files
+// in it. No file of others is changed.
 func TestAdversaryOfRestore(t *testing.T) {
 	tries := tally.Of(t, "a user swaps files, links, pipes and directories in his own directory while root changes files there, keeps what they held, and restores it",
 		"files and directories of root beside it keep content, mode, owner and entries, and nothing of them can be read")

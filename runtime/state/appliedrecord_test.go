@@ -36,22 +36,22 @@ func TestCauses(t *testing.T) {
 	must("/a changed intended", file("/a", "two"))
 	b.write("a", "by hand", 0o644)
 	must("/a changed intended", file("/a", "three"))
-	// What was right already was wanted all the same.
+	// A resource that was stable was applied too.
 	b.write("a", "four", 0o644)
 	must("", file("/a", "four"))
 	b.write("a", "by hand", 0o644)
 	must("/a changed corrective", file("/a", "four"))
-	// Where a resource stands and what it comes after is nothing that is wanted.
+	// The position and the dependencies of a resource are not part of its desired state.
 	b.write("a", "by hand", 0o644)
 	must("/b changed new; /a changed corrective", file("/b", ""), file("/a", "four", props{"require": "file#/b"}))
-	// What was gone from the configuration comes again.
+	// A resource that was removed from the configuration is declared again.
 	must("", file("/b", ""))
 	b.write("a", "by hand", 0o644)
 	must("/a changed new", file("/b", ""), file("/a", "four"))
-	// An exec that runs always corrects nothing.
+	// An exec that always runs corrects nothing.
 	must("/always changed new", exec("/always"))
 	must("/always changed intended", exec("/always"))
-	// A refresh is what it comes of.
+	// The cause of a refresh is the resource that triggered it.
 	guarded := exec("x", props{"creates": "/b", "subscribe": "file#/a"})
 	must("/a changed new; x changed new by /a", file("/a", "five"), file("/b", ""), guarded)
 	b.write("a", "by hand", 0o644)
@@ -96,8 +96,7 @@ func (b *box) applied() (string, []*resource.Resource, error) {
 	return list[0].Run, c.Resources, nil
 }
 
-// TestAppliedCatalog: what was applied can be read back, and a plan of it finds
-// nothing to do but what has drifted.
+// TestAppliedCatalog: the applied catalog can be read back, and its plan has only drift.
 func TestAppliedCatalog(t *testing.T) {
 	b, cmds := newBox(t), newCommands()
 	b.runner = cmds.runner()
@@ -133,7 +132,7 @@ func TestAppliedCatalog(t *testing.T) {
 	b.write("a", "by hand", 0o644)
 	require.Equal(t, 2, plan(), "the file, and the exec that it refreshes")
 
-	// A part that is applied changes its part only.
+	// A run of a part changes only that part of the record.
 	part, err := cat(t, append([]decl{file("/a", "new", props{"alias": "first"})}, list[1:]...)...).Select(catalog.Selection{Targets: []resource.ID{{Type: "file", Name: "first"}}})
 	require.NoError(t, err)
 	_, _, err = b.run(part)
@@ -143,7 +142,7 @@ func TestAppliedCatalog(t *testing.T) {
 	require.Len(t, got, len(c.Resources))
 	require.Zero(t, plan())
 
-	// A damaged file is set aside, and rewritten by the next run.
+	// A damaged file is moved aside, and written again by the next run.
 	files, err := filepath.Glob(filepath.Join(b.dir, "applied", "*.catalog.gz"))
 	require.NoError(t, err)
 	require.NoError(t, os.WriteFile(files[0], []byte("junk"), 0o600))
@@ -182,8 +181,8 @@ func TestDamagedWishes(t *testing.T) {
 	}
 }
 
-// A script that is called with another argument each time does not fill the state directory:
-// the latest are kept, and what is recorded of files without arguments is.
+// A script that runs with another argument each time does not fill the state directory: only the latest records are
+// kept, and the records of files without arguments.
 func TestRecordsOfArgumentsAreBounded(t *testing.T) {
 	b := newBox(t)
 	b.must(file("/a", "one"))

@@ -15,7 +15,7 @@ import (
 	"github.com/luaccm/ccm/runtime/host/hosttest"
 )
 
-// twelve are files of 4 KiB each.
+// twelve returns declarations of files of 4 KiB each.
 func twelve(text string) (list []decl) {
 	for i := range 12 {
 		list = append(list, file(fmt.Sprint("/f", i), strings.Repeat(text, 4000)))
@@ -23,8 +23,7 @@ func twelve(text string) (list []decl) {
 	return list
 }
 
-// Files that are written together need no more room than one after the other: 12
-// of 4 KiB are replaced on a file system of 64 KiB.
+// A batch needs no more disk space than single writes: 12 files of 4 KiB are replaced on a file system of 64 KiB.
 func TestLittleRoomForABatch(t *testing.T) {
 	b := newBox(t)
 	b.root = mounted(t)
@@ -39,11 +38,10 @@ func TestLittleRoomForABatch(t *testing.T) {
 	noLeftovers(t, b.root)
 }
 
-// Files that are written at the same time do not take up the room that an earlier
-// one has in its turn: one of 24 KiB is replaced on a file system of 64 KiB, before
-// eight of 4 KiB are made.
+// Files of a batch do not take the space that an earlier file needs at its turn: one of 24 KiB is replaced on a file
+// system of 64 KiB, before eight of 4 KiB are made.
 func TestLittleRoomForAnEarlierFile(t *testing.T) {
-	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(5)) // so that several write
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(5)) // so that several goroutines write
 	for range 40 {
 		b := newBox(t)
 		b.root = mounted(t)
@@ -57,8 +55,7 @@ func TestLittleRoomForAnEarlierFile(t *testing.T) {
 	}
 }
 
-// Whatever there is too little of at whichever moment, what is tried once more by
-// itself succeeds.
+// If a file of a batch fails for want of space, it is tried again alone, and succeeds.
 func TestCrowdedBatch(t *testing.T) {
 	for _, errno := range []syscall.Errno{syscall.ENOSPC, syscall.EDQUOT, syscall.EMFILE} {
 		for _, op := range []string{"create", "write", "sync", "rename"} {
@@ -88,8 +85,7 @@ func TestCrowdedBatch(t *testing.T) {
 	}
 }
 
-// That something on the file system could not be written fails those files that
-// it was, and no others.
+// A write error of the file system fails only the files that it concerns.
 func TestBatchIsNotBlamedForOthers(t *testing.T) {
 	b := newBox(t)
 	b.must(twelve("a")...)

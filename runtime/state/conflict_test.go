@@ -12,8 +12,8 @@ import (
 	"github.com/luaccm/ccm/runtime/state"
 )
 
-// What somebody makes right before a file gets its place is looked at again: a content
-// that is not managed stays, another one is kept before it is replaced.
+// If somebody else has corrected a file before it is replaced, it is checked again: content that is not managed
+// stays, and other content is backed up before it is replaced.
 func TestOvertaken(t *testing.T) {
 	for name, x := range map[string]struct {
 		wish decl
@@ -63,8 +63,7 @@ func TestOvertaken(t *testing.T) {
 	}
 }
 
-// What became of a path is recorded even if two resources changed it, of which the second
-// foretold it.
+// The result at a path is recorded even if two resources changed it, and the second one had its record in advance.
 func TestForetoldBySecond(t *testing.T) {
 	b := newBox(t)
 	b.write("f", "old", 0o600)

@@ -81,7 +81,7 @@ func TestWishLine(t *testing.T) {
 	}
 }
 
-// Wishes are found in whatever order they are asked for.
+// Records of desired states are found in any order of queries.
 func TestWishes(t *testing.T) {
 	var text []byte
 	for i := range 10 {

@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestExamine: looking at a state directory says what Lock would say, and leaves no trace.
+// TestExamine: Examine reports what Lock would, and changes nothing.
 func TestExamine(t *testing.T) {
 	base := t.TempDir()
 	dir := filepath.Join(base, "deep", "state")
@@ -31,7 +31,7 @@ func TestExamine(t *testing.T) {
 	require.NoError(t, err)
 	require.False(t, c.Locked)
 
-	// A process is named that lives and does not hold it: its number was given again.
+	// The named process exists but does not hold the lock: its PID was used again.
 	require.NoError(t, os.WriteFile(filepath.Join(dir, lockFile), []byte(`{"pid":1,"command":"x"}`), 0o600))
 	c, err = Examine(dir)
 	require.NoError(t, err)
@@ -40,7 +40,7 @@ func TestExamine(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, lock.Unlock())
 
-	// What Lock refuses is refused, and what it would close is left open.
+	// Examine refuses what Lock refuses, and does not change the mode that Lock would.
 	other := filepath.Join(base, "other")
 	require.NoError(t, os.Mkdir(other, 0o755))
 	c, err = Examine(other)

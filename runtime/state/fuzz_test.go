@@ -16,10 +16,8 @@ import (
 	"github.com/luaccm/ccm/runtime/state"
 )
 
-// FuzzState reads a state directory of which any file may hold anything: it is
-// understood or not, nothing breaks, nothing outside of it is touched, and a
-// backup that is not in that very file can be restored, after the tidying of the
-// next day too.
+// FuzzState reads a state directory in which any file may have any content: nothing crashes, no file outside is
+// changed, and a backup whose own file is intact can be restored, even after the daily cleanup.
 func FuzzState(f *testing.F) {
 	for _, seed := range [][2]string{
 		{"pending.ndjson", `{"owe":{"to":"exec#x","by":"file#/a","run":"r","root":"/","since":"2026-01-02T03:04:05Z"}}` + "\n"},

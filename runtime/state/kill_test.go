@@ -19,8 +19,7 @@ import (
 	"github.com/luaccm/ccm/test/tally"
 )
 
-// daemons is a machine with commands that reload: each remembers what the files
-// held when it ran last.
+// daemons is a machine with commands that reload: each remembers the content of its files at its last run.
 type daemons struct {
 	b     *box
 	reads map[string][]string // files of a command
@@ -43,9 +42,8 @@ func (d *daemons) runner() host.Runner {
 	}}
 }
 
-// randomSite returns declarations of files with random contents, and of commands
-// that are to be run when some of them change. Which command reads which files
-// is up to number.
+// randomSite returns declarations of files with random contents, and of commands that run when some of them change.
+// number decides which command reads which files.
 func randomSite(rnd *rand.Rand, number uint64) (list []decl, reads map[string][]string) {
 	shape := rand.New(rand.NewPCG(number, 9))
 	var names []string
@@ -81,11 +79,9 @@ func randomSite(rnd *rand.Rand, number uint64) (list []decl, reads map[string][]
 	return list, reads
 }
 
-// TestKilledAnywhere ends random runs at every effect on the disk, as if the
-// process had been killed there, and runs again, at times with another
-// configuration: the machine is as described, every command that had to be run
-// was run after the last change of what it reads, nothing is left lying about
-// and the history can be read.
+// TestKilledAnywhere ends random runs at every effect on the disk, as a kill would, and runs again, sometimes with
+// another configuration: the machine is as declared, every necessary command ran after the last change of its files,
+// no temporary file is left, and the history can be read.
 func TestKilledAnywhere(t *testing.T) {
 	tries := tally.Of(t, "the process ends at any step, random catalogs, at times with another configuration afterwards",
 		"the next run converges, every command was run after the last change of what it reads, no temporary file, history readable, nothing pending")
@@ -127,7 +123,7 @@ func TestKilledAnywhere(t *testing.T) {
 			}
 			if n%3 != 0 {
 				noLeftovers(t, b.root)
-				b.clock.now = b.clock.now.Add(25 * time.Hour) // the state directory is tidied up once a day
+				b.clock.now = b.clock.now.Add(25 * time.Hour) // the state directory is cleaned up once a day
 				b.must(append(second, file("/more", ""))...)
 				noLeftovers(t, b.dir)
 			}
@@ -140,7 +136,7 @@ func TestKilledAnywhere(t *testing.T) {
 	}
 }
 
-// converged runs the catalog, and once more to see that nothing is left to do.
+// converged runs the catalog, and again to check that nothing is left to do.
 func (b *box) converged(c *catalog.Catalog) {
 	_, sum, err := b.run(c)
 	require.NoError(b.t, err)
@@ -154,8 +150,8 @@ func (b *box) warnedOf(text string) []string {
 	return slices.DeleteFunc(slices.Clone(b.warned), func(w string) bool { return !strings.Contains(w, text) })
 }
 
-// TestNothingIsLostByKill: whenever a run is killed, what a file held before is
-// on the disk: in its place or in the store.
+// TestNothingIsLostByKill: whenever a run is killed, the old content of a file is on the disk: at its path or in the
+// store.
 func TestNothingIsLostByKill(t *testing.T) {
 	tries := tally.Of(t, "the process ends at any step of overwriting and removing",
 		"what was there is in its place or in the store, byte for byte")

@@ -8,7 +8,7 @@ import (
 	"github.com/luaccm/ccm/runtime/resource"
 )
 
-// A line of what was applied can be read back, and no part of one can.
+// A record of a desired state can be read back, but not a part of one.
 func TestWishMark(t *testing.T) {
 	for line, w := range map[string]lastApplied{
 		`0000000000000001 ffffffffffffffff "" "file#/f"`:               {id: "file#/f", spec: 1, whole: 1<<64 - 1},

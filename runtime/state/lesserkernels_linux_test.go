@@ -6,7 +6,7 @@ import (
 	"github.com/luaccm/ccm/runtime/host/hosttest"
 )
 
-// Backups are kept and restored on older kernels and without /proc too.
+// Backups work on older kernels and without /proc.
 func TestLesserKernels(t *testing.T) {
 	if testing.Short() {
 		t.Skip("runs the tests of this package again, twice: make test-all")

@@ -11,7 +11,7 @@ import (
 	"github.com/luaccm/ccm/runtime/state/statedir"
 )
 
-// A line whose sync fails is not in the file, and those that waited are in it once.
+// A line whose sync fails is not in the file, and lines that waited for it are there once.
 func TestLineThatCannotBeMadeDurable(t *testing.T) {
 	fails := ""
 	dir := statedir.New(t.TempDir(), func(op, _ string) error {

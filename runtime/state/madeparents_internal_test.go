@@ -2,7 +2,7 @@ package state
 
 import "testing"
 
-// A text names a path if it stands there by itself, or with something below it.
+// A text names a path if it contains the path as a whole, or a path below it.
 func TestNamesPath(t *testing.T) {
 	for text, want := range map[string]bool{
 		"/srv/app": true, "/srv/app/x": true, "cd /srv/app && ls": true, "dir=/srv/app;": true, "@/srv/app": true, "file#/srv/app/x": true,

@@ -4,7 +4,7 @@ package state_test
 
 import "testing"
 
-// mounted leaves a test out: there is no tmpfs to mount.
+// mounted skips the test: there is no tmpfs to mount.
 func mounted(t *testing.T) string {
 	t.Skip("only Linux mounts a file system of a given size")
 	return ""

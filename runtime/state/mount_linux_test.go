@@ -15,7 +15,7 @@ import (
 	"github.com/luaccm/ccm/test/tally"
 )
 
-// mounted returns a directory with a file system of 64 KiB of its own.
+// mounted returns a directory on its own file system of 64 KiB.
 func mounted(t *testing.T) string {
 	if os.Geteuid() != 0 {
 		t.Skip("only root can mount")
@@ -46,7 +46,7 @@ func TestReadOnlyFileSystem(t *testing.T) {
 	require.Equal(t, before, hosttest.Snapshot(t, b.root))
 }
 
-// TestMountPoint: a file that is mounted over cannot be replaced.
+// TestMountPoint: a file that is a mount point cannot be replaced.
 func TestMountPoint(t *testing.T) {
 	tally.Of(t, "a mount point as target", "the same").Add(1)
 	b := newBox(t)
@@ -67,8 +67,8 @@ func TestMountPoint(t *testing.T) {
 	noLeftovers(t, b.root)
 }
 
-// TestUndoOfMountPoint: directories that a run made stay while something is mounted there, be it an empty file system
-// or one with files, and that is told apart from failures.
+// TestUndoOfMountPoint: directories made by a run stay while a file system, empty or not, is mounted on them; that is
+// reported differently from failures.
 func TestUndoOfMountPoint(t *testing.T) {
 	b := newBox(t)
 	b.root = mounted(t)

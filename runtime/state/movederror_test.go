@@ -21,8 +21,8 @@ func (b *box) release(name string) {
 	require.NoError(b.t, os.Symlink("releases/"+name, link))
 }
 
-// TestRestoreAfterLinkMoved: what was changed behind a link is not restored where the link
-// leads to now, and is once it leads there again.
+// TestRestoreAfterLinkMoved: a change behind a link is not restored where the link leads now, but is restored once it
+// leads there again.
 func TestRestoreAfterLinkMoved(t *testing.T) {
 	for name, path := range map[string]string{"file": "/current/app.conf", "below": "/current/etc/app.conf"} {
 		for change, run := range map[string]decl{"replaced": file(path, "new\n"), "removed": absent(path)} {
@@ -52,7 +52,7 @@ func TestRestoreAfterLinkMoved(t *testing.T) {
 	}
 }
 
-// TestRestoreOfMadeAfterLinkMoved: what a run made behind a link is not removed elsewhere.
+// TestRestoreOfMadeAfterLinkMoved: a file that a run made behind a link is not removed elsewhere.
 func TestRestoreOfMadeAfterLinkMoved(t *testing.T) {
 	b := newBox(t)
 	b.write("releases/7/x", "", 0o644)
@@ -66,8 +66,7 @@ func TestRestoreOfMadeAfterLinkMoved(t *testing.T) {
 	require.Equal(t, before, hosttest.Snapshot(t, b.root))
 }
 
-// TestRestoreWithLink: a run that changed a link and files behind it is restored, whether
-// the files were changed before the link or after it.
+// TestRestoreWithLink: a run that changed a link and files behind it is restored, in either order of the changes.
 func TestRestoreWithLink(t *testing.T) {
 	type step func(h *host.Host) error
 	own := host.Attr{UID: uint32(os.Getuid()), GID: uint32(os.Getgid()), Mode: 0o644}
@@ -101,8 +100,7 @@ func TestRestoreWithLink(t *testing.T) {
 	}
 }
 
-// TestRestoreOfOldRecord: records that do not say in which directory a change was made are
-// restored as they always were.
+// TestRestoreOfOldRecord: records without the directory of a change are restored as before.
 func TestRestoreOfOldRecord(t *testing.T) {
 	b := newBox(t)
 	for _, release := range []string{"7", "8"} {

@@ -15,14 +15,13 @@ import (
 	"github.com/luaccm/ccm/runtime/host/command"
 )
 
-// TestCommandBeforeItsNumber: a run that dies after it has started a command, and before it
-// has recorded its number, leaves one that is known by the ID in its environment. Other
-// commands go on, and so does a daemon that the command has started.
+// TestCommandBeforeItsNumber: if a run dies after starting a command and before recording its PID, the command is
+// recognised by the ID in its environment. Other commands go on, and so does a daemon that the command has started.
 func TestCommandBeforeItsNumber(t *testing.T) {
 	for name, leader := range map[string]bool{"command": true, "its child alone": false} {
 		t.Run(name, func(t *testing.T) {
 			b := newBox(t)
-			b.must() // the state directory is there
+			b.must() // makes the state directory
 			start := func(id string, daemon bool) (isOver func() bool) {
 				cmd := osexec.Command("sleep", "1000")
 				cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: !daemon, Setsid: daemon}
@@ -61,8 +60,8 @@ func TestCommandBeforeItsNumber(t *testing.T) {
 	}
 }
 
-// isGroupRunning reports whether a process of a group runs. One that has ended does not,
-// also where nobody waits for it: the first process of a container may be any program.
+// isGroupRunning reports whether a process of a group runs. A zombie does not count: the first process of a container
+// may not wait for it.
 func isGroupRunning(t *testing.T, group int) bool {
 	stats, err := filepath.Glob("/proc/[0-9]*/stat")
 	require.NoError(t, err)
@@ -78,8 +77,7 @@ func isGroupRunning(t *testing.T, group int) bool {
 	return false
 }
 
-// TestCommandApartBeforeItsNumber: the same for a command in a session of its own, as one has
-// that runs as another user.
+// TestCommandApartBeforeItsNumber: the same for a command in its own session, which has another user.
 func TestCommandApartBeforeItsNumber(t *testing.T) {
 	b := newBox(t)
 	b.must()

@@ -17,7 +17,7 @@ import (
 	"github.com/luaccm/ccm/test/tally"
 )
 
-// commands is a machine on which commands end with a code, and are counted.
+// commands is a machine whose commands have fixed exit codes, and are counted.
 type commands struct {
 	codes map[string]int
 	run   map[string]int
@@ -145,8 +145,8 @@ func TestInterruptedRunOwes(t *testing.T) {
 	require.Equal(t, "/b changed new; restart changed new left over of /a", b.told())
 }
 
-// TestRequirementFailed: the notifier changed, but the subscriber was skipped
-// because something else that it requires failed.
+// TestRequirementFailed: the notifier changed, but the subscriber was skipped because another of its requirements
+// failed.
 func TestRequirementFailed(t *testing.T) {
 	b, cmds := newBox(t), newCommands()
 	b.runner = cmds.runner()
@@ -172,7 +172,7 @@ func TestTargets(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, "/a changed new", b.told())
 	require.Equal(t, []string{"exec#restart by file#/a"}, b.pending(), "what was left out is owed")
-	// Another part does not lose it.
+	// A run of another part keeps it.
 	part, err = c.Select(catalog.Selection{Targets: []resource.ID{{Type: "file", Name: "/b"}}})
 	require.NoError(t, err)
 	_, sum, err := b.run(part)
@@ -197,8 +197,8 @@ func TestDropped(t *testing.T) {
 	require.Empty(t, b.pending())
 }
 
-// TestChain: of file, exec and exec, each refreshing the next, the last is owed
-// although the one in the middle was refreshed.
+// TestChain: in a chain of a file and two execs that refresh each other, the last refresh is pending although the one
+// in the middle has run.
 func TestChain(t *testing.T) {
 	b, cmds := newBox(t), newCommands()
 	b.runner = cmds.runner()
@@ -226,14 +226,14 @@ func TestDamagedJournal(t *testing.T) {
 	text, err := os.ReadFile(path)
 	require.NoError(t, err)
 
-	// The end of a line that was being written is no damage.
+	// An incomplete last line is no damage.
 	require.NoError(t, os.WriteFile(path, append(text, `{"owe":{"to":"exec#no`...), 0o600))
 	_, _, err = b.run(c)
 	require.NoError(t, err)
 	require.Empty(t, b.warned)
 	require.Equal(t, []string{"exec#restart by file#/a"}, b.pending())
 
-	// Of damaged lines a copy is kept; those that are good stay good.
+	// A copy of damaged lines is kept, and intact lines stay.
 	for _, junk := range []string{"\x00\x00\x00\n", "{}\n", "{\"owe\":\n", "[]\n"} {
 		b.warned = nil
 		tries.Add(1)
@@ -266,7 +266,7 @@ func TestSitesDoNotDropForEachOther(t *testing.T) {
 	require.NoError(t, err)
 	require.Empty(t, sum.DroppedRefreshes)
 	require.Len(t, b.pending(), 1)
-	// Whoever declares the resource performs the refresh.
+	// Any file that declares the resource performs the refresh.
 	cmds.codes["restart"] = 0
 	_, _, err = b.run(c)
 	require.NoError(t, err)

@@ -15,12 +15,11 @@ import (
 	"github.com/luaccm/ccm/test/tally"
 )
 
-// refreshSite is a random catalog of files, and of commands that are refreshed by files
-// and by other commands.
+// refreshSite is a random catalog of files, and of commands that are refreshed by files and other commands.
 type refreshSite struct {
 	files    int
-	commands [][]string    // what each of them subscribes to
-	notified map[int][]int // the commands that a file notifies besides
+	commands [][]string    // the subscriptions of each
+	notified map[int][]int // commands that a file notifies as well
 }
 
 func newRefreshSite(rnd *rand.Rand) refreshSite {
@@ -76,7 +75,7 @@ func (s refreshSite) declare(rnd *rand.Rand) (list []decl) {
 	return list
 }
 
-// owed returns the commands that have to run when these files have changed.
+// owed returns the commands that must run after a change of these files.
 func (s refreshSite) owed(changed map[int]bool) map[string]bool {
 	owed := map[string]bool{}
 	for f := range changed {
@@ -98,7 +97,7 @@ func (s refreshSite) owed(changed map[int]bool) map[string]bool {
 	return owed
 }
 
-// present returns what the files are now.
+// present returns the contents of the files.
 func (s refreshSite) present(t *testing.T, root string) (list []string) {
 	for f := range s.files {
 		name := filepath.Join(root, fmt.Sprint("f", f))
@@ -111,9 +110,8 @@ func (s refreshSite) present(t *testing.T, root string) (list []string) {
 	return list
 }
 
-// TestRefreshesAreCounted: a run that is not killed refreshes what subscribes to a change
-// exactly once, and nothing else. If runs are killed, it is refreshed at least once, at
-// most once a run, and what subscribes to nothing that changed not at all.
+// TestRefreshesAreCounted: an undisturbed run refreshes each subscriber of a change exactly once, and nothing else.
+// With killed runs it is refreshed at least once, at most once per run, and others never.
 func TestRefreshesAreCounted(t *testing.T) {
 	whole := tally.Of(t, "random catalogs with chains of refreshes, not killed", "each command that a change reaches ran exactly once, the others not at all")
 	killed := tally.Of(t, "the same, killed at random steps up to three times", "at least once, at most once a run, the others not at all, nothing pending")

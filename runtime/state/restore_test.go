@@ -24,7 +24,7 @@ import (
 	"github.com/luaccm/ccm/test/tally"
 )
 
-// restore restores what a run changed.
+// restore restores the changes of a run.
 func (b *box) restore(id string, paths ...string) (*state.RecordWriter, []error) {
 	require.NoError(b.t, os.MkdirAll(b.dir, 0o700))
 	list, err := b.store().Restorer().Restorations(id, paths)
@@ -52,7 +52,7 @@ func (b *box) write(name, text string, mode os.FileMode) {
 	require.NoError(b.t, os.Chmod(path, mode))
 }
 
-// must runs a catalog of which nothing may fail, and returns the name of the run.
+// must runs a catalog without failures, and returns the name of the run.
 func (b *box) must(list ...decl) string {
 	run, sum, err := b.run(cat(b.t, list...))
 	require.NoError(b.t, err)
@@ -100,11 +100,11 @@ func TestRestore(t *testing.T) {
 			undone, errs := b.restore(id)
 			require.Empty(t, errs)
 			require.Equal(t, before, hosttest.Snapshot(t, b.root))
-			// Restoring is a run like any other, and can be undone itself.
+			// A restore is a run and can be undone itself.
 			_, errs = b.restore(undone.ID())
 			require.Empty(t, errs)
 			require.Equal(t, after, hosttest.Snapshot(t, b.root))
-			// So that nothing is lost, nothing is left to others either.
+			// Nothing of the state is accessible to other users.
 			require.NoError(t, filepath.WalkDir(b.dir, func(path string, d os.DirEntry, err error) error {
 				require.NoError(t, err)
 				fi, err := d.Info()
@@ -134,8 +134,8 @@ func TestRestoreOwner(t *testing.T) {
 	require.Equal(t, before, hosttest.Snapshot(t, b.root))
 }
 
-// TestFiftyFilesThreeTimes changes fifty files in three runs, at random, and
-// restores to before each of them, the last first.
+// TestFiftyFilesThreeTimes changes fifty files in three runs at random, and restores the state before each, last
+// first.
 func TestFiftyFilesThreeTimes(t *testing.T) {
 	tries := tally.Of(t, "50 files changed in three runs; restored to each, and 20 times at random", "bytes, mode, absence as before the run")
 	b := newBox(t)
@@ -169,7 +169,7 @@ func TestFiftyFilesThreeTimes(t *testing.T) {
 	}
 	require.NotEqual(t, snaps[0], snaps[3])
 
-	// Any run can be restored at once, for what it changed.
+	// Any run can be restored directly, for its own changes.
 	for range 20 {
 		i := rnd.IntN(3)
 		tries.Add(1)
@@ -221,8 +221,7 @@ func TestRestoreRefuses(t *testing.T) {
 	require.FileExists(t, filepath.Join(b.root, "made/by-hand"))
 }
 
-// TestRestoreAfterChangeByHand: what somebody else did after the run is kept as
-// well.
+// TestRestoreAfterChangeByHand: a change by somebody else after the run is backed up too.
 func TestRestoreAfterChangeByHand(t *testing.T) {
 	b := newBox(t)
 	b.write("f", "old", 0o644)
@@ -235,7 +234,7 @@ func TestRestoreAfterChangeByHand(t *testing.T) {
 	require.Empty(t, errs)
 	require.Contains(t, hosttest.Snapshot(t, b.root)["f"], "by hand")
 
-	// The run changed the mode only, and somebody else the content after it.
+	// The run changed only the mode, and then somebody else the content.
 	id = b.must(file("/f", "by hand", props{"mode": "0640"}))
 	b.write("f", "by another hand", 0o600)
 	_, errs = b.restore(id)
@@ -243,8 +242,8 @@ func TestRestoreAfterChangeByHand(t *testing.T) {
 	require.Contains(t, hosttest.Snapshot(t, b.root)["f"], "by another hand")
 }
 
-// TestEveryEffectOfRestoreFails: a restore that fails at any point has restored
-// a file or has not, and the next one does the rest.
+// TestEveryEffectOfRestoreFails: a restore that fails at any effect leaves each file restored or not, and the next
+// one completes it.
 func TestEveryEffectOfRestoreFails(t *testing.T) {
 	tries := tally.Of(t, "the process ends at any step of a restore", "old or new, and the next restore does the rest")
 	for n := 1; ; n++ {
@@ -282,8 +281,8 @@ func TestEveryEffectOfRestoreFails(t *testing.T) {
 	}
 }
 
-// TestRecordOfDeath: as long as nothing is told of the resource, it is known what a
-// run was about to put at a path, and not what became of it.
+// TestRecordOfDeath: before the event of a resource, the record has the intended change of a path, but not its
+// result.
 func TestRecordOfDeath(t *testing.T) {
 	b := newBox(t)
 	id := b.must(file("/f", "made"))
@@ -333,7 +332,7 @@ func TestRecord(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, "old", string(text))
 
-	// A run that did nothing is in the history, and has no record.
+	// A run without changes is in the history, and has no record.
 	b.clock.now = b.clock.now.Add(time.Minute)
 	idle := b.must(file("/f", "new"))
 	_, err = b.store().Record(idle)
@@ -344,7 +343,7 @@ func TestRecord(t *testing.T) {
 	require.Equal(t, []string{id, idle}, []string{list[0].ID, list[1].ID})
 	require.Equal(t, 1, list[1].Summary.Stable)
 
-	// Names can be cut short.
+	// Names can be shortened.
 	for name, want := range map[string]string{"last": idle, idle: idle, id[:len(id)-1]: id} {
 		got, err := b.store().Find(name)
 		require.NoError(t, err)
@@ -356,8 +355,7 @@ func TestRecord(t *testing.T) {
 	require.ErrorContains(t, err, `no run "nothing"`)
 }
 
-// TestDeadRun: a run that died without a last word is in the history, and what
-// it changed can be restored.
+// TestDeadRun: a run that died without an end in its record is in the history, and its changes can be restored.
 func TestDeadRun(t *testing.T) {
 	b := newBox(t)
 	b.write("f", "old", 0o640)
@@ -404,7 +402,7 @@ func TestDamagedState(t *testing.T) {
 	require.Equal(t, 1, rec.Damaged)
 	require.Len(t, rec.Changes, 1)
 
-	// A content that is not what its name says is never given back.
+	// A content that does not match its name is never restored.
 	object := filepath.Join(b.dir, "objects", rec.Changes[0].Before.Object[:2], rec.Changes[0].Before.Object+".gz")
 	good, err := os.ReadFile(object)
 	require.NoError(t, err)
@@ -415,7 +413,7 @@ func TestDamagedState(t *testing.T) {
 		require.ErrorContains(t, errors.Join(errs...), "is damaged")
 		require.Contains(t, hosttest.Snapshot(t, b.root)["f"], "new")
 	}
-	// If the same content is to be kept again, it is stored again.
+	// If the same content is backed up again, it is stored again.
 	b.write("f", "old", 0o640)
 	b.warned = nil
 	b.must(file("/f", "new"))
@@ -447,7 +445,7 @@ func TestDeduplication(t *testing.T) {
 	}
 }
 
-// objects returns the sizes of all contents that are stored.
+// objects returns the sizes of all stored contents.
 func (b *box) objects() map[string]int64 {
 	out := map[string]int64{}
 	found, err := filepath.Glob(filepath.Join(b.dir, "objects", "*", "*"))

@@ -22,7 +22,7 @@ func (b *box) stored() (total int64) {
 	return total
 }
 
-// noise returns a text that does not compress well.
+// noise returns a text that is hard to compress.
 func noise(rnd *rand.Rand, n int) string {
 	var s strings.Builder
 	for s.Len() < n {
@@ -31,8 +31,7 @@ func noise(rnd *rand.Rand, n int) string {
 	return s.String()[:n]
 }
 
-// TestSizeLimit: whatever is kept, the store never takes more than it may, and
-// what the latest runs have kept is there.
+// TestSizeLimit: the store never exceeds its limit, and has the backups of the latest runs.
 func TestSizeLimit(t *testing.T) {
 	tries := tally.Of(t, "more backups than the store may hold", "the limit holds, the latest are there, what is gone is said to be")
 	b := newBox(t)
@@ -62,7 +61,7 @@ func TestSizeLimit(t *testing.T) {
 	_, errs = b.restore(lastButOne)
 	require.Empty(t, errs)
 
-	// What had to make room is in the history, and said to be gone.
+	// The history says which backups were removed to make room.
 	list, _, err := b.store().History()
 	require.NoError(t, err)
 	_, errs = b.restore(list[0].ID)
@@ -70,8 +69,8 @@ func TestSizeLimit(t *testing.T) {
 	require.ErrorContains(t, errs[0], "is not kept any more")
 }
 
-// TestOneRunAboveTheLimit: of a run that is too large for the store as much is
-// kept as fits, and what is not kept is said.
+// TestOneRunAboveTheLimit: of a run that is too large for the store as much is kept as fits, and the rest is reported
+// as not kept.
 func TestOneRunAboveTheLimit(t *testing.T) {
 	b := newBox(t)
 	b.limits = state.Limits{Bytes: 10_000, Object: 10_000, Age: time.Hour}
@@ -92,9 +91,8 @@ func TestOneRunAboveTheLimit(t *testing.T) {
 	}
 }
 
-// TestRoomWithinOneRun: what an earlier run has kept is not removed to make room if
-// the run that needs the room has kept it too, even if its record does not say so
-// yet.
+// TestRoomWithinOneRun: a backup of an earlier run is not removed to make room for a run that uses the same content,
+// even before that run's record says so.
 func TestRoomWithinOneRun(t *testing.T) {
 	b := newBox(t)
 	b.limits = state.Limits{Bytes: 9_000, Object: 10_000, Age: time.Hour}
@@ -144,7 +142,7 @@ func TestAgeLimit(t *testing.T) {
 	require.Empty(t, errs)
 }
 
-// TestCounter: how much is stored is known also after a run that died.
+// TestCounter: the size of the store is right after a run that died.
 func TestCounter(t *testing.T) {
 	b := newBox(t)
 	b.limits = state.Limits{Bytes: 9000, Object: 5000, Age: time.Hour}

@@ -33,7 +33,7 @@ func (b *box) secret(list ...decl) string {
 	return run.ID()
 }
 
-// written returns all that is in the state directory, packed or not.
+// written returns all text in the state directory, decompressed.
 func (b *box) written() string {
 	var all bytes.Buffer
 	require.NoError(b.t, filepath.WalkDir(b.dir, func(path string, d fs.DirEntry, err error) error {
@@ -50,8 +50,7 @@ func (b *box) written() string {
 	return all.String()
 }
 
-// What holds secrets is sealed, the backup of what was there before too, and comes
-// back as it was.
+// A content with secrets is encrypted in the store, also the backup of an old one, and is restored unchanged.
 func TestSealedBackups(t *testing.T) {
 	b := newBox(t)
 	b.secrets = []string{"hunter2"}
@@ -62,7 +61,7 @@ func TestSealedBackups(t *testing.T) {
 	two := b.secret(file("/f", "password = hunter3\n"))
 	after := hosttest.Snapshot(t, b.root)
 	b.secrets = nil
-	three := b.secret(file("/f", "nothing\n")) // who knows what it holds now
+	three := b.secret(file("/f", "nothing\n")) // this process knows the content
 	for _, s := range []string{"oldsecret", "hunter2", "hunter3"} {
 		require.NotContains(t, b.written(), s)
 	}
@@ -85,7 +84,7 @@ func TestSealedBackups(t *testing.T) {
 	require.Equal(t, []string{"content"}, held.Held(resource.ID{Type: "file", Name: "/f"}))
 	require.Empty(t, b.warned)
 
-	// What is to be restored is compared, and not shown.
+	// The content to restore is compared, and not shown.
 	list, err := b.store().Restorer().Restorations(two, nil)
 	require.NoError(t, err)
 	v := &host.New(host.Options{Root: b.root}).View
@@ -100,7 +99,7 @@ func TestSealedBackups(t *testing.T) {
 	require.NotEqual(t, diff[0].Have, diff[0].Want)
 }
 
-// A backup of a file that nobody said to be secret is, if there is one in it.
+// A backup of a file that was not declared secret is encrypted if it contains a known secret.
 func TestFoundInBackup(t *testing.T) {
 	b := newBox(t)
 	b.secrets = []string{"hunter2"}
@@ -114,8 +113,7 @@ func TestFoundInBackup(t *testing.T) {
 	require.False(t, rec.Changes[1].Sensitive)
 }
 
-// Why something changed is told as if there were no secrets, and that they are
-// hidden now is no reason.
+// Causes of changes are the same as without secrets, and that a value has become secret is no cause.
 func TestCausesOfSecrets(t *testing.T) {
 	b := newBox(t)
 	must := func(want string, list ...decl) {
@@ -139,7 +137,7 @@ func TestCausesOfSecrets(t *testing.T) {
 	applied, err := b.store().Applied()
 	require.NoError(t, err)
 
-	// The applied catalog comes back, and with it the secrets.
+	// The applied catalog can be read back with its secrets.
 	b.secrets = nil
 	c, _, err := b.store().Catalog(applied[0], registry(t))
 	require.NoError(t, err)
@@ -148,7 +146,7 @@ func TestCausesOfSecrets(t *testing.T) {
 	require.True(t, b.keeper.Contains("hunter3"))
 }
 
-// Without its key, what is sealed is lost, and nothing else.
+// Without the key only the encrypted contents are lost.
 func TestLostKey(t *testing.T) {
 	b := newBox(t)
 	b.secrets = []string{"hunter2"}

@@ -13,8 +13,7 @@ import (
 	"github.com/luaccm/ccm/runtime/sha256sum"
 )
 
-// A sourced is a file with a source, on a machine whose clock says that it is
-// long ago that something was done to the source, or just now.
+// A sourceSpec is a file with a source, on a machine whose clock makes the last change of the source old or recent.
 type sourceSpec struct {
 	*box
 	source string
@@ -33,14 +32,14 @@ func newSourced(t *testing.T, settled bool) *sourceSpec {
 	return s
 }
 
-// put writes the source again, as a checkout does. Its stat data is new.
+// put writes the source again, as a checkout does, with new stat data.
 func (s *sourceSpec) put(text string) {
 	s.t.Helper()
 	require.NoError(s.t, os.WriteFile(s.source+".new", []byte(text), 0o600))
 	require.NoError(s.t, os.Rename(s.source+".new", s.source))
 }
 
-// must applies the file and says what was told of it.
+// must applies the file and checks the event.
 func (s *sourceSpec) must(want string) {
 	s.t.Helper()
 	s.clock.now = s.clock.now.Add(time.Minute)
@@ -48,7 +47,7 @@ func (s *sourceSpec) must(want string) {
 	require.Equal(s.t, want, s.told())
 }
 
-// lines returns the lines of what was applied, without the fingerprints.
+// lines returns the record of the applied states without stat data.
 func (s *sourceSpec) lines() string {
 	s.t.Helper()
 	_, body, _ := strings.Cut(s.wishes(), "\n")
@@ -70,7 +69,7 @@ func (s *sourceSpec) wishesFile() string {
 	return files[0]
 }
 
-// forgetMarks makes of what was applied what earlier versions have recorded.
+// forgetMarks rewrites the record as earlier versions wrote it.
 func (s *sourceSpec) forgetMarks() {
 	s.t.Helper()
 	text := regexp.MustCompile(`@"(\d+|\d+ [0-9-]+)" \+?"file#`).ReplaceAllString(s.wishes(), ` "file#`)
@@ -78,9 +77,8 @@ func (s *sourceSpec) forgetMarks() {
 	require.NoError(s.t, os.WriteFile(s.wishesFile(), []byte(text), 0o600))
 }
 
-// Why a file with a source is changed: because the source is another one, or the
-// file. It makes no difference whether the times of the source can be believed,
-// nor which version has recorded what it held.
+// The cause of a change of a file with a source is the source or the file, whether the source's times are reliable or
+// not, and whichever version wrote the record.
 func TestCauseOfSource(t *testing.T) {
 	type step func(s *sourceSpec)
 	byHand := func(text string) step { return func(s *sourceSpec) { s.write("a", text, 0o644) } }
@@ -132,8 +130,8 @@ func TestCauseOfSource(t *testing.T) {
 						step(s)
 					}
 					s.must(x.want)
-					// What is recorded now tells the next drift. A source that no run had to
-					// copy is not the one that is recorded.
+					// The present record explains the next drift. If no run had to copy the source, its content is
+					// not recorded.
 					gone(s)
 					if x.uncopied {
 						s.must("/a changed intended")
@@ -147,8 +145,7 @@ func TestCauseOfSource(t *testing.T) {
 	}
 }
 
-// What was wanted of a file whose source was not copied, because it had that
-// content already, is told by its size at least.
+// If the source was not copied, because the file had that content already, the record has at least its size.
 func TestCauseOfSourceNotCopied(t *testing.T) {
 	s := newSourced(t, true)
 	s.put("one")
@@ -159,25 +156,25 @@ func TestCauseOfSourceNotCopied(t *testing.T) {
 	s.must("/a changed corrective")
 	require.Contains(t, s.lines(), sha256sum.Bytes([]byte("one")), "it was copied")
 
-	// Another wish about something else loses nothing of it, while the source is what it was.
+	// Another desired property keeps the record of the unchanged source.
 	before := s.lines()
 	s.file = file("/a", "", props{"content": nil, "source": s.source, "mode": "0600"})
 	s.must("/a changed intended")
 	require.Equal(t, before, s.lines())
-	// What is known of a source that was touched stays known.
+	// A source with only a new time keeps its record.
 	require.NoError(t, os.Chtimes(s.source, time.Time{}, time.Now().Add(-time.Hour)))
 	require.NoError(t, os.Chmod(filepath.Join(s.root, "a"), 0o644))
 	s.must("/a changed corrective")
 	require.Equal(t, before, s.lines())
-	// A source of another size is not what was recorded.
+	// A source of another size is not the recorded one.
 	s.put("three")
 	s.write("a", "three", 0o644)
 	s.must("/a changed intended")
 	require.Regexp(t, `^""@"5 \d+-\d+-\d+" \+?"file#/a"\n$`, s.lines())
 }
 
-// Of a source whose name holds a secret neither the digest nor the size is
-// recorded, and yet the cause is known.
+// If the name of a source contains a secret, neither its digest nor its size is recorded, and the cause is still
+// known.
 func TestCauseOfSecretSource(t *testing.T) {
 	s := newSourced(t, true)
 	s.secrets = []string{"hunter2"}

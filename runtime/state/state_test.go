@@ -29,7 +29,7 @@ type clock struct{ now time.Time }
 
 func (c *clock) Now() time.Time { return c.now }
 
-// box is a machine below a directory and a state directory.
+// box is a machine below a directory, with a state directory.
 type box struct {
 	t      testing.TB
 	root   string
@@ -42,7 +42,7 @@ type box struct {
 	stop   <-chan struct{}
 	events []*event.Event
 	runs   int
-	// secrets are those that the process knows; each has a keeper of its own.
+	// secrets are known to the process; each run has its own keeper of them.
 	secrets []string
 	keeper  *secret.Keeper
 }
@@ -53,8 +53,7 @@ func newBox(t testing.TB) *box {
 	return b
 }
 
-// tempDir returns a directory, in memory if that can be had: these tests sync
-// thousands of times.
+// tempDir returns a directory, in memory if possible: these tests sync thousands of times.
 func tempDir(t testing.TB) string {
 	dir, err := os.MkdirTemp("/dev/shm", "ccm-test-")
 	if err != nil {
@@ -85,7 +84,7 @@ func registry(t testing.TB) *resource.Registry {
 	return reg
 }
 
-// begin starts the record of a run, and the host that tells it of changes.
+// begin starts the record of a run, and a host that records changes in it.
 func (b *box) begin(kind string) (*state.RecordWriter, *host.Host, error) {
 	b.runs++
 	now := b.clock.now
@@ -98,8 +97,7 @@ func (b *box) begin(kind string) (*state.RecordWriter, *host.Host, error) {
 	return run, host.New(host.Options{Root: b.root, Clock: b.clock, Effect: b.effect, BeforeChange: run.BeforeChange, Runner: b.runner}), nil
 }
 
-// run converges a catalog, and returns its record. An error is that of the
-// record, not of a resource.
+// run converges a catalog, and returns its record. An error is that of the record, not of a resource.
 func (b *box) run(c *catalog.Catalog) (*state.RecordWriter, event.Summary, error) {
 	require.NoError(b.t, os.MkdirAll(b.dir, 0o700))
 	b.events = nil
@@ -116,8 +114,7 @@ func (b *box) run(c *catalog.Catalog) (*state.RecordWriter, event.Summary, error
 	return run, sum, run.End(sum)
 }
 
-// told returns what was reported: name, outcome and why, of all that is not
-// stable.
+// told returns the reported resources that are not stable: name, outcome and cause.
 func (b *box) told() string {
 	var out []string
 	for _, e := range b.events {
@@ -142,7 +139,7 @@ func (b *box) told() string {
 	return strings.Join(out, "; ")
 }
 
-// props is the properties of a resource as a front end reads them.
+// props are the properties of a resource as a front end reads them.
 type props map[string]any
 
 func file(name, content string, more ...props) decl {
@@ -199,7 +196,7 @@ func cat(t testing.TB, list ...decl) *catalog.Catalog {
 	return c
 }
 
-// noLeftovers shows that no temporary file is below dir.
+// noLeftovers fails if there is a temporary file below dir.
 func noLeftovers(t testing.TB, dir string) {
 	require.NoError(t, filepath.WalkDir(dir, func(path string, _ os.DirEntry, err error) error {
 		require.NotContains(t, filepath.Base(path), ".ccm-new")
@@ -208,8 +205,7 @@ func noLeftovers(t testing.TB, dir string) {
 	}))
 }
 
-// A state directory is private, also one that was there before and was not. What
-// is none is left as it is.
+// A state directory is made private, also an existing one. Another kind of file is left as it is.
 func TestStateDirectoryIsPrivate(t *testing.T) {
 	for name, x := range map[string]struct {
 		make    func(dir string) error

@@ -15,13 +15,12 @@ import (
 	"github.com/luaccm/ccm/test/tally"
 )
 
-// TestTrouble fails one kind of effect on the machine with what the system says
-// in trouble: it is an error of that resource, the old file is as it was, nothing
-// is left lying about, and other resources are dealt with.
+// TestTrouble fails one kind of effect on the machine with an error of the system: the resource fails, its file is
+// unchanged, no temporary file is left, and other resources are converged.
 func TestTrouble(t *testing.T) {
 	tries := tally.Of(t, "one call fails with ENOSPC, EROFS, EIO, EDQUOT, EXDEV, EBUSY or EPERM",
 		"an error of that resource, the old file, no temporary file, others are dealt with")
-	defer syscall.Umask(syscall.Umask(0o022)) // so that a file for all is not made with its mode
+	defer syscall.Umask(syscall.Umask(0o022)) // so that a file for all is not created with its final mode
 	for _, errno := range []syscall.Errno{syscall.ENOSPC, syscall.EROFS, syscall.EIO, syscall.EDQUOT, syscall.EXDEV, syscall.EBUSY, syscall.EPERM} {
 		for _, op := range []string{"create", "write", "chmod", "sync", "rename"} {
 			t.Run(errno.Error()+"/"+op, func(t *testing.T) {
@@ -48,9 +47,8 @@ func TestTrouble(t *testing.T) {
 	}
 }
 
-// TestTroubleWithState fails every effect in the state directory in turn: a file
-// is not changed unless what was there is kept. (Where a disk is full, it is tried
-// once more: see TestCrowdedBatch.)
+// TestTroubleWithState fails every effect in the state directory in turn: a file is not changed without a backup. (A
+// full disk is tried again: see TestCrowdedBatch.)
 func TestTroubleWithState(t *testing.T) {
 	tries := tally.Of(t, "one step in the state directory fails, others go on", "not changed unless kept; old or new, and said")
 	for n, done := 1, false; !done; n++ {
@@ -112,7 +110,7 @@ func TestFullDisk(t *testing.T) {
 	require.Equal(t, 1, sum.Of(event.Failed))
 	require.ErrorIs(t, b.events[0].Err, syscall.ENOSPC)
 	require.Equal(t, before, hosttest.Snapshot(t, b.root))
-	// Once there is room, the same run succeeds.
+	// With free space the same run succeeds.
 	require.NoError(t, os.Remove(filepath.Join(b.root, "filler")))
 	b.must(file("/a", "new"))
 }
@@ -136,7 +134,7 @@ func TestFullStateDirectory(t *testing.T) {
 	require.Equal(t, before, hosttest.Snapshot(t, b.root))
 }
 
-// TestUnreadable: what stands there cannot be told.
+// TestUnreadable: the present content cannot be read.
 func TestUnreadable(t *testing.T) {
 	tally.Of(t, "a file that gives EIO", "an error of that resource").Add(1)
 	b := newBox(t)

@@ -30,7 +30,7 @@ func TestCommands(t *testing.T) {
 	require.Equal(t, "in", string(res.Stdout))
 }
 
-// TestOutputIsBounded: of much output the beginning and the end are kept.
+// TestOutputIsBounded: of long output the beginning and the end are kept.
 func TestOutputIsBounded(t *testing.T) {
 	h := host.New(host.Options{})
 	res, err := h.Query(t.Context(), host.Cmd{Argv: []string{"sh", "-c", "echo first; head -c 30000000 /dev/zero; echo last"}})
@@ -41,7 +41,7 @@ func TestOutputIsBounded(t *testing.T) {
 	require.Contains(t, string(res.Stdout), "bytes left out]")
 }
 
-// TestWorkingDirectory: programs that believe PWD are told where they are.
+// TestWorkingDirectory: PWD is the working directory, for programs that use the variable.
 func TestWorkingDirectory(t *testing.T) {
 	t.Setenv("PWD", "/elsewhere")
 	dir := t.TempDir()
@@ -58,15 +58,14 @@ func TestOnLine(t *testing.T) {
 	_, err := h.Run(t.Context(), host.Cmd{Argv: []string{"sh", "-c", "echo one; printf two"}, OnLine: func(l string) { lines = append(lines, l) }})
 	require.NoError(t, err)
 	require.Equal(t, []string{"one", "two"}, lines)
-	// A line of one output is not continued by the other.
+	// A line of one output is not joined with the other output.
 	lines = nil
 	_, err = h.Run(t.Context(), host.Cmd{Argv: []string{"sh", "-c", "printf begun; sleep 0.1; echo other >&2; echo -ended"}, OnLine: func(l string) { lines = append(lines, l) }})
 	require.NoError(t, err)
 	require.ElementsMatch(t, []string{"other", "begun-ended"}, lines)
 }
 
-// TestLinesOfOutput: what is written over a line is one of its own, and a line that does not
-// end does not hide those after it.
+// TestLinesOfOutput: text behind a carriage return is a new line, and an endless line does not hide those after it.
 func TestLinesOfOutput(t *testing.T) {
 	for script, want := range map[string][]string{
 		`printf '10%%\r20%%\r\n30%%\n\nx'`:           {"10%", "20%", "30%", "", "x"},

@@ -12,7 +12,7 @@ import (
 	"github.com/luaccm/ccm/runtime/host/overlay"
 )
 
-// TestPlanning: a plan looks at the machine as if what is pending had been done.
+// TestPlanning: a plan sees the machine as if pending changes were done.
 func TestPlanning(t *testing.T) {
 	h, root := hosttest.New(t, nil)
 	require.NoError(t, os.WriteFile(filepath.Join(root, "old"), []byte("x"), 0o640))
@@ -33,8 +33,8 @@ func TestPlanning(t *testing.T) {
 	require.True(t, there)
 }
 
-// TestProgramThatGoes: a program that is going to be removed is missing as any other is, and the error
-// names few of the directories of a long PATH.
+// TestProgramThatGoes: in a plan, a program that will be removed is missing like any other, and the error names only
+// some directories of a long PATH.
 func TestProgramThatGoes(t *testing.T) {
 	h, root := hosttest.New(t, nil)
 	require.NoError(t, os.WriteFile(filepath.Join(root, "tool"), []byte("#!/bin/sh\n"), 0o755))

@@ -12,7 +12,7 @@ import (
 	"github.com/luaccm/ccm/runtime/host/sparse"
 )
 
-// Many small files take one buffer, and not each of them one of its own.
+// Copies of many small files share one buffer.
 func TestCopyKeepsBuffer(t *testing.T) {
 	const many = 1000
 	f, err := os.Create(filepath.Join(t.TempDir(), "f"))

@@ -19,11 +19,10 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A busServer is the other end of a bus: it lets a client in and hands it to
-// serve.
+// A busServer is the other end of a bus: it accepts clients and passes them to serve.
 type busServer struct {
 	socket string
-	peer   atomic.Int32 // how many clients there were
+	peer   atomic.Int32 // number of clients so far
 }
 
 func serveBus(t *testing.T, serve func(*peer)) *busServer {
@@ -48,7 +47,7 @@ func serveBus(t *testing.T, serve func(*peer)) *busServer {
 	return s
 }
 
-// bus returns the bus of a machine whose socket is that of s.
+// bus returns a bus with the socket of s.
 func (s *busServer) bus(t *testing.T) *socketBus {
 	b := &socketBus{addresses: []busAddress{{path: s.socket}}, hello: 10 * time.Second, patience: 10 * time.Second}
 	t.Cleanup(func() {
@@ -59,15 +58,15 @@ func (s *busServer) bus(t *testing.T) *socketBus {
 	return b
 }
 
-// A peer is a client as the server sees it.
+// A peer is a client on the server's side.
 type peer struct {
 	net.Conn
 	in     *bufio.Reader
 	serial uint32
 }
 
-// welcome goes through authentication (D-Bus specification, "Authentication
-// Protocol") and, with a bus, the first call.
+// welcome performs the authentication (D-Bus specification, "Authentication Protocol") and, on a bus, answers the
+// call of Hello.
 func (p *peer) welcome(direct bool) {
 	_, _ = p.in.ReadByte()
 	for {
@@ -93,7 +92,7 @@ func (p *peer) welcome(direct bool) {
 	}
 }
 
-// next returns the next call, nil if there is none.
+// next returns the next call, nil at the end.
 func (p *peer) next() *dbus.Message {
 	msg, err := dbus.DecodeMessage(p.in)
 	if err != nil {
@@ -129,15 +128,15 @@ func asking(n int) []Call {
 	return calls
 }
 
-// Answers come back in the order of the calls, whatever the order in which they
-// are given, and no more calls are under way than a bus allows.
+// Results are in the order of the calls, whatever the order of the replies, and the number of pending calls is
+// limited.
 func TestBusCalls(t *testing.T) {
 	var most atomic.Int32
 	s := serveBus(t, func(p *peer) {
 		p.welcome(false)
 		var waiting []*dbus.Message
 		for total := 0; total < 300; {
-			// It answers when the client waits: the last first.
+			// It replies once the client waits, last call first.
 			for len(waiting) < inFlight && total+len(waiting) < 300 {
 				msg := p.next()
 				if msg == nil {
@@ -162,8 +161,7 @@ func TestBusCalls(t *testing.T) {
 	require.Equal(t, int32(inFlight), most.Load())
 }
 
-// What comes back is plain Go, and what a service replies with instead is an
-// error of that call alone. The connection is kept.
+// Results are plain Go values, and an error reply is the error of that call only. The connection is kept.
 func TestBusReplies(t *testing.T) {
 	s := serveBus(t, func(p *peer) {
 		p.welcome(false)
@@ -195,9 +193,9 @@ func TestBusReplies(t *testing.T) {
 	require.Equal(t, int32(1), s.peer.Load())
 }
 
-// Nobody waits for a bus that does not answer, and it is not asked again.
+// A bus that does not answer is not waited for, and not used again.
 func TestBusSilent(t *testing.T) {
-	// until the client hangs up
+	// until the client closes the connection
 	until := func(p *peer) { _, _ = io.Copy(io.Discard, p) }
 	for _, x := range []struct {
 		name  string
@@ -207,7 +205,7 @@ func TestBusSilent(t *testing.T) {
 		{"lets nobody in", func(p *peer) { until(p) }, "no answer in time"},
 		{"says nothing", func(p *peer) { p.welcome(false); until(p) }, "the system bus: no answer in time"},
 		{"stops half way", func(p *peer) { p.welcome(false); p.reply(p.next(), uint32(0)); until(p) }, "the system bus: no answer in time"},
-		{"hangs up", func(p *peer) { p.welcome(false); p.next() }, "the system bus: "}, // EOF, or a reset if something was left to read
+		{"hangs up", func(p *peer) { p.welcome(false); p.next() }, "the system bus: "}, // EOF, or a reset if data was left unread
 		{"hangs up at once", func(*peer) {}, "/bus, with 100%: "},
 		{"speaks otherwise", func(p *peer) { fmt.Fprint(p, "hello\r\n"); until(p) }, "dbus: authentication protocol error"},
 	} {
@@ -229,7 +227,7 @@ func TestBusSilent(t *testing.T) {
 	}
 }
 
-// A caller that does not want an answer any more leaves the bus as it was.
+// A cancelled call leaves the bus usable.
 func TestBusInterrupted(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(t.Context())
 	var met atomic.Int32
@@ -253,7 +251,7 @@ func TestBusInterrupted(t *testing.T) {
 	require.Equal(t, []any{"here"}, replies[0].Values)
 }
 
-// Root reaches systemd itself where there is no bus.
+// Without a bus, root connects to systemd directly.
 func TestBusAddresses(t *testing.T) {
 	direct := serveBus(t, func(p *peer) { p.welcome(true); p.reply(p.next(), "systemd") })
 	b := direct.bus(t)

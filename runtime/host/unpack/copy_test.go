@@ -18,7 +18,7 @@ import (
 	"github.com/luaccm/ccm/runtime/host/unpack"
 )
 
-// A copySource is a directory of the user with files and directories, and a hole.
+// A copySource is a directory with files, directories, and a hole.
 func copySource(t *testing.T) (dir string, names []string) {
 	t.Helper()
 	dir = t.TempDir()
@@ -48,7 +48,7 @@ func sourceAttr(source, _ host.Info) host.Attr {
 	return a
 }
 
-// A tree comes as a whole, and so does what is new in one; what is there is replaced.
+// A new tree appears in one step, and so do new parts of an existing tree; existing files are replaced.
 func TestCopyTree(t *testing.T) {
 	source, names := copySource(t)
 	want := below(t, source)
@@ -73,12 +73,12 @@ func TestCopyTree(t *testing.T) {
 	require.Equal(t, want, below(t, root+"/srv/www"))
 	require.Equal(t, 1, ops["rename"])
 	require.Equal(t, 1, ops["sync"])
-	require.Len(t, told, len(names)+1) // with /srv
+	require.Len(t, told, len(names)+1) // and /srv
 	for _, d := range told {
 		require.Equal(t, host.Missing, d.Kind)
 		if info, err := h.Lstat(d.Path); d.Next != nil {
 			require.NoError(t, err)
-			info.CTime = d.Next.CTime // which its mode and its name have changed since
+			info.CTime = d.Next.CTime // changed by the mode and the rename
 			require.Equal(t, info, *d.Next)
 		}
 	}
@@ -87,7 +87,7 @@ func TestCopyTree(t *testing.T) {
 	require.NoError(t, err)
 	require.Less(t, blocks(st)*512, int64(1<<20), "a copy of a sparse file has holes")
 
-	// One file differs, one directory is gone, one with few files is gone in part.
+	// One file differs, one directory is missing, and one with few files is incomplete.
 	require.NoError(t, os.WriteFile(root+"/srv/www/large", []byte("old"), 0o600))
 	require.NoError(t, os.RemoveAll(root+"/srv/www/d0"))
 	require.NoError(t, os.Remove(root+"/srv/www/d1/e/f1"))
@@ -101,8 +101,7 @@ func TestCopyTree(t *testing.T) {
 	require.Equal(t, 1, ops["sync"])
 }
 
-// Whatever step fails or is the last one, there is the tree or nothing of it, and the next
-// copy gets there.
+// If any step fails or the process dies after it, the tree is complete or missing, and the next copy completes it.
 func TestCopyTreeFailingAnywhere(t *testing.T) {
 	if testing.Short() {
 		t.Skip("fails at each step: make test-all")
@@ -123,7 +122,7 @@ func TestCopyTreeFailingAnywhere(t *testing.T) {
 			require.ErrorIs(t, err, hosttest.ErrInjected)
 			copied := func() int {
 				snap := below(t, root+"/srv")
-				maps.DeleteFunc(snap, func(k, _ string) bool { return strings.HasPrefix(k, ".www.ccm-extract") }) // RemoveLeftover does
+				maps.DeleteFunc(snap, func(k, _ string) bool { return strings.HasPrefix(k, ".www.ccm-extract") }) // RemoveLeftover removes these
 				return len(snap)
 			}
 			require.Contains(t, []int{0, len(names)}, copied(), "step %d", n)
@@ -133,7 +132,7 @@ func TestCopyTreeFailingAnywhere(t *testing.T) {
 	}
 }
 
-// What is in the way stays, and what is not a file or a directory is not copied.
+// A file in the way is kept, and anything but files and directories is not copied.
 func TestCopyTreeRefuses(t *testing.T) {
 	source, names := copySource(t)
 	for what, c := range map[string]struct {
@@ -159,7 +158,7 @@ func TestCopyTreeRefuses(t *testing.T) {
 			require.Equal(t, before, below(t, root))
 		})
 	}
-	// Somebody puts something there after it was looked at.
+	// Somebody makes a file there after the check.
 	root := t.TempDir()
 	h := host.New(host.Options{Root: root, Effect: func(op, path string) error {
 		if op == "rename" && path == "/www" {
@@ -172,17 +171,15 @@ func TestCopyTreeRefuses(t *testing.T) {
 	require.Equal(t, map[string]string{"www": "-rw-r--r-- mine"}, below(t, root))
 }
 
-// blocks returns how many blocks of 512 bytes a file takes.
+// blocks returns the disk space of a file in blocks of 512 bytes.
 func blocks(fi fs.FileInfo) int64 { return fi.Sys().(*syscall.Stat_t).Blocks }
 
-// later is an hour later than it is: what was just written counts as old enough to have stat data
-// that change with its content.
+// laterClock is an hour ahead, so that a new file is old enough for its stat data to be reliable.
 type laterClock struct{}
 
 func (laterClock) Now() time.Time { return time.Now().Add(time.Hour) }
 
-// What was copied need not be read again to be compared; that the copy or the source changed
-// afterwards is seen all the same.
+// A copy is compared by its digest without reading it; later changes of copy or source are still detected.
 func TestCopyIsComparedByItsDigest(t *testing.T) {
 	source, root := t.TempDir(), t.TempDir()
 	for i := range 12 {

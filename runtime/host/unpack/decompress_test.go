@@ -13,7 +13,7 @@ import (
 	"github.com/luaccm/ccm/runtime/host/unpack"
 )
 
-// xzBlocks compresses with blocks of the given size and a check.
+// xzBlocks compresses with blocks of a size and a type of check.
 func xzBlocks(t *testing.T, b []byte, size int64, check byte) []byte {
 	var buf bytes.Buffer
 	w, err := xz.WriterConfig{BlockSize: size, CheckSum: check}.NewWriter(&buf)
@@ -24,7 +24,7 @@ func xzBlocks(t *testing.T, b []byte, size int64, check byte) []byte {
 	return buf.Bytes()
 }
 
-// The dictionary of each block is looked at, whatever is before it.
+// The dictionary size of each block is checked, not only of the first.
 func TestExtractXzBlocks(t *testing.T) {
 	noise := make([]byte, 200_000) // chunks of all kinds
 	for i := range noise {
@@ -36,7 +36,7 @@ func TestExtractXzBlocks(t *testing.T) {
 		root, err := extract(t, "a.tar.xz", b, unpack.Options{})
 		require.NoError(t, err)
 		require.Contains(t, below(t, root+"/opt/app"), "b")
-		// The headers of blocks have the filter LZMA2 with its dictionary of 8 MiB.
+		// Each block header has the filter LZMA2 with a dictionary of 8 MiB.
 		filter := []byte{0x21, 0x01, 0x16}
 		parts := bytes.Split(b, filter)
 		require.Greater(t, len(parts), 5)
@@ -47,7 +47,7 @@ func TestExtractXzBlocks(t *testing.T) {
 	}
 }
 
-// A window that takes too much memory is refused before it is made.
+// A window that needs too much memory is refused before it is allocated.
 func TestExtractMemory(t *testing.T) {
 	// A frame with a window of 512 MiB (exponent 19 over 1 KiB), and one raw block, its last.
 	archive := hosttest.Tar(t, file("a", "x"))
@@ -67,7 +67,7 @@ func TestExtractMemory(t *testing.T) {
 	}
 }
 
-// What is cut short or damaged leaves nothing.
+// A truncated or damaged archive leaves no files.
 func TestExtractDamaged(t *testing.T) {
 	for name, b := range map[string][]byte{
 		"a.tar.xz": hosttest.TarXz(t, file("a", strings.Repeat("x", 5000))), "a.tar.zst": hosttest.TarZstd(t, file("a", strings.Repeat("x", 5000))),
@@ -80,7 +80,7 @@ func TestExtractDamaged(t *testing.T) {
 	}
 }
 
-// As much comes out as max_size allows, however little goes in.
+// The output is limited by max_size, however small the input.
 func TestExtractBombs(t *testing.T) {
 	zeros := file("zeros", strings.Repeat("\x00", 50<<20))
 	for name, b := range map[string][]byte{"a.tar.xz": hosttest.TarXz(t, zeros), "a.tar.zst": hosttest.TarZstd(t, zeros)} {

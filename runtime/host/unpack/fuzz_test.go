@@ -19,7 +19,7 @@ var formats = []string{"a.tar", "a.tar.gz", "a.zip", "a.tar.xz", "a.tar.zst"}
 // Limits of extractions in fuzz tests.
 const fuzzEntries, fuzzBytes = 100, 1 << 20
 
-// hostile are archives that must do no harm.
+// hostile are archives that try to do harm.
 var hostile = [][]hosttest.ArchiveEntry{
 	app,
 	{Link("l", "../.."), file("l/evil", "x"), hardLink("h", "../x")},
@@ -37,7 +37,7 @@ var hostile = [][]hosttest.ArchiveEntry{
 	{file("a", "x"), dir("a", 0o755), file("a/b", "x"), hardLink("a", "a"), hardLink("c", "a/b")},
 }
 
-// packed packs entries in one of the formats.
+// packed packs entries in a format.
 func packed(t testing.TB, name string, entries []hosttest.ArchiveEntry) []byte {
 	switch name {
 	case "a.tar":
@@ -52,7 +52,7 @@ func packed(t testing.TB, name string, entries []hosttest.ArchiveEntry) []byte {
 	return hosttest.TarGzip(t, entries...)
 }
 
-// FuzzExtract unpacks bytes that may be an archive.
+// FuzzExtract extracts bytes that may be an archive.
 func FuzzExtract(f *testing.F) {
 	for kind, name := range formats {
 		for _, entries := range hostile {
@@ -67,8 +67,7 @@ func FuzzExtract(f *testing.F) {
 	})
 }
 
-// FuzzExtractEntries unpacks archives that are whole, with entries that are made
-// from bytes: what is wrong with them is found behind the checksums.
+// FuzzExtractEntries extracts valid archives whose entries are made from bytes, to get past the checksums.
 func FuzzExtractEntries(f *testing.F) {
 	for i := range 60 {
 		f.Add([]byte{byte(i), 1, byte(i * 7), byte(i * 3), 5, byte(i * 11), 2, 0, 9, byte(i), 3, 1, byte(i * 5), 4, 2, byte(i * 13), 7, 0, byte(i), 1, 2, 3}, uint8(i))
@@ -79,13 +78,13 @@ func FuzzExtractEntries(f *testing.F) {
 	})
 }
 
-// parts are what names and targets of entries are made of.
+// parts are components of names and link targets.
 var parts = []string{
 	"a", "b", "out", "kept", "old", "..", ".", "", "/", "l", "opt", "app", "opt/app", "../outside", ".a.tar.ccm-extract", ".a.zip.ccm-extract",
 	"a/b", "ü", "\xff", "\\", "..\\..", strings.Repeat("n", 256), strings.Repeat("d/", 100), "new\nline", "%s", "-rf",
 }
 
-// entriesOf makes entries of an archive from bytes, at most a hundred and one.
+// entriesOf makes at most 101 entries from bytes.
 func entriesOf(script []byte) (list []hosttest.ArchiveEntry) {
 	next := func() int {
 		if len(script) == 0 {
@@ -133,9 +132,8 @@ func entriesOf(script []byte) (list []hosttest.ArchiveEntry) {
 	return list
 }
 
-// harmless extracts an archive into a directory of a machine where something
-// stands already, and holds that nothing changes outside of it, that what fails
-// changes nothing, and that no more is made than was allowed.
+// harmless extracts an archive into a directory that has files already. Nothing outside may change, a failure may
+// change nothing, and the limits must hold.
 func harmless(t *testing.T, name string, archive []byte) {
 	base := memoryDir(t)
 	root := filepath.Join(base, "machine")
@@ -179,11 +177,11 @@ func harmless(t *testing.T, name string, archive []byte) {
 		}
 		return nil
 	}))
-	require.LessOrEqual(t, entries, fuzzEntries+5) // what was there
+	require.LessOrEqual(t, entries, fuzzEntries+5) // the existing files
 	require.LessOrEqual(t, size, int64(fuzzBytes+6))
-	if !absolute { // such begin at the root of the machine, which is not that of this test
+	if !absolute { // absolute links begin at the root of the machine, which is not that of this test
 		mine := after["machine/opt/app/out"] == before["machine/opt/app/out"]
-		if mine { // the one link that does lead out, and was there before
+		if mine { // the one link that leads out, and that existed before
 			require.NoError(t, os.Remove(app+"/out"))
 		}
 		inside, err := os.OpenRoot(app)
@@ -215,7 +213,7 @@ func without(snap map[string]string, prefix string) map[string]string {
 	return out
 }
 
-// memoryDir returns a directory, in memory if that can be had: extracting syncs.
+// memoryDir returns a directory, in memory if possible, because extracting syncs.
 func memoryDir(t testing.TB) string {
 	dir, err := os.MkdirTemp("/dev/shm", "ccm-test-")
 	if err != nil {

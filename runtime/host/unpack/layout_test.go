@@ -30,7 +30,7 @@ func TestEntryName(t *testing.T) {
 	}
 }
 
-// No order of links, whatever they go through, leads out of the directory.
+// No order of links, whatever they pass through, leads out of the directory.
 func TestCheckLinks(t *testing.T) {
 	tests := []struct {
 		name  string
@@ -49,8 +49,7 @@ func TestCheckLinks(t *testing.T) {
 		{"up", map[string]string{"a/l": "../../x"}, "leads out"},
 		{"up and back in", map[string]string{"l": "../app/x"}, "leads out"},
 		{"up through something missing", map[string]string{"l": "no/../../x"}, "leads out"},
-		// x/y/z is the directory itself, so z/.. is above it, although x/y/z/.. looks
-		// as if it were x/y.
+		// x/y/z is the directory itself, so z/.. is above it, although x/y/z/.. looks like x/y.
 		{"up through a link", map[string]string{"x/y/z": "../..", "w": "x/y/z/.."}, `entry "w"`},
 		{"through a chain of links", map[string]string{"a": "b/c", "b": "d", "d/c": "../..", "e": "a/f"}, "leads out"},
 		{"through an absolute link", map[string]string{"a/b": "/opt/app", "c": "a/b/.."}, `entry "c"`},

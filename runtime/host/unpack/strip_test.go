@@ -10,8 +10,8 @@ import (
 	"github.com/luaccm/ccm/runtime/host/unpack"
 )
 
-// Directories at the beginning of names and of the targets of hard links are left out, those
-// in the targets of symbolic links are not: as with tar --strip-components.
+// Leading directories are stripped from names and from targets of hard links, but not from targets of symbolic links:
+// as with tar --strip-components.
 func TestExtractStrip(t *testing.T) {
 	entries := []hosttest.ArchiveEntry{
 		dir("app-1.0/", 0o755), file("app-1.0/README", "r"), file("top", "t"),
@@ -30,7 +30,7 @@ func TestExtractStrip(t *testing.T) {
 	require.EqualError(t, err, "nothing in the archive lies 3 directories deep")
 }
 
-// What leaves the directory does so without the directories that are left out, too.
+// A path that leads out of the directory still does so after stripping.
 func TestExtractStripHostile(t *testing.T) {
 	for _, tt := range []struct {
 		entries []hosttest.ArchiveEntry

@@ -31,7 +31,7 @@ var (
 	dir      = hosttest.Dir
 )
 
-// extract puts an archive into a fresh machine and extracts it to /opt/app.
+// extract extracts an archive to /opt/app on a new machine.
 func extract(t *testing.T, name string, archive []byte, x unpack.Options) (root string, err error) {
 	t.Helper()
 	h, root := hosttest.New(t, nil)
@@ -71,8 +71,7 @@ var appBelow = map[string]string{
 	"lib/x": "Lrwxrwxrwx → deep/er/x", "current": "Lrwxrwxrwx → lib", "gone": "Lrwxrwxrwx → not/there",
 }
 
-// Modes and symbolic links are kept, setuid is not, and the directory itself is
-// left alone.
+// Modes and symbolic links are kept, setuid is not, and the directory itself is not changed.
 func TestExtract(t *testing.T) {
 	for name, archive := range map[string][]byte{
 		"app.tar": hosttest.Tar(t, app...), "app.tar.gz": hosttest.TarGzip(t, app...),
@@ -124,8 +123,7 @@ func TestExtractDuplicates(t *testing.T) {
 	require.Equal(t, map[string]string{"f": "-rw-r--r-- new", "g": "-rw-r--r-- file", "d": "drwxr-xr-x"}, below(t, root+"/opt/app"))
 }
 
-// Programs on Windows have written backslashes for slashes; on Unix they are
-// part of names, such as those of systemd units.
+// A backslash is part of a name, as in those of systemd units; programs on Windows have used it for a slash.
 func TestExtractBackslashes(t *testing.T) {
 	windows := hosttest.Zip(t, file(`dir\sub\f`, "x"), file(`empty\`, ""))
 	root, err := extract(t, "a.zip", windows, unpack.Options{})
@@ -141,8 +139,7 @@ func TestExtractBackslashes(t *testing.T) {
 	}
 }
 
-// flipped returns b with one bit of byte at changed; at counts from the end if
-// it is negative.
+// flipped returns b with one bit of the byte at an index changed; a negative index counts from the end.
 func flipped(b []byte, at int) []byte {
 	c := bytes.Clone(b)
 	if at < 0 {
@@ -152,7 +149,7 @@ func flipped(b []byte, at int) []byte {
 	return c
 }
 
-// encrypted says of each entry of a zip that it is encrypted.
+// encrypted marks every entry of a zip as encrypted.
 func encrypted(b []byte) []byte {
 	c := bytes.Clone(b)
 	for sig, at := range map[string]int{"PK\x03\x04": 6, "PK\x01\x02": 8} {
@@ -162,8 +159,7 @@ func encrypted(b []byte) []byte {
 	return c
 }
 
-// Hostile and broken archives fail, and nothing is left of them: not even the
-// directory that they were to be extracted to.
+// Hostile and damaged archives fail and leave nothing, not even the target directory.
 func TestExtractHostile(t *testing.T) {
 	special := func(kind byte) hosttest.ArchiveEntry {
 		return hosttest.ArchiveEntry{Header: tar.Header{Name: "dev", Typeflag: kind, Devmajor: 1, Devminor: 5}}
@@ -264,8 +260,7 @@ func TestExtractHostile(t *testing.T) {
 			delete(snap, tt.file)
 			require.Empty(t, snap)
 
-			// Nor is anything left in a directory that is there, and nothing in it
-			// has changed.
+			// An existing directory is unchanged, with no new file in it.
 			h := host.New(host.Options{Root: root})
 			require.NoError(t, os.MkdirAll(root+"/opt/app", 0o755))
 			require.NoError(t, os.WriteFile(root+"/opt/app/existing", []byte("old"), 0o600))
@@ -277,7 +272,7 @@ func TestExtractHostile(t *testing.T) {
 	}
 }
 
-// A zip says how large its entries are; what counts is what comes out.
+// A zip states the sizes of its entries; the limits apply to the real sizes.
 func TestExtractZipThatLies(t *testing.T) {
 	var buf bytes.Buffer
 	zw := zip.NewWriter(&buf)
@@ -294,8 +289,7 @@ func TestExtractZipThatLies(t *testing.T) {
 	require.Len(t, below(t, root), 1)
 }
 
-// What stands in the directory is replaced in one step where it can be, and
-// where it cannot nothing at all is done.
+// An existing file is replaced in one step if possible, else nothing is extracted.
 func TestExtractOverExisting(t *testing.T) {
 	tests := []struct {
 		name    string
@@ -357,11 +351,11 @@ func TestExtractOverExisting(t *testing.T) {
 	}
 }
 
-// Whoever finds what is placed last finds everything; and wherever a run dies or
-// fails, the next one gets there.
+// The last file to appear is the completion mark: if it is there, everything is. After a failure or death at any step
+// the next run completes the extraction.
 func TestExtractFailingAnywhere(t *testing.T) {
 	archive := hosttest.Tar(t, app...)
-	there := func(root string) { // beside which two directories are new
+	there := func(root string) { // two directories beside it are new
 		require.NoError(t, os.MkdirAll(root+"/opt/app/ro", 0o755))
 	}
 	appBelow := maps.Clone(appBelow)
@@ -420,8 +414,7 @@ func TestArchiveFormatOf(t *testing.T) {
 	require.ErrorContains(t, err, "archive type not supported, want one of .tar.gz, .tgz, .tar.xz, .txz, .tar.zst, .tzst, .tar, .zip")
 }
 
-// Directories that no entry is about are counted too: a name can bring
-// thousands.
+// Directories without an entry count too: one name can make thousands.
 func TestExtractDeepNames(t *testing.T) {
 	var many []hosttest.ArchiveEntry
 	for i := range 30 {
@@ -448,8 +441,7 @@ func TestExtractDeepNames(t *testing.T) {
 	}
 }
 
-// Whoever keeps what is about to change is told of every path, those that are
-// new as well.
+// The backup hook is called for every changed path, also for new ones.
 func TestExtractTellsKeep(t *testing.T) {
 	root := t.TempDir()
 	require.NoError(t, os.MkdirAll(root+"/opt/app", 0o755))
@@ -474,7 +466,7 @@ func TestExtractTellsKeep(t *testing.T) {
 	require.Equal(t, before, hosttest.Snapshot(t, root))
 }
 
-// sparseTar is what GNU tar makes of a file of that size that is nothing but a hole.
+// sparseTar returns a tar in the form of GNU tar with a file that is one hole.
 func sparseTar(name string, size int64) []byte {
 	head := make([]byte, 512)
 	for at, field := range map[int]string{
@@ -483,13 +475,13 @@ func sparseTar(name string, size int64) []byte {
 	} {
 		copy(head[at:], field)
 	}
-	binary := func(at int, n int64) { // a number that octal digits have no room for
+	binary := func(at int, n int64) { // a number too large for octal digits
 		head[at] = 0x80
 		for i := range 8 {
 			head[at+4+i] = byte(n >> (56 - 8*i))
 		}
 	}
-	binary(386, size) // where the one part begins, which is empty
+	binary(386, size) // the offset of the only part, which is empty
 	binary(483, size)
 	sum := 0
 	for i, c := range head {
@@ -502,9 +494,8 @@ func sparseTar(name string, size int64) []byte {
 	return append(head, make([]byte, 1024)...)
 }
 
-// A file in an archive that is mostly holes has them on the disk too. One that is larger
-// than it may be is refused before anything is written, and while holes are made the
-// context counts.
+// A mostly sparse file in an archive is sparse on the disk too. One larger than the limit is refused before anything
+// is written, and making holes ends with the context.
 func TestExtractSparse(t *testing.T) {
 	h := host.New(host.Options{Root: t.TempDir()})
 	archive := func(size int64) {
