@@ -11,7 +11,6 @@ import (
 	"github.com/luaccm/ccm/runtime/converge"
 	"github.com/luaccm/ccm/runtime/event"
 	"github.com/luaccm/ccm/runtime/host"
-	"github.com/luaccm/ccm/runtime/resource"
 	"github.com/luaccm/ccm/runtime/state"
 )
 
@@ -24,9 +23,6 @@ type Result struct {
 	// in the session.
 	Incomplete bool
 }
-
-// Begin implements event.Reporter.
-func (*Result) Begin(*resource.Resource, int, int) {}
 
 // Event implements event.Reporter.
 func (r *Result) Event(e *event.Event) { r.Events = append(r.Events, e.Clone()) }
@@ -92,13 +88,14 @@ func (b *batchRun) converge(ctx context.Context, engine *converge.Engine, h *hos
 	if err := conceal(engine, p.Secrets, b.store); err != nil {
 		p.Messages.Warn(err.Error()) // known secrets are masked anyway
 	}
+	var reporters event.Reporters
 	if b.writer != nil {
 		b.writer.AddCatalog(c)
 		engine.Cause = b.writer.Cause
 		engine.Journal, engine.PendingRefreshes = b.writer, b.writer.PendingRefreshes("", c)
-		engine.Reporter = event.Reporters{b.writer, engine.Reporter}
+		reporters = append(reporters, b.writer)
 	}
-	engine.Reporter = &numberingReporter{engine.Reporter, b}
+	engine.Reporter = &numberingReporter{append(reporters, engine.Reporter), b}
 	var sum event.Summary
 	if b.writer == nil {
 		sum = engine.Plan(ctx, &h.View, c)
@@ -111,7 +108,7 @@ func (b *batchRun) converge(ctx context.Context, engine *converge.Engine, h *hos
 
 // A numberingReporter numbers the events of a batch consecutively.
 type numberingReporter struct {
-	event.Reporter
+	event.Reporters
 	batch *batchRun
 }
 
@@ -120,7 +117,7 @@ func (n *numberingReporter) Event(e *event.Event) {
 	c := *e
 	c.Index = n.batch.summary.Total()
 	n.batch.summary.Add(&c)
-	n.Reporter.Event(&c)
+	n.Reporters.Event(&c)
 }
 
 // NewRunID returns an ID that sorts by time: the time to the microsecond and three random bytes,

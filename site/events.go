@@ -11,17 +11,11 @@ import (
 // events collects the reported events.
 type events []*event.Event
 
-// Begin implements event.Reporter.
-func (*events) Begin(*resource.Resource, int, int) {}
-
 // Event implements event.Reporter.
 func (es *events) Event(e *event.Event) { *es = append(*es, e.Clone()) }
 
 // An eventFunc is called with each event, and must not keep it.
 type eventFunc func(*event.Event)
-
-// Begin implements event.Reporter.
-func (eventFunc) Begin(*resource.Resource, int, int) {}
 
 // Event implements event.Reporter.
 func (f eventFunc) Event(e *event.Event) { f(e) }

@@ -40,9 +40,6 @@ type service struct {
 	entry *registration.Entry
 }
 
-// Begin implements event.Reporter.
-func (*registrar) Begin(*resource.Resource, int, int) {}
-
 // Event implements event.Reporter. It queues the services of a resource that is in order.
 func (r *registrar) Event(e *event.Event) {
 	if !r.isInOrder(e) {

@@ -6,7 +6,6 @@ import (
 	"github.com/luaccm/ccm/luaapi"
 	"github.com/luaccm/ccm/runtime/converge"
 	"github.com/luaccm/ccm/runtime/event"
-	"github.com/luaccm/ccm/runtime/resource"
 )
 
 // A scriptReporter tells scripts the outcomes of resources, for late values and for functions
@@ -35,9 +34,6 @@ func (s *Site) reportTo(ctx context.Context, engine *converge.Engine, explain fu
 	}
 	return r
 }
-
-// Begin implements event.Reporter.
-func (*scriptReporter) Begin(*resource.Resource, int, int) {}
 
 // Event implements event.Reporter.
 func (r *scriptReporter) Event(ev *event.Event) {

@@ -12,7 +12,6 @@ import (
 
 	"github.com/luaccm/ccm/runtime/event"
 	"github.com/luaccm/ccm/runtime/host"
-	"github.com/luaccm/ccm/runtime/resource"
 	"github.com/luaccm/ccm/runtime/terminal"
 )
 
@@ -91,9 +90,6 @@ func (t *Timings) measureHeap() {
 	runtime.ReadMemStats(&m)
 	t.memory.inUse = m.HeapAlloc
 }
-
-// Begin implements event.Reporter.
-func (*Timings) Begin(*resource.Resource, int, int) {}
 
 // Event implements event.Reporter.
 func (t *Timings) Event(e *event.Event) {

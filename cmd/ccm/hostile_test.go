@@ -26,7 +26,6 @@ import (
 	"github.com/luaccm/ccm/runtime/facts"
 	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/host/hosttest"
-	"github.com/luaccm/ccm/runtime/resource"
 	"github.com/luaccm/ccm/site"
 )
 
@@ -162,8 +161,7 @@ func (w *hostileHost) holds(t *testing.T, name, text string) {
 
 type eventsOf []*event.Event
 
-func (l *eventsOf) Begin(*resource.Resource, int, int) {}
-func (l *eventsOf) Event(e *event.Event)               { *l = append(*l, e.Clone()) }
+func (l *eventsOf) Event(e *event.Event) { *l = append(*l, e.Clone()) }
 
 // late reports whether an evaluation reached its limits, which depends on the load of the machine.
 func late(err error) bool {

@@ -195,7 +195,7 @@ func (c *Controller) Begin(ctx context.Context, r *signed.Release, more ...signe
 	return c.begin(ctx, control, r, more)
 }
 
-// BeginBack is like Begin for a release that Back has returned.
+// BeginBack is like BeginRollout for a release that Back has returned.
 func (c *Controller) BeginBack(ctx context.Context, r *signed.Release, more ...signers.Key) error {
 	control, err := c.Store.Read(ctx)
 	if err != nil {

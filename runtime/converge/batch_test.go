@@ -59,8 +59,8 @@ type watchReporter struct {
 	events []*event.Event
 }
 
-func (w *watchReporter) Begin(_ *resource.Resource, index, _ int) { w.begin(index) }
-func (w *watchReporter) Event(ev *event.Event)                    { w.events = append(w.events, ev.Clone()) }
+func (w *watchReporter) BeforeAction(_ *resource.Resource, index, _ int) { w.begin(index) }
+func (w *watchReporter) Event(ev *event.Event)                           { w.events = append(w.events, ev.Clone()) }
 
 // TestBatchesOverlap: a batch is committed while the next one is written, and reported after that. If the path of one
 // of its files has been taken meanwhile, that file and the next batch are still written, and reported in order.

@@ -183,8 +183,6 @@ type tape struct {
 	events []*event.Event
 }
 
-func (*tape) Begin(*resource.Resource, int, int) {}
-
 func (tp *tape) Event(e *event.Event) {
 	tp.events = append(tp.events, e.Clone())
 	s := e.Resource.ID.Name + " " + e.Outcome.String()

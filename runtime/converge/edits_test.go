@@ -74,7 +74,7 @@ func (w *fileLog) note(line string) {
 	w.lines = append(w.lines, line+" | "+strings.ReplaceAll(string(text), "\n", " "))
 }
 
-func (w *fileLog) Begin(r *resource.Resource, _, _ int) { w.note("begin " + r.ID.Name) }
+func (w *fileLog) BeforeAction(r *resource.Resource, _, _ int) { w.note("begin " + r.ID.Name) }
 func (w *fileLog) Event(e *event.Event) {
 	line := e.Resource.ID.Name + " " + e.Outcome.String()
 	for _, a := range e.Actions {

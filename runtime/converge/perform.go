@@ -41,7 +41,7 @@ func (w *walk) act(ctx context.Context, provider resource.Binding, d resource.De
 		}
 		return
 	}
-	w.Reporter.Begin(r, ev.Index, len(w.catalog.Resources))
+	event.Reporters{w.Reporter}.BeforeAction(r, ev.Index, len(w.catalog.Resources))
 	if err := w.refreshes.add(ev.Index, ev.Cause); err != nil {
 		ev.Outcome, ev.Err, ev.Actions = event.Failed, fmt.Errorf("cannot record what this would refresh: %w", err), nil
 		return

@@ -5,7 +5,6 @@ import (
 	"io/fs"
 
 	"github.com/luaccm/ccm/runtime/event"
-	"github.com/luaccm/ccm/runtime/resource"
 	"github.com/luaccm/ccm/runtime/terminal"
 )
 
@@ -21,9 +20,6 @@ type Failures struct {
 }
 
 var _ event.Reporter = (*Failures)(nil)
-
-// Begin implements event.Reporter.
-func (*Failures) Begin(*resource.Resource, int, int) {}
 
 // Event implements event.Reporter.
 func (f *Failures) Event(e *event.Event) {

@@ -12,8 +12,10 @@ import (
 // W.
 type Flusher struct{ W *bufio.Writer }
 
-// Begin implements event.Reporter.
-func (f Flusher) Begin(*resource.Resource, int, int) { _ = f.W.Flush() }
+var _ event.ActionReporter = Flusher{}
+
+// BeforeAction implements event.ActionReporter.
+func (f Flusher) BeforeAction(*resource.Resource, int, int) { _ = f.W.Flush() }
 
 // Event implements event.Reporter.
 func (f Flusher) Event(e *event.Event) {

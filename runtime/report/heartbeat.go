@@ -21,10 +21,10 @@ type Heartbeat struct {
 	timer     *time.Timer
 }
 
-var _ event.Reporter = (*Heartbeat)(nil)
+var _ event.ActionReporter = (*Heartbeat)(nil)
 
-// Begin implements event.Reporter.
-func (h *Heartbeat) Begin(r *resource.Resource, _, _ int) { h.BeginSite(r.ID.String()) }
+// BeforeAction implements event.ActionReporter.
+func (h *Heartbeat) BeforeAction(r *resource.Resource, _, _ int) { h.BeginSite(r.ID.String()) }
 
 // BeginSite begins the reading of a script or manifest.
 func (h *Heartbeat) BeginSite(name string) {

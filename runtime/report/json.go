@@ -270,9 +270,6 @@ func NewJSON(w io.Writer, where Origin, diff DiffMode) *JSON {
 	return &JSON{w: w, enc: enc, origin: where, diff: diff}
 }
 
-// Begin implements event.Reporter.
-func (*JSON) Begin(*resource.Resource, int, int) {}
-
 // Event implements event.Reporter.
 func (j *JSON) Event(e *event.Event) {
 	j.mu.Lock()

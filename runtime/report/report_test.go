@@ -273,13 +273,13 @@ func TestStatusLineShowsLooks(t *testing.T) {
 func TestHeartbeat(t *testing.T) {
 	told := make(chan string, 100)
 	h := &Heartbeat{W: printerFunc(func(text terminal.Text) { told <- text.String() }), Interval: time.Millisecond}
-	h.Begin(&resource.Resource{ID: id("/x"), Common: new(resource.Common)}, 0, 2)
+	h.BeforeAction(&resource.Resource{ID: id("/x"), Common: new(resource.Common)}, 0, 2)
 	require.Regexp(t, `^file#/x: running for \d+ms\n$`, <-told)
 	h.Event(nil)
 	for len(told) > 0 {
 		<-told
 	}
-	h.Begin(&resource.Resource{ID: id("/y"), Common: new(resource.Common)}, 1, 2)
+	h.BeforeAction(&resource.Resource{ID: id("/y"), Common: new(resource.Common)}, 1, 2)
 	require.Contains(t, <-told, "file#/y: ")
 	h.Event(nil)
 	h.BeginSite("site.lua")

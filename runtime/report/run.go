@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/luaccm/ccm/runtime/event"
-	"github.com/luaccm/ccm/runtime/resource"
 )
 
 // A Run has all that is known of a run after its end, for reports that are written then.
@@ -66,9 +65,6 @@ const (
 	diffLimit     = 64 << 10 // bytes of a diff
 	allTextsLimit = 6 << 20  // bytes of all diffs and outputs
 )
-
-// Begin implements event.Reporter.
-func (*Collector) Begin(*resource.Resource, int, int) {}
 
 // Event implements event.Reporter.
 func (c *Collector) Event(e *event.Event) {

@@ -35,8 +35,8 @@ type StatusLine struct {
 }
 
 var (
-	_ event.Reporter   = (*StatusLine)(nil)
-	_ terminal.Printer = (*StatusLine)(nil)
+	_ event.ActionReporter = (*StatusLine)(nil)
+	_ terminal.Printer     = (*StatusLine)(nil)
 )
 
 // NewStatusLine returns a line on the terminal that w writes to.
@@ -44,9 +44,9 @@ func NewStatusLine(w io.Writer) *StatusLine {
 	return &StatusLine{W: w, Size: func() (int, int) { return terminal.Size(w) }}
 }
 
-// Begin implements event.Reporter. A resource that takes longer than a moment is shown with its
+// BeforeAction implements event.ActionReporter. A resource that takes longer than a moment is shown with its
 // time.
-func (s *StatusLine) Begin(r *resource.Resource, index, total int) {
+func (s *StatusLine) BeforeAction(r *resource.Resource, index, total int) {
 	s.BeginSite(terminal.Sprintf("[%d/%d] %s", index+1, total, r.ID).String())
 }
 

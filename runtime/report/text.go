@@ -8,7 +8,6 @@ import (
 
 	"github.com/luaccm/ccm/runtime/event"
 	"github.com/luaccm/ccm/runtime/health"
-	"github.com/luaccm/ccm/runtime/resource"
 	"github.com/luaccm/ccm/runtime/terminal"
 )
 
@@ -46,9 +45,6 @@ type Text struct {
 }
 
 var _ event.Reporter = Text{}
-
-// Begin implements event.Reporter.
-func (Text) Begin(*resource.Resource, int, int) {}
 
 func (t Text) paint(style terminal.Style, s string) terminal.Text {
 	return style.On(t.Color).Paint(terminal.LineText(s))

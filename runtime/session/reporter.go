@@ -17,16 +17,16 @@ type Reporter struct {
 	err   error
 }
 
-var _ event.Reporter = (*Reporter)(nil)
+var _ event.ActionReporter = (*Reporter)(nil)
 
 // Reporter returns a reporter for a run.
 func (s *Session) Reporter(runID string, diff report.DiffMode, now func() time.Time) *Reporter {
 	return &Reporter{s: s, runID: runID, diff: diff, now: now}
 }
 
-// Begin implements event.Reporter: it records an action before any change. Otherwise, if the
+// BeforeAction implements event.ActionReporter: it records an action before any change. Otherwise, if the
 // process dies meanwhile, the subscribers would not be refreshed.
-func (r *Reporter) Begin(x *resource.Resource, _, _ int) {
+func (r *Reporter) BeforeAction(x *resource.Resource, _, _ int) {
 	r.append(Entry{Event: report.Event{
 		Protocol: beginProtocol, Timestamp: r.now().UTC(), Type: x.ID.Type, Name: x.ID.Name, Alias: x.Common.Alias,
 	}})

@@ -265,7 +265,7 @@ func TestRecorderAndReport(t *testing.T) {
 	b := &resource.Resource{ID: resource.ID{Type: "knob", Name: "b"}, Type: typ, Spec: &knob{}, Common: &resource.Common{
 		Subscribe: []resource.Reference{{Type: "knob", Name: "a"}},
 	}}
-	rec.Begin(a, 0, 1)
+	rec.BeforeAction(a, 0, 1)
 	rec.Event(&event.Event{Resource: a, Outcome: event.Changed, Start: at, Duration: time.Second, Actions: []resource.Action{{Phrase: "turned the knob"}}})
 	rec.Event(&event.Event{Resource: b, Outcome: event.Failed, Err: errors.New("it broke"), Duration: time.Second})
 	require.NoError(t, rec.Err())

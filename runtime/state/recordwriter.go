@@ -89,8 +89,8 @@ type RecordWriter struct {
 }
 
 var (
-	_ converge.Journal = (*RecordWriter)(nil)
-	_ event.Reporter   = (*RecordWriter)(nil)
+	_ converge.Journal     = (*RecordWriter)(nil)
+	_ event.ActionReporter = (*RecordWriter)(nil)
 )
 
 // Begin starts the record of a run. The lock of the directory must be held.

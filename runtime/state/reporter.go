@@ -11,8 +11,8 @@ import (
 	"github.com/luaccm/ccm/runtime/resource"
 )
 
-// Begin implements event.Reporter: it writes the buffered lines.
-func (r *RecordWriter) Begin(*resource.Resource, int, int) { r.warnOf(r.file.flush()) }
+// BeforeAction implements event.ActionReporter: it writes the buffered lines.
+func (r *RecordWriter) BeforeAction(*resource.Resource, int, int) { r.warnOf(r.file.flush()) }
 
 // SetResource sets the resource for later changes without [host.PreImage.For]; nil for none.
 func (r *RecordWriter) SetResource(res *resource.Resource) {

@@ -75,8 +75,7 @@ func (b *box) store() *state.Store {
 	})
 }
 
-func (b *box) Begin(*resource.Resource, int, int) {}
-func (b *box) Event(e *event.Event)               { b.events = append(b.events, e.Clone()) }
+func (b *box) Event(e *event.Event) { b.events = append(b.events, e.Clone()) }
 
 func registry(t testing.TB) *resource.Registry {
 	reg, err := resource.NewRegistry(posix.Providers()...)

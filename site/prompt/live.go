@@ -54,9 +54,6 @@ type liveDelta struct {
 // liveNames is a list of names.
 type liveNames []string
 
-// Begin implements event.Reporter.
-func (*liveEvents) Begin(*resource.Resource, int, int) {}
-
 // Event implements event.Reporter.
 func (l *liveEvents) Event(e *event.Event) { *l = append(*l, newLiveEvent(e)) }
 
