@@ -41,7 +41,7 @@ func (r *Result) Unmet() bool {
 // A batchRun converges resources one by one, with one lock and one run in the history, so that no
 // other process comes in between.
 type batchRun struct {
-	*runRecord
+	*runState
 	id      string
 	summary event.Summary
 }
@@ -52,17 +52,17 @@ func (o *OneOff) open(ctx context.Context) (*batchRun, error) {
 		return o.batch, nil
 	}
 	id := NewRunID(time.Now())
-	var rec *runRecord
+	var st *runState
 	var err error
 	if o.options.Plan {
-		rec, err = o.recorder.openRecord("", "")
+		st, err = o.recorder.openState("", "")
 	} else {
-		rec, err = o.recorder.begin(ctx, state.Info{ID: id, Kind: o.options.Kind, Inputs: o.inputs.records()})
+		st, err = o.recorder.beginRecord(ctx, state.RunInfo{ID: id, Kind: o.options.Kind, Inputs: o.inputs.records()})
 	}
 	if err != nil {
 		return nil, err
 	}
-	o.batch = &batchRun{runRecord: rec, id: id, summary: event.Summary{Start: o.host.Now(), Noop: o.options.Plan}}
+	o.batch = &batchRun{runState: st, id: id, summary: event.Summary{Start: o.host.Now(), Noop: o.options.Plan}}
 	return o.batch, nil
 }
 

@@ -41,17 +41,17 @@ type Files struct {
 // readTimeout is the default time limit to read one file.
 const readTimeout = time.Minute
 
-// Begin sets the context that ends reads. A file that the shell has opened, such as <(...), may
+// SetContext sets the context that ends reads. A file that the shell has opened, such as <(...), may
 // have no end.
-func (f *Files) Begin(ctx context.Context) { f.ctx, f.limit = ctx, readTimeout }
+func (f *Files) SetContext(ctx context.Context) { f.ctx, f.limit = ctx, readTimeout }
 
 // Context returns the context of reads.
 func (f *Files) Context() context.Context { return f.ctx }
 
-// beginOnce calls Begin once.
-func (f *Files) beginOnce(ctx context.Context) {
+// setContextOnce calls SetContext once.
+func (f *Files) setContextOnce(ctx context.Context) {
 	if f.ctx == nil {
-		f.Begin(ctx)
+		f.SetContext(ctx)
 	}
 }
 

@@ -48,7 +48,7 @@ type OneOff struct {
 
 // NewOneOff reads the facts and the data for all of the resources.
 func (p *Process) NewOneOff(ctx context.Context, options OneOffOptions) (*OneOff, error) {
-	p.Files.beginOnce(ctx)
+	p.Files.setContextOnce(ctx)
 	o := &OneOff{process: p, options: options, recorder: p.NewRecorder(options.Record), inputs: &inputLog{secrets: p.Secrets}}
 	o.host = o.recorder.host(options.Host)
 	var err error

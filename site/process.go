@@ -3,7 +3,7 @@
 //
 // Begin with a [Process], which holds what all runs of a process share:
 //
-//	run, err := process.Begin(ctx, "site.lua", args, &site.RunOptions{...}) // reads the site, takes the lock
+//	run, err := process.OpenRun(ctx, "site.lua", args, &site.RunOptions{...}) // reads the site, takes the lock
 //	defer run.End()
 //	summary := run.Converge(ctx)
 //

@@ -19,7 +19,7 @@ type Prune struct {
 	process *Process
 	options *RunOptions
 	site    *Site
-	record  *runRecord
+	state   *runState
 	catalog *catalog.Catalog // each resource with ensure = "absent", or skipped
 	// OtherSites counts the resources that stay because another site declared them in its last
 	// run, by site. The same file with other arguments or options is another site.
@@ -33,12 +33,12 @@ type Prune struct {
 	plan    []plannedResource
 }
 
-// BeginPrune reads a script or manifest, finds its undeclared resources and, unless it is a plan,
+// OpenPrune reads a script or manifest, finds its undeclared resources and, unless it is a plan,
 // takes the lock of the state directory. [Prune.End] must be called unless there is an error.
-func (p *Process) BeginPrune(ctx context.Context, file string, args []string, o *RunOptions) (*Prune, error) {
+func (p *Process) OpenPrune(ctx context.Context, file string, args []string, o *RunOptions) (*Prune, error) {
 	x := &Prune{process: p, options: o}
 	recorder := p.NewRecorder(o.Record)
-	p.Commands.Begin(o.ID, nil)
+	p.Commands.SetRun(o.ID, nil)
 	p.Files.setLimit(o.Site.EvalTimeout, o.Record.Timeout)
 	var err error
 	if x.site, err = p.load(ctx, recorder.host(o.Host), file, args, o.Site, loadOptions{}); err != nil {
@@ -49,9 +49,9 @@ func (p *Process) BeginPrune(ctx context.Context, file string, args []string, o 
 		return nil, err
 	}
 	if o.Plan {
-		x.record, err = recorder.openRecord(name, path)
+		x.state, err = recorder.openState(name, path)
 	} else {
-		x.record, err = recorder.begin(ctx, state.Info{ID: o.ID, Kind: "prune", Site: name, File: path, Inputs: x.site.inputs.records()})
+		x.state, err = recorder.beginRecord(ctx, state.RunInfo{ID: o.ID, Kind: "prune", Site: name, File: path, Inputs: x.site.inputs.records()})
 	}
 	if err == nil {
 		err = x.find()
@@ -65,7 +65,7 @@ func (p *Process) BeginPrune(ctx context.Context, file string, args []string, o 
 
 // find makes the catalog of removals.
 func (x *Prune) find() error {
-	list, kept, err := state.Undeclared(x.record.store, x.record.site, x.record.root, x.site.Catalog)
+	list, kept, err := state.Undeclared(x.state.store, x.state.site, x.state.root, x.site.Catalog)
 	if err != nil {
 		return err
 	}
@@ -170,7 +170,7 @@ func decodeRemoval(t *resource.Type, u state.UndeclaredResource, keep []string) 
 // engine returns the engine that converges the catalog.
 func (x *Prune) engine(rep event.Reporter) (*converge.Engine, error) {
 	e := &converge.Engine{Registry: x.site.Registry, Facts: x.site.Facts, Reporter: rep, Texts: true, Stop: x.process.Stop}
-	return e, conceal(e, x.process.Secrets, x.record.store)
+	return e, conceal(e, x.process.Secrets, x.state.store)
 }
 
 // Plan reports what would be removed.
@@ -193,7 +193,7 @@ func (x *Prune) Run(ctx context.Context, rep event.Reporter) (event.Summary, err
 			delete(x.previous, ev.Resource.ID.String())
 		}
 	})
-	engine, err := x.engine(event.Reporters{x.record.writer, stays, rep})
+	engine, err := x.engine(event.Reporters{x.state.writer, stays, rep})
 	if err != nil {
 		return event.Summary{}, err
 	}
@@ -207,7 +207,7 @@ func (x *Prune) Run(ctx context.Context, rep event.Reporter) (event.Summary, err
 			delete(x.previous, id)
 		}
 	}
-	err = errors.Join(x.forgetParents(), state.Forget(x.record.store, x.record.site, x.record.root, x.previous))
+	err = errors.Join(x.forgetParents(), state.Forget(x.state.store, x.state.site, x.state.root, x.previous))
 	if err != nil {
 		err = errors.Join(errors.New("what was removed is still on record"), err)
 	}
@@ -218,10 +218,10 @@ func (x *Prune) Run(ctx context.Context, rep event.Reporter) (event.Summary, err
 func (x *Prune) End() {
 	x.site.Close()
 	switch {
-	case x.record == nil:
+	case x.state == nil:
 	case x.ran:
-		x.record.end(x.summary)
+		x.state.end(x.summary)
 	default:
-		x.record.release()
+		x.state.release()
 	}
 }

@@ -15,10 +15,10 @@ import (
 // be empty and that no site names, the deepest first.
 func (x *Prune) withParents(removals []*resource.Resource) ([]*resource.Resource, error) {
 	var err error
-	if x.parents, err = state.MadeParents(x.record.store, x.record.site, x.record.root); err != nil || len(x.parents) == 0 {
+	if x.parents, err = state.MadeParents(x.state.store, x.state.site, x.state.root); err != nil || len(x.parents) == 0 {
 		return removals, err
 	}
-	named, err := state.NamedParents(x.record.store, x.record.site, x.record.root, x.site.Catalog, x.parents)
+	named, err := state.NamedParents(x.state.store, x.state.site, x.state.root, x.site.Catalog, x.parents)
 	if err != nil {
 		return nil, err
 	}
@@ -87,5 +87,5 @@ func (x *Prune) forgetParents() error {
 	if len(gone) == 0 {
 		return nil
 	}
-	return state.ForgetParents(x.record.store, x.record.site, x.record.root, gone)
+	return state.ForgetParents(x.state.store, x.state.site, x.state.root, gone)
 }

@@ -124,7 +124,7 @@ func (r *Recorder) beginWork(store *state.Store, run string) {
 	}
 	store.CleanUp()
 	r.work = store.Work(run)
-	r.process.Commands.Begin(run, r.work.Command)
+	r.process.Commands.SetRun(run, r.work.Command)
 }
 
 // endWork ends the record that beginWork began, before the lock is released.
@@ -132,7 +132,7 @@ func (r *Recorder) endWork() {
 	if r.work == nil {
 		return
 	}
-	r.process.Commands.Begin("", nil)
+	r.process.Commands.SetRun("", nil)
 	_ = r.work.Close()
 	r.work = nil
 }
@@ -157,8 +157,8 @@ func (r *Recorder) lockEarly(ctx context.Context, run string) {
 	r.beginWork(store, run)
 }
 
-// unlockEarly releases the lock, if the run has not taken it over.
-func (r *Recorder) unlockEarly() {
+// unlockIfUnused releases the lock, if the run has not taken it over.
+func (r *Recorder) unlockIfUnused() {
 	if r.lock != nil {
 		r.endWork()
 		_ = r.lock.Unlock()
@@ -188,34 +188,34 @@ func (r *Recorder) waitForLock(ctx context.Context, dir string, now time.Time) (
 	return held, err
 }
 
-// begin takes the lock of the state directory and begins the record of a run.
-func (r *Recorder) begin(ctx context.Context, info state.Info) (*runRecord, error) {
-	rec, err := r.openRecord(info.Site, info.File)
+// beginRecord takes the lock of the state directory and begins the record of a run.
+func (r *Recorder) beginRecord(ctx context.Context, info state.RunInfo) (*runState, error) {
+	st, err := r.openState(info.Site, info.File)
 	if err != nil {
 		return nil, err
 	}
 	p := r.process
 	now := p.Clock.Now()
-	if rec.lock = r.lock; rec.lock != nil {
+	if st.lock = r.lock; st.lock != nil {
 		r.lock = nil
-	} else if rec.lock, err = r.waitForLock(ctx, rec.store.Dir(), now); err != nil {
+	} else if st.lock, err = r.waitForLock(ctx, st.store.Dir(), now); err != nil {
 		return nil, err
 	} else {
-		r.exclusive = rec.lock.First
+		r.exclusive = st.lock.First
 	}
-	r.beginWork(rec.store, info.ID)
-	info.Host, info.Root = HostName(rec.root), rec.root
+	r.beginWork(st.store, info.ID)
+	info.Host, info.Root = HostName(st.root), st.root
 	info.Version, info.PID, info.Start = p.Version, os.Getpid(), now.UTC()
 	if info.Command = info.Kind; info.Site != "" {
 		info.Command += " " + info.Site
 	}
-	rec.writer, err = rec.store.Begin(info)
+	st.writer, err = st.store.BeginRecord(info)
 	if err != nil {
 		r.endWork()
-		return nil, errors.Join(diag.About("state directory", err), rec.lock.Unlock())
+		return nil, errors.Join(diag.About("state directory", err), st.lock.Unlock())
 	}
-	r.writer = rec.writer
-	return rec, nil
+	r.writer = st.writer
+	return st, nil
 }
 
 // HostName returns the name of the machine whose / is root, "" if unknown.
@@ -224,9 +224,9 @@ func HostName(root string) string {
 	return name
 }
 
-// openRecord opens the records of earlier runs of a site. A plan needs no more; begin adds the
-// record of this run.
-func (r *Recorder) openRecord(site, file string) (*runRecord, error) {
+// openState opens the state directory for a plan, which needs only the records of earlier runs;
+// beginRecord adds the record of this run.
+func (r *Recorder) openState(site, file string) (*runState, error) {
 	root, err := filepath.Abs(filepath.Join("/", r.options.Root))
 	if !filepath.IsAbs(r.options.Root) && r.options.Root != "" {
 		root, err = filepath.Abs(r.options.Root)
@@ -238,7 +238,7 @@ func (r *Recorder) openRecord(site, file string) (*runRecord, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &runRecord{recorder: r, store: store, site: site, file: file, root: root}, nil
+	return &runState{recorder: r, store: store, site: site, file: file, root: root}, nil
 }
 
 // errRunTimeout says that a run exceeded its time limit.

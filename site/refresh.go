@@ -121,7 +121,7 @@ func (x *refreshPlan) perform(ctx context.Context, r *restore, sum *event.Summar
 		return nil
 	}
 	engine := &converge.Engine{Registry: x.registry, Facts: x.facts, Reporter: r.ownChanges(), Stop: r.process.Stop}
-	if err := conceal(engine, r.process.Secrets, r.record.store); err != nil {
+	if err := conceal(engine, r.process.Secrets, r.state.store); err != nil {
 		return err
 	}
 	if r.options.Plan {
@@ -129,8 +129,8 @@ func (x *refreshPlan) perform(ctx context.Context, r *restore, sum *event.Summar
 		sum.Merge(engine.Plan(ctx, &r.host.View, x.catalog))
 		return nil
 	}
-	engine.Journal, engine.PendingRefreshes = r.record.writer, r.record.writer.PendingRefreshes("", x.catalog)
-	engine.Reporter = event.Reporters{r.record.writer, engine.Reporter}
+	engine.Journal, engine.PendingRefreshes = r.state.writer, r.state.writer.PendingRefreshes("", x.catalog)
+	engine.Reporter = event.Reporters{r.state.writer, engine.Reporter}
 	sum.Merge(engine.Run(ctx, r.host, x.catalog))
 	return nil
 }

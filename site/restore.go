@@ -41,7 +41,7 @@ type restore struct {
 	options *RestoreOptions
 	refresh *refreshPlan // nil without refreshes
 	host    *host.Host
-	record  *runRecord
+	state   *runState
 	started map[string]bool // paths that were changed: these are finished in any case
 	mounts  func() (host.Mounts, error)
 }
@@ -61,9 +61,9 @@ func (p *Process) Restore(ctx context.Context, o *RestoreOptions) (sum event.Sum
 		}
 	}
 	if o.Plan {
-		r.record, err = recorder.openRecord(o.Run.Site, "")
+		r.state, err = recorder.openState(o.Run.Site, "")
 	} else {
-		r.record, err = recorder.begin(ctx, state.Info{ID: o.ID, Kind: o.Kind, Site: o.Run.Site})
+		r.state, err = recorder.beginRecord(ctx, state.RunInfo{ID: o.ID, Kind: o.Kind, Site: o.Run.Site})
 	}
 	if err != nil {
 		return sum, err
@@ -71,14 +71,14 @@ func (p *Process) Restore(ctx context.Context, o *RestoreOptions) (sum event.Sum
 	restored := false
 	defer func() {
 		if restored {
-			r.record.end(sum)
+			r.state.end(sum)
 		} else { // nothing was done, or a panic is under way
-			r.record.release()
+			r.state.release()
 		}
 	}()
 	r.host = recorder.host(o.Host)
 	r.mounts = sync.OnceValues(func() (host.Mounts, error) { return r.host.MountsBelow("/") })
-	list, err := r.record.store.Restorer().Restorations(o.Run.ID, o.Paths)
+	list, err := r.state.store.Restorer().Restorations(o.Run.ID, o.Paths)
 	if err != nil {
 		return sum, &diag.Error{Err: err}
 	}
@@ -102,7 +102,7 @@ func (r *restore) files(ctx context.Context, list []state.Restoration) event.Sum
 	}
 	if !r.options.Plan && r.ended(ctx) == nil {
 		r.started = make(map[string]bool)
-		errs := r.record.store.Restorer().Restore(ctx, r.host, list, func(x state.Restoration) error { return r.begin(ctx, x) })
+		errs := r.state.store.Restorer().Restore(ctx, r.host, list, func(x state.Restoration) error { return r.beforePath(ctx, x) })
 		for i, err := range errs {
 			if err != nil {
 				fail(events[i], err)
@@ -113,8 +113,8 @@ func (r *restore) files(ctx context.Context, list []state.Restoration) event.Sum
 		sum.Interrupted = r.skipRest(ctx, events)
 	}
 	rep := r.options.Reporter
-	if r.record.writer != nil {
-		rep = event.Reporters{r.record.writer, rep}
+	if r.state.writer != nil {
+		rep = event.Reporters{r.state.writer, rep}
 	}
 	for i, ev := range events {
 		sum.Add(ev)
@@ -153,7 +153,7 @@ func (r *restore) look(ctx context.Context, i int, list []state.Restoration) *ev
 		ev.Actions = []resource.Action{{Verb: "Restore", Phrase: phraseOf(x)}}
 		return ev
 	}
-	diff, err := r.record.store.Restorer().Differs(ctx, &r.host.View, x)
+	diff, err := r.state.store.Restorer().Differs(ctx, &r.host.View, x)
 	switch {
 	case err != nil:
 		ev.Outcome, ev.Err = event.Failed, err
@@ -196,13 +196,13 @@ func fail(ev *event.Event, err error) {
 // text returns the present content of a path and the one to restore or, afterwards, the former
 // and the restored content; nil if unknown.
 func (r *restore) text(x state.Restoration) (t *resource.TextChange) {
-	if r.record.writer != nil {
-		if before, changed := r.record.writer.Before(x.Path); changed {
-			t, _ = r.record.store.Restorer().TextSince(before, x)
+	if r.state.writer != nil {
+		if before, changed := r.state.writer.Before(x.Path); changed {
+			t, _ = r.state.store.Restorer().TextSince(before, x)
 			return t
 		}
 	}
-	t, _ = r.record.store.Restorer().Text(&r.host.View, x)
+	t, _ = r.state.store.Restorer().Text(&r.host.View, x)
 	return t
 }
 
@@ -253,9 +253,9 @@ func (r *restore) skipRest(ctx context.Context, events []*event.Event) (interrup
 	return interrupted
 }
 
-// begin is called before a path is restored: it notes the path's resource and records the
+// beforePath is called before a path is restored: it notes the path's resource and records the
 // refreshes. An error stops further changes.
-func (r *restore) begin(ctx context.Context, x state.Restoration) error {
+func (r *restore) beforePath(ctx context.Context, x state.Restoration) error {
 	if !r.started[x.Path] {
 		if err := r.ended(ctx); err != nil {
 			return err
@@ -266,16 +266,16 @@ func (r *restore) begin(ctx context.Context, x state.Restoration) error {
 	if err != nil {
 		id = resource.ID{Type: "file", Name: x.Path}
 	}
-	r.record.writer.SetResource(&resource.Resource{ID: id, Common: resource.EmptyCommon})
+	r.state.writer.SetResource(&resource.Resource{ID: id, Common: resource.EmptyCommon})
 	if r.refresh == nil {
 		return nil
 	}
-	if err := r.refresh.record(r.record.writer, id); err != nil {
+	if err := r.refresh.record(r.state.writer, id); err != nil {
 		return err
 	}
 	for _, other := range x.Also {
 		if id, err := resource.ParseID(other); err == nil {
-			if err := r.refresh.record(r.record.writer, id); err != nil {
+			if err := r.refresh.record(r.state.writer, id); err != nil {
 				return err
 			}
 		}

@@ -42,7 +42,7 @@ type Run struct {
 	process  *Process
 	options  *RunOptions
 	recorder *Recorder
-	record   *runRecord
+	state    *runState
 	engine   *converge.Engine
 	scripts  *scriptReporter
 	summary  event.Summary
@@ -51,24 +51,24 @@ type Run struct {
 	deadline time.Time
 }
 
-// Begin reads the script or manifest and, unless it is a plan, takes the lock of the state
+// OpenRun reads the script or manifest and, unless it is a plan, takes the lock of the state
 // directory and begins the record of the run. Args are the arguments of the script. [Run.End]
 // must be called unless there is an error.
-func (p *Process) Begin(ctx context.Context, file string, args []string, o *RunOptions) (*Run, error) {
+func (p *Process) OpenRun(ctx context.Context, file string, args []string, o *RunOptions) (*Run, error) {
 	r := &Run{file: file, args: args, process: p, options: o, recorder: p.NewRecorder(o.Record)}
-	p.Commands.Begin(o.ID, nil)
+	p.Commands.SetRun(o.ID, nil)
 	p.Files.setLimit(o.Site.EvalTimeout, o.Record.Timeout)
 	if !o.Plan {
 		r.recorder.lockEarly(ctx, o.ID)
 	}
-	if err := r.begin(ctx, file, args); err != nil {
+	if err := r.open(ctx, file, args); err != nil {
 		r.End()
 		return nil, err
 	}
 	return r, nil
 }
 
-func (r *Run) begin(ctx context.Context, file string, args []string) (err error) {
+func (r *Run) open(ctx context.Context, file string, args []string) (err error) {
 	p, o := r.process, r.options
 	runner := &observedRunner{Runner: p.Exec()}
 	o.Host.runner = runner
@@ -82,9 +82,9 @@ func (r *Run) begin(ctx context.Context, file string, args []string) (err error)
 	}
 	o.Timings.enter(phaseState)
 	if o.Plan {
-		r.record, err = r.recorder.openRecord(name, path)
+		r.state, err = r.recorder.openState(name, path)
 	} else {
-		r.record, err = r.recorder.begin(ctx, state.Info{ID: o.ID, Kind: "run", Site: name, File: path, Inputs: r.Site.inputs.records(), ChecksOnly: o.MonitorOnly})
+		r.state, err = r.recorder.beginRecord(ctx, state.RunInfo{ID: o.ID, Kind: "run", Site: name, File: path, Inputs: r.Site.inputs.records(), ChecksOnly: o.MonitorOnly})
 	}
 	if err != nil {
 		return err
@@ -97,7 +97,7 @@ func (r *Run) begin(ctx context.Context, file string, args []string) (err error)
 	if o.Plan || r.recorder.exclusive {
 		r.engine.Prefetcher = s.prefetcher
 	}
-	return r.record.attach(r.engine, s.Catalog)
+	return r.state.attach(r.engine, s.Catalog)
 }
 
 // Converge converges the machine, or plans that.
@@ -123,7 +123,7 @@ func (r *Run) Converge(ctx context.Context) event.Summary {
 		r.summary.Registrations = services.finish()
 	}
 	if !o.Plan && !o.MonitorOnly && o.Site.Part.isWhole() && !r.summary.Interrupted {
-		n, err := r.record.writer.CountUndeclared()
+		n, err := r.state.writer.CountUndeclared()
 		if err != nil {
 			r.process.Messages.Warn("what is declared no more is not known: " + err.Error())
 		}
@@ -192,14 +192,14 @@ func (r *Run) CheckIdempotent(ctx context.Context) error {
 // End ends the record of the run, and releases the lock.
 func (r *Run) End() {
 	switch {
-	case r.record == nil:
+	case r.state == nil:
 	case r.walked:
-		r.record.end(r.summary)
+		r.state.end(r.summary)
 	default:
-		r.record.release()
+		r.state.release()
 	}
 	if r.Site != nil {
 		r.Site.Close()
 	}
-	r.recorder.unlockEarly()
+	r.recorder.unlockIfUnused()
 }

@@ -47,7 +47,7 @@ type Scratch struct {
 
 // NewScratch returns a scratch site without resources.
 func (p *Process) NewScratch(ctx context.Context, o ScratchOptions) (*Scratch, error) {
-	p.Files.beginOnce(ctx)
+	p.Files.setContextOnce(ctx)
 	s := &Scratch{process: p, options: o, recorder: p.NewRecorder(o.Record)}
 	var err error
 	site := &Site{Host: s.recorder.host(o.Host), secrets: p.Secrets}
@@ -59,9 +59,9 @@ func (p *Process) NewScratch(ctx context.Context, o ScratchOptions) (*Scratch, e
 	return s, err
 }
 
-// Begin returns the types that exist before anything is declared, and the present facts of the
-// machine.
-func (s *Scratch) Begin(ctx context.Context) (*resource.Registry, *facts.Facts, error) {
+// Reset returns the types as they are before anything is declared, and gathers and returns the present facts of
+// the machine.
+func (s *Scratch) Reset(ctx context.Context) (*resource.Registry, *facts.Facts, error) {
 	l := s.loader
 	reg, err := NewRegistry(l.env)
 	if err != nil {
@@ -146,14 +146,14 @@ func (s *Scratch) providers(list ...*resource.Resource) (*resource.Registry, err
 	return reg, nil
 }
 
-// engine returns the engine that converges a catalog and records in rec.
-func (s *Scratch) engine(rec *runRecord, c *catalog.Catalog, rep event.Reporter) (*converge.Engine, error) {
+// engine returns the engine that converges a catalog and records in st.
+func (s *Scratch) engine(st *runState, c *catalog.Catalog, rep event.Reporter) (*converge.Engine, error) {
 	reg, err := s.providers(c.Resources...)
 	if err != nil {
 		return nil, err
 	}
 	engine := &converge.Engine{Registry: reg, Facts: s.loader.site.Facts, Texts: s.options.Texts, Stop: s.process.Stop, Reporter: rep}
-	return engine, rec.attach(engine, c)
+	return engine, st.attach(engine, c)
 }
 
 // reportTo makes an engine report to the applied scripts, and to the typed text.
@@ -166,11 +166,11 @@ func (s *Scratch) reportTo(ctx context.Context, engine *converge.Engine) {
 
 // Plan reports what Apply would do.
 func (s *Scratch) Plan(ctx context.Context, c *catalog.Catalog, rep event.Reporter) (sum event.Summary, err error) {
-	rec, err := s.recorder.openRecord(s.File, "")
+	st, err := s.recorder.openState(s.File, "")
 	if err != nil {
 		return sum, err
 	}
-	engine, err := s.engine(rec, c, rep)
+	engine, err := s.engine(st, c, rep)
 	if err != nil {
 		return sum, err
 	}
@@ -181,12 +181,12 @@ func (s *Scratch) Plan(ctx context.Context, c *catalog.Catalog, rep event.Report
 
 // Apply converges the machine. When stop is closed, the run ends after the present resource.
 func (s *Scratch) Apply(ctx context.Context, c *catalog.Catalog, rep event.Reporter, h HostOptions, stop <-chan struct{}) (sum event.Summary, err error) {
-	rec, err := s.recorder.begin(ctx, state.Info{ID: NewRunID(s.process.Clock.Now()), Kind: "repl", Site: s.File, Inputs: s.loader.site.inputs.records()})
+	st, err := s.recorder.beginRecord(ctx, state.RunInfo{ID: NewRunID(s.process.Clock.Now()), Kind: "repl", Site: s.File, Inputs: s.loader.site.inputs.records()})
 	if err != nil {
 		return sum, err
 	}
-	defer func() { rec.end(sum) }()
-	engine, err := s.engine(rec, c, rep)
+	defer func() { st.end(sum) }()
+	engine, err := s.engine(st, c, rep)
 	if err != nil {
 		return sum, err
 	}

@@ -71,7 +71,7 @@ func (p *Process) load(ctx context.Context, h *host.Host, name string, args []st
 	if err := o.check(h); err != nil {
 		return nil, err
 	}
-	p.Files.beginOnce(ctx)
+	p.Files.setContextOnce(ctx)
 	env := &TemplateEnv{Clock: p.Clock, substitutes: p.Substitutes}
 	reg, err := NewRegistry(env)
 	if err != nil {

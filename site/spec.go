@@ -66,7 +66,7 @@ func imaginedHost(m *fake.Machine, root string, clock host.Clock) *host.Host {
 // LoadSpec evaluates a script or manifest for a spec, with the machine below root. After an error
 // it returns a catalog that knows the texts with the mistakes, or nil.
 func (p *Process) LoadSpec(ctx context.Context, root, file string, g spec.Fixture) (*SpecCatalog, error) {
-	p.Files.beginOnce(ctx)
+	p.Files.setContextOnce(ctx)
 	text, err := p.Files.ReadFile(file)
 	if err != nil {
 		return nil, err

@@ -157,7 +157,7 @@ func (e *evaluator) pathOf(name string) string {
 // gatherFacts gathers the present facts of this machine.
 func (e *evaluator) gatherFacts(ctx context.Context) (*facts.Facts, error) {
 	p := e.process(nil, nil)
-	p.Files.Begin(ctx)
+	p.Files.SetContext(ctx)
 	o := e.site
 	return p.Facts(ctx, p.View(o.Root), o.Facts)
 }

@@ -124,7 +124,7 @@ func (e *evaluator) moduleTypes(ctx context.Context, files []File, out *Types) (
 			continue
 		}
 		p := e.process(nil, nil)
-		p.Files.Begin(e.ctx)
+		p.Files.SetContext(e.ctx)
 		reg, err := site.NewRegistry(new(site.TemplateEnv))
 		if err != nil {
 			continue

@@ -29,7 +29,7 @@ func useOf(t *testing.T, name string) (m allocations) {
 	f.add(&cobra.Command{}, report.DiffOff)
 	var before, evaluated, after runtime.MemStats
 	heap(&before)
-	run, err := e.Begin(t.Context(), name, nil, &site.RunOptions{
+	run, err := e.OpenRun(t.Context(), name, nil, &site.RunOptions{
 		Site: f.SiteFlags.SiteOptions(), Record: f.RecordFlags.RecordOptions("/"), Plan: true, Reporter: newReport(e, f).reporters,
 	})
 	require.NoError(t, err)

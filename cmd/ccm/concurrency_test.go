@@ -160,7 +160,7 @@ func TestFiftyAtOnce(t *testing.T) {
 	}
 
 	// So has the history, and all replaced contents can be restored.
-	past := jsonLines[state.Entry](t, s.ok("history", "--limit", "0", "--output", "json"))
+	past := jsonLines[state.HistoryEntry](t, s.ok("history", "--limit", "0", "--output", "json"))
 	require.Len(t, past, files+same)
 	require.Empty(t, s.ok("history", "--pending"))
 	restored := 0

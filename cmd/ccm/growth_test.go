@@ -58,7 +58,7 @@ func planned(t *testing.T, text string) (allocations, size uint64) {
 	f.add(&cobra.Command{}, report.DiffOff)
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
-	run, err := e.Begin(t.Context(), name, nil, &site.RunOptions{
+	run, err := e.OpenRun(t.Context(), name, nil, &site.RunOptions{
 		Site: f.SiteFlags.SiteOptions(), Record: f.RecordFlags.RecordOptions(root), Plan: true, Reporter: newReport(e, f).reporters,
 	})
 	require.NoError(t, err)

@@ -138,7 +138,7 @@ func execute(ctx context.Context, e *cli.Env, args []string, out *terminal.Stick
 	e.Args = args
 	within, cancel := e.UntilStopped(ctx)
 	defer cancel()
-	e.Files.Begin(within)
+	e.Files.SetContext(within)
 	root := newRootCommand(e)
 	root.SetArgs(args)
 	root.SetIn(e.Stdin)

@@ -54,7 +54,7 @@ func TestReferencePages(t *testing.T) {
 			require.NoError(t, err)
 		}
 		t.Chdir(t.TempDir())
-		e.Files.Begin(t.Context())
+		e.Files.SetContext(t.Context())
 		example, err := reference.ReadExample(t.Context(), e.Process, archive, s.Modules[typ.Name])
 		require.NoError(t, err, typ.Name)
 		if os.Geteuid() != 0 { // a plan says what needs root

@@ -64,7 +64,7 @@ of the script makes the same changes again, unless the script is changed first.`
 }
 
 // undone says which run an undo takes back.
-func undone(e *cli.Env, run state.Entry, noop bool) terminal.Text {
+func undone(e *cli.Env, run state.HistoryEntry, noop bool) terminal.Text {
 	what := "Undoing"
 	if noop {
 		what = "Would undo"

@@ -79,8 +79,8 @@ func TestUndoProperty(t *testing.T) {
 		s.ok("run", "--root", "root", "--diff", "off", "site.lua", strconv.Itoa(run+1))
 		require.NotEqual(t, before[run], hosttest.Snapshot(t, root))
 	}
-	past := jsonLines[state.Entry](t, s.ok("history", "--output", "json"))
-	slices.SortFunc(past, func(a, b state.Entry) int { return a.Start.Compare(b.Start) })
+	past := jsonLines[state.HistoryEntry](t, s.ok("history", "--output", "json"))
+	slices.SortFunc(past, func(a, b state.HistoryEntry) int { return a.Start.Compare(b.Start) })
 	require.Len(t, past, 3)
 	for run := 2; run >= 0; run-- {
 		tries.Add(50)

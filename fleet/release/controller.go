@@ -178,9 +178,9 @@ func (c *Controller) Do(ctx context.Context, op Operation, why string) (*Assessm
 	return a, err
 }
 
-// Begin stores a release and begins its rollout. Keys in more sign it besides the controller's, if
-// two have to sign. Begin sets the version, and the release to which a rollback goes.
-func (c *Controller) Begin(ctx context.Context, r *signed.Release, more ...signers.Key) error {
+// BeginRollout stores a release and begins its rollout. Keys in more sign it besides the controller's, if
+// two have to sign. BeginRollout sets the version, and the release to which a rollback goes.
+func (c *Controller) BeginRollout(ctx context.Context, r *signed.Release, more ...signers.Key) error {
 	control, err := c.Store.Read(ctx)
 	if err != nil {
 		return err
@@ -195,8 +195,8 @@ func (c *Controller) Begin(ctx context.Context, r *signed.Release, more ...signe
 	return c.begin(ctx, control, r, more)
 }
 
-// BeginBack is like BeginRollout for a release that Back has returned.
-func (c *Controller) BeginBack(ctx context.Context, r *signed.Release, more ...signers.Key) error {
+// BeginRollback is like BeginRollout for a release that Back has returned.
+func (c *Controller) BeginRollback(ctx context.Context, r *signed.Release, more ...signers.Key) error {
 	control, err := c.Store.Read(ctx)
 	if err != nil {
 		return err

@@ -36,7 +36,7 @@ func newDialog(t testing.TB) (*repl.Dialog, *bytes.Buffer) {
 			Builder: builder, Add: builder.Add, Print: out, Version: "1.0",
 			Extend: std.Options{View: view, Cwd: "."}.Extend,
 		},
-		Begin: func() (*resource.Registry, *facts.Facts, error) {
+		Reset: func() (*resource.Registry, *facts.Facts, error) {
 			return registry(t).Layer(), facts.New(t.Context(), nil, []facts.Gatherer{
 				{Name: "os", Doc: "The distribution.", Gather: func(context.Context, *host.View) (any, error) {
 					return map[string]any{"family": "debian", "name": "debian", "release": map[string]any{"full": "13.1", "major": "13"}}, nil

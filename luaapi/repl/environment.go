@@ -28,7 +28,7 @@ type environment struct {
 
 // reset starts again: nothing is declared or defined, and the facts are asked for.
 func (env *environment) reset() error {
-	reg, f, err := env.opts.Begin()
+	reg, f, err := env.opts.Reset()
 	if err != nil {
 		return err
 	}

@@ -18,9 +18,9 @@ type Options struct {
 	// Script are the options of the interpreter. Its Builder is the scratch catalog. Its Registry and
 	// Facts are not used.
 	Script luaapi.Options
-	// Begin returns the types before any input, to which types can be added, and the present facts of
+	// Reset returns the types before any input, to which types can be added, and the present facts of
 	// the machine. Reset calls it again.
-	Begin func() (*resource.Registry, *facts.Facts, error)
+	Reset func() (*resource.Registry, *facts.Facts, error)
 	// Dir is the start of relative paths.
 	Dir string
 	// Out takes the answers.

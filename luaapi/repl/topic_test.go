@@ -26,7 +26,7 @@ func TestTopics(t *testing.T) {
 			std.Options{View: view}.Extend(in)
 			luatype.Extend(in)
 		}},
-		Begin: func() (*resource.Registry, *facts.Facts, error) {
+		Reset: func() (*resource.Registry, *facts.Facts, error) {
 			reg, err := resource.NewRegistry()
 			return reg, facts.Static(nil), err
 		},

@@ -161,7 +161,7 @@ func (n *Node) At(offset, length int) diag.Pos {
 // extent returns the beginning of n, and its end on the first line. A list or a table extends over
 // its first character at most.
 func (n *Node) extent() (begin, end int) {
-	begin = n.begin()
+	begin = n.start()
 	switch {
 	case n.Kind == schema.List || n.Kind == schema.Map || n.Kind == schema.Nil && n.Text == "":
 		return begin, begin
@@ -191,8 +191,8 @@ func until(s, stop string) string {
 	return s
 }
 
-// begin returns the offset of n after its anchor and tag.
-func (n *Node) begin() int {
+// start returns the offset of n after its anchor and tag.
+func (n *Node) start() int {
 	i := n.src.offset(int(n.line), int(n.col))
 	if n.Kind == schema.List || n.Kind == schema.Map {
 		return i
@@ -212,7 +212,7 @@ func (n *Node) begin() int {
 // places returns the offset in the file for every byte of the text of n, and for the end of the
 // text. Text and file differ only in white space and escapes, so the function walks along both.
 func (n *Node) places() []int {
-	text, i := n.src.text, n.begin()
+	text, i := n.src.text, n.start()
 	switch n.style {
 	case singleQuoted, doubleQuoted:
 		i++

@@ -82,7 +82,7 @@ func savedAt(files *safepath.Resolver, name string) (safepath.Location, Info, er
 		return p, info, err
 	}
 	p.Close()
-	t, err := files.Begin(name)
+	t, err := files.NewWalk(name)
 	if err != nil {
 		return safepath.Location{}, info, err
 	}

@@ -57,7 +57,7 @@ func (r *Resolver) Directory(name string) (*Handle, error) {
 		}
 		return NewHandle(fd, cleanPath(name))
 	}
-	t, err := r.Begin(name)
+	t, err := r.NewWalk(name)
 	if err != nil {
 		return nil, err
 	}
@@ -131,7 +131,7 @@ func (r *Resolver) Follow(name string, flags int) (int, error) {
 	}
 	var fd int
 	for range mostSwaps {
-		t, err := r.Begin(name)
+		t, err := r.NewWalk(name)
 		if err != nil {
 			return -1, err
 		}

@@ -137,7 +137,7 @@ func (r *Resolver) Stat(name string) (Info, error) {
 		return InfoOf(&st), nil
 	}
 	for range mostSwaps {
-		t, err := r.Begin(name)
+		t, err := r.NewWalk(name)
 		if err != nil {
 			return Info{}, err
 		}

@@ -166,8 +166,8 @@ func (t *Walk) unsafeUnless(err error) error {
 	return err
 }
 
-// Begin returns a walk that starts at the root, or at the working directory for a relative name.
-func (r *Resolver) Begin(name string) (*Walk, error) {
+// NewWalk returns a walk that starts at the root, or at the working directory for a relative name.
+func (r *Resolver) NewWalk(name string) (*Walk, error) {
 	if len(name) >= unix.PathMax { // as the kernel does, so that listing a tree by its paths comes to an end
 		return nil, unix.ENAMETOOLONG
 	}

@@ -32,7 +32,7 @@ type AppliedHeader struct {
 	Time     time.Time `json:"time"`
 	// Fingerprint is that of the whole catalog.
 	Fingerprint string `json:"fingerprint"`
-	// File is the File of the run's [Info]. It is "" if it equals Site: no arguments or options
+	// File is the File of the run's [RunInfo]. It is "" if it equals Site: no arguments or options
 	// select what is declared.
 	File string `json:"file,omitempty"`
 
@@ -57,7 +57,7 @@ func appliedName(site, root string) string {
 type appliedRecord struct {
 	s          *Store
 	site, root string
-	file       string // see Info; "" for readers of the record
+	file       string // see RunInfo; "" for readers of the record
 	// readOnly is set if nothing may be written.
 	readOnly bool
 

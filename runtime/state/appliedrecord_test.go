@@ -189,7 +189,7 @@ func TestRecordsOfArgumentsAreBounded(t *testing.T) {
 	c := cat(t, file("/b", "one"))
 	for i := range 105 {
 		b.clock.now = b.clock.now.Add(time.Minute)
-		run, err := b.store().Begin(state.Info{ID: fmt.Sprintf("r%03d", i), Kind: "run", Site: fmt.Sprint("/site.lua ", i), File: "/site.lua", Root: b.root, Start: b.clock.now})
+		run, err := b.store().BeginRecord(state.RunInfo{ID: fmt.Sprintf("r%03d", i), Kind: "run", Site: fmt.Sprint("/site.lua ", i), File: "/site.lua", Root: b.root, Start: b.clock.now})
 		require.NoError(t, err)
 		run.AddCatalog(c)
 		e := converge.Engine{Registry: registry(t), Facts: facts.Static(nil), Reporter: run, Journal: run, Cause: run.Cause}

@@ -17,10 +17,10 @@ import (
 const historyFile = "history.ndjson"
 
 // History returns all runs on record, oldest first. A run that died has no Summary.
-func (s *Store) History() (list []Entry, damaged int, err error) {
+func (s *Store) History() (list []HistoryEntry, damaged int, err error) {
 	known := make(map[string]bool)
 	damaged, err = s.readLines(historyFile, func(line []byte) error {
-		var e Entry
+		var e HistoryEntry
 		if err := json.Unmarshal(line, &e); err != nil {
 			return err
 		}
@@ -47,9 +47,9 @@ func (s *Store) History() (list []Entry, damaged int, err error) {
 			damaged++
 			continue
 		}
-		list = append(list, rec.Entry)
+		list = append(list, rec.HistoryEntry)
 	}
-	slices.SortFunc(list, func(a, b Entry) int { return strings.Compare(a.ID, b.ID) })
+	slices.SortFunc(list, func(a, b HistoryEntry) int { return strings.Compare(a.ID, b.ID) })
 	return list, damaged, nil
 }
 
@@ -70,7 +70,7 @@ func (s *Store) recorded() ([]string, error) {
 
 // A Record is the record of one run.
 type Record struct {
-	Entry
+	HistoryEntry
 	// Changes are in the order in which their paths were first changed.
 	Changes []Change `json:"changes,omitempty"`
 	// Events are the events of resources that were not stable, as they were written
@@ -132,9 +132,9 @@ func (rec recordReader) line(line []byte) error {
 	}
 	switch head.Protocol {
 	case startProtocol:
-		return json.Unmarshal(line, &rec.Info)
+		return json.Unmarshal(line, &rec.RunInfo)
 	case endProtocol:
-		return json.Unmarshal(line, &rec.Entry)
+		return json.Unmarshal(line, &rec.HistoryEntry)
 	case changeProtocol:
 		var c Change
 		if err := json.Unmarshal(line, &c); err != nil || c.Path == "" {

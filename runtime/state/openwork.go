@@ -84,7 +84,7 @@ func (w *Work) Command(text string, apart bool) command.Record {
 	defer w.mu.Unlock()
 	w.commands++
 	x := &OpenWork{ID: fmt.Sprint(w.run, ".", w.commands), Boot: w.boot, Session: w.session, Apart: apart, Command: w.s.secrets.Redact(text)}
-	if err := w.begin(x); err != nil {
+	if err := w.record(x); err != nil {
 		return unrecordedCommand{}
 	}
 	return &commandRecord{w, x}
@@ -127,7 +127,7 @@ func (w *Work) Directory(path string) (host.Temporary, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	x := &OpenWork{Path: path}
-	err := w.begin(x)
+	err := w.record(x)
 	if err == nil {
 		err = w.s.dir.Do("sync", w.s.dir.Path(unfinishedFile), w.f.Sync)
 	}
@@ -154,8 +154,8 @@ func (d *unpackRecord) Made(dev, ino uint64) {
 // Gone implements host.Temporary.
 func (d *unpackRecord) Gone() { d.w.end(d.x.Number) }
 
-// begin records x under a new number.
-func (w *Work) begin(x *OpenWork) error {
+// record records x under a new number.
+func (w *Work) record(x *OpenWork) error {
 	if w.f == nil {
 		f, err := w.s.dir.Open(unfinishedFile, os.O_WRONLY|os.O_CREATE)
 		if err != nil {

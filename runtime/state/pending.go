@@ -108,7 +108,7 @@ func PendingRefreshes(list []PendingRecord, site, root string, c *catalog.Catalo
 // A journal has the pending refreshes during a run.
 type journal struct {
 	s    *Store
-	info Info
+	info RunInfo
 	file lines
 	list []PendingRecord
 	// durable has the resources with a line that is synced and still counts.
@@ -117,7 +117,7 @@ type journal struct {
 
 // openJournal reads the pending refreshes. A copy of a damaged file is set aside, and its readable lines
 // are rewritten.
-func (s *Store) openJournal(info Info) (*journal, error) {
+func (s *Store) openJournal(info RunInfo) (*journal, error) {
 	j := &journal{s: s, info: info, file: lines{s: s, name: pendingFile}, durable: make(map[string]bool)}
 	var damaged int
 	var err error

@@ -22,8 +22,8 @@ const (
 	alsoProtocol   = "io.choria.ccm.v1.session.change_also"
 )
 
-// Info describes a run when it starts.
-type Info struct {
+// A RunInfo describes a run when it starts.
+type RunInfo struct {
 	// ID names the run. IDs of later runs are greater, compared as bytes.
 	ID string `json:"run_id"`
 	// Kind is run, restore or undo.
@@ -63,7 +63,7 @@ type Input struct {
 // before the first change.
 type RecordWriter struct {
 	s             *Store
-	info          Info
+	info          RunInfo
 	journal       *journal // of pending refreshes
 	backups       *backup.Writer
 	sensitive     *secretNamesFile
@@ -93,8 +93,8 @@ var (
 	_ event.ActionReporter = (*RecordWriter)(nil)
 )
 
-// Begin starts the record of a run. The lock of the directory must be held.
-func (s *Store) Begin(info Info) (*RecordWriter, error) {
+// BeginRecord starts the record of a run. The lock of the directory must be held.
+func (s *Store) BeginRecord(info RunInfo) (*RecordWriter, error) {
 	r := &RecordWriter{s: s, info: info, changes: make(map[string]*fileChange), open: make(map[resource.ID][]*fileChange), results: make(map[resource.ID]resourceResult)}
 	r.backups = s.backups.Writer(info.ID)
 	r.file = lines{s: s, name: runFile(info.ID)}
@@ -172,12 +172,12 @@ type alsoLine struct {
 
 type startLine struct {
 	Protocol string `json:"protocol"`
-	Info
+	RunInfo
 }
 
-// add writes lines to the file of the run, which begins with its Info.
+// add writes lines to the file of the run, which begins with its RunInfo.
 func (r *RecordWriter) add(durable bool, objects ...any) error {
-	if err := r.begin(); err != nil {
+	if err := r.beginFile(); err != nil {
 		return err
 	}
 	return r.file.add(durable, objects...)
@@ -185,14 +185,14 @@ func (r *RecordWriter) add(durable bool, objects ...any) error {
 
 // enqueue adds lines to the buffer of the run's file.
 func (r *RecordWriter) enqueue(objects ...any) error {
-	if err := r.begin(); err != nil {
+	if err := r.beginFile(); err != nil {
 		return err
 	}
 	return r.file.enqueue(objects...)
 }
 
-// begin begins the file of the run once.
-func (r *RecordWriter) begin() error {
+// beginFile begins the file of the run once.
+func (r *RecordWriter) beginFile() error {
 	if r.file.f != nil || len(r.file.buffer) > 0 {
 		return nil
 	}
@@ -205,10 +205,10 @@ func (r *RecordWriter) begin() error {
 	return r.file.enqueue(startLine{startProtocol, r.info})
 }
 
-// An Entry is one line of the history: a run and how it ended.
-type Entry struct {
+// A HistoryEntry is one line of the history: a run and how it ended.
+type HistoryEntry struct {
 	Protocol string `json:"protocol"`
-	Info
+	RunInfo
 	// Summary is nil if the run did not end.
 	Summary *report.Summary `json:"summary,omitempty"`
 	// Files is the number of paths that the run changed.
@@ -225,7 +225,7 @@ func (r *RecordWriter) End(sum event.Summary) error {
 	var errs []error
 	errs = append(errs, r.endCatalog())
 	errs = append(errs, r.sensitive.file.close())
-	e := Entry{Protocol: endProtocol, Info: r.info, Files: r.changed()}
+	e := HistoryEntry{Protocol: endProtocol, RunInfo: r.info, Files: r.changed()}
 	e.Summary = new(report.SummaryOf(sum, r.info.ID))
 	wrote := r.file.f != nil || len(r.file.buffer) > 0
 	if wrote {

@@ -66,7 +66,7 @@ func (r *RecordWriter) recordOutcome(changes []*fileChange, e *event.Event) {
 	if len(changes) == 0 && (e == nil || !r.isNotable(e)) {
 		return
 	}
-	err := r.begin()
+	err := r.beginFile()
 	if err == nil {
 		r.file.buffer, err = r.appendOutcome(r.file.buffer, changes, e)
 	}

@@ -131,10 +131,10 @@ func (s *Store) gone(id string, err error) error {
 	return err
 }
 
-// Restore restores paths. Before it changes a path it calls begin; if that fails, the path stays
+// Restore restores paths. Before it changes a path it calls before; if that fails, the path stays
 // as it is. The result has an error for each path, nil if it is restored.
-func (s Restorer) Restore(ctx context.Context, h *host.Host, list []Restoration, begin func(Restoration) error) []error {
-	x := restoreCall{Restorer: s, ctx: ctx, h: h, list: list, errs: make([]error, len(list)), begin: begin}
+func (s Restorer) Restore(ctx context.Context, h *host.Host, list []Restoration, before func(Restoration) error) []error {
+	x := restoreCall{Restorer: s, ctx: ctx, h: h, list: list, errs: make([]error, len(list)), before: before}
 	// Entries are removed before their directory. A path that no link leads to now may be reached
 	// once the link is restored.
 	hidden := make([]bool, len(list))
@@ -179,11 +179,11 @@ func (v Version) attr() host.Attr { return host.Attr{UID: v.UID, GID: v.GID, Mod
 // A restoreCall is one call of Restore.
 type restoreCall struct {
 	Restorer
-	ctx   context.Context
-	h     *host.Host
-	list  []Restoration
-	errs  []error
-	begin func(Restoration) error
+	ctx    context.Context
+	h      *host.Host
+	list   []Restoration
+	errs   []error
+	before func(Restoration) error
 }
 
 // clear removes the entry at the path if it cannot stay.
@@ -210,7 +210,7 @@ func (x *restoreCall) clear(r Restoration) error {
 	if r.Want.Kind == host.Regular && info.Kind == host.Symlink || r.Want.Kind == host.Symlink && info.Kind == host.Regular {
 		return nil // the new entry replaces it in one step
 	}
-	if err := x.begin(r); err != nil {
+	if err := x.before(r); err != nil {
 		return err
 	}
 	err = x.h.Remove(r.Path)
@@ -257,7 +257,7 @@ func (x *restoreCall) create(r Restoration) error {
 	if err != nil || len(diff) == 0 {
 		return err
 	}
-	if err := x.begin(r); err != nil {
+	if err := x.before(r); err != nil {
 		return err
 	}
 	attr := r.Want.attr()
@@ -290,7 +290,7 @@ func (x *restoreCall) finish(r Restoration) error {
 	if err != nil || len(diff) == 0 {
 		return err
 	}
-	if err := x.begin(r); err != nil {
+	if err := x.before(r); err != nil {
 		return err
 	}
 	return x.h.SetAttr(r.Path, r.Want.attr())

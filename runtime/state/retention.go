@@ -92,7 +92,7 @@ func (s *Store) shortenHistory(before time.Time) error {
 	}
 	var left strings.Builder
 	for line := range strings.Lines(string(text)) {
-		var e Entry
+		var e HistoryEntry
 		if json.Unmarshal([]byte(line), &e) == nil && e.ID != "" && e.Start.Before(before) {
 			continue
 		}

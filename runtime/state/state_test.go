@@ -87,7 +87,7 @@ func registry(t testing.TB) *resource.Registry {
 func (b *box) begin(kind string) (*state.RecordWriter, *host.Host, error) {
 	b.runs++
 	now := b.clock.now
-	run, err := b.store().Begin(state.Info{
+	run, err := b.store().BeginRecord(state.RunInfo{
 		ID: now.Format("20060102T150405Z") + "-" + string(rune('a'+b.runs/26)) + string(rune('a'+b.runs%26)), Kind: kind, Site: "/site.lua", Root: b.root, Start: now,
 	})
 	if err != nil {

@@ -86,7 +86,7 @@ func New(ctx context.Context, process *site.Process, o Options) (*Prompt, error)
 	}
 	p.Dialog, err = repl.New(repl.Options{
 		Script: script,
-		Begin:  func() (*resource.Registry, *facts.Facts, error) { return p.scratch.Begin(ctx) },
+		Reset:  func() (*resource.Registry, *facts.Facts, error) { return p.scratch.Reset(ctx) },
 		Dir:    p.scratch.Dir(), Out: o.Data, Output: o.Form, Paint: paint, Now: process.Clock.Now,
 		Commands: append(p.commands(), p.terminal.Commands()...), Functions: p.functions(),
 		Drawings:  []repl.Drawing{{Name: "dot", Draw: report.Dot}, {Name: "mermaid", Draw: report.Mermaid}},

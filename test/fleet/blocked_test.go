@@ -17,7 +17,7 @@ func TestRefusalStopsOnlyItsRelease(t *testing.T) {
 	f.start("web1")
 	f.waitForNodes(1)
 	missing := "sha256:" + strings.Repeat("ab", 32)
-	require.NoError(t, f.controller().Begin(context.Background(), &signed.Release{Bundle: missing, Stages: []string{"100%"}}))
+	require.NoError(t, f.controller().BeginRollout(context.Background(), &signed.Release{Bundle: missing, Stages: []string{"100%"}}))
 	a := f.advance()
 	require.Equal(t, signed.Stopped, a.State, "%+v", a)
 	require.Equal(t, string(record.BundleError), a.Causes[0].Resource)

@@ -68,7 +68,7 @@ func TestServersFail(t *testing.T) {
 	require.Equal(t, int64(3), f.state("web1").Release)
 
 	// Who follows a rollout goes on when they are back.
-	require.NoError(t, f.controller().Begin(t.Context(), &signed.Release{
+	require.NoError(t, f.controller().BeginRollout(t.Context(), &signed.Release{
 		Bundle: "sha256:" + f.bundle(motd("four")), Stages: []string{"100%"}, Soak: signed.Duration(10 * time.Second),
 	}))
 	ended := make(chan string, 1)
@@ -185,7 +185,7 @@ func TestNodesSayWhatIsWrong(t *testing.T) {
 	// One that nobody signed whom the node believes.
 	c := f.controller()
 	c.Key, c.Keep = f.stranger(), nil
-	require.NoError(t, c.Begin(t.Context(), &signed.Release{Bundle: "sha256:" + f.bundle(motd("evil")), Stages: []string{"100%"}}))
+	require.NoError(t, c.BeginRollout(t.Context(), &signed.Release{Bundle: "sha256:" + f.bundle(motd("evil")), Stages: []string{"100%"}}))
 	f.eventually(func() bool { return strings.Contains(f.problem("web1", record.SignatureRefused), "SHA256:") })
 	require.Equal(t, "one", f.motd("web1"))
 	good := f.release(motd("two"))

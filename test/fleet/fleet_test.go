@@ -302,7 +302,7 @@ func (f *fleet) release(script string, stages ...string) *signed.Release {
 // releaseOf releases a bundle that is stored.
 func (f *fleet) releaseOf(digest string, stages ...string) *signed.Release {
 	r := &signed.Release{Bundle: "sha256:" + digest, Stages: append(stages, "100%"), MaxFailed: signed.Share{}, MaxSilent: signed.Share{}}
-	require.NoError(f.t, f.controller().Begin(context.Background(), r))
+	require.NoError(f.t, f.controller().BeginRollout(context.Background(), r))
 	return r
 }
 
@@ -355,7 +355,7 @@ func TestFleetRelease(t *testing.T) {
 
 	back, err := f.controller().Back(context.Background())
 	require.NoError(t, err)
-	require.NoError(t, f.controller().BeginBack(context.Background(), back))
+	require.NoError(t, f.controller().BeginRollback(context.Background(), back))
 	a = f.advance()
 	require.Equal(t, signed.Done, a.State, "%+v", a)
 	require.Equal(t, int64(3), a.Release)
@@ -383,7 +383,7 @@ func TestRollbackTwice(t *testing.T) {
 	back := func() (reason, bundle string) {
 		r, err := c.Back(ctx)
 		require.NoError(t, err)
-		require.NoError(t, c.BeginBack(ctx, r))
+		require.NoError(t, c.BeginRollback(ctx, r))
 		return r.Reason, r.Bundle
 	}
 	one := f.release(motd("one"))

@@ -50,11 +50,11 @@ func TestFleetSigners(t *testing.T) {
 	require.Equal(t, int64(2), s.Version)
 	f.eventually(func() bool { return !refused("prod.signers: ")() })
 	r := &signed.Release{Bundle: "sha256:" + f.bundle(motd("one")), Stages: []string{"100%"}}
-	require.NoError(t, f.controller().Begin(ctx, r))
+	require.NoError(t, f.controller().BeginRollout(ctx, r))
 	f.eventually(refused("prod.release: "))
 	require.Empty(t, f.motd("web1"), "one of two is not enough")
 	r = &signed.Release{Bundle: r.Bundle, Stages: []string{"100%"}}
-	require.NoError(t, f.controller().Begin(ctx, r, second))
+	require.NoError(t, f.controller().BeginRollout(ctx, r, second))
 	f.eventually(func() bool { return !refused("prod.release: ")() }) // else the refusal of the one before stops it
 	require.Equal(t, signed.Done, f.advance().State)
 	require.Equal(t, "one", f.motd("web1"))

@@ -77,11 +77,11 @@ func FindRun(e *Env, store *state.Store, name string, read func(id string) (*sta
 		return rec, err
 	}
 	list, _, err := store.History()
-	at := slices.IndexFunc(list, func(entry state.Entry) bool { return entry.ID == id })
+	at := slices.IndexFunc(list, func(entry state.HistoryEntry) bool { return entry.ID == id })
 	if err != nil || at < 0 {
 		return nil, errors.Join(err, fmt.Errorf("no run %q", name))
 	}
-	return &state.Record{Entry: list[at]}, nil
+	return &state.Record{HistoryEntry: list[at]}, nil
 }
 
 // Absolute returns paths as absolute paths; relative paths begin at the working directory.

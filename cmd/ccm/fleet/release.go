@@ -230,7 +230,7 @@ func (f *releaseFlags) release(ctx context.Context, e *cli.Env, c *cluster.Clust
 	if err != nil {
 		return err
 	}
-	if err := controller.Begin(ctx, r, others(e, f.otherKeys)...); err != nil {
+	if err := controller.BeginRollout(ctx, r, others(e, f.otherKeys)...); err != nil {
 		return err
 	}
 	if err := printRelease(e, f.output.Value, environment, r, before.Release, unreadable); err != nil || f.output.Value == "json" {

@@ -126,7 +126,7 @@ goes to an older one, and never to what was gone back from.`,
 				if err != nil {
 					return err
 				}
-				if err := c.BeginBack(ctx, r, others(e, also)...); err != nil {
+				if err := c.BeginRollback(ctx, r, others(e, also)...); err != nil {
 					return err
 				}
 				if err := printRelease(e, f.output.Value, args[0], r, before.Release, nil); err != nil {

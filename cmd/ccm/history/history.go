@@ -112,20 +112,20 @@ func listRuns(e *cli.Env, f *cli.HistoryFlags, limit int) error {
 
 // A historyLine is a run, and the earlier runs that the line represents.
 type historyLine struct {
-	state.Entry
+	state.HistoryEntry
 	result  string
 	earlier int
 }
 
 // changedNothing reports whether a run ended and changed nothing.
-func changedNothing(entry state.Entry) bool {
+func changedNothing(entry state.HistoryEntry) bool {
 	return entry.Files == 0 && entry.Summary != nil && entry.Summary.Changed == 0
 }
 
 // lineUp returns at most limit lines for runs, the newest first; with limit 0, a line for each run.
 // Runs of the same command with the same end that changed nothing share a line: the many runs of an
 // agent would hide the runs with changes.
-func lineUp(list []state.Entry, current string, limit int) (lines []historyLine) {
+func lineUp(list []state.HistoryEntry, current string, limit int) (lines []historyLine) {
 	newer := make(map[string]int) // the index of the newer run's line, by command
 	for _, entry := range list {
 		result := resultOf(entry)
@@ -133,7 +133,7 @@ func lineUp(list []state.Entry, current string, limit int) (lines []historyLine)
 			result = "is going on"
 		}
 		at, ok := newer[entry.Command]
-		if ok && limit > 0 && changedNothing(entry) && changedNothing(lines[at].Entry) && lines[at].result == result {
+		if ok && limit > 0 && changedNothing(entry) && changedNothing(lines[at].HistoryEntry) && lines[at].result == result {
 			lines[at].earlier++
 			continue
 		}
@@ -141,14 +141,14 @@ func lineUp(list []state.Entry, current string, limit int) (lines []historyLine)
 			break
 		}
 		newer[entry.Command] = len(lines)
-		lines = append(lines, historyLine{Entry: entry, result: result})
+		lines = append(lines, historyLine{HistoryEntry: entry, result: result})
 	}
 	return lines
 }
 
 // currentRun returns the present run, "" if there is none: the last run, if it has no end yet and
 // the state directory is locked. The newest run comes first in list.
-func currentRun(f *cli.HistoryFlags, list []state.Entry) string {
+func currentRun(f *cli.HistoryFlags, list []state.HistoryEntry) string {
 	if list[0].Summary != nil {
 		return ""
 	}
@@ -159,7 +159,7 @@ func currentRun(f *cli.HistoryFlags, list []state.Entry) string {
 }
 
 // resultOf describes the end of a run in few words.
-func resultOf(entry state.Entry) string {
+func resultOf(entry state.HistoryEntry) string {
 	s := entry.Summary
 	if s == nil {
 		return "ended without a last word"
@@ -234,7 +234,7 @@ func printRecord(e *cli.Env, rec *state.Record) error {
 			errs = append(errs, err)
 		}
 	}
-	add("", rec.Entry)
+	add("", rec.HistoryEntry)
 	line.Truncate(line.Len() - len("}"))
 	before := `,"changes":[`
 	for _, c := range rec.Changes {
@@ -262,7 +262,7 @@ func printRecord(e *cli.Env, rec *state.Record) error {
 
 func showRun(e *cli.Env, rec *state.Record) error {
 	w := e.Stdout
-	terminal.Fprintf(w, "run %s\n%s, started %s: %s\n", rec.ID, rec.Command, cli.ShownTime(rec.Start), resultOf(rec.Entry))
+	terminal.Fprintf(w, "run %s\n%s, started %s: %s\n", rec.ID, rec.Command, cli.ShownTime(rec.Start), resultOf(rec.HistoryEntry))
 	if rec.Root != "/" {
 		terminal.Fprintf(w, "root %s\n", rec.Root)
 	}

@@ -174,7 +174,7 @@ func (t *editor) readline() (string, error) {
 	defer t.term.signals.set(before...)
 	t.term.options.Mode.changing.Store(true)
 	defer t.term.options.Mode.changing.Store(false)
-	if !t.state.begin(t.term.options.Stop) {
+	if !t.state.beginWait(t.term.options.Stop) {
 		return "", ErrStopped
 	}
 	defer t.state.Store(false)

@@ -61,7 +61,7 @@ func (t *plainReader) read() (string, error) {
 func (t *plainReader) line(prompt string) (string, error) {
 	before := t.term.signals.set(t.drop, t.drop, t.drop)
 	defer t.term.signals.set(before...)
-	if !t.state.begin(t.term.options.Stop) {
+	if !t.state.beginWait(t.term.options.Stop) {
 		return "", ErrStopped
 	}
 	defer t.state.Store(false)

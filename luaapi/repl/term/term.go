@@ -68,8 +68,8 @@ type lineReader interface {
 // A waitState says whether the process waits for a person.
 type waitState struct{ atomic.Bool }
 
-// begin begins to wait for a person. It is false if the process has to end.
-func (w *waitState) begin(stop <-chan struct{}) bool {
+// beginWait begins to wait for a person. It is false if the process has to end.
+func (w *waitState) beginWait(stop <-chan struct{}) bool {
 	w.Store(true)
 	// Whoever was told to stop before has not seen that yet.
 	select {

@@ -35,9 +35,9 @@ type Record interface {
 	Ended()
 }
 
-// Begin assigns the following commands to a run. Record is called before the start of each; apart
+// SetRun assigns the following commands to a run. Record is called before the start of each; apart
 // says that the command gets a session of its own. Record may be nil.
-func (c *Commands) Begin(run string, record func(command string, apart bool) Record) {
+func (c *Commands) SetRun(run string, record func(command string, apart bool) Record) {
 	if c == nil {
 		return
 	}
@@ -53,9 +53,9 @@ type runningCommand struct {
 	record Record // may be nil
 }
 
-// begin registers a command that is about to be started, and returns additional environment for
+// add adds a command that is about to be started, and returns additional environment for
 // it. Ended must follow.
-func (c *Commands) begin(command string, apart bool) (r *runningCommand, environ []string) {
+func (c *Commands) add(command string, apart bool) (r *runningCommand, environ []string) {
 	r = &runningCommand{owner: c}
 	if c == nil {
 		return r, nil

@@ -51,7 +51,7 @@ func (e Exec) Run(ctx context.Context, c Cmd) (Result, error) {
 	defer dir.Close()
 	cmd.Dir = cmp.Or(dir.ProcPath(), c.workingDir())
 	other := c.As != nil && os.Geteuid() == 0
-	running, environ := e.Commands.begin(c.String(), other)
+	running, environ := e.Commands.add(c.String(), other)
 	cmd.Env = append(c.environ(), environ...)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: !other, Setsid: other}
 	if other {

@@ -26,7 +26,7 @@ func (t *Text) Replace(steps []Step, v *yaml.Node) splice.Splice {
 	last := steps[len(steps)-1]
 	old, key := last.Node, last.Key
 	if len(steps) == 1 && Unwritten(old) { // the document has only comments
-		return t.begin(v)
+		return t.appendNode(v)
 	}
 	s, flow := t.spans[old], InFlow(steps[:len(steps)-1])
 	if old.Kind != yaml.AliasNode && old.Anchor == "" {
@@ -80,7 +80,7 @@ func (t *Text) ReplaceByLines(steps []Step, lines string) splice.Splice {
 	lines = strings.TrimSuffix(lines, "\n")
 	switch {
 	case len(steps) == 1 && Unwritten(last.Node):
-		return t.beginText(lines + "\n")
+		return t.appendText(lines + "\n")
 	case last.Key == nil || s.Value > s.Start || InFlow(steps[:len(steps)-1]):
 		return nowhere
 	}
@@ -92,10 +92,12 @@ func (t *Text) ReplaceByLines(steps []Step, lines string) splice.Splice {
 	return splice.Splice{From: from, To: s.End + len(comment), Text: comment + "\n" + strings.Repeat(" ", by) + indented(lines, by)}
 }
 
-// begin returns the splice that writes the root of a document that has only comments.
-func (t *Text) begin(v *yaml.Node) splice.Splice { return t.beginText(Written(v, false, 2) + "\n") }
+// appendNode returns the splice that writes the root of a document that has only comments.
+func (t *Text) appendNode(v *yaml.Node) splice.Splice {
+	return t.appendText(Written(v, false, 2) + "\n")
+}
 
-func (t *Text) beginText(text string) splice.Splice {
+func (t *Text) appendText(text string) splice.Splice {
 	if t.Text != "" && !strings.HasSuffix(t.Text, "\n") && t.Text != "\ufeff" {
 		text = "\n" + text
 	}

@@ -232,7 +232,7 @@ func (b *bench) begin(ctx context.Context, size int, stages ...string) (began ti
 	b.watch.Released.Store(0)
 	b.watch.Installed.Store(0)
 	began = time.Now()
-	return began, c.Begin(ctx, &signed.Release{Bundle: "sha256:" + digest, Stages: append(stages, "100%"), MaxFailed: signed.Share{}, MaxSilent: signed.Share{}})
+	return began, c.BeginRollout(ctx, &signed.Release{Bundle: "sha256:" + digest, Stages: append(stages, "100%"), MaxFailed: signed.Share{}, MaxSilent: signed.Share{}})
 }
 
 // releases has all nodes run a small release.
