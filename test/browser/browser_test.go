@@ -1,8 +1,7 @@
-// Package browser tries in headless Chromium what ccm writes for browsers.
+// Package browser tests in headless Chromium the pages that ccm makes.
 //
-// Without Chromium the tests are skipped, unless CCM_BROWSER=required. CCM_SHOTS=DIR keeps
-// pictures of the pages in DIR. CCM_SLOW=6 has the browser compute 6 times as slowly: a test that
-// waits wrongly fails then.
+// Without Chromium the tests are skipped, unless CCM_BROWSER=required. CCM_SHOTS=DIR saves screenshots in DIR.
+// CCM_SLOW=6 slows the browser's processor 6 times, which makes tests fail that wait wrongly.
 package browser
 
 import (
@@ -26,9 +25,9 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// ccm is the binary that is tried, built once.
+// ccm is the tested binary, built once.
 var ccm = sync.OnceValues(func() (string, error) {
-	if bin := os.Getenv("CCM_BINARY"); bin != "" { // one that is there already
+	if bin := os.Getenv("CCM_BINARY"); bin != "" { // an existing binary
 		return bin, nil
 	}
 	dir, err := os.MkdirTemp("", "ccm-browser-")
@@ -53,7 +52,7 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// findChromium returns the path of Chromium; without it the test is skipped.
+// findChromium returns the path of Chromium; without Chromium the test is skipped.
 func findChromium(t *testing.T) string {
 	t.Helper()
 	for _, name := range []string{"chromium", "chromium-browser", "google-chrome"} {
@@ -68,17 +67,17 @@ func findChromium(t *testing.T) string {
 	return ""
 }
 
-// A tab is one of the browser, with what went wrong in it.
+// A tab is a tab of the browser with its errors and requests.
 type tab struct {
 	t   *testing.T
 	ctx context.Context
 
 	mu       sync.Mutex
-	problems []string // messages of the console and exceptions
+	problems []string // console messages and exceptions
 	requests []string // URLs
 }
 
-// newTab opens a tab of a browser of its own.
+// newTab opens a tab in a browser of its own.
 func newTab(t *testing.T) *tab {
 	t.Helper()
 	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(findChromium(t)), chromedp.NoSandbox, chromedp.Flag("hide-scrollbars", true))
@@ -125,7 +124,7 @@ func (b *tab) do(steps ...chromedp.Action[chromedp.Void]) {
 	b.call(func() error { return chromedp.Do(b.ctx, steps...) })
 }
 
-// size sets the size of the window, in pixels of CSS.
+// size sets the size of the window, in CSS pixels.
 func (b *tab) size(width, height int64) { b.t.Helper(); b.do(chromedp.EmulateViewport(width, height)) }
 
 // open opens a file.
@@ -141,7 +140,7 @@ func eval[T any](b *tab, js string) T {
 	return v
 }
 
-// press presses a key as people do: a page that takes it for itself keeps it from being typed.
+// press presses a key as people do: if the page handles it, it is not typed.
 func (b *tab) press(key string) {
 	b.t.Helper()
 	for _, p := range []input.DispatchKeyEventParams{{Type: input.DispatchKeyEventTypeKeyDown, Key: key, Text: key}, {Type: input.DispatchKeyEventTypeKeyUp, Key: key}} {
@@ -149,12 +148,12 @@ func (b *tab) press(key string) {
 	}
 }
 
-// until waits for a condition in JavaScript, as long as a slow machine may take.
+// until waits for a condition in JavaScript, long enough for a slow machine.
 func (b *tab) until(js string) {
 	b.t.Helper()
 	for range 2400 { // two minutes
 		is, err := chromedp.Run(b.ctx, chromedp.Evaluate[bool](js))
-		if err != nil && !strings.Contains(err.Error(), "navigated or closed") { // a page that goes is asked again when it is the next one
+		if err != nil && !strings.Contains(err.Error(), "navigated or closed") { // a page that navigates is asked again
 			b.t.Fatalf("%s: %v", js, err)
 		}
 		if is {
@@ -165,7 +164,7 @@ func (b *tab) until(js string) {
 	b.t.Fatalf("it does not come to %s", js)
 }
 
-// slow has the browser compute as slowly as a processor of which others have the most.
+// slow slows the processor of the browser down by a factor.
 func (b *tab) slow(rate float64) {
 	b.t.Helper()
 	b.call(func() error {
@@ -174,7 +173,7 @@ func (b *tab) slow(rate float64) {
 	})
 }
 
-// dark has the page shown as to somebody who prefers dark.
+// dark turns the preference for dark pages on or off.
 func (b *tab) dark(on bool) {
 	b.t.Helper()
 	scheme := map[bool]string{true: "dark", false: "light"}[on]
@@ -184,7 +183,7 @@ func (b *tab) dark(on bool) {
 	})
 }
 
-// withoutJavaScript has no script run in the pages that are opened next.
+// withoutJavaScript turns scripts off in pages that are opened from now on.
 func (b *tab) withoutJavaScript() {
 	b.t.Helper()
 	b.call(func() error {
@@ -193,7 +192,7 @@ func (b *tab) withoutJavaScript() {
 	})
 }
 
-// shoot keeps a picture of the window.
+// shoot saves a screenshot.
 func (b *tab) shoot(name string) {
 	b.t.Helper()
 	dir := os.Getenv("CCM_SHOTS")
@@ -209,7 +208,7 @@ func (b *tab) shoot(name string) {
 	}
 }
 
-// wider is by how many pixels a page is wider than the window.
+// wider is the number of pixels by which a page is wider than the window.
 const wider = `document.documentElement.scrollWidth - document.documentElement.clientWidth`
 
 // fits fails if the page is wider than the window.
@@ -220,7 +219,7 @@ func (b *tab) fits() {
 	}
 }
 
-// clean fails if something was loaded besides files, or if the console has messages.
+// clean fails if anything but files was loaded, or if the console has messages.
 func (b *tab) clean() {
 	b.t.Helper()
 	b.mu.Lock()

@@ -11,8 +11,8 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// site is a script of n resources: groups of a directory, files in it and a command that they
-// refresh, one command that fails, and what needs it. Names are hostile to HTML.
+// site is a script of n resources: groups of a directory, its files and a command that they refresh, and one command
+// that fails with a dependent. Names contain HTML.
 func site(n int) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "file.defaults { owner = %q, group = %q, mode = \"0644\" }\n", fmt.Sprint(os.Getuid()), fmt.Sprint(os.Getgid()))
@@ -38,8 +38,7 @@ file { "/etc/after that", content = "x", require = "file#/etc/after" }
 	return b.String()
 }
 
-// newReport runs a site of n resources twice, so that most are stable the second time, and returns
-// the page about that.
+// newReport runs a site of n resources twice, so that most are stable the second time, and returns its page.
 func newReport(t *testing.T, n int) string {
 	t.Helper()
 	bin, err := ccm()
@@ -119,13 +118,13 @@ func TestReport(t *testing.T) {
 			b.do(chromedp.KeyEvent("\x1b"))
 			b.do(chromedp.Click(chromedp.CSS(".pick label.failed")))
 			expect(n-1, "failures are not chosen")
-			// A link opens its resource, even one that is filtered away.
+			// A link shows its resource even if the filter hides it.
 			b.do(chromedp.Click(chromedp.CSS(".failure p:last-child a")))
 			b.until(`document.querySelector(".event.failed").open && document.querySelector(".event.failed").checkVisibility()`)
 			if n := eval[int](b, `document.querySelectorAll(".failure p a").length`); n != 3 {
 				t.Errorf("the failure has %d links, want two skipped and the details", n)
 			}
-			// A stack lists what is in it.
+			// A stack lists its resources.
 			stack := eval[int](b, `(() => { const a = document.querySelector(".draw a[data-members]"); a.dispatchEvent(new MouseEvent("click", {bubbles: true, cancelable: true})); return a.dataset.members.split(" ").length })()`)
 			if listed := eval[int](b, `document.querySelectorAll("#members a").length`); listed != stack || stack < 3 {
 				t.Errorf("a stack of %d lists %d", stack, listed)
@@ -146,7 +145,7 @@ func TestReport(t *testing.T) {
 	}
 }
 
-// Without JavaScript everything is there, and nothing offers what does not work.
+// Without JavaScript everything is visible, and no control is shown that would not work.
 func TestReportWithoutJavaScript(t *testing.T) {
 	findChromium(t)
 	page := newReport(t, 30)

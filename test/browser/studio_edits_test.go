@@ -11,7 +11,7 @@ import (
 
 const twoResources = "ccm:\n  resources:\n    - exec:\n        - certificate:\n            command: openssl req\n            creates: /etc/web.crt\n    - package:\n        - nginx:\n            ensure: present\n"
 
-// answersAfter has each answer of the studio come to the page after a time, as on a busy machine.
+// answersAfter delays each answer to the page, as a busy machine does.
 func (b *tab) answersAfter(ms int) {
 	b.t.Helper()
 	eval[bool](b, fmt.Sprintf(`(() => {
@@ -21,7 +21,7 @@ func (b *tab) answersAfter(ms int) {
 	})()`, ms))
 }
 
-// enter writes into a field and leaves it, and waits for nothing.
+// enter writes into a field and leaves it, without waiting.
 func (b *tab) enter(selector, text string) {
 	b.t.Helper()
 	b.click(selector)
@@ -30,7 +30,7 @@ func (b *tab) enter(selector, text string) {
 	b.keys("Tab")
 }
 
-// has fails unless the text of the file has all of these.
+// has fails unless the text of the file contains all of these.
 func (b *tab) has(want ...string) {
 	b.t.Helper()
 	text := b.text()
@@ -41,7 +41,7 @@ func (b *tab) has(want ...string) {
 	}
 }
 
-// TestTypedAtOnce types into a field in the moment in which it appears, before it was painted.
+// TestTypedAtOnce types into a field as soon as it exists, before it is painted.
 func TestTypedAtOnce(t *testing.T) {
 	s := newStudio(t, map[string]string{"site.yaml": twoResources})
 	b := newPage(t, s)
@@ -62,7 +62,7 @@ func TestTypedAtOnce(t *testing.T) {
 	b.quiet()
 }
 
-// TestTypingAhead does one thing after the other while no answer has come yet, in a slow browser.
+// TestTypingAhead edits several fields before the first answer, in a slow browser.
 func TestTypingAhead(t *testing.T) {
 	s := newStudio(t, map[string]string{"site.yaml": twoResources})
 	b := newPage(t, s)
@@ -74,13 +74,13 @@ func TestTypingAhead(t *testing.T) {
 	b.click(".more")
 	b.click("#f-umask")
 	b.write("077")
-	b.drag(".row.now .knob", ".row|nginx", 0) // from the field: it was not left
+	b.drag(".row.now .knob", ".row|nginx", 0) // without leaving the field
 	b.click("dialog .main")
 	b.until(`!document.querySelector("dialog[open]")`)
 	b.has("- key:", "command: openssl genrsa", "creates: /etc/web.key", `umask: "077"`, "require: [package#nginx]")
 	same(t, "resources", "exec#key package#nginx", b.ids())
 
-	// typing goes on in a field that was applied
+	// typing goes on in a field after it was applied
 	b.click("#f-creates")
 	b.keys("Ctrl+a")
 	b.write("/etc/a")
@@ -91,7 +91,7 @@ func TestTypingAhead(t *testing.T) {
 	b.keys("Tab")
 	b.has("creates: /etc/abc")
 
-	// each item of a list is added to those before it
+	// each item of a list is added to the ones before
 	b.enter("#f-environment", "A=1")
 	b.click("[data-property=environment] button|add")
 	b.write("B=2")
@@ -110,7 +110,7 @@ func TestQuickClicks(t *testing.T) {
 	}
 	b.has(`mode: "0644"`)
 
-	// a row is chosen while the edit that leaving the field has asked for is under way
+	// a row is clicked while the edit of the field before is pending
 	b.click("#f-owner")
 	b.keys("Ctrl+a")
 	b.write("daemon")
@@ -120,7 +120,7 @@ func TestQuickClicks(t *testing.T) {
 		t.Errorf("the answer chose %s again", name)
 	}
 
-	// keys of the list: each is done with what the one before it has left
+	// keys of the list: each works on the result of the one before
 	b.click(".row|motd")
 	b.click(".row.now")
 	b.keys("Alt+ArrowDown", "Alt+ArrowDown")
@@ -131,8 +131,8 @@ func TestQuickClicks(t *testing.T) {
 	b.quiet()
 }
 
-// TestFormBeginsAtName: the form of another resource begins at its name, wherever one was in the last; a filter that
-// nothing matches says so, with a way back.
+// TestFormBeginsAtName: the form of another resource starts at its name, wherever the last form was scrolled; a
+// filter without matches says so, with a way to clear it.
 func TestFormBeginsAtName(t *testing.T) {
 	s := newStudio(t, map[string]string{"site.yaml": "ccm:\n  resources:\n    - exec:\n        - a:\n            command: date\n    - service:\n        - nginx:\n            enable: true\n"})
 	b := newPage(t, s)
@@ -150,8 +150,8 @@ func TestFormBeginsAtName(t *testing.T) {
 	b.quiet()
 }
 
-// TestPressedButton holds the button of the mouse while an answer comes: what was pressed is still
-// there when it is let go.
+// TestPressedButton: the element under a pressed mouse button stays the same when an answer arrives before the
+// release.
 func TestPressedButton(t *testing.T) {
 	s := newStudio(t, map[string]string{"site.yaml": "ccm:\n  resources:\n    - exec:\n        - first:\n            command: /bin/true\n"})
 	b := newPage(t, s)
@@ -173,12 +173,11 @@ func TestPressedButton(t *testing.T) {
 	b.quiet()
 }
 
-// TestReloadWithEdits loads the page again while edits wait for their answer and a field has
-// typing in it: all of it is there afterwards.
+// TestReloadWithEdits: after a reload the pending edits and the text in a field are still there.
 func TestReloadWithEdits(t *testing.T) {
 	s := newStudio(t, map[string]string{"site.yaml": twoResources})
 	b := newPage(t, s)
-	eval[bool](b, `(window.fetch = () => new Promise(() => {}), true)`) // nothing is answered
+	eval[bool](b, `(window.fetch = () => new Promise(() => {}), true)`) // no request is answered
 	b.enter("#f-command", "/bin/one")
 	b.enter("#f-creates", "/etc/two")
 	b.click(".more")

@@ -17,7 +17,7 @@ import (
 
 const motdSite = "# kept\nccm:\n  resources:\n    - file:\n        - /etc/motd:\n            content: hi\n            owner: root\n            group: root\n            mode: \"0644\"\n"
 
-// compose shows a text that an input method has not decided on yet.
+// compose shows text that an input method has not committed yet.
 func (b *tab) compose(text string) {
 	b.t.Helper()
 	b.call(func() error {
@@ -26,8 +26,8 @@ func (b *tab) compose(text string) {
 	})
 }
 
-// TestInputMethod types by an input method, in a field and in the text: nothing that was not
-// decided on gets into the site.
+// TestInputMethod types with an input method, in a field and in the text: text that is not committed does not reach
+// the site.
 func TestInputMethod(t *testing.T) {
 	s := newStudio(t, map[string]string{"site.yaml": motdSite})
 	b := newPage(t, s)
@@ -53,8 +53,7 @@ func TestInputMethod(t *testing.T) {
 	b.quiet()
 }
 
-// TestPasteLarge pastes a mebibyte into a field and into the text: all of it arrives, and undo
-// takes it back.
+// TestPasteLarge pastes one mebibyte into a field and into the text: all of it arrives, and undo removes it.
 func TestPasteLarge(t *testing.T) {
 	s := newStudio(t, map[string]string{"site.yaml": motdSite})
 	b := newPage(t, s)
@@ -83,9 +82,8 @@ func TestPasteLarge(t *testing.T) {
 	b.quiet()
 }
 
-// paste has a text come from the clipboard to where the focus is. What the page leaves to the
-// browser is put into the field as the browser does it: its own command for that takes minutes for
-// a mebibyte in a textarea.
+// paste pastes a text at the focus. If the page leaves the event to the browser, the text is set in the field: the
+// browser's own command takes minutes for a mebibyte in a textarea.
 func (b *tab) paste(text string) {
 	b.t.Helper()
 	eval[bool](b, `(() => {
@@ -99,7 +97,7 @@ func (b *tab) paste(text string) {
 	})()`)
 }
 
-// TestClipboard copies resources, and cuts and pastes them, here and into a script.
+// TestClipboard copies, cuts and pastes resources, in the same file and into a script.
 func TestClipboard(t *testing.T) {
 	s := newStudio(t, map[string]string{"site.yaml": motdSite, "other.lua": "package \"zsh\"\n"})
 	b := newPage(t, s)
@@ -135,7 +133,7 @@ func TestClipboard(t *testing.T) {
 	b.quiet()
 }
 
-// TestReducedMotion: nothing moves for somebody who does not want it.
+// TestReducedMotion: with the preference for reduced motion nothing is animated.
 func TestReducedMotion(t *testing.T) {
 	s := newStudio(t, map[string]string{"site.yaml": motdSite})
 	b := newPage(t, s)
@@ -151,7 +149,7 @@ func TestReducedMotion(t *testing.T) {
 	b.quiet()
 }
 
-// TestLintInPage: what lint finds stands at its field, its row and in the text, as a warning.
+// TestLintInPage: a lint warning is shown at its field, its row and in the text.
 func TestLintInPage(t *testing.T) {
 	s := newStudio(t, map[string]string{"site.lua": "local cfg = {}\nfile {\n  \"/etc/motd\",\n  content = cfg.text,\n  owner = \"root\", group = \"root\", mode = \"0644\",\n}\nlocal unused = 1\n"})
 	b := newPage(t, s)
@@ -167,14 +165,14 @@ func TestLintInPage(t *testing.T) {
 	b.quiet()
 }
 
-// failing runs a command of ccm that may end with another exit status than 0.
+// failing runs a command of ccm that may have a nonzero exit status.
 func (s *studio) failing(args ...string) string {
 	s.t.Helper()
 	out, _ := s.command(args...).CombinedOutput()
 	return string(out)
 }
 
-// TestImportInPage writes down what stands on this machine.
+// TestImportInPage imports resources of this machine.
 func TestImportInPage(t *testing.T) {
 	s := newStudio(t, map[string]string{"site.yaml": "# kept\nccm:\n  resources: []\n"})
 	b := newPage(t, s)
@@ -195,7 +193,7 @@ func TestImportInPage(t *testing.T) {
 	b.quiet()
 }
 
-// TestSpecsInPage runs specs that hold and that fail.
+// TestSpecsInPage runs specs that pass and specs that fail.
 func TestSpecsInPage(t *testing.T) {
 	spec := "describe(\"the site\", function()\n  it(\"has a message\", function()\n    assert.resource(catalog(\"site.lua\"), \"file#/etc/motd\", { content = \"hi\" })\n  end)\n  it(\"fails\", function() error(\"<b>not</b> so\") end)\nend)\n"
 	s := newStudio(t, map[string]string{"site.lua": "file { \"/etc/motd\", content = \"hi\", owner = \"root\", group = \"root\", mode = \"0644\" }\n", "spec/site_spec.lua": spec})
@@ -214,8 +212,8 @@ func TestSpecsInPage(t *testing.T) {
 	b.quiet()
 }
 
-// TestAnotherUser: who else is on the machine reads neither the token nor what was typed, and is
-// answered nothing.
+// TestAnotherUser: another user of the machine can read neither the token nor the texts, and all of their requests
+// are refused.
 func TestAnotherUser(t *testing.T) {
 	if os.Geteuid() != 0 {
 		t.Skip("only root can be somebody else")

@@ -9,11 +9,10 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// wantedSite is what both ways of making it must lead to: the resources in their order.
+// wantedSite is the result of both ways of making the site: the resources in order.
 const wantedSite = "package#nginx file#/srv/hello file#/srv/hello/index.html file#/etc/nginx/hello.conf exec#nginx -t service#nginx group#web user#hello"
 
-// checkSite fails unless the saved site is what was wanted, as the command line sees it, in both
-// languages.
+// checkSite fails unless the saved site has the wanted resources according to the command line, in both languages.
 func checkSite(t *testing.T, s *studio) {
 	t.Helper()
 	text := s.read("site.yaml")
@@ -31,7 +30,7 @@ func checkSite(t *testing.T, s *studio) {
 	same(t, "the catalog of YAML and Lua", catalog(s, "site.yaml"), catalog(s, "other.lua"))
 }
 
-// catalog is what a text declares, without the places in it.
+// catalog returns the declarations of a text without positions.
 func catalog(s *studio, file string) string {
 	s.t.Helper()
 	out := s.ccm("catalog", "--output", "json", file)
@@ -50,7 +49,7 @@ func catalog(s *studio, file string) string {
 	return strings.Join(lines, "\n")
 }
 
-// newSite begins a new site in YAML.
+// newSite starts a new site in YAML.
 func (b *tab) newSite() {
 	b.t.Helper()
 	b.click("button|Begin a site")
@@ -58,7 +57,7 @@ func (b *tab) newSite() {
 	b.settled()
 }
 
-// TestSiteByMouse makes a site of eight resources by the mouse; only names and values are typed.
+// TestSiteByMouse makes a site of eight resources with the mouse; only names and values are typed.
 func TestSiteByMouse(t *testing.T) {
 	s := newStudio(t, nil)
 	b := newPage(t, s)
@@ -98,7 +97,7 @@ func TestSiteByMouse(t *testing.T) {
 	b.settled()
 	b.fill("#f-name", "web")
 	same(t, "resources", wantedSite, b.ids())
-	// arrows: from the knob of a row to another
+	// dependencies: from the knob of a row to another row
 	b.click(".row|nginx -t")
 	b.drag(".row.now .knob", ".row|hello.conf", 0)
 	b.click("dialog .choice|subscribe")
@@ -110,7 +109,7 @@ func TestSiteByMouse(t *testing.T) {
 	if edges := eval[int](b, `document.querySelectorAll(".edges .subscribe").length`); edges != 2 {
 		t.Errorf("the gutter has %d arcs of subscribe, want 2", edges)
 	}
-	// a row is dragged, and brought back by undo
+	// a row is dragged, and undo moves it back
 	b.drag(".row|service", ".row|package", -17)
 	b.settled()
 	if ids := b.ids(); !strings.HasPrefix(ids, "service#nginx") {
@@ -126,7 +125,7 @@ func TestSiteByMouse(t *testing.T) {
 	b.quiet()
 }
 
-// choose picks an option of a select.
+// choose selects an option.
 func (b *tab) choose(selector, option string) {
 	b.t.Helper()
 	b.point(selector)
@@ -134,7 +133,7 @@ func (b *tab) choose(selector, option string) {
 	b.settled()
 }
 
-// typeName writes into the field that has the focus, and applies it.
+// typeName writes into the focused field, and applies it.
 func (b *tab) typeName(text string) {
 	b.t.Helper()
 	b.keys("Ctrl+a")
@@ -143,7 +142,7 @@ func (b *tab) typeName(text string) {
 	b.settled()
 }
 
-// to goes by Tab to the field of a property.
+// to moves with Tab to the field of a property.
 func (b *tab) to(property string) {
 	b.t.Helper()
 	for range 60 {
@@ -155,7 +154,7 @@ func (b *tab) to(property string) {
 	b.t.Fatalf("Tab does not come to %s", property)
 }
 
-// addByKeys adds a resource of a type with the keyboard: its name field has the focus then.
+// addByKeys adds a resource with the keyboard: the focus is in its name field.
 func (b *tab) addByKeys(typ, name string) {
 	b.t.Helper()
 	for range 8 {
@@ -174,7 +173,7 @@ func (b *tab) addByKeys(typ, name string) {
 	b.typeName(name)
 }
 
-// TestSiteByKeyboard makes the same site without a mouse.
+// TestSiteByKeyboard makes the same site with the keyboard only.
 func TestSiteByKeyboard(t *testing.T) {
 	s := newStudio(t, map[string]string{"site.yaml": "ccm:\n  resources: []\n"})
 	b := newPage(t, s)
@@ -183,7 +182,7 @@ func TestSiteByKeyboard(t *testing.T) {
 	b.to("ensure")
 	b.keys("ArrowDown", "ArrowDown", "ArrowDown")
 	if v := eval[string](b, `document.activeElement.value`); v != "directory" {
-		b.choose("#f-ensure", "directory") // how a select opens is the browser's
+		b.choose("#f-ensure", "directory") // how a select opens depends on the browser
 	}
 	b.to("mode")
 	b.typeName("0755")
@@ -201,7 +200,7 @@ func TestSiteByKeyboard(t *testing.T) {
 		b.keys("ArrowRight")
 	}
 	b.settled()
-	// Esc leads to the list; Alt and an arrow move the row
+	// Esc moves to the list; Alt and an arrow key move the row
 	b.keys("Escape")
 	b.until(`document.activeElement.matches(".rows")`)
 	b.keys("Alt+ArrowUp")
@@ -216,7 +215,7 @@ func TestSiteByKeyboard(t *testing.T) {
 	b.addByKeys("group", "web")
 	b.addByKeys("user", "hello")
 	same(t, "resources", wantedSite, b.ids())
-	// an arrow by R
+	// a dependency by R
 	b.keys("Escape", "Home", "ArrowDown", "ArrowDown", "ArrowDown", "ArrowDown", "r")
 	b.until(`!!document.querySelector("dialog[open]")`)
 	b.keys("ArrowDown", "Tab")
@@ -255,7 +254,7 @@ func TestSiteByKeyboard(t *testing.T) {
 	b.quiet()
 }
 
-// hostile is what no field may let out of its place.
+// hostile are texts that must stay text in every field.
 var hostile = []string{`</script><script>alert(1)</script>`, `<img src=x onerror=alert(1)>`, "\x1b]0;owned\x07\x1b[31mred", `javascript:alert(1)`, `"><svg onload=alert(1)>`, `{{constructor.constructor('alert(1)')()}}`, "${ 1 }", "a\u202eb", strings.Repeat("x", 900)}
 
 func TestHostileContent(t *testing.T) {
@@ -294,15 +293,14 @@ func TestHostileContent(t *testing.T) {
 	}
 }
 
-// TestPolicy tries the Content-Security-Policy in the browser: nothing inline runs, and text
-// cannot become markup.
+// TestPolicy: the Content-Security-Policy forbids inline scripts and evaluation, and text cannot become markup.
 func TestPolicy(t *testing.T) {
 	s := newStudio(t, map[string]string{"site.yaml": "ccm:\n  resources: []\n"})
 	b := newPage(t, s)
 	if !eval[bool](b, `(() => { try { document.createElement("div").innerHTML = "<b>x</b>"; return false; } catch { return true; } })()`) {
 		t.Error("a text can be made markup")
 	}
-	// the protocol of the debugger may evaluate, so that it is tried from within the page
+	// the debugger's own evaluation is allowed, so the page does it itself
 	eval[bool](b, `(setTimeout(() => { try { window.eval("1"); window.blocked = false; } catch { window.blocked = true; } }), true)`)
 	b.until(`window.blocked !== undefined`)
 	if !eval[bool](b, `window.blocked`) {
@@ -314,7 +312,7 @@ func TestPolicy(t *testing.T) {
 	}
 }
 
-// TestTwoTabs: an edit of one tab is in the other at once, and what both do is not lost.
+// TestTwoTabs: an edit in one tab appears in the other at once, and concurrent edits are both kept.
 func TestTwoTabs(t *testing.T) {
 	s := newStudio(t, map[string]string{"site.yaml": "ccm:\n  resources:\n    - package:\n        - nginx:\n            ensure: present\n"})
 	a := newPage(t, s)
@@ -324,7 +322,7 @@ func TestTwoTabs(t *testing.T) {
 	if text := eval[string](b, `[...document.querySelectorAll(".source .cm-line")].map(e => e.textContent).join("\n")`); !strings.Contains(text, "apache2") {
 		t.Errorf("the text of the other tab is\n%s", text)
 	}
-	// both type at once
+	// both type at the same time
 	a.click(".source .cm-content")
 	a.keys("Ctrl+Home")
 	b.click(".source .cm-content")
@@ -335,7 +333,7 @@ func TestTwoTabs(t *testing.T) {
 	}
 	a.settled()
 	b.settled()
-	for _, one := range []*tab{a, b} { // what the other has typed comes by an event
+	for _, one := range []*tab{a, b} { // the other edit arrives as an event
 		one.until(`window.studio.store.serverText().split("#a").length === 13 && window.studio.store.serverText().split("#b").length === 13`)
 	}
 	same(t, "the text of both tabs", a.text(), b.text())
@@ -347,7 +345,7 @@ func TestTwoTabs(t *testing.T) {
 	}
 }
 
-// TestServerDies: the program is killed while somebody works, and started again at its address.
+// TestServerDies: the program is killed during work, and started again at the same address.
 func TestServerDies(t *testing.T) {
 	s := newStudio(t, map[string]string{"site.yaml": "ccm:\n  resources:\n    - package:\n        - nginx:\n            ensure: present\n"})
 	b := newPage(t, s)
@@ -384,26 +382,26 @@ func TestServerDies(t *testing.T) {
 	s.start()
 	b.do(chromedp.Navigate(s.url))
 	b.until(`window.studio.store.serverText().includes("and again")`)
-	// the page is loaded again before it could send
+	// the page is reloaded before it could send the edit
 	b.write(", and more")
 	eval[bool](b, `(window.before = true, location.reload(), true)`)
 	b.until(`!window.before && !!window.studio?.ready && window.studio.store.serverText().includes("and more")`)
 }
 
-// TestChangedOutside: somebody else writes the file. Nothing is overwritten without being asked.
+// TestChangedOutside: another program writes the file. Studio overwrites nothing without asking.
 func TestChangedOutside(t *testing.T) {
 	base := "# one\n# two\n# three\n# four\n# five\nccm:\n  resources:\n    - package:\n        - nginx:\n            ensure: present\n"
 	s := newStudio(t, map[string]string{"site.yaml": base})
 	b := newPage(t, s)
 	s.write("site.yaml", strings.Replace(base, "# two", "# TWO", 1))
-	b.until(`window.studio.store.serverText().includes("# TWO")`) // nothing was edited here: it is taken
+	b.until(`window.studio.store.serverText().includes("# TWO")`) // without edits here it is taken over
 	base = s.read("site.yaml")
 	b.fill("#f-name", "apache2")
 	s.write("site.yaml", strings.Replace(base, "# one", "# ONE", 1))
 	b.until(`window.studio.store.doc.value.disk === "changed"`)
 	b.keys("Ctrl+s")
 	b.until(`!!document.querySelector("dialog[open]")`)
-	b.click("dialog .main") // the changes of both
+	b.click("dialog .main") // merge the changes of both
 	b.until(`!document.querySelector("dialog[open]") && window.studio.store.doc.value.saved`)
 	text := s.read("site.yaml")
 	if !strings.Contains(text, "# ONE") || !strings.Contains(text, "apache2") {
@@ -425,15 +423,14 @@ func TestChangedOutside(t *testing.T) {
 	if text := s.read("site.yaml"); !strings.Contains(text, "lighttpd") || strings.Contains(text, "caddy") {
 		t.Errorf("the choice was another:\n%s", text)
 	}
-	// the file is gone
+	// the file is removed
 	if err := os.Remove(filepath.Join(s.dir, "site.yaml")); err != nil {
 		t.Fatal(err)
 	}
 	b.until(`window.studio.store.doc.value.disk === "gone"`)
 }
 
-// TestTextAndForm: what is typed is in the form, what the form sets is in the text, and one
-// undo is for both.
+// TestTextAndForm: edits of the text appear in the form and the other way round, and they share one history for undo.
 func TestTextAndForm(t *testing.T) {
 	s := newStudio(t, map[string]string{"site.yaml": "# kept\nccm:\n  resources:\n    - file:\n        - /etc/motd: # kept too\n            content: \"hi\\n\"\n            owner: root\n            group: root\n            mode: \"0644\"\n"})
 	b := newPage(t, s)
@@ -463,7 +460,7 @@ func TestTextAndForm(t *testing.T) {
 	if lua := eval[string](b, `window.studio.store.doc.value.derived.text`); !strings.Contains(lua, `"zsh"`) {
 		t.Errorf("the Lua is\n%s", lua)
 	}
-	// mistakes stand at the field, in the row and at the foot
+	// mistakes are shown at the field, in the row and in the footer
 	b.fill("#f-mode", "0888")
 	for _, where := range []string{`.field.wrong .err`, `.row .mark.err`, `.foot .err`, `.cm-lint-marker-error`} {
 		b.until(`!!document.querySelector(` + quote(where) + `)`)

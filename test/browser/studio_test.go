@@ -20,19 +20,19 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// A studio is a running ccm studio, and the folder that it shows.
+// A studio is a running ccm studio with its directory.
 type studio struct {
 	t      *testing.T
 	dir    string
 	state  string
-	listen string // the address with its port, after the first start
+	listen string // address with the port, after the first start
 	cmd    *exec.Cmd
 	url    string
 }
 
 var address = regexp.MustCompile(`http://[0-9.:\[\]]+/#token=[\w-]+`)
 
-// newStudio writes files into a folder and starts ccm studio for it.
+// newStudio writes files to a directory and starts ccm studio for it.
 func newStudio(t *testing.T, files map[string]string) *studio {
 	t.Helper()
 	s := &studio{t: t, dir: filepath.Join(t.TempDir(), "site"), state: t.TempDir(), listen: "127.0.0.1:0"}
@@ -67,12 +67,12 @@ func (s *studio) read(name string) string {
 	return string(b)
 }
 
-// environment has the state of ccm in a folder of the test.
+// environment has a state directory of the test.
 func (s *studio) environment() []string {
 	return append(os.Environ(), "XDG_STATE_HOME="+s.state, "CCM_STATE_DIR="+filepath.Join(s.state, "ccm"), "NO_COLOR=1")
 }
 
-// start starts the program, at the same address as before.
+// start starts the program at the same address as before.
 func (s *studio) start() {
 	s.t.Helper()
 	bin, err := ccm()
@@ -117,7 +117,7 @@ func (s *studio) kill() {
 	}
 }
 
-// ccm runs a command of ccm in the folder.
+// ccm runs a command of ccm in the directory.
 func (s *studio) ccm(args ...string) string {
 	s.t.Helper()
 	out, err := s.command(args...).CombinedOutput()
@@ -138,7 +138,7 @@ func (s *studio) command(args ...string) *exec.Cmd {
 	return cmd
 }
 
-// newPage opens the studio in a tab, and trusts the folder if it is asked.
+// newPage opens the studio in a tab, and trusts the directory if asked.
 func newPage(t *testing.T, s *studio) *tab {
 	t.Helper()
 	b := newTab(t)
@@ -160,14 +160,14 @@ func (b *tab) visit(s *studio) {
 	b.settled()
 }
 
-// settled waits until all that was typed and asked for is answered, checked and painted.
+// settled waits until all edits and requests are answered, checked and painted.
 func (b *tab) settled() {
 	b.t.Helper()
 	b.until(`(s => !s.typing() && s.queued.value === 0 && (!s.doc.value || s.doc.value.checked || !s.session.value.trusted))(window.studio.store)`)
 	b.painted()
 }
 
-// painted waits until what is in the page has been painted, with what follows from that.
+// painted waits until the present state of the page and its consequences are painted.
 func (b *tab) painted() {
 	b.t.Helper()
 	_, err := chromedp.Run(b.ctx, chromedp.Evaluate[bool](`new Promise(r => requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(() => r(true)))))`, chromedp.EvalAwaitPromise))
@@ -176,15 +176,14 @@ func (b *tab) painted() {
 
 func quote(v any) string { b, _ := json.Marshal(v); return string(b) }
 
-// point returns the middle of the first element that can be seen and that matches; a text
-// behind "|" is to be in it.
+// point returns the centre of the first visible element that matches; after "|" is a text that it must contain.
 func (b *tab) point(selector string) (x, y float64) {
 	b.t.Helper()
 	selector, text, _ := strings.Cut(selector, "|")
 	find := fmt.Sprintf(`[...document.querySelectorAll(%s)].find(e => e.getClientRects().length && e.textContent.includes(%s))`, quote(selector), quote(text))
 	b.until("!!" + find)
 	var at, before []float64
-	for range 100 { // what is under way moves it
+	for range 100 { // while it moves
 		before = at
 		if at = eval[[]float64](b, `(() => { const e = `+find+`; e.scrollIntoView({block: "nearest"}); const r = e.getBoundingClientRect(); return [r.x + r.width / 2, r.y + r.height / 2]; })()`); slices.Equal(at, before) {
 			break
@@ -218,7 +217,7 @@ func (b *tab) mouse(kind input.DispatchMouseEventType, x, y float64, more ...fun
 	b.call(func() error { _, err := chromedp.Call(b.ctx, input.DispatchMouseEvent, p); return err })
 }
 
-// click clicks with the mouse on what is seen.
+// click clicks with the mouse on a visible element.
 func (b *tab) click(selector string) {
 	b.t.Helper()
 	x, y := b.point(selector)
@@ -240,14 +239,14 @@ func (b *tab) drag(from, to string, dy float64) {
 		b.mouse(input.DispatchMouseEventTypeMouseMoved, x+(tx-x)*f, y+(ty+dy-y)*f, held)
 		time.Sleep(20 * time.Millisecond)
 	}
-	time.Sleep(80 * time.Millisecond) // the browser asks where it may be dropped
+	time.Sleep(80 * time.Millisecond) // the browser asks the page where it can be dropped
 	b.mouse(input.DispatchMouseEventTypeMouseMoved, tx, ty+dy, held)
 	time.Sleep(80 * time.Millisecond)
 	b.mouse(input.DispatchMouseEventTypeMouseReleased, tx, ty+dy)
 	time.Sleep(100 * time.Millisecond)
 }
 
-// codes of keys, as browsers number them.
+// codes are the browser's numbers of keys.
 var codes = map[string]int64{"Enter": 13, "Escape": 27, "Tab": 9, "ArrowDown": 40, "ArrowUp": 38, "ArrowLeft": 37, "ArrowRight": 39, "Home": 36, "Insert": 45, "End": 35, "PageDown": 34, "PageUp": 33, "Delete": 46, "Backspace": 8, "F6": 117, "F8": 119, " ": 32}
 
 // keys presses keys, such as "Ctrl+z", "Alt+ArrowDown", "Enter".
@@ -292,7 +291,7 @@ func (b *tab) keys(list ...string) {
 	}
 }
 
-// write types a text where the focus is.
+// write types a text at the focus.
 func (b *tab) write(text string) {
 	b.t.Helper()
 	b.call(func() error {
@@ -301,7 +300,7 @@ func (b *tab) write(text string) {
 	})
 }
 
-// fill writes a text into a field, in place of what is there, and leaves it by Tab.
+// fill replaces the text of a field, and leaves it with Tab.
 func (b *tab) fill(selector, text string) {
 	b.t.Helper()
 	b.click(selector)
@@ -314,14 +313,14 @@ func (b *tab) fill(selector, text string) {
 	b.settled()
 }
 
-// text is the text of the open file, as the server has it.
+// text returns the text of the open file on the server.
 func (b *tab) text() string {
 	b.t.Helper()
 	b.settled()
 	return eval[string](b, `window.studio.store.serverText()`)
 }
 
-// ids are the resources in their order.
+// ids returns the IDs of the resources in order.
 func (b *tab) ids() string {
 	b.t.Helper()
 	b.settled()
@@ -341,7 +340,7 @@ func same(t *testing.T, what, want, have string) {
 	}
 }
 
-// axe looks for what keeps people from using the page (WCAG 2.1 A and AA).
+// axe checks the accessibility of the page (WCAG 2.1 A and AA).
 func (b *tab) axe(state string) {
 	b.t.Helper()
 	if !eval[bool](b, `!!window.axe`) {
@@ -369,13 +368,13 @@ func (b *tab) axe(state string) {
 	}
 }
 
-// hidden names the buttons and fields of a bar that are not wholly within it.
+// hidden returns the buttons and fields that are not wholly inside their bar.
 const hidden = `[...document.querySelectorAll(".bar button, .bar input, .bar select, header button")].filter(e => {
 	const r = e.getBoundingClientRect(), bar = e.closest(".bar, header").getBoundingClientRect();
 	return r.width > 0 && (r.right > bar.right + 1 || r.right > innerWidth);
 }).map(e => e.getAttribute("aria-label") || e.textContent || e.id).join(", ")`
 
-// both looks at a state of the page in both themes: by axe, and by a picture in two widths.
+// both checks a state of the page in both themes: with axe, and with screenshots in two widths.
 func (b *tab) both(name string) {
 	b.t.Helper()
 	for _, dark := range []bool{false, true} {
@@ -395,7 +394,7 @@ func (b *tab) both(name string) {
 	b.dark(false)
 }
 
-// quiet fails if the console of the browser has messages.
+// quiet fails if the console has messages, except those containing one of except.
 func (b *tab) quiet(except ...string) {
 	b.t.Helper()
 	b.mu.Lock()
@@ -411,7 +410,7 @@ next:
 	}
 }
 
-// another opens a second tab of the same browser, with its session.
+// another opens a second tab of the same browser, with the same session.
 func (b *tab) another(s *studio) *tab {
 	b.t.Helper()
 	ctx, cancel := chromedp.NewContext(b.ctx)
@@ -424,7 +423,7 @@ func (b *tab) another(s *studio) *tab {
 	return n
 }
 
-// awaited returns what a promise in JavaScript comes to.
+// awaited returns the result of a promise in JavaScript.
 func awaited[T any](b *tab, js string) T {
 	b.t.Helper()
 	v, err := chromedp.Run(b.ctx, chromedp.Evaluate[T](js, chromedp.EvalAwaitPromise))

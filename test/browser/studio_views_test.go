@@ -15,7 +15,7 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// helloSite is a small site with order, refresh, a template and data.
+// helloSite is a small site with dependencies, refresh, a template and data.
 const helloSite = `# the web server of the hello page
 data:
   port: 8080
@@ -69,7 +69,7 @@ ccm:
             require: [exec#nginx -t]
 `
 
-// TestViews opens each view of the page and looks at it in both themes and two widths.
+// TestViews opens each view of the page in both themes and two widths.
 func TestViews(t *testing.T) {
 	s := newStudio(t, map[string]string{
 		"site.yaml":        helloSite,
@@ -114,7 +114,7 @@ func TestViews(t *testing.T) {
 	b.both("graph")
 	b.size(1600, 1000)
 
-	// facts of this machine, and of another
+	// facts of this machine, and of another one
 	b.click(".top [role=tab]|Facts")
 	b.until(`document.querySelectorAll(".table tbody tr").length > 5`)
 	b.both("facts")
@@ -142,7 +142,7 @@ func TestViews(t *testing.T) {
 	b.both("specs")
 	b.size(1600, 1000)
 
-	// files: data, and a script with what no form can say
+	// files: data, and a script that a form can edit only partly
 	b.open2("data/common.yaml")
 	b.until(`document.querySelectorAll(".datum").length > 5`)
 	b.fill(`[id='d["port"]']`, "9090")
@@ -172,7 +172,7 @@ func TestViews(t *testing.T) {
 	b.quiet()
 }
 
-// open2 opens a file by the tree.
+// open2 opens a file in the tree.
 func (b *tab) open2(name string) {
 	b.t.Helper()
 	if eval[bool](b, `!!document.querySelector(".side [role=tab]:not([aria-selected=true])") && !document.querySelector("[role=tree]")`) {
@@ -186,7 +186,7 @@ func (b *tab) open2(name string) {
 	}
 }
 
-// TestLuaFile edits a script by its form: comments stay, expressions are shown with their value.
+// TestLuaFile edits a script with its form: comments stay, and expressions are shown with their values.
 func TestLuaFile(t *testing.T) {
 	site := "-- kept\nfile {\n  \"/etc/motd\", -- kept too\n  content = \"a\" .. \"b\\n\",\n  owner = \"root\",\n  group = \"root\",\n  mode = \"0644\",\n}\n"
 	s := newStudio(t, map[string]string{"site.lua": site})
@@ -207,9 +207,8 @@ func TestLuaFile(t *testing.T) {
 	b.quiet()
 }
 
-// TestLargeSite measures a site of 500 resources: an edit is painted within 100 ms on
-// a quiet machine, which CCM_MEASURE=1 says it is. The processor time is told as well: other
-// programs change that less.
+// TestLargeSite measures a site of 500 resources: an edit is painted within 100 ms on a quiet machine
+// (CCM_MEASURE=1). It also prints the processor time, which depends less on other programs.
 func TestLargeSite(t *testing.T) {
 	var y strings.Builder
 	y.WriteString("ccm:\n  resources:\n    - file:\n")
@@ -263,7 +262,7 @@ func TestLargeSite(t *testing.T) {
 	t.Logf("processor time of choosing and editing: page %.0f ms (script %.0f, style %.0f, layout %.0f), server %.0f ms", each("TaskDuration"), each("ScriptDuration"), each("RecalcStyleDuration"), each("LayoutDuration"),
 		(processorTime(t, s.cmd.Process.Pid)-served)/50)
 	t.Log(eval[string](b, `JSON.stringify(window.studio.timings.slice(-3))`))
-	slowness := 20.0 // other programs may have the machine
+	slowness := 20.0 // other programs may use the machine
 	if os.Getenv("CCM_MEASURE") != "" {
 		slowness = 1
 	}
@@ -278,7 +277,7 @@ func TestLargeSite(t *testing.T) {
 	same(t, "the derived text of the page", eval[string](b, `window.studio.store.doc.value.derived.text`), awaited[string](b, `fetch("/api/state?file=site.yaml").then(r => r.json()).then(s => s.derived.text)`))
 }
 
-// metrics returns what the browser has counted of the page.
+// metrics returns the browser's counters for the page.
 func (b *tab) metrics() map[string]float64 {
 	b.t.Helper()
 	r, err := chromedp.Call(b.ctx, performance.GetMetrics, cdp.Empty{})
@@ -292,7 +291,7 @@ func (b *tab) metrics() map[string]float64 {
 	return out
 }
 
-// processorTime returns the processor time that a process has had, in milliseconds (proc_pid_stat(5)).
+// processorTime returns the processor time of a process in milliseconds (proc_pid_stat(5)).
 func processorTime(t *testing.T, pid int) float64 {
 	t.Helper()
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
@@ -305,17 +304,17 @@ func processorTime(t *testing.T, pid int) float64 {
 	return float64(user+system) * 10 // clock ticks of 1/100 s
 }
 
-// TestTutorialSite makes the web server of docs/tutorial.md as somebody does who has not read
-// it: nothing but names and values is typed.
+// TestTutorialSite makes the web server of docs/tutorial.md as a person who has not read it: only names and values
+// are typed.
 func TestTutorialSite(t *testing.T) {
 	s := newStudio(t, nil)
 	b := newTab(t)
 	b.size(1600, 1000)
 	b.do(chromedp.Navigate(s.url))
-	b.until(`!!window.studio?.ready && !!document.querySelector(".frame")`) // an empty folder asks for no trust
+	b.until(`!!window.studio?.ready && !!document.querySelector(".frame")`) // an empty directory needs no trust
 	b.newSite()
 	b.both("empty")
-	// a type is found by what it is for
+	// a type is found by its purpose
 	for words, typ := range map[string]string{"web server": "package", "certificate": "exec", "folder": "directory", "command": "exec"} {
 		b.click(".palette input")
 		b.keys("Ctrl+a")
@@ -328,7 +327,7 @@ func TestTutorialSite(t *testing.T) {
 	b.settled()
 	b.fill("#f-name", "/srv/www/index.html")
 	b.fill("#f-content", "<h1>hello</h1>\n")
-	// the plan says what is missing, at the resource too
+	// the plan shows what is missing, also at the resource
 	b.click(".top .main|Plan")
 	b.until(`!!document.querySelector(".form .err.box")`)
 	if say := eval[string](b, `document.querySelector(".form .err.box").textContent`); !strings.Contains(say, "/srv/www does not exist (declare it before this, as a directory") {
@@ -360,7 +359,7 @@ func TestTutorialSite(t *testing.T) {
 	b.fill("#f-name", "/etc/nginx/conf.d/web.conf")
 	b.fill("#f-content", "server {\n    listen 443 ssl;\n    server_name localhost;\n    ssl_certificate /etc/nginx/web.crt;\n    ssl_certificate_key /etc/nginx/web.key;\n    root /srv/www;\n}\n")
 	b.fill("#f-validate_after", "nginx -t")
-	b.fill("#f-require", "certif") // one resource alone has this in its name
+	b.fill("#f-require", "certif") // only one resource has this in its name
 	b.click(".type|service")
 	b.settled()
 	b.fill("#f-name", "nginx")
@@ -400,7 +399,7 @@ func TestTutorialSite(t *testing.T) {
 	b.quiet()
 }
 
-// TestTyping completes what is typed, and takes what is typed into the other language.
+// TestTyping completes names while typing, and edits the text in the other language.
 func TestTyping(t *testing.T) {
 	s := newStudio(t, map[string]string{"site.yaml": "ccm:\n  resources:\n    - file:\n        - /etc/motd:\n            owner: root\n            group: root\n            mode: \"0644\"\n"})
 	b := newPage(t, s)
@@ -417,7 +416,7 @@ func TestTyping(t *testing.T) {
 	if list := eval[string](b, `document.querySelector(".cm-tooltip-autocomplete")?.textContent ?? ""`); !strings.Contains(list, "content") {
 		t.Errorf("it completes %q", list)
 	}
-	time.Sleep(200 * time.Millisecond) // it takes no key before one can have seen it
+	time.Sleep(200 * time.Millisecond) // it ignores keys until a person can have seen it
 	b.keys("Enter")
 	b.write("hi")
 	if text := b.text(); !strings.HasSuffix(text, "            content: hi") {
@@ -434,7 +433,7 @@ func TestTyping(t *testing.T) {
 	b.until(`window.studio.store.serverText().includes('mode: "0600"')`)
 }
 
-// TestTrust: nothing of a folder is evaluated before somebody says so.
+// TestTrust: nothing in a directory is evaluated before the person allows it.
 func TestTrust(t *testing.T) {
 	s := newStudio(t, map[string]string{"site.yaml": "ccm:\n  resources: []\n"})
 	b := newTab(t)

@@ -12,7 +12,7 @@ import (
 	"github.com/chromedp/chromedp/kb"
 )
 
-// newWebsite returns the directory of what ccm docs build writes.
+// newWebsite returns the output directory of ccm docs build.
 func newWebsite(t *testing.T) string {
 	t.Helper()
 	bin, err := ccm()
@@ -26,7 +26,7 @@ func newWebsite(t *testing.T) string {
 	return dir
 }
 
-// A slash begins a search that finds sections, an arrow chooses one, Escape ends the search.
+// A slash starts the search for sections, arrow keys choose one, Escape ends the search.
 func TestWebsiteSearch(t *testing.T) {
 	findChromium(t)
 	dir := newWebsite(t)
@@ -57,7 +57,7 @@ func TestWebsiteSearch(t *testing.T) {
 	b.clean()
 }
 
-// On a screen of 400 pixels no page has to be moved sideways, and none writes to the console.
+// On a screen of 400 pixels no page scrolls sideways, and the console is empty.
 func TestWebsiteOnTelephone(t *testing.T) {
 	findChromium(t)
 	dir := newWebsite(t)
@@ -83,7 +83,7 @@ func TestWebsiteOnTelephone(t *testing.T) {
 	b.clean()
 }
 
-// Pages can be read in light and dark, wide and narrow; CCM_SHOTS keeps what they look like.
+// Pages are readable in light and dark, wide and narrow; CCM_SHOTS saves screenshots.
 func TestWebsiteLooks(t *testing.T) {
 	findChromium(t)
 	dir := newWebsite(t)

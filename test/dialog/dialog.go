@@ -1,10 +1,8 @@
-// Package dialog reads documents that show what is typed into a shell and what it answers, so that
-// tests can type it in and compare.
+// Package dialog reads documents with shell dialogs, so that tests can run the commands and compare the output.
 //
-// A block with the name of a file behind its language is that file. A block of the language console
-// is a dialog: lines that begin with a prompt are typed in, lines that begin with > go on with the
-// same command, and what follows is the answer. In an answer a line of ... stands for any lines, and
-// ... in a line for any text.
+// A block with a file name after its language is that file. A block with the language console is a dialog: a line
+// that begins with a prompt is a command, lines that begin with > continue it, and the other lines are its output. In
+// the output a line of ... stands for any lines, and ... within a line for any text.
 package dialog
 
 import (
@@ -12,12 +10,12 @@ import (
 	"strings"
 )
 
-// A Block is a block of code of a document.
+// A Block is a block of code in a document.
 type Block struct {
 	Language string
-	File     string // the file that it is, "" if it is none
+	File     string // name of the file, "" if it is none
 	Text     string
-	start    int // where Text begins in the document
+	start    int // offset of Text in the document
 }
 
 var fence = regexp.MustCompile("(?ms)^```([a-z]+) ?(\\S*)\n(.*?)^```$")
@@ -34,17 +32,17 @@ func Blocks(document string) []Block {
 // IsDialog returns whether the block is a dialog with a shell.
 func (b Block) IsDialog() bool { return b.File == "" && b.Language == "console" }
 
-// A Command is typed in after a prompt, and answered.
+// A Command is a command with its expected output.
 type Command struct {
-	Prompt string // what stands before $ in the document: "" or the name of a machine
+	Prompt string // the text before $: "" or the name of a machine
 	Line   string
-	Want   string // the answer, with its line breaks
-	start  int    // where Want begins in the document
+	Want   string // expected output, with its line breaks
+	start  int    // offset of Want in the document
 }
 
 var prompt = regexp.MustCompile(`^([a-z0-9]*)\$ `)
 
-// Commands returns what a dialog has typed in.
+// Commands returns the commands of a dialog.
 func (b Block) Commands() []Command {
 	var all []Command
 	at := b.start
@@ -66,7 +64,7 @@ func (b Block) Commands() []Command {
 	return all
 }
 
-// Answer returns an expression that the answer has to match, with a line break at its end.
+// Answer returns a regular expression for the output, which ends with a line break.
 func (c Command) Answer() string {
 	var b strings.Builder
 	b.WriteString(`\A`)
@@ -85,7 +83,7 @@ func (c Command) Answer() string {
 	return b.String()
 }
 
-// Answered returns the document with other answers: those of commands of the document, in order.
+// Answered returns a document with the output of commands replaced; they must be commands of the document, in order.
 func Answered(document string, commands []Command, answers []string) string {
 	var b strings.Builder
 	at := 0

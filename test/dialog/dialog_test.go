@@ -35,7 +35,7 @@ func TestAnswer(t *testing.T) {
 	}
 }
 
-// TestAnswered: only the answers are others.
+// TestAnswered: only the output changes.
 func TestAnswered(t *testing.T) {
 	commands := Blocks(page)[1].Commands()
 	require.Equal(t, page, Answered(page, commands, []string{commands[0].Want, commands[1].Want, ""}))

@@ -17,8 +17,8 @@ import (
 	"github.com/luaccm/ccm/fleet/subject"
 )
 
-// acknowledge has the stream of events acknowledge what it stores, or not. Servers that end between the two
-// leave nodes as unsure as one that does not.
+// acknowledge turns the acknowledgements of the stream of events on or off. Nodes cannot tell that from servers that
+// die between storing and acknowledging a message.
 func (f *fleet) acknowledge(does bool) {
 	js, err := jetstream.New(f.nc)
 	require.NoError(f.t, err)
@@ -30,7 +30,7 @@ func (f *fleet) acknowledge(does bool) {
 	require.NoError(f.t, err)
 }
 
-// told returns how often lines with a name were told.
+// told returns how often each named line of a node was stored.
 func (f *fleet) told(node string) map[string]int {
 	by := map[string]int{}
 	for _, x := range f.tells(node) {
@@ -41,7 +41,7 @@ func (f *fleet) told(node string) map[string]int {
 	return by
 }
 
-// A record that grows while nobody acknowledges its first lines: all are there in the end, once.
+// A record grows while its first lines are not acknowledged: in the end each line is stored once.
 func TestFleetRecordGrowsUnacknowledged(t *testing.T) {
 	t.Parallel()
 	f := newFleet(t)
@@ -67,7 +67,7 @@ func TestFleetRecordGrowsUnacknowledged(t *testing.T) {
 	require.Equal(t, map[string]int{"first": 1, "second": 1}, f.told("web1"))
 }
 
-// The same for what stands in no record: a job that comes while nobody acknowledges what was told of another.
+// The same for messages without a record: a job arrives while the messages about another one are not acknowledged.
 func TestFleetJobsUnacknowledged(t *testing.T) {
 	t.Parallel()
 	f := newFleet(t)

@@ -15,7 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// output is what a process writes, while it does.
+// output collects the output of a running process.
 type output struct {
 	mu sync.Mutex
 	b  bytes.Buffer
@@ -40,7 +40,7 @@ func (w *world) agent(config string) (cmd *exec.Cmd, said *output) {
 	cmd, said = exec.Command(binary, "--allow-insecure", "agent", "--config", filepath.Join(w.dir, "agent.yaml")), new(output)
 	cmd.Dir, cmd.Env, cmd.Stderr = w.dir, w.env, said
 	require.NoError(w.t, cmd.Start())
-	w.t.Cleanup(func() { // in order: a run that goes on would write while the directories are removed
+	w.t.Cleanup(func() { // in order, because a run that goes on would write while the directories are removed
 		_ = cmd.Process.Signal(syscall.SIGTERM)
 		late := time.AfterFunc(time.Minute, func() { _ = cmd.Process.Kill() })
 		defer late.Stop()
@@ -61,9 +61,8 @@ func becomes(t *testing.T, path, want string, said *output) {
 	}
 }
 
-// TestAgent: a configuration of Choria CCM, with a bundle of an object store and data of a bucket. A
-// new object is run, without the server what was fetched is run, and the server that is back is asked
-// again.
+// TestAgent: a configuration of Choria CCM with a bundle in an object store and data in a bucket. A new object is
+// run, without a server the last site is run, and the server is used again when it is back.
 func TestAgent(t *testing.T) {
 	store := t.TempDir()
 	w := newWorld(t, nil)
@@ -102,7 +101,7 @@ func TestAgent(t *testing.T) {
 	require.NoError(t, cmd.Process.Signal(syscall.SIGTERM))
 	require.NoError(t, cmd.Wait())
 
-	// Without a server: the site and the data of before.
+	// Without a server: the last site and data.
 	w.server.Shutdown()
 	require.NoError(t, os.Remove(target))
 	cmd, said = w.agent(strings.Replace(config, "external_data_url: kv://CONF/data\n", "", 1))
@@ -114,7 +113,7 @@ func TestAgent(t *testing.T) {
 	require.NoError(t, cmd.Process.Signal(syscall.SIGTERM))
 	require.NoError(t, cmd.Wait())
 
-	// One that is back, at another address, with another object.
+	// A server at another address, with another object.
 	v := newWorld(t, nil)
 	w.context("CCM", map[string]any{"url": v.server.ClientURL()})
 	js = v.fill()

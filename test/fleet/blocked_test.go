@@ -11,7 +11,7 @@ import (
 	"github.com/luaccm/ccm/fleet/signed"
 )
 
-// What nodes say of a release that they could not take does not stop the next one, however soon it comes.
+// A node's report that it could not take a release does not stop the next release, however soon that comes.
 func TestRefusalStopsOnlyItsRelease(t *testing.T) {
 	f := newFleet(t)
 	f.start("web1")

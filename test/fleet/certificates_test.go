@@ -15,7 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// newCertificates returns a file with an authority that has signed nothing.
+// newCertificates returns a file with a certificate authority that has signed nothing.
 func newCertificates(t *testing.T) string {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)

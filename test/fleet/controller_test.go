@@ -14,7 +14,7 @@ import (
 	"github.com/luaccm/ccm/fleet/subject"
 )
 
-// rollouts returns what was stored of the rollouts of an environment, in order.
+// rollouts returns all stored versions of an environment's rollout, in order.
 func (f *fleet) rollouts() (list []signed.Rollout) {
 	t := f.t
 	js, err := jetstream.New(f.nc)
@@ -31,8 +31,8 @@ func (f *fleet) rollouts() (list []signed.Rollout) {
 	return list
 }
 
-// Two watch a rollout and move it on, and both are killed again and again at any moment. Each stage begins once,
-// in order, and no node runs the release twice.
+// Two controllers move a rollout, and are killed repeatedly at random moments. Each stage begins once, in order, and
+// no node runs the release twice.
 func TestControllersKilled(t *testing.T) {
 	f := newThree(t)
 	for _, name := range []string{"canary", "web1", "web2"} {
@@ -83,7 +83,7 @@ func TestControllersKilled(t *testing.T) {
 	require.Zero(t, status, "one that comes later finds it done: %s", stdout)
 }
 
-// Without anybody who moves it, a rollout stays at its stage, also when all nodes of that are done.
+// Without a controller a rollout stays in its stage, even when all nodes of the stage are done.
 func TestRolloutWithoutController(t *testing.T) {
 	f := newFleet(t)
 	f.start("canary")

@@ -23,8 +23,8 @@ func newPair(t *testing.T, create func() (nkeys.KeyPair, error)) (nkeys.KeyPair,
 	return pair, public
 }
 
-// TestCredentialFile: a server with accounts and users that an operator has signed, as nsc makes them, and the file
-// of credentials of a user.
+// TestCredentialFile: a server with accounts and users signed by an operator, as nsc makes them, accepts the
+// credentials file of a user.
 func TestCredentialFile(t *testing.T) {
 	operator, operatorKey := newPair(t, nkeys.CreateOperator)
 	_, systemKey := newPair(t, nkeys.CreateAccount)

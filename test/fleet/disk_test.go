@@ -13,7 +13,7 @@ import (
 	"github.com/luaccm/ccm/fleet/signed"
 )
 
-// smallDisk puts a file system with little room where a node has its bundles.
+// smallDisk mounts a small file system as the directory of a node's bundles.
 func (f *fleet) smallDisk(name, size string) (dir string) {
 	t := f.t
 	if os.Geteuid() != 0 {
@@ -31,18 +31,18 @@ func (f *fleet) smallDisk(name, size string) (dir string) {
 	return dir
 }
 
-// largeSite returns a site with a file that cannot be packed smaller.
+// largeSite returns a site with a file that cannot be compressed.
 func largeSite(t testing.TB, text string, size int) (dir string) {
 	dir = t.TempDir()
 	random := make([]byte, size)
-	_, _ = rand.Read(random) // which never fails
+	_, _ = rand.Read(random) // never fails
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "random"), random, 0o644))
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "site.lua"), []byte(motd(text)), 0o644))
 	return dir
 }
 
-// The disk of a node is full: the bundle before goes on, the node says so, its stage fails. With room it takes the
-// release by itself.
+// If a node's disk is full, its last bundle stays in use, the node reports it, and the stage fails. With free space
+// the node takes the release by itself.
 func TestDiskOfNodeFull(t *testing.T) {
 	f := newFleet(t)
 	dir := f.smallDisk("web1", "1m")
@@ -65,7 +65,7 @@ func TestDiskOfNodeFull(t *testing.T) {
 	require.NoError(t, err)
 	f.eventually(func() bool { s := f.state("web1"); return s.Release == 2 && !blocked(s) })
 	require.Equal(t, "two", f.motd("web1"))
-	f.eventually(func() bool { // what it said before may have stopped the rollout once more
+	f.eventually(func() bool { // an older report may have stopped the rollout once more
 		if a = f.advance(); a.State == signed.Stopped {
 			_, _ = f.controller().Do(t.Context(), "resume", "")
 		}

@@ -20,13 +20,13 @@ import (
 	"github.com/luaccm/ccm/fleet/subject"
 )
 
-// A machine is a ccm agent enrol that runs.
+// A machine is a running ccm agent enrol.
 type machine struct {
 	dir, log string
 	done     chan error
 }
 
-// ask starts a machine that asks to be a node, and returns it when it has.
+// ask starts a machine that requests enrolment, and waits for the request.
 func (l *lab) ask(t *testing.T, name, environment string, more ...string) *machine {
 	t.Helper()
 	m := &machine{dir: t.TempDir(), done: make(chan error, 1)}
@@ -54,7 +54,7 @@ func (m *machine) text(t *testing.T) string {
 	return string(text)
 }
 
-// fingerprint is the one that it printed.
+// fingerprint returns the fingerprint that it printed.
 func (m *machine) fingerprint(t *testing.T) string {
 	_, rest, ok := strings.Cut(m.text(t), "Fingerprint: ")
 	require.True(t, ok)
@@ -85,7 +85,7 @@ func TestEnrolment(t *testing.T) {
 	require.NoFileExists(t, first.dir+"/node.nk")
 	require.Contains(t, l.must(t, "fleet", "enrol"), "a node has this name")
 
-	// The other one gets the name only if the first is given up.
+	// The other machine gets the name only if the first node is replaced.
 	_, stderr, _ = l.ccm("fleet", "enrol", "approve", name)
 	require.Contains(t, stderr, "--replace")
 	conn := l.dial(t, &nodeIdentity{n, first.dir + "/node.creds"})
@@ -114,7 +114,7 @@ func nameOf(t *testing.T, m *machine) string {
 	return strings.Fields(rest)[0]
 }
 
-// A token is used as often as it says, also if several approve at once.
+// A token can be used a limited number of times, even if several operators approve at once.
 func TestTokens(t *testing.T) {
 	l := sharedLab(t)
 	prefix := unique("db")
@@ -124,7 +124,7 @@ func TestTokens(t *testing.T) {
 	for i := range 5 {
 		machines = append(machines, l.ask(t, fmt.Sprintf("%s-%d", prefix, i), "test", "--token-file", given))
 	}
-	other := l.ask(t, unique("web"), "test", "--token-file", given) // a name that the token is not for
+	other := l.ask(t, unique("web"), "test", "--token-file", given) // a name that the token does not allow
 	text, err := os.ReadFile(tokens)
 	require.NoError(t, err)
 	list, err := enrol.ReadTokens(text)
@@ -159,7 +159,7 @@ func TestTokens(t *testing.T) {
 	require.Equal(t, 3, enrolled)
 }
 
-// What no key has signed is shown to nobody, and a key asks once.
+// A request without a signature of its key is not shown, and a key can have one request.
 func TestHostileRequests(t *testing.T) {
 	l := sharedLab(t)
 	d := l.desk(t)
@@ -208,7 +208,7 @@ func names(list []enrol.OpenRequest) (names []string) {
 	return names
 }
 
-// However many ask, the stream stays within its limits, and nothing else is hurt.
+// However many requests come, the stream stays within its limits, and nothing else is affected.
 func TestManyRequests(t *testing.T) {
 	if os.Getenv("CCM_FLEET_LONG") == "" {
 		t.Skip("it stores 100,000 requests: CCM_FLEET_LONG=1")
@@ -225,7 +225,7 @@ func TestManyRequests(t *testing.T) {
 	defer conn.Close()
 	for i := range 101_000 {
 		require.NoError(t, conn.Publish(subject.Request(fmt.Sprintf("U%d", i)), []byte("x")))
-		if i%1000 == 999 { // the servers are no faster than they store
+		if i%1000 == 999 { // the servers need time to store them
 			_, _ = direct.Publish(t.Context(), conn, subject.Request(fmt.Sprintf("UA%d", i)), []byte("x"))
 		}
 	}
@@ -264,10 +264,10 @@ func TestRevoke(t *testing.T) {
 	case <-time.After(patience):
 		t.Fatal("the node is still connected")
 	}
-	<-closed // it tried again, and was refused
+	<-closed // it reconnected, and was refused
 	_, err = l.access(t, n.credentials, subject.Inbox(n.Name)).Dial()
 	require.ErrorContains(t, err, "revoked")
-	// Servers that start again know it too.
+	// Restarted servers know the revocation too.
 	l.kill(l.ports[0])
 	l.start(t, l.ports[0])
 	only := l.access(t, n.credentials, subject.Inbox(n.Name))
@@ -282,7 +282,7 @@ func TestRevoke(t *testing.T) {
 	})
 }
 
-// A person whose credentials are taken back has no access any more.
+// A person whose credentials were revoked has no access.
 func TestRevokeUser(t *testing.T) {
 	l := sharedLab(t)
 	person := unique("ann")
@@ -297,7 +297,7 @@ func TestRevokeUser(t *testing.T) {
 	require.ErrorContains(t, err, "revoked")
 }
 
-// After the servers have lost all, init brings back what the directory has.
+// After the servers have lost everything, init restores it from the directory.
 func TestInitRestores(t *testing.T) {
 	l := newLab(t)
 	n, gone := l.addNode(t, "web1", "prod"), l.addNode(t, "web2", "prod")
@@ -309,7 +309,7 @@ func TestInitRestores(t *testing.T) {
 	for _, port := range l.ports {
 		l.start(t, port)
 	}
-	// Until then they go by the account in their configuration, in which nobody is revoked.
+	// Until then they use the account in their configuration, which has no revocations.
 	l.checkSays(t, "the servers have an old account, and let in keys that were revoked since (1)\n  ccm fleet init "+l.dir+" --apply hands them the present one\n")
 	out := ""
 	waitFor(t, "the streams", func() error {
@@ -328,7 +328,7 @@ func TestInitRestores(t *testing.T) {
 	require.Error(t, err, "what was revoked stays so")
 }
 
-// Init says what differs, and changes it.
+// Init shows differences, and changes them with --apply.
 func TestInitSaysDrift(t *testing.T) {
 	l := newLab(t)
 	d := l.desk(t)

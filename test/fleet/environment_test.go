@@ -16,7 +16,7 @@ import (
 	"github.com/luaccm/ccm/fleet/release"
 )
 
-// operatorKey makes the SSH key of an operator, and returns its file and the text of allowed_signers.
+// operatorKey makes the SSH key of an operator, and returns its file and its allowed_signers.
 func (l *lab) operatorKey(t *testing.T, name string, seed byte) (file, allowed string) {
 	t.Helper()
 	private := ed25519.NewKeyFromSeed(bytes.Repeat([]byte{seed}, ed25519.SeedSize))
@@ -29,7 +29,7 @@ func (l *lab) operatorKey(t *testing.T, name string, seed byte) (file, allowed s
 	return file, name + "@example.org " + string(ssh.MarshalAuthorizedKey(public))
 }
 
-// site writes a site of one script, and returns its folder.
+// site writes a site of one script, and returns its directory.
 func (l *lab) site(t *testing.T, script string) string {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "site")
@@ -38,7 +38,7 @@ func (l *lab) site(t *testing.T, script string) string {
 	return dir
 }
 
-// rollout returns how far the release of an environment is.
+// rollout returns the state of an environment's release.
 func (l *lab) rollout(t *testing.T, environment string) (a release.Assessment) {
 	t.Helper()
 	text := l.must(t, "fleet", "rollout", environment, "--output", "json")
@@ -46,16 +46,15 @@ func (l *lab) rollout(t *testing.T, environment string) (a release.Assessment) {
 	return a
 }
 
-// A node that holds the key of one environment is none of another, whatever it writes: neither in its
-// rollouts, nor for its jobs, for the operator who made the fleet and for one who has only a directory of
-// a user. The same holds for one that was revoked.
+// A node of one environment does not become one of another by what it writes: neither in rollouts nor for jobs, for
+// the operator who made the fleet and for one with a user's directory. The same holds for a revoked node.
 func TestNodeCannotChangeEnvironment(t *testing.T) {
 	l := newLab(t)
 	key, _ := l.operatorKey(t, "ops", 7)
 	honest, liar := l.addNode(t, "web1", "prod"), l.addNode(t, "liar", "test")
 	l.says(t, honest, record.State{Outcome: "stable", RunID: "r1", Labels: map[string]string{"role": "web"}}, nil)
 	asProd := *liar
-	asProd.Environment = "prod" // what its state says
+	asProd.Environment = "prod" // in its state
 	l.says(t, &asProd, record.State{Outcome: "failed", RunID: "r1", Release: 1, Stage: 1, Labels: map[string]string{"role": "web"}}, nil)
 	l.must(t, "fleet", "user", "add", "ann", "--role", "operator")
 	site := l.site(t, "file { '/etc/motd', content = 'x', owner = 'root', group = 'root', mode = '0644' }\n")

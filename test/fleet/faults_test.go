@@ -22,15 +22,15 @@ import (
 	"github.com/luaccm/ccm/fleet/subject"
 )
 
-// One server dies, then all, and they come back empty. Nodes go on with what they have, what they did meanwhile
-// is told, and no node goes back a version.
+// One server dies, then all, and they come back empty. Nodes continue with their release, report later what they did
+// meanwhile, and no node goes back to an older version.
 func TestServersFail(t *testing.T) {
 	f := newThree(t)
-	f.parts = limit // servers may take long to choose a leader again, and one that gives up stops the rollout
+	f.parts = limit // servers may take long to elect a leader, and a node that gives up would stop the rollout
 	l := f.lab
 	f.startAndRelease("web1", "web2")
 
-	// One dies, the leader of the events, with a release under way.
+	// The leader of the events dies during a release.
 	dead := f.leader(subject.Events)
 	f.release(motd("two"))
 	l.kill(dead)
@@ -43,14 +43,14 @@ func TestServersFail(t *testing.T) {
 	require.Equal(t, 4, status)
 	require.Contains(t, stdout, "server 127.0.0.1-"+dead+" does not answer")
 
-	// All are down: an agent that starts again makes the machine as the last release has it.
+	// All servers are down: a restarted agent still runs the last release.
 	l.killAll()
 	f.drift("web1")
 	f.again("web1")
 	f.eventually(func() bool { return f.motd("web1") == "two" })
 	f.drift("web2")
 
-	// They are back with empty disks.
+	// They come back with empty disks.
 	l.copyStore(t, t.TempDir(), l.store())
 	l.startAll(t)
 	waitFor(t, "the streams", func() error {
@@ -67,7 +67,7 @@ func TestServersFail(t *testing.T) {
 	require.Equal(t, signed.Done, f.advance().State)
 	require.Equal(t, int64(3), f.state("web1").Release)
 
-	// Who follows a rollout goes on when they are back.
+	// A follower of a rollout continues when they are back.
 	require.NoError(t, f.controller().BeginRollout(t.Context(), &signed.Release{
 		Bundle: "sha256:" + f.bundle(motd("four")), Stages: []string{"100%"}, Soak: signed.Duration(10 * time.Second),
 	}))
@@ -85,7 +85,7 @@ func TestServersFail(t *testing.T) {
 	require.Contains(t, out, "The servers do not answer now, and are asked again")
 }
 
-// Servers come back with the data of yesterday: nodes keep the newer release, and say so.
+// Servers come back with the data of the day before: nodes keep the newer release, and report it.
 func TestSoakServersOfYesterday(t *testing.T) {
 	soak(t)
 	f := newThree(t)
@@ -114,14 +114,14 @@ func TestSoakServersOfYesterday(t *testing.T) {
 	}
 }
 
-// soak skips a test that takes minutes, unless make fleet-soak runs it.
+// soak skips a test that takes minutes, except in make fleet-soak.
 func soak(t *testing.T) {
 	if os.Getenv("CCM_FLEET_SOAK") == "" {
 		t.Skip("make fleet-soak runs it")
 	}
 }
 
-// startAndRelease starts nodes, and has them run a first release.
+// startAndRelease starts nodes, and makes them run a first release.
 func (f *fleet) startAndRelease(names ...string) {
 	for _, name := range names {
 		f.start(name)
@@ -131,18 +131,18 @@ func (f *fleet) startAndRelease(names ...string) {
 	require.Equal(f.t, signed.Done, f.advance().State)
 }
 
-// changes returns what was told of the file that these sites are about.
+// changes returns the events of a node about the file in these sites.
 func (f *fleet) changes(name string) (list []map[string]any) {
 	_ = event.Read(context.Background(), f.nc, event.Filter{Environment: "prod", Nodes: []string{name}}, func(l *event.Line) error {
 		if l.Fields["name"] == "/etc/motd" {
 			list = append(list, l.Fields)
 		}
 		return nil
-	}) // the servers may be away
+	}) // the servers may be down
 	return list
 }
 
-// storeAgain stores what was released, as ccm fleet release --again does.
+// storeAgain stores the releases again, as ccm fleet release --again does.
 func (f *fleet) storeAgain() {
 	waitFor(f.t, "the servers", func() error {
 		if _, stderr, status := f.lab.ccm("fleet", "release", "prod", "--again"); status != 0 {
@@ -152,8 +152,8 @@ func (f *fleet) storeAgain() {
 	})
 }
 
-// What is stored is not what was signed, or is signed by somebody else; two machines have one key; a clock is
-// wrong: each is seen as what it is, and the release before goes on.
+// Documents that differ from the signed ones, or have a wrong signer; two machines with one key; a wrong clock: each
+// is reported as such, and the last release stays in use.
 func TestNodesSayWhatIsWrong(t *testing.T) {
 	f := newThree(t)
 	f.start("web1")
@@ -165,11 +165,11 @@ func TestNodesSayWhatIsWrong(t *testing.T) {
 	f.release(motd("one"))
 	require.Equal(t, signed.Done, f.advance().State, "a wrong clock does not stop releases")
 
-	// A clock that is a day behind: a job is refused, with the reason. Its time is that of the release
-	// at least, so the job has to be of later.
+	// With a clock that is a day behind, a job is refused with that reason. The node's time is at least that of the
+	// release, so the job must be newer.
 	f.eventually(func() bool { return strings.Contains(f.problem("late", record.ClockSkew), "24h") })
 
-	// A bundle that is another one than its name says.
+	// A bundle whose content does not match its name.
 	js, err := jetstream.New(f.nc)
 	require.NoError(t, err)
 	store, err := js.ObjectStore(t.Context(), subject.Sites("prod"))
@@ -182,7 +182,7 @@ func TestNodesSayWhatIsWrong(t *testing.T) {
 	require.Equal(t, "one", f.motd("web1"))
 	require.Equal(t, signed.Stopped, f.advance().State)
 
-	// One that nobody signed whom the node believes.
+	// A release by a signer that the node does not trust.
 	c := f.controller()
 	c.Key, c.Keep = f.stranger(), nil
 	require.NoError(t, c.BeginRollout(t.Context(), &signed.Release{Bundle: "sha256:" + f.bundle(motd("evil")), Stages: []string{"100%"}}))
@@ -190,7 +190,7 @@ func TestNodesSayWhatIsWrong(t *testing.T) {
 	require.Equal(t, "one", f.motd("web1"))
 	good := f.release(motd("two"))
 	require.Equal(t, int64(4), good.Version)
-	for name := range f.nodes { // before anybody looks at how the rollout is: what they said until then would stop it
+	for name := range f.nodes { // before the rollout is assessed, which these reports would stop
 		f.eventually(func() bool { s := f.state(name); return s.Release == 4 && !blocked(s) })
 	}
 	require.Equal(t, signed.Done, f.advance().State)
@@ -203,7 +203,7 @@ func TestNodesSayWhatIsWrong(t *testing.T) {
 	f.eventually(func() bool { return strings.Contains(f.problem("web1", record.DuplicateIdentity), "key of web1") })
 }
 
-// blocked reports whether a node says that it cannot take a release.
+// blocked reports whether a node cannot take a release.
 func blocked(s record.State) bool {
 	return slices.ContainsFunc(s.Problems, func(p record.Problem) bool { return p.Code != record.ClockSkew })
 }

@@ -36,18 +36,18 @@ import (
 	"github.com/luaccm/ccm/runtime/signers"
 )
 
-// A fleet is servers, an operator and nodes.
+// A fleet has servers, an operator and nodes.
 type fleet struct {
 	t       testing.TB
 	servers []*server.Server
 	urls    []string
-	nc      *nats.Conn // of the operator
+	nc      *nats.Conn // the operator's connection
 	key     signers.Key
-	allowed string // the text of allowed_signers
+	allowed string // text of allowed_signers
 	dir     string
 	nodes   map[string]*member
-	lab     *lab          // whose servers these are; nil for those of this process
-	parts   time.Duration // how long nodes wait for parts of a bundle; 0 for as in shortTiming
+	lab     *lab          // owner of the servers; nil for servers in this process
+	parts   time.Duration // time limit for parts of a bundle; 0 for that of shortTiming
 }
 
 // A member is a node with its agent.
@@ -73,7 +73,7 @@ func (s *syncBuffer) Write(p []byte) (int, error) {
 
 func (s *syncBuffer) String() string { s.mu.Lock(); defer s.mu.Unlock(); return s.b.String() }
 
-// limit is how long nodes may take for anything, on a machine ten times slower.
+// limit is the time limit for nodes, enough for a machine ten times slower.
 const limit = 3 * time.Minute
 
 var shortTiming = node.Timing{
@@ -82,7 +82,7 @@ var shortTiming = node.Timing{
 	Parts: 10 * time.Second,
 }
 
-// startServer starts one server of a cluster; alone if routes is empty.
+// startServer starts a server of a cluster; without routes it is alone.
 func startServer(t testing.TB, name, store string, port, clusterPort int, routes string) *server.Server {
 	o := &server.Options{ServerName: name, Host: "127.0.0.1", Port: port, JetStream: true, StoreDir: store, NoLog: true, NoSigs: true, SyncAlways: true}
 	if routes != "" {
@@ -142,7 +142,7 @@ func (f *fleet) connect(replicas int) {
 	f.operator()
 }
 
-// operator makes the key of the operator.
+// operator makes the operator's key.
 func (f *fleet) operator() {
 	t := f.t
 	private := ed25519.NewKeyFromSeed(bytes.Repeat([]byte{7}, ed25519.SeedSize))
@@ -155,7 +155,7 @@ func (f *fleet) operator() {
 	f.allowed = "ops@example.org " + string(ssh.MarshalAuthorizedKey(public))
 }
 
-// credentials writes those of a node. Servers of this process let everybody in.
+// credentials writes the credentials of a node. Servers in this process accept everybody.
 func (f *fleet) credentials(name string) string {
 	if f.lab != nil {
 		return f.lab.credentials(f.t, name)
@@ -176,7 +176,7 @@ func (f *fleet) credentials(name string) string {
 	return file
 }
 
-// start starts a node. It may have been there before.
+// start starts a node, or starts it again.
 func (f *fleet) start(name string, change ...func(*node.Options)) *member {
 	t := f.t
 	m := &member{root: filepath.Join(f.dir, name, "root"), cache: filepath.Join(f.dir, name, "cache"), log: &syncBuffer{}}
@@ -236,7 +236,7 @@ func (f *fleet) start(name string, change ...func(*node.Options)) *member {
 	return m
 }
 
-// factsOf gives a machine facts of a file, so that each node has its own.
+// factsOf gives a machine facts from a file, so that nodes differ.
 type factsOf struct {
 	*agent.Agent
 	file string
@@ -249,7 +249,7 @@ func (m factsOf) Output(ctx context.Context, args ...string) ([]byte, error) {
 	return m.Agent.Output(ctx, args...)
 }
 
-// controller returns what moves rollouts.
+// controller returns the controller of rollouts.
 func (f *fleet) controller() *release.Controller {
 	c := &release.Controller{Store: &release.Store{NC: f.nc, Environment: "prod"}, Key: f.key, By: "ops@example.org", Clock: time.Now, Environments: f.issued}
 	if f.lab != nil {
@@ -258,12 +258,12 @@ func (f *fleet) controller() *release.Controller {
 	return c
 }
 
-// archive is where the operator keeps what was released.
+// archive returns the operator's archive of releases.
 func (f *fleet) archive() release.Archive {
 	return release.Archive{Directory: f.lab.dir, Environment: "prod"}
 }
 
-// issued says that all nodes are of prod: the servers of these tests let everybody in.
+// issued returns the environment prod for all nodes: the servers of these tests accept everybody.
 func (f *fleet) issued(context.Context) (map[string]string, error) {
 	by := map[string]string{}
 	for name := range f.nodes {
@@ -299,7 +299,7 @@ func (f *fleet) release(script string, stages ...string) *signed.Release {
 	return f.releaseOf(f.bundle(script), stages...)
 }
 
-// releaseOf releases a bundle that is stored.
+// releaseOf releases a stored bundle.
 func (f *fleet) releaseOf(digest string, stages ...string) *signed.Release {
 	r := &signed.Release{Bundle: "sha256:" + digest, Stages: append(stages, "100%"), MaxFailed: signed.Share{}, MaxSilent: signed.Share{}}
 	require.NoError(f.t, f.controller().BeginRollout(context.Background(), r))
@@ -330,7 +330,7 @@ func (f *fleet) motd(name string) string {
 	return string(text)
 }
 
-// A release goes from stage to stage; one that fails is stopped at its first; a rollback goes back.
+// A release passes its stages; a failing one stops in its first stage; a rollback restores the one before.
 func TestFleetRelease(t *testing.T) {
 	f := newFleet(t)
 	for _, name := range []string{"canary", "web1", "web2"} {
@@ -365,8 +365,8 @@ func TestFleetRelease(t *testing.T) {
 	require.ErrorContains(t, err, "no release to go back to", "the one that failed is none")
 }
 
-// Going back goes to the newest release that was not stopped, and going back once more to the one before
-// that. It never goes to what was gone back from.
+// A rollback goes to the newest release that was not stopped, and a second one to the release before that. It never
+// goes to a release that was rolled back.
 func TestRollbackTwice(t *testing.T) {
 	f := newFleet(t)
 	ctx := context.Background()
@@ -389,7 +389,7 @@ func TestRollbackTwice(t *testing.T) {
 	one := f.release(motd("one"))
 	end(signed.Done)
 	two := f.release(motd("two"))
-	f.releaseOf(two.Digest()) // the same again
+	f.releaseOf(two.Digest()) // the same bundle again
 	f.release(motd("bad"))
 	end(signed.Stopped)
 	f.release(motd("worse"))
@@ -430,7 +430,7 @@ func (f *fleet) eventually(is func() bool) {
 	require.Eventually(f.t, is, 3*time.Minute, 50*time.Millisecond)
 }
 
-// stranger returns a key that nobody believes.
+// stranger returns a key that nobody trusts.
 func (f *fleet) stranger() signers.Key {
 	block, err := ssh.MarshalPrivateKey(ed25519.NewKeyFromSeed(bytes.Repeat([]byte{9}, ed25519.SeedSize)), "stranger")
 	require.NoError(f.t, err)
@@ -439,7 +439,7 @@ func (f *fleet) stranger() signers.Key {
 	return key
 }
 
-// run runs a script on a node by hand.
+// run runs a script on a node without its agent.
 func (f *fleet) run(name, script string) {
 	m := f.nodes[name]
 	file := filepath.Join(f.t.TempDir(), "hand.lua")

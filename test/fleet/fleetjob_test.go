@@ -23,7 +23,7 @@ func (f *fleet) sender() *job.Sender {
 	return &job.Sender{NC: f.nc, Environment: "prod", Key: f.key, By: "ops@example.org", Clock: time.Now, Retries: []time.Duration{300 * time.Millisecond, time.Second}}
 }
 
-// order sends a job and waits for all answers, until they are stored: who sends hears them before that.
+// order sends a job and waits until all answers are stored: the sender hears them before that.
 func (f *fleet) order(j *signed.Job, expires time.Duration, names ...string) *job.Progress {
 	f.t.Helper()
 	s := f.sender()
@@ -42,7 +42,7 @@ func (f *fleet) order(j *signed.Job, expires time.Duration, names ...string) *jo
 	return p
 }
 
-// tells returns what nodes told.
+// tells returns the stored lines of a node.
 func (f *fleet) tells(node string) (lines []map[string]any) {
 	require.NoError(f.t, event.Read(context.Background(), f.nc, event.Filter{Environment: "prod", Nodes: []string{node}}, func(l *event.Line) error {
 		lines = append(lines, l.Fields)
@@ -51,7 +51,7 @@ func (f *fleet) tells(node string) (lines []map[string]any) {
 	return lines
 }
 
-// results returns what a node told of a job.
+// results returns a node's stored states of a job.
 func (f *fleet) results(node, id string) (states []string) {
 	for _, x := range f.tells(node) {
 		if x["job"] == id {
@@ -68,7 +68,7 @@ func reason(x map[string]any) string {
 	return ""
 }
 
-// Jobs run what nodes have: once, only in time, only if they are meant.
+// Jobs run the node's release: once, in time, and only on addressed nodes.
 func TestFleetJobs(t *testing.T) {
 	f := newFleet(t)
 	for _, name := range []string{"web1", "web2", "web3"} {
@@ -99,7 +99,7 @@ func TestFleetJobs(t *testing.T) {
 	require.Equal(t, 2, p.Changed)
 	require.Equal(t, "one", f.motd("web1"))
 
-	// Said again, it is not carried out again; with another content under the same id neither.
+	// A repeated job is not carried out again, nor another one with the same ID.
 	require.NoError(t, os.WriteFile(filepath.Join(f.nodes["web1"].root, "etc/motd"), []byte("drifted"), 0o644))
 	text, err := signed.Sign(context.Background(), j, f.key)
 	require.NoError(t, err)
@@ -117,7 +117,7 @@ func TestFleetJobs(t *testing.T) {
 	require.Equal(t, []string{"accepted", "done", "refused replay"}, f.results("web1", j.ID))
 	require.Equal(t, "drifted", f.motd("web1"))
 
-	// One that came too late is told to be expired; one for others says nothing.
+	// A late job is reported as expired; a job for others is not reported.
 	late := &signed.Job{Verb: signed.VerbRun}
 	s := f.sender()
 	s.Clock = func() time.Time { return time.Now().Add(-time.Hour) }
@@ -136,7 +136,7 @@ func TestFleetJobs(t *testing.T) {
 	require.Empty(t, f.results("web1", forOthers.ID))
 	require.Equal(t, "drifted", f.motd("web1"))
 
-	// Who does not answer is named; who comes back in time carries it out.
+	// Nodes without an answer are named; a node that comes back in time carries the job out.
 	f.nodes["web3"].stop()
 	done := make(chan *job.Progress)
 	go func() { done <- f.order(&signed.Job{Verb: signed.VerbRun}, time.Minute, "web1", "web3") }()
@@ -159,7 +159,7 @@ func TestFleetJobs(t *testing.T) {
 	require.Equal(t, "CVE-2026-1234", first.Reason)
 }
 
-// A job signed by somebody else, or for another purpose, is refused, and said.
+// A job with an untrusted signature, or one for another namespace, is refused and reported.
 func TestFleetForgedJob(t *testing.T) {
 	f := newFleet(t)
 	f.start("web1")
@@ -186,12 +186,12 @@ func TestFleetForgedJob(t *testing.T) {
 	f.eventually(func() bool { return refused() == 2 && len(f.results("web2", j.ID)) == 1 })
 	time.Sleep(2 * shortTiming.Control) // it is read again meanwhile
 	require.Len(t, f.results("web2", j.ID), 1, "it is told once")
-	// It is for web1: what others say of it counts for nothing.
+	// It is for web1: reports of other nodes do not count.
 	history, err := job.History(context.Background(), f.nc, "prod", 1, nil)
 	require.NoError(t, err)
 	require.Equal(t, 1, history[0].Progress.Refused)
 	require.Equal(t, 1, history[0].Progress.Nodes)
-	// The next one that is believed ends the problem, also for those whom it is not for.
+	// The next valid job ends the problem, also on nodes that it does not address.
 	require.True(t, f.order(&signed.Job{Verb: signed.VerbFacts}, time.Minute, "web1").OK())
 	text, err = signed.Sign(context.Background(), func() *signed.Job {
 		j := &signed.Job{Verb: signed.VerbFacts}
@@ -204,7 +204,7 @@ func TestFleetForgedJob(t *testing.T) {
 	f.eventually(func() bool { return refused() == 0 })
 }
 
-// What a node tells is there once, whatever ends in between: its agent, or all servers.
+// Each event is stored once, whatever dies in between: the agent, or all servers.
 func TestFleetEventsAfterCrash(t *testing.T) {
 	f := newFleet(t)
 	f.start("web1")
@@ -221,14 +221,14 @@ func TestFleetEventsAfterCrash(t *testing.T) {
 	}
 	f.eventually(func() bool { return count("/etc/motd") == 1 })
 
-	// The agent ends; a run by hand leaves a record; the agent comes back and tells of it.
+	// The agent ends; a manual run leaves a record; the next agent sends its events.
 	f.nodes["web1"].stop()
 	f.run("web1", "file { '/etc/issue', content = 'x', owner = 'root', group = 'root', mode = '0644' }\n")
 	f.start("web1")
 	f.eventually(func() bool { return count("/etc/issue") == 1 })
 	require.Equal(t, 1, count("/etc/motd"))
 
-	// The cursor is lost from a moment in which all was sent: what is sent again is known.
+	// The cursor is lost after everything was sent: repeated messages are recognised.
 	f.nodes["web1"].stop()
 	require.NoError(t, os.WriteFile(filepath.Join(f.nodes["web1"].cache, "fleet", "cursor.json"), []byte(`{"run":""}`), 0o600))
 	f.start("web1", func(*node.Options) {})

@@ -17,12 +17,12 @@ import (
 	"github.com/luaccm/ccm/fleet/subject"
 )
 
-// Servers that were stolen store a release, a rollout and a job that no operator has signed. The operator
-// sees that, and signs nothing that follows from them.
+// Stolen servers store a release, a rollout and a job that no operator has signed. The commands of operators report
+// that, and sign nothing based on them.
 func TestForgedDocuments(t *testing.T) {
 	l := newLab(t)
 	f := l.fleet(t)
-	// The operator's file and folder are those of the lab, so releases are made by commands.
+	// The operator's key and directory are those of the lab, so commands make the releases.
 	allowed := filepath.Join(l.scratch, "allowed_signers")
 	require.NoError(t, os.WriteFile(allowed, []byte(f.allowed), 0o600))
 	out := l.must(t, "fleet", "init", l.dir, "--signers", allowed)
@@ -52,7 +52,7 @@ func TestForgedDocuments(t *testing.T) {
 	require.Contains(t, stdout, "! prod.release on the servers is not believed")
 	require.Contains(t, l.must(t, "fleet", "status", "--once"), "! prod.release on the servers is not believed")
 
-	// A rollback would be to a bundle that the servers choose.
+	// A rollback would go to a bundle that the servers choose.
 	var back struct {
 		Release, Previous int64
 		RollbackTo        int64 `json:"rollback_to"`
@@ -68,7 +68,7 @@ func TestForgedDocuments(t *testing.T) {
 	require.Equal(t, kept.Bundle, back.Bundle)
 	require.NotContains(t, l.must(t, "fleet", "rollout", "prod"), "not believed")
 
-	// A job says that it is of somebody else than it is.
+	// A job with a false name of its author.
 	for name, key := range map[string]string{"ops": f.key.File, "eve": f.stranger().File} {
 		s := f.sender()
 		s.Key.File, s.By = key, "boss"
@@ -101,7 +101,7 @@ func TestForgedDocuments(t *testing.T) {
 	}
 	require.Equal(t, map[string]bool{"ops": true, "eve": false}, verified)
 
-	// Without the file the key is said, and that nobody compares it.
+	// Without the file the key is shown, with the remark that it was not compared.
 	require.NoError(t, os.Remove(filepath.Join(l.dir, "allowed_signers")))
 	stdout, stderr, _ = l.ccm("fleet", "jobs")
 	require.NotContains(t, stdout, "boss")

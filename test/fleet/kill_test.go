@@ -21,7 +21,7 @@ import (
 	"github.com/luaccm/ccm/fleet/release"
 )
 
-// A killableNode is ccm agent as a node of a fleet, which tests can kill.
+// A killableNode is a process of ccm agent as a node of a fleet.
 type killableNode struct {
 	t    *testing.T
 	l    *lab
@@ -60,23 +60,23 @@ func (p *killableNode) start() {
 	require.NoError(p.t, p.cmd.Start())
 }
 
-// kill kills the agent alone.
+// kill kills the agent only.
 func (p *killableNode) kill() {
 	_ = p.cmd.Process.Kill()
 	_ = p.cmd.Wait()
 	p.cmd = nil
 }
 
-// killAll kills the agent, its run, and what that has started, at once.
+// killAll kills the agent, its run and the processes of the run at once.
 func (p *killableNode) killAll() {
 	runs := children(p.cmd.Process.Pid)
 	p.kill()
 	for _, pid := range runs {
-		_ = syscall.Kill(-pid, syscall.SIGKILL) // a run is a group of processes
+		_ = syscall.Kill(-pid, syscall.SIGKILL) // a run is a process group
 	}
 }
 
-// children returns the processes that a process has started (proc_pid_stat(5)).
+// children returns the child processes of a process (proc_pid_stat(5)).
 func children(pid int) (list []int) {
 	files, _ := filepath.Glob("/proc/[0-9]*/stat")
 	for _, file := range files {
@@ -84,7 +84,7 @@ func children(pid int) (list []int) {
 		if err != nil {
 			continue // it has ended
 		}
-		_, rest, _ := strings.Cut(string(text), ") ") // behind its name
+		_, rest, _ := strings.Cut(string(text), ") ") // behind the name of the program
 		if fields := strings.Fields(rest); len(fields) > 1 && fields[1] == strconv.Itoa(pid) {
 			child, _ := strconv.Atoi(filepath.Base(filepath.Dir(file)))
 			list = append(list, child)
@@ -93,7 +93,7 @@ func children(pid int) (list []int) {
 	return list
 }
 
-// slow is a site with a file, a command that ends when a file go is there, and a file after it.
+// slow returns a site with a file, a command that waits for a file go, and a file after it.
 func (p *killableNode) slow(word string) string {
 	at := func(name string) string { return filepath.Join(p.dir, name) }
 	file := func(name string) string {
@@ -103,12 +103,12 @@ func (p *killableNode) slow(word string) string {
 		at("began-"+word), at("go-"+word), at("go-"+word)) + file("after")
 }
 
-// release releases a site without waiting for it.
+// release releases a site without waiting for nodes.
 func (p *killableNode) release(key, word string) {
 	p.l.must(p.t, "fleet", "release", "prod", p.l.site(p.t, p.slow(word)), "--sign", key, "--no-check")
 }
 
-// until waits until a file is there.
+// until waits until a file exists.
 func (p *killableNode) until(name string) {
 	p.t.Helper()
 	waitFor(p.t, name, func() error {
@@ -117,12 +117,12 @@ func (p *killableNode) until(name string) {
 	})
 }
 
-// goOn has the command of a site end.
+// goOn ends the command of a site.
 func (p *killableNode) goOn(word string) {
 	require.NoError(p.t, os.WriteFile(filepath.Join(p.dir, "go-"+word), nil, 0o644))
 }
 
-// A nodeReport is what operators see of a node.
+// A nodeReport is a node as operators see it.
 type nodeReport struct {
 	State struct {
 		Release int
@@ -134,14 +134,14 @@ type nodeReport struct {
 	Presence struct{ Boot string }
 }
 
-// says returns what operators see of the node.
+// says returns the node as operators see it.
 func (p *killableNode) says() (n nodeReport) {
 	p.t.Helper()
 	require.NoError(p.t, json.Unmarshal([]byte(p.l.must(p.t, "fleet", "nodes", p.name, "--output", "json")), &n))
 	return n
 }
 
-// ran waits until the node says that it ran a release, and returns what it says.
+// ran waits until the node has run a release, and returns its report.
 func (p *killableNode) ran(version int) (n nodeReport) {
 	p.t.Helper()
 	waitFor(p.t, fmt.Sprintf("release %d to be run", version), func() error {
@@ -153,7 +153,7 @@ func (p *killableNode) ran(version int) (n nodeReport) {
 	return n
 }
 
-// rollout returns how far the release is.
+// rollout returns the state of the rollout.
 func (p *killableNode) rollout() (a release.Assessment) {
 	p.t.Helper()
 	require.NoError(p.t, json.Unmarshal([]byte(p.l.must(p.t, "fleet", "rollout", "prod", "--output", "json")), &a))
@@ -188,14 +188,14 @@ func (p *killableNode) told() map[string][]string {
 	return by
 }
 
-// numbers are those of the only stage of the rollout: nodes that wait, have run it, and have failed.
+// numbers returns the numbers of nodes in the only stage of the rollout: waiting, done and failed.
 func (p *killableNode) numbers() [3]int {
 	p.t.Helper()
 	stage := p.rollout().Stages[0]
 	return [3]int{stage.Waiting, stage.Done, stage.Failed}
 }
 
-// tells waits until a run was told in these words, and forgets nothing of the others.
+// tells waits until there are runs with exactly these lines.
 func (p *killableNode) tells(runs ...[]string) {
 	p.t.Helper()
 	waitFor(p.t, "what was told", func() error {
@@ -211,9 +211,9 @@ func (p *killableNode) tells(runs ...[]string) {
 	})
 }
 
-// A node dies within a run, as at a power cut: until it is back nothing is claimed of the release; then what was done
-// before and what after is told, each once, and the rollout says what is true. The same if only its run dies, or only
-// the agent, whose run goes on.
+// A node dies during a run, as in a power cut: until it is back nothing is reported of the release; then the changes
+// before and after are reported, each once, and the rollout is right. The same if only the run dies, or only the
+// agent, whose run goes on.
 func TestNodeKilledWithinRun(t *testing.T) {
 	t.Parallel()
 	l := newLab(t)
@@ -226,7 +226,7 @@ func TestNodeKilledWithinRun(t *testing.T) {
 	all := []string{"file#before changed", "file#after changed", "ended"}
 	p.tells(all)
 
-	// All of it dies.
+	// Everything on the node dies.
 	p.release(key, "two")
 	p.until("began-two")
 	p.killAll()
@@ -239,7 +239,7 @@ func TestNodeKilledWithinRun(t *testing.T) {
 	p.tells(all, died, []string{"file#after changed", "ended"})
 	require.Equal(t, [3]int{0, 1, 0}, p.numbers())
 
-	// Only the run dies: that is a failure, and tried again when it is time.
+	// Only the run dies: that is a failure, and the run is repeated in its time.
 	p.release(key, "three")
 	p.until("began-three")
 	for _, pid := range children(p.cmd.Process.Pid) {
@@ -249,7 +249,7 @@ func TestNodeKilledWithinRun(t *testing.T) {
 	require.Equal(t, [3]int{0, 1, 1}, p.numbers())
 	require.Equal(t, "run", p.rollout().Causes[0].Resource)
 
-	// Only the agent dies. The next one says what was before, and waits for the run, which goes on.
+	// Only the agent dies. The next one reports the last state, and waits for the run, which goes on.
 	p.release(key, "four")
 	p.until("began-four")
 	p.kill()

@@ -26,25 +26,25 @@ import (
 	"github.com/luaccm/ccm/runtime/host"
 )
 
-// patience is how long something may take that a test waits for.
+// patience is the time limit for conditions that tests wait for.
 const patience = 3 * time.Minute
 
 // A lab is a fleet with three nats-servers, as ccm fleet init configures them.
 type lab struct {
-	dir     string // of the fleet
+	dir     string // directory of the fleet
 	scratch string
 	ports   []string
 	servers map[string]*exec.Cmd
 	machine *host.Host
 }
 
-// A failer is what a lab needs of a test.
+// A failer is the part of a test that a lab needs.
 type failer interface {
 	require.TestingT
 	Helper()
 }
 
-// newLab starts a fleet that ends with the test.
+// newLab starts a fleet for one test.
 func newLab(t *testing.T) *lab {
 	t.Helper()
 	scratch, err := os.MkdirTemp("", "lab-")
@@ -59,7 +59,7 @@ var (
 	shared     *lab
 )
 
-// sharedLab returns a fleet for tests that leave it as it is, but for nodes of their own.
+// sharedLab returns a fleet for tests that change only their own nodes.
 func sharedLab(t *testing.T) *lab {
 	t.Helper()
 	sharedOnce.Do(func() {
@@ -91,7 +91,7 @@ func startLab(t failer, scratch string) *lab {
 	for _, port := range l.ports {
 		l.start(t, port)
 	}
-	// The servers are a cluster when they have chosen a leader, which the first streams need.
+	// The servers are a cluster once they have elected a leader, which the first streams need.
 	waitFor(t, "the streams of the fleet", func() error {
 		_, stderr, status := l.ccm("fleet", "init", l.dir, "--apply")
 		if status != 0 {
@@ -102,7 +102,7 @@ func startLab(t failer, scratch string) *lab {
 	return l
 }
 
-// end ends the servers, and removes all.
+// end stops the servers, and removes all files.
 func (l *lab) end() {
 	for port := range l.servers {
 		l.kill(port)
@@ -131,7 +131,7 @@ func (l *lab) kill(port string) {
 	}
 }
 
-// freePort returns a port that is free, with those that ccm fleet init derives of it.
+// freePort returns a free port whose derived ports of ccm fleet init are free too.
 func freePort(t failer) string {
 	for range 100 {
 		first, err := net.Listen("tcp", "127.0.0.1:0")
@@ -185,7 +185,7 @@ func (l *lab) command(ctx context.Context, args ...string) *exec.Cmd {
 	return cmd
 }
 
-// must runs ccm, which has to end well, and returns what it prints.
+// must runs ccm, which must succeed, and returns its output.
 func (l *lab) must(t failer, args ...string) string {
 	t.Helper()
 	stdout, stderr, status := l.ccm(args...)
@@ -193,7 +193,7 @@ func (l *lab) must(t failer, args ...string) string {
 	return stdout
 }
 
-// directory opens that of the fleet.
+// directory opens the directory of the fleet.
 func (l *lab) directory(t failer) *identity.Directory {
 	t.Helper()
 	d, err := identity.Open(l.dir, l.machine)
@@ -201,7 +201,7 @@ func (l *lab) directory(t failer) *identity.Directory {
 	return d
 }
 
-// desk is the operator's.
+// desk returns the operator's desk.
 func (l *lab) desk(t testing.TB) *enrol.Desk {
 	t.Helper()
 	c, err := cluster.Connect(l.directory(t))
@@ -210,16 +210,16 @@ func (l *lab) desk(t testing.TB) *enrol.Desk {
 	return &enrol.Desk{Cluster: c, Now: time.Now}
 }
 
-// An nodeIdentity is a node, by a key that the fleet knows by a name.
+// A nodeIdentity is a node with its key.
 type nodeIdentity struct {
 	identity.NodeIdentity
 	credentials string // file
 }
 
-// recipient is one of nobody.
+// recipient is an age recipient without an identity.
 var recipient = "age1" + strings.Repeat("q", 58)
 
-// addNode makes a node without asking for it.
+// addNode makes a node without a request.
 func (l *lab) addNode(t testing.TB, name, environment string) *nodeIdentity {
 	t.Helper()
 	pair, err := nkeys.CreateUser()
@@ -237,7 +237,7 @@ func (l *lab) addNode(t testing.TB, name, environment string) *nodeIdentity {
 	return &nodeIdentity{n, file}
 }
 
-// credentials returns the file of those of a node of prod, which it makes if there is none.
+// credentials returns the credentials file of a node of prod, which is made if necessary.
 func (l *lab) credentials(t testing.TB, name string) string {
 	t.Helper()
 	file := filepath.Join(l.scratch, name+".creds")
@@ -247,14 +247,14 @@ func (l *lab) credentials(t testing.TB, name string) string {
 	return file
 }
 
-// access is how a node reaches the servers.
+// access returns a node's access to the servers.
 func (l *lab) access(t failer, credentials, inbox string) cluster.Access {
 	t.Helper()
 	d := l.directory(t)
 	return cluster.Access{Servers: d.Fleet.URLs(), CA: d.CA(), Credentials: credentials, Inbox: inbox, Name: "test"}
 }
 
-// dial connects as the holder of a node's key.
+// dial connects with the key of a node.
 func (l *lab) dial(t *testing.T, n *nodeIdentity, options ...nats.Option) *nats.Conn {
 	t.Helper()
 	conn, err := l.access(t, n.credentials, subject.Inbox(n.Name)).Dial(options...)

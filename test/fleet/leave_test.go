@@ -15,7 +15,7 @@ import (
 	"github.com/luaccm/ccm/fleet/signed"
 )
 
-// status returns what the agent of a node says of its fleet.
+// status returns the fleet's status on a node.
 func (m *member) status() agent.FleetStatus {
 	s, err := agent.ReadStatus(m.cache)
 	if err != nil || s.Fleet == nil {
@@ -24,7 +24,7 @@ func (m *member) status() agent.FleetStatus {
 	return *s.Fleet
 }
 
-// A node that was revoked goes on with what it has, and only plans when revoked_after is over.
+// A revoked node keeps its release, and only plans once revoked_after is over.
 func TestRevokedNodeOnlyPlans(t *testing.T) {
 	f := newThree(t)
 	var ahead atomic.Int64
@@ -52,7 +52,7 @@ func TestRevokedNodeOnlyPlans(t *testing.T) {
 	})
 	f.drift("web1")
 	again()
-	f.eventually(func() bool { return f.motd("web1") == "one" }) // it goes on with what it has
+	f.eventually(func() bool { return f.motd("web1") == "one" }) // it keeps its release
 
 	ahead.Store(int64(48 * time.Hour))
 	f.drift("web1")
@@ -62,7 +62,7 @@ func TestRevokedNodeOnlyPlans(t *testing.T) {
 	require.Equal(t, "one", f.motd("web2"), "the others are as they were")
 }
 
-// planned reports whether the last run of a node only said what it would do.
+// planned reports whether the last run of a node was a plan.
 func (f *fleet) planned(name string) bool {
 	s, err := agent.ReadStatus(f.nodes[name].cache)
 	if err != nil {
@@ -76,7 +76,7 @@ func (f *fleet) planned(name string) bool {
 	return false
 }
 
-// With strict_identity the later of two machines that have one key leaves the fleet, and only plans.
+// With strict_identity the later of two machines with one key leaves the fleet, and only plans.
 func TestStrictIdentity(t *testing.T) {
 	f := newFleet(t)
 	strict := func(o *node.Options) { o.StrictIdentity = true }

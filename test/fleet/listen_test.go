@@ -11,7 +11,7 @@ import (
 	"github.com/luaccm/ccm/fleet/direct"
 )
 
-// TestListenLosesNothing: answers of many nodes that come while what came before is looked at all arrive.
+// TestListenLosesNothing: messages that arrive while the reader is busy are not lost.
 func TestListenLosesNothing(t *testing.T) {
 	w := newWorld(t, nil)
 	nc, err := nats.Connect(w.server.ClientURL())

@@ -1,5 +1,5 @@
-// Package fleet_test has ccm work with real nats-servers. It is a module of its own, so that the server
-// is no dependency of ccm.
+// Package fleet_test tests ccm with real nats-servers. It is a separate module, so that ccm does not depend on the
+// server.
 package fleet_test
 
 import (
@@ -9,15 +9,15 @@ import (
 	"testing"
 )
 
-// binary is ccm, and natsServer the nats-server of the version that go.mod names.
+// binary is ccm, and natsServer the nats-server of the version in go.mod.
 var binary, natsServer string
 
-// binariesVariable names the directory with both, for tests that were started by others.
+// binariesVariable names the directory with both programs, for test processes started by others.
 const binariesVariable = "CCM_FLEET_BINARIES"
 
 func TestMain(m *testing.M) {
 	dir := os.Getenv(binariesVariable)
-	if dir != "" { // a test in a network of its own
+	if dir != "" { // a test in its own network
 		binary, natsServer = filepath.Join(dir, "ccm"), filepath.Join(dir, "nats-server")
 		os.Exit(m.Run())
 	}

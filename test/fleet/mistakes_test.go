@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// What was asked for by mistake stays as it was asked: the machine asks for something else with another key.
+// A mistaken request stays as it is: the machine makes a new request with another key.
 func TestEnrolmentAskedOtherwise(t *testing.T) {
 	l := sharedLab(t)
 	name, token := unique("web"), filepath.Join(t.TempDir(), "token")
@@ -46,7 +46,7 @@ func TestEnrolmentAskedOtherwise(t *testing.T) {
 	require.NoFileExists(t, filepath.Join(dir, "allowed_signers"))
 }
 
-// A mistake is told in the words of who made it, and before anything is done.
+// A mistake is reported in the terms of the command line, before anything is done.
 func TestFleetMistakes(t *testing.T) {
 	l := newLab(t)
 	key, _ := l.operatorKey(t, "ops", 7)
@@ -98,21 +98,21 @@ func TestFleetMistakes(t *testing.T) {
 	require.Contains(t, stderr, "No job was sent.")
 	l.must(t, "fleet", "events", "new1")
 
-	// What has no answer is told with a node, in a line.
+	// An error of a condition is reported in one line with a node.
 	stdout, stderr, status := l.ccm("fleet", "nodes", "--where", "len(facts.nothing) > 0", "--output", "names")
 	require.Zero(t, status)
 	require.Empty(t, stdout)
 	require.Equal(t, "! Nodes are left out, because the condition has no answer for them: db1: invalid argument for len (type nothing), at \"len(facts.nothing) > 0\"\n", stderr)
 
-	// A rollout is a table.
+	// A rollout is shown as a table.
 	l.must(t, "fleet", "release", "prod", site, "--canary", `labels.role == "web"`, "--sign", key, "--no-check")
 	require.Regexp(t, `(?m)^Release 1 of prod, .*: rolling\nSTAGE .*\nlabels.role == "web"  2 .*waits for its nodes\n100% +1 .*\n$`, l.must(t, "fleet", "rollout", "prod"))
 
-	// One that is named twice answers once.
+	// A node that is named twice answers once.
 	stdout, _, _ = l.ccm("fleet", "run", "web1", "web1", "--expires", "1s", "--sign", key)
 	require.Contains(t, stdout, "to 1 of 3 nodes of prod")
 
-	// A viewer has no keys, and looks at all but the servers.
+	// A viewer has no keys, and can see everything but the servers.
 	stdout, stderr, status = viewer.ccm("fleet", "check")
 	require.Equal(t, 4, status)
 	require.Contains(t, stderr, "Servers are not asked how they are")
@@ -126,7 +126,7 @@ func TestFleetMistakes(t *testing.T) {
 		require.NotContains(t, stderr, "no such file", "%s", args)
 	}
 
-	// Completion offers what fits, and once.
+	// Completion proposes matching names, each once.
 	for args, want := range map[string]string{
 		"run web1":            "web2\nweb3\ndb1\n",
 		"nodes web1":          "",
@@ -152,7 +152,7 @@ func TestFleetMistakes(t *testing.T) {
 		require.NotContains(t, offered, "web1\n", args)
 	}
 
-	// Of servers that are away only that is told; what the others cannot do without them stands in one line.
+	// If servers are down only that is reported, and one line names the checks that are impossible.
 	l.kill(l.ports[1])
 	l.kill(l.ports[2])
 	waitFor(t, "the streams to have no leader", func() error {

@@ -28,7 +28,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A world is a server, and a directory of contexts for it.
+// A world is a server, and a directory with NATS contexts for it.
 type world struct {
 	t      *testing.T
 	server *server.Server
@@ -88,13 +88,13 @@ func (w *world) ccm(args ...string) (stdout, stderr string, status int) {
 	return out.String(), errs.String(), cmd.ProcessState.ExitCode()
 }
 
-// plan plans something on an empty root, without asking for TLS.
+// plan plans a site on an empty root, and allows plain connections.
 func (w *world) plan(args ...string) (string, string, int) {
 	w.t.Helper()
 	return w.ccm(append([]string{"plan", "--allow-insecure", "--root", w.t.TempDir(), "--diff", "full", "--diff-lines", "20"}, args...)...)
 }
 
-// fill puts data and a bundle on the server.
+// fill stores data and a bundle on the server.
 func (w *world) fill(options ...nats.Option) jetstream.JetStream {
 	w.t.Helper()
 	conn, err := nats.Connect(w.server.ClientURL(), options...)
@@ -173,7 +173,7 @@ func TestKeysAndObjects(t *testing.T) {
 	require.Contains(t, out, "looked at kv kv://CONF/motd  ")
 }
 
-// TestMistakes: each has one clear error.
+// TestMistakes: each mistake has one clear error.
 func TestMistakes(t *testing.T) {
 	w := newWorld(t, nil)
 	w.context("CCM", map[string]any{})
@@ -206,7 +206,7 @@ func TestMistakes(t *testing.T) {
 			require.LessOrEqual(t, strings.Count(stderr, "\n"), 4, stderr)
 		})
 	}
-	// An object of which a part is lost or another one is none.
+	// An object with a lost or replaced part is refused.
 	stream, err := js.Stream(t.Context(), "OBJ_SITES")
 	require.NoError(t, err)
 	msg, err := stream.GetMsg(t.Context(), 1)
@@ -227,7 +227,7 @@ func TestMistakes(t *testing.T) {
 	require.Contains(t, stderr, "no server answers")
 }
 
-// TestWhoAsks: the ways in which a context says who asks.
+// TestWhoAsks: the kinds of credentials in a context.
 func TestWhoAsks(t *testing.T) {
 	user, err := nkeys.CreateUser()
 	require.NoError(t, err)
@@ -272,7 +272,7 @@ func TestWhoAsks(t *testing.T) {
 	require.Equal(t, 1, status)
 }
 
-// TestTLS: root asks for TLS, and the certificate is that of the authority in the context.
+// TestTLS: root requires TLS, and the certificate must be signed by the authority in the context.
 func TestTLS(t *testing.T) {
 	if os.Geteuid() != 0 {
 		t.Skip("needs root, who is asked for TLS")
@@ -311,7 +311,7 @@ func TestTLS(t *testing.T) {
 	require.Contains(t, plain("web/manifest.yaml"), "the connection has no TLS")
 }
 
-// TestServerGoes: a server that goes away while an object comes is one error, and soon.
+// TestServerGoes: a server that goes away during the download of an object is one error, without a long wait.
 func TestServerGoes(t *testing.T) {
 	w := newWorld(t, nil)
 	w.context("CCM", map[string]any{})
@@ -329,7 +329,7 @@ func TestServerGoes(t *testing.T) {
 	t.Log(fmt.Sprint(time.Since(began)), stderr)
 }
 
-// zeros is a long stream of nothing.
+// zeros is a long stream of zero bytes.
 type zeros struct{ left int }
 
 // Read implements io.Reader.

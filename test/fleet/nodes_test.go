@@ -16,7 +16,7 @@ import (
 	"github.com/luaccm/ccm/fleet/subject"
 )
 
-// says has a node write its facts, its state and a heartbeat.
+// says writes the facts, the state and a heartbeat of a node.
 func (l *lab) says(t *testing.T, n *nodeIdentity, s record.State, facts map[string]any) {
 	t.Helper()
 	conn := l.dial(t, n)
@@ -35,7 +35,7 @@ func (l *lab) says(t *testing.T, n *nodeIdentity, s record.State, facts map[stri
 	put(subject.Presence, subject.PresenceKey(n.Name), text, err)
 }
 
-// fewNodes makes five nodes of which two have failed, and one says nothing.
+// fewNodes makes five nodes, two of which have failed, and one is silent.
 func fewNodes(t *testing.T, l *lab) {
 	debian, rocky := map[string]any{"os": map[string]any{"family": "debian"}}, map[string]any{"os": map[string]any{"family": "rhel"}}
 	started := time.Date(2026, 11, 22, 3, 10, 0, 0, time.UTC)
@@ -50,7 +50,7 @@ func fewNodes(t *testing.T, l *lab) {
 func TestNodes(t *testing.T) {
 	l := newLab(t)
 	fewNodes(t, l)
-	// What a node says of its environment counts for nothing: db1 is a node of test.
+	// The environment in a node's own state does not count: db1 is a node of test.
 	liar := l.addNode(t, "liar", "test")
 	conn := l.dial(t, liar)
 	state, err := record.State{Node: "liar", Environment: "prod", Outcome: "stable"}.Encode()
@@ -126,7 +126,7 @@ func TestNodes(t *testing.T) {
 	hold(t, l)
 }
 
-// hold keeps a fleet, for a person to look at, while the file is there that CCM_FLEET_HOLD names.
+// hold keeps a fleet for inspection as long as the file exists that CCM_FLEET_HOLD names.
 func hold(t *testing.T, l *lab) {
 	file := os.Getenv("CCM_FLEET_HOLD")
 	if file == "" {

@@ -20,8 +20,8 @@ import (
 	"github.com/luaccm/ccm/fleet/subject"
 )
 
-// inOwnNetwork has a test run once more in a network namespace of its own, where it may drop what it likes
-// (network_namespaces(7)). It reports whether this is there.
+// inOwnNetwork runs a test once more in its own network namespace, where it can drop packets (network_namespaces(7)).
+// It reports whether this process is in that namespace.
 func inOwnNetwork(t *testing.T) bool {
 	if os.Getenv(binariesVariable) != "" {
 		out, err := exec.Command("ip", "link", "set", "lo", "up").CombinedOutput()
@@ -43,7 +43,7 @@ func inOwnNetwork(t *testing.T) bool {
 	return false
 }
 
-// drop drops packets by rules in the words of nft(8); none for no rules.
+// drop sets rules of nft(8) that drop packets; no arguments remove all rules.
 func drop(t *testing.T, rules ...string) {
 	script := "table inet lost\ndelete table inet lost\n"
 	if len(rules) > 0 {
@@ -74,8 +74,8 @@ func portsOf(servers []string, forClients, forServers bool) string {
 	return "{ " + strings.Join(list, ", ") + " }"
 }
 
-// Nodes lose all servers, one server loses everybody, and packets go only one way. What was ordered meanwhile
-// is carried out once when the way is free again, and nothing that was told is lost.
+// Nodes lose all servers, one server loses all others, and packets pass in one direction only. Jobs sent meanwhile
+// are carried out once when the network is back, and no event is lost.
 func TestSoakPartition(t *testing.T) {
 	soak(t)
 	if !inOwnNetwork(t) {
@@ -85,8 +85,8 @@ func TestSoakPartition(t *testing.T) {
 	l := f.lab
 	f.startAndRelease("web1", "web2")
 
-	// The nodes are cut off in both directions, with the operator of this process; a command of another group
-	// is not.
+	// The nodes are cut off in both directions, and so is the operator in this process; a command of another group is
+	// not.
 	drop(t, "meta skgid 0 tcp dport "+portsOf(l.ports, true, false)+" ct mark set 1", "ct mark 1 drop")
 	l.untilCutOff(t, len(f.nodes))
 	f.drift("web1")
@@ -95,7 +95,7 @@ func TestSoakPartition(t *testing.T) {
 	require.Contains(t, stdout+stderr, "web1")
 	require.Equal(t, "by hand", f.motd("web1"))
 	drop(t)
-	// Five minutes of clocks that differ are forgiven, so the job is still in time.
+	// A difference of five minutes between clocks is tolerated, so the job is still in time.
 	f.eventually(func() bool { return f.motd("web1") == "one" })
 	f.eventually(func() bool { return f.told("web1")["/etc/issue"] == 1 })
 	id := f.lastJob(t)
@@ -104,7 +104,7 @@ func TestSoakPartition(t *testing.T) {
 		require.Equal(t, []string{"accepted", "done"}, f.results(name, id))
 	}
 
-	// One server hears nobody, and is heard by nobody; then it hears, and is not heard.
+	// One server is cut off in both directions; then it only receives.
 	one := l.ports[:1]
 	for i, rules := range [][]string{
 		{"tcp dport " + portsOf(one, true, true) + " drop", "tcp sport " + portsOf(one, true, true) + " drop"},
@@ -112,7 +112,7 @@ func TestSoakPartition(t *testing.T) {
 	} {
 		drop(t, rules...)
 		text := fmt.Sprintf("while %d was lost", i)
-		require.Eventually(t, func() bool { // the operator may have to find another server first
+		require.Eventually(t, func() bool { // the operator may have to connect to another server first
 			_, _, status := l.ccm("fleet", "release", "prod", f.siteOf(text), "--sign", f.key.File, "--no-check")
 			return status == 0
 		}, 2*limit, time.Second)
@@ -126,17 +126,17 @@ func TestSoakPartition(t *testing.T) {
 	require.Equal(t, signed.Done, f.advance().State)
 }
 
-// asOther runs ccm as the operator, as a group of its own by which its packets are known.
+// asOther runs ccm as the operator with another group, by which rules can distinguish its packets.
 func (l *lab) asOther(t *testing.T, args ...string) (stdout, stderr string) {
 	cmd := l.command(t.Context(), args...)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 0, Gid: 1}}
 	var out, errs strings.Builder
 	cmd.Stdout, cmd.Stderr = &out, &errs
-	_ = cmd.Run() // nodes that do not answer are a failure
+	_ = cmd.Run() // nodes without an answer are a failure
 	return out.String(), errs.String()
 }
 
-// untilCutOff waits until nothing more is heard of nodes.
+// untilCutOff waits until nodes are silent.
 func (l *lab) untilCutOff(t *testing.T, nodes int) {
 	waitFor(t, "silence", func() error {
 		stdout, stderr := l.asOther(t, "fleet", "nodes", "--output", "json")
@@ -156,14 +156,14 @@ func (l *lab) untilCutOff(t *testing.T, nodes int) {
 	})
 }
 
-// siteOf writes a site about the one file.
+// siteOf writes a site with the file.
 func (f *fleet) siteOf(text string) (dir string) {
 	dir = f.t.TempDir()
 	require.NoError(f.t, os.WriteFile(filepath.Join(dir, "site.lua"), []byte(motd(text)), 0o644))
 	return dir
 }
 
-// lastJob returns the id of the last job of the environment.
+// lastJob returns the ID of the environment's last job.
 func (f *fleet) lastJob(t *testing.T) string {
 	m, err := direct.Last(t.Context(), f.nc, subject.Jobs, subject.Job("prod", ""))
 	require.NoError(t, err)

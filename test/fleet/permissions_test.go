@@ -16,18 +16,18 @@ import (
 	"github.com/luaccm/ccm/fleet/subject"
 )
 
-// errRefused says that a server did not let somebody do something.
+// errRefused is returned if a server denies an operation.
 var errRefused = errors.New("refused")
 
-// attempt is something that whoever has a key tries.
+// An attempt is an operation that the holder of a key tries.
 type attempt struct {
 	what    string
 	allowed bool
 	do      func(*nats.Conn) error
 }
 
-// request sends a request, and returns how it was answered. That there are no rights for it comes before
-// the answer to a ping, so nothing is waited for.
+// request sends a request, and returns the kind of answer. A denial arrives before the answer to a ping, so there is
+// no timeout to wait for.
 func request(to, body string, headers ...string) func(*nats.Conn) error {
 	return func(conn *nats.Conn) error {
 		inbox := conn.NewInbox()
@@ -75,7 +75,7 @@ func listen(to string) func(*nats.Conn) error {
 	}
 }
 
-// refused returns what a server has said against the last operations.
+// refused returns an error if a server has denied one of the last operations.
 func refused(conn *nats.Conn) error {
 	if err := conn.FlushTimeout(time.Minute); err != nil {
 		return err
@@ -86,7 +86,7 @@ func refused(conn *nats.Conn) error {
 	return nil
 }
 
-// try runs attempts, each with a connection of its own.
+// try makes attempts, each with its own connection.
 func try(t *testing.T, dial func(t *testing.T) *nats.Conn, list []attempt) {
 	for _, a := range list {
 		t.Run(a.what, func(t *testing.T) {
@@ -100,10 +100,10 @@ func try(t *testing.T, dial func(t *testing.T) *nats.Conn, list []attempt) {
 	}
 }
 
-// dataBucket is one that nodes may read.
+// dataBucket is a bucket that nodes may read.
 const dataBucket = "CONF"
 
-// attemptsOfNode are all that somebody can think of who has the credentials of a node.
+// attemptsOfNode are all operations that a holder of a node's credentials might try.
 func attemptsOfNode(name, other, key string) []attempt {
 	nodes, control, sites, testSites := subject.KVStream(subject.Nodes), subject.KVStream(subject.Control), subject.ObjectStream(subject.Sites("prod")), subject.ObjectStream(subject.Sites("test"))
 	const api = "$JS.API."
@@ -195,7 +195,7 @@ func attemptsOfNode(name, other, key string) []attempt {
 	}
 }
 
-// TestStolenNodeKey tries all that somebody can think of who has the credentials of a node.
+// TestStolenNodeKey: a stolen key of a node gives access to nothing beyond the node's own data.
 func TestStolenNodeKey(t *testing.T) {
 	l := sharedLab(t)
 	d := l.desk(t)
@@ -229,7 +229,7 @@ func TestStolenNodeKey(t *testing.T) {
 	})
 }
 
-// What new machines have is read by whoever reads an image.
+// The credentials of new machines are readable by anybody who has an image.
 func TestStolenEnrolmentCredentials(t *testing.T) {
 	l := sharedLab(t)
 	name := unique("web")
@@ -257,8 +257,8 @@ func TestStolenEnrolmentCredentials(t *testing.T) {
 	tooLarge(t, l.access(t, file, subject.EnrolmentInbox(n.Key)), subject.Request("UX"), 5<<10)
 }
 
-// tooLarge sends a message for which the server ends the connection. A client that has heard of the
-// limit already sends none: then it is tried again.
+// tooLarge sends a message above the limit, and the server must end the connection. A client that knows the limit
+// sends none; then it is tried again.
 func tooLarge(t *testing.T, a cluster.Access, to string, bytes int) {
 	t.Helper()
 	var err error
@@ -271,8 +271,8 @@ func tooLarge(t *testing.T, a cluster.Access, to string, bytes int) {
 	require.NotErrorIs(t, err, nats.ErrMaxPayload, "it was never sent")
 }
 
-// sendLarge returns an error if the server ends the connection, in the middle of the message or
-// before it answers a ping behind it.
+// sendLarge returns an error if the server ends the connection during the message or before it answers the following
+// ping.
 func sendLarge(t *testing.T, a cluster.Access, to string, bytes int) error {
 	t.Helper()
 	conn, err := a.Dial(nats.NoReconnect())
@@ -284,7 +284,7 @@ func sendLarge(t *testing.T, a cluster.Access, to string, bytes int) error {
 	return conn.FlushTimeout(patience)
 }
 
-// TestRolesOfPeople tries what viewers and operators may do.
+// TestRolesOfPeople: the permissions of viewers and operators.
 func TestRolesOfPeople(t *testing.T) {
 	l := sharedLab(t)
 	read := `{"seq":1,"next_by_subj":">","batch":10}`
@@ -324,7 +324,7 @@ func TestRolesOfPeople(t *testing.T) {
 	}
 }
 
-// The log of jobs cannot be changed even by those who make streams.
+// The log of jobs cannot be changed even by an admin, who makes streams.
 func TestJobsCannotBeDeleted(t *testing.T) {
 	l := sharedLab(t)
 	d := l.desk(t)
@@ -336,7 +336,7 @@ func TestJobsCannotBeDeleted(t *testing.T) {
 	require.Error(t, s.DeleteMsg(t.Context(), 1))
 }
 
-// Nobody reaches the servers without TLS 1.3, or without credentials.
+// A connection needs TLS 1.3 and credentials.
 func TestConnections(t *testing.T) {
 	l := sharedLab(t)
 	url := "127.0.0.1:" + l.ports[0]

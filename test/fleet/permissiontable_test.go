@@ -12,8 +12,8 @@ import (
 	"github.com/luaccm/ccm/fleet/identity"
 )
 
-// nodePermissions are the lines of what the account lets a node do, with the name of the node web1 filled in, and what of
-// attemptsOfNode tries each.
+// nodePermissions has the permissions of the node web1 in the account, each with the attempts of attemptsOfNode that
+// use it.
 var nodePermissions = map[string][]string{
 	"$KV.CCM_NODES.web1.>":                                     {"write own facts", "write own state"},
 	"$KV.CCM_PRESENCE.web1":                                    {"write own heartbeat"},
@@ -35,8 +35,8 @@ var nodePermissions = map[string][]string{
 	"subscribe _INBOX_web1.>":                                  {"listen to its own answers"},
 }
 
-// Each line of the permissions of nodes, as the account has them, stands in the table and is tried. Who adds one adds
-// what tries it, and what is refused beside it.
+// Each permission of nodes in the account is in the table and is tried. A new permission needs an attempt that uses
+// it, and one beside it that is refused.
 func TestEachPermissionIsTried(t *testing.T) {
 	l := sharedLab(t)
 	token, err := l.directory(t).AccountToken()

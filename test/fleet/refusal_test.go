@@ -15,8 +15,8 @@ import (
 	"github.com/luaccm/ccm/fleet/subject"
 )
 
-// Whoever has the servers stores an old release again, which was signed by the right ones: the node keeps the newer
-// one, also when its agent starts again, and says so until the servers have the newer one.
+// A holder of the servers stores an old, correctly signed release again: the node keeps the newer one, also after a
+// restart, and reports it until the servers have the newer one.
 func TestOldReleaseIsRefused(t *testing.T) {
 	f := newFleet(t)
 	f.startAndRelease("web1")
@@ -44,7 +44,7 @@ func TestOldReleaseIsRefused(t *testing.T) {
 	require.Equal(t, int64(2), f.state("web1").Release)
 }
 
-// Facts that are too large are left out, and named; the others are told.
+// Facts that are too large are left out and named; the others are sent.
 func TestLargeFactsAreLeftOut(t *testing.T) {
 	f := newFleet(t)
 	f.startAndRelease("web1")

@@ -35,7 +35,7 @@ ccm:
               - { cluster: production, service: metrics, protocol: http, address: db1.example.net }
 `
 
-// registryWorld returns a world with the stream of the registry, and a connection to it.
+// registryWorld returns a world with the registry's stream, and a connection to it.
 func registryWorld(t *testing.T, init ...string) (*world, jetstream.JetStream) {
 	t.Helper()
 	w := newWorld(t, nil)
@@ -59,7 +59,7 @@ func (w *world) run(root string, args ...string) (string, string, int) {
 	return w.ccm(append([]string{"run", "--allow-insecure", "--root", root}, args...)...)
 }
 
-// TestRegisteredBytes: what is published is what Choria CCM publishes, but for the header Nats-Rollup.
+// TestRegisteredBytes: messages equal those of Choria CCM, except for the header Nats-Rollup.
 func TestRegisteredBytes(t *testing.T) {
 	w, js := registryWorld(t)
 	sub, err := js.Conn().SubscribeSync("choria.ccm.registration.v1.>")
@@ -85,7 +85,7 @@ func TestRegisteredBytes(t *testing.T) {
 	require.Empty(t, msg.Header)
 }
 
-// canonical returns a header with its names in one writing, without what the library adds.
+// canonical returns a header with canonical names, without the fields of the library.
 func canonical(h nats.Header) nats.Header {
 	out := nats.Header{}
 	for name, val := range h {
@@ -97,7 +97,7 @@ func canonical(h nats.Header) nats.Header {
 	return out
 }
 
-// summaryOf returns what the summary of a run says of registrations.
+// summaryOf returns the registrations in the summary of a run.
 func summaryOf(t *testing.T, out string) map[string]any {
 	t.Helper()
 	lines := strings.Split(strings.TrimSpace(out), "\n")
@@ -110,8 +110,8 @@ func summaryOf(t *testing.T, out string) map[string]any {
 	return sum.Registrations
 }
 
-// TestWhenRegistered: in order and healthy, and neither in a plan nor without being told. What
-// cannot be registered is told, and fails nothing.
+// TestWhenRegistered: a service is registered when it is stable and healthy; not in a plan, and not without
+// configuration. A failed registration is reported, and fails nothing.
 func TestWhenRegistered(t *testing.T) {
 	w, _ := registryWorld(t)
 	w.context("nowhere", map[string]any{"url": "nats://127.0.0.1:1"})
@@ -129,7 +129,7 @@ func TestWhenRegistered(t *testing.T) {
 	out, _, status = w.run(root, "site.yaml", "--register", "none")
 	require.Zero(t, status)
 	require.NotContains(t, out, "registered")
-	for _, exit := range []string{"1", "2", "3"} { // a warning is not well enough
+	for _, exit := range []string{"1", "2", "3"} { // a warning is not healthy
 		w.write("check.sh", "exit "+exit)
 		out, _, _ = w.run(root, "site.yaml", "--register", "jetstream", "--output", "json")
 		require.Nil(t, summaryOf(t, out))
@@ -174,7 +174,7 @@ func TestWhenRegistered(t *testing.T) {
 	require.NotContains(t, query(), password)
 }
 
-// TestWithoutRegistry: a site that has nothing to do with NATS does not connect.
+// TestWithoutRegistry: a site without NATS does not connect.
 func TestWithoutRegistry(t *testing.T) {
 	w := newWorld(t, nil)
 	w.context("CCM", map[string]any{})
@@ -192,7 +192,7 @@ func TestWithoutRegistry(t *testing.T) {
 	require.Equal(t, before, connections())
 }
 
-// TestManyServices: more than a server gives at once, and in each language.
+// TestManyServices: more entries than one answer of a server has, read by each language.
 func TestManyServices(t *testing.T) {
 	const many = 3000
 	w, js := registryWorld(t)
@@ -207,7 +207,7 @@ func TestManyServices(t *testing.T) {
 	case <-time.After(time.Minute):
 		t.Fatal("not stored")
 	}
-	// What is no entry is left out, and said.
+	// An invalid entry is left out and reported.
 	_, err := js.Publish(t.Context(), "choria.ccm.registration.v1.big.http.node.10_9_9_9.x", []byte(`{"cluster":"big","service":"node","protocol":"http","address":"10.9.9.9\n}","port":1,"priority":1}`))
 	require.NoError(t, err)
 	out, stderr, status := w.ccm("registration", "query", "big", "--json")
@@ -259,8 +259,8 @@ scaffold { "/jet", source = "scj", engine = "jet", ensure = "present" }
 	require.Contains(t, stderr, `registrations: cluster: want a name of letters, digits, - and _, or * for any, got ">"`)
 }
 
-// TestUpstreamsStream: an agent of Choria CCM sends a header that only a stream takes that was
-// made for it. What it stores is found here, and what it removes is told.
+// TestUpstreamsStream: agents of Choria CCM send a header that only a stream with roll-ups accepts. Their entries are
+// found here, and their removals are reported.
 func TestUpstreamsStream(t *testing.T) {
 	w, js := registryWorld(t)
 	ttl := "2s"
@@ -302,7 +302,7 @@ func TestUpstreamsStream(t *testing.T) {
 	require.Equal(t, "Nothing to do: the stream REGISTRATION is as wanted\n", out, "what nobody says here stays")
 }
 
-// TestWatch: a stream without marks is looked at again.
+// TestWatch: a stream without deletion marks is polled.
 func TestWatch(t *testing.T) {
 	w, _ := registryWorld(t)
 	create := []string{"registration", "create", "--cluster", "c", "--service", "s", "--protocol", "p", "--address", "::1", "-A", "note=\x1b[31mred"}
@@ -320,7 +320,7 @@ func TestWatch(t *testing.T) {
 	require.Equal(t, "No results found\n", out)
 }
 
-// watch begins a command that tells of changes, and returns its lines.
+// watch starts a command that reports changes, and returns its lines.
 func (w *world) watch(args ...string) <-chan string {
 	w.t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
@@ -344,7 +344,7 @@ func (w *world) watch(args ...string) <-chan string {
 	return lines
 }
 
-// TestMistakesOfRegistrations: each has one clear error.
+// TestMistakesOfRegistrations: each mistake has one clear error.
 func TestMistakesOfRegistrations(t *testing.T) {
 	w := newWorld(t, func(o *server.Options) { o.JetStream = false })
 	w.context("CCM", map[string]any{})

@@ -16,7 +16,7 @@ import (
 	"github.com/luaccm/ccm/fleet/subject"
 )
 
-// agents returns what starts agents of nodes of a lab.
+// agents returns a fleet that starts agents of a lab's nodes.
 func (l *lab) agents(t *testing.T, allowed string) *fleet {
 	t.Helper()
 	return &fleet{t: t, dir: t.TempDir(), nodes: map[string]*member{}, allowed: allowed}
@@ -29,7 +29,7 @@ func (f *fleet) join(l *lab, n *nodeIdentity, change ...func(*node.Options)) *me
 	}}, change...)...)
 }
 
-// isRefused reports whether the servers let the holder of credentials in.
+// isRefused reports whether the servers refuse credentials.
 func (l *lab) isRefused(t *testing.T, credentials, inbox string) bool {
 	conn, err := l.access(t, credentials, inbox).Dial()
 	if err == nil {
@@ -38,7 +38,8 @@ func (l *lab) isRefused(t *testing.T, credentials, inbox string) bool {
 	return err != nil
 }
 
-// A machine whose key was revoked is no node again after a rekey, though it asked with a token that is still good.
+// A machine with a revoked key does not become a node again by a rekey, although the token of its request is still
+// valid.
 func TestRekeyKeepsRevoked(t *testing.T) {
 	l := newLab(t)
 	dir := t.TempDir()
@@ -70,7 +71,7 @@ func TestRekeyKeepsRevoked(t *testing.T) {
 	_, stderr, _ := l.ccm("fleet", "enrol")
 	require.Contains(t, stderr, "No machine asks.")
 
-	// It asks again, with the same key and token.
+	// It requests again, with the same key and token.
 	pair, err := nkeys.ParseDecoratedUserNKey(creds)
 	require.NoError(t, err)
 	seed, err := pair.Seed()
@@ -87,8 +88,8 @@ func TestRekeyKeepsRevoked(t *testing.T) {
 	require.Empty(t, l.must(t, "fleet", "nodes", "--output", "names"))
 }
 
-// After a rekey only nodes that were signed again are let in, those that were revoked are off the list and
-// stay out, and what else was revoked is still on it.
+// After a rekey only nodes with new JWTs are admitted; revoked nodes stay out and leave the list of revocations, and
+// other revocations stay on it.
 func TestRekey(t *testing.T) {
 	l := newLab(t)
 	_, allowed := l.operatorKey(t, "ops", 7)
@@ -102,13 +103,13 @@ func TestRekey(t *testing.T) {
 	}
 	l.must(t, "fleet", "revoke", "gone")
 	l.must(t, "fleet", "revoke", "--user", "bob")
-	stolen := filepath.Join(t.TempDir(), "stolen.creds") // a copy of what web1 has now
+	stolen := filepath.Join(t.TempDir(), "stolen.creds") // a copy of the present credentials of web1
 	text, err := os.ReadFile(web1.credentials)
 	require.NoError(t, err)
 	require.NoError(t, os.WriteFile(stolen, text, 0o600))
 	old := l.directory(t).Fleet.NodeKeys[0]
 
-	// A node is away: the others change, and nothing is taken from anybody.
+	// One node is down: the others get new JWTs, and nothing is taken from anybody.
 	stdout, stderr, status := l.ccm("fleet", "rekey", "--wait", "15s")
 	require.Equal(t, 4, status, stderr)
 	require.Contains(t, stdout, "~ 3 nodes signed by the new key")
@@ -140,7 +141,7 @@ func TestRekey(t *testing.T) {
 	require.True(t, l.isRefused(t, l.dir+"/users/bob/user.creds", subject.UserInbox("bob")))
 	require.False(t, l.isRefused(t, web1.credentials, subject.Inbox("web1")))
 
-	// Everything goes on: for the operator, for people, and after the servers have lost all.
+	// Everything works: for the operator, for other people, and after the servers have lost everything.
 	ann := *l
 	ann.dir = l.dir + "/users/ann"
 	for _, at := range []*lab{l, &ann} {

@@ -16,8 +16,8 @@ import (
 	"github.com/luaccm/ccm/fleet/subject"
 )
 
-// Servers that were restarted and then died have all that they acknowledged, and take more. With streams that are
-// compressed they did not.
+// Servers that were restarted and then killed have all acknowledged messages, and accept more. With compressed
+// streams they did not.
 func TestServersDieAfterRestart(t *testing.T) {
 	l := newLab(t)
 	conn := l.dial(t, l.addNode(t, "web1", "prod"))
@@ -34,7 +34,7 @@ func TestServersDieAfterRestart(t *testing.T) {
 		}
 	}
 	tell()
-	for port, s := range l.servers { // in order, so that they store how far they are
+	for port, s := range l.servers { // in order, so that they store their state
 		require.NoError(t, s.Process.Signal(syscall.SIGTERM))
 		_ = s.Wait()
 		delete(l.servers, port)
@@ -57,7 +57,7 @@ func TestServersDieAfterRestart(t *testing.T) {
 	})
 }
 
-// Who follows events or a rollout goes on when the servers are back.
+// Commands that follow events or a rollout continue when the servers are back.
 func TestFollowersOutliveServers(t *testing.T) {
 	l := newLab(t)
 	key, _ := l.operatorKey(t, "ops", 7)
@@ -102,7 +102,7 @@ func TestFollowersOutliveServers(t *testing.T) {
 		return nil
 	})
 	tell("after")
-	time.Sleep(3 * time.Second) // that its heartbeat is lost with the servers stops nothing
+	time.Sleep(3 * time.Second) // a lost heartbeat must not stop anything
 	l.says(t, web1, record.State{Outcome: "stable", RunID: "r", Release: 1, Stage: 1}, nil)
 	require.NoError(t, <-rolloutEnded, rollout)
 	shows(rollout, ": done\n")

@@ -17,7 +17,7 @@ import (
 	"github.com/luaccm/ccm/fleet/subject"
 )
 
-// serve starts ccm fleet serve, and returns the address that it prints.
+// serve starts ccm fleet serve, and returns the printed address.
 func (l *lab) serve(t *testing.T) string {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
@@ -31,7 +31,7 @@ func (l *lab) serve(t *testing.T) string {
 	return strings.TrimSpace(line)
 }
 
-// open returns a page of ccm fleet serve as headless Chromium has drawn it.
+// open returns a page of ccm fleet serve as drawn by headless Chromium.
 func (l *lab) open(t *testing.T, page string) string {
 	t.Helper()
 	chromium, err := exec.LookPath("chromium")
@@ -53,7 +53,7 @@ func (l *lab) open(t *testing.T, page string) string {
 	return string(out)
 }
 
-// tell has a node tell of a run, as its agent does.
+// tell stores the events of a node's run, as its agent does.
 func (l *lab) tell(t *testing.T, n *nodeIdentity, lines string) {
 	t.Helper()
 	_, err := direct.Publish(t.Context(), l.dial(t, n), subject.Event(n.Environment, n.Name), []byte(lines))
@@ -84,7 +84,7 @@ func TestServe(t *testing.T) {
 	require.Contains(t, l.open(t, "/node/web99"), "there is no such node")
 }
 
-// Nobody reads the pages who has not opened the printed address, nor does a page of somebody else.
+// The pages can be read only after opening the printed address, and not by pages of other sites.
 func TestServeRefuses(t *testing.T) {
 	l := sharedLab(t)
 	at, _, _ := strings.Cut(l.serve(t), "#")

@@ -12,8 +12,7 @@ import (
 	"github.com/luaccm/ccm/fleet/signed"
 )
 
-// diskOfServers puts a file system where the servers of a lab keep their data, which can be filled, and emptied of what it
-// was filled with.
+// diskOfServers mounts a file system for the data of a lab's servers. fill fills it, and free removes the filling.
 func diskOfServers(t *testing.T, scratch string) (fill, free func()) {
 	if os.Geteuid() != 0 {
 		t.Skip("needs root, for a file system that is full")
@@ -36,8 +35,8 @@ func diskOfServers(t *testing.T, scratch string) (fill, free func()) {
 	return fill, func() { require.NoError(t, os.Remove(ballast)) }
 }
 
-// The disks of the servers are full: commands of operators say of what, nodes go on with what they have and wait, and
-// with room all goes on: what was acknowledged is there, and what nodes did meanwhile is told.
+// The disks of the servers are full: commands of operators report it, and nodes continue with their release. With
+// free space everything works again: acknowledged messages are there, and nodes send what they did meanwhile.
 func TestSoakDiskOfServersFull(t *testing.T) {
 	soak(t)
 	scratch, err := os.MkdirTemp("", "three-")
@@ -60,7 +59,7 @@ func TestSoakDiskOfServersFull(t *testing.T) {
 	f.again("web1")
 	f.eventually(func() bool { return f.motd("web1") == "one" })
 
-	// With room, servers that start again have all streams again.
+	// With free space restarted servers have all streams.
 	free()
 	l.killAll()
 	l.startAll(t)
@@ -77,6 +76,6 @@ func TestSoakDiskOfServersFull(t *testing.T) {
 	for name := range f.nodes {
 		require.Equal(t, "two", f.motd(name))
 	}
-	// It was made, drifted while the servers kept nothing, and was made again: all is told.
+	// The file was made, drifted while the servers stored nothing, and was made again: both are reported.
 	f.eventually(func() bool { return len(f.changes("web1")) == 3 })
 }

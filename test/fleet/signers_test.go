@@ -15,7 +15,7 @@ import (
 	"github.com/luaccm/ccm/fleet/signed"
 )
 
-// Who may sign is changed for nodes that run: from then on two have to. Somebody who may not cannot change it.
+// The allowed signers are changed for running nodes: from now on two must sign. Others cannot change them.
 func TestFleetSigners(t *testing.T) {
 	f := newFleet(t)
 	f.start("web1")
@@ -55,12 +55,12 @@ func TestFleetSigners(t *testing.T) {
 	require.Empty(t, f.motd("web1"), "one of two is not enough")
 	r = &signed.Release{Bundle: r.Bundle, Stages: []string{"100%"}}
 	require.NoError(t, f.controller().BeginRollout(ctx, r, second))
-	f.eventually(func() bool { return !refused("prod.release: ")() }) // else the refusal of the one before stops it
+	f.eventually(func() bool { return !refused("prod.release: ")() }) // otherwise the last refusal would stop it
 	require.Equal(t, signed.Done, f.advance().State)
 	require.Equal(t, "one", f.motd("web1"))
 }
 
-// The command shows what it has stored, and refuses a list that nobody could release with.
+// The command shows the stored signers, and refuses a list with which nobody could release.
 func TestSignersCommand(t *testing.T) {
 	l := newLab(t)
 	key, allowed := l.operatorKey(t, "ops", 7)
@@ -74,7 +74,7 @@ func TestSignersCommand(t *testing.T) {
 	require.Contains(t, l.must(t, "fleet", "signers", "test", "--output", "json"), `"version":1,"threshold":1`)
 	require.Contains(t, l.must(t, "__complete", "fleet", "signers", ""), "test")
 
-	// Where two have to sign it is said who do not; a rollback can be signed by two.
+	// If two must sign, the error says that one is missing; two can sign a rollback.
 	second, more := l.operatorKey(t, "bob", 8)
 	require.NoError(t, os.WriteFile(file, []byte(allowed+more), 0o644))
 	l.must(t, "fleet", "signers", "prod", file, "--sign", key, "--threshold", "2")

@@ -20,16 +20,16 @@ import (
 	"github.com/luaccm/ccm/fleet/signed"
 )
 
-// A slowNetwork is a way to a server that takes long and lets little through. It stands in front of the server.
+// A slowNetwork is a proxy in front of a server, with a delay and a limited rate.
 type slowNetwork struct {
 	t      testing.TB
 	to     string
-	delay  time.Duration // each way
-	second int           // bytes a second, each way
-	down   atomic.Int64  // bytes that nodes have got
+	delay  time.Duration // in each direction
+	second int           // bytes per second in each direction
+	down   atomic.Int64  // bytes sent to nodes
 	listen net.Listener
 	mu     sync.Mutex
-	closed bool // nobody gets through
+	closed bool // no connections
 	conns  map[net.Conn]bool
 }
 
@@ -52,7 +52,7 @@ func newSlowNetwork(t testing.TB, to string, delay time.Duration, bits int) *slo
 
 func (s *slowNetwork) url() string { return "nats://" + s.listen.Addr().String() }
 
-// shut ends all connections, and lets none through until it is called with false.
+// shut ends all connections, and accepts none until it is called with false.
 func (s *slowNetwork) shut(closed bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -80,7 +80,7 @@ func (s *slowNetwork) connect(c net.Conn) {
 	s.pass(c, server, &s.down)
 }
 
-// pass passes on what comes, late and slowly. What is on the way is little: more waits at the sender.
+// pass forwards data late and slowly. Its buffer is small, so the sender has to wait.
 func (s *slowNetwork) pass(to, from net.Conn, count *atomic.Int64) {
 	type piece struct {
 		data []byte
@@ -101,7 +101,7 @@ func (s *slowNetwork) pass(to, from net.Conn, count *atomic.Int64) {
 		}
 	}()
 	defer to.Close()
-	defer func() { // the other goroutine may wait
+	defer func() { // the other goroutine may be blocked
 		from.Close()
 		for range way {
 			continue
@@ -119,14 +119,14 @@ func (s *slowNetwork) pass(to, from net.Conn, count *atomic.Int64) {
 	}
 }
 
-// A node at the end of a slow network, which fails in between: a bundle arrives, from where it was; runs do not
-// wait for it.
+// A node behind a slow network that breaks in between: the download of a bundle continues where it was, and runs do
+// not wait for it.
 func TestSlowNetwork(t *testing.T) {
 	t.Parallel()
 	slowBundle(t, 256_000, 400<<10, shortTiming.Parts)
 }
 
-// The same with so little that a part of a bundle takes longer than servers have for an answer elsewhere.
+// The same with so low a rate that a part of a bundle exceeds the usual timeout.
 func TestSoakSlowNetwork(t *testing.T) {
 	soak(t)
 	slowBundle(t, 64_000, 2<<20, node.DefaultTiming.Parts)
@@ -145,7 +145,7 @@ func slowBundle(t *testing.T, bits int, size int64, parts time.Duration) {
 	require.NoError(t, os.WriteFile(filepath.Join(site, "site.lua"), []byte(motd("two")), 0o644))
 	large, err := os.Create(filepath.Join(site, "large"))
 	require.NoError(t, err)
-	_, err = io.CopyN(large, rand.Reader, size) // which gzip makes no smaller
+	_, err = io.CopyN(large, rand.Reader, size) // gzip cannot compress it
 	require.NoError(t, err)
 	require.NoError(t, large.Close())
 	before := n.down.Load()
@@ -165,7 +165,7 @@ func slowBundle(t *testing.T, bits int, size int64, parts time.Duration) {
 
 	arrives(size * 2 / 3)
 	n.shut(true)
-	time.Sleep(parts + time.Second) // longer than parts of a bundle are waited for
+	time.Sleep(parts + time.Second) // longer than the timeout for parts of a bundle
 	n.shut(false)
 	require.Eventually(t, func() bool { return f.motd("web1") == "two" }, 20*time.Minute, 50*time.Millisecond)
 	require.Equal(t, signed.Done, f.advance().State)

@@ -16,9 +16,9 @@ import (
 	"github.com/luaccm/ccm/runtime/host"
 )
 
-// TestAgentStaysSmallWithNATS is days of polls and runs in a minute: of a bundle of an object store that changes, with data
-// of a bucket and services that are registered, while connections are cut. Memory,
-// descriptors, connections and consumers stay what they are.
+// TestAgentStaysSmallWithNATS simulates days of polls and runs in a minute: of a changing bundle in an object store,
+// with data of a bucket and registered services, while connections are cut. Memory, descriptors, connections and
+// consumers do not grow.
 func TestAgentStaysSmallWithNATS(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes a minute")
@@ -112,7 +112,7 @@ func TestAgentStaysSmallWithNATS(t *testing.T) {
 	require.LessOrEqual(t, info.Consumers, consumers)
 }
 
-// clients returns the connections to the server, but for those of the test.
+// clients returns the connections to the server, except those of the test.
 func clients(t *testing.T, w *world) (ids []uint64) {
 	all, err := w.server.Connz(nil)
 	require.NoError(t, err)

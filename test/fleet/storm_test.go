@@ -17,8 +17,8 @@ import (
 	"github.com/luaccm/ccm/test/fleet/crowd"
 )
 
-// All servers start again, and all nodes reconnect at once. Each of them has the release that was made meanwhile, and
-// accepts a job, once.
+// All servers restart, and all nodes reconnect at once. Each takes the release made meanwhile, and accepts a job
+// once.
 func TestManyReconnect(t *testing.T) { reconnect(t, 300) }
 
 func TestSoakManyReconnect(t *testing.T) {
@@ -59,7 +59,7 @@ func reconnect(t *testing.T, count int) {
 		t.Logf("%s: %s", what, time.Since(began))
 	}
 	for i, m := range machines {
-		for int64(i)-watch.Connected.Load() >= 256 { // as many at once as is usual for servers
+		for int64(i)-watch.Connected.Load() >= 256 { // the usual number of concurrent connects
 			time.Sleep(time.Millisecond)
 		}
 		running.Go(func() { m.Run(ctx) })

@@ -12,8 +12,8 @@ import (
 	"github.com/luaccm/ccm/fleet/record"
 )
 
-// newThree starts a fleet with three nats-servers as ccm fleet init configures them: TLS, and a key for each.
-// Its nodes are real agents with roots of their own.
+// newThree starts a fleet with three nats-servers as ccm fleet init configures them, with TLS and a key for each
+// node. Nodes are real agents with their own roots.
 func newThree(t testing.TB) *fleet {
 	scratch, err := os.MkdirTemp("", "three-")
 	require.NoError(t, err)
@@ -22,7 +22,7 @@ func newThree(t testing.TB) *fleet {
 	return l.fleet(t)
 }
 
-// fleet returns the fleet of servers.
+// fleet returns a fleet with the lab's servers.
 func (l *lab) fleet(t testing.TB) *fleet {
 	d := l.directory(t)
 	f := &fleet{t: t, dir: t.TempDir(), nodes: map[string]*member{}, lab: l, urls: d.Fleet.URLs()}
@@ -38,7 +38,7 @@ func (l *lab) fleet(t testing.TB) *fleet {
 	return f
 }
 
-// killAll ends all servers, and startAll starts them.
+// killAll kills all servers, and startAll starts them.
 func (l *lab) killAll() {
 	for _, port := range l.ports {
 		l.kill(port)
@@ -91,7 +91,7 @@ func (f *fleet) leader(stream string) (port string) {
 	return port
 }
 
-// state returns what a node says of itself; an empty one if the servers do not have it.
+// state returns the stored state of a node; an empty one if there is none.
 func (f *fleet) state(name string) record.State {
 	nodes, err := f.read()
 	if err != nil {
@@ -105,7 +105,7 @@ func (f *fleet) state(name string) record.State {
 	return record.State{}
 }
 
-// problem returns what a node says of a kind of problem; "" if it has none.
+// problem returns a node's problem of a kind; "" if it has none.
 func (f *fleet) problem(name string, code record.ProblemCode) string {
 	for _, p := range f.state(name).Problems {
 		if p.Code == code {
@@ -115,7 +115,7 @@ func (f *fleet) problem(name string, code record.ProblemCode) string {
 	return ""
 }
 
-// runs reports whether all nodes ran a release last, and well.
+// runs reports whether the last run of all nodes was of a release, and successful.
 func (f *fleet) runs(version int64) bool {
 	for name := range f.nodes {
 		if s := f.state(name); s.Release != version || s.Outcome == "failed" || s.Outcome == "" {
@@ -131,7 +131,7 @@ func (f *fleet) again(name string) {
 	f.start(name)
 }
 
-// drift changes by hand what the site of a node describes.
+// drift changes the file in the site of a node.
 func (f *fleet) drift(name string) {
 	require.NoError(f.t, os.WriteFile(filepath.Join(f.nodes[name].root, "etc/motd"), []byte("by hand"), 0o644))
 }

@@ -16,7 +16,7 @@ import (
 	"github.com/luaccm/ccm/test/dialog"
 )
 
-// installAgent puts ccm and the unit of the agent where packages put them.
+// installAgent installs ccm and the unit of the agent as packages do.
 func (l *lab) installAgent() {
 	l.t.Helper()
 	unit, err := os.ReadFile("../../.ci/packaging/ccm-agent.service")
@@ -26,8 +26,8 @@ func (l *lab) installAgent() {
 	l.sh("systemctl daemon-reload; systemd-analyze verify --man=no /usr/lib/systemd/system/ccm-agent.service")
 }
 
-// siteOfAgent does what hardening could hinder: it installs a package, starts a service, and makes
-// files in homes, in /tmp, and with the bit that has them run as their owner.
+// siteOfAgent does what a hardened unit could forbid: it installs a package, starts a service, and makes files in
+// home directories, in /tmp, and with the setuid bit.
 const siteOfAgent = `
 file.defaults { owner = "root", group = "root", mode = "0644" }
 package { "ccm-demo-service", ensure = "present" }
@@ -38,7 +38,7 @@ file { "/tmp/made", content = "x" }
 file { "/usr/local/bin/made", content = "#!/bin/sh\n", mode = "4755", special_bits = true }
 `
 
-// TestAgentUnit has systemd start, reload, stop and restart the agent.
+// TestAgentUnit: systemd starts, reloads, stops and restarts the agent.
 func TestAgentUnit(t *testing.T) {
 	l := boot(t, debian)
 	l.installAgent()
@@ -51,13 +51,13 @@ func TestAgentUnit(t *testing.T) {
 	l.says("running", "systemctl is-system-running")
 	require.Contains(t, l.sh("journalctl -q -u ccm-agent -o json | grep 'file#/tmp/made'"), `"PRIORITY":"6"`)
 
-	// It is small when it waits.
+	// A waiting agent is small.
 	rss, err := strconv.Atoi(l.sh("awk '/VmRSS/ { print $2 }' /proc/$(systemctl show -P MainPID ccm-agent)/status"))
 	require.NoError(t, err)
 	require.Less(t, rss, 30<<10, "KiB")
 	t.Logf("VmRSS %d KiB, %s", rss, l.sh("grep -h Rss /proc/$(systemctl show -P MainPID ccm-agent)/status | tr -s '\\n\\t ' ' '"))
 
-	// A mistake in the configuration is told, and the old one holds.
+	// A mistake in the configuration is reported, and the old configuration stays.
 	l.write("/etc/ccm/agent.yaml", []byte("source: [/etc/ccm/site.lua]\n"))
 	l.sh("systemctl reload ccm-agent")
 	l.until("the mistake", `journalctl -q -u ccm-agent -p err | grep -q 'unknown key "source" (did you mean "sources"?)'`)
@@ -69,7 +69,7 @@ func TestAgentUnit(t *testing.T) {
 	l.write("/etc/ccm/site.lua", []byte("exec { 'slow', command = \"sh -c 'touch /run/began; until test -e /run/go; do sleep 0.1; done; touch /run/ended'\", unless = 'test -e /run/ended' }\nfile { '/run/after', content = 'x', owner = 'root', group = 'root', mode = '0644' }\n"))
 	l.sh("systemctl reload ccm-agent")
 
-	// Stopped in a run, it finishes the command that it is working on, and nothing behind that.
+	// When stopped during a run, it finishes the present command, and no later one.
 	l.until("the command", "test -e /run/began")
 	l.sh("systemctl stop --no-block ccm-agent")
 	l.until("it is told", "systemctl is-active ccm-agent | grep -qx deactivating")
@@ -80,7 +80,7 @@ func TestAgentUnit(t *testing.T) {
 	require.Contains(t, l.sh("ccm history"), "interrupted")
 	require.Equal(t, 1, l.exec("ccm", "agent", "status").status)
 
-	// Killed in a run, it is started again, and the next run does what is left.
+	// When killed during a run, it is started again, and the next run completes the work.
 	l.sh("rm -f /run/began /run/ended /run/go; systemctl start ccm-agent")
 	l.until("the command", "test -e /run/began")
 	l.sh("kill -KILL $(systemctl show -P MainPID ccm-agent); touch /run/go")
@@ -91,8 +91,8 @@ func TestAgentUnit(t *testing.T) {
 	require.NotRegexp(t, regexp.MustCompile("panic|ccm is broken"), l.sh("journalctl -q -u ccm-agent"))
 }
 
-// TestAgentGuide types in docs/agent.md on two machines. What the page has in a repository on a
-// server lies in a directory that both see.
+// TestAgentGuide runs the commands of docs/agent.md on two machines. The repository of the page is in a directory
+// that both share instead of on a server.
 func TestAgentGuide(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile("../../docs/agent.md")
@@ -137,8 +137,8 @@ func TestAgentGuide(t *testing.T) {
 				}
 				continue
 			}
-			// The agent does by itself what the page says that it does a moment later. It asks a
-			// repository each five minutes at the least, if git takes long on this machine.
+			// The page shows what the agent does after a moment. It may poll a repository only each five minutes, if
+			// git is slow on this machine.
 			looks := strings.HasPrefix(c.Line, "cat ") || strings.HasPrefix(c.Line, "ccm agent status")
 			want, got := regexp.MustCompile(c.Answer()), ""
 			for end := time.Now().Add(patience); ; time.Sleep(200 * time.Millisecond) {
@@ -153,9 +153,8 @@ func TestAgentGuide(t *testing.T) {
 	require.Greater(t, tried, 20)
 }
 
-// TestAgentOfPackage installs the packages of ccm, and starts the agent that they bring: on a machine
-// without anything, and on one where somebody has made the directory of the agent. An upgrade starts
-// the agent again.
+// TestAgentOfPackage installs the packages of ccm, and starts their agent: on an empty machine, and on one where the
+// agent's directory exists already. An upgrade restarts the agent.
 func TestAgentOfPackage(t *testing.T) {
 	for name, x := range map[string]installer{"Deb": installsDeb, "Rpm": installsRPM} {
 		t.Run(name, func(t *testing.T) {
@@ -187,7 +186,7 @@ func TestAgentOfPackage(t *testing.T) {
 	}
 }
 
-// configOfChoria is a file that the agent of Choria CCM runs with, where it looks for it.
+// configOfChoria is a configuration of the agent of Choria CCM, at its own path.
 const configOfChoria = `interval: 5m
 health_check_interval: 1m
 manifests:
@@ -199,7 +198,7 @@ log_level: info
 nats_context: CCM
 `
 
-// TestAgentOfChoria starts the agent on a machine that Choria CCM has managed: nothing is changed for it.
+// TestAgentOfChoria starts the agent on a machine with a configuration of Choria CCM, without any change.
 func TestAgentOfChoria(t *testing.T) {
 	l := boot(t, debian)
 	l.installAgent()

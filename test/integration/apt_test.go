@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// pkg is the step that wishes something of one package.
+// pkg returns the step for one package.
 func pkg(name, ensure, does string) step {
 	return step{site: "package/site.lua " + name + " " + ensure, does: []string{"package#" + name + ": " + does}}
 }
@@ -19,8 +19,7 @@ func dpkg(name string) string {
 	return fmt.Sprintf(`dpkg-query -Wf '${db:Status-Abbrev}${Version}\n' %s`, name)
 }
 
-// publish publishes a Debian package with a script that runs when it is
-// configured.
+// publish publishes a Debian package whose postinst script is given.
 func (l *lab) publish(name, version, postinst string) {
 	l.t.Helper()
 	l.sh(fmt.Sprintf(`mkdir -p /tmp/deb/DEBIAN
@@ -44,7 +43,7 @@ func TestAptVersions(t *testing.T) {
 	e := run.event("package#ccm-demo")
 	requireEnsure(t, e, "apt", "absent", "1.0")
 
-	// Held to a version, it stays there although there are newer ones.
+	// A package at a fixed version stays there although newer ones exist.
 	l.converge(pkg("ccm-demo", "1.0", "stable"))
 	l.converge(pkg("ccm-demo", "present", "stable"))
 	l.says("ii 1.0", dpkg("ccm-demo"))
@@ -59,8 +58,7 @@ func TestAptVersions(t *testing.T) {
 	l.converge(pkg("ccm-demo", "1.0", "Downgraded to 1.0"))
 	l.says("1.0", "ccm-demo")
 
-	// A file that was edited stays when the package goes, and when another version
-	// with another default comes back.
+	// An edited file is kept when the package is removed, and when another version with another default is installed.
 	l.sh("echo mine >> /etc/ccm-demo/demo.conf")
 	l.converge(pkg("ccm-demo", "absent", "Uninstalled"))
 	l.says("rc 1.0", dpkg("ccm-demo"))
@@ -74,11 +72,10 @@ func TestAptVersions(t *testing.T) {
 	l.says("ii 2.0", dpkg("ccm-demo"))
 }
 
-// A package in any state but installed counts as absent, so that the wish for it
-// repairs it.
+// A package in any other state than installed counts as absent, so that installing it repairs it.
 func TestAptRepairs(t *testing.T) {
 	l := boot(t, debian)
-	// The upgrade stops at a question about a file that was edited.
+	// The upgrade stops at a question about an edited file.
 	l.sh("apt-get -qq -y install ccm-demo=1.0 > /dev/null; echo mine >> /etc/ccm-demo/demo.conf")
 	l.sh("! DEBIAN_FRONTEND=noninteractive apt-get -qq -y install ccm-demo=2.0 < /dev/null > /dev/null 2>&1")
 	_, run := l.converge(pkg("ccm-demo", "2.0", "Installed version 2.0"))
@@ -86,7 +83,7 @@ func TestAptRepairs(t *testing.T) {
 	l.says("ii 2.0", dpkg("ccm-demo"))
 	l.says("# default of 1.0\nlevel=info\nmine", "cat /etc/ccm-demo/demo.conf")
 
-	// The script of the package failed, for a reason that has gone.
+	// The package's script has failed, for a reason that is gone.
 	l.publish("ccm-flaky", "1.0", "[ -e /run/ready ] || { echo not ready >&2; exit 1; }")
 	l.sh("! apt-get -qq -y install ccm-flaky > /dev/null 2>&1")
 	l.says("iF 1.0", dpkg("ccm-flaky"))
@@ -101,7 +98,7 @@ func TestAptRepairs(t *testing.T) {
 	l.says("ii 1.0", dpkg("ccm-flaky"))
 }
 
-// The scripts of this one always fail.
+// The scripts of this package always fail.
 func TestAptBroken(t *testing.T) {
 	l := boot(t, debian)
 	s := step{
@@ -147,7 +144,7 @@ func TestAptUnknown(t *testing.T) {
 	})
 }
 
-// What the administrator put on hold stays as it is.
+// A package on hold by the administrator is not changed.
 func TestAptHeld(t *testing.T) {
 	l := boot(t, debian)
 	l.sh("apt-get -qq -y install ccm-demo=1.0 > /dev/null; apt-mark -qq hold ccm-demo")
@@ -162,8 +159,7 @@ func TestAptHeld(t *testing.T) {
 	l.says("hi 1.0", dpkg("ccm-demo"))
 }
 
-// The order of versions is that of dpkg: an epoch outranks 1.5, a tilde is older
-// than nothing.
+// Versions are ordered as by dpkg: an epoch is higher than 1.5, a tilde is lower than nothing.
 func TestAptOrder(t *testing.T) {
 	l := boot(t, debian)
 	for _, x := range []struct{ ensure, does, version string }{
@@ -182,12 +178,12 @@ func TestAptDependency(t *testing.T) {
 	l := boot(t, debian)
 	l.converge(pkg("ccm-demo-dep", "present", "Installed"))
 	l.says("ii 2.0\nii 1.0", dpkg("ccm-demo ccm-demo-dep"))
-	// Apt takes what needs a package along when that is removed.
+	// Removing a package also removes those that depend on it.
 	l.converge(pkg("ccm-demo", "absent", "Uninstalled"))
 	l.says("0", "dpkg-query -Wf '${db:Status-Abbrev}\n' ccm-demo-dep 2>/dev/null | grep -c ii || :")
 }
 
-// A repository, its index and what is in it, in one run.
+// A repository, its index and a package of it, in one run.
 func TestAptRepository(t *testing.T) {
 	l := boot(t, debian)
 	l.publish("ccm-extra", "1.0", ":")
@@ -217,7 +213,7 @@ func TestAptService(t *testing.T) {
 	})
 	l.says("enabled\nactive", "systemctl is-enabled ccm-demo; systemctl is-active ccm-demo")
 
-	// This one is enabled and started by its package.
+	// This service is enabled and started by its package.
 	l.converge(step{
 		site: "packaged-service/site.lua ccm-demo-auto ccm-demo-auto",
 		does: []string{"package#ccm-demo-auto: Installed", "service#ccm-demo-auto: stable"},
@@ -228,8 +224,8 @@ func TestAptService(t *testing.T) {
 	l.says("inactive", "systemctl is-active ccm-demo-auto || :")
 }
 
-// TestAptRemovalInPlan: the plan names what is removed as well, and does not hold it for
-// stable where it is wanted afterwards.
+// TestAptRemovalInPlan: the plan names dependent packages that are removed too, and does not report them as stable if
+// the site wants them later.
 func TestAptRemovalInPlan(t *testing.T) {
 	l := boot(t, debian)
 	l.sh("apt-get -qq -y install ccm-demo-dep > /dev/null")

@@ -17,13 +17,13 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// An entry is something in an archive: a file, or a link to link.
+// An entry is an entry of an archive: a file, or a link to link.
 type entry struct {
 	name, text, link string
 	mode             int64
 }
 
-// release is an application as its makers pack it.
+// release returns an application as its makers pack it.
 func release(version string) []entry {
 	return []entry{
 		{name: "bin/app", text: "#!/bin/sh\necho " + version + " >> /run/app.log\nexec sleep infinity\n", mode: 0o755},
@@ -87,7 +87,7 @@ func (l *lab) serve() {
 	l.sh("mkdir -p /srv/www/private; systemd-run --quiet --unit=www --property=Type=notify /opt/ccm/server /srv/www /run/www.log")
 }
 
-// requests returns what was asked of the server since the last time.
+// requests returns the requests to the server since the last call.
 func (l *lab) requests() []string {
 	l.t.Helper()
 	return strings.Fields(strings.ReplaceAll(l.sh("touch /run/www.log; cat /run/www.log; : > /run/www.log"), " ", "_"))
@@ -111,12 +111,12 @@ func TestArchive(t *testing.T) {
 	l.says("755 640 app", "echo $(stat -c %a /opt/app/bin/app /opt/app/share/notes.txt) $(readlink /opt/app/bin/latest)")
 	l.sh("! test -e /opt/app.tar.gz; test -z \"$(ls -A /opt | grep -v -e ccm -e app)\"")
 
-	// What it is for is there: whatever the server has now is of no interest.
+	// The created path exists, so the server's new archive is not needed.
 	l.write("/srv/www/app.tar.gz", two)
 	l.converge(step{site: "archive/app.lua " + sum(two), does: []string{dir + ": stable", app + ": stable", unit + ": stable", service + ": stable"}})
 	require.Empty(t, l.requests())
 
-	// An archive that is in the way although what it is for is there.
+	// The archive's path is taken by another file, although the created path exists.
 	l.sh("touch /opt/app.tar.gz")
 	l.converge(step{site: "archive/app.lua " + sum(two), does: []string{dir + ": stable", app + ": Cleaned up", unit + ": stable", service + ": stable"}})
 	require.Empty(t, l.requests())
@@ -137,18 +137,18 @@ func TestArchiveKept(t *testing.T) {
 	l.says("version 1.0", "cat /srv/kept/share/notes.txt")
 	require.Len(t, l.requests(), 1)
 
-	// Another release takes its place.
+	// Another release replaces it.
 	l.write("/srv/www/app.tar.gz", two)
 	does(sum(two), "Downloaded. Extracted")
 	l.says("version 2.0", "cat /srv/kept/share/notes.txt")
 	require.Len(t, l.requests(), 1)
 
-	// The right content with the wrong owner need not be fetched again.
+	// The right content with the wrong owner need not be downloaded again.
 	does(sum(two)+" games", "Updated attributes")
 	l.says("games", "stat -c %U /srv/kept.tar.gz")
 	require.Empty(t, l.requests())
 
-	// Somebody changed it.
+	// The archive was changed.
 	l.sh("echo more >> /srv/kept.tar.gz")
 	does(sum(two)+" games", "Downloaded. Extracted")
 	require.Len(t, l.requests(), 1)
@@ -158,7 +158,7 @@ func TestArchiveKept(t *testing.T) {
 }
 
 func TestArchiveFormats(t *testing.T) {
-	l := boot(t, rhel) // there it needs neither tar nor unzip as well
+	l := boot(t, rhel) // a system without tar and unzip
 	l.serve()
 	l.sh("rm /usr/bin/tar /usr/bin/unzip /usr/bin/gzip")
 	entries := release("1.0")
@@ -176,7 +176,7 @@ func TestArchiveFormats(t *testing.T) {
 	}
 }
 
-// What authorizes a download is sent to its server only, and is told to nobody.
+// Credentials of a download are sent to its server only, and are never reported.
 func TestArchivePrivate(t *testing.T) {
 	l := boot(t, debian)
 	l.serve()
@@ -204,13 +204,13 @@ func TestArchivePrivate(t *testing.T) {
 	l.sh("! test -e /srv/private.tar.gz")
 	l.requests()
 
-	// Another host is not told.
+	// Another host gets no credentials.
 	told(l.converge(step{site: "archive/private.lua moved/app.tar.gz", does: []string{id + ": Downloaded"}}))
 	require.Equal(t, []string{"127.0.0.1:8080/moved/app.tar.gz_302_with_credentials", "localhost:8080/app.tar.gz_200"}, l.requests())
 	l.sh("! grep -r -e pa55-word -e t0ken-value /var/lib/ccm /run/log 2>/dev/null")
 }
 
-// What is not as it should be leaves nothing behind.
+// An archive that is refused leaves nothing behind.
 func TestArchiveRefused(t *testing.T) {
 	l := boot(t, debian)
 	l.serve()

@@ -12,8 +12,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// bringGit puts this machine's git into the lab, which has none: its files, and
-// the libraries that the lab lacks. The lab's C library has to do for it.
+// bringGit copies this machine's git to the lab, which has none: its files, and the libraries that the lab lacks. It
+// has to work with the lab's C library.
 func (l *lab) bringGit() {
 	l.t.Helper()
 	git, err := exec.LookPath("git")
@@ -28,10 +28,10 @@ func (l *lab) bringGit() {
 	l.sh("git --version")
 }
 
-// library is a line of ldd: a name, and the file that it stands for.
+// library matches a line of ldd: a name and its file.
 var library = regexp.MustCompile(`(?m)^\t\S+ => (/\S+) `)
 
-// missing returns the libraries of a program that the lab does not have.
+// missing returns the libraries of a program that the lab lacks.
 func (l *lab) missing(program string) (files []string) {
 	l.t.Helper()
 	out, err := exec.CommandContext(l.t.Context(), "ldd", program).CombinedOutput()
@@ -44,13 +44,13 @@ func (l *lab) missing(program string) (files []string) {
 	return files
 }
 
-// bring copies files and directories of this machine to where they are on it.
+// bring copies files and directories of this machine to the same paths in the lab.
 func (l *lab) bring(files ...string) {
 	l.t.Helper()
 	file := filepath.Join(l.t.TempDir(), "files.tar")
 	args := []string{"-C", "/", "-cf", file}
 	for _, f := range files {
-		// A directory on the way may be a link here and in the lab.
+		// A directory on the path may be a link here and in the lab.
 		dir, err := filepath.EvalSymlinks(filepath.Dir(f))
 		require.NoError(l.t, err)
 		f = filepath.Join(dir, filepath.Base(f))
@@ -66,9 +66,8 @@ func (l *lab) bring(files ...string) {
 	l.sh("tar -C / -xf /srv/files.tar; rm /srv/files.tar")
 }
 
-// bringPackages installs Debian packages that the lab does not have. They are
-// downloaded by this machine's apt: where it cannot, the test is skipped, and
-// where CI is set it fails.
+// bringPackages installs Debian packages that the lab lacks. This machine's apt downloads them; if it cannot, the
+// test is skipped, or fails if CI is set.
 func (l *lab) bringPackages(names ...string) {
 	l.t.Helper()
 	dir := l.t.TempDir()

@@ -15,7 +15,7 @@ import (
 	"github.com/luaccm/ccm/resources"
 )
 
-// units makes services in every state that systemd knows.
+// units makes services in every state of systemd.
 const units = `cd /etc/systemd/system
 unit() { printf '[Unit]\nDescription=%s\n[Service]\n%b' "$1" "$2" > "$1"; }
 run='ExecStart=/bin/sleep infinity\n' install='[Install]\nWantedBy=multi-user.target\n'
@@ -48,13 +48,12 @@ ln -s /etc/systemd/system/down.service multi-user.target.wants/down.service
 echo '# changed' >> changed.service; rm gone.service; mkdir dropin.service.d; printf '[Service]\nNice=1\n' > dropin.service.d/nice.conf
 printf '[Service]\n%b' "$run" > unread.service`
 
-// What systemd says on the bus of a unit in any state is what systemctl says, of
-// those that the test made and of all that the system has.
+// The states of units on the bus equal those of systemctl, for all units of the test and of the system.
 func TestServicesOverBus(t *testing.T) {
 	l := boot(t, debian)
 	l.sh(units)
 	names := strings.Fields(l.sh(`systemctl list-unit-files --no-legend --plain | awk '{print $1}'; systemctl list-units --all --no-legend --plain | awk '{print $1}'`))
-	// About a template, systemctl refuses to speak, and of the others in the same breath.
+	// For a template systemctl fails, and prints nothing about the other names either.
 	names = slices.DeleteFunc(names, func(name string) bool { return strings.Contains(name, "@.") })
 	states := map[string]string{
 		"absent": "", "up": "active enabled", "down": "inactive enabled", "enabled-runtime": "inactive enabled-runtime",
@@ -78,7 +77,7 @@ func TestServicesOverBus(t *testing.T) {
 	require.Zero(t, report.Shows, "systemctl was not asked what the bus told")
 	require.Positive(t, report.Commands)
 
-	// Names that are not plainly those of a unit are systemctl's to read.
+	// Names that are not valid names of units are left to systemctl.
 	report = l.services("t@", "up", "u*", "no such")
 	for _, s := range report.Services {
 		assert.Equal(t, s.Command, s.Bus, "%s", s.Name)
@@ -88,7 +87,7 @@ func TestServicesOverBus(t *testing.T) {
 	require.Positive(t, report.Shows)
 }
 
-// A servicesReport is what the command services says.
+// A servicesReport is the output of the program services.
 type servicesReport struct {
 	Services []struct {
 		Name         string
@@ -100,7 +99,7 @@ type servicesReport struct {
 	Shows, Commands int
 }
 
-// services looks at services in the lab, in both ways.
+// services reads the states of services in the lab in both ways.
 func (l *lab) services(names ...string) (report servicesReport) {
 	l.t.Helper()
 	out := l.exec(append([]string{"/opt/ccm/services"}, names...)...)

@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// rpm prints the version of a package as rpm has it.
+// rpm prints the version of a package in rpm's form.
 func rpm(name string) string {
 	return `rpm -q --qf '%{EPOCHNUM}:%{VERSION}-%{RELEASE}\n' ` + name
 }
@@ -22,13 +22,13 @@ func TestDnfVersions(t *testing.T) {
 	require.Equal(t, "dnf", run.event(id).Provider)
 	requireDiff(t, run.event(id), "absent", "1.0")
 
-	// Held to a version, with or without the release, it stays there.
+	// A package at a fixed version, with or without a release, stays there.
 	l.converge(pkg("ccm-demo-rpm", "1.0", "stable"))
 	l.converge(pkg("ccm-demo-rpm", "1.0-1.lab", "stable"))
 	l.converge(pkg("ccm-demo-rpm", "present", "stable"))
 	l.says("1.0", "ccm-demo-rpm")
 
-	// What was edited is kept.
+	// An edited file is kept.
 	l.sh("echo mine >> /etc/ccm-demo-rpm.conf")
 	l.converge(pkg("ccm-demo-rpm", "1.1-1.lab", "Upgraded to 1.1-1.lab"))
 	l.says("0:1.1-1.lab", rpm("ccm-demo-rpm"))
@@ -46,7 +46,7 @@ func TestDnfVersions(t *testing.T) {
 	l.converge(pkg("ccm-demo-rpm", "1.0", "Downgraded to 1.0"))
 	l.says("0:1.0-1.lab", rpm("ccm-demo-rpm"))
 
-	// Rpm moves an edited file out of the way when its package goes.
+	// rpm renames an edited file when its package is removed.
 	l.converge(pkg("ccm-demo-rpm", "absent", "Uninstalled"))
 	l.says("package ccm-demo-rpm is not installed", rpm("ccm-demo-rpm")+" || :")
 	l.says("# default of 1.0\nlevel=info\nmine", "cat /etc/ccm-demo-rpm.conf.rpmsave")
@@ -94,8 +94,8 @@ func TestDnfUnknown(t *testing.T) {
 	})
 }
 
-// The order of versions is that of rpm: an epoch outranks 1.5, a tilde is older
-// than nothing. The epoch may be left out of a wish.
+// Versions are ordered as by rpm: an epoch is higher than 1.5, a tilde is lower than nothing. A wanted version need
+// not have the epoch.
 func TestDnfOrder(t *testing.T) {
 	l := boot(t, rhel)
 	for _, x := range []struct{ ensure, does, evr string }{
@@ -143,8 +143,7 @@ func TestDnfService(t *testing.T) {
 	l.says("enabled\nactive", "systemctl is-enabled ccm-demo-rpm; systemctl is-active ccm-demo-rpm")
 }
 
-// Where both package systems are, the one of the distribution is chosen, and the
-// other can be forced.
+// On a machine with both package systems, that of the distribution is chosen, and the other can be forced.
 func TestBothPackageSystems(t *testing.T) {
 	l := boot(t, mixed)
 	_, run := l.converge(step{

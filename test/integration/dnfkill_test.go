@@ -11,8 +11,8 @@ import (
 	"github.com/luaccm/ccm/test/tally"
 )
 
-// heldRPM puts two versions of a package into the repository of a lab. Their scripts wait
-// where /run/held-in says, and otherwise write to /run/ran.
+// heldRPM publishes two versions of a package. Their scripts wait if /run/held-in names them, and write to /run/ran
+// otherwise.
 const heldRPM = `mkdir -p /tmp/rpm
 	for version in 1.0 2.0; do
 		printf '%s\n' 'Name: ccm-held' "Version: $version" 'Release: 1' 'Summary: t' 'License: t' 'BuildArch: noarch' %description t \
@@ -29,9 +29,8 @@ const heldRPM = `mkdir -p /tmp/rpm
 	/srv/ccm-lab/bin/index
 	dnf -q makecache --refresh`
 
-// Dnf is killed in the middle of what ccm has it do. Rpm lists a package whose scripts have
-// not run as installed, and two versions of one of which the old is not yet removed. The
-// next run finishes it.
+// dnf is killed during a transaction of ccm. rpm then lists a package whose scripts have not run as installed, or two
+// versions of a package of which one was to be removed. The next run completes it.
 func TestDnfKilled(t *testing.T) {
 	tries := tally.Of(t, "kill -9 of ccm and dnf while an rpm package is installed, upgraded or removed, in each script; then also a boot",
 		"the next run says so and converges, without a hand: one version, all its files, its scripts have run")
@@ -39,7 +38,7 @@ func TestDnfKilled(t *testing.T) {
 	l.sh(heldRPM)
 	for _, x := range []struct {
 		from, want, at string
-		booted         bool // what tells of the transaction is gone
+		booted         bool // the traces of the transaction are gone
 	}{
 		{"", "2.0", "pre-2.0", false},
 		{"", "2.0", "post-2.0", false},
@@ -95,5 +94,5 @@ func TestDnfKilled(t *testing.T) {
 	}
 }
 
-// pinned reports whether what is wanted of a package is a version.
+// pinned reports whether ensure is a version.
 func pinned(ensure string) bool { return ensure != "present" && ensure != "latest" }

@@ -1,9 +1,6 @@
-// Package integration proves ccm on real systems: it boots throw-away Debian
-// systems (see test/lab) and runs sites in them with the ccm that it built.
-// There is no double anywhere: systemd, apt, dpkg, dnf, rpm and the HTTP server
-// are real.
+// Package integration tests ccm on real systems: it boots throw-away systems (see test/lab) and runs sites in them
+// with the built ccm. Nothing is simulated: systemd, apt, dpkg, dnf, rpm and the HTTP server are real.
 //
-// Its tests need root and are behind the build tag integration; make
-// integration runs them. Begin with converge in site_test.go: what is asked of
-// every site.
+// The tests need root and the build tag integration; make integration runs them. Begin with converge in site_test.go,
+// which checks every site.
 package integration

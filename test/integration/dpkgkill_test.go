@@ -11,8 +11,7 @@ import (
 	"github.com/luaccm/ccm/test/tally"
 )
 
-// Apt and dpkg are killed in the middle of what ccm has them do. The next run finishes
-// it, whatever they have left.
+// apt or dpkg is killed during a transaction of ccm. The next run completes it, whatever state it has left.
 func TestDpkgKilled(t *testing.T) {
 	tries := tally.Of(t, "kill -9 of ccm, apt and dpkg while a package is unpacked or configured, and of dpkg alone",
 		"the next run converges, without a hand, and nothing is left unfinished")

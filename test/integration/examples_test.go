@@ -13,8 +13,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// publishWeb publishes what the sites that people are shown first want of Debian: small
-// packages with the names, and the paths, of the real ones.
+// publishWeb publishes small packages for the first sites of the documentation, with the names and paths of the real
+// Debian packages.
 func (l *lab) publishWeb() {
 	l.t.Helper()
 	l.sh(`
@@ -40,11 +40,11 @@ deb htop 3.2.2-2
 apt-get -qq update`)
 }
 
-// took is the time in the last line of a report.
+// took matches the duration in the last line of a report.
 var took = regexp.MustCompile(`\([0-9.]+m?s\)`)
 
-// TestWebExample: examples/web/plan.txt is what a plan of the web example says on a
-// machine without nginx, and a run does all of that. UPDATE=1 writes it.
+// TestWebExample: examples/web/plan.txt is the plan of the web example on a machine without nginx, and a run does all
+// of it. UPDATE=1 writes the file.
 func TestWebExample(t *testing.T) {
 	l := boot(t, debian)
 	l.publishWeb()
@@ -67,8 +67,7 @@ func TestWebExample(t *testing.T) {
 	l.says("ii 1.22.1-9", dpkg("nginx"))
 }
 
-// TestREADME: the first script of the README runs on a fresh machine, and its plan says
-// of nothing that it would fail.
+// TestREADME: the first script of the README runs on a fresh machine, and its plan has no failures.
 func TestREADME(t *testing.T) {
 	l := boot(t, debian)
 	l.publishWeb()

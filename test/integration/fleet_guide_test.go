@@ -15,8 +15,8 @@ import (
 	"github.com/luaccm/ccm/test/dialog"
 )
 
-// TestFleetGuide types in docs/fleet.md on three machines: servers, nodes, a release with a canary, one that
-// stops on a failure, and the way back.
+// TestFleetGuide runs the commands of docs/fleet.md on three machines: servers, nodes, a release with a canary, one
+// that stops on a failure, and a rollback.
 func TestFleetGuide(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile("../../docs/fleet.md")
@@ -56,8 +56,8 @@ func TestFleetGuide(t *testing.T) {
 	machines["web2"].says("release 1", "cat /etc/motd")
 }
 
-// bootForFleet boots a machine with ccm, the unit of its agent and nats-server, and without the packages
-// that labs have of that.
+// bootForFleet boots a machine with ccm, the agent's unit and nats-server, and without the packages that labs have of
+// these.
 func bootForFleet(t *testing.T, prefix, name, shared string) *lab {
 	t.Helper()
 	l := &lab{t: t, name: prefix + name, up: time.Now()}
@@ -74,7 +74,7 @@ func bootForFleet(t *testing.T, prefix, name, shared string) *lab {
 	return l
 }
 
-// introduce has machines know others by their short names.
+// introduce adds the short names of machines to the hosts of others.
 func introduce(machines, others map[string]*lab) {
 	for _, l := range machines {
 		for name, other := range others {
@@ -83,8 +83,8 @@ func introduce(machines, others map[string]*lab) {
 	}
 }
 
-// typeIntoFleet types in a command of the page, and compares what it answers. Servers and agents do by
-// themselves what the page says that they do a moment later.
+// typeIntoFleet runs a command of the page, and compares its output. The page shows what servers and agents do after
+// a moment.
 func typeIntoFleet(t *testing.T, l *lab, c dialog.Command) {
 	t.Helper()
 	looks := strings.HasPrefix(c.Line, "cat ") || strings.HasPrefix(c.Line, "ccm fleet nodes") || strings.Contains(c.Line, " --apply")

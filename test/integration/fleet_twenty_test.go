@@ -14,13 +14,13 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// siteOfTwenty is what the nodes have: a package, its service, and a file.
+// siteOfTwenty is the site of the nodes: a package, its service, and a file.
 const siteOfTwenty = `package { "ccm-demo-service", ensure = "present" }
 service { "ccm-demo", enable = true, subscribe = "package#ccm-demo-service" }
 file { "/etc/motd", content = "release %d\n", owner = "root", group = "root", mode = "0644" }
 `
 
-// A rolled is what ccm fleet rollout says, as far as this test looks at it.
+// A rolloutResult has the parts of ccm fleet rollout that the test uses.
 type rolloutResult struct {
 	State  string `json:"state"`
 	Why    string `json:"why"`
@@ -37,7 +37,7 @@ type rolloutResult struct {
 	} `json:"causes"`
 }
 
-// rollout asks how far the release is.
+// rollout returns the state of the release.
 func rollout(l *lab) (r rolloutResult) {
 	l.t.Helper()
 	text := l.sh("ccm fleet rollout prod --output json --sign /root/ops")
@@ -45,11 +45,11 @@ func rollout(l *lab) (r rolloutResult) {
 	return r
 }
 
-// instances is how many instances of inotify(7) a machine takes, with some to spare.
+// instances is the number of inotify(7) instances that a machine needs, with a reserve.
 const instances = 8
 
-// most returns how many nodes there may be beside three servers: 20, if the system lets so many machines have
-// their systemd. fs.inotify.max_user_instances is 128 on many: for this test it is raised, if that is allowed.
+// most returns the number of nodes that can run beside three servers: 20, if the system allows enough instances of
+// inotify for their systemd. fs.inotify.max_user_instances is 128 on many systems; the test raises it if it may.
 func most(t *testing.T) int {
 	const file = "/proc/sys/fs/inotify/max_user_instances"
 	text, err := os.ReadFile(file)
@@ -68,8 +68,8 @@ func most(t *testing.T) int {
 	return count
 }
 
-// TestFleetOfTwenty has 20 machines with real systemd and apt take a release in stages, while a server is
-// killed, one node has no network, and one a full disk. The rollout says exactly that.
+// TestFleetOfTwenty: 20 machines with real systemd and apt take a release in stages, while a server is killed, one
+// node has no network, and one a full disk. The rollout reports exactly that.
 func TestFleetOfTwenty(t *testing.T) {
 	if os.Getenv("CCM_FLEET_SOAK") == "" {
 		t.Skip("make fleet-soak runs it")
@@ -100,7 +100,7 @@ func TestFleetOfTwenty(t *testing.T) {
 		l.says("release 1\nactive", "cat /etc/motd; systemctl is-active ccm-demo")
 	}
 
-	// One has no network, one a full disk; and when the release has begun, a server dies.
+	// One has no network, one a full disk; and during the release a server dies.
 	away, full := names[len(names)-2], names[len(names)-1]
 	nodes[away].sh("for i in /sys/class/net/*; do test ${i##*/} = lo || ip link set ${i##*/} down; done")
 	nodes[full].sh("dd if=/dev/zero of=/var/lib/ccm/fill bs=64k 2>/dev/null || :")
@@ -136,7 +136,7 @@ func TestFleetOfTwenty(t *testing.T) {
 	require.Equal(t, 4, check.status)
 	require.Contains(t, check.stdout, "server srv2 does not answer")
 
-	// All is well again, by itself.
+	// Everything recovers by itself.
 	servers["srv2"].sh(startNATS)
 	nodes[away].sh("for i in /sys/class/net/*; do ip link set ${i##*/} up; done")
 	nodes[full].sh("rm /var/lib/ccm/fill")
@@ -161,7 +161,7 @@ cp -r ~/.config/ccm/fleet/srv* ~/.config/ccm/fleet/ca.pem ~/.config/ccm/fleet/en
 systemd-run -q --unit approve -E HOME=/root ccm fleet enrol approve --watch --token-file /root/.config/ccm/fleet/tokens`)
 }
 
-// joinTwenty makes a machine a node. What ccm keeps is on a small disk of its own.
+// joinTwenty makes a machine a node. ccm's files are on a small disk of their own.
 func joinTwenty(l *lab, name string) {
 	l.sh("mkdir -p -m 0700 /var/lib/ccm; mount -t tmpfs -o size=64m,mode=0700 tmpfs /var/lib/ccm; mkdir -p /root/join /etc/ccm; cp /srv/shared/ca.pem /srv/shared/enrol.creds /srv/shared/allowed_signers /srv/shared/token /root/join/")
 	servers := []string{"tls://srv1", "tls://srv2", "tls://srv3"}

@@ -4,15 +4,15 @@ package integration
 
 import "strings"
 
-// fromArchive puts packages of Debian from the archive of the lab into its repository of dnf, each
-// as one rpm with the files of the deb and of its NAME-common, without documentation, and without
-// scripts of init.d, for which systemd would make up a unit. What they depend on is in the lab.
+// fromArchive puts packages of Debian from the lab's archive into its repository of dnf. Each becomes one rpm with
+// the files of the deb and of its NAME-common, without documentation, and without init scripts, of which systemd
+// would make units. Their dependencies are in the lab.
 func (l *lab) fromArchive(packages ...string) {
 	l.t.Helper()
 	l.sh("for name in " + strings.Join(packages, " ") + "; do\n" + debToRPM + "\ndone\n/srv/ccm-lab/bin/index; dnf -q clean expire-cache")
 }
 
-// debToRPM makes an rpm of the debs of $name. It runs where dpkg is hidden.
+// debToRPM makes an rpm from the debs of $name. It runs where dpkg is hidden.
 const debToRPM = `
 	files=/tmp/rpm/$name
 	mkdir -p $files

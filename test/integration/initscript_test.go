@@ -8,8 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// lsbScript is a service of LSB. Each start adds a line to /srv/it.starts, and a reload copies
-// its configuration.
+// lsbScript is an LSB init script. Each start adds a line to /srv/it.starts, and a reload copies its configuration.
 const lsbScript = `#!/bin/sh
 ### BEGIN INIT INFO
 # Provides: it
@@ -44,7 +43,7 @@ start_pre() { echo >> /srv/it.starts; }
 reload() { cp /etc/it.conf /srv/it.loads; }
 `
 
-// initScripts tries what can be wanted of the service it, whatever runs its script.
+// initScripts tests all wanted states of the service it, whatever runs its script.
 func (l *lab) initScripts(enabled string) {
 	l.t.Helper()
 	const conf, starts = "file#/etc/it.conf", "wc -l < /srv/it.starts"
@@ -63,24 +62,24 @@ func (l *lab) initScripts(enabled string) {
 	l.sh("! " + enabled)
 }
 
-// The same script under systemd, which makes a unit of it, and without it.
+// The same script under systemd, which makes a unit of it, and without systemd.
 func TestServiceSystemV(t *testing.T) {
 	l := boot(t, debian)
 	l.write("/etc/init.d/it", []byte(lsbScript))
 	l.sh("chmod 755 /etc/init.d/it")
 	l.initScripts("test -e /etc/rc3.d/S01it")
 
-	// What is told of systemd in /run is gone, as where it never was.
+	// All traces of systemd in /run are removed.
 	l.sh("mount -t tmpfs tmpfs /run; update-rc.d it remove")
 	l.initScripts("test -e /etc/rc3.d/S01it")
 
-	// The daemon has died, and has left its pid.
+	// The daemon has died, and its PID file is still there.
 	l.converge(only("it", "it", "Started"))
 	l.sh("kill -9 $(cat /run/it.pid); sleep 0.1")
 	run := l.ccm("run", only("it", "it", ""))
 	require.Equal(t, []string{"service#it: Started"}, story(run))
 
-	// One that does not stay up.
+	// A daemon that does not stay up.
 	l.sh("sed -i 's|/bin/sleep -- infinity|/bin/sleep -- 0.3|' /etc/init.d/it; service it stop")
 	run = l.ccm("run", only("it", "it", ""))
 	require.Contains(t, run.event(itService).Errors[0], "the service was started and is not running (")
@@ -88,7 +87,7 @@ func TestServiceSystemV(t *testing.T) {
 
 func TestServiceOpenRC(t *testing.T) {
 	l := boot(t, debian)
-	// OpenRC as it is after a boot by it.
+	// OpenRC as after a boot with it.
 	l.sh(`cd /srv/ccm-lab/archive; dpkg -i openrc_* insserv_* libeinfo1_* librc1_* > /dev/null 2>&1; cd /
 mount -t tmpfs tmpfs /run
 for d in starting started stopping inactive wasinactive failed hotplugged daemons options exclusive scheduled tmp; do mkdir -p /run/openrc/$d; done
@@ -98,7 +97,7 @@ echo default > /run/openrc/softlevel`)
 	l.initScripts("test -e /etc/runlevels/default/it")
 }
 
-// A service of a user is started by his service manager, as him.
+// A user's service is started by the user's service manager, as that user.
 func TestServiceOfUser(t *testing.T) {
 	l := boot(t, debian)
 	l.sh(`dpkg --force-depends -i /srv/ccm-lab/archive/libpam-systemd*.deb > /dev/null
@@ -111,7 +110,7 @@ useradd -m alice; install -d -o alice -g alice ~alice/.config/systemd/user`)
 	s.errs = map[string][]string{itService: {"the service manager of the user alice does not run: it does while the user is logged in, and always after `loginctl enable-linger alice`"}}
 	l.ccm("run", s)
 	l.sh("rm ~alice/.config/systemd/user/it.service; loginctl enable-linger alice")
-	// It is starting now, and is waited for.
+	// It is just starting, and is waited for.
 	s = site("one running true", "Created the file", "Started. Enabled")
 	s.plan = map[string]string{itService: "unknown: the unit file /home/alice/.config/systemd/user/it.service is pending"}
 	l.converge(s)
@@ -122,7 +121,7 @@ useradd -m alice; install -d -o alice -g alice ~alice/.config/systemd/user`)
 	l.converge(site("two stopped false", "stable", "Stopped. Disabled"))
 	l.sh("! test -e ~alice/.config/systemd/user/default.target.wants/it.service")
 
-	// His log is shown, and he may do it himself.
+	// Its log is shown, and the user may do the same.
 	l.sh(`printf '[Service]\nExecStart=/bin/sh -c "echo no such thing; sleep 0.3; exit 3"\n' > ~alice/.config/systemd/user/bad.service
 echo 'service { "bad", scope = "user", user = "alice" }' > /srv/bad.lua; echo 'service { "it", scope = "user" }' > /srv/own.lua`)
 	out := l.exec("/opt/ccm/ccm", "run", "/srv/bad.lua")
@@ -131,7 +130,7 @@ echo 'service { "bad", scope = "user", user = "alice" }' > /srv/bad.lua; echo 's
 	l.sh("su alice -c '/opt/ccm/ccm run /srv/own.lua'; test $(wc -l < ~alice/it.starts) = 3")
 }
 
-// Two users have the same service, and what runs for them can be imported.
+// Two users have the same service, and their running services can be imported.
 func TestServiceOfTwoUsers(t *testing.T) {
 	l := boot(t, debian)
 	l.sh(`dpkg --force-depends -i /srv/ccm-lab/archive/libpam-systemd*.deb > /dev/null

@@ -17,14 +17,14 @@ import (
 	"github.com/luaccm/ccm/test/dialog"
 )
 
-// The versions of which packages are built for these tests.
+// Versions of the built packages.
 const (
 	olderVersion = "0.0.1-rc1"
 	newerVersion = "0.0.1"
 )
 
-// builtPackages builds deb and rpm of both versions, as make package does, into a directory
-// that labs see as /opt/ccm/packages.
+// builtPackages builds deb and rpm of both versions, as make package does, into a directory that labs see as
+// /opt/ccm/packages.
 var builtPackages = sync.OnceValue(func() error {
 	for _, version := range []string{olderVersion, newerVersion} {
 		cmd := exec.Command("go", "-C", "../../.ci/package", "run", ".", "-formats", "deb,rpm,tar.gz",
@@ -37,7 +37,7 @@ var builtPackages = sync.OnceValue(func() error {
 	return nil
 })
 
-// An installer is what differs between systems of packages.
+// An installer has the commands of a package system.
 type installer struct {
 	family, format           string
 	publish, install, remove string // shell scripts
@@ -56,20 +56,20 @@ var (
 	}
 )
 
-// offer puts the packages of a version into the repository of the lab.
+// offer puts the packages of a version into the lab's repository.
 func (l *lab) offer(x installer, version string) {
 	l.t.Helper()
 	require.NoError(l.t, builtPackages())
 	l.sh("mkdir -p /tmp/new; cp /opt/ccm/packages/" + version + "/*." + x.format + " /tmp/new/; " + x.publish)
 }
 
-// siteOfTimer is a site that also keeps ccm new.
+// siteOfTimer is a site that also keeps ccm up to date.
 const siteOfTimer = `
 file { "/etc/motd", content = "kept by ccm\n", owner = "root", group = "root", mode = "0644" }
 package { "ccm", ensure = "latest" }
 `
 
-// TestInstall installs ccm, has the timer run a site, upgrades and removes it.
+// TestInstall installs ccm, lets the timer run a site, upgrades and removes it.
 func TestInstall(t *testing.T) {
 	for name, x := range map[string]installer{"Deb": installsDeb, "Rpm": installsRPM} {
 		t.Run(name, func(t *testing.T) {
@@ -86,7 +86,7 @@ func TestInstall(t *testing.T) {
 			l.sh("bash -c '. /usr/share/bash-completion/completions/ccm; complete -p ccm'")
 			require.Regexp(t, `(?m)^ok +service +by systemd$`, l.sh("ccm doctor"))
 
-			// The timer runs the site once it is enabled, and not before.
+			// The timer runs the site only after it was enabled.
 			l.write("/etc/ccm/site.lua", []byte(siteOfTimer))
 			l.sh("! grep -q 'kept by ccm' /etc/motd")
 			l.sh(`mkdir -p /etc/systemd/system/ccm-run.timer.d
@@ -96,7 +96,7 @@ systemctl daemon-reload; systemctl enable -q --now ccm-run.timer`)
 			require.Contains(t, l.sh("ccm history"), "run /etc/ccm/site.lua")
 			l.until("the log of the run", "journalctl -q -u ccm-run.service | grep -q 'file#/etc/motd: '")
 
-			// A run that upgrades ccm comes to its end, and leaves the timer as it is.
+			// A run that upgrades ccm is completed, and does not change the timer.
 			l.offer(x, newerVersion)
 			l.sh("systemctl start ccm-run.service")
 			l.says(x.newer, x.installed)
@@ -104,7 +104,7 @@ systemctl daemon-reload; systemctl enable -q --now ccm-run.timer`)
 			l.until("the log of the upgrade", "journalctl -q -u ccm-run.service | grep -q 'package#ccm: Upgraded to latest'")
 			l.says("enabled\nactive", "systemctl is-enabled ccm-run.timer; systemctl is-active ccm-run.timer")
 
-			// What people wrote and what runs recorded outlives the package. A unit that failed does not.
+			// Files of users and records of runs survive the removal of the package. A failed unit does not.
 			l.sh("mv /etc/ccm/site.lua /root/; ! systemctl start ccm-run.service; mv /root/site.lua /etc/ccm/; systemctl is-failed ccm-run.service")
 			l.sh(x.remove)
 			l.says("", "systemctl list-units --failed --plain --no-legend 'ccm-*'")
@@ -128,8 +128,8 @@ systemctl daemon-reload; systemctl enable -q --now ccm-run.timer`)
 	}
 }
 
-// TestInstallPage types in docs/install.md, on a machine for each prompt, in the directory with
-// what make package has built.
+// TestInstallPage runs the commands of docs/install.md, with a machine for each prompt, in the directory with the
+// output of make package.
 func TestInstallPage(t *testing.T) {
 	text, err := os.ReadFile("../../docs/install.md")
 	require.NoError(t, err)

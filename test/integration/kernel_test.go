@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestFirewall has real nft load, replace and delete rules in the kernel, and read them as at boot.
+// TestFirewall: real nft loads, replaces and deletes rules in the kernel, and loads them at boot.
 func TestFirewall(t *testing.T) {
 	l := boot(t, debian)
 	l.fromDebian("nftables")
@@ -20,7 +20,7 @@ func TestFirewall(t *testing.T) {
 	l.converge(site("80", "Loaded the rules"))
 	l.says("tcp dport { 22, 80 } counter packets 0 bytes 0 accept comment \"two", "nft list chain inet web input | grep -o 'tcp dport.*'")
 
-	// Counters, elements of sets and tables of others are none of its business; other rules are.
+	// Counters, elements of sets and tables of others are ignored; other rules are not.
 	l.sh(`nft add element inet web ours '{ 192.0.2.1 timeout 1h }'; nft add table ip other`)
 	l.converge(site("80", "stable"))
 	l.sh("nft insert rule inet web input tcp dport 23 accept")
@@ -33,20 +33,20 @@ func TestFirewall(t *testing.T) {
 	l.converge(site("8080", "Replaced the rules"))
 	rules := l.sh("nft list table inet web")
 
-	// What nft does not take leaves the rules and the file as they were.
+	// If nft refuses the rules, the rules and the file stay.
 	file := l.sh("cat /etc/nftables.d/ccm-web.nft")
 	l.converge(step{site: "kernel/firewall.lua bad", does: []string{"firewall#web: failed"}, errs: map[string][]string{"firewall#web": {"nft does not take the rules", "nonsense"}}})
 	require.Equal(t, rules, l.sh("nft list table inet web"))
 	require.Equal(t, file, l.sh("cat /etc/nftables.d/ccm-web.nft"))
 
-	// At boot the same rules come.
+	// The same rules are loaded at boot.
 	l.sh("nft flush ruleset; systemctl restart nftables")
 	require.Equal(t, rules, l.sh("nft list table inet web"))
 	l.converge(site("8080", "stable"))
 
 	l.sh("nft add table ip other")
 
-	// A table of somebody else is not replaced. What undo leaves in the kernel is none.
+	// A table of somebody else is not replaced. The table that an undo leaves in the kernel is not one.
 	l.sh("cp /etc/nftables.d/ccm-web.nft /root; rm /etc/nftables.d/ccm-web.nft; nft delete table inet web; nft add table inet web")
 	l.converge(step{site: "kernel/firewall.lua 8080", does: []string{"firewall#web: failed"}, errs: map[string][]string{"firewall#web": {"nft delete table inet web removes it"}}})
 	l.sh("nft delete table inet web")
@@ -59,8 +59,7 @@ func TestFirewall(t *testing.T) {
 	l.says("", "ls /etc/nftables.d")
 }
 
-// TestSysctl sets what belongs to the network of the lab. The kernel refuses what belongs to the whole
-// machine, and that is said.
+// TestSysctl sets parameters of the lab's network. The kernel refuses those of the whole machine, which is reported.
 func TestSysctl(t *testing.T) {
 	l := boot(t, debian)
 	l.sh("sysctl -q -w net.ipv4.ip_forward=0 net.ipv4.conf.lo.rp_filter=0 net.ipv4.tcp_rmem='4096 131072 6000000'")
@@ -76,19 +75,19 @@ func TestSysctl(t *testing.T) {
 		id, message := split(line)
 		require.Equal(t, map[bool]string{true: "stable", false: "failed"}[i < 3], message, id)
 	}
-	l.says("", "grep swappiness /etc/sysctl.d/60-ccm.conf || :") // what the kernel refuses is not kept for the next boot
+	l.says("", "grep swappiness /etc/sysctl.d/60-ccm.conf || :") // a refused value is not kept for the next boot
 
-	// What systemd reads at boot comes to the same.
+	// systemd sets the same values at boot.
 	l.sh("sysctl -q -w net.ipv4.ip_forward=0 net.ipv4.conf.lo.rp_filter=0; /lib/systemd/systemd-sysctl 60-ccm.conf || :")
 	l.says("1\n2", "sysctl -n net.ipv4.ip_forward net.ipv4.conf.lo.rp_filter")
 }
 
-// TestSSHKeys has real ssh-keygen make keys of a user. One that is there stays.
+// TestSSHKeys: real ssh-keygen makes keys of a user. An existing key is kept.
 func TestSSHKeys(t *testing.T) {
 	l := boot(t, debian)
 	l.fromDebian("openssh-client")
 
-	// Without ssh-keygen nothing is done, not even the user made.
+	// Without ssh-keygen nothing is done, and the user is not made either.
 	l.converge(step{site: "kernel/keys.lua ed25519", does: []string{"user#keys: failed"}, errs: map[string][]string{"user#keys": {"there is no ssh-keygen"}}})
 	l.says("", "getent passwd keys || true")
 	l.sh("/opt/ccm/ccm ensure package openssh-client")
@@ -98,7 +97,7 @@ func TestSSHKeys(t *testing.T) {
 			does = "user#keys: Updated the user"
 		}
 		l.converge(step{site: "kernel/keys.lua " + kind, does: []string{does}})
-		// The owner can use it, and nobody else read it.
+		// Its owner can use it, and nobody else can read it.
 		l.says("keys 600\nkeys 644\nkeys 700", "cd /srv/keys/.ssh; stat -c '%U %a' id_"+kind+" id_"+kind+".pub .")
 		require.Contains(t, l.sh("runuser -u keys -- ssh-keygen -l -f /srv/keys/.ssh/id_"+kind), strings.ToUpper(kind))
 		require.Equal(t, l.sh("cut -d' ' -f1,2 /srv/keys/.ssh/id_"+kind+".pub"), l.sh("runuser -u keys -- ssh-keygen -y -P '' -f /srv/keys/.ssh/id_"+kind+" | cut -d' ' -f1,2"))
@@ -110,7 +109,7 @@ func TestSSHKeys(t *testing.T) {
 	l.sh("useradd --no-create-home homeless")
 	require.Contains(t, l.sh("/opt/ccm/ccm ensure user homeless --ssh-key rsa --noop || :"), "there is no directory /home/homeless, in which the key is made")
 
-	// One of them is that of a host, which ssh finds by its name, hashed by itself too.
+	// One of them is a host key, which ssh finds by the host name, also hashed by ssh itself.
 	known := func(args string) string {
 		return l.sh(`/opt/ccm/ccm ensure known_host '[git.example.org]:2222' ` + args)
 	}
@@ -123,8 +122,8 @@ func TestSSHKeys(t *testing.T) {
 	l.sh("! ssh-keygen -F '[git.example.org]:2222' -f /etc/ssh/ssh_known_hosts")
 }
 
-// TestSELinux has real setsebool and semanage change the policy of a machine that does not run it: below a
-// root, where they are run inside it, and on the machine itself.
+// TestSELinux: real setsebool and semanage change the policy of a machine on which SELinux does not run: in a root
+// directory, where they run chrooted, and on the machine itself.
 func TestSELinux(t *testing.T) {
 	l := boot(t, debian)
 	l.fromDebian("selinux-policy-default", "policycoreutils", "policycoreutils-python-utils")

@@ -18,24 +18,23 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// sites is where labs see testdata.
+// sites is the path of testdata in labs.
 const sites = "/srv/sites/"
 
-// limit is how long one command in a lab may take. None takes a tenth of it; one
-// that hangs is told from one that is slow.
+// limit is the time limit of one command in a lab, ten times what any of them needs.
 const limit = 10 * time.Minute
 
-// patience is how long a lab may take to bring about by itself what a test waits for.
+// patience is the time limit for a condition that the machine reaches by itself.
 const patience = 6 * time.Minute
 
 // A lab is a throw-away system.
 type lab struct {
 	t    *testing.T
 	name string
-	up   time.Time // when it had booted
+	up   time.Time // time when it had booted
 }
 
-// The families of systems. A mixed one has all package systems, and is Debian.
+// The families of systems. A mixed one is Debian with all package systems.
 const (
 	mixed  = ""
 	debian = "debian"
@@ -44,15 +43,15 @@ const (
 	arch   = "arch"
 )
 
-// boot boots a lab of a family for the test and lets the test run beside
-// others. The lab is taken down when the test ends; KEEP=1 leaves it up.
+// boot boots a lab of a family for the test, which then runs in parallel with others. The lab is removed at the end
+// of the test; KEEP=1 keeps it.
 func boot(t *testing.T, family string) *lab {
 	t.Helper()
 	t.Parallel()
 	return bootAs(t, "it-"+slug(t.Name()), family)
 }
 
-// bootAs boots a lab of that name, so that a test may have several.
+// bootAs boots a lab with a name, so that a test may have several.
 func bootAs(t *testing.T, name, family string) *lab {
 	t.Helper()
 	testdata, err := filepath.Abs("testdata")
@@ -69,7 +68,7 @@ func bootAs(t *testing.T, name, family string) *lab {
 	return l
 }
 
-// slug makes apt-unmet of TestAptUnmet, and also of TestApt/Unmet.
+// slug returns apt-unmet for TestAptUnmet, and also for TestApt/Unmet.
 func slug(test string) string {
 	var b strings.Builder
 	for i, c := range strings.TrimPrefix(test, "Test") {
@@ -83,8 +82,7 @@ func slug(test string) string {
 	return b.String()
 }
 
-// down takes the lab down. If the test failed, it first logs what the system
-// has to say.
+// down removes the lab. If the test failed, it first logs the state of the system.
 func (l *lab) down() {
 	ctx, cancel := context.WithTimeout(context.Background(), limit)
 	defer cancel()
@@ -103,14 +101,13 @@ func (l *lab) down() {
 	}
 }
 
-// output is what a command said and how it ended.
+// output is the output and exit status of a command.
 type output struct {
 	stdout, stderr string
 	status         int
 }
 
-// start starts a command in the lab. What it returns waits for its end; it is an
-// error if that does not come.
+// start starts a command in the lab. wait waits for its end, and returns an error after the time limit.
 func (l *lab) start(argv ...string) (wait func() (output, error)) {
 	l.t.Helper()
 	ctx, cancel := context.WithTimeout(l.t.Context(), limit)
@@ -139,8 +136,7 @@ func (l *lab) exec(argv ...string) output {
 	return out
 }
 
-// sh runs a shell script in the lab, which has to succeed, and returns what it
-// said without the last line break.
+// sh runs a shell script in the lab, which must succeed, and returns its output without the last line break.
 func (l *lab) sh(script string) string {
 	l.t.Helper()
 	out := l.exec("sh", "-euc", script)
@@ -148,7 +144,7 @@ func (l *lab) sh(script string) string {
 	return strings.TrimRight(out.stdout, "\n")
 }
 
-// says checks what a shell script says.
+// says checks the output of a shell script.
 func (l *lab) says(want, script string) {
 	l.t.Helper()
 	require.Equal(l.t, want, l.sh(script), "%s", script)
@@ -163,14 +159,14 @@ func (l *lab) write(path string, content []byte) {
 	require.NoError(l.t, err, "%s", out)
 }
 
-// knows gives another machine of the network a name. The lab writes /etc/hosts again whenever a machine comes
-// or goes, with what stands in /etc/hosts.more behind it.
+// knows adds the name of another machine to the hosts. The lab program rewrites /etc/hosts whenever a machine comes
+// or goes, and appends /etc/hosts.more.
 func (l *lab) knows(name string, other *lab) {
 	l.t.Helper()
 	l.sh("line=\"$(getent hosts " + other.name + " | cut -d' ' -f1) " + name + "\"; echo \"$line\" >> /etc/hosts.more; echo \"$line\" >> /etc/hosts; getent hosts " + name)
 }
 
-// until waits for a condition that the machine brings about by itself.
+// until waits for a condition that the machine reaches by itself.
 func (l *lab) until(what, script string) {
 	l.t.Helper()
 	require.Eventually(l.t, func() bool { return l.exec("sh", "-c", script).status == 0 }, patience, 50*time.Millisecond, "%s", what)

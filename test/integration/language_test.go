@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// publishLanguages makes version 1.0.0 and 1.1.0 of a wheel, of a tarball of npm and of a gem.
+// publishLanguages makes versions 1.0.0 and 1.1.0 of a wheel, an npm package and a gem.
 const publishLanguages = `mkdir -p /opt/project; cd /root
 python3 - <<'END'
 import zipfile
@@ -29,8 +29,8 @@ for v in 1.0.0 1.1.0; do
   (cd g/$v && gem build -q demo.gemspec > /dev/null 2>&1 && mv demo-gem-$v.gem /root)
 done`
 
-// TestLuaLanguagePackage installs, replaces and removes packages with the real pip, npm and gem.
-// The steps are few: each command of theirs takes seconds.
+// TestLuaLanguagePackage installs, replaces and removes packages with the real pip, npm and gem. It has few steps,
+// because each command takes seconds.
 func TestLuaLanguagePackage(t *testing.T) {
 	l := boot(t, debian)
 	l.sh(publishLanguages)

@@ -9,8 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// While somebody else's apt-get holds the locks of dpkg, a plan does not wait and
-// a run does.
+// While another apt-get holds the locks of dpkg, a plan does not wait and a run does.
 func TestAptLock(t *testing.T) {
 	l := boot(t, debian)
 	l.publish("ccm-slow", "1.0", "touch /run/slow.begun; read line < /run/slow")
@@ -18,7 +17,7 @@ func TestAptLock(t *testing.T) {
 	l.says("ii 1.0\nii 1.0", dpkg("ccm-demo ccm-slow"))
 }
 
-// While somebody else's dnf is at work, a plan does not wait and a run does.
+// While another dnf is running, a plan does not wait and a run does.
 func TestDnfLock(t *testing.T) {
 	l := boot(t, rhel)
 	l.sh(`cat > /tmp/slow.spec <<'EOF'
@@ -48,8 +47,8 @@ type end struct {
 	err error
 }
 
-// waitsForLock checks that a run waits for another process of a command, which
-// a package holds up that makes /run/slow.begun and then reads /run/slow.
+// waitsForLock checks that a run waits for another process, which is blocked by a package that makes /run/slow.begun
+// and then reads /run/slow.
 func (l *lab) waitsForLock(s step, command, other string) {
 	l.t.Helper()
 	l.sh("mkfifo /run/slow")
@@ -68,7 +67,7 @@ func (l *lab) waitsForLock(s step, command, other string) {
 	select {
 	case early := <-ended:
 		require.Failf(l.t, "the run did not wait for the lock", "%v", early)
-	case <-time.After(2 * time.Second): // they look at the lock each second
+	case <-time.After(2 * time.Second): // they check the lock each second
 	}
 
 	l.sh("echo go on > /run/slow")

@@ -13,8 +13,7 @@ func cronJobs(state, boot, night string) step {
 	return step{site: "lua/cron.lua " + state, does: []string{"cron#it_boot: " + boot, "cron#it-night: " + night}}
 }
 
-// TestLuaCron has the real cron read what the type writes: it takes every file
-// and runs the job of the one that is due when cron starts.
+// TestLuaCron: the real cron accepts every file of the type, and runs the @reboot job when it starts.
 func TestLuaCron(t *testing.T) {
 	l := boot(t, debian)
 	l.bringPackages("cron", "cron-daemon-common", "sensible-utils")
@@ -29,7 +28,7 @@ func TestLuaCron(t *testing.T) {
 	l.cron()
 	l.says("two good bye nobody \"two\" 50%\nnobody", "cat /run/it/boot; stat -c %U /run/it/boot")
 
-	// Somebody did what makes cron pass over the files: it says so, and they are put right.
+	// Owners and modes with which cron ignores the files: cron logs that, and the run repairs them.
 	l.sh("cd /etc/cron.d; chown daemon it_boot; chmod 0664 it-night")
 	complaints := l.restartCron()
 	require.Contains(t, complaints, "(*system*it_boot) WRONG FILE OWNER")
@@ -50,20 +49,18 @@ func TestLuaCron(t *testing.T) {
 	l.sh("! test -e /run/it/boot; ! ls /etc/cron.d/it*")
 }
 
-// cron starts cron again, which has to take all files and to run the job that is
-// due then.
+// cron restarts cron, which must accept all files and run the @reboot job.
 func (l *lab) cron() {
 	l.t.Helper()
 	require.Empty(l.t, l.restartCron())
 	l.until("cron ran the job", "test -s /run/it/boot")
 }
 
-// restartCron starts cron as after a boot and returns what it says of files that
-// it does not take.
+// restartCron restarts cron as after a boot and returns its complaints about files.
 func (l *lab) restartCron() (complaints string) {
 	l.t.Helper()
 	l.sh("systemctl stop cron; systemctl reset-failed cron; rm -f /run/crond.reboot /run/it/boot; systemctl start cron")
-	// It has read the files when it has begun the jobs of a boot.
+	// It has read all files once it has started the jobs of a boot.
 	const said = `journalctl -q --no-pager -o cat _PID="$(systemctl show -P MainPID cron)"`
 	l.until("cron read its files", said+" | grep -q 'Running @reboot jobs'")
 	return l.sh(said + " | grep -Ev 'INFO|^pam_' || :")

@@ -13,7 +13,7 @@ func app(args, does string) step {
 	return step{site: "lua/git.lua " + args, does: []string{"git#/srv/app: " + does}}
 }
 
-// refused is app for a clone that fails, in a plan as in a run.
+// refused is app for a clone that fails, in the plan and in the run.
 func refused(args string, words ...string) step {
 	s := app(args, "failed")
 	s.errs = map[string][]string{"git#/srv/app": words}
@@ -30,8 +30,7 @@ git commit -q -m "$1"
 git push -q --force origin main
 `
 
-// TestLuaGit clones a repository with the real git, and follows what happens to
-// the repository and to the clone.
+// TestLuaGit clones a repository with the real git, and follows changes of the repository and of the clone.
 func TestLuaGit(t *testing.T) {
 	l := boot(t, debian)
 	l.bringGit()
@@ -59,7 +58,7 @@ func TestLuaGit(t *testing.T) {
 	l.converge(app(repo+"main", "Updated the clone"))
 	l.at("2b", "main")
 
-	// A tag with a message, a commit, and a branch again. HEAD is where it was when cloned.
+	// An annotated tag, a commit, and a branch again. Without a ref HEAD stays as cloned.
 	l.converge(app(repo+"v1", "Updated the clone"))
 	l.at("1", "HEAD")
 	commit := l.sh("git -C /srv/work rev-parse HEAD")
@@ -70,7 +69,7 @@ func TestLuaGit(t *testing.T) {
 	l.converge(app(repo+"v1", "stable"))
 	l.converge(app(repo+"main", "stable"))
 
-	// What git does not know stays. What it knows and somebody changed is an error, or thrown away.
+	// Untracked files stay. Changed files are an error, or discarded with force.
 	l.sh("echo mine > /srv/app/mine")
 	l.converge(app(repo+"main", "stable"))
 	l.sh("echo changed > /srv/app/version; push 3")
@@ -80,20 +79,20 @@ func TestLuaGit(t *testing.T) {
 	l.at("3", "main")
 	l.says("mine", "cat /srv/app/mine")
 
-	// So is a commit of somebody's.
+	// So are local commits.
 	l.sh("cd /srv/app; git checkout -q main; echo changed > version; git commit -q -a -m mine")
 	l.converge(refused(repo+"main", "the clone was changed"))
 	l.says("changed", "cat /srv/app/version")
 	l.converge(app(repo+"main force", "Updated the clone"))
 	l.at("3", "main")
 
-	// A change alone, of what is in the index too.
+	// Only a change, also in the index.
 	l.sh("cd /srv/app; git rm -q version")
 	l.converge(refused(repo+"main", "the clone was changed"))
 	l.converge(app(repo+"main force", "Updated the clone"))
 	l.at("3", "main")
 
-	// The repository moves, and the ref is not there.
+	// The repository moves, and the ref does not exist.
 	l.sh("mv /srv/repo.git /srv/moved.git; git -C /srv/work remote set-url origin /srv/moved.git")
 	l.converge(refused(repo+"main", "/srv/repo.git"))
 	l.converge(app("file:///srv/moved.git main", "Updated the clone"))
@@ -104,8 +103,8 @@ func TestLuaGit(t *testing.T) {
 	l.sh("! test -e /srv/app")
 }
 
-// TestLuaGitRepairs: a clone that could not be made is made when it can be, and
-// a directory with something else is left alone.
+// TestLuaGitRepairs: a clone that failed is made when it is possible, and a directory with other files is not
+// changed.
 func TestLuaGitRepairs(t *testing.T) {
 	l := boot(t, debian)
 	l.bringGit()
@@ -120,7 +119,7 @@ func TestLuaGitRepairs(t *testing.T) {
 	l.converge(app("/srv/repo.git HEAD", "Updated the clone"))
 	l.at("1", "HEAD")
 
-	// One that was only begun.
+	// An incomplete clone.
 	l.sh("rm -r /srv/app; git init -q /srv/app")
 	l.converge(app("/srv/repo.git HEAD", "Updated the clone"))
 	l.at("1", "HEAD")
@@ -133,7 +132,7 @@ func TestLuaGitRepairs(t *testing.T) {
 	l.at("1", "HEAD")
 }
 
-// at checks the version that is checked out, and at which branch; HEAD is none.
+// at checks the version that is checked out, and its branch; HEAD means none.
 func (l *lab) at(version, branch string) {
 	l.t.Helper()
 	l.says(version+"\n"+branch, "cd /srv/app; cat version; git rev-parse --abbrev-ref HEAD; git status --porcelain --untracked-files=no")

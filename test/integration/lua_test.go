@@ -13,8 +13,8 @@ func luaSite(state string, does ...string) step {
 	return step{site: "lua/site.lua " + state, does: does}
 }
 
-// TestLuaTypes converges a site of three modules with the Lua types that need a
-// real system: made, changed, and taken away again, each time twice.
+// TestLuaTypes converges a site of three modules with the Lua types that need a real system: resources are made,
+// changed, and removed, each time twice.
 func TestLuaTypes(t *testing.T) {
 	l := boot(t, debian)
 	l.sh(`mkdir -p /srv/extra
@@ -87,7 +87,7 @@ func TestLuaTypes(t *testing.T) {
 	require.Contains(t, l.show("report.timer", "TimersCalendar"), "OnCalendar=Mon *-*-* 03:00:00")
 	l.says("62", "cat /proc/sys/net/ipv4/ip_default_ttl")
 
-	// Somebody has changed things by hand, and systemd has not read a unit.
+	// Files and accounts were changed manually, and systemd has not read a unit.
 	l.sh(`usermod -s /bin/sh app; systemctl stop report.timer; sysctl -q -w net.ipv4.ip_default_ttl=70
 		touch /srv/www/mine; echo '# mine' >> /etc/systemd/system/it.service.d/limits.conf; sleep 0`)
 	third := luaSite("two",
@@ -143,8 +143,7 @@ func TestLuaTypes(t *testing.T) {
 	l.says("62", "cat /proc/sys/net/ipv4/ip_default_ttl")
 }
 
-// TestLuaAptRepoUnread: a repository that apt cannot read is not kept,
-// so that the next run tries again.
+// TestLuaAptRepoUnread: a repository that apt cannot read is removed again, so that the next run tries again.
 func TestLuaAptRepoUnread(t *testing.T) {
 	l := boot(t, debian)
 	l.converge(step{

@@ -12,7 +12,7 @@ import (
 	"testing"
 )
 
-// labCommand boots the systems.
+// labCommand is the program that boots the systems.
 const labCommand = "../lab/lab"
 
 // binaries is the directory that all labs see as /opt/ccm: ccm, server and services.
@@ -22,9 +22,8 @@ func TestMain(m *testing.M) {
 	os.Exit(withBinaries(m.Run))
 }
 
-// withBinaries builds what runs in the labs, and the lab system if it is not
-// there yet. Where that is not possible the tests fail: they cannot be skipped
-// unnoticed. CCM names a ccm that was built already.
+// withBinaries builds the programs for the labs, and the system of the labs if it is missing. If that is impossible
+// the tests fail, so that they are not skipped unnoticed. CCM names an existing binary of ccm.
 func withBinaries(run func() int) int {
 	cannot := func(err error) int {
 		fmt.Fprintln(os.Stderr, "the integration tests cannot run:", err)
@@ -48,9 +47,8 @@ func withBinaries(run func() int) int {
 	return run()
 }
 
-// alone waits until no other run of these tests is going on on this machine,
-// because the labs of both have the same names. Until the lock is closed the
-// next one waits.
+// alone waits until no other process runs these tests on this machine, because labs of both have the same names. The
+// lock is held until it is closed.
 func alone() (lock *os.File, err error) {
 	lock, err = os.OpenFile(filepath.Join(os.TempDir(), "ccm-integration.lock"), os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
@@ -71,7 +69,7 @@ func prepare(dir string) error {
 	return errors.Join(
 		command(ccm...),
 		command("go", "build", "-trimpath", "-o", dir, "./server", "./services"),
-		// It is a dependency of that module alone.
+		// Only that module depends on it.
 		command("go", "-C", "../fleet", "build", "-trimpath", "-o", filepath.Join(dir, "nats-server"), "github.com/nats-io/nats-server/v2"),
 		command(labCommand, "build"),
 		os.Chmod(dir, 0o755),

@@ -10,13 +10,13 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A packageSystem is what differs between the labs of the tests in this file.
+// A packageSystem has the differences between the labs of the tests in this file.
 type packageSystem struct {
 	family  string
-	suffix  string // of the names of packages
-	release string // of their versions
-	history string // prints the command lines of all transactions so far
-	broken  string // why ccm-demo-broken cannot be installed
+	suffix  string // suffix of names of packages
+	release string // release in versions
+	history string // prints the command lines of all transactions
+	broken  string // the reason why ccm-demo-broken cannot be installed
 }
 
 var packageSystems = map[string]packageSystem{
@@ -26,12 +26,12 @@ var packageSystems = map[string]packageSystem{
 	"Pacman": {arch, "-pac", "-1", `sed -n "s/.*Running 'pacman -S --noconfirm/install/p" /var/log/pacman.log`, "ccm-demo-broken: /etc/passwd exists in filesystem"},
 }
 
-// name returns the names of packages of a lab.
+// name returns the name of a package in a lab.
 func (s packageSystem) name(name string) string {
 	return strings.ReplaceAll(name, "ccm-demo", "ccm-demo"+s.suffix)
 }
 
-// site writes a site, in which ccm-demo is that of the system.
+// site writes a site, in which ccm-demo is the package of the system.
 func (l *lab) site(s packageSystem, format string, args ...any) {
 	l.t.Helper()
 	l.write("/root/site.lua", []byte(s.name(fmt.Sprintf(format, args...))))
@@ -44,8 +44,8 @@ func packageTests(t *testing.T, test func(l *lab, s packageSystem)) {
 	}
 }
 
-// Packages that follow one another are installed and removed in one transaction. If that
-// fails, each is installed by itself, and the right one fails.
+// Consecutive packages are installed and removed in one transaction. If it fails, each is installed alone, and only
+// the broken one fails.
 func TestPackagesTogether(t *testing.T) {
 	packageTests(t, func(l *lab, s packageSystem) {
 		l.site(s, `package { "ccm-demo", "ccm-demo-service", "ccm-demo-dep" }`)
@@ -69,7 +69,7 @@ func TestPackagesTogether(t *testing.T) {
 	})
 }
 
-// What is wanted of a package besides its version, with the real tools.
+// Properties of a package other than its version, with the real tools.
 func TestPackageWishes(t *testing.T) {
 	packageTests(t, func(l *lab, s packageSystem) {
 		ensure := func(want, args string) {
@@ -98,9 +98,9 @@ func TestPackageWishes(t *testing.T) {
 	})
 }
 
-// Repositories decide which version of a package there is, and which package a name means.
+// Repositories determine the available version of a package, and the meaning of its name.
 func TestRepositoriesDecide(t *testing.T) {
-	for name, want := range map[string][][2]string{ // arguments, and what is said
+	for name, want := range map[string][][2]string{ // arguments, and output
 		"Zypper": {
 			{"ccm-demo-dep --noop", "Would have installed (version 1.0-1.lab, with ccm-demo)"},
 			{"ccm-demo-epoch 1.5", "Installed version 1.5 (version 1.5-1.lab)"},
@@ -132,7 +132,7 @@ func TestRepositoriesDecide(t *testing.T) {
 	}
 }
 
-// Pacman exits 0 when the script of a package fails.
+// pacman exits with 0 when the script of a package fails.
 func TestPacmanScriptFails(t *testing.T) {
 	l := boot(t, arch)
 	l.sh(`mkdir /tmp/p && cd /tmp/p &&
@@ -145,7 +145,7 @@ func TestPacmanScriptFails(t *testing.T) {
 	l.says("ccm-script 1-1", "pacman -Q ccm-script")
 }
 
-// A hold of apt is set, kept over a change, and taken away.
+// A hold of apt is set, kept over a change, and removed.
 func TestAptHold(t *testing.T) {
 	l := boot(t, debian)
 	l.converge(step{site: "hold/site.lua ccm-demo 1.0 true", does: []string{"package#ccm-demo: Installed version 1.0. Held"}})
@@ -156,7 +156,7 @@ func TestAptHold(t *testing.T) {
 	l.says("ii 2.0", dpkg("ccm-demo"))
 }
 
-// The index of apt is read again if it is older than desired, or does not have a package.
+// The index of apt is read again if it is too old, or lacks a package.
 func TestAptRefresh(t *testing.T) {
 	l := boot(t, debian)
 	const old = "find /var/lib/apt/lists -exec touch -h -d '3 days ago' {} +;"
@@ -169,8 +169,8 @@ func TestAptRefresh(t *testing.T) {
 	require.Contains(t, l.sh("/opt/ccm/ccm ensure package ccm-demo-dep"), "+ package#ccm-demo-dep: Installed")
 }
 
-// The index of dnf and its relatives is read again if it is older than desired, and not once more by the next run where the
-// repository is what it was. What came of it is named.
+// The index of dnf and its relatives is read again if it is too old, and not again by the next run if the repository
+// is unchanged. The result is reported.
 func TestRefresh(t *testing.T) {
 	indexes := map[string]string{"Dnf": "/var/cache/dnf", "Zypper": "/var/cache/zypp/raw", "Pacman": "/var/lib/pacman/sync"}
 	for name, index := range indexes {
@@ -190,7 +190,7 @@ func TestRefresh(t *testing.T) {
 	}
 }
 
-// A plan says that an upgrade or a downgrade cannot be had.
+// A plan reports that an upgrade or a downgrade is impossible.
 func TestDowngradeInPlan(t *testing.T) {
 	packageTests(t, func(l *lab, s packageSystem) {
 		l.sh(s.name("/opt/ccm/ccm ensure package ccm-demo-dep"))
@@ -205,7 +205,7 @@ func TestDowngradeInPlan(t *testing.T) {
 	})
 }
 
-// A package that was left broken fails apt whatever it is called for, and not other resources.
+// A package that is in a broken state makes all calls of apt fail, but not other resources.
 func TestAptBrokenBefore(t *testing.T) {
 	l := boot(t, debian)
 	l.sh("apt-get -qq -y install ccm-demo-broken > /dev/null 2>&1 || :")

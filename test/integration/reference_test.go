@@ -15,9 +15,8 @@ import (
 	"github.com/luaccm/ccm/docs/markdown"
 )
 
-// TestReferenceExamples runs the examples of the reference that an imagined machine cannot run,
-// because the types act through tools of the system. What runs there is in TestReferencePages
-// (cmd/ccm). A second run has nothing to do.
+// TestReferenceExamples runs the examples of the reference whose types use tools of the system; TestReferencePages
+// (cmd/ccm) runs the others on an imagined machine. A second run has nothing to do.
 func TestReferenceExamples(t *testing.T) {
 	l := boot(t, debian)
 	l.bringGit()

@@ -15,10 +15,9 @@ import (
 	"github.com/luaccm/ccm/test/tally"
 )
 
-// TestKill ends runs of a site with fifty resources with kill -9, at two hundred
-// of their effects on the disk, and then runs the site once more: the machine is
-// as described, every service and command that had to be refreshed was, nothing
-// is left lying about, and the history can be read.
+// TestKill kills runs of a site with fifty resources with kill -9, at two hundred of their effects on the disk, and
+// then runs the site again: the machine is as declared, all necessary refreshes of services and commands were done,
+// no temporary file is left, and the history can be read.
 func TestKill(t *testing.T) {
 	tries := tally.Of(t, "`kill -9` of the process before a step, 50 resources with a real systemd, both directions",
 		"the next run converges, every command and the service was refreshed after the last change of what it reads, no temporary file, history readable, nothing pending")
@@ -37,7 +36,7 @@ func TestKill(t *testing.T) {
 	for first := 0; first < kills; first += batch {
 		script := "/srv/sites/reliability/kill.sh A"
 		for i := first; i < first+batch; i++ {
-			// Spread over all effects of both directions, the last ones included.
+			// Spread over all effects in both directions, including the last ones.
 			script += fmt.Sprint(" ", 1+i*(effects[i%2]-1)/(kills-1))
 		}
 		said := l.sh(script)
@@ -55,8 +54,7 @@ func (l *lab) version(version string) {
 	l.sh("/opt/ccm/ccm run /srv/sites/reliability/site.lua -- " + version)
 }
 
-// effects returns how many effects a run of the site has that brings it from one
-// version to another.
+// effects returns the number of effects of a run from one version to another.
 func (l *lab) effects(from, to string) int {
 	l.t.Helper()
 	killed := func(at int) bool {

@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A repository of dnf, its key and what is in it, in one run.
+// A repository of dnf, its key and a package of it, in one run.
 func TestYumRepo(t *testing.T) {
 	l := boot(t, rhel)
 	l.sh("mkdir /srv/extra; cp /srv/ccm-lab/held/*.rpm /srv/extra; createrepo_c -q /srv/extra")
@@ -23,14 +23,14 @@ func TestYumRepo(t *testing.T) {
 	l.converge(step{site: "lua/yum.lua absent", does: []string{"package_key#test: Removed the key", "yum_repo#extra: Removed the repository"}})
 	l.says("ccm-lab.repo\npackage gpg-pubkey is not installed", "ls /etc/yum.repos.d /etc/pki/rpm-gpg | grep repo$; rpm -q gpg-pubkey || :")
 
-	// One that cannot be read is not kept, so that the next run tries again.
+	// A repository that cannot be read is removed again, so that the next run tries again.
 	out := l.exec("/opt/ccm/ccm", "ensure", "yum_repo", "broken", "--baseurl", "file:///nosuch")
 	require.Equal(t, 4, out.status)
 	require.Contains(t, out.stdout, "Failed to download metadata for repo 'broken'")
 	l.says("ccm-lab.repo", "ls /etc/yum.repos.d")
 }
 
-// A key with which the index of a repository cannot be read does not take the place of the one before.
+// A key with which the index cannot be verified does not replace the old key.
 func TestAptRepoKey(t *testing.T) {
 	l := boot(t, debian)
 	out := l.exec("/opt/ccm/ccm", "ensure", "apt_repo", "x", "--uris", "file:/nosuch", "--suites", "./", "--key", "-----BEGIN PGP PUBLIC KEY BLOCK-----\n")

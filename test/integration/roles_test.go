@@ -13,8 +13,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// fromDebian puts packages of Debian, with what they need, into the repository of the lab.
-// The machine that runs the test downloads them, with its own lists of packages.
+// fromDebian puts packages of Debian with their dependencies into the lab's repository. The machine of the test
+// downloads them, with its own lists of packages.
 func (l *lab) fromDebian(packages ...string) {
 	l.t.Helper()
 	dir := l.t.TempDir()
@@ -34,8 +34,8 @@ func (l *lab) fromDebian(packages ...string) {
 apt-get -qq update`)
 }
 
-// role copies an example into the lab and converges it, and says what it does the second
-// time. Edit is a shell script that changes its settings for the lab, in its directory.
+// role copies an example into the lab, converges it twice, and returns the output of the second run. edit is a shell
+// script that changes its settings, run in its directory.
 func (l *lab) role(name, edit string) {
 	l.t.Helper()
 	out, err := exec.CommandContext(l.t.Context(), labCommand, "cp", l.name, "../../examples/roles/"+name, "/root/"+name).CombinedOutput()
@@ -57,7 +57,7 @@ func TestRoleNginx(t *testing.T) {
 	l.says("active\nenabled", "systemctl is-active nginx; systemctl is-enabled nginx")
 	l.sh("mkdir -p /srv/www && echo hello > /srv/www/index.html")
 	l.says("hello", "python3 -c \"import urllib.request as u; print(u.urlopen(u.Request('http://127.0.0.1/', headers={'Host': 'www.example.com'})).read().decode().strip())\"")
-	// What nginx does not accept is taken back, and nginx goes on.
+	// A configuration that nginx refuses is taken back, and nginx runs on.
 	l.sh(`sed -i 's/root .srv.www/rot \/srv\/www/' /root/nginx/site.yaml`)
 	out := l.exec("/opt/ccm/ccm", "run", "/root/nginx/site.lua")
 	require.Equal(t, 4, out.status)
@@ -75,7 +75,7 @@ func TestRolePostgresql(t *testing.T) {
 	}
 	require.Equal(t, "app\n", login("change me").stdout)
 	require.Contains(t, l.sh("locale -a"), "en_US.utf8")
-	// A password that was changed in the settings is changed in the database, and told to nobody.
+	// A changed password is changed in the database, and not printed.
 	l.sh("sed -i 's/password: change me/password: another one/' /root/postgresql/site.yaml")
 	report := l.sh("/opt/ccm/ccm run /root/postgresql/site.lua")
 	require.Contains(t, report, "exec#role app: Executed")
@@ -103,8 +103,7 @@ func TestRoleHardening(t *testing.T) {
 	require.Contains(t, l.sh("cat /etc/pam.d/common-auth"), "pam_faillock.so authfail")
 }
 
-// publishDocker serves a repository, signed as Docker's is, with small packages of the names
-// of Docker's.
+// publishDocker serves a repository, signed like Docker's, with small packages of the same names.
 const publishDocker = `
 cd /srv/www
 mkdir -p debian/dists/bookworm/stable/binary-amd64 debian/pool

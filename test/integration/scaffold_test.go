@@ -23,13 +23,13 @@ func TestScaffold(t *testing.T) {
 	l.says("debian", "/etc/app/check.sh")
 	l.says("one\none", "cat /run/it.starts")
 
-	// Somebody changed one, removed one, and put one there.
+	// One file was changed, one removed, and one added.
 	l.sh("echo more >> /etc/app/app.conf; rm /etc/app/sites/main.conf; echo mine > /etc/app/sites/other.conf")
 	does("", "Changed 2 scaffold files", "Restarted")
 	l.says("# written for "+l.name+"\nfamily = debian", "cat /etc/app/app.conf")
 	l.says("name = main\nmine", "cat /etc/app/sites/main.conf /etc/app/sites/other.conf")
 
-	// Permissions that post sets are looked after.
+	// Modes set by post commands are kept.
 	l.sh("chmod 0644 /etc/app/check.sh")
 	does("", "Changed 1 scaffold file", "Restarted")
 	l.says("755", "stat -c %a /etc/app/check.sh")
@@ -38,7 +38,7 @@ func TestScaffold(t *testing.T) {
 	l.sh("! test -e /etc/app/sites/other.conf")
 	l.says("one\none\none\none\none", "cat /run/it.starts")
 
-	// It goes, but for what is not part of it.
+	// It is removed, except for files of others.
 	l.sh("systemctl reset-failed; echo mine > /etc/app/mine.conf")
 	does("absent", "Removed 3 scaffold files", "Restarted")
 	l.says("mine.conf", "ls /etc/app")

@@ -14,17 +14,17 @@ const (
 	itService = "service#it"
 )
 
-// itSite is the step that wishes a unit file and its service.
+// itSite is the step for a unit file and its service.
 func itSite(args, file, service string) step {
 	return step{site: "service/site.lua " + args, does: []string{itUnit + ": " + file, itService + ": " + service}}
 }
 
-// only is the step that wishes something of a service that is there.
+// only is the step for an existing service.
 func only(args, id, does string) step {
 	return step{site: "service/only.lua " + args, does: []string{"service#" + id + ": " + does}}
 }
 
-// show prints a property of a unit.
+// show returns a property of a unit.
 func (l *lab) show(unit, property string) string {
 	l.t.Helper()
 	return l.sh("systemctl show --value -p " + property + " " + unit)
@@ -48,12 +48,12 @@ func TestService(t *testing.T) {
 	l.says("one", starts)
 	pid, since := l.show("it", "MainPID"), l.show("it", "ActiveEnterTimestampMonotonic")
 
-	// Nothing changed since: it is the same process.
+	// Without a change it is the same process.
 	l.converge(itSite("one running true", "stable", "stable"))
 	require.Equal(t, pid, l.show("it", "MainPID"))
 	require.Equal(t, since, l.show("it", "ActiveEnterTimestampMonotonic"))
 
-	// A change restarts it, once, by the new unit file.
+	// A change restarts it once, with the new unit file.
 	plan, run := l.converge(itSite("two running true", "Updated the file", "Restarted"))
 	require.Contains(t, plan.event(itUnit).Text, "-Description=version one\n+Description=version two\n")
 	require.Equal(t, []string{itUnit}, run.event(itService).RefreshedBy)
@@ -63,7 +63,7 @@ func TestService(t *testing.T) {
 	require.Equal(t, "version two", l.show("it", "Description"))
 	require.Equal(t, "no", l.show("it", "NeedDaemonReload"))
 
-	// Whether it runs and whether it starts at boot are independent.
+	// Running and starting at boot are independent.
 	l.converge(itSite("two stopped true", "stable", "Stopped"))
 	l.is("it", "inactive", "enabled")
 	l.converge(itSite("three stopped true", "Updated the file", "stable"))
@@ -75,7 +75,7 @@ func TestService(t *testing.T) {
 	l.is("it", "inactive", "enabled")
 	l.says("one\ntwo\nthree", starts)
 
-	// One that is unmanaged is enabled and disabled, and runs or not as before.
+	// An unmanaged service is enabled and disabled, and runs or not as before.
 	l.converge(only("it unmanaged false", "it", "Disabled"))
 	l.is("it", "inactive", "disabled")
 	l.sh("systemctl start it")
@@ -85,7 +85,7 @@ func TestService(t *testing.T) {
 	l.converge(only("it unmanaged true", "it", "stable"))
 	l.is("it", "inactive", "enabled")
 
-	// What is started is not restarted as well.
+	// A service that is started is not restarted as well.
 	_, run = l.converge(itSite("four running", "Updated the file", "Started"))
 	require.False(t, run.event(itService).Refreshed)
 	l.says("one\ntwo\nthree\nfour", starts)
@@ -128,14 +128,14 @@ func TestServiceMasked(t *testing.T) {
 	l.converge(only("ccm-demo stopped false", "ccm-demo", "stable"))
 	l.is("ccm-demo", "inactive", "masked")
 
-	// One that was masked while it ran.
+	// A service that was masked while running.
 	l.sh("systemctl unmask -q ccm-demo; systemctl start ccm-demo; systemctl mask -q ccm-demo")
 	l.converge(only("ccm-demo running", "ccm-demo", "stable"))
 	l.converge(only("ccm-demo stopped", "ccm-demo", "Stopped"))
 	l.is("ccm-demo", "inactive", "masked")
 }
 
-// A packaged service is masked, unmasked and left as it was behind the mask.
+// A packaged service is masked, unmasked, and its earlier state is kept behind the mask.
 func TestServiceMask(t *testing.T) {
 	l := boot(t, debian)
 	l.sh("apt-get -qq -y install ccm-demo-service > /dev/null; systemctl enable -q --now ccm-demo")
@@ -158,7 +158,7 @@ func TestServiceMask(t *testing.T) {
 	l.converge(mask("false running", "Unmasked. Started"))
 	l.is("ccm-demo", "active", "disabled")
 
-	// A unit file that the administrator wrote is where the mask would be.
+	// A unit file of the administrator is at the path of the mask.
 	l.sh("cp $(systemctl show -P FragmentPath ccm-demo) /etc/systemd/system/; systemctl daemon-reload")
 	s := mask("true running", "failed")
 	s.errs = map[string][]string{"service#ccm-demo": {"/etc/systemd/system/ccm-demo.service is where the mask would be"}}
@@ -179,8 +179,7 @@ func TestServiceStatic(t *testing.T) {
 	l.is("fixed", "inactive", "static")
 }
 
-// Instances of a template are services of their own, and a unit has the name that systemd
-// gives it.
+// Instances of a template are separate services, and a unit has the name that systemd gives it.
 func TestServiceNames(t *testing.T) {
 	l := boot(t, debian)
 	l.write("/root/it@.service", []byte("[Service]\nExecStart=/bin/sh -c 'echo %i >> /run/it.starts; exec sleep infinity'\n[Install]\nWantedBy=multi-user.target\n"))
@@ -195,7 +194,7 @@ func TestServiceNames(t *testing.T) {
 	l.converge(only("it@one stopped false", "it@one", "Stopped. Disabled"))
 	l.is("it@one", "inactive", "disabled")
 	l.is("it@two", "inactive", "enabled")
-	l.sh("systemctl start it@two; echo >> /etc/systemd/system/it@.service") // not read by systemd yet
+	l.sh("systemctl start it@two; echo >> /etc/systemd/system/it@.service") // systemd has not read it yet
 	l.sh(template + `--content "$(cat /root/it@.service)"; systemctl show -P NeedDaemonReload it@two | grep no`)
 	l.sh(template + `--ensure absent; systemctl is-active it@two && exit 1; ! ls /etc/systemd/system/*/it@*`)
 	l.converge(only(`srv-data\x2d1.mount running true`, `srv-data\x2d1.mount`, "Started. Enabled"))
@@ -229,7 +228,7 @@ func TestServiceDies(t *testing.T) {
 	require.Equal(t, 4+2, run.status)
 }
 
-// One that systemd starts again and again does not run either.
+// A service that systemd restarts repeatedly does not run either.
 func TestServiceFlaps(t *testing.T) {
 	l := boot(t, debian)
 	l.write("/etc/systemd/system/flaps.service", []byte("[Service]\nExecStart=/bin/false\nRestart=always\nRestartSec=1h\n"))
@@ -276,8 +275,7 @@ func TestServiceKinds(t *testing.T) {
 	l.sh("! mountpoint -q /mnt")
 }
 
-// What a change does to a service: it is the same process after a reload, and the
-// plan says what the run does.
+// The effect of a change on a service: it is the same process after a reload, and the plan equals the run.
 func TestServiceReload(t *testing.T) {
 	l := boot(t, debian)
 	const conf, dir, starts, loads = "file#/etc/it.conf", "/etc/systemd/system/", "wc -l < /run/it.starts", "cat /run/it.loads"
@@ -298,7 +296,7 @@ func TestServiceReload(t *testing.T) {
 	require.Equal(t, pid, l.show("it", "MainPID"))
 	l.converge(site("three reload", "stable", "stable"))
 
-	// A drop-in that is not read yet makes it a restart, with which it takes effect.
+	// A drop-in that systemd has not read makes it a restart, with which the drop-in takes effect.
 	l.converge(step{site: "reload/site.lua four reload-or-restart COLOUR=red", does: []string{
 		"file#" + dir + "it.service.d: Created directory", "file#" + dir + "it.service.d/env.conf: Created the file",
 		conf + ": Updated the file", itService + ": Restarted",
@@ -307,7 +305,7 @@ func TestServiceReload(t *testing.T) {
 	l.says("three", loads)
 	l.says("COLOUR=red", `tr '\0' '\n' < /proc/`+l.show("it", "MainPID")+`/environ | grep COLOUR`)
 
-	// The reload fails: it runs on, and the reload is owed.
+	// The reload fails: the service runs on, and the refresh stays pending.
 	unit("ExecReload=/bin/sh -c 'echo bad configuration; exit 3'\n")
 	l.sh("systemctl daemon-reload")
 	failed := l.ccm("run", site("five reload", "", ""))
@@ -318,7 +316,7 @@ func TestServiceReload(t *testing.T) {
 	require.True(t, l.ccm("run", site("five reload", "", "")).event(itService).Refreshed)
 	l.says("five", loads)
 
-	// One that cannot reload says so without a change, and either way restarts it.
+	// A service that cannot reload fails without a change, or is restarted.
 	unit("")
 	l.sh("systemctl daemon-reload")
 	s := site("five reload", "stable", "failed")
@@ -328,7 +326,7 @@ func TestServiceReload(t *testing.T) {
 	l.says("3", starts)
 }
 
-// Services of one unit file are all restarted when it changes, although systemd has read it again for the first of them.
+// All services of one unit file are restarted when it changes, although systemd reads it for the first of them only.
 func TestServicesReloadTogether(t *testing.T) {
 	l := boot(t, debian)
 	l.write("/root/site.lua", []byte(`

@@ -10,8 +10,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// script is what an administrator writes who knows shells: a session, and one
-// command for each resource. It ends with the process id of the service.
+// script is a shell script with a session, and one command for each resource. It prints the process ID of the service
+// at its end.
 func script(content string) string {
 	return fmt.Sprintf(`PATH=$PATH:/opt/ccm
 		eval "$(ccm session new)"
@@ -23,8 +23,7 @@ func script(content string) string {
 		systemctl show -p MainPID --value ccm-demo`, content)
 }
 
-// reported returns what the report of the session tells, without its last line, and
-// the process id.
+// reported returns the report of the session without its last line, and the process ID.
 func reported(out string) (lines []string, pid string) {
 	all := strings.Split(out, "\n")
 	for i, line := range all {
@@ -35,8 +34,7 @@ func reported(out string) (lines []string, pid string) {
 	return nil, ""
 }
 
-// The script does the right thing the first time and the second, and when
-// something was changed.
+// The script is right the first and the second time, and after a change.
 func TestSession(t *testing.T) {
 	l := boot(t, debian)
 	lines, pid := reported(l.sh(script("x=1")))
@@ -65,7 +63,7 @@ func TestSession(t *testing.T) {
 	require.NotEqual(t, pid, restarted)
 }
 
-// What is imported of a machine plans without a change on it.
+// The imported resources of a machine have a stable plan on it.
 func TestImport(t *testing.T) {
 	l := boot(t, debian)
 	l.sh("apt-get -qq -y install ccm-demo ccm-demo-service ccm-demo-auto > /dev/null")
@@ -79,7 +77,7 @@ func TestImport(t *testing.T) {
 	l.sh("cd /root; /opt/ccm/ccm plan --detailed-exitcodes site.lua")
 }
 
-// The names of services and packages are known to completion.
+// Completion knows the names of services and packages.
 func TestNames(t *testing.T) {
 	l := boot(t, mixed)
 	l.says("ccm-demo-epoch", "/opt/ccm/ccm __complete ensure package ccm-demo-e 2>/dev/null | grep -x ccm-demo-epoch")

@@ -11,20 +11,20 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// unit writes a service and has systemd read it.
+// unit writes a service and reloads systemd.
 func (l *lab) unit(name string, lines ...string) {
 	l.t.Helper()
 	l.write("/etc/systemd/system/"+name, []byte("[Service]\n"+strings.Join(lines, "\n")+"\n"))
 	l.sh("systemctl daemon-reload")
 }
 
-// settles runs the site of services that have to stay up, and returns what it said.
+// settles runs the site of services that need to stay up, and returns the result.
 func (l *lab) settles(settle string, names ...string) verdict {
 	l.t.Helper()
 	return l.ccm("run", step{site: "service/settle.lua " + settle + " " + strings.Join(names, " ")})
 }
 
-// A service that does not stay up was not started, whatever systemctl says.
+// A service that does not stay up was not started, whatever systemctl reports.
 func TestServiceFalls(t *testing.T) {
 	l := boot(t, debian)
 	soon := "ExecStart=/bin/sh -c '%s sleep 0.3; echo no such database >&2; exit 3'"
@@ -67,7 +67,7 @@ func TestServiceFalls(t *testing.T) {
 		l.sh("systemctl stop " + x.name)
 	}
 
-	// One that falls when it is restarted, by what it subscribes to, is still owed it.
+	// A service that falls after a restart has its refresh still pending.
 	require.Equal(t, []string{itUnit + ": Created the file", itService + ": Started. Enabled"}, story(l.ccm("run", itSite("one running true", "", ""))))
 	l.sh(`mkdir -p /etc/systemd/system/it.service.d
 		printf '[Service]\nExecStart=\nExecStart=/bin/sh -c "sleep 0.3; exit 5"\n' > /etc/systemd/system/it.service.d/falls.conf`)
@@ -80,7 +80,7 @@ func TestServiceFalls(t *testing.T) {
 	require.NotContains(t, l.sh("/opt/ccm/ccm history --pending"), itService)
 }
 
-// What stays up, or has no process that could fall, was started.
+// A service that stays up, or has no process, was started.
 func TestServiceSettles(t *testing.T) {
 	l := boot(t, debian)
 	l.unit("exited.service", "Type=oneshot", "RemainAfterExit=yes", "ExecStart=/bin/true")
@@ -99,19 +99,19 @@ func TestServiceSettles(t *testing.T) {
 	run := l.settles("1s", all...)
 	require.Equal(t, started, story(run), "%s", run)
 
-	// One that is being reloaded is up.
+	// A service during a reload is up.
 	reload := l.start("systemctl", "reload", "reloads")
 	l.until("it is being reloaded", "systemctl show -p ActiveState reloads | grep -q reloading")
 	require.Equal(t, stable, story(l.settles("1s", all...)))
 	_, err := reload()
 	require.NoError(t, err)
 
-	// Not asked for, falling later than it is looked at is not seen.
+	// Without settle, a later failure is not noticed.
 	l.unit("falls.service", "ExecStart=/bin/sleep 2")
 	require.Equal(t, []string{"service#falls: Started"}, story(l.settles("0", "falls")))
 }
 
-// Services in a row are waited for together, and those that run are not.
+// Consecutive services settle at the same time, and running ones are not waited for.
 func TestServicesSettleTogether(t *testing.T) {
 	l := boot(t, debian)
 	var names, started []string

@@ -15,7 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A workplace is a directory on the machine of whoever writes a site, with their keys and caches.
+// A workplace is a directory with the keys and caches of a person who writes a site.
 type workplace struct {
 	t   *testing.T
 	dir string
@@ -38,7 +38,7 @@ func (w *workplace) write(name, text string) {
 	require.NoError(w.t, os.WriteFile(path, []byte(text), 0o644))
 }
 
-// sh runs commands of a shell, which must succeed, and returns what they write.
+// sh runs a shell script, which must succeed, and returns its output.
 func (w *workplace) sh(script string) string {
 	w.t.Helper()
 	cmd := exec.CommandContext(w.t.Context(), "sh", "-eu", "-c", script)
@@ -48,7 +48,7 @@ func (w *workplace) sh(script string) string {
 	return strings.TrimSuffix(out.String(), "\n")
 }
 
-// gitServer serves the repositories below a directory by git's own program for http.
+// gitServer serves the repositories below a directory with git http-backend.
 func gitServer(t *testing.T, dir string) (url string) {
 	backend := "/usr/lib/git-core/git-http-backend"
 	require.FileExists(t, backend)
@@ -57,8 +57,8 @@ func gitServer(t *testing.T, dir string) (url string) {
 	return s.URL
 }
 
-// TestSharing: ann has a site with secrets and modules from a git server. bob clones it, packs it, and it runs on
-// machines without a network, with nginx, sshd and postgres as they are.
+// TestSharing: ann has a site with secrets and modules from a git server. bob clones and packs it, and it runs on
+// machines without a network, with the real nginx, sshd and postgres.
 func TestSharing(t *testing.T) {
 	l := boot(t, debian)
 	l.fromDebian("nginx", "openssh-server", "openssh-client", "postgresql-15")
@@ -71,7 +71,7 @@ func TestSharing(t *testing.T) {
 	ann.sh("mkdir work && cp -r " + modules + "/* work/ && cd work && git init -q && git add . && git commit -qm 'Three modules' && git tag v1.0.0 && git clone -q --bare . " + repos + "/modules.git")
 	url := gitServer(t, repos)
 
-	// What docs/sharing.md, docs/encrypted.md and docs/bundles.md have her do.
+	// The commands of docs/sharing.md, docs/encrypted.md and docs/bundles.md.
 	ann.write("web1.pub", l.sh("cat /etc/ssh/ssh_host_ed25519_key.pub")+"\n")
 	ann.write("site/site.lua", `
 data.load "data.yaml"
@@ -104,7 +104,7 @@ for m in nginx sshd postgres; do ccm mod get --allow-insecure ` + url + `/module
 git init -q && git add . && git commit -qm 'The site' && git clone -q --bare . ` + repos + `/site.git`)
 	require.NotContains(t, ann.sh("cat site/data.yaml site/files/*"), "battery")
 
-	// bob has no key that decrypts anything, and needs none to pack the site.
+	// bob's keys decrypt nothing, and are not needed to pack the site.
 	bob := newWorkplace(t, "bob")
 	bob.sh("git clone -q " + url + "/site.git site && cd site && ccm mod get && ccm mod verify")
 	bob.sh("ssh-keygen -q -t ed25519 -N '' -C bob -f key && echo \"bob@example.org namespaces=\\\"ccm-bundle\\\" $(cat key.pub)\" > signers")
@@ -131,7 +131,7 @@ print(u.urlopen(u.Request('https://127.0.0.1/', headers={'Host': 'example.org'})
 	require.Equal(t, "app\n", login.stdout, login.stderr)
 	require.Empty(t, l.sh("grep -rl battery /var/lib/ccm /var/cache/ccm /var/log 2>/dev/null || true"))
 
-	// What is refused there.
+	// Refusals there.
 	for script, want := range map[string]string{
 		"cp site.tar.gz t.tar.gz && cp site.tar.gz.sig t.tar.gz.sig && printf x | dd of=t.tar.gz bs=1 seek=500 conv=notrunc 2>/dev/null; /opt/ccm/ccm run t.tar.gz --signers signers": "t.tar.gz: ",
 		"ssh-keygen -q -t ed25519 -N '' -f other && echo \"eve@example.org $(cat other.pub)\" > eve; /opt/ccm/ccm run site.tar.gz --signers eve":                                      "site.tar.gz: ",

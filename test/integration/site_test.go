@@ -18,33 +18,32 @@ import (
 	"github.com/luaccm/ccm/runtime/resource"
 )
 
-// A step is a site, with what is expected of a plan and of a run.
+// A step is a site with its expected plan and run.
 type step struct {
 	// site is a file below testdata, with its arguments after it.
 	site string
-	// does is what a run does, a line for each resource in order of the run: its
-	// ID and then its message, "stable", "failed" or "skipped".
+	// does is the expected run, a line for each resource in order: its ID and its message, "stable", "failed" or
+	// "skipped".
 	does []string
-	// errs is what the errors of those that fail have in them.
+	// errs are parts of the errors of failed resources.
 	errs map[string][]string
-	// plan is what a plan says of those of which it cannot say what a run will do:
-	// "unknown: " with the reason, or for one that will fail its message.
+	// plan has the expected plan of resources whose run a plan cannot know: "unknown: " with the reason, or the
+	// message of a resource that will fail.
 	plan map[string]string
-	// retry is what a plan after the run says of those that failed, where that is
-	// neither "failed" nor what plan says.
+	// retry has the expected plan after the run of failed resources, if it is neither "failed" nor that in plan.
 	retry map[string]string
 	// flags are further flags of ccm.
 	flags []string
 }
 
-// A verdict is what ccm said of a site.
+// A verdict is the output of ccm for a site.
 type verdict struct {
 	output
 	events  []report.Event
 	summary report.Summary
 }
 
-// event returns what was said of a resource.
+// event returns the event of a resource.
 func (v verdict) event(id string) report.Event {
 	for _, e := range v.events {
 		if e.Type+"#"+e.Name == id {
@@ -55,13 +54,12 @@ func (v verdict) event(id string) report.Event {
 }
 
 // converge plans the site of a step and runs it twice. It checks that
-//   - the plan touches nothing,
-//   - the plan says exactly what the run does, with the same differences,
-//   - the run does what the step says,
-//   - the second run finds nothing to do, and so does a second plan; what failed
-//     fails again.
+//   - the plan changes nothing,
+//   - the plan equals the run, with the same differences,
+//   - the run does what the step expects,
+//   - the second run finds nothing to do, and so does a second plan; failed resources fail again.
 //
-// It returns what the plan and the first run said.
+// It returns the first plan and the first run.
 func (l *lab) converge(s step) (plan, run verdict) {
 	l.t.Helper()
 	before := l.census()
@@ -86,9 +84,8 @@ var (
 	unknown = regexp.MustCompile(`^(.*?: unknown): .*$`)
 )
 
-// comparable returns what a plan said without what a run does not say: the version that
-// would be installed, and what a plan says of an unknown. A plan may foresee a failure
-// that the run has.
+// comparable returns the lines of a plan without the parts that a run lacks: the version to install, and unknown
+// resources. A plan may foresee a failure of the run.
 func comparable(lines, does []string) []string {
 	out := slices.Clone(lines)
 	for i, line := range out {
@@ -105,7 +102,7 @@ func comparable(lines, does []string) []string {
 	return out
 }
 
-// compare checks what a plan said of each resource against what a run did.
+// compare compares the plan of each resource with the run.
 func (l *lab) compare(s step, plan, run verdict) {
 	l.t.Helper()
 	for i, did := range run.events {
@@ -119,7 +116,7 @@ func (l *lab) compare(s step, plan, run verdict) {
 		}
 		if would.Outcome == "failed" {
 			require.Equal(l.t, "failed", did.Outcome, id)
-			if did.Type != "package" { // the plan asks with other commands
+			if did.Type != "package" { // the plan uses other commands
 				require.Equal(l.t, did.Errors, would.Errors, id)
 			}
 			continue
@@ -150,7 +147,7 @@ func (s step) planned() []string {
 	return lines
 }
 
-// settled returns the story of a machine on which s was run before.
+// settled returns the story of a command on a machine where s was run before.
 func (s step) settled(command string) []string {
 	var lines []string
 	for _, line := range s.does {
@@ -171,7 +168,7 @@ func split(line string) (id, message string) {
 	return id, message
 }
 
-// would returns a plan's form of the message of a run.
+// would returns the message in a plan for a message of a run.
 func would(message string) string {
 	if slices.Contains([]string{"stable", "failed", "skipped"}, message) {
 		return message
@@ -183,7 +180,7 @@ func would(message string) string {
 	return strings.Join(phrases, ". ")
 }
 
-// story is what a verdict says of each resource.
+// story returns the outcome of each resource as a line.
 func story(v verdict) []string {
 	var lines []string
 	for _, e := range v.events {
@@ -204,11 +201,10 @@ func story(v verdict) []string {
 	return lines
 }
 
-// String shows what ccm said, for a test that fails.
+// String returns the output of ccm, for failures of tests.
 func (v verdict) String() string { return v.stdout + v.stderr }
 
-// ccm has ccm plan or run the site of a step, and checks that what it says is
-// consistent in itself: events, summary and exit status.
+// ccm plans or runs the site of a step, and checks that events, summary and exit status are consistent.
 func (l *lab) ccm(command string, s step) (v verdict) {
 	l.t.Helper()
 	out, err := l.startCCM(command, s)()
@@ -218,7 +214,7 @@ func (l *lab) ccm(command string, s step) (v verdict) {
 	return v
 }
 
-// startCCM starts what ccm does.
+// startCCM starts a command of ccm for a step.
 func (l *lab) startCCM(command string, s step) (wait func() (output, error)) {
 	l.t.Helper()
 	argv := append([]string{"/opt/ccm/ccm", command, "--output", "json", "--diff", "full", "--detailed-exitcodes"}, s.flags...)
@@ -227,7 +223,7 @@ func (l *lab) startCCM(command string, s step) (wait func() (output, error)) {
 	return l.start(append(argv, site...)...)
 }
 
-// verdict reads what ccm said.
+// verdict parses the output of ccm.
 func (l *lab) verdict(out output) verdict {
 	l.t.Helper()
 	v := verdict{output: out}
@@ -261,7 +257,7 @@ func (l *lab) verdict(out output) verdict {
 	return v
 }
 
-// requireEnsure checks which provider made which change of ensure.
+// requireEnsure checks the provider and the change of ensure.
 func requireEnsure(t *testing.T, e report.Event, provider, have, want string) {
 	t.Helper()
 	require.Equal(t, provider, e.Provider)
@@ -269,29 +265,28 @@ func requireEnsure(t *testing.T, e report.Event, provider, have, want string) {
 	requireDiff(t, e, have, want)
 }
 
-// requireDiff checks that ensure differed, and nothing else.
+// requireDiff checks that only ensure differed.
 func requireDiff(t *testing.T, e report.Event, have, want string) {
 	t.Helper()
 	require.Equal(t, []resource.Delta{{Property: "ensure", Have: have, Want: want}}, e.Diff)
 }
 
-// unwatched is what looking may change: what apt and dnf cache of their
-// repositories, the shared memory of rpm's database, what systemd notes in
-// passing.
+// unwatched are files that reading may change: caches of apt and dnf, the shared memory of rpm's database, and
+// records of systemd.
 var unwatched = []string{
 	"/var/cache/apt", "/var/cache/dnf", "/var/lib/dnf", "/var/log/dnf*", "/var/log/hawkey*",
-	"/srv/ccm-lab/rpm/*.rpm", // dnf notes the sum of a package of a local repository in an attribute of it
+	"/srv/ccm-lab/rpm/*.rpm", // dnf stores the digest of a local package in an attribute of the file
 	"/var/lib/rpm/rpmdb.sqlite-*", "/run/log/journal", "/run/systemd/journal", "/run/systemd/units",
 }
 
-// census tells all that is in the lab, and of files when they last changed.
+// census lists all files in the lab with their times.
 func (l *lab) census() string {
 	l.t.Helper()
 	return l.sh(`find / /run /tmp -xdev \( -path '` + strings.Join(unwatched, "' -o -path '") + `' \) -prune \
 		-o -type d -printf '%p %M %u %g\n' -o -printf '%p %M %u %g %s %C@\n'`)
 }
 
-// differing returns the lines that only one of two texts has.
+// differing returns the lines that are in only one of two texts.
 func differing(a, b string) []string {
 	count := make(map[string]int)
 	for line := range strings.Lines(a) {

@@ -15,9 +15,8 @@ import (
 	"github.com/luaccm/ccm/test/dialog"
 )
 
-// bootWithSSH boots two machines with a real sshd, without ccm, and one from which they are reached,
-// with ccm. Who logs in is ada, who may use sudo, and bob, who has to give a password for it and whose
-// shell is fish.
+// bootWithSSH boots two machines with a real sshd and without ccm, and one with ccm from which they are reached. The
+// logins are ada, who may use sudo, and bob, who needs a password for sudo and whose shell is fish.
 func bootWithSSH(t *testing.T, prefix string) map[string]*lab {
 	t.Helper()
 	t.Parallel()
@@ -52,15 +51,15 @@ systemctl start ssh`)
 	return all
 }
 
-// TestSSHGuide types in docs/ssh.md: two machines without ccm, and one from which it reaches them.
-// Then it reaches them as who has to give a password for sudo.
+// TestSSHGuide runs the commands of docs/ssh.md on two machines without ccm, from a third one, and then as the user
+// who needs a password for sudo.
 func TestSSHGuide(t *testing.T) {
 	labs := bootWithSSH(t, "it-ssh-guide")
 	t.Run("Page", func(t *testing.T) { followSSHGuide(t, labs) })
 	t.Run("SudoPassword", func(t *testing.T) { giveSudoPassword(t, labs) })
 }
 
-// followSSHGuide types in the page, and looks what is left on the machines.
+// followSSHGuide runs the commands of the page, and checks what is left on the machines.
 func followSSHGuide(t *testing.T, labs map[string]*lab) {
 	text, err := os.ReadFile("../../docs/ssh.md")
 	require.NoError(t, err)
@@ -82,7 +81,7 @@ func followSSHGuide(t *testing.T, labs map[string]*lab) {
 	for _, name := range []string{"web1", "web2"} {
 		l := labs[name]
 		l.says("root:root 644", "stat -c '%U:%G %a' /etc/motd")
-		// What stays is the cache of who logged in, and the state directory.
+		// The cache of the login and the state directory stay.
 		l.says("/home/ada/.cache\n/home/ada/.cache/ccm\n/home/ada/.cache/ccm/bin", "find /home/ada/.cache -maxdepth 2 | sort")
 		l.says("", "pgrep -x ccm || :")
 		l.says("700", "stat -c %a /var/lib/ccm")
@@ -90,8 +89,8 @@ func followSSHGuide(t *testing.T, labs map[string]*lab) {
 	}
 }
 
-// giveSudoPassword has a person type the password of sudo, for a login whose shell is fish: a wrong
-// one, none, and the right one.
+// giveSudoPassword enters the password of sudo, for a login whose shell is fish: a wrong one, none, and the right
+// one.
 func giveSudoPassword(t *testing.T, labs map[string]*lab) {
 	here := labs["here"]
 	labs["web1"].sh("echo other > /etc/motd")

@@ -16,16 +16,16 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// An sshLab is a real sshd on this machine, and what a real ssh needs to reach it: keys, a
-// configuration and known hosts that are thrown away. What sshd starts has a home of its own.
+// An sshLab is a real sshd on this machine, with the temporary keys, configuration and known hosts that a real ssh
+// needs to reach it. Processes of sshd have their own home directory.
 type sshLab struct {
 	t        *testing.T
-	dir      string // of all of it
-	home     string // of what sshd starts
+	dir      string // directory of all its files
+	home     string // home directory of processes of sshd
 	ccm      string
 	port     int
 	sshd     *exec.Cmd
-	settings []string // further lines of the configuration of sshd
+	settings []string // further lines of sshd's configuration
 }
 
 func newSSHLab(t *testing.T, settings ...string) *sshLab {
@@ -34,7 +34,7 @@ func newSSHLab(t *testing.T, settings ...string) *sshLab {
 			t.Skipf("there is no %s", name)
 		}
 	}
-	dir, err := os.MkdirTemp("", "s") // short: it holds sockets
+	dir, err := os.MkdirTemp("", "s") // short, because it has sockets
 	require.NoError(t, err)
 	t.Cleanup(func() { os.RemoveAll(dir) })
 	l := &sshLab{t: t, dir: dir, home: dir + "/home", ccm: filepath.Join(binaries, "ccm"), settings: settings}
@@ -80,7 +80,7 @@ func (l *sshLab) start() {
 	}, patience, 10*time.Millisecond)
 }
 
-// command returns ccm ssh, which asks nothing of the configuration of who runs the test.
+// command returns ccm ssh, without the configuration of the user who runs the test.
 func (l *sshLab) command(args ...string) *exec.Cmd {
 	cmd := exec.Command(l.ccm, append([]string{"ssh"}, args...)...)
 	cmd.Dir = l.dir
@@ -89,7 +89,7 @@ func (l *sshLab) command(args ...string) *exec.Cmd {
 	return cmd
 }
 
-// run runs ccm ssh, and returns all that it prints and its exit status.
+// run runs ccm ssh, and returns its output and exit status.
 func (l *sshLab) run(args ...string) (out string, code int) {
 	l.t.Helper()
 	cmd := l.command(args...)
@@ -97,7 +97,7 @@ func (l *sshLab) run(args ...string) (out string, code int) {
 	return string(text), cmd.ProcessState.ExitCode()
 }
 
-// says fails the test unless ccm ssh prints that and exits so.
+// says fails unless ccm ssh has that output and exit status.
 func (l *sshLab) says(code int, part string, args ...string) string {
 	l.t.Helper()
 	out, got := l.run(args...)
@@ -108,7 +108,7 @@ func (l *sshLab) says(code int, part string, args ...string) string {
 
 func TestSSH(t *testing.T) {
 	l := newSSHLab(t)
-	for _, host := range []string{"new", "known"} { // on a quiet machine a second and a third of one
+	for _, host := range []string{"new", "known"} { // on a quiet machine a second, and a third of one
 		began := time.Now()
 		l.says(0, "", "one", "--", "facts", "os.name")
 		t.Logf("a %s host: %s", host, time.Since(began).Round(10*time.Millisecond))
@@ -130,7 +130,7 @@ func TestSSH(t *testing.T) {
 	require.Contains(t, out, "0 of 2 hosts ok, 2 failed")
 	l.says(1, "no command that ccm runs on other machines", "one", "--", "lint", "site")
 
-	// Only the cache and the state are left behind, and no process.
+	// Only the cache and the state stay, and no process.
 	var left []string
 	require.NoError(t, filepath.WalkDir(l.home, func(path string, d os.DirEntry, err error) error {
 		rel, _ := filepath.Rel(l.home, path)
@@ -140,11 +140,11 @@ func TestSSH(t *testing.T) {
 		return err
 	}))
 	require.Empty(t, left)
-	running, _ := exec.Command("pgrep", "-af", l.home).Output() // which fails if there is none
+	running, _ := exec.Command("pgrep", "-af", l.home).Output() // fails if there is none
 	require.Empty(t, string(running))
 }
 
-// A new program on a host removes those that came before the last four.
+// A new program on a host removes all but the last four.
 func TestSSHOldPrograms(t *testing.T) {
 	l := newSSHLab(t)
 	bin := l.home + "/cache/ccm/bin"
@@ -164,7 +164,7 @@ func TestSSHOldPrograms(t *testing.T) {
 	require.Subset(t, kept, []string{"v1.0", "2222", "3333", "4444"})
 }
 
-// Facts of the list of hosts, the program's report, and which hosts are begun.
+// Facts in the list of hosts, the JSON report, and the choice of hosts.
 func TestSSHManyHosts(t *testing.T) {
 	l := newSSHLab(t)
 	l.write("hosts", "a role=front # the first\nb 'role=back end'\n")
@@ -204,7 +204,7 @@ func TestSSHManyHosts(t *testing.T) {
 // Hosts, ports and facts of an inventory, and a program that is run only if nobody else could have written it.
 func TestSSHInventory(t *testing.T) {
 	l := newSSHLab(t)
-	l.write("config", strings.Replace(l.read("config"), fmt.Sprintf("  Port %d\n", l.port), "", 1)) // the inventory says it
+	l.write("config", strings.Replace(l.read("config"), fmt.Sprintf("  Port %d\n", l.port), "", 1)) // the inventory has it
 	l.write("hosts", fmt.Sprintf("[web]\nw[1:2] role=front\n[old]\nw2\n[web:vars]\nansible_port=%d\n", l.port))
 	l.says(0, "front", "-i", "hosts", "web:!old", "--", "facts", "inventory.role")
 	l.says(0, "Created the file", "-i", "hosts", "w1", "--", "run", "site")
@@ -218,7 +218,7 @@ func TestSSHInventory(t *testing.T) {
 	l.says(1, "cloud", "-i", "cloud", "--", "facts", "inventory.role")
 }
 
-// Each command that is said to work does.
+// All supported commands work.
 func TestSSHCommands(t *testing.T) {
 	l := newSSHLab(t)
 	l.write("site/site_spec.lua", `describe("the site", function() it("is tested there", function() assert.is_true(fact("os.family") ~= "") end) end)`)
@@ -236,7 +236,7 @@ func TestSSHCommands(t *testing.T) {
 	l.says(1, "prune asks on a terminal, and there is none (--yes removes without asking", "one", "--", "prune", "site")
 	l.says(0, "Removed the file", "one", "--", "prune", "--yes", "site")
 	require.NoFileExists(t, l.dir+"/made-none")
-	// A script on standard input, without a folder around it. Another one is another site.
+	// A script on standard input, without its folder. Another script is another site.
 	for _, content := range []string{"a", "b"} {
 		cmd := l.command("one", "--", "run", "-")
 		cmd.Stdin = strings.NewReader(`file { "` + l.dir + "/" + content + `", content = "x", owner = "-1", group = "-1", mode = "0644" }`)
@@ -255,7 +255,7 @@ func (l *sshLab) read(name string) string {
 	return string(text)
 }
 
-// What stands between people and their machines.
+// Difficulties between people and their machines.
 func TestSSHDifficulties(t *testing.T) {
 	shell := func(name string) string {
 		return `ForceCommand ` + name + ` -c "$SSH_ORIGINAL_COMMAND"`
@@ -285,10 +285,10 @@ func TestSSHDifficulties(t *testing.T) {
 	}
 }
 
-// Hosts that do not answer as a host does: each ends, and says what it was.
+// Hosts with unusual answers: each call ends with an error that describes it.
 func TestSSHOddHosts(t *testing.T) {
 	for name, x := range map[string]struct {
-		command string // of who logs in
+		command string // command of the login
 		exit    int
 		want    string
 	}{
@@ -322,14 +322,14 @@ func TestSSHOddHosts(t *testing.T) {
 		l.says(5, "2 hosts: mute1, mute2  unreachable: it did not answer within 2s", "--timeout", "2s", "mute1", "mute2", "--", "version")
 		require.Less(t, time.Since(began), 2*time.Minute)
 
-		// Ctrl-C ends what waits for it at once.
+		// Ctrl-C ends a waiting call at once.
 		cmd := l.command("--hosts", "hosts", "--", "version")
 		l.write("hosts", "mute1\n")
 		var said strings.Builder
 		cmd.Stdout, cmd.Stderr = &said, &said
 		require.NoError(t, cmd.Start())
 		connected, err := mute.Accept()
-		for range 4 { // those before, and this one
+		for range 4 { // the earlier ones, and this one
 			require.NoError(t, err)
 			defer connected.Close()
 			connected, err = mute.Accept()
@@ -343,11 +343,11 @@ func TestSSHOddHosts(t *testing.T) {
 	})
 }
 
-// A jump over another host, and a host whose key is another one now.
+// A jump host, and a host whose key has changed.
 func TestSSHConfiguration(t *testing.T) {
 	l := newSSHLab(t)
 	l.write("config", "Host far\n  ProxyJump hop1,hop2\n  HostKeyAlias "+fmt.Sprintf("[127.0.0.1]:%d", l.port)+"\nHost hop*\n  User "+l.user()+"\nMatch all\n"+strings.Replace(l.read("config"), "Host *", "", 1))
-	// ProxyJump calls ssh by itself, with the same configuration.
+	// ProxyJump starts another ssh with the same configuration.
 	l.says(0, "Created the file", "far", "--", "run", "site")
 	_, other := os.ReadFile(l.dir + "/key.pub")
 	require.NoError(t, other)
@@ -364,7 +364,7 @@ func (l *sshLab) user() string {
 	return strings.TrimSpace(string(out))
 }
 
-// Where nothing can be stored, or what is stored cannot be run, it is said, and there is a way.
+// If programs cannot be stored or run, the error says so, with a way out.
 func TestSSHStorage(t *testing.T) {
 	if os.Geteuid() != 0 {
 		t.Skip("mounts want root")
@@ -387,11 +387,11 @@ func TestSSHStorage(t *testing.T) {
 	require.NoError(t, err)
 	require.Empty(t, entries, "nothing of a program that has no room stays")
 	umount()
-	// A program that is there and damaged counts as one: its place says what it is.
+	// A damaged program is not checked again, because its path has the digest.
 	l.says(0, "Linux", "one", "--", "facts", "--output", "text")
 }
 
-// The connection breaks while ccm runs: it ends after what it is doing, and that is on record.
+// The connection breaks while ccm runs: the run ends after the present resource, and is recorded.
 func TestSSHConnectionCut(t *testing.T) {
 	l := newSSHLab(t)
 	l.write("slow/site.lua", `exec { "first", command = "touch `+l.dir+`/begun", creates = "`+l.dir+`/begun" } exec { "second", command = "sleep 2" } exec { "third", command = "touch `+l.dir+`/third" }`)
@@ -412,7 +412,7 @@ func TestSSHConnectionCut(t *testing.T) {
 	require.NoFileExists(t, l.dir+"/third")
 }
 
-// Other systems want their own program, and what is too slow is ended in order.
+// Other systems need their own program, and a slow host is ended in order.
 func TestSSHOtherSystem(t *testing.T) {
 	l := newSSHLab(t)
 	l.write("bin/uname", "#!/bin/sh\necho Linux aarch64\n")
@@ -424,7 +424,7 @@ func TestSSHOtherSystem(t *testing.T) {
 	l.says(1, "want the file ccm-linux-arm64 in one of", "one", "--", "facts")
 	text, err := os.ReadFile(l.ccm)
 	require.NoError(t, err)
-	l.write("programs/ccm-linux-arm64", string(text)+"x") // of another digest
+	l.write("programs/ccm-linux-arm64", string(text)+"x") // with another digest
 	l.says(0, "Linux", "one", "--binaries", "programs", "--", "facts", "--output", "text")
 	l.write("slow/site.lua", `exec { "first", command = "sleep 4" } exec { "second", command = "sleep 30" }`)
 	l.says(5, "it took longer than 3s", "one", "--binaries", "programs", "--timeout", "3s", "--", "run", "slow")

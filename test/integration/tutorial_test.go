@@ -12,8 +12,8 @@ import (
 	"github.com/luaccm/ccm/test/dialog"
 )
 
-// onDnf is what the tutorial, which is written for Debian, has to say otherwise where dnf
-// installs: what is typed in to install, and that rpm packages start no service.
+// onDnf has the differences from the tutorial, which is written for Debian, on machines with dnf: the command to
+// install, and that rpm packages start no service.
 var onDnf = []struct{ debian, dnf string }{
 	{"$ apt-get update\n", "$ dnf -q makecache\n"},
 	{"$ apt-get install -y ", "$ dnf -q -y install "},
@@ -28,8 +28,8 @@ var onDnf = []struct{ debian, dnf string }{
 	{"6 resources: 6 changed (1 by refresh) (...)\n", "6 resources: 6 changed (...)\n"},
 }
 
-// TestTutorial types in docs/tutorial.md on two fresh machines on which the package of ccm was
-// installed, and compares the answers. The site stays as it is when ccm is upgraded and removed.
+// TestTutorial runs the commands of docs/tutorial.md on two fresh machines with the package of ccm, and compares the
+// output. The site survives an upgrade and removal of ccm.
 func TestTutorial(t *testing.T) {
 	text, err := os.ReadFile("../../docs/tutorial.md")
 	require.NoError(t, err)
@@ -47,8 +47,8 @@ func TestTutorial(t *testing.T) {
 	})
 }
 
-// tutorial types in the page on machines with packages of a kind. Bring puts the packages that
-// the page installs into the repository of a machine.
+// tutorial runs the commands of the page on machines with a package system. bring puts the packages that the page
+// installs into the repository of a machine.
 func tutorial(t *testing.T, page string, x installer, bring func(*lab)) {
 	first := boot(t, x.family)
 	second := bootAs(t, first.name+"-second", x.family)
@@ -95,7 +95,7 @@ func tutorial(t *testing.T, page string, x installer, bring func(*lab)) {
 	}
 }
 
-// copyTo copies a directory of small text files from one lab to another.
+// copyTo copies a directory of small text files to another lab.
 func (l *lab) copyTo(other *lab, dir string) {
 	l.t.Helper()
 	other.sh("mkdir -p " + dir)

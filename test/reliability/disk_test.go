@@ -18,25 +18,24 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A disk is a block device with a volatile cache that the test serves: a file in a
-// FUSE file system, with a loop device over it. The test sees each write and each
-// flush, decides which fail, and can say what would be on the disk had the power gone
-// at any time. Kernels with a device mapper have dm-flakey and dm-log-writes for that;
-// this needs FUSE and loop devices alone.
+// A disk is a block device with a volatile cache that the test serves: a file in a FUSE file system, with a loop
+// device on it. The test sees each write and flush, decides which fail, and knows the possible contents of the disk
+// after a power failure at any time. Kernels with a device mapper have dm-flakey and dm-log-writes for that; this
+// needs only FUSE and loop devices.
 type disk struct {
 	fs.Inode
 	size int64
 
 	mu    sync.Mutex
 	pages pages
-	ops   []op // since record was called
-	on    bool // ops are recorded
-	// fail decides about each write, flush and read; nil lets all pass. It returns the
-	// error, and of a write how many bytes get to the disk nevertheless.
+	ops   []op // since the call of record
+	on    bool // operations are recorded
+	// fail decides about each write, flush and read; nil lets all succeed. It returns the error, and for a write the
+	// number of bytes that reach the disk nevertheless.
 	fail func(kind string, length int) (errno syscall.Errno, kept int)
 }
 
-// An op is a write or, if it has no data, a flush.
+// An op is a write or, without data, a flush.
 type op struct {
 	at   int64
 	data []byte
@@ -44,8 +43,7 @@ type op struct {
 
 const pageSize = 4096
 
-// Pages are the parts of a disk that are not zero. A page is never written to: another
-// takes its place.
+// pages are the nonzero parts of a disk. A page is never changed, but replaced.
 type pages map[int64][]byte
 
 func (p pages) write(at int64, data []byte) {
@@ -141,7 +139,7 @@ var (
 	_ fs.NodeGetattrer = (*disk)(nil)
 )
 
-// Open implements fs.NodeOpener: the kernel keeps nothing of the disk.
+// Open implements fs.NodeOpener. The kernel caches nothing of the disk.
 func (d *disk) Open(context.Context, uint32) (fs.FileHandle, uint32, syscall.Errno) {
 	return nil, fuse.FOPEN_DIRECT_IO, 0
 }
@@ -196,20 +194,20 @@ func (d *disk) fails(kind string, length int) (syscall.Errno, int) {
 	return d.fail(kind, length)
 }
 
-// failing sets what decides about each operation; nil lets all pass.
+// failing sets the function that decides about each operation; nil lets all succeed.
 func (d *disk) failing(fail func(kind string, length int) (syscall.Errno, int)) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.fail = fail
 }
 
-// A history is what happened to a disk: what it held, and what was done to it then.
+// A history is the content of a disk, and the operations after that.
 type history struct {
 	before pages
 	ops    []op
 }
 
-// record begins to record what happens to the disk. What ends it returns that.
+// record starts to record operations on the disk. end stops it and returns the history.
 func (d *disk) record() (end func() history) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -223,10 +221,9 @@ func (d *disk) record() (end func() history) {
 	}
 }
 
-// crash returns what is on the disk after the power has gone when n operations had been
-// done. What was written before the last flush is there. Of what was written after it
-// anything may be, in any order, and of each write the pages up to any one. A torn page is
-// more than ext4 and xfs stand: they cannot be mounted then.
+// crash returns a possible content of the disk after a power failure behind n operations. Everything before the last
+// flush is there. Of the writes after it any may be there, in any order, and of each write its first pages. Pages are
+// never torn: ext4 and xfs do not tolerate that, and could not be mounted.
 func (h history) crash(n int, rnd *rand.Rand) pages {
 	p := maps.Clone(h.before)
 	flushed := 0
@@ -241,7 +238,7 @@ func (h history) crash(n int, rnd *rand.Rand) pages {
 			switch rnd.IntN(4) {
 			case 0: // lost
 				kept = 0
-			case 1: // torn
+			case 1: // torn between pages
 				kept = rnd.IntN(kept/pageSize+1) * pageSize
 			}
 		}

@@ -1,4 +1,3 @@
-// Package reliability breaks what ccm stands on, for real: disks that give errors or
-// lose their power, quotas, memory that is used up. It needs root and Linux, and
-// is run by `make integration`; see docs/testing.md.
+// Package reliability tests ccm under real failures: disks with errors or power failures, quotas, and too little
+// memory. It needs root and Linux, and is run by `make integration`; see docs/testing.md.
 package reliability

@@ -16,8 +16,8 @@ import (
 	"github.com/luaccm/ccm/test/tally"
 )
 
-// A disk gives errors, from any operation on: once, for a while or for ever, with some
-// of what failed on the disk nevertheless.
+// A disk gives errors from some operation on: once, for a while or for ever, with parts of failed writes on the disk
+// nevertheless.
 func TestDiskErrors(t *testing.T) {
 	tries := tally.Of(t, "a disk gives EIO from any write, flush or read on, once or for ever, and keeps a part of what it failed to write; the state directory on it or elsewhere",
 		"an error and exit status 4 (1 if the run cannot be recorded), what is said to be changed is on the disk, old or new content, the next run converges")
@@ -58,12 +58,12 @@ func TestDiskErrors(t *testing.T) {
 	require.Positive(t, failed)
 }
 
-// A failure of a disk: all operations of some kinds after a number of them.
+// A failure is the failure of all operations of some kinds after a number of them.
 type failure struct {
 	rnd          *rand.Rand
 	kinds        []string
 	after, times int
-	done         int // how many have failed
+	done         int // number of failed operations
 }
 
 func (x *failure) decide(kind string, length int) (syscall.Errno, int) {
@@ -81,11 +81,10 @@ func (x *failure) decide(kind string, length int) (syscall.Errno, int) {
 	return syscall.EIO, x.rnd.IntN(length/pageSize+1) * pageSize
 }
 
-// afterErrors says what is wrong after a run on a disk that gave errors and works
-// again, "" if nothing is.
+// afterErrors returns what is wrong after a run on a disk that had errors and works again, "" if nothing is.
 func afterErrors(t *testing.T, v verdict, x *failure, device, dir, state, version string) string {
 	t.Helper()
-	said := strings.ToLower(v.String()) // commands of the site say it in their way
+	said := strings.ToLower(v.String()) // commands of the site report it in their own words
 	switch {
 	case v.status != 0 && v.status != 4 && v.status != 1:
 		return "unexpected: " + v.String()

@@ -20,14 +20,14 @@ import (
 	"github.com/luaccm/ccm/runtime/report"
 )
 
-// ccm is the binary that is tested.
+// ccm is the tested binary.
 var ccm string
 
 func TestMain(m *testing.M) {
 	os.Exit(withBinary(m.Run))
 }
 
-// withBinary builds ccm, or takes the one that CCM names.
+// withBinary builds ccm, or uses the binary in CCM.
 func withBinary(run func() int) int {
 	dir, err := os.MkdirTemp("", "ccm-reliability-")
 	if err != nil {
@@ -47,19 +47,19 @@ func withBinary(run func() int) int {
 	return run()
 }
 
-// limit is how long a command may take. One that hangs is told from one that is slow.
+// limit is the time limit of a command; a command that reaches it hangs.
 const limit = 2 * time.Minute
 
-// output is what a command said and how it ended.
+// output is the output and exit status of a command.
 type output struct {
 	stdout, stderr string
-	status         int // -1 if a signal ended it
+	status         int // -1 after a signal
 }
 
-// String shows what was said, for a test that fails.
+// String returns the output, for failures of tests.
 func (o output) String() string { return fmt.Sprintf("status %d\n%s%s", o.status, o.stdout, o.stderr) }
 
-// try runs a command, which has to end in time.
+// try runs a command, which must end in time.
 func try(t *testing.T, argv ...string) output {
 	t.Helper()
 	out, ended := tryFor(t, argv...)
@@ -67,7 +67,7 @@ func try(t *testing.T, argv ...string) output {
 	return out
 }
 
-// tryFor runs a command, and kills it when the time is over: then ended is false.
+// tryFor runs a command, and kills it at the time limit; then ended is false.
 func tryFor(t *testing.T, argv ...string) (out output, ended bool) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), limit)
@@ -83,8 +83,7 @@ func tryFor(t *testing.T, argv ...string) (out output, ended bool) {
 	return output{stdout.String(), stderr.String(), cmd.ProcessState.ExitCode()}, ctx.Err() == nil
 }
 
-// do runs a command that has to succeed, and returns what it said without the last line
-// break.
+// do runs a command that must succeed, and returns its output without the last line break.
 func do(t *testing.T, argv ...string) string {
 	t.Helper()
 	out := try(t, argv...)
@@ -92,7 +91,7 @@ func do(t *testing.T, argv ...string) string {
 	return strings.TrimRight(out.stdout, "\n")
 }
 
-// needs skips the test unless it is run by root and the commands are there.
+// needs skips the test unless it runs as root and the commands exist.
 func needs(t *testing.T, commands ...string) {
 	t.Helper()
 	if os.Geteuid() != 0 {
@@ -105,7 +104,7 @@ func needs(t *testing.T, commands ...string) {
 	}
 }
 
-// attach returns a loop device over a file. It is detached when the test ends.
+// attach returns a loop device on a file. It is detached at the end of the test.
 func attach(t *testing.T, file string) string {
 	t.Helper()
 	out := try(t, "losetup", "--find", "--show", file)
@@ -120,13 +119,12 @@ func attach(t *testing.T, file string) string {
 	return device
 }
 
-// A filesystem is a kind of file system that can be made in a file.
+// A filesystem is a type of file system that can be made in a file.
 type filesystem struct {
 	name string
 	size int64
 	mkfs []string
-	// options are how it is mounted: so that it does no more for programs that do not
-	// sync than it has to.
+	// options are mount options with which it syncs no more than it must for programs that do not sync.
 	options string
 }
 
@@ -145,32 +143,32 @@ func (k filesystem) image(t *testing.T) string {
 	return file
 }
 
-// mount mounts a device, or an image, and unmounts it when the test ends.
+// mount mounts a device or an image, and unmounts it at the end of the test.
 func mount(t *testing.T, device, dir string, options ...string) {
 	t.Helper()
 	do(t, append([]string{"mount", device, dir}, options...)...)
 	t.Cleanup(func() { _ = exec.Command("umount", "--lazy", dir).Run() })
 }
 
-// A verdict is what ccm said of a run.
+// A verdict is the output of ccm for a run.
 type verdict struct {
 	output
 	events  map[string]report.Event
 	summary report.Summary
 }
 
-// run has ccm run a site.
+// run runs a site with ccm.
 func run(t *testing.T, state, site string, args ...string) (v verdict) {
 	t.Helper()
 	return verdictOf(t, try(t, runs(state, site, args...)...))
 }
 
-// runs is the command that runs a site.
+// runs returns the command line that runs a site.
 func runs(state, site string, args ...string) []string {
 	return append([]string{ccm, "run", "--output", "json", "--allow-insecure", "--state-dir", state, "--", site}, args...)
 }
 
-// verdictOf reads what ccm said of a run.
+// verdictOf parses the output of a run.
 func verdictOf(t *testing.T, out output) (v verdict) {
 	t.Helper()
 	v = verdict{output: out, events: make(map[string]report.Event)}

@@ -21,8 +21,7 @@ type group struct {
 	dir, limit, peak, kills string
 }
 
-// memoryGroup makes a control group of version 2 or, where memory is not managed by
-// that, of version 1.
+// memoryGroup makes a control group of version 2 or, if that does not manage memory, of version 1.
 func memoryGroup(t *testing.T) group {
 	t.Helper()
 	needs(t)
@@ -31,7 +30,7 @@ func memoryGroup(t *testing.T) group {
 		{"/sys/fs/cgroup", "memory.max", "memory.peak", "memory.events"},
 		{"/sys/fs/cgroup/memory", "memory.limit_in_bytes", "memory.max_usage_in_bytes", "memory.oom_control"},
 	} {
-		_ = os.WriteFile(filepath.Join(g.dir, "cgroup.subtree_control"), []byte("+memory"), 0o644) // version 2
+		_ = os.WriteFile(filepath.Join(g.dir, "cgroup.subtree_control"), []byte("+memory"), 0o644) // in version 2
 		g.dir = filepath.Join(g.dir, name)
 		if os.Mkdir(g.dir, 0o755) != nil {
 			continue
@@ -45,10 +44,9 @@ func memoryGroup(t *testing.T) group {
 	return group{}
 }
 
-// run runs ccm in the group, with so much memory, and returns how much it took at most
-// (with what the kernel kept for it, as far as that was not given back) and whether it
-// was killed: for want of memory or, because with too little it may only become very slow, by
-// this test.
+// run runs ccm in the group with a memory limit. peak is its peak memory, including caches of the kernel that were
+// not freed. killed reports whether it was killed for want of memory, or by this test, because with too little memory
+// it may only become very slow.
 func (g group) run(t *testing.T, limit int64, argv ...string) (out output, peak int64, killed bool) {
 	t.Helper()
 	set := func(file, text string) { _ = os.WriteFile(filepath.Join(g.dir, file), []byte(text), 0o644) }
@@ -78,7 +76,7 @@ func (g group) count(t *testing.T) (n int) {
 	return n
 }
 
-// many writes a site with 10,000 files and one that is a copy of 256 MiB.
+// many writes a site with 10,000 files and one copy of 256 MiB.
 func many(t *testing.T, dir string) (site string) {
 	t.Helper()
 	site = filepath.Join(dir, "site.lua")
@@ -98,7 +96,7 @@ file { dir .. "/large", source = dir .. "/source" }
 	return site
 }
 
-// endless is text without an end.
+// endless is an endless text.
 type endless struct{}
 
 func (endless) Read(p []byte) (int, error) {
@@ -108,15 +106,15 @@ func (endless) Read(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// Much is done in little memory; in too little the run is killed, and the next one that
-// has enough does the rest.
+// A large site needs little memory; with too little the run is killed, and the next one with enough completes the
+// work.
 func TestMemoryLimit(t *testing.T) {
 	g := memoryGroup(t)
 	tries := tally.Of(t, "a control group lets a run of 10,000 files and a source of 256 MiB have 96 MiB of memory, and then too little",
 		"it is not killed with 96 MiB; after one that is killed the next run converges")
 	dir := t.TempDir()
 	state, site := filepath.Join(dir, "state"), many(t, dir)
-	for i, version := range []string{"A", "A", "B"} { // all is made, nothing is done, all is overwritten
+	for i, version := range []string{"A", "A", "B"} { // all files are made, nothing is done, all are overwritten
 		out, peak, killed := g.run(t, 96<<20, runs(state, site, dir, version)...)
 		tries.Add(1)
 		t.Logf("run %d took %d MiB", i, peak>>20)

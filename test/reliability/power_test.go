@@ -20,10 +20,10 @@ import (
 	"github.com/luaccm/ccm/test/tally"
 )
 
-// nightly names the variable that has tests try much more.
+// nightly is the variable that makes tests try much more.
 const nightly = "CCM_TEST_NIGHTLY"
 
-// times returns how often to try.
+// times returns the number of tries.
 func times(short, long int) int {
 	if os.Getenv(nightly) != "" {
 		return long
@@ -31,7 +31,7 @@ func times(short, long int) int {
 	return tally.Times(short, long)
 }
 
-// content is what site.lua wants in a file.
+// content is the content of a file in site.lua.
 func content(version string, i int) string {
 	n := 1
 	if i%3 == 0 {
@@ -40,11 +40,10 @@ func content(version string, i int) string {
 	return strings.Repeat(fmt.Sprintf("%s of %d\n", version, i), n)
 }
 
-// fileCount is how many files a version of site.lua has.
+// fileCount is the number of files in each version of site.lua.
 var fileCount = map[string]int{"A": 6, "B": 9}
 
-// versionOf returns which version of site.lua a file is, "" for none if it is not there. A file
-// that is neither is an error.
+// versionOf returns the version of site.lua that a file has, "" for a missing file. Any other content is an error.
 func versionOf(dir string, i int) (string, error) {
 	path := filepath.Join(dir, strconv.Itoa(i))
 	have, err := os.ReadFile(path)
@@ -66,11 +65,11 @@ func versionOf(dir string, i int) (string, error) {
 	return "", fmt.Errorf("%s is neither old nor new: mode %v, %d bytes: %.20q", path, info.Mode(), len(have), have)
 }
 
-// allSeen reports whether the command of site.lua has seen its files as they are.
+// allSeen reports whether the command of site.lua has run with the present files.
 func allSeen(dir, version string) bool {
 	var want bytes.Buffer
 	for i := 1; i <= fileCount["B"]; i++ {
-		if i <= fileCount[version] || version == "A" { // B's further files stay
+		if i <= fileCount[version] || version == "A" { // the further files of B stay
 			v := version
 			if i > fileCount[version] {
 				v = "B"
@@ -82,8 +81,8 @@ func allSeen(dir, version string) bool {
 	return bytes.Equal(seen, want.Bytes())
 }
 
-// The power goes at any time during a run: what the disk has then, and what it may have
-// of all that was not flushed, is mounted and run on again.
+// The power fails at any time during a run: each possible content of the disk, with any part of the writes after the
+// last flush, is mounted, and the site is run again.
 func TestPowerLoss(t *testing.T) {
 	for _, k := range filesystems {
 		t.Run(k.name, func(t *testing.T) {
@@ -103,7 +102,7 @@ func testPowerLoss(t *testing.T, k filesystem, tries *tally.Counter) {
 	versions := []string{"A", "B"}
 	var histories []history
 	for n := range times(2, 6) {
-		// The old version is there, and all of it on the disk.
+		// The old version is there, and synced.
 		mount(t, device, dir, "-o", k.options)
 		require.Zero(t, run(t, state, site, dir, versions[n%2]).status)
 		do(t, "umount", dir)
@@ -134,10 +133,9 @@ func testPowerLoss(t *testing.T, k filesystem, tries *tally.Counter) {
 	}
 }
 
-// recovered mounts what a disk had after a crash and says what is wrong with it, before
-// and after a run to a version; "" if nothing is. ShutDown says that the kernel has found its own
-// data damaged and has shut the file system down: XFS does at times, when it clears away files
-// without a name after it has played back its log.
+// recovered mounts a disk after a crash, and returns what is wrong with it before and after a run to a version; "" if
+// nothing is. shutDown says that the kernel found its own data damaged and shut the file system down, as XFS does at
+// times when it removes unlinked files after replaying its log.
 func recovered(t *testing.T, k filesystem, image, dir, version string) (lost string, shutDown bool) {
 	t.Helper()
 	out := try(t, "mount", "-o", "loop,"+k.options, image, dir)
@@ -150,7 +148,7 @@ func recovered(t *testing.T, k filesystem, image, dir, version string) (lost str
 	return lost, lost != "" && errors.Is(err, syscall.EIO)
 }
 
-// lossAfter is recovered for a file system that is mounted.
+// lossAfter is recovered for a mounted file system.
 func lossAfter(t *testing.T, dir, version string) string {
 	t.Helper()
 	state := filepath.Join(dir, "state")
@@ -190,7 +188,7 @@ func lossAfter(t *testing.T, dir, version string) string {
 	return ""
 }
 
-// inMemory returns a directory for what need not survive, in memory if that is there.
+// inMemory returns a directory for temporary data, in memory if possible.
 func inMemory(t *testing.T) string {
 	dir, err := os.MkdirTemp("/dev/shm", "ccm-test-")
 	if err != nil {

@@ -15,8 +15,8 @@ import (
 	"github.com/luaccm/ccm/test/tally"
 )
 
-// A quota of a file system is used up while files are written. It is that of btrfs, which
-// holds for root too; ext4 and xfs need what many kernels are built without.
+// The quota of a file system is reached while files are written. It is that of btrfs, which applies to root too;
+// those of ext4 and xfs need options that many kernels lack.
 func TestQuota(t *testing.T) {
 	tries := tally.Of(t, "a quota of btrfs is used up (EDQUOT), by files or by the state directory",
 		"an error of that resource and exit status 4, or 1 if the run cannot be recorded; old or new content, nothing left behind; the next run with room converges")

@@ -1,6 +1,5 @@
-// Package tally counts what tests try, so that the table in docs/reliability.md says
-// what the tests did and not what somebody remembers of them. `make reliability` runs
-// the tests that use it and writes the table.
+// Package tally counts the tries of tests, so that the table in docs/reliability.md shows what the tests have really
+// done. `make reliability` runs the tests that use it and writes the table.
 //
 //	func TestKilledAnywhere(t *testing.T) {
 //		tries := tally.Of(t, "the process ends at any step of a run", "the next run converges")
@@ -19,14 +18,13 @@ import (
 	"testing"
 )
 
-// Variable names the environment variable that holds the file to which counts are
-// written. Without it nothing is written.
+// Variable is the environment variable with the file for the counts. Without it nothing is written.
 const Variable = "CCM_TALLY"
 
-// ShortVariable names the variable that has the counts written of the short forms.
+// ShortVariable is the variable that makes short forms of tests write counts too.
 const ShortVariable = "CCM_TALLY_SHORT"
 
-// A Row is what one test counted, and one line of the table.
+// A Row has the counts of one test, and is one line of the table.
 type Row struct {
 	Test   string `json:"test"`
 	Broken string `json:"broken"`
@@ -41,9 +39,8 @@ type Counter struct {
 	tried, failed atomic.Int64
 }
 
-// Of returns a counter for a row of the table: what the test breaks and what must hold
-// then. The counts are written when the test ends. One that is skipped writes none.
-// Subtests may each have a counter with the same words: their counts are added.
+// Of returns a counter for a row of the table: what the test breaks, and what must hold then. The counts are written
+// at the end of the test, unless it is skipped. Counters of subtests with the same words are added up.
 func Of(t testing.TB, broken, holds string) *Counter {
 	c := &Counter{t: t}
 	t.Cleanup(func() {
@@ -66,15 +63,14 @@ func Of(t testing.TB, broken, holds string) *Counter {
 // Add counts n tries.
 func (c *Counter) Add(n int) { c.tried.Add(int64(n)) }
 
-// Fail counts one failure and says what failed. The test goes on. A test that fails in
-// any other way counts as one failure.
+// Fail counts one failure and logs it. The test goes on. A test that fails in any other way counts as one failure.
 func (c *Counter) Fail(format string, args ...any) {
 	c.t.Helper()
 	c.failed.Add(1)
 	c.t.Errorf(format, args...)
 }
 
-// Times returns how often to try: long when the table is written, short otherwise.
+// Times returns the number of tries: long when the table is written, short otherwise.
 func Times(short, long int) int {
 	if os.Getenv(Variable) != "" && os.Getenv(ShortVariable) == "" {
 		return long
@@ -82,7 +78,7 @@ func Times(short, long int) int {
 	return short
 }
 
-// write appends one line, so that the tests of several processes can share a file.
+// write appends one line, so that tests in several processes can share a file.
 func write(file string, row Row) error {
 	line, err := json.Marshal(row)
 	if err != nil {

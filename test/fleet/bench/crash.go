@@ -15,7 +15,7 @@ import (
 	"github.com/luaccm/ccm/test/fleet/crowd"
 )
 
-// crash kills the leader of the events while all nodes publish.
+// crash kills the leader of the stream of events while all nodes publish.
 func (b *bench) crash(ctx context.Context) error {
 	stream, err := b.c.JetStream.Stream(ctx, subject.Events)
 	if err != nil {
@@ -54,10 +54,10 @@ func (b *bench) crash(ctx context.Context) error {
 	return b.count(ctx, first, killed)
 }
 
-// lag is how long a replica that answers may take to have what was acknowledged.
+// lag is how long an answering replica may lack an acknowledged message.
 const lag = time.Minute
 
-// count compares what is stored with what nodes have told.
+// count compares the stored messages with those that nodes sent.
 func (b *bench) count(ctx context.Context, first uint64, killed time.Time) error {
 	want := b.nodes * crowd.Rounds * crowd.Events
 	var seen map[string]int
@@ -77,7 +77,7 @@ func (b *bench) count(ctx context.Context, first uint64, killed time.Time) error
 			twice++
 		}
 	}
-	// The time without an acknowledgement is that in which nothing was stored.
+	// The time without acknowledgements is the longest one in which nothing was stored.
 	slices.SortFunc(stored, time.Time.Compare)
 	var gap time.Duration
 	for i := 1; i < len(stored); i++ {
@@ -92,7 +92,7 @@ func (b *bench) count(ctx context.Context, first uint64, killed time.Time) error
 	return nil
 }
 
-// stored returns how often each event is stored, and when messages were.
+// stored returns how often each event is stored, and the times of messages.
 func (b *bench) stored(ctx context.Context, first uint64) (seen map[string]int, stored []time.Time, err error) {
 	seen = make(map[string]int)
 	err = direct.All(ctx, b.c.Conn, direct.Request{Stream: subject.Events, Filter: subject.AllEvents, From: first}, func(m *direct.Message) error {

@@ -1,7 +1,7 @@
-// Bench measures what a fleet takes: three nats-servers as ccm fleet init configures them, and nodes, each with its key
-// and its connection by TLS. The first 1,000 run the code of the agent's fleet; only the machine behind them is none:
-// runs do nothing, and what a node keeps on its disk lies in memory. The others are connections that read and store
-// what nodes do, without looking at signatures: 10,000 machines have as many processors, which this one has not.
+// Bench measures fleets: three nats-servers as ccm fleet init configures them, and nodes, each with its own key and
+// TLS connection. The first 1,000 run the agent's code for fleets on a simulated machine: runs do nothing, and the
+// node's files are in memory. The others are connections that read and store the same messages without verifying
+// signatures: 10,000 machines would have the processors for that, this machine has not.
 //
 //	go run ./bench -nodes 1000,10000 -out ../../docs/fleet.md
 package main
@@ -25,7 +25,7 @@ func main() {
 	out := flag.String("out", "", "the `FILE` between whose markers the table is written; else it is printed")
 	dir := flag.String("dir", "", "where the servers have their data: a `DIRECTORY` on a disk; else that of temporary files")
 	flag.Parse()
-	debug.SetGCPercent(400) // one process has the heaps of all nodes, and so much of it is theirs that lives on
+	debug.SetGCPercent(400) // this process has the heaps of all nodes, and much of them stays in use
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
 	if err := measureAll(ctx, *nodes, *machines, *dir, *out); err != nil {
@@ -34,7 +34,7 @@ func main() {
 	}
 }
 
-// measureAll measures fleets of some sizes, one after the other, and writes the table.
+// measureAll measures fleets of several sizes one after another, and writes the table.
 func measureAll(ctx context.Context, sizes string, machines int, dir, out string) error {
 	var all []*measurement
 	for text := range strings.SplitSeq(sizes, ",") {
@@ -56,13 +56,13 @@ func measureAll(ctx context.Context, sizes string, machines int, dir, out string
 	return write(out, text)
 }
 
-// A measurement is what was seen of a fleet of one size.
+// A measurement has the results for a fleet of one size.
 type measurement struct {
 	nodes  int
 	values map[string]value // by the names of rows
 }
 
-// A value is what a row has for one size.
+// A value is the result of a row for one size.
 type value struct {
 	text   string
 	number float64 // in the unit of the row's target

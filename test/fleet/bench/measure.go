@@ -27,10 +27,10 @@ import (
 	"github.com/luaccm/ccm/test/fleet/crowd"
 )
 
-// patience is how long any row may take.
+// patience limits the time of one row.
 const patience = 10 * time.Minute
 
-// A bench is a fleet that is measured.
+// A bench is a fleet to measure.
 type bench struct {
 	*measurement
 	s       *servers
@@ -40,7 +40,7 @@ type bench struct {
 	key     signers.Key
 }
 
-// measure makes a fleet of some nodes, of which some run the code of nodes, and measures all rows with it.
+// measure makes a fleet of count nodes, machines of which run the code of nodes, and measures all rows.
 func measure(ctx context.Context, count, machines int, dir string) (*measurement, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -104,7 +104,7 @@ func measure(ctx context.Context, count, machines int, dir string) (*measurement
 	return b.measurement, nil
 }
 
-// seconds notes how long something took.
+// seconds records a duration.
 func (b *bench) seconds(row string, d time.Duration) {
 	if d < time.Second {
 		b.set(row, d.Seconds(), "%d ms", d.Milliseconds())
@@ -113,7 +113,7 @@ func (b *bench) seconds(row string, d time.Duration) {
 	}
 }
 
-// until waits for something that nodes do.
+// until waits for nodes.
 func (b *bench) until(ctx context.Context, what string, is func() bool) error {
 	for end := time.Now().Add(patience); !is(); time.Sleep(2 * time.Millisecond) {
 		if ctx.Err() != nil {
@@ -126,7 +126,7 @@ func (b *bench) until(ctx context.Context, what string, is func() bool) error {
 	return nil
 }
 
-// messages returns how many messages a stream has.
+// messages returns the number of messages in a stream.
 func (b *bench) messages(ctx context.Context, stream string) int {
 	s, err := b.c.JetStream.Stream(ctx, stream)
 	if err != nil {
@@ -135,7 +135,7 @@ func (b *bench) messages(ctx context.Context, stream string) int {
 	return int(s.CachedInfo().State.Msgs)
 }
 
-// operator makes the key of the operator, and returns it as nodes have it.
+// operator makes the key of the operator, and returns its line for allowed_signers.
 func (b *bench) operator() (allowed string, err error) {
 	_, private, err := ed25519.GenerateKey(nil)
 	if err != nil {
@@ -153,7 +153,7 @@ func (b *bench) operator() (allowed string, err error) {
 	return "ops@example.org " + string(ssh.MarshalAuthorizedKey(public)), err
 }
 
-// atOnce is how many nodes connect at a time.
+// atOnce is the number of nodes that connect at a time.
 const atOnce = 256
 
 func (b *bench) connect(ctx context.Context) error {
@@ -170,7 +170,7 @@ func (b *bench) connect(ctx context.Context) error {
 	b.seconds(rowConnect, time.Since(began))
 	memory := b.s.memoryOf()
 	b.set(rowMemoryConnected, memory/(1<<20), "%.0f MiB", memory/(1<<20))
-	// They read what they missed, within the first seconds.
+	// They read what they missed within the first seconds.
 	select {
 	case <-ctx.Done():
 	case <-time.After(15 * time.Second):
@@ -178,7 +178,7 @@ func (b *bench) connect(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// queries asks which nodes have a fact.
+// queries selects nodes by a fact.
 func (b *bench) queries(ctx context.Context) error {
 	for _, q := range []struct{ row, where string }{
 		{rowQueryFacts, `facts.os.family == "debian"`}, {rowQueryLabels, `labels["os.family"] == "debian"`},
@@ -219,10 +219,10 @@ func (b *bench) controller() *release.Controller {
 		Environments: (&enrol.Desk{Cluster: b.c, Now: time.Now}).Environments}
 }
 
-// begin stores a bundle and begins with its release.
+// begin stores a bundle and begins its release.
 func (b *bench) begin(ctx context.Context, size int, stages ...string) (began time.Time, err error) {
 	packed := make([]byte, size)
-	_, _ = rand.Read(packed) // which never fails
+	_, _ = rand.Read(packed) // never fails
 	sum := sha256.Sum256(packed)
 	digest := hex.EncodeToString(sum[:])
 	c := b.controller()
@@ -235,7 +235,7 @@ func (b *bench) begin(ctx context.Context, size int, stages ...string) (began ti
 	return began, c.BeginRollout(ctx, &signed.Release{Bundle: "sha256:" + digest, Stages: append(stages, "100%"), MaxFailed: signed.Share{}, MaxSilent: signed.Share{}})
 }
 
-// releases has all nodes run a small release.
+// releases makes all nodes run a small release.
 func (b *bench) releases(ctx context.Context) error {
 	began, err := b.begin(ctx, 10<<10, `labels.role == "none"`)
 	if err != nil {
@@ -265,7 +265,7 @@ func (b *bench) releases(ctx context.Context) error {
 	return nil
 }
 
-// job has all nodes accept a job, and one do so.
+// job sends a job to all nodes, and one to a single node.
 func (b *bench) job(ctx context.Context) error {
 	sender := &job.Sender{NC: b.c.Conn, Environment: crowd.Environment, Key: b.key, By: "ops@example.org", Clock: time.Now}
 	var names []string
@@ -296,7 +296,7 @@ func (b *bench) job(ctx context.Context) error {
 	return nil
 }
 
-// bundle has a thousand nodes take a large bundle, all at once.
+// bundle makes a thousand nodes download a large bundle at once.
 func (b *bench) bundle(ctx context.Context) error {
 	began, err := b.begin(ctx, 5<<20, `labels.role == "few"`)
 	if err != nil {
@@ -311,7 +311,7 @@ func (b *bench) bundle(ctx context.Context) error {
 	return nil
 }
 
-// idle looks at what nodes take that have nothing to tell.
+// idle measures the load of nodes without events.
 func (b *bench) idle(ctx context.Context) error {
 	const span = 20 * time.Second
 	before := b.s.processor()

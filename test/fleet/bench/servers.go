@@ -17,11 +17,11 @@ import (
 	"github.com/luaccm/ccm/test/fleet/crowd"
 )
 
-// Servers are three nats-servers on this machine, and the directory of their fleet.
+// servers are three nats-servers on this machine, and the directory of their fleet.
 type servers struct {
 	ccm, nats string // programs
-	disk      string // where the servers have their data
-	memory    string // where everything else lies
+	disk      string // data of the servers
+	memory    string // everything else
 	ports     []string
 	running   map[string]*exec.Cmd // by port
 }
@@ -51,7 +51,7 @@ func newServers(dir string) (*servers, error) {
 	return s, nil
 }
 
-// end ends the servers, and removes all.
+// end stops the servers, and removes all files.
 func (s *servers) end() {
 	for port := range s.running {
 		s.kill(port)
@@ -85,14 +85,14 @@ func (s *servers) init() (*identity.Directory, error) {
 	return identity.Open(s.directory(), host.New(host.Options{Clock: host.RealClock{}}))
 }
 
-// apply makes the streams, and stores what operators have issued.
+// apply makes the streams, and stores the operators' documents.
 func (s *servers) apply(ctx context.Context) error {
 	for {
 		_, err := s.run(ctx, "fleet", "init", s.directory(), "--apply")
 		if err == nil || ctx.Err() != nil {
 			return err
 		}
-		time.Sleep(200 * time.Millisecond) // until they have chosen a leader
+		time.Sleep(200 * time.Millisecond) // until they have elected a leader
 	}
 }
 
@@ -118,7 +118,7 @@ func (s *servers) kill(port string) {
 	}
 }
 
-// run runs ccm as the operator, and returns what it prints.
+// run runs ccm as the operator, and returns its output.
 func (s *servers) run(ctx context.Context, args ...string) (string, error) {
 	cmd := exec.CommandContext(ctx, s.ccm, args...)
 	cmd.Env = append(os.Environ(), "CCM_FLEET="+s.directory(), "NO_COLOR=1", "XDG_CONFIG_HOME="+s.memory, "CCM_STATE_DIR="+filepath.Join(s.memory, "state"), "CCM_CACHE_DIR="+filepath.Join(s.memory, "cache"))
@@ -131,7 +131,7 @@ func (s *servers) run(ctx context.Context, args ...string) (string, error) {
 	return string(out), err
 }
 
-// memoryOf returns how much memory the largest server has, in bytes (proc_pid_status(5), VmRSS).
+// memoryOf returns the memory of the largest server in bytes (proc_pid_status(5), VmRSS).
 func (s *servers) memoryOf() (most float64) {
 	for _, cmd := range s.running {
 		text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", cmd.Process.Pid))
@@ -148,7 +148,7 @@ func (s *servers) memoryOf() (most float64) {
 	return most
 }
 
-// processor returns how many seconds of processor time the servers have taken (proc_pid_stat(5)).
+// processor returns the processor time of the servers in seconds (proc_pid_stat(5)).
 func (s *servers) processor() (seconds float64) {
 	const ticks = 100 // USER_HZ of Linux
 	for _, cmd := range s.running {
@@ -166,7 +166,7 @@ func (s *servers) processor() (seconds float64) {
 	return seconds
 }
 
-// diskOf returns how much the data of the largest server takes, in bytes.
+// diskOf returns the size of the largest server's data in bytes.
 func (s *servers) diskOf() (most float64) {
 	for _, port := range s.ports {
 		var sum float64
@@ -181,7 +181,7 @@ func (s *servers) diskOf() (most float64) {
 	return most
 }
 
-// freePort returns a port that is free, with those that ccm fleet init derives of it.
+// freePort returns a free port whose derived ports of ccm fleet init are free too.
 func freePort() (string, error) {
 	for range 100 {
 		first, err := net.Listen("tcp", "127.0.0.1:0")

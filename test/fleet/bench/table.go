@@ -34,11 +34,11 @@ const (
 	rowDisk            = "disk of a server at the end"
 )
 
-// rows are all of them in order, with what is wanted of 10,000 nodes, in the unit of the row.
+// rows are the rows in order, with the targets for 10,000 nodes in the unit of the row.
 var rows = []struct {
 	name   string
 	most   float64
-	wanted string // "" if nothing is
+	wanted string // "" for no target
 }{
 	{rowRestore, 0, ""},
 	{rowConnect, 10, "≤ 10 s"},
@@ -60,7 +60,7 @@ var rows = []struct {
 	{rowDisk, 0, ""},
 }
 
-// table returns the page's text of all sizes.
+// table returns the text of the table for all sizes.
 func table(all []*measurement) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s. %d cores and %s for three `nats-server`s, all nodes and the operator together; %s. Before it began the load of the machine was %.1f: beyond 1, other work makes the times longer.\n\n| work |",
@@ -84,13 +84,13 @@ func table(all []*measurement) string {
 	return b.String()
 }
 
-// Markers of the page between which the table stands.
+// Markers around the table on the page.
 const (
 	begin = "<!-- written by make bench-fleet -->\n"
 	end   = "<!-- end of what make bench-fleet writes -->\n"
 )
 
-// write writes the table into a page.
+// write replaces the table on a page.
 func write(file, text string) error {
 	old, err := os.ReadFile(file)
 	if err != nil {
@@ -104,7 +104,7 @@ func write(file, text string) error {
 	return os.WriteFile(file, slices.Concat(before, []byte(begin+"\n"+text+"\n"+end), after), 0o644)
 }
 
-// load is how many processes wanted to run in the minute before (proc_loadavg(5)).
+// load returns the load average of the last minute (proc_loadavg(5)).
 var load = func() float64 {
 	text, _ := os.ReadFile("/proc/loadavg")
 	first, _, _ := strings.Cut(string(text), " ")
@@ -112,7 +112,7 @@ var load = func() float64 {
 	return x
 }()
 
-// memory returns how much the machine has.
+// memory returns the memory of the machine.
 func memory() string {
 	text, _ := os.ReadFile("/proc/meminfo")
 	for line := range strings.Lines(string(text)) {
@@ -124,7 +124,7 @@ func memory() string {
 	return "unknown memory"
 }
 
-// version returns that of nats-server, as go.mod has it.
+// version returns the version of nats-server in go.mod.
 func version() string {
 	out, err := exec.Command("go", "list", "-m", "-f", "nats-server {{.Version}}", "github.com/nats-io/nats-server/v2").Output()
 	if err != nil {
@@ -133,7 +133,7 @@ func version() string {
 	return strings.TrimSpace(string(out))
 }
 
-// thousands writes a number as people do.
+// thousands returns a number with thousands separators.
 func thousands(n int) string {
 	if n < 1000 {
 		return strconv.Itoa(n)

@@ -22,20 +22,20 @@ import (
 	"github.com/luaccm/ccm/fleet/subject"
 )
 
-// A Connection stands for a node of which only that is there which the servers see: its key, its connection with
-// the subscriptions, and what it reads and stores. It believes what it hears, and keeps nothing. So the
-// processor time that thousands of machines have is not asked of one.
+// A Connection simulates the part of a node that servers see: its key, its connection with the subscriptions, its
+// reads and messages. It trusts all documents, and keeps nothing, so that thousands of them need little processor
+// time.
 type Connection struct {
 	*prepared
 	ca     string
 	watch  *Watch
 	gate   <-chan struct{}
 	conn   *nats.Conn
-	number atomic.Int64 // of its messages with events
-	rounds atomic.Int64 // rounds that are stored
+	number atomic.Int64 // of its last message with events
+	rounds atomic.Int64 // number of stored rounds
 }
 
-// NewConnection issues credentials to a node with a number, and prepares it.
+// NewConnection issues credentials to node number i, and prepares it.
 func NewConnection(o Options, i int) (*Connection, error) {
 	p, err := prepare(o, i)
 	if err != nil {
@@ -95,7 +95,7 @@ func (c *Connection) Run(ctx context.Context) {
 	<-ctx.Done()
 }
 
-// store stores a message, again and again until it is.
+// store stores a message, and repeats it until it is acknowledged.
 func (c *Connection) store(ctx context.Context, to string, text []byte, options ...direct.Option) {
 	for {
 		if _, err := direct.Publish(ctx, c.conn, to, text, options...); err == nil || !retry.Sleep(ctx, time.Second) {
@@ -110,7 +110,7 @@ func (c *Connection) heartbeat(ctx context.Context) {
 	}
 }
 
-// state stores its state after a release; nil before the first.
+// state stores the node's state after a release; nil before the first.
 func (c *Connection) state(ctx context.Context, r *signed.Release) {
 	s := record.State{Node: c.name, Environment: Environment, Time: time.Now().UTC(), Version: "bench", Labels: c.labels}
 	if r != nil {
@@ -122,7 +122,7 @@ func (c *Connection) state(ctx context.Context, r *signed.Release) {
 	}
 }
 
-// control takes a release that is for all at once. Those with stages are for machines.
+// control takes a release for all nodes at once. Releases with stages are for machines.
 func (c *Connection) control(ctx context.Context, m *nats.Msg) {
 	r := new(signed.Release)
 	if m.Subject != subject.ControlChange(subject.ReleaseKey(Environment)) || signed.Read(m.Data, r) != nil {
@@ -142,7 +142,7 @@ func (c *Connection) control(ctx context.Context, m *nats.Msg) {
 	}()
 }
 
-// take reads a bundle (ADR-20), and throws it away.
+// take downloads a bundle (ADR-20), and discards it.
 func (c *Connection) take(ctx context.Context, digest string) error {
 	store := subject.Sites(Environment)
 	metadata, chunks := subject.Objects(store)
@@ -169,7 +169,7 @@ func (c *Connection) take(ctx context.Context, digest string) error {
 	return err
 }
 
-// ordered accepts a job, and says that it is done.
+// ordered accepts a job, and reports it as done.
 func (c *Connection) ordered(ctx context.Context, m *nats.Msg) {
 	j := new(signed.Job)
 	if signed.Read(m.Data, j) != nil || j.Means(c.name, func(string) (bool, error) { return true, nil }) != nil {

@@ -1,5 +1,5 @@
-// Package crowd simulates many nodes of a fleet, each with a key and a connection of its own. A [Machine] runs the code
-// of the agent's fleet; only the machine behind it is none. A [Connection] has only the part of it that servers see.
+// Package crowd simulates many nodes of a fleet, each with its own key and connection. A [Machine] runs the agent's
+// code for fleets on a simulated machine. A [Connection] is only the part that servers see.
 //
 // Begin with [New], [NewConnection] and [Member].
 package crowd
@@ -27,8 +27,7 @@ import (
 	"github.com/luaccm/ccm/runtime/host"
 )
 
-// A Machine stands for the agent of one node: its runs do nothing, and its bundles are looked at and
-// thrown away.
+// A Machine simulates the agent of one node: its runs do nothing, and its bundles are checked and discarded.
 type Machine struct {
 	Name string
 	Dir  string
@@ -36,54 +35,54 @@ type Machine struct {
 
 	watch *Watch
 	facts []byte
-	gate  <-chan struct{} // facts are told when it is closed
-	have  atomic.Value    // string: the digest of the bundle
+	gate  <-chan struct{} // closed when facts may be sent
+	have  atomic.Value    // string: digest of the bundle
 	runs  atomic.Int64
 }
 
-// A Member is one of the crowd.
+// A Member is one node of the crowd.
 type Member interface {
 	NodeName() string
 	// Run takes part in the fleet until the context ends.
 	Run(ctx context.Context)
-	// Tell has the events of a round told.
+	// Tell sends the events of a round.
 	Tell(ctx context.Context, round int) error
-	// HasReported reports whether the servers have acknowledged those of all rounds.
+	// HasReported reports whether the servers have acknowledged the events of all rounds.
 	HasReported() bool
 }
 
-// Environment is the one that all of them follow.
+// Environment is the environment of all members.
 const Environment = "prod"
 
-// Options are those of many nodes.
+// Options are the options of all members.
 type Options struct {
 	Fleet  *identity.Directory
 	Memory string // a directory for all of them
-	// Allowed are the signers, as a text.
+	// Allowed is the text of allowed_signers.
 	Allowed string
 	Watch   *Watch
-	// Gate is closed when facts may be told.
+	// Gate is closed when facts may be sent.
 	Gate <-chan struct{}
 }
 
-// factBytes is how large the facts of a node are.
+// factBytes is the size of a node's facts.
 const factBytes = 4 << 10
 
-// Few is how many nodes take the large bundle, and how few a fleet may have.
+// Few is the number of nodes that take the large bundle, and the least size of a fleet.
 const Few = 1000
 
-// families are systems, of which each has a quarter of the nodes.
+// families are operating systems; each is that of a quarter of the nodes.
 var families = []string{"debian", "redhat", "suse", "arch"}
 
-// prepared is what each of the crowd has.
+// prepared has the common parts of all kinds of members.
 type prepared struct {
 	name, dir, credentials string
-	servers                []string // the first one differs
+	servers                []string // in an order that differs between members
 	facts                  []byte
 	labels                 map[string]string
 }
 
-// prepare issues credentials to a node with a number, and makes its directory and its facts.
+// prepare issues credentials to node number i, and makes its directory and its facts.
 func prepare(o Options, i int) (*prepared, error) {
 	p := &prepared{name: fmt.Sprintf("node%05d", i)}
 	p.dir = filepath.Join(o.Memory, "nodes", p.name)
@@ -115,7 +114,7 @@ func prepare(o Options, i int) (*prepared, error) {
 	return p, nil
 }
 
-// New issues credentials to a node with a number, and prepares it.
+// New issues credentials to node number i, and prepares it.
 func New(o Options, i int) (*Machine, error) {
 	p, err := prepare(o, i)
 	if err != nil {
@@ -133,7 +132,7 @@ func New(o Options, i int) (*Machine, error) {
 	return m, err
 }
 
-// issue makes the key of a node, approves it in the directory, and writes its credentials.
+// issue makes the key of a node, approves it in the fleet's directory, and writes its credentials.
 func issue(d *identity.Directory, name, dir string) (file string, err error) {
 	pair, err := nkeys.CreateUser()
 	if err != nil {
@@ -161,10 +160,10 @@ func issue(d *identity.Directory, name, dir string) (file string, err error) {
 // NodeName implements Member.
 func (m *Machine) NodeName() string { return m.Name }
 
-// RunsDir has the records of its runs.
+// RunsDir returns the directory with the records of its runs.
 func (m *Machine) RunsDir() string { return filepath.Join(m.Dir, "runs") }
 
-// Run is what an agent does with a node: it runs what there is when it hears of it.
+// Run does the agent's work for a node: it runs a new release.
 func (m *Machine) Run(ctx context.Context) {
 	var ended sync.WaitGroup
 	defer ended.Wait()
@@ -208,10 +207,10 @@ func (m *Machine) Output(ctx context.Context, _ ...string) ([]byte, error) {
 	}
 }
 
-// bundles are those of a machine. A Machine has a name of its own.
+// bundles implements node.Bundles for a Machine, whose Name is the node's.
 type bundles struct{ *Machine }
 
-// sourceName is that of what releases bring.
+// sourceName is the name of the source with releases.
 const sourceName = "fleet"
 
 // Name implements node.Bundles.
@@ -237,7 +236,7 @@ func (m *Machine) Install(_ context.Context, body io.Reader, digest string) (boo
 	return true, nil
 }
 
-// A Watch counts what nodes log. It is a slog.Handler.
+// A Watch counts log messages of nodes. It is a slog.Handler.
 type Watch struct {
 	Connected, Released, Installed, Warnings atomic.Int64
 }

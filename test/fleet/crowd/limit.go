@@ -6,15 +6,15 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Descriptors that are open at most: a machine writes files besides its connection, and the process has some itself.
+// Open descriptors: a machine writes files besides its connection, and the process has some of its own.
 const (
 	filesOfMachine    = 4
 	filesOfConnection = 1
 	filesOfProcess    = 1000
 )
 
-// RaiseFileLimit lets this process have as many files open as so many machines and connections need (getrlimit(2)). Only
-// root can go beyond the hard limit, and not everywhere.
+// RaiseFileLimit raises the limit of open files for a number of machines and connections (getrlimit(2)). Only root
+// can exceed the hard limit, and not everywhere.
 func RaiseFileLimit(machines, connections int) error {
 	want := uint64(machines*filesOfMachine + connections*filesOfConnection + filesOfProcess)
 	var have unix.Rlimit
@@ -30,7 +30,7 @@ func RaiseFileLimit(machines, connections int) error {
 	return nil
 }
 
-// MostMachines returns how many machines this process can simulate, at most want.
+// MostMachines returns the number of machines that this process can simulate, at most want.
 func MostMachines(want int) int {
 	if RaiseFileLimit(want, 0) == nil {
 		return want

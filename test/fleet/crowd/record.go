@@ -11,17 +11,17 @@ import (
 	"github.com/luaccm/ccm/fleet/agent"
 )
 
-// What each node tells in all rounds: so many messages, with so many events of so many bytes.
+// The messages of each node: number of rounds, events in each, bytes of an event.
 const (
 	Rounds     = 10
 	Events     = 5
 	eventBytes = 600
 )
 
-// recordName is the run whose record nodes send. It comes behind all others.
+// recordName is the record of the simulated run. It sorts after all others.
 const recordName = "99991231T000000.000000Z-bench.ndjson"
 
-// events returns the events of a node and a round, a line each.
+// events returns the events of a node in a round, one a line.
 func events(name string, round int) ([]byte, error) {
 	var lines []byte
 	for i := range Events {
@@ -40,7 +40,7 @@ func events(name string, round int) ([]byte, error) {
 	return lines, nil
 }
 
-// Append writes the next events into the record of the node's run, as a run does.
+// Append appends the events of a round to the record, as a run does.
 func (m *Machine) Append(round int) error {
 	lines, err := events(m.Name, round)
 	if err != nil {
@@ -55,7 +55,7 @@ func (m *Machine) Append(round int) error {
 	return err
 }
 
-// Tell implements Member: the events stand in the record of a run.
+// Tell implements Member. The events are in the record of a run.
 func (m *Machine) Tell(_ context.Context, round int) error {
 	if err := m.Append(round); err != nil {
 		return err

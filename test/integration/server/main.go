@@ -1,13 +1,11 @@
-// Command server is the web server of the integration tests: it serves the
-// files of a directory on 127.0.0.1:8080, and tells systemd when it is ready.
+// Command server is the web server of the integration tests: it serves the files of a directory on 127.0.0.1:8080,
+// and notifies systemd when it is ready.
 //
 //	server DIRECTORY LOG
 //
-// What is below /private/ needs the user deploy, the password pa55-word and the
-// header X-Token: t0ken-value. What is below /moved/ is redirected to the same
-// path without it on localhost, which is another host to a client. Each request
-// is a line of the log: the host, the path, the status and, if the client sent
-// what authorizes it, "with credentials".
+// Paths below /private/ require the user deploy, the password pa55-word and the header X-Token: t0ken-value. Paths
+// below /moved/ redirect to the same path without it on localhost, which is another host for clients. Each request is
+// a line of the log: the host, the path, the status and, if the request had credentials, "with credentials".
 package main
 
 import (
@@ -62,7 +60,7 @@ func serve(w http.ResponseWriter, r *http.Request, files http.Handler) {
 	}
 }
 
-// A recorder remembers the status of an answer.
+// A recorder records the status of a response.
 type recorder struct {
 	http.ResponseWriter
 	status int
@@ -74,7 +72,7 @@ func (r *recorder) WriteHeader(status int) {
 	r.ResponseWriter.WriteHeader(status)
 }
 
-// ready tells systemd that the server listens (sd_notify(3)).
+// ready notifies systemd that the server listens (sd_notify(3)).
 func ready() {
 	conn, err := net.Dial("unixgram", os.Getenv("NOTIFY_SOCKET"))
 	if err == nil {

@@ -1,5 +1,4 @@
-// Command services looks at services in both ways that the systemd provider has,
-// and says what it saw in each, as JSON.
+// Command services reads the states of services in both ways of the systemd provider, and prints them as JSON.
 //
 //	services NAME...
 package main
@@ -19,20 +18,19 @@ import (
 	"github.com/luaccm/ccm/runtime/host/systembus"
 )
 
-// An Observation is the state of a service, looked up in one way.
+// An Observation is the state of a service, read in one way.
 type Observation struct {
 	State any
 	Err   string
 }
 
-// Service is one service, seen in both ways.
+// A Service is a service with both observations.
 type Service struct {
 	Name         string
 	Bus, Command Observation
 }
 
-// Report is all of them, and how often systemctl was asked to show units: where
-// the bus was to answer, and where there was none.
+// A Report has all services, and the number of calls of systemctl show: with the bus, and without it.
 type Report struct {
 	Services        []Service
 	Shows, Commands int
@@ -52,7 +50,7 @@ func main() {
 	}
 }
 
-// look looks at all services at once.
+// look reads the states of all services.
 func look(names []string, bus systembus.Bus) (seen []Observation, shows int) {
 	var r counter
 	h := host.New(host.Options{Runner: &r, Bus: bus})
@@ -79,7 +77,7 @@ func (noBus) Call(context.Context, []systembus.Call) ([]systembus.Reply, error) 
 	return nil, errors.New("there is none here")
 }
 
-// counter runs commands, and counts those that ask for the state of units.
+// counter runs commands, and counts those that read the states of units.
 type counter struct {
 	command.Exec
 	shows atomic.Int32

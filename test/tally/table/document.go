@@ -11,15 +11,15 @@ import (
 	"github.com/luaccm/ccm/test/tally"
 )
 
-// The table stands between these lines.
+// The lines around the table.
 const (
 	begin = "<!-- written by make reliability -->\n"
 	end   = "<!-- end -->\n"
 	head  = "| broken | what must hold | test | tried | failed |\n|---|---|---|---|---|\n"
 )
 
-// update returns the document with the counts of a run in its table. Rows of tests that
-// did not run keep their place and counts; rows of tests that are not there any more go.
+// update returns the document with the counts of a run in its table. Rows of tests that did not run keep their place
+// and counts; rows of tests that no longer exist are removed.
 func update(doc string, counts []tally.Row, tests []string) (string, error) {
 	before, table, after, err := split(doc)
 	if err != nil {
@@ -51,7 +51,7 @@ func update(doc string, counts []tally.Row, tests []string) (string, error) {
 	return before + begin + format(out) + end + after, nil
 }
 
-// split returns the table of a document, with what stands before and after it.
+// split returns the table of a document, and the text before and after it.
 func split(doc string) (before, table, after string, err error) {
 	before, rest, ok := strings.Cut(doc, begin)
 	table, after, ok2 := strings.Cut(rest, end)
@@ -71,8 +71,8 @@ func of(rows []tally.Row, test string) (out []tally.Row) {
 	return out
 }
 
-// sum reads the lines that tests have written, and adds those with the same words. The
-// order is that of the names of the tests and of the words.
+// sum parses the lines that tests have written, and adds up those with the same words. They are sorted by the test
+// and the words.
 func sum(lines []byte) ([]tally.Row, error) {
 	var rows []tally.Row
 	for line := range bytes.Lines(lines) {
@@ -104,7 +104,7 @@ func format(rows []tally.Row) string {
 	return b.String()
 }
 
-// parse reads what format writes.
+// parse parses the output of format.
 func parse(table string) (rows []tally.Row, err error) {
 	lines := strings.SplitAfter(table, "\n")
 	for _, line := range lines[min(2, len(lines)):] {

@@ -1,5 +1,5 @@
-// Table runs the tests that count what they try, and writes their counts into the table
-// of docs/reliability.md. See package tally.
+// Table runs the tests that count their tries, and writes the counts into the table of docs/reliability.md. See
+// package tally.
 package main
 
 import (
@@ -34,8 +34,7 @@ func main() {
 	}
 }
 
-// write runs the tests and updates the document. If tests fail, the table says so, and
-// it is an error as well.
+// write runs the tests and updates the document. Failed tests are in the table, and also an error.
 func write(out, only, kept string, lab bool) error {
 	only, subtests, _ := strings.Cut(only, "/")
 	pattern, err := regexp.Compile(only)
@@ -87,8 +86,8 @@ func write(out, only, kept string, lab bool) error {
 	return errors.Join(failed, os.WriteFile(out, []byte(text), 0o644))
 }
 
-// countsFile returns the path of the file to which the tests write, and what removes it if it is
-// not to be kept. Tests of packages run elsewhere, so the path is absolute.
+// countsFile returns the path of the file that the tests write to, and a function that removes it unless it is to be
+// kept. The path is absolute, because tests of packages run in other directories.
 func countsFile(kept string) (file string, remove func(), err error) {
 	if kept == "" {
 		f, err := os.CreateTemp("", "ccm-tally-")
@@ -113,9 +112,8 @@ type testPackage struct {
 	tests []string
 }
 
-// run runs tests of the package one after the other, of each those subtests that match a
-// pattern if there is one, and shows how far they are.
-// Those that go on side by side wait for commands most of the time.
+// run runs tests of the package, one after another, and shows the progress. subtests is a pattern of their subtests,
+// "" for all. Parallel subtests mostly wait for commands.
 func (p testPackage) run(tests []string, subtests, file string) error {
 	pattern := "^(" + strings.Join(tests, "|") + ")$"
 	if subtests != "" {

@@ -35,7 +35,7 @@ func TestUpdate(t *testing.T) {
 	require.ErrorContains(t, err, begin[:10])
 }
 
-// The table in the documents has a row for each test that counts, and no other.
+// The table in the document has a row for each test that counts, and no other.
 func TestTableIsComplete(t *testing.T) {
 	text, err := os.ReadFile("../../../docs/reliability.md")
 	require.NoError(t, err)
