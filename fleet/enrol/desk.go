@@ -32,7 +32,15 @@ type OpenRequest struct {
 	Taken bool // a node has the name
 }
 
-// Pending returns the open requests, oldest first, and the number of requests that were dropped
+// fresh is how long somebody may take to approve a machine that is being set up. The servers keep
+// requests for a week, and a machine that is gone takes none back.
+const fresh = 24 * time.Hour
+
+// IsOld reports whether a request was made so long ago that the machine may be gone.
+func (r *OpenRequest) IsOld(now time.Time) bool { return now.Sub(r.StoredAt) > fresh }
+
+// Pending returns the open requests: those that may be of machines that are gone at the end, else
+// oldest first, and the number of requests that were dropped
 // because their key has not signed them.
 func (d *Desk) Pending(ctx context.Context) (list []OpenRequest, dropped int, err error) {
 	answered := map[string]bool{}
@@ -66,6 +74,16 @@ func (d *Desk) Pending(ctx context.Context) (list []OpenRequest, dropped int, er
 	for i := range list {
 		list[i].Twice = names[list[i].Name] > 1
 	}
+	now := d.Now()
+	slices.SortStableFunc(list, func(a, b OpenRequest) int {
+		switch {
+		case a.IsOld(now) == b.IsOld(now):
+			return 0
+		case a.IsOld(now):
+			return 1
+		}
+		return -1
+	})
 	return list, dropped, err
 }
 

@@ -38,7 +38,7 @@ func (d *Desk) BeginRekey(ctx context.Context) (signed int, err error) {
 		return 0, err
 	}
 	if len(foreign) > 0 {
-		return 0, fmt.Errorf("%d nodes are signed by keys that this directory does not know: they would be lost", len(foreign))
+		return 0, fmt.Errorf("this directory does not know the keys that signed %d of the nodes: they would be lost", len(foreign))
 	}
 	if err := d.waitUntilAfter(ctx, nodes); err != nil {
 		return 0, err

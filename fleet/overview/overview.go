@@ -63,6 +63,16 @@ func (n *Node) Failure() string {
 	return f.Resource + ": " + line
 }
 
+// Trouble returns the failure of the node's last run, or else its first problem, as one line.
+func (n *Node) Trouble() string {
+	if text := n.Failure(); text != "" || n.State == nil || len(n.State.Problems) == 0 {
+		return text
+	}
+	p := n.State.Problems[0]
+	line, _, _ := strings.Cut(p.Message, "\n")
+	return string(p.Code) + ": " + line
+}
+
 // Options choose the nodes and data to read.
 type Options struct {
 	Environment string           // "" for all

@@ -40,7 +40,11 @@ type Assessment struct {
 	State       signed.RolloutState `json:"state"`
 	Stage       int                 `json:"stage"`
 	Reason      string              `json:"why,omitempty"`
-	Verdict     Verdict             `json:"verdict"`
+	// CreateTime is when the release was made, and Note why. Since is when the stage began.
+	CreateTime time.Time `json:"created,omitzero"`
+	Note       string    `json:"reason,omitempty"`
+	Since      time.Time `json:"since,omitzero"`
+	Verdict    Verdict   `json:"verdict"`
 	// SoakUntil is the end of soaking, if the stage soaks.
 	SoakUntil time.Time `json:"soak_until,omitzero"`
 	Stages    []Stage   `json:"stages"`
@@ -75,7 +79,8 @@ type Cause struct {
 
 // Assess assesses the rollout of a release, given all nodes of the environment.
 func Assess(r *signed.Release, ro *signed.Rollout, nodes []*roster.Node, now time.Time) *Assessment {
-	a := &Assessment{Environment: r.Environment, Release: r.Version, Bundle: r.Bundle, State: ro.State, Stage: ro.Stage, Reason: ro.Reason}
+	a := &Assessment{Environment: r.Environment, Release: r.Version, Bundle: r.Bundle, State: ro.State, Stage: ro.Stage, Reason: ro.Reason,
+		CreateTime: r.CreateTime, Note: r.Reason, Since: ro.Since}
 	conditions := parseStages(r.Stages)
 	for _, s := range r.Stages {
 		a.Stages = append(a.Stages, Stage{Name: s})

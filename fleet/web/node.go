@@ -44,7 +44,7 @@ func (s *Server) node(ctx context.Context, name string) (*markup.Element, error)
 		}
 	}
 	say("Environment", n.Environment)
-	say("Status", n.Status(now))
+	about.Add(markup.New("dt").Say("Status"), markup.New("dd").Add(outcome(status(n, now), n.Status(now))))
 	say("Seen", seen(n, now))
 	say("Fingerprint", enrol.Fingerprint(n.Identity.Key, n.Identity.Recipient))
 	for _, tag := range n.Identity.Tags {
@@ -55,9 +55,12 @@ func (s *Server) node(ctx context.Context, name string) (*markup.Element, error)
 		if st.Release > 0 {
 			say("Release", fmt.Sprint(st.Release))
 		}
+		if !st.StartTime.IsZero() {
+			say("Last run", fmt.Sprintf("%s, %s", date(st.StartTime), since(st.StartTime, now)))
+		}
 		say("Bundle", st.Bundle)
 		for _, p := range st.Problems {
-			say("Problem", string(p.Code)+" "+p.Message)
+			about.Add(markup.New("dt", "class", "wrong").Say("Problem"), markup.New("dd").Say(string(p.Code)+": "+p.Message))
 		}
 	}
 	body.Add(about)

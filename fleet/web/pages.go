@@ -6,8 +6,11 @@ import (
 	"strings"
 	"time"
 
+	"github.com/luaccm/ccm/fleet/author"
+	"github.com/luaccm/ccm/fleet/identity"
 	"github.com/luaccm/ccm/fleet/overview"
 	"github.com/luaccm/ccm/fleet/release"
+	"github.com/luaccm/ccm/fleet/signed"
 	"github.com/luaccm/ccm/runtime/markup"
 	"github.com/luaccm/ccm/runtime/report/part"
 )
@@ -27,13 +30,13 @@ func link(text, page string, parts ...string) *markup.Element {
 	return markup.New("a", "href", to).Say(text)
 }
 
-// table returns a table with a head.
-func table(head ...string) *markup.Element {
+// table returns a table of a class with a head.
+func table(class string, head ...string) *markup.Element {
 	row := markup.New("tr")
 	for _, h := range head {
 		row.Add(markup.New("th").Say(h))
 	}
-	return markup.New("table").Add(markup.New("thead").Add(row))
+	return markup.New("table", "class", class).Add(markup.New("thead").Add(row))
 }
 
 // numbers returns a table with numbers in all columns but the first.
@@ -46,16 +49,36 @@ func numbers(head ...string) *markup.Element {
 			row.Add(markup.New("th", "class", "n").Say(h))
 		}
 	}
-	return markup.New("table").Add(markup.New("thead").Add(row))
+	return markup.New("table", "class", "numbers").Add(markup.New("thead").Add(row))
 }
 
-// row returns a row of texts and elements.
-func row(cells ...markup.Node) *markup.Element {
+// row returns a row of texts and elements below some heads, which narrow screens show before each of
+// them.
+func row(heads []string, cells ...markup.Node) *markup.Element {
 	r := markup.New("tr")
-	for _, c := range cells {
-		r.Add(markup.New("td").Add(c))
+	for i, c := range cells {
+		r.Add(markup.New("td", "data-head", heads[i]).Add(c))
 	}
 	return r
+}
+
+// counted returns a number of things, of which the word is that for one.
+func counted(n int, what string) string {
+	if n != 1 {
+		what += "s"
+	}
+	return fmt.Sprintf("%d %s", n, what)
+}
+
+// outcome returns a word in the colour of an outcome.
+func outcome(word, of string) *markup.Element {
+	return markup.New("span", "class", "o "+class(of)).Say(word)
+}
+
+// stateOf returns the state of a rollout in the colour of the outcome that is like it.
+func stateOf(s signed.RolloutState) *markup.Element {
+	of := map[signed.RolloutState]string{signed.Stopped: "failed", signed.Aborted: "failed", signed.Paused: "pending", signed.Rolling: "changed", signed.Done: "stable"}
+	return outcome(string(s), of[s])
 }
 
 func text(format string, args ...any) markup.Text { return markup.Text(fmt.Sprintf(format, args...)) }
@@ -86,18 +109,18 @@ func legend(list []overview.Count, total int) *markup.Element {
 	for _, c := range list {
 		p.Add(markup.New("span", "class", class(c.Name)).Add(markup.New("b"), text("%d %s", c.N, c.Name)))
 	}
-	return p.Add(markup.New("span").Say(fmt.Sprintf("of %d nodes", total)))
+	return p.Add(markup.New("span").Say("of " + counted(total, "node")))
 }
 
 // whole is the first page.
 func whole(f *overview.Fleet) *markup.Element {
-	body := markup.New("div").Add(markup.New("h1").Say(fmt.Sprintf("%d nodes", f.Nodes)))
+	body := markup.New("div").Add(markup.New("h1").Say(counted(f.Nodes, "node")))
 	if len(f.Foreign) > 0 {
 		var names []string
 		for _, x := range f.Foreign[:min(len(f.Foreign), maxNames)] {
 			names = append(names, x.Node)
 		}
-		body.Add(markup.New("p", "class", "failed").Say(fmt.Sprintf("%d nodes are not in fleet.json, which does not name the key that signed them: %s", len(f.Foreign), strings.Join(names, ", "))))
+		body.Add(markup.New("p", "class", "wrong").Say(fmt.Sprintf("Not in fleet.json, which does not name the key that signed them: %s: %s", counted(len(f.Foreign), "node"), strings.Join(names, ", "))))
 	}
 	for _, e := range f.Environments {
 		s := markup.New("section").Add(markup.New("h2").Say(e.Name))
@@ -108,10 +131,14 @@ func whole(f *overview.Fleet) *markup.Element {
 		}
 		if e.Rollout != nil {
 			done, all := reached(e.Rollout)
-			s.Add(markup.New("p").Add(link(fmt.Sprintf("Release %d", e.Rollout.Release), "release", e.Name), text(": %s, %d of %d nodes. %s", e.Rollout.State, done, all, e.Rollout.Reason)))
+			p := markup.New("p").Add(link(fmt.Sprintf("Release %d", e.Rollout.Release), "release", e.Name), markup.Text(": "), stateOf(e.Rollout.State), text(", %d of %s", done, counted(all, "node")))
+			if e.Rollout.Reason != "" {
+				p.Add(markup.Text(": " + e.Rollout.Reason))
+			}
+			s.Add(p)
 		}
 		if e.Problem != "" {
-			s.Add(markup.New("p", "class", "failed").Say(e.Problem))
+			s.Add(markup.New("p", "class", "wrong").Say(e.Problem))
 		}
 		body.Add(s)
 	}
@@ -123,41 +150,49 @@ func whole(f *overview.Fleet) *markup.Element {
 
 // causes is a table of failures, each of which has a page.
 func causes(list []overview.Cause) *markup.Element {
-	t := table("nodes", "resource", "message")
+	heads := []string{"nodes", "resource", "message"}
 	rows := markup.New("tbody")
 	for _, c := range list[:min(len(list), maxRows)] {
-		rows.Add(row(text("%d", len(c.Nodes)), long(link(c.Resource, "failure", c.Resource, c.Message)), long(markup.Text(c.Message))))
+		rows.Add(row(heads, text("%d", len(c.Nodes)), markup.New("div", "class", "resource").Add(link(c.Resource, "failure", c.Resource, c.Message)), long(markup.Text(c.Message))))
 	}
-	return t.Add(rows)
+	return table("causes", heads...).Add(rows)
 }
 
 // nodes is a table of nodes, the most urgent first.
 func nodes(list []*overview.Node, now time.Time) *markup.Element {
-	t := table("node", "environment", "seen", "release", "outcome", "failed")
+	heads := []string{"node", "environment", "seen", "release", "outcome", "last run", "failed"}
 	rows := markup.New("tbody")
+	if len(list) == 0 {
+		return markup.New("p").Say("There are none. A machine asks to be one with ccm agent enrol; ccm fleet enrol lists those that ask.")
+	}
 	list = overview.ByStatus(list, now)
 	for _, n := range list[:min(len(list), maxRows)] {
-		version := "-"
+		version, last := "-", "-"
 		if n.State != nil && n.State.Release > 0 {
 			version = fmt.Sprint(n.State.Release)
 		}
-		rows.Add(row(link(n.Name, "node", n.Name), markup.Text(n.Environment), markup.Text(seen(n, now)), markup.Text(version),
-			markup.New("span", "class", class(n.Status(now))).Say(n.Status(now)), long(markup.Text(trouble(n)))))
+		if n.State != nil && !n.State.StartTime.IsZero() {
+			last = since(n.State.StartTime, now)
+		}
+		rows.Add(row(heads, link(n.Name, "node", n.Name), markup.Text(n.Environment), markup.Text(seen(n, now)), markup.Text(version),
+			outcome(status(n, now), n.Status(now)), markup.Text(last), long(markup.Text(n.Trouble()))))
 	}
-	div := markup.New("div").Add(t.Add(rows))
+	div := markup.New("div").Add(table("nodes", heads...).Add(rows))
 	if more := len(list) - maxRows; more > 0 {
 		div.Add(markup.New("p").Say(fmt.Sprintf("%d more: ccm fleet nodes lists them all", more)))
 	}
 	return div
 }
 
-// trouble returns why a node is urgent: its failure, or else its problem.
-func trouble(n *overview.Node) string {
-	if text := n.Failure(); text != "" || n.State == nil || len(n.State.Problems) == 0 {
-		return text
+// status returns the status of a node, and what its last run was if it is silent.
+func status(n *overview.Node, now time.Time) string {
+	switch {
+	case n.Silent(now) && n.Outcome() != overview.New:
+		return fmt.Sprintf("%s, was %s", overview.Silent, n.Outcome())
+	case n.State != nil && n.State.Noop:
+		return n.Outcome() + " (noop)"
 	}
-	p := n.State.Problems[0]
-	return string(p.Code) + ": " + firstLine(p.Message)
+	return n.Status(now)
 }
 
 // long breaks long words at the end of a line.
@@ -167,13 +202,20 @@ func seen(n *overview.Node, now time.Time) string {
 	if n.HeartbeatTime.IsZero() {
 		return "never"
 	}
-	switch d := max(now.Sub(n.HeartbeatTime), 0); {
+	return since(n.HeartbeatTime, now)
+}
+
+// since returns how long ago a time is.
+func since(t, now time.Time) string {
+	switch d := max(now.Sub(t), 0); {
 	case d < 2*time.Minute:
 		return fmt.Sprintf("%d s ago", int(d.Seconds()))
 	case d < 2*time.Hour:
 		return fmt.Sprintf("%d min ago", int(d.Minutes()))
-	default:
+	case d < 48*time.Hour:
 		return fmt.Sprintf("%d h ago", int(d.Hours()))
+	default:
+		return fmt.Sprintf("%d days ago", int(d.Hours()/24))
 	}
 }
 
@@ -193,14 +235,16 @@ func rollout(e *overview.Environment) *markup.Element {
 	}
 	body := markup.New("div").Add(markup.New("h1").Say(fmt.Sprintf("Release %d of %s", a.Release, e.Name)))
 	facts := markup.New("dl")
-	for _, f := range [][2]string{{"State", string(a.State)}, {"Why", a.Reason}, {"Bundle", a.Bundle}} {
+	say := func(what string, value markup.Node) {
+		facts.Add(markup.New("dt").Say(what), markup.New("dd").Add(value))
+	}
+	say("State", stateOf(a.State))
+	for _, f := range [][2]string{{"Why", a.Reason}, {"Made", date(a.CreateTime)}, {"Signed by", signedBy(a.SignedBy)}, {"Reason", a.Note}, {"Bundle", a.Bundle}, {"Stage", stageText(a)}, {"Soaks until", date(a.SoakUntil)}} {
 		if f[1] != "" {
-			facts.Add(markup.New("dt").Say(f[0]), markup.New("dd").Say(f[1]))
+			say(f[0], markup.Text(f[1]))
 		}
 	}
-	if !a.SoakUntil.IsZero() {
-		facts.Add(markup.New("dt").Say("Soaks until"), markup.New("dd").Say(a.SoakUntil.Local().Format(time.DateTime)))
-	}
+	body.Add(problems(a.Problems))
 	t, rows := numbers("stage", "nodes", "done", "changed", "failed", "silent", "waiting"), markup.New("tbody")
 	for i, s := range a.Stages {
 		attrs := []string{}
@@ -214,8 +258,11 @@ func rollout(e *overview.Environment) *markup.Element {
 		rows.Add(r)
 	}
 	body.Add(facts, t.Add(rows))
+	if a.State == signed.Stopped {
+		body.Add(markup.New("p").Say(fmt.Sprintf("No further node begins with it. ccm fleet rollback %s goes back, ccm fleet resume %s goes on.", e.Name, e.Name)))
+	}
 	for _, s := range a.Stages {
-		body.Add(named("Failed in "+s.Name, s.FailedNodes), named("Silent in "+s.Name, s.SilentNodes))
+		body.Add(named("Failed in stage "+s.Name, s.FailedNodes), named("Silent in stage "+s.Name, s.SilentNodes))
 	}
 	if len(a.Causes) > 0 {
 		var list []overview.Cause
@@ -225,6 +272,44 @@ func rollout(e *overview.Environment) *markup.Element {
 		body.Add(markup.New("h2").Say("Why nodes failed"), causes(list))
 	}
 	return body
+}
+
+// signedBy names signers, and says if it is only known which keys they have.
+func signedBy(list []author.Signer) string {
+	names := author.Authorship{Signers: list}.Names()
+	if len(list) > 0 && list[0].Name == "" {
+		names += ", which is compared with no " + identity.SignersFile
+	}
+	return names
+}
+
+// stageText returns which stage a rollout is in, and since when.
+func stageText(a *release.Assessment) string {
+	if a.Stage >= len(a.Stages) {
+		return ""
+	}
+	text := fmt.Sprintf("%d of %d", a.Stage+1, len(a.Stages))
+	if !a.Since.IsZero() {
+		text += ", since " + date(a.Since)
+	}
+	return text
+}
+
+// problems are documents on the servers that are not believed.
+func problems(list []string) *markup.Element {
+	div := markup.New("div")
+	for _, p := range list {
+		div.Add(markup.New("p", "class", "wrong").Say(p))
+	}
+	return div
+}
+
+// date returns a time in words; "" for none.
+func date(t time.Time) string {
+	if t.IsZero() {
+		return ""
+	}
+	return t.Local().Format("2006-01-02 15:04:05 MST")
 }
 
 // named is a list of nodes; an empty element if there are none.

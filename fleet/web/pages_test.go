@@ -9,9 +9,13 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/luaccm/ccm/fleet/author"
 	"github.com/luaccm/ccm/fleet/overview"
 	"github.com/luaccm/ccm/fleet/record"
+	"github.com/luaccm/ccm/fleet/release"
 	"github.com/luaccm/ccm/fleet/roster"
+	"github.com/luaccm/ccm/fleet/signed"
+	"github.com/luaccm/ccm/runtime/markup"
 )
 
 // Nodes with a failure or a problem are on the page, however many nodes are new, and their failure is shown.
@@ -34,4 +38,27 @@ func TestNodesThatFailedAreOnThePage(t *testing.T) {
 	}
 	require.Less(t, strings.Index(page, "web1"), strings.Index(page, "web2"))
 	require.Less(t, strings.Index(page, "web2"), strings.Index(page, "new0"))
+}
+
+// What an operator at night looks for is said, in words and colours, and one node is no nodes.
+func TestPagesSayWhatIsWrong(t *testing.T) {
+	now := time.Now()
+	silent := &overview.Node{Node: &roster.Node{Name: "web1", State: &record.State{Outcome: "failed", Release: 3, StartTime: now.Add(-50 * time.Hour)}, HeartbeatTime: now.Add(-time.Hour)}}
+	e := overview.Environment{Name: "prod", Nodes: 1, Outcomes: []overview.Count{{Name: "silent", N: 1}}, Problem: "prod.release on the servers is not believed",
+		Rollout: &release.Assessment{Release: 3, State: signed.Stopped, Reason: "1 failed, at most 0", Stages: []release.Stage{{Name: "100%", Nodes: 1, Failed: 1, Done: 1}},
+			SignedBy: []author.Signer{{Name: "ops@example.org"}}, Note: "CVE-2026-1234", Problems: []string{"prod.release on the servers is not believed"}}}
+	page := func(e *markup.Element) string {
+		text, err := json.Marshal(e)
+		require.NoError(t, err)
+		return string(text)
+	}
+	first := page(whole(&overview.Fleet{Time: now, Nodes: 1, Environments: []overview.Environment{e}, List: []*overview.Node{silent}}))
+	for _, want := range []string{`"1 node"`, `"of 1 node"`, `{"class":"o failed"},"stopped"`, `{"class":"wrong"},"prod.release`, "silent, was failed", "2 days ago", "60 min ago"} {
+		require.Contains(t, first, want)
+	}
+	require.NotContains(t, first, "1 nodes")
+	second := page(rollout(&e))
+	for _, want := range []string{"ops@example.org", "CVE-2026-1234", `{"class":"wrong"},"prod.release`, "ccm fleet rollback prod", "1 of 1"} {
+		require.Contains(t, second, want)
+	}
 }

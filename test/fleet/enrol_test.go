@@ -364,3 +364,33 @@ func streamsWithRollup(t *testing.T, l *lab) (found []string) {
 	require.NoError(t, list.Err())
 	return found
 }
+
+// A machine that asked long ago may be gone: it is listed after those that ask now, and that is said.
+func TestOldRequests(t *testing.T) {
+	l := sharedLab(t)
+	old, young := unique("old"), unique("young")
+	l.ask(t, old, "prod")
+	l.ask(t, young, "prod")
+	d := l.desk(t)
+	pending := func() (order []string, by map[string]enrol.OpenRequest) {
+		list, _, err := d.Pending(t.Context())
+		require.NoError(t, err)
+		by = map[string]enrol.OpenRequest{}
+		for _, r := range list {
+			if r.Name == old || r.Name == young {
+				order, by[r.Name] = append(order, r.Name), r
+			}
+		}
+		return order, by
+	}
+	order, by := pending()
+	require.Equal(t, []string{old, young}, order)
+	latest := by[young].StoredAt
+	d.Now = func() time.Time { return latest.Add(24 * time.Hour) }
+	order, by = pending()
+	require.Equal(t, []string{young, old}, order)
+	asked, recent := by[old], by[young]
+	require.True(t, asked.IsOld(d.Now()))
+	require.False(t, recent.IsOld(d.Now()))
+	require.Contains(t, l.must(t, "fleet", "enrol", "--output", "json"), `"asked_long_ago":false`)
+}

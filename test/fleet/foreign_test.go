@@ -30,7 +30,7 @@ func TestNodesNotInFleetAreShown(t *testing.T) {
 			return nil
 		})
 	}()
-	want := "1 nodes are not in fleet.json, which does not name the key that signed them: forged\n  after ccm fleet rekey everybody needs fleet.json anew"
+	want := "Not in fleet.json, which does not name the key that signed them: 1 node: forged\n  after ccm fleet rekey everybody needs fleet.json anew"
 	stderr := ""
 	waitFor(t, "it to be seen", func() error {
 		if _, stderr, _ = l.ccm("fleet", "nodes"); !strings.Contains(stderr, want) {

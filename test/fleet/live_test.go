@@ -102,7 +102,7 @@ func (l *lab) testNodesLive(t *testing.T, key string, web *agentProcess) {
 	stdout, stderr, status = l.ccm(prod...)
 	require.Zero(t, status, stderr)
 	require.Regexp(t, `(?m)^web1 +prod +\d+s `, stdout)
-	require.Contains(t, stderr, "1 of 1 nodes; 1 answered")
+	require.Contains(t, stderr, "1 of 1 node; 1 answered")
 	require.Contains(t, l.must(t, "fleet", "nodes", "web1", "--live", "--sign", key), "node: web1\n")
 
 	for _, c := range []struct{ node, want string }{

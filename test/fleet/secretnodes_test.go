@@ -110,7 +110,7 @@ func TestSecretsForRole(t *testing.T) {
 	sequence := l.forge(t, "prod", "role", role)
 	_, stderr, status = s.run(ann, "secret", "recipients", "nodes")
 	require.NotZero(t, status)
-	require.Contains(t, stderr, "1 nodes are signed by a key that fleet.json does not name")
+	require.Contains(t, stderr, "the key that signed 1 of the nodes is not in fleet.json")
 	stream, err := l.desk(t).Cluster.JetStream.Stream(t.Context(), subject.Answers)
 	require.NoError(t, err)
 	require.NoError(t, stream.DeleteMsg(t.Context(), sequence))

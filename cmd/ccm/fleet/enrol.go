@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -47,6 +48,7 @@ type enrolmentLine struct {
 	StoredAt    time.Time `json:"asked"`
 	Twice       bool      `json:"asked_twice"`
 	Taken       bool      `json:"taken"`
+	Old         bool      `json:"asked_long_ago"`
 }
 
 func listRequests(ctx context.Context, e *cli.Env, f *fleetdir.Flags, form string) error {
@@ -65,7 +67,7 @@ func listRequests(ctx context.Context, e *cli.Env, f *fleetdir.Flags, form strin
 	rows := [][]string{{"NAME", "ENVIRONMENT", "FINGERPRINT", "ADDRESS", "ASKED", ""}}
 	for _, p := range list {
 		if form == "json" {
-			if err := e.Print().Line(enrolmentLine{p.Request, p.Fingerprint(), p.StoredAt, p.Twice, p.Taken}); err != nil {
+			if err := e.Print().Line(enrolmentLine{p.Request, p.Fingerprint(), p.StoredAt, p.Twice, p.Taken, p.IsOld(e.Clock.Now())}); err != nil {
 				return err
 			}
 			continue
@@ -76,6 +78,9 @@ func listRequests(ctx context.Context, e *cli.Env, f *fleetdir.Flags, form strin
 			note = "name asked for twice"
 		case p.Taken:
 			note = "a node has this name"
+		}
+		if p.IsOld(e.Clock.Now()) {
+			note = strings.TrimPrefix(note+", asked long ago: ccm fleet enrol deny takes it off the list", ", ")
 		}
 		rows = append(rows, []string{p.Name, p.Environment, p.Fingerprint(), p.Address, ago(e.Clock.Now().Sub(p.StoredAt)) + " ago", note})
 	}

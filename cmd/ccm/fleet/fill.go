@@ -139,7 +139,7 @@ func (f *eventFlags) printFillings(e *cli.Env, list []*fillResult) error {
 	}
 	if f.output.Value == "text" {
 		printTable(e, rows)
-		terminal.Fprintf(e.Stderr, "%d of %d nodes have told again what they have of it\n", len(list)-open, len(list))
+		terminal.Fprintf(e.Stderr, "%d of %s told again what they have of it\n", len(list)-open, counted(len(list), "node"))
 	}
 	if open > 0 {
 		return cli.Status(cli.ExitFailed)

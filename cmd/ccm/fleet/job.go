@@ -236,7 +236,7 @@ func (f *jobFlags) send(ctx context.Context, e *cli.Env, j *signed.Job, args []s
 		if j.AtMost > 0 {
 			atATime = fmt.Sprintf(", %d at a time", j.AtMost)
 		}
-		terminal.Fprintf(e.Stdout, "Job %s to %d of %d nodes of %s%s\n", j.ID, len(names), total, environment, atATime)
+		terminal.Fprintf(e.Stdout, "Job %s to %d of %s of %s%s\n", j.ID, len(names), counted(total, "node"), environment, atATime)
 		if err := e.Stdout.Flush(); err != nil {
 			return err
 		}

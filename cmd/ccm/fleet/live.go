@@ -39,7 +39,7 @@ func (f *liveFlags) askNodes(ctx context.Context, e *cli.Env, d *enrol.Desk, o o
 		return err
 	}
 	if form == "text" {
-		cli.Say(e, "%d of %d nodes; %d answered", len(answer.Nodes), answer.Total, answer.Answered)
+		cli.Say(e, "%d of %s; %d answered", len(answer.Nodes), counted(answer.Total, "node"), answer.Answered)
 	}
 	sayLeftOut(e, answer.ConditionError)
 	if form == "text" {

@@ -136,7 +136,7 @@ func listNodes(ctx context.Context, e *cli.Env, d *enrol.Desk, o overview.Option
 	}
 	switch form {
 	case "text":
-		cli.Say(e, "%d of %d nodes", len(list.Nodes), list.Total)
+		cli.Say(e, "%d of %s", len(list.Nodes), counted(list.Total, "node"))
 		sayForeign(e, list.Foreign)
 	case "json", "yaml":
 		if err := printForeign(e, list.Foreign, form); err != nil {
@@ -198,7 +198,7 @@ func foreignText(list []enrol.ForeignNode) string {
 	for _, f := range list {
 		names = append(names, f.Node)
 	}
-	return fmt.Sprintf("! %d nodes are not in fleet.json, which does not name the key that signed them: %s", len(list), someOf(names))
+	return fmt.Sprintf("! Not in fleet.json, which does not name the key that signed them: %s: %s", counted(len(list), "node"), someOf(names))
 }
 
 // printForeign prints foreign nodes for programs.
@@ -241,7 +241,7 @@ func nodeRow(n *overview.Node, now time.Time) []string {
 			outcome += " (noop)"
 		}
 	}
-	notes := n.Failure()
+	notes := n.Trouble()
 	if n.Skewed() {
 		notes = strings.TrimLeft(notes+"  clock "+time.Duration(n.State.Skew*float64(time.Second)).Round(time.Minute).String(), " ")
 	}

@@ -72,7 +72,7 @@ func rekeyFleet(ctx context.Context, e *cli.Env, d *enrol.Desk, until time.Time,
 		return err
 	}
 	if form == "text" {
-		terminal.Fprintf(e.Stdout, "~ %d nodes signed by the new key\n", signed)
+		terminal.Fprintf(e.Stdout, "~ %s signed by the new key\n", counted(signed, "node"))
 		_ = e.Stdout.Flush() // a failed write is reported at the end
 	}
 	r, err := waitForRekeyed(ctx, e, d, until)

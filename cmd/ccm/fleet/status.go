@@ -117,7 +117,7 @@ const barWidth = 30
 func statusLines(f *overview.Fleet, now time.Time, columns, rows int) []string {
 	var lines []string
 	for _, detail := range []statusDetail{allStages, presentStage, oneLine} {
-		lines = []string{fmt.Sprintf("%d nodes, %s", f.Nodes, f.Time.Local().Format("15:04:05"))}
+		lines = []string{fmt.Sprintf("%s, %s", counted(f.Nodes, "node"), f.Time.Local().Format("15:04:05"))}
 		if len(f.Foreign) > 0 {
 			lines = append(lines, foreignText(f.Foreign), "  "+fleetdir.ForeignHint)
 		}
@@ -130,7 +130,7 @@ func statusLines(f *overview.Fleet, now time.Time, columns, rows int) []string {
 	}
 	if rows > 0 {
 		if room := max(rows-causeRows(f), 2); len(lines) > room {
-			lines = append(lines[:room-1], fmt.Sprintf("and %d more environments", len(lines)-room+1))
+			lines = append(lines[:room-1], "and "+counted(len(lines)-room+1, "more environment"))
 		}
 	}
 	lines = append(lines, causeLines(f, rows-len(lines), rows > 0)...)
@@ -159,7 +159,7 @@ func environmentLines(env overview.Environment, detail statusDetail) (lines []st
 	if detail == allStages {
 		add("")
 	}
-	first := fmt.Sprintf("%s  %d nodes: %s", env.Name, env.Nodes, orDash(strings.Join(parts, ", ")))
+	first := fmt.Sprintf("%s  %s: %s", env.Name, counted(env.Nodes, "node"), orDash(strings.Join(parts, ", ")))
 	if detail == oneLine {
 		if a := env.Rollout; a != nil {
 			first += fmt.Sprintf("; release %d %s", a.Release, a.State)

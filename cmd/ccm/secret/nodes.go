@@ -99,7 +99,7 @@ func (f *nodeFlags) update(ctx context.Context, e *cli.Env, near string, dry boo
 		return false, err
 	}
 	if len(foreign) > 0 {
-		return false, diag.Errorf(diag.Pos{}, "%d nodes are signed by a key that fleet.json does not name, and would be left out", len(foreign)).
+		return false, diag.Errorf(diag.Pos{}, "the key that signed %d of the nodes is not in fleet.json: they would be left out", len(foreign)).
 			WithHint("%s", fleetdir.ForeignHint)
 	}
 	path := recipientsPath(near)

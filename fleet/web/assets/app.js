@@ -24,6 +24,7 @@ function element(node) {
 function say(text) {
   trouble.textContent = text;
   trouble.hidden = !text;
+  page.classList.toggle("old", !!text); // what is shown is not what there is now
 }
 
 // draw keeps what a person has opened while the page is drawn again.
@@ -42,7 +43,10 @@ async function load() {
   try {
     const res = await fetch("/api/page?" + query);
     answer = await res.json();
-    if (!res.ok) return say(answer.error + (answer.hint ? ": " + answer.hint : ""));
+    if (!res.ok) {
+      if (hash !== shown) page.replaceChildren(); // of another address
+      return say(answer.error + (answer.hint ? ": " + answer.hint : ""));
+    }
   } catch {
     return say("ccm fleet serve does not answer; this page is as it was at " + (when.textContent || "no time"));
   }
