@@ -352,8 +352,8 @@ func (dc *declarer) admit(r *resource.Resource) (*resource.Resource, error) {
 	if dc.in.invoked > 0 {
 		return nil, r.Errorf(nil, "%w", errClosed)
 	}
-	if dc.in.session != nil {
-		return dc.in.session.admit(r)
+	if dc.in.console != nil {
+		return dc.in.console.admit(r)
 	}
 	if dc.in.opts.Add != nil {
 		return dc.in.opts.Add(r)

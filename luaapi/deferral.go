@@ -163,7 +163,7 @@ func (df *deferrals) resultField(L *lua.LState, handle *lua.LUserData, field str
 		df.in.report.throw(L, "only what runs a command has it", "%s has no field %q", id, field)
 	}
 	res, ok := df.results[id]
-	if df.running == 0 && (df.in.session == nil || !ok) {
+	if df.running == 0 && (df.in.console == nil || !ok) {
 		df.in.report.throw(L, "use it inside of ccm.lazy(function() ... end) or ccm.after(handle, function() ... end)",
 			"%s.%s is used too early: it is known only after the resource was dealt with", id, field)
 	}

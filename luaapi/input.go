@@ -104,7 +104,7 @@ func Unfinished(text string) bool { return parseInput("", text).unfinished }
 func IsStatement(text string) bool { return parseAs("", "", text).err == nil }
 
 // compile makes code of a text of a session.
-func (s *Session) compile(p *input, name, dir string) (*lua.LFunction, *chunk, error) {
+func (s *Console) compile(p *input, name, dir string) (*lua.LFunction, *chunk, error) {
 	in := s.in
 	c := &chunk{name: name, dir: dir, text: unpacked(p.text), first: in.source.nextNode()}
 	in.source.chunks = append(in.source.chunks, c)

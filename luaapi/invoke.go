@@ -17,10 +17,10 @@ import (
 
 // DefineType adds a type to the registry of this run, which must be a
 // [resource.Registry.Layer], and returns its constructor. In a
-// session a type can be defined again.
+// console a type can be defined again.
 func (in *Interp) DefineType(f resource.Binding) (*lua.LTable, error) {
 	add := in.opts.Registry.Add
-	if in.session != nil {
+	if in.console != nil {
 		add = in.opts.Registry.Replace
 	}
 	if in.invoked > 0 {
@@ -40,8 +40,8 @@ func (in *Interp) DefineType(f resource.Binding) (*lua.LTable, error) {
 	return c, nil
 }
 
-// IsSession reports whether the texts come from a [Session].
-func (in *Interp) IsSession() bool { return in.session != nil }
+// IsInteractive reports whether the texts come from a [Console].
+func (in *Interp) IsInteractive() bool { return in.console != nil }
 
 // errClosed is the error of a declaration after the catalog is complete.
 var errClosed = errors.New("nothing can be declared any more: the machine is being converged")

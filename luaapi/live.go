@@ -37,7 +37,7 @@ type Keyer interface{ Key() string }
 type liveTables struct{ in *Interp }
 
 // Live returns a value for scripts that reads through to v.
-func (s *Session) Live(v any) lua.LValue {
+func (s *Console) Live(v any) lua.LValue {
 	L := s.in.vm
 	if v == nil {
 		return lua.LNil

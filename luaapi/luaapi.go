@@ -103,7 +103,7 @@ type Interp struct {
 
 	worker  *lua.LState // the thread of Invoke, nil until needed
 	invoked int         // number of nested calls of Invoke
-	session *Session    // for texts one after the other, or nil
+	console *Console    // for texts one after the other, or nil
 
 	// Tables has the read-only tables of ccm.
 	Tables *Tables

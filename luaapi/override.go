@@ -241,8 +241,8 @@ func (ov *overrides) apply(r *resource.Resource, o *override) {
 	now, err := ov.overridden(r, o, where)
 	if err == nil {
 		dc.in.opts.Builder.Replace(r, now)
-		if dc.in.session != nil {
-			dc.in.session.replaced(r, now)
+		if dc.in.console != nil {
+			dc.in.console.replaced(r, now)
 		}
 		return
 	}

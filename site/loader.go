@@ -19,8 +19,8 @@ import (
 	"github.com/luaccm/ccm/stdlib"
 )
 
-// A Loader reads scripts and manifests, and their children, into the catalog of one site.
-type Loader struct {
+// A siteLoader reads scripts and manifests, and their children, into the catalog of one site.
+type siteLoader struct {
 	process    *Process
 	site       *Site
 	env        *TemplateEnv
@@ -42,12 +42,12 @@ type Loader struct {
 }
 
 // newLoader returns the loader for the site s. Templates see env.
-func (p *Process) newLoader(s *Site, env *TemplateEnv, o *Options, args []string, noop bool) (*Loader, error) {
+func (p *Process) newLoader(s *Site, env *TemplateEnv, o *Options, args []string, noop bool) (*siteLoader, error) {
 	environ, err := o.Data.environ(p.Files)
 	if err != nil {
 		return nil, err
 	}
-	l := &Loader{process: p, site: s, env: env, options: o, args: args, noop: noop}
+	l := &siteLoader{process: p, site: s, env: env, options: o, args: args, noop: noop}
 	if err := l.init(environ); err != nil {
 		return nil, err
 	}
@@ -63,7 +63,7 @@ func (p *Process) newLoader(s *Site, env *TemplateEnv, o *Options, args []string
 }
 
 // init completes a loader. Environ is the environment for expressions.
-func (l *Loader) init(environ map[string]string) (err error) {
+func (l *siteLoader) init(environ map[string]string) (err error) {
 	p, s := l.process, l.site
 	l.env.loader = l
 	if l.cwd, err = p.bundle.workingDirectory(); err != nil {
@@ -83,7 +83,7 @@ func (l *Loader) init(environ map[string]string) (err error) {
 }
 
 // fetch downloads a URL.
-func (l *Loader) fetch(ctx context.Context, url string) ([]byte, error) {
+func (l *siteLoader) fetch(ctx context.Context, url string) ([]byte, error) {
 	src, err := l.site.Host.Sources().Open(ctx, url)
 	if err != nil {
 		return nil, err
@@ -93,7 +93,7 @@ func (l *Loader) fetch(ctx context.Context, url string) ([]byte, error) {
 }
 
 // Source returns the text of a script or manifest, for messages.
-func (l *Loader) Source(file string) (string, bool) {
+func (l *siteLoader) Source(file string) (string, bool) {
 	for _, find := range append(l.sources, l.manifests.Sources()) {
 		if text, ok := find(file); ok {
 			return text, true
@@ -103,7 +103,7 @@ func (l *Loader) Source(file string) (string, bool) {
 }
 
 // load reads the named script or manifest.
-func (l *Loader) load(ctx context.Context, name, text string) (err error) {
+func (l *siteLoader) load(ctx context.Context, name, text string) (err error) {
 	dir := l.cwd
 	if name != Stdin {
 		if dir, err = filepath.Abs(filepath.Dir(name)); err != nil {
@@ -126,7 +126,7 @@ func (l *Loader) load(ctx context.Context, name, text string) (err error) {
 }
 
 // optionData returns the data for a script that the options set.
-func (l *Loader) optionData() (map[string]any, error) {
+func (l *siteLoader) optionData() (map[string]any, error) {
 	if len(l.manifests.Overlays) == 0 {
 		return nil, nil
 	}
@@ -136,7 +136,7 @@ func (l *Loader) optionData() (map[string]any, error) {
 }
 
 // apply loads a child.
-func (l *Loader) apply(ctx context.Context, u *catalog.Unit, text string) error {
+func (l *siteLoader) apply(ctx context.Context, u *catalog.Unit, text string) error {
 	if strings.ToLower(filepath.Ext(u.Name)) == ".lua" {
 		return l.evaluate(ctx, u, text, nil)
 	}
@@ -145,14 +145,14 @@ func (l *Loader) apply(ctx context.Context, u *catalog.Unit, text string) error 
 }
 
 // module loads a module with types for a manifest.
-func (l *Loader) module(ctx context.Context, u *catalog.Unit, name string) error {
+func (l *siteLoader) module(ctx context.Context, u *catalog.Unit, name string) error {
 	in := l.interp(ctx, ctx, u, nil)
 	defer in.Close()
 	return in.Require(ctx, u.Name, name)
 }
 
 // evaluate evaluates a script.
-func (l *Loader) evaluate(ctx context.Context, u *catalog.Unit, text string, args []string) error {
+func (l *siteLoader) evaluate(ctx context.Context, u *catalog.Unit, text string, args []string) error {
 	outer := ctx
 	ctx, cancel := l.process.UntilStopped(outer)
 	defer cancel()
@@ -169,7 +169,7 @@ func (l *Loader) evaluate(ctx context.Context, u *catalog.Unit, text string, arg
 
 // interp returns the interpreter for scripts of a unit. Ctx is the context of the evaluation,
 // outer that of the run.
-func (l *Loader) interp(ctx, outer context.Context, u *catalog.Unit, args []string) *luaapi.Interp {
+func (l *siteLoader) interp(ctx, outer context.Context, u *catalog.Unit, args []string) *luaapi.Interp {
 	o := l.scriptOptions(ctx, u, args)
 	o.Context, o.Registry, o.Facts, o.Noop, o.Strict = outer, l.site.Registry, l.site.Facts, l.noop, l.options.Strict
 	in := luaapi.New(o)
@@ -179,7 +179,7 @@ func (l *Loader) interp(ctx, outer context.Context, u *catalog.Unit, args []stri
 }
 
 // scriptOptions returns the options for all scripts of a unit.
-func (l *Loader) scriptOptions(ctx context.Context, u *catalog.Unit, args []string) luaapi.Options {
+func (l *siteLoader) scriptOptions(ctx context.Context, u *catalog.Unit, args []string) luaapi.Options {
 	p := l.process
 	return luaapi.Options{
 		Builder: &l.builder, Args: args, Version: p.Version, Env: l.lookupEnv, Print: p.Messages.W, Timeout: l.options.EvalTimeout, WaitTime: p.decryption().questions.waited, Memory: l.options.EvalMemory, Path: p.Modules,
@@ -195,7 +195,7 @@ func (l *Loader) scriptOptions(ctx context.Context, u *catalog.Unit, args []stri
 }
 
 // packagesOf returns the modules of others for the scripts of a unit.
-func (l *Loader) packagesOf(u *catalog.Unit) *packages {
+func (l *siteLoader) packagesOf(u *catalog.Unit) *packages {
 	x := l.packages[u.Dir]
 	if x == nil {
 		if l.packages == nil {
@@ -208,7 +208,7 @@ func (l *Loader) packagesOf(u *catalog.Unit) *packages {
 }
 
 // library returns the standard library for the scripts of a unit.
-func (l *Loader) library(u *catalog.Unit) std.Options {
+func (l *siteLoader) library(u *catalog.Unit) std.Options {
 	log := l.site.Host.Log()
 	// Files beside a script are not below the root.
 	options := host.Options{Clock: l.process.Clock, Log: log}
@@ -241,6 +241,6 @@ func (l *Loader) library(u *catalog.Unit) std.Options {
 }
 
 // isScript reports whether a text is a script rather than a manifest.
-func (l *Loader) isScript(name, text string) bool {
+func (l *siteLoader) isScript(name, text string) bool {
 	return l.options.Dialect == "" && IsLua(name, text)
 }

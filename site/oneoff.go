@@ -72,13 +72,13 @@ func (p *Process) NewOneOff(ctx context.Context, options OneOffOptions) (*OneOff
 
 // loader returns the loader for one resource. It has a registry of its own, because providers may
 // cache facts of a run.
-func (o *OneOff) loader() (*Loader, error) {
+func (o *OneOff) loader() (*siteLoader, error) {
 	env := &TemplateEnv{Facts: o.facts, Data: o.data, Clock: o.process.Clock}
 	reg, err := NewRegistry(env)
 	if err != nil {
 		return nil, err
 	}
-	l := &Loader{
+	l := &siteLoader{
 		process: o.process, env: env, options: o.options.Site, noop: o.options.Plan,
 		site: &Site{Registry: reg, Facts: o.facts, Host: o.host, secrets: o.process.Secrets, inputs: o.inputs},
 	}

@@ -24,7 +24,7 @@ func (o *observedRunner) Run(ctx context.Context, c host.Cmd) (host.Result, erro
 
 // prefetch starts looking at resources while the site is still being read. Commands that run
 // meanwhile go through o, because they may invalidate the results.
-func (l *Loader) prefetch(ctx context.Context, o *observedRunner) {
+func (l *siteLoader) prefetch(ctx context.Context, o *observedRunner) {
 	s := l.site
 	s.prefetcher = prefetch.New(ctx, s.Registry, s.Facts, &s.Host.View)
 	l.builder.OnAdd = s.prefetcher.Enqueue

@@ -25,7 +25,7 @@ func WriteTypes(w io.Writer, reg *resource.Registry) {
 
 // writeType writes the reference of a type.
 func writeType(w io.Writer, reg *resource.Registry, t *resource.Type) {
-	terminal.Fprintf(w, "## %s\n\n%s\n\nProviders: %s\n", t.Name, terminal.LinesText(terminal.Wrap(t.Schema().Doc, "", terminal.Columns(w))), strings.Join(reg.Providers(t), ", "))
+	terminal.Fprintf(w, "## %s\n\n%s\n\nProviders: %s\n", t.Name, terminal.LinesText(terminal.Wrap(t.Schema().Doc, "", terminal.Columns(w))), strings.Join(reg.ProviderNames(t), ", "))
 	for _, b := range Described(reg, t) {
 		terminal.Fprintf(w, "%s\n", terminal.Prose(w, terminal.Sprintf("- %s: ", b.Name), terminal.LineText(b.Text), nil))
 	}

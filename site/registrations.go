@@ -41,7 +41,7 @@ func (p *Process) Registry(o *DataOptions, plain bool) *registry.Registry {
 
 // registrations finds services for expressions, templates and scripts. In a run, each query has
 // one answer.
-func (l *Loader) registrations(cluster, protocol, service, address string) (registration.Entries, error) {
+func (l *siteLoader) registrations(cluster, protocol, service, address string) (registration.Entries, error) {
 	l.remote.Lock()
 	defer l.remote.Unlock()
 	q := registration.Query{Cluster: cluster, Protocol: protocol, Service: service, Address: address}
@@ -73,7 +73,7 @@ func (l *Loader) registrations(cluster, protocol, service, address string) (regi
 }
 
 // templateRegistrations is registrations for templates, which need an any.
-func (l *Loader) templateRegistrations(cluster, protocol, service, address string) (any, error) {
+func (l *siteLoader) templateRegistrations(cluster, protocol, service, address string) (any, error) {
 	return l.registrations(cluster, protocol, service, address)
 }
 

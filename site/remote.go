@@ -137,7 +137,7 @@ func (r remote) source(name, natsContext string) (manifest.Source, error) {
 }
 
 // kvGet is the function of expressions and templates. In a run, each key has one value.
-func (l *Loader) kvGet(bucket, key string) (string, error) {
+func (l *siteLoader) kvGet(bucket, key string) (string, error) {
 	l.remote.Lock()
 	defer l.remote.Unlock()
 	name := keySchema + bucket + "/" + key

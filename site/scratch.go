@@ -39,7 +39,7 @@ type Scratch struct {
 	process  *Process
 	options  ScratchOptions
 	recorder *Recorder
-	loader   *Loader
+	loader   *siteLoader
 	unit     *catalog.Unit
 	// File is the name of the given script in the state directory; "" for none.
 	File string

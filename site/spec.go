@@ -34,7 +34,7 @@ const SpecTimeout = time.Minute
 // directory of their own; everything else is a model.
 type SpecCatalog struct {
 	Site    *Site
-	loader  *Loader
+	loader  *siteLoader
 	machine *fake.Machine
 }
 

@@ -21,7 +21,7 @@ type TemplateEnv struct {
 	Clock host.Clock
 
 	substitutes []resource.Binding // see Process.Substitutes
-	loader      *Loader            // asks servers; nil if templates must not
+	loader      *siteLoader        // asks servers; nil if templates must not
 }
 
 // scaffold returns the facts, data and functions for the templates of scaffolds.

@@ -16,7 +16,7 @@ import (
 type document struct {
 	name      string
 	directory string // of the site, absolute
-	journal   *journal
+	journal   *editJournal
 
 	mu   sync.Mutex
 	text string

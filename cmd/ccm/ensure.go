@@ -125,7 +125,7 @@ func newTyped(e *cli.Env, cmd *cobra.Command, reg *resource.Registry, t *resourc
 		}
 		values := p.Field.Suggestions()
 		if p.Field.Name == "provider" {
-			values = reg.Providers(t)
+			values = reg.ProviderNames(t)
 		}
 		if len(values) > 0 {
 			cli.CompleteFlag(e, cmd, p.Name, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp))

@@ -63,7 +63,7 @@ var _ resource.BulkPredictor[resources.Package] = randomPackages{}
 
 // Status implements resources.PackageProvider.
 func (p randomPackages) Status(_ context.Context, v *host.View, want resources.Package) (s resources.PackageState, err error) {
-	v.Plan().RecordLook(host.CommandLook, "query "+want.Name, true)
+	v.Overlay().RecordLook(host.CommandLook, "query "+want.Name, true)
 	s.Metadata = resources.PackageMetadata{Name: want.Name, Version: p.read("installed/" + want.Name)}
 	s.Held = p.read("held/"+want.Name) != ""
 	desired := string(want.Ensure)
@@ -75,8 +75,8 @@ func (p randomPackages) Status(_ context.Context, v *host.View, want resources.P
 		s.Violates = !allowed
 	}
 	if s.Installed() && (want.Ensure == resources.PackageLatest || s.Violates) {
-		v.Plan().RecordLook(host.RepositoryLook, want.Name, false) // there may be a newer version
-		v.Plan().DependsOn(p.at(p.path("repo")))
+		v.Overlay().RecordLook(host.RepositoryLook, want.Name, false) // there may be a newer version
+		v.Overlay().DependsOn(p.at(p.path("repo")))
 		s.Candidate = p.read("repo/" + want.Name)
 		if allowed, err := p.allows(want, s.Candidate); err != nil || !allowed {
 			s.Candidate = ""
@@ -227,9 +227,9 @@ type randomServices struct{ randomMachine }
 
 // Status implements resources.ServiceProvider.
 func (s randomServices) Status(_ context.Context, v *host.View, want resources.Service) (have resources.ServiceState, err error) {
-	v.Plan().RecordLook(host.CommandLook, "show "+want.Name, true)
+	v.Overlay().RecordLook(host.CommandLook, "show "+want.Name, true)
 	unit := s.at(s.path("units/" + want.Name))
-	if _, pending := v.Plan().Assumed(unit); pending {
+	if _, pending := v.Overlay().Assumed(unit); pending {
 		return have, &resource.UnknownError{Because: "the unit file " + unit + " is pending"}
 	}
 	info, err := v.Lstat(unit)

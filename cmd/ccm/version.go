@@ -62,7 +62,7 @@ func readFeatures() (features, error) {
 	site.AddShipped(reg)
 	f := features{Lua: strings.TrimPrefix(lua.LuaVersion, "Lua "), Types: make(map[string][]string), Schemas: schemas}
 	for _, t := range reg.Types() {
-		f.Types[t.Name] = reg.Providers(t)
+		f.Types[t.Name] = reg.ProviderNames(t)
 	}
 	return f, nil
 }

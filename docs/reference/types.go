@@ -60,7 +60,7 @@ func (s Source) writeProviders(p *page, t *resource.Type) {
 	p.printf("## Providers")
 	described := site.Described(s.Registry, t)
 	var b strings.Builder
-	for _, name := range s.Registry.Providers(t) {
+	for _, name := range s.Registry.ProviderNames(t) {
 		text := "Uses what `host` offers to types in Lua. It runs nothing but what the property `validate` names."
 		if i := slices.IndexFunc(described, func(d site.ProviderText) bool { return d.Name == name }); i >= 0 {
 			text = prose(described[i].Text)
@@ -68,8 +68,8 @@ func (s Source) writeProviders(p *page, t *resource.Type) {
 		b.WriteString("- `" + name + "`: " + text + "\n")
 	}
 	p.printf("%s", strings.TrimSpace(b.String()))
-	if len(s.Registry.Providers(t)) > 1 {
-		p.printf("The machine decides which of them is taken. `provider = \"%s\"` asks for one.", s.Registry.Providers(t)[0])
+	if len(s.Registry.ProviderNames(t)) > 1 {
+		p.printf("The machine decides which of them is taken. `provider = \"%s\"` asks for one.", s.Registry.ProviderNames(t)[0])
 	}
 }
 

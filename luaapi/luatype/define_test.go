@@ -138,5 +138,5 @@ func TestReference(t *testing.T) {
 	require.Equal(t, map[string]any{"type": "string", "enum": []string{"present", "absent"}, "default": "present", "x-ccm": map[string]any{"order": 4}}, props["ensure"])
 	require.Equal(t, map[string]any{"type": "string", "pattern": "^/", "description": "The file.", "x-ccm": map[string]any{"kind": "path", "order": 1}}, props["path"])
 	require.Equal(t, []string{"text"}, js["required"])
-	require.Equal(t, []string{"lua"}, s.reg.Providers(typ))
+	require.Equal(t, []string{"lua"}, s.reg.ProviderNames(typ))
 }

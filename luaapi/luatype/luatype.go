@@ -104,7 +104,7 @@ func (lib *library) define(L *lua.LState) int {
 // add adds the type to the registry and pushes its constructor.
 func (d *definition) add(L *lua.LState) int {
 	in := d.lib.in
-	if at, ok := d.lib.places[d.name]; ok && !in.IsSession() {
+	if at, ok := d.lib.places[d.name]; ok && !in.IsInteractive() {
 		in.Throw(L, fmt.Sprintf("it is defined at %s", at), "there is a type %s already", d.name)
 	}
 	fns := d.functions()

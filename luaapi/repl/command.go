@@ -161,7 +161,7 @@ typed, or ends what is running. Ctrl-R searches the history. Ctrl-D leaves.`
 func (d *Dialog) habitHint(text string) string {
 	word, rest, _ := strings.Cut(strings.TrimSpace(text), " ")
 	name := strings.TrimSuffix(word, "()")
-	if _, taken := d.env.session.Global(name); taken {
+	if _, taken := d.env.console.Global(name); taken {
 		return ""
 	}
 	switch rest = strings.TrimSpace(rest); {
@@ -219,7 +219,7 @@ func (d *Dialog) explain(name string) error {
 
 // noTopic is the error about a name that nothing is known of.
 func (d *Dialog) noTopic(name string) error {
-	known := append(d.env.session.GlobalNames(), d.env.registry.TypeNames()...)
+	known := append(d.env.console.GlobalNames(), d.env.registry.TypeNames()...)
 	for _, t := range d.manual.topics() {
 		known = append(known, t.name)
 	}

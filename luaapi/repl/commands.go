@@ -113,15 +113,15 @@ func dropCommand(_ context.Context, d *Dialog, arg string) error {
 	if text := d.transcript.forgetDeclaration(r); text != "" {
 		d.printf("%s is dropped; .save still writes the text that declares it (%s)\n", r.ID, text)
 	}
-	d.env.session.Drop(r)
+	d.env.console.Drop(r)
 	return nil
 }
 
 // pageCommand is .page: the value of an expression, or the last value, in a pager.
 func pageCommand(ctx context.Context, d *Dialog, text string) error {
-	values := []lua.LValue{d.env.session.Get(lastValue)}
+	values := []lua.LValue{d.env.console.Get(lastValue)}
 	if text != "" {
-		res, err := d.env.session.Eval(ctx, text)
+		res, err := d.env.console.Eval(ctx, text)
 		if err != nil {
 			return err
 		}

@@ -104,11 +104,11 @@ func (cm *completer) nameItems(c *cursor) []Item {
 	if c.at(1) == "local" || c.at(1) == "function" || c.at(1) == "goto" {
 		return items
 	}
-	variables := cm.env.session.Variables()
-	for _, name := range cm.env.session.GlobalNames() {
+	variables := cm.env.console.Variables()
+	for _, name := range cm.env.console.GlobalNames() {
 		switch {
 		case slices.Contains(variables, name), name == lastValue:
-			v, _ := cm.env.session.Global(name)
+			v, _ := cm.env.console.Global(name)
 			items = append(items, Item{name, cm.manual.valueDoc(name, v), groupVariables})
 		case closed:
 		case cm.env.typeNamed(name) != nil:
@@ -170,17 +170,17 @@ func (cm *completer) fieldItems(c *cursor) (items []Item) {
 		}
 		name = "string"
 	}
-	for _, n := range cm.env.session.FieldNames(v) {
+	for _, n := range cm.env.console.FieldNames(v) {
 		if !isName(n) {
 			continue
 		}
 		item := Item{n, "", groupFields}
 		if _, isTable := v.(*lua.LTable); !isTable || !cm.isCostly(v, n) {
-			if field, ok := cm.env.session.Field(v, n); ok {
+			if field, ok := cm.env.console.Field(v, n); ok {
 				item.Doc = cm.manual.valueDoc(name+"."+n, field)
 			}
 		}
-		if cm.env.session.IsFacts(v) {
+		if cm.env.console.IsFacts(v) {
 			item.Doc, item.Group = factLine(cm.env.facts, n), groupFacts
 		}
 		items = append(items, item)
@@ -191,7 +191,7 @@ func (cm *completer) fieldItems(c *cursor) (items []Item) {
 // isCostly reports whether to look at a field takes time that a completion does
 // not have.
 func (cm *completer) isCostly(v lua.LValue, name string) bool {
-	if !cm.env.session.IsFacts(v) {
+	if !cm.env.console.IsFacts(v) {
 		return false
 	}
 	return !cm.env.facts.Gathered(name)

@@ -23,7 +23,7 @@ func (cm *completer) stringItems(c *cursor, start int) (int, []Item) {
 		return start, items
 	case p != nil && p.Name == "provider" && c.top().typ != nil:
 		var items []Item
-		for _, name := range cm.env.registry.Providers(c.top().typ) {
+		for _, name := range cm.env.registry.ProviderNames(c.top().typ) {
 			items = append(items, Item{name, "", groupValues})
 		}
 		return start, items

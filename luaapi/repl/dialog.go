@@ -188,7 +188,7 @@ func (d *Dialog) handle(ctx context.Context, text string) (a Answer) {
 // Eval evaluates a text and prints its values.
 func (d *Dialog) Eval(ctx context.Context, text string) error {
 	d.last = text
-	res, err := d.env.session.Eval(ctx, text)
+	res, err := d.env.console.Eval(ctx, text)
 	d.transcript.remember(text, res, err)
 	if err != nil {
 		return err
@@ -200,7 +200,7 @@ func (d *Dialog) Eval(ctx context.Context, text string) error {
 // Script evaluates a text that is a whole script, or one expression. Name is its name in messages.
 // Mistakes are returned and not printed.
 func (d *Dialog) Script(ctx context.Context, name, text string) error {
-	res, err := d.env.session.EvalAs(ctx, name, text)
+	res, err := d.env.console.EvalAs(ctx, name, text)
 	if err != nil {
 		return err
 	}
@@ -212,7 +212,7 @@ func (d *Dialog) Load(ctx context.Context, name string, text []byte) error {
 	d.transcript.loadedFiles = append(slices.DeleteFunc(d.transcript.loadedFiles, func(x string) bool { return x == name }), name)
 	handled := false
 	if d.env.opts.LoadOther != nil {
-		_, err := d.env.session.Adopt(func() (err error) {
+		_, err := d.env.console.Adopt(func() (err error) {
 			handled, err = d.env.opts.LoadOther(ctx, name, text)
 			return err
 		})
@@ -220,7 +220,7 @@ func (d *Dialog) Load(ctx context.Context, name string, text []byte) error {
 			return err
 		}
 	}
-	res, err := d.env.session.Load(ctx, name, string(text))
+	res, err := d.env.console.Load(ctx, name, string(text))
 	d.transcript.rememberScript(name, string(text), res, err)
 	if err != nil {
 		return err
@@ -252,7 +252,7 @@ func (d *Dialog) print(text string) {
 // _PROMPT2 replace them, as in the shell of Lua.
 func (d *Dialog) Prompt() (first, more string) {
 	text := func(name, or string) string {
-		if s, ok := d.env.session.Get(name).(lua.LString); ok {
+		if s, ok := d.env.console.Get(name).(lua.LString); ok {
 			return string(s)
 		}
 		return or

@@ -21,7 +21,7 @@ type environment struct {
 	builder  *catalog.Builder
 	facts    *facts.Facts
 	in       *luaapi.Interp
-	session  *luaapi.Session
+	console  *luaapi.Console
 
 	documented bool // the schemas are
 }
@@ -38,10 +38,10 @@ func (env *environment) reset() error {
 	script := env.opts.Script
 	script.Registry, script.Facts = reg, f
 	env.in = luaapi.New(script)
-	env.session = luaapi.NewSession(env.in, env.opts.Dir)
+	env.console = luaapi.NewConsole(env.in, env.opts.Dir)
 	for _, f := range env.opts.Functions {
 		name, _, _ := strings.Cut(f.Signature, "(")
-		env.session.Define(name, f.Call)
+		env.console.Define(name, f.Call)
 	}
 	return nil
 }
@@ -83,12 +83,12 @@ func (env *environment) follow(names []string) (lua.LValue, string) {
 	if len(names) == 1 && (names[0][0] == '"' || names[0][0] == '\'') {
 		return lua.LString(""), "string"
 	}
-	v, ok := env.session.Global(names[0])
+	v, ok := env.console.Global(names[0])
 	for _, name := range names[1:] {
 		if !ok {
 			return nil, ""
 		}
-		v, ok = env.session.Field(v, name)
+		v, ok = env.console.Field(v, name)
 	}
 	if !ok || v == lua.LNil {
 		return nil, ""

@@ -76,7 +76,7 @@ func (ts *transcript) onlyAtPrompt(name string) bool {
 // supersede removes the replaced declarations from the texts that made them.
 func (ts *transcript) supersede(replaced []luaapi.Replacement) {
 	for _, r := range replaced {
-		n := ts.env.session.Entry(r.Old)
+		n := ts.env.console.Entry(r.Old)
 		i := slices.IndexFunc(ts.entries, func(e entry) bool { return e.number == n })
 		if i < 0 {
 			continue
@@ -99,7 +99,7 @@ func (ts *transcript) supersede(replaced []luaapi.Replacement) {
 // forgetDeclaration removes the text that declared a resource from the transcript. If it cannot,
 // because the text does more, it returns the text's place.
 func (ts *transcript) forgetDeclaration(r *resource.Resource) string {
-	n := ts.env.session.Entry(r)
+	n := ts.env.console.Entry(r)
 	i := slices.IndexFunc(ts.entries, func(e entry) bool { return e.number == n })
 	if i < 0 {
 		return ""

@@ -95,22 +95,22 @@ func (p *printer) format(ctx context.Context, v lua.LValue, brief bool) (string,
 		return p.inspect(ctx, v, brief)
 	}
 	if ud, ok := v.(*lua.LUserData); ok {
-		if id, ok := p.env.session.Handle(ud); ok {
+		if id, ok := p.env.console.Handle(ud); ok {
 			return p.encode(id)
 		}
-		if p.env.session.IsLive(ud) {
+		if p.env.console.IsLive(ud) {
 			return p.encode(ud.Value)
 		}
 	}
-	if p.env.session.IsFacts(v) {
+	if p.env.console.IsFacts(v) {
 		tree, err := p.env.facts.Tree()
 		if err != nil {
 			p.env.report(err) // the gathered facts are written in spite of errors
 		}
 		return p.encode(tree)
 	}
-	lib, _ := p.env.session.Global(p.output)
-	encode, ok := p.env.session.Field(lib, "encode")
+	lib, _ := p.env.console.Global(p.output)
+	encode, ok := p.env.console.Field(lib, "encode")
 	if !ok {
 		return "", fmt.Errorf("nothing here writes %s", p.output)
 	}
@@ -140,7 +140,7 @@ func (p *printer) encode(v any) (string, error) {
 func (p *printer) isData(v lua.LValue) bool {
 	switch v := v.(type) {
 	case *lua.LTable:
-		return !p.env.session.IsFacts(v)
+		return !p.env.console.IsFacts(v)
 	case *lua.LUserData, *lua.LFunction:
 		return false
 	}
@@ -150,22 +150,22 @@ func (p *printer) isData(v lua.LValue) bool {
 // inspect formats a value like the library inspect; values with a text of their own as that text,
 // and functions with their name and place.
 func (p *printer) inspect(ctx context.Context, v lua.LValue, brief bool) (string, error) {
-	if p.env.session.IsFacts(v) {
+	if p.env.console.IsFacts(v) {
 		return factsTree(p.env.facts), nil
 	}
 	switch v := v.(type) {
 	case *lua.LFunction:
 		return p.functionName(v), nil
 	case *lua.LTable:
-		if p.env.session.HasText(v) {
-			tostring, _ := p.env.session.Global("tostring")
+		if p.env.console.HasText(v) {
+			tostring, _ := p.env.console.Global("tostring")
 			return p.call(ctx, tostring, v)
 		}
 	}
-	if text, ok := p.env.session.Text(v); ok {
+	if text, ok := p.env.console.Text(v); ok {
 		return text, nil
 	}
-	fn, ok := p.env.session.Global("inspect")
+	fn, ok := p.env.console.Global("inspect")
 	if !ok {
 		return v.String(), nil
 	}
@@ -180,10 +180,10 @@ func (p *printer) inspect(ctx context.Context, v lua.LValue, brief bool) (string
 // functionName returns the signature of a function under the name of the variable or library that
 // holds it, and the place of a function written in Lua.
 func (p *printer) functionName(fn *lua.LFunction) string {
-	if f, ok := p.env.session.Function(fn); ok {
+	if f, ok := p.env.console.Function(fn); ok {
 		name := "function"
-		for _, variable := range p.env.session.Variables() {
-			if p.env.session.Get(variable) == fn && variable != lastValue {
+		for _, variable := range p.env.console.Variables() {
+			if p.env.console.Get(variable) == fn && variable != lastValue {
 				name += " " + variable
 				break
 			}
@@ -200,7 +200,7 @@ func (p *printer) functionName(fn *lua.LFunction) string {
 
 // call calls a function that returns a text.
 func (p *printer) call(ctx context.Context, fn lua.LValue, args ...lua.LValue) (string, error) {
-	results, err := p.env.session.Call(ctx, fn, args...)
+	results, err := p.env.console.Call(ctx, fn, args...)
 	if err != nil {
 		return "", err
 	}

@@ -104,7 +104,7 @@ func (m *manual) valueDoc(name string, v lua.LValue) string {
 	case *lua.LTable:
 		return "table"
 	case *lua.LUserData:
-		if id, ok := m.env.session.Handle(v); ok {
+		if id, ok := m.env.console.Handle(v); ok {
 			return id
 		}
 		return "live value"
@@ -116,7 +116,7 @@ func (m *manual) valueDoc(name string, v lua.LValue) string {
 
 // functionLine returns the signature of a function that is called name.
 func (m *manual) functionLine(name string, fn *lua.LFunction) string {
-	f, ok := m.env.session.Function(fn)
+	f, ok := m.env.console.Function(fn)
 	if !ok {
 		return name + "(...)"
 	}
@@ -180,7 +180,7 @@ func (m *manual) topicText(t topic) string {
 // functionText returns all about a function that is called name.
 func (m *manual) functionText(name string, fn *lua.LFunction) string {
 	text := m.functionLine(name, fn)
-	if f, ok := m.env.session.Function(fn); ok {
+	if f, ok := m.env.console.Function(fn); ok {
 		if f.Comment != "" {
 			text += "\n" + indent(f.Comment, "  ")
 		}

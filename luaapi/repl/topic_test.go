@@ -42,12 +42,12 @@ func TestTopics(t *testing.T) {
 		require.Equal(t, isFunction, strings.Contains(b.signature, "("), "%s: its signature", name)
 		require.True(t, strings.HasSuffix(b.doc, ".") || strings.HasSuffix(b.doc, "end"), "%s: %s", name, b.doc)
 	}
-	for _, name := range d.env.session.GlobalNames() {
+	for _, name := range d.env.console.GlobalNames() {
 		if name == lastValue {
 			continue
 		}
 		_, ok := d.manual.topic(name)
-		v, _ := d.env.session.Global(name)
+		v, _ := d.env.console.Global(name)
 		table, isTable := v.(*lua.LTable)
 		if !isTable {
 			require.True(t, ok, "%s is there and is not documented", name)
@@ -56,7 +56,7 @@ func TestTopics(t *testing.T) {
 		if name == "_G" || name == "facts" || name == "env" || name == "arg" || name == "data" {
 			continue
 		}
-		for _, field := range d.env.session.FieldNames(table) {
+		for _, field := range d.env.console.FieldNames(table) {
 			if field == name {
 				continue // the metamethod of calling the table
 			}

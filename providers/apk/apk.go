@@ -153,7 +153,7 @@ func parsePolicy(out string) map[string][]string {
 
 // simulate has apk say what it would do, in lines such as "(1/2) Installing zlib (1.2.13-r0)".
 // What others need it does not remove, and ends well.
-func simulate(ctx context.Context, v *host.View, verb string, want resources.Package, specs []string) (t pkgtool.Transaction, err error) {
+func simulate(ctx context.Context, v *host.View, verb string, want resources.Package, specs []string) (t pkgtool.Simulation, err error) {
 	argv := slices.Concat(command(verb, want), []string{"--simulate"}, want.Options, specs)
 	res, err := tool.Query(ctx, v, argv...)
 	if err == nil && res.Code != 0 {

@@ -95,7 +95,7 @@ func TestSimulateRemoval(t *testing.T) {
 	res = pkgtooltest.OK("(1/2) Purging curl (7.88.1-r1)\n(2/2) Purging nghttp2-libs (1.51.0-r0)\nOK: 7 MiB in 14 packages\n")
 	got, err := simulate(t.Context(), &h.View, "remove", resources.Package{}, []string{"curl"})
 	require.NoError(t, err)
-	require.Equal(t, pkgtool.Transaction{Removes: []string{"curl", "nghttp2-libs"}}, got)
+	require.Equal(t, pkgtool.Simulation{Removes: []string{"curl", "nghttp2-libs"}}, got)
 }
 
 func FuzzParsePolicy(f *testing.F) {

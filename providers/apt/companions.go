@@ -12,7 +12,7 @@ import (
 
 // addCompanions adds to the prediction of each package the other packages of the transaction that
 // it needs. If apt does not tell the dependencies, it adds nothing.
-func addCompanions(ctx context.Context, v *host.View, t transaction, install []request, list []resource.Prediction) {
+func addCompanions(ctx context.Context, v *host.View, t simulation, install []request, list []resource.Prediction) {
 	if len(install) == 1 {
 		list[install[0].at].Installs = t.others(install)
 		return
@@ -37,7 +37,7 @@ func addCompanions(ctx context.Context, v *host.View, t transaction, install []r
 // displace adds to the prediction of each package the conflicting packages that are removed for
 // it. It returns those that are removed only for all packages together, which are told with the
 // last.
-func displace(ctx context.Context, v *host.View, t transaction, wants []resources.Package, install []request, list []resource.Prediction) []string {
+func displace(ctx context.Context, v *host.View, t simulation, wants []resources.Package, install []request, list []resource.Prediction) []string {
 	if len(install) == 1 || len(t.removes) == 0 {
 		list[install[0].at].Removes = t.removes
 		return t.removes
@@ -59,7 +59,7 @@ func displace(ctx context.Context, v *host.View, t transaction, wants []resource
 }
 
 // with returns the packages of the transaction that are installed because of a package.
-func (t transaction) with(pkg string, needs map[string][]string) (names []string) {
+func (t simulation) with(pkg string, needs map[string][]string) (names []string) {
 	seen := map[string]bool{pkg: true}
 	for open := []string{pkg}; len(open) > 0; {
 		next := needs[open[0]]

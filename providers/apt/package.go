@@ -64,8 +64,8 @@ func (p packages) statusAll(ctx context.Context, v *host.View, wants []resources
 	}
 	for i, want := range wants {
 		if errs[i] == nil && asksCandidate(want, states[i]) {
-			v.Plan().RecordLook(host.RepositoryLook, want.Name, false) // there may be a newer one
-			v.Plan().DependsOn(repositories...)
+			v.Overlay().RecordLook(host.RepositoryLook, want.Name, false) // there may be a newer one
+			v.Overlay().DependsOn(repositories...)
 			states[i].IndexAge = tool.OlderIndex(ctx, v, want)
 			if errs[i] = err; err == nil {
 				states[i].Candidate, errs[i] = known[names[i]].best(want.Ensure)

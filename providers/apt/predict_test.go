@@ -92,23 +92,23 @@ func TestDisplace(t *testing.T) {
 	}})
 	install := []request{{name{"nginx", ""}, 0, "nginx"}, {name{"curl", ""}, 1, "curl"}}
 	list := make([]resource.Prediction, 2)
-	rest := displace(t.Context(), h.Planning(t.Context()), transaction{removes: []string{"apache2", "lynx"}}, make([]resources.Package, 2), install, list)
+	rest := displace(t.Context(), h.Planning(t.Context()), simulation{removes: []string{"apache2", "lynx"}}, make([]resources.Package, 2), install, list)
 	require.Equal(t, []string{"lynx"}, rest)
 	require.Equal(t, []resource.Prediction{{Removes: []string{"apache2"}, Caveat: "removes apache2"}, {Removes: []string{"lynx"}}}, list)
 }
 
 // TestRemovalTransaction reads what apt 2.6 said in a lab.
 func TestRemovalTransaction(t *testing.T) {
-	require.Equal(t, transaction{removes: []string{"ccm-demo-dep", "ccm-demo"}}, parseTransaction(preamble+
+	require.Equal(t, simulation{removes: []string{"ccm-demo-dep", "ccm-demo"}}, parseSimulation(preamble+
 		"The following packages will be REMOVED:\n  ccm-demo ccm-demo-dep\n0 upgraded, 0 newly installed, 2 to remove and 0 not upgraded.\n"+
 		"Remv ccm-demo-dep [1.0]\nRemv ccm-demo [2.0]\n"))
 }
 
 func TestTransaction(t *testing.T) {
-	got := parseTransaction("Remv exim4-base [4.96-15] [bsd-mailx:amd64 ]\n" +
+	got := parseSimulation("Remv exim4-base [4.96-15] [bsd-mailx:amd64 ]\n" +
 		"Inst bash [5.2.15-2+b8] (5.2.15-2+b13 Debian:12.15/oldstable [amd64])\n" +
 		"Inst libc6:i386 (2.36-9 Debian:12.15/oldstable, Debian-Security:12 [i386])\nConf bash (5.2.15-2+b13 x [amd64])\n")
-	require.Equal(t, transaction{
+	require.Equal(t, simulation{
 		installs: []install{{"bash", "5.2.15-2+b13", "amd64"}, {"libc6:i386", "2.36-9", "i386"}}, removes: []string{"exim4-base"},
 	}, got)
 	version, ok := got.version(name{"bash", "amd64"})

@@ -18,8 +18,8 @@ type request struct {
 	spec string // in apt's syntax
 }
 
-// A transaction is the result of a simulation: the packages that apt would install and remove.
-type transaction struct {
+// A simulation has the packages that apt would install and remove.
+type simulation struct {
 	installs []install
 	removes  []string
 }
@@ -28,7 +28,7 @@ type transaction struct {
 type install struct{ pkg, version, arch string }
 
 // version returns the version in which a package would be installed.
-func (t transaction) version(n name) (string, bool) {
+func (t simulation) version(n name) (string, bool) {
 	for _, x := range t.installs {
 		if x.pkg == n.String() || x.pkg == n.pkg && (x.arch == n.arch || x.arch == "all") {
 			return x.version, true
@@ -38,7 +38,7 @@ func (t transaction) version(n name) (string, bool) {
 }
 
 // others returns the packages that would be installed besides those in the list.
-func (t transaction) others(list []request) (names []string) {
+func (t simulation) others(list []request) (names []string) {
 	for _, x := range t.installs {
 		if !slices.ContainsFunc(list, func(w request) bool { return w.pkg == x.pkg || w.String() == x.pkg }) {
 			names = append(names, x.pkg)
@@ -82,7 +82,7 @@ func predictTogether(ctx context.Context, v *host.View, wants []resources.Packag
 }
 
 // simulateInstall simulates the installation of packages.
-func simulateInstall(ctx context.Context, v *host.View, wants []resources.Package, install []request) (transaction, error) {
+func simulateInstall(ctx context.Context, v *host.View, wants []resources.Package, install []request) (simulation, error) {
 	specs := make([]string, len(install))
 	for i, x := range install {
 		specs[i] = x.spec
@@ -91,7 +91,7 @@ func simulateInstall(ctx context.Context, v *host.View, wants []resources.Packag
 }
 
 // simulate simulates the installation or removal of packages with the options of want.
-func simulate(ctx context.Context, v *host.View, verb string, want resources.Package, specs []string) (transaction, error) {
+func simulate(ctx context.Context, v *host.View, verb string, want resources.Package, specs []string) (simulation, error) {
 	argv := []string{"apt-get", verb, "--simulate", "-o", "Dir::Log::Planner=/dev/null", "-y", "-q"}
 	if verb == "install" {
 		argv = append(argv, "--allow-downgrades")
@@ -101,19 +101,19 @@ func simulate(ctx context.Context, v *host.View, verb string, want resources.Pac
 	}
 	res, err := tool.Query(ctx, v, slices.Concat(argv, want.Options, specs)...)
 	if err != nil {
-		return transaction{}, err
+		return simulation{}, err
 	}
 	if res.Code != 0 {
-		return transaction{}, fmt.Errorf("apt could not %s it: exit status %d%s", verb, res.Code, tool.LastWords(res))
+		return simulation{}, fmt.Errorf("apt could not %s it: exit status %d%s", verb, res.Code, tool.LastWords(res))
 	}
-	return parseTransaction(string(res.Stdout)), nil
+	return parseSimulation(string(res.Stdout)), nil
 }
 
-// parseTransaction reads lines such as
+// parseSimulation reads lines such as
 //
 //	Inst nginx [1.20-1] (1.22.1-9 Debian:12/oldstable [amd64])
 //	Remv apache2 [2.4.57-2]
-func parseTransaction(out string) (t transaction) {
+func parseSimulation(out string) (t simulation) {
 	for line := range strings.Lines(out) {
 		words := strings.Fields(line)
 		switch {

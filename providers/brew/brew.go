@@ -166,14 +166,14 @@ func info(ctx context.Context, v *host.View, names []string) ([]formula, error) 
 
 // simulate has brew say what it would install. Of a removal it says nothing beforehand: it
 // refuses to remove what another formula needs, of which it is asked.
-func simulate(ctx context.Context, v *host.View, verb string, want resources.Package, specs []string) (t pkgtool.Transaction, err error) {
+func simulate(ctx context.Context, v *host.View, verb string, want resources.Package, specs []string) (t pkgtool.Simulation, err error) {
 	if verb == "remove" {
 		res, err := tool.Query(ctx, v, append([]string{"brew", "uses", "--installed", "--formula"}, specs...)...)
 		users := slices.DeleteFunc(pkgtool.Lines(res.Stdout), func(name string) bool { return slices.Contains(specs, name) })
 		if err == nil && len(users) > 0 && !slices.Contains(want.Options, "--ignore-dependencies") {
 			err = fmt.Errorf("brew would not remove it, because it is needed by %s", strings.Join(users, ", "))
 		}
-		return pkgtool.Transaction{Removes: specs}, err
+		return pkgtool.Simulation{Removes: specs}, err
 	}
 	res, err := tool.Query(ctx, v, slices.Concat(command(verb, want), []string{"--dry-run"}, want.Options, specs)...)
 	if err == nil && res.Code != 0 {

@@ -388,5 +388,5 @@ func TestSuits(t *testing.T) {
 	require.EqualError(t, err, "want a directory as the source, got a URL")
 	reg, err := resource.NewRegistry(Providers(env)...)
 	require.NoError(t, err)
-	require.Equal(t, []string{"choria"}, reg.Providers(resources.ScaffoldType.Type))
+	require.Equal(t, []string{"choria"}, reg.ProviderNames(resources.ScaffoldType.Type))
 }

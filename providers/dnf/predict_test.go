@@ -51,7 +51,7 @@ func TestRemovals(t *testing.T) {
 
 // TestRemovalTransaction reads what dnf 4.14 said in a lab.
 func TestRemovalTransaction(t *testing.T) {
-	require.Equal(t, pkgtool.Transaction{Removes: []string{"ccm-demo-rpm-dep", "ccm-demo-rpm"}}, parseTransaction(
+	require.Equal(t, pkgtool.Simulation{Removes: []string{"ccm-demo-rpm-dep", "ccm-demo-rpm"}}, parseSimulation(
 		"Dependencies resolved.\n====\n Package                 Architecture  Version            Repository       Size\n====\nRemoving:\n"+
 			" ccm-demo-rpm-dep        noarch        1.0-1.lab          @ccm-lab          0  \nRemoving unused dependencies:\n"+
 			" ccm-demo-rpm            noarch        2.0-1.lab          @ccm-lab         47  \n\nTransaction Summary\n====\nRemove  2 Packages\n\nFreed space: 47  \n"))

@@ -13,21 +13,21 @@ import (
 
 // simulate asks dnf what it would do to install or remove packages, and answers no to its
 // question.
-func simulate(ctx context.Context, v *host.View, verb string, want resources.Package, specs []string) (pkgtool.Transaction, error) {
+func simulate(ctx context.Context, v *host.View, verb string, want resources.Package, specs []string) (pkgtool.Simulation, error) {
 	res, err := tool.Query(ctx, v, slices.Concat([]string{"dnf", verb, "--assumeno"}, optionsOf(want), specs)...)
 	if err != nil {
-		return pkgtool.Transaction{}, err
+		return pkgtool.Simulation{}, err
 	}
 	if res.Code == 0 || strings.Contains(string(res.Stdout)+string(res.Stderr), "Operation aborted") {
-		return parseTransaction(string(res.Stdout)), nil
+		return parseSimulation(string(res.Stdout)), nil
 	}
-	return pkgtool.Transaction{}, fmt.Errorf("dnf could not %s it: exit status %d%s", verb, res.Code, tool.LastWords(res))
+	return pkgtool.Simulation{}, fmt.Errorf("dnf could not %s it: exit status %d%s", verb, res.Code, tool.LastWords(res))
 }
 
-// parseTransaction reads the table of a transaction. A line that ends with a colon tells the
+// parseSimulation reads the table of a transaction. A line that ends with a colon tells the
 // action for the packages in the following lines, which begin with one space. After a long name,
 // the rest of its line comes in the next, further to the right.
-func parseTransaction(out string) (t pkgtool.Transaction) {
+func parseSimulation(out string) (t pkgtool.Simulation) {
 	list := new([]string)
 	for line := range strings.Lines(out) {
 		words := strings.Fields(line)

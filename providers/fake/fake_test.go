@@ -214,7 +214,7 @@ func TestProviders(t *testing.T) {
 	reg, err := resource.NewRegistry(New().Providers(real)...)
 	require.NoError(t, err)
 	require.Equal(t, real.TypeNames(), reg.TypeNames())
-	require.Equal(t, []string{"posix", "shell"}, reg.Providers(resources.ExecType.Type))
+	require.Equal(t, []string{"posix", "shell"}, reg.ProviderNames(resources.ExecType.Type))
 }
 
 // TestFamily: on an imagined machine, too, its family decides which package system it has.

@@ -342,17 +342,17 @@ func TestStatusInPlan(t *testing.T) {
 	have, err := archives{}.Status(t.Context(), v, want)
 	require.NoError(t, err)
 	require.Equal(t, []string{"/new"}, have.MissingParents)
-	v.Plan().Assume(nil, false, host.PathEffect{Path: "/new", Kind: host.Directory})
+	v.Overlay().Assume(nil, false, host.PathEffect{Path: "/new", Kind: host.Directory})
 	have, err = archives{}.Status(t.Context(), v, want)
 	require.NoError(t, err)
 	require.Empty(t, have.MissingParents)
-	v.Plan().Assume(nil, false, host.PathEffect{Path: "/opt/app/marker", Kind: host.Regular})
+	v.Overlay().Assume(nil, false, host.PathEffect{Path: "/opt/app/marker", Kind: host.Regular})
 	have, err = archives{}.Status(t.Context(), v, want)
 	require.NoError(t, err)
 	require.True(t, have.CreatesExists)
 
 	put(t, root, "/srv/app.tar.gz", []byte("x"))
-	v.Plan().Assume(nil, false, host.PathEffect{Path: "/srv/app.tar.gz", Kind: host.Regular})
+	v.Overlay().Assume(nil, false, host.PathEffect{Path: "/srv/app.tar.gz", Kind: host.Regular})
 	_, err = archives{}.Status(t.Context(), v, srv.want(t, func(a *resources.Archive) { a.Checksum = resources.Checksum(strings.Repeat("0", 64)) }))
 	require.ErrorIs(t, err, host.ErrNotKnown)
 }
@@ -489,5 +489,5 @@ func TestSuits(t *testing.T) {
 	require.Equal(t, 1, n)
 	reg, err := resource.NewRegistry(Providers()...)
 	require.NoError(t, err)
-	require.Equal(t, []string{"http"}, reg.Providers(resources.ArchiveType.Type))
+	require.Equal(t, []string{"http"}, reg.ProviderNames(resources.ArchiveType.Type))
 }

@@ -207,7 +207,7 @@ func offers(ctx context.Context, v *host.View, wants []resources.Package, _ []re
 }
 
 // simulate asks pacman what it would install or remove.
-func simulate(ctx context.Context, v *host.View, verb string, want resources.Package, specs []string) (t pkgtool.Transaction, err error) {
+func simulate(ctx context.Context, v *host.View, verb string, want resources.Package, specs []string) (t pkgtool.Simulation, err error) {
 	argv := append([]string{"pacman", flag(verb, resources.Package{}), "--print", "--print-format", "%n"}, want.Options...)
 	res, err := tool.Query(ctx, v, append(argv, specs...)...)
 	if err == nil && res.Code != 0 {

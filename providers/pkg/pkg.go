@@ -116,7 +116,7 @@ func offers(ctx context.Context, v *host.View, wants []resources.Package, _ []re
 }
 
 // simulate asks pkg what it would do. Some versions end a dry run with status 1.
-func simulate(ctx context.Context, v *host.View, verb string, want resources.Package, specs []string) (pkgtool.Transaction, error) {
+func simulate(ctx context.Context, v *host.View, verb string, want resources.Package, specs []string) (pkgtool.Simulation, error) {
 	argv := []string{"pkg", "delete", "-n"}
 	if verb != "remove" {
 		argv = []string{"pkg", "install", "-n", "-U"}
@@ -131,7 +131,7 @@ func simulate(ctx context.Context, v *host.View, verb string, want resources.Pac
 
 // parseSummary reads the summary of a dry run: a line that ends with a colon, followed by a line
 // with a tab for each package: "NAME: VERSION" or, in older versions, "NAME-VERSION".
-func parseSummary(out string) (t pkgtool.Transaction) {
+func parseSummary(out string) (t pkgtool.Simulation) {
 	list := new([]string)
 	for line := range strings.Lines(out) {
 		text := strings.TrimSpace(line)

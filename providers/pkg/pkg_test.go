@@ -80,7 +80,7 @@ func answer(m *pkgtooltest.Machine, c host.Cmd) (host.Result, error) {
 
 // Summaries of several versions of pkg, from their users and from its source.
 func TestParseSummary(t *testing.T) {
-	for out, want := range map[string]pkgtool.Transaction{
+	for out, want := range map[string]pkgtool.Simulation{
 		"Updating FreeBSD repository catalogue...\nAll repositories are up to date.\nThe following 1 package(s) will be affected (of 0 checked):\n\n" +
 			"New packages to be INSTALLED:\n\tdmg2img: 1.6.7 [FreeBSD]\n\tbzip: 1\n\nNumber of packages to be installed: 1\n": {Installs: []string{"dmg2img", "bzip"}},
 		"Installed packages to be REMOVED:\n\tja-nkf-2.1.4,1\n\tp5-x-1.0 (depends on perl5)\n\nThe operation will free 1 MiB.\n": {Removes: []string{"ja-nkf", "p5-x"}},

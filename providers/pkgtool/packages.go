@@ -54,7 +54,7 @@ type Packages struct {
 	Unavailable func(failure string) bool
 	// Simulate returns the changes that the package manager would make, or the reason why it
 	// cannot; nil if it has no simulation.
-	Simulate func(ctx context.Context, v *host.View, verb string, want resources.Package, specs []string) (Transaction, error)
+	Simulate func(ctx context.Context, v *host.View, verb string, want resources.Package, specs []string) (Simulation, error)
 	// SimulatesChanges says that Simulate is known to work for installed packages that get another
 	// version.
 	SimulatesChanges bool
@@ -72,8 +72,8 @@ type Packages struct {
 	List func(ctx context.Context, v *host.View, prefix string) ([]string, error)
 }
 
-// A Transaction names the packages that a package manager would install and remove.
-type Transaction struct{ Installs, Removes []string }
+// A Simulation has the names of the packages that a package manager would install and remove.
+type Simulation struct{ Installs, Removes []string }
 
 var (
 	_ resources.PackageProvider                                      = (*Packages)(nil)
@@ -184,8 +184,8 @@ func (p *Packages) resolve(ctx context.Context, v *host.View, wants []resources.
 	known, err := p.Offers(ctx, v, pick(wants, open), haves)
 	for n, i := range open {
 		if wants[i].Ensure == resources.PackageLatest {
-			v.Plan().RecordLook(host.RepositoryLook, wants[i].Name, false) // there may be a newer one
-			v.Plan().DependsOn(p.Repositories...)
+			v.Overlay().RecordLook(host.RepositoryLook, wants[i].Name, false) // there may be a newer one
+			v.Overlay().DependsOn(p.Repositories...)
 		}
 		if errs[i] = err; err == nil {
 			errs[i] = p.prefer(ctx, v, wants[i], &states[i], known[n])

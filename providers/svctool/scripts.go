@@ -136,7 +136,7 @@ func Entries(v *host.View, dir string) ([]string, error) {
 func (s *Scripts) script(v *host.View, name string) (string, error) {
 	for _, dir := range s.Dirs {
 		path := filepath.Join(dir, name)
-		if kind, ok := v.Plan().Assumed(path); ok && kind != host.Missing {
+		if kind, ok := v.Overlay().Assumed(path); ok && kind != host.Missing {
 			return "", &resource.UnknownError{Because: "the script " + path + " is pending"}
 		} else if ok {
 			continue

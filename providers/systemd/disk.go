@@ -55,7 +55,7 @@ func (s *scope) unitFile(v *host.View, name string) (string, error) {
 // kind.
 func (s *scope) pendingFile(v *host.View, name string) (string, host.FileKind) {
 	for _, path := range s.unitFiles(name) {
-		if kind, ok := v.Plan().Assumed(path); ok {
+		if kind, ok := v.Overlay().Assumed(path); ok {
 			return path, kind
 		}
 	}
@@ -123,7 +123,7 @@ func (s *scope) hasPendingDefinition(v *host.View, name string) (bool, error) {
 			return false, err
 		}
 		for _, entry := range entries {
-			if _, ok := v.Plan().Assumed(filepath.Join(dir, entry)); ok {
+			if _, ok := v.Overlay().Assumed(filepath.Join(dir, entry)); ok {
 				return true, nil
 			}
 		}

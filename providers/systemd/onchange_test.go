@@ -82,7 +82,7 @@ func TestReloadPlanned(t *testing.T) {
 		m := newMachine(t, t.TempDir())
 		m.unit("x.service", runs, reloads).is("x.service", "active", "running")
 		v := m.host().Planning(t.Context())
-		v.Plan().Assume(nil, false, host.PathEffect{Path: path, Kind: host.Regular})
+		v.Overlay().Assume(nil, false, host.PathEffect{Path: path, Kind: host.Regular})
 		want := service("x")
 		want.OnChange = resources.ServiceReloadOrRestart
 		have, err := newServices(noWait).Status(t.Context(), v, want)

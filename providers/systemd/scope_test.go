@@ -115,7 +115,7 @@ func TestUserPlanned(t *testing.T) {
 	v := h.Planning(t.Context())
 	_, err := p.Status(t.Context(), v, want)
 	require.NoError(t, err)
-	v.Plan().Assume(nil, false, host.PathEffect{Path: "/etc/systemd/user/x.service", Kind: host.Regular})
+	v.Overlay().Assume(nil, false, host.PathEffect{Path: "/etc/systemd/user/x.service", Kind: host.Regular})
 	want.OnChange = resources.ServiceReloadOrRestart
 	have, err := p.Status(t.Context(), v, want)
 	require.NoError(t, err)

@@ -101,7 +101,7 @@ func TestPendingUnitFile(t *testing.T) {
 		m := newMachine(t, t.TempDir())
 		starts[x.start](m)
 		v := m.host().Planning(t.Context())
-		v.Plan().Assume(nil, false, x.planned)
+		v.Overlay().Assume(nil, false, x.planned)
 		_, err := newServices(noWait).Status(t.Context(), v, x.want)
 		if !x.unknown {
 			require.NoError(t, err, x)

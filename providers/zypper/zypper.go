@@ -182,7 +182,7 @@ func offers(ctx context.Context, v *host.View, wants []resources.Package, haves 
 }
 
 // simulate asks zypper what it would do.
-func simulate(ctx context.Context, v *host.View, verb string, want resources.Package, specs []string) (t pkgtool.Transaction, err error) {
+func simulate(ctx context.Context, v *host.View, verb string, want resources.Package, specs []string) (t pkgtool.Simulation, err error) {
 	words := []string{"remove", "--dry-run"}
 	if verb != "remove" {
 		words = append([]string{"install", "--dry-run", "--name"}, older(want)...)

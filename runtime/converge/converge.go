@@ -98,11 +98,11 @@ func (e *Engine) walk(ctx context.Context, v *host.View, h *host.Host, c *catalo
 		}
 		return all
 	})
-	p := &progress{catalog: c, view: v, planning: h == nil, outcomes: make([]event.Outcome, len(c.Resources))}
+	p := &walkState{catalog: c, view: v, planning: h == nil, outcomes: make([]event.Outcome, len(c.Resources))}
 	w := &walk{
-		Engine: e, progress: p, host: h, declared: declared, prefetcher: prefetch.ForWalk(ctx, e.Prefetcher, e.Registry, e.Facts, v, c, e.Sequential), skipsDependents: make([]bool, len(c.Resources)),
+		Engine: e, walkState: p, host: h, declared: declared, prefetcher: prefetch.ForWalk(ctx, e.Prefetcher, e.Registry, e.Facts, v, c, e.Sequential), skipsDependents: make([]bool, len(c.Resources)),
 		grouping:  grouping{e, p},
-		refreshes: &refreshTracker{progress: p}, redactor: redact.New(e.Secrets, e.SecretHistory, e.Texts, c.Resources), pool: newPool(),
+		refreshes: &refreshTracker{walkState: p}, redactor: redact.New(e.Secrets, e.SecretHistory, e.Texts, c.Resources), pool: newPool(),
 	}
 	defer w.prefetcher.Stop()
 	w.forecaster = forecast.New(forecast.Options{Catalog: c, View: v, Planning: h == nil, Outcomes: p.outcomes, Provider: w.prefetcher.Provider, Texts: e.Texts})
@@ -163,7 +163,7 @@ func (w *walk) report(events []*event.Event) {
 // A walk is one pass over a catalog.
 type walk struct {
 	*Engine
-	*progress
+	*walkState
 	grouping grouping
 	host     *host.Host // nil in a plan
 	// declared is the resources of the catalog before late values are resolved; catalog has the
@@ -254,14 +254,14 @@ func (w *walk) convergeResource(ctx context.Context, i int) *event.Event {
 		w.since = w.view.Now()
 		ev.Duration = w.since.Sub(ev.Start)
 	}()
-	if w.skip(run, i, ev) || !w.resolve(ctx, ev) { // skip is given run: the timeout of one resource must not end the run
+	if w.isSkipped(run, i, ev) || !w.resolve(ctx, ev) { // isSkipped gets run: the timeout of one resource must not end the run
 		return ev
 	}
 	r = ev.Resource
 	provider, err := w.prefetcher.Provider(r)
 	if err != nil {
 		ev.Outcome, ev.Err = event.Failed, err
-		w.forecaster.ProviderFailure(ctx, ev, err)
+		w.forecaster.RecordProviderError(ctx, ev, err)
 		return ev
 	}
 	ev.Provider = provider.Name
@@ -293,8 +293,8 @@ func (w *walk) explain(ctx context.Context, ev *event.Event) {
 	w.byName.explainParent(ev)
 }
 
-// skip reports whether the resource is skipped, and gives the event the reason.
-func (w *walk) skip(ctx context.Context, i int, ev *event.Event) bool {
+// isSkipped reports whether the resource is skipped, and gives the event the reason.
+func (w *walk) isSkipped(ctx context.Context, i int, ev *event.Event) bool {
 	ev.Outcome = event.Skipped
 	if ev.Reason = ev.Resource.Skip; ev.Reason != "" {
 		return true

@@ -13,7 +13,7 @@ import (
 func (w *walk) decideAndAct(ctx context.Context, i int, provider *resource.Binding, ev *event.Event) {
 	r := ev.Resource
 	by, maybe := w.refreshes.refreshers(i)
-	pending := w.refreshes.pending[r.ID]
+	pending := w.refreshes.earlier[r.ID]
 	refresh := len(by)+len(pending) > 0
 	defer func() {
 		if x := w.deferred.last(ev); x != nil {
@@ -27,7 +27,7 @@ func (w *walk) decideAndAct(ctx context.Context, i int, provider *resource.Bindi
 		state, d, err = w.look(ctx, i, provider, ev, refresh)
 	}
 	if err != nil {
-		w.forecaster.StatusFailure(ctx, provider, ev, err)
+		w.forecaster.RecordStatusError(ctx, provider, ev, err)
 		return
 	}
 	ev.Ensure = ensureOf(state)

@@ -9,7 +9,7 @@ import (
 // their declarations and by the outcomes before them, and changes nothing.
 type grouping struct {
 	*Engine
-	*progress
+	*walkState
 }
 
 // isIndependent reports whether resource i depends on no resource from first on that may have

@@ -29,10 +29,10 @@ type pendingRefreshes map[resource.ID][]event.PendingRefresh
 
 // A refreshTracker knows which refreshes are due, and why.
 type refreshTracker struct {
-	*progress
+	*walkState
 	journal Journal // Engine.Journal; nil in a plan
-	// pending is the refreshes of earlier runs. It has nothing to do with the outcome Pending.
-	pending pendingRefreshes
+	// earlier is the refreshes of earlier runs. It has nothing to do with the outcome Pending.
+	earlier pendingRefreshes
 	targets map[int][]resource.ID // the resources that a change of each resource refreshes; nil until needed
 	causes  []event.Cause         // of the changes so far; nil for none
 }
@@ -47,11 +47,11 @@ func (t *refreshTracker) load(list []event.PendingRefresh) (dropped []event.Pend
 	for _, r := range t.catalog.Resources {
 		there[r.ID] = true
 	}
-	t.pending = make(pendingRefreshes)
+	t.earlier = make(pendingRefreshes)
 	for _, d := range list {
 		switch {
 		case there[d.To]:
-			t.pending[d.To] = append(t.pending[d.To], d)
+			t.earlier[d.To] = append(t.earlier[d.To], d)
 		case !slices.ContainsFunc(t.catalog.Excluded, func(l catalog.ExcludedResource) bool { return l.ID == d.To }):
 			dropped = append(dropped, d)
 			if t.journal != nil {

@@ -29,7 +29,7 @@ func (w *walk) act(ctx context.Context, provider resource.Binding, d resource.De
 	}
 	w.mayHaveChanged = !r.IsOnlyPlanned()
 	if w.noop(r) {
-		if w.forecaster.MakePending(ctx, w.view, &provider, d, ev) {
+		if w.forecaster.PlanActions(ctx, w.view, &provider, d, ev) {
 			w.joinTransaction(provider, d, ev)
 		}
 		return

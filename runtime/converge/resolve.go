@@ -32,7 +32,7 @@ func (w *walk) resolve(ctx context.Context, ev *event.Event) bool {
 	switch {
 	case r.Resolve == nil || w.monitorsOnly(r):
 		return true
-	case w.forecaster.LateValuesUnknown(ctx, ev):
+	case w.forecaster.CloseIfLateValuesUnknown(ctx, ev):
 		return false
 	}
 	spec, err := r.Resolve(ctx)

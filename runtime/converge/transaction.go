@@ -114,7 +114,7 @@ func (w *walk) performTransaction(ctx context.Context, t *transaction) {
 		return
 	}
 	if len(t.members) == 1 {
-		w.finish(ctx, t.members[0].event, func(ev *event.Event) { w.performAlone(ctx, t.provider, t.members[0].decision, ev) })
+		w.amend(ctx, t.members[0].event, func(ev *event.Event) { w.performAlone(ctx, t.provider, t.members[0].decision, ev) })
 		return
 	}
 	began := w.view.Now()
@@ -132,7 +132,7 @@ func (w *walk) performTransaction(ctx context.Context, t *transaction) {
 	}
 	if _, done := errors.AsType[*resource.DoneError](err); done {
 		for _, m := range t.members {
-			w.finish(ctx, m.event, func(ev *event.Event) {
+			w.amend(ctx, m.event, func(ev *event.Event) {
 				ev.Err, ev.Actions = err, m.decision.Actions
 				w.refreshes.cancelIfUnchanged(ctx, t.provider, m.decision.Diff, ev)
 			})
@@ -142,12 +142,12 @@ func (w *walk) performTransaction(ctx context.Context, t *transaction) {
 	if err == nil {
 		states, errs := statesOf(ctx, w.view, t.provider, list)
 		for i, ev := range list {
-			w.finish(ctx, ev, func(ev *event.Event) { w.judge(ev, states[i], errs[i]) })
+			w.amend(ctx, ev, func(ev *event.Event) { w.judge(ev, states[i], errs[i]) })
 		}
 		return
 	}
 	for _, m := range t.members {
-		w.finish(ctx, m.event, func(ev *event.Event) {
+		w.amend(ctx, m.event, func(ev *event.Event) {
 			state, err := t.provider.Status(ctx, w.view, ev.Resource.Spec) // an earlier member may have brought it in order
 			if d := decide(ev, state, err); len(d.Actions) > 0 {
 				w.performAlone(ctx, t.provider, d, ev)
@@ -197,9 +197,9 @@ func decide(ev *event.Event, state any, err error) resource.Decision {
 	return ev.Resource.Type.Decide(ev.Resource.Spec, state, false)
 }
 
-// finish calls do, which completes the event of a resource whose outcome was recorded already,
+// amend calls do, which completes the event of a resource whose outcome was recorded already,
 // and corrects the record.
-func (w *walk) finish(ctx context.Context, ev *event.Event, do func(ev *event.Event)) {
+func (w *walk) amend(ctx context.Context, ev *event.Event, do func(ev *event.Event)) {
 	began := w.view.Now()
 	if do(ev); ev.Err != nil {
 		ev.Outcome = event.Failed
@@ -228,7 +228,7 @@ func (w *walk) reconsider(ctx context.Context, t *transaction) {
 	defer func() { w.alone = false }()
 	for i, ev := range t.stable {
 		if d := decide(ev, states[i], errs[i]); !d.Stable() {
-			w.finish(ctx, ev, func(ev *event.Event) { w.decideAndAct(ctx, ev.Index, &t.provider, ev) })
+			w.amend(ctx, ev, func(ev *event.Event) { w.decideAndAct(ctx, ev.Index, &t.provider, ev) })
 			w.prefetcher.Change(ev.Resource, false)
 		}
 	}

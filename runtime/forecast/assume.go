@@ -17,7 +17,7 @@ func (f *Forecaster) assumeMayAct(ev *event.Event, d *resource.Decision) {
 		return
 	}
 	if d != nil && d.Err == nil && (d.Complete || len(d.Actions) == 0 && isConfined(r)) {
-		f.view.Plan().Assume(ev.Index, true, d.Effects...)
+		f.view.Overlay().Assume(ev.Index, true, d.Effects...)
 		if len(d.Actions) > 0 {
 			return
 		}
@@ -25,12 +25,12 @@ func (f *Forecaster) assumeMayAct(ev *event.Event, d *resource.Decision) {
 	if paths := confinesOf(r); len(paths) > 0 {
 		there := d == nil && f.willExist(r)
 		for _, p := range paths {
-			f.view.Plan().Assume(ev.Index, !there, host.PathEffect{Path: p, Unsure: !there, Vague: there})
+			f.view.Overlay().Assume(ev.Index, !there, host.PathEffect{Path: p, Unsure: !there, Vague: there})
 		}
 		return
 	}
 	if d != nil && len(d.Effects) > 0 {
-		f.view.Plan().Assume(ev.Index, true, d.Effects...)
+		f.view.Overlay().Assume(ev.Index, true, d.Effects...)
 	}
 	if x, ok := r.Type.DecideFresh(r.Spec); ok && x.Err == nil && x.Complete { // all that it can do is known
 		f.assumePossible(ev.Index, x.Effects)
@@ -46,7 +46,7 @@ func (f *Forecaster) assumePossible(i int, effects []host.PathEffect) {
 		return
 	}
 	for _, p := range effects {
-		f.view.Plan().Assume(i, true, host.PathEffect{Path: p.Path, OfSystem: p.OfSystem, Unsure: true})
+		f.view.Overlay().Assume(i, true, host.PathEffect{Path: p.Path, OfSystem: p.OfSystem, Unsure: true})
 	}
 }
 
@@ -67,7 +67,7 @@ func (f *Forecaster) assumeUnknown(i int, d resource.Decision) {
 	paths, _ := managedBy(f.catalog.Resources[i])
 	for _, p := range paths {
 		if !slices.ContainsFunc(d.Effects, func(x host.PathEffect) bool { return x.Path == p }) {
-			f.view.Plan().Assume(i, false, host.PathEffect{Path: p, Unsure: true})
+			f.view.Overlay().Assume(i, false, host.PathEffect{Path: p, Unsure: true})
 		}
 	}
 }
@@ -90,7 +90,7 @@ func (f *Forecaster) assume(ev *event.Event, d resource.Decision) {
 	if ev.Resource.IsOnlyPlanned() {
 		return
 	}
-	f.view.Plan().Assume(ev.Index, f.conditional[ev.Index], d.Effects...)
+	f.view.Overlay().Assume(ev.Index, f.conditional[ev.Index], d.Effects...)
 	if !d.Complete {
 		f.suspects.addIncompleteEffect(ev.Index, d.FilesComplete, f.predictions[ev.Index].Removes)
 		f.assumeUnknown(ev.Index, d)

@@ -10,9 +10,9 @@ import (
 	"github.com/luaccm/ccm/runtime/resource"
 )
 
-// StatusFailure records that Status or Decide has failed. In a plan a pending resource may be the
+// RecordStatusError sets the outcome of a resource whose Status or Decide has failed. In a plan a pending resource may be the
 // reason: then the event is unknown.
-func (f *Forecaster) StatusFailure(ctx context.Context, provider *resource.Binding, ev *event.Event, err error) {
+func (f *Forecaster) RecordStatusError(ctx context.Context, provider *resource.Binding, ev *event.Event, err error) {
 	err = ev.Resource.ExplainMissing(err)
 	if f.planning || ev.Resource.IsOnlyPlanned() {
 		if u, ok := errors.AsType[*resource.UnknownError](err); ok {
@@ -63,16 +63,16 @@ func latestFirst(list []int) (suspects []suspect) {
 	return suspects
 }
 
-// ProviderFailure is StatusFailure for a resource without a provider: the resource that installs
+// RecordProviderError is RecordStatusError for a resource without a provider: the resource that installs
 // the provider's commands may be pending.
-func (f *Forecaster) ProviderFailure(ctx context.Context, ev *event.Event, err error) {
+func (f *Forecaster) RecordProviderError(ctx context.Context, ev *event.Event, err error) {
 	if !f.planning {
 		return
 	}
 	f.suspects.failing = true
 	defer func() { f.suspects.failing = false }()
 	looks := new(host.Looks)
-	f.view.Recording(looks).Plan().RecordLook(host.ProgramLook, ev.Resource.Type.Name, false)
+	f.view.Recording(looks).Overlay().RecordLook(host.ProgramLook, ev.Resource.Type.Name, false)
 	if suspects := f.suspects.of(ev.Index, looks); len(suspects) > 0 {
 		ev.Err = nil
 		f.blame(ctx, nil, ev, suspects)

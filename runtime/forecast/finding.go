@@ -36,7 +36,7 @@ func (f *Forecaster) CloseIfUncertain(ctx context.Context, provider *resource.Bi
 	}
 	if d.Err != nil {
 		ev.Diff = d.Diff
-		f.StatusFailure(ctx, provider, ev, d.Err)
+		f.RecordStatusError(ctx, provider, ev, d.Err)
 		return true
 	}
 	if f.looks != nil && !(ev.Refreshed && resource.UncertainAfterPending(ev.Resource.Spec)) && f.blameSuspects(ctx, provider, ev, x) {
@@ -75,14 +75,14 @@ func (f *Forecaster) blameSuspects(ctx context.Context, provider *resource.Bindi
 	return true
 }
 
-// MakePending makes the event pending if the actions are expected to succeed. Then it adds their
+// PlanActions makes the event pending if the actions are expected to succeed. Then it adds their
 // effects to the view and returns true. Otherwise the event becomes unknown or failed, with the
 // reason. V is the view of the walk.
-func (f *Forecaster) MakePending(ctx context.Context, v *host.View, provider *resource.Binding, d resource.Decision, ev *event.Event) bool {
+func (f *Forecaster) PlanActions(ctx context.Context, v *host.View, provider *resource.Binding, d resource.Decision, ev *event.Event) bool {
 	v = f.Recording(v)
 	caveat, err := f.askProvider(ctx, v, ev.Index, provider)
 	if err == nil {
-		err = v.Plan().Permits(d.Effects...)
+		err = v.Overlay().Permits(d.Effects...)
 	}
 	var suspects []suspect
 	if err == nil && f.looks != nil && !f.looks.IsEmpty() {

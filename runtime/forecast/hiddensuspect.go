@@ -22,7 +22,7 @@ func (f *Forecaster) hiddenSuspects(ctx context.Context, provider *resource.Bind
 		for _, x := range suspects {
 			without[x.index] = true
 		}
-		if !f.view.Plan().Assumes(without) {
+		if !f.view.Overlay().Assumes(without) {
 			return suspects
 		}
 		looks := f.newLooks()
@@ -57,5 +57,5 @@ func (f *Forecaster) lookThrough(ctx context.Context, provider *resource.Binding
 	if _, err = f.askProvider(ctx, v, ev.Index, provider); err != nil {
 		return err
 	}
-	return v.Plan().Permits(d.Effects...)
+	return v.Overlay().Permits(d.Effects...)
 }

@@ -83,8 +83,8 @@ func (s *suspectFinder) addIncompleteEffect(i int, onlyCommands bool, removes []
 func declarationText(v *host.View, r *resource.Resource) (text string, paths []string) {
 	if c, ok := r.Spec.(resource.CommandRunner); ok {
 		cmd := c.PlannedCommand()
-		text = v.Plan().Commands().Text(cmd)
-		return text, v.Plan().Commands().Paths(cmd, text)
+		text = v.Overlay().Commands().Text(cmd)
+		return text, v.Overlay().Commands().Paths(cmd, text)
 	}
 	var b strings.Builder
 	b.WriteString(r.ID.Name)

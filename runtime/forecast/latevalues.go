@@ -9,9 +9,9 @@ import (
 	"github.com/luaccm/ccm/runtime/resource"
 )
 
-// LateValuesUnknown reports whether the late values of the event's resource cannot be known,
+// CloseIfLateValuesUnknown reports whether the late values of the event's resource cannot be known,
 // because an earlier resource is pending or unknown. The event gets the reason.
-func (f *Forecaster) LateValuesUnknown(ctx context.Context, ev *event.Event) bool {
+func (f *Forecaster) CloseIfLateValuesUnknown(ctx context.Context, ev *event.Event) bool {
 	r := ev.Resource
 	if len(f.unsettled) == 0 && !(r.IsOnlyPlanned() && len(f.onlyPlanned) > 0) {
 		return false

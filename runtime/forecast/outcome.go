@@ -57,7 +57,7 @@ func (f *Forecaster) assumedKindUnknown(ev *event.Event) map[any]bool {
 	if name == "" || f.looks == nil {
 		return nil
 	}
-	return f.looks.Imagined(f.view.Plan().PathOf(name))
+	return f.looks.Imagined(f.view.Overlay().PathOf(name))
 }
 
 // decideFromNothing is decideWithoutImagined, and reports whether the resource would create
@@ -114,7 +114,7 @@ func (f *Forecaster) mayExist(ev *event.Event, d resource.Decision) bool {
 	if name == "" || !d.Has("ensure") || ok && resource.IsAbsent(want.WantedEnsure()) {
 		return false
 	}
-	look := host.Look{Kind: host.PathLook, Name: f.view.Plan().PathOf(name)}
+	look := host.Look{Kind: host.PathLook, Name: f.view.Overlay().PathOf(name)}
 	for range f.suspects.effects.matching(look, true) {
 		return true
 	}

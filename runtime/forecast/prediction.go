@@ -25,9 +25,9 @@ func (f *Forecaster) askProvider(ctx context.Context, v *host.View, i int, provi
 	if p.Look.Name == "" {
 		return p.Caveat, p.Err
 	}
-	granted := v.Plan().RecordLook(p.Look.Kind, p.Look.Name, p.Look.Found)
+	granted := v.Overlay().RecordLook(p.Look.Kind, p.Look.Name, p.Look.Found)
 	if !p.Look.Found {
-		v.Plan().DependsOn(p.DependsOn...)
+		v.Overlay().DependsOn(p.DependsOn...)
 	}
 	if granted && !p.Look.Found {
 		return "", nil

@@ -240,7 +240,7 @@ func (s *suspectFinder) isManaged(name string) bool {
 			paths, tree := managedBy(r)
 			for _, p := range paths {
 				s.managers[p] = append(s.managers[p], manager{i, tree})
-				if real := s.view.Plan().PathOf(p); real != p {
+				if real := s.view.Overlay().PathOf(p); real != p {
 					s.managers[real] = append(s.managers[real], manager{i, tree})
 				}
 			}

@@ -55,7 +55,7 @@ func NeedsRoot(what string) error { return overlay.NeedsRoot(what) }
 // Planning returns a view of the same machine for a plan. Effects can be assumed over it; looks
 // see them as done. The context ends the downloads that such looks need.
 func (v *View) Planning(ctx context.Context) *View {
-	return &View{machine: v.machine, plan: overlay.New(ctx, underlay{&View{machine: v.machine}})}
+	return &View{machine: v.machine, overlay: overlay.New(ctx, underlay{&View{machine: v.machine}})}
 }
 
 // An underlay is the machine as an overlay sees it.
@@ -84,51 +84,51 @@ func (u underlay) ReadTree(name string, r *safepath.NameReader) ([]TreeEntry, er
 
 // planned returns the overlay that looks have to go through, nil if they need none.
 func (v *View) planned() *overlay.View {
-	if !v.plan.IsActive() {
+	if !v.overlay.IsActive() {
 		return nil
 	}
-	return v.plan
+	return v.overlay
 }
 
-// Plan returns the overlay of a plan. It is nil outside plans; a nil overlay assumes and records
+// Overlay returns the overlay of a plan. It is nil outside plans; a nil overlay assumes and records
 // nothing.
-func (v *View) Plan() *overlay.View { return v.plan }
+func (v *View) Overlay() *overlay.View { return v.overlay }
 
 // IsPlan reports whether v is the view of a plan.
-func (v *View) IsPlan() bool { return v.plan != nil }
+func (v *View) IsPlan() bool { return v.overlay != nil }
 
 // Without returns a view without the effects that are assumed because of authors (see
 // [overlay.View.Assume]). Outside plans it returns v.
 func (v *View) Without(authors map[any]bool) *View {
-	if v.plan == nil {
+	if v.overlay == nil {
 		return v
 	}
-	return &View{machine: v.machine, plan: v.plan.Without(authors)}
+	return &View{machine: v.machine, overlay: v.overlay.Without(authors)}
 }
 
 // Recording returns a view that records its looks in l. Outside plans it records nothing.
 func (v *View) Recording(l *Looks) *View {
-	if v.plan == nil {
+	if v.overlay == nil {
 		return v
 	}
-	return &View{machine: v.machine, plan: v.plan.Recording(l)}
+	return &View{machine: v.machine, overlay: v.overlay.Recording(l)}
 }
 
 // AskMany returns the answers of a command about names, which must be distinct. Ask runs the
 // command for some of the names; its answer has an entry for each name that the command knows. A
 // plan asks once about each name. Errors are not cached.
 func AskMany[T any](v *View, command string, names []string, ask func(names []string) (map[string]T, error)) (map[string]T, error) {
-	if v.plan == nil {
+	if v.overlay == nil {
 		return ask(names)
 	}
-	return overlay.AskMany(v.plan, command, names, ask)
+	return overlay.AskMany(v.overlay, command, names, ask)
 }
 
 // LookPath finds a command like [command.LookPath]. In a plan it sees assumed files. A relative
 // name with a slash begins in dir.
 func (v *View) LookPath(name, list, dir string) (string, error) {
-	if v.plan.Looks() != nil {
-		return v.plan.Commands().LookPath(name, list, dir)
+	if v.overlay.Looks() != nil {
+		return v.overlay.Commands().LookPath(name, list, dir)
 	}
 	file := name
 	if strings.Contains(name, "/") && !filepath.IsAbs(name) {

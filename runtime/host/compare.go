@@ -73,7 +73,7 @@ func (s Sources) CompareTree(ctx context.Context, source, name string, matters f
 		}
 		if p.Source.Kind == Regular && p.Target.Kind == Regular {
 			if p.Differs, err = files.differ(ctx, filepath.Join(source, p.Rel), filepath.Join(name, p.Rel), p); err != nil {
-				v.plan.Looks().NoteError(err) // the unnoticed view did not record it
+				v.overlay.Looks().NoteError(err) // the unnoticed view did not record it
 				return err
 			}
 		}
@@ -87,10 +87,10 @@ func (s Sources) CompareTree(ctx context.Context, source, name string, matters f
 // unnoticed returns a view that does not record looks. It is for the files of a tree whose look
 // as a whole is recorded.
 func unnoticed(v *View) *View {
-	if v.plan.Looks() == nil {
+	if v.overlay.Looks() == nil {
 		return v
 	}
-	return &View{machine: v.machine, plan: v.plan.Recording(nil)}
+	return &View{machine: v.machine, overlay: v.overlay.Recording(nil)}
 }
 
 // A comparer compares files of two directories.
@@ -108,10 +108,10 @@ func (v *comparer) close() {
 func (v *comparer) differ(ctx context.Context, source, name string, p TreePair) (bool, error) {
 	// Sizes say nothing in a plan, which may assume them, and for pseudo files of the kernel (size
 	// 0).
-	if v.plan == nil && p.Source.Size != p.Target.Size && p.Source.Size > 0 && p.Target.Size > 0 {
+	if v.overlay == nil && p.Source.Size != p.Target.Size && p.Source.Size > 0 && p.Target.Size > 0 {
 		return true, nil
 	}
-	if v.plan == nil && p.Source.Size > 0 && p.Source.Size == p.Target.Size && p.Source.Size <= smallFile {
+	if v.overlay == nil && p.Source.Size > 0 && p.Source.Size == p.Target.Size && p.Source.Size <= smallFile {
 		if same, ok := v.sameSmall(source, name, &p.Source); ok {
 			return !same, nil
 		}

@@ -55,14 +55,14 @@ func TestCompareTree(t *testing.T) {
 	require.Contains(t, compare(t, &h.View, source+"/none", "/d"), "error: ")
 
 	v := h.Planning(t.Context())
-	v.Plan().Assume(nil, false, host.PathEffect{Path: "/d/d/size", Kind: host.Regular, Content: new("12")}, host.PathEffect{Path: "/d/more", Kind: host.Missing},
+	v.Overlay().Assume(nil, false, host.PathEffect{Path: "/d/d/size", Kind: host.Regular, Content: new("12")}, host.PathEffect{Path: "/d/more", Kind: host.Missing},
 		host.PathEffect{Path: "/d/new", Kind: host.Regular, Content: new("")})
 	looks := new(host.Looks)
 	require.Equal(t, "d/end differs, kind other, kind/x extra, l other, left extra, new extra", compare(t, v.Recording(looks), source, "/d"))
 	require.LessOrEqual(t, len(looks.List()), 2, "a tree is one look, whatever is in it")
 
 	// The future content of a file is unknown.
-	v.Plan().Assume("exec#x", false, host.PathEffect{Path: "/d/a", Kind: host.Regular})
+	v.Overlay().Assume("exec#x", false, host.PathEffect{Path: "/d/a", Kind: host.Regular})
 	require.Contains(t, compare(t, v.Recording(looks), source, "/d"), host.ErrNotKnown.Error())
 	require.Contains(t, looks.Doubts(), any("exec#x"))
 }

@@ -24,7 +24,7 @@ type Edit struct {
 // written so far; on the machine nothing changes until Commit.
 func (h *Host) Edit(ctx context.Context, name string) *Edit {
 	e := &Edit{host: h, path: name}
-	e.view = &Host{View: View{machine: h.machine, plan: overlay.New(ctx, underlay{&View{machine: h.machine}})}, edit: e}
+	e.view = &Host{View: View{machine: h.machine, overlay: overlay.New(ctx, underlay{&View{machine: h.machine}})}, edit: e}
 	return e
 }
 
@@ -39,7 +39,7 @@ func (e *Edit) keep(content io.Reader, attr Attr, on any) error {
 		return err
 	}
 	e.content, e.attr, e.onBehalfOf, e.written = string(text), attr, on, true
-	e.view.Plan().Assume(nil, false, PathEffect{Path: e.path, Kind: Regular, Content: &e.content, Attr: &attr})
+	e.view.Overlay().Assume(nil, false, PathEffect{Path: e.path, Kind: Regular, Content: &e.content, Attr: &attr})
 	return nil
 }
 

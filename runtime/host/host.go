@@ -30,7 +30,7 @@ import (
 // goroutines at once.
 type View struct {
 	*machine
-	plan    *overlay.View // nil outside plans
+	overlay *overlay.View // nil outside plans
 	lastDir *string       // the last directory that IsDirectory found; nil unless Brief
 }
 

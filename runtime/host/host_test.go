@@ -81,7 +81,7 @@ func TestLstat(t *testing.T) {
 	require.NoError(t, err)
 	require.False(t, exists, "a dangling link is not there")
 	plan := h.Planning(t.Context())
-	plan.Plan().Assume(nil, false, host.PathEffect{Path: "/f", Kind: host.Regular, Content: new("12345")})
+	plan.Overlay().Assume(nil, false, host.PathEffect{Path: "/f", Kind: host.Regular, Content: new("12345")})
 	_, same, err := plan.LookAt("/f", "12345")
 	require.NoError(t, err)
 	require.True(t, same, "what is assumed counts")

@@ -29,7 +29,7 @@ func TestTreeDepth(t *testing.T) {
 	}
 	require.NoError(t, dir.Close())
 	planned := h.Planning(t.Context())
-	planned.Plan().Assume(nil, false, host.PathEffect{Path: "/new", Kind: host.Directory})
+	planned.Overlay().Assume(nil, false, host.PathEffect{Path: "/new", Kind: host.Directory})
 	for what, v := range map[string]*host.View{"machine": &h.View, "plan": planned} {
 		entries, err := v.Tree(t.Context(), "/", host.MaxNames)
 		require.ErrorIs(t, err, syscall.ENAMETOOLONG, what)
@@ -48,7 +48,7 @@ func TestNameLimit(t *testing.T) {
 	ended, end := context.WithCancel(t.Context())
 	end()
 	planned := h.Planning(t.Context())
-	planned.Plan().Assume(nil, false, host.PathEffect{Path: "/b/3/new", Kind: host.Directory}) // otherwise the plan would read the machine
+	planned.Overlay().Assume(nil, false, host.PathEffect{Path: "/b/3/new", Kind: host.Directory}) // otherwise the plan would read the machine
 	for what, v := range map[string]*host.View{"machine": &h.View, "plan": planned} {
 		below := 7
 		if v == planned {

@@ -93,11 +93,11 @@ func (s Sources) OpenFile(name string) (*os.File, error) {
 
 // openFile opens a regular file of the user, as a plan sees it.
 func (s Sources) openFile(name string) (*os.File, os.FileInfo, error) {
-	at, ok := s.v.plan.SourceOf(name)
+	at, ok := s.v.overlay.SourceOf(name)
 	if !ok {
 		return s.v.sources.OpenRegular(name)
 	}
-	f, err := s.v.plan.OpenSource(name, at)
+	f, err := s.v.overlay.OpenSource(name, at)
 	if err != nil {
 		return nil, nil, err
 	}

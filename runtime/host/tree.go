@@ -34,8 +34,8 @@ func (v *View) tree(name string, r *safepath.NameReader) ([]TreeEntry, error) {
 // and a link to it is followed.
 func (s Sources) Tree(ctx context.Context, dir string, l NameLimit) ([]TreeEntry, error) {
 	r := &safepath.NameReader{Ctx: ctx, Limit: l}
-	if name, ok := s.v.plan.SourceOf(dir); ok {
-		return s.v.plan.SourceTree(dir, name, r)
+	if name, ok := s.v.overlay.SourceOf(dir); ok {
+		return s.v.overlay.SourceTree(dir, name, r)
 	}
 	d, err := s.v.sources.Directory(dir)
 	if err == unix.ENOTDIR {

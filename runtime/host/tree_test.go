@@ -44,7 +44,7 @@ func TestTree(t *testing.T) {
 
 	// A plan includes its assumptions.
 	v := h.Planning(t.Context())
-	v.Plan().Assume(nil, false, host.PathEffect{Path: "/top/d/f", Kind: host.Missing}, host.PathEffect{Path: "/top/new", Kind: host.Regular}, host.PathEffect{Path: "/no", Kind: host.Directory})
+	v.Overlay().Assume(nil, false, host.PathEffect{Path: "/top/d/f", Kind: host.Missing}, host.PathEffect{Path: "/top/new", Kind: host.Regular}, host.PathEffect{Path: "/no", Kind: host.Directory})
 	entries, err = v.Tree(t.Context(), "/top", host.MaxNames)
 	require.NoError(t, err)
 	require.Equal(t, map[string]host.FileKind{

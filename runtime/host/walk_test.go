@@ -143,7 +143,7 @@ func TestWalk(t *testing.T) {
 				}
 				// A plan with an assumption walks paths itself, and finds the same files.
 				plan := h.Planning(t.Context())
-				plan.Plan().Assume(nil, false, PathEffect{Path: "/elsewhere", Kind: Regular})
+				plan.Overlay().Assume(nil, false, PathEffect{Path: "/elsewhere", Kind: Regular})
 				planned, planErr := plan.ReadFile(name)
 				_, planUnsafe := errors.AsType[*UnsafeLinkError](planErr)
 				require.Equal(t, isUnsafe, planUnsafe, "plan: %s: %v", about, planErr)

@@ -132,8 +132,8 @@ func (reg *Registry) TypeNames() []string {
 	return names
 }
 
-// Providers returns the names of the providers of t in order.
-func (reg *Registry) Providers(t *Type) []string {
+// ProviderNames returns the names of the providers of t in order.
+func (reg *Registry) ProviderNames(t *Type) []string {
 	var names []string
 	for _, b := range reg.bindings[t] {
 		names = append(names, b.Name)
@@ -152,7 +152,7 @@ func (reg *Registry) CheckProvider(r *Resource) error {
 	if want == "" {
 		return nil
 	}
-	names := reg.Providers(r.Type)
+	names := reg.ProviderNames(r.Type)
 	if slices.Contains(names, want) {
 		return nil
 	}

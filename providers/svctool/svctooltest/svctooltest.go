@@ -217,7 +217,7 @@ func (tool Tool) Plans(t *testing.T, provider *svctool.Scripts) {
 	have, err := provider.Status(t.Context(), v, want)
 	require.NoError(t, err)
 	require.True(t, have.Missing)
-	v.Plan().Assume(nil, false, host.PathEffect{Path: "/etc/init.d/y", Kind: host.Regular})
+	v.Overlay().Assume(nil, false, host.PathEffect{Path: "/etc/init.d/y", Kind: host.Regular})
 	_, err = provider.Status(t.Context(), v, want)
 	var unknown *resource.UnknownError
 	require.ErrorAs(t, err, &unknown)

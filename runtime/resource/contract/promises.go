@@ -216,7 +216,7 @@ func (x Trial) checkPlan(ctx context.Context, h *host.Host, d resource.Decision)
 		return nil
 	}
 	v := h.Planning(ctx)
-	v.Plan().Assume(nil, false, d.Effects...)
+	v.Overlay().Assume(nil, false, d.Effects...)
 	have, err := x.Binding.Status(ctx, v, x.Want)
 	if err != nil {
 		return &breach{fmt.Sprintf("a plan cannot look at what %s leaves: %v", phrases(d), err)}

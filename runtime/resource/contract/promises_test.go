@@ -126,7 +126,7 @@ func (w writer) Status(ctx context.Context, v *host.View, _ paper) (paperState, 
 			return paperState{}, err
 		}
 	}
-	if kind, _ := v.Plan().Assumed("/d/paper"); w.blind && kind != host.Missing {
+	if kind, _ := v.Overlay().Assumed("/d/paper"); w.blind && kind != host.Missing {
 		return paperState{}, nil
 	}
 	if v.IsPlan() && w.plans {

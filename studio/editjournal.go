@@ -48,10 +48,10 @@ type fileContent struct {
 	Digest string `json:"digest"`
 }
 
-// A journal keeps the edits of one open file, so that nothing is lost when studio dies. Each line
+// An editJournal keeps the edits of one open file, so that nothing is lost when studio dies. Each line
 // is a checksum and an entry, and is written before the answer to the edit. Only its owner may read
 // it, because it has the content of files of the site.
-type journal struct {
+type editJournal struct {
 	dir  *statedir.Dir
 	name string
 	file *os.File
@@ -72,8 +72,8 @@ func shortSum(text string) string {
 
 // openJournal opens the journal of a file and returns its entries. An incomplete last line is cut
 // off.
-func openJournal(dir *statedir.Dir, directory, file string) (*journal, []entry, error) {
-	j := &journal{dir: dir, name: journalName(directory, file)}
+func openJournal(dir *statedir.Dir, directory, file string) (*editJournal, []entry, error) {
+	j := &editJournal{dir: dir, name: journalName(directory, file)}
 	if err := makeDirs(dir, path.Dir(j.name)); err != nil {
 		return nil, nil, err
 	}
@@ -135,7 +135,7 @@ func checksum(text []byte) string { return fmt.Sprintf("%08x", crc32.ChecksumIEE
 
 // append adds an entry. When it returns the kernel has the entry: it outlives studio, but after a
 // power loss entries that were not yet on the disk are lost.
-func (j *journal) append(e entry) error {
+func (j *editJournal) append(e entry) error {
 	text, err := json.Marshal(e)
 	if err != nil {
 		return err
@@ -153,7 +153,7 @@ func (j *journal) append(e entry) error {
 }
 
 // restart empties the journal and begins it with an entry.
-func (j *journal) restart(e entry) error {
+func (j *editJournal) restart(e entry) error {
 	if err := j.file.Truncate(0); err != nil {
 		return err
 	}
@@ -164,9 +164,9 @@ func (j *journal) restart(e entry) error {
 }
 
 // isLong reports whether the journal is too long to continue.
-func (j *journal) isLong() bool {
+func (j *editJournal) isLong() bool {
 	fi, err := j.file.Stat()
 	return err == nil && fi.Size() > keptJournal
 }
 
-func (j *journal) close() error { return j.file.Close() }
+func (j *editJournal) close() error { return j.file.Close() }

@@ -13,10 +13,10 @@ import (
 // valuesFunction is the global that receives the values of an expression. No script can spell it.
 const valuesFunction = "\x00values"
 
-// openEnvironment makes the globals for the texts of a session: those of scripts, and the
-// variables of the session. To read an undefined variable is a mistake as in scripts, and so is
+// openEnvironment makes the globals for the texts of a console: those of scripts, and the
+// variables of the console. To read an undefined variable is a mistake as in scripts, and so is
 // to assign to one inside a function or a block.
-func (s *Session) openEnvironment() {
+func (s *Console) openEnvironment() {
 	L := s.in.vm
 	globals := L.Env
 	s.env = L.CreateTable(0, 16)
@@ -62,7 +62,7 @@ func (s *Session) openEnvironment() {
 }
 
 // noteAssignment records an assignment to an undefined name.
-func (s *Session) noteAssignment(L *lua.LState, name string, value lua.LValue) {
+func (s *Console) noteAssignment(L *lua.LState, name string, value lua.LValue) {
 	near := diag.Nearest(name, s.names)
 	if near == "" || slices.Contains(s.in.globals.names, name) {
 		s.in.globals.noteGlobal(L, name, value)
@@ -72,7 +72,7 @@ func (s *Session) noteAssignment(L *lua.LState, name string, value lua.LValue) {
 }
 
 // allow allows a text to define its variables. Each is defined when it gets its first value.
-func (s *Session) allow(stmts []ast.Stmt) {
+func (s *Console) allow(stmts []ast.Stmt) {
 	s.definable, s.newNames = make(map[string]bool), nil
 	for _, d := range definitions(stmts) {
 		if d.local || !slices.Contains(s.in.globals.names, d.name) {
@@ -82,7 +82,7 @@ func (s *Session) allow(stmts []ast.Stmt) {
 }
 
 // add defines a variable.
-func (s *Session) add(name string) {
+func (s *Console) add(name string) {
 	if s.isVariable[name] {
 		return
 	}
@@ -93,7 +93,7 @@ func (s *Session) add(name string) {
 }
 
 // undefine removes the variables of a text that failed.
-func (s *Session) undefine(names []string) {
+func (s *Console) undefine(names []string) {
 	for _, name := range names {
 		if s.env.RawGetString(name) != lua.LNil {
 			continue
@@ -138,7 +138,7 @@ func definitions(stmts []ast.Stmt) (out []definition) {
 }
 
 // share rewrites the statements of a text so that later texts see its local variables and its
-// values arrive: top-level locals become variables of the session, and a final return becomes a
+// values arrive: top-level locals become variables of the console, and a final return becomes a
 // call.
 //
 // It becomes a call because gopher-lua compiles return f() as a jump, and the place of the call

@@ -14,8 +14,8 @@ import (
 	"github.com/luaccm/ccm/runtime/facts"
 )
 
-// newSession returns a session and its catalog.
-func newSession(t *testing.T) (*luaapi.Session, *catalog.Builder) {
+// newConsole returns a console and its catalog.
+func newConsole(t *testing.T) (*luaapi.Console, *catalog.Builder) {
 	t.Helper()
 	var b catalog.Builder
 	in := luaapi.New(luaapi.Options{
@@ -23,11 +23,11 @@ func newSession(t *testing.T) (*luaapi.Session, *catalog.Builder) {
 		Facts: facts.Static(map[string]any{"os": map[string]any{"family": "debian"}}),
 	})
 	t.Cleanup(in.Close)
-	return luaapi.NewSession(in, t.TempDir()), &b
+	return luaapi.NewConsole(in, t.TempDir()), &b
 }
 
 // values returns the result of an evaluation as text.
-func values(s *luaapi.Session, res luaapi.Evaluation) string {
+func values(s *luaapi.Console, res luaapi.Evaluation) string {
 	var out []string
 	for _, v := range res.Values {
 		text, ok := s.Text(v)
@@ -130,7 +130,7 @@ func TestSessionEval(t *testing.T) {
 		}},
 	} {
 		t.Run(x.name, func(t *testing.T) {
-			s, _ := newSession(t)
+			s, _ := newConsole(t)
 			for _, st := range x.steps {
 				res, err := s.Eval(t.Context(), st.text)
 				got := values(s, res)
@@ -148,7 +148,7 @@ func TestSessionEval(t *testing.T) {
 // A text with a mistake declares nothing; a resource that is declared again replaces the old one, and moves to the
 // end.
 func TestSessionCatalog(t *testing.T) {
-	s, b := newSession(t)
+	s, b := newConsole(t)
 	eval := func(text string) (luaapi.Evaluation, error) { return s.Eval(t.Context(), text) }
 	ids := func() string {
 		var out []string
@@ -180,7 +180,7 @@ func TestSessionCatalog(t *testing.T) {
 }
 
 func TestSessionInterrupted(t *testing.T) {
-	s, _ := newSession(t)
+	s, _ := newConsole(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	_, err := s.Eval(ctx, "while true do end")
@@ -204,7 +204,7 @@ func TestUnfinished(t *testing.T) {
 
 // A live value gives its fields and refuses others.
 func TestLive(t *testing.T) {
-	s, _ := newSession(t)
+	s, _ := newConsole(t)
 	s.Define("things", func(_ context.Context, args []any) (any, error) {
 		if len(args) > 0 {
 			return nil, errors.New("no arguments please")

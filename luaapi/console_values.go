@@ -11,7 +11,7 @@ import (
 // of scripts.
 
 // Global returns the value of a variable or a global. It is false if there is none of that name.
-func (s *Session) Global(name string) (v lua.LValue, ok bool) {
+func (s *Console) Global(name string) (v lua.LValue, ok bool) {
 	if v := s.env.RawGetString(name); v != lua.LNil {
 		return v, true
 	}
@@ -33,7 +33,7 @@ func (s *Session) Global(name string) (v lua.LValue, ok bool) {
 }
 
 // GlobalNames returns the names of all variables and globals in order.
-func (s *Session) GlobalNames() []string {
+func (s *Console) GlobalNames() []string {
 	names := append(slices.Clone(s.in.globals.names), LastValues[0])
 	slices.Sort(names)
 	return slices.Compact(names)
@@ -41,7 +41,7 @@ func (s *Session) GlobalNames() []string {
 
 // Field returns a field of a value. It may gather a fact, and it calls no
 // function of a script.
-func (s *Session) Field(v lua.LValue, name string) (field lua.LValue, ok bool) {
+func (s *Console) Field(v lua.LValue, name string) (field lua.LValue, ok bool) {
 	defer s.recoverValue(&field, &ok)
 	switch v := v.(type) {
 	case *lua.LTable:
@@ -67,7 +67,7 @@ func (s *Session) Field(v lua.LValue, name string) (field lua.LValue, ok bool) {
 	return field, field != nil && field != lua.LNil
 }
 
-func (s *Session) tableField(t *lua.LTable, name string) (lua.LValue, bool) {
+func (s *Console) tableField(t *lua.LTable, name string) (lua.LValue, bool) {
 	if v := s.in.Tables.Contents(t).RawGetString(name); v != lua.LNil {
 		return v, true
 	}
@@ -86,7 +86,7 @@ func (s *Session) tableField(t *lua.LTable, name string) (lua.LValue, bool) {
 }
 
 // recoverValue turns a thrown mistake into the result that there is no value.
-func (s *Session) recoverValue(v *lua.LValue, ok *bool) {
+func (s *Console) recoverValue(v *lua.LValue, ok *bool) {
 	if recover() != nil {
 		*v, *ok = lua.LNil, false
 		s.in.renew()
@@ -95,7 +95,7 @@ func (s *Session) recoverValue(v *lua.LValue, ok *bool) {
 
 // FieldNames returns the names of the fields of a value in order. The value of a name may not be
 // known yet.
-func (s *Session) FieldNames(v lua.LValue) []string {
+func (s *Console) FieldNames(v lua.LValue) []string {
 	var names []string
 	switch v := v.(type) {
 	case *lua.LTable:
@@ -120,7 +120,7 @@ func (s *Session) FieldNames(v lua.LValue) []string {
 }
 
 // fieldTable returns the table with the fields of t.
-func (s *Session) fieldTable(t *lua.LTable) (list *lua.LTable) {
+func (s *Console) fieldTable(t *lua.LTable) (list *lua.LTable) {
 	list = s.in.Tables.Contents(t)
 	r, ok := s.in.Tables.byProxy[t]
 	if !ok || r.list == nil {
@@ -138,20 +138,20 @@ func (s *Session) fieldTable(t *lua.LTable) (list *lua.LTable) {
 }
 
 // IsFacts reports whether v is the table facts.
-func (s *Session) IsFacts(v lua.LValue) bool { return v == s.in.globals.get("facts") }
+func (s *Console) IsFacts(v lua.LValue) bool { return v == s.in.globals.get("facts") }
 
 // Handle returns the ID of the resource that v is a handle of.
-func (s *Session) Handle(v lua.LValue) (id string, ok bool) {
+func (s *Console) Handle(v lua.LValue) (id string, ok bool) {
 	h, ok := handleOf(v)
 	return h.String(), ok
 }
 
 // IsLive reports whether v is a live value.
-func (s *Session) IsLive(v *lua.LUserData) bool { return isLive(v) }
+func (s *Console) IsLive(v *lua.LUserData) bool { return isLive(v) }
 
 // Text returns the text of a value that defines one: a handle, a live value, or a table with
 // __tostring.
-func (s *Session) Text(v lua.LValue) (text string, ok bool) {
+func (s *Console) Text(v lua.LValue) (text string, ok bool) {
 	if t, isTable := v.(*lua.LTable); isTable && t.Metatable == lua.LNil {
 		return "", false
 	}
@@ -171,7 +171,7 @@ func (s *Session) Text(v lua.LValue) (text string, ok bool) {
 }
 
 // HasText reports whether a table has a metamethod __tostring.
-func (s *Session) HasText(t *lua.LTable) bool {
+func (s *Console) HasText(t *lua.LTable) bool {
 	return t.Metatable != lua.LNil && s.in.vm.GetMetaField(t, "__tostring") != lua.LNil
 }
 
@@ -185,9 +185,9 @@ type Function struct {
 }
 
 // Function describes a function. It is false for those of this program.
-func (s *Session) Function(fn *lua.LFunction) (Function, bool) { return s.in.source.function(fn) }
+func (s *Console) Function(fn *lua.LFunction) (Function, bool) { return s.in.source.function(fn) }
 
-// function is [Session.Function].
+// function is [Console.Function].
 func (st *sourceMap) function(fn *lua.LFunction) (Function, bool) {
 	if fn.IsG {
 		return Function{}, false

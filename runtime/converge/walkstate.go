@@ -7,8 +7,8 @@ import (
 	"github.com/luaccm/ccm/runtime/resource"
 )
 
-// A progress is what all parts of a walk know of the resources so far.
-type progress struct {
+// A walkState is what all parts of a walk know of the resources so far.
+type walkState struct {
 	catalog  *catalog.Catalog
 	view     *host.View
 	planning bool
@@ -21,6 +21,6 @@ type progress struct {
 
 // noop reports whether nothing is done about r: it is set in a plan, and for the resources of a
 // manifest or script that is applied with noop.
-func (p *progress) noop(r *resource.Resource) bool {
+func (p *walkState) noop(r *resource.Resource) bool {
 	return p.planning || r.IsOnlyPlanned()
 }

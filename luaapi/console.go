@@ -14,11 +14,11 @@ import (
 	"github.com/luaccm/ccm/runtime/resource"
 )
 
-// A Session evaluates texts that a person types, one after the other, like parts of one script.
+// A Console evaluates texts that a person types, one after the other, like parts of one script.
 // Top-level variables of a text, with local or without, are visible to later texts. A second
 // declaration of a resource replaces that of an earlier text. A text with a mistake declares
 // nothing.
-type Session struct {
+type Console struct {
 	in         *Interp
 	env        *lua.LTable
 	isVariable map[string]bool // the variables, also nil ones
@@ -59,9 +59,9 @@ type Evaluation struct {
 // latest first.
 var LastValues = []string{"_", "_1", "_2", "_3", "_4", "_5", "_6", "_7", "_8", "_9"}
 
-// NewSession returns a session without texts. It takes over in. Relative paths start from dir.
-func NewSession(in *Interp, dir string) *Session {
-	s := &Session{
+// NewConsole returns a console without texts. It takes over in. Relative paths start from dir.
+func NewConsole(in *Interp, dir string) *Console {
+	s := &Console{
 		in: in, dir: dir,
 		isVariable: make(map[string]bool),
 		defaults:   make(map[*resource.Type]*defaults),
@@ -70,23 +70,23 @@ func NewSession(in *Interp, dir string) *Session {
 	for _, name := range LastValues {
 		s.isVariable[name] = true
 	}
-	in.session = s
+	in.console = s
 	in.modules.setScript(filepath.Join(".", "repl"))
 	s.openEnvironment()
 	return s
 }
 
 // Interp returns the interpreter.
-func (s *Session) Interp() *Interp { return s.in }
+func (s *Console) Interp() *Interp { return s.in }
 
 // Eval evaluates a text that a person typed: an expression, or statements. Its
 // name in messages is repl:N. The error is a [diag.List].
-func (s *Session) Eval(ctx context.Context, text string) (Evaluation, error) {
+func (s *Console) Eval(ctx context.Context, text string) (Evaluation, error) {
 	return s.EvalAs(ctx, fmt.Sprintf("repl:%d", s.count+1), text)
 }
 
 // EvalAs is Eval under another name.
-func (s *Session) EvalAs(ctx context.Context, name, text string) (Evaluation, error) {
+func (s *Console) EvalAs(ctx context.Context, name, text string) (Evaluation, error) {
 	res, err := s.run(ctx, parseInput(name, text), name, s.dir)
 	if err == nil && len(res.Values) > 0 && res.Values[0] != lua.LNil {
 		s.keepValue(res.Values[0])
@@ -96,7 +96,7 @@ func (s *Session) EvalAs(ctx context.Context, name, text string) (Evaluation, er
 
 // Load evaluates a script. The name is its file name: relative paths in it and later searches for
 // modules start from its directory.
-func (s *Session) Load(ctx context.Context, name, text string) (Evaluation, error) {
+func (s *Console) Load(ctx context.Context, name, text string) (Evaluation, error) {
 	dir, err := filepath.Abs(filepath.Dir(name))
 	if err != nil {
 		return Evaluation{}, err
@@ -105,7 +105,7 @@ func (s *Session) Load(ctx context.Context, name, text string) (Evaluation, erro
 	return s.run(ctx, parseScript(name, text), name, dir)
 }
 
-func (s *Session) run(ctx context.Context, p *input, name, dir string) (res Evaluation, err error) {
+func (s *Console) run(ctx context.Context, p *input, name, dir string) (res Evaluation, err error) {
 	in := s.in
 	in.report.reset()
 	s.count++
@@ -137,7 +137,7 @@ func (s *Session) run(ctx context.Context, p *input, name, dir string) (res Eval
 }
 
 // keepValue makes v the last value, and those before it older by one.
-func (s *Session) keepValue(v lua.LValue) {
+func (s *Console) keepValue(v lua.LValue) {
 	for i := len(LastValues) - 1; i > 0; i-- {
 		s.env.RawSetString(LastValues[i], s.env.RawGetString(LastValues[i-1]))
 	}
@@ -145,7 +145,7 @@ func (s *Session) keepValue(v lua.LValue) {
 }
 
 // restore resets the catalog to the resources before a text with a mistake.
-func (s *Session) restore(before []*resource.Resource) {
+func (s *Console) restore(before []*resource.Resource) {
 	b := s.in.opts.Builder
 	if slices.Equal(before, b.Resources()) {
 		return
@@ -159,7 +159,7 @@ func (s *Session) restore(before []*resource.Resource) {
 
 // Adopt handles the resources that fn adds to the catalog like those of a text. If fn fails, they
 // are removed.
-func (s *Session) Adopt(fn func() error) (res Evaluation, err error) {
+func (s *Console) Adopt(fn func() error) (res Evaluation, err error) {
 	s.count++
 	res.Entry = s.count
 	before := slices.Clone(s.in.opts.Builder.Resources())
@@ -172,7 +172,7 @@ func (s *Session) Adopt(fn func() error) (res Evaluation, err error) {
 }
 
 // recordEntries records the resources of this text.
-func (s *Session) recordEntries(res *Evaluation) {
+func (s *Console) recordEntries(res *Evaluation) {
 	for _, r := range s.in.opts.Builder.Resources() {
 		if _, known := s.entries[r]; !known {
 			s.entries[r] = s.count
@@ -183,7 +183,7 @@ func (s *Session) recordEntries(res *Evaluation) {
 
 // admit adds a resource to the catalog. A different resource of the same ID replaces that of an
 // earlier text; within one text it is a mistake, as in a script.
-func (s *Session) admit(r *resource.Resource) (*resource.Resource, error) {
+func (s *Console) admit(r *resource.Resource) (*resource.Resource, error) {
 	b := s.in.opts.Builder
 	add := b.Add
 	if s.in.opts.Add != nil {
@@ -208,7 +208,7 @@ func (s *Session) admit(r *resource.Resource) (*resource.Resource, error) {
 }
 
 // replaced records that a resource was replaced.
-func (s *Session) replaced(old, now *resource.Resource) {
+func (s *Console) replaced(old, now *resource.Resource) {
 	if n, ok := s.entries[old]; ok {
 		delete(s.entries, old)
 		s.entries[now] = n
@@ -217,32 +217,32 @@ func (s *Session) replaced(old, now *resource.Resource) {
 }
 
 // Drop removes a resource from the catalog.
-func (s *Session) Drop(r *resource.Resource) {
+func (s *Console) Drop(r *resource.Resource) {
 	s.in.opts.Builder.Remove(r)
 	delete(s.entries, r)
 }
 
 // Entry returns the number of the text that declared r, 0 for none.
-func (s *Session) Entry(r *resource.Resource) int { return s.entries[r] }
+func (s *Console) Entry(r *resource.Resource) int { return s.entries[r] }
 
 // Variables returns the names of the variables in the order in which they were
 // defined.
-func (s *Session) Variables() []string { return s.names }
+func (s *Console) Variables() []string { return s.names }
 
 // Set sets a variable, and defines it if needed.
-func (s *Session) Set(name string, v lua.LValue) {
+func (s *Console) Set(name string, v lua.LValue) {
 	s.add(name)
 	s.env.RawSetString(name, v)
 }
 
 // Get returns the value of a variable, or nil.
-func (s *Session) Get(name string) lua.LValue { return s.env.RawGetString(name) }
+func (s *Console) Get(name string) lua.LValue { return s.env.RawGetString(name) }
 
 // Sources finds the texts that were evaluated.
-func (s *Session) Sources() diag.Sources { return s.in.shown }
+func (s *Console) Sources() diag.Sources { return s.in.shown }
 
 // Call calls a function within the limits of an evaluation.
-func (s *Session) Call(ctx context.Context, fn lua.LValue, args ...lua.LValue) (results []lua.LValue, err error) {
+func (s *Console) Call(ctx context.Context, fn lua.LValue, args ...lua.LValue) (results []lua.LValue, err error) {
 	s.in.report.reset()
 	err = s.in.evaluate(ctx, s.in.vm.NewFunction(func(L *lua.LState) int {
 		L.Push(fn)
@@ -259,10 +259,10 @@ func (s *Session) Call(ctx context.Context, fn lua.LValue, args ...lua.LValue) (
 	return results, s.in.report.mistakes.Err()
 }
 
-// Define adds a function to the session. Its result becomes a [Session.Live] value; an error is a
+// Define adds a function to the console. Its result becomes a [Console.Live] value; an error is a
 // mistake at the place of the call. The arguments are plain: strings, numbers, bools, nil and the
 // IDs of handles.
-func (s *Session) Define(name string, fn func(ctx context.Context, args []any) (any, error)) {
+func (s *Console) Define(name string, fn func(ctx context.Context, args []any) (any, error)) {
 	s.in.globals.names = append(s.in.globals.names, name)
 	s.in.vm.Env.RawSetString(name, s.in.vm.NewFunction(func(L *lua.LState) int {
 		args := make([]any, L.GetTop())
@@ -293,7 +293,7 @@ func (s *Session) Define(name string, fn func(ctx context.Context, args []any) (
 }
 
 // throwAll throws the first mistake of err and notes the others.
-func (s *Session) throwAll(L *lua.LState, err error) {
+func (s *Console) throwAll(L *lua.LState, err error) {
 	var list diag.List
 	list.Add(err)
 	s.in.report.mistakes = append(s.in.report.mistakes, list[1:]...)
