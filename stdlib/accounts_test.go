@@ -100,7 +100,7 @@ func TestGroup(t *testing.T) {
 
 const (
 	sshKey = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIAKCurmpVloAU/Hax81lP5G4IQXwU2xZsKBOLf45jpsv"
-	// One of another owner, which differs in the last letters.
+	// A key of another owner, which differs in its last letters.
 	otherKey = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIAKCurmpVloAU/Hax81lP5G4IQXwU2xZsKBOLf45jpAA"
 )
 
@@ -114,7 +114,7 @@ func TestAuthorizedKey(t *testing.T) {
 		starts: map[string]map[string]string{
 			"home":    {"/etc/passwd": passwd, "/home/me/": ""},
 			"plain":   start("# mine\n#" + sshKey + "\n" + sshKey + " old\n" + otherKey + "\n"),
-			"options": start(quoted + sshKey + " old\n" + sshKey), // its last line has no end
+			"options": start(quoted + sshKey + " old\n" + sshKey), // the last line has no end
 			"windows": start(otherKey + "\r\n"),
 			"link":    {"/etc/passwd": passwd, "/home/me/.ssh/x": "", file: "->x"},
 			"dirlink": {"/etc/passwd": passwd, "/home/me/x/": "", "/home/me/.ssh": "->x"},

@@ -55,7 +55,7 @@ func TestLine(t *testing.T) {
 	require.Equal(t, `site.lua:1:35: line#/x: line: want one line, got "a\nb"`, mistake(t, `require "std.line" { "/x", line = "a\nb" }`))
 }
 
-// TestLineCreate: the file is made with what create says, and one that is there keeps its own.
+// TestLineCreate: a new file has the attributes of create, and an existing one keeps its own.
 func TestLineCreate(t *testing.T) {
 	suite{
 		name:   "line",
@@ -99,7 +99,7 @@ func TestLineCreate(t *testing.T) {
 	}
 }
 
-// TestLineGroups: what groups matched stands in the line, and a second run has nothing to do.
+// TestLineGroups: the groups of the match are put into the line, and a second run has nothing to do.
 func TestLineGroups(t *testing.T) {
 	suite{
 		name: "line",
@@ -142,7 +142,7 @@ func TestLineGroups(t *testing.T) {
 	}
 }
 
-// TestLinePlaces: where a new line goes, and how many are replaced.
+// TestLinePlaces: the position of a new line, and the number of replaced lines.
 func TestLinePlaces(t *testing.T) {
 	suite{
 		name: "line",
@@ -281,7 +281,7 @@ func TestIni(t *testing.T) {
 	}.run(t)
 }
 
-// A whole section goes, wherever parts of it are; comments right above the next one stay.
+// All parts of a section are removed; comments directly above the next section stay.
 func TestIniSection(t *testing.T) {
 	suite{
 		name: "ini",
@@ -304,7 +304,7 @@ func TestIniSection(t *testing.T) {
 	require.Contains(t, mistake(t, `require "std.ini" { "a", path = "/x", key = "b", ensure = "absent", whole_section = true }`), "key: goes without whole_section")
 }
 
-// What would be replaced again in the next run is refused; what is as wanted is left alone.
+// A replacement that the next run would replace again is refused; a stable text is not changed.
 func TestReplace(t *testing.T) {
 	const found = "found nothing"
 	suite{
@@ -349,8 +349,8 @@ func TestReplace(t *testing.T) {
 	}
 }
 
-// TestEditValidate: a command looks at the text before the file has it, in a plan too, and one
-// of several edits of a file may have one.
+// TestEditValidate: a command validates the new text before the file is written, in a plan too, and one of several
+// edits of a file may have such a command.
 func TestEditValidate(t *testing.T) {
 	good := `validate = "grep -q new %s"`
 	suite{
@@ -380,8 +380,7 @@ func TestEditValidate(t *testing.T) {
 	}
 }
 
-// TestSettings tries the types of structured files on the provider's contract. How texts are
-// edited is tried in runtime/textedit.
+// TestSettings runs the provider contract for the types of structured files. Tests of edits are in runtime/textedit.
 func TestSettings(t *testing.T) {
 	for _, tt := range []struct{ name, text, changed, added, removed string }{
 		{

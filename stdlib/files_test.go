@@ -89,7 +89,7 @@ func TestDirectory(t *testing.T) {
 	require.Equal(t, `site.lua:1:27: directory#/: path: want a directory below /`, mistake(t, `require "std.directory" { "/", ensure = "absent" }`))
 }
 
-// gitMachine is a machine with git, on which the user has no configuration.
+// gitMachine is a machine with git, whose user has no configuration of git.
 type gitMachine struct{}
 
 func (gitMachine) Run(ctx context.Context, c host.Cmd) (host.Result, error) {
@@ -120,7 +120,7 @@ func TestGit(t *testing.T) {
 	first := commit("one")
 	run(origin, "tag", "-a", "-m", "v1", "v1")
 	run(origin, "branch", "stable")
-	old := filepath.Join(t.TempDir(), "old") // a clone before the second commit
+	old := filepath.Join(t.TempDir(), "old") // a clone from before the second commit
 	run(origin, "clone", "-q", origin, old)
 	commit("two")
 
@@ -185,8 +185,8 @@ func TestGit(t *testing.T) {
 	}.run(t)
 }
 
-// Without a source, a directory and with recurse all that is in it have the owner and the
-// permissions that are wanted; what exclude matches is left alone.
+// Without a source, the directory and, with recurse, all files in it get the wanted owner and mode; files that
+// exclude matches are not changed.
 func TestDirectoryRecurse(t *testing.T) {
 	owner, group := hosttest.Me()
 	suite{

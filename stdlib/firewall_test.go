@@ -6,7 +6,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestFirewall is about a machine that is only a directory: nft is not asked there.
+// TestFirewall: on a machine that is only a directory nft is not used.
 func TestFirewall(t *testing.T) {
 	const file, conf = "/etc/nftables.d/ccm-web.nft", "/etc/nftables.conf"
 	const include = "include \"/etc/nftables.d/ccm-*.nft\"\n"
@@ -41,7 +41,7 @@ func TestFirewall(t *testing.T) {
 	for args, want := range map[string]string{
 		`rules = "chain a { } } table ip x {"`: `rules: a } ends the table, which has its own`,
 		`rules = "chain a {"`:                  `rules: a { has no }`,
-		// For nft a text in quotes goes on in the next line.
+		// nft continues a quoted text on the next line.
 		`rules = [[chain a { accept comment "x` + "\n" + `y"; }; }; table ip evil { chain b { accept comment "z"; }]]`: `rules: a } ends the table, which has its own`,
 		`rules = [[chain a { accept comment "x; }]]`: `rules: want a text without NUL bytes, and quotes in pairs`,
 		`rules = [["]]`:            `rules: want a text without NUL bytes, and quotes in pairs`,

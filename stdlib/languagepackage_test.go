@@ -14,8 +14,8 @@ import (
 	"github.com/luaccm/ccm/runtime/host"
 )
 
-// languages answers as pip, npm and gem do, as far as the type uses them. The versions of the
-// package x stand in a file of the directory that is given.
+// languages simulates the parts of pip, npm and gem that the type uses. The versions of the package x are in a file
+// of the given directory.
 type languages struct{ root string }
 
 // Run implements host.Runner.
@@ -66,7 +66,7 @@ func (m languages) Run(_ context.Context, c host.Cmd) (host.Result, error) {
 	case slices.Contains(argv, "install"):
 		_, version, _ := strings.Cut(strings.Replace(last, "==", "@", 1), "@")
 		if version == "" && len(versions) > 0 && !slices.Contains(argv, "--upgrade") {
-			version = versions[0] // pip leaves what is there
+			version = versions[0] // pip keeps an installed version
 		}
 		if version == "" || version == "latest" {
 			version = "2.0"

@@ -19,7 +19,7 @@ import (
 	"github.com/luaccm/ccm/runtime/host/hosttest"
 )
 
-// TestMount is about a machine that is only a directory, on which nothing is mounted.
+// TestMount: on a machine that is only a directory nothing is mounted.
 func TestMount(t *testing.T) {
 	const fstab = "/etc/fstab"
 	const others = "# mine\nUUID=a / ext4 errors=remount-ro 0 1\nLABEL=swap none swap sw 0 0\n"
@@ -38,7 +38,7 @@ func TestMount(t *testing.T) {
 			"options":   `{ "/srv/my data", options = { "nodev" }, ensure = "present" }`,
 			"unmounted": `{ "/srv/my data", device = "/dev/sd b", ensure = "unmounted" }`,
 			"absent":    `{ "/srv/my data", ensure = "absent" }`,
-			// White space that ends no field of fstab, a quote, and what a terminal obeys.
+			// White space that does not separate fields of fstab, a quote, and control characters.
 			"odd": `{ "/srv/a\194\160b\rc\11d\194\133e f\ng", device = "tm\195\160pfs\12\27[2J", type = "tmpfs", options = { "nosuid", [[context="a\b"]] } }`,
 		},
 		fails: map[string]string{
@@ -75,7 +75,7 @@ func TestMount(t *testing.T) {
 	}
 }
 
-// alternatives is update-alternatives, as far as the type uses it.
+// alternatives simulates the parts of update-alternatives that the type uses.
 type alternatives struct{ root string }
 
 // Run implements host.Runner.
@@ -187,7 +187,7 @@ func TestAlternative(t *testing.T) {
 	}
 }
 
-// TestLocale is about a machine that is only a directory, for which no locale is generated.
+// TestLocale: on a machine that is only a directory no locale is generated.
 func TestLocale(t *testing.T) {
 	const file, supported, lang = "/etc/locale.gen", "/usr/share/i18n/SUPPORTED", "/etc/default/locale"
 	const all = "de_DE.UTF-8 UTF-8\nde_DE@euro ISO-8859-15\nen_US.UTF-8 UTF-8\n"

@@ -11,8 +11,8 @@ import (
 	"github.com/luaccm/ccm/stdlib"
 )
 
-// mayHave are the texts that may have line breaks, or NUL bytes, or both: they are the lines of a file,
-// keys, patterns, or written with what a format has for such bytes.
+// mayHave are properties that may contain line breaks or NUL bytes: lines of a file, keys, patterns, or texts that a
+// format can escape.
 var mayHave = map[string]string{
 	"apt_repo.key": "line break, NUL", "package_key.key": "line break, NUL",
 	"block.content": "line break", "firewall.rules": "line break", "unit.content": "line break",
@@ -24,9 +24,8 @@ var mayHave = map[string]string{
 	"language_package.source": "line break",
 }
 
-// TestTextsOfOneLine: a line break in a text, and a NUL, at which programs in C stop to read, get into no
-// file and no command, except where a text may have lines. Other lines would be read as settings of
-// their own, and what follows a NUL would be left out.
+// TestTextsOfOneLine: line breaks and NUL bytes in a property do not reach a file or a command, except where a text
+// may have several lines. A further line would be a further setting, and C programs stop reading at NUL.
 func TestTextsOfOneLine(t *testing.T) {
 	if testing.Short() {
 		t.Skip("tries every hostile case: make test-all")

@@ -14,8 +14,8 @@ import (
 	"github.com/luaccm/ccm/runtime/host"
 )
 
-// selinuxTools is setsebool and semanage fcontext, as far as the types use them. The files
-// are as policycoreutils 3.4 wrote them.
+// selinuxTools simulates the parts of setsebool and semanage fcontext that the types use. The files have the form of
+// policycoreutils 3.4.
 type selinuxTools struct{ root string }
 
 const (

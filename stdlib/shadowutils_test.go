@@ -12,18 +12,17 @@ import (
 	"github.com/luaccm/ccm/runtime/host"
 )
 
-// accounts is a machine with the commands of shadow-utils, as far as the types
-// use them: they change the files below --prefix, and refuse what the real ones
-// refuse.
+// accounts simulates the parts of shadow-utils that the types use: the commands change the files below --prefix, and
+// refuse what the real ones refuse.
 type accounts struct{ root string }
 
-// An account is the options and the name that a command was given.
+// An account has the options and the name given to a command.
 type account struct {
 	flags map[string]string
 	name  string
 }
 
-// valued are the options that have a value.
+// valued are the options with a value.
 var valued = []string{"--prefix", "--root", "--uid", "--gid", "--comment", "--shell", "--groups", "--home-dir", "--home"}
 
 func parse(argv []string) (a account, err error) {
@@ -59,7 +58,7 @@ func (m accounts) Run(_ context.Context, c host.Cmd) (host.Result, error) {
 	}
 	a, err := parse(c.Argv)
 	place := "--prefix"
-	if _, ok := a.flags["--gid"]; ok && c.Argv[0] == "usermod" { // it looks for the group of --gid outside of a prefix
+	if _, ok := a.flags["--gid"]; ok && c.Argv[0] == "usermod" { // it looks up the group of --gid outside of the prefix
 		place = "--root"
 	}
 	if err != nil || a.flags[place] != m.root {
@@ -133,7 +132,7 @@ func (m accounts) Run(_ context.Context, c host.Cmd) (host.Result, error) {
 	return host.Result{}, nil
 }
 
-// age is chage, which knows --root and not --prefix.
+// age simulates chage, which has --root and not --prefix.
 func (m accounts) age(c host.Cmd) error {
 	fields, list := map[string]int{"--mindays": 3, "--maxdays": 4, "--warndays": 5, "--expiredate": 7}, m.read("shadow")
 	user := find(list, c.Argv[len(c.Argv)-1])
@@ -151,8 +150,7 @@ func (m accounts) age(c host.Cmd) error {
 	return nil
 }
 
-// join makes the user a member of the groups of --groups, and of no others
-// without --append.
+// join adds the user to the groups in --groups, and without --append removes it from all others.
 func (m accounts) join(groups [][]string, a account) bool {
 	list, ok := a.flags["--groups"]
 	if !ok {

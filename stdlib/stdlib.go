@@ -1,9 +1,7 @@
-// Package stdlib holds the Lua modules that ship with ccm. A script gets them
-// with require "std.NAME"; each is short enough to be read as an example of what
-// a site can have of its own.
+// Package stdlib has the Lua modules that ship with ccm. A script loads them with require "std.NAME"; each is short
+// enough to be an example for modules of a site.
 //
-// The functions that are global, such as str and fs, are not here but in package
-// luaapi/std: they are written in Go.
+// The global functions, such as str and fs, are written in Go, in package luaapi/std.
 package stdlib
 
 import "embed"

@@ -12,8 +12,8 @@ import (
 	"github.com/luaccm/ccm/stdlib"
 )
 
-// TestEveryTypeIsDocumented: each is short, has a spec, a doc of its own and of its properties, and
-// docs/types.md names the modules that are no types.
+// TestEveryTypeIsDocumented: each type is short, and has a spec, a doc and docs of its properties; docs/types.md
+// names the modules that are not types.
 func TestEveryTypeIsDocumented(t *testing.T) {
 	page, err := os.ReadFile("../docs/types.md")
 	require.NoError(t, err)
@@ -42,7 +42,7 @@ func TestEveryTypeIsDocumented(t *testing.T) {
 	}
 }
 
-// exampleOf returns the example in the comment at the head of a module, "" if there is none.
+// exampleOf returns the example in the first comment of a module, "" if there is none.
 func exampleOf(t *testing.T, file string) string {
 	t.Helper()
 	text, err := fs.ReadFile(stdlib.Library, file)
@@ -60,13 +60,12 @@ func exampleOf(t *testing.T, file string) string {
 		require.NotContains(t, string(text), "return ccm.type", file)
 		return ""
 	}
-	// Files of the site and facts are not there in this test.
+	// The files of the site and facts do not exist in this test.
 	return strings.NewReplacer(`fs.read "files/app.service"`, `"x"`, `fs.read "files/example.asc"`, `"x"`, "facts.os.codename", `"x"`,
 		`fs.read "files/alice.pub"`, `"`+sshKey+`"`, `fs.read "files/git.pub"`, `"`+sshKey+`"`, "ssh-ed25519 AAAA...", sshKey).Replace(strings.Join(example, "\n"))
 }
 
-// TestExamplesOfTheHeads evaluates what stands in the comment at the head of each
-// type.
+// TestExamplesOfTheHeads evaluates the examples in the first comments of all types.
 func TestExamplesOfTheHeads(t *testing.T) {
 	files, err := fs.Glob(stdlib.Library, "std/*.lua")
 	require.NoError(t, err)

@@ -23,31 +23,29 @@ import (
 	"github.com/luaccm/ccm/stdlib"
 )
 
-// A suite tries every wish from every start, as the suite of a provider does.
+// A suite tries every wanted state from every start, as the suite of a provider does.
 type suite struct {
-	name string // of the type and of its module
-	// starts are the files of the machine, by path. A path that ends with a slash
-	// is a directory, a text that begins with -> a link.
+	name string // of the type and its module
+	// starts are the files of the machine, by path. A path that ends with a slash is a directory, a text that begins
+	// with -> a link.
 	starts map[string]map[string]string
-	// wants are the properties as a script writes them, without the name of the
-	// type.
+	// wants are the properties in Lua, without the name of the type.
 	wants map[string]string
 	// fails and phrases are by start/want.
 	fails   map[string]string
 	phrases map[string][]string
-	// after is what files must hold, by start/want; nil of a file means that it
-	// must not be there.
+	// after are the expected contents of files, by start/want; nil means that a file must not exist.
 	after map[string]map[string]*string
-	// modes are the permissions that things must have, by start/want.
+	// modes are the expected modes of files, by start/want.
 	modes map[string]map[string]os.FileMode
-	// machine answers commands; nil for a machine without any.
+	// machine returns a simulation of commands; nil for a machine without any.
 	machine func(root string) host.Runner
 }
 
-// evaluate runs a script that uses one module and returns what it declares.
+// evaluate runs a script that uses one module and returns its resources.
 func evaluate(t *testing.T, text string) (*resource.Registry, []*resource.Resource, string) {
 	t.Helper()
-	t.Chdir(t.TempDir()) // here the modules would be found as files
+	t.Chdir(t.TempDir()) // where modules would not be found as files
 	base, err := resource.NewRegistry()
 	require.NoError(t, err)
 	reg := base.Layer()
@@ -55,7 +53,7 @@ func evaluate(t *testing.T, text string) (*resource.Registry, []*resource.Resour
 	view := &host.New(host.Options{Root: t.TempDir()}).View
 	in := luaapi.New(luaapi.Options{
 		Registry: reg, Builder: new(catalog.Builder), Library: stdlib.Library,
-		// Resources of one name may want different things here.
+		// Resources with the same name may have different properties here.
 		Add: func(r *resource.Resource) (*resource.Resource, error) { list = append(list, r); return r, nil },
 		Extend: func(in *luaapi.Interp) {
 			std.Options{View: view}.Extend(in)
@@ -148,8 +146,7 @@ func plant(root string, files map[string]string) error {
 	return nil
 }
 
-// mistake evaluates a script that has to be wrong and returns the first line of
-// what is printed.
+// mistake evaluates an invalid script and returns the first line of its errors.
 func mistake(t *testing.T, text string) string {
 	t.Helper()
 	_, _, out := evaluate(t, text)

@@ -13,8 +13,7 @@ import (
 	"github.com/luaccm/ccm/runtime/host"
 )
 
-// units is a directory with the files of a systemd that does not run: systemctl
-// --root answers by the links in it, as the real one does.
+// units simulates systemctl --root, which works on the links in a directory without a running systemd.
 type units struct{ root string }
 
 // Run implements host.Runner.
@@ -46,7 +45,7 @@ func (m units) Run(_ context.Context, c host.Cmd) (host.Result, error) {
 	return host.Result{}, fmt.Errorf("no such command here: %s", c)
 }
 
-// withSystemctl puts a command of that name into the PATH, for host.which.
+// withSystemctl puts an empty systemctl into the PATH, for host.which.
 func withSystemctl(t *testing.T) {
 	dir := t.TempDir()
 	require.NoError(t, os.WriteFile(dir+"/systemctl", []byte("#!/bin/sh\nexit 1\n"), 0o755))

@@ -1,4 +1,4 @@
--- What alternative promises. TestAlternative has update-alternatives as well.
+-- The contract of alternative. TestAlternative also has update-alternatives.
 require "std.alternative"
 
 local editor = "auto\n/usr/bin/editor\n\n/bin/nano\n40\n/usr/bin/vim.tiny\n15\n\n"

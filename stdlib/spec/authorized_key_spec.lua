@@ -1,4 +1,4 @@
--- What authorized_key promises. TestAuthorizedKey tries more.
+-- The contract of authorized_key. TestAuthorizedKey tries more.
 require "std.authorized_key"
 
 local key = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIGFhYWFhYWFhYWFhYWFhYWFhYWFhYWFhYWFhYWFhYWFh"

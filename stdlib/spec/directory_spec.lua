@@ -1,4 +1,4 @@
--- What directory promises of a tree. TestDirectory has copies of directories of the site as well.
+-- The contract of directory for modes and owners. TestDirectory also copies directories of the site.
 require "std.directory"
 
 suite("directory", {

@@ -1,5 +1,5 @@
--- What firewall promises of a machine that is only a directory, where no nft is asked. The
--- integration tests have the kernel as well.
+-- The contract of firewall on a machine that is only a directory, where nft is not used. The integration tests have a
+-- kernel too.
 require "std.firewall"
 
 local file, include = "/etc/nftables.d/ccm-web.nft", 'include "/etc/nftables.d/ccm-*.nft"\n'

@@ -1,4 +1,4 @@
--- What git promises where no git is asked. TestGit and the integration tests have real clones.
+-- The contract of git without a call of git. TestGit and the integration tests have real clones.
 require "std.git"
 
 suite("git", {

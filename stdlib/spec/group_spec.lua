@@ -1,4 +1,4 @@
--- What group promises. TestGroup has groupadd and its like as well.
+-- The contract of group. TestGroup also has groupadd and the other commands.
 require "std.group"
 
 local passwd = "alice:x:1000:1000::/home/alice:/bin/sh\nbob:x:1001:1001::/home/bob:/bin/sh\n"

@@ -1,4 +1,4 @@
--- What host promises. TestHost tries more.
+-- The contract of host. TestHost tries more.
 require "std.host"
 
 suite("host", {

@@ -1,4 +1,4 @@
--- What hostname promises of /etc/hostname.
+-- The contract of hostname for /etc/hostname.
 require "std.hostname"
 
 suite("hostname", {

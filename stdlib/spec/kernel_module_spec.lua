@@ -1,4 +1,4 @@
--- What kernel_module promises of the files that are read at boot.
+-- The contract of kernel_module for the files that are read at boot.
 require "std.kernel_module"
 
 local load, options = "/etc/modules-load.d/loop.conf", "/etc/modprobe.d/loop.conf"

@@ -1,4 +1,4 @@
--- What known_host promises. TestKnownHost tries more.
+-- The contract of known_host. TestKnownHost tries more.
 require "std.known_host"
 
 local key = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIGJiYmJiYmJiYmJiYmJiYmJiYmJiYmJiYmJiYmJiYmJi"

@@ -1,4 +1,4 @@
--- What language_package promises of what npm and gem say. TestLanguagePackage has all three.
+-- The contract of language_package with the output of npm and gem. TestLanguagePackage has all three.
 require "std.language_package"
 
 local function gem(version) return { commands = { ["gem list --local --exact rake"] = version and "rake (" .. version .. ")\n" or "" } } end

@@ -1,4 +1,4 @@
--- What locale promises of /etc/locale.gen and LANG.
+-- The contract of locale for /etc/locale.gen and LANG.
 require "std.locale"
 
 local supported = "de_DE.UTF-8 UTF-8\nen_US.UTF-8 UTF-8\n"

@@ -1,4 +1,4 @@
--- What mount promises of /etc/fstab. TestMount tries more.
+-- The contract of mount for /etc/fstab. TestMount tries more.
 require "std.mount"
 
 local root = "UUID=a / ext4 errors=remount-ro 0 1\n"

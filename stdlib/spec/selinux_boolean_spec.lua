@@ -1,4 +1,4 @@
--- What selinux_boolean promises of the local changes of a policy.
+-- The contract of selinux_boolean for the local changes of a policy.
 require "std.selinux_boolean"
 
 local config = { ["/etc/selinux/config"] = "SELINUXTYPE=targeted\n" }

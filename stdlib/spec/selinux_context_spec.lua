@@ -1,4 +1,4 @@
--- What selinux_context promises of the local changes of a policy.
+-- The contract of selinux_context for the local changes of a policy.
 require "std.selinux_context"
 
 local config = { ["/etc/selinux/config"] = "SELINUXTYPE=targeted\n" }

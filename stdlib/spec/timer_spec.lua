@@ -1,4 +1,4 @@
--- What timer promises of its two units. The integration tests have systemd as well.
+-- The contract of timer for its two units. The integration tests have systemd too.
 require "std.timer"
 
 local service = "[Unit]\nDescription=backup\n\n[Service]\nType=oneshot\nExecStart=/bin/backup\n"

@@ -1,4 +1,4 @@
--- What timezone promises of /etc/localtime and /etc/timezone.
+-- The contract of timezone for /etc/localtime and /etc/timezone.
 require "std.timezone"
 
 local zone = { ["/usr/share/zoneinfo/Europe/Berlin"] = "TZif", ["/etc/hosts"] = "" }

@@ -1,4 +1,4 @@
--- What unit promises of its file. The integration tests have systemd as well.
+-- The contract of unit for its file. The integration tests have systemd too.
 require "std.unit"
 
 local text = "[Service]\nExecStart=/bin/app\n"

@@ -1,4 +1,4 @@
--- What user promises. TestUser has useradd and its like as well.
+-- The contract of user. TestUser also has useradd and the other commands.
 require "std.user"
 
 local function with(passwd) return { files = { ["/etc/passwd"] = passwd, ["/etc/group"] = "deploy:x:1000:\nwww-data:x:33:\n" } } end

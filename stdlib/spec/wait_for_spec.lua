@@ -1,4 +1,4 @@
--- What wait_for promises of a file. Nothing comes about by waiting here: what would wait fails.
+-- The contract of wait_for for a file. No condition changes while waiting here, so waiting fails.
 require "std.wait_for"
 
 local waits = "nothing is waited for in a spec"

@@ -1,13 +1,12 @@
--- Reads the users and groups of a machine, and runs the commands that change
--- them, for the types user and group.
+-- Reads the users and groups of a machine, and runs the commands that change them, for the types user and group.
 
 local accounts, safepath = {}, require "std.safepath"
 
---- Whether useradd and groupadd take a name.
+--- Whether useradd and groupadd accept a name.
 function accounts.is_name(name) return re.test(name, [[^[a-z_][a-z0-9_.-]*\$?$]]) and #name <= 32 end
 
--- What was read of files, by path: every user and group of a site asks again, and as
--- long as a text is the same so is what it says.
+-- Parsed files by path, with their texts: every user and group of a site reads them again, and an unchanged text is
+-- parsed once.
 local known = {}
 
 local function parsed(host, file, parse)
@@ -16,7 +15,7 @@ local function parsed(host, file, parse)
   return known[file].found
 end
 
--- The lines of a text as lists of fields, by the first one.
+-- The lines of a text as lists of fields, by the first field.
 local function records(text)
   local all = {}
   for _, l in ipairs(str.lines(text)) do
@@ -46,8 +45,8 @@ end
 --- Returns the groups of the machine, by name.
 function accounts.groups(host) return groups(host).name end
 
---- Returns a group as it will be when the turn of this resource comes, nil if there will be none.
---- In a plan the number of one that earlier resources bring may be nil.
+--- Returns a group as it will be at the turn of this resource, nil if there will be none. In a plan, gid may be nil
+--- for a group that an earlier resource makes.
 function accounts.group(host, name)
   local found, pending = groups(host).name[name], host.pending_group(name)
   if not pending then return found end
@@ -56,13 +55,14 @@ function accounts.group(host, name)
   return tbl.merge(found, { gid = pending.gid or found.gid, members = tbl.unique(tbl.concat(found.members, pending.members)) })
 end
 
---- Whether there will be a user when the turn of this resource comes.
+--- Whether there will be a user at the turn of this resource.
 function accounts.has_user(host, name)
   local pending = host.pending_user(name)
   return pending and pending.ensure == "present" or not pending and accounts.users(host)[name] ~= nil
 end
 
---- Fails unless has_user, or LDAP or the like knows the user. A machine that is only a directory may have no users at all.
+--- Fails unless has_user is true, or a directory service such as LDAP has the user. A machine that is only a
+--- directory may have no users at all.
 function accounts.check_user(host, name, what)
   if accounts.has_user(host, name) or not host.read "/etc/passwd" then return end
   local getent = host.root == "/" and not host.pending_user(name) and host.which "getent"
@@ -82,9 +82,8 @@ function accounts.users(host)
   end)
 end
 
---- Returns the user of that name, nil if there is none. Where its home is to be made, moved or removed, no
---- directory on the way to it may be another user's, who could put a link there: useradd, usermod and userdel
---- follow links.
+--- Returns the user want.name, nil if there is none. Fails if the home directory is to be made, moved or removed and
+--- another user owns a directory on its path, who could put a link there: useradd, usermod and userdel follow links.
 function accounts.found(host, want)
   local found = accounts.users(host)[want.name]
   local gone, homes = want.ensure == "absent", {}
@@ -97,11 +96,10 @@ function accounts.found(host, want)
   return found
 end
 
---- Returns the names of the groups that a user is a member of, sorted.
+--- Returns the sorted names of the groups that a user is a member of.
 function accounts.groups_of(host, user) return tbl.sort(groups(host).member[user] or {}) end
 
---- Runs a command on the machine of host. The words may be lists, and false or
---- nil leaves one out.
+--- Runs a command on the machine of host. Its words may be lists; false and nil are left out.
 function accounts.run(host, command, ...)
   local words = {}
   for i = 1, select("#", ...) do
@@ -109,7 +107,7 @@ function accounts.run(host, command, ...)
     for _, x in ipairs(type(w) == "table" and w or { w or nil }) do words[#words + 1] = tostring(x) end
   end
   if host.root ~= "/" then
-    -- With --prefix, usermod looks for the group of --gid on this machine.
+    -- With --prefix, usermod would look up the group of --gid on this machine.
     local moves = command == "usermod" and tbl.contains(words, "--gid")
     words = tbl.concat({ moves and "--root" or "--prefix", host.root }, words)
   end

@@ -1,4 +1,4 @@
--- alternative: keeps which of several programs a name stands for, with update-alternatives.
+-- alternative: keeps the program that a name stands for, with update-alternatives.
 --
 --   local alternative = require "std.alternative"
 --   alternative { "editor", path = "/usr/bin/vim.tiny" }
@@ -7,8 +7,8 @@
 
 local function chosen(name) return "/etc/alternatives/" .. name end
 
--- What is known of a name, nil if there are no alternatives. The file has the mode, the link
--- and what follows it, an empty line, and for each choice its path, priority and followers.
+-- The record of a name, nil if it has no alternatives. The file has the mode, the link and its slaves, an empty line,
+-- and for each choice its path, priority and slaves.
 local function parsed(text)
   local list = str.lines(text)
   local found = { mode = list[1], link = list[2], followers = {}, priorities = {} }
@@ -26,7 +26,7 @@ local function parsed(text)
   return found
 end
 
--- An error if the program that is to be added or chosen is not there, or no place for the link.
+-- An error if the program to add or choose does not exist, or the place of the link cannot be used.
 local function check(want, host, have)
   if want.ensure == "absent" then return end
   if want.path and (want.link or have.priority) and not have.registered and not host.stat(want.path) then
@@ -37,7 +37,7 @@ local function check(want, host, have)
   end
 end
 
--- Debian's, and that of Red Hat.
+-- The directories of Debian, and of Red Hat.
 local directories = { "/var/lib/dpkg/alternatives/", "/var/lib/alternatives/" }
 
 return ccm.type {
@@ -72,7 +72,7 @@ return ccm.type {
     local program = want.path or have.path
     have.priority, have.link = program and found.priorities[program], found.link
     if want.path and want.ensure == "absent" then have.ensure = have.priority and "present" or "absent" end
-    -- update-alternatives forgets a choice whose program is gone.
+    -- update-alternatives drops a choice whose program does not exist.
     have.registered = have.priority ~= nil and host.stat(program) ~= nil
     check(want, host, have)
     if want.path and want.ensure == "auto" then have.path = have.registered and want.path or "not added" end

@@ -9,7 +9,7 @@ local repos = require "std.repos"
 local function file(want) return "/etc/apt/sources.list.d/" .. want.name .. ".sources" end
 local function key_file(want) return "/etc/apt/keyrings/" .. want.name .. ".asc" end
 
--- The fields of the file, and the properties that they come of.
+-- The fields of the file, and the properties of their values.
 local fields = {
   { "Types", "types" }, { "URIs", "uris" }, { "Suites", "suites" }, { "Components", "components" },
   { "Architectures", "architectures" }, { "Signed-By", "signed_by" }, { "Trusted", "trusted" },

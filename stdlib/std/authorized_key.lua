@@ -6,7 +6,7 @@
 
 local accounts, lines, ssh = require "std.accounts", require "std.lines", require "std.ssh"
 
--- The text with the key as it is wanted, and the first line with the key that is in it.
+-- The text with the wanted key, and the first line of the text with that key.
 local function edited(want, text)
   local key, list, eol = ssh.authorized(want.key), lines.split(text)
   local kept, first = {}, nil
@@ -18,8 +18,8 @@ local function edited(want, text)
     if not have or have.type ~= key.type or have.blob ~= key.blob then
       kept[#kept + 1] = l
     else
-      -- If options are wanted there is one line: sshd goes on to others if the options
-      -- of one do not let the key in.
+      -- With options there must be one line: if its options refuse the key, sshd tries the other
+      -- lines.
       if want.ensure == "present" and not (first and want.options) then
         local same = not want.options or tbl.equal(tbl.sort(want.options), tbl.sort(have.options))
         kept[#kept + 1] = same and (want.comment or have.comment) == have.comment and l or render(have.options, have.comment)
@@ -31,7 +31,7 @@ local function edited(want, text)
   return tbl.equal(kept, list) and text or lines.join(kept, eol), first
 end
 
--- What the directory and the file are to be. The group of what is there stays.
+-- The attributes of the directory and the file. The group of an existing one stays.
 local function attributes(want, have, there, mode)
   if want.ensure == "absent" then return {} end
   return { owner = have.uid, group = not there and have.gid or nil, mode = mode }
@@ -76,7 +76,7 @@ return ccm.type {
     local dir = not want.path and path.join(home, ".ssh") or nil
     local have = { uid = tostring(user.uid), gid = tostring(user.gid), dir = dir, path = want.path or path.join(dir, "authorized_keys"), wrong = {} }
     if want.ensure == "present" and not host.is_directory(home) then error("want a directory at " .. home, 0) end
-    -- A link may be the user's and lead anywhere.
+    -- A link may have been made by the user, and lead anywhere.
     local function look(path, kind, mode)
       local found = host.stat(path)
       if found and found.kind ~= kind then error(("want a %s at %s, found a %s, which is not replaced"):format(kind, path, found.kind), 0) end

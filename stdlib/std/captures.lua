@@ -1,10 +1,8 @@
--- What the groups of a regular expression took, and where a text names them: ${1} is the first, for
--- the types line and replace.
+-- The groups of a match in a text with ${1}, ${2} and so on, for the types line and replace.
 
 local captures = {}
 
---- Returns the text with what the groups of a match took in place of ${1} and so on.
---- One without them is as it is written.
+--- Returns the text with the groups of a match in place of ${1} and so on. A text without them is returned as it is.
 function captures.filled(text, m)
   if not text:find("%${%d+}") then return text end
   return (text:gsub("%$([%${])(%d*)(}?)", function(sign, n, close)
@@ -13,15 +11,15 @@ function captures.filled(text, m)
   end))
 end
 
---- Returns the highest number of a group in the text, nil if there is none.
+--- Returns the highest group number in the text, nil if there is none.
 function captures.highest(text)
   local most
   captures.filled(text, setmetatable({}, { __index = function(_, n) most = math.max(n, most or 0) end }))
   return most
 end
 
---- Returns the number of groups in a regular expression: its brackets but those in a
---- class and those that are escaped.
+--- Returns the number of groups in a regular expression: its opening brackets except escaped ones and those in a
+--- class.
 function captures.count(pattern)
   local found = re.find_all(pattern, [=[\\.|\[\^?\]?(?:\[:\^?\w+:\]|\\.|[^\]])*\]|\(\?P?<|\(\?|\(]=])
   return #tbl.filter(found, function(s) return s == "(" or re.test(s, [[^\(\?P?<$]]) end)

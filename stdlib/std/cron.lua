@@ -1,4 +1,4 @@
--- cron: runs a command again and again, by a file in /etc/cron.d.
+-- cron: runs a command regularly, by a file in /etc/cron.d.
 --
 --   local cron = require "std.cron"
 --   cron { "backup", command = "/usr/local/bin/backup --all", schedule = "30 3 * * *", user = "backup" }
@@ -7,8 +7,8 @@ local accounts, crontab = require "std.accounts", require "std.crontab"
 
 local function file(want) return "/etc/cron.d/" .. want.name end
 
--- Whether cron passes over a file for who owns it or who may write to it. What is
--- in the directory has to be its owner's: root's, unless this is a test.
+-- Whether cron ignores a file because of its owner or mode. Its owner must be that of the directory, which is root
+-- except in tests.
 local function refused(host, path)
   local found, directory = host.stat(path), host.stat("/etc/cron.d")
   return found.kind == "file" and (found.uid ~= directory.uid or re.test(found.mode, "[2367].?$"))
@@ -48,7 +48,7 @@ return ccm.type {
   end,
 
   status = function(want, host)
-    -- Cron passes over a file with such a line, and only its log says so.
+    -- cron ignores a file with an unknown user, and only its log says so.
     if want.ensure == "present" then accounts.check_user(host, want.user, "who is to run the command") end
     local text = host.read(file(want))
     if not text then return { ensure = "absent" } end

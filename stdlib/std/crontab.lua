@@ -1,12 +1,12 @@
--- How crontab(5) wants schedules, variables and commands to be written, for the type cron.
+-- The syntax of schedules, variables and commands in crontab(5), for the type cron.
 
 local crontab = {}
 
--- The fields of a schedule and the largest number in each. Cron passes over a
--- file with a larger one, and only its log says so.
+-- The fields of a schedule and the largest number of each. cron ignores a file with a larger number, and only its log
+-- says so.
 local fields = { { "a minute", 59 }, { "an hour", 23 }, { "a day of the month", 31 }, { "a month", 12 }, { "a day of the week", 7 } }
 
---- Returns what is wrong with a schedule: five fields, or a word such as @daily.
+--- Returns the mistake in a schedule, which is five fields or a word such as @daily.
 function crontab.schedule_mistake(schedule)
   if not re.test(schedule, [[^(@(reboot|yearly|annually|monthly|weekly|daily|midnight|hourly)|\S+ \S+ \S+ \S+ \S+)$]]) then
     return "want five fields such as 30 3 * * *, or a word such as @daily, got " .. inspect(schedule)
@@ -21,7 +21,7 @@ function crontab.schedule_mistake(schedule)
   end
 end
 
---- Returns what is wrong with the variables that a command sees.
+--- Returns the mistake in the variables of a command.
 function crontab.environment_mistake(environment)
   for name, value in tbl.pairs(environment) do
     if not re.test(name, [[^\w+$]]) then return "want names of letters, digits and underscores, got " .. inspect(name) end
@@ -33,8 +33,8 @@ function crontab.environment_mistake(environment)
   end
 end
 
---- Returns a value of a variable as cron reads it: an empty one, and one that begins with a space or a
---- quote, in quotes, in which nothing can be escaped.
+--- Returns the value of a variable as cron reads it: in quotes if it is empty or begins with a space or a quote.
+--- Nothing can be escaped in them.
 function crontab.quoted(value)
   if re.test(value, "^[^\\s\"']") then return value end
   local quote = value:find('"', 1, true) and "'" or '"'
@@ -47,8 +47,7 @@ function crontab.unquoted(text)
   return value or text
 end
 
---- Returns a command as crontab has it, where a percent sign would end it. One that is
---- escaped already stays as it is.
+--- Returns a command with its percent signs escaped, at which cron would end it. Escaped ones stay.
 function crontab.escaped(command)
   local list, before = {}, ""
   for c in command:gmatch(".") do

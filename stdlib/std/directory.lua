@@ -8,10 +8,10 @@
 
 local safepath = require "std.safepath"
 
--- Whether a mode depends on what is there, as u=rwX does.
+-- Whether a mode depends on the present one, as u=rwX does.
 local function symbolic(mode) return mode and mode:find("[-+=]") ~= nil end
 
--- The permissions of directories, nil if they do not matter.
+-- The mode of directories, nil if it is not managed.
 local function dir_mode(want) return want.dir_mode or symbolic(want.mode) and want.mode or nil end
 
 return ccm.type {
@@ -43,8 +43,7 @@ return ccm.type {
     if want.path == "/" then return "path", "want a directory below /" end
   end,
 
-  -- What is found is what differs: files to copy, entries with the wrong owner or
-  -- mode, entries too many.
+  -- The status lists the differences: files to copy, entries with a wrong owner or mode, entries to remove.
   status = function(want, host)
     if want.ensure == "present" then safepath.check_copy(want, host) end
     local top = host.stat(want.path)

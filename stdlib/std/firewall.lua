@@ -1,4 +1,4 @@
--- firewall: keeps rules of nftables in a table of their own. Other tables are left alone.
+-- firewall: keeps rules of nftables in a table of their own. Other tables are not touched.
 --
 --   local firewall = require "std.firewall"
 --   firewall { "web", rules = [[
@@ -11,9 +11,9 @@
 local lines, include, mark = require "std.lines", 'include "/etc/nftables.d/ccm-*.nft"', "chain kept_by_ccm {"
 
 local function file(want) return "/etc/nftables.d/ccm-" .. want.name .. ".nft" end
--- Before and after the rules. The table is replaced in one step: it is made so that it can be
--- deleted, and what nft is given at once comes into force at once or not at all. By the empty chain a
--- table is known whose file is gone, as after ccm undo.
+-- The text before and after the rules. It replaces the table in one step: the table is declared, so that it can be
+-- deleted, and nft applies a file completely or not at all. The empty chain marks a table of ccm whose file is gone,
+-- as after ccm undo.
 local function frame(want)
   local name = want.family .. " " .. want.name
   return ("# Kept by ccm.\ntable %s\ndelete table %s\ntable %s {\n%s }\n"):format(name, name, name, mark), "}\n"
@@ -23,7 +23,7 @@ local function rendered(want)
   local head, tail = frame(want)
   return head .. str.trim(want.rules, "\n") .. "\n" .. tail
 end
--- A digest of the table as it is in the kernel, without counters and contents of sets, and whether it has the mark; nil if there is none.
+-- The digest of the kernel's table without counters and elements of sets, and whether it has the mark; nil for no table.
 local function listing(want, host)
   if host.root ~= "/" or not host.which "nft" then return end
   local out, code, err = host.query { "nft", "--stateless", "--terse", "list", "table", want.family, want.name, check = false }
@@ -31,12 +31,12 @@ local function listing(want, host)
   if code == 0 then return hash.sha256(out), out:find(mark, 1, true) ~= nil end
 end
 
--- The file that is read at boot: of Debian and Arch, and of Red Hat.
+-- The file that is read at boot: of Debian and Arch, or of Red Hat.
 local function main(host)
   return tbl.find({ "/etc/nftables.conf", "/etc/sysconfig/nftables.conf" }, function(f) return host.stat(f) ~= nil end)
 end
 
--- What would end the table, so that what follows is no longer in it. A text in quotes has no escapes, and may have lines.
+-- The mistake in rules that would end the table too early. A quoted text has no escapes, and may have several lines.
 local function mistake(rules)
   local text, depth = re.replace(rules, [["[^"]*"|#[^\n]*]], ""), 0
   if rules:find("\0", 1, true) or text:find('"', 1, true) then return "want a text without NUL bytes, and quotes in pairs" end

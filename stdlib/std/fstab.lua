@@ -1,17 +1,17 @@
--- Reads /etc/fstab and what is mounted, for the type mount.
+-- Reads /etc/fstab and the mounted file systems, for the type mount.
 
 local lines, safepath = require "std.lines", require "std.safepath"
 
 local fstab = { path = "/etc/fstab" }
 
--- A field as fstab(5) and the kernel have it: what would end it is written in octal.
+-- A field in the form of fstab(5) and the kernel, with separators in octal.
 local function escaped(text) return (text:gsub("[ \t\n\\]", function(c) return ("\\%03o"):format(c:byte()) end)) end
 local function unescaped(text) return (text:gsub("\\([0-7][0-7][0-7])", function(o) return string.char(tonumber(o, 8)) end)) end
 
--- The fields of a line. What else is white space may be in a field.
+-- The fields of a line. Only spaces and tabs separate them.
 local function fields(text) return re.find_all(text or "", "[^ \\t]+") end
 
--- The parts of a line of fstab, nil if it mounts nothing at the point.
+-- The fields of a line of fstab, nil if it is not for the mount point.
 local function entry(line, point)
   local f = fields(line)
   if #f < 3 or str.starts(f[1], "#") or unescaped(f[2]) ~= point then return nil end
@@ -23,14 +23,13 @@ local function line(e, point)
   return str.join({ escaped(e.device), escaped(point), e.type, escaped(str.join(e.options, ",")), e.dump, e.pass }, " ")
 end
 
---- Returns the entry as it is wanted: what is left out stays as it is, and has its default
---- if there is no entry.
+--- Returns the wanted entry: a property that is not given keeps its value, or has its default if there is no entry.
 function fstab.wanted(want, found)
   return tbl.merge({ type = "auto", options = { "defaults" }, dump = 0, pass = 0 }, found or {}, tbl.pick(want, { "device", "type", "options", "dump", "pass" }))
 end
 
---- Returns the text of fstab as it is wanted, and the entry that is in it. Of two at one
---- point the last counts.
+--- Returns the text of fstab with the wanted entry, and the present entry. The last of several for a mount point
+--- counts.
 function fstab.edited(want, text)
   local list, eol = lines.split(text)
   local kept, at, found = {}, nil, nil
@@ -48,8 +47,8 @@ function fstab.edited(want, text)
   return lines.join(kept, eol), found
 end
 
---- Returns what is mounted at the point, nil if nothing is. Of several the last covers the
---- others (proc_pid_mountinfo(5)).
+--- Returns the file system mounted at the point, nil if there is none. The last of several covers the others
+--- (proc_pid_mountinfo(5)).
 function fstab.mounted(host, point)
   local found = nil
   for _, l in ipairs(str.lines(host.read("/proc/self/mountinfo") or "")) do
@@ -62,14 +61,13 @@ function fstab.mounted(host, point)
   return found
 end
 
--- Where a device is, since it may be given by a link or by what udev makes links of.
+-- The path of a device without links, such as those of udev.
 local function place(host, device)
   local by, id = device:match('^(%u+)="?([^"]*)"?$')
   return (host.query { "readlink", "-m", "--", by and ("/dev/disk/by-%s/%s"):format(by:lower(), id) or device })
 end
 
---- Whether what is mounted at the point is that of an entry. Of what is no device, such as
---- tmpfs, the type tells.
+--- Whether the mounted file system is that of an entry. If it has no device, as tmpfs, the type decides.
 function fstab.is_same(host, e, now, point)
   if tbl.contains(e.options, "bind") or tbl.contains(e.options, "rbind") then
     return select(2, host.query { "test", e.device, "-ef", point, check = false }) == 0
@@ -79,7 +77,7 @@ function fstab.is_same(host, e, now, point)
   return place(host, e.device) == place(host, now.device)
 end
 
--- The paths of an entry that mount goes along: the directory, what is mounted there, and what an overlay is made of.
+-- The paths of an entry that mount resolves: the mount point, the device, and the layers of an overlay.
 local function paths(name, e)
   local list = { name, e.device and str.starts(e.device, "/") and e.device or nil }
   for _, o in ipairs(e.options) do
@@ -91,8 +89,7 @@ local function paths(name, e)
   return list
 end
 
---- Refuses paths that a user could exchange for a link: mount(8) and umount(8) follow links, and so
---- does systemd at boot.
+--- Refuses paths in which a user could put a link: mount(8), umount(8), and systemd at boot follow links.
 function fstab.refuse_users_paths(host, name, e)
   for _, p in ipairs(paths(name, e)) do
     local weakness = host.root == "/" and safepath.weakness(host, p)

@@ -3,9 +3,9 @@
 --   local git = require "std.git"
 --   git { "/srv/app", url = "https://git.example.org/app.git", ref = "v1.4" }
 --
--- The host is asked only where the ref is: a plan fetches nothing.
+-- A plan only asks the server for the commit of the ref, and fetches nothing.
 
--- Git asks nobody anything, and does not write to the index when it only looks.
+-- git must not prompt, and not write to the index while only reading.
 local environment = { GIT_TERMINAL_PROMPT = "0", GIT_SSH_COMMAND = "ssh -oBatchMode=yes", GIT_OPTIONAL_LOCKS = "0" }
 
 -- A command of git.
@@ -15,7 +15,7 @@ end
 
 local function is_commit(ref) return re.test(ref, "^[0-9a-f]{40}$") end
 
--- The commit that the ref stands for at the url.
+-- The commit of the ref at the url.
 local function resolve(host, want)
   if is_commit(want.ref) then return want.ref end
   local out = host.query(command { "ls-remote", "--", want.url, want.ref, want.ref .. "^{}" })
@@ -30,7 +30,7 @@ local function resolve(host, want)
   error(("%s has no branch or tag %s"):format(want.url, want.ref), 0)
 end
 
--- The URL that the clone has, "" if none.
+-- The URL of the clone, "" if it has none.
 local function origin(host, want)
   return (host.query(command({ "config", "--get", "remote.origin.url" }, { cwd = want.path, check = false })))
 end
@@ -66,7 +66,7 @@ return ccm.type {
     local function ask(...) return (host.query(command({ ... }, { cwd = want.path }))) end
     local have = { ensure = "present", url = origin(host, want), ref = want.ref }
     local head = host.query(command({ "rev-parse", "--verify", "-q", "HEAD" }, { cwd = want.path, check = false }))
-    -- A clone that was begun and has no commit yet.
+    -- An incomplete clone without a commit.
     if head == "" then
       have.ref = "no commit"
       return have

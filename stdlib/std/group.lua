@@ -1,4 +1,4 @@
--- group: keeps a group of the system, and who is in it.
+-- group: keeps a group of the system, and its members.
 --
 --   local group = require "std.group"
 --   group { "deploy", members = { "alice", "bob" } }
@@ -38,7 +38,7 @@ return ccm.type {
     local members = tbl.filter(found.members, function(m) return accounts.has_user(host, m) or not host.pending_user(m) end)
     found = tbl.merge(found, { members = members })
     if want.membership == "minimum" then
-      -- Only those count that are wanted.
+      -- Only the wanted members count.
       members = tbl.filter(want.members or {}, function(m) return tbl.contains(found.members, m) end)
     end
     return { ensure = "present", gid = found.gid, members = members, all = found.members }

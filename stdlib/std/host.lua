@@ -7,22 +7,22 @@
 
 local lines = require "std.lines"
 
--- An address as it is written in one way only.
+-- The canonical form of an address.
 local function canonical(ip) return net.is_address(ip) and net.address(ip).address or ip end
 
--- The parts of a line: its address, its names, and its comment with the blanks before it.
+-- The parts of a line: its address, its names, and its comment with the white space before it.
 local function parsed(text)
   local m = re.match(text, [[^\s*([^\s#]+)\s+([^\s#][^#]*?)(\s*(?:#.*)?)$]])
   return m and { ip = canonical(m[1]), names = str.fields(m[2]), comment = m[3] }
 end
 
--- Whether two addresses are of IPv4 both, or of IPv6 both.
+-- Whether two addresses are both of IPv4, or both of IPv6.
 local function is_alike(a, b) return a:find(":", 1, true) == nil == (b:find(":", 1, true) == nil) end
 
 local function lower(list) return tbl.map(list, function(n) return n:lower() end) end
 
--- The positions of the lines that have one of the words, in order. Most lines of a long file are
--- about other hosts, and are not taken apart.
+-- The positions of the lines with one of the words, in order. Lines about other hosts are not split, because most
+-- lines of a long file are.
 local function naming(text, words)
   local found, small = {}, text:lower()
   for _, word in ipairs(words) do
@@ -31,8 +31,7 @@ local function naming(text, words)
   return tbl.sort(tbl.unique(found))
 end
 
--- The text after changes, a new line at a position or, without one, no line, and with the line
--- that is added at its end, if there is one.
+-- The text after changes, each a position with a new line, or without one to remove it, and with a line added, if given.
 local function changed(text, changes, added)
   if #changes > 0 then
     local list, eol = lines.split(text)
@@ -45,7 +44,7 @@ local function changed(text, changes, added)
   return added and lines.with(text, added) or text
 end
 
--- The aliases that are wanted, nil for those that are there: each once, and not the name itself.
+-- The wanted aliases without repetitions and without the name itself; nil to keep the present ones.
 local function aliases_of(want, name)
   if not want.aliases then return nil end
   local seen = { [name:lower()] = true }
@@ -103,7 +102,7 @@ return ccm.type {
       end
     end
     local aliases = own and tbl.slice(own.names, 2) or {}
-    -- Only ccm status and ccm import ask for a host without an address.
+    -- Only ccm status and ccm import read a host without an address.
     if present and not ip then return text, own and { ensure = "present", ip = own.ip, aliases = aliases } or { ensure = "absent" } end
     local added
     if present and not (own and own.ip == ip and tbl.equal(lower(aliases), lower(wanted or aliases))) then
@@ -112,7 +111,7 @@ return ccm.type {
     end
     if #changes == 0 and not added then return text end
     local now, found = changed(text, changes, added), str.join(ips, ", ")
-    -- If a line of others is all that changes, the host is added as if it were new.
+    -- If only lines of others change, the host is added like a new one.
     if not own or found == ip and tbl.equal(aliases, wanted or aliases) then return now end
     return now, { ensure = "present", ip = found == ip and want.ip or found, aliases = aliases }, { aliases = wanted }
   end,

@@ -6,7 +6,7 @@
 -- The file of the running kernel.
 local proc = "/proc/sys/kernel/hostname"
 
--- The name in a text of /etc/hostname, in which there may be comments.
+-- The name in the text of /etc/hostname, which may have comments.
 local function name_in(text)
   return tbl.find(tbl.map(str.lines(text or ""), str.trim), function(l) return l ~= "" and not str.starts(l, "#") end)
 end
@@ -27,7 +27,7 @@ return ccm.type {
   end,
 
   status = function(_, host)
-    -- A machine that is only a directory runs no kernel.
+    -- A machine that is only a directory has no running kernel.
     local file = name_in(host.read("/etc/hostname")) or "none"
     return { name = file, file = file, running = host.root == "/" and str.trim(host.read(proc) or "") or nil }
   end,
@@ -49,7 +49,7 @@ return ccm.type {
   perform = function(_, want, have, host)
     if have.file ~= want.name then host.write("/etc/hostname", want.name .. "\n") end
     if not have.running or have.running == want.name then return end
-    -- Where systemd runs, hostnamectl tells those who know the name by systemd.
+    -- With systemd, hostnamectl notifies the programs that get the name from systemd.
     if host.stat("/run/systemd/system") and host.which("hostnamectl") then
       host.run { "hostnamectl", "--static", "--transient", "set-hostname", want.name }
     else

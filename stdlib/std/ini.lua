@@ -42,7 +42,7 @@ return ccm.type {
     local list, eol = lines.of(text)
     local mine = sections.parts(text, section)
 
-    -- The lines that set the key, the last of which counts.
+    -- The lines that set the key; the last one counts.
     local found = {}
     for _, part in ipairs(mine) do
       for _, n in ipairs(lines.having(str.join(tbl.slice(list, part.from, part.to), "\n"), key)) do

@@ -9,8 +9,8 @@ local head = "# Kept by ccm.\n"
 local function load_file(want) return "/etc/modules-load.d/" .. want.name .. ".conf" end
 local function options_file(want) return "/etc/modprobe.d/" .. want.name .. ".conf" end
 
--- What the files are to hold, by path; false is for one that is not to be there. Options
--- that nobody asked for are left alone, and so is the file of somebody else.
+-- The wanted contents of the files, by path; false for a file that must not exist. Options that are not given stay as
+-- they are, and so does a file of somebody else.
 local function files(want, have)
   local list = { [load_file(want)] = want.ensure == "present" and head .. want.name .. "\n" }
   if want.ensure == "present" and want.options then
@@ -21,7 +21,7 @@ local function files(want, have)
   return list
 end
 
--- Whether the running kernel has the module: "loaded", "built in" or "not loaded".
+-- The state of the module in the running kernel: "loaded", "built in" or "not loaded".
 local function state(want, host)
   -- The kernel writes hyphens as underscores.
   local id = want.name:gsub("-", "_")
@@ -31,7 +31,7 @@ local function state(want, host)
   return host.stat("/sys/module/" .. id .. "/initstate") and "loaded" or "not loaded"
 end
 
--- Fails if the module cannot be loaded: nothing loads it, or the kernel has no such module.
+-- Fails if the module cannot be loaded: there is no modprobe, or the kernel has no such module.
 local function check(want, host)
   if not host.which "modprobe" then error("there is no modprobe, which loads the module (its package is kmod)", 0) end
   local _, code, err = host.query { "modprobe", "--dry-run", want.name, check = false }
@@ -56,7 +56,7 @@ return ccm.type {
 
   status = function(want, host)
     local have = { text = host.read(load_file(want)), options_text = host.read(options_file(want)) }
-    -- A machine that is only a directory runs no kernel.
+    -- A machine that is only a directory has no running kernel.
     have.state = host.root == "/" and state(want, host) or nil
     have.ensure = have.text and "present" or "absent"
     if want.ensure == "absent" and (have.state == "loaded" or str.starts(have.options_text or "", head)) then have.ensure = "present" end
@@ -84,7 +84,7 @@ return ccm.type {
       list[#list + 1] = { path = file, kind = text and "file" or "absent", content = text or nil }
     end
     if not have then list[#list + 1] = { path = options_file(want) } end
-    -- Settings, devices and the like come and go with a module.
+    -- A module brings and removes settings, devices and other files of the kernel.
     if not have or have.state == (want.ensure == "present" and "not loaded" or "loaded") then
       list = tbl.concat(list, { { path = "/proc" }, { path = "/sys" }, { path = "/dev" } })
     end
@@ -101,12 +101,14 @@ return ccm.type {
       local text = files(want, have)[file]
       if text ~= nil then put(file, text) end
     end
-    -- The file that is read at boot comes last: a module that cannot be loaded is not put there.
+    -- The file that is read at boot is written last, so that it never names a module that cannot be
+    -- loaded.
     if want.ensure == "present" then keep(options_file(want)) end
     if want.ensure == "present" and have.state == "not loaded" then
       local ok, err = pcall(host.run, { "modprobe", want.name })
       if not ok then
-        -- Options that are refused would have the module refused at boot, and to others.
+        -- With options that the kernel refuses, the module would fail at boot and for others
+        -- too.
         if want.options then put(options_file(want), have.options_text) end
         error(err, 0)
       end

@@ -6,8 +6,7 @@
 
 local lines, ssh = require "std.lines", require "std.ssh"
 
--- The parts of a line with a key, nil if it is none. Lines that begin with a marker,
--- such as @revoked, are left alone.
+-- The parts of a line with a key, nil for other lines, such as those that begin with a marker (@revoked).
 local function parsed(text)
   local m = re.match(text, [[^\s*([^\s#@]\S*)[ \t]+]] .. ssh.key .. [[(?:[ \t]|$)]])
   return m and { names = str.split(m[1], ","), type = m[2], blob = m[3] }
@@ -18,8 +17,7 @@ local function key_of(text)
   return m and { type = m[1], blob = m[2] } or {}
 end
 
--- Whether an entry is the name, in plain text or as |1|salt|HMAC-SHA1 of the name with the
--- salt, both in base64.
+-- Whether an entry is the name, in plain text or as |1|salt|HMAC-SHA1 of the name with the salt, both in base64.
 local function is_name(entry, name)
   local salt, digest = entry:match("^|1|([^|]+)|([^|]+)$")
   if not salt then return entry:lower() == name end
@@ -29,8 +27,7 @@ local function is_name(entry, name)
   return base64.encode((hex:gsub("%x%x", function(x) return string.char(tonumber(x, 16)) end))) == digest
 end
 
--- The text with the host as it is wanted, and the line that it has: the right one, or the
--- first wrong one.
+-- The text with the host's wanted line, and the present one: the right line, or the first wrong one.
 local function edited(want, text)
   local name, key = want.name:lower(), key_of(want.key)
   local list, eol = lines.split(text)

@@ -37,7 +37,7 @@ return ccm.type {
     local setting = [[^\s*]] .. re.escape(key) .. [[(?:]] .. between .. [[(.*?))?\s*$]]
     local hidden = [[^\s*]] .. re.escape(want.comment) .. [[\s*]] .. re.escape(key) .. [[(]] .. between .. [[|\s*$)]]
 
-    -- Only the lines before the one that matches want.ends_at count.
+    -- Only lines before the one that matches want.ends_at count.
     local stop = want.ends_at and lines.first((lines.of(text)), want.ends_at)
     local found, values, commented = {}, {}, nil
     for _, i in ipairs(lines.having(text, key)) do

@@ -1,12 +1,11 @@
--- What std.language_package does with pip, npm and gem.
+-- The operations of pip, npm and gem for std.language_package.
 --
--- Of each: versions returns those that are there, newest the one that the registry has, install
--- and remove the words of commands.
+-- Each has versions, which returns the installed versions, newest, which returns the newest one in the registry, and
+-- install and remove, which return the words of commands.
 
 local managers = {}
 
--- A command, as the user if there is one. A manager asks nobody anything, and leaves no files
--- behind when it only looks.
+-- A command, run as the user if one is given. The managers must not prompt, and leave no files while only reading.
 function managers.command(want, words, host)
   local env = { PIP_NO_INPUT = "1", PIP_DISABLE_PIP_VERSION_CHECK = "1", PYTHONDONTWRITEBYTECODE = "1", NPM_CONFIG_LOGS_MAX = "0" }
   if want.manager == "gem" and want.path then env.GEM_HOME, env.GEM_PATH = host.real(want.path), host.real(want.path) end
@@ -15,7 +14,7 @@ end
 
 local function python(want, host) return want.path and host.real(want.path) .. "/bin/python3" or "python3" end
 
--- The options that say where packages come from, for the command that asks for versions.
+-- The options for the source of packages, for the command that lists versions.
 local function index_options(want)
   local list, takes = {}, false
   for _, o in ipairs(want.options or {}) do
@@ -26,7 +25,7 @@ local function index_options(want)
   return list
 end
 
--- Names of Python packages are the same with - _ and ., and in any case.
+-- In names of Python packages - _ and . are equal, and case does not matter.
 local function normal(name) return (name:lower():gsub("[-_.]+", "-")) end
 
 managers.pip = {
@@ -38,7 +37,7 @@ managers.pip = {
     end
     return {}
   end,
-  -- One that suits this Python, and no pre-release.
+  -- One for this version of Python, and no pre-release.
   newest = function(want, host)
     local words = tbl.concat({ python(want, host), "-m", "pip", "index", "versions" }, index_options(want), { want.name })
     return (re.match(host.query(managers.command(want, words, host)), [[(?m)^\S+ \(([^()\s]+)\)\s*$]]) or {})[1]
@@ -55,7 +54,7 @@ managers.pip = {
   end,
 }
 
--- Words of npm for a project, or for the packages of the machine.
+-- The words of npm for a project, or for the global packages.
 local function npm(want, host, verb)
   return tbl.concat({ "npm", verb }, want.path and { "--prefix", host.real(want.path) } or { "--global" })
 end
@@ -63,7 +62,7 @@ end
 managers.npm = {
   versions = function(want, host)
     if want.path and not host.is_directory(want.path) then return {} end
-    -- It ends with 1 where something else is missing, and notes in its cache that it ran.
+    -- It exits with 1 if another package is incomplete, and writes to its cache.
     local words = managers.command(want, tbl.concat(npm(want, host, "ls"), { "--json", "--depth=0" }), host)
     words.check, words.env.NPM_CONFIG_CACHE = false, "/dev/null/npm"
     local out, _, errors = host.query(words)

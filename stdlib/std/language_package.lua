@@ -33,7 +33,7 @@ return ccm.type {
   end,
 
   status = function(want, host)
-    -- What is in there is run: bin/python3, scripts of a project, plugins of gem.
+    -- Programs in there are run: bin/python3, scripts of a project, plugins of gem.
     local weakness = want.path and not want.user and safepath.weakness(host, path.join(want.path, "bin/python3"))
     if weakness then error(weakness .. ", who could have root run anything there; name the user who is to run " .. want.manager .. " (user), or take a directory of root's", 0) end
     local found = {}

@@ -9,7 +9,7 @@
 
 local captures, lines = require "std.captures", require "std.lines"
 
--- The text with the line and, if lines were replaced, those lines and what replaces them.
+-- The text with the line and, if lines were replaced, the old lines and the new ones.
 local function edited(want, text)
   local fixed = not want.match and want.line or not captures.highest(want.line) and captures.filled(want.line, {})
   local there = fixed and lines.position(text, fixed)

@@ -1,4 +1,4 @@
--- The lines of a text, for types that edit one.
+-- Splits and joins the lines of a text, for types that edit one.
 --
 --   local list, eol = lines.split(text)
 --   list[#list + 1] = "one more"
@@ -6,8 +6,8 @@
 
 local lines = {}
 
--- The text that was taken apart or put together last, and its lines: types that edit are
--- called for one file again and again, and most calls find it as the one before left it.
+-- The last text that was split or joined, with its lines: types that edit are called repeatedly for one file, and
+-- most calls find the text that the last one has made.
 local last = {}
 
 --- The property create of a type that edits.
@@ -22,14 +22,14 @@ lines.validate = {
   doc = "A command that looks at the text before the file has it, such as \"visudo -cf %s\": a line, or a list of words. %s stands for a file that holds it, in the same directory and with the same owner and mode. It is run without a shell. Unless it exits 0, the file stays as it is. In a plan it is given a copy in a directory of its own.",
 }
 
--- What ends the lines of a text, and how many line feeds it has.
+-- The line end of a text, and the number of its line feeds.
 local function ending(text)
   local feeds = str.count(text, "\n")
   return feeds > 0 and feeds == str.count(text, "\r\n") and "\r\n" or "\n", feeds
 end
 
---- Returns the lines of a text without their ends, and what ends them: a line
---- feed, or a carriage return and a line feed if all of them end so.
+--- Returns the lines of a text without their ends, and the line end: a line feed, or a carriage return and a line
+--- feed if all lines end so.
 function lines.split(text)
   if text == "" then return {}, "\n" end
   if text == last.text then return tbl.slice(last.list, 1), last.eol end
@@ -37,8 +37,7 @@ function lines.split(text)
   return str.split(str.strip_suffix(text, eol), eol), eol
 end
 
---- Returns what split returns, remembers it for the next call with the same text, and so the
---- list is not to be changed.
+--- Returns the result of split and remembers it for the next call with the same text. The list must not be changed.
 function lines.of(text)
   if text ~= last.text then
     local list, eol = lines.split(text)
@@ -47,7 +46,7 @@ function lines.of(text)
   return last.list, last.eol
 end
 
---- Returns the text of the lines. The list is not to be changed after that.
+--- Returns the text of the lines. The list must not be changed afterwards.
 function lines.join(list, eol)
   if #list == 0 then return "" end
   local text = str.join(list, eol) .. eol
@@ -56,7 +55,7 @@ function lines.join(list, eol)
   return text
 end
 
---- Returns the position of the first line that is this one, or nil.
+--- Returns the position of the first line equal to this one, or nil.
 function lines.position(text, line)
   if line == "" then return tbl.index_of((lines.of(text)), line) end
   local eol = text == last.text and last.eol or ending(text)
@@ -65,8 +64,8 @@ function lines.position(text, line)
   if at then return str.count(text:sub(1, at), "\n") + 1 end
 end
 
---- Returns the positions of the lines that have a word in them, in order, and for each of them
---- where the word stands in the text. That is quicker than to look at each line.
+--- Returns the positions of the lines that contain a word, in order, and the offset of each in the text. This is
+--- quicker than a loop over all lines.
 function lines.having(text, word)
   local found, places, n, from = {}, {}, 1, 1
   while word ~= "" do
@@ -82,7 +81,7 @@ function lines.having(text, word)
   return found, places
 end
 
---- Returns the text with one more line at its end. It does not take the text apart.
+--- Returns the text with one more line at its end, without splitting it.
 function lines.with(text, line)
   local eol = text == last.text and last.eol or ending(text)
   if text ~= "" and not str.ends(text, eol) then text = text .. eol end

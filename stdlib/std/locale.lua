@@ -1,4 +1,4 @@
--- locale: keeps a locale generated, and has the system use it.
+-- locale: keeps a locale generated, and makes it the system's.
 --
 --   local locale = require "std.locale"
 --   locale { "de_DE.UTF-8", default = true }
@@ -8,12 +8,12 @@ local lines = require "std.lines"
 
 local generated, supported = "/etc/locale.gen", "/usr/share/i18n/SUPPORTED"
 
--- A name as locale -a has it: de_DE.UTF-8 is de_DE.utf8 there.
+-- A name in the form of locale -a: de_DE.UTF-8 is de_DE.utf8 there.
 local function listed(name)
   return (name:gsub("%.[^@]*", function(charset) return "." .. charset:lower():gsub("[^%w]", "") end))
 end
 
--- The line of locale.gen without the mark of a comment: the name and its character set.
+-- The line for locale.gen: the name and its character set.
 local function line_of(name, host)
   for _, file in ipairs { supported, generated } do
     local m = re.match(host.read(file) or "", [[(?m)^[# ]*(]] .. re.escape(name) .. [[ +[\w-]+)\s*$]])
@@ -21,7 +21,7 @@ local function line_of(name, host)
   end
 end
 
--- The text of locale.gen with the line or with it as a comment, and whether it has it.
+-- The text of locale.gen with the line active or commented out, and whether it was active.
 local function edited(want, line, text)
   local list, eol = lines.split(text)
   local found, at = false, nil
@@ -37,7 +37,7 @@ local function edited(want, line, text)
   return lines.join(list, eol), found
 end
 
--- Where the locale of the system is set: where it is set already, else where Debian or the others have it.
+-- The file with the locale of the system: the one that sets it, or that of Debian or of other systems.
 local function settings(host)
   if host.stat "/etc/default/locale" or host.stat "/etc/debian_version" and not host.stat "/etc/locale.conf" then return "/etc/default/locale" end
   return "/etc/locale.conf"
@@ -51,7 +51,7 @@ local function with_lang(text, name, on)
   return lines.join(kept, eol)
 end
 
--- Whether LANG is to be changed. One that is another locale is not wrong if this one is not to be it.
+-- Whether LANG must change. If this locale is not to be the system's, any other one is right.
 local function sets(want, have) return want.default ~= nil and want.default ~= (have.default or false) end
 
 return ccm.type {
@@ -78,7 +78,8 @@ return ccm.type {
     local there = found
     if host.root == "/" then there = tbl.contains(str.lines((host.query { "locale", "-a" })), listed(want.name)) end
     if want.ensure == "present" and not there and not line then error(("there is no locale %s in %s (its package is locales; elsewhere a locale comes with a package such as glibc-langpack-de)"):format(want.name, supported), 0) end
-    -- What is not in locale.gen goes when another is generated, unless it comes with a package.
+    -- A locale that is not in locale.gen disappears when another one is generated, unless a package has
+    -- it.
     local is = there and (found or not line)
     if want.ensure == "absent" then is = there or found end
     have.ensure = is and "present" or "absent"

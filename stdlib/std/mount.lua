@@ -7,7 +7,8 @@
 
 local fstab, systemd = require "std.fstab", require "std.systemd"
 
--- The verb for what is mounted, and in words; nothing if it is as wanted, or if the machine is only a directory.
+-- The action for the mounted file system, and its description; nothing if it is as wanted, or if the machine is only
+-- a directory.
 local function task(want, have)
   if not have.mounted or want.ensure == "present" then return end
   local off = want.ensure ~= "mounted"
@@ -99,7 +100,8 @@ return ccm.type {
     local made = not host.is_directory(want.name) and host.missing_parents(path.join(want.name, "x")) or {}
     if #made > 0 then host.mkdir(want.name) end
     fstab.refuse_users_paths(host, want.name, e) -- what was not there before may be a user's
-    -- The file that is read at boot comes last: what cannot be mounted is not put there.
+    -- The file that is read at boot is written last, so that it never has a file system that cannot be
+    -- mounted.
     local ok, err = pcall(host.run, { "mount", "-t", e.type, "-o", options, "--", e.device, want.name })
     if ok then return end
     for _, dir in ipairs(tbl.reverse(made)) do pcall(host.remove, dir) end -- unless somebody has put something there

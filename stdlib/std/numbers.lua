@@ -1,17 +1,17 @@
--- Whether the number that a user or a group is to have is free, and which group is a user's own, for the types user and group.
+-- Checks the numbers of users and groups, and finds a user's own group, for the types user and group.
 
 local accounts = require "std.accounts"
 
 local numbers = {}
 
---- Fails if a group is to have a number that another group has, and will have when its turn comes.
+--- Fails if another group has the wanted number, and will have it at the turn of this one.
 function numbers.check_gid(host, want)
   local other = want.gid and accounts.group_name(host, want.gid)
   local there = other and other ~= want.name and accounts.group(host, other)
   if there and there.gid == want.gid then error(("the gid %d is that of the group %s"):format(want.gid, other), 0) end
 end
 
---- Fails if a user, who is found as he is or nil, is to have a number that another user has.
+--- Fails if another user has the wanted number. found is the present user or nil.
 function numbers.check_uid(host, want, found)
   if not want.uid or found and found.uid == want.uid then return end
   for name, u in pairs(accounts.users(host)) do
@@ -21,8 +21,8 @@ function numbers.check_uid(host, want, found)
   end
 end
 
---- Whether userdel takes the user's own group along (USERGROUPS_ENAB in login.defs(5)): one of
--- the same name that nobody else is in.
+--- Whether userdel removes the user's own group (USERGROUPS_ENAB in login.defs(5)): a group of the same name without
+--- other members.
 function numbers.takes_group(want, have, host)
   local own = accounts.group(host, want.name)
   return have.group == want.name and own ~= nil and re.test(host.read("/etc/login.defs") or "", [[(?m)^\s*USERGROUPS_ENAB\s+"?yes]])

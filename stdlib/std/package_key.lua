@@ -1,4 +1,4 @@
--- package_key: keeps a key that signs packages, where the package manager looks for it.
+-- package_key: keeps a key that signs packages where the package manager looks for it.
 --
 --   local package_key = require "std.package_key"
 --   package_key { "example", key = fs.read "files/example.asc" }
@@ -16,7 +16,7 @@ end
 
 local function file(want) return directories[store(want)] .. "/" .. want.name .. ".asc" end
 
--- The key without headers, line breaks and checksum, which programs write differently.
+-- The key without headers, line breaks and checksum, which differ between programs.
 local function body(armored)
   local found = {}
   for _, l in ipairs(str.lines(armored)) do
@@ -26,7 +26,7 @@ local function body(armored)
   return str.join(found, "")
 end
 
--- What rpm calls the key, nil if it does not have it. It keeps keys as packages.
+-- The name of the key in rpm, which keeps keys as packages; nil if rpm does not have it.
 local function imported(want, host)
   if store(want) ~= "rpm" or host.root ~= "/" then return nil end
   local out = host.query { "rpm", "-q", "gpg-pubkey", "--qf", [[=%{NAME}-%{VERSION}-%{RELEASE}\n%{DESCRIPTION}\n]], check = false }

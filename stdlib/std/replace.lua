@@ -1,4 +1,4 @@
--- replace: replaces what a regular expression matches in a text file, wherever it does.
+-- replace: replaces all matches of a regular expression in a text file.
 --
 --   local replace = require "std.replace"
 --   replace { "old host", path = "/etc/app.conf", match = [[\bold\.example\.org\b]], replacement = "new.example.org" }
@@ -6,7 +6,7 @@
 
 local captures, lines = require "std.captures", require "std.lines"
 
--- The text after everything was replaced, what has changed, and what is there instead of the first of that.
+-- The text after the replacement, the matches that changed, and the replacement of the first one.
 local function replaced(want, text)
   local old, first = {}, nil
   local now = re.replace(text, "(?m)" .. want.match, function(m)

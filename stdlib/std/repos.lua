@@ -1,21 +1,20 @@
--- What the types of package repositories share, and no type itself.
+-- The common parts of the types for package repositories.
 local repos = {}
 
---- Returns what is wrong with a name, which is that of a file.
+--- Returns the mistake in a name, which becomes that of a file.
 function repos.bad_name(name)
   if not re.test(name, [[^\w[\w.-]*$]]) then return "name", "want letters, digits, dots, hyphens and underscores, got " .. inspect(name) end
 end
 
---- Returns what is wrong with a key that is wanted as text.
+--- Returns the mistake in a key that is given as text.
 function repos.bad_key(want)
   if re.test(want.key or "", [[^\w+://]]) then
     return "key", ('want the key itself, in ASCII armor, got a URL (download the key, check its fingerprint and give key = fs.read "files/%s.asc")'):format(want.name)
   end
 end
 
---- Writes the files of a repository, each { path, text, old text or nil }, and runs the command that
---- reads its index where the machine runs. If that fails, the files are what they were, so that the
---- next run tries again.
+--- Writes the files of a repository, each { path, text, old text or nil }, and runs the command that reads its index,
+--- if the machine is running. If that fails, the old files are restored, so that the next run tries again.
 function repos.write(host, files, command)
   for _, f in ipairs(files) do
     host.mkdir(path.dir(f[1]))

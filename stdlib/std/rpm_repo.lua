@@ -1,16 +1,16 @@
--- What the types of repositories of rpm packages share, yum_repo and zypper_repo, and no type itself.
+-- The common definition of the types yum_repo and zypper_repo.
 
 local repos = require "std.repos"
 
--- The fields of a file of a repository of rpm packages, and the properties that they come of.
+-- The fields of a repository file, and the properties of their values.
 local fields = {
   { "name", "title" }, { "baseurl", "baseurl" }, { "mirrorlist", "mirrorlist" }, { "metalink", "metalink" },
   { "enabled", "enabled" }, { "gpgcheck", "gpgcheck" }, { "repo_gpgcheck", "repo_gpgcheck" }, { "gpgkey", "gpgkey" },
   { "priority", "priority" }, { "autorefresh", "autorefresh" }, { "exclude", "exclude" }, { "metadata_expire", "metadata_expire" },
 }
 
---- The definition of the type of a package manager. Spec has its name, doc, commands, directory, cache and further
---- properties, and read(name), which returns the command that reads the index of a repository.
+--- Returns the type for a package manager. spec has its name, doc, commands, directory, cache, further properties,
+--- and read(name), which returns the command that reads the index of a repository.
 return function(spec)
   local function file(want) return spec.directory .. "/" .. want.name .. ".repo" end
   local properties = {

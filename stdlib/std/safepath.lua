@@ -1,12 +1,11 @@
--- Judges paths that a type is about to act on: whether somebody else could lead a command of root
--- elsewhere, and whether more would be removed or copied than anybody can want.
+-- Checks paths before a type uses them: whether another user could redirect a command of root, and whether more would
+-- be removed or copied than anybody can want.
 
 local safepath = {}
 
---- Returns who could put something else in the place of a path, or of a directory or link on the
---- way to it, in words; nil if nobody but root and the user who runs ccm. What is not there yet is
---- judged when it is. A command follows the links in a path, also one that a user puts there
---- meanwhile.
+--- Returns, in words, who could replace a path, or a directory or link on it; nil if only root and the user of ccm
+--- could. A missing part is checked once it exists. Commands follow all links in a path, also one that a user puts
+--- there meanwhile.
 function safepath.weakness(host, name)
   local at, dir, links = "/", host.stat("/"), 0
   local ours = { [0] = true, [dir.uid] = true, [fact("user.uid", 0)] = true }
@@ -37,13 +36,13 @@ function safepath.weakness(host, name)
   end
 end
 
--- Whether an entry of the source is not copied.
+-- Whether an entry of the source is excluded from the copy.
 local function left_out(want, name)
   return tbl.any(want.exclude or {}, function(p) return path.match(p, name) or path.match(p, path.base(name)) end)
 end
 
---- Raises an error if the directory of want is in its source, and so would be copied into itself, or if
---- purge would remove its source.
+--- Raises an error if the directory is in its own source, and would be copied into itself, or if purge would remove
+--- its source.
 function safepath.check_copy(want, host)
   local at = (host.root == "/" and "" or host.root) .. want.path
   if want.purge and str.starts(want.source or "", at .. "/") then error(("the source %s is in %s, and would be purged"):format(want.source, want.path), 0) end
@@ -56,8 +55,8 @@ function safepath.check_copy(want, host)
   error(("%s is in the source %s, and would be copied into itself (exclude = { %q } leaves it out)"):format(want.path, want.source, name), 0)
 end
 
---- Whether a directory is too much to remove what is not declared in it: one directly below /, such as
---- /etc, one of the system, and a home.
+--- Whether a directory is too important for purge: one directly below /, such as /etc, a system directory, or a home
+--- directory.
 function safepath.is_precious(p) return re.test(p, [[^/[^/]*$|^/(usr|var|boot|home|lib|lib64|run|dev|proc|sys)/[^/]+$|^/var/lib/(dpkg|rpm|ccm)$]]) end
 
 return safepath

@@ -1,16 +1,16 @@
--- The sections of a text, each of which begins with its name in brackets, for the type ini.
+-- Finds the sections of a text, each of which begins with its name in brackets, for the type ini.
 
 local lines = require "std.lines"
 
 local sections = {}
 
--- The name of the section that a line begins, or nil.
+-- The name of the section that begins in this line, or nil.
 local function header(l)
   local m = re.match(l, [[^\s*\[\s*(.*?)\s*\]\s*$]])
   return m and m[1]
 end
 
--- The last line of the part that begins in line i, which has a place in the text.
+-- Sets the last line of the part that begins in line i, which is at a place in the text.
 local function finish(text, i, place)
   local list = lines.of(text)
   while true do
@@ -22,8 +22,8 @@ local function finish(text, i, place)
   end
 end
 
---- Returns where a section stands in a text, from its header to its last line: a list, because it may stand there
---- several times. The one without a name is what stands before the first header.
+--- Returns the parts of a section, each from its header to its last line: a section may have several. The section
+--- without a name is the text before the first header.
 function sections.parts(text, section)
   local list, found = lines.of(text), {}
   if section == "" then
@@ -37,7 +37,7 @@ function sections.parts(text, section)
   return found
 end
 
---- Returns the text without a section. Comments right above the next section belong to that.
+--- Returns the text without a section. Comments directly above the next section belong to that one.
 function sections.without(text, section)
   local list, eol = lines.split(text)
   local found = sections.parts(text, section)

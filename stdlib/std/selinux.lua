@@ -1,4 +1,4 @@
--- selinux: what the types selinux_boolean and selinux_context share.
+-- The common parts of the types selinux_boolean and selinux_context.
 
 local selinux = {}
 
@@ -9,16 +9,16 @@ function selinux.policy(host)
   return (re.match(text, [[(?m)^[ \t]*SELINUXTYPE[ \t]*=[ \t]*([\w-]+)]]) or { "targeted" })[1]
 end
 
--- Runs a command of SELinux. None of them can be told another root, so one for a machine that
--- is only a directory is run inside it, and the policy of the kernel is left alone (-N).
+-- Runs a command of SELinux. The commands have no option for a root, so for a machine that is only a directory they
+-- are run with chroot, and do not load the policy into the kernel (-N).
 function selinux.run(host, command, arguments)
   local inside = host.root ~= "/"
   host.run(tbl.concat(inside and { "chroot", host.root } or {}, command, inside and { "-N" } or {}, arguments))
 end
 
--- What the commands leave, for plans: a file of local changes in which the lines that match
--- a pattern are gone and, if there is one, a line was added; and what they build of it, which
--- nothing here reads. All is open if nobody knows what there is.
+-- The files that the commands change, for plans: the file of local changes without the lines that match a pattern and
+-- with line, if given; and the files built from it, which nothing here reads. If the present state is unknown, whole
+-- directories are.
 function selinux.leaves(have, file, mode, pattern, line)
   if not have then return { { path = "/etc/selinux" }, { path = "/var/lib/selinux" } } end
   local store = "/var/lib/selinux/" .. have.policy

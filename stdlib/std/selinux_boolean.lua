@@ -28,7 +28,7 @@ return ccm.type {
     local text = host.read(file(policy))
     local kept = re.match(text or "", [[(?m)^]] .. want.name .. [[[ \t]*=[ \t]*([01])]])
     local have = { policy = policy, text = text, boot = kept and word(kept[1]) or "as in the policy", running = word(want.value and "1" or "0") }
-    -- Without SELinux in the kernel only what is at boot counts.
+    -- Without SELinux in the kernel only the value at boot counts.
     if host.root == "/" and host.stat "/sys/fs/selinux/booleans" then
       local state = host.read("/sys/fs/selinux/booleans/" .. want.name)
       if not state then error("the policy has no boolean " .. want.name .. " (getsebool -a lists them)", 0) end

@@ -1,17 +1,17 @@
--- selinux_context: keeps which type SELinux gives to the files that a pattern matches.
+-- selinux_context: keeps the SELinux type of files whose paths match a pattern.
 --
 --   local selinux_context = require "std.selinux_context"
 --   selinux_context { "/srv/www(/.*)?", type = "httpd_sys_content_t" }
 
 local selinux = require "std.selinux"
 
--- What semanage calls the kinds of files, and the field of file_contexts(5).
+-- The names of the kinds of files for semanage, and in file_contexts(5).
 local kinds = {
   any = { "a", "" }, file = { "f", "--" }, directory = { "d", "-d" }, link = { "l", "-l" },
   socket = { "s", "-s" }, pipe = { "p", "-p" }, block_device = { "b", "-b" }, character_device = { "c", "-c" },
 }
 
--- The type that a file of contexts gives to the pattern, nil if it has no such line.
+-- The type of the pattern in a file of contexts, nil if it is not there.
 local function type_in(text, want)
   local found
   for _, line in ipairs(str.lines(text or "")) do
@@ -24,7 +24,7 @@ local function type_in(text, want)
   return found
 end
 
--- The directory or file below which all lies that the pattern matches.
+-- The directory or file below which all matches of the pattern are.
 local function stem(pattern)
   local fixed = (re.match(pattern, [[^((?:[^\\.^$*+?()\[\]{}|]|\\.)*)]]))[1]
   local rest = pattern:sub(#fixed + 1)
@@ -80,7 +80,7 @@ return ccm.type {
     local type = action ~= "remove" and { "-t", want.type } or {}
     selinux.run(host, { "semanage", "fcontext", verb, "-f", kinds[want.kind][1] }, tbl.concat(type, { want.name }))
     local top = stem(want.name)
-    -- Without SELinux in the kernel files have no types; of all of / nobody wants to wait for.
+    -- Without SELinux in the kernel files have no types. Relabelling all of / would take too long.
     if want.restore and top ~= "/" and host.root == "/" and host.stat "/sys/fs/selinux/enforce" and host.stat(top) then host.run { "restorecon", "-R", top } end
   end,
 }

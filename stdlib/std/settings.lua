@@ -1,13 +1,13 @@
--- What the types have in common that keep one value in a file of JSON, YAML or TOML, and no type itself.
+-- The common definition of the types that keep one value in a file of JSON, YAML or TOML.
 local lines = require "std.lines"
 
 local settings = {}
 
--- What a fault of the library says, without the place in this file.
+-- The message of an error of the library, without its position in this file.
 local function reason(fault) return re.replace(tostring(fault), [[^.*?\.(set|remove): ]], "") end
 
---- Returns the definition of the type of a format. Spec has its name and doc, an example of a path of a file and of a key,
---- and library, whose functions set and remove edit a text.
+--- Returns the type for a format. spec has its name, doc, an example of a file and of a key, and library, whose
+--- functions set and remove edit a text.
 function settings.type(spec)
   return {
     name = spec.name,

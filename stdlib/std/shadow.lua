@@ -1,15 +1,16 @@
--- What /etc/shadow has of a user (shadow(5)), for the type user: the encrypted password, and how long that and
--- the account are good for.
+-- The entry of a user in /etc/shadow (shadow(5)), for the type user: the encrypted password, and the ageing of the
+-- password and the account.
 
 local shadow = {}
 
--- What an encrypted password is: the prefix of a method, or letters of the old ones. * and ! begin what fits no password.
+-- The form of an encrypted password: the prefix of a method, or letters of the old ones. A text that begins with * or
+-- ! matches no password.
 local crypted = [[^([!*]|\$[^$]+\$|[./0-9A-Za-z]{13}$|_[./0-9A-Za-z]{19}$)]]
 
--- The properties about ageing and the options of chage for them.
+-- The properties for ageing and the options of chage for them.
 local ageing = { { "min_days", "--mindays" }, { "max_days", "--maxdays" }, { "warn_days", "--warndays" }, { "expires", "--expiredate" } }
 
---- Returns what is wrong with the properties, as validate of a type does.
+--- Returns the mistake in the properties, as validate of a type does.
 function shadow.mistake(want)
   if want.expires and want.expires ~= "never" and not (re.test(want.expires, [[^\d{4}-\d\d-\d\d$]]) and pcall(time.parse, want.expires)) then
     return "expires", "want a date such as 2027-01-31, or never"
@@ -23,8 +24,8 @@ function shadow.mistake(want)
   end
 end
 
--- The line of a user: the encrypted password, days, -1 for none, and the date on which the account
--- expires, or never.
+-- The entry of a user: the encrypted password, days, -1 for none, and the date on which the account expires, or
+-- never.
 local function entry(host, user)
   local text = "\n" .. (host.read("/etc/shadow") or "")
   local at = text:find("\n" .. user .. ":", 1, true)
@@ -36,18 +37,18 @@ local function entry(host, user)
   }
 end
 
---- Returns what is there of the properties that are wanted. The file is not read if none is.
+--- Returns the present values of the wanted properties. Without any the file is not read.
 function shadow.found(want, host)
   local names = tbl.filter(tbl.map(ageing, function(a) return a[1] end), function(p) return want[p] ~= nil end)
   if want.password and want.update_password == "always" then table.insert(names, "password") end
   return #names > 0 and tbl.pick(entry(host, want.name), names) or {}
 end
 
---- Changes the properties for which differs(property) is true, of a user who is new or has been there.
+--- Changes the properties for which differs(property) is true. new says that the user was just made.
 function shadow.change(want, host, differs, new)
   local root = host.root ~= "/" and { "--root", host.root } or {}
   if differs "password" and (new or want.update_password == "always") then
-    -- Everybody can read the arguments of a command, and nobody its standard input.
+    -- All users can read the arguments of a process, but not its standard input.
     host.run(tbl.merge(tbl.concat({ "chpasswd", "--encrypted" }, root), { stdin = want.name .. ":" .. want.password .. "\n" }))
   end
   local words = {}

@@ -1,24 +1,24 @@
--- Reads public keys of ssh and makes new ones, for the types authorized_key, known_host and user.
+-- Reads and makes public SSH keys, for the types authorized_key, known_host and user.
 
 local ssh = {}
 
---- What a quoted value is, as a regular expression: a quote in it has a backslash before it.
+--- A quoted value, as a regular expression; a quote in it is escaped with a backslash.
 ssh.quoted = [["(?:[^"\\]|\\+[^\\])*"]]
 
---- What the options before a key are, as sshd(8) has them: no blanks, except in quotes.
+--- The options before a key, as in sshd(8): without blanks, except in quotes.
 ssh.options = "[A-Za-z](?:" .. ssh.quoted .. [[|\\+[^\s\\]|[^\s"\\])+]]
 
---- What a key is, with groups for its type and for what follows that in base64.
+--- A key, with groups for its type and its data in base64.
 ssh.key = [[([a-z][a-z0-9.@-]*-[a-z0-9.@-]+)[ \t]+([A-Za-z0-9+/]{20,}={0,2})]]
 
---- Returns the parts of a line of authorized_keys, nil if there is no key in it.
+--- Returns the parts of a line of authorized_keys, nil if it has no key.
 function ssh.authorized(text)
   local m = re.match(text, [[^\s*(?:(]] .. ssh.options .. [[)[ \t]+)??]] .. ssh.key .. [[(?:[ \t]+(.*?))?\s*$]])
   return m and { options = re.find_all(m[1] or "", [[(?:]] .. ssh.quoted .. [[|[^",])+]]), type = m[2], blob = m[3], comment = m[4] or "" }
 end
 
--- Whether data are the parts of a key of a type. A length of four bytes stands before
--- each part, and the first one is the type (RFC 4253, 6.6).
+-- Whether data is a key of a type. Each part follows its length in four bytes, and the first part is the type (RFC
+-- 4253, 6.6).
 local function is_key(data, type)
   local at, first = 1, nil
   while at + 3 <= #data do
@@ -29,7 +29,7 @@ local function is_key(data, type)
   return first == type and at == #data + 1
 end
 
---- Returns what is wrong with the text of a key, of which type and blob were read.
+--- Returns the mistake in the text of a key, from which type and blob were read.
 function ssh.mistake(text, type, blob)
   if text:find("PRIVATE KEY", 1, true) then return "want the public key, got a private one (ssh-keygen -y -f FILE prints the public key)" end
   if str.trim(text):find("[\r\n]") then return "want the one line of a .pub file, got several" end
@@ -40,16 +40,16 @@ function ssh.mistake(text, type, blob)
   end
 end
 
---- Returns where the key of a user is: of want.ssh_key, the kind of key, in the home directory.
+--- Returns the path of a user's key of the kind want.ssh_key.
 function ssh.file(want, have) return path.join(want.home or have.home, ".ssh", "id_" .. want.ssh_key) end
 
--- Fails if there is no home directory, in which the key is made.
+-- Fails if there is no home directory for the key.
 local function check_home(host, home)
   if host.is_directory(home) then return end
   error(("there is no directory %s, in which the key is made (manage_home = true makes it with a new user)"):format(home), 0)
 end
 
---- Fails if the key of a user, who may be nil, is missing and nothing on the machine makes one.
+--- Fails if the user's key is missing and no program can make one. found is the present user or nil.
 function ssh.check(want, found, host)
   if host.root ~= "/" or found and host.stat(ssh.file(want, found)) then return end
   if not host.which "ssh-keygen" then error("there is no ssh-keygen, which makes the key (its package is openssh-client, or openssh-clients)", 0) end
@@ -58,9 +58,8 @@ function ssh.check(want, found, host)
   if home and not makes then check_home(host, home) end
 end
 
---- Makes a key without a passphrase, and the directory that it is in. That is done as the user, to whom
---- what is below the home directory belongs, and in a session without the terminal of root, in which the
---- user could type otherwise.
+--- Makes a key without a passphrase, and its directory. This is done as the user, to whom the home directory belongs,
+--- and in a session without root's terminal, into which the user could type otherwise.
 function ssh.generate(host, user, kind, file)
   if host.root == "/" then check_home(host, path.dir(path.dir(file))) end
   local as_user = { "setsid", "--wait", "runuser", "-u", user, "--" }

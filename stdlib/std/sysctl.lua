@@ -1,4 +1,4 @@
--- sysctl: keeps a setting of the kernel, now and at boot.
+-- sysctl: keeps a parameter of the kernel, now and at boot.
 --
 --   local sysctl = require "std.sysctl"
 --   sysctl { "net.ipv4.ip_forward", value = "1" }
@@ -6,14 +6,14 @@
 
 local lines = require "std.lines"
 
--- The file of the running kernel. If the first separator of the name is a slash, slashes and dots are
--- what they are; if it is a dot, each stands for the other (sysctl.d(5)).
+-- The file of the running kernel. If the first separator of the name is a slash, slashes and dots are literal; if it
+-- is a dot, they are exchanged (sysctl.d(5)).
 local function proc(want)
   local slashes = want.name:match("[./]") == "/"
   return "/proc/sys/" .. (slashes and want.name or want.name:gsub("[./]", { ["."] = "/", ["/"] = "." }))
 end
 
--- Values are equal if their words are.
+-- Values are compared by their words.
 local function words(value) return value and str.join(str.fields(value), " ") end
 
 -- The positions of the lines that set the key, and the value of the last one.
@@ -28,7 +28,7 @@ local function find(list, name)
   return found, value
 end
 
--- The text of the file with the setting, or without it if it is not wanted.
+-- The text of the file with the setting, or without it if it is to be absent.
 local function edited(want, text)
   local list, eol = lines.split(text or "")
   local found = find(list, want.name)
@@ -37,15 +37,15 @@ local function edited(want, text)
   return lines.join(list, eol)
 end
 
--- Settings with which the kernel changes many others, and the directory of these.
+-- Parameters with which the kernel changes many others, and the directories of these.
 local coupled = {
   { [=[^net[./]ipv4[./](ip_forward$|conf[./].*[./]forwarding$)]=], "/proc/sys/net/ipv4" },
   { [=[^net[./]ipv6[./]conf[./].*[./](forwarding|proxy_ndp|disable_ipv6|disable_policy|ignore_routes_with_linkdown|addr_gen_mode)$]=], "/proc/sys/net/ipv6/conf" },
   { [=[^vm[./].*(_ratio|bytes|hugepages)$]=], "/proc/sys/vm" },
 }
 
--- What the kernel sets too, by interface, when a default of IPv4 changes (devinet_conf_proc in
--- net/ipv4/devinet.c of Linux): the setting of each interface that has not been set itself.
+-- The parameters of interfaces that the kernel changes along with a default of IPv4 (devinet_conf_proc in
+-- net/ipv4/devinet.c of Linux), unless they were set themselves.
 local interfaces = "/proc/sys/net/ipv4/conf"
 local function default(want)
   local m = re.match(want.name, [[^net[./]ipv4[./]conf[./]default[./]([^./]+)$]])
@@ -74,7 +74,7 @@ return ccm.type {
     local found, value = find(lines.split(text or ""), want.name)
     local have = { ensure = #found > 0 and "present" or "absent", file = words(value), text = text }
     if want.ensure == "absent" then return have end
-    -- A machine that is only a directory runs no kernel.
+    -- A machine that is only a directory has no running kernel.
     local running = words(host.read(proc(want)))
     if host.root == "/" and not running then error("the kernel has no setting " .. want.name, 0) end
     have.running = running
@@ -105,7 +105,8 @@ return ccm.type {
   end,
 
   perform = function(action, want, have, host)
-    -- The file that is read at boot comes last: a value that the kernel refuses is not put there.
+    -- The file that is read at boot is written last, so that it never has a value that the kernel
+    -- refuses.
     if action ~= "remove" and have.running and have.running ~= words(want.value) then
       host.run { "sysctl", "-q", "-w", want.name .. "=" .. want.value }
     end

@@ -1,14 +1,13 @@
--- What the types unit and timer know of systemd.
+-- Reads and changes units of systemd, for the types unit and timer.
 
 local systemd = { directory = "/etc/systemd/system" }
 
---- Whether a systemd is running on the machine of host, and not only its files
---- are there.
+--- Whether systemd is running on the machine of host, and not just installed.
 function systemd.runs(host) return host.root == "/" and host.stat("/run/systemd/system") ~= nil end
 
---- Returns properties of a unit, such as { ActiveState = "active" }. Of a pattern such as app@*.service
---- each has a word for every unit that systemd has loaded: "active failed". If systemd is not running,
---- only what its files tell: UnitFileState.
+--- Returns properties of a unit, such as { ActiveState = "active" }. For a pattern such as app@*.service each value
+--- has a word for every loaded unit: "active failed". Without a running systemd only UnitFileState is known, from the
+--- files.
 function systemd.show(host, unit, ...)
   if not systemd.runs(host) then
     if not host.which("systemctl") or str.contains(unit, "*") then return {} end
@@ -24,12 +23,12 @@ function systemd.show(host, unit, ...)
   return found
 end
 
---- Runs systemctl, on a running systemd.
+--- Runs systemctl, if systemd is running.
 function systemd.ctl(host, ...)
   if systemd.runs(host) then host.run { "systemctl", ... } end
 end
 
---- Has a unit start at boot, or not, whether systemd is running or not.
+--- Enables or disables a unit at boot, whether systemd is running or not.
 function systemd.enable(host, unit, on)
   local verb = on and "enable" or "disable"
   if systemd.runs(host) then return host.run { "systemctl", "--quiet", verb, "--", unit } end

@@ -1,4 +1,4 @@
--- timer: runs a command again and again, by a timer of systemd.
+-- timer: runs a command regularly, by a timer of systemd.
 --
 --   local timer = require "std.timer"
 --   timer { "backup", command = "/usr/local/bin/backup --all", schedule = "*-*-* 03:30", user = "backup" }
@@ -25,7 +25,7 @@ local function render(want)
   return str.join(service, "\n") .. "\n", str.join(clock, "\n") .. "\n"
 end
 
--- What a unit says under a name: all of it.
+-- All values of a setting in a unit.
 local function settings(text, name)
   local found = {}
   for _, l in ipairs(str.lines(text or "")) do
@@ -57,7 +57,7 @@ return ccm.type {
   end,
 
   status = function(want, host)
-    -- A service of nobody fails each time that the timer starts it.
+    -- A service with an unknown user would fail each time the timer starts it.
     if want.ensure == "present" and want.user and not re.test(want.user, [[^\d+$|%]]) then accounts.check_user(host, want.user, "who is to run the command") end
     local service, clock = files(want)
     local have = { service = host.read(service), timer = host.read(clock) }

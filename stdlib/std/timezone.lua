@@ -5,10 +5,10 @@
 
 local zones = "/usr/share/zoneinfo/"
 
--- What timedatectl of Debian keeps too, besides the link.
+-- The file that Debian's timedatectl keeps besides the link.
 local name_file = "/etc/timezone"
 
--- The zone that a link to a file of zoneinfo stands for.
+-- The time zone of a link to a file of zoneinfo.
 local function zone_of(target) return re.replace(target, [[^(\.\.)?/usr/share/zoneinfo/]], "") end
 
 return ccm.type {

@@ -10,7 +10,7 @@ local systemd = require "std.systemd"
 
 local function name(want) return want.unit or want.name end
 
--- A template such as app@.service is no unit of its own: what is asked of it is asked of its instances.
+-- A template such as app@.service is not a unit itself: its state is that of its instances.
 local function is_template(want) return str.contains(name(want), "@.") end
 local function units(want) return (name(want):gsub("@%.", "@*.")) end
 
@@ -97,7 +97,7 @@ return ccm.type {
     end
   end,
 
-  -- A change elsewhere, or nothing: a unit that is not running is left alone.
+  -- A refresh by another resource: a unit that is not running stays so.
   refresh = function(want, have, host)
     if have.active then systemd.ctl(host, "try-restart", "--", units(want)) end
   end,

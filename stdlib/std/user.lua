@@ -49,7 +49,7 @@ return ccm.type {
     have.ensure = "present"
     have.group = found.gid and accounts.group_name(host, found.gid)
     if want.ensure == "absent" then return tbl.merge(have, { takes_group = numbers.takes_group(want, have, host) }) end
-    -- A plan knows of groups that earlier resources put the user into.
+    -- A plan includes groups that earlier resources add the user to.
     local joined = tbl.filter(want.groups or {}, function(g) return tbl.contains(accounts.group(host, g).members, want.name) end)
     have.all = tbl.sort(tbl.unique(tbl.concat(accounts.groups_of(host, want.name), joined)))
     have.groups = have.all
@@ -64,7 +64,7 @@ return ccm.type {
 
   decide = function(want, have, compare)
     local d, what = compare(), ("the user with %s and all in it"):format(have.home)
-    -- There is no backup of what goes with a home directory.
+    -- Files in a home directory are not backed up.
     if #d.actions > 0 and want.ensure == "absent" and want.manage_home then
       d.actions = { { "remove", "removed " .. what, intent = "remove " .. what } }
     end

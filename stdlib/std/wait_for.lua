@@ -5,13 +5,13 @@
 --   wait_for { "/run/app/app.sock" }
 --   wait_for { "app", url = "http://127.0.0.1:8080/health", match = "ok", require = "service#app" }
 
--- What is waited for, in words.
+-- A description of the condition.
 local function what(want)
   local place = want.url or want.port and ("port %d of %s"):format(want.port, want.host) or want.file or want.name
   return want.match and ("%s in %s"):format(inspect(want.match), place) or place
 end
 
--- Whether it is there now, and if not, why.
+-- Whether the condition holds now, and if not, the reason.
 local function there(want, host)
   if want.port then return host.connects(want.host, want.port) end
   local text, why
