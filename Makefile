@@ -1,23 +1,23 @@
 # make            build bin/ccm
-# make cross      build bin/ccm-SYSTEM for each of SYSTEMS, and vet for those that are not Linux
+# make cross      build bin/ccm-SYSTEM for each of SYSTEMS, and vet the code for those that are not Linux
 # make package    build deb, rpm, apk and an archive for ARCH, with SBOM and checksums, into dist/
 # make reproducible  build the packages twice and compare (a minute)
-# make portable   try on Linux how paths are walked on other systems
-# make test       tests that need no root and no network, in two minutes
-# make test-all   those that take long too: hostile input, limits, growth, kills (five minutes)
+# make portable   test on Linux the code for systems without O_PATH and openat2
+# make test       tests that need no root and no network (two minutes)
+# make test-all   these and the long ones: hostile input, limits, growth, kills (five minutes)
 # make lint       gofmt, go vet, staticcheck
-# make generate   write what is derived from the declarations
-# make plans      hold plans of SITES random sites against their runs
-# make hostile    show text that a terminal would act on with every command in every way
+# make generate   write the files that are derived from declarations
+# make plans      compare plans of SITES random sites with their runs
+# make hostile    print hostile text with all commands, in pipes and on terminals
 # make integration  real apt, dnf and systemd in throw-away systems (root)
-# make fleet      what ccm does with real nats-servers: keys, objects, and a fleet
+# make fleet      tests with real nats-servers: keys, objects, and a fleet
 # make bench-fleet  measure fleets of NODES simulated nodes, and write the table in docs/fleet.md (five minutes)
 # make fleet-soak  the long forms of make fleet (half an hour, root)
-# make browser    try in headless Chromium what is written for browsers
-# make studio-vendor  bundle again what the page of ccm studio is made with (needs npm)
-# make fuzz       every fuzz target for FUZZTIME, one after the other
-# make reliability  run the tests that count what they try, and write docs/reliability.md (root)
-# make growth     count what up to 100,000 resources take, against 1,000 (many minutes)
+# make browser    test the pages of ccm in headless Chromium
+# make studio-vendor  bundle the libraries of the page of ccm studio again (needs npm)
+# make fuzz       each fuzz target for FUZZTIME, one after the other
+# make reliability  run the tests that count their tries, and write docs/reliability.md (root)
+# make growth     compare the costs of 1,000 and of up to 100,000 resources (many minutes)
 # make bench      measure against the floor programs and installed peers (docs/performance.md)
 # make bench-go   the Go benchmarks
 
@@ -26,10 +26,10 @@ GORELEASER = github.com/goreleaser/goreleaser/v2@v2.15.1
 VERSION ?= $(shell .ci/version)
 export CGO_ENABLED = 0
 
-# The systems that the README names, each as GOOS-GOARCH; armv7 is arm with GOARM=7.
+# The systems in the README, each as GOOS-GOARCH; armv7 is arm with GOARM=7.
 SYSTEMS ?= linux-amd64 linux-arm64 linux-armv7 linux-riscv64 darwin-amd64 darwin-arm64 freebsd-amd64
 
-# What is vetted for each of OTHERS, on which nothing can be run here.
+# The code that is vetted for each of OTHERS, which cannot be run here.
 OTHERS = darwin freebsd
 VETTED = ./cmd/... ./luaapi/... ./providers/... ./resources/... ./runtime/... ./site/... ./stdlib/...
 
@@ -41,7 +41,7 @@ FUZZ ?= $(shell git grep -E '^func Fuzz' -- '*_test.go' | sed -E 's,^(.*)/[^/]*:
 
 BUILD = go build -trimpath -ldflags "-s -w -X main.version=$(VERSION)"
 
-# What make package builds for: amd64, arm64, armv7, riscv64.
+# Architectures for make package: amd64, arm64, armv7, riscv64.
 ARCH ?= $(shell go env GOARCH)
 PACKAGE = go -C .ci/package
 
@@ -58,7 +58,7 @@ cross:
 	done
 	@for s in $(OTHERS); do echo "go vet, $$s"; GOOS=$$s GOARCH=amd64 go vet $(VETTED) || exit 1; done
 
-# What packages have besides the program. goreleaser and make package call this.
+# The files of packages besides the program. goreleaser and make package call this.
 share: export SOURCE_DATE_EPOCH ?= $(shell git log -1 --format=%ct)
 share:
 	rm -rf bin/share
@@ -77,14 +77,14 @@ package:
 reproducible:
 	$(PACKAGE) test -count=1 ./...
 
-# Needs minutes the first time: goreleaser is large.
+# Takes minutes the first time, because goreleaser is large.
 check-release:
 	go run $(GORELEASER) check
 
 portable:
 	go test -timeout 60m -tags portable ./runtime/safepath ./runtime/host ./runtime/host/unpack
 
-# The limit of a package's tests is for machines ten times slower than usual ones.
+# The timeout is for machines ten times slower than usual ones.
 test:
 	go test -short -timeout 60m ./...
 
@@ -117,7 +117,7 @@ integration:
 fleet:
 	cd test/fleet && go vet ./... && go test -count=1 -timeout 30m ./...
 
-# What a fleet takes: see test/fleet/bench. 1,000 nodes take three minutes of a machine with two cores.
+# See test/fleet/bench. 1,000 nodes take three minutes on a machine with two cores.
 NODES ?= 1000,10000
 
 bench-fleet:

@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// archives is what the archives of a release hold besides the program.
+// archives is the part about archives of a release.
 type archives struct {
 	Formats         []string
 	NameTemplate    string   `yaml:"name_template"`
@@ -27,7 +27,7 @@ type archives struct {
 	}
 }
 
-// fileInfo is whose a file of an archive is, and since when.
+// fileInfo is the owner, group, mode and time of a file in an archive.
 type fileInfo struct {
 	Owner, Group, MTime string
 	Mode                int64
@@ -39,7 +39,7 @@ type entry struct {
 	info         fileInfo
 }
 
-// archive makes the archive of a program.
+// archive makes the archive with a program.
 func (b *builder) archive(f facts, program string) error {
 	a := b.release.Archives[0]
 	name, err := b.expandName(f, a.NameTemplate, "."+a.Formats[0])

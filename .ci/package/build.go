@@ -10,17 +10,17 @@ import (
 	"strings"
 )
 
-// A builder builds what a release consists of.
+// A builder builds the files of a release.
 type builder struct {
 	root, out string
 	release   *release
 	facts     facts
-	archives  bool     // make them, too
+	archives  bool     // make archives too
 	made      []string // files in out
-	versions  []string // patterns of the names that these have in any version
+	versions  []string // patterns of the names of these files in any version
 }
 
-// runHooks runs what comes before: it makes man pages and completions.
+// runHooks runs the hooks before the build, which make man pages and completions.
 func (b *builder) runHooks() error {
 	for _, hook := range b.release.Before.Hooks {
 		if err := b.command(nil, strings.Fields(hook)...); err != nil {
@@ -30,7 +30,7 @@ func (b *builder) runHooks() error {
 	return nil
 }
 
-// command runs a command in the checkout, which says what it does to standard error.
+// command runs a command in the checkout, with its output on standard error.
 func (b *builder) command(env []string, argv ...string) error {
 	cmd := exec.Command(argv[0], argv[1:]...)
 	cmd.Dir, cmd.Stdout, cmd.Stderr = b.root, os.Stderr, os.Stderr
@@ -42,7 +42,7 @@ func (b *builder) command(env []string, argv ...string) error {
 	return nil
 }
 
-// buildFor builds the program for a processor, and its packages.
+// buildFor builds the program and its packages for an architecture.
 func (b *builder) buildFor(arch string) error {
 	f := b.facts
 	f.Os, f.Arch = "linux", arch
@@ -85,8 +85,8 @@ func (b *builder) buildFor(arch string) error {
 	return writeSBOM(program, f.Version, filepath.Join(b.out, name))
 }
 
-// expandName returns the name that a template gives, with an end, and keeps the pattern of that
-// name in any version.
+// expandName returns the name of a file from a template and a suffix, and records the pattern of that name in any
+// version.
 func (b *builder) expandName(f facts, template, end string) (string, error) {
 	name, err := f.expand(template)
 	if err != nil {
@@ -98,8 +98,8 @@ func (b *builder) expandName(f facts, template, end string) (string, error) {
 	return name + end, err
 }
 
-// removeOthers removes earlier versions of what was made. A pattern of all packages, as in
-// apt-get install ./dist/ccm_*.deb, would name them too.
+// removeOthers removes other versions of the files made. Otherwise a pattern for packages, as in apt-get install
+// ./dist/ccm_*.deb, would match them too.
 func (b *builder) removeOthers() error {
 	for _, pattern := range b.versions {
 		names, err := filepath.Glob(filepath.Join(b.out, pattern))
@@ -118,7 +118,7 @@ func (b *builder) removeOthers() error {
 	return nil
 }
 
-// writeChecksums writes the SHA-256 of all that was made, as sha256sum does.
+// writeChecksums writes the SHA-256 of all files made, in the form of sha256sum.
 func (b *builder) writeChecksums() error {
 	slices.Sort(b.made)
 	var sums strings.Builder

@@ -12,20 +12,20 @@ import (
 	"time"
 )
 
-// facts are what templates of goreleaser name.
+// facts are the variables of goreleaser's templates.
 type facts struct {
 	Version              string
 	FullCommit           string
 	CommitDate           string // RFC 3339, in UTC
 	CommitTimestamp      int64
-	Os, Arch, Arm        string // of what is built
+	Os, Arch, Arm        string // of the build
 	ConventionalFileName string // of a package
 	time                 time.Time
-	// anyConventionalFileName is a pattern of the names that the package has in any version.
+	// anyConventionalFileName is a pattern of the package's names in any version.
 	anyConventionalFileName string
 }
 
-// readFacts asks the environment and git about the checkout.
+// readFacts reads the facts of a checkout from the environment and git.
 func readFacts(root string) (f facts, err error) {
 	if f.Version = os.Getenv("VERSION"); f.Version == "" {
 		if f.Version, err = output(root, filepath.Join(".", ".ci", "version")); err != nil {
@@ -49,7 +49,7 @@ func readFacts(root string) (f facts, err error) {
 	return f, nil
 }
 
-// output runs a command in a directory and returns what it prints, without the last line break.
+// output runs a command in a directory and returns its output without the last line break.
 func output(dir string, argv ...string) (string, error) {
 	cmd := exec.Command(argv[0], argv[1:]...)
 	cmd.Dir, cmd.Stderr = dir, os.Stderr
@@ -60,7 +60,7 @@ func output(dir string, argv ...string) (string, error) {
 	return strings.TrimRight(string(out), "\n"), nil
 }
 
-// expand fills a template in.
+// expand expands a template.
 func (f facts) expand(text string) (string, error) {
 	t, err := template.New("").Option("missingkey=error").Parse(text)
 	if err != nil {

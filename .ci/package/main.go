@@ -1,12 +1,12 @@
-// Package builds the packages of ccm, as .goreleaser.yaml describes them: the program, man pages
-// and the like, deb, rpm and apk, an archive, a list of what the program consists of (CycloneDX), and
-// checksums. It needs no network once its modules are there. The same commit gives the same bytes.
+// Package builds the packages of ccm as .goreleaser.yaml describes them: the program, man pages and completions, deb,
+// rpm and apk, an archive, an SBOM (CycloneDX), and checksums. It needs no network once its modules are downloaded.
+// Builds are reproducible: the same commit gives the same bytes.
 //
 //	package [-root DIR] [-out DIR] [-formats deb,rpm,tar.gz] ARCH...
 //	package -sbom PROGRAM -out FILE -version VERSION
 //
-// The version is VERSION or what .ci/version says, the time SOURCE_DATE_EPOCH or that of the
-// commit.
+// The version is the variable VERSION, or else the output of .ci/version; the time is SOURCE_DATE_EPOCH, or else that
+// of the commit.
 package main
 
 import (
@@ -37,7 +37,7 @@ func main() {
 	}
 }
 
-// run builds the packages for processors as the README names them, such as armv7.
+// run builds the packages for architectures named as in the README, such as armv7.
 func run(root, out string, formats, archs []string) error {
 	release, err := readRelease(filepath.Join(root, ".goreleaser.yaml"))
 	if err != nil {

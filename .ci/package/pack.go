@@ -9,13 +9,13 @@ import (
 	"time"
 
 	"github.com/goreleaser/nfpm/v2"
-	_ "github.com/goreleaser/nfpm/v2/apk" // formats
+	_ "github.com/goreleaser/nfpm/v2/apk" // registers its format
 	_ "github.com/goreleaser/nfpm/v2/deb"
 	"github.com/goreleaser/nfpm/v2/files"
 	_ "github.com/goreleaser/nfpm/v2/rpm"
 )
 
-// pack makes a package of the program, as goreleaser does.
+// pack makes a package with a program, as goreleaser does.
 func (b *builder) pack(f facts, format, program string) error {
 	info, err := b.info(f, format, program)
 	if err != nil {
@@ -46,13 +46,13 @@ func (b *builder) pack(f facts, format, program string) error {
 	return file.Close()
 }
 
-// anyVersion returns a pattern of the names that a package has in any version.
+// anyVersion returns a pattern of a package's names in any version.
 func anyVersion(p nfpm.Packager, info nfpm.Info) string {
 	info.Version, info.Prerelease, info.VersionMetadata = "*", "", ""
 	return p.ConventionalFileName(&info)
 }
 
-// info returns what nfpm is told of a package.
+// info returns the description of a package for nfpm.
 func (b *builder) info(f facts, format, program string) (*nfpm.Info, error) {
 	p := b.release.NFPMs[0]
 	scripts := p.Overrides[format].Scripts
@@ -72,7 +72,7 @@ func (b *builder) info(f facts, format, program string) (*nfpm.Info, error) {
 		Overridables: nfpm.Overridables{Umask: p.Umask, Recommends: p.Recommends, RPM: p.RPM, Scripts: scripts},
 	})
 	if format == "apk" {
-		// The form of its versions has no place for a commit, and no dots in a suffix (apk-package(5)).
+		// Versions of apk have no place for a commit, and no dots in a suffix (apk-package(5)).
 		info.VersionMetadata, info.Prerelease = "", strings.ReplaceAll(info.Prerelease, ".", "_")
 	}
 	for _, c := range p.Contents {
@@ -96,7 +96,7 @@ func (b *builder) info(f facts, format, program string) (*nfpm.Info, error) {
 	return info, nil
 }
 
-// timeOf returns the time that a template gives.
+// timeOf returns the time of a template.
 func (f facts) timeOf(text string) (time.Time, error) {
 	text, err := f.expand(text)
 	if err != nil {

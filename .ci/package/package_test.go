@@ -15,7 +15,7 @@ import (
 
 const root = "../.."
 
-// TestRelease: .goreleaser.yaml has no key that make package does not know.
+// TestRelease: make package knows all keys of .goreleaser.yaml.
 func TestRelease(t *testing.T) {
 	text, err := os.ReadFile(filepath.Join(root, ".goreleaser.yaml"))
 	require.NoError(t, err)
@@ -32,7 +32,7 @@ func TestRelease(t *testing.T) {
 	}
 }
 
-// TestInstalledPaths: what the units and the documentation name is where packages put it.
+// TestInstalledPaths: packages install the paths that units and documentation name.
 func TestInstalledPaths(t *testing.T) {
 	r, err := readRelease(filepath.Join(root, ".goreleaser.yaml"))
 	require.NoError(t, err)
@@ -60,7 +60,7 @@ func TestInstalledPaths(t *testing.T) {
 	require.Contains(t, string(unit), "\nExecStart=/usr/bin/ccm agent\n")
 }
 
-// TestFileNames: each system of packages has names of its own for processors.
+// TestFileNames: each package system has its own names of architectures.
 func TestFileNames(t *testing.T) {
 	for arch, want := range map[string][]string{
 		"amd64":   {"ccm_1.0.0-1_amd64.deb", "ccm-1.0.0-1.x86_64.rpm", "ccm_1.0.0-r1_x86_64.apk"},
@@ -78,8 +78,8 @@ func TestFileNames(t *testing.T) {
 	}
 }
 
-// TestRemoveOthers: what was made replaces other versions of the same for the same processor, and
-// nothing else.
+// TestRemoveOthers: the new files replace other versions of the same files for the same architecture, and nothing
+// else.
 func TestRemoveOthers(t *testing.T) {
 	dir := t.TempDir()
 	b := &builder{out: dir}
@@ -103,7 +103,7 @@ func TestRemoveOthers(t *testing.T) {
 	require.Equal(t, stay, left)
 }
 
-// TestVersions: later commits and releases have later versions, in each system of packages.
+// TestVersions: versions of later commits and releases are higher, in each package system.
 func TestVersions(t *testing.T) {
 	script, err := filepath.Abs(filepath.Join(root, ".ci/version"))
 	require.NoError(t, err)
@@ -177,7 +177,7 @@ func TestVersions(t *testing.T) {
 	}
 }
 
-// TestReproducible: two builds of one commit are the same, wherever and by whomever they are made.
+// TestReproducible: two builds of one commit are equal, in any directory and by any user.
 func TestReproducible(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds the packages twice")

@@ -10,9 +10,8 @@ import (
 	"github.com/goreleaser/nfpm/v2"
 )
 
-// A release is the part of .goreleaser.yaml that says what is built. The names are those of
-// goreleaser 2. What stands there and is not named here is a mistake: the packages would not be
-// those of the release.
+// A release is the content of .goreleaser.yaml, with the names of goreleaser 2. A key that is not here is a mistake,
+// because the packages would differ from those of goreleaser.
 type release struct {
 	Version     int
 	ProjectName string `yaml:"project_name"`
@@ -30,11 +29,11 @@ type release struct {
 		Args      []string
 	}
 	Archives []archives
-	// Of these only goreleaser makes something.
+	// Only goreleaser uses these.
 	Snapshot, Release yaml.Node
 }
 
-// A build is how the program is built.
+// A build describes the build of the program.
 type build struct {
 	Main, Binary        string
 	Env, Flags          []string
@@ -44,8 +43,7 @@ type build struct {
 	Ignore              []struct{ GOOS, GOARCH, GOARM string }
 }
 
-// packages is what deb, rpm and apk have in common. Goreleaser names some things otherwise than
-// nfpm does.
+// packages is the part about deb, rpm and apk. Some of goreleaser's names differ from those of nfpm.
 type packages struct {
 	PackageName      string `yaml:"package_name"`
 	FileNameTemplate string `yaml:"file_name_template"`

@@ -10,8 +10,8 @@ import (
 	"github.com/CycloneDX/cyclonedx-go"
 )
 
-// writeSBOM writes which modules a program was built of, as CycloneDX 1.6. The Go command has
-// written that into the program, all but its version.
+// writeSBOM writes the list of modules in a program as CycloneDX 1.6. The Go command has stored the list in the
+// program, except for the program's own version.
 func writeSBOM(program, version, file string) error {
 	info, err := buildinfo.ReadFile(program)
 	if err != nil {
@@ -45,7 +45,7 @@ func writeSBOM(program, version, file string) error {
 	return f.Close()
 }
 
-// component names a module by its package URL (purl-spec, type golang).
+// component returns a module as a component with its package URL (purl-spec, type golang).
 func component(m *debug.Module, kind cyclonedx.ComponentType) cyclonedx.Component {
 	url := "pkg:golang/" + m.Path
 	if m.Version != "" && m.Version != "(devel)" {

@@ -1,6 +1,6 @@
 #!/bin/sh
-# /etc/ccm and what runs have recorded stay. Only dpkg --purge removes the record, with the
-# backups in it. What people wrote into /etc/ccm is never removed.
+# /etc/ccm and the records of runs stay. Only dpkg --purge removes the records, with the backups in them. Files in
+# /etc/ccm are never removed.
 set -e
 if [ -d /run/systemd/system ]; then
   systemctl daemon-reload || :

@@ -1,5 +1,5 @@
 #!/bin/sh
-# `lab selftest`: proves the lab on this machine, step by step, with times.
+# `lab selftest`: checks the lab on this machine, step by step, with times.
 # shellcheck disable=SC2016,SC2086,SC2317
 set -eu
 
@@ -21,8 +21,8 @@ trap 'finish 143' TERM HUP
 
 ms() { echo $(($(date +%s%N) / 1000000)); }
 
-# check TITLE STATUS REGEX CMD...: runs it; its status must be STATUS (or "fail", for any
-# but 0) and its output, both streams, must match REGEX (empty: anything goes).
+# check TITLE STATUS REGEX CMD...: runs CMD; its status must be STATUS (or "fail", for any but 0) and its output, both
+# streams, must match REGEX (empty matches anything).
 check() {
   title=$1 want=$2 regex=$3
   shift 3
@@ -46,7 +46,7 @@ in_a() { on "$a" "$@"; }
 sh_a() { on "$a" sh -c "$@"; }
 section() { printf '\n# %s\n' "$*"; }
 
-# What must be the same before and after.
+# State that must be the same before and after.
 census() {
   wc -l < /proc/self/mountinfo
   ls /sys/class/net
