@@ -65,7 +65,7 @@ func evaluated(t *testing.T, text string, sites bool) string {
 	}
 	err := in.Run(context.Background(), "x.lua", text)
 	for _, r := range b.Resources() {
-		fmt.Fprintf(&out, "%s %s %#v %#v %v %v %q\n", r.ID, r.Pos, r.Spec, *r.Common, r.Calls, r.LateProperties, r.Skip)
+		fmt.Fprintf(&out, "%s %s %#v %#v %v %v %q\n", r.ID, r.Pos, r.Spec, *r.Common, r.Calls, r.LazyProperties, r.Skip)
 		for _, name := range r.Type.Properties().Names() {
 			fmt.Fprintln(&out, name, r.Positions.Locate(schema.Path{name}, false), r.Positions.Locate(schema.Path{name}, true), r.Positions.Locate(schema.Path{name, 0}, false))
 		}

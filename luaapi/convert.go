@@ -173,7 +173,7 @@ func unsupportedAt(v schema.Value) (schema.Path, unsupportedValue) {
 		}
 	case schema.Map:
 		return findUnsupported(v.Table().Entries)
-	case schema.Later:
+	case schema.Lazy:
 		return unsupportedAt(v.X.(schema.Value))
 	}
 	return nil, ""

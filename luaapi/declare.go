@@ -304,8 +304,8 @@ func (dc *declarer) add(t *resource.Type, w *declarationBuffer, entries []schema
 			err = r.Errorf(path, "%s: a property cannot hold %s", path[:1], f)
 		}
 	}
-	if err == nil && len(r.LateProperties) > 0 {
-		r.Resolve = dc.in.deferred.resolver(t, entries, where, from)
+	if err == nil && len(r.LazyProperties) > 0 {
+		r.Resolve = dc.in.callbacks.resolver(t, entries, where, from)
 	}
 	if err == nil && r.Common.Provider != "" {
 		err = dc.in.opts.Registry.CheckProvider(r)

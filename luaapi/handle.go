@@ -142,7 +142,7 @@ func (dc *declarer) handleIndex(L *lua.LState) int {
 	case "id":
 		L.Push(lua.LString(id.String()))
 	case "changed", "failed", "outcome", "stdout", "stderr", "exit_code":
-		L.Push(dc.in.deferred.resultField(L, L.CheckUserData(1), key))
+		L.Push(dc.in.callbacks.resultField(L, L.CheckUserData(1), key))
 	default:
 		hint := diag.DidYouMean(key, handleFields)
 		if hint == "" {
@@ -166,7 +166,7 @@ func (dc *declarer) groupField(L *lua.LState, g handleGroup, key lua.LValue) lua
 	case "changed", "failed":
 		is := lua.LFalse
 		for _, h := range g {
-			if dc.in.deferred.resultField(L, h.(*lua.LUserData), field) == lua.LTrue {
+			if dc.in.callbacks.resultField(L, h.(*lua.LUserData), field) == lua.LTrue {
 				is = lua.LTrue
 			}
 		}

@@ -108,18 +108,18 @@ type Interp struct {
 	// Tables has the read-only tables of ccm.
 	Tables *Tables
 
-	source   *sourceMap
-	report   *reporter
-	limits   *limits
-	compiler *compiler
-	globals  *globalTable
-	modules  *moduleLoader
-	declarer *declarer
-	convert  *converter
-	nils     *nilChecker
-	deferred *deferrals
-	taint    *taintTracker
-	concat   *concatenator
+	source    *sourceMap
+	report    *reporter
+	limits    *limits
+	compiler  *compiler
+	globals   *globalTable
+	modules   *moduleLoader
+	declarer  *declarer
+	convert   *converter
+	nils      *nilChecker
+	callbacks *callbacks
+	taint     *taintTracker
+	concat    *concatenator
 }
 
 // New returns an Interp that has not run a script yet.
@@ -178,7 +178,7 @@ func New(opts Options) *Interp {
 	in.declarer.overrides.dc = in.declarer
 	in.convert = &converter{in: in}
 	in.nils = &nilChecker{in: in}
-	in.deferred = &deferrals{in: in}
+	in.callbacks = &callbacks{in: in}
 	in.taint = &taintTracker{in: in}
 	in.vm.Panic = throwObject
 	in.globals.open()

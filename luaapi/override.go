@@ -266,8 +266,8 @@ func (ov *overrides) overridden(r *resource.Resource, o *override, where *overri
 	if _, ok := r.Spec.(resource.Applier); ok {
 		return nil, errors.New("what it applies is declared already: it cannot be changed any more")
 	}
-	if len(r.LateProperties) > 0 {
-		return nil, &diag.Error{Err: fmt.Errorf("%s is known only in the run: such a resource cannot be changed", r.LateProperties[0]), Hint: "give all properties when you declare it"}
+	if len(r.LazyProperties) > 0 {
+		return nil, &diag.Error{Err: fmt.Errorf("%s is known only in the run: such a resource cannot be changed", r.LazyProperties[0]), Hint: "give all properties when you declare it"}
 	}
 	union := r.Type.Properties()
 	tab := union.Encode(r.Spec, r.Common)
@@ -281,7 +281,7 @@ func (ov *overrides) overridden(r *resource.Resource, o *override, where *overri
 		case name == r.Type.Schema().Name().Name || e.Key == "1" || name == "alias":
 			errs.Add(diag.Errorf(pos, "%s: a name cannot be changed", e.Key))
 			continue
-		case e.Val.Kind == schema.Later:
+		case e.Val.Kind == schema.Lazy:
 			errs.Add(diag.Errorf(pos, "%s: a value of ccm.lazy can be given only where the resource is declared", e.Key))
 			continue
 		}

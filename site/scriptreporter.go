@@ -8,7 +8,7 @@ import (
 	"github.com/luaccm/ccm/runtime/event"
 )
 
-// A scriptReporter tells scripts the outcomes of resources, for late values and for functions
+// A scriptReporter tells scripts the outcomes of resources, for lazy values and for functions
 // that wait for an outcome.
 type scriptReporter struct {
 	ctx     context.Context // of the run

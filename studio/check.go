@@ -48,7 +48,7 @@ func (w *workspace) checkSoon(ctx context.Context, d *document, refresh bool) {
 			p.cancel()
 		}
 		d.pending = w.beginCheck(d)
-		go w.lateCheck(d, d.pending)
+		go w.reportLateCheck(d, d.pending)
 	}
 	patience := time.NewTimer(checkPatience)
 	defer patience.Stop()
@@ -77,8 +77,8 @@ func (w *workspace) beginCheck(d *document) *pendingCheck {
 	return p
 }
 
-// lateCheck reports the result of a check that took longer than the answer waited.
-func (w *workspace) lateCheck(d *document, p *pendingCheck) {
+// reportLateCheck reports the result of a check that took longer than the answer waited.
+func (w *workspace) reportLateCheck(d *document, p *pendingCheck) {
 	<-p.done
 	d.mu.Lock()
 	defer d.mu.Unlock()

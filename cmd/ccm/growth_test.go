@@ -39,7 +39,7 @@ var growing = map[string]string{
 	"commands that name files":    `for i = 1, %d do exec { "e" .. i, command = "sh -c 'touch /f" .. i .. "/conf'" }; file { "/f" .. i .. "/conf", content = "x", owner = "0", group = "0", mode = "0644", parents = true } end`,
 	"a chain of refreshes":        `local last; for i = 1, %d do last = exec { "e" .. i, command = "true", refreshonly = true, subscribe = last } end`,
 	"a chain of guarded commands": `local last; for i = 1, %d do last = exec { "e" .. i, command = "true", onlyif = "true", require = last } end`,
-	"late values":                 `for i = 1, %d do file { "/f" .. i, content = ccm.lazy(function() return "x" end), require = exec { "e" .. i, command = "true" }, owner = "0", group = "0", mode = "0644" } end`,
+	"lazy values":                 `for i = 1, %d do file { "/f" .. i, content = ccm.lazy(function() return "x" end), require = exec { "e" .. i, command = "true" }, owner = "0", group = "0", mode = "0644" } end`,
 	"users to make":               `local user = require "std.user"; for i = 1, %d do user { "u" .. i } end`,
 	"users with a file in a directory that is not there": `local user = require "std.user"; for i = 1, %d do user { "u" .. i }; file { "/home/u" .. i, content = "x", owner = "u" .. i, group = "u" .. i, mode = "0644" } end`,
 	"resources of a Lua type":                            `local link = require "std.link"; for i = 1, %d do link { "/l" .. i, target = "/x" } end`,
@@ -229,7 +229,7 @@ func TestPeakOfMemory(t *testing.T) {
 	for what, site := range map[string]string{
 		"files to make":         growing["files to make"],
 		"commands with creates": growing["commands with creates"],
-		"late values":           strings.ReplaceAll(growing["late values"], "%d", "%d / 2"), // two of each
+		"lazy values":           strings.ReplaceAll(growing["lazy values"], "%d", "%d / 2"), // two of each
 		"strings with escapes":  escapes.String() + "--%d",
 		"garbage":               `local t; for i = 1, 40 * %d do t = { name = "n" .. i, "x" .. i } end`,
 		"lines that are added": strings.ReplaceAll(`file { "/e", content = "x\n", owner = "0", group = "0", mode = "0644", content_once = true }

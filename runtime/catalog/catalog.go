@@ -90,10 +90,10 @@ func (b *Builder) Add(r *resource.Resource) (*resource.Resource, error) {
 	return r, nil
 }
 
-// same reports whether two declarations of one ID are equal. With late values that cannot be
+// same reports whether two declarations of one ID are equal. With lazy values that cannot be
 // told, so they are not.
 func same(a, b *resource.Resource) bool {
-	return len(a.LateProperties)+len(b.LateProperties) == 0 && reflect.DeepEqual(a.Spec, b.Spec) && reflect.DeepEqual(a.Common, b.Common) && a.Restraint() == b.Restraint()
+	return len(a.LazyProperties)+len(b.LazyProperties) == 0 && reflect.DeepEqual(a.Spec, b.Spec) && reflect.DeepEqual(a.Common, b.Common) && a.Restraint() == b.Restraint()
 }
 
 // AddBroken notes a resource whose mistakes were reported. The catalog is never built.

@@ -115,7 +115,7 @@ func (e *Engine) walk(ctx context.Context, v *host.View, h *host.Host, c *catalo
 	w.since = v.Now()
 	for i, r := range c.Resources {
 		w.commitBefore(ctx, i)
-		if len(w.deferred) > 0 && !w.deferred.canWait(&w.grouping, i) {
+		if len(w.checks) > 0 && !w.checks.canWait(&w.grouping, i) {
 			w.runDeferredChecks(ctx)
 		}
 		if w.transaction != nil && !w.transaction.canWait(&w.grouping, i) {
@@ -134,7 +134,7 @@ func (e *Engine) walk(ctx context.Context, v *host.View, h *host.Host, c *catalo
 			w.prefetcher.Change(r, false)
 		}
 		w.prefetcher.Leave(i)
-		if w.isWriting() || len(w.deferred) > 0 || w.transaction != nil && !w.planning {
+		if w.isWriting() || len(w.checks) > 0 || w.transaction != nil && !w.planning {
 			w.queue = append(w.queue, events...)
 			continue
 		}
@@ -166,7 +166,7 @@ type walk struct {
 	*walkState
 	grouping grouping
 	host     *host.Host // nil in a plan
-	// declared is the resources of the catalog before late values are resolved; catalog has the
+	// declared is the resources of the catalog before lazy values are resolved; catalog has the
 	// resolved ones.
 	declared []*resource.Resource
 	// prefetcher returns the provider and the state of a resource, also of a resource that was not
@@ -188,7 +188,7 @@ type walk struct {
 	batchFirst  int                   // index of the first resource whose file is under way
 	batchPaths  prefetch.ChangedPaths // the paths of the files under way
 	pool        *pool                 // writes and commits files
-	deferred    deferredChecks        // resources that were acted on and not yet verified
+	checks      deferredChecks        // resources that were acted on and not yet verified
 	transaction *transaction          // the transaction that is not committed yet, or nil
 	alone       bool                  // set while no transaction may begin
 	queue       []*event.Event        // events to report after the batch, the transaction or the deferred checks
@@ -237,7 +237,7 @@ func (w *walk) recordPrior(i int, o event.Outcome) {
 }
 
 // convergeResource converges the resource whose turn it is, and returns its event. It checks
-// whether the resource is skipped, resolves late values, chooses the provider, calls
+// whether the resource is skipped, resolves lazy values, chooses the provider, calls
 // decideAndAct, and runs the health checks.
 func (w *walk) convergeResource(ctx context.Context, i int) *event.Event {
 	r := w.catalog.Resources[i]

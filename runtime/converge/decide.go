@@ -16,7 +16,7 @@ func (w *walk) decideAndAct(ctx context.Context, i int, provider *resource.Bindi
 	pending := w.refreshes.earlier[r.ID]
 	refresh := len(by)+len(pending) > 0
 	defer func() {
-		if x := w.deferred.last(ev); x != nil {
+		if x := w.checks.last(ev); x != nil {
 			x.hasRefresh = refresh
 		} else if refresh {
 			w.refreshes.finish(ev)

@@ -38,10 +38,10 @@ func (l deferredChecks) last(ev *event.Event) *deferredCheck {
 // runDeferredChecks verifies the deferred resources, and reports all resources since the first of
 // them.
 func (w *walk) runDeferredChecks(ctx context.Context) {
-	if len(w.deferred) == 0 {
+	if len(w.checks) == 0 {
 		return
 	}
-	for _, x := range w.deferred {
+	for _, x := range w.checks {
 		ev, began := x.event, w.view.Now()
 		w.verify(ctx, x.provider, ev)
 		ev.Duration += w.view.Now().Sub(began)
@@ -55,7 +55,7 @@ func (w *walk) runDeferredChecks(ctx context.Context) {
 		}
 	}
 	events := w.queue
-	w.deferred, w.queue = nil, nil
+	w.checks, w.queue = nil, nil
 	w.since = w.view.Now()
 	w.report(events)
 }

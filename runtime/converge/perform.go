@@ -81,7 +81,7 @@ func (w *walk) performAlone(ctx context.Context, provider resource.Binding, d re
 		return
 	}
 	if w.grouping.mayDefer(ev.Index) {
-		w.deferred = append(w.deferred, deferredCheck{event: ev, provider: provider})
+		w.checks = append(w.checks, deferredCheck{event: ev, provider: provider})
 		return
 	}
 	if w.verify(ctx, provider, ev); ev.Err != nil {

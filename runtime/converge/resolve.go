@@ -11,10 +11,10 @@ import (
 )
 
 // Late values are known only after earlier resources were converged
-// (resource.Resource.LateProperties). A run resolves them right before their resource. A plan
+// (resource.Resource.LazyProperties). A run resolves them right before their resource. A plan
 // cannot know them, unless everything earlier is stable: then they are the same as in a run.
 
-// resolvable returns c or, if it has late values, a copy whose list of resources the walk may
+// resolvable returns c or, if it has lazy values, a copy whose list of resources the walk may
 // change.
 func resolvable(c *catalog.Catalog) *catalog.Catalog {
 	if !slices.ContainsFunc(c.Resources, func(r *resource.Resource) bool { return r.Resolve != nil }) {
@@ -25,14 +25,14 @@ func resolvable(c *catalog.Catalog) *catalog.Catalog {
 	return &own
 }
 
-// resolve resolves the late values of the event's resource, and reports whether it could. Health
-// checks alone need no late values.
+// resolve resolves the lazy values of the event's resource, and reports whether it could. Health
+// checks alone need no lazy values.
 func (w *walk) resolve(ctx context.Context, ev *event.Event) bool {
 	r := ev.Resource
 	switch {
 	case r.Resolve == nil || w.monitorsOnly(r):
 		return true
-	case w.forecaster.CloseIfLateValuesUnknown(ctx, ev):
+	case w.forecaster.CloseIfLazyValuesUnknown(ctx, ev):
 		return false
 	}
 	spec, err := r.Resolve(ctx)
@@ -49,11 +49,11 @@ func (w *walk) resolve(ctx context.Context, ev *event.Event) bool {
 	return true
 }
 
-// desiredDigest adds to a digest the fingerprint of the late values of the event's resource.
-// Declared is the resource before its late values were resolved.
+// desiredDigest adds to a digest the fingerprint of the lazy values of the event's resource.
+// Declared is the resource before its lazy values were resolved.
 func desiredDigest(declared *resource.Resource, ev *event.Event, desired resource.DesiredDigest) resource.DesiredDigest {
-	if len(declared.LateProperties) > 0 {
-		desired.LateValues = fmt.Sprintf("%016x", ev.Resource.Type.Schema().Fingerprint(ev.Resource.Spec))
+	if len(declared.LazyProperties) > 0 {
+		desired.LazyValues = fmt.Sprintf("%016x", ev.Resource.Type.Schema().Fingerprint(ev.Resource.Spec))
 	}
 	return desired
 }

@@ -23,7 +23,7 @@ func later(c *catalog.Catalog, name string, value func() (string, error)) *catal
 			continue
 		}
 		declared := *r.Spec.(*knob)
-		r.LateProperties = []string{"value"}
+		r.LazyProperties = []string{"value"}
 		r.Resolve = func(context.Context) (any, error) {
 			spec := declared
 			var err error
@@ -104,7 +104,7 @@ func TestKnownLaterCause(t *testing.T) {
 	require.NotEqual(t, seen["1"], seen["2"])
 }
 
-// Many late values among resources whose status is prefetched.
+// Many lazy values among resources whose status is prefetched.
 func TestKnownLaterAhead(t *testing.T) {
 	b := &board{places: map[string]string{}}
 	var builder catalog.Builder
@@ -112,7 +112,7 @@ func TestKnownLaterAhead(t *testing.T) {
 		name := string(rune('a'+i%26)) + strings.Repeat("x", i/26)
 		r := &resource.Resource{Type: cellType.Type, ID: resource.ID{Type: "cell", Name: name}, Spec: &cell{Name: name, Place: name, Batch: i%3 == 0}, Common: new(resource.Common)}
 		if b.places[name] = "old"; i%5 == 0 {
-			r.LateProperties = []string{"value"}
+			r.LazyProperties = []string{"value"}
 			r.Resolve = func(context.Context) (any, error) {
 				return &cell{Name: name, Place: name, Value: "new", Batch: i%3 == 0}, nil
 			}

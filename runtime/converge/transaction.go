@@ -65,7 +65,7 @@ func (w *walk) commitUnlessJoins(ctx context.Context, provider *resource.Binding
 func (w *walk) joinTransaction(provider resource.Binding, d resource.Decision, ev *event.Event) bool {
 	if w.transaction == nil {
 		r := ev.Resource
-		if w.alone || w.isWriting() || len(w.deferred) > 0 || d.Uncertain != "" || ev.Refreshed || !w.grouping.mayWait(ev.Index) || !r.Type.Together(r.Spec, r.Spec) {
+		if w.alone || w.isWriting() || len(w.checks) > 0 || d.Uncertain != "" || ev.Refreshed || !w.grouping.mayWait(ev.Index) || !r.Type.Together(r.Spec, r.Spec) {
 			return false
 		}
 		w.transaction = &transaction{first: ev.Index, provider: provider}

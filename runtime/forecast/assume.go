@@ -50,11 +50,11 @@ func (f *Forecaster) assumePossible(i int, effects []host.PathEffect) {
 	}
 }
 
-// willExist reports whether a resource with late values will exist.
+// willExist reports whether a resource with lazy values will exist.
 func (f *Forecaster) willExist(r *resource.Resource) bool {
 	want, ok := r.Spec.(resource.EnsureReporter)
 	name, _, _ := resource.BoundsOf(r.Spec)
-	if !ok || name == "" || len(r.LateProperties) == 0 || slices.Contains(r.LateProperties, "ensure") || resource.IsAbsent(want.WantedEnsure()) {
+	if !ok || name == "" || len(r.LazyProperties) == 0 || slices.Contains(r.LazyProperties, "ensure") || resource.IsAbsent(want.WantedEnsure()) {
 		return false
 	}
 	is, err := f.view.IsDirectory(path.Dir(name))

@@ -152,7 +152,7 @@ func (c *Redactor) Deltas(list []resource.Delta, r *resource.Resource) []resourc
 	return c.deltas(list, c.properties(r), r.Type)
 }
 
-// Mark adds the secrets of a resource whose late values have become known.
+// Mark adds the secrets of a resource whose lazy values have become known.
 func (c *Redactor) Mark(r *resource.Resource) error {
 	if c == nil {
 		return nil

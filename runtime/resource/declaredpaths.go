@@ -21,7 +21,7 @@ func WithDeclared(ctx context.Context, list func() []*Resource) context.Context 
 	return context.WithValue(ctx, declaredKey{}, list)
 }
 
-// pathProperties are properties that hold paths. A late value in one of them makes the declared
+// pathProperties are properties that hold paths. A lazy value in one of them makes the declared
 // paths unknown.
 var pathProperties = []string{"path", "paths", "creates", "extract_parent"}
 
@@ -33,7 +33,7 @@ func DeclaredPaths(ctx context.Context) (paths []string, err error) {
 		return nil, fmt.Errorf("what is declared is known in a run and in a plan only")
 	}
 	for _, r := range list() {
-		for _, name := range r.LateProperties {
+		for _, name := range r.LazyProperties {
 			if slices.Contains(pathProperties, name) {
 				return nil, fmt.Errorf("%s of %s is known later, so what is declared is not known yet (require = %[2]s puts this behind it)", name, r.ID)
 			}

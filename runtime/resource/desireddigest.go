@@ -15,8 +15,8 @@ type DesiredDigest struct {
 	Text string
 	// Stat identifies the content of its source.
 	Stat SourceStat
-	// LateValues is the hash of the lazy values of the resource, "" if there are none.
-	LateValues string
+	// LazyValues is the hash of the lazy values of the resource, "" if there are none.
+	LazyValues string
 	// Key makes the digests under which texts with secrets are recorded; nil if no record asked
 	// for it.
 	Key *DigestKey
@@ -66,7 +66,7 @@ func (t DesiredDigest) Same(then DesiredDigest, text func() string) bool {
 	switch {
 	case t == DesiredDigest{} || then == DesiredDigest{}:
 		return true
-	case t.LateValues != then.LateValues && t.LateValues != "" && then.LateValues != "":
+	case t.LazyValues != then.LazyValues && t.LazyValues != "" && then.LazyValues != "":
 		return false
 	}
 	if same, known := t.Stat.Same(then.Stat); known {

@@ -65,10 +65,10 @@ func TestDesiredDigestSame(t *testing.T) {
 		"another stamp, and nobody can tell":       {digestState{Text: "a", Stat: "5 x"}, digestState{Stat: "5 y"}, "", true, true},
 		"recorded without a mark, the same":        {digestState{Text: "a"}, digestState{Stat: "5 x"}, "a", true, true},
 		"recorded without a mark, something else":  {digestState{Text: "a"}, digestState{Stat: "5 x"}, "b", false, true},
-		"the same with another value of later":     {digestState{Text: "a", Stat: "5 x", LateValues: "1"}, digestState{Stat: "5 x", LateValues: "2"}, "a", false, false},
-		"the same with a value of later":           {digestState{Text: "a", Stat: "5 x", LateValues: "1"}, digestState{Stat: "5 x", LateValues: "1"}, "", true, false},
-		"another one with the same value of later": {digestState{Text: "a", LateValues: "1"}, digestState{Stat: "5 x", LateValues: "1"}, "b", false, true},
-		"a value of later that was not known":      {digestState{Text: "a"}, digestState{Text: "a", LateValues: "1"}, "", true, false},
+		"the same with another value of later":     {digestState{Text: "a", Stat: "5 x", LazyValues: "1"}, digestState{Stat: "5 x", LazyValues: "2"}, "a", false, false},
+		"the same with a value of later":           {digestState{Text: "a", Stat: "5 x", LazyValues: "1"}, digestState{Stat: "5 x", LazyValues: "1"}, "", true, false},
+		"another one with the same value of later": {digestState{Text: "a", LazyValues: "1"}, digestState{Stat: "5 x", LazyValues: "1"}, "b", false, true},
+		"a value of later that was not known":      {digestState{Text: "a"}, digestState{Text: "a", LazyValues: "1"}, "", true, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			asked := false

@@ -251,14 +251,14 @@ type Resource struct {
 	// Scope is the script or manifest that declares it; nil means the one that is
 	// run, unrestrained.
 	Scope *Scope
-	// LateProperties names the properties whose values are known only when the resource's turn in
+	// LazyProperties names the properties whose values are known only when the resource's turn in
 	// a run has come. Spec is without them and was not validated.
-	LateProperties []string
+	LazyProperties []string
 	// SecretProperties names the properties that the user marked as secret, whatever they hold.
 	SecretProperties []string
 	// Sensitive names the properties that hold secrets; see [Resource.MarkSensitive].
 	Sensitive []string
-	// Resolve returns the spec with the late values when the turn has come; nil without late
+	// Resolve returns the spec with the lazy values when the turn has come; nil without late
 	// values.
 	Resolve func(ctx context.Context) (spec any, err error)
 }

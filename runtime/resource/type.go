@@ -154,7 +154,7 @@ func (t *Type) Decode(tab *schema.Table, from Origin) (*Resource, error) {
 		return nil, r.mistakes(err)
 	}
 	r.ID.Name = t.schema().NameOf(spec)
-	later, err := r.later(tab, spec)
+	later, err := r.lazyProperties(tab, spec)
 	if err != nil {
 		return nil, r.mistakes(err)
 	}
@@ -162,7 +162,7 @@ func (t *Type) Decode(tab *schema.Table, from Origin) (*Resource, error) {
 		spec = t.resolvePaths(spec, from.Dir)
 	}
 	r.Spec = spec
-	if r.LateProperties = later; len(later) > 0 {
+	if r.LazyProperties = later; len(later) > 0 {
 		if err := r.checkName(); err != nil {
 			return nil, err
 		}

@@ -59,7 +59,7 @@ func (d *decoder) objects(m Union, t *Table, dst []reflect.Value) {
 			d.fail(true, "", "%s is given twice", f.displayName(e.Key))
 		} else if e.Val.Kind != Nil {
 			given[k] |= 1 << at
-			if e.Val.Kind != Later {
+			if e.Val.Kind != Lazy {
 				before := len(d.errs)
 				f.assign(d, field(dst, k, f), e.Val)
 				m.suggest(d.errs[before:], f, e.Key)

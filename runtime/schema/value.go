@@ -24,7 +24,7 @@ const (
 	Object // of a property: a table with properties of its own
 	Any    // for a property: any value
 	Opaque // of a value: a value of the front end, in X; a Stringer describes it
-	Later  // of a value: not known yet; decoding skips it
+	Lazy   // of a value: not known yet; decoding skips it
 )
 
 // String returns the name of k for users.
@@ -145,7 +145,7 @@ func (v Value) describe() string {
 		return "a list"
 	case Map:
 		return "a table"
-	case Later:
+	case Lazy:
 		return "a value that is known later"
 	}
 	if x, ok := v.X.(fmt.Stringer); ok {

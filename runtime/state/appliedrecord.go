@@ -68,7 +68,7 @@ type appliedRecord struct {
 	sibling *lastAppliedList            // see siblings; nil until needed
 	isFirst bool                        // nothing is recorded yet
 	cache   map[resource.ID]lastApplied // results of find, for cause
-	// lazy has the resources with late values, with their values.
+	// lazy has the resources with lazy values, with their values.
 	lazy    map[resource.ID]*resource.Resource
 	pending *pendingSnapshot // nil if there is none
 	// created has true for resources whose thing the run created, false for absent ones.
@@ -173,7 +173,7 @@ func (a *appliedRecord) load() {
 }
 
 // end records the applied catalog, unless the record is the same already. Resolved has the
-// resources with late values.
+// resources with lazy values.
 func (a *appliedRecord) end(c *catalog.Catalog, run string, results map[resource.ID]resourceResult, resolved map[resource.ID]*resource.Resource) error {
 	if err := a.endParents(); err != nil {
 		return err
@@ -202,7 +202,7 @@ func (a *appliedRecord) end(c *catalog.Catalog, run string, results map[resource
 	if err := a.addUndeclared(c); err != nil {
 		return err
 	}
-	// The catalog's file has late values but no digests.
+	// The catalog's file has lazy values but no digests.
 	sameCatalog := recorded && len(resolved) == 0 &&
 		slices.EqualFunc(list, a.last.list, func(x snapshotEntry, y lastApplied) bool { return x.id == y.id && x.whole == y.whole })
 	if !sameCatalog {

@@ -125,29 +125,29 @@ func (s *Store) DesiredDigests(a AppliedHeader) func(r *resource.Resource) resou
 	return func(r *resource.Resource) resource.DesiredDigest {
 		id := r.ID.String()
 		w, _ := past.last.find(id)
-		found := splitLateValues(w.digest, lazy[id])
-		found.LateValues, found.Key = "", key
+		found := splitLazyValues(w.digest, lazy[id])
+		found.LazyValues, found.Key = "", key
 		return found
 	}
 }
 
-// withLateValues returns a digest in its recorded form: the fingerprint of the late values
+// withLazyValues returns a digest in its recorded form: the fingerprint of the lazy values
 // follows the text.
-func withLateValues(t resource.DesiredDigest) resource.DesiredDigest {
-	t.Text, t.LateValues = t.Text+t.LateValues, ""
+func withLazyValues(t resource.DesiredDigest) resource.DesiredDigest {
+	t.Text, t.LazyValues = t.Text+t.LazyValues, ""
 	return t
 }
 
-// splitLateValues is the inverse of withLateValues. Lazy says that the resource has late values.
-func splitLateValues(t resource.DesiredDigest, lazy bool) resource.DesiredDigest {
+// splitLazyValues is the inverse of withLazyValues. Lazy says that the resource has lazy values.
+func splitLazyValues(t resource.DesiredDigest, lazy bool) resource.DesiredDigest {
 	if lazy {
 		at := max(0, len(t.Text)-16)
-		t.Text, t.LateValues = t.Text[:at], t.Text[at:]
+		t.Text, t.LazyValues = t.Text[:at], t.Text[at:]
 	}
 	return t
 }
 
-// withFingerprint returns the digest to record for a stable resource whose late values have the
+// withFingerprint returns the digest to record for a stable resource whose lazy values have the
 // fingerprint now. It is the earlier digest, if that has the same fingerprint.
 func withFingerprint(found resource.DesiredDigest, now uint64) resource.DesiredDigest {
 	text := fmt.Sprintf("%016x", now)
@@ -166,8 +166,8 @@ func (w lastApplied) mergedDigest(before lastApplied, lazy bool) resource.Desire
 		}
 		return w.digest
 	}
-	now, then := splitLateValues(w.digest, lazy), splitLateValues(before.digest, lazy)
-	if now.Text != "" || then.Text == "" || now.LateValues != then.LateValues {
+	now, then := splitLazyValues(w.digest, lazy), splitLazyValues(before.digest, lazy)
+	if now.Text != "" || then.Text == "" || now.LazyValues != then.LazyValues {
 		return w.digest
 	}
 	switch same, known := now.Stat.Same(then.Stat); {
@@ -176,7 +176,7 @@ func (w lastApplied) mergedDigest(before lastApplied, lazy bool) resource.Desire
 	case !known && w.spec == before.spec:
 		now = then
 	}
-	return withLateValues(now)
+	return withLazyValues(now)
 }
 
 // sameDesired reports whether the digest now means the same desired state as the recorded digest
@@ -185,16 +185,16 @@ func (a *appliedRecord) sameDesired(r *resource.Resource, old, now resource.Desi
 	if old == (resource.DesiredDigest{}) || now == (resource.DesiredDigest{}) {
 		return true
 	}
-	lazy := len(r.LateProperties) > 0
+	lazy := len(r.LazyProperties) > 0
 	if a.mayHoldSecrets(r) {
 		if now.Text == "" {
 			now.Text = text()
 		}
-		if splitLateValues(a.keyed(r, withLateValues(now)), lazy).Same(splitLateValues(old, lazy), text) {
+		if splitLazyValues(a.keyed(r, withLazyValues(now)), lazy).Same(splitLazyValues(old, lazy), text) {
 			return true
 		}
 	}
-	return now.Same(splitLateValues(old, lazy), text)
+	return now.Same(splitLazyValues(old, lazy), text)
 }
 
 // Cause is [RecordWriter.Cause] for plans: it writes nothing.

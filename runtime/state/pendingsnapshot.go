@@ -44,7 +44,7 @@ func (a *appliedRecord) prepare(c *catalog.Catalog) {
 		f.sums = a.fingerprints(c.Resources)
 		var sum uint64
 		for i, r := range c.Resources {
-			if !managed(r) || len(r.LateProperties) > 0 || len(r.Sensitive) > 0 {
+			if !managed(r) || len(r.LazyProperties) > 0 || len(r.Sensitive) > 0 {
 				return
 			}
 			sum = schema.CombineHash(sum, f.sums[i].whole)

@@ -81,7 +81,7 @@ type RecordWriter struct {
 	unsynced bool
 	view     *host.View
 	results  map[resource.ID]resourceResult
-	// lazy has the resources with late values, resolved the same with their values.
+	// lazy has the resources with lazy values, resolved the same with their values.
 	lazy     map[resource.ID]bool
 	resolved map[resource.ID]*resource.Resource
 	// catalogEnded is set once the applied catalog is recorded.

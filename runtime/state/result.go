@@ -25,7 +25,7 @@ func (r *RecordWriter) setResult(e *event.Event) {
 	case e.Outcome == event.Changed && e.DesiredDigest == (resource.DesiredDigest{}):
 		delete(r.results, id) // the same as stable
 	case e.Outcome != event.Stable || e.DesiredDigest != (resource.DesiredDigest{}):
-		r.results[id] = resourceResult{e.Outcome, r.appliedRecord.keyed(e.Resource, withLateValues(e.DesiredDigest))}
+		r.results[id] = resourceResult{e.Outcome, r.appliedRecord.keyed(e.Resource, withLazyValues(e.DesiredDigest))}
 	case r.results[id].outcome != event.Changed:
 		delete(r.results, id) // it is in order now, whatever happened before
 	}
@@ -34,9 +34,9 @@ func (r *RecordWriter) setResult(e *event.Event) {
 	}
 }
 
-// noteLazy notes a resource with late values.
+// noteLazy notes a resource with lazy values.
 func (r *RecordWriter) noteLazy(x *resource.Resource) {
-	if len(x.LateProperties) == 0 {
+	if len(x.LazyProperties) == 0 {
 		return
 	}
 	if r.lazy == nil {

@@ -28,7 +28,7 @@ type catalogEntry struct {
 	Properties json.RawMessage `json:"properties,omitempty"`
 	// Ciphertext has the properties if they hold secrets.
 	Ciphertext []byte `json:"sealed,omitempty"`
-	// Lazy says that the resource has late values.
+	// Lazy says that the resource has lazy values.
 	Lazy bool `json:"lazy,omitempty"`
 	// Made says that a run created the thing; only in the list of undeclared resources.
 	Made bool `json:"made,omitempty"`
@@ -81,7 +81,7 @@ func (a *appliedRecord) writeCatalog(list []snapshotEntry) error {
 // appendDeclared appends the line of a resource to b, or nothing if its properties cannot be
 // expressed in JSON. Properties is a buffer.
 func (a *appliedRecord) appendDeclared(b []byte, r *resource.Resource, properties *schema.Table) ([]byte, error) {
-	if len(r.LateProperties) > 0 {
+	if len(r.LazyProperties) > 0 {
 		return b, nil
 	}
 	r.Type.Properties().EncodeInto(properties, r.Spec, r.Common)

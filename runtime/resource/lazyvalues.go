@@ -11,14 +11,14 @@ import (
 // KnownAfterRun replaces lazy values in plans.
 const KnownAfterRun = "(known after run)"
 
-// later returns the names of the properties with late values in tab. A property that the catalog
-// needs, such as the name, must not be late.
-func (r *Resource) later(tab *schema.Table, spec any) ([]string, error) {
+// lazyProperties returns the names of the properties with lazy values in tab. A property that the catalog
+// needs, such as the name, must not be lazy.
+func (r *Resource) lazyProperties(tab *schema.Table, spec any) ([]string, error) {
 	var names []string
 	var errs diag.List
 	for i := range tab.Entries {
 		e := &tab.Entries[i]
-		if e.Val.Kind != schema.Later {
+		if e.Val.Kind != schema.Lazy {
 			continue
 		}
 		f := r.Type.schema().Field(e.Key)
@@ -60,7 +60,7 @@ func (r *Resource) checkName() error {
 // [KnownAfterRun].
 func (r *Resource) Properties() *schema.Table {
 	t := r.Type.Properties().Encode(r.Spec, r.Common)
-	for _, name := range r.LateProperties {
+	for _, name := range r.LazyProperties {
 		t.Set(name, schema.StringValue(KnownAfterRun))
 	}
 	return t
@@ -69,6 +69,6 @@ func (r *Resource) Properties() *schema.Table {
 // WithSpec returns a copy of r with the complete spec.
 func (r *Resource) WithSpec(spec any) *Resource {
 	c := *r
-	c.Spec, c.LateProperties, c.Resolve = spec, nil, nil
+	c.Spec, c.LazyProperties, c.Resolve = spec, nil, nil
 	return &c
 }

@@ -19,8 +19,8 @@ import (
 // such a value right before its resource is converged. The function of ccm.after is called right
 // after its resource. In both, handles have the results of their resources.
 
-// deferrals are the functions that scripts gave to ccm.lazy and ccm.after.
-type deferrals struct {
+// callbacks are the functions that scripts gave to ccm.lazy and ccm.after.
+type callbacks struct {
 	in            *Interp
 	registered    bool // there is at least one
 	running       int  // number of these functions that are running
@@ -53,82 +53,82 @@ type Result struct {
 }
 
 // Results are the outcomes of resources for the functions of ccm.lazy and ccm.after.
-type Results struct{ deferrals *deferrals }
+type Results struct{ callbacks *callbacks }
 
 // Results returns the results of the interpreter.
-func (in *Interp) Results() Results { return Results{in.deferred} }
+func (in *Interp) Results() Results { return Results{in.callbacks} }
 
 // Needed reports whether scripts have called ccm.lazy or ccm.after. If so, the
 // interpreter stays open, and [Results.Set] has to be called for each resource.
-func (r Results) Needed() bool { return r.deferrals.registered }
+func (r Results) Needed() bool { return r.callbacks.registered }
 
 // Clear begins a run or plan, in which no resource has a result yet.
-func (r Results) Clear() { r.deferrals.results = nil }
+func (r Results) Clear() { r.callbacks.results = nil }
 
 // Set sets the result of a resource for its handles, and then calls the functions
 // of ccm.after for it. It returns every mistake in them.
 func (r Results) Set(ctx context.Context, id resource.ID, res Result) error {
-	df := r.deferrals
-	if !df.registered {
+	cb := r.callbacks
+	if !cb.registered {
 		return nil
 	}
-	if df.results == nil {
-		df.results = make(map[resource.ID]Result)
+	if cb.results == nil {
+		cb.results = make(map[resource.ID]Result)
 	}
-	df.results[id] = res
+	cb.results[id] = res
 	if res.Planned || ctx.Err() != nil {
 		return nil
 	}
 	var errs diag.List
-	for _, w := range df.after[id] {
-		_, err := df.callDeferred(ctx, w.fn, 0, w.handle)
+	for _, w := range cb.after[id] {
+		_, err := cb.call(ctx, w.fn, 0, w.handle)
 		errs.Add(err)
 	}
 	return errs.Err()
 }
 
-// callDeferred calls a function in which handles have results.
-func (df *deferrals) callDeferred(ctx context.Context, fn *lua.LFunction, results int, args ...lua.LValue) ([]lua.LValue, error) {
-	df.running++
-	defer func() { df.running-- }()
-	return df.in.Invoke(ctx, fn, results, args...)
+// call calls a function in which handles have results.
+func (cb *callbacks) call(ctx context.Context, fn *lua.LFunction, results int, args ...lua.LValue) ([]lua.LValue, error) {
+	cb.running++
+	defer func() { cb.running-- }()
+	return cb.in.Invoke(ctx, fn, results, args...)
 }
 
 // makeLazy is ccm.lazy.
-func (df *deferrals) makeLazy(L *lua.LState) int {
+func (cb *callbacks) makeLazy(L *lua.LState) int {
 	fn, ok := L.Get(1).(*lua.LFunction)
 	if !ok || L.GetTop() > 1 {
-		df.in.report.throw(L, "write ccm.lazy(function() return ... end)", "ccm.lazy: want a function, got %s", kindOf(L.Get(1)))
+		cb.in.report.throw(L, "write ccm.lazy(function() return ... end)", "ccm.lazy: want a function, got %s", kindOf(L.Get(1)))
 	}
-	if df.lazyMetatable == nil {
-		df.openLazies()
+	if cb.lazyMetatable == nil {
+		cb.openLazies()
 	}
-	df.registered = true
-	L.Push(&lua.LUserData{Value: &lazyValue{fn}, Env: df.in.vm.Env, Metatable: df.lazyMetatable})
+	cb.registered = true
+	L.Push(&lua.LUserData{Value: &lazyValue{fn}, Env: cb.in.vm.Env, Metatable: cb.lazyMetatable})
 	return 1
 }
 
 // openLazies makes the metatable of lazy values: nothing can be done with one but
 // to give it to a property.
-func (df *deferrals) openLazies() {
-	mt := df.in.vm.CreateTable(0, 8)
-	refuse := df.in.vm.NewFunction(func(L *lua.LState) int {
-		df.in.report.throw(L, "write what is to be done with it inside of its function", "a value of ccm.lazy is known only when the turn of its resource has come")
+func (cb *callbacks) openLazies() {
+	mt := cb.in.vm.CreateTable(0, 8)
+	refuse := cb.in.vm.NewFunction(func(L *lua.LState) int {
+		cb.in.report.throw(L, "write what is to be done with it inside of its function", "a value of ccm.lazy is known only when the turn of its resource has come")
 		return 0
 	})
 	for _, event := range []string{"__index", "__newindex", "__concat", "__call", "__len", "__lt", "__le", "__add", "__sub", "__mul", "__div", "__mod", "__pow", "__unm"} {
 		mt.RawSetString(event, refuse)
 	}
-	mt.RawSetString("__tostring", df.in.vm.NewFunction(func(L *lua.LState) int {
+	mt.RawSetString("__tostring", cb.in.vm.NewFunction(func(L *lua.LState) int {
 		L.Push(lua.LString(resource.KnownAfterRun))
 		return 1
 	}))
 	mt.RawSetString("__metatable", lua.LFalse)
-	df.lazyMetatable = mt
+	cb.lazyMetatable = mt
 }
 
 // callAfter is ccm.after.
-func (df *deferrals) callAfter(L *lua.LState) int {
+func (cb *callbacks) callAfter(L *lua.LState) int {
 	handles, isHandle := groupOf(L.Get(1))
 	if _, one := handleOf(L.Get(1)); one {
 		handles, isHandle = handleGroup{L.Get(1)}, true
@@ -137,38 +137,38 @@ func (df *deferrals) callAfter(L *lua.LState) int {
 	const form = "write ccm.after(handle, function() ... end)"
 	switch {
 	case !isHandle:
-		df.in.report.throw(L, form, "ccm.after: want the handle of a resource, got %s", kindOf(L.Get(1)))
+		cb.in.report.throw(L, form, "ccm.after: want the handle of a resource, got %s", kindOf(L.Get(1)))
 	case !isFunction || L.GetTop() > 2:
-		df.in.report.throw(L, form, "ccm.after: want a function behind the handle, got %s", kindOf(L.Get(2)))
-	case df.in.invoked > 0:
-		df.in.report.throw(L, "", "ccm.after: the machine is being converged already")
+		cb.in.report.throw(L, form, "ccm.after: want a function behind the handle, got %s", kindOf(L.Get(2)))
+	case cb.in.invoked > 0:
+		cb.in.report.throw(L, "", "ccm.after: the machine is being converged already")
 	}
-	if df.after == nil {
-		df.after = make(map[resource.ID][]afterCall)
+	if cb.after == nil {
+		cb.after = make(map[resource.ID][]afterCall)
 	}
-	df.registered = true
+	cb.registered = true
 	for _, h := range handles {
 		id, _ := handleOf(h)
-		df.after[id] = append(df.after[id], afterCall{h.(*lua.LUserData), fn})
+		cb.after[id] = append(cb.after[id], afterCall{h.(*lua.LUserData), fn})
 	}
 	return 0
 }
 
 // resultField returns a field of the result of a handle.
-func (df *deferrals) resultField(L *lua.LState, handle *lua.LUserData, field string) lua.LValue {
+func (cb *callbacks) resultField(L *lua.LState, handle *lua.LUserData, field string) lua.LValue {
 	id, _ := handleOf(handle)
 	r, _ := handle.Value.(*resource.Resource)
 	ofCommand := !slices.Contains([]string{"changed", "failed", "outcome"}, field)
 	if ofCommand && r != nil && !resource.VerifiesItself(r.Spec) {
-		df.in.report.throw(L, "only what runs a command has it", "%s has no field %q", id, field)
+		cb.in.report.throw(L, "only what runs a command has it", "%s has no field %q", id, field)
 	}
-	res, ok := df.results[id]
-	if df.running == 0 && (df.in.console == nil || !ok) {
-		df.in.report.throw(L, "use it inside of ccm.lazy(function() ... end) or ccm.after(handle, function() ... end)",
+	res, ok := cb.results[id]
+	if cb.running == 0 && (cb.in.console == nil || !ok) {
+		cb.in.report.throw(L, "use it inside of ccm.lazy(function() ... end) or ccm.after(handle, function() ... end)",
 			"%s.%s is used too early: it is known only after the resource was dealt with", id, field)
 	}
 	if !ok {
-		df.in.report.throw(L, "require it, or declare it earlier", "%s.%s is not known yet: the resource was not dealt with so far", id, field)
+		cb.in.report.throw(L, "require it, or declare it earlier", "%s.%s is not known yet: the resource was not dealt with so far", id, field)
 	}
 	switch field {
 	case "changed":
@@ -195,31 +195,31 @@ func (cv *converter) property(v lua.LValue) schema.Value {
 	cv.hasLazy = false
 	val := cv.value(v, 0)
 	if cv.hasLazy {
-		return schema.Value{Kind: schema.Later, X: val}
+		return schema.Value{Kind: schema.Lazy, X: val}
 	}
 	return val
 }
 
 // resolver returns a function that completes the spec of a declaration with the values of
 // its lazy properties. Mistakes have their positions in the script.
-func (df *deferrals) resolver(t *resource.Type, entries []schema.Entry, where *locator, from resource.Origin) func(context.Context) (any, error) {
+func (cb *callbacks) resolver(t *resource.Type, entries []schema.Entry, where *locator, from resource.Origin) func(context.Context) (any, error) {
 	entries = slices.Clone(entries)
 	return func(ctx context.Context) (any, error) {
 		tab := &schema.Table{Entries: slices.Clone(entries), Positions: where}
 		var errs diag.List
 		for i := range tab.Entries {
 			e := &tab.Entries[i]
-			if e.Val.Kind != schema.Later {
+			if e.Val.Kind != schema.Lazy {
 				continue
 			}
 			var err error
-			if e.Val, err = df.resolve(ctx, e.Val.X.(schema.Value)); err == nil {
+			if e.Val, err = cb.resolve(ctx, e.Val.X.(schema.Value)); err == nil {
 				if path, f := findUnsupported(tab.Entries[i : i+1]); f != "" {
 					err = fmt.Errorf("%s: a property cannot hold %s", path[:1], f)
 				}
 			}
 			if err == nil && e.Val.Kind == schema.Nil {
-				err = df.in.nils.lazyNil(where, e.Key)
+				err = cb.in.nils.lazyNil(where, e.Key)
 			}
 			n := len(errs)
 			errs.Add(err)
@@ -241,19 +241,19 @@ func (df *deferrals) resolver(t *resource.Type, entries []schema.Entry, where *l
 }
 
 // resolve returns v with each lazy value replaced by the result of its function.
-func (df *deferrals) resolve(ctx context.Context, v schema.Value) (schema.Value, error) {
+func (cb *callbacks) resolve(ctx context.Context, v schema.Value) (schema.Value, error) {
 	switch v.Kind {
 	case schema.Opaque:
 		l, ok := v.X.(*lazyValue)
 		if !ok {
 			return v, nil
 		}
-		out, err := df.callDeferred(ctx, l.fn, 1)
+		out, err := cb.call(ctx, l.fn, 1)
 		if err != nil {
 			return v, err
 		}
-		val := df.in.convert.property(out[0])
-		if val.Kind == schema.Later {
+		val := cb.in.convert.property(out[0])
+		if val.Kind == schema.Lazy {
 			return v, errors.New("the function of ccm.lazy returned a lazy value; want the value itself")
 		}
 		return val, nil
@@ -261,7 +261,7 @@ func (df *deferrals) resolve(ctx context.Context, v schema.Value) (schema.Value,
 		items := slices.Clone(v.Items())
 		for i := range items {
 			var err error
-			if items[i], err = df.resolve(ctx, items[i]); err != nil {
+			if items[i], err = cb.resolve(ctx, items[i]); err != nil {
 				return v, err
 			}
 		}
@@ -270,7 +270,7 @@ func (df *deferrals) resolve(ctx context.Context, v schema.Value) (schema.Value,
 		tab := &schema.Table{Entries: slices.Clone(v.Table().Entries)}
 		for i := range tab.Entries {
 			var err error
-			if tab.Entries[i].Val, err = df.resolve(ctx, tab.Entries[i].Val); err != nil {
+			if tab.Entries[i].Val, err = cb.resolve(ctx, tab.Entries[i].Val); err != nil {
 				return v, err
 			}
 		}

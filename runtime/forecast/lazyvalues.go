@@ -9,18 +9,18 @@ import (
 	"github.com/luaccm/ccm/runtime/resource"
 )
 
-// CloseIfLateValuesUnknown reports whether the late values of the event's resource cannot be known,
+// CloseIfLazyValuesUnknown reports whether the lazy values of the event's resource cannot be known,
 // because an earlier resource is pending or unknown. The event gets the reason.
-func (f *Forecaster) CloseIfLateValuesUnknown(ctx context.Context, ev *event.Event) bool {
+func (f *Forecaster) CloseIfLazyValuesUnknown(ctx context.Context, ev *event.Event) bool {
 	r := ev.Resource
 	if len(f.unsettled) == 0 && !(r.IsOnlyPlanned() && len(f.onlyPlanned) > 0) {
 		return false
 	}
-	for _, name := range r.LateProperties {
+	for _, name := range r.LazyProperties {
 		ev.Diff = append(ev.Diff, resource.Delta{Property: name, Want: resource.KnownAfterRun})
 	}
 	f.blame(ctx, nil, ev, f.suspects.earlier(ev.Index))
-	ev.Reason = laterText(r.LateProperties)
+	ev.Reason = laterText(r.LazyProperties)
 	f.assumeMayAct(ev, nil)
 	return true
 }
