@@ -45,15 +45,23 @@ func Open(d *enrol.Desk, listen, origin string) (*Server, error) {
 	if err := guard.CheckLoopback(listen); err != nil {
 		return nil, fmt.Errorf("--listen: %w", err)
 	}
+	if origin != "" {
+		parsed, err := guard.ParseOrigin(origin)
+		if err != nil {
+			return nil, fmt.Errorf("--origin: %w, got %q", err, origin)
+		}
+		origin = parsed
+	}
 	l, err := net.Listen("tcp", listen)
 	if err != nil {
 		return nil, fmt.Errorf("--listen: %w", err)
 	}
-	s := &Server{desk: d, listener: l, origin: strings.TrimSuffix(origin, "/")}
+	s := &Server{desk: d, listener: l, origin: origin}
 	if s.origin == "" {
 		s.origin = "http://" + l.Addr().String()
 	}
 	s.login = guard.NewLogin(program, l.Addr().String(), time.Now)
+	s.login.Secure = strings.HasPrefix(s.origin, "https://")
 	return s, nil
 }
 

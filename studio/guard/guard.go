@@ -10,6 +10,7 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/hex"
+	"fmt"
 	"io"
 	"log"
 	"mime"
@@ -98,7 +99,7 @@ func (g *Guard) refuse(r *http.Request) (int, Refusal) {
 		return http.StatusBadRequest, Refusal{Error: "the path of the address is none of ours"}
 	case r.Host != g.host():
 		// DNS rebinding: the name of another site leads here.
-		return http.StatusMisdirectedRequest, Refusal{Error: "this is " + g.host(), Hint: "use the address that " + g.Login.Program + " printed"}
+		return http.StatusMisdirectedRequest, Refusal{Error: fmt.Sprintf("this is %s, and the request is for %q", g.host(), r.Host), Hint: "use the address that " + g.Login.Program + " printed; a proxy has to keep the Host of requests"}
 	case !g.isOurOrigin(r):
 		return http.StatusForbidden, Refusal{Error: "the request comes from another page"}
 	case r.Method != http.MethodGet && r.Method != http.MethodPost:

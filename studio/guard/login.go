@@ -22,8 +22,10 @@ const (
 type Login struct {
 	// Program is the command that printed the address, such as "ccm studio".
 	Program string
-	cookie  string // name of the cookie
-	now     func() time.Time
+	// Secure keeps the session to connections with TLS, as behind a proxy.
+	Secure bool
+	cookie string // name of the cookie
+	now    func() time.Time
 
 	mu        sync.Mutex
 	token     [sha256.Size]byte // digest of the token, all zero if there is none
@@ -102,6 +104,6 @@ func (l *Login) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		Reply(w, http.StatusUnauthorized, why)
 		return
 	}
-	http.SetCookie(w, &http.Cookie{Name: l.cookie, Value: session, Path: "/", HttpOnly: true, SameSite: http.SameSiteStrictMode})
+	http.SetCookie(w, &http.Cookie{Name: l.cookie, Value: session, Path: "/", HttpOnly: true, Secure: l.Secure, SameSite: http.SameSiteStrictMode})
 	w.WriteHeader(http.StatusNoContent)
 }

@@ -4,6 +4,9 @@ import (
 	"bufio"
 	"context"
 	"net/http"
+	"net/http/cookiejar"
+	"net/http/httptest"
+	"net/http/httputil"
 	"net/url"
 	"os"
 	"os/exec"
@@ -21,7 +24,7 @@ import (
 func (l *lab) serve(t *testing.T) string {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
-	cmd := l.command(ctx, "fleet", "serve")
+	cmd := l.command(ctx, append([]string{"fleet", "serve"}, more...)...)
 	out, err := cmd.StdoutPipe()
 	require.NoError(t, err)
 	require.NoError(t, cmd.Start())
@@ -107,4 +110,48 @@ func TestServeRefuses(t *testing.T) {
 	_, stderr, status := l.ccm("fleet", "serve", "--listen", "0.0.0.0:0")
 	require.NotZero(t, status)
 	require.Contains(t, stderr, "this machine alone")
+}
+
+// Behind a proxy with TLS that keeps the Host of requests, the pages are those of the name that browsers use.
+func TestServeBehindProxy(t *testing.T) {
+	l := sharedLab(t)
+	listen := "127.0.0.1:" + freePort(t)
+	keeps := true
+	proxy := httptest.NewTLSServer(&httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) {
+		r.SetURL(&url.URL{Scheme: "http", Host: listen})
+		if keeps {
+			r.Out.Host = r.In.Host
+		}
+	}})
+	defer proxy.Close()
+	address := l.serve(t, "--listen", listen, "--origin", strings.Replace(proxy.URL, "https", "HTTPS", 1)+"/")
+	at, token, ok := strings.Cut(address, "/#token=")
+	require.True(t, ok)
+	require.Equal(t, proxy.URL, at)
+	client := proxy.Client()
+	jar, err := cookiejar.New(nil)
+	require.NoError(t, err)
+	client.Jar = jar
+	do := func(method, path, body string) *http.Response {
+		r, err := http.NewRequestWithContext(t.Context(), method, at+path, strings.NewReader(body))
+		require.NoError(t, err)
+		if method == http.MethodPost {
+			r.Header.Set("Origin", at)
+			r.Header.Set("Content-Type", "application/json")
+		}
+		res, err := client.Do(r)
+		require.NoError(t, err)
+		res.Body.Close()
+		return res
+	}
+	require.Equal(t, http.StatusUnauthorized, do(http.MethodGet, "/api/page?page=overview", "").StatusCode)
+	res := do(http.MethodPost, "/login", `{"token":"`+token+`"}`)
+	require.Equal(t, http.StatusNoContent, res.StatusCode)
+	require.True(t, res.Cookies()[0].Secure)
+	require.Equal(t, http.StatusOK, do(http.MethodGet, "/api/page?page=overview", "").StatusCode)
+	keeps = false
+	require.Equal(t, http.StatusMisdirectedRequest, do(http.MethodGet, "/api/page?page=overview", "").StatusCode)
+	_, stderr, status := l.ccm("fleet", "serve", "--origin", "https://ccm.example.net/ccm")
+	require.NotZero(t, status)
+	require.Contains(t, stderr, "a name, or a port, of its own")
 }

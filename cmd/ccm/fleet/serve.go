@@ -2,14 +2,12 @@ package fleet
 
 import (
 	"bufio"
-	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/luaccm/ccm/cmd/ccm/cli"
 	"github.com/luaccm/ccm/cmd/ccm/cli/fleetdir"
 	"github.com/luaccm/ccm/fleet/web"
-	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/terminal"
 )
 
@@ -24,12 +22,11 @@ reads, and does so as whoever runs it.
 
 The page is on this machine only. Its address is printed; it is good once and for
 two minutes. Enter prints a new one. Behind a proxy of your own, which keeps the
-Host of requests, --origin https://ccm.example.net says how browsers name it.`,
+Host of requests (proxy_set_header Host $http_host; in nginx), and --listen with a
+port of your choice, --origin https://ccm.example.net says how browsers name it.
+Whoever reaches the proxy needs the printed address all the same.`,
 		Args: cli.WantArguments(0, 0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if origin != "" && !strings.HasPrefix(origin, "https://") && !strings.HasPrefix(origin, "http://") {
-				return diag.Errorf(diag.Pos{}, "--origin: want https://NAME, got %q", origin)
-			}
 			d, err := f.Desk(e)
 			if err != nil {
 				return err
