@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -209,6 +210,9 @@ func (c *Controller) begin(ctx context.Context, control *Control, r *signed.Rele
 	r.Version = c.Store.Book.Highest(r) + 1
 	if before := control.Release; before != nil {
 		r.Version = max(r.Version, before.Version+1)
+	}
+	for slices.Contains(control.refused, r.Version) {
+		r.Version++
 	}
 	text, err := signed.Sign(ctx, r, c.Key)
 	if err != nil {

@@ -57,6 +57,9 @@ type Control struct {
 	// Problems are documents on the servers that are not believed. Those before them are in their
 	// place, as on the nodes.
 	Problems []string
+	// refused are the versions of releases in these. Nodes told that they refused them, so a release
+	// of such a version would seem refused too.
+	refused []int64
 }
 
 // Read reads the documents. One that is not believed is left out.
@@ -95,6 +98,7 @@ func (s *Store) Read(ctx context.Context) (*Control, error) {
 			x.entry.Text, x.entry.Author = m.Data, a
 			continue
 		}
+		c.refuse(m.Data, x.doc)
 		c.Problems = append(c.Problems, fmt.Sprintf("%s on the servers is not believed: %s", x.key, a.Doubt))
 		if err := s.readOlder(ctx, x.key, x.entry, x.doc); err != nil {
 			return nil, err
@@ -110,6 +114,19 @@ func (s *Store) Read(ctx context.Context) (*Control, error) {
 		c.Signers = who
 	}
 	return c, nil
+}
+
+// refuse notes the version in a document that is not believed.
+func (c *Control) refuse(text []byte, doc signed.Document) {
+	if signed.Read(text, doc) != nil {
+		return
+	}
+	switch d := doc.(type) {
+	case *signed.Release:
+		c.refused = append(c.refused, d.Version)
+	case *signed.Rollout:
+		c.refused = append(c.refused, d.Release)
+	}
 }
 
 // look decodes a document, and checks who has signed it.

@@ -21,7 +21,7 @@ import (
 )
 
 // serve starts ccm fleet serve, and returns the printed address.
-func (l *lab) serve(t *testing.T) string {
+func (l *lab) serve(t *testing.T, more ...string) string {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
 	cmd := l.command(ctx, append([]string{"fleet", "serve"}, more...)...)
