@@ -37,10 +37,9 @@ func TestForgedDocuments(t *testing.T) {
 	c := f.controller()
 	c.Key, c.Keep = f.stranger(), nil
 	evil := "sha256:" + f.bundle(motd("evil"))
-	require.NoError(t, c.BeginRollout(t.Context(), &signed.Release{Bundle: evil, Stages: []string{"100%"}}))
-	r := &signed.Release{Bundle: evil, Stages: []string{"100%"}}
-	require.NoError(t, c.BeginRollout(t.Context(), r))
-	require.Equal(t, evil, r.Bundle)
+	r := &signed.Release{Bundle: evil, Previous: 2, PreviousBundle: evil, Stages: []string{"100%"}}
+	require.NoError(t, c.BeginRollback(t.Context(), r))
+	require.Equal(t, int64(3), r.Version)
 
 	stdout, stderr, status := l.ccm("fleet", "rollout", "prod")
 	require.Zero(t, status, stderr)
