@@ -249,8 +249,8 @@ func (c *Client) ObjectRevision(ctx context.Context, bucket, key string) (string
 	if err != nil {
 		return "", err
 	}
-	ctx, cancel := context.WithTimeout(ctx, answerPatience)
-	defer cancel()
+	ctx, done := c.wait(ctx)
+	defer done()
 	store, err := js.ObjectStore(ctx, bucket)
 	if err != nil {
 		return "", c.failed(ctx, err, "bucket "+bucket)
@@ -353,8 +353,8 @@ func (c *Client) failed(ctx context.Context, err error, what string) error {
 		err = cause
 	}
 	switch {
-	case errors.Is(err, errRefused):
-		return fmt.Errorf("%s: %w", what, err)
+	case errors.Is(err, errRefused), errors.Is(err, nats.ErrPermissionViolation):
+		return fmt.Errorf("%s: %w", what, errRefused)
 	case errors.Is(err, jetstream.ErrBucketNotFound), errors.Is(err, jetstream.ErrStreamNotFound),
 		errors.Is(err, jetstream.ErrKeyNotFound), errors.Is(err, jetstream.ErrKeyDeleted), errors.Is(err, jetstream.ErrObjectNotFound):
 		return fmt.Errorf("no %s", what)

@@ -3,6 +3,8 @@ package nats
 import (
 	"context"
 	"errors"
+	"strconv"
+	"strings"
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
@@ -26,7 +28,8 @@ func (c *Client) Send(ctx context.Context, msg *nats.Msg) error {
 	if err := conn.FlushWithContext(ctx); err != nil {
 		return c.failed(ctx, err, "subject "+msg.Subject)
 	}
-	if err := conn.LastError(); err != nil { // such as a missing permission to publish
+	// The connection keeps its last error, which may be about the subject of an earlier message.
+	if err := conn.LastError(); err != nil && (!errors.Is(err, nats.ErrPermissionViolation) || strings.Contains(err.Error(), strconv.Quote(msg.Subject))) {
 		return c.failed(ctx, err, "subject "+msg.Subject)
 	}
 	return nil
@@ -38,8 +41,8 @@ func (c *Client) Store(ctx context.Context, msg *nats.Msg) error {
 	if err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(ctx, answerPatience)
-	defer cancel()
+	ctx, done := c.wait(ctx)
+	defer done()
 	_, err = js.PublishMsg(ctx, msg)
 	if api, ok := errors.AsType[*jetstream.APIError](err); ok && api.ErrorCode == codeOtherStream {
 		return ErrOtherStream
