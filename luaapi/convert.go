@@ -17,7 +17,7 @@ const (
 	maxValues = 1 << 20
 )
 
-// unsupported describes a value that no property can hold.
+// unsupportedValue describes a value that no property can hold.
 type unsupportedValue string
 
 // String returns the description with its article.

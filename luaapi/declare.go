@@ -317,7 +317,7 @@ func (dc *declarer) add(t *resource.Type, w *declarationBuffer, entries []schema
 		dc.overrides.declared(r)
 		return r
 	}
-	dc.in.opts.Builder.AddBroken(t.Broken(&w.table, from))
+	dc.in.opts.Builder.AddInvalid(t.DecodeInvalid(&w.table, from))
 	var list diag.List
 	list.Add(err)
 	for _, e := range list {

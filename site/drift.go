@@ -63,7 +63,7 @@ func (d *driftReporter) Event(e *event.Event) {
 func unknownEvent(u state.MissingRecord, index int, now time.Time) *event.Event {
 	id, _ := resource.ParseID(u.ID)
 	return &event.Event{
-		Resource: &resource.Resource{ID: id, Common: resource.EmptyCommon}, Index: index, Outcome: event.Unknown, Noop: true, Reason: u.Because, Start: now,
+		Resource: &resource.Resource{ID: id, Common: resource.EmptyCommon}, Index: index, Outcome: event.Unknown, Noop: true, Reason: u.Reason, Start: now,
 	}
 }
 

@@ -43,7 +43,7 @@ func (p *Process) planRefresh(ctx context.Context, store *state.Store, rec *stat
 		return nil, nil
 	}
 	for _, u := range unrecorded {
-		p.Messages.Warn(fmt.Sprintf("whether %s is to be refreshed is not known: %s", u.ID, u.Because))
+		p.Messages.Warn(fmt.Sprintf("whether %s is to be refreshed is not known: %s", u.ID, u.Reason))
 	}
 	x := &refreshPlan{registry: s.Registry, facts: s.Facts, direct: make(map[resource.ID][]resource.ID), recorded: make(map[resource.ID]bool)}
 	changed := make(map[string]bool)

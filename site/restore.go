@@ -37,13 +37,13 @@ type RestoreOptions struct {
 
 // A restore restores paths to their versions before a run.
 type restore struct {
-	process *Process
-	options *RestoreOptions
-	refresh *refreshPlan // nil without refreshes
-	host    *host.Host
-	state   *runState
-	started map[string]bool // paths that were changed: these are finished in any case
-	mounts  func() (host.Mounts, error)
+	process      *Process
+	options      *RestoreOptions
+	refresh      *refreshPlan // nil without refreshes
+	host         *host.Host
+	state        *runState
+	startedPaths map[string]bool // paths that were changed: these are finished in any case
+	mounts       func() (host.Mounts, error)
 }
 
 // Restore restores the paths that a run changed, as a run of its own.
@@ -101,7 +101,7 @@ func (r *restore) files(ctx context.Context, list []state.Restoration) event.Sum
 		events[i] = r.look(ctx, i, list)
 	}
 	if !r.options.Plan && r.ended(ctx) == nil {
-		r.started = make(map[string]bool)
+		r.startedPaths = make(map[string]bool)
 		errs := r.state.store.Restorer().Restore(ctx, r.host, list, func(x state.Restoration) error { return r.beforePath(ctx, x) })
 		for i, err := range errs {
 			if err != nil {
@@ -234,12 +234,12 @@ func (r *restore) skipRest(ctx context.Context, events []*event.Event) (interrup
 	why := r.ended(ctx)
 	late, isLate := errors.AsType[errRunTimeout](why)
 	failed := slices.ContainsFunc(events, func(ev *event.Event) bool {
-		return ev.Outcome == event.Failed && !errors.Is(ev.Err, why) || r.started[ev.Resource.ID.Name] && ev.Err != nil
+		return ev.Outcome == event.Failed && !errors.Is(ev.Err, why) || r.startedPaths[ev.Resource.ID.Name] && ev.Err != nil
 	})
 	for _, ev := range events {
 		out := ev.Outcome == event.Changed || errors.Is(ev.Err, why)
 		switch {
-		case !out || r.started[ev.Resource.ID.Name]:
+		case !out || r.startedPaths[ev.Resource.ID.Name]:
 		case !isLate:
 			interrupted = true
 			ev.Outcome, ev.Err, ev.Reason = event.Skipped, nil, "the run was interrupted"
@@ -256,11 +256,11 @@ func (r *restore) skipRest(ctx context.Context, events []*event.Event) (interrup
 // beforePath is called before a path is restored: it notes the path's resource and records the
 // refreshes. An error stops further changes.
 func (r *restore) beforePath(ctx context.Context, x state.Restoration) error {
-	if !r.started[x.Path] {
+	if !r.startedPaths[x.Path] {
 		if err := r.ended(ctx); err != nil {
 			return err
 		}
-		r.started[x.Path] = true
+		r.startedPaths[x.Path] = true
 	}
 	id, err := resource.ParseID(x.Resource)
 	if err != nil {

@@ -93,5 +93,5 @@ func runOf(id string, line json.RawMessage) (any, error) {
 
 // resourceEvent returns an event in the form for pages.
 func resourceEvent(e *report.Event) ResourceEvent {
-	return ResourceEvent{Type: e.Type, Name: e.Name, Outcome: e.Outcome, Story: e.Story(false), Row: part.Row(e, part.RowOf{})}
+	return ResourceEvent{Type: e.Type, Name: e.Name, Outcome: e.Outcome, Story: e.Story(false), Row: part.Row(e, part.RowOptions{})}
 }

@@ -29,7 +29,7 @@ going to run ccm.
 Exit status: 0 runs are possible, also with warnings; 4 runs would fail.`,
 		Args: cli.WantArguments(0, 0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			found := doctor.Examine(cmd.Context(), e.Process, doctor.Options{StateDir: stateDir, Built: e.Build.Built(), MemoryLimit: collector.MemoryLimit()})
+			found := doctor.Examine(cmd.Context(), e.Process, doctor.Options{StateDir: stateDir, BuildTime: e.Build.Built(), MemoryLimit: collector.MemoryLimit()})
 			var err error
 			if output.Value == "json" {
 				err = e.Print().JSON(found)

@@ -230,7 +230,7 @@ func (s randomServices) Status(_ context.Context, v *host.View, want resources.S
 	v.Overlay().RecordLook(host.CommandLook, "show "+want.Name, true)
 	unit := s.at(s.path("units/" + want.Name))
 	if _, pending := v.Overlay().Assumed(unit); pending {
-		return have, &resource.UnknownError{Because: "the unit file " + unit + " is pending"}
+		return have, &resource.UnknownError{Reason: "the unit file " + unit + " is pending"}
 	}
 	info, err := v.Lstat(unit)
 	if err != nil || info.Kind == host.Missing {

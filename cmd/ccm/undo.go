@@ -48,7 +48,7 @@ of the script makes the same changes again, unless the script is changed first.`
 			}
 			if f.output.Value == "text" && !f.quiet {
 				terminal.Fprintf(e.Stdout, "%s\n", undone(e, list[at], f.noop))
-				stays, err := store.Unrestored(rec)
+				stays, err := store.UnrestoredResources(rec)
 				if err != nil {
 					return err
 				}

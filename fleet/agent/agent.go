@@ -80,11 +80,11 @@ type Agent struct {
 	log      *slog.Logger
 	now      func() time.Time
 	random   func() float64
-	store    *storeRoot
+	store    *cacheDir
 	metrics  *metrics
 	failures failures
 	memory   reportedLines
-	services unregistered
+	services unregisteredServices
 	outcomes map[string]string // of the last run, by mode and source, for comparison
 	status   *statusKeeper
 	runner   *runner
@@ -116,7 +116,7 @@ func New(o Options) (*Agent, error) {
 	}
 	a := &Agent{
 		options: o, config: o.Config, timing: o.Timing, log: o.Log, now: o.Clock.Now, random: rand.Float64,
-		metrics: newMetrics(), failures: make(failures), memory: make(reportedLines), services: make(unregistered), outcomes: make(map[string]string), queue: newQueue(), reload: make(chan struct{}, 1), endServe: func() {}, endPolls: func() {}, endFleet: func() {},
+		metrics: newMetrics(), failures: make(failures), memory: make(reportedLines), services: make(unregisteredServices), outcomes: make(map[string]string), queue: newQueue(), reload: make(chan struct{}, 1), endServe: func() {}, endPolls: func() {}, endFleet: func() {},
 	}
 	var err error
 	if a.store, err = openStore(o.Config.CacheDir, o.Effect); err != nil {

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// unregistered has the unregistered services of each source, by resource.
-type unregistered map[string]map[string]unregisteredService
+// unregisteredServices has the unregistered services of each source, by resource.
+type unregisteredServices map[string]map[string]unregisteredService
 
 // An unregisteredService has the log lines about services of a resource, and the run that last
 // looked at it.
@@ -22,7 +22,7 @@ const unsaid = ""
 
 // event records the event of a resource. If the resource is in order, the run tells at its end
 // what it could not register. For any other resource the run has not tried.
-func (u unregistered) event(r *Run, l *line) {
+func (u unregisteredServices) event(r *Run, l *line) {
 	id := l.Type + "#" + l.Name
 	of, known := u[r.Source][id]
 	switch {
@@ -35,7 +35,7 @@ func (u unregistered) event(r *Run, l *line) {
 }
 
 // end records the end of a run, and returns the log lines about the source.
-func (u unregistered) end(r *Run, result *Result, s *summary) (list []string) {
+func (u unregisteredServices) end(r *Run, result *Result, s *summary) (list []string) {
 	of := u[r.Source]
 	if of == nil {
 		of = make(map[string]unregisteredService)

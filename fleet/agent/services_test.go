@@ -11,7 +11,7 @@ import (
 // A failed registration stays reported until a run has tried again or the resource is gone. A health check of another
 // resource and a failed run do not change it.
 func TestUnregisteredServices(t *testing.T) {
-	u, began := make(unregistered), time.Now()
+	u, began := make(unregisteredServices), time.Now()
 	run := func(mode Mode, text string, events ...line) []string {
 		began = began.Add(time.Second)
 		r := &Run{Request: Request{Source: "s", Mode: mode}, Began: began}

@@ -47,7 +47,7 @@ type access struct {
 	policy   *trust.Policy // nil trusts everything
 	insecure bool
 	context  string // of NATS
-	store    *storeRoot
+	store    *cacheDir
 	now      func() time.Time
 }
 

@@ -101,7 +101,7 @@ func (s *Status) OK() bool {
 type statusKeeper struct {
 	mu      sync.Mutex
 	now     Status
-	store   *storeRoot
+	store   *cacheDir
 	onError func(error) // called if it cannot be written; may be nil
 	fleet   Fleet       // may be nil
 	text    string      // written last
@@ -202,7 +202,7 @@ func (e *AlreadyRunningError) Error() string {
 }
 
 // lock makes this the only agent with a cache directory, for the life of the process (flock(2)).
-func (s *storeRoot) lock() (*os.File, error) {
+func (s *cacheDir) lock() (*os.File, error) {
 	f, err := s.root.OpenFile(lockName, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
 		return nil, err

@@ -26,15 +26,15 @@ const (
 	keptCount  = 3 // versions of a source
 )
 
-// A storeRoot is the cache directory of an agent.
-type storeRoot struct {
+// A cacheDir is the cache directory of an agent.
+type cacheDir struct {
 	root   *os.Root
 	path   string
 	effect func(op, path string) error // called before each change; may be nil
 }
 
 // openStore opens a cache directory, and makes a missing one.
-func openStore(dir string, effect func(op, path string) error) (*storeRoot, error) {
+func openStore(dir string, effect func(op, path string) error) (*cacheDir, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, err
 	}
@@ -42,11 +42,11 @@ func openStore(dir string, effect func(op, path string) error) (*storeRoot, erro
 	if err != nil {
 		return nil, err
 	}
-	return &storeRoot{root: root, path: dir, effect: effect}, nil
+	return &cacheDir{root: root, path: dir, effect: effect}, nil
 }
 
 // do calls the effect hook, and then performs the effect.
-func (s *storeRoot) do(op, name string, effect func() error) error {
+func (s *cacheDir) do(op, name string, effect func() error) error {
 	if s.effect != nil {
 		if err := s.effect(op, filepath.Join(s.path, name)); err != nil {
 			return err
@@ -56,7 +56,7 @@ func (s *storeRoot) do(op, name string, effect func() error) error {
 }
 
 // writeFile replaces a file in one step. Durable says that it has to survive a loss of power.
-func (s *storeRoot) writeFile(name string, text []byte, durable bool) error {
+func (s *cacheDir) writeFile(name string, text []byte, durable bool) error {
 	temporary := name + newSuffix
 	err := s.do("write", name, func() error {
 		f, err := s.root.OpenFile(temporary, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
@@ -78,7 +78,7 @@ func (s *storeRoot) writeFile(name string, text []byte, durable bool) error {
 	return err
 }
 
-func (s *storeRoot) syncDir(name string) error {
+func (s *cacheDir) syncDir(name string) error {
 	d, err := s.root.Open(name)
 	if err != nil {
 		return err
@@ -104,7 +104,7 @@ type version struct {
 // A version is written under a temporary name and renamed when it is complete and durable; then
 // the link is replaced. So whenever the agent dies, there is a complete version, or none yet.
 type store struct {
-	top *storeRoot
+	top *cacheDir
 	dir string // below top
 
 	use sync.RWMutex // read-locked while a run uses the files
@@ -113,7 +113,7 @@ type store struct {
 }
 
 // openStore opens the store of a source, by its name and everything that distinguishes it.
-func (s *storeRoot) openStore(name string, parts ...string) (*store, error) {
+func (s *cacheDir) openStore(name string, parts ...string) (*store, error) {
 	sum := sha256.Sum256([]byte(strings.Join(append([]string{name}, parts...), "\x00")))
 	x := &store{top: s, dir: path.Join(sourcesDir, slug(name)+"-"+hex.EncodeToString(sum[:4]))}
 	if err := s.root.MkdirAll(x.dir, 0o700); err != nil {

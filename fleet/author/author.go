@@ -25,12 +25,12 @@ import (
 type Book struct {
 	environment string
 	archive     string // folder of the documents that were made here
-	known       []believed
+	periods     []trustPeriod
 	now         func() time.Time
 }
 
-// A believed has signers, whose documents count that were made until a time; zero for no limit.
-type believed struct {
+// A trustPeriod has signers, whose documents count that were made until a time; zero for no limit.
+type trustPeriod struct {
 	signed.Trust
 	until time.Time
 }
@@ -62,12 +62,12 @@ func (b *Book) add(file, text string, threshold int) error {
 	if err != nil {
 		return err
 	}
-	b.known = append(b.known, believed{Trust: signed.Trust{Environment: b.environment, Signers: list, Threshold: threshold}})
+	b.periods = append(b.periods, trustPeriod{Trust: signed.Trust{Environment: b.environment, Signers: list, Threshold: threshold}})
 	return nil
 }
 
 // IsEmpty reports whether the operator has not said who is believed.
-func (b *Book) IsEmpty() bool { return len(b.known) == 0 }
+func (b *Book) IsEmpty() bool { return len(b.periods) == 0 }
 
 // An Authorship says who has signed a document.
 type Authorship struct {
@@ -125,7 +125,7 @@ func (b *Book) Look(text []byte, doc signed.Document) Authorship {
 		a.Signers = append(a.Signers, Signer{Key: key})
 	}
 	reason := errUnknown
-	for _, t := range b.known {
+	for _, t := range b.periods {
 		if !t.until.IsZero() && doc.Head().CreateTime.After(t.until) {
 			continue
 		}
@@ -162,13 +162,13 @@ func (b *Book) Take(text []byte) Authorship {
 	a := b.Look(text, s)
 	if a.Verified && !b.IsEmpty() {
 		// Signers that cannot be read are obeyed by no node.
-		before := len(b.known)
+		before := len(b.periods)
 		if err := b.add("the signers on the servers", s.Signers, s.Threshold); err != nil {
 			a.Verified, a.Doubt, a.Forged = false, err.Error(), true
 			return a
 		}
-		for i := range b.known[:before] {
-			b.known[i].until = s.CreateTime
+		for i := range b.periods[:before] {
+			b.periods[i].until = s.CreateTime
 		}
 	}
 	return a

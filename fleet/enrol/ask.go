@@ -173,9 +173,9 @@ func (m *Machine) readIdentity() error {
 	return fmt.Errorf("%s: it has no identity of age itself", m.Identity)
 }
 
-// An asked is the content of the request that was sent: the servers keep the first request of a
+// A requestContent is the content of the request that was sent: the servers keep the first request of a
 // key.
-type asked struct {
+type requestContent struct {
 	Name        string `json:"name"`
 	Environment string `json:"environment"`
 	Recipient   string `json:"recipient"`
@@ -185,7 +185,7 @@ type asked struct {
 // forgetOther removes the key of an earlier request with other content, such as a mistake. That
 // request stays on the servers.
 func (m *Machine) forgetOther() error {
-	now := asked{Name: m.Request.Name, Environment: m.Request.Environment, Recipient: m.Request.Recipient}
+	now := requestContent{Name: m.Request.Name, Environment: m.Request.Environment, Recipient: m.Request.Recipient}
 	if m.Token != nil {
 		now.Token = m.Token.ID
 	}
@@ -193,7 +193,7 @@ func (m *Machine) forgetOther() error {
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	var before asked
+	var before requestContent
 	if err == nil && json.Unmarshal(text, &before) == nil && before == now {
 		return nil
 	}

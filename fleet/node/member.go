@@ -59,7 +59,7 @@ func (m *member) trust() (*signed.Trust, error) {
 
 // now returns the time that the node believes.
 func (m *member) now() time.Time {
-	t := signed.Time{Clock: m.options.Clock, Built: m.options.Built, Newest: m.memory.newest()}
+	t := signed.Time{Clock: m.options.Clock, Built: m.options.BuildTime, Newest: m.memory.newest()}
 	return t.Now()
 }
 

@@ -45,12 +45,12 @@ type Options struct {
 	// Directory has the node's memory, Runs the records of runs.
 	Directory, Runs string
 	// Host writes new credentials.
-	Host    *host.Host
-	Version string
-	Built   time.Time // zero if unknown
-	Clock   func() time.Time
-	Log     *slog.Logger
-	Timing  Timing
+	Host      *host.Host
+	Version   string
+	BuildTime time.Time // zero if unknown
+	Clock     func() time.Time
+	Log       *slog.Logger
+	Timing    Timing
 }
 
 // Timing has the times between repeated steps, and time limits. Tests make them short.

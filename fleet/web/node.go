@@ -137,7 +137,7 @@ func (r *runHistory) element() *markup.Element {
 	}
 	events := markup.New("div", "class", "events")
 	for i, e := range r.events {
-		events.Add(part.Row(e, part.RowOf{ID: fmt.Sprintf("%s-%d", r.id, i)}))
+		events.Add(part.Row(e, part.RowOptions{ID: fmt.Sprintf("%s-%d", r.id, i)}))
 	}
 	return s.Add(events)
 }

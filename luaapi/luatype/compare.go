@@ -96,7 +96,7 @@ type comparison struct {
 	mode, dirMode func(have uint32, directory bool) uint32 // nil for any
 	userName      func(uid uint32) string
 	groupName     func(gid uint32) string
-	leftOut       map[string]bool // directories that do not matter
+	ignoredDirs   map[string]bool // directories that do not matter
 	changes       []string
 	missing       []string
 	attributes    []string
@@ -106,7 +106,7 @@ type comparison struct {
 func (c *call) comparison(opts *lua.LTable) *comparison {
 	x := &comparison{
 		owner: lua.LVAsString(opts.RawGetString("owner")), group: lua.LVAsString(opts.RawGetString("group")),
-		userName: c.view.UserName, groupName: c.view.GroupName, leftOut: make(map[string]bool),
+		userName: c.view.UserName, groupName: c.view.GroupName, ignoredDirs: make(map[string]bool),
 	}
 	for name, to := range map[string]*func(uint32, bool) uint32{"mode": &x.mode, "dir_mode": &x.dirMode} {
 		if text := ModeChange(lua.LVAsString(opts.RawGetString(name))); text != "" {
@@ -126,7 +126,7 @@ func (c *call) comparison(opts *lua.LTable) *comparison {
 
 // matters reports whether an entry of a tree takes part in the comparison.
 func (x *comparison) matters(e host.TreeEntry) (bool, error) {
-	out := x.leftOut[path.Dir(e.Rel)]
+	out := x.ignoredDirs[path.Dir(e.Rel)]
 	for _, pattern := range x.exclude {
 		for _, name := range []string{e.Rel, path.Base(e.Rel)} {
 			ok, err := path.Match(pattern, name)
@@ -137,7 +137,7 @@ func (x *comparison) matters(e host.TreeEntry) (bool, error) {
 		}
 	}
 	if out && e.Kind == host.Directory {
-		x.leftOut[e.Rel] = true
+		x.ignoredDirs[e.Rel] = true
 	}
 	return !out, nil
 }

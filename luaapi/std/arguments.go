@@ -39,7 +39,7 @@ func (p *param) check(c *call, n int) {
 }
 
 // checkFields checks a table against its allowed fields.
-func (want *typ) checkFields(c *call, t *lua.LTable) {
+func (want *luaType) checkFields(c *call, t *lua.LTable) {
 	names := make([]string, len(want.fields))
 	for i, f := range want.fields {
 		names[i] = f.Name

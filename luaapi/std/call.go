@@ -15,7 +15,7 @@ import (
 // for arguments, results and mistakes of all libraries are here; functions for one library only are
 // in the file of that library.
 type call struct {
-	*std
+	*instance
 	L    *lua.LState
 	name string // the name in messages: str.split
 	work int    // values that were looked at
@@ -201,7 +201,7 @@ func (c *call) invoke(fn lua.LValue, args ...lua.LValue) lua.LValue {
 }
 
 // describe describes v for "got ...".
-func (s *std) describe(v lua.LValue) string {
+func (s *instance) describe(v lua.LValue) string {
 	switch v := v.(type) {
 	case *lua.LNilType:
 		return "nil"

@@ -53,7 +53,7 @@ func ccmLibrary() *Library {
 }
 
 // fields adds the fields of ccmLibrary to the table ccm.
-func (s *std) fields() {
+func (s *instance) fields() {
 	s.in.Field("cwd", func(*lua.LState) lua.LValue { return lua.LString(s.Cwd) })
 	s.in.Field("dir", func(L *lua.LState) lua.LValue { return lua.LString(s.in.Caller(L).Dir()) })
 	var made map[string]lua.LValue

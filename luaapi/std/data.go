@@ -54,7 +54,7 @@ func lookupLibrary() *Library {
 }
 
 // openData makes the table data: the function load, and the data.
-func openData(s *std, L *lua.LState) lua.LValue {
+func openData(s *instance, L *lua.LState) lua.LValue {
 	contents := s.contents(L, dataLibrary())
 	s.branches = L.CreateTable(0, 0)
 	return s.in.Tables.Tree("data", contents, func(key string) (lua.LValue, error) {
@@ -64,7 +64,7 @@ func openData(s *std, L *lua.LState) lua.LValue {
 
 // branch returns a value at the top of tree. Branches caches the values of earlier calls, because a
 // script seldom reads all of a tree. Others are further names for the hint in a message.
-func (s *std) branch(branches *lua.LTable, tree map[string]any, key string, others ...string) (lua.LValue, error) {
+func (s *instance) branch(branches *lua.LTable, tree map[string]any, key string, others ...string) (lua.LValue, error) {
 	if v := branches.RawGetString(key); v != lua.LNil {
 		return v, nil
 	}
@@ -78,7 +78,7 @@ func (s *std) branch(branches *lua.LTable, tree map[string]any, key string, othe
 }
 
 // allBranches returns a table of all values at the top of tree.
-func (s *std) allBranches(L *lua.LState, branches *lua.LTable, tree map[string]any) *lua.LTable {
+func (s *instance) allBranches(L *lua.LState, branches *lua.LTable, tree map[string]any) *lua.LTable {
 	list := L.CreateTable(0, len(tree))
 	for _, key := range slices.Sorted(maps.Keys(tree)) {
 		v, _ := s.branch(branches, tree, key) // known to exist

@@ -9,7 +9,7 @@ func siteLibrary() *Library {
 		Values: []Value{{
 			Name: "dir", Type: "string", Doc: "Its directory, also where a module asks.",
 			Example: `site.dir`, Result: `"/site"`,
-			Get: func(s *std, _ *lua.LState) lua.LValue { return lua.LString(s.in.SiteDir()) },
+			Get: func(s *instance, _ *lua.LState) lua.LValue { return lua.LString(s.in.SiteDir()) },
 		}},
 	}
 }
@@ -21,14 +21,14 @@ func moduleLibrary() *Library {
 		Values: []Value{{
 			Name: "dir", Type: "string", Doc: "Its directory. Relative paths that it writes begin there, as in source = \"files/app.conf\".",
 			Example: `module.dir`, Result: `"/site"`,
-			Get: func(s *std, L *lua.LState) lua.LValue { return lua.LString(s.in.Caller(L).Dir()) },
+			Get: func(s *instance, L *lua.LState) lua.LValue { return lua.LString(s.in.Caller(L).Dir()) },
 		}},
 	}
 }
 
 // openProperties returns the opener of a library whose values depend on the calling script.
-func openProperties(make func() *Library) func(*std, *lua.LState) lua.LValue {
-	return func(s *std, _ *lua.LState) lua.LValue {
+func openProperties(make func() *Library) func(*instance, *lua.LState) lua.LValue {
+	return func(s *instance, _ *lua.LState) lua.LValue {
 		l := make()
 		fields := map[string]func(*lua.LState) lua.LValue{}
 		for _, v := range l.Values {

@@ -15,11 +15,11 @@ func inspectLibrary() *Library {
 		Values: []Value{{
 			Name: "KEY", Type: "userdata", Doc: "Stands in a path that process gets before what is a key.",
 			Example: `inspect({ a = 1 }, { process = function(v, path) if path[#path] ~= inspect.KEY then return v end return v .. "!" end })`, Result: "'{\\n  [\"a!\"] = 1\\n}'",
-			Get: func(s *std, L *lua.LState) lua.LValue { return s.pathMarks(L).key },
+			Get: func(s *instance, L *lua.LState) lua.LValue { return s.pathMarks(L).key },
 		}, {
 			Name: "METATABLE", Type: "userdata", Doc: "Stands in a path that process gets before what is a metatable.",
 			Example: `inspect(setmetatable({}, { a = 1 }), { process = function(v, path) if path[#path] ~= inspect.METATABLE then return v end end })`, Result: `"{}"`,
-			Get: func(s *std, L *lua.LState) lua.LValue { return s.pathMarks(L).metatable },
+			Get: func(s *instance, L *lua.LState) lua.LValue { return s.pathMarks(L).metatable },
 		}},
 		Funcs: []Func{{
 			Signature: `inspect(value: any, options?: { depth?: integer, newline?: string, indent?: string, limit?: integer, tostring?: boolean, process?: fun(item: any, path: any[]): any }): string`,
@@ -33,7 +33,7 @@ func inspectLibrary() *Library {
 }
 
 // openInspect makes a table that can be called.
-func openInspect(s *std, L *lua.LState) lua.LValue {
+func openInspect(s *instance, L *lua.LState) lua.LValue {
 	lib := inspectLibrary()
 	t := s.in.Tables.Library(lib.Name, s.contents(L, lib))
 	fn := s.function("", &lib.Funcs[0])

@@ -5,7 +5,7 @@ import lua "github.com/yuin/gopher-lua"
 // pathMarks are inspect.KEY and inspect.METATABLE.
 type pathMarks struct{ key, metatable *lua.LUserData }
 
-func (s *std) pathMarks(L *lua.LState) *pathMarks {
+func (s *instance) pathMarks(L *lua.LState) *pathMarks {
 	if s.marks == nil {
 		mark := func(name string) *lua.LUserData {
 			ud := L.NewUserData()

@@ -22,7 +22,7 @@ func jsonLibrary() *Library {
 		Values: []Value{{
 			Name: "null", Type: "userdata", Doc: "Stands for null: Lua itself drops a key whose value is nil. It is the same in json and yaml.",
 			Example: `json.encode({ a = json.null })`, Result: `'{"a":null}'`,
-			Get: func(s *std, L *lua.LState) lua.LValue { return s.nullValue(L) },
+			Get: func(s *instance, L *lua.LState) lua.LValue { return s.nullValue(L) },
 		}},
 		Funcs: append([]Func{{
 			Signature: `decode(text: string, options?: { nulls?: boolean }): any`,

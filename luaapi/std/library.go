@@ -55,14 +55,14 @@ func (l *Library) Names() []string {
 type Value struct {
 	Name, Type, Doc string
 	Example, Result string
-	Get             func(s *std, L *lua.LState) lua.LValue
+	Get             func(s *instance, L *lua.LState) lua.LValue
 }
 
 // index lists the libraries in the order of the reference. A library is made at its first use, so
 // that a run without libraries does not pay for them.
 var index = [...]struct {
 	name string
-	open func(s *std, L *lua.LState) lua.LValue
+	open func(s *instance, L *lua.LState) lua.LValue
 	make func() *Library
 }{
 	{"str", openTable(strLibrary), strLibrary},
@@ -101,23 +101,23 @@ func Libraries() []*Library {
 }
 
 // openTable returns the opener of a library that is a table.
-func openTable(make func() *Library) func(*std, *lua.LState) lua.LValue {
-	return func(s *std, L *lua.LState) lua.LValue {
+func openTable(make func() *Library) func(*instance, *lua.LState) lua.LValue {
+	return func(s *instance, L *lua.LState) lua.LValue {
 		l := make()
 		return s.in.Tables.Library(l.Name, s.contents(L, l))
 	}
 }
 
 // openFunc returns the opener of a library that is one function.
-func openFunc(make func() *Library) func(*std, *lua.LState) lua.LValue {
-	return func(s *std, L *lua.LState) lua.LValue {
+func openFunc(make func() *Library) func(*instance, *lua.LState) lua.LValue {
+	return func(s *instance, L *lua.LState) lua.LValue {
 		l := make()
 		return L.NewFunction(s.function("", &l.Funcs[0]))
 	}
 }
 
 // contents returns the fields of a library.
-func (s *std) contents(L *lua.LState, l *Library) *lua.LTable {
+func (s *instance) contents(L *lua.LState, l *Library) *lua.LTable {
 	t := L.CreateTable(0, len(l.Funcs)+len(l.Values))
 	for i := range l.Funcs {
 		f := &l.Funcs[i]
@@ -130,7 +130,7 @@ func (s *std) contents(L *lua.LState, l *Library) *lua.LTable {
 }
 
 // function returns f as a function of Lua.
-func (s *std) function(library string, f *Func) lua.LGFunction {
+func (s *instance) function(library string, f *Func) lua.LGFunction {
 	name := f.Name()
 	if library != "" {
 		name = library + "." + name
@@ -140,7 +140,7 @@ func (s *std) function(library string, f *Func) lua.LGFunction {
 		if sig == nil {
 			sig = mustParse(f.Signature)
 		}
-		c := &call{std: s, L: L, name: name}
+		c := &call{instance: s, L: L, name: name}
 		sig.check(c)
 		return f.Fn(c)
 	}

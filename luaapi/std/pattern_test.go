@@ -19,7 +19,7 @@ func TestPatternsAreThoseOfGo(t *testing.T) {
 	require.NoError(t, err)
 	in := luaapi.New(luaapi.Options{Registry: reg, Builder: new(catalog.Builder)})
 	defer in.Close()
-	c := &call{std: &std{in: in}}
+	c := &call{instance: &instance{in: in}}
 	r := rand.New(rand.NewPCG(1, 2))
 	pick := func(from []string, most int) string {
 		var b strings.Builder

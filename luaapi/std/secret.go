@@ -166,7 +166,7 @@ func secretSops(c *call) int {
 		c.fail("%s: it gave no output", cmd)
 	}
 	if c.sops == nil {
-		c.std.sops = make(map[string]string)
+		c.instance.sops = make(map[string]string)
 	}
 	c.sops[cmd.String()] = out
 	return giveSecret(c, out)
@@ -201,7 +201,7 @@ func (c *call) seal(val any, file string, path textedit.Path) any {
 
 // openSecret makes the table secret, which is a function too. The message about a wrong argument
 // does not show the argument.
-func openSecret(s *std, L *lua.LState) lua.LValue {
+func openSecret(s *instance, L *lua.LState) lua.LValue {
 	lib := secretLibrary()
 	t := s.in.Tables.Library(lib.Name, s.contents(L, lib))
 	fn := s.function("", &lib.Funcs[0])

@@ -20,11 +20,11 @@ type param struct {
 	Name     string
 	Optional bool
 	Rest     bool // stands for any number of arguments
-	Type     *typ
+	Type     *luaType
 }
 
-// A typ is a type in the notation of LuaLS.
-type typ struct {
+// A luaType is a type in the notation of LuaLS.
+type luaType struct {
 	Text    string
 	kinds   kinds
 	integer bool     // a number must be whole
@@ -153,7 +153,7 @@ func (p *sigParser) returns() (list []param) {
 }
 
 // union reads type|type.
-func (p *sigParser) union() *typ {
+func (p *sigParser) union() *luaType {
 	p.space()
 	begin := p.at
 	t := p.single()
@@ -167,27 +167,27 @@ func (p *sigParser) union() *typ {
 	return t
 }
 
-func (p *sigParser) single() *typ {
+func (p *sigParser) single() *luaType {
 	t := p.plain()
 	for p.skip("[]") {
-		t = &typ{kinds: kind(lua.LTTable), list: true}
+		t = &luaType{kinds: kind(lua.LTTable), list: true}
 	}
 	return t
 }
 
-func (p *sigParser) plain() *typ {
+func (p *sigParser) plain() *luaType {
 	switch {
 	case p.skip(`"`):
 		begin := p.at
 		end := strings.IndexByte(p.text[begin:], '"')
 		if end < 0 {
 			p.fail(`"`)
-			return &typ{}
+			return &luaType{}
 		}
 		p.at += end + 1
-		return &typ{kinds: kind(lua.LTString), values: []string{p.text[begin : begin+end]}}
+		return &luaType{kinds: kind(lua.LTString), values: []string{p.text[begin : begin+end]}}
 	case p.skip("{"):
-		return &typ{kinds: kind(lua.LTTable), fields: p.params("}")}
+		return &luaType{kinds: kind(lua.LTTable), fields: p.params("}")}
 	case p.skip("("):
 		t := p.union()
 		p.want(")")
@@ -197,7 +197,7 @@ func (p *sigParser) plain() *typ {
 		if p.skip(":") {
 			p.single()
 		}
-		return &typ{kinds: kind(lua.LTFunction)}
+		return &luaType{kinds: kind(lua.LTFunction)}
 	}
 	name := p.word()
 	if p.skip("<") {
@@ -209,28 +209,28 @@ func (p *sigParser) plain() *typ {
 	}
 	switch name {
 	case "any":
-		return &typ{kinds: anything}
+		return &luaType{kinds: anything}
 	case "nil":
-		return &typ{kinds: kind(lua.LTNil)}
+		return &luaType{kinds: kind(lua.LTNil)}
 	case "string":
-		return &typ{kinds: kind(lua.LTString)}
+		return &luaType{kinds: kind(lua.LTString)}
 	case "number":
-		return &typ{kinds: kind(lua.LTNumber)}
+		return &luaType{kinds: kind(lua.LTNumber)}
 	case "integer":
-		return &typ{kinds: kind(lua.LTNumber), integer: true}
+		return &luaType{kinds: kind(lua.LTNumber), integer: true}
 	case "boolean":
-		return &typ{kinds: kind(lua.LTBool)}
+		return &luaType{kinds: kind(lua.LTBool)}
 	case "table":
-		return &typ{kinds: kind(lua.LTTable)}
+		return &luaType{kinds: kind(lua.LTTable)}
 	case "userdata":
-		return &typ{kinds: kind(lua.LTUserData)}
+		return &luaType{kinds: kind(lua.LTUserData)}
 	}
 	p.fail("a type")
-	return &typ{}
+	return &luaType{}
 }
 
 // String describes t for "want ...".
-func (t *typ) String() string {
+func (t *luaType) String() string {
 	if len(t.values) > 0 && t.kinds == kind(lua.LTString) {
 		quoted := make([]string, len(t.values))
 		for i, v := range t.values {
@@ -264,7 +264,7 @@ func (t *typ) String() string {
 }
 
 // mismatch returns the wanted type, or "" if v is of type t. It does not look inside of tables.
-func (t *typ) mismatch(v lua.LValue) string {
+func (t *luaType) mismatch(v lua.LValue) string {
 	if t.kinds&kind(v.Type()) == 0 {
 		return t.String()
 	}

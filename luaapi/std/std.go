@@ -78,8 +78,8 @@ const (
 	maxDepth  = 1000     // tables inside one another
 )
 
-// A std is the library in one interpreter.
-type std struct {
+// An instance is the library in one interpreter.
+type instance struct {
 	Options
 	in       *luaapi.Interp
 	null     *lua.LUserData // json.null
@@ -102,7 +102,7 @@ func (o Options) Extend(in *luaapi.Interp) {
 	if o.Record == nil {
 		o.Record = func(Input) {}
 	}
-	s := &std{Options: o, in: in, tree: o.Data}
+	s := &instance{Options: o, in: in, tree: o.Data}
 	for _, l := range index {
 		in.Define(l.name, "std."+l.name, func(L *lua.LState) lua.LValue { return l.open(s, L) })
 	}

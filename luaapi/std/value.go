@@ -17,7 +17,7 @@ import (
 // formats: json.null is a null, and json.array marks a table that is a list even if it is empty.
 
 // nullValue returns json.null.
-func (s *std) nullValue(L *lua.LState) *lua.LUserData {
+func (s *instance) nullValue(L *lua.LState) *lua.LUserData {
 	if s.null == nil {
 		s.null = L.NewUserData()
 		s.null.Value = luaapi.Null{}
@@ -34,7 +34,7 @@ func (s *std) nullValue(L *lua.LState) *lua.LUserData {
 
 // arrayMark returns the metatable of tables that are lists even if they are
 // empty.
-func (s *std) arrayMark(L *lua.LState) *lua.LTable {
+func (s *instance) arrayMark(L *lua.LState) *lua.LTable {
 	if s.array == nil {
 		s.array = L.CreateTable(0, 0)
 	}
@@ -101,7 +101,7 @@ func (c *call) plain(n int) any { return c.plainValue(c.L.Get(n), "") }
 
 // plainValue converts a value; what is its name in messages.
 func (c *call) plainValue(v lua.LValue, what string) any {
-	p := plainConverter{std: c.std, L: c.L}
+	p := plainConverter{instance: c.instance, L: c.L}
 	data := p.value(v)
 	if p.fault != "" {
 		at := what
@@ -121,7 +121,7 @@ func (c *call) plainValue(v lua.LValue, what string) any {
 
 // A plainConverter converts values of Lua to plain data.
 type plainConverter struct {
-	*std
+	*instance
 	L     *lua.LState
 	open  []*lua.LTable // the tables around the present value
 	fault string        // the mistake

@@ -20,7 +20,7 @@ func yamlLibrary() *Library {
 		Values: []Value{{
 			Name: "null", Type: "userdata", Doc: "Is json.null.",
 			Example: `yaml.null == json.null`, Result: `true`,
-			Get: func(s *std, L *lua.LState) lua.LValue { return s.nullValue(L) },
+			Get: func(s *instance, L *lua.LState) lua.LValue { return s.nullValue(L) },
 		}},
 		Funcs: append([]Func{{
 			Signature: `decode(text: string, options?: { nulls?: boolean }): any`,

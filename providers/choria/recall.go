@@ -66,10 +66,10 @@ func (p *scaffolds) Recall(ctx context.Context, v *host.View, want resources.Sca
 		return have, err
 	}
 	if desired.Text == "" {
-		return have, &resource.UnknownError{Because: "no run has recorded what it rendered"}
+		return have, &resource.UnknownError{Reason: "no run has recorded what it rendered"}
 	}
 	if len(desired.Text) == 2*sha256.Size && !strings.Contains(desired.Text, " ") { // an old version of ccm kept only this of secrets
-		return have, &resource.UnknownError{Because: "it holds secrets, and what was rendered is not recorded"}
+		return have, &resource.UnknownError{Reason: "it holds secrets, and what was rendered is not recorded"}
 	}
 	r, err := parseDigest(desired.Text)
 	if err != nil {

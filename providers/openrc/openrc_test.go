@@ -85,7 +85,7 @@ func TestCrashed(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, resources.ServiceState{Active: "crashed"}, have)
 	require.NoError(t, s.Start(t.Context(), h, want))
-	require.Equal(t, []string{"zap", "start"}, m.Did)
+	require.Equal(t, []string{"zap", "start"}, m.Verbs)
 	have, err = s.Status(t.Context(), &h.View, want)
 	require.NoError(t, err)
 	require.True(t, have.Running)

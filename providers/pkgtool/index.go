@@ -104,10 +104,10 @@ func (t *Tool) refresh(ctx context.Context, h *host.Host, age string) (bool, err
 	h.Log().Info("the package index is "+age+" and is refreshed", "command", host.Cmd{Argv: t.UpdateIndex}.String())
 	err := t.Change(ctx, h, func(run func(argv ...string) (host.Result, error)) error {
 		_, err := run(t.UpdateIndex...)
-		if err != nil && t.IndexTried != "" {
+		if err != nil && t.AttemptFile != "" {
 			// The failed attempt has touched the index; its old time is restored, so that the next
 			// run does not take it for new.
-			_, _ = run("touch", "--no-create", fmt.Sprintf("--date=@%d", max(before.Unix(), 0)), t.IndexTried)
+			_, _ = run("touch", "--no-create", fmt.Sprintf("--date=@%d", max(before.Unix(), 0)), t.AttemptFile)
 		}
 		return err
 	})

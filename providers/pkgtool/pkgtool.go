@@ -34,16 +34,16 @@ type Tool struct {
 	// is the command that reads it.
 	Index       []string
 	UpdateIndex []string
-	// IndexTried is the path in Index that is touched even by a failed attempt, "" if there is
+	// AttemptFile is the path in Index that is touched even by a failed attempt, "" if there is
 	// none.
-	IndexTried string
+	AttemptFile string
 	// ReadsIndex says that its queries read a missing index.
 	ReadsIndex bool
 	// Shared lists the options that its queries accept as well. Options that end with a space are
 	// followed by a word.
 	Shared []string
-	// Done lists the exit statuses, besides 0, of a command that made its changes.
-	Done []int
+	// SuccessStatuses lists the exit statuses, besides 0, of a command that made its changes.
+	SuccessStatuses []int
 	// IsFailure reports, from the output, whether a command that exits 0 failed in part: its
 	// changes are made, and the script of a package failed. It is nil if the tool exits with
 	// another status then.
@@ -98,7 +98,7 @@ func (t *Tool) Change(ctx context.Context, h *host.Host, change func(run func(ar
 	return change(func(argv ...string) (host.Result, error) {
 		cmd := host.Cmd{Argv: argv, Env: t.Env}
 		res, err := h.Run(ctx, cmd)
-		if err == nil && res.Code != 0 && !slices.Contains(t.Done, res.Code) {
+		if err == nil && res.Code != 0 && !slices.Contains(t.SuccessStatuses, res.Code) {
 			err = fmt.Errorf("%s: exit status %d%s", cmd, res.Code, t.LastWords(res))
 		} else if err == nil && t.IsFailure != nil && t.IsFailure(Lines(res.Stdout), Lines(res.Stderr)) {
 			err = &resource.DoneError{Err: fmt.Errorf("%s: a script of a package failed%s", cmd, t.LastWords(res))}

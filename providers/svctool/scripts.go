@@ -137,7 +137,7 @@ func (s *Scripts) script(v *host.View, name string) (string, error) {
 	for _, dir := range s.Dirs {
 		path := filepath.Join(dir, name)
 		if kind, ok := v.Overlay().Assumed(path); ok && kind != host.Missing {
-			return "", &resource.UnknownError{Because: "the script " + path + " is pending"}
+			return "", &resource.UnknownError{Reason: "the script " + path + " is pending"}
 		} else if ok {
 			continue
 		}

@@ -112,7 +112,7 @@ func (p *provider) services(ctx context.Context, v *host.View, want resources.Se
 		}
 	}
 	if uid == host.NoAccount {
-		return nil, &resource.UnknownError{Because: "the user " + want.User + " is pending"}
+		return nil, &resource.UnknownError{Reason: "the user " + want.User + " is pending"}
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -73,7 +73,7 @@ func (s *services) StatusAll(ctx context.Context, v *host.View, wants []resource
 // state returns the state of one service. In a plan it may depend on a pending unit file.
 func (s *services) state(ctx context.Context, v *host.View, want resources.Service, u unit, linked map[string]bool) (have resources.ServiceState, err error) {
 	path, kind := s.ctl.pendingFile(v, u.Id)
-	unknown := &resource.UnknownError{Because: "the unit file " + path + " is pending"}
+	unknown := &resource.UnknownError{Reason: "the unit file " + path + " is pending"}
 	if path != "" && (kind == host.Missing || u.LoadState != "loaded" && u.LoadState != "masked") {
 		return have, unknown
 	}

@@ -39,7 +39,7 @@ func (s *services) settle(ctx context.Context, v *host.View, units []unit, errs 
 // A startup is the data on a unit that was just started.
 type startup struct {
 	restarts string // number of automatic restarts at that time
-	did      string // the action: started or reloaded
+	action   string // the action: started or reloaded
 }
 
 // started looks at a unit right after systemctl has started it, and records it for outlast. If a
@@ -68,7 +68,7 @@ func (s *services) outlast(ctx context.Context, v *host.View, want resources.Ser
 		if err != nil {
 			return false, err
 		}
-		if fall := u.fall(start.restarts, start.did); fall != "" {
+		if fall := u.fall(start.restarts, start.action); fall != "" {
 			return false, s.fallen(ctx, v, u, fall)
 		}
 		return !u.mayFall(), nil

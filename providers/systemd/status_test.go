@@ -109,7 +109,7 @@ func TestPendingUnitFile(t *testing.T) {
 		}
 		u, ok := errors.AsType[*resource.UnknownError](err)
 		require.True(t, ok, "%v: %v", x, err)
-		require.Equal(t, "the unit file "+x.planned.Path+" is pending", u.Because)
+		require.Equal(t, "the unit file "+x.planned.Path+" is pending", u.Reason)
 	}
 }
 

@@ -33,14 +33,14 @@ const (
 
 // tool runs the commands of rpm and zypper. It waits as long for another zypper as apt does.
 var tool = &pkgtool.Tool{
-	Doc:         "Asks rpm what is installed, and zypper what could be. Zypper makes the changes.",
-	Commands:    []string{"zypper", "rpm"},
-	Families:    []string{"suse"},
-	Env:         []string{"ZYPP_LOCK_TIMEOUT=600"},
-	Done:        []int{rebootNeeded, restartNeeded},
-	Index:       []string{"/var/cache/zypp/raw/*/repodata/repomd.xml"},
-	UpdateIndex: []string{"zypper", "--non-interactive", "refresh"},
-	Shared:      []string{"--repo ", "-r "},
+	Doc:             "Asks rpm what is installed, and zypper what could be. Zypper makes the changes.",
+	Commands:        []string{"zypper", "rpm"},
+	Families:        []string{"suse"},
+	Env:             []string{"ZYPP_LOCK_TIMEOUT=600"},
+	SuccessStatuses: []int{rebootNeeded, restartNeeded},
+	Index:           []string{"/var/cache/zypp/raw/*/repodata/repomd.xml"},
+	UpdateIndex:     []string{"zypper", "--non-interactive", "refresh"},
+	Shared:          []string{"--repo ", "-r "},
 	Reason: func(stdout, stderr []string) []string {
 		return append(problems(stdout), pkgtool.Tail(stderr)...)
 	},

@@ -60,8 +60,8 @@ const (
 	format   = 1
 )
 
-// A meta is the content of the file metaName.
-type meta struct {
+// A metadata is the content of the file metaName.
+type metadata struct {
 	Protocol string `json:"protocol"`
 	Format   int    `json:"format"`
 	Entry    string `json:"entry"`
@@ -107,7 +107,7 @@ type NoEntryError struct{}
 func (*NoEntryError) Error() string { return "it has neither " + strings.Join(entries, " nor ") }
 
 func entryOfMeta(fsys fs.FS, text string) (string, error) {
-	var m meta
+	var m metadata
 	if err := json.Unmarshal([]byte(text), &m); err != nil || m.Protocol != protocol {
 		return "", fmt.Errorf("%s is damaged", metaName)
 	}

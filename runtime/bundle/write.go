@@ -201,7 +201,7 @@ func (p *packer) entry() ([]byte, error) {
 	case !have(entry):
 		return nil, fmt.Errorf("%s is left out of the bundle, and is what it should run", filepath.Join(p.folder.Dir, entry))
 	default:
-		text, err := json.Marshal(meta{Protocol: protocol, Format: format, Entry: entry})
+		text, err := json.Marshal(metadata{Protocol: protocol, Format: format, Entry: entry})
 		return append(text, '\n'), err
 	}
 }

@@ -24,8 +24,8 @@ type Builder struct {
 
 	list  []*resource.Resource
 	names names
-	// declared has the original declarations of replaced resources ([Builder.Replace]).
-	declared map[*resource.Resource]*resource.Resource
+	// originals has the original declarations of replaced resources ([Builder.Replace]).
+	originals map[*resource.Resource]*resource.Resource
 	// invalid are resources with mistakes, for CheckReferences.
 	invalid []*resource.Resource
 }
@@ -66,7 +66,7 @@ func (b *Builder) Add(r *resource.Resource) (*resource.Resource, error) {
 		case first.Skip != "" && first.ID != r.ID: // only its alias gives way
 		case first.Skip != "":
 			b.drop(first)
-		case first.ID == r.ID && (same(first, r) || b.declared[first] != nil && same(b.declared[first], r)):
+		case first.ID == r.ID && (same(first, r) || b.originals[first] != nil && same(b.originals[first], r)):
 			return first, nil
 		default:
 			return nil, duplicateError(r, r.ID, first)
@@ -96,8 +96,8 @@ func same(a, b *resource.Resource) bool {
 	return len(a.LazyProperties)+len(b.LazyProperties) == 0 && reflect.DeepEqual(a.Spec, b.Spec) && reflect.DeepEqual(a.Common, b.Common) && a.Restraint() == b.Restraint()
 }
 
-// AddBroken notes a resource whose mistakes were reported. The catalog is never built.
-func (b *Builder) AddBroken(r *resource.Resource) { b.invalid = append(b.invalid, r) }
+// AddInvalid notes a resource whose mistakes were reported. The catalog is never built.
+func (b *Builder) AddInvalid(r *resource.Resource) { b.invalid = append(b.invalid, r) }
 
 // CheckReferences returns the mistakes in references, for a catalog that is not built because of
 // other mistakes. Broken resources count as declared: their references are checked, and

@@ -44,13 +44,13 @@ func (b *Builder) Replace(old, now *resource.Resource) {
 			of[name] = now
 		}
 	}
-	if b.declared == nil {
-		b.declared = make(map[*resource.Resource]*resource.Resource)
+	if b.originals == nil {
+		b.originals = make(map[*resource.Resource]*resource.Resource)
 	}
-	first := b.declared[old]
+	first := b.originals[old]
 	if first == nil {
 		first = old
 	}
-	delete(b.declared, old)
-	b.declared[now] = first
+	delete(b.originals, old)
+	b.originals[now] = first
 }

@@ -77,10 +77,10 @@ func (u *Unit) Add(ctx context.Context, r *resource.Resource) (*resource.Resourc
 	return u.units.Builder.Add(r)
 }
 
-// AddBroken notes a resource of this unit whose mistakes were reported.
-func (u *Unit) AddBroken(r *resource.Resource) {
+// AddInvalid notes a resource of this unit whose mistakes were reported.
+func (u *Unit) AddInvalid(r *resource.Resource) {
 	u.rename(r)
-	u.units.Builder.AddBroken(r)
+	u.units.Builder.AddInvalid(r)
 }
 
 // childName returns the name in the catalog of a resource that applies a child. As written, the

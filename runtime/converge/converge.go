@@ -100,7 +100,7 @@ func (e *Engine) walk(ctx context.Context, v *host.View, h *host.Host, c *catalo
 	})
 	p := &walkState{catalog: c, view: v, planning: h == nil, outcomes: make([]event.Outcome, len(c.Resources))}
 	w := &walk{
-		Engine: e, walkState: p, host: h, declared: declared, prefetcher: prefetch.ForWalk(ctx, e.Prefetcher, e.Registry, e.Facts, v, c, e.Sequential), skipsDependents: make([]bool, len(c.Resources)),
+		Engine: e, walkState: p, host: h, declaredResources: declared, prefetcher: prefetch.ForWalk(ctx, e.Prefetcher, e.Registry, e.Facts, v, c, e.Sequential), skipsDependents: make([]bool, len(c.Resources)),
 		grouping:  grouping{e, p},
 		refreshes: &refreshTracker{walkState: p}, redactor: redact.New(e.Secrets, e.SecretHistory, e.Texts, c.Resources), pool: newPool(),
 	}
@@ -166,9 +166,9 @@ type walk struct {
 	*walkState
 	grouping grouping
 	host     *host.Host // nil in a plan
-	// declared is the resources of the catalog before lazy values are resolved; catalog has the
+	// declaredResources is the resources of the catalog before lazy values are resolved; catalog has the
 	// resolved ones.
-	declared []*resource.Resource
+	declaredResources []*resource.Resource
 	// prefetcher returns the provider and the state of a resource, also of a resource that was not
 	// prefetched.
 	prefetcher      *prefetch.Prefetcher

@@ -53,7 +53,7 @@ func (w *walk) decideAndAct(ctx context.Context, i int, provider *resource.Bindi
 	if d.Stable() {
 		w.transaction.pass(ev)
 		if resource.DependsOnData(r.Spec) { // its properties alone do not tell a later run what was desired
-			ev.DesiredDigest = desiredDigest(w.declared[ev.Index], ev, resource.DesiredDigestOf(state))
+			ev.DesiredDigest = desiredDigest(w.declaredResources[ev.Index], ev, resource.DesiredDigestOf(state))
 		}
 		return
 	}

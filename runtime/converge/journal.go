@@ -131,7 +131,7 @@ func (w *walk) causeOf(ctx context.Context, ev *event.Event, state any) event.Ca
 		return event.NoCause
 	}
 	r := ev.Resource
-	c := w.Cause(w.declared[ev.Index], ev.DesiredDigest, func() string {
+	c := w.Cause(w.declaredResources[ev.Index], ev.DesiredDigest, func() string {
 		text, _ := r.Type.DesiredText(ctx, w.view, r.Spec, state) // without the text the cause cannot be told
 		return text
 	})

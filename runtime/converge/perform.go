@@ -17,7 +17,7 @@ import (
 func (w *walk) act(ctx context.Context, provider resource.Binding, d resource.Decision, state any, ev *event.Event) {
 	r := ev.Resource
 	nameVersion(ev, d, state)
-	ev.Diff, ev.Actions, ev.DesiredDigest = d.Diff, d.Actions, desiredDigest(w.declared[ev.Index], ev, resource.DesiredDigestOf(state))
+	ev.Diff, ev.Actions, ev.DesiredDigest = d.Diff, d.Actions, desiredDigest(w.declaredResources[ev.Index], ev, resource.DesiredDigestOf(state))
 	ev.Cause = w.causeOf(ctx, ev, state)
 	w.refreshes.recordCause(ev.Index, ev.Cause)
 	if d.Text != nil && (w.Texts || w.redactor.NeedsText(d.Diff)) {
@@ -158,7 +158,7 @@ func (w *walk) judge(ev *event.Event, state any, err error) {
 	r := ev.Resource
 	// The actions may have read a source, so that the state has its digest now.
 	if desired := resource.DesiredDigestOf(state); desired != (resource.DesiredDigest{}) {
-		ev.DesiredDigest = desiredDigest(w.declared[ev.Index], ev, desired)
+		ev.DesiredDigest = desiredDigest(w.declaredResources[ev.Index], ev, desired)
 	}
 	d := r.Type.Decide(r.Spec, state, false)
 	switch {

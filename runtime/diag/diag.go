@@ -160,19 +160,19 @@ func (e *Error) within(outer error) *Error {
 	if e.Subject != "" {
 		message = e.Subject + ": " + message
 	}
-	all.Subject, all.Err = "", &wrapped{before + message + after, e.Err}
+	all.Subject, all.Err = "", &messageError{before + message + after, e.Err}
 	return &all
 }
 
-// wrapped is an error with another text.
-type wrapped struct {
+// messageError is an error with another text.
+type messageError struct {
 	text string
 	err  error
 }
 
-func (w *wrapped) Error() string { return w.text }
+func (w *messageError) Error() string { return w.text }
 
-func (w *wrapped) Unwrap() error { return w.err }
+func (w *messageError) Unwrap() error { return w.err }
 
 // Err returns nil for an empty list, else the list sorted by position, without repetitions.
 func (l List) Err() error {

@@ -55,9 +55,9 @@ type Event struct {
 	// because of its paths or names, and not only because it comes earlier.
 	BecauseSurely bool
 	// Forecast is the likely outcome of an unknown resource, nil if there is none.
-	Forecast *Forecast
-	named    int // the number of resources in Because that are named to people
-	others   int // the number of equally sure resources that are not named
+	Forecast     *Forecast
+	namedCount   int // the number of resources in Because that are named to people
+	unnamedCount int // the number of equally sure resources that are not named
 	// Declined says that a person has declined the resource, which is therefore skipped.
 	Declined bool
 	// Unmet lists the requirements that failed or were themselves skipped.
@@ -94,16 +94,16 @@ const MostNamed = 3
 func (e *Event) Blame(list []Predecessor, alike, more int, surely bool) {
 	e.Outcome, e.Cause = Unknown, NoCause
 	e.Because, e.BecauseMore, e.BecauseSurely = list, more, surely
-	e.named = min(alike, MostNamed)
-	e.others = alike - e.named
+	e.namedCount = min(alike, MostNamed)
+	e.unnamedCount = alike - e.namedCount
 	if alike == len(list) {
-		e.others += more
+		e.unnamedCount += more
 	}
 	word := "is"
 	if alike > 1 {
 		word = "are"
 	}
-	causes, state := joined(list[:e.named], e.others), word+" "+list[0].Outcome.String()
+	causes, state := joined(list[:e.namedCount], e.unnamedCount), word+" "+list[0].Outcome.String()
 	e.Reason = causes + " " + state
 	if !surely {
 		e.Reason = fmt.Sprintf("%s, which %s, may make a difference", causes, state)
@@ -111,11 +111,11 @@ func (e *Event) Blame(list []Predecessor, alike, more int, surely bool) {
 }
 
 // Named returns the resources of Because that are named to people.
-func (e *Event) Named() []Predecessor { return e.Because[:max(e.named, min(1, len(e.Because)))] }
+func (e *Event) Named() []Predecessor { return e.Because[:max(e.namedCount, min(1, len(e.Because)))] }
 
 // Others returns the number of resources that make as much difference as those in Named, but are
 // not named to people.
-func (e *Event) Others() int { return e.others }
+func (e *Event) Others() int { return e.unnamedCount }
 
 // OthersText counts resources that are not named.
 func OthersText(n int) string {

@@ -59,7 +59,7 @@ func gatherHost(ctx context.Context, v *host.View) (any, error) {
 
 // gopsutil returns the pair in the form of gopsutil: a container hides the hypervisor, and none is
 // "".
-func (m virtual) gopsutil() (system, role string) {
+func (m virtualization) gopsutil() (system, role string) {
 	switch {
 	case m.container != "none":
 		return m.container, "guest"

@@ -27,7 +27,7 @@ func (s *suspectFinder) withOrigins(suspects []suspect) []suspect {
 	}
 	var origins []suspect
 	for _, x := range suspects {
-		isOther := func(by suspect) bool { return !slices.Contains(s.because[by.index], x.index) }
+		isOther := func(by suspect) bool { return !slices.Contains(s.suspectsOf[by.index], x.index) }
 		if x.rank < mayBe && s.outcomes[x.index] == event.Pending && !slices.ContainsFunc(surest, isOther) {
 			origins = append(origins, suspect{x.index, surest[0].rank})
 		}
@@ -53,12 +53,12 @@ func (f *Forecaster) blameDirect(ctx context.Context, provider *resource.Binding
 
 // recordBecause records the suspects of resource i.
 func (s *suspectFinder) recordBecause(i int, suspects []suspect) {
-	if s.because == nil {
-		s.because = make(map[int][]int)
+	if s.suspectsOf == nil {
+		s.suspectsOf = make(map[int][]int)
 	}
 	for _, x := range suspects {
-		if len(s.because[i]) < mostSuspects && !slices.Contains(s.because[i], x.index) {
-			s.because[i] = append(s.because[i], x.index)
+		if len(s.suspectsOf[i]) < mostSuspects && !slices.Contains(s.suspectsOf[i], x.index) {
+			s.suspectsOf[i] = append(s.suspectsOf[i], x.index)
 		}
 	}
 }
@@ -89,7 +89,7 @@ func (f *Forecaster) RecordConditions(i int) {
 		} else if !f.conditional[d.Index] {
 			continue
 		}
-		for _, deeper := range f.suspects.because[d.Index] {
+		for _, deeper := range f.suspects.suspectsOf[d.Index] {
 			list = append(list, suspect{deeper, mayBe})
 		}
 	}

@@ -16,7 +16,7 @@ func (f *Forecaster) RecordStatusError(ctx context.Context, provider *resource.B
 	err = ev.Resource.ExplainMissing(err)
 	if f.planning || ev.Resource.IsOnlyPlanned() {
 		if u, ok := errors.AsType[*resource.UnknownError](err); ok {
-			recordUnknown(ev, u.Because)
+			recordUnknown(ev, u.Reason)
 			f.assumeMayAct(ev, nil)
 			return
 		}

@@ -16,7 +16,7 @@ func (s *suspectFinder) refreshing(i int) (list []suspect) {
 		}
 	}
 	for _, x := range list {
-		for _, deeper := range s.because[x.index] {
+		for _, deeper := range s.suspectsOf[x.index] {
 			list = append(list, suspect{deeper, mayBe})
 		}
 	}

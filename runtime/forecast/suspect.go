@@ -48,8 +48,8 @@ type suspectFinder struct {
 	ancestry ancestry
 	// managers are the resources that manage a path; nil until needed.
 	managers map[string][]manager
-	// because has the suspects of each unknown resource.
-	because map[int][]int
+	// suspectsOf has the suspects of each unknown resource.
+	suspectsOf map[int][]int
 	// failing is set if the resource whose turn it is would fail.
 	failing bool
 	// excluded are resources that count as not there; nil except in hiddenSuspects.
@@ -105,7 +105,7 @@ func (s *suspectFinder) of(i int, looks *host.Looks) []suspect {
 		if len(ranks) >= mostSuspects {
 			break
 		}
-		for _, deeper := range s.because[k] { // suspects that the possible effects of k hide
+		for _, deeper := range s.suspectsOf[k] { // suspects that the possible effects of k hide
 			blame(deeper, mayBe)
 		}
 	}

@@ -28,7 +28,7 @@ func PendingAccount(v *View, kind LookKind, name string, needed bool) *Account {
 	}
 	a, by := overlay.PendingAccount(o, kind, name)
 	if a != nil && needed && !a.Absent {
-		o.Looks().NoteError(&NotKnownError{Path: name, By: by})
+		o.Looks().NoteError(&NotKnownError{Path: name, Author: by})
 	}
 	if a == nil && needed && o.Looks() != nil { // records the look: a pending resource may make the account
 		_, _ = accountID(v, map[LookKind]*accounts.Database{UserLook: v.accounts.Users, GroupLook: v.accounts.Groups}[kind], name)

@@ -121,7 +121,7 @@ func (r *reader) decode(d *declaration, where *table, from resource.Origin, brok
 		}
 	}
 	if err != nil || broken {
-		r.AddBroken(d.typ.Broken(where.tab, from))
+		r.AddInvalid(d.typ.DecodeInvalid(where.tab, from))
 	}
 	var list diag.List
 	list.Add(err)

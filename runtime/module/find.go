@@ -13,17 +13,17 @@ import (
 // as for a site.
 var templates = []string{"lib/?.lua", "lib/?/init.lua", "?.lua", "?/init.lua"}
 
-// A Found is a file of a module that require has found.
-type Found struct {
+// A CodeFile is a file of a module that require has found.
+type CodeFile struct {
 	Copy
 	Path string // below the directory of the module, with slashes
 }
 
 // File returns the path of the file on this machine.
-func (f *Found) File() string { return filepath.Join(f.Dir, filepath.FromSlash(f.Path)) }
+func (f *CodeFile) File() string { return filepath.Join(f.Dir, filepath.FromSlash(f.Path)) }
 
 // Shown returns the name of the file for messages.
-func (f *Found) Shown() string {
+func (f *CodeFile) Shown() string {
 	if f.Replace != "" {
 		return filepath.ToSlash(filepath.Join(f.Replace, f.Path))
 	}
@@ -36,7 +36,7 @@ func (f *Found) Shown() string {
 //
 // The code of a site can require what its dependencies export; the code of a module can require its own files and
 // what its own dependencies export. So code never depends on a module that it did not declare.
-func (s *Site) Require(from, name string) (*Found, error) {
+func (s *Site) Require(from, name string) (*CodeFile, error) {
 	if first, _, _ := strings.Cut(name, "."); first == "std" || first == "ccm" {
 		return nil, nil
 	}
@@ -116,7 +116,7 @@ func (s *Site) own() *LockedModule {
 }
 
 // exported returns the file for a name that a module exports.
-func (s *Site) exported(m *LockedModule, name string) (*Found, error) {
+func (s *Site) exported(m *LockedModule, name string) (*CodeFile, error) {
 	c, err := s.Open(m.Name)
 	if err != nil {
 		return nil, err
@@ -128,7 +128,7 @@ func (s *Site) exported(m *LockedModule, name string) (*Found, error) {
 }
 
 // find returns the file of the module for require of name, nil if the module has none.
-func (c Copy) find(name string) *Found {
+func (c Copy) find(name string) *CodeFile {
 	for part := range strings.SplitSeq(name, ".") {
 		if !isNamePart(part) {
 			return nil
@@ -137,7 +137,7 @@ func (c Copy) find(name string) *Found {
 	for _, t := range templates {
 		at := strings.ReplaceAll(t, "?", strings.ReplaceAll(name, ".", "/"))
 		if c.has(at) {
-			return &Found{c, at}
+			return &CodeFile{c, at}
 		}
 	}
 	return nil

@@ -149,10 +149,10 @@ type Provider[D, S any] interface {
 
 // An UnknownError is what Status returns in a plan if the state cannot be known before a pending
 // resource was converged.
-type UnknownError struct{ Because string }
+type UnknownError struct{ Reason string }
 
 // Error names the reason.
-func (e *UnknownError) Error() string { return "unknown, because " + e.Because }
+func (e *UnknownError) Error() string { return "unknown, because " + e.Reason }
 
 // Common is the properties that every type has.
 type Common struct {

@@ -174,10 +174,10 @@ func (t *Type) Decode(tab *schema.Table, from Origin) (*Resource, error) {
 	return r, nil
 }
 
-// Broken returns the readable part of a resource that [Type.Decode] has refused: its name and its
+// DecodeInvalid returns the readable part of a resource that [Type.Decode] has refused: its name and its
 // references. It takes the resource's place when references are checked, so that one mistake does
 // not hide others.
-func (t *Type) Broken(tab *schema.Table, from Origin) *Resource {
+func (t *Type) DecodeInvalid(tab *schema.Table, from Origin) *Resource {
 	r := &Resource{Type: t, Pos: from.Pos, Dir: from.Dir, Positions: tab.Positions, Calls: from.Calls, Scope: from.Scope}
 	r.ID = ID{t.Name, nameIn(t.schema(), tab)}
 	_ = t.union().Decode(tab, t.new(), &r.Common) // the mistakes were reported by Decode

@@ -181,7 +181,7 @@ func eachLine[T any](s *Store, file string, each func(T)) error {
 
 // A MissingRecord is a resource that was in order after a run and whose desired state is not
 // recorded.
-type MissingRecord struct{ ID, Because string }
+type MissingRecord struct{ ID, Reason string }
 
 // Catalog returns the applied catalog. Types are looked up in reg. Resources that cannot be read
 // are returned separately, in order of name. A damaged file is set aside; the next run writes it

@@ -101,7 +101,7 @@ func (e *Env) Evaluate(code string) (any, error) {
 }
 
 func (e *Env) compile(code string) (*vm.Program, error) {
-	may := nilSafe{optional: make(map[ast.Node]bool)}
+	may := nilSafeFinder{optional: make(map[ast.Node]bool)}
 	opts := []expr.Option{expr.Env(e.vars), expr.Timezone("UTC"), expr.Patch(may), expr.Patch(treeReader(may)), expr.Patch(make(stepCounter)), expr.Patch(make(sizeCounter)), expr.Patch(make(matchBound)), expr.Patch(make(partBound))}
 	// The built-in ones read the clock and give the order of Go maps.
 	for _, name := range append([]string{"now", "keys", "values", "toPairs"}, boundedFunctions...) {
@@ -110,11 +110,11 @@ func (e *Env) compile(code string) (*vm.Program, error) {
 	return expr.Compile(code, opts...)
 }
 
-// nilSafe finds reads whose value may be missing: on the left of ?? and in chains with ?.
-type nilSafe struct{ optional map[ast.Node]bool }
+// nilSafeFinder finds reads whose value may be missing: on the left of ?? and in chains with ?.
+type nilSafeFinder struct{ optional map[ast.Node]bool }
 
 // Visit implements ast.Visitor.
-func (f nilSafe) Visit(node *ast.Node) {
+func (f nilSafeFinder) Visit(node *ast.Node) {
 	switch n := (*node).(type) {
 	case *ast.BinaryNode:
 		if n.Operator == "??" {

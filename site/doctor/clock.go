@@ -11,7 +11,7 @@ const tolerance = 24 * time.Hour
 // clock checks whether the time of day can be right.
 func clock(x *examination) []Finding {
 	synchronized, err := clockSynchronized()
-	f := judgeClock(x.process.Clock.Now(), x.Built, synchronized, err)
+	f := judgeClock(x.process.Clock.Now(), x.BuildTime, synchronized, err)
 	if container := x.text("virtual.container"); f.Hint != "" && container != "" && container != "none" {
 		f.Hint = "on the host, whose clock this is (" + container + "): " + f.Hint
 	}

@@ -38,8 +38,8 @@ type Finding struct {
 type Options struct {
 	// StateDir is the given state directory; "" for the default.
 	StateDir string
-	// Built is the commit time of this program; zero if unknown.
-	Built time.Time
+	// BuildTime is the commit time of this program; zero if unknown.
+	BuildTime time.Time
 	// MemoryLimit is the number of bytes that this process may use; 0 if unknown.
 	MemoryLimit int64
 }

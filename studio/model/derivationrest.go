@@ -24,7 +24,7 @@ func (d *derivation) luaRest() {
 		for i := range m.Resources {
 			calls[m.Resources[i].Call] = &m.Resources[i]
 		}
-		list := m.script.Rests(func(call int) bool { return calls[call] != nil })
+		list := m.script.Remainders(func(call int) bool { return calls[call] != nil })
 		for _, r := range list {
 			words = append(words, r.Words)
 		}

@@ -172,7 +172,7 @@ func runSpecFile(ctx context.Context, e *cli.Env, file string, wanted func(strin
 	sources, err := o.Run(ctx, file, text)
 	rep.AddSources(sources)
 	if err != nil {
-		rep.AddBroken(file, err)
+		rep.AddFileError(file, err)
 	}
 	return nil
 }

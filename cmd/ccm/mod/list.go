@@ -120,7 +120,7 @@ written out, no module is taken out.`,
 			if err != nil {
 				return err
 			}
-			used, err := resolve.UsedIn(x.Dir)
+			used, err := resolve.UsageIn(x.Dir)
 			if err != nil {
 				return err
 			}

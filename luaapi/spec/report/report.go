@@ -59,8 +59,8 @@ func (r *Report) Add(res spec.Result) {
 	}
 }
 
-// AddBroken takes the error of a file that cannot be evaluated.
-func (r *Report) AddBroken(file string, err error) {
+// AddFileError takes the error of a file that cannot be evaluated.
+func (r *Report) AddFileError(file string, err error) {
 	var list diag.List
 	list.Add(err)
 	r.Add(spec.Result{File: file, Name: file, Pos: list[0].Pos, Status: spec.Error, Errs: list})

@@ -31,8 +31,8 @@ type Machine struct {
 	// Killed, which the init system has not noticed; it is Starting for some questions.
 	Running, Dies, Killed bool
 	Starting              int
-	// Did is the verbs that were called.
-	Did []string
+	// Verbs are the verbs that were called.
+	Verbs []string
 }
 
 // Tool is what differs between init systems.
@@ -75,7 +75,7 @@ func (m *Machine) Has(name string) bool { _, err := os.Lstat(m.Path(name)); retu
 // Do performs a verb of a script, and lets time pass.
 func (m *Machine) Do(verb string) {
 	if verb != "status" && verb != "describe" {
-		m.Did = append(m.Did, verb)
+		m.Verbs = append(m.Verbs, verb)
 	}
 	switch verb {
 	case "start", "restart":
@@ -205,7 +205,7 @@ func (tool Tool) OnChange(t *testing.T, provider *svctool.Scripts) {
 		for _, a := range d.Actions {
 			require.NoError(t, want.Perform(t.Context(), h, provider, a))
 		}
-		require.Equal(t, x.did, m.Did, "%s", x.onChange)
+		require.Equal(t, x.did, m.Verbs, "%s", x.onChange)
 	}
 }
 
@@ -221,7 +221,7 @@ func (tool Tool) Plans(t *testing.T, provider *svctool.Scripts) {
 	_, err = provider.Status(t.Context(), v, want)
 	var unknown *resource.UnknownError
 	require.ErrorAs(t, err, &unknown)
-	require.Equal(t, "the script /etc/init.d/y is pending", unknown.Because)
+	require.Equal(t, "the script /etc/init.d/y is pending", unknown.Reason)
 }
 
 // Suits tests where a provider suits: with its commands, where its init system runs.

@@ -19,7 +19,7 @@ func (a *assumptions) assumeAccount(x PathEffect, by any, tentative bool) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	key := accountKey{x.Account.Kind, x.Account.Name}
-	e, old := &entry{PathEffect: x, by: by, tentative: tentative || x.Account.Unsure}, a.accounts[key]
+	e, old := &entry{PathEffect: x, author: by, tentative: tentative || x.Account.Unsure}, a.accounts[key]
 	if own := *x.Account; old != nil && own.ID == NoAccount && !own.Absent && !old.Account.Absent { // the number of an existing account stays
 		own.ID, e.Account = old.Account.ID, &own
 	}
@@ -38,14 +38,14 @@ func PendingAccount(o *View, kind LookKind, name string) (*Account, any) {
 	if e == nil {
 		return nil, nil
 	}
-	a, by := *e.Account, e.by
+	a, by := *e.Account, e.author
 	o.mu.RLock()
 	defer o.mu.RUnlock()
-	for ; e != nil && !e.Account.Absent; e = counted(o.excluded, e.replaced) {
+	for ; e != nil && !e.Account.Absent; e = counted(o.excluded, e.previous) {
 		if e.tentative && o.looks != nil {
-			o.looks.doubt(e.by)
+			o.looks.doubt(e.author)
 		}
-		if e.by != by {
+		if e.author != by {
 			a.Members = slices.Concat(a.Members, e.Account.Members)
 		}
 	}
@@ -72,7 +72,7 @@ func (o *View) Account(d *accounts.Database, name string, id uint32, err error) 
 		if o.looks != nil {
 			o.looks.add(Look{Kind: kind, Name: name, Found: !a.Absent && (!a.Unsure || err == nil)})
 			if own.tentative && (err != nil || a.Members == nil) { // otherwise the account exists in any case
-				o.looks.doubt(own.by)
+				o.looks.doubt(own.author)
 			}
 		}
 		switch {
@@ -90,7 +90,7 @@ func (o *View) Account(d *accounts.Database, name string, id uint32, err error) 
 				return n, nil
 			}
 		case err != nil && o.looks != nil:
-			o.looks.doubt(e.by)
+			o.looks.doubt(e.author)
 		}
 	}
 	if o.looks != nil && o.looks.add(Look{Kind: kind, Name: name, Found: err == nil}) {

@@ -33,8 +33,8 @@ func (x Commands) Query(c command.Cmd) (res command.Result, answered bool, err e
 	if c.As != nil && c.As.UID == NoAccount {
 		missing := &NotKnownError{Path: "user " + c.As.Name}
 		if e := accountOf(o, accountKey{UserLook, c.As.Name}); e != nil {
-			missing.By = e.by
-			o.looks.doubt(e.by)
+			missing.Author = e.author
+			o.looks.doubt(e.author)
 		} else {
 			o.looks.note(Look{Kind: UserLook, Name: c.As.Name}) // Login was granted the user, and did not note the look
 		}
@@ -53,8 +53,8 @@ func (x Commands) Query(c command.Cmd) (res command.Result, answered bool, err e
 	if name, ok := ofMachine(o.base.Root(), file); ok {
 		p, err := o.find(name, true)
 		if err == nil && !p.entry.asIs() && p.entry.Kind == safepath.Regular {
-			o.looks.doubt(p.entry.by)
-			return res, true, &NotKnownError{name, p.entry.by}
+			o.looks.doubt(p.entry.author)
+			return res, true, &NotKnownError{name, p.entry.author}
 		}
 	}
 	doubtWords(o, c)
@@ -215,7 +215,7 @@ func changers(o *View, name string) []any {
 	var list []any
 	for at := path.Clean(name); at != "/"; at = path.Dir(at) {
 		if e := o.at(at); e != nil && (at == name || e.Kind != safepath.Directory || e.fresh || e.Unsure || e.Open) {
-			list = append(list, e.by)
+			list = append(list, e.author)
 		}
 	}
 	p, err := o.find(name, true)
@@ -224,14 +224,14 @@ func changers(o *View, name string) []any {
 	}
 	list = append(list, p.doubts...)
 	if p.entry != nil {
-		list = append(list, p.entry.by)
+		list = append(list, p.entry.author)
 	}
 	var below func(dir string)
 	below = func(dir string) {
 		for _, n := range o.namesBelow(dir) {
 			child := path.Join(dir, n)
 			if e := o.at(child); e != nil {
-				list = append(list, e.by)
+				list = append(list, e.author)
 			}
 			below(child)
 		}

@@ -36,14 +36,14 @@ func counted(without map[any]bool, e *entry) *entry {
 	if len(without) == 0 {
 		return e
 	}
-	for e != nil && without[e.by] {
-		e = e.replaced
+	for e != nil && without[e.author] {
+		e = e.previous
 	}
 	if e == nil || !e.Unsure {
 		return e
 	}
-	under := counted(without, e.replaced)
-	if under == e.replaced {
+	under := counted(without, e.previous)
+	if under == e.previous {
 		return e
 	}
 	own := *e

@@ -95,7 +95,7 @@ func (w *walker) walk(at place, way []string, follow bool) (place, error) {
 		case at.missingAt != "":
 			at.path = path.Join(at.path, name)
 			if e := w.o.at(at.path); e != nil && e.parentless {
-				at.doubt(e.by)
+				at.doubt(e.author)
 			}
 			continue
 		case at.info.Kind != safepath.Directory && !at.vague:
@@ -156,7 +156,7 @@ func (o *View) step(in place, name string) (place, error) {
 	case e == nil:
 		p.info, p.fresh = now, in.fresh || now.Kind == safepath.Missing
 		if in.open != nil {
-			p.doubt(in.open.by)
+			p.doubt(in.open.author)
 		}
 		if p.info.Kind == safepath.Missing {
 			p.doubt(o.creators(p.path)...)
@@ -167,13 +167,13 @@ func (o *View) step(in place, name string) (place, error) {
 		if e.layered {
 			p.info, p.fresh = e.describe(now), in.fresh || e.fresh
 		}
-		p.doubt(e.by)
+		p.doubt(e.author)
 		return p, nil
 	}
 	p.entry, p.info = e, e.describe(now)
 	p.fresh, p.gone = in.fresh || e.fresh, e.Kind == safepath.Missing && !e.Vague
 	if e.tentative {
-		p.doubt(e.by)
+		p.doubt(e.author)
 	}
 	if e.Vague {
 		p.vague = true
@@ -220,7 +220,7 @@ func (o *View) target(p place) (string, error) {
 	case p.entry.asIs():
 		return o.base.Readlink(p.path)
 	case p.entry.Target == "":
-		return "", &NotKnownError{p.path, p.entry.by}
+		return "", &NotKnownError{p.path, p.entry.author}
 	}
 	return p.entry.Target, nil
 }

@@ -44,7 +44,7 @@ func (o *View) Exists(name string) (bool, error) {
 	p, err := o.find(name, true)
 	if err == nil && o.looks != nil {
 		if p.vague && !p.entry.tentative { // it will exist, whatever its kind
-			p.vague, p.doubts = false, without(p.doubts, p.entry.by)
+			p.vague, p.doubts = false, without(p.doubts, p.entry.author)
 		}
 		o.looks.path(p, false)
 	}
@@ -125,9 +125,9 @@ func (o *View) openPlace(p place) (*os.File, error) {
 		return o.base.OpenUserFile(e.Source)
 	}
 	if o.looks != nil {
-		o.looks.doubt(e.by)
+		o.looks.doubt(e.author)
 	}
-	return nil, &NotKnownError{p.path, e.by}
+	return nil, &NotKnownError{p.path, e.author}
 }
 
 // memory returns a file that exists only in memory.
@@ -196,7 +196,7 @@ func namesIn(o *View, name string, p place, r *safepath.NameReader) ([]string, e
 		}
 	}
 	if p.open != nil && o.looks != nil {
-		o.looks.doubt(p.open.by)
+		o.looks.doubt(p.open.author)
 	}
 	own := o.namesBelow(p.path)
 	if len(own) == 0 {

@@ -57,7 +57,7 @@ type Looks struct {
 // A vagueLook is a look at something whose kind is not known yet.
 type vagueLook struct {
 	path    string
-	by      any
+	author  any
 	missing bool // nothing is there now
 }
 
@@ -109,7 +109,7 @@ func (l *Looks) Imagined(path string) map[any]bool {
 			if by == nil {
 				by = make(map[any]bool)
 			}
-			by[x.by] = true
+			by[x.author] = true
 		}
 	}
 	return by
@@ -166,10 +166,10 @@ func (l *Looks) path(p place, deep bool) {
 	l.note(x)
 	l.doubt(p.doubts...)
 	if p.vague {
-		l.doubt(p.entry.by)
+		l.doubt(p.entry.author)
 		l.mu.Lock()
 		defer l.mu.Unlock()
-		if x := (vagueLook{p.path, p.entry.by, p.imagined}); !slices.Contains(l.vague, x) {
+		if x := (vagueLook{p.path, p.entry.author, p.imagined}); !slices.Contains(l.vague, x) {
 			l.vague = append(l.vague, x)
 		}
 	}
@@ -180,7 +180,7 @@ func (l *Looks) path(p place, deep bool) {
 func (l *Looks) directory(p place, is bool) bool {
 	doubts := p.doubts
 	if p.vague {
-		doubts = append(slices.Clone(doubts), p.entry.by)
+		doubts = append(slices.Clone(doubts), p.entry.author)
 	}
 	x := Look{Kind: DirectoryLook, Name: p.path, Found: is}
 	if p.info.Kind != safepath.Missing {
@@ -204,6 +204,6 @@ func (o *View) RecordLook(kind LookKind, name string, found bool) bool {
 // NoteError records the author whose pending effect an error is about, as a doubt.
 func (l *Looks) NoteError(err error) {
 	if e, ok := errors.AsType[*NotKnownError](err); ok && l != nil {
-		l.doubt(e.By)
+		l.doubt(e.Author)
 	}
 }

@@ -57,7 +57,7 @@ type assumptions struct {
 // An entry is the assumption about one path.
 type entry struct {
 	PathEffect
-	by any
+	author any
 	// tentative says that the assumption holds only if its author does what its forecast says.
 	tentative bool
 	// layered says that an unsure entry repeats the earlier assumption about its path: it may
@@ -68,8 +68,8 @@ type entry struct {
 	// parentless says that the entry counts only once another author makes its directory. If
 	// something is missing in that directory, the other author is to blame.
 	parentless bool
-	// replaced is the earlier assumption about the path, nil for none.
-	replaced *entry
+	// previous is the earlier assumption about the path, nil for none.
+	previous *entry
 	depth    int // number of earlier assumptions
 }
 
@@ -115,7 +115,7 @@ func (o *View) assume(x PathEffect, by any, tentative bool) {
 		at = place{path: path.Clean(x.Path)}
 	}
 	x.Path = at.path
-	e := &entry{PathEffect: x, by: by, tentative: tentative, fresh: at.fresh || at.info.Kind != safepath.Directory}
+	e := &entry{PathEffect: x, author: by, tentative: tentative, fresh: at.fresh || at.info.Kind != safepath.Directory}
 	isNoDirectory := (x.Kind == safepath.Regular || x.Kind == safepath.Symlink) && !x.Vague
 	e.parentless = tentative && isNoDirectory && at.missingAt != "" && at.missingAt != at.path
 	if x.Source != "" && x.Content == nil {
@@ -182,11 +182,11 @@ func (e *entry) mayBring() bool { return e.Unsure || e.Vague || e.tentative && !
 
 // over keeps the earlier assumption about the path in e. An entry of the same author is replaced.
 func (e *entry) over(old *entry) {
-	if old != nil && old.by == e.by && e.by != nil {
-		old = old.replaced
+	if old != nil && old.author == e.author && e.author != nil {
+		old = old.previous
 	}
 	if old != nil && old.depth < mostUnder {
-		e.replaced, e.depth = old, old.depth+1
+		e.previous, e.depth = old, old.depth+1
 	}
 }
 
@@ -211,7 +211,7 @@ func (a *assumptions) addBelow(dir string, e *entry, at place) {
 	}
 	if old := a.entries[child]; old == nil || old.Kind == safepath.Missing {
 		made := &entry{
-			PathEffect: PathEffect{Path: child, Kind: safepath.Directory, Unsure: e.Unsure}, by: e.by, tentative: e.tentative, fresh: true,
+			PathEffect: PathEffect{Path: child, Kind: safepath.Directory, Unsure: e.Unsure}, author: e.author, tentative: e.tentative, fresh: true,
 		}
 		made.over(old)
 		a.put(made)
@@ -224,7 +224,7 @@ func (a *assumptions) removeBelow(name string, e *entry) {
 		child := path.Join(name, base)
 		a.removeBelow(child, e)
 		if old := a.entries[child]; old != nil && (old.Kind != safepath.Missing || old.Unsure || old.Vague) {
-			gone := &entry{PathEffect: PathEffect{Path: child}, by: e.by, tentative: e.tentative, fresh: true}
+			gone := &entry{PathEffect: PathEffect{Path: child}, author: e.author, tentative: e.tentative, fresh: true}
 			gone.over(old)
 			a.put(gone)
 		}
@@ -253,7 +253,7 @@ func (o *View) creators(name string) []any {
 	var visit func(name string)
 	visit = func(name string) {
 		if e := counted(o.excluded, o.entries[name]); e != nil && e.mayBring() {
-			list = append(list, e.by)
+			list = append(list, e.author)
 		}
 		for child := range o.makers[name] {
 			visit(path.Join(name, child))
@@ -295,7 +295,7 @@ func (o *View) NotKnown(name string) error {
 		return unknown
 	}
 	if p, err := o.find(name, false); err == nil && p.entry != nil {
-		unknown.By = p.entry.by
+		unknown.Author = p.entry.author
 	}
 	return unknown
 }

@@ -58,8 +58,8 @@ var ErrNotKnown = errors.New("what it will hold is not known before it is writte
 
 // A NotKnownError is an [ErrNotKnown] about one path.
 type NotKnownError struct {
-	Path string
-	By   any // the author, as given to Assume
+	Path   string
+	Author any // the author, as given to Assume
 }
 
 // Error names the path.

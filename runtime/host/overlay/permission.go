@@ -15,15 +15,15 @@ import (
 
 // ErrNeedsRoot means that the user of this process lacks a permission. It is also an
 // [fs.ErrPermission], as the real failure would be.
-var ErrNeedsRoot error = needsRoot{}
+var ErrNeedsRoot error = needsRootError{}
 
-type needsRoot struct{}
+type needsRootError struct{}
 
 // Error implements error.
-func (needsRoot) Error() string { return "would fail: needs root" }
+func (needsRootError) Error() string { return "would fail: needs root" }
 
 // Is reports whether kind is fs.ErrPermission, for [errors.Is].
-func (needsRoot) Is(kind error) bool { return kind == fs.ErrPermission }
+func (needsRootError) Is(kind error) bool { return kind == fs.ErrPermission }
 
 // NeedsRoot returns the error that root is needed for something; nil if this process runs as
 // root.

@@ -5,7 +5,7 @@ import "sync"
 // Sums is a cache of the SHA-256 of sources, with their stat data at the time of reading.
 type Sums struct {
 	mu   sync.Mutex
-	sums map[string]sumOf
+	sums map[string]fileSum
 }
 
 // Of returns the cached digest of a source, if its stat data are the same.
@@ -25,9 +25,9 @@ func (k *Sums) Set(name string, g StatData, sum string) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if k.sums == nil {
-		k.sums = make(map[string]sumOf)
+		k.sums = make(map[string]fileSum)
 	}
-	k.sums[name] = sumOf{g, sum}
+	k.sums[name] = fileSum{g, sum}
 }
 
 // Has reports whether a digest of the source is cached.
@@ -38,7 +38,7 @@ func (k *Sums) Has(name string) bool {
 	return ok
 }
 
-type sumOf struct {
+type fileSum struct {
 	StatData
 	sum string
 }

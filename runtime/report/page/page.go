@@ -115,7 +115,7 @@ func rowsOf(run *report.Run) []*row {
 			continue
 		}
 		id := fmt.Sprintf("r%d", i+1)
-		rows = append(rows, &row{Event: e, ID: id, Word: e.OutcomeWord(run.Drift), Part: htmlOf(part.Row(e, part.RowOf{ID: id, Drift: run.Drift}))})
+		rows = append(rows, &row{Event: e, ID: id, Word: e.OutcomeWord(run.Drift), Part: htmlOf(part.Row(e, part.RowOptions{ID: id, Drift: run.Drift}))})
 	}
 	return rows
 }

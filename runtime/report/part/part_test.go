@@ -28,7 +28,7 @@ func event(text string) *report.Event {
 }
 
 func TestRow(t *testing.T) {
-	row := Row(event("<b>"), RowOf{ID: "r1"}).HTML()
+	row := Row(event("<b>"), RowOptions{ID: "r1"}).HTML()
 	for _, want := range []string{
 		`<details class="event failed" id="r1" open="">`, `<span class="name">/etc/x&lt;b&gt;</span>`, `<span class="say">it failed: &lt;b&gt;</span><time>1 ms</time>`,
 		`<p class="meta"><span>site.lua:3</span><span>03:04:05.000</span><span>by posix</span><span>tags a, &lt;b&gt;</span>`,
@@ -56,7 +56,7 @@ func texts(node any) string {
 // TestBothForms: a page that is a file and one that is alive show the same.
 func TestBothForms(t *testing.T) {
 	counts := Counts(&report.Summary{Failed: 1, Stable: 3, Total: 4}, false)
-	for _, e := range []*markup.Element{Row(event("</pre><script>x</script> & \"'"), RowOf{}), Bar(counts), Legend(counts), Badge("file")} {
+	for _, e := range []*markup.Element{Row(event("</pre><script>x</script> & \"'"), RowOptions{}), Bar(counts), Legend(counts), Badge("file")} {
 		text, err := json.Marshal(e)
 		require.NoError(t, err)
 		var node any

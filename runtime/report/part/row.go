@@ -7,15 +7,15 @@ import (
 	"github.com/luaccm/ccm/runtime/report"
 )
 
-// A RowOf says how to show an event.
-type RowOf struct {
+// A RowOptions says how to show an event.
+type RowOptions struct {
 	ID    string // the ID of the element; "" for none
 	Drift bool   // the machine was compared with the result of a past run
 }
 
 // Row returns the event of a resource as a line that opens. The line has the outcome, type, name,
 // actions and duration. Inside are differences, errors and outputs. Failed resources are open.
-func Row(e *report.Event, how RowOf) *markup.Element {
+func Row(e *report.Event, how RowOptions) *markup.Element {
 	attrs := []string{"class", "event " + e.Outcome}
 	if how.ID != "" {
 		attrs = append(attrs, "id", how.ID)

@@ -23,7 +23,7 @@ const mostVerified = 200_000
 // user's cache, if there is one.
 type verifiedSet struct {
 	mu     sync.Mutex
-	known  map[[sha256.Size]byte]bool // true if used since the set was opened
+	sums   map[[sha256.Size]byte]bool // true if used since the set was opened
 	grown  bool
 	file   string // "" for none
 	opened bool
@@ -36,9 +36,9 @@ func (v *verifiedSet) has(sum [sha256.Size]byte) bool {
 	if !v.opened {
 		v.read()
 	}
-	_, ok := v.known[sum]
+	_, ok := v.sums[sum]
 	if ok {
-		v.known[sum] = true
+		v.sums[sum] = true
 	}
 	return ok
 }
@@ -46,18 +46,18 @@ func (v *verifiedSet) has(sum [sha256.Size]byte) bool {
 func (v *verifiedSet) add(sum [sha256.Size]byte) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	if v.known == nil {
-		v.known = make(map[[sha256.Size]byte]bool)
+	if v.sums == nil {
+		v.sums = make(map[[sha256.Size]byte]bool)
 	}
-	if len(v.known) < mostVerified {
-		v.known[sum], v.grown = true, true
+	if len(v.sums) < mostVerified {
+		v.sums[sum], v.grown = true, true
 	}
 }
 
 // read reads the file, unless it belongs to another user or others can write it.
 func (v *verifiedSet) read() {
 	v.opened = true
-	v.known = make(map[[sha256.Size]byte]bool)
+	v.sums = make(map[[sha256.Size]byte]bool)
 	if v.file == "" {
 		return
 	}
@@ -76,7 +76,7 @@ func (v *verifiedSet) read() {
 	text := make([]byte, info.Size())
 	n, _ := io.ReadFull(f, text)
 	for text = text[:n]; len(text) >= sha256.Size; text = text[sha256.Size:] {
-		v.known[[sha256.Size]byte(text)] = false
+		v.sums[[sha256.Size]byte(text)] = false
 	}
 }
 
@@ -89,8 +89,8 @@ func (v *verifiedSet) save(h *host.Host) error {
 		return nil
 	}
 	v.grown = false
-	text := make([]byte, 0, len(v.known)*sha256.Size)
-	for sum, used := range v.known {
+	text := make([]byte, 0, len(v.sums)*sha256.Size)
+	for sum, used := range v.sums {
 		if used {
 			text = append(text, sum[:]...)
 		}

@@ -6,10 +6,10 @@ import (
 	"github.com/luaccm/ccm/runtime/resource"
 )
 
-// Unrestored returns the resources that a run changed without changing a recorded file, in order.
+// UnrestoredResources returns the resources that a run changed without changing a recorded file, in order.
 // No restore takes back what commands did, such as the installation of a package. Resources that
 // were only refreshed are left out.
-func (s *Store) Unrestored(run *Record) (list []string, err error) {
+func (s *Store) UnrestoredResources(run *Record) (list []string, err error) {
 	byFile := make(map[string]bool)
 	for _, c := range run.Changes {
 		byFile[c.Resource] = true

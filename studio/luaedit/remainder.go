@@ -14,9 +14,9 @@ type Remainder struct {
 	Calls []int // the numbers of those calls
 }
 
-// Rests returns the remainders of all statements that do not consist of calls for which is returns
+// Remainders returns the remainders of all statements that do not consist of calls for which is returns
 // true.
-func (s *Script) Rests(is func(call int) bool) []Remainder {
+func (s *Script) Remainders(is func(call int) bool) []Remainder {
 	words := s.layout.Words
 	var out []Remainder
 	next, call := 0, 0

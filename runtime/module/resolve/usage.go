@@ -16,8 +16,8 @@ var (
 	luaComment  = lazyregexp.New(`(?m)--.*$`)
 )
 
-// A UsedModule has the names that the files of a site require.
-type UsedModule struct {
+// A Usage has the names that the files of a site require.
+type Usage struct {
 	Names []string
 	// Unsure are files with a require whose argument is not a literal.
 	Unsure []string
@@ -26,9 +26,9 @@ type UsedModule struct {
 // maxLooked limits the files that are searched.
 const maxLooked = 20_000
 
-// UsedIn searches the scripts and manifests below a directory for require, without vendor and hidden directories.
-func UsedIn(dir string) (*UsedModule, error) {
-	u := new(UsedModule)
+// UsageIn searches the scripts and manifests below a directory for require, without vendor and hidden directories.
+func UsageIn(dir string) (*Usage, error) {
+	u := new(Usage)
 	looked := 0
 	err := filepath.WalkDir(dir, func(at string, d fs.DirEntry, err error) error {
 		if err != nil {
@@ -61,7 +61,7 @@ func UsedIn(dir string) (*UsedModule, error) {
 	return u, err
 }
 
-func (u *UsedModule) add(file, text string, isLua bool) {
+func (u *Usage) add(file, text string, isLua bool) {
 	if !isLua { // a manifest names modules as plain words
 		u.Names = append(u.Names, strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune(" \t\n\r,:[]{}\"'", r) })...)
 		return
@@ -77,7 +77,7 @@ func (u *UsedModule) add(file, text string, isLua bool) {
 }
 
 // Requires reports whether a name that a module exports is required.
-func (u *UsedModule) Requires(m *module.LockedModule) bool {
+func (u *Usage) Requires(m *module.LockedModule) bool {
 	return slices.ContainsFunc(m.Exports, func(e string) bool { return slices.Contains(u.Names, e) })
 }
 

@@ -17,17 +17,17 @@ func gatherVirtual(_ context.Context, v *host.View) (any, error) {
 	return map[string]any{"system": m.system, "role": m.role, "container": m.container}, nil
 }
 
-// virtual describes the virtualization of the machine as a guest, or as a host. Each value is
+// virtualization describes the virtualization of the machine as a guest, or as a host. Each value is
 // "none" if there is none. The names are those of gopsutil, which itself is not used: it keeps its
 // first answer for the whole process, and detects few guests.
-type virtual struct {
+type virtualization struct {
 	system    string // kvm xen vmware vbox hyperv ...
 	role      string // guest, host
 	container string // docker podman lxc ...
 }
 
-func readVirtual(run *host.View) (virtual, error) {
-	m := virtual{system: "none", role: "none", container: "none"}
+func readVirtual(run *host.View) (virtualization, error) {
+	m := virtualization{system: "none", role: "none", container: "none"}
 	container, err := readContainer(run)
 	if err != nil {
 		return m, err
