@@ -68,8 +68,8 @@ func checkNames(t *testing.T, page string) (mentions int) {
 	return mentions
 }
 
-// TestArchitecturePackages: every package is on the page; one that is deeper than two folders
-// may be left to the package in whose folder it lies.
+// TestArchitecturePackages: every package is on the page; one deeper than two folders may be covered by the package
+// in whose folder it is.
 func TestArchitecturePackages(t *testing.T) {
 	text, err := os.ReadFile(page)
 	require.NoError(t, err)
@@ -97,9 +97,9 @@ func TestArchitecturePackages(t *testing.T) {
 // listedImports is the second column of a row that names all that its packages import; other rows have words.
 var listedImports = regexp.MustCompile("^(none|and|as|`[\\w./]+`|[,; ])+$")
 
-// TestArchitectureImports: where the table lists what packages import, they import nothing else; what it says they
-// do not import, they do not. A name stands for the package that ends with it, and for those below; "as" stands
-// for what the row of another package says, and for that package.
+// TestArchitectureImports: packages import only the packages that the table allows, and none that it forbids. A name
+// stands for the package that ends with it, and for those below; "as" stands for the row of another package, and for
+// that package.
 func TestArchitectureImports(t *testing.T) {
 	text, err := os.ReadFile(page)
 	require.NoError(t, err)
@@ -144,7 +144,7 @@ func TestArchitectureImports(t *testing.T) {
 // asRow is the reference of a row to another one.
 var asRow = regexp.MustCompile("as `([^`]+)`")
 
-// An importRow is what a row of the table says of imports.
+// An importRow is the part about imports of a row in the table.
 type importRow struct {
 	allowed, banned []string
 	complete        bool // nothing else is imported than what is allowed
@@ -161,7 +161,7 @@ func packagesOf(cell string) (list []string) {
 	return list
 }
 
-// quotedIn returns what stands in backquotes.
+// quotedIn returns the texts in backquotes.
 func quotedIn(text string) (list []string) {
 	for _, m := range quoted.FindAllStringSubmatch(text, -1) {
 		list = append(list, m[1])
@@ -169,7 +169,7 @@ func quotedIn(text string) (list []string) {
 	return list
 }
 
-// isNamedIn reports whether a package has one of the names of a row, or is below one that has.
+// isNamedIn reports whether a package, or one above it, is named in a row.
 func isNamedIn(path string, names []string) bool {
 	return slices.ContainsFunc(names, func(name string) bool { return strings.Contains("/"+path+"/", "/"+name+"/") })
 }
@@ -217,8 +217,7 @@ func withoutBlocks(text string) string {
 	return b.String()
 }
 
-// declarations returns the names of what a file declares at its top level; methods as
-// Type.Method.
+// declarations returns the names that a file declares at its top level; methods as Type.Method.
 func declarations(t *testing.T, name string) []string {
 	f, err := parser.ParseFile(token.NewFileSet(), name, nil, parser.SkipObjectResolution)
 	if !assert.NoError(t, err) {

@@ -17,7 +17,7 @@ import (
 // mostMethods is how many methods a type may have: one with more is several ideas.
 const mostMethods = 40
 
-// TestTypesHaveFewMethods: a type is one idea. One that has grown is split by what its parts do, not by embedding.
+// TestTypesHaveFewMethods: a type is one idea. A grown one is to be split by its tasks, not by embedding.
 func TestTypesHaveFewMethods(t *testing.T) {
 	methods := make(map[string]int)
 	for _, name := range goFiles(t) {
@@ -36,7 +36,7 @@ func TestTypesHaveFewMethods(t *testing.T) {
 // docStart is how a comment of something exported begins: with its name, or with "A Name is".
 var docStart = regexp.MustCompile(`^(?:(?:A|An|The) )?(\w+)`)
 
-// TestExportedHaveComments: what other packages use says what it is. A name that was changed is changed there too.
+// TestExportedHaveComments: every exported name has a comment that begins with the name, also after a rename.
 func TestExportedHaveComments(t *testing.T) {
 	for _, name := range goFiles(t) {
 		files := token.NewFileSet()

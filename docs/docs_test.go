@@ -40,7 +40,7 @@ func TestEveryPageIsListed(t *testing.T) {
 	}
 }
 
-// TestLinks: what a page links to in the repository is there, down to the heading.
+// TestLinks: the targets of links within the repository exist, including headings.
 func TestLinks(t *testing.T) {
 	var pages []string
 	for _, name := range Names() {

@@ -12,12 +12,12 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// noNames are words that name no type, no field and no file: pronouns, and participles that say what
-// happened to a thing instead of what it is. A field that is a bool may be one.
+// noNames are words that must not name a type, a field or a file: pronouns and participles. A bool field may have
+// one.
 var noNames = regexp.MustCompile(`^(?i:told|spent|dealt|foreseen|struck|owed|begun|said|kept|taken|shown|anew|again|beside|besides|doomed|` +
 	`what|who|whom|whoever|which|why|how|mine|theirs|it|this|that|these|those|many|took|got|wrong|trail|crew|glance|debt|wish|wishes)$`)
 
-// TestNamesAreNouns: a type, a field and a file have the word of the field for what they are.
+// TestNamesAreNouns: types, fields and files have the usual words for what they are.
 func TestNamesAreNouns(t *testing.T) {
 	names := 0
 	for _, name := range goFiles(t) {

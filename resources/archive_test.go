@@ -37,10 +37,10 @@ func archive(t *testing.T, change func(*Archive)) Archive {
 	return a
 }
 
-// extracted makes an archive one that is extracted and leaves a mark.
+// extracted makes an archive one that is extracted and has a created path.
 func extracted(a *Archive) { a.ExtractParent, a.Creates = "/opt/app", "/opt/app/bin/app" }
 
-// would returns what a plan says: "Multiple actions are joined with '. '".
+// would returns the message of a plan: "Multiple actions are joined with '. '".
 func would(d resource.Decision) string {
 	var phrases []string
 	for _, a := range d.Actions {
@@ -167,7 +167,7 @@ func TestArchiveDecideErr(t *testing.T) {
 	}
 }
 
-// What a plan may assume afterwards.
+// The effects that a plan may assume.
 func TestArchiveLeaves(t *testing.T) {
 	d := archive(t, func(a *Archive) { extracted(a); a.Cleanup = true }).Decide(ArchiveState{})
 	require.True(t, d.Complete)
@@ -289,7 +289,7 @@ func TestSize(t *testing.T) {
 	}
 }
 
-// Nothing prints what a request is authorized with.
+// Credentials of a request are never printed.
 func TestArchiveKeepsSecrets(t *testing.T) {
 	a := archive(t, func(a *Archive) {
 		a.Username, a.Password = "deploy", "s3cret"

@@ -96,7 +96,7 @@ func TestFileValidate(t *testing.T) {
 	}
 }
 
-// TestFileExisting: only attributes of what is there, and what is not given is left alone.
+// TestFileExisting: only the given attributes of an existing file are managed.
 func TestFileExisting(t *testing.T) {
 	group := File{Name: "/f", Ensure: FileExisting, Group: "app"}
 	mode := File{Name: "/f", Ensure: FileExisting, Mode: new(ModeOf(0o600))}

@@ -8,7 +8,7 @@ import (
 	"github.com/luaccm/ccm/resources"
 )
 
-// TestPackagesAlong: what a run says of other packages is what the plan said of them.
+// TestPackagesAlong: a run reports the same further packages as the plan.
 func TestPackagesAlong(t *testing.T) {
 	require.Empty(t, resources.PackagesAlong(2, true, nil, nil))
 	require.Equal(t, "with a, b", resources.PackagesAlong(1, false, []string{"b", "a"}, nil))

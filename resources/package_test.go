@@ -14,7 +14,7 @@ func packageAt(version string, order int) PackageState {
 	return PackageState{Metadata: PackageMetadata{Name: "zsh", Version: version}, Order: order}
 }
 
-// What is wanted besides a version.
+// Properties other than the version.
 func TestPackageWishes(t *testing.T) {
 	yes, no := new(true), new(false)
 	violating := func(version, candidate string, order int) PackageState {
@@ -97,8 +97,8 @@ func TestPackageContradictions(t *testing.T) {
 	}
 }
 
-// The decision table of the package document, with its noop messages. What the
-// list of decisions in spec/README.md changes is said beside the row.
+// The decision table of the package document, with its noop messages. Changes by the list of decisions in
+// spec/README.md are noted beside the row.
 func TestPackageDecide(t *testing.T) {
 	absent := PackageState{}
 	latest := func(version, candidate string, order int) PackageState {

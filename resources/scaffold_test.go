@@ -22,9 +22,8 @@ func scaffolded(changed, stable, purged []string) ScaffoldState {
 	return ScaffoldState{Kind: host.Directory, TargetExists: true, Changed: changed, Stable: stable, Purged: purged}
 }
 
-// "Decision Table" of the scaffold type, with what a plan says: "the affected
-// count is the number of changed files plus purged files (when purge is
-// enabled)", for absent "the number of changed and stable files plus purged
+// "Decision Table" of the scaffold type, with the messages of a plan: "the affected count is the number of changed
+// files plus purged files (when purge is enabled)", for absent "the number of changed and stable files plus purged
 // files (when purge is enabled)".
 func TestScaffoldDecisionTable(t *testing.T) {
 	none := []string(nil)

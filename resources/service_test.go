@@ -12,7 +12,7 @@ import (
 	"github.com/luaccm/ccm/runtime/schema"
 )
 
-// phrases returns what a plan says of d.
+// phrases returns the phrases of a plan for d.
 func phrases(d resource.Decision) []string {
 	list := []string{}
 	for _, a := range d.Actions {
@@ -170,7 +170,7 @@ func TestServiceStateEnsure(t *testing.T) {
 	require.Equal(t, "stopped", Service{Ensure: ServiceStopped}.WantedEnsure())
 }
 
-// verbs is a provider that notes what it is asked to do.
+// verbs is a provider that records its actions.
 type verbs struct{ done []string }
 
 func (v *verbs) note(verb string) error { v.done = append(v.done, verb); return nil }

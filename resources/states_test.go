@@ -15,8 +15,7 @@ import (
 	"github.com/luaccm/ccm/runtime/resource"
 )
 
-// The fields are those of the metadata in the design documents, and what is not
-// known is left out.
+// The fields are those of the metadata in the design documents, and unknown values are left out.
 func TestMetadata(t *testing.T) {
 	at := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	for _, x := range []struct {
@@ -53,7 +52,7 @@ func imported[P any](t *testing.T, s resource.Importer[P], im resource.Import) P
 	return p
 }
 
-// What is imported is as wanted.
+// An imported resource is stable.
 func TestImport(t *testing.T) {
 	root := t.TempDir()
 	require.NoError(t, os.WriteFile(filepath.Join(root, "small"), []byte("hi\n"), 0o644))

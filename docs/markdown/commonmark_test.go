@@ -17,8 +17,8 @@ import (
 	"github.com/yuin/goldmark/util"
 )
 
-// TestCommonMark: what Parse reads of every page of the repository is what a full reader does. A
-// page that uses more of Markdown than Parse knows is to be written plainer.
+// TestCommonMark: Parse reads every page of the repository like a full CommonMark parser. A page with more of
+// Markdown than Parse knows has to be simplified.
 func TestCommonMark(t *testing.T) {
 	full := goldmark.New(goldmark.WithExtensions(extension.Table)).Parser()
 	pages := 0

@@ -90,7 +90,7 @@ func TestDocument(t *testing.T) {
 	require.Equal(t, "Some words with a link, outside, code that is kept and & *.", d.Sections()[0].Body)
 }
 
-// FuzzTerminal: whatever a page is, what is written for it does nothing to a terminal, and ends.
+// FuzzTerminal: the output for any page has no control sequences, and ends.
 func FuzzTerminal(f *testing.F) {
 	f.Add(sample, 40)
 	f.Add("| a |\n|-|\n\x1b[2J|x|\u202e", 1)

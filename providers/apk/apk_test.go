@@ -22,7 +22,7 @@ func TestSuits(t *testing.T) { pkgtooltest.Suits(t, tool, "debian") }
 
 func TestPackageSuite(t *testing.T) { pkgtooltest.Suite(t, packages, answer, false, write) }
 
-// write writes the database of what is installed.
+// write writes the database of installed packages.
 func write(m *pkgtooltest.Machine) {
 	text := ""
 	for name, version := range m.DB {
@@ -75,7 +75,7 @@ func answer(m *pkgtooltest.Machine, c host.Cmd) (host.Result, error) {
 	return pkgtooltest.OK("OK: 8 MiB in 15 packages\n"), nil
 }
 
-// An output from a report of users: only what a repository without a tag has is offered.
+// An output from a bug report: only packages in repositories without a tag are available.
 func TestParsePolicy(t *testing.T) {
 	require.Equal(t, map[string][]string{"libx11-dev": {"1.7.1-r0"}, "bubblewrap": {"0.4.1-r2"}}, parsePolicy(
 		"libx11-dev policy:\n  1.7.1-r0:\n    lib/apk/db/installed\n    https://dl-cdn.alpinelinux.org/alpine/v3.13/main\n"+
@@ -85,7 +85,7 @@ func TestParsePolicy(t *testing.T) {
 			"capnproto policy:\n  0.8.0-r1:\n    @edgecommunity https://dl-cdn.alpinelinux.org/alpine/edge/community\n"))
 }
 
-// What others need stays, which apk says without failing.
+// Required packages stay, which apk reports without an error.
 func TestSimulateRemoval(t *testing.T) {
 	res := pkgtooltest.OK("World updated, but the following packages are not removed due to:\n  musl: busybox\n\nOK: 8 MiB in 15 packages\n")
 	h, _ := hosttest.New(t, &hosttest.Runner{Answer: func(host.Cmd) (host.Result, error) { return res, nil }})

@@ -10,7 +10,7 @@ import (
 
 func TestSuits(t *testing.T) { pkgtooltest.Suits(t, tool, "rhel") }
 
-// One command at a time runs in this process, whoever asks.
+// Only one command runs at a time in this process.
 func TestOneLock(t *testing.T) {
 	for _, err := range pkgtooltest.OneLock(t, newMachine().Answer, packages{}, pkg("ccm-demo", "present"), pkg("ccm-demo", "present")) {
 		require.NoError(t, err)

@@ -10,8 +10,7 @@ import (
 	"github.com/luaccm/ccm/runtime/host/hosttest"
 )
 
-// What cannot be done fails with apt's own last words, and nothing else is
-// installed instead.
+// A failure has apt's own last words, and nothing else is installed instead.
 func TestFailures(t *testing.T) {
 	for _, x := range []struct{ name, ensure, err string }{
 		{"ccm-demo-unmet", "present", "exit status 100: ccm-demo-unmet : Depends: ccm-demo-nonexistent but it is not installable\nE: Unable to correct problems, you have held broken packages."},

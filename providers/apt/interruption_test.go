@@ -10,8 +10,8 @@ import (
 	"github.com/luaccm/ccm/runtime/host/hosttest"
 )
 
-// What dpkg has left unfinished is configured once before apt is asked again; if apt
-// still refuses, both are told.
+// Half-installed packages are configured once before apt is tried again; if apt still fails, both errors are
+// reported.
 func TestInterrupted(t *testing.T) {
 	refusal := failed(100, "", "E: dpkg was interrupted, you must manually run 'dpkg --configure -a' to correct the problem. \n")
 	for _, mended := range []bool{true, false} {

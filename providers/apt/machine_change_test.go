@@ -85,7 +85,7 @@ func (m *machine) aptGet(args []string) host.Result {
 	return ok(preamble)
 }
 
-// simulate says what an installation would change.
+// simulate returns the changes of an installation.
 func (m *machine) simulate(o aptOptions) host.Result {
 	o.keepOld = true // nothing is unpacked, so dpkg asks nothing
 	after := &machine{repo: m.repo, virtual: m.virtual, db: map[string][]*entry{}}

@@ -27,8 +27,8 @@ type entry struct {
 	edited                      bool // its configuration file was changed by hand
 }
 
-// A machine answers as dpkg 1.21 and apt 2.6 did on a Debian with the packages
-// of the lab, whose outputs these are. Its state changes as theirs would.
+// A machine simulates dpkg 1.21 and apt 2.6 on a Debian with the packages of the lab, with recorded outputs. Its
+// state changes accordingly.
 type machine struct {
 	repo    map[string][]release // oldest first
 	virtual map[string][]string  // who provides it

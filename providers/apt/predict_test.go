@@ -13,8 +13,7 @@ import (
 	"github.com/luaccm/ccm/runtime/resource"
 )
 
-// TestPredict: one question does for all packages that apt can install. Only where it
-// cannot, it is asked about each.
+// TestPredict: one call predicts all packages that apt can install. Only if that fails, there is a call for each.
 func TestPredict(t *testing.T) {
 	pkgtooltest.Predict(t, []pkgtooltest.PredictionCase{
 		{Wants: []resources.Package{pkg("ccm-demo", "present"), pkg("ccm-demo-epoch", "latest")}, Caveats: []string{"version 2.0", "version 1:0.9-2+lab1"}, Errs: []string{"", ""},
@@ -37,7 +36,7 @@ func TestPredict(t *testing.T) {
 	})
 }
 
-// TestBrings: a package is told of the others that come with it.
+// TestBrings: a package has the list of other packages that are installed with it.
 func TestBrings(t *testing.T) {
 	for _, wants := range [][]resources.Package{
 		{pkg("ccm-demo-dep", "present")},
@@ -54,7 +53,7 @@ func TestBrings(t *testing.T) {
 		"a\n  PreDepends: b\n |Depends: <v>\n    c\n  Recommends: d\n  Suggests: e\n    f\n<v>\n"))
 }
 
-// TestRemovals: a package is told of the others that are removed with it, each once.
+// TestRemovals: a package has the list of other packages that are removed with it, each once.
 func TestRemovals(t *testing.T) {
 	predict := func(wants ...resources.Package) []resource.Prediction {
 		m := newMachine()
@@ -81,8 +80,8 @@ func TestRemovals(t *testing.T) {
 	require.Equal(t, []resource.Prediction{{}, {}}, list)
 }
 
-// TestDisplace: of several packages that are installed each is told of what it displaces,
-// and the last of what only all of them do.
+// TestDisplace: each of several packages has the list of packages that it displaces, and the last one those that only
+// all of them displace.
 func TestDisplace(t *testing.T) {
 	h, _ := hosttest.New(t, &hosttest.Runner{Answer: func(c host.Cmd) (host.Result, error) {
 		if slices.Contains(c.Argv, "nginx") {
@@ -97,7 +96,7 @@ func TestDisplace(t *testing.T) {
 	require.Equal(t, []resource.Prediction{{Removes: []string{"apache2"}, Caveat: "removes apache2"}, {Removes: []string{"lynx"}}}, list)
 }
 
-// TestRemovalTransaction reads what apt 2.6 said in a lab.
+// TestRemovalTransaction parses output of apt 2.6 from a lab.
 func TestRemovalTransaction(t *testing.T) {
 	require.Equal(t, simulation{removes: []string{"ccm-demo-dep", "ccm-demo"}}, parseSimulation(preamble+
 		"The following packages will be REMOVED:\n  ccm-demo ccm-demo-dep\n0 upgraded, 0 newly installed, 2 to remove and 0 not upgraded.\n"+

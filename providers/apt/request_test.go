@@ -16,8 +16,7 @@ import (
 	"github.com/luaccm/ccm/runtime/host/hosttest"
 )
 
-// What is wanted of a package besides its version becomes words of the command, or commands
-// of their own.
+// Properties other than the version become arguments of the command, or separate commands.
 func TestWishes(t *testing.T) {
 	const install = "apt-get install -y -q -o DPkg::Options::=--force-confold -o DPkg::Lock::Timeout=600 "
 	yes, no := new(true), new(false)

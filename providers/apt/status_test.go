@@ -54,7 +54,7 @@ func TestStatusAll(t *testing.T) {
 	require.Len(t, r.Ran(), before, "no question about no package")
 }
 
-// What cannot be told is an error, not absent.
+// A status that cannot be read is an error, not absent.
 func TestUnreadable(t *testing.T) {
 	for _, x := range []struct {
 		res host.Result

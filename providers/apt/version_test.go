@@ -19,10 +19,9 @@ func TestCompareVersions(t *testing.T) {
 		{"1.0~alpha", "1.0~beta", -1, "lexical: alpha < beta"},
 		{"1.0.1", "1.0.2", -1, "numeric: 1 < 2"},
 		{"1.0-1", "1.0-2", -1, "revision comparison"},
-		// Its last row compares 1.0a with "1.0-", which is no version: dpkg refuses
-		// an empty revision, and so does TestVersionErrors. README item 11: the
-		// order is that of dpkg. What the row says of letters and hyphens is so
-		// where the hyphen belongs to the upstream version.
+		// Its last row compares 1.0a with "1.0-", which is not a valid version: dpkg refuses an empty revision, see
+		// TestVersionErrors. README item 11: the order is that of dpkg. The row is right if the hyphen belongs to the
+		// upstream version.
 		{"1.0a-1", "1.0--1", -1, "letters sort before non-letters"},
 		{"1.0a", "1.0+", -1, "letters sort before non-letters"},
 
@@ -32,8 +31,8 @@ func TestCompareVersions(t *testing.T) {
 		{"2:1.0.0+git-20190109-0ubuntu2", "2:1.0.0+git-20190109-0ubuntu3", -1, "its example of a version"},
 		{"1.0", "0:1.0", 0, "epoch default 0"},
 
-		// README item 11: what is realistic and the algorithm of the documents
-		// gets wrong. The answers are those of dpkg --compare-versions.
+		// README item 11: realistic versions that the algorithm of the documents orders wrongly. The results are
+		// those of dpkg --compare-versions.
 		{"2.0~rc1", "2.0", -1, "older than the release"},
 		{"2.0~rc1-1", "2.0-1", -1, "older than the release"},
 		{"1.01", "1.1", 0, "leading zeros do not count"},

@@ -14,8 +14,7 @@ import (
 	"github.com/luaccm/ccm/runtime/resource"
 )
 
-// TestRecall: with the wish that Status told, Recall says of any machine what
-// Status says of it, without templates.
+// TestRecall: with the recorded desired state, Recall returns the same state as Status, without templates.
 func TestRecall(t *testing.T) {
 	texts := map[string]string{"a": "one [[ facts.hostname ]]", "d/b \n": "two", "d/run.sh": "three", "empty/": "", "d/deep/": "", "_partials/x": "x"}
 	for name, s := range map[string]resources.Scaffold{
@@ -71,7 +70,7 @@ func firstOf(errs ...error) error {
 	return nil
 }
 
-// What was not recorded, or is not what was written, is not guessed.
+// A missing or damaged record gives no state.
 func TestRecallOfNothing(t *testing.T) {
 	m := newMachine(t, map[string]string{"etc/app/x": ""})
 	_, err := m.p.Recall(t.Context(), &m.View, want(nil), resource.DesiredDigest{})
@@ -82,7 +81,7 @@ func TestRecallOfNothing(t *testing.T) {
 		_, err := m.p.Recall(t.Context(), &m.View, want(nil), resource.DesiredDigest{Text: wish})
 		require.ErrorContains(t, err, "what was rendered cannot be read", "%q", wish)
 	}
-	// What is gone, and is to be gone, needs no record.
+	// A target that is absent, and is to be absent, needs no record.
 	gone := want(func(s *resources.Scaffold) { s.Name, s.Ensure = "/etc/gone", resources.ScaffoldAbsent })
 	have, err := m.p.Recall(t.Context(), &m.View, gone, resource.DesiredDigest{})
 	require.NoError(t, err)

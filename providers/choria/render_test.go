@@ -152,7 +152,7 @@ func TestSkipEmpty(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, map[string]string{"full": "x", "keep": "", "p": "x"}, got)
 
-	// A file that has become empty is one that was not rendered.
+	// An empty result means that the file is not rendered.
 	m := newMachine(t, map[string]string{"etc/app/empty": "was full"})
 	s := want(skip)
 	s.Source = files(t, t.TempDir(), templates)
@@ -269,13 +269,13 @@ func TestMistakes(t *testing.T) {
 		require.NotContains(t, err.Error(), "/ccm-")
 		require.NotContains(t, err.Error(), "scaffold-render")
 	}
-	// The text that stands for nothing may be meant.
+	// The text for a missing value may be literal.
 	got, err := rendered(t, map[string]string{"a": `{{ "x" }} is "<no value>"`}, golang)
 	require.NoError(t, err)
 	require.Equal(t, map[string]string{"a": `x is "<no value>"`}, got)
 }
 
-// Facts and data are asked for only when templates are rendered.
+// Facts and data are read only when templates are rendered.
 func TestEnvironmentIsLazy(t *testing.T) {
 	asked := 0
 	p := &scaffolds{env: func(context.Context) (Env, error) {

@@ -170,7 +170,7 @@ func TestScaffolds(t *testing.T) {
 	suite.Run(t)
 }
 
-// A machine is a host and what is below /etc/app on it.
+// A machine is a host and the files below /etc/app on it.
 type machine struct {
 	*host.Host
 	root string
@@ -321,7 +321,7 @@ func TestRemoveGoesOn(t *testing.T) {
 	require.Len(t, names, 1)
 }
 
-// Purge removes what is in the target and nothing that links lead to.
+// Purge removes files in the target, and never targets of links.
 func TestPurgeStaysInside(t *testing.T) {
 	source := files(t, t.TempDir(), map[string]string{"a": "a"})
 	m := newMachine(t, map[string]string{
@@ -378,8 +378,7 @@ func TestFailingAnywhere(t *testing.T) {
 	}
 }
 
-// "The Choria provider ... is always available and returns priority 1", for
-// what it can read.
+// "The Choria provider ... is always available and returns priority 1", for the formats that it can read.
 func TestSuits(t *testing.T) {
 	n, err := suits(facts.Static(nil), want(func(s *resources.Scaffold) { s.Source = "/src" }))
 	require.NoError(t, err)

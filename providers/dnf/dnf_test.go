@@ -10,7 +10,7 @@ import (
 
 func TestSuits(t *testing.T) { pkgtooltest.Suits(t, tool, "debian") }
 
-// One command at a time runs in this process, whoever asks.
+// Only one command runs at a time in this process.
 func TestOneLock(t *testing.T) {
 	nothing := 0
 	errs := pkgtooltest.OneLock(t, newMachine().Answer, packages, pkg("ccm-demo-rpm", "latest"), pkg("python3.11", "3.11.4"))

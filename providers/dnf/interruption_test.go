@@ -13,7 +13,7 @@ import (
 	"github.com/luaccm/ccm/runtime/host/hosttest"
 )
 
-// What dnf 4.14 says of a transaction in which it was killed, and of one that came to its end.
+// Output of dnf 4.14 about a transaction that was killed, and about a complete one.
 const (
 	killedHistory = `Transaction ID : 9
 Begin time     : Sun Nov 22 16:10:14 2026

@@ -43,8 +43,8 @@ func (b build) nevra() string {
 	return fmt.Sprintf("%s-%s-%s.%s", b.name, b.version, b.release, b.arch)
 }
 
-// A machine answers as rpm 4.18 and dnf 4.14 did with the packages of the lab,
-// whose outputs these are. Its state changes as theirs would.
+// A machine simulates rpm 4.18 and dnf 4.14 with the packages of the lab, with recorded outputs. Its state changes
+// accordingly.
 type machine struct {
 	repo    map[string][]build // oldest first
 	db      map[string][]build
@@ -184,7 +184,7 @@ const checked = "Last metadata expiration check: 0:00:01 ago on Fri Nov 20 06:38
 
 const nothing = "Dependencies resolved.\nNothing to do.\nComplete!\n"
 
-// resolve says what an installation would change, and does not do it.
+// resolve returns the changes of an installation, without making them.
 func (m *machine) resolve(specs []string) host.Result {
 	out := checked + "Dependencies resolved.\n====\n Package  Architecture Version  Repository Size\n====\nInstalling:\n"
 	for _, spec := range specs {
@@ -238,8 +238,7 @@ func (m *machine) transaction(b build) host.Result {
 	return ok(checked + "Running transaction\n  Installing       : " + b.nevra() + "     1/1 \n\nComplete!\n")
 }
 
-// downgrade goes back to the newest build that spec means, if it is older than
-// what is installed.
+// downgrade installs the newest build that matches spec, if it is older than the installed one.
 func (m *machine) downgrade(spec string) host.Result {
 	list := slices.DeleteFunc(m.all(), func(b build) bool { return !b.is(spec) })
 	if len(list) == 0 {
@@ -256,8 +255,8 @@ func (m *machine) downgrade(spec string) host.Result {
 	return m.transaction(b)
 }
 
-// resolveRemoval says what a removal would change, and does not do it. The package
-// ccm-demo-rpm-epoch needs ccm-demo-rpm here.
+// resolveRemoval returns the changes of a removal, without making them. The package ccm-demo-rpm-epoch needs
+// ccm-demo-rpm here.
 func (m *machine) resolveRemoval(specs []string) host.Result {
 	const rule = "================================================================================\n"
 	out := "Dependencies resolved.\n" + rule + " Package                 Architecture  Version            Repository       Size\n" + rule + "Removing:\n"

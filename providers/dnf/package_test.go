@@ -57,9 +57,8 @@ func TestPackageSuite(t *testing.T) {
 	}.Run(t)
 }
 
-// README item 10: version matches any release, version-release only that one,
-// both with or without epoch; the direction is that of rpm, with the epochs
-// that the repositories have.
+// README item 10: version matches any release, version-release only that one, both with or without epoch; the order
+// is that of rpm, with the epochs of the repositories.
 func TestEpochSuite(t *testing.T) {
 	const p = "ccm-demo-rpm-epoch"
 	starts := map[string]func(*testing.T, string) host.Runner{"absent": start()}
@@ -138,7 +137,7 @@ func TestCommands(t *testing.T) {
 	}
 }
 
-// What cannot be done fails with dnf's own last words.
+// A failure has dnf's own last words.
 func TestFailures(t *testing.T) {
 	m := newMachine()
 	for _, x := range []struct{ name, ensure, err string }{

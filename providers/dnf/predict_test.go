@@ -13,8 +13,8 @@ import (
 	"github.com/luaccm/ccm/runtime/resource"
 )
 
-// TestPredict: dnf is asked what there is, and whether it can be installed together.
-// Only where it cannot, it is asked about each.
+// TestPredict: dnf lists the available packages, and checks whether they can be installed together. Only if not,
+// there is a call for each.
 func TestPredict(t *testing.T) {
 	pkgtooltest.Predict(t, []pkgtooltest.PredictionCase{
 		{Wants: []resources.Package{pkg("ccm-demo-rpm", "present")}, Caveats: []string{"version 2.0-1.lab, with ccm-base"}, Errs: []string{""},
@@ -33,7 +33,7 @@ func TestPredict(t *testing.T) {
 	})
 }
 
-// TestRemovals: a package is told of the others that are removed with it, each once.
+// TestRemovals: a package has the list of other packages that are removed with it, each once.
 func TestRemovals(t *testing.T) {
 	predict := func(wants ...resources.Package) []resource.Prediction {
 		m := newMachine().with("ccm-demo-rpm-2.0", "ccm-demo-rpm-epoch-1.5", "ccm-vi", "glibc-2.34-60.el9.i686")
@@ -49,7 +49,7 @@ func TestRemovals(t *testing.T) {
 	require.Equal(t, []resource.Prediction{{}, {}}, list)
 }
 
-// TestRemovalTransaction reads what dnf 4.14 said in a lab.
+// TestRemovalTransaction parses output of dnf 4.14 from a lab.
 func TestRemovalTransaction(t *testing.T) {
 	require.Equal(t, pkgtool.Simulation{Removes: []string{"ccm-demo-rpm-dep", "ccm-demo-rpm"}}, parseSimulation(
 		"Dependencies resolved.\n====\n Package                 Architecture  Version            Repository       Size\n====\nRemoving:\n"+

@@ -64,7 +64,7 @@ func TestCandidateEpoch(t *testing.T) {
 	require.NoError(t, err)
 }
 
-// What cannot be told is an error, not absent.
+// A status that cannot be read is an error, not absent.
 func TestUnreadable(t *testing.T) {
 	for _, x := range []struct {
 		res host.Result
@@ -125,8 +125,8 @@ func FuzzParseOffers(f *testing.F) {
 	})
 }
 
-// A package that versionlock holds is on hold, whether that was asked for or not. Without locks
-// nobody is asked.
+// A package locked by versionlock is on hold, whether the site says so or not. Without locks there is no further
+// command.
 func TestLocked(t *testing.T) {
 	for list, held := range map[string]bool{"# Added lock\nccm-demo-rpm-0:1.0-1.lab.*\n": true, "\n# none\n": false} {
 		m := newMachine().with("ccm-demo-rpm-1.0")

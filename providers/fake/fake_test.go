@@ -16,8 +16,8 @@ import (
 	"github.com/luaccm/ccm/runtime/resource/resourcetest"
 )
 
-// The models keep the contract that real providers keep. A machine lives as long
-// as one trial: each start makes it what it is to be.
+// The models keep the contract of real providers. A machine lasts for one trial, and each start sets its initial
+// state.
 
 func TestPackages(t *testing.T) {
 	m := New()
@@ -96,7 +96,7 @@ func TestServicesOfUsers(t *testing.T) {
 	}
 }
 
-// Files are real, and whose they are is only noted: nobody has to be root.
+// Files are real, and their owners are only recorded, so that tests need not be root.
 func TestFiles(t *testing.T) {
 	m := New()
 	inner := posix.Providers()[0]
@@ -155,7 +155,7 @@ func TestArchives(t *testing.T) {
 	}.Run(t)
 }
 
-// A command that was run has done what its guards ask for.
+// After a command was run, its guards are satisfied.
 func TestExecs(t *testing.T) {
 	for name, want := range map[string]resources.Exec{
 		"creates":  {Name: "make", Creates: "/srv/made", Returns: []int{0}},
@@ -182,7 +182,7 @@ func TestExecs(t *testing.T) {
 	}
 }
 
-// What a spec says of a command counts more than the model.
+// Answers of a spec have precedence over the model.
 func TestAnswers(t *testing.T) {
 	m := New()
 	m.Answers = map[string]Answer{"uname -r": {Stdout: "6.1\n"}, "test -e x": {Code: 0}, "false": {Code: 1}}

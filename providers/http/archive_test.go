@@ -24,8 +24,7 @@ import (
 	"github.com/luaccm/ccm/runtime/sha256sum"
 )
 
-// A server serves archives, counts the requests for them, and wants to be asked
-// nicely for what is below /private.
+// A server serves archives, counts requests, and requires credentials below /private.
 type server struct {
 	*httptest.Server
 	files map[string][]byte
@@ -211,7 +210,7 @@ func TestArchives(t *testing.T) {
 	suite.Run(t)
 }
 
-// converge does what the engine does, and returns what was done.
+// converge does the engine's work, and returns the actions.
 func converge(t *testing.T, h *host.Host, want resources.Archive) ([]string, error) {
 	t.Helper()
 	have, err := archives{}.Status(t.Context(), &h.View, want)
@@ -310,7 +309,7 @@ func TestStatus(t *testing.T) {
 	require.Equal(t, h.UserName(uint32(os.Geteuid())), have.Owner)
 	require.Equal(t, h.GroupName(uint32(os.Getegid())), have.Group)
 
-	// Asked for what is there, of which only the name is known.
+	// A query by name only.
 	have, err = archives{}.Inspect(t.Context(), &h.View, resources.Archive{Name: "/srv/app.tar.gz"})
 	require.NoError(t, err)
 	size := int64(len(right))

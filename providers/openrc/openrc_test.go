@@ -12,8 +12,8 @@ import (
 	"github.com/luaccm/ccm/runtime/host"
 )
 
-// tool answers as OpenRC 0.45.2 of Debian 12 does; the exit codes of services that are
-// starting or have crashed are those of its openrc-run.sh.
+// tool simulates OpenRC 0.45.2 of Debian 12; the exit codes for services that are starting or have crashed are those
+// of openrc-run.sh.
 var tool = svctooltest.Tool{
 	OnBoot: func(m *svctooltest.Machine) {
 		for _, dir := range []string{"/run/openrc", "/etc/runlevels/default", "/etc/runlevels/boot", "/etc/runlevels/off"} {

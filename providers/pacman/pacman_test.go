@@ -92,7 +92,7 @@ func TestPredict(t *testing.T) {
 	require.True(t, list[3].Lost)
 }
 
-// What cannot be told is an error, not absent; what another package provides is.
+// A status that cannot be read is an error, not absent; a package provided by another one is absent.
 func TestUnreadable(t *testing.T) {
 	for _, x := range []struct {
 		res host.Result

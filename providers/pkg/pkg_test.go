@@ -91,7 +91,7 @@ func TestParseSummary(t *testing.T) {
 	}
 }
 
-// What cannot be read is an error, not absent.
+// A status that cannot be read is an error, not absent.
 func TestUnreadable(t *testing.T) {
 	res := pkgtooltest.Failed(1, "", "pkg: sqlite error while executing SELECT: database disk image is malformed\n")
 	h, _ := hosttest.New(t, &hosttest.Runner{Answer: func(host.Cmd) (host.Result, error) { return res, nil }})

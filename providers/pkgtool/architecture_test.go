@@ -10,7 +10,7 @@ import (
 	"github.com/luaccm/ccm/runtime/resource"
 )
 
-// TestAddQualified: what comes or goes is found by the name that the site gives it.
+// TestAddQualified: packages that come or go are found by the names in the site.
 func TestAddQualified(t *testing.T) {
 	plain := func(name string) string { pkg, _, _ := strings.Cut(name, ":"); return pkg }
 	list := []resource.Prediction{{Installs: []string{"nginx", "curl"}}, {Removes: []string{"nginx", "libc6:i386"}}, {}}

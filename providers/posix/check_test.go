@@ -14,8 +14,8 @@ import (
 	"github.com/luaccm/ccm/test/tally"
 )
 
-// checker is a machine with two commands: check FILE looks at a file, and verify
-// looks at the file f of the machine. Both refuse a file that holds "bad".
+// checker is a machine with two commands: check FILE checks a file, and verify checks the file f of the machine. Both
+// fail if the file contains "bad".
 type checker struct {
 	root string
 	seen []string // what check was shown, with its mode
@@ -52,7 +52,7 @@ func checked(content string) resources.File {
 	}
 }
 
-// converge looks, and performs what is to be done.
+// converge reads the status, and performs the decision.
 func converge(t *testing.T, h *host.Host, want resources.File) error {
 	t.Helper()
 	have, err := files{}.Status(t.Context(), &h.View, want)
@@ -92,7 +92,7 @@ func TestValidate(t *testing.T) {
 	require.NoError(t, err)
 	require.True(t, os.SameFile(stat, now), "the file was not touched")
 
-	// What is not replaced is not looked at.
+	// A file that is not replaced is not checked.
 	c.seen = nil
 	want.Mode = new(resources.ModeOf(0o600))
 	require.NoError(t, converge(t, h, want))
@@ -154,8 +154,7 @@ func TestValidateAfter(t *testing.T) {
 	}
 }
 
-// TestValidateAfterRemoval: what is removed comes back as it was if the machine is not well
-// without it.
+// TestValidateAfterRemoval: a removed file is restored if the check fails without it.
 func TestValidateAfterRemoval(t *testing.T) {
 	for name, start := range map[string]func(path string) error{
 		"file": func(path string) error { return os.WriteFile(path, []byte("old"), 0o600) },
@@ -208,8 +207,8 @@ func lstat(t *testing.T, path string) os.FileInfo {
 	return fi
 }
 
-// TestValidateAfterKill ends the process at every effect: the next run asks about
-// a file that nobody was asked about, and puts back what was there if need be.
+// TestValidateAfterKill kills the process at every effect: the next run checks a file that was not checked, and
+// restores the old one if necessary.
 func TestValidateAfterKill(t *testing.T) {
 	tries := tally.Of(t, "the process ends between the swap and `validate_after`", "the next run asks, and puts back the old file")
 	for _, start := range []string{"old", ""} {
@@ -232,7 +231,7 @@ func TestValidateAfterKill(t *testing.T) {
 			h := host.New(host.Options{Root: root, Runner: c.runner()})
 			require.Error(t, converge(t, h, want))
 			require.Equal(t, before, hosttest.Snapshot(t, root), "after a kill at effect %d", n)
-			// What nobody refuses any more is proven, and nothing is left.
+			// Once the check succeeds, the file is final, and no leftovers remain.
 			want = checked("good")
 			want.CheckAfter = []string{"verify"}
 			require.NoError(t, converge(t, h, want))

@@ -131,8 +131,7 @@ func TestEnvironmentPathAndCwd(t *testing.T) {
 	require.Equal(t, "good day "+dir+" "+dir+":/bin:/usr/bin\n", out)
 }
 
-// TestLogin: a command runs as a user, with what a login gives that user. Only root can
-// try another one than itself.
+// TestLogin: a command runs as a user, with the environment of a login. Only root can try another user.
 func TestLogin(t *testing.T) {
 	who, err := user.Current()
 	require.NoError(t, err)

@@ -200,7 +200,7 @@ func TestFiles(t *testing.T) {
 	}.Run(t)
 }
 
-// TestSymlinkIsLeftAlone shows that what a link points to is never touched.
+// TestSymlinkIsLeftAlone: the target of a link is never changed.
 func TestSymlinkIsLeftAlone(t *testing.T) {
 	h, root := hosttest.New(t, nil)
 	require.NoError(t, os.WriteFile(filepath.Join(root, "target"), []byte("precious"), 0o600))
@@ -314,7 +314,7 @@ func TestChecksumSparesTheServer(t *testing.T) {
 	require.Equal(t, "other", string(text))
 }
 
-// What was made for a file that cannot be had is removed again.
+// Directories made for a file that cannot be written are removed.
 func TestParentsOfWhatFails(t *testing.T) {
 	h, root := hosttest.New(t, nil)
 	before := hosttest.Snapshot(t, root)

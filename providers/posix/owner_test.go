@@ -11,8 +11,8 @@ import (
 	"github.com/luaccm/ccm/runtime/host"
 )
 
-// A user could write to a file of his after it was compared, so that one that becomes
-// root's is another file.
+// A user could write to a file after the comparison, so a file that changes its owner to root is replaced by a new
+// one.
 func TestFileThatIsTakenFromAUserIsWrittenAnew(t *testing.T) {
 	if os.Geteuid() != 0 {
 		t.Skip("needs root")

@@ -14,7 +14,7 @@ import (
 	"github.com/luaccm/ccm/runtime/sha256sum"
 )
 
-// TestRecall: a file is compared with what its source held, whatever it holds.
+// TestRecall: a file is compared with the recorded content of its source, whatever the content is.
 func TestRecall(t *testing.T) {
 	h, root := hosttest.New(t, nil)
 	source := filepath.Join(t.TempDir(), "source")

@@ -25,7 +25,7 @@ type bus struct {
 	*hosttest.Runner
 	*machine
 	conversations int
-	// bend changes what is replied to one call; may be nil.
+	// bend changes the reply to one call; may be nil.
 	bend func(c systembus.Call, r *systembus.Reply)
 	err  error // that there is no answer at all
 }
@@ -116,8 +116,7 @@ func unescape(t testing.TB, path string) string {
 	return name.String()
 }
 
-// All services are looked at in one conversation, and no command is run. What
-// systemctl would say of each is the same.
+// The states of all services are read in one conversation, without a command. They equal the output of systemctl.
 func TestStatusOverBus(t *testing.T) {
 	for start, prepare := range starts {
 		if strings.Contains(start, "unread") || strings.HasPrefix(start, "System V") {
@@ -163,8 +162,7 @@ func TestStatusAllOverBus(t *testing.T) {
 	require.Empty(t, x.Ran())
 }
 
-// Where systemd has no good answer on the bus, systemctl is asked: once for all,
-// and only about those.
+// If the bus has no usable answer about some services, systemctl is called once, and only for those.
 func TestOddAnswers(t *testing.T) {
 	list := func(c systembus.Call) bool { return c.Method == listUnits }
 	ofX := func(c systembus.Call) bool { return strings.HasSuffix(c.Path, "/x_2eservice") }
@@ -232,7 +230,7 @@ func TestOddAnswers(t *testing.T) {
 	}
 }
 
-// That the bus does not answer is said once, to who wants to know.
+// A bus that does not answer is reported once.
 func TestNoBusIsSaid(t *testing.T) {
 	m := newMachine(t, t.TempDir())
 	m.unit("x.service", runs).unit("y.service", runs)
@@ -249,7 +247,7 @@ func TestNoBusIsSaid(t *testing.T) {
 	require.Contains(t, said.String(), "there is no system bus below "+m.root)
 }
 
-// A name that is not plainly that of one unit is for systemctl to read.
+// A name that is not clearly that of one unit is left to systemctl.
 func TestPlain(t *testing.T) {
 	for name, plain := range map[string]bool{
 		"x.service": true, "getty@tty1.service": true, `systemd-cryptsetup@a\x2db.service`: true, "x:y.service": true,

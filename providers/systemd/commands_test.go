@@ -69,7 +69,7 @@ func failed(code int, err string) host.Result {
 	return host.Result{Code: code, Stderr: []byte(err + "\n")}
 }
 
-// show is what systemctl show says of a unit.
+// show returns the output of systemctl show for a unit.
 func (m *machine) show(asked string) string {
 	known := m.know(asked, true)
 	var text strings.Builder

@@ -16,9 +16,8 @@ import (
 	"github.com/luaccm/ccm/runtime/host/hosttest"
 )
 
-// FuzzAnswers lets systemctl answer anything: each service gets a state that the
-// answer speaks of or an error, the same each time, and after so many commands
-// nothing more is asked.
+// FuzzAnswers lets systemctl print anything: each service gets a state found in the output or an error, the same each
+// time, and the number of commands is limited.
 func FuzzAnswers(f *testing.F) {
 	m := newMachine(f, f.TempDir())
 	m.unit("x.service", runs, install).enable("x").is("x.service", "active", "running")

@@ -10,13 +10,11 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// machine is a small systemd: unit files and links on a disk, what was read of
-// them, and what became of the units. As in the real one, a unit that does
-// nothing is forgotten and read afresh when it is asked about, one that is up
-// keeps the file that was read until daemon-reload, and so does what show says
-// of its UnitFileState. Its answers were recorded from systemd 252.
+// machine is a small systemd: unit files and links on a disk, the loaded ones, and the states of units. As in the
+// real one, an inactive unit is unloaded and loaded again on the next query; an active one keeps the loaded file
+// until daemon-reload, and so does UnitFileState of show. Its answers were recorded from systemd 252.
 //
-// Time passes by one tick with each show.
+// Time advances by one tick with each show.
 type machine struct {
 	t     testing.TB
 	root  string
@@ -157,7 +155,7 @@ func (m *machine) read(name string) (file, string) {
 	return file{}, name
 }
 
-// onDisk is what is-enabled answers.
+// onDisk returns the answer of is-enabled.
 func (m *machine) onDisk(name string) string {
 	f, real := m.read(name)
 	exists := func(path string) bool { _, err := os.Lstat(m.path(path)); return err == nil }

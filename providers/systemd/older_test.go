@@ -11,7 +11,7 @@ import (
 	"github.com/luaccm/ccm/runtime/host/hosttest"
 )
 
-// A service goes by its unit file of when it was started, whoever has had systemd read a newer one.
+// A service has the unit file from its start, even if systemd has loaded a newer one since.
 func TestOlder(t *testing.T) {
 	h, root := hosttest.New(t, nil)
 	written := time.Date(2026, 11, 26, 15, 30, 40, 5e8, time.UTC)

@@ -9,7 +9,7 @@ import (
 	"github.com/luaccm/ccm/runtime/host"
 )
 
-// What a refresh does is known before it, and what was reloaded has to stay up.
+// The kind of refresh is known in advance, and a reloaded service must stay up.
 func TestReload(t *testing.T) {
 	const cannot = `want a service that can reload, found one that cannot`
 	for _, x := range []struct {

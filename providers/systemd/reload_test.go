@@ -16,8 +16,8 @@ func service(name string) resources.Service {
 	return resources.Service{Name: name, Ensure: resources.ServiceRunning}
 }
 
-// Each test is a run: what happens to a machine on which x and y are up, and
-// what systemctl is told to change, in order.
+// Each test is a run: changes on a machine where x and y are active, and the commands of systemctl that change
+// something, in order.
 func TestDaemonReload(t *testing.T) {
 	for _, x := range []struct {
 		name string

@@ -48,8 +48,7 @@ func userMachine(t *testing.T) (h *host.Host, r *hosttest.Runner, root string) {
 	return h, r, root
 }
 
-// The services of a user are those of his own service manager, which runs while he is
-// logged in or lingers.
+// A user's services belong to the user's service manager, which runs while the user is logged in or lingers.
 func TestUserScope(t *testing.T) {
 	h, r, root := userMachine(t)
 	p := &provider{system: newServices(noWait)}
@@ -79,7 +78,7 @@ func TestUserScope(t *testing.T) {
 	require.Empty(t, caveat)
 }
 
-// A service manager that systemd is about to start is waited for, and one whose start fails is not.
+// A service manager that is about to start is waited for; one that fails to start is not.
 func TestUserManagerStarts(t *testing.T) {
 	h, r, root := userMachine(t)
 	answer, lines := r.Answer, []string{"ActiveState=inactive\nJob=7\n", "ActiveState=activating\nJob=7\n", "ActiveState=active\n"}

@@ -16,7 +16,7 @@ import (
 // noWait does not wait: the time of a machine passes by itself.
 func noWait(ctx context.Context, _ time.Duration) error { return ctx.Err() }
 
-// starts are what a machine may be, with a service x.
+// starts are initial states of a machine with a service x.
 var starts = map[string]func(m *machine){
 	"not found":       func(*machine) {},
 	"stopped":         func(m *machine) { m.unit("x.service", runs, install) },

@@ -52,7 +52,7 @@ func TestSettle(t *testing.T) {
 	}
 }
 
-// Who waits for a service is told that the run ends.
+// Waiting for a service ends with the run.
 func TestSettleInterrupted(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(t.Context())
 	m := newMachine(t, t.TempDir())
@@ -69,8 +69,7 @@ func TestSettleInterrupted(t *testing.T) {
 	require.NoError(t, svctool.Pause(t.Context(), 0))
 }
 
-// A service that was started is watched until it has stayed up for settle; one that
-// was not is not waited for.
+// A started service is watched until it has stayed up for settle; any other service is not waited for.
 func TestOutlast(t *testing.T) {
 	const failed = "failed to reach desired state: the service was started and failed (result exit-code, exit status 3)"
 	for _, x := range []struct {
@@ -148,8 +147,7 @@ type movingClock struct{ now time.Time }
 
 func (c *movingClock) Now() time.Time { return c.now }
 
-// Who waits for a service to settle is told that the run ends. One that is stopped is
-// not waited for.
+// Waiting for a service to settle ends with the run. A stopped service is not waited for.
 func TestOutlastEnds(t *testing.T) {
 	m := newMachine(t, t.TempDir())
 	m.unit("x.service", runs)

@@ -19,7 +19,7 @@ import (
 	"github.com/luaccm/ccm/runtime/resource"
 )
 
-// All services are looked at with one command, and each gets its own answer.
+// One command reads the states of all services, and each gets its own.
 func TestStatusAll(t *testing.T) {
 	m := newMachine(t, t.TempDir())
 	m.unit("up.service", runs, install).enable("up").is("up.service", "active", "running")
@@ -39,7 +39,7 @@ func TestStatusAll(t *testing.T) {
 	require.Regexp(t, `^systemctl show --system --property=\S+ -- up.service nosuch.service down.service masked.service up.service t@a.service$`, r.Ran()[0])
 }
 
-// One name that systemctl refuses does not keep the others from being looked at.
+// A name that systemctl refuses does not affect the others.
 func TestStatusAllRefused(t *testing.T) {
 	m := newMachine(t, t.TempDir())
 	m.unit("x.service", runs).is("x.service", "active", "running")
@@ -49,8 +49,7 @@ func TestStatusAllRefused(t *testing.T) {
 	require.True(t, states[1].Running)
 }
 
-// What show says of the unit file is what systemd read. Links that were made or
-// removed since, and files that were replaced, are asked about.
+// UnitFileState of show dates from the last load. After links or files have changed, is-enabled is called.
 func TestEnabledOnDisk(t *testing.T) {
 	link := etc + "multi-user.target.wants/x.service"
 	for _, x := range []struct {
@@ -73,8 +72,7 @@ func TestEnabledOnDisk(t *testing.T) {
 	}
 }
 
-// A plan does not know what comes of a unit file that is still to be written or
-// removed.
+// A plan does not know the effect of a unit file that is going to be written or removed.
 func TestPendingUnitFile(t *testing.T) {
 	want, enabled := service("x"), service("x")
 	enabled.Enable = new(true)

@@ -125,7 +125,7 @@ func TestPredictUpgrades(t *testing.T) {
 	require.NoError(t, predict(pkgtooltest.Package("gone", "absent"), pkgtooltest.Package("unmet", "latest"))[1].Err)
 }
 
-// What is only on the machine is not offered, and what is not XML is an error.
+// A package that is only installed is not available from a repository, and invalid XML is an error.
 func TestOffers(t *testing.T) {
 	res := pkgtooltest.OK("<stream><search-result><solvable-list><solvable name=\"demo\" edition=\"7-1\" arch=\"noarch\" repository=\"(System Packages)\"/>" +
 		"<solvable name=\"demo\" edition=\"1:0.9-2\" arch=\"noarch\" repository=\"x\"/></solvable-list></search-result></stream>")

@@ -56,7 +56,7 @@ func pack(t *testing.T, f bundle.Folder) []byte {
 	return b.Bytes()
 }
 
-// unpack returns what is in a bundle, in the form of folder, and the script that is run.
+// unpack returns the files in a bundle, in the form of folder, and the entry script.
 func unpack(t *testing.T, text []byte, l bundle.Limits) (map[string]string, string, error) {
 	t.Helper()
 	dir := t.TempDir()
@@ -98,7 +98,7 @@ var site = map[string]string{
 	"files/up": "-> ../lib", "empty/": "", strings.Repeat("long/", 40) + "name": "long", "Ünïcode": "u",
 }
 
-// What was packed comes back.
+// A packed folder is unpacked unchanged.
 func TestRoundTrip(t *testing.T) {
 	text := pack(t, bundle.Folder{Dir: folder(t, site)})
 	got, entry, err := unpack(t, text, bundle.DefaultLimits)
@@ -117,7 +117,7 @@ func TestEqualFoldersEqualBytes(t *testing.T) {
 	require.Equal(t, text, pack(t, bundle.Folder{Dir: two}))
 	require.Equal(t, text, pack(t, bundle.Folder{Dir: one}), "and again")
 
-	// And of any other program that unpacks it: it is written again from what is in it.
+	// Other programs unpack it too: their result is packed again and compared.
 	place := t.TempDir()
 	root, err := os.OpenRoot(place)
 	require.NoError(t, err)
@@ -189,7 +189,7 @@ func TestEntry(t *testing.T) {
 	}
 }
 
-// What must not be in a bundle is refused when it is made.
+// Files that cannot be in a bundle are refused when it is packed.
 func TestRefusedToPack(t *testing.T) {
 	pipe := folder(t, map[string]string{"site.lua": ""})
 	require.NoError(t, syscall.Mkfifo(filepath.Join(pipe, "pipe"), 0o600))
@@ -217,7 +217,7 @@ func TestRefusedToPack(t *testing.T) {
 	require.ErrorContains(t, err, "not site.lua")
 }
 
-// An entry of an archive that somebody else has made.
+// An entry is an entry of a foreign archive.
 type entry struct {
 	tar.Header
 	body string
@@ -475,7 +475,8 @@ func FuzzUnpack(f *testing.F) {
 	})
 }
 
-// Places are private, have the same path in each run, and those of dead processes go.
+// Directories of unpacked bundles are private, have the same path in each run, and are removed once their processes
+// are dead.
 func TestPlaces(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "a", "bundles")
 	one, err := bundle.Take(dir, "web")
@@ -494,7 +495,7 @@ func TestPlaces(t *testing.T) {
 	require.NoDirExists(t, one.Path)
 	require.NoError(t, two.Close())
 
-	// What a process that was killed has left: nobody holds it.
+	// Directories of a killed process, which nobody has locked.
 	for _, name := range []string{"web", "db", "web-2"} {
 		require.NoError(t, os.MkdirAll(filepath.Join(dir, name, "site"), 0o700))
 		require.NoError(t, os.WriteFile(filepath.Join(dir, name, "site", "site.lua"), nil, 0o400))

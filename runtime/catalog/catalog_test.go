@@ -131,7 +131,7 @@ func TestDeps(t *testing.T) {
 	require.Equal(t, [][]catalog.Dep{nil, {{Index: 0, Refresh: true}}, {{Index: 0}, {Index: 1}}}, c.Deps)
 }
 
-// What cannot be refreshed is ordered all the same.
+// Resources that cannot be refreshed are ordered too.
 func TestOnlyOrdered(t *testing.T) {
 	c, err := declare(t, "rock:r", "a", "b notify=rock:r,a", "rock:s subscribe=b").Build()
 	require.NoError(t, err)
@@ -194,8 +194,8 @@ func TestTags(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, x.want, names(part), x)
 	}
-	// What comes after something that is left out comes after what that comes after. It is
-	// not refreshed through it, and what is left out is owed its refresh.
+	// A resource behind an excluded one comes after the dependencies of that one. It is not refreshed through it, and
+	// the refresh of the excluded one stays pending.
 	part, err := c.Select(catalog.Selection{SkipTags: []string{"slow"}})
 	require.NoError(t, err)
 	require.Equal(t, [][]catalog.Dep{{}, {{Index: 0}}, {{Index: 1}}, {}}, part.Deps)
@@ -253,8 +253,7 @@ func words(list string) []string {
 	return strings.FieldsFunc(list, func(r rune) bool { return r == ',' })
 }
 
-// TestStable: without edges the order is that of declaration; with edges each
-// resource comes as early as its number allows.
+// TestStable: without edges the order is that of declaration; with edges each resource comes as early as possible.
 func TestStable(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(1, 2))
 	for range 200 {

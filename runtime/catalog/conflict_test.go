@@ -9,7 +9,7 @@ import (
 	"github.com/luaccm/ccm/runtime/resource"
 )
 
-// A whole is a spec that says all that a file holds, an edit one that edits it.
+// A whole is a spec that sets the whole content of a file, an edit one that edits it.
 type (
 	wholeFile string
 	edit      string

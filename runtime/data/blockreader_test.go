@@ -33,8 +33,8 @@ func tree(docs []*Document) string {
 	return b.String()
 }
 
-// requireSame holds what a blockReader reads of a text against what the library does. It
-// reports whether a blockReader reads it.
+// requireSame compares the results of a blockReader and of the library for a text. It reports whether the blockReader
+// could read it.
 func requireSame(t *testing.T, text string) bool {
 	t.Helper()
 	source := newSource("x", text)

@@ -8,12 +8,11 @@ import (
 	"unicode"
 )
 
-// ParseAssignment reads path=value, as in --fact os.family=debian, and returns
-// a tree that holds the value at the dotted path.
+// ParseAssignment parses path=value, as in --fact os.family=debian, and returns a tree with the value at the dotted
+// path.
 //
-// A value that is JSON is what JSON says: true, null, 3, "x", [1,2],
-// {"a":1}. Anything else is text as it stands. So is a number that would not be
-// written back the same, such as 1.10 or 1e3: versions stay what they are.
+// A value that is JSON has the type of JSON: true, null, 3, "x", [1,2], {"a":1}. Any other value is a string, and so
+// is a number that JSON would write in another way, such as 1.10 or 1e3, because it may be a version.
 func ParseAssignment(text string) (map[string]any, error) {
 	path, value, ok := strings.Cut(text, "=")
 	if !ok {

@@ -26,12 +26,11 @@ type Loader struct {
 	Trust *trust.Policy
 }
 
-// Load reads the configuration directories in order, facts.json, facts.yaml,
-// facts.yml and then the .json, .yaml and .yml files of facts.d by name. What
-// is read later is laid over what was read before, deep. What is not there is
-// left out, and so are symbolic links in these places, with a warning.
+// Load reads the configuration directories in order, in each facts.json, facts.yaml, facts.yml and then the .json,
+// .yaml and .yml files of facts.d by name. Later facts are merged deeply over earlier ones. Missing files are
+// skipped, and so are symbolic links, with a warning.
 //
-// All mistakes are returned, with the facts that could be read.
+// It returns all mistakes, with the facts that could be read.
 func (l Loader) Load(dirs ...string) (map[string]any, error) {
 	tree := make(map[string]any)
 	var errs diag.List

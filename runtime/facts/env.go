@@ -161,8 +161,7 @@ func (p *envParser) skipLine() {
 	p.at = len(p.text)
 }
 
-// failKey notes that no KEY= begins at the byte. What may be a value is not
-// repeated: it may be secret.
+// failKey records that no KEY= begins at a byte. The message does not repeat the rest, which may be a secret value.
 func (p *envParser) failKey(start int) {
 	line, _, _ := strings.Cut(p.text[start:], "\n")
 	before, _, ok := strings.Cut(line, "=")
@@ -183,7 +182,7 @@ func (p *envParser) fail(at int, format string, args ...any) {
 
 func isBlank(c byte) bool { return c == ' ' || c == '\t' }
 
-// isKeyByte reports whether c may stand in a key.
+// isKeyByte reports whether c can be part of a key.
 func isKeyByte(c byte, inside bool) bool {
 	return c == '_' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || inside && '0' <= c && c <= '9'
 }

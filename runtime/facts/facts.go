@@ -1,6 +1,5 @@
-// Package facts is what is so about the machine: a tree of plain data (nil,
-// bool, int64, float64, string, []any, map[string]any) whose branches are
-// gathered when they are asked for, at most once a run.
+// Package facts has the facts about a machine: a tree of plain data (nil, bool, int64, float64, string, []any,
+// map[string]any). A branch is gathered on first use, at most once in a run.
 //
 // Begin with [New] and [Facts.Get].
 package facts

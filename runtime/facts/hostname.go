@@ -64,9 +64,8 @@ func etcHostname(v *host.View) (string, error) {
 	return "", err
 }
 
-// fqdn returns the name of the machine with its domain: as it is set, as
-// /etc/hosts has it, or with the domain of /etc/resolv.conf. No server is asked,
-// which could take long and change what a run does.
+// fqdn returns the host name with its domain: as it is set, as /etc/hosts has it, or with the domain of
+// /etc/resolv.conf. It does not use DNS, which could be slow, and could change the result of a run.
 func fqdn(v *host.View) (string, error) {
 	name, err := NodeName(v)
 	if err != nil || name == "" || strings.Contains(name, ".") {

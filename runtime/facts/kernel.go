@@ -26,8 +26,7 @@ func gatherKernel(ctx context.Context, v *host.View) (any, error) {
 // kernel is the result of uname(1).
 type kernel struct{ name, release, version, machine string }
 
-// readKernel reads /proc/sys/kernel. The machine, and without
-// /proc the name and the release, are asked of the kernel itself.
+// readKernel reads /proc/sys/kernel. The machine, and without /proc the name and the release, come from uname(2).
 func readKernel(ctx context.Context, v *host.View) (kernel, error) {
 	run := running(v)
 	name, err1 := readText(run, "/proc/sys/kernel/ostype")

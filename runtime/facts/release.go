@@ -40,8 +40,8 @@ func familyOf(id string) string {
 	return ""
 }
 
-// family returns the family of a distribution: its own, that of the first
-// distribution that it says it is like, or else its own ID.
+// family returns the family of a distribution: its own, else that of the first distribution in ID_LIKE, else its own
+// ID.
 func family(release map[string]string) string {
 	for _, id := range append([]string{release["ID"]}, strings.Fields(release["ID_LIKE"])...) {
 		if f := familyOf(strings.ToLower(id)); f != "" {
@@ -80,8 +80,7 @@ func platform(v *host.View, release map[string]string) (name, version string, er
 	return id, version, err
 }
 
-// debianPlatform tells the distributions that have versions of their own from
-// those that are Debian under another name.
+// debianPlatform distinguishes distributions with their own versions from those that are Debian under another name.
 func debianPlatform(v *host.View, release map[string]string) (name, version string, err error) {
 	switch id := release["ID"]; id {
 	case "ubuntu", "linuxmint", "uos":

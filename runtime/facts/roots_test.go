@@ -11,8 +11,7 @@ import (
 	"github.com/luaccm/ccm/runtime/host/hosttest"
 )
 
-// A distribution is a root as its release files describe it, and what is so
-// about it.
+// A distribution is a root with release files, and the expected facts.
 type distribution struct {
 	files map[string]string
 	os    map[string]any    // but kernel and arch, which are those of this machine

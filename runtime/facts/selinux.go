@@ -8,9 +8,8 @@ import (
 	"github.com/luaccm/ccm/runtime/host"
 )
 
-// gatherSELinux asks the kernel for the present mode, in the file system that it
-// has only if SELinux is on. The mode at boot is in a file (selinux_config(5)),
-// whose words libselinux reads in either case.
+// gatherSELinux reads the present mode from the file system that the kernel has only with SELinux. The mode at boot
+// is in a file (selinux_config(5)), whose keywords libselinux reads in any case.
 func gatherSELinux(_ context.Context, v *host.View) (any, error) {
 	const enforce, config = "/sys/fs/selinux/enforce", "/etc/selinux/config"
 	digit, err := readText(running(v), enforce)

@@ -46,7 +46,7 @@ func TestServicesOfOpenRC(t *testing.T) {
 	}, get(t, v, "services"))
 }
 
-// Of a root in which nothing runs nothing is told.
+// A root without running processes has no facts about services.
 func TestServicesOfARoot(t *testing.T) {
 	_, err := New(t.Context(), rootWith(t, map[string]string{"/run/systemd/system/x": ""}), Standard(), nil).Branch("services")
 	require.Error(t, err)

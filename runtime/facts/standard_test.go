@@ -23,8 +23,7 @@ func TestStandardIsInOrder(t *testing.T) {
 	require.Len(t, slices.Compact(slices.Clone(names)), len(names))
 }
 
-// documented returns the paths in docs/facts.md, and the branches with whether
-// they are said to be costly.
+// documented returns the paths in docs/facts.md, and the branches with whether they are marked as expensive.
 func documented(t *testing.T) (paths map[string]bool, branches map[string]bool) {
 	t.Helper()
 	text, err := os.ReadFile("../../docs/facts.md")

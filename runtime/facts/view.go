@@ -13,11 +13,10 @@ import (
 	"github.com/luaccm/ccm/runtime/host"
 )
 
-// Facts of a root that is not / come from two places. What is installed is read
-// below the root. A root without an operating system is a mere prefix, and has
-// what this machine has, as it has its users. What is running, which is the
-// kernel and what it tells in /proc and /sys, is read below the root if a /proc
-// is mounted there, and else is that of this machine.
+// Facts of a root other than / come from two places. Facts about installed software are read below the root. A root
+// without an operating system is only a prefix, and has the facts of this machine, as it has its users. Facts about
+// the running system, of the kernel in /proc and /sys, are read below the root if a /proc is mounted there, else they
+// are those of this machine.
 
 // releaseFiles describe the distribution (os-release(5)); the first existing file counts.
 var releaseFiles = []string{"/etc/os-release", "/usr/lib/os-release"}

@@ -37,7 +37,7 @@ func TestVirtual(t *testing.T) {
 		"wsl":                          {map[string]string{"/proc/sys/kernel/osrelease": "5.15.90.1-microsoft-standard-WSL2\n"}, "none", "guest", "wsl", [2]string{"wsl", "guest"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			// The root has a /proc of its own, so nothing is asked of this machine.
+			// The root has its own /proc, so no fact comes from this machine.
 			v := rootWith(t, c.files, map[string]string{"/proc/uptime": "1.0 1.0\n", "/etc/os-release": "ID=debian\n"})
 			require.Equal(t, map[string]any{"system": c.system, "role": c.role, "container": c.container}, get(t, v, "virtual"))
 			require.Equal(t, c.info[0], get(t, v, "host.info.virtualizationSystem"))

@@ -98,8 +98,8 @@ func containerOfGroups(groups string) string {
 	return ""
 }
 
-// readHypervisor looks at what the firmware, the kernel's clocks and, on arm,
-// the device tree say of the machine, and then at the modules of a host.
+// readHypervisor reads signs of a hypervisor from the firmware, the kernel's clocks and, on arm, the device tree, and
+// then the modules of a host.
 func readHypervisor(run *host.View) (system, role string, err error) {
 	xen, err := readText(run, "/proc/xen/capabilities")
 	if err != nil {

@@ -41,7 +41,7 @@ func TestNamesInTexts(t *testing.T) {
 	}
 }
 
-// What a look matches is found by the indexes as by a search of all texts.
+// The indexes find the same as a search of all texts.
 func TestIndexesOfNames(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(1, 2))
 	random := func(alphabet []string, most int) string {

@@ -10,7 +10,7 @@ import (
 	"github.com/luaccm/ccm/runtime/host/command"
 )
 
-// TestGoss: what goss reports, and what it does not.
+// TestGoss: the results of goss, and missing results.
 func TestGoss(t *testing.T) {
 	for name, x := range map[string]struct {
 		res    host.Result

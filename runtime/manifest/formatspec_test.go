@@ -90,7 +90,7 @@ func TestFormatMistakes(t *testing.T) {
 	}
 }
 
-// FuzzFormat: no text panics, and what comes out is bounded.
+// FuzzFormat: no text causes a panic, and the output is bounded.
 func FuzzFormat(f *testing.F) {
 	for _, s := range []string{"{n:03d}", "{foo!s:>6}", "{n:{w}}", "{x:.2f} {big:012,}", "{l[0]!r:é^9}", "}{", "{n:.99999f}"} {
 		f.Add(s)

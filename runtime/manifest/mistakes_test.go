@@ -9,14 +9,14 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// badCase is a manifest with mistakes and what is said of it.
+// badCase is a manifest with mistakes and its messages.
 type badCase struct {
 	name, text, want string
 	schema           string // accepts, rejects, or unreadable
 }
 
-// badManifests reads testdata/bad.txtar: each manifest is followed by its
-// messages. The name says what is wrong, and how the JSON Schema sees it.
+// badManifests reads testdata/bad.txtar: each manifest is followed by its messages. Its name describes the mistake,
+// and whether the JSON Schema finds it.
 func badManifests(t *testing.T) (cases []badCase) {
 	t.Helper()
 	a, err := txtar.ParseFile("testdata/bad.txtar")

@@ -77,7 +77,7 @@ ccm:
 `, string(out))
 }
 
-// TestRenderedManifestsDeclareTheSame loads what was rendered.
+// TestRenderedManifestsDeclareTheSame loads rendered manifests.
 func TestRenderedManifestsDeclareTheSame(t *testing.T) {
 	for _, text := range goodManifests(t) {
 		one := newWorld(t, nil)
@@ -97,7 +97,7 @@ func TestRenderedManifestsDeclareTheSame(t *testing.T) {
 	}
 }
 
-// sameCatalog compares what is managed in two worlds.
+// sameCatalog compares the catalogs of two worlds.
 func sameCatalog(t *testing.T, one, two *world) {
 	t.Helper()
 	managed := func(w *world) (out []any) {

@@ -15,8 +15,7 @@ import (
 	"github.com/luaccm/ccm/runtime/schema"
 )
 
-// singleResource declares one resource whose properties are written in YAML, as a
-// program would ask for it.
+// singleResource declares one resource with properties in YAML, as a program does.
 func singleResource(t *testing.T, w *world, typ, properties string) (*resource.Resource, error) {
 	t.Helper()
 	doc, err := data.Parse("request", properties)
@@ -51,7 +50,7 @@ func TestSingle(t *testing.T) {
 	require.Equal(t, map[string]any{"n": int64(1), "s": "1.10"}, r.Spec.(*Exec).Any)
 }
 
-// What a control leaves out need not make sense on this machine.
+// A resource that a control excludes may be invalid on this machine.
 func TestSingleSkipped(t *testing.T) {
 	for control, why := range map[string]string{
 		"{if: \"Facts.os.family == 'rhel'\"}": "control.if is false",

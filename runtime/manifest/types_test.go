@@ -35,7 +35,7 @@ type noState struct{}
 func (noState) Validate() error                { return nil }
 func (noState) Decide(state) resource.Decision { return resource.Decision{} }
 
-// Mode has a syntax of its own.
+// Mode is a property with its own syntax.
 type Mode string
 
 func (m *Mode) UnmarshalText(text []byte) error {
@@ -166,7 +166,7 @@ func registry(t testing.TB) *resource.Registry {
 	return reg
 }
 
-// A world is what a manifest of a test is loaded in.
+// A world is the environment in which a test loads a manifest.
 type world struct {
 	*manifest.Loader
 	catalog.Builder
@@ -203,7 +203,7 @@ func newWorld(t testing.TB, files map[string]string) *world {
 	return w
 }
 
-// load loads a manifest that stands in /site.
+// load loads a manifest in /site.
 func (w *world) load(t testing.TB, name, text string) (*manifest.Manifest, error) {
 	t.Helper()
 	m, err := w.Load(t.Context(), w.units.Root(name, "/site"), text)

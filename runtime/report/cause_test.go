@@ -36,7 +36,7 @@ func TestCauseAndLeftOver(t *testing.T) {
 	}
 	require.Equal(t, "~ file#/f: Updated the file (new)\n", line(Text{Verbose: true}, func(e *event.Event) { e.Cause = event.New }))
 
-	// Of very many causes the first are told, unless all are asked for.
+	// Of very many causes only the first are shown, unless all are requested.
 	many := func(e *event.Event) {
 		e.Refreshed = true
 		for _, name := range []string{"/a", "/b", "/c", "/d", "/e"} {

@@ -134,8 +134,7 @@ func TestHunksOfLongTexts(t *testing.T) {
 	require.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(32<<10), "bytes for a text of %d", len(long))
 }
 
-// How many lines a content gains and loses is what its diff says, and can be told
-// without one if there is nothing on one side.
+// The numbers of added and removed lines agree with the diff. They need no diff if one side is empty.
 func TestLineCounts(t *testing.T) {
 	texts := []string{"", "a", "a\n", "a\n\n", "\n", "a\nb", "a\nb\n", "+\n-\n@@\n", "\r\n", "a\x00", "\xff\n"}
 	for _, have := range texts {

@@ -92,7 +92,7 @@ x file#/bad: failed: it broke
 	require.NotContains(t, text(Text{Diff: DiffOff}), "→")
 	require.Contains(t, text(Text{Diff: DiffOff}), "+ file#/new: Would have created the file\n")
 
-	// The content of what is new is told only if all is asked for.
+	// The content of a new file is shown only if everything is requested.
 	require.Contains(t, text(Text{Diff: DiffFull}), "(2 lines, owner root, mode 0644)\ndiff --git a/new b/new\nnew file mode 100644\n")
 	require.NotContains(t, text(Text{Diff: DiffChanges}), "/new b/new")
 	require.Contains(t, text(Text{Diff: DiffChanges}), "diff --git a/changed b/changed\n")
@@ -163,7 +163,7 @@ func TestJSON(t *testing.T) {
 		"refreshed_resources":0,"noop":false,"interrupted":false}`, lines[8])
 }
 
-// TestStatusLine: what is written elsewhere stands where the line stood.
+// TestStatusLine: other output replaces the status line.
 func TestStatusLine(t *testing.T) {
 	const erase = "\r\x1b[K"
 	var b strings.Builder
@@ -182,7 +182,7 @@ func TestStatusLine(t *testing.T) {
 	require.Equal(t, erase+"[1/2] file#/x"+erase+"told\nmore\n", b.String())
 }
 
-// TestStatusLinePauses: nothing is shown while somebody is asked, and other output is written.
+// TestStatusLinePauses: during a question nothing is drawn, and other output is written.
 func TestStatusLinePauses(t *testing.T) {
 	const erase = "\r\x1b[K"
 	var b strings.Builder
@@ -201,7 +201,7 @@ func TestStatusLinePauses(t *testing.T) {
 	require.Contains(t, b.String(), "site.lua 1m0s")
 }
 
-// The line stays one line: what a terminal breaks can not be erased.
+// The status line takes one line of the terminal; if the terminal breaks it, it cannot be erased.
 func TestStatusLineIsCut(t *testing.T) {
 	var b strings.Builder
 	s := &StatusLine{W: &b, Size: func() (int, int) { return 20, 24 }}
@@ -237,8 +237,8 @@ func TestStatusLineShowsOutput(t *testing.T) {
 	require.Equal(t, erase+strings.Repeat(up+erase, 2)+"a log line\\n"+erase+"next"+erase, b.String())
 }
 
-// TestStatusLineShowsLooks: what takes long and changes nothing is shown with its last lines,
-// below what is worked on, or by itself.
+// TestStatusLineShowsLooks: a slow command of a status is shown with its last lines, below the present resource, or
+// alone.
 func TestStatusLineShowsLooks(t *testing.T) {
 	const erase, up = "\r\x1b[K", "\x1b[1A"
 	var b strings.Builder
@@ -268,8 +268,7 @@ func TestStatusLineShowsLooks(t *testing.T) {
 	require.Empty(t, b.String())
 }
 
-// TestHeartbeat: where there is no terminal, a resource that takes long is told of, and no more
-// when it is done.
+// TestHeartbeat: without a terminal a slow resource is reported while it runs, and no more afterwards.
 func TestHeartbeat(t *testing.T) {
 	told := make(chan string, 100)
 	h := &Heartbeat{W: printerFunc(func(text terminal.Text) { told <- text.String() }), Interval: time.Millisecond}
@@ -292,7 +291,7 @@ type printerFunc func(terminal.Text)
 
 func (f printerFunc) Print(t terminal.Text) (int, error) { f(t); return 0, nil }
 
-// TestDiffLines: of a long diff the first lines are told, and how many more there are.
+// TestDiffLines: of a long diff the first lines are shown, and the number of the others.
 func TestDiffLines(t *testing.T) {
 	diff := "--- a\n+++ b\n@@ -0,0 +1,3 @@\n+1\n+2\n+3\n"
 	for n, want := range map[int]string{
@@ -308,7 +307,7 @@ func TestDiffLines(t *testing.T) {
 	}
 }
 
-// TestMissingParts: what is missing of a tree takes one line, with Verbose a line each.
+// TestMissingParts: missing parts of a tree take one line, with Verbose a line each.
 func TestMissingParts(t *testing.T) {
 	var parts []resource.Delta
 	for i := range 6 {

@@ -24,8 +24,7 @@ func (f foundState) Describe(name, provider string) any {
 	}{name, provider, f.Size}
 }
 
-// The fields are those of CommonResourceState and of the metadata in the design
-// documents.
+// The fields are those of CommonResourceState and of the metadata in the design documents.
 func TestStateOf(t *testing.T) {
 	text, err := json.Marshal(StateOf(id("/a"), "posix", foundState{3}))
 	require.NoError(t, err)
@@ -40,8 +39,8 @@ func TestStateOf(t *testing.T) {
 	}`, string(text))
 }
 
-// Every event validates against the schema that is derived from its struct, and
-// is told to people after it was read back as it was before.
+// Every event validates against the schema derived from its struct, and a decoded event is reported like the original
+// one.
 func TestEventsAreReadBack(t *testing.T) {
 	text, err := json.Marshal(EventSchema())
 	require.NoError(t, err)

@@ -40,8 +40,7 @@ func TestMark(t *testing.T) {
 	}
 }
 
-// What was told then is compared with what is told now, and what takes long to
-// tell is asked for only if nothing else can tell.
+// Earlier and present digests are compared, and a slow digest is computed only if nothing else decides.
 func TestDesiredDigestSame(t *testing.T) {
 	type digestState = resource.DesiredDigest
 	for name, x := range map[string]struct {

@@ -123,7 +123,7 @@ func TestFunctionsThatAreNone(t *testing.T) {
 	}
 }
 
-// TestModel: a layer for an imagined machine changes what a type does, and no other layer.
+// TestModel: a layer for an imagined machine changes the functions of a type, and no other layer.
 func TestModel(t *testing.T) {
 	base, err := resource.NewRegistry()
 	require.NoError(t, err)

@@ -1,9 +1,9 @@
-// Package resource is the contract between the engine, the types of resource
-// and the providers. A type says what can be wanted and what must be done to
-// get there; a provider looks and acts; the engine decides when.
+// Package resource has the contracts between the engine, the types of resources and the providers. A type defines the
+// desired states and the actions that lead to them; a provider reads states and performs actions; the engine decides
+// when.
 //
-// Begin with [Spec], the contract of a type, [Define], which makes a [Type] of
-// one, and [TypeDef.Provide], which makes a [Binding] of a provider.
+// Begin with [Spec], the contract of a type, [Define], which makes a [Type] of it, and [TypeDef.Provide], which makes
+// a [Binding] of a provider.
 package resource
 
 import (

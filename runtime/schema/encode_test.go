@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// size is a property with a syntax of its own.
+// size is a property with its own syntax.
 type size int64
 
 func (s *size) UnmarshalText(text []byte) (err error) {
@@ -75,7 +75,7 @@ func wholes(rnd *rand.Rand) *wholeSpec {
 	return w
 }
 
-// TestEncode: what was encoded decodes to the same, by way of JSON too.
+// TestEncode: an encoded value is decoded to an equal one, also through JSON.
 func TestEncode(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(1, 2))
 	for range 500 {

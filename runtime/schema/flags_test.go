@@ -34,7 +34,7 @@ type switches struct {
 	Remaining, Right string
 }
 
-// parse parses arguments with the flags of switches, and decodes what they say.
+// parse parses arguments with the flags of switches, and decodes their values.
 func parse(t *testing.T, args ...string) (switches, error) {
 	t.Helper()
 	s := Of(reflect.TypeFor[switches]())
@@ -122,7 +122,7 @@ func TestFlagMistakes(t *testing.T) {
 	}
 }
 
-// Help says what a flag takes, in one sentence from the declaration.
+// The help of a flag describes its value in one sentence from the declaration.
 func TestFlagHelp(t *testing.T) {
 	s := Of(reflect.TypeFor[switches]())
 	own, err := flagSource.ReadFile("flags_test.go")

@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// upper is a text with a syntax of its own.
+// upper is a text property with its own syntax.
 type upper string
 
 func (u *upper) UnmarshalText(text []byte) error {
@@ -22,7 +22,7 @@ func (u *upper) UnmarshalText(text []byte) error {
 
 func (u upper) String() string { return string(u) }
 
-// held keeps its properties in a struct of its own.
+// heldSpec keeps its properties in a struct made by Make.
 type heldSpec struct{ fields any }
 
 func (h *heldSpec) Held() any { return h.fields }
@@ -44,8 +44,7 @@ func made(t *testing.T) *Schema {
 	return s
 }
 
-// TestMadeSchemaIsLikeAStruct: the same messages, defaults, and what is written
-// is read again.
+// TestMadeSchemaIsLikeAStruct: messages and defaults are the same, and a written value is read back.
 func TestMadeSchemaIsLikeAStruct(t *testing.T) {
 	s := made(t)
 	require.True(t, s.IsDynamic())

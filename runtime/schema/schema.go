@@ -1,21 +1,28 @@
-// Package schema reads a property struct once and derives from it everything
-// else that needs to know its shape: the decoder for every front end, the JSON
-// Schema, the reference, command-line flags and editor stubs.
+// Package schema reads a struct of properties once and derives from it everything that depends on its fields: the
+// decoder for every front end, the JSON Schema, the reference, command-line flags and editor stubs.
 //
 // A property is a field with a ccm tag: its name, then options.
 //
 //	Content *string `ccm:"content,alias=contents"`
 //
-// The options are name (it names the resource), required, secret, argv (it becomes
-// arguments of a command, which everybody can read), words (a text that may be given as
-// a list of words, which are quoted for a shell), quoted (a boolean has to be quoted to be its text), added (a default is added to the list
-// that is given), pairs (a list of KEY=VALUE that may be
-// given as a table), kind=x (what its values are, see [Field.ValueKind]), usual (forms show it
-// from the start), unless=x (it is required unless that holds, in words), alias=x, default=x and
-// example=x. A pointer means "may be left out, and then is not managed". A
-// property with a syntax of its own is a type with UnmarshalText and String; a
-// closed set is a string type with Values. The doc comment of a field is
-// written for users, because users read it.
+// The options are:
+//
+//	name       it names the resource
+//	required   it must be given
+//	secret     its value is secret
+//	argv       it becomes arguments of a command, which all users can read
+//	words      a text that may be given as a list of words, which are quoted for a shell
+//	quoted     a boolean must be quoted to be taken as text
+//	added      the default is added to the given list
+//	pairs      a list of KEY=VALUE that may be given as a table
+//	kind=x     the kind of its values, see [Field.ValueKind]
+//	usual      forms show it from the start
+//	unless=x   it is required unless x holds, in words
+//	alias=x, default=x, example=x
+//
+// A pointer means that the property is not managed if it is not given. A property with its own syntax has a type with
+// UnmarshalText and String; a closed set of values is a string type with Values. The doc comment of a field is part
+// of the documentation for users.
 //
 // Begin with [Of] and [Schema.Decode].
 package schema

@@ -22,7 +22,7 @@ type color string
 
 func (color) Values() []string { return []string{"red", "green"} }
 
-// octal is a property with a syntax of its own.
+// octal is a property with its own syntax.
 type octal uint32
 
 func (o *octal) UnmarshalText(text []byte) error {
@@ -213,7 +213,7 @@ func TestJSONSchema(t *testing.T) {
 	require.Equal(t, map[string]any{"type": "object", "additionalProperties": map[string]any{"type": "string"}, "x-ccm": props["headers"].(map[string]any)["x-ccm"]}, props["headers"])
 }
 
-// TestHints: forms are told what JSON Schema has no word for.
+// TestHints: hints for forms that JSON Schema cannot express.
 func TestHints(t *testing.T) {
 	type ownSpec struct {
 		Path  string   `ccm:"path,name,alias=file,kind=path,example=/etc/motd"`

@@ -93,8 +93,7 @@ func unkeyed(text string) string {
 	}
 }
 
-// The digest is that of the key, so that it is the same in every run and on no
-// other machine.
+// The mask depends on the key, so it is the same in every run and differs between machines.
 func TestMask(t *testing.T) {
 	a, b := keeper(t, "hunter2", "hunter3"), keeper(t, "hunter2")
 	require.Equal(t, a.Mask("hunter2"), b.Redact("hunter2"))
@@ -248,7 +247,7 @@ func FuzzRedact(f *testing.F) {
 	})
 }
 
-// What cannot be the beginning of a secret is not held back.
+// A text that cannot begin a secret is not held back.
 func TestWriterPrompts(t *testing.T) {
 	var out bytes.Buffer
 	w := secret.NewWriter(&out, keeper(t, "hunter2"))
@@ -327,7 +326,7 @@ func TestSeal(t *testing.T) {
 		require.Equal(t, len(text), len(got))
 		require.True(t, bytes.Equal(text, got))
 
-		// What is cut, changed, or sealed with another key cannot be opened.
+		// Data that is truncated, changed, or sealed with another key cannot be opened.
 		for name, broken := range map[string][]byte{
 			"cut":     sealed.Bytes()[:sealed.Len()-1],
 			"changed": append(bytes.Clone(sealed.Bytes()[:sealed.Len()-1]), sealed.Bytes()[sealed.Len()-1]^1),

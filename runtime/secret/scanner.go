@@ -1,14 +1,13 @@
 package secret
 
-// A Scanner looks for secrets in what is written to it. A nil Scanner has found
-// none.
+// A Scanner searches the data written to it for secrets. A nil Scanner finds none.
 type Scanner struct {
 	k     *Keeper
 	tail  string
 	found bool
 }
 
-// Scanner returns one, nil if there are no secrets.
+// Scanner returns a Scanner, nil if there are no secrets.
 func (k *Keeper) Scanner() *Scanner {
 	if !k.Any() {
 		return nil

@@ -13,12 +13,11 @@ import (
 	"io"
 )
 
-// What is sealed is cut into pieces, each encrypted with AES-GCM under a key that
-// comes of the key of the Keeper and of random bytes at the beginning. The number
-// of a piece is its nonce, and the last one says so: pieces that are missing,
-// exchanged or changed are found out.
+// Sealed data is a sequence of blocks, each encrypted with AES-GCM. The key is derived from the Keeper's key and a
+// random salt at the beginning. The nonce is the number of the block and a mark on the last one, so missing,
+// exchanged and changed blocks are detected.
 
-// sealHeader begins what is sealed.
+// sealHeader is the first line of sealed data.
 const sealHeader = "ccm sealed 1\n"
 
 const (
@@ -60,8 +59,7 @@ type sealer struct {
 	number uint64
 }
 
-// Seal returns a writer that encrypts what is written to it. It has to be closed,
-// which does not close w.
+// Seal returns a writer that encrypts data and writes it to w. It must be closed, which does not close w.
 func (k *Keeper) Seal(w io.Writer) (io.WriteCloser, error) {
 	salt := make([]byte, saltSize)
 	_, _ = rand.Read(salt) // it never fails
@@ -96,14 +94,14 @@ func (s *sealer) flush(last bool) error {
 	return err
 }
 
-// Close writes the last piece.
+// Close writes the last block.
 func (s *sealer) Close() error { return s.flush(true) }
 
 type opener struct {
 	r         *bufio.Reader
 	aead      cipher.AEAD
 	buf       []byte
-	remaining []byte // of the piece, not read yet
+	remaining []byte // of the block, not read yet
 	number    uint64
 	done      bool
 }

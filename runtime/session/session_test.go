@@ -22,7 +22,7 @@ import (
 	"github.com/luaccm/ccm/runtime/resource"
 )
 
-// knob is a type that is never looked at.
+// knob is a type whose status is never read.
 type knob struct {
 	Name string `ccm:"name,name"`
 }
@@ -129,8 +129,7 @@ func TestSettle(t *testing.T) {
 	}
 }
 
-// What earlier processes dealt with can be referred to, by name and alias, and
-// gives way to what is declared now.
+// Outcomes of earlier processes can be referred to, by name and alias, and are replaced by present declarations.
 func TestSettleIntoCatalog(t *testing.T) {
 	reg, typ := registry(t)
 	s := Memory()
@@ -198,8 +197,7 @@ func TestStore(t *testing.T) {
 	require.NoDirExists(t, dir)
 }
 
-// A file in the place of a directory, a link in the place of the file, and a line
-// that is not a record are told.
+// A file in place of a directory, a link in place of the file, and an invalid line are errors.
 func TestStoreRefuses(t *testing.T) {
 	dir := t.TempDir()
 	file := filepath.Join(dir, "file")
@@ -292,8 +290,7 @@ func TestRecorderAndReport(t *testing.T) {
 	require.Equal(t, "~ knob#a: Turned the knob\nx knob#b: failed: it broke (-)\n= knob#b: stable\n", text.String())
 }
 
-// A session in memory does not grow with every event, and settles as one that
-// forgets nothing.
+// A session in memory does not grow with every event, and has the same outcomes as one that keeps all.
 func TestMemoryForgets(t *testing.T) {
 	words := strings.Fields("a:changed b:stable c:begin c:changed x:changed:subscribe=a:subscribe=b b:failed d:pending:noop:alias=conf a:begin " +
 		"c:stable x:failed:subscribe=c b:stable e:skipped:unmet=b a:stable e:stable x:skipped d:changed:alias=conf x:stable:subscribe=conf d:stable:noop:alias=conf")
@@ -315,7 +312,7 @@ func TestMemoryForgets(t *testing.T) {
 	}
 }
 
-// A process that died in the middle is told of where it was.
+// The report shows where a process died.
 func TestReportOfDeaths(t *testing.T) {
 	s := Memory()
 	records(t, s, "a:begin b:begin b:changed a:stable c:begin c:begin c:failed d:begin")

@@ -11,7 +11,7 @@ import (
 	"github.com/luaccm/ccm/runtime/sha256sum"
 )
 
-// Many small files take one buffer, and not each of them one of its own.
+// Many small files share one buffer.
 func TestReaderKeepsBuffer(t *testing.T) {
 	const many = 1000
 	var before, after runtime.MemStats

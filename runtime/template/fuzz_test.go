@@ -15,8 +15,8 @@ import (
 	"github.com/luaccm/ccm/runtime/template"
 )
 
-// hostileEnv returns what expressions of fuzz tests see. What stands in its data
-// looks like expressions, and must stay what it is.
+// hostileEnv returns an environment for expressions in fuzz tests. Its data looks like expressions, and must stay
+// data.
 func hostileEnv() *template.Env {
 	files := map[string]string{
 		"/d/x.templ": "${ Data.port }", "/d/self.templ": "${ template('self.templ') }", "/d/x.jet": "[[ data.port ]]", "/d/self.jet": `[[ include "self.jet" ]]`,
@@ -111,8 +111,7 @@ func inside(t *testing.T, text string, err error) {
 	}
 }
 
-// sane holds that a message is not that of a broken program. What the text says
-// itself does not count.
+// sane fails if a message looks like that of a crash. Words of the text do not count.
 func sane(t *testing.T, text string, err error) {
 	require.NotEmpty(t, err.Error())
 	for _, bad := range []string{"runtime error", "nil pointer"} {

@@ -37,7 +37,7 @@ func TestLimits(t *testing.T) {
 		"${" + strings.Repeat("!", 1<<17) + "}":                                 "the expression has 131072 bytes, want at most 65536",
 		"${ jet('[['+repeat('(', 70000)+']]') }":                                "what stands between [[ and ]] has 70000 bytes, want at most 65536",
 		`${ jet("big.jet") }`:                                                   "the template has 2097152 bytes, want at most 1048576",
-		// What is made of itself again and again.
+		// A value that is repeatedly doubled.
 		`${ reduce(Data.forty, #acc + #acc, "xxxxxxxx") }`: joined,
 		`${ let a = "xxxxxxxx"; let b = a + a + a + a + a + a + a + a; let c = b + b + b + b + b + b + b + b; reduce(Data.forty, #acc + c + #acc, c) }`: joined,
 		`${ reduce(Data.many, toBase64(#acc), "xxxxxxxx") }`:                joined,
@@ -118,7 +118,7 @@ func TestLimits(t *testing.T) {
 		return nil
 	}).Expand(`${ uniq(1..999999) }`)
 	require.ErrorIs(t, err, stop, "in the middle of the list")
-	// An error that quotes what it was given is cut short.
+	// An error that quotes a long input is shortened.
 	for _, call := range []string{"include x", "range x ]][[ end"} {
 		_, err = e.Expand(`${ jet('[[ x := repeat("a", 100000) ]][[ ' + "` + call + `" + ' ]]') }`)
 		require.Error(t, err)

@@ -9,7 +9,7 @@ import (
 	"github.com/luaccm/ccm/runtime/template"
 )
 
-// kvGet is asked in expressions and in templates of Jet, and is not there if nothing can be asked.
+// kvGet works in expressions and in Jet templates, and is undefined without a connection.
 func TestKVGet(t *testing.T) {
 	asked := ""
 	env := template.New(template.Options{KVGet: func(bucket, key string) (string, error) {

@@ -18,8 +18,8 @@ import (
 
 var update = flag.Bool("update", false, "write the golden pictures anew")
 
-// site returns n nodes as a site has them: packages, each with a directory, files in it, and a
-// service that the files refresh; and what stands alone.
+// site returns n nodes as in a typical site: packages, each with a directory, files in it, and a service that the
+// files refresh; and single nodes.
 func site(n int) (nodes []Node, edges []Edge) {
 	add := func(typ, name string, after ...Edge) int {
 		if len(nodes) == n {
@@ -73,8 +73,8 @@ func TestGoldenPictures(t *testing.T) {
 	}
 }
 
-// Every node is in one box, no box covers another or leaves the drawing, every line leads to
-// the right, from box to box, and what came before what can still be seen.
+// Every node is in one box, no box covers another or leaves the drawing, every line leads to the right, from box to
+// box, and all dependencies can be followed.
 func TestLayout(t *testing.T) {
 	for _, stack := range []int{0, DefaultStack} {
 		for _, n := range []int{0, 1, 2, 20, 300} {
@@ -152,7 +152,7 @@ func reaches(follows [][]int, from, to int) bool {
 	return false
 }
 
-// An arrow that a longer way implies is left out, but never one that refreshes.
+// An edge that a longer path implies is left out, but never one that refreshes.
 func TestReduced(t *testing.T) {
 	edges := []Edge{{0, 1, false}, {0, 2, false}, {1, 2, false}, {0, 3, true}, {2, 3, false}}
 	require.Equal(t, []Edge{{0, 1, false}, {0, 3, true}, {1, 2, false}, {2, 3, false}}, reduced(4, merged(edges)))

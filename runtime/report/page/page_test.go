@@ -49,8 +49,8 @@ func sample(n int) *report.Run {
 	return run
 }
 
-// The page tells what failed and what was skipped because of it, over several steps, differences,
-// outputs and places.
+// The page shows failures and the resources skipped because of them, over several steps, with differences, outputs
+// and positions.
 func TestWrite(t *testing.T) {
 	text := written(t, sample(20))
 	for _, part := range []string{
@@ -109,7 +109,7 @@ func TestVerdict(t *testing.T) {
 	}
 }
 
-// A long run does not make a long page: what is stable is left out first, and the page says so.
+// A long run does not make a long page: stable resources are left out first, and the page says so.
 func TestWriteLimits(t *testing.T) {
 	run := sample(30_000)
 	for i := range run.Events {

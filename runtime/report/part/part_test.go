@@ -40,7 +40,7 @@ func TestRow(t *testing.T) {
 	require.NotContains(t, row, "+++ b")
 }
 
-// texts returns what a page shows of an element that it got as JSON.
+// texts returns the visible text of an element in the form of JSON.
 func texts(node any) string {
 	list, ok := node.([]any)
 	if !ok {
@@ -53,7 +53,7 @@ func texts(node any) string {
 	return out
 }
 
-// TestBothForms: a page that is a file and one that is alive show the same.
+// TestBothForms: the HTML and the JSON of an element have the same text.
 func TestBothForms(t *testing.T) {
 	counts := Counts(&report.Summary{Failed: 1, Stable: 3, Total: 4}, false)
 	for _, e := range []*markup.Element{Row(event("</pre><script>x</script> & \"'"), RowOptions{}), Bar(counts), Legend(counts), Badge("file")} {

@@ -70,7 +70,7 @@ func (g *guesser) Run(context.Context, host.Cmd) (host.Result, error) {
 // Guesses implements contract.Guesser.
 func (g *guesser) Guesses() int { return g.n }
 
-// TestGuesses: after commands that nobody answered nothing is asked of the machine, and only then.
+// TestGuesses: after commands that the runner cannot simulate the state is not checked, and only then.
 func TestGuesses(t *testing.T) {
 	for command, wrong := range map[string]string{"true": "", "": "not as wanted after kept the note"} {
 		b, want := note(t, func(f *resource.Functions) {
@@ -93,7 +93,7 @@ func TestGuesses(t *testing.T) {
 	}
 }
 
-// TestBreaches: the suite finds what a provider must not do.
+// TestBreaches: the suite detects each breach of the contract.
 func TestBreaches(t *testing.T) {
 	calls := 0
 	for want, change := range map[string]func(*resource.Functions){

@@ -62,7 +62,7 @@ func (p paper) Perform(_ context.Context, h *host.Host, w paperProvider, _ resou
 	return w.Write(h, p)
 }
 
-// writer is a provider that is honest, but for what is changed.
+// writer is a correct provider, except for the changed functions.
 type writer struct {
 	asks  bool // Status runs a command
 	blind bool // Status does not see what a plan assumes
@@ -78,7 +78,7 @@ type writer struct {
 	touches  string // the question that changes the machine
 }
 
-// touch makes a file if the provider changes the machine when it is asked that question.
+// touch makes a file if the provider is to change the machine in that method.
 func (w writer) touch(v *host.View, question string) {
 	if w.touches == question {
 		_ = os.WriteFile(v.Root()+"/touched", nil, 0o644)
@@ -154,7 +154,7 @@ func (w writer) Write(h *host.Host, _ paper) error {
 	return errors.Join(err, h.WriteFile("/d/paper", strings.NewReader("text"), attr))
 }
 
-// TestLies: each promise that the engine relies on is held against what is done.
+// TestLies: each promise that the engine relies on is compared with the behaviour.
 func TestLies(t *testing.T) {
 	text := "text"
 	attr := &host.Attr{UID: uint32(os.Geteuid()), GID: uint32(os.Getegid()), Mode: 0o644}

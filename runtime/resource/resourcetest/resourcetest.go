@@ -1,6 +1,5 @@
-// Package resourcetest checks that a provider keeps its contract. A provider's
-// own test says how a machine may be and what may be wanted; the suite tries
-// every spec from every start.
+// Package resourcetest checks that a provider keeps its contract. A test of a provider lists initial states of a
+// machine and desired states; the suite tries every desired state from every initial state.
 package resourcetest
 
 import (
@@ -21,21 +20,18 @@ import (
 type Suite[D resource.Spec[S, P], S any, P resource.Provider[D, S]] struct {
 	Type     resource.TypeDef[D, S, P]
 	Provider P
-	// Starts makes the machine what it may be before a run, below root. The
-	// Runner answers commands as that machine would, nil runs real ones. If it is
-	// a host.Bus too, it is the system bus of that machine.
+	// Starts make the initial state of the machine below root. The Runner simulates the commands of that machine; nil
+	// runs real ones. If it is a host.Bus too, it is the machine's system bus.
 	Starts map[string]func(t *testing.T, root string) host.Runner
-	// Wants is what may be wanted of it, with every default filled in. They may
-	// depend on the root.
+	// Wants are the desired states, with all defaults filled in. They may depend on the root.
 	Wants map[string]D
 	// Fails lists the pairs, as start/want, that must end in an error, with a
 	// part of its text. Every other pair must succeed.
 	Fails map[string]string
-	// Phrases lists what a plan says for pairs, as start/want: the phrases of the
-	// actions in order, without "Would have". Pairs that are not listed are not
-	// compared; an empty list means stable.
+	// Phrases has the expected plans of pairs, as start/want: the phrases of the actions in order, without "Would
+	// have". Other pairs are not compared; an empty list means stable.
 	Phrases map[string][]string
-	// Imagined is that of [contract.Trial].
+	// Imagined is Imagined of [contract.Trial].
 	Imagined bool
 }
 

@@ -57,7 +57,7 @@ func (b *box) put(w *backup.Writer, text string, seal bool) (string, error) {
 	return id, err
 }
 
-// read returns what is kept under a name.
+// read returns the content stored under a name.
 func (b *box) read(id string) (string, error) {
 	r, err := b.store.Open(id)
 	if err != nil {
@@ -135,7 +135,7 @@ func TestEncryptedToTheMachine(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, text, again)
 
-	// Without it, what is there is lost and said to be, and the next run makes a new one.
+	// Without the identity, stored contents are lost and reported so, and the next run makes a new one.
 	require.NoError(t, os.Remove(identity))
 	other = b.another()
 	_, err = other.read(id)
@@ -145,7 +145,7 @@ func TestEncryptedToTheMachine(t *testing.T) {
 	_, err = other.read(id)
 	require.ErrorContains(t, err, "another machine")
 
-	// A file that holds something else is set aside, and nothing of it is told.
+	// An invalid identity file is moved aside, and its content is not shown.
 	require.NoError(t, os.WriteFile(identity, []byte("AGE-SECRET-"+"KEY-1QQQ"), 0o600))
 	other = b.another()
 	_, err = other.put(other.store.Writer("r4"), "hunter5", true)
@@ -174,7 +174,7 @@ func TestSealedBefore(t *testing.T) {
 	require.Len(t, b.files(), 1, "it is not stored twice")
 }
 
-// TestDamaged: what is damaged is found when it is read, and is stored again.
+// TestDamaged: a damaged content is detected on reading, and stored again.
 func TestDamaged(t *testing.T) {
 	b := newBox(t)
 	id, err := b.put(b.store.Writer("r1"), "text", false)
@@ -192,8 +192,8 @@ func TestDamaged(t *testing.T) {
 	require.DirExists(t, filepath.Join(b.dir, "broken"))
 }
 
-// TestRoom: the oldest runs make room, no more of them than are needed, and not the run that
-// needs it. What is being written does not count twice.
+// TestRoom: the oldest runs make room, no more of them than necessary, and never the present run. A content that is
+// being written does not count twice.
 func TestRoom(t *testing.T) {
 	b := newBox(t)
 	var ids []string
