@@ -100,7 +100,7 @@ func same(a, b *resource.Resource) bool {
 func (b *Builder) AddInvalid(r *resource.Resource) { b.invalid = append(b.invalid, r) }
 
 // CheckReferences returns the mistakes in references, for a catalog that is not built because of
-// other mistakes. Broken resources count as declared: their references are checked, and
+// other mistakes. Invalid resources count as declared: their references are checked, and
 // references to them are good.
 func (b *Builder) CheckReferences() error {
 	known := make(map[resource.ID]bool)

@@ -42,16 +42,9 @@ func (w *walk) runDeferredChecks(ctx context.Context) {
 		return
 	}
 	for _, x := range w.checks {
-		ev, began := x.event, w.view.Now()
-		w.verify(ctx, x.provider, ev)
-		ev.Duration += w.view.Now().Sub(began)
-		if ev.Err != nil {
-			ev.Outcome = event.Failed
-			w.explain(ctx, ev)
-			w.recordOutcome(ev)
-		}
+		w.amend(ctx, x.event, func(ev *event.Event) { w.verify(ctx, x.provider, ev) })
 		if x.hasRefresh {
-			w.refreshes.finish(ev)
+			w.refreshes.finish(x.event)
 		}
 	}
 	events := w.queue
