@@ -62,8 +62,8 @@ func hasNumber(n ast.PositionHolder) bool {
 	return false
 }
 
-// number replaces the lines of the nodes of c by their numbers.
-func (c *chunk) number(stmts []ast.Stmt) {
+// numberNodes replaces the lines of the nodes of c by their numbers.
+func (c *chunk) numberNodes(stmts []ast.Stmt) {
 	var curried, spread ast.Expr
 	w := walker{enter: func(n ast.PositionHolder) {
 		switch n := n.(type) {
@@ -194,7 +194,7 @@ func (cp *compiler) loadOf(of *Package, name, dir, text string) (*lua.LFunction,
 	if cp.in.ctx.Err() != nil {
 		return nil, nil, cp.in.report.stopped(diag.Pos{File: name, Line: 1}, nil)
 	}
-	c.number(stmts)
+	c.numberNodes(stmts)
 	c.setTree(func() *tree { return newTree(c.first, withoutShebang(c.text.text())) })
 	proto, err := cp.compileChunk(c, stmts)
 	if err != nil {

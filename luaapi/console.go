@@ -207,8 +207,8 @@ func (s *Console) admit(r *resource.Resource) (*resource.Resource, error) {
 	return got, err
 }
 
-// replaced records that a resource was replaced.
-func (s *Console) replaced(old, now *resource.Resource) {
+// recordReplacement records that a resource was replaced.
+func (s *Console) recordReplacement(old, now *resource.Resource) {
 	if n, ok := s.entries[old]; ok {
 		delete(s.entries, old)
 		s.entries[now] = n

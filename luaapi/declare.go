@@ -314,7 +314,7 @@ func (dc *declarer) add(t *resource.Type, w *declarationBuffer, entries []schema
 		r, err = dc.admit(r)
 	}
 	if err == nil {
-		dc.overrides.declared(r)
+		dc.overrides.applyTo(r)
 		return r
 	}
 	dc.in.opts.Builder.AddInvalid(t.DecodeInvalid(&w.table, from))

@@ -40,11 +40,11 @@ type globalTable struct {
 	fieldNames []string
 }
 
-// strict makes reading and writing an undefined global a mistake.
-func (gt *globalTable) strict(globals *lua.LTable) {
+// makeStrict makes reading and writing an undefined global a mistake.
+func (gt *globalTable) makeStrict(globals *lua.LTable) {
 	mt := gt.in.vm.CreateTable(0, 3)
 	mt.RawSetString("__index", gt.in.vm.NewFunction(func(L *lua.LState) int {
-		gt.undefined(L, L.Get(2))
+		gt.throwUndefined(L, L.Get(2))
 		return 0
 	}))
 	mt.RawSetString("__newindex", gt.in.vm.NewFunction(func(L *lua.LState) int {
@@ -55,8 +55,8 @@ func (gt *globalTable) strict(globals *lua.LTable) {
 	globals.Metatable = mt
 }
 
-// undefined throws the mistake that a global is not defined.
-func (gt *globalTable) undefined(L *lua.LState, key lua.LValue) {
+// throwUndefined throws the mistake that a global is not defined.
+func (gt *globalTable) throwUndefined(L *lua.LState, key lua.LValue) {
 	name := keyText(key)
 	f := caller(L)
 	hint := absentGlobals[name]
@@ -94,9 +94,9 @@ func (gt *globalTable) noteGlobal(L *lua.LState, name string, value lua.LValue) 
 // get returns a global without checking that it is defined.
 func (gt *globalTable) get(name string) lua.LValue { return gt.in.vm.Env.RawGetString(name) }
 
-// constructors defines the global of each type: a table that can be called. A
+// defineConstructors defines the global of each type: a table that can be called. A
 // table of Lua with that name, package, keeps its fields.
-func (gt *globalTable) constructors(globals *lua.LTable) {
+func (gt *globalTable) defineConstructors(globals *lua.LTable) {
 	for _, t := range gt.in.types {
 		mt := gt.in.vm.CreateTable(0, 5)
 		mt.RawSetString("__call", gt.in.vm.NewFunction(gt.in.declarer.construct(t)))

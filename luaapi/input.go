@@ -120,7 +120,7 @@ func (s *Console) compile(p *input, name, dir string) (*lua.LFunction, *chunk, e
 	if p.err != nil {
 		return nil, nil, p.err
 	}
-	c.number(p.stmts)
+	c.numberNodes(p.stmts)
 	proto, err := (&rewriter{in: in, c: c, chunk: len(in.source.chunks)}).compile(share(p.stmts))
 	if err != nil {
 		return nil, nil, in.report.compileMistake(c, err)

@@ -94,9 +94,9 @@ func (gt *globalTable) open() {
 	gt.in.modules.packageTable().RawGetString("loaded").(*lua.LTable).RawSetString("ccm", globals.RawGetString("ccm"))
 	globals.RawSetString("arg", L.CreateTable(len(gt.in.opts.Args), 0))
 	gt.define(globals, []builtin{{"fact", gt.in.Tables.fact}, {"require", gt.in.modules.require}})
-	gt.constructors(globals)
+	gt.defineConstructors(globals)
 	gt.names = stringKeys(globals)
-	gt.strict(globals)
+	gt.makeStrict(globals)
 }
 
 // define adds functions to a table.

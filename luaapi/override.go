@@ -205,8 +205,8 @@ func (ov *overrides) read(L *lua.LState) *override {
 	return o
 }
 
-// declared applies the overrides of collections to a resource that was just declared.
-func (ov *overrides) declared(r *resource.Resource) {
+// applyTo applies the overrides of collections to a resource that was just declared.
+func (ov *overrides) applyTo(r *resource.Resource) {
 	for _, c := range ov.collections {
 		if !ov.matches(c, r) {
 			continue
@@ -242,7 +242,7 @@ func (ov *overrides) apply(r *resource.Resource, o *override) {
 	if err == nil {
 		dc.in.opts.Builder.Replace(r, now)
 		if dc.in.console != nil {
-			dc.in.console.replaced(r, now)
+			dc.in.console.recordReplacement(r, now)
 		}
 		return
 	}

@@ -96,7 +96,7 @@ func (p *Process) Enter(ctx context.Context, name string, o *Options) (leave fun
 	if b.origin, err = os.Getwd(); err != nil {
 		return nil, err
 	}
-	if err := o.absolute(b.origin, p); err != nil {
+	if err := o.makeAbsolute(b.origin, p); err != nil {
 		return nil, err
 	}
 	if b.place, err = takePlace(p.Files, b.stateName); err != nil {

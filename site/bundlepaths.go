@@ -9,8 +9,8 @@ import (
 	"github.com/luaccm/ccm/runtime/state"
 )
 
-// absolute makes the paths in the options and in the environment absolute.
-func (o *Options) absolute(dir string, p *Process) error {
+// makeAbsolute makes the paths in the options and in the environment absolute.
+func (o *Options) makeAbsolute(dir string, p *Process) error {
 	from := func(path string) string {
 		if path == "" || path == "-" || filepath.IsAbs(path) || isRemote(path) {
 			return path

@@ -76,7 +76,7 @@ func (l *siteLoader) init(environ map[string]string) (err error) {
 	l.units = catalog.Units{Builder: &l.builder, ReadFile: p.Files.ReadFile, Load: l.apply}
 	l.manifests = &manifest.Loader{
 		Registry: s.Registry, Facts: s.Facts, Environ: environ, ReadFile: p.Files.ReadFile, Now: s.Host.Now,
-		Module: l.module, Fetch: l.fetch, KVGet: l.kvGet, Registrations: l.templateRegistrations, Dialect: l.options.Dialect, Secrets: p.Secrets, Open: p.decryption().value, Warn: p.Messages.warnAt, Strict: l.options.Strict,
+		Module: l.loadModule, Fetch: l.fetch, KVGet: l.kvGet, Registrations: l.templateRegistrations, Dialect: l.options.Dialect, Secrets: p.Secrets, Open: p.decryption().value, Warn: p.Messages.warnAt, Strict: l.options.Strict,
 		Timeout: l.options.EvalTimeout, WaitTime: p.decryption().questions.waited,
 	}
 	return nil
@@ -144,8 +144,8 @@ func (l *siteLoader) apply(ctx context.Context, u *catalog.Unit, text string) er
 	return err
 }
 
-// module loads a module with types for a manifest.
-func (l *siteLoader) module(ctx context.Context, u *catalog.Unit, name string) error {
+// loadModule loads a module with types for a manifest.
+func (l *siteLoader) loadModule(ctx context.Context, u *catalog.Unit, name string) error {
 	in := l.interp(ctx, ctx, u, nil)
 	defer in.Close()
 	return in.Require(ctx, u.Name, name)
@@ -234,7 +234,7 @@ func (l *siteLoader) library(u *catalog.Unit) std.Options {
 		},
 		CheckTrust:    func(path string) error { return l.process.Files.Trust().Check(path) },
 		Templates:     l.manifests.Env,
-		Registrations: l.registrations,
+		Registrations: l.findServices,
 		Decrypt:       l.process.decryption().file,
 		Open:          l.process.decryption().value,
 	}

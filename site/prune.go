@@ -80,7 +80,7 @@ func (x *Prune) find() error {
 			all = append(all, r)
 		}
 	}
-	all, err = x.withParents(all)
+	all, err = x.addParents(all)
 	errs.Add(err)
 	for _, r := range all {
 		_, err := b.Add(r)

@@ -11,9 +11,9 @@ import (
 	"github.com/luaccm/ccm/runtime/state"
 )
 
-// withParents adds the removals of parent directories that runs of the site made: those that will
+// addParents adds the removals of parent directories that runs of the site made: those that will
 // be empty and that no site names, the deepest first.
-func (x *Prune) withParents(removals []*resource.Resource) ([]*resource.Resource, error) {
+func (x *Prune) addParents(removals []*resource.Resource) ([]*resource.Resource, error) {
 	var err error
 	if x.parents, err = state.MadeParents(x.state.store, x.state.site, x.state.root); err != nil || len(x.parents) == 0 {
 		return removals, err

@@ -87,7 +87,7 @@ func (r *Recorder) host(o HostOptions) *host.Host {
 	}
 	return p.newHost(host.Options{
 		Output: output, Root: r.options.Root, Runner: o.runner, Log: o.Log, Effect: p.Effect,
-		BeforeChange: r.beforeChange, RecordTemporary: r.temporary, Progress: o.Progress,
+		BeforeChange: r.beforeChange, RecordTemporary: r.recordTemporary, Progress: o.Progress,
 	})
 }
 
@@ -99,12 +99,12 @@ func (r *Recorder) beforeChange(v *host.View, d host.PreImage) error {
 	return r.writer.BeforeChange(v, d)
 }
 
-// temporary records a directory that would be left behind if this process died.
-func (r *Recorder) temporary(path string) (host.Temporary, error) {
+// recordTemporary records a directory that would be left behind if this process died.
+func (r *Recorder) recordTemporary(path string) (host.Temporary, error) {
 	if r.work == nil {
 		return unrecordedTemporary{}, nil
 	}
-	return r.work.Directory(path)
+	return r.work.RecordDirectory(path)
 }
 
 // unrecordedTemporary is a directory of no run.
@@ -124,7 +124,7 @@ func (r *Recorder) beginWork(store *state.Store, run string) {
 	}
 	store.CleanUp()
 	r.work = store.Work(run)
-	r.process.Commands.SetRun(run, r.work.Command)
+	r.process.Commands.SetRun(run, r.work.RecordCommand)
 }
 
 // endWork ends the record that beginWork began, before the lock is released.

@@ -39,9 +39,9 @@ func (p *Process) Registry(o *DataOptions, plain bool) *registry.Registry {
 	return &registry.Registry{Client: p.remote().nats(o.Context, plain), Stream: stream}
 }
 
-// registrations finds services for expressions, templates and scripts. In a run, each query has
+// findServices finds services for expressions, templates and scripts. In a run, each query has
 // one answer.
-func (l *siteLoader) registrations(cluster, protocol, service, address string) (registration.Entries, error) {
+func (l *siteLoader) findServices(cluster, protocol, service, address string) (registration.Entries, error) {
 	l.remote.Lock()
 	defer l.remote.Unlock()
 	q := registration.Query{Cluster: cluster, Protocol: protocol, Service: service, Address: address}
@@ -74,7 +74,7 @@ func (l *siteLoader) registrations(cluster, protocol, service, address string) (
 
 // templateRegistrations is registrations for templates, which need an any.
 func (l *siteLoader) templateRegistrations(cluster, protocol, service, address string) (any, error) {
-	return l.registrations(cluster, protocol, service, address)
+	return l.findServices(cluster, protocol, service, address)
 }
 
 // newRegistrar returns the registrar for the site's services, nil if there are none.

@@ -85,7 +85,7 @@ func (p *Process) Restore(ctx context.Context, o *RestoreOptions) (sum event.Sum
 	ctx, cancel := o.Record.limited(ctx)
 	defer cancel()
 	o.Run.Changes = nil // the list has them all, and there may be many
-	sum = r.files(ctx, list)
+	sum = r.restoreFiles(ctx, list)
 	if r.refresh != nil {
 		err = r.refresh.perform(ctx, r, &sum)
 	}
@@ -93,8 +93,8 @@ func (p *Process) Restore(ctx context.Context, o *RestoreOptions) (sum event.Sum
 	return sum, err
 }
 
-// files restores paths, or plans that, and reports it.
-func (r *restore) files(ctx context.Context, list []state.Restoration) event.Summary {
+// restoreFiles restores paths, or plans that, and reports it.
+func (r *restore) restoreFiles(ctx context.Context, list []state.Restoration) event.Summary {
 	sum := event.Summary{Start: r.host.Now(), Noop: r.options.Plan}
 	events := make([]*event.Event, len(list))
 	for i := range list {

@@ -206,7 +206,7 @@ func (s *Scratch) Look(ctx context.Context, name string) (report.State, error) {
 	}
 	r := s.loader.builder.Get(id)
 	if r == nil {
-		if r, err = s.undeclared(id); err != nil {
+		if r, err = s.makeUndeclared(id); err != nil {
 			return report.State{}, err
 		}
 	}
@@ -225,8 +225,8 @@ func (s *Scratch) Look(ctx context.Context, name string) (report.State, error) {
 	return report.StateOf(r.ID, provider.Name, found), nil
 }
 
-// undeclared makes a resource with only a name, to look at it.
-func (s *Scratch) undeclared(id resource.ID) (*resource.Resource, error) {
+// makeUndeclared makes a resource with only a name, to look at it.
+func (s *Scratch) makeUndeclared(id resource.ID) (*resource.Resource, error) {
 	t := s.Registry().Type(id.Type)
 	if t == nil {
 		return nil, UnknownType(s.Registry(), id.Type)

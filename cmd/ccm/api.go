@@ -79,7 +79,7 @@ func servePipe(e *cli.Env, cmd *cobra.Command, f *oneOffFlags, a *apiFlags) erro
 		return err
 	}
 	if a.stream {
-		return x.stream(cmd.Context())
+		return x.answerAll(cmd.Context())
 	}
 	text, err := e.ReadStdin(cmd.Context())
 	if err != nil {
@@ -125,8 +125,8 @@ func newExchange(e *cli.Env, cmd *cobra.Command, f *oneOffFlags, stream bool) (*
 // pause is the time without a request after which a stream gives the lock back.
 const pause = 100 * time.Millisecond
 
-// stream answers a request a line until standard input ends.
-func (x *exchange) stream(ctx context.Context) error {
+// answerAll answers a request a line until standard input ends.
+func (x *exchange) answerAll(ctx context.Context) error {
 	lines := make(chan []byte)
 	var readErr error
 	go func() {

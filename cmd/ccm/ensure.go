@@ -204,8 +204,8 @@ func condition(fs *pflag.FlagSet, name, text string) *string {
 	return &text
 }
 
-// healthChecks adds the property that the flags stand for to the others.
-func (c *conditionFlags) healthChecks(properties *schema.Table) error {
+// addHealthChecks adds the property that the flags stand for to the others.
+func (c *conditionFlags) addHealthChecks(properties *schema.Table) error {
 	var list []schema.Value
 	for i, command := range c.checks {
 		if strings.TrimSpace(command) == "" {
@@ -245,7 +245,7 @@ func newEnsureTypeCommand(e *cli.Env, f *oneOffFlags, reg *resource.Registry, t 
 			If: condition(cmd.Flags(), "if", c.ifText), Unless: condition(cmd.Flags(), "unless", c.unless),
 		}
 		e.Messages.Sources = what.Properties.Positions.(*commandLine).source
-		if err := c.healthChecks(what.Properties); err != nil {
+		if err := c.addHealthChecks(what.Properties); err != nil {
 			return err
 		}
 		return ensureResource(e, cmd, f, what)

@@ -209,7 +209,7 @@ func FuzzRequest(f *testing.F) {
 					lines++
 				}
 			}
-			_ = x.stream(t.Context())
+			_ = x.answerAll(t.Context())
 		} else {
 			answer := func() report.Response {
 				out, _ := x.answer(t.Context(), func() (manifest.Request, error) { return manifest.ReadRequest(text) })

@@ -307,10 +307,10 @@ func (r *configReader) data(n *yaml.Node) string {
 	case name == "":
 	case strings.HasPrefix(name, keyScheme):
 		_, _, err := bucketAndKey(name, keyScheme)
-		r.failed(n, err)
+		r.addMistake(n, err)
 	case strings.HasPrefix(name, objectScheme):
 		_, _, err := bucketAndKey(name, objectScheme)
-		r.failed(n, err)
+		r.addMistake(n, err)
 	case isHTTP(name):
 		if u, err := url.Parse(name); err != nil || u.Host == "" {
 			r.mistake(n, "want a URL such as https://example.org/data.yaml")

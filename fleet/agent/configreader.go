@@ -44,8 +44,8 @@ func (r *configReader) mistake(n *yaml.Node, format string, args ...any) *diag.E
 	return e
 }
 
-// failed adds err to the mistakes, unless it is nil.
-func (r *configReader) failed(n *yaml.Node, err error) {
+// addMistake adds err to the mistakes, unless it is nil.
+func (r *configReader) addMistake(n *yaml.Node, err error) {
 	if err != nil {
 		r.mistakes.Add(&diag.Error{Pos: r.at(n), Err: err})
 	}

@@ -161,7 +161,7 @@ func (a *Agent) prepareData(ctx context.Context) (file string, err error) {
 	for try := 1; ; try++ {
 		began := a.now()
 		err = d.refresh(ctx)
-		a.metrics.took(metricDataTime, a.now().Sub(began))
+		a.metrics.addDuration(metricDataTime, a.now().Sub(began))
 		if err == nil {
 			if len(a.memory[dataTopic]) > 0 {
 				a.log.Info(fmt.Sprintf("%s: had again", d.shownURL))

@@ -134,7 +134,7 @@ func (s *gitSource) Poll(ctx context.Context) (changed bool, err error) {
 		return false, err
 	}
 	if list != nil {
-		text, err := s.git(ctx, fetchPatience, repo, "cat-file", "commit", commit)
+		text, err := s.runGit(ctx, fetchPatience, repo, "cat-file", "commit", commit)
 		if err != nil {
 			return false, err
 		}
@@ -171,7 +171,7 @@ func (s *gitSource) ask(ctx context.Context) (ref, commit string, err error) {
 	default:
 		refs = []string{"refs/heads/" + want, "refs/tags/" + want}
 	}
-	out, err := s.git(ctx, askPatience, "", append([]string{"ls-remote", "--quiet", "--", s.config.Git}, append(refs, refs[len(refs)-1]+"^{}")...)...)
+	out, err := s.runGit(ctx, askPatience, "", append([]string{"ls-remote", "--quiet", "--", s.config.Git}, append(refs, refs[len(refs)-1]+"^{}")...)...)
 	if err != nil {
 		return "", "", err
 	}
@@ -214,7 +214,7 @@ func (s *gitSource) fetch(ctx context.Context, repo, ref, commit string) error {
 	if len(commit) == 64 {
 		format = "sha256"
 	}
-	if _, err := s.git(ctx, askPatience, "", "init", "--quiet", "--bare", "--template=", "--object-format="+format, "--", repo); err != nil {
+	if _, err := s.runGit(ctx, askPatience, "", "init", "--quiet", "--bare", "--template=", "--object-format="+format, "--", repo); err != nil {
 		return err
 	}
 	if err := os.MkdirAll(filepath.Join(repo, "info"), 0o700); err != nil {
@@ -223,10 +223,10 @@ func (s *gitSource) fetch(ctx context.Context, repo, ref, commit string) error {
 	if err := os.WriteFile(filepath.Join(repo, "info", "attributes"), []byte(git.RawAttributes), 0o600); err != nil {
 		return err
 	}
-	if _, err := s.git(ctx, fetchPatience, repo, "fetch", "--quiet", "--depth=1", "--no-tags", "--no-recurse-submodules", "--", s.config.Git, "+"+ref+":refs/ccm/site"); err != nil {
+	if _, err := s.runGit(ctx, fetchPatience, repo, "fetch", "--quiet", "--depth=1", "--no-tags", "--no-recurse-submodules", "--", s.config.Git, "+"+ref+":refs/ccm/site"); err != nil {
 		return err
 	}
-	got, err := s.git(ctx, askPatience, repo, "rev-parse", "--verify", "--quiet", "--end-of-options", "refs/ccm/site^{commit}")
+	got, err := s.runGit(ctx, askPatience, repo, "rev-parse", "--verify", "--quiet", "--end-of-options", "refs/ccm/site^{commit}")
 	if err == nil && strings.TrimSpace(got) != commit {
 		err = errors.New("the branch has moved while it was fetched")
 	}

@@ -16,8 +16,8 @@ import (
 	"github.com/luaccm/ccm/runtime/host/fetch"
 )
 
-// git runs git and returns its output.
-func (s *gitSource) git(ctx context.Context, patience time.Duration, repo string, args ...string) (string, error) {
+// runGit runs git and returns its output.
+func (s *gitSource) runGit(ctx context.Context, patience time.Duration, repo string, args ...string) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	cmd := s.command(ctx, repo, args...)

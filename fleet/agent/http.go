@@ -64,13 +64,13 @@ func (s *httpSource) Poll(ctx context.Context) (changed bool, err error) {
 	}
 	changed, err = s.install(ctx, &remote{
 		body: transferReader{x}, revision: x.ETag, lastModified: x.LastModified,
-		signature: func(ctx context.Context) ([]byte, error) { return s.signature(ctx, t) },
+		signature: func(ctx context.Context) ([]byte, error) { return s.fetchSignature(ctx, t) },
 	})
 	return changed, err
 }
 
-// signature fetches the signature beside the bundle.
-func (s *httpSource) signature(ctx context.Context, t http.RoundTripper) ([]byte, error) {
+// fetchSignature fetches the signature beside the bundle.
+func (s *httpSource) fetchSignature(ctx context.Context, t http.RoundTripper) ([]byte, error) {
 	u := *s.url
 	u.Path, u.RawPath = u.Path+bundle.SignatureSuffix, ""
 	x := fetch.New(ctx, fetch.Request{URL: &u}, signers.MaxSignature)

@@ -42,7 +42,7 @@ func (a *Agent) loop(ctx context.Context, stop <-chan struct{}) error {
 			}
 			continue
 		}
-		a.waits(&run, &check)
+		a.setWait(&run, &check)
 		timer := time.NewTimer(a.untilNext(&run, &check))
 		select {
 		case <-stop:
@@ -97,8 +97,8 @@ func (a *Agent) untilNext(list ...*schedule) time.Duration {
 	return max(wait, time.Millisecond)
 }
 
-// waits sets in the status until when nothing is due.
-func (a *Agent) waits(run, check *schedule) {
+// setWait sets in the status until when nothing is due.
+func (a *Agent) setWait(run, check *schedule) {
 	due := func(s *schedule) *time.Time {
 		if s.interval <= 0 || len(a.sources) == 0 {
 			return nil

@@ -139,8 +139,8 @@ func (m *metrics) count(name string, values ...string) {
 	m.add(name, 1, 0, values...)
 }
 
-// took adds a duration to a summary.
-func (m *metrics) took(name string, d time.Duration, values ...string) {
+// addDuration adds a duration to a summary.
+func (m *metrics) addDuration(name string, d time.Duration, values ...string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.add(name, 1, d.Seconds(), values...)
@@ -158,8 +158,8 @@ func (m *metrics) gatheredFacts(took time.Duration, err error) {
 	m.add(metricFactsGather, 1, took.Seconds())
 }
 
-// event counts an event.
-func (m *metrics) event(l *line) {
+// countEvent counts an event.
+func (m *metrics) countEvent(l *line) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	key := [2]string{l.Type, l.Name}

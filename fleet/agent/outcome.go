@@ -16,8 +16,8 @@ func (a *Agent) take(r *Run, result *Result, text []byte) {
 	}
 	switch l.Protocol {
 	case EventProtocol:
-		a.metrics.event(&l)
-		a.services.event(r, &l)
+		a.metrics.countEvent(&l)
+		a.services.record(r, &l)
 		if l.Failed && len(result.Failures) < mostFailures {
 			result.Failures = append(result.Failures, Failure{Resource: l.Type + "#" + l.Name, Message: cut(l.reason(), 500)})
 		}
@@ -51,11 +51,11 @@ func (a *Agent) take(r *Run, result *Result, text []byte) {
 // measure counts a run in the metrics.
 func (a *Agent) measure(r *Result) {
 	if r.Mode == Check {
-		a.metrics.took(metricHealth, r.Duration, r.Source)
+		a.metrics.addDuration(metricHealth, r.Duration, r.Source)
 		return
 	}
-	a.metrics.took(metricApply, r.Duration, r.Source)
-	a.metrics.took(metricManifest, r.Duration, r.Source)
+	a.metrics.addDuration(metricApply, r.Duration, r.Source)
+	a.metrics.addDuration(metricManifest, r.Duration, r.Source)
 }
 
 // tell logs the outcome of a run on one line. It does not repeat a failure like the previous one,

@@ -46,7 +46,7 @@ func (a *Agent) poll(ctx context.Context, source Source, reason string) {
 		if changed {
 			a.metrics.count(metricFetches, name)
 		}
-		a.polled(source, failure, since)
+		a.recordPoll(source, failure, since)
 		switch {
 		case changed:
 			if site := siteOf(source); site.Path != "" {
@@ -80,8 +80,8 @@ func (a *Agent) poll(ctx context.Context, source Source, reason string) {
 	}
 }
 
-// polled records the result of a poll.
-func (a *Agent) polled(source Source, failure string, since time.Time) {
+// recordPoll records the result of a poll.
+func (a *Agent) recordPoll(source Source, failure string, since time.Time) {
 	site := siteOf(source) // not while the status is locked: it may wait for a run
 	a.status.update(func(s *Status) {
 		x := s.source(source.Name())

@@ -20,9 +20,9 @@ type unregisteredService struct {
 // unsaid stands for a resource if it is not configured how services are registered.
 const unsaid = ""
 
-// event records the event of a resource. If the resource is in order, the run tells at its end
+// record records the event of a resource. If the resource is in order, the run tells at its end
 // what it could not register. For any other resource the run has not tried.
-func (u unregisteredServices) event(r *Run, l *line) {
+func (u unregisteredServices) record(r *Run, l *line) {
 	id := l.Type + "#" + l.Name
 	of, known := u[r.Source][id]
 	switch {

@@ -17,7 +17,7 @@ func TestUnregisteredServices(t *testing.T) {
 		r := &Run{Request: Request{Source: "s", Mode: mode}, Began: began}
 		for i := range events {
 			events[i].Type = "file"
-			u.event(r, &events[i])
+			u.record(r, &events[i])
 		}
 		s := new(summary)
 		require.NoError(t, json.Unmarshal([]byte(text), s))

@@ -75,7 +75,7 @@ func Plan(path string, o Options, h *host.Host, now time.Time) (*Initialization,
 	if o.Signers != "" {
 		p.put(SignersFile, []byte(o.Signers), 0o644, "whose signatures are believed here")
 	}
-	return &p.Initialization, p.all()
+	return &p.Initialization, p.planAll()
 }
 
 // merge takes over the values of options.
@@ -188,8 +188,8 @@ func (p *planner) keyPair(name, why string, create func() (nkeys.KeyPair, error)
 	return pair, nil
 }
 
-// all plans all files.
-func (p *planner) all() error {
+// planAll plans all files.
+func (p *planner) planAll() error {
 	f := &p.Directory.Fleet
 	operator, err := p.keyPair(operatorKeyFile, "the operator; keep it offline", nkeys.CreateOperator)
 	if err != nil {
@@ -228,18 +228,18 @@ func (p *planner) all() error {
 	}
 	f.NodeKeys = withFirst(f.NodeKeys, keys[Node][0])
 	keys[Node] = f.NodeKeys
-	operatorJWT, systemJWT, err := p.operator(operator, accounts, system)
+	operatorJWT, systemJWT, err := p.planOperator(operator, accounts, system)
 	if err != nil {
 		return err
 	}
-	accountJWT, err := p.account(keys, accounts)
+	accountJWT, err := p.planAccount(keys, accounts)
 	if err != nil {
 		return err
 	}
-	if err := p.users(signers, system); err != nil {
+	if err := p.planUsers(signers, system); err != nil {
 		return err
 	}
-	return p.servers(operatorJWT, public(system), systemJWT, accountJWT)
+	return p.planServers(operatorJWT, public(system), systemJWT, accountJWT)
 }
 
 // withFirst returns a list with an item at its beginning, once.

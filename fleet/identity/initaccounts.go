@@ -11,8 +11,8 @@ import (
 	"github.com/nats-io/nkeys"
 )
 
-// operator plans the JWTs of the operator and the system account.
-func (p *planner) operator(operator, accounts, system nkeys.KeyPair) (operatorJWT, systemJWT string, err error) {
+// planOperator plans the JWTs of the operator and the system account.
+func (p *planner) planOperator(operator, accounts, system nkeys.KeyPair) (operatorJWT, systemJWT string, err error) {
 	operatorJWT = p.text(operatorFile)
 	if operatorJWT == "" {
 		c := jwt.NewOperatorClaims(public(operator))
@@ -40,8 +40,8 @@ func (p *planner) text(name string) string {
 	return strings.TrimSpace(string(text))
 }
 
-// account plans the JWT of the account, with its present revocations.
-func (p *planner) account(keys map[Role][]string, signer nkeys.KeyPair) (string, error) {
+// planAccount plans the JWT of the account, with its present revocations.
+func (p *planner) planAccount(keys map[Role][]string, signer nkeys.KeyPair) (string, error) {
 	have, text, err := p.Directory.account()
 	var revoked jwt.RevocationList
 	switch {
@@ -86,8 +86,8 @@ func normal(c *jwt.AccountClaims) jwt.Account {
 	return back.Account
 }
 
-// users plans the credentials of the first operator, of new machines, and of the system account.
-func (p *planner) users(signers map[Role]nkeys.KeyPair, system nkeys.KeyPair) error {
+// planUsers plans the credentials of the first operator, of new machines, and of the system account.
+func (p *planner) planUsers(signers map[Role]nkeys.KeyPair, system nkeys.KeyPair) error {
 	f := &p.Directory.Fleet
 	for _, u := range []struct {
 		file, name, reason string

@@ -34,8 +34,8 @@ func (p *planner) preloaded(name string) string {
 	return token
 }
 
-// servers plans the certificates and configurations of the servers.
-func (p *planner) servers(operatorJWT, system, systemJWT, accountJWT string) error {
+// planServers plans the certificates and configurations of the servers.
+func (p *planner) planServers(operatorJWT, system, systemJWT, accountJWT string) error {
 	d, f := p.Directory, &p.Directory.Fleet
 	ca, caKey := []byte(p.text(caFile)), []byte(p.text(caKeyFile))
 	if len(ca) == 0 {

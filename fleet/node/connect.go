@@ -29,9 +29,9 @@ func (n *Node) connect() error {
 		nats.PingInterval(30 * time.Second), nats.MaxPingsOutstanding(2),
 		nats.ConnectHandler(func(*nats.Conn) { n.connected() }),
 		nats.ReconnectHandler(func(*nats.Conn) { n.connected() }),
-		nats.DisconnectErrHandler(func(_ *nats.Conn, err error) { n.disconnected(err) }),
-		nats.ReconnectErrHandler(func(_ *nats.Conn, err error) { n.disconnected(err) }),
-		nats.ErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) { n.disconnected(err) }),
+		nats.DisconnectErrHandler(func(_ *nats.Conn, err error) { n.recordDisconnect(err) }),
+		nats.ReconnectErrHandler(func(_ *nats.Conn, err error) { n.recordDisconnect(err) }),
+		nats.ErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) { n.recordDisconnect(err) }),
 	}
 	if n.member.options.CA != "" {
 		options = append(options, nats.RootCAs(n.member.options.CA), nats.Secure(&tls.Config{MinVersion: tls.VersionTLS13}))
@@ -53,7 +53,7 @@ func (n *Node) connect() error {
 		subject string
 		do      nats.MsgHandler
 	}{
-		{subject.ControlChanges(n.member.identity.Environment), n.documents.announced},
+		{subject.ControlChanges(n.member.identity.Environment), n.documents.receive},
 		{subject.Order(n.member.identity.Environment, ""), n.jobs.ordered},
 		{subject.Order(n.member.identity.Environment, n.member.identity.Name), n.jobs.ordered},
 	} {
@@ -82,8 +82,8 @@ func (n *Node) connected() {
 	time.AfterFunc(time.Duration(mathrand.Int64N(int64(n.member.options.Timing.SpreadReads)+1)), func() { poke(n.documents.wake) })
 }
 
-// disconnected records why there is no connection.
-func (n *Node) disconnected(err error) {
+// recordDisconnect records why there is no connection.
+func (n *Node) recordDisconnect(err error) {
 	n.member.machine.FleetChanged()
 	if err == nil {
 		return

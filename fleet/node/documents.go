@@ -26,12 +26,12 @@ type documents struct {
 	onChange func()        // called when a new document is accepted
 }
 
-// announced accepts a document from a message.
-func (d *documents) announced(m *nats.Msg) {
+// receive accepts a document from a message.
+func (d *documents) receive(m *nats.Msg) {
 	for _, key := range d.keys() {
 		if m.Subject == subject.ControlChange(key.name) && len(m.Data) > 0 {
 			if err := d.accept(key, m.Data); err != nil {
-				d.refused(key, m.Data, err)
+				d.recordRefusal(key, m.Data, err)
 			}
 		}
 	}
@@ -81,7 +81,7 @@ func (d *documents) read(ctx context.Context) {
 				break
 			}
 		}
-		d.refused(key, text, err)
+		d.recordRefusal(key, text, err)
 	}
 }
 
@@ -94,7 +94,7 @@ func (d *documents) accept(key controlKey, text []byte) error {
 	digest := hex.EncodeToString(sum[:])
 	highest := d.member.memory.highest(key.file)
 	if digest == highest.Digest {
-		d.believed(key)
+		d.endProblems(key)
 		return nil
 	}
 	trust, err := d.member.trust()
@@ -118,7 +118,7 @@ func (d *documents) accept(key controlKey, text []byte) error {
 	if err := d.member.memory.keep(key.file, doc, version, digest, text); err != nil {
 		return err
 	}
-	d.believed(key)
+	d.endProblems(key)
 	var names []string
 	for _, s := range who {
 		names = append(names, s.String())
@@ -128,12 +128,12 @@ func (d *documents) accept(key controlKey, text []byte) error {
 	return nil
 }
 
-// believed ends the problems of a document.
-func (d *documents) believed(key controlKey) { d.refused(key, nil, nil) }
+// endProblems ends the problems of a document.
+func (d *documents) endProblems(key controlKey) { d.recordRefusal(key, nil, nil) }
 
-// refused records that a document was refused; with a nil err, that it was accepted. The document
+// recordRefusal records that a document was refused; with a nil err, that it was accepted. The document
 // accepted before stays in force.
-func (d *documents) refused(key controlKey, text []byte, err error) {
+func (d *documents) recordRefusal(key controlKey, text []byte, err error) {
 	p := record.Problem{Message: key.name + ": "}
 	if err != nil {
 		p.Message += err.Error()

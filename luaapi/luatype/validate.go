@@ -69,7 +69,7 @@ func (d *definition) editPredict(ctx context.Context, v *host.View, want *resour
 	if err != nil || !ok || s.text == nil || s.text.Have == s.text.Want {
 		return err
 	}
-	return v.Scratch(func(dir *host.Scratch) error {
+	return v.WithScratch(func(dir *host.Scratch) error {
 		if err := dir.WriteFile("content", []byte(s.text.Want)); err != nil {
 			return err
 		}

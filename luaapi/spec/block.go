@@ -60,25 +60,25 @@ func (t *test) fullName() string { return strings.Join(append(t.in.path(), t.nam
 func (r *runner) extend(in *luaapi.Interp) {
 	r.in, r.asserter = in, &asserter{in: in}
 	for _, name := range []string{"describe", "context", "insulate"} {
-		r.word(name, r.describe)
+		r.addWord(name, r.describe)
 	}
 	for _, name := range []string{"it", "test"} {
-		r.word(name, r.it)
+		r.addWord(name, r.it)
 	}
-	r.word("pending", r.pending)
-	r.hook("before_each", func(b *block) *[]*lua.LFunction { return &b.beforeEach })
-	r.hook("after_each", func(b *block) *[]*lua.LFunction { return &b.afterEach })
-	r.hook("setup", func(b *block) *[]*lua.LFunction { return &b.setup })
-	r.hook("teardown", func(b *block) *[]*lua.LFunction { return &b.teardown })
-	r.word("catalog", r.catalog)
-	r.word("suite", r.suite)
+	r.addWord("pending", r.pending)
+	r.addHook("before_each", func(b *block) *[]*lua.LFunction { return &b.beforeEach })
+	r.addHook("after_each", func(b *block) *[]*lua.LFunction { return &b.afterEach })
+	r.addHook("setup", func(b *block) *[]*lua.LFunction { return &b.setup })
+	r.addHook("teardown", func(b *block) *[]*lua.LFunction { return &b.teardown })
+	r.addWord("catalog", r.catalog)
+	r.addWord("suite", r.suite)
 	in.Replace("assert", r.asserter.assertTable)
 	in.Replace("spy", r.asserter.spyTable)
 	in.Replace("stub", r.asserter.stubTable)
 }
 
-// word adds a global function.
-func (r *runner) word(name string, fn func(L *lua.LState, name string) int) {
+// addWord adds a global function.
+func (r *runner) addWord(name string, fn func(L *lua.LState, name string) int) {
 	r.in.Replace(name, func(L *lua.LState) lua.LValue {
 		return L.NewFunction(func(L *lua.LState) int { return fn(L, name) })
 	})
@@ -144,9 +144,9 @@ func (r *runner) add(L *lua.LState, t *test) {
 	r.current.parts = append(r.current.parts, part{test: t})
 }
 
-// hook adds a word that has a function run before or after others.
-func (r *runner) hook(word string, list func(b *block) *[]*lua.LFunction) {
-	r.word(word, func(L *lua.LState, _ string) int {
+// addHook adds a word that has a function run before or after others.
+func (r *runner) addHook(word string, list func(b *block) *[]*lua.LFunction) {
+	r.addWord(word, func(L *lua.LState, _ string) int {
 		fn, ok := L.Get(1).(*lua.LFunction)
 		if !ok {
 			r.in.Throw(L, "", "%s: want a function, got %s", word, r.in.Show(L.Get(1)))

@@ -14,7 +14,7 @@ func base64Library() *Library {
 			Doc:       "Writes text as base64: with url = true in the alphabet for URLs and file names, with padding = false without the = at the end.",
 			Example:   `base64.encode("ccm!?>")`, Result: `"Y2NtIT8+"`,
 			Fn: func(c *call) int {
-				c.room(base64.StdEncoding.EncodedLen(len(c.str(1))))
+				c.checkRoom(base64.StdEncoding.EncodedLen(len(c.str(1))))
 				enc := base64.StdEncoding
 				if truthy(c, "url") {
 					enc = base64.URLEncoding

@@ -149,21 +149,21 @@ func (c *call) give(values ...lua.LValue) int {
 
 // giveStr returns a string to the script, unless it is too long.
 func (c *call) giveStr(s string) int {
-	c.room(len(s))
+	c.checkRoom(len(s))
 	c.in.Take(c.L, len(s))
 	c.L.Push(lua.LString(s))
 	return 1
 }
 
-// room throws the mistake that a result is too long if n bytes are too many.
-func (c *call) room(n int) {
+// checkRoom throws the mistake that a result is too long if n bytes are too many.
+func (c *call) checkRoom(n int) {
 	if n > maxString {
 		c.fail("the result is longer than %d MiB", maxString>>20)
 	}
 }
 
-// items throws the mistake that a result has too many values if n values are too many.
-func (c *call) items(n int) {
+// checkItems throws the mistake that a result has too many values if n values are too many.
+func (c *call) checkItems(n int) {
 	if n > maxItems {
 		c.fail("the result has more than %d values", maxItems)
 	}
@@ -179,7 +179,7 @@ func (c *call) look() {
 
 // giveStrings returns a list of strings.
 func (c *call) giveStrings(list []string) int {
-	c.items(len(list))
+	c.checkItems(len(list))
 	t := c.L.CreateTable(len(list), 0)
 	for i, s := range list {
 		t.RawSetInt(i+1, lua.LString(s))

@@ -52,7 +52,7 @@ func renderGo(c *call, name, text string) string {
 		return out.String()
 	}
 	if errors.Is(err, errTooLong) {
-		c.room(maxString + 1)
+		c.checkRoom(maxString + 1)
 	}
 	c.fail("%s", goProblem(name, err, slices.Sorted(maps.Keys(values))))
 	return ""

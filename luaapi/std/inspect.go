@@ -143,7 +143,7 @@ func (w *inspector) id(v lua.LValue, kind string) int {
 
 func (w *inspector) put(s string) {
 	w.out.WriteString(s)
-	w.room(w.out.Len())
+	w.checkRoom(w.out.Len())
 }
 
 func (w *inspector) value(v lua.LValue) {

@@ -100,7 +100,7 @@ func finite(data any) error {
 
 func jsonDecode(c *call) int {
 	text := c.str(1)
-	c.room(len(text))
+	c.checkRoom(len(text))
 	if !json.Valid([]byte(text)) {
 		failJSON(c, text)
 	}
@@ -165,7 +165,7 @@ func (r *jsonReader) next() byte {
 
 func (r *jsonReader) value() lua.LValue {
 	r.look()
-	r.items(r.work)
+	r.checkItems(r.work)
 	switch r.next() {
 	case '{':
 		return r.inside(r.object)

@@ -89,7 +89,7 @@ func mostArg(c *call, n int) int {
 // as argument n says.
 func patternMatches(c *call, re *pattern, n int) [][]int {
 	all := re.findAll(c, c.str(1), mostArg(c, n))
-	c.items(len(all))
+	c.checkItems(len(all))
 	return all
 }
 
@@ -130,7 +130,7 @@ func reReplace(c *call) int {
 		} else {
 			out = re.ExpandString(out, c.str(3), text, at)
 		}
-		c.room(len(out))
+		c.checkRoom(len(out))
 		done = at[1]
 	}
 	return c.giveStr(string(append(out, text[done:]...)))

@@ -30,7 +30,7 @@ var strParts = []Func{{
 		if limit < 1 {
 			limit = -1
 		}
-		c.items(strings.Count(c.str(1), c.str(2)))
+		c.checkItems(strings.Count(c.str(1), c.str(2)))
 		return c.giveStrings(strings.SplitN(c.str(1), c.str(2), limit))
 	},
 }, {
@@ -42,7 +42,7 @@ var strParts = []Func{{
 		for line := range strings.Lines(c.str(1)) {
 			line = strings.TrimSuffix(line, "\n")
 			list = append(list, strings.TrimSuffix(line, "\r"))
-			c.items(len(list))
+			c.checkItems(len(list))
 		}
 		return c.giveStrings(list)
 	},
@@ -67,7 +67,7 @@ var strParts = []Func{{
 				out.WriteString(c.str(2))
 			}
 			out.WriteString(lua.LVAsString(v))
-			c.room(out.Len())
+			c.checkRoom(out.Len())
 		}
 		return c.giveStr(out.String())
 	},

@@ -21,7 +21,7 @@ var strForms = []Func{{
 		if limit >= 0 {
 			n = min(n, limit)
 		}
-		c.room(len(text) + n*(len(put)-len(old)))
+		c.checkRoom(len(text) + n*(len(put)-len(old)))
 		return c.giveStr(strings.Replace(text, old, put, limit))
 	},
 }, {
@@ -40,7 +40,7 @@ var strForms = []Func{{
 	Example:   `str.indent("a\n\nb\n", "  ")`, Result: `"  a\n\n  b\n"`,
 	Fn: func(c *call) int {
 		text, prefix := c.str(1), c.str(2)
-		c.room(len(text) + (strings.Count(text, "\n")+1)*len(prefix))
+		c.checkRoom(len(text) + (strings.Count(text, "\n")+1)*len(prefix))
 		var out strings.Builder
 		for line := range strings.Lines(text) {
 			if strings.TrimRight(line, "\r\n") != "" {
@@ -89,7 +89,7 @@ var strForms = []Func{{
 				c.fail("want words of at most %d bytes, got one of %d", maxWord, len(word))
 			}
 		}
-		c.items(len(candidates) * (1 + len(c.str(1))/8))
+		c.checkItems(len(candidates) * (1 + len(c.str(1))/8))
 		near := diag.Nearest(c.str(1), candidates)
 		if near == "" {
 			return c.give(lua.LNil)
@@ -111,7 +111,7 @@ func padding(c *call) string {
 	if n <= 0 {
 		return ""
 	}
-	c.room(n + len(c.str(1)))
+	c.checkRoom(n + len(c.str(1)))
 	runes := []rune(fill)
 	out := make([]rune, n)
 	for i := range out {

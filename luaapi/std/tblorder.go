@@ -66,7 +66,7 @@ var tblOrder = []Func{{
 		var out []lua.LValue
 		for i := 1; i <= c.L.GetTop(); i++ {
 			out = append(out, c.values(i)...)
-			c.items(len(out))
+			c.checkItems(len(out))
 		}
 		return c.giveList(out)
 	},
@@ -111,7 +111,7 @@ var tblOrder = []Func{{
 		}
 		n := (last - first) / step
 		if n >= maxItems {
-			c.items(maxItems + 1)
+			c.checkItems(maxItems + 1)
 		}
 		out := c.L.CreateTable(max(0, int(n)+1), 0)
 		for i := 0; i <= int(n) && n >= 0; i++ {
@@ -148,7 +148,7 @@ func (c *call) values(n int) []lua.LValue {
 
 // giveList returns a list of values.
 func (c *call) giveList(list []lua.LValue) int {
-	c.items(len(list))
+	c.checkItems(len(list))
 	t := c.L.CreateTable(len(list), 0)
 	for i, v := range list {
 		t.RawSetInt(i+1, v)
@@ -189,7 +189,7 @@ func flatten(c *call, out, list []lua.LValue, depth int) []lua.LValue {
 		t, ok := v.(*lua.LTable)
 		if !ok || depth <= 0 || !isList(c, t) {
 			out = append(out, v)
-			c.items(len(out))
+			c.checkItems(len(out))
 			continue
 		}
 		c.look()

@@ -86,7 +86,7 @@ func (m *merger) merge(base, over *lua.LTable) *lua.LTable {
 	}
 	defer func() { m.depth-- }()
 	m.look()
-	m.items(m.work)
+	m.checkItems(m.work)
 	base, over = m.in.Tables.Listing(m.L, base), m.in.Tables.Listing(m.L, over)
 	out := m.L.CreateTable(0, 0)
 	for k, v := base.Next(lua.LNil); k != lua.LNil; k, v = base.Next(k) {

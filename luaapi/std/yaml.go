@@ -61,7 +61,7 @@ func yamlLibrary() *Library {
 // yamlDocuments reads argument 1.
 func yamlDocuments(c *call) []*data.Document {
 	text := c.str(1)
-	c.room(len(text))
+	c.checkRoom(len(text))
 	docs, err := data.ParseUnder(c.in.Context().Err, "text", text)
 	if err == nil {
 		return docs
@@ -95,7 +95,7 @@ func placeIn(p diag.Pos) string {
 // nodeValue converts a YAML value to tables that a script can change.
 func nodeValue(c *call, n *data.Node, nulls bool) lua.LValue {
 	c.look()
-	c.items(c.work)
+	c.checkItems(c.work)
 	switch n.Kind {
 	case schema.List:
 		t := c.newArray(len(n.Items))

@@ -47,7 +47,7 @@ func (r rendering) compare(ctx context.Context, v *host.View, want resources.Sca
 		case err != nil:
 			return c, err
 		case at == f.Rel && info.Kind == host.Regular:
-			if err := c.content(ctx, v, r, f, info); err != nil {
+			if err := c.compareContent(ctx, v, r, f, info); err != nil {
 				return c, err
 			}
 		case absent: // missing
@@ -112,8 +112,8 @@ func (r rendering) emptied(c *comparison, entries []host.TreeEntry) (list []stri
 
 func depth(rel string) int { return strings.Count(rel, "/") }
 
-// content compares a file with the rendered one. Permissions count if post has set them.
-func (c *comparison) content(ctx context.Context, v *host.View, r rendering, f host.TreeEntry, have host.Info) error {
+// compareContent compares a file with the rendered one. Permissions count if post has set them.
+func (c *comparison) compareContent(ctx context.Context, v *host.View, r rendering, f host.TreeEntry, have host.Info) error {
 	same := false
 	if f.Mode == fileMode || f.Mode == have.Mode {
 		var err error

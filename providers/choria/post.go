@@ -13,9 +13,9 @@ import (
 	"github.com/luaccm/ccm/runtime/resource"
 )
 
-// post runs the commands of post on the rendered files, and reads their new owners and
+// runPost runs the commands of post on the rendered files, and reads their new owners and
 // permissions. Other files that a command creates are not part of the scaffold.
-func (r *rendering) post(ctx context.Context, want resources.Scaffold, run runner) error {
+func (r *rendering) runPost(ctx context.Context, want resources.Scaffold, run runner) error {
 	for i := range r.files {
 		f := &r.files[i]
 		ran := false

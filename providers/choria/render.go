@@ -64,7 +64,7 @@ func (r rendering) path(rel string) string { return r.scratch.Path(path.Join(tar
 func (p *scaffolds) render(ctx context.Context, v *host.View, want resources.Scaffold, run runner, use func(r rendering) error) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return v.Scratch(func(s *host.Scratch) error {
+	return v.WithScratch(func(s *host.Scratch) error {
 		r := rendering{scratch: s}
 		literal, err := r.copySource(ctx, v, want)
 		if err != nil {
@@ -79,7 +79,7 @@ func (p *scaffolds) render(ctx context.Context, v *host.View, want resources.Sca
 			return err
 		}
 		if run != nil {
-			if err := r.post(ctx, want, run); err != nil {
+			if err := r.runPost(ctx, want, run); err != nil {
 				return err
 			}
 		}

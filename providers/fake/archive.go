@@ -40,7 +40,7 @@ func (a archives) Status(_ context.Context, v *host.View, want resources.Archive
 
 // Download implements resources.ArchiveProvider.
 func (a archives) Download(_ context.Context, h *host.Host, want resources.Archive) error {
-	a.m.own(want.Name, want.Owner, want.Group)
+	a.m.recordOwner(want.Name, want.Owner, want.Group)
 	if err := a.m.put(h, want.Name); err != nil {
 		return err
 	}
@@ -57,7 +57,7 @@ func (a archives) Extract(_ context.Context, h *host.Host, want resources.Archiv
 
 // SetAttributes implements resources.ArchiveProvider.
 func (a archives) SetAttributes(_ context.Context, _ *host.Host, want resources.Archive) error {
-	a.m.own(want.Name, want.Owner, want.Group)
+	a.m.recordOwner(want.Name, want.Owner, want.Group)
 	return nil
 }
 

@@ -75,8 +75,8 @@ func (m *Machine) ownerOf(name string) (owner, group string) {
 	return "root", "root"
 }
 
-// own records the owner of a file.
-func (m *Machine) own(name, owner, group string) {
+// recordOwner records the owner of a file.
+func (m *Machine) recordOwner(name, owner, group string) {
 	oldOwner, oldGroup := m.ownerOf(name)
 	if owner == "" || owner == resources.Unmanaged {
 		owner = oldOwner
@@ -96,7 +96,7 @@ func (f files) perform(ctx context.Context, h *host.Host, want resources.File, v
 	if err := f.inner.Perform(ctx, h, ownerless(want), resource.Action{Verb: verb}); err != nil {
 		return err
 	}
-	f.m.own(want.Name, want.Owner, want.Group)
+	f.m.recordOwner(want.Name, want.Owner, want.Group)
 	return nil
 }
 

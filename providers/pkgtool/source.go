@@ -47,7 +47,7 @@ func WithSource(ctx context.Context, h *host.Host, want resources.Package, suffi
 	if err := checkSum(want, hex.EncodeToString(sum[:])); err != nil {
 		return err
 	}
-	return h.Scratch(func(s *host.Scratch) error {
+	return h.WithScratch(func(s *host.Scratch) error {
 		name := path.Base(want.Name) + suffix
 		if err := s.WriteFile(name, content); err != nil {
 			return err

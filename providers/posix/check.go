@@ -74,7 +74,7 @@ func (p files) Predict(ctx context.Context, v *host.View, want resources.File) (
 	if err != nil || same || !want.ManagesContent(info.Kind) {
 		return caveat, err
 	}
-	return caveat, v.Scratch(func(s *host.Scratch) error {
+	return caveat, v.WithScratch(func(s *host.Scratch) error {
 		content, err := p.text(ctx, v, want)
 		if err != nil {
 			return err

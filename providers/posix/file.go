@@ -41,7 +41,7 @@ func (p files) Status(ctx context.Context, v *host.View, want resources.File) (h
 		}
 		return have, err
 	case want.Ensure == resources.FileAbsent:
-		return have, p.entries(v, want, &have)
+		return have, p.setEntries(v, want, &have)
 	}
 	if have.WantUID, have.WantGID, err = owners(v, want, info); err != nil {
 		return have, err
@@ -68,14 +68,14 @@ func (p files) Status(ctx context.Context, v *host.View, want resources.File) (h
 	}
 	if !want.ManagesContent(info.Kind) {
 		if want.Source != nil {
-			p.copied(ctx, v, want, &have)
+			p.setCopyDigest(ctx, v, want, &have)
 		}
 		return have, nil
 	}
 	if want.Source != nil {
-		return have, p.sourced(ctx, v, want, source, same, &have)
+		return have, p.compareSource(ctx, v, want, source, same, &have)
 	}
-	return have, p.content(ctx, v, want, same, &have)
+	return have, p.compareContent(ctx, v, want, same, &have)
 }
 
 // look describes the entry at the path and reports whether it is a file with the desired content.
@@ -155,8 +155,8 @@ func owners(v *host.View, want resources.File, have host.Info) (uid, gid uint32,
 	return uid, gid, err
 }
 
-// entries sets have.Entries if a directory that has to be removed is not empty.
-func (files) entries(v *host.View, want resources.File, have *resources.FileState) error {
+// setEntries sets have.Entries if a directory that has to be removed is not empty.
+func (files) setEntries(v *host.View, want resources.File, have *resources.FileState) error {
 	if have.Kind != host.Directory || want.Force {
 		return nil
 	}
@@ -165,9 +165,9 @@ func (files) entries(v *host.View, want resources.File, have *resources.FileStat
 	return err
 }
 
-// content sets the differences of a content that the spec gives. It computes digests only if
+// compareContent sets the differences of a content that the spec gives. It computes digests only if
 // there are any.
-func (files) content(ctx context.Context, v *host.View, want resources.File, same bool, have *resources.FileState) (err error) {
+func (files) compareContent(ctx context.Context, v *host.View, want resources.File, same bool, have *resources.FileState) (err error) {
 	if same {
 		return nil
 	}
@@ -180,9 +180,9 @@ func (files) content(ctx context.Context, v *host.View, want resources.File, sam
 	return nil
 }
 
-// sourced sets the differences of the content of a source. If the path is missing, look has not
+// compareSource sets the differences of the content of a source. If the path is missing, look has not
 // read the source's stat data. Digests are computed only if the sizes do not tell the difference.
-func (files) sourced(ctx context.Context, v *host.View, want resources.File, source *host.StatData, same bool, have *resources.FileState) error {
+func (files) compareSource(ctx context.Context, v *host.View, want resources.File, source *host.StatData, same bool, have *resources.FileState) error {
 	if want.Checksum != "" {
 		if have.WantChecksum = string(want.Checksum); same {
 			return nil
@@ -239,9 +239,9 @@ func sumOf(ctx context.Context, v *host.View, name string) (string, error) {
 	return sum, err
 }
 
-// copied sets the digest of the source if the file is an unchanged copy made in this run and its
+// setCopyDigest sets the digest of the source if the file is an unchanged copy made in this run and its
 // content is not managed any more. Otherwise the source is not needed and may be missing.
-func (files) copied(ctx context.Context, v *host.View, want resources.File, have *resources.FileState) {
+func (files) setCopyDigest(ctx context.Context, v *host.View, want resources.File, have *resources.FileState) {
 	if !v.Sources().IsSummed(want.SourceName()) {
 		return
 	}

@@ -26,13 +26,13 @@ func (m *manager) status(ctx context.Context, v *host.View, names ...string) ([]
 			units[i] = u
 		}
 	}
-	return m.rest(ctx, v, units, names)
+	return m.askMissing(ctx, v, units, names)
 }
 
 // one returns a unit with all properties.
 func (m *manager) one(ctx context.Context, v *host.View, name string) (unit, error) {
 	names := []string{name}
-	units, errs := m.rest(ctx, v, m.byBus(ctx, v, wholeByBus, names), names)
+	units, errs := m.askMissing(ctx, v, m.byBus(ctx, v, wholeByBus, names), names)
 	return units[0], errs[0]
 }
 
@@ -77,8 +77,8 @@ func without(units []*unit, names []string) []string {
 	return left
 }
 
-// rest asks systemctl for the nil units, and returns all units.
-func (m *manager) rest(ctx context.Context, v *host.View, known []*unit, names []string) ([]unit, []error) {
+// askMissing asks systemctl for the nil units, and returns all units.
+func (m *manager) askMissing(ctx context.Context, v *host.View, known []*unit, names []string) ([]unit, []error) {
 	units, errs := make([]unit, len(names)), make([]error, len(names))
 	var at []int
 	var left []string

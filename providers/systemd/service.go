@@ -85,7 +85,7 @@ func (s *services) state(ctx context.Context, v *host.View, want resources.Servi
 	}
 	have, err = u.state(want.Ensure != resources.ServiceUnmanaged)
 	if err == nil && want.MayReload() && !have.Missing && !have.Masked {
-		err = s.reloads(ctx, v, u.name, &have)
+		err = s.setReloads(ctx, v, u.name, &have)
 	}
 	if err == nil && want.Mask != nil && !have.Missing {
 		have.EnabledUnmasked = have.Masked && linked[u.Id]
@@ -96,9 +96,9 @@ func (s *services) state(ctx context.Context, v *host.View, want resources.Servi
 	return have, err
 }
 
-// reloads sets CannotReload and Outdated: whether the unit cannot reload, and whether systemd or
+// setReloads sets CannotReload and Outdated: whether the unit cannot reload, and whether systemd or
 // the process uses another definition than the present one or, in a plan, the pending one.
-func (s *services) reloads(ctx context.Context, v *host.View, name string, have *resources.ServiceState) error {
+func (s *services) setReloads(ctx context.Context, v *host.View, name string, have *resources.ServiceState) error {
 	u, err := s.ctl.one(ctx, v, name)
 	if err != nil {
 		return err
@@ -167,7 +167,7 @@ func (s *services) bringUp(ctx context.Context, h *host.Host, verb string, want 
 	if verb == "reload" {
 		did = "reloaded"
 	}
-	return s.started(ctx, h, want, did)
+	return s.recordStart(ctx, h, want, did)
 }
 
 // Stop implements resources.ServiceProvider.

@@ -42,10 +42,10 @@ type startup struct {
 	action   string // the action: started or reloaded
 }
 
-// started looks at a unit right after systemctl has started it, and records it for outlast. If a
+// recordStart looks at a unit right after systemctl has started it, and records it for outlast. If a
 // service does not tell when it is ready, systemctl start returns at once. Did is the action:
 // started or reloaded.
-func (s *services) started(ctx context.Context, h *host.Host, want resources.Service, did string) error {
+func (s *services) recordStart(ctx context.Context, h *host.Host, want resources.Service, did string) error {
 	u, err := s.ctl.one(ctx, &h.View, unitName(want.ServiceName()))
 	if err != nil {
 		return err

@@ -94,7 +94,7 @@ func (w *walk) stage(ctx context.Context, provider resource.Binding, d resource.
 		w.batchFirst = ev.Index
 	}
 	if w.batch == nil {
-		w.batch = &batch{files: w.host.Batch()}
+		w.batch = &batch{files: w.host.NewBatch()}
 	}
 	b := w.batch
 	path, _, _ := resource.BoundsOf(ev.Resource.Spec)

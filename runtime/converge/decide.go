@@ -51,7 +51,7 @@ func (w *walk) decideAndAct(ctx context.Context, i int, provider *resource.Bindi
 		return
 	}
 	if d.Stable() {
-		w.transaction.pass(ev)
+		w.transaction.noteStable(ev)
 		if resource.DependsOnData(r.Spec) { // its properties alone do not tell a later run what was desired
 			ev.DesiredDigest = desiredDigest(w.declaredResources[ev.Index], ev, resource.DesiredDigestOf(state))
 		}

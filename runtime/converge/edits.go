@@ -43,7 +43,7 @@ func (w *walk) beginEdits(ctx context.Context, i int) {
 	if last == i {
 		return
 	}
-	e := &edits{edit: w.host.Edit(ctx, path), last: last, view: w.view, host: w.host}
+	e := &edits{edit: w.host.NewEdit(ctx, path), last: last, view: w.view, host: w.host}
 	w.host, w.view = e.edit.Host(), &e.edit.Host().View
 	w.edits, w.editing = e, true
 }

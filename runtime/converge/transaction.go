@@ -75,8 +75,8 @@ func (w *walk) joinTransaction(provider resource.Binding, d resource.Decision, e
 	return true
 }
 
-// pass notes a stable resource while a transaction is open. T may be nil.
-func (t *transaction) pass(ev *event.Event) {
+// noteStable notes a stable resource while a transaction is open. T may be nil.
+func (t *transaction) noteStable(ev *event.Event) {
 	if t != nil {
 		t.stable = append(t.stable, ev)
 	}

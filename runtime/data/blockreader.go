@@ -160,7 +160,7 @@ func (r *blockReader) block() (n *Node) {
 			val := r.value(col, end, true)
 			r.annotate(key, line, append(notes, r.lineAnnotations...))
 			r.lineAnnotations = nil
-			seen = r.keyed(n, seen, key, val)
+			seen = r.addEntry(n, seen, key, val)
 		}
 	}
 	r.depth--
@@ -187,8 +187,8 @@ func (r *blockReader) item(n, item *Node) {
 	r.grow(n, item, nil)
 }
 
-// keyed adds an entry to a mapping. If the mapping has many keys, they are in seen.
-func (r *blockReader) keyed(n *Node, seen map[string]*Node, key, val *Node) map[string]*Node {
+// addEntry adds an entry to a mapping. If the mapping has many keys, they are in seen.
+func (r *blockReader) addEntry(n *Node, seen map[string]*Node, key, val *Node) map[string]*Node {
 	key.Kind = schema.String
 	switch len(n.Entries) {
 	case 1: // most have one, or several
@@ -327,7 +327,7 @@ func (r *blockReader) brackets(at int) (n *Node, end int) {
 			}
 			at++
 			skip()
-			seen = r.keyed(n, seen, key, r.bracketed(&at))
+			seen = r.addEntry(n, seen, key, r.bracketed(&at))
 		}
 		switch {
 		case r.unknown:

@@ -68,7 +68,7 @@ func (e *Error) Unwrap() error { return e.Err }
 // File returns the content of a file encrypted with age. name is for messages.
 func (d *Decrypter) File(name string, text []byte) ([]byte, error) {
 	out, desc, err := d.decrypt(text)
-	return out, d.failed(Place{File: name}, desc, err)
+	return out, d.explainFailure(Place{File: name}, desc, err)
 }
 
 // Value returns the content of an encrypted value that is in a file under a key. A value that was encrypted for
@@ -77,17 +77,17 @@ func (d *Decrypter) Value(text, file, key string) (string, error) {
 	shown := Place{file, key}
 	raw, err := valueBytes(text)
 	if err != nil {
-		return "", d.failed(shown, nil, err)
+		return "", d.explainFailure(shown, nil, err)
 	}
 	desc, err := Describe(raw)
 	if err != nil {
-		return "", d.failed(shown, nil, err)
+		return "", d.explainFailure(shown, nil, err)
 	}
 	if at := placeOf(file, key); !at.fits(desc.At) {
-		return "", d.failed(shown, desc, fmt.Errorf("%w: it was encrypted for %s, and stands at %s", ErrMoved, desc.At, at))
+		return "", d.explainFailure(shown, desc, fmt.Errorf("%w: it was encrypted for %s, and stands at %s", ErrMoved, desc.At, at))
 	}
 	out, desc, err := d.decrypt(raw)
-	return string(out), d.failed(shown, desc, err)
+	return string(out), d.explainFailure(shown, desc, err)
 }
 
 // decrypt returns the content of a file encrypted with age, from memory if it was decrypted before.
@@ -153,8 +153,8 @@ func explain(err error) error {
 	return err
 }
 
-// failed adds the place, the recipients and a hint to an error.
-func (d *Decrypter) failed(at Place, desc *Description, err error) error {
+// explainFailure adds the place, the recipients and a hint to an error.
+func (d *Decrypter) explainFailure(at Place, desc *Description, err error) error {
 	if err == nil {
 		return nil
 	}

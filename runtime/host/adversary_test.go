@@ -57,7 +57,7 @@ func TestAdversary(t *testing.T) {
 			return errors.Join(r.h.WriteFile(r.f, strings.NewReader("new"), r.attr), r.h.WriteFile(r.inDir, strings.NewReader("new"), r.attr))
 		},
 		"batch": func(r run) error {
-			b := r.h.Batch()
+			b := r.h.NewBatch()
 			errs := []error{
 				b.File().WriteFile(r.f, strings.NewReader("new"), r.attr),
 				b.File().WriteFile(r.inDir, strings.NewReader("new"), r.attr),
@@ -112,7 +112,7 @@ func TestAdversary(t *testing.T) {
 			return errors.Join(errs...)
 		},
 		"edit": func(r run) error {
-			e := r.h.Edit(t.Context(), r.inDir)
+			e := r.h.NewEdit(t.Context(), r.inDir)
 			text, err := e.Host().ReadUpTo(r.inDir, 1<<20)
 			if err != nil {
 				return err

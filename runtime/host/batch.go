@@ -33,8 +33,8 @@ type batchEntry struct {
 	before Info
 }
 
-// Batch begins a batch.
-func (h *Host) Batch() *Batch { return &Batch{host: h} }
+// NewBatch begins a batch.
+func (h *Host) NewBatch() *Batch { return &Batch{host: h} }
 
 // File returns the host for one more file of the batch. WriteFile (or WriteNewFile) writes the
 // file, and Commit moves it to its path. Any other effect fails with an error that [IsRetryable].

@@ -19,7 +19,7 @@ import (
 // stage begins a batch of ten files.
 func stage(t *testing.T, root string, effect func(op, path string) error) *host.Batch {
 	t.Helper()
-	b := host.New(host.Options{Root: root, Effect: effect}).Batch()
+	b := host.New(host.Options{Root: root, Effect: effect}).NewBatch()
 	for i := range 10 {
 		attr := mine([]uint32{0o644, 0o400, 0, 0o755}[i%4])
 		require.NoError(t, b.File().WriteFile(fmt.Sprint("/f", i), strings.NewReader("new"), attr))
@@ -108,7 +108,7 @@ func TestBatchThatIsOvertaken(t *testing.T) {
 			}
 			return nil
 		}})
-		b := h.Batch()
+		b := h.NewBatch()
 		require.NoError(t, b.File().WriteFile("/f", strings.NewReader("ours"), mine(0o644)))
 		errs := commit(b, nil, func(int) { t.Error("it has its place") })
 		require.True(t, host.IsConflict(errs[0]))
@@ -129,7 +129,7 @@ func TestBatchTakesFilesOnly(t *testing.T) {
 	root := t.TempDir()
 	require.NoError(t, os.WriteFile(filepath.Join(root, "f"), []byte("old"), 0o600))
 	keep := func(_ *host.View, d host.PreImage) error { return fmt.Errorf("%s is not to be touched", d.Path) }
-	b := host.New(host.Options{Root: root, BeforeChange: keep}).Batch()
+	b := host.New(host.Options{Root: root, BeforeChange: keep}).NewBatch()
 	h := b.File()
 	for name, effect := range map[string]func() error{
 		"SetAttr":       func() error { return h.SetAttr("/f", mine(0o640)) },
@@ -160,7 +160,7 @@ func TestBatchTakesFilesOnly(t *testing.T) {
 // A file larger than the buffer is written completely.
 func TestBatchOfLargeFiles(t *testing.T) {
 	root := t.TempDir()
-	b := host.New(host.Options{Root: root}).Batch()
+	b := host.New(host.Options{Root: root}).NewBatch()
 	sizes := []int{0, 1, 64<<10 - 1, 64 << 10, 64<<10 + 1, 200_000}
 	var all sync.WaitGroup
 	for i, size := range sizes {
@@ -194,7 +194,7 @@ func TestBatchTellsWhatComes(t *testing.T) {
 		told = append(told, d)
 		return nil
 	}})
-	b := h.Batch()
+	b := h.NewBatch()
 	for i := range 40 {
 		dir := fmt.Sprint("/d", i/2%7)
 		require.NoError(t, os.MkdirAll(filepath.Join(root, dir), 0o755))
@@ -229,7 +229,7 @@ func TestBatchOfMovedDirectory(t *testing.T) {
 			require.NoError(t, os.Mkdir(filepath.Join(root, "d"), 0o755))
 		}
 		h := host.New(host.Options{Root: root})
-		b := h.Batch()
+		b := h.NewBatch()
 		for i := range 8 {
 			name := fmt.Sprint("/d/f", i)
 			if i%2 == 0 {
@@ -259,7 +259,7 @@ func TestBatchOfMovedDirectory(t *testing.T) {
 			require.Len(t, names(t, filepath.Join(root, "moved")), 4, "the old ones")
 		}
 		// The next batch does not confuse the two directories.
-		b = h.Batch()
+		b = h.NewBatch()
 		for i := range 3 {
 			require.NoError(t, b.File().WriteNewFile(fmt.Sprint("/d/g", i), strings.NewReader("new"), mine(0o644)))
 		}

@@ -20,9 +20,9 @@ type Edit struct {
 	written    bool
 }
 
-// Edit begins an edit of the file at the path. Code that uses the Edit's Host sees the file as
+// NewEdit begins an edit of the file at the path. Code that uses the Edit's Host sees the file as
 // written so far; on the machine nothing changes until Commit.
-func (h *Host) Edit(ctx context.Context, name string) *Edit {
+func (h *Host) NewEdit(ctx context.Context, name string) *Edit {
 	e := &Edit{host: h, path: name}
 	e.view = &Host{View: View{machine: h.machine, overlay: overlay.New(ctx, underlay{&View{machine: h.machine}})}, edit: e}
 	return e

@@ -50,7 +50,7 @@ func TestEditIsOneWrite(t *testing.T) {
 	require.NoError(t, os.WriteFile(file, []byte("0"), 0o600))
 	attr := host.Attr{UID: uint32(os.Geteuid()), GID: uint32(os.Getegid()), Mode: 0o640}
 
-	e := h.Edit(t.Context(), "/a")
+	e := h.NewEdit(t.Context(), "/a")
 	for _, next := range []string{"1", "2", "3"} {
 		text, err := e.Host().ReadUpTo("/a", 100)
 		require.NoError(t, err)
@@ -71,6 +71,6 @@ func TestEditIsOneWrite(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, os.FileMode(0o640), fi.Mode())
 
-	require.NoError(t, h.Edit(t.Context(), "/a").Commit())
+	require.NoError(t, h.NewEdit(t.Context(), "/a").Commit())
 	require.Len(t, renames, 2)
 }

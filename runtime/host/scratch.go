@@ -17,8 +17,8 @@ type Scratch struct {
 	files *safepath.Resolver
 }
 
-// Scratch calls use with an empty directory, and removes it.
-func (v *View) Scratch(use func(s *Scratch) error) (err error) {
+// WithScratch calls use with an empty directory, and removes it.
+func (v *View) WithScratch(use func(s *Scratch) error) (err error) {
 	dir, err := os.MkdirTemp("", "ccm-")
 	if err != nil {
 		return err

@@ -97,7 +97,7 @@ func TestScratch(t *testing.T) {
 	t.Setenv("TMPDIR", tmp)
 	h, root := hosttest.New(t, nil)
 	before := hosttest.Snapshot(t, root)
-	err := h.Scratch(func(s *host.Scratch) error {
+	err := h.WithScratch(func(s *host.Scratch) error {
 		require.NoError(t, s.WriteFile("d/f", []byte("x")))
 		require.NoError(t, s.MakeDirectory("e"))
 		require.NoError(t, s.SetMode("d/f", 0o644))

@@ -235,7 +235,7 @@ func TestSharedDirectory(t *testing.T) {
 	}
 	h := New(Options{Root: root})
 	require.NoError(t, h.WriteFile("/f", strings.NewReader("one"), attr))
-	b := h.Batch()
+	b := h.NewBatch()
 	require.NoError(t, b.File().WriteFile("/f", strings.NewReader("two"), attr))
 	errs := make([]error, 1)
 	b.Announce(errs)

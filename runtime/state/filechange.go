@@ -108,7 +108,7 @@ func (r *RecordWriter) BeforeChange(v *host.View, pre host.PreImage) error {
 		}
 	}
 	if line.Sensitive && pre.Kind != host.Directory {
-		if err := r.sensitive.path(pre.Path); err != nil {
+		if err := r.sensitive.notePath(pre.Path); err != nil {
 			return fmt.Errorf("cannot record that it holds secrets: %w", err)
 		}
 	}

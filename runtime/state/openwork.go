@@ -77,9 +77,9 @@ func bootID() string {
 	return strings.TrimSpace(string(id))
 }
 
-// Command records a command that is about to be started; apart says that it gets a session of its
+// RecordCommand records a command that is about to be started; apart says that it gets a session of its
 // own. The record is not made durable: no command survives a loss of power.
-func (w *Work) Command(text string, apart bool) command.Record {
+func (w *Work) RecordCommand(text string, apart bool) command.Record {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.commands++
@@ -122,8 +122,8 @@ func (unrecordedCommand) Started(int, uint64) {}
 // Ended implements command.Record.
 func (unrecordedCommand) Ended() {}
 
-// Directory records a directory that is about to be made, durably.
-func (w *Work) Directory(path string) (host.Temporary, error) {
+// RecordDirectory records a directory that is about to be made, durably.
+func (w *Work) RecordDirectory(path string) (host.Temporary, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	x := &OpenWork{Path: path}

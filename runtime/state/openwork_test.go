@@ -40,8 +40,8 @@ func TestCommandBeforeItsNumber(t *testing.T) {
 				return func() bool { return !isGroupRunning(t, cmd.Process.Pid) }
 			}
 			work := b.store().Work("r")
-			firstOver := start(work.Command("sleep 1", false).ID(), false)
-			second := work.Command("sleep 2", false)
+			firstOver := start(work.RecordCommand("sleep 1", false).ID(), false)
+			second := work.RecordCommand("sleep 2", false)
 			over := start(second.ID(), false)
 			daemonOver := start(second.ID(), true)
 			otherOver := start("r.77", false)
@@ -81,7 +81,7 @@ func isGroupRunning(t *testing.T, group int) bool {
 func TestCommandApartBeforeItsNumber(t *testing.T) {
 	b := newBox(t)
 	b.must()
-	apart := b.store().Work("r").Command("sleep 3", true)
+	apart := b.store().Work("r").RecordCommand("sleep 3", true)
 	cmd := osexec.Command("sleep", "1000")
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	cmd.Env = append(os.Environ(), command.RunVariable+"=r", command.IDVariable+"="+apart.ID())

@@ -88,9 +88,9 @@ func (s *Store) openSensitive() (*secretNamesFile, error) {
 	return &secretNamesFile{x, lines{s: s, name: sensitiveFile}}, err
 }
 
-// resource notes the properties of a resource that hold secrets, and reports whether it holds or
+// noteResource notes the properties of a resource that hold secrets, and reports whether it holds or
 // held any.
-func (x *secretNamesFile) resource(r *resource.Resource) (bool, error) {
+func (x *secretNamesFile) noteResource(r *resource.Resource) (bool, error) {
 	if r == nil || len(r.Sensitive) == 0 && len(x.resources) == 0 {
 		return false, nil
 	}
@@ -103,8 +103,8 @@ func (x *secretNamesFile) resource(r *resource.Resource) (bool, error) {
 	return len(x.resources[id]) > 0, nil
 }
 
-// path notes that a file holds secrets.
-func (x *secretNamesFile) path(path string) error {
+// notePath notes that a file holds secrets.
+func (x *secretNamesFile) notePath(path string) error {
 	if x.paths[path] {
 		return nil
 	}
@@ -121,12 +121,12 @@ func (r *RecordWriter) noteSecrets(res *resource.Resource) bool {
 		}
 		if x, ok := res.Spec.(resource.FileEditor); ok && x.EditedFile() != "" {
 			// Other resources may edit the file too.
-			if err := r.sensitive.path(x.EditedFile()); err != nil {
+			if err := r.sensitive.notePath(x.EditedFile()); err != nil {
 				r.s.dir.Warn(fmt.Sprintf("%s: %v", r.s.dir.Path(sensitiveFile), err))
 			}
 		}
 	}
-	holds, err := r.sensitive.resource(res)
+	holds, err := r.sensitive.noteResource(res)
 	if err != nil {
 		r.s.dir.Warn(fmt.Sprintf("%s: %v", r.s.dir.Path(sensitiveFile), err))
 	}

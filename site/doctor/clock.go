@@ -8,8 +8,8 @@ import (
 // tolerance is the largest deviation of a clock that is not called wrong.
 const tolerance = 24 * time.Hour
 
-// clock checks whether the time of day can be right.
-func clock(x *examination) []Finding {
+// checkClock checks whether the time of day can be right.
+func checkClock(x *examination) []Finding {
 	synchronized, err := clockSynchronized()
 	f := judgeClock(x.process.Clock.Now(), x.BuildTime, synchronized, err)
 	if container := x.text("virtual.container"); f.Hint != "" && container != "" && container != "none" {

@@ -62,7 +62,7 @@ func Examine(ctx context.Context, p *site.Process, o Options) []Finding {
 		x.facts = facts.New(ctx, x.view, facts.Standard(), nil)
 	}
 	x.StateDir = state.Dir(o.StateDir)
-	for _, check := range []func(*examination) []Finding{system, types, stateDirectory, history, space, clock, memory, selinux} {
+	for _, check := range []func(*examination) []Finding{system, types, checkStateDirectory, history, checkSpace, checkClock, checkMemory, selinux} {
 		all = append(all, check(x)...)
 	}
 	return all

@@ -7,8 +7,8 @@ import (
 // enough is the memory of a run of 10,000 resources (docs/performance.md).
 const enough = 64 << 20
 
-// memory checks whether a run has enough memory.
-func memory(x *examination) []Finding {
+// checkMemory checks whether a run has enough memory.
+func checkMemory(x *examination) []Finding {
 	total, _ := x.facts.Get("memory.total")
 	available, _ := x.facts.Get("memory.available")
 	machine, _ := total.(int64)

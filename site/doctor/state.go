@@ -11,8 +11,8 @@ import (
 	"github.com/luaccm/ccm/runtime/state"
 )
 
-// stateDirectory checks whether runs can keep their state, and whether a run is going on.
-func stateDirectory(x *examination) []Finding {
+// checkStateDirectory checks whether runs can keep their state, and whether a run is going on.
+func checkStateDirectory(x *examination) []Finding {
 	err := x.process.Files.CheckState(x.StateDir)
 	var c state.Condition
 	if err == nil {
@@ -48,7 +48,7 @@ func history(x *examination) []Finding {
 		c, err = state.Examine(x.StateDir)
 	}
 	if err != nil {
-		return nil // stateDirectory reports it
+		return nil // checkStateDirectory reports it
 	}
 	runs, damaged, err := store.History()
 	if err != nil {
@@ -71,8 +71,8 @@ func history(x *examination) []Finding {
 	return []Finding{f}
 }
 
-// space checks whether the disk has room for state and downloads.
-func space(x *examination) []Finding {
+// checkSpace checks whether the disk has room for state and downloads.
+func checkSpace(x *examination) []Finding {
 	c, err := state.Examine(x.StateDir)
 	if err != nil {
 		return nil

@@ -73,8 +73,8 @@ func (c *Commands) add(command string, apart bool) (r *runningCommand, environ [
 	return r, environ
 }
 
-// started registers the process ID of the command.
-func (r *runningCommand) started(pid int) {
+// setProcess registers the process ID of the command.
+func (r *runningCommand) setProcess(pid int) {
 	if r.owner == nil {
 		return
 	}
@@ -91,8 +91,8 @@ func (r *runningCommand) started(pid int) {
 	}
 }
 
-// ended removes a command that has ended or could not be started.
-func (r *runningCommand) ended() {
+// remove removes a command that has ended or could not be started.
+func (r *runningCommand) remove() {
 	if r.owner == nil {
 		return
 	}

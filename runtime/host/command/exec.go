@@ -90,10 +90,10 @@ func (e Exec) Run(ctx context.Context, c Cmd) (Result, error) {
 		return syscall.Kill(group, syscall.SIGTERM)
 	}
 	if err = cmd.Start(); err == nil {
-		running.started(cmd.Process.Pid)
+		running.setProcess(cmd.Process.Pid)
 		err = cmd.Wait()
 	}
-	running.ended()
+	running.remove()
 	res := Result{Stdout: stdout.Bytes(), Stderr: stderr.Bytes()}
 	if cmd.ProcessState == nil {
 		return res, err

@@ -48,8 +48,8 @@ func (g *stallGuard) reset() {
 
 func (g *stallGuard) pause() { g.timer.Stop() }
 
-// came counts n bytes that came after a wait. Enough bytes start the wait again.
-func (g *stallGuard) came(n int, after time.Duration) {
+// addBytes counts n bytes that came after a wait. Enough bytes start the wait again.
+func (g *stallGuard) addBytes(n int, after time.Duration) {
 	g.timer.Stop()
 	g.waitTime += after
 	if float64(g.received.Add(int64(n))) >= slowest*g.limit.Seconds() {
@@ -68,6 +68,6 @@ func (g *stallGuard) read(r io.Reader, p []byte) (int, error) {
 	g.timer.Reset(max(g.limit-g.waitTime, time.Millisecond))
 	begun := time.Now()
 	n, err := r.Read(p)
-	g.came(n, time.Since(begun))
+	g.addBytes(n, time.Since(begun))
 	return n, err
 }

@@ -23,7 +23,7 @@ func (a *assumptions) assumeAccount(x PathEffect, by any, tentative bool) {
 	if own := *x.Account; old != nil && own.ID == NoAccount && !own.Absent && !old.Account.Absent { // the number of an existing account stays
 		own.ID, e.Account = old.Account.ID, &own
 	}
-	e.over(old)
+	e.layOver(old)
 	a.accounts[key] = e
 	a.authors[by] = true
 	if tentative {

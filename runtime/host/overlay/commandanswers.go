@@ -48,7 +48,7 @@ func counted(without map[any]bool, e *entry) *entry {
 	}
 	own := *e
 	if own.PathEffect, own.layered = (PathEffect{Path: e.Path, Unsure: true}), false; under != nil {
-		own.lie(under)
+		own.takeEffectOf(under)
 	}
 	return &own
 }

@@ -21,7 +21,7 @@ import (
 func (o *View) look(name string, follow, deep bool) (place, error) {
 	p, err := o.find(name, follow)
 	if o.looks != nil && err == nil {
-		o.looks.path(p, deep)
+		o.looks.recordPath(p, deep)
 	}
 	o.looks.NoteError(err)
 	return p, err
@@ -46,7 +46,7 @@ func (o *View) Exists(name string) (bool, error) {
 		if p.vague && !p.entry.tentative { // it will exist, whatever its kind
 			p.vague, p.doubts = false, without(p.doubts, p.entry.author)
 		}
-		o.looks.path(p, false)
+		o.looks.recordPath(p, false)
 	}
 	if errors.Is(err, syscall.ELOOP) {
 		return false, err
@@ -67,7 +67,7 @@ func (o *View) IsDirectory(name string) (bool, error) {
 	}
 	is := p.info.Kind == safepath.Directory || p.vague
 	if o.looks != nil {
-		is = o.looks.directory(p, is) || is
+		is = o.looks.recordDirectory(p, is) || is
 	}
 	return is, nil
 }

@@ -157,8 +157,8 @@ func (l *Looks) noteDoubts(by []any) {
 	}
 }
 
-// path records a look at a path that leads to p.
-func (l *Looks) path(p place, deep bool) {
+// recordPath records a look at a path that leads to p.
+func (l *Looks) recordPath(p place, deep bool) {
 	x := Look{Kind: PathLook, Name: p.path, Found: p.info.Kind != safepath.Missing}
 	if deep {
 		x.Kind = TreeLook
@@ -175,9 +175,9 @@ func (l *Looks) path(p place, deep bool) {
 	}
 }
 
-// directory records the question whether a path is a directory, and reports whether it counts as
+// recordDirectory records the question whether a path is a directory, and reports whether it counts as
 // one.
-func (l *Looks) directory(p place, is bool) bool {
+func (l *Looks) recordDirectory(p place, is bool) bool {
 	doubts := p.doubts
 	if p.vague {
 		doubts = append(slices.Clone(doubts), p.entry.author)

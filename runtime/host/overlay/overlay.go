@@ -135,9 +135,9 @@ func (o *View) assume(x PathEffect, by any, tentative bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	old := o.entries[x.Path]
-	e.over(old)
+	e.layOver(old)
 	if x.Unsure && old != nil {
-		e.lie(old)
+		e.takeEffectOf(old)
 	}
 	if x.Kept && old != nil && old.Kind == x.Kind {
 		e.Content, e.Source, e.Kept = old.Content, old.Source, old.Kept
@@ -180,8 +180,8 @@ func (a *assumptions) put(e *entry) {
 // parents that has.
 func (e *entry) mayBring() bool { return e.Unsure || e.Vague || e.tentative && !e.parentless }
 
-// over keeps the earlier assumption about the path in e. An entry of the same author is replaced.
-func (e *entry) over(old *entry) {
+// layOver keeps the earlier assumption about the path in e. An entry of the same author is replaced.
+func (e *entry) layOver(old *entry) {
 	if old != nil && old.author == e.author && e.author != nil {
 		old = old.previous
 	}
@@ -190,9 +190,9 @@ func (e *entry) over(old *entry) {
 	}
 }
 
-// lie gives the unsure entry e the effect of the earlier assumption old: e may leave that as it
+// takeEffectOf gives the unsure entry e the effect of the earlier assumption old: e may leave that as it
 // is.
-func (e *entry) lie(old *entry) {
+func (e *entry) takeEffectOf(old *entry) {
 	e.PathEffect, e.Unsure, e.layered, e.fresh = old.PathEffect, true, !old.Unsure || old.layered, old.fresh
 }
 
@@ -213,7 +213,7 @@ func (a *assumptions) addBelow(dir string, e *entry, at place) {
 		made := &entry{
 			PathEffect: PathEffect{Path: child, Kind: safepath.Directory, Unsure: e.Unsure}, author: e.author, tentative: e.tentative, fresh: true,
 		}
-		made.over(old)
+		made.layOver(old)
 		a.put(made)
 	}
 }
@@ -225,7 +225,7 @@ func (a *assumptions) removeBelow(name string, e *entry) {
 		a.removeBelow(child, e)
 		if old := a.entries[child]; old != nil && (old.Kind != safepath.Missing || old.Unsure || old.Vague) {
 			gone := &entry{PathEffect: PathEffect{Path: child}, author: e.author, tentative: e.tentative, fresh: true}
-			gone.over(old)
+			gone.layOver(old)
 			a.put(gone)
 		}
 	}

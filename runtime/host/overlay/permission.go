@@ -77,7 +77,7 @@ func checkWay(o *View, dir string) error {
 		}
 		if end, err := o.find(dir, false); err == nil && end.info.Kind != safepath.Missing {
 			if o.looks != nil {
-				o.looks.path(at, false)
+				o.looks.recordPath(at, false)
 			}
 			return fmt.Errorf("want a directory at %s, found %s", dir, end.info.Kind)
 		}

@@ -50,7 +50,7 @@ func CopyTree(ctx context.Context, h *host.Host, c Copy) error {
 	}
 	defer x.source.Close()
 	if len(names) > 0 && names[0] == "." {
-		if there, err := x.existing("."); err != nil || there {
+		if there, err := x.copyExisting("."); err != nil || there {
 			return cmp.Or(err, x.copyBelow(names[1:]))
 		}
 		return host.WithParents(h, c.Directory, func() error {
@@ -101,7 +101,7 @@ func (x *treeCopy) copyBelow(names []string) error {
 			in[above] = append(in[above], name)
 			continue
 		}
-		there, err := x.existing(name)
+		there, err := x.copyExisting(name)
 		if err != nil {
 			return err
 		}
@@ -118,8 +118,8 @@ func (x *treeCopy) copyBelow(names []string) error {
 	return nil
 }
 
-// existing copies an entry if it exists already, and reports whether it does.
-func (x *treeCopy) existing(name string) (there bool, err error) {
+// copyExisting copies an entry if it exists already, and reports whether it does.
+func (x *treeCopy) copyExisting(name string) (there bool, err error) {
 	at := path.Join(x.Directory, name)
 	have, err := x.h.Lstat(at)
 	if err != nil || have.Kind == host.Missing {

@@ -83,12 +83,12 @@ func (t *stagedTree) write() error {
 
 // fill writes the entries of one directory.
 func (t *stagedTree) fill(dir string) error {
-	from, err := t.directory(t.source, dir)
+	from, err := t.openDirectory(t.source, dir)
 	if err != nil {
 		return safepath.PathError("open", filepath.Join(t.Source, dir), err)
 	}
 	defer from.Close()
-	to, err := t.directory(t.stage.top, t.staged(dir))
+	to, err := t.openDirectory(t.stage.top, t.staged(dir))
 	if err != nil {
 		return safepath.PathError("open", path.Join(t.Directory, dir), err)
 	}
@@ -104,8 +104,8 @@ func (t *stagedTree) fill(dir string) error {
 	return nil
 }
 
-// directory opens a directory below another. The caller closes it.
-func (t *stagedTree) directory(top *safepath.Handle, name string) (*safepath.Handle, error) {
+// openDirectory opens a directory below another. The caller closes it.
+func (t *stagedTree) openDirectory(top *safepath.Handle, name string) (*safepath.Handle, error) {
 	if name == "" {
 		return top.Hold(), nil
 	}
@@ -156,7 +156,7 @@ func (t *stagedTree) mkdir(in *safepath.Handle, name string, source unix.Stat_t)
 // setAttr sets the owner and mode of a directory in the stage.
 func (t *stagedTree) setAttr(name string) error {
 	at, attr := t.staged(name), t.dirs[name]
-	d, err := t.directory(t.stage.top, at)
+	d, err := t.openDirectory(t.stage.top, at)
 	if err != nil {
 		return safepath.PathError("open", t.full(at), err)
 	}
