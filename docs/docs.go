@@ -1,5 +1,5 @@
-// Package docs holds the pages of the documentation, as they were when the program was built:
-// what is declared on a page is declared nowhere else, and ccm docs prints them.
+// Package docs contains the pages of the documentation as of the build of the program. ccm docs
+// prints them. Programs also read from them what is declared only there, such as the facts.
 package docs
 
 import (
@@ -12,14 +12,14 @@ import (
 //go:embed *.md reference/*.md reference/*/*.md
 var files embed.FS
 
-// suffix is that of the files of pages.
+// suffix is the suffix of the file names of pages.
 const suffix = ".md"
 
 // Facts returns facts.md. Its tables say which facts there are and of which type.
 func Facts() string { return Text("facts") }
 
-// Text returns the Markdown of a page, "" if there is none of that name. The name is that of
-// the file without its suffix: plans, reference/types/file.
+// Text returns the Markdown of a page, "" if there is no such page. The name of a page is the name
+// of its file without the suffix, such as plans or reference/types/file.
 func Text(name string) string {
 	text, _ := fs.ReadFile(files, name+suffix)
 	return string(text)

@@ -208,7 +208,7 @@ func (lib *baseLib) xpcall(L *lua.LState) int {
 // of globals.
 func (lib *baseLib) loadFunction(L *lua.LState) int { return lib.loadIn(L, nil) }
 
-// loadIn is load for the code of a package, nil for that of scripts.
+// loadIn is the function load for the code of a package. The package is nil for scripts.
 func (lib *baseLib) loadIn(L *lua.LState, of *Package) int {
 	text, ok := lib.chunkText(L)
 	if !ok {

@@ -22,7 +22,7 @@ func (in *Interp) Caller(L *lua.LState) Caller { return Caller{in, caller(L)} }
 func (c Caller) Pos() diag.Pos { return c.in.source.framePos(c.frame) }
 
 // Dir returns the absolute directory of the caller's file. For a module that ships with ccm it is
-// that of the script.
+// the directory of the script.
 func (c Caller) Dir() string {
 	if x := c.in.source.chunkOf(c.frame.node); x != nil && x.dir != "" {
 		return x.dir

@@ -32,7 +32,7 @@ type callSite struct {
 	// inside: the call is in a function. repeatable: it is in a loop or behind a label, so
 	// that it may run more than once. unused: nothing is done with its handles.
 	inside, repeatable, unused bool
-	// locator is that of the last resource; most share it.
+	// locator is the locator of the last resource. Most resources share it with the next one.
 	locator *locator
 }
 

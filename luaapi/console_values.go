@@ -184,7 +184,7 @@ type Function struct {
 	Comment string
 }
 
-// Function describes a function. It is false for those of this program.
+// Function describes a function. It returns false for functions that are written in Go.
 func (s *Console) Function(fn *lua.LFunction) (Function, bool) { return s.in.source.function(fn) }
 
 // function is [Console.Function].

@@ -18,8 +18,8 @@ import (
 type commandLine struct {
 	args  []string
 	flags *pflag.FlagSet
-	// positional are the properties that stand there without a flag, in order,
-	// after as many words that name the command.
+	// words is the number of words in the name of the command. positional has the properties
+	// whose values follow these words without a flag, in order.
 	words      int
 	positional []string
 

@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 )
 
-// punctuation is what a backslash takes the meaning from.
+// punctuation has the characters that have no special meaning after a backslash.
 const punctuation = "!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~"
 
 // unescaped returns a text without the backslashes and entities of Markdown.
@@ -33,7 +33,7 @@ func inlines(text string, number int) []*Node {
 	return r.list
 }
 
-// An inlineReader reads what is within one line or one paragraph.
+// An inlineReader reads the text of one line or one paragraph.
 type inlineReader struct {
 	text   string
 	number int // of its first line
@@ -125,7 +125,7 @@ func closing(text string, from int, marks string) int {
 	return -1
 }
 
-// link reads a link or a picture whose bracket is at open.
+// link reads a link or a picture. Its bracket begins at open.
 func (r *inlineReader) link(kind Kind, open int) (n *Node, end int) {
 	bracket := r.bracket(open)
 	if bracket < 0 || !strings.HasPrefix(r.text[bracket+1:], "(") {
@@ -156,8 +156,8 @@ func (r *inlineReader) link(kind Kind, open int) (n *Node, end int) {
 	return &Node{Kind: kind, Destination: unescaped(destination), Children: inner, Line: r.line(open)}, end + 1
 }
 
-// bracket returns where the bracket ends that begins at open, -1 if it does not. Code within it
-// may have brackets of its own.
+// bracket returns the end of the bracket that begins at open, or -1 if the bracket is not closed.
+// Brackets in code do not count.
 func (r *inlineReader) bracket(open int) int {
 	depth := 0
 	for i := open; i < len(r.text); i++ {
@@ -191,7 +191,8 @@ func (r *inlineReader) address() (n *Node, end int) {
 	return &Node{Kind: KindLink, Destination: address, Children: []*Node{text}, Line: text.Line}, r.at + len(address) + 2
 }
 
-// emphasis reads what is between two equal marks: one for emphasis, two for a strong one.
+// emphasis reads the text between two equal marks: one character for emphasis, two for strong
+// emphasis.
 func (r *inlineReader) emphasis() (n *Node, end int) {
 	from := r.at + run(r.text[r.at:])
 	marks := r.text[r.at:from]

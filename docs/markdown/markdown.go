@@ -4,8 +4,8 @@
 // It reads what the pages use of CommonMark (spec.commonmark.org) and of its tables
 // (github.github.com/gfm): headings, paragraphs, lists, quotations, code, tables, rules, comments;
 // within them code, emphasis, links, pictures and addresses between angle brackets. HTML is text.
-// A test holds what it reads of every page against a full reader. That one is in no program,
-// because each start of a program would pay a millisecond for it.
+// A test compares its result for every page with that of a full CommonMark reader. Programs do
+// not contain the full reader, because it would delay each start by a millisecond.
 package markdown
 
 import (
@@ -16,7 +16,7 @@ import (
 // A Kind says what a node of a page is.
 type Kind int
 
-// The kinds of nodes: blocks, and what is within the text of one.
+// The kinds of nodes: blocks, then the nodes within the text of a block.
 const (
 	KindPage      Kind = iota
 	KindHeading        // Level, Anchor
@@ -42,9 +42,9 @@ type Node struct {
 	Kind        Kind
 	Children    []*Node
 	Text        string // without the marks of Markdown
-	Info        string // what stands behind the fence of a block of code
+	Info        string // the text behind the fence of a block of code
 	Destination string
-	Anchor      string // what stands behind # in a link to a heading
+	Anchor      string // the text behind # in a link to a heading
 	Level       int
 	Ordered     bool
 	Tight       bool // has no blank lines
@@ -64,11 +64,11 @@ func Parse(source string) *Document {
 	return &Document{&Node{Kind: KindPage, Children: r.blocks(), Line: 1}}
 }
 
-// A Heading is one of a page.
+// A Heading is a heading of a page.
 type Heading struct {
 	Level int // 1 is the title
 	Text  string
-	// Anchor is what stands behind # in a link to it.
+	// Anchor is the text behind # in a link to the heading.
 	Anchor string
 }
 
@@ -84,7 +84,7 @@ func (d *Document) Headings() (list []Heading) {
 
 func (n *Node) heading() Heading { return Heading{n.Level, n.Plain(), n.Anchor} }
 
-// A Link is one of a page.
+// A Link is a link or a picture of a page.
 type Link struct {
 	Destination string
 	Line        int // from 1
@@ -102,9 +102,9 @@ func (d *Document) Links() (list []Link) {
 
 // A Block is a block of code.
 type Block struct {
-	// Language is the first word behind the fence, "" if there is none or the block is indented.
+	// Language is the first word behind the fence. It is "" if there is no word or no fence.
 	Language string
-	// Note is what stands behind it.
+	// Note is the text behind the language.
 	Note string
 	Code string
 	Line int // of its first line of code, from 1
@@ -121,8 +121,8 @@ func (d *Document) Blocks() (list []Block) {
 	return list
 }
 
-// File returns the name of the file that a block of code shows: what stands behind its language,
-// "" if that is nothing, or part, which is said of what is no whole file.
+// File returns the name of the file that a block of code shows, which is its [Block.Note]. It
+// returns "" if there is no note, or if the note is part: then the block shows a part of a file.
 func (n *Node) File() string {
 	_, name, _ := strings.Cut(n.Info, " ")
 	if name = strings.TrimSpace(name); name == "part" {
@@ -147,15 +147,15 @@ func (d *Document) CodeSpans() (list []CodeSpan) {
 	return list
 }
 
-// A Section is what stands between two headings.
+// A Section is the text between two headings.
 type Section struct {
 	Heading
 	// Body is its text without marks, with blanks between the words.
 	Body string
 }
 
-// Sections returns the sections of a page, in order. What stands before the first heading is in
-// none.
+// Sections returns the sections of a page, in order. Text before the first heading is in no
+// section.
 func (d *Document) Sections() (list []Section) {
 	var body []string
 	end := func() {

@@ -12,10 +12,11 @@ import (
 type Terminal struct {
 	Columns int  // a line has at most as many, but for code and words that are longer
 	Styled  bool // headings, code and links have styles; otherwise they have marks
-	// Topic returns what a link to another page is called here; nil or "" leaves it out.
+	// Topic returns the topic of the page to which a link leads. If Topic is nil or returns "", the
+	// destination of the link is left out.
 	Topic func(destination string) string
-	// Command prints a page, given its topic. It stands in the place of links that are called
-	// like the file of a page.
+	// Command is the command that prints a page, given its topic. It replaces the text of a link
+	// if that is the name of the page's file.
 	Command string
 }
 
@@ -32,7 +33,7 @@ func (t Terminal) Text(d *Document) terminal.Text {
 	return p.out.Text()
 }
 
-// A page is one that is being written.
+// A page collects the text of a page while the page is written.
 type page struct {
 	Terminal
 	out terminal.Buffer
@@ -150,7 +151,7 @@ func (p *page) paint(line []word, style terminal.Style) terminal.Text {
 	return terminal.Concat(out...)
 }
 
-// A word is what stands between two places at which a line may be broken.
+// A word is the text between two places at which a line may be broken.
 type word []part
 
 type part struct {

@@ -80,7 +80,7 @@ func fieldsOf(file, name string) (rows []string, err error) {
 	return rows, err
 }
 
-// jsonType says what a type of Go is in JSON.
+// jsonType describes in the words of the reference what a value of a Go type becomes in JSON.
 func jsonType(e ast.Expr) string {
 	switch e := e.(type) {
 	case *ast.StarExpr:

@@ -25,7 +25,7 @@ type Example struct {
 	Notes []string
 	// Machine says in words on what machine it is planned.
 	Machine string
-	// Plan is what a plan says there.
+	// Plan is the output of ccm plan on that machine.
 	Plan string
 	// Fixture is that machine.
 	Fixture spec.Fixture
@@ -73,7 +73,7 @@ func ReadExample(ctx context.Context, p *site.Process, archive []byte, source st
 	return example, err
 }
 
-// plan returns what a plan of site.lua says on a machine.
+// plan returns the output of a plan of site.lua on a machine.
 func plan(ctx context.Context, p *site.Process, m spec.Fixture) (string, error) {
 	root, err := os.MkdirTemp("", "ccm-reference")
 	if err != nil {

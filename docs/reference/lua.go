@@ -47,5 +47,5 @@ func (s Source) writeFunctions(p *page, file string) error {
 	return err
 }
 
-// anchor is that of the heading of a function in stdlib.md.
+// anchor returns the anchor of the heading of a function in stdlib.md.
 func anchor(name string) string { return strings.ToLower(strings.ReplaceAll(name, ".", "")) }

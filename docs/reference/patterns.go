@@ -2,7 +2,7 @@ package reference
 
 import "github.com/luaccm/ccm/runtime/lazyregexp"
 
-// blank is what stands on a line of blanks.
+// blank matches a line that has only blanks.
 var blank = lazyregexp.New(`(?m)^ +$`)
 
 // took is the time in the last line of a report.

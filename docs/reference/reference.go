@@ -60,7 +60,7 @@ func Pages(s Source) (map[string]string, error) {
 	return pages, nil
 }
 
-// A page is one that is being written.
+// A page collects the Markdown of a page while the page is written.
 type page struct {
 	bytes.Buffer
 	root string // from the page to docs, such as "../"
@@ -80,7 +80,7 @@ func (p *page) fence(language, code string) {
 	p.printf("%s%s\n%s\n%s", fence, language, strings.TrimRight(code, "\n"), fence)
 }
 
-// console appends what a terminal shows.
+// console appends a block of code with text that a terminal shows.
 func (p *page) console(text string) {
 	var b strings.Builder
 	for line := range strings.Lines(strings.TrimRight(text, "\n")) {

@@ -17,7 +17,7 @@ func (b *builder) html(doc *markdown.Document, name string) template.HTML {
 	return template.HTML(p.out.String()) //nolint:gosec // htmlPage.text escapes all that is no tag
 }
 
-// An htmlPage is one that is being written.
+// An htmlPage collects the HTML of a page while the page is written.
 type htmlPage struct {
 	*builder
 	name string
@@ -31,7 +31,7 @@ func (p *htmlPage) raw(tags ...string) {
 	}
 }
 
-// text writes what may look like a tag.
+// text writes text. Characters that would begin a tag are escaped.
 func (p *htmlPage) text(text string) { p.out.WriteString(template.HTMLEscapeString(text)) }
 
 func (p *htmlPage) blocks(list []*markdown.Node) {

@@ -33,7 +33,7 @@ type File struct {
 
 // A Source is the pages of a site.
 type Source struct {
-	// Title is that of the site, Intro the Markdown below it on the first page.
+	// Title is the title of the site. Intro is the Markdown below the title on the first page.
 	Title, Intro string
 	// Groups is the table of contents.
 	Groups []docs.Group
@@ -84,7 +84,7 @@ type builder struct {
 	pages  map[string]bool
 }
 
-// suffix is that of the files of pages.
+// suffix is the suffix of the file names of the site's pages.
 const suffix = ".html"
 
 // A view is what the layout shows.

@@ -16,7 +16,7 @@ type Completion struct {
 	Items []Item
 }
 
-// An Item is one of the things that can stand there.
+// An Item is a text that can be inserted at the cursor.
 type Item struct {
 	Text  string // the inserted text
 	Doc   string // a description of one line, or ""

@@ -236,7 +236,7 @@ func (c *cursor) key() bool {
 	return false
 }
 
-// value returns the property whose value the word is, or an element of.
+// value returns the property whose value is the word, or has the word as an element.
 func (c *cursor) value() *schema.Field {
 	switch c.at(1) {
 	case "=":
