@@ -19,7 +19,7 @@
 # make reliability  run the tests that count their tries, and write docs/reliability.md (root)
 # make growth     compare the costs of 1,000 and of up to 100,000 resources (many minutes)
 # make bench      measure against the floor programs and installed peers (docs/performance.md)
-# make bench-go   the Go benchmarks
+# make bench-go   the Go benchmarks, COUNT times each; benchstat compares two outputs
 
 STATICCHECK = honnef.co/go/tools/cmd/staticcheck@v0.8.2
 GORELEASER = github.com/goreleaser/goreleaser/v2@v2.15.1
@@ -143,8 +143,10 @@ growth:
 bench:
 	go run ./test/bench -out docs/performance.md $(BENCH)
 
+COUNT ?= 1
+
 bench-go:
-	go test -run '^$$' -bench . -benchmem ./...
+	go test -run '^$$' -bench . -benchmem -count $(COUNT) ./...
 
 fuzz:
 	@for t in $(FUZZ); do \

@@ -3,265 +3,294 @@
 package main
 
 import (
+	"cmp"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
-	"os/user"
 	"path/filepath"
 	"runtime"
-	"strconv"
+	"slices"
 	"strings"
-	"time"
 
-	"golang.org/x/sys/unix"
+	"github.com/luaccm/ccm/test/bench/measure"
 )
 
 // A bench is one session of measuring.
 type bench struct {
 	options
-	ccm, floor  string // binaries
-	before      string // another binary of ccm, or ""
-	current     string // the row that is measured
-	pairs       []binaryPair
-	mem, disk   *place // disk is nil if there is none besides mem
-	user, group string
-	workers     int // as many as ccm looks with
-	installed   []*peer
+	installed   []peer
+	places      map[bool]string     // the directory in memory, and (true) that on a disk
+	user, group string              // whose the files are
+	moved       int                 // directories, so far
+	commands    map[string]*command // of the group that is measured
 	lines       []line
-	singleCore  []line // of some rows, on one processor
-	hot         []figure
-	otherLoad   []float64 // cores that other work had, while a row was measured
-	scratch     string
+	pairs       []*command // of ccm, that have runs of the other binary too
 }
 
-// sizes are how much work there is in a row.
-type sizes struct {
-	small, middle, large int // files
-	literal              int
-	created              int
-	packages, services   int
-	execs                int
-	big                  int64 // bytes
-	edges                int   // resources, with three edges each
+// A command is one column of a load.
+type command struct {
+	name    string // load@column
+	argv    []string
+	items   float64                 // of the load
+	inputs  float64                 // bytes of the files that tell it what to do
+	prepare func() error            // brings the machine to where the work begins; not timed
+	check   func(said string) error // returns an error unless the work was done
+	peer    bool                    // it may fail
+	slow    bool                    // its first run has to do
+	runs    []measure.Usage
+	err     error    // of a peer: why there are no runs
+	before  *command // the same of the other binary of ccm (-before)
 }
 
-var (
-	fullSizes  = sizes{1000, 10_000, 100_000, 10_000, 1000, 200, 200, 1000, 256 << 20, 10_000}
-	quickSizes = sizes{100, 500, 2000, 500, 50, 20, 20, 50, 4 << 20, 500}
+// Seconds that a command may take, and a peer: its work may grow with the square of its size.
+const (
+	limit     = 120
+	peerLimit = 20
+	slowPeer  = 2
 )
 
-// newBench builds what is measured, as users get it, and makes the directories that
-// are worked in: one in memory, if there is such a place, and one on a disk.
+// newBench makes the directories that are worked in, and copies the programs.
 func newBench(o options) (b *bench, err error) {
-	b = &bench{options: o, workers: min(max(2, runtime.GOMAXPROCS(0)), 8)}
-	defer func() {
-		if err != nil {
-			b.close()
+	b = &bench{options: o, places: make(map[bool]string)}
+	for disk, parent := range map[bool]string{false: o.dir, true: o.disk} {
+		err = errors.Join(err, os.MkdirAll(parent, 0o700))
+		dir, failed := os.MkdirTemp(parent, "ccm-bench-")
+		err = errors.Join(err, failed, os.Chmod(dir, 0o755))
+		b.places[disk] = dir
+	}
+	do := func(text string) (said string) {
+		if err == nil {
+			said, err = shell(text)
 		}
-	}()
-	u, err := user.Current()
-	if err != nil {
-		return b, err
+		return said
 	}
-	g, err := user.LookupGroupId(u.Gid)
-	if err != nil {
-		return b, err
+	b.user, b.group = do("id -un"), do("id -gn")
+	if o.ccm == "" {
+		o.ccm = "bin/ccm"
+		do("make -s build")
 	}
-	b.user, b.group = u.Username, g.Name
-	if b.scratch, err = os.MkdirTemp("", "ccm-bench-"); err != nil {
-		return b, err
+	// Copies, as installing makes them: the pages of a file that the linker has written are many small
+	// ones until it is read from disk again, which costs each start of a large binary a millisecond or two.
+	install := func(path, name string) { do("cp -L " + path + " " + b.binary(name)) }
+	do("go build -trimpath -ldflags '-s -w' -o " + b.binary("built") + " ./test/bench/floor")
+	install(b.binary("built"), "floor")
+	install(o.ccm, "ccm")
+	if o.before != "" {
+		install(o.before, "ccm-before")
 	}
-	if b.ccm = o.ccm; b.ccm == "" {
-		b.ccm, err = "bin/ccm", command("make", "-s", "build")
-	}
-	if b.floor = o.floor; b.floor == "" {
-		b.floor = filepath.Join(b.scratch, "floor.built")
-		err = errors.Join(err, command("go", "build", "-trimpath", "-ldflags", "-s -w", "-o", b.floor, "./test/bench/floor"))
-	}
-	if err != nil {
-		return b, err
-	}
-	if o.peers && !o.lines {
-		b.installed = findPeers(o)
-	}
-	install := map[*string]string{&b.ccm: "ccm", &b.floor: "floor"}
-	if b.before = o.before; b.before != "" {
-		install[&b.before] = "ccm-before"
-	}
-	for i, p := range b.installed {
-		if p.single {
-			install[&p.binary] = fmt.Sprint("peer", i)
+	for _, p := range peers {
+		if path, absent := exec.LookPath(p.binary); o.peers && absent == nil {
+			b.installed = append(b.installed, p)
+			install(path, p.binary)
 		}
-	}
-	for binary, name := range install {
-		// A copy, as installing makes one: the pages of a file that the linker has written
-		// are many small ones until it is read from disk again, which costs each start of a
-		// large binary a millisecond or two.
-		text, err := os.ReadFile(*binary)
-		if err != nil {
-			return b, err
-		}
-		*binary = filepath.Join(b.scratch, name)
-		if err := os.WriteFile(*binary, text, 0o755); err != nil {
-			return b, err
-		}
-	}
-	memory := "/dev/shm"
-	if unix.Access(memory, unix.W_OK) != nil {
-		memory = os.TempDir()
-	}
-	if b.mem, err = newPlace(or(o.dir, memory)); err != nil {
-		return b, err
-	}
-	cache, err := os.UserCacheDir()
-	if err != nil {
-		cache = os.TempDir()
-	}
-	if err := os.MkdirAll(or(o.disk, cache), 0o700); err != nil {
-		return b, err
-	}
-	if b.disk, err = newPlace(or(o.disk, cache)); err == nil && b.disk.kind == "tmpfs" {
-		err, b.disk = os.RemoveAll(b.disk.dir), nil
 	}
 	return b, err
 }
 
-// command runs a command and shows what it says only if it fails.
-func command(argv ...string) error {
-	out, err := exec.Command(argv[0], argv[1:]...).CombinedOutput()
+// binary is the place of a program, on the disk.
+func (b *bench) binary(name string) string { return filepath.Join(b.places[true], name) }
+
+// shell runs a command and returns what it says.
+func shell(text string) (string, error) {
+	out, err := exec.Command("sh", "-c", text).Output()
+	if exit, ok := errors.AsType[*exec.ExitError](err); ok {
+		err = fmt.Errorf("%s: %w\n%s", text, err, exit.Stderr)
+	}
+	return strings.TrimSpace(string(out)), err
+}
+
+// measure measures a group. If that cannot be done the table says why.
+func (b *bench) measure(g group) error {
+	b.commands = make(map[string]*command)
+	var order []*command
+	var err error
+	for _, l := range g.loads {
+		if err == nil {
+			var list []*command
+			list, err = b.load(l)
+			order = append(order, list...)
+		}
+	}
+	if err == nil {
+		runtime.GC() // now, and not while something is measured
+		err = b.run(order)
+	}
+	for _, r := range g.rows {
+		if err != nil {
+			b.commands = nil
+			r.note, _, _ = strings.Cut(err.Error(), "\n")
+		}
+		b.lines = append(b.lines, b.line(r))
+	}
+	for _, c := range order {
+		if c.before != nil && err == nil {
+			b.pairs = append(b.pairs, c)
+		}
+	}
+	if errors.Is(err, errFewer) {
+		err = nil
+	}
+	_, failed := shell("rm -rf " + b.places[false] + "/load-* " + b.places[true] + "/load-*")
+	return errors.Join(err, failed)
+}
+
+// load makes the site of a load and what it needs, and returns its commands.
+func (b *bench) load(l load) (all []*command, err error) {
+	base := filepath.Join(b.places[l.disk], "load-"+l.name)
+	if err := os.Mkdir(base, 0o755); err != nil {
+		return nil, err
+	}
+	items, err := l.items(base, max(1, l.n/b.shrink))
 	if err != nil {
-		return fmt.Errorf("%s: %w\n%s", argv[0], err, out)
+		return nil, err
+	}
+	s, n, differ := site{l.typ, items, b.user, b.group, base}, len(items), 0
+	if l.oneIn > 0 {
+		differ = (n + l.oneIn - 1) / l.oneIn
+	}
+	if l.oneIn != 1 {
+		err = fill(items, 1, "")
+	}
+	words := map[string]string{"WORKERS": fmt.Sprint(min(max(2, runtime.GOMAXPROCS(0)), 8))} // as many as ccm looks with
+	write := func(word, suffix, text string) {
+		words[word] = base + "." + suffix
+		err = errors.Join(err, os.WriteFile(words[word], []byte(text), 0o644))
+	}
+	var list, data strings.Builder
+	for _, x := range items {
+		words["SOURCE"], words["TARGET"] = x.Own["source"], x.Name
+		fmt.Fprintln(&list, cmp.Or(x.Own["creates"], x.Name))
+		data.WriteString(x.Own["content"])
+	}
+	write("LIST", "list", list.String())
+	write("DATA", "data", data.String())
+
+	add := func(column, program, text, want string) *command {
+		state := base + ".state-" + column
+		words["STATE"] = state
+		c := &command{name: l.name + "@" + column, argv: []string{b.binary(program)}, items: float64(n)}
+		for _, arg := range strings.Fields(text) {
+			if fi, err := os.Stat(words[arg]); err == nil && slices.Contains([]string{"SITE", "LIST", "DATA"}, arg) {
+				c.inputs += float64(fi.Size())
+			}
+			c.argv = append(c.argv, cmp.Or(words[arg], arg))
+		}
+		c.prepare = func() error {
+			switch {
+			case l.oneIn == 1 && contents(items):
+				return b.fresh(base, state)
+			case l.oneIn > 1:
+				return fill(items, l.oneIn, "drifted")
+			}
+			return nil
+		}
+		c.check = func(said string) error {
+			if !strings.Contains("\n"+said, "\n"+want) {
+				return fmt.Errorf("it does not say %q", want)
+			}
+			if l.oneIn > 0 {
+				return checkFiles(items, l.oneIn == 1)
+			}
+			return nil
+		}
+		b.commands[c.name] = c
+		all = append(all, c)
+		return c
+	}
+	for _, column := range slices.Sorted(maps.Keys(l.floor)) {
+		add(column, "floor", l.floor[column], fmt.Sprintln(differ))
+	}
+	want := strings.NewReplacer("N ", fmt.Sprint(n, " "), "M ", fmt.Sprint(differ, " "), "S ", fmt.Sprint(n-differ, " ")).Replace(cmp.Or(l.says, "Nothing to do: N resource"))
+	for _, language := range strings.Fields(cmp.Or(l.languages, "lua yaml")) {
+		form := language
+		if l.loop && language == "lua" {
+			form = "loop"
+		}
+		write("SITE", language, s.text(form))
+		var before *command
+		if b.before != "" {
+			before = add(language+"-before", "ccm-before", cmp.Or(l.ccm, runSite), want)
+		}
+		add(language, "ccm", cmp.Or(l.ccm, runSite), want).before = before
+	}
+	for _, p := range b.installed {
+		if l.peers != "" {
+			write("SITE", p.binary+"."+p.suffix, s.text(p.Name))
+			add(p.binary, p.binary, strings.ReplaceAll(l.peers, "SITE", p.words), "").peer = true
+		}
+	}
+	return all, err
+}
+
+// fresh makes empty directories, and has everything written, so that the next command does not
+// pay for the one before it. Old ones are moved away, not deleted: ext4 without a journal steps over
+// inodes that were deleted a moment ago, one by one, and creating files would be slower than it is.
+func (b *bench) fresh(dirs ...string) (err error) {
+	b.moved++
+	for _, dir := range dirs {
+		if _, absent := os.Stat(dir); absent == nil {
+			err = errors.Join(err, os.Rename(dir, fmt.Sprint(dir, "-old-", b.moved)))
+		}
+		err = errors.Join(err, os.Mkdir(dir, 0o755))
+	}
+	_, failed := shell("sync -f " + dirs[0])
+	return errors.Join(err, failed)
+}
+
+// run runs all commands in turn: each once, to see that it does what it should and to warm
+// what can be warmed, and then as often as there are rounds. The first run of a slow peer
+// has to do.
+func (b *bench) run(commands []*command) error {
+	for k := -1; k < b.rounds; k++ {
+		for _, c := range commands {
+			if c.err != nil || c.slow {
+				continue
+			}
+			o, err := b.once(c)
+			if err != nil && !c.peer {
+				return err
+			}
+			c.err, c.slow = err, c.peer && o.Wall > slowPeer*1e9
+			if err == nil && (k >= 0 || c.slow) {
+				c.runs = append(c.runs, o)
+			}
+		}
 	}
 	return nil
 }
 
-func (b *bench) close() {
-	for _, p := range []*place{b.mem, b.disk} {
-		switch {
-		case p == nil:
-		case b.keep:
-			fmt.Fprintln(os.Stderr, "left", p.dir)
-		default:
-			_ = os.RemoveAll(p.dir)
-		}
+// once runs a command once and checks what it did.
+func (b *bench) once(c *command) (u measure.Usage, err error) {
+	seconds := limit
+	if c.peer {
+		seconds = peerLimit
 	}
-	if !b.keep && b.scratch != "" {
-		_ = os.RemoveAll(b.scratch)
-	}
-}
-
-// write writes a file to the scratch directory in memory and returns its name.
-func (b *bench) write(name, text string) (string, error) {
-	path := filepath.Join(b.mem.dir, name)
-	return path, os.WriteFile(path, []byte(text), 0o644)
-}
-
-// A place is a directory that is worked in.
-type place struct {
-	dir   string
-	kind  string // of file system
-	moved int
-}
-
-// fileSystems are the names of file systems by their magic numbers (statfs(2)).
-var fileSystems = map[int64]string{
-	unix.TMPFS_MAGIC: "tmpfs", unix.EXT4_SUPER_MAGIC: "ext4", unix.BTRFS_SUPER_MAGIC: "btrfs", unix.XFS_SUPER_MAGIC: "xfs",
-	unix.OVERLAYFS_SUPER_MAGIC: "overlayfs", unix.F2FS_SUPER_MAGIC: "f2fs",
-}
-
-// newPlace makes a directory below parent.
-func newPlace(parent string) (*place, error) {
-	dir, err := os.MkdirTemp(parent, "ccm-bench-")
+	err = c.prepare()
 	if err == nil {
-		// Paths are compared and are part of what is written, so that they stand for
-		// themselves.
-		dir, err = filepath.EvalSymlinks(dir)
+		// A small program starts it: the memory of a child never seems less than that of its parent.
+		once := exec.Command(b.binary("floor"), append([]string{"once", fmt.Sprint(seconds)}, c.argv...)...)
+		once.Dir, once.Stderr = b.places[true], os.Stderr
+		once.Env = append(os.Environ(), "LC_ALL=C.UTF-8", "NO_COLOR=1", "ANSIBLE_LOCALHOST_WARNING=False", "ANSIBLE_RETRY_FILES_ENABLED=False")
+		var text []byte
+		if text, err = once.Output(); err == nil {
+			err = json.Unmarshal(text, &u)
+		}
+	}
+	if err == nil {
+		switch {
+		case u.Late:
+			err = fmt.Errorf("over %d s", seconds)
+		case u.Status != 0:
+			err = fmt.Errorf("exit status %d", u.Status)
+		default:
+			err = c.check(u.Said)
+		}
 	}
 	if err != nil {
-		return nil, err
+		err = fmt.Errorf("%s: %w: %s", c.name, err, u.Said[max(0, len(u.Said)-400):])
 	}
-	var st unix.Statfs_t
-	if err := errors.Join(os.Chmod(dir, 0o755), unix.Statfs(dir, &st)); err != nil {
-		return nil, err
-	}
-	return &place{dir: dir, kind: or(fileSystems[int64(st.Type)], fmt.Sprintf("file system %#x", st.Type))}, nil
-}
-
-func (p *place) path(elem ...string) string {
-	return filepath.Join(append([]string{p.dir}, elem...)...)
-}
-
-// reset makes an empty directory of one that a row starts with. The old one is moved
-// away, not deleted: ext4 without a journal steps over inodes that were deleted a
-// moment ago, one by one, and creating files would be slower than it is.
-func (p *place) reset(dir string) error {
-	if _, err := os.Lstat(dir); err == nil {
-		p.moved++
-		if err := os.Rename(dir, p.path(fmt.Sprint("old-", p.moved))); err != nil {
-			return err
-		}
-	}
-	return os.MkdirAll(dir, 0o755)
-}
-
-// sync has everything written that was changed in p, so that the next program
-// does not pay for the one before it.
-func (p *place) sync() error {
-	fd, err := unix.Open(p.dir, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
-	if err != nil {
-		return err
-	}
-	return errors.Join(unix.Syncfs(fd), unix.Close(fd))
-}
-
-// A meter tells how much of the machine others use.
-type meter struct {
-	at   time.Time
-	busy float64 // processor seconds of all work but that of this process and its children
-}
-
-func startMeter() meter { return meter{time.Now(), busyElsewhere()} }
-
-// others returns how many cores were busy with other work since the start.
-func (m meter) others() float64 {
-	elapsed := time.Since(m.at).Seconds()
-	if elapsed < 0.05 {
-		return 0
-	}
-	return max(0, busyElsewhere()-m.busy) / elapsed
-}
-
-// waitForQuiet waits until others use less than a fifth of a core, or until the
-// patience is over.
-func waitForQuiet(patience time.Duration) {
-	for end := time.Now().Add(patience); time.Now().Before(end); {
-		m := startMeter()
-		time.Sleep(150 * time.Millisecond)
-		if m.others() < 0.2 {
-			return
-		}
-	}
-}
-
-// busyElsewhere returns the processor seconds that all other work has used.
-func busyElsewhere() (sum float64) {
-	text, err := os.ReadFile("/proc/stat")
-	if err != nil {
-		return 0
-	}
-	first, _, _ := strings.Cut(string(text), "\n")
-	// user nice system idle iowait irq softirq steal, in hundredths of a second
-	for i, field := range strings.Fields(first)[1:] {
-		if n, err := strconv.ParseFloat(field, 64); err == nil && i < 8 && i != 3 && i != 4 {
-			sum += n / 100
-		}
-	}
-	for _, who := range []int{unix.RUSAGE_SELF, unix.RUSAGE_CHILDREN} {
-		var u unix.Rusage
-		if unix.Getrusage(who, &u) == nil {
-			sum -= float64(u.Utime.Nano()+u.Stime.Nano()) / 1e9
-		}
-	}
-	return sum
+	return u, err
 }

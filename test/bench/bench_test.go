@@ -4,63 +4,57 @@ package main
 
 import (
 	"bytes"
+	"math"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
 
+	"github.com/luaccm/ccm/test/bench/measure"
 	"github.com/stretchr/testify/require"
 )
 
-// TestBench measures everything with hardly any work: every row is there, and
-// every program did what it should, which bench itself checks.
+// TestBench measures everything with hardly any work, beside a peer that does nothing: every row
+// is there, and every program did what it should, which bench itself checks.
 func TestBench(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds programs and runs them: make test-all")
 	}
 	t.Chdir("../..")
 	dir := t.TempDir()
-	o := options{
-		rounds: 1, ccm: filepath.Join(dir, "ccm"), before: filepath.Join(dir, "ccm"), floor: filepath.Join(dir, "floor"), disk: dir, quick: true,
-		out:   filepath.Join(dir, "performance.md"),
-		sizes: sizes{small: 5, middle: 110, large: 300, literal: 20, created: 5, packages: 3, services: 3, execs: 4, big: 1 << 16, edges: 20},
-	}
-	for _, name := range []string{o.ccm, o.floor} {
-		pkg := map[string]string{o.ccm: "./cmd/ccm", o.floor: "./test/bench/floor"}[name]
-		out, err := exec.Command("go", "build", "-o", name, pkg).CombinedOutput()
-		require.NoError(t, err, "%s", out)
-	}
-	var table bytes.Buffer
-	require.NoError(t, run(&table, o), "%s", &table)
+	ccm, page := filepath.Join(dir, "ccm"), filepath.Join(dir, "performance.md")
+	out, err := exec.Command("go", "build", "-o", ccm, "./cmd/ccm").CombinedOutput()
+	require.NoError(t, err, "%s", out)
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "gructl"), []byte("#!/bin/sh\n"), 0o755))
+	t.Setenv("PATH", dir+":"+os.Getenv("PATH"))
 
-	text, err := os.ReadFile(o.out)
+	var said bytes.Buffer
+	require.NoError(t, run(&said, options{rounds: 1, shrink: 200, ccm: ccm, before: ccm, out: page, dir: dir, disk: dir, peers: true}), "%s", &said)
+
+	text, err := os.ReadFile(page)
 	require.NoError(t, err)
-	page := string(text)
-	for _, work := range []string{
-		"`ccm run` of an empty site", "`ccm version`", "one more stable file of a loop, from 5 to 110", "one more stable file of a loop, from 110 to 300",
-		"its memory beyond its content, in use", "its memory beyond its content, peak of the process",
-		"20 literal declarations with 1 KiB each", "one more of them beyond 20, against one before", "5 stable files", "110 stable files",
-		"5 files created, ", "2 of 110 files drifted", "bytes read meanwhile", "4 execs with `creates`", "0 MiB file from a local source, stable",
-		"bytes read if the sizes differ, beyond an empty plan", "20 resources with 60 edges: order and references",
-	} {
-		measured := ""
-		for line := range strings.Lines(page) {
-			if strings.HasPrefix(line, "| "+work) {
-				measured = line
+	for _, g := range groups {
+		for _, r := range g.rows {
+			_, rest, found := strings.Cut(string(text), "| "+r.work+" | ")
+			require.True(t, found, r.work)
+			cells := strings.Split(strings.SplitN(rest, "\n", 2)[0], " | ")
+			require.Len(t, cells, 8, r.work)
+			if g.key == "services" || g.key == "packages" { // not on every machine
+				continue
 			}
+			require.NotEqual(t, "-", cells[1], r.work)
+			require.Contains(t, cells[5], "≤ ", r.work)
+			require.NotContains(t, cells[6], "not measured", r.work)
+			require.Contains(t, said.String(), r.work)
 		}
-		require.Contains(t, measured, " ≤ ", "%s\n%s", work, page)
-		require.NotContains(t, measured, "not measured")
-		require.Contains(t, table.String(), work)
 	}
-	for _, pair := range []string{"| empty | ccm version | ", "| stable | ccm literal-files-5.yaml | ", "| drift | ccm loop-files-110.lua, drifted | "} {
-		require.Contains(t, table.String(), pair)
+	for _, pair := range []string{"| `version@lua` | ", "| `stable-1000@yaml` | ", "| `drift@lua` | "} {
+		require.Contains(t, said.String(), pair)
 	}
-	for _, work := range []string{"installed packages", "services", "100,000 values of data into Lua"} {
-		require.Contains(t, page, work)
+	for _, part := range []string{"| gru ", "gru f000000.conf is not as it should be", "These are small sizes"} {
+		require.True(t, strings.Contains(string(text), part), part)
 	}
-	require.Contains(t, page, "These are small sizes")
 	left, err := filepath.Glob(filepath.Join(dir, "ccm-bench-*"))
 	require.NoError(t, err)
 	require.Empty(t, left)
@@ -69,25 +63,93 @@ func TestBench(t *testing.T) {
 // What does not do its work is not measured.
 func TestBenchChecks(t *testing.T) {
 	dir := t.TempDir()
-	floor := filepath.Join(dir, "floor")
-	out, err := exec.Command("go", "build", "-o", floor, "./floor").CombinedOutput()
+	out, err := exec.Command("go", "build", "-o", filepath.Join(dir, "floor"), "./floor").CombinedOutput()
 	require.NoError(t, err, "%s", out)
-	b := &bench{options: options{rounds: 1}, floor: floor, scratch: dir}
+	quiet, fine := func() error { return nil }, func(string) error { return nil }
+	b := &bench{options: options{rounds: 1, shrink: 1}, places: map[bool]string{false: dir, true: dir}, commands: make(map[string]*command)}
 
-	_, err = b.once(&program{name: "x", argv: []string{"false"}})
+	_, err = b.once(&command{name: "x", argv: []string{"false"}, prepare: quiet, check: fine})
 	require.ErrorContains(t, err, "x: exit status 1")
-	_, err = b.once(&program{name: "x", argv: []string{"echo", "2 resources: 1 stable, 1 changed (1ms)"}, check: allStable(2).check})
-	require.ErrorContains(t, err, "x: {total:2 changed:1 pending:0} instead of {total:2 changed:0 pending:0}")
-	_, err = b.once(b.floorProgram(1, "stat", "/dev/null", "1"))
-	require.NoError(t, err) // the empty name is missing
-	_, err = b.once(b.floorProgram(0, "stat", "/dev/null", "1"))
-	require.ErrorContains(t, err, "1 are not as wanted, not 0")
+	commands, err := b.load(load{name: "gone", n: 2, items: execs, floor: floorIs("stat LIST")})
+	require.NoError(t, err)
+	_, err = b.once(commands[0])
+	require.NoError(t, err)
+	require.NoError(t, os.Remove(filepath.Join(dir, "load-gone", "g000001")))
+	_, err = b.once(commands[0])
+	require.ErrorContains(t, err, `gone@floor: it does not say "0\n": 1`)
 
-	good := &program{name: "good", argv: []string{"true"}}
-	bad := &program{name: "peer", argv: []string{"false"}, peer: new(peer)}
-	require.NoError(t, b.measure(good, bad))
+	good := &command{name: "good", argv: []string{"true"}, prepare: quiet, check: fine}
+	bad := &command{name: "bad", argv: []string{"false"}, prepare: quiet, check: fine, peer: true}
+	require.NoError(t, b.run([]*command{good, bad}))
 	require.Len(t, good.runs, 1)
-	require.Equal(t, "peer failed", peerTimes([]*program{bad}))
-	require.Positive(t, good.median(wall))
+	require.ErrorContains(t, bad.err, "exit status 1")
 	require.Greater(t, good.runs[0].RSS, int64(100_000))
+	bad.peer, bad.err = false, nil
+	require.Error(t, b.run([]*command{bad}))
+
+	items, err := files(filepath.Join(dir, "load-gone"), 1)
+	require.NoError(t, err)
+	require.NoError(t, fill(items, 1, ""))
+	require.NoError(t, checkFiles(items, false))
+	require.ErrorContains(t, checkFiles(items, true), "2 files instead of 1")
+	require.NoError(t, fill(items, 1, "drifted"))
+	require.ErrorContains(t, checkFiles(items, false), "is not as it should be")
+}
+
+// A row is computed round by round.
+func TestLine(t *testing.T) {
+	b := &bench{options: options{rounds: 3}, commands: make(map[string]*command)}
+	for name, walls := range map[string][3]int64{"a@floor": {1, 2, 9}, "a@lua": {2, 6, 9}, "a@yaml": {5, 10, 45}, "b@floor": {2, 4, 10}, "b@lua": {3, 8, 12}} {
+		c := &command{items: map[byte]float64{'a': 10, 'b': 30}[name[0]]}
+		for _, ms := range walls {
+			u := measure.Usage{Said: "Where\n  order  7.5 ms\n"}
+			u.Wall = ms * 1e6
+			c.runs = append(c.runs, u)
+		}
+		b.commands[name] = c
+	}
+	for _, tt := range []struct {
+		row  row
+		want line
+	}{
+		{row{cost: "a", limits: both(2), note: "{b@floor -a@floor}"}, line{"", "2 ms", "6 ms", "10 ms", "2 / 5", "50 %", "≤ 2", "yes / no", "-", "1 ms"}},
+		{row{cost: "b -a", each: true, unit: "µs", limits: both(2)}, line{"", "50 µs", "100 µs", "-", "1", "100 %", "≤ 2", "yes", "-", ""}},
+		{row{cost: "a", base: "none@gru", than: "gru", limits: [2]float64{4, 8}}, line{"", "2 ms", "6 ms", "10 ms", "-", "-", "≤ 4 / 8 gru", "not measured", "-", ""}},
+		{row{cost: "b", metric: "order", less: "0.5", base: "1", limits: both(5)}, line{"", "7 ms", "7 ms", "-", "7 ms", "0 %", "≤ 5 ms", "no", "-", ""}},
+	} {
+		require.Equal(t, tt.want, b.line(tt.row))
+	}
+}
+
+func TestNumber(t *testing.T) {
+	for want, f := range map[string]float64{"0": 0, "0.5": 0.5, "1.23": 1.234, "12.3": 12.34, "10": 10, "1234": 1234.4, "-3.1": -3.1, "100": 100} {
+		require.Equal(t, want, number(f))
+	}
+	require.Equal(t, 2.5, median([]float64{1, 2, 3, 4}))
+	require.True(t, math.IsNaN(median([]float64{math.NaN(), 2})))
+	require.Equal(t, 50.0, spread([]float64{0, 1, 1, 2, 3, 3, 9}))
+}
+
+// Every language says what a site has in it.
+func TestSites(t *testing.T) {
+	exec := site{Type: "exec", Items: []item{{Name: "e", Own: map[string]string{"command": "/bin/true", "creates": "/g/1"}}}}
+	big := site{Type: "file", Items: []item{{Name: "/to", Own: map[string]string{"source": "/from"}}}}
+	all := site{Type: "file", User: "ann", Group: "staff", Dir: "/x"}
+	all.Items, _ = files("/x", 2)
+	names := []string{"lua", "yaml"}
+	for _, p := range peers {
+		names = append(names, p.Name)
+	}
+	for _, name := range names {
+		for _, part := range []string{"/x/f000001.conf", "00000001" + pad, "ann", "staff"} {
+			require.Contains(t, all.text(name), part, name)
+		}
+		require.Contains(t, exec.text(name), "/g/1", name)
+		require.Contains(t, big.text(name), "/from", name)
+		require.NotContains(t, site{Type: "exec"}.text(name), "/x", name)
+	}
+	exec.Items[0].Requires = []string{"exec#a", "exec#b"}
+	require.Equal(t, "exec { \"e\", command = \"/bin/true\", creates = \"/g/1\", require = { \"exec#a\", \"exec#b\" } }\n", exec.text("lua"))
+	require.Equal(t, "ccm:\n  resources:\n    - exec:\n        - \"e\":\n            command: \"/bin/true\"\n            creates: \"/g/1\"\n            require: [\"exec#a\", \"exec#b\"]\n", exec.text("yaml"))
+	require.Equal(t, "ccm:\n  resources: []\n", site{Type: "exec"}.text("yaml"))
 }

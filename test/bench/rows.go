@@ -2,182 +2,169 @@
 
 package main
 
-import (
-	"errors"
-	"fmt"
-	"path/filepath"
-	"slices"
-)
+// A group is rows that are measured together: all commands of its loads take turns.
+type group struct {
+	key   string // for -only
+	loads []load
+	rows  []row
+}
 
-// A row is one line of the list of targets; it gives one or more lines of the table.
+// A load is one piece of work, which each program does: floor, ccm with a site in Lua and
+// in YAML, and the peers. Each is a column. A command is named by both: stable-1000@lua.
+type load struct {
+	name  string
+	typ   string // of the resources
+	n     int    // how many; -quick measures less
+	items func(dir string, n int) ([]item, error)
+	loop  bool // the script declares its files in a loop; a manifest has none
+	disk  bool // the work is done on the disk, not in memory
+	oneIn int  // one in so many is not as wanted when a command begins; 0 for none
+	// How the line begins in which ccm says what it found: of N things M were not as wanted.
+	// "Nothing to do: N resources" if it is "".
+	says string
+	// Words of commands. The words in capitals stand for files and directories.
+	floor     map[string]string // by column: floor, and others that notes speak of
+	ccm       string            // runSite if it is ""
+	peers     string            // SITE for their own words, "" if none takes part
+	languages string            // both if it is ""
+}
+
+// A row is one line of the table. Its expressions are names of loads that are added up, or
+// subtracted after a minus sign, each in the column that is looked at, or in that after @.
+// A number stands for itself.
 type row struct {
-	key     string
-	work    string
-	measure func(*bench) ([]line, error)
+	work   string
+	cost   string // what is measured
+	metric string // wall if it is ""
+	unit   string // ms if it is ""
+	each   bool   // for each item: the cost and the base are divided by how many there are
+	less   string // what of the cost does not count for the ratio
+	base   string // what the cost is divided by; "" for that of floor, 1 if the limit is a cost itself
+	than   string // what people call the base
+	limits [2]float64
+	note   string // expressions in braces become milliseconds
 }
 
-var rows = []row{
-	{"empty", "empty runs", (*bench).empty},
-	{"loop", "files of a loop", (*bench).loop},
-	{"literal", "literal declarations", (*bench).literal},
-	{"stable", "stable files", (*bench).stable},
-	{"create", "files created", (*bench).create},
-	{"drift", "drifted files", (*bench).drift},
-	{"packages", "installed packages", (*bench).packages},
-	{"services", "services", (*bench).services},
-	{"execs", "execs with `creates`", (*bench).execs},
-	{"bigfile", "a large file from a local source", (*bench).bigfile},
-	{"order", "order and references", (*bench).order},
-	{"data", "large tables of data", (*bench).data},
-}
-
-// A notMeasuredError says why a row has no figures.
-type notMeasuredError struct{ work, reason string }
-
-// Error implements error.
-func (n notMeasuredError) Error() string { return n.reason }
-
-// row measures one row, and how much else went on meanwhile. A row that cannot
-// be measured says so in the table.
-func (b *bench) row(r row) error {
-	waitForQuiet(b.patience)
-	b.current = r.key
-	m := startMeter()
-	lines, err := r.measure(b)
-	others := m.others()
-	b.otherLoad = append(b.otherLoad, others)
-	if absent, ok := errors.AsType[notMeasuredError](err); ok {
-		lines, err = append(lines, line{Work: absent.work, Note: absent.reason}), nil
-	} else if err != nil {
-		lines = append(lines, line{Work: r.work, Note: "it failed: " + err.Error()})
-	}
-	for i := range lines {
-		lines[i].Key, lines[i].Noisy = r.key, others > 0.2
-	}
-	b.lines = append(b.lines, lines...)
-	return err
-}
-
-// A comparison is programs that do the same work.
-type comparison struct {
-	work     string
-	floor    *program   // that ratios are of
-	parallel *program   // the same with as many workers as ccm has; may be nil
-	ccm      []*program // with a script, and with a manifest
-	peers    []*program
-	others   []*program // that notes and other lines tell of
-	limits   [2]float64 // of the ratios
-	note     func() string
-}
-
-// compare measures the programs of a comparison and returns its line.
-func (b *bench) compare(c comparison) (line, error) {
-	programs := slices.Concat([]*program{c.floor}, c.others, c.ccm, c.peers)
-	if c.parallel != nil {
-		programs = slices.Insert(programs, 1, c.parallel)
-	}
-	if err := b.measure(programs...); err != nil {
-		return line{}, err
-	}
-	l := line{Work: c.work, Floor: ms(c.floor), Lua: ms(c.ccm[0]), Limits: c.limits, Peers: peerTimes(c.peers)}
-	if c.parallel != nil {
-		l.Floor += fmt.Sprintf(" (%d workers: %s)", b.workers, number(c.parallel.median(wall)))
-	}
-	for i, p := range c.ccm {
-		l.Value[i] = b.ratio(p, c.floor)
-	}
-	if len(c.ccm) > 1 {
-		l.YAML = ms(c.ccm[1])
-	}
-	if c.note != nil {
-		l.Note = c.note()
-	}
-	return l, nil
-}
-
-// files are n files in memory, which are made what they should be.
-func (b *bench) files(n int) (files, error) {
-	f := files{b.mem.path("files"), n}
-	return f, f.fill()
-}
-
-// floorFiles returns the floor for files that are stable.
-func (b *bench) floorFiles(f files, workers int) (*program, error) {
-	list, data, err := f.lists(b.mem.dir)
-	return b.floorProgram(0, "stable", list, data, fmt.Sprint(size), fmt.Sprint(workers)), err
-}
-
-// fileScripts returns runs of ccm with a script that declares the files in a loop, and
-// with a manifest that declares each by itself.
-func (b *bench) fileScripts(f files, p *place, want outcomeCounts) ([]*program, error) {
-	script, err := f.loop(b)
-	if err != nil {
-		return nil, err
-	}
-	manifest, err := b.write(fmt.Sprintf("literal-%s-%d.yaml", filepath.Base(f.dir), f.n), f.literal(b.site("file")).text("yaml"))
-	return []*program{b.ccmProgram(p, "run", script, want), b.ccmProgram(p, "run", manifest, want)}, err
-}
-
-// Recorded figures of gru, of a machine on which the floor takes recordedFloor
-// for 1,000 stable files: what gru would take here is derived from them where it
-// is not installed.
 const (
-	recordedEmpty   = 6.5 // ms, an empty site
-	recordedVersion = 5.8 // ms, gructl --version
-	recordedFloor   = 7.5 // ms
+	onlyLua  = "lua"
+	runSite  = "run --state-dir STATE SITE"
+	planSite = "plan --state-dir STATE --diff off SITE"
+	profile  = "run --state-dir STATE --profile SITE"
+
+	installedPackages = `dpkg-query -W -f='${Package} ${db:Status-Status}\n' | sed -n 's/ installed$//p' | sort -u`
+	activeServices    = `systemctl list-units --type=service --state=active --plain --no-legend | sed 's/ .*//' | grep -v @`
 )
 
-// empty measures runs that have nothing to do at all, against gru.
-func (b *bench) empty() ([]line, error) {
-	scripts, err := b.scripts("empty", b.site("exec"), func(file string) *program { return b.ccmProgram(b.mem, "run", file, allStable(0)) })
-	if err != nil {
-		return nil, err
-	}
-	script, err := b.write("empty.yaml", "ccm:\n  resources: []\n")
-	if err != nil {
-		return nil, err
-	}
-	scripts[1].argv[len(scripts[1].argv)-1] = script
-	version := &program{name: "ccm version", argv: []string{b.ccm, "version"}}
-	nothing, peers := b.floorProgram(0, "nothing"), b.peers("empty", b.site("exec"), false)
-	f, err := b.files(b.sizes.small)
-	if err != nil {
-		return nil, err
-	}
-	stable, err := b.floorFiles(f, 1)
-	if err != nil {
-		return nil, err
-	}
-	var gru []*program // with an empty site, and its version
-	if len(peers) > 0 && peers[0].name == "gru" {
-		gru = []*program{peers[0], {name: "gru --version", argv: []string{peers[0].argv[0], "--version"}}}
-		peers = append(peers, gru[1])
-	}
-	if err := b.measure(slices.Concat([]*program{nothing, version, stable}, scripts, peers)...); err != nil {
-		return nil, err
-	}
-	against := func(p *program, which int) float64 {
-		if gru != nil {
-			return b.ratio(p, gru[which])
-		}
-		scale := []float64{recordedEmpty, recordedVersion}[which] / recordedFloor * 1000 / float64(b.sizes.small)
-		return b.ratio(p, stable) / scale
-	}
-	lines := []line{
-		{Work: "`ccm run` of an empty site", Lua: ms(scripts[0]), YAML: ms(scripts[1]), Value: [2]float64{against(scripts[0], 0), against(scripts[1], 0)}},
-		{Work: "`ccm version`", Lua: ms(version), Value: [2]float64{against(version, 1)}},
-	}
-	if gru != nil {
-		peers = peers[:len(peers)-1]
-		lines[1].Peers = peerTimes(gru[1:])
-	}
-	lines[0].Peers = peerTimes(peers)
-	for i, recorded := range []float64{recordedEmpty, recordedVersion} {
-		lines[i].Floor, lines[i].Limits, lines[i].Baseline = ms(nothing), both(1.5), "gru"
-		if gru == nil {
-			lines[i].Note = fmt.Sprintf("gru is not installed here. It is taken to need %s times what the floor needs for 1,000 stable files, as recorded earlier (%s ms to %s ms)",
-				number(recorded/recordedFloor), number(recorded), number(recordedFloor))
-		}
-	}
-	return lines, nil
+var (
+	// For files that are right, with one worker and with as many as ccm has.
+	stable  = map[string]string{"floor": "stable LIST DATA 1024 1", "workers": "stable LIST DATA 1024 WORKERS"}
+	create  = floorIs("create LIST DATA 1024")
+	workers = floorIs("stable LIST DATA 1024 WORKERS")
+)
+
+func floorIs(words string) map[string]string { return map[string]string{"floor": words} }
+
+// both is a limit for scripts and manifests alike.
+func both(limit float64) [2]float64 { return [2]float64{limit, limit} }
+
+const ofWorkers = "the floor with as many workers as ccm: "
+
+var groups = []group{
+	{"empty", []load{
+		{name: "empty", typ: "exec", items: nothing, floor: floorIs("nothing"), peers: "SITE"},
+		{name: "version", items: nothing, floor: floorIs("nothing"), ccm: "version", says: "ccm", languages: onlyLua, peers: "--version"},
+	}, []row{
+		{work: "`ccm run` of an empty site", cost: "empty", base: "empty@gructl", than: "gru", limits: both(1.5)},
+		{work: "`ccm version`", cost: "version", base: "version@gructl", than: "gru", limits: both(1.5)},
+	}},
+	{"loop", []load{
+		{name: "loop-1000", typ: "file", n: 1000, items: files, loop: true, floor: workers, languages: onlyLua},
+		{name: "loop-10000", typ: "file", n: 10_000, items: files, loop: true, floor: workers, languages: onlyLua},
+		{name: "loop-100000", typ: "file", n: 100_000, items: files, loop: true, floor: workers, languages: onlyLua},
+		{name: "profile-10000", typ: "file", n: 10_000, items: files, loop: true, ccm: profile, languages: onlyLua},
+		{name: "profile-100000", typ: "file", n: 100_000, items: files, loop: true, ccm: profile, languages: onlyLua},
+	}, []row{
+		{work: "one more stable file of a loop, from 1,000 to 10,000", cost: "loop-10000 -loop-1000", each: true, unit: "µs", limits: both(1.5), note: "the floor has as many workers as ccm"},
+		{work: "one more stable file of a loop, from 10,000 to 100,000", cost: "loop-100000 -loop-10000", each: true, unit: "µs", limits: both(1.5), note: "as before"},
+		{work: "its memory beyond its content, in use", cost: "profile-100000 -profile-10000", metric: "in use", each: true, unit: "B", less: "1024", base: "1", limits: both(2048),
+			note: "what `--profile` says is in use when all was converged"},
+		{work: "its memory beyond its content, peak of the process", cost: "loop-100000 -loop-10000", metric: "rss", each: true, unit: "B", less: "1024", base: "1", limits: both(2048),
+			note: "with what the garbage collector leaves lying about"},
+	}},
+	{"literal", []load{
+		{name: "literal-5000", typ: "file", n: 5000, items: files},
+		{name: "literal-10000", typ: "file", n: 10_000, items: files, floor: stable},
+		{name: "literal-20000", typ: "file", n: 20_000, items: files},
+	}, []row{
+		{work: "10,000 literal declarations with 1 KiB each", cost: "literal-10000", limits: [2]float64{4, 8}},
+		{work: "one more of them beyond 10,000, against one before", cost: "literal-20000 -literal-10000", each: true, unit: "µs", base: "literal-10000 -literal-5000", than: "one before", limits: both(1.25),
+			note: "linear is 1; the steps are from 5,000 to 10,000 and on to 20,000"},
+	}},
+	{"stable", []load{
+		{name: "stable-1000", typ: "file", n: 1000, items: files, loop: true, floor: stable, peers: "SITE"},
+		{name: "stable-10000", typ: "file", n: 10_000, items: files, loop: true, floor: stable, peers: "SITE"},
+	}, []row{
+		{work: "1,000 stable files", cost: "stable-1000", limits: both(2.5), note: ofWorkers + "{stable-1000@workers}"},
+		{work: "10,000 stable files", cost: "stable-10000", limits: both(1.5), note: ofWorkers + "{stable-10000@workers}"},
+	}},
+	{"create", []load{
+		{name: "created-memory", typ: "file", n: 1000, items: files, loop: true, oneIn: 1, says: "N resources: N changed", floor: create, peers: "SITE"},
+		{name: "created-disk", typ: "file", n: 1000, items: files, loop: true, oneIn: 1, says: "N resources: N changed", floor: create, disk: true},
+	}, []row{
+		{work: "1,000 files created, in memory", cost: "created-memory", limits: both(2.5), note: "the floor syncs once for all of them, as ccm does; peers do not sync"},
+		{work: "1,000 files created, on a disk", cost: "created-disk", limits: both(2.5), note: "as before"},
+	}},
+	{"drift", []load{
+		{name: "all-stable", typ: "file", n: 10_000, items: files, loop: true, floor: stable},
+		{name: "drift", typ: "file", n: 10_000, items: files, loop: true, oneIn: 100, says: "N resources: S stable, M changed", floor: create, peers: "SITE"},
+	}, []row{
+		{work: "100 of 10,000 files drifted", cost: "drift", less: "drift@floor -all-stable@floor", base: "all-stable", than: "all stable", limits: both(1.2),
+			note: "without what the changes cost the floor, {drift@floor -all-stable@floor}; all stable: {all-stable@lua} / {all-stable@yaml}"},
+		{work: "bytes read meanwhile", cost: "drift", metric: "read", unit: "MiB", limits: both(2), note: "without the script, the manifest and the lists of the floor"},
+	}},
+	{"packages", []load{
+		{name: "packages", typ: "package", n: 200, items: listed("present", installedPackages), floor: floorIs("packages LIST")},
+	}, []row{
+		{work: "200 installed packages", cost: "packages", limits: both(3)},
+	}},
+	{"services", []load{
+		{name: "services", typ: "service", n: 200, items: listed("running", activeServices), floor: floorIs("services LIST")},
+	}, []row{
+		{work: "200 services", cost: "services", limits: both(3)},
+	}},
+	{"execs", []load{
+		{name: "execs", typ: "exec", n: 1000, items: execs, floor: floorIs("stat LIST"), peers: "SITE"},
+	}, []row{
+		{work: "1,000 execs with `creates`", cost: "execs", limits: both(8)},
+	}},
+	{"bigfile", []load{
+		{name: "big", typ: "file", n: 256, items: big, floor: floorIs("compare SOURCE TARGET"), peers: "SITE"},
+		{name: "short", typ: "file", n: 256, items: short, oneIn: 1, says: "1 resource: 1 pending", ccm: planSite},
+		{name: "nothing", typ: "file", items: nothing, ccm: planSite},
+	}, []row{
+		{work: "256 MiB file from a local source, stable", cost: "big", limits: both(1.3)},
+		{work: "bytes read if the sizes differ, beyond an empty plan (256 MiB)", cost: "short -nothing", metric: "read", unit: "KiB", base: "1", limits: both(64),
+			note: "a plan takes {short@lua} / {short@yaml} then, an empty one {nothing@lua} / {nothing@yaml}"},
+	}},
+	{"order", []load{
+		{name: "edges", typ: "exec", n: 10_000, items: edges, ccm: "plan --state-dir STATE --profile SITE"},
+	}, []row{
+		{work: "10,000 resources with 30,000 edges: order and references", cost: "edges", metric: "order", base: "1", limits: both(50), note: "the phase order of `--profile`"},
+	}},
+}
+
+// A peer is another program that brings machines to a state. Those on PATH are measured.
+type peer struct {
+	Name   string
+	binary string
+	suffix string // of its site; it matters to some
+	words  string
+}
+
+var peers = []peer{
+	{"gru", "gructl", "lua", "apply --siterepo / SITE"}, // it looks for sources below the repository
+	{"CFEngine", "cf-agent", "cf", "-KIf SITE"},
+	{"Choria CCM", "choria-ccm", "yaml", "apply SITE"}, // its own name is that of ours
+	{"Puppet", "puppet", "pp", "apply --vardir STATE SITE"},
+	{"Ansible", "ansible-playbook", "yml", "-c local -i localhost, SITE"},
 }

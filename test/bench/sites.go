@@ -3,7 +3,6 @@
 package main
 
 import (
-	"bytes"
 	_ "embed"
 	"errors"
 	"fmt"
@@ -16,37 +15,25 @@ import (
 
 // A site is resources of one type, for ccm and for peers.
 type site struct {
-	Type        string
-	Items       []item
-	User, Group string
+	Type             string
+	Items            []item
+	User, Group, Dir string
 }
 
 // An item is one resource. The properties of a file that all items have are left out:
 // it is present, belongs to the user and group of the site and has mode 0644.
 type item struct {
 	Name     string
-	Own      []property
+	Own      map[string]string // properties
 	Requires []string
-}
-
-type property struct{ Name, Value string }
-
-// Get returns a property of an item, "" if it has none of the name.
-func (i item) Get(name string) string {
-	for _, p := range i.Own {
-		if p.Name == name {
-			return p.Value
-		}
-	}
-	return ""
 }
 
 //go:embed sites.tmpl
 var siteTexts string
 
-var siteTemplates = template.Must(template.New("").Funcs(template.FuncMap{"q": strconv.Quote}).Parse(siteTexts))
+var siteTemplates = template.Must(template.New("").Funcs(template.FuncMap{"q": strconv.Quote, "pad": func() string { return pad }}).Parse(siteTexts))
 
-// text writes a site in the language of ccm (lua, yaml) or of a peer, by its name.
+// text writes a site in the language of ccm (loop, lua, yaml) or of a peer, by its name.
 func (s site) text(language string) string {
 	var b strings.Builder
 	if err := siteTemplates.ExecuteTemplate(&b, language, s); err != nil {
@@ -55,131 +42,109 @@ func (s site) text(language string) string {
 	return b.String()
 }
 
-// site returns one without resources.
-func (b *bench) site(typ string) site { return site{Type: typ, User: b.user, Group: b.group} }
-
-// languages are those of ccm, in the order of the table.
-var languages = []string{"lua", "yaml"}
-
-// scripts returns a program for a site in each language of ccm.
-func (b *bench) scripts(name string, s site, make func(file string) *program) (list []*program, err error) {
-	for _, language := range languages {
-		file, err := b.write(name+"."+language, s.text(language))
-		if err != nil {
-			return nil, err
-		}
-		list = append(list, make(file))
-	}
-	return list, nil
-}
-
-// size is how long the content of each file is.
-const size = 1024
-
 // pad is what the contents of all files end with: plain letters on one line,
 // which no language reads anything into, and Choria's ccm takes.
-var pad = strings.Repeat("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789ab", size/64)[:size-8]
+var pad = strings.Repeat("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789ab", 16)[:1024-8]
 
-// content returns the content of file i: no two are the same.
-func content(i int) string { return fmt.Sprintf("%08d", i) + pad }
+func nothing(string, int) ([]item, error) { return nil, nil }
 
-// files are n files in a directory.
-type files struct {
-	dir string
-	n   int
-}
-
-func (f files) path(i int) string { return filepath.Join(f.dir, fmt.Sprintf("f%06d.conf", i)) }
-
-// literal declares every file by itself.
-func (f files) literal(s site) site {
-	for i := range f.n {
-		s.Items = append(s.Items, item{Name: f.path(i), Own: []property{{"content", content(i)}}})
+// files have contents of 1 KiB, of which no two are the same.
+func files(dir string, n int) (items []item, err error) {
+	for i := range n {
+		items = append(items, item{Name: filepath.Join(dir, fmt.Sprintf("f%06d.conf", i)), Own: map[string]string{"content": fmt.Sprintf("%08d", i) + pad}})
 	}
-	return s
+	return items, nil
 }
 
-// loop declares the files in a loop. A manifest has none.
-func (f files) loop(b *bench) (string, error) {
-	return b.write(fmt.Sprintf("loop-%s-%d.lua", filepath.Base(f.dir), f.n), fmt.Sprintf(`local pad = %q
-for i = 0, %d do
-  file {
-    string.format("%s/f%%06d.conf", i),
-    content = string.format("%%08d", i) .. pad, owner = %q, group = %q, mode = "0644",
-  }
-end
-`, pad, f.n-1, f.dir, b.user, b.group))
-}
-
-// fill makes the files what they should be.
-func (f files) fill() error {
-	err := os.MkdirAll(f.dir, 0o755)
-	for i := 0; i < f.n && err == nil; i++ {
-		err = errors.Join(os.WriteFile(f.path(i), []byte(content(i)), 0o644), os.Chmod(f.path(i), 0o644))
+// execs need not run, because what they create is there.
+func execs(dir string, n int) (items []item, err error) {
+	for i := range n {
+		guard := filepath.Join(dir, fmt.Sprintf("g%06d", i))
+		err = errors.Join(err, os.WriteFile(guard, nil, 0o644))
+		items = append(items, item{Name: fmt.Sprint("e", i), Own: map[string]string{"command": "/bin/true", "creates": guard}})
 	}
-	return err
+	return items, err
 }
 
-// drift overwrites one file in a hundred.
-func (f files) drift() (err error) {
-	for i := 0; i < f.n; i += 100 {
-		err = errors.Join(err, os.WriteFile(f.path(i), []byte("drifted"+content(i)[7:]), 0o644))
-	}
-	return err
-}
-
-// drifted returns how many files drift overwrites.
-func (f files) drifted() int { return (f.n + 99) / 100 }
-
-// check reports files that are not as they should be.
-func (f files) check() error {
-	for i := range f.n {
-		if have, err := os.ReadFile(f.path(i)); err != nil || string(have) != content(i) {
-			return fmt.Errorf("%s is not as it should be: %w", f.path(i), err)
+// edges are execs of which each requires three earlier ones.
+func edges(dir string, n int) (items []item, err error) {
+	for i := range n {
+		x := item{Name: fmt.Sprint("e", i), Own: map[string]string{"command": "/bin/true", "creates": dir}}
+		if i > 3 {
+			for _, k := range []int{i / 2, i * 7 / 10, i - 1} {
+				x.Requires = append(x.Requires, fmt.Sprint("exec#e", k))
+			}
 		}
-		if fi, err := os.Stat(f.path(i)); err != nil || fi.Mode() != 0o644 {
-			return fmt.Errorf("%s does not have mode 0644", f.path(i))
-		}
+		items = append(items, x)
 	}
-	return nil
+	return items, nil
 }
 
-// checkAll is check, and reports files that should not be there.
-func (f files) checkAll() error {
-	if err := f.check(); err != nil {
-		return err
-	}
-	names, err := os.ReadDir(f.dir)
-	if err == nil && len(names) != f.n {
-		err = fmt.Errorf("%d files in %s instead of %d", len(names), f.dir, f.n)
-	}
-	return err
-}
+// big is a file of n MiB with a source that is the same, short is one byte shorter than its source.
+func big(dir string, n int) ([]item, error)   { return bigFile(dir, n, 0) }
+func short(dir string, n int) ([]item, error) { return bigFile(dir, n, 1) }
 
-// lists writes what the floor reads: the names and contents of files.
-func (f files) lists(dir string) (list, data string, err error) {
-	var names, contents bytes.Buffer
-	for i := range f.n {
-		names.WriteString(f.path(i) + "\n")
-		contents.WriteString(content(i))
-	}
-	base := filepath.Join(dir, fmt.Sprintf("%s-%d", filepath.Base(f.dir), f.n))
-	list, data = base+".list", base+".data"
-	return list, data, errors.Join(os.WriteFile(list, names.Bytes(), 0o644), os.WriteFile(data, contents.Bytes(), 0o644))
-}
-
-// bigFile writes n bytes that differ from block to block.
-func bigFile(name string, n int64) error {
-	f, err := os.Create(name)
-	if err != nil {
-		return err
-	}
+func bigFile(dir string, n int, less int64) ([]item, error) {
+	source, target := filepath.Join(dir, "source"), filepath.Join(dir, "target")
 	block := []byte(strings.Repeat(pad, (1<<20)/len(pad)+1)[:1<<20])
-	for k := int64(0); k*int64(len(block)) < n; k++ {
-		copy(block, fmt.Sprintf("%08d", k))
-		if _, err := f.Write(block[:min(int64(len(block)), n-k*int64(len(block)))]); err != nil {
-			return errors.Join(err, f.Close())
+	for _, name := range []string{source, target} {
+		f, err := os.Create(name)
+		for k := 0; k < n && err == nil; k++ {
+			copy(block, fmt.Sprintf("%08d", k)) // so that no two blocks are the same
+			_, err = f.Write(block)
+		}
+		if err = errors.Join(err, f.Chmod(0o644), f.Close()); err != nil {
+			return nil, err
 		}
 	}
-	return errors.Join(f.Chmod(0o644), f.Close())
+	return []item{{Name: target, Own: map[string]string{"source": source}}}, os.Truncate(target, int64(n)<<20-less)
+}
+
+// errFewer says that a load cannot be measured here.
+var errFewer = errors.New("fewer are here")
+
+// listed are n things of those that a command lists, and that are as they should be.
+func listed(ensure, command string) func(string, int) ([]item, error) {
+	return func(_ string, n int) (items []item, err error) {
+		said, _ := shell(command)
+		names := strings.Fields(said)
+		if len(names) < n {
+			return nil, errFewer
+		}
+		for i := range n {
+			items = append(items, item{Name: names[i*len(names)/n], Own: map[string]string{"ensure": ensure}})
+		}
+		return items, nil
+	}
+}
+
+// contents says whether items are files whose contents are known.
+func contents(items []item) bool { return len(items) > 0 && items[0].Own["content"] != "" }
+
+// fill makes one in so many files what they should be, but for how they begin.
+func fill(items []item, oneIn int, begin string) (err error) {
+	for i := 0; i < len(items) && contents(items); i += oneIn {
+		text := begin + items[i].Own["content"][len(begin):]
+		err = errors.Join(err, os.WriteFile(items[i].Name, []byte(text), 0o644), os.Chmod(items[i].Name, 0o644))
+	}
+	return err
+}
+
+// checkFiles reports files that are not as they should be and, in a directory that was empty,
+// such as should not be there.
+func checkFiles(items []item, empty bool) error {
+	if !contents(items) {
+		return nil
+	}
+	for _, x := range items {
+		have, err := os.ReadFile(x.Name)
+		if fi, failed := os.Stat(x.Name); err != nil || failed != nil || string(have) != x.Own["content"] || fi.Mode() != 0o644 {
+			return fmt.Errorf("%s is not as it should be", filepath.Base(x.Name))
+		}
+	}
+	names, err := os.ReadDir(filepath.Dir(items[0].Name))
+	if err == nil && empty && len(names) != len(items) {
+		err = fmt.Errorf("%d files instead of %d", len(names), len(items))
+	}
+	return err
 }

@@ -3,179 +3,260 @@
 package main
 
 import (
+	"cmp"
+	_ "embed"
+	"errors"
 	"fmt"
-	"io"
+	"math"
+	"os"
+	"regexp"
+	"slices"
+	"strconv"
 	"strings"
-	"text/tabwriter"
+	"text/template"
+
+	"github.com/luaccm/ccm/test/bench/measure"
 )
 
-// A line is one line of the table.
-type line struct {
-	Key   string
-	Work  string
-	Floor string
-	Lua   string
-	YAML  string
-	// Value is what the target speaks of, for a script and for a manifest: 0 if that
-	// was not measured.
-	Value    [2]float64
-	Limits   [2]float64 // that the target sets; 0 for none
-	Unit     string     // of Value and Limits; "" is times
-	Baseline string     // what Value is measured against; "" is the floor
-	Peers    string
-	Note     string
-	Noisy    bool // others used the machine meanwhile
+// A line is a row with its figures, as the table has them.
+type line struct{ Work, Floor, Lua, YAML, Ratio, Spread, Target, Met, Peers, Note string }
+
+// A metric is what is measured of a run, in milliseconds or bytes.
+type metric func(c *command, u measure.Usage) float64
+
+var metrics = map[string]metric{
+	"wall": func(_ *command, u measure.Usage) float64 { return float64(u.Wall) / 1e6 },
+	"cpu":  func(_ *command, u measure.Usage) float64 { return float64(u.CPU) / 1e6 },
+	"rss":  func(_ *command, u measure.Usage) float64 { return float64(u.RSS) },
+	// Without the site and lists: they say what to do.
+	"read":  func(c *command, u measure.Usage) float64 { return float64(u.Read) - c.inputs },
+	"items": func(c *command, _ measure.Usage) float64 { return c.items },
+	"in use": func(_ *command, u measure.Usage) float64 {
+		return said(u, `([0-9.]+) MiB in use when all was converged`) * (1 << 20)
+	},
+	"order": func(_ *command, u measure.Usage) float64 { return said(u, `(?m)^  order +([0-9.]+) ms$`) },
 }
 
-// both is a target for scripts and manifests alike.
-func both(limit float64) [2]float64 { return [2]float64{limit, limit} }
+// units are in milliseconds or bytes.
+var units = map[string]float64{"ms": 1, "µs": 1e-3, "B": 1, "KiB": 1 << 10, "MiB": 1 << 20}
 
-// Ratio returns what was measured, as the target counts it.
-func (l line) Ratio() string { return pair(l.Value, l.Unit) }
-
-// Target returns what is wanted.
-func (l line) Target() string {
-	limits := l.Limits
-	if limits[0] == limits[1] {
-		limits[1] = 0
+// said finds a number in what a command said.
+func said(u measure.Usage, pattern string) float64 {
+	m := regexp.MustCompile(pattern).FindStringSubmatch(u.Said)
+	if m == nil {
+		return math.NaN()
 	}
-	text := pair(limits, l.Unit)
-	if text == "" {
-		return ""
-	}
-	if l.Baseline != "" {
-		text += " " + l.Baseline
-	}
-	return "≤ " + text
+	f, _ := strconv.ParseFloat(m[1], 64)
+	return f
 }
 
-// Met says whether the target is met: yes or no, or of both languages, or
-// nothing.
-func (l line) Met() string {
-	var words []string
-	for i, of := range l.Value {
-		if of == 0 || l.Limits[i] == 0 {
-			continue
+// sum is the value of an expression in round k. What was not measured is not a number.
+func (b *bench) sum(expression, column string, of metric, k int) (sum float64) {
+	for _, word := range strings.Fields(expression) {
+		name, minus := strings.CutPrefix(word, "-")
+		if !strings.Contains(name, "@") {
+			name += "@" + column
 		}
-		word := "no"
+		c := b.commands[name]
+		if c == nil || len(c.runs) == 0 {
+			return math.NaN()
+		}
+		f := of(c, c.runs[min(k, len(c.runs)-1)])
+		if minus {
+			f = -f
+		}
+		sum += f
+	}
+	return sum
+}
+
+// each returns what is computed from the runs of one round, sorted. Ratios are made there, so
+// that a machine that gets slower moves all programs of the round.
+func (b *bench) each(of func(k int) float64) []float64 {
+	list := make([]float64, b.rounds)
+	for k := range list {
+		list[k] = of(k)
+	}
+	slices.Sort(list)
+	return list
+}
+
+func (b *bench) median(of func(k int) float64) float64 { return median(b.each(of)) }
+
+// median is not a number if one of the list is none.
+func median(list []float64) float64 {
+	if n := len(list); !math.IsNaN(list[0]) { // these come first
+		return (list[(n-1)/2] + list[n/2]) / 2
+	}
+	return math.NaN()
+}
+
+// spread says within how many percent of the median half of the list are.
+func spread(list []float64) float64 {
+	quarter := len(list) / 4
+	return math.Round(50 * (list[len(list)-1-quarter] - list[quarter]) / math.Abs(median(list)))
+}
+
+// line computes a row.
+func (b *bench) line(r row) line {
+	of, unit := metrics[cmp.Or(r.metric, "wall")], cmp.Or(r.unit, "ms")
+	value := func(expression, column string, k int) float64 {
+		if f, err := strconv.ParseFloat(cmp.Or(expression, "0"), 64); err == nil {
+			return f
+		}
+		f := b.sum(expression, column, of, k) / units[unit]
+		if r.each {
+			f /= b.sum(expression, column, metrics["items"], k)
+		}
+		return f
+	}
+	cell := func(column string) string {
+		return with(unit, b.median(func(k int) float64 {
+			if r.base == "1" {
+				return value(r.cost, column, k) - value(r.less, column, k)
+			}
+			return value(r.cost, column, k)
+		}))
+	}
+	l := line{Work: r.work, Floor: cell("floor"), Lua: cell("lua"), YAML: cell("yaml"), Peers: b.peerTimes(r), Note: b.note(r.note)}
+	var ratios [2]float64
+	var spreads []float64
+	for i, language := range []string{"lua", "yaml"} {
+		list := b.each(func(k int) float64 {
+			base := value(r.cost, "floor", k)
+			if r.base != "" {
+				base = value(r.base, language, k)
+			}
+			return (value(r.cost, language, k) - value(r.less, language, k)) / base
+		})
+		ratios[i] = median(list)
+		if !math.IsNaN(ratios[i]) {
+			spreads = append(spreads, spread(list))
+		}
+	}
+	slices.Sort(spreads)
+	l.Spread = with("%", spreads[max(0, len(spreads)-1):]...)
+	l.Met = met(ratios, r.limits)
+	if r.limits[0] == r.limits[1] {
+		r.limits[1] = math.NaN()
+	}
+	if r.base != "1" {
+		unit = "" // times
+	}
+	l.Ratio, l.Target = with(unit, ratios[:]...), strings.TrimSpace("≤ "+with(unit, r.limits[:]...)+" "+r.than)
+	return l
+}
+
+// met says whether ratios are within limits: yes or no, or of both languages.
+func met(ratios, limits [2]float64) string {
+	var words []string
+	for i, ratio := range ratios {
 		switch {
-		case of < 0:
-			word = "too noisy"
-		case of <= l.Limits[i]:
-			word = "yes"
+		case math.IsNaN(ratio):
+		case ratio < 0: // a difference of times that vary more than it
+			words = append(words, "too noisy")
+		case ratio <= limits[i]:
+			words = append(words, "yes")
+		default:
+			words = append(words, "no")
 		}
-		words = append(words, word)
 	}
-	if len(words) == 2 && words[0] == words[1] {
-		words = words[:1]
-	}
-	return strings.Join(words, " / ")
+	return cmp.Or(strings.Join(slices.Compact(words), " / "), "not measured")
 }
 
-func pair(of [2]float64, unit string) string {
+// with writes figures with a unit; - if there are none.
+func with(unit string, figures ...float64) string {
 	var words []string
-	for _, f := range of {
-		if f != 0 {
+	for _, f := range figures {
+		if !math.IsNaN(f) {
 			words = append(words, number(f))
 		}
 	}
-	text := strings.Join(words, " / ")
-	if text != "" && unit != "" {
-		text += " " + unit
+	if len(words) == 0 {
+		return "-"
 	}
-	return text
+	return strings.TrimSpace(strings.Join(words, " / ") + " " + unit)
 }
 
 // number writes a figure with as many digits as are worth reading.
 func number(f float64) string {
-	digits := 2
-	switch abs := max(f, -f); {
+	switch abs := math.Abs(f); {
 	case abs >= 100:
-		digits = 0
+		return fmt.Sprintf("%.0f", f)
 	case abs >= 10:
-		digits = 1
+		return strings.TrimSuffix(fmt.Sprintf("%.1f", f), ".0")
 	}
-	text := fmt.Sprintf("%.*f", digits, f)
-	if strings.Contains(text, ".") {
-		text = strings.TrimRight(strings.TrimRight(text, "0"), ".")
+	return strconv.FormatFloat(math.Round(f*100)/100, 'f', -1, 64)
+}
+
+// note puts milliseconds in the place of expressions in braces.
+func (b *bench) note(text string) string {
+	return regexp.MustCompile(`\{[^}]*\}`).ReplaceAllStringFunc(text, func(expression string) string {
+		return with("ms", b.median(func(k int) float64 { return b.sum(strings.Trim(expression, "{}"), "", metrics["wall"], k) }))
+	})
+}
+
+// peerTimes lists what peers took.
+func (b *bench) peerTimes(r row) string {
+	var words []string
+	for _, p := range b.installed {
+		name := r.cost + "@" + p.binary
+		if c := b.commands[name]; c != nil && r.metric == "" {
+			took := b.note("{" + name + "}")
+			if c.err != nil {
+				took = strings.Split(c.err.Error(), ": ")[1]
+			}
+			words = append(words, p.Name+" "+took)
+		}
+	}
+	return cmp.Or(strings.Join(words, ", "), "-")
+}
+
+// table writes lines and what has to be said of them, for a page.
+func table(lines []line) string {
+	text := "| work | floor | ccm, Lua | ccm, YAML | ratio | ± | target | met | peers |\n|---|---|---|---|---|---|---|---|---|\n"
+	for _, l := range lines {
+		text += "| " + strings.Join([]string{l.Work, l.Floor, l.Lua, l.YAML, l.Ratio, l.Spread, l.Target, l.Met, l.Peers}, " | ") + " |\n"
+	}
+	text += "\n"
+	for _, l := range lines {
+		if l.Note != "" {
+			text += "- " + l.Work + ": " + l.Note + ".\n"
+		}
 	}
 	return text
 }
 
-// columns are the heads of the table.
-var columns = []string{"work", "floor", "ccm, Lua", "ccm, YAML", "ratio", "target", "met", "peers"}
-
-func (l line) cells() []string {
-	work := l.Work
-	if l.Noisy {
-		work += " *"
-	}
-	return []string{work, or(l.Floor, "-"), or(l.Lua, "-"), or(l.YAML, "-"), or(l.Ratio(), "-"), or(l.Target(), "-"), or(l.met(), "-"), or(l.Peers, "-")}
-}
-
-func (l line) met() string {
-	switch {
-	case l.Met() != "":
-		return l.Met()
-	case l.Lua == "" && l.YAML == "":
-		return "not measured"
-	}
-	return ""
-}
-
-// or returns the first text that is not empty.
-func or(texts ...string) string {
-	for _, s := range texts {
-		if s != "" {
-			return s
+// pairTable writes what both binaries of ccm take, and the medians of the ratios of the rounds.
+func (b *bench) pairTable() string {
+	var w strings.Builder
+	w.WriteString("| run | before | after | ratio | processor, before | after | ratio |\n|---|---|---|---|---|---|---|\n")
+	for _, c := range b.pairs {
+		fmt.Fprintf(&w, "| `%s` |", c.name)
+		for _, of := range []metric{metrics["wall"], metrics["cpu"]} {
+			before := func(k int) float64 { return of(c.before, c.before.runs[k]) }
+			after := func(k int) float64 { return of(c, c.runs[k]) }
+			ratio := func(k int) float64 { return after(k) / before(k) }
+			fmt.Fprintf(&w, " %s | %s | %s |", with("ms", b.median(before)), with("ms", b.median(after)), with("", b.median(ratio)))
 		}
+		w.WriteString("\n")
 	}
-	return ""
+	return w.String()
 }
 
-// thousands writes a number with commas.
-func thousands(n int) string {
-	if n < 1000 {
-		return fmt.Sprint(n)
-	}
-	return fmt.Sprintf("%s,%03d", thousands(n/1000), n%1000)
-}
+//go:embed performance.md.tmpl
+var pageText string
 
-// printTable prints the table and its notes for a terminal.
-func printTable(w io.Writer, lines []line) {
-	tw := tabwriter.NewWriter(w, 0, 8, 2, ' ', 0)
-	fmt.Fprintln(tw, strings.Join(columns, "\t"))
-	for _, l := range lines {
-		fmt.Fprintln(tw, strings.Join(l.cells(), "\t"))
+// writePage writes the page about performance.
+func (b *bench) writePage(name string) error {
+	join := func(text ...string) (string, error) { return shell(strings.Join(text, "")) }
+	t, err := template.New("performance.md").Funcs(template.FuncMap{"shell": join}).Parse(pageText)
+	if err != nil {
+		return err
 	}
-	_ = tw.Flush()
-	for _, note := range notes(lines) {
-		fmt.Fprintln(w, note)
-	}
-}
-
-// notes lists what has to be said of lines.
-func notes(lines []line) []string {
-	var list []string
-	noisy := false
-	for _, l := range lines {
-		if l.Note != "" {
-			list = append(list, l.Work+": "+l.Note+".")
-		}
-		noisy = noisy || l.Noisy
-	}
-	if noisy {
-		list = append(list, "*: other work used the machine meanwhile.")
-	}
-	return list
-}
-
-// markdown writes the table for a page.
-func markdown(lines []line) string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "| %s |\n|%s\n", strings.Join(columns, " | "), strings.Repeat("---|", len(columns)))
-	for _, l := range lines {
-		fmt.Fprintf(&b, "| %s |\n", strings.ReplaceAll(strings.Join(l.cells(), " | "), "\n", " "))
-	}
-	return b.String()
+	var text strings.Builder
+	err = t.Execute(&text, map[string]any{
+		"CCM": b.binary("ccm"), "Rounds": b.rounds, "Shrink": b.shrink, "Memory": b.places[false], "Disk": b.places[true], "Peers": b.installed, "Table": table(b.lines),
+	})
+	return errors.Join(err, os.WriteFile(name, []byte(text.String()), 0o644))
 }

@@ -18,16 +18,13 @@ type work struct {
 	paths    []string
 	data     []byte
 	size     int
-	workers  int
 	uid, gid uint32
 }
 
-func load(a args) *work {
-	w := &work{paths: lines(a.at(0)), size: a.number(2), workers: a.number(3), uid: uint32(os.Geteuid()), gid: uint32(os.Getegid())}
-	var err error
-	w.data, err = os.ReadFile(a.at(1))
+func load(a []string) *work {
+	data, err := os.ReadFile(a[1])
 	check(err)
-	return w
+	return &work{lines(a[0]), data, number(a[2]), uint32(os.Geteuid()), uint32(os.Getegid())}
 }
 
 func lines(name string) []string {
@@ -38,65 +35,37 @@ func lines(name string) []string {
 
 func (w *work) want(i int) []byte { return w.data[i*w.size : (i+1)*w.size] }
 
-// each calls do for every i below n on some workers, which take batches.
-func each(n, workers int, do func(i int, buf *[]byte)) {
+// differing returns which files are not as wanted. Workers take batches.
+func (w *work) differing(workers int) (list []int) {
 	const batch = 32
-	if workers <= 1 {
-		var buf []byte
-		for i := range n {
-			do(i, &buf)
-		}
-		return
-	}
 	var next atomic.Int64
-	var wg sync.WaitGroup
-	for range workers {
-		wg.Go(func() {
-			var buf []byte
-			for {
-				from := int(next.Add(batch)) - batch
-				if from >= n {
-					return
-				}
-				for i := from; i < min(from+batch, n); i++ {
-					do(i, &buf)
+	var mu sync.Mutex
+	look := func() {
+		buf := make([]byte, w.size)
+		for {
+			from := int(next.Add(batch)) - batch
+			if from >= len(w.paths) {
+				return
+			}
+			for i := from; i < min(from+batch, len(w.paths)); i++ {
+				if !w.same(i, buf) {
+					mu.Lock()
+					list = append(list, i)
+					mu.Unlock()
 				}
 			}
-		})
+		}
 	}
+	var wg sync.WaitGroup
+	for range workers - 1 {
+		wg.Go(look)
+	}
+	look()
 	wg.Wait()
-}
-
-// missing returns how many paths are not there.
-func missing(paths []string, workers int) int {
-	var n atomic.Int64
-	each(len(paths), workers, func(i int, _ *[]byte) {
-		var st unix.Stat_t
-		if unix.Lstat(paths[i], &st) != nil {
-			n.Add(1)
-		}
-	})
-	return int(n.Load())
-}
-
-// differing returns which files are not as wanted.
-func (w *work) differing() []int {
-	var mu sync.Mutex
-	var list []int
-	each(len(w.paths), w.workers, func(i int, buf *[]byte) {
-		if !w.same(i, buf) {
-			mu.Lock()
-			list = append(list, i)
-			mu.Unlock()
-		}
-	})
 	return list
 }
 
-func (w *work) same(i int, buf *[]byte) bool {
-	if *buf == nil {
-		*buf = make([]byte, w.size)
-	}
+func (w *work) same(i int, buf []byte) bool {
 	fd, err := unix.Open(w.paths[i], unix.O_RDONLY|unix.O_CLOEXEC|unix.O_NOFOLLOW, 0)
 	if err != nil {
 		return false
@@ -107,66 +76,49 @@ func (w *work) same(i int, buf *[]byte) bool {
 		return false
 	}
 	for got := 0; got < w.size; {
-		n, err := unix.Read(fd, (*buf)[got:])
+		n, err := unix.Read(fd, buf[got:])
 		if n <= 0 || err != nil {
 			return false
 		}
 		got += n
 	}
-	return bytes.Equal(*buf, w.want(i))
+	return bytes.Equal(buf, w.want(i))
 }
 
 // create brings all files to what is wanted and returns how many were not so.
-func (w *work) create(how string) int {
-	list := w.differing()
-	each(len(list), w.workers, func(k int, _ *[]byte) {
-		w.write(list[k], how == "each")
-		if how != "batch" {
-			w.rename(list[k])
-		}
-		if how == "each" {
-			syncDir(filepath.Dir(w.paths[list[k]]))
-		}
-	})
-	if how != "batch" || len(list) == 0 {
-		return len(list)
-	}
-	fd, err := unix.Open(filepath.Dir(w.paths[list[0]]), unix.O_RDONLY|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
-	check(err)
-	check(unix.Syncfs(fd))
-	check(unix.Close(fd))
+func (w *work) create() int {
+	list := w.differing(1)
 	dirs := make(map[string]bool)
 	for _, i := range list {
-		w.rename(i)
+		w.write(i)
 		dirs[filepath.Dir(w.paths[i])] = true
 	}
+	for dir := range dirs { // of one file system
+		syncDir(dir, unix.Syncfs)
+		break
+	}
+	for _, i := range list {
+		check(unix.Rename(w.paths[i]+".t", w.paths[i]))
+	}
 	for dir := range dirs {
-		syncDir(dir)
+		syncDir(dir, unix.Fsync)
 	}
 	return len(list)
 }
 
-func (w *work) write(i int, sync bool) {
+func (w *work) write(i int) {
 	fd, err := unix.Open(w.paths[i]+".t", unix.O_WRONLY|unix.O_CREAT|unix.O_EXCL|unix.O_CLOEXEC, 0o600)
 	check(err)
-	n, err := unix.Write(fd, w.want(i))
+	_, err = unix.Write(fd, w.want(i))
 	check(err)
-	if n != w.size {
-		fail("a file was not written whole")
-	}
 	check(unix.Fchown(fd, int(w.uid), int(w.gid)))
 	check(unix.Fchmod(fd, 0o644))
-	if sync {
-		check(unix.Fsync(fd))
-	}
 	check(unix.Close(fd))
 }
 
-func (w *work) rename(i int) { check(unix.Rename(w.paths[i]+".t", w.paths[i])) }
-
-func syncDir(dir string) {
+func syncDir(dir string, how func(fd int) error) {
 	fd, err := unix.Open(dir, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
 	check(err)
-	check(unix.Fsync(fd))
+	check(how(fd))
 	check(unix.Close(fd))
 }

@@ -4,12 +4,10 @@
 package measure
 
 import (
+	"bytes"
 	"fmt"
-	"io"
 	"os"
 	"os/exec"
-	"strconv"
-	"strings"
 	"syscall"
 	"time"
 
@@ -21,76 +19,37 @@ type Usage struct {
 	Wall   int64 // nanoseconds from before it was started until it had ended
 	CPU    int64 // nanoseconds, of all processes that it waited for
 	RSS    int64 // the most memory of the largest process, in bytes
-	Read   int64 // bytes that the command itself asked the system for, -1 if that is not told
+	Read   int64 // bytes that the command itself asked the system for
 	Status int
 	Late   bool // it was killed, because it took too long
+	Said   string
 }
 
-// Run runs a command with a pipe for what it says, which goes to the file log.
-// The caller had better be a small process: the memory of a child never seems
-// less than that of the process that it was forked from.
-func Run(log string, limit time.Duration, argv []string) (t Usage, err error) {
-	out, err := os.Create(log)
-	if err != nil {
-		return t, err
-	}
-	defer out.Close()
-	r, w, err := os.Pipe()
-	if err != nil {
-		return t, err
-	}
-	null, err := os.Open(os.DevNull)
-	if err != nil {
-		return t, err
-	}
-	path, err := exec.LookPath(argv[0])
-	if err != nil {
-		return t, err
-	}
-	copied := make(chan struct{})
-	go func() {
-		_, _ = io.Copy(out, r)
-		close(copied)
-	}()
-
+// Run runs a command with a pipe for what it says. The caller had better be a small process:
+// the memory of a child never seems less than that of the process that it was forked from.
+func Run(limit time.Duration, argv []string) (u Usage, err error) {
+	var said bytes.Buffer
+	c := exec.Command(argv[0], argv[1:]...)
+	c.Stdout, c.Stderr = &said, &said
+	c.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	began := time.Now()
-	p, err := os.StartProcess(path, argv, &os.ProcAttr{
-		Env: os.Environ(), Files: []*os.File{null, w, w}, Sys: &syscall.SysProcAttr{Setpgid: true},
-	})
-	if err != nil {
-		return t, err
+	if err := c.Start(); err != nil {
+		return u, err
 	}
-	_ = w.Close()
-	late := time.AfterFunc(limit, func() { _ = unix.Kill(-p.Pid, unix.SIGKILL) })
-	for unix.Waitid(unix.P_PID, p.Pid, nil, unix.WEXITED|unix.WNOWAIT, nil) == unix.EINTR {
+	late := time.AfterFunc(limit, func() { _ = unix.Kill(-c.Process.Pid, unix.SIGKILL) })
+	// One that has ended and was not yet waited for can still be asked what it read.
+	for unix.Waitid(unix.P_PID, c.Process.Pid, nil, unix.WEXITED|unix.WNOWAIT, nil) == unix.EINTR {
 		continue
 	}
-	t.Wall = time.Since(began).Nanoseconds()
-	t.Late = !late.Stop()
-	t.Read = read(p.Pid)
-	state, err := p.Wait()
+	u.Wall = time.Since(began).Nanoseconds()
+	u.Late = !late.Stop()
+	io, err := os.ReadFile(fmt.Sprintf("/proc/%d/io", c.Process.Pid))
 	if err != nil {
-		return t, err
+		return u, err
 	}
-	<-copied
-	u := state.SysUsage().(*syscall.Rusage)
-	t.CPU, t.RSS, t.Status = u.Utime.Nano()+u.Stime.Nano(), u.Maxrss<<10, state.ExitCode()
-	return t, nil
-}
-
-// read returns how much a process has read: one that has ended and was not yet
-// waited for can still be asked.
-func read(pid int) int64 {
-	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/io", pid))
-	if err != nil {
-		return -1
-	}
-	for line := range strings.Lines(string(text)) {
-		if num, ok := strings.CutPrefix(line, "rchar: "); ok {
-			if n, err := strconv.ParseInt(strings.TrimSpace(num), 10, 64); err == nil {
-				return n
-			}
-		}
-	}
-	return -1
+	_, err = fmt.Sscanf(string(io), "rchar: %d", &u.Read)
+	_ = c.Wait() // the status says more
+	r := c.ProcessState.SysUsage().(*syscall.Rusage)
+	u.CPU, u.RSS, u.Status, u.Said = r.Utime.Nano()+r.Stime.Nano(), r.Maxrss<<10, c.ProcessState.ExitCode(), said.String()
+	return u, err
 }
