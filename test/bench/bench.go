@@ -286,11 +286,11 @@ func (b *bench) once(c *command) (u measure.Usage, err error) {
 		case u.Status != 0:
 			err = fmt.Errorf("exit status %d", u.Status)
 		default:
-			err = c.check(u.Said)
+			err = c.check(u.Output)
 		}
 	}
 	if err != nil {
-		err = fmt.Errorf("%s: %w: %s", c.name, err, u.Said[max(0, len(u.Said)-400):])
+		err = fmt.Errorf("%s: %w: %s", c.name, err, u.Output[max(0, len(u.Output)-400):])
 	}
 	return u, err
 }

@@ -102,7 +102,7 @@ func TestLine(t *testing.T) {
 	for name, walls := range map[string][3]int64{"a@floor": {1, 2, 9}, "a@lua": {2, 6, 9}, "a@yaml": {5, 10, 45}, "b@floor": {2, 4, 10}, "b@lua": {3, 8, 12}} {
 		c := &command{items: map[byte]float64{'a': 10, 'b': 30}[name[0]]}
 		for _, ms := range walls {
-			u := measure.Usage{Said: "Where\n  order  7.5 ms\n"}
+			u := measure.Usage{Output: "Where\n  order  7.5 ms\n"}
 			u.Wall = ms * 1e6
 			c.runs = append(c.runs, u)
 		}

@@ -42,7 +42,7 @@ var units = map[string]float64{"ms": 1, "µs": 1e-3, "B": 1, "KiB": 1 << 10, "Mi
 
 // said finds a number in what a command said.
 func said(u measure.Usage, pattern string) float64 {
-	m := regexp.MustCompile(pattern).FindStringSubmatch(u.Said)
+	m := regexp.MustCompile(pattern).FindStringSubmatch(u.Output)
 	if m == nil {
 		return math.NaN()
 	}

@@ -22,7 +22,7 @@ type Usage struct {
 	Read   int64 // bytes that the command itself asked the system for
 	Status int
 	Late   bool // it was killed, because it took too long
-	Said   string
+	Output string
 }
 
 // Run runs a command with a pipe for what it says. The caller had better be a small process:
@@ -50,6 +50,6 @@ func Run(limit time.Duration, argv []string) (u Usage, err error) {
 	_, err = fmt.Sscanf(string(io), "rchar: %d", &u.Read)
 	_ = c.Wait() // the status says more
 	r := c.ProcessState.SysUsage().(*syscall.Rusage)
-	u.CPU, u.RSS, u.Status, u.Said = r.Utime.Nano()+r.Stime.Nano(), r.Maxrss<<10, c.ProcessState.ExitCode(), said.String()
+	u.CPU, u.RSS, u.Status, u.Output = r.Utime.Nano()+r.Stime.Nano(), r.Maxrss<<10, c.ProcessState.ExitCode(), said.String()
 	return u, err
 }
