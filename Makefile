@@ -12,7 +12,7 @@
 # make integration  real apt, dnf and systemd in throw-away systems (root)
 # make fleet      tests with real nats-servers: keys, objects, and a fleet
 # make bench-fleet  measure fleets of NODES simulated nodes, and write the table in docs/fleet.md (five minutes)
-# make fleet-soak  the long forms of make fleet (half an hour, root)
+# make fleet-soak  the long forms of make fleet (twenty minutes, root, nft)
 # make browser    test the pages of ccm in headless Chromium
 # make studio-vendor  bundle the libraries of the page of ccm studio again (needs npm)
 # make fuzz       each fuzz target for FUZZTIME, one after the other

@@ -32,8 +32,9 @@ func completeChoices(e *cli.Env, cmd *cobra.Command) {
 // pathNames are the names of values for which a shell offers files: --report FILE.
 var pathNames = []string{"FILE", "DIR", "DIRECTORY", "KEY", "COMMAND"}
 
-// completeNoFiles stops shells from offering files as values of flags that are no paths and have no
-// completion of their own, for all commands: by default a shell offers files even for --since. The
+// completeNoFiles stops shells from offering files to commands that take no argument, and as values of
+// flags that are no paths and have no completion of their own: by default a shell offers files even for
+// --since. The
 // flags of ccm ensure are properties, any of which may be a path.
 func completeNoFiles(e *cli.Env, cmd *cobra.Command) {
 	complete := func(f *pflag.Flag) {
@@ -43,11 +44,27 @@ func completeNoFiles(e *cli.Env, cmd *cobra.Command) {
 	}
 	cmd.Flags().VisitAll(complete)
 	cmd.PersistentFlags().VisitAll(complete)
+	if cmd.ValidArgsFunction == nil && takesNone(cmd) {
+		cmd.ValidArgsFunction = cobra.NoFileCompletions
+	}
 	for _, sub := range cmd.Commands() {
 		if sub.Name() != "ensure" {
 			completeNoFiles(e, sub)
 		}
 	}
+}
+
+// takesNone reports whether a command takes no argument.
+func takesNone(cmd *cobra.Command) bool {
+	if cmd.Args == nil || cmd.HasSubCommands() {
+		return false
+	}
+	for _, args := range [][]string{{"a"}, {"a", "a"}, {"a", "a", "a"}} {
+		if cmd.Args(cmd, args) == nil {
+			return false
+		}
+	}
+	return true
 }
 
 // completeParts completes --target, --tags and --skip-tags from the script or manifest, for all

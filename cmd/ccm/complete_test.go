@@ -35,6 +35,8 @@ func TestCompletionOfFlags(t *testing.T) {
 		"fleet release --sign":    ":0\n",
 		"fleet init --fleet":      ":0\n",
 		"fleet jobs --last":       ":4\n",
+		"fleet jobs":              ":4\n",
+		"fleet check":             ":4\n",
 		"fleet status --color":    "auto\nalways\nnever\n:4\n",
 		"ensure file /x --source": ":0\n", // a property
 	} {

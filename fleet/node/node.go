@@ -63,13 +63,14 @@ type Timing struct {
 	Retry                         time.Duration // after a failure
 	SpreadReads                   time.Duration // over which nodes read after a reconnect
 	Parts                         time.Duration // to wait for parts of a bundle that a replica lacks
+	Duplicate                     time.Duration // for which nothing is heard of another machine with the key, until it counts as gone
 }
 
 // DefaultTiming is the timing of nodes.
 var DefaultTiming = Timing{
 	Heartbeat: record.Heartbeat, Control: 10 * time.Minute, Facts: 2 * time.Minute, Batch: 250 * time.Millisecond,
 	ReconnectLeast: 500 * time.Millisecond, ReconnectMost: 20 * time.Second, Retry: 30 * time.Second, SpreadReads: 10 * time.Second,
-	Parts: time.Minute,
+	Parts: time.Minute, Duplicate: 24 * time.Hour,
 }
 
 // DefaultLabels are the default facts in a state.

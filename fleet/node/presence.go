@@ -17,7 +17,8 @@ import (
 type presence struct {
 	member    *member
 	startTime time.Time
-	previous  []string // IDs of earlier processes, until the first heartbeat; for the goroutine of heartbeats
+	previous  []string  // IDs of earlier processes, until the first heartbeat; for the goroutine of heartbeats
+	otherTime time.Time // when another machine was last heard of, zero for none; for that goroutine too
 	wake      chan struct{}
 
 	mu          sync.Mutex
@@ -85,6 +86,10 @@ func (p *presence) lookForOther(ctx context.Context, key string, last uint64) (l
 	m := p.member
 	found, err := direct.Last(ctx, m.conn, subject.KVStream(subject.Presence), key)
 	if err != nil || found.Deleted() || found.Sequence <= last {
+		if gone := m.options.Timing.Duplicate; err == nil && gone > 0 && !p.otherTime.IsZero() && time.Since(p.otherTime) > gone {
+			m.problems.set(record.DuplicateIdentity, "")
+			p.otherTime = time.Time{}
+		}
 		return ""
 	}
 	other, err := record.DecodePresence(found.Data)
@@ -93,6 +98,7 @@ func (p *presence) lookForOther(ctx context.Context, key string, last uint64) (l
 	}
 	message := fmt.Sprintf("another machine, or another agent, has the key of %s: its agent began at %s", m.identity.Name, other.StartTime.Format(time.RFC3339))
 	m.problems.set(record.DuplicateIdentity, message)
+	p.otherTime = time.Now()
 	// Before its first heartbeat, a node may see one of its own from before a reinstallation.
 	if last != 0 && m.options.StrictIdentity && (other.StartTime.Before(p.startTime) || other.StartTime.Equal(p.startTime) && other.Boot < m.boot) {
 		return message

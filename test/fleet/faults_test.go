@@ -199,8 +199,11 @@ func TestNodesSayWhatIsWrong(t *testing.T) {
 	// A machine that was copied with its key.
 	other := *f
 	other.nodes, other.dir = map[string]*member{}, filepath.Join(f.dir, "copy")
-	other.start("web1")
+	copied := other.start("web1")
 	f.eventually(func() bool { return strings.Contains(f.problem("web1", record.DuplicateIdentity), "key of web1") })
+	f.eventually(func() bool { return strings.Contains(f.nodes["web1"].log.String(), "another machine") }) // the copy may have told it before
+	copied.stop()
+	f.eventually(func() bool { return f.state("web1").Version != "" && f.problem("web1", record.DuplicateIdentity) == "" })
 }
 
 // blocked reports whether a node cannot take a release.

@@ -31,9 +31,8 @@ func inOwnNetwork(t *testing.T) bool {
 	if os.Geteuid() != 0 {
 		t.Skip("needs root, for a network of its own")
 	}
-	if _, err := exec.LookPath("nft"); err != nil {
-		t.Skip("needs nft")
-	}
+	_, err := exec.LookPath("nft")
+	require.NoError(t, err, "make fleet-soak needs nft, of the package nftables")
 	cmd := exec.Command("/proc/self/exe", "-test.run", "^"+t.Name()+"$", "-test.v", "-test.timeout", "20m")
 	cmd.Env = append(os.Environ(), binariesVariable+"="+filepath.Dir(binary))
 	cmd.SysProcAttr = &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWNET}
