@@ -301,18 +301,22 @@ func IsConflict(err error) bool {
 	return ok && (e.ErrCode == wrongLastSequence || e.ErrCode == 10164)
 }
 
-// Publish stores a message and waits for the server's confirmation. Options are headers of the
-// message: see [Expect] and [ID].
+// Publish stores a message and waits for the server's confirmation, for Patience at most. Options
+// are headers of the message: see [Expect] and [ID].
 func Publish(ctx context.Context, nc *nats.Conn, to string, data []byte, options ...Option) (Ack, error) {
 	m := &nats.Msg{Subject: to, Data: data, Header: nats.Header{}}
 	for _, o := range options {
 		m.Header.Set(o.name, o.value)
 	}
-	ctx, cancel := context.WithTimeout(ctx, Patience)
+	patience := Patience
+	if end, ok := ctx.Deadline(); ok {
+		patience = min(patience, time.Until(end).Round(time.Millisecond))
+	}
+	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	answer, err := nc.RequestMsgWithContext(ctx, m)
 	if err != nil {
-		return Ack{}, plain(err, to, Patience)
+		return Ack{}, plain(err, to, patience)
 	}
 	var x struct {
 		Ack

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/nats-io/nkeys"
+	"github.com/tidwall/gjson"
 
 	"github.com/luaccm/ccm/fleet/subject"
 )
@@ -155,7 +156,24 @@ func (a answer) encode() ([]byte, error) {
 
 func decodeAnswer(text []byte) (answer, error) {
 	var a answer
-	if err := json.Unmarshal(text, &a); err != nil {
+	if !gjson.ValidBytes(text) {
+		return a, errors.New("it is no JSON")
+	}
+	var err error
+	gjson.ParseBytes(text).ForEach(func(name, value gjson.Result) bool { // with thousands of nodes encoding/json takes half the time of a query
+		switch name.Str {
+		case "protocol":
+			a.Protocol = value.Str
+		case "jwt":
+			a.JWT = value.Str
+		case "denied":
+			a.Denial = value.Str
+		case "revoked":
+			a.RevokedAt, err = time.Parse(time.RFC3339, value.Str)
+		}
+		return err == nil
+	})
+	if err != nil {
 		return a, err
 	}
 	if a.Protocol != answerProtocol {

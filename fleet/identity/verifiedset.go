@@ -3,7 +3,6 @@ package identity
 import (
 	"crypto/sha256"
 	"encoding/base64"
-	"encoding/json"
 	"errors"
 	"io"
 	"os"
@@ -11,6 +10,8 @@ import (
 	"strings"
 	"sync"
 	"syscall"
+
+	"github.com/tidwall/gjson"
 
 	"github.com/luaccm/ccm/runtime/host"
 )
@@ -137,20 +138,30 @@ func parseNode(text string) (NodeIdentity, string, error) {
 	if err != nil {
 		return NodeIdentity{}, "", errors.New("its payload is no base64")
 	}
-	var c struct {
-		Name     string `json:"name"`
-		Subject  string `json:"sub"`
-		Issuer   string `json:"iss"`
-		IssuedAt int64  `json:"iat"`
-		NATS     struct {
-			IssuerAccount string   `json:"issuer_account"`
-			Tags          []string `json:"tags"`
-		} `json:"nats"`
+	if !gjson.ValidBytes(bare) {
+		return NodeIdentity{}, "", errors.New("its payload is no JSON")
 	}
-	if err := json.Unmarshal(bare, &c); err != nil {
-		return NodeIdentity{}, "", err
+	n := NodeIdentity{JWT: text}
+	var claims gjson.Result
+	gjson.ParseBytes(bare).ForEach(func(name, value gjson.Result) bool {
+		switch name.Str {
+		case "name":
+			n.Name = value.Str
+		case "sub":
+			n.Key = value.Str
+		case "iss":
+			n.Issuer = value.Str
+		case "iat":
+			n.IssuedAt = value.Int()
+		case "nats":
+			claims = value
+		}
+		return true
+	})
+	var tags []string
+	for _, tag := range claims.Get("tags").Array() {
+		tags = append(tags, tag.Str)
 	}
-	n := NodeIdentity{Name: c.Name, Key: c.Subject, Issuer: c.Issuer, IssuedAt: c.IssuedAt, JWT: text}
-	n.addTags(c.NATS.Tags)
-	return n, c.NATS.IssuerAccount, n.check()
+	n.addTags(tags)
+	return n, claims.Get("issuer_account").Str, n.check()
 }

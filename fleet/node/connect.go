@@ -5,6 +5,7 @@ import (
 	"crypto/tls"
 	"errors"
 	mathrand "math/rand/v2"
+	"slices"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -21,9 +22,7 @@ func (n *Node) connect() error {
 	options := []nats.Option{
 		nats.Name("ccm " + n.member.identity.Name), nats.UserCredentials(n.member.options.Credentials), nats.CustomInboxPrefix(subject.Inbox(n.member.identity.Name)),
 		nats.RetryOnFailedConnect(true), nats.MaxReconnects(-1), nats.IgnoreAuthErrorAbort(), nats.Timeout(20 * time.Second),
-		nats.CustomReconnectDelay(func(attempts int) time.Duration {
-			return retry.Backoff{Min: t.ReconnectLeast, Max: t.ReconnectMost}.Delay(attempts, mathrand.Float64)
-		}),
+		t.Reconnect(),
 		nats.ReconnectBufSize(-1), // the sender sends again what could not be sent
 		nats.NoCallbacksAfterClientClose(),
 		nats.PingInterval(30 * time.Second), nats.MaxPingsOutstanding(2),
@@ -65,6 +64,19 @@ func (n *Node) connect() error {
 	return nil
 }
 
+// Reconnect returns the option that makes a connection come back to the next server after a random
+// time, which is longer after each round of all servers. The library alone goes to the next server at
+// once. So thousands of nodes of a lost server would make the others do nothing but handshakes, when
+// they have to choose leaders.
+func (t Timing) Reconnect() nats.Option {
+	last := 0 // index of the server of the last attempt; a connection begins with the first server
+	return nats.ReconnectToServer(func(servers []nats.Server, _ nats.ServerInfo) (*nats.Server, time.Duration) {
+		last = (last + 1) % len(servers)
+		rounds := slices.MinFunc(servers, func(a, b nats.Server) int { return a.Reconnects - b.Reconnects }).Reconnects
+		return &servers[last], retry.Backoff{Min: t.ReconnectLeast, Max: t.ReconnectMost, Spread: t.ReconnectSpread}.Delay(rounds+1, mathrand.Float64)
+	})
+}
+
 // connected is called after each connect. It makes the node read what it missed, at a time that
 // differs between nodes.
 func (n *Node) connected() {
@@ -78,6 +90,7 @@ func (n *Node) connected() {
 			n.member.log.Error("fleet: " + err.Error())
 		}
 	}
+	poke(n.outbox.wake)
 	n.member.machine.FleetChanged()
 	time.AfterFunc(time.Duration(mathrand.Int64N(int64(n.member.options.Timing.SpreadReads)+1)), func() { poke(n.documents.wake) })
 }

@@ -63,8 +63,13 @@ func (m *member) now() time.Time {
 	return t.Now()
 }
 
+// onTheWay returns how long a message of some bytes may take on a slow network: 32 KiB in a second.
+func onTheWay(size int) time.Duration { return time.Duration(size) * time.Second / (32 << 10) }
+
 // publish stores a message.
 func (m *member) publish(ctx context.Context, to string, data []byte, options ...direct.Option) (direct.Ack, error) {
+	ctx, cancel := context.WithTimeout(ctx, m.options.Timing.Acknowledgement+onTheWay(len(data)))
+	defer cancel()
 	return direct.Publish(ctx, m.conn, to, data, options...)
 }
 

@@ -60,17 +60,22 @@ type Timing struct {
 	Facts                         time.Duration // the least time between two of them
 	Batch                         time.Duration // for which events wait for others
 	ReconnectLeast, ReconnectMost time.Duration
+	ReconnectSpread               time.Duration // over which the nodes of a lost server come back
 	Retry                         time.Duration // after a failure
 	SpreadReads                   time.Duration // over which nodes read after a reconnect
 	Parts                         time.Duration // to wait for parts of a bundle that a replica lacks
 	Duplicate                     time.Duration // for which nothing is heard of another machine with the key, until it counts as gone
+	// Acknowledgement is how long to wait until the servers have stored a small message, before it is
+	// sent again. A server that dies takes messages with it, and the others choose a leader in about four
+	// seconds.
+	Acknowledgement time.Duration
 }
 
 // DefaultTiming is the timing of nodes.
 var DefaultTiming = Timing{
 	Heartbeat: record.Heartbeat, Control: 10 * time.Minute, Facts: 2 * time.Minute, Batch: 250 * time.Millisecond,
-	ReconnectLeast: 500 * time.Millisecond, ReconnectMost: 20 * time.Second, Retry: 30 * time.Second, SpreadReads: 10 * time.Second,
-	Parts: time.Minute, Duplicate: 24 * time.Hour,
+	ReconnectLeast: 500 * time.Millisecond, ReconnectMost: 20 * time.Second, ReconnectSpread: 5 * time.Second, Retry: 30 * time.Second, SpreadReads: 10 * time.Second,
+	Parts: time.Minute, Duplicate: 24 * time.Hour, Acknowledgement: 4 * time.Second,
 }
 
 // DefaultLabels are the default facts in a state.

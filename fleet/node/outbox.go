@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	mathrand "math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
@@ -100,8 +101,16 @@ func tells(line []byte) bool {
 	return json.Unmarshal(line, &x) == nil && x.Protocol == agent.EventProtocol && x.Outcome != "stable"
 }
 
+// Resend returns the limits of the pauses before a message is sent again that the servers did not
+// store. The second pause on is random, and longer each time: if all nodes of a fleet sent 32 KiB
+// each second while a stream has no leader, the servers would hardly come to choose one.
+func (t Timing) Resend() retry.Backoff {
+	return retry.Backoff{Min: min(time.Second, t.Retry), Max: min(10*time.Second, t.Retry)}
+}
+
 // run sends new messages until the context ends.
 func (o *outbox) run(ctx context.Context) {
+	failures := 0
 	for {
 		select {
 		case <-ctx.Done():
@@ -115,13 +124,17 @@ func (o *outbox) run(ctx context.Context) {
 		if !o.member.conn.IsConnected() {
 			continue
 		}
-		if err := o.sendAll(ctx); err != nil && ctx.Err() == nil {
-			o.member.log.Debug("fleet: " + err.Error())
-			if !retry.Sleep(ctx, jitter(min(time.Second, o.member.options.Timing.Retry))) {
-				return
-			}
-			poke(o.wake)
+		err := o.sendAll(ctx)
+		if err == nil || ctx.Err() != nil {
+			failures = 0
+			continue
 		}
+		failures++
+		o.member.log.Debug("fleet: " + err.Error())
+		if !retry.Sleep(ctx, o.member.options.Timing.Resend().Delay(failures, mathrand.Float64)) {
+			return
+		}
+		poke(o.wake)
 	}
 }
 

@@ -77,7 +77,22 @@ func (n *Node) Trouble() string {
 type Options struct {
 	Environment string           // "" for all
 	Condition   *where.Condition // nil for all
-	Facts       bool             // read them even if the condition does not use them
+	Facts       bool             // read all, even if the condition does not use them
+	// ConditionOnly leaves out all data that the condition does not use.
+	ConditionOnly bool
+}
+
+// documents returns which documents to read.
+func (o Options) documents() roster.Options {
+	c := o.Condition
+	if c == nil {
+		c = new(where.Condition)
+	}
+	return roster.Options{
+		Facts:        c.Facts().With(where.Facts{All: o.Facts}),
+		NoStates:     o.ConditionOnly && !c.Asks("state") && !c.Asks("labels"),
+		NoHeartbeats: o.ConditionOnly && !c.Asks("seen"),
+	}
 }
 
 // A List is the nodes of a fleet, by name.
@@ -96,7 +111,7 @@ func Nodes(ctx context.Context, d *enrol.Desk, o Options) (*List, error) {
 	var failed error
 	var issued sync.WaitGroup
 	issued.Go(func() { enrolled, foreign, failed = d.Nodes(ctx) })
-	said, err := roster.ReadAs(ctx, d.Cluster.Conn, roster.Options{Facts: o.Facts || o.Condition != nil && o.Condition.Asks("facts")}, func() (map[string]string, error) {
+	said, err := roster.ReadAs(ctx, d.Cluster.Conn, o.documents(), func() (map[string]string, error) {
 		issued.Wait()
 		return enrol.Environments(enrolled), failed
 	})

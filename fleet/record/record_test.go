@@ -22,6 +22,25 @@ func TestFactsAreCutToTheirLimit(t *testing.T) {
 	require.ErrorContains(t, err, `"web1"`)
 }
 
+// Some facts are decoded like all of them.
+func TestSomeFacts(t *testing.T) {
+	text, err := Facts{Node: "web1", Facts: map[string]any{"os": map[string]any{"family": "debian", "list": []any{1.5, nil, true}}, "a.b": "x\u2028", "a": map[string]any{"b": 1.0}, "w*?|#@{}\\\"[": "odd", "@this": 1.0, "0": "zero", "ü": "ü", "": "no name", "long": strings.Repeat("x", 9000)}}.Encode()
+	require.NoError(t, err)
+	all, err := DecodeFacts("web1", text)
+	require.NoError(t, err)
+	some, err := DecodeSomeFacts("web1", text, []string{"os", "a.b", "a", "none", "w*?|#@{}\\\"[", "@this", "0", "ü", ""})
+	require.NoError(t, err)
+	delete(all.Facts, "long")
+	require.Equal(t, all.Facts, some.Facts)
+
+	for _, text := range []string{``, `{`, `[]`, `{"protocol": 5}`, `{"protocol":"` + FactsProtocol + `","node":"web2"}`, `{"protocol":"` + FactsProtocol + `","node":"web1","facts":{"os":1}`, strings.Repeat(" ", 257<<10)} {
+		_, wrong := DecodeFacts("web1", []byte(text))
+		_, err := DecodeSomeFacts("web1", []byte(text), []string{"os"})
+		require.Error(t, wrong, text)
+		require.Error(t, err, text)
+	}
+}
+
 func TestStateIsCutToItsLimit(t *testing.T) {
 	s := State{Node: "web1", Outcome: "failed", Labels: map[string]string{"role": "web"}}
 	for range 9 {
@@ -58,5 +77,26 @@ func FuzzDecode(f *testing.F) {
 		}
 		_, _ = DecodeFacts("web1", text)
 		_, _ = DecodePresence(text)
+	})
+}
+
+// Whatever a fact is called, it is decoded alone as with all others.
+func FuzzSomeFacts(f *testing.F) {
+	for _, name := range []string{"os", "a.b", "@this", "#", "<&>", `\`, "é", ""} {
+		text, err := json.Marshal(map[string]any{"protocol": FactsProtocol, "node": "web1", "facts": map[string]any{name: []any{1, "x"}, "other": nil}})
+		require.NoError(f, err)
+		f.Add(text, name)
+	}
+	f.Fuzz(func(t *testing.T, text []byte, name string) {
+		_, _ = DecodeSomeFacts("web1", text, []string{name})
+		all, err := DecodeFacts("web1", text)
+		if err != nil {
+			return
+		}
+		again, err := all.Encode()
+		require.NoError(t, err)
+		some, err := DecodeSomeFacts("web1", again, []string{name})
+		require.NoError(t, err)
+		require.Equal(t, all.Facts[name], some.Facts[name])
 	})
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/luaccm/ccm/fleet/roster"
 	"github.com/luaccm/ccm/fleet/signed"
+	"github.com/luaccm/ccm/fleet/where"
 	"github.com/luaccm/ccm/runtime/signers"
 )
 
@@ -56,7 +57,7 @@ func (c *Controller) Look(ctx context.Context) (*Control, *Assessment, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	nodes, err := roster.Read(ctx, c.Store.NC, roster.Options{Environments: issued, Environment: c.Store.Environment, Facts: asksFacts(control.Release)})
+	nodes, err := roster.Read(ctx, c.Store.NC, roster.Options{Environments: issued, Environment: c.Store.Environment, Facts: factsOf(control.Release)})
 	if err != nil {
 		return nil, nil, err
 	}
@@ -72,14 +73,14 @@ func versionOf(r *signed.Rollout) int64 {
 	return r.Version
 }
 
-// asksFacts reports whether a stage of a release uses facts.
-func asksFacts(r *signed.Release) bool {
+// factsOf returns the facts that the stages of a release use.
+func factsOf(r *signed.Release) (facts where.Facts) {
 	for _, c := range parseStages(r.Stages) {
-		if c != nil && c.Asks("facts") {
-			return true
+		if c != nil {
+			facts = facts.With(c.Facts())
 		}
 	}
-	return false
+	return facts
 }
 
 // Step makes the next step of the rollout, and returns its assessment. If somebody else has made

@@ -16,5 +16,10 @@ func TestDelay(t *testing.T) {
 		require.Equal(t, longest, b.Delay(failures, always(1)), "%d failures", failures)
 		require.Equal(t, 250*time.Millisecond, b.Delay(failures, always(0)), "%d failures", failures)
 	}
+	b.Spread = 5 * time.Second
+	require.Equal(t, 250*time.Millisecond, b.Delay(1, always(0)))
+	require.Equal(t, 5500*time.Millisecond, b.Delay(1, always(1)))
+	require.Equal(t, 11*time.Second, b.Delay(2, always(1)))
+	require.Equal(t, 20*time.Second, b.Delay(3, always(1)))
 	require.Equal(t, time.Second, Backoff{Min: time.Minute, Max: time.Second}.Delay(1, always(0.5)))
 }

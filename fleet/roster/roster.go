@@ -62,7 +62,9 @@ type Options struct {
 	// by name. Data of other nodes are left out.
 	Environments map[string]string
 	Environment  string // "" for all
-	Facts        bool
+	Facts        where.Facts
+	NoStates     bool // leave out states
+	NoHeartbeats bool // leave out heartbeats
 }
 
 // Read reads the nodes that have written any data, sorted by name. A state with another environment
@@ -77,8 +79,10 @@ func ReadAs(ctx context.Context, nc *nats.Conn, o Options, issued func() (map[st
 	var beats []document
 	var failed error
 	var reading sync.WaitGroup
-	reading.Go(func() { beats, failed = readPresence(ctx, nc) })
-	said, err := readSaid(ctx, nc, o.Facts)
+	if !o.NoHeartbeats {
+		reading.Go(func() { beats, failed = readPresence(ctx, nc) })
+	}
+	said, err := readSaid(ctx, nc, o)
 	reading.Wait()
 	by, other := issued()
 	if err = cmp.Or(other, err, failed); err != nil {
@@ -130,11 +134,16 @@ func (n *Node) add(d *document) {
 	}
 }
 
-// readSaid reads states, and facts if requested.
-func readSaid(ctx context.Context, nc *nats.Conn, facts bool) ([]document, error) {
-	kinds := "*.state"
-	if facts {
-		kinds = ">"
+// readSaid reads the states and facts that are requested.
+func readSaid(ctx context.Context, nc *nats.Conn, o Options) ([]document, error) {
+	kinds := ">"
+	switch {
+	case o.NoStates && o.Facts.None():
+		return nil, nil
+	case o.NoStates:
+		kinds = "*.facts"
+	case o.Facts.None():
+		kinds = "*.state"
 	}
 	prefix := subject.KV(subject.Nodes, "")
 	return direct.Decoded(ctx, nc, direct.Request{Stream: subject.KVStream(subject.Nodes), Filter: prefix + kinds}, func(m *direct.Message) (d document) {
@@ -148,11 +157,18 @@ func readSaid(ctx context.Context, nc *nats.Conn, facts bool) ([]document, error
 			s, err := record.DecodeState(name, m.Data)
 			d.state, d.err = &s, err
 		case "facts":
-			f, err := record.DecodeFacts(name, m.Data)
+			f, err := decodeFacts(name, m.Data, o.Facts)
 			d.facts, d.err = &f, err
 		}
 		return d
 	})
+}
+
+func decodeFacts(node string, text []byte, wanted where.Facts) (record.Facts, error) {
+	if wanted.All {
+		return record.DecodeFacts(node, text)
+	}
+	return record.DecodeSomeFacts(node, text, wanted.Names)
 }
 
 // readPresence reads heartbeats.

@@ -28,6 +28,7 @@ type Condition struct {
 	Text    string
 	program *vm.Program
 	names   map[string]bool
+	facts   Facts
 }
 
 // empty has the names that conditions can use, with values of their types.
@@ -49,6 +50,8 @@ func Parse(text string) (*Condition, error) {
 		return nil, fmt.Errorf("the condition cannot be read: %w", err)
 	}
 	c.program = program
+	node := program.Node()
+	c.facts = factsOf(&node)
 	return c, nil
 }
 
@@ -79,7 +82,10 @@ func (c *Condition) Visit(n *ast.Node) {
 }
 
 // Asks reports whether a condition asks about facts, labels, state, seen, node or environment.
-func (c *Condition) Asks(name string) bool { return c.names[name] }
+func (c *Condition) Asks(name string) bool { return c.names[name] || c.names[everything] }
+
+// everything is the name of all values in expr-lang.
+const everything = "$env"
 
 // A Node has the data of a node that conditions use.
 type Node struct {

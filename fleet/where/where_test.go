@@ -60,9 +60,34 @@ func TestHolds(t *testing.T) {
 	require.NoError(t, err)
 	require.True(t, c.Asks("labels"))
 	require.False(t, c.Asks("facts"))
+	require.True(t, c.Facts().None())
 	got, err := c.Holds(where.Node{Name: "new"})
 	require.NoError(t, err)
 	require.False(t, got)
+}
+
+// Only the facts that a condition uses are read.
+func TestFacts(t *testing.T) {
+	all := where.Facts{All: true}
+	for text, want := range map[string]where.Facts{
+		"":                                 {},
+		`node == "facts"`:                  {},
+		`facts.os.family == "debian"`:      {Names: []string{"os"}},
+		`facts["os.family"] == "x"`:        {Names: []string{"os.family"}},
+		`facts?.os?.family == "debian"`:    {Names: []string{"os"}},
+		`!facts.b || facts.a.facts.c > 3`:  {Names: []string{"a", "b"}},
+		`any(facts.list, .x > facts.most)`: {Names: []string{"list", "most"}},
+		`facts[node] == 1`:                 all,
+		`"os" in facts`:                    all,
+		`facts.a && len(facts) > 1`:        all,
+		`$env.facts.os == "x"`:             all,
+	} {
+		c, err := where.Parse(text)
+		require.NoError(t, err, text)
+		require.Equal(t, want, c.Facts(), text)
+	}
+	require.Equal(t, where.Facts{Names: []string{"a", "b"}}, where.Facts{Names: []string{"b"}}.With(where.Facts{Names: []string{"a", "b"}}))
+	require.Equal(t, all, where.Facts{Names: []string{"b"}}.With(all))
 }
 
 // A condition that cannot be evaluated has a one-line error that quotes it.

@@ -79,7 +79,7 @@ const limit = 3 * time.Minute
 var shortTiming = node.Timing{
 	Heartbeat: 300 * time.Millisecond, Control: 5 * time.Second, Facts: 300 * time.Millisecond, Batch: 20 * time.Millisecond,
 	ReconnectLeast: 50 * time.Millisecond, ReconnectMost: 300 * time.Millisecond, Retry: 500 * time.Millisecond, SpreadReads: 50 * time.Millisecond,
-	Parts: 10 * time.Second, Duplicate: 5 * time.Second,
+	Parts: 10 * time.Second, Duplicate: 5 * time.Second, Acknowledgement: 10 * time.Second,
 }
 
 // startServer starts a server of a cluster; without routes it is alone.

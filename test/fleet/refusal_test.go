@@ -13,6 +13,7 @@ import (
 	"github.com/luaccm/ccm/fleet/roster"
 	"github.com/luaccm/ccm/fleet/signed"
 	"github.com/luaccm/ccm/fleet/subject"
+	"github.com/luaccm/ccm/fleet/where"
 )
 
 // A holder of the servers stores an old, correctly signed release again: the node keeps the newer one, also after a
@@ -54,7 +55,7 @@ func TestLargeFactsAreLeftOut(t *testing.T) {
 	require.Equal(t, signed.Done, f.advance().State)
 	f.eventually(func() bool { return f.problem("web1", record.FactsTruncated) == "left out: mounts" })
 	issued, _ := f.issued(t.Context())
-	nodes, err := roster.Read(t.Context(), f.nc, roster.Options{Environments: issued, Environment: "prod", Facts: true})
+	nodes, err := roster.Read(t.Context(), f.nc, roster.Options{Environments: issued, Environment: "prod", Facts: where.Facts{All: true}})
 	require.NoError(t, err)
 	require.Equal(t, []string{"mounts"}, nodes[0].Facts.TruncatedFacts)
 	require.Contains(t, nodes[0].Facts.Facts, "small")

@@ -89,7 +89,7 @@ func TestSignersCommand(t *testing.T) {
 	require.NotContains(t, release("exec { 'true' }\n", "--also-sign", second), few)
 	_, stderr, status = l.ccm("fleet", "rollback", "prod", "--sign", key)
 	require.NotZero(t, status)
-	require.Contains(t, stderr, "release 2 has the same bundle as release 1")
+	require.Contains(t, stderr, "no release to go back to")
 	release("exec { 'false' }\n", "--also-sign", second)
 	_, stderr, _ = l.ccm("fleet", "rollback", "prod", "--sign", key, "--also-sign", second)
 	require.NotContains(t, stderr, few)

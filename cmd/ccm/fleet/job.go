@@ -149,7 +149,7 @@ func (f *jobFlags) choose(ctx context.Context, e *cli.Env, c *cluster.Cluster, e
 	if err != nil {
 		return nil, 0, err
 	}
-	nodes, err := roster.Read(ctx, c.Conn, roster.Options{Environments: issued, Environment: environment, Facts: condition.Asks("facts")})
+	nodes, err := roster.Read(ctx, c.Conn, roster.Options{Environments: issued, Environment: environment, Facts: condition.Facts()})
 	if err != nil {
 		return nil, 0, err
 	}

@@ -68,7 +68,7 @@ Exit status: 4 if --live asked a node that did not answer.`,
 			}
 			ctx, cancel := e.UntilStopped(cmd.Context())
 			defer cancel()
-			o := overview.Options{Environment: environment, Condition: c, Facts: output.Value == "json" || output.Value == "yaml"}
+			o := overview.Options{Environment: environment, Condition: c, Facts: output.Value == "json" || output.Value == "yaml", ConditionOnly: output.Value == "names"}
 			switch {
 			case live.live:
 				return live.askNodes(ctx, e, d, o, args, output.Value)

@@ -140,7 +140,7 @@ func (f *releaseFlags) checkCanary(ctx context.Context, e *cli.Env, c *cluster.C
 	if err != nil {
 		return err
 	}
-	nodes, err := roster.Read(ctx, c.Conn, roster.Options{Environments: issued, Environment: environment, Facts: condition.Asks("facts")})
+	nodes, err := roster.Read(ctx, c.Conn, roster.Options{Environments: issued, Environment: environment, Facts: condition.Facts()})
 	if err != nil || len(nodes) == 0 {
 		return err
 	}

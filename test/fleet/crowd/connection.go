@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -27,12 +28,13 @@ import (
 // time.
 type Connection struct {
 	*prepared
-	ca     string
-	watch  *Watch
-	gate   <-chan struct{}
-	conn   *nats.Conn
-	number atomic.Int64 // of its last message with events
-	rounds atomic.Int64 // number of stored rounds
+	ca      string
+	watch   *Watch
+	gate    <-chan struct{}
+	conn    *nats.Conn
+	sending sync.Mutex   // held while a message with events is sent: a node sends one after the other
+	number  atomic.Int64 // of its last message with events
+	rounds  atomic.Int64 // number of stored rounds
 }
 
 // NewConnection issues credentials to node number i, and prepares it.
@@ -51,9 +53,7 @@ func (c *Connection) NodeName() string { return c.name }
 func (c *Connection) Run(ctx context.Context) {
 	access := cluster.Access{Servers: c.servers, CA: c.ca, Credentials: c.credentials, Inbox: subject.Inbox(c.name), Name: "ccm " + c.name}
 	conn, err := access.Dial(nats.MaxReconnects(-1), nats.Timeout(time.Minute), nats.RetryOnFailedConnect(true), nats.DontRandomize(),
-		nats.CustomReconnectDelay(func(attempts int) time.Duration {
-			return retry.Backoff{Min: node.DefaultTiming.ReconnectLeast, Max: node.DefaultTiming.ReconnectMost}.Delay(attempts, rand.Float64)
-		}))
+		node.DefaultTiming.Reconnect())
 	if err != nil {
 		c.watch.warn(err.Error())
 		return
@@ -97,8 +97,11 @@ func (c *Connection) Run(ctx context.Context) {
 
 // store stores a message, and repeats it until it is acknowledged.
 func (c *Connection) store(ctx context.Context, to string, text []byte, options ...direct.Option) {
-	for {
-		if _, err := direct.Publish(ctx, c.conn, to, text, options...); err == nil || !retry.Sleep(ctx, time.Second) {
+	for failures := 1; ; failures++ {
+		wait, cancel := context.WithTimeout(ctx, node.DefaultTiming.Acknowledgement)
+		_, err := direct.Publish(wait, c.conn, to, text, options...)
+		cancel()
+		if err == nil || !retry.Sleep(ctx, node.DefaultTiming.Resend().Delay(failures, rand.Float64)) {
 			return
 		}
 	}
@@ -124,8 +127,11 @@ func (c *Connection) state(ctx context.Context, r *signed.Release) {
 
 // control takes a release for all nodes at once. Releases with stages are for machines.
 func (c *Connection) control(ctx context.Context, m *nats.Msg) {
-	r := new(signed.Release)
-	if m.Subject != subject.ControlChange(subject.ReleaseKey(Environment)) || signed.Read(m.Data, r) != nil {
+	if m.Subject != subject.ControlChange(subject.ReleaseKey(Environment)) {
+		return
+	}
+	r, err := readRelease(m.Data)
+	if err != nil {
 		return
 	}
 	c.watch.Released.Add(1)
@@ -140,6 +146,22 @@ func (c *Connection) control(ctx context.Context, m *nats.Msg) {
 		c.watch.Installed.Add(1)
 		c.state(ctx, r)
 	}()
+}
+
+// readReleases are decoded releases by their text, for all connections: machines would decode it each with a processor of its own.
+var readReleases sync.Map
+
+// readRelease reads the text of a release, which is not to be changed.
+func readRelease(text []byte) (*signed.Release, error) {
+	if r, ok := readReleases.Load(string(text)); ok {
+		return r.(*signed.Release), nil
+	}
+	r := new(signed.Release)
+	if err := signed.Read(text, r); err != nil {
+		return nil, err
+	}
+	readReleases.Store(string(text), r)
+	return r, nil
 }
 
 // take downloads a bundle (ADR-20), and discards it.
@@ -189,6 +211,8 @@ func (c *Connection) ordered(ctx context.Context, m *nats.Msg) {
 
 // tell stores lines among the events.
 func (c *Connection) tell(ctx context.Context, id string, lines []byte) {
+	c.sending.Lock()
+	defer c.sending.Unlock()
 	c.store(ctx, subject.Event(Environment, c.name), lines, direct.ID(c.name+"."+id), direct.Header(record.NumberHeader, fmt.Sprint(c.number.Add(1))))
 }
 
