@@ -121,11 +121,11 @@ func (p *Process) ReadInput(ctx context.Context, name string) (shown, text strin
 	}
 	ctx, cancel := p.UntilStopped(ctx)
 	defer cancel()
-	all, err := p.Files.Trust().ReadFile(ctx, name)
+	text, err = p.Files.Trust().ReadText(ctx, name)
 	if err != nil {
 		err = explainFolder(name, err)
 	}
-	return name, string(all), p.Stop.asInterruption(ctx, err)
+	return name, text, p.Stop.asInterruption(ctx, err)
 }
 
 // explainFolder adds a hint with the script of a site to the error about its folder.

@@ -155,8 +155,7 @@ func (v *View) ReadText(name string, limit int64) (string, error) {
 	if o := v.planned(); o != nil {
 		return o.ReadText(name, limit)
 	}
-	text, err := v.files.ReadRegular(name, limit)
-	return string(text), err
+	return v.files.ReadText(name, limit)
 }
 
 // ReadFile is ReadUpTo with the limit largestFile.

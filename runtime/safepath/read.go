@@ -78,6 +78,29 @@ func (r *Resolver) ReadRegular(path string, limit int64) ([]byte, error) {
 	return ReadOpened(f, fi, path, limit)
 }
 
+// ReadText is ReadRegular for a text, which may be large: it is not copied as a whole.
+func (r *Resolver) ReadText(path string, limit int64) (string, error) {
+	f, fi, err := r.OpenRegular(path)
+	if err != nil {
+		return "", err
+	}
+	if IsPseudo(f, fi) {
+		text, err := ReadPseudo(f, path, limit) // it closes f
+		return string(text), err
+	}
+	defer f.Close()
+	if err := checkSize(fi, path, limit); err != nil {
+		return "", err
+	}
+	var text strings.Builder
+	text.Grow(int(fi.Size()))
+	n, err := io.Copy(&text, io.LimitReader(f, limit+1))
+	if err == nil && n > limit {
+		return "", unsuitable(path, "want a file of at most %s, found one of more", bytesize.Format(limit))
+	}
+	return text.String(), err
+}
+
 // ReadOpened returns the content of an open regular file, and closes it. See ReadRegular.
 func ReadOpened(f *os.File, fi os.FileInfo, path string, limit int64) ([]byte, error) {
 	if IsPseudo(f, fi) {
@@ -89,8 +112,8 @@ func ReadOpened(f *os.File, fi os.FileInfo, path string, limit int64) ([]byte, e
 
 // readSized returns the content of a file on a disk.
 func readSized(f *os.File, fi os.FileInfo, path string, limit int64) ([]byte, error) {
-	if fi.Size() > limit {
-		return nil, unsuitable(path, "want a file of at most %s, found one of %s", bytesize.Format(limit), bytesize.Format(fi.Size()))
+	if err := checkSize(fi, path, limit); err != nil {
+		return nil, err
 	}
 	text := make([]byte, 0, fi.Size()+1)
 	for {
@@ -108,6 +131,13 @@ func readSized(f *os.File, fi os.FileInfo, path string, limit int64) ([]byte, er
 			text = append(text, 0)[:len(text)]
 		}
 	}
+}
+
+func checkSize(fi os.FileInfo, path string, limit int64) error {
+	if fi.Size() > limit {
+		return unsuitable(path, "want a file of at most %s, found one of %s", bytesize.Format(limit), bytesize.Format(fi.Size()))
+	}
+	return nil
 }
 
 // IsPseudo reports whether the kernel generates the content of a file while it is read.
