@@ -42,7 +42,7 @@ func TestOnlyTheWalkUsesPaths(t *testing.T) {
 		"safepath/system_unix.go MemoryFile os.Remove":         "the name that was made just now",
 		"safepath/links.go areHardLinksSafe os.ReadFile":       "a setting of the kernel",
 		"safepath/ownroot.go OpenOwn os.OpenRoot":              "compared with what is open",
-		"host/scratch.go Scratch os.MkdirTemp":                 "in a directory of the user; what was made is compared",
+		"host/scratch.go WithScratch os.MkdirTemp":             "in a directory of the user; what was made is compared",
 		"host/command/command.go LookPath os.Stat":             "commands are run by path",
 		"host/assume.go LookPath os.Stat":                      "commands are run by path",
 		"host/overlay/command.go isExecutable os.Stat":         "commands are run by path",
