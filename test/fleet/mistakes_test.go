@@ -157,7 +157,7 @@ func TestFleetMistakes(t *testing.T) {
 	l.kill(l.ports[2])
 	waitFor(t, "the streams to have no leader", func() error {
 		stdout, _, status = l.ccm("fleet", "check")
-		if !strings.Contains(stdout, "! without a leader, so that they take nothing now: KV CCM_CONTROL, ") {
+		if !strings.Contains(stdout, "! without a leader, so that they take nothing now: KV CCM_CONTROL, ") || !strings.Contains(stdout, "stream CCM_EVENTS") {
 			return fmt.Errorf("%d: %s", status, stdout)
 		}
 		return nil
