@@ -130,7 +130,7 @@ func (c *Connection) control(ctx context.Context, m *nats.Msg) {
 	if m.Subject != subject.ControlChange(subject.ReleaseKey(Environment)) {
 		return
 	}
-	r, err := readRelease(m.Data)
+	r, err := releases.read(m.Data, new(signed.Release))
 	if err != nil {
 		return
 	}
@@ -148,20 +148,24 @@ func (c *Connection) control(ctx context.Context, m *nats.Msg) {
 	}()
 }
 
-// readReleases are decoded releases by their text, for all connections: machines would decode it each with a processor of its own.
-var readReleases sync.Map
+// A decoder decodes signed documents once for all connections: each machine has a processor of its own for that.
+type decoder[D any] struct{ byText sync.Map }
 
-// readRelease reads the text of a release, which is not to be changed.
-func readRelease(text []byte) (*signed.Release, error) {
-	if r, ok := readReleases.Load(string(text)); ok {
-		return r.(*signed.Release), nil
+var (
+	releases decoder[signed.Release]
+	jobs     decoder[signed.Job]
+)
+
+// read decodes the text into doc, or returns the document of the same text, which must not be changed.
+func (d *decoder[D]) read(text []byte, doc *D) (*D, error) {
+	if known, ok := d.byText.Load(string(text)); ok {
+		return known.(*D), nil
 	}
-	r := new(signed.Release)
-	if err := signed.Read(text, r); err != nil {
+	if err := signed.Read(text, any(doc).(signed.Document)); err != nil {
 		return nil, err
 	}
-	readReleases.Store(string(text), r)
-	return r, nil
+	d.byText.Store(string(text), doc)
+	return doc, nil
 }
 
 // take downloads a bundle (ADR-20), and discards it.
@@ -193,8 +197,8 @@ func (c *Connection) take(ctx context.Context, digest string) error {
 
 // ordered accepts a job, and reports it as done.
 func (c *Connection) ordered(ctx context.Context, m *nats.Msg) {
-	j := new(signed.Job)
-	if signed.Read(m.Data, j) != nil || j.Means(c.name, func(string) (bool, error) { return true, nil }) != nil {
+	j, err := jobs.read(m.Data, new(signed.Job))
+	if err != nil || j.Means(c.name, func(string) (bool, error) { return true, nil }) != nil {
 		return
 	}
 	var lines []byte
