@@ -310,7 +310,7 @@ func Publish(ctx context.Context, nc *nats.Conn, to string, data []byte, options
 	}
 	patience := Patience
 	if end, ok := ctx.Deadline(); ok {
-		patience = min(patience, time.Until(end).Round(time.Millisecond))
+		patience = max(0, min(patience, time.Until(end).Round(time.Millisecond)))
 	}
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()

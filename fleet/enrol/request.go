@@ -157,10 +157,11 @@ func (a answer) encode() ([]byte, error) {
 func decodeAnswer(text []byte) (answer, error) {
 	var a answer
 	if !gjson.ValidBytes(text) {
-		return a, errors.New("it is no JSON")
+		return a, errors.New("want JSON")
 	}
 	var err error
-	gjson.ParseBytes(text).ForEach(func(name, value gjson.Result) bool { // with thousands of nodes encoding/json takes half the time of a query
+	// gjson, because decoding with encoding/json takes half the time of a query about thousands of nodes.
+	gjson.ParseBytes(text).ForEach(func(name, value gjson.Result) bool {
 		switch name.Str {
 		case "protocol":
 			a.Protocol = value.Str

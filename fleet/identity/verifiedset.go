@@ -139,7 +139,7 @@ func parseNode(text string) (NodeIdentity, string, error) {
 		return NodeIdentity{}, "", errors.New("its payload is no base64")
 	}
 	if !gjson.ValidBytes(bare) {
-		return NodeIdentity{}, "", errors.New("its payload is no JSON")
+		return NodeIdentity{}, "", errors.New("want JSON as payload")
 	}
 	n := NodeIdentity{JWT: text}
 	var claims gjson.Result
