@@ -69,7 +69,7 @@ With --exe the file is an executable: its arguments are those of ccm run, or aft
 	return cmd
 }
 
-// writeBundle is bundle.
+// writeBundle packs a site into a file, and signs that if the flags ask for it.
 func writeBundle(ctx context.Context, e *cli.Env, f *bundleFlags, name string) error {
 	folder, err := e.BundleFolder(name, f.exclude)
 	if err != nil {
@@ -136,7 +136,7 @@ func signBundle(ctx context.Context, e *cli.Env, key, file string) error {
 	return host.New(host.Options{}).Save(file+bundle.SignatureSuffix, signature, 0o644)
 }
 
-// within calls SiteFlags.Within with the paths that a run has in its flags.
+// within is SiteFlags.Within with the paths among the flags of a run.
 func (f *runFlags) within(ctx context.Context, e *cli.Env, name string, do func() error) error {
 	return f.SiteFlags.Within(ctx, e, name, do, &f.StateDir, &f.report.path, &f.out, &f.profile.file)
 }

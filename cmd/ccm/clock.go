@@ -11,7 +11,7 @@ import (
 // clock tells the time; tests replace it by one that stands still.
 var clock host.Clock = host.RealClock{}
 
-// beforeMain returns the processor time that the process has used. At the begin of main this is
+// beforeMain returns the processor time that the process has used. At the beginning of main this is
 // about the time since the start of the process, because nothing waits before main.
 var beforeMain = func() time.Duration {
 	var t unix.Timespec

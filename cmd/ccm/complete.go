@@ -34,12 +34,11 @@ var pathNames = []string{"FILE", "DIR", "DIRECTORY", "KEY", "COMMAND"}
 
 // completeNoFiles stops shells from offering files to commands that take no argument, and as values of
 // flags that are no paths and have no completion of their own: by default a shell offers files even for
-// --since. The
-// flags of ccm ensure are properties, any of which may be a path.
+// --since. It leaves out ccm ensure, whose flags are properties, any of which may be a path.
 func completeNoFiles(e *cli.Env, cmd *cobra.Command) {
 	complete := func(f *pflag.Flag) {
 		if name, _ := pflag.UnquoteUsage(f); name != "" && !slices.Contains(pathNames, name) {
-			cli.CompleteFlag(e, cmd, f.Name, cobra.NoFileCompletions) // which leaves flags alone that have a function
+			cli.CompleteFlag(e, cmd, f.Name, cobra.NoFileCompletions) // a flag with a completion keeps it
 		}
 	}
 	cmd.Flags().VisitAll(complete)
@@ -100,8 +99,8 @@ func completeDeclared(e *cli.Env, names func(*catalog.Catalog) []string) cobra.C
 		if len(args) == 0 || args[0] == "-" {
 			return nil, directive
 		}
-		e.Messages.W, e.Log = terminal.NewWriter(io.Discard), nil // the shell wants no story
-		e.Passphrase = nil                                        // and asks nobody
+		e.Messages.W, e.Log = terminal.NewWriter(io.Discard), nil // messages would be mixed with the completions
+		e.Passphrase = nil                                        // nor can anybody be asked
 		s, err := e.Load(cmd.Context(), args[0], args[1:], &site.Options{Root: "/", EvalTimeout: completionTimeout})
 		if err != nil {
 			return nil, directive

@@ -17,7 +17,7 @@ const escapeFlag = "--ccm"
 func ownArguments(e *cli.Env, args []string) ([]string, error) {
 	self, err := openSelf()
 	if err != nil {
-		return args, nil // of a program that was removed there is nothing to read
+		return args, nil // an executable that cannot be read, such as a removed one, counts as ccm without a site
 	}
 	defer self.Close()
 	found, err := bundle.InExecutable(self)
@@ -32,7 +32,8 @@ func ownArguments(e *cli.Env, args []string) ([]string, error) {
 	return append([]string{"run", name}, args...), err
 }
 
-// escaped returns arguments of ccm for this executable.
+// escaped returns the arguments with which this executable does what ccm does with args: if it
+// contains a site, escapeFlag comes first.
 func escaped(e *cli.Env, args []string) []string {
 	if e.HasSite {
 		return append([]string{escapeFlag}, args...)

@@ -24,7 +24,7 @@ func fitHelp(e *cli.Env, root *cobra.Command) {
 	})
 }
 
-// helpCommand is ccm help. A topic that there is not is an error.
+// helpCommand returns ccm help. Other than for the help command of cobra, an unknown topic is an error.
 func helpCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "help [COMMAND]",

@@ -40,8 +40,8 @@ func main() {
 	stop := make(chan struct{})
 	signals := make(chan os.Signal, 2)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
-	// When the reader of the report goes away, the run goes on: the write fails, and the end tells
-	// that. Commands do not inherit this handling of the signal.
+	// If the reader of the report goes away, the run goes on: writes fail, and the failure is reported
+	// at the end. Started commands do not inherit this handling of the signal.
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
 	screen := new(term.Mode)
 	go func() {

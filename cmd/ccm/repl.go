@@ -24,7 +24,7 @@ import (
 type replFlags struct {
 	runFlags
 	noInit bool
-	form   *cli.Choice // in which values are written
+	form   *cli.Choice // the form of printed values: one of repl.Outputs
 }
 
 func newReplCommand(e *cli.Env) *cobra.Command {
@@ -62,7 +62,7 @@ func (f *replFlags) add(fs *pflag.FlagSet) {
 	fs.BoolVar(&f.debug, "debug", false, "log every effect on the machine")
 }
 
-// runInteractively is run --interactive.
+// runInteractively opens the prompt on a script (run --interactive).
 func runInteractively(ctx context.Context, e *cli.Env, f *runFlags, args []string) error {
 	return startRepl(ctx, e, &replFlags{runFlags: *f, form: cli.NewChoice(repl.OutputLua, repl.Outputs...)}, args)
 }
@@ -95,7 +95,7 @@ func startRepl(ctx context.Context, e *cli.Env, f *replFlags, args []string) err
 	return p.Script(ctx, file, site.Stdin, string(text))
 }
 
-// newPrompt makes a dialog without input so far. Output of scripts goes to print.
+// newPrompt returns a prompt that has read nothing yet. Output of scripts goes to print.
 func newPrompt(ctx context.Context, e *cli.Env, f *replFlags, args []string, print io.Writer) (*prompt.Prompt, error) {
 	greeting := ""
 	if !f.quiet {

@@ -32,7 +32,7 @@ type runFlags struct {
 	stream      bool
 	diffLines   uint
 	asked       bool // a resource is named on the command line
-	drift       bool // the machine is compared with the past
+	drift       bool // the machine is compared with the applied state
 	debug       bool
 	monitorOnly bool
 	interactive bool
@@ -40,7 +40,7 @@ type runFlags struct {
 	idempotent  bool
 	profile     profileFlag
 	out         string          // the file for the plan, or ""
-	plan        *site.SavedPlan // that is run, or nil
+	plan        *site.SavedPlan // the saved plan to run, or nil
 	site        string          // the script or manifest with flags and arguments, for messages that suggest another command
 	confirm     bool
 	register    *cli.Choice // nil if nothing is registered
@@ -178,7 +178,7 @@ func (f *runFlags) commandLine(args []string) (string, error) {
 	return text, err
 }
 
-// runSite is run and plan.
+// runSite runs or plans a script or manifest.
 func runSite(ctx context.Context, e *cli.Env, f *runFlags, args []string, timings *site.Timings) (err error) {
 	if f.render {
 		return cli.RenderManifest(ctx, e, args[0], &f.SiteFlags)

@@ -63,7 +63,7 @@ of the script makes the same changes again, unless the script is changed first.`
 	return cmd
 }
 
-// undone says which run an undo takes back.
+// undone returns the line that says which run is undone.
 func undone(e *cli.Env, run state.HistoryEntry, noop bool) terminal.Text {
 	what := "Undoing"
 	if noop {

@@ -88,7 +88,7 @@ func (f *agentFlags) readConfig(e *cli.Env) (*agent.Config, error) {
 	return c, nil
 }
 
-// runAgent is agent.
+// runAgent runs the agent until a signal ends it.
 func runAgent(ctx context.Context, e *cli.Env, f *agentFlags) error {
 	c, err := f.readConfig(e)
 	if err != nil {
@@ -98,7 +98,7 @@ func runAgent(ctx context.Context, e *cli.Env, f *agentFlags) error {
 	if err != nil {
 		return err
 	}
-	// Unlike a run the agent lives long: little memory counts more than little time.
+	// The agent runs for months and has little to do: memory matters more than processor time.
 	collector.Stay(50)
 	policy := e.Files.Trust()
 	o := agent.Options{
@@ -113,7 +113,7 @@ func runAgent(ctx context.Context, e *cli.Env, f *agentFlags) error {
 		return err
 	}
 	hangup := make(chan os.Signal, 1)
-	signal.Reset(syscall.SIGHUP) // which ends the other commands
+	signal.Reset(syscall.SIGHUP) // main has it end commands; here it reloads the configuration
 	signal.Notify(hangup, syscall.SIGHUP)
 	defer signal.Stop(hangup)
 	ended := make(chan struct{})

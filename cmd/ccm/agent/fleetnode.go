@@ -15,7 +15,7 @@ const (
 	nodeSigners     = "/etc/ccm/fleet/allowed_signers"
 )
 
-// newFleetNode has an agent belong to a fleet.
+// newFleetNode returns the node of a fleet that an agent is, as the configuration says.
 func newFleetNode(e *cli.Env, c *agent.FleetConfig, cacheDir string, a *agent.Agent, o agent.Options) (agent.Fleet, error) {
 	signers, credentials := c.Signers, c.Credentials
 	if signers == "" {

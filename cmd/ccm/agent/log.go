@@ -9,8 +9,8 @@ import (
 	"github.com/luaccm/ccm/runtime/terminal"
 )
 
-// newAgentLogger returns the log of the agent: one line for each happening. The journal of systemd
-// adds the time, and takes the level from the beginning of a line (sd-daemon(3)).
+// newAgentLogger returns the log of the agent, one line a message. The journal of systemd adds the
+// time, and takes the level from the beginning of a line (sd-daemon(3)).
 func newAgentLogger(e *cli.Env, name string) *slog.Logger {
 	level := map[string]slog.Level{"debug": slog.LevelDebug, "warn": slog.LevelWarn, "error": slog.LevelError}[name]
 	if os.Getenv("JOURNAL_STREAM") != "" && !terminal.IsTerminal(e.Stderr) {

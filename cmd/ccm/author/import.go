@@ -171,8 +171,8 @@ func (f *importFlags) print(e *cli.Env, m *manifest.Manifest) error {
 	return m.Convert(e.Print().Data())
 }
 
-// importOne returns the declaration of one resource in its present state. A user makes it a service
-// of that user.
+// importOne returns the declaration of one resource in its present state. If user is not "", the
+// resource is a service of that user.
 func importOne(cmd *cobra.Command, reg *resource.Registry, t *resource.Type, im resource.Import, user string, fs *facts.Facts) (d manifest.ResolvedResource, err error) {
 	asked := &schema.Table{Entries: []schema.Entry{{Key: t.Schema().Name().Name, Val: schema.StringValue(im.Name)}}}
 	if user != "" { // another user may have the same service, so the user is part of the resource's name
@@ -201,7 +201,8 @@ func importOne(cmd *cobra.Command, reg *resource.Registry, t *resource.Type, im 
 	return manifest.ResolvedResource{Type: t, Name: im.Name, Properties: withoutDefaults(t, tab)}, nil
 }
 
-// copyAside writes content to a new file. An existing file must have the same content.
+// copyAside writes the content of an imported file to a new file, to which the manifest or script
+// refers. An existing file must have the same content.
 func copyAside(e *cli.Env, path string, content []byte) (string, error) {
 	if err := e.Files.CheckPlace(path); err != nil {
 		return "", err

@@ -13,14 +13,15 @@ import (
 	"github.com/luaccm/ccm/site"
 )
 
-// AddBundleFlags adds the flags about which bundles are believed.
+// AddBundleFlags adds the flags that say which bundles are trusted.
 func AddBundleFlags(fs *pflag.FlagSet, o *site.BundleOptions) {
 	fs.StringVar(&o.Signers, "signers", "", "run only what one of these has signed, for the namespace "+bundle.SignatureNamespace+": a `FILE` as allowed_signers of ssh-keygen(1)")
 	fs.StringVar(&o.SHA256, "sha256", "", "run only what has this SHA-256 `DIGEST`: a bundle, or what is behind a URL")
 }
 
-// Within calls do with the site of f at hand, which may be a bundle or behind a URL. Paths are further
-// flags, which are meant from the working directory.
+// Within calls do where the site called name can be read. For a bundle or a URL that is the directory
+// into which the site is unpacked. Paths are values of further flags: relative ones are then made
+// absolute, because the user means them from the directory of the command.
 func (f *SiteFlags) Within(ctx context.Context, e *Env, name string, do func() error, paths ...*string) (err error) {
 	dir, err := os.Getwd()
 	if err != nil {

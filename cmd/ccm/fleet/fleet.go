@@ -1,4 +1,5 @@
-// Package fleet is ccm fleet: many machines, by way of NATS.
+// Package fleet is ccm fleet: commands for operators of many machines, which reach these through
+// NATS servers.
 package fleet
 
 import (

@@ -127,7 +127,8 @@ func (f *releaseFlags) document() (*signed.Release, error) {
 	return r, nil
 }
 
-// checkCanary returns an error if no node is a canary, as after a slip of the pen: all nodes would be first.
+// checkCanary returns an error if no node meets the condition for canaries, as after a typing mistake:
+// a first stage without nodes passes, and the others would get the release untried.
 func (f *releaseFlags) checkCanary(ctx context.Context, e *cli.Env, c *cluster.Cluster, environment string) error {
 	if f.canary == "" {
 		return nil
@@ -339,7 +340,8 @@ func hasSpecs(dir string) bool {
 	return found
 }
 
-// storeAgain is release --again.
+// storeAgain stores what the servers have lost of the last release of an environment, from the
+// directory of the fleet (release --again).
 func (f *releaseFlags) storeAgain(ctx context.Context, e *cli.Env, c *cluster.Cluster, environment string) error {
 	controller, err := controllerOf(e, c, environment, &f.sign)
 	if err != nil {

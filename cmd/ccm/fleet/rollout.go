@@ -151,7 +151,7 @@ goes to an older one, and never to what was gone back from.`,
 	return cmd
 }
 
-// show is fleet rollout.
+// show prints how far a rollout is, once or, with --watch, until its end.
 func (f *rolloutFlags) show(ctx context.Context, e *cli.Env, environment string) error {
 	least := identity.Viewer
 	if f.watch && !f.looking {
@@ -182,7 +182,8 @@ const (
 	watchPatience = 5 * time.Minute
 )
 
-// follow prints the changes of a rollout, and moves it on, until the rollout rests.
+// follow prints the changes of a rollout and, unless --look-only, moves it on, until the rollout is
+// done, stopped or aborted.
 func (f *rolloutFlags) follow(ctx context.Context, e *cli.Env, c *release.Controller) error {
 	last, shown := (*release.Assessment)(nil), ""
 	var silentSince time.Time // since when the servers do not answer

@@ -228,7 +228,8 @@ func releasesOf(env overview.Environment) string {
 	return strings.Join(parts, ", ")
 }
 
-// leastCauses is the number of failures that are shown before environments get more words.
+// leastCauses is the number of failures for which the page always has rows, even if environments are
+// cut for that.
 const leastCauses = 3
 
 // causeRows is the least number of rows for failures, with their title and the row about further

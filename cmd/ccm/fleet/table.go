@@ -41,7 +41,7 @@ func tableLines(rows [][]string) []string {
 	return lines
 }
 
-// counted returns a number of things, of which the word is that for one.
+// counted formats a number with a noun, which is given in the singular.
 func counted(n int, what string) string {
 	if n != 1 {
 		what += "s"

@@ -83,8 +83,7 @@ func diffRun(e *cli.Env, store *state.Store, rec *state.Record, paths []string, 
 	return nil
 }
 
-// below reports whether path is one of paths or below one. All are, if there are
-// none.
+// below reports whether path is one of paths or below one of them, or paths is empty.
 func below(path string, paths []string) bool {
 	for _, p := range paths {
 		if path == p || strings.HasPrefix(path, strings.TrimSuffix(p, "/")+"/") {

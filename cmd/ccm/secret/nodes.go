@@ -62,8 +62,8 @@ func selectorsOf(nodes []enrol.Node) []string {
 	return slices.Sorted(maps.Keys(words))
 }
 
-// resolve updates the nodes of the fleet in the recipients of a site, with the nodes of --to added,
-// and returns the names of the latter among the recipients. Without --to it does nothing.
+// resolve adds the nodes of --to to the recipients of a site, updates all nodes there, and returns
+// the names of the nodes of --to among the recipients. Without --to it does nothing.
 func (f *nodeFlags) resolve(ctx context.Context, e *cli.Env, near string) ([]string, error) {
 	if len(f.to) == 0 {
 		return nil, nil
@@ -78,7 +78,8 @@ func (f *nodeFlags) resolve(ctx context.Context, e *cli.Env, near string) ([]str
 	return names, nil
 }
 
-// groupOf returns the name that the nodes chosen by a text have among recipients.
+// groupOf returns the name that a value of --to has among recipients: a node keeps its name, and a
+// condition such as tag:role=db becomes a group.
 func groupOf(text string) string {
 	if strings.Contains(text, ":") {
 		return "@" + text

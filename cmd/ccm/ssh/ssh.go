@@ -1,4 +1,4 @@
-// Package ssh is ccm ssh: ccm on other machines, by way of the ssh of the user.
+// Package ssh is ccm ssh: it runs ccm on other machines through the ssh command of the user.
 package ssh
 
 import (
@@ -94,7 +94,7 @@ finish within --timeout.`,
 	return cmd
 }
 
-// runSSH is ssh.
+// runSSH runs a command of ccm on hosts, and prints their results.
 func runSSH(ctx context.Context, e *cli.Env, f *sshFlags, names, args []string) error {
 	hosts, err := f.hostList(ctx, e, names)
 	if err != nil {
