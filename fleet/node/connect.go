@@ -16,6 +16,9 @@ import (
 	"github.com/luaccm/ccm/fleet/subject"
 )
 
+// PingInterval is the time between pings of a node's connection. A second one without an answer ends it.
+const PingInterval = 30 * time.Second
+
 // connect starts to connect, and keeps trying for ever.
 func (n *Node) connect() error {
 	t := n.member.options.Timing
@@ -25,7 +28,7 @@ func (n *Node) connect() error {
 		t.Reconnect(),
 		nats.ReconnectBufSize(-1), // the sender sends again what could not be sent
 		nats.NoCallbacksAfterClientClose(),
-		nats.PingInterval(30 * time.Second), nats.MaxPingsOutstanding(2),
+		nats.PingInterval(PingInterval), nats.MaxPingsOutstanding(2),
 		nats.ConnectHandler(func(*nats.Conn) { n.connected() }),
 		nats.ReconnectHandler(func(*nats.Conn) { n.connected() }),
 		nats.DisconnectErrHandler(func(_ *nats.Conn, err error) { n.recordDisconnect(err) }),

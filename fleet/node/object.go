@@ -10,6 +10,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/nats-io/nats.go"
+
 	"github.com/luaccm/ccm/fleet/direct"
 	"github.com/luaccm/ccm/fleet/retry"
 	"github.com/luaccm/ccm/fleet/subject"
@@ -19,13 +21,19 @@ import (
 // requestBytes is the size of one request: servers buffer each for each node.
 const requestBytes = 256 << 10
 
-// objectName returns the name of a bundle in the object store.
-func objectName(digest string) string { return "sha256-" + digest + ".tar.gz" }
+// A Download gets bundles from the object store of an environment.
+type Download struct {
+	Conn        *nats.Conn
+	Environment string
+	// Parts is how long to wait for parts of a bundle that a replica lacks.
+	Parts time.Duration
+	// Obsolete reports whether the bundle is not needed any more: reads end with an error then.
+	Obsolete func() bool
+}
 
-// An object is a bundle that is read in requests of requestBytes. Its reader has to check the
-// digest.
+// An object is a bundle that is read in requests of requestBytes.
 type object struct {
-	member    *member
+	Download
 	ctx       context.Context
 	stream    string
 	chunks    string // the subject of the chunks
@@ -33,22 +41,20 @@ type object struct {
 	from      uint64 // sequence of the next one
 	buffered  [][]byte
 	patience  time.Duration // time limit for a message of 128 KiB
-	obsolete  func() bool   // the bundle is not needed any more
 }
 
 var errObsolete = errors.New("it is not wanted any more")
 
-// openObject finds a bundle in the object store (ADR-20). Reads end with errObsolete when
-// obsolete is true.
-func openObject(ctx context.Context, m *member, digest string, obsolete func() bool) (io.ReadCloser, error) {
-	store := subject.Sites(m.identity.Environment)
+// Open finds the bundle of a SHA-256 in hexadecimal (ADR-20). The reader of it has to check the digest.
+func (d Download) Open(ctx context.Context, digest string) (io.ReadCloser, error) {
+	store := subject.Sites(d.Environment)
 	metadata, chunks := subject.Objects(store)
-	o := &object{member: m, ctx: ctx, stream: subject.ObjectStream(store), from: 1, patience: max(direct.Patience, m.options.Timing.Parts/2), obsolete: obsolete}
-	name := base64.URLEncoding.EncodeToString([]byte(objectName(digest)))
+	o := &object{Download: d, ctx: ctx, stream: subject.ObjectStream(store), from: 1, patience: max(direct.Patience, d.Parts/2)}
+	name := base64.URLEncoding.EncodeToString([]byte(subject.BundleObject(digest)))
 	var found *direct.Message
 	err := o.patiently(func() (bool, error) {
 		var err error
-		found, err = direct.Last(ctx, m.conn, o.stream, strings.TrimSuffix(metadata, ">")+name)
+		found, err = direct.Last(ctx, d.Conn, o.stream, strings.TrimSuffix(metadata, ">")+name)
 		return err == nil && !found.Deleted(), err
 	})
 	if err != nil {
@@ -79,17 +85,17 @@ func openObject(ctx context.Context, m *member, digest string, obsolete func() b
 // part that one replica lacks comes from another, or a moment later. Time without a connection
 // does not count: the download goes on where it was.
 func (o *object) patiently(ask func() (came bool, err error)) error {
-	end := time.Now().Add(o.member.options.Timing.Parts)
+	end := time.Now().Add(o.Parts)
 	pause := 100 * time.Millisecond
 	for {
-		if o.obsolete() {
+		if o.Obsolete() {
 			return errObsolete
 		}
-		if !o.member.conn.IsConnected() {
+		if !o.Conn.IsConnected() {
 			if !retry.Sleep(o.ctx, 100*time.Millisecond) {
 				return context.Cause(o.ctx)
 			}
-			end = time.Now().Add(o.member.options.Timing.Parts)
+			end = time.Now().Add(o.Parts)
 			continue
 		}
 		came, err := ask()
@@ -126,7 +132,7 @@ func (o *object) Read(p []byte) (int, error) {
 // more requests the next chunks.
 func (o *object) more() (came bool, err error) {
 	var got [][]byte
-	next, _, err := direct.Read(o.ctx, o.member.conn, direct.Request{Stream: o.stream, Filter: o.chunks, From: o.from, Batch: o.remaining, MaxBytes: requestBytes, Patience: o.patience}, func(m *direct.Message) error {
+	next, _, err := direct.Read(o.ctx, o.Conn, direct.Request{Stream: o.stream, Filter: o.chunks, From: o.from, Batch: o.remaining, MaxBytes: requestBytes, Patience: o.patience}, func(m *direct.Message) error {
 		if o.remaining == 0 {
 			return errors.New("there is more of it than the store says")
 		}

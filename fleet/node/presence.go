@@ -19,6 +19,7 @@ type presence struct {
 	startTime time.Time
 	previous  []string  // IDs of earlier processes, until the first heartbeat; for the goroutine of heartbeats
 	otherTime time.Time // when another machine was last heard of, zero for none; for that goroutine too
+	lastTime  time.Time // when the node's last heartbeat was acknowledged, by its own clock; for that goroutine too
 	wake      chan struct{}
 
 	mu          sync.Mutex
@@ -76,7 +77,12 @@ func (p *presence) heartbeat(ctx context.Context, last uint64) uint64 {
 		return ack.Sequence
 	}
 	p.previous = nil // later heartbeats of these are from another machine
-	p.measureSkew(ctx, key, ack.Sequence)
+	p.lastTime = m.options.Clock()
+	if last == 0 { // later ones are compared when the next one is sent, which reads them anyway
+		if found, err := direct.Last(ctx, m.conn, subject.KVStream(subject.Presence), key); err == nil && found.Sequence == ack.Sequence {
+			p.compareClocks(found.Time)
+		}
+	}
 	return ack.Sequence
 }
 
@@ -85,6 +91,9 @@ func (p *presence) heartbeat(ctx context.Context, last uint64) uint64 {
 func (p *presence) lookForOther(ctx context.Context, key string, last uint64) (leave string) {
 	m := p.member
 	found, err := direct.Last(ctx, m.conn, subject.KVStream(subject.Presence), key)
+	if err == nil && found.Sequence == last {
+		p.compareClocks(found.Time)
+	}
 	if err != nil || found.Deleted() || found.Sequence <= last {
 		if gone := m.options.Timing.Duplicate; err == nil && gone > 0 && !p.otherTime.IsZero() && time.Since(p.otherTime) > gone {
 			m.problems.set(record.DuplicateIdentity, "")
@@ -144,20 +153,18 @@ func (p *presence) clockSkew() time.Duration {
 	return p.skew
 }
 
-// measureSkew compares the clock with the servers' clock.
-func (p *presence) measureSkew(ctx context.Context, key string, sequence uint64) {
-	m := p.member
-	found, err := direct.Last(ctx, m.conn, subject.KVStream(subject.Presence), key)
-	if err != nil || found.Sequence != sequence || found.Time.IsZero() {
+// compareClocks compares the clock with that of the servers, which stored the node's last heartbeat at a time.
+func (p *presence) compareClocks(stored time.Time) {
+	if stored.IsZero() || p.lastTime.IsZero() {
 		return
 	}
-	skew := m.options.Clock().Sub(found.Time)
+	skew := p.lastTime.Sub(stored)
 	p.mu.Lock()
 	p.skew = skew
 	p.mu.Unlock()
 	if skew > signed.Skew || skew < -signed.Skew {
-		m.problems.set(record.ClockSkew, fmt.Sprintf("the clock is wrong by about %s: jobs may be refused", skew.Round(time.Minute)))
+		p.member.problems.set(record.ClockSkew, fmt.Sprintf("the clock is wrong by about %s: jobs may be refused", skew.Round(time.Minute)))
 	} else {
-		m.problems.set(record.ClockSkew, "")
+		p.member.problems.set(record.ClockSkew, "")
 	}
 }

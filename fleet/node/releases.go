@@ -150,10 +150,11 @@ func (c *releases) install(ctx context.Context, r *signed.Release) error {
 	if c.bundles.Digest() == r.Digest() {
 		return nil
 	}
-	o, err := openObject(ctx, c.member, r.Digest(), func() bool {
+	download := Download{Conn: c.member.conn, Environment: c.member.identity.Environment, Parts: c.member.options.Timing.Parts, Obsolete: func() bool {
 		newest, ro, _ := c.member.memory.documents()
 		return newest.Version != r.Version || !ready(newest, ro, c.member.identity.Name, c.holds, c.member.now()).begins
-	})
+	}}
+	o, err := download.Open(ctx, r.Digest())
 	if err != nil {
 		return err
 	}

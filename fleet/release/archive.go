@@ -13,6 +13,7 @@ import (
 
 	"github.com/luaccm/ccm/fleet/author"
 	"github.com/luaccm/ccm/fleet/signed"
+	"github.com/luaccm/ccm/fleet/subject"
 	"github.com/luaccm/ccm/runtime/host"
 )
 
@@ -49,7 +50,7 @@ func (a Archive) AddBundle(write func(temporary string) (digest string, err erro
 	if digest, err = write(f.Name()); err != nil {
 		return "", "", err
 	}
-	file = a.path(ObjectName(digest))
+	file = a.path(subject.BundleObject(digest))
 	return file, digest, os.Rename(f.Name(), file)
 }
 
@@ -106,7 +107,7 @@ func (c *Controller) StoreAgain(ctx context.Context, a Archive) (stored []string
 		if err != nil {
 			return nil, err
 		}
-		f, err := os.Open(a.path(ObjectName(r.Digest())))
+		f, err := os.Open(a.path(subject.BundleObject(r.Digest())))
 		if err != nil {
 			return nil, err
 		}

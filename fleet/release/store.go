@@ -212,16 +212,13 @@ func (s *Store) put(ctx context.Context, key string, text []byte, last uint64) e
 	return err
 }
 
-// ObjectName returns the name of a bundle in the object store.
-func ObjectName(digest string) string { return "sha256-" + digest + ".tar.gz" }
-
 // HasBundle reports whether a bundle is stored.
 func (s *Store) HasBundle(ctx context.Context, digest string) (bool, error) {
 	store, err := s.objects(ctx)
 	if err != nil {
 		return false, err
 	}
-	_, err = store.GetInfo(ctx, ObjectName(digest))
+	_, err = store.GetInfo(ctx, subject.BundleObject(digest))
 	if errors.Is(err, jetstream.ErrObjectNotFound) {
 		return false, nil
 	}
@@ -237,7 +234,7 @@ func (s *Store) PutBundle(ctx context.Context, digest string, r io.Reader) error
 	if err != nil {
 		return err
 	}
-	_, err = store.Put(ctx, jetstream.ObjectMeta{Name: ObjectName(digest), Opts: &jetstream.ObjectMetaOptions{ChunkSize: chunkSize}}, r)
+	_, err = store.Put(ctx, jetstream.ObjectMeta{Name: subject.BundleObject(digest), Opts: &jetstream.ObjectMetaOptions{ChunkSize: chunkSize}}, r)
 	if err != nil {
 		return fmt.Errorf("%s: %w (ccm fleet check)", subject.Sites(s.Environment), err)
 	}

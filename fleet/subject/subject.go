@@ -49,6 +49,9 @@ func Objects(store string) (metadata, chunks string) {
 // Sites returns the object store with the bundles of an environment.
 func Sites(environment string) string { return sites + environment }
 
+// BundleObject returns the name of a bundle in its object store, and of its file elsewhere.
+func BundleObject(digest string) string { return "sha256-" + digest + ".tar.gz" }
+
 // DirectGet returns the subject of requests for messages of a stream. If last is "" the body has
 // the request; otherwise the request is for the last message of that subject. last may be a
 // pattern.

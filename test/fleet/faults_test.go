@@ -17,7 +17,6 @@ import (
 	"github.com/luaccm/ccm/fleet/event"
 	"github.com/luaccm/ccm/fleet/node"
 	"github.com/luaccm/ccm/fleet/record"
-	"github.com/luaccm/ccm/fleet/release"
 	"github.com/luaccm/ccm/fleet/signed"
 	"github.com/luaccm/ccm/fleet/subject"
 )
@@ -175,7 +174,7 @@ func TestNodesSayWhatIsWrong(t *testing.T) {
 	store, err := js.ObjectStore(t.Context(), subject.Sites("prod"))
 	require.NoError(t, err)
 	digest := strings.Repeat("ab", 32)
-	_, err = store.Put(t.Context(), jetstream.ObjectMeta{Name: release.ObjectName(digest)}, bytes.NewReader(bytes.Repeat([]byte("x"), 300<<10)))
+	_, err = store.Put(t.Context(), jetstream.ObjectMeta{Name: subject.BundleObject(digest)}, bytes.NewReader(bytes.Repeat([]byte("x"), 300<<10)))
 	require.NoError(t, err)
 	f.releaseOf(digest)
 	f.eventually(func() bool { return strings.Contains(f.problem("web1", record.DigestMismatch), "release 2: ") })

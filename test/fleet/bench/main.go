@@ -1,7 +1,8 @@
 // Bench measures fleets: three nats-servers as ccm fleet init configures them, and nodes, each with its own key and
-// TLS connection. The first 1,000 run the agent's code for fleets on a simulated machine: runs do nothing, and the
-// node's files are in memory. The others are connections that read and store the same messages without verifying
-// signatures: 10,000 machines would have the processors for that, this machine has not.
+// TLS connection. In a fleet of 1,000 all run the agent's code for fleets on a simulated machine: runs do nothing, and
+// the node's files are in memory. In a larger fleet one of a hundred does. The others are connections that read and
+// store the same messages at the same times, and verify no signature: nodes have processors of their own for that, and
+// here they would take those of the servers.
 //
 //	go run ./bench -nodes 1000,10000 -out ../../docs/fleet.md
 package main
@@ -21,28 +22,27 @@ import (
 
 func main() {
 	nodes := flag.String("nodes", "1000,10000", "how many nodes, `N` after N")
-	machines := flag.Int("machines", 1000, "how `MANY` of them run the code of nodes, but at least 1,000; the others are connections")
 	out := flag.String("out", "", "the `FILE` between whose markers the table is written; else it is printed")
 	dir := flag.String("dir", "", "where the servers have their data: a `DIRECTORY` on a disk; else that of temporary files")
 	flag.Parse()
 	debug.SetGCPercent(400) // this process has the heaps of all nodes, and much of them stays in use
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	if err := measureAll(ctx, *nodes, *machines, *dir, *out); err != nil {
+	if err := measureAll(ctx, *nodes, *dir, *out); err != nil {
 		fmt.Fprintln(os.Stderr, "bench-fleet:", err)
 		os.Exit(1)
 	}
 }
 
 // measureAll measures fleets of several sizes one after another, and writes the table.
-func measureAll(ctx context.Context, sizes string, machines int, dir, out string) error {
+func measureAll(ctx context.Context, sizes, dir, out string) error {
 	var all []*measurement
 	for text := range strings.SplitSeq(sizes, ",") {
 		count, err := strconv.Atoi(strings.TrimSpace(text))
 		if err != nil || count < crowd.Few {
 			return fmt.Errorf("-nodes: want numbers from %d on, got %q", crowd.Few, text)
 		}
-		m, err := measure(ctx, count, min(count, max(machines, crowd.Few)), dir)
+		m, err := measure(ctx, count, machinesOf(count), dir)
 		if err != nil {
 			return fmt.Errorf("%d nodes: %w", count, err)
 		}
@@ -54,6 +54,14 @@ func measureAll(ctx context.Context, sizes string, machines int, dir, out string
 		return nil
 	}
 	return write(out, text)
+}
+
+// machinesOf returns how many nodes of a fleet run the agent's code.
+func machinesOf(nodes int) int {
+	if nodes == crowd.Few {
+		return nodes
+	}
+	return nodes / 100
 }
 
 // A measurement has the results for a fleet of one size.

@@ -298,7 +298,7 @@ func (b *bench) job(ctx context.Context) error {
 
 // bundle makes a thousand nodes download a large bundle at once.
 func (b *bench) bundle(ctx context.Context) error {
-	began, err := b.begin(ctx, 5<<20, `labels.role == "few"`)
+	began, err := b.begin(ctx, 5<<20, crowd.StageOfFew)
 	if err != nil {
 		return err
 	}

@@ -2,9 +2,9 @@ package crowd
 
 import (
 	"context"
-	"encoding/base64"
 	"encoding/json"
 	"fmt"
+	"io"
 	"math/rand/v2"
 	"strings"
 	"sync"
@@ -17,7 +17,6 @@ import (
 	"github.com/luaccm/ccm/fleet/direct"
 	"github.com/luaccm/ccm/fleet/node"
 	"github.com/luaccm/ccm/fleet/record"
-	"github.com/luaccm/ccm/fleet/release"
 	"github.com/luaccm/ccm/fleet/retry"
 	"github.com/luaccm/ccm/fleet/signed"
 	"github.com/luaccm/ccm/fleet/subject"
@@ -53,7 +52,9 @@ func (c *Connection) NodeName() string { return c.name }
 func (c *Connection) Run(ctx context.Context) {
 	access := cluster.Access{Servers: c.servers, CA: c.ca, Credentials: c.credentials, Inbox: subject.Inbox(c.name), Name: "ccm " + c.name}
 	conn, err := access.Dial(nats.MaxReconnects(-1), nats.Timeout(time.Minute), nats.RetryOnFailedConnect(true), nats.DontRandomize(),
-		node.DefaultTiming.Reconnect())
+		nats.PingInterval(node.PingInterval), node.DefaultTiming.Reconnect(), nats.ReconnectHandler(func(*nats.Conn) {
+			time.AfterFunc(rand.N(node.DefaultTiming.SpreadReads), func() { c.readDocuments(ctx) })
+		}))
 	if err != nil {
 		c.watch.warn(err.Error())
 		return
@@ -80,6 +81,7 @@ func (c *Connection) Run(ctx context.Context) {
 	c.watch.Connected.Add(1)
 	c.heartbeat(ctx)
 	c.state(ctx, nil)
+	go c.live(ctx)
 	select {
 	case <-c.gate:
 	case <-ctx.Done():
@@ -107,6 +109,27 @@ func (c *Connection) store(ctx context.Context, to string, text []byte, options 
 	}
 }
 
+// live does what a node does when nothing happens: it reads its last heartbeat and sends another one, and now and then
+// it reads the documents.
+func (c *Connection) live(ctx context.Context) {
+	t := node.DefaultTiming
+	for read := rand.N(t.Control); retry.Sleep(ctx, t.Heartbeat*9/10+rand.N(t.Heartbeat/5)); {
+		_, _ = direct.Last(ctx, c.conn, subject.KVStream(subject.Presence), subject.KV(subject.Presence, subject.PresenceKey(c.name)))
+		c.heartbeat(ctx)
+		if read -= t.Heartbeat; read <= 0 {
+			read += t.Control
+			c.readDocuments(ctx)
+		}
+	}
+}
+
+// readDocuments reads the documents of the environment, which came to the connection already.
+func (c *Connection) readDocuments(ctx context.Context) {
+	for _, key := range []string{subject.SignersKey(Environment), subject.ReleaseKey(Environment), subject.RolloutKey(Environment)} {
+		_, _ = direct.Last(ctx, c.conn, subject.KVStream(subject.Control), subject.KV(subject.Control, key))
+	}
+}
+
 func (c *Connection) heartbeat(ctx context.Context) {
 	if text, err := (record.Presence{Boot: c.name, Version: "bench", StartTime: time.Now().UTC()}).Encode(); err == nil {
 		c.store(ctx, subject.KV(subject.Presence, subject.PresenceKey(c.name)), text)
@@ -125,7 +148,7 @@ func (c *Connection) state(ctx context.Context, r *signed.Release) {
 	}
 }
 
-// control takes a release for all nodes at once. Releases with stages are for machines.
+// control takes a release that is for all nodes at once, or at first for those of StageOfFew.
 func (c *Connection) control(ctx context.Context, m *nats.Msg) {
 	if m.Subject != subject.ControlChange(subject.ReleaseKey(Environment)) {
 		return
@@ -135,7 +158,7 @@ func (c *Connection) control(ctx context.Context, m *nats.Msg) {
 		return
 	}
 	c.watch.Released.Add(1)
-	if len(r.Stages) != 1 {
+	if len(r.Stages) != 1 && (r.Stages[0] != StageOfFew || c.labels["role"] != roleOfFew) {
 		return
 	}
 	go func() {
@@ -168,30 +191,15 @@ func (d *decoder[D]) read(text []byte, doc *D) (*D, error) {
 	return doc, nil
 }
 
-// take downloads a bundle (ADR-20), and discards it.
+// take downloads a bundle, and discards it.
 func (c *Connection) take(ctx context.Context, digest string) error {
-	store := subject.Sites(Environment)
-	metadata, chunks := subject.Objects(store)
-	of := strings.TrimSuffix(metadata, ">") + base64.URLEncoding.EncodeToString([]byte(release.ObjectName(digest)))
-	found, err := direct.Last(ctx, c.conn, subject.ObjectStream(store), of)
+	download := node.Download{Conn: c.conn, Environment: Environment, Parts: node.DefaultTiming.Parts, Obsolete: func() bool { return false }}
+	body, err := download.Open(ctx, digest)
 	if err != nil {
 		return err
 	}
-	var info struct {
-		NUID string `json:"nuid"`
-		Size int    `json:"size"`
-	}
-	if err := json.Unmarshal(found.Data, &info); err != nil {
-		return err
-	}
-	size := 0
-	err = direct.All(ctx, c.conn, direct.Request{Stream: subject.ObjectStream(store), Filter: strings.TrimSuffix(chunks, ">") + info.NUID}, func(m *direct.Message) error {
-		size += len(m.Data)
-		return nil
-	})
-	if err == nil && size != info.Size {
-		err = fmt.Errorf("bundle: %d of %d bytes", size, info.Size)
-	}
+	defer body.Close()
+	_, err = io.Copy(io.Discard, body)
 	return err
 }
 

@@ -71,6 +71,11 @@ const factBytes = 4 << 10
 // Few is the number of nodes that take the large bundle, and the least size of a fleet.
 const Few = 1000
 
+// StageOfFew is the stage of a release with these nodes.
+const StageOfFew = `labels.role == "` + roleOfFew + `"`
+
+const roleOfFew = "few"
+
 // families are operating systems; each is that of a quarter of the nodes.
 var families = []string{"debian", "redhat", "suse", "arch"}
 
@@ -95,7 +100,7 @@ func prepare(o Options, i int) (*prepared, error) {
 	}
 	role := "web"
 	if i < Few {
-		role = "few"
+		role = roleOfFew
 	}
 	family := families[i%len(families)]
 	p.labels = map[string]string{"os.family": family, "os.version": "13", "role": role}
