@@ -34,8 +34,9 @@ var tool = &pkgtool.Tool{
 	Reason:      func(stdout, stderr []string) []string { return pkgtool.Tail(append(stdout, stderr...)) },
 }
 
-// packages manages packages of apk. What it is told to install it keeps in /etc/apk/world,
-// with the version if one is said. It takes names of what packages provide, too.
+// packages manages packages of apk. Apk records each package that it was asked to install in
+// /etc/apk/world, with the version if one was named. It also accepts the name of something that
+// packages provide.
 var packages = &pkgtool.Packages{
 	Tool:         tool,
 	Name:         Name,
@@ -57,7 +58,7 @@ var packages = &pkgtool.Packages{
 	},
 }
 
-// command returns the words of a command, which waits for another apk as long as apt does.
+// command returns the words of a command. It waits up to ten minutes for another apk, as apt does.
 func command(verb string, want resources.Package) []string {
 	argv := []string{"apk", "--wait", "600"}
 	switch {
@@ -132,9 +133,10 @@ func offers(ctx context.Context, v *host.View, wants []resources.Package, _ []re
 	return list, err
 }
 
-// parsePolicy reads "NAME policy:", the versions two spaces to the right, each with a colon,
-// and further to the right where each is: the database or a repository. One with a tag
-// ("@edge URL") is used only where the user names it.
+// parsePolicy reads the versions of packages in repositories. Below the line "NAME policy:" there is
+// an indented line with a colon for each version, and below that, further indented, its places: the
+// database of installed packages or repositories. It leaves out repositories with a tag
+// ("@edge URL"), which apk uses only for packages that are named with the tag.
 func parsePolicy(out string) map[string][]string {
 	known := make(map[string][]string)
 	name, version := "", ""
@@ -151,8 +153,8 @@ func parsePolicy(out string) map[string][]string {
 	return known
 }
 
-// simulate has apk say what it would do, in lines such as "(1/2) Installing zlib (1.2.13-r0)".
-// What others need it does not remove, and ends well.
+// simulate asks apk what it would do, which it prints in lines such as "(1/2) Installing zlib
+// (1.2.13-r0)". If others need a package, apk does not remove it, and exits 0.
 func simulate(ctx context.Context, v *host.View, verb string, want resources.Package, specs []string) (t pkgtool.Simulation, err error) {
 	argv := slices.Concat(command(verb, want), []string{"--simulate"}, want.Options, specs)
 	res, err := tool.Query(ctx, v, argv...)

@@ -87,7 +87,7 @@ func run(ctx context.Context, h *host.Host, argv ...string) error {
 	})
 }
 
-// interrupted is the message of apt for an unfinished database of dpkg.
+// interruptedMessage is the message of apt for an unfinished database of dpkg.
 const interruptedMessage = "dpkg was interrupted, you must manually run"
 
 // configure is the command that finishes packages begun by dpkg.

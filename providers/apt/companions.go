@@ -35,8 +35,8 @@ func addCompanions(ctx context.Context, v *host.View, t simulation, install []re
 }
 
 // displace adds to the prediction of each package the conflicting packages that are removed for
-// it. It returns those that are removed only for all packages together, which are told with the
-// last.
+// it. It returns those that are removed only if all packages are installed together; they are in
+// the prediction of the last package.
 func displace(ctx context.Context, v *host.View, t simulation, wants []resources.Package, install []request, list []resource.Prediction) []string {
 	if len(install) == 1 || len(t.removes) == 0 {
 		list[install[0].at].Removes = t.removes
@@ -58,7 +58,8 @@ func displace(ctx context.Context, v *host.View, t simulation, wants []resources
 	return rest
 }
 
-// with returns the packages of the transaction that are installed because of a package.
+// with returns the packages of the transaction that are installed because a package needs them,
+// directly or through others.
 func (t simulation) with(pkg string, needs map[string][]string) (names []string) {
 	seen := map[string]bool{pkg: true}
 	for open := []string{pkg}; len(open) > 0; {

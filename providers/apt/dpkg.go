@@ -34,8 +34,8 @@ type record struct {
 	description        string
 }
 
-// atOnce is the number of packages in one command. A run seldom has more; the output of a command
-// is bounded.
+// atOnce is the largest number of packages in one command, because the output of a command is
+// bounded. A run seldom has more.
 const atOnce = 2000
 
 // records asks dpkg for all packages at once. The result has an entry for every package that dpkg

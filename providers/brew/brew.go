@@ -26,7 +26,7 @@ func Providers() []resource.Binding {
 }
 
 // tool runs the commands of brew, which refuses root: ccm runs as the user that Homebrew
-// belongs to. It reads its index only where that is due.
+// belongs to. By HOMEBREW_NO_AUTO_UPDATE it reads its index only when ccm has it do so.
 var tool = &pkgtool.Tool{
 	Doc:         "Asks Homebrew, and has it make the changes, as the user that it belongs to.",
 	Commands:    []string{"brew"},
@@ -36,13 +36,13 @@ var tool = &pkgtool.Tool{
 	Index: []string{
 		"/opt/homebrew/.git/FETCH_HEAD", "/usr/local/Homebrew/.git/FETCH_HEAD", "/home/linuxbrew/.linuxbrew/Homebrew/.git/FETCH_HEAD",
 	},
-	ReadsIndex: true, // it is fetched when a formula is asked about
+	ReadsIndex: true, // brew fetches it for a query about a formula
 	OfUser:     true,
 	Reason:     func(_, stderr []string) []string { return pkgtool.Tail(stderr) },
 }
 
-// packages manages formulae, of which there is one version. Brew takes other names of a
-// formula, and those of casks, too.
+// packages manages formulae. Brew offers one version of each. It accepts also other names of a
+// formula, and names of casks, so repositories are asked before an installation.
 var packages = &pkgtool.Packages{
 	Tool: tool,
 	Name: Name,
@@ -70,8 +70,8 @@ var packages = &pkgtool.Packages{
 	},
 }
 
-// command returns the words of a command. An older formula cannot be had, except as a formula
-// of its own.
+// command returns the words of a command. There is none for an older version: brew has some older
+// versions as formulae with other names, such as python@3.12.
 func command(verb string, _ resources.Package) []string {
 	if verb == "remove" {
 		return []string{"brew", "uninstall", "--formula"}
@@ -79,8 +79,7 @@ func command(verb string, _ resources.Package) []string {
 	return []string{"brew", "install", "--formula"} // it upgrades what is installed
 }
 
-// A formula is what brew says of one in JSON (docs.brew.sh/Querying-Brew), as far as it is
-// read here.
+// A formula has the fields that are used of the JSON about a formula (docs.brew.sh/Querying-Brew).
 type formula struct {
 	Name     string
 	Desc     string
@@ -90,7 +89,7 @@ type formula struct {
 	Revision int
 }
 
-// version returns the version of which brew writes a revision after an underscore.
+// version returns the version as brew list prints it, with the revision after an underscore.
 func (f formula) version() string {
 	if f.Revision > 0 {
 		return fmt.Sprintf("%s_%d", f.Versions.Stable, f.Revision)
@@ -98,8 +97,8 @@ func (f formula) version() string {
 	return f.Versions.Stable
 }
 
-// installed asks brew for the versions that it has, of which there may be several: the last
-// one counts. Of formulae that are not there it says nothing, and ends with status 1.
+// installed asks brew for installed versions. Of several versions of a formula the last one counts.
+// Brew prints nothing for formulae that are not installed, and exits 1.
 func installed(ctx context.Context, v *host.View, wants []resources.Package) ([]resources.PackageState, []error) {
 	found := make(map[string]resources.PackageMetadata)
 	_, err := pkgtool.Ask(ctx, v, pkgtool.NamesOf(wants), func(ctx context.Context, v *host.View, names []string) (any, error) {
@@ -118,7 +117,7 @@ func installed(ctx context.Context, v *host.View, wants []resources.Package) ([]
 	return pkgtool.StatesOf(wants, found, err)
 }
 
-// offers asks brew about all formulae, and about each by itself where it does not know one.
+// offers asks brew about all formulae at once or, if that fails, about each by itself.
 func offers(ctx context.Context, v *host.View, wants []resources.Package, _ []resources.PackageState) ([][]string, error) {
 	known, err := pkgtool.Ask(ctx, v, pkgtool.NamesOf(wants), func(ctx context.Context, v *host.View, names []string) ([]formula, error) {
 		list, err := info(ctx, v, names)
@@ -145,7 +144,7 @@ func offers(ctx context.Context, v *host.View, wants []resources.Package, _ []re
 	return list, err
 }
 
-// info asks brew about formulae. One name that it does not know fails the question.
+// info asks brew about formulae. If brew does not know one of several names, it answers for none.
 func info(ctx context.Context, v *host.View, names []string) ([]formula, error) {
 	res, err := tool.Query(ctx, v, append([]string{"brew", "info", "--json=v2", "--formula"}, names...)...)
 	if err != nil {
@@ -164,8 +163,8 @@ func info(ctx context.Context, v *host.View, names []string) ([]formula, error) 
 	return answer.Formulae, nil
 }
 
-// simulate has brew say what it would install. Of a removal it says nothing beforehand: it
-// refuses to remove what another formula needs, of which it is asked.
+// simulate asks brew what it would install. There is no simulation of a removal. Brew refuses to
+// remove a formula that others need, so it is asked for these.
 func simulate(ctx context.Context, v *host.View, verb string, want resources.Package, specs []string) (t pkgtool.Simulation, err error) {
 	if verb == "remove" {
 		res, err := tool.Query(ctx, v, append([]string{"brew", "uses", "--installed", "--formula"}, specs...)...)

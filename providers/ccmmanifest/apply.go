@@ -1,6 +1,6 @@
-// Package ccmmanifest provides for manifests and scripts that others apply. They are read when
-// the catalog is built, so that a mistake in one stops the run before any change. Nothing is left
-// to do here.
+// Package ccmmanifest has the provider of the type apply: manifests and scripts that a site applies.
+// They are read when the catalog is built, so that a mistake in one stops the run before any change.
+// The provider has nothing left to do.
 package ccmmanifest
 
 import (

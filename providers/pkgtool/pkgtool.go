@@ -37,7 +37,7 @@ type Tool struct {
 	// AttemptFile is the path in Index that is touched even by a failed attempt, "" if there is
 	// none.
 	AttemptFile string
-	// ReadsIndex says that its queries read a missing index.
+	// ReadsIndex says that a query of the tool fetches a missing index by itself.
 	ReadsIndex bool
 	// Shared lists the options that its queries accept as well. Options that end with a space are
 	// followed by a word.

@@ -13,7 +13,7 @@ import (
 	"github.com/luaccm/ccm/runtime/resource"
 )
 
-// execs runs commands. Split splits a line into the words of a command.
+// execs runs commands. Its field split makes the words of a command of a line.
 type execs struct {
 	doc   string
 	split func(line string) ([]string, error)

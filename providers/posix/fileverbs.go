@@ -48,8 +48,8 @@ func (p files) store(ctx context.Context, h *host.Host, want resources.File) err
 		if err != nil {
 			return err
 		}
-		// The former owner could still write to a file that is given away, after the comparison: so
-		// it is rewritten.
+		// The former owner may have the file open, and could write to it after the comparison, so a
+		// file that gets another owner is written anew.
 		if !same || attr.UID == info.UID || !info.IsOwnersToChange() {
 			return h.SetAttrOf(want.Name, info, attr)
 		}

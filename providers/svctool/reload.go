@@ -14,8 +14,8 @@ var reloadWord = lazyregexp.New(`(^|[^-\w])(do_)?reload\b`)
 // largestScript is the number of bytes of a script that are read.
 const largestScript = 1 << 20
 
-// SpeaksOfReload reports whether a script mentions a command reload. Scripts do not list their
-// commands, so one with the word is taken to have the command.
+// SpeaksOfReload reports whether the text of a script has the word reload. Scripts do not list their
+// commands, so a script with the word counts as one with the command.
 func SpeaksOfReload(v *host.View, script string) (bool, error) {
 	text, err := v.ReadUpTo(script, largestScript)
 	if err != nil {

@@ -21,7 +21,7 @@ import (
 type Scripts struct {
 	// Init is the name of the init system.
 	Init string
-	// Tools are the required commands; of each list one.
+	// Tools are lists of commands. Of each list the provider needs one command.
 	Tools [][]string
 	// Here returns an error unless the init system runs the machine of v.
 	Here func(v *host.View) error
@@ -53,8 +53,8 @@ type Scripts struct {
 type Activity struct {
 	// Word is the init system's word for it.
 	Word string
-	// Running says that the service runs. Moving says that it is starting or, with Stops,
-	// stopping. Crashed says that it does not run although the init system believes so.
+	// Running says that the service runs. Moving says that it is starting or, with Stops, that it is
+	// stopping. Crashed says that it does not run, and that the init system still has it as running.
 	Running, Moving, Stops, Crashed bool
 }
 
@@ -306,7 +306,8 @@ func (s *Scripts) Disable(ctx context.Context, h *host.Host, want resources.Serv
 	return s.do(ctx, h, s.DisableCommands(want.ServiceName(), levels)...)
 }
 
-// Mask implements resources.ServiceProvider. There are no masks, which Status reports.
+// Mask implements resources.ServiceProvider. It is not called, because Status reports that there are no
+// masks.
 func (s *Scripts) Mask(context.Context, *host.Host, resources.Service) error {
 	return errors.New(s.Init + " has no masks")
 }

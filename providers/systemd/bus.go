@@ -150,7 +150,7 @@ func text(property any) string {
 	return fmt.Sprint(property)
 }
 
-// longest is the longest name of a unit.
+// longest is the number of characters in the longest name of a unit.
 const longest = 255
 
 // isPlain reports whether a name is simply that of one unit. Systemctl also accepts patterns, and

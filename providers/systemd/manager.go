@@ -9,7 +9,7 @@ import (
 )
 
 // manager talks to systemd: over the system bus or, if that does not answer, by systemctl. It
-// does one thing at a time, so that questions of one caller do not mix with changes of another.
+// does one thing at a time, so that no query of a goroutine runs during a change by another.
 type manager struct {
 	*scope
 	mu     sync.Mutex

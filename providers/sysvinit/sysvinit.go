@@ -100,7 +100,8 @@ func meaning(res host.Result) (svctool.Activity, error) {
 	return svctool.Activity{}, errors.New("the script does not know whether it runs")
 }
 
-// bootLevels are the runlevels into which a machine may boot, and S, which comes before each.
+// bootLevels are the runlevels into which a machine may boot, and S, which init runs before any of
+// them.
 var bootLevels = []string{"S", "2", "3", "4", "5"}
 
 // levels returns the runlevels that start a service: those with a link SnnNAME to it.

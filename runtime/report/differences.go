@@ -43,7 +43,7 @@ func newParts(diff []resource.Delta, text *resource.TextChange) string {
 	return strings.Join(parts, ", ")
 }
 
-// given returns the wanted value of a property, "" if it does not differ.
+// given returns the wanted value of a property that has no present value; "" if there is none.
 func given(diff []resource.Delta, property string) string {
 	for _, d := range diff {
 		if d.Property == property && d.Have == "" {

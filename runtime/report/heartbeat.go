@@ -9,8 +9,8 @@ import (
 	"github.com/luaccm/ccm/runtime/terminal"
 )
 
-// A Heartbeat prints from time to time how long the current resource of a run has taken, where
-// there is no [StatusLine].
+// A Heartbeat prints from time to time how long the current resource of a run, or the reading of the
+// script or manifest, has taken. It is for outputs without a [StatusLine].
 type Heartbeat struct {
 	W        terminal.Printer
 	Interval time.Duration
@@ -53,7 +53,7 @@ func (h *Heartbeat) tell() {
 // Event implements event.Reporter.
 func (h *Heartbeat) Event(*event.Event) { h.EndSite() }
 
-// EndSite ends what is current.
+// EndSite ends the reading of a script or manifest.
 func (h *Heartbeat) EndSite() {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -81,7 +81,7 @@ func LimitTexts(events []Event) {
 	}
 }
 
-// texts is the number of bytes of kept diffs and outputs.
+// texts is the number of bytes of the diffs and outputs that are kept.
 type texts int
 
 // limit cuts a long text. Once there are many texts, it drops them, except those of failures.

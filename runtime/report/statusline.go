@@ -59,7 +59,7 @@ func (s *StatusLine) BeginSite(name string) {
 	s.tick()
 }
 
-// EndSite ends what is current.
+// EndSite ends the reading of a script or manifest.
 func (s *StatusLine) EndSite() {
 	s.mu.Lock()
 	defer s.mu.Unlock()

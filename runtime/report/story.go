@@ -10,7 +10,8 @@ import (
 	"github.com/luaccm/ccm/runtime/terminal"
 )
 
-// whole returns the names and values in the story of an event that must not be wrapped.
+// whole returns the names and values in the story of an event inside of which lines must not be
+// wrapped.
 func whole(e *event.Event) (list []string) {
 	for _, refs := range [][]resource.ID{e.RefreshedBy, e.Unmet} {
 		for _, id := range refs {

@@ -23,11 +23,11 @@ type bench struct {
 	options
 	installed   []peer
 	places      map[bool]string     // the directory in memory, and (true) that on a disk
-	user, group string              // whose the files are
-	moved       int                 // directories, so far
+	user, group string              // owner and group of the files
+	moved       int                 // number of directories that were moved away
 	commands    map[string]*command // of the group that is measured
 	lines       []line
-	pairs       []*command // of ccm, that have runs of the other binary too
+	pairs       []*command // commands of ccm with runs of the other binary (-before)
 }
 
 // A command is one column of a load.
@@ -35,24 +35,24 @@ type command struct {
 	name    string // load@column
 	argv    []string
 	items   float64                 // of the load
-	inputs  float64                 // bytes of the files that tell it what to do
+	inputs  float64                 // bytes of the site and of the lists for floor
 	prepare func() error            // brings the machine to where the work begins; not timed
 	check   func(said string) error // returns an error unless the work was done
 	peer    bool                    // it may fail
-	slow    bool                    // its first run has to do
+	slow    bool                    // one run is measured, the first
 	runs    []measure.Usage
 	err     error    // of a peer: why there are no runs
-	before  *command // the same of the other binary of ccm (-before)
+	before  *command // the same command of the other binary of ccm (-before)
 }
 
-// Seconds that a command may take, and a peer: its work may grow with the square of its size.
+// Times in seconds.
 const (
-	limit     = 120
-	peerLimit = 20
-	slowPeer  = 2
+	limit     = 120 // after which a command is killed
+	peerLimit = 20  // the same for peers, whose work may grow with the square of its size
+	slowPeer  = 2   // from which on a peer is measured once only
 )
 
-// newBench makes the directories that are worked in, and copies the programs.
+// newBench makes the directories for the work, and copies the programs to one of them.
 func newBench(o options) (b *bench, err error) {
 	b = &bench{options: o, places: make(map[bool]string)}
 	for disk, parent := range map[bool]string{false: o.dir, true: o.disk} {
@@ -90,10 +90,10 @@ func newBench(o options) (b *bench, err error) {
 	return b, err
 }
 
-// binary is the place of a program, on the disk.
+// binary returns the path of a copied program, on the disk.
 func (b *bench) binary(name string) string { return filepath.Join(b.places[true], name) }
 
-// shell runs a command and returns what it says.
+// shell runs a command and returns its standard output.
 func shell(text string) (string, error) {
 	out, err := exec.Command("sh", "-c", text).Output()
 	if exit, ok := errors.AsType[*exec.ExitError](err); ok {
@@ -102,7 +102,7 @@ func shell(text string) (string, error) {
 	return strings.TrimSpace(string(out)), err
 }
 
-// measure measures a group. If that cannot be done the table says why.
+// measure measures a group. If that fails, the table has the reason.
 func (b *bench) measure(g group) error {
 	b.commands = make(map[string]*command)
 	var order []*command
@@ -225,9 +225,9 @@ func (b *bench) load(l load) (all []*command, err error) {
 	return all, err
 }
 
-// fresh makes empty directories, and has everything written, so that the next command does not
-// pay for the one before it. Old ones are moved away, not deleted: ext4 without a journal steps over
-// inodes that were deleted a moment ago, one by one, and creating files would be slower than it is.
+// fresh makes empty directories, and has all files written to disk, so that the writes of one command
+// do not slow the next one down. Old directories are moved away, not deleted: ext4 without a journal
+// steps over recently deleted inodes one by one, which would slow the creation of files.
 func (b *bench) fresh(dirs ...string) (err error) {
 	b.moved++
 	for _, dir := range dirs {
@@ -240,9 +240,8 @@ func (b *bench) fresh(dirs ...string) (err error) {
 	return errors.Join(err, failed)
 }
 
-// run runs all commands in turn: each once, to see that it does what it should and to warm
-// what can be warmed, and then as often as there are rounds. The first run of a slow peer
-// has to do.
+// run runs all commands in turn: a first time to check them and to fill caches, which is not
+// measured, and then once in each round. Of a slow peer the first run is measured, and is the only one.
 func (b *bench) run(commands []*command) error {
 	for k := -1; k < b.rounds; k++ {
 		for _, c := range commands {
@@ -270,7 +269,8 @@ func (b *bench) once(c *command) (u measure.Usage, err error) {
 	}
 	err = c.prepare()
 	if err == nil {
-		// A small program starts it: the memory of a child never seems less than that of its parent.
+		// Floor starts the command, because the kernel reports at least the memory of the parent for a
+		// child, and this process is large.
 		once := exec.Command(b.binary("floor"), append([]string{"once", fmt.Sprint(seconds)}, c.argv...)...)
 		once.Dir, once.Stderr = b.places[true], os.Stderr
 		once.Env = append(os.Environ(), "LC_ALL=C.UTF-8", "NO_COLOR=1", "ANSIBLE_LOCALHOST_WARNING=False", "ANSIBLE_RETRY_FILES_ENABLED=False")

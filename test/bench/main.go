@@ -2,8 +2,8 @@
 
 // Bench measures ccm: whole processes, in turn with the floor programs (floor),
 // which do the least that the same work can cost, and with whichever peers are
-// installed. It prints a table of what was wanted and what was measured and writes
-// docs/performance.md, where the reading of it is explained. rows.go has the rows.
+// installed. It prints a table of targets and results and writes docs/performance.md,
+// which explains how to read the table. rows.go has the rows.
 //
 //	go run ./test/bench                   everything; about five minutes
 //	go run ./test/bench -quick            small sizes, under a minute; for a look
@@ -22,7 +22,7 @@ import (
 	"strings"
 )
 
-// options are what the command line says.
+// options are the flags of the command line.
 type options struct {
 	rounds                 int
 	shrink                 int // sizes are divided by it

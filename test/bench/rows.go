@@ -10,7 +10,8 @@ type group struct {
 }
 
 // A load is one piece of work, which each program does: floor, ccm with a site in Lua and
-// in YAML, and the peers. Each is a column. A command is named by both: stable-1000@lua.
+// in YAML, and the peers. Each program is a column. The name of a command has the load and the
+// column: stable-1000@lua.
 type load struct {
 	name  string
 	typ   string // of the resources
@@ -18,14 +19,14 @@ type load struct {
 	items func(dir string, n int) ([]item, error)
 	loop  bool // the script declares its files in a loop; a manifest has none
 	disk  bool // the work is done on the disk, not in memory
-	oneIn int  // one in so many is not as wanted when a command begins; 0 for none
-	// How the line begins in which ccm says what it found: of N things M were not as wanted.
-	// "Nothing to do: N resources" if it is "".
+	oneIn int  // one in oneIn items is not as wanted when a command begins; 0 for none
+	// The beginning of the line in which ccm reports the result. N stands for the number of items, M
+	// for those that were not as wanted, S for the others. "" is "Nothing to do: N resource".
 	says string
 	// Words of commands. The words in capitals stand for files and directories.
-	floor     map[string]string // by column: floor, and others that notes speak of
+	floor     map[string]string // by column: floor, and columns for notes
 	ccm       string            // runSite if it is ""
-	peers     string            // SITE for their own words, "" if none takes part
+	peers     string            // SITE stands for the words of the peer; "" if none takes part
 	languages string            // both if it is ""
 }
 
@@ -37,10 +38,10 @@ type row struct {
 	cost   string // what is measured
 	metric string // wall if it is ""
 	unit   string // ms if it is ""
-	each   bool   // for each item: the cost and the base are divided by how many there are
-	less   string // what of the cost does not count for the ratio
+	each   bool   // cost and base are divided by the number of items
+	less   string // an expression, subtracted from the cost before the ratio is computed
 	base   string // what the cost is divided by; "" for that of floor, 1 if the limit is a cost itself
-	than   string // what people call the base
+	than   string // the base in words
 	limits [2]float64
 	note   string // expressions in braces become milliseconds
 }
@@ -56,7 +57,7 @@ const (
 )
 
 var (
-	// For files that are right, with one worker and with as many as ccm has.
+	// For files that are as wanted, with one worker and with as many as ccm has.
 	stable  = map[string]string{"floor": "stable LIST DATA 1024 1", "workers": "stable LIST DATA 1024 WORKERS"}
 	create  = floorIs("create LIST DATA 1024")
 	workers = floorIs("stable LIST DATA 1024 WORKERS")
@@ -157,14 +158,14 @@ var groups = []group{
 type peer struct {
 	Name   string
 	binary string
-	suffix string // of its site; it matters to some
-	words  string
+	suffix string // of its site, by which some peers tell the language
+	words  string // of its command
 }
 
 var peers = []peer{
 	{"gru", "gructl", "lua", "apply --siterepo / SITE"}, // it looks for sources below the repository
 	{"CFEngine", "cf-agent", "cf", "-KIf SITE"},
-	{"Choria CCM", "choria-ccm", "yaml", "apply SITE"}, // its own name is that of ours
+	{"Choria CCM", "choria-ccm", "yaml", "apply SITE"}, // its binary is called ccm, too, and has to be renamed for PATH
 	{"Puppet", "puppet", "pp", "apply --vardir STATE SITE"},
 	{"Ansible", "ansible-playbook", "yml", "-c local -i localhost, SITE"},
 }

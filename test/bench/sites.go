@@ -42,8 +42,8 @@ func (s site) text(language string) string {
 	return b.String()
 }
 
-// pad is what the contents of all files end with: plain letters on one line,
-// which no language reads anything into, and Choria's ccm takes.
+// pad is the end of the contents of all files: letters and digits on one line, without a special
+// meaning in any of the languages.
 var pad = strings.Repeat("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789ab", 16)[:1024-8]
 
 func nothing(string, int) ([]item, error) { return nil, nil }
@@ -100,10 +100,11 @@ func bigFile(dir string, n int, less int64) ([]item, error) {
 	return []item{{Name: target, Own: map[string]string{"source": source}}}, os.Truncate(target, int64(n)<<20-less)
 }
 
-// errFewer says that a load cannot be measured here.
+// errFewer says that this machine has too few things of a kind for a load.
 var errFewer = errors.New("fewer are here")
 
-// listed are n things of those that a command lists, and that are as they should be.
+// listed returns a function that makes items of n of the names that a command prints. They are all as
+// wanted: the command prints only things in the state ensure.
 func listed(ensure, command string) func(string, int) ([]item, error) {
 	return func(_ string, n int) (items []item, err error) {
 		said, _ := shell(command)
@@ -118,10 +119,10 @@ func listed(ensure, command string) func(string, int) ([]item, error) {
 	}
 }
 
-// contents says whether items are files whose contents are known.
+// contents reports whether items are files with a content, and not with a source.
 func contents(items []item) bool { return len(items) > 0 && items[0].Own["content"] != "" }
 
-// fill makes one in so many files what they should be, but for how they begin.
+// fill writes one in oneIn files: the wanted content, with begin in the place of its first bytes.
 func fill(items []item, oneIn int, begin string) (err error) {
 	for i := 0; i < len(items) && contents(items); i += oneIn {
 		text := begin + items[i].Own["content"][len(begin):]
@@ -130,8 +131,8 @@ func fill(items []item, oneIn int, begin string) (err error) {
 	return err
 }
 
-// checkFiles reports files that are not as they should be and, in a directory that was empty,
-// such as should not be there.
+// checkFiles returns an error if a file is not as wanted or if a directory that was empty before the
+// command has other files, too.
 func checkFiles(items []item, empty bool) error {
 	if !contents(items) {
 		return nil

@@ -28,7 +28,7 @@ var metrics = map[string]metric{
 	"wall": func(_ *command, u measure.Usage) float64 { return float64(u.Wall) / 1e6 },
 	"cpu":  func(_ *command, u measure.Usage) float64 { return float64(u.CPU) / 1e6 },
 	"rss":  func(_ *command, u measure.Usage) float64 { return float64(u.RSS) },
-	// Without the site and lists: they say what to do.
+	// Without the site and lists, which a program has to read in any case.
 	"read":  func(c *command, u measure.Usage) float64 { return float64(u.Read) - c.inputs },
 	"items": func(c *command, _ measure.Usage) float64 { return c.items },
 	"in use": func(_ *command, u measure.Usage) float64 {
@@ -40,7 +40,7 @@ var metrics = map[string]metric{
 // units are in milliseconds or bytes.
 var units = map[string]float64{"ms": 1, "µs": 1e-3, "B": 1, "KiB": 1 << 10, "MiB": 1 << 20}
 
-// said finds a number in what a command said.
+// said returns the number that a pattern finds in the output of a command.
 func said(u measure.Usage, pattern string) float64 {
 	m := regexp.MustCompile(pattern).FindStringSubmatch(u.Output)
 	if m == nil {
@@ -50,7 +50,7 @@ func said(u measure.Usage, pattern string) float64 {
 	return f
 }
 
-// sum is the value of an expression in round k. What was not measured is not a number.
+// sum returns the value of an expression (see row) in round k, NaN if a load in it was not measured.
 func (b *bench) sum(expression, column string, of metric, k int) (sum float64) {
 	for _, word := range strings.Fields(expression) {
 		name, minus := strings.CutPrefix(word, "-")
@@ -70,8 +70,8 @@ func (b *bench) sum(expression, column string, of metric, k int) (sum float64) {
 	return sum
 }
 
-// each returns what is computed from the runs of one round, sorted. Ratios are made there, so
-// that a machine that gets slower moves all programs of the round.
+// each returns the results of a function for all rounds, sorted. Ratios are computed within a round, so
+// that a machine that gets slower for a while affects both sides of a ratio.
 func (b *bench) each(of func(k int) float64) []float64 {
 	list := make([]float64, b.rounds)
 	for k := range list {
@@ -83,7 +83,7 @@ func (b *bench) each(of func(k int) float64) []float64 {
 
 func (b *bench) median(of func(k int) float64) float64 { return median(b.each(of)) }
 
-// median is not a number if one of the list is none.
+// median returns the median of a sorted list, NaN if an element is NaN.
 func median(list []float64) float64 {
 	if n := len(list); !math.IsNaN(list[0]) { // these come first
 		return (list[(n-1)/2] + list[n/2]) / 2
@@ -91,13 +91,13 @@ func median(list []float64) float64 {
 	return math.NaN()
 }
 
-// spread says within how many percent of the median half of the list are.
+// spread returns half of the interquartile range of a sorted list, in percent of its median.
 func spread(list []float64) float64 {
 	quarter := len(list) / 4
 	return math.Round(50 * (list[len(list)-1-quarter] - list[quarter]) / math.Abs(median(list)))
 }
 
-// line computes a row.
+// line computes the line of a row.
 func (b *bench) line(r row) line {
 	of, unit := metrics[cmp.Or(r.metric, "wall")], cmp.Or(r.unit, "ms")
 	value := func(expression, column string, k int) float64 {
@@ -147,7 +147,7 @@ func (b *bench) line(r row) line {
 	return l
 }
 
-// met says whether ratios are within limits: yes or no, or of both languages.
+// met says whether ratios are within limits: yes or no, or one word for each language.
 func met(ratios, limits [2]float64) string {
 	var words []string
 	for i, ratio := range ratios {
@@ -164,7 +164,7 @@ func met(ratios, limits [2]float64) string {
 	return cmp.Or(strings.Join(slices.Compact(words), " / "), "not measured")
 }
 
-// with writes figures with a unit; - if there are none.
+// with formats figures with a unit; "-" if there are none.
 func with(unit string, figures ...float64) string {
 	var words []string
 	for _, f := range figures {
@@ -178,7 +178,7 @@ func with(unit string, figures ...float64) string {
 	return strings.TrimSpace(strings.Join(words, " / ") + " " + unit)
 }
 
-// number writes a figure with as many digits as are worth reading.
+// number formats a figure with about three significant digits.
 func number(f float64) string {
 	switch abs := math.Abs(f); {
 	case abs >= 100:
@@ -189,14 +189,14 @@ func number(f float64) string {
 	return strconv.FormatFloat(math.Round(f*100)/100, 'f', -1, 64)
 }
 
-// note puts milliseconds in the place of expressions in braces.
+// note replaces expressions in braces by their medians in milliseconds.
 func (b *bench) note(text string) string {
 	return regexp.MustCompile(`\{[^}]*\}`).ReplaceAllStringFunc(text, func(expression string) string {
 		return with("ms", b.median(func(k int) float64 { return b.sum(strings.Trim(expression, "{}"), "", metrics["wall"], k) }))
 	})
 }
 
-// peerTimes lists what peers took.
+// peerTimes lists the times of peers.
 func (b *bench) peerTimes(r row) string {
 	var words []string
 	for _, p := range b.installed {
@@ -212,7 +212,7 @@ func (b *bench) peerTimes(r row) string {
 	return cmp.Or(strings.Join(words, ", "), "-")
 }
 
-// table writes lines and what has to be said of them, for a page.
+// table formats lines as a table in Markdown, with their notes below it.
 func table(lines []line) string {
 	text := "| work | floor | ccm, Lua | ccm, YAML | ratio | ± | target | met | peers |\n|---|---|---|---|---|---|---|---|---|\n"
 	for _, l := range lines {
@@ -227,7 +227,8 @@ func table(lines []line) string {
 	return text
 }
 
-// pairTable writes what both binaries of ccm take, and the medians of the ratios of the rounds.
+// pairTable formats the times of both binaries of ccm, and the medians of the ratios of the rounds, as
+// a table in Markdown.
 func (b *bench) pairTable() string {
 	var w strings.Builder
 	w.WriteString("| run | before | after | ratio | processor, before | after | ratio |\n|---|---|---|---|---|---|---|\n")

@@ -12,8 +12,8 @@ import (
 	"github.com/luaccm/ccm/fleet/subject"
 )
 
-// Nodes that a key has signed which fleet.json does not name are shown: whoever has an old one sees that something
-// is missing, and where to get the newer.
+// Nodes that were signed by a key which fleet.json does not name are shown: somebody with an old fleet.json sees
+// that nodes are missing, and where to get the new file.
 func TestNodesNotInFleetAreShown(t *testing.T) {
 	l := sharedLab(t)
 	l.addNode(t, unique("web"), "prod")
@@ -52,7 +52,7 @@ func TestNodesNotInFleetAreShown(t *testing.T) {
 	require.NotContains(t, stderr, "forged")
 }
 
-// checkSays waits until ccm fleet check says something.
+// checkSays waits until ccm fleet check prints a text.
 func (l *lab) checkSays(t *testing.T, want string) {
 	t.Helper()
 	waitFor(t, "ccm fleet check to say "+want, func() error {

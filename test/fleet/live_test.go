@@ -55,7 +55,7 @@ func (l *lab) startAgent(t *testing.T, name, environment, allowed string) *agent
 	return a
 }
 
-// What operators ask of nodes that are there: one fleet for all of it.
+// The tests of commands that ask running nodes share one fleet.
 func TestAskingNodes(t *testing.T) {
 	l := newLab(t)
 	key, allowed := l.operatorKey(t, "ops", 7)
@@ -64,13 +64,13 @@ func TestAskingNodes(t *testing.T) {
 	t.Run("fill", func(t *testing.T) { l.testEventsFill(t, key) })
 }
 
-// Nodes that are asked say how they are now, and not what they told before. Those that do not answer are
-// named, and are in no list.
+// With --live the nodes answer with their present state, and stored messages do not count. Nodes that do not
+// answer are named on standard error, and are in no list.
 func (l *lab) testNodesLive(t *testing.T, key string, web *agentProcess) {
 	l.addNode(t, "new1", "test")
 	l.says(t, l.addNode(t, "deaf1", "test"), record.State{Outcome: "stable"}, map[string]any{"os": map[string]any{"family": "amiga"}})
 
-	// What is stored of web1 is old.
+	// The stored facts of web1 differ from those of the running agent.
 	text, err := record.Facts{Node: "web1", Time: time.Now(), Facts: map[string]any{"os": map[string]any{"family": "amiga"}}}.Encode()
 	require.NoError(t, err)
 	_, err = direct.Publish(t.Context(), l.dial(t, web.nodeIdentity), subject.KV(subject.Nodes, subject.FactsKey("web1")), text)
@@ -124,8 +124,8 @@ func (l *lab) testNodesLive(t *testing.T, key string, web *agentProcess) {
 	}
 }
 
-// Servers that have lost what a node told are found out by the numbers of its messages, and the node tells it
-// again from the records of its runs.
+// If the servers have lost messages of a node, the numbers of its messages have gaps. The node sends the
+// missing messages again, from the records of its runs.
 func (l *lab) testEventsFill(t *testing.T, key string) {
 	made := filepath.Join(t.TempDir(), "made")
 	site := l.site(t, fmt.Sprintf("file { %q, content = 'x', owner = '%d', group = '%d', mode = '0644' }\n", made, os.Getuid(), os.Getgid()))
@@ -195,7 +195,7 @@ func (l *lab) testEventsFill(t *testing.T, key string) {
 	stdout, _, _ = l.ccm("fleet", "check")
 	require.NotContains(t, stdout, "gaps")
 
-	// A node of another environment than is asked about has no part in it.
+	// An environment that does not exist is an error.
 	_, stderr, status = l.ccm("fleet", "events", "--fill", "--environment", "nope")
 	require.NotZero(t, status)
 	require.Contains(t, stderr, "there is no environment nope")

@@ -18,13 +18,13 @@ import (
 	"github.com/luaccm/ccm/fleet/subject"
 )
 
-// A secretSite is a folder with secrets, and whose identities there are.
+// A secretSite is the folder of a site with secrets, beside the fleet of a lab.
 type secretSite struct {
 	l   *lab
 	dir string
 }
 
-// run runs ccm in the folder, with the identity of age in the file key.
+// run runs ccm in the folder, with the age identity in the file key.
 func (s *secretSite) run(key string, args ...string) (stdout, stderr string, status int) {
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
@@ -36,7 +36,7 @@ func (s *secretSite) run(key string, args ...string) (stdout, stderr string, sta
 	return out.String(), errs.String(), cmd.ProcessState.ExitCode()
 }
 
-// must is run for what has to end well. It returns all that is printed.
+// must is run for a command that has to succeed. It returns both outputs.
 func (s *secretSite) must(t *testing.T, key string, args ...string) string {
 	t.Helper()
 	stdout, stderr, status := s.run(key, args...)
@@ -44,7 +44,7 @@ func (s *secretSite) must(t *testing.T, key string, args ...string) string {
 	return stdout + stderr
 }
 
-// enrol makes a machine a node, with a key of age of its own, and returns the file of that.
+// enrol makes a machine a node with an age identity of its own, and returns the path of that.
 func (l *lab) enrol(t *testing.T, name, environment string, more ...string) (key string) {
 	t.Helper()
 	m := l.ask(t, name, environment)
@@ -53,8 +53,8 @@ func (l *lab) enrol(t *testing.T, name, environment string, more ...string) (key
 	return filepath.Join(m.dir, "age.key")
 }
 
-// Secrets for a role can be read by the nodes to which operators gave it, and by none that gives it to itself;
-// not by whoever stores a node on the servers, either.
+// Secrets for a role can be read by the nodes to which operators gave the role. A node that claims the role in
+// its facts cannot read them, and neither can somebody who stores a node with the role on the servers.
 func TestSecretsForRole(t *testing.T) {
 	l := sharedLab(t)
 	role, db1, db2, web := unique("role"), unique("db"), unique("db"), unique("web")
@@ -73,7 +73,7 @@ func TestSecretsForRole(t *testing.T) {
 	plain := filepath.Join(s.dir, "db.conf")
 	require.NoError(t, os.WriteFile(plain, []byte("password = hunter2"), 0o600))
 
-	// Nobody has it: nothing is written.
+	// No node matches: nothing is written.
 	before, err := os.ReadFile(filepath.Join(s.dir, ".ccm/recipients"))
 	require.NoError(t, err)
 	for _, c := range []struct{ to, want string }{
@@ -106,7 +106,7 @@ func TestSecretsForRole(t *testing.T) {
 	require.Contains(t, s.must(t, ann, "secret", "encrypt", "db.conf", "--to", db1, "-o", "alone.age"), "Only nodes can read it: nobody can edit or rekey it. --for NAME adds people.\n")
 	require.NoError(t, os.Remove(filepath.Join(s.dir, "alone.age")))
 
-	// A node that whoever has the servers stored there: no key of the fleet has signed it.
+	// Somebody with access to the servers has stored a node: no key of the fleet has signed it.
 	sequence := l.forge(t, "prod", "role", role)
 	_, stderr, status = s.run(ann, "secret", "recipients", "nodes")
 	require.NotZero(t, status)
@@ -121,7 +121,7 @@ func TestSecretsForRole(t *testing.T) {
 		return nil
 	})
 
-	// Another node gets the role; what is encrypted already follows.
+	// Another node gets the role. After an update of the recipients, rekey encrypts existing secrets for it.
 	second := l.enrol(t, db2, "test", "--tag", "role="+role)
 	stdout, stderr, status := s.run(ann, "secret", "recipients", "nodes", "-n")
 	require.Equal(t, 4, status, stdout+stderr)
@@ -134,7 +134,7 @@ func TestSecretsForRole(t *testing.T) {
 	require.Equal(t, "password = hunter2", s.must(t, second, "secret", "decrypt", "db.conf.age"))
 	require.Contains(t, s.must(t, ann, "secret", "recipients", "nodes"), "The nodes in .ccm/recipients are those of the fleet.")
 
-	// One is revoked. Who could have read is told.
+	// A node is revoked. Rekey names the secrets that it could read.
 	l.must(t, "fleet", "revoke", db1)
 	require.Contains(t, s.must(t, ann, "secret", "recipients", "nodes"), "- "+db1+"\n")
 	said = s.must(t, ann, "secret", "rekey")
@@ -142,7 +142,7 @@ func TestSecretsForRole(t *testing.T) {
 	_, _, status = s.run(first, "secret", "decrypt", "db.conf.age")
 	require.NotZero(t, status)
 
-	// A file is for somebody else from now on.
+	// A file gets other recipients.
 	_, stderr, status = s.run(ann, "secret", "rekey", "--to", web)
 	require.NotZero(t, status)
 	require.Contains(t, stderr, "want the files that are to be for "+web)
@@ -151,7 +151,8 @@ func TestSecretsForRole(t *testing.T) {
 	require.Equal(t, "password = hunter2", s.must(t, liar, "secret", "decrypt", "db.conf.age"))
 }
 
-// forge stores a node with a tag that a key has signed which is none of the fleet. It returns the sequence.
+// forge stores a node with a tag, signed by a key that is none of the fleet. It returns the sequence number of
+// the message.
 func (l *lab) forge(t *testing.T, environment, tag, value string) uint64 {
 	t.Helper()
 	signer, err := nkeys.CreateAccount()
@@ -170,8 +171,8 @@ func (l *lab) forge(t *testing.T, environment, tag, value string) uint64 {
 	return ack.Sequence
 }
 
-// A node gets a role after a secret was encrypted for it: the release says so before it goes out, and the node says
-// so when it has tried.
+// A node gets a role after a secret was encrypted for that role, so it cannot read the secret: ccm fleet release
+// warns of that before it stores the release, and the node reports it after its run has failed.
 func TestFleetSecretUnreadable(t *testing.T) {
 	f := newThree(t)
 	l := f.lab

@@ -13,8 +13,8 @@ import (
 	"github.com/luaccm/ccm/runtime/resource/resourcetest"
 )
 
-// A Machine has the state that package managers change: the repositories and what is
-// installed. A test answers with it as its package manager would.
+// A Machine is a model of the machine of a package manager: repositories and installed packages. The
+// test of a provider uses it to answer commands as the package manager would.
 type Machine struct {
 	Repo  map[string][]string // the versions of each package, the oldest first
 	DB    map[string]string   // the installed versions
@@ -52,14 +52,14 @@ func Failed(code int, stdout, stderr string) host.Result {
 	return host.Result{Stdout: []byte(stdout), Stderr: []byte(stderr), Code: code}
 }
 
-// WordsBehind returns the words after the n first ones that are no options.
+// WordsBehind returns the words of a command after the first n, without options.
 func WordsBehind(argv []string, n int) []string {
 	return slices.DeleteFunc(slices.Clone(argv[n:]), func(s string) bool { return strings.HasPrefix(s, "-") })
 }
 
 // Suite tests a provider with every wish from every state of the package demo, of which
-// repositories have versions 1.0-1, 1.1-1 and 2.0-1 or, if only the newest, the last of them.
-// Begin is called for each machine before it answers.
+// repositories have versions 1.0-1, 1.1-1 and 2.0-1 or, with onlyNewest, the last of these. Begin is
+// called for each machine before it answers.
 func Suite(t *testing.T, p *pkgtool.Packages, answer func(m *Machine, c host.Cmd) (host.Result, error), onlyNewest bool, begin ...func(m *Machine)) {
 	versions := []string{"1.0-1", "1.1-1", "2.0-1"}
 	start := func(version string) func(*testing.T, string) host.Runner {

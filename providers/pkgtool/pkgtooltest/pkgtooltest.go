@@ -98,9 +98,9 @@ type PredictionCase struct {
 	CommandsRun []string
 }
 
-// Predict tests the predictions of packages. New returns a machine for each case: what it
-// answers, and the commands that it has run. Afterwards the state of the first package is
-// known without another command.
+// Predict tests the predictions of packages. Machine returns a new machine for each case, as two
+// functions: one answers commands, the other returns the commands that were run. After a prediction
+// the provider must know the state of the first package without another command.
 func Predict(t *testing.T, cases []PredictionCase, p Provider, predict func(context.Context, *host.View, []resources.Package) []resource.Prediction,
 	machine func() (answer func(host.Cmd) (host.Result, error), run func() []string)) {
 	for _, x := range cases {

@@ -49,8 +49,8 @@ func (r Record) IsOtherVersionOf(o Record) bool {
 	return r.Name == o.Name && r.Arch == o.Arch && r.EVR != o.EVR
 }
 
-// AtOnce is the number of packages in one command. A run seldom has more; the output of a command
-// is bounded.
+// AtOnce is the largest number of packages in one command, because the output of a command is
+// bounded. A run seldom has more.
 const AtOnce = 2000
 
 // Records asks rpm for all packages at once. The result has an entry for every package that rpm

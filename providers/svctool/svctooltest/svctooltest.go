@@ -1,5 +1,5 @@
-// Package svctooltest has the tests that providers of services in scripts have in common,
-// and a machine for them. What it answers was recorded from the real tools.
+// Package svctooltest has the tests that providers of services in scripts have in common, and the
+// model of a machine for them. The answers of its commands were recorded from the real tools.
 package svctooltest
 
 import (
@@ -20,15 +20,16 @@ import (
 	"github.com/luaccm/ccm/runtime/resource/resourcetest"
 )
 
-// NoWait does not wait: the time of a machine passes with each question.
+// NoWait does not wait: on a [Machine] a moment passes with each query instead.
 func NoWait(ctx context.Context, _ time.Duration) error { return ctx.Err() }
 
-// A Machine has one service, x. It is the directory Root.
+// A Machine has one service, x. Its files are below the directory Root.
 type Machine struct {
 	t    testing.TB
 	Root string
-	// Running says whether the service runs. It Dies soon after each start. It has been
-	// Killed, which the init system has not noticed; it is Starting for some questions.
+	// Running says that the service runs, Dies that it ends soon after each start, and Killed that it
+	// was killed and the init system has not noticed. Starting is the number of queries for which it
+	// is still starting.
 	Running, Dies, Killed bool
 	Starting              int
 	// Verbs are the verbs that were called.
@@ -114,7 +115,7 @@ func (tool Tool) runner(m *Machine) *hosttest.Runner {
 	}}
 }
 
-// OK and Failed are answers.
+// OK returns the answer of a command that succeeds.
 func OK(out string) host.Result { return host.Result{Stdout: []byte(out)} }
 
 // Failed returns the answer of a command that fails.

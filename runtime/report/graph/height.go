@@ -1,6 +1,7 @@
 package graph
 
-// settlings is the number of times that heights are adjusted to those of the neighbours.
+// settlings is the number of passes over all layers in which heights are adjusted to those of
+// neighbours.
 const settlings = 40
 
 // settle gives each cell a height near the middle of its neighbours, so that lines are

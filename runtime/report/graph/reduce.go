@@ -1,11 +1,11 @@
 package graph
 
-// mostReduced is of how many boxes implied edges are left out: the time and memory that takes
-// grow with the square of them, and nobody can look at more.
+// mostReduced is the largest number of boxes whose implied edges are left out. Time and memory of the
+// reduction grow with the square of that number, and nobody can look at more.
 const mostReduced = 8192
 
-// reduced leaves out edges that longer ways imply, but for those with a refresh: a transitive
-// reduction, by the sets of what can be reached from each of n boxes.
+// reduced leaves out edges that longer ways imply, but for those with a refresh. It is a transitive
+// reduction by the sets of boxes that each of n boxes reaches.
 func reduced(n int, edges []Edge) []Edge {
 	if n > mostReduced {
 		return edges
@@ -15,7 +15,7 @@ func reduced(n int, edges []Edge) []Edge {
 	bits := make([]uint64, n*words)
 	reach := func(i int) []uint64 { return bits[i*words : (i+1)*words] }
 	has := func(set []uint64, i int) bool { return set[i/64]>>(i%64)&1 == 1 }
-	far := make([]uint64, words) // what is reached in two steps or more
+	far := make([]uint64, words) // boxes that are two steps or more away
 	order := topological(n, edges)
 	keep := make(map[Edge]bool, len(edges))
 	for k := len(order) - 1; k >= 0; k-- {
@@ -52,7 +52,7 @@ func outgoing(n int, edges []Edge) [][]Edge {
 	return out
 }
 
-// topological returns n boxes in an order in which each comes after what leads to it.
+// topological returns n boxes in an order in which each comes after the boxes with edges to it.
 func topological(n int, edges []Edge) []int {
 	out, left := outgoing(n, edges), make([]int, n)
 	for _, e := range edges {

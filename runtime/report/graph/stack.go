@@ -6,15 +6,15 @@ import (
 	"unicode/utf8"
 )
 
-// boxes are nodes that are drawn together, and what comes before what among them.
+// boxes are the boxes of a drawing before they have places: their nodes, and the edges between them.
 type boxes struct {
 	members [][]int // of each box, in ascending order
 	edges   []Edge  // between boxes, each pair once
 }
 
-// newBoxes stacks nodes of one type and class with the same neighbours. That is done before
-// edges are left out that longer ways imply, which makes few of many, and after it, because
-// then more have the same neighbours.
+// newBoxes stacks nodes of one type and class with the same neighbours, and leaves out implied edges.
+// It stacks twice: before it leaves out edges, because that takes long with many boxes, and
+// afterwards, because then more boxes have the same neighbours.
 func newBoxes(nodes []Node, edges []Edge, stack int) boxes {
 	b := boxes{edges: merged(edges)}
 	for i := range nodes {
@@ -30,7 +30,7 @@ func newBoxes(nodes []Node, edges []Edge, stack int) boxes {
 	return b
 }
 
-// stacked makes one box of those with equal neighbours, if they have stack members or more.
+// stacked joins boxes with equal keys into one box, if that has stack members or more.
 func (b boxes) stacked(nodes []Node, stack int) boxes {
 	keys := b.keys(nodes)
 	sizes := make(map[string]int)
@@ -85,7 +85,8 @@ func (b boxes) keys(nodes []Node) []string {
 	return out
 }
 
-// merged sorts edges by From and To, and leaves out doubles: a pair that has a refresh keeps it.
+// merged returns edges sorted by From and To, one for each pair. It is a refresh if one of the edges
+// of the pair is.
 func merged(edges []Edge) []Edge {
 	out := slices.Clone(edges)
 	slices.SortFunc(out, func(a, b Edge) int {
@@ -104,7 +105,7 @@ func merged(edges []Edge) []Edge {
 	return slices.CompactFunc(out, func(a, b Edge) bool { return a.From == b.From && a.To == b.To })
 }
 
-// commonPrefix returns how both begin, in whole characters.
+// commonPrefix returns the longest common beginning of two texts, in whole characters.
 func commonPrefix(a, b string) string {
 	n := 0
 	for n < len(a) && n < len(b) && a[n] == b[n] {

@@ -10,20 +10,20 @@ import (
 	"github.com/luaccm/ccm/runtime/markup"
 )
 
-// Style is how drawings look, for a page with one in it. The page sets the variables; those of
-// outcomes are optional.
+// Style is the style sheet of drawings, for a page that contains some. The page sets the variables of
+// CSS in it; those of outcomes are optional.
 //
 //go:embed graph.css
 var Style string
 
-// variables are those of a drawing that is a file of its own. They follow the colours of the
-// reader's system.
+// variables are the variables of Style for a drawing that is a file of its own, light or dark as the
+// reader's system is.
 const variables = `.graph{--g-bg:#fff;--g-text:#1b2430;--g-line:#8a95a3;--g-fill:97%;--g-edge:58%}
 @media(prefers-color-scheme:dark){.graph{--g-bg:#191f27;--g-text:#e4e9f0;--g-line:#768393;--g-fill:17%;--g-edge:45%}}
 @media print{.graph{--g-bg:#fff;--g-text:#1b2430;--g-line:#8a95a3;--g-fill:97%;--g-edge:58%}}
 `
 
-// SVG returns the drawing as an element of SVG 1.1, which needs nothing else. A solid line is
+// SVG returns the drawing as an element of SVG 1.1 that can be a file of its own. A solid line is
 // order, a dashed one a refresh.
 func (d *Drawing) SVG() string {
 	return d.element(markup.Text("\n"), markup.StyleSheet("\n"+variables+Style)).HTML() + "\n"

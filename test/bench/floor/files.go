@@ -13,7 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// work is files with their contents.
+// work is a list of files with their wanted contents, owner and group.
 type work struct {
 	paths    []string
 	data     []byte
@@ -85,7 +85,7 @@ func (w *work) same(i int, buf []byte) bool {
 	return bytes.Equal(buf, w.want(i))
 }
 
-// create brings all files to what is wanted and returns how many were not so.
+// create writes the files that are not as wanted and returns their number.
 func (w *work) create() int {
 	list := w.differing(1)
 	dirs := make(map[string]bool)

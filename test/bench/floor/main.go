@@ -71,7 +71,7 @@ func main() {
 	fmt.Println(differ)
 }
 
-// ask returns the lines that a command says.
+// ask returns the lines that a command prints.
 func ask(name string, args ...string) map[string]bool {
 	out, err := exec.Command(name, args...).Output()
 	check(err)

@@ -25,8 +25,8 @@ type Usage struct {
 	Output string
 }
 
-// Run runs a command with a pipe for what it says. The caller had better be a small process:
-// the memory of a child never seems less than that of the process that it was forked from.
+// Run runs a command, with a pipe as its output. The caller has to be a small process: the kernel
+// reports at least the memory of the process that it was forked from for a child.
 func Run(limit time.Duration, argv []string) (u Usage, err error) {
 	var said bytes.Buffer
 	c := exec.Command(argv[0], argv[1:]...)
@@ -37,7 +37,7 @@ func Run(limit time.Duration, argv []string) (u Usage, err error) {
 		return u, err
 	}
 	late := time.AfterFunc(limit, func() { _ = unix.Kill(-c.Process.Pid, unix.SIGKILL) })
-	// One that has ended and was not yet waited for can still be asked what it read.
+	// WNOWAIT leaves the ended process a zombie, whose /proc/PID/io can still be read.
 	for unix.Waitid(unix.P_PID, c.Process.Pid, nil, unix.WEXITED|unix.WNOWAIT, nil) == unix.EINTR {
 		continue
 	}
@@ -48,7 +48,7 @@ func Run(limit time.Duration, argv []string) (u Usage, err error) {
 		return u, err
 	}
 	_, err = fmt.Sscanf(string(io), "rchar: %d", &u.Read)
-	_ = c.Wait() // the status says more
+	_ = c.Wait() // its error is in the status
 	r := c.ProcessState.SysUsage().(*syscall.Rusage)
 	u.CPU, u.RSS, u.Status, u.Output = r.Utime.Nano()+r.Stime.Nano(), r.Maxrss<<10, c.ProcessState.ExitCode(), said.String()
 	return u, err
