@@ -88,14 +88,14 @@ func (b *batchRun) converge(ctx context.Context, engine *converge.Engine, h *hos
 	if err := conceal(engine, p.Secrets, b.store); err != nil {
 		p.Messages.Warn(err.Error()) // known secrets are masked anyway
 	}
-	var reporters event.Reporters
+	reporters := []event.Reporter{eventFunc(b.number)}
 	if b.writer != nil {
 		b.writer.AddCatalog(c)
 		engine.Cause = b.writer.Cause
 		engine.Journal, engine.PendingRefreshes = b.writer, b.writer.PendingRefreshes("", c)
 		reporters = append(reporters, b.writer)
 	}
-	engine.Reporter = &numberingReporter{append(reporters, engine.Reporter), b}
+	engine.Reporters = append(reporters, engine.Reporters...)
 	var sum event.Summary
 	if b.writer == nil {
 		sum = engine.Plan(ctx, &h.View, c)
@@ -106,18 +106,10 @@ func (b *batchRun) converge(ctx context.Context, engine *converge.Engine, h *hos
 	return sum
 }
 
-// A numberingReporter numbers the events of a batch consecutively.
-type numberingReporter struct {
-	event.Reporters
-	batch *batchRun
-}
-
-// Event implements event.Reporter.
-func (n *numberingReporter) Event(e *event.Event) {
-	c := *e
-	c.Index = n.batch.summary.Total()
-	n.batch.summary.Add(&c)
-	n.Reporters.Event(&c)
+// number numbers the events of a batch consecutively.
+func (b *batchRun) number(e *event.Event) {
+	e.Index = b.summary.Total()
+	b.summary.Add(e)
 }
 
 // NewRunID returns an ID that sorts by time: the time to the microsecond and three random bytes,

@@ -12,7 +12,7 @@ import (
 
 // Drift compares the machine with the last applied catalog and reports the differences. Resources
 // whose record is not sufficient are reported as unknown. With texts, events have diffs of texts.
-func (p *Process) Drift(ctx context.Context, store *state.Store, a state.AppliedHeader, rep event.Reporter, texts bool) (event.Summary, error) {
+func (p *Process) Drift(ctx context.Context, store *state.Store, a state.AppliedHeader, reporters []event.Reporter, texts bool) (event.Summary, error) {
 	s, unrecorded, err := p.appliedSite(ctx, store, a)
 	if err != nil {
 		return event.Summary{}, err
@@ -23,9 +23,9 @@ func (p *Process) Drift(ctx context.Context, store *state.Store, a state.Applied
 		}
 		s.Catalog.Deps[i] = nil // each resource is compared by itself, without refreshes
 	}
-	d := &driftReporter{Reporter: rep}
+	d := &driftReporter{reporters: reporters}
 	engine := &converge.Engine{
-		Registry: s.Registry, Facts: s.Facts, Reporter: d, Stop: p.Stop, Texts: texts,
+		Registry: s.Registry, Facts: s.Facts, Reporters: []event.Reporter{d}, Stop: p.Stop, Texts: texts,
 		Cause: func(*resource.Resource, resource.DesiredDigest, func() string) event.Cause {
 			return event.Corrective
 		},
@@ -46,8 +46,8 @@ func (p *Process) Drift(ctx context.Context, store *state.Store, a state.Applied
 
 // A driftReporter passes on the events that matter for drift.
 type driftReporter struct {
-	event.Reporter
-	ignored int
+	reporters []event.Reporter
+	ignored   int
 }
 
 // Event implements event.Reporter.
@@ -56,7 +56,9 @@ func (d *driftReporter) Event(e *event.Event) {
 		d.ignored++
 		return
 	}
-	d.Reporter.Event(e)
+	for _, x := range d.reporters {
+		x.Event(e)
+	}
 }
 
 // unknownEvent returns the event of a resource that cannot be compared with the past.

@@ -14,23 +14,24 @@ import (
 	"github.com/luaccm/ccm/runtime/state"
 )
 
-// MakePlan plans the run, reports to rep, and returns the plan. It changes nothing.
-func (r *Run) MakePlan(ctx context.Context, rep event.Reporter) (*SavedPlan, event.Summary, error) {
-	return r.makePlan(ctx, rep, r.process.Messages.Explain)
+// MakePlan plans the run, reports to reporters, and returns the plan. It changes nothing.
+func (r *Run) MakePlan(ctx context.Context, reporters []event.Reporter) (*SavedPlan, event.Summary, error) {
+	return r.makePlan(ctx, reporters, r.process.Messages.Explain)
 }
 
 // makePlan is MakePlan. Explain takes the errors of functions in scripts.
-func (r *Run) makePlan(ctx context.Context, rep event.Reporter, explain func(error)) (*SavedPlan, event.Summary, error) {
+func (r *Run) makePlan(ctx context.Context, reporters []event.Reporter, explain func(error)) (*SavedPlan, event.Summary, error) {
 	ctx, cancel := r.limited(ctx)
 	defer cancel()
 	p, s := r.process, r.Site
 	var planned []plannedResource
 	engine := *r.engine
-	engine.Reporter, engine.Journal, engine.Texts = event.Reporters{eventFunc(func(ev *event.Event) {
+	engine.Journal, engine.Texts = nil, true
+	engine.Reporters = append([]event.Reporter{eventFunc(func(ev *event.Event) {
 		x := newPlannedResource(ev, p.Secrets)
 		x.Declaration = p.Secrets.Digest("plan", declarationText(s.Catalog.Resources[ev.Index]))
 		planned = append(planned, x)
-	}), rep}, nil, true
+	})}, reporters...)
 	r.engine.Prefetcher = nil // its answers are good for one walk
 	r.scripts = s.reportTo(ctx, &engine, explain)
 	sum := engine.Plan(ctx, &s.Host.View, s.Catalog)
@@ -93,7 +94,7 @@ func plainDiff(list []resource.Delta) []resource.Delta {
 // differences from the plan. In the run, a resource whose actions would differ from the plan
 // fails. What the plan did not know is decided in its turn.
 func (r *Run) Follow(ctx context.Context, plan *SavedPlan) error {
-	now, sum, err := r.makePlan(ctx, event.Reporters{}, func(error) {})
+	now, sum, err := r.makePlan(ctx, nil, func(error) {})
 	switch {
 	case err != nil:
 		return err

@@ -108,7 +108,7 @@ func (o *OneOff) Registry() (*resource.Registry, error) {
 
 // Converge converges one resource, or plans it. After an error nothing was changed. The record
 // stays open until Close is called.
-func (o *OneOff) Converge(ctx context.Context, what manifest.Single, rep event.Reporter) (*Result, error) {
+func (o *OneOff) Converge(ctx context.Context, what manifest.Single, reporters []event.Reporter) (*Result, error) {
 	l, err := o.loader()
 	if err != nil {
 		return nil, err
@@ -136,12 +136,12 @@ func (o *OneOff) Converge(ctx context.Context, what manifest.Single, rep event.R
 	result := &Result{ID: batch.id}
 	engine := &converge.Engine{
 		Registry: reg, Facts: o.facts, Texts: o.options.Diff != report.DiffOff, Stop: o.process.Stop,
-		Reporter: event.Reporters{result, rep},
+		Reporters: append([]event.Reporter{result}, reporters...),
 	}
 	var recorder *session.Reporter
 	if s := o.options.Session; s != nil {
 		recorder = s.Reporter(batch.id, o.options.Diff, o.host.Now)
-		engine.Reporter = event.Reporters{recorder, engine.Reporter}
+		engine.Reporters = append([]event.Reporter{recorder}, engine.Reporters...)
 		if engine.Prior, engine.PriorCauses, err = s.Settle(b, reg, r.ID, o.options.Plan); err != nil {
 			return nil, err
 		}

@@ -168,15 +168,15 @@ func decodeRemoval(t *resource.Type, u state.UndeclaredResource, keep []string) 
 }
 
 // engine returns the engine that converges the catalog.
-func (x *Prune) engine(rep event.Reporter) (*converge.Engine, error) {
-	e := &converge.Engine{Registry: x.site.Registry, Facts: x.site.Facts, Reporter: rep, Texts: true, Stop: x.process.Stop}
+func (x *Prune) engine(reporters []event.Reporter) (*converge.Engine, error) {
+	e := &converge.Engine{Registry: x.site.Registry, Facts: x.site.Facts, Reporters: reporters, Texts: true, Stop: x.process.Stop}
 	return e, conceal(e, x.process.Secrets, x.state.store)
 }
 
 // Plan reports what would be removed.
-func (x *Prune) Plan(ctx context.Context, rep event.Reporter) (event.Summary, error) {
+func (x *Prune) Plan(ctx context.Context, reporters []event.Reporter) (event.Summary, error) {
 	plan := eventFunc(func(ev *event.Event) { x.plan = append(x.plan, newPlannedResource(ev, x.process.Secrets)) })
-	engine, err := x.engine(event.Reporters{plan, rep})
+	engine, err := x.engine(append([]event.Reporter{plan}, reporters...))
 	if err != nil {
 		return event.Summary{}, err
 	}
@@ -185,7 +185,7 @@ func (x *Prune) Plan(ctx context.Context, rep event.Reporter) (event.Summary, er
 }
 
 // Run removes the resources; after [Prune.Plan], only as planned.
-func (x *Prune) Run(ctx context.Context, rep event.Reporter) (event.Summary, error) {
+func (x *Prune) Run(ctx context.Context, reporters []event.Reporter) (event.Summary, error) {
 	ctx, cancel := x.options.Record.limited(ctx)
 	defer cancel()
 	stays := eventFunc(func(ev *event.Event) {
@@ -193,7 +193,7 @@ func (x *Prune) Run(ctx context.Context, rep event.Reporter) (event.Summary, err
 			delete(x.previous, ev.Resource.ID.String())
 		}
 	})
-	engine, err := x.engine(event.Reporters{x.state.writer, stays, rep})
+	engine, err := x.engine(append([]event.Reporter{x.state.writer, stays}, reporters...))
 	if err != nil {
 		return event.Summary{}, err
 	}

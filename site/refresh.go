@@ -120,7 +120,7 @@ func (x *refreshPlan) perform(ctx context.Context, r *restore, sum *event.Summar
 	if len(x.catalog.Resources) == 0 {
 		return nil
 	}
-	engine := &converge.Engine{Registry: x.registry, Facts: x.facts, Reporter: r.ownChanges(), Stop: r.process.Stop}
+	engine := &converge.Engine{Registry: x.registry, Facts: x.facts, Reporters: append([]event.Reporter{eventFunc(r.countOwnChanges)}, r.options.Reporters...), Stop: r.process.Stop}
 	if err := conceal(engine, r.process.Secrets, r.state.store); err != nil {
 		return err
 	}
@@ -130,25 +130,23 @@ func (x *refreshPlan) perform(ctx context.Context, r *restore, sum *event.Summar
 		return nil
 	}
 	engine.Journal, engine.PendingRefreshes = r.state.writer, r.state.writer.PendingRefreshes("", x.catalog)
-	engine.Reporter = event.Reporters{r.state.writer, engine.Reporter}
+	engine.Reporters = append([]event.Reporter{r.state.writer}, engine.Reporters...)
 	sum.Merge(engine.Run(ctx, r.host, x.catalog))
 	return nil
 }
 
-// ownChanges returns the reporter. In its events, a refresh that the restore itself put into the
-// journal does not count as left over from an earlier run.
-func (r *restore) ownChanges() event.Reporter {
-	return event.Reporters{eventFunc(func(ev *event.Event) {
-		var left []event.PendingRefresh
-		for _, p := range ev.PendingRefreshes {
-			if p.Run != r.options.ID {
-				left = append(left, p)
-			} else if !slices.Contains(ev.RefreshedBy, p.By) {
-				ev.RefreshedBy = append(ev.RefreshedBy, p.By)
-			}
+// countOwnChanges makes the event say that a refresh which the restore itself put into the journal is
+// caused by the restore, and is not left over from an earlier run.
+func (r *restore) countOwnChanges(ev *event.Event) {
+	var left []event.PendingRefresh
+	for _, p := range ev.PendingRefreshes {
+		if p.Run != r.options.ID {
+			left = append(left, p)
+		} else if !slices.Contains(ev.RefreshedBy, p.By) {
+			ev.RefreshedBy = append(ev.RefreshedBy, p.By)
 		}
-		ev.PendingRefreshes = left
-	}), r.options.Reporter}
+	}
+	ev.PendingRefreshes = left
 }
 
 // expected returns, for a plan, the refreshes that the journal would have.

@@ -31,8 +31,9 @@ type RestoreOptions struct {
 	// Plan makes a plan and changes nothing.
 	Plan bool
 	// Texts adds diffs of texts to events.
-	Texts    bool
-	Reporter event.Reporter
+	Texts bool
+	// Reporters take the events.
+	Reporters []event.Reporter
 }
 
 // A restore restores paths to their versions before a run.
@@ -112,16 +113,18 @@ func (r *restore) restoreFiles(ctx context.Context, list []state.Restoration) ev
 	if r.ended(ctx) != nil {
 		sum.Interrupted = r.skipRest(ctx, events)
 	}
-	rep := r.options.Reporter
+	reporters := r.options.Reporters
 	if r.state.writer != nil {
-		rep = event.Reporters{r.state.writer, rep}
+		reporters = append([]event.Reporter{r.state.writer}, reporters...)
 	}
 	for i, ev := range events {
 		sum.Add(ev)
 		if r.options.Texts && len(ev.Diff) > 0 {
 			ev.Text = r.text(list[i])
 		}
-		rep.Event(ev)
+		for _, x := range reporters {
+			x.Event(ev)
+		}
 		events[i] = nil // only one text is held at a time
 	}
 	sum.Duration = r.host.Now().Sub(sum.Start)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/luaccm/ccm/runtime/converge"
@@ -27,8 +28,8 @@ type RunOptions struct {
 	MonitorOnly bool
 	// Texts adds diffs of texts to events.
 	Texts bool
-	// Reporter takes the events.
-	Reporter event.Reporter
+	// Reporters take the events.
+	Reporters []event.Reporter
 	// Timings measures the phases. May be nil.
 	Timings *Timings
 }
@@ -91,7 +92,7 @@ func (r *Run) open(ctx context.Context, file string, args []string) (err error) 
 	}
 	s := r.Site
 	r.engine = &converge.Engine{
-		Registry: s.Registry, Facts: s.Facts, Reporter: o.Reporter, Texts: o.Texts, MonitorOnly: o.MonitorOnly,
+		Registry: s.Registry, Facts: s.Facts, Reporters: o.Reporters, Texts: o.Texts, MonitorOnly: o.MonitorOnly,
 		Stop: p.Stop, Sequential: p.Sequential,
 	}
 	if o.Plan || r.recorder.exclusive {
@@ -105,13 +106,13 @@ func (r *Run) Converge(ctx context.Context) event.Summary {
 	o, s := r.options, r.Site
 	ctx, cancel := r.limited(ctx)
 	defer cancel()
-	r.scripts = s.reportTo(ctx, r.engine, r.process.Messages.Explain)
-	r.engine.Reporter = o.Timings.watch(r.engine.Reporter)
 	o.Timings.enter(phaseConverge)
 	services := r.newRegistrar(ctx)
 	if services != nil {
-		r.engine.Reporter = event.Reporters{services, r.engine.Reporter}
+		r.engine.Reporters = append(slices.Clip(r.engine.Reporters), services)
 	}
+	r.scripts = s.reportTo(ctx, r.engine, r.process.Messages.Explain)
+	r.engine.Reporters = append(slices.Clip(r.engine.Reporters), o.Timings)
 	if o.Plan {
 		r.summary = r.engine.Plan(ctx, &s.Host.View, s.Catalog)
 	} else {
@@ -177,7 +178,7 @@ func (r *Run) CheckIdempotent(ctx context.Context) error {
 	p, s := r.process, r.Site
 	ctx, cancel := r.limited(ctx)
 	defer cancel()
-	engine := &converge.Engine{Registry: s.Registry, Facts: s.Facts, Reporter: &second, Stop: p.Stop, Secrets: p.Secrets}
+	engine := &converge.Engine{Registry: s.Registry, Facts: s.Facts, Reporters: []event.Reporter{&second}, Stop: p.Stop, Secrets: p.Secrets}
 	s.reportTo(ctx, engine, p.Messages.Explain)
 	if engine.Plan(ctx, &s.Host.View, s.Catalog).Interrupted {
 		return r.interruption(ctx)

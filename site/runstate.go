@@ -43,7 +43,7 @@ func (r *runState) attach(engine *converge.Engine, c *catalog.Catalog) error {
 	r.writer.AddCatalog(c)
 	engine.Journal, engine.PendingRefreshes, engine.Cause = r.writer, r.writer.PendingRefreshes(r.site, c), r.writer.Cause
 	// The writer comes first, so that there is a record even if the report cannot be written.
-	engine.Reporter = event.Reporters{r.writer, engine.Reporter}
+	engine.Reporters = append([]event.Reporter{r.writer}, engine.Reporters...)
 	return nil
 }
 

@@ -147,12 +147,12 @@ func (s *Scratch) providers(list ...*resource.Resource) (*resource.Registry, err
 }
 
 // engine returns the engine that converges a catalog and records in st.
-func (s *Scratch) engine(st *runState, c *catalog.Catalog, rep event.Reporter) (*converge.Engine, error) {
+func (s *Scratch) engine(st *runState, c *catalog.Catalog, reporters []event.Reporter) (*converge.Engine, error) {
 	reg, err := s.providers(c.Resources...)
 	if err != nil {
 		return nil, err
 	}
-	engine := &converge.Engine{Registry: reg, Facts: s.loader.site.Facts, Texts: s.options.Texts, Stop: s.process.Stop, Reporter: rep}
+	engine := &converge.Engine{Registry: reg, Facts: s.loader.site.Facts, Texts: s.options.Texts, Stop: s.process.Stop, Reporters: reporters}
 	return engine, st.attach(engine, c)
 }
 
@@ -165,12 +165,12 @@ func (s *Scratch) reportTo(ctx context.Context, engine *converge.Engine) {
 }
 
 // Plan reports what Apply would do.
-func (s *Scratch) Plan(ctx context.Context, c *catalog.Catalog, rep event.Reporter) (sum event.Summary, err error) {
+func (s *Scratch) Plan(ctx context.Context, c *catalog.Catalog, reporters []event.Reporter) (sum event.Summary, err error) {
 	st, err := s.recorder.openState(s.File, "")
 	if err != nil {
 		return sum, err
 	}
-	engine, err := s.engine(st, c, rep)
+	engine, err := s.engine(st, c, reporters)
 	if err != nil {
 		return sum, err
 	}
@@ -180,13 +180,13 @@ func (s *Scratch) Plan(ctx context.Context, c *catalog.Catalog, rep event.Report
 }
 
 // Apply converges the machine. When stop is closed, the run ends after the present resource.
-func (s *Scratch) Apply(ctx context.Context, c *catalog.Catalog, rep event.Reporter, h HostOptions, stop <-chan struct{}) (sum event.Summary, err error) {
+func (s *Scratch) Apply(ctx context.Context, c *catalog.Catalog, reporters []event.Reporter, h HostOptions, stop <-chan struct{}) (sum event.Summary, err error) {
 	st, err := s.recorder.beginRecord(ctx, state.RunInfo{ID: NewRunID(s.process.Clock.Now()), Kind: "repl", Site: s.File, Inputs: s.loader.site.inputs.records()})
 	if err != nil {
 		return sum, err
 	}
 	defer func() { st.end(sum) }()
-	engine, err := s.engine(st, c, rep)
+	engine, err := s.engine(st, c, reporters)
 	if err != nil {
 		return sum, err
 	}

@@ -2,6 +2,7 @@ package site
 
 import (
 	"context"
+	"slices"
 
 	"github.com/luaccm/ccm/luaapi"
 	"github.com/luaccm/ccm/runtime/converge"
@@ -30,7 +31,7 @@ func (s *Site) reportTo(ctx context.Context, engine *converge.Engine, explain fu
 		}
 	}
 	if len(r.scripts) > 0 {
-		engine.Reporter = event.Reporters{engine.Reporter, r}
+		engine.Reporters = append(slices.Clip(engine.Reporters), r)
 	}
 	return r
 }

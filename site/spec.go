@@ -20,6 +20,7 @@ import (
 	"github.com/luaccm/ccm/runtime/catalog"
 	"github.com/luaccm/ccm/runtime/converge"
 	"github.com/luaccm/ccm/runtime/diag"
+	"github.com/luaccm/ccm/runtime/event"
 	"github.com/luaccm/ccm/runtime/facts"
 	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/manifest"
@@ -168,7 +169,7 @@ func (c *SpecCatalog) ReadFile(path string) ([]byte, error) { return c.Site.Host
 func (c *SpecCatalog) Converge(ctx context.Context) (spec.Outcome, error) {
 	c.machine.Converge()
 	var first, second events
-	engine := &converge.Engine{Registry: c.Site.Registry, Facts: c.Site.Facts, Reporter: &first, Sequential: true}
+	engine := &converge.Engine{Registry: c.Site.Registry, Facts: c.Site.Facts, Reporters: []event.Reporter{&first}, Sequential: true}
 	var wrong diag.List
 	c.Site.reportTo(ctx, engine, wrong.Add)
 	sum := engine.Run(ctx, c.Site.Host, c.Site.Catalog)
@@ -179,7 +180,7 @@ func (c *SpecCatalog) Converge(ctx context.Context) (spec.Outcome, error) {
 	if err := wrong.Err(); err != nil || sum.Failed() {
 		return out, err
 	}
-	engine.Reporter = &second
+	engine.Reporters = []event.Reporter{&second}
 	c.Site.reportTo(ctx, engine, wrong.Add)
 	engine.Plan(ctx, &c.Site.Host.View, c.Site.Catalog)
 	out.SecondRun = second.unsettled()

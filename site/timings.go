@@ -93,6 +93,9 @@ func (t *Timings) measureHeap() {
 
 // Event implements event.Reporter.
 func (t *Timings) Event(e *event.Event) {
+	if t == nil {
+		return
+	}
 	t.resources++
 	if e.Duration <= 0 || len(t.slowest) == mostSlow && e.Duration <= t.slowest[mostSlow-1].Duration {
 		return
@@ -104,14 +107,6 @@ func (t *Timings) Event(e *event.Event) {
 		t.slowest = t.slowest[:mostSlow-1]
 	}
 	t.slowest = slices.Insert(t.slowest, at, e.Clone())
-}
-
-// watch returns a reporter that also reports to t.
-func (t *Timings) watch(r event.Reporter) event.Reporter {
-	if t == nil {
-		return r
-	}
-	return event.Reporters{r, t}
 }
 
 // Print writes the table, unless the run ended before the site was read.

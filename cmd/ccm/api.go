@@ -14,7 +14,6 @@ import (
 
 	"github.com/luaccm/ccm/cmd/ccm/cli"
 	"github.com/luaccm/ccm/runtime/diag"
-	"github.com/luaccm/ccm/runtime/event"
 	"github.com/luaccm/ccm/runtime/manifest"
 	"github.com/luaccm/ccm/runtime/report"
 	"github.com/luaccm/ccm/runtime/secret"
@@ -216,7 +215,7 @@ func (x *exchange) converge(ctx context.Context, read func() (manifest.Request, 
 		return nil, err
 	}
 	what.Pos, what.Sensitive = diag.Pos{File: "request"}, req.Sensitive
-	return x.oneOff.Converge(ctx, what, event.Reporters{})
+	return x.oneOff.Converge(ctx, what, nil)
 }
 
 // errorText returns an error as the text of a response. The mistakes of one resource name their

@@ -12,6 +12,7 @@ import (
 
 	"github.com/luaccm/ccm/luaapi/spec"
 	"github.com/luaccm/ccm/runtime/converge"
+	"github.com/luaccm/ccm/runtime/event"
 	"github.com/luaccm/ccm/runtime/host/hosttest"
 	"github.com/luaccm/ccm/runtime/report"
 )
@@ -100,7 +101,7 @@ func TestExamplePlans(t *testing.T) {
 		require.NoError(t, err)
 		var out strings.Builder
 		text := report.Text{W: &out, Diff: report.DiffChanges}
-		engine := &converge.Engine{Registry: c.Site.Registry, Facts: c.Site.Facts, Reporter: text, Texts: true, Sequential: true}
+		engine := &converge.Engine{Registry: c.Site.Registry, Facts: c.Site.Facts, Reporters: []event.Reporter{text}, Texts: true, Sequential: true}
 		sum := engine.Plan(t.Context(), &c.Site.Host.View, c.Site.Catalog)
 		sum.Duration = 0
 		text.Summary(sum)

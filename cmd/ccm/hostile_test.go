@@ -147,7 +147,7 @@ func (w *hostileHost) holds(t *testing.T, name, text string) {
 		}
 	}
 	events := new(eventsOf)
-	engine := &converge.Engine{Registry: s.Registry, Facts: s.Facts, Texts: true, Reporter: event.Reporters{events}}
+	engine := &converge.Engine{Registry: s.Registry, Facts: s.Facts, Texts: true, Reporters: []event.Reporter{events}}
 	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
 	defer cancel()
 	engine.Plan(ctx, &s.Host.View, s.Catalog)

@@ -24,7 +24,7 @@ import (
 type runReport struct {
 	id        string // of the run
 	file      *reportFile
-	reporters event.Reporter
+	reporters []event.Reporter
 	stderr    terminal.Printer // for logs; hides the status line meanwhile
 	summary   func(event.Summary)
 	rights    func()                                   // tells how to get missing rights
@@ -57,7 +57,6 @@ func newReport(e *cli.Env, f *runFlags) *runReport {
 		r.out = bufio.NewWriterSize(e.Stdout.Unwrap(), 64<<10)
 		stdout = terminal.NewWriter(r.out)
 	}
-	var rep event.Reporter
 	if f.output.Value == "json" {
 		documents := secret.Documents(e.Stdout, cli.Protocol())
 		if r.out != nil {
@@ -65,7 +64,7 @@ func newReport(e *cli.Env, f *runFlags) *runReport {
 			documents = secret.NewWriter(r.out, e.Secrets).JSON(cli.Protocol())
 		}
 		j := report.NewJSON(documents, originOf(f, r.id), report.DiffMode(f.diff.Value))
-		rep, r.summary = j, j.Summary
+		r.reporters, r.summary = []event.Reporter{j}, j.Summary
 		if f.stream {
 			r.output = j.Output
 			if r.out != nil {
@@ -75,27 +74,25 @@ func newReport(e *cli.Env, f *runFlags) *runReport {
 	} else {
 		t := report.Text{W: stdout, Color: cli.Colorful(e, e.Stdout), Verbose: f.verbose, Quiet: f.quiet, OneOff: f.asked, Drift: f.drift, Diff: report.DiffMode(f.diff.Value), DiffLines: int(f.diffLines), Site: f.site}
 		failures := &report.Failures{Text: t, HasSudo: e.HasSudo}
-		rep = event.Reporters{t, failures}
+		r.reporters = []event.Reporter{t, failures}
 		r.summary = func(s event.Summary) { failures.Tell(); t.Summary(s) }
 		r.rights = failures.TellRights
 	}
-	all := event.Reporters{rep}
 	switch {
 	case line != nil:
-		all = event.Reporters{line, rep}
+		r.reporters = append([]event.Reporter{line}, r.reporters...)
 		r.progress = func(p host.Progress) { line.Note(p.String()) }
 	case !f.quiet:
 		h := &report.Heartbeat{W: e.Stderr, Interval: 30 * time.Second}
-		all = event.Reporters{h, rep}
+		r.reporters = append([]event.Reporter{h}, r.reporters...)
 		r.site = h
 	}
 	if r.out != nil && f.output.Value == "json" {
-		all = append(all, report.Flusher{W: r.out})
+		r.reporters = append(r.reporters, report.Flusher{W: r.out})
 	}
-	if files := r.file.begin(e, originOf(f, r.id), report.DiffMode(f.diff.Value), f.drift); files != nil {
-		all = append(all, files)
+	if file := r.file.begin(e, originOf(f, r.id), report.DiffMode(f.diff.Value), f.drift); file != nil {
+		r.reporters = append(r.reporters, file)
 	}
-	r.reporters = all
 	return r
 }
 

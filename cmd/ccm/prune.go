@@ -91,7 +91,7 @@ func pruneSite(ctx context.Context, e *cli.Env, f *runFlags, args []string, yes 
 	switch {
 	case !asks || sum.Interrupted:
 	case sum.Of(event.Pending)+sum.Of(event.Unknown) == 0:
-		reporters = event.Reporters{} // the plan has reported everything already
+		reporters = nil // the plan has reported everything already
 	default:
 		if err := rep.end(sum); err != nil {
 			return err

@@ -41,7 +41,7 @@ func TestReadme(t *testing.T) {
 		s, err := w.load(t, "site."+b[1], b[2])
 		require.NoError(t, err, b[2])
 		events := new(eventsOf)
-		(&converge.Engine{Registry: s.Registry, Facts: s.Facts, Reporter: event.Reporters{events}}).Plan(t.Context(), &s.Host.View, s.Catalog)
+		(&converge.Engine{Registry: s.Registry, Facts: s.Facts, Reporters: []event.Reporter{events}}).Plan(t.Context(), &s.Host.View, s.Catalog)
 		for _, ev := range *events {
 			if ev.Resource.ID.Type == "file" {
 				require.NoError(t, ev.Err)

@@ -197,7 +197,7 @@ func runSite(ctx context.Context, e *cli.Env, f *runFlags, args []string, timing
 	read := rep.reads(args[0])
 	run, err := e.OpenRun(ctx, args[0], args[1:], &site.RunOptions{
 		ID: rep.id, Site: f.SiteFlags.SiteOptions(), Record: f.RecordFlags.RecordOptions(f.Root), Host: rep.hostOptions(e, f),
-		Plan: f.noop, ForRun: f.out != "" || f.plan != nil, MonitorOnly: f.monitorOnly, Texts: f.diff.Value != string(report.DiffOff), Reporter: rep.reporters, Timings: timings,
+		Plan: f.noop, ForRun: f.out != "" || f.plan != nil, MonitorOnly: f.monitorOnly, Texts: f.diff.Value != string(report.DiffOff), Reporters: rep.reporters, Timings: timings,
 	})
 	read()
 	if err != nil {

@@ -14,6 +14,7 @@ import (
 	"github.com/luaccm/ccm/luaapi/spec"
 	"github.com/luaccm/ccm/runtime/converge"
 	"github.com/luaccm/ccm/runtime/diag"
+	"github.com/luaccm/ccm/runtime/event"
 	"github.com/luaccm/ccm/runtime/report"
 	"github.com/luaccm/ccm/site"
 )
@@ -88,7 +89,7 @@ func plan(ctx context.Context, p *site.Process, m spec.Fixture) (string, error) 
 	}
 	var text bytes.Buffer
 	t := report.Text{W: &text, Diff: report.DiffChanges, Site: "site.lua"}
-	engine := &converge.Engine{Registry: c.Site.Registry, Facts: c.Site.Facts, Reporter: t, Sequential: true, Texts: true}
+	engine := &converge.Engine{Registry: c.Site.Registry, Facts: c.Site.Facts, Reporters: []event.Reporter{t}, Sequential: true, Texts: true}
 	t.Summary(engine.Plan(ctx, &c.Site.Host.View, c.Site.Catalog))
 	// How long it takes is not the same twice.
 	said := took().ReplaceAllString(strings.ReplaceAll(text.String(), root, ""), "$1")

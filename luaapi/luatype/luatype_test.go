@@ -16,6 +16,7 @@ import (
 	"github.com/luaccm/ccm/runtime/catalog"
 	"github.com/luaccm/ccm/runtime/converge"
 	"github.com/luaccm/ccm/runtime/diag"
+	"github.com/luaccm/ccm/runtime/event"
 	"github.com/luaccm/ccm/runtime/facts"
 	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/host/hosttest"
@@ -99,7 +100,7 @@ func (s *site) converge(plan bool) string {
 	var out bytes.Buffer
 	e := &converge.Engine{
 		Registry: s.reg, Facts: facts.Static(nil), Texts: true,
-		Reporter: report.Text{W: &out, Diff: report.DiffFull, Verbose: true},
+		Reporters: []event.Reporter{report.Text{W: &out, Diff: report.DiffFull, Verbose: true}},
 	}
 	h := host.New(s.options)
 	if plan {

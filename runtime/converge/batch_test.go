@@ -90,7 +90,7 @@ func TestBatchesOverlap(t *testing.T) {
 						require.Less(t, len(w.events), 200, "a batch is under way")
 					}
 				}
-				e := converge.Engine{Registry: reg, Facts: facts.Static(nil), Reporter: w}
+				e := converge.Engine{Registry: reg, Facts: facts.Static(nil), Reporters: []event.Reporter{w}}
 				sum := e.Run(t.Context(), host.New(host.Options{}), c)
 				require.Equal(t, count, sum.Of(event.Changed))
 				for i, ev := range w.events {

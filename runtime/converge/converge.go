@@ -28,7 +28,8 @@ import (
 type Engine struct {
 	Registry *resource.Registry
 	Facts    *facts.Facts
-	Reporter event.Reporter
+	// Reporters are told of each action and event, in their order.
+	Reporters []event.Reporter
 	// Texts asks for the content before and after of files that change.
 	Texts bool
 	// FailOnError skips everything after the first failure.
@@ -148,12 +149,14 @@ func (e *Engine) walk(ctx context.Context, v *host.View, h *host.Host, c *catalo
 	return w.sum
 }
 
-// report passes events to the reporter and counts them.
+// report passes events to the reporters and counts them.
 func (w *walk) report(events []*event.Event) {
 	for _, ev := range events {
 		w.sum.Add(ev)
 		w.redactor.Event(ev)
-		w.Reporter.Event(ev)
+		for _, x := range w.Reporters {
+			x.Event(ev)
+		}
 		if ev.Outcome == event.Stable && w.transaction == nil { // a transaction may reconsider the stable resources that it passed
 			w.freeEvents = append(w.freeEvents, ev)
 		}

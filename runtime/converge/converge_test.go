@@ -200,14 +200,14 @@ func (tp *tape) Event(e *event.Event) {
 
 func (w *world) plan(t *testing.T, c *catalog.Catalog) *tape {
 	tp := new(tape)
-	e := converge.Engine{Registry: w.registry(t), Facts: facts.Static(nil), Reporter: tp}
+	e := converge.Engine{Registry: w.registry(t), Facts: facts.Static(nil), Reporters: []event.Reporter{tp}}
 	e.Plan(t.Context(), &host.New(host.Options{}).View, c)
 	return tp
 }
 
 func (w *world) run(t *testing.T, c *catalog.Catalog, change ...func(*converge.Engine)) (*tape, event.Summary) {
 	tp := new(tape)
-	e := converge.Engine{Registry: w.registry(t), Facts: facts.Static(nil), Reporter: tp}
+	e := converge.Engine{Registry: w.registry(t), Facts: facts.Static(nil), Reporters: []event.Reporter{tp}}
 	for _, f := range change {
 		f(&e)
 	}
@@ -283,13 +283,11 @@ func TestFailOnError(t *testing.T) {
 
 // stopAfter closes the channel once a resource was converged.
 type stopAfter struct {
-	event.Reporter
 	name string
 	stop chan struct{}
 }
 
 func (s stopAfter) Event(e *event.Event) {
-	s.Reporter.Event(e)
 	if e.Resource.ID.Name == s.name {
 		close(s.stop)
 	}
@@ -298,7 +296,7 @@ func (s stopAfter) Event(e *event.Event) {
 func TestStop(t *testing.T) {
 	w, stop := newWorld(), make(chan struct{})
 	tp, sum := w.run(t, cat(t, "a=1;b=2;c=3"), func(e *converge.Engine) {
-		e.Stop, e.Reporter = stop, stopAfter{e.Reporter, "b", stop}
+		e.Stop, e.Reporters = stop, append(e.Reporters, stopAfter{"b", stop})
 	})
 	require.Equal(t, []string{"a changed", "b changed", "c skipped: the run was interrupted"}, tp.lines)
 	require.True(t, sum.Interrupted)

@@ -104,7 +104,7 @@ func edit(t *testing.T, options host.Options, plan, failOnError bool, names ...s
 	}
 	w := &fileLog{file: filepath.Join(options.Root, "words")}
 	require.NoError(t, os.WriteFile(w.file, []byte("old\n"), 0o644))
-	e := converge.Engine{Registry: base, Facts: facts.Static(nil), Reporter: w, FailOnError: failOnError}
+	e := converge.Engine{Registry: base, Facts: facts.Static(nil), Reporters: []event.Reporter{w}, FailOnError: failOnError}
 	h := host.New(options)
 	if plan {
 		e.Plan(t.Context(), &h.View, c)

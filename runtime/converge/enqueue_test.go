@@ -92,7 +92,7 @@ func TestDirectoryReplacedMeanwhile(t *testing.T) {
 	tp := new(tape)
 	reg, err = resource.NewRegistry(noteType.Provide("looker", resource.Always[note](1), l))
 	require.NoError(t, err)
-	e := converge.Engine{Registry: reg, Facts: facts.Static(nil), Reporter: tp, Prefetcher: ahead}
+	e := converge.Engine{Registry: reg, Facts: facts.Static(nil), Reporters: []event.Reporter{tp}, Prefetcher: ahead}
 	sum := e.Plan(t.Context(), &h.View, c)
 	require.Equal(t, count, sum.Of(event.Pending))
 }

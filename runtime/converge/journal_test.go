@@ -119,7 +119,7 @@ func TestPlanOfLeftOver(t *testing.T) {
 	w, tp := newWorld(), new(tape)
 	l := &ledger{w: w}
 	left := []event.PendingRefresh{{To: id("b"), By: id("z"), Run: "before"}, {To: id("gone"), By: id("z"), Run: "before"}}
-	e := converge.Engine{Registry: w.registry(t), Facts: facts.Static(nil), Reporter: tp, Journal: l, PendingRefreshes: left}
+	e := converge.Engine{Registry: w.registry(t), Facts: facts.Static(nil), Reporters: []event.Reporter{tp}, Journal: l, PendingRefreshes: left}
 	sum := e.Plan(t.Context(), &host.New(host.Options{}).View, cat(t, "a=1;b= subscribe=a;c= subscribe=b"))
 	require.Equal(t, []string{"a pending", "b pending by [knob#a]", "c pending by [knob#b]"}, tp.lines)
 	require.Equal(t, left[:1], tp.events[1].PendingRefreshes)

@@ -41,7 +41,11 @@ func (w *walk) act(ctx context.Context, provider resource.Binding, d resource.De
 		}
 		return
 	}
-	event.Reporters{w.Reporter}.BeforeAction(r, ev.Index, len(w.catalog.Resources))
+	for _, x := range w.Reporters {
+		if x, ok := x.(event.ActionReporter); ok {
+			x.BeforeAction(r, ev.Index, len(w.catalog.Resources))
+		}
+	}
 	if err := w.refreshes.add(ev.Index, ev.Cause); err != nil {
 		ev.Outcome, ev.Err, ev.Actions = event.Failed, fmt.Errorf("cannot record what this would refresh: %w", err), nil
 		return

@@ -13,6 +13,7 @@ import (
 
 	"github.com/luaccm/ccm/runtime/catalog"
 	"github.com/luaccm/ccm/runtime/converge"
+	"github.com/luaccm/ccm/runtime/event"
 	"github.com/luaccm/ccm/runtime/facts"
 	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/resource"
@@ -96,7 +97,7 @@ func (b *board) converge(t testing.TB, c *catalog.Catalog, sequential, plan bool
 	reg, err := resource.NewRegistry(cellType.Provide("board", resource.Always[cell](1), b))
 	require.NoError(t, err)
 	tp := new(tape)
-	e := converge.Engine{Registry: reg, Facts: facts.Static(nil), Reporter: tp, Sequential: sequential}
+	e := converge.Engine{Registry: reg, Facts: facts.Static(nil), Reporters: []event.Reporter{tp}, Sequential: sequential}
 	if h := host.New(host.Options{}); plan {
 		e.Plan(t.Context(), &h.View, c)
 	} else {
@@ -201,7 +202,7 @@ func TestProvidersAreChosenInLinearTime(t *testing.T) {
 		single := struct{ cells }{&board{places: start}} // without StatusAll
 		reg, err := resource.NewRegistry(cellType.Provide("single", suits, single))
 		require.NoError(t, err)
-		e := converge.Engine{Registry: reg, Facts: facts.Static(nil), Reporter: new(tape)}
+		e := converge.Engine{Registry: reg, Facts: facts.Static(nil), Reporters: []event.Reporter{new(tape)}}
 		e.Run(t.Context(), host.New(host.Options{}), c)
 		return count
 	}

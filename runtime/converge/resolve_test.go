@@ -127,7 +127,7 @@ func TestKnownLaterAhead(t *testing.T) {
 	tp := new(tape)
 	reg, err := resource.NewRegistry(cellType.Provide("board", resource.Always[cell](1), b))
 	require.NoError(t, err)
-	e := converge.Engine{Registry: reg, Facts: facts.Static(nil), Reporter: tp}
+	e := converge.Engine{Registry: reg, Facts: facts.Static(nil), Reporters: []event.Reporter{tp}}
 	sum := e.Run(t.Context(), host.New(host.Options{}), c)
 	require.Equal(t, 60, sum.Of(event.Changed))
 	require.Equal(t, 240, sum.Of(event.Stable))
@@ -143,7 +143,7 @@ func TestOutputs(t *testing.T) {
 	require.NoError(t, err)
 	c, err := b.Build()
 	require.NoError(t, err)
-	e := converge.Engine{Registry: reg, Facts: facts.Static(nil), Reporter: tp}
+	e := converge.Engine{Registry: reg, Facts: facts.Static(nil), Reporters: []event.Reporter{tp}}
 	e.Run(t.Context(), host.New(host.Options{}), c)
 	require.Equal(t, event.Changed, tp.events[0].Outcome)
 	require.Equal(t, "x", string(tp.events[0].Command.Stdout))

@@ -9,6 +9,7 @@ import (
 	"github.com/luaccm/ccm/runtime/catalog"
 	"github.com/luaccm/ccm/runtime/converge"
 	"github.com/luaccm/ccm/runtime/diag"
+	"github.com/luaccm/ccm/runtime/event"
 	"github.com/luaccm/ccm/runtime/facts"
 	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/resource"
@@ -75,7 +76,7 @@ func (w *world) runScoped(t *testing.T, c *catalog.Catalog) []string {
 		knobType.Provide("world", resource.Always[knob](1), w), groupType.Provide("groups", resource.Always[group](1), groups{}))
 	require.NoError(t, err)
 	tp := new(tape)
-	e := converge.Engine{Registry: reg, Facts: facts.Static(nil), Reporter: tp}
+	e := converge.Engine{Registry: reg, Facts: facts.Static(nil), Reporters: []event.Reporter{tp}}
 	e.Run(t.Context(), host.New(host.Options{}), c)
 	return tp.lines
 }

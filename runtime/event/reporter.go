@@ -9,29 +9,9 @@ type Reporter interface {
 	Event(e *Event)
 }
 
-// An ActionReporter is a Reporter that is told of actions before they happen. A reporter that wraps another
-// one has to be one too.
+// An ActionReporter is a Reporter that is told of actions before they happen.
 type ActionReporter interface {
 	Reporter
 	// BeforeAction is called before the actions of a resource, with its place in the run.
 	BeforeAction(r *resource.Resource, index, total int)
-}
-
-// Reporters passes everything on to several reporters.
-type Reporters []Reporter
-
-// BeforeAction implements ActionReporter.
-func (rs Reporters) BeforeAction(r *resource.Resource, index, total int) {
-	for _, x := range rs {
-		if x, ok := x.(ActionReporter); ok {
-			x.BeforeAction(r, index, total)
-		}
-	}
-}
-
-// Event implements Reporter.
-func (rs Reporters) Event(e *Event) {
-	for _, x := range rs {
-		x.Event(e)
-	}
 }

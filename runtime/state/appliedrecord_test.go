@@ -124,7 +124,7 @@ func TestAppliedCatalog(t *testing.T) {
 		require.NoError(t, err)
 		back, _, err := b.store().Catalog(applied[0], registry(t))
 		require.NoError(t, err)
-		e := converge.Engine{Registry: registry(t), Facts: facts.Static(nil), Reporter: b}
+		e := converge.Engine{Registry: registry(t), Facts: facts.Static(nil), Reporters: []event.Reporter{b}}
 		sum := e.Plan(t.Context(), &host.New(host.Options{Root: b.root, Runner: b.runner}).View, back)
 		return sum.Of(event.Pending)
 	}
@@ -192,7 +192,7 @@ func TestRecordsOfArgumentsAreBounded(t *testing.T) {
 		run, err := b.store().BeginRecord(state.RunInfo{ID: fmt.Sprintf("r%03d", i), Kind: "run", Site: fmt.Sprint("/site.lua ", i), File: "/site.lua", Root: b.root, Start: b.clock.now})
 		require.NoError(t, err)
 		run.AddCatalog(c)
-		e := converge.Engine{Registry: registry(t), Facts: facts.Static(nil), Reporter: run, Journal: run, Cause: run.Cause}
+		e := converge.Engine{Registry: registry(t), Facts: facts.Static(nil), Reporters: []event.Reporter{run}, Journal: run, Cause: run.Cause}
 		require.NoError(t, run.End(e.Run(t.Context(), host.New(host.Options{Root: b.root, Clock: b.clock, BeforeChange: run.BeforeChange}), c)))
 	}
 	applied, err := b.store().Applied()

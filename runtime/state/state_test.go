@@ -106,7 +106,7 @@ func (b *box) run(c *catalog.Catalog) (*state.RecordWriter, event.Summary, error
 	}
 	run.AddCatalog(c)
 	e := converge.Engine{
-		Registry: registry(b.t), Facts: facts.Static(nil), Reporter: event.Reporters{run, b},
+		Registry: registry(b.t), Facts: facts.Static(nil), Reporters: []event.Reporter{run, b},
 		Journal: run, PendingRefreshes: run.PendingRefreshes("/site.lua", c), Cause: run.Cause, Stop: b.stop,
 	}
 	sum := e.Run(b.t.Context(), h, c)

@@ -110,14 +110,14 @@ func (p *Prompt) apply(ctx context.Context, c *catalog.Catalog) error {
 	stderr := p.process.Messages.W
 	rep := p.text(p.options.Diff)
 	p.events = liveEvents{}
-	reporters := event.Reporters{&p.events, rep}
+	reporters := []event.Reporter{&p.events, rep}
 	h := site.HostOptions{Log: p.options.Log(stderr)}
 	var printer terminal.Printer = stderr
 	if terminal.IsTerminal(stderr) && os.Getenv("TERM") != "dumb" {
 		line := report.NewStatusLine(stderr)
 		p.process.BeforePrompt = line.Pause
 		defer func() { p.process.BeforePrompt = nil }()
-		reporters, printer = event.Reporters{&p.events, line, rep}, line
+		reporters, printer = []event.Reporter{&p.events, line, rep}, line
 		h = site.HostOptions{Log: p.options.Log(line), Progress: func(x host.Progress) { line.Note(x.String()) }, Output: line.Output}
 	}
 	ctx, cancel := p.terminal.Stoppable(context.WithoutCancel(ctx))
@@ -173,7 +173,7 @@ func (p *Prompt) planFunction(ctx context.Context, args []any) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	if _, err := p.planned(ctx, c, event.Reporters{}); err != nil {
+	if _, err := p.planned(ctx, c); err != nil {
 		return nil, err
 	}
 	return p.events, nil

@@ -213,7 +213,7 @@ func (p *Prompt) openHistory() *repl.History {
 }
 
 // planned plans a catalog, and keeps the events.
-func (p *Prompt) planned(ctx context.Context, c *catalog.Catalog, rep event.Reporter) (event.Summary, error) {
+func (p *Prompt) planned(ctx context.Context, c *catalog.Catalog, reporters ...event.Reporter) (event.Summary, error) {
 	p.events = liveEvents{}
-	return p.scratch.Plan(ctx, c, event.Reporters{&p.events, rep})
+	return p.scratch.Plan(ctx, c, append([]event.Reporter{&p.events}, reporters...))
 }
