@@ -16,7 +16,8 @@ var ApplyType = resource.Define[Apply, ApplyState, ApplyProvider]("apply")
 // before this resource, in the same run; this resource has changed if any of it
 // has, and has failed if any of it has.
 type Apply struct {
-	// Name is the path of the manifest or script, relative to the one that says it.
+	// Name is the path of the manifest or script. A relative path is relative to the
+	// script or manifest that says it.
 	Name string `ccm:"name,name,example=web/manifest.yaml,kind=path"`
 	// Ensure is always present.
 	Ensure ApplyEnsure `ccm:"ensure,default=present"`

@@ -38,8 +38,8 @@ type Archive struct {
 	// out of it, and a device. Permissions are kept but for setuid, setgid and
 	// sticky; the files belong to the user that runs ccm.
 	ExtractParent string `ccm:"extract_parent,example=/opt/app,kind=path,usual"`
-	// Strip is how many directories are left out at the beginning of the path of each entry,
-	// as with tar --strip-components. What has no more than that is not extracted.
+	// Strip is how many components are left out at the beginning of the path of each entry,
+	// as with tar --strip-components. An entry with no more components is not extracted.
 	Strip int `ccm:"strip"`
 	// Creates is a path; if something is there, the archive is neither downloaded
 	// nor extracted. If it is in the archive, it is extracted last.
@@ -54,7 +54,7 @@ type Archive struct {
 	// it, others cannot. It is required unless ensure is absent.
 	Group string `ccm:"group,example=root,kind=group,unless=ensure is absent"`
 	// Parents makes the directories above the archive that are missing, with mode 0755 and
-	// the user and group of ccm, which are root. Those above extract_parent are always made.
+	// the user and group that ccm runs as. Those above extract_parent are always made.
 	Parents bool `ccm:"parents"`
 	// Username is for basic authentication. Like the password and the headers, it
 	// is not sent to another server if the URL is redirected to one.
@@ -191,7 +191,7 @@ func (a Archive) decideAbsent(have ArchiveState) (d resource.Decision) {
 	return d
 }
 
-// decideCreated decides when the creates path exists: then the archive is only left over.
+// decideCreated decides for an existing creates path: the archive is not needed any more.
 func (a Archive) decideCreated(have ArchiveState) (d resource.Decision) {
 	if a.Cleanup && have.ArchiveExists {
 		d.Add("cleanup", string(ArchivePresent), string(ArchiveAbsent))

@@ -37,9 +37,11 @@ type Exec struct {
 	// User is who the command and its guards run as, a name or number, with the
 	// groups, HOME, USER, LOGNAME and SHELL of that user. Left out, it is who runs ccm.
 	User string `ccm:"user,example=postgres,kind=owner"`
-	// Group is the group they run with instead of the first one of the user.
+	// Group is the primary group that the command and its guards run with, a name or
+	// number. Left out, it is that of the user.
 	Group string `ccm:"group,kind=group"`
-	// Umask is which permissions files that they make do not get, such as "027".
+	// Umask is the file mode creation mask of the command and its guards, such as "027":
+	// files that they make do not get these permissions.
 	Umask *Mode `ccm:"umask"`
 	// Stdin is what the command reads from its standard input. Left out, that is
 	// empty. Guards read nothing.
@@ -49,7 +51,8 @@ type Exec struct {
 	Path string `ccm:"path"`
 	// Returns lists the exit codes that mean success.
 	Returns []int `ccm:"returns,default=0"`
-	// Timeout ends the command and all that it started, such as "5m".
+	// Timeout ends the command and all that it started when it has run for that long,
+	// such as "5m". 0 is no limit.
 	Timeout host.Duration `ccm:"timeout,default=0"`
 	// Creates is a path; if something is there, the command does not run.
 	Creates string `ccm:"creates,kind=path,usual"`
@@ -61,9 +64,9 @@ type Exec struct {
 	// Unless is a command that looks; if it exits 0, the command does not run.
 	// It runs in a plan too.
 	Unless string `ccm:"unless,argv,words"`
-	// Check is a command that looks; if it exits 0, all is as it should be. The
-	// command runs if it does not, and has failed if it does not afterwards either.
-	// It runs in a plan too.
+	// Check is a command that looks; if it exits 0, the command does not run. Otherwise
+	// the command runs, and then check again: unless that exits 0, the resource has
+	// failed. Check runs in a plan too.
 	Check string `ccm:"check,argv,words,quoted"`
 	// ChangedIf is a regular expression (RE2). The command counts as a change only if
 	// a line of its output matches.

@@ -19,8 +19,7 @@ var harmless = map[string]bool{
 	"test": true, "true": true, "uname": true, "uptime": true, "wc": true, "who": true, "whoami": true,
 }
 
-// ofOperands are commands that change nothing but the files in their arguments, and what is below
-// these.
+// ofOperands are commands that change only the files that are their operands, and files below these.
 var ofOperands = map[string]bool{
 	"chgrp": true, "chmod": true, "chown": true, "cp": true, "install": true, "ln": true, "mkdir": true, "mkfifo": true, "mv": true,
 	"rm": true, "rmdir": true, "tee": true, "touch": true, "truncate": true, "unlink": true,

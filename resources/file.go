@@ -30,10 +30,10 @@ type File struct {
 	Content *string `ccm:"content,alias=contents,kind=content,usual"`
 	// Source is the path of a file to copy, or an http or https URL. A relative
 	// path is relative to the script or manifest that says it. A URL is fetched
-	// once in every run and plan; it may hold 64 MiB.
+	// once in every run and plan; it may have at most 64 MiB.
 	Source *string `ccm:"source,kind=path,usual"`
-	// Decrypt says whether the source is decrypted, with an identity of age that this machine has. It is
-	// if the name of the source ends with .age. What the source holds is a secret then.
+	// Decrypt says whether the source is decrypted, with an age identity of this machine. Its
+	// content is a secret then. Left out, a source is decrypted if its name ends with .age.
 	Decrypt *bool `ccm:"decrypt"`
 	// Checksum is the SHA-256 of the source in hexadecimal. A source with any other is
 	// refused, and the file stays as it is. A URL is not fetched while the file has it.
@@ -56,16 +56,17 @@ type File struct {
 	// Check is a command that looks at the new content before it gets its place,
 	// such as "sshd -t -f %s". %s stands for a file that holds it, in the same
 	// directory and with the same owner and mode. A line is split into words as a
-	// shell would, a list is the words; it is run without a shell. Unless it exits 0, the file stays as it is. In a
-	// plan it is given a copy in a directory of its own.
+	// shell would, a list is the words; it is run without a shell. Unless it exits 0,
+	// the file stays as it is. In a plan it is given a copy in a directory of its own.
 	Check []string `ccm:"validate,argv,quoted,example=sshd -t -f %s"`
-	// CheckAfter is a command that looks at the machine after the file has its
-	// place, such as "nginx -t", as a line or a list of words. Unless it exits 0, the file is again what it was,
-	// and nothing is refreshed. With ensure absent it looks after the file is gone. In a plan it is not asked.
+	// CheckAfter is a command that looks at the machine after the file has its place,
+	// such as "nginx -t", as a line or a list of words. Unless it exits 0, the file is
+	// restored, and nothing is refreshed. With ensure absent it runs after the file was
+	// removed. It does not run in a plan.
 	CheckAfter []string `ccm:"validate_after,argv,quoted,example=nginx -t"`
 	// Parents makes the directories above it that are missing, with mode 0755 and the user
-	// and group of ccm, which are root. Without it they have to be there. For a directory
-	// they are always made.
+	// and group that ccm runs as. Without it they have to be there. For a directory they
+	// are always made.
 	Parents bool `ccm:"parents"`
 	// Force removes a directory that is not empty. It goes with ensure absent.
 	Force bool `ccm:"force"`

@@ -19,7 +19,8 @@ func (s FileState) DesiredDigest() resource.DesiredDigest {
 	return t
 }
 
-// hiddenSource represents a content of a source that is not known any more.
+// hiddenSource stands for the content of a source that was a secret in an earlier run, of which no plain
+// digest was kept.
 const hiddenSource = "(secret)"
 
 // content describes the content for people: its size if that differs, else its digest; "" for no
@@ -31,7 +32,7 @@ func (s FileState) content() string {
 	return resource.DigestText(s.Checksum)
 }
 
-// wantedContent describes the desired content likewise.
+// wantedContent describes the desired content in the same form as content.
 func (s FileState) wantedContent() string {
 	if s.SourceUnknown {
 		return resource.KnownAfterRun

@@ -79,7 +79,7 @@ func (f File) decidePresent(have FileState) (d resource.Decision) {
 	case f.Ensure == FileDirectory:
 		verb, phrase = "CreateDirectory", "created directory"
 	case f.Content == nil && f.Source == nil:
-		phrase = "created an empty file" // a phrase of its own: content may have been left out on purpose, or be nil by mistake
+		phrase = "created an empty file" // a phrase of its own, because content may be nil by mistake
 	}
 	if have.Kind == host.Missing {
 		d.Add("ensure", string(FileAbsent), string(f.Ensure))

@@ -53,7 +53,7 @@ type Package struct {
 	AllowDowngrade *bool `ccm:"allow_downgrade"`
 	// Source is a package file to install instead of what the repositories offer: a
 	// path, or an http or https URL. A relative path is relative to the script or
-	// manifest that says it. It may hold 512 MiB.
+	// manifest that says it. It may have at most 512 MiB.
 	Source string `ccm:"source,kind=path"`
 	// Checksum is the SHA-256 of the source in hexadecimal. It is required where the
 	// source is a URL.

@@ -71,7 +71,7 @@ func comesWith(n int, installs []string) string {
 	return brings + named(installs, "others")
 }
 
-// Removed names the packages that are removed as a side effect; of very many, some of them.
+// Removed names the packages that are removed as a side effect; of many, only the first ones.
 func Removed(names []string) string {
 	const most = 12
 	names = slices.Sorted(slices.Values(names))

@@ -38,12 +38,14 @@ type Scaffold struct {
 	Engine ScaffoldEngine `ccm:"engine,default=jet"`
 	// SkipEmpty leaves out files of which nothing but white space was rendered.
 	SkipEmpty bool `ccm:"skip_empty"`
-	// LeftDelimiter begins what the engine reads. It goes with right_delimiter.
+	// LeftDelimiter begins code in the templates, instead of the delimiter of the engine.
+	// It goes with right_delimiter.
 	LeftDelimiter string `ccm:"left_delimiter"`
-	// RightDelimiter ends what the engine reads. It goes with left_delimiter.
+	// RightDelimiter ends code in the templates, instead of the delimiter of the engine.
+	// It goes with left_delimiter.
 	RightDelimiter string `ccm:"right_delimiter"`
 	// Parents makes the directories above the target that are missing, with mode 0755 and
-	// the user and group of ccm.
+	// the user and group that ccm runs as.
 	Parents bool `ccm:"parents,default=true"`
 	// Purge removes the files in the target that were not rendered.
 	Purge bool `ccm:"purge"`

@@ -41,11 +41,11 @@ type Service struct {
 	// start it then. With true it is stopped, unless ensure is unmanaged. With false a
 	// mask is taken away. Left out, that stays as it is.
 	Mask *bool `ccm:"mask"`
-	// Scope says whose service it is. With user it is one of a user, of the service
-	// manager that runs for him: while he is logged in, and always after
+	// Scope says whose service it is. With user it belongs to the service manager of a
+	// user, which runs while that user is logged in, and always after
 	// "loginctl enable-linger". Only systemd has these.
 	Scope ServiceScope `ccm:"scope,default=system"`
-	// User is the user of whom it is, with scope = "user". Left out, it is who runs ccm.
+	// User is the user whose service it is, with scope = "user". Left out, it is who runs ccm.
 	User string `ccm:"user,example=alice,kind=owner"`
 	// OnChange says what a change of something that the service subscribes to does.
 	// With reload it reads its configuration again and goes on running; one that
@@ -260,7 +260,7 @@ func (s Service) Decide(have ServiceState) (d resource.Decision) {
 		d.Add("ensure", string(ServiceRunning), string(ServiceStopped))
 		d.Act("Stop", "stopped")
 	case ensure == ServiceStopped && have.Starting:
-		// It counts as stopped, but would run a moment later.
+		// A service that is starting counts as stopped, but would run a moment later.
 		d.Add("ensure", "starting", string(ServiceStopped))
 		d.Act("Stop", "stopped")
 	}
@@ -287,7 +287,7 @@ func (s Service) Decide(have ServiceState) (d resource.Decision) {
 		}
 	}
 	if s.OnChange == ServiceReload && s.runState() == ServiceRunning && have.CannotReload && !have.Outdated {
-		// It is reported before there is a change to reload for.
+		// The mistake is reported even if no change needs a reload yet.
 		d.Err = errors.Join(d.Err, errors.New(`want a service that can reload, found one that cannot: on_change = "reload-or-restart" restarts it`))
 	}
 	if d.Err != nil {

@@ -440,7 +440,7 @@ facts = nil
 ---The properties of an apply and its name, or several names.
 ---@class (exact) ccm.Apply.Table: ccm.Apply.Props
 ---@field [integer] string
----@field name? string name is the path of the manifest or script, relative to the one that says it.
+---@field name? string name is the path of the manifest or script. A relative path is relative to the script or manifest that says it.
 
 ---The handle of an apply, whose properties may follow in a second call.
 ---@class ccm.Apply.Handle: ccm.Handle
@@ -469,12 +469,12 @@ apply = {}
 ---@field source? string source is the path of an archive to copy. A relative path is relative to the script or manifest that says it. An archive that differs from it is copied again.
 ---@field checksum? string checksum is the SHA-256 of the archive in hexadecimal. A download or source with any other is refused, and an archive with any other is downloaded or copied again.
 ---@field extract_parent? string extract_parent is the directory that the archive is extracted into. Existing files are replaced. An entry that would land outside it, by its path or by way of a link, is an error and nothing is extracted; so is a link that leads out of it, and a device. Permissions are kept but for setuid, setgid and sticky; the files belong to the user that runs ccm.
----@field strip? integer strip is how many directories are left out at the beginning of the path of each entry, as with tar --strip-components. What has no more than that is not extracted.
+---@field strip? integer strip is how many components are left out at the beginning of the path of each entry, as with tar --strip-components. An entry with no more components is not extracted.
 ---@field creates? string creates is a path; if something is there, the archive is neither downloaded nor extracted. If it is in the archive, it is extracted last.
 ---@field cleanup? boolean cleanup removes the archive after it was extracted. It needs extract_parent and creates.
 ---@field owner? string owner is the user that owns the archive, by name or number. It is required unless ensure is absent.
 ---@field group? string group is the group of the archive, by name or number. The group can read it, others cannot. It is required unless ensure is absent.
----@field parents? boolean parents makes the directories above the archive that are missing, with mode 0755 and the user and group of ccm, which are root. Those above extract_parent are always made.
+---@field parents? boolean parents makes the directories above the archive that are missing, with mode 0755 and the user and group that ccm runs as. Those above extract_parent are always made.
 ---@field username? string username is for basic authentication. Like the password and the headers, it is not sent to another server if the URL is redirected to one.
 ---@field password? string password is for basic authentication.
 ---@field headers? table<string, string> headers are sent with the request.
@@ -515,17 +515,17 @@ archive = {}
 ---@field cwd? string cwd is the directory in which the command and its guards run. Default: /.
 ---@field environment? string|string[]|table<string, string> environment is added to the environment: KEY=VALUE, or a table.
 ---@field user? string user is who the command and its guards run as, a name or number, with the groups, HOME, USER, LOGNAME and SHELL of that user. Left out, it is who runs ccm.
----@field group? string group is the group they run with instead of the first one of the user.
----@field umask? string umask is which permissions files that they make do not get, such as "027".
+---@field group? string group is the primary group that the command and its guards run with, a name or number. Left out, it is that of the user.
+---@field umask? string umask is the file mode creation mask of the command and its guards, such as "027": files that they make do not get these permissions.
 ---@field stdin? string stdin is what the command reads from its standard input. Left out, that is empty. Guards read nothing.
 ---@field path? string path is the colon-separated list of directories in which the command and its guards are found.
 ---@field returns? integer|integer[] returns lists the exit codes that mean success. Default: 0.
----@field timeout? string timeout ends the command and all that it started, such as "5m". Default: 0.
+---@field timeout? string timeout ends the command and all that it started when it has run for that long, such as "5m". 0 is no limit. Default: 0.
 ---@field creates? string creates is a path; if something is there, the command does not run.
 ---@field removes? string removes is a path; if nothing is there, the command does not run.
 ---@field onlyif? string|string[] onlyif is a command that looks; unless it exits 0, the command does not run. It runs in a plan too.
 ---@field unless? string|string[] unless is a command that looks; if it exits 0, the command does not run. It runs in a plan too.
----@field check? string|string[] check is a command that looks; if it exits 0, all is as it should be. The command runs if it does not, and has failed if it does not afterwards either. It runs in a plan too.
+---@field check? string|string[] check is a command that looks; if it exits 0, the command does not run. Otherwise the command runs, and then check again: unless that exits 0, the resource has failed. Check runs in a plan too.
 ---@field changed_if? string changed_if is a regular expression (RE2). The command counts as a change only if a line of its output matches.
 ---@field unchanged_returns? integer|integer[] unchanged_returns lists the exit codes that mean success without a change.
 ---@field refreshonly? boolean refreshonly runs the command only when something it subscribes to changed.
@@ -562,8 +562,8 @@ exec = {}
 ---@field ensure? "present"|"absent"|"directory"|"existing" ensure says whether there is to be a file, a directory, or nothing. With existing, there has to be a file or a directory already, and nothing but its owner, group and mode is managed; without one the resource fails. Default: present.
 ---@field content? string content is the whole text of the file. With neither content nor source, the content of an existing file is left alone, and a missing one is created empty.
 ---@field contents? string The same as content.
----@field source? string source is the path of a file to copy, or an http or https URL. A relative path is relative to the script or manifest that says it. A URL is fetched once in every run and plan; it may hold 64 MiB.
----@field decrypt? boolean decrypt says whether the source is decrypted, with an identity of age that this machine has. It is if the name of the source ends with .age. What the source holds is a secret then.
+---@field source? string source is the path of a file to copy, or an http or https URL. A relative path is relative to the script or manifest that says it. A URL is fetched once in every run and plan; it may have at most 64 MiB.
+---@field decrypt? boolean decrypt says whether the source is decrypted, with an age identity of this machine. Its content is a secret then. Left out, a source is decrypted if its name ends with .age.
 ---@field checksum? string checksum is the SHA-256 of the source in hexadecimal. A source with any other is refused, and the file stays as it is. A URL is not fetched while the file has it.
 ---@field content_once? boolean content_once writes the content only when the file is missing. After that only owner, group and mode are managed.
 ---@field owner? string owner is the user that owns the file, by name or number; "-1" leaves it as it is. It is required unless ensure is absent or existing.
@@ -571,8 +571,8 @@ exec = {}
 ---@field mode? string mode is the permissions in octal, as a string such as "0644". Digits that are x are left alone. It is required unless ensure is absent or existing.
 ---@field special_bits? boolean special_bits allows a mode above 0777 such as "2775", which sets setuid (4), setgid (2) or sticky (1).
 ---@field validate? string|string[] validate is a command that looks at the new content before it gets its place, such as "sshd -t -f %s". %s stands for a file that holds it, in the same directory and with the same owner and mode. A line is split into words as a shell would, a list is the words; it is run without a shell. Unless it exits 0, the file stays as it is. In a plan it is given a copy in a directory of its own.
----@field validate_after? string|string[] validate_after is a command that looks at the machine after the file has its place, such as "nginx -t", as a line or a list of words. Unless it exits 0, the file is again what it was, and nothing is refreshed. With ensure absent it looks after the file is gone. In a plan it is not asked.
----@field parents? boolean parents makes the directories above it that are missing, with mode 0755 and the user and group of ccm, which are root. Without it they have to be there. For a directory they are always made.
+---@field validate_after? string|string[] validate_after is a command that looks at the machine after the file has its place, such as "nginx -t", as a line or a list of words. Unless it exits 0, the file is restored, and nothing is refreshed. With ensure absent it runs after the file was removed. It does not run in a plan.
+---@field parents? boolean parents makes the directories above it that are missing, with mode 0755 and the user and group that ccm runs as. Without it they have to be there. For a directory they are always made.
 ---@field force? boolean force removes a directory that is not empty. It goes with ensure absent.
 
 ---The properties of a file and its name, or several names.
@@ -607,7 +607,7 @@ file = {}
 ---@field refresh? string refresh is how old the package index may be, such as "1d". An older one is read again before the package is installed or upgraded. Left out, it is read again only where it does not have the package and is older than a day.
 ---@field hold? boolean hold says whether the package system is to leave the package alone from now on (apt-mark hold, dnf versionlock, zypper addlock). Left out, a hold stays as it is, and a package on hold is not changed. Pacman and apk have no command for that.
 ---@field allow_downgrade? boolean allow_downgrade says whether a newer version may be replaced by an older one. Left out, it may.
----@field source? string source is a package file to install instead of what the repositories offer: a path, or an http or https URL. A relative path is relative to the script or manifest that says it. It may hold 512 MiB.
+---@field source? string source is a package file to install instead of what the repositories offer: a path, or an http or https URL. A relative path is relative to the script or manifest that says it. It may have at most 512 MiB.
 ---@field checksum? string checksum is the SHA-256 of the source in hexadecimal. It is required where the source is a URL.
 
 ---The properties of a package and its name, or several names.
@@ -641,9 +641,9 @@ package = {}
 ---@field source string source is the directory of the templates. A relative path is relative to the script or manifest that says it. It is needed with ensure absent too, because it says which files are meant.
 ---@field engine? "jet"|"go" engine is the language of the templates: jet, in [[ ]], or go, in {{ }} and with the functions of Sprig. Default: jet.
 ---@field skip_empty? boolean skip_empty leaves out files of which nothing but white space was rendered.
----@field left_delimiter? string left_delimiter begins what the engine reads. It goes with right_delimiter.
----@field right_delimiter? string right_delimiter ends what the engine reads. It goes with left_delimiter.
----@field parents? boolean parents makes the directories above the target that are missing, with mode 0755 and the user and group of ccm. Default: true.
+---@field left_delimiter? string left_delimiter begins code in the templates, instead of the delimiter of the engine. It goes with right_delimiter.
+---@field right_delimiter? string right_delimiter ends code in the templates, instead of the delimiter of the engine. It goes with left_delimiter.
+---@field parents? boolean parents makes the directories above the target that are missing, with mode 0755 and the user and group that ccm runs as. Default: true.
 ---@field purge? boolean purge removes the files in the target that were not rendered.
 ---@field post? table<string, string>[] post lists commands for rendered files, each under a glob pattern for the name of the file without its directory, such as {["*.sh"] = "chmod +x {}"}. {} stands for the path; without it the path comes last. The command is given a copy of the file, before the file gets its place. It runs in a plan too, so it must change nothing but its file. Several patterns in one table apply in alphabetical order.
 
@@ -658,9 +658,9 @@ package = {}
 ---@field source? string source is the directory of the templates. A relative path is relative to the script or manifest that says it. It is needed with ensure absent too, because it says which files are meant.
 ---@field engine? "jet"|"go" engine is the language of the templates: jet, in [[ ]], or go, in {{ }} and with the functions of Sprig. Default: jet.
 ---@field skip_empty? boolean skip_empty leaves out files of which nothing but white space was rendered.
----@field left_delimiter? string left_delimiter begins what the engine reads. It goes with right_delimiter.
----@field right_delimiter? string right_delimiter ends what the engine reads. It goes with left_delimiter.
----@field parents? boolean parents makes the directories above the target that are missing, with mode 0755 and the user and group of ccm. Default: true.
+---@field left_delimiter? string left_delimiter begins code in the templates, instead of the delimiter of the engine. It goes with right_delimiter.
+---@field right_delimiter? string right_delimiter ends code in the templates, instead of the delimiter of the engine. It goes with left_delimiter.
+---@field parents? boolean parents makes the directories above the target that are missing, with mode 0755 and the user and group that ccm runs as. Default: true.
 ---@field purge? boolean purge removes the files in the target that were not rendered.
 ---@field post? table<string, string>[] post lists commands for rendered files, each under a glob pattern for the name of the file without its directory, such as {["*.sh"] = "chmod +x {}"}. {} stands for the path; without it the path comes last. The command is given a copy of the file, before the file gets its place. It runs in a plan too, so it must change nothing but its file. Several patterns in one table apply in alphabetical order.
 
@@ -692,8 +692,8 @@ scaffold = {}
 ---@field ensure? "running"|"stopped"|"unmanaged" ensure says whether the service is to be running or stopped. With unmanaged that stays as it is, and only enable and mask are managed; a change never restarts it. Default: running.
 ---@field enable? boolean enable says whether the service is to start at boot. Left out, that stays as it is. A service that others start and that cannot be enabled by itself (systemd: static, indirect, generated) counts as enabled.
 ---@field mask? boolean mask says whether the service is to be masked: neither people nor other units can start it then. With true it is stopped, unless ensure is unmanaged. With false a mask is taken away. Left out, that stays as it is.
----@field scope? "system"|"user" scope says whose service it is. With user it is one of a user, of the service manager that runs for him: while he is logged in, and always after "loginctl enable-linger". Only systemd has these. Default: system.
----@field user? string user is the user of whom it is, with scope = "user". Left out, it is who runs ccm.
+---@field scope? "system"|"user" scope says whose service it is. With user it belongs to the service manager of a user, which runs while that user is logged in, and always after "loginctl enable-linger". Only systemd has these. Default: system.
+---@field user? string user is the user whose service it is, with scope = "user". Left out, it is who runs ccm.
 ---@field on_change? "restart"|"reload"|"reload-or-restart" on_change says what a change of something that the service subscribes to does. With reload it reads its configuration again and goes on running; one that cannot do that fails. With reload-or-restart it is restarted if it cannot reload, or if its unit file has changed. Default: restart.
 ---@field settle? string settle is how long the service has to stay up after it was started, restarted or reloaded in a run. One that ends before that has failed, and so has one that the service manager starts again and again. 0 turns that off. A service that runs already is not waited for. Default: 1s.
 

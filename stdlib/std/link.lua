@@ -13,7 +13,7 @@ return ccm.type {
     target = { one_line = true, doc = "What it points to, as it is to be written there. It is required unless ensure is absent." },
     owner = { one_line = true, kind = "owner", doc = "The user that owns the link, by name or number." },
     group = { one_line = true, kind = "group", doc = "The group of the link, by name or number." },
-    parents = { type = "boolean", doc = "Whether the directories above it that are missing are made, with mode 0755 and the user and group of ccm, which are root." },
+    parents = { type = "boolean", doc = "Whether the directories above it that are missing are made, with mode 0755 and the user and group that ccm runs as." },
     ensure = { enum = { "present", "absent" }, default = "present", doc = "Whether there is to be a link." },
   },
 
