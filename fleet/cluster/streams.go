@@ -13,6 +13,7 @@ import (
 	"github.com/luaccm/ccm/fleet/identity"
 	"github.com/luaccm/ccm/fleet/record"
 	"github.com/luaccm/ccm/fleet/subject"
+	"github.com/luaccm/ccm/runtime/diag"
 )
 
 // header is the space that the headers of a message may need besides its value.
@@ -114,15 +115,23 @@ func (c *Cluster) look(ctx context.Context, want Stream) (*StreamChange, *jetstr
 	return nil, info, nil
 }
 
-// Apply creates a stream or changes its configuration.
-func (c *Cluster) Apply(ctx context.Context, change StreamChange) error {
-	ctx, cancel := context.WithTimeout(ctx, 3*Patience)
-	defer cancel()
-	var err error
-	if change.New {
-		_, err = c.JetStream.CreateStream(ctx, change.Stream.Config)
-	} else {
-		_, err = c.JetStream.UpdateStream(ctx, change.Stream.Config)
+// Apply creates a stream or changes its configuration. It waits for servers that are not there yet, as
+// WaitForLeader does.
+func (c *Cluster) Apply(ctx context.Context, change StreamChange, onWait func()) error {
+	err := c.retryElecting(ctx, onWait, func() error {
+		ctx, cancel := context.WithTimeout(ctx, 3*Patience)
+		defer cancel()
+		var err error
+		if change.New {
+			_, err = c.JetStream.CreateStream(ctx, change.Stream.Config)
+		} else {
+			_, err = c.JetStream.UpdateStream(ctx, change.Stream.Config)
+		}
+		return err
+	})
+	if api, ok := errors.AsType[*jetstream.APIError](err); ok && api.ErrorCode == codeNoPeers && isElecting(err) {
+		return diag.Errorf(diag.Pos{}, "%s: fewer than %d servers have found each other", change.Stream.Label, change.Stream.Config.Replicas).
+			WithHint("all must run while streams are made; the log of one that is missing says what it lacks")
 	}
 	if err != nil {
 		return fmt.Errorf("%s: %w", change.Stream.Label, err)

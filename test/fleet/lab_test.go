@@ -79,6 +79,24 @@ func endShared() {
 
 func startLab(t failer, scratch string) *lab {
 	t.Helper()
+	l := configureLab(t, scratch)
+	for _, port := range l.ports {
+		l.start(t, port)
+	}
+	// No server answers in the first moment.
+	waitFor(t, "the streams of the fleet", func() error {
+		_, stderr, status := l.ccm("fleet", "init", l.dir, "--apply")
+		if status != 0 {
+			return errors.New(stderr)
+		}
+		return nil
+	})
+	return l
+}
+
+// configureLab makes the directory of a fleet, and starts no server.
+func configureLab(t failer, scratch string) *lab {
+	t.Helper()
 	l := &lab{dir: filepath.Join(scratch, "fleet"), scratch: scratch, servers: map[string]*exec.Cmd{}, machine: host.New(host.Options{Clock: host.RealClock{}})}
 	args := []string{"fleet", "init", l.dir, "--config-dir", l.dir, "--store-dir", filepath.Join(scratch, "store"),
 		"--events-size", "256MiB", "--jobs-size", "64MiB", "--sites-size", "256MiB", "--environment", "prod", "--environment", "test", "--allow-registry", "--allow-data", dataBucket}
@@ -88,17 +106,6 @@ func startLab(t failer, scratch string) *lab {
 		args = append(args, "--server", "127.0.0.1:"+port)
 	}
 	l.must(t, args...)
-	for _, port := range l.ports {
-		l.start(t, port)
-	}
-	// The servers are a cluster once they have elected a leader, which the first streams need.
-	waitFor(t, "the streams of the fleet", func() error {
-		_, stderr, status := l.ccm("fleet", "init", l.dir, "--apply")
-		if status != 0 {
-			return errors.New(stderr)
-		}
-		return nil
-	})
 	return l
 }
 

@@ -5,6 +5,7 @@ import (
 	"os/user"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/spf13/cobra"
 
@@ -124,13 +125,17 @@ func applyFleet(ctx context.Context, e *cli.Env, out changePrinter, d *identity.
 		return err
 	}
 	defer c.Close()
+	sayWaiting := sync.OnceFunc(func() { cli.Say(e, "The servers have not found each other yet: waiting for them.") })
+	if err := c.WaitForLeader(ctx, sayWaiting); err != nil {
+		return err
+	}
 	changes, err := c.Plan(ctx)
 	if err != nil {
 		return err
 	}
 	for _, change := range changes {
 		if !noop {
-			if err := c.Apply(ctx, change); err != nil {
+			if err := c.Apply(ctx, change, sayWaiting); err != nil {
 				return err
 			}
 		}

@@ -1,0 +1,75 @@
+package cluster
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/luaccm/ccm/fleet/direct"
+	"github.com/luaccm/ccm/fleet/retry"
+	"github.com/luaccm/ccm/runtime/diag"
+)
+
+// Servers that have just started find each other, elect a leader and enable JetStream for the account.
+// Each question meanwhile may take electionAnswer, and all of it electionTime.
+const (
+	electionTime   = 3 * Patience
+	electionAnswer = 2 * time.Second
+	electionPause  = 200 * time.Millisecond
+)
+
+// Answers of servers, by server/errors.json of nats-server: without a leader (JSClusterNotAvailErr), and
+// with fewer servers than a stream has replicas (JSClusterNoPeersErrF).
+const (
+	codeUnavailable jetstream.ErrorCode = 10008
+	codeNoPeers     jetstream.ErrorCode = 10005
+)
+
+// isElecting reports whether an error is what servers answer before all of them are there.
+func isElecting(err error) bool {
+	if api, ok := errors.AsType[*jetstream.APIError](err); ok {
+		switch api.ErrorCode {
+		case codeUnavailable:
+			return true
+		case codeNoPeers: // of servers that are full, too
+			return !strings.Contains(api.Description, "storage")
+		}
+	}
+	return errors.Is(err, jetstream.ErrJetStreamNotEnabled) || errors.Is(err, jetstream.ErrJetStreamNotEnabledForAccount) || direct.IsPassing(err)
+}
+
+// WaitForLeader waits until the servers have a leader, which makes streams, but for no longer than
+// electionTime. It calls onWait before it waits.
+func (c *Cluster) WaitForLeader(ctx context.Context, onWait func()) error {
+	err := c.retryElecting(ctx, onWait, func() error {
+		ctx, cancel := context.WithTimeout(ctx, electionAnswer)
+		defer cancel()
+		_, err := c.JetStream.AccountInfo(ctx) // the leader answers it
+		return err
+	})
+	if err != nil && isElecting(err) && ctx.Err() == nil {
+		need, all := len(c.Directory.Fleet.Servers)/2+1, len(c.Directory.Fleet.Servers)
+		return diag.Errorf(diag.Pos{}, "the servers have had no leader for %s: %s", electionTime, err).
+			WithHint("%d of %d must run, each with the nats.conf of its folder, and reach each other; their logs say what they miss", need, all)
+	}
+	return err
+}
+
+// retryElecting calls do until it returns another error than of servers that have just started, or
+// for electionTime. It calls onWait before it waits.
+func (c *Cluster) retryElecting(ctx context.Context, onWait func(), do func() error) error {
+	end := time.Now().Add(electionTime)
+	for first := true; ; first = false {
+		err := do()
+		if err == nil || !isElecting(err) || ctx.Err() != nil || time.Now().After(end) {
+			return err
+		}
+		if first {
+			onWait()
+		}
+		retry.Sleep(ctx, electionPause)
+	}
+}
