@@ -24,8 +24,9 @@ import (
 
 // Outcomes of nodes, besides those of runs.
 const (
-	Silent = "silent" // no heartbeat for three minutes
-	New    = "new"    // no run yet
+	Silent  = "silent"       // no heartbeat for three minutes
+	Unheard = "not heard of" // approved, but its agent never began
+	New     = "new"          // no run yet
 )
 
 // A Node is a node that operators have approved, with its own data.
@@ -42,9 +43,12 @@ func (n *Node) Outcome() string {
 	return n.State.Outcome
 }
 
-// Status returns the node's outcome, or Silent.
+// Status returns the node's outcome, or Silent, or Unheard.
 func (n *Node) Status(now time.Time) string {
-	if n.Silent(now) {
+	switch {
+	case !n.HeardOf():
+		return Unheard
+	case n.Silent(now):
 		return Silent
 	}
 	return n.Outcome()
@@ -194,7 +198,7 @@ type Fleet struct {
 }
 
 // order is the order of outcomes in reports.
-var order = []string{"failed", "interrupted", Silent, "changed", "pending", New, "stable"}
+var order = []string{"failed", "interrupted", Silent, "changed", "pending", Unheard, New, "stable"}
 
 // rank is the place of an outcome in order.
 func rank(outcome string) int {

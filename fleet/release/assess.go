@@ -55,7 +55,9 @@ type Assessment struct {
 	Problems []string `json:"problems,omitempty"`
 }
 
-// A Stage has the numbers of a stage's nodes by result.
+// A Stage has the numbers of a stage's nodes by result. Nodes that were never heard of are in no other
+// number than Nodes: a rollout neither waits for them, nor stops because of them. They take the release
+// when they begin.
 type Stage struct {
 	Name    string `json:"name"`
 	Nodes   int    `json:"nodes"`
@@ -64,11 +66,16 @@ type Stage struct {
 	Failed  int    `json:"failed"`
 	Silent  int    `json:"silent"`
 	Waiting int    `json:"waiting"`
+	Unheard int    `json:"not_heard_of,omitempty"`
 	// The names behind the numbers.
 	FailedNodes  []string `json:"failed_nodes,omitempty"`
 	SilentNodes  []string `json:"silent_nodes,omitempty"`
 	WaitingNodes []string `json:"waiting_nodes,omitempty"`
+	UnheardNodes []string `json:"not_heard_of_nodes,omitempty"`
 }
+
+// heard is the number of nodes that were ever heard of, of which shares are.
+func (s *Stage) heard() int { return s.Nodes - s.Unheard }
 
 // A Cause is a failure that nodes have in common.
 type Cause struct {
@@ -128,6 +135,11 @@ func stageOf(r *signed.Release, conditions []*where.Condition, n *roster.Node, n
 // count adds a node to a stage.
 func (s *Stage) count(r *signed.Release, n *roster.Node, now time.Time, causes map[[2]string]*Cause) {
 	s.Nodes++
+	if !n.HeardOf() {
+		s.Unheard++
+		s.UnheardNodes = append(s.UnheardNodes, n.Name)
+		return
+	}
 	failure := blocked(r, n.State)
 	switch {
 	case n.State != nil && n.State.Release == r.Version && n.State.RunID != "":
@@ -189,9 +201,10 @@ func (a *Assessment) judge(r *signed.Release, ro *signed.Rollout, now time.Time)
 	stage := a.Stages[min(ro.Stage, len(a.Stages)-1)]
 	nodes, failed := 0, 0
 	for _, s := range a.Stages[:min(ro.Stage+1, len(a.Stages))] {
-		nodes, failed = nodes+s.Nodes, failed+s.Failed
+		nodes, failed = nodes+s.heard(), failed+s.Failed
 	}
-	most, mostInAll := r.MaxFailed.Of(stage.Nodes), r.MaxFailed.Of(nodes)
+	most, mostInAll := r.MaxFailed.Of(stage.heard()), r.MaxFailed.Of(nodes)
+	mostSilent := r.MaxSilent.Of(stage.heard())
 	switch {
 	case ro.State != signed.Rolling:
 		a.Verdict = Rest
@@ -205,8 +218,8 @@ func (a *Assessment) judge(r *signed.Release, ro *signed.Rollout, now time.Time)
 		a.Verdict = Settle
 	case now.Before(ro.SettleTime.Add(time.Duration(r.Soak))):
 		a.Verdict, a.SoakUntil = Soak, ro.SettleTime.Add(time.Duration(r.Soak))
-	case stage.Silent > r.MaxSilent.Of(stage.Nodes):
-		a.Verdict, a.Reason = Stop, fmt.Sprintf("%d silent, at most %s", stage.Silent, limit(r.MaxSilent.Of(stage.Nodes), r.MaxSilent))
+	case stage.Silent > mostSilent:
+		a.Verdict, a.Reason = Stop, fmt.Sprintf("%d silent, at most %s", stage.Silent, limit(mostSilent, r.MaxSilent))
 	case ro.Stage >= len(a.Stages)-1:
 		a.Verdict = Finish
 	default:
@@ -219,6 +232,14 @@ func limit(n int, s signed.Share) string {
 		return fmt.Sprintf("%d (%s)", n, text)
 	}
 	return fmt.Sprint(n)
+}
+
+// Unheard returns the nodes of all stages that were never heard of.
+func (a *Assessment) Unheard() (names []string) {
+	for _, s := range a.Stages {
+		names = append(names, s.UnheardNodes...)
+	}
+	return names
 }
 
 // Next returns the rollout after the verdict of an assessment, or nil if it does not change.

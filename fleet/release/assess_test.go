@@ -2,6 +2,7 @@ package release_test
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 	"time"
 
@@ -180,4 +181,56 @@ func TestRests(t *testing.T) {
 // Percentages are rounded the same everywhere: 2 % of 912 are 18.
 func TestLimits(t *testing.T) {
 	require.Equal(t, 18, share(t, "2%").Of(912))
+}
+
+// Nodes that were never heard of are counted, but no rollout waits for them or stops because of them, and they are not in the
+// numbers of which shares are.
+func TestNodesNeverHeardOf(t *testing.T) {
+	r, ro := canary(t)
+	r.Soak, r.MaxFailed = 0, share(t, "10%")
+	nodes := fleet()
+	for i := range 4 {
+		nodes = append(nodes, &roster.Node{Name: fmt.Sprintf("off%d", i), Environment: "prod"})
+	}
+	all := func(a *release.Assessment) (n int) {
+		for _, s := range a.Stages {
+			n += s.Nodes
+		}
+		return n
+	}
+	for range 20 {
+		a := release.Assess(r, ro, nodes, now)
+		require.Equal(t, 24, all(a))
+		require.ElementsMatch(t, []string{"off0", "off1", "off2", "off3"}, a.Unheard())
+		if a.Verdict == release.Rest {
+			break
+		}
+		for s := range a.Stages[:ro.Stage+1] {
+			for _, n := range nodes {
+				if slices.Contains(a.Stages[s].WaitingNodes, n.Name) {
+					took(n, s+1, "changed")
+				}
+			}
+		}
+		if next := a.Next(ro, now); next != nil {
+			ro = next
+		}
+	}
+	require.Equal(t, signed.Done, ro.State)
+
+	// 2 of the 20 nodes that run may fail, whatever the number of those that do not.
+	one := &signed.Release{Version: 42, Stages: []string{"100%"}, MaxFailed: share(t, "10%")}
+	ro = &signed.Rollout{Version: 1, Release: 42, State: signed.Rolling}
+	for i := range 20 {
+		nodes = append(nodes, &roster.Node{Name: fmt.Sprintf("more%d", i), Environment: "prod"})
+	}
+	for i := range 3 {
+		took(nodes[i], 1, "failed")
+	}
+	a := release.Assess(one, ro, nodes, now)
+	require.Equal(t, "3 failed, at most 2 (10%)", a.Reason)
+
+	// One that has begun is a node as any other.
+	nodes[len(nodes)-1].HeartbeatTime = now
+	require.Contains(t, release.Assess(one, ro, nodes, now).Stages[0].WaitingNodes, "more19")
 }

@@ -57,7 +57,7 @@ func (c *Controller) Look(ctx context.Context) (*Control, *Assessment, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	nodes, err := roster.Read(ctx, c.Store.NC, roster.Options{Environments: issued, Environment: c.Store.Environment, Facts: factsOf(control.Release)})
+	nodes, err := roster.Read(ctx, c.Store.NC, roster.Options{Environments: issued, Environment: c.Store.Environment, Facts: factsOf(control.Release), Approved: true})
 	if err != nil {
 		return nil, nil, err
 	}

@@ -44,6 +44,12 @@ func (n *Node) Silent(now time.Time) bool {
 	return n.HeartbeatTime.IsZero() || now.Sub(n.HeartbeatTime) > record.Absent
 }
 
+// HeardOf reports whether a node has ever told of itself. One that has not was approved, but its agent
+// never began.
+func (n *Node) HeardOf() bool {
+	return n.State != nil || !n.HeartbeatTime.IsZero() || len(n.Problems) > 0
+}
+
 // About returns the node in the form for conditions.
 func (n *Node) About(now time.Time) where.Node {
 	x := where.Node{Name: n.Name, Environment: n.Environment, State: n.State, SinceHeartbeat: 1 << 62}
@@ -65,9 +71,11 @@ type Options struct {
 	Facts        where.Facts
 	NoStates     bool // leave out states
 	NoHeartbeats bool // leave out heartbeats
+	// Approved adds the approved nodes that have written no data.
+	Approved bool
 }
 
-// Read reads the nodes that have written any data, sorted by name. A state with another environment
+// Read reads the nodes that have written any data, sorted by name, and others only by Approved. A state with another environment
 // than the issued one is a problem, because its release belongs to that environment.
 func Read(ctx context.Context, nc *nats.Conn, o Options) ([]*Node, error) {
 	return ReadAs(ctx, nc, o, func() (map[string]string, error) { return o.Environments, nil })
@@ -100,6 +108,13 @@ func ReadAs(ctx context.Context, nc *nats.Conn, o Options, issued func() (map[st
 			nodes[d.name] = n
 		}
 		n.add(&d)
+	}
+	if o.Approved {
+		for name, env := range by {
+			if nodes[name] == nil && (o.Environment == "" || env == o.Environment) {
+				nodes[name] = &Node{Name: name, Environment: env}
+			}
+		}
 	}
 	return slices.SortedFunc(maps.Values(nodes), func(a, b *Node) int { return strings.Compare(a.Name, b.Name) }), nil
 }

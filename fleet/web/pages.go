@@ -132,6 +132,9 @@ func whole(f *overview.Fleet) *markup.Element {
 		if e.Rollout != nil {
 			done, all := reached(e.Rollout)
 			p := markup.New("p").Add(link(fmt.Sprintf("Release %d", e.Rollout.Release), "release", e.Name), markup.Text(": "), stateOf(e.Rollout.State), text(", %d of %s", done, counted(all, "node")))
+			if n := len(e.Rollout.Unheard()); n > 0 {
+				p.Add(text(", %d %s", n, overview.Unheard))
+			}
 			if e.Rollout.Reason != "" {
 				p.Add(markup.Text(": " + e.Rollout.Reason))
 			}
@@ -263,6 +266,9 @@ func rollout(e *overview.Environment) *markup.Element {
 	}
 	for _, s := range a.Stages {
 		body.Add(named("Failed in stage "+s.Name, s.FailedNodes), named("Silent in stage "+s.Name, s.SilentNodes))
+	}
+	if names := a.Unheard(); len(names) > 0 {
+		body.Add(named("Not heard of", names), markup.New("p").Say("They were approved, but their agents never began. The rollout does not wait for them: they take the release when they begin."))
 	}
 	if len(a.Causes) > 0 {
 		var list []overview.Cause

@@ -248,13 +248,14 @@ func pauseBetweenLooks(ctx context.Context) error {
 	}
 }
 
-// silent returns the number of silent nodes of a rollout.
+// silent returns the number of nodes of a rollout that are not there: the servers may have lost the
+// heartbeats, or all data of nodes.
 func silent(a *release.Assessment) (n int) {
 	if a == nil {
 		return 0
 	}
 	for _, s := range a.Stages {
-		n += s.Silent
+		n += s.Silent + s.Unheard
 	}
 	return n
 }
@@ -301,6 +302,9 @@ func rolloutText(a *release.Assessment) string {
 		if len(s.SilentNodes) > 0 {
 			terminal.Fprintf(&b, "  silent  %d  (%s)\n", len(s.SilentNodes), terminal.Line(someNames(s.SilentNodes)))
 		}
+	}
+	if names := a.Unheard(); len(names) > 0 {
+		terminal.Fprintf(&b, "  not heard of  %d  (%s); not waited for\n", len(names), terminal.Line(someNames(names)))
 	}
 	return b.String()
 }

@@ -178,7 +178,7 @@ func environmentLines(env overview.Environment, detail statusDetail) (lines []st
 		for _, s := range a.Stages {
 			done, all = done+s.Done, all+s.Nodes
 		}
-		add("  rollout of %d  [%s] %d of %d  %s", a.Release, bar(done, all), done, all, a.State)
+		add("  rollout of %d  [%s] %d of %d  %s%s", a.Release, bar(done, all), done, all, a.State, unheard(len(a.Unheard()), ", "))
 		if a.Reason != "" {
 			add("    %s", a.Reason)
 		}
@@ -205,10 +205,18 @@ func stageLines(a *release.Assessment, detail statusDetail) (lines []string) {
 		} else if detail == presentStage {
 			continue
 		}
-		lines = append(lines, fmt.Sprintf("  %s%-*s  %*d nodes  %*d done  %*d failed  %*d silent  %*d changed", mark, name, fit(s.Name, stageName),
-			digits, s.Nodes, digits, s.Done, digits, s.Failed, digits, s.Silent, digits, s.Changed))
+		lines = append(lines, fmt.Sprintf("  %s%-*s  %*d nodes  %*d done  %*d failed  %*d silent  %*d changed%s", mark, name, fit(s.Name, stageName),
+			digits, s.Nodes, digits, s.Done, digits, s.Failed, digits, s.Silent, digits, s.Changed, unheard(s.Unheard, "  ")))
 	}
 	return lines
+}
+
+// unheard counts nodes that were never heard of, after a separator; "" for none.
+func unheard(n int, separator string) string {
+	if n == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%s%d %s", separator, n, overview.Unheard)
 }
 
 // releasesOf returns the number of nodes of each release.

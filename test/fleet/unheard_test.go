@@ -1,0 +1,44 @@
+package fleet_test
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/luaccm/ccm/fleet/release"
+	"github.com/luaccm/ccm/fleet/signed"
+)
+
+// A node that was approved but never began is counted in a rollout, which does not wait for it. When it begins it takes the release.
+func TestNodeNeverHeardOf(t *testing.T) {
+	f := newThree(t)
+	f.start("canary")
+	f.start("web1")
+	f.waitForNodes(2)
+	f.lab.credentials(t, "web2") // approved, without an agent
+	f.release(motd("one"), `node == "canary"`)
+	stdout, stderr, status := f.lab.ccm("fleet", "rollout", "prod", "--watch", "--sign", f.key.File)
+	require.Zero(t, status, stderr)
+	require.Regexp(t, `(?m)^100% +2 +1 +1 +0 +0 +0 +ok\n  not heard of  1  \(web2\); not waited for\n$`, stdout)
+	look := func() (a release.Assessment) {
+		require.NoError(t, json.Unmarshal([]byte(f.lab.must(t, "fleet", "rollout", "prod", "--output", "json")), &a))
+		return a
+	}
+	a := look()
+	require.Equal(t, signed.Done, a.State)
+	require.Equal(t, []int{2, 1, 1}, []int{a.Stages[1].Nodes, a.Stages[1].Done, a.Stages[1].Unheard})
+	require.Equal(t, []string{"web2"}, a.Stages[1].UnheardNodes)
+	shown := f.lab.must(t, "fleet", "status")
+	require.Contains(t, shown, "prod  3 nodes: 2 changed, 1 not heard of")
+	require.Contains(t, shown, "2 of 3  done, 1 not heard of")
+	require.Contains(t, f.lab.must(t, "fleet", "nodes", "--where", `node == "web2"`, "--output", "json"), `"status":"not heard of"`)
+
+	f.start("web2")
+	f.eventually(func() bool { a = look(); return a.Stages[1].Done == 2 })
+	require.Zero(t, a.Stages[1].Unheard)
+	require.Equal(t, "one", f.motd("web2"))
+	require.NotContains(t, f.lab.must(t, "fleet", "status"), "not heard of")
+	require.False(t, strings.Contains(f.lab.must(t, "fleet", "rollout", "prod"), "not heard of"))
+}
