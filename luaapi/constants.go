@@ -180,13 +180,13 @@ func constantTableOf(e *ast.TableExpr) *constantTable {
 	return c
 }
 
-// weight returns how many constants an expression or a list of statements may
-// put into the function that it stands in. Those of functions inside do not
-// count. Distinct names are what upvalues can be made of.
+// A weight measures what an expression or a list of statements adds to the
+// function that it stands in: constants, without those of functions inside, and
+// names, of which each may be a variable of the function around it (maxNames).
 type weight struct {
 	constants int
 	names     map[string]bool
-	varargs   bool // it speaks of the ... of the function
+	varargs   bool // it uses the ... of the function
 }
 
 func weigh(visit func(w *walker)) weight { return weighUpTo(math.MaxInt, visit) }
@@ -206,7 +206,7 @@ func weighUpTo(most int, visit func(w *walker)) weight {
 				if out.names == nil {
 					out.names = make(map[string]bool)
 				}
-				out.names[n.Value] = true // of functions inside too: they reach out
+				out.names[n.Value] = true // of functions inside too: it may be a variable around both
 				if inside == 0 {
 					out.constants++
 				}

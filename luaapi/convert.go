@@ -23,7 +23,7 @@ type unsupportedValue string
 // String returns the description with its article.
 func (f unsupportedValue) String() string { return string(f) }
 
-// A converter makes values for the decoder of those of Lua.
+// A converter turns values of Lua into values for the decoder.
 type converter struct {
 	in             *Interp
 	count          int  // values of the property that is being converted
@@ -73,7 +73,8 @@ func (cv *converter) value(v lua.LValue, depth int) schema.Value {
 	return cv.unsupportedValue(unsupportedValue(article(v.Type().String())))
 }
 
-// text converts a string. One that is encrypted is none that somebody wants to be written.
+// text converts a string. An encrypted value is refused: the machine would get its text, and
+// not the secret.
 func (cv *converter) text(s string) schema.Value {
 	if data.IsSealed(s) {
 		return cv.unsupportedValue("an encrypted value, which would be written as it stands (secret.values decrypts tables, data.read documents)")

@@ -346,7 +346,7 @@ func (dc *declarer) failedHandles(L *lua.LState, f frame, t *resource.Type, name
 	return dc.pushHandles(L, f, handles)
 }
 
-// admit adds a resource to the catalog. In a session it may replace a resource of an earlier
+// admit adds a resource to the catalog. In a console it may replace a resource of an earlier
 // text.
 func (dc *declarer) admit(r *resource.Resource) (*resource.Resource, error) {
 	if dc.in.invoked > 0 {

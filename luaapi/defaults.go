@@ -21,7 +21,7 @@ type defaultValue struct {
 	names  []string // the property and its aliases
 	entry  schema.Entry
 	locate locator
-	added  bool // it is added to what a declaration gives
+	added  bool // the value is appended to the list that a declaration gives
 }
 
 // fill adds to entries the defaults for missing properties. Some defaults are appended to the

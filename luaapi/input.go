@@ -103,7 +103,7 @@ func Unfinished(text string) bool { return parseInput("", text).unfinished }
 // IsStatement reports whether a text is valid as statements of a script.
 func IsStatement(text string) bool { return parseAs("", "", text).err == nil }
 
-// compile makes code of a text of a session.
+// compile makes code of a text of a console.
 func (s *Console) compile(p *input, name, dir string) (*lua.LFunction, *chunk, error) {
 	in := s.in
 	c := &chunk{name: name, dir: dir, text: unpacked(p.text), first: in.source.nextNode()}

@@ -45,7 +45,7 @@ type Options struct {
 	Context context.Context
 	// Registry has the types for which there are constructors.
 	Registry *resource.Registry
-	// Builder gets the resources. A session also reads and removes resources there.
+	// Builder gets the resources. A console also reads and removes resources there.
 	Builder *catalog.Builder
 	// Facts are those of the table facts.
 	Facts *facts.Facts

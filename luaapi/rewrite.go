@@ -24,8 +24,8 @@ type rewriter struct {
 	c         *chunk
 	chunk     int              // its number
 	functions []*lua.LFunction // functions in the constants of the code
-	join      int              // number of the joining function plus one, or 0
-	len       int              // the same for the function of lengths
+	join      int              // number of the function that joins strings plus one, or 0
+	len       int              // number of the function that returns lengths plus one, or 0
 	long      bool             // the text is long enough to be divided
 	heavy     bool             // the present function has too many constants
 }

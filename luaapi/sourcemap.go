@@ -78,7 +78,7 @@ func (sm *sourceMap) text(file string) (string, bool) {
 	return "", false
 }
 
-// has reports whether text knows the file.
+// has reports whether the file was loaded.
 func (sm *sourceMap) has(file string) bool {
 	return slices.ContainsFunc(sm.chunks, func(c *chunk) bool { return c.name == file })
 }

@@ -23,7 +23,7 @@ type tree struct {
 	nodes  []ast.PositionHolder // by number
 	spans  map[ast.PositionHolder]span
 	tokens []token
-	names  []int // the tokens that name local variables where they begin, in order
+	names  []int // the tokens with the names in declarations of local variables, in order
 	lost   bool  // a token did not match a node, so that no place is known
 }
 
@@ -97,8 +97,8 @@ func newTree(first int, text string) *tree {
 // An aligner matches the nodes of a tree with the tokens of the text.
 type aligner struct {
 	*tree
-	reader *tokenReader // of the tokens that are not read yet; nil if all are
-	next   int          // the first token that is not matched yet
+	reader *tokenReader // of the remaining tokens; nil if there are none
+	next   int          // the first of the tokens to be matched
 	leaves []int        // the tokens that are nodes or words
 	marks  []mark
 	failed bool // a token did not match, so no position is known

@@ -21,7 +21,7 @@ import (
 	"github.com/luaccm/ccm/runtime/state"
 )
 
-// BundleOptions say which bundles, and which remote scripts and manifests, are believed.
+// BundleOptions say which bundles, and which remote scripts and manifests, are trusted.
 type BundleOptions struct {
 	// SHA256 is their expected SHA-256 in hexadecimal; "" for any.
 	SHA256 string `json:",omitempty"`

@@ -31,7 +31,8 @@ type OneOffOptions struct {
 	Session *session.Session
 }
 
-// A OneOff converges resources that are in no file, each as a run of its own.
+// A OneOff converges resources that are in no file, one by one. Those until Close are one run in the
+// history.
 type OneOff struct {
 	process  *Process
 	options  OneOffOptions

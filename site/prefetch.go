@@ -7,7 +7,7 @@ import (
 	"github.com/luaccm/ccm/runtime/prefetch"
 )
 
-// An observedRunner calls ran after each command.
+// An observedRunner calls onRun after each command.
 type observedRunner struct {
 	host.Runner
 	onRun func()

@@ -1,5 +1,5 @@
 // Package site makes a catalog of a script or manifest, runs it, and records the run. All
-// commands and servers share it; nothing below cmd imports it.
+// commands and Studio share it.
 //
 // Begin with a [Process], which holds what all runs of a process share:
 //

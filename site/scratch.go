@@ -59,8 +59,7 @@ func (p *Process) NewScratch(ctx context.Context, o ScratchOptions) (*Scratch, e
 	return s, err
 }
 
-// Reset returns the types as they are before anything is declared, and gathers and returns the present facts of
-// the machine.
+// Reset returns the types before anything is declared, and gathers the facts of the machine again.
 func (s *Scratch) Reset(ctx context.Context) (*resource.Registry, *facts.Facts, error) {
 	l := s.loader
 	reg, err := NewRegistry(l.env)

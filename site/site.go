@@ -18,7 +18,7 @@ import (
 	"github.com/luaccm/ccm/runtime/secret"
 )
 
-// A Site is a script or manifest that was read without mistakes.
+// A Site is a script or manifest that was read. Only [Process.Examine] returns one with mistakes.
 type Site struct {
 	Registry *resource.Registry
 	Catalog  *catalog.Catalog

@@ -57,7 +57,7 @@ type declaration struct {
 	defaults bool
 
 	name       string   // of the resource, "" if unknown
-	properties []string // the properties
+	properties []string // the names of the properties in the table
 	entries    []schema.Entry
 	partial    bool // there may be other names, properties or values than these
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/luaccm/ccm/runtime/facts"
 )
 
-// read reports a name that stands for nothing.
+// read reports a name that is neither a local variable nor a global.
 func (s *scan) read(id *ast.IdentExpr) {
 	if v := s.lookup(id.Value); v != nil {
 		v.used, v.use.escaped = true, true

@@ -41,7 +41,7 @@ func (v *variable) learn(st *ast.LocalAssignStmt, i int) {
 	}
 }
 
-// touch notes that a field may be anything from now on, or any time before.
+// touch notes that a field may have any value anywhere in the script.
 func (v *variable) touch(key string) {
 	if v.use.volatile == nil {
 		v.use.volatile = make(map[string]bool)
@@ -100,8 +100,8 @@ func (d *declaration) give(f *ast.Field, name string) {
 	}
 }
 
-// nils reports properties that are given nothing, when all of the variable is
-// known.
+// nils reports the properties whose value is nil in every run. It is called when
+// all uses of the variable have been seen.
 func (s *scan) nils(v *variable) {
 	k := &v.use
 	for _, g := range k.values {

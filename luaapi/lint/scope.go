@@ -49,7 +49,7 @@ func (s *scan) place() diag.Pos {
 	return pos
 }
 
-// named returns variables of these names, which are not seen yet.
+// named returns variables of these names. Only declare makes them visible.
 func (s *scan) named(names []string, silent bool) []*variable {
 	list := make([]*variable, len(names))
 	for i, n := range names {

@@ -83,8 +83,8 @@ func (s *scan) delims(at ast.PositionHolder, what, text string) {
 	}
 }
 
-// scaffold reports the templates of a scaffold of Jet that have the delimiters that
-// Jet has elsewhere.
+// scaffold reports the templates of a scaffold that have the default delimiters of
+// Jet, which a scaffold does not use.
 func (d *declaration) scaffold() {
 	table := d.s.p.Properties(d.call)
 	if d.t.Name != "scaffold" || table == nil || slices.Contains(d.properties, "left_delimiter") {

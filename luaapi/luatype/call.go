@@ -115,7 +115,7 @@ func (d *definition) blame(fn *lua.LFunction, what, format string, args ...any) 
 	}
 }
 
-// callStatus looks.
+// callStatus calls status, which looks at the machine.
 func (d *definition) callStatus(ctx context.Context, v *host.View, want *resource.Properties) (any, error) {
 	L := d.values()
 	out, err := d.invoke(ctx, access{view: v, function: "status"}, d.status, 1, d.luaWant(L, want), d.lib.lookHost(L))
@@ -152,7 +152,8 @@ func (d *definition) stateOf(fn *lua.LFunction, what string, v lua.LValue) (Stat
 	return State{Data: fields, schema: d.schema}, nil
 }
 
-// callPerform acts. The functions get the state that the decision was made from.
+// callPerform calls perform or refresh, which change the machine. They get the state that the
+// decision was made from.
 func (d *definition) callPerform(ctx context.Context, h *host.Host, want *resource.Properties, a resource.Action) error {
 	have := d.latest.have
 	if d.latest.want != want {

@@ -121,7 +121,7 @@ type machineError struct {
 // Error names the call.
 func (e *machineError) Error() string { return e.name + ": " + e.err.Error() }
 
-// Unwrap returns the answer.
+// Unwrap returns the error of the machine.
 func (e *machineError) Unwrap() error { return e.err }
 
 // must throws an error of the machine, with its hint, unless err is nil.

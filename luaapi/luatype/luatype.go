@@ -225,7 +225,6 @@ func (r *reader) functions(t *lua.LTable, d *definition) {
 	}
 }
 
-// commands reads the phrases of the actions.
 // commands reads the names of the programs that the type runs.
 func (r *reader) commands(t *lua.LTable, d *definition) {
 	given, ok := r.optional(t, "commands", lua.LTTable).(*lua.LTable)
@@ -242,6 +241,7 @@ func (r *reader) commands(t *lua.LTable, d *definition) {
 	})
 }
 
+// phrases reads the phrases of the actions.
 func (r *reader) phrases(t *lua.LTable, d *definition) {
 	d.phrases = make(map[string]string)
 	given, ok := r.optional(t, "phrases", lua.LTTable).(*lua.LTable)

@@ -39,7 +39,7 @@ type frame struct {
 	call    string         // arguments of this function are inside
 }
 
-// cursorIn returns the place at the end of text.
+// cursorIn returns the cursor at the end of text.
 func cursorIn(text string, types func(string) *resource.Type) *cursor {
 	c := &cursor{text: text, start: len(text)}
 	all := Tokens(text)

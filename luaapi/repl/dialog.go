@@ -41,7 +41,7 @@ type Dialog struct {
 // lastValue is the name of the variable with the last value.
 var lastValue = luaapi.LastValues[0]
 
-// New returns a dialog that has heard nothing yet.
+// New returns a dialog without input so far.
 func New(o Options) (*Dialog, error) {
 	if o.Output == "" {
 		o.Output = OutputLua

@@ -25,7 +25,7 @@ type History struct {
 	redact func(text string) string
 	mute   bool
 	hold   bool
-	queue  []string // what is kept when it was evaluated
+	queue  []string // entries that wait for Release
 	torn   bool     // the last line of the file has no end
 }
 
@@ -135,6 +135,7 @@ func (h *History) Add(text string) error {
 	return h.keep(text)
 }
 
+// keep stores an entry in the list and in the file.
 func (h *History) keep(text string) error {
 	text = h.redact(text)
 	if n := len(h.list); n > 0 && h.list[n-1].Text == text {

@@ -108,8 +108,8 @@ func mustLook(c *call, err error) {
 	c.must(err)
 }
 
-// notFound gives an error about a path below the root the path that the script
-// knows.
+// notFound replaces the path in an error, which may be below the root, by the
+// path that the script gave.
 func notFound(err error, name string) error {
 	if p, ok := errors.AsType[*fs.PathError](err); ok {
 		return &fs.PathError{Op: p.Op, Path: name, Err: p.Err}
@@ -117,6 +117,7 @@ func notFound(err error, name string) error {
 	return err
 }
 
+// found returns the result of a look for an [Input].
 func found(ok bool) string {
 	if ok {
 		return "found"

@@ -24,7 +24,7 @@ func renderGo(c *call, name, text string) string {
 	root := func(path string) func() (any, error) {
 		return func() (any, error) { return env.Lookup(path) }
 	}
-	// The template ends when the script has to end.
+	// The template ends with the evaluation.
 	step := func() (string, error) { return "", c.in.Context().Err() }
 	left, right := c.optionStr(3, "left", ""), c.optionStr(3, "right", "")
 	t := gotemplate.New(name).Option("missingkey=error").Delims(left, right).
@@ -114,7 +114,7 @@ func widths(format string, args []any) int {
 	return sum
 }
 
-// fieldFunc is a function of templates that tolerateDefaults alone writes.
+// fieldFunc is the name of field in templates. Only tolerateDefaults puts it there.
 const fieldFunc = "ccm_field"
 
 // field returns the value at a path of names, nil if there is none.
@@ -126,8 +126,8 @@ func field(val any, names ...string) any {
 	return val
 }
 
-// tolerateDefaults lets a value that is not there be handed to default, which is a mistake
-// everywhere else: .a.b | default "x", default "x" .a.b.
+// tolerateDefaults makes a missing value nil, instead of a mistake, where it is an argument of
+// default: .a.b | default "x", default "x" .a.b.
 func tolerateDefaults(t *gotemplate.Template) {
 	eachPipe(t, func(p *parse.PipeNode) {
 		for i, cmd := range p.Cmds {
@@ -148,11 +148,11 @@ func tolerateDefaults(t *gotemplate.Template) {
 	})
 }
 
-// dataFunc is a function of templates that nameData alone writes.
+// dataFunc is the name of the function that reads one value of data. Only nameData puts it into templates.
 const dataFunc = "ccm_data"
 
-// nameData makes data.a.b read only that value: data alone is all data, with all encrypted values
-// decrypted.
+// nameData makes data.a.b read only that value. Otherwise the template would get all data first,
+// with every encrypted value decrypted.
 func nameData(t *gotemplate.Template) {
 	eachPipe(t, func(p *parse.PipeNode) {
 		for _, cmd := range p.Cmds {
@@ -232,11 +232,11 @@ func fieldCall(f *parse.FieldNode) *parse.CommandNode {
 	return &parse.CommandNode{NodeType: parse.NodeCommand, Pos: f.Pos, Args: append(args, textNodes(f.Pos, f.Ident)...)}
 }
 
-// stepFunc is a function of templates that countSteps alone writes.
+// stepFunc is the name of the function that ends a template. Only countSteps puts it there.
 const stepFunc = "ccm_step"
 
-// countSteps has every template and every item of a loop call stepFunc: a
-// template that does not come to an end stops for nobody else.
+// countSteps has every template and every item of a loop call stepFunc: nothing
+// else can interrupt a template.
 func countSteps(t *gotemplate.Template) {
 	step := gotemplate.Must(gotemplate.New("").Funcs(gotemplate.FuncMap{stepFunc: func() string { return "" }}).Parse("{{" + stepFunc + "}}")).Root.Nodes[0]
 	var walk func(list *parse.ListNode)

@@ -60,7 +60,7 @@ func httpGet(c *call) int {
 	return c.giveStr(string(body))
 }
 
-// redactURL returns a URL without user and password.
+// redactURL returns the text of a wrong URL for a message, unless it may have a password.
 func redactURL(u *url.URL, text string) string {
 	if u == nil || u.User != nil {
 		return "something else"

@@ -30,7 +30,7 @@ const (
 	maxPatterns = 256      // that are kept
 	maxPattern  = 64 << 10 // bytes of one
 	maxCost     = 1 << 22
-	// maxWork is the number of steps in a short time.
+	// maxWork is the number of steps that may pass before the end of the evaluation is noticed.
 	maxWork = 1 << 24
 )
 
@@ -118,8 +118,8 @@ func (p *pattern) find(c *call, text string, from int) []int {
 	return at
 }
 
-// findAll returns the offsets of most matches at most that do not overlap. One of nothing
-// does not follow another match directly.
+// findAll returns the offsets of matches that do not overlap, at most most of them. An empty
+// match does not follow another match directly.
 func (p *pattern) findAll(c *call, text string, most int) (all [][]int) {
 	last := -1 // the end of the previous match
 	for from := 0; from <= len(text) && len(all) < most; {
@@ -152,7 +152,7 @@ func (p *pattern) split(c *call, text string, limit int) []string {
 	var parts []string
 	begin := 0
 	for _, at := range p.findAll(c, text, limit) {
-		// A match of nothing at either end divides nothing.
+		// An empty match at either end divides nothing.
 		if len(parts) < limit-1 && (at[0] < at[1] || at[0] > 0 && at[0] < len(text)) {
 			parts = append(parts, text[begin:at[0]])
 			begin = at[1]

@@ -48,7 +48,7 @@ type Options struct {
 	Decrypt func(name string, text []byte) ([]byte, error)
 	// Open decrypts a text of a document. Nil leaves encrypted texts unchanged.
 	Open data.Opener
-	// CheckTrust returns why a document beside the script is not believed. Nil believes all.
+	// CheckTrust returns the reason why a document beside the script is not trusted. Nil trusts all.
 	CheckTrust func(path string) error
 	// Templates returns the environment of expressions and templates that see the given data, with
 	// relative paths beginning at dir. Nil refuses them.
@@ -71,7 +71,7 @@ type Input struct {
 	Secret bool
 }
 
-// Limits on single values. Scripts that need more have gone astray.
+// Limits on single values. A script that exceeds them likely has a mistake.
 const (
 	maxString = 64 << 20 // bytes in one string
 	maxItems  = 4 << 20  // values that one call makes

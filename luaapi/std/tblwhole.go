@@ -73,7 +73,7 @@ var tblWhole = []Func{{
 	},
 }}
 
-// A merger merges tables deep.
+// A merger merges tables, and the tables in them.
 type merger struct {
 	*call
 	join  bool
@@ -153,7 +153,7 @@ func (cp *copier) value(v lua.LValue, depth int) lua.LValue {
 	return out
 }
 
-// equalValues compares two values deep.
+// equalValues compares two values, and the values in tables.
 func equalValues(c *call, a, b lua.LValue, depth int) bool {
 	x, isTable := a.(*lua.LTable)
 	y, bothTables := b.(*lua.LTable)

@@ -34,7 +34,7 @@ type Finding struct {
 	Hint string `json:"hint,omitempty"`
 }
 
-// Options are known to the caller.
+// Options are what the caller knows of this process and of its flags.
 type Options struct {
 	// StateDir is the given state directory; "" for the default.
 	StateDir string

@@ -13,7 +13,7 @@ type interrupts struct {
 	then    []func() // handlers of the next interrupts, in order
 }
 
-// catchInterrupts takes the signal over from [main], where it ends the process.
+// catchInterrupts handles the interrupt signal, which otherwise ends the process.
 func catchInterrupts() *interrupts {
 	signal.Reset(os.Interrupt)
 	i := &interrupts{signals: make(chan os.Signal, 4)}

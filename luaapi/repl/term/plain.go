@@ -10,8 +10,8 @@ import (
 	"github.com/luaccm/ccm/runtime/terminal"
 )
 
-// A plainReader reads lines from a terminal that can do nothing but that:
-// there is a prompt, and no escape sequence.
+// A plainReader reads lines from a terminal on which lines cannot be edited. It
+// writes prompts, and no escape sequences.
 type plainReader struct {
 	term    *Terminal
 	out     *terminal.Writer // for prompts
@@ -81,7 +81,7 @@ func (t *plainReader) line(prompt string) (string, error) {
 		t.asked = false
 		return l.text, l.err
 	case <-t.closing:
-		// The terminal has forgotten the line itself.
+		// The kernel drops the typed part of a line at an interrupt.
 		terminal.Fprintf(t.out, "\n")
 		return "", errDropped
 	}

@@ -7,7 +7,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// readable reports whether a file can be read without waiting longer than that.
+// readable reports whether a file can be read, if need be after a wait.
 func readable(fd int, wait time.Duration) bool {
 	fds := []unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}
 	for wait > 0 {

@@ -28,7 +28,7 @@ type Options struct {
 	Stop <-chan struct{}
 	// Warn takes problems that do not prevent typing.
 	Warn func(message string)
-	// CheckFound returns an error if a file is not trusted that nobody has named.
+	// CheckFound returns an error if a file is not trusted, which was found without being named.
 	CheckFound func(name string) error
 	// HasTool reports whether a program of the name can be run.
 	HasTool func(name string) bool
@@ -71,7 +71,7 @@ type waitState struct{ atomic.Bool }
 // beginWait begins to wait for a person. It is false if the process has to end.
 func (w *waitState) beginWait(stop <-chan struct{}) bool {
 	w.Store(true)
-	// Whoever was told to stop before has not seen that yet.
+	// leave has done nothing if it was called before the process waited.
 	select {
 	case <-stop:
 		w.Store(false)
