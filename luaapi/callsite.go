@@ -29,9 +29,9 @@ type callSite struct {
 	fields      []*ast.Field
 	nilable     []nilableField
 	node        int // the number of the call
-	// inside: the call is in a function. repeatable: it is in a loop or behind a label, so
-	// that it may run more than once. unused: nothing is done with its handles.
-	inside, repeatable, unused bool
+	// repeatable: the call is in a loop or behind a label, so that it may run more than once.
+	// unused: nothing is done with its handles.
+	inFunction, repeatable, unused bool
 	// locator is the locator of the last resource. Most resources share it with the next one.
 	locator *locator
 }
@@ -40,7 +40,7 @@ type callSite struct {
 const maxArguments = 64
 
 // findCallSites finds the declarations that are call sites, and rewrites each as a call of
-// declareAtCallSite. The line of a node is its number by now ([chunk.number]).
+// declareAtCallSite. The line of a node is its number by now ([chunk.numberNodes]).
 func (d *rewriter) findCallSites(stmts []ast.Stmt) {
 	types := make(map[string]*resource.Type, len(d.in.types))
 	for _, t := range d.in.types {
@@ -66,7 +66,7 @@ func (d *rewriter) findCallSites(stmts []ast.Stmt) {
 				statement = n.Expr
 			case *ast.FuncCallExpr:
 				if id, ok := n.Func.(*ast.IdentExpr); ok && types[id.Value] != nil && !d.c.curried(n.Line()) && declaresPlainly(n.Args) {
-					all = append(all, siteCall{n, &callSite{typ: types[id.Value], node: n.Line(), inside: depth > 0, repeatable: loops > 0, unused: n == statement}})
+					all = append(all, siteCall{n, &callSite{typ: types[id.Value], node: n.Line(), inFunction: depth > 0, repeatable: loops > 0, unused: n == statement}})
 				}
 			}
 		},
@@ -199,7 +199,7 @@ func (dc *declarer) declareAtCallSite(c *chunk) lua.LGFunction {
 	return func(L *lua.LState) int {
 		number := int(L.Get(2).(lua.LNumber))
 		s := c.callSites[number]
-		if c.script && !s.inside && !s.repeatable {
+		if c.script && !s.inFunction && !s.repeatable {
 			c.callSites[number] = nil // its part of the syntax tree is needed no more
 		}
 		if L.Get(1) != s.constructor {
@@ -228,7 +228,7 @@ func (dc *declarer) declareAtCallSite(c *chunk) lua.LGFunction {
 		}
 		w.names = names
 		f := frame{node: s.node, file: c.name, main: true}
-		if s.inside || !c.script {
+		if s.inFunction || !c.script {
 			f = caller(L)
 		}
 		for i := range s.nilable {

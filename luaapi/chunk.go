@@ -140,7 +140,7 @@ func CutName(t *ast.TableExpr) ast.Expr {
 // that they hold: the text has run and does not run again. Those in functions may.
 func (c *chunk) release() {
 	for i, s := range c.callSites {
-		if s != nil && !s.inside {
+		if s != nil && !s.inFunction {
 			c.callSites[i] = nil
 		}
 	}
@@ -222,7 +222,7 @@ func (cp *compiler) compileChunk(c *chunk, stmts []ast.Stmt) (*lua.FunctionProto
 func (cp *compiler) environment(c *chunk) *lua.LTable {
 	globals := cp.in.vm.Env
 	if c.owner != nil {
-		globals = cp.in.globals.of(c.owner)
+		globals = cp.in.globals.packageGlobals(c.owner)
 	}
 	env := cp.in.vm.CreateTable(0, 0)
 	env.Metatable = cp.throughTo(globals)

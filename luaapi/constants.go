@@ -20,9 +20,9 @@ import (
 //   - a table that holds more than constants, and a series of calls and
 //     assignments, are divided into functions that are called where they stand
 //     (rewrite.go). They see the same local variables, and no message speaks of
-//     them: the line of their call is [hidden].
+//     them: the line of their call is [hiddenLine].
 //
-// This also goes around a mistake of gopher-lua, which loses the values of a
+// This also avoids a bug of gopher-lua, which loses the values of a
 // list behind number 25,550.
 
 const (

@@ -18,10 +18,10 @@ import (
 type defaults struct{ list []defaultValue }
 
 type defaultValue struct {
-	names  []string // the property and its aliases
-	entry  schema.Entry
-	locate locator
-	added  bool // the value is appended to the list that a declaration gives
+	names   []string // the property and its aliases
+	entry   schema.Entry
+	locate  locator
+	appends bool // the value is appended to the list that a declaration gives
 }
 
 // fill adds to entries the defaults for missing properties. Some defaults are appended to the
@@ -35,7 +35,7 @@ next:
 				if given[k].Key != name {
 					continue
 				}
-				if d.list[i].added {
+				if d.list[i].appends {
 					given[k].Val = schema.Append(given[k].Val, d.list[i].entry.Val)
 				}
 				continue next
@@ -151,7 +151,7 @@ var errName = errors.New("a name cannot be a default")
 func (dc *declarer) checkDefault(t *resource.Type, d *defaultValue) diag.List {
 	d.names = d.locate.spellings(d.entry.Key)
 	if f := t.Properties().Field(d.entry.Key); f != nil {
-		d.added = f.Added
+		d.appends = f.Added
 	}
 	if d.names[0] == t.Schema().Name().Name || d.entry.Key == "1" {
 		return diag.List{{Pos: d.locate.Locate(schema.Path{t.Schema().Name().Name}, true), Err: errName}}

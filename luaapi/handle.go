@@ -16,8 +16,8 @@ type (
 	// A failedDeclaration has mistakes and is not in the catalog. Its handle lets the script go on
 	// to further mistakes.
 	failedDeclaration struct{ id resource.ID }
-	// A partialDeclaration waits for its properties in the next call, as in file "/etc/motd" { ...
-	// }.
+	// A partialDeclaration waits for its properties in the next call, as in
+	// file "/etc/motd" { ... }.
 	partialDeclaration struct {
 		typ   *resource.Type
 		names []lua.LValue

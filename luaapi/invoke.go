@@ -129,8 +129,8 @@ func (in *Interp) enter(ctx context.Context, watch *stopwatch) (leave func()) {
 	}
 }
 
-// Outside calls f without counting its time for the function of [Interp.Invoke]: f is a command
-// or a download.
+// Outside calls f without counting its time for the function of [Interp.Invoke]: f waits for
+// something else than the script, such as a command or a download.
 func (in *Interp) Outside(f func()) {
 	if in.limits.watch != nil {
 		in.limits.watch.stop()

@@ -8,7 +8,7 @@ import (
 )
 
 // gopher-lua keeps t[1], t[2] and so on in one array, and fills it up to the written index:
-// t[2^26 - 1] = 1 made an array of 1 GiB in one instruction, which nothing can interrupt. So
+// t[2^26 - 1] = 1 would make an array of 1 GiB in one instruction, which nothing can interrupt. So
 // arrays are limited. Items beyond the limit are kept like other keys, where # and ipairs do not
 // see them. A list that has reached the limit is an error there.
 

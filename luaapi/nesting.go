@@ -78,7 +78,7 @@ type nestingCheck struct {
 type level struct {
 	node ast.PositionHolder
 	nest bool // it counts as nested
-	run  int  // how many operators it ends that follow one another
+	run  int  // number of consecutive operators or elseif, of which it is the last
 }
 
 // checkDepth returns the mistake that a syntax tree is too deep, or nil.

@@ -30,7 +30,7 @@ type nilableField struct {
 func nilableFields(t *ast.TableExpr, top bool) (out []nilableField) {
 	n := 0
 	for i, f := range t.Fields {
-		w := nilableField{nilable: mayBeNil(f.Value)}
+		w := nilableField{nilable: MayBeNil(f.Value)}
 		switch key := f.Key.(type) {
 		case nil:
 			w.key = n
@@ -64,9 +64,9 @@ func manyValues(e ast.Expr) bool {
 	return false
 }
 
-// mayBeNil reports whether e can be nil by accident. An expression that ends in the word
-// nil, or a call of ccm.optional, is nil on purpose.
-func mayBeNil(e ast.Expr) bool {
+// MayBeNil reports whether the value of a property can be nil by accident. An expression that
+// ends in the word nil, or a call of ccm.optional, is nil on purpose.
+func MayBeNil(e ast.Expr) bool {
 	switch e := e.(type) {
 	case *ast.IdentExpr, *ast.AttrGetExpr, *ast.Comma3Expr:
 		return true
@@ -74,28 +74,25 @@ func mayBeNil(e ast.Expr) bool {
 		return e.Func == nil || lastName(e) != "optional"
 	case *ast.LogicalOpExpr:
 		if e.Operator == "and" {
-			return mayBeNil(e.Lhs) && excludesNil(e.Rhs) || mayBeNil(e.Rhs)
+			return MayBeNil(e.Lhs) && excludesNil(e.Rhs) || MayBeNil(e.Rhs)
 		}
-		return mayBeNil(e.Rhs)
+		return MayBeNil(e.Rhs)
 	}
 	return false
 }
 
-// excludesNil reports whether e is never nil, or nil on purpose.
+// excludesNil reports whether e does not end in a nil on purpose: the word nil, or ccm.optional.
 func excludesNil(e ast.Expr) bool {
 	switch e := e.(type) {
 	case *ast.NilExpr:
 		return false
 	case *ast.FuncCallExpr:
-		return mayBeNil(e)
+		return MayBeNil(e)
 	case *ast.LogicalOpExpr:
 		return excludesNil(e.Rhs)
 	}
 	return true
 }
-
-// MayBeNil reports whether the value of a property can be nil by accident.
-func MayBeNil(e ast.Expr) bool { return mayBeNil(e) }
 
 // Show writes an expression as a script would.
 func Show(e ast.Expr) string {
@@ -192,7 +189,7 @@ func OptionalHint(expression string) string {
 // Strict, as an error.
 func (nc *nilChecker) lazyNil(where *locator, key string) error {
 	path := schema.Path{key}
-	if e := where.expression(path); e != nil && !mayBeNil(e) {
+	if e := where.expression(path); e != nil && !MayBeNil(e) {
 		return nil
 	}
 	e := &diag.Error{Pos: where.Locate(path, false), Err: GivenAsNil(path, "by its function"), Hint: OptionalHint("")}

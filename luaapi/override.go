@@ -324,9 +324,9 @@ func (ov *overrides) overridden(r *resource.Resource, o *override, where *overri
 // have the places where they were set, the others those of the declaration.
 type overrideLocator struct {
 	locator
-	override *override
-	declared schema.Locator // may be nil
-	pos      diag.Pos       // of the declaration
+	override    *override
+	declaration schema.Locator // may be nil
+	pos         diag.Pos       // of the declaration
 }
 
 // Locate implements schema.Locator.
@@ -335,10 +335,10 @@ func (p *overrideLocator) Locate(path schema.Path, key bool) diag.Pos {
 		name, _ := path[0].(string)
 		names := p.spellings(name)
 		if !slices.ContainsFunc(p.override.entries, func(e schema.Entry) bool { return e.Key == name || slices.Contains(names, e.Key) }) {
-			if p.declared == nil {
+			if p.declaration == nil {
 				return p.pos
 			}
-			return p.declared.Locate(path, key)
+			return p.declaration.Locate(path, key)
 		}
 	}
 	return p.locator.Locate(path, key)

@@ -125,9 +125,10 @@ func (in *Interp) Granted(L *lua.LState, global string) error {
 // others do not see its changes.
 var plainTables = []string{"string", "table", "math", "os", "coroutine", "debug"}
 
-// of returns the globals for the code of a package. Each is copied into the table on first use,
-// and is then as fast as for scripts: most packages use few. _G is the table with all of them.
-func (gt *globalTable) of(p *Package) *lua.LTable {
+// packageGlobals returns the globals for the code of a package. Each is copied into the table on
+// first use, and is then as fast as for scripts: most packages use few. _G is the table with all
+// of them.
+func (gt *globalTable) packageGlobals(p *Package) *lua.LTable {
 	if p.globals != nil {
 		return p.globals
 	}
@@ -135,9 +136,9 @@ func (gt *globalTable) of(p *Package) *lua.LTable {
 	real := L.Env
 	t := L.CreateTable(0, 0)
 	take := func(name string) lua.LValue {
-		v := gt.ofPackage(p, name)
+		v := gt.packageGlobal(p, name)
 		if v == nil {
-			v = L.GetField(real, name) // it may be made only now
+			v = L.GetField(real, name) // which makes it if this is its first use
 		}
 		if plain, ok := v.(*lua.LTable); ok && slices.Contains(plainTables, name) {
 			v = copied(L, plain)
@@ -171,8 +172,8 @@ func (gt *globalTable) of(p *Package) *lua.LTable {
 	return t
 }
 
-// ofPackage returns a global that differs for packages, nil if it is the same as for scripts.
-func (gt *globalTable) ofPackage(p *Package, name string) lua.LValue {
+// packageGlobal returns a global that differs for packages, nil if it is the same as for scripts.
+func (gt *globalTable) packageGlobal(p *Package, name string) lua.LValue {
 	L := gt.in.vm
 	switch name {
 	case "require":

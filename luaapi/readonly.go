@@ -12,7 +12,7 @@ import (
 type Tables struct {
 	in         *Interp
 	byProxy    map[*lua.LTable]*readonlyTable
-	byContents map[*lua.LTable]*readonlyTable // by their contents, those with a missing
+	byContents map[*lua.LTable]*readonlyTable // by their contents, those with a missingField
 	guards     guards
 }
 

@@ -118,7 +118,7 @@ func (d *rewriter) stmt(s ast.Stmt) {
 	case *ast.LocalAssignStmt:
 		d.exprs(s.Exprs)
 	case *ast.FuncCallStmt:
-		d.inside(s.Expr) // it stays a call
+		d.parts(s.Expr) // it stays a call
 	case *ast.DoBlockStmt:
 		s.Stmts = d.block(s.Stmts)
 	case *ast.WhileStmt:
@@ -163,7 +163,7 @@ func (d *rewriter) expr(e ast.Expr) ast.Expr {
 	}
 	t, ok := e.(*ast.TableExpr)
 	if !ok || !d.heavy {
-		d.inside(e)
+		d.parts(e)
 		return e
 	}
 	w := weighExpr(t)
@@ -175,15 +175,15 @@ func (d *rewriter) expr(e ast.Expr) ast.Expr {
 			})
 		}
 	}
-	d.inside(t)
+	d.parts(t)
 	if w = weighExpr(t); w.constants > manyConstants && !w.varargs {
 		return d.divideTable(t)
 	}
 	return t
 }
 
-// inside rewrites the parts of e.
-func (d *rewriter) inside(e ast.Expr) {
+// parts rewrites the parts of e.
+func (d *rewriter) parts(e ast.Expr) {
 	switch e := e.(type) {
 	case *ast.AttrGetExpr:
 		if path := FactPath(e); len(path) > 1 {

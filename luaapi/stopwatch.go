@@ -13,7 +13,7 @@ type stopwatch struct {
 	running   bool
 	remaining time.Duration // at since
 	since     time.Time
-	waitTime  func() time.Duration // total time of waiting; nil for none
+	waitTime  func() time.Duration // total time that ccm has waited
 	counted   time.Duration        // the part of it that was subtracted
 }
 

@@ -68,7 +68,7 @@ func (tt *taintTracker) callTracked(L *lua.LState, fn lua.LGFunction) int {
 	}
 	var other []string
 	if callback {
-		other = tt.stringsIn(args[0]) // the function must not be called twice
+		other = tt.stringsIn(args[0]) // a callback may have side effects, so the function is not called again
 	} else {
 		other = tt.repeatWithout(L, fn, args)
 	}

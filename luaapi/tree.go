@@ -90,7 +90,6 @@ func newTree(first int, text string) *tree {
 	t.tokens, _ = tokenize(text)
 	a := aligner{tree: t}
 	a.align(t.stmts)
-	t.lost = a.failed
 	return t
 }
 
@@ -101,7 +100,6 @@ type aligner struct {
 	next   int          // the first of the tokens to be matched
 	leaves []int        // the tokens that are nodes or words
 	marks  []mark
-	failed bool // a token did not match, so no position is known
 }
 
 // A mark is the state in which a node was entered.
@@ -112,7 +110,7 @@ type mark struct{ leaves, next int }
 func (a *aligner) align(stmts []ast.Stmt) {
 	w := walker{enter: a.enter, leave: a.leave, word: a.word}
 	w.stmts(stmts)
-	if a.failed {
+	if a.lost {
 		clear(a.spans)
 		a.names = nil
 	}
@@ -169,14 +167,14 @@ func (a *aligner) word(name string, local bool) {
 		return
 	}
 	a.match(name, parse.TIdent)
-	if local && !a.failed {
+	if local && !a.lost {
 		a.names = append(a.names, a.leaves[len(a.leaves)-1])
 	}
 }
 
 // match finds the next token that is a node or a word. It has to be the given one.
 func (a *aligner) match(text string, types ...int) {
-	for ; !a.failed && a.more(); a.next++ {
+	for ; !a.lost && a.more(); a.next++ {
 		t := &a.tokens[a.next]
 		switch t.typ {
 		case parse.TIdent, parse.TString, parse.TNumber, '{', parse.T3Comma, parse.TNil, parse.TTrue, parse.TFalse:
@@ -192,7 +190,7 @@ func (a *aligner) match(text string, types ...int) {
 		}
 		break
 	}
-	a.failed = true
+	a.lost = true
 }
 
 func (a *aligner) leave(n ast.PositionHolder) {

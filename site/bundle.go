@@ -30,8 +30,8 @@ type BundleOptions struct {
 	Signers string `json:",omitempty"`
 }
 
-// given returns the first flag that makes a demand on a bundle, "" if there is none.
-func (o *BundleOptions) given() string {
+// demandFlag returns the first flag that makes a demand on a bundle, "" if there is none.
+func (o *BundleOptions) demandFlag() string {
 	switch {
 	case o.SHA256 != "":
 		return "--sha256"
@@ -82,7 +82,7 @@ func (p *Process) Enter(ctx context.Context, name string, o *Options) (leave fun
 		return nil, p.Stop.asInterruption(ctx, err)
 	}
 	if in == nil {
-		if flag := o.Bundle.given(); flag != "" {
+		if flag := o.Bundle.demandFlag(); flag != "" {
 			return nil, diag.Errorf(diag.Pos{}, "%s is about bundles and URLs, and %s is neither", flag, name)
 		}
 		return func() error { return nil }, nil

@@ -34,7 +34,7 @@ func (r remote) openBundle(ctx context.Context, name, natsContext string, o *Bun
 	if fetch.IsURL(name) {
 		return r.openURL(ctx, name, o)
 	}
-	if strings.HasPrefix(name, objectSchema) {
+	if strings.HasPrefix(name, objectScheme) {
 		return r.openObject(ctx, name, natsContext, o)
 	}
 	if name == "-" {
@@ -62,7 +62,7 @@ func (r remote) openBundle(ctx context.Context, name, natsContext string, o *Bun
 		return nil, errors.Join(placed(name, cmp.Or(err, errChanged)), f.Close())
 	}
 	if _, at, _ := found.Outer(); at > 0 {
-		if flag := o.given(); flag != "" {
+		if flag := o.demandFlag(); flag != "" {
 			return nil, errors.Join(diag.Errorf(diag.Pos{File: name}, "%s is for bundles and not for executables, which are checked as files are", flag).WithHint("sha256sum prints what ccm bundle --exe has printed"), f.Close())
 		}
 	}
@@ -103,7 +103,7 @@ func (r remote) openURL(ctx context.Context, name string, o *BundleOptions) (*si
 		return nil, diag.Errorf(diag.Pos{}, "want a URL such as https://example.org/site.tar.gz, got %q", name)
 	}
 	shown := fetch.RedactURL(u)
-	if err := r.checkPlainHTTP(u, o.given() != ""); err != nil {
+	if err := r.checkPlainHTTP(u, o.demandFlag() != ""); err != nil {
 		return nil, err
 	}
 	x, err := get(ctx, u, o.SHA256, bundle.DefaultLimits.PackedSize)
@@ -126,11 +126,11 @@ func (r remote) openURL(ctx context.Context, name string, o *BundleOptions) (*si
 
 // openObject opens an object in NATS.
 func (r remote) openObject(ctx context.Context, name, natsContext string, o *BundleOptions) (*siteStream, error) {
-	bucket, key, err := bucketAndKey(name, objectSchema)
+	bucket, key, err := bucketAndKey(name, objectScheme)
 	if err != nil {
 		return nil, err
 	}
-	client := r.nats(natsContext, o.given() != "")
+	client := r.nats(natsContext, o.demandFlag() != "")
 	object, err := client.Object(ctx, bucket, key, bundle.DefaultLimits.PackedSize)
 	if err != nil {
 		return nil, placed(name, explainNATS(err))

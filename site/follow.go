@@ -99,7 +99,7 @@ func (r *Run) Follow(ctx context.Context, plan *SavedPlan) error {
 	case err != nil:
 		return err
 	case r.timedOut:
-		return errRunTimeout{r.options.Record.Timeout}
+		return runTimeoutError{r.options.Record.Timeout}
 	case sum.Interrupted:
 		return ErrInterrupted
 	}

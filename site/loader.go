@@ -21,24 +21,24 @@ import (
 
 // A siteLoader reads scripts and manifests, and their children, into the catalog of one site.
 type siteLoader struct {
-	process    *Process
-	site       *Site
-	env        *TemplateEnv
-	options    *Options
-	args       []string // of the named script
-	noop       bool     // tells scripts that nothing will be changed
-	runner     *observedRunner
-	builder    catalog.Builder
-	units      catalog.Units
-	manifests  *manifest.Loader
-	cwd        string
-	sources    []diag.Sources // of scripts
-	evaluating int            // number of nested scripts
-	packages   map[string]*packages
-	lookupEnv  func(name string) (string, bool)
-	remote     sync.Mutex                                  // guards the fields below and the inputs: scaffolds ask during a run
-	keys       map[string]string                           // values of kvGet, by URL
-	services   map[registration.Query]registration.Entries // results of registrations
+	process     *Process
+	site        *Site
+	env         *TemplateEnv
+	options     *Options
+	args        []string // of the named script
+	noop        bool     // tells scripts that nothing will be changed
+	runner      *observedRunner
+	builder     catalog.Builder
+	units       catalog.Units
+	manifests   *manifest.Loader
+	cwd         string
+	sources     []diag.Sources // of scripts
+	scriptDepth int            // number of nested scripts
+	packages    map[string]*packages
+	lookupEnv   func(name string) (string, bool)
+	mu          sync.Mutex                                  // guards the fields below and the inputs: scaffolds ask during a run
+	keys        map[string]string                           // values of kvGet, by URL
+	services    map[registration.Query]registration.Entries // results of registrations
 }
 
 // newLoader returns the loader for the site s. Templates see env.
@@ -158,10 +158,10 @@ func (l *siteLoader) evaluate(ctx context.Context, u *catalog.Unit, text string,
 	defer cancel()
 	in := l.interp(ctx, outer, u, args)
 	defer in.Close()
-	l.evaluating++
+	l.scriptDepth++
 	err := in.Run(ctx, u.Name, text)
 	l.packagesOf(u).remember()
-	if l.evaluating--; l.evaluating == 0 {
+	if l.scriptDepth--; l.scriptDepth == 0 {
 		l.site.inputs.flush(l.site.Host.Log())
 	}
 	return l.process.Stop.asInterruption(ctx, err)
@@ -221,7 +221,7 @@ func (l *siteLoader) library(u *catalog.Unit) std.Options {
 		Record: func(in std.Input) {
 			in.Name = l.process.bundle.fileKnown(in.Name)
 			l.site.inputs.add(in)
-			if l.evaluating == 0 {
+			if l.scriptDepth == 0 {
 				l.site.inputs.flush(log)
 			}
 		},

@@ -16,7 +16,7 @@ func withNearFile(name string, err error) error {
 	if !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	if strings.HasPrefix(name, keySchema) {
+	if strings.HasPrefix(name, keyScheme) {
 		return diag.Errorf(diag.Pos{}, "%s: a key holds data, and no script or manifest", name).WithHint("--data takes it; sites come from files, obj:// and https://")
 	}
 	dir, base := filepath.Split(name)

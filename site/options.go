@@ -34,11 +34,11 @@ type Options struct {
 	Bundle  BundleOptions
 }
 
-// selecting returns the options that select what is declared, as flags with absolute paths:
+// selectionFlags returns the options that select what is declared, as flags with absolute paths:
 // facts, data and the environment. Files that are found without a flag do not count. Neither does
 // the root, which is recorded separately, nor the part, because a run of a part leaves the other
 // resources alone.
-func (o *Options) selecting() (flags []string, err error) {
+func (o *Options) selectionFlags() (flags []string, err error) {
 	for _, fact := range slices.Sorted(slices.Values(o.Facts.Assignments)) {
 		flags = append(flags, "--fact", fact)
 	}

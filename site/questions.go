@@ -11,7 +11,7 @@ type questions struct {
 	mu        sync.Mutex
 	open      int
 	startTime time.Time     // when the oldest open question was asked
-	done      time.Duration // time of earlier questions
+	total     time.Duration // time of earlier questions
 }
 
 // ask begins to wait; the returned function ends it.
@@ -26,7 +26,7 @@ func (q *questions) ask() (done func()) {
 		q.mu.Lock()
 		defer q.mu.Unlock()
 		if q.open--; q.open == 0 {
-			q.done += time.Since(q.startTime)
+			q.total += time.Since(q.startTime)
 		}
 	}
 }
@@ -36,9 +36,9 @@ func (q *questions) waited() time.Duration {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if q.open > 0 {
-		return q.done + time.Since(q.startTime)
+		return q.total + time.Since(q.startTime)
 	}
-	return q.done
+	return q.total
 }
 
 // askAfter is ask. It calls asking, unless that is nil, before the question.

@@ -241,16 +241,16 @@ func (r *Recorder) openState(site, file string) (*runState, error) {
 	return &runState{recorder: r, store: store, site: site, file: file, root: root}, nil
 }
 
-// errRunTimeout says that a run exceeded its time limit.
-type errRunTimeout struct{ limit time.Duration }
+// runTimeoutError says that a run exceeded its time limit.
+type runTimeoutError struct{ limit time.Duration }
 
 // Error says how long it may take.
-func (e errRunTimeout) Error() string { return "the run took longer than " + e.limit.String() }
+func (e runTimeoutError) Error() string { return "the run took longer than " + e.limit.String() }
 
 // limited returns ctx with the time limit of a run.
 func (o *RecordOptions) limited(ctx context.Context) (context.Context, context.CancelFunc) {
 	if o.Timeout <= 0 {
 		return context.WithCancel(ctx)
 	}
-	return context.WithTimeoutCause(ctx, o.Timeout, errRunTimeout{o.Timeout})
+	return context.WithTimeoutCause(ctx, o.Timeout, runTimeoutError{o.Timeout})
 }

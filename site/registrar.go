@@ -14,8 +14,8 @@ import (
 	"github.com/luaccm/ccm/runtime/secret"
 )
 
-// lastPublished is the time that the end of a run waits for services to be published.
-const lastPublished = 10 * time.Second
+// publishTimeout is the time that the end of a run waits for services to be published.
+const publishTimeout = 10 * time.Second
 
 // A registrar publishes the services of resources that are in order, concurrently with the run,
 // which waits only at its end. A failure to publish fails nothing.
@@ -129,7 +129,7 @@ func (r *registrar) finish() event.Registrations {
 	working := r.idle
 	r.mu.Unlock()
 	if working != nil {
-		late := time.NewTimer(lastPublished)
+		late := time.NewTimer(publishTimeout)
 		defer late.Stop()
 		select {
 		case <-working:

@@ -42,8 +42,8 @@ func (p *Process) Registry(o *DataOptions, plain bool) *registry.Registry {
 // findServices finds services for expressions, templates and scripts. In a run, each query has
 // one answer.
 func (l *siteLoader) findServices(cluster, protocol, service, address string) (registration.Entries, error) {
-	l.remote.Lock()
-	defer l.remote.Unlock()
+	l.mu.Lock()
+	defer l.mu.Unlock()
 	q := registration.Query{Cluster: cluster, Protocol: protocol, Service: service, Address: address}
 	if list, ok := l.services[q]; ok {
 		return slices.Clone(list), nil

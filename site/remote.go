@@ -19,20 +19,20 @@ import (
 
 // Schemes of names in NATS: a key of a bucket, and an object of a store.
 const (
-	keySchema    = "kv://"
-	objectSchema = "obj://"
+	keyScheme    = "kv://"
+	objectScheme = "obj://"
 )
 
 // isRemote reports whether a name is a URL or a name in NATS, rather than a file.
 func isRemote(name string) bool {
-	return fetch.IsURL(name) || strings.HasPrefix(name, keySchema) || strings.HasPrefix(name, objectSchema)
+	return fetch.IsURL(name) || strings.HasPrefix(name, keyScheme) || strings.HasPrefix(name, objectScheme)
 }
 
 // bucketAndKey returns the parts of a name such as kv://BUCKET/KEY.
-func bucketAndKey(name, schema string) (bucket, key string, err error) {
-	bucket, key, ok := strings.Cut(strings.TrimPrefix(name, schema), "/")
+func bucketAndKey(name, scheme string) (bucket, key string, err error) {
+	bucket, key, ok := strings.Cut(strings.TrimPrefix(name, scheme), "/")
 	if !ok || bucket == "" || key == "" {
-		return "", "", diag.Errorf(diag.Pos{}, "want %sBUCKET/KEY, got %q", schema, name)
+		return "", "", diag.Errorf(diag.Pos{}, "want %sBUCKET/KEY, got %q", scheme, name)
 	}
 	return bucket, key, nil
 }
@@ -79,15 +79,15 @@ func (r remote) readData(ctx context.Context, name, natsContext string) (shown s
 	ctx, cancel := r.stop.context(ctx)
 	defer cancel()
 	switch {
-	case strings.HasPrefix(name, keySchema):
-		bucket, key, err := bucketAndKey(name, keySchema)
+	case strings.HasPrefix(name, keyScheme):
+		bucket, key, err := bucketAndKey(name, keyScheme)
 		if err != nil {
 			return name, nil, err
 		}
 		text, err := r.nats(natsContext, false).Value(ctx, bucket, key, safepath.LargestText)
 		return name, text, r.stop.asInterruption(ctx, explainNATS(err))
-	case strings.HasPrefix(name, objectSchema):
-		bucket, key, err := bucketAndKey(name, objectSchema)
+	case strings.HasPrefix(name, objectScheme):
+		bucket, key, err := bucketAndKey(name, objectScheme)
 		if err != nil {
 			return name, nil, err
 		}
@@ -138,9 +138,9 @@ func (r remote) source(name, natsContext string) (manifest.Source, error) {
 
 // kvGet is the function of expressions and templates. In a run, each key has one value.
 func (l *siteLoader) kvGet(bucket, key string) (string, error) {
-	l.remote.Lock()
-	defer l.remote.Unlock()
-	name := keySchema + bucket + "/" + key
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	name := keyScheme + bucket + "/" + key
 	if val, ok := l.keys[name]; ok {
 		return val, nil
 	}

@@ -235,7 +235,7 @@ func (r *restore) ended(ctx context.Context) error {
 // has failed.
 func (r *restore) skipRest(ctx context.Context, events []*event.Event) (interrupted bool) {
 	why := r.ended(ctx)
-	late, isLate := errors.AsType[errRunTimeout](why)
+	late, isLate := errors.AsType[runTimeoutError](why)
 	failed := slices.ContainsFunc(events, func(ev *event.Event) bool {
 		return ev.Outcome == event.Failed && !errors.Is(ev.Err, why) || r.startedPaths[ev.Resource.ID.Name] && ev.Err != nil
 	})

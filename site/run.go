@@ -144,12 +144,12 @@ func (r *Run) limited(ctx context.Context) (context.Context, context.CancelFunc)
 	if r.deadline.IsZero() {
 		r.deadline = time.Now().Add(limit)
 	}
-	return context.WithDeadlineCause(ctx, r.deadline, errRunTimeout{limit})
+	return context.WithDeadlineCause(ctx, r.deadline, runTimeoutError{limit})
 }
 
 // noteTimeout notes whether a context of limited has ended because of the limit.
 func (r *Run) noteTimeout(ctx context.Context) {
-	if _, ok := errors.AsType[errRunTimeout](context.Cause(ctx)); ok {
+	if _, ok := errors.AsType[runTimeoutError](context.Cause(ctx)); ok {
 		r.timedOut = true
 	}
 }

@@ -33,7 +33,7 @@ func (b *enteredBundle) nameOfRun(file string, args []string, o *Options, secret
 	} else if path, err = Name(file); err != nil || path == "" {
 		return path, path, err
 	}
-	selecting, err := o.selecting()
+	selecting, err := o.selectionFlags()
 	if err != nil {
 		return "", "", err
 	}
@@ -65,7 +65,7 @@ func IsRunOf(a state.AppliedHeader, file string, args []string) (bool, error) {
 // FlagsAndArguments returns the flags, the file and the arguments, as a shell reads them, for
 // another command that shall read the same site.
 func FlagsAndArguments(file string, args []string, o *Options) (string, error) {
-	words, err := o.selecting()
+	words, err := o.selectionFlags()
 	if o.Root != "" && o.Root != "/" {
 		words = append([]string{"--root", o.Root}, words...)
 	}

@@ -128,9 +128,9 @@ func (p *Process) SpecInterp(file string, path []string, reg *resource.Registry,
 	})
 }
 
-// Imagined makes the machine of a spec below root, and returns the runner that answers its
+// SpecRunner makes the machine of a spec below root, and returns the runner that answers its
 // commands.
-func Imagined(root string, g spec.Fixture) (host.Runner, error) {
+func SpecRunner(root string, g spec.Fixture) (host.Runner, error) {
 	m := fake.New()
 	m.Converge()
 	return m, imagine(m, host.New(host.Options{Root: root, Runner: m}), g)

@@ -104,9 +104,9 @@ func (s *scan) field(e *ast.AttrGetExpr) {
 	s.report(UnknownField, s.p.Pos(e), hint, "%s has no %q", global, name)
 }
 
-// foreign are the escapes of later versions of Lua. In this one the letter
+// laterEscapes are the escapes of later versions of Lua. In this one the letter
 // stands for itself.
-const foreign = "xuz"
+const laterEscapes = "xuz"
 
 // escapes reports escapes of later versions of Lua.
 func (s *scan) escapes() {
@@ -120,7 +120,7 @@ func (s *scan) escapes() {
 			case q.Text[i] == '\n':
 				line, col = line+1, -i
 			case q.Text[i] == '\\':
-				if strings.IndexByte(foreign, q.Text[i+1]) >= 0 {
+				if strings.IndexByte(laterEscapes, q.Text[i+1]) >= 0 {
 					at := diag.Pos{File: s.p.Name, Line: line, Col: col + i, Len: 2}
 					s.report(Escape, at, escapeHint(q.Text[i:]), `\%c is no escape of Lua 5.1: it stands for %c`, q.Text[i+1], q.Text[i+1])
 				}

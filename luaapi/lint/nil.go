@@ -15,7 +15,7 @@ import (
 // tableUse records the use of the table in a variable.
 type tableUse struct {
 	table    *ast.TableExpr  // the literal table, or nil
-	none     bool            // declared without a value
+	noValue  bool            // declared without a value
 	assigned bool            // assigned to later
 	escaped  bool            // other code may change the table
 	volatile map[string]bool // fields that may change
@@ -37,7 +37,7 @@ func (v *variable) learn(st *ast.LocalAssignStmt, i int) {
 	case i < len(st.Exprs):
 		v.use.table, _ = st.Exprs[i].(*ast.TableExpr)
 	case len(st.Exprs) == 0:
-		v.use.none = true
+		v.use.noValue = true
 	}
 }
 
@@ -108,7 +108,7 @@ func (s *scan) nils(v *variable) {
 		text := luaapi.Show(g.expr)
 		e := &diag.Error{Pos: g.pos, Subject: g.subject, Err: luaapi.GivenAsNil(g.path, text), Hint: luaapi.OptionalHint(text)}
 		if len(g.keys) == 0 {
-			if !k.none || k.assigned {
+			if !k.noValue || k.assigned {
 				continue
 			}
 		} else {

@@ -96,7 +96,7 @@ func (d *definition) invoke(ctx context.Context, a access, fn *lua.LFunction, re
 	if unplaced := luaapi.UnplacedError(""); errors.As(err, &unplaced) {
 		return nil, unplaced
 	}
-	// Neither is a place in the library, nor which function of host the type called.
+	// Nor does the reader need a place in a shipped module, or the function of host that was called.
 	if e, ok := errors.AsType[*diag.Error](err); ok && luaapi.InLibrary(e.Pos) {
 		if m, ok := errors.AsType[*machineError](e.Err); ok {
 			return nil, &diag.Error{Err: m.err, Hint: e.Hint}

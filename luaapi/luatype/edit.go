@@ -35,7 +35,7 @@ func (r *reader) checkEdit(d *definition) {
 
 // validateEdit reports a property that is no path, and mistakes that the script finds.
 func (d *definition) validateEdit(want *resource.Properties) error {
-	if err := new(Path).UnmarshalText([]byte(editedPath(want))); err != nil {
+	if err := new(Path).UnmarshalText([]byte(filePath(want))); err != nil {
 		e := resource.PropertyErrorf("path", "%w", err)
 		if want.Text("path") == "" {
 			e = resource.PropertyErrorf("path", "is required, unless the name is an absolute path")
@@ -51,8 +51,8 @@ func (d *definition) validateEdit(want *resource.Properties) error {
 	return d.validateAny(want)
 }
 
-// editedPath returns the file that is edited.
-func editedPath(want *resource.Properties) string {
+// filePath returns the path of the edited file.
+func filePath(want *resource.Properties) string {
 	if path := want.Text("path"); path != "" {
 		return path
 	}
@@ -61,7 +61,7 @@ func editedPath(want *resource.Properties) string {
 
 // editStatus reads the file and calls the script for the new text.
 func (d *definition) editStatus(ctx context.Context, v *host.View, want *resource.Properties) (any, error) {
-	path := editedPath(want)
+	path := filePath(want)
 	info, err := v.Lstat(path)
 	switch {
 	case err != nil:
@@ -73,7 +73,7 @@ func (d *definition) editStatus(ctx context.Context, v *host.View, want *resourc
 		if err != nil {
 			return nil, err
 		}
-		s, err := d.edited(ctx, want, path, "")
+		s, err := d.callEdit(ctx, want, path, "")
 		if err == nil {
 			s.text.HaveExists, s.newFile = false, made
 		}
@@ -90,15 +90,15 @@ func (d *definition) editStatus(ctx context.Context, v *host.View, want *resourc
 	if l := d.latest; l.want == want && l.have.text != nil && l.have.text.HaveExists && l.have.text.Have == before {
 		return l.have, nil // perform looks again
 	}
-	s, err := d.edited(ctx, want, path, before)
+	s, err := d.callEdit(ctx, want, path, before)
 	if err == nil {
 		d.latest.want, d.latest.have = want, s
 	}
 	return s, err
 }
 
-// edited calls the edit function.
-func (d *definition) edited(ctx context.Context, want *resource.Properties, path, before string) (s State, err error) {
+// callEdit calls the edit function.
+func (d *definition) callEdit(ctx context.Context, want *resource.Properties, path, before string) (s State, err error) {
 	out, err := d.invoke(ctx, access{function: "edit"}, d.edit, 4, d.luaWant(d.values(), want), lua.LString(before))
 	if err != nil {
 		return s, err

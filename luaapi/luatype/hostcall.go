@@ -27,10 +27,10 @@ func (lib *library) actHost(L *lua.LState) *lua.LTable {
 	return lib.acts
 }
 
-// worksLong are the functions of host whose work grows with the machine: their time does not count
-// against the limit of the type. The timeout of the resource and an interrupt end them. Functions
-// that run commands take care of their time themselves.
-var worksLong = map[string]bool{
+// slowFunctions are the functions of host whose work grows with the machine: their time does not
+// count against the limit of the type. The timeout of the resource and an interrupt end them.
+// Functions that run commands call [luaapi.Interp.Outside] themselves.
+var slowFunctions = map[string]bool{
 	"tree": true, "compare": true, "undeclared": true,
 	"write": true, "copy": true, "copy_tree": true, "mkdir": true, "symlink": true, "chmod": true, "chown": true, "remove": true,
 }
@@ -45,7 +45,7 @@ func (lib *library) hostTable(L *lua.LState, sets ...map[string]func(*call) int)
 			names = append(names, name)
 			contents.RawSetString(name, L.NewFunction(func(L *lua.LState) (results int) {
 				c := lib.call(L, name)
-				if !worksLong[name] {
+				if !slowFunctions[name] {
 					return fn(c)
 				}
 				lib.in.Outside(func() { results = fn(c) })

@@ -20,8 +20,8 @@ import (
 // A second result says that they do more than that: true for anything, "commands" for
 // what only commands report.
 
-// leftKeys are the allowed keys in the table of one effect.
-var leftKeys = []string{"path", "kind", "content", "source", "target", "owner", "group", "mode", "open", "user", "uid", "gid", "members"}
+// effectKeys are the allowed keys in the table of one effect.
+var effectKeys = []string{"path", "kind", "content", "source", "target", "owner", "group", "mode", "open", "user", "uid", "gid", "members"}
 
 // callLeaves asks the script for the effects. In a run they are not needed.
 func (d *definition) callLeaves(want *resource.Properties, have any) (list []host.PathEffect, more resource.OtherEffects, err error) {
@@ -45,7 +45,7 @@ func (d *definition) callLeaves(want *resource.Properties, have any) (list []hos
 		return nil, resource.UnknownEffects, d.blame(d.leaves, "leaves", "want a list of what is left, got %s", describe(out[0]))
 	}
 	for i, row := range rows(out[0]) {
-		p, err := left(s.view, row)
+		p, err := readEffect(s.view, row)
 		if err != nil {
 			return nil, resource.UnknownEffects, d.blame(d.leaves, "leaves", "[%d]: %w", i+1, err)
 		}
@@ -62,10 +62,10 @@ func (d *definition) callLeaves(want *resource.Properties, have any) (list []hos
 	return list, resource.NoOtherEffects, nil
 }
 
-// left reads the table of one effect. If view is nil, it leaves out owner, group and mode.
-func left(v *host.View, row *lua.LTable) (p host.PathEffect, err error) {
+// readEffect reads the table of one effect. If view is nil, it leaves out owner, group and mode.
+func readEffect(v *host.View, row *lua.LTable) (p host.PathEffect, err error) {
 	for k, _ := row.Next(lua.LNil); k != lua.LNil; k, _ = row.Next(k) {
-		if !contains(leftKeys, k.String()) {
+		if !contains(effectKeys, k.String()) {
 			return p, fmt.Errorf("unknown field %s", describe(k))
 		}
 	}

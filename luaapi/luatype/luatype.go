@@ -138,7 +138,7 @@ func (d *definition) functions() resource.Functions {
 		f.Effects = d.callLeaves
 	}
 	if d.edit != nil {
-		f.Status, f.Decide, f.Perform, f.Edits = d.editStatus, d.editDecide, d.editPerform, editedPath
+		f.Status, f.Decide, f.Perform, f.Edits = d.editStatus, d.editDecide, d.editPerform, filePath
 		f.Validate, f.Predict = d.validateEdit, d.editPredict
 	}
 	return f

@@ -134,7 +134,7 @@ func (m *matcher) match(at, i int) int {
 				return -1
 			}
 		case back:
-			if at = m.again(it.n, at); at < 0 {
+			if at = m.backReference(it.n, at); at < 0 {
 				return -1
 			}
 		}
@@ -206,8 +206,8 @@ func (m *matcher) balanced(it *item, at int) int {
 	return -1
 }
 
-// again returns the end of the text of capture n if that text occurs at at too, or -1.
-func (m *matcher) again(n, at int) int {
+// backReference matches the text of capture n once more, at at. It returns the end, or -1.
+func (m *matcher) backReference(n, at int) int {
 	c := m.caps[n]
 	if c.IsPosition() {
 		return at

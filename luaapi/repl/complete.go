@@ -130,7 +130,7 @@ func (cm *completer) nameItems(c *cursor) []Item {
 // have yet.
 func (cm *completer) propertyItems(c *cursor) (items []Item) {
 	f := c.top()
-	given := c.given()
+	given := c.writtenProperties()
 	schemas := []*schema.Schema{f.object}
 	if f.object == nil {
 		schemas = f.typ.Properties()

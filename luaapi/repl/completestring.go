@@ -34,7 +34,7 @@ func (cm *completer) stringItems(c *cursor, start int) (int, []Item) {
 	case fn == "state":
 		return start, append(cm.referenceItems(), cm.pathItems(c.word)...)
 	}
-	if t := c.resourceName(cm.env.typeNamed); t != nil {
+	if t := c.typeOfName(cm.env.typeNamed); t != nil {
 		var items []Item
 		for _, r := range cm.env.builder.Resources() {
 			if r.Type == t {

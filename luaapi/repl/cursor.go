@@ -247,8 +247,8 @@ func (c *cursor) value() *schema.Field {
 	return nil
 }
 
-// given lists the properties that the innermost table has already.
-func (c *cursor) given() []string {
+// writtenProperties lists the properties that the innermost table has already.
+func (c *cursor) writtenProperties() []string {
 	f := c.top()
 	var out []string
 	depth := 0
@@ -279,8 +279,8 @@ func (c *cursor) function() string {
 	return ""
 }
 
-// resourceName returns the type of the resource whose name the word is, or nil.
-func (c *cursor) resourceName(types func(string) *resource.Type) *resource.Type {
+// typeOfName returns the type of the resource whose name the word is, or nil.
+func (c *cursor) typeOfName(types func(string) *resource.Type) *resource.Type {
 	if f := c.top(); f.typ != nil && f.names && (c.at(1) == "{" || c.at(1) == ",") {
 		return f.typ
 	}

@@ -18,12 +18,12 @@ import (
 
 // An entry is an evaluated text for a saved script.
 type entry struct {
-	number   int
-	text     string
-	declared []*resource.Resource // that no later text has replaced
-	declares bool
-	onlyHere []string // names in text that scripts do not have
-	file     string   // path of the script, "" for a typed text
+	number      int
+	text        string
+	resources   []*resource.Resource // declared by the text, and not replaced by a later one
+	declares    bool
+	promptNames []string // names in text that scripts do not have
+	file        string   // path of the script, "" for a typed text
 }
 
 // A transcript has the evaluated texts, for .save.
@@ -44,10 +44,10 @@ func (ts *transcript) remember(text string, res luaapi.Evaluation, err error) {
 	if !luaapi.IsStatement(text) || luaapi.ShapeOf(text).Returns {
 		return
 	}
-	e := entry{number: res.Entry, text: luaapi.AsScript(text, res.Variables), declared: res.Declared, declares: len(res.Declared) > 0}
+	e := entry{number: res.Entry, text: luaapi.AsScript(text, res.Variables), resources: res.Declared, declares: len(res.Declared) > 0}
 	for _, name := range luaapi.FreeNames(text) {
 		if ts.onlyAtPrompt(name) {
-			e.onlyHere = append(e.onlyHere, name)
+			e.promptNames = append(e.promptNames, name)
 		}
 	}
 	ts.entries = append(ts.entries, e)
@@ -63,7 +63,7 @@ func (ts *transcript) rememberScript(name, text string, res luaapi.Evaluation, e
 		_, text, _ = strings.Cut(text, "\n")
 	}
 	text = strings.TrimSpace(text)
-	ts.entries = append(ts.entries, entry{number: res.Entry, text: luaapi.AsScript(text, res.Variables), declared: res.Declared, declares: len(res.Declared) > 0, file: name})
+	ts.entries = append(ts.entries, entry{number: res.Entry, text: luaapi.AsScript(text, res.Variables), resources: res.Declared, declares: len(res.Declared) > 0, file: name})
 }
 
 // onlyAtPrompt reports whether scripts do not have a global.
@@ -82,8 +82,8 @@ func (ts *transcript) supersede(replaced []luaapi.Replacement) {
 			continue
 		}
 		e := &ts.entries[i]
-		e.declared = slices.DeleteFunc(e.declared, func(x *resource.Resource) bool { return x == r.Old })
-		if len(e.declared) > 0 || e.file != "" {
+		e.resources = slices.DeleteFunc(e.resources, func(x *resource.Resource) bool { return x == r.Old })
+		if len(e.resources) > 0 || e.file != "" {
 			continue
 		}
 		switch shape := luaapi.ShapeOf(e.text); {
@@ -106,7 +106,7 @@ func (ts *transcript) forgetDeclaration(r *resource.Resource) string {
 	}
 	e := &ts.entries[i]
 	shape := luaapi.ShapeOf(e.text)
-	if len(e.declared) > 1 || e.file != "" || !shape.Call && shape.Variable == "" {
+	if len(e.resources) > 1 || e.file != "" || !shape.Call && shape.Variable == "" {
 		return r.Pos.String()
 	}
 	ts.entries = slices.Delete(ts.entries, i, i+1)
@@ -121,8 +121,8 @@ func (ts *transcript) script() string {
 			fmt.Fprintf(&b, "-- %s\n", e.file)
 		}
 		switch {
-		case len(e.onlyHere) > 0:
-			fmt.Fprintf(&b, "-- only at the prompt: %s\n%s\n", strings.Join(e.onlyHere, ", "), indent(e.text, "-- "))
+		case len(e.promptNames) > 0:
+			fmt.Fprintf(&b, "-- only at the prompt: %s\n%s\n", strings.Join(e.promptNames, ", "), indent(e.text, "-- "))
 		case e.file != "" && luaapi.ShapeOf(e.text).Returns:
 			fmt.Fprintf(&b, "do\n%s\nend\n", indent(e.text, "  "))
 		default:

@@ -28,8 +28,8 @@ type manual struct {
 	topicList []topic // nil until the first use
 }
 
-// shipped returns the topics that every dialog has, in order of name.
-var shipped = sync.OnceValue(func() []topic {
+// standardTopics returns the topics that every dialog has, in order of name.
+var standardTopics = sync.OnceValue(func() []topic {
 	list := slices.Clone(builtins)
 	for _, l := range std.Libraries() {
 		table := false
@@ -58,7 +58,7 @@ func (m *manual) topics() []topic {
 	if m.topicList != nil {
 		return m.topicList
 	}
-	list := slices.Clone(shipped())
+	list := slices.Clone(standardTopics())
 	for _, f := range m.env.opts.Functions {
 		list = append(list, topic{signature: f.Signature, doc: f.Doc})
 	}

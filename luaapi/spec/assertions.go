@@ -127,8 +127,8 @@ func truth(want bool) func(*asserter, *lua.LState, *assertArgs) (bool, string, s
 	}
 }
 
-// placed matches the place at the beginning of an error's message.
-var placed = lazyregexp.New(`^[^:\n]*:\d+:(\d+:)? `)
+// placePrefix matches the place at the beginning of an error's message.
+var placePrefix = lazyregexp.New(`^[^:\n]*:\d+:(\d+:)? `)
 
 func raises(as *asserter, L *lua.LState, a *assertArgs) (bool, string, string) {
 	thrown, quiet := as.in.Try(L, as.callable(L, a.at(0)))
@@ -142,7 +142,7 @@ func raises(as *asserter, L *lua.LState, a *assertArgs) (bool, string, string) {
 	}
 	ok := as.equal(want, thrown, nil)
 	if s, is := thrown.(lua.LString); is && !ok {
-		ok = want == lua.LValue(lua.LString(placed().ReplaceAllString(string(s), "")))
+		ok = want == lua.LValue(lua.LString(placePrefix().ReplaceAllString(string(s), "")))
 	}
 	return ok, "Expected another error.\n" + got + "\nExpected:\n" + as.shown(want), "Expected another error or none.\n" + got
 }

@@ -31,7 +31,7 @@ type part struct {
 // A test is a call of the Lua function it.
 type test struct {
 	name  string
-	in    *block
+	block *block
 	pos   diag.Pos
 	body  *lua.LFunction  // nil for a pending test
 	trial *contract.Trial // of a suite; there is no body then
@@ -54,7 +54,7 @@ func (b *block) around() []*block {
 	return append(b.parent.around(), b)
 }
 
-func (t *test) fullName() string { return strings.Join(append(t.in.path(), t.name), " ") }
+func (t *test) fullName() string { return strings.Join(append(t.block.path(), t.name), " ") }
 
 // extend adds the words of specs to an interpreter.
 func (r *runner) extend(in *luaapi.Interp) {
@@ -135,8 +135,8 @@ func (r *runner) pending(L *lua.LState, word string) int {
 var tagPattern = lazyregexp.New(`#([\w-]+)`)
 
 func (r *runner) add(L *lua.LState, t *test) {
-	t.in, t.pos = r.current, r.in.Caller(L).Pos()
-	for _, m := range tagPattern().FindAllStringSubmatch(strings.Join(append(t.in.path(), t.name), " "), -1) {
+	t.block, t.pos = r.current, r.in.Caller(L).Pos()
+	for _, m := range tagPattern().FindAllStringSubmatch(strings.Join(append(t.block.path(), t.name), " "), -1) {
 		if !slices.Contains(t.tags, m[1]) {
 			t.tags = append(t.tags, m[1])
 		}

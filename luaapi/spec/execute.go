@@ -12,7 +12,7 @@ import (
 
 // runBlock runs the tests of a block and of its inner blocks.
 func (r *runner) runBlock(ctx context.Context, b *block) {
-	if !r.any(b) {
+	if !r.hasWanted(b) {
 		return
 	}
 	if err := r.callAll(ctx, b.setup); err != nil {
@@ -38,14 +38,14 @@ func blockName(b *block) string {
 	if b.parent == nil {
 		return "the file:"
 	}
-	return (&test{in: b.parent, name: b.name}).fullName() + ":"
+	return (&test{block: b.parent, name: b.name}).fullName() + ":"
 }
 
-// any reports whether a block has a test that is wanted.
-func (r *runner) any(b *block) bool {
+// hasWanted reports whether a block has a test that is wanted.
+func (r *runner) hasWanted(b *block) bool {
 	return slices.ContainsFunc(b.parts, func(p part) bool {
 		if p.block != nil {
-			return r.any(p.block)
+			return r.hasWanted(p.block)
 		}
 		return r.Filter(p.test.fullName(), p.test.tags)
 	})
@@ -80,7 +80,7 @@ func (r *runner) runTest(ctx context.Context, t *test) {
 		return
 	}
 	start := r.Clock.Now()
-	blocks := t.in.around()
+	blocks := t.block.around()
 	var err error
 	for _, b := range blocks {
 		if err = r.callAll(ctx, b.beforeEach); err != nil {

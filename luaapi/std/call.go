@@ -68,7 +68,7 @@ func (c *call) integer(n, def int) int {
 	return clampInt(float64(v))
 }
 
-// clampInt returns the integer nearest to f.
+// clampInt returns f without its fraction, bounded by the 32-bit integers.
 func clampInt(f float64) int {
 	switch {
 	case f >= math.MaxInt32:

@@ -46,7 +46,7 @@ func capture(c *call) int {
 
 // commandArg returns the command that argument n is.
 func commandArg(c *call, n int) host.Cmd {
-	cmd := host.Cmd{Timeout: defaultPatience}
+	cmd := host.Cmd{Timeout: defaultTimeout}
 	if t := c.table(n); t != nil {
 		for i := range t.Len() {
 			word, ok := t.RawGetInt(i + 1).(lua.LString)
@@ -58,7 +58,7 @@ func commandArg(c *call, n int) host.Cmd {
 			}
 			cmd.Argv = append(cmd.Argv, string(word))
 		}
-		cmd.Timeout = timeoutOption(c, n, defaultPatience)
+		cmd.Timeout = timeoutOption(c, n, defaultTimeout)
 		cmd.Dir = c.optionStr(n, "cwd", "")
 		if cmd.Dir != "" && !path.IsAbs(cmd.Dir) {
 			c.fail("want an absolute path as cwd, got %q", cmd.Dir)

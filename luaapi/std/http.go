@@ -26,8 +26,8 @@ func httpLibrary() *Library {
 
 // Limits on answers.
 const (
-	defaultAnswer   = 8 << 20
-	defaultPatience = 30 * time.Second
+	defaultAnswer  = 8 << 20
+	defaultTimeout = 30 * time.Second
 )
 
 func httpGet(c *call) int {
@@ -35,7 +35,7 @@ func httpGet(c *call) int {
 	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
 		c.fail("want a URL of http or https, got %q", redactURL(u, c.str(1)))
 	}
-	timeout := timeoutOption(c, 2, defaultPatience)
+	timeout := timeoutOption(c, 2, defaultTimeout)
 	// The timeout covers the whole answer.
 	d := fetch.Request{URL: u, Stall: timeout + fetch.DefaultStall, Checksum: c.optionStr(2, "checksum", "")}
 	if headers, ok := c.option(2, "headers").(*lua.LTable); ok {

@@ -55,7 +55,7 @@ type inspectOptions struct {
 func inspectCall(c *call) int {
 	v := c.L.Get(1)
 	if fn, ok := c.option(2, "process").(*lua.LFunction); ok {
-		p := processor{call: c, fn: fn, done: make(map[lua.LValue]lua.LValue)}
+		p := processor{call: c, fn: fn, results: make(map[lua.LValue]lua.LValue)}
 		v = p.process(v, nil)
 	}
 	o := inspectOptions{newline: c.optionStr(2, "newline", "\n"), indent: c.optionStr(2, "indent", "  ")}

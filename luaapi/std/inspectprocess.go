@@ -26,16 +26,16 @@ func (s *instance) pathMarks(L *lua.LState) *pathMarks {
 // A processor replaces values by the results of a function of the script.
 type processor struct {
 	*call
-	fn    *lua.LFunction
-	done  map[lua.LValue]lua.LValue
-	depth int
+	fn      *lua.LFunction
+	results map[lua.LValue]lua.LValue
+	depth   int
 }
 
 func (p *processor) process(item lua.LValue, path []lua.LValue) lua.LValue {
 	if item == lua.LNil {
 		return item
 	}
-	if out, ok := p.done[item]; ok {
+	if out, ok := p.results[item]; ok {
 		return out
 	}
 	if p.depth++; p.depth > maxDepth {
@@ -52,7 +52,7 @@ func (p *processor) process(item lua.LValue, path []lua.LValue) lua.LValue {
 		return v
 	}
 	out := p.L.CreateTable(0, 0)
-	p.done[item] = out
+	p.results[item] = out
 	contents := p.in.Tables.Listing(p.L, t)
 	step := func(more ...lua.LValue) []lua.LValue { return append(path[:len(path):len(path)], more...) }
 	for k, e := contents.Next(lua.LNil); k != lua.LNil; k, e = contents.Next(k) {

@@ -56,7 +56,7 @@ func jsonArray(c *call) int {
 
 func jsonEncode(c *call) int {
 	data := c.plain(1)
-	c.must(finite(data))
+	c.must(checkJSON(data))
 	var out bytes.Buffer
 	enc := json.NewEncoder(&out)
 	enc.SetEscapeHTML(false)
@@ -67,9 +67,9 @@ func jsonEncode(c *call) int {
 	return c.giveStr(strings.TrimSuffix(out.String(), "\n"))
 }
 
-// finite returns an error for data that JSON cannot represent: other bytes than UTF-8, and numbers
-// that are not finite.
-func finite(data any) error {
+// checkJSON returns an error for data that JSON cannot represent: other bytes than UTF-8, and
+// numbers that are not finite.
+func checkJSON(data any) error {
 	switch v := data.(type) {
 	case string:
 		if !utf8.ValidString(v) {
@@ -81,16 +81,16 @@ func finite(data any) error {
 		}
 	case []any:
 		for _, e := range v {
-			if err := finite(e); err != nil {
+			if err := checkJSON(e); err != nil {
 				return err
 			}
 		}
 	case map[string]any:
 		for k, e := range v {
 			if !utf8.ValidString(k) {
-				return finite(k)
+				return checkJSON(k)
 			}
-			if err := finite(e); err != nil {
+			if err := checkJSON(e); err != nil {
 				return err
 			}
 		}

@@ -127,7 +127,7 @@ func (m *merger) joinLists(a, b *lua.LTable) *lua.LTable {
 // A copier copies each table once.
 type copier struct {
 	*call
-	done map[*lua.LTable]*lua.LTable
+	copies map[*lua.LTable]*lua.LTable
 }
 
 func (cp *copier) value(v lua.LValue, depth int) lua.LValue {
@@ -135,7 +135,7 @@ func (cp *copier) value(v lua.LValue, depth int) lua.LValue {
 	if !ok {
 		return v
 	}
-	if out := cp.done[t]; out != nil {
+	if out := cp.copies[t]; out != nil {
 		return out
 	}
 	if depth > maxDepth {
@@ -146,7 +146,7 @@ func (cp *copier) value(v lua.LValue, depth int) lua.LValue {
 	if cp.array != nil && from.Metatable == lua.LValue(cp.array) {
 		out.Metatable = cp.array
 	}
-	cp.done[t] = out
+	cp.copies[t] = out
 	for k, e := from.Next(lua.LNil); k != lua.LNil; k, e = from.Next(k) {
 		out.RawSet(k, cp.value(e, depth+1))
 	}

@@ -10,15 +10,15 @@ import (
 // TypesDir is the directory of a site's definition files.
 const TypesDir = ".ccm/types"
 
-// sandboxed are the libraries that the language server knows and scripts do not
+// absentLibraries are the libraries that the language server knows and scripts do not
 // have.
-var sandboxed = []string{"io", "debug", "bit", "jit", "ffi"}
+var absentLibraries = []string{"io", "debug", "bit", "jit", "ffi"}
 
 // Luarc returns .luarc.json, the configuration of the Lua language server.
 // Libraries are further directories with Lua files.
 func Luarc(libraries ...string) []byte {
 	builtin := make(map[string]string)
-	for _, name := range sandboxed {
+	for _, name := range absentLibraries {
 		builtin[name] = "disable"
 	}
 	text, _ := json.MarshalIndent(struct {

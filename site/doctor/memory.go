@@ -4,8 +4,8 @@ import (
 	"github.com/luaccm/ccm/runtime/bytesize"
 )
 
-// enough is the memory of a run of 10,000 resources (docs/performance.md).
-const enough = 64 << 20
+// largeRunMemory is the memory of a run of 10,000 resources (docs/performance.md).
+const largeRunMemory = 64 << 20
 
 // checkMemory checks whether a run has enough memory.
 func checkMemory(x *examination) []Finding {
@@ -28,10 +28,10 @@ func judgeMemory(machine, free, limit int64) Finding {
 		f.Text += "; the control group allows " + bytesize.Format(limit)
 		least = min(free, limit)
 	}
-	if machine > 0 && least < enough {
+	if machine > 0 && least < largeRunMemory {
 		f.Result = Warning
 		f.Text += ": large sites may not fit"
-		f.Hint = "10,000 resources take " + bytesize.Format(enough)
+		f.Hint = "10,000 resources take " + bytesize.Format(largeRunMemory)
 	}
 	return f
 }

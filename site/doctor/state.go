@@ -26,11 +26,11 @@ func checkStateDirectory(x *examination) []Finding {
 		return []Finding{{Check: "state", Result: Failure, Text: "runs cannot keep their state: " + err.Error(), Hint: hint}}
 	}
 	if c.Nearest != x.StateDir {
-		return []Finding{{Check: "state", Result: OK, Text: x.StateDir + ", which the first run makes"}, unlocked}
+		return []Finding{{Check: "state", Result: OK, Text: x.StateDir + ", which the first run makes"}, noLock}
 	}
 	found := []Finding{{Check: "state", Result: OK, Text: x.StateDir}}
 	if !c.Locked {
-		return append(found, unlocked)
+		return append(found, noLock)
 	}
 	return append(found, Finding{
 		Check: "lock", Result: Warning,
@@ -38,7 +38,7 @@ func checkStateDirectory(x *examination) []Finding {
 	})
 }
 
-var unlocked = Finding{Check: "lock", Result: OK, Text: "no run is going on"}
+var noLock = Finding{Check: "lock", Result: OK, Text: "no run is going on"}
 
 // history tells what is recorded, and what is still pending.
 func history(x *examination) []Finding {

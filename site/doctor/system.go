@@ -29,8 +29,8 @@ func system(x *examination) []Finding {
 	})
 }
 
-// without says, for types without a provider, what can be used instead.
-var without = map[*resource.Type]string{
+// alternatives are what can be used instead of types that have no provider.
+var alternatives = map[*resource.Type]string{
 	resources.PackageType.Type: "archive and file bring software without a package manager",
 	resources.ServiceType.Type: "exec runs commands without a service manager; a container often has none",
 }
@@ -45,10 +45,10 @@ func types(x *examination) []Finding {
 	}
 	for _, t := range reg.Types() {
 		provider, err := reg.Usual(t, x.facts)
-		_, disabled := without[t]
+		_, disabled := alternatives[t]
 		switch {
 		case err != nil:
-			found = append(found, Finding{Check: t.Name, Result: Warning, Text: "each " + t.Name + " fails: " + err.Error(), Hint: without[t]})
+			found = append(found, Finding{Check: t.Name, Result: Warning, Text: "each " + t.Name + " fails: " + err.Error(), Hint: alternatives[t]})
 		case disabled:
 			found = append(found, Finding{Check: t.Name, Result: OK, Text: "by " + provider})
 		}

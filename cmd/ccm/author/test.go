@@ -150,7 +150,7 @@ func runSpecFile(ctx context.Context, e *cli.Env, file string, wanted func(strin
 		return root, os.Mkdir(root, 0o755)
 	}
 	o := spec.Options{
-		Clock: e.Clock, Filter: wanted, Report: rep.Add, Registry: layer, Scratch: scratch, Imagine: site.Imagined,
+		Clock: e.Clock, Filter: wanted, Report: rep.Add, Registry: layer, Scratch: scratch, Imagine: site.SpecRunner,
 		Interp: func(extend func(*luaapi.Interp)) *luaapi.Interp {
 			return e.SpecInterp(file, modulePath(file, e.Modules), layer, extend)
 		},

@@ -8,9 +8,9 @@ import (
 
 // interrupts handle Ctrl-C while a command runs.
 type interrupts struct {
-	signals chan os.Signal
-	mu      sync.Mutex
-	then    []func() // handlers of the next interrupts, in order
+	signals  chan os.Signal
+	mu       sync.Mutex
+	handlers []func() // handlers of the next interrupts, in order
 }
 
 // catchInterrupts handles the interrupt signal, which otherwise ends the process.
@@ -21,9 +21,9 @@ func catchInterrupts() *interrupts {
 	go func() {
 		for range i.signals {
 			i.mu.Lock()
-			if len(i.then) > 0 {
-				i.then[0]()
-				i.then = i.then[1:]
+			if len(i.handlers) > 0 {
+				i.handlers[0]()
+				i.handlers = i.handlers[1:]
 			}
 			i.mu.Unlock()
 		}
@@ -40,6 +40,6 @@ func (i *interrupts) release() {
 func (i *interrupts) set(then ...func()) (before []func()) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	before, i.then = i.then, then
+	before, i.handlers = i.handlers, then
 	return before
 }

@@ -11,10 +11,10 @@ import (
 // A Mode is the mode of a terminal before lines are edited on it. It is restored at the end of the
 // process, from any place that ends the process. Without begin there is nothing to restore.
 type Mode struct {
-	mu     sync.Mutex
-	fd     int
-	before *term.State
-	over   bool // the process ends
+	mu       sync.Mutex
+	fd       int
+	original *term.State
+	over     bool // the process ends
 	// changing is set while the library for lines is about to change the mode.
 	changing atomic.Bool
 }
@@ -25,18 +25,18 @@ func (m *Mode) begin(fd int) error {
 	if err == nil {
 		m.mu.Lock()
 		defer m.mu.Unlock()
-		m.fd, m.before = fd, state
+		m.fd, m.original = fd, state
 	}
 	return err
 }
 
-// aside restores the mode for another program, until again is called.
-func (m *Mode) aside() (again func(), err error) {
+// suspend restores the original mode for another program, until resume is called.
+func (m *Mode) suspend() (resume func(), err error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	editing, err := term.GetState(m.fd)
 	if err == nil {
-		err = term.Restore(m.fd, m.before)
+		err = term.Restore(m.fd, m.original)
 	}
 	return func() {
 		m.mu.Lock()
@@ -60,7 +60,7 @@ func (m *Mode) Restore() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.over = true
-	if m.before != nil {
-		_ = term.Restore(m.fd, m.before)
+	if m.original != nil {
+		_ = term.Restore(m.fd, m.original)
 	}
 }

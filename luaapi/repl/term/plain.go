@@ -13,14 +13,14 @@ import (
 // A plainReader reads lines from a terminal on which lines cannot be edited. It
 // writes prompts, and no escape sequences.
 type plainReader struct {
-	term    *Terminal
-	out     *terminal.Writer // for prompts
-	history *repl.History
-	lines   chan line
-	asked   bool // a line is being waited for
-	closing chan struct{}
-	state   waitState
-	in      *bufio.Reader
+	term      *Terminal
+	out       *terminal.Writer // for prompts
+	history   *repl.History
+	lines     chan line
+	asked     bool // a line is being waited for
+	interrupt chan struct{}
+	state     waitState
+	in        *bufio.Reader
 }
 
 type line struct {
@@ -31,7 +31,7 @@ type line struct {
 func (t *Terminal) newPlainReader() *plainReader {
 	r := &plainReader{
 		term: t, out: t.options.Stdout, history: t.history, in: bufio.NewReader(t.options.Stdin),
-		lines: make(chan line), closing: make(chan struct{}, 1),
+		lines: make(chan line), interrupt: make(chan struct{}, 1),
 	}
 	if !terminal.IsTerminal(t.options.Stdout) {
 		r.out = t.options.Stderr
@@ -80,7 +80,7 @@ func (t *plainReader) line(prompt string) (string, error) {
 	case l := <-t.lines:
 		t.asked = false
 		return l.text, l.err
-	case <-t.closing:
+	case <-t.interrupt:
 		// The kernel drops the typed part of a line at an interrupt.
 		terminal.Fprintf(t.out, "\n")
 		return "", errDropped
@@ -89,7 +89,7 @@ func (t *plainReader) line(prompt string) (string, error) {
 
 func (t *plainReader) drop() {
 	select {
-	case t.closing <- struct{}{}:
+	case t.interrupt <- struct{}{}:
 	default:
 	}
 }

@@ -18,9 +18,9 @@ import (
 // probe is the setting that has the library ask.
 const probe = "cursor-position-probe"
 
-// patience is the time limit for an answer of the terminal. A slower terminal counts as one without
-// answers.
-const patience = time.Second
+// answerTimeout is the time limit for an answer of the terminal. A slower terminal counts as one
+// without answers.
+const answerTimeout = time.Second
 
 // answers says whether a terminal answers.
 type answers uint8
@@ -35,15 +35,16 @@ const (
 func (t *editor) probeIfMenu() {
 	menu := t.shell.Keymap.Local() != ""
 	if menu && t.answers == notAsked {
-		t.answers = t.ask6n()
+		t.answers = t.askPosition()
 	}
 	_ = t.shell.Config.Set(probe, menu && t.answers == answersYes)
 }
 
 var positionReport = lazyregexp.New(`\x1b\[[0-9]+;[0-9]+R`)
 
-// ask6n asks the terminal for the place of the cursor. Keys that are typed meanwhile are not lost.
-func (t *editor) ask6n() answers {
+// askPosition asks the terminal for the place of the cursor. Keys that are typed meanwhile are not
+// lost.
+func (t *editor) askPosition() answers {
 	in := int(os.Stdin.Fd())
 	state, err := term.MakeRaw(in)
 	if err != nil {
@@ -54,7 +55,7 @@ func (t *editor) ask6n() answers {
 	typed := ""
 	defer func() { t.shell.Keys.Feed(false, []rune(typed)...) }()
 	buf := make([]byte, 1024)
-	for end := time.Now().Add(patience); readable(in, time.Until(end)); {
+	for end := time.Now().Add(answerTimeout); readable(in, time.Until(end)); {
 		n, err := os.Stdin.Read(buf)
 		if err != nil {
 			break

@@ -65,13 +65,13 @@ func (t *Terminal) Edit(ctx context.Context, text string) (string, error) {
 
 // editLine is the action of Ctrl-X Ctrl-E: it edits the line in the editor.
 func (t *editor) editLine() {
-	again, err := t.term.options.Mode.aside()
+	resume, err := t.term.options.Mode.suspend()
 	if err != nil {
 		return
 	}
 	line := t.shell.Line()
 	text, err := t.term.Edit(context.Background(), string(*line))
-	again()
+	resume()
 	if err != nil {
 		t.shell.Hint.SetTemporary(terminal.Line(err.Error()))
 		return
