@@ -12,7 +12,7 @@
 # make integration  real apt, dnf and systemd in throw-away systems (root)
 # make fleet      tests with real nats-servers: keys, objects, and a fleet
 # make bench-fleet  measure fleets of NODES simulated nodes, and write the table in docs/fleet.md (five minutes)
-# make fleet-soak  the long forms of make fleet (twenty minutes, root, nft)
+# make fleet-soak  the long forms of make fleet, with random faults for SOAK (10m; half an hour in all, root, nft)
 # make browser    test the pages of ccm in headless Chromium
 # make studio-vendor  bundle the libraries of the page of ccm studio again (needs npm)
 # make fuzz       each fuzz target for FUZZTIME, one after the other
@@ -119,13 +119,14 @@ fleet:
 
 # See test/fleet/bench. 1,000 nodes take three minutes on a machine with two cores.
 NODES ?= 1000,10000
+SOAK ?= 10m
 
 bench-fleet:
 	cd test/fleet && go run ./bench -nodes $(NODES) -out ../../docs/fleet.md
 
 fleet-soak:
-	cd test/fleet && CCM_FLEET_SOAK=1 go test -count=1 -v -timeout 3h -run Soak .
-	CCM_FLEET_SOAK=1 go test -tags integration -count=1 -v -timeout 2h -run '^TestFleetOfTwenty$$' ./test/integration
+	cd test/fleet && CCM_FLEET_SOAK=$(SOAK) go test -count=1 -v -timeout 0 -run Soak .
+	CCM_FLEET_SOAK=$(SOAK) go test -tags integration -count=1 -v -timeout 2h -run '^TestFleetOfTwenty$$' ./test/integration
 
 browser:
 	cd test/browser && go vet ./... && go test -count=1 -timeout 30m ./...

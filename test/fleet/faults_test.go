@@ -113,9 +113,12 @@ func TestSoakServersOfYesterday(t *testing.T) {
 	}
 }
 
+// soakVariable is set by make fleet-soak: for how long TestSoakRandomFaults runs.
+const soakVariable = "CCM_FLEET_SOAK"
+
 // soak skips a test that takes minutes, except in make fleet-soak.
 func soak(t *testing.T) {
-	if os.Getenv("CCM_FLEET_SOAK") == "" {
+	if os.Getenv(soakVariable) == "" {
 		t.Skip("make fleet-soak runs it")
 	}
 }

@@ -60,6 +60,7 @@ type member struct {
 	log   *syncBuffer
 }
 
+// A syncBuffer keeps the end of a log.
 type syncBuffer struct {
 	mu sync.Mutex
 	b  bytes.Buffer
@@ -68,6 +69,10 @@ type syncBuffer struct {
 func (s *syncBuffer) Write(p []byte) (int, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	const most = 1 << 20
+	if s.b.Len() > 2*most {
+		s.b.Next(s.b.Len() - most)
+	}
 	return s.b.Write(p)
 }
 

@@ -5,7 +5,6 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -63,15 +62,8 @@ func TestAgentStaysSmallWithNATS(t *testing.T) {
 	}()
 	becomes(t, target, "0000 from kv data", said)
 
-	measure := func() (heap, descriptors, goroutines, connections int) {
-		runtime.GC()
-		var m runtime.MemStats
-		runtime.ReadMemStats(&m)
-		list, err := os.ReadDir("/proc/self/fd")
-		require.NoError(t, err)
-		return int(m.HeapAlloc), len(list), runtime.NumGoroutine(), w.server.NumClients()
-	}
-	var heap, descriptors, goroutines, connections int
+	var before consumption
+	var connections int
 	const rounds = 24
 	for i := range rounds {
 		switch i % 10 {
@@ -89,15 +81,15 @@ func TestAgentStaysSmallWithNATS(t *testing.T) {
 		require.Len(t, results, 1)
 		require.True(t, results[0].OK(), "%+v\n%s", results[0], said)
 		if i == rounds/2 {
-			heap, descriptors, goroutines, connections = measure()
+			before, connections = measureConsumption(t), w.server.NumClients()
 		}
 	}
-	h, d, g, c := measure()
-	t.Logf("heap with the server %d -> %d, descriptors %d -> %d, goroutines %d -> %d, connections %d -> %d", heap, h, descriptors, d, goroutines, g, connections, c)
-	require.Less(t, h-heap, 4<<20, "of the agent and the server, which is in the same process")
-	require.LessOrEqual(t, d, descriptors+6, "connections that are under way have two")
-	require.LessOrEqual(t, g, goroutines+20)
-	require.LessOrEqual(t, c, connections+3)
+	after := measureConsumption(t)
+	t.Logf("with the server %+v -> %+v, connections %d -> %d", before, after, connections, w.server.NumClients())
+	require.Less(t, after.heap-before.heap, 4<<20, "of the agent and the server, which is in the same process")
+	require.LessOrEqual(t, after.descriptors, before.descriptors+6, "connections that are under way have two")
+	require.LessOrEqual(t, after.goroutines, before.goroutines+20)
+	require.LessOrEqual(t, w.server.NumClients(), connections+3)
 	stream, err := js.Stream(t.Context(), "OBJ_SITES")
 	require.NoError(t, err)
 	consumers := 0
