@@ -253,7 +253,7 @@ func Read(ctx context.Context, d *enrol.Desk, o Options) (*Fleet, error) {
 
 // summarize counts the nodes of an environment.
 func summarize(name string, list []*Node, now time.Time) Environment {
-	e := Environment{Name: name}
+	e := Environment{Name: name, Outcomes: []Count{}, Releases: []Release{}}
 	outcomes, releases := map[string]int{}, map[int64]int{}
 	for _, n := range list {
 		if n.Environment != name {

@@ -65,7 +65,7 @@ func (s *Server) node(ctx context.Context, name string) (*markup.Element, error)
 	}
 	body.Add(about)
 	for _, f := range n.Failed() {
-		body.Add(markup.New("p").Add(link(f.Resource, "failure", f.Resource, firstLine(f.Message))), markup.New("pre", "class", "err").Say(f.Message))
+		body.Add(markup.New("p").Add(link(f.Resource, "failure", f.Resource, firstLine(f.Message))), markup.New("pre", "class", "failure").Say(f.Message))
 	}
 	runs, err := s.runs(ctx, name)
 	if err != nil {

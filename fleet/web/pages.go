@@ -81,6 +81,19 @@ func stateOf(s signed.RolloutState) *markup.Element {
 	return outcome(string(s), of[s])
 }
 
+// prose returns a paragraph, with the commands between backquotes as code.
+func prose(text string) *markup.Element {
+	p := markup.New("p")
+	for i, part := range strings.Split(text, "`") {
+		if i%2 == 1 {
+			p.Add(markup.New("code").Say(part))
+		} else {
+			p.Add(markup.Text(part))
+		}
+	}
+	return p
+}
+
 func text(format string, args ...any) markup.Text { return markup.Text(fmt.Sprintf(format, args...)) }
 
 // class is the class of an outcome in the colours of reports.
@@ -133,7 +146,7 @@ func whole(f *overview.Fleet) *markup.Element {
 			done, all := reached(e.Rollout)
 			p := markup.New("p").Add(link(fmt.Sprintf("Release %d", e.Rollout.Release), "release", e.Name), markup.Text(": "), stateOf(e.Rollout.State), text(", %d of %s", done, counted(all, "node")))
 			if n := len(e.Rollout.Unheard()); n > 0 {
-				p.Add(text(", %d %s", n, overview.Unheard))
+				p.Add(text(" (%d %s)", n, overview.Unheard))
 			}
 			if e.Rollout.Reason != "" {
 				p.Add(markup.Text(": " + e.Rollout.Reason))
@@ -166,7 +179,7 @@ func nodes(list []*overview.Node, now time.Time) *markup.Element {
 	heads := []string{"node", "environment", "seen", "release", "outcome", "last run", "failed"}
 	rows := markup.New("tbody")
 	if len(list) == 0 {
-		return markup.New("p").Say("There are none. A machine asks to be one with ccm agent enrol; ccm fleet enrol lists those that ask.")
+		return prose("There are none. A machine asks to be one with `ccm agent enrol`; `ccm fleet enrol` lists those that ask.")
 	}
 	list = overview.ByStatus(list, now)
 	for _, n := range list[:min(len(list), maxRows)] {
@@ -182,7 +195,7 @@ func nodes(list []*overview.Node, now time.Time) *markup.Element {
 	}
 	div := markup.New("div").Add(table("nodes", heads...).Add(rows))
 	if more := len(list) - maxRows; more > 0 {
-		div.Add(markup.New("p").Say(fmt.Sprintf("%d more: ccm fleet nodes lists them all", more)))
+		div.Add(prose(fmt.Sprintf("%d more: `ccm fleet nodes` lists them all", more)))
 	}
 	return div
 }
@@ -234,7 +247,7 @@ func reached(a *release.Assessment) (done, all int) {
 func rollout(e *overview.Environment) *markup.Element {
 	a := e.Rollout
 	if a == nil {
-		return markup.New("div").Add(markup.New("h1").Say(e.Name), markup.New("p").Say("There is no release. "+e.Problem))
+		return markup.New("div").Add(markup.New("h1").Say(e.Name), prose(fmt.Sprintf("There is no release. `ccm fleet release %s SITE` makes one.", e.Name)), problems(e.Problem))
 	}
 	body := markup.New("div").Add(markup.New("h1").Say(fmt.Sprintf("Release %d of %s", a.Release, e.Name)))
 	facts := markup.New("dl")
@@ -247,7 +260,7 @@ func rollout(e *overview.Environment) *markup.Element {
 			say(f[0], markup.Text(f[1]))
 		}
 	}
-	body.Add(problems(a.Problems))
+	body.Add(problems(a.Problems...))
 	t, rows := numbers("stage", "nodes", "done", "changed", "failed", "silent", "waiting"), markup.New("tbody")
 	for i, s := range a.Stages {
 		attrs := []string{}
@@ -262,7 +275,7 @@ func rollout(e *overview.Environment) *markup.Element {
 	}
 	body.Add(facts, t.Add(rows))
 	if a.State == signed.Stopped {
-		body.Add(markup.New("p").Say(fmt.Sprintf("No further node begins with it. ccm fleet rollback %s goes back, ccm fleet resume %s goes on.", e.Name, e.Name)))
+		body.Add(prose(fmt.Sprintf("No further node begins with it. `ccm fleet rollback %s` goes back, `ccm fleet resume %s` goes on.", e.Name, e.Name)))
 	}
 	for _, s := range a.Stages {
 		body.Add(named("Failed in stage "+s.Name, s.FailedNodes), named("Silent in stage "+s.Name, s.SilentNodes))
@@ -301,11 +314,13 @@ func stageText(a *release.Assessment) string {
 	return text
 }
 
-// problems are documents on the servers that are not believed.
-func problems(list []string) *markup.Element {
+// problems are documents on the servers that are not believed, and why something cannot be shown.
+func problems(list ...string) *markup.Element {
 	div := markup.New("div")
 	for _, p := range list {
-		div.Add(markup.New("p", "class", "wrong").Say(p))
+		if p != "" {
+			div.Add(markup.New("p", "class", "wrong").Say(p))
+		}
 	}
 	return div
 }
@@ -333,9 +348,9 @@ func named(what string, names []string) *markup.Element {
 
 // failure is the page of one failure, across nodes.
 func failure(f *overview.Fleet, resource, message string) *markup.Element {
-	body := markup.New("div").Add(markup.New("h1").Say(resource), markup.New("pre", "class", "err").Say(message))
+	body := markup.New("div").Add(markup.New("h1", "class", "failure").Say(resource), markup.New("pre", "class", "failure").Say(message))
 	for _, c := range f.Causes {
-		if c.Resource == resource && c.Message == message {
+		if c.Resource == resource && c.Message == firstLine(message) { // a release has the whole message
 			return body.Add(named("Nodes", c.Nodes))
 		}
 	}

@@ -33,7 +33,7 @@ func TestNodesThatFailedAreOnThePage(t *testing.T) {
 	text, err := json.Marshal(nodes(list, now))
 	require.NoError(t, err)
 	page := string(text)
-	for _, want := range []string{`service#nginx: exit status 1"`, string(record.BundleError) + `: no space left"`, "2 more: ccm fleet nodes lists them all"} {
+	for _, want := range []string{`service#nginx: exit status 1"`, string(record.BundleError) + `: no space left"`, `"2 more: ",["code",{},"ccm fleet nodes"]`} {
 		require.True(t, strings.Contains(page, want), want)
 	}
 	require.Less(t, strings.Index(page, "web1"), strings.Index(page, "web2"))
@@ -60,5 +60,31 @@ func TestPagesSayWhatIsWrong(t *testing.T) {
 	second := page(rollout(&e))
 	for _, want := range []string{"ops@example.org", "CVE-2026-1234", `{"class":"wrong"},"prod.release`, "ccm fleet rollback prod", "1 of 1"} {
 		require.Contains(t, second, want)
+	}
+}
+
+// A fleet without nodes says how machines become nodes, and an environment without a release how it gets one.
+func TestPagesOfNewFleet(t *testing.T) {
+	page := func(e *markup.Element) string {
+		text, err := json.Marshal(e)
+		require.NoError(t, err)
+		return string(text)
+	}
+	first := page(whole(&overview.Fleet{Environments: []overview.Environment{{Name: "prod"}}}))
+	require.Contains(t, first, `["code",{},"ccm agent enrol"]`)
+	require.Contains(t, first, `["code",{},"ccm fleet enrol"]`)
+	require.NotContains(t, first, "`")
+	require.Contains(t, page(rollout(&overview.Environment{Name: "prod"})), `["code",{},"ccm fleet release prod SITE"]`)
+	require.Contains(t, page(rollout(&overview.Environment{Name: "prod", Problem: "not believed"})), `{"class":"wrong"},"not believed"`)
+}
+
+// The link of a failure on the page of a release leads to its nodes, also if the message has several lines.
+func TestFailureOfSeveralLines(t *testing.T) {
+	state := &record.State{Failures: []record.Failure{{Resource: "exec#x", Message: "exit code 3\nmore"}}}
+	f := &overview.Fleet{Causes: overview.Causes([]*overview.Node{{Node: &roster.Node{Name: "web1", State: state}}})}
+	for _, message := range []string{"exit code 3", "exit code 3\nmore"} {
+		text, err := json.Marshal(failure(f, "exec#x", message))
+		require.NoError(t, err)
+		require.Contains(t, string(text), "Nodes: 1")
 	}
 }

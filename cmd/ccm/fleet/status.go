@@ -128,6 +128,9 @@ func statusLines(f *overview.Fleet, now time.Time, columns, rows int) []string {
 			break
 		}
 	}
+	if f.Nodes == 0 && len(f.Foreign) == 0 {
+		lines = append(lines, "", "A machine asks to be a node with ccm agent enrol; ccm fleet enrol lists those that ask.")
+	}
 	if rows > 0 {
 		if room := max(rows-causeRows(f), 2); len(lines) > room {
 			lines = append(lines[:room-1], "and "+counted(len(lines)-room+1, "more environment"))
@@ -159,7 +162,10 @@ func environmentLines(env overview.Environment, detail statusDetail) (lines []st
 	if detail == allStages {
 		add("")
 	}
-	first := fmt.Sprintf("%s  %s: %s", env.Name, counted(env.Nodes, "node"), orDash(strings.Join(parts, ", ")))
+	first := env.Name + "  " + counted(env.Nodes, "node")
+	if len(parts) > 0 {
+		first += ": " + strings.Join(parts, ", ")
+	}
 	if detail == oneLine {
 		if a := env.Rollout; a != nil {
 			first += fmt.Sprintf("; release %d %s", a.Release, a.State)
@@ -290,13 +296,6 @@ func bar(done, all int) string {
 		filled = barWidth * done / all
 	}
 	return strings.Repeat("#", filled) + strings.Repeat(".", barWidth-filled)
-}
-
-func orDash(s string) string {
-	if s == "" {
-		return "-"
-	}
-	return s
 }
 
 // fit cuts a line to the width of a terminal, and makes control characters visible.

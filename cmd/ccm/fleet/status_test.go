@@ -55,3 +55,13 @@ func TestJobRow(t *testing.T) {
 	require.Equal(t, "2 ok, 0 failed, 0 refused, 1 not yet heard", last(sent))
 	require.Equal(t, "2 ok, 0 failed, 0 refused, 1 silent", last(p.Expires))
 }
+
+// A fleet without nodes says how machines become nodes; one with nodes does not.
+func TestFleetStatusWithoutNodes(t *testing.T) {
+	f := &overview.Fleet{Environments: []overview.Environment{{Name: "prod"}}}
+	text := strings.Join(statusLines(f, time.Now(), 0, 0), "\n")
+	require.Contains(t, text, "\nprod  0 nodes\n")
+	require.Contains(t, text, "ccm agent enrol")
+	f.Nodes, f.Environments[0].Nodes = 1, 1
+	require.NotContains(t, strings.Join(statusLines(f, time.Now(), 0, 0), "\n"), "enrol")
+}
