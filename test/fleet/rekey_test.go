@@ -1,10 +1,12 @@
 package fleet_test
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/nats-io/nkeys"
@@ -158,4 +160,33 @@ func TestRekey(t *testing.T) {
 	require.Equal(t, 4, status)
 	require.Contains(t, stdout, "~ 3 nodes signed by the new key")
 	require.Len(t, l.directory(t).Fleet.NodeKeys, 1)
+}
+
+// A rekey that waits for nodes goes on when the servers were away meanwhile.
+func TestRekeyOutlivesServers(t *testing.T) {
+	l := newLab(t)
+	_, allowed := l.operatorKey(t, "ops", 7)
+	web1 := l.addNode(t, "web1", "prod")
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	var stdout, stderr syncBuffer
+	cmd := l.command(ctx, "fleet", "rekey", "--output", "json")
+	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	require.NoError(t, cmd.Start())
+	prints := func(text string) {
+		t.Helper()
+		waitFor(t, text, func() error {
+			if !strings.Contains(stderr.String(), text) {
+				return fmt.Errorf("it printed %q", stderr.String())
+			}
+			return nil
+		})
+	}
+	prints("Waiting for 1 of 1 nodes: web1\n")
+	l.killAll()
+	prints("The servers do not answer now, and are asked again: ")
+	l.startAll(t)
+	l.agents(t, allowed).join(l, web1)
+	require.NoError(t, cmd.Wait(), stderr.String())
+	require.JSONEq(t, `{"signed":1,"waiting":[],"revoked":0,"done":true}`, stdout.String())
 }

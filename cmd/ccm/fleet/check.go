@@ -135,11 +135,14 @@ func aboutRollouts(ctx context.Context, d *enrol.Desk) (list []cluster.Finding) 
 
 // aboutNodes gathers the problems that nodes have told.
 func aboutNodes(nodes []*overview.Node, now time.Time) []cluster.Finding {
-	var silent, failed, skewed, damaged []string
+	var unheard, silent, failed, skewed, damaged []string
 	problems := map[record.ProblemCode][]string{}
 	var codes []record.ProblemCode
 	for _, n := range nodes {
-		if n.Silent(now) {
+		switch n.Status(now) {
+		case overview.Unheard:
+			unheard = append(unheard, n.Name)
+		case overview.Silent:
 			silent = append(silent, n.Name)
 		}
 		if n.Skewed() {
@@ -167,6 +170,7 @@ func aboutNodes(nodes []*overview.Node, now time.Time) []cluster.Finding {
 			list = append(list, cluster.Finding{Problem: what + ": " + someOf(names), Hint: hint})
 		}
 	}
+	add(unheard, "nodes that were approved but never heard of", "their agents do not run, or reach no server")
 	add(silent, "silent nodes", "ccm agent status there says what it does without the servers")
 	add(failed, "nodes whose last run failed", "ccm fleet status says why")
 	add(skewed, "nodes whose clocks are wrong by more than five minutes", "they refuse jobs that expire soon")

@@ -9,6 +9,7 @@ import (
 
 	"github.com/luaccm/ccm/cmd/ccm/cli"
 	"github.com/luaccm/ccm/cmd/ccm/cli/fleetdir"
+	"github.com/luaccm/ccm/fleet/direct"
 	"github.com/luaccm/ccm/fleet/enrol"
 	"github.com/luaccm/ccm/fleet/identity"
 	"github.com/luaccm/ccm/runtime/diag"
@@ -110,21 +111,26 @@ func rekeyFleet(ctx context.Context, e *cli.Env, d *enrol.Desk, until time.Time,
 	return nil
 }
 
-// waitForRekeyed waits until all nodes use the new key, or until a time.
+// waitForRekeyed waits until all nodes use the new key, or until a time. Servers may be silent meanwhile.
 func waitForRekeyed(ctx context.Context, e *cli.Env, d *enrol.Desk, until time.Time) (*enrol.RekeyProgress, error) {
-	waiting := -1
+	waiting, silent := -1, false
 	for {
 		r, err := d.Rekeyed(context.WithoutCancel(ctx))
-		if err != nil {
+		ended := ctx.Err() != nil || e.Clock.Now().After(until)
+		switch {
+		case err != nil && (ended || !direct.IsPassing(err)):
 			return nil, fmt.Errorf("which nodes use the new key cannot be read: %w", err)
-		}
-		if len(r.Pending) == 0 || ctx.Err() != nil || e.Clock.Now().After(until) {
+		case err != nil:
+			if !silent {
+				cli.Say(e, "The servers do not answer now, and are asked again: %s", err)
+			}
+		case len(r.Pending) == 0 || ended:
 			return r, nil
-		}
-		if waiting != len(r.Pending) {
+		case waiting != len(r.Pending):
 			waiting = len(r.Pending)
 			cli.Say(e, "Waiting for %d of %d nodes: %s", waiting, r.Signed, someOf(r.Pending))
 		}
+		silent = err != nil
 		select {
 		case <-ctx.Done():
 		case <-time.After(rekeyPause):
