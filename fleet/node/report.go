@@ -28,10 +28,11 @@ type report struct {
 	factsWake chan struct{}
 	// stateDue and factsDue say that there may be something to send.
 	stateDue, factsDue, forgetFacts atomic.Bool
-	// For the sending goroutine: the digest of the sent facts, and the last time when the servers
-	// were asked whether they still have them.
-	factsSent string
-	askedAt   time.Time
+	// For the sending goroutine: the digest of the sent facts, the sequences of what was stored, and the
+	// last time when the servers were asked whether they still have that.
+	factsSent                    string
+	factsSequence, stateSequence uint64
+	askedAt                      time.Time
 
 	mu        sync.Mutex
 	facts     map[string]any
@@ -182,9 +183,11 @@ func (r *report) sendState(ctx context.Context) error {
 	if sent {
 		return nil
 	}
-	if _, err := r.member.publish(ctx, subject.KV(subject.Nodes, subject.StateKey(r.member.identity.Name)), text); err != nil {
+	ack, err := r.member.publish(ctx, subject.KV(subject.Nodes, subject.StateKey(r.member.identity.Name)), text)
+	if err != nil {
 		return err
 	}
+	r.stateSequence = ack.Sequence
 	r.mu.Lock()
 	r.stateSent = digest
 	r.mu.Unlock()
@@ -264,25 +267,33 @@ func (r *report) sendFacts(ctx context.Context) error {
 	} else {
 		r.member.problems.set(record.FactsTruncated, "")
 	}
-	if _, err := r.member.publish(ctx, subject.KV(subject.Nodes, subject.FactsKey(r.member.identity.Name)), text); err != nil {
+	ack, err := r.member.publish(ctx, subject.KV(subject.Nodes, subject.FactsKey(r.member.identity.Name)), text)
+	if err != nil {
 		return err
 	}
-	r.factsSent = digest
+	r.factsSent, r.factsSequence = digest, ack.Sequence
 	return nil
 }
 
-// lookForOwn sends facts and state again if the servers lost them.
+// lookForOwn sends facts and state again if the servers lost them, went back to older ones, or have
+// those of another machine with this node's key, which may be gone meanwhile.
 func (r *report) lookForOwn(ctx context.Context) {
-	stream := subject.KVStream(subject.Nodes)
-	if _, err := direct.Last(ctx, r.member.conn, stream, subject.KV(subject.Nodes, subject.StateKey(r.member.identity.Name))); errors.Is(err, direct.ErrNone) {
+	if name := r.member.identity.Name; r.isReplaced(ctx, subject.StateKey(name), r.stateSequence) {
 		r.mu.Lock()
 		r.stateSent = ""
 		r.mu.Unlock()
 		r.stateChanged()
 	}
-	if _, err := direct.Last(ctx, r.member.conn, stream, subject.KV(subject.Nodes, subject.FactsKey(r.member.identity.Name))); errors.Is(err, direct.ErrNone) {
+	if r.isReplaced(ctx, subject.FactsKey(r.member.identity.Name), r.factsSequence) {
 		r.forgetFacts.Store(true)
 		r.factsDue.Store(true)
 		r.wake()
 	}
+}
+
+// isReplaced reports whether the servers have another value of a key of the node than the one of a
+// sequence, or none.
+func (r *report) isReplaced(ctx context.Context, key string, sequence uint64) bool {
+	found, err := direct.Last(ctx, r.member.conn, subject.KVStream(subject.Nodes), subject.KV(subject.Nodes, key))
+	return errors.Is(err, direct.ErrNone) || err == nil && found.Sequence != sequence
 }
