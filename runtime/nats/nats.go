@@ -13,6 +13,8 @@ import (
 	"os"
 	"os/user"
 	"path/filepath"
+	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -60,7 +62,14 @@ type Client struct {
 	err    error // error of connecting
 	closed chan struct{}
 	// waiters are the pending requests: the server reports a denied request as an error of the connection.
-	waiters map[*context.CancelCauseFunc]bool
+	waiters map[*waiter]bool
+}
+
+// A waiter is a pending request.
+type waiter struct {
+	end context.CancelCauseFunc
+	// publishes reports whether the request publishes to a subject.
+	publishes func(subject string) bool
 }
 
 // New returns a client. It does not connect yet.
@@ -71,7 +80,7 @@ func New(o Options) *Client {
 			name = other
 		}
 	}
-	return &Client{options: o, name: name, closed: make(chan struct{}), waiters: make(map[*context.CancelCauseFunc]bool)}
+	return &Client{options: o, name: name, closed: make(chan struct{}), waiters: make(map[*waiter]bool)}
 }
 
 // Close closes the connection, if there is one.
@@ -191,29 +200,50 @@ func withoutURLs(err error) error {
 // errRefused is returned for a request that the server does not permit.
 var errRefused = errors.New("the server does not permit it to who the context says that this is")
 
-// refused ends the pending requests if an error of the connection is a denied request.
+// refused ends the pending requests that an error of the connection denies. It may be about an earlier request: the
+// library reports it in a goroutine of its own. A denied subscription is that to answers, without which no request ends.
 func (c *Client) refused(err error) {
 	if !errors.Is(err, nats.ErrPermissionViolation) {
 		return
 	}
+	subject, publishing := deniedSubject(err)
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	for end := range c.waiters {
-		(*end)(errRefused)
+	for w := range c.waiters {
+		if !publishing || w.publishes(subject) {
+			w.end(errRefused)
+		}
 	}
+}
+
+// deniedSubject returns the subject to which the server did not let a client publish; false for another error.
+func deniedSubject(err error) (string, bool) {
+	_, rest, _ := strings.Cut(err.Error(), "Permissions Violation for Publish to ")
+	quoted, e := strconv.QuotedPrefix(rest)
+	if e != nil {
+		return "", false
+	}
+	subject, e := strconv.Unquote(quoted)
+	return subject, e == nil
+}
+
+// asks returns a function that reports whether a subject is that of a request about a stream, which is one of its tokens.
+func asks(stream string) func(subject string) bool {
+	return func(subject string) bool { return slices.Contains(strings.Split(subject, "."), stream) }
 }
 
 // wait returns a context for one request, which ends after answerPatience or when the server denies the request. Call
 // the function after the request.
-func (c *Client) wait(ctx context.Context) (context.Context, func()) {
+func (c *Client) wait(ctx context.Context, publishes func(subject string) bool) (context.Context, func()) {
 	ctx, end := context.WithCancelCause(ctx)
+	w := &waiter{end, publishes}
 	c.mu.Lock()
-	c.waiters[&end] = true
+	c.waiters[w] = true
 	c.mu.Unlock()
 	ctx, cancel := context.WithTimeout(ctx, answerPatience)
 	return ctx, func() {
 		c.mu.Lock()
-		delete(c.waiters, &end)
+		delete(c.waiters, w)
 		c.mu.Unlock()
 		cancel()
 		end(nil)
@@ -226,7 +256,7 @@ func (c *Client) Value(ctx context.Context, bucket, key string, limit int64) ([]
 	if err != nil {
 		return nil, err
 	}
-	ctx, done := c.wait(ctx)
+	ctx, done := c.wait(ctx, asks("KV_"+bucket))
 	defer done()
 	kv, err := js.KeyValue(ctx, bucket)
 	if err != nil {
@@ -249,7 +279,7 @@ func (c *Client) ObjectRevision(ctx context.Context, bucket, key string) (string
 	if err != nil {
 		return "", err
 	}
-	ctx, done := c.wait(ctx)
+	ctx, done := c.wait(ctx, asks("OBJ_"+bucket))
 	defer done()
 	store, err := js.ObjectStore(ctx, bucket)
 	if err != nil {
@@ -272,7 +302,7 @@ func (c *Client) Object(ctx context.Context, bucket, key string, limit int64) (i
 	if err != nil {
 		return nil, err
 	}
-	short, done := c.wait(ctx)
+	short, done := c.wait(ctx, asks("OBJ_"+bucket))
 	defer done()
 	store, err := js.ObjectStore(short, bucket)
 	if err != nil {

@@ -41,7 +41,7 @@ func (c *Client) Store(ctx context.Context, msg *nats.Msg) error {
 	if err != nil {
 		return err
 	}
-	ctx, done := c.wait(ctx)
+	ctx, done := c.wait(ctx, func(subject string) bool { return subject == msg.Subject })
 	defer done()
 	_, err = js.PublishMsg(ctx, msg)
 	if api, ok := errors.AsType[*jetstream.APIError](err); ok && api.ErrorCode == codeOtherStream {
