@@ -27,6 +27,10 @@ type Book struct {
 	archive     string // folder of the documents that were made here
 	periods     []trustPeriod
 	now         func() time.Time
+	// version and signers are those of the document that has named the signers of the last period; 0 and
+	// nil if it was the file.
+	version int64
+	signers []byte
 }
 
 // A trustPeriod has signers, whose documents count that were made until a time; zero for no limit.
@@ -36,7 +40,8 @@ type trustPeriod struct {
 }
 
 // Open reads the book for an environment from a file in the format of allowed_signers, which may be
-// missing, and from the folder of the documents that were made here.
+// missing, and from the folder of the documents that were made here. Signers that were replaced here
+// replace those of the file.
 func Open(file, archive, environment string, now func() time.Time) (*Book, error) {
 	b := &Book{environment: environment, archive: archive, now: now}
 	text, err := os.ReadFile(file)
@@ -54,7 +59,22 @@ func Open(file, archive, environment string, now func() time.Time) (*Book, error
 	if err := signed.Read(text, s); err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
-	return b, b.add(name, s.Signers, s.Threshold)
+	return b, b.replace(name, text, s)
+}
+
+// replace adds the signers of a document. Those before them count for what was made until then.
+func (b *Book) replace(name string, text []byte, s *signed.Signers) error {
+	before := len(b.periods)
+	if err := b.add(name, s.Signers, s.Threshold); err != nil {
+		return err
+	}
+	for i := range b.periods[:before] {
+		if p := &b.periods[i]; p.until.IsZero() {
+			p.until = s.CreateTime
+		}
+	}
+	b.version, b.signers = s.Version, text
+	return nil
 }
 
 func (b *Book) add(file, text string, threshold int) error {
@@ -156,19 +176,18 @@ func (b *Book) Look(text []byte, doc signed.Document) Authorship {
 func (b *Book) Believes(a Authorship) bool { return a.Verified || b.IsEmpty() && !a.Forged }
 
 // Take believes the signers of a document on the servers, if those in the book have signed it. As
-// for nodes, they replace the others, who count for what was made before.
+// for nodes, they replace the others, who count for what was made before, and versions only grow:
+// servers that were stolen must not bring signers back that were replaced here.
 func (b *Book) Take(text []byte) Authorship {
 	s := new(signed.Signers)
 	a := b.Look(text, s)
-	if a.Verified && !b.IsEmpty() {
-		// Signers that cannot be read are obeyed by no node.
-		before := len(b.periods)
-		if err := b.add("the signers on the servers", s.Signers, s.Threshold); err != nil {
+	switch {
+	case !a.Verified || b.IsEmpty() || bytes.Equal(text, b.signers):
+	case s.Version < b.version:
+		a.Verified, a.Doubt = false, fmt.Sprintf("it is version %d, and version %d was seen here before", s.Version, b.version)
+	default:
+		if err := b.replace("the signers on the servers", text, s); err != nil { // no node obeys it
 			a.Verified, a.Doubt, a.Forged = false, err.Error(), true
-			return a
-		}
-		for i := range b.periods[:before] {
-			b.periods[i].until = s.CreateTime
 		}
 	}
 	return a

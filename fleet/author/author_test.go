@@ -124,3 +124,40 @@ func TestTake(t *testing.T) {
 	require.False(t, believes(ann, made.Add(time.Hour)), "she is not among them")
 	require.True(t, believes(ann, made.Add(-time.Hour)))
 }
+
+// Signers that were replaced here stay replaced, whether the servers have the document about it, an older one, or none.
+func TestReplacedHere(t *testing.T) {
+	ann, annLine := key(t, "ann")
+	bob, bobLine := key(t, "bob")
+	dir := t.TempDir()
+	file, archive := filepath.Join(dir, "allowed_signers"), filepath.Join(dir, "releases")
+	require.NoError(t, os.WriteFile(file, []byte(annLine), 0o600))
+	change := func(version int64, at time.Time, line string, by signers.Key) []byte {
+		text, err := signed.Sign(context.Background(), &signed.Signers{Header: header(at), Version: version, Threshold: 1, Signers: line}, by)
+		require.NoError(t, err)
+		return text
+	}
+	first, second := change(1, made.Add(-time.Hour), annLine, ann), change(2, made, bobLine, ann)
+	require.NoError(t, os.MkdirAll(archive, 0o700))
+	require.NoError(t, os.WriteFile(filepath.Join(archive, author.FileName("signers", 2)), second, 0o600))
+	b, err := author.Open(file, archive, "prod", func() time.Time { return made.Add(48 * time.Hour) })
+	require.NoError(t, err)
+	check := func() {
+		t.Helper()
+		believes := func(by signers.Key, at time.Time) bool {
+			return b.Believes(b.Look(rollout(t, by, at), new(signed.Rollout)))
+		}
+		require.True(t, believes(bob, made.Add(time.Hour)))
+		require.False(t, believes(ann, made.Add(time.Hour)))
+		require.True(t, believes(ann, made.Add(-time.Hour)), "she might sign then")
+	}
+	check()
+	a := b.Take(first)
+	require.False(t, a.Verified)
+	require.Equal(t, "it is version 1, and version 2 was seen here before", a.Doubt)
+	check()
+	require.True(t, b.Take(second).Verified)
+	check()
+	require.True(t, b.Take(change(3, made.Add(time.Minute), bobLine, bob)).Verified)
+	check()
+}

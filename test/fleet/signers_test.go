@@ -11,8 +11,10 @@ import (
 	"github.com/stretchr/testify/require"
 	"golang.org/x/crypto/ssh"
 
+	"github.com/luaccm/ccm/fleet/direct"
 	"github.com/luaccm/ccm/fleet/record"
 	"github.com/luaccm/ccm/fleet/signed"
+	"github.com/luaccm/ccm/fleet/subject"
 )
 
 // The allowed signers are changed for running nodes: from now on two must sign. Others cannot change them.
@@ -96,4 +98,15 @@ func TestSignersCommand(t *testing.T) {
 	text, err := os.ReadFile(filepath.Join(l.dir, "releases", "prod", "000004.release"))
 	require.NoError(t, err)
 	require.Equal(t, 2, bytes.Count(text, []byte("BEGIN SSH SIGNATURE")))
+
+	// Servers do not bring signers back that were replaced here.
+	require.NoError(t, os.WriteFile(file, []byte(more), 0o644))
+	l.must(t, "fleet", "signers", "prod", file, "--sign", key, "--also-sign", second)
+	old, err := os.ReadFile(filepath.Join(l.dir, "releases", "prod", "000001.signers"))
+	require.NoError(t, err)
+	_, err = direct.Publish(t.Context(), l.desk(t).Cluster.Conn, subject.KV(subject.Control, subject.SignersKey("prod")), old)
+	require.NoError(t, err)
+	stdout, _, _ := l.ccm("fleet", "check")
+	require.Contains(t, stdout, "! prod.signers on the servers is not believed: it is version 1, and version 2 was seen here before\n")
+	require.Equal(t, more, l.must(t, "fleet", "signers", "prod"))
 }
