@@ -100,7 +100,7 @@ func (lib *baseLib) rawget(L *lua.LState) int {
 }
 
 func (lib *baseLib) rawset(L *lua.LState) int {
-	t := lib.in.Tables.writable(L, 1)
+	t := lib.in.Tables.writable(L)
 	L.RawSet(t, L.CheckAny(2), L.CheckAny(3))
 	L.Push(t)
 	return 1

@@ -111,7 +111,6 @@ func (s *Console) undefine(names []string) {
 type definition struct {
 	name  string
 	local bool
-	stmt  ast.Stmt
 }
 
 // definitions returns the definitions in statements, in order.
@@ -120,17 +119,17 @@ func definitions(stmts []ast.Stmt) (out []definition) {
 		switch st := st.(type) {
 		case *ast.LocalAssignStmt:
 			for _, name := range st.Names {
-				out = append(out, definition{name, true, st})
+				out = append(out, definition{name, true})
 			}
 		case *ast.AssignStmt:
 			for _, e := range st.Lhs {
 				if id, ok := e.(*ast.IdentExpr); ok {
-					out = append(out, definition{id.Value, false, st})
+					out = append(out, definition{id.Value, false})
 				}
 			}
 		case *ast.FuncDefStmt:
 			if id, ok := st.Name.Func.(*ast.IdentExpr); ok {
-				out = append(out, definition{id.Value, false, st})
+				out = append(out, definition{id.Value, false})
 			}
 		}
 	}

@@ -147,8 +147,8 @@ func (ml *moduleLoader) preloader(L *lua.LState) int {
 	return 1
 }
 
-// candidates returns the files that a module can be in.
-func (ml *moduleLoader) candidates(L *lua.LState, name, paths string) []string {
+// candidates returns the files that a module can be in. Paths are templates as in package.path.
+func candidates(name, paths string) []string {
 	var out []string
 	for template := range strings.SplitSeq(paths, ";") {
 		if template != "" {
@@ -165,7 +165,7 @@ func (ml *moduleLoader) pathLoader(L *lua.LState) int {
 		ml.in.report.throw(L, "", "package.path must be a string")
 	}
 	var tried strings.Builder
-	for _, file := range ml.candidates(L, name, string(paths)) {
+	for _, file := range candidates(name, string(paths)) {
 		text, err := ml.in.opts.ReadFile(file)
 		if err == nil {
 			dir, err := filepath.Abs(filepath.Dir(file))
@@ -204,7 +204,7 @@ func (ml *moduleLoader) libraryLoader(L *lua.LState) int {
 		return 1
 	}
 	var tried strings.Builder
-	for _, file := range ml.candidates(L, name, "?.lua;?/init.lua") {
+	for _, file := range candidates(name, "?.lua;?/init.lua") {
 		text, err := fs.ReadFile(ml.in.opts.Library, path.Clean(file))
 		if err == nil {
 			// Declarations of a shipped module have no directory of their own.
@@ -249,7 +249,7 @@ func (ml *moduleLoader) pushText(L *lua.LState, of *Package, file, dir, text str
 // that were tried.
 func (ml *moduleLoader) searchPath(L *lua.LState) int {
 	var tried strings.Builder
-	for _, file := range ml.candidates(L, L.CheckString(1), L.CheckString(2)) {
+	for _, file := range candidates(L.CheckString(1), L.CheckString(2)) {
 		if info, err := os.Stat(file); err == nil && !info.IsDir() {
 			L.Push(lua.LString(file))
 			return 1

@@ -123,9 +123,9 @@ func (ts *Tables) Listing(L *lua.LState, t *lua.LTable) *lua.LTable {
 	return list
 }
 
-// writable returns argument n, a table that is not read-only.
-func (ts *Tables) writable(L *lua.LState, n int) *lua.LTable {
-	t := L.CheckTable(n)
+// writable returns argument 1, a table that is not read-only.
+func (ts *Tables) writable(L *lua.LState) *lua.LTable {
+	t := L.CheckTable(1)
 	if r, ok := ts.byProxy[t]; ok {
 		ts.in.report.throw(L, "copy what you want to change", "%s is read-only", r.name)
 	}

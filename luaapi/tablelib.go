@@ -36,7 +36,7 @@ func (lib *tableLib) functions(sort lua.LGFunction) []builtin {
 		}},
 		{"remove", lib.remove},
 		{"sort", func(L *lua.LState) int {
-			lib.in.limits.length(L, lib.in.Tables.writable(L, 1))
+			lib.in.limits.length(L, lib.in.Tables.writable(L))
 			if L.Get(2) == lua.LNil {
 				L.SetTop(1)
 			}
@@ -70,7 +70,7 @@ func (lib *tableLib) concat(L *lua.LState) int {
 }
 
 func (lib *tableLib) insert(L *lua.LState) int {
-	t := lib.in.Tables.writable(L, 1)
+	t := lib.in.Tables.writable(L)
 	length := lib.in.limits.length(L, t)
 	switch L.GetTop() {
 	case 2:
@@ -88,7 +88,7 @@ func (lib *tableLib) insert(L *lua.LState) int {
 }
 
 func (lib *tableLib) remove(L *lua.LState) int {
-	t := lib.in.Tables.writable(L, 1)
+	t := lib.in.Tables.writable(L)
 	n := lib.in.limits.length(L, t)
 	at := L.OptInt(2, n)
 	if n == 0 || at < 1 || at > n {

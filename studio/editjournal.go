@@ -52,7 +52,6 @@ type fileContent struct {
 // is a checksum and an entry, and is written before the answer to the edit. Only its owner may read
 // it, because it has the content of files of the site.
 type editJournal struct {
-	dir  *statedir.Dir
 	name string
 	file *os.File
 }
@@ -73,7 +72,7 @@ func shortSum(text string) string {
 // openJournal opens the journal of a file and returns its entries. An incomplete last line is cut
 // off.
 func openJournal(dir *statedir.Dir, directory, file string) (*editJournal, []entry, error) {
-	j := &editJournal{dir: dir, name: journalName(directory, file)}
+	j := &editJournal{name: journalName(directory, file)}
 	if err := makeDirs(dir, path.Dir(j.name)); err != nil {
 		return nil, nil, err
 	}

@@ -62,7 +62,7 @@ type declaration struct {
 	partial    bool // there may be other names, properties or values than these
 }
 
-// read collects literal values, and the names of the properties whose values are not literal.
+// read collects the names of the properties in the table, and the values that are literal.
 func (d *declaration) read() {
 	table := d.s.p.Properties(d.call)
 	d.name = literalName(d.call)

@@ -58,7 +58,7 @@ func (d *definition) creation(want *resource.Properties) (given map[string]strin
 		for _, name := range slices.Sorted(maps.Keys(v)) {
 			s, ok := v[name].(string)
 			switch {
-			case !contains(attributes, name):
+			case !slices.Contains(attributes, name):
 				e := resource.PropertyErrorf("create", "unknown field %q", name)
 				e.Hint = diag.DidYouMean(name, attributes)
 				return nil, false, e

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"path"
 	"reflect"
+	"slices"
 	"strings"
 
 	lua "github.com/yuin/gopher-lua"
@@ -25,6 +26,7 @@ const (
 // absent is the value of ensure that means that there is nothing.
 const absent = "absent"
 
+// secret stands for a secret in reports.
 const secret = "(secret)"
 
 func joined(dir, name string) string { return path.Join(dir, name) }
@@ -185,7 +187,7 @@ func (d *definition) decisionOf(v lua.LValue) (dec resource.Decision, err error)
 		return wrong("want a table such as { diff = ..., actions = ... }, got %s", describe(v))
 	}
 	for k, _ := t.Next(lua.LNil); k != lua.LNil; k, _ = t.Next(k) {
-		if !contains([]string{"diff", "actions", "text", "error", "uncertain"}, k.String()) {
+		if !slices.Contains([]string{"diff", "actions", "text", "error", "uncertain"}, k.String()) {
 			return wrong("want diff, actions, text, error or uncertain, got %s", describe(k))
 		}
 	}

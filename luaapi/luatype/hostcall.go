@@ -171,7 +171,7 @@ func (c *call) options(n int, names ...string) *lua.LTable {
 // known throws a mistake for a name in t that is none of names.
 func (c *call) known(t *lua.LTable, names []string) {
 	for k, _ := t.Next(lua.LNil); k != lua.LNil; k, _ = t.Next(k) {
-		if name, ok := k.(lua.LString); ok && !contains(names, string(name)) {
+		if name, ok := k.(lua.LString); ok && !slices.Contains(names, string(name)) {
 			c.in.Throw(c.L, diag.DidYouMean(string(name), names), "%s: unknown option %q", c.name, string(name))
 		}
 	}

@@ -3,6 +3,7 @@ package luatype
 import (
 	"fmt"
 	"os"
+	"slices"
 
 	lua "github.com/yuin/gopher-lua"
 
@@ -65,7 +66,7 @@ func (d *definition) callLeaves(want *resource.Properties, have any) (list []hos
 // readEffect reads the table of one effect. If view is nil, it leaves out owner, group and mode.
 func readEffect(v *host.View, row *lua.LTable) (p host.PathEffect, err error) {
 	for k, _ := row.Next(lua.LNil); k != lua.LNil; k, _ = row.Next(k) {
-		if !contains(effectKeys, k.String()) {
+		if !slices.Contains(effectKeys, k.String()) {
 			return p, fmt.Errorf("unknown field %s", describe(k))
 		}
 	}

@@ -21,6 +21,7 @@ package luatype
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	lua "github.com/yuin/gopher-lua"
@@ -166,7 +167,7 @@ func (r *reader) known(t *lua.LTable, path schema.Path, names []string) {
 		if !ok {
 			r.failIn(path, true, "", "want only names in the table, got %s", describe(k))
 		}
-		if !contains(names, string(name)) {
+		if !slices.Contains(names, string(name)) {
 			r.failIn(append(path, string(name)), true, diag.DidYouMean(string(name), names), "%sunknown field %q", prefix(path), string(name))
 		}
 	}
@@ -178,15 +179,6 @@ func prefix(path schema.Path) string {
 		return ""
 	}
 	return path.String() + ": "
-}
-
-func contains(list []string, s string) bool {
-	for _, x := range list {
-		if x == s {
-			return true
-		}
-	}
-	return false
 }
 
 func (r *reader) text(t *lua.LTable, key string) string {

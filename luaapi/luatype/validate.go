@@ -58,7 +58,7 @@ func (d *definition) askValidation(ctx context.Context, h *host.Host, want *reso
 	return c.Ask(ctx, &h.View, "validate", tmp.Name())
 }
 
-// editPredict asks the command in a plan.
+// editPredict asks the command about the new text in a plan.
 func (d *definition) editPredict(ctx context.Context, v *host.View, want *resource.Properties) error {
 	c := d.validation(want)
 	if !c.IsGiven() {

@@ -21,9 +21,8 @@ type entry struct {
 	number      int
 	text        string
 	resources   []*resource.Resource // declared by the text, and not replaced by a later one
-	declares    bool
-	promptNames []string // names in text that scripts do not have
-	file        string   // path of the script, "" for a typed text
+	promptNames []string             // names in text that scripts do not have
+	file        string               // path of the script, "" for a typed text
 }
 
 // A transcript has the evaluated texts, for .save.
@@ -44,7 +43,7 @@ func (ts *transcript) remember(text string, res luaapi.Evaluation, err error) {
 	if !luaapi.IsStatement(text) || luaapi.ShapeOf(text).Returns {
 		return
 	}
-	e := entry{number: res.Entry, text: luaapi.AsScript(text, res.Variables), resources: res.Declared, declares: len(res.Declared) > 0}
+	e := entry{number: res.Entry, text: luaapi.AsScript(text, res.Variables), resources: res.Declared}
 	for _, name := range luaapi.FreeNames(text) {
 		if ts.onlyAtPrompt(name) {
 			e.promptNames = append(e.promptNames, name)
@@ -63,7 +62,7 @@ func (ts *transcript) rememberScript(name, text string, res luaapi.Evaluation, e
 		_, text, _ = strings.Cut(text, "\n")
 	}
 	text = strings.TrimSpace(text)
-	ts.entries = append(ts.entries, entry{number: res.Entry, text: luaapi.AsScript(text, res.Variables), resources: res.Declared, declares: len(res.Declared) > 0, file: name})
+	ts.entries = append(ts.entries, entry{number: res.Entry, text: luaapi.AsScript(text, res.Variables), resources: res.Declared, file: name})
 }
 
 // onlyAtPrompt reports whether scripts do not have a global.

@@ -26,24 +26,23 @@ type asserter struct {
 // assertTable returns the global assert: a function, and the beginning of assertions such as
 // assert.are.equal.
 func (as *asserter) assertTable(L *lua.LState) lua.LValue {
-	plain := L.GetField(L.Env, "assert")
-	return as.words(L, nil, plain, nil)
+	return as.words(L, nil, nil)
 }
 
-// words returns the table for the words so far. Without words, a call of the table is a call of
-// plain. Subject is the spy given to assert.spy.
-func (as *asserter) words(L *lua.LState, so []string, plain lua.LValue, subject lua.LValue) *lua.LTable {
+// words returns the table for the words so far. Without words, a call of the table is plainAssert.
+// Subject is the spy given to assert.spy, or nil.
+func (as *asserter) words(L *lua.LState, so []string, subject lua.LValue) *lua.LTable {
 	t := L.CreateTable(0, 0)
 	mt := L.CreateTable(0, 2)
 	mt.RawSetString("__index", L.NewFunction(func(L *lua.LState) int {
 		key := L.Get(2).String()
-		L.Push(as.words(L, append(slices.Clip(so), strings.Split(strings.ToLower(key), "_")...), nil, subject))
+		L.Push(as.words(L, append(slices.Clip(so), strings.Split(strings.ToLower(key), "_")...), subject))
 		return 1
 	}))
 	mt.RawSetString("__call", L.NewFunction(func(L *lua.LState) int {
 		L.Remove(1)
-		if plain != nil {
-			return as.plainAssert(L, plain)
+		if len(so) == 0 && subject == nil {
+			return as.plainAssert(L)
 		}
 		return as.assertion(L, so, subject)
 	}))
@@ -52,7 +51,7 @@ func (as *asserter) words(L *lua.LState, so []string, plain lua.LValue, subject 
 }
 
 // plainAssert is Lua's own assert; if it fails, the test has a failure and not an error.
-func (as *asserter) plainAssert(L *lua.LState, _ lua.LValue) int {
+func (as *asserter) plainAssert(L *lua.LState) int {
 	if L.GetTop() > 0 && lua.LVAsBool(L.Get(1)) {
 		return L.GetTop()
 	}
@@ -113,7 +112,7 @@ func (as *asserter) assertion(L *lua.LState, so []string, subject lua.LValue) in
 		if spyOf(a.at(0)) == nil {
 			as.in.Throw(L, "", "assert.%s: want a spy or stub, got %s", name, as.in.Show(a.at(0)))
 		}
-		L.Push(as.words(L, []string{}, nil, a.at(0)))
+		L.Push(as.words(L, nil, a.at(0)))
 		return 1
 	}
 	list := assertions()

@@ -197,8 +197,7 @@ func (c *catalogView) read(L *lua.LState) int {
 	return 1
 }
 
-// outcome converges a catalog. A failed resource, or a resource that a second run would change,
-// ends the test.
+// outcome converges a catalog. An error that is of no resource ends the test.
 func (c *catalogView) outcome(L *lua.LState) Outcome {
 	var out Outcome
 	var err error
@@ -229,6 +228,8 @@ func (out Outcome) trouble() string {
 	return "Expected a second run to change nothing.\n" + strings.Join(lines, "\n")
 }
 
+// converge is cat:converge(). A failed resource, or one that a second run would change, ends the
+// test.
 func (c *catalogView) converge(L *lua.LState) int {
 	out := c.outcome(L)
 	if text := out.trouble(); text != "" {

@@ -9,7 +9,6 @@ import (
 
 // A spy records the calls of a function.
 type spy struct {
-	as      *asserter
 	fn      lua.LValue // the function behind the spy; nil for none
 	calls   [][]lua.LValue
 	results [][]lua.LValue
@@ -88,7 +87,7 @@ func (s *spy) call(L *lua.LState) int {
 func (as *asserter) spyTable(L *lua.LState) lua.LValue {
 	t := L.CreateTable(0, 2)
 	create := func(L *lua.LState, fn lua.LValue) int {
-		s := &spy{as: as}
+		s := new(spy)
 		if fn != lua.LNil {
 			s.fn = as.callable(L, fn)
 		}
@@ -124,7 +123,7 @@ func (as *asserter) replace(L *lua.LState, through bool) int {
 	}
 	key := L.Get(2)
 	old := L.GetTable(t, key)
-	s := &spy{as: as}
+	s := new(spy)
 	if through {
 		s.fn = as.callable(L, old)
 	}

@@ -149,7 +149,7 @@ func (s *Script) tableFields(c *Call) {
 			}
 			continue
 		}
-		out := Field{field: f, place: places[i], Span: span}
+		out := Field{field: f, Span: span}
 		if key, isText := f.Key.(*ast.StringExpr); isText {
 			out.Name = key.Value
 		}

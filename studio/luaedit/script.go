@@ -70,7 +70,6 @@ type Field struct {
 	Span    Span // of the value
 
 	field *ast.Field
-	place fieldPlace
 }
 
 // A fieldPlace is the place of a field: the indices of its words, of its value, and of the comma

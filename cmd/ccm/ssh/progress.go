@@ -19,7 +19,6 @@ type sshProgress struct {
 
 	mu        sync.Mutex
 	doneCount int
-	total     int
 	running   []string // the hosts that are worked on, the longest first
 }
 
@@ -32,7 +31,7 @@ func newSSHProgress(e *cli.Env, hosts int) *sshProgress {
 	line := report.NewStatusLine(terminal.NewWriter(e.Stderr.Unwrap()))
 	e.Stderr.Before(line.MakeWay)
 	e.Stdout.Before(line.MakeWay)
-	p := &sshProgress{line: line, total: hosts}
+	p := &sshProgress{line: line}
 	line.BeginSite(fmt.Sprintf("%d hosts", hosts))
 	return p
 }

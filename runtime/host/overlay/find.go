@@ -20,8 +20,6 @@ type place struct {
 	fresh bool
 	// gone says that the plan removes what is there now.
 	gone bool
-	// notDirectory says that a parent of the path is no directory.
-	notDirectory bool
 	// relinked says that a link on the way is going to be made or changed.
 	relinked bool
 	// absolute says that a link on the way is absolute. Commands resolve it from the root of the
@@ -99,7 +97,7 @@ func (w *walker) walk(at place, way []string, follow bool) (place, error) {
 			}
 			continue
 		case at.info.Kind != safepath.Directory && !at.vague:
-			at = place{path: path.Join(at.path, name), missingAt: at.path, notDirectory: at.info.Kind != safepath.Missing, fresh: true, gone: at.gone, doubts: at.doubts, absolute: at.absolute}
+			at = place{path: path.Join(at.path, name), missingAt: at.path, fresh: true, gone: at.gone, doubts: at.doubts, absolute: at.absolute}
 			continue
 		}
 		next, err := w.o.step(at, name)
