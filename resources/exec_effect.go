@@ -10,17 +10,18 @@ import (
 	"github.com/luaccm/ccm/runtime/host"
 )
 
-// harmless are commands that change no file, whatever their arguments. Only a shell could
+// readOnlyCommands are commands that change no file, whatever their arguments. Only a shell could
 // redirect their output.
-var harmless = map[string]bool{
+var readOnlyCommands = map[string]bool{
 	":": true, "[": true, "basename": true, "cat": true, "cmp": true, "date": true, "df": true, "diff": true, "dirname": true,
 	"du": true, "echo": true, "false": true, "getent": true, "grep": true, "groups": true, "head": true, "id": true, "ls": true,
 	"printf": true, "pwd": true, "readlink": true, "realpath": true, "sha256sum": true, "sleep": true, "stat": true, "tail": true,
 	"test": true, "true": true, "uname": true, "uptime": true, "wc": true, "who": true, "whoami": true,
 }
 
-// ofOperands are commands that change only the files that are their operands, and files below these.
-var ofOperands = map[string]bool{
+// operandCommands are commands that change only the files that are their operands, and files below
+// these.
+var operandCommands = map[string]bool{
 	"chgrp": true, "chmod": true, "chown": true, "cp": true, "install": true, "ln": true, "mkdir": true, "mkfifo": true, "mv": true,
 	"rm": true, "rmdir": true, "tee": true, "touch": true, "truncate": true, "unlink": true,
 }
@@ -59,9 +60,9 @@ func (e Exec) operands() (files []host.PathEffect, makes, known bool) {
 	switch {
 	case strings.Contains(words[0], "/") && !strings.HasPrefix(words[0], "/bin/") && !strings.HasPrefix(words[0], "/usr/bin/"):
 		return nil, false, false
-	case harmless[name]:
+	case readOnlyCommands[name]:
 		return nil, false, true
-	case !ofOperands[name]:
+	case !operandCommands[name]:
 		return nil, false, false
 	}
 	makes = name == "mkdir"

@@ -47,10 +47,9 @@ func (s FileState) Describe(name, provider string) any {
 // inlineLimit is the largest content, in bytes, that an import writes into a script.
 const inlineLimit = 4 << 10
 
-// secretive returns the reason why a content must not be in a script, which others read and which
-// goes into version control; "" if there is none. A file that only its owner may read was closed
-// on purpose.
-func (s FileState) secretive(im resource.Import, content []byte) string {
+// secretReason returns the reason why a content must not be in a script, which others read and which
+// goes into version control; "" if there is none. One is that only the owner may read the file.
+func (s FileState) secretReason(im resource.Import, content []byte) string {
 	switch {
 	case im.Sensitive:
 		return "it holds secrets, or has held some"
@@ -83,7 +82,7 @@ func (s FileState) Import(im resource.Import) (File, error) {
 	if err != nil {
 		return f, err
 	}
-	reason := s.secretive(im, content)
+	reason := s.secretReason(im, content)
 	if reason == "" && len(content) <= inlineLimit && utf8.Valid(content) && bytes.IndexByte(content, 0) < 0 {
 		f.Content = new(string(content))
 		return f, nil

@@ -177,8 +177,8 @@ func (x *exchange) answerAll(ctx context.Context) error {
 	}
 }
 
-// answer reads a request and answers it; the answer tells any failure. Failures of resources that a
-// request contains, such as those of a manifest, are told by the resource's event.
+// answer reads a request and answers it. The response has the event of the resource or, if nothing was
+// done, the reason. Failures of the resource, and of those that a manifest applies, are in the event.
 func (x *exchange) answer(ctx context.Context, read func() (manifest.Request, error)) (out report.Response, code cli.Status) {
 	out.Protocol = report.ResponseProtocol
 	defer func() {

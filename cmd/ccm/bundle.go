@@ -129,7 +129,7 @@ func signBundle(ctx context.Context, e *cli.Env, key, file string) error {
 		return err
 	}
 	defer f.Close()
-	signature, err := signers.Key{File: key, Prompts: cli.NewAsideWriter(e)}.Sign(ctx, f, bundle.SignatureNamespace)
+	signature, err := signers.Key{File: key, Prompts: cli.NewMessageWriter(e)}.Sign(ctx, f, bundle.SignatureNamespace)
 	if err != nil {
 		return fmt.Errorf("--sign %s: %w", key, err)
 	}

@@ -11,9 +11,9 @@ import (
 // clock tells the time; tests replace it by one that stands still.
 var clock host.Clock = host.RealClock{}
 
-// beforeMain returns the processor time that the process has used. At the beginning of main this is
+// startCPU returns the processor time that the process has used. At the beginning of main this is
 // about the time since the start of the process, because nothing waits before main.
-var beforeMain = func() time.Duration {
+var startCPU = func() time.Duration {
 	var t unix.Timespec
 	if unix.ClockGettime(unix.CLOCK_PROCESS_CPUTIME_ID, &t) != nil {
 		return 0

@@ -255,7 +255,7 @@ func newEnsureTypeCommand(e *cli.Env, f *oneOffFlags, reg *resource.Registry, t 
 
 // ensureResource converges one resource and reports it.
 func ensureResource(e *cli.Env, cmd *cobra.Command, f *oneOffFlags, what manifest.Single) error {
-	f.verbose, f.asked = !f.quiet, true // that a resource is stable is an answer too
+	f.verbose, f.oneOff = !f.quiet, true // that a resource is stable is an answer too
 	rep := newReport(e, &f.runFlags)
 	s, err := cli.OpenSession(cmd, e)
 	if err != nil {

@@ -31,7 +31,7 @@ import (
 //go:generate go run . types --definitions ../../stdlib/meta/ccm.lua
 
 func main() {
-	began, before := clock.Now(), beforeMain()
+	began, cpu := clock.Now(), startCPU()
 	collector.Relax()
 	log.SetOutput(io.Discard) // net/http logs what servers send, and reports it as an error too
 	commands := new(command.Commands)
@@ -51,15 +51,15 @@ func main() {
 		cancel()
 		select { // the third signal ends ccm at any moment
 		case <-signals:
-		case <-time.After(lastWork):
-			lastWords("ccm: interrupted, and what was being done does not end")
+		case <-time.After(gracePeriod):
+			printUnlessBlocked("ccm: interrupted, and what was being done does not end")
 		}
 		commands.Kill()
 		screen.Restore()
 		os.Exit(cli.ExitInterrupted)
 	}()
 	e := newEnv(os.Stdin, os.Stdout, os.Stderr, clock)
-	e.Stop, e.Effect, e.Commands, e.Screen, e.Began, e.Before = stop, effect, commands, screen, began, before
+	e.Stop, e.Effect, e.Commands, e.Screen, e.Began, e.StartCPU = stop, effect, commands, screen, began, cpu
 	end, err := profile()
 	if err != nil {
 		e.Messages.Explain(err)
@@ -78,12 +78,12 @@ func main() {
 	os.Exit(status)
 }
 
-// lastWork is the time after the second signal in which a run may still report and record its
+// gracePeriod is the time after the second signal in which a run may still report and record its
 // actions.
-const lastWork = 750 * time.Millisecond
+const gracePeriod = 750 * time.Millisecond
 
-// lastWords prints a line, but does not wait if nobody reads.
-func lastWords(line string) {
+// printUnlessBlocked prints a line on standard error. If nobody reads, it gives up after a moment.
+func printUnlessBlocked(line string) {
 	done := make(chan struct{})
 	go func() {
 		terminal.Fprintf(terminal.NewWriter(os.Stderr), "%s\n", line)

@@ -27,11 +27,11 @@ type runReport struct {
 	reporters []event.Reporter
 	stderr    terminal.Printer // for logs; hides the status line meanwhile
 	summary   func(event.Summary)
-	rights    func()                                   // tells how to get missing rights
+	rights    func()                                   // prints how to get missing rights
 	out       *bufio.Writer                            // stdout, buffered unless it is a terminal
 	progress  func(host.Progress)                      // of downloads; nil if not shown
 	output    func(of *resource.Resource, line string) // of commands; nil if not shown
-	site      interface {                              // told while a script or manifest is read; nil if not shown
+	site      interface {                              // shows that a script or manifest is read; nil if not shown
 		BeginSite(name string)
 		EndSite()
 	}
@@ -72,7 +72,7 @@ func newReport(e *cli.Env, f *runFlags) *runReport {
 			}
 		}
 	} else {
-		t := report.Text{W: stdout, Color: cli.Colorful(e, e.Stdout), Verbose: f.verbose, Quiet: f.quiet, OneOff: f.asked, Drift: f.drift, Diff: report.DiffMode(f.diff.Value), DiffLines: int(f.diffLines), Site: f.site}
+		t := report.Text{W: stdout, Color: cli.Colorful(e, e.Stdout), Verbose: f.verbose, Quiet: f.quiet, OneOff: f.oneOff, Drift: f.drift, Diff: report.DiffMode(f.diff.Value), DiffLines: int(f.diffLines), Site: f.site}
 		failures := &report.Failures{Text: t, HasSudo: e.HasSudo}
 		r.reporters = []event.Reporter{t, failures}
 		r.summary = func(s event.Summary) { failures.Tell(); t.Summary(s) }

@@ -96,7 +96,7 @@ func profiled(ctx context.Context, e *cli.Env, f *profileFlag, run func(context.
 		}
 		defer func() { err = errors.Join(err, end()) }()
 	}
-	timings := site.NewTimings(e.Clock, e.Began, e.Before)
+	timings := site.NewTimings(e.Clock, e.Began, e.StartCPU)
 	err = run(ctx, timings)
 	timings.End()
 	timings.Print(e.Stderr)

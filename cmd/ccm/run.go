@@ -31,7 +31,7 @@ type runFlags struct {
 	quiet       bool
 	stream      bool
 	diffLines   uint
-	asked       bool // a resource is named on the command line
+	oneOff      bool // a resource is named on the command line
 	drift       bool // the machine is compared with the applied state
 	debug       bool
 	monitorOnly bool

@@ -21,7 +21,7 @@ func TestMain(m *testing.M) {
 	testscript.Main(memoryFS{m}, map[string]func(){
 		"ccm": func() {
 			clock = hosttest.Clock{} // makes reports comparable
-			beforeMain = func() time.Duration { return 0 }
+			startCPU = func() time.Duration { return 0 }
 			main()
 		},
 		"realccm":      main,

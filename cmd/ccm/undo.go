@@ -47,13 +47,13 @@ of the script makes the same changes again, unless the script is changed first.`
 				return err
 			}
 			if f.output.Value == "text" && !f.quiet {
-				terminal.Fprintf(e.Stdout, "%s\n", undone(e, list[at], f.noop))
+				terminal.Fprintf(e.Stdout, "%s\n", undoTitle(e, list[at], f.noop))
 				stays, err := store.UnrestoredResources(rec)
 				if err != nil {
 					return err
 				}
 				if len(stays) > 0 {
-					terminal.Fprintf(e.Stdout, "%s: undo brings back files only\n", staying(stays))
+					terminal.Fprintf(e.Stdout, "%s: undo brings back files only\n", unchangedText(stays))
 				}
 			}
 			return restoreFiles(cmd.Context(), e, f, &site.RestoreOptions{Kind: "undo", Run: rec, Refresh: true})
@@ -63,8 +63,8 @@ of the script makes the same changes again, unless the script is changed first.`
 	return cmd
 }
 
-// undone returns the line that says which run is undone.
-func undone(e *cli.Env, run state.HistoryEntry, noop bool) terminal.Text {
+// undoTitle returns the line that says which run is undone.
+func undoTitle(e *cli.Env, run state.HistoryEntry, noop bool) terminal.Text {
 	what := "Undoing"
 	if noop {
 		what = "Would undo"
@@ -72,8 +72,8 @@ func undone(e *cli.Env, run state.HistoryEntry, noop bool) terminal.Text {
 	return terminal.Prose(e.Stdout, terminal.LineText(what+" "), terminal.Sprintf("%s of %s (%s)", run.Command, cli.ShownTime(run.Start), run.ID), nil)
 }
 
-// staying names the resources that an undo does not change; of many only the first ones.
-func staying(ids []string) string {
+// unchangedText names the resources that an undo does not change; of many only the first ones.
+func unchangedText(ids []string) string {
 	switch n := len(ids); {
 	case n == 1:
 		return ids[0] + " stays as it is"

@@ -30,7 +30,7 @@ func addCompanions(ctx context.Context, v *host.View, t simulation, install []re
 	}
 	needs := parseDepends(string(res.Stdout))
 	for _, x := range install {
-		list[x.at].Installs = t.with(x.String(), needs)
+		list[x.at].Installs = t.neededBy(x.String(), needs)
 	}
 }
 
@@ -58,9 +58,9 @@ func displace(ctx context.Context, v *host.View, t simulation, wants []resources
 	return rest
 }
 
-// with returns the packages of the transaction that are installed because a package needs them,
+// neededBy returns the packages of the transaction that are installed because a package needs them,
 // directly or through others.
-func (t simulation) with(pkg string, needs map[string][]string) (names []string) {
+func (t simulation) neededBy(pkg string, needs map[string][]string) (names []string) {
 	seen := map[string]bool{pkg: true}
 	for open := []string{pkg}; len(open) > 0; {
 		next := needs[open[0]]

@@ -53,7 +53,7 @@ func (p packages) predict(ctx context.Context, v *host.View, wants []resources.P
 		predictEach(ctx, v, wants, install, list)
 	}
 	for _, x := range install {
-		tool.ForetellRefresh(ctx, v, wants[x.at], &list[x.at])
+		tool.PredictRefresh(ctx, v, wants[x.at], &list[x.at])
 	}
 	predictRemovals(ctx, v, wants, removed, len(install) > 0, list)
 	pkgtool.AddQualified(wants, list, func(s string) string { pkg, _, _ := strings.Cut(s, ":"); return pkg })

@@ -37,12 +37,12 @@ func (c *comparison) paths(rels []string) []string {
 // compare looks at the target without following any link in it.
 func (r rendering) compare(ctx context.Context, v *host.View, want resources.Scaffold) (*comparison, error) {
 	c := &comparison{target: want.Name}
-	l := looker{v: v, target: c, seen: make(map[string]host.Info)}
+	cache := lstatCache{v: v, target: c, seen: make(map[string]host.Info)}
 	absent := want.Ensure == resources.ScaffoldAbsent
 	rendered := make(map[string]bool, len(r.files))
 	for _, f := range r.files {
 		rendered[f.Rel] = true
-		at, info, err := l.look(f.Rel)
+		at, info, err := cache.look(f.Rel)
 		switch {
 		case err != nil:
 			return c, err
@@ -58,7 +58,7 @@ func (r rendering) compare(ctx context.Context, v *host.View, want resources.Sca
 		}
 	}
 	if !absent {
-		if err := c.emptyDirs(l, r.dirs); err != nil {
+		if err := c.emptyDirs(cache, r.dirs); err != nil {
 			return c, err
 		}
 	}
@@ -139,7 +139,7 @@ func (r rendering) same(ctx context.Context, v *host.View, file, rel string) (bo
 }
 
 // emptyDirs adds the empty directories of the source that are missing.
-func (c *comparison) emptyDirs(l looker, dirs []string) error {
+func (c *comparison) emptyDirs(l lstatCache, dirs []string) error {
 	for _, dir := range dirs {
 		at, info, err := l.look(dir)
 		switch {
@@ -186,8 +186,8 @@ func (c *comparison) block(rel string, kind host.FileKind) {
 	}
 }
 
-// A looker looks at paths in the target, at each only once.
-type looker struct {
+// An lstatCache looks at paths in the target, at each only once.
+type lstatCache struct {
 	v      *host.View
 	target *comparison
 	seen   map[string]host.Info
@@ -195,7 +195,7 @@ type looker struct {
 
 // look describes the entry at rel, or the first entry above it in the target that is no
 // directory.
-func (l looker) look(rel string) (at string, info host.Info, err error) {
+func (l lstatCache) look(rel string) (at string, info host.Info, err error) {
 	if dir := path.Dir(rel); dir != "." {
 		if at, info, err = l.look(dir); err != nil || info.Kind != host.Directory {
 			return at, info, err

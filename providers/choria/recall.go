@@ -77,6 +77,6 @@ func (p *scaffolds) Recall(ctx context.Context, v *host.View, want resources.Sca
 	}
 	r.key = desired.Key
 	c, err := r.compare(ctx, v, want)
-	c.tell(&have)
+	c.setDifferences(&have)
 	return have, err
 }

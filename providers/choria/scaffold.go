@@ -80,15 +80,15 @@ func (p *scaffolds) Status(ctx context.Context, v *host.View, want resources.Sca
 			return err
 		}
 		have.NoTemplates = r.templates == 0
-		c.tell(&have)
+		c.setDifferences(&have)
 		have.Rendered, err = r.digest(ctx, v)
 		return err
 	})
 	return have, err
 }
 
-// tell sets the differences in a state.
-func (c *comparison) tell(have *resources.ScaffoldState) {
+// setDifferences writes the comparison into a state.
+func (c *comparison) setDifferences(have *resources.ScaffoldState) {
 	have.Changed, have.Missing, have.Stable = c.paths(c.changed), c.paths(c.missing), c.paths(c.stable)
 	have.Purged, have.Obstacles, have.EmptyDirs = c.paths(c.purged), c.blocked, c.paths(c.removableDirs)
 }

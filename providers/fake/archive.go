@@ -44,7 +44,7 @@ func (a archives) Download(_ context.Context, h *host.Host, want resources.Archi
 	if err := a.m.put(h, want.Name); err != nil {
 		return err
 	}
-	return h.SetAttr(want.Name, mine(0o640))
+	return h.SetAttr(want.Name, ownAttr(0o640))
 }
 
 // Extract implements resources.ArchiveProvider.

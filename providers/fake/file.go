@@ -10,8 +10,8 @@ import (
 	"github.com/luaccm/ccm/runtime/resource"
 )
 
-// mine returns the attributes of files written by this process.
-func mine(mode uint32) host.Attr {
+// ownAttr returns the attributes of files written by this process.
+func ownAttr(mode uint32) host.Attr {
 	uid, gid := host.Self()
 	return host.Attr{UID: uid, GID: gid, Mode: mode}
 }
@@ -137,7 +137,7 @@ func (m *Machine) Write(h *host.Host, name, content string) error {
 	if err := directory(h, path.Dir(name)); err != nil {
 		return err
 	}
-	return h.WriteFile(name, strings.NewReader(content), mine(0o644))
+	return h.WriteFile(name, strings.NewReader(content), ownAttr(0o644))
 }
 
 // put makes an empty file if the path is missing.
@@ -155,5 +155,5 @@ func directory(h *host.Host, name string) error {
 	if err != nil || there {
 		return err
 	}
-	return h.MakeDirectory(name, mine(0o755))
+	return h.MakeDirectory(name, ownAttr(0o755))
 }

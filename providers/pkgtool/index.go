@@ -118,9 +118,9 @@ func (t *Tool) refresh(ctx context.Context, h *host.Host, age string) (bool, err
 	return err == nil, err
 }
 
-// ForetellRefresh adds to the prediction of a package that a run would read the index first. The
+// PredictRefresh adds to the prediction of a package that a run would read the index first. The
 // new index may have a package that the old one lacks.
-func (t *Tool) ForetellRefresh(ctx context.Context, v *host.View, want resources.Package, p *resource.Prediction) {
+func (t *Tool) PredictRefresh(ctx context.Context, v *host.View, want resources.Package, p *resource.Prediction) {
 	age := t.OlderIndex(ctx, v, want)
 	_, missing := errors.AsType[*MissingError](p.Err)
 	if missing && age == "" {

@@ -57,7 +57,7 @@ func (p *Packages) PredictAlike(ctx context.Context, v *host.View, wants []resou
 		}
 	}
 	for _, i := range asked {
-		p.ForetellRefresh(ctx, v, wants[i], &list[i])
+		p.PredictRefresh(ctx, v, wants[i], &list[i])
 	}
 	p.predictRemovals(ctx, v, wants, removals, list, len(asked) > 0)
 	if p.WithoutArch != nil {

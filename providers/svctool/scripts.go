@@ -160,7 +160,7 @@ func (s *Scripts) Status(ctx context.Context, v *host.View, want resources.Servi
 	if err != nil || script == "" {
 		return resources.ServiceState{Missing: err == nil}, err
 	}
-	if err := s.outlast(ctx, v, want); err != nil {
+	if err := s.watchStart(ctx, v, want); err != nil {
 		return have, err
 	}
 	now, err := s.settled(ctx, v, want.ServiceName())
@@ -262,7 +262,7 @@ func (s *Scripts) bringUp(ctx context.Context, h *host.Host, verb, did string, w
 	if err := s.do(ctx, h, s.Command(verb, want.ServiceName())); err != nil {
 		return err
 	}
-	if err := s.fallen(ctx, &h.View, want.ServiceName(), did); err != nil {
+	if err := s.checkStarted(ctx, &h.View, want.ServiceName(), did); err != nil {
 		return err
 	}
 	if want.Settle > 0 {
@@ -271,15 +271,16 @@ func (s *Scripts) bringUp(ctx context.Context, h *host.Host, verb, did string, w
 	return nil
 }
 
-// outlast waits for a service that was started in this run.
-func (s *Scripts) outlast(ctx context.Context, v *host.View, want resources.Service) error {
-	return s.startups.Outlast(ctx, v, s.Wait, want.ServiceName(), want, func(did string) (bool, error) {
-		return false, s.fallen(ctx, v, want.ServiceName(), did)
+// watchStart returns an error if a service that was started in this run does not stay up for its
+// settle time.
+func (s *Scripts) watchStart(ctx context.Context, v *host.View, want resources.Service) error {
+	return s.startups.Watch(ctx, v, s.Wait, want.ServiceName(), want, func(did string) (bool, error) {
+		return false, s.checkStarted(ctx, v, want.ServiceName(), did)
 	})
 }
 
-// fallen returns an error if a started service neither runs nor is starting.
-func (s *Scripts) fallen(ctx context.Context, v *host.View, name, did string) error {
+// checkStarted returns an error if a started service neither runs nor is starting.
+func (s *Scripts) checkStarted(ctx context.Context, v *host.View, name, did string) error {
 	now, err := s.ask(ctx, v, name)
 	if err == nil && !now.Running && (!now.Moving || now.Stops) {
 		err = fmt.Errorf("%w: the service was %s and is not running (%s)", resource.ErrDesiredStateFailed, did, now.Word)

@@ -77,11 +77,11 @@ func (s *Startups[I]) take(name string) (startup[I], bool) {
 	return start, ok
 }
 
-// Outlast returns an error if a service that was started in this run does not stay up for its
+// Watch returns an error if a service that was started in this run does not stay up for its
 // settle time, counted from its start. For other services it returns nil at once. It waits once
-// for each start. Look returns an error if the service has fallen, and whether it certainly stays
-// up from now on.
-func (s *Startups[I]) Outlast(ctx context.Context, v *host.View, wait Wait, name string, want resources.Service, look func(I) (stays bool, err error)) error {
+// for each start. Look returns an error if the service has ended, and whether it certainly stays up
+// from now on.
+func (s *Startups[I]) Watch(ctx context.Context, v *host.View, wait Wait, name string, want resources.Service, look func(I) (stays bool, err error)) error {
 	start, ok := s.take(name)
 	if !ok || want.Ensure != resources.ServiceRunning {
 		return nil
@@ -91,7 +91,7 @@ func (s *Startups[I]) Outlast(ctx context.Context, v *host.View, wait Wait, name
 		if err != nil || stays || up >= limit {
 			return err
 		}
-		// Most services that fall do so soon.
+		// Most services that end do so soon after their start.
 		d := min(max(up/2, 50*ms), time.Second, limit-up)
 		if err := wait(ctx, d); err != nil {
 			return err

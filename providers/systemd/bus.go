@@ -26,8 +26,9 @@ const (
 // noProperty is the error about a property unknown to this systemd.
 const noProperty = "org.freedesktop.DBus.Error.UnknownProperty"
 
-// listed are the properties of a unit in the answer of ListUnitsByNames, with their positions.
-var listed = map[string]int{"Id": 0, "LoadState": 2, "ActiveState": 3, "SubState": 4}
+// listedProperties are the properties of a unit in the answer of ListUnitsByNames, with their
+// positions.
+var listedProperties = map[string]int{"Id": 0, "LoadState": 2, "ActiveState": 3, "SubState": 4}
 
 // unitProperties are the properties for Status that ListUnitsByNames lacks.
 var unitProperties = []string{"UnitFileState", "NeedDaemonReload"}
@@ -92,7 +93,7 @@ func rowsOf(r systembus.Reply) [][]any {
 	list, _ := r.Values[0].([]any)
 	rows := make([][]any, len(list))
 	for i, x := range list {
-		if rows[i], _ = x.([]any); len(rows[i]) <= listed["SubState"] {
+		if rows[i], _ = x.([]any); len(rows[i]) <= listedProperties["SubState"] {
 			return nil
 		}
 	}
@@ -102,8 +103,8 @@ func rowsOf(r systembus.Reply) [][]any {
 // unitOf makes a unit of its row and the other replies, or returns nil. It does not know the
 // unit's other names.
 func unitOf(name string, row []any, replies []systembus.Reply) *unit {
-	all := make(map[string]any, len(listed)+len(unitProperties))
-	for property, at := range listed {
+	all := make(map[string]any, len(listedProperties)+len(unitProperties))
+	for property, at := range listedProperties {
 		all[property] = row[at]
 	}
 	if all["Id"] != name {
@@ -150,13 +151,13 @@ func text(property any) string {
 	return fmt.Sprint(property)
 }
 
-// longest is the number of characters in the longest name of a unit.
-const longest = 255
+// maxName is the largest number of characters in the name of a unit.
+const maxName = 255
 
 // isPlain reports whether a name is simply that of one unit. Systemctl also accepts patterns, and
 // characters that it escapes; and only systemctl can handle templates.
 func isPlain(name string) bool {
-	if len(name) > longest || strings.Contains(name, "@.") {
+	if len(name) > maxName || strings.Contains(name, "@.") {
 		return false
 	}
 	for _, c := range name {

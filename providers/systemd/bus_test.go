@@ -203,7 +203,7 @@ func TestOddAnswers(t *testing.T) {
 		}, systemd: "x.service"},
 		{name: "no state", bend: func(c systembus.Call, r *systembus.Reply) {
 			if list(c) {
-				r.Values[0].([]any)[0].([]any)[listed["ActiveState"]] = ""
+				r.Values[0].([]any)[0].([]any)[listedProperties["ActiveState"]] = ""
 			} else if c.Method == getAll {
 				r.Values[0] = map[string]any{"Id": "x.service"}
 			}

@@ -131,9 +131,9 @@ func (s *scope) hasPendingDefinition(v *host.View, name string) (bool, error) {
 	return false, nil
 }
 
-// inTheWay returns the reason why a unit cannot be masked: there is a unit file in the place of
+// cannotMask returns the reason why a unit cannot be masked: there is a unit file in the place of
 // the mask. It is "" if there is none.
-func (s *scope) inTheWay(v *host.View, name string) (string, error) {
+func (s *scope) cannotMask(v *host.View, name string) (string, error) {
 	path := filepath.Join(s.dirs[0], name)
 	info, err := v.Lstat(path)
 	if err != nil || info.Kind == host.Missing {
@@ -171,9 +171,9 @@ func (s *scope) links(v *host.View) (map[string]bool, error) {
 // uses it to tell whether fstab was read.
 const unitsLoad = "/run/systemd/systemd-units-load"
 
-// unread reports whether a unit file was added, removed or replaced since systemd read them. If
-// that cannot be told, it is true.
-func unread(ctx context.Context, v *host.View) (bool, error) {
+// hasUnreadFiles reports whether a unit file was added, removed or replaced since systemd read them.
+// If that cannot be told, it is true.
+func hasUnreadFiles(ctx context.Context, v *host.View) (bool, error) {
 	loaded, err := v.Lstat(unitsLoad)
 	if err != nil || loaded.Kind == host.Missing {
 		return true, err

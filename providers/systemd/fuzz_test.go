@@ -82,7 +82,7 @@ func FuzzAnswers(f *testing.F) {
 			back, err := parseUnit("x.service", text.String())
 			require.NoError(t, err)
 			require.Equal(t, u, back, "%q", block)
-			_ = u.fall("", "started") + u.end() + u.fixed() + u.alias()
+			_ = u.failure("", "started") + u.end() + u.cannotEnable() + u.alias()
 		}
 	})
 }

@@ -21,7 +21,7 @@ type manager struct {
 func (m *manager) status(ctx context.Context, v *host.View, names ...string) ([]unit, []error) {
 	units := m.byBus(ctx, v, statusByBus, names)
 	// A unit asked for by another of its names is asked for once more.
-	for i, u := range m.byBus(ctx, v, wholeByBus, without(units, names)) {
+	for i, u := range m.byBus(ctx, v, wholeByBus, missingNames(units, names)) {
 		if u != nil {
 			units[i] = u
 		}
@@ -66,8 +66,8 @@ func (m *manager) byBus(ctx context.Context, v *host.View, ask func(context.Cont
 	return units
 }
 
-// without returns the names of the nil units, and "" in the place of the others.
-func without(units []*unit, names []string) []string {
+// missingNames returns the names of the nil units, and "" in the place of the others.
+func missingNames(units []*unit, names []string) []string {
 	left := slices.Clone(names)
 	for i, u := range units {
 		if u != nil {

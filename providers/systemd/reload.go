@@ -7,16 +7,16 @@ import (
 	"github.com/luaccm/ccm/runtime/host"
 )
 
-// reader makes systemd read its unit files again (daemon-reload) before an action that depends on
+// reloader makes systemd read its unit files again (daemon-reload) before an action that depends on
 // them. It does so once, if systemd may not have read the present files. After that it does so
 // only for a unit that systemd would certainly handle by an old file.
-type reader struct {
+type reloader struct {
 	mu   sync.Mutex
 	done bool
 }
 
-// catchUp makes sure that systemd has read the present unit file of a unit.
-func (r *reader) catchUp(ctx context.Context, h *host.Host, m *manager, name string) error {
+// reloadIfNeeded makes sure that systemd has read the present unit file of a unit.
+func (r *reloader) reloadIfNeeded(ctx context.Context, h *host.Host, m *manager, name string) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	u, err := m.one(ctx, &h.View, name)
@@ -24,9 +24,9 @@ func (r *reader) catchUp(ctx context.Context, h *host.Host, m *manager, name str
 		return err
 	}
 	needed, err := m.outdated(&h.View, u)
-	needed = needed || m.login != nil // for a user it cannot be told what is unread
+	needed = needed || m.login != nil // whether systemd of a user has unread files is not known
 	if err == nil && !needed && !r.done {
-		needed, err = unread(ctx, &h.View)
+		needed, err = hasUnreadFiles(ctx, &h.View)
 		needed = needed || u.NeedDaemonReload == ""
 	}
 	if err != nil || !needed {

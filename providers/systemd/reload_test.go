@@ -61,19 +61,19 @@ func TestDaemonReload(t *testing.T) {
 			return err
 		}, []string{"daemon-reload", "restart x", "daemon-reload", "restart y"}},
 		{"a file that wins over the one that was read", func(m *machine, s *services, h *host.Host) error {
-			s.reader.done = true
+			s.reloader.done = true
 			m.write(etc+"lib.service", other)
 			err := s.Restart(m.t.Context(), h, service("lib"))
 			require.Equal(m.t, other, m.up["lib.service"].file.text, "restarted with the old file")
 			return err
 		}, []string{"daemon-reload", "restart lib"}},
 		{"an instance file that wins over the template", func(m *machine, s *services, h *host.Host) error {
-			s.reader.done = true
+			s.reloader.done = true
 			m.write("/usr/lib/systemd/system/t@a.service", other)
 			return s.Restart(m.t.Context(), h, service("t@a"))
 		}, []string{"daemon-reload", "restart t@a"}},
 		{"a file that loses against the one that was read", func(m *machine, s *services, h *host.Host) error {
-			s.reader.done = true
+			s.reloader.done = true
 			m.write("/usr/lib/systemd/system/x.service", other)
 			m.write(etc+"t@.timer", other)
 			return errors.Join(s.Restart(m.t.Context(), h, service("x")), s.Restart(m.t.Context(), h, service("t@a")))
@@ -93,7 +93,7 @@ func TestDaemonReload(t *testing.T) {
 			return errors.Join(s.Restart(m.t.Context(), h, service("x")), s.Restart(m.t.Context(), h, service("x")))
 		}, []string{"daemon-reload", "restart x", "restart x"}},
 		{"a System V script that systemd has not seen", func(m *machine, s *services, h *host.Host) error {
-			s.reader.done = true
+			s.reloader.done = true
 			m.write("/etc/init.d/old", "#!/bin/sh\n")
 			return s.Start(m.t.Context(), h, service("old"))
 		}, []string{"daemon-reload", "start old"}},

@@ -12,9 +12,9 @@ import (
 )
 
 type services struct {
-	ctl    manager
-	reader reader
-	wait   svctool.Wait
+	ctl      manager
+	reloader reloader
+	wait     svctool.Wait
 
 	startups svctool.Startups[startup]
 }
@@ -53,7 +53,7 @@ func (s *services) StatusAll(ctx context.Context, v *host.View, wants []resource
 	}
 	fell := make([]error, len(wants))
 	for i, want := range wants {
-		fell[i] = s.outlast(ctx, v, want)
+		fell[i] = s.watchStart(ctx, v, want)
 	}
 	units, errs := s.ctl.status(ctx, v, names...)
 	for i, err := range fell {
@@ -90,7 +90,7 @@ func (s *services) state(ctx context.Context, v *host.View, want resources.Servi
 	if err == nil && want.Mask != nil && !have.Missing {
 		have.EnabledUnmasked = have.Masked && linked[u.Id]
 		if !have.Masked {
-			have.CannotMask, err = s.ctl.inTheWay(v, u.name)
+			have.CannotMask, err = s.ctl.cannotMask(v, u.name)
 		}
 	}
 	return have, err
@@ -218,7 +218,7 @@ func (s *services) Unmask(ctx context.Context, h *host.Host, want resources.Serv
 
 // act performs a verb of systemctl on a service.
 func (s *services) act(ctx context.Context, h *host.Host, verb, name string) error {
-	if err := s.reader.catchUp(ctx, h, &s.ctl, unitName(name)); err != nil {
+	if err := s.reloader.reloadIfNeeded(ctx, h, &s.ctl, unitName(name)); err != nil {
 		return err
 	}
 	return s.ctl.do(ctx, h, s.ctl.systemctl(verb, name))

@@ -42,54 +42,54 @@ type startup struct {
 	action   string // the action: started or reloaded
 }
 
-// recordStart looks at a unit right after systemctl has started it, and records it for outlast. If a
-// service does not tell when it is ready, systemctl start returns at once. Did is the action:
-// started or reloaded.
+// recordStart looks at a unit right after systemctl has started it, and records it for
+// watchStart. If a service does not tell when it is ready, systemctl start returns at once. Did is the
+// action: started or reloaded.
 func (s *services) recordStart(ctx context.Context, h *host.Host, want resources.Service, did string) error {
 	u, err := s.ctl.one(ctx, &h.View, unitName(want.ServiceName()))
 	if err != nil {
 		return err
 	}
-	if fall := u.fall(u.NRestarts, did); fall != "" {
-		return s.fallen(ctx, &h.View, u, fall)
+	if failure := u.failure(u.NRestarts, did); failure != "" {
+		return s.startError(ctx, &h.View, u, failure)
 	}
-	if want.Settle > 0 && u.mayFall() {
+	if want.Settle > 0 && u.mayEnd() {
 		s.startups.Add(u.name, h.Now(), startup{u.NRestarts, did})
 	}
 	return nil
 }
 
-// outlast returns an error if a service that was started in this run does not stay up for its
+// watchStart returns an error if a service that was started in this run does not stay up for its
 // settle time.
-func (s *services) outlast(ctx context.Context, v *host.View, want resources.Service) error {
+func (s *services) watchStart(ctx context.Context, v *host.View, want resources.Service) error {
 	name := unitName(want.ServiceName())
-	return s.startups.Outlast(ctx, v, s.wait, name, want, func(start startup) (bool, error) {
+	return s.startups.Watch(ctx, v, s.wait, name, want, func(start startup) (bool, error) {
 		u, err := s.ctl.one(ctx, v, name)
 		if err != nil {
 			return false, err
 		}
-		if fall := u.fall(start.restarts, start.action); fall != "" {
-			return false, s.fallen(ctx, v, u, fall)
+		if failure := u.failure(start.restarts, start.action); failure != "" {
+			return false, s.startError(ctx, v, u, failure)
 		}
-		return !u.mayFall(), nil
+		return !u.mayEnd(), nil
 	})
 }
 
-// fallen returns the error about a unit that did not stay up.
-func (s *services) fallen(ctx context.Context, v *host.View, u unit, how string) error {
+// startError returns the error about a unit that did not stay up.
+func (s *services) startError(ctx context.Context, v *host.View, u unit, how string) error {
 	return fmt.Errorf("%w: %s%s%s", resource.ErrDesiredStateFailed, how, u.end(), s.ctl.log(ctx, v, u.name))
 }
 
-// mayFall reports whether u is a service with processes, or is becoming one. Other units, such as
+// mayEnd reports whether u is a service with processes, or is becoming one. Other units, such as
 // a timer, a socket or a finished oneshot service, stay up.
-func (u unit) mayFall() bool {
+func (u unit) mayEnd() bool {
 	// For a mount, Type is that of the file system.
 	return u.Type != "" && strings.HasSuffix(u.name, ".service") && !(u.ActiveState == "active" && u.SubState == "exited")
 }
 
-// fall describes how a started or reloaded unit has fallen, "" if it has not. Restarts is its
+// failure says how a started or reloaded unit has ended, "" if it has not. Restarts is its
 // number of automatic restarts at the first look.
-func (u unit) fall(restarts, did string) string {
+func (u unit) failure(restarts, did string) string {
 	before, _ := strconv.Atoi(restarts)
 	now, _ := strconv.Atoi(u.NRestarts)
 	switch {

@@ -168,12 +168,12 @@ func TestOutlastEnds(t *testing.T) {
 // What falls between two looks is noticed by how often it was started again.
 func TestFall(t *testing.T) {
 	up := unit{ActiveState: "active", SubState: "running", NRestarts: "3"}
-	require.Empty(t, up.fall("3", "started"))
-	require.True(t, unit{name: "x.service", ActiveState: "active", SubState: "running", Type: "simple"}.mayFall())
-	require.False(t, unit{name: "mnt.mount", ActiveState: "active", SubState: "mounted", Type: "tmpfs"}.mayFall())
-	require.Equal(t, "the service was started, failed and is being started again and again", up.fall("2", "started"))
-	require.Equal(t, "the service was started and is not running", unit{ActiveState: "inactive", Type: "simple"}.fall("", "started"))
-	require.Empty(t, unit{ActiveState: "activating", SubState: "start-pre"}.fall("", "started"))
+	require.Empty(t, up.failure("3", "started"))
+	require.True(t, unit{name: "x.service", ActiveState: "active", SubState: "running", Type: "simple"}.mayEnd())
+	require.False(t, unit{name: "mnt.mount", ActiveState: "active", SubState: "mounted", Type: "tmpfs"}.mayEnd())
+	require.Equal(t, "the service was started, failed and is being started again and again", up.failure("2", "started"))
+	require.Equal(t, "the service was started and is not running", unit{ActiveState: "inactive", Type: "simple"}.failure("", "started"))
+	require.Empty(t, unit{ActiveState: "activating", SubState: "start-pre"}.failure("", "started"))
 	require.Equal(t, " (result signal, signal 9)", unit{Result: "signal", ExecMainCode: "2", ExecMainStatus: "9"}.end())
 	require.Equal(t, " (result start-limit-hit)", unit{Result: "start-limit-hit", ExecMainCode: "0", ExecMainStatus: "0"}.end())
 	require.Empty(t, unit{Result: "success", ExecMainCode: "1", ExecMainStatus: "0"}.end())

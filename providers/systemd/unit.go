@@ -141,9 +141,9 @@ func isEnabled(word string) (bool, error) {
 	return false, fmt.Errorf("invalid systemctl is-enabled output: %q", word)
 }
 
-// fixed returns the reason why enable and disable cannot change the answer of is-enabled, "" if
-// they can.
-func (u unit) fixed() string {
+// cannotEnable returns the reason why enable and disable cannot change the answer of is-enabled, ""
+// if they can.
+func (u unit) cannotEnable() string {
 	switch alias := u.alias(); {
 	case alias != "":
 		return "it is another name of " + strings.TrimSuffix(alias, ".service") + ", which is the one to enable or disable"
@@ -170,7 +170,7 @@ func (u unit) state(managed bool) (have resources.ServiceState, err error) {
 		Active: u.ActiveState, Startup: u.UnitFileState,
 		Starting:     u.ActiveState == "activating",
 		Masked:       u.LoadState == "masked" || strings.HasPrefix(u.UnitFileState, "masked"),
-		CannotEnable: u.fixed(),
+		CannotEnable: u.cannotEnable(),
 	}
 	if have.Running, err = isRunning(u.ActiveState); err != nil && managed {
 		return have, err

@@ -200,9 +200,9 @@ type Summary struct {
 
 // Registrations is the JSON of what became of services that resources register.
 type Registrations struct {
-	// Published is how many were told to the registry.
+	// Published is how many were sent to the registry.
 	Published int `json:"published"`
-	// Unpublished is how many were not, because the run was not told how.
+	// Unpublished is how many were not, because neither --register nor CCM_REGISTER was given.
 	Unpublished int `json:"unpublished,omitempty"`
 	// Problems are the services that could not be registered.
 	Problems []RegistrationProblem `json:"problems,omitempty"`

@@ -10,9 +10,9 @@ import (
 	"github.com/luaccm/ccm/runtime/terminal"
 )
 
-// whole returns the names and values in the story of an event inside of which lines must not be
-// wrapped.
-func whole(e *event.Event) (list []string) {
+// unbreakable returns the names and values in the story of an event that must not be broken between
+// two lines.
+func unbreakable(e *event.Event) (list []string) {
 	for _, refs := range [][]resource.ID{e.RefreshedBy, e.Unmet} {
 		for _, id := range refs {
 			list = append(list, id.String())

@@ -65,7 +65,7 @@ func (t Text) Event(e *event.Event) {
 	defer bufferPool.Put(b)
 	b.Reset()
 	id := e.Resource.ID
-	b.Printf("%s\n", terminal.Prose(t.W, terminal.Sprintf("%s %s#%s: ", t.paint(style, mark), id.Type, id.Name), t.story(e), func() []string { return whole(e) }))
+	b.Printf("%s\n", terminal.Prose(t.W, terminal.Sprintf("%s %s#%s: ", t.paint(style, mark), id.Type, id.Name), t.story(e), func() []string { return unbreakable(e) }))
 	if t.tellsDifferences() {
 		if made := newParts(e.Diff, e.Text); e.Outcome == event.Failed && made != "" {
 			b.Printf("    %s\n", made)

@@ -124,12 +124,12 @@ var groups = []group{
 		{work: "bytes read meanwhile", cost: "drift", metric: "read", unit: "MiB", limits: both(2), note: "without the script, the manifest and the lists of the floor"},
 	}},
 	{"packages", []load{
-		{name: "packages", typ: "package", n: 200, items: listed("present", installedPackages), floor: floorIs("packages LIST")},
+		{name: "packages", typ: "package", n: 200, items: listedItems("present", installedPackages), floor: floorIs("packages LIST")},
 	}, []row{
 		{work: "200 installed packages", cost: "packages", limits: both(3)},
 	}},
 	{"services", []load{
-		{name: "services", typ: "service", n: 200, items: listed("running", activeServices), floor: floorIs("services LIST")},
+		{name: "services", typ: "service", n: 200, items: listedItems("running", activeServices), floor: floorIs("services LIST")},
 	}, []row{
 		{work: "200 services", cost: "services", limits: both(3)},
 	}},

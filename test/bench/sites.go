@@ -103,9 +103,9 @@ func bigFile(dir string, n int, less int64) ([]item, error) {
 // errFewer says that this machine has too few things of a kind for a load.
 var errFewer = errors.New("fewer are here")
 
-// listed returns a function that makes items of n of the names that a command prints. They are all as
-// wanted: the command prints only things in the state ensure.
-func listed(ensure, command string) func(string, int) ([]item, error) {
+// listedItems returns a function that makes items of n of the names that a command prints. They are
+// all as wanted: the command prints only things in the state ensure.
+func listedItems(ensure, command string) func(string, int) ([]item, error) {
 	return func(_ string, n int) (items []item, err error) {
 		said, _ := shell(command)
 		names := strings.Fields(said)

@@ -32,16 +32,16 @@ var metrics = map[string]metric{
 	"read":  func(c *command, u measure.Usage) float64 { return float64(u.Read) - c.inputs },
 	"items": func(c *command, _ measure.Usage) float64 { return c.items },
 	"in use": func(_ *command, u measure.Usage) float64 {
-		return said(u, `([0-9.]+) MiB in use when all was converged`) * (1 << 20)
+		return outputNumber(u, `([0-9.]+) MiB in use when all was converged`) * (1 << 20)
 	},
-	"order": func(_ *command, u measure.Usage) float64 { return said(u, `(?m)^  order +([0-9.]+) ms$`) },
+	"order": func(_ *command, u measure.Usage) float64 { return outputNumber(u, `(?m)^  order +([0-9.]+) ms$`) },
 }
 
 // units are in milliseconds or bytes.
 var units = map[string]float64{"ms": 1, "µs": 1e-3, "B": 1, "KiB": 1 << 10, "MiB": 1 << 20}
 
-// said returns the number that a pattern finds in the output of a command.
-func said(u measure.Usage, pattern string) float64 {
+// outputNumber returns the number that a pattern finds in the output of a command.
+func outputNumber(u measure.Usage, pattern string) float64 {
 	m := regexp.MustCompile(pattern).FindStringSubmatch(u.Output)
 	if m == nil {
 		return math.NaN()
@@ -111,7 +111,7 @@ func (b *bench) line(r row) line {
 		return f
 	}
 	cell := func(column string) string {
-		return with(unit, b.median(func(k int) float64 {
+		return figures(unit, b.median(func(k int) float64 {
 			if r.base == "1" {
 				return value(r.cost, column, k) - value(r.less, column, k)
 			}
@@ -135,20 +135,20 @@ func (b *bench) line(r row) line {
 		}
 	}
 	slices.Sort(spreads)
-	l.Spread = with("%", spreads[max(0, len(spreads)-1):]...)
-	l.Met = met(ratios, r.limits)
+	l.Spread = figures("%", spreads[max(0, len(spreads)-1):]...)
+	l.Met = metText(ratios, r.limits)
 	if r.limits[0] == r.limits[1] {
 		r.limits[1] = math.NaN()
 	}
 	if r.base != "1" {
 		unit = "" // times
 	}
-	l.Ratio, l.Target = with(unit, ratios[:]...), strings.TrimSpace("≤ "+with(unit, r.limits[:]...)+" "+r.than)
+	l.Ratio, l.Target = figures(unit, ratios[:]...), strings.TrimSpace("≤ "+figures(unit, r.limits[:]...)+" "+r.than)
 	return l
 }
 
-// met says whether ratios are within limits: yes or no, or one word for each language.
-func met(ratios, limits [2]float64) string {
+// metText says whether ratios are within limits: yes or no, or one word for each language.
+func metText(ratios, limits [2]float64) string {
 	var words []string
 	for i, ratio := range ratios {
 		switch {
@@ -164,10 +164,10 @@ func met(ratios, limits [2]float64) string {
 	return cmp.Or(strings.Join(slices.Compact(words), " / "), "not measured")
 }
 
-// with formats figures with a unit; "-" if there are none.
-func with(unit string, figures ...float64) string {
+// figures formats numbers with a unit; "-" if none was measured.
+func figures(unit string, numbers ...float64) string {
 	var words []string
-	for _, f := range figures {
+	for _, f := range numbers {
 		if !math.IsNaN(f) {
 			words = append(words, number(f))
 		}
@@ -192,7 +192,7 @@ func number(f float64) string {
 // note replaces expressions in braces by their medians in milliseconds.
 func (b *bench) note(text string) string {
 	return regexp.MustCompile(`\{[^}]*\}`).ReplaceAllStringFunc(text, func(expression string) string {
-		return with("ms", b.median(func(k int) float64 { return b.sum(strings.Trim(expression, "{}"), "", metrics["wall"], k) }))
+		return figures("ms", b.median(func(k int) float64 { return b.sum(strings.Trim(expression, "{}"), "", metrics["wall"], k) }))
 	})
 }
 
@@ -238,7 +238,7 @@ func (b *bench) pairTable() string {
 			before := func(k int) float64 { return of(c.before, c.before.runs[k]) }
 			after := func(k int) float64 { return of(c, c.runs[k]) }
 			ratio := func(k int) float64 { return after(k) / before(k) }
-			fmt.Fprintf(&w, " %s | %s | %s |", with("ms", b.median(before)), with("ms", b.median(after)), with("", b.median(ratio)))
+			fmt.Fprintf(&w, " %s | %s | %s |", figures("ms", b.median(before)), figures("ms", b.median(after)), figures("", b.median(ratio)))
 		}
 		w.WriteString("\n")
 	}

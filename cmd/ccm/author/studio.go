@@ -48,7 +48,7 @@ two minutes. Enter prints a new one.`,
 					WithHint("start it as yourself; it needs no rights to design. --as-root does it all the same")
 			}
 			var err error
-			if o.Directory, o.File, err = designed(name); err != nil {
+			if o.Directory, o.File, err = directoryAndFile(name); err != nil {
 				return err
 			}
 			o.Site, o.StateDir = *f.SiteOptions(), state.Dir(stateDir)
@@ -70,8 +70,8 @@ two minutes. Enter prints a new one.`,
 	return cmd
 }
 
-// designed returns the directory that is shown, and the file that is opened first.
-func designed(name string) (dir, file string, err error) {
+// directoryAndFile returns the directory that is shown, and the file that is opened first.
+func directoryAndFile(name string) (dir, file string, err error) {
 	if name, err = filepath.Abs(name); err != nil {
 		return "", "", err
 	}

@@ -13,7 +13,7 @@ import (
 
 // An Env is shared by the commands of one command line.
 type Env struct {
-	*site.Process  // whose Begin and Load the commands call
+	*site.Process  // whose methods load, run and record sites
 	Stdout, Stderr *terminal.Writer
 	Args           []string // of the command line, for messages
 	Screen         *term.Mode
@@ -22,7 +22,7 @@ type Env struct {
 	HasSite        bool          // a site is in this executable
 	StateDir       string        // that the command line names, or ""
 	Began          time.Time     // when main began
-	Before         time.Duration // processor time of the process at that moment
+	StartCPU       time.Duration // processor time of the process until then
 	Build          BuildInfo
 }
 

@@ -55,7 +55,7 @@ func Colorful(e *Env, w any) bool {
 	case "never":
 		return false
 	}
-	if set("CLICOLOR_FORCE") || set("FORCE_COLOR") {
+	if isSet("CLICOLOR_FORCE") || isSet("FORCE_COLOR") {
 		return true
 	}
 	if os.Getenv("NO_COLOR") != "" || os.Getenv("TERM") == "dumb" {
@@ -64,7 +64,7 @@ func Colorful(e *Env, w any) bool {
 	return terminal.IsTerminal(w)
 }
 
-func set(name string) bool { v := os.Getenv(name); return v != "" && v != "0" }
+func isSet(name string) bool { v := os.Getenv(name); return v != "" && v != "0" }
 
 // NeedCommand makes a command that does nothing by itself ask for one of its subcommands.
 func NeedCommand(cmd *cobra.Command) {

@@ -20,14 +20,14 @@ func Say(e *Env, format string, args ...any) {
 // Machine returns the host for the files that a command was asked to write.
 func Machine(e *Env) *host.Host { return host.New(host.Options{Clock: e.Clock}) }
 
-// An asideWriter passes on messages of another program to a person.
-type asideWriter struct{ to *terminal.Writer }
+// A messageWriter prints messages of another program for a person, such as those of ssh-keygen.
+type messageWriter struct{ to *terminal.Writer }
 
-// NewAsideWriter returns an asideWriter on standard error.
-func NewAsideWriter(e *Env) io.Writer { return asideWriter{e.Stderr} }
+// NewMessageWriter returns a messageWriter on standard error.
+func NewMessageWriter(e *Env) io.Writer { return messageWriter{e.Stderr} }
 
 // Write implements io.Writer.
-func (w asideWriter) Write(p []byte) (int, error) {
+func (w messageWriter) Write(p []byte) (int, error) {
 	terminal.Fprintf(w.to, "%s", terminal.LinesText(string(p)))
 	return len(p), w.to.Flush()
 }

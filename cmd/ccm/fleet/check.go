@@ -58,9 +58,9 @@ func checkFleet(ctx context.Context, e *cli.Env, d *enrol.Desk, form string) err
 	if len(list.Foreign) > 0 {
 		findings = append(findings, cluster.Finding{Problem: strings.TrimPrefix(foreignText(list.Foreign), "! "), Hint: fleetdir.ForeignHint})
 	}
-	findings = append(findings, aboutNodes(list.Nodes, e.Clock.Now())...)
-	findings = append(findings, aboutRollouts(ctx, d)...)
-	findings = append(findings, aboutEvents(ctx, d, list.Nodes)...)
+	findings = append(findings, nodeFindings(list.Nodes, e.Clock.Now())...)
+	findings = append(findings, rolloutFindings(ctx, d)...)
+	findings = append(findings, eventFindings(ctx, d, list.Nodes)...)
 	if form == "json" {
 		err = e.Print().JSON(map[string]any{"servers": servers, "nodes": list.Total, "findings": findings})
 	} else {
@@ -87,8 +87,8 @@ func checkFleet(ctx context.Context, e *cli.Env, d *enrol.Desk, form string) err
 	return err
 }
 
-// aboutEvents finds events of nodes that the servers have lost.
-func aboutEvents(ctx context.Context, d *enrol.Desk, nodes []*overview.Node) []cluster.Finding {
+// eventFindings returns the nodes of which the servers have lost events.
+func eventFindings(ctx context.Context, d *enrol.Desk, nodes []*overview.Node) []cluster.Finding {
 	issued := make(map[string]string, len(nodes))
 	for _, n := range nodes {
 		issued[n.Name] = n.Environment
@@ -109,8 +109,8 @@ func aboutEvents(ctx context.Context, d *enrol.Desk, nodes []*overview.Node) []c
 	return []cluster.Finding{{Problem: subject.Events + " has gaps, in what these told: " + someOf(names), Hint: "ccm fleet events --fill has them tell it again"}}
 }
 
-// aboutRollouts finds stopped rollouts, which nobody moves on.
-func aboutRollouts(ctx context.Context, d *enrol.Desk) (list []cluster.Finding) {
+// rolloutFindings returns problems of releases: documents that nodes refuse, and stopped rollouts.
+func rolloutFindings(ctx context.Context, d *enrol.Desk) (list []cluster.Finding) {
 	for _, name := range d.Cluster.Directory.Fleet.Environments {
 		store, err := release.Open(d.Cluster, name, d.Now)
 		control := new(release.Control)
@@ -133,8 +133,9 @@ func aboutRollouts(ctx context.Context, d *enrol.Desk) (list []cluster.Finding) 
 	return list
 }
 
-// aboutNodes gathers the problems that nodes have told.
-func aboutNodes(nodes []*overview.Node, now time.Time) []cluster.Finding {
+// nodeFindings returns the problems that nodes have reported, and nodes that are silent or were never
+// heard of.
+func nodeFindings(nodes []*overview.Node, now time.Time) []cluster.Finding {
 	var unheard, silent, failed, skewed, damaged []string
 	problems := map[record.ProblemCode][]string{}
 	var codes []record.ProblemCode

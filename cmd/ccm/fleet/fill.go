@@ -56,27 +56,27 @@ func (f *eventFlags) fillGaps(ctx context.Context, e *cli.Env, nodes []string) e
 	if err != nil {
 		return err
 	}
-	fillings := fillingsOf(event.Open(gaps))
-	if len(fillings) == 0 {
+	results := fillResults(event.Open(gaps))
+	if len(results) == 0 {
 		cli.Say(e, "There are no gaps: the servers have all that was told and is still kept.")
 		return nil
 	}
 	byEnvironment := make(map[string][]*fillResult)
-	for _, x := range fillings {
+	for _, x := range results {
 		byEnvironment[x.Environment] = append(byEnvironment[x.Environment], x)
 	}
 	for _, environment := range slices.Sorted(maps.Keys(byEnvironment)) {
 		for some := range slices.Chunk(byEnvironment[environment], signed.MaxNames) {
-			if err := tellAgain(ctx, f.sign.sender(e, d.Cluster, environment), some); err != nil {
+			if err := requestMessages(ctx, f.sign.sender(e, d.Cluster, environment), some); err != nil {
 				return err
 			}
 		}
 	}
-	return f.printFillings(e, fillings)
+	return f.printResults(e, results)
 }
 
-// fillingsOf gathers gaps by node.
-func fillingsOf(gaps []event.Gap) (list []*fillResult) {
+// fillResults groups gaps by node, in results without an answer yet.
+func fillResults(gaps []event.Gap) (list []*fillResult) {
 	for _, g := range gaps {
 		if len(list) == 0 || list[len(list)-1].Node != g.Node {
 			list = append(list, &fillResult{Node: g.Node, Environment: g.Environment})
@@ -87,9 +87,9 @@ func fillingsOf(gaps []event.Gap) (list []*fillResult) {
 	return list
 }
 
-// tellAgain asks nodes of an environment to send their messages from the period of all their gaps
-// again.
-func tellAgain(ctx context.Context, s *job.Sender, some []*fillResult) error {
+// requestMessages asks nodes of an environment to send the messages of a period again that includes all
+// gaps, and sets their answers.
+func requestMessages(ctx context.Context, s *job.Sender, some []*fillResult) error {
 	j := &signed.Job{Verb: signed.VerbEvents, Reason: "the servers have lost events"}
 	var names []string
 	for _, x := range some {
@@ -113,8 +113,8 @@ func tellAgain(ctx context.Context, s *job.Sender, some []*fillResult) error {
 	return err
 }
 
-// printFillings prints the results of filling gaps.
-func (f *eventFlags) printFillings(e *cli.Env, list []*fillResult) error {
+// printResults prints the results of filling gaps.
+func (f *eventFlags) printResults(e *cli.Env, list []*fillResult) error {
 	rows := [][]string{{"NODE", "MISSING", "UNTIL", "ANSWER"}}
 	open := 0
 	for _, x := range list {

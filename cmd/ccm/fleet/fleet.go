@@ -35,7 +35,7 @@ The directory of the fleet is said by --fleet, or by CCM_FLEET, or is
 	f.Add(cmd.PersistentFlags())
 	cmd.AddCommand(newInitCommand(e), newEnrolCommand(e, f), newRevokeCommand(e, f), newUserCommand(e, f), newRekeyCommand(e, f))
 	cmd.AddCommand(newReleaseCommand(e, f), newRolloutCommand(e, f), newRollbackCommand(e, f), newSignersCommand(e, f), newJobsCommand(e, f), newEventsCommand(e, f))
-	cmd.AddCommand(newDeedCommands(e, f)...)
+	cmd.AddCommand(newOperationCommands(e, f)...)
 	cmd.AddCommand(newJobCommands(e, f)...)
 	cmd.AddCommand(newNodesCommand(e, f), newStatusCommand(e, f), newCheckCommand(e, f), newServeCommand(e, f))
 	cli.NeedCommand(cmd)

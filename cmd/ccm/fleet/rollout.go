@@ -23,11 +23,11 @@ import (
 // rolloutFlags are the flags of commands about a rollout.
 type rolloutFlags struct {
 	*fleetdir.Flags
-	sign    signFlags
-	watch   bool
-	looking bool
-	reason  string
-	output  *cli.Choice
+	sign     signFlags
+	watch    bool
+	lookOnly bool
+	reason   string
+	output   *cli.Choice
 }
 
 func newRolloutCommand(e *cli.Env, fleet *fleetdir.Flags) *cobra.Command {
@@ -51,7 +51,7 @@ Exit status: 4 if the rollout was stopped, or aborted.`,
 	}
 	f.sign.add(cmd.Flags())
 	cmd.Flags().BoolVar(&f.watch, "watch", false, "follow it until its end, and move it on")
-	cmd.Flags().BoolVar(&f.looking, "look-only", false, "with --watch: move nothing on")
+	cmd.Flags().BoolVar(&f.lookOnly, "look-only", false, "with --watch: move nothing on")
 	cmd.Flags().Var(f.output, "output", "form of the output: text or json (one object a line)")
 	return cmd
 }
@@ -67,7 +67,7 @@ var operations = []struct {
 	{release.Abort, "End a rollout where it is", "End a rollout where it is, for good. Nodes that have the release keep it: ccm fleet rollback takes it from them."},
 }
 
-func newDeedCommands(e *cli.Env, fleet *fleetdir.Flags) (list []*cobra.Command) {
+func newOperationCommands(e *cli.Env, fleet *fleetdir.Flags) (list []*cobra.Command) {
 	for _, d := range operations {
 		f := &rolloutFlags{Flags: fleet, output: cli.NewChoice("text", "text", "json")}
 		cmd := &cobra.Command{
@@ -154,12 +154,12 @@ goes to an older one, and never to what was gone back from.`,
 // show prints how far a rollout is, once or, with --watch, until its end.
 func (f *rolloutFlags) show(ctx context.Context, e *cli.Env, environment string) error {
 	least := identity.Viewer
-	if f.watch && !f.looking {
+	if f.watch && !f.lookOnly {
 		least = identity.Operator
 	}
 	return withController(e, f.Flags, environment, least, &f.sign, func(c *release.Controller) error {
 		if f.watch {
-			if !f.looking {
+			if !f.lookOnly {
 				sayUnknownSigners(e, c)
 			}
 			return f.follow(ctx, e, c)
@@ -175,8 +175,8 @@ func (f *rolloutFlags) show(ctx context.Context, e *cli.Env, environment string)
 	})
 }
 
-// watchInterval is the time between two looks at a rollout, and watchPatience the time that the
-// servers may be silent meanwhile.
+// watchInterval is the time between two looks at a rollout, and watchPatience the time for which the
+// servers may leave looks unanswered.
 const (
 	watchInterval = 2 * time.Second
 	watchPatience = 5 * time.Minute
@@ -193,7 +193,7 @@ func (f *rolloutFlags) follow(ctx context.Context, e *cli.Env, c *release.Contro
 	for {
 		var a *release.Assessment
 		var err error
-		if f.looking || e.Clock.Now().Before(held) {
+		if f.lookOnly || e.Clock.Now().Before(held) {
 			_, a, err = c.Look(ctx)
 		} else {
 			a, err = c.Step(ctx)

@@ -33,7 +33,7 @@ func (f *signFlags) sender(e *cli.Env, c *cluster.Cluster, environment string) *
 // others returns the keys of further signers.
 func others(e *cli.Env, files []string) (keys []signers.Key) {
 	for _, file := range files {
-		keys = append(keys, signers.Key{File: file, Prompts: cli.NewAsideWriter(e)})
+		keys = append(keys, signers.Key{File: file, Prompts: cli.NewMessageWriter(e)})
 	}
 	return keys
 }
@@ -55,7 +55,7 @@ func sayTooFew(ctx context.Context, e *cli.Env, c *release.Controller, others []
 
 // signer returns the key.
 func (f *signFlags) signer(e *cli.Env) signers.Key {
-	return signers.Key{File: cmp.Or(f.key, os.Getenv(signVariable)), Prompts: cli.NewAsideWriter(e)}
+	return signers.Key{File: cmp.Or(f.key, os.Getenv(signVariable)), Prompts: cli.NewMessageWriter(e)}
 }
 
 // signersHint says how to name the signers who are believed.

@@ -17,7 +17,7 @@ import (
 type signersFlags struct {
 	*fleetdir.Flags
 	sign      signFlags
-	also      []string
+	otherKeys []string
 	threshold int
 	output    *cli.Choice
 }
@@ -56,7 +56,7 @@ one of that file has signed it: keep the file that you hand out up to date.`,
 		},
 	}
 	f.sign.add(cmd.Flags())
-	alsoSign(cmd.Flags(), &f.also)
+	alsoSign(cmd.Flags(), &f.otherKeys)
 	cmd.Flags().IntVar(&f.threshold, "threshold", 1, "how many of FILE must sign a release: `NUMBER`")
 	cmd.Flags().Var(f.output, "output", "form of the output: text or json")
 	return cmd
@@ -96,10 +96,10 @@ func (f *signersFlags) change(ctx context.Context, e *cli.Env, environment, file
 		return diag.Errorf(diag.Pos{}, "--threshold: want a number from 1 on, got %d", f.threshold)
 	}
 	return withController(e, f.Flags, environment, identity.Operator, &f.sign, func(c *release.Controller) error {
-		if err := sayTooFew(ctx, e, c, f.also); err != nil {
+		if err := sayTooFew(ctx, e, c, f.otherKeys); err != nil {
 			return err
 		}
-		s, err := c.SetSigners(ctx, file, string(text), f.threshold, others(e, f.also)...)
+		s, err := c.SetSigners(ctx, file, string(text), f.threshold, others(e, f.otherKeys)...)
 		if err != nil {
 			return err
 		}

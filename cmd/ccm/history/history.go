@@ -101,7 +101,7 @@ func listRuns(e *cli.Env, f *cli.HistoryFlags, limit int) error {
 	current := currentRun(f, list)
 	w := tabwriter.NewWriter(e.Stdout, 0, 0, 2, ' ', 0)
 	terminal.Fprintf(w, "RUN\tSTARTED\tWHAT\tPATHS\tRESULT\n")
-	for _, x := range lineUp(list, current, limit) {
+	for _, x := range historyLines(list, current, limit) {
 		if x.earlier > 0 {
 			x.result += fmt.Sprintf(" (and %d before it)", x.earlier)
 		}
@@ -122,10 +122,10 @@ func changedNothing(entry state.HistoryEntry) bool {
 	return entry.Files == 0 && entry.Summary != nil && entry.Summary.Changed == 0
 }
 
-// lineUp returns at most limit lines for runs, the newest first; with limit 0, a line for each run.
-// Runs of the same command with the same end that changed nothing share a line: the many runs of an
-// agent would hide the runs with changes.
-func lineUp(list []state.HistoryEntry, current string, limit int) (lines []historyLine) {
+// historyLines returns at most limit lines for runs, the newest first; with limit 0, a line for each
+// run. Runs of the same command with the same end that changed nothing share a line: the many runs of
+// an agent would hide the runs with changes.
+func historyLines(list []state.HistoryEntry, current string, limit int) (lines []historyLine) {
 	newer := make(map[string]int) // the index of the newer run's line, by command
 	for _, entry := range list {
 		result := resultOf(entry)

@@ -22,8 +22,8 @@ import (
 	"github.com/luaccm/ccm/site"
 )
 
-// lookFlags are the flags of data.
-type lookFlags struct {
+// dataFlags are the flags of data.
+type dataFlags struct {
 	cli.SiteFlags
 	given    []string
 	overlays []string
@@ -37,7 +37,7 @@ type lookFlags struct {
 
 // DataCommand returns the command data.
 func DataCommand(e *cli.Env) *cobra.Command {
-	f := &lookFlags{}
+	f := &dataFlags{}
 	cmd := &cobra.Command{
 		Use:   "data FILE [KEY] [NAME=VALUE...]",
 		Short: "Resolve a hierarchy document and print its data",
@@ -61,7 +61,7 @@ func HieraCommand(e *cli.Env) *cobra.Command {
 		Use: "parse FILE [NAME=VALUE...]", Aliases: []string{"resolve"},
 		Short: "Resolve a hierarchy document and print its data",
 	}
-	f := &lookFlags{}
+	f := &dataFlags{}
 	addData(e, parse, f)
 	parse.Flags().StringVar(&f.query, "query", "", "print only what is at the `KEY`")
 	parse.Flags().BoolP("system-facts", "S", true, "facts of this machine are always known")
@@ -71,7 +71,7 @@ func HieraCommand(e *cli.Env) *cobra.Command {
 	return cmd
 }
 
-func addData(e *cli.Env, cmd *cobra.Command, f *lookFlags) {
+func addData(e *cli.Env, cmd *cobra.Command, f *dataFlags) {
 	fs := cmd.Flags()
 	fs.SortFlags = false
 	f.output = cli.NewChoice("json", "json", "yaml", "env", "text")
@@ -110,7 +110,7 @@ func addData(e *cli.Env, cmd *cobra.Command, f *lookFlags) {
 }
 
 // printResolved prints the data of a hierarchy document.
-func printResolved(e *cli.Env, cmd *cobra.Command, f *lookFlags, name string) error {
+func printResolved(e *cli.Env, cmd *cobra.Command, f *dataFlags, name string) error {
 	if f.env {
 		f.output.Value = "env"
 	}
@@ -128,7 +128,7 @@ func printResolved(e *cli.Env, cmd *cobra.Command, f *lookFlags, name string) er
 }
 
 // resolveData returns the data of a hierarchy document, or the value at a key.
-func resolveData(e *cli.Env, cmd *cobra.Command, f *lookFlags, name string) (any, error) {
+func resolveData(e *cli.Env, cmd *cobra.Command, f *dataFlags, name string) (any, error) {
 	if f.envFacts {
 		// Facts that are named on the command line win.
 		var all []string

@@ -172,16 +172,16 @@ func exitOfHost(r ssh.Result) int {
 	return r.Exit
 }
 
-// badness is the exit statuses from good to bad.
-var badness = []int{cli.ExitOK, cli.ExitChanges, cli.ExitUsage, cli.ExitFailed, cli.ExitChanges | cli.ExitFailed, cli.ExitInterrupted, exitUnreachable}
+// exitsBySeverity lists the exit statuses, the least severe first.
+var exitsBySeverity = []int{cli.ExitOK, cli.ExitChanges, cli.ExitUsage, cli.ExitFailed, cli.ExitChanges | cli.ExitFailed, cli.ExitInterrupted, exitUnreachable}
 
 // worse returns the worse of two exit statuses. An unknown status is as bad as a failure.
 func worse(a, b int) int {
 	rank := func(code int) int {
-		if i := slices.Index(badness, code); i >= 0 {
+		if i := slices.Index(exitsBySeverity, code); i >= 0 {
 			return i
 		}
-		return slices.Index(badness, cli.ExitFailed)
+		return slices.Index(exitsBySeverity, cli.ExitFailed)
 	}
 	if rank(b) > rank(a) {
 		return b

@@ -57,7 +57,7 @@ func WordsBehind(argv []string, n int) []string {
 	return slices.DeleteFunc(slices.Clone(argv[n:]), func(s string) bool { return strings.HasPrefix(s, "-") })
 }
 
-// Suite tests a provider with every wish from every state of the package demo, of which
+// Suite tests a provider with every desired state from every state of the package demo, of which
 // repositories have versions 1.0-1, 1.1-1 and 2.0-1 or, with onlyNewest, the last of these. Begin is
 // called for each machine before it answers.
 func Suite(t *testing.T, p *pkgtool.Packages, answer func(m *Machine, c host.Cmd) (host.Result, error), onlyNewest bool, begin ...func(m *Machine)) {

@@ -155,7 +155,7 @@ func reaches(follows [][]int, from, to int) bool {
 // An edge that a longer path implies is left out, but never one that refreshes.
 func TestReduced(t *testing.T) {
 	edges := []Edge{{0, 1, false}, {0, 2, false}, {1, 2, false}, {0, 3, true}, {2, 3, false}}
-	require.Equal(t, []Edge{{0, 1, false}, {0, 3, true}, {1, 2, false}, {2, 3, false}}, reduced(4, merged(edges)))
+	require.Equal(t, []Edge{{0, 1, false}, {0, 3, true}, {1, 2, false}, {2, 3, false}}, transitiveReduction(4, merged(edges)))
 }
 
 // A stack is split where outcomes differ.

@@ -1,12 +1,12 @@
 package graph
 
-// settlings is the number of passes over all layers in which heights are adjusted to those of
+// heightPasses is the number of passes over all layers in which heights are adjusted to those of
 // neighbours.
-const settlings = 40
+const heightPasses = 40
 
-// settle gives each cell a height near the middle of its neighbours, so that lines are
+// assignHeights gives each cell a height near the middle of its neighbours, so that lines are
 // straight. The order in a layer stays, and no cell covers another.
-func (p *part) settle() {
+func (p *part) assignHeights() {
 	for _, layer := range p.layers {
 		y := 0.0
 		for _, c := range layer {
@@ -14,12 +14,12 @@ func (p *part) settle() {
 			y += p.cells[c].height + rowGap
 		}
 	}
-	for sweep := range settlings {
+	for sweep := range heightPasses {
 		for k := range p.layers {
 			if sweep%2 == 1 {
 				k = len(p.layers) - 1 - k
 			}
-			p.settleLayer(p.layers[k])
+			p.assignLayerHeights(p.layers[k])
 		}
 	}
 }
@@ -31,17 +31,17 @@ type run struct {
 	from   int // index of its first cell in the layer
 }
 
-// settleLayer places the cells of a layer as near as possible to the heights that their
+// assignLayerHeights places the cells of a layer as near as possible to the heights that their
 // neighbours want. It is isotonic regression by the pool adjacent violators algorithm (Ayer and
 // others, An Empirical Distribution Function for Sampling with Incomplete Information, 1955).
-func (p *part) settleLayer(layer []int) {
+func (p *part) assignLayerHeights(layer []int) {
 	var runs []run
 	offset := make([]float64, len(layer)) // of each cell from the first, with the least distances
 	for i, c := range layer {
 		if i > 0 {
 			offset[i] = offset[i-1] + p.cells[layer[i-1]].height/2 + rowGap + p.cells[c].height/2
 		}
-		want, weight := p.wanted(c)
+		want, weight := p.weightedMean(c)
 		r := run{want - offset[i], weight, i}
 		for len(runs) > 0 && runs[len(runs)-1].want > r.want {
 			above := runs[len(runs)-1]
@@ -61,9 +61,9 @@ func (p *part) settleLayer(layer []int) {
 	}
 }
 
-// wanted returns the middle of the neighbours of a cell, and its weight. The bends of long lines
-// weigh most, so that these lines are straight.
-func (p *part) wanted(c int) (y, weight float64) {
+// weightedMean returns the mean height of the neighbours of a cell, and its weight. The bends of long
+// lines weigh most, so that these lines are straight.
+func (p *part) weightedMean(c int) (y, weight float64) {
 	own := &p.cells[c]
 	for _, near := range [][]int{own.before, own.after} {
 		for _, o := range near {

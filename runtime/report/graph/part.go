@@ -45,7 +45,7 @@ func (d *Drawing) placePart(boxes, lines, layer []int, top float64) float64 {
 	}
 	ways := p.connect(d.Lines, lines, cellOf)
 	p.order()
-	p.settle()
+	p.assignHeights()
 	return d.put(p, lines, cellOf, ways, top)
 }
 

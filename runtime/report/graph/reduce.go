@@ -1,13 +1,13 @@
 package graph
 
-// mostReduced is the largest number of boxes whose implied edges are left out. Time and memory of the
-// reduction grow with the square of that number, and nobody can look at more.
-const mostReduced = 8192
+// reductionLimit is the largest number of boxes whose implied edges are left out. Time and memory of
+// the reduction grow with the square of that number, and nobody can look at more.
+const reductionLimit = 8192
 
-// reduced leaves out edges that longer ways imply, but for those with a refresh. It is a transitive
-// reduction by the sets of boxes that each of n boxes reaches.
-func reduced(n int, edges []Edge) []Edge {
-	if n > mostReduced {
+// transitiveReduction leaves out edges that longer ways imply, but for those with a refresh. For that
+// it computes the set of boxes that each of n boxes reaches.
+func transitiveReduction(n int, edges []Edge) []Edge {
+	if n > reductionLimit {
 		return edges
 	}
 	out := outgoing(n, edges)

@@ -23,7 +23,7 @@ func newBoxes(nodes []Node, edges []Edge, stack int) boxes {
 	if stack > 0 {
 		b = b.stacked(nodes, stack)
 	}
-	b.edges = reduced(len(b.members), b.edges)
+	b.edges = transitiveReduction(len(b.members), b.edges)
 	if stack > 0 {
 		b = b.stacked(nodes, stack)
 	}
