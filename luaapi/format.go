@@ -125,8 +125,8 @@ func (lib *stringLib) directive(L *lua.LState, flags string, verb byte, arg int)
 	return ""
 }
 
-// integer formats with a precision: the least number of digits. With one, Go
-// pads with zeros as C does, but for the value 0.
+// integer formats with a precision: the least number of digits. Go pads with zeros
+// as C does, but C writes nothing for the value 0 with the precision 0.
 func integer(flags, precision string, n int64) string {
 	if p, _ := strconv.Atoi(precision); n == 0 && p == 0 {
 		return ""

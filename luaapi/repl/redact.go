@@ -8,7 +8,7 @@ import (
 	"github.com/luaccm/ccm/runtime/schema"
 )
 
-// redacted stands for a secret.
+// redacted takes the place of a secret in a stored text.
 const redacted = "(secret)"
 
 // secretName matches names that likely stand for secrets.

@@ -158,7 +158,7 @@ func dataRead(c *call) int {
 	return yamlDecode(c)
 }
 
-// more returns the number of the further mistakes as text.
+// more returns the mistakes after the first as text, one a line.
 func more(list diag.List) string {
 	if len(list) == 1 {
 		return ""

@@ -7,7 +7,7 @@ import (
 	lua "github.com/yuin/gopher-lua"
 )
 
-// tblOrder make lists of lists.
+// tblOrder make lists of lists, and look for values in lists.
 var tblOrder = []Func{{
 	Signature: `sort(list: any[], less?: fun(a: any, b: any): boolean): any[]`,
 	Doc:       "Returns the list in order: as less says, or numbers by value and strings by their bytes. What is equal keeps its order. Without less, a list of anything else is a mistake.",
