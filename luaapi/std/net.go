@@ -93,7 +93,7 @@ func netLibrary() *Library {
 }
 
 // parseAddr parses an address. A zone must be the name or number of an interface: netip accepts any
-// text as a zone, even one with hidden lines.
+// text as a zone, even one with line breaks.
 func parseAddr(text string) (netip.Addr, error) {
 	a, err := netip.ParseAddr(text)
 	if err == nil && strings.ContainsFunc(a.Zone(), func(c rune) bool { return c <= ' ' || c > '~' || c == '/' }) {
