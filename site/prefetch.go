@@ -5,6 +5,7 @@ import (
 
 	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/prefetch"
+	"github.com/luaccm/ccm/runtime/resource"
 )
 
 // An observedRunner calls onRun after each command.
@@ -26,7 +27,7 @@ func (o *observedRunner) Run(ctx context.Context, c host.Cmd) (host.Result, erro
 // meanwhile go through o, because they may invalidate the results.
 func (l *siteLoader) prefetch(ctx context.Context, o *observedRunner) {
 	s := l.site
-	s.prefetcher = prefetch.New(ctx, s.Registry, s.Facts, &s.Host.View)
+	s.prefetcher = prefetch.New(ctx, resource.NewProviderCache(s.Registry, s.Facts), &s.Host.View)
 	l.builder.OnAdd = s.prefetcher.Enqueue
 	o.onRun = s.prefetcher.Invalidate
 }

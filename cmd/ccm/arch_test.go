@@ -52,7 +52,7 @@ func TestImports(t *testing.T) {
 		{pkg: "runtime/catalog", banned: []string{"runtime"}, except: []string{"runtime/diag", "runtime/schema", "runtime/resource", "runtime/secret"}},
 		{pkg: "runtime/health", banned: []string{"runtime"}, except: []string{"runtime/resource", "runtime/host"}},
 		{pkg: "runtime/event", banned: []string{"runtime"}, except: []string{"runtime/health", "runtime/resource", "runtime/catalog", "runtime/host"}},
-		{pkg: "runtime/prefetch", banned: []string{"runtime"}, except: []string{"runtime/resource", "runtime/catalog", "runtime/host", "runtime/facts"}},
+		{pkg: "runtime/prefetch", banned: []string{"runtime"}, except: []string{"runtime/resource", "runtime/catalog", "runtime/host"}},
 		{pkg: "runtime/report", banned: []string{"runtime/converge"}},
 		{pkg: "runtime/redact", banned: []string{"runtime"}, except: []string{"runtime/event", "runtime/resource", "runtime/secret"}},
 		{pkg: "runtime/forecast", banned: []string{"runtime"}, except: []string{"runtime/event", "runtime/catalog", "runtime/resource", "runtime/host", "runtime/schema", "runtime/lazyregexp"}},

@@ -267,14 +267,14 @@ func (w *walk) conclude(ctx context.Context, x *stagedFile, err error) {
 	}
 	switch {
 	case err != nil:
-		w.prefetcher.Change(ev.Resource, false)
+		w.recordChange(ev.Resource, false)
 		ev.Err, ev.Actions = err, ev.Actions[:done]
 		w.refreshes.cancelIfUnchanged(ctx, x.provider, x.decision.Diff, ev)
 	case x.hasStatus:
-		w.prefetcher.Change(ev.Resource, true)
+		w.recordChange(ev.Resource, true)
 		w.judge(ev, x.state, x.statusErr)
 	default: // the file was written by itself just now
-		w.prefetcher.Change(ev.Resource, false)
+		w.recordChange(ev.Resource, false)
 		w.verify(ctx, x.provider, ev)
 	}
 	if ev.Err != nil {

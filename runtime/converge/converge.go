@@ -99,14 +99,16 @@ func (e *Engine) walk(ctx context.Context, v *host.View, h *host.Host, c *catalo
 		}
 		return all
 	})
+	providers := resource.NewProviderCache(e.Registry, e.Facts)
 	p := &walkState{catalog: c, view: v, planning: h == nil, outcomes: make([]event.Outcome, len(c.Resources))}
 	w := &walk{
-		Engine: e, walkState: p, host: h, declaredResources: declared, prefetcher: prefetch.ForWalk(ctx, e.Prefetcher, e.Registry, e.Facts, v, c, e.Sequential), skipsDependents: make([]bool, len(c.Resources)),
+		Engine: e, walkState: p, host: h, declaredResources: declared, skipsDependents: make([]bool, len(c.Resources)),
+		providers: providers, prefetcher: prefetch.ForWalk(ctx, e.Prefetcher, providers, v, c, e.Sequential),
 		grouping:  grouping{e, p},
 		refreshes: &refreshTracker{walkState: p}, redactor: redact.New(e.Secrets, e.SecretHistory, e.Texts, c.Resources), pool: newPool(),
 	}
 	defer w.prefetcher.Stop()
-	w.forecaster = forecast.New(forecast.Options{Catalog: c, View: v, Planning: h == nil, Outcomes: p.outcomes, Provider: w.prefetcher.Provider, Texts: e.Texts})
+	w.forecaster = forecast.New(forecast.Options{Catalog: c, View: v, Planning: h == nil, Outcomes: p.outcomes, Provider: providers.Select, Texts: e.Texts})
 	if h != nil {
 		w.refreshes.journal = e.Journal
 	}
@@ -132,7 +134,7 @@ func (e *Engine) walk(ctx context.Context, v *host.View, h *host.Host, c *catalo
 		w.recordOutcome(ev)
 		events := w.finishEdits(ctx, ev)
 		if w.mayHaveChanged {
-			w.prefetcher.Change(r, false)
+			w.recordChange(r, false)
 		}
 		w.prefetcher.Leave(i)
 		if w.isWriting() || len(w.checks) > 0 || w.transaction != nil && !w.planning {
@@ -172,14 +174,13 @@ type walk struct {
 	// declaredResources is the resources of the catalog before lazy values are resolved; catalog has the
 	// resolved ones.
 	declaredResources []*resource.Resource
-	// prefetcher returns the provider and the state of a resource, also of a resource that was not
-	// prefetched.
-	prefetcher      *prefetch.Prefetcher
-	forecaster      *forecast.Forecaster
-	refreshes       *refreshTracker
-	sum             event.Summary // of the events that were reported
-	since           time.Time     // the end of the last resource
-	skipsDependents []bool        // by resource: it failed, was declined, or was skipped because of a dependency
+	providers         *resource.ProviderCache // cleared by recordChange
+	prefetcher        *prefetch.Prefetcher
+	forecaster        *forecast.Forecaster
+	refreshes         *refreshTracker
+	sum               event.Summary // of the events that were reported
+	since             time.Time     // the end of the last resource
+	skipsDependents   []bool        // by resource: it failed, was declined, or was skipped because of a dependency
 
 	byName      namedResources
 	endReason   string // why no further resource is converged, or ""
@@ -232,6 +233,13 @@ func (w *walk) recordOutcome(ev *event.Event) {
 	w.scopeEnds.record(ev.Resource)
 }
 
+// recordChange records that a resource has changed the machine or, in a plan, the view: providers
+// and prefetched states may be others now. IsNew says that a file was replaced as a whole.
+func (w *walk) recordChange(r *resource.Resource, isNew bool) {
+	w.providers.Clear()
+	w.prefetcher.Change(r, isNew)
+}
+
 // recordPrior records the outcome that a resource had before the run.
 func (w *walk) recordPrior(i int, o event.Outcome) {
 	w.outcomes[i], w.skipsDependents[i] = o, o == event.Failed || o == event.Skipped
@@ -261,7 +269,7 @@ func (w *walk) convergeResource(ctx context.Context, i int) *event.Event {
 		return ev
 	}
 	r = ev.Resource
-	provider, err := w.prefetcher.Provider(r)
+	provider, err := w.providers.Select(r)
 	if err != nil {
 		ev.Outcome, ev.Err = event.Failed, err
 		w.forecaster.RecordProviderError(ctx, ev, err)

@@ -98,7 +98,9 @@ func (w *walk) status(ctx context.Context, i int, provider *resource.Binding) (a
 	v := w.forecaster.Recording(w.view)
 	spec := w.catalog.Resources[i].Spec
 	if w.forecaster.MayPrefetch(spec) {
-		return w.prefetcher.Status(ctx, v, i, provider)
+		if state, ok, err := w.prefetcher.Result(ctx, v, i, provider); ok {
+			return state, err
+		}
 	}
 	return provider.Status(ctx, v, spec)
 }

@@ -79,7 +79,7 @@ func TestDirectoryReplacedMeanwhile(t *testing.T) {
 	reg, err := resource.NewRegistry(noteType.Provide("looker", resource.Always[note](1), l))
 	require.NoError(t, err)
 	h := host.New(host.Options{})
-	ahead = prefetch.New(t.Context(), reg, facts.Static(nil), &h.View)
+	ahead = prefetch.New(t.Context(), resource.NewProviderCache(reg, facts.Static(nil)), &h.View)
 	b := catalog.Builder{OnAdd: ahead.Enqueue}
 	for i := range count {
 		_, err := b.Add(&resource.Resource{Type: noteType.Type, ID: resource.ID{Type: "note", Name: name(i)}, Spec: &note{name(i)}})

@@ -105,7 +105,7 @@ func (w *walk) commitTransaction(ctx context.Context) {
 // them for each member that still needs them, so that the right one fails; but a
 // [resource.DoneError] fails them all. Each member gets an equal part of the time.
 func (w *walk) performTransaction(ctx context.Context, t *transaction) {
-	defer w.prefetcher.Change(w.catalog.Resources[t.first], false)
+	defer w.recordChange(w.catalog.Resources[t.first], false)
 	if w.stopped(ctx) {
 		w.interrupted = true
 		for _, m := range t.members {
@@ -229,7 +229,7 @@ func (w *walk) reconsider(ctx context.Context, t *transaction) {
 	for i, ev := range t.stable {
 		if d := decide(ev, states[i], errs[i]); !d.Stable() {
 			w.amend(ctx, ev, func(ev *event.Event) { w.decideAndAct(ctx, ev.Index, &t.provider, ev) })
-			w.prefetcher.Change(ev.Resource, false)
+			w.recordChange(ev.Resource, false)
 		}
 	}
 }

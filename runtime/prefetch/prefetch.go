@@ -9,7 +9,6 @@ import (
 	"sync/atomic"
 
 	"github.com/luaccm/ccm/runtime/catalog"
-	"github.com/luaccm/ccm/runtime/facts"
 	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/resource"
 )
@@ -29,11 +28,11 @@ import (
 // declaration phase that bound begins with the first change: each resource is still looked at no
 // more than twice.
 type Prefetcher struct {
-	providers providerCache
+	providers *resource.ProviderCache
 	view      *host.View
 	jobs      chan *prefetchJob
-	queue     []*prefetchJob // jobs of the declaration phase
-	partial   *prefetchJob   // the job to which Enqueue adds, or nil
+	declared  []*resource.Resource // fewer than jobSize, which are in no job yet
+	queue     []*prefetchJob       // jobs of the declaration phase
 	workers   sync.WaitGroup
 	started   int // number of workers
 	stopped   atomic.Bool
@@ -86,26 +85,28 @@ const (
 
 // New returns a prefetcher that looks through v. The caller must call Stop. Only Invalidate may
 // be called from another goroutine.
-func New(ctx context.Context, reg *resource.Registry, f *facts.Facts, v *host.View) *Prefetcher {
-	return &Prefetcher{providers: providerCache{registry: reg, facts: f}, ctx: ctx, view: v, jobs: make(chan *prefetchJob, maxJobs)}
+func New(ctx context.Context, providers *resource.ProviderCache, v *host.View) *Prefetcher {
+	return &Prefetcher{providers: providers, ctx: ctx, view: v, jobs: make(chan *prefetchJob, maxJobs)}
 }
 
-// Enqueue adds a resource that was declared. A worker asks for its status soon.
+// Enqueue adds a resource that was declared. A worker asks for its status once there are enough
+// for a job.
 func (p *Prefetcher) Enqueue(r *resource.Resource) {
-	if _, looks, _ := resource.BoundsOf(r.Spec); !looks || p.stopped.Load() {
+	if _, looks, _ := resource.BoundsOf(r.Spec); !looks || !mayPrefetch(r) || p.stopped.Load() {
 		return
 	}
-	if p.partial == nil {
-		p.grow(min(runtime.GOMAXPROCS(0)-1, 4))
-		p.partial = p.newJob()
-	}
-	if p.add(p.partial, r); len(p.partial.results) < jobSize {
+	if p.declared = append(p.declared, r); len(p.declared) < jobSize {
 		return
 	}
-	if p.submit(p.partial) {
-		p.queue = append(p.queue, p.partial)
+	p.grow(min(runtime.GOMAXPROCS(0)-1, 4))
+	p.providers.Clear() // a command of the script may have made another one suitable
+	j := p.newJob()
+	for _, r := range p.declared {
+		p.add(j, r)
 	}
-	p.partial = nil
+	if p.declared = p.declared[:0]; p.submit(j) {
+		p.queue = append(p.queue, j)
+	}
 }
 
 // Invalidate makes all results void. It is called when something other than the walk may have
@@ -144,12 +145,14 @@ func (p *Prefetcher) newJob() *prefetchJob {
 	return &prefetchJob{ctx: p.ctx, view: p.view, results: make([]statusResult, 0, jobSize), done: make(chan struct{})}
 }
 
-// add adds a resource to a job, unless it may not be looked at before its turn.
+// mayPrefetch reports whether a resource may be looked at before its turn.
+func mayPrefetch(r *resource.Resource) bool {
+	return r.Skip == "" && r.Resolve == nil && r.Common.Timeout <= 0 && resource.MayPrefetch(r.Spec)
+}
+
+// add adds a resource to a job, unless it has no provider.
 func (p *Prefetcher) add(j *prefetchJob, r *resource.Resource) bool {
-	if r.Skip != "" || r.Resolve != nil || r.Common.Timeout > 0 || !resource.MayPrefetch(r.Spec) {
-		return false
-	}
-	provider, err := p.providers.of(r, p.epoch.Load())
+	provider, err := p.providers.Select(r)
 	if err == nil {
 		j.results = append(j.results, statusResult{resource: r, provider: provider, job: j})
 	}
@@ -182,15 +185,15 @@ func (p *Prefetcher) do(j *prefetchJob) {
 }
 
 // ForWalk returns the prefetcher for a walk over c: p, if it is not nil and not stopped, or a new
-// one. The walk has to call Stop. Sequential turns looking ahead off.
-func ForWalk(ctx context.Context, p *Prefetcher, reg *resource.Registry, f *facts.Facts, v *host.View, c *catalog.Catalog, sequential bool) *Prefetcher {
+// one. The walk has to call Stop. Sequential turns looking ahead off. Providers is the cache of
+// the walk, which clears it before it calls Change.
+func ForWalk(ctx context.Context, p *Prefetcher, providers *resource.ProviderCache, v *host.View, c *catalog.Catalog, sequential bool) *Prefetcher {
 	ready := p != nil && !p.stopped.Load() && !sequential
 	if !ready {
-		p = New(ctx, reg, f, v)
+		p = New(ctx, providers, v)
 	}
 	p.walking.Store(true)
-	p.ctx, p.view, p.catalog = ctx, v, c
-	p.providers = providerCache{registry: reg, facts: f}
+	p.ctx, p.view, p.catalog, p.providers = ctx, v, c, providers
 	p.results, p.changes.View = make([]*statusResult, len(c.Resources)), v
 	p.unchanged, p.ahead = jobSize, maxAhead
 	if ready {
@@ -220,7 +223,7 @@ func (p *Prefetcher) match() {
 			all = append(all, &j.results[i])
 		}
 	}
-	p.queue, p.partial = nil, nil
+	p.queue, p.declared = nil, nil
 	var byResource map[*resource.Resource]*statusResult
 	k := 0
 	for i, r := range p.catalog.Resources {
@@ -259,7 +262,7 @@ func (p *Prefetcher) advance() {
 			if j == nil {
 				j = p.newJob()
 			}
-			if p.add(j, p.catalog.Resources[i]) {
+			if r := p.catalog.Resources[i]; mayPrefetch(r) && p.add(j, r) {
 				at = append(at, i)
 			}
 		}
@@ -273,9 +276,10 @@ func (p *Prefetcher) advance() {
 	}
 }
 
-// Status returns the state of resource i, whose turn it is: the prefetched state if it still
-// counts, or the answer of provider for v.
-func (p *Prefetcher) Status(ctx context.Context, v *host.View, i int, provider *resource.Binding) (any, error) {
+// Result returns the state of resource i, whose turn it is: the prefetched state if it still
+// counts, or one of the states that provider finds in one look. It is not ok if provider has to
+// look at the resource by itself.
+func (p *Prefetcher) Result(ctx context.Context, v *host.View, i int, provider *resource.Binding) (state any, ok bool, err error) {
 	r := p.catalog.Resources[i]
 	p.next = max(p.next, i+1)
 	if x := p.results[i]; x != nil {
@@ -284,20 +288,20 @@ func (p *Prefetcher) Status(ctx context.Context, v *host.View, i int, provider *
 			p.do(x.job)
 		}
 		if x.epoch == p.epoch.Load() && x.provider.Same(*provider) && x.err == nil && !p.isStale(r) {
-			return x.state, nil
+			return x.state, true, nil
 		}
 	}
 	if resource.MayPrefetch(r.Spec) || r.Common.Timeout > 0 || !provider.HasBulkStatus() {
-		return provider.Status(ctx, v, r.Spec)
+		return nil, false, nil
 	}
 	return p.bulkStatus(ctx, v, i, provider)
 }
 
-// bulkStatus looks at resource i and at the following ones of the same provider in one call.
-// Until the first change these are all that follow. After it, the call asks for at most as many
-// resources as changed nothing in a row: each change makes the answers void, so asking for all
-// again would be quadratic.
-func (p *Prefetcher) bulkStatus(ctx context.Context, v *host.View, i int, provider *resource.Binding) (any, error) {
+// bulkStatus looks at resource i and at the following ones of the same provider in one call. It is
+// not ok if there are none. Until the first change these are all that follow. After it, the call
+// asks for at most as many resources as changed nothing in a row: each change makes the answers
+// void, so asking for all again would be quadratic.
+func (p *Prefetcher) bulkStatus(ctx context.Context, v *host.View, i int, provider *resource.Binding) (state any, ok bool, err error) {
 	r := p.catalog.Resources[i]
 	end := len(p.catalog.Resources)
 	if p.changed {
@@ -310,26 +314,20 @@ func (p *Prefetcher) bulkStatus(ctx context.Context, v *host.View, i int, provid
 		if x.Type != r.Type || k > i && (x.Skip != "" || x.Resolve != nil) || resource.MayPrefetch(x.Spec) {
 			continue
 		}
-		if other, err := p.Provider(x); err != nil || !other.Same(*provider) {
+		if other, err := p.providers.Select(x); err != nil || !other.Same(*provider) {
 			continue
 		}
 		specs, at = append(specs, x.Spec), append(at, k)
 	}
 	if len(specs) < 2 {
-		return provider.Status(ctx, v, r.Spec)
+		return nil, false, nil
 	}
 	states, errs := provider.StatusAll(ctx, v, specs)
 	epoch := p.epoch.Load()
 	for n, k := range at[1:] {
 		p.results[k] = &statusResult{provider: provider, state: states[n+1], err: errs[n+1], epoch: epoch}
 	}
-	return states[0], errs[0]
-}
-
-// Provider returns the provider of a resource. The answer is cached, because most resources of a
-// type have the same provider.
-func (p *Prefetcher) Provider(r *resource.Resource) (*resource.Binding, error) {
-	return p.providers.of(r, p.epoch.Load())
+	return states[0], true, errs[0]
 }
 
 // isStale reports whether a change that was confined to a path may have changed the state of r.
@@ -344,7 +342,6 @@ func (p *Prefetcher) isStale(r *resource.Resource) bool {
 // Change tells that r has changed the machine or, in a plan, the view. IsNew says that a file was
 // replaced as a whole: the new file has no other names.
 func (p *Prefetcher) Change(r *resource.Resource, isNew bool) {
-	p.providers.clear()
 	if path, _, acts := resource.BoundsOf(r.Spec); acts {
 		if isNew && p.changes.AddNew(path) || !isNew && p.changes.add(path) {
 			return
