@@ -136,7 +136,7 @@ func signBundle(ctx context.Context, e *cli.Env, key, file string) error {
 	return host.New(host.Options{}).Save(file+bundle.SignatureSuffix, signature, 0o644)
 }
 
-// within is SiteFlags.Within with the paths among the flags of a run.
-func (f *runFlags) within(ctx context.Context, e *cli.Env, name string, do func() error) error {
-	return f.SiteFlags.Within(ctx, e, name, do, &f.StateDir, &f.report.path, &f.out, &f.profile.file)
+// enter is SiteFlags.Enter with the paths among the flags of a run.
+func (f *runFlags) enter(ctx context.Context, e *cli.Env, name string) (leave func(*error), err error) {
+	return f.SiteFlags.Enter(ctx, e, name, &f.StateDir, &f.report.path, &f.out, &f.profile.file)
 }

@@ -31,11 +31,16 @@ said. What would be removed is shown first, and then asked about.
 
 A prune is a run of its own, with backups: ccm undo brings files back.`,
 		Args: cli.NeedFile, ValidArgsFunction: cli.CompleteFile(),
-		RunE: func(cmd *cobra.Command, args []string) error {
+		RunE: func(cmd *cobra.Command, args []string) (err error) {
 			if o := f.Part; len(o.Targets)+len(o.Tags)+len(o.SkipTags) > 0 {
 				return diag.Errorf(diag.Pos{}, "prune looks at all that the site declares: --target, --tags and --skip-tags do not go with it")
 			}
-			return f.within(cmd.Context(), e, args[0], func() error { return pruneSite(cmd.Context(), e, f, args, yes) })
+			leave, err := f.enter(cmd.Context(), e, args[0])
+			if err != nil {
+				return err
+			}
+			defer leave(&err)
+			return pruneSite(cmd.Context(), e, f, args, yes)
 		},
 	}
 	f.SiteFlags.Add(cmd.Flags())

@@ -64,12 +64,15 @@ nothing at all if the site or what it touches has changed since.`,
 			if args, err = f.readPlan(cmd, e, args); err != nil {
 				return err
 			}
-			return f.within(cmd.Context(), e, args[0], func() error {
-				if f.interactive {
-					return runInteractively(cmd.Context(), e, f, args)
-				}
-				return profiled(cmd.Context(), e, &f.profile, func(ctx context.Context, t *site.Timings) error { return runSite(ctx, e, f, args, t) })
-			})
+			leave, err := f.enter(cmd.Context(), e, args[0])
+			if err != nil {
+				return err
+			}
+			defer leave(&err)
+			if f.interactive {
+				return runInteractively(cmd.Context(), e, f, args)
+			}
+			return profiled(cmd.Context(), e, &f.profile, func(ctx context.Context, t *site.Timings) error { return runSite(ctx, e, f, args, t) })
 		},
 	}
 	f.add(cmd, report.DiffSummary)
@@ -110,9 +113,12 @@ properties only digests. ccm plan FILE says whether a saved plan still holds.`,
 			if err := f.checkOut(cmd.Context(), e, args[0]); err != nil {
 				return err
 			}
-			return f.within(cmd.Context(), e, args[0], func() error {
-				return profiled(cmd.Context(), e, &f.profile, func(ctx context.Context, t *site.Timings) error { return runSite(ctx, e, f, args, t) })
-			})
+			leave, err := f.enter(cmd.Context(), e, args[0])
+			if err != nil {
+				return err
+			}
+			defer leave(&err)
+			return profiled(cmd.Context(), e, &f.profile, func(ctx context.Context, t *site.Timings) error { return runSite(ctx, e, f, args, t) })
 		},
 	}
 	f.add(cmd, report.DiffChanges)

@@ -19,19 +19,19 @@ func AddBundleFlags(fs *pflag.FlagSet, o *site.BundleOptions) {
 	fs.StringVar(&o.SHA256, "sha256", "", "run only what has this SHA-256 `DIGEST`: a bundle, or what is behind a URL")
 }
 
-// Within calls do where the site called name can be read. For a bundle or a URL that is the directory
+// Enter goes where the site called name can be read. For a bundle or a URL that is the directory
 // into which the site is unpacked. Paths are values of further flags: relative ones are then made
-// absolute, because the user means them from the directory of the command.
-func (f *SiteFlags) Within(ctx context.Context, e *Env, name string, do func() error, paths ...*string) (err error) {
+// absolute, because the user means them from the directory of the command. Leave goes back, and
+// adds an error to the one of the command.
+func (f *SiteFlags) Enter(ctx context.Context, e *Env, name string, paths ...*string) (leave func(*error), err error) {
 	dir, err := os.Getwd()
 	if err != nil {
-		return err
+		return nil, err
 	}
-	leave, err := e.Enter(ctx, name, f.SiteOptions())
+	back, err := e.Enter(ctx, name, f.SiteOptions())
 	if err != nil {
-		return err
+		return nil, err
 	}
-	defer func() { err = errors.Join(err, leave()) }()
 	if now, _ := os.Getwd(); now != dir {
 		for _, path := range append(paths, &e.StateDir) {
 			if *path != "" && !filepath.IsAbs(*path) && !strings.HasPrefix(*path, "-") {
@@ -39,5 +39,5 @@ func (f *SiteFlags) Within(ctx context.Context, e *Env, name string, do func() e
 			}
 		}
 	}
-	return do()
+	return func(err *error) { *err = errors.Join(*err, back()) }, nil
 }

@@ -32,17 +32,20 @@ shown. The same script on the same machine gives the same text.
 
 With --output json, mistakes are told on standard output as well, one object a line.`,
 		Args: cli.NeedFile, ValidArgsFunction: cli.CompleteFile(),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return f.Within(cmd.Context(), e, args[0], func() error {
-				s, err := e.Load(cmd.Context(), args[0], args[1:], f.SiteOptions())
-				if err != nil {
-					return err
-				}
-				if output.Value == "json" {
-					return printCatalog(e, s.Catalog)
-				}
-				return e.Print().Value(schema.MapValue(CatalogTable(s.Catalog)), output.Value)
-			})
+		RunE: func(cmd *cobra.Command, args []string) (err error) {
+			leave, err := f.Enter(cmd.Context(), e, args[0])
+			if err != nil {
+				return err
+			}
+			defer leave(&err)
+			s, err := e.Load(cmd.Context(), args[0], args[1:], f.SiteOptions())
+			if err != nil {
+				return err
+			}
+			if output.Value == "json" {
+				return printCatalog(e, s.Catalog)
+			}
+			return e.Print().Value(schema.MapValue(CatalogTable(s.Catalog)), output.Value)
 		},
 	}
 	cmd.Annotations = map[string]string{cli.TellsEvents: "yes"}

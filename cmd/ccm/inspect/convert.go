@@ -19,14 +19,17 @@ with a comment.
 
   ccm convert site.yaml > site.lua`,
 		Args: cli.NeedFile, ValidArgsFunction: cli.CompleteFile(),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return f.Within(cmd.Context(), e, args[0], func() error {
-				m, err := cli.LoadManifest(cmd.Context(), e, args[0], f)
-				if err != nil {
-					return err
-				}
-				return m.Convert(e.Print().Data())
-			})
+		RunE: func(cmd *cobra.Command, args []string) (err error) {
+			leave, err := f.Enter(cmd.Context(), e, args[0])
+			if err != nil {
+				return err
+			}
+			defer leave(&err)
+			m, err := cli.LoadManifest(cmd.Context(), e, args[0], f)
+			if err != nil {
+				return err
+			}
+			return m.Convert(e.Print().Data())
 		},
 	}
 	f.Add(cmd.Flags())

@@ -28,24 +28,27 @@ other. Resources without arrows are converged in the order of the text.
 In svg, resources of one type with the same neighbours make a stack, and an arrow
 is left out if a longer way implies it.`,
 		Args: cli.NeedFile, ValidArgsFunction: cli.CompleteFile(),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return f.Within(cmd.Context(), e, args[0], func() error {
-				s, err := e.Load(cmd.Context(), args[0], args[1:], f.SiteOptions())
-				if err != nil {
-					return err
-				}
-				var text string
-				switch output.Value {
-				case "dot":
-					text = report.Dot(s.Catalog)
-				case "mermaid":
-					text = report.Mermaid(s.Catalog)
-				case "svg":
-					text = report.SVG(s.Catalog, int(stack))
-				}
-				_, err = io.WriteString(e.Print().Data(), text)
+		RunE: func(cmd *cobra.Command, args []string) (err error) {
+			leave, err := f.Enter(cmd.Context(), e, args[0])
+			if err != nil {
 				return err
-			})
+			}
+			defer leave(&err)
+			s, err := e.Load(cmd.Context(), args[0], args[1:], f.SiteOptions())
+			if err != nil {
+				return err
+			}
+			var text string
+			switch output.Value {
+			case "dot":
+				text = report.Dot(s.Catalog)
+			case "mermaid":
+				text = report.Mermaid(s.Catalog)
+			case "svg":
+				text = report.SVG(s.Catalog, int(stack))
+			}
+			_, err = io.WriteString(e.Print().Data(), text)
+			return err
 		},
 	}
 	f.Add(cmd.Flags())
