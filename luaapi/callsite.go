@@ -17,8 +17,9 @@ import (
 // no table is made: the call is compiled as a call of declareAtCallSite, whose arguments are
 // the values that are not constants,
 //
-//	declareAtCallSite(file, SITE, "/etc/" .. name, text)
+//	declareAtCallSite(file, NUMBER, "/etc/" .. name, text)
 //
+// where NUMBER is the index in chunk.callSites,
 // and the rest is read from the syntax tree. The order of evaluation and the positions in
 // messages are the same.
 
@@ -28,7 +29,7 @@ type callSite struct {
 	constructor lua.LValue
 	fields      []*ast.Field
 	nilable     []nilableField
-	node        int // the number of the call
+	node        int // the number of the call in the syntax tree
 	// repeatable: the call is in a loop or behind a label, so that it may run more than once.
 	// unused: nothing is done with its handles.
 	inFunction, repeatable, unused bool
@@ -90,8 +91,10 @@ func (d *rewriter) findCallSites(stmts []ast.Stmt) {
 		if types[f.typ.Name] == nil {
 			continue
 		}
+		// The compiler knows no Go functions: a marked string stands for this one until
+		// rewriter.insert replaces it in the compiled text.
 		if fn < 0 {
-			fn = d.make(d.in.declarer.declareAtCallSite(d.c))
+			fn = d.addFunction(d.in.declarer.declareAtCallSite(d.c))
 		}
 		f.constructor = d.in.globals.get(f.typ.Name)
 		f.fields = f.call.Args[0].(*ast.TableExpr).Fields

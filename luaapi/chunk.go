@@ -209,7 +209,7 @@ func (cp *compiler) loadOf(of *Package, name, dir, text string) (*lua.LFunction,
 // compileChunk makes code of the syntax tree of c, after it has rewritten the declarations in it
 // that need no table (callsite.go), and what gopher-lua would compile slowly (constants.go).
 func (cp *compiler) compileChunk(c *chunk, stmts []ast.Stmt) (*lua.FunctionProto, error) {
-	d := &rewriter{in: cp.in, c: c, chunk: len(cp.in.source.chunks), long: len(c.text.short) >= shortText}
+	d := &rewriter{in: cp.in, c: c, chunk: len(cp.in.source.chunks), long: len(c.text.packed) >= shortText}
 	if !cp.noCallSites {
 		d.findCallSites(stmts)
 	}

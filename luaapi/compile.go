@@ -61,7 +61,7 @@ func placeInstructions(proto *lua.FunctionProto) {
 
 // compileMistake returns the mistake for a text that is Lua but cannot be
 // compiled.
-func (rp *reporter) compileMistake(c *chunk, err error) *diag.Error {
+func (rp *mistakeCollector) compileMistake(c *chunk, err error) *diag.Error {
 	e := &diag.Error{Pos: diag.Pos{File: c.name, Line: 1}, Err: err}
 	ce, ok := errors.AsType[*lua.CompileError](err)
 	if !ok {

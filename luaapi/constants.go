@@ -81,15 +81,15 @@ func (d *rewriter) insert(proto *lua.FunctionProto) {
 	}
 }
 
-// make returns the number of a function of this program that a text calls.
-func (d *rewriter) make(fn lua.LGFunction) int {
+// addFunction adds a function of this program that a text calls, and returns its number.
+func (d *rewriter) addFunction(fn lua.LGFunction) int {
 	d.functions = append(d.functions, d.in.vm.NewFunction(fn))
 	return len(d.functions) - 1
 }
 
 // call returns a call of a function of this program.
 func (d *rewriter) call(fn lua.LGFunction, args ...ast.Expr) *ast.FuncCallExpr {
-	e := &ast.FuncCallExpr{Func: d.placeholder(d.make(fn)), Args: args, AdjustRet: true}
+	e := &ast.FuncCallExpr{Func: d.placeholder(d.addFunction(fn)), Args: args, AdjustRet: true}
 	e.SetLine(hiddenLine)
 	return e
 }

@@ -13,7 +13,7 @@ import (
 
 // explain fills e with the message of gopher-lua, rewritten so that it names the faulty
 // expression. What the message lacks is read from the failing instruction and its node.
-func (rp *reporter) explain(L *lua.LState, e *diag.Error, f frame, message string) {
+func (rp *mistakeCollector) explain(L *lua.LState, e *diag.Error, f frame, message string) {
 	e.Err = errors.New(message)
 	x := explainer{Interp: rp.in, L: L, e: e, node: f.node}
 	if c := rp.in.source.chunkOf(f.node); c != nil {

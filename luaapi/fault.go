@@ -26,7 +26,7 @@ func (e *stopError) Error() string { return e.text }
 func (e *stopError) Unwrap() error { return e.cause }
 
 // stopped returns the mistake for an evaluation that was stopped at pos.
-func (rp *reporter) stopped(pos diag.Pos, notes []diag.Note) *diag.Error {
+func (rp *mistakeCollector) stopped(pos diag.Pos, notes []diag.Note) *diag.Error {
 	e := &diag.Error{Pos: pos, Notes: notes}
 	switch cause := context.Cause(rp.in.ctx); {
 	case errors.Is(cause, errTimeout):
@@ -60,7 +60,7 @@ func (u UnplacedError) Error() string { return string(u) }
 
 // fault returns the mistake that ended an evaluation. The stack of L is still as it was at that
 // moment.
-func (rp *reporter) fault(L *lua.LState, r any) *diag.Error {
+func (rp *mistakeCollector) fault(L *lua.LState, r any) *diag.Error {
 	e := rp.faultOf(L, r)
 	if strings.TrimSpace(e.Err.Error()) == "" {
 		e.Err = errSilent
@@ -68,7 +68,7 @@ func (rp *reporter) fault(L *lua.LState, r any) *diag.Error {
 	return e
 }
 
-func (rp *reporter) faultOf(L *lua.LState, r any) *diag.Error {
+func (rp *mistakeCollector) faultOf(L *lua.LState, r any) *diag.Error {
 	if rp.fatal != nil {
 		return rp.fatal
 	}
@@ -137,7 +137,7 @@ func panicked(r any) error {
 }
 
 // valueText returns the text of a thrown value that is no string.
-func (rp *reporter) valueText(L *lua.LState, v lua.LValue) (text string) {
+func (rp *mistakeCollector) valueText(L *lua.LState, v lua.LValue) (text string) {
 	if v == lua.LNil {
 		return errSilent.Error()
 	}

@@ -111,7 +111,7 @@ func (in *Interp) thread() *lua.LState {
 func (in *Interp) enter(ctx context.Context, watch *stopwatch) (leave func()) {
 	type state struct {
 		ctx       context.Context
-		report    reporter
+		report    mistakeCollector
 		loadStack []string
 		nested    int
 		watch     *stopwatch

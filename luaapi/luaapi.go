@@ -109,7 +109,7 @@ type Interp struct {
 	Tables *Tables
 
 	source    *sourceMap
-	report    *reporter
+	report    *mistakeCollector
 	limits    *limits
 	compiler  *compiler
 	globals   *globalTable
@@ -166,7 +166,7 @@ func New(opts Options) *Interp {
 		types: opts.Registry.Types(),
 	}
 	in.source = &sourceMap{notesOf: make(map[string][]diag.Note)}
-	in.report = &reporter{in: in}
+	in.report = &mistakeCollector{in: in}
 	in.report.reset()
 	in.limits = &limits{in: in}
 	in.Tables = &Tables{in: in, byProxy: make(map[*lua.LTable]*readonlyTable), byContents: make(map[*lua.LTable]*readonlyTable)}

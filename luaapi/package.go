@@ -233,7 +233,7 @@ func getMetatable(L *lua.LState) int {
 
 // throwFatal throws a mistake that no pcall stops. A mistake with a file of its own is shown
 // there, with the place of the calling script.
-func (rp *reporter) throwFatal(L *lua.LState, err error) {
+func (rp *mistakeCollector) throwFatal(L *lua.LState, err error) {
 	f, notes := rp.in.source.origin(L)
 	here := rp.in.source.framePos(f)
 	var list diag.List

@@ -12,7 +12,7 @@ import (
 // their values instead. The catalog holds the same values, so a script that writes out its files
 // takes their memory once. The text is rebuilt from the values when a message needs it.
 type packedText struct {
-	short  string   // the text with marks in the place of the strings
+	packed string   // the text with marks in the place of the strings
 	values []string // of the marks
 	text   func() string
 }
@@ -72,22 +72,22 @@ func takeOut(text string, long int, value func(inner string, plain bool) (string
 		return unpacked(text)
 	}
 	b.WriteString(text[done:])
-	p.short = b.String()
+	p.packed = b.String()
 	return p
 }
 
 // unpacked is a text from which nothing is taken out.
 func unpacked(text string) *packedText {
-	return &packedText{short: text, text: func() string { return text }}
+	return &packedText{packed: text, text: func() string { return text }}
 }
 
 // unpack makes the whole text.
 func (p *packedText) unpack() string {
 	if len(p.values) == 0 {
-		return p.short
+		return p.packed
 	}
 	var b strings.Builder
-	rest := p.short
+	rest := p.packed
 	for _, value := range p.values {
 		at := strings.Index(rest, packedMark)
 		b.WriteString(rest[:at])
@@ -118,7 +118,7 @@ func (p *packedText) fill(stmts []ast.Stmt, value func(string) string) {
 
 // parse parses the packed text; marks stay in the tree. Mistakes are those of the whole text.
 func (p *packedText) parse(name string) ([]ast.Stmt, error) {
-	stmts, err := parseText(withoutShebang(p.short), name)
+	stmts, err := parseText(withoutShebang(p.packed), name)
 	if err != nil && len(p.values) > 0 {
 		_, err = parseText(withoutShebang(p.text()), name)
 	}

@@ -38,7 +38,7 @@ func TestPacked(t *testing.T) {
 	}
 	p := pack(packedTexts[0], 0)
 	require.Equal(t, []string{"one\n\ttwo\\", `it's "\\"`}, p.values)
-	require.Equal(t, "a = \"\x01esc 0\" b = '\x01esc 1' -- \"no\\n\"", p.short)
+	require.Equal(t, "a = \"\x01esc 0\" b = '\x01esc 1' -- \"no\\n\"", p.packed)
 }
 
 func FuzzPacked(f *testing.F) {

@@ -102,7 +102,7 @@ func (Apply) Decide(ApplyState) (d resource.Decision) { return d }
 // Refresh implements resource.Refresher: a resource of the child changed, and so the child has
 // changed.
 func (Apply) Refresh(_ ApplyState, d resource.Decision) resource.Decision {
-	d.Act("Apply", "applied changes")
+	d.AddAction("Apply", "applied changes")
 	d.Complete = true
 	return d
 }

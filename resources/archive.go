@@ -186,7 +186,7 @@ func (a Archive) decideAbsent(have ArchiveState) (d resource.Decision) {
 		return d
 	}
 	d.Add("ensure", string(ArchivePresent), string(ArchiveAbsent))
-	d.Act("Remove", "removed")
+	d.AddAction("Remove", "removed")
 	d.Effects, d.Complete = []host.PathEffect{{Path: a.Name, Kind: host.Missing}}, true
 	return d
 }
@@ -201,18 +201,18 @@ func (a Archive) decideCreated(have ArchiveState) (d resource.Decision) {
 	return d
 }
 
-func (a Archive) cleanup(d *resource.Decision) { d.Act("Cleanup", "cleaned up") }
+func (a Archive) cleanup(d *resource.Decision) { d.AddAction("Cleanup", "cleaned up") }
 
 func (a Archive) decidePresent(have ArchiveState) (d resource.Decision) {
 	download := a.diff(have, &d)
 	extract := a.ExtractParent != "" && (download || a.Creates != "" || have.Unextracted)
 	switch {
 	case download && a.Source != "":
-		d.Act("Download", "copied")
+		d.AddAction("Download", "copied")
 	case download:
-		d.Act("Download", "downloaded")
+		d.AddAction("Download", "downloaded")
 	case d.Has("owner") || d.Has("group"):
-		d.Act("SetAttributes", "updated attributes")
+		d.AddAction("SetAttributes", "updated attributes")
 	}
 	if len(d.Actions) > 0 || extract {
 		d.Effects = have.Parents.effects(a.effect(have, download))
@@ -226,7 +226,7 @@ func (a Archive) decidePresent(have ArchiveState) (d resource.Decision) {
 	} else {
 		d.Add("extract_parent", "", a.ExtractParent)
 	}
-	d.Act("Extract", "extracted")
+	d.AddAction("Extract", "extracted")
 	d.Effects = append(d.Effects, host.PathEffect{Path: a.ExtractParent, Kind: host.Directory, Open: true})
 	if a.Creates != "" {
 		d.Effects = append(d.Effects, host.PathEffect{Path: a.Creates, Vague: true})

@@ -237,7 +237,7 @@ func (e Exec) Decide(have ExecState) (d resource.Decision) {
 }
 
 func (e Exec) execute(d *resource.Decision, phrase string) {
-	d.Act("Execute", phrase)
+	d.AddAction("Execute", phrase)
 	d.Effects, d.Complete = e.effects()
 	switch {
 	case e.ChangedIf != "":

@@ -101,18 +101,18 @@ type FileState struct {
 	Target string
 	// Owner and Group are the names of UID and GID; empty if they are as desired.
 	Owner, Group string
-	// Checksum is the SHA-256 of the content in hexadecimal; empty if the content is as desired or
-	// not managed, or if SizesDiffer.
+	// Checksum is the SHA-256 of the content in hexadecimal; empty if there is no file, if the
+	// content is as desired or not managed, or if SizesDiffer.
 	Checksum string
 	// WantUID, WantGID are the numbers of the desired owner and group.
 	WantUID, WantGID uint32
-	// WantChecksum is the SHA-256 of the desired content. It is empty in the same cases as
-	// Checksum, unless it happens to be known.
+	// WantChecksum is the same of the desired content. It is set for a missing file too, and
+	// sometimes for content that is as desired.
 	WantChecksum string
 	// Source is the stat data of the source, if there is one.
 	Source host.StatData
-	// SizesDiffer is set if the content differs from a source in its size, or the file is missing.
-	// Then neither was read.
+	// SizesDiffer is set if there is a source, and the file is missing or has another size. Then
+	// neither was read.
 	SizesDiffer bool
 	// SourceUnknown is set if a plan does not know the future content of the source.
 	SourceUnknown bool

@@ -39,8 +39,8 @@ func (f File) checkCommands() error {
 	return errors.Join(errs...)
 }
 
-// Validation returns validate.
+// Validation returns validate, the field Check, as a command that can be asked about.
 func (f File) Validation() resource.CheckCommand { return f.Check }
 
-// ValidationAfter returns validate_after.
+// ValidationAfter is the same for validate_after, the field CheckAfter.
 func (f File) ValidationAfter() resource.CheckCommand { return f.CheckAfter }

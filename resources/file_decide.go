@@ -65,7 +65,7 @@ func (f File) decideAbsent(have FileState) (d resource.Decision) {
 	if have.CheckAfterPending {
 		d.Add("validate_after", "not asked", "passed")
 	}
-	d.Act("Remove", phrase)
+	d.AddAction("Remove", phrase)
 	d.Effects, d.Complete = []host.PathEffect{{Path: f.Name, Kind: host.Missing}}, true
 	if have.Kind == host.Regular {
 		d.Text = f.text(have)
@@ -130,7 +130,7 @@ func (f File) decidePresent(have FileState) (d resource.Decision) {
 	if len(d.Diff) == 0 {
 		return d
 	}
-	d.Act(verb, phrase)
+	d.AddAction(verb, phrase)
 	d.Effects, d.Complete = have.Parents.effects(f.effect(have)), true
 	if have.ContentDiffers || have.Kind == host.Missing && f.Ensure == FilePresent {
 		d.Text = f.text(have)

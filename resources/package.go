@@ -239,18 +239,18 @@ func (p Package) decideVersion(have PackageState, d *resource.Decision) (desired
 	switch {
 	case p.Ensure == PackagePurged:
 		if have.Installed() || have.Residue {
-			d.Act("Uninstall", "purged")
+			d.AddAction("Uninstall", "purged")
 		}
 	case p.Ensure == PackageAbsent:
 		if have.Installed() {
-			d.Act("Uninstall", "uninstalled")
+			d.AddAction("Uninstall", "uninstalled")
 		}
 	case !have.Installed() && p.Ensure.IsVersion():
-		d.Act("Install", "installed version "+desired)
+		d.AddAction("Install", "installed version "+desired)
 	case !have.Installed() && p.Ensure == PackageLatest:
-		d.Act("Install", "installed latest")
+		d.AddAction("Install", "installed latest")
 	case !have.Installed():
-		d.Act("Install", "installed")
+		d.AddAction("Install", "installed")
 	case p.Ensure == PackagePresent:
 	case p.Ensure.IsConstraint():
 		switch {
@@ -258,26 +258,26 @@ func (p Package) decideVersion(have PackageState, d *resource.Decision) (desired
 		case have.Candidate == "" && have.IndexAge == "":
 			d.Err = fmt.Errorf("want %s, found %s, and no repository has such a version", desired, have.Metadata.Version)
 		case have.Order > 0:
-			d.Act("Downgrade", "downgraded")
+			d.AddAction("Downgrade", "downgraded")
 			desired = have.Candidate
 		default:
-			d.Act("Upgrade", "upgraded")
+			d.AddAction("Upgrade", "upgraded")
 			desired = cmp.Or(have.Candidate, desired)
 		}
 	case p.Ensure == PackageLatest:
 		// A candidate older than the installed version is ignored: latest never downgrades.
 		switch {
 		case have.Candidate != "" && have.Order < 0:
-			d.Act("Upgrade", "upgraded to latest")
+			d.AddAction("Upgrade", "upgraded to latest")
 			desired = have.Candidate
 		case have.IndexAge != "":
-			d.Act("Upgrade", "upgraded to latest")
+			d.AddAction("Upgrade", "upgraded to latest")
 			d.Uncertain = "the package index is " + have.IndexAge + " and is refreshed first"
 		}
 	case have.Order < 0:
-		d.Act("Upgrade", "upgraded to "+desired)
+		d.AddAction("Upgrade", "upgraded to "+desired)
 	case have.Order > 0:
-		d.Act("Downgrade", "downgraded to "+desired)
+		d.AddAction("Downgrade", "downgraded to "+desired)
 	}
 	return desired
 }
@@ -292,7 +292,7 @@ func (p Package) decideHold(held bool, d *resource.Decision) {
 		d.Actions = append([]resource.Action{{Verb: "Release", Phrase: "released"}}, d.Actions...)
 	}
 	if hold && (changes || !held) {
-		d.Act("Hold", "held")
+		d.AddAction("Hold", "held")
 	}
 	if hold != held && (held || hold) {
 		d.Add("hold", strconv.FormatBool(held), strconv.FormatBool(hold))

@@ -254,7 +254,7 @@ func (s Scaffold) decidePresent(have ScaffoldState) (d resource.Decision) {
 	if len(d.Diff) == 0 {
 		return d
 	}
-	d.Act("Scaffold", "changed "+scaffoldFiles(count))
+	d.AddAction("Scaffold", "changed "+scaffoldFiles(count))
 	d.Complete = true
 	return d
 }
@@ -276,7 +276,7 @@ func (s Scaffold) decideAbsent(have ScaffoldState) (d resource.Decision) {
 	for _, dir := range have.EmptyDirs {
 		d.Effects = append(d.Effects, host.PathEffect{Path: path.Clean(dir), Kind: host.Missing})
 	}
-	d.Act("Remove", "removed "+scaffoldFiles(count))
+	d.AddAction("Remove", "removed "+scaffoldFiles(count))
 	d.Complete = true
 	return d
 }

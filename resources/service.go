@@ -246,23 +246,23 @@ func (s Service) Decide(have ServiceState) (d resource.Decision) {
 	}
 	if have.Masked && s.Mask != nil && !*s.Mask {
 		d.Add("mask", "true", "false")
-		d.Act("Unmask", "unmasked")
+		d.AddAction("Unmask", "unmasked")
 		have.Masked, have.Enabled, have.CannotEnable = false, have.EnabledUnmasked, ""
 	}
 	switch ensure := s.runState(); {
 	case ensure == ServiceRunning && !have.Running:
 		d.Add("ensure", string(ServiceStopped), string(ServiceRunning))
-		d.Act("Start", "started")
+		d.AddAction("Start", "started")
 		if have.Masked {
 			d.Err = errMasked("running")
 		}
 	case ensure == ServiceStopped && have.Running:
 		d.Add("ensure", string(ServiceRunning), string(ServiceStopped))
-		d.Act("Stop", "stopped")
+		d.AddAction("Stop", "stopped")
 	case ensure == ServiceStopped && have.Starting:
 		// A service that is starting counts as stopped, but would run a moment later.
 		d.Add("ensure", "starting", string(ServiceStopped))
-		d.Act("Stop", "stopped")
+		d.AddAction("Stop", "stopped")
 	}
 	if s.Enable != nil && *s.Enable != have.Enabled {
 		d.Add("enable", strconv.FormatBool(have.Enabled), strconv.FormatBool(*s.Enable))
@@ -274,14 +274,14 @@ func (s Service) Decide(have ServiceState) (d resource.Decision) {
 		case have.CannotEnable != "":
 			d.Err = errors.Join(d.Err, fmt.Errorf("want enable = %t, found the service %s, which cannot be changed: %s", *s.Enable, have.Startup, have.CannotEnable))
 		case *s.Enable:
-			d.Act("Enable", "enabled")
+			d.AddAction("Enable", "enabled")
 		default:
-			d.Act("Disable", "disabled")
+			d.AddAction("Disable", "disabled")
 		}
 	}
 	if s.isToBeMasked() && !have.Masked {
 		d.Add("mask", "false", "true")
-		d.Act("Mask", "masked")
+		d.AddAction("Mask", "masked")
 		if have.CannotMask != "" {
 			d.Err = errors.Join(d.Err, fmt.Errorf("want the service masked, found that it cannot be: %s", have.CannotMask))
 		}

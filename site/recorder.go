@@ -201,6 +201,7 @@ func (r *Recorder) beginRecord(ctx context.Context, info state.RunInfo) (*runSta
 	} else if st.lock, err = r.waitForLock(ctx, st.store.Dir(), now); err != nil {
 		return nil, err
 	} else {
+		// There was no lock file before, so no other run has begun since the site was read.
 		r.exclusive = st.lock.First
 	}
 	r.beginWork(st.store, info.ID)

@@ -107,9 +107,9 @@ func (r *Run) Converge(ctx context.Context) event.Summary {
 	ctx, cancel := r.limited(ctx)
 	defer cancel()
 	o.Timings.enter(phaseConverge)
-	services := r.newRegistrar(ctx)
-	if services != nil {
-		r.engine.Reporters = append(slices.Clip(r.engine.Reporters), services)
+	registrar := r.newRegistrar(ctx) // tells the registry of services which of them are in order
+	if registrar != nil {
+		r.engine.Reporters = append(slices.Clip(r.engine.Reporters), registrar)
 	}
 	r.scripts = s.reportTo(ctx, r.engine, r.process.Messages.Explain)
 	r.engine.Reporters = append(slices.Clip(r.engine.Reporters), o.Timings)
@@ -120,8 +120,8 @@ func (r *Run) Converge(ctx context.Context) event.Summary {
 	}
 	r.walked = true
 	o.Timings.enter(phaseReport)
-	if services != nil {
-		r.summary.Registrations = services.finish()
+	if registrar != nil {
+		r.summary.Registrations = registrar.finish()
 	}
 	if !o.Plan && !o.MonitorOnly && o.Site.Part.isWhole() && !r.summary.Interrupted {
 		n, err := r.state.writer.CountUndeclared()

@@ -26,7 +26,7 @@ func TestWithoutFake(t *testing.T) {
 	f, err := resource.Functions{
 		Name: "real", Provider: "real", Schema: s,
 		Status: func(context.Context, *host.View, *resource.Properties) (any, error) { return nil, nil },
-		Decide: func(*resource.Properties, any) (d resource.Decision) { d.Act("do", "done"); return d },
+		Decide: func(*resource.Properties, any) (d resource.Decision) { d.AddAction("do", "done"); return d },
 		Perform: func(ctx context.Context, h *host.Host, _ *resource.Properties, _ resource.Action) error {
 			_, err := h.Run(ctx, host.Cmd{Argv: []string{"touch", outside}})
 			require.NoError(t, err)

@@ -138,5 +138,5 @@ func signBundle(ctx context.Context, e *cli.Env, key, file string) error {
 
 // enter is SiteFlags.Enter with the paths among the flags of a run.
 func (f *runFlags) enter(ctx context.Context, e *cli.Env, name string) (leave func(*error), err error) {
-	return f.SiteFlags.Enter(ctx, e, name, &f.StateDir, &f.report.path, &f.out, &f.profile.file)
+	return f.SiteFlags.Enter(ctx, e, name, &f.StateDir, &f.reportFile.path, &f.out, &f.profile.file)
 }

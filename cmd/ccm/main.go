@@ -104,7 +104,7 @@ func newEnv(stdin io.Reader, stdout, stderr io.Writer, clock host.Clock) *cli.En
 	return cli.NewEnv(stdin, stdout, stderr, clock, readBuildInfo())
 }
 
-// run is main for tests.
+// run runs ccm with these arguments, and returns the exit status. Tests call it, too.
 func run(ctx context.Context, e *cli.Env, args []string) int {
 	out := &terminal.StickyWriter{W: e.Stdout.Unwrap()}
 	// Secrets are masked last, because they have to be found in their escaped form, too.

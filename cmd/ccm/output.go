@@ -40,7 +40,7 @@ type runReport struct {
 // newReport returns the report that the flags ask for. On a terminal a status line shows the
 // present work.
 func newReport(e *cli.Env, f *runFlags) *runReport {
-	r := &runReport{id: site.NewRunID(time.Now()), stderr: e.Stderr, file: &f.report, rights: func() {}}
+	r := &runReport{id: site.NewRunID(time.Now()), stderr: e.Stderr, file: &f.reportFile, rights: func() {}}
 	stdout := e.Stdout
 	var line *report.StatusLine
 	if terminal.IsTerminal(e.Stderr) && !f.quiet && !f.step && os.Getenv("TERM") != "dumb" {
@@ -72,7 +72,7 @@ func newReport(e *cli.Env, f *runFlags) *runReport {
 			}
 		}
 	} else {
-		t := report.Text{W: stdout, Color: cli.Colorful(e, e.Stdout), Verbose: f.verbose, Quiet: f.quiet, OneOff: f.oneOff, Drift: f.drift, Diff: report.DiffMode(f.diff.Value), DiffLines: int(f.diffLines), Site: f.site}
+		t := report.Text{W: stdout, Color: cli.Colorful(e, e.Stdout), Verbose: f.verbose, Quiet: f.quiet, OneOff: f.oneOff, Drift: f.drift, Diff: report.DiffMode(f.diff.Value), DiffLines: int(f.diffLines), Site: f.siteArguments}
 		failures := &report.Failures{Text: t, HasSudo: e.HasSudo}
 		r.reporters = []event.Reporter{t, failures}
 		r.summary = func(s event.Summary) { failures.Tell(); t.Summary(s) }

@@ -63,7 +63,7 @@ func pruneSite(ctx context.Context, e *cli.Env, f *runFlags, args []string, yes 
 		}
 	}
 	rep := newReport(e, f)
-	defer f.report.write(e, f.quiet, &err)
+	defer f.reportFile.write(e, f.quiet, &err)
 	read := rep.reads(args[0])
 	x, err := e.OpenPrune(ctx, args[0], args[1:], &site.RunOptions{
 		ID: rep.id, Site: f.SiteFlags.SiteOptions(), Record: f.RecordFlags.RecordOptions(f.Root), Host: rep.hostOptions(e, f),

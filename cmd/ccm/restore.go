@@ -72,7 +72,7 @@ func (f *runFlags) addRestore(cmd *cobra.Command) {
 func restoreFiles(ctx context.Context, e *cli.Env, f *runFlags, o *site.RestoreOptions) (err error) {
 	f.Root = o.Run.Root
 	rep := newReport(e, f)
-	defer f.report.write(e, f.quiet, &err)
+	defer f.reportFile.write(e, f.quiet, &err)
 	o.ID, o.Record, o.Host, o.Reporters = rep.id, f.RecordFlags.RecordOptions(f.Root), rep.hostOptions(e, f), rep.reporters
 	o.Plan, o.Texts = f.noop, f.diff.Value != string(report.DiffOff)
 	sum, err := e.Restore(ctx, o)

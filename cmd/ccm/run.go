@@ -22,30 +22,30 @@ import (
 type runFlags struct {
 	cli.SiteFlags
 	cli.RecordFlags
-	report      reportFile
-	noop        bool
-	output      *cli.Choice
-	detailed    bool
-	diff        *cli.Choice
-	verbose     bool
-	quiet       bool
-	stream      bool
-	diffLines   uint
-	oneOff      bool // a resource is named on the command line
-	drift       bool // the machine is compared with the applied state
-	debug       bool
-	monitorOnly bool
-	interactive bool
-	render      bool
-	idempotent  bool
-	profile     profileFlag
-	out         string          // the file for the plan, or ""
-	plan        *site.SavedPlan // the saved plan to run, or nil
-	site        string          // the script or manifest with flags and arguments, for messages that suggest another command
-	confirm     bool
-	register    *cli.Choice // nil if nothing is registered
-	step        bool
-	tty         *terminal.Writer // for questions; nil if none is asked
+	reportFile    reportFile
+	noop          bool
+	output        *cli.Choice
+	detailed      bool
+	diff          *cli.Choice
+	verbose       bool
+	quiet         bool
+	stream        bool
+	diffLines     uint
+	oneOff        bool // a resource is named on the command line
+	drift         bool // the machine is compared with the applied state
+	debug         bool
+	monitorOnly   bool
+	interactive   bool
+	render        bool
+	idempotent    bool
+	profile       profileFlag
+	out           string          // the file for the plan, or ""
+	plan          *site.SavedPlan // the saved plan to run, or nil
+	siteArguments string          // the script or manifest with flags and arguments, for messages that suggest another command
+	confirm       bool
+	register      *cli.Choice // nil if nothing is registered
+	step          bool
+	tty           *terminal.Writer // for questions; nil if none is asked
 }
 
 func newRunCommand(e *cli.Env) *cobra.Command {
@@ -155,7 +155,7 @@ func (f *runFlags) addReport(cmd *cobra.Command) {
 	fs.BoolVarP(&f.quiet, "quiet", "q", false, "report failures only")
 	fs.UintVar(&f.diffLines, "diff-lines", 0, "tell at most `N` lines of each diff (0 for all); with it, --diff is full")
 	cmd.PreRunE = func(cmd *cobra.Command, _ []string) error {
-		if err := f.report.check(); err != nil {
+		if err := f.reportFile.check(); err != nil {
 			return err
 		}
 		given, limited := cmd.Flags().Changed("diff"), cmd.Flags().Changed("diff-lines")
@@ -168,7 +168,7 @@ func (f *runFlags) addReport(cmd *cobra.Command) {
 		}
 		return nil
 	}
-	f.report.add(cmd)
+	f.reportFile.add(cmd)
 	fs.BoolVar(&f.stream, "stream", false, "print each line that commands write, with its resource")
 	fs.BoolVar(&f.debug, "debug", false, "log every effect on the machine")
 	cmd.MarkFlagsMutuallyExclusive("verbose", "quiet")
@@ -192,14 +192,14 @@ func runSite(ctx context.Context, e *cli.Env, f *runFlags, args []string, timing
 	if err := f.openQuestions(e); err != nil {
 		return err
 	}
-	if f.site, err = f.commandLine(args); err != nil {
+	if f.siteArguments, err = f.commandLine(args); err != nil {
 		return err
 	}
 	if err := cli.ChooseRegister(f.register, &f.Data); err != nil {
 		return err
 	}
 	rep := newReport(e, f)
-	defer f.report.write(e, f.quiet, &err)
+	defer f.reportFile.write(e, f.quiet, &err)
 	read := rep.reads(args[0])
 	run, err := e.OpenRun(ctx, args[0], args[1:], &site.RunOptions{
 		ID: rep.id, Site: f.SiteFlags.SiteOptions(), Record: f.RecordFlags.RecordOptions(f.Root), Host: rep.hostOptions(e, f),
@@ -238,17 +238,17 @@ func runSite(ctx context.Context, e *cli.Env, f *runFlags, args []string, timing
 	code, _ := exitStatus(sum, f.detailed).(cli.Status)
 	switch {
 	case run.TimedOut() && sum.Interrupted:
-		f.report.problem = fmt.Errorf("the run took longer than %s", f.Timeout)
+		f.reportFile.problem = fmt.Errorf("the run took longer than %s", f.Timeout)
 		return cli.Status(cli.ExitFailed)
 	case run.TimedOut(), run.ScriptFailed() && !sum.Interrupted:
-		f.report.problem = errors.New("a function of the script that waited for an outcome failed, as told on standard error")
+		f.reportFile.problem = errors.New("a function of the script that waited for an outcome failed, as told on standard error")
 		return code | cli.ExitFailed
 	case f.idempotent && !sum.Interrupted && !sum.Failed():
 		if err := run.CheckIdempotent(ctx); errors.Is(err, site.ErrInterrupted) {
 			return err
 		} else if err != nil {
 			e.Messages.Explain(err)
-			f.report.problem = err
+			f.reportFile.problem = err
 			return code | cli.ExitFailed
 		}
 	}
@@ -261,7 +261,7 @@ func (f *runFlags) followError(e *cli.Env, run *site.Run, err error) error {
 	if !run.TimedOut() {
 		return err
 	}
-	f.report.problem = err
+	f.reportFile.problem = err
 	e.Messages.Explain(err)
 	return cli.Status(cli.ExitFailed)
 }

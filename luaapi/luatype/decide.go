@@ -75,7 +75,7 @@ func (d *definition) compare(want *resource.Properties, have State) (dec resourc
 		d.compareProperties(want, have, verb, &dec)
 	}
 	if len(dec.Diff) > 0 {
-		dec.Act(verb, d.phrase(verb))
+		dec.AddAction(verb, d.phrase(verb))
 	}
 	return dec
 }
@@ -133,7 +133,7 @@ func (d *definition) addRefresh(want *resource.Properties, have any, dec resourc
 			return dec
 		}
 	}
-	dec.Act(refresh, d.phrase(refresh))
+	dec.AddAction(refresh, d.phrase(refresh))
 	return dec
 }
 
@@ -220,7 +220,7 @@ func (d *definition) decisionOf(v lua.LValue) (dec resource.Decision, err error)
 		if verb == "" || !isPhrase(string(phrase)) {
 			return wrong(`actions[%d]: want a verb and a phrase that reads well after "Would have", got %s and %s`, i+1, describe(verb), describe(phrase))
 		}
-		dec.Act(string(verb), string(phrase))
+		dec.AddAction(string(verb), string(phrase))
 		dec.Actions[len(dec.Actions)-1].Intent = lua.LVAsString(row.RawGetString("intent"))
 	}
 	if len(dec.Diff) > 0 && len(dec.Actions) == 0 && dec.Err == nil {

@@ -51,12 +51,12 @@ func (s *services) StatusAll(ctx context.Context, v *host.View, wants []resource
 	for i, want := range wants {
 		names[i] = unitName(want.ServiceName())
 	}
-	fell := make([]error, len(wants))
+	notUp := make([]error, len(wants))
 	for i, want := range wants {
-		fell[i] = s.watchStart(ctx, v, want)
+		notUp[i] = s.watchStart(ctx, v, want)
 	}
 	units, errs := s.ctl.status(ctx, v, names...)
-	for i, err := range fell {
+	for i, err := range notUp {
 		if err != nil {
 			errs[i] = err
 		}

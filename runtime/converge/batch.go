@@ -98,7 +98,7 @@ func (w *walk) stage(ctx context.Context, provider resource.Binding, d resource.
 	}
 	b := w.batch
 	path, _, _ := resource.BoundsOf(ev.Resource.Spec)
-	w.batchPaths.AddNew(path)
+	w.batchPaths.AddReplaced(path)
 	x := &stagedFile{event: ev, provider: provider, decision: d, host: b.files.File()}
 	if b.entries = append(b.entries, x); !b.files.Concurrent() || len(b.entries) == 1 {
 		w.write(ctx, x)
@@ -154,13 +154,13 @@ func (w *walk) beginCommit(ctx context.Context) {
 	w.writeMore(ctx)
 	b, before, v := w.batch, w.previous, w.view
 	w.pool.wait() // also for the commit of the batch before
-	b.setErrs(before.retry())
+	b.setErrs(before.retryableError())
 	if before.hasErrors() {
 		w.finishCommit(ctx) // files that are written again come before the files of b
 		before = nil
 	}
 	b.files.Announce(b.errs)
-	again := b.retry() != nil // asked before the job runs: the commit adds errors to b.errs
+	again := b.retryableError() != nil // asked before the job runs: the commit adds errors to b.errs
 	w.batch, w.previous = nil, b
 	b.events, w.queue = w.queue, nil
 	if job := func() { b.place(ctx, v, w.pool) }; b.files.Concurrent() {
@@ -219,21 +219,21 @@ func (w *walk) concludeAll(ctx context.Context, b *batch) {
 
 // setErrs collects the error of each write. Once a file has to be written by itself, all files
 // behind it have to be as well: they might take up the room on the disk that it needs first.
-// Retry is such an error of the previous batch, or nil.
-func (b *batch) setErrs(retry error) {
+// Earlier is such an error of the previous batch, or nil.
+func (b *batch) setErrs(earlier error) {
 	b.errs = make([]error, len(b.entries))
 	for n, x := range b.entries {
 		if b.errs[n] = x.err; x.err == nil {
-			b.errs[n] = retry
-		} else if retry == nil && host.IsRetryable(x.err) {
-			retry = x.err
+			b.errs[n] = earlier
+		} else if earlier == nil && host.IsRetryable(x.err) {
+			earlier = x.err
 		}
 	}
 }
 
-// retry returns the error of the first file that has to be written by itself, nil if there is
-// none. B may be nil.
-func (b *batch) retry() error {
+// retryableError returns the error of the first file that has to be written by itself, nil if
+// there is none. B may be nil.
+func (b *batch) retryableError() error {
 	if b == nil {
 		return nil
 	}
@@ -267,18 +267,18 @@ func (w *walk) conclude(ctx context.Context, x *stagedFile, err error) {
 	}
 	switch {
 	case err != nil:
-		w.recordChange(ev.Resource, false)
+		w.noteChange(ev.Resource, false)
 		ev.Err, ev.Actions = err, ev.Actions[:done]
 		w.refreshes.cancelIfUnchanged(ctx, x.provider, x.decision.Diff, ev)
 	case x.hasStatus:
-		w.recordChange(ev.Resource, true)
+		w.noteChange(ev.Resource, true)
 		w.judge(ev, x.state, x.statusErr)
 	default: // the file was written by itself just now
-		w.recordChange(ev.Resource, false)
+		w.noteChange(ev.Resource, false)
 		w.verify(ctx, x.provider, ev)
 	}
 	if ev.Err != nil {
 		ev.Outcome = event.Failed
-		w.recordOutcome(ev)
+		w.noteOutcome(ev)
 	}
 }

@@ -29,7 +29,7 @@ func (page) MayPrefetch() bool                         { return true }
 func (p page) Bounds() (path string, looks, acts bool) { return p.Name, true, true }
 func (p page) Decide(same bool) (d resource.Decision) {
 	if !same {
-		d.Act("Write", "wrote it")
+		d.AddAction("Write", "wrote it")
 		d.Effects, d.Complete = []host.PathEffect{{Path: p.Name, Kind: host.Regular}}, true
 	}
 	return d

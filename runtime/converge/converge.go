@@ -125,16 +125,16 @@ func (e *Engine) walk(ctx context.Context, v *host.View, h *host.Host, c *catalo
 			w.commitTransaction(ctx)
 		}
 		if o, ok := e.Prior[r.ID]; ok && r.Skip != "" {
-			w.recordPrior(i, o)
+			w.notePrior(i, o)
 			continue
 		}
 		w.mayHaveChanged = false
 		w.beginEdits(ctx, i)
 		ev := w.convergeResource(ctx, i)
-		w.recordOutcome(ev)
+		w.noteOutcome(ev)
 		events := w.finishEdits(ctx, ev)
 		if w.mayHaveChanged {
-			w.recordChange(r, false)
+			w.noteChange(r, false)
 		}
 		w.prefetcher.Leave(i)
 		if w.isWriting() || len(w.checks) > 0 || w.transaction != nil && !w.planning {
@@ -174,7 +174,7 @@ type walk struct {
 	// declaredResources is the resources of the catalog before lazy values are resolved; catalog has the
 	// resolved ones.
 	declaredResources []*resource.Resource
-	providers         *resource.ProviderCache // cleared by recordChange
+	providers         *resource.ProviderCache // cleared by noteChange
 	prefetcher        *prefetch.Prefetcher
 	forecaster        *forecast.Forecaster
 	refreshes         *refreshTracker
@@ -217,8 +217,8 @@ func (p *eventPool) take() *event.Event {
 	return ev
 }
 
-// recordOutcome records the outcome of a resource for later resources.
-func (w *walk) recordOutcome(ev *event.Event) {
+// noteOutcome keeps the outcome of a resource for later resources.
+func (w *walk) noteOutcome(ev *event.Event) {
 	w.outcomes[ev.Index] = ev.Outcome
 	if w.forecaster.EndTurn(ev) {
 		w.mayHaveChanged = true
@@ -233,17 +233,17 @@ func (w *walk) recordOutcome(ev *event.Event) {
 	w.scopeEnds.record(ev.Resource)
 }
 
-// recordChange records that a resource has changed the machine or, in a plan, the view: providers
-// and prefetched states may be others now. IsNew says that a file was replaced as a whole.
-func (w *walk) recordChange(r *resource.Resource, isNew bool) {
+// noteChange notes that a resource has changed the machine or, in a plan, the view: providers
+// and prefetched states may be others now. Replaced says that a file was replaced as a whole.
+func (w *walk) noteChange(r *resource.Resource, replaced bool) {
 	w.providers.Clear()
-	w.prefetcher.Change(r, isNew)
+	w.prefetcher.Change(r, replaced)
 }
 
-// recordPrior records the outcome that a resource had before the run.
-func (w *walk) recordPrior(i int, o event.Outcome) {
+// notePrior keeps the outcome that a resource had before the run.
+func (w *walk) notePrior(i int, o event.Outcome) {
 	w.outcomes[i], w.skipsDependents[i] = o, o == event.Failed || o == event.Skipped
-	w.refreshes.recordCause(i, w.PriorCauses[w.catalog.Resources[i].ID])
+	w.refreshes.noteCause(i, w.PriorCauses[w.catalog.Resources[i].ID])
 	w.prefetcher.Leave(i)
 }
 

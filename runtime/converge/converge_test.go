@@ -46,7 +46,7 @@ func (k knob) Decide(have string) (d resource.Decision) {
 	}
 	if have != k.Value {
 		d.Add("value", have, k.Value)
-		d.Act("Set", "set the value")
+		d.AddAction("Set", "set the value")
 		d.Complete = !k.Opaque
 	}
 	return d
@@ -54,7 +54,7 @@ func (k knob) Decide(have string) (d resource.Decision) {
 
 func (k knob) Refresh(_ string, d resource.Decision) resource.Decision {
 	if !k.Deaf {
-		d.Act("Kick", "kicked")
+		d.AddAction("Kick", "kicked")
 	}
 	return d
 }

@@ -2,6 +2,7 @@ package converge
 
 import (
 	"context"
+	"slices"
 
 	"github.com/luaccm/ccm/runtime/event"
 	"github.com/luaccm/ccm/runtime/forecast"
@@ -33,7 +34,7 @@ func (w *walk) decideAndAct(ctx context.Context, i int, provider *resource.Bindi
 	ev.Ensure = ensureOf(state)
 	if refresh {
 		without := r.Type.Decide(r.Spec, state, false)
-		ev.Refreshed = len(d.Actions) != len(without.Actions) || len(d.Actions) > 0 && d.Actions[0] != without.Actions[0]
+		ev.Refreshed = !slices.Equal(d.Actions, without.Actions)
 		if ev.Refreshed {
 			ev.RefreshedBy, ev.PendingRefreshes = by, pending
 		}
@@ -97,7 +98,7 @@ func (w *walk) status(ctx context.Context, i int, provider *resource.Binding) (a
 	}
 	v := w.forecaster.Recording(w.view)
 	spec := w.catalog.Resources[i].Spec
-	if w.forecaster.MayPrefetch(spec) {
+	if w.forecaster.PrefetchedCounts(spec) {
 		if state, ok, err := w.prefetcher.Result(ctx, v, i, provider); ok {
 			return state, err
 		}
@@ -122,9 +123,9 @@ func (t *refreshTracker) refreshers(i int) (by, maybe []resource.ID) {
 	return by, maybe
 }
 
-// refreshed reports whether the outcome of resource by refreshes its subscriber, resource i.
-func (t *refreshTracker) refreshed(i, by int) bool {
-	o := t.outcomes[by]
+// refreshed reports whether the outcome of resource source refreshes its subscriber, resource i.
+func (t *refreshTracker) refreshed(i, source int) bool {
+	o := t.outcomes[source]
 	r := t.catalog.Resources[i]
-	return o == event.Changed || o == event.Pending && t.noop(r) && r.ConcernedBy(t.catalog.Resources[by]) // in a run, a pending change refreshes nothing
+	return o == event.Changed || o == event.Pending && t.noop(r) && r.ConcernedBy(t.catalog.Resources[source]) // in a run, a pending change refreshes nothing
 }

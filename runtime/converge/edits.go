@@ -78,7 +78,7 @@ func (w *walk) finishEdits(ctx context.Context, ev *event.Event) []*event.Event 
 		switch {
 		case err != nil:
 			ev.Outcome, ev.Err, ev.Actions = event.Failed, err, nil
-			w.recordOutcome(ev)
+			w.noteOutcome(ev)
 			if provider, err := w.Registry.Select(ev.Resource, w.Facts); err == nil {
 				w.refreshes.cancelIfUnchanged(ctx, provider, ev.Diff, ev)
 			}
@@ -97,6 +97,6 @@ func (w *walk) verifyEdit(ctx context.Context, ev *event.Event) {
 	}
 	if ev.Err != nil {
 		ev.Outcome = event.Failed
-		w.recordOutcome(ev)
+		w.noteOutcome(ev)
 	}
 }

@@ -36,11 +36,11 @@ func words(t *testing.T) resource.Binding {
 			if gone, ok := strings.CutPrefix(want.Name(), "-"); ok {
 				if strings.Contains(have.(string), gone+"\n") {
 					d.Add("name", gone, "")
-					d.Act("remove", "removed "+gone)
+					d.AddAction("remove", "removed "+gone)
 				}
 			} else if !strings.Contains(have.(string), want.Name()+"\n") {
 				d.Add("name", "", want.Name())
-				d.Act("add", "added "+want.Name()+" to "+strings.ReplaceAll(have.(string), "\n", " "))
+				d.AddAction("add", "added "+want.Name()+" to "+strings.ReplaceAll(have.(string), "\n", " "))
 				d.Effects, d.Complete = []host.PathEffect{{Path: "/words", Kind: host.Regular, Content: new(have.(string) + want.Name() + "\n")}}, true
 			}
 			return d

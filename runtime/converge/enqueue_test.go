@@ -29,7 +29,7 @@ func (note) MayPrefetch() bool                         { return true }
 func (n note) Bounds() (path string, looks, acts bool) { return n.Name, true, true }
 func (n note) Decide(same bool) (d resource.Decision) {
 	if !same {
-		d.Act("Write", "wrote it")
+		d.AddAction("Write", "wrote it")
 	}
 	return d
 }

@@ -145,8 +145,8 @@ func (w *walk) causeOf(ctx context.Context, ev *event.Event, state any) event.Ca
 	return c
 }
 
-// recordCause records the cause of the change of resource i.
-func (t *refreshTracker) recordCause(i int, c event.Cause) {
+// noteCause keeps the cause of the change of resource i.
+func (t *refreshTracker) noteCause(i int, c event.Cause) {
 	if c == event.NoCause {
 		return
 	}

@@ -19,7 +19,7 @@ func (w *walk) act(ctx context.Context, provider resource.Binding, d resource.De
 	nameVersion(ev, d, state)
 	ev.Diff, ev.Actions, ev.DesiredDigest = d.Diff, d.Actions, desiredDigest(w.declaredResources[ev.Index], ev, resource.DesiredDigestOf(state))
 	ev.Cause = w.causeOf(ctx, ev, state)
-	w.refreshes.recordCause(ev.Index, ev.Cause)
+	w.refreshes.noteCause(ev.Index, ev.Cause)
 	if d.Text != nil && (w.Texts || w.redactor.NeedsText(d.Diff)) {
 		// Without the text there is no diff; that does not prevent the action.
 		if text, err := d.Text(ctx, w.view); err == nil {

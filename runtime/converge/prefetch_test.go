@@ -34,12 +34,12 @@ func (c cell) MayPrefetch() bool { return !c.Batch }
 func (c cell) Decide(have string) (d resource.Decision) {
 	if have != c.Value {
 		d.Add("value", have, c.Value)
-		d.Act("Set", "set the value")
+		d.AddAction("Set", "set the value")
 	}
 	return d
 }
 func (c cell) Refresh(_ string, d resource.Decision) resource.Decision {
-	d.Act("Set", "set again")
+	d.AddAction("Set", "set again")
 	return d
 }
 func (c cell) Perform(_ context.Context, _ *host.Host, p cells, _ resource.Action) error {

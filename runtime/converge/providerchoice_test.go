@@ -34,7 +34,7 @@ func (chore) ProviderIgnoresSpec()                      {}
 func (c chore) Bounds() (path string, looks, acts bool) { return c.Name, true, c.Confined }
 func (c chore) Decide(installed bool) (d resource.Decision) {
 	if c.Installs && !installed {
-		d.Act("Install", "installed the better tool")
+		d.AddAction("Install", "installed the better tool")
 	}
 	return d
 }

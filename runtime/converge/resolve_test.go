@@ -161,7 +161,7 @@ var saidType = resource.Define[outputSpec, struct{}, sayers]("said")
 func (outputSpec) Validate() error      { return nil }
 func (outputSpec) VerifiesItself() bool { return true }
 func (outputSpec) Decide(struct{}) (d resource.Decision) {
-	d.Act("Say", "said")
+	d.AddAction("Say", "said")
 	return d
 }
 func (s outputSpec) Perform(ctx context.Context, h *host.Host, _ sayers, _ resource.Action) error {

@@ -32,7 +32,7 @@ func (group) Decide(string) (d resource.Decision)                               
 func (group) Perform(context.Context, *host.Host, groups, resource.Action) error { return nil }
 
 func (group) Refresh(_ string, d resource.Decision) resource.Decision {
-	d.Act("Apply", "applied changes")
+	d.AddAction("Apply", "applied changes")
 	d.Complete = true
 	return d
 }

@@ -105,7 +105,7 @@ func (w *walk) commitTransaction(ctx context.Context) {
 // them for each member that still needs them, so that the right one fails; but a
 // [resource.DoneError] fails them all. Each member gets an equal part of the time.
 func (w *walk) performTransaction(ctx context.Context, t *transaction) {
-	defer w.recordChange(w.catalog.Resources[t.first], false)
+	defer w.noteChange(w.catalog.Resources[t.first], false)
 	if w.stopped(ctx) {
 		w.interrupted = true
 		for _, m := range t.members {
@@ -197,8 +197,8 @@ func decide(ev *event.Event, state any, err error) resource.Decision {
 	return ev.Resource.Type.Decide(ev.Resource.Spec, state, false)
 }
 
-// amend calls do, which completes the event of a resource whose outcome was recorded already,
-// and corrects the record.
+// amend calls do, which completes the event of a resource whose outcome was noted already, and
+// notes the outcome again.
 func (w *walk) amend(ctx context.Context, ev *event.Event, do func(ev *event.Event)) {
 	began := w.view.Now()
 	if do(ev); ev.Err != nil {
@@ -206,7 +206,7 @@ func (w *walk) amend(ctx context.Context, ev *event.Event, do func(ev *event.Eve
 		w.explain(ctx, ev)
 	}
 	ev.Duration += w.view.Now().Sub(began)
-	w.recordOutcome(ev)
+	w.noteOutcome(ev)
 }
 
 // skipMember skips a member because the run was interrupted before the transaction.
@@ -214,7 +214,7 @@ func (w *walk) skipMember(m member) {
 	ev := m.event
 	ev.Outcome, ev.Reason, ev.Actions, ev.Diff, ev.Cause = event.Skipped, "the run was interrupted", nil, nil, event.NoCause
 	w.refreshes.cancel(ev.Resource.ID)
-	w.recordOutcome(ev)
+	w.noteOutcome(ev)
 }
 
 // reconsider looks again at the resources that were stable before the transaction, and converges
@@ -229,7 +229,7 @@ func (w *walk) reconsider(ctx context.Context, t *transaction) {
 	for i, ev := range t.stable {
 		if d := decide(ev, states[i], errs[i]); !d.Stable() {
 			w.amend(ctx, ev, func(ev *event.Event) { w.decideAndAct(ctx, ev.Index, &t.provider, ev) })
-			w.recordChange(ev.Resource, false)
+			w.noteChange(ev.Resource, false)
 		}
 	}
 }

@@ -94,9 +94,9 @@ func (f *Forecaster) newLooks() *host.Looks {
 	return looks
 }
 
-// MayPrefetch reports whether a prefetched state counts for the spec of the resource whose turn
+// PrefetchedCounts reports whether a prefetched state counts for the spec of the resource whose turn
 // it is: no pending resource can make a difference to it.
-func (f *Forecaster) MayPrefetch(spec any) bool {
+func (f *Forecaster) PrefetchedCounts(spec any) bool {
 	return f.looks == nil || len(f.suspects.effects.list) == 0 && !f.view.Overlay().IsDoubtful() && resource.MayPrefetch(spec)
 }
 

@@ -18,7 +18,8 @@ func (h *Host) targetAt(p safepath.Location, name string) target.Target {
 	return target.Target{Location: p, Effects: h, PathName: name, Sweeps: h.sweeps}
 }
 
-// HasBackup reports whether there is a backup beside the path.
+// HasBackup reports whether there is a backup beside the path, which was made before a command
+// like validate_after and left by a run that died. It is not one of the state directory.
 func (v *View) HasBackup(name string) (bool, error) {
 	p, err := v.files.At(name)
 	if safepath.IsMissing(err) {

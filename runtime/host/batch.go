@@ -113,9 +113,9 @@ func (h *Host) writeStaged(name string, content io.Reader, attr Attr, isNew bool
 	if e.temp != nil {
 		return errInBatch
 	}
-	free := *h
-	free.batchEntry = nil
-	t, err := free.begin(name, func(t *Temp) error { return t.openUnnamed(&e.batch.dirs, attr.Mode) })
+	plain := *h
+	plain.batchEntry = nil // which refuses every other effect
+	t, err := plain.begin(name, func(t *Temp) error { return t.openUnnamed(&e.batch.dirs, attr.Mode) })
 	if err != nil {
 		return err
 	}

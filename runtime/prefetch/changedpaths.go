@@ -56,11 +56,12 @@ func (c *ChangedPaths) add(path string) bool {
 	if info, err := c.View.Lstat(path); err != nil || info.Kind == host.Regular && info.Links > 1 {
 		return false
 	}
-	return c.AddNew(path)
+	return c.AddReplaced(path)
 }
 
-// AddNew adds the path of a file that has no other names.
-func (c *ChangedPaths) AddNew(path string) bool {
+// AddReplaced adds the path of a file that was made or replaced as a whole, and so has no other
+// names.
+func (c *ChangedPaths) AddReplaced(path string) bool {
 	dir, base := c.split(path)
 	if dir.path == "" {
 		return false

@@ -291,6 +291,7 @@ func (p *Prefetcher) Result(ctx context.Context, v *host.View, i int, provider *
 			return x.state, true, nil
 		}
 	}
+	// What may be looked at before its turn is cheap, and looked at alone. Only the rest is asked for together.
 	if resource.MayPrefetch(r.Spec) || r.Common.Timeout > 0 || !provider.HasBulkStatus() {
 		return nil, false, nil
 	}
@@ -339,11 +340,11 @@ func (p *Prefetcher) isStale(r *resource.Resource) bool {
 	return !looks || p.changes.Covers(path)
 }
 
-// Change tells that r has changed the machine or, in a plan, the view. IsNew says that a file was
+// Change tells that r has changed the machine or, in a plan, the view. Replaced says that a file was
 // replaced as a whole: the new file has no other names.
-func (p *Prefetcher) Change(r *resource.Resource, isNew bool) {
+func (p *Prefetcher) Change(r *resource.Resource, replaced bool) {
 	if path, _, acts := resource.BoundsOf(r.Spec); acts {
-		if isNew && p.changes.AddNew(path) || !isNew && p.changes.add(path) {
+		if replaced && p.changes.AddReplaced(path) || !replaced && p.changes.add(path) {
 			return
 		}
 	}

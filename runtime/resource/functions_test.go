@@ -39,7 +39,7 @@ func note(t *testing.T, change func(*resource.Functions)) (resource.Binding, err
 			return "state of " + want.Name(), nil
 		},
 		Decide: func(want *resource.Properties, have any) (d resource.Decision) {
-			d.Act("do", "noted "+want.Name()+" in the "+have.(string))
+			d.AddAction("do", "noted "+want.Name()+" in the "+have.(string))
 			return d
 		},
 		Perform: func(context.Context, *host.Host, *resource.Properties, resource.Action) error {

@@ -108,8 +108,8 @@ func (d *Decision) Add(property, have, want string) {
 	d.Diff = append(d.Diff, Delta{property, have, want})
 }
 
-// Act adds an action.
-func (d *Decision) Act(verb, phrase string) {
+// AddAction adds an action.
+func (d *Decision) AddAction(verb, phrase string) {
 	d.Actions = append(d.Actions, Action{Verb: verb, Phrase: phrase})
 }
 
@@ -258,7 +258,7 @@ type Resource struct {
 	SecretProperties []string
 	// Sensitive names the properties that hold secrets; see [Resource.MarkSensitive].
 	Sensitive []string
-	// Resolve returns the spec with the lazy values when the turn has come; nil without late
+	// Resolve returns the spec with the lazy values when the turn has come; nil without lazy
 	// values.
 	Resolve func(ctx context.Context) (spec any, err error)
 }

@@ -141,7 +141,7 @@ type Origin struct {
 }
 
 // Decode makes a resource of a table in a script or manifest. The error is a [diag.List]
-// of every mistake.
+// of every mistake of decoding or, if there is none, of validation.
 func (t *Type) Decode(tab *schema.Table, from Origin) (*Resource, error) {
 	r := &Resource{Type: t, Pos: from.Pos, Dir: from.Dir, Positions: tab.Positions, Calls: from.Calls, Skip: from.Skip, Scope: from.Scope}
 	r.ID = ID{t.Name, nameIn(t.schema(), tab)}
@@ -154,7 +154,7 @@ func (t *Type) Decode(tab *schema.Table, from Origin) (*Resource, error) {
 		return nil, r.mistakes(err)
 	}
 	r.ID.Name = t.schema().NameOf(spec)
-	later, err := r.lazyProperties(tab, spec)
+	lazy, err := r.lazyProperties(tab, spec)
 	if err != nil {
 		return nil, r.mistakes(err)
 	}
@@ -162,7 +162,7 @@ func (t *Type) Decode(tab *schema.Table, from Origin) (*Resource, error) {
 		spec = t.resolvePaths(spec, from.Dir)
 	}
 	r.Spec = spec
-	if r.LazyProperties = later; len(later) > 0 {
+	if r.LazyProperties = lazy; len(lazy) > 0 {
 		if err := r.checkName(); err != nil {
 			return nil, err
 		}

@@ -38,7 +38,7 @@ func note(t *testing.T, change func(*resource.Functions)) (resource.Binding, any
 				d.Err = errors.New("that cannot be had")
 			} else if have != want.Text("text") {
 				d.Add("text", have.(string), want.Text("text"))
-				d.Act("write", "kept the note")
+				d.AddAction("write", "kept the note")
 			}
 			return d
 		},
@@ -129,7 +129,7 @@ func TestBreaches(t *testing.T) {
 			f.Decide = func(*resource.Properties, any) (d resource.Decision) { d.Add("text", "a", "b"); return d }
 		},
 		`want an action whose phrase reads well after Would have, got "writes"`: func(f *resource.Functions) {
-			f.Decide = func(*resource.Properties, any) (d resource.Decision) { d.Act("write", "writes"); return d }
+			f.Decide = func(*resource.Properties, any) (d resource.Decision) { d.AddAction("write", "writes"); return d }
 		},
 	} {
 		f, spec := note(t, change)

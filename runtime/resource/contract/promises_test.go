@@ -52,7 +52,7 @@ func (p paper) ConfinedTo() (list []string, _ bool) { return p.confined, false }
 func (p paper) Decide(have paperState) (d resource.Decision) {
 	if !have.There {
 		d.Add("name", "", p.Name)
-		d.Act("Write", "written")
+		d.AddAction("Write", "written")
 		d.Effects, d.Complete = p.leaves, p.closed
 	}
 	return d

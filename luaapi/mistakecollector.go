@@ -9,8 +9,8 @@ import (
 	"github.com/luaccm/ccm/runtime/diag"
 )
 
-// A reporter collects the mistakes of an evaluation and throws those that end it.
-type reporter struct {
+// A mistakeCollector collects the mistakes of an evaluation and throws those that end it.
+type mistakeCollector struct {
 	in         *Interp
 	mistakes   diag.List
 	globals    map[string]bool // reported assignments to globals
@@ -19,7 +19,7 @@ type reporter struct {
 }
 
 // reset begins an evaluation without mistakes.
-func (rp *reporter) reset() {
+func (rp *mistakeCollector) reset() {
 	rp.mistakes, rp.globals, rp.lastThrown, rp.fatal = nil, make(map[string]bool), thrownError{}, nil
 }
 
@@ -31,33 +31,33 @@ type thrownError struct {
 }
 
 // raise throws a mistake.
-func (rp *reporter) raise(L *lua.LState, e *diag.Error) {
+func (rp *mistakeCollector) raise(L *lua.LState, e *diag.Error) {
 	rp.lastThrown = thrownError{e.Pos.String() + ": " + e.Message(), e}
 	L.Error(lua.LString(rp.lastThrown.text), 0)
 }
 
 // throw throws a mistake at the place of the calling script.
-func (rp *reporter) throw(L *lua.LState, hint, format string, args ...any) {
+func (rp *mistakeCollector) throw(L *lua.LState, hint, format string, args ...any) {
 	f, notes := rp.in.source.origin(L)
 	rp.raise(L, &diag.Error{Pos: rp.in.source.framePos(f), Err: fmt.Errorf(format, args...), Hint: hint, Notes: notes})
 }
 
 // throwError throws an error of this program, with its hint if it has one.
-func (rp *reporter) throwError(L *lua.LState, err error) {
+func (rp *mistakeCollector) throwError(L *lua.LState, err error) {
 	rp.throw(L, diag.HintOf(err), "%w", err)
 }
 
 // note records a mistake at the place of the calling script, which goes on.
-func (rp *reporter) note(L *lua.LState, err error, hint string) {
+func (rp *mistakeCollector) note(L *lua.LState, err error, hint string) {
 	rp.noteAt(L, caller(L), err, hint)
 }
 
-func (rp *reporter) noteAt(L *lua.LState, f frame, err error, hint string) {
+func (rp *mistakeCollector) noteAt(L *lua.LState, f frame, err error, hint string) {
 	rp.mistakes.Add(&diag.Error{Pos: rp.in.source.framePos(f), Err: err, Hint: hint, Notes: rp.in.source.chain(L, f)})
 }
 
 // warn reports a likely mistake as a warning or, with Strict, as an error.
-func (rp *reporter) warn(L *lua.LState, f frame, e *diag.Error) {
+func (rp *mistakeCollector) warn(L *lua.LState, f frame, e *diag.Error) {
 	if rp.in.opts.Strict {
 		e.Notes = rp.in.source.chain(L, f)
 		rp.mistakes.Add(e)
@@ -69,7 +69,7 @@ func (rp *reporter) warn(L *lua.LState, f frame, e *diag.Error) {
 // dropRepeated removes repeated mistakes. The mistakes from number before on are those of a
 // further name; those from number first on are those of earlier names, which share its
 // properties.
-func (rp *reporter) dropRepeated(first, before int, where *locator) {
+func (rp *mistakeCollector) dropRepeated(first, before int, where *locator) {
 	shared := rp.mistakes[first:before]
 	call := where.Locate(nil, false)
 	rest := slices.DeleteFunc(rp.mistakes[before:], func(e *diag.Error) bool {
