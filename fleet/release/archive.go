@@ -84,8 +84,8 @@ func (a Archive) Book(file string, now func() time.Time) (*author.Book, error) {
 	return author.Open(file, a.path(), a.Environment, now)
 }
 
-// StoreAgain stores documents and bundles of an archive that the servers have lost, or have only in
-// an older version. It returns their names. It signs nothing: the documents have their old
+// StoreAgain stores documents and bundles of an archive that the servers have lost, have only in an
+// older version, or have behind one that is not believed. It returns their names. It signs nothing: the documents have their old
 // signatures.
 func (c *Controller) StoreAgain(ctx context.Context, a Archive) (stored []string, err error) {
 	control, err := c.Store.Read(ctx)
@@ -117,7 +117,7 @@ func (c *Controller) StoreAgain(ctx context.Context, a Archive) (stored []string
 		}
 		stored = append(stored, "bundle "+r.Bundle)
 	}
-	if control.Release == nil || control.Release.Version < r.Version {
+	if control.Release == nil || control.ReleaseEntry.lacks(r.Version, control.Release.Version) {
 		if err := c.Store.PutRelease(ctx, text, control.ReleaseEntry.Sequence); err != nil {
 			return stored, err
 		}
@@ -135,7 +135,7 @@ func (c *Controller) StoreAgain(ctx context.Context, a Archive) (stored []string
 	if err := signed.Read(text, ro); err != nil {
 		return stored, err
 	}
-	if control.Rollout == nil || control.Rollout.Version < ro.Version {
+	if control.Rollout == nil || control.RolloutEntry.lacks(ro.Version, control.Rollout.Version) {
 		if err := c.Store.PutRollout(ctx, text, control.RolloutEntry.Sequence); err != nil {
 			return stored, err
 		}

@@ -66,7 +66,7 @@ func (c *Controller) storeSignersAgain(ctx context.Context, a Archive, control *
 	if err := signed.Read(text, s); err != nil {
 		return nil, err
 	}
-	if control.Signers != nil && control.Signers.Version >= s.Version {
+	if control.Signers != nil && !control.SignersEntry.lacks(s.Version, control.Signers.Version) {
 		return nil, nil
 	}
 	if err := c.Store.PutSigners(ctx, text, control.SignersEntry.Sequence); err != nil {

@@ -45,6 +45,14 @@ type Entry struct {
 	Sequence uint64 // 0 if there never was one
 	Stored   time.Time
 	Author   author.Authorship
+	// Older says that the last document on the servers is not believed, and Text is one before it.
+	Older bool
+}
+
+// lacks reports whether a version of the document is not what the servers give to nodes. Believed is the
+// version of the entry.
+func (e *Entry) lacks(version, believed int64) bool {
+	return believed < version || e.Older && believed == version
 }
 
 // A Control has the documents for the nodes of an environment.
@@ -100,6 +108,7 @@ func (s *Store) Read(ctx context.Context) (*Control, error) {
 		}
 		c.refuse(m.Data, x.doc)
 		c.Problems = append(c.Problems, fmt.Sprintf("%s on the servers is not believed: %s", x.key, a.Doubt))
+		x.entry.Older = true
 		if err := s.readOlder(ctx, x.key, x.entry, x.doc); err != nil {
 			return nil, err
 		}

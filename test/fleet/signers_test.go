@@ -109,4 +109,10 @@ func TestSignersCommand(t *testing.T) {
 	stdout, _, _ := l.ccm("fleet", "check")
 	require.Contains(t, stdout, "! prod.signers on the servers is not believed: it is version 1, and version 2 was seen here before\n")
 	require.Equal(t, more, l.must(t, "fleet", "signers", "prod"))
+
+	// What is behind it is stored again.
+	require.Contains(t, l.must(t, "fleet", "release", "prod", "--again"), "signers 2")
+	stdout, _, _ = l.ccm("fleet", "check")
+	require.NotContains(t, stdout, "is not believed")
+	require.NotContains(t, l.must(t, "fleet", "release", "prod", "--again"), "signers")
 }
