@@ -33,22 +33,25 @@ type Row struct {
 	Failed int64  `json:"failed"`
 }
 
-// A Counter counts tries. It may be used by several goroutines. A test that fails counts as one failure.
-type Counter struct{ tried atomic.Int64 }
+// A Counter counts tries. It may be used by several goroutines.
+type Counter struct {
+	t             testing.TB
+	tried, failed atomic.Int64
+}
 
 // Of returns a counter for a row of the table: what the test breaks, and what must hold then. The counts are written
 // at the end of the test, unless it is skipped. Counters of subtests with the same words are added up.
 func Of(t testing.TB, broken, holds string) *Counter {
-	c := new(Counter)
+	c := &Counter{t: t}
 	t.Cleanup(func() {
 		file := os.Getenv(Variable)
 		if file == "" || t.Skipped() {
 			return
 		}
 		test, _, _ := strings.Cut(t.Name(), "/")
-		row := Row{Test: test, Broken: broken, Holds: holds, Tried: c.tried.Load()}
+		row := Row{Test: test, Broken: broken, Holds: holds, Tried: c.tried.Load(), Failed: c.failed.Load()}
 		if t.Failed() {
-			row.Failed = 1
+			row.Failed = max(row.Failed, 1)
 		}
 		if err := write(file, row); err != nil {
 			t.Error(err)
@@ -59,6 +62,13 @@ func Of(t testing.TB, broken, holds string) *Counter {
 
 // Add counts n tries.
 func (c *Counter) Add(n int) { c.tried.Add(int64(n)) }
+
+// Fail counts one failure and logs it. The test goes on. A test that fails in any other way counts as one failure.
+func (c *Counter) Fail(format string, args ...any) {
+	c.t.Helper()
+	c.failed.Add(1)
+	c.t.Errorf(format, args...)
+}
 
 // Times returns the number of tries: long when the table is written, short otherwise.
 func Times(short, long int) int {
