@@ -95,8 +95,8 @@ func grows(t *testing.T, sizes [3]int, fewest, few, many work) {
 	manyAllocations, manyBytes := each(sizes[2], many)
 	t.Logf("%.1f allocations and %.0f bytes for each of %d, %.1f and %.0f for each of %d",
 		allocations, bytes, sizes[1], manyAllocations, manyBytes, sizes[2])
-	require.LessOrEqual(t, manyAllocations, 1.1*allocations)
-	require.LessOrEqual(t, manyBytes, 1.4*bytes) // the capacity of tables doubles
+	require.LessOrEqual(t, manyAllocations, 1.2*allocations) // how many are looked at ahead depends on the processors
+	require.LessOrEqual(t, manyBytes, 1.4*bytes)             // the capacity of tables doubles
 }
 
 // The cost of a plan grows linearly with the number of resources, whatever their type and whatever is pending before
