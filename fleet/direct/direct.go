@@ -3,7 +3,7 @@
 // and one permission is enough. A replica may lag behind, so the messages may be older than the
 // newest stored ones.
 //
-// Begin with [Last], [Read] and [All]; [Publish] stores a message, and [Listen] receives published
+// Begin with [Last], [All] and [Reader]; [Publish] stores a message, and [Listen] receives published
 // messages.
 package direct
 
@@ -66,11 +66,16 @@ func (m *Message) Deleted() bool {
 
 // Last returns the last message of a subject.
 func Last(ctx context.Context, nc *nats.Conn, stream, of string) (*Message, error) {
-	ctx, cancel := context.WithTimeout(ctx, Patience)
+	return LastWithin(ctx, nc, Patience, stream, of)
+}
+
+// LastWithin is like Last with another time limit.
+func LastWithin(ctx context.Context, nc *nats.Conn, patience time.Duration, stream, of string) (*Message, error) {
+	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	m, err := nc.RequestWithContext(ctx, subject.DirectGet(stream, of), nil)
 	if err != nil {
-		return nil, plain(err, stream, Patience)
+		return nil, plain(err, stream, patience)
 	}
 	if err := status(m, stream); err != nil {
 		return nil, err
@@ -89,7 +94,7 @@ type Request struct {
 	// for the usual one.
 	Prefix   string
 	Batch    int // most messages
-	MaxBytes int // most bytes, but at least one message is read; 0 for no limit
+	MaxBytes int // most bytes, but at least one message is read; 0 for no limit of Read, and the usual one of All
 	// Patience is the time limit for the next message; 0 for the usual one. Large messages need
 	// more on slow networks.
 	Patience time.Duration
@@ -104,44 +109,67 @@ type body struct {
 	MaxBytes  int        `json:"max_bytes,omitempty"`
 }
 
-// Read sends one request, and calls do for each message of the answer. It returns the sequence to
+// A Reader sends requests one after another, and receives the answers with one subscription: the
+// servers of a cluster tell each other about each new one, which takes them longer than a short
+// answer. The caller has to close it.
+type Reader struct {
+	Conn    *nats.Conn
+	inbox   string
+	answers <-chan *nats.Msg
+	stop    func() // nil if there is no subscription
+}
+
+// Close ends the subscription. The Reader may be used again.
+func (r *Reader) Close() {
+	if r.stop != nil {
+		r.stop()
+		r.stop = nil
+	}
+}
+
+// Read sends a request, and calls do for each message of the answer. It returns the sequence to
 // go on from, and the number of matching messages after the answer. next is valid after an error
 // too.
-func Read(ctx context.Context, nc *nats.Conn, r Request, do func(*Message) error) (next uint64, pending int, err error) {
-	next = max(r.From, 1)
-	b := body{Seq: next, Filter: r.Filter, Batch: r.Batch, MaxBytes: r.MaxBytes}
-	if r.From == 0 && !r.Since.IsZero() {
-		since := r.Since.UTC()
+func (r *Reader) Read(ctx context.Context, q Request, do func(*Message) error) (next uint64, pending int, err error) {
+	next = max(q.From, 1)
+	b := body{Seq: next, Filter: q.Filter, Batch: q.Batch, MaxBytes: q.MaxBytes}
+	if q.From == 0 && !q.Since.IsZero() {
+		since := q.Since.UTC()
 		b.Seq, b.StartTime = 0, &since
 	}
 	request, err := json.Marshal(b)
 	if err != nil {
 		return next, 0, err
 	}
-	inbox := nc.NewInbox()
-	answers, stop, err := Listen(nc, inbox)
-	if err != nil {
-		return next, 0, err
+	to := subject.DirectGet(q.Stream, "")
+	if q.Prefix != "" {
+		to = q.Prefix + strings.TrimPrefix(to, usualPrefix)
 	}
-	defer stop()
-	to := subject.DirectGet(r.Stream, "")
-	if r.Prefix != "" {
-		to = r.Prefix + strings.TrimPrefix(to, usualPrefix)
+	if q.Patience <= 0 {
+		q.Patience = Patience
 	}
-	if r.Patience <= 0 {
-		r.Patience = Patience
+	if r.stop == nil {
+		r.inbox = r.Conn.NewInbox()
+		if r.answers, r.stop, err = Listen(r.Conn, r.inbox); err != nil {
+			return next, 0, err
+		}
 	}
-	connection := nc.Stats().Reconnects
-	if err := nc.PublishRequest(to, inbox, request); err != nil {
-		return next, 0, plain(err, r.Stream, r.Patience)
+	defer func() {
+		if err != nil { // messages of this answer may still come
+			r.Close()
+		}
+	}()
+	connection := r.Conn.Stats().Reconnects
+	if err := r.Conn.PublishRequest(to, r.inbox, request); err != nil {
+		return next, 0, plain(err, q.Stream, q.Patience)
 	}
-	look := time.NewTicker(min(time.Second, r.Patience))
+	look := time.NewTicker(min(time.Second, q.Patience))
 	defer look.Stop()
 	var last uint64 // sequence of the message before, 0 if there is none
 	for {
-		raw, err := receive(ctx, nc, answers, look.C, connection, r.Patience)
+		raw, err := receive(ctx, r.Conn, r.answers, look.C, connection, q.Patience)
 		if err != nil {
-			return next, 0, plain(err, r.Stream, r.Patience)
+			return next, 0, plain(err, q.Stream, q.Patience)
 		}
 		switch raw.Header.Get("Status") {
 		case "":
@@ -151,14 +179,14 @@ func Read(ctx context.Context, nc *nats.Conn, r Request, do func(*Message) error
 		case "404":
 			return next, 0, nil
 		default:
-			return next, 0, status(raw, r.Stream)
+			return next, 0, status(raw, q.Stream)
 		}
 		m, err := newMessage(raw)
 		if err != nil {
 			return next, 0, err
 		}
 		if before := raw.Header.Get("Nats-Last-Sequence"); last > 0 && before != "" && before != strconv.FormatUint(last, 10) {
-			return next, 0, fmt.Errorf("%s: %w", r.Stream, ErrBroken)
+			return next, 0, fmt.Errorf("%s: %w", q.Stream, ErrBroken)
 		}
 		last = m.Sequence
 		if err := do(m); err != nil {
@@ -219,19 +247,24 @@ func receive(ctx context.Context, nc *nats.Conn, answers <-chan *nats.Msg, look 
 	}
 }
 
-// allBytes is the most bytes of one request of All.
+// allBytes is the most bytes of one request of All, if it has no other limit.
 const allBytes = 8 << 20
 
 // All calls do for all messages of subjects, in as many requests as necessary. It may include
 // messages that are stored meanwhile.
-func All(ctx context.Context, nc *nats.Conn, r Request, do func(*Message) error) error {
-	r.Batch, r.MaxBytes = 100_000, allBytes
+func All(ctx context.Context, nc *nats.Conn, q Request, do func(*Message) error) error {
+	r := Reader{Conn: nc}
+	defer r.Close()
+	q.Batch = 100_000
+	if q.MaxBytes == 0 {
+		q.MaxBytes = allBytes
+	}
 	for {
-		next, pending, err := Read(ctx, nc, r, do)
+		next, pending, err := r.Read(ctx, q, do)
 		if err != nil || pending == 0 {
 			return err
 		}
-		r.From = next
+		q.From = next
 	}
 }
 
@@ -304,11 +337,15 @@ func IsConflict(err error) bool {
 // Publish stores a message and waits for the server's confirmation, for Patience at most. Options
 // are headers of the message: see [Expect] and [ID].
 func Publish(ctx context.Context, nc *nats.Conn, to string, data []byte, options ...Option) (Ack, error) {
+	return PublishWithin(ctx, nc, Patience, to, data, options...)
+}
+
+// PublishWithin is like Publish with another time limit.
+func PublishWithin(ctx context.Context, nc *nats.Conn, patience time.Duration, to string, data []byte, options ...Option) (Ack, error) {
 	m := &nats.Msg{Subject: to, Data: data, Header: nats.Header{}}
 	for _, o := range options {
 		m.Header.Set(o.name, o.value)
 	}
-	patience := Patience
 	if end, ok := ctx.Deadline(); ok {
 		patience = max(0, min(patience, time.Until(end).Round(time.Millisecond)))
 	}

@@ -63,7 +63,7 @@ func (l *Looker) Gaps(ctx context.Context) ([]Gap, error) {
 		mu   sync.Mutex
 		gaps []Gap
 		errs []error
-		free = make(chan struct{}, lookers)
+		work = make(chan string, lookers) // subjects
 	)
 	places := make(map[string]int) // number of environments of a node
 	for on := range info.State.Subjects {
@@ -71,23 +71,29 @@ func (l *Looker) Gaps(ctx context.Context) ([]Gap, error) {
 			places[node]++
 		}
 	}
-	for on, count := range info.State.Subjects {
-		env, node, ok := nodeOf(on)
-		if !ok || l.Environments[node] != env || len(l.Nodes) > 0 && !slices.Contains(l.Nodes, node) {
-			continue
-		}
-		free <- struct{}{}
+	for range lookers {
 		wg.Go(func() {
-			defer func() { <-free }()
-			found, err := l.of(ctx, on, count, info, places[node] > 1)
-			mu.Lock()
-			defer mu.Unlock()
-			gaps = append(gaps, found...)
-			if err != nil && len(errs) == 0 {
-				errs = append(errs, err)
+			reader := &direct.Reader{Conn: l.NC}
+			defer reader.Close()
+			for on := range work {
+				_, node, _ := nodeOf(on)
+				found, err := l.of(ctx, reader, on, info, places[node] > 1)
+				mu.Lock()
+				gaps = append(gaps, found...)
+				if err != nil && len(errs) == 0 {
+					errs = append(errs, err)
+				}
+				mu.Unlock()
 			}
 		})
 	}
+	for on := range info.State.Subjects {
+		env, node, ok := nodeOf(on)
+		if ok && l.Environments[node] == env && (len(l.Nodes) == 0 || slices.Contains(l.Nodes, node)) {
+			work <- on
+		}
+	}
+	close(work)
 	wg.Wait()
 	slices.SortFunc(gaps, func(a, b Gap) int {
 		if a.Node != b.Node {
@@ -107,10 +113,11 @@ func nodeOf(on string) (environment, node string, ok bool) {
 	return parts[3], parts[4], true
 }
 
-// of returns the gaps of one node, which has count messages in the stream. A node that has moved
-// from another environment began to count there.
-func (l *Looker) of(ctx context.Context, on string, count uint64, info *jetstream.StreamInfo, moved bool) ([]Gap, error) {
+// of returns the gaps of one node, by the subject of its events. A node that has moved from another
+// environment began to count there.
+func (l *Looker) of(ctx context.Context, reader *direct.Reader, on string, info *jetstream.StreamInfo, moved bool) ([]Gap, error) {
 	w := newWalk(on)
+	count := info.State.Subjects[on]
 	// Messages that the stream's limits removed are no gap; messages that were lost when the stream
 	// was made again are one.
 	limit := info.Config.MaxMsgsPerSubject
@@ -118,7 +125,7 @@ func (l *Looker) of(ctx context.Context, on string, count uint64, info *jetstrea
 	w.retention = info.Config.MaxAge
 	ends := newWalk(on)
 	ends.whole = w.whole
-	_, _, err := direct.Read(ctx, l.NC, direct.Request{Stream: subject.Events, Filter: on, Batch: 1}, ends.message)
+	_, _, err := reader.Read(ctx, direct.Request{Stream: subject.Events, Filter: on, Batch: 1}, ends.message)
 	if err == nil {
 		var m *direct.Message
 		if m, err = direct.Last(ctx, l.NC, subject.Events, on); err == nil {

@@ -2,6 +2,7 @@ package node
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"sync"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/luaccm/ccm/fleet/direct"
 	"github.com/luaccm/ccm/fleet/identity"
+	"github.com/luaccm/ccm/fleet/retry"
 	"github.com/luaccm/ccm/fleet/signed"
 	"github.com/luaccm/ccm/runtime/signers"
 )
@@ -25,6 +27,8 @@ type member struct {
 	memory   *memory
 	problems *problems
 	log      *slog.Logger
+
+	acknowledgement *retry.Timeout // of messages
 
 	mu   sync.Mutex // guards conn while it is set, because the status may be asked for before
 	conn *nats.Conn // set before the parts begin, which read it without mu
@@ -68,9 +72,22 @@ func onTheWay(size int) time.Duration { return time.Duration(size) * time.Second
 
 // publish stores a message.
 func (m *member) publish(ctx context.Context, to string, data []byte, options ...direct.Option) (direct.Ack, error) {
-	ctx, cancel := context.WithTimeout(ctx, m.options.Timing.Acknowledgement+onTheWay(len(data)))
-	defer cancel()
-	return direct.Publish(ctx, m.conn, to, data, options...)
+	return Publish(ctx, m.conn, m.acknowledgement, to, data, options...)
+}
+
+// Publish stores a message. It waits for the acknowledgement as long as t says, and longer for a
+// large message.
+func Publish(ctx context.Context, nc *nats.Conn, t *retry.Timeout, to string, data []byte, options ...direct.Option) (direct.Ack, error) {
+	transfer := onTheWay(len(data))
+	began := time.Now()
+	ack, err := direct.PublishWithin(ctx, nc, t.Get()+transfer, to, data, options...)
+	switch {
+	case err == nil:
+		t.Answered(max(0, time.Since(began)-transfer))
+	case errors.Is(err, direct.ErrNoAnswer) && ctx.Err() == nil:
+		t.Missed()
+	}
+	return ack, err
 }
 
 // plansFrom returns the time from which a revoked node only plans; zero for never.

@@ -20,6 +20,7 @@ import (
 	"github.com/luaccm/ccm/fleet/agent"
 	"github.com/luaccm/ccm/fleet/identity"
 	"github.com/luaccm/ccm/fleet/record"
+	"github.com/luaccm/ccm/fleet/retry"
 	"github.com/luaccm/ccm/runtime/host"
 )
 
@@ -66,8 +67,8 @@ type Timing struct {
 	Parts                         time.Duration // to wait for parts of a bundle that a replica lacks
 	Duplicate                     time.Duration // for which nothing is heard of another machine with the key, until it counts as gone
 	// Acknowledgement is how long to wait until the servers have stored a small message, before it is
-	// sent again. A server that dies takes messages with it, and the others choose a leader in about four
-	// seconds.
+	// sent again; longer when they are slow. A server that dies takes messages with it, and the others
+	// choose a leader in about four seconds.
 	Acknowledgement time.Duration
 }
 
@@ -76,6 +77,11 @@ var DefaultTiming = Timing{
 	Heartbeat: record.Heartbeat, Control: 10 * time.Minute, Facts: 2 * time.Minute, Batch: 250 * time.Millisecond,
 	ReconnectLeast: 500 * time.Millisecond, ReconnectMost: 20 * time.Second, ReconnectSpread: 5 * time.Second, Retry: 30 * time.Second, SpreadReads: 10 * time.Second,
 	Parts: time.Minute, Duplicate: 24 * time.Hour, Acknowledgement: 4 * time.Second,
+}
+
+// Acknowledgements returns the time limit of a node's acknowledgements.
+func (t Timing) Acknowledgements() *retry.Timeout {
+	return &retry.Timeout{Min: t.Acknowledgement, Max: 8 * t.Acknowledgement}
 }
 
 // DefaultLabels are the default facts in a state.
@@ -133,7 +139,7 @@ func New(o Options, machine Machine, bundles Bundles) (*Node, error) {
 	}
 	boot := make([]byte, 8)
 	_, _ = rand.Read(boot) // never fails
-	m := &member{options: o, identity: own, boot: hex.EncodeToString(boot), machine: machine, memory: memory, log: o.Log}
+	m := &member{options: o, identity: own, boot: hex.EncodeToString(boot), machine: machine, memory: memory, log: o.Log, acknowledgement: o.Timing.Acknowledgements()}
 	n := &Node{member: m}
 	m.problems = &problems{clock: o.Clock, log: o.Log, byCode: make(map[record.ProblemCode]record.Problem), onChange: func() {
 		machine.FleetChanged()

@@ -37,6 +37,8 @@ type object struct {
 	ctx       context.Context
 	stream    string
 	chunks    string // the subject of the chunks
+	single    bool   // there is only one chunk
+	reader    direct.Reader
 	remaining int    // chunks still to come
 	from      uint64 // sequence of the next one
 	buffered  [][]byte
@@ -49,7 +51,7 @@ var errObsolete = errors.New("it is not wanted any more")
 func (d Download) Open(ctx context.Context, digest string) (io.ReadCloser, error) {
 	store := subject.Sites(d.Environment)
 	metadata, chunks := subject.Objects(store)
-	o := &object{Download: d, ctx: ctx, stream: subject.ObjectStream(store), from: 1, patience: max(direct.Patience, d.Parts/2)}
+	o := &object{Download: d, ctx: ctx, stream: subject.ObjectStream(store), reader: direct.Reader{Conn: d.Conn}, from: 1, patience: max(direct.Patience, d.Parts/2)}
 	name := base64.URLEncoding.EncodeToString([]byte(subject.BundleObject(digest)))
 	var found *direct.Message
 	err := o.patiently(func() (bool, error) {
@@ -77,7 +79,7 @@ func (d Download) Open(ctx context.Context, digest string) (io.ReadCloser, error
 	case info.Size > uint64(bundle.DefaultLimits.PackedSize):
 		return nil, fmt.Errorf("bundle %s has %d bytes, and may have %d", digest, info.Size, bundle.DefaultLimits.PackedSize)
 	}
-	o.remaining, o.chunks = info.Chunks, strings.TrimSuffix(chunks, ">")+info.NUID
+	o.remaining, o.chunks, o.single = info.Chunks, strings.TrimSuffix(chunks, ">")+info.NUID, info.Chunks == 1
 	return o, nil
 }
 
@@ -131,23 +133,38 @@ func (o *object) Read(p []byte) (int, error) {
 
 // more requests the next chunks.
 func (o *object) more() (came bool, err error) {
-	var got [][]byte
-	next, _, err := direct.Read(o.ctx, o.Conn, direct.Request{Stream: o.stream, Filter: o.chunks, From: o.from, Batch: o.remaining, MaxBytes: requestBytes, Patience: o.patience}, func(m *direct.Message) error {
+	o.buffered = nil
+	take := func(m *direct.Message) error {
 		if o.remaining == 0 {
 			return errors.New("there is more of it than the store says")
 		}
 		if len(m.Data) > 0 {
-			got = append(got, m.Data)
+			o.buffered = append(o.buffered, m.Data)
 		}
 		o.remaining--
 		return nil
-	})
-	o.from, o.buffered = next, got // chunks before an error count
-	if errors.Is(err, direct.ErrNoAnswer) {
+	}
+	if err = o.request(take); errors.Is(err, direct.ErrNoAnswer) {
 		o.patience *= 2 // the earlier request is still being answered, and in the way
 	}
-	return len(got) > 0, err
+	return len(o.buffered) > 0, err // chunks before an error count
+}
+
+// request sends one request. A single chunk, which most bundles have, needs no subscription.
+func (o *object) request(take func(*direct.Message) error) (err error) {
+	if o.single {
+		m, err := direct.LastWithin(o.ctx, o.Conn, o.patience, o.stream, o.chunks)
+		if err != nil {
+			return err
+		}
+		return take(m)
+	}
+	o.from, _, err = o.reader.Read(o.ctx, direct.Request{Stream: o.stream, Filter: o.chunks, From: o.from, Batch: o.remaining, MaxBytes: requestBytes, Patience: o.patience}, take)
+	return err
 }
 
 // Close implements io.Closer.
-func (o *object) Close() error { return nil }
+func (o *object) Close() error {
+	o.reader.Close()
+	return nil
+}

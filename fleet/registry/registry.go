@@ -134,23 +134,18 @@ func (r *Registry) each(ctx context.Context, filter string, do func(*direct.Mess
 	if err != nil {
 		return err
 	}
-	request := direct.Request{Stream: r.Stream, Filter: filter, Batch: 1 << 20, MaxBytes: readBytes}
+	request := direct.Request{Stream: r.Stream, Filter: filter, MaxBytes: readBytes}
 	if o := js.Options(); o.Domain != "" {
 		request.Prefix = "$JS." + o.Domain + ".API"
 	} else if o.APIPrefix != "" {
 		request.Prefix = strings.TrimSuffix(o.APIPrefix, ".")
 	}
-	for {
-		next, pending, err := direct.Read(ctx, js.Conn(), request, func(m *direct.Message) error {
-			do(m)
-			return nil
-		})
-		if errors.Is(err, direct.ErrNoStream) {
-			return fmt.Errorf("there is no stream %s with direct get (ccm registration init makes it, or gives it that)", r.Stream)
-		}
-		if err != nil || pending == 0 {
-			return err
-		}
-		request.From = next
+	err = direct.All(ctx, js.Conn(), request, func(m *direct.Message) error {
+		do(m)
+		return nil
+	})
+	if errors.Is(err, direct.ErrNoStream) {
+		return fmt.Errorf("there is no stream %s with direct get (ccm registration init makes it, or gives it that)", r.Stream)
 	}
+	return err
 }

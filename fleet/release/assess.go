@@ -56,8 +56,8 @@ type Assessment struct {
 }
 
 // A Stage has the numbers of a stage's nodes by result. Nodes that were never heard of are in no other
-// number than Nodes: a rollout neither waits for them, nor stops because of them. They take the release
-// when they begin.
+// number than Nodes: a rollout neither waits for them, nor stops because of them, unless others depend
+// on a stage that has only such nodes. They take the release when they begin.
 type Stage struct {
 	Name    string `json:"name"`
 	Nodes   int    `json:"nodes"`
@@ -214,6 +214,8 @@ func (a *Assessment) judge(r *signed.Release, ro *signed.Rollout, now time.Time)
 		a.Verdict, a.Reason = Stop, fmt.Sprintf("%d failed in all, at most %s", failed, limit(mostInAll, r.MaxFailed))
 	case stage.Waiting > 0:
 		a.Verdict = Wait
+	case stage.Unheard > 0 && stage.heard() == 0 && ro.Stage < len(a.Stages)-1: // it would prove nothing to the next stage
+		a.Verdict, a.Reason = Wait, "no node of this stage was ever heard of: start its agents, or go on with ccm fleet next"
 	case ro.SettleTime.IsZero():
 		a.Verdict = Settle
 	case now.Before(ro.SettleTime.Add(time.Duration(r.Soak))):

@@ -183,6 +183,33 @@ func TestLimits(t *testing.T) {
 	require.Equal(t, 18, share(t, "2%").Of(912))
 }
 
+// A stage none of whose nodes was ever heard of proves nothing: the rollout waits for one of them. The last stage is for all that
+// come later.
+func TestStageNeverHeardOf(t *testing.T) {
+	r, ro := canary(t)
+	r.Soak, r.Stages = 0, []string{`node in ["node00", "node01"]`, "100%"}
+	nodes := fleet()
+	forget := func(list ...*roster.Node) {
+		for _, n := range list {
+			n.State, n.HeartbeatTime = nil, time.Time{}
+		}
+	}
+	forget(nodes[0], nodes[1])
+	a := release.Assess(r, ro, nodes, now)
+	require.Equal(t, []int{2, 2}, []int{a.Stages[0].Nodes, a.Stages[0].Unheard})
+	require.Equal(t, release.Wait, a.Verdict)
+	require.Contains(t, a.Reason, "no node of this stage was ever heard of")
+	require.Nil(t, a.Next(ro, now))
+	nodes[0].State = &record.State{Environment: "prod"}
+	took(nodes[0], 1, "changed")
+	require.Equal(t, release.Settle, release.Assess(r, ro, nodes, now).Verdict, "one of them has run the release")
+	ro.Stage = 1
+	forget(nodes...)
+	require.Equal(t, release.Settle, release.Assess(r, ro, nodes, now).Verdict, "the last stage")
+	ro.Stage = 0
+	require.Equal(t, release.Settle, release.Assess(r, ro, nil, now).Verdict, "no nodes are approved for the stage")
+}
+
 // Nodes that were never heard of are counted, but no rollout waits for them or stops because of them, and they are not in the
 // numbers of which shares are.
 func TestNodesNeverHeardOf(t *testing.T) {

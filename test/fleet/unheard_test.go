@@ -35,10 +35,35 @@ func TestNodeNeverHeardOf(t *testing.T) {
 	require.Contains(t, shown, "2 of 3  done, 1 not heard of")
 	require.Contains(t, f.lab.must(t, "fleet", "nodes", "--where", `node == "web2"`, "--output", "json"), `"status":"not heard of"`)
 
+	_, stderr, status = f.lab.ccm("fleet", "plan", "--all", "--environment", "prod", "--sign", f.key.File)
+	require.Zero(t, status, stderr)
+	require.Contains(t, stderr, "left out, because they were never heard of: web2\n")
+
 	f.start("web2")
 	f.eventually(func() bool { a = look(); return a.Stages[1].Done == 2 })
 	require.Zero(t, a.Stages[1].Unheard)
 	require.Equal(t, "one", f.motd("web2"))
 	require.NotContains(t, f.lab.must(t, "fleet", "status"), "not heard of")
 	require.False(t, strings.Contains(f.lab.must(t, "fleet", "rollout", "prod"), "not heard of"))
+}
+
+// A release whose first stage has only nodes that were never heard of waits for one of them: others would take what nobody has tried.
+func TestStageNeverHeardOf(t *testing.T) {
+	f := newThree(t)
+	f.start("web1")
+	f.waitForNodes(1)
+	f.lab.credentials(t, "canary") // approved, without an agent
+	f.release(motd("one"), `node == "canary"`)
+	look := func() (a release.Assessment) {
+		require.NoError(t, json.Unmarshal([]byte(f.lab.must(t, "fleet", "rollout", "prod", "--output", "json")), &a))
+		return a
+	}
+	require.Equal(t, release.Wait, look().Verdict)
+	require.Contains(t, f.lab.must(t, "fleet", "rollout", "prod"), ": rolling: no node of this stage was ever heard of: start its agents, or go on with ccm fleet next\n")
+	f.start("canary")
+	f.eventually(func() bool { return look().Stages[0].Done == 1 })
+	require.Empty(t, f.motd("web1"))
+	_, stderr, status := f.lab.ccm("fleet", "rollout", "prod", "--watch", "--sign", f.key.File)
+	require.Zero(t, status, stderr)
+	require.Equal(t, "one", f.motd("web1"))
 }

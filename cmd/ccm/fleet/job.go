@@ -170,6 +170,9 @@ func (f *jobFlags) choose(ctx context.Context, e *cli.Env, c *cluster.Cluster, e
 		slices.Sort(args)
 		return slices.Compact(args), len(nodes), nil // a node that is named twice answers once
 	}
+	if f.all {
+		sayUnheard(e, issued, environment, known)
+	}
 	chosen, err := roster.Where(nodes, condition, e.Clock.Now())
 	sayLeftOut(e, err)
 	if len(chosen) == 0 {
@@ -179,6 +182,20 @@ func (f *jobFlags) choose(ctx context.Context, e *cli.Env, c *cluster.Cluster, e
 		names = append(names, n.Name)
 	}
 	return names, len(nodes), nil
+}
+
+// sayUnheard names the approved nodes of an environment that a job for all does not go to, because their agents never began.
+func sayUnheard(e *cli.Env, issued map[string]string, environment string, known map[string]bool) {
+	var unheard []string
+	for name, in := range issued {
+		if in == environment && !known[name] {
+			unheard = append(unheard, name)
+		}
+	}
+	if len(unheard) > 0 {
+		slices.Sort(unheard)
+		cli.Say(e, "left out, because they were never heard of: %s", terminal.Line(someNames(unheard)))
+	}
 }
 
 // check returns an error that names a flag whose value no job can have.

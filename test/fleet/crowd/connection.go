@@ -34,6 +34,8 @@ type Connection struct {
 	sending sync.Mutex   // held while a message with events is sent: a node sends one after the other
 	number  atomic.Int64 // of its last message with events
 	rounds  atomic.Int64 // number of stored rounds
+
+	acknowledgement *retry.Timeout
 }
 
 // NewConnection issues credentials to node number i, and prepares it.
@@ -42,7 +44,7 @@ func NewConnection(o Options, i int) (*Connection, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Connection{prepared: p, ca: o.Fleet.CA(), watch: o.Watch, gate: o.Gate}, nil
+	return &Connection{prepared: p, ca: o.Fleet.CA(), watch: o.Watch, gate: o.Gate, acknowledgement: node.DefaultTiming.Acknowledgements()}, nil
 }
 
 // NodeName implements Member.
@@ -100,9 +102,7 @@ func (c *Connection) Run(ctx context.Context) {
 // store stores a message, and repeats it until it is acknowledged.
 func (c *Connection) store(ctx context.Context, to string, text []byte, options ...direct.Option) {
 	for failures := 1; ; failures++ {
-		wait, cancel := context.WithTimeout(ctx, node.DefaultTiming.Acknowledgement)
-		_, err := direct.Publish(wait, c.conn, to, text, options...)
-		cancel()
+		_, err := node.Publish(ctx, c.conn, c.acknowledgement, to, text, options...)
 		if err == nil || !retry.Sleep(ctx, node.DefaultTiming.Resend().Delay(failures, rand.Float64)) {
 			return
 		}
