@@ -11,7 +11,7 @@
 # make hostile    print hostile text with all commands, in pipes and on terminals
 # make integration  real apt, dnf and systemd in throw-away systems (root)
 # make fleet      tests with real nats-servers: keys, objects, and a fleet
-# make bench-fleet  measure fleets of NODES simulated nodes, and write the table in docs/fleet.md (five minutes)
+# make bench-fleet  measure fleets of NODES simulated nodes, and write the table in docs/fleet.md (eight minutes)
 # make fleet-soak  the long forms of make fleet, with random faults for SOAK (10m; half an hour in all, root, nft)
 # make browser    test the pages of ccm in headless Chromium
 # make studio-vendor  bundle the libraries of the page of ccm studio again (needs npm)

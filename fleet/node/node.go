@@ -79,9 +79,10 @@ var DefaultTiming = Timing{
 	Parts: time.Minute, Duplicate: 24 * time.Hour, Acknowledgement: 4 * time.Second,
 }
 
-// Acknowledgements returns the time limit of a node's acknowledgements.
+// Acknowledgements returns the time limit of a node's acknowledgements. It grows to no more than
+// twice the usual one: after the loss of a server nothing is stored for about as long.
 func (t Timing) Acknowledgements() *retry.Timeout {
-	return &retry.Timeout{Min: t.Acknowledgement, Max: 8 * t.Acknowledgement}
+	return &retry.Timeout{Min: t.Acknowledgement, Max: 2 * t.Acknowledgement}
 }
 
 // DefaultLabels are the default facts in a state.

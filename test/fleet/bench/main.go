@@ -68,6 +68,7 @@ func machinesOf(nodes int) int {
 type measurement struct {
 	nodes  int
 	values map[string]value // by the names of rows
+	floor  map[string]value // what NATS alone takes
 }
 
 // A value is the result of a row for one size.

@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"time"
 
@@ -19,6 +20,7 @@ import (
 	"github.com/luaccm/ccm/fleet/cluster"
 	"github.com/luaccm/ccm/fleet/direct"
 	"github.com/luaccm/ccm/fleet/enrol"
+	"github.com/luaccm/ccm/fleet/identity"
 	"github.com/luaccm/ccm/fleet/job"
 	"github.com/luaccm/ccm/fleet/release"
 	"github.com/luaccm/ccm/fleet/signed"
@@ -40,10 +42,9 @@ type bench struct {
 	key     signers.Key
 }
 
-// measure makes a fleet of count nodes, machines of which run the code of nodes, and measures all rows.
+// measure makes a fleet of count nodes, machines of which run the code of nodes, and measures all rows, and then what
+// NATS alone takes for them.
 func measure(ctx context.Context, count, machines int, dir string) (*measurement, error) {
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
 	if err := crowd.RaiseFileLimit(machines, count-machines); err != nil {
 		return nil, err
 	}
@@ -52,18 +53,34 @@ func measure(ctx context.Context, count, machines int, dir string) (*measurement
 		return nil, err
 	}
 	defer s.end()
-	b := &bench{measurement: &measurement{nodes: count, values: make(map[string]value)}, s: s, watch: new(crowd.Watch)}
+	b := &bench{measurement: &measurement{nodes: count, values: make(map[string]value), floor: make(map[string]value)}, s: s, watch: new(crowd.Watch)}
 	d, err := s.init()
 	if err != nil {
 		return nil, err
 	}
+	if err := b.measureFleet(ctx, d, machines); err != nil {
+		return nil, err
+	}
+	b.members = nil
+	runtime.GC()
+	if err := b.measureFloor(ctx, d.CA()); err != nil {
+		return nil, err
+	}
+	return b.measurement, nil
+}
+
+// measureFleet measures all rows with ccm.
+func (b *bench) measureFleet(ctx context.Context, d *identity.Directory, machines int) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	count := b.nodes
 	allowed, err := b.operator()
 	if err != nil {
-		return nil, err
+		return err
 	}
 	gate := make(chan struct{})
 	for i := range count {
-		o := crowd.Options{Fleet: d, Memory: s.memory, Allowed: allowed, Watch: b.watch, Gate: gate}
+		o := crowd.Options{Fleet: d, Memory: b.s.memory, Allowed: allowed, Watch: b.watch, Gate: gate}
 		var m crowd.Member
 		if i < machines {
 			m, err = crowd.New(o, i)
@@ -71,46 +88,51 @@ func measure(ctx context.Context, count, machines int, dir string) (*measurement
 			m, err = crowd.NewConnection(o, i)
 		}
 		if err != nil {
-			return nil, err
+			return err
 		}
 		b.members = append(b.members, m)
 	}
 	began := time.Now()
-	if err := s.apply(ctx); err != nil {
-		return nil, err
+	if err := b.s.apply(ctx); err != nil {
+		return err
 	}
 	b.seconds(rowRestore, time.Since(began))
 	if b.c, err = cluster.Connect(d); err != nil {
-		return nil, err
+		return err
 	}
 	defer b.c.Close()
 	if err := b.connect(ctx); err != nil {
-		return nil, err
+		return err
 	}
 	if err := b.until(ctx, "the states of connections", func() bool { return b.messages(ctx, subject.KVStream(subject.Nodes)) >= count-machines }); err != nil {
-		return nil, err
+		return err
 	}
 	began = time.Now()
 	close(gate)
 	if err := b.until(ctx, "facts", func() bool { return b.messages(ctx, subject.KVStream(subject.Nodes)) >= 2*count }); err != nil {
-		return nil, err
+		return err
 	}
 	b.seconds(rowFacts, time.Since(began))
 	for _, row := range []func(context.Context) error{b.idle, b.queries, b.releases, b.job, b.bundle, b.crash} {
 		if err := row(ctx); err != nil {
-			return nil, err
+			return err
 		}
 	}
-	return b.measurement, nil
+	return nil
 }
 
 // seconds records a duration.
 func (b *bench) seconds(row string, d time.Duration) {
+	v := inSeconds(d)
+	b.set(row, v.number, "%s", v.text)
+}
+
+// inSeconds returns a duration as a value.
+func inSeconds(d time.Duration) value {
 	if d < time.Second {
-		b.set(row, d.Seconds(), "%d ms", d.Milliseconds())
-	} else {
-		b.set(row, d.Seconds(), "%.1f s", d.Seconds())
+		return value{fmt.Sprintf("%d ms", d.Milliseconds()), d.Seconds()}
 	}
+	return value{fmt.Sprintf("%.1f s", d.Seconds()), d.Seconds()}
 }
 
 // until waits for nodes.

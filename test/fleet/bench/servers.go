@@ -96,6 +96,11 @@ func (s *servers) apply(ctx context.Context) error {
 	}
 }
 
+// config returns the configuration file of a server.
+func (s *servers) config(port string) string {
+	return filepath.Join(s.directory(), "127.0.0.1-"+port, "nats.conf")
+}
+
 // start starts a server.
 func (s *servers) start(port string) error {
 	log, err := os.OpenFile(filepath.Join(s.memory, port+".log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
@@ -103,7 +108,7 @@ func (s *servers) start(port string) error {
 		return err
 	}
 	defer log.Close()
-	cmd := exec.Command(s.nats, "-c", filepath.Join(s.directory(), "127.0.0.1-"+port, "nats.conf"))
+	cmd := exec.Command(s.nats, "-c", s.config(port))
 	cmd.Stdout, cmd.Stderr = log, log
 	s.running[port] = cmd
 	return cmd.Start()
@@ -129,6 +134,35 @@ func (s *servers) run(ctx context.Context, args ...string) (string, error) {
 		err = fmt.Errorf("ccm %s: %w: %s", strings.Join(args, " "), err, strings.TrimSpace(errs.String()))
 	}
 	return string(out), err
+}
+
+// bare starts the servers anew without data, accounts and permissions.
+func (s *servers) bare() error {
+	for _, port := range s.ports {
+		s.kill(port)
+	}
+	if err := os.RemoveAll(filepath.Join(s.disk, "store")); err != nil {
+		return err
+	}
+	for _, port := range s.ports {
+		file := s.config(port)
+		text, err := os.ReadFile(file)
+		if err != nil {
+			return err
+		}
+		before, rest, ok := strings.Cut(string(text), "\noperator: ")
+		_, after, closed := strings.Cut(rest, "\ncluster {")
+		if !ok || !closed {
+			return fmt.Errorf("%s: want an operator, and then a cluster", file)
+		}
+		if err := os.WriteFile(file, []byte(before+"\ncluster {"+after), 0o600); err != nil {
+			return err
+		}
+		if err := s.start(port); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // memoryOf returns the memory of the largest server in bytes (proc_pid_status(5), VmRSS).

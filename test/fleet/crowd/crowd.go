@@ -65,8 +65,8 @@ type Options struct {
 	Gate <-chan struct{}
 }
 
-// factBytes is the size of a node's facts.
-const factBytes = 4 << 10
+// FactBytes is the size of a node's facts.
+const FactBytes = 4 << 10
 
 // Few is the number of nodes that take the large bundle, and the least size of a fleet.
 const Few = 1000
@@ -110,7 +110,7 @@ func prepare(o Options, i int) (*prepared, error) {
 		return nil, err
 	}
 	sum := sha256.Sum256([]byte(p.name))
-	facts["rest"] = strings.Repeat(hex.EncodeToString(sum[:]), factBytes/64)[:factBytes-len(bare)]
+	facts["rest"] = strings.Repeat(hex.EncodeToString(sum[:]), FactBytes/64)[:FactBytes-len(bare)]
 	if p.facts, err = json.Marshal(facts); err != nil {
 		return nil, err
 	}
