@@ -172,6 +172,7 @@ func (f *floor) facts(ctx context.Context) error {
 		}
 	}
 	f.took(rowReadFacts, began)
+	f.floor[rowQueryFacts] = f.floor[rowReadFacts] // the query also begins a process, and decodes
 	return nil
 }
 

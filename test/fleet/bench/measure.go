@@ -333,8 +333,29 @@ func (b *bench) bundle(ctx context.Context) error {
 	return nil
 }
 
+// settled waits until nothing was stored about nodes for some seconds: those whose facts were not acknowledged in time
+// send them again.
+func (b *bench) settled(ctx context.Context) error {
+	var last uint64
+	since := time.Now()
+	return b.until(ctx, "the end of repetitions", func() bool {
+		time.Sleep(100 * time.Millisecond)
+		s, err := b.c.JetStream.Stream(ctx, subject.KVStream(subject.Nodes))
+		if err != nil || s.CachedInfo().State.LastSeq != last {
+			since = time.Now()
+		}
+		if err == nil {
+			last = s.CachedInfo().State.LastSeq
+		}
+		return time.Since(since) > 5*time.Second
+	})
+}
+
 // idle measures the load of nodes without events.
 func (b *bench) idle(ctx context.Context) error {
+	if err := b.settled(ctx); err != nil {
+		return err
+	}
 	const span = 20 * time.Second
 	before := b.s.processor()
 	select {
