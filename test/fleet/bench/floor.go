@@ -24,7 +24,7 @@ type floor struct {
 	*bench
 	nodes    []*nats.Conn
 	operator *nats.Conn
-	told     atomic.Int64 // messages that came to nodes
+	messages atomic.Int64 // number of those that came to nodes
 }
 
 // Sizes of its messages in bytes, about those of ccm.
@@ -69,7 +69,7 @@ func (b *bench) measureFloor(ctx context.Context, ca string) error {
 			return err
 		}
 		f.nodes[i] = nc
-		if _, err := nc.Subscribe("told.release", func(*nats.Msg) { f.told.Add(1) }); err != nil {
+		if _, err := nc.Subscribe("told.release", func(*nats.Msg) { f.messages.Add(1) }); err != nil {
 			return err
 		}
 		if _, err := nc.Subscribe("order", func(*nats.Msg) { go f.store(ctx, nc, fmt.Sprintf("result.%d", i), resultBytes) }); err != nil {
@@ -177,12 +177,12 @@ func (f *floor) facts(ctx context.Context) error {
 }
 
 func (f *floor) release(ctx context.Context) error {
-	f.told.Store(0)
+	f.messages.Store(0)
 	began := time.Now()
 	if err := f.store(ctx, f.operator, "control.release", orderBytes); err != nil {
 		return err
 	}
-	if err := f.until(ctx, "the release", func() bool { return f.told.Load() == int64(len(f.nodes)) }); err != nil {
+	if err := f.until(ctx, "the release", func() bool { return f.messages.Load() == int64(len(f.nodes)) }); err != nil {
 		return err
 	}
 	f.took(rowRelease, began)
