@@ -37,7 +37,7 @@ func TestNodeNeverHeardOf(t *testing.T) {
 
 	_, stderr, status = f.lab.ccm("fleet", "plan", "--all", "--environment", "prod", "--sign", f.key.File)
 	require.Zero(t, status, stderr)
-	require.Contains(t, stderr, "left out, because they were never heard of: web2\n")
+	require.Contains(t, stderr, "! Nodes are left out, because they were never heard of: web2\n")
 
 	f.start("web2")
 	f.eventually(func() bool { a = look(); return a.Stages[1].Done == 2 })

@@ -194,7 +194,7 @@ func sayUnheard(e *cli.Env, issued map[string]string, environment string, known 
 	}
 	if len(unheard) > 0 {
 		slices.Sort(unheard)
-		cli.Say(e, "left out, because they were never heard of: %s", terminal.Line(someNames(unheard)))
+		cli.Say(e, "! Nodes are left out, because they were never heard of: %s", terminal.Line(someNames(unheard)))
 	}
 }
 

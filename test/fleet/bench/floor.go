@@ -38,7 +38,7 @@ const (
 // measureFloor measures the floor on the servers of a fleet, whose data are not needed any more. ca is the file of their
 // certificate authority.
 func (b *bench) measureFloor(ctx context.Context, ca string) error {
-	if err := b.s.bare(); err != nil {
+	if err := b.s.restartWithoutAccounts(); err != nil {
 		return err
 	}
 	f := &floor{bench: b}
@@ -79,7 +79,7 @@ func (b *bench) measureFloor(ctx context.Context, ca string) error {
 	}); err != nil {
 		return err
 	}
-	f.took(rowConnect, began)
+	f.record(rowConnect, began)
 	for _, work := range []func(context.Context) error{f.facts, f.release, f.job, f.bundle} {
 		if err := work(ctx); err != nil {
 			return fmt.Errorf("NATS alone: %w", err)
@@ -147,8 +147,8 @@ func (f *floor) each(count, limit int, do func(i int) error) error {
 	}
 }
 
-// took records the time of a row since its beginning.
-func (f *floor) took(row string, began time.Time) {
+// record records the time of a row since its beginning.
+func (f *floor) record(row string, began time.Time) {
 	f.floor[row] = inSeconds(time.Since(began))
 	fmt.Fprintf(os.Stderr, "%6d nodes: NATS alone: %s: %s\n", f.measurement.nodes, row, f.floor[row].text)
 }
@@ -164,14 +164,14 @@ func (f *floor) facts(ctx context.Context) error {
 	if err := f.each(len(f.nodes), len(f.nodes), func(i int) error { return f.store(ctx, f.nodes[i], fmt.Sprintf("facts.%d", i), crowd.FactBytes) }); err != nil {
 		return err
 	}
-	f.took(rowFacts, began)
+	f.record(rowFacts, began)
 	for count := 0; count < len(f.nodes); { // the replica that answers may lack some at first
 		count, began = 0, time.Now()
 		if err := direct.All(ctx, f.operator, direct.Request{Stream: "FACTS", Filter: "facts.*"}, func(*direct.Message) error { count++; return nil }); err != nil {
 			return err
 		}
 	}
-	f.took(rowReadFacts, began)
+	f.record(rowReadFacts, began)
 	f.floor[rowQueryFacts] = f.floor[rowReadFacts] // the query also begins a process, and decodes
 	return nil
 }
@@ -185,7 +185,7 @@ func (f *floor) release(ctx context.Context) error {
 	if err := f.until(ctx, "the release", func() bool { return f.messages.Load() == int64(len(f.nodes)) }); err != nil {
 		return err
 	}
-	f.took(rowRelease, began)
+	f.record(rowRelease, began)
 	return nil
 }
 
@@ -206,7 +206,7 @@ func (f *floor) job(ctx context.Context) error {
 			return errors.New("results of a job are missing")
 		}
 	}
-	f.took(rowJob, began)
+	f.record(rowJob, began)
 	return nil
 }
 
@@ -237,6 +237,6 @@ func (f *floor) bundle(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	f.took(rowBundle, began)
+	f.record(rowBundle, began)
 	return nil
 }

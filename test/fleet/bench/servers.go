@@ -136,8 +136,8 @@ func (s *servers) run(ctx context.Context, args ...string) (string, error) {
 	return string(out), err
 }
 
-// bare starts the servers anew without data, accounts and permissions.
-func (s *servers) bare() error {
+// restartWithoutAccounts starts the servers anew without data, accounts and permissions.
+func (s *servers) restartWithoutAccounts() error {
 	for _, port := range s.ports {
 		s.kill(port)
 	}
