@@ -214,7 +214,7 @@ func (a *Assessment) judge(r *signed.Release, ro *signed.Rollout, now time.Time)
 		a.Verdict, a.Reason = Stop, fmt.Sprintf("%d failed in all, at most %s", failed, limit(mostInAll, r.MaxFailed))
 	case stage.Waiting > 0:
 		a.Verdict = Wait
-	case stage.Unheard > 0 && stage.heard() == 0 && ro.Stage < len(a.Stages)-1: // it would prove nothing to the next stage
+	case a.WaitsForUnheard():
 		a.Verdict, a.Reason = Wait, "no node of this stage was ever heard of: start its agents, or go on with ccm fleet next"
 	case ro.SettleTime.IsZero():
 		a.Verdict = Settle
@@ -227,6 +227,16 @@ func (a *Assessment) judge(r *signed.Release, ro *signed.Rollout, now time.Time)
 	default:
 		a.Verdict = Pass
 	}
+}
+
+// WaitsForUnheard reports whether the present stage has only nodes that were never heard of: it would prove nothing to
+// the next stage. The last stage has no next one.
+func (a *Assessment) WaitsForUnheard() bool {
+	if a.State != signed.Rolling || a.Stage >= len(a.Stages)-1 {
+		return false
+	}
+	stage := a.Stages[a.Stage]
+	return stage.Unheard > 0 && stage.heard() == 0
 }
 
 func limit(n int, s signed.Share) string {

@@ -281,7 +281,7 @@ func rollout(e *overview.Environment) *markup.Element {
 		body.Add(named("Failed in stage "+s.Name, s.FailedNodes), named("Silent in stage "+s.Name, s.SilentNodes))
 	}
 	if names := a.Unheard(); len(names) > 0 {
-		body.Add(named("Not heard of", names), markup.New("p").Say("They were approved, but their agents never began. The rollout does not wait for them: they take the release when they begin."))
+		body.Add(named("Not heard of", names), prose(unheardText(a)))
 	}
 	if len(a.Causes) > 0 {
 		var list []overview.Cause
@@ -300,6 +300,15 @@ func signedBy(list []author.Signer) string {
 		names += ", which is compared with no " + identity.SignersFile
 	}
 	return names
+}
+
+// unheardText says what nodes that were never heard of mean for a rollout.
+func unheardText(a *release.Assessment) string {
+	const why = "They were approved, but their agents never began. "
+	if a.WaitsForUnheard() {
+		return why + "The stage has no other nodes, so the rollout waits for one of them, or for `ccm fleet next`."
+	}
+	return why + "The rollout does not wait for them: they take the release when they begin."
 }
 
 // stageText returns which stage a rollout is in, and since when.

@@ -80,7 +80,7 @@ func TestFleetMistakes(t *testing.T) {
 		{"--since: want a duration such as 1h, got -1h", []string{"events", "--since", "-1h"}},
 		{"--within: want a duration from 1s to 24h, got 0s", []string{"nodes", "--live", "--within", "0s"}},
 		{"there is no site " + l.dir + "/none\n", []string{"release", "prod", l.dir + "/none"}},
-		{"--canary: the condition holds for no node of prod: nothing was released", []string{"release", "prod", site, "--canary", `labels.role == "wbe"`}},
+		{"--canary: the condition holds for no node of prod that was ever heard of: nothing was released", []string{"release", "prod", site, "--canary", `labels.role == "wbe"`}},
 		{"want HOST or HOST:PORT, without a scheme", []string{"init", l.dir + "/other", "--server", "tls://web1"}},
 	} {
 		args := append([]string{"fleet"}, c.args...)

@@ -127,8 +127,8 @@ func (f *releaseFlags) document() (*signed.Release, error) {
 	return r, nil
 }
 
-// checkCanary returns an error if no node meets the condition for canaries, as after a typing mistake:
-// a first stage without nodes passes, and the others would get the release untried.
+// checkCanary returns an error if no node meets the condition for canaries, as after a typing mistake or before any agent
+// has begun: a first stage without nodes passes, and the others would get the release untried.
 func (f *releaseFlags) checkCanary(ctx context.Context, e *cli.Env, c *cluster.Cluster, environment string) error {
 	if f.canary == "" {
 		return nil
@@ -142,13 +142,13 @@ func (f *releaseFlags) checkCanary(ctx context.Context, e *cli.Env, c *cluster.C
 		return err
 	}
 	nodes, err := roster.Read(ctx, c.Conn, roster.Options{Environments: issued, Environment: environment, Facts: condition.Facts()})
-	if err != nil || len(nodes) == 0 {
+	if err != nil {
 		return err
 	}
 	chosen, err := roster.Where(nodes, condition, e.Clock.Now())
 	sayLeftOut(e, err)
 	if len(chosen) == 0 {
-		return diag.Errorf(diag.Pos{}, "--canary: the condition holds for no node of %s: nothing was released", environment).WithHint("ccm fleet nodes --where with it lists them")
+		return diag.Errorf(diag.Pos{}, "--canary: the condition holds for no node of %s that was ever heard of: nothing was released", environment).WithHint("ccm fleet nodes --where with it lists its nodes, and when they were seen")
 	}
 	return nil
 }

@@ -304,7 +304,11 @@ func rolloutText(a *release.Assessment) string {
 		}
 	}
 	if names := a.Unheard(); len(names) > 0 {
-		terminal.Fprintf(&b, "  not heard of  %d  (%s); not waited for\n", len(names), terminal.Line(someNames(names)))
+		wait := "; not waited for"
+		if a.WaitsForUnheard() {
+			wait = ""
+		}
+		terminal.Fprintf(&b, "  not heard of  %d  (%s)%s\n", len(names), terminal.Line(someNames(names)), wait)
 	}
 	return b.String()
 }
