@@ -8,6 +8,7 @@
 # make lint       gofmt, go vet, staticcheck
 # make generate   write the files that are derived from declarations
 # make plans      compare plans of SITES random sites with their runs
+# make lua-diff   compare PROGRAMS generated programs in ccm and in lua5.1
 # make hostile    print hostile text with all commands, in pipes and on terminals
 # make integration  real apt, dnf and systemd in throw-away systems (root)
 # make fleet      tests with real nats-servers: keys, objects, and a fleet
@@ -45,7 +46,7 @@ BUILD = go build -trimpath -ldflags "-s -w -X main.version=$(VERSION)"
 ARCH ?= $(shell go env GOARCH)
 PACKAGE = go -C .ci/package
 
-.PHONY: build cross package share reproducible check-release portable test test-all lint generate integration fleet bench-fleet fleet-soak browser studio-vendor reliability growth bench bench-go fuzz plans hostile
+.PHONY: build cross package share reproducible check-release portable test test-all lint generate integration fleet bench-fleet fleet-soak browser studio-vendor reliability growth bench bench-go fuzz plans hostile lua-diff
 
 build:
 	$(BUILD) -o bin/ccm ./cmd/ccm
@@ -104,6 +105,11 @@ generate:
 
 plans:
 	CCM_PLANS=$(SITES) CCM_PLANS_SEED=$(SEED) go test ./cmd/ccm -count=1 -v -timeout 2h -run '^TestPlansComeTrue$$'
+
+PROGRAMS ?= 500
+
+lua-diff:
+	CCM_LUA_DIFF_PROGRAMS=$(PROGRAMS) CCM_LUA_DIFF_SEED=$(SEED) go test ./test/luadiff -count=1 -v -timeout 2h -run '^TestPrograms$$'
 
 hostile:
 	CCM_TEST_TERMINAL=all go test ./cmd/ccm -count=1 -run '^TestHostileTextInReports$$'

@@ -1,0 +1,16 @@
+package luadiff
+
+// A Difference is something that ccm documents as unlike Lua 5.1, and how programs avoid it.
+type Difference struct{ What, Reason, Avoided string }
+
+// Differences lists all of them. docs/lua.md has each for users.
+var Differences = []Difference{
+	{"the text of a message of the engine", "messages name the expression and add a hint", "place() prints the position alone"},
+	{"the length of a list with holes", "any border is correct in Lua", "lists have no holes"},
+	{"the order of pairs", "Lua does not define it", "sums alone come out of pairs"},
+	{"the order in which operands are evaluated", "Lua does not define it", "calls with effects are whole right sides or arguments"},
+	{"the sign of zero", "constants -0 and 0 are one in the engine", "num() prints 0"},
+	{"the digits of a fraction in tostring", "fourteen digits would change values in files", "num() prints six digits"},
+	{"assignment to a global", "a script shares no globals by accident", "all variables are local"},
+	{"addresses of tables and functions", "they are different in each run", "never printed"},
+}
