@@ -1,7 +1,7 @@
 package luadiff
 
 // A Difference is something that ccm documents as unlike Lua 5.1, and how programs avoid it.
-type Difference struct{ What, Reason, Avoided string }
+type Difference struct{ Subject, Reason, Avoidance string }
 
 // Differences lists all of them. docs/lua.md has each for users.
 var Differences = []Difference{
