@@ -23,6 +23,7 @@ type Stmt struct {
 const prelude = `local function num(x) if x ~= x then return "nan" elseif x == 0 then return "0" elseif x == 1/0 then return "inf" elseif x == -1/0 then return "-inf" end return string.format("%.6g", x) end ` +
 	`local function place(e) if type(e) ~= "string" then return type(e) end return e:match("^[%w./]+:%d+:") or "no place" end` + "\n"
 
+// String returns the text of the program, which begins with the prelude.
 func (p Program) String() string {
 	var b strings.Builder
 	b.WriteString(prelude)
