@@ -3,15 +3,20 @@
 # make package    build deb, rpm, apk and an archive for ARCH, with SBOM and checksums, into dist/
 # make reproducible  build the packages twice and compare (a minute)
 # make portable   test on Linux the code for systems without O_PATH and openat2
-# make test       tests that need no root and no network (two minutes)
-# make test-all   these and the long ones: hostile input, limits, growth, kills (five minutes)
+# make test       on each save: tests that need no root and no network
+# make test-all   these and the long ones: hostile input, limits, growth, kills
 # make lint       gofmt, go vet, staticcheck
+# make nightly    what .ci/run leaves out, with one table at the end (hours)
+# make race       make test-all with the race detector (needs a C compiler)
+# make vulnerabilities  govulncheck
 # make generate   write the files that are derived from declarations
 # make plans      compare plans of SITES random sites with their runs
 # make lua-diff   compare PROGRAMS generated programs in ccm and in lua5.1
 # make hostile    print hostile text with all commands, in pipes and on terminals
 # make integration  real apt, dnf and systemd in throw-away systems (root)
 # make fleet      tests with real nats-servers: keys, objects, and a fleet
+# make integration-short fleet-short browser-short  the part of these that runs for each change
+# make disks      full disks, quotas, little memory, power cuts (root)
 # make bench-fleet  measure fleets of NODES simulated nodes, and write the table in docs/fleet.md (eight minutes)
 # make fleet-soak  the long forms of make fleet, with random faults for SOAK (10m; half an hour in all, root, nft)
 # make browser    test the pages of ccm in headless Chromium
@@ -23,9 +28,13 @@
 # make bench-go   the Go benchmarks, COUNT times each; benchstat compares two outputs
 
 STATICCHECK = honnef.co/go/tools/cmd/staticcheck@v0.8.2
+GOVULNCHECK = golang.org/x/vuln/cmd/govulncheck@v1.1.4
 GORELEASER = github.com/goreleaser/goreleaser/v2@v2.15.1
 VERSION ?= $(shell .ci/version)
 export CGO_ENABLED = 0
+
+# .ci/steps sets TESTFLAGS to -json.
+TEST = go test $(TESTFLAGS) $(SHORT)
 
 # The systems in the README, each as GOOS-GOARCH; armv7 is arm with GOARM=7.
 SYSTEMS ?= linux-amd64 linux-arm64 linux-armv7 linux-riscv64 darwin-amd64 darwin-arm64 freebsd-amd64
@@ -46,7 +55,7 @@ BUILD = go build -trimpath -ldflags "-s -w -X main.version=$(VERSION)"
 ARCH ?= $(shell go env GOARCH)
 PACKAGE = go -C .ci/package
 
-.PHONY: build cross package share reproducible check-release portable test test-all lint generate integration fleet bench-fleet fleet-soak browser studio-vendor reliability growth bench bench-go fuzz plans hostile lua-diff
+.PHONY: build cross package share reproducible check-release portable test test-all lint nightly race vulnerabilities generate integration integration-short disks fleet fleet-short bench-fleet fleet-soak browser browser-short studio-vendor reliability growth bench bench-go fuzz plans hostile lua-diff
 
 build:
 	$(BUILD) -o bin/ccm ./cmd/ccm
@@ -76,27 +85,38 @@ package:
 	VERSION='$(VERSION)' $(PACKAGE) run . -out ../../dist $(ARCH)
 
 reproducible:
-	$(PACKAGE) test -count=1 ./...
+	$(PACKAGE) test $(TESTFLAGS) -count=1 ./...
 
 # Takes minutes the first time, because goreleaser is large.
 check-release:
 	go run $(GORELEASER) check
 
 portable:
-	go test -timeout 60m -tags portable ./runtime/safepath ./runtime/host ./runtime/host/unpack
+	$(TEST) -timeout 60m -tags portable ./runtime/safepath ./runtime/host ./runtime/host/unpack
 
 # The timeout is for machines ten times slower than usual ones.
 test:
-	go test -short -timeout 60m ./...
+	$(TEST) -short -timeout 60m ./... ./.ci/steps
 
 test-all:
-	go test -timeout 60m ./...
+	$(TEST) -timeout 60m ./... ./.ci/steps
+
+nightly:
+	go run ./.ci/steps night
+
+# cgo is needed by the detector.
+race:
+	CGO_ENABLED=1 $(TEST) -race -timeout 3h ./...
+
+vulnerabilities:
+	go run $(GOVULNCHECK) ./...
+	cd test/fleet && go run $(GOVULNCHECK) ./...
 
 lint:
 	@unformatted=$$(gofmt -l $$(git ls-files '*.go')); \
 	if [ -n "$$unformatted" ]; then echo "not gofmt'ed:"; echo "$$unformatted"; exit 1; fi
-	go vet -tags integration ./...
-	go run $(STATICCHECK) -tags integration ./...
+	go vet -tags integration ./... ./.ci/steps
+	go run $(STATICCHECK) -tags integration ./... ./.ci/steps
 	$(PACKAGE) vet ./...
 	$(PACKAGE) run $(STATICCHECK) ./...
 
@@ -109,19 +129,25 @@ plans:
 PROGRAMS ?= 500
 
 lua-diff:
-	CCM_LUA_DIFF_PROGRAMS=$(PROGRAMS) CCM_LUA_DIFF_SEED=$(SEED) go test ./test/luadiff -count=1 -v -timeout 2h -run '^TestPrograms$$'
+	CCM_LUA_DIFF_PROGRAMS=$(PROGRAMS) CCM_LUA_DIFF_SEED=$(SEED) $(TEST) ./test/luadiff -count=1 -v -timeout 2h -run '^TestPrograms$$'
 
 hostile:
-	CCM_TEST_TERMINAL=all go test ./cmd/ccm -count=1 -run '^TestHostileTextInReports$$'
+	CCM_TEST_TERMINAL=all $(TEST) ./cmd/ccm -count=1 -run '^TestHostileTextInReports$$'
 
-integration:
+# The short forms skip what docs/testing.md lists as nightly.
+integration-short fleet-short browser-short: SHORT = -short
+
+integration integration-short:
 	test/lab/lab check
 	test/lab/lab build
-	go test -tags integration -count=1 -timeout 60m -parallel 4 ./test/integration
-	go test -tags integration -count=1 -timeout 60m ./test/reliability
+	$(TEST) -tags integration -count=1 -timeout 60m -parallel 4 ./test/integration
 
-fleet:
-	cd test/fleet && go vet ./... && go test -count=1 -timeout 30m ./...
+# Much more of each test with CCM_TEST_NIGHTLY=1.
+disks:
+	$(TEST) -tags integration -count=1 -timeout 3h ./test/reliability
+
+fleet fleet-short:
+	cd test/fleet && go vet ./... && $(TEST) -count=1 -timeout 60m ./...
 
 # See test/fleet/bench. 1,000 nodes take three minutes on a machine with two cores.
 NODES ?= 1000,10000
@@ -134,8 +160,8 @@ fleet-soak:
 	cd test/fleet && CCM_FLEET_SOAK=$(SOAK) go test -count=1 -v -timeout 0 -run Soak .
 	CCM_FLEET_SOAK=$(SOAK) go test -tags integration -count=1 -v -timeout 2h -run '^TestFleetOfTwenty$$' ./test/integration
 
-browser:
-	cd test/browser && go vet ./... && go test -count=1 -timeout 30m ./...
+browser browser-short:
+	cd test/browser && go vet ./... && $(TEST) -count=1 -timeout 30m ./...
 
 studio-vendor:
 	cd studio/bundle && npm ci && node build.mjs

@@ -94,6 +94,7 @@ func TestAgentUnit(t *testing.T) {
 // TestAgentGuide runs the commands of docs/agent.md on two machines. The repository of the page is in a directory
 // that both share instead of on a server.
 func TestAgentGuide(t *testing.T) {
+	nightly(t)
 	t.Parallel()
 	text, err := os.ReadFile("../../docs/agent.md")
 	require.NoError(t, err)

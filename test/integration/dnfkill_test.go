@@ -32,6 +32,7 @@ const heldRPM = `mkdir -p /tmp/rpm
 // dnf is killed during a transaction of ccm. rpm then lists a package whose scripts have not run as installed, or two
 // versions of a package of which one was to be removed. The next run completes it.
 func TestDnfKilled(t *testing.T) {
+	nightly(t)
 	tries := tally.Of(t, "kill -9 of ccm and dnf while an rpm package is installed, upgraded or removed, in each script; then also a boot",
 		"the next run says so and converges, without a hand: one version, all its files, its scripts have run")
 	l := boot(t, rhel)

@@ -13,6 +13,7 @@ import (
 
 // apt or dpkg is killed during a transaction of ccm. The next run completes it, whatever state it has left.
 func TestDpkgKilled(t *testing.T) {
+	nightly(t)
 	tries := tally.Of(t, "kill -9 of ccm, apt and dpkg while a package is unpacked or configured, and of dpkg alone",
 		"the next run converges, without a hand, and nothing is left unfinished")
 	l := boot(t, debian)

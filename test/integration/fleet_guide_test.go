@@ -18,6 +18,7 @@ import (
 // TestFleetGuide runs the commands of docs/fleet.md on three machines: servers, nodes, a release with a canary, one
 // that stops on a failure, and a rollback.
 func TestFleetGuide(t *testing.T) {
+	nightly(t)
 	t.Parallel()
 	text, err := os.ReadFile("../../docs/fleet.md")
 	require.NoError(t, err)

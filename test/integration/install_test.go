@@ -131,6 +131,7 @@ systemctl daemon-reload; systemctl enable -q --now ccm-run.timer`)
 // TestInstallPage runs the commands of docs/install.md, with a machine for each prompt, in the directory with the
 // output of make package.
 func TestInstallPage(t *testing.T) {
+	nightly(t)
 	text, err := os.ReadFile("../../docs/install.md")
 	require.NoError(t, err)
 	require.NoError(t, builtPackages())

@@ -51,6 +51,14 @@ func boot(t *testing.T, family string) *lab {
 	return bootAs(t, "it-"+slug(t.Name()), family)
 }
 
+// nightly skips the test in the short form (make integration-short). docs/testing.md has the reason for each.
+func nightly(t *testing.T) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("make integration runs it")
+	}
+}
+
 // bootAs boots a lab with a name, so that a test may have several.
 func bootAs(t *testing.T, name, family string) *lab {
 	t.Helper()

@@ -32,6 +32,7 @@ done`
 // TestLuaLanguagePackage installs, replaces and removes packages with the real pip, npm and gem. It has few steps,
 // because each command takes seconds.
 func TestLuaLanguagePackage(t *testing.T) {
+	nightly(t)
 	l := boot(t, debian)
 	l.sh(publishLanguages)
 	all := func(args, does string) {

@@ -19,6 +19,7 @@ import (
 // then runs the site again: the machine is as declared, all necessary refreshes of services and commands were done,
 // no temporary file is left, and the history can be read.
 func TestKill(t *testing.T) {
+	nightly(t)
 	tries := tally.Of(t, "`kill -9` of the process before a step, 50 resources with a real systemd, both directions",
 		"the next run converges, every command and the service was refreshed after the last change of what it reads, no temporary file, history readable, nothing pending")
 	build := exec.Command("go", "build", "-trimpath", "-tags", "killpoint", "-o", filepath.Join(binaries, "ccm-kill"), "../../cmd/ccm")

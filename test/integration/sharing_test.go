@@ -60,6 +60,7 @@ func gitServer(t *testing.T, dir string) (url string) {
 // TestSharing: ann has a site with secrets and modules from a git server. bob clones and packs it, and it runs on
 // machines without a network, with the real nginx, sshd and postgres.
 func TestSharing(t *testing.T) {
+	nightly(t)
 	l := boot(t, debian)
 	l.fromDebian("nginx", "openssh-server", "openssh-client", "postgresql-15")
 	l.sh("apt-get -qq install -y openssh-server openssh-client >/dev/null 2>&1; test -f /etc/ssh/ssh_host_ed25519_key || ssh-keygen -A")

@@ -54,6 +54,7 @@ systemctl start ssh`)
 // TestSSHGuide runs the commands of docs/ssh.md on two machines without ccm, from a third one, and then as the user
 // who needs a password for sudo.
 func TestSSHGuide(t *testing.T) {
+	nightly(t)
 	labs := bootWithSSH(t, "it-ssh-guide")
 	t.Run("Page", func(t *testing.T) { followSSHGuide(t, labs) })
 	t.Run("SudoPassword", func(t *testing.T) { giveSudoPassword(t, labs) })

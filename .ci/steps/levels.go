@@ -1,0 +1,47 @@
+package main
+
+import "time"
+
+// A step is one command of CI.
+type step struct {
+	name    string
+	limit   time.Duration // the deadline, several times what the step needs on a slow machine
+	needs   string        // a command that fails, and prints why, where the step cannot be run
+	command string
+}
+
+// Commands of steps that need something of the machine.
+const (
+	lab      = "test/lab/lab check"
+	chromium = "command -v chromium >/dev/null || { echo chromium is not installed; exit 1; }"
+	root     = `[ "$(id -u)" = 0 ] || { echo root is needed; exit 1; }`
+)
+
+// The levels, and the steps of each in their order. docs/testing.md says what belongs to which level.
+var levels = map[string][]step{
+	// The deadlines add up to less than 90 minutes, so that the table is printed in any case.
+	"change": {
+		{name: "hello", limit: 3 * time.Minute, command: `go run ./cmd/ccm run examples/hello/site.lua "$(mktemp -d)/site"`},
+		{name: "lint", limit: 12 * time.Minute, command: "make lint"},
+		{name: "test-all", limit: 17 * time.Minute, command: "make test-all"},
+		{name: "package", limit: 4 * time.Minute, command: "make package"},
+		{name: "fleet", limit: 18 * time.Minute, command: "make fleet-short"},
+		{name: "browser", limit: 9 * time.Minute, needs: chromium, command: "CCM_BROWSER=required make browser-short"},
+		{name: "integration", limit: 24 * time.Minute, needs: lab, command: "make integration-short"},
+	},
+	"night": {
+		{name: "cross", limit: time.Hour, command: "make cross"},
+		{name: "portable", limit: time.Hour, command: "make portable"},
+		{name: "reproducible", limit: time.Hour, command: "make reproducible"},
+		{name: "plans", limit: 2 * time.Hour, command: "make plans"},
+		{name: "hostile", limit: time.Hour, command: "make hostile"},
+		{name: "growth", limit: 3 * time.Hour, command: "make growth"},
+		{name: "race", limit: 3 * time.Hour, command: "make race"},
+		{name: "fleet", limit: 2 * time.Hour, command: "make fleet"},
+		{name: "browser", limit: time.Hour, needs: chromium, command: "CCM_BROWSER=required make browser"},
+		{name: "integration", limit: 2 * time.Hour, needs: lab, command: "make integration"},
+		{name: "reliability", limit: 3 * time.Hour, needs: root, command: "CCM_TEST_NIGHTLY=1 make disks"},
+		{name: "fleet-soak", limit: 3 * time.Hour, needs: lab, command: "make fleet-soak"},
+		{name: "govulncheck", limit: time.Hour, command: "make vulnerabilities"},
+	},
+}

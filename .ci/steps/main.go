@@ -1,0 +1,76 @@
+// Command steps runs the steps of CI one after the other, all of them even if one fails, and prints one table of them
+// at the end:
+//
+//	go run ./.ci/steps change         what each change has to pass (.ci/run)
+//	go run ./.ci/steps night          everything else (make nightly)
+//	go run ./.ci/steps change fleet   only the step fleet of these
+//
+// It exits with 1 if a step failed. A step that reaches its deadline fails; the deadlines end only what hangs.
+package main
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+	"time"
+)
+
+func main() {
+	if len(os.Args) < 2 || levels[os.Args[1]] == nil {
+		fmt.Fprintln(os.Stderr, "usage: go run ./.ci/steps change|night [STEP...]")
+		os.Exit(2)
+	}
+	steps, only := levels[os.Args[1]], os.Args[2:]
+	for _, name := range only {
+		if !slices.ContainsFunc(steps, func(s step) bool { return s.name == name }) {
+			fmt.Fprintf(os.Stderr, "unknown step %q\n", name)
+			os.Exit(2)
+		}
+	}
+	var results []result
+	for _, s := range steps {
+		if len(only) == 0 || slices.Contains(only, s.name) {
+			results = append(results, s.run())
+		}
+	}
+	printTable(os.Stdout, results)
+	if slices.ContainsFunc(results, func(r result) bool { return r.err != nil }) {
+		os.Exit(1)
+	}
+}
+
+// A result is what came of one step.
+type result struct {
+	step  step
+	took  time.Duration
+	tests counts
+	// omitted is why the step was not run, err why it failed.
+	omitted string
+	err     error
+}
+
+// run runs the step with its output on that of this process. Tests run with go test -json, of which only the closing
+// lines of packages and the output of failed tests are printed.
+func (s step) run() result {
+	fmt.Printf("\n== %s: %s\n", s.name, s.command)
+	if s.needs != "" {
+		if out, err := exec.Command("sh", "-c", s.needs).CombinedOutput(); err != nil {
+			why := strings.TrimSpace(string(out))
+			if why == "" {
+				why = s.needs + ": " + err.Error()
+			}
+			fmt.Println("left out:", why)
+			return result{step: s, omitted: why}
+		}
+	}
+	tests := newTestWriter(os.Stdout)
+	cmd := exec.Command("sh", "-c", s.command)
+	cmd.Env = append(os.Environ(), "TESTFLAGS=-json")
+	cmd.Stdout, cmd.Stderr = tests, os.Stderr
+	begin := time.Now()
+	err := runWithin(cmd, s.limit)
+	tests.Close()
+	return result{step: s, took: time.Since(begin), tests: tests.counts, err: err}
+}
