@@ -141,7 +141,7 @@ func (lib *baseLib) error(L *lua.LState) int {
 	if !ok || level < 1 {
 		L.Error(v, 0)
 	}
-	if f, ok, _ := frameAt(L, lib.in.concat.scriptLevel(L, level)); ok {
+	if f, ok, _ := lib.in.limits.frameAt(L, lib.in.concat.scriptLevel(L, level)); ok {
 		text = lua.LString(fmt.Sprintf("%s:%d: %s", f.file, f.node, text))
 	}
 	L.Error(text, 0)
@@ -156,31 +156,7 @@ func (lib *baseLib) print(L *lua.LState) int {
 
 func (lib *baseLib) pcall(L *lua.LState) int {
 	L.CheckAny(1)
-	defer lib.in.limits.protect(L)()
-	err := L.PCall(L.GetTop()-1, lua.MultRet, nil)
-	return lib.protectedResults(L, err)
-}
-
-// protectedResults pushes the results of pcall and xpcall: true and the values on the
-// stack, or false and the error.
-func (lib *baseLib) protectedResults(L *lua.LState, err error) int {
-	if err == nil {
-		L.Insert(lua.LTrue, 1)
-		return L.GetTop()
-	}
-	thrown := lua.LValue(lua.LString(err.Error()))
-	if api, ok := err.(*lua.ApiError); ok {
-		thrown = api.Object
-		if api.Type == lua.ApiErrorPanic {
-			thrown = lua.LString(panicked(thrown).Error())
-		}
-	}
-	if lib.in.limits.isOver() {
-		panic(err) // thrown as it is: to make it again for each call takes time
-	}
-	L.Push(lua.LFalse)
-	L.Push(lib.in.source.withoutNode(thrown))
-	return 2
+	return lib.protected(L, nil)
 }
 
 // xpcall passes arguments on, as Lua does from 5.2 on.
@@ -188,19 +164,33 @@ func (lib *baseLib) xpcall(L *lua.LState) int {
 	L.CheckAny(1)
 	handler := L.CheckFunction(2)
 	L.Remove(2)
-	defer lib.in.limits.protect(L)()
-	err := L.PCall(L.GetTop()-1, lua.MultRet, L.NewFunction(func(L *lua.LState) int {
-		if lib.in.limits.isOver() {
-			L.Push(L.Get(1))
-			return 1
-		}
-		thrown := lib.in.source.withoutNode(L.Get(1))
+	return lib.protected(L, func(L *lua.LState, thrown lua.LValue) lua.LValue {
 		L.Push(handler)
-		L.Push(thrown)
+		L.Push(lib.in.source.withoutNode(thrown))
 		L.Call(1, 1)
-		return 1
-	}))
-	return lib.protectedResults(L, err)
+		return L.Get(-1)
+	})
+}
+
+// protected calls argument 1 with the others, and pushes true and the results, or false and the
+// error.
+func (lib *baseLib) protected(L *lua.LState, handler errorHandler) int {
+	args := make([]lua.LValue, L.GetTop()-1)
+	for i := range args {
+		args[i] = L.Get(i + 2)
+	}
+	results, thrown := lib.in.limits.protect(L, handler, L.Get(1), args...)
+	if thrown != nil {
+		L.Push(lua.LFalse)
+		L.Push(thrown)
+		return 2
+	}
+	reserve(L, len(results)+1)
+	L.Push(lua.LTrue)
+	for _, v := range results {
+		L.Push(v)
+	}
+	return len(results) + 1
 }
 
 // loadFunction is load and loadstring: it takes a text, or a function that

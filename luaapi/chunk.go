@@ -195,6 +195,7 @@ func (cp *compiler) loadOf(of *Package, name, dir, text string) (*lua.LFunction,
 		return nil, nil, cp.in.report.stopped(diag.Pos{File: name, Line: 1}, nil)
 	}
 	c.numberNodes(stmts)
+	separateNames(stmts, withoutShebang(c.text.text()))
 	c.setTree(func() *tree { return newTree(c.first, withoutShebang(c.text.text())) })
 	proto, err := cp.compileChunk(c, stmts)
 	if err != nil {

@@ -1,7 +1,10 @@
 package luaapi
 
 import (
+	"strconv"
+
 	"github.com/yuin/gopher-lua/ast"
+	"github.com/yuin/gopher-lua/parse"
 )
 
 // fixCompilerBugs changes a syntax tree where gopher-lua 1.1.2 generates wrong code.
@@ -12,14 +15,32 @@ import (
 //
 // In a = (f(a)) it puts f where the last parameter of a function is, before it reads
 // the parameter. A call that may give more results it puts elsewhere.
+//
+// In a, b = b, a it puts each value that is not a call into its local variable before it
+// evaluates the next one ([simultaneous]).
 func fixCompilerBugs(stmts []ast.Stmt) {
 	last := []string{""} // the last parameters of the functions around
+	fixAssignments(stmts)
 	w := walker{enter: func(n ast.PositionHolder) {
 		switch n := n.(type) {
 		case *ast.TableExpr:
 			fixTable(n)
 		case *ast.FunctionExpr:
 			last = append(last, lastParameter(n))
+			fixAssignments(n.Stmts)
+		case *ast.DoBlockStmt:
+			fixAssignments(n.Stmts)
+		case *ast.WhileStmt:
+			fixAssignments(n.Stmts)
+		case *ast.RepeatStmt:
+			fixAssignments(n.Stmts)
+		case *ast.IfStmt:
+			fixAssignments(n.Then)
+			fixAssignments(n.Else)
+		case *ast.NumberForStmt:
+			fixAssignments(n.Stmts)
+		case *ast.GenericForStmt:
+			fixAssignments(n.Stmts)
 		case *ast.AssignStmt:
 			fixAssignment(n, last[len(last)-1])
 		}
@@ -83,4 +104,164 @@ func firstOf(call *ast.FuncCallExpr) ast.Expr {
 		e.SetLine(call.Line())
 	}
 	return first
+}
+
+// fixAssignments replaces the assignments among statements of which gopher-lua would make the first
+// before it has evaluated the last value.
+func fixAssignments(stmts []ast.Stmt) {
+	for i, s := range stmts {
+		if a, ok := s.(*ast.AssignStmt); ok && dependent(a) {
+			stmts[i] = simultaneous(a)
+		}
+	}
+}
+
+// dependent reports whether a value or a target of an assignment may read a variable that is
+// another target. gopher-lua reads a variable whose value goes to a field when it sets the field.
+func dependent(s *ast.AssignStmt) bool {
+	if len(s.Lhs) == 1 && len(s.Rhs) == 1 {
+		return false
+	}
+	for i, target := range s.Lhs {
+		v, ok := target.(*ast.IdentExpr)
+		if !ok {
+			continue
+		}
+		for j, e := range s.Rhs {
+			if j < i && mentions(e, v.Value) || j > i && !independent(e, v.Value) {
+				return true
+			}
+		}
+		for j, other := range s.Lhs {
+			if j != i && mentions(other, v.Value) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// independent reports whether the value of an expression is the same before and after an
+// assignment to a variable. What runs code may read each variable.
+func independent(e ast.Expr, name string) bool {
+	switch e := e.(type) {
+	case *ast.IdentExpr:
+		return e.Value != name
+	case *ast.NilExpr, *ast.TrueExpr, *ast.FalseExpr, *ast.NumberExpr, *ast.StringExpr, *ast.FunctionExpr:
+		return true
+	}
+	return false
+}
+
+// mentions reports whether a name occurs in an expression.
+func mentions(e ast.Expr, name string) bool {
+	found := false
+	w := walker{enter: func(n ast.PositionHolder) {
+		v, ok := n.(*ast.IdentExpr)
+		found = found || ok && v.Value == name
+	}}
+	w.expr(e)
+	return found
+}
+
+// simultaneous returns a block with the effect of an assignment, in which hidden variables have the
+// parts of its targets and then all values:
+//
+//	do local o, k = object, key; local v1, v2 = value1, value2; name = v2; o[k] = v1 end
+//
+// Lua makes assignments from the last one to the first.
+func simultaneous(s *ast.AssignStmt) ast.Stmt {
+	var parts, values ast.LocalAssignStmt
+	hide := func(to *ast.LocalAssignStmt, line int) ast.Expr {
+		name := "(value " + strconv.Itoa(len(parts.Names)+len(values.Names)) + ")"
+		to.Names = append(to.Names, name)
+		hidden := &ast.IdentExpr{Value: name}
+		hidden.SetLine(line)
+		return hidden
+	}
+	for _, target := range s.Lhs {
+		field, ok := target.(*ast.AttrGetExpr)
+		if !ok {
+			continue
+		}
+		for _, part := range []*ast.Expr{&field.Object, &field.Key} {
+			if _, constant := (*part).(ast.ConstExpr); !constant {
+				parts.Exprs = append(parts.Exprs, single(*part))
+				*part = hide(&parts, (*part).Line())
+			}
+		}
+	}
+	assignments := make([]ast.Stmt, len(s.Lhs))
+	for i, target := range s.Lhs {
+		a := &ast.AssignStmt{Lhs: []ast.Expr{target}, Rhs: []ast.Expr{hide(&values, target.Line())}}
+		a.SetLine(s.Line())
+		assignments[len(s.Lhs)-1-i] = a
+	}
+	values.Exprs = s.Rhs
+	block := &ast.DoBlockStmt{}
+	for _, local := range []*ast.LocalAssignStmt{&parts, &values} {
+		if len(local.Names) > 0 {
+			local.SetLine(s.Line())
+			block.Stmts = append(block.Stmts, local)
+		}
+	}
+	block.Stmts = append(block.Stmts, assignments...)
+	block.SetLine(s.Line())
+	block.SetLastLine(s.Line())
+	return block
+}
+
+// single returns an expression that has one value, that of e.
+func single(e ast.Expr) ast.Expr {
+	switch e := e.(type) {
+	case *ast.FuncCallExpr:
+		e.AdjustRet = true
+	case *ast.Comma3Expr:
+		e.AdjustRet = true
+	}
+	return e
+}
+
+// separateNames gives each statement local f = function ... f ... end of a text a second value:
+// gopher-lua takes the statement for local function f, in which f is the new variable, and it
+// does not if there are two values.
+func separateNames(stmts []ast.Stmt, text string) {
+	var candidates map[int]*ast.LocalAssignStmt // by the number of the word local
+	count := 0
+	w := walker{enter: func(n ast.PositionHolder) {
+		s, ok := n.(*ast.LocalAssignStmt)
+		if !ok {
+			return
+		}
+		if len(s.Names) == 1 && len(s.Exprs) == 1 {
+			if f, ok := s.Exprs[0].(*ast.FunctionExpr); ok && mentions(f, s.Names[0]) {
+				if candidates == nil {
+					candidates = make(map[int]*ast.LocalAssignStmt)
+				}
+				candidates[count] = s
+			}
+		}
+		count++
+	}}
+	w.stmts(stmts)
+	if candidates == nil {
+		return
+	}
+	count = -1
+	last := 0 // the type of the token before
+	for r := newTokenReader(text); ; {
+		t, err := r.read()
+		if err != nil || t.typ == parse.EOF {
+			return
+		}
+		if t.typ == parse.TLocal {
+			count++
+		}
+		if s := candidates[count]; s != nil && last == parse.TLocal && t.typ != parse.TFunction {
+			second := &ast.NilExpr{}
+			second.SetLine(s.Line())
+			s.Exprs = append(s.Exprs, second)
+		}
+		last = t.typ
+	}
 }

@@ -152,11 +152,11 @@ func (cc *concatenator) scriptLevel(L *lua.LState, level int) int {
 		return level
 	}
 	for at := 1; at <= level; at++ {
-		dbg, ok := L.GetStack(at)
+		th, dbg, ok := cc.in.limits.stackAt(L, at)
 		if !ok {
 			break
 		}
-		if fn, err := L.GetInfo("f", dbg, lua.LNil); err == nil && fn == lua.LValue(cc.fn) {
+		if fn, err := th.GetInfo("f", dbg, lua.LNil); err == nil && fn == lua.LValue(cc.fn) {
 			level++
 		}
 	}

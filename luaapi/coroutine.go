@@ -1,8 +1,6 @@
 package luaapi
 
 import (
-	"slices"
-
 	lua "github.com/yuin/gopher-lua"
 )
 
@@ -14,6 +12,11 @@ func (lib *baseLib) coroutineFunctions(create, resume, yield lua.LGFunction) []b
 	// guarded resumes a coroutine. Each one that waits for another takes some of
 	// the stack of this program, which must not overflow.
 	guarded := func(L *lua.LState) (n int, thrown lua.LValue) {
+		if status := lib.status(L, L.CheckThread(1)); status != suspended {
+			L.Push(lua.LFalse)
+			L.Push(lua.LString("cannot resume " + status + " coroutine"))
+			return 2, L.Get(-1)
+		}
 		if lib.in.limits.coroutines == maxCoroutines {
 			L.RaiseError("too many coroutines that wait for one another: more than %d", maxCoroutines)
 		}
@@ -30,10 +33,22 @@ func (lib *baseLib) coroutineFunctions(create, resume, yield lua.LGFunction) []b
 	}
 	return []builtin{
 		{"yield", func(L *lua.LState) int {
-			if slices.Contains(lib.in.limits.protectedCalls, L) {
-				L.RaiseError("yield inside of pcall")
+			if lib.in.limits.isProtected(L) {
+				L.RaiseError("attempt to yield across a protected call")
 			}
 			return yield(L)
+		}},
+		{"running", func(L *lua.LState) int {
+			if th := lib.in.limits.coroutine(L); th != L.G.MainThread {
+				L.Push(th)
+			} else {
+				L.Push(lua.LNil)
+			}
+			return 1
+		}},
+		{"status", func(L *lua.LState) int {
+			L.Push(lua.LString(lib.status(L, L.CheckThread(1))))
+			return 1
 		}},
 		{"resume", func(L *lua.LState) int {
 			n, thrown := guarded(L)
@@ -57,4 +72,24 @@ func (lib *baseLib) coroutineFunctions(create, resume, yield lua.LGFunction) []b
 			return 1
 		}},
 	}
+}
+
+// suspended is the status of a coroutine that can be resumed.
+const suspended = "suspended"
+
+// status returns the status of a coroutine for the one in which L runs.
+func (lib *baseLib) status(L, of *lua.LState) string {
+	if of.Dead {
+		return "dead"
+	}
+	word := "running"
+	for th := lib.in.limits.coroutine(L); th != nil; th = lib.in.limits.coroutine(th.Parent) {
+		if th == of {
+			return word
+		}
+		if word = "normal"; th.Parent == nil {
+			break
+		}
+	}
+	return suspended
 }

@@ -139,7 +139,7 @@ func (dc *declarer) tableDir(L *lua.LState, f frame, props *lua.LTable) (dir str
 		return ""
 	}
 	for level := 0; ; level++ {
-		f, ok, more := frameAt(L, level)
+		f, ok, more := dc.in.limits.frameAt(L, level)
 		switch {
 		case !more:
 			return dir
@@ -151,7 +151,7 @@ func (dc *declarer) tableDir(L *lua.LState, f frame, props *lua.LTable) (dir str
 		if c := dc.in.source.chunkOf(f.node); c != nil {
 			dir = c.dir
 		}
-		if !isParameter(L, f.dbg, props) {
+		if !isParameter(f.thread, f.dbg, props) {
 			return dir
 		}
 	}

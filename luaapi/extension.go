@@ -164,28 +164,8 @@ func (in *Interp) Replace(name string, v func(L *lua.LState) lua.LValue) {
 // Try calls a function as pcall does. If it fails, thrown is the error as a script gets it
 // from pcall.
 func (in *Interp) Try(L *lua.LState, fn lua.LValue, args ...lua.LValue) (thrown lua.LValue, ok bool) {
-	top := L.GetTop()
-	defer L.SetTop(top)
-	L.Push(fn)
-	for _, a := range args {
-		L.Push(a)
-	}
-	defer in.limits.protect(L)()
-	err := L.PCall(len(args), 0, nil)
-	if err == nil {
-		return lua.LNil, true
-	}
-	thrown = lua.LString(err.Error())
-	if api, is := err.(*lua.ApiError); is {
-		thrown = api.Object
-		if api.Type == lua.ApiErrorPanic {
-			thrown = lua.LString(panicked(thrown).Error())
-		}
-	}
-	if in.limits.isOver() {
-		panic(err)
-	}
-	return in.source.withoutNode(thrown), false
+	_, thrown = in.limits.protect(L, nil, fn, args...)
+	return thrown, thrown == nil
 }
 
 // Show writes a value as a script would.

@@ -2,6 +2,7 @@ package luaapi
 
 import (
 	"errors"
+	gomath "math"
 	"math/rand/v2"
 	"strconv"
 	"strings"
@@ -55,7 +56,6 @@ func (gt *globalTable) open() {
 	resume := origin.RawGetString("coroutine").(*lua.LTable).RawGetString("resume").(*lua.LFunction)
 	yield := origin.RawGetString("coroutine").(*lua.LTable).RawGetString("yield").(*lua.LFunction)
 	create := origin.RawGetString("coroutine").(*lua.LTable).RawGetString("create").(*lua.LFunction)
-	sort := origin.RawGetString("table").(*lua.LTable).RawGetString("sort").(*lua.LFunction)
 
 	globals := L.CreateTable(0, 64)
 	L.G.Global, L.Env = globals, globals
@@ -75,9 +75,11 @@ func (gt *globalTable) open() {
 	}
 	gt.define(globals, base.functions())
 	gt.define(globals.RawGetString("string").(*lua.LTable), (&stringLib{in: gt.in, patterns: make(map[string]*compiledPattern)}).functions())
-	gt.define(globals.RawGetString("table").(*lua.LTable), table.functions(sort.GFunction))
+	gt.define(globals.RawGetString("table").(*lua.LTable), table.functions())
 	gt.define(globals.RawGetString("coroutine").(*lua.LTable), base.coroutineFunctions(create.GFunction, resume.GFunction, yield.GFunction))
 	gt.define(globals.RawGetString("math").(*lua.LTable), []builtin{{"random", math.random}, {"randomseed", math.randomSeed}})
+	// That of gopher-lua is the largest finite number.
+	globals.RawGetString("math").(*lua.LTable).RawSetString("huge", lua.LNumber(gomath.Inf(1)))
 	debug := L.CreateTable(0, 1)
 	globals.RawSetString("debug", debug)
 	gt.define(debug, []builtin{{"traceback", base.traceback}})

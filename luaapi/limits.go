@@ -24,7 +24,9 @@ type limits struct {
 	memory         *memory        // of the innermost evaluation, or nil
 	watch          *stopwatch     // of the innermost call of Invoke, or nil
 	coroutines     int            // number of nested coroutines
-	protectedCalls []*lua.LState  // threads of the running pcall and xpcall
+	protectedCalls []*lua.LState  // threads of the running protected calls, the innermost last
+	idle           []*lua.LState  // threads of protected calls that have ended
+	callArgument   *lua.LFunction // [limits.callFunction], or nil
 }
 
 // begin starts an evaluation that ends with ctx, or when it exceeds its time or memory. The
@@ -43,18 +45,6 @@ func (lm *limits) begin(ctx context.Context) (end func()) {
 
 // isOver reports whether the evaluation has to end whatever the script does.
 func (lm *limits) isOver() bool { return lm.in.report.fatal != nil || lm.in.ctx.Err() != nil }
-
-// maxProtected is the largest number of nested pcall and xpcall. Lua itself has the same limit.
-const maxProtected = 200
-
-// protect begins a call whose errors are caught.
-func (lm *limits) protect(L *lua.LState) (end func()) {
-	if len(lm.protectedCalls) == maxProtected {
-		L.RaiseError("stack overflow in protected calls")
-	}
-	lm.protectedCalls = append(lm.protectedCalls, L)
-	return func() { lm.protectedCalls = lm.protectedCalls[:len(lm.protectedCalls)-1] }
-}
 
 // takeString throws if a string of size bytes would be too long, or if there is no
 // memory for it. It is called before the string is made.

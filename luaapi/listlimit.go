@@ -27,7 +27,7 @@ func (lm *limits) length(L *lua.LState, t *lua.LTable) int {
 	return n
 }
 
-// measured returns the replacement of #x: a call with #x and x, if x can be evaluated twice.
+// measured returns the replacement of #x: # of a call with x, which checks and returns x.
 func (d *rewriter) measured(e *ast.UnaryLenOpExpr) ast.Expr {
 	if !isPath(e.Expr) {
 		return e
@@ -36,9 +36,10 @@ func (d *rewriter) measured(e *ast.UnaryLenOpExpr) ast.Expr {
 		d.functions = append(d.functions, d.in.limits.lengths())
 		d.len = len(d.functions)
 	}
-	call := &ast.FuncCallExpr{Func: d.placeholder(d.len - 1), Args: []ast.Expr{e, e.Expr}, AdjustRet: true}
+	call := &ast.FuncCallExpr{Func: d.placeholder(d.len - 1), Args: []ast.Expr{e.Expr}, AdjustRet: true}
 	call.SetLine(e.Line())
-	return call
+	e.Expr = call
+	return e
 }
 
 // isPath reports whether an expression is a variable, or a field of one.
@@ -53,16 +54,13 @@ func isPath(e ast.Expr) bool {
 	return false
 }
 
-// lengths returns the function that replaces #.
+// lengths returns the function that checks the operand of #, and returns it.
 func (lm *limits) lengths() *lua.LFunction {
 	if lm.lens == nil {
 		lm.lens = lm.in.vm.NewFunction(func(L *lua.LState) int {
-			if n, ok := L.Get(1).(lua.LNumber); ok && n >= maxList {
-				if t, ok := L.Get(2).(*lua.LTable); ok {
-					lm.length(L, lm.in.Tables.Contents(t))
-				}
+			if t, ok := L.Get(1).(*lua.LTable); ok {
+				lm.length(L, lm.in.Tables.Contents(t))
 			}
-			L.SetTop(1)
 			return 1
 		})
 	}

@@ -32,7 +32,9 @@ type frame struct {
 	node int // its present node, or a line if there is no node
 	file string
 	main bool // it is the outermost of its thread
-	dbg  *lua.Debug
+
+	thread *lua.LState
+	dbg    *lua.Debug // in thread
 
 	column int // that a message gave, or 0
 }
@@ -45,10 +47,16 @@ func frameAt(L *lua.LState, level int) (f frame, ok, more bool) {
 	if !more {
 		return frame{}, false, false
 	}
+	f, ok = frameOf(L, dbg)
+	return f, ok, true
+}
+
+// frameOf returns the function of a script that dbg is about, false for one of this program.
+func frameOf(L *lua.LState, dbg *lua.Debug) (frame, bool) {
 	if _, err := L.GetInfo("Sl", dbg, lua.LNil); err != nil || dbg.CurrentLine < 0 || dbg.Source == "" {
-		return frame{}, false, true
+		return frame{}, false
 	}
-	return frame{node: dbg.CurrentLine, file: dbg.Source, main: dbg.What == "main", dbg: dbg}, true, true
+	return frame{node: dbg.CurrentLine, file: dbg.Source, main: dbg.What == "main", thread: L, dbg: dbg}, true
 }
 
 // caller returns the function of a script that called the running function of this program. Its

@@ -2,6 +2,7 @@ package luaapi
 
 import (
 	"fmt"
+	"sort"
 	"strings"
 
 	lua "github.com/yuin/gopher-lua"
@@ -11,8 +12,8 @@ import (
 type tableLib struct{ in *Interp }
 
 // functions lists the functions of table. They read the contents of read-only tables and do not
-// write them. sort is gopher-lua's.
-func (lib *tableLib) functions(sort lua.LGFunction) []builtin {
+// write them.
+func (lib *tableLib) functions() []builtin {
 	return []builtin{
 		{"concat", lib.concat},
 		{"getn", func(L *lua.LState) int {
@@ -35,13 +36,7 @@ func (lib *tableLib) functions(sort lua.LGFunction) []builtin {
 			return 1
 		}},
 		{"remove", lib.remove},
-		{"sort", func(L *lua.LState) int {
-			lib.in.limits.length(L, lib.in.Tables.writable(L))
-			if L.Get(2) == lua.LNil {
-				L.SetTop(1)
-			}
-			return sort(L)
-		}},
+		{"sort", lib.sort},
 		{"unpack", lib.unpack},
 	}
 }
@@ -97,6 +92,33 @@ func (lib *tableLib) remove(L *lua.LState) int {
 	}
 	L.Push(t.Remove(at))
 	return 1
+}
+
+// sort sorts the items up to the length of the list. gopher-lua's own function also sorts what it
+// keeps beyond, such as a last item that was set to nil.
+func (lib *tableLib) sort(L *lua.LState) int {
+	t := lib.in.Tables.writable(L)
+	items := make([]lua.LValue, lib.in.limits.length(L, t))
+	for i := range items {
+		items[i] = t.RawGetInt(i + 1)
+	}
+	less := L.LessThan
+	if order := L.Get(2); order != lua.LNil {
+		fn := L.CheckFunction(2)
+		less = func(a, b lua.LValue) bool {
+			L.Push(fn)
+			L.Push(a)
+			L.Push(b)
+			L.Call(2, 1)
+			defer L.Pop(1)
+			return lua.LVAsBool(L.Get(-1))
+		}
+	}
+	sort.Slice(items, func(i, j int) bool { return less(items[i], items[j]) })
+	for i, v := range items {
+		t.RawSetInt(i+1, v)
+	}
+	return 0
 }
 
 func (lib *tableLib) unpack(L *lua.LState) int {

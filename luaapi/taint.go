@@ -157,19 +157,14 @@ func (tt *taintTracker) addDifference(text, than string) {
 func (tt *taintTracker) repeatWithout(L *lua.LState, fn lua.LGFunction, args []lua.LValue) []string {
 	was, asking := tt.in.report.lastThrown, tt.in.report.mistakes
 	defer func() { tt.in.report.lastThrown, tt.in.report.mistakes = was, asking }()
-	top := L.GetTop()
-	defer L.SetTop(top)
 	left := taintValues
-	L.Push(L.NewFunction(fn))
-	for _, arg := range args {
-		L.Push(tt.substitute(L, arg, 0, &left))
+	other := make([]lua.LValue, len(args))
+	for i, arg := range args {
+		other[i] = tt.substitute(L, arg, 0, &left)
 	}
-	if L.PCall(len(args), lua.MultRet, nil) != nil {
+	results, thrown := tt.in.limits.protect(L, nil, L.NewFunction(fn), other...)
+	if thrown != nil {
 		return nil
-	}
-	var results []lua.LValue
-	for i := top + 1; i <= L.GetTop(); i++ {
-		results = append(results, L.Get(i))
 	}
 	return tt.stringsIn(results...)
 }

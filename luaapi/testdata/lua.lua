@@ -69,3 +69,114 @@ table.concat({ 1, {} }, ",") --> 1: table.concat: item 2 is a table, want a stri
 table.insert({}, 5, "x") --> 1: table.insert: argument 2: the position is not within 1 to 1
 ---
 table.insert({}) --> 1: table.insert: want a table, maybe a position, and a value
+---
+-- All values of an assignment are evaluated before it is made.
+local a, b = 1, 2
+a, b = b, a
+print(a, b) --: 2	1
+local x, y = 48, 18
+while y ~= 0 do x, y = y, x % y end
+print(x) --: 6
+local t = { x = 1 }
+local u = t
+t, t.x = { x = 5 }, 7
+print(t.x, u.x) --: 5	7
+local i, list = 1, {}
+i, list[i] = i + 1, 20
+print(i, list[1], list[2]) --: 2	20	nil
+local function swap(p, q) p, q = q, p return p, q end
+print(swap(1, 2)) --: 2	1
+local n = 1
+local function read() return n end
+local m
+n, m = 5, read()
+print(n, m) --: 5	1
+local p, q, r = 1, 2
+p, q, r = q, (function() return p, 9 end)()
+print(p, q, r) --: 2	1	9
+local s, v = {}, 3
+s.a, s.b, v = v, v + 1, s
+print(v.a, v.b) --: 3	4
+a, a = 1, 2
+print(a) --: 1
+local o = setmetatable({}, { __index = function(_, key) return a .. key end })
+a, b = 7, o.k
+print(a, b) --: 7	1k
+---
+-- After a caught error functions share their variables as before.
+local errors = 0
+local function note() errors = errors + 1 end
+for _, p in ipairs { "a", "b" } do
+  if not pcall(error, p) then note() end
+end
+pcall(error, "x") note()
+pcall(function() local x = {} < {} end) note()
+xpcall(error, function() end) note()
+print(errors) --: 5
+errors = 0
+local function outer()
+  local count = 0
+  local function add() count = count + 1 end
+  for _ = 1, 3 do pcall(function() add() error("x") end) add() end
+  return count
+end
+print(outer()) --: 6
+---
+-- A closure made by a function that failed keeps its variables.
+local read
+xpcall(function() local a = "v" read = function() return a end error("x") end, function(e) return e end)
+local x, y = 1, 2
+print(read(), x, y) --: v	1	2
+pcall(function() local a = "w" read = function() return a end local b = nil + a end)
+x, y = 3, 4
+print(read(), x, y) --: w	3	4
+---
+-- The name is not yet known in the value of local f = function.
+local print = function(...) return print("w", ...) end
+print(1) --: w	1
+local x = 5
+do
+  local x = function() return x end
+  print(x()) --: w	5
+end
+local function fac(n) if n == 0 then return 1 end return n * fac(n - 1) end
+print(fac(5)) --: w	120
+local file = function(t) t.owner = t.owner or "root" return file(t) end --= file#/tmp/zz
+file { "/tmp/zz", content = "x" }
+---
+-- The operand of # is evaluated once.
+local n = 0
+local t = setmetatable({}, { __index = function() n = n + 1 return "abc" end })
+print(#t.x, n) --: 3	1
+---
+-- Lists are sorted up to their length.
+local t = { 3, 1, 2 }
+t[#t] = nil
+table.sort(t)
+print(t[1], t[2], t[3]) --: 1	3	nil
+t = { 3, 1, nil }
+table.sort(t, function(a, b) return a > b end)
+print(t[1], t[2]) --: 3	1
+print(pcall(table.sort, { 2, 1 }, function() error("e", 0) end)) --: false	e
+print(math.huge == 1 / 0, -math.huge < -1e308) --: true	true
+---
+-- Levels of errors count protected calls, and traces go through them.
+local function level(n) error("l", n) end
+print(pcall(function() level(1) end)) --: false	testdata/lua.lua:164: l
+print(pcall(function() level(2) end)) --: false	testdata/lua.lua:166: l
+print(pcall(string.rep)) --: false	testdata/lua.lua:167: bad argument #1 to (anonymous) (string expected, got nil)
+print(pcall(error, " x")) --: false	 x
+print(pcall(function() return pcall(select, "#", 1, 2) end)) --: true	true	2
+---
+-- The status of a coroutine is seen through protected calls.
+local co
+co = coroutine.create(function()
+  pcall(function() print(coroutine.status(co), coroutine.running() == co) end) --: running	true
+  print(pcall(coroutine.resume, co)) --: true	false	cannot resume running coroutine
+  local inner = coroutine.wrap(function() print(coroutine.status(co)) end)
+  pcall(inner) --: normal
+  print(pcall(coroutine.yield)) --: false	testdata/lua.lua:178: attempt to yield across a protected call
+end)
+print(coroutine.resume(co)) --: true
+print(coroutine.status(co), coroutine.resume(co)) --: dead	false	cannot resume dead coroutine
+print(coroutine.running()) --: nil

@@ -157,7 +157,7 @@ local co = coroutine.create(function(a)
 end)
 print(coroutine.resume(co, 1)) --: true	2
 print(coroutine.resume(co, "x")) --: false	testdata/runtime.lua:156: end x
-print(coroutine.status(co), coroutine.resume(co)) --: dead	false	can not resume a dead thread
+print(coroutine.status(co), coroutine.resume(co)) --: dead	false	cannot resume dead coroutine
 local gen = coroutine.wrap(function() for i = 1, 3 do coroutine.yield(i) end end)
 print(gen(), gen(), gen()) --: 1	2	3
 ---

@@ -227,7 +227,7 @@ func (g *generator) call() *Stmt {
 
 // failure returns a statement that fails, always or on a condition.
 func (g *generator) failure() *Stmt {
-	e := g.pick(`error("failed")`, `error("failed", 0)`, `error("failed", 2)`, `error({code = 1})`, `error()`, `assert(false, "assertion")`, `assert(nil)`,
+	e := g.pick(`error("failed")`, `error("failed", 0)`, `error("failed", 2)`, `error({code = 1})`, `error()`, `assert(nil)`,
 		`local x = nil; x.y = 1`, `local x; local y = x.z`, `local x; x()`, `local x = {} + 1`, `local x = {} .. "a"`, `local x = {} < {}`, `local x = #nil`,
 		`local x = 1 < "1"`, `local x = {[nil] = 1}`, `string.rep()`, `("x"):bad()`, `setmetatable(1, {})`)
 	if e == `local x = #nil` || e == `local x = {[nil] = 1}` {
