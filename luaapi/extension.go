@@ -164,8 +164,10 @@ func (in *Interp) Replace(name string, v func(L *lua.LState) lua.LValue) {
 // Try calls a function as pcall does. If it fails, thrown is the error as a script gets it
 // from pcall.
 func (in *Interp) Try(L *lua.LState, fn lua.LValue, args ...lua.LValue) (thrown lua.LValue, ok bool) {
-	_, thrown = in.limits.protect(L, nil, fn, args...)
-	return thrown, thrown == nil
+	if _, thrown = in.limits.protect(L, nil, fn, args...); thrown == nil {
+		return lua.LNil, true
+	}
+	return thrown, false
 }
 
 // Show writes a value as a script would.
