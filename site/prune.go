@@ -3,12 +3,15 @@ package site
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/luaccm/ccm/runtime/catalog"
 	"github.com/luaccm/ccm/runtime/converge"
 	"github.com/luaccm/ccm/runtime/diag"
 	"github.com/luaccm/ccm/runtime/event"
+	"github.com/luaccm/ccm/runtime/host"
 	"github.com/luaccm/ccm/runtime/resource"
 	"github.com/luaccm/ccm/runtime/schema"
 	"github.com/luaccm/ccm/runtime/state"
@@ -29,6 +32,7 @@ type Prune struct {
 	// parents are the parent directories that runs of the site made.
 	parents []state.MadeParent
 	summary event.Summary
+	looked  bool // for removals that have to be skipped
 	ran     bool
 	plan    []plannedResource
 }
@@ -93,6 +97,55 @@ func (x *Prune) find() error {
 	x.catalog, err = b.Build()
 	errs.Add(err)
 	return errs.Err()
+}
+
+// spare marks the removals as skipped that would take away more than what runs have made. It is
+// found by a plan that nobody sees, so that plan and run agree.
+func (x *Prune) spare(ctx context.Context) error {
+	if x.looked {
+		return nil
+	}
+	x.looked = true
+	engine, err := x.engine(nil)
+	if err != nil {
+		return err
+	}
+	reasons := make(map[*resource.Resource]string)
+	engine.Spare = func(v *host.View, r *resource.Resource, d resource.Decision) string {
+		reason := foreign(v, d.Effects)
+		if reason != "" {
+			reasons[r] = reason
+		}
+		return reason
+	}
+	engine.Plan(ctx, &x.site.Host.View, x.catalog)
+	for r, reason := range reasons {
+		r.Skip = reason
+		x.previous[r.ID.String()] = false // a later prune may succeed
+	}
+	return ctx.Err()
+}
+
+// foreign returns a reason to keep what effects remove: a directory in which there may be things
+// that no run has made.
+func foreign(v *host.View, effects []host.PathEffect) string {
+	for _, e := range effects {
+		if e.Account != nil || e.Clean || e.Unsure || e.Vague || e.Open || e.Kind != 0 {
+			continue
+		}
+		names, err := v.ReadDir(e.Path)
+		if err != nil || len(names) == 0 {
+			continue // a file, or empty
+		}
+		slices.Sort(names)
+		const most = 3
+		shown := strings.Join(names[:min(most, len(names))], ", ")
+		if len(names) > most {
+			shown += fmt.Sprintf(" and %d more", len(names)-most)
+		}
+		return fmt.Sprintf("%s contains data that no run has created: %s (remove the data or the directory first)", e.Path, shown)
+	}
+	return ""
 }
 
 // Empty reports whether there is nothing to remove or to report.
@@ -175,6 +228,9 @@ func (x *Prune) engine(reporters []event.Reporter) (*converge.Engine, error) {
 
 // Plan reports what would be removed.
 func (x *Prune) Plan(ctx context.Context, reporters []event.Reporter) (event.Summary, error) {
+	if err := x.spare(ctx); err != nil {
+		return event.Summary{}, err
+	}
 	plan := eventFunc(func(ev *event.Event) { x.plan = append(x.plan, newPlannedResource(ev, x.process.Secrets)) })
 	engine, err := x.engine(append([]event.Reporter{plan}, reporters...))
 	if err != nil {
@@ -188,6 +244,9 @@ func (x *Prune) Plan(ctx context.Context, reporters []event.Reporter) (event.Sum
 func (x *Prune) Run(ctx context.Context, reporters []event.Reporter) (event.Summary, error) {
 	ctx, cancel := x.options.Record.limited(ctx)
 	defer cancel()
+	if err := x.spare(ctx); err != nil {
+		return event.Summary{}, err
+	}
 	stays := eventFunc(func(ev *event.Event) {
 		if ev.Outcome == event.Failed || ev.Outcome == event.Skipped && ev.Resource.Skip == "" {
 			delete(x.previous, ev.Resource.ID.String())

@@ -22,7 +22,7 @@ import (
 // what only commands report.
 
 // effectKeys are the allowed keys in the table of one effect.
-var effectKeys = []string{"path", "kind", "content", "source", "target", "owner", "group", "mode", "open", "user", "uid", "gid", "members"}
+var effectKeys = []string{"path", "kind", "content", "source", "target", "owner", "group", "mode", "open", "user", "uid", "gid", "members", "clean"}
 
 // callLeaves asks the script for the effects. In a run they are not needed.
 func (d *definition) callLeaves(want *resource.Properties, have any) (list []host.PathEffect, more resource.OtherEffects, err error) {
@@ -89,6 +89,7 @@ func readEffect(v *host.View, row *lua.LTable) (p host.PathEffect, err error) {
 	case "directory":
 		p.Kind, p.Open = host.Directory, lua.LVAsBool(row.RawGetString("open"))
 	case "absent":
+		p.Clean = lua.LVAsBool(row.RawGetString("clean"))
 	case "":
 		p.Unsure = true
 	default:

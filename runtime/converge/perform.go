@@ -16,6 +16,12 @@ import (
 // act performs a decision about a state. With noop it only records the decision in the event.
 func (w *walk) act(ctx context.Context, provider resource.Binding, d resource.Decision, state any, ev *event.Event) {
 	r := ev.Resource
+	if w.Spare != nil {
+		if reason := w.Spare(w.view, r, d); reason != "" {
+			ev.Outcome, ev.Reason = event.Skipped, reason
+			return
+		}
+	}
 	nameVersion(ev, d, state)
 	ev.Diff, ev.Actions, ev.DesiredDigest = d.Diff, d.Actions, desiredDigest(w.declaredResources[ev.Index], ev, resource.DesiredDigestOf(state))
 	ev.Cause = w.causeOf(ctx, ev, state)

@@ -49,6 +49,11 @@ return ccm.type {
     local top = host.stat(want.path)
     if top and top.kind ~= "directory" then error("want a directory, found a " .. top.kind .. ", which is not replaced", 0) end
     local have = { ensure = top and "present" or "absent", copy = {}, attributes = {}, extra = {} }
+    if want.ensure == "absent" and top then
+      -- Whether all of it are copies of the source.
+      local ok, found = pcall(host.compare, want.source, want.path, {})
+      have.clean = #host.list(want.path) == 0 or want.source and ok and not found.clash and #found.changed + #found.extra == 0 or false
+    end
     if want.ensure == "absent" or not top and not want.source then return have end
     local found = host.compare(want.source, want.path, {
       exclude = want.exclude, owner = want.owner, group = want.group, mode = want.mode, dir_mode = dir_mode(want), recurse = want.recurse,
@@ -82,7 +87,7 @@ return ccm.type {
   end,
 
   leaves = function(want, have)
-    if want.ensure == "absent" then return { { path = want.path, kind = "absent" } } end
+    if want.ensure == "absent" then return { { path = want.path, kind = "absent", clean = have and have.clean } } end
     local open = not have or #have.copy + #have.attributes > 0 or want.source ~= nil and have.ensure == "absent"
     local left = { { path = want.path, kind = "directory", owner = want.owner, group = want.group, mode = dir_mode(want), open = open } }
     for _, p in ipairs(have and have.extra or {}) do left[#left + 1] = { path = path.join(want.path, p), kind = "absent" } end

@@ -35,6 +35,16 @@ local function origin(host, want)
   return (host.query(command({ "config", "--get", "remote.origin.url" }, { cwd = want.path, check = false })))
 end
 
+-- Whether git lists changes, stashes or commits that only the clone has, or there is no clone to ask.
+local function has_own(host, want)
+  local function lists(...)
+    local out, code = host.query(command({ ... }, { cwd = want.path, check = false }))
+    return code ~= 0 or out ~= ""
+  end
+  return not host.stat(want.path .. "/.git") or lists("status", "--porcelain", "--ignored") or lists("stash", "list")
+    or lists("rev-list", "--max-count=1", "--branches", "HEAD", "--not", "--remotes", "--tags")
+end
+
 return ccm.type {
   name = "git",
   doc = "Keeps a clone of a git repository at a branch, a tag or a commit. Git must be installed.",
@@ -57,7 +67,7 @@ return ccm.type {
 
   status = function(want, host)
     local found = host.stat(want.path)
-    if want.ensure == "absent" then return { ensure = found and "present" or "absent" } end
+    if want.ensure == "absent" then return { ensure = found and "present" or "absent", clean = found and (want.force or not has_own(host, want)) } end
     if found and found.kind ~= "directory" then error("want a directory, found a " .. found.kind, 0) end
     if not host.stat(want.path .. "/.git") then
       if found and #host.list(want.path) > 0 then error("want a clone, found a directory with something else in it", 0) end
@@ -81,8 +91,8 @@ return ccm.type {
     return have
   end,
 
-  leaves = function(want)
-    if want.ensure == "absent" then return { { path = want.path, kind = "absent" } } end
+  leaves = function(want, have)
+    if want.ensure == "absent" then return { { path = want.path, kind = "absent", clean = have and have.clean } } end
     return { { path = want.path, kind = "directory", open = true } }
   end,
 

@@ -72,9 +72,9 @@ return ccm.type {
   end,
 
   leaves = function(want, have)
-    if want.ensure == "absent" then
-      return { { user = want.name, kind = "absent" }, have and have.takes_group and { group = want.name, kind = "absent" } or nil }, true
-    end
+    local home = want.manage_home and have and str.starts(have.home or "", "/") and { path = have.home, kind = "absent" } or nil
+    local group = have and have.takes_group and { group = want.name, kind = "absent" } or home
+    if want.ensure == "absent" then return { { user = want.name, kind = "absent" }, group, home }, true end
     local list = { { user = want.name, uid = want.uid or have and have.uid } }
     if not want.group and not (have and have.ensure == "present") then table.insert(list, { group = want.name }) end
     for _, g in ipairs(want.groups or {}) do table.insert(list, { group = g, members = { want.name } }) end

@@ -31,6 +31,8 @@ type PathEffect struct {
 	Unsure bool
 	// Open says that nobody knows what will be in a directory.
 	Open bool
+	// Clean says that all that is removed with the path was made by runs.
+	Clean bool
 	// Account is a user or group that will exist, or be removed. Then the effect is not about a
 	// path.
 	Account *Account
