@@ -209,14 +209,18 @@ func (lib *baseLib) loadIn(L *lua.LState, of *Package) int {
 	name := strings.TrimLeft(L.OptString(2, "=(load)"), "=@")
 	f := caller(L)
 	dir := ""
-	if c := lib.in.source.chunkOf(f.node); c != nil {
-		dir = c.dir
+	from := lib.in.source.chunkOf(f.node)
+	if from != nil {
+		dir = from.dir
 	}
-	fn, _, err := lib.in.compiler.loadOf(of, name, dir, text)
+	fn, loaded, err := lib.in.compiler.loadOf(of, name, dir, text)
 	if err != nil {
 		L.Push(lua.LNil)
 		L.Push(lua.LString(err.Error()))
 		return 2
+	}
+	if from != nil && from.foreign { // what the code of others loads sees the globals that it has defined
+		loaded.foreign, loaded.env, fn.Env = true, from.env, from.env
 	}
 	if env, ok := L.Get(4).(*lua.LTable); ok {
 		fn.Env = env
@@ -265,5 +269,36 @@ func (lib *baseLib) traceback(L *lua.LState) int {
 		b.WriteString("\n\t" + lib.in.source.lineOf(f.node, f.file).String())
 	}
 	L.Push(lua.LString(b.String()))
+	return 1
+}
+
+// getInfo is debug.getinfo of a level of the stack: where the script is there. Other fields than those about places do
+// not exist.
+func (lib *baseLib) getInfo(L *lua.LState) int {
+	if fn, ok := L.Get(1).(*lua.LFunction); ok {
+		info := L.CreateTable(0, 1)
+		info.RawSetString("func", fn)
+		L.Push(info)
+		return 1
+	}
+	f, ok, more := lib.in.limits.frameAt(L, L.CheckInt(1))
+	if !more {
+		L.Push(lua.LNil)
+		return 1
+	}
+	info := L.CreateTable(0, 4)
+	what, source, short, line := "C", "=[C]", "[C]", -1
+	if ok {
+		at := lib.in.source.lineOf(f.node, f.file)
+		what, source, short, line = "Lua", "@"+at.File, at.File, at.Line
+		if f.main {
+			what = "main"
+		}
+	}
+	info.RawSetString("what", lua.LString(what))
+	info.RawSetString("source", lua.LString(source))
+	info.RawSetString("short_src", lua.LString(short))
+	info.RawSetString("currentline", lua.LNumber(line))
+	L.Push(info)
 	return 1
 }

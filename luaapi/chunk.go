@@ -31,6 +31,7 @@ type chunk struct {
 	nilable   map[int][]nilableField // fields that may turn out nil, by the node of the call with the table
 	cut       map[int]ast.Expr       // names of which Lua keeps the first value only, by the node of the call
 	script    bool                   // set for the script that is run, not for its modules
+	foreign   bool                   // set for code of others: assignments to globals define them for that file alone
 
 	env      *lua.LTable
 	defaults map[*resource.Type]*defaults
@@ -184,7 +185,8 @@ func (cp *compiler) load(name, dir, text string) (*lua.LFunction, *chunk, error)
 // loadOf is load for a text of a package.
 func (cp *compiler) loadOf(of *Package, name, dir, text string) (*lua.LFunction, *chunk, error) {
 	text = strings.TrimPrefix(text, "\ufeff")
-	c := &chunk{name: name, dir: dir, text: pack(text, packedLiteral), owner: of, first: cp.in.source.nextNode()}
+	c := &chunk{name: name, dir: dir, text: pack(text, packedLiteral), owner: of, first: cp.in.source.nextNode(),
+		foreign: of != nil || cp.in.modules.isVendored(name)}
 	cp.in.source.chunks = append(cp.in.source.chunks, c)
 	stmts, err := c.text.parse(name)
 	if err != nil {
@@ -239,6 +241,10 @@ func (cp *compiler) throughTo(globals *lua.LTable) *lua.LTable {
 	mt.RawSetString("__index", globals)
 	mt.RawSetString("__newindex", cp.in.vm.NewFunction(func(L *lua.LState) int {
 		env, name, value := L.CheckTable(1), keyText(L.Get(2)), L.Get(3)
+		if c := cp.in.source.chunkOf(caller(L).node); c != nil && c.foreign {
+			env.RawSet(L.Get(2), value)
+			return 0
+		}
 		cp.in.globals.noteGlobal(L, name, value)
 		env.RawSetString(name, value)
 		if globals.RawGetString(name) == lua.LNil {

@@ -13,20 +13,22 @@ import (
 // become positions, so that the table has two of them: "a" and what f returned.
 // A call that is cut to one result, as (f()) is, does not have that effect.
 //
-// In a = (f(a)) it puts f where the last parameter of a function is, before it reads
-// the parameter. A call that may give more results it puts elsewhere.
+// In a = (f(a)) it puts f where the last parameter of a function is, before it reads the parameter. In a = a.b and c it
+// leaves a as it is if a.b is false, and in a, b = ..., c it may give b no value. None of that happens to a value that a
+// new local variable gets ([simultaneous]).
 //
 // In a, b = b, a it puts each value that is not a call into its local variable before it
 // evaluates the next one ([simultaneous]).
+//
+// A for ... in has three hidden variables: iterator, state and control. It sets only as many of them as the loop has
+// variables or values, and the others have what was in their registers before ([completeLoop]).
 func fixCompilerBugs(stmts []ast.Stmt) {
-	last := []string{""} // the last parameters of the functions around
 	fixAssignments(stmts)
 	w := walker{enter: func(n ast.PositionHolder) {
 		switch n := n.(type) {
 		case *ast.TableExpr:
 			fixTable(n)
 		case *ast.FunctionExpr:
-			last = append(last, lastParameter(n))
 			fixAssignments(n.Stmts)
 		case *ast.DoBlockStmt:
 			fixAssignments(n.Stmts)
@@ -41,12 +43,7 @@ func fixCompilerBugs(stmts []ast.Stmt) {
 			fixAssignments(n.Stmts)
 		case *ast.GenericForStmt:
 			fixAssignments(n.Stmts)
-		case *ast.AssignStmt:
-			fixAssignment(n, last[len(last)-1])
-		}
-	}, leave: func(n ast.PositionHolder) {
-		if _, ok := n.(*ast.FunctionExpr); ok {
-			last = last[:len(last)-1]
+			completeLoop(n)
 		}
 	}}
 	w.stmts(stmts)
@@ -68,52 +65,32 @@ func fixTable(t *ast.TableExpr) {
 	}
 }
 
-// lastParameter returns the name of the last parameter of a function, which is self
-// if it is a method without others.
-func lastParameter(f *ast.FunctionExpr) string {
-	if n := len(f.ParList.Names); n > 0 {
-		return f.ParList.Names[n-1]
-	}
-	return "self"
-}
-
-func fixAssignment(s *ast.AssignStmt, parameter string) {
-	for i := range min(len(s.Lhs), len(s.Rhs)) {
-		to, ok := s.Lhs[i].(*ast.IdentExpr)
-		call, isCall := s.Rhs[i].(*ast.FuncCallExpr)
-		if !ok || !isCall || to.Value != parameter {
-			continue
-		}
-		final := i == len(s.Rhs)-1
-		switch {
-		case final && len(s.Lhs) == len(s.Rhs):
-			call.AdjustRet = false // there is one place for its results
-		case !final || call.AdjustRet:
-			s.Rhs[i] = firstOf(call)
-		}
-	}
-}
-
-// firstOf returns the expression ({(call)})[1].
-func firstOf(call *ast.FuncCallExpr) ast.Expr {
-	call.AdjustRet = true
-	table := &ast.TableExpr{Fields: []*ast.Field{{Value: call}}}
-	key := &ast.NumberExpr{Value: "1"}
-	first := &ast.AttrGetExpr{Object: table, Key: key}
-	for _, e := range []ast.Expr{table, key, first} {
-		e.SetLine(call.Line())
-	}
-	return first
-}
-
-// fixAssignments replaces the assignments among statements of which gopher-lua would make the first
-// before it has evaluated the last value.
+// fixAssignments replaces the assignments among statements that gopher-lua would compile wrongly.
 func fixAssignments(stmts []ast.Stmt) {
 	for i, s := range stmts {
-		if a, ok := s.(*ast.AssignStmt); ok && dependent(a) {
+		if a, ok := s.(*ast.AssignStmt); ok && (dependent(a) || unsafe(a)) {
 			stmts[i] = simultaneous(a)
 		}
 	}
+}
+
+// unsafe reports whether a variable of an assignment gets a value that gopher-lua compiles right for a new local variable
+// only.
+func unsafe(s *ast.AssignStmt) bool {
+	for i := range min(len(s.Lhs), len(s.Rhs)) {
+		if _, ok := s.Lhs[i].(*ast.IdentExpr); !ok {
+			continue
+		}
+		switch e := s.Rhs[i].(type) {
+		case *ast.LogicalOpExpr, *ast.Comma3Expr:
+			return true
+		case *ast.FuncCallExpr:
+			if e.AdjustRet || i < len(s.Rhs)-1 {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // dependent reports whether a value or a target of an assignment may read a variable that is
@@ -209,6 +186,21 @@ func simultaneous(s *ast.AssignStmt) ast.Stmt {
 	block.SetLine(s.Line())
 	block.SetLastLine(s.Line())
 	return block
+}
+
+// completeLoop gives a for ... in three variables and three values, unless its only value is a call that gives them all.
+func completeLoop(loop *ast.GenericForStmt) {
+	if len(loop.Exprs) == 1 && manyValues(loop.Exprs[0]) {
+		return
+	}
+	for len(loop.Names) < 3 {
+		loop.Names = append(loop.Names, "(loop "+strconv.Itoa(len(loop.Names))+")")
+	}
+	for len(loop.Exprs) < 3 && !manyValues(loop.Exprs[len(loop.Exprs)-1]) {
+		none := &ast.NilExpr{}
+		none.SetLine(loop.Line())
+		loop.Exprs = append(loop.Exprs, none)
+	}
 }
 
 // single returns an expression that has one value, that of e.

@@ -3,6 +3,7 @@ package luaapi
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	lua "github.com/yuin/gopher-lua"
@@ -118,6 +119,9 @@ func (x *explainer) index(args []string) {
 		x.say("want a table, got %s (in the index %q)", article(args[0]), args[1])
 		return
 	}
+	if args[0] == "nil" && x.undefinedGlobal(object) {
+		return
+	}
 	full := show(x.ast.(ast.Expr))
 	fault := x.name(object) + " is " + article(args[0])
 	if args[0] != "nil" {
@@ -145,6 +149,9 @@ func (x *explainer) call([]string) {
 	}
 	what := "is not a function"
 	if op := x.operand(lua.OP_CALL, lua.OP_TAILCALL); op.ok {
+		if x.register(op.a) == lua.LNil && x.undefinedGlobal(n.Func) {
+			return
+		}
 		what = fmt.Sprintf("is %s, not a function", kindOf(x.register(op.a)))
 	}
 	if n.Func == nil {
@@ -165,6 +172,24 @@ func (x *explainer) call([]string) {
 	}
 	x.say("%s: %s %s", show(n), x.name(n.Func), what)
 	x.near(n.Func)
+}
+
+// undefinedGlobal explains an error about an operand that is nil because there is no global of that name. A local
+// variable of the name of a global of Lua that scripts do not have gets the hint for that.
+func (x *explainer) undefinedGlobal(operand ast.Expr) bool {
+	id, ok := operand.(*ast.IdentExpr)
+	if !ok || slices.Contains(x.globals.names, id.Value) {
+		return false
+	}
+	locals := x.tree.locals(x.node)
+	if slices.Contains(locals, id.Value) {
+		x.e.Hint = absentGlobals[id.Value]
+		return false
+	}
+	x.say("undefined global %q", id.Value)
+	x.at(id)
+	x.e.Hint = x.globals.undefinedHint(id.Value, locals)
+	return true
 }
 
 // concat explains an error about a value that cannot be joined with dots.

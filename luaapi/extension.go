@@ -22,7 +22,8 @@ func (in *Interp) Define(name, module string, open func(L *lua.LState) lua.LValu
 			key := keyText(L.Get(2))
 			open := in.globals.makers[key]
 			if open == nil {
-				in.globals.throwUndefined(L, L.Get(2))
+				L.Push(in.globals.undefined(L, L.Get(2)))
+				return 1
 			}
 			v := open(L)
 			globals.RawSetString(key, v)

@@ -12,7 +12,8 @@ import (
 	"github.com/luaccm/ccm/runtime/resource"
 )
 
-// absentGlobals has a hint for each global of Lua that scripts of ccm do not have.
+// absentGlobals has a hint for each global of Lua, of any version, that scripts of ccm do not have, and for fields of
+// their tables. Such a global is nil, so that a module can ask for it; to use it is a mistake.
 var absentGlobals = map[string]string{
 	"io":             "a script only declares: write a file with file { ... }",
 	"dofile":         "use require",
@@ -21,6 +22,14 @@ var absentGlobals = map[string]string{
 	"setfenv":        "functions of a script share its globals",
 	"getfenv":        "functions of a script share its globals",
 	"collectgarbage": "memory looks after itself",
+	"bit":            "use a module in Lua for bit operations",
+	"bit32":          "use a module in Lua for bit operations",
+	"jit":            "this is not LuaJIT",
+	"ffi":            "this is not LuaJIT",
+	"newproxy":       "use setmetatable({}, ...)",
+	"utf8":           `the pattern "[^\128-\191][\128-\191]*" matches one character of UTF-8`,
+	"warn":           "use ccm.warn(message)",
+	"_ENV":           "give load a table of globals: load(text, name, \"t\", globals)",
 	"os.execute":     "a script only declares: run a command with exec { ... }",
 	"os.exit":        "end a script with ccm.fail(message)",
 	"os.getenv":      "read the environment with env.NAME",
@@ -44,10 +53,14 @@ type globalTable struct {
 func (gt *globalTable) makeStrict(globals *lua.LTable) {
 	mt := gt.in.vm.CreateTable(0, 3)
 	mt.RawSetString("__index", gt.in.vm.NewFunction(func(L *lua.LState) int {
-		gt.throwUndefined(L, L.Get(2))
-		return 0
+		L.Push(gt.undefined(L, L.Get(2)))
+		return 1
 	}))
 	mt.RawSetString("__newindex", gt.in.vm.NewFunction(func(L *lua.LState) int {
+		if c := gt.in.source.chunkOf(caller(L).node); c != nil && c.foreign {
+			c.env.RawSet(L.Get(2), L.Get(3))
+			return 0
+		}
 		gt.in.report.throw(L, "pass values to modules as arguments", "a script cannot define the global %q", keyText(L.Get(2)))
 		return 0
 	}))
@@ -55,18 +68,36 @@ func (gt *globalTable) makeStrict(globals *lua.LTable) {
 	globals.Metatable = mt
 }
 
-// throwUndefined throws the mistake that a global is not defined.
-func (gt *globalTable) throwUndefined(L *lua.LState, key lua.LValue) {
-	name := keyText(key)
-	f := caller(L)
-	hint := absentGlobals[name]
-	if hint == "" && gt.in.modules.ships("std."+name) {
-		hint = fmt.Sprintf("write local %s = require %q", name, "std."+name)
+// undefined returns the value of a global that no script has: what a module of others has defined itself or has instead,
+// nil for those of Lua. In other files it throws a mistake.
+func (gt *globalTable) undefined(L *lua.LState, key lua.LValue) lua.LValue {
+	name, f := keyText(key), caller(L)
+	if c := gt.in.source.chunkOf(f.node); c != nil && c.foreign {
+		if v := c.env.RawGet(key); v != lua.LNil {
+			return v
+		}
+		v := gt.foreignGlobal(name)
+		if v != lua.LNil {
+			c.env.RawSet(key, v)
+		}
+		return v
 	}
-	if hint == "" {
-		hint = diag.DidYouMean(name, append(gt.in.source.locals(f), gt.names...))
+	if _, ok := absentGlobals[name]; ok {
+		return lua.LNil
 	}
-	gt.in.report.throw(L, hint, "undefined global %q", name)
+	gt.in.report.throw(L, gt.undefinedHint(name, gt.in.source.locals(f)), "undefined global %q", name)
+	return lua.LNil
+}
+
+// undefinedHint returns what to write in place of an undefined global. Locals are the visible local variables.
+func (gt *globalTable) undefinedHint(name string, locals []string) string {
+	if hint := absentGlobals[name]; hint != "" {
+		return hint
+	}
+	if gt.in.modules.ships("std." + name) {
+		return fmt.Sprintf("write local %s = require %q", name, "std."+name)
+	}
+	return diag.DidYouMean(name, append(locals, gt.names...))
 }
 
 // noteGlobal records an assignment to a global, once for each place.

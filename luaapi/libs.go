@@ -29,7 +29,7 @@ var libraries = []library{
 		"huge", "ldexp", "log", "log10", "max", "min", "modf", "pi", "pow", "rad", "sin", "sinh", "sqrt", "tan", "tanh",
 	}},
 	{"os", lua.OpenOs, []string{"clock", "date", "difftime", "time"}},
-	{"string", lua.OpenString, []string{"char", "len", "lower", "reverse", "sub", "upper"}},
+	{"string", lua.OpenString, []string{"char", "len", "reverse", "sub"}},
 	{"table", lua.OpenTable, nil},
 }
 
@@ -80,9 +80,9 @@ func (gt *globalTable) open() {
 	gt.define(globals.RawGetString("math").(*lua.LTable), []builtin{{"random", math.random}, {"randomseed", math.randomSeed}})
 	// That of gopher-lua is the largest finite number.
 	globals.RawGetString("math").(*lua.LTable).RawSetString("huge", lua.LNumber(gomath.Inf(1)))
-	debug := L.CreateTable(0, 1)
+	debug := L.CreateTable(0, 3)
 	globals.RawSetString("debug", debug)
-	gt.define(debug, []builtin{{"traceback", base.traceback}})
+	gt.define(debug, []builtin{{"traceback", base.traceback}, {"getinfo", base.getInfo}, {"getmetatable", getMetatable}})
 	methods := L.CreateTable(0, 1)
 	methods.RawSetString("__index", globals.RawGetString("string"))
 	L.SetMetatable(lua.LString(""), methods)

@@ -33,6 +33,7 @@ type moduleLoader struct {
 	in        *Interp
 	loadStack []string // the modules that are being loaded
 	packages  int      // files of packages that were loaded
+	vendor    string   // the directory of others' modules beside the script, with a slash at its end
 }
 
 // openPackage makes the table package. It is that of Lua without the
@@ -74,6 +75,12 @@ func (ml *moduleLoader) setPath(script string) {
 		}
 	}
 	ml.packageTable().RawSetString("path", lua.LString(strings.Join(list, ";")))
+	ml.vendor = filepath.Join(filepath.Dir(script), "vendor") + string(filepath.Separator)
+}
+
+// isVendored reports whether a file is a module of others beside the script.
+func (ml *moduleLoader) isVendored(file string) bool {
+	return ml.vendor != "" && strings.HasPrefix(filepath.Clean(file), ml.vendor)
 }
 
 func (ml *moduleLoader) packageTable() *lua.LTable { return ml.in.globals.get("package").(*lua.LTable) }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"testing/fstest"
 
@@ -189,4 +190,46 @@ func TestModulesAreFoundBesideTheScript(t *testing.T) {
 	require.Equal(t, filepath.Join(s.dir, "sites/web/lib"), s.b.Resources()[0].Spec.(*fileProps).dir)
 	require.Equal(t, filepath.Join(s.dir, "sites/web"), s.b.Resources()[1].Spec.(*fileProps).dir)
 	require.Equal(t, "sites/web/site.lua\n", s.out.String())
+}
+
+// Modules of others may ask for globals that scripts do not have, and define globals for themselves.
+func TestModulesOfOthers(t *testing.T) {
+	s := newSite(t, map[string]string{
+		"site.lua": `local m = require "m"
+print(m.bits, m.class, m.helper, m.other, m.loaded, m.env)
+print(rawget(_G, "helper"), rawget(_G, "other"), io)
+print(pcall(function() return helper end))`,
+		"vendor/m.lua": `local bits = _G.bit32 and 1 or 2
+local class = class_commons ~= false and not common_class
+if love then love.load() end
+function helper() return counter end
+counter = 5
+_G.other = _G.counter + 1
+local function declared() return value end
+setfenv(declared, { value = "own" })
+assert(getfenv(declared).value == "own" and getfenv().counter == 5)
+io.write("from ", "io\n")
+assert(io.type(io.stdout) == "file" and io.type({}) == nil and not io.open("/x"))
+return { bits = bits, class = class, helper = helper(), other = other, loaded = load("return helper(), zzz")(), env = declared() }`,
+	}, nil)
+	require.Empty(t, s.run())
+	require.Equal(t, `from io
+2	true	5	6	5	own
+nil	nil	nil
+false	site.lua:4:31: undefined global "helper"
+`, s.out.String())
+}
+
+// Outside of modules of others, what Lua has and scripts have not is nil, and to use it is a mistake.
+func TestAbsentGlobals(t *testing.T) {
+	for text, want := range map[string]string{
+		`print(bit32, utf8 and 1, type(setfenv), jit == nil)`: "",
+		"local io = io\nio.write(1)":                          "site.lua:2:1: io.write: 'io' is nil (a script only declares: write a file with file { ... })",
+		`jit.on()`:                                            `site.lua:1:1: undefined global "jit" (this is not LuaJIT)`,
+		`setfenv(1, {})`:                                      `site.lua:1:1: undefined global "setfenv" (functions of a script share its globals)`,
+	} {
+		s := newSite(t, map[string]string{"site.lua": text}, nil)
+		first, _, _ := strings.Cut(s.run(), "\n")
+		require.Equal(t, want, first, text)
+	}
 }

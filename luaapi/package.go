@@ -215,7 +215,7 @@ func copied(L *lua.LState, from *lua.LTable) *lua.LTable {
 	return t
 }
 
-// getMetatable is getmetatable for packages: the metatable of strings would lead to the functions
+// getMetatable is getmetatable for packages, and debug.getmetatable: the metatable of strings would lead to the functions
 // that scripts call.
 func getMetatable(L *lua.LState) int {
 	v := L.CheckAny(1)

@@ -41,13 +41,30 @@ func (lib *stringLib) functions() []builtin {
 		{"format", lib.format},
 		{"gmatch", lib.gmatch},
 		{"gsub", lib.gsub},
+		{"lower", caseMapper('A', 'Z')},
 		{"match", func(L *lua.LState) int { return lib.find(L, false) }},
 		{"rep", lib.rep},
+		{"upper", caseMapper('a', 'z')},
 	}
 	for i := range list {
 		list[i].fn = lib.in.Derived(list[i].fn)
 	}
 	return list
+}
+
+// caseMapper returns a function that changes the case of the letters from first to last of ASCII, as Lua does in the C
+// locale. Bytes of other characters stay as they are.
+func caseMapper(first, last byte) lua.LGFunction {
+	return func(L *lua.LState) int {
+		text := []byte(L.CheckString(1))
+		for i, c := range text {
+			if c >= first && c <= last {
+				text[i] = c ^ 0x20
+			}
+		}
+		L.Push(lua.LString(text))
+		return 1
+	}
 }
 
 func (lib *stringLib) byte(L *lua.LState) int {

@@ -123,7 +123,7 @@ var specWords = []string{
 
 // newScan returns the scan of one script.
 func newScan(l *Linter, p *luaapi.Script) *scan {
-	s := &scan{l: l, p: p, fields: make(map[string][]string), assigned: make(map[string]bool)}
+	s := &scan{l: l, p: p, fields: make(map[string][]string), assigned: make(map[string]bool), tested: make(map[string]bool)}
 	s.spec = strings.HasSuffix(p.Name, "_spec.lua")
 	for _, g := range l.Globals {
 		s.globals = append(s.globals, g.Name)

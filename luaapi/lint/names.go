@@ -12,7 +12,8 @@ import (
 	"github.com/luaccm/ccm/runtime/facts"
 )
 
-// read reports a name that is neither a local variable nor a global.
+// read reports a name that is neither a local variable nor a global. A global of Lua that scripts do not have may be read
+// as a value, and what is then called or indexed is behind a test.
 func (s *scan) read(id *ast.IdentExpr) {
 	if v := s.lookup(id.Value); v != nil {
 		v.used, v.use.escaped = true, true
@@ -22,6 +23,10 @@ func (s *scan) read(id *ast.IdentExpr) {
 		return
 	}
 	hint := luaapi.AbsentHint(id.Value)
+	if hint != "" && (s.tested[id.Value] || s.operand != ast.Expr(id)) {
+		s.tested[id.Value] = true
+		return
+	}
 	if hint == "" {
 		hint = diag.DidYouMean(id.Value, append(s.visible(), s.globals...))
 	}

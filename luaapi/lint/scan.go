@@ -18,6 +18,8 @@ type scan struct {
 	fields   map[string][]string // of the globals whose names are known
 	facts    []string
 	assigned map[string]bool // globals that were assigned to, which is reported once
+	tested   map[string]bool // absent globals of Lua that were read as a value
+	operand  ast.Expr        // the last expression that is called or indexed
 	spec     bool            // the script is a spec
 	defaults map[*resource.Type][]string
 	curried  map[*ast.FuncCallExpr]bool // whose result is called at once
@@ -204,6 +206,7 @@ func (s *scan) expr(e ast.Expr) {
 		if s.readField(e) {
 			return
 		}
+		s.operand = e.Object
 		s.expr(e.Object)
 		s.expr(e.Key)
 		s.field(e)
@@ -240,8 +243,10 @@ func (s *scan) call(e *ast.FuncCallExpr) {
 		if inner, ok := e.Func.(*ast.FuncCallExpr); ok {
 			s.curried[inner] = true
 		}
+		s.operand = e.Func
 		s.expr(e.Func)
 	} else {
+		s.operand = e.Receiver
 		s.expr(e.Receiver)
 	}
 	s.exprs(e.Args)

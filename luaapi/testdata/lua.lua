@@ -180,3 +180,36 @@ end)
 print(coroutine.resume(co)) --: true
 print(coroutine.status(co), coroutine.resume(co)) --: dead	false	cannot resume dead coroutine
 print(coroutine.running()) --: nil
+---
+-- A variable gets the value of a condition also when that is false.
+local x = { id = 1, no = false }
+x = x.no and x.id
+print(x) --: false
+local node = { value = 1 }
+node = node.next and node.next.value
+print(node) --: nil
+x = not 1 and 2
+print(x) --: false
+local function first(...)
+  local y, z = 5, 6
+  y, z = ..., not x
+  return y, z
+end
+print(first(), first(3)) --: nil	3	true
+local function last(p) p = (rawget({}, 1)) return p, 1 end
+print(last(3)) --: nil	1
+local n = 3
+n = (n > 5 and n or n < 2) and n
+print(n) --: false
+---
+-- The hidden variables of a loop are nil where the loop has no value for them.
+local function junk() local u = { {} } u[1].x = 1 u[1].x = u[1].x + 1 for k, v in next, { 5 } do print(k, v) end end
+junk() --: 1	5
+local t = { 10, 20 }
+local keys = {}
+for k in next, t do keys[#keys + 1] = k end
+print(unpack(keys)) --: 1	2
+local n = 0
+for count, a, b in function(...) n = n + 1 if n < 2 then return select("#", ...), ... end end do print(count, a, b) end --: 2	nil	nil
+local function rest() return t, nil end
+for k in next, rest() do print(k) break end --: 1

@@ -7,10 +7,10 @@ local function names(t)
   return table.concat(out, " ")
 end
 print(names(os)) --: clock date difftime time
-print(names(debug)) --: traceback
+print(names(debug)) --: traceback getinfo getmetatable
 print(names(coroutine)) --: create running status yield resume wrap
 print(names(table)) --: concat getn insert maxn pack remove sort unpack
-print(names(string)) --: char len lower reverse sub upper byte find format gmatch gsub match rep
+print(names(string)) --: char len reverse sub byte find format gmatch gsub lower match rep upper
 print(package.loadlib, package.seeall, string.dump, package.cpath == "") --: nil	nil	nil	true
 print(getmetatable("").__index == string, ("x"):upper()) --: true	X
 ---
@@ -24,7 +24,7 @@ os.getenv("HOME") --> 1: os.getenv: 'getenv' is nil, not a function (read the en
 ---
 dofile("x.lua") --> 1: undefined global "dofile" (use require)
 ---
-print(debug.getinfo(1)) --> 7: debug.getinfo: 'getinfo' is nil, not a function
+print(debug.sethook(1)) --> 7: debug.sethook: 'sethook' is nil, not a function
 ---
 -- No call makes a string without end, and none keeps busy for ever.
 print(("x"):rep(2 ^ 30)) --> 8: string.rep: the result is longer than 64 MiB
