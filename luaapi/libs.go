@@ -65,11 +65,13 @@ func (gt *globalTable) open() {
 		for _, name := range lib.names {
 			v := from.RawGetString(name)
 			if fn, ok := v.(*lua.LFunction); ok {
-				switch lib.name {
-				case "string":
-					v = L.NewFunction(gt.in.Derived(withNumbers(2, fn.GFunction)))
-				case "math":
-					v = L.NewFunction(withNumbers(1, fn.GFunction))
+				switch {
+				case name == "select":
+					v = L.NewFunction(withNumbers(1, 1, fn.GFunction))
+				case lib.name == "string":
+					v = L.NewFunction(gt.in.Derived(withNumbers(2, 3, fn.GFunction)))
+				case lib.name == "math":
+					v = L.NewFunction(withNumbers(1, gomath.MaxInt, fn.GFunction))
 				}
 			}
 			to.RawSetString(name, v)

@@ -62,10 +62,11 @@ func optInt(L *lua.LState, n, absent int) int {
 	return checkInt(L, n)
 }
 
-// withNumbers wraps a function of gopher-lua whose arguments from number first on are numbers.
-func withNumbers(first int, fn lua.LGFunction) lua.LGFunction {
+// withNumbers wraps a function of gopher-lua whose arguments from number first to number last are
+// numbers.
+func withNumbers(first, last int, fn lua.LGFunction) lua.LGFunction {
 	return func(L *lua.LState) int {
-		for i := first; i <= L.GetTop(); i++ {
+		for i := first; i <= min(last, L.GetTop()); i++ {
 			if text, ok := L.Get(i).(lua.LString); ok {
 				if n, ok := textNumber(string(text)); ok {
 					L.Replace(i, n)

@@ -198,7 +198,7 @@ print(pcall(function() return "0b1" + 0 end)) --: false	testdata/lua.lua:197: at
 print(pcall(function() return 1 + "1_0" end)) --: false	testdata/lua.lua:198: attempt to perform arithmetic on a string value
 local mt = { __add = function(a, b) return type(a) .. type(b) end }
 print("10" + setmetatable({}, mt), setmetatable({}, mt) + "x", "x" + setmetatable({}, mt)) --: stringtable	tablestring	stringtable
-print(math.floor("010.5"), ("x"):rep("03"), ("abc"):sub("2"), ("abc"):byte("2"), string.char("65"), math.max("010", 9)) --: 10	xxx	bc	98	A	10
+print(select("2", "a", "b"), math.floor("010.5"), ("x"):rep("03"), ("abc"):sub("2"), ("abc"):byte("2"), string.char("65"), math.max("010", 9)) --: b	10	xxx	bc	98	A	10
 for i = "1", "2" do print(i + i) end --: 2 --: 4
 for i = "3", 1, "-1" do print(i, type(i)) end --: 3	number --: 2	number --: 1	number
 ---
